@@ -1,0 +1,91 @@
+// Package cache remembers the results of functions: in memory within one
+// byte budget, and on disk where a result is costly and asked for.
+package cache
+
+import (
+	"sync/atomic"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// weightUnit is what one unit of weight stands for in the store, whose
+// weights are uint32.
+const weightUnit = 64
+
+// A Cache holds the values of all Memos made on it within one budget.
+type Cache struct {
+	store  *otter.Cache[key, value]
+	budget int64
+	disk   Store
+	memos  atomic.Uint32
+
+	hits, misses atomic.Int64
+}
+
+// A Store keeps byte strings by name beyond the life of the process. It is
+// best effort: what was saved may be gone, but never comes back changed.
+type Store interface {
+	Load(name string) ([]byte, bool)
+	Save(name string, data []byte)
+}
+
+type key struct {
+	memo uint32
+	k    any
+}
+
+type value struct {
+	v    any
+	cost uint32
+}
+
+// New returns a Cache with a budget in bytes of memory. The disk, which may
+// be nil, is where durable Memos keep their values.
+func New(budget int64, disk Store) *Cache {
+	c := &Cache{budget: budget, disk: disk}
+	c.store = otter.Must(&otter.Options[key, value]{
+		MaximumWeight: uint64(max(budget, 0)/weightUnit) + 1,
+		Weigher:       func(_ key, v value) uint32 { return v.cost },
+	})
+	return c
+}
+
+// Close ends the goroutines of the cache. Values that it handed out stay
+// valid.
+func (c *Cache) Close() {
+	c.store.InvalidateAll()
+	c.store.StopAllGoroutines()
+}
+
+// Budget returns the budget in bytes.
+func (c *Cache) Budget() int64 { return c.budget }
+
+// Stats are the counters of a Cache since it was made.
+type Stats struct {
+	Hits   int64 `json:"hits"`
+	Misses int64 `json:"misses"` // computations
+	Bytes  int64 `json:"bytes"`  // held now
+	Budget int64 `json:"budget"`
+}
+
+// Stats returns the counters of all Memos together.
+func (c *Cache) Stats() Stats {
+	return Stats{
+		Hits: c.hits.Load(), Misses: c.misses.Load(),
+		Bytes: int64(c.store.WeightedSize()) * weightUnit, Budget: c.budget,
+	}
+}
+
+func (c *Cache) get(k key) (any, bool) {
+	v, ok := c.store.GetIfPresent(k)
+	return v.v, ok
+}
+
+// set keeps v unless it alone is more than the budget.
+func (c *Cache) set(k key, v any, cost int64) {
+	cost = max(cost, 0)
+	if cost > c.budget {
+		return
+	}
+	c.store.Set(k, value{v, uint32(min((cost+weightUnit-1)/weightUnit+1, 1<<32-1))})
+}

@@ -1,0 +1,226 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newCache(t *testing.T, budget int64, disk Store) *Cache {
+	t.Helper()
+	c := New(budget, disk)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestMemoRemembers(t *testing.T) {
+	loads := 0
+	m := NewMemo(newCache(t, 1<<20, nil), func(_ context.Context, k int) (string, int64, error) {
+		loads++
+		return fmt.Sprint(k), 8, nil
+	})
+	if _, ok := m.Peek(1); ok {
+		t.Error("Peek found a value before it was made")
+	}
+	for range 3 {
+		if v, err := m.Get(t.Context(), 1); v != "1" || err != nil {
+			t.Fatalf("Get = %q, %v", v, err)
+		}
+	}
+	if loads != 1 {
+		t.Errorf("%d loads, want 1", loads)
+	}
+	if v, ok := m.Peek(1); v != "1" || !ok {
+		t.Errorf("Peek = %q, %v", v, ok)
+	}
+}
+
+func TestMemosDoNotMix(t *testing.T) {
+	c := newCache(t, 1<<20, nil)
+	double := NewMemo(c, func(_ context.Context, k int) (int, int64, error) { return 2 * k, 8, nil })
+	square := NewMemo(c, func(_ context.Context, k int) (int, int64, error) { return k * k, 8, nil })
+	a, _ := double.Get(t.Context(), 3)
+	b, _ := square.Get(t.Context(), 3)
+	if a != 6 || b != 9 {
+		t.Errorf("got %d and %d, want 6 and 9", a, b)
+	}
+}
+
+func TestMemoBudget(t *testing.T) {
+	const budget = 1 << 16
+	c := newCache(t, budget, nil)
+	m := NewMemo(c, func(_ context.Context, k int) ([]byte, int64, error) {
+		return make([]byte, 1000), 1000, nil
+	})
+	for k := range 1000 {
+		if _, err := m.Get(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.store.CleanUp()
+	if got := c.Stats().Bytes; got > budget+2*weightUnit {
+		t.Errorf("%d bytes held, the budget is %d", got, budget)
+	}
+	big := NewMemo(c, func(context.Context, int) ([]byte, int64, error) { return nil, budget + 1, nil })
+	if _, err := big.Get(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := big.Peek(0); ok {
+		t.Error("a value above the budget was kept")
+	}
+}
+
+func TestMemoErrorsAndPanicsAreNotKept(t *testing.T) {
+	loads := 0
+	m := NewMemo(newCache(t, 1<<20, nil), func(_ context.Context, k string) (int, int64, error) {
+		loads++
+		switch loads {
+		case 1:
+			return 0, 0, errors.New("first")
+		case 2:
+			panic("second")
+		}
+		return 7, 8, nil
+	})
+	if _, err := m.Get(t.Context(), "k"); err == nil || err.Error() != "first" {
+		t.Errorf("first Get: %v", err)
+	}
+	if _, err := m.Get(t.Context(), "k"); err == nil || !strings.HasPrefix(err.Error(), "panic: second") {
+		t.Errorf("second Get: %v", err)
+	}
+	if v, err := m.Get(t.Context(), "k"); v != 7 || err != nil {
+		t.Errorf("third Get = %d, %v", v, err)
+	}
+}
+
+func TestMemoSharesOneLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(1<<20, nil)
+		defer c.Close()
+		var loads atomic.Int32
+		m := NewMemo(c, func(ctx context.Context, k int) (int, int64, error) {
+			loads.Add(1)
+			time.Sleep(time.Second)
+			return k, 8, ctx.Err()
+		})
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				ctx := t.Context()
+				if i%2 == 0 { // every other caller gives up before the value is there
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, time.Millisecond)
+					defer cancel()
+				}
+				v, err := m.Get(ctx, 5)
+				if i%2 == 0 && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("a caller that gave up got %d, %v", v, err)
+				}
+				if i%2 == 1 && (v != 5 || err != nil) {
+					t.Errorf("a caller that waited got %d, %v", v, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := loads.Load(); n != 1 {
+			t.Errorf("%d loads, want 1", n)
+		}
+	})
+}
+
+func TestMemoCancelsAbandonedLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(1<<20, nil)
+		defer c.Close()
+		var cancelled, loads atomic.Int32
+		m := NewMemo(c, func(ctx context.Context, k int) (int, int64, error) {
+			if loads.Add(1) > 1 {
+				return 9, 8, nil
+			}
+			<-ctx.Done()
+			cancelled.Add(1)
+			return 0, 0, ctx.Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := m.Get(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Get: %v", err)
+		}
+		synctest.Wait()
+		if cancelled.Load() != 1 {
+			t.Error("the load that nobody waits for goes on")
+		}
+		if v, err := m.Get(t.Context(), 1); v != 9 || err != nil {
+			t.Errorf("the next Get = %d, %v", v, err)
+		}
+	})
+}
+
+// mapStore is a Store in memory.
+type mapStore struct {
+	m     map[string][]byte
+	saves int
+}
+
+func (s *mapStore) Load(name string) ([]byte, bool) { b, ok := s.m[name]; return b, ok }
+func (s *mapStore) Save(name string, b []byte)      { s.m[name] = bytes.Clone(b); s.saves++ }
+
+func TestMemoDurable(t *testing.T) {
+	disk := &mapStore{m: map[string][]byte{}}
+	loads := 0
+	open := func() *Memo[string, string] {
+		return NewMemo(newCache(t, 1<<20, disk), func(_ context.Context, k string) (string, int64, error) {
+			loads++
+			return "value of " + k, 16, nil
+		}).Durable(
+			func(k string) string { return k },
+			func(v string) []byte { return []byte(v) },
+			func(_ context.Context, k string, b []byte) (string, int64, error) {
+				if string(b) == "bad" {
+					return "", 0, errors.New("bad")
+				}
+				return string(b), 16, nil
+			})
+	}
+	get := func() string {
+		v, err := open().Get(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := get(); v != "value of k" || loads != 1 || disk.saves != 1 {
+		t.Errorf("first: %q, %d loads, %d saves", v, loads, disk.saves)
+	}
+	if v := get(); v != "value of k" || loads != 1 || disk.saves != 1 {
+		t.Errorf("from disk: %q, %d loads, %d saves", v, loads, disk.saves)
+	}
+	disk.m["k"] = []byte("bad")
+	if v := get(); v != "value of k" || loads != 2 || disk.saves != 2 {
+		t.Errorf("after damage: %q, %d loads, %d saves", v, loads, disk.saves)
+	}
+}
+
+func BenchmarkMemoHit(b *testing.B) {
+	c := New(1<<20, nil)
+	defer c.Close()
+	m := NewMemo(c, func(_ context.Context, k int) (int, int64, error) { return k, 8, nil })
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Get(ctx, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A room is a directory and what its files may import besides the standard
+// library. Keys ending in "/..." stand for the directories below.
+type room struct {
+	dir     string              // relative to the module, longest match wins
+	allow   []string            // import paths, or prefixes that end in "/..."
+	special map[string][]string // more, only for files that match the pattern
+	std     bool                // files are free: no check
+}
+
+// house is the table of ARCHITECTURE.md.
+var house = []room{
+	{dir: "nodes"},
+	{dir: "nodes/nodestest", allow: []string{"recfs/nodes", "github.com/google/go-cmp/...", "golang.org/x/tools/txtar"}},
+	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sys/..."}},
+	{
+		dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "recfs/formats/internal/wire"},
+		special: map[string][]string{
+			"compressed*.go": compressors,
+			"source*.go":     {"golang.org/x/sys/..."},
+			"nested*.go":     compressors,
+		},
+	},
+	{
+		dir:   "formats/internal/...",
+		allow: append([]string{"recfs/formats"}, compressors...),
+	},
+	{
+		dir: "formats/...",
+		allow: []string{
+			"recfs/formats", "recfs/formats/internal/...", "github.com/google/uuid",
+			"github.com/klauspost/compress/...", "github.com/pierrec/lz4/...", "golang.org/x/image/...",
+		},
+		special: map[string][]string{"tree.go": {"recfs/nodes", "recfs/cache"}, "tree_*.go": {"recfs/nodes", "recfs/cache"}},
+	},
+	{
+		dir: "fs", allow: []string{"recfs/nodes"},
+		special: map[string][]string{
+			"fuse*.go":  {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
+			"mount*.go": {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
+			"errno*.go": {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
+		},
+	},
+	{
+		dir: "cmd/recfs", allow: []string{
+			"recfs/...", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/sys/...", "golang.org/x/term",
+		},
+	},
+	{dir: "bench/...", std: true},
+	{dir: "testdata/...", std: true},
+}
+
+var compressors = []string{
+	"github.com/klauspost/compress/...", "github.com/mikelolasagasti/xz", "github.com/SaveTheRbtz/zstd-seekable-format-go/...",
+}
+
+// TestImportsPointDown keeps the arrows between packages as ARCHITECTURE.md
+// draws them. Test files are free.
+func TestImportsPointDown(t *testing.T) {
+	module := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(module, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != module {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(module, name)
+		if err != nil {
+			return err
+		}
+		files++
+		checkFile(t, name, filepath.ToSlash(rel))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 10 {
+		t.Errorf("only %d files looked at", files)
+	}
+}
+
+func checkFile(t *testing.T, name, rel string) {
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := findRoom(path.Dir(rel))
+	if r == nil {
+		t.Errorf("%s is in no room of the house", rel)
+		return
+	}
+	if r.std {
+		return
+	}
+	allowed := r.allow
+	for pattern, more := range r.special {
+		if ok, _ := path.Match(pattern, path.Base(rel)); ok {
+			allowed = append(append([]string{}, allowed...), more...)
+		}
+	}
+	for _, spec := range f.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(imported, "/")
+		if first != "recfs" && !strings.Contains(first, ".") {
+			continue // standard library
+		}
+		if !matchAny(allowed, imported) {
+			t.Errorf("%s imports %s, which its room does not allow", rel, imported)
+		}
+	}
+}
+
+// findRoom returns the room with the longest matching name.
+func findRoom(dir string) *room {
+	var best *room
+	for i := range house {
+		r := &house[i]
+		if match(r.dir, dir) && (best == nil || len(strings.TrimSuffix(r.dir, "/...")) > len(strings.TrimSuffix(best.dir, "/..."))) {
+			best = r
+		}
+	}
+	return best
+}
+
+func matchAny(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if match(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func match(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == prefix || strings.HasPrefix(name, prefix+"/")
+	}
+	return pattern == name
+}

@@ -1,0 +1,133 @@
+// Package formats is the contract between recording formats and the rest of
+// the program: what a format tells of itself ([Format]), what it is given
+// ([Source]), and how it says where decoding stopped ([Error]). [Archive]
+// presents a file system with every recording replaced by its tree.
+package formats
+
+import (
+	"context"
+	"io"
+	iofs "io/fs"
+	"time"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// HeadSize is how many first bytes of a file Match is shown at most.
+const HeadSize = 512
+
+// UnknownSize is the Size of a compressed source that was not yet read to
+// its end. Only formats with Streams see it.
+const UnknownSize = -1
+
+// A Format recognises one kind of recording and opens it as a tree.
+type Format struct {
+	Name       string   // as in --format, logs and errors
+	Extensions []string // ".teehistorian"; a listing goes by these and opens nothing
+
+	// Match tells from the first bytes (up to HeadSize) whether a file whose
+	// name says nothing is a recording.
+	Match func(head []byte) bool
+
+	// MatchNamed, if set, must agree before a file with one of the
+	// Extensions counts as a recording: for an extension that others use too.
+	MatchNamed func(head []byte) bool
+
+	// MatchDir tells from its sorted names whether a directory is a
+	// recording; nil: never.
+	MatchDir func(names []string) bool
+
+	// Streams says that Open copes with a Source of UnknownSize.
+	Streams bool
+
+	// Open returns the tree of a recording. It reads no more than the header
+	// and tables. If src is none of this format, or too damaged to open, the
+	// error is an *Error and the archive shows it as error.txt beside raw.
+	Open func(ctx context.Context, src Source, c *cache.Cache) (nodes.Dir, error)
+}
+
+// A Source is the bytes of one recording at one version (name, size, time).
+// Only the ReaderAt varies: a local file, a decompressed view of one, a
+// bytes.Reader in tests.
+type Source struct {
+	io.ReaderAt           // the bytes of the recording, without outer compression; nil for a directory
+	Name        string    // of the file or directory
+	Size        int64     // bytes in ReaderAt, or UnknownSize
+	Stored      int64     // bytes of the file as it lies there
+	ModTime     time.Time // of the file
+	ID          string    // stable over versions and mounts, for names of durable indexes; "": keep none
+
+	// FS is the directory where the recording was found, for sibling files;
+	// for a directory that is a recording, the directory itself. May be nil.
+	FS iofs.FS
+
+	// Raw is the file as it lies there, if ReaderAt is a decompressed view
+	// of it, else nil.
+	Raw io.ReaderAt
+
+	// Measure returns the size of a Source of UnknownSize, reading it to
+	// its end; nil otherwise.
+	Measure func(ctx context.Context) (int64, error)
+}
+
+// SourceInfo is the object "source" of header.json.
+type SourceInfo struct {
+	Name     string `json:"name"`
+	Size     int64  `json:"size"`
+	Modified string `json:"modified"`
+}
+
+// Info returns what header.json tells of the source.
+func (s Source) Info() SourceInfo {
+	return SourceInfo{s.Name, s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
+}
+
+// RawFile returns the entry raw of a recording that is a file: its bytes as
+// they lie there.
+func (s Source) RawFile() nodes.File {
+	if s.Raw != nil {
+		return nodes.Section(s.Raw, 0, s.Stored)
+	}
+	return nodes.Section(s.ReaderAt, 0, s.Stored)
+}
+
+// Length returns the number of bytes in the source, reading it to its end if
+// that is the only way to know.
+func (s Source) Length(ctx context.Context) (int64, error) {
+	if s.Size == UnknownSize {
+		return s.Measure(ctx)
+	}
+	return s.Size, nil
+}
+
+// BytesSource returns a Source of bytes in memory.
+func BytesSource(name string, b []byte, modified time.Time) Source {
+	return Source{
+		ReaderAt: bytesReaderAt(b), Name: name,
+		Size: int64(len(b)), Stored: int64(len(b)), ModTime: modified,
+	}
+}
+
+type bytesReaderAt []byte
+
+func (b bytesReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off > int64(len(b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, b[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// A Problem is an element of "problems" in header.json and index.json.
+type Problem struct {
+	Code    string `json:"code"`
+	Chunk   *int   `json:"chunk,omitempty"`
+	Segment *int   `json:"segment,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Offset  int64  `json:"offset"`
+	Message string `json:"message"`
+}

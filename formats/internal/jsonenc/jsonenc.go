@@ -1,0 +1,124 @@
+// Package jsonenc appends JSON values to a byte slice, for the records of
+// which a recording has millions. Each function appends what encoding/json
+// writes for the same value with SetEscapeHTML(false); a test and a fuzz
+// target hold them to it.
+package jsonenc
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// safe tells which ASCII characters stand for themselves in a string.
+var safe = func() (t [utf8.RuneSelf]bool) {
+	for c := range t {
+		t[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// String appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD,
+// one for each.
+func String[S ~string | ~[]byte](dst []byte, s S) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if safe[c] {
+				i++
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			dst = escape(dst, c)
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, `\ufffd`...)
+			start = i + n
+		case r == '\u2028' || r == '\u2029':
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hexDigits[r&0xf])
+			start = i + n
+		}
+		i += n
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+func escape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+}
+
+// Hex appends b as a string of lower-case hex digits.
+func Hex(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = hex.AppendEncode(dst, b)
+	return append(dst, '"')
+}
+
+// Int appends an integer as it is.
+func Int[I ~int | ~int8 | ~int16 | ~int32 | ~int64](dst []byte, n I) []byte {
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+// Uint appends an unsigned integer as it is.
+func Uint[U ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](dst []byte, n U) []byte {
+	return strconv.AppendUint(dst, uint64(n), 10)
+}
+
+// maxExact is the greatest integer up to which every one is a float64.
+const maxExact = 1 << 53
+
+// Int64 appends an integer, as a decimal string if it is beyond ±2^53
+// (tree/README, "JSON").
+func Int64(dst []byte, n int64) []byte {
+	if n > maxExact || n < -maxExact {
+		dst = append(dst, '"')
+		dst = strconv.AppendInt(dst, n, 10)
+		return append(dst, '"')
+	}
+	return strconv.AppendInt(dst, n, 10)
+}
+
+// Bool appends true or false.
+func Bool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
+
+// Float64 appends the shortest decimal that gives x again, never with an
+// exponent; a number that is not finite becomes the string NaN, Infinity or
+// -Infinity (tree/README, "JSON").
+func Float64(dst []byte, x float64) []byte {
+	switch {
+	case math.IsNaN(x):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(x, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(x, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(dst, x, 'f', -1, 64)
+}

@@ -1,0 +1,82 @@
+package jsonenc
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+// std returns what encoding/json writes for v.
+func std(t *testing.T, v any) string {
+	t.Helper()
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(buf.String(), "\n")
+}
+
+func FuzzString(f *testing.F) {
+	for _, s := range []string{"", "plain", "a\"b\\c\n\t\r\b\f\x00\x1f\x7f", "\xff\xfe", "é\u2028\u2029€😀", "\xf0\x9f\x98", "<&>", "\xed\xa0\x80"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want := std(t, s)
+		if got := string(String(nil, s)); got != want {
+			t.Errorf("String(%q) = %s, encoding/json writes %s", s, got, want)
+		}
+		if got := string(String(nil, []byte(s))); got != want {
+			t.Errorf("String of bytes %q = %s, want %s", s, got, want)
+		}
+	})
+}
+
+func FuzzNumbers(f *testing.F) {
+	for _, n := range []int64{0, -1, 1 << 53, math.MinInt64, math.MaxInt64} {
+		f.Add(n)
+	}
+	f.Fuzz(func(t *testing.T, n int64) {
+		if got, want := string(Int(nil, n)), std(t, n); got != want {
+			t.Errorf("Int(%d) = %s, want %s", n, got, want)
+		}
+		if got, want := string(Uint(nil, uint64(n))), std(t, uint64(n)); got != want {
+			t.Errorf("Uint(%d) = %s, want %s", uint64(n), got, want)
+		}
+		x := math.Float64frombits(uint64(n))
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return
+		}
+		var back float64
+		if err := json.Unmarshal(Float64(nil, x), &back); err != nil || back != x {
+			t.Errorf("Float64(%v) = %s, read back as %v, %v", x, Float64(nil, x), back, err)
+		}
+		if got, want := string(Float64(nil, x)), std(t, x); got != want && !strings.ContainsAny(want, "e") {
+			t.Errorf("Float64(%v) = %s, want %s", x, got, want)
+		}
+	})
+}
+
+func TestSpecialValues(t *testing.T) {
+	for _, c := range []struct {
+		got  []byte
+		want string
+	}{
+		{Float64(nil, math.NaN()), `"NaN"`},
+		{Float64(nil, math.Inf(1)), `"Infinity"`},
+		{Float64(nil, math.Inf(-1)), `"-Infinity"`},
+		{Int64(nil, 1<<53), "9007199254740992"},
+		{Int64(nil, 1<<53+1), `"9007199254740993"`},
+		{Int64(nil, -1<<53-1), `"-9007199254740993"`},
+		{Hex(nil, []byte{0, 0xaf}), `"00af"`},
+		{Hex(nil, nil), `""`},
+		{Bool(nil, true), "true"},
+	} {
+		if string(c.got) != c.want {
+			t.Errorf("got %s, want %s", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"recfs/formats"
+)
+
+// firstAlloc bounds what is allocated on the word of a declared size alone.
+const firstAlloc = 1 << 20
+
+var zlibReaders sync.Pool
+
+// Zlib inflates src, one zlib stream (RFC 1950), which must give exactly size
+// bytes. It stops one byte behind them and allocates as bytes arrive. With
+// the error come the bytes before it. The second result is the number of
+// bytes of src behind the stream.
+func Zlib(src []byte, size int64) ([]byte, int, error) {
+	in := bytes.NewReader(src)
+	var zr io.ReadCloser
+	var err error
+	if pooled, ok := zlibReaders.Get().(io.ReadCloser); ok {
+		zr = pooled
+		err = pooled.(zlib.Resetter).Reset(in, nil)
+	} else {
+		zr, err = zlib.NewReader(in)
+	}
+	if err != nil {
+		return nil, 0, corrupt(err)
+	}
+	out, err := ReadExactly(zr, size, len(src))
+	if err == nil {
+		zlibReaders.Put(zr)
+	}
+	return out, in.Len(), err
+}
+
+var gzipReaders sync.Pool
+
+// Gunzip expands src, one or more gzip members, to at most limit bytes. With
+// the error come the bytes before it.
+func Gunzip(src []byte, limit int64) ([]byte, error) {
+	in := bytes.NewReader(src)
+	zr, ok := gzipReaders.Get().(*gzip.Reader)
+	var err error
+	if ok {
+		err = zr.Reset(in)
+	} else {
+		zr, err = gzip.NewReader(in)
+	}
+	if err != nil {
+		return nil, corrupt(err)
+	}
+	out, err := readUpTo(zr, limit, len(src))
+	if err == nil {
+		gzipReaders.Put(zr)
+	}
+	return out, err
+}
+
+// zstdWindow bounds the window of a zstd frame.
+const zstdWindow = 64 << 20
+
+var zstdDecoders = sync.Pool{New: func() any {
+	d, err := NewZstd(nil)
+	if err != nil {
+		return err
+	}
+	return d
+}}
+
+// NewZstd returns a decoder for whole frames in memory that works in the
+// caller's goroutine, with bounded memory, and knows the given dictionaries.
+func NewZstd(dicts [][]byte) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderDicts(dicts...))
+}
+
+// Unzstd expands src, one or more zstd frames, to at most limit bytes. With
+// the error come the bytes before it.
+func Unzstd(src []byte, limit int64) ([]byte, error) {
+	switch d := zstdDecoders.Get().(type) {
+	case *zstd.Decoder:
+		defer zstdDecoders.Put(d)
+		return UnzstdWith(d, src, limit)
+	case error:
+		return nil, d
+	}
+	return nil, errors.New("no zstd decoder")
+}
+
+// UnzstdWith is Unzstd with a decoder of the caller, which must not be used
+// by two at once.
+func UnzstdWith(d *zstd.Decoder, src []byte, limit int64) ([]byte, error) {
+	if err := d.Reset(bytes.NewReader(src)); err != nil {
+		return nil, corrupt(err)
+	}
+	defer d.Reset(nil) //nolint:errcheck // only lets go of src
+	return readUpTo(d, limit, len(src))
+}
+
+// ReadExactly reads size bytes from r, which must end there, allocating as
+// they arrive; stored is the length of the compressed bytes behind r. With
+// the error come the bytes before it.
+func ReadExactly(r io.Reader, size int64, stored int) ([]byte, error) {
+	out, err := readUpTo(r, size, stored)
+	if err == nil && int64(len(out)) < size {
+		err = &sizeError{fmt.Sprintf("%d bytes, %d were announced", len(out), size)}
+	}
+	return out, err
+}
+
+// readUpTo reads r to its end, which must come within limit bytes.
+func readUpTo(r io.Reader, limit int64, stored int) ([]byte, error) {
+	out := make([]byte, 0, min(limit+1, 64*int64(stored)+512, firstAlloc))
+	for {
+		n, err := r.Read(out[len(out):min(int64(cap(out)), limit+1)])
+		out = out[:len(out)+n]
+		switch {
+		case int64(len(out)) > limit:
+			return out[:limit], &sizeError{fmt.Sprintf("more than %d bytes", limit)}
+		case err == io.EOF:
+			return out, nil
+		case err != nil:
+			return out, corrupt(err)
+		}
+		if len(out) == cap(out) {
+			grown := make([]byte, len(out), min(2*int64(cap(out)), limit+1))
+			copy(grown, out)
+			out = grown
+		}
+	}
+}
+
+// corrupt marks a decompressor's error as damage of the data.
+func corrupt(err error) error {
+	return fmt.Errorf("%w (%w)", err, formats.ErrCorrupt)
+}
+
+// A sizeError says that a stream is longer or shorter than announced.
+type sizeError struct{ msg string }
+
+func (e *sizeError) Error() string { return e.msg }
+func (e *sizeError) Unwrap() error { return formats.ErrCorrupt }
+
+// IsSize tells whether err says that a stream was sound but of another
+// length than announced.
+func IsSize(err error) bool {
+	var e *sizeError
+	return errors.As(err, &e)
+}

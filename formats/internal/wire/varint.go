@@ -1,0 +1,25 @@
+package wire
+
+// Uvarint reads an unsigned LEB128 number (7 bits a byte, least significant
+// group first, top bit: more follows) of at most maxBytes bytes. Bits beyond
+// 64 are dropped; a top bit in the last allowed byte is a failure.
+func (c *Cursor) Uvarint(maxBytes int) uint64 {
+	var x uint64
+	for i := range maxBytes {
+		b := c.U8()
+		if c.err != nil {
+			return 0
+		}
+		x |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			return x
+		}
+	}
+	c.pos--
+	c.Fail("a varint of more than %d bytes", maxBytes)
+	return 0
+}
+
+// Zigzag maps an unsigned number to the signed one it stands for: 0, -1, 1,
+// -2, 2 …
+func Zigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

@@ -1,0 +1,128 @@
+package nodes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+type bytesFile struct{ b []byte }
+
+// Bytes returns a File with the content b, which must not change.
+func Bytes(b []byte) File { return &bytesFile{b} }
+
+func (f *bytesFile) Size(context.Context) (int64, error)   { return int64(len(f.b)), nil }
+func (f *bytesFile) Open(context.Context) (Content, error) { return bytes.NewReader(f.b), nil }
+
+type section struct {
+	r      io.ReaderAt
+	off, n int64
+}
+
+// Section returns a File that shows n bytes of r from off on, without
+// copying them.
+func Section(r io.ReaderAt, off, n int64) File { return &section{r, off, n} }
+
+func (f *section) Size(context.Context) (int64, error) { return f.n, nil }
+func (f *section) Open(context.Context) (Content, error) {
+	return io.NewSectionReader(f.r, f.off, f.n), nil
+}
+
+type stream struct {
+	size int64
+	open func(context.Context) (Content, error)
+}
+
+// Stream returns a File of a known size whose content is more than should
+// be held in memory: open returns a reader of it.
+func Stream(size int64, open func(context.Context) (Content, error)) File {
+	return &stream{size, open}
+}
+
+func (f *stream) Size(context.Context) (int64, error) { return f.size, nil }
+
+func (f *stream) Open(ctx context.Context) (Content, error) {
+	c, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if got := c.Size(); got != f.size {
+		return nil, sizeError(f.size, got)
+	}
+	return c, nil
+}
+
+// Sized returns a File whose size is known and whose bytes are made on
+// demand. Open fails if they are not of that size.
+func Sized(size int64, content func(context.Context) ([]byte, error)) File {
+	return Stream(size, func(ctx context.Context) (Content, error) {
+		b, err := content(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return bytes.NewReader(b), nil
+	})
+}
+
+func sizeError(want, got int64) error {
+	return fmt.Errorf("content is %d bytes long, %d were announced", got, want)
+}
+
+type funcFile struct {
+	content func(context.Context) ([]byte, error)
+}
+
+// Func returns a File whose bytes are made to learn their number, too. It
+// calls content for every Size and Open, so a costly one belongs in a Memo.
+func Func(content func(context.Context) ([]byte, error)) File { return &funcFile{content} }
+
+func (f *funcFile) Size(ctx context.Context) (int64, error) {
+	b, err := f.content(ctx)
+	return int64(len(b)), err
+}
+
+func (f *funcFile) Open(ctx context.Context) (Content, error) {
+	b, err := f.content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.NewReader(b), nil
+}
+
+// JSON returns a File that shows the value in the layout of the house, see
+// [AppendIndented].
+func JSON(value func(context.Context) (any, error)) File {
+	return Func(func(ctx context.Context) ([]byte, error) {
+		v, err := value(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return MarshalIndented(v)
+	})
+}
+
+// MarshalIndented returns v as a JSON document in the layout of the house,
+// with a final newline. HTML characters are not escaped.
+func MarshalIndented(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return append(AppendIndented(make([]byte, 0, buf.Len()*5/4), buf.Bytes()), '\n'), nil
+}
+
+// ReadAll returns the whole content of f.
+func ReadAll(ctx context.Context, f File) ([]byte, error) {
+	c, err := f.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if closer, ok := c.(io.Closer); ok {
+		defer closer.Close()
+	}
+	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+}

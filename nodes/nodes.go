@@ -1,0 +1,85 @@
+// Package nodes is the model of a read-only tree: directories that are
+// arrays of named entries, and files whose size is known before they are
+// read.
+//
+// A tree is made of the constructors of this package ([List], [Series],
+// [Lazy], [Bytes], [Section], [Sized], [Func], [JSON] and friends) and knows
+// nothing of what it shows or of who serves it: formats make trees, package
+// fs serves them.
+package nodes
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// ErrStale says that the source of a tree was replaced, shortened or
+// rewritten while the tree was in use. A new look-up through the archive
+// finds the new version.
+var ErrStale = errors.New("the source has changed")
+
+// An Entry is a named Dir, File or symbolic link; exactly one of Dir, File
+// and Link is set.
+type Entry struct {
+	Name string
+	Time time.Time // modification time; zero: the time of the directory it is in
+	Dir  Dir
+	File File
+	Link string // target of a symbolic link; only the archive makes links
+}
+
+// A Dir is an immutable array of entries sorted by name (byte order, unique).
+// Addressing by index makes huge directories cheap: no entry exists until it
+// is asked for, and an index is a readdir cookie and half of a node id.
+//
+// Methods may block on decoding, honour ctx, and are safe for concurrent
+// use. Dir values are comparable (pointers, or structs of comparable fields).
+type Dir interface {
+	// Len returns how many entries a listing shows.
+	Len(ctx context.Context) (int, error)
+
+	// At returns entry i. Naming an entry decodes no content. An i from
+	// Find may lie at or beyond Len; any other such i is io/fs.ErrNotExist.
+	At(ctx context.Context, i int) (Entry, error)
+
+	// Find returns the index for At of the entry that opens under name, or
+	// an error that is io/fs.ErrNotExist. The entry's own name may differ
+	// (a number written with fewer zeros). An entry that opens but is not
+	// listed has an index of Len or more, below 1<<39.
+	Find(ctx context.Context, name string) (int, error)
+}
+
+// A Volatile is a Dir whose entries may change while it is in use: the
+// directories of an archive. Everything below a recording is immutable.
+//
+// The Dir and File values of its entries are comparable, and equal exactly
+// when they show the same version of the same thing.
+type Volatile interface {
+	Dir // Len, At and Find answer for the moment; an index is good for one listing only
+
+	// Lookup returns the entry of that name as it is now, looking at
+	// nothing but that name.
+	Lookup(ctx context.Context, name string) (Entry, error)
+
+	// Snapshot returns the names as they are now, for one listing.
+	Snapshot(ctx context.Context) (Dir, error)
+}
+
+// A File is immutable. File values are comparable, like Dir values.
+type File interface {
+	// Size is exact: it is the size of the Content that Open returns.
+	Size(ctx context.Context) (int64, error)
+
+	// Open makes the content readable; decoding happens here, not while
+	// reading. The Content may be an io.Closer; who opened it then closes it.
+	Open(ctx context.Context) (Content, error)
+}
+
+// Content is the content of an opened file. *bytes.Reader and
+// *io.SectionReader are Contents.
+type Content interface {
+	io.ReaderAt
+	Size() int64
+}

@@ -1,0 +1,242 @@
+package nodes_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+func names(t *testing.T, d nodes.Dir) []string {
+	t.Helper()
+	var out []string
+	err := nodes.Walk(t.Context(), d, func(name string, e nodes.Entry, err error) error {
+		if name != "." {
+			out = append(out, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func text(s string) nodes.File { return nodes.Bytes([]byte(s)) }
+
+func TestList(t *testing.T) {
+	d := nodes.List(
+		nodes.Entry{Name: "b", File: text("b")},
+		nodes.Entry{},
+		nodes.Entry{Name: "a", Dir: nodes.List(nodes.Entry{Name: "x", File: text("x")})},
+		nodes.Entry{Name: "b", File: text("second")},
+	)
+	if got, want := names(t, d), []string{"a", "a/x", "b"}; !slices.Equal(got, want) {
+		t.Errorf("names %q, want %q", got, want)
+	}
+	if bad := nodestest.Check(t, d); len(bad) > 0 {
+		t.Error(bad)
+	}
+	e, err := nodes.Lookup(t.Context(), d, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := nodes.ReadAll(t.Context(), e.File); string(b) != "b" {
+		t.Errorf("the second of two entries with one name won: %q", b)
+	}
+	for _, missing := range []string{"c", "a/y", "b/x", "a/x/y"} {
+		if _, err := nodes.Lookup(t.Context(), d, missing); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Lookup(%q): %v", missing, err)
+		}
+	}
+}
+
+func TestSeries(t *testing.T) {
+	numbers := []int64{3, 10, 99_999_999, 100_000_000, 2_000_000_000}
+	s := &nodes.Series{
+		Suffix: ".json", Width: 8, N: len(numbers),
+		Number: func(i int) int64 { return numbers[i] },
+		File:   func(n int64) nodes.File { return text(fmt.Sprint(n)) },
+		Extra: func(_ context.Context, n int64) (bool, error) {
+			if n == 13 {
+				return false, errors.New("unlucky")
+			}
+			return n < 20, nil
+		},
+	}
+	want := []string{"00000003.json", "00000010.json", "100000000.json", "2000000000.json", "99999999.json"}
+	if got := names(t, s); !slices.Equal(got, want) {
+		t.Errorf("names %q, want %q", got, want)
+	}
+	if bad := nodestest.Check(t, s); len(bad) > 0 {
+		t.Error(bad)
+	}
+	for name, want := range map[string]string{
+		"3.json": "3", "003.json": "3", "00000003.json": "3", "7.json": "7", "99999999.json": "99999999", "2000000000.json": "2000000000",
+	} {
+		e, err := nodes.Lookup(t.Context(), s, name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if b, _ := nodes.ReadAll(t.Context(), e.File); string(b) != want {
+			t.Errorf("%s shows %s", name, b)
+		}
+	}
+	for _, name := range []string{"20.json", "000000003.json", "+3.json", "-3.json", "3", ".json", "3.jsonx", "99999999999999999999.json", "3 .json"} {
+		if _, err := s.Find(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Find(%q): %v, want io/fs.ErrNotExist", name, err)
+		}
+	}
+	if _, err := s.Find(t.Context(), "13.json"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an unlisted number that cannot be known: %v", err)
+	}
+}
+
+func TestSeriesProperties(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		numbers := rapid.SliceOfNDistinct(rapid.Int64Range(0, 5000), 0, 50, rapid.ID).Draw(rt, "numbers")
+		slices.Sort(numbers)
+		s := &nodes.Series{
+			Prefix: "n", Width: rapid.IntRange(1, 3).Draw(rt, "width"), N: len(numbers),
+			Number: func(i int) int64 { return numbers[i] },
+			Dir:    func(int64) nodes.Dir { return nodes.List() },
+		}
+		if got := names(t, s); !slices.IsSorted(got) || len(got) != len(numbers) {
+			rt.Fatalf("%d names of %d, sorted: %v", len(got), len(numbers), slices.IsSorted(got))
+		}
+		for _, n := range numbers {
+			i, err := s.Find(t.Context(), fmt.Sprintf("n%d", n))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			e, err := s.At(t.Context(), i)
+			if err != nil || strings.TrimLeft(e.Name[1:], "0") != strings.TrimLeft(fmt.Sprint(n), "0") {
+				rt.Fatalf("number %d opens %q, %v", n, e.Name, err)
+			}
+		}
+	})
+}
+
+func TestAlias(t *testing.T) {
+	d := nodes.Alias(nodes.List(nodes.Entry{Name: "00007", File: text("7")}), func(name string) (string, bool) {
+		n, ok := nodes.ParseNumber(name, 5)
+		return fmt.Sprintf("%05d", n), ok
+	})
+	if _, err := nodes.Lookup(t.Context(), d, "7"); err != nil {
+		t.Error(err)
+	}
+	if _, err := nodes.Lookup(t.Context(), d, "8"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if bad := nodestest.Check(t, d); len(bad) > 0 {
+		t.Error(bad)
+	}
+}
+
+func TestSizedHoldsThePromise(t *testing.T) {
+	f := nodes.Sized(3, func(context.Context) ([]byte, error) { return []byte("four"), nil })
+	if _, err := f.Open(t.Context()); err == nil {
+		t.Error("a file with another size than announced opened")
+	}
+}
+
+func TestSafeName(t *testing.T) {
+	for in, want := range map[string]string{
+		"grass":                          "grass",
+		"a b/c\\d:e*f?g\"h<i>j|":         "a_b_c_d_e_f_g_h_i_j_",
+		"..":                             "..",
+		"nul\x00\x1f\x7f":                "nul___",
+		"\xff\xfeé😀":                     "__é😀",
+		"\u200b\u00a0":                   "__",
+		strings.Repeat("é", 40):          strings.Repeat("é", 32),
+		strings.Repeat("€", 40):          strings.Repeat("€", 21),
+		"x" + strings.Repeat("\xff", 70): "x" + strings.Repeat("_", 63),
+	} {
+		if got := nodes.SafeName(in); got != want {
+			t.Errorf("SafeName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestJSONLayout(t *testing.T) {
+	v := struct {
+		A     string   `json:"a"`
+		Plain []int    `json:"plain"`
+		None  []int    `json:"none"`
+		Empty struct{} `json:"empty"`
+		Rows  [][]int  `json:"rows"`
+		Deep  struct {
+			Objects []map[string]any `json:"objects"`
+		} `json:"deep"`
+	}{A: "<&> \"[{,", Plain: []int{1, 2}, Rows: [][]int{{1, 2}, {}}}
+	v.Deep.Objects = []map[string]any{{"k": []any{1, "x, y"}}, {}}
+	want := `{
+  "a": "<&> \"[{,",
+  "plain": [1, 2],
+  "none": null,
+  "empty": {},
+  "rows": [
+    [1,2],
+    []
+  ],
+  "deep": {
+    "objects": [
+      {"k":[1,"x, y"]},
+      {}
+    ]
+  }
+}
+`
+	got, err := nodes.ReadAll(t.Context(), nodes.JSON(func(context.Context) (any, error) { return v, nil }))
+	if err != nil || string(got) != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+func FuzzAppendIndented(f *testing.F) {
+	for _, s := range []string{`{}`, `[]`, `[1,[2,{"a":[]}]]`, `{"a":{"b":[{"c":"\"\\"}]}}`, `"x"`, `-1e5`, `[{},1,[]]`, ` [ 1 , { "a" : 2 } ] `} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		got := nodes.AppendIndented(nil, src) // must not panic or hang, valid or not
+		if !json.Valid(src) {
+			return
+		}
+		var want, back bytes.Buffer
+		if err := json.Compact(&want, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Compact(&back, got); err != nil || !bytes.Equal(want.Bytes(), back.Bytes()) {
+			t.Errorf("%s became %s: %v", src, got, err)
+		}
+	})
+}
+
+func TestWalkGoesOnBehindAnError(t *testing.T) {
+	broken := errors.New("broken")
+	d := nodes.List(
+		nodes.Entry{Name: "a", Dir: nodes.Lazy(func(context.Context) (nodes.Dir, error) { return nil, broken })},
+		nodes.Entry{Name: "b", File: text("b")},
+	)
+	var got []string
+	err := nodes.Walk(t.Context(), d, func(name string, _ nodes.Entry, err error) error {
+		got = append(got, fmt.Sprint(name, " ", err))
+		return nil
+	})
+	want := []string{". <nil>", "a <nil>", "a broken", "b <nil>"}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("visited %q, %v, want %q", got, err, want)
+	}
+}

@@ -1,0 +1,163 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxExtra bounds the numbers of entries that open without being listed, so
+// that their indexes stay below 1<<39.
+const maxExtra = 1 << 38
+
+// A Series is a directory of numbered entries, dense or sparse. Names are
+// Prefix, the number zero-padded to Width, and Suffix; an entry also opens
+// under its number with fewer zeros. Use it through a pointer.
+type Series struct {
+	Prefix, Suffix string
+	Width          int
+	Time           time.Time
+
+	N      int               // entries listed
+	Number func(i int) int64 // number of entry i, ascending and not negative; nil: i itself
+	File   func(n int64) File
+	Dir    func(n int64) Dir // exactly one of File and Dir is set
+
+	// Extra says whether number n, which is not listed, opens all the same;
+	// nil: none does. An error other than io/fs.ErrNotExist tells why it
+	// cannot be known.
+	Extra func(ctx context.Context, n int64) (bool, error)
+
+	once sync.Once
+	perm []int32 // listing order to number order; nil while both are the same
+}
+
+// Len implements Dir.
+func (s *Series) Len(context.Context) (int, error) { return s.N, nil }
+
+// At implements Dir.
+func (s *Series) At(_ context.Context, i int) (Entry, error) {
+	switch {
+	case i < 0 || i >= s.N && s.Extra == nil:
+		return Entry{}, notExist(strconv.Itoa(i))
+	case i >= s.N:
+		return s.entry(int64(i - s.N)), nil
+	}
+	if perm := s.order(); perm != nil {
+		i = int(perm[i])
+	}
+	return s.entry(s.number(i)), nil
+}
+
+// Find implements Dir.
+func (s *Series) Find(ctx context.Context, name string) (int, error) {
+	n, ok := s.parse(name)
+	if !ok {
+		return 0, notExist(name)
+	}
+	if i := s.search(n); i < s.N && s.number(i) == n {
+		return s.position(i), nil
+	}
+	if s.Extra == nil || n >= maxExtra {
+		return 0, notExist(name)
+	}
+	ok, err := s.Extra(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		return 0, notExist(name)
+	}
+	return s.N + int(n), nil
+}
+
+func (s *Series) entry(n int64) Entry {
+	e := Entry{Name: s.name(n), Time: s.Time}
+	if s.Dir != nil {
+		e.Dir = s.Dir(n)
+	} else {
+		e.File = s.File(n)
+	}
+	return e
+}
+
+func (s *Series) name(n int64) string {
+	return fmt.Sprintf("%s%0*d%s", s.Prefix, s.Width, n, s.Suffix)
+}
+
+func (s *Series) number(i int) int64 {
+	if s.Number == nil {
+		return int64(i)
+	}
+	return s.Number(i)
+}
+
+// parse returns the number that name stands for: decimal digits with at most
+// as many leading zeros as the listed name has.
+func (s *Series) parse(name string) (int64, bool) {
+	digits, ok := strings.CutPrefix(name, s.Prefix)
+	if !ok {
+		return 0, false
+	}
+	digits, ok = strings.CutSuffix(digits, s.Suffix)
+	if !ok {
+		return 0, false
+	}
+	return ParseNumber(digits, s.Width)
+}
+
+// ParseNumber reads a number as it stands in the name of an entry: decimal
+// digits only, zero-padded to at most width digits.
+func ParseNumber(digits string, width int) (int64, bool) {
+	if digits == "" || len(digits) > width && digits[0] == '0' && digits != "0" {
+		return 0, false
+	}
+	for _, c := range []byte(digits) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil
+}
+
+// search returns the least i with number(i) >= n.
+func (s *Series) search(n int64) int {
+	if s.Number == nil {
+		return int(min(n, int64(s.N)))
+	}
+	return sort.Search(s.N, func(i int) bool { return s.Number(i) >= n })
+}
+
+// position returns where the entry with the i-th number stands in the listing.
+func (s *Series) position(i int) int {
+	perm := s.order()
+	if perm == nil {
+		return i
+	}
+	name := s.name(s.number(i))
+	return sort.Search(len(perm), func(j int) bool { return s.name(s.number(int(perm[j]))) >= name })
+}
+
+// order returns the listing order where names do not sort like numbers:
+// where a number needs more digits than Width.
+func (s *Series) order() []int32 {
+	if s.N == 0 || s.number(s.N-1) < int64(math.Pow10(s.Width)) {
+		return nil
+	}
+	s.once.Do(func() {
+		s.perm = make([]int32, s.N)
+		for i := range s.perm {
+			s.perm[i] = int32(i)
+		}
+		sort.Slice(s.perm, func(a, b int) bool {
+			return s.name(s.number(int(s.perm[a]))) < s.name(s.number(int(s.perm[b])))
+		})
+	})
+	return s.perm
+}

@@ -1,0 +1,93 @@
+package nodes
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Child returns the entry that opens under name in dir.
+func Child(ctx context.Context, dir Dir, name string) (Entry, error) {
+	if v, ok := dir.(Volatile); ok {
+		return v.Lookup(ctx, name)
+	}
+	i, err := dir.Find(ctx, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	return dir.At(ctx, i)
+}
+
+// Lookup returns the entry at a slash-separated path below root. The path
+// "." is root itself. Symbolic links are not followed.
+func Lookup(ctx context.Context, root Dir, name string) (Entry, error) {
+	e := Entry{Name: ".", Dir: root}
+	if name == "." {
+		return e, nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if e.Dir == nil {
+			return Entry{}, &fs.PathError{Op: "lookup", Path: name, Err: fs.ErrNotExist}
+		}
+		next, err := Child(ctx, e.Dir, part)
+		if err != nil {
+			return Entry{}, err
+		}
+		if next.Time.IsZero() {
+			next.Time = e.Time
+		}
+		e = next
+	}
+	return e, nil
+}
+
+// Walk calls visit for root and everything listed below it, parents first,
+// with paths relative to root ("." is root). Where a directory or an entry
+// of it cannot be read, visit is called with the error as well; it may
+// return fs.SkipDir to leave a directory out, or any other error to end the
+// walk.
+func Walk(ctx context.Context, root Dir, visit func(name string, e Entry, err error) error) error {
+	err := walk(ctx, ".", Entry{Name: ".", Dir: root}, visit)
+	if err == fs.SkipDir {
+		return nil
+	}
+	return err
+}
+
+func walk(ctx context.Context, name string, e Entry, visit func(string, Entry, error) error) error {
+	if err := visit(name, e, nil); err != nil || e.Dir == nil {
+		return err
+	}
+	dir := e.Dir
+	if v, ok := dir.(Volatile); ok {
+		snapshot, err := v.Snapshot(ctx)
+		if err != nil {
+			return visit(name, e, err)
+		}
+		dir = snapshot
+	}
+	n, err := dir.Len(ctx)
+	if err != nil {
+		return visit(name, e, err)
+	}
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		child, err := dir.At(ctx, i)
+		if err != nil {
+			if err = visit(path.Join(name, child.Name), child, err); err != nil && err != fs.SkipDir {
+				return err
+			}
+			continue
+		}
+		if child.Time.IsZero() {
+			child.Time = e.Time
+		}
+		if err := walk(ctx, path.Join(name, child.Name), child, visit); err != nil && err != fs.SkipDir {
+			return err
+		}
+	}
+	return nil
+}
