@@ -27,7 +27,7 @@ var house = []room{
 	{dir: "nodes/nodestest", allow: []string{"recfs/nodes", "github.com/google/go-cmp/...", "golang.org/x/tools/txtar"}},
 	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sys/..."}},
 	{
-		dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "recfs/formats/internal/wire"},
+		dir: "formats", allow: []string{"recfs/cache", "recfs/nodes"},
 		special: map[string][]string{
 			"compressed*.go": compressors,
 			"source*.go":     {"golang.org/x/sys/..."},

@@ -100,6 +100,9 @@ func Unzstd(src []byte, limit int64) ([]byte, error) {
 // UnzstdWith is Unzstd with a decoder of the caller, which must not be used
 // by two at once.
 func UnzstdWith(d *zstd.Decoder, src []byte, limit int64) ([]byte, error) {
+	if len(src) == 0 {
+		return nil, corrupt(io.ErrUnexpectedEOF)
+	}
 	if err := d.Reset(bytes.NewReader(src)); err != nil {
 		return nil, corrupt(err)
 	}
