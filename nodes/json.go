@@ -1,10 +1,10 @@
 package nodes
 
-// AppendIndented appends the JSON value src, which must be valid, in the
-// layout of all documents of the tree (tree/README, "JSON"): objects are
-// indented by two spaces; of a list of objects or of lists every element
-// stands on a line of its own, compact; a list of plain values stands on one
-// line. There is no newline behind the value.
+// AppendIndented appends the JSON value src in the layout of all documents of
+// the tree: objects are indented by two spaces; of a list of objects or of
+// lists every element stands on a line of its own, compact; a list of plain
+// values stands on one line. There is no newline behind the value. What is
+// appended for a src that is not valid is not specified.
 func AppendIndented(dst, src []byte) []byte {
 	p := layout{src: src, dst: dst}
 	p.value(0)
@@ -104,6 +104,7 @@ func (p *layout) object(depth int) {
 			p.dst = append(p.dst, ',')
 		}
 		empty = false
+		start := p.pos
 		p.newline(depth + 1)
 		p.space()
 		p.scalar()
@@ -112,6 +113,9 @@ func (p *layout) object(depth int) {
 		}
 		p.dst = append(p.dst, ':', ' ')
 		p.value(depth + 1)
+		if p.pos == start {
+			return // not valid
+		}
 	}
 }
 
@@ -136,11 +140,15 @@ func (p *layout) array(depth int) {
 				p.dst = append(p.dst, ' ')
 			}
 		}
+		start := p.pos
 		if nested {
 			p.newline(depth + 1)
 			p.compact()
 		} else {
 			p.value(depth)
+		}
+		if p.pos == start {
+			return // not valid
 		}
 	}
 }
