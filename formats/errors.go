@@ -11,6 +11,9 @@ var ErrCorrupt = errors.New("corrupt")
 
 // An Error says where decoding stopped. Err wraps ErrCorrupt,
 // io.ErrUnexpectedEOF, errors.ErrUnsupported, or the error of the read.
+//
+// If an error in the chain has a method ErrorCode() string, error.txt has the
+// line "code:", too.
 type Error struct {
 	Format string
 	Offset int64 // in the source, without outer compression

@@ -1,0 +1,242 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"path"
+	"strings"
+	"sync"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// ArchiveOptions are what can be chosen about an archive.
+type ArchiveOptions struct {
+	// Sniff looks at the first bytes of every file whose name says nothing.
+	Sniff bool
+	// Log hears of what does not open, once per version; nil: nobody.
+	Log *slog.Logger
+}
+
+// Archive presents fsys with every recording of the listed formats replaced
+// by its tree. What is neither a recording nor a directory appears as it is.
+// The names of a directory are listed without opening anything in it.
+func Archive(fsys iofs.FS, list []Format, c *cache.Cache, log *slog.Logger) nodes.Dir {
+	return NewArchive(fsys, list, c, ArchiveOptions{Log: log})
+}
+
+// NewArchive is Archive with options.
+func NewArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) nodes.Dir {
+	return &top{a: newArchive(fsys, list, c, opt)}
+}
+
+// ArchiveFile returns the tree of one recording, the file called name in
+// fsys. If its name says nothing its first bytes do; if they say nothing
+// either, the error is errors.ErrUnsupported.
+func ArchiveFile(fsys iofs.FS, name string, list []Format, c *cache.Cache, opt ArchiveOptions) (nodes.Dir, error) {
+	opt.Sniff = true
+	t := &top{a: newArchive(fsys, list, c, opt), file: name}
+	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name), ""}, path.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	if e.Dir == nil {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
+	}
+	return t, nil
+}
+
+// An archive is what all its directories share.
+type archive struct {
+	fsys    iofs.FS
+	list    []Format
+	ext     map[string]int // index in list by extension
+	opt     ArchiveOptions
+	log     *slog.Logger
+	handles *handles
+
+	listings *cache.Memo[listingKey, *listing]
+	kinds    *cache.Memo[kindKey, kind]
+	trees    *cache.Memo[recordingKey, nodes.Dir]
+
+	mu     sync.Mutex
+	warned map[string]version
+}
+
+func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) *archive {
+	a := &archive{
+		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log,
+		handles: newHandles(fsys), warned: map[string]version{},
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	for i, f := range list {
+		for _, ext := range f.Extensions {
+			a.ext[ext] = i
+		}
+	}
+	a.listings = cache.NewMemo(c, a.loadListing)
+	a.kinds = cache.NewMemo(c, a.loadKind)
+	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
+		return a.open(ctx, k, c)
+	})
+	return a
+}
+
+// warn logs a message about a file once per version of it.
+func (a *archive) warn(name string, v version, msg string, args ...any) {
+	a.mu.Lock()
+	old, ok := a.warned[name]
+	a.warned[name] = v
+	a.mu.Unlock()
+	if !ok || old != v {
+		a.log.Warn(msg, append([]any{"path", name}, args...)...)
+	}
+}
+
+// A top is the root of an archive: the source directory, or the recording
+// that the source is.
+type top struct {
+	a    *archive
+	file string // the source is this one file; "" if it is the directory
+}
+
+// current returns the root as it is now.
+func (t *top) current(ctx context.Context) (nodes.Dir, error) {
+	dir, name := ".", "."
+	if t.file != "" {
+		dir, name = path.Split(t.file)
+		dir = path.Clean(dir)
+	}
+	e, err := t.a.lookup(ctx, folder{t.a, dir, ""}, name)
+	if err != nil {
+		return nil, err
+	}
+	if e.Dir == nil { // the file is no recording any more
+		return nil, staleError(t.file)
+	}
+	return e.Dir, nil
+}
+
+func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	d, err := t.current(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return nodes.Child(ctx, d, name)
+}
+
+func (t *top) Snapshot(ctx context.Context) (nodes.Dir, error) {
+	d, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := d.(nodes.Volatile); ok {
+		return v.Snapshot(ctx)
+	}
+	return d, nil
+}
+
+func (t *top) Len(ctx context.Context) (int, error) {
+	d, err := t.Snapshot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.Len(ctx)
+}
+
+func (t *top) At(ctx context.Context, i int) (nodes.Entry, error) {
+	d, err := t.Snapshot(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return d.At(ctx, i)
+}
+
+func (t *top) Find(ctx context.Context, name string) (int, error) {
+	d, err := t.Snapshot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.Find(ctx, name)
+}
+
+// outerExtensions are those of the compressions that a recording may have
+// around it.
+var outerExtensions = []string{".xz", ".zst", ".gz", ".bz2"}
+
+// byName returns the index of the format whose extension name has, and
+// whether the extension of a compression is behind it.
+func (a *archive) byName(name string) (format int, packed, ok bool) {
+	for _, ext := range outerExtensions {
+		if inner, found := strings.CutSuffix(name, ext); found {
+			name, packed = inner, true
+			break
+		}
+	}
+	ext := path.Ext(name)
+	if ext == name { // no name in front of it
+		return 0, false, false
+	}
+	format, ok = a.ext[ext]
+	return format, packed && ok, ok
+}
+
+// A kind is what a file is shown as.
+type kind struct {
+	recording bool
+	format    int
+	packed    bool // under outer compression
+}
+
+// kindKey: a decision about a file holds for one version of it.
+type kindKey struct {
+	path, name string
+	v          version
+}
+
+// kind tells what the file at a path is shown as under a name. It opens the
+// file only if the name does not say.
+func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
+	f, packed, ok := a.byName(k.name)
+	switch {
+	case ok && a.list[f].MatchNamed == nil:
+		return kind{true, f, packed}, nil
+	case ok || a.opt.Sniff:
+		return a.kinds.Get(ctx, k)
+	}
+	return kind{}, nil
+}
+
+func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
+	cost := int64(len(k.path) + len(k.name) + 128)
+	head, err := a.head(k.path, k.v)
+	if err != nil {
+		return kind{}, 0, err
+	}
+	if f, packed, ok := a.byName(k.name); ok && a.list[f].MatchNamed(head) {
+		return kind{true, f, packed}, cost, nil
+	}
+	if a.opt.Sniff {
+		for i, f := range a.list {
+			if f.Match != nil && f.Match(head) {
+				return kind{true, i, false}, cost, nil
+			}
+		}
+	}
+	return kind{}, cost, nil
+}
+
+// head returns the first bytes of a file.
+func (a *archive) head(name string, v version) ([]byte, error) {
+	b := make([]byte, min(HeadSize, v.size))
+	if _, err := newFileReader(a.handles, name, v).ReadAt(b, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b, nil
+}

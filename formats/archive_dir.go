@@ -1,0 +1,245 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"recfs/nodes"
+)
+
+// A folder is a directory of the source. It is a value, so that two look-ups
+// give equal ones.
+type folder struct {
+	a    *archive
+	path string // in fsys, free of symbolic links
+	hops string // see follow
+}
+
+// Lookup returns the entry of that name as it is now.
+func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	if name == "." || name == ".." || name == "" || strings.Contains(name, "/") {
+		return nodes.Entry{}, notExist(name)
+	}
+	return d.a.lookup(ctx, d, name)
+}
+
+// Snapshot returns the names as they are now.
+func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) {
+	l, err := d.a.listing(ctx, d.path)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot{d, l}, nil
+}
+
+func (d folder) Len(ctx context.Context) (int, error) {
+	s, err := d.Snapshot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.Len(ctx)
+}
+
+func (d folder) At(ctx context.Context, i int) (nodes.Entry, error) {
+	s, err := d.Snapshot(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return s.At(ctx, i)
+}
+
+func (d folder) Find(ctx context.Context, name string) (int, error) {
+	s, err := d.Snapshot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.Find(ctx, name)
+}
+
+// A snapshot is the names of a folder at one moment.
+type snapshot struct {
+	d folder
+	l *listing
+}
+
+func (s snapshot) Len(context.Context) (int, error) { return s.l.len(), nil }
+
+func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if i < 0 || i >= s.l.len() {
+		return nodes.Entry{}, notExist("")
+	}
+	return s.d.a.lookup(ctx, s.d, s.l.name(i))
+}
+
+func (s snapshot) Find(_ context.Context, name string) (int, error) {
+	i, ok := s.l.find(name)
+	if !ok {
+		return 0, notExist(name)
+	}
+	return i, nil
+}
+
+func notExist(name string) error {
+	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
+}
+
+// lookup returns the entry called name in d; "." is d itself.
+func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nodes.Entry{}, err
+	}
+	at := path.Join(d.path, name)
+	info, err := a.lstat(at)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	hops := d.hops
+	if info.Mode().Type() == iofs.ModeSymlink {
+		target, err := a.readLink(at)
+		if err != nil {
+			return nodes.Entry{}, err
+		}
+		found, shown := a.follow(d, target)
+		if found == nil {
+			return nodes.Entry{Name: name, Time: info.ModTime(), Link: shown}, nil
+		}
+		at, info, hops = found.path, found.info, found.hops
+	}
+	switch info.Mode().Type() {
+	case iofs.ModeDir:
+		return a.dirEntry(ctx, folder{a, at, hops}, name, info)
+	case 0:
+		return a.fileEntry(ctx, at, name, info)
+	}
+	return nodes.Entry{}, notExist(name) // sockets, devices and fifos are not shown
+}
+
+// dirEntry returns the entry of a directory: a folder, or a recording in
+// segments.
+func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
+	e := nodes.Entry{Name: name, Time: info.ModTime(), Dir: d}
+	if !slices.ContainsFunc(a.list, func(f Format) bool { return f.MatchDir != nil }) {
+		return e, nil
+	}
+	l, err := a.listing(ctx, d.path)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nodes.Entry{}, err
+		}
+		return e, nil // to list it will give the error
+	}
+	names := l.names()
+	for i, f := range a.list {
+		if f.MatchDir != nil && f.MatchDir(names) {
+			segments, v := a.segments(d.path, l, info)
+			e.Dir = recording{a, recordingKey{path: d.path, name: path.Base(d.path), v: v, format: i, segments: segments}}
+			break
+		}
+	}
+	return e, nil
+}
+
+// fileEntry returns the entry of a regular file: a recording or the file.
+func (a *archive) fileEntry(ctx context.Context, at, name string, info iofs.FileInfo) (nodes.Entry, error) {
+	v := versionOf(info)
+	e := nodes.Entry{Name: name, Time: info.ModTime()}
+	k, err := a.kind(ctx, kindKey{at, name, v})
+	if err != nil && ctx.Err() != nil {
+		return nodes.Entry{}, err
+	}
+	if err == nil && k.recording {
+		e.Dir = recording{a, recordingKey{path: at, name: name, v: v, format: k.format, packed: k.packed}}
+	} else { // also what cannot be read
+		e.File = plainFile{a, at, v}
+	}
+	return e, nil
+}
+
+// A listing is the sorted names of a directory: what can be shown of them.
+type listing struct {
+	text string // the names end to end
+	ends []uint32
+}
+
+func (l *listing) len() int { return len(l.ends) }
+
+func (l *listing) name(i int) string {
+	start := uint32(0)
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return l.text[start:l.ends[i]]
+}
+
+func (l *listing) names() []string {
+	names := make([]string, l.len())
+	for i := range names {
+		names[i] = l.name(i)
+	}
+	return names
+}
+
+func (l *listing) find(name string) (int, bool) {
+	return sort.Find(l.len(), func(i int) int { return strings.Compare(name, l.name(i)) })
+}
+
+// listingKey: a listing holds until the directory changes.
+type listingKey struct {
+	path string
+	v    version
+}
+
+// settled is how old the last change of a directory must be before its
+// listing is remembered: a change right after it may leave the same time.
+const settled = 2 * time.Second
+
+// listing returns the names in a directory.
+func (a *archive) listing(ctx context.Context, name string) (*listing, error) {
+	info, err := a.lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, staleError(name)
+	}
+	k := listingKey{name, versionOf(info)}
+	if info.ModTime().IsZero() || time.Since(info.ModTime()) < settled {
+		l, _, err := a.loadListing(ctx, k)
+		return l, err
+	}
+	return a.listings.Get(ctx, k)
+}
+
+func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int64, error) {
+	var names []string
+	var size int
+	err := readDir(a.fsys, k.path, func(e iofs.DirEntry) {
+		switch e.Type() {
+		case 0, iofs.ModeDir, iofs.ModeSymlink:
+			names = append(names, e.Name())
+			size += len(e.Name())
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if size >= 1<<32 {
+		return nil, 0, &iofs.PathError{Op: "readdir", Path: k.path, Err: errors.ErrUnsupported}
+	}
+	slices.Sort(names)
+	l := &listing{ends: make([]uint32, len(names))}
+	var text strings.Builder
+	text.Grow(size)
+	for i, name := range names {
+		text.WriteString(name)
+		l.ends[i] = uint32(text.Len())
+	}
+	l.text = text.String()
+	return l, int64(size + 4*len(names) + len(k.path) + 128), ctx.Err()
+}

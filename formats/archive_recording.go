@@ -1,0 +1,185 @@
+package formats
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// A recording is the tree of one version of a recording, opened when it is
+// looked into. It is a value, equal to another of the same version.
+type recording struct {
+	a   *archive
+	key recordingKey
+}
+
+type recordingKey struct {
+	path, name string // in fsys; as shown
+	v          version
+	format     int
+	packed     bool
+	segments   string // the files of a directory, see segments
+}
+
+func (r recording) Len(ctx context.Context) (int, error) {
+	d, err := r.a.trees.Get(ctx, r.key)
+	if err != nil {
+		return 0, err
+	}
+	return d.Len(ctx)
+}
+
+func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
+	d, err := r.a.trees.Get(ctx, r.key)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return d.At(ctx, i)
+}
+
+func (r recording) Find(ctx context.Context, name string) (int, error) {
+	d, err := r.a.trees.Get(ctx, r.key)
+	if err != nil {
+		return 0, err
+	}
+	return d.Find(ctx, name)
+}
+
+// treeCost is what an opened recording counts for in the cache: its header
+// and tables. What is bigger, its format keeps in Memos of its own.
+const treeCost = 16 << 10
+
+// open opens a recording. One that is damaged too badly is shown as raw and
+// error.txt; the error is only for a source that could not be read, which
+// may be better next time.
+func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nodes.Dir, int64, error) {
+	src, reads := a.source(k)
+	f := a.list[k.format]
+	dir, err := a.openFormat(ctx, f, src, c)
+	if err == nil {
+		return dir, treeCost, nil
+	}
+	if ctx.Err() != nil {
+		return nil, 0, err
+	}
+	if e := reads.failure(); e != nil {
+		return nil, 0, e
+	}
+	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
+	return broken(f.Name, src, err), treeCost, nil
+}
+
+// openFormat is the Open of a format that does not panic.
+func (a *archive) openFormat(ctx context.Context, f Format, src Source, c *cache.Cache) (dir nodes.Dir, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.Error("panic", "path", src.Name, "format", f.Name, "err", p, "stack", string(debug.Stack()))
+			err = &Error{f.Name, 0, fmt.Errorf("internal error: %v", p)}
+		}
+	}()
+	return f.Open(ctx, src, c)
+}
+
+// source returns the bytes of a recording, and what watches the reads of
+// them.
+func (a *archive) source(k recordingKey) (Source, *watch) {
+	w := new(watch)
+	src := Source{Name: k.name, Stored: k.v.size, Size: k.v.size, ModTime: k.v.time(), ID: a.sourceID(k.path)}
+	if k.segments != "" {
+		src.FS = a.segmentFS(k, w)
+		return src, w
+	}
+	src.ReaderAt = watchedReader{newFileReader(a.handles, k.path, k.v), w}
+	src.FS = subFS{a.fsys, path.Dir(k.path)}
+	return src, w
+}
+
+// sourceID names a recording by where it lies; "" if that says nothing.
+func (a *archive) sourceID(name string) string {
+	l, ok := a.fsys.(interface{ Path() string })
+	if !ok {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(l.Path() + "\x00" + name))
+	return hex.EncodeToString(sum[:])
+}
+
+// A watch remembers that a read failed, so that damage can be told from a
+// source that cannot be read.
+type watch struct{ err atomic.Pointer[error] }
+
+func (w *watch) failure() error {
+	if e := w.err.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+type watchedReader struct {
+	r io.ReaderAt
+	w *watch
+}
+
+func (r watchedReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.r.ReadAt(p, off)
+	if err != nil && err != io.EOF {
+		r.w.err.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// broken returns the tree of a recording that does not open.
+func broken(format string, src Source, err error) nodes.Dir {
+	raw := nodes.Entry{Name: "raw"}
+	if src.ReaderAt == nil {
+		raw.Dir = rawDir(src.FS)
+	} else {
+		raw.File = src.RawFile()
+	}
+	return nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(ErrorText(format, err))})
+}
+
+// ErrorText returns the content of error.txt: format, offset and reason of
+// err, and its code if it has a method ErrorCode() string, one fact a line.
+func ErrorText(format string, err error) []byte {
+	var offset int64
+	reason := err
+	if e := (*Error)(nil); errors.As(err, &e) {
+		offset, reason = e.Offset, e.Err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "format: %s\noffset: %d\nreason: %s\n", format, offset, oneLine(reason.Error()))
+	if c := interface{ ErrorCode() string }(nil); errors.As(err, &c) {
+		fmt.Fprintf(&b, "code: %s\n", oneLine(c.ErrorCode()))
+	}
+	return []byte(b.String())
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// subFS is a directory of a file system, with all its names.
+type subFS struct {
+	fsys iofs.FS
+	dir  string
+}
+
+func (s subFS) Open(name string) (iofs.File, error) {
+	if name != "." && !validName(name) {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
+	}
+	return s.fsys.Open(path.Join(s.dir, name))
+}
+
+// validName is iofs.ValidPath without asking for UTF-8.
+func validName(name string) bool { return iofs.ValidPath(strings.ToValidUTF8(name, "_")) }

@@ -1,0 +1,160 @@
+package formats
+
+import (
+	"encoding/binary"
+	"io"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"recfs/nodes"
+)
+
+// segments returns the regular files of a directory that is a recording and
+// their versions as a string, so that a recordingKey stays comparable, and
+// the version of the whole.
+func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, version) {
+	v := versionOf(info)
+	v.size = 0
+	var b []byte
+	for i := range l.len() {
+		name := l.name(i)
+		info, err := a.lstat(path.Join(dir, name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		f := versionOf(info)
+		v.size += f.size
+		b = binary.AppendUvarint(b, uint64(len(name)))
+		b = append(b, name...)
+		for _, n := range []uint64{uint64(f.size), uint64(f.sec), uint64(f.nsec), f.dev, f.ino} {
+			b = binary.BigEndian.AppendUint64(b, n)
+		}
+	}
+	return string(b) + "\x00", v
+}
+
+// A segment is a file of a directory that is a recording.
+type segment struct {
+	name string
+	v    version
+}
+
+func parseSegments(s string) []segment {
+	var list []segment
+	b := []byte(s[:len(s)-1])
+	for len(b) > 0 {
+		n, size := binary.Uvarint(b)
+		b = b[size:]
+		seg := segment{name: string(b[:n])}
+		b = b[n:]
+		var f [5]uint64
+		for i := range f {
+			f[i] = binary.BigEndian.Uint64(b[8*i:])
+		}
+		b = b[8*len(f):]
+		seg.v = version{int64(f[0]), int64(f[1]), int(f[2]), f[3], f[4]}
+		list = append(list, seg)
+	}
+	return list
+}
+
+// A segmentFS shows the regular files of a directory as they were at one
+// version. Its files hold nothing open.
+type segmentFS struct {
+	modified time.Time
+	files    []segmentInfo // sorted by name
+}
+
+func (a *archive) segmentFS(k recordingKey, w *watch) *segmentFS {
+	fsys := &segmentFS{modified: k.v.time()}
+	for _, s := range parseSegments(k.segments) {
+		r := newFileReader(a.handles, path.Join(k.path, s.name), s.v)
+		fsys.files = append(fsys.files, segmentInfo{s, watchedReader{r, w}})
+	}
+	return fsys
+}
+
+func (s *segmentFS) Open(name string) (iofs.File, error) {
+	if name == "." {
+		return &segmentDir{fsys: s}, nil
+	}
+	i, ok := slices.BinarySearchFunc(s.files, name, func(f segmentInfo, name string) int { return strings.Compare(f.name, name) })
+	if !ok {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
+	}
+	f := s.files[i]
+	return segmentFile{io.NewSectionReader(f.r, 0, f.v.size), f}, nil
+}
+
+type segmentFile struct {
+	*io.SectionReader
+	info segmentInfo
+}
+
+func (f segmentFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
+func (f segmentFile) Close() error                 { return nil }
+
+// A segmentInfo is the DirEntry and FileInfo of a segment.
+type segmentInfo struct {
+	segment
+	r io.ReaderAt
+}
+
+func (i segmentInfo) Name() string                 { return i.name }
+func (i segmentInfo) Size() int64                  { return i.v.size }
+func (i segmentInfo) Mode() iofs.FileMode          { return 0o444 }
+func (i segmentInfo) ModTime() time.Time           { return i.v.time() }
+func (i segmentInfo) IsDir() bool                  { return false }
+func (i segmentInfo) Sys() any                     { return nil }
+func (i segmentInfo) Type() iofs.FileMode          { return 0 }
+func (i segmentInfo) Info() (iofs.FileInfo, error) { return i, nil }
+
+// A segmentDir is the opened directory of a segmentFS, and its FileInfo.
+type segmentDir struct {
+	fsys *segmentFS
+	next int
+}
+
+func (d *segmentDir) Stat() (iofs.FileInfo, error) { return segmentDirInfo{d.fsys}, nil }
+func (d *segmentDir) Close() error                 { return nil }
+func (d *segmentDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
+func (d *segmentDir) ReadDir(n int) ([]iofs.DirEntry, error) {
+	files := d.fsys.files[d.next:]
+	if n > 0 {
+		if len(files) == 0 {
+			return nil, io.EOF
+		}
+		files = files[:min(n, len(files))]
+	}
+	d.next += len(files)
+	entries := make([]iofs.DirEntry, len(files))
+	for i, f := range files {
+		entries[i] = f
+	}
+	return entries, nil
+}
+
+type segmentDirInfo struct{ fsys *segmentFS }
+
+func (i segmentDirInfo) Name() string        { return "." }
+func (i segmentDirInfo) Size() int64         { return 0 }
+func (i segmentDirInfo) Mode() iofs.FileMode { return iofs.ModeDir | 0o555 }
+func (i segmentDirInfo) ModTime() time.Time  { return i.fsys.modified }
+func (i segmentDirInfo) IsDir() bool         { return true }
+func (i segmentDirInfo) Sys() any            { return nil }
+
+// rawDir shows the files of a directory that is a recording.
+func rawDir(fsys iofs.FS) nodes.Dir {
+	var entries []nodes.Entry
+	s, ok := fsys.(*segmentFS)
+	if !ok {
+		return nodes.List()
+	}
+	for _, f := range s.files {
+		entries = append(entries, nodes.Entry{Name: f.name, Time: f.v.time(), File: nodes.Section(f.r, 0, f.v.size)})
+	}
+	return nodes.List(entries...)
+}

@@ -1,0 +1,151 @@
+package formats
+
+import (
+	"context"
+	"hash/maphash"
+	"io"
+	iofs "io/fs"
+	"sync"
+	"time"
+
+	"recfs/nodes"
+)
+
+// A version tells the states of a file apart.
+type version struct {
+	size     int64
+	sec      int64 // modification time; time.Time is not comparable
+	nsec     int
+	dev, ino uint64
+}
+
+func versionOf(info iofs.FileInfo) version {
+	t := info.ModTime()
+	v := version{size: info.Size(), sec: t.Unix(), nsec: t.Nanosecond()}
+	v.dev, v.ino = fileNumber(info)
+	return v
+}
+
+func (v version) time() time.Time { return time.Unix(v.sec, int64(v.nsec)) }
+
+// sameFile tells whether info is of the file that had version v, in this or
+// another state.
+func (v version) sameFile(info iofs.FileInfo) bool {
+	dev, ino := fileNumber(info)
+	return info.Mode().IsRegular() && dev == v.dev && ino == v.ino
+}
+
+// tailSize is how much before the end of a version is compared when the file
+// has grown since.
+const tailSize = 4096
+
+var tailSeed = maphash.MakeSeed()
+
+// A fileReader reads one version of a file: the first size bytes it had
+// then. After every read it looks whether the file still has them. A file
+// that was appended to does, as far as the last bytes of the version tell;
+// one that was replaced, shortened or changed gives nodes.ErrStale.
+type fileReader struct {
+	handles *handles
+	key     handleKey
+
+	mu    sync.Mutex
+	seen  version // the last state that was found to have the bytes
+	tail  uint64  // hash of the last bytes of the version
+	stale bool
+}
+
+func newFileReader(h *handles, path string, v version) *fileReader {
+	return &fileReader{handles: h, key: handleKey{path, v}}
+}
+
+// ReadAt reads from the version.
+func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
+	size := r.key.v.size
+	if off < 0 {
+		return 0, iofs.ErrInvalid
+	}
+	if off >= size {
+		return 0, io.EOF
+	}
+	end := false
+	if int64(len(p)) > size-off {
+		p, end = p[:size-off], true
+	}
+	h, err := r.handles.acquire(r.key)
+	if err != nil {
+		return 0, err
+	}
+	defer r.handles.release(h)
+	n, err := h.r.ReadAt(p, off)
+	if err != nil && err != io.EOF {
+		return 0, err
+	}
+	if err := r.verify(h); err != nil {
+		return 0, err
+	}
+	if n < len(p) {
+		return 0, staleError(r.key.path)
+	}
+	if end {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// verify tells by the state of the file after a read whether the read gave
+// bytes of the version.
+func (r *fileReader) verify(h *handle) error {
+	info, err := h.file.Stat()
+	if err != nil {
+		return err
+	}
+	now := versionOf(info)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.stale:
+		return staleError(r.key.path)
+	case now == r.seen:
+		return nil
+	case now.size < r.key.v.size, now.size == r.key.v.size && now != r.key.v:
+		r.stale = true
+		return staleError(r.key.path)
+	}
+	tail, err := r.tailHash(h)
+	if err != nil {
+		return err
+	}
+	if r.seen != (version{}) && tail != r.tail {
+		r.stale = true
+		return staleError(r.key.path)
+	}
+	r.seen, r.tail = now, tail
+	return nil
+}
+
+func (r *fileReader) tailHash(h *handle) (uint64, error) {
+	n := min(tailSize, r.key.v.size)
+	b := make([]byte, n)
+	if got, err := h.r.ReadAt(b, r.key.v.size-n); got < len(b) {
+		if err == io.EOF {
+			err = staleError(r.key.path)
+		}
+		return 0, err
+	}
+	return maphash.Bytes(tailSeed, b), nil
+}
+
+// A plainFile is a file of the source that is shown as it is. It is a value,
+// equal to another of the same version of the same file.
+type plainFile struct {
+	a    *archive
+	path string
+	v    version
+}
+
+func (f plainFile) Size(context.Context) (int64, error) { return f.v.size, nil }
+
+func (f plainFile) Open(context.Context) (nodes.Content, error) {
+	return io.NewSectionReader(newFileReader(f.a.handles, f.path, f.v), 0, f.v.size), nil
+}

@@ -1,0 +1,84 @@
+package formats
+
+import (
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Local is a directory of this machine as an io/fs.FS. Nothing outside of
+// it can be opened, whatever its symbolic links say, and unlike os.DirFS it
+// has the names that are not UTF-8, too.
+type Local struct {
+	root *os.Root
+	path string // absolute, without symbolic links
+}
+
+// OpenLocal returns the directory at path.
+func OpenLocal(path string) (*Local, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, err
+	}
+	return &Local{root, abs}, nil
+}
+
+// Close lets go of the directory.
+func (l *Local) Close() error { return l.root.Close() }
+
+// Path returns where the directory lay when it was opened.
+func (l *Local) Path() string { return l.path }
+
+// Open opens a file or a directory. It does not wait for the other end of a
+// fifo.
+func (l *Local) Open(name string) (iofs.File, error) {
+	return l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+}
+
+// Stat follows symbolic links that stay inside.
+func (l *Local) Stat(name string) (iofs.FileInfo, error) { return l.root.Stat(name) }
+
+// Lstat does not follow a symbolic link.
+func (l *Local) Lstat(name string) (iofs.FileInfo, error) { return l.root.Lstat(name) }
+
+// ReadLink returns the target of a symbolic link.
+func (l *Local) ReadLink(name string) (string, error) { return l.root.Readlink(name) }
+
+var (
+	_ iofs.StatFS     = (*Local)(nil)
+	_ iofs.ReadLinkFS = (*Local)(nil)
+)
+
+// readDir calls each for every name in a directory, in no order, without
+// holding them all.
+func readDir(fsys iofs.FS, name string, each func(iofs.DirEntry)) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dir, ok := f.(iofs.ReadDirFile)
+	if !ok {
+		return &iofs.PathError{Op: "readdir", Path: name, Err: iofs.ErrInvalid}
+	}
+	for {
+		entries, err := dir.ReadDir(1024)
+		for _, e := range entries {
+			each(e)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
