@@ -1,0 +1,37 @@
+// Package fs serves a tree of nodes: as an [io/fs.FS] (see [New]) and, on
+// Linux, as a FUSE filesystem (see [Mount]).
+//
+// # Node ids
+//
+// The FUSE adapter keeps no state per file. A node id, the 64-bit number by
+// which the kernel names a file, says which one it is:
+//
+//	 63            40 39                 0
+//	┌────────────────┬────────────────────┐
+//	│ number         │ index + 1          │   entry of an immutable directory
+//	├────────────────┼────────────────────┤
+//	│ number         │ 0                  │   the numbered node itself
+//	└────────────────┴────────────────────┘
+//
+// Numbered are the directories that the kernel holds, and the entries of
+// volatile directories that it holds (see [nodes.Volatile]). Their table is
+// the only state: LOOKUP adds to it and FORGET takes away. For a file in an
+// immutable directory both cost nothing, so memory does not grow with the
+// number of files that were ever looked at.
+//
+// A number stands for one version of what it names. When a look-up in a
+// volatile directory finds a new version, that gets a number of its own, and
+// those who have the old one open keep reading it. A number that the kernel
+// forgot may be given out again, with another generation.
+//
+// st_ino is a hash of the path, so it is the same at every mount.
+//
+// # Reading without opening
+//
+// OPEN is answered with ENOSYS: the kernel then sends no more OPEN, FLUSH or
+// RELEASE and keeps pages from one open to the next. That rests on exact
+// sizes and on immutable files, for every file of the mount. A file whose
+// content changes is therefore an entry of a volatile directory: each look-up
+// that finds other content makes a version with its own exact size. There is
+// no direct I/O.
+package fs

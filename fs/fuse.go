@@ -1,0 +1,393 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package fs
+
+import (
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"recfs/nodes"
+)
+
+const (
+	// What is below a version never changes, so the kernel may keep it.
+	immutable = time.Hour
+	// Attributes of a volatile directory: its time. They also come with
+	// every look-up of it, and look-ups in volatile directories are not kept.
+	volatile = time.Second
+
+	dotEntries = 2 // "." and "..", in front of entry 0
+)
+
+// A raw is the tree as a filesystem on the kernel's protocol.
+type raw struct {
+	fuse.RawFileSystem // answers ENOSYS to everything else
+	owner              fuse.Owner
+	umask              uint32
+	plus               ReadDirPlus
+	log                *limitedLog
+
+	table    *table
+	contents contents
+	listings listings
+	counters counters
+}
+
+func newRaw(root nodes.Dir, opt *Options) *raw {
+	r := &raw{
+		RawFileSystem: fuse.NewDefaultRawFileSystem(),
+		owner:         opt.owner(),
+		umask:         uint32(opt.Umask.Perm()),
+		plus:          opt.ReadDirPlus,
+		log:           &limitedLog{log: opt.logger()},
+	}
+	r.table = newTable(nodes.Entry{Time: opt.time(), Dir: root})
+	return r
+}
+
+func (r *raw) String() string { return fsName }
+
+// OnUnmount implements fuse.RawFileSystem.
+func (r *raw) OnUnmount() { r.contents.close() }
+
+// A request is the context of one request. It ends when the kernel reports
+// that the caller was interrupted.
+type request <-chan struct{}
+
+func (r request) Done() <-chan struct{}          { return r }
+func (request) Deadline() (t time.Time, ok bool) { return }
+func (request) Value(any) any                    { return nil }
+
+func (r request) Err() error {
+	select {
+	case <-r:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// fail counts and logs a failed request and returns its errno.
+func (r *raw) fail(op operation, id uint64, err error) fuse.Status {
+	status := errno(err)
+	if status == fuse.ENOENT {
+		return status
+	}
+	r.counters.errors.Add(1)
+	if status != fuse.EINTR {
+		r.log.warn("request failed", "op", op.String(), "path", r.path(id), "err", err)
+	}
+	return status
+}
+
+// path names a node id in the log.
+func (r *raw) path(id uint64) string {
+	n, i := r.table.get(id)
+	if n == nil {
+		return "?"
+	}
+	if i < 0 {
+		return n.path()
+	}
+	e, err := n.entry.Dir.At(context.Background(), i)
+	if err != nil {
+		return n.path()
+	}
+	return n.path() + "/" + e.Name
+}
+
+// dir returns the directory with that id.
+func (r *raw) dir(id uint64) (*node, error) {
+	n, i := r.table.get(id)
+	switch {
+	case n == nil:
+		return nil, nodes.ErrStale
+	case i >= 0 || n.entry.Dir == nil:
+		return nil, syscall.ENOTDIR
+	}
+	return n, nil
+}
+
+// An item is an entry with all that identifies it.
+type item struct {
+	nodes.Entry
+	ino uint64
+	key contentKey
+}
+
+// item returns what has that id. An entry without a number is asked for from
+// its directory.
+func (r *raw) item(ctx context.Context, id uint64) (item, error) {
+	n, i := r.table.get(id)
+	if n == nil {
+		return item{}, nodes.ErrStale
+	}
+	if i < 0 {
+		return item{n.entry, n.ino, contentKey{n, -1}}, nil
+	}
+	e, err := n.entry.Dir.At(ctx, i)
+	if err != nil {
+		return item{}, err
+	}
+	return item{n.child(e), n.childIno(e.Name), contentKey{n, i}}, nil
+}
+
+// Lookup implements fuse.RawFileSystem.
+func (r *raw) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	r.counters.requests[opLookup].Add(1)
+	ctx := request(cancel)
+	dir, err := r.dir(header.NodeId)
+	if err != nil {
+		return r.fail(opLookup, header.NodeId, err)
+	}
+	if v, ok := dir.entry.Dir.(nodes.Volatile); ok {
+		err = r.lookupVolatile(ctx, dir, v, name, out)
+	} else {
+		err = r.lookup(ctx, dir, name, out)
+	}
+	if err != nil {
+		return r.fail(opLookup, header.NodeId, err)
+	}
+	return fuse.OK
+}
+
+func (r *raw) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile, name string, out *fuse.EntryOut) error {
+	e, err := v.Lookup(ctx, name)
+	if err != nil {
+		return err
+	}
+	size, err := sizeOf(ctx, e)
+	if err != nil {
+		return err
+	}
+	n, err := r.table.add(dir, nodeKey{name: e.Name}, e)
+	if err != nil {
+		return err
+	}
+	out.NodeId, out.Generation = n.id(), n.generation
+	out.SetAttrTimeout(r.setAttr(&out.Attr, n.entry, n.ino, size))
+	return nil
+}
+
+func (r *raw) lookup(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
+	i, err := dir.entry.Dir.Find(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		out.SetEntryTimeout(immutable) // a node id of 0: there is no such name, for that long
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e, err := dir.entry.Dir.At(ctx, i)
+	if err != nil {
+		return err
+	}
+	return r.enter(ctx, dir, i, e, out)
+}
+
+// enter fills in entry i of an immutable directory for the kernel to hold.
+func (r *raw) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *fuse.EntryOut) error {
+	size, err := sizeOf(ctx, e)
+	if err != nil {
+		return err
+	}
+	id, generation := dir.childID(i), dir.generation
+	if e.Dir != nil {
+		n, err := r.table.add(dir, nodeKey{index: i}, e)
+		if err != nil {
+			return err
+		}
+		id, generation = n.id(), n.generation
+	}
+	out.NodeId, out.Generation = id, generation
+	out.SetEntryTimeout(immutable)
+	out.SetAttrTimeout(r.setAttr(&out.Attr, dir.child(e), dir.childIno(e.Name), size))
+	return nil
+}
+
+// Forget implements fuse.RawFileSystem.
+func (r *raw) Forget(id, lookups uint64) {
+	r.counters.requests[opForget].Add(1)
+	r.table.forget(id, lookups)
+}
+
+// GetAttr implements fuse.RawFileSystem.
+func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	r.counters.requests[opGetattr].Add(1)
+	ctx := request(cancel)
+	it, err := r.item(ctx, in.NodeId)
+	if err != nil {
+		return r.fail(opGetattr, in.NodeId, err)
+	}
+	size, err := sizeOf(ctx, it.Entry)
+	if err != nil {
+		return r.fail(opGetattr, in.NodeId, err)
+	}
+	out.SetTimeout(r.setAttr(&out.Attr, it.Entry, it.ino, size))
+	return fuse.OK
+}
+
+// sizeOf returns st_size. That of a directory is 0, so that it need not be
+// looked into.
+func sizeOf(ctx context.Context, e nodes.Entry) (int64, error) {
+	if e.File != nil {
+		return e.File.Size(ctx)
+	}
+	return int64(len(e.Link)), nil
+}
+
+// setAttr fills in the attributes of an entry with its own Time and returns
+// how long they hold.
+func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.Duration {
+	const block = 512 // the unit of st_blocks
+	*a = fuse.Attr{
+		Ino:     ino,
+		Size:    uint64(size),
+		Blocks:  uint64(size+block-1) / block,
+		Mode:    typeBits(e) | uint32(fileMode(e).Perm())&^r.umask,
+		Nlink:   1,
+		Owner:   r.owner,
+		Blksize: 4096,
+	}
+	a.SetTimes(&e.Time, &e.Time, &e.Time)
+	if _, ok := e.Dir.(nodes.Volatile); ok {
+		return volatile
+	}
+	return immutable
+}
+
+func typeBits(e nodes.Entry) uint32 {
+	switch {
+	case e.Dir != nil:
+		return syscall.S_IFDIR
+	case e.File != nil:
+		return syscall.S_IFREG
+	}
+	return syscall.S_IFLNK
+}
+
+// Readlink implements fuse.RawFileSystem.
+func (r *raw) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
+	r.counters.requests[opReadlink].Add(1)
+	it, err := r.item(request(cancel), header.NodeId)
+	if err != nil {
+		return nil, r.fail(opReadlink, header.NodeId, err)
+	}
+	if it.Link == "" {
+		return nil, fuse.EINVAL
+	}
+	return []byte(it.Link), fuse.OK
+}
+
+// Open implements fuse.RawFileSystem: there is no opening (see the package
+// documentation).
+func (r *raw) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+	r.counters.requests[opOpen].Add(1)
+	return fuse.ENOSYS
+}
+
+// Read implements fuse.RawFileSystem.
+func (r *raw) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	r.counters.requests[opRead].Add(1)
+	n, err := r.read(request(cancel), in.NodeId, buf, int64(in.Offset))
+	if err != nil {
+		return nil, r.fail(opRead, in.NodeId, err)
+	}
+	r.counters.bytes.Add(uint64(n))
+	return fuse.ReadResultData(buf[:n]), fuse.OK
+}
+
+func (r *raw) read(ctx context.Context, id uint64, buf []byte, off int64) (int, error) {
+	it, err := r.item(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	if it.File == nil {
+		return 0, syscall.EISDIR
+	}
+	c, err := r.contents.acquire(ctx, it.key, it.File)
+	if err != nil {
+		return 0, err
+	}
+	n, err := readFull(c, buf, off)
+	if off == 0 && int64(n) == c.Size() {
+		r.contents.forget(c) // the kernel has all of it now
+	} else {
+		r.contents.release(c)
+	}
+	return n, err
+}
+
+// readFull reads as much of c at off as there is. Anything less would make the
+// kernel correct the size of the file downwards, so it is an error.
+func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
+	want := min(int64(len(buf)), c.Size()-off)
+	if want <= 0 {
+		return 0, nil
+	}
+	n, err := c.ReadAt(buf[:want], off)
+	switch {
+	case int64(n) == want:
+		return n, nil
+	case err == nil, err == io.EOF:
+		return 0, io.ErrUnexpectedEOF
+	}
+	return 0, err
+}
+
+// StatFs implements fuse.RawFileSystem. How much there is cannot be known
+// without decoding all of it; like other computed filesystems this one has no
+// blocks, so that no monitor takes it for a full disk.
+func (r *raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+	r.counters.requests[opStatfs].Add(1)
+	out.Bsize, out.Frsize, out.NameLen = 4096, 4096, 255
+	return fuse.OK
+}
+
+// panicked reports a panic in a handler: that request fails, the mount stays.
+func (r *raw) panicked(v any) fuse.Status {
+	r.counters.errors.Add(1)
+	r.log.log.Error("panic in a request", "err", v, "stack", string(debug.Stack()))
+	return fuse.EIO
+}
+
+// A limitedLog passes on at most some messages in each period: a program that
+// reads every file of a damaged recording must not fill the log.
+type limitedLog struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	period  time.Time
+	written int
+}
+
+const (
+	logPeriod    = 10 * time.Second
+	logPerPeriod = 10
+)
+
+func (l *limitedLog) warn(msg string, args ...any) {
+	l.mu.Lock()
+	now := time.Now()
+	if now.Sub(l.period) > logPeriod {
+		l.period, l.written = now, 0
+	}
+	l.written++
+	n := l.written
+	l.mu.Unlock()
+	switch {
+	case n <= logPerPeriod:
+		l.log.Warn(msg, args...)
+	case n == logPerPeriod+1:
+		l.log.Warn("more requests fail; see recfs check", "path", "")
+	}
+}

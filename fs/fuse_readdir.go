@@ -1,0 +1,173 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package fs
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"sync"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"recfs/nodes"
+)
+
+// listings holds the snapshots of volatile directories that are open. An
+// immutable directory is its own snapshot and has handle 0.
+type listings struct {
+	mu   sync.Mutex
+	last uint64
+	dirs map[uint64]nodes.Dir
+}
+
+// open returns a new handle, which has no snapshot yet.
+func (l *listings) open() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	return l.last
+}
+
+func (l *listings) get(handle uint64) nodes.Dir {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dirs[handle]
+}
+
+func (l *listings) set(handle uint64, d nodes.Dir) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dirs == nil {
+		l.dirs = map[uint64]nodes.Dir{}
+	}
+	l.dirs[handle] = d
+}
+
+func (l *listings) close(handle uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.dirs, handle)
+}
+
+// OpenDir implements fuse.RawFileSystem.
+func (r *raw) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	r.counters.requests[opOpendir].Add(1)
+	n, err := r.dir(in.NodeId)
+	if err != nil {
+		return r.fail(opOpendir, in.NodeId, err)
+	}
+	if n.volatile() {
+		out.Fh = r.listings.open()
+	}
+	return fuse.OK
+}
+
+// ReleaseDir implements fuse.RawFileSystem.
+func (r *raw) ReleaseDir(in *fuse.ReleaseIn) {
+	r.counters.requests[opReleasedir].Add(1)
+	r.listings.close(in.Fh)
+}
+
+// ReadDir implements fuse.RawFileSystem.
+func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	r.counters.requests[opReaddir].Add(1)
+	err := r.readDir(request(cancel), in, func(e fuse.DirEntry, _ *node, _ int, _ nodes.Entry) bool {
+		return out.AddDirEntry(e)
+	})
+	if err != nil {
+		return r.fail(opReaddir, in.NodeId, err)
+	}
+	return fuse.OK
+}
+
+// ReadDirPlus implements fuse.RawFileSystem. The kernel asks for attributes
+// with the first names of every listing, just in case; an answer would make it
+// hold all of those files. It asks again once a program has looked at some of
+// them. Look-ups in a volatile directory are not kept, so none is made here.
+func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	r.counters.requests[opReaddirplus].Add(1)
+	ctx := request(cancel)
+	first := in.Offset == 0 && r.plus == ReadDirPlusAuto
+	err := r.readDir(ctx, in, func(d fuse.DirEntry, dir *node, i int, e nodes.Entry) bool {
+		entry := out.AddDirLookupEntry(d)
+		if entry == nil {
+			return false
+		}
+		if i >= 0 && !first && !dir.volatile() {
+			if err := r.enter(ctx, dir, i, e, entry); err != nil {
+				*entry = fuse.EntryOut{} // without attributes; a look-up will show the error
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return r.fail(opReaddirplus, in.NodeId, err)
+	}
+	return fuse.OK
+}
+
+// readDir passes the entries of a directory from in.Offset on to add until it
+// returns false. The offset of an entry follows from its index alone, so a
+// listing needs no state and can be continued anywhere.
+func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(fuse.DirEntry, *node, int, nodes.Entry) bool) error {
+	n, err := r.dir(in.NodeId)
+	if err != nil {
+		return err
+	}
+	dir, err := r.listing(ctx, n, in)
+	if err != nil {
+		return err
+	}
+	length, err := dir.Len(ctx)
+	if err != nil {
+		return err
+	}
+	added := false
+	for next := in.Offset; next < uint64(length)+dotEntries; next++ {
+		i := int(next) - dotEntries
+		d := fuse.DirEntry{Off: next + 1, Mode: syscall.S_IFDIR}
+		var e nodes.Entry
+		switch i {
+		case -2:
+			d.Name, d.Ino = ".", n.ino
+		case -1:
+			d.Name, d.Ino = "..", n.parentIno()
+		default:
+			if e, err = dir.At(ctx, i); errors.Is(err, iofs.ErrNotExist) {
+				continue // vanished since the snapshot
+			} else if err != nil && added {
+				return nil // the next request begins with the error
+			} else if err != nil {
+				return err
+			}
+			d.Name, d.Ino, d.Mode = e.Name, n.childIno(e.Name), typeBits(e)
+		}
+		if !add(d, n, i, e) {
+			return nil
+		}
+		added = true
+	}
+	return nil
+}
+
+// listing returns the directory to list: of a volatile one the snapshot taken
+// when it was opened or rewound.
+func (r *raw) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.Dir, error) {
+	v, ok := n.entry.Dir.(nodes.Volatile)
+	if !ok {
+		return n.entry.Dir, nil
+	}
+	if in.Offset > 0 {
+		if d := r.listings.get(in.Fh); d != nil {
+			return d, nil
+		}
+		return nil, nodes.ErrStale
+	}
+	snapshot, err := v.Snapshot(ctx)
+	if err == nil {
+		r.listings.set(in.Fh, snapshot)
+	}
+	return snapshot, err
+}

@@ -1,0 +1,327 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package fs
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"recfs/nodes"
+)
+
+const (
+	maxRead         = 128 << 10 // bytes in one READ; it also sizes the buffers that wait for requests
+	maxBackground   = 16        // READs ahead of the program
+	maxRequestBytes = 64 << 20
+	unmountGrace    = 2 * time.Second
+	unmountRetry    = 50 * time.Millisecond
+)
+
+// A Server serves one mount.
+type Server struct {
+	dir  string
+	raw  *raw
+	log  *slog.Logger
+	done chan struct{}
+}
+
+// Mount serves the tree at the directory dir, which exists, until it is
+// unmounted. As root it needs no helper, otherwise fusermount3 has to be
+// installed. What an earlier process of ours left mounted there when it died
+// is cleared away. The serving process must not use the mount itself.
+func Mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
+	s, err := mount(dir, root, opt)
+	if err != nil {
+		return nil, fmt.Errorf("mount %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	words, err := opt.applyWords()
+	if err != nil {
+		return nil, err
+	}
+	if err := prepare(dir, opt.logger()); err != nil {
+		return nil, err
+	}
+	isRoot := os.Geteuid() == 0
+	if !isRoot {
+		if err := checkHelper(opt.AllowOther); err != nil {
+			return nil, err
+		}
+	}
+	r := newRaw(root, &opt)
+	server, err := newServer(r, dir, &fuse.MountOptions{
+		Name:                    fsName,
+		FsName:                  opt.source(),
+		Options:                 words,
+		AllowOther:              opt.AllowOther,
+		DirectMountStrict:       isRoot,
+		MaxWrite:                maxRead,
+		MaxBackground:           maxBackground,
+		MaxInflightRequestBytes: maxRequestBytes,
+		DisableXAttrs:           true,
+		DisableSplice:           true,
+		EnableSymlinkCaching:    true,
+		DisableReadDirPlus:      opt.ReadDirPlus == ReadDirPlusOff,
+		ExtraCapabilities:       opt.ReadDirPlus.capabilities(),
+		PanicHandler:            r.panicked,
+		Debug:                   opt.Debug,
+		Logger:                  log.New(debugWriter{opt.logger()}, "", 0),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, raw: r, log: opt.logger(), done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		server.Serve()
+		s.log.Info("unmounted", "path", dir)
+	}()
+	if err := server.WaitMount(); err != nil {
+		return nil, errors.Join(err, s.Unmount())
+	}
+	s.log.Info("mounted", "path", dir)
+	return s, nil
+}
+
+// newServer mounts. go-fuse leaves the device open for children if it mounts
+// by itself; a child that outlives us would then keep a dead mount hanging, so
+// no child may start before that is put right.
+func newServer(r *raw, dir string, opt *fuse.MountOptions) (*fuse.Server, error) {
+	if !opt.DirectMountStrict {
+		return fuse.NewServer(r, dir, opt)
+	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	server, err := fuse.NewServer(r, dir, opt)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
+		return nil, fmt.Errorf("the kernel has no FUSE (modprobe fuse?): %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return server, closeOnExec("/dev/fuse")
+}
+
+// closeOnExec marks all descriptors of that file.
+func closeOnExec(name string) error {
+	const dir = "/proc/self/fd"
+	fds, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range fds {
+		target, err := os.Readlink(filepath.Join(dir, entry.Name()))
+		if err != nil || target != name {
+			continue
+		}
+		if fd, err := strconv.Atoi(entry.Name()); err == nil {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// prepare checks that dir can be mounted on and detaches a dead mount of ours.
+func prepare(dir string, log *slog.Logger) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, syscall.ENOTCONN) {
+		if !isOurs(dir) {
+			return fmt.Errorf("a filesystem whose server died is mounted there: %w", err)
+		}
+		log.Info("detaching a mount whose server died", "path", dir)
+		if err := Unmount(dir, true); err != nil {
+			return err
+		}
+		info, err = os.Stat(dir)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return syscall.ENOTDIR
+	case isOurs(dir):
+		return errors.New("recfs is mounted there already")
+	}
+	return nil
+}
+
+// isOurs reports whether what is mounted at dir is of our type.
+func isOurs(dir string) bool {
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(parent, filepath.Base(dir))
+	}
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return false
+	}
+	ours := false
+	for line := range strings.Lines(string(table)) {
+		mounted, fstype := parseMountinfo(line)
+		if mounted == dir {
+			ours = fstype == "fuse."+fsName // the last one is on top
+		}
+	}
+	return ours
+}
+
+// parseMountinfo returns mount point and type from a line of mountinfo (see
+// proc(5)): the fifth field, and the one after the separating hyphen.
+func parseMountinfo(line string) (dir, fstype string) {
+	front, back, _ := strings.Cut(line, " - ")
+	fields, types := strings.Fields(front), strings.Fields(back)
+	if len(fields) < 5 || len(types) < 1 {
+		return "", ""
+	}
+	return mountinfoEscapes.Replace(fields[4]), types[0]
+}
+
+var mountinfoEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
+// checkHelper says why a user who is not root cannot mount.
+func checkHelper(allowOther bool) error {
+	if _, err := fusermount(); err != nil {
+		return errors.New("fusermount3 is not installed: install the package fuse3, or mount as root " +
+			"(recfs ls, cat, tree and cp work without mounting)")
+	}
+	if !allowOther {
+		return nil
+	}
+	conf, err := os.ReadFile("/etc/fuse.conf")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil // fusermount3 will know
+	}
+	for line := range strings.Lines(string(conf)) {
+		if strings.TrimSpace(line) == "user_allow_other" {
+			return nil
+		}
+	}
+	return errors.New("allow_other needs the line user_allow_other in /etc/fuse.conf, or root")
+}
+
+func fusermount() (string, error) {
+	var err error
+	for _, name := range []string{"fusermount3", "/bin/fusermount3", "fusermount", "/bin/fusermount"} {
+		var path string
+		if path, err = exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+// Wait returns when the mount has ended, by whoever.
+func (s *Server) Wait() { <-s.done }
+
+// Stats returns what the mount has done so far.
+func (s *Server) Stats() Stats {
+	stats := s.raw.counters.snapshot()
+	stats.Nodes, stats.Contents = s.raw.table.len(), s.raw.contents.len()
+	return stats
+}
+
+// Unmount ends the mount. If it stays busy it is detached: it is gone from the
+// directory at once, and programs that have it open go on reading for as long
+// as the process lives.
+func (s *Server) Unmount() error {
+	for deadline := time.Now().Add(unmountGrace); ; time.Sleep(unmountRetry) {
+		select {
+		case <-s.done:
+			return nil
+		default:
+		}
+		err := Unmount(s.dir, false)
+		if err == nil {
+			<-s.done
+			return nil
+		}
+		if time.Now().After(deadline) {
+			s.log.Warn("detaching a mount that is in use", "path", s.dir, "err", err)
+			return Unmount(s.dir, true)
+		}
+	}
+}
+
+// Unmount ends the mount at dir, whichever process serves it. A lazy one
+// succeeds even while it is in use: see [Server.Unmount].
+func Unmount(dir string, lazy bool) error {
+	if err := unmount(dir, lazy); err != nil {
+		return fmt.Errorf("unmount %s: %w", dir, err)
+	}
+	return nil
+}
+
+func unmount(dir string, lazy bool) error {
+	if os.Geteuid() == 0 {
+		const noFollow = 8 // UMOUNT_NOFOLLOW
+		flags := noFollow
+		if lazy {
+			flags |= syscall.MNT_DETACH
+		}
+		return syscall.Unmount(dir, flags)
+	}
+	helper, err := fusermount()
+	if err != nil {
+		return err
+	}
+	mode := "-u"
+	if lazy {
+		mode = "-uz"
+	}
+	out, err := exec.Command(helper, mode, "--", dir).CombinedOutput()
+	if err != nil && len(out) > 0 {
+		return errors.New(strings.TrimSpace(string(out)))
+	}
+	return err
+}
+
+// source returns the first column of df.
+func (o *Options) source() string {
+	if o.FsName == "" {
+		return fsName
+	}
+	return o.FsName
+}
+
+func (o *Options) owner() fuse.Owner {
+	owner := *fuse.CurrentOwner()
+	if o.UID != nil {
+		owner.Uid = *o.UID
+	}
+	if o.GID != nil {
+		owner.Gid = *o.GID
+	}
+	return owner
+}
+
+func (p ReadDirPlus) capabilities() uint64 {
+	if p == ReadDirPlusAuto {
+		return fuse.CAP_READDIRPLUS_AUTO
+	}
+	return 0
+}
+
+// A debugWriter passes what go-fuse has to say on to the log.
+type debugWriter struct{ log *slog.Logger }
+
+func (w debugWriter) Write(line []byte) (int, error) {
+	w.log.Debug(strings.TrimSpace(string(line)))
+	return len(line), nil
+}

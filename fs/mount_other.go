@@ -1,0 +1,33 @@
+//go:build !(linux && (amd64 || arm64 || riscv64))
+
+package fs
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"recfs/nodes"
+)
+
+// A Server serves one mount. There is none on this platform.
+type Server struct{}
+
+// Mount fails: there is no FUSE on this platform.
+func Mount(string, nodes.Dir, Options) (*Server, error) { return nil, unsupported() }
+
+// Unmount fails: there is no FUSE on this platform.
+func Unmount(string, bool) error { return unsupported() }
+
+// Wait returns at once.
+func (*Server) Wait() {}
+
+// Unmount fails: there is no FUSE on this platform.
+func (*Server) Unmount() error { return unsupported() }
+
+// Stats returns nothing.
+func (*Server) Stats() Stats { return Stats{} }
+
+func unsupported() error {
+	return fmt.Errorf("mounting on %s/%s: %w", runtime.GOOS, runtime.GOARCH, errors.ErrUnsupported)
+}

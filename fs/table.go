@@ -1,0 +1,226 @@
+package fs
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"sync"
+
+	"recfs/nodes"
+)
+
+const (
+	rootID     = 1 // the kernel's name for the root
+	rootNumber = 1
+
+	indexBits  = 40
+	indexMask  = 1<<indexBits - 1
+	maxNumbers = 1 << (64 - indexBits)
+)
+
+var errTableFull = errors.New("too many directories in use")
+
+// A node is a numbered node: a directory, or an entry of a volatile
+// directory, at one version. It does not change.
+type node struct {
+	number     uint32
+	generation uint64 // no two nodes have the same
+	ino        uint64
+	parent     *node       // nil: this is the root
+	entry      nodes.Entry // Time is set
+}
+
+// id returns the node id of the node itself.
+func (n *node) id() uint64 {
+	if n.number == rootNumber {
+		return rootID
+	}
+	return uint64(n.number) << indexBits
+}
+
+// childID returns the node id of entry i, which has no number of its own.
+func (n *node) childID(i int) uint64 { return uint64(n.number)<<indexBits | uint64(i+1) }
+
+// childIno returns the inode number of the child of that name: FNV-1a over
+// its path.
+func (n *node) childIno(name string) uint64 {
+	const prime = 1<<40 + 0x1b3
+	h := (n.ino ^ '/') * prime
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * prime
+	}
+	return max(h, rootID+1)
+}
+
+// parentIno returns the inode number of "..".
+func (n *node) parentIno() uint64 {
+	if n.parent == nil {
+		return n.ino
+	}
+	return n.parent.ino
+}
+
+// volatile reports whether the entries of the directory may change.
+func (n *node) volatile() bool {
+	_, ok := n.entry.Dir.(nodes.Volatile)
+	return ok
+}
+
+// child returns entry e of the directory, with the time it inherits.
+func (n *node) child(e nodes.Entry) nodes.Entry {
+	if e.Time.IsZero() {
+		e.Time = n.entry.Time
+	}
+	return e
+}
+
+// path returns the path below the root, for the log.
+func (n *node) path() string {
+	if n.parent == nil {
+		return "."
+	}
+	return path.Join(n.parent.path(), n.entry.Name)
+}
+
+// A nodeKey says where a node was found: by index in an immutable directory,
+// by name in a volatile one.
+type nodeKey struct {
+	parent uint64 // its generation: numbers are given out again
+	index  int
+	name   string
+}
+
+type slot struct {
+	node    *node
+	key     nodeKey
+	lookups uint64 // that the kernel has not forgotten
+}
+
+// A table holds the nodes that the kernel holds, by number and by place.
+type table struct {
+	mu         sync.RWMutex
+	slots      []slot // by number
+	free       []uint32
+	numbers    map[nodeKey]uint32
+	generation uint64
+}
+
+func newTable(root nodes.Entry) *table {
+	return &table{
+		slots: []slot{
+			rootNumber: {node: &node{number: rootNumber, ino: rootID, entry: root}},
+		},
+		numbers: map[nodeKey]uint32{},
+	}
+}
+
+// get returns the numbered node of a node id and, if the id is that of one of
+// its entries, the index of that, else -1. The node is nil if the kernel does
+// not hold it.
+func (t *table) get(id uint64) (*node, int) {
+	number, index := id>>indexBits, int(id&indexMask)-1
+	if id == rootID {
+		number, index = rootNumber, -1
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if number >= uint64(len(t.slots)) {
+		return nil, 0
+	}
+	return t.slots[number].node, index
+}
+
+// add returns the node of entry e, found in parent at that place, for the
+// kernel to hold. It is the node that stood there before if e is the same
+// version of it.
+func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
+	key.parent = parent.generation
+	e = parent.child(e)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if number, ok := t.numbers[key]; ok {
+		s := &t.slots[number]
+		if key.name == "" || sameVersion(s.node.entry, e) {
+			if !s.node.entry.Time.Equal(e.Time) {
+				renewed := *s.node
+				renewed.entry = e
+				s.node = &renewed
+			}
+			s.lookups++
+			return s.node, nil
+		}
+	}
+	number, err := t.number()
+	if err != nil {
+		return nil, err
+	}
+	t.generation++
+	n := &node{
+		number:     number,
+		generation: t.generation,
+		ino:        parent.childIno(e.Name),
+		parent:     parent,
+		entry:      e,
+	}
+	t.slots[number] = slot{n, key, 1}
+	t.numbers[key] = number
+	return n, nil
+}
+
+func sameVersion(a, b nodes.Entry) bool {
+	return a.Dir == b.Dir && a.File == b.File && a.Link == b.Link
+}
+
+// number returns a number that is not in use.
+func (t *table) number() (uint32, error) {
+	if last := len(t.free) - 1; last >= 0 {
+		number := t.free[last]
+		t.free = t.free[:last]
+		return number, nil
+	}
+	if len(t.slots) == maxNumbers {
+		return 0, errTableFull
+	}
+	t.slots = append(t.slots, slot{})
+	return uint32(len(t.slots) - 1), nil
+}
+
+// forget takes back lookups of a node id. Nodes without a number are not
+// held in the first place.
+func (t *table) forget(id, lookups uint64) {
+	if id&indexMask != 0 {
+		return
+	}
+	number := id >> indexBits
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if number >= uint64(len(t.slots)) || t.slots[number].node == nil {
+		return
+	}
+	s := &t.slots[number]
+	if s.lookups -= min(lookups, s.lookups); s.lookups > 0 {
+		return
+	}
+	if t.numbers[s.key] == uint32(number) {
+		delete(t.numbers, s.key)
+	}
+	*s = slot{}
+	t.free = append(t.free, uint32(number))
+	if len(t.free) == len(t.slots)-rootNumber-1 {
+		t.shrink()
+	}
+}
+
+// shrink gives memory back once nothing but the root is held.
+func (t *table) shrink() {
+	t.slots = slices.Clone(t.slots[:rootNumber+1])
+	t.free = nil
+	t.numbers = map[nodeKey]uint32{}
+}
+
+// len returns how many nodes are held, without the root.
+func (t *table) len() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.slots) - rootNumber - 1 - len(t.free)
+}
