@@ -1,5 +1,117 @@
-// Command recfs mounts an archive of game recordings as a read-only tree of
-// plain files.
+// Command recfs mounts an archive of game recordings as a read-only tree of plain files, and reads
+// the same tree without a mount.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// Exit codes of every command.
+const (
+	exitOK     = 0
+	exitFailed = 1 // something could not be read
+	exitUsage  = 2
+)
+
+// A usageError says that the command line makes no sense.
+type usageError struct{ msg string }
+
+func (e *usageError) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// errReported ends a command whose problems stand on stderr already.
+var errReported = errors.New("reported")
+
+// env is where a command writes.
+type env struct {
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// report prints a problem that does not end the command.
+func (e *env) report(err error) {
+	fmt.Fprintln(e.stderr, "recfs:", err)
+}
+
+func main() {
+	os.Exit(run(&env{stdout: os.Stdout, stderr: os.Stderr}, os.Args))
+}
+
+// run executes a command line, argv[0] included, and returns the exit code.
+func run(e *env, argv []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	cmd, args, err := dispatch(argv)
+	if err == nil {
+		err = cmd.execute(ctx, e, args)
+	}
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errReported):
+		return exitFailed
+	case errors.As(err, &usage):
+		e.report(err)
+		fmt.Fprintf(e.stderr, "Try '%s' for more.\n", strings.TrimSpace("recfs help "+cmd.name))
+		return exitUsage
+	default:
+		e.report(err)
+		return exitFailed
+	}
+}
+
+// dispatch finds the command that argv names and its arguments. Under the names by which mount(8)
+// looks for helpers recfs is one, and a SOURCE and a MOUNTPOINT without a command mean mount.
+func dispatch(argv []string) (command, []string, error) {
+	name, args := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), argv[1:]
+	if name == "mount.recfs" || name == "mount.fuse.recfs" {
+		return mountHelper(), args, nil
+	}
+	if len(args) == 0 {
+		return findCommand("help"), nil, nil
+	}
+	switch args[0] {
+	case "-h", "--help":
+		return findCommand("help"), args[1:], nil
+	case "-V", "--version":
+		return findCommand("version"), args[1:], nil
+	}
+	if cmd := findCommand(args[0]); cmd.run != nil {
+		return cmd, args[1:], nil
+	}
+	if len(args) == 1 && !strings.ContainsAny(args[0], `/\`) {
+		return command{}, nil, usagef("unknown command %q", args[0])
+	}
+	return findCommand("mount"), args, nil
+}
+
+// execute parses the flags of cmd and runs it.
+func (cmd command) execute(ctx context.Context, e *env, args []string) error {
+	if cmd.raw {
+		return cmd.run(nil)(ctx, e, args)
+	}
+	flags, run := cmd.parse()
+	err := flags.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		return cmd.help(e.stdout)
+	}
+	if err != nil {
+		return usagef("%s: %v", cmd.name, err)
+	}
+	return run(ctx, e, flags.Args())
+}

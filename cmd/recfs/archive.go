@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	iofs "io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// archiveFlags are the flags of every command that looks into recordings.
+type archiveFlags struct {
+	formats   formatOptions
+	log       logFlags
+	cacheMem  byteSize
+	cacheDisk byteSize
+	cacheDir  string
+}
+
+func readFlags(flags *pflag.FlagSet) *archiveFlags {
+	a := &archiveFlags{cacheMem: 256 * mib, cacheDisk: 4 * gib}
+	a.formats.register(flags)
+	flags.Var(&a.cacheMem, "cache-mem", "keep up to this much decoded data in memory")
+	flags.Var(&a.cacheDisk, "cache-disk", "keep up to this much of indexes and decompressed copies on disk; 0 is none")
+	flags.StringVar(&a.cacheDir, "cache-dir", "", "keep them in this `DIR` (default: the user's cache directory)")
+	a.log.register(flags)
+	return a
+}
+
+// An archive opens sources with one cache for all of them.
+type archive struct {
+	formats []formats.Format
+	options formats.ArchiveOptions
+	cache   *cache.Cache
+	log     *slog.Logger
+	closers []func()
+}
+
+// open makes the archive that the flags describe.
+func (f *archiveFlags) open(e *env) (*archive, error) {
+	log, closeLog, err := f.log.open(e.stderr)
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.formats.list()
+	if err != nil {
+		closeLog()
+		return nil, err
+	}
+	c := cache.New(int64(f.cacheMem), nil)
+	return &archive{
+		formats: list, options: formats.ArchiveOptions{Sniff: f.formats.sniff, Log: log},
+		cache: c, log: log, closers: []func(){closeLog, c.Close},
+	}, nil
+}
+
+func (a *archive) close() {
+	for _, c := range slices.Backward(a.closers) {
+		c()
+	}
+}
+
+// source returns what lies at name on disk: an archive, a recording, or a file that is none.
+func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	dir, base := name, ""
+	if !info.IsDir() {
+		dir, base = filepath.Split(name)
+	}
+	local, err := formats.OpenLocal(cmp.Or(dir, "."))
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	a.closers = append(a.closers, func() { local.Close() })
+	e := nodes.Entry{Name: filepath.Base(name), Time: info.ModTime()}
+	if info.IsDir() {
+		e.Dir = formats.NewArchive(local, a.formats, a.cache, a.options)
+		return e, nil
+	}
+	e.Dir, err = formats.ArchiveFile(local, base, a.formats, a.cache, a.options)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return e, err
+	}
+	return nodes.Lookup(ctx, formats.NewArchive(local, a.formats, a.cache, a.options), base)
+}
+
+// resolve finds what name means: the longest part of it that exists on disk is the source, the rest
+// is a path below that.
+func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error) {
+	source, inside, err := splitPath(name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	e, err := a.source(ctx, source)
+	if err != nil || inside == "." {
+		return e, err
+	}
+	if e.Dir == nil {
+		return nodes.Entry{}, syscall.ENOTDIR
+	}
+	found, err := nodes.Lookup(ctx, e.Dir, inside)
+	if errors.Is(err, iofs.ErrNotExist) {
+		err = syscall.ENOENT
+	}
+	if found.Time.IsZero() {
+		found.Time = e.Time
+	}
+	return found, err
+}
+
+// splitPath divides name into what exists on disk and the slash-separated rest, "." if there is none.
+func splitPath(name string) (source, inside string, err error) {
+	source, inside = filepath.Clean(name), "."
+	for {
+		_, err := os.Stat(source)
+		if err == nil {
+			return source, inside, nil
+		}
+		parent := filepath.Dir(source)
+		if parent == source || !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return "", "", err
+		}
+		inside = filepath.ToSlash(filepath.Join(filepath.Base(source), inside))
+		source = parent
+	}
+}

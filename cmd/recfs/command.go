@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/pflag"
+)
+
+// A command is one row of the table from which dispatch, help, completion and the manual page come.
+type command struct {
+	name    string
+	args    string // as usage shows them; completion takes words in capitals as paths
+	summary string // one line
+	about   string // paragraphs for help and the manual page
+
+	// run adds the flags and returns what to do once they are parsed.
+	run func(*pflag.FlagSet) runFunc
+
+	raw    bool // arguments reach run as they are
+	hidden bool // not in help, completion or manual
+}
+
+// A runFunc does the work of a command. An error ends it with exit code 1, or 2 if it is a usageError.
+type runFunc func(ctx context.Context, e *env, args []string) error
+
+// commands is the table, in the order of help.
+func commands() []command {
+	return []command{
+		{
+			name: "mount", args: "SOURCE MOUNTPOINT", summary: "Show an archive as a directory of plain files", about: `
+SOURCE is a directory or a recording. The mount is read-only and in the background; the command returns
+when it can be used. MOUNTPOINT is made if it is not there, and removed again when the mount ends.`,
+			run: mountCommand,
+		},
+		{
+			name: "umount", args: "MOUNTPOINT", summary: "End a mount",
+			run: umountCommand,
+		},
+		{
+			name: "ls", args: "[PATH...]", summary: "List directories of an archive", about: aboutPaths,
+			run: lsCommand,
+		},
+		{
+			name: "cat", args: "PATH...", summary: "Print files of an archive", about: aboutPaths,
+			run: catCommand,
+		},
+		{
+			name: "tree", args: "[PATH...]", summary: "Draw what is in an archive", about: aboutPaths,
+			run: treeCommand,
+		},
+		{
+			name: "cp", args: "PATH... DESTINATION", summary: "Copy out of an archive", about: aboutPaths + `
+
+If DESTINATION is a directory, copies go into it under their names, else it is the name of the copy. A
+file that cannot be read to its end is reported and not left behind half.`,
+			run: cpCommand,
+		},
+		{
+			name: "completion", args: "SHELL", summary: "Print the completion script for bash, zsh or fish", about: `
+Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs completion zsh)', fish with
+'recfs completion fish | source'. Paths are completed into recordings.`,
+			run: completionCommand,
+		},
+		{
+			name: "version", summary: "Print the version",
+			run: versionCommand,
+		},
+		{
+			name: "help", args: "[COMMAND]", summary: "Explain recfs or one of its commands",
+			run: helpCommand,
+		},
+		{
+			name: "__complete", summary: "Print candidates for the last word of a command line",
+			run: completeCommand, raw: true, hidden: true,
+		},
+	}
+}
+
+// aboutPaths explains the arguments of all commands that work without a mount.
+const aboutPaths = `
+It needs no mount: the part of a PATH that exists on disk is the source, the rest leads into recordings.
+Names and bytes are those of a mount.`
+
+// findCommand returns the row called name, or the zero command.
+func findCommand(name string) command {
+	for _, cmd := range commands() {
+		if cmd.name == name {
+			return cmd
+		}
+	}
+	return command{}
+}
+
+// parse returns the flags of cmd, not yet parsed, and what runs after that.
+func (cmd command) parse() (*pflag.FlagSet, runFunc) {
+	flags := pflag.NewFlagSet(cmd.name, pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	flags.SortFlags = false
+	return flags, cmd.run(flags)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"recfs/nodes"
+)
+
+func cpCommand(flags *pflag.FlagSet) runFunc {
+	recursive := flags.BoolP("recursive", "r", false, "copy directories and what is in them")
+	preserve := flags.BoolP("preserve", "p", false, "keep the modification times")
+	opt := readFlags(flags)
+	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) < 2 {
+			return usagef("cp: name at least one PATH and a DESTINATION")
+		}
+		sources, dest := args[:len(args)-1], args[len(args)-1]
+		info, err := os.Stat(dest)
+		into := err == nil && info.IsDir()
+		if len(sources) > 1 && !into {
+			return usagef("cp: %s is not a directory", dest)
+		}
+		a, err := opt.open(e)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		c := copier{failures: failures{env: e}, preserve: *preserve}
+		for _, name := range sources {
+			entry, err := a.resolve(ctx, name)
+			if err == nil && entry.Dir != nil && !*recursive {
+				err = errors.New("is a directory; -r copies it")
+			}
+			if err != nil {
+				c.fail(name, err)
+				continue
+			}
+			target := dest
+			if into {
+				target = filepath.Join(dest, base(name))
+			}
+			c.copyTo(ctx, name, entry, target)
+		}
+		return c.result()
+	}
+}
+
+// base is the last element of name, also where that is a directory such as "." or "..".
+func base(name string) string {
+	if abs, err := filepath.Abs(name); err == nil {
+		name = abs
+	}
+	return filepath.Base(name)
+}
+
+type copier struct {
+	failures
+	preserve bool
+}
+
+// copyTo copies e, which was named name, to target on disk. Everything is made below the
+// directory of target, wherever links that are already there may lead.
+func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target string) {
+	root, err := os.OpenRoot(filepath.Dir(target))
+	if err != nil {
+		c.fail(name, err)
+		return
+	}
+	defer root.Close()
+	c.copy(ctx, name, e, root, filepath.Base(target))
+}
+
+func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, root *os.Root, target string) {
+	var err error
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case e.Dir != nil:
+		err = c.copyDir(ctx, name, e, root, target)
+	case e.Link != "":
+		err = root.Symlink(e.Link, target)
+	default:
+		err = copyOut(ctx, e.File, root, target)
+	}
+	if err == nil && c.preserve && e.Link == "" {
+		err = root.Chtimes(target, e.Time, e.Time)
+	}
+	if err != nil {
+		c.fail(name, err)
+	}
+}
+
+func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, root *os.Root, target string) error {
+	if err := root.Mkdir(target, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	sub, err := root.OpenRoot(target)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	for child, err := range entries(ctx, e) {
+		switch {
+		case err == nil && !filepath.IsLocal(child.Name):
+			c.fail(name, fmt.Errorf("the name %q cannot be written here", child.Name))
+		case err == nil:
+			c.copy(ctx, path.Join(name, child.Name), child, sub, child.Name)
+		case child.Name == "":
+			return err
+		default:
+			c.fail(path.Join(name, child.Name), err)
+		}
+	}
+	return nil
+}
+
+// copyOut writes file to target. One that cannot be read to its end leaves nothing behind.
+func copyOut(ctx context.Context, file nodes.File, root *os.Root, target string) error {
+	content, err := file.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeContent(content)
+	f, err := root.Create(target)
+	if err != nil {
+		return err
+	}
+	err = copyContent(f, content)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = root.Remove(target)
+	}
+	return err
+}

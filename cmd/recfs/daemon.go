@@ -1,0 +1,87 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// A daemon starts as recfs itself, with the same arguments and this variable set. File descriptor 3
+// is then a pipe on which it says "ok" or what went wrong.
+const (
+	daemonVariable = "RECFS_DAEMON"
+	daemonFD       = 3
+	daemonReady    = "ok"
+)
+
+// startDaemon runs this command line again in a session of its own and waits until it is ready or
+// has failed.
+func startDaemon() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	child := exec.Cmd{
+		Path:        self,
+		Args:        os.Args,
+		Env:         append(os.Environ(), daemonVariable+"=1"),
+		Stderr:      os.Stderr,
+		ExtraFiles:  []*os.File{w},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	err = child.Start()
+	w.Close()
+	if err != nil {
+		return err
+	}
+	said, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if string(said) == daemonReady {
+		return child.Process.Release()
+	}
+	if len(said) == 0 {
+		return fmt.Errorf("the background process ended early: %v", child.Wait())
+	}
+	_ = child.Wait()
+	return errors.New(strings.TrimSpace(string(said)))
+}
+
+// A starter is the process that waits for us to be ready; nil if there is none.
+type starter struct{ pipe *os.File }
+
+// findStarter returns who started this process with startDaemon. Called once, before any child is
+// started.
+func findStarter() *starter {
+	if os.Getenv(daemonVariable) == "" {
+		return nil
+	}
+	os.Unsetenv(daemonVariable)
+	syscall.CloseOnExec(daemonFD)
+	return &starter{os.NewFile(daemonFD, "starter")}
+}
+
+// tell lets the starter go: with success if err is nil.
+func (s *starter) tell(err error) {
+	if s == nil {
+		return
+	}
+	message := daemonReady
+	if err != nil {
+		message = err.Error()
+	}
+	_, _ = io.WriteString(s.pipe, message)
+	s.pipe.Close()
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"recfs/nodes"
+)
+
+// entries yields what a listing of e shows, each entry with its time. An error that comes with a
+// name is that of one entry; one without ends the listing.
+func entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		dir, err := snapshot(ctx, e.Dir)
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		n, err := dir.Len(ctx)
+		if err != nil {
+			yield(nodes.Entry{}, err)
+			return
+		}
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				yield(nodes.Entry{}, err)
+				return
+			}
+			child, err := dir.At(ctx, i)
+			if child.Time.IsZero() {
+				child.Time = e.Time
+			}
+			if !yield(child, err) {
+				return
+			}
+		}
+	}
+}
+
+func snapshot(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
+	if v, ok := dir.(nodes.Volatile); ok {
+		return v.Snapshot(ctx)
+	}
+	return dir, nil
+}
+
+// copyFile writes the content of file to w.
+func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
+	content, err := file.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeContent(content)
+	return copyContent(w, content)
+}
+
+// copyContent writes all of content to w. Content that ends too early is an error.
+func copyContent(w io.Writer, content nodes.Content) error {
+	n, err := io.Copy(w, io.NewSectionReader(content, 0, content.Size()))
+	if err == nil && n != content.Size() {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func closeContent(content nodes.Content) {
+	if c, ok := content.(io.Closer); ok {
+		c.Close()
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"recfs/formats"
+)
+
+// formatOptions are the flags that change what formats make of a recording.
+type formatOptions struct {
+	sniff       bool
+	mapres      string
+	schemas     []string
+	dictDirs    []string
+	maxChunk    byteSize // 0: the default of each format
+	maxData     byteSize
+	maxMetadata byteSize
+}
+
+func (o *formatOptions) register(flags *pflag.FlagSet) {
+	o.maxData, o.maxMetadata = 1*gib, 16*mib
+	flags.BoolVar(&o.sniff, "sniff", false, "judge files with other extensions by their first bytes")
+	flags.StringVar(&o.mapres, "mapres", "", "take the images that maps name but do not hold from this `DIR`")
+	flags.StringArrayVar(&o.schemas, "schema", nil, "event schema for hcrp recordings in this `FILE` (may be repeated)")
+	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "zstd dictionaries for hcrp recordings in this `DIR` (may be repeated)")
+	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, else 256MiB")
+	flags.Var(&o.maxData, "max-data", "refuse data items of maps that are larger when decompressed")
+	flags.Var(&o.maxMetadata, "max-metadata", "refuse metadata that is larger when decompressed")
+}
+
+// list returns the formats in the order in which they are asked to match.
+func (o *formatOptions) list() ([]formats.Format, error) {
+	return nil, nil
+}

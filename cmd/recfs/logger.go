@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/pflag"
+)
+
+// logFlags say what is logged and where.
+type logFlags struct {
+	level slog.Level
+	file  string
+}
+
+func (l *logFlags) register(flags *pflag.FlagSet) {
+	flags.TextVar(&l.level, "log-level", slog.LevelWarn, "log what is at least this grave: debug, info, warn or error")
+	flags.StringVar(&l.file, "log-file", "", "append the log to this `FILE` instead of stderr")
+}
+
+// open returns the logger and what closes its file.
+func (l *logFlags) open(stderr io.Writer) (*slog.Logger, func(), error) {
+	w, closeLog := stderr, func() {}
+	if l.file != "" {
+		f, err := os.OpenFile(l.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, nil, fmt.Errorf("log file: %w", err)
+		}
+		w, closeLog = f, func() { f.Close() }
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level})), closeLog, nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"recfs/nodes"
+)
+
+const (
+	maxCandidates    = 500
+	completionBudget = 2 * time.Second
+)
+
+// pathCandidates completes a path, also where it leads into a recording.
+func pathCandidates(ctx context.Context, prefix string) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionBudget)
+	defer cancel()
+	a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{})
+	if err != nil {
+		return nil
+	}
+	defer a.close()
+	dir, start := path.Split(prefix)
+	e, err := a.resolve(ctx, path.Join(".", dir))
+	if strings.HasPrefix(dir, "/") {
+		e, err = a.resolve(ctx, dir)
+	}
+	if err != nil || e.Dir == nil {
+		return nil
+	}
+	return startingWith(ctx, e, dir, start)
+}
+
+func startingWith(ctx context.Context, e nodes.Entry, dir, start string) []string {
+	var out []string
+	for child, err := range entries(ctx, e) {
+		if err != nil || len(out) == maxCandidates {
+			break
+		}
+		if !strings.HasPrefix(child.Name, start) || start == "" && strings.HasPrefix(child.Name, ".") {
+			continue
+		}
+		name := dir + child.Name
+		if child.Dir != nil {
+			name += "/"
+		}
+		out = append(out, name)
+	}
+	return out
+}

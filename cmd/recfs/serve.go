@@ -1,0 +1,149 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"recfs/fs"
+)
+
+// serve mounts source on dir and stays until the mount ends.
+func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *starter) error {
+	source, err := filepath.Abs(source)
+	if err != nil {
+		return err
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	a, err := m.open(e)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	root, err := a.source(ctx, source)
+	if err != nil {
+		return err
+	}
+	if root.Dir == nil {
+		return fmt.Errorf("%s: not a recording", source)
+	}
+	made, err := makeMountPoint(source, dir)
+	if err != nil {
+		return err
+	}
+	if made {
+		defer os.Remove(dir)
+	}
+
+	// From here on a signal is one to unmount.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+
+	server, err := fs.Mount(dir, root.Dir, m.mountOptions(source, a))
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		if err := leaveTerminal(); err != nil {
+			a.log.Warn("cannot leave the terminal", "err", err)
+		}
+		s.tell(nil)
+	}
+	notifySystemd("READY=1")
+	return waitForEnd(server, signals)
+}
+
+// waitForEnd returns when the mount has ended. A signal ends it. If it was in use then, it goes on
+// for those who use it, until the next signal.
+func waitForEnd(server *fs.Server, signals <-chan os.Signal) error {
+	ended := make(chan struct{})
+	go func() {
+		server.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-signals:
+	}
+	notifySystemd("STOPPING=1")
+	if err := server.Unmount(); err != nil {
+		return err
+	}
+	select {
+	case <-ended:
+	case <-signals:
+	}
+	return nil
+}
+
+func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
+	return fs.Options{
+		Log: a.log, FsName: source,
+		UID: &m.uid, GID: &m.gid, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
+		ReadDirPlus: m.readDirPlus,
+	}
+}
+
+// makeMountPoint makes dir unless it is there and reports whether it did.
+func makeMountPoint(source, dir string) (made bool, err error) {
+	err = os.Mkdir(dir, 0o777)
+	made = err == nil
+	if err != nil && !errors.Is(err, iofs.ErrExist) {
+		return false, err
+	}
+	if err := checkApart(source, dir); err != nil {
+		if made {
+			os.Remove(dir)
+		}
+		return false, err
+	}
+	return made, nil
+}
+
+// checkApart refuses a mount inside its own source and one that hides it: we would wait for ourselves.
+func checkApart(source, dir string) error {
+	real, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	if contains(real, dir) || contains(dir, real) {
+		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
+	}
+	return nil
+}
+
+func contains(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// leaveTerminal cuts the ties of a process in the background to where it was started.
+func leaveTerminal() error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	if err := unix.Dup3(int(null.Fd()), int(os.Stderr.Fd()), 0); err != nil {
+		return err
+	}
+	return os.Chdir("/")
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/spf13/pflag"
+
+	"recfs/nodes"
+)
+
+func treeCommand(flags *pflag.FlagSet) runFunc {
+	depth := flags.IntP("level", "L", 0, "go down only so many levels; 0 is no limit")
+	opt := readFlags(flags)
+	return func(ctx context.Context, e *env, args []string) error {
+		if *depth < 0 {
+			return usagef("tree: the level cannot be negative")
+		}
+		if len(args) == 0 {
+			args = []string{"."}
+		}
+		a, err := opt.open(e)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		w := bufio.NewWriter(e.stdout)
+		t := treePrinter{failures: failures{env: e}, w: w, depth: *depth}
+		for _, name := range args {
+			entry, err := a.resolve(ctx, name)
+			if err != nil {
+				t.fail(name, err)
+				continue
+			}
+			fmt.Fprintln(w, name)
+			t.below(ctx, name, entry, "", 1)
+		}
+		fmt.Fprintf(w, "\n%d directories, %d files\n", t.dirs, t.files)
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		return t.result()
+	}
+}
+
+type treePrinter struct {
+	failures
+	w           io.Writer
+	depth       int
+	dirs, files int
+}
+
+// below prints what e holds, each line behind indent. A line is printed when the next one is known,
+// because the last of a directory looks different.
+func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, indent string, level int) {
+	if e.Dir == nil || t.depth > 0 && level > t.depth {
+		return
+	}
+	var pending nodes.Entry
+	flush := func(branch, bar string) {
+		if pending.Name == "" {
+			return
+		}
+		t.line(indent+branch, pending)
+		t.below(ctx, path.Join(name, pending.Name), pending, indent+bar, level+1)
+	}
+	for child, err := range entries(ctx, e) {
+		if err != nil {
+			t.fail(path.Join(name, child.Name), err)
+			continue
+		}
+		flush("├── ", "│   ")
+		pending = child
+	}
+	flush("└── ", "    ")
+}
+
+func (t *treePrinter) line(before string, e nodes.Entry) {
+	arrow := ""
+	switch {
+	case e.Dir != nil:
+		t.dirs++
+	case e.Link != "":
+		t.files++
+		arrow = " -> " + e.Link
+	default:
+		t.files++
+	}
+	fmt.Fprintf(t.w, "%s%s%s\n", before, e.Name, arrow)
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"recfs/fs"
+)
+
+func umountCommand(flags *pflag.FlagSet) runFunc {
+	lazy := flags.BoolP("lazy", "z", false, "detach it now, also when it is in use, and end it when nobody uses it any more")
+	return func(_ context.Context, _ *env, args []string) error {
+		if len(args) != 1 {
+			return usagef("umount: name one MOUNTPOINT")
+		}
+		return fs.Unmount(args[0], *lazy)
+	}
+}
