@@ -30,5 +30,5 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 
 // list returns the formats in the order in which they are asked to match.
 func (o *formatOptions) list() ([]formats.Format, error) {
-	return nil, nil
+	return []formats.Format{}, nil
 }

@@ -38,7 +38,7 @@ func treeCommand(flags *pflag.FlagSet) runFunc {
 			fmt.Fprintln(w, name)
 			t.below(ctx, name, entry, "", 1)
 		}
-		fmt.Fprintf(w, "\n%d directories, %d files\n", t.dirs, t.files)
+		fmt.Fprintf(w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
 		if err := w.Flush(); err != nil {
 			return err
 		}
@@ -90,4 +90,12 @@ func (t *treePrinter) line(before string, e nodes.Entry) {
 		t.files++
 	}
 	fmt.Fprintf(t.w, "%s%s%s\n", before, e.Name, arrow)
+}
+
+// count is n with the noun that goes with it.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
