@@ -49,7 +49,7 @@ func Mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 }
 
 func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
-	dir, err := filepath.Abs(dir)
+	dir, err := mountPoint(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func closeOnExec(name string) error {
 
 // prepare checks that dir can be mounted on and detaches a dead mount of ours.
 func prepare(dir string, log *slog.Logger) error {
-	info, err := os.Stat(dir)
+	err := probe(dir)
 	if errors.Is(err, syscall.ENOTCONN) {
 		if !isOurs(dir) {
 			return fmt.Errorf("a filesystem whose server died is mounted there: %w", err)
@@ -150,24 +150,49 @@ func prepare(dir string, log *slog.Logger) error {
 		if err := Unmount(dir, true); err != nil {
 			return err
 		}
-		info, err = os.Stat(dir)
+		err = probe(dir)
 	}
 	switch {
 	case err != nil:
 		return err
-	case !info.IsDir():
-		return syscall.ENOTDIR
 	case isOurs(dir):
 		return errors.New("recfs is mounted there already")
 	}
 	return nil
 }
 
+// probe opens a directory: unlike stat that asks its server, for whom the
+// kernel may still answer when it has died.
+func probe(dir string) error {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if errors.Is(err, os.ErrPermission) {
+		return nil // who mounts need not be able to list it
+	}
+	if err == nil {
+		f.Close()
+	}
+	return err
+}
+
+// mountPoint returns dir as the kernel knows it: absolute, without symbolic
+// links. A dead mount there is not disturbed.
+func mountPoint(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return filepath.EvalSymlinks(dir)
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(parent, filepath.Base(dir)), nil
+}
+
 // isOurs reports whether what is mounted at dir is of our type.
 func isOurs(dir string) bool {
-	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
-		dir = filepath.Join(parent, filepath.Base(dir))
-	}
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return false
@@ -262,13 +287,20 @@ func (s *Server) Unmount() error {
 // Unmount ends the mount at dir, whichever process serves it. A lazy one
 // succeeds even while it is in use: see [Server.Unmount].
 func Unmount(dir string, lazy bool) error {
-	if err := unmount(dir, lazy); err != nil {
+	dir, err := mountPoint(dir)
+	if err == nil {
+		err = unmount(dir, lazy)
+	}
+	if err != nil {
 		return fmt.Errorf("unmount %s: %w", dir, err)
 	}
 	return nil
 }
 
 func unmount(dir string, lazy bool) error {
+	if !isOurs(dir) {
+		return errors.New("recfs is not mounted there")
+	}
 	if os.Geteuid() == 0 {
 		const noFollow = 8 // UMOUNT_NOFOLLOW
 		flags := noFollow
