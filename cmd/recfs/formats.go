@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	"recfs/formats/nethack"
 )
 
 // formatOptions are the flags that change what formats make of a recording.
@@ -30,5 +31,5 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 
 // list returns the formats in the order in which they are asked to match.
 func (o *formatOptions) list() ([]formats.Format, error) {
-	return []formats.Format{}, nil
+	return []formats.Format{nethack.Format}, nil
 }

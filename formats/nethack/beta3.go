@@ -1,0 +1,200 @@
+package nethack
+
+// Commands of a beta3 diff in their default order (section 6.1).
+const (
+	cmdCopyEdit = iota
+	cmdCopy
+	cmdEdit
+	cmdSeek
+	cmdWider
+	cmdEOF
+	cmdCoord
+	cmdErase
+	cmdIncrement
+	cmdCopyEdit1
+	cmdEOFCRC32
+	cmdRLE
+	commands
+)
+
+// widths are the bits of a command's arguments: arg2 fixed, arg1 at least.
+var widths = [commands]struct{ arg2, arg1 int }{
+	cmdCopyEdit:  {2, 12},
+	cmdCopy:      {0, 6},
+	cmdEdit:      {0, 4},
+	cmdSeek:      {0, 8},
+	cmdEOF:       {0, 12},
+	cmdCoord:     {3, 1},
+	cmdErase:     {3, 7},
+	cmdIncrement: {0, 12},
+	cmdCopyEdit1: {0, 4},
+	cmdEOFCRC32:  {32, 12},
+	cmdRLE:       {0, 2},
+}
+
+// steps are the changes of x and y in the eight directions of a coord command (section 6.4).
+var steps = [8]struct{ dx, dy int8 }{{-1, 0}, {-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}}
+
+const (
+	west = 0
+	east = 4
+
+	monsterSize = 85 // distance that coord counts in
+)
+
+// An mdiff reads the commands of a beta3 diff. Headers are bit strings, most significant bit first.
+type mdiff struct {
+	data  []byte
+	pos   int // in bits
+	order [commands]uint8
+}
+
+// beta3 decodes a diff whose header is already off.
+func (p *patch) beta3(d []byte) error {
+	m := mdiff{data: d}
+	for i := range m.order {
+		m.order[i] = uint8(i)
+	}
+	anchor := 0
+	for {
+		cmd, arg1, arg2, err := m.command()
+		if err != nil {
+			return err
+		}
+		switch cmd {
+		case cmdCopyEdit:
+			err = m.copyEdit(p, arg1, arg2+1)
+		case cmdCopy:
+			err = p.copy(arg1)
+			anchor = p.size
+		case cmdEdit:
+			err = m.copyEdit(p, 0, arg1+1)
+		case cmdSeek:
+			err = p.seek(int64(arg1))
+		case cmdEOF, cmdEOFCRC32:
+			p.sum, p.summed = uint32(arg2), cmd == cmdEOFCRC32
+			return p.copy(arg1)
+		case cmdCoord:
+			err = p.coord(anchor, arg1, arg2)
+		case cmdErase:
+			if err = p.copy(arg1); err == nil {
+				err = p.erase(int(arg2) + 3)
+			}
+		case cmdIncrement:
+			if err = p.copy(arg1); err == nil {
+				err = p.adjust(1)
+			}
+		case cmdCopyEdit1:
+			err = m.copyEdit(p, arg1, 1)
+		default:
+			err = errUnsupported
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// copyEdit copies, then appends n literal bytes that follow the command.
+func (m *mdiff) copyEdit(p *patch, copied, n uint64) error {
+	if err := p.copy(copied); err != nil {
+		return err
+	}
+	rest, err := p.take(m.data[m.pos/8:], n)
+	m.pos = 8 * (len(m.data) - len(rest))
+	return err
+}
+
+// coord copies up to a place a multiple of a monster's size behind the anchor and moves one step.
+func (p *patch) coord(anchor int, far, dir uint64) error {
+	if far > maxBlob/monsterSize {
+		return errCopyEnd
+	}
+	gap := (anchor - p.size) % monsterSize
+	if gap < 0 {
+		gap += monsterSize
+	}
+	if err := p.copy(uint64(gap) + monsterSize*far); err != nil {
+		return err
+	}
+	if err := p.adjust(byte(steps[dir].dx)); err != nil || dir == west || dir == east {
+		return err
+	}
+	return p.adjust(byte(steps[dir].dy))
+}
+
+// command reads a command with its widening prefixes and arguments (section 6.2). A seek's arg1 is
+// extended by its sign.
+func (m *mdiff) command() (cmd int, arg1, arg2 uint64, err error) {
+	wider := 0
+	for {
+		if cmd, err = m.which(); err != nil {
+			return 0, 0, 0, err
+		}
+		if cmd != cmdWider {
+			break
+		}
+		wider += 8
+	}
+	if arg2, err = m.bits(widths[cmd].arg2); err != nil {
+		return 0, 0, 0, err
+	}
+	width := -m.pos & 7
+	for width < widths[cmd].arg1+wider {
+		width += 8
+	}
+	if width > 63 {
+		return 0, 0, 0, errWide
+	}
+	arg1, err = m.bits(width)
+	if cmd == cmdSeek {
+		arg1 = uint64(int64(arg1<<(64-width)) >> (64 - width))
+	}
+	return cmd, arg1, arg2, err
+}
+
+// which reads an index into the order list and moves the command found there to its front.
+func (m *mdiff) which() (int, error) {
+	ones := 0
+	for {
+		b, err := m.bits(1)
+		if err != nil {
+			return 0, err
+		}
+		if b == 0 {
+			break
+		}
+		if ones++; ones > 2 {
+			return 0, errUnknown
+		}
+	}
+	r, err := m.bits(ones + 1)
+	if err != nil {
+		return 0, err
+	}
+	i := 1<<(ones+1) - 2 + int(r)
+	if i >= commands {
+		return 0, errUnknown
+	}
+	cmd := m.order[i]
+	copy(m.order[1:i+1], m.order[:i])
+	m.order[0] = cmd
+	return int(cmd), nil
+}
+
+// bits reads n bits, at most 63.
+func (m *mdiff) bits(n int) (uint64, error) {
+	if n > 8*len(m.data)-m.pos {
+		return 0, errTruncated
+	}
+	var v uint64
+	for n > 0 {
+		left := 8 - m.pos&7
+		take := min(left, n)
+		b := m.data[m.pos>>3] >> (left - take) & (1<<take - 1)
+		v = v<<take | uint64(b)
+		m.pos += take
+		n -= take
+	}
+	return v, nil
+}

@@ -1,0 +1,118 @@
+package nethack
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/pierrec/lz4/v4"
+
+	"recfs/formats/internal/wire"
+)
+
+// maxBlob bounds a decoded blob and a save. The largest games have saves of a few megabytes.
+const maxBlob = 64 << 20
+
+// maxExpansion is how many bytes one byte of an LZ4 block can stand for.
+const maxExpansion = 255
+
+// A compression is how the bytes of a blob are stored before base64.
+type compression uint8
+
+const (
+	plain compression = iota
+	zlibStream
+	lz4Block
+)
+
+var compressionNames = [...]string{"none", "zlib", "lz4"}
+
+func (c compression) String() string { return compressionNames[c] }
+
+// compressionOf tells the compression of a blob by its first byte, whether it decodes or not.
+func compressionOf(blob []byte) compression {
+	if len(blob) > 0 {
+		switch blob[0] {
+		case '$':
+			return zlibStream
+		case '#':
+			return lz4Block
+		}
+	}
+	return plain
+}
+
+var (
+	errBase64 = errors.New("the blob is not base64")
+	errPrefix = errors.New("the blob has no length between its two marks")
+)
+
+// decodeBlob returns the bytes of a blob (section 1.4). raw is a buffer for the base64 behind it,
+// which is also where a plain blob is; both are returned, raw perhaps grown.
+func decodeBlob(blob, raw []byte) (data, grown []byte, err error) {
+	kind := compressionOf(blob)
+	size := int64(0)
+	if kind != plain {
+		if size, blob, err = blobSize(blob); err != nil {
+			return nil, raw, err
+		}
+	}
+	if raw, err = decodeBase64(raw, blob); err != nil {
+		return nil, raw, err
+	}
+	switch kind {
+	case zlibStream:
+		data, _, err = wire.Zlib(raw, size)
+		return data, raw, err
+	case lz4Block:
+		data, err = decodeLZ4(raw, size)
+		return data, raw, err
+	}
+	return raw, raw, nil
+}
+
+// blobSize reads the $n$ or #n# in front of a compressed blob.
+func blobSize(blob []byte) (size int64, rest []byte, err error) {
+	i := 1
+	for ; i < len(blob) && i <= 10 && '0' <= blob[i] && blob[i] <= '9'; i++ {
+		size = 10*size + int64(blob[i]-'0')
+	}
+	if i == 1 || i == len(blob) || blob[i] != blob[0] {
+		return 0, nil, errPrefix
+	}
+	if size > maxBlob {
+		return 0, nil, fmt.Errorf("the blob claims %d bytes, more than %d", size, maxBlob)
+	}
+	return size, blob[i+1:], nil
+}
+
+// decodeBase64 decodes into the buffer dst, which it lets grow.
+func decodeBase64(dst, src []byte) ([]byte, error) {
+	n := base64.StdEncoding.DecodedLen(len(src))
+	if n > cap(dst) {
+		dst = make([]byte, n)
+	}
+	dst = dst[:n]
+	n, err := base64.StdEncoding.Decode(dst, src)
+	if err != nil || bytes.IndexByte(src, '\r') >= 0 { // which the decoder skips
+		return dst[:0], errBase64
+	}
+	return dst[:n], nil
+}
+
+// decodeLZ4 expands one LZ4 block to exactly size bytes.
+func decodeLZ4(src []byte, size int64) ([]byte, error) {
+	if size > maxExpansion*int64(len(src)) {
+		return nil, fmt.Errorf("%d bytes of LZ4 cannot be %d", len(src), size)
+	}
+	dst := make([]byte, size)
+	n, err := lz4.UncompressBlock(src, dst)
+	if err != nil {
+		return nil, fmt.Errorf("the LZ4 block is damaged or longer than %d bytes", size)
+	}
+	if int64(n) != size {
+		return nil, fmt.Errorf("the LZ4 block has %d bytes instead of %d", n, size)
+	}
+	return dst, nil
+}

@@ -1,0 +1,203 @@
+package nethack
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
+)
+
+// Bounds of what is made at once. The lines between two saves are a few hundred bytes.
+const (
+	maxEventText = 4 << 20
+	maxDocument  = 256 << 20
+)
+
+// visit calls fn for the ticks from first up to end with the events of each. The tick behind the last
+// one is the action under way.
+func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, list []event) error) error {
+	start, ev := x.header.size, events{clock: x.header.start}
+	if first > 0 {
+		start, ev.clock = x.ticks[first-1].end, x.ticks[first-1].clock
+	}
+	stop := x.end
+	if end <= len(x.ticks) {
+		stop = x.ticks[end-1].end
+	}
+	s := newScanner(r, start, stop)
+	for n := first; n < end; n++ {
+		off := x.end
+		if n < len(x.ticks) {
+			off = x.ticks[n].off
+		}
+		if off-s.off > maxEventText {
+			return formats.Corrupt(name, s.off, "there are %d bytes between two saves, more than %d", off-s.off, maxEventText)
+		}
+		for s.off < off {
+			l, err := s.next()
+			if err != nil {
+				return &formats.Error{Format: name, Offset: s.off, Err: err}
+			}
+			ev.add(l)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := fn(n, ev.list); err != nil {
+			return err
+		}
+		if n < len(x.ticks) {
+			if _, err := s.next(); err != nil {
+				return &formats.Error{Format: name, Offset: s.off, Err: err}
+			}
+			ev = events{list: ev.list[:0], clock: x.ticks[n].clock}
+		}
+	}
+	return nil
+}
+
+// appendTick appends tick n as compact JSON.
+func (x *index) appendTick(dst []byte, n int, list []event) []byte {
+	t := &x.ticks[n]
+	dst = append(dst, `{"tick":`...)
+	dst = jsonenc.Int(dst, n)
+	dst = append(dst, `,"turn":`...)
+	dst = appendTurn(dst, t)
+	dst = append(dst, `,"time":`...)
+	dst = appendUTC(dst, t.clock, x.zone(n))
+	if t.backup {
+		dst = append(dst, `,"kind":"backup","diff_format":`...)
+	} else {
+		dst = append(dst, `,"kind":"diff","diff_format":`...)
+	}
+	if t.format == noDiff {
+		dst = append(dst, `null`...)
+	} else {
+		dst = jsonenc.String(dst, t.format.String())
+	}
+	dst = append(dst, `,"compression":`...)
+	dst = jsonenc.String(dst, t.comp.String())
+	dst = append(dst, `,"save":`...)
+	if t.lost() {
+		dst = append(dst, `null`...)
+	} else {
+		dst = jsonenc.String(dst, t.saveName())
+	}
+	dst = append(dst, `,"line":`...)
+	dst = jsonenc.Int(dst, t.line)
+	dst = append(dst, `,"offset":`...)
+	dst = jsonenc.Int(dst, t.off)
+	dst = append(dst, `,"line_end":`...)
+	dst = jsonenc.Int(dst, t.end)
+	dst = append(dst, `,"size":`...)
+	if t.lost() {
+		dst = append(dst, `null`...)
+	} else {
+		dst = jsonenc.Int(dst, t.size)
+	}
+	dst = append(dst, `,"events":`...)
+	dst = appendEvents(dst, list, t.tz)
+	return append(dst, '}')
+}
+
+func appendTurn(dst []byte, t *tick) []byte {
+	if t == nil || t.lost() {
+		return append(dst, "null"...)
+	}
+	return jsonenc.Int(dst, t.turn)
+}
+
+// tick returns tick n as compact JSON.
+func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err error) {
+	err = x.visit(ctx, r, n, n+1, func(n int, list []event) error {
+		doc = x.appendTick(nil, n, list)
+		return nil
+	})
+	return doc, err
+}
+
+// chunkLines returns the ticks of a chunk, one a line.
+func (x *index) chunkLines(ctx context.Context, r io.ReaderAt, chunk int) (doc []byte, err error) {
+	first := x.chunks[chunk]
+	err = x.visit(ctx, r, first, x.chainEnd(first), func(n int, list []event) error {
+		doc = append(x.appendTick(doc, n, list), '\n')
+		return checkSize(doc)
+	})
+	return doc, err
+}
+
+// pending returns the events behind the last save line.
+func (x *index) pending(ctx context.Context, r io.ReaderAt) (docs [][]byte, err error) {
+	tz := x.lastZone()
+	n := len(x.ticks)
+	err = x.visit(ctx, r, n, n+1, func(_ int, list []event) error {
+		for i := range list {
+			docs = append(docs, appendEvent(nil, &list[i], tz))
+		}
+		return nil
+	})
+	return docs, err
+}
+
+// lastZone returns the timezone of what follows the last tick.
+func (x *index) lastZone() int32 {
+	if n := len(x.ticks); n > 0 {
+		return x.ticks[n-1].tz
+	}
+	return 0
+}
+
+// commandLines returns every command with its answers, one a line.
+func (x *index) commandLines(ctx context.Context, r io.ReaderAt) (doc []byte, err error) {
+	err = x.visit(ctx, r, 0, len(x.ticks)+1, func(n int, list []event) error {
+		doc = x.appendCommands(doc, n, list)
+		return checkSize(doc)
+	})
+	return doc, err
+}
+
+// appendCommands appends the commands that led to tick n, or are pending.
+func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
+	tz := x.lastZone()
+	if n < len(x.ticks) {
+		tz = x.ticks[n].tz
+	}
+	var before *tick
+	if n > 0 {
+		before = &x.ticks[n-1]
+	}
+	for i := 0; i < len(list); {
+		e := &list[i]
+		answers := i + 1
+		for i++; i < len(list) && list[i].kind != kindCommand; i++ {
+		}
+		if e.kind != kindCommand {
+			continue
+		}
+		dst = append(dst, `{"tick":`...)
+		if n < len(x.ticks) {
+			dst = jsonenc.Int(dst, n)
+		} else {
+			dst = append(dst, "null"...)
+		}
+		dst = append(dst, `,"turn":`...)
+		dst = appendTurn(dst, before)
+		dst = append(dst, `,"offset":`...)
+		dst = jsonenc.Int(dst, e.off)
+		dst = appendEventTime(dst, e, tz)
+		dst = appendFields(dst, e.fields)
+		dst = append(dst, `,"answers":`...)
+		dst = appendEvents(dst, list[answers:i], tz)
+		dst = append(dst, "}\n"...)
+	}
+	return dst
+}
+
+func checkSize(doc []byte) error {
+	if len(doc) > maxDocument {
+		return fmt.Errorf("the document has more than %d bytes", maxDocument)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package nethack
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// appendEvent appends an event as a JSON object. Times are shown as UTC of a player in timezone tz.
+func appendEvent(dst []byte, e *event, tz int32) []byte {
+	dst = append(dst, `{"event":"`...)
+	dst = append(dst, e.kind...)
+	dst = append(dst, `","offset":`...)
+	dst = jsonenc.Int(dst, e.off)
+	dst = appendEventTime(dst, e, tz)
+	dst = appendFields(dst, e.fields)
+	return append(dst, '}')
+}
+
+func appendEventTime(dst []byte, e *event, tz int32) []byte {
+	if !e.timed {
+		return dst
+	}
+	dst = append(dst, `,"time":`...)
+	return appendUTC(dst, e.clock, tz)
+}
+
+func appendEvents(dst []byte, list []event, tz int32) []byte {
+	dst = append(dst, '[')
+	for i := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendEvent(dst, &list[i], tz)
+	}
+	return append(dst, ']')
+}
+
+func appendFields(dst []byte, fields []field) []byte {
+	for i := range fields {
+		dst = appendField(dst, &fields[i])
+	}
+	return dst
+}
+
+func appendField(dst []byte, f *field) []byte {
+	dst = appendKey(dst, f.key)
+	switch {
+	case f.text != nil:
+		return appendText(dst, f.key, f.text)
+	case f.items != nil:
+		return appendItems(dst, f.items)
+	case f.flag:
+		return jsonenc.Bool(dst, true)
+	}
+	return jsonenc.Int64(dst, f.number)
+}
+
+func appendKey(dst []byte, key string) []byte {
+	dst = append(dst, `,"`...)
+	dst = append(dst, key...)
+	return append(dst, `":`...)
+}
+
+// appendText appends the value of key, and behind it the exact bytes of a string that is not UTF-8.
+func appendText(dst []byte, key string, text []byte) []byte {
+	dst = jsonenc.String(dst, text)
+	if utf8.Valid(text) {
+		return dst
+	}
+	dst = append(dst, `,"`...)
+	dst = append(dst, key...)
+	dst = append(dst, `_hex":`...)
+	return jsonenc.Hex(dst, text)
+}
+
+func appendItems(dst []byte, items []item) []byte {
+	dst = append(dst, '[')
+	for i, it := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if !it.object {
+			dst = jsonenc.Int(dst, it.id)
+			continue
+		}
+		dst = append(dst, `{"id":`...)
+		dst = jsonenc.Int(dst, it.id)
+		if it.counted {
+			dst = append(dst, `,"count":`...)
+			dst = jsonenc.Int64(dst, it.count)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// utcLayout is RFC 3339 with the six decimals that are stored.
+const utcLayout = "2006-01-02T15:04:05.000000Z"
+
+// utc returns the time of a clock that is tz seconds ahead of UTC. ok is false outside the years 1 to 9999.
+func utc(clock uint64, tz int32) (t time.Time, ok bool) {
+	t = time.UnixMicro(int64(clock - uint64(int64(tz)*1e6))).UTC()
+	return t, t.Year() >= 1 && t.Year() <= 9999
+}
+
+// appendUTC appends the time as a JSON string, or null.
+func appendUTC(dst []byte, clock uint64, tz int32) []byte {
+	t, ok := utc(clock, tz)
+	if !ok {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = t.AppendFormat(dst, utcLayout)
+	return append(dst, '"')
+}

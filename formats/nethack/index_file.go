@@ -1,0 +1,211 @@
+package nethack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// indexVersion is the first byte of a stored index. Change it with the layout or with what a pass finds.
+const indexVersion = 1
+
+var errIndex = errors.New("the stored index does not fit the log")
+
+// encode returns the durable part of the index: what does not change when the log grows.
+//
+//	version, recovery count, checksum of the log up to the last save line
+//	lines, commands, problems not listed, offset of the first time step
+//	ticks: gap before the line, its length, flags, and the differences to the tick before
+//	problems: code, offset, chunk + 1, count, message
+func (x *index) encode() []byte {
+	b := make([]byte, 0, 64+12*len(x.ticks))
+	b = append(b, indexVersion)
+	b = binary.LittleEndian.AppendUint32(b, x.header.count)
+	b = append(b, x.sum[:]...)
+	b = binary.AppendUvarint(b, uint64(x.at.lines))
+	b = binary.AppendUvarint(b, uint64(x.at.commands))
+	b = binary.AppendUvarint(b, uint64(x.at.unlisted))
+	b = binary.AppendVarint(b, x.at.firstStep)
+	b = binary.AppendUvarint(b, uint64(len(x.ticks)))
+	last := tick{end: x.header.size, clock: x.header.start}
+	for _, t := range x.ticks {
+		b = binary.AppendUvarint(b, uint64(t.off-last.end))
+		b = binary.AppendUvarint(b, uint64(t.end-t.off))
+		b = binary.AppendVarint(b, int64(t.clock-last.clock))
+		b = binary.AppendUvarint(b, uint64(t.line-last.line))
+		b = binary.AppendVarint(b, int64(t.turn-last.turn))
+		b = binary.AppendVarint(b, int64(t.size-last.size))
+		b = binary.AppendVarint(b, int64(t.tz)-int64(last.tz))
+		b = append(b, flags(&t))
+		last = t
+	}
+	b = binary.AppendUvarint(b, uint64(x.at.problems))
+	for _, p := range x.problems[:x.at.problems] {
+		b = append(b, byte(p.code))
+		b = binary.AppendUvarint(b, uint64(p.off))
+		b = binary.AppendUvarint(b, uint64(p.chunk+1))
+		b = binary.AppendUvarint(b, uint64(p.count))
+		b = binary.AppendUvarint(b, uint64(len(p.message)))
+		b = append(b, p.message...)
+	}
+	return b
+}
+
+func flags(t *tick) byte {
+	f := byte(t.format)<<1 | byte(t.comp)<<3
+	if t.backup {
+		f |= 1
+	}
+	return f
+}
+
+// resumeIndex brings a stored index up to the log as it is now.
+func resumeIndex(ctx context.Context, r io.ReaderAt, size int64, h *header, stored []byte) (*index, error) {
+	x, err := decodeIndex(stored, h)
+	if err != nil {
+		return nil, err
+	}
+	if x.reach() > size {
+		return nil, errIndex
+	}
+	now, err := checksum(r, x.reach(), h.size)
+	if err != nil {
+		return nil, err
+	}
+	if now != x.sum {
+		return nil, errIndex
+	}
+	return x, x.extend(ctx, r, size)
+}
+
+// decodeIndex reads what encode wrote.
+func decodeIndex(stored []byte, h *header) (*index, error) {
+	d := decoder{b: stored}
+	if d.byte() != indexVersion {
+		return nil, errIndex
+	}
+	if count := d.bytes(4); len(count) < 4 || binary.LittleEndian.Uint32(count) != h.count {
+		return nil, errIndex
+	}
+	x := &index{header: h}
+	copy(x.sum[:], d.bytes(sha256.Size))
+	x.at = mark{lines: int(d.uint()), commands: int(d.uint()), unlisted: int(d.uint()), firstStep: d.int()}
+	ticks := d.uint()
+	if ticks > uint64(len(d.b)) {
+		return nil, errIndex
+	}
+	x.ticks = make([]tick, ticks)
+	last := tick{end: h.size, clock: h.start}
+	for i := range x.ticks {
+		t := d.tick(last)
+		if t.end <= t.off || t.off < last.end || t.turn < -1 || t.size < 0 {
+			return nil, errIndex
+		}
+		if t.backup || i == 0 {
+			x.chunks = append(x.chunks, i)
+		}
+		x.ticks[i], last = t, t
+	}
+	d.problems(x)
+	if d.bad || len(d.b) > 0 {
+		return nil, errIndex
+	}
+	return x, nil
+}
+
+// A decoder reads the values of a stored index; past its end they are zero and bad is set.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) bytes(n int) []byte {
+	if n > len(d.b) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	v := d.b[:n]
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) byte() byte {
+	if v := d.bytes(1); len(v) == 1 {
+		return v[0]
+	}
+	return 0
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	d.skip(n)
+	return v
+}
+
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.b)
+	d.skip(n)
+	return v
+}
+
+func (d *decoder) skip(n int) {
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return
+	}
+	d.b = d.b[n:]
+}
+
+func (d *decoder) tick(last tick) tick {
+	t := tick{off: last.end + int64(d.uint())}
+	t.end = t.off + int64(d.uint())
+	t.clock = last.clock + uint64(d.int())
+	t.line = last.line + int(d.uint())
+	t.turn = last.turn + int32(d.int())
+	t.size = last.size + int32(d.int())
+	t.tz = int32(int64(last.tz) + d.int())
+	f := d.byte()
+	t.backup = f&1 != 0
+	t.format = diffFormat(f >> 1 & 3)
+	t.comp = compression(min(f>>3&3, byte(lz4Block)))
+	return t
+}
+
+func (d *decoder) problems(x *index) {
+	n := d.uint()
+	for i := uint64(0); i < n && !d.bad; i++ {
+		p := problem{code: problemCode(d.byte()), off: int64(d.uint()), chunk: int(d.uint()) - 1, count: int(d.uint())}
+		length := d.uint()
+		if p.code >= problemCodes || length > uint64(len(d.b)) {
+			d.bad = true
+			return
+		}
+		p.message = string(d.bytes(int(length)))
+		x.problems = append(x.problems, p)
+	}
+	x.at.problems = len(x.problems)
+}
+
+// checksum hashes a log from line 3 up to end. It leaves out what the game rewrites in place: all of
+// the first two lines but the recovery count, which is compared by itself, and the hint in line 4,
+// which starts at offset line4.
+func checksum(r io.ReaderAt, end, line4 int64) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	hint := line4 + 1
+	for _, part := range [][2]int64{{line3At, min(hint, end)}, {hint + hintSize, end}} {
+		if part[0] >= part[1] {
+			continue
+		}
+		n, err := io.Copy(h, io.NewSectionReader(r, part[0], part[1]-part[0]))
+		if err == nil && n < part[1]-part[0] {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}

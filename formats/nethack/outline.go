@@ -1,0 +1,53 @@
+package nethack
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"recfs/formats"
+)
+
+// An outline is what a look at the line starts tells: where the save lines are. It needs no save to
+// be rebuilt, so that directories can be listed before there is an index.
+type outline struct {
+	ticks  int
+	chunks []int64 // where each begins
+	end    int64   // behind the last newline
+}
+
+// readOutline reads a log from behind its header on.
+func readOutline(ctx context.Context, r io.ReaderAt, start, size int64) (*outline, error) {
+	o := &outline{end: start}
+	s := newScanner(r, start, size)
+	for n := 0; ; n++ {
+		l, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return o, nil
+		}
+		if err != nil {
+			return nil, &formats.Error{Format: name, Offset: o.end, Err: err}
+		}
+		if n%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		o.end = l.end
+		if !isSaveLine(l.text) {
+			continue
+		}
+		if l.text[0] == '*' || o.ticks == 0 {
+			o.chunks = append(o.chunks, l.off)
+		}
+		if o.ticks++; o.ticks > maxTicks {
+			return nil, formats.Corrupt(name, l.off, "there are more than %d save lines", maxTicks)
+		}
+	}
+}
+
+// chunk returns where chunk i begins and ends.
+func (o *outline) chunk(i int) (start, end int64) {
+	if i+1 < len(o.chunks) {
+		return o.chunks[i], o.chunks[i+1]
+	}
+	return o.chunks[i], o.end
+}

@@ -1,0 +1,92 @@
+package nethack
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The part of a save that stands at the same place in all versions (sections 7.1 and 7.2).
+const (
+	movesAt    = 12
+	turnTimeAt = 16
+	timezoneAt = 32
+	minSave    = 36
+)
+
+var errSave = errors.New("the save has no turn or is too short for one")
+
+// A rebuilder holds one save and turns it into the next, line by line.
+type rebuilder struct {
+	save   []byte // nil: no save to start from
+	spare  []byte
+	raw    []byte // base64 decoded
+	patch  patch
+	format diffFormat // of the last diff
+}
+
+// backup takes the save of a backup line.
+func (r *rebuilder) backup(blob []byte) error {
+	r.format, r.save = noDiff, r.save[:0]
+	data, raw, err := decodeBlob(blob, r.raw)
+	r.raw = raw
+	if err == nil && !isSave(data) {
+		err = errSave
+	}
+	if err != nil {
+		r.save = nil
+		return err
+	}
+	r.save = append(r.save, data...)
+	return nil
+}
+
+// start takes a copy of a save that was rebuilt before, to make one of the given length from it.
+func (r *rebuilder) start(save []byte, size int) {
+	r.save = append(make([]byte, 0, max(len(save), size)), save...)
+}
+
+// diff applies a diff line to the save. check is false where the checksum was found right before.
+// After an error there is no save.
+func (r *rebuilder) diff(blob []byte, check bool) error {
+	r.format = noDiff
+	data, raw, err := decodeBlob(blob, r.raw)
+	r.raw = raw
+	if err == nil {
+		r.format = formatOf(data)
+		err = r.apply(data, check)
+	}
+	if err != nil {
+		r.save = nil
+	}
+	return err
+}
+
+func (r *rebuilder) apply(diff []byte, check bool) error {
+	if err := r.patch.decode(diff, len(r.save)); err != nil {
+		return err
+	}
+	r.save, r.spare = r.patch.apply(r.save, r.spare)
+	if !isSave(r.save) {
+		return errSave
+	}
+	if check {
+		return r.patch.verify(r.save)
+	}
+	return nil
+}
+
+// look tells the format of a diff that has no save to start from.
+func (r *rebuilder) look(blob []byte) {
+	r.format = noDiff
+	data, raw, err := decodeBlob(blob, r.raw)
+	r.raw = raw
+	if err == nil {
+		r.format = formatOf(data)
+	}
+}
+
+func isSave(b []byte) bool { return len(b) >= minSave && saveTurn(b) >= 0 }
+
+func saveTurn(b []byte) int32     { return int32(binary.LittleEndian.Uint32(b[movesAt:])) }
+func saveClock(b []byte) uint64   { return binary.LittleEndian.Uint64(b[turnTimeAt:]) }
+func saveTimezone(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b[timezoneAt:])) }

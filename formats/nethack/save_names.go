@@ -1,0 +1,85 @@
+package nethack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Widths of the numbers in the names of saves; larger numbers are wider.
+const (
+	turnWidth = 7
+	nthWidth  = 3
+)
+
+// saveNames are the names in saves/: the last save of a turn has the turn's own name, those before
+// it are numbered.
+type saveNames struct {
+	turns  []int32 // that have a save, ascending
+	last   []int32 // tick of the last save of each
+	listed []int32 // ticks in the order of their names
+}
+
+// saveName returns the name of a save.
+func saveName(turn, nth int32) string {
+	if nth == 0 {
+		return fmt.Sprintf("turn%0*d", turnWidth, turn)
+	}
+	return fmt.Sprintf("turn%0*d.%0*d", turnWidth, turn, nthWidth, nth)
+}
+
+func (t *tick) saveName() string { return saveName(t.turn, t.nth) }
+
+// nameSaves numbers the saves within their turns and sorts their names.
+func nameSaves(ticks []tick) saveNames {
+	var n saveNames
+	for i := range ticks {
+		if !ticks[i].lost() {
+			n.listed = append(n.listed, int32(i))
+		}
+	}
+	slices.SortStableFunc(n.listed, func(a, b int32) int { return cmp.Compare(ticks[a].turn, ticks[b].turn) })
+	wide := false
+	for start := 0; start < len(n.listed); {
+		turn, end := ticks[n.listed[start]].turn, start+1
+		for end < len(n.listed) && ticks[n.listed[end]].turn == turn {
+			end++
+		}
+		group := n.listed[start:end]
+		for i, k := range group {
+			ticks[k].nth = int32(i + 1)
+		}
+		last := group[len(group)-1]
+		ticks[last].nth = 0
+		copy(group[1:], group)
+		group[0] = last
+		n.turns = append(n.turns, turn)
+		n.last = append(n.last, last)
+		wide = wide || turn >= 1e7 || len(group) > 1e3
+		start = end
+	}
+	if wide { // then names do not sort like numbers
+		slices.SortFunc(n.listed, func(a, b int32) int { return strings.Compare(ticks[a].saveName(), ticks[b].saveName()) })
+	}
+	return n
+}
+
+// find returns the position of a name in the listing.
+func (n *saveNames) find(ticks []tick, name string) (int, bool) {
+	return sort.Find(len(n.listed), func(i int) int { return strings.Compare(name, ticks[n.listed[i]].saveName()) })
+}
+
+// inForce returns the tick whose save is that of a turn without one of its own; ok is false below the
+// first turn and above the last.
+func (n *saveNames) inForce(turn int32) (k int, ok bool) {
+	i, own := slices.BinarySearch(n.turns, turn)
+	if own {
+		return int(n.last[i]), true
+	}
+	if i == 0 || i == len(n.turns) {
+		return 0, false
+	}
+	return int(n.last[i-1]), true
+}

@@ -1,0 +1,311 @@
+package nethack
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// incarnation43 is the first field of the saves of NetHack 4.3; the forks keep most fields elsewhere.
+const incarnation43 = 0x04030000
+
+// A state is what states/ shows of a save, in the order of its keys. The map stands apart.
+type state struct {
+	Tick        int     `json:"tick"`
+	Turn        int32   `json:"turn"`
+	Time        *string `json:"time"`
+	Save        string  `json:"save"`
+	Incarnation string  `json:"incarnation"`
+	Timezone    int32   `json:"timezone"`
+	*details
+}
+
+// The details are known for saves of NetHack 4.3 only, and all nil where a save is not as it should be.
+type details struct {
+	Game       *game       `json:"game"`
+	Hero       *hero       `json:"hero"`
+	Attributes *attributes `json:"attributes"`
+	Conducts   *conducts   `json:"conducts"`
+	Location   *location   `json:"location"`
+	Map        []string    `json:"-"` // nil: the level is not in the save
+}
+
+type game struct {
+	Debug      bool   `json:"debug"`
+	Explore    bool   `json:"explore"`
+	MoonPhase  int32  `json:"moon_phase"`
+	Friday13th bool   `json:"friday_13th"`
+	SetSeed    string `json:"set_seed"`
+	SetSeedHex string `json:"set_seed_hex,omitempty"`
+}
+
+type hero struct {
+	Name            string  `json:"name"`
+	NameHex         string  `json:"name_hex,omitempty"`
+	Role            *string `json:"role"`
+	Race            *string `json:"race"`
+	Gender          string  `json:"gender"`
+	Alignment       *string `json:"alignment"`
+	HP              int32   `json:"hp"`
+	HPMax           int32   `json:"hp_max"`
+	Power           int32   `json:"power"`
+	PowerMax        int32   `json:"power_max"`
+	Level           int32   `json:"level"`
+	LevelMax        int32   `json:"level_max"`
+	Experience      int32   `json:"experience"`
+	Polymorphed     bool    `json:"polymorphed"`
+	Monster         int32   `json:"monster"`
+	MonsterHP       int32   `json:"monster_hp"`
+	MonsterHPMax    int32   `json:"monster_hp_max"`
+	Nutrition       int64   `json:"nutrition"`
+	Hunger          int32   `json:"hunger"`
+	PrayerTimeout   int64   `json:"prayer_timeout"`
+	AlignmentRecord int32   `json:"alignment_record"`
+	Luck            int8    `json:"luck"`
+	LuckBonus       int8    `json:"luck_bonus"`
+	Swallowed       bool    `json:"swallowed"`
+	InWater         bool    `json:"in_water"`
+	Hiding          bool    `json:"hiding"`
+	Invulnerable    bool    `json:"invulnerable"`
+	QuestCompleted  bool    `json:"quest_completed"`
+	InvocationDone  bool    `json:"invocation_done"`
+	EnteredGehennom bool    `json:"entered_gehennom"`
+	KilledWizard    bool    `json:"killed_wizard"`
+	Ascended        bool    `json:"ascended"`
+	Occupation      string  `json:"occupation"`
+	OccupationHex   string  `json:"occupation_hex,omitempty"`
+}
+
+type attributes struct {
+	Str int8 `json:"str"`
+	Int int8 `json:"int"`
+	Wis int8 `json:"wis"`
+	Dex int8 `json:"dex"`
+	Con int8 `json:"con"`
+	Cha int8 `json:"cha"`
+}
+
+type conducts struct {
+	Food          int32 `json:"food"`
+	Vegan         int32 `json:"vegan"`
+	Vegetarian    int32 `json:"vegetarian"`
+	Gnostic       int32 `json:"gnostic"`
+	WeaponHit     int32 `json:"weapon_hit"`
+	Killer        int32 `json:"killer"`
+	Illiterate    int32 `json:"illiterate"`
+	Polypile      int32 `json:"polypile"`
+	Polyself      int32 `json:"polyself"`
+	Wish          int32 `json:"wish"`
+	ArtifactWish  int32 `json:"artifact_wish"`
+	Genocide      int32 `json:"genocide"`
+	Elbereth      int32 `json:"elbereth"`
+	PuddingSplit  int32 `json:"pudding_split"`
+	LostAlignment int32 `json:"lost_alignment"`
+}
+
+type location struct {
+	Dungeon        uint8  `json:"dungeon"`
+	DungeonName    string `json:"dungeon_name"`
+	DungeonNameHex string `json:"dungeon_name_hex,omitempty"`
+	Level          uint8  `json:"level"`
+	Depth          int64  `json:"depth"`
+	X              uint8  `json:"x"`
+	Y              uint8  `json:"y"`
+}
+
+var (
+	roles = []string{"Arc", "Bar", "Cav", "Hea", "Kni", "Mon", "Pri", "Rog", "Ran", "Sam", "Tou", "Val", "Wiz"}
+	races = []string{"hum", "elf", "dwa", "gno", "orc"}
+)
+
+// background are the characters of what a hero remembers of a place, by number (section 7.5).
+const background = `  |--------||#.} #}.}.-|++##<><><>_|\#{##++---|||++++++`
+
+const (
+	mapColumns = 79
+	mapRows    = 21
+	cellSize   = 8
+	mapSize    = mapColumns * mapRows * cellSize
+	levelName  = 70 // from the magic of a level to its map
+)
+
+// readState decodes a save of at least minSave bytes.
+func readState(save []byte) (incarnation string, d *details) {
+	v := binary.LittleEndian.Uint32(save)
+	incarnation = fmt.Sprintf("%08x", v)
+	if v != incarnation43 {
+		return incarnation, nil
+	}
+	r := fields{b: save, moves: saveTurn(save)}
+	d = r.details()
+	if r.bad {
+		return incarnation, &details{}
+	}
+	return incarnation, d
+}
+
+// fields reads a save by offsets. A read outside gives 0 and sets bad.
+type fields struct {
+	b     []byte
+	moves int32
+	bad   bool
+}
+
+// at returns n bytes at p.
+func (r *fields) at(p int64, n int) []byte {
+	if p < 0 || p > int64(len(r.b)-n) {
+		r.bad = true
+		return make([]byte, n)
+	}
+	return r.b[p : p+int64(n)]
+}
+
+func (r *fields) u8(p int64) uint8   { return r.at(p, 1)[0] }
+func (r *fields) i8(p int64) int8    { return int8(r.u8(p)) }
+func (r *fields) u32(p int64) uint32 { return binary.LittleEndian.Uint32(r.at(p, 4)) }
+func (r *fields) i32(p int64) int32  { return int32(r.u32(p)) }
+
+// length reads a length, which must not be negative.
+func (r *fields) length(p int64) int64 {
+	n := r.i32(p)
+	if n < 0 {
+		r.bad = true
+		return 0
+	}
+	return int64(n)
+}
+
+// text returns the string in a field of n bytes, and its bytes in hex if it is not UTF-8.
+func (r *fields) text(p int64, n int) (s, asHex string) {
+	b, _, _ := bytes.Cut(r.at(p, n), []byte{0})
+	return string(b), invalidHex(b)
+}
+
+// invalidHex returns b in hex if it is not UTF-8.
+func invalidHex(b []byte) string {
+	if utf8.Valid(b) {
+		return ""
+	}
+	return hex.EncodeToString(b)
+}
+
+// counter reads a number that may be stored so that it stays the same from turn to turn (section 7.4).
+func (r *fields) counter(p int64) int64 {
+	const relativeAt = 121
+	stored := r.u32(p)
+	if stored == 0 || r.u8(relativeAt) == 0 {
+		return int64(int32(stored))
+	}
+	v := (int64(stored) - int64(r.moves) + 1) % math.MaxUint32
+	if v < 0 {
+		v += math.MaxUint32
+	}
+	if v > math.MaxInt32 {
+		v -= math.MaxUint32
+	}
+	return v
+}
+
+func word(words []string, n int32) *string {
+	if n < 0 || int(n) >= len(words) {
+		return nil
+	}
+	return &words[n]
+}
+
+// details reads everything; offsets are those of sections 7.2 and 7.3.
+func (r *fields) details() *details {
+	g := &game{Debug: r.u8(71) != 0, Explore: r.u8(73) != 0, MoonPhase: r.i32(48), Friday13th: r.u8(76) != 0}
+	g.SetSeed, g.SetSeedHex = r.text(232, 16)
+	s := r.length(266)
+	y := 276 + s + 44*r.length(270+s)
+	d := &details{Game: g, Hero: r.hero(y), Attributes: &attributes{
+		r.i8(y + 1083), r.i8(y + 1084), r.i8(y + 1085), r.i8(y + 1086), r.i8(y + 1087), r.i8(y + 1088),
+	}}
+	conduct := func(i int64) int32 { return r.i32(y + 1211 + 8*i) }
+	d.Conducts = &conducts{
+		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
+		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
+	}
+	dungeons := y + 1783
+	for range 4 { // delayed causes of death
+		dungeons += 4 + r.length(dungeons)
+	}
+	dungeons += 4 + 85 // last inventory number, the hero as a monster
+	d.Location = r.location(y, dungeons)
+	d.Map = r.level(d.Location, dungeons)
+	return d
+}
+
+func (r *fields) hero(y int64) *hero {
+	h := &hero{
+		Role: word(roles, r.i32(y+188)), Race: word(races, r.i32(y+192)), Gender: "mal",
+		HP: r.i32(y + 16), HPMax: r.i32(y + 20), Power: r.i32(y + 24), PowerMax: r.i32(y + 28),
+		Level: r.i32(y + 32), LevelMax: r.i32(y + 48), Experience: r.i32(y + 40),
+		Polymorphed: r.i32(y+52) != r.i32(y+56), Monster: r.i32(y + 56), MonsterHP: r.i32(y + 60), MonsterHPMax: r.i32(y + 64),
+		Nutrition: r.counter(y + 84), Hunger: r.i32(y + 88), PrayerTimeout: r.counter(y + 152),
+		AlignmentRecord: r.i32(y + 136), Luck: r.i8(y + 231), LuckBonus: r.i8(y + 232),
+	}
+	h.Name, h.NameHex = r.text(y+1179, 32)
+	h.Occupation, h.OccupationHex = r.text(y+780, 256)
+	if r.u32(y+8)>>21&1 != 0 {
+		h.Gender = "fem"
+	}
+	h.Alignment = word([]string{"cha", "neu", "law"}, int32(r.i8(y+228))+1)
+	for _, b := range []struct {
+		field *bool
+		at    int64
+		bit   int
+	}{
+		{&h.Swallowed, 8, 31}, {&h.InWater, 8, 30}, {&h.Hiding, 8, 29}, {&h.Invulnerable, 8, 27},
+		{&h.QuestCompleted, 12, 27}, {&h.InvocationDone, 12, 23}, {&h.EnteredGehennom, 12, 22},
+		{&h.KilledWizard, 12, 19}, {&h.Ascended, 12, 18},
+	} {
+		*b.field = r.u32(y+b.at)>>b.bit&1 != 0
+	}
+	return h
+}
+
+// location reads where the hero is; dungeons is where their list should begin (section 7.5).
+func (r *fields) location(y, dungeons int64) *location {
+	const dungeonSize = 55
+	l := &location{Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217)}
+	if string(r.at(dungeons, 4)) != "DGN\x00" || int32(l.Dungeon) >= r.i32(dungeons+4) {
+		r.bad = true
+		return nil
+	}
+	entry := dungeons + 8 + dungeonSize*int64(l.Dungeon)
+	l.DungeonName, l.DungeonNameHex = r.text(entry, 24)
+	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
+	return l
+}
+
+// level draws the map of the hero's level, if it is in the save.
+func (r *fields) level(l *location, dungeons int64) []string {
+	if r.bad {
+		return nil
+	}
+	at := bytes.Index(r.b[dungeons:], []byte{'L', 'E', 'V', 'L', l.Dungeon, l.Level})
+	if at < 0 || len(r.b)-at-int(dungeons)-levelName < mapSize {
+		return nil
+	}
+	cells := r.b[int(dungeons)+at+levelName:]
+	rows := make([]string, mapRows)
+	for y := range rows {
+		var row [mapColumns]byte
+		for x := range row {
+			row[x] = '?'
+			if c := int(cells[(mapRows*x+y)*cellSize+3] >> 2); c < len(background) {
+				row[x] = background[c]
+			}
+		}
+		if y == int(l.Y) && l.X < mapColumns {
+			row[l.X] = '@'
+		}
+		rows[y] = string(row[:])
+	}
+	return rows
+}

@@ -1,0 +1,213 @@
+package nethack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+type headerDocument struct {
+	Format        string             `json:"format"`
+	FormatVersion string             `json:"format_version"`
+	Source        formats.SourceInfo `json:"source"`
+	Header        headerFields       `json:"header"`
+	Problems      []formats.Problem  `json:"problems"`
+}
+
+type headerFields struct {
+	Status         string  `json:"status"`
+	RecoveryCount  uint32  `json:"recovery_count"`
+	Version        string  `json:"version"`
+	Description    string  `json:"description"`
+	DescriptionHex string  `json:"description_hex,omitempty"`
+	StartTime      *string `json:"start_time"`
+	Mode           *string `json:"mode"`
+	ModeNumber     int64   `json:"mode_number"`
+	Name           string  `json:"name"`
+	NameHex        string  `json:"name_hex,omitempty"`
+	Role           string  `json:"role"`
+	RoleHex        string  `json:"role_hex,omitempty"`
+	Race           string  `json:"race"`
+	RaceHex        string  `json:"race_hex,omitempty"`
+	Gender         string  `json:"gender"`
+	GenderHex      string  `json:"gender_hex,omitempty"`
+	Alignment      string  `json:"alignment"`
+	AlignmentHex   string  `json:"alignment_hex,omitempty"`
+}
+
+// headerFile is header.json. A header with a problem does not open, so there is none to list.
+func headerFile(src formats.Source, h *header) nodes.File {
+	return nodes.JSON(func(context.Context) (any, error) {
+		word := func(i int) (string, string) { return h.words[i], invalidHex([]byte(h.words[i])) }
+		f := headerFields{
+			Status: h.status, RecoveryCount: h.count, Version: h.version, ModeNumber: h.mode,
+			Description: string(h.description), DescriptionHex: invalidHex(h.description),
+			StartTime: timeOf(h.start, 0),
+			Name:      string(h.name), NameHex: invalidHex(h.name),
+		}
+		if mode := h.modeName(); mode != "" {
+			f.Mode = &mode
+		}
+		f.Role, f.RoleHex = word(0)
+		f.Race, f.RaceHex = word(1)
+		f.Gender, f.GenderHex = word(2)
+		f.Alignment, f.AlignmentHex = word(3)
+		return headerDocument{name, h.version, src.Info(), f, []formats.Problem{}}, nil
+	})
+}
+
+type indexDocument struct {
+	Format   string            `json:"format"`
+	Complete bool              `json:"complete"`
+	End      string            `json:"end"`
+	Totals   totals            `json:"totals"`
+	LastSave *lastSave         `json:"last_save"`
+	Chunks   []chunkRow        `json:"chunks"`
+	Pending  []json.RawMessage `json:"pending"`
+	Problems []formats.Problem `json:"problems"`
+}
+
+type totals struct {
+	Bytes     int64   `json:"bytes"`
+	Lines     int     `json:"lines"`
+	Commands  int     `json:"commands"`
+	Ticks     int     `json:"ticks"`
+	Saves     int     `json:"saves"`
+	Backups   int     `json:"backups"`
+	Turns     int     `json:"turns"`
+	FirstTurn *int32  `json:"first_turn"`
+	LastTurn  *int32  `json:"last_turn"`
+	FirstTime *string `json:"first_time"`
+	LastTime  *string `json:"last_time"`
+	Partial   int64   `json:"partial"`
+}
+
+type lastSave struct {
+	Tick    int     `json:"tick"`
+	Turn    int32   `json:"turn"`
+	Time    *string `json:"time"`
+	Save    string  `json:"save"`
+	LineEnd int64   `json:"line_end"`
+}
+
+type chunkRow struct {
+	Chunk     int    `json:"chunk"`
+	FirstTick int    `json:"first_tick"`
+	LastTick  int    `json:"last_tick"`
+	Ticks     int    `json:"ticks"`
+	Offset    int64  `json:"offset"`
+	Stored    int64  `json:"stored"`
+	Size      int64  `json:"size"`
+	FirstTurn *int32 `json:"first_turn"`
+	LastTurn  *int32 `json:"last_turn"`
+}
+
+// indexDocument is the value of index.json.
+func (rec *recording) indexDocument(ctx context.Context) (any, error) {
+	x, err := rec.index.Get(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	doc := indexDocument{
+		Format: name, Complete: x.ending() == endGameOver, End: x.ending(), Totals: x.totals(), LastSave: x.lastSave(),
+		Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
+	}
+	pending, err := x.pending(ctx, rec.log)
+	for _, e := range pending {
+		doc.Pending = append(doc.Pending, e)
+	}
+	return doc, err
+}
+
+const endGameOver = "game_over"
+
+// ending says how the log ends.
+func (x *index) ending() string {
+	switch {
+	case x.end < x.size:
+		return "partial_line"
+	case len(x.ticks) == 0:
+		return "no_save"
+	case x.over:
+		return endGameOver
+	case x.end == x.reach():
+		return "save"
+	}
+	return "action"
+}
+
+func (x *index) totals() totals {
+	t := totals{
+		Bytes: x.size, Lines: x.now.lines, Commands: x.now.commands, Ticks: len(x.ticks), Saves: len(x.names.listed),
+		Turns: len(x.names.turns), Partial: x.size - x.end,
+	}
+	for i := range x.ticks {
+		if x.ticks[i].backup {
+			t.Backups++
+		}
+	}
+	t.FirstTurn, t.LastTurn = turnsOf(x.ticks)
+	if n := len(x.ticks); n > 0 {
+		t.FirstTime = timeOf(x.ticks[0].clock, x.zone(0))
+		t.LastTime = timeOf(x.ticks[n-1].clock, x.zone(n-1))
+	}
+	return t
+}
+
+// turnsOf returns the turns of the first and the last tick that has a save.
+func turnsOf(ticks []tick) (first, last *int32) {
+	for i := range ticks {
+		if t := &ticks[i]; !t.lost() {
+			if first == nil {
+				first = &t.turn
+			}
+			last = &t.turn
+		}
+	}
+	return first, last
+}
+
+func (x *index) lastSave() *lastSave {
+	for n := len(x.ticks) - 1; n >= 0; n-- {
+		if t := &x.ticks[n]; !t.lost() {
+			return &lastSave{n, t.turn, timeOf(t.clock, x.zone(n)), t.saveName(), t.end}
+		}
+	}
+	return nil
+}
+
+func (x *index) chunkRows() []chunkRow {
+	rows := make([]chunkRow, len(x.chunks))
+	for i, first := range x.chunks {
+		end, endOff := x.chainEnd(first), x.end
+		if end < len(x.ticks) {
+			endOff = x.ticks[end].off
+		}
+		size := endOff - x.ticks[first].off
+		rows[i] = chunkRow{
+			Chunk: i, FirstTick: first, LastTick: end - 1, Ticks: end - first,
+			Offset: x.ticks[first].off, Stored: size, Size: size,
+		}
+		rows[i].FirstTurn, rows[i].LastTurn = turnsOf(x.ticks[first:end])
+	}
+	return rows
+}
+
+func (x *index) problemList() []formats.Problem {
+	list := make([]formats.Problem, 0, len(x.problems))
+	for i := range x.problems {
+		p := &x.problems[i]
+		q := formats.Problem{Code: problemNames[p.code], Offset: p.off, Message: p.text()}
+		if p.chunk >= 0 {
+			q.Chunk = &p.chunk
+		}
+		list = append(list, q)
+	}
+	if x.now.unlisted > 0 {
+		list[len(list)-1].Message += fmt.Sprintf("; %d more problems are not listed", x.now.unlisted)
+	}
+	return list
+}

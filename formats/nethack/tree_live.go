@@ -1,0 +1,45 @@
+package nethack
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"recfs/nodes"
+)
+
+// A liveLog reads the log of a game that may be running, without a lock: one held by a stranger would
+// stop the game (section 9). What is written stays, but for the few bytes that are rewritten in place,
+// until a recovery cuts the log, and that changes the recovery count first. So bytes are good if the
+// count is the same after they were read as before.
+type liveLog struct {
+	r     io.ReaderAt
+	size  int64
+	count [countSize]byte
+}
+
+// newLiveLog notes the recovery count of a log.
+func newLiveLog(r io.ReaderAt, size int64) (*liveLog, error) {
+	l := &liveLog{r: r, size: size}
+	if _, err := r.ReadAt(l.count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return l, nil
+}
+
+// ReadAt implements io.ReaderAt. It fails with nodes.ErrStale once the log was cut.
+func (l *liveLog) ReadAt(p []byte, off int64) (int, error) {
+	n, err := l.r.ReadAt(p, off)
+	if n < len(p) && off+int64(n) < l.size && (err == nil || errors.Is(err, io.EOF)) {
+		return 0, fmt.Errorf("the log was cut at %d: %w", off+int64(n), nodes.ErrStale)
+	}
+	var count [countSize]byte
+	if _, err := l.r.ReadAt(count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if !bytes.Equal(count[:], l.count[:]) {
+		return 0, fmt.Errorf("the game was recovered: %w", nodes.ErrStale)
+	}
+	return n, err
+}
