@@ -1,0 +1,33 @@
+package formats
+
+import (
+	"context"
+	"time"
+
+	"recfs/nodes"
+)
+
+// A Description is what an archive knows of a recording without opening it.
+type Description struct {
+	Format string // name of the format
+	Path   string // where it lies in the source
+	Stored int64  // bytes of its file
+	Time   time.Time
+}
+
+// Describe tells whether dir, the directory of an entry of an archive or an
+// archive itself, is a recording, and which.
+func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
+	if t, isTop := dir.(*top); isTop {
+		current, err := t.current(ctx)
+		if err != nil {
+			return d, false
+		}
+		dir = current
+	}
+	r, ok := dir.(recording)
+	if !ok {
+		return d, false
+	}
+	return Description{r.a.list[r.key.format].Name, r.key.path, r.key.v.size, r.key.v.time()}, true
+}
