@@ -43,6 +43,7 @@ type archive struct {
 	options formats.ArchiveOptions
 	cache   *cache.Cache
 	log     *slog.Logger
+	onRead  func(int) // hears how many bytes of sources are read, unless nil
 	closers []func()
 }
 
@@ -89,16 +90,20 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 		return nodes.Entry{}, err
 	}
 	a.closers = append(a.closers, func() { local.Close() })
+	var fsys iofs.FS = local
+	if a.onRead != nil {
+		fsys = countingFS{local, a.onRead}
+	}
 	e := nodes.Entry{Name: filepath.Base(name), Time: info.ModTime()}
 	if info.IsDir() {
-		e.Dir = formats.NewArchive(local, a.formats, a.cache, a.options)
+		e.Dir = formats.NewArchive(fsys, a.formats, a.cache, a.options)
 		return e, nil
 	}
-	e.Dir, err = formats.ArchiveFile(local, base, a.formats, a.cache, a.options)
+	e.Dir, err = formats.ArchiveFile(fsys, base, a.formats, a.cache, a.options)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return e, err
 	}
-	return nodes.Lookup(ctx, formats.NewArchive(local, a.formats, a.cache, a.options), base)
+	return nodes.Lookup(ctx, formats.NewArchive(fsys, a.formats, a.cache, a.options), base)
 }
 
 // resolve finds what name means: the longest part of it that exists on disk is the source, the rest

@@ -57,6 +57,19 @@ file that cannot be read to its end is reported and not left behind half.`,
 			run: cpCommand,
 		},
 		{
+			name: "check", args: "PATH...", summary: "Read everything and tell what is damaged", about: aboutPaths + `
+
+Each problem is one line: path, format, chunk or object, offset, reason. Exit code 0 says that there is
+none, 1 that there are some.`,
+			run: checkCommand,
+		},
+		{
+			name: "index", args: "PATH...", summary: "Make the indexes of recordings ahead of time", about: `
+Some recordings have to be read once before their ticks are known. The indexes that come of it are kept in
+the cache directory, for mounts and all other commands.`,
+			run: indexCommand,
+		},
+		{
 			name: "completion", args: "SHELL", summary: "Print the completion script for bash, zsh or fish", about: `
 Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs completion zsh)', fish with
 'recfs completion fish | source'. Paths are completed into recordings.`,

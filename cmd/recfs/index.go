@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/pflag"
+
+	"recfs/nodes"
+)
+
+func indexCommand(flags *pflag.FlagSet) runFunc {
+	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
+	jobs := jobsFlag(flags)
+	opt := readFlags(flags)
+	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) == 0 {
+			return usagef("index: name at least one PATH")
+		}
+		a, err := opt.open(e)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		x := &indexer{ctx: ctx, env: e, asJSON: *asJSON}
+		x.run(a, args, *jobs)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if x.failed > 0 {
+			return errReported
+		}
+		return nil
+	}
+}
+
+// An indexer makes the indexes of recordings, which the cache on disk keeps.
+type indexer struct {
+	ctx    context.Context
+	env    *env
+	asJSON bool
+	bar    *progressbar.ProgressBar
+
+	mu     sync.Mutex // guards what follows
+	failed int
+}
+
+// An indexed is what index --json prints of a recording.
+type indexed struct {
+	Path    string  `json:"path"`
+	Format  string  `json:"format"`
+	Size    int64   `json:"size"`
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error,omitempty"`
+}
+
+func (x *indexer) run(a *archive, args []string, jobs int) {
+	x.bar = newProgress(x.env.stderr, "indexing", -1)
+	a.onRead = func(n int) { _ = x.bar.Add(n) }
+	start := time.Now()
+	recordings := slices.DeleteFunc(slices.Collect(a.find(x.ctx, args, x.fail)), func(f found) bool { return !f.isRecording })
+	var total int64
+	for _, f := range recordings {
+		total += f.Stored
+	}
+	x.bar.ChangeMax64(total)
+	parallel(jobs, slices.Values(recordings), x.index)
+	_ = x.bar.Exit()
+	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
+		count(len(recordings), "recording", "recordings"), humanSize(total), time.Since(start).Seconds(), x.failed)
+}
+
+// index makes the index of one recording, by asking for the size of its index.json.
+func (x *indexer) index(f found) {
+	start := time.Now()
+	e, err := nodes.Lookup(x.ctx, f.entry.Dir, "index.json")
+	if err == nil && e.File != nil {
+		_, err = e.File.Size(x.ctx)
+	}
+	if x.ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		x.fail(f.name, err)
+	}
+	if !x.asJSON {
+		return
+	}
+	line := indexed{Path: f.name, Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
+	if err != nil {
+		line.Error = err.Error()
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_ = x.bar.Clear()
+	_ = json.NewEncoder(x.env.stdout).Encode(line)
+}
+
+func (x *indexer) fail(name string, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.failed++
+	x.env.report(fmt.Errorf("%s: %w", name, err))
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"iter"
+	"path"
+	"runtime"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A found is a recording, or a file that belongs to none, and its name for people.
+type found struct {
+	name  string
+	entry nodes.Entry
+
+	formats.Description // of a recording
+	isRecording         bool
+}
+
+// find yields everything that the arguments name. What cannot be looked into goes to fail.
+func (a *archive) find(ctx context.Context, args []string, fail func(string, error)) iter.Seq[found] {
+	return func(yield func(found) bool) {
+		for _, name := range args {
+			e, err := a.resolve(ctx, name)
+			if err != nil {
+				fail(name, err)
+				continue
+			}
+			if !findBelow(ctx, name, e, yield, fail) {
+				return
+			}
+		}
+	}
+}
+
+func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found) bool, fail func(string, error)) bool {
+	if e.Dir == nil {
+		return e.File == nil || yield(found{name: name, entry: e})
+	}
+	if d, ok := formats.Describe(ctx, e.Dir); ok {
+		return yield(found{name, e, d, true})
+	}
+	for child, err := range entries(ctx, e) {
+		below := path.Join(name, child.Name)
+		if err != nil {
+			fail(below, err)
+		} else if !findBelow(ctx, below, child, yield, fail) {
+			return false
+		}
+	}
+	return true
+}
+
+func jobsFlag(flags *pflag.FlagSet) *int {
+	return flags.Int("jobs", runtime.GOMAXPROCS(0), "work on so many recordings at a time")
+}
+
+// parallel calls work for all items, for at most jobs of them at a time.
+func parallel[T any](jobs int, items iter.Seq[T], work func(T)) {
+	queue := make(chan T)
+	var workers sync.WaitGroup
+	for range max(jobs, 1) {
+		workers.Go(func() {
+			for item := range queue {
+				work(item)
+			}
+		})
+	}
+	for item := range items {
+		queue <- item
+	}
+	close(queue)
+	workers.Wait()
+}
