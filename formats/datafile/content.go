@@ -1,0 +1,136 @@
+package datafile
+
+// checkContent finds what the items and tables alone say about whether a
+// layer's content can be shown. The damage of a data item is not its concern.
+func (r *Reader) checkContent(l *Layer) error {
+	if err := r.checkLayer(l); err != nil {
+		return err
+	}
+	return r.checkLength(l)
+}
+
+// checkLayer looks at the fields of a layer.
+func (r *Reader) checkLayer(l *Layer) error {
+	offset := r.Items[l.Item].Offset
+	if l.Short {
+		return fault("item_short", offset, "layer %d has %d ints, %d are needed", l.Index, len(l.ints), l.Need)
+	}
+	if l.Kind == KindUnknown || l.empty() {
+		return nil
+	}
+	ref := *l.Data()
+	if err := r.checkRef(ref, offset, "layer "+itoa(l.Index)); err != nil || !l.IsTiles() {
+		return err
+	}
+	w, h := l.dimensions()
+	if w < 1 || h < 1 || w*h >= 1<<31 {
+		return fault("layer_size", offset, "layer %d has %dx%d tiles, its data %d bytes", l.Index, w, h, r.Data[ref].Size)
+	}
+	if w*h*l.recordSize() > r.MaxData {
+		return fault("layer_size", offset, "layer %d has %dx%d tiles of %d bytes, the limit is %d bytes", l.Index, w, h, l.recordSize(), r.MaxData)
+	}
+	return nil
+}
+
+// checkLength holds the fields of a layer that passed checkLayer against the
+// length of its data.
+func (r *Reader) checkLength(l *Layer) error {
+	if l.Kind == KindUnknown || l.empty() {
+		return nil
+	}
+	offset := r.Items[l.Item].Offset
+	ref := *l.Data()
+	there, record := r.Data[ref].Size, l.recordSize()
+	if l.IsTiles() {
+		if w, h := l.dimensions(); !l.runs() && there < w*h*record {
+			return fault("tiles_size", offset, "layer %d has %dx%d tiles of %d bytes, data %d has %d bytes", l.Index, w, h, record, ref, there)
+		}
+		return nil
+	}
+	n := int64(l.ints[4])
+	if n >= 0 && there >= n*record {
+		return nil
+	}
+	code := "sources_size"
+	if l.Kind == KindQuads {
+		code = "quads_size"
+	}
+	return fault(code, offset, "layer %d has %d records of %d bytes, data %d has %d bytes", l.Index, n, record, ref, there)
+}
+
+// recordSize is the length of a tile, quad or sound source.
+func (l *Layer) recordSize() int64 {
+	switch l.Kind {
+	case KindTele, KindTune:
+		return 2
+	case KindSpeedup:
+		return 6
+	case KindQuads:
+		return quadSize
+	case KindSounds:
+		return sourceSize
+	case KindOldSounds:
+		return oldSourceSize
+	}
+	return 4
+}
+
+// dimensions are the width and height of a tile layer that is not short.
+func (l *Layer) dimensions() (w, h int64) { return int64(l.ints[4]), int64(l.ints[5]) }
+
+// runs tells whether the tiles are stored as run lengths. The physics layers
+// of DDNet never are.
+func (l *Layer) runs() bool {
+	_, physics := physicsSlot[l.Kind]
+	return l.ints[3] >= tilesRuns && !physics
+}
+
+// empty tells whether l announces no quads or sources, so that its data
+// reference means nothing.
+func (l *Layer) empty() bool { return !l.IsTiles() && l.Kind != KindUnknown && l.ints[4] == 0 }
+
+// layerRecords cuts the content of a layer out of its data item, for a layer that
+// passed checkContent. Run lengths are expanded.
+func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
+	if !l.IsTiles() {
+		return data[:int64(l.ints[4])*l.recordSize()], nil
+	}
+	w, h := l.dimensions()
+	if !l.runs() {
+		return data[:w*h*l.recordSize()], nil
+	}
+	if err := r.checkRuns(l, data); err != nil {
+		return nil, err
+	}
+	return expandRuns(data, int(w*h)), nil
+}
+
+// checkRuns tells whether run lengths end exactly with the last tile.
+func (r *Reader) checkRuns(l *Layer, data []byte) error {
+	w, h := l.dimensions()
+	if n := runTiles(data); len(data)%4 != 0 || n != w*h {
+		return fault("tiles_run_length", r.Items[l.Item].Offset,
+			"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, len(data), n)
+	}
+	return nil
+}
+
+// runTiles returns how many tiles run lengths stand for.
+func runTiles(data []byte) int64 {
+	n := int64(0)
+	for i := 0; i+4 <= len(data); i += 4 {
+		n += int64(data[i+2]) + 1
+	}
+	return n
+}
+
+// expandRuns repeats each tile as often as its skip says.
+func expandRuns(data []byte, n int) []byte {
+	out := make([]byte, 0, 4*n)
+	for i := 0; i+4 <= len(data); i += 4 {
+		for range int(data[i+2]) + 1 {
+			out = append(out, data[i], data[i+1], 0, data[i+3])
+		}
+	}
+	return out
+}

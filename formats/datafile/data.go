@@ -1,0 +1,123 @@
+package datafile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+
+	"recfs/formats"
+	"recfs/formats/internal/wire"
+)
+
+// checkBlock is how much CheckData inflates before it looks whether the
+// announced size is exceeded, so that it can tell a broken stream from a long
+// one and a slightly wrong size from a bomb.
+const checkBlock = 1 << 20
+
+// A Fault says why one object of a datafile cannot be shown. Code is that of
+// its problem in index.json.
+type Fault struct {
+	Code string
+	Err  *formats.Error
+}
+
+// Error returns the format, the offset and the reason.
+func (f *Fault) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error without its code.
+func (f *Fault) Unwrap() error { return f.Err }
+
+func fault(code string, offset int64, msg string, args ...any) error {
+	return &Fault{code, formats.Corrupt(formatName, offset, msg, args...)}
+}
+
+// ReadData returns the content of data item i.
+func (r *Reader) ReadData(i int) ([]byte, error) {
+	d := r.Data[i]
+	if err := r.checkStored(i); err != nil {
+		return nil, err
+	}
+	stored := make([]byte, d.Stored)
+	if _, err := io.ReadFull(r.stored(i), stored); err != nil {
+		return nil, fmt.Errorf("reading data %d: %w", i, err)
+	}
+	if !r.compressed(i) {
+		return stored, nil
+	}
+	content, _, err := wire.Zlib(stored, d.Size)
+	if err == nil {
+		return content, nil
+	}
+	if _, err := r.CheckData(i); err != nil {
+		return nil, err
+	}
+	return nil, fault("data_zlib", d.Offset, "data %d: %v", i, err)
+}
+
+// CheckData inflates data item i without keeping it. It returns the number of
+// bytes behind the zlib stream.
+func (r *Reader) CheckData(i int) (trailing int64, err error) {
+	if err := r.checkStored(i); err != nil || !r.compressed(i) {
+		return 0, err
+	}
+	d := r.Data[i]
+	section := r.stored(i)
+	in := bufio.NewReader(section)
+	zr, err := zlib.NewReader(in)
+	if err != nil {
+		return 0, zlibFault(i, d, err)
+	}
+	size := int64(0)
+	for {
+		n, err := io.CopyN(io.Discard, zr, checkBlock)
+		size += n
+		switch {
+		case err != nil && err != io.EOF:
+			return 0, zlibFault(i, d, err)
+		case err == nil && size > d.Size:
+			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds at least %d", i, d.Size, size)
+		case err == io.EOF && size != d.Size:
+			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds %d", i, d.Size, size)
+		case err == io.EOF:
+			at, _ := section.Seek(0, io.SeekCurrent)
+			return d.Stored - at + int64(in.Buffered()), nil
+		}
+	}
+}
+
+func zlibFault(i int, d Data, err error) error {
+	return fault("data_zlib", d.Offset, "data %d of %d stored bytes: %v", i, d.Stored, err)
+}
+
+// checkStored tells whether data item i can be read at all.
+func (r *Reader) checkStored(i int) error {
+	d := r.Data[i]
+	if end := d.Offset + d.Stored; end > r.size {
+		return fault("truncated", d.Offset, "data %d ends at %d, the file at %d", i, end, r.size)
+	}
+	if d.Size > r.MaxData {
+		return fault("data_too_large", d.Offset, "data %d announces %d bytes, the limit is %d", i, d.Size, r.MaxData)
+	}
+	return nil
+}
+
+// compressed tells whether data item i is a zlib stream; an empty one may be
+// stored as nothing.
+func (r *Reader) compressed(i int) bool {
+	d := r.Data[i]
+	return r.Header.Version >= 4 && (d.Stored > 0 || d.Size > 0)
+}
+
+func (r *Reader) stored(i int) *io.SectionReader {
+	return io.NewSectionReader(r.src, r.Data[i].Offset, r.Data[i].Stored)
+}
+
+// checkRef tells whether ref is the index of a data item.
+func (r *Reader) checkRef(ref int32, offset int64, what string) error {
+	if ref < 0 || int(ref) >= len(r.Data) {
+		return fault("data_index", offset, "%s refers to data %d, there are %d", what, ref, len(r.Data))
+	}
+	return nil
+}

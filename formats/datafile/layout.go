@@ -1,0 +1,283 @@
+package datafile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+const (
+	headerSize    = 36
+	typeSize      = 12 // an entry of the item type table
+	itemHeadSize  = 8  // key and size in front of the ints of an item
+	maxItemTypes  = 1 << 16
+	typeUUIDIndex = 0xffff
+)
+
+// A Header holds the fields of the first 36 bytes.
+type Header struct {
+	Magic        string `json:"magic"`
+	Version      int32  `json:"version"`
+	Size         int32  `json:"size"`
+	Swaplen      int32  `json:"swaplen"`
+	NumItemTypes int32  `json:"num_item_types"`
+	NumItems     int32  `json:"num_items"`
+	NumData      int32  `json:"num_data"`
+	ItemSize     int32  `json:"item_size"`
+	DataSize     int32  `json:"data_size"`
+}
+
+// An ItemType is an entry of the item type table: items Start to Start+Num-1
+// are of type ID.
+type ItemType struct {
+	ID         uint16
+	Start, Num int
+}
+
+// An Item is a typed list of ints. Offset is that of its 8-byte header in the
+// file, Size the length of the ints in bytes.
+type Item struct {
+	Type, ID uint16
+	Offset   int64
+	Size     int32
+}
+
+// A Data is an entry of the data tables. Offset is that of the stored bytes
+// in the file, Size the announced length of the content.
+type Data struct {
+	Offset, Stored, Size int64
+}
+
+// The parts behind the header lie in this order, each as long as the counts
+// say.
+func (h *Header) offsetsAt() int64     { return headerSize + typeSize*int64(h.NumItemTypes) }
+func (h *Header) dataOffsetsAt() int64 { return h.offsetsAt() + 4*int64(h.NumItems) }
+func (h *Header) dataSizesAt() int64   { return h.dataOffsetsAt() + 4*int64(h.NumData) }
+func (h *Header) itemsAt() int64       { return h.dataSizesAt() + h.dataSizesLen() }
+func (h *Header) dataAt() int64        { return h.itemsAt() + int64(h.ItemSize) }
+
+// dataSizesLen is the length of the table that only version 4 has.
+func (h *Header) dataSizesLen() int64 {
+	if h.Version < 4 {
+		return 0
+	}
+	return 4 * int64(h.NumData)
+}
+
+// sizeEntry is the offset of the table entry that gives data item i its size.
+func (h *Header) sizeEntry(i int) int64 {
+	if h.Version < 4 {
+		return h.dataOffsetsAt() + 4*int64(i)
+	}
+	return h.dataSizesAt() + 4*int64(i)
+}
+
+// Total is the length of the file that the counts announce.
+func (h *Header) Total() int64 { return h.dataAt() + int64(h.DataSize) }
+
+func isMagic(b []byte) bool {
+	return len(b) >= 4 && (string(b[:4]) == "DATA" || string(b[:4]) == "ATAD")
+}
+
+func int32At(b []byte, at int64) int32 { return int32(binary.LittleEndian.Uint32(b[at:])) }
+
+func parseHeader(b []byte) (Header, error) {
+	if len(b) < headerSize {
+		return Header{}, tooShort(int64(len(b)), headerSize)
+	}
+	if !isMagic(b) {
+		return Header{}, corrupt(0, "magic is %q, expected DATA or ATAD", b[:4])
+	}
+	h := Header{
+		Magic:        string(b[:4]),
+		Version:      int32At(b, 4),
+		Size:         int32At(b, 8),
+		Swaplen:      int32At(b, 12),
+		NumItemTypes: int32At(b, 16),
+		NumItems:     int32At(b, 20),
+		NumData:      int32At(b, 24),
+		ItemSize:     int32At(b, 28),
+		DataSize:     int32At(b, 32),
+	}
+	if err := checkVersion(h.Version); err != nil {
+		return Header{}, err
+	}
+	for i, name := range []string{"size", "swaplen", "num_item_types", "num_items", "num_data", "item_size", "data_size"} {
+		at := 8 + 4*int64(i)
+		if v := int32At(b, at); v < 0 {
+			return Header{}, corrupt(at, "%s is %d", name, v)
+		}
+	}
+	if h.NumItemTypes > maxItemTypes {
+		return Header{}, corrupt(16, "num_item_types is %d, at most %d are possible", h.NumItemTypes, maxItemTypes)
+	}
+	if h.ItemSize%4 != 0 {
+		return Header{}, corrupt(28, "item_size is %d, not a multiple of 4", h.ItemSize)
+	}
+	return h, nil
+}
+
+func checkVersion(v int32) error {
+	if v == 3 || v == 4 {
+		return nil
+	}
+	hint := ""
+	if v == 3<<24 || v == 4<<24 {
+		hint = ", integers look big-endian"
+	}
+	return unsupported(4, "version %d%s, expected 3 or 4", v, hint)
+}
+
+// parseTables reads everything between the header and the data part. b is
+// the file up to there.
+func (r *Reader) parseTables(b []byte) error {
+	if err := r.parseItems(b); err != nil {
+		return err
+	}
+	if err := r.parseTypes(b); err != nil {
+		return err
+	}
+	return r.parseData(b)
+}
+
+// parseItems follows the items through the items part; the offset table must
+// repeat what their sizes add up to.
+func (r *Reader) parseItems(b []byte) error {
+	h := &r.Header
+	base, end := h.itemsAt(), h.dataAt()
+	r.Items = make([]Item, h.NumItems)
+	next := base
+	for i := range r.Items {
+		entry := h.offsetsAt() + 4*int64(i)
+		if got := int64(int32At(b, entry)); got != next-base {
+			return corrupt(entry, "item %d has offset %d, expected %d", i, got, next-base)
+		}
+		if next+itemHeadSize > end {
+			return corrupt(entry, "item %d at offset %d is outside of the items part of %d bytes", i, next-base, h.ItemSize)
+		}
+		it := Item{
+			ID:     binary.LittleEndian.Uint16(b[next:]),
+			Type:   binary.LittleEndian.Uint16(b[next+2:]),
+			Offset: next,
+			Size:   int32At(b, next+4),
+		}
+		if it.Size < 0 || it.Size%4 != 0 || next+itemHeadSize+int64(it.Size) > end {
+			return corrupt(next+4, "item %d at offset %d has size %d, with %d bytes left in the items part",
+				i, next-base, it.Size, end-next-itemHeadSize)
+		}
+		r.Items[i] = it
+		next += itemHeadSize + int64(it.Size)
+	}
+	if next != end {
+		return corrupt(28, "item_size is %d, the items take %d", h.ItemSize, next-base)
+	}
+	return nil
+}
+
+// parseTypes holds the type table against the items: its entries cover all of
+// them in order, and an id occurs once in a type, except in the type index.
+func (r *Reader) parseTypes(b []byte) error {
+	h := &r.Header
+	r.Types = make([]ItemType, h.NumItemTypes)
+	r.byType = make(map[uint16]int, h.NumItemTypes)
+	r.repeats = map[int]int{}
+	start := 0
+	for k := range r.Types {
+		at := headerSize + typeSize*int64(k)
+		id, first, num := int32At(b, at), int32At(b, at+4), int32At(b, at+8)
+		if id < 0 || id > 0xffff {
+			return corrupt(at, "type_id of item type %d is %d, outside of 0 to 65535", k, id)
+		}
+		if other, ok := r.byType[uint16(id)]; ok {
+			return corrupt(at, "type_id %d stands at item types %d and %d", id, other, k)
+		}
+		if int(first) != start {
+			return corrupt(at+4, "item type %d (type_id %d, num %d) has start %d, expected %d", k, id, num, first, start)
+		}
+		if num < 0 || start+int(num) > len(r.Items) {
+			return corrupt(at+8, "item type %d (type_id %d, start %d) has num %d, with %d items left", k, id, first, num, len(r.Items)-start)
+		}
+		t := ItemType{ID: uint16(id), Start: start, Num: int(num)}
+		if err := r.checkItemsOf(k, t); err != nil {
+			return err
+		}
+		r.Types[k] = t
+		r.byType[t.ID] = k
+		start += t.Num
+	}
+	if start != len(r.Items) {
+		return corrupt(20, "num_items is %d, the item types cover %d", len(r.Items), start)
+	}
+	return nil
+}
+
+func (r *Reader) checkItemsOf(k int, t ItemType) error {
+	type first struct{ item, repeats int }
+	seen := make(map[uint16]first, min(t.Num, 1<<16))
+	for i := t.Start; i < t.Start+t.Num; i++ {
+		it := r.Items[i]
+		if it.Type != t.ID {
+			return corrupt(it.Offset, "item %d is of type %d, item type %d says %d", i, it.Type, k, t.ID)
+		}
+		f, again := seen[it.ID]
+		switch {
+		case !again:
+			seen[it.ID] = first{item: i}
+		case t.ID != typeUUIDIndex:
+			return corrupt(it.Offset, "items %d and %d are both type %d, id %d", f.item, i, it.Type, it.ID)
+		default:
+			f.repeats++
+			seen[it.ID] = f
+			r.repeats[i] = f.repeats
+		}
+	}
+	return nil
+}
+
+// parseData reads the data tables. In version 3 data is stored as it is.
+func (r *Reader) parseData(b []byte) error {
+	h := &r.Header
+	r.Data = make([]Data, h.NumData)
+	previous := int64(0)
+	for i := range r.Data {
+		entry := h.dataOffsetsAt() + 4*int64(i)
+		off := int64(int32At(b, entry))
+		if off < 0 || off > int64(h.DataSize) {
+			return corrupt(entry, "data %d has offset %d, outside of data_size %d", i, off, h.DataSize)
+		}
+		if off < previous {
+			return corrupt(entry, "data %d has offset %d, before the previous one %d", i, off, previous)
+		}
+		previous = off
+		r.Data[i].Offset = h.dataAt() + off
+	}
+	for i := range r.Data {
+		d := &r.Data[i]
+		end := h.Total()
+		if i+1 < len(r.Data) {
+			end = r.Data[i+1].Offset
+		}
+		d.Stored = end - d.Offset
+		d.Size = d.Stored
+		if h.Version < 4 {
+			continue
+		}
+		entry := h.dataSizesAt() + 4*int64(i)
+		if d.Size = int64(int32At(b, entry)); d.Size < 0 {
+			return corrupt(entry, "data %d has size %d", i, d.Size)
+		}
+	}
+	return nil
+}
+
+// readFull reads n bytes from the start of src, which is known to have them.
+func readFull(src io.ReaderAt, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	if got, err := src.ReadAt(b, 0); int64(got) < n {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("reading %d bytes: %w", n, err)
+	}
+	return b, nil
+}

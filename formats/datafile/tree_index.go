@@ -1,0 +1,192 @@
+package datafile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"recfs/formats"
+)
+
+// header is header.json.
+func (t *tree) header(context.Context) (any, error) {
+	h := &t.r.Header
+	size, swaplen := h.sizeChecks()
+	return struct {
+		Format        string             `json:"format"`
+		FormatVersion int32              `json:"format_version"`
+		Source        formats.SourceInfo `json:"source"`
+		Header        any                `json:"header"`
+		Problems      problemList        `json:"problems"`
+	}{
+		formatName, h.Version, t.src.Info(),
+		struct {
+			Header
+			SizeCheck    sizeCheck `json:"size_check"`
+			SwaplenCheck sizeCheck `json:"swaplen_check"`
+			Total        int64     `json:"total"`
+			Missing      int64     `json:"missing"`
+			Trailing     int64     `json:"trailing"`
+		}{*h, size, swaplen, h.Total(), t.r.Missing(), t.r.Trailing()},
+		t.tableProblems().sorted(),
+	}, nil
+}
+
+type endEntry struct {
+	Total    int64 `json:"total"`
+	Size     int64 `json:"size"`
+	Missing  int64 `json:"missing"`
+	Trailing int64 `json:"trailing"`
+}
+
+type totalsEntry struct {
+	ItemTypes int   `json:"item_types"`
+	Items     int   `json:"items"`
+	Data      int   `json:"data"`
+	Stored    int64 `json:"stored"`
+	Size      int64 `json:"size"`
+}
+
+type typeEntry struct {
+	TypeID uint16 `json:"type_id"`
+	Name   string `json:"name"`
+	UUID   string `json:"uuid,omitempty"`
+	Start  int    `json:"start"`
+	Num    int    `json:"num"`
+}
+
+type itemEntry struct {
+	Item   int    `json:"item"`
+	TypeID uint16 `json:"type_id"`
+	ID     uint16 `json:"id"`
+	Offset int64  `json:"offset"`
+	Size   int32  `json:"size"`
+	Path   string `json:"path"`
+}
+
+type dataEntry struct {
+	Data   int      `json:"data"`
+	Offset int64    `json:"offset"`
+	Stored int64    `json:"stored"`
+	Size   int64    `json:"size"`
+	UsedBy []string `json:"used_by"`
+}
+
+// index is index.json.
+func (t *tree) index(ctx context.Context) (any, error) {
+	problems, err := t.found.Get(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	types, items, data := t.typeList(), t.itemList(), t.dataList()
+	totals := totalsEntry{ItemTypes: len(types), Items: len(items), Data: len(data)}
+	for _, d := range data {
+		totals.Stored += d.Stored
+		totals.Size += d.Size
+	}
+	return struct {
+		Format    string      `json:"format"`
+		Complete  bool        `json:"complete"`
+		End       endEntry    `json:"end"`
+		Totals    totalsEntry `json:"totals"`
+		ItemTypes []typeEntry `json:"item_types"`
+		Items     []itemEntry `json:"items"`
+		Data      []dataEntry `json:"data"`
+		Problems  problemList `json:"problems"`
+	}{
+		formatName, t.r.Missing() == 0,
+		endEntry{t.r.Header.Total(), t.src.Size, t.r.Missing(), t.r.Trailing()},
+		totals, types, items, data, problems,
+	}, nil
+}
+
+func (t *tree) typeList() []typeEntry {
+	list := make([]typeEntry, len(t.r.Types))
+	for i, typ := range t.r.Types {
+		list[i] = typeEntry{TypeID: typ.ID, Name: t.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
+		if id, ok := t.r.UUID(typ.ID); ok {
+			list[i].UUID = id.String()
+		}
+	}
+	return list
+}
+
+func (t *tree) itemList() []itemEntry {
+	list := make([]itemEntry, len(t.r.Items))
+	for i, it := range t.r.Items {
+		list[i] = itemEntry{i, it.Type, it.ID, it.Offset, it.Size, t.itemPath(i)}
+	}
+	return list
+}
+
+// dataList names for each data item the items that refer to it.
+func (t *tree) dataList() []dataEntry {
+	list := make([]dataEntry, len(t.r.Data))
+	for i, d := range t.r.Data {
+		list[i] = dataEntry{i, d.Offset, d.Stored, d.Size, []string{}}
+	}
+	for i := range t.r.Items {
+		for _, ref := range t.r.references(i) {
+			if ref < 0 || int(ref) >= len(list) {
+				continue
+			}
+			used, path := &list[ref].UsedBy, t.itemPath(i)
+			if n := len(*used); n == 0 || (*used)[n-1] != path {
+				*used = append(*used, path)
+			}
+		}
+	}
+	return list
+}
+
+// smallIndex is how much data a file must announce for its problems to be
+// kept on disk: less is inflated as fast as a file is opened.
+const smallIndex = 8 << 20
+
+// A savedIndex is what is kept on disk of a scan. Everything in front of the
+// problems must fit for them to be true again.
+type savedIndex struct {
+	Revision int
+	Size     int64
+	Modified time.Time
+	MaxData  int64
+	Problems problemList
+}
+
+func (t *tree) savedIndex(problems problemList) savedIndex {
+	return savedIndex{1, t.src.Size, t.src.ModTime.UTC(), t.r.MaxData, problems}
+}
+
+func (t *tree) indexName(struct{}) string {
+	size := int64(0)
+	for _, d := range t.r.Data {
+		size += d.Size
+	}
+	if t.src.ID == "" || size < smallIndex {
+		return ""
+	}
+	return t.src.ID + "/" + formatName
+}
+
+func (t *tree) encodeIndex(problems problemList) []byte {
+	b, err := json.Marshal(t.savedIndex(problems))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+var errOtherVersion = errors.New("the index is of another version of the file")
+
+func (t *tree) decodeIndex(_ context.Context, _ struct{}, b []byte) (problemList, int64, error) {
+	var saved savedIndex
+	if err := json.Unmarshal(b, &saved); err != nil {
+		return nil, 0, err
+	}
+	want := t.savedIndex(nil)
+	if saved.Revision != want.Revision || saved.Size != want.Size || !saved.Modified.Equal(want.Modified) || saved.MaxData != want.MaxData {
+		return nil, 0, errOtherVersion
+	}
+	return saved.Problems, saved.Problems.cost(), nil
+}

@@ -1,0 +1,207 @@
+package datafile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path"
+
+	"recfs/nodes"
+)
+
+// mapDocument is map.json.
+func (t *tree) mapDocument(ctx context.Context) (any, error) {
+	var o object
+	o.set("version", nil)
+	if v := t.m.Version; v != nil && !v.Short {
+		o[0].value = v.Value
+	}
+	o.set("size", t.src.Size)
+	crc, sha, err := t.sums(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.set("crc32", crc)
+	o.set("sha256", sha)
+	for _, part := range []struct {
+		key  string
+		make func(context.Context) (any, error)
+	}{
+		{"info", t.infoDocument},
+		{"images", t.imageList},
+		{"sounds", t.soundList},
+		{"envelopes", t.envelopeList},
+		{"groups", t.groupList},
+		{"layers", t.layerList},
+		{"automappers", t.autoMapperList},
+	} {
+		v, err := part.make(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.set(part.key, v)
+	}
+	return o, nil
+}
+
+// sums are those by which the games identify a map.
+func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
+	const block = 1 << 18
+	c, s := crc32.NewIEEE(), sha256.New()
+	r := io.NewSectionReader(t.src, 0, t.src.Size)
+	buf := make([]byte, min(block, t.src.Size))
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", "", err
+		}
+		n, err := r.Read(buf)
+		_, _ = c.Write(buf[:n])
+		_, _ = s.Write(buf[:n])
+		if err == io.EOF {
+			return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", "", err
+		}
+	}
+}
+
+// text returns the string that a field refers to, nil if there is none or its
+// data is damaged.
+func (t *tree) text(ctx context.Context, ref int32, item int) (*Text, error) {
+	if ref == noData {
+		return nil, nil
+	}
+	b, err := t.ref(ctx, ref, item, "")
+	if isFault(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, _ := bytesToText(b)
+	return &s, nil
+}
+
+// isFault tells whether err is damage of the file, not a failure to read it.
+func isFault(err error) bool {
+	var f *Fault
+	return errors.As(err, &f)
+}
+
+// setOptional is setText for a string that may be missing.
+func (o *object) setOptional(key string, t *Text) {
+	if t == nil {
+		o.set(key, nil)
+		return
+	}
+	o.setText(key, *t)
+}
+
+func (t *tree) infoDocument(ctx context.Context) (any, error) {
+	info := t.m.Info
+	if info == nil || info.Short {
+		return nil, nil
+	}
+	o := object{{"item_version", info.Version}}
+	for _, s := range info.strings() {
+		text, err := t.text(ctx, s.ref, info.Item)
+		if err != nil {
+			return nil, err
+		}
+		o.setOptional(s.key, text)
+	}
+	switch {
+	case info.Settings == nil:
+		o.set("settings", nil)
+	case *info.Settings == noData:
+		o.set("settings", []string{})
+	default:
+		b, err := t.ref(ctx, *info.Settings, info.Item, "settings")
+		if err != nil && !isFault(err) {
+			return nil, err
+		}
+		var commands []string
+		if err == nil {
+			commands, _ = splitSettings(b)
+		}
+		o.set("settings", commands)
+	}
+	return o, nil
+}
+
+// settings is settings.cfg.
+func (t *tree) settings(ctx context.Context) ([]byte, error) {
+	b, err := t.ref(ctx, *t.m.Info.Settings, t.m.Info.Item, "settings")
+	if err != nil {
+		return nil, err
+	}
+	return settingsFile(b), nil
+}
+
+// safeSuffix is a name from inside the map as the end of a file name, with a
+// dash in front.
+func safeSuffix(name string) string {
+	if safe := nodes.SafeName(name); safe != "" {
+		return "-" + safe
+	}
+	return ""
+}
+
+// orEmpty returns the stored bytes of a string that may be missing.
+func (t *Text) orEmpty() string {
+	if t == nil {
+		return ""
+	}
+	return t.bytes()
+}
+
+// head returns the keys that the elements of every list begin with.
+func (e *Element) head() object { return object{{"index", e.Index}, {"id", e.ID}} }
+
+// setPath sets the path of something embedded, null if it is external.
+func (o *object) setPath(external bool, path string) {
+	if external {
+		o.set("path", nil)
+		return
+	}
+	o.set("path", path)
+}
+
+func (t *tree) groupList(context.Context) (any, error) {
+	list := make([]object, 0, len(t.m.Groups))
+	for i := range t.m.Groups {
+		o := &t.m.Groups[i]
+		doc := o.head()
+		if !o.Short {
+			doc.set("item_version", o.Version)
+			doc.set("offset", []int32{o.OffsetX, o.OffsetY})
+			doc.set("parallax", []int32{o.ParallaxX, o.ParallaxY})
+			doc.set("start_layer", o.StartLayer)
+			doc.set("num_layers", o.NumLayers)
+			doc.set("clipping", o.Clip)
+			doc.setText("name", o.Name)
+		}
+		list = append(list, doc)
+	}
+	return list, nil
+}
+
+func (t *tree) autoMapperList(context.Context) (any, error) {
+	list := []AutoMapper{}
+	for _, o := range t.m.AutoMappers {
+		if !o.Short {
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+// entry returns the entry for a file at a path of one directory and a name.
+func entry(filePath string, f nodes.File) nodes.Entry {
+	return nodes.Entry{Name: path.Base(filePath), File: f}
+}

@@ -1,0 +1,281 @@
+package datafile
+
+import (
+	"context"
+	"strings"
+
+	"recfs/nodes"
+)
+
+// tableProblems are what header and tables show.
+func (t *tree) tableProblems() problemList {
+	l := t.r.headerProblems()
+	r, h := t.r, &t.r.Header
+	start, end := r.ItemsOf(typeUUIDIndex)
+	for i := start; i < end; i++ {
+		it := r.Items[i]
+		if r.repeats[i] > 0 {
+			l.add("duplicate_uuid_index", t.itemPath(i), it.Offset, "item %d repeats the index of type %d", i, it.ID)
+		}
+		if it.Size < uuidIndexSize {
+			l.add("uuid_index_short", t.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
+		}
+	}
+	for i, d := range r.Data {
+		if i == 0 && d.Offset > h.dataAt() {
+			l.add("data_gap", "", h.dataOffsetsAt(), "data 0 has offset %d, expected 0", d.Offset-h.dataAt())
+		}
+		if d.Size == 0 {
+			l.add("data_size_zero", dataPath(i), h.sizeEntry(i), "data %d is empty", i)
+		}
+	}
+	return l.sorted()
+}
+
+// A finder collects the problems of index.json.
+type finder struct {
+	*tree
+	list   problemList
+	faulty []bool // data items that cannot be read
+}
+
+// findProblems looks at everything. It inflates every data item and keeps
+// none but the short strings.
+func (t *tree) findProblems(ctx context.Context, _ struct{}) (problemList, int64, error) {
+	f := &finder{tree: t, list: t.tableProblems(), faulty: make([]bool, len(t.r.Data))}
+	for _, find := range []func(context.Context) error{
+		f.data, f.version, f.info, f.images, f.sounds, f.envelopes, f.groups, f.layers, f.autoMappers,
+	} {
+		if err := find(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	return f.list.sorted(), f.list.cost(), nil
+}
+
+// add adds a problem of one item.
+func (f *finder) add(code string, e *Element, msg string, args ...any) {
+	f.list.add(code, f.itemPath(e.Item), f.r.Items[e.Item].Offset, msg, args...)
+}
+
+// short tells, and reports, whether an item has too few ints.
+func (f *finder) short(e *Element) bool {
+	if e.Short {
+		it := f.r.Items[e.Item]
+		f.add("item_short", e, "%s %d has %d ints, %d are needed", f.r.TypeName(it.Type), e.Index, it.Size/4, e.Need)
+	}
+	return e.Short
+}
+
+func (f *finder) data(ctx context.Context) error {
+	for i, d := range f.r.Data {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		trailing, err := f.r.CheckData(i)
+		if err != nil {
+			f.faulty[i] = true
+			if err := f.list.addFault(dataPath(i), err); err != nil {
+				return err
+			}
+		}
+		if trailing > 0 {
+			f.list.add("data_trailing_bytes", dataPath(i), d.Offset+d.Stored-trailing, "%d bytes follow the zlib stream of data %d", trailing, i)
+		}
+	}
+	return nil
+}
+
+func (f *finder) version(context.Context) error {
+	v := f.m.Version
+	switch {
+	case v == nil && f.r.hasMapItems():
+		f.list.add("no_version_item", "", headerSize, "no item of type %d, the map version", typeVersion)
+	case v == nil || f.short(&v.Element):
+	case v.Value != 1:
+		f.add("map_version", &v.Element, "map version %d, expected 1", v.Value)
+	}
+	return nil
+}
+
+func (f *finder) info(ctx context.Context) error {
+	info := f.m.Info
+	if info == nil || f.short(&info.Element) {
+		return nil
+	}
+	for _, s := range info.strings() {
+		if _, err := f.string(ctx, s.ref, &info.Element, s.key); err != nil {
+			return err
+		}
+	}
+	if !f.hasSettings() {
+		return nil
+	}
+	b, ok, err := f.content(ctx, *info.Settings, &info.Element, "settings")
+	if err != nil || !ok {
+		return err
+	}
+	if _, sound := splitSettings(b); !sound {
+		f.add("string", &info.Element, "settings: the last command in data %d has no NUL", *info.Settings)
+	}
+	return nil
+}
+
+// content returns the data that a field refers to, if it can be had. Only a
+// bad reference is a problem here: damage of the data is one of its own.
+func (f *finder) content(ctx context.Context, ref int32, e *Element, what string) (b []byte, ok bool, err error) {
+	if err := f.r.checkRef(ref, f.r.Items[e.Item].Offset, what); err != nil {
+		return nil, false, f.list.addFault(f.itemPath(e.Item), err)
+	}
+	if f.faulty[ref] {
+		return nil, false, nil
+	}
+	b, err = f.tree.data.Get(ctx, int(ref))
+	return b, err == nil, err
+}
+
+// string returns a string as it is stored, after looking at how.
+func (f *finder) string(ctx context.Context, ref int32, e *Element, what string) (string, error) {
+	if ref == noData {
+		return "", nil
+	}
+	b, ok, err := f.content(ctx, ref, e, what)
+	if !ok {
+		return "", err
+	}
+	text, sound := bytesToText(b)
+	if !sound {
+		f.add("string", e, "%s: data %d is not UTF-8 with one NUL at its end", what, ref)
+	}
+	return text.bytes(), nil
+}
+
+// name returns the name and the path of an image or sound.
+func (f *finder) name(ctx context.Context, ref int32, e *Element, embedded bool, path func(int, string) string) (string, string, error) {
+	name, err := f.string(ctx, ref, e, "name")
+	file := path(e.Index, name)
+	if err == nil && embedded && nodes.SafeName(name) != strings.ReplaceAll(name, " ", "_") {
+		f.list.add("unsafe_name", file, f.r.Items[e.Item].Offset, "the name is %q", name)
+	}
+	return name, file, err
+}
+
+func (f *finder) images(ctx context.Context) error {
+	for i := range f.m.Images {
+		o := &f.m.Images[i]
+		if f.short(&o.Element) {
+			continue
+		}
+		name, path, err := f.name(ctx, o.Name, &o.Element, o.embedded(), imagePath)
+		if err != nil {
+			return err
+		}
+		if !o.embedded() {
+			continue
+		}
+		err = f.r.checkImageItem(o, name)
+		if err == nil && !f.faulty[o.Data] {
+			err = f.r.checkPixels(o, name)
+		}
+		if err := f.list.addFault(path, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) sounds(ctx context.Context) error {
+	for i := range f.m.Sounds {
+		o := &f.m.Sounds[i]
+		if f.short(&o.Element) {
+			continue
+		}
+		_, path, err := f.name(ctx, o.Name, &o.Element, o.embedded(), soundPath)
+		if err != nil {
+			return err
+		}
+		if !o.embedded() {
+			continue
+		}
+		if err := f.r.checkSound(o); err != nil {
+			if err := f.list.addFault(path, err); err != nil {
+				return err
+			}
+			continue
+		}
+		b, ok, err := f.content(ctx, o.Data, &o.Element, "sound")
+		if err != nil {
+			return err
+		}
+		if ok && !isOpus(b) {
+			f.list.add("sound_not_opus", path, f.r.Items[o.Item].Offset, "data %d of sound %d does not begin with OggS and OpusHead", o.Data, i)
+		}
+	}
+	return nil
+}
+
+func (f *finder) envelopes(context.Context) error {
+	points := f.points()
+	if points.Rest > 0 {
+		f.add("envpoints_size", &Element{Item: points.Item}, "%d ints follow the last of %d points", points.Rest, len(points.List))
+	}
+	if points.Unlike {
+		f.add("bezier_points", &Element{Item: points.Bezier}, "%d ints of tangents, %d points",
+			f.r.Items[points.Bezier].Size/4, len(points.List))
+	}
+	for i := range f.m.Envelopes {
+		o := &f.m.Envelopes[i]
+		if !f.short(&o.Element) && !points.Exist(o) {
+			f.add("envpoint_range", &o.Element, "envelope %d has %d points from %d on, there are %d", i, o.NumPoints, o.StartPoint, len(points.List))
+		}
+	}
+	return nil
+}
+
+func (f *finder) groups(context.Context) error {
+	for i := range f.m.Groups {
+		g := &f.m.Groups[i]
+		if !f.short(&g.Element) && g.OutOfRange {
+			f.add("group_range", &g.Element, "group %d claims %d layers from %d on, not all of %d are there and free",
+				i, g.NumLayers, g.StartLayer, len(f.m.Layers))
+		}
+	}
+	return nil
+}
+
+func (f *finder) layers(ctx context.Context) error {
+	for i := range f.m.Layers {
+		err := f.layer(ctx, &f.m.Layers[i])
+		if err := f.list.addFault(layerStem(&f.m.Layers[i])+".json", err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) layer(ctx context.Context, l *Layer) error {
+	if err := f.r.checkLayer(l); err != nil {
+		return err
+	}
+	if l.Kind == KindUnknown {
+		return fault("layer_type", f.r.Items[l.Item].Offset, "layer %d is of kind %d", l.Index, l.ints[1])
+	}
+	if l.empty() || f.faulty[*l.Data()] {
+		return nil
+	}
+	if err := f.r.checkLength(l); err != nil || !l.IsTiles() || !l.runs() {
+		return err
+	}
+	data, err := f.tree.data.Get(ctx, int(*l.Data()))
+	if err != nil {
+		return err
+	}
+	return f.r.checkRuns(l, data)
+}
+
+func (f *finder) autoMappers(context.Context) error {
+	for i := range f.m.AutoMappers {
+		f.short(&f.m.AutoMappers[i].Element)
+	}
+	return nil
+}
