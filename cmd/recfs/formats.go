@@ -1,9 +1,13 @@
 package main
 
 import (
+	iofs "io/fs"
+	"os"
+
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	"recfs/formats/datafile"
 	"recfs/formats/nethack"
 )
 
@@ -31,5 +35,12 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 
 // list returns the formats in the order in which they are asked to match.
 func (o *formatOptions) list() ([]formats.Format, error) {
-	return []formats.Format{nethack.Format}, nil
+	var mapres iofs.FS
+	if o.mapres != "" {
+		mapres = os.DirFS(o.mapres)
+	}
+	return []formats.Format{
+		datafile.New(datafile.Options{Mapres: mapres, MaxData: int64(o.maxData)}),
+		nethack.Format,
+	}, nil
 }

@@ -90,8 +90,7 @@ func newAtlas(m *image.NRGBA, scale int) atlas {
 		for x := range side {
 			left, right := x*w/side, (x+1)*w/side
 			cell := y/scale*atlasSide + x/scale
-			cells[cell*scale*scale+y%scale*scale+x%scale] =
-				average(m, left, top, max(right, left+1), max(bottom, top+1))
+			cells[cell*scale*scale+y%scale*scale+x%scale] = average(m, left, top, max(right, left+1), max(bottom, top+1))
 		}
 	}
 	return cells

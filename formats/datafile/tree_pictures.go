@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"image"
-
 	"image/draw"
 	"image/png"
 	"io"
