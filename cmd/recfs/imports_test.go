@@ -39,6 +39,11 @@ var house = []room{
 		allow: append([]string{"recfs/formats"}, compressors...),
 	},
 	{
+		dir:     "formats/internal/echovr", // the tree that butter and echoreplay share
+		allow:   []string{"recfs/formats", "recfs/formats/internal/jsonenc"},
+		special: map[string][]string{"tree.go": {"recfs/nodes", "recfs/cache"}, "tree_*.go": {"recfs/nodes", "recfs/cache"}},
+	},
+	{
 		dir: "formats/...",
 		allow: []string{
 			"recfs/formats", "recfs/formats/internal/...", "github.com/google/uuid",

@@ -1,0 +1,105 @@
+package echovr
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The first rows of the tables.
+const (
+	DiscHead    = "tick,time_ms,x,y,z,vx,vy,vz\n"
+	PlayersHead = "tick,time_ms,team,name,userid,playerid,x,y,z,vx,vy,vz,body_x,body_y,body_z,lhand_x,lhand_y,lhand_z," +
+		"rhand_x,rhand_y,rhand_z,ping,possession,blocking,stunned,invulnerable,holding_left,holding_right\n"
+)
+
+// DiscRows returns the rows of disc.csv for the chunk; start is the time of the recording's first frame.
+func (c *Chunk) DiscRows(start int64) []byte {
+	var b []byte
+	for i := range c.Frames {
+		b = c.discRow(b, i, start)
+	}
+	return b
+}
+
+// PlayerRows returns the rows of players.csv for the chunk; start is the time of the recording's first frame.
+func (c *Chunk) PlayerRows(start int64) []byte {
+	var b []byte
+	for i := range c.Frames {
+		b = c.playerRows(b, i, start)
+	}
+	return b
+}
+
+func (c *Chunk) discRow(b []byte, i int, start int64) []byte {
+	f := &c.Frames[i]
+	if f.Has&HasDisc == 0 {
+		return b
+	}
+	b = c.rowStart(b, i, start)
+	b = appendFields(b, f.Disc.Position)
+	b = appendFields(b, f.Disc.Velocity)
+	return append(b, '\n')
+}
+
+func (c *Chunk) playerRows(b []byte, i int, start int64) []byte {
+	f := &c.Frames[i]
+	for t := range f.Teams {
+		for j := range f.Teams[t].Players {
+			b = c.rowStart(b, i, start)
+			b = append(b, ',')
+			b = append(b, TeamNames[t]...)
+			b = appendPlayer(b, &f.Teams[t].Players[j], f.Kind == Combat)
+		}
+	}
+	return b
+}
+
+func (c *Chunk) rowStart(b []byte, i int, start int64) []byte {
+	b = strconv.AppendInt(b, c.FirstTick+int64(i), 10)
+	b = append(b, ',')
+	return strconv.AppendInt(b, c.Frames[i].Time-start, 10)
+}
+
+func appendPlayer(b []byte, p *Player, combat bool) []byte {
+	b = appendText(b, p.Name)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, p.UserID, 10)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(p.ID), 10)
+	b = appendFields(b, p.Poses[Head].Position)
+	b = appendFields(b, p.Velocity)
+	b = appendFields(b, p.Poses[Body].Position)
+	b = appendFields(b, p.Poses[LeftHand].Position)
+	b = appendFields(b, p.Poses[RightHand].Position)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(p.Ping), 10)
+	for _, v := range [...]bool{p.Possession, p.Blocking, p.Stunned, p.Invulnerable} {
+		b = append(b, ',')
+		if !combat {
+			b = strconv.AppendBool(b, v)
+		}
+	}
+	b = appendText(b, p.Holding[0])
+	b = appendText(b, p.Holding[1])
+	return append(b, '\n')
+}
+
+// appendFields appends three fields, each with the comma before it.
+func appendFields(b []byte, v Vec3) []byte {
+	for _, x := range v {
+		b = append(b, ',')
+		b = appendNumber(b, x)
+	}
+	return b
+}
+
+// appendText appends a comma and a field, quoted as in RFC 4180 if need be.
+func appendText(b []byte, s string) []byte {
+	b = append(b, ',')
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(b, '"')
+}

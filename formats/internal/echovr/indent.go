@@ -1,0 +1,88 @@
+package echovr
+
+// AppendIndented appends a compact JSON value with every member of an object and every object of a list on a line of
+// its own, and a list of plain values on one line: a frame has hundreds of numbers in threes.
+func AppendIndented(dst, src []byte) []byte {
+	depth := 0
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; c {
+		case '{':
+			dst, depth = open(dst, c, src[i+1], depth)
+		case '}', ']':
+			depth--
+			if src[i-1] != '{' && src[i-1] != '[' {
+				dst = newline(dst, depth)
+			}
+			dst = append(dst, c)
+		case '[':
+			if src[i+1] == '{' || src[i+1] == ']' {
+				dst, depth = open(dst, c, src[i+1], depth)
+				continue
+			}
+			dst, i = plainList(dst, src, i)
+		case ',':
+			dst = newline(append(dst, c), depth)
+		case ':':
+			dst = append(dst, ':', ' ')
+		case '"':
+			n := stringLen(src[i:])
+			dst = append(dst, src[i:i+n]...)
+			i += n - 1
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// open appends the start of an object or list, whose first byte is next.
+func open(dst []byte, c, next byte, depth int) ([]byte, int) {
+	dst = append(dst, c)
+	if next != '}' && next != ']' {
+		dst = newline(dst, depth+1)
+	}
+	return dst, depth + 1
+}
+
+const blanks = "\n                                "
+
+func newline(dst []byte, depth int) []byte {
+	if n := 1 + 2*depth; n <= len(blanks) {
+		return append(dst, blanks[:n]...)
+	}
+	dst = append(dst, '\n')
+	for range depth {
+		dst = append(dst, ' ', ' ')
+	}
+	return dst
+}
+
+// plainList copies the list at src[i:] with a space behind each comma, and returns the index of its end.
+func plainList(dst, src []byte, i int) ([]byte, int) {
+	for ; src[i] != ']'; i++ {
+		switch src[i] {
+		case ',':
+			dst = append(dst, ',', ' ')
+		case '"':
+			n := stringLen(src[i:])
+			dst = append(dst, src[i:i+n]...)
+			i += n - 1
+		default:
+			dst = append(dst, src[i])
+		}
+	}
+	return append(dst, ']'), i
+}
+
+// stringLen returns the length of the JSON string at the start of b, with its quotes.
+func stringLen(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}

@@ -1,0 +1,219 @@
+package echovr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"runtime"
+	"sync"
+
+	"recfs/formats"
+)
+
+// An Index is what one pass over a recording learns of it.
+type Index struct {
+	End               string // how the file ends
+	Chunks            []ChunkInfo
+	Problems          []formats.Problem
+	Ticks, BonesTicks int64
+	First, Last       int64  // times of the first and the last frame
+	CRC               uint32 // of the text of .echoreplay
+	Events            []byte // events.jsonl
+	Scores            []byte // scores.json, compact
+}
+
+// A ChunkInfo is what the index knows of one chunk.
+type ChunkInfo struct {
+	FirstTick      int64
+	Offset, Stored int64 // where it lies in the file
+	Size           int64 // of its bytes; Unreadable if they cannot be had
+	Damaged        bool
+	State          []byte   // what its decoder has to start from, in the words of the format
+	Lines          []uint32 // length of each line in lines/
+	TickSizes      []uint32 // of each file in ticks/
+	Pieces         []PieceSizes
+	crc            uint32
+}
+
+// Unreadable is the Size of a chunk whose bytes cannot be had.
+const Unreadable = -1
+
+// PieceSizes are the lengths of one piece of a chunk in the files of export/.
+type PieceSizes struct{ Text, Disc, Players int64 }
+
+// Ticks returns how many frames of the chunk are readable.
+func (c *ChunkInfo) Ticks() int { return len(c.Lines) }
+
+// A Builder makes an Index of the chunks it is given in order.
+type Builder struct {
+	Index
+	summary Summary
+	wait    sync.WaitGroup
+	slots   chan struct{}
+	sizes   []*ChunkInfo
+}
+
+// maxEvents bounds events.jsonl, which is kept whole: a match has some hundred kilobytes of events.
+const maxEvents = 256 << 20
+
+var errEvents = errors.New("more events than can be kept")
+
+// Add takes the next chunk, whose frames must not change any more. Its lengths are measured in the background.
+func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
+	for i := range c.Frames {
+		b.summary.Add(c.FirstTick+int64(i), &c.Frames[i])
+	}
+	if len(b.summary.events.buf) > maxEvents {
+		return errEvents
+	}
+	if b.slots == nil {
+		b.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+	}
+	info.FirstTick = c.FirstTick
+	p := &info
+	b.sizes = append(b.sizes, p)
+	if len(c.Frames) == 0 {
+		return nil
+	}
+	start := b.summary.First
+	b.slots <- struct{}{}
+	b.wait.Go(func() {
+		p.measure(c, start)
+		<-b.slots
+	})
+	return nil
+}
+
+// Finish returns the Index. It must be called even if the pass was given up.
+func (b *Builder) Finish(m *Match) (*Index, error) {
+	b.wait.Wait()
+	x := &b.Index
+	for _, c := range b.sizes {
+		x.Chunks = append(x.Chunks, *c)
+		x.CRC = CombineCRC(x.CRC, c.crc, c.text())
+	}
+	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
+	x.First, x.Last = b.summary.First, b.summary.Last
+	x.Events = b.summary.Events()
+	var err error
+	x.Scores, err = json.Marshal(b.summary.Scores(m))
+	return x, err
+}
+
+// measure renders everything that is made of the chunk to learn its lengths.
+func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
+	var r record
+	var buf []byte
+	crc := crc32.NewIEEE()
+	for i := range chunk.Frames {
+		if i%PieceFrames == 0 {
+			c.Pieces = append(c.Pieces, PieceSizes{})
+		}
+		p := &c.Pieces[len(c.Pieces)-1]
+		r.render(chunk, i)
+		buf = r.line(buf[:0], chunk, i)
+		line := len(buf)
+		c.Lines = append(c.Lines, uint32(line+1))
+		buf = AppendIndented(buf, buf)
+		c.TickSizes = append(c.TickSizes, uint32(len(buf)-line+1))
+		buf = r.text(buf[:0], chunk, i)
+		crc.Write(buf)
+		p.Text += int64(len(buf))
+		p.Disc += int64(len(chunk.discRow(buf[:0], i, start)))
+		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
+	}
+	c.crc = crc.Sum32()
+}
+
+func (c *ChunkInfo) text() (n int64) {
+	for _, p := range c.Pieces {
+		n += p.Text
+	}
+	return n
+}
+
+// cost returns about how much memory the index keeps.
+func (x *Index) cost() int64 {
+	n := int64(len(x.Events)+len(x.Scores)) + 4096
+	for i := range x.Chunks {
+		c := &x.Chunks[i]
+		n += 256 + int64(len(c.State)) + 8*int64(len(c.Lines)) + 256*int64(len(c.Pieces))
+	}
+	return n
+}
+
+// document is the value of index.json.
+func (x *Index) document(format string) any {
+	type totals struct {
+		Ticks   int64   `json:"ticks"`
+		Chunks  int     `json:"chunks"`
+		Damaged int     `json:"damaged_chunks"`
+		Bones   int64   `json:"bones_ticks"`
+		First   *string `json:"first_time"`
+		Last    *string `json:"last_time"`
+	}
+	type chunk struct {
+		Chunk  int    `json:"chunk"`
+		First  *int64 `json:"first_tick"`
+		Last   *int64 `json:"last_tick"`
+		Ticks  int    `json:"ticks"`
+		Offset int64  `json:"offset"`
+		Stored int64  `json:"stored"`
+		Size   *int64 `json:"size"`
+	}
+	doc := struct {
+		Format   string            `json:"format"`
+		Complete bool              `json:"complete"`
+		End      string            `json:"end"`
+		Totals   totals            `json:"totals"`
+		Chunks   []chunk           `json:"chunks"`
+		Problems []formats.Problem `json:"problems"`
+	}{
+		Format: format, End: x.End, Chunks: make([]chunk, len(x.Chunks)), Problems: append([]formats.Problem{}, x.Problems...),
+		Totals: totals{Ticks: x.Ticks, Chunks: len(x.Chunks), Bones: x.BonesTicks},
+	}
+	if x.Ticks > 0 {
+		first, last := string(AppendTime(nil, x.First)), string(AppendTime(nil, x.Last))
+		doc.Totals.First, doc.Totals.Last = &first, &last
+	}
+	for i := range x.Chunks {
+		c := &x.Chunks[i]
+		v := chunk{Chunk: i, Ticks: c.Ticks(), Offset: c.Offset, Stored: c.Stored}
+		if c.Ticks() > 0 {
+			last := c.FirstTick + int64(c.Ticks()) - 1
+			v.First, v.Last = &c.FirstTick, &last
+		}
+		if c.Size != Unreadable {
+			v.Size = &c.Size
+		}
+		if c.Damaged {
+			doc.Totals.Damaged++
+		}
+		doc.Chunks[i] = v
+	}
+	doc.Complete = doc.Totals.Damaged == 0
+	return doc
+}
+
+// Scan makes an Index from the chunks that next returns until it has none. next is called with ctx checked.
+func Scan(ctx context.Context, m *Match, next func() (*Chunk, ChunkInfo, error)) (*Index, error) {
+	var b Builder
+	var err error
+	for err == nil {
+		var c *Chunk
+		var info ChunkInfo
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		if c, info, err = next(); err != nil || c == nil {
+			break
+		}
+		err = b.Add(c, info)
+	}
+	x, e := b.Finish(m)
+	if err == nil {
+		err = e
+	}
+	return x, err
+}

@@ -1,0 +1,130 @@
+package echovr
+
+import (
+	"encoding/json"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// A Summary collects what is made from all frames of a recording in order.
+type Summary struct {
+	Ticks, BonesTicks int64
+	First, Last       int64 // times of the first and the last frame, if there is one
+
+	events  events
+	goals   [][]byte
+	players []*standing
+	of      map[who]*standing
+}
+
+// A standing is how one player ended.
+type standing struct {
+	who
+	number, level      int32
+	team               int
+	first, last, ticks int64
+	hasStats           bool
+	stats              Stats
+}
+
+// Add takes the next frame.
+func (s *Summary) Add(tick int64, f *Frame) {
+	if s.Ticks == 0 {
+		s.First = f.Time
+		s.of = map[who]*standing{}
+	}
+	s.Ticks++
+	s.Last = f.Time
+	if len(f.Bones) > 0 {
+		s.BonesTicks++
+	}
+	if s.events.add(tick, f) {
+		s.goal(tick, f)
+	}
+	for _, k := range s.events.now.order {
+		s.player(tick, k, s.events.now.of[k], f.Kind)
+	}
+}
+
+func (s *Summary) goal(tick int64, f *Frame) {
+	b := append([]byte(nil), `{"tick":`...)
+	b = jsonenc.Int(b, tick)
+	b = append(b, `,"time":"`...)
+	b = AppendTime(b, f.Time)
+	b = append(b, '"')
+	s.goals = append(s.goals, append(appendGoal(b, f), '}'))
+}
+
+func (s *Summary) player(tick int64, k who, v seen, kind Kind) {
+	p := s.of[k]
+	if p == nil {
+		p = &standing{who: k, number: v.player.Number, level: v.player.Level, first: tick}
+		s.of[k] = p
+		s.players = append(s.players, p)
+	}
+	p.team, p.last = v.team, tick
+	p.ticks++
+	if v.player.HasStats && kind != Combat {
+		p.hasStats, p.stats = true, v.player.Stats
+	}
+}
+
+// Events returns events.jsonl.
+func (s *Summary) Events() []byte { return s.events.buf }
+
+// Scores returns the value of scores.json.
+func (s *Summary) Scores(m *Match) any {
+	scores := struct {
+		MatchType    string            `json:"match_type"`
+		MapName      string            `json:"map_name"`
+		Blue         json.RawMessage   `json:"blue_points"`
+		Orange       json.RawMessage   `json:"orange_points"`
+		BlueRounds   int               `json:"blue_round_score"`
+		OrangeRounds int               `json:"orange_round_score"`
+		TotalRounds  int               `json:"total_round_count"`
+		Goals        []json.RawMessage `json:"goals"`
+		Players      []json.RawMessage `json:"players"`
+	}{
+		MatchType: m.MatchType, MapName: m.MapName,
+		BlueRounds: m.BlueRounds, OrangeRounds: m.OrangeRounds, TotalRounds: m.TotalRounds,
+		Goals: make([]json.RawMessage, len(s.goals)), Players: make([]json.RawMessage, len(s.players)),
+	}
+	if s.Ticks > 0 {
+		f := &s.events.before
+		scores.Blue = appendPoints(nil, f.Points[0], f.Kind == Combat)
+		scores.Orange = appendPoints(nil, f.Points[1], f.Kind == Combat)
+	}
+	for i, g := range s.goals {
+		scores.Goals[i] = g
+	}
+	for i, p := range s.players {
+		scores.Players[i] = p.json()
+	}
+	return scores
+}
+
+func (p *standing) json() []byte {
+	b := append([]byte(nil), `{"name":`...)
+	b = jsonenc.String(b, p.name)
+	b = append(b, `,"userid":`...)
+	b = jsonenc.Int64(b, p.id)
+	b = append(b, `,"number":`...)
+	b = jsonenc.Int(b, p.number)
+	b = append(b, `,"level":`...)
+	b = jsonenc.Int(b, p.level)
+	b = append(b, `,"team":"`...)
+	b = append(b, TeamNames[p.team]...)
+	b = append(b, `","first_tick":`...)
+	b = jsonenc.Int(b, p.first)
+	b = append(b, `,"last_tick":`...)
+	b = jsonenc.Int(b, p.last)
+	b = append(b, `,"ticks":`...)
+	b = jsonenc.Int(b, p.ticks)
+	b = append(b, ',')
+	if p.hasStats {
+		b = appendStats(b, &p.stats)
+	} else {
+		b = append(b, `"stats":null`...)
+	}
+	return append(b, '}')
+}
