@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	"recfs/formats/butter"
 	"recfs/formats/datafile"
 	"recfs/formats/nethack"
 )
@@ -42,5 +43,6 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 	return []formats.Format{
 		datafile.New(datafile.Options{Mapres: mapres, MaxData: int64(o.maxData)}),
 		nethack.Format,
+		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
 	}, nil
 }

@@ -1,0 +1,102 @@
+package butter
+
+import (
+	"math/bits"
+
+	"recfs/formats/internal/echovr"
+)
+
+// A carry is what one chunk hands to the next: bones and pause timers, the only values that key frames do not hold
+// (sheet 9).
+type carry struct {
+	timers [2]float32     // paused, unpaused
+	lost   bool           // the bones of the frame before are not known
+	count  int            // how many bone players the frame before had; unknownCount if not even that is known
+	bones  []echovr.Bones // theirs, unless lost
+}
+
+const unknownCount = -1
+
+// afterDamage is what a chunk starts from if the one before cannot be trusted.
+var afterDamage = carry{lost: true, count: unknownCount}
+
+func (c carry) clone() carry {
+	c.bones = append([]echovr.Bones(nil), c.bones...)
+	return c
+}
+
+// bones reads the bone section (sheet 8) and returns the bones to show.
+func (d *decoder) bones() []echovr.Bones {
+	n := d.U8()
+	count := 0
+	if n&1 != 0 {
+		count = int(n >> 1)
+	}
+	d.carry.rebase(count)
+	if count == 0 {
+		return nil
+	}
+	if d.carry.lost {
+		var unused echovr.Bones
+		for range count {
+			d.bonePlayer(&unused)
+		}
+		return nil
+	}
+	for i := range d.carry.bones {
+		d.bonePlayer(&d.carry.bones[i])
+	}
+	return d.keep(d.carry.bones)
+}
+
+// rebase makes the carry ready for a frame with count bone players: they start anew unless the frame before had as many.
+func (c *carry) rebase(count int) {
+	known := c.count != unknownCount
+	switch {
+	case count == 0:
+		c.lost = false
+		c.bones = c.bones[:0]
+	case known && count != c.count:
+		c.lost = false
+		c.bones = c.bones[:0]
+		for range count {
+			b := echovr.Bones{}
+			for i := range b.Rotations {
+				b.Rotations[i] = echovr.Identity
+			}
+			c.bones = append(c.bones, b)
+		}
+	}
+	c.count = count
+}
+
+func (d *decoder) bonePlayer(b *echovr.Bones) {
+	positions, rotations := d.mask(), d.mask()
+	for ; positions != 0 && d.Err() == nil; positions &= positions - 1 {
+		p := &b.Positions[bits.TrailingZeros32(positions)]
+		*p = p.Add(echovr.Vec3{fixed(d.Cursor), fixed(d.Cursor), fixed(d.Cursor)})
+	}
+	for ; rotations != 0 && d.Err() == nil; rotations &= rotations - 1 {
+		r := &b.Rotations[bits.TrailingZeros32(rotations)]
+		*r = quat(d.Cursor).Mul(*r)
+	}
+}
+
+// mask reads the 23 bits that say which bones follow.
+func (d *decoder) mask() uint32 {
+	b := d.Bytes(3)
+	if b == nil {
+		return 0
+	}
+	return (uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16) & (1<<echovr.NumBones - 1)
+}
+
+// keep returns a copy that stays when the state moves on.
+func (d *decoder) keep(bones []echovr.Bones) []echovr.Bones {
+	if len(d.boneSlab)+len(bones) > cap(d.boneSlab) {
+		d.boneSlab = make([]echovr.Bones, 0, slabFrames*len(bones))
+	}
+	start := len(d.boneSlab)
+	d.boneSlab = append(d.boneSlab, bones...)
+	return d.boneSlab[start:len(d.boneSlab):len(d.boneSlab)]
+}

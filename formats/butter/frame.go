@@ -1,0 +1,268 @@
+package butter
+
+import (
+	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/wire"
+)
+
+// The markers at the start of a frame.
+const (
+	keyMarker   = 0xfefc
+	deltaMarker = 0xfefe
+)
+
+// A decoder turns the bytes of one chunk into frames. What a frame does not store it takes from the frame before.
+type decoder struct {
+	*wire.Cursor
+	layout *layout
+	kind   mapKind
+	users  *users
+
+	frame      echovr.Frame // the running state, without players
+	vrStep     echovr.Vec3
+	discStep   [2]echovr.Vec3 // position, velocity
+	timerStep  [2]float32     // paused, unpaused
+	players    []player       // of the frame before, teams in order
+	next       []player       // of this frame
+	base       [256]int32     // index in players by users.same, -1: none
+	carry      carry
+	badRef     bool // a player reference beyond the table was seen
+	playerSlab []echovr.Player
+	boneSlab   []echovr.Bones
+}
+
+// A player is a player with the position differences that may have to be repeated.
+type player struct {
+	echovr.Player
+	steps [4]echovr.Vec3
+	team  int
+	ref   uint8
+}
+
+func newDecoder(l *layout, kind mapKind, u *users, data []byte, from carry) *decoder {
+	d := &decoder{Cursor: wire.NewCursor(name, data, 0), layout: l, kind: kind, users: u, carry: from.clone()}
+	switch kind {
+	case arena:
+		d.frame.Kind = echovr.Arena
+	case combat:
+		d.frame.Kind = echovr.Combat
+	}
+	d.frame.Has = echovr.HasPause
+	if kind != combat {
+		d.frame.Has |= echovr.HasStatus | echovr.HasRestart | echovr.HasRules
+	}
+	d.frame.Pause = echovr.Pause{State: pauseStates[0], UnpausedTeam: "none", RequestedTeam: "none"}
+	d.frame.Rules.By = invalid
+	d.frame.VR.Rotation, d.frame.Disc.Rotation = echovr.Identity, echovr.Identity
+	return d
+}
+
+// decode reads the next frame, the first of the chunk if first is set. After a failure the frame is worth nothing.
+func (d *decoder) decode(first bool) (echovr.Frame, error) {
+	d.head(first)
+	mask := d.U8()
+	for bit, b := range d.layout.blocks {
+		if mask>>bit&1 != 0 {
+			d.block(b, first)
+		} else if !first {
+			d.repeat(b)
+		}
+	}
+	d.teams()
+	f := d.frame
+	if d.layout.bones {
+		f.Bones = d.bones()
+	}
+	if err := d.Err(); err != nil {
+		return echovr.Frame{}, err
+	}
+	d.emit(&f)
+	return f, nil
+}
+
+// head reads marker, time and clock.
+func (d *decoder) head(first bool) {
+	marker := d.U16()
+	switch {
+	case d.Err() != nil:
+	case marker == keyMarker && first:
+		d.frame.Time = int64(d.U64())
+		d.frame.Clock = d.F32()
+	case marker == deltaMarker && !first:
+		d.frame.Time += int64(d.U16())
+		d.frame.Clock += d.F32()
+	case marker == keyMarker || marker == deltaMarker:
+		d.Fail("a key frame where none is due, or none where one is")
+	default:
+		d.Fail("no frame begins with %#04x", marker)
+	}
+}
+
+// block reads one block that the frame has.
+func (d *decoder) block(b block, first bool) {
+	f := &d.frame
+	switch b {
+	case blockStatus:
+		f.Status = status(d.U8())
+		d.points()
+		d.inputs()
+	case blockOldStatus:
+		f.Status = status(d.U8())
+	case blockOldPoints:
+		f.Points = [2]float32{float32(d.U8()), float32(d.U8())}
+	case blockOldInputs:
+		d.inputs()
+	case blockPause:
+		d.pause(first)
+	case blockScore:
+		d.score()
+	case blockThrow:
+		for i := range f.Throw {
+			f.Throw[i] = half(d.Cursor)
+		}
+		f.Has |= echovr.HasThrow
+	case blockVR:
+		d.vrStep = vec3(d.Cursor)
+		f.VR.Position = f.VR.Position.Add(d.vrStep)
+		f.VR.Rotation = quat(d.Cursor)
+	case blockDisc:
+		d.disc()
+	case blockPayload:
+		f.Payload.Contested = d.U8() != 0
+		f.Payload.Checkpoint, f.Payload.Defenders = int(d.U8()), int(d.U8())
+		f.Payload.Distance, f.Payload.Speed = half(d.Cursor), half(d.Cursor)
+	case blockRules:
+		f.Rules.At = int64(d.U64())
+		f.Rules.By, _ = display(string(d.CString(maxString)))
+	}
+}
+
+// repeat does what a block that the frame does not have stands for: a block of differences, the same once more.
+func (d *decoder) repeat(b block) {
+	f := &d.frame
+	switch b {
+	case blockPause:
+		f.Pause.PausedTimer += d.timerStep[0]
+		f.Pause.UnpausedTimer += d.timerStep[1]
+	case blockVR:
+		f.VR.Position = f.VR.Position.Add(d.vrStep)
+	case blockDisc:
+		f.Disc.Position = f.Disc.Position.Add(d.discStep[0])
+		f.Disc.Velocity = f.Disc.Velocity.Add(d.discStep[1])
+	}
+}
+
+var statuses = [...]string{
+	"", "", "pre_match", "round_start", "playing", "score", "round_over", "post_match", "pre_sudden_death",
+	"sudden_death", "post_sudden_death",
+}
+
+func status(n uint8) string {
+	if int(n) < len(statuses) {
+		return statuses[n]
+	}
+	return ""
+}
+
+func (d *decoder) points() {
+	switch d.kind {
+	case arena:
+		d.frame.Points = [2]float32{float32(d.U8()), float32(d.U8())}
+	case combat:
+		d.frame.Points = [2]float32{half(d.Cursor), half(d.Cursor)}
+	}
+}
+
+func (d *decoder) inputs() {
+	n := d.U8()
+	for i := range d.frame.Shoulders {
+		d.frame.Shoulders[i] = n>>i&1 != 0
+	}
+}
+
+var (
+	pauseStates = [...]string{"unpaused", "paused", "unpausing", "pausing", "none", pauseRequested}
+	teamCodes   = [...]string{"blue", "orange", "spectator", "none"}
+)
+
+// pauseRequested is the one further state that the game is known to report.
+const pauseRequested = "paused_requested"
+
+func (d *decoder) pause(first bool) {
+	f := &d.frame
+	flags := d.U8()
+	f.Restart = [2]bool{flags&1 != 0, flags&2 != 0}
+	f.Pause.RequestedTeam, f.Pause.UnpausedTeam = teamCodes[flags>>2&3], teamCodes[flags>>4&3]
+	f.Pause.State = pauseRequested
+	if d.layout.pauseState {
+		if n := d.U8(); int(n) < len(pauseStates) {
+			f.Pause.State = pauseStates[n]
+		}
+	} else if n := flags >> 6; n < 3 {
+		f.Pause.State = pauseStates[n]
+	}
+	step := [2]float32{half(d.Cursor), half(d.Cursor)}
+	if first {
+		step = [2]float32{} // never stored
+		if f.Pause.State != "unpaused" && f.Pause.State != "none" {
+			f.Pause.PausedTimer, f.Pause.UnpausedTimer = d.carry.timers[0], d.carry.timers[1]
+		}
+	}
+	d.timerStep = step
+	f.Pause.PausedTimer += step[0]
+	f.Pause.UnpausedTimer += step[1]
+}
+
+var goalTypes = [...]string{
+	"unknown", "BOUNCE SHOT", "INSIDE SHOT", "LONG BOUNCE SHOT", "LONG SHOT", "SELF GOAL", "SLAM DUNK", "BUMPER SHOT",
+	"HEADBUTT",
+}
+
+func (d *decoder) score() {
+	s := &d.frame.Score
+	n, scorer, assist := d.U8(), d.U8(), d.U8()
+	s.Team = teamCodes[n&3]
+	s.Points = 2 + int(n>>2&1)
+	s.GoalType = goalTypes[0]
+	if int(n>>3) < len(goalTypes) {
+		s.GoalType = goalTypes[n>>3]
+	}
+	if n>>3 == 0 && scorer == 0 {
+		s.GoalType, s.Points = echovr.NoGoal, 0
+	}
+	d.refer(scorer)
+	d.refer(assist)
+	s.Scorer, s.Assist = d.users.of[scorer].Name, d.users.of[assist].Name
+	s.DiscSpeed, s.Distance = half(d.Cursor), half(d.Cursor)
+	d.frame.Has |= echovr.HasScore
+}
+
+func (d *decoder) disc() {
+	f := &d.frame
+	d.discStep[0] = vec3(d.Cursor)
+	f.Disc.Position = f.Disc.Position.Add(d.discStep[0])
+	f.Disc.Rotation = quat(d.Cursor)
+	d.discStep[1] = vec3(d.Cursor)
+	f.Disc.Velocity = f.Disc.Velocity.Add(d.discStep[1])
+	f.Has |= echovr.HasDisc
+}
+
+// emit gives f the players of this frame, which become those of the frame before.
+func (d *decoder) emit(f *echovr.Frame) {
+	if len(d.playerSlab)+len(d.next) > cap(d.playerSlab) {
+		d.playerSlab = make([]echovr.Player, 0, max(slabFrames*len(d.next), len(d.next)))
+	}
+	at := 0
+	for t := range f.Teams {
+		start := len(d.playerSlab)
+		for at < len(d.next) && d.next[at].team == t {
+			d.playerSlab = append(d.playerSlab, d.next[at].Player)
+			at++
+		}
+		f.Teams[t].Players = d.playerSlab[start:len(d.playerSlab):len(d.playerSlab)]
+	}
+	d.players, d.next = d.next, d.players[:0]
+}
+
+// slabFrames is for how many frames players are allocated at once.
+const slabFrames = 32

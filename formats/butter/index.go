@@ -1,0 +1,167 @@
+package butter
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+)
+
+// Scan decodes the whole file and returns its index.
+func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
+	s := scan{r: r, encoder: echovr.NewEncoder(r.Match())}
+	x, err := echovr.Scan(ctx, r.Match(), s.next)
+	if err != nil {
+		return nil, err
+	}
+	x.End = r.end()
+	x.Problems = append(r.problems(), s.problems...)
+	sort.SliceStable(x.Problems, func(i, j int) bool { return x.Problems[i].Offset < x.Problems[j].Offset })
+	return x, nil
+}
+
+// A scan is where a pass over the file is.
+type scan struct {
+	r        *Reader
+	encoder  *echovr.Encoder
+	n        int
+	carry    carry
+	problems []formats.Problem
+}
+
+func (s *scan) next() (*echovr.Chunk, echovr.ChunkInfo, error) {
+	if s.n == len(s.r.Header.Chunks) {
+		return nil, echovr.ChunkInfo{}, nil
+	}
+	n, e := s.n, s.r.Header.Chunks[s.n]
+	s.n++
+	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.marshal()}
+	data, bad, err := s.r.chunkBytes(n)
+	if err != nil {
+		return nil, info, err
+	}
+	if bad == nil {
+		info.Size = int64(len(data))
+	}
+	c := s.r.decode(n, data, bad == nil, s.carry)
+	if bad == nil {
+		bad = c.damage(s.r.Header.Interval, n == len(s.r.Header.Chunks)-1)
+	}
+	s.carry = c.end
+	if bad != nil {
+		info.Damaged = true
+		s.carry = afterDamage
+		s.problem(n, bad.code, bad.msg)
+	}
+	if c.noBones[1] > 0 {
+		first := s.r.tick(n)
+		s.problem(n, codeBones, fmt.Sprintf("left out from tick %d to %d", first+int64(c.noBones[0]), first+int64(c.noBones[1])-1))
+	}
+	return s.r.chunk(n, c, s.encoder), info, nil
+}
+
+// problem notes a problem with chunk n; one without a code is told of the file as a whole.
+func (s *scan) problem(n int, code, msg string) {
+	if code != "" {
+		s.problems = append(s.problems, formats.Problem{Code: code, Chunk: &n, Offset: s.r.Header.Chunks[n].Offset, Message: msg})
+	}
+}
+
+// tick returns the number of the first frame of chunk n.
+func (r *Reader) tick(n int) int64 { return int64(n) * int64(r.Header.Interval) }
+
+// chunk returns the decoded frames as the tree takes them.
+func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
+	return &echovr.Chunk{
+		Number: n, FirstTick: r.tick(n), Frames: c.frames,
+		Session: func(b []byte, i int) []byte { return e.Session(b, &c.frames[i]) },
+		Bones: func(b []byte, i int) []byte {
+			if len(c.frames[i].Bones) == 0 {
+				return b
+			}
+			return echovr.AppendBones(b, c.frames[i].Bones)
+		},
+	}
+}
+
+// Chunk decodes chunk n by itself, starting from the state that the index has of the chunk before.
+func (r *Reader) Chunk(n int, state []byte, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
+	from, err := unmarshalCarry(state)
+	if err != nil {
+		return nil, 0, err
+	}
+	data, bad, err := r.chunkBytes(n)
+	if err != nil {
+		return nil, 0, err
+	}
+	c := r.decode(n, data, bad == nil, from)
+	cost := int64(0)
+	for i := range c.frames {
+		cost += sizeOf(&c.frames[i])
+	}
+	return r.chunk(n, c, e), cost, nil
+}
+
+// marshal returns the carry as a checkpoint.
+func (c carry) marshal() []byte {
+	var flags byte
+	if c.lost {
+		flags = 1
+	}
+	b := []byte{flags, byte(c.count)}
+	for _, x := range c.timers {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	for i := range c.bones {
+		for _, v := range c.bones[i].Positions {
+			b = appendFloats(b, v[:])
+		}
+		for _, q := range c.bones[i].Rotations {
+			b = appendFloats(b, q[:])
+		}
+	}
+	return b
+}
+
+func appendFloats(b []byte, v []float32) []byte {
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+var errCheckpoint = errors.New("not a checkpoint")
+
+const bonesSize = echovr.NumBones * (3 + 4) * 4
+
+func unmarshalCarry(b []byte) (carry, error) {
+	if len(b) < 10 || (len(b)-10)%bonesSize != 0 {
+		return carry{}, errCheckpoint
+	}
+	c := carry{lost: b[0] != 0, count: int(int8(b[1]))}
+	b = b[2:]
+	float := func() float32 {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+		b = b[4:]
+		return x
+	}
+	c.timers = [2]float32{float(), float()}
+	c.bones = make([]echovr.Bones, len(b)/bonesSize)
+	for i := range c.bones {
+		for j := range c.bones[i].Positions {
+			c.bones[i].Positions[j] = echovr.Vec3{float(), float(), float()}
+		}
+		for j := range c.bones[i].Rotations {
+			c.bones[i].Rotations[j] = echovr.Quat{float(), float(), float(), float()}
+		}
+	}
+	if !c.lost && c.count != len(c.bones) {
+		return carry{}, errCheckpoint
+	}
+	return c, nil
+}

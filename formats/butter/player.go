@@ -1,0 +1,157 @@
+package butter
+
+import (
+	"strconv"
+
+	"recfs/formats/internal/echovr"
+)
+
+// invalid is the name of nobody.
+const invalid = "[INVALID]"
+
+// users is the player table as frames refer to it: by a byte.
+type users struct {
+	of   [256]echovr.Player // name, user id, number and level
+	same [256]uint8         // the first reference to the same user id: what a base is looked up by
+	size int
+}
+
+func newUsers(table []TableEntry) *users {
+	u := &users{size: len(table)}
+	first := map[int64]uint8{0: 0}
+	for ref := range u.of {
+		p := &u.of[ref]
+		if ref == 0 || ref > len(table) {
+			*p = echovr.Player{Name: invalid, Number: -1, Level: -1}
+			u.same[ref] = uint8(ref)
+			if ref > 0 {
+				p.Name = "Player " + strconv.Itoa(ref)
+			}
+			continue
+		}
+		e := table[ref-1]
+		p.Name, _ = display(e.Name)
+		p.UserID, p.Number, p.Level = e.UserID, int32(e.Number), int32(e.Level)
+		if _, ok := first[e.UserID]; !ok {
+			first[e.UserID] = uint8(ref)
+		}
+		u.same[ref] = first[e.UserID]
+	}
+	return u
+}
+
+// refer notes a reference that no sound file has.
+func (d *decoder) refer(ref uint8) {
+	d.badRef = d.badRef || int(ref) > d.users.size
+}
+
+// teams reads the three teams (sheet 7).
+func (d *decoder) teams() {
+	for i := range d.base {
+		d.base[i] = -1
+	}
+	for i := len(d.players) - 1; i >= 0; i-- {
+		d.base[d.users.same[d.players[i].ref]] = int32(i)
+	}
+	mask := d.U8()
+	for t := range d.frame.Teams {
+		team := &d.frame.Teams[t]
+		team.Possession = t < 2 && mask>>t&1 != 0
+		if mask>>(2+t)&1 != 0 {
+			d.stats(&team.Stats)
+		}
+		for range d.U8() {
+			d.player(t)
+		}
+	}
+}
+
+// player reads one player of a team.
+func (d *decoder) player(team int) {
+	ref := d.U8()
+	d.refer(ref)
+	d.next = append(d.next, player{})
+	p := &d.next[len(d.next)-1]
+	if i := d.base[d.users.same[ref]]; i >= 0 {
+		*p = d.players[i]
+	} else {
+		for i := range p.Poses {
+			p.Poses[i].Rotation = echovr.Identity
+		}
+	}
+	u := &d.users.of[ref]
+	p.Name, p.UserID, p.Number, p.Level = u.Name, u.UserID, u.Number, u.Level
+	p.ref, p.team = ref, team
+	p.ID = int(d.U8())
+	mask := d.U8()
+	p.Possession, p.Blocking = mask&1 != 0, mask&2 != 0
+	p.Stunned, p.Invulnerable = mask&4 != 0, mask&8 != 0
+	p.Emote = d.layout.emotes && mask&16 != 0
+	if mask&d.layout.stats != 0 {
+		d.stats(&p.Stats)
+		p.HasStats = true
+	}
+	if mask&d.layout.ping != 0 {
+		p.Ping += int32(int16(d.U16()))
+		p.Loss += half(d.Cursor)
+	}
+	if mask&d.layout.holding != 0 && d.layout.holdingOn(d.kind) {
+		p.Holding = [2]string{holdings[d.U8()], holdings[d.U8()]}
+	}
+	if mask&128 != 0 {
+		p.Velocity = p.Velocity.Add(vec3(d.Cursor))
+	}
+	d.poses(p)
+	if d.kind == combat && d.layout.loadouts {
+		p.Loadout = &loadouts[d.U8()&0x7f]
+	}
+}
+
+func (d *decoder) poses(p *player) {
+	mask := d.U8()
+	for i := range p.Poses {
+		if mask>>(2*i)&1 != 0 {
+			p.steps[i] = vec3(d.Cursor)
+		}
+		p.Poses[i].Position = p.Poses[i].Position.Add(p.steps[i])
+		if mask>>(2*i+1)&1 != 0 {
+			p.Poses[i].Rotation = quat(d.Cursor)
+		}
+	}
+}
+
+// The indexes in Stats.Counts of the bytes of a stats block, in the order stored.
+var (
+	statsBefore = [...]int{9, 7, 5, 2, 8, 4, 0, 1, 6, 10} // assists, blocks, catches, goals, interceptions, passes, points, saves, steals, shots_taken
+	statsStuns  = 3
+)
+
+// stats adds the differences of a stats block. The counters wrap like those that were subtracted.
+func (d *decoder) stats(s *echovr.Stats) {
+	for _, i := range statsBefore {
+		s.Counts[i] = int32(uint8(s.Counts[i]) + d.U8())
+	}
+	s.PossessionTime += half(d.Cursor)
+	s.Counts[statsStuns] = int32(uint16(s.Counts[statsStuns]) + d.U16())
+}
+
+// holdings says what a hand holds by its byte; empty: the source did not tell.
+var holdings = func() (t [256]string) {
+	for i := range t {
+		t[i] = strconv.Itoa(i)
+	}
+	t[252], t[253], t[254], t[255] = "", "disc", "geo", "none"
+	return t
+}()
+
+// loadouts has all loadouts by their byte.
+var loadouts = func() (t [128]echovr.Loadout) {
+	weapons := [4]string{"rocket", "blaster", "scout", "assault"}
+	ordnances := [4]string{"stun", "det", "burst", "arc"}
+	tacMods := [4]string{"sensor", "wraith", "heal", "shield"}
+	arms := [2]string{"Left", "Right"}
+	for i := range t {
+		t[i] = echovr.Loadout{Weapon: weapons[i&3], Ordnance: ordnances[i>>2&3], TacMod: tacMods[i>>4&3], Arm: arms[i>>6]}
+	}
+	return t
+}()

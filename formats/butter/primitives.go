@@ -1,0 +1,67 @@
+package butter
+
+import (
+	"math"
+
+	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/wire"
+)
+
+// half reads an IEEE 754 binary16.
+func half(c *wire.Cursor) float32 { return fromHalf(c.U16()) }
+
+func fromHalf(h uint16) float32 {
+	sign := uint32(h&0x8000) << 16
+	exponent, fraction := uint32(h>>10&0x1f), uint32(h&0x3ff)
+	switch {
+	case exponent == 0x1f:
+		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
+	case exponent == 0:
+		f := float32(fraction) / (1 << 24)
+		return math.Float32frombits(sign | math.Float32bits(f))
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+func vec3(c *wire.Cursor) echovr.Vec3 { return echovr.Vec3{half(c), half(c), half(c)} }
+
+// quat reads a rotation packed as the three smaller of its components (sheet 2).
+func quat(c *wire.Cursor) echovr.Quat { return fromPacked(c.U32()) }
+
+func fromPacked(w uint32) echovr.Quat {
+	return echovr.Unpack(int(w&3), component(w>>2), component(w>>12), component(w>>22))
+}
+
+// component returns the meaning of the lowest ten bits.
+func component(n uint32) float32 {
+	return float32(float64(float64(float32(n&0x3ff)/1023)*1.41421356) - 0.70710678)
+}
+
+// varint reads a signed integer of variable length (sheet 2).
+func varint(c *wire.Cursor) int64 {
+	u := uvarint(c)
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+func uvarint(c *wire.Cursor) uint64 {
+	first := c.U8()
+	switch {
+	case first <= 240:
+		return uint64(first)
+	case first <= 248:
+		return 240 + 256*uint64(first-241) + uint64(c.U8())
+	case first == 249:
+		high := uint64(c.U8())
+		return 2288 + 256*high + uint64(c.U8())
+	}
+	var u uint64
+	for i, b := range c.Bytes(int(first) - 247) {
+		u |= uint64(b) << (8 * i)
+	}
+	return u
+}
+
+// fixed reads a component of a bone's position.
+func fixed(c *wire.Cursor) float32 {
+	return float32(float64((float64(varint(c))+8192)/16384*4) - 2)
+}

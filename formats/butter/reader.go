@@ -1,0 +1,115 @@
+package butter
+
+import (
+	"io"
+
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+)
+
+// A Reader decodes one butter file. It is safe for concurrent use.
+type Reader struct {
+	Header *Header
+	Layout *layout
+	r      io.ReaderAt
+	size   int64
+	users  *users
+
+	maxChunk int64 // decompressed, and read of what is stored
+}
+
+const defaultMaxChunk = 256 << 20
+
+// NewReader reads header and chunk table and, where the version byte leaves open which layout the frames have, looks
+// into the first chunks. No more than maxChunk bytes of a chunk are held; 0 is 256 MiB.
+func NewReader(r io.ReaderAt, size, maxChunk int64) (*Reader, error) {
+	h, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	if maxChunk == 0 {
+		maxChunk = defaultMaxChunk
+	}
+	d := &Reader{Header: h, r: r, size: size, users: newUsers(h.Players), maxChunk: maxChunk}
+	return d, d.chooseLayout()
+}
+
+// probed is how many chunks are looked into at most for the layout.
+const probed = 8
+
+// chooseLayout finds the layout by trying (sheet 11): the first under which a chunk makes sense in every respect, or
+// else the one that got furthest.
+func (r *Reader) chooseLayout() error {
+	candidates := layoutsOf(r.Header.Version)
+	r.Layout = candidates[0]
+	if len(candidates) == 1 || r.Header.Compression > zstdLast {
+		return nil
+	}
+	furthest := 0
+	for n := range min(len(r.Header.Chunks), probed) {
+		data, damaged, err := r.chunkBytes(n)
+		if err != nil {
+			return err
+		}
+		for _, l := range candidates {
+			c := decodeChunk(l, r.Header.kind(), r.users, data, carry{}, r.Header.Interval)
+			if damaged == nil && c.whole(r.Header.Interval, n == len(r.Header.Chunks)-1) && !c.badRef {
+				r.Layout = l
+				return nil
+			}
+			if c.parsed > furthest {
+				furthest, r.Layout = c.parsed, l
+			}
+		}
+	}
+	return nil
+}
+
+// Match returns what is the same in all frames.
+func (r *Reader) Match() *echovr.Match {
+	h := r.Header
+	client, _ := display(h.ClientName)
+	return &echovr.Match{
+		SessionID: h.Session(), SessionIP: h.IP(), MatchType: h.MatchType(), MapName: h.MapName(), ClientName: client,
+		Private: h.Private, TotalRounds: int(h.TotalRounds), BlueRounds: int(h.BlueScore), OrangeRounds: int(h.OrangeScore),
+		Emotes: r.Layout.emotes,
+	}
+}
+
+// problems returns what header and file size alone show.
+func (r *Reader) problems() []formats.Problem {
+	var list []formats.Problem
+	if r.Header.Compression > zstdLast {
+		list = append(list, formats.Problem{Code: codeCompression, Offset: 3, Message: "no chunk can be read"})
+	}
+	switch {
+	case r.size < r.Header.End:
+		list = append(list, formats.Problem{
+			Code: codeTruncated, Chunk: r.firstCut(), Offset: r.size, Message: "the file ends before its last chunk does",
+		})
+	case r.size > r.Header.End:
+		list = append(list, formats.Problem{Code: codeTrailing, Offset: r.Header.End, Message: "bytes behind the last chunk"})
+	}
+	return list
+}
+
+// firstCut returns the first chunk that is not all there, or nil.
+func (r *Reader) firstCut() *int {
+	for i, e := range r.Header.Chunks {
+		if e.Offset+e.Size > r.size {
+			return &i
+		}
+	}
+	return nil
+}
+
+// end says how the file ends.
+func (r *Reader) end() string {
+	switch {
+	case r.size < r.Header.End:
+		return "truncated"
+	case r.size > r.Header.End:
+		return "trailing_bytes"
+	}
+	return "clean"
+}
