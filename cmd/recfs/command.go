@@ -107,9 +107,30 @@ func findCommand(name string) command {
 
 // parse returns the flags of cmd, not yet parsed, and what runs after that.
 func (cmd command) parse() (*pflag.FlagSet, runFunc) {
-	flags := pflag.NewFlagSet(cmd.name, pflag.ContinueOnError)
+	flags := newFlagSet(cmd.name)
+	return flags, cmd.run(flags)
+}
+
+// flags divides the flags of cmd into its own and those of all commands that read recordings.
+func (cmd command) flags() (own, shared *pflag.FlagSet) {
+	own, shared = newFlagSet(cmd.name), newFlagSet(cmd.name)
+	common := newFlagSet("")
+	readFlags(common)
+	all, _ := cmd.parse()
+	all.VisitAll(func(f *pflag.Flag) {
+		if common.Lookup(f.Name) != nil {
+			shared.AddFlag(f)
+		} else {
+			own.AddFlag(f)
+		}
+	})
+	return own, shared
+}
+
+func newFlagSet(name string) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
 	flags.SortFlags = false
-	return flags, cmd.run(flags)
+	return flags
 }

@@ -44,8 +44,12 @@ func (cmd command) help(w io.Writer) error {
 	if cmd.about != "" {
 		b.WriteString("\n" + strings.TrimSpace(cmd.about) + "\n")
 	}
-	if flags, _ := cmd.parse(); flags.HasAvailableFlags() {
-		b.WriteString("\nFlags:\n" + flags.FlagUsages())
+	own, shared := cmd.flags()
+	if own.HasAvailableFlags() {
+		b.WriteString("\nFlags:\n" + own.FlagUsages())
+	}
+	if shared.HasAvailableFlags() {
+		b.WriteString("\nFlags of all commands that read recordings:\n" + shared.FlagUsages())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

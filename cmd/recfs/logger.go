@@ -16,7 +16,8 @@ type logFlags struct {
 }
 
 func (l *logFlags) register(flags *pflag.FlagSet) {
-	flags.TextVar(&l.level, "log-level", slog.LevelWarn, "log what is at least this grave: debug, info, warn or error")
+	flags.TextVar(&l.level, "log-level", slog.LevelWarn, "log what has at least this `LEVEL`: debug, info, warn or error")
+	flags.Lookup("log-level").DefValue = "warn"
 	flags.StringVar(&l.file, "log-file", "", "append the log to this `FILE` instead of stderr")
 }
 

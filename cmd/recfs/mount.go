@@ -25,9 +25,9 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 	m := &mountFlags{}
 	flags.StringArrayVarP(&m.options, "options", "o", nil, "`OPTIONS` of mount(8), separated by commas: a_b=c is --a-b=c")
 	flags.BoolVar(&m.allowOther, "allow-other", false, "let other users in, as far as owner and mode allow")
-	flags.Uint32Var(&m.uid, "uid", uint32(max(os.Getuid(), 0)), "owner of all files (default: who mounts)")
-	flags.Uint32Var(&m.gid, "gid", uint32(max(os.Getgid(), 0)), "group of all files (default: of who mounts)")
-	flags.Lookup("uid").DefValue, flags.Lookup("gid").DefValue = "", ""
+	flags.Uint32Var(&m.uid, "uid", uint32(max(os.Getuid(), 0)), "this `UID` owns all files (default: who mounts)")
+	flags.Uint32Var(&m.gid, "gid", uint32(max(os.Getgid(), 0)), "this `GID` owns all files (default: of who mounts)")
+	flags.Lookup("uid").DefValue, flags.Lookup("gid").DefValue = "0", "0" // the usage says it
 	flags.Var(&m.umask, "umask", "permission bits that files and directories do not have")
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
 	m.archiveFlags = readFlags(flags)

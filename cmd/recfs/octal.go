@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -17,5 +18,5 @@ func (o *octal) Set(s string) error {
 	return nil
 }
 
-func (o *octal) String() string { return "0" + strconv.FormatUint(uint64(*o), 8) }
+func (o *octal) String() string { return fmt.Sprintf("%#o", uint32(*o)) }
 func (o *octal) Type() string   { return "mask" }
