@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,8 @@ import (
 type ArchiveOptions struct {
 	// Sniff looks at the first bytes of every file whose name says nothing.
 	Sniff bool
+	// Disk keeps decompressed copies of large recordings; nil: none are made.
+	Disk *cache.Disk
 	// Log hears of what does not open, once per version; nil: nobody.
 	Log *slog.Logger
 }
@@ -59,18 +62,24 @@ type archive struct {
 	log     *slog.Logger
 	handles *handles
 
-	listings *cache.Memo[listingKey, *listing]
-	kinds    *cache.Memo[kindKey, kind]
-	trees    *cache.Memo[recordingKey, nodes.Dir]
+	listings   *cache.Memo[listingKey, *listing]
+	kinds      *cache.Memo[kindKey, kind]
+	wholes     *cache.Memo[packedKey, whole]
+	wholeSize  int64 // what is decompressed whole into memory
+	frames     *cache.Memo[frameKey, []byte]
+	seekFrames *cache.Memo[seekableKey, []byte]
+	trees      *cache.Memo[recordingKey, nodes.Dir]
 
-	mu     sync.Mutex
-	warned map[string]version
+	mu         sync.Mutex
+	warned     map[string]version
+	distrusted map[packedKey]bool
 }
 
 func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) *archive {
 	a := &archive{
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log,
-		handles: newHandles(fsys), warned: map[string]version{},
+		handles: newHandles(fsys), warned: map[string]version{}, distrusted: map[packedKey]bool{},
+		wholeSize: min(wholeSize, c.Budget()/4),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -82,6 +91,9 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 	}
 	a.listings = cache.NewMemo(c, a.loadListing)
 	a.kinds = cache.NewMemo(c, a.loadKind)
+	a.wholes = cache.NewMemo(c, a.loadWhole)
+	a.frames = cache.NewMemo(c, a.loadFrame)
+	a.seekFrames = cache.NewMemo(c, a.loadSeekableFrame)
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
 	})
@@ -97,6 +109,20 @@ func (a *archive) warn(name string, v version, msg string, args ...any) {
 	if !ok || old != v {
 		a.log.Warn(msg, append([]any{"path", name}, args...)...)
 	}
+}
+
+// distrust notes that a seekable zstd file is not what its seek table says:
+// the next look-up finds it as a file without one.
+func (a *archive) distrust(k packedKey) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.distrusted[k] = true
+}
+
+func (a *archive) isDistrusted(k packedKey) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.distrusted[k]
 }
 
 // A top is the root of an archive: the source directory, or the recording
@@ -213,23 +239,44 @@ func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
 	return kind{}, nil
 }
 
-func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
+func (a *archive) loadKind(_ context.Context, k kindKey) (kind, int64, error) {
 	cost := int64(len(k.path) + len(k.name) + 128)
 	head, err := a.head(k.path, k.v)
 	if err != nil {
 		return kind{}, 0, err
 	}
-	if f, packed, ok := a.byName(k.name); ok && a.list[f].MatchNamed(head) {
-		return kind{true, f, packed}, cost, nil
-	}
-	if a.opt.Sniff {
-		for i, f := range a.list {
-			if f.Match != nil && f.Match(head) {
-				return kind{true, i, false}, cost, nil
+	if f, packed, ok := a.byName(k.name); ok {
+		inner := head
+		if packed {
+			if inner, err = a.packedHead(k.path, k.v); err != nil {
+				return kind{}, 0, err
 			}
+		}
+		if a.list[f].MatchNamed(inner) {
+			return kind{true, f, packed}, cost, nil
+		}
+	}
+	if !a.opt.Sniff {
+		return kind{}, cost, nil
+	}
+	if i, ok := a.match(head); ok {
+		return kind{true, i, false}, cost, nil
+	}
+	if _, packed := compressionOf(head); packed {
+		if head, err = a.packedHead(k.path, k.v); err != nil {
+			return kind{}, 0, err
+		}
+		if i, ok := a.match(head); ok {
+			return kind{true, i, true}, cost, nil
 		}
 	}
 	return kind{}, cost, nil
+}
+
+// match returns the index of the first format that knows a head.
+func (a *archive) match(head []byte) (int, bool) {
+	i := slices.IndexFunc(a.list, func(f Format) bool { return f.Match != nil && f.Match(head) })
+	return i, i >= 0
 }
 
 // head returns the first bytes of a file.

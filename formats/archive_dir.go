@@ -149,12 +149,19 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 func (a *archive) fileEntry(ctx context.Context, at, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	v := versionOf(info)
 	e := nodes.Entry{Name: name, Time: info.ModTime()}
-	k, err := a.kind(ctx, kindKey{at, name, v})
+	said := name
+	if _, _, ok := a.byName(name); !ok { // a link is what it points to
+		said = path.Base(at)
+	}
+	k, err := a.kind(ctx, kindKey{at, said, v})
 	if err != nil && ctx.Err() != nil {
 		return nodes.Entry{}, err
 	}
 	if err == nil && k.recording {
-		e.Dir = recording{a, recordingKey{path: at, name: name, v: v, format: k.format, packed: k.packed}}
+		e.Dir = recording{a, recordingKey{
+			path: at, name: name, v: v, format: k.format, packed: k.packed,
+			distrust: k.packed && a.isDistrusted(packedKey{at, v}),
+		}}
 	} else { // also what cannot be read
 		e.File = plainFile{a, at, v}
 	}

@@ -29,6 +29,7 @@ type recordingKey struct {
 	v          version
 	format     int
 	packed     bool
+	distrust   bool   // do not believe its seek table
 	segments   string // the files of a directory, see segments
 }
 
@@ -60,24 +61,50 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 // and tables. What is bigger, its format keeps in Memos of its own.
 const treeCost = 16 << 10
 
+// packedCost is that of one under outer compression, which may hold a file
+// open.
+const packedCost = 256 << 10
+
 // open opens a recording. One that is damaged too badly is shown as raw and
 // error.txt; the error is only for a source that could not be read, which
 // may be better next time.
 func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nodes.Dir, int64, error) {
-	src, reads := a.source(k)
 	f := a.list[k.format]
-	dir, err := a.openFormat(ctx, f, src, c)
+	src, reads := a.source(k)
+	cost := int64(treeCost)
+	var hurt damageFunc
+	var err error
+	if k.packed {
+		cost = packedCost
+		hurt, err = a.unpack(ctx, k, &src, reads)
+	}
+	var dir nodes.Dir
 	if err == nil {
-		return dir, treeCost, nil
+		dir, err = a.openFormat(ctx, f, src, c)
 	}
-	if ctx.Err() != nil {
+	switch {
+	case err == nil && k.packed:
+		return &noted{dir, hurt}, cost, nil
+	case err == nil:
+		return dir, cost, nil
+	case ctx.Err() != nil:
 		return nil, 0, err
-	}
-	if e := reads.failure(); e != nil {
-		return nil, 0, e
+	case reads.failure() != nil:
+		return nil, 0, reads.failure()
 	}
 	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
-	return broken(f.Name, src, err), treeCost, nil
+	return broken(src, a.errorText(ctx, f.Name, err, hurt)), cost, nil
+}
+
+// errorText returns the content of error.txt.
+func (a *archive) errorText(ctx context.Context, format string, err error, hurt damageFunc) []byte {
+	text := ErrorText(format, err)
+	if hurt != nil {
+		if d, _ := hurt(ctx); d != nil {
+			text = append(text, "compression: "+oneLine(d.Error())+"\n"...)
+		}
+	}
+	return text
 }
 
 // openFormat is the Open of a format that does not panic.
@@ -119,6 +146,12 @@ func (a *archive) sourceID(name string) string {
 // source that cannot be read.
 type watch struct{ err atomic.Pointer[error] }
 
+func (w *watch) note(err error) {
+	if err != nil && err != io.EOF {
+		w.err.CompareAndSwap(nil, &err)
+	}
+}
+
 func (w *watch) failure() error {
 	if e := w.err.Load(); e != nil {
 		return *e
@@ -133,21 +166,19 @@ type watchedReader struct {
 
 func (r watchedReader) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.r.ReadAt(p, off)
-	if err != nil && err != io.EOF {
-		r.w.err.CompareAndSwap(nil, &err)
-	}
+	r.w.note(err)
 	return n, err
 }
 
 // broken returns the tree of a recording that does not open.
-func broken(format string, src Source, err error) nodes.Dir {
+func broken(src Source, text []byte) nodes.Dir {
 	raw := nodes.Entry{Name: "raw"}
-	if src.ReaderAt == nil {
-		raw.Dir = rawDir(src.FS)
+	if files, ok := src.FS.(*segmentFS); ok {
+		raw.Dir = files.raw()
 	} else {
 		raw.File = src.RawFile()
 	}
-	return nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(ErrorText(format, err))})
+	return nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(text)})
 }
 
 // ErrorText returns the content of error.txt: format, offset and reason of

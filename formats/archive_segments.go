@@ -146,13 +146,9 @@ func (i segmentDirInfo) ModTime() time.Time  { return i.fsys.modified }
 func (i segmentDirInfo) IsDir() bool         { return true }
 func (i segmentDirInfo) Sys() any            { return nil }
 
-// rawDir shows the files of a directory that is a recording.
-func rawDir(fsys iofs.FS) nodes.Dir {
+// raw shows the files as they lie there.
+func (s *segmentFS) raw() nodes.Dir {
 	var entries []nodes.Entry
-	s, ok := fsys.(*segmentFS)
-	if !ok {
-		return nodes.List()
-	}
 	for _, f := range s.files {
 		entries = append(entries, nodes.Entry{Name: f.name, Time: f.v.time(), File: nodes.Section(f.r, 0, f.v.size)})
 	}

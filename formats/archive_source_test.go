@@ -1,0 +1,265 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+func TestArchiveLinks(t *testing.T) {
+	dir, root := mount(t, map[string]string{
+		"d/one.rec":      "RECone",
+		"d/plain":        "text",
+		"to-file":        "->d/plain",
+		"to-rec.rec":     "->d/one.rec",
+		"other":          "->d/one.rec",
+		"d/up":           "->../d/one.rec",
+		"to-dir":         "->d",
+		"via":            "->to-dir/plain",
+		"d/sub/loop":     "->..",
+		"self":           "->self",
+		"away":           "->/etc/passwd",
+		"above":          "->../secret",
+		"d/above":        "->../../secret",
+		"nowhere":        "->d/none",
+		"through":        "->d/plain/none",
+		"x/a":            "->../y",
+		"y/b":            "->../x",
+		"d/sub/deep/top": "->../../..",
+	}, ArchiveOptions{})
+	if err := os.Symlink(filepath.Join(dir, "d/plain"), filepath.Join(dir, "absolute")); err != nil {
+		t.Fatal(err)
+	}
+	nodestest.Check(t, root)
+	got := show(t, root)
+	for name, want := range map[string]string{
+		"to-file": "text", "via": "text", "absolute": "text",
+		"to-rec.rec/body": "one", "other/body": "one", "d/up/body": "one",
+		"to-dir/plain": "text", "to-dir/up/body": "one",
+		"d/sub/loop": "->..", "to-dir/sub/loop": "->..",
+		"self": "->self", "nowhere": "->d/none", "through": "->d/plain/none",
+		"away": "->outside-the-archive:/etc/passwd", "above": "->outside-the-archive:../secret", "d/above": "->outside-the-archive:../../secret",
+		"x/a/b": "->../x", "y/b/a": "->../y", "d/sub/deep/top": "->../../..",
+	} {
+		if got[name] != want {
+			t.Errorf("%q is %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+func TestArchiveHidesSpecialFiles(t *testing.T) {
+	dir, root := mount(t, map[string]string{"a": "text"}, ArchiveOptions{Sniff: true})
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo.rec"), 0o600); err != nil {
+		t.Skip("no fifos: ", err)
+	}
+	wantTree(t, show(t, root), map[string]string{"./": "", "a": "text"})
+	if _, err := nodes.Lookup(t.Context(), root, "fifo.rec"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("a fifo: %v", err)
+	}
+}
+
+func TestArchiveVersions(t *testing.T) {
+	dir, root := mount(t, map[string]string{"a.rec": "RECone", "plain": "12345", "seg/first.part": "1"}, ArchiveOptions{})
+	at := func(name string) nodes.Entry {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	for _, name := range []string{"a.rec", "seg"} {
+		if at(name).Dir != at(name).Dir {
+			t.Errorf("%s: two look-ups of one version differ", name)
+		}
+	}
+	if at("plain").File != at("plain").File {
+		t.Error("two look-ups of one version of a plain file differ")
+	}
+
+	old, oldPlain, oldSeg := at("a.rec"), at("plain"), at("seg")
+	read := func(f nodes.File) string {
+		b, err := nodes.ReadAll(t.Context(), f)
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		return string(b)
+	}
+	body := func(e nodes.Entry) nodes.File {
+		e, err := nodes.Child(t.Context(), e.Dir, "body")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.File
+	}
+	oldBody := body(old)
+	if got := read(oldBody); got != "one" {
+		t.Fatal(got)
+	}
+
+	// Grown: the old view stays, a look-up sees the new.
+	appendTo(t, filepath.Join(dir, "a.rec"), "more")
+	appendTo(t, filepath.Join(dir, "plain"), "678")
+	appendTo(t, filepath.Join(dir, "seg/first.part"), "2")
+	if got := read(oldBody); got != "one" {
+		t.Errorf("the old view of a grown file: %q", got)
+	}
+	if got := read(oldPlain.File); got != "12345" {
+		t.Errorf("the old view of a grown plain file: %q", got)
+	}
+	if got := read(body(at("a.rec"))); got != "onemore" {
+		t.Errorf("the new view of a grown file: %q", got)
+	}
+	if got := read(body(at("seg"))); got != "12" {
+		t.Errorf("the new view of a grown directory: %q", got)
+	}
+	if at("seg").Dir == oldSeg.Dir || at("a.rec").Dir == old.Dir || at("plain").File == oldPlain.File {
+		t.Error("versions that differ are equal")
+	}
+
+	// Rewritten in place, longer: never the new bytes under the old name.
+	time.Sleep(20 * time.Millisecond)
+	if err := os.WriteFile(filepath.Join(dir, "a.rec"), []byte("REC a longer and other text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(oldBody); !strings.Contains(got, nodes.ErrStale.Error()) {
+		t.Errorf("the old view of a rewritten file: %q", got)
+	}
+	// Shortened.
+	grown := body(at("a.rec"))
+	if err := os.Truncate(filepath.Join(dir, "a.rec"), 5); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(grown); !strings.Contains(got, nodes.ErrStale.Error()) {
+		t.Errorf("the old view of a shortened file: %q", got)
+	}
+	// Replaced by another file: what is open stays.
+	short := body(at("a.rec"))
+	if got := read(short); got != "on" && got != " a" {
+		t.Errorf("the shortened file: %q", got)
+	}
+	write(t, dir, "new", "RECreplaced")
+	if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "a.rec")); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(short); got != " a" {
+		t.Errorf("the old view of a replaced file: %q", got)
+	}
+	if got := read(body(at("a.rec"))); got != "replaced" {
+		t.Errorf("the new view of a replaced file: %q", got)
+	}
+	// Gone.
+	if err := os.Remove(filepath.Join(dir, "a.rec")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nodes.Lookup(t.Context(), root, "a.rec"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("a removed file: %v", err)
+	}
+}
+
+func appendTo(t *testing.T, name, more string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(more); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReplacedAfterIdle(t *testing.T) {
+	dir, root := mount(t, map[string]string{"plain": "12345"}, ArchiveOptions{})
+	e, err := nodes.Lookup(t.Context(), root, "plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "plain"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
+		t.Errorf("a file that went away: %v", err)
+	}
+	write(t, dir, "plain", "54321")
+	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
+		t.Errorf("another file in its place: %v", err)
+	}
+}
+
+func TestHandlesAreBounded(t *testing.T) {
+	files := map[string]string{}
+	for i := range 3 * maxHandles {
+		files["f"+strings.Repeat("x", i)[:min(i, 200)]+string(rune('a'+i%26))+strings.Repeat("y", i/200)] = "text"
+	}
+	_, root := mount(t, files, ArchiveOptions{})
+	show(t, root)
+	h := root.(*top).a.handles
+	if n := len(h.open); n != h.idle.Len() || n > maxHandles {
+		t.Errorf("%d files are open, %d idle", n, h.idle.Len())
+	}
+	for h.idle.Len() > 0 {
+		h.mu.Lock()
+		h.closeFirst()
+		h.mu.Unlock()
+	}
+	if len(h.open) != 0 {
+		t.Errorf("%d files are open", len(h.open))
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	dir, root := mount(t, map[string]string{"a.rec": "RECx", "d/x": "y"}, ArchiveOptions{})
+	for _, name := range []string{"a.rec", "d"} {
+		if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(filepath.Join(dir, name), 0o700)
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Dir.Len(t.Context()); !errors.Is(err, iofs.ErrPermission) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWarnsOncePerVersion(t *testing.T) {
+	var out strings.Builder
+	dir, root := mount(t, map[string]string{"bad.rec": "RECBAD"}, ArchiveOptions{Log: slog.New(slog.NewTextHandler(&out, nil))})
+	look := func() {
+		root.(*top).a.open(context.Background(), recordingOf(t, root, "bad.rec").key, newCache(t))
+	}
+	look()
+	look()
+	if n := strings.Count(out.String(), "\n"); n != 1 {
+		t.Errorf("%d lines: %s", n, out.String())
+	}
+	appendTo(t, filepath.Join(dir, "bad.rec"), "x")
+	look()
+	if n := strings.Count(out.String(), "\n"); n != 2 {
+		t.Errorf("%d lines: %s", n, out.String())
+	}
+}
+
+func recordingOf(t *testing.T, root nodes.Dir, name string) recording {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Dir.(recording)
+}

@@ -1,0 +1,370 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
+)
+
+// A compression is one that a recording may have around it.
+type compression struct {
+	name  string
+	magic string
+	open  func(io.Reader) (r io.Reader, done func(sound bool), err error)
+}
+
+var compressions = []compression{
+	{"xz", "\xfd7zXZ\x00", openXZ},
+	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
+	{"gzip", "\x1f\x8b", openGzip},
+	{"bzip2", "BZh", openBzip2},
+}
+
+// compressionOf tells by the first bytes how a file is compressed.
+func compressionOf(head []byte) (compression, bool) {
+	for _, c := range compressions {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return c, true
+		}
+	}
+	if len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18" { // a skippable frame
+		return compressions[1], true
+	}
+	return compression{}, false
+}
+
+const (
+	maxXZDictionary = 64 << 20
+	maxZstdWindow   = 128 << 20
+)
+
+var xzReaders, zstdReaders, gzipReaders sync.Pool
+
+func openXZ(r io.Reader) (io.Reader, func(bool), error) {
+	x, ok := xzReaders.Get().(*xz.Reader)
+	var err error
+	if ok {
+		err = x.Reset(r)
+	} else {
+		x, err = xz.NewReader(r, maxXZDictionary)
+	}
+	return x, func(sound bool) {
+		if sound {
+			xzReaders.Put(x)
+		}
+	}, err
+}
+
+func openZstd(r io.Reader) (io.Reader, func(bool), error) {
+	z, ok := zstdReaders.Get().(*zstd.Decoder)
+	var err error
+	if ok {
+		err = z.Reset(r)
+	} else {
+		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	}
+	return z, func(sound bool) {
+		if sound && z.Reset(nil) == nil {
+			zstdReaders.Put(z)
+		}
+	}, err
+}
+
+func openGzip(r io.Reader) (io.Reader, func(bool), error) {
+	g, ok := gzipReaders.Get().(*gzip.Reader)
+	var err error
+	if ok {
+		err = g.Reset(r)
+	} else {
+		g, err = gzip.NewReader(r)
+	}
+	return g, func(sound bool) {
+		if sound {
+			gzipReaders.Put(g)
+		}
+	}, err
+}
+
+func openBzip2(r io.Reader) (io.Reader, func(bool), error) {
+	return bzip2.NewReader(r), func(bool) {}, nil
+}
+
+// A damage says where a compressed stream stopped to make sense. All that
+// came out before is shown.
+type damage struct {
+	compression string
+	stored      int64 // offset in the file, about
+	size        int64 // bytes that came out before
+	err         error
+}
+
+func (d *damage) Error() string {
+	return fmt.Sprintf("the %s stream is damaged near offset %d of the file, after %d bytes of the recording: %v",
+		d.compression, d.stored, d.size, d.err)
+}
+
+// inputSize is how much is read from a compressed file at once.
+const inputSize = 128 << 10
+
+// A decoder decompresses a file from its start to its end.
+type decoder struct {
+	c    compression
+	in   *bufio.Reader
+	raw  *io.SectionReader
+	fail *error // of reading raw
+	r    io.Reader
+	done func(bool)
+	out  int64
+}
+
+// newDecoder begins to decompress the size bytes of raw.
+func newDecoder(c compression, raw io.ReaderAt, size int64) *decoder {
+	w := new(error)
+	section := io.NewSectionReader(raw, 0, size)
+	return &decoder{c: c, in: bufio.NewReaderSize(failureReader{section, w}, inputSize), raw: section, fail: w}
+}
+
+// failureReader notes errors of the source, so that they are not taken for
+// damage of the stream.
+type failureReader struct {
+	r   io.Reader
+	err *error
+}
+
+func (f failureReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && err != io.EOF {
+		*f.err = err
+	}
+	return n, err
+}
+
+// read fills p, as far as there are bytes. The error is io.EOF behind the
+// last byte of a sound stream, a *damage, or that of reading the file.
+func (d *decoder) read(p []byte) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = 0, d.damaged(fmt.Errorf("internal error: %v", r))
+		}
+		d.out += int64(n)
+	}()
+	if d.r == nil {
+		r, done, err := d.c.open(d.in)
+		if err != nil {
+			return 0, d.failure(0, err)
+		}
+		d.r, d.done = r, done
+	}
+	for n < len(p) {
+		m, err := d.r.Read(p[n:])
+		n += m
+		switch {
+		case err == io.EOF:
+			return n, io.EOF
+		case err != nil:
+			return n, d.failure(n, err)
+		}
+	}
+	return n, nil
+}
+
+// failure tells apart why decompressing stopped after n more bytes.
+func (d *decoder) failure(n int, err error) error {
+	if *d.fail != nil {
+		return *d.fail
+	}
+	d.out += int64(n)
+	defer func() { d.out -= int64(n) }()
+	return d.damaged(err)
+}
+
+func (d *decoder) damaged(err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return &damage{d.c.name, d.stored(), d.out, err}
+}
+
+// stored returns how much of the file was needed so far.
+func (d *decoder) stored() int64 {
+	at, _ := d.raw.Seek(0, io.SeekCurrent) // cannot fail
+	return at - int64(d.in.Buffered())
+}
+
+// close lets go of the decompressor; sound if it can be used again.
+func (d *decoder) close(sound bool) {
+	if d.r != nil {
+		d.done(sound)
+		d.r = nil
+	}
+}
+
+const (
+	bombSize  = 64 << 20 // what a file may expand to whatever its size
+	bombRatio = 1000     // above that, how many bytes may come from one
+
+	// maxExpanded is how many bytes may come from one file at all.
+	maxExpanded = 64 << 30
+)
+
+// bomb tells whether a file that gave out bytes from stored ones is refused.
+func bomb(out, stored int64) error {
+	if out > bombSize && out/bombRatio > stored {
+		return fmt.Errorf("%w: refused as a decompression bomb: %d bytes from %d, more than %d to 1", errors.ErrUnsupported, out, stored, bombRatio)
+	}
+	if out > maxExpanded {
+		return fmt.Errorf("%w: expands to more than %d bytes", errors.ErrUnsupported, int64(maxExpanded))
+	}
+	return nil
+}
+
+// packedKey is a version of a compressed file.
+type packedKey struct {
+	path string
+	v    version
+}
+
+// A whole is the decompressed bytes of a small file.
+type whole struct {
+	data   []byte
+	damage *damage
+	more   bool // it is not small, data is empty
+}
+
+// loadWhole decompresses a file that gives at most a.wholeSize bytes.
+func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, error) {
+	raw := newFileReader(a.handles, k.path, k.v)
+	c, err := detect(raw, k.v.size)
+	if err != nil {
+		return whole{}, 0, err
+	}
+	d := newDecoder(c, raw, k.v.size)
+	var out []byte
+	buf := make([]byte, frameSize)
+	for {
+		if err := ctx.Err(); err != nil {
+			d.close(false)
+			return whole{}, 0, err
+		}
+		n, err := d.read(buf)
+		out = append(out, buf[:n]...)
+		if int64(len(out)) > a.wholeSize {
+			d.close(true)
+			return whole{more: true}, 256, nil
+		}
+		switch hurt := (*damage)(nil); {
+		case err == io.EOF:
+			d.close(true)
+			return whole{data: out}, int64(cap(out)) + 256, nil
+		case errors.As(err, &hurt):
+			d.close(false)
+			return whole{data: out, damage: hurt}, int64(cap(out)) + 256, nil
+		case err != nil:
+			d.close(false)
+			return whole{}, 0, err
+		}
+	}
+}
+
+// detect tells how the file raw is compressed.
+func detect(raw io.ReaderAt, size int64) (compression, error) {
+	head := make([]byte, min(8, size))
+	if _, err := raw.ReadAt(head, 0); err != nil && err != io.EOF {
+		return compression{}, err
+	}
+	if c, ok := compressionOf(head); ok {
+		return c, nil
+	}
+	if size == 0 {
+		return compression{}, fmt.Errorf("the file is empty: %w", io.ErrUnexpectedEOF)
+	}
+	return compression{}, fmt.Errorf("%w: neither xz, zstd, gzip nor bzip2", ErrCorrupt)
+}
+
+// A wholeReader reads a small compressed file. It holds no bytes itself.
+type wholeReader struct {
+	a *archive
+	k packedKey
+}
+
+func (r wholeReader) ReadAt(p []byte, off int64) (int, error) {
+	w, err := r.a.wholes.Get(context.Background(), r.k)
+	if err != nil {
+		return 0, err
+	}
+	return bytesReaderAt(w.data).ReadAt(p, off)
+}
+
+// packedHead returns the first decompressed bytes of a file.
+func (a *archive) packedHead(name string, v version) ([]byte, error) {
+	raw := newFileReader(a.handles, name, v)
+	c, err := detect(raw, v.size)
+	if err != nil {
+		return nil, err
+	}
+	d := newDecoder(c, raw, v.size)
+	defer d.close(true)
+	b := make([]byte, HeadSize)
+	n, err := d.read(b)
+	if *d.fail != nil {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// unpack completes the Source of a compressed recording. It returns what
+// tells of damage of the stream, which may read it to its end.
+func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *watch) (damageFunc, error) {
+	raw := watchedReader{newFileReader(a.handles, k.path, k.v), w}
+	src.Raw = raw
+	key := packedKey{k.path, k.v}
+	c, err := detect(raw, k.v.size)
+	if err != nil {
+		return nil, err
+	}
+	if c.name == "zstd" && !k.distrust {
+		if s := a.openSeekable(raw, k.v.size, func() { a.distrust(key) }); s != nil {
+			src.ReaderAt, src.Size = watchedReader{s, w}, s.size
+			return undamaged, nil
+		}
+	}
+	streams := a.list[k.format].Streams && k.v.size > streamFrom
+	if !streams && k.v.size <= a.wholeSize {
+		whole, err := a.wholes.Get(ctx, key)
+		if err != nil {
+			w.note(err)
+			return nil, err
+		}
+		if !whole.more {
+			src.ReaderAt, src.Size = watchedReader{wholeReader{a, key}, w}, int64(len(whole.data))
+			return func(context.Context) (*damage, error) { return whole.damage, nil }, nil
+		}
+	}
+	u, err := a.newUnpacked(c, raw, k.v)
+	if err != nil {
+		return nil, err
+	}
+	src.ReaderAt, src.Size = watchedReader{u, w}, u.known()
+	switch {
+	case src.Size != UnknownSize:
+	case streams:
+		src.Measure = u.length
+	default:
+		src.Size, err = u.length(ctx)
+	}
+	return u.damageOf, err
+}
+
+// A damageFunc tells whether a compressed stream is damaged; nil: it is not.
+type damageFunc func(context.Context) (*damage, error)
+
+func undamaged(context.Context) (*damage, error) { return nil, nil }

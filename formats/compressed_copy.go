@@ -1,0 +1,290 @@
+package formats
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"sync"
+
+	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
+	"github.com/SaveTheRbtz/zstd-seekable-format-go/pkg/framecache"
+	"github.com/klauspost/compress/zstd"
+
+	"recfs/cache"
+)
+
+// maxFrame is the largest frame of a seekable zstd file of a user that is
+// used as it is.
+const maxFrame = 16 << 20
+
+// frameEncoder and frameDecoder work on whole frames, for all at once.
+var (
+	frameEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(frameSize))
+	})
+	frameDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxFrame))
+	})
+)
+
+// A spill is a seekable copy that is being written.
+type spill struct {
+	a    *archive
+	blob *cache.Blob
+	enc  *seekable.Encoder
+	ends []int64 // of the frames in blob
+}
+
+// newSpill begins a copy; nil if there is no disk cache.
+func (a *archive) newSpill(name string) *spill {
+	if a.opt.Disk == nil {
+		return nil
+	}
+	z, err := frameEncoder()
+	if err != nil {
+		return nil
+	}
+	enc, err := seekable.NewEncoder(z)
+	if err != nil {
+		return nil
+	}
+	blob, err := a.opt.Disk.Create(name)
+	if err != nil {
+		return nil
+	}
+	return &spill{a: a, blob: blob, enc: enc}
+}
+
+// add appends a frame.
+func (s *spill) add(b []byte) error {
+	packed, err := s.enc.Encode(b)
+	if err != nil {
+		return err
+	}
+	if _, err := s.blob.Write(packed); err != nil {
+		return err
+	}
+	s.ends = append(s.ends, s.blob.Size())
+	return nil
+}
+
+// frame returns frame i if it was added.
+func (s *spill) frame(i int64) ([]byte, bool) {
+	if i >= int64(len(s.ends)) {
+		return nil, false
+	}
+	start := int64(0)
+	if i > 0 {
+		start = s.ends[i-1]
+	}
+	packed := make([]byte, s.ends[i]-start)
+	if _, err := s.blob.ReadAt(packed, start); err != nil && err != io.EOF {
+		return nil, false
+	}
+	z, err := frameDecoder()
+	if err != nil {
+		return nil, false
+	}
+	b, err := z.DecodeAll(packed, make([]byte, 0, frameSize))
+	return b, err == nil
+}
+
+func (s *spill) discard() { s.blob.Discard() }
+
+// noteMagic begins the skippable frame behind the last frame of a copy that
+// holds what is known of damage.
+const noteMagic = 0x184D2A5D
+
+// A note is what a copy of a damaged stream says of it.
+type note struct {
+	Compression string `json:"compression"`
+	Stored      int64  `json:"stored"`
+	Reason      string `json:"reason"`
+}
+
+// commit completes the copy and opens it; nil if that failed.
+func (s *spill) commit(size int64, hurt *damage) *spilled {
+	f, err := s.complete(hurt)
+	if err != nil {
+		return nil
+	}
+	done, err := s.a.openSpilled(f)
+	if err != nil || done.size != size {
+		f.Close()
+		return nil
+	}
+	return done
+}
+
+func (s *spill) complete(hurt *damage) (*os.File, error) {
+	if hurt != nil {
+		b, err := json.Marshal(note{hurt.compression, hurt.stored, hurt.err.Error()})
+		if err == nil {
+			frame := binary.LittleEndian.AppendUint32(nil, noteMagic)
+			frame = binary.LittleEndian.AppendUint32(frame, uint32(len(b)))
+			_, err = s.blob.Write(append(frame, b...))
+		}
+		if err != nil {
+			s.discard()
+			return nil, err
+		}
+	}
+	table, err := s.enc.EndStream()
+	if err == nil {
+		_, err = s.blob.Write(table)
+	}
+	if err != nil {
+		s.discard()
+		return nil, err
+	}
+	return s.blob.Commit()
+}
+
+// A spilled is a complete copy.
+type spilled struct {
+	f      *os.File
+	r      *seekable.Reader
+	size   int64
+	damage *damage
+}
+
+// openSpilled reads the tables of a copy. It closes f if it fails.
+func (a *archive) openSpilled(f *os.File) (*spilled, error) {
+	s, err := openSeekTable(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s.f = f
+	return s, nil
+}
+
+func openSeekTable(f *os.File) (*spilled, error) {
+	r, end, err := openSeekableReader(f)
+	if err != nil {
+		return nil, err
+	}
+	table, err := r.SeekTable()
+	if err != nil {
+		return nil, err
+	}
+	s := &spilled{r: r, size: int64(table.Size())}
+	head := make([]byte, 8)
+	if _, err := f.ReadAt(head, end); err != nil || binary.LittleEndian.Uint32(head) != noteMagic {
+		return s, err
+	}
+	b := make([]byte, min(binary.LittleEndian.Uint32(head[4:]), 1<<16))
+	if _, err := f.ReadAt(b, end+8); err != nil {
+		return nil, err
+	}
+	var n note
+	if err := json.Unmarshal(b, &n); err != nil {
+		return nil, err
+	}
+	s.damage = &damage{n.Compression, n.Stored, s.size, errors.New(n.Reason)}
+	return s, nil
+}
+
+// openSeekableReader opens a seekable zstd file and returns where its last
+// frame ends.
+func openSeekableReader(rs io.ReadSeeker) (r *seekable.Reader, end int64, err error) {
+	z, err := frameDecoder()
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err = seekable.NewReader(rs, z, seekable.WithReaderFrameCache(framecache.NewFIFO(framecache.Limits{MaxFrames: 0})))
+	if err != nil {
+		return nil, 0, err
+	}
+	table, err := r.SeekTable()
+	if err != nil {
+		return nil, 0, err
+	}
+	if n := table.NumFrames(); n > 0 {
+		last, ok := table.EntryByID(n - 1)
+		if !ok || last.CompressedOffset+uint64(last.CompressedSize) > math.MaxInt64 {
+			return nil, 0, errors.New("seek table out of range")
+		}
+		end = int64(last.CompressedOffset) + int64(last.CompressedSize)
+	}
+	return r, end, nil
+}
+
+// A seekableReader reads a file that a user has compressed as seekable zstd.
+type seekableReader struct {
+	a     *archive
+	r     *seekable.Reader
+	table seekable.SeekTable
+	size  int64
+	wrong func() // is told that the file is not what its table says
+}
+
+// openSeekable opens a file of size bytes as seekable zstd; nil if it is
+// not, or if its frames are too large to be used one by one.
+func (a *archive) openSeekable(raw io.ReaderAt, size int64, wrong func()) *seekableReader {
+	r, end, err := openSeekableReader(io.NewSectionReader(raw, 0, size))
+	if err != nil {
+		return nil
+	}
+	table, err := r.SeekTable()
+	if err != nil || table.Size() > math.MaxInt64 || bomb(int64(table.Size()), size) != nil {
+		return nil
+	}
+	n := table.NumFrames()
+	entry := int64(8)
+	if table.HasChecksums() {
+		entry += 4
+	}
+	if end+8+n*entry+9 != size { // something stands between, or lies about its length
+		return nil
+	}
+	for i := range n {
+		if e, ok := table.EntryByID(i); !ok || e.DecompressedSize > maxFrame {
+			return nil
+		}
+	}
+	return &seekableReader{a, r, table, int64(table.Size()), wrong}
+}
+
+// seekableKey is a frame of a user's file.
+type seekableKey struct {
+	r *seekableReader
+	i int64
+}
+
+func (a *archive) loadSeekableFrame(_ context.Context, k seekableKey) ([]byte, int64, error) {
+	e, ok := k.r.table.EntryByID(k.i)
+	if !ok {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	b := make([]byte, e.DecompressedSize)
+	if _, err := k.r.r.ReadAt(b, int64(e.DecompressedOffset)); err != nil && err != io.EOF {
+		k.r.wrong()
+		return nil, 0, err
+	}
+	return b, int64(len(b)) + 128, nil
+}
+
+// ReadAt reads decompressed bytes.
+func (r *seekableReader) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, os.ErrInvalid
+	}
+	for n < len(p) {
+		at := off + int64(n)
+		e, ok := r.table.EntryByDecompressedOffset(uint64(at))
+		if !ok {
+			return n, io.EOF
+		}
+		b, err := r.a.seekFrames.Get(context.Background(), seekableKey{r, e.ID})
+		if err != nil {
+			return n, err
+		}
+		n += copy(p[n:], b[at-int64(e.DecompressedOffset):])
+	}
+	return n, nil
+}

@@ -1,0 +1,329 @@
+package formats
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	frameSize = 256 << 10
+
+	// wholeSize is up to which size a decompressed recording is held whole
+	// in the cache, or less if the cache is small.
+	wholeSize = 16 << 20
+
+	// streamFrom is from which stored size on a format that can is given a
+	// source that is not yet read to its end.
+	streamFrom = 2 << 20
+
+	idleUnpacked = 20 * time.Second
+)
+
+// An unpacked reads a large compressed file. It decompresses as far as is
+// read, frame by frame, and writes the frames to a seekable copy in the disk
+// cache, which serves what was read before, and everything once it is
+// complete. A copy that was completed earlier, also by another process, is
+// used as it is. Without a disk cache going back means to start again.
+//
+// A decompression nobody asks of for a while is given up, and a copy closed.
+type unpacked struct {
+	a    *archive
+	c    compression
+	raw  io.ReaderAt
+	v    version
+	name string // of the copy in the disk cache
+
+	mu     sync.Mutex // held while a frame is made
+	size   int64      // UnknownSize until known
+	damage *damage    // behind the last byte
+	failed error      // refused as a bomb
+	dec    *decoder   // under way; nil: not
+	next   int64      // frame that dec gives next
+	part   *spill     // the copy under way; nil: none is made
+	done   *spilled   // the complete copy, if open
+	timer  *time.Timer
+}
+
+func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpacked, error) {
+	id, err := identity(raw, v)
+	if err != nil {
+		return nil, err
+	}
+	u := &unpacked{a: a, c: c, raw: raw, v: v, name: "unpacked " + id, size: UnknownSize}
+	u.mu.Lock()
+	defer u.unlock()
+	u.openCopy()
+	return u, nil
+}
+
+// identity names a version of a file by its size, its time, and samples of
+// its bytes, so that a file that is moved keeps its copy.
+func identity(raw io.ReaderAt, v version) (string, error) {
+	const samples, sample = 5, 4096
+	h := sha256.New()
+	fmt.Fprintln(h, v.size, v.sec, v.nsec)
+	b := make([]byte, min(sample, v.size))
+	for i := range int64(samples) {
+		off := (v.size - int64(len(b))) / (samples - 1) * i
+		if i == samples-1 {
+			off = v.size - int64(len(b))
+		}
+		if _, err := raw.ReadAt(b, off); err != nil && err != io.EOF {
+			return "", err
+		}
+		h.Write(b)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// frameKey is a frame of a large file.
+type frameKey struct {
+	u *unpacked
+	i int64
+}
+
+func (a *archive) loadFrame(ctx context.Context, k frameKey) ([]byte, int64, error) {
+	b, err := k.u.frame(ctx, k.i)
+	return b, int64(cap(b)) + 128, err
+}
+
+// ReadAt reads decompressed bytes.
+func (u *unpacked) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, os.ErrInvalid
+	}
+	for n < len(p) {
+		at := off + int64(n)
+		b, err := u.a.frames.Get(context.Background(), frameKey{u, at / frameSize})
+		if err != nil {
+			return n, err
+		}
+		if at%frameSize >= int64(len(b)) {
+			return n, io.EOF
+		}
+		n += copy(p[n:], b[at%frameSize:])
+	}
+	return n, nil
+}
+
+// known returns the size if it is known.
+func (u *unpacked) known() int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.size
+}
+
+// length returns the size, decompressing to the end if it must.
+func (u *unpacked) length(ctx context.Context) (int64, error) {
+	for {
+		if size, err := u.step(ctx); size != UnknownSize || err != nil {
+			return size, err
+		}
+	}
+}
+
+// step decompresses one frame on the way to the end.
+func (u *unpacked) step(ctx context.Context) (int64, error) {
+	u.mu.Lock()
+	defer u.unlock()
+	if u.size != UnknownSize {
+		return u.size, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return UnknownSize, err
+	}
+	_, err := u.advance()
+	return u.size, err
+}
+
+// damageOf returns the damage at the end, if there is any.
+func (u *unpacked) damageOf(ctx context.Context) (*damage, error) {
+	_, err := u.length(ctx)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.damage, err
+}
+
+// frame returns frame i; behind the end it is empty.
+func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
+	u.mu.Lock()
+	defer u.unlock()
+	if u.size != UnknownSize && i*frameSize >= u.size {
+		return nil, nil
+	}
+	if b, ok := u.stored(i); ok {
+		return b, nil
+	}
+	if i == 0 && u.dec == nil && u.size == UnknownSize {
+		return u.first()
+	}
+	if u.dec != nil && i < u.next {
+		u.giveUp()
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		at := u.next
+		b, err := u.advance()
+		if at == i || err != nil {
+			return b, err
+		}
+		if u.dec == nil { // the end came before
+			return nil, nil
+		}
+	}
+}
+
+// stored returns frame i from the copy, as far as it was made. The caller
+// holds mu, as for all below.
+func (u *unpacked) stored(i int64) ([]byte, bool) {
+	if u.part != nil {
+		return u.part.frame(i)
+	}
+	if u.dec != nil || u.done == nil && !u.openCopy() {
+		return nil, false
+	}
+	b := make([]byte, min(frameSize, u.size-i*frameSize))
+	if _, err := u.done.r.ReadAt(b, i*frameSize); err != nil && err != io.EOF {
+		u.a.log.Warn("cache file is damaged and is made again", "path", u.done.f.Name(), "err", err)
+		u.closeCopy()
+		u.a.opt.Disk.Remove(u.name)
+		return nil, false
+	}
+	return b, true
+}
+
+// first returns frame 0 without beginning a copy: often no more is asked for.
+func (u *unpacked) first() ([]byte, error) {
+	d := newDecoder(u.c, u.raw, u.v.size)
+	b := make([]byte, frameSize)
+	n, err := d.read(b)
+	switch hurt := (*damage)(nil); {
+	case err == io.EOF:
+		u.size = int64(n)
+	case errors.As(err, &hurt):
+		u.size, u.damage = int64(n), hurt
+	case err != nil:
+		d.close(false)
+		return nil, err
+	}
+	d.close(u.damage == nil)
+	return b[:n], nil
+}
+
+// advance makes the next frame. Behind the last one dec is nil.
+func (u *unpacked) advance() ([]byte, error) {
+	if u.failed != nil {
+		return nil, u.failed
+	}
+	if u.dec == nil {
+		u.dec, u.next = newDecoder(u.c, u.raw, u.v.size), 0
+		u.part = u.a.newSpill(u.name)
+	}
+	b := make([]byte, frameSize)
+	n, err := u.dec.read(b)
+	b = b[:n]
+	hurt := (*damage)(nil)
+	if err != nil && err != io.EOF && !errors.As(err, &hurt) {
+		u.giveUp()
+		return nil, err
+	}
+	if refused := bomb(u.dec.out, u.v.size); refused != nil {
+		u.failed = &Error{u.c.name, u.dec.out, refused}
+		u.giveUp()
+		return nil, u.failed
+	}
+	if n > 0 {
+		u.next++
+		u.keep(b)
+	}
+	if err != nil {
+		u.finish(hurt)
+	}
+	return b, nil
+}
+
+// keep adds a frame to the copy. Without a disk cache, or if there is no
+// room in it, there is no copy.
+func (u *unpacked) keep(b []byte) {
+	if u.part == nil {
+		return
+	}
+	if err := u.part.add(b); err != nil {
+		u.part.discard()
+		u.part = nil
+	}
+}
+
+// finish notes the end of the stream and completes the copy.
+func (u *unpacked) finish(hurt *damage) {
+	u.size, u.damage = u.dec.out, hurt
+	u.dec.close(hurt == nil)
+	u.dec, u.next = nil, 0
+	if u.part != nil {
+		u.done = u.part.commit(u.size, hurt)
+		u.part = nil
+	}
+}
+
+// giveUp forgets a decompression under way.
+func (u *unpacked) giveUp() {
+	if u.dec != nil {
+		u.dec.close(false)
+		u.dec, u.next = nil, 0
+	}
+	if u.part != nil {
+		u.part.discard()
+		u.part = nil
+	}
+}
+
+// openCopy opens a complete copy, if there is one.
+func (u *unpacked) openCopy() bool {
+	if u.a.opt.Disk == nil {
+		return false
+	}
+	f, err := u.a.opt.Disk.Open(u.name)
+	if err != nil {
+		return false
+	}
+	if u.done, err = u.a.openSpilled(f); err != nil {
+		u.a.opt.Disk.Remove(u.name)
+		return false
+	}
+	u.size, u.damage = u.done.size, u.done.damage
+	return true
+}
+
+func (u *unpacked) closeCopy() {
+	if u.done != nil {
+		u.done.f.Close()
+		u.done = nil
+	}
+}
+
+// unlock releases mu, and sees to it that nothing is held open for long.
+func (u *unpacked) unlock() {
+	if u.dec != nil || u.done != nil {
+		if u.timer == nil {
+			u.timer = time.AfterFunc(idleUnpacked, u.idle)
+		} else {
+			u.timer.Reset(idleUnpacked)
+		}
+	}
+	u.mu.Unlock()
+}
+
+func (u *unpacked) idle() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.giveUp()
+	u.closeCopy()
+}
