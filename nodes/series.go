@@ -2,7 +2,7 @@ package nodes
 
 import (
 	"context"
-	"fmt"
+	"io/fs"
 	"math"
 	"sort"
 	"strconv"
@@ -42,16 +42,43 @@ func (s *Series) Len(context.Context) (int, error) { return s.N, nil }
 
 // At implements Dir.
 func (s *Series) At(_ context.Context, i int) (Entry, error) {
+	n, err := s.numberAt(i)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Name: s.name(n), Time: s.Time}
+	if s.Dir != nil {
+		e.Dir = s.Dir(n)
+	} else {
+		e.File = s.File(n)
+	}
+	return e, nil
+}
+
+// Name implements Namer.
+func (s *Series) Name(_ context.Context, i int) (string, fs.FileMode, error) {
+	n, err := s.numberAt(i)
+	if err != nil {
+		return "", 0, err
+	}
+	if s.Dir != nil {
+		return s.name(n), fs.ModeDir, nil
+	}
+	return s.name(n), 0, nil
+}
+
+// numberAt returns the number of entry i, listed or not.
+func (s *Series) numberAt(i int) (int64, error) {
 	switch {
 	case i < 0 || i >= s.N && s.Extra == nil:
-		return Entry{}, notExist(strconv.Itoa(i))
+		return 0, notExist(strconv.Itoa(i))
 	case i >= s.N:
-		return s.entry(int64(i - s.N)), nil
+		return int64(i - s.N), nil
 	}
 	if perm := s.order(); perm != nil {
 		i = int(perm[i])
 	}
-	return s.entry(s.number(i)), nil
+	return s.number(i), nil
 }
 
 // Find implements Dir.
@@ -76,18 +103,15 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 	return s.N + int(n), nil
 }
 
-func (s *Series) entry(n int64) Entry {
-	e := Entry{Name: s.name(n), Time: s.Time}
-	if s.Dir != nil {
-		e.Dir = s.Dir(n)
-	} else {
-		e.File = s.File(n)
-	}
-	return e
-}
-
 func (s *Series) name(n int64) string {
-	return fmt.Sprintf("%s%0*d%s", s.Prefix, s.Width, n, s.Suffix)
+	var name [64]byte
+	var digits [20]byte
+	number := strconv.AppendInt(digits[:0], n, 10)
+	b := append(name[:0], s.Prefix...)
+	for range s.Width - len(number) {
+		b = append(b, '0')
+	}
+	return string(append(append(b, number...), s.Suffix...))
 }
 
 func (s *Series) number(i int) int64 {
