@@ -253,7 +253,7 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 		Ino:     ino,
 		Size:    uint64(size),
 		Blocks:  uint64(size+block-1) / block,
-		Mode:    typeBits(e) | uint32(fileMode(e).Perm())&^r.umask,
+		Mode:    typeBits(e.Type()) | uint32(fileMode(e).Perm())&^r.umask,
 		Nlink:   1,
 		Owner:   r.owner,
 		Blksize: 4096,
@@ -265,14 +265,14 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 	return immutable
 }
 
-func typeBits(e nodes.Entry) uint32 {
-	switch {
-	case e.Dir != nil:
+func typeBits(kind iofs.FileMode) uint32 {
+	switch kind {
+	case iofs.ModeDir:
 		return syscall.S_IFDIR
-	case e.File != nil:
-		return syscall.S_IFREG
+	case iofs.ModeSymlink:
+		return syscall.S_IFLNK
 	}
-	return syscall.S_IFLNK
+	return syscall.S_IFREG
 }
 
 // Readlink implements fuse.RawFileSystem.

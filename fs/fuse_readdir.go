@@ -73,7 +73,7 @@ func (r *raw) ReleaseDir(in *fuse.ReleaseIn) {
 // ReadDir implements fuse.RawFileSystem.
 func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	r.counters.requests[opReaddir].Add(1)
-	err := r.readDir(request(cancel), in, func(e fuse.DirEntry, _ *node, _ int, _ nodes.Entry) bool {
+	err := r.readDir(request(cancel), in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
 		return out.AddDirEntry(e)
 	})
 	if err != nil {
@@ -89,18 +89,14 @@ func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	r.counters.requests[opReaddirplus].Add(1)
 	ctx := request(cancel)
-	first := in.Offset == 0 && r.plus == ReadDirPlusAuto
-	err := r.readDir(ctx, in, func(d fuse.DirEntry, dir *node, i int, e nodes.Entry) bool {
-		entry := out.AddDirLookupEntry(d)
-		if entry == nil {
-			return false
+	n, _ := r.table.get(in.NodeId)
+	namesOnly := in.Offset == 0 && r.plus == ReadDirPlusAuto || n == nil || n.volatile()
+	err := r.readDir(ctx, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
+		entry := out.AddDirLookupEntry(e)
+		if entry != nil && i >= 0 && !namesOnly {
+			r.enterListed(ctx, n, dir, i, entry)
 		}
-		if i >= 0 && !first && !dir.volatile() {
-			if err := r.enter(ctx, dir, i, e, entry); err != nil {
-				*entry = fuse.EntryOut{} // without attributes; a look-up will show the error
-			}
-		}
-		return true
+		return entry != nil
 	})
 	if err != nil {
 		return r.fail(opReaddirplus, in.NodeId, err)
@@ -108,10 +104,23 @@ func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 	return fuse.OK
 }
 
-// readDir passes the entries of a directory from in.Offset on to add until it
-// returns false. The offset of an entry follows from its index alone, so a
-// listing needs no state and can be continued anywhere.
-func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(fuse.DirEntry, *node, int, nodes.Entry) bool) error {
+// enterListed fills in entry i if that can be done; otherwise it comes
+// without attributes, and a look-up will show the error.
+func (r *raw) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, out *fuse.EntryOut) {
+	e, err := dir.At(ctx, i)
+	if err == nil {
+		err = r.enter(ctx, n, i, e, out)
+	}
+	if err != nil {
+		*out = fuse.EntryOut{}
+	}
+}
+
+// readDir passes the entries of a directory from in.Offset on to add, with
+// their index (negative: "." and ".."), until it returns false. The offset of
+// an entry follows from its index alone, so a listing needs no state and can
+// be continued anywhere.
+func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(nodes.Dir, int, fuse.DirEntry) bool) error {
 	n, err := r.dir(in.NodeId)
 	if err != nil {
 		return err
@@ -127,24 +136,17 @@ func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(fuse.DirEnt
 	added := false
 	for next := in.Offset; next < uint64(length)+dotEntries; next++ {
 		i := int(next) - dotEntries
-		d := fuse.DirEntry{Off: next + 1, Mode: syscall.S_IFDIR}
-		var e nodes.Entry
-		switch i {
-		case -2:
-			d.Name, d.Ino = ".", n.ino
-		case -1:
-			d.Name, d.Ino = "..", n.parentIno()
-		default:
-			if e, err = dir.At(ctx, i); errors.Is(err, iofs.ErrNotExist) {
-				continue // vanished since the snapshot
-			} else if err != nil && added {
-				return nil // the next request begins with the error
-			} else if err != nil {
-				return err
-			}
-			d.Name, d.Ino, d.Mode = e.Name, n.childIno(e.Name), typeBits(e)
+		e, err := dirEntry(ctx, n, dir, i)
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue // vanished since the snapshot
 		}
-		if !add(d, n, i, e) {
+		if err != nil && added {
+			return nil // the next request begins with the error
+		}
+		if err != nil {
+			return err
+		}
+		if !add(dir, i, e) {
 			return nil
 		}
 		added = true
@@ -152,12 +154,30 @@ func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(fuse.DirEnt
 	return nil
 }
 
+// dirEntry returns entry i of a listing of n.
+func dirEntry(ctx context.Context, n *node, dir nodes.Dir, i int) (fuse.DirEntry, error) {
+	e := fuse.DirEntry{Off: uint64(i + dotEntries + 1)}
+	switch i {
+	case -2:
+		e.Name, e.Ino, e.Mode = ".", n.ino, syscall.S_IFDIR
+	case -1:
+		e.Name, e.Ino, e.Mode = "..", n.parentIno(), syscall.S_IFDIR
+	default:
+		name, kind, err := nodes.Name(ctx, dir, i)
+		if err != nil {
+			return e, err
+		}
+		e.Name, e.Ino, e.Mode = name, n.childIno(name), typeBits(kind)
+	}
+	return e, nil
+}
+
 // listing returns the directory to list: of a volatile one the snapshot taken
 // when it was opened or rewound.
 func (r *raw) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.Dir, error) {
 	v, ok := n.entry.Dir.(nodes.Volatile)
 	if !ok {
-		return n.entry.Dir, nil
+		return nodes.Resolve(ctx, n.entry.Dir)
 	}
 	if in.Offset > 0 {
 		if d := r.listings.get(in.Fh); d != nil {

@@ -1,0 +1,348 @@
+// Command mount measures the mount against a floor, the least that a
+// filesystem on the same library can do, in the same run on the same machine,
+// and prints ratios.
+//
+//	go run ./bench/mount [-rounds 3] [-size 1073741824] [-pass n] [-pin=false]
+//
+// Each pass is done with server and client on one processor (pinned, for the
+// ratio) and wherever the scheduler puts them. Times are the best of all
+// rounds.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"recfs/fs"
+)
+
+var (
+	rounds   = flag.Int("rounds", 3, "how often to do everything")
+	size     = flag.Int64("size", 1<<30, "bytes of the source of raw")
+	only     = flag.Int("pass", -1, "do only this pass")
+	pin      = flag.Bool("pin", true, "also measure on one processor")
+	unpinned = flag.Bool("unpinned", true, "also measure where the scheduler likes")
+	profile  = flag.String("cpuprofile", "", "write a profile of the house's server to this file")
+)
+
+func main() {
+	flag.Parse()
+	var err error
+	switch args := flag.Args(); {
+	case len(args) == 0:
+		err = measure()
+	case len(args) == 4 && args[0] == "serve":
+		err = serve(args[1], args[2], args[3])
+	case len(args) == 3 && args[0] == "client":
+		var n int
+		if n, err = strconv.Atoi(args[1]); err == nil {
+			err = runPass(passes[n], args[2])
+		}
+	default:
+		err = errors.New("there are no arguments")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench/mount:", err)
+		os.Exit(1)
+	}
+}
+
+// kinds of servers, and the source itself, which only raw is read from.
+const (
+	kindFloor  = "floor"
+	kindHouse  = "recfs"
+	kindSource = "source"
+)
+
+// A result is the best time of an operation for each kind.
+type result map[string]time.Duration
+
+func measure() error {
+	dir, err := os.MkdirTemp("", "recfs-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	source := filepath.Join(dir, "raw")
+	if err := writeSource(source); err != nil {
+		return err
+	}
+	for _, cpu := range []bool{true, false} {
+		if cpu && *pin {
+			fmt.Println("server and client on one processor:")
+		} else if !cpu && *unpinned {
+			fmt.Println("server and client unpinned:")
+		} else {
+			continue
+		}
+		if err := measureAll(dir, source, cpu); err != nil {
+			return err
+		}
+	}
+	return measureMemory(dir, source)
+}
+
+func measureAll(dir, source string, pinned bool) error {
+	for n, pass := range passes {
+		if *only >= 0 && *only != n {
+			continue
+		}
+		results := make([]result, len(pass))
+		for i := range results {
+			results[i] = result{}
+		}
+		for range *rounds {
+			for _, kind := range []string{kindFloor, kindHouse, kindSource} {
+				times, err := onePass(dir, source, kind, n, pinned)
+				if err != nil {
+					return fmt.Errorf("%s: %w", kind, err)
+				}
+				for i, t := range times {
+					if best := results[i][kind]; best == 0 || t < best {
+						results[i][kind] = t
+					}
+				}
+			}
+		}
+		for i, o := range pass {
+			o.print(results[i])
+		}
+	}
+	return nil
+}
+
+// print shows the times per file, or the speed, and how much of the floor's
+// speed is reached.
+func (o operation) print(r result) {
+	show := func(t time.Duration) string {
+		if o.files > 0 {
+			return fmt.Sprintf("%8.2f µs", float64(t.Nanoseconds())/1000/float64(o.files))
+		}
+		return fmt.Sprintf("%6.2f GB/s", float64(*size)/float64(t.Nanoseconds()))
+	}
+	fmt.Printf("  %-22s recfs %s  floor %s  ratio %.2f", o.name, show(r[kindHouse]), show(r[kindFloor]),
+		float64(r[kindFloor])/float64(r[kindHouse]))
+	if t, ok := r[kindSource]; ok {
+		fmt.Printf("  source %s  ratio %.2f", show(t), float64(t)/float64(r[kindHouse]))
+	}
+	fmt.Println()
+}
+
+// onePass does one pass on a fresh mount. Of the source only raw is read,
+// first from the disk and then from memory.
+func onePass(dir, source, kind string, n int, pinned bool) ([]time.Duration, error) {
+	root := dir
+	if kind == kindSource {
+		if passes[n][0].files > 0 {
+			return nil, nil
+		}
+	} else {
+		s, err := startServer(kind, dir, source, pinned)
+		if err != nil {
+			return nil, err
+		}
+		defer s.stop()
+		root = s.dir
+	}
+	if passes[n][0].files == 0 {
+		if err := dropPages(source); err != nil {
+			return nil, err
+		}
+	}
+	out, err := self(pinned, "client", strconv.Itoa(n), root).Output()
+	if err != nil {
+		return nil, failure(err)
+	}
+	var times []time.Duration
+	for line := range strings.FieldsSeq(string(out)) {
+		ns, err := strconv.ParseInt(line, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, time.Duration(ns))
+	}
+	return times, nil
+}
+
+func failure(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	return err
+}
+
+// self is this program with other arguments.
+func self(pinned bool, args ...string) *exec.Cmd {
+	if *profile != "" {
+		args = append([]string{"-cpuprofile", *profile}, args...)
+	}
+	if pinned {
+		return exec.Command("taskset", append([]string{"-c", "0", os.Args[0]}, args...)...)
+	}
+	return exec.Command(os.Args[0], args...)
+}
+
+// writeSource writes a file that has no holes.
+func writeSource(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	block := make([]byte, 1<<20)
+	for i := range block {
+		block[i] = byte(i * 7)
+	}
+	for left := *size; left > 0; left -= int64(len(block)) {
+		if _, err := f.Write(block[:min(left, int64(len(block)))]); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}
+
+// dropPages makes the kernel forget the pages of one file.
+func dropPages(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+}
+
+// measureMemory shows how the resident memory of the house grows while find
+// asks for the size of a million files.
+func measureMemory(dir, source string) error {
+	s, err := startServer(kindHouse, dir, source, false)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	idle, err := s.resident()
+	if err != nil {
+		return err
+	}
+	if err := find("large")(s.dir); err != nil {
+		return failure(err)
+	}
+	full, err := s.resident()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("resident memory: %.1f MiB idle, %.1f MiB more after find has stat'ed %d files\n",
+		mib(idle), mib(full-idle), largeFiles)
+	return nil
+}
+
+func mib(n int64) float64 { return float64(n) / (1 << 20) }
+
+// A server is a child process that serves one kind of filesystem.
+type server struct {
+	dir   string
+	cmd   *exec.Cmd
+	stdin io.Closer
+}
+
+func startServer(kind, dir, source string, pinned bool) (*server, error) {
+	mnt, err := os.MkdirTemp(dir, "mnt-")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: mnt, cmd: self(pinned, "serve", kind, mnt, source)}
+	s.cmd.Stderr = os.Stderr
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		return nil, fmt.Errorf("the server did not start: %w", err)
+	}
+	return s, nil
+}
+
+func (s *server) stop() {
+	s.stdin.Close()
+	s.cmd.Wait()
+	os.Remove(s.dir)
+}
+
+func (s *server) resident() (int64, error) {
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	var total, pages int64
+	if _, err := fmt.Sscan(string(statm), &total, &pages); err != nil {
+		return 0, err
+	}
+	return pages * int64(os.Getpagesize()), nil
+}
+
+// serve serves one kind at dir until standard input ends.
+func serve(kind, dir, source string) error {
+	f, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var unmount func() error
+	if kind == kindFloor {
+		server, err := mountFloor(dir, newFloor(f, info.Size()))
+		if err != nil {
+			return err
+		}
+		unmount = server.Unmount
+	} else {
+		server, err := fs.Mount(dir, houseTree(f, info.Size()), fs.Options{FsName: "bench"})
+		if err != nil {
+			return err
+		}
+		unmount = server.Unmount
+		stop, err := startProfile()
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	fmt.Println("mounted")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return unmount()
+}
+
+func startProfile() (stop func(), err error) {
+	if *profile == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(*profile)
+	if err != nil {
+		return nil, err
+	}
+	return pprof.StopCPUProfile, pprof.StartCPUProfile(f)
+}
