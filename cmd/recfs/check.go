@@ -55,7 +55,7 @@ type problem struct {
 	Object  string `json:"object,omitempty"` // path in the recording
 	Offset  *int64 `json:"offset,omitempty"`
 	Reason  string `json:"reason"`
-	Files   int    `json:"files,omitempty"` // how many cannot be read for this reason, if more than one
+	Files   int    `json:"files,omitempty"` // how many cannot be read for this reason, Object being the first
 }
 
 func (p problem) String() string {
@@ -80,7 +80,7 @@ func (p problem) String() string {
 		reason += " (" + p.Code + ")"
 	}
 	if p.Files > 1 {
-		reason += fmt.Sprintf(" (%d files)", p.Files)
+		reason += fmt.Sprintf(", and so %d files", p.Files)
 	}
 	return strings.Join(append(parts, reason), ": ")
 }
@@ -133,50 +133,33 @@ func (c *checker) check(f found) {
 // recording returns the problems that a recording tells of, and those of reading it that this does
 // not explain.
 func (c *checker) recording(f found) []problem {
-	problems, err := toldProblems(c.ctx, f)
+	told, err := toldProblems(c.ctx, f)
+	l := newProblemList(told)
 	if err != nil {
-		problems = append(problems, readProblem(f, "", err))
+		l.add(readProblem(f, "", err))
 	}
-	told := len(problems)
 	err = nodes.Walk(c.ctx, f.entry.Dir, func(name string, e nodes.Entry, err error) error {
 		if err == nil && e.File != nil {
 			err = c.read(e.File)
 		}
-		if err == nil || c.ctx.Err() != nil {
+		switch {
+		case c.ctx.Err() != nil:
 			return c.ctx.Err()
+		case err != nil:
+			l.add(readProblem(f, name, err))
+		default:
+			l.endRun()
 		}
-		p := readProblem(f, name, err)
-		for i := range problems {
-			if sameCause(problems[i], p) {
-				if i >= told {
-					problems[i].Files++
-				}
-				return nil
-			}
-		}
-		p.Files = 1
-		problems = append(problems, p)
 		return nil
 	})
 	if err != nil && c.ctx.Err() == nil {
-		problems = append(problems, readProblem(f, "", err))
+		l.add(readProblem(f, "", err))
 	}
-	return problems
-}
-
-// sameCause tells whether p, a file that cannot be read, is explained by a problem already known.
-func sameCause(known, p problem) bool {
-	if known.Object != "" && known.Object == p.Object {
-		return true
-	}
-	if p.Offset == nil || known.Offset == nil {
-		return p.Offset == known.Offset && p.Reason == known.Reason
-	}
-	return *known.Offset == *p.Offset
+	return l.problems
 }
 
 func readProblem(f found, object string, err error) problem {
-	p := problem{Path: f.name, Format: f.Format, Object: object, Reason: err.Error()}
+	p := problem{Path: f.name, Format: f.Format, Object: object, Reason: err.Error(), Files: 1}
 	if e := (*formats.Error)(nil); errors.As(err, &e) {
 		p.Offset, p.Reason = &e.Offset, e.Err.Error()
 	}

@@ -16,8 +16,8 @@ type logFlags struct {
 }
 
 func (l *logFlags) register(flags *pflag.FlagSet) {
-	flags.TextVar(&l.level, "log-level", slog.LevelWarn, "log what has at least this `LEVEL`: debug, info, warn or error")
-	flags.Lookup("log-level").DefValue = "warn"
+	flags.TextVar(&l.level, "log-level", slog.LevelError, "log what has at least this `LEVEL`: debug, info, warn or error (default: warn for mount, else error)")
+	flags.Lookup("log-level").DefValue = ""
 	flags.StringVar(&l.file, "log-file", "", "append the log to this `FILE` instead of stderr")
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -31,6 +32,7 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 	flags.Var(&m.umask, "umask", "permission bits that files and directories do not have")
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
 	m.archiveFlags = readFlags(flags)
+	m.log.level = slog.LevelWarn
 	return m
 }
 

@@ -1,0 +1,60 @@
+package main
+
+import "path"
+
+// A problemList collects the problems of one recording. Files that cannot be read are no problem of
+// their own where a problem of the same file or place is known; neighbours count as one.
+type problemList struct {
+	problems []problem
+	objects  map[string]bool
+	offsets  map[int64]int // index in problems
+	run      int           // index of the problem of the file before, -1 if that was readable
+	told     int           // so many problems stand in the recording
+}
+
+func newProblemList(told []problem) *problemList {
+	l := &problemList{problems: told, objects: map[string]bool{}, offsets: map[int64]int{}, run: -1, told: len(told)}
+	for i, p := range told {
+		l.know(i, p)
+	}
+	return l
+}
+
+func (l *problemList) know(i int, p problem) {
+	if p.Object != "" {
+		l.objects[p.Object] = true
+	}
+	if p.Offset != nil {
+		l.offsets[*p.Offset] = i
+	}
+}
+
+// endRun says that a file could be read.
+func (l *problemList) endRun() { l.run = -1 }
+
+// add takes in a file that cannot be read.
+func (l *problemList) add(p problem) {
+	if l.objects[p.Object] {
+		return
+	}
+	if p.Offset != nil {
+		if i, ok := l.offsets[*p.Offset]; ok {
+			l.count(i)
+			return
+		}
+	}
+	if l.run >= 0 && path.Dir(l.problems[l.run].Object) == path.Dir(p.Object) {
+		l.count(l.run)
+		return
+	}
+	l.run = len(l.problems)
+	l.problems = append(l.problems, p)
+	l.know(l.run, p)
+}
+
+// count adds a file to those that cannot be read because of problem i.
+func (l *problemList) count(i int) {
+	if i >= l.told {
+		l.problems[i].Files++
+	}
+}
