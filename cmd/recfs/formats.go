@@ -10,6 +10,7 @@ import (
 	"recfs/formats/butter"
 	"recfs/formats/datafile"
 	"recfs/formats/nethack"
+	"recfs/formats/teehistorian"
 )
 
 // formatOptions are the flags that change what formats make of a recording.
@@ -43,6 +44,7 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 	return []formats.Format{
 		datafile.New(datafile.Options{Mapres: mapres, MaxData: int64(o.maxData)}),
 		nethack.Format,
+		teehistorian.New(teehistorian.Options{}),
 		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
 	}, nil
 }

@@ -1,0 +1,261 @@
+package teehistorian
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+)
+
+// scanWindow is how many bytes the pass reads at a time.
+const scanWindow = 256 << 10
+
+// A builder makes an index in one pass over the records.
+type builder struct {
+	*index
+	scan   *scanner
+	state  state
+	render renderer
+	event  event
+
+	// The open chunk.
+	open     bool
+	chunk    chunk
+	tickList []int32
+	active   []active   // by place in state.players
+	past     []activity // of stays that are not the latest any more
+	scratch  []byte
+
+	tickLen     int // digits of the tick
+	offsetLen   int // digits of the offset
+	offsetLimit int64
+}
+
+// An active is what the open chunk holds for the latest stay of a player.
+type active struct {
+	activity
+	inputLen int // characters of the numbers in the player's input
+}
+
+// buildIndex makes the index of a recording of that size, which may be unknown.
+func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*index, error) {
+	x := &index{start: h.start, bytes: h.start, end: endUnfinished}
+	x.tail.last = newDecoder(false).last
+	return extendIndex(ctx, x, src, size, h)
+}
+
+// extendIndex goes on where x ends, which the bytes before must still be the same for. It changes x.
+func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
+	dec := newDecoder(h.version1())
+	dec.tick, dec.last = x.tail.tick, x.tail.last
+	x.sortStays()
+	s, err := x.restore(&x.tail, x.bytes)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{
+		index: x, render: renderer{h.idents()},
+		scan: newScanner(contextReader{ctx, src}, x.bytes, size, dec, scanWindow), state: s,
+	}
+	b.reopen()
+	if err := b.run(); err != nil {
+		return nil, err
+	}
+	b.finish()
+	return x, nil
+}
+
+// run reads to the end of the records.
+func (b *builder) run() error {
+	e := &b.event
+	for b.end != endFinished {
+		if err := b.scan.next(&e.record); err != nil {
+			return b.stop(err)
+		}
+		if e.tick != b.chunk.last || !b.open {
+			b.startTick(&e.record)
+		}
+		b.state.apply(e)
+		b.account(e)
+		if e.kind == finish {
+			b.end = endFinished
+		}
+	}
+	return b.checkTrailing()
+}
+
+// stop notes how the records end, or returns an error of reading.
+func (b *builder) stop(err error) error {
+	at := b.scan.position()
+	switch {
+	case errors.Is(err, errEnd):
+		b.end = endUnfinished
+	case errors.Is(err, errShort):
+		b.end = endCut
+		b.problem(problem{"truncated", at, "the recording ends inside this record", true})
+	case errors.Is(err, errBad):
+		b.end = endDamaged
+		b.problem(problem{"bad_record", at, err.Error(), true})
+	default:
+		return err
+	}
+	if b.scan.broken != nil {
+		b.problem(problem{"bad_compression", b.scan.offset + int64(len(b.scan.buf)), b.scan.broken.Error(), true})
+	}
+	return nil
+}
+
+// checkTrailing notes bytes behind FINISH.
+func (b *builder) checkTrailing() error {
+	if b.scan.pos == len(b.scan.buf) && !b.scan.ended {
+		if err := b.scan.fill(); err != nil {
+			return err
+		}
+	}
+	if b.scan.pos < len(b.scan.buf) {
+		b.problem(problem{"trailing_bytes", b.scan.position(), "bytes behind FINISH are not decoded", true})
+	}
+	return nil
+}
+
+func (b *builder) problem(p problem) { b.problems = append(b.problems, p) }
+
+// isFull tells whether a record at offset that begins a tick begins a chunk.
+func (b *builder) isFull(offset int64) bool {
+	return !b.open || offset-b.chunk.offset >= chunkSize
+}
+
+// startTick begins a tick, and a chunk if it is time, with a record that is not applied yet.
+func (b *builder) startTick(r *record) {
+	if b.isFull(r.offset) {
+		tick := b.chunk.last
+		if b.open {
+			b.closeChunk(r.offset)
+		}
+		b.openChunk(r, tick)
+	}
+	b.chunk.last = r.tick
+	b.tickList = append(b.tickList, r.tick)
+	b.tickLen = intLen(r.tick)
+	b.chunk.lines += int64(len(`{"tick":,"time_ms":,"events":[`) + b.tickLen + uintLen(uint64(r.tick)*tickMS) + len(tickTail) - 1)
+}
+
+// openChunk begins a chunk with record r; before it the tick was another.
+func (b *builder) openChunk(r *record, tick int32) {
+	b.open = true
+	b.chunk = chunk{
+		offset: r.offset, first: r.tick, ordinal: b.tickCount(),
+		checkpoint: b.checkpoint(tick, 0), weight: b.state.weight(),
+	}
+	b.tickList = b.tickList[:0]
+}
+
+// checkpoint returns the state as a checkpoint.
+func (b *builder) checkpoint(tick, last int32) checkpoint {
+	b.scratch = appendPlayers(b.scratch[:0], &b.state, &b.texts)
+	return checkpoint{tick, last, b.state.stays, slices.Clone(b.scratch)}
+}
+
+// weight is how much there is to show of the state.
+func (s *state) weight() int { return len(s.players) + len(s.practice) }
+
+// closeChunk adds the open chunk, which ends at end.
+func (b *builder) closeChunk(end int64) {
+	b.chunk.size = end - b.chunk.offset
+	b.chunk.count = len(b.tickList)
+	b.scratch = appendTicks(b.scratch[:0], b.tickList)
+	b.chunk.ticks = slices.Clone(b.scratch)
+	b.activity = b.flush()
+	b.scratch = appendActivity(b.scratch[:0], b.activity)
+	b.chunk.activity = slices.Clone(b.scratch)
+	b.chunks = append(b.chunks, b.chunk)
+}
+
+// flush returns what the open chunk holds for each stay, which is counted in the stay too, and begins anew.
+func (b *builder) flush() []activity {
+	var list []activity
+	number := int32(len(b.chunks))
+	take := func(a *activity) {
+		if a.mentions == 0 && a.rows == [tables]int64{} {
+			return
+		}
+		s := &b.stays[a.stay]
+		if s.firstChunk < 0 {
+			s.firstChunk = number
+		}
+		s.lastChunk = number
+		for t := range a.rows {
+			s.rows[t] += a.rows[t]
+			s.bytes[t] += a.bytes[t]
+		}
+		list = append(list, *a)
+	}
+	for i := range b.past {
+		take(&b.past[i])
+	}
+	b.past = b.past[:0]
+	for i := range b.active {
+		a := &b.active[i].activity
+		take(a)
+		*a = activity{stay: a.stay}
+	}
+	slices.SortFunc(list, func(a, b activity) int { return int(a.stay - b.stay) })
+	return list
+}
+
+// finish closes the last chunk and keeps what is needed to go on.
+func (b *builder) finish() {
+	b.bytes = b.scan.position()
+	b.tail = b.checkpoint(b.scan.dec.tick, b.scan.dec.last)
+	if b.open {
+		b.closeChunk(b.bytes)
+	}
+	b.sortStays()
+}
+
+// reopen makes the last chunk of the index the open one again and drops what was said of its end.
+func (b *builder) reopen() {
+	b.problems = slices.DeleteFunc(b.problems, func(p problem) bool { return p.final })
+	if len(b.chunks) == 0 {
+		return
+	}
+	n := len(b.chunks) - 1
+	b.open = true
+	b.chunk = b.chunks[n]
+	b.chunks = b.chunks[:n]
+	b.tickList, _ = decodeTicks(b.chunk.ticks, b.chunk.first, b.chunk.count)
+	for i := range b.activity {
+		a := &b.activity[i]
+		s := &b.stays[a.stay]
+		for t := range a.rows {
+			s.rows[t] -= a.rows[t]
+			s.bytes[t] -= a.bytes[t]
+		}
+	}
+	b.tickLen = intLen(b.chunk.last)
+	b.grow()
+	for _, a := range b.activity {
+		p := b.state.lookup(b.stays[a.stay].cid)
+		if p.stay == a.stay {
+			b.active[b.state.slots[p.cid]-1].activity = a
+		} else {
+			b.past = append(b.past, a)
+		}
+	}
+}
+
+// grow makes room for all players of the state.
+func (b *builder) grow() {
+	for i := len(b.active); i < len(b.state.players); i++ {
+		p := &b.state.players[i]
+		b.active = append(b.active, active{activity{stay: p.stay}, inputLen(&p.input)})
+	}
+}
+
+func inputLen(input *[inputs]int32) int {
+	n := 0
+	for _, v := range input {
+		n += intLen(v)
+	}
+	return n
+}

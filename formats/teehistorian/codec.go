@@ -1,0 +1,374 @@
+package teehistorian
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"recfs/formats"
+	"recfs/formats/internal/wire"
+)
+
+// indexVersion is the first number of a stored index. It changes whenever what follows does.
+const indexVersion = 1
+
+// sealSize is how many bytes before the end of the index are remembered by their checksum.
+const sealSize = 4 << 10
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A seal tells whether an index fits a source: it is of the very version that was read, or of one that has grown.
+type seal struct {
+	stored   int64 // size and time of the file
+	modified time.Time
+	header   uint32 // checksum of the header
+	tail     uint32 // checksum of the last bytes before the end of the index
+}
+
+// makeSeal computes the seal of an index that ends at end.
+func makeSeal(src formats.Source, h *header, end int64) (seal, error) {
+	tail := make([]byte, min(sealSize, end-h.start))
+	if n, err := src.ReadAt(tail, end-int64(len(tail))); n < len(tail) {
+		return seal{}, err
+	}
+	return seal{
+		stored: src.Stored, modified: src.ModTime,
+		header: crc32.Checksum(h.json, castagnoli), tail: crc32.Checksum(tail, castagnoli),
+	}, nil
+}
+
+// sameVersion tells whether both are of one version of the source.
+func (s seal) sameVersion(src formats.Source) bool {
+	return s.stored == src.Stored && s.modified.Equal(src.ModTime)
+}
+
+// An indexWriter appends the values of an index.
+type indexWriter struct {
+	b []byte
+}
+
+func (w *indexWriter) uint(v uint64) { w.b = binary.AppendUvarint(w.b, v) }
+
+func (w *indexWriter) int(v int64) { w.b = binary.AppendVarint(w.b, v) }
+
+func (w *indexWriter) bytes(b []byte) {
+	w.uint(uint64(len(b)))
+	w.b = append(w.b, b...)
+}
+
+func (w *indexWriter) text(s string) {
+	w.uint(uint64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+// optional writes whether p is set, and then what it points to.
+func optional[V any](w *indexWriter, p *V, write func(V)) {
+	if p == nil {
+		w.uint(0)
+		return
+	}
+	w.uint(1)
+	write(*p)
+}
+
+func (w *indexWriter) optionalText(s *string) { optional(w, s, w.text) }
+
+func (w *indexWriter) optionalInt(v *int32) {
+	optional(w, v, func(v int32) { w.int(int64(v)) })
+}
+
+// encode returns the bytes of an index with its seal.
+func (x *index) encode(s seal) []byte {
+	w := &indexWriter{b: make([]byte, 0, x.memory()/2)}
+	w.uint(indexVersion)
+	w.uint(uint64(s.stored))
+	w.int(s.modified.UnixNano())
+	w.uint(uint64(s.header))
+	w.uint(uint64(s.tail))
+
+	w.uint(uint64(x.start))
+	w.uint(uint64(x.bytes))
+	w.text(x.end)
+	w.uint(uint64(x.records))
+	w.uint(uint64(x.anomalies))
+	for _, n := range x.counts.kinds {
+		w.uint(uint64(n))
+	}
+	w.uint(uint64(len(x.counts.extensions)))
+	for event, n := range x.counts.extensions {
+		w.text(event)
+		w.uint(uint64(n))
+	}
+	w.uint(uint64(len(x.problems)))
+	for i := range x.problems {
+		w.problem(&x.problems[i])
+	}
+	w.uint(uint64(len(x.texts.list)))
+	for _, s := range x.texts.list {
+		w.text(s)
+	}
+	w.uint(uint64(len(x.stays)))
+	for i := range x.stays {
+		w.stay(&x.stays[i])
+	}
+	w.uint(uint64(len(x.practice)))
+	for _, p := range x.practice {
+		w.uint(uint64(p.offset))
+		w.int(int64(p.team))
+		w.uint(oneIf(p.on))
+	}
+	w.uint(uint64(len(x.chunks)))
+	for i := range x.chunks {
+		w.chunk(&x.chunks[i])
+	}
+	w.checkpoint(&x.tail)
+	w.int(int64(x.tail.last))
+	w.uint(uint64(len(x.activity)))
+	for _, a := range x.activity {
+		w.uint(uint64(a.stay))
+		w.numbers(a.rows[:])
+		w.numbers(a.bytes[:])
+		w.uint(uint64(a.mentions))
+	}
+	return w.b
+}
+
+func oneIf(on bool) uint64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func (w *indexWriter) numbers(list []int64) {
+	for _, n := range list {
+		w.uint(uint64(n))
+	}
+}
+
+func (w *indexWriter) problem(p *problem) {
+	w.text(p.code)
+	w.uint(uint64(p.offset))
+	w.text(p.message)
+	w.uint(oneIf(p.final))
+}
+
+func (w *indexWriter) stay(s *stay) {
+	w.uint(uint64(s.cid))
+	w.int(int64(s.firstChunk))
+	w.int(int64(s.lastChunk))
+	w.uint(uint64(s.protocol))
+	w.uint(uint64(len(s.names)))
+	for _, n := range s.names {
+		w.text(n)
+	}
+	w.optionalText(s.clan)
+	w.optionalInt(s.version)
+	w.optionalText(s.versionStr)
+	w.uint(uint64(s.first))
+	w.optionalInt(s.join)
+	w.optionalInt(s.drop)
+	w.optionalText(s.reason)
+	w.uint(uint64(s.lives))
+	w.uint(uint64(len(s.finishes)))
+	for _, f := range s.finishes {
+		w.int(int64(f.Tick))
+		w.int(int64(f.TimeTicks))
+	}
+	w.numbers(s.rows[:])
+	w.numbers(s.bytes[:])
+}
+
+func (w *indexWriter) chunk(c *chunk) {
+	w.uint(uint64(c.size))
+	w.uint(uint64(c.first))
+	w.uint(uint64(c.last - c.first))
+	w.uint(uint64(c.count))
+	w.uint(uint64(c.lines))
+	w.uint(uint64(c.log))
+	w.uint(uint64(c.weight))
+	w.bytes(c.ticks)
+	w.checkpoint(&c.checkpoint)
+	w.bytes(c.activity)
+}
+
+func (w *indexWriter) checkpoint(c *checkpoint) {
+	w.uint(uint64(c.tick))
+	w.uint(uint64(c.stays))
+	w.bytes(c.players)
+}
+
+// decodeIndex reads what encode wrote.
+func decodeIndex(b []byte) (*index, seal, error) {
+	r := &indexReader{Cursor: wire.NewCursor(name, b, 0)}
+	if v := r.uint(math.MaxInt64); v != indexVersion {
+		r.Fail("index version %d", v)
+	}
+	s := seal{stored: r.int64(), modified: time.Unix(0, r.signed())}
+	s.header = uint32(r.uint(math.MaxUint32))
+	s.tail = uint32(r.uint(math.MaxUint32))
+
+	x := &index{start: r.int64(), bytes: r.int64(), end: r.string(), records: r.int64(), anomalies: r.int64()}
+	for i := range x.counts.kinds {
+		x.counts.kinds[i] = r.int64()
+	}
+	x.counts.extensions = map[string]int64{}
+	for range r.count(2) {
+		event := r.string()
+		x.counts.extensions[event] = r.int64()
+	}
+	for range r.count(4) {
+		x.problems = append(x.problems, problem{r.string(), r.int64(), r.string(), r.bool()})
+	}
+	for range r.count(1) {
+		x.texts.id(r.string())
+	}
+	r.texts = x.texts.list
+	x.stays = make([]stay, r.count(16))
+	for i := range x.stays {
+		r.stay(&x.stays[i])
+	}
+	for range r.count(3) {
+		x.practice = append(x.practice, practiceChange{r.int64(), r.int32(), r.bool()})
+	}
+	x.chunks = make([]chunk, r.count(10))
+	offset, ordinal := x.start, 0
+	for i := range x.chunks {
+		c := &x.chunks[i]
+		c.offset, c.ordinal = offset, ordinal
+		r.chunk(c)
+		offset += c.size
+		ordinal += c.count
+	}
+	x.tail = r.checkpoint()
+	x.tail.last = r.int32()
+	for range r.count(8) {
+		a := activity{stay: int32(r.uint(uint64(len(x.stays))))}
+		r.numbers(a.rows[:])
+		r.numbers(a.bytes[:])
+		a.mentions = r.int64()
+		x.activity = append(x.activity, a)
+	}
+	x.sortStays()
+	return x, s, r.Err()
+}
+
+// count reads the number of elements of a list, each of at least size bytes.
+func (r *indexReader) count(size int) int {
+	return int(r.uint(uint64(r.Len() / size)))
+}
+
+func (r *indexReader) int64() int64 { return int64(r.uint(math.MaxInt64)) }
+
+func (r *indexReader) signed() int64 { return wire.Zigzag(r.Uvarint(binary.MaxVarintLen64)) }
+
+func (r *indexReader) int32() int32 { return int32(r.signed()) }
+
+func (r *indexReader) bool() bool { return r.uint(1) == 1 }
+
+func (r *indexReader) string() string { return string(r.Bytes(r.count(1))) }
+
+// copy reads bytes that do not keep all of the stored index alive.
+func (r *indexReader) copy() []byte { return slices.Clone(r.Bytes(r.count(1))) }
+
+func (r *indexReader) numbers(list []int64) {
+	for i := range list {
+		list[i] = r.int64()
+	}
+}
+
+func (r *indexReader) optionalText() *string {
+	if !r.bool() {
+		return nil
+	}
+	s := r.string()
+	return &s
+}
+
+func (r *indexReader) optionalInt() *int32 {
+	if !r.bool() {
+		return nil
+	}
+	v := r.int32()
+	return &v
+}
+
+func (r *indexReader) stay(s *stay) {
+	s.cid = int32(r.uint(maxClients - 1))
+	s.firstChunk = r.int32()
+	s.lastChunk = r.int32()
+	s.protocol = protocol(r.uint(math.MaxUint8))
+	for range r.count(1) {
+		s.names = append(s.names, r.string())
+	}
+	s.clan = r.optionalText()
+	s.version = r.optionalInt()
+	s.versionStr = r.optionalText()
+	s.first = int32(r.uint(math.MaxInt32))
+	s.join = r.optionalInt()
+	s.drop = r.optionalInt()
+	s.reason = r.optionalText()
+	s.lives = r.int64()
+	for range r.count(2) {
+		s.finishes = append(s.finishes, finishTime{r.int32(), r.int32()})
+	}
+	r.numbers(s.rows[:])
+	r.numbers(s.bytes[:])
+}
+
+func (r *indexReader) chunk(c *chunk) {
+	c.size = r.int64()
+	c.first = int32(r.uint(math.MaxInt32))
+	c.last = c.first + int32(r.uint(uint64(math.MaxInt32-c.first)))
+	c.count = int(r.uint(math.MaxInt32))
+	c.lines = r.int64()
+	c.log = r.int64()
+	c.weight = int(r.uint(math.MaxInt32))
+	c.ticks = r.copy()
+	c.checkpoint = r.checkpoint()
+	c.activity = r.copy()
+	if _, ok := decodeTicks(c.ticks, c.first, c.count); !ok {
+		r.Fail("the ticks of a chunk")
+	}
+}
+
+func (r *indexReader) checkpoint() checkpoint {
+	return checkpoint{tick: int32(r.uint(math.MaxInt32)), stays: int32(r.uint(math.MaxInt32)), players: r.copy()}
+}
+
+// memory is about what the index keeps alive.
+func (x *index) memory() int64 {
+	n := 0
+	for i := range x.chunks {
+		c := &x.chunks[i]
+		n += cap(c.ticks) + cap(c.checkpoint.players) + cap(c.activity) + 160
+	}
+	for i := range x.stays {
+		n += 256 + 8*cap(x.stays[i].finishes)
+	}
+	for _, s := range x.texts.list {
+		n += 3*len(s) + 64 // there, in the map and in a stay
+	}
+	return int64(n + 64*len(x.problems) + 24*len(x.practice))
+}
+
+// fits checks that an index with the seal s describes the beginning of src.
+func (x *index) fits(s seal, src formats.Source, h *header) error {
+	if h.start != x.start || s.header != crc32.Checksum(h.json, castagnoli) {
+		return formats.Corrupt(name, int64(len(magic)), "the header is another than in the index")
+	}
+	if s.sameVersion(src) {
+		return nil
+	}
+	if src.Size != formats.UnknownSize && src.Size < x.bytes {
+		return formats.Errorf(name, src.Size, io.ErrUnexpectedEOF, "the recording is shorter than its index")
+	}
+	now, err := makeSeal(src, h, x.bytes)
+	if err == nil && now.tail != s.tail {
+		err = formats.Corrupt(name, x.bytes, "the recording is another than in the index")
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package teehistorian
+
+import (
+	"time"
+
+	"recfs/formats"
+)
+
+type indexDocument struct {
+	Format   string            `json:"format"`
+	Complete bool              `json:"complete"`
+	End      string            `json:"end"`
+	Totals   totals            `json:"totals"`
+	Chunks   []chunkEntry      `json:"chunks"`
+	Problems []formats.Problem `json:"problems"`
+}
+
+type totals struct {
+	StartTime  *string          `json:"start_time"`
+	FirstTick  *int32           `json:"first_tick"`
+	LastTick   *int32           `json:"last_tick"`
+	DurationMS *int64           `json:"duration_ms"`
+	Ticks      int              `json:"ticks"`
+	Records    int64            `json:"records"`
+	Bytes      int64            `json:"bytes"`
+	Players    int              `json:"players"`
+	Anomalies  int64            `json:"anomalies"`
+	Events     map[string]int64 `json:"events"`
+}
+
+type chunkEntry struct {
+	Chunk     int   `json:"chunk"`
+	FirstTick int32 `json:"first_tick"`
+	LastTick  int32 `json:"last_tick"`
+	Ticks     int   `json:"ticks"`
+	Offset    int64 `json:"offset"`
+	Stored    int64 `json:"stored"`
+	Size      int64 `json:"size"`
+}
+
+// indexJSON returns the content of index.json (tree section 9).
+func indexJSON(x *index, h *header) any {
+	d := indexDocument{
+		Format: name, Complete: x.end == endFinished, End: x.end,
+		Totals: totals{
+			Ticks: x.tickCount(), Records: x.records, Bytes: x.bytes, Players: len(x.stays),
+			Anomalies: x.anomalies, Events: x.counts.byName(),
+		},
+		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.list(),
+	}
+	if start, ok := h.startTime(); ok {
+		text := start.Format(time.RFC3339)
+		d.Totals.StartTime = &text
+	}
+	for i := range x.chunks {
+		c := &x.chunks[i]
+		d.Chunks[i] = chunkEntry{i, c.first, c.last, c.count, c.offset, c.size, c.size}
+	}
+	if n := len(x.chunks); n > 0 {
+		d.Totals.FirstTick, d.Totals.LastTick = &x.chunks[0].first, &x.chunks[n-1].last
+		ms := int64(x.chunks[n-1].last) * tickMS
+		d.Totals.DurationMS = &ms
+	}
+	return d
+}
+
+// byName returns the counts of all events that occur.
+func (c *counts) byName() map[string]int64 {
+	m := map[string]int64{}
+	for event, n := range c.extensions {
+		m[event] = n
+	}
+	for k, event := range eventNames {
+		if n := c.kinds[-k]; n > 0 {
+			m[event] = n
+		}
+	}
+	return m
+}
+
+// A playerEntry is an element of players.json (tree section 7).
+type playerEntry struct {
+	Dir        string       `json:"dir"`
+	CID        int32        `json:"cid"`
+	Name       *string      `json:"name"`
+	Clan       *string      `json:"clan"`
+	Protocol   *string      `json:"protocol"`
+	Names      []string     `json:"names"`
+	Version    *int32       `json:"version"`
+	VersionStr *string      `json:"version_str"`
+	FirstTick  int32        `json:"first_tick"`
+	JoinTick   *int32       `json:"join_tick"`
+	DropTick   *int32       `json:"drop_tick"`
+	DropReason *string      `json:"drop_reason"`
+	Lives      int64        `json:"lives"`
+	Positions  int64        `json:"positions"`
+	Inputs     int64        `json:"inputs"`
+	Commands   int64        `json:"commands"`
+	Finishes   []finishTime `json:"finishes"`
+}
+
+// playersJSON returns the content of players.json.
+func playersJSON(r *recording) any {
+	list := make([]playerEntry, len(r.idx.stays))
+	for i := range r.idx.stays {
+		s := &r.idx.stays[i]
+		e := playerEntry{
+			Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
+			FirstTick: s.first, JoinTick: s.join, DropTick: s.drop, DropReason: s.reason, Lives: s.lives,
+			Positions: s.rows[positionTable], Inputs: s.rows[inputTable], Commands: s.rows[commandTable],
+			Finishes: s.finishes,
+		}
+		if n := len(s.names); n > 0 {
+			e.Name = &s.names[n-1]
+		} else {
+			e.Names = []string{}
+		}
+		if s.protocol != unknownProtocol {
+			text := s.protocol.String()
+			e.Protocol = &text
+		}
+		if e.Finishes == nil {
+			e.Finishes = []finishTime{}
+		}
+		list[i] = e
+	}
+	return struct {
+		Players []playerEntry `json:"players"`
+	}{list}
+}
+
+// tableSize is the size of a stay's rows of table t in chunk k.
+func (x *index) tableSize(k int, stay int32, t table) (int64, error) {
+	list, err := decodeActivity(x.chunks[k].activity)
+	for i := range list {
+		if list[i].stay == stay {
+			return list[i].bytes[t], err
+		}
+	}
+	return 0, err
+}
+
+// logSize is the size of the part of events.txt in chunk k.
+func (r *recording) logSize(k int) (int64, error) {
+	c := &r.idx.chunks[k]
+	list, err := decodeActivity(c.activity)
+	size := c.log
+	for i := range list {
+		size += list[i].mentions * int64(len(r.dirs[list[i].stay]))
+	}
+	return size, err
+}

@@ -1,0 +1,234 @@
+package teehistorian
+
+import (
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// inputNames are the components of an input, in stored order.
+var inputNames = [inputs]string{
+	"direction", "target_x", "target_y", "jump", "fire", "hook", "player_flags",
+	"wanted_weapon", "next_weapon", "prev_weapon",
+}
+
+// inputKeys are the names as they stand between the values of an input object.
+var inputKeys = func() (keys [inputs]string) {
+	for i, name := range inputNames {
+		keys[i] = `,"` + name + `":`
+	}
+	keys[0] = "{" + keys[0][1:]
+	return keys
+}()
+
+// tickMS is the length of a tick in milliseconds.
+const tickMS = 20
+
+// eventNames are the names of all kinds but extensions.
+var eventNames = map[kind]string{
+	playerDiff: "player_diff", finish: "finish", tickSkip: "tick_skip", playerNew: "player_new",
+	playerOld: "player_old", inputDiff: "input_diff", inputNew: "input_new", netMessage: "net_message",
+	join: "join", drop: "drop", consoleCommand: "console_command",
+}
+
+// A renderer writes events as JSON objects (tree sections 3 to 5).
+type renderer struct {
+	idents map[uuid.UUID]string // names of extensions in the header
+}
+
+// appendEvent appends e as a compact JSON object.
+func (r *renderer) appendEvent(b []byte, e *event) []byte {
+	switch e.kind {
+	case playerDiff:
+		b = append(b, `{"event":"player_diff","offset":`...)
+		b = jsonenc.Int(b, e.offset)
+		b = append(b, `,"cid":`...)
+		b = jsonenc.Int(b, e.cid)
+		b = append(b, `,"dx":`...)
+		b = jsonenc.Int(b, e.x)
+		b = append(b, `,"dy":`...)
+		b = jsonenc.Int(b, e.y)
+		if !e.known {
+			return append(b, `,"x":null,"y":null}`...)
+		}
+		b = append(b, `,"x":`...)
+		b = jsonenc.Int(b, e.player.x)
+		b = append(b, `,"y":`...)
+		b = jsonenc.Int(b, e.player.y)
+		return append(b, '}')
+	case inputDiff:
+		b = append(b, `{"event":"input_diff","offset":`...)
+		b = jsonenc.Int(b, e.offset)
+		b = append(b, `,"cid":`...)
+		b = jsonenc.Int(b, e.cid)
+		b = append(b, `,"diff":{`...)
+		for m := e.changed; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros16(m)
+			b = append(b, inputKeys[i][1:]...)
+			b = jsonenc.Int(b, e.input[i])
+			if m&(m-1) != 0 {
+				b = append(b, ',')
+			}
+		}
+		b = append(b, `},"input":`...)
+		if !e.known {
+			return append(b, `null}`...)
+		}
+		b = appendInput(b, &e.player.input)
+		return append(b, '}')
+	}
+	return r.appendRare(b, e)
+}
+
+func appendInput(b []byte, input *[inputs]int32) []byte {
+	for i, key := range &inputKeys {
+		b = append(b, key...)
+		b = jsonenc.Int(b, input[i])
+	}
+	return append(b, '}')
+}
+
+// name returns what "event" says.
+func (e *event) name() string {
+	if e.kind == extension {
+		return e.payload.typ.event
+	}
+	return eventNames[e.kind]
+}
+
+func (r *renderer) appendRare(b []byte, e *event) []byte {
+	b = append(b, `{"event":"`...)
+	b = append(b, e.name()...)
+	b = append(b, `","offset":`...)
+	b = jsonenc.Int(b, e.offset)
+	switch e.kind {
+	case tickSkip:
+		b = appendNumber(b, "dt", e.dt)
+	case playerNew:
+		b = appendNumber(b, "cid", e.cid)
+		b = appendNumber(b, "x", e.x)
+		b = appendNumber(b, "y", e.y)
+	case playerOld, join:
+		b = appendNumber(b, "cid", e.cid)
+	case inputNew:
+		b = appendNumber(b, "cid", e.cid)
+		b = appendKey(b, "input")
+		b = appendInput(b, &e.input)
+	case netMessage:
+		b = appendMessage(b, e)
+	case drop:
+		b = appendNumber(b, "cid", e.cid)
+		b = appendText(b, "reason", e.data)
+	case consoleCommand:
+		b = appendCommand(b, e)
+	case extension:
+		b = r.appendPayload(b, e)
+	}
+	return append(b, '}')
+}
+
+func appendNumber(b []byte, name string, v int32) []byte {
+	return jsonenc.Int(appendKey(b, name), v)
+}
+
+func appendMessage(b []byte, e *event) []byte {
+	m := &e.message
+	b = appendNumber(b, "cid", e.cid)
+	b = appendKey(b, "protocol")
+	b = appendProtocol(b, m.protocol)
+	b = appendKey(b, "message")
+	if m.typ == nil {
+		b = append(b, "null"...)
+	} else {
+		b = jsonenc.String(b, m.typ.name)
+	}
+	b = appendKey(b, "fields")
+	if m.ok {
+		start := len(b)
+		if b = appendFields(b, m.values); len(b) == start {
+			b = append(b, '{')
+		}
+		b[start] = '{' // in place of the comma of the first field
+		b = append(b, '}')
+	} else {
+		b = append(b, "null"...)
+	}
+	return jsonenc.Hex(appendKey(b, "data"), e.data)
+}
+
+func appendProtocol(b []byte, p protocol) []byte {
+	if p == unknownProtocol {
+		return append(b, "null"...)
+	}
+	return jsonenc.String(b, p.String())
+}
+
+func appendCommand(b []byte, e *event) []byte {
+	b = appendNumber(b, "cid", e.cid)
+	b = appendNumber(b, "flags", e.flags)
+	b = appendText(b, "command", e.data)
+	b = appendArguments(appendKey(b, "args"), e, jsonenc.String[[]byte])
+	if !utf8.Valid(e.args) {
+		b = appendArguments(appendKey(b, "args_hex"), e, jsonenc.Hex)
+	}
+	return b
+}
+
+func appendArguments(b []byte, e *event, element func(dst, arg []byte) []byte) []byte {
+	b = append(b, '[')
+	first := len(b)
+	for arg := range e.arguments() {
+		if len(b) > first {
+			b = append(b, ',')
+		}
+		b = element(b, arg)
+	}
+	return append(b, ']')
+}
+
+func (r *renderer) appendPayload(b []byte, e *event) []byte {
+	p := &e.payload
+	if p.typ == &unknownExtension {
+		b = jsonenc.String(appendKey(b, "uuid"), uuid.UUID(e.uuid).String())
+		if name, ok := r.idents[e.uuid]; ok {
+			b = jsonenc.String(appendKey(b, "name"), name)
+		}
+		return jsonenc.Hex(appendKey(b, "data"), e.data)
+	}
+	b = appendFields(b, p.values)
+	if p.short {
+		b = append(b, `,"short":true`...)
+	}
+	if p.short || p.longer {
+		b = jsonenc.Hex(appendKey(b, "data"), e.data)
+	}
+	return b
+}
+
+// appendTickHead appends what stands before the events of a tick in a line of lines/.
+func appendTickHead(b []byte, tick int32) []byte {
+	b = append(b, `{"tick":`...)
+	b = jsonenc.Int(b, tick)
+	b = append(b, `,"time_ms":`...)
+	b = jsonenc.Int(b, int64(tick)*tickMS)
+	return append(b, `,"events":[`...)
+}
+
+const tickTail = "]}\n"
+
+// appendDocumentHead appends the beginning of a document of ticks/ or states/.
+func appendDocumentHead(b []byte, tick int32) []byte {
+	b = append(b, "{\n  \"tick\": "...)
+	b = jsonenc.Int(b, tick)
+	b = append(b, ",\n  \"time_ms\": "...)
+	return jsonenc.Int(b, int64(tick)*tickMS)
+}
+
+const (
+	eventsHead   = ",\n  \"events\": ["
+	element      = "\n    " // before each element of a list of objects
+	documentTail = "\n  ]\n}\n"
+)

@@ -1,0 +1,78 @@
+package teehistorian
+
+import "github.com/google/uuid"
+
+// namespace is that of the names of all extensions (sheet section 1).
+var namespace = uuid.MustParse("e05ddaaa-c4e6-4cfb-b642-5d48e80c0029")
+
+// An extensionType is one kind of EX record (sheet section 7).
+type extensionType struct {
+	event  string // as in the tree
+	name   string // hashes to its UUID
+	fields []field
+}
+
+// extensionTypes are the known kinds of EX records, in the order of the sheet.
+var extensionTypes = []extensionType{
+	{"test", "teehistorian-test@ddnet.tw", nil},
+	{"ddnetver_old", "teehistorian-ddnetver-old@ddnet.tw", []field{{name: "cid"}, {name: "version"}}},
+	{"ddnetver", "teehistorian-ddnetver@ddnet.tw", []field{
+		{name: "cid"}, {"connection_id", uuidField}, {name: "version"}, {"version_str", textField},
+	}},
+	{"auth_init", "teehistorian-auth-init@ddnet.tw", []field{{name: "cid"}, {name: "level"}, {"identity", textField}}},
+	{"auth_login", "teehistorian-auth-login@ddnet.tw", []field{{name: "cid"}, {name: "level"}, {"identity", textField}}},
+	{"auth_logout", "teehistorian-auth-logout@ddnet.tw", []field{{name: "cid"}}},
+	{"joinver6", "teehistorian-joinver6@ddnet.tw", []field{{name: "cid"}}},
+	{"joinver7", "teehistorian-joinver7@ddnet.tw", []field{{name: "cid"}}},
+	{"save_success", "teehistorian-save-success@ddnet.tw", []field{{name: "team"}, {"save_id", uuidField}, {"save", textField}}},
+	{"save_failure", "teehistorian-save-failure@ddnet.tw", []field{{name: "team"}}},
+	{"load_success", "teehistorian-load-success@ddnet.tw", []field{{name: "team"}, {"save_id", uuidField}, {"save", textField}}},
+	{"load_failure", "teehistorian-load-failure@ddnet.tw", []field{{name: "team"}}},
+	{"player_team", "teehistorian-player-team@ddnet.tw", []field{{name: "cid"}, {name: "team"}}},
+	{"team_practice", "teehistorian-team-practice@ddnet.tw", []field{{name: "team"}, {name: "practice"}}},
+	{"player_ready", "teehistorian-player-ready@ddnet.tw", []field{{name: "cid"}}},
+	{"player_switch", "teehistorian-player-swap@ddnet.tw", []field{{name: "cid1"}, {name: "cid2"}}},
+	{"player_rejoin", "teehistorian-rejoinver6@ddnet.org", []field{{name: "cid"}}},
+	{"antibot", "teehistorian-antibot@ddnet.org", []field{{"data", restField}}},
+	{"player_name", "teehistorian-player-name@ddnet.org", []field{{name: "cid"}, {"name", textField}}},
+	{"player_finish", "teehistorian-player-finish@ddnet.org", []field{{name: "cid"}, {name: "time_ticks"}}},
+	{"team_finish", "teehistorian-team-finish@ddnet.org", []field{{name: "team"}, {name: "time_ticks"}}},
+}
+
+// unknownExtension stands for every other UUID.
+var unknownExtension = extensionType{event: "ex"}
+
+// extensions holds the known kinds by their UUID.
+var extensions = func() map[uuid.UUID]*extensionType {
+	m := make(map[uuid.UUID]*extensionType, len(extensionTypes))
+	for i := range extensionTypes {
+		m[extensionID(extensionTypes[i].name)] = &extensionTypes[i]
+	}
+	return m
+}()
+
+// extensionID returns the UUID of an extension of that name.
+func extensionID(name string) uuid.UUID {
+	return uuid.NewMD5(namespace, []byte(name))
+}
+
+// A payload is the content of an EX record.
+type payload struct {
+	typ    *extensionType
+	values []value
+	short  bool // fields are missing
+	longer bool // there are bytes behind the fields
+}
+
+// decodeExtension decodes an EX record into p, whose slice it uses again.
+func (p *payload) decode(r *record) {
+	p.typ = extensions[r.uuid]
+	if p.typ == nil {
+		p.typ = &unknownExtension
+	}
+	values, n, ok := decodeFields(p.values[:0], p.typ.fields, r.data, 0)
+	p.values, p.short, p.longer = values, !ok, n < len(r.data)
+}
+
+// num returns the int field of that name.
+func (p *payload) num(name string) int32 { return find(p.values, name).num }

@@ -1,0 +1,199 @@
+package teehistorian
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// An object is a JSON object whose members keep their order. encoding/json keeps neither order nor the bytes of
+// strings that are not UTF-8, both of which header.json shows.
+type object []member
+
+// A member is a key with its value.
+type member struct {
+	key      string
+	raw      []byte // the value as stored, its bad UTF-8 replaced, if neither string nor object
+	isString bool
+	text     []byte // of a string, unescaped, with its bad UTF-8
+	nested   object // of an object
+	isObject bool
+}
+
+func (o object) find(key string) *member {
+	for i := range o {
+		if o[i].key == key {
+			return &o[i]
+		}
+	}
+	return nil
+}
+
+// parseObject parses a JSON object. Of a repeated key the last value counts, at the first one's place.
+func parseObject(b []byte) (object, error) {
+	clean := []byte(cleanText(b))
+	if !json.Valid(clean) {
+		var v any
+		return nil, json.Unmarshal(clean, &v)
+	}
+	p := jsonParser{b: b}
+	p.space()
+	if p.peek() != '{' {
+		return nil, errors.New("another value")
+	}
+	return p.object()
+}
+
+// jsonParser goes through JSON that is valid but for bytes that are not UTF-8 inside strings.
+type jsonParser struct {
+	b []byte
+	p int
+}
+
+func (p *jsonParser) peek() byte {
+	if p.p < len(p.b) {
+		return p.b[p.p]
+	}
+	return 0
+}
+
+func (p *jsonParser) space() {
+	for {
+		switch p.peek() {
+		case ' ', '\t', '\r', '\n', ',', ':': // valid JSON has them where they belong
+			p.p++
+		default:
+			return
+		}
+	}
+}
+
+func (p *jsonParser) object() (object, error) {
+	var o object
+	index := map[string]int{}
+	p.p++
+	for p.space(); p.peek() != '}'; p.space() {
+		key, err := p.string()
+		if err != nil {
+			return nil, err
+		}
+		m, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		m.key = cleanText(key)
+		if i, ok := index[m.key]; ok {
+			o[i] = m
+			continue
+		}
+		index[m.key] = len(o)
+		o = append(o, m)
+	}
+	p.p++
+	return o, nil
+}
+
+func (p *jsonParser) value() (m member, err error) {
+	p.space()
+	start := p.p
+	switch p.peek() {
+	case '"':
+		m.isString = true
+		m.text, err = p.string()
+	case '{':
+		m.isObject = true
+		m.nested, err = p.object()
+	default:
+		p.skip()
+		m.raw = []byte(cleanText(p.b[start:p.p]))
+	}
+	return m, err
+}
+
+// skip goes behind a list, number or word.
+func (p *jsonParser) skip() {
+	for depth := 0; p.p < len(p.b); {
+		switch p.b[p.p] {
+		case '"':
+			p.skipString()
+			continue
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth == 0 {
+				return // ends what the value is in
+			}
+			if depth--; depth == 0 {
+				p.p++
+				return
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return
+			}
+		}
+		p.p++
+	}
+}
+
+func (p *jsonParser) skipString() {
+	for p.p++; p.p < len(p.b) && p.b[p.p] != '"'; p.p++ {
+		if p.b[p.p] == '\\' {
+			p.p++
+		}
+	}
+	p.p++
+}
+
+// string returns the bytes of a string, unescaped.
+func (p *jsonParser) string() ([]byte, error) {
+	start := p.p
+	p.skipString()
+	if p.p > len(p.b) {
+		return nil, fmt.Errorf("a string without an end")
+	}
+	var out []byte
+	// Runs of bad UTF-8 are copied, everything between is unquoted by encoding/json.
+	for body := p.b[start+1 : p.p-1]; len(body) > 0; {
+		good := badUTF8(body)
+		var s string
+		if err := json.Unmarshal(append(append([]byte{'"'}, body[:good]...), '"'), &s); err != nil {
+			return nil, err
+		}
+		out = append(out, s...)
+		if body = body[good:]; len(body) > 0 {
+			out, body = append(out, body[0]), body[1:]
+		}
+	}
+	return out, nil
+}
+
+// appendObject appends o as JSON, with the exact bytes of strings that are not UTF-8 beside them.
+func appendObject(dst []byte, o object) []byte {
+	dst = append(dst, '{')
+	for i, m := range o {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonenc.String(dst, m.key)
+		dst = append(dst, ':')
+		switch {
+		case m.isObject:
+			dst = appendObject(dst, m.nested)
+		case m.isString:
+			dst = jsonenc.String(dst, m.text)
+			if !utf8.Valid(m.text) && o.find(m.key+"_hex") == nil {
+				dst = append(dst, ',')
+				dst = jsonenc.String(dst, m.key+"_hex")
+				dst = append(dst, ':')
+				dst = jsonenc.Hex(dst, m.text)
+			}
+		default:
+			dst = append(dst, m.raw...)
+		}
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,217 @@
+package teehistorian
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"sync/atomic"
+
+	"recfs/formats"
+)
+
+// chunkSize is the size from which on a chunk ends with its tick (tree section 2).
+const chunkSize = 128 << 10
+
+// maxAnomalies is how many anomalies are listed.
+const maxAnomalies = 100
+
+// How the records of a recording end.
+const (
+	endFinished   = "finished"
+	endUnfinished = "unfinished"
+	endCut        = "cut"
+	endDamaged    = "damaged"
+)
+
+// An index is what one pass over all records leaves behind: where the chunks are and the state at the beginning of
+// each, the stays, and the totals. With it every file of the tree has a name and nearly every one a size.
+type index struct {
+	start     int64 // offset of the first record
+	bytes     int64 // end of the last complete record
+	end       string
+	records   int64
+	anomalies int64
+	counts    counts
+	problems  []problem
+	chunks    []chunk
+	stays     []stay
+	practice  []practiceChange
+
+	// What the pass needs to go on when the recording has grown.
+	tail     checkpoint
+	activity []activity // of the last chunk
+
+	texts    texts             // of the checkpoints
+	byClient map[int32][]int32 // stays of each client id
+	decoded  atomic.Pointer[chunkTicks]
+}
+
+// counts are the numbers of events by name.
+type counts struct {
+	kinds      [12]int64 // by -kind
+	extensions map[string]int64
+}
+
+// A problem is an element of problems in index.json, with which the pass goes on or ends.
+type problem struct {
+	code    string
+	offset  int64
+	message string
+	final   bool // it says how the records end
+}
+
+// A chunk is a stretch of records that begins with a tick.
+type chunk struct {
+	offset, size int64
+	first, last  int32 // ticks
+	ordinal      int   // ticks with records in all chunks before
+	count        int   // ticks with records
+	lines        int64 // size of lines/
+	log          int64 // size of its part of events.txt without the names of stays
+	weight       int   // players and teams in the checkpoint
+	ticks        []byte
+	checkpoint   checkpoint
+	activity     []byte // encoded, see decodeActivity
+}
+
+// A checkpoint is the state before a record.
+type checkpoint struct {
+	tick    int32 // of the decoder
+	last    int32 // of the decoder, for the tail only; where a tick begins any great id will do
+	stays   int32 // how many have begun
+	players []byte
+}
+
+// A practiceChange is a TEAM_PRACTICE that changed something. There is one list for all checkpoints, so that their
+// size does not grow with the number of teams.
+type practiceChange struct {
+	offset int64
+	team   int32
+	on     bool
+}
+
+// A stay is one client on one client id (tree section 7).
+type stay struct {
+	cid        int32
+	firstChunk int32 // the chunks with rows or mentions of it lie between, -1 if there are none
+	lastChunk  int32
+
+	protocol   protocol
+	names      []string
+	clan       *string
+	version    *int32
+	versionStr *string
+	first      int32
+	join, drop *int32
+	reason     *string
+	lives      int64
+	finishes   []finishTime
+	rows       [tables]int64
+	bytes      [tables]int64 // without the first line
+}
+
+// A finishTime is a PLAYER_FINISH.
+type finishTime struct {
+	Tick      int32 `json:"tick"`
+	TimeTicks int32 `json:"time_ticks"`
+}
+
+// An activity is what a chunk holds for one stay.
+type activity struct {
+	stay     int32
+	rows     [tables]int64 // not kept for complete chunks
+	bytes    [tables]int64
+	mentions int64 // of the stay's directory in events.txt
+}
+
+// tickCount is the number of ticks with records.
+func (x *index) tickCount() int {
+	if len(x.chunks) == 0 {
+		return 0
+	}
+	c := &x.chunks[len(x.chunks)-1]
+	return c.ordinal + c.count
+}
+
+// chunkTicks are the ticks of one chunk, kept because they are asked for one by one.
+type chunkTicks struct {
+	chunk int
+	ticks []int32
+}
+
+// ticksOf returns the ticks of chunk k.
+func (x *index) ticksOf(k int) []int32 {
+	if d := x.decoded.Load(); d != nil && d.chunk == k {
+		return d.ticks
+	}
+	c := &x.chunks[k]
+	ticks, _ := decodeTicks(c.ticks, c.first, c.count) // checked when the index was loaded
+	x.decoded.Store(&chunkTicks{k, ticks})
+	return ticks
+}
+
+// tickNumber returns the i-th tick that has records.
+func (x *index) tickNumber(i int) int32 {
+	k := sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].ordinal > i }) - 1
+	return x.ticksOf(k)[i-x.chunks[k].ordinal]
+}
+
+// findTick returns the chunk and the place in it of the last tick with records that is not behind t. t is not before
+// the first.
+func (x *index) findTick(t int32) (k, i int) {
+	k = sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
+	ticks := x.ticksOf(k)
+	return k, sort.Search(len(ticks), func(i int) bool { return ticks[i] > t }) - 1
+}
+
+// chunkAt returns the number of the chunk that holds the byte at off.
+func (x *index) chunkAt(off int64) (int, bool) {
+	if off < x.start || off >= x.bytes {
+		return 0, false
+	}
+	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].offset > off }) - 1, true
+}
+
+// stateAt returns the state at the beginning of chunk k and the decoder for its first record.
+func (x *index) stateAt(k int, version1 bool) (state, decoder, error) {
+	c := &x.chunks[k]
+	dec := newDecoder(version1)
+	dec.tick = c.checkpoint.tick
+	s, err := x.restore(&c.checkpoint, c.offset)
+	return s, dec, err
+}
+
+// list returns the problems for index.json.
+func (x *index) list() []formats.Problem {
+	list := make([]formats.Problem, 0, len(x.problems))
+	for _, p := range x.problems {
+		q := formats.Problem{Code: p.code, Offset: p.offset, Message: p.message}
+		if k, ok := x.chunkAt(p.offset); ok {
+			q.Chunk = &k
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+// dirs returns the names of the stays' directories (tree section 8).
+func (x *index) dirs(safe func(string) string) []string {
+	dirs := make([]string, len(x.stays))
+	taken := make(map[string]bool, len(x.stays))
+	next := map[string]int{} // where to look for a free number
+	for i := range x.stays {
+		s := &x.stays[i]
+		base := fmt.Sprintf("%02d", s.cid)
+		if len(s.names) > 0 {
+			base += "-" + safe(s.names[0])
+		}
+		dir := base
+		for n := max(next[base], 2); taken[dir]; n++ {
+			dir = base + "-" + strconv.Itoa(n)
+			next[base] = n + 1
+		}
+		taken[dir] = true
+		dirs[i] = dir
+	}
+	return dirs
+}

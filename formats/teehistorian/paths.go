@@ -1,0 +1,184 @@
+package teehistorian
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// tile is the length of a side of a map tile in the units of positions.
+const tile = 32
+
+// A position of a character.
+type position struct{ x, y int32 }
+
+// A path is where a stay's characters went: one line a life.
+type path struct {
+	lives [][]position
+	alive bool
+	last  position
+}
+
+// maxPoints bounds the points of paths.svg. Beyond it the lines become coarser.
+const maxPoints = 1 << 20
+
+// A plotter collects the paths of a recording.
+type plotter struct {
+	paths    map[int32]*path
+	points   int
+	step     int32 // lines leave out points nearer than this to the one before
+	min, max position
+}
+
+func newPlotter() *plotter {
+	return &plotter{
+		paths: map[int32]*path{},
+		min:   position{math.MaxInt32, math.MaxInt32}, max: position{math.MinInt32, math.MinInt32},
+	}
+}
+
+// add follows an event.
+func (p *plotter) add(e *event) {
+	if t, ok := tableOf(e.kind); !ok || t != positionTable || e.stay == noStay {
+		return
+	}
+	path := p.paths[e.stay]
+	if !e.known {
+		if path != nil {
+			p.end(path)
+		}
+		return
+	}
+	if path == nil {
+		path = newPath()
+		p.paths[e.stay] = path
+	}
+	at := position{e.player.x, e.player.y}
+	p.min = position{min(p.min.x, at.x), min(p.min.y, at.y)}
+	p.max = position{max(p.max.x, at.x), max(p.max.y, at.y)}
+	if !path.alive {
+		path.alive = true
+		path.lives = append(path.lives, nil)
+	}
+	life := &path.lives[len(path.lives)-1]
+	path.last = at
+	if n := len(*life); n == 0 || !near((*life)[n-1], at, p.step) {
+		*life = append(*life, at)
+		if p.points++; p.points > maxPoints {
+			p.thin()
+		}
+	}
+}
+
+func newPath() *path { return &path{} }
+
+// end ends the life of a path, with its last position.
+func (p *plotter) end(path *path) {
+	if !path.alive {
+		return
+	}
+	path.alive = false
+	life := &path.lives[len(path.lives)-1]
+	if n := len(*life); (*life)[n-1] != path.last {
+		*life = append(*life, path.last)
+		p.points++
+	}
+}
+
+// near tells whether two positions are closer than step in both directions.
+func near(a, b position, step int32) bool {
+	return abs(int64(a.x)-int64(b.x)) < int64(step) && abs(int64(a.y)-int64(b.y)) < int64(step)
+}
+
+func abs(v int64) int64 { return max(v, -v) }
+
+// thin makes the lines coarser. Every life keeps its first point.
+func (p *plotter) thin() {
+	p.step = max(2*p.step, 2)
+	p.points = 0
+	for _, path := range p.paths {
+		for i, life := range path.lives {
+			kept := life[:1]
+			for _, at := range life[1:] {
+				if !near(kept[len(kept)-1], at, p.step) {
+					kept = append(kept, at)
+				}
+			}
+			path.lives[i] = append([]position(nil), kept...)
+			p.points += len(kept)
+		}
+	}
+}
+
+// paths renders paths.svg: the map, if there is one, and the paths of all stays.
+func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
+	p := newPlotter()
+	for k := range r.idx.chunks {
+		if err := r.each(ctx, k, p.add, nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range p.paths {
+		p.end(path)
+	}
+	if len(p.paths) == 0 {
+		p.min, p.max = position{}, position{}
+	}
+	if m != nil {
+		p.min = position{min(p.min.x, 0), min(p.min.y, 0)}
+		p.max = position{max(p.max.x, int32(m.Width)*tile), max(p.max.y, int32(m.Height)*tile)}
+	}
+	const margin = tile / 2
+	width, height := int64(p.max.x)-int64(p.min.x)+2*margin, int64(p.max.y)-int64(p.min.y)+2*margin
+	var b []byte
+	b = fmt.Appendf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%d %d %d %d\">\n",
+		int64(p.min.x)-margin, int64(p.min.y)-margin, width, height)
+	b = append(b, "<style>polyline{fill:none;stroke-width:4;stroke-linejoin:round;stroke-linecap:round}</style>\n"...)
+	b = appendOutline(b, m)
+	for i := range r.idx.stays {
+		if path := p.paths[int32(i)]; path != nil {
+			b = appendPath(b, r.dirs[i], &r.idx.stays[i], i, path)
+		}
+	}
+	return append(b, "</svg>\n"...), nil
+}
+
+// goldenAngle turns the hue so that the colours of successive stays differ.
+const goldenAngle = 137.508
+
+func appendPath(b []byte, dir string, s *stay, i int, path *path) []byte {
+	b = append(b, `<g id="`...)
+	b = appendXML(b, dir)
+	b = fmt.Appendf(b, "\" stroke=\"hsl(%d,70%%,45%%)\">\n<title>", int(math.Mod(float64(i)*goldenAngle, 360)))
+	if n := len(s.names); n > 0 {
+		b = appendXML(b, s.names[n-1])
+	}
+	b = append(b, "</title>\n"...)
+	for _, life := range path.lives {
+		b = append(b, `<polyline points="`...)
+		for k, at := range life {
+			if k > 0 {
+				b = append(b, ' ')
+			}
+			b = jsonenc.Int(b, at.x)
+			b = append(b, ',')
+			b = jsonenc.Int(b, at.y)
+		}
+		b = append(b, "\"/>\n"...)
+	}
+	return append(b, "</g>\n"...)
+}
+
+// appendXML appends text, escaped. What XML cannot hold becomes U+FFFD.
+func appendXML(b []byte, text string) []byte {
+	buf := bytes.NewBuffer(b)
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	xml.EscapeText(buf, []byte(text)) //nolint:errcheck // a buffer takes everything
+	return buf.Bytes()
+}

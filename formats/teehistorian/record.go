@@ -1,0 +1,280 @@
+package teehistorian
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// A kind is the id of a record (sheet section 4). Every id from 0 up is a PLAYER_DIFF of that client id.
+type kind int32
+
+const (
+	playerDiff     kind = 0
+	finish         kind = -1
+	tickSkip       kind = -2
+	playerNew      kind = -3
+	playerOld      kind = -4
+	inputDiff      kind = -5
+	inputNew       kind = -6
+	netMessage     kind = -7
+	join           kind = -8
+	drop           kind = -9
+	consoleCommand kind = -10
+	extension      kind = -11
+)
+
+// inputs is the number of components of an input (sheet section 4.2).
+const inputs = 10
+
+// maxFixed is the longest encoding of a record that consists of ints only: id, client id and an input.
+const maxFixed = (2 + inputs) * maxInt
+
+// A record is one decoded record. Its slices are parts of the bytes it was decoded from.
+type record struct {
+	kind    kind
+	cid     int32
+	tick    int32
+	offset  int64
+	x, y    int32         // PLAYER_NEW: position; PLAYER_DIFF: change of it
+	dt      int32         // TICK_SKIP
+	input   [inputs]int32 // INPUT_NEW, INPUT_DIFF, as stored
+	changed uint16        // bit i: input[i] is not 0
+	flags   int32         // CONSOLE_COMMAND
+	uuid    [16]byte      // EX
+	data    []byte        // payload of MESSAGE and EX, reason of DROP, name of CONSOLE_COMMAND
+	args    []byte        // CONSOLE_COMMAND: the arguments, each with its 00
+}
+
+// arguments returns the arguments of a CONSOLE_COMMAND.
+func (r *record) arguments() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for rest := r.args; len(rest) > 0; {
+			n := bytes.IndexByte(rest, 0)
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n+1:]
+		}
+	}
+}
+
+// errShort says that the bytes end inside a record.
+var errShort = errors.New("the bytes end inside a record")
+
+// errBad is the base of errors about records that cannot be decoded.
+var errBad = errors.New("bad record")
+
+// A decoder knows what is needed to decode the next record and to find its tick (sheet section 5).
+type decoder struct {
+	version1 bool // EX does not exist
+	tick     int32
+	last     int32 // client id of the last position record of the tick
+}
+
+// newDecoder returns a decoder for the first record.
+func newDecoder(version1 bool) decoder {
+	return decoder{version1: version1, last: math.MaxInt32}
+}
+
+// decode decodes the record at the start of b, which is not empty, and returns its length. On an error the decoder
+// has not moved.
+func (d *decoder) decode(b []byte, r *record) (int, error) {
+	var n int
+	if len(b) >= maxFixed {
+		n = decodeFixed(b, r)
+	} else {
+		// Zeros end every int, so a record that is cut shows by its length.
+		var pad [maxFixed + 2*maxInt]byte
+		copy(pad[:], b)
+		if _, id := readInt(pad[:], 0); id > len(b) {
+			return 0, errShort
+		}
+		if n = decodeFixed(pad[:], r); n > len(b) {
+			return 0, errShort
+		}
+	}
+	if n == 0 {
+		var err error
+		if n, err = d.decodeSized(b, r); err != nil {
+			return 0, err
+		}
+	}
+	return n, d.follow(r)
+}
+
+// follow advances the tick (sheet section 5).
+func (d *decoder) follow(r *record) error {
+	switch r.kind {
+	case playerDiff, playerNew, playerOld:
+		if r.cid <= d.last {
+			if d.tick == math.MaxInt32 {
+				return fmt.Errorf("%w: a tick above %d", errBad, math.MaxInt32)
+			}
+			d.tick++
+		}
+		d.last = r.cid
+	case tickSkip:
+		if r.dt < 0 {
+			return fmt.Errorf("%w: tick skip of %d", errBad, r.dt)
+		}
+		t := int64(d.tick) + int64(r.dt) + 1
+		if t > math.MaxInt32 {
+			return fmt.Errorf("%w: a tick above %d", errBad, math.MaxInt32)
+		}
+		d.tick, d.last = int32(t), -1
+	}
+	r.tick = d.tick
+	return nil
+}
+
+// decodeFixed decodes a record made of ints from b, which has at least maxFixed bytes. It returns 0 if the record
+// has strings or a payload or is unknown.
+func decodeFixed(b []byte, r *record) int {
+	id, p := readInt(b, 0)
+	if id >= 0 {
+		r.kind, r.cid = playerDiff, id
+		r.x, p = readInt(b, p)
+		r.y, p = readInt(b, p)
+		return p
+	}
+	r.kind = kind(id)
+	switch r.kind {
+	case inputDiff, inputNew:
+		r.cid, p = readInt(b, p)
+		return decodeInput(b, p, r)
+	case finish:
+	case tickSkip:
+		r.dt, p = readInt(b, p)
+	case playerNew:
+		r.cid, p = readInt(b, p)
+		r.x, p = readInt(b, p)
+		r.y, p = readInt(b, p)
+	case playerOld, join:
+		r.cid, p = readInt(b, p)
+	default:
+		return 0
+	}
+	return p
+}
+
+// decodeInput decodes the components of an input. In most differences only the direction and the target are not 0.
+func decodeInput(b []byte, p int, r *record) int {
+	var direction, x, y int32
+	direction, p = readInt(b, p)
+	x, p = readInt(b, p)
+	y, p = readInt(b, p)
+	r.input = [inputs]int32{direction, x, y}
+	changed := notZero(direction) | notZero(x)<<1 | notZero(y)<<2
+	if binary.LittleEndian.Uint64(b[p:])<<8 == 0 { // seven zeros
+		r.changed = changed
+		return p + 7
+	}
+	for i := 3; i < inputs; i++ {
+		r.input[i], p = readInt(b, p)
+		changed |= notZero(r.input[i]) << i
+	}
+	r.changed = changed
+	return p
+}
+
+// notZero is 0 for 0, else 1.
+func notZero(v int32) uint16 {
+	return uint16(uint32(v|-v) >> 31)
+}
+
+// decodeSized decodes the records that have strings or a payload.
+func (d *decoder) decodeSized(b []byte, r *record) (int, error) {
+	c := cut{b: b}
+	r.kind = kind(c.int())
+	switch {
+	case r.kind == netMessage:
+		r.cid = c.int()
+		r.data = c.bytes(c.int())
+	case r.kind == drop:
+		r.cid = c.int()
+		r.data = c.string()
+	case r.kind == consoleCommand:
+		r.cid = c.int()
+		r.flags = c.int()
+		r.data = c.string()
+		argc := c.int()
+		if argc < 0 {
+			c.fail(fmt.Errorf("%w: %d arguments", errBad, argc))
+		}
+		start := c.p
+		for ; argc > 0 && c.err == nil; argc-- {
+			c.string()
+		}
+		r.args = c.b[start:c.p]
+	case r.kind == extension && !d.version1:
+		copy(r.uuid[:], c.bytes(16))
+		r.data = c.bytes(c.int())
+	case r.kind == extension:
+		return 0, fmt.Errorf("%w: an extension in version 1", errBad)
+	default:
+		return 0, fmt.Errorf("%w: unknown kind %d", errBad, r.kind)
+	}
+	return c.p, c.err
+}
+
+// A cut takes a record of unknown length apart; its first error stays.
+type cut struct {
+	b   []byte
+	p   int
+	err error
+}
+
+func (c *cut) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *cut) int() int32 {
+	v, p, ok := intAt(c.b, c.p)
+	if !ok {
+		c.fail(errShort)
+	}
+	if c.err != nil {
+		return 0
+	}
+	c.p = p
+	return v
+}
+
+func (c *cut) bytes(n int32) []byte {
+	if n < 0 {
+		c.fail(fmt.Errorf("%w: size %d", errBad, n))
+	}
+	if c.err == nil && int64(n) > int64(len(c.b)-c.p) {
+		c.fail(shortBy{need: int64(c.p) + int64(n)})
+	}
+	if c.err != nil {
+		return nil
+	}
+	c.p += int(n)
+	return c.b[c.p-int(n) : c.p]
+}
+
+func (c *cut) string() []byte {
+	n := bytes.IndexByte(c.b[c.p:], 0)
+	if n < 0 {
+		c.fail(errShort)
+	}
+	if c.err != nil {
+		return nil
+	}
+	c.p += n + 1
+	return c.b[c.p-n-1 : c.p-1]
+}
+
+// shortBy is errShort where the record says how many bytes it needs.
+type shortBy struct{ need int64 }
+
+func (e shortBy) Error() string { return errShort.Error() }
+
+func (e shortBy) Is(target error) bool { return target == errShort }

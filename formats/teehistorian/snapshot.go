@@ -1,0 +1,138 @@
+package teehistorian
+
+import (
+	"maps"
+	"slices"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// appendState appends what stands behind time_ms in a document of states/ (tree section 6).
+func appendState(b []byte, s *state) []byte {
+	b = append(b, ",\n  \"players\": ["...)
+	first := true
+	for _, slot := range s.slots {
+		if slot == 0 {
+			continue
+		}
+		p := &s.players[slot-1]
+		if !p.open && !p.alive {
+			continue
+		}
+		b = appendElement(b, &first)
+		b = appendPlayer(b, p)
+	}
+	b = closeList(b, first)
+	b = append(b, ",\n  \"teams\": ["...)
+	first = true
+	for _, t := range s.teams() {
+		b = appendElement(b, &first)
+		b = appendTeam(b, t)
+	}
+	b = closeList(b, first)
+	return append(b, "\n}\n"...)
+}
+
+// appendElement begins the line of an element of a list of objects.
+func appendElement(b []byte, first *bool) []byte {
+	if !*first {
+		b = append(b, ',')
+	}
+	*first = false
+	return append(b, element...)
+}
+
+func closeList(b []byte, empty bool) []byte {
+	if !empty {
+		b = append(b, "\n  "...)
+	}
+	return append(b, ']')
+}
+
+func appendPlayer(b []byte, p *player) []byte {
+	known := p.open // a character may stay behind when its stay has ended
+	b = append(b, `{"cid":`...)
+	b = jsonenc.Int(b, p.cid)
+	b = appendOptional(appendKey(b, "name"), known && p.named, p.name)
+	b = appendOptional(appendKey(b, "clan"), known && p.hasClan, p.clan)
+	b = appendKey(b, "protocol")
+	if known {
+		b = appendProtocol(b, p.protocol)
+	} else {
+		b = append(b, "null"...)
+	}
+	b = appendNumber(b, "team", p.team)
+	b = jsonenc.Bool(appendKey(b, "alive"), p.alive)
+	if p.alive {
+		b = appendNumber(b, "x", p.x)
+		b = appendNumber(b, "y", p.y)
+	} else {
+		b = append(b, `,"x":null,"y":null`...)
+	}
+	b = appendKey(b, "input")
+	if known && p.hasInput {
+		b = appendInput(b, &p.input)
+	} else {
+		b = append(b, "null"...)
+	}
+	b = appendKey(b, "auth")
+	if known && p.hasAuth {
+		b = append(b, `{"level":`...)
+		b = jsonenc.Int(b, p.auth.level)
+		b = jsonenc.String(appendKey(b, "identity"), p.auth.identity)
+		b = append(b, '}')
+	} else {
+		b = append(b, "null"...)
+	}
+	return append(b, '}')
+}
+
+func appendOptional(b []byte, known bool, s string) []byte {
+	if !known {
+		return append(b, "null"...)
+	}
+	return jsonenc.String(b, s)
+}
+
+// A team is a DDRace team.
+type team struct {
+	number   int32
+	members  []int32
+	practice bool
+}
+
+func appendTeam(b []byte, t team) []byte {
+	b = append(b, `{"team":`...)
+	b = jsonenc.Int(b, t.number)
+	b = appendList(appendKey(b, "members"), t.members, jsonenc.Int[int32])
+	b = jsonenc.Bool(appendKey(b, "practice"), t.practice)
+	return append(b, '}')
+}
+
+// teams returns the teams that have practice on or, but for team 0, somebody in them.
+func (s *state) teams() []team {
+	byNumber := map[int32]*team{}
+	get := func(n int32) *team {
+		if byNumber[n] == nil {
+			byNumber[n] = &team{number: n}
+		}
+		return byNumber[n]
+	}
+	for n := range s.practice {
+		get(n).practice = true
+	}
+	for _, slot := range s.slots {
+		if slot == 0 {
+			continue
+		}
+		if p := &s.players[slot-1]; p.team != 0 {
+			t := get(p.team)
+			t.members = append(t.members, p.cid)
+		}
+	}
+	teams := make([]team, 0, len(byNumber))
+	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
+		teams = append(teams, *byNumber[n])
+	}
+	return teams
+}

@@ -1,0 +1,369 @@
+package teehistorian
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// Format is the format of DDNet's teehistorian recordings.
+var Format = New(Options{})
+
+// Options are what a tree may need from outside.
+type Options struct{}
+
+// New returns the format with options.
+func New(opt Options) formats.Format {
+	return formats.Format{
+		Name:       name,
+		Extensions: []string{".teehistorian"},
+		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
+		Streams:    true,
+		Open: func(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+			return open(src, c, opt)
+		},
+	}
+}
+
+// A tree is an opened recording.
+type tree struct {
+	src    formats.Source
+	header *header
+
+	// Each Memo uses only those before it.
+	indexed *cache.Memo[struct{}, *view]
+	blocks  *cache.Memo[blockKey, *block]
+	tables  *cache.Memo[tableKey, map[int32][]byte]
+	logs    *cache.Memo[int, []byte]
+	files   *cache.Memo[string, []byte]
+}
+
+// A view is an indexed recording with its directories.
+type view struct {
+	*recording
+	chunks, lines, ticks, states nodes.Dir
+	players                      func() nodes.Dir
+}
+
+// A blockKey names a block of ticks, or of states.
+type blockKey struct {
+	chunk, block int
+	states       bool
+}
+
+// A tableKey names the rows of one table in one chunk.
+type tableKey struct {
+	chunk int
+	table table
+}
+
+func open(src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
+	h, err := readHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{src: src, header: h}
+	t.indexed = cache.NewMemo(c, t.index).Durable(
+		func(struct{}) string { return src.ID }, t.encodeIndex, t.resumeIndex)
+	t.blocks = cache.NewMemo(c, t.loadBlock)
+	t.tables = cache.NewMemo(c, t.loadTable)
+	t.logs = cache.NewMemo(c, t.loadLog)
+	t.files = cache.NewMemo(c, t.loadFile)
+	return nodes.List(
+		nodes.Entry{Name: "raw", File: src.RawFile()},
+		nodes.Entry{Name: "metadata", File: nodes.Bytes(h.json)},
+		nodes.Entry{Name: "header.json", File: nodes.JSON(t.headerJSON)},
+		nodes.Entry{Name: "index.json", File: t.file("index.json")},
+		nodes.Entry{Name: "players.json", File: t.file("players.json")},
+		nodes.Entry{Name: "chunks", Dir: t.lazy(func(v *view) nodes.Dir { return v.chunks })},
+		nodes.Entry{Name: "lines", Dir: t.lazy(func(v *view) nodes.Dir { return v.lines })},
+		nodes.Entry{Name: "ticks", Dir: t.lazy(func(v *view) nodes.Dir { return v.ticks })},
+		nodes.Entry{Name: "states", Dir: t.lazy(func(v *view) nodes.Dir { return v.states })},
+		nodes.Entry{Name: "players", Dir: t.lazy(func(v *view) nodes.Dir { return v.players() })},
+		nodes.Entry{Name: "export", Dir: nodes.List(
+			nodes.Entry{Name: "events.txt", File: eventsFile{t}},
+			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
+		)},
+	), nil
+}
+
+// index makes the index of a recording that has none yet.
+func (t *tree) index(ctx context.Context, _ struct{}) (*view, int64, error) {
+	x, err := buildIndex(ctx, t.src, t.src.Size, t.header)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t.view(x), x.memory(), nil
+}
+
+func (t *tree) encodeIndex(v *view) []byte {
+	s, err := makeSeal(t.src, t.header, v.idx.bytes)
+	if err != nil {
+		return nil // not readable any more; nothing to keep
+	}
+	return v.idx.encode(s)
+}
+
+// resumeIndex brings a saved index up to date.
+func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view, int64, error) {
+	x, s, err := decodeIndex(saved)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := x.fits(s, t.src, t.header); err != nil {
+		return nil, 0, err
+	}
+	if !s.sameVersion(t.src) {
+		if x, err = extendIndex(ctx, x, t.src, t.src.Size, t.header); err != nil {
+			return nil, 0, err
+		}
+	}
+	return t.view(x), x.memory(), nil
+}
+
+func (t *tree) view(x *index) *view {
+	r := &recording{
+		src: t.src, idx: x, version1: t.header.version1(),
+		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
+	}
+	return &view{
+		recording: r,
+		chunks:    t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
+		players: sync.OnceValue(func() nodes.Dir { return t.players(r) }),
+	}
+}
+
+// get returns the indexed recording.
+func (t *tree) get(ctx context.Context) (*view, error) {
+	return t.indexed.Get(ctx, struct{}{})
+}
+
+// lazy returns a directory that needs the index.
+func (t *tree) lazy(dir func(*view) nodes.Dir) nodes.Dir {
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+		v, err := t.get(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return dir(v), nil
+	})
+}
+
+func (t *tree) headerJSON(context.Context) (any, error) {
+	return struct {
+		Format   string             `json:"format"`
+		Version  string             `json:"format_version"`
+		Source   formats.SourceInfo `json:"source"`
+		Header   json.RawMessage    `json:"header"`
+		Problems []formats.Problem  `json:"problems"`
+	}{name, t.header.formatVersion(), t.src.Info(), appendObject(nil, t.header.object), t.header.problems()}, nil
+}
+
+// file returns a file of loadFile.
+func (t *tree) file(name string) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) { return t.files.Get(ctx, name) })
+}
+
+// loadFile makes a file that is kept whole.
+func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var b []byte
+	switch name {
+	case "index.json":
+		b, err = nodes.MarshalIndented(indexJSON(r.idx, t.header))
+	case "players.json":
+		b, err = nodes.MarshalIndented(playersJSON(r.recording))
+	case "paths.svg":
+		b, err = r.paths(ctx, nil)
+	}
+	return b, int64(cap(b)), err
+}
+
+func (t *tree) chunks(r *recording) nodes.Dir {
+	return &nodes.Series{Width: 6, N: len(r.idx.chunks), File: func(n int64) nodes.File {
+		c := &r.idx.chunks[n]
+		return nodes.Section(t.src, c.offset, c.size)
+	}}
+}
+
+func (t *tree) lines(r *recording) nodes.Dir {
+	return &nodes.Series{Suffix: ".jsonl", Width: 6, N: len(r.idx.chunks), File: func(n int64) nodes.File {
+		return nodes.Sized(r.idx.chunks[n].lines, func(ctx context.Context) ([]byte, error) {
+			return r.lines(ctx, int(n))
+		})
+	}}
+}
+
+func (t *tree) ticks(r *recording) nodes.Dir {
+	return &nodes.Series{
+		Suffix: ".json", Width: 8, N: r.idx.tickCount(),
+		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
+		File: func(n int64) nodes.File {
+			return nodes.Func(func(ctx context.Context) ([]byte, error) {
+				return t.doc(ctx, r, int32(n), false)
+			})
+		},
+	}
+}
+
+func (t *tree) states(r *recording) nodes.Dir {
+	count := r.idx.tickCount()
+	return &nodes.Series{
+		Suffix: ".json", Width: 8, N: count,
+		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
+		File: func(n int64) nodes.File {
+			return nodes.Func(func(ctx context.Context) ([]byte, error) {
+				tail, err := t.doc(ctx, r, int32(n), true)
+				if err != nil {
+					return nil, err
+				}
+				return append(appendDocumentHead(make([]byte, 0, len(tail)+64), int32(n)), tail...), nil
+			})
+		},
+		Extra: func(_ context.Context, n int64) (bool, error) {
+			return count > 0 && n >= int64(r.idx.tickNumber(0)) && n <= int64(r.idx.tickNumber(count-1)), nil
+		},
+	}
+}
+
+// doc returns the document of tick n, or what stands behind time_ms in the one of the state after it.
+func (t *tree) doc(ctx context.Context, r *recording, n int32, states bool) ([]byte, error) {
+	k, i := r.idx.findTick(n)
+	size := r.idx.blockLen(k)
+	b, err := t.blocks.Get(ctx, blockKey{k, i / size, states})
+	if err != nil {
+		return nil, err
+	}
+	return b.doc(i % size), nil
+}
+
+// loadBlock renders a block. It goes on from the one before if that is at hand, which makes reading them in order
+// linear.
+func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var from *point
+	if before, ok := t.blocks.Peek(blockKey{k.chunk, k.block - 1, k.states}); ok {
+		from = before.next
+	} else if from, err = r.chunkStart(k.chunk); err != nil {
+		return nil, 0, err
+	}
+	b, err := r.block(ctx, from, k.chunk, k.block, k.states)
+	if err != nil {
+		return nil, 0, t.stale(err)
+	}
+	return b, b.cost(), nil
+}
+
+// stale tells a source that was replaced from one that cannot be read: what was decoded once does not become bad.
+func (t *tree) stale(err error) error {
+	if errors.Is(err, errBad) || errors.Is(err, errShort) {
+		return nodes.ErrStale
+	}
+	return err
+}
+
+func (t *tree) loadTable(ctx context.Context, k tableKey) (map[int32][]byte, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := r.rows(ctx, k.chunk, k.table)
+	cost := int64(0)
+	for _, b := range rows {
+		cost += int64(cap(b)) + 64
+	}
+	return rows, cost, t.stale(err)
+}
+
+func (t *tree) loadLog(ctx context.Context, k int) ([]byte, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := r.log(ctx, k)
+	return b, int64(cap(b)), t.stale(err)
+}
+
+func (t *tree) players(r *recording) nodes.Dir {
+	entries := make([]nodes.Entry, 0, len(r.dirs))
+	for i, dir := range r.dirs {
+		entries = append(entries, nodes.Entry{Name: dir, Dir: nodes.Lazy(func(context.Context) (nodes.Dir, error) {
+			return t.player(r, int32(i)), nil
+		})})
+	}
+	return nodes.List(entries...)
+}
+
+func (t *tree) player(r *recording, stay int32) nodes.Dir {
+	entries := make([]nodes.Entry, tables)
+	for k, name := range tableNames {
+		k := table(k)
+		size := int64(len(tableHeads[k])) + r.idx.stays[stay].bytes[k]
+		entries[k] = nodes.Entry{Name: name, File: nodes.Stream(size, func(context.Context) (nodes.Content, error) {
+			return t.table(r, stay, k)
+		})}
+	}
+	return nodes.List(entries...)
+}
+
+// table returns the content of a table of a stay.
+func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
+	var chunks []int
+	p := &parts{load: func(ctx context.Context, i int) ([]byte, error) {
+		if i == 0 {
+			return []byte(tableHeads[k]), nil
+		}
+		rows, err := t.tables.Get(ctx, tableKey{chunks[i-1], k})
+		return rows[stay], err
+	}}
+	p.add(int64(len(tableHeads[k])))
+	s := &r.idx.stays[stay]
+	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
+		size, err := r.idx.tableSize(c, stay, k)
+		if err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, c)
+		p.add(size)
+	}
+	return p, nil
+}
+
+// eventsFile is export/events.txt.
+type eventsFile struct{ t *tree }
+
+func (f eventsFile) Size(ctx context.Context) (int64, error) {
+	c, err := f.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return c.Size(), nil
+}
+
+func (f eventsFile) Open(ctx context.Context) (nodes.Content, error) {
+	r, err := f.t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{load: func(ctx context.Context, i int) ([]byte, error) { return f.t.logs.Get(ctx, i) }}
+	for k := range r.idx.chunks {
+		size, err := r.logSize(k)
+		if err != nil {
+			return nil, err
+		}
+		p.add(size)
+	}
+	return p, nil
+}
