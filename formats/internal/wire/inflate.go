@@ -36,7 +36,7 @@ func Zlib(src []byte, size int64) ([]byte, int, error) {
 	if err != nil {
 		return nil, 0, corrupt(err)
 	}
-	out, err := ReadExactly(zr, size, len(src))
+	out, err := ReadExactly(zr, size)
 	if err == nil {
 		zlibReaders.Put(zr)
 	}
@@ -110,15 +110,54 @@ func UnzstdWith(d *zstd.Decoder, src []byte, limit int64) ([]byte, error) {
 	return readUpTo(d, limit, len(src))
 }
 
+// growth is by how much readExactly grows its buffer when as many bytes as it
+// holds have arrived.
+const growth = 8
+
+// firstBuffers hold the beginning of what is longer than firstAlloc.
+var firstBuffers = sync.Pool{New: func() any { return new([firstAlloc]byte) }}
+
 // ReadExactly reads size bytes from r, which must end there, allocating as
-// they arrive; stored is the length of the compressed bytes behind r. With
-// the error come the bytes before it.
-func ReadExactly(r io.Reader, size int64, stored int) ([]byte, error) {
-	out, err := readUpTo(r, size, stored)
-	if err == nil && int64(len(out)) < size {
-		err = &sizeError{fmt.Sprintf("%d bytes, %d were announced", len(out), size)}
+// they arrive. With the error come the bytes before it.
+func ReadExactly(r io.Reader, size int64) ([]byte, error) {
+	if size <= firstAlloc {
+		return readExactly(r, make([]byte, 0, size), size)
+	}
+	first := firstBuffers.Get().(*[firstAlloc]byte)
+	defer firstBuffers.Put(first)
+	out, err := readExactly(r, first[:0], size)
+	if err != nil {
+		out = bytes.Clone(out)
 	}
 	return out, err
+}
+
+// readExactly appends to out, which is empty.
+func readExactly(r io.Reader, out []byte, size int64) ([]byte, error) {
+	var behind [1]byte
+	for {
+		free := out[len(out):cap(out)]
+		if int64(len(out)) == size {
+			free = behind[:]
+		}
+		n, err := r.Read(free)
+		switch {
+		case n > 0 && int64(len(out)) == size:
+			return out, &sizeError{fmt.Sprintf("more than %d bytes", size)}
+		case err == io.EOF && int64(len(out)+n) < size:
+			return out[:len(out)+n], &sizeError{fmt.Sprintf("%d bytes, %d were announced", len(out)+n, size)}
+		case err == io.EOF:
+			return out[:len(out)+n], nil
+		case err != nil:
+			return out[:len(out)+n], corrupt(err)
+		}
+		out = out[:len(out)+n]
+		if len(out) == cap(out) && int64(len(out)) < size {
+			grown := make([]byte, len(out), min(growth*int64(cap(out)), size))
+			copy(grown, out)
+			out = grown
+		}
+	}
 }
 
 // readUpTo reads r to its end, which must come within limit bytes.
