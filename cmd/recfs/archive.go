@@ -58,9 +58,15 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 		closeLog()
 		return nil, err
 	}
-	c := cache.New(int64(f.cacheMem), nil)
+	limitMemory(int64(f.cacheMem))
+	options := formats.ArchiveOptions{Sniff: f.formats.sniff, Log: log}
+	var store cache.Store
+	if disk := f.disk(log); disk != nil {
+		store, options.Disk = disk, disk
+	}
+	c := cache.New(int64(f.cacheMem), store)
 	return &archive{
-		formats: list, options: formats.ArchiveOptions{Sniff: f.formats.sniff, Log: log},
+		formats: list, options: options,
 		cache: c, log: log, closers: []func(){closeLog, c.Close},
 	}, nil
 }

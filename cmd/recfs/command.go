@@ -70,6 +70,11 @@ the cache directory, for mounts and all other commands.`,
 			run: indexCommand,
 		},
 		{
+			name: "cache", args: "[ls|prune|clear]", summary: "Look after the cache on disk", about: `
+'ls' shows what it holds, 'prune' shrinks it to --cache-disk, 'clear' empties it. All of it can be made again.`,
+			run: cacheCommand,
+		},
+		{
 			name: "completion", args: "SHELL", summary: "Print the completion script for bash, zsh or fish", about: `
 Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs completion zsh)', fish with
 'recfs completion fish | source'. Paths are completed into recordings.`,

@@ -87,6 +87,8 @@ func complete(ctx context.Context, words []string) []string {
 		return flagCandidates(cmd, last)
 	case cmd.name == "help":
 		return commandCandidates(last)
+	case cmd.name == "cache":
+		return withPrefix([]string{"clear", "ls", "prune"}, last)
 	case cmd.name == "completion":
 		return withPrefix([]string{"bash", "fish", "zsh"}, last)
 	case strings.ContainsAny(cmd.args, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"):
@@ -110,7 +112,8 @@ func flagCandidates(cmd command, prefix string) []string {
 	flags, _ := cmd.parse()
 	flags.VisitAll(func(f *pflag.Flag) {
 		if name := "--" + f.Name; !f.Hidden && strings.HasPrefix(name, prefix) {
-			out = append(out, name+"\t"+f.Usage)
+			_, usage := pflag.UnquoteUsage(f)
+			out = append(out, name+"\t"+usage)
 		}
 	})
 	return out

@@ -2,12 +2,7 @@
 
 package main
 
-import (
-	"context"
-	"math"
-	"os"
-	"runtime/debug"
-)
+import "context"
 
 // mount serves a source on a directory: here with -f, else in a process of its own that is left
 // behind once the mount can be used.
@@ -19,23 +14,10 @@ func (m *mountFlags) mount(ctx context.Context, e *env, args []string) error {
 	if starter == nil && !m.foreground {
 		return startDaemon()
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit(int64(m.cacheMem)))
-	}
 	err := m.serve(ctx, e, args[0], args[1], starter)
 	if err != nil && starter != nil {
 		starter.tell(err)
 		return errReported
 	}
 	return err
-}
-
-// memoryLimit is what the garbage collector tries to stay below: the cache, as much again for
-// what is being decoded and not yet collected, and some for everything else.
-func memoryLimit(budget int64) int64 {
-	const rest = 128 << 20
-	if budget > (math.MaxInt64-rest)/2 {
-		return math.MaxInt64
-	}
-	return 2*budget + rest
 }
