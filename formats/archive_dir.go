@@ -77,6 +77,24 @@ func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	return s.d.a.lookup(ctx, s.d, s.l.name(i))
 }
 
+// Name implements nodes.Namer: it looks at a file only if neither its name
+// nor the directory says what it is shown as.
+func (s snapshot) Name(ctx context.Context, i int) (string, iofs.FileMode, error) {
+	if i < 0 || i >= s.l.len() {
+		return "", 0, notExist("")
+	}
+	name, mode := s.l.name(i), s.l.types[i]
+	f, _, ok := s.d.a.byName(name)
+	switch {
+	case mode == typeDir, mode == typeFile && ok && s.d.a.list[f].MatchNamed == nil:
+		return name, iofs.ModeDir, nil
+	case mode == typeFile && !ok && !s.d.a.opt.Sniff:
+		return name, 0, nil
+	}
+	e, err := s.At(ctx, i)
+	return name, e.Type(), err
+}
+
 func (s snapshot) Find(_ context.Context, name string) (int, error) {
 	i, ok := s.l.find(name)
 	if !ok {
@@ -168,11 +186,19 @@ func (a *archive) fileEntry(ctx context.Context, at, name string, info iofs.File
 	return e, nil
 }
 
-// A listing is the sorted names of a directory: what can be shown of them.
+// A listing is the sorted names of a directory, of all that can be shown.
 type listing struct {
-	text string // the names end to end
-	ends []uint32
+	text  string // the names end to end
+	ends  []uint32
+	types []byte
 }
+
+// What a directory says of its entries.
+const (
+	typeFile = iota
+	typeDir
+	typeLink
+)
 
 func (l *listing) len() int { return len(l.ends) }
 
@@ -224,14 +250,25 @@ func (a *archive) listing(ctx context.Context, name string) (*listing, error) {
 }
 
 func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int64, error) {
-	var names []string
+	type entry struct {
+		name string
+		kind byte
+	}
+	var entries []entry
 	var size int
 	err := readDir(a.fsys, k.path, func(e iofs.DirEntry) {
+		found := entry{name: e.Name()}
 		switch e.Type() {
-		case 0, iofs.ModeDir, iofs.ModeSymlink:
-			names = append(names, e.Name())
-			size += len(e.Name())
+		case 0:
+		case iofs.ModeDir:
+			found.kind = typeDir
+		case iofs.ModeSymlink:
+			found.kind = typeLink
+		default:
+			return // sockets, devices and fifos are not shown
 		}
+		entries = append(entries, found)
+		size += len(found.name)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -239,14 +276,14 @@ func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int6
 	if size >= 1<<32 {
 		return nil, 0, &iofs.PathError{Op: "readdir", Path: k.path, Err: errors.ErrUnsupported}
 	}
-	slices.Sort(names)
-	l := &listing{ends: make([]uint32, len(names))}
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	l := &listing{ends: make([]uint32, len(entries)), types: make([]byte, len(entries))}
 	var text strings.Builder
 	text.Grow(size)
-	for i, name := range names {
-		text.WriteString(name)
-		l.ends[i] = uint32(text.Len())
+	for i, e := range entries {
+		text.WriteString(e.name)
+		l.ends[i], l.types[i] = uint32(text.Len()), e.kind
 	}
 	l.text = text.String()
-	return l, int64(size + 4*len(names) + len(k.path) + 128), ctx.Err()
+	return l, int64(size + 5*len(entries) + len(k.path) + 128), ctx.Err()
 }
