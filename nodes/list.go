@@ -64,6 +64,11 @@ func (a *alias) Find(ctx context.Context, name string) (int, error) {
 	return 0, err
 }
 
+// AppendName implements Namer.
+func (a *alias) AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.FileMode, error) {
+	return AppendName(ctx, a.Dir, b, i)
+}
+
 type lazy struct {
 	open func(context.Context) (Dir, error)
 }

@@ -10,18 +10,19 @@ import (
 type Namer interface {
 	Dir
 
-	// Name returns the name of the entry that At returns, and its type:
-	// fs.ModeDir, fs.ModeSymlink, or 0 for a file.
-	Name(ctx context.Context, i int) (string, fs.FileMode, error)
+	// AppendName appends the name of the entry that At returns to b and
+	// returns it with the type of the entry.
+	AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.FileMode, error)
 }
 
-// Name returns the name and the type of entry i of dir, from Name or from At.
-func Name(ctx context.Context, dir Dir, i int) (string, fs.FileMode, error) {
+// AppendName appends the name of entry i of dir to b and returns it with the
+// type of the entry, without making the entry if dir is a Namer.
+func AppendName(ctx context.Context, dir Dir, b []byte, i int) ([]byte, fs.FileMode, error) {
 	if n, ok := dir.(Namer); ok {
-		return n.Name(ctx, i)
+		return n.AppendName(ctx, b, i)
 	}
 	e, err := dir.At(ctx, i)
-	return e.Name, e.Type(), err
+	return append(b, e.Name...), e.Type(), err
 }
 
 // Type returns the type of an entry: fs.ModeDir, fs.ModeSymlink, or 0 for a

@@ -55,16 +55,16 @@ func (s *Series) At(_ context.Context, i int) (Entry, error) {
 	return e, nil
 }
 
-// Name implements Namer.
-func (s *Series) Name(_ context.Context, i int) (string, fs.FileMode, error) {
+// AppendName implements Namer.
+func (s *Series) AppendName(_ context.Context, b []byte, i int) ([]byte, fs.FileMode, error) {
 	n, err := s.numberAt(i)
 	if err != nil {
-		return "", 0, err
+		return b, 0, err
 	}
 	if s.Dir != nil {
-		return s.name(n), fs.ModeDir, nil
+		return s.appendName(b, n), fs.ModeDir, nil
 	}
-	return s.name(n), 0, nil
+	return s.appendName(b, n), 0, nil
 }
 
 // numberAt returns the number of entry i, listed or not.
@@ -103,15 +103,17 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 	return s.N + int(n), nil
 }
 
-func (s *Series) name(n int64) string {
-	var name [64]byte
+func (s *Series) name(n int64) string { return string(s.appendName(make([]byte, 0, 64), n)) }
+
+func (s *Series) appendName(b []byte, n int64) []byte {
 	var digits [20]byte
 	number := strconv.AppendInt(digits[:0], n, 10)
-	b := append(name[:0], s.Prefix...)
+	b = append(b, s.Prefix...)
 	for range s.Width - len(number) {
 		b = append(b, '0')
 	}
-	return string(append(append(b, number...), s.Suffix...))
+	b = append(b, number...)
+	return append(b, s.Suffix...)
 }
 
 func (s *Series) number(i int) int64 {

@@ -67,8 +67,8 @@ func (c *checker) dir(name string, dir nodes.Dir) {
 			c.t.Errorf("%s: entry %d %q stands behind %q", name, i, e.Name, last)
 		}
 		last = e.Name
-		if other, kind, err := nodes.Name(c.ctx, dir, i); other != e.Name || kind != e.Type() || err != nil {
-			c.t.Errorf("%s: Name(%d) = %q, %v, %v, At has %q", name, i, other, kind, err, e.Name)
+		if other, kind, err := nodes.AppendName(c.ctx, dir, nil, i); string(other) != e.Name || kind != e.Type() || err != nil {
+			c.t.Errorf("%s: AppendName(%d) = %q, %v, %v, At has %q", name, i, other, kind, err, e.Name)
 		}
 		c.entry(path.Join(name, e.Name), e)
 		if j, err := dir.Find(c.ctx, e.Name); j != i || err != nil {
