@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -134,17 +135,26 @@ func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(nodes.Dir, 
 		return err
 	}
 	added := false
+	var name []byte // for all entries: the list copies it
 	for next := in.Offset; next < uint64(length)+dotEntries; next++ {
 		i := int(next) - dotEntries
-		e, err := dirEntry(ctx, n, dir, i)
-		if errors.Is(err, iofs.ErrNotExist) {
-			continue // vanished since the snapshot
-		}
-		if err != nil && added {
-			return nil // the next request begins with the error
-		}
-		if err != nil {
-			return err
+		e := fuse.DirEntry{Off: next + 1}
+		if i < 0 {
+			n.dotEntry(i, &e)
+		} else {
+			var kind iofs.FileMode
+			name, kind, err = nodes.AppendName(ctx, dir, name[:0], i)
+			switch {
+			case err == nil:
+			case errors.Is(err, iofs.ErrNotExist):
+				continue // vanished since the snapshot
+			case added:
+				return nil // the next request begins with the error
+			default:
+				return err
+			}
+			e.Name = unsafe.String(unsafe.SliceData(name), len(name))
+			e.Ino, e.Mode = n.entryIno(i, e.Name), typeBits(kind)
 		}
 		if !add(dir, i, e) {
 			return nil
@@ -154,22 +164,14 @@ func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(nodes.Dir, 
 	return nil
 }
 
-// dirEntry returns entry i of a listing of n.
-func dirEntry(ctx context.Context, n *node, dir nodes.Dir, i int) (fuse.DirEntry, error) {
-	e := fuse.DirEntry{Off: uint64(i + dotEntries + 1)}
-	switch i {
-	case -2:
-		e.Name, e.Ino, e.Mode = ".", n.ino, syscall.S_IFDIR
-	case -1:
-		e.Name, e.Ino, e.Mode = "..", n.parentIno(), syscall.S_IFDIR
-	default:
-		name, kind, err := nodes.Name(ctx, dir, i)
-		if err != nil {
-			return e, err
-		}
-		e.Name, e.Ino, e.Mode = name, n.childIno(name), typeBits(kind)
+// dotEntry fills in the entry at index -2 or -1.
+func (n *node) dotEntry(i int, e *fuse.DirEntry) {
+	e.Mode = syscall.S_IFDIR
+	if i == -dotEntries {
+		e.Name, e.Ino = ".", n.ino
+	} else {
+		e.Name, e.Ino = "..", n.parentIno()
 	}
-	return e, nil
 }
 
 // listing returns the directory to list: of a volatile one the snapshot taken

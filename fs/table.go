@@ -41,15 +41,34 @@ func (n *node) id() uint64 {
 // childID returns the node id of entry i, which has no number of its own.
 func (n *node) childID(i int) uint64 { return uint64(n.number)<<indexBits | uint64(i+1) }
 
-// childIno returns the inode number of the child of that name: FNV-1a over
-// its path.
-func (n *node) childIno(name string) uint64 {
-	const prime = 1<<40 + 0x1b3
-	h := (n.ino ^ '/') * prime
+// childIno returns the inode number of entry i of an immutable directory. No
+// two entries of a directory have the same.
+func (n *node) childIno(i int) uint64 { return mix(n.ino + uint64(i+1)) }
+
+// namedIno returns the inode number of the entry of that name in a volatile
+// directory, where an index means nothing: FNV-1a over the name.
+func (n *node) namedIno(name string) uint64 {
+	h := n.ino ^ 14695981039346656037
 	for i := range len(name) {
-		h = (h ^ uint64(name[i])) * prime
+		h = (h ^ uint64(name[i])) * 1099511628211
 	}
-	return max(h, rootID+1)
+	return mix(h)
+}
+
+// entryIno returns the inode number of an entry of either kind of directory.
+func (n *node) entryIno(i int, name string) uint64 {
+	if n.volatile() {
+		return n.namedIno(name)
+	}
+	return n.childIno(i)
+}
+
+// mix spreads the bits of x (the finalizer of SplitMix64). It takes no two
+// numbers to the same, but for 0, which is no inode number.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return max(x^x>>31, rootID+1)
 }
 
 // parentIno returns the inode number of "..".
@@ -88,6 +107,14 @@ type nodeKey struct {
 	parent uint64 // its generation: numbers are given out again
 	index  int
 	name   string
+}
+
+// ino returns the inode number of what stands there.
+func (k nodeKey) ino(parent *node) uint64 {
+	if k.name != "" {
+		return parent.namedIno(k.name)
+	}
+	return parent.childIno(k.index)
 }
 
 type slot struct {
@@ -158,7 +185,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	n := &node{
 		number:     number,
 		generation: t.generation,
-		ino:        parent.childIno(e.Name),
+		ino:        key.ino(parent),
 		parent:     parent,
 		entry:      e,
 	}

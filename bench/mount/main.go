@@ -92,6 +92,9 @@ func measure() error {
 			return err
 		}
 	}
+	if *only >= 0 {
+		return nil
+	}
 	return measureMemory(dir, source)
 }
 
