@@ -19,7 +19,7 @@ type Cache struct {
 	disk   Store
 	memos  atomic.Uint32
 
-	hits, misses atomic.Int64
+	hits, misses, diskHits, computed atomic.Int64
 }
 
 // A Store keeps byte strings by name beyond the life of the process. It is
@@ -62,16 +62,18 @@ func (c *Cache) Budget() int64 { return c.budget }
 
 // Stats are the counters of a Cache since it was made.
 type Stats struct {
-	Hits   int64 `json:"hits"`
-	Misses int64 `json:"misses"` // computations
-	Bytes  int64 `json:"bytes"`  // held now
-	Budget int64 `json:"budget"`
+	Hits     int64 `json:"hits"`
+	Misses   int64 `json:"misses"`    // computations
+	DiskHits int64 `json:"disk_hits"` // of these, how many a value on disk spared
+	Computed int64 `json:"computed"`  // bytes of all values
+	Bytes    int64 `json:"bytes"`     // held now
+	Budget   int64 `json:"budget"`
 }
 
 // Stats returns the counters of all Memos together.
 func (c *Cache) Stats() Stats {
 	return Stats{
-		Hits: c.hits.Load(), Misses: c.misses.Load(),
+		Hits: c.hits.Load(), Misses: c.misses.Load(), DiskHits: c.diskHits.Load(), Computed: c.computed.Load(),
 		Bytes: int64(c.store.WeightedSize()) * weightUnit, Budget: c.budget,
 	}
 }
@@ -84,6 +86,7 @@ func (c *Cache) get(k key) (any, bool) {
 // set keeps v unless it alone is more than the budget.
 func (c *Cache) set(k key, v any, cost int64) {
 	cost = max(cost, 0)
+	c.computed.Add(cost)
 	if cost > c.budget {
 		return
 	}

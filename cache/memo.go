@@ -150,6 +150,7 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err err
 	saved, ok := m.c.disk.Load(name)
 	if ok {
 		if v, cost, err = m.resume(ctx, k, saved); err == nil {
+			m.c.diskHits.Add(1)
 			m.save(name, saved, v)
 			return v, cost, nil
 		}
