@@ -73,7 +73,7 @@ func (l *Layer) Data() *int32 {
 	return l.at(l.dataAt)
 }
 
-// layer decodes a layer item (formats/datafile.md, B.8 to B.10).
+// layer decodes a layer item. Its first int is garbage in many maps.
 func (r *Reader) layer(item, start int) Layer {
 	v := r.Ints(item)
 	l := Layer{Kind: KindUnknown, Group: noGroup, ints: v}

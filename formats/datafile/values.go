@@ -14,8 +14,8 @@ type Text struct {
 	Raw   []byte
 }
 
-// intsToText decodes a name made of ints (formats/datafile.md, B.0): the
-// bytes of each, most significant first, less 128. Bytes that are not UTF-8
+// intsToText decodes a name made of ints: the bytes of each, most significant
+// first, less 128; the last one is 0. Bytes that are not UTF-8
 // make an empty name.
 func intsToText(ints []int32) Text {
 	b := make([]byte, 0, 4*len(ints))

@@ -1,0 +1,38 @@
+package datafile
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+const testdata = "../../testdata/datafile"
+
+var testTime = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
+
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob(testdata + "/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) {
+				return openTree(t, recording, Options{})
+			})
+		})
+	}
+}
+
+// openTree opens the tree of a map in memory.
+func openTree(t testing.TB, recording []byte, opt Options) (nodes.Dir, error) {
+	t.Helper()
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	return New(opt).Open(t.Context(), formats.BytesSource("test.map", recording, testTime), c)
+}
