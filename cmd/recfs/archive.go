@@ -39,20 +39,22 @@ func readFlags(flags *pflag.FlagSet) *archiveFlags {
 
 // An archive opens sources with one cache for all of them.
 type archive struct {
-	formats []formats.Format
-	options formats.ArchiveOptions
-	cache   *cache.Cache
-	log     *slog.Logger
-	onRead  func(int) // hears how many bytes of sources are read, unless nil
-	closers []func()
+	formats  []formats.Format
+	options  formats.ArchiveOptions
+	cache    *cache.Cache
+	log      *slog.Logger
+	problems *problemLog // of what goes through log
+	onRead   func(int)   // hears how many bytes of sources are read, unless nil
+	closers  []func()
 }
 
 // open makes the archive that the flags describe.
 func (f *archiveFlags) open(e *env) (*archive, error) {
-	log, closeLog, err := f.log.open(e.stderr)
+	problems, closeLog, err := f.log.open(e.stderr)
 	if err != nil {
 		return nil, err
 	}
+	log := slog.New(problems)
 	list, err := f.formats.list()
 	if err != nil {
 		closeLog()
@@ -67,7 +69,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	c := cache.New(int64(f.cacheMem), store)
 	return &archive{
 		formats: list, options: options,
-		cache: c, log: log, closers: []func(){closeLog, c.Close},
+		cache: c, log: log, problems: problems, closers: []func(){closeLog, c.Close},
 	}, nil
 }
 

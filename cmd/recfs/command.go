@@ -70,6 +70,11 @@ the cache directory, for mounts and all other commands.`,
 			run: indexCommand,
 		},
 		{
+			name: "stats", args: "MOUNTPOINT", summary: "Tell how a mount is doing", about: `
+The numbers are those of MOUNTPOINT/.recfs/stats.json.`,
+			run: statsCommand,
+		},
+		{
 			name: "cache", args: "[ls|prune|clear]", summary: "Look after the cache on disk", about: `
 'ls' shows what it holds, 'prune' shrinks it to --cache-disk, 'clear' empties it. All of it can be made again.`,
 			run: cacheCommand,

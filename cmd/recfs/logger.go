@@ -21,8 +21,8 @@ func (l *logFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&l.file, "log-file", "", "append the log to this `FILE` instead of stderr")
 }
 
-// open returns the logger and what closes its file.
-func (l *logFlags) open(stderr io.Writer) (*slog.Logger, func(), error) {
+// open returns the log and what closes its file.
+func (l *logFlags) open(stderr io.Writer) (*problemLog, func(), error) {
 	w, closeLog := stderr, func() {}
 	if l.file != "" {
 		f, err := os.OpenFile(l.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -31,5 +31,5 @@ func (l *logFlags) open(stderr io.Writer) (*slog.Logger, func(), error) {
 		}
 		w, closeLog = f, func() { f.Close() }
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level})), closeLog, nil
+	return newProblemLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level})), closeLog, nil
 }

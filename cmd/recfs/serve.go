@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"recfs/fs"
+	"recfs/nodes"
 )
 
 // serve mounts source on dir and stays until the mount ends.
@@ -33,11 +34,13 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return err
 	}
 	defer a.close()
+	mon := newMonitor(source, a)
 	root, err := a.source(ctx, source)
 	if err != nil {
 		return err
 	}
-	if root.Dir == nil {
+	tree, ok := root.Dir.(nodes.Volatile)
+	if !ok {
 		return fmt.Errorf("%s: not a recording", source)
 	}
 	made, err := makeMountPoint(source, dir)
@@ -53,10 +56,11 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 
-	server, err := fs.Mount(dir, root.Dir, m.mountOptions(source, a))
+	server, err := fs.Mount(dir, &mountRoot{tree, mon.entry()}, m.mountOptions(source, a))
 	if err != nil {
 		return err
 	}
+	mon.server.Store(server)
 	if s != nil {
 		if err := leaveTerminal(); err != nil {
 			a.log.Warn("cannot leave the terminal", "err", err)

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"recfs/cache"
+	"recfs/fs"
+	"recfs/nodes"
+)
+
+// mountStats is .recfs/stats.json.
+type mountStats struct {
+	Source      string            `json:"source"`
+	Since       time.Time         `json:"since"`
+	Operations  map[string]uint64 `json:"operations"`
+	Errors      uint64            `json:"errors"`
+	BytesServed uint64            `json:"bytes_served"`
+	BytesRead   int64             `json:"bytes_read"` // of sources
+	Cache       cache.Stats       `json:"cache"`
+	Memory      memoryStats       `json:"memory"`
+	Nodes       int               `json:"nodes"`
+	OpenFiles   int               `json:"open_files"`
+	Problems    int               `json:"problems"`
+}
+
+type memoryStats struct {
+	Heap       uint64 `json:"heap"`
+	System     uint64 `json:"system"`
+	Goroutines int    `json:"goroutines"`
+}
+
+// A monitor knows how a mount is doing.
+type monitor struct {
+	source    string
+	since     time.Time
+	cache     *cache.Cache
+	problems  *problemLog
+	bytesRead atomic.Int64
+	server    atomic.Pointer[fs.Server] // nil until it is mounted
+}
+
+// newMonitor returns the monitor of a mount of source. It counts what a reads from now on.
+func newMonitor(source string, a *archive) *monitor {
+	m := &monitor{source: source, since: time.Now(), cache: a.cache, problems: a.problems}
+	a.onRead = func(n int) { m.bytesRead.Add(int64(n)) }
+	return m
+}
+
+// entry is .recfs.
+func (m *monitor) entry() nodes.Entry {
+	return nodes.Entry{Name: controlName, Time: m.since, Dir: newControlDir(map[string]func() []byte{
+		"stats.json":     func() []byte { return marshal(m.stats()) },
+		"problems.jsonl": m.problems.lines,
+		"version.json":   func() []byte { return marshal(version()) },
+	})}
+}
+
+func (m *monitor) stats() mountStats {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	s := mountStats{
+		Source: m.source, Since: m.since,
+		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: m.problems.len(),
+		Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
+	}
+	if server := m.server.Load(); server != nil {
+		served := server.Stats()
+		s.Operations, s.Errors, s.BytesServed = served.Requests, served.Errors, served.Bytes
+		s.Nodes, s.OpenFiles = served.Nodes, served.Contents
+	}
+	return s
+}
+
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return []byte(err.Error() + "\n")
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+const watchInterval = time.Second
+
+func statsCommand(flags *pflag.FlagSet) runFunc {
+	watch := flags.Bool("watch", false, "show them again every second")
+	asJSON := flags.Bool("json", false, "print JSON")
+	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) != 1 {
+			return usagef("stats: name one MOUNTPOINT")
+		}
+		for {
+			err := showStats(e.stdout, args[0], *asJSON, *watch)
+			if err != nil || !*watch {
+				return err
+			}
+			select {
+			case <-time.After(watchInterval):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// showStats prints how the mount at dir is doing, at the top of the screen if it is done repeatedly.
+func showStats(w io.Writer, dir string, asJSON, again bool) error {
+	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("%s: not a mount of recfs", dir)
+	}
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if f, ok := w.(*os.File); again && ok && term.IsTerminal(int(f.Fd())) {
+		b.WriteString("\x1b[H\x1b[2J") // home, clear
+	}
+	if asJSON {
+		b.Write(text)
+	} else {
+		var s mountStats
+		if err := json.Unmarshal(text, &s); err != nil {
+			return err
+		}
+		s.write(&b)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func (s mountStats) write(w io.Writer) {
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "%-12s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("source", "%s", s.Source)
+	line("mounted", "%s (%s)", s.Since.Local().Format(time.DateTime), time.Since(s.Since).Round(time.Second))
+	var operations []string
+	for _, name := range slices.Sorted(maps.Keys(s.Operations)) {
+		if n := s.Operations[name]; n > 0 {
+			operations = append(operations, fmt.Sprintf("%s %d", strings.ToLower(name), n))
+		}
+	}
+	line("requests", "%s", strings.Join(operations, ", "))
+	line("errors", "%d", s.Errors)
+	line("served", "%s", humanSize(int64(s.BytesServed)))
+	line("read", "%s of sources", humanSize(s.BytesRead))
+	line("cache", "%s of %s, %d hits, %d misses (%d spared by the disk), %s decoded",
+		humanSize(s.Cache.Bytes), humanSize(s.Cache.Budget), s.Cache.Hits, s.Cache.Misses, s.Cache.DiskHits, humanSize(s.Cache.Computed))
+	line("memory", "%s, heap %s", humanSize(int64(s.Memory.System)), humanSize(int64(s.Memory.Heap)))
+	line("held", "%s by the kernel, %s", count(s.Nodes, "node", "nodes"), count(s.OpenFiles, "open file", "open files"))
+	line("problems", "%d", s.Problems)
+}
