@@ -1,0 +1,135 @@
+package hcrp
+
+import (
+	"errors"
+	iofs "io/fs"
+	"strings"
+
+	"recfs/formats"
+	"recfs/formats/internal/wire"
+)
+
+// maxSchemaFile bounds a schema beside a recording.
+const maxSchemaFile = 1 << 20
+
+// chooseSchema returns the schema of a recording, or nil if none fits
+// (tree/hcrp.md section 1, "Options"). name is that of its file.
+func chooseSchema(r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schema, error) {
+	if s := sidecar(r, name, fsys); s != nil {
+		return s, nil
+	}
+	own, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	own, given = fitting(own, r.Header), fitting(given, r.Header)
+	if len(own)+len(given) <= 1 {
+		return first(own, given), nil
+	}
+	number, body, err := r.firstWithEvent()
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		return first(own, given), nil
+	}
+	var best *Schema
+	events := -1
+	for i, s := range append(given, own...) {
+		c := decodeChunk(r.Header, s, r.limits, number, r.Entries[number], body)
+		if len(c.problems) == 0 {
+			return s, nil
+		}
+		if i >= len(given) && len(c.events) > events {
+			best, events = s, len(c.events)
+		}
+	}
+	return best, nil
+}
+
+// sidecar returns the schema that lies beside the recording, or nil.
+func sidecar(r *Reader, name string, fsys iofs.FS) *Schema {
+	if fsys == nil {
+		return nil
+	}
+	names := []string{"schema.json"}
+	if !r.Dir {
+		stem, _, _ := strings.Cut(name, ".")
+		names = []string{name + ".schema.json", stem + ".schema.json"}
+	}
+	for _, n := range names {
+		info, err := iofs.Stat(fsys, n)
+		if err != nil || info.Size() > maxSchemaFile {
+			continue
+		}
+		b, err := iofs.ReadFile(fsys, n)
+		if err != nil {
+			continue
+		}
+		if s, err := ParseSchema(b); err == nil && s.usable(r.Header) {
+			return s
+		}
+	}
+	return nil
+}
+
+func fitting(list []*Schema, h *Header) (fit []*Schema) {
+	for _, s := range list {
+		if s.Fits(h) {
+			fit = append(fit, s)
+		}
+	}
+	return fit
+}
+
+func first(lists ...[]*Schema) *Schema {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l[0]
+		}
+	}
+	return nil
+}
+
+// firstWithEvent returns the first readable chunk that has an event; its
+// body is nil if there is none.
+func (r *Reader) firstWithEvent() (number int, body []byte, err error) {
+	for i := range r.Entries {
+		body, err := r.Body(i)
+		var bad *damage
+		if errors.As(err, &bad) {
+			continue
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		if hasEvent(r.Header.Layout, &r.Entries[i], body) {
+			return i, body, nil
+		}
+	}
+	return 0, nil, nil
+}
+
+// hasEvent tells whether a record of the body has events, which can be seen
+// without knowing what they are.
+func hasEvent(l Layout, e *Entry, body []byte) bool {
+	c := wire.NewCursor(formatName, body, 0)
+	if l == Design && e.Snapshot() {
+		c.Skip(int(varint(c)))
+	}
+	for c.Len() > 0 {
+		varint(c)
+		if c.U16BE() > 0 && c.Err() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSection looks without a schema whether the snapshot section of a body
+// fits into it.
+func checkSection(l Layout, number int, e Entry, body []byte) (span, *formats.Problem) {
+	d := decoder{layout: l, number: number, c: wire.NewCursor(formatName, body, 0), chunk: &chunk{entry: e}}
+	d.section()
+	return d.chunk.section, d.chunk.stop
+}

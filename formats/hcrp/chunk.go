@@ -1,0 +1,431 @@
+package hcrp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/wire"
+)
+
+// msPerTick is fixed: 20 ticks a second.
+const msPerTick = 50
+
+// A tick is one record of a chunk that has events.
+type tick struct {
+	n           int64
+	line        span // of the chunk's text, without newline
+	first, last int  // events[first:last]
+	cut         bool // an event stopped decoding
+}
+
+// A chunk is a decoded chunk.
+type chunk struct {
+	entry   Entry
+	text    []byte // the ticks as JSON lines, then the entries of a snapshot section
+	lines   int    // bytes of text that are lines
+	ticks   []tick
+	events  []event
+	records int
+
+	entries   []event           // of a snapshot section
+	section   span              // of the body: the snapshot section without its length
+	described bool              // the section was decoded to its end
+	marked    int               // leading events that form a published snapshot
+	broken    bool              // the section does not fit into the body
+	lost      bool              // an entry of the section failed: the world is unknown
+	final     int64             // tick of the last complete record
+	known     int64             // last tick of which is known what happened; before entry.Start: none
+	stop      *formats.Problem  // where decoding stopped, nil if it came to the end
+	problems  []formats.Problem // stop and what else was found
+}
+
+// weight returns the bytes that the chunk keeps alive.
+func (c *chunk) weight() int64 {
+	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + 320*int64(cap(c.events)+cap(c.entries)) + 1<<10
+}
+
+// A decoder turns the body of one chunk into text and events.
+type decoder struct {
+	layout Layout
+	schema *Schema
+	limits Limits
+	number int // of the chunk, for problems
+
+	c    *wire.Cursor
+	out  []byte
+	ev   event
+	tags nbtDecoder
+
+	// The value that was decoded last.
+	int      int64
+	num      float64
+	at       blockAt
+	position position
+	broken   []byte // a string that is not UTF-8
+
+	chunk *chunk
+}
+
+// anyRange is an entry for a chunk that no index names.
+var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
+
+// decodeChunk decodes a body. Damage is told in the problems of the chunk.
+func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, body []byte) *chunk {
+	d := decoder{
+		layout: h.Layout, schema: schema, limits: limits, number: number,
+		c:     wire.NewCursor(formatName, body, 0),
+		out:   make([]byte, 0, min(8*len(body)+256, 1<<20)),
+		chunk: &chunk{entry: e, known: e.Start - 1},
+	}
+	d.tags = nbtDecoder{c: d.c, depth: limits.Depth, limit: limits.Text}
+	if d.section() {
+		d.records()
+		d.chunk.lines = len(d.out)
+		d.entries(body)
+	}
+	d.chunk.text = d.out
+	return d.chunk
+}
+
+// section steps over a snapshot section (sheet section 7.2); false if it
+// does not fit, and then nothing of the chunk can be decoded.
+func (d *decoder) section() bool {
+	ch := d.chunk
+	if d.layout != Design || !ch.entry.Snapshot() {
+		return true
+	}
+	n := int(varint(d.c))
+	start := d.c.Pos()
+	d.c.Skip(n)
+	if d.c.Err() != nil {
+		ch.broken = true
+		d.stop(codeSnapshot, 0, "the snapshot section of %d bytes does not fit into the body", n)
+		return false
+	}
+	ch.section = span{start, start + n}
+	return true
+}
+
+// entries decodes the entries of the snapshot section behind the ticks, so
+// that the lines are one piece of the text.
+func (d *decoder) entries(body []byte) {
+	ch := d.chunk
+	if d.schema.section == nil || ch.section.end == 0 {
+		return
+	}
+	outer := d.c
+	defer d.use(outer)
+	d.use(wire.NewCursor(formatName, body[ch.section.start:ch.section.end], int64(ch.section.start)))
+	for d.c.Len() > 0 {
+		at, start := d.c.Offset(), len(d.out)
+		id := varint(d.c)
+		def := d.schema.section[id]
+		if d.c.Err() == nil && def == nil {
+			d.c.Fail("unknown entry id %d", id)
+		}
+		if def != nil {
+			d.eventObject(def)
+		}
+		d.more()
+		if d.c.Err() != nil {
+			d.out = d.out[:start]
+			ch.lost = true
+			d.problem(codeEvent, at, "snapshot entry: %s", reasonOf(d.c.Err()))
+			return
+		}
+		ch.entries = append(ch.entries, d.ev)
+	}
+	ch.described = true
+}
+
+// use makes all reads go to c.
+func (d *decoder) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
+
+// problem notes a problem at an offset of the body.
+func (d *decoder) problem(code string, offset int64, msg string, args ...any) *formats.Problem {
+	number := d.number
+	p := formats.Problem{Code: code, Chunk: &number, Offset: offset, Message: fmt.Sprintf(msg, args...)}
+	d.chunk.problems = append(d.chunk.problems, p)
+	return &p
+}
+
+// stop notes the problem that ends decoding.
+func (d *decoder) stop(code string, offset int64, msg string, args ...any) {
+	d.chunk.stop = d.problem(code, offset, msg, args...)
+}
+
+// records decodes the tick records (sheet sections 6.1 and 6.2).
+func (d *decoder) records() {
+	ch := d.chunk
+	for d.c.Len() > 0 {
+		at := d.c.Offset()
+		n := int64(varint(d.c))
+		count := int(d.c.U16BE())
+		if d.layout == Design {
+			n += ch.entry.Start
+		} else if ch.entry.Ticks == anyRange.Ticks && ch.records == 0 && n >= 0 {
+			ch.entry.Start, ch.known = n, n-1
+		}
+		switch {
+		case d.c.Err() != nil:
+			d.stop(codeRecords, at, "a record cut short")
+			return
+		case d.layout == Published && count > math.MaxInt16:
+			d.stop(codeRecords, at, "a record of %d events", count)
+			return
+		case n <= ch.known:
+			d.stop(codeRecords, at, "tick %d is not behind tick %d", n, ch.known)
+			return
+		case n > ch.entry.Last():
+			d.stop(codeRecords, at, "tick %d is behind the last of the chunk, %d", n, ch.entry.Last())
+			return
+		}
+		if !d.record(n, count) {
+			return
+		}
+		ch.records++
+		ch.known, ch.final = n, n
+	}
+	ch.known = ch.entry.Last()
+}
+
+// record decodes the events of one tick; false if one of them could not be.
+func (d *decoder) record(n int64, count int) bool {
+	ch := d.chunk
+	t := tick{n: n, line: span{start: len(d.out)}, first: len(ch.events)}
+	d.out = append(d.out, `{"tick":`...)
+	d.out = jsonenc.Int(d.out, n)
+	d.out = append(d.out, `,"time_ms":`...)
+	d.out = jsonenc.Int(d.out, n*msPerTick)
+	d.out = append(d.out, `,"events":[`...)
+	for i := 0; i < count && !t.cut; i++ {
+		start := len(d.out)
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		if t.cut = !d.event(); t.cut {
+			d.out = d.out[:start]
+			break
+		}
+		ch.events = append(ch.events, d.ev)
+	}
+	t.last = len(ch.events)
+	if t.first == t.last {
+		d.out = d.out[:t.line.start]
+		return !t.cut
+	}
+	if n == ch.entry.Start {
+		d.markSnapshot(&t)
+	}
+	d.out = append(d.out, ']')
+	if t.cut {
+		d.out = append(d.out, `,"cut":true`...)
+	}
+	d.out = append(d.out, '}', '\n')
+	t.line.end = len(d.out) - 1
+	ch.ticks = append(ch.ticks, t)
+	return !t.cut
+}
+
+// event decodes the next event; false if that could not be done and nobody
+// knows where the next one begins.
+func (d *decoder) event() bool {
+	at := d.c.Offset()
+	id := varint(d.c)
+	def := d.schema.event(id)
+	switch {
+	case d.c.Err() != nil:
+	case d.schema.length != lengthNone:
+		d.measured(id, def, at)
+	case def == nil:
+		d.c.Fail("unknown event id %d", id)
+	default:
+		d.eventObject(def)
+	}
+	if d.more() {
+		return true
+	}
+	d.stop(codeEvent, at, "%s", reasonOf(d.c.Err()))
+	return false
+}
+
+// measured decodes an event whose payload has a length in front.
+func (d *decoder) measured(id int32, def *eventDef, at int64) {
+	var n int
+	if d.schema.length == lengthVarint {
+		n = int(varint(d.c))
+	} else {
+		n = int(int32(d.c.U32BE()))
+	}
+	payload := d.c.Bytes(n)
+	if d.c.Err() != nil {
+		return
+	}
+	if def == nil {
+		d.unknownObject(id, payload)
+		return
+	}
+	outer, start := d.c, len(d.out)
+	d.use(wire.NewCursor(formatName, payload, at))
+	d.eventObject(def)
+	if d.c.Err() == nil && d.c.Len() > 0 {
+		d.c.Fail("%d bytes behind the last field", d.c.Len())
+	}
+	err := d.c.Err()
+	d.use(outer)
+	if err == nil {
+		return
+	}
+	d.out = d.out[:start]
+	d.unknownObject(id, payload)
+	if len(d.chunk.problems) == 0 { // one of a kind is enough
+		d.problem(codeEvent, at, "event id %d: %s", id, reasonOf(err))
+	}
+}
+
+// markSnapshot finds the events at the start of the first tick that form a
+// snapshot (sheet section 7.1) and ends their objects with "snapshot":true.
+func (d *decoder) markSnapshot(t *tick) {
+	ch := d.chunk
+	if d.layout != Published || !ch.entry.Snapshot() {
+		return
+	}
+	n := d.schema.leadingEvents(ch.events[t.first:t.last])
+	if n == 0 {
+		return
+	}
+	ch.marked = n
+	events := ch.events[t.first:t.last]
+	from := events[0].text.start
+	plain := slices.Clone(d.out[from:])
+	d.out = d.out[:from]
+	const mark = `,"snapshot":true}`
+	for i := range events {
+		e := &events[i]
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		text := plain[e.text.start-from : e.text.end-from]
+		e.shift(len(d.out) - e.text.start)
+		if i < n {
+			d.out = append(append(d.out, text[:len(text)-1]...), mark...)
+		} else {
+			d.out = append(d.out, text...)
+		}
+		e.text.end = len(d.out)
+	}
+}
+
+// shift moves all spans of the event by n bytes.
+func (e *event) shift(n int) {
+	e.text.shift(n)
+	for i := range e.raw {
+		e.raw[i].shift(n)
+	}
+	for i := range e.items {
+		e.items[i].text.shift(n)
+	}
+	for i := range e.blocks {
+		e.blocks[i].state.shift(n)
+	}
+}
+
+func (s *span) shift(n int) {
+	s.start += n
+	s.end += n
+}
+
+// leadingEvents returns how many of the first events match the pattern of a
+// snapshot, 0 if the pattern is not matched to its end.
+func (s *Schema) leadingEvents(events []event) int {
+	n := 0
+	is := func(id int32) bool { return n < len(events) && events[n].def != nil && events[n].def.ID == id }
+	for _, p := range s.leading {
+		switch {
+		case p.many:
+			for is(p.id) {
+				n++
+			}
+		case !is(p.id):
+			return 0
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// find returns the tick with that number, or nil.
+func (c *chunk) find(n int64) *tick {
+	i, ok := slices.BinarySearchFunc(c.ticks, n, func(t tick, n int64) int {
+		return int(min(max(t.n-n, -1), 1))
+	})
+	if !ok {
+		return nil
+	}
+	return &c.ticks[i]
+}
+
+// bytes returns a piece of the text.
+func (c *chunk) bytes(s span) []byte { return c.text[s.start:s.end:s.end] }
+
+// Line returns the JSON object of tick n, or nil if it was not recorded.
+func (c *chunk) Line(n int64) []byte {
+	if t := c.find(n); t != nil {
+		return c.bytes(t.line)
+	}
+	return nil
+}
+
+// Lines returns all recorded ticks as JSON lines, and a last line with the
+// problem where decoding stopped.
+func (c *chunk) Lines() []byte {
+	last := c.stop
+	if last == nil && c.lost {
+		last = &c.problems[len(c.problems)-1]
+	}
+	return appendStop(c.text[:c.lines:c.lines], last)
+}
+
+// SnapshotLines returns the events or entries of the snapshot, one a line.
+func (c *chunk) SnapshotLines(l Layout) []byte {
+	var out []byte
+	list := c.entries
+	if l == Published {
+		list = c.events[:c.marked]
+	}
+	for i := range list {
+		out = append(append(out, c.bytes(list[i].text)...), '\n')
+	}
+	if c.lost {
+		out = appendStop(out, &c.problems[len(c.problems)-1])
+	}
+	return out
+}
+
+// appendStop appends the line that says why no more follow, if p is set.
+func appendStop(dst []byte, p *formats.Problem) []byte {
+	if p == nil {
+		return dst
+	}
+	dst = append(dst, `{"problem":{"code":`...)
+	dst = jsonenc.String(dst, p.Code)
+	dst = append(dst, `,"chunk":`...)
+	dst = jsonenc.Int(dst, *p.Chunk)
+	dst = append(dst, `,"offset":`...)
+	dst = jsonenc.Int(dst, p.Offset)
+	dst = append(dst, `,"message":`...)
+	dst = jsonenc.String(dst, p.Message)
+	return append(dst, "}}\n"...)
+}
+
+// reasonOf returns what an error of a Cursor says, without its offset.
+func reasonOf(err error) string {
+	if e, ok := err.(*formats.Error); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,279 @@
+package hcrp
+
+import (
+	"encoding/hex"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"recfs/formats"
+	"recfs/formats/internal/wire"
+)
+
+const (
+	formatName = "hcrp"
+	magic      = "HCRP"
+	headerSize = 256
+
+	minEntry = 13 // bytes of the shortest index entry
+
+	flagSnapshot = 1 // of an index entry: the chunk begins with a snapshot
+)
+
+// A Layout is how header and event stream are laid out.
+type Layout string
+
+// The two layouts (doc.go).
+const (
+	Published Layout = "published"
+	Design    Layout = "design"
+)
+
+// A Header is the first 256 bytes of a recording, field by field.
+type Header struct {
+	Layout         Layout
+	Version        int
+	Flags          uint16
+	WorldID        uuid.UUID
+	WorldVersion   []byte
+	Timestamp      int64 // Unix milliseconds
+	Dictionary     uint16
+	MetadataLength int64
+	IndexLength    int64
+	TickCount      int64
+	ChunkCount     int64
+	DataVersion    int32 // published layout only
+}
+
+// headerJSON is the object "header" of header.json.
+type headerJSON struct {
+	Magic          string  `json:"magic"`
+	Version        int     `json:"version"`
+	Flags          uint16  `json:"flags"`
+	WorldID        string  `json:"world_id"`
+	WorldVersion   string  `json:"world_version"`
+	Timestamp      *string `json:"timestamp"`
+	TimestampMS    any     `json:"timestamp_ms"`
+	Dictionary     uint16  `json:"dictionary"`
+	MetadataLength int64   `json:"metadata_length"`
+	IndexLength    int64   `json:"index_length"`
+	TickCount      int64   `json:"tick_count"`
+	ChunkCount     int64   `json:"chunk_count"`
+	DataVersion    *int32  `json:"data_version,omitempty"`
+}
+
+func (h *Header) json() headerJSON {
+	j := headerJSON{
+		Magic: magic, Version: h.Version, Flags: h.Flags,
+		WorldID: h.WorldID.String(), WorldVersion: hex.EncodeToString(h.WorldVersion),
+		Timestamp: h.timestamp(), TimestampMS: jsonInt(h.Timestamp), Dictionary: h.Dictionary,
+		MetadataLength: h.MetadataLength, IndexLength: h.IndexLength,
+		TickCount: h.TickCount, ChunkCount: h.ChunkCount,
+	}
+	if h.Layout == Published {
+		j.DataVersion = &h.DataVersion
+	}
+	return j
+}
+
+// timestamp returns the moment recording began in words, or nil outside the
+// years that RFC 3339 can write.
+func (h *Header) timestamp() *string {
+	t := time.UnixMilli(h.Timestamp).UTC()
+	if y := t.Year(); y < 1 || y > 9999 {
+		return nil
+	}
+	s := t.Format("2006-01-02T15:04:05.000Z")
+	return &s
+}
+
+// dictionaryOffset returns where the header names its dictionary.
+func (h *Header) dictionaryOffset() int64 {
+	if h.Layout == Design {
+		return 47
+	}
+	return int64(33 + len(h.WorldVersion))
+}
+
+// indexLengthOffset returns where the header has its index length, in front
+// of tick and chunk count.
+func (h *Header) indexLengthOffset() int64 {
+	if h.Layout == Design {
+		return 53
+	}
+	return int64(39 + len(h.WorldVersion))
+}
+
+// IndexOffset returns where the index begins.
+func (h *Header) IndexOffset() int64 { return headerSize + h.MetadataLength }
+
+// IndexEnd returns the offset behind the index.
+func (h *Header) IndexEnd() int64 { return h.IndexOffset() + h.IndexLength }
+
+// A HeaderError says why a recording does not open.
+type HeaderError struct {
+	Code string // of sheet section 16, or header.magic
+	err  *formats.Error
+}
+
+func headerError(code string, offset int64, kind error, msg string, args ...any) *HeaderError {
+	return &HeaderError{code, formats.Errorf(formatName, offset, kind, msg, args...)}
+}
+
+// Error returns the format, the offset and the reason.
+func (e *HeaderError) Error() string { return e.err.Error() }
+
+// Unwrap returns the *formats.Error, which tells the offset.
+func (e *HeaderError) Unwrap() error { return e.err }
+
+// ErrorCode returns the code for error.txt.
+func (e *HeaderError) ErrorCode() string { return e.Code }
+
+// parseHeader parses the header at the start of b. The error is a
+// *HeaderError.
+func parseHeader(b []byte) (*Header, error) {
+	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
+		return nil, headerError("header.magic", 0, formats.ErrCorrupt, "the file does not begin with %q", magic)
+	}
+	if len(b) < headerSize {
+		return nil, headerError("header.truncated", int64(len(b)), errTruncated, "the header is %d bytes long, the file %d", headerSize, len(b))
+	}
+	if b[4] != 0 {
+		return parseDesign(b)
+	}
+	return parsePublished(b)
+}
+
+func parsePublished(b []byte) (*Header, error) {
+	c := wire.NewCursor(formatName, b[:headerSize], 0)
+	c.Skip(len(magic))
+	h := &Header{Layout: Published, Version: int(c.U16BE())}
+	if h.Version != 3 && h.Version != 4 {
+		return nil, unsupported(h)
+	}
+	h.Flags = c.U16BE()
+	copy(h.WorldID[:], c.Bytes(16))
+	n := int8(c.U8())
+	if n < 0 || n > 32 {
+		return nil, headerError("header.field", 24, formats.ErrCorrupt, "the world version is %d bytes long, 32 are the most", n)
+	}
+	h.WorldVersion = c.Bytes(int(n))
+	h.Timestamp = int64(c.U64BE())
+	h.Dictionary = c.U16BE()
+	if err := h.counts(c); err != nil {
+		return nil, err
+	}
+	h.DataVersion = int32(c.U32BE())
+	return h, c.Err()
+}
+
+func parseDesign(b []byte) (*Header, error) {
+	c := wire.NewCursor(formatName, b[:headerSize], 0)
+	c.Skip(len(magic))
+	h := &Header{Layout: Design, Version: int(c.U8())}
+	if h.Version != 1 {
+		return nil, unsupported(h)
+	}
+	h.Flags = c.U16BE()
+	copy(h.WorldID[:], c.Bytes(16))
+	h.WorldVersion = c.Bytes(16)
+	h.Timestamp = int64(c.U64BE())
+	h.Dictionary = c.U16BE()
+	return h, h.counts(c)
+}
+
+func unsupported(h *Header) error {
+	return headerError("header.version", 4, errUnsupported, "version %d of the %s layout is not supported", h.Version, h.Layout)
+}
+
+// counts reads the four counts that both layouts have.
+func (h *Header) counts(c *wire.Cursor) error {
+	for _, f := range []struct {
+		name string
+		to   *int64
+	}{
+		{"metadata length", &h.MetadataLength},
+		{"index length", &h.IndexLength},
+		{"tick count", &h.TickCount},
+		{"chunk count", &h.ChunkCount},
+	} {
+		at := c.Offset()
+		*f.to = int64(int32(c.U32BE()))
+		if *f.to < 0 {
+			return headerError("header.field", at, formats.ErrCorrupt, "the %s is %d", f.name, *f.to)
+		}
+	}
+	return nil
+}
+
+// An Entry is one entry of the chunk index.
+type Entry struct {
+	Start  int64 // first tick
+	Ticks  int64
+	Flags  uint8
+	Raw    int64 // byte offset as stored
+	Stored int64 // compressed length
+	Size   int64 // uncompressed length
+
+	at    int64 // offset of the entry in the file
+	rawAt int64 // offset of its byte offset
+}
+
+// Last returns the last tick of the chunk's range.
+func (e *Entry) Last() int64 { return e.Start + e.Ticks - 1 }
+
+// Snapshot tells whether the chunk begins with a snapshot.
+func (e *Entry) Snapshot() bool { return e.Flags&flagSnapshot != 0 }
+
+// flaw returns what is impossible about the entry, or "".
+func (e *Entry) flaw() string {
+	switch {
+	case e.Start < 0:
+		return "negative start tick"
+	case e.Ticks <= 0:
+		return "no ticks"
+	case e.Stored <= 0:
+		return "no stored bytes"
+	case e.Size < 0:
+		return "negative length"
+	}
+	return ""
+}
+
+// parseEntry reads the next index entry.
+func parseEntry(c *wire.Cursor) Entry {
+	e := Entry{at: c.Offset()}
+	e.Start = int64(varint(c))
+	e.Ticks = int64(varint(c))
+	e.Flags = c.U8()
+	e.rawAt = c.Offset()
+	e.Raw = int64(c.U64BE())
+	e.Stored = int64(varint(c))
+	e.Size = int64(varint(c))
+	return e
+}
+
+// varint reads a 32-bit number of one to five bytes (sheet section 1).
+func varint(c *wire.Cursor) int32 { return int32(uint32(c.Uvarint(5))) }
+
+// varlong reads a 64-bit number of one to ten bytes.
+func varlong(c *wire.Cursor) int64 { return int64(c.Uvarint(10)) }
+
+// jsonInt returns n as encoding/json is to write it: beyond 2^53 as a string.
+func jsonInt(n int64) any {
+	const exact = 1 << 53
+	if n > exact || n < -exact {
+		return bigInt(n)
+	}
+	return n
+}
+
+// addSat adds two numbers that are not both negative, stopping at the
+// greatest int64.
+func addSat(a, b int64) int64 {
+	if a > 0 && b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
+}

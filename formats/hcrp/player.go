@@ -1,0 +1,125 @@
+package hcrp
+
+// A stretch is a run of ticks in one chunk of which everything is known, or
+// a hole behind such a chunk in which nothing happened.
+type stretch struct {
+	First, Last int64
+	Chunk       int
+	Hole        bool
+	Lost        bool   // ticks before it are unknown
+	Start       []byte // the player at the start of the stretch, before Lost is looked at; nil: play from an earlier one
+	Ghost       int64  // bytes of the rows of export/ghost.csv
+}
+
+// A player applies stretches in order and knows the world after each tick.
+type player struct {
+	layout Layout
+	world  *world // nil: unknown
+
+	// Where entities are, for tracks: a snapshot forgets none of them.
+	positions map[int64]position
+}
+
+func newPlayer(l Layout) *player {
+	return &player{layout: l, world: newWorld(), positions: map[int64]position{}}
+}
+
+// enter begins a stretch in the chunk c.
+func (p *player) enter(s *stretch, c *chunk) {
+	if s.Lost {
+		p.world = nil
+		clear(p.positions)
+	}
+	if s.Hole || s.First != c.entry.Start || !c.entry.Snapshot() {
+		return
+	}
+	if p.world == nil {
+		p.world = newWorld()
+	}
+	p.world.begin(c, p.layout)
+	for i := range c.entries {
+		p.follow(&c.entries[i])
+	}
+	if c.lost {
+		p.world = nil
+	}
+}
+
+// apply applies one event. It tells whether the event gave an entity a
+// position.
+func (p *player) apply(c *chunk, e *event) bool {
+	if p.world != nil {
+		p.world.apply(c, e)
+	}
+	return p.follow(e)
+}
+
+// follow keeps the positions.
+func (p *player) follow(e *event) bool {
+	if e.def == nil || !e.hasAll(captureEntity) {
+		return false
+	}
+	switch e.def.Role {
+	case roleSpawn, rolePlace:
+		if !e.hasAll(captureX) {
+			return false
+		}
+		p.positions[e.entity] = e.pos
+	case roleMove:
+		pos, ok := p.positions[e.entity]
+		if !ok {
+			return false
+		}
+		pos.move(e)
+		p.positions[e.entity] = pos
+	case roleRemove:
+		delete(p.positions, e.entity)
+		return false
+	default:
+		return false
+	}
+	return true
+}
+
+// A watcher sees a stretch being played.
+type watcher interface {
+	// event is called behind every event; placed tells whether it gave an
+	// entity a position.
+	event(t *tick, k int, placed bool)
+
+	// tick is called where the stretch begins, behind the events of every
+	// tick, and with the number behind the last one: the player stays as it
+	// is until the next call.
+	tick(n int64)
+}
+
+// play applies the ticks of a stretch up to and including the given one. w
+// may be nil.
+func (p *player) play(s *stretch, c *chunk, through int64, w watcher) {
+	p.enter(s, c)
+	if w != nil {
+		w.tick(s.First)
+		defer func() { w.tick(min(s.Last, through) + 1) }()
+	}
+	if s.Hole {
+		return
+	}
+	for i := range c.ticks {
+		t := &c.ticks[i]
+		if t.n < s.First {
+			continue
+		}
+		if t.n > min(s.Last, through) {
+			return
+		}
+		for k := t.first; k < t.last; k++ {
+			placed := p.apply(c, &c.events[k])
+			if w != nil {
+				w.event(t, k, placed)
+			}
+		}
+		if w != nil {
+			w.tick(t.n)
+		}
+	}
+}

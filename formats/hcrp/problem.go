@@ -1,0 +1,62 @@
+package hcrp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"recfs/formats"
+)
+
+// The codes of problems (sheet section 16).
+const (
+	codeMetadataTruncated = "metadata.truncated"
+	codeMetadata          = "metadata.nbt"
+	codeIndexTruncated    = "index.truncated"
+	codeIndexCount        = "index.count"
+	codeIndexEntry        = "index.entry"
+	codeIndexOrder        = "index.order"
+	codeIndexTicks        = "index.ticks"
+	codeTicksTotal        = "ticks.total"
+	codeOutOfFile         = "chunk.out_of_file"
+	codeOverlap           = "chunk.overlap"
+	codeZstd              = "chunk.zstd"
+	codeLength            = "chunk.length"
+	codeSnapshot          = "chunk.snapshot"
+	codeRecords           = "chunk.records"
+	codeEvent             = "chunk.event"
+	codeDictionary        = "dictionary.missing"
+	codeSegmentMissing    = "segment.missing"
+	codeSegmentTruncated  = "segment.truncated"
+	codeUnreferenced      = "segment.unreferenced"
+	codeTrailing          = "segment.trailing"
+)
+
+var (
+	errTruncated   = io.ErrUnexpectedEOF
+	errUnsupported = errors.ErrUnsupported
+	errUnknownTick = fmt.Errorf("what happened there, or before, is unknown: %w", formats.ErrCorrupt)
+)
+
+// A damage is an error that index.json lists: bytes of a chunk cannot be
+// had, and why.
+type damage struct{ formats.Problem }
+
+func (d *damage) Error() string { return d.Code + ": " + d.Message }
+func (d *damage) Unwrap() error { return formats.ErrCorrupt }
+
+// A problemList collects problems in the order in which they are met.
+type problemList []formats.Problem
+
+func (l *problemList) add(code string, offset int64, msg string, args ...any) {
+	*l = append(*l, formats.Problem{Code: code, Offset: offset, Message: fmt.Sprintf(msg, args...)})
+}
+
+// addChunk adds a problem of a chunk. In a segment, offset counts there.
+func (l *problemList) addChunk(code string, chunk int, p place, msg string, args ...any) {
+	*l = append(*l, chunkProblem(code, chunk, p, msg, args...))
+}
+
+func chunkProblem(code string, chunk int, p place, msg string, args ...any) formats.Problem {
+	return formats.Problem{Code: code, Chunk: &chunk, Segment: p.segmentOrNil(), Offset: p.offset, Message: fmt.Sprintf(msg, args...)}
+}

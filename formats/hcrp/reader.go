@@ -1,0 +1,372 @@
+package hcrp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"slices"
+
+	"recfs/formats"
+	"recfs/formats/internal/wire"
+)
+
+// firstRead is what opening reads at once: it covers header, metadata and
+// index of nearly every recording.
+const firstRead = 256 << 10
+
+// A Reader reads one recording: header and tables when it is made, chunks on
+// demand. It is safe for concurrent use.
+type Reader struct {
+	Header   *Header
+	Entries  []Entry
+	Dir      bool              // a directory of segments; else a file
+	Finished bool              // the directory has the marker
+	Problems []formats.Problem // those known without decompressing anything
+
+	chunkProblems int // how many problems at the end are about one chunk's bytes
+
+	segmented bool // offsets in the index name a segment
+	whole     bool // the index was read to its end
+	hasIndex  bool // false if the metadata does not end in the file
+	metaProbl bool // the metadata does not parse
+
+	file     io.ReaderAt // the file, or preamble.dat
+	size     int64
+	segments []segment
+	limits   Limits
+	byTick   []int   // chunks by first tick, then number
+	lasts    []int64 // the greatest last tick of byTick up to there
+	unpacker *unpacker
+	dictSum  []byte    // of the dictionary, if there is one
+	flaws    []*damage // by chunk; nil where the stored bytes can be had
+}
+
+// A place is where bytes lie: in a segment, or in the file.
+type place struct {
+	segment int64 // -1: the file
+	offset  int64
+}
+
+func (p place) segmentOrNil() *int {
+	if p.segment < 0 {
+		return nil
+	}
+	n := int(p.segment)
+	return &n
+}
+
+// NewReader opens a recording that is one file. fsys is where it was found
+// and may be nil. An error of the recording is a *HeaderError.
+func NewReader(r io.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
+	rd := &Reader{file: r, size: size, limits: opt.Limits.withDefaults()}
+	if err := rd.readPreamble(opt, fsys); err != nil {
+		return nil, err
+	}
+	return rd, nil
+}
+
+// OpenDir opens a recording in segments.
+func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
+	rd := &Reader{Dir: true, limits: opt.Limits.withDefaults()}
+	var err error
+	if rd.segments, rd.Finished, err = findSegments(fsys); err != nil {
+		return nil, err
+	}
+	preamble, err := readPreambleFile(ctx, fsys, headerSize+rd.limits.Metadata+rd.limits.Index)
+	if err != nil {
+		return nil, err
+	}
+	if isZero(preamble) && len(preamble) > 0 {
+		return nil, headerError("header.truncated", 0, errTruncated, "%s holds nothing but zeroes", preambleName)
+	}
+	rd.file, rd.size = bytesReader(preamble), int64(len(preamble))
+	if err := rd.readPreamble(opt, fsys); err != nil {
+		return nil, err
+	}
+	return rd, nil
+}
+
+// readPreamble reads header, metadata and index and looks for what is wrong
+// with them.
+func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
+	head := make([]byte, min(r.size, firstRead))
+	if err := readFull(r.file, head, 0); err != nil {
+		return err
+	}
+	h, err := parseHeader(head)
+	if err != nil {
+		return err
+	}
+	r.Header = h
+	var problems problemList
+	if err := r.checkMetadata(head, &problems); err != nil {
+		return err
+	}
+	if err := r.readIndex(head, &problems); err != nil {
+		return err
+	}
+	r.segmented = r.Dir || len(r.Entries) > 0 && r.Entries[0].Raw == 0
+	r.sortEntries()
+	r.checkEntries(&problems)
+	dict, err := findDictionary(h.Dictionary, opt.DictDirs, fsys, r.limits)
+	if err != nil {
+		problems.add(codeDictionary, h.dictionaryOffset(), "dictionary %d: %v", h.Dictionary, err)
+	}
+	r.dictSum = dict.sum()
+	if r.unpacker = opt.unpacker; r.unpacker == nil || dict != nil {
+		r.unpacker = newUnpacker(dict, r.limits)
+	}
+	r.checkPlaces(&problems)
+	r.Problems = problems
+	return nil
+}
+
+// part returns n bytes at off, from head if they are there.
+func (r *Reader) part(head []byte, off, n int64) ([]byte, error) {
+	if off+n <= int64(len(head)) {
+		return head[off : off+n], nil
+	}
+	b := make([]byte, n)
+	return b, readFull(r.file, b, off)
+}
+
+// checkMetadata finds out whether the metadata is whole and parses.
+func (r *Reader) checkMetadata(head []byte, problems *problemList) error {
+	n := r.Header.MetadataLength
+	r.hasIndex = headerSize+n <= r.size
+	switch {
+	case !r.hasIndex:
+		problems.add(codeMetadataTruncated, r.size, "the metadata ends at %d, the file at %d", headerSize+n, r.size)
+		return nil
+	case n > r.limits.Metadata:
+		r.metaProbl = true
+		problems.add(codeMetadata, headerSize, "%d bytes of metadata, %d are the limit", n, r.limits.Metadata)
+		return nil
+	}
+	b, err := r.part(head, headerSize, n)
+	if err != nil {
+		return err
+	}
+	_, sound, err := typedMetadata(b, r.limits)
+	var fe *formats.Error
+	switch {
+	case errors.As(err, &fe):
+		r.metaProbl = true
+		problems.add(codeMetadata, fe.Offset, "%v", fe.Err)
+	case !sound:
+		problems.add(codeMetadata, headerSize, "a string is not modified UTF-8")
+	}
+	return nil
+}
+
+// Metadata returns the stored metadata.
+func (r *Reader) Metadata() ([]byte, error) {
+	if n := r.Header.MetadataLength; r.hasIndex && n <= r.limits.Metadata {
+		return r.part(nil, headerSize, n)
+	}
+	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
+}
+
+// TypedMetadata returns the metadata as typed JSON.
+func (r *Reader) TypedMetadata() ([]byte, error) {
+	b, err := r.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := typedMetadata(b, r.limits)
+	return out, err
+}
+
+// readIndex parses the entries of the index, as many as there are.
+func (r *Reader) readIndex(head []byte, problems *problemList) error {
+	if !r.hasIndex {
+		return nil
+	}
+	h := r.Header
+	n := min(h.IndexLength, r.size-h.IndexOffset(), r.limits.Index)
+	b, err := r.part(head, h.IndexOffset(), n)
+	if err != nil {
+		return err
+	}
+	c := wire.NewCursor(formatName, b, h.IndexOffset())
+	r.Entries = make([]Entry, 0, min(h.ChunkCount, n/minEntry))
+	for int64(len(r.Entries)) < h.ChunkCount && c.Len() > 0 {
+		e := parseEntry(c)
+		if c.Err() == nil {
+			r.Entries = append(r.Entries, e)
+			continue
+		}
+		if errors.Is(c.Err(), errTruncated) {
+			problems.add(codeIndexTruncated, e.at, "the index ends inside entry %d", len(r.Entries))
+		} else {
+			problems.add(codeIndexEntry, e.at, "entry %d: %s", len(r.Entries), reasonOf(c.Err()))
+		}
+	}
+	if n < h.IndexLength {
+		problems.add(codeIndexTruncated, h.IndexOffset()+n, "%d of %d bytes of the index are there", n, h.IndexLength)
+	}
+	got := int64(len(r.Entries))
+	if got != h.ChunkCount {
+		problems.add(codeIndexCount, h.IndexOffset(), "%d entries in the index, the header says %d", got, h.ChunkCount)
+	} else if c.Len() > 0 {
+		problems.add(codeIndexCount, c.Offset(), "%d bytes of the index behind its %d entries", c.Len(), got)
+	}
+	r.whole = got == h.ChunkCount && c.Len() == 0 && c.Err() == nil && n == h.IndexLength
+	return nil
+}
+
+// checkEntries checks the entries for themselves and their tick ranges.
+func (r *Reader) checkEntries(problems *problemList) {
+	var total, end int64
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if flaw := e.flaw(); flaw != "" {
+			problems.addChunk(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
+		}
+		if i > 0 && e.Start <= r.Entries[i-1].Start {
+			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, r.Entries[i-1].Start)
+		}
+		total += max(e.Ticks, 0)
+	}
+	published := r.Header.Layout == Published
+	for k, i := range r.byTick {
+		e := &r.Entries[i]
+		switch {
+		case e.Start < end:
+			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "the chunk starts at tick %d, but ticks up to %d are in others", e.Start, end-1)
+		case published && e.Start > end && k == 0:
+			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "the first chunk starts at tick %d", e.Start)
+		case published && e.Start > end:
+			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "ticks %d to %d are in no chunk", end, e.Start-1)
+		}
+		end = max(end, e.Start+e.Ticks)
+	}
+	if r.Header.Layout == Design {
+		total = end
+	}
+	if r.whole && total != r.Header.TickCount {
+		problems.add(codeTicksTotal, r.Header.indexLengthOffset()+4, "the header says %d ticks, the index %d", r.Header.TickCount, total)
+	}
+}
+
+// sortEntries sorts the chunks that have a range of ticks.
+func (r *Reader) sortEntries() {
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Start >= 0 && e.Ticks > 0 {
+			r.byTick = append(r.byTick, i)
+		}
+	}
+	slices.SortFunc(r.byTick, func(a, b int) int {
+		return cmp.Or(cmp.Compare(r.Entries[a].Start, r.Entries[b].Start), cmp.Compare(a, b))
+	})
+	last := int64(-1)
+	for _, i := range r.byTick {
+		last = max(last, r.Entries[i].Last())
+		r.lasts = append(r.lasts, last)
+	}
+}
+
+// place returns where the stored bytes of chunk i begin.
+func (r *Reader) place(i int) place {
+	raw := r.Entries[i].Raw
+	if r.segmented {
+		return place{raw >> 32, raw & 0xffffffff}
+	}
+	return place{-1, raw}
+}
+
+// extent returns how many bytes the file or segment of a place has, and
+// whether it is there at all.
+func (r *Reader) extent(p place) (size int64, exists bool) {
+	if !r.segmented {
+		return r.size, true
+	}
+	if s := r.segment(p.segment); s != nil {
+		return s.size, true
+	}
+	return 0, false
+}
+
+// checkPlaces looks for stored bytes that are not there, first by segment,
+// then by chunk.
+func (r *Reader) checkPlaces(problems *problemList) {
+	r.flaws = make([]*damage, len(r.Entries))
+	if r.segmented {
+		r.checkSegments(problems)
+	}
+	var chunks problemList
+	for i := range r.Entries {
+		e, p := &r.Entries[i], r.place(i)
+		switch {
+		case r.flaws[i] != nil:
+			continue
+		case e.Raw < 0:
+			chunks.addChunk(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
+		case e.flaw() != "":
+			r.flaws[i] = &damage{chunkProblem(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, e.flaw())}
+			continue
+		case !r.segmented && p.offset > r.size-e.Stored:
+			chunks.addChunk(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), r.size)
+		default:
+			continue
+		}
+		r.flaws[i] = &damage{chunks[len(chunks)-1]}
+	}
+	r.checkOverlap(&chunks)
+	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
+	*problems = append(*problems, chunks...)
+	r.chunkProblems = len(chunks)
+}
+
+// checkOverlap looks for chunks that share stored bytes.
+func (r *Reader) checkOverlap(problems *problemList) {
+	list := make([]int, 0, len(r.Entries))
+	for i := range r.Entries {
+		if r.flaws[i] == nil {
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b int) int {
+		return cmp.Or(cmp.Compare(r.Entries[a].Raw, r.Entries[b].Raw), cmp.Compare(a, b))
+	})
+	end := place{-2, 0}
+	last := 0
+	for _, i := range list {
+		p := r.place(i)
+		if p.segment == end.segment && p.offset < end.offset {
+			problems.addChunk(codeOverlap, i, p, "the chunk shares stored bytes with chunk %d", last)
+		}
+		if to := p.offset + r.Entries[i].Stored; p.segment != end.segment || to > end.offset {
+			end, last = place{p.segment, to}, i
+		}
+	}
+}
+
+// at returns what to read a place from; it must exist.
+func (r *Reader) at(p place) io.ReaderAt {
+	if p.segment < 0 {
+		return r.file
+	}
+	return r.segment(p.segment).file
+}
+
+// hasStored tells whether all stored bytes of chunk i are there.
+func (r *Reader) hasStored(i int) bool {
+	e, p := &r.Entries[i], r.place(i)
+	size, ok := r.extent(p)
+	return ok && e.Raw >= 0 && e.Stored > 0 && p.offset <= size-e.Stored
+}
+
+// readFull reads len(b) bytes at off.
+func readFull(r io.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = errTruncated
+	}
+	return err
+}

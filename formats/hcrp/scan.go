@@ -1,0 +1,291 @@
+package hcrp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+
+	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
+)
+
+// Bounds of what a scan keeps; no real recording comes near.
+const (
+	maxTracks = 1 << 20
+	maxRuns   = 1 << 23
+)
+
+// A scan is what is known of a recording after decoding every chunk once.
+type scan struct {
+	rows     []row // by chunk
+	names    map[string]int64
+	empty    int64 // ticks without record in chunks that decode to their end
+	problems []formats.Problem
+	complete bool
+
+	ticks     runs
+	stretches []stretch
+	tracks    []track
+	markers   []byte // elements of a JSON list
+}
+
+// A row is what the scan adds to the table of chunks.
+type row struct {
+	readable        bool
+	records, events int64
+}
+
+// A track is the way of one entity, until its id stands for another one.
+type track struct {
+	Entity int64
+	Life   int
+	From   moment // its first event
+	To     moment // the first event that is not of it
+	Parts  []part // where its rows are
+}
+
+// A moment is an event's place in time.
+type moment struct {
+	Tick  int64
+	Event int
+}
+
+func (m moment) before(o moment) bool {
+	return m.Tick < o.Tick || m.Tick == o.Tick && m.Event < o.Event
+}
+
+// A part is how many bytes of rows a stretch gives.
+type part struct {
+	Stretch int
+	Size    int64
+}
+
+// Bytes returns the size of the track's rows.
+func (t *track) Bytes() (n int64) {
+	for _, p := range t.Parts {
+		n += p.Size
+	}
+	return n
+}
+
+// A scanner makes a scan.
+type scanner struct {
+	reader *Reader
+	scan   *scan
+	player *player
+
+	next    int64 // first tick that no stretch has
+	unknown int64 // last tick that is unknown
+	played  int64 // bytes of bodies since the last saved player
+
+	current map[int64]int // entity to its track
+	lives   map[int64]int // entity to how many tracks it has
+}
+
+// scanRecording decodes every chunk with decode. Errors other than damage
+// end it.
+func scanRecording(ctx context.Context, r *Reader, decode func(context.Context, int) (*chunk, error)) (*scan, error) {
+	s := scanner{
+		reader: r, player: newPlayer(r.Header.Layout),
+		scan:    &scan{rows: make([]row, len(r.Entries)), names: map[string]int64{}, complete: r.whole},
+		unknown: -1, current: map[int64]int{}, lives: map[int64]int{},
+	}
+	order := r.byTick
+	if len(order) > 0 {
+		s.next = r.Entries[order[0]].Start
+	}
+	for _, i := range order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := decode(ctx, i)
+		var bad *damage
+		switch {
+		case errors.As(err, &bad):
+			s.unreadable(i, bad)
+		case err != nil:
+			return nil, err
+		default:
+			s.chunk(i, c)
+		}
+	}
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Start < 0 || e.Ticks <= 0 {
+			s.scan.complete = false
+		}
+	}
+	slices.SortStableFunc(s.scan.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
+	s.scan.ticks.finish()
+	return s.scan, nil
+}
+
+// unreadable notes a chunk of which nothing can be had.
+func (s *scanner) unreadable(i int, bad *damage) {
+	s.scan.complete = false
+	s.unknown = max(s.unknown, s.reader.Entries[i].Last())
+	if s.reader.flaws[i] == nil { // else it is known without the scan
+		s.scan.problems = append(s.scan.problems, bad.Problem)
+	}
+}
+
+// chunk takes in a decoded chunk.
+func (s *scanner) chunk(i int, c *chunk) {
+	s.scan.rows[i] = row{true, int64(c.records), int64(len(c.events))}
+	s.scan.problems = append(s.scan.problems, c.problems...)
+	if len(c.problems) > 0 {
+		s.scan.complete = false
+	}
+	for k := range c.events {
+		s.scan.names[c.name(&c.events[k])]++
+	}
+	for k := range c.ticks {
+		if !s.scan.ticks.add(c.ticks[k].n) {
+			s.scan.complete = false
+		}
+	}
+	if c.stop == nil {
+		s.scan.empty += c.entry.Ticks - int64(len(c.ticks))
+	}
+	s.stretch(i, c)
+	if c.known < c.entry.Last() {
+		s.unknown = max(s.unknown, c.entry.Last())
+	}
+}
+
+// name returns the name of an event.
+func (c *chunk) name(e *event) string {
+	if e.def == nil {
+		return "unknown"
+	}
+	return e.def.Name
+}
+
+// stretch appends the part of the chunk that is known and that no stretch
+// has, and in front of it the hole if nothing happened there.
+func (s *scanner) stretch(i int, c *chunk) {
+	first := max(c.entry.Start, s.next)
+	lost := false
+	if first > s.next {
+		lost = s.unknown >= s.next || s.reader.Header.Layout == Published
+		if n := len(s.scan.stretches); !lost && n > 0 {
+			s.add(stretch{First: s.next, Last: first - 1, Chunk: s.scan.stretches[n-1].Chunk, Hole: true}, &chunk{}, 0)
+		}
+	}
+	s.mark(c, first)
+	if c.known < first {
+		return
+	}
+	s.add(stretch{First: first, Last: c.known, Chunk: i, Lost: lost}, c, c.entry.Size)
+	s.next = c.known + 1
+}
+
+// add plays a stretch and appends it. The player is saved in front of it
+// once more was played since the last time than saving takes, so the saved
+// ones never outgrow the recording.
+func (s *scanner) add(st stretch, c *chunk, size int64) {
+	number := len(s.scan.stretches)
+	if saved := s.player.pack(); number == 0 || s.played >= int64(len(saved)) {
+		st.Start, s.played = saved, 0
+	}
+	s.played += size
+	w := surveyor{scanner: s, chunk: c, ghost: ghostRows{player: s.player}, rows: map[int]int64{}, touched: map[int]position{}}
+	s.player.play(&st, c, st.Last, &w)
+	st.Ghost = w.ghost.size
+	for _, k := range slices.Sorted(maps.Keys(w.rows)) {
+		t := &s.scan.tracks[k]
+		t.Parts = append(t.Parts, part{number, w.rows[k]})
+	}
+	s.scan.stretches = append(s.scan.stretches, st)
+}
+
+// A surveyor measures the rows that a stretch gives.
+type surveyor struct {
+	*scanner
+	chunk   *chunk
+	ghost   ghostRows
+	rows    map[int]int64    // by track
+	touched map[int]position // in this tick, by track
+	buf     []byte
+}
+
+func (w *surveyor) event(t *tick, k int, placed bool) {
+	e := &w.chunk.events[k]
+	if i := w.trackOf(e, moment{t.n, k - t.first}, placed, k < w.chunk.marked); i >= 0 {
+		w.touched[i] = w.player.positions[e.entity]
+	}
+}
+
+func (w *surveyor) tick(n int64) {
+	for i, pos := range w.touched {
+		w.buf = appendTrackRow(w.buf[:0], n, &pos)
+		w.rows[i] += int64(len(w.buf))
+	}
+	clear(w.touched)
+	w.ghost.tick(n)
+}
+
+// trackOf returns the track that gets a row by this event, or -1. An id that
+// comes back begins a new one.
+func (s *scanner) trackOf(e *event, at moment, placed, snapshot bool) int {
+	if e.def == nil {
+		return -1
+	}
+	if e.def.Role == roleRemove {
+		s.endTrack(e.entity, at)
+		delete(s.current, e.entity)
+	}
+	if !placed {
+		return -1
+	}
+	i, ok := s.current[e.entity]
+	if ok && (e.def.Role != roleSpawn || snapshot) {
+		return i
+	}
+	if len(s.scan.tracks) >= maxTracks {
+		return -1
+	}
+	s.endTrack(e.entity, at)
+	s.lives[e.entity]++
+	i = len(s.scan.tracks)
+	s.current[e.entity] = i
+	s.scan.tracks = append(s.scan.tracks, track{Entity: e.entity, Life: s.lives[e.entity], From: at, To: moment{Tick: math.MaxInt64}})
+	return i
+}
+
+func (s *scanner) endTrack(entity int64, at moment) {
+	if i, ok := s.current[entity]; ok {
+		s.scan.tracks[i].To = at
+	}
+}
+
+// mark appends the markers among the recorded ticks from first on.
+func (s *scanner) mark(c *chunk, first int64) {
+	for i := range c.ticks {
+		t := &c.ticks[i]
+		if t.n < first {
+			continue
+		}
+		for k := t.first; k < t.last; k++ {
+			e := &c.events[k]
+			if e.def == nil || e.def.Role != roleMarker || len(s.scan.markers) > s.reader.limits.Text {
+				continue
+			}
+			if len(s.scan.markers) > 0 {
+				s.scan.markers = append(s.scan.markers, ',')
+			}
+			s.scan.markers = appendMoment(s.scan.markers, t.n)
+			s.scan.markers = append(append(s.scan.markers, ','), c.bytes(e.text)[1:]...)
+		}
+	}
+}
+
+// appendMoment appends the start of an object: its tick and time.
+func appendMoment(dst []byte, n int64) []byte {
+	dst = append(dst, `{"tick":`...)
+	dst = jsonenc.Int(dst, n)
+	dst = append(dst, `,"time_ms":`...)
+	return jsonenc.Int(dst, n*msPerTick)
+}

@@ -1,0 +1,171 @@
+package hcrp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"recfs/formats"
+)
+
+// The files of a recording in segments (sheet section 10).
+const (
+	preambleName = "preamble.dat"
+	finishedName = "finished"
+)
+
+// A segment is a file of chunks.
+type segment struct {
+	number int64
+	size   int64
+	file   io.ReaderAt
+}
+
+func segmentName(n int64) string { return fmt.Sprintf("segment-%03d.dat", n) }
+
+// parseSegmentName returns the number in the name of a segment file.
+func parseSegmentName(name string) (int64, bool) {
+	digits, ok := strings.CutPrefix(name, "segment-")
+	if !ok {
+		return 0, false
+	}
+	if digits, ok = strings.CutSuffix(digits, ".dat"); !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 32)
+	return n, err == nil && n >= 0 && segmentName(n) == name
+}
+
+// matchDir tells whether a directory with these names is a recording.
+func matchDir(names []string) bool {
+	_, ok := slices.BinarySearch(names, preambleName)
+	return ok
+}
+
+// findSegments lists the segments of a directory by number, and tells
+// whether the marker of a finished run is there.
+func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
+	entries, err := iofs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, false, err
+	}
+	for _, e := range entries {
+		n, ok := parseSegmentName(e.Name())
+		finished = finished || e.Name() == finishedName
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, segment{n, info.Size(), &siblingFile{fsys, e.Name()}})
+	}
+	slices.SortFunc(list, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
+	return list, finished, nil
+}
+
+// A siblingFile reads a file of a directory that is a recording. It holds
+// nothing open.
+type siblingFile struct {
+	fsys iofs.FS
+	name string
+}
+
+// ReadAt implements io.ReaderAt.
+func (f *siblingFile) ReadAt(b []byte, off int64) (int, error) {
+	file, err := f.fsys.Open(f.name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	r, ok := file.(io.ReaderAt)
+	if !ok {
+		return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errUnsupported)
+	}
+	return r.ReadAt(b, off)
+}
+
+// readPreambleFile reads the preamble whole, so that one version of it is
+// used throughout: it is replaced by rename at every commit.
+func readPreambleFile(ctx context.Context, fsys iofs.FS, limit int64) ([]byte, error) {
+	file, err := fsys.Open(preambleName)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var buf bytes.Buffer
+	if _, err := io.Copy(&buf, io.LimitReader(file, limit)); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), ctx.Err()
+}
+
+func bytesReader(b []byte) io.ReaderAt { return bytes.NewReader(b) }
+
+func isZero(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
+}
+
+// segment returns segment n, or nil.
+func (r *Reader) segment(n int64) *segment {
+	i, ok := slices.BinarySearchFunc(r.segments, n, func(s segment, n int64) int { return cmp.Compare(s.number, n) })
+	if !ok {
+		return nil
+	}
+	return &r.segments[i]
+}
+
+// used returns how far the index uses each segment; -1 is the file.
+func (r *Reader) used() map[int64]int64 {
+	used := map[int64]int64{}
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Stored > 0 {
+			p := r.place(i)
+			used[p.segment] = max(used[p.segment], addSat(p.offset, e.Stored))
+		}
+	}
+	return used
+}
+
+// checkSegments compares the segments that are there with those that the
+// index names.
+func (r *Reader) checkSegments(problems *problemList) {
+	for i := range r.Entries {
+		e, p := &r.Entries[i], r.place(i)
+		if e.Raw < 0 || e.flaw() != "" {
+			continue
+		}
+		s := r.segment(p.segment)
+		switch {
+		case s == nil:
+			problems.addChunk(codeSegmentMissing, i, p, "%s is missing", segmentName(p.segment))
+		case p.offset > s.size-e.Stored:
+			problems.addChunk(codeSegmentTruncated, i, p, "the chunk ends at %d, %s at %d", p.offset+e.Stored, segmentName(p.segment), s.size)
+		default:
+			continue
+		}
+		r.flaws[i] = &damage{(*problems)[len(*problems)-1]}
+	}
+	used := r.used()
+	for _, s := range r.segments {
+		number := int(s.number)
+		to, named := used[s.number]
+		switch {
+		case !named:
+			*problems = append(*problems, formats.Problem{Code: codeUnreferenced, Segment: &number, Message: segmentName(s.number) + " is not named by the index"})
+		case s.size > to:
+			*problems = append(*problems, formats.Problem{Code: codeTrailing, Segment: &number, Offset: to, Message: fmt.Sprintf("%d bytes behind the last chunk", s.size-to)})
+		}
+	}
+}

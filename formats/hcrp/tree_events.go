@@ -1,0 +1,278 @@
+package hcrp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"sort"
+	"strconv"
+
+	"recfs/nodes"
+)
+
+// eventEntries returns what is only there if a schema fits.
+func (rec *recording) eventEntries() []nodes.Entry {
+	return []nodes.Entry{
+		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
+		{Name: "ticks", Dir: &ticksDir{rec}},
+		{Name: "states", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.states })},
+		{Name: "tracks", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.tracks })},
+		{Name: "markers.json", File: nodes.Func(rec.markersDocument)},
+	}
+}
+
+func (rec *recording) loadChunk(ctx context.Context, i int) (*chunk, int64, error) {
+	c, err := rec.decode(ctx, i)
+	if err != nil {
+		return nil, 0, err
+	}
+	return c, c.weight(), nil
+}
+
+// decode decodes a chunk without remembering it.
+func (rec *recording) decode(_ context.Context, i int) (*chunk, error) {
+	body, err := rec.reader.Body(i)
+	if err != nil {
+		return nil, err
+	}
+	return decodeChunk(rec.reader.Header, rec.schema, rec.reader.limits, i, rec.reader.Entries[i], body), nil
+}
+
+func (rec *recording) linesFile(i int) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		c, err := rec.chunks.Get(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return c.Lines(), nil
+	})
+}
+
+// line returns the JSON object of tick n. What is unknown is an error that
+// is no iofs.ErrNotExist.
+func (rec *recording) line(ctx context.Context, n int64) ([]byte, error) {
+	unknown := false
+	for _, i := range rec.reader.chunksOf(n) {
+		c, err := rec.chunks.Get(ctx, i)
+		var bad *damage
+		switch {
+		case errors.As(err, &bad):
+			unknown = true
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if line := c.Line(n); line != nil {
+			return line, nil
+		}
+		unknown = unknown || n > c.known
+	}
+	if unknown {
+		return nil, errUnknownTick
+	}
+	return nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
+}
+
+func (rec *recording) tickFile(n int64) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		line, err := rec.line(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		return document(line), nil
+	})
+}
+
+// A ticksDir is ticks/. To list it needs the scan; to open a tick by its
+// number decodes one chunk.
+type ticksDir struct{ rec *recording }
+
+// byNumber is the index of tick 0 where ticks are found without the scan.
+const byNumber = 1 << 38
+
+// Len implements nodes.Dir.
+func (d *ticksDir) Len(ctx context.Context) (int, error) {
+	s, err := d.rec.scan(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.ticks.Len(ctx)
+}
+
+// At implements nodes.Dir.
+func (d *ticksDir) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if i >= byNumber {
+		n := int64(i - byNumber)
+		return nodes.Entry{Name: tickName(n), File: d.rec.tickFile(n)}, nil
+	}
+	s, err := d.rec.scan(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return s.ticks.At(ctx, i)
+}
+
+// Find implements nodes.Dir.
+func (d *ticksDir) Find(ctx context.Context, name string) (int, error) {
+	if s, ok := d.rec.scans.Peek(struct{}{}); ok {
+		return s.ticks.Find(ctx, name)
+	}
+	n, ok := tickNumber(name)
+	if !ok {
+		return 0, &iofs.PathError{Op: "find", Path: name, Err: iofs.ErrNotExist}
+	}
+	if _, err := d.rec.line(ctx, n); err != nil {
+		return 0, err
+	}
+	return byNumber + int(n), nil
+}
+
+const (
+	tickWidth  = 8
+	tickSuffix = ".json"
+)
+
+func tickName(n int64) string { return fmt.Sprintf("%0*d%s", tickWidth, n, tickSuffix) }
+
+func tickNumber(name string) (int64, bool) {
+	if len(name) <= len(tickSuffix) || name[len(name)-len(tickSuffix):] != tickSuffix {
+		return 0, false
+	}
+	n, ok := nodes.ParseNumber(name[:len(name)-len(tickSuffix)], tickWidth)
+	return n, ok && n < byNumber
+}
+
+// tickSeries returns the listing of ticks/ or states/.
+func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Context, int64) (bool, error)) *nodes.Series {
+	return &nodes.Series{
+		Width: tickWidth, Suffix: tickSuffix, N: int(ticks.count()),
+		Number: func(i int) int64 { return ticks.number(int64(i)) },
+		File:   file, Extra: extra,
+	}
+}
+
+// unlistedTick tells why a tick that is not recorded does not open.
+func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
+	_, err := rec.line(ctx, n)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (rec *recording) stateFile(n int64) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.states.Get(ctx, n) })
+}
+
+func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, error) {
+	s, err := rec.scan(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := rec.theatre(ctx, s).state(n)
+	if err != nil {
+		return nil, 0, err
+	}
+	b = document(b)
+	return b, int64(cap(b)), nil
+}
+
+// theatre plays chunks that are remembered.
+func (rec *recording) theatre(ctx context.Context, s *scanned) *theatre {
+	return &theatre{ctx: ctx, layout: rec.reader.Header.Layout, scan: s.scan, decode: rec.chunks.Get}
+}
+
+// hasState tells whether there is a state of tick n: from the first tick of
+// the first chunk to the last of all.
+func (rec *recording) hasState(_ context.Context, n int64) (bool, error) {
+	r := rec.reader
+	order := r.byTick
+	return len(order) > 0 && n >= r.Entries[order[0]].Start && n <= r.lasts[len(order)-1], nil
+}
+
+// trackList returns tracks/.
+func (rec *recording) trackList(s *scanned) nodes.Dir {
+	var entries []nodes.Entry
+	for i := range s.scan.tracks {
+		t := &s.scan.tracks[i]
+		name := fmt.Sprintf("entity-%d.csv", t.Entity)
+		if t.Life > 1 {
+			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
+		}
+		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *theatre) *rowFile { return th.track(t) })})
+	}
+	return nodes.List(entries...)
+}
+
+// rowsFile is a CSV file of rows made from the scan.
+func (rec *recording) rowsFile(size int64, content func(*theatre) *rowFile) nodes.File {
+	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+		s, err := rec.scan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return content(rec.theatre(context.WithoutCancel(ctx), s)), nil
+	})
+}
+
+// A ghostFile is export/ghost.csv, whose size is in the scan.
+type ghostFile struct{ rec *recording }
+
+func (rec *recording) ghostFile() nodes.File { return ghostFile{rec} }
+
+// Size implements nodes.File.
+func (f ghostFile) Size(ctx context.Context) (int64, error) {
+	c, err := f.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return c.Size(), nil
+}
+
+// Open implements nodes.File.
+func (f ghostFile) Open(ctx context.Context) (nodes.Content, error) {
+	s, err := f.rec.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.rec.theatre(context.WithoutCancel(ctx), s).ghost(), nil
+}
+
+func (rec *recording) markersDocument(ctx context.Context) ([]byte, error) {
+	s, err := rec.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if limit := rec.reader.limits.Text; len(s.scan.markers) > limit {
+		return nil, fmt.Errorf("the markers are more than %d bytes long", limit)
+	}
+	b := append([]byte(`{"markers":[`), s.scan.markers...)
+	return document(append(b, ']', '}')), nil
+}
+
+// scannedDir is a directory that is made by the scan.
+func (rec *recording) scannedDir(dir func(*scanned) nodes.Dir) nodes.Dir {
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+		s, err := rec.scan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return dir(s), nil
+	})
+}
+
+// chunksOf returns the chunks whose range has tick n, those that start
+// first in front.
+func (r *Reader) chunksOf(n int64) (list []int) {
+	k := sort.Search(len(r.byTick), func(k int) bool { return r.Entries[r.byTick[k]].Start > n })
+	for k--; k >= 0 && r.lasts[k] >= n; k-- {
+		if i := r.byTick[k]; r.Entries[i].Last() >= n {
+			list = append(list, i)
+		}
+	}
+	for a, b := 0, len(list)-1; a < b; a, b = a+1, b-1 {
+		list[a], list[b] = list[b], list[a]
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package hcrp
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A salvage shows the chunks that no index names.
+type salvage struct {
+	header *Header
+	frames *cache.Memo[struct{}, []frame]
+	chunks *cache.Memo[int, *rescued]
+}
+
+// newSalvage prepares salvage/: walk finds at most so many frames, file
+// returns what to read a segment from.
+func newSalvage(walk func(limit int) []frame, file func(segment int64) io.ReaderAt, h *Header, schemas []*Schema, u *unpacker, limits Limits, c *cache.Cache) *salvage {
+	s := &salvage{header: h}
+	s.frames = cache.NewMemo(c, func(context.Context, struct{}) ([]frame, int64, error) {
+		list := walk(maxSalvaged)
+		return list, 24 * int64(cap(list)), nil
+	})
+	s.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*rescued, int64, error) {
+		list, err := s.frames.Get(ctx, struct{}{})
+		if err != nil {
+			return nil, 0, err
+		}
+		f := list[i]
+		r, err := rescue(file(f.segment), f, i, u, h, schemas, limits)
+		if err != nil {
+			return nil, 0, err
+		}
+		n := int64(cap(r.body))
+		if r.chunk != nil {
+			n += r.chunk.weight()
+		}
+		return r, n, nil
+	})
+	return s
+}
+
+// salvageSchemas returns the schemas to try on chunks that were found.
+func (rec *recording) salvageSchemas() []*Schema {
+	if rec.schema == nil {
+		return nil
+	}
+	return []*Schema{rec.schema}
+}
+
+// segmentFile returns what to read a segment from; -1 is the file.
+func (r *Reader) segmentFile(n int64) io.ReaderAt { return r.at(place{segment: n}) }
+
+func (s *salvage) dir(segmented bool) nodes.Dir {
+	entries := []nodes.Entry{
+		{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) { return s.document(ctx, segmented) })},
+		{Name: "chunks", Dir: s.series("", func(r *rescued) ([]byte, error) { return r.body, nil })},
+	}
+	if s.header.Layout == Published {
+		entries = append(entries, nodes.Entry{Name: "lines", Dir: s.series(".jsonl", func(r *rescued) ([]byte, error) {
+			return r.chunk.Lines(), nil
+		})})
+	}
+	return nodes.List(entries...)
+}
+
+func (s *salvage) series(suffix string, content func(*rescued) ([]byte, error)) nodes.Dir {
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+		list, err := s.frames.Get(ctx, struct{}{})
+		if err != nil {
+			return nil, err
+		}
+		return &nodes.Series{Width: 6, Suffix: suffix, N: len(list), File: func(n int64) nodes.File {
+			return nodes.Func(func(ctx context.Context) ([]byte, error) {
+				r, err := s.chunks.Get(ctx, int(n))
+				if err != nil {
+					return nil, err
+				}
+				return content(r)
+			})
+		}}, nil
+	})
+}
+
+type salvageDocument struct {
+	Format string           `json:"format"`
+	Chunks []salvagedChunkJ `json:"chunks"`
+}
+
+type salvagedChunkJ struct {
+	Chunk     int    `json:"chunk"`
+	FirstTick *int64 `json:"first_tick"`
+	LastTick  *int64 `json:"last_tick"`
+	Ticks     *int   `json:"ticks"`
+	Segment   *int   `json:"segment,omitempty"`
+	Offset    int64  `json:"offset"`
+	Stored    int64  `json:"stored"`
+	Size      *int   `json:"size"`
+}
+
+func (s *salvage) document(ctx context.Context, segmented bool) (any, error) {
+	list, err := s.frames.Get(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	doc := salvageDocument{Format: formatName, Chunks: make([]salvagedChunkJ, len(list))}
+	for i, f := range list {
+		row := salvagedChunkJ{Chunk: i, Offset: f.offset, Stored: f.stored}
+		if segmented {
+			row.Segment = f.segmentOrNil()
+		}
+		r, err := s.chunks.Get(ctx, i)
+		switch {
+		case errors.Is(err, formats.ErrCorrupt): // what cannot be decompressed has no size
+		case err != nil:
+			return nil, err
+		default:
+			n := len(r.body)
+			row.Size = &n
+			if c := r.chunk; c != nil && c.records > 0 {
+				row.FirstTick, row.LastTick, row.Ticks = &c.entry.Start, &c.final, &c.records
+			}
+		}
+		doc.Chunks[i] = row
+	}
+	return doc, nil
+}

@@ -1,0 +1,440 @@
+package hcrp
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/wire"
+)
+
+// A kind is what a value is made of (sheet sections 1 and 9).
+type kind uint8
+
+const (
+	kindBool kind = iota
+	kindI8
+	kindU8
+	kindI16
+	kindU16
+	kindI32
+	kindU32
+	kindI64
+	kindU64
+	kindVarint
+	kindVarlong
+	kindZigzag
+	kindF32
+	kindF64
+	kindString
+	kindBytes
+	kindUUID
+	kindNBT
+	kindBlockPos
+	kindPos
+	kindLpPos
+	kindLpVec3
+	kindEnum
+	kindFlags
+	kindScaled
+	kindFixed
+	kindOptional
+	kindList
+	kindMap
+	kindStruct
+)
+
+func (k kind) isInteger() bool { return k >= kindI8 && k <= kindZigzag }
+func (k kind) isNumber() bool  { return k >= kindI8 && k <= kindF64 }
+
+// scalars are the types that have a name, with the least bytes they take.
+var scalars = map[string]struct {
+	kind  kind
+	least int
+}{
+	"bool": {kindBool, 1},
+	"i8":   {kindI8, 1}, "u8": {kindU8, 1},
+	"i16": {kindI16, 2}, "u16": {kindU16, 2},
+	"i32": {kindI32, 4}, "u32": {kindU32, 4},
+	"i64": {kindI64, 8}, "u64": {kindU64, 8},
+	"f32": {kindF32, 4}, "f64": {kindF64, 8},
+	"varint": {kindVarint, 1}, "varlong": {kindVarlong, 1}, "zigzag": {kindZigzag, 1},
+	"string": {kindString, 1}, "bytes": {kindBytes, 1}, "uuid": {kindUUID, 16}, "nbt": {kindNBT, 2},
+	"block_pos": {kindBlockPos, 8}, "pos": {kindPos, 32}, "lp_pos": {kindLpPos, 7}, "lp_vec3": {kindLpVec3, 1},
+}
+
+// A fieldType is a type of a schema.
+type fieldType struct {
+	kind  kind
+	base  kind       // integer of an enum or flags, number of a scaled
+	names []string   // of an enum or flags
+	by    float64    // of a scaled
+	n     int        // of a fixed
+	key   *fieldType // of a map
+	elem  *fieldType // of an optional, list or map
+	least int        // bytes a value takes at least
+
+	fields []field // of a struct
+	gather gather  // of a list or map whose elements an Event keeps
+}
+
+// isText tells whether the value is a string, or one that may be absent.
+func (t *fieldType) isText() bool {
+	return t.kind == kindString || t.kind == kindOptional && t.elem.kind == kindString
+}
+
+// A field is a named value of an event or struct.
+type field struct {
+	name    string
+	typ     *fieldType
+	key     []byte // `,"name":`
+	hexKey  []byte // `,"name_hex":`, for strings that are not UTF-8
+	capture capture
+}
+
+func newField(name string, t *fieldType) field {
+	key := func(name string) []byte {
+		return append(jsonenc.String([]byte{','}, name), ':')
+	}
+	return field{name: name, typ: t, key: key(name), hexKey: key(name + "_hex")}
+}
+
+// field appends a field of an object. The comma in front is the caller's to
+// overwrite where there is none.
+func (d *decoder) field(f *field) {
+	d.out = append(d.out, f.key...)
+	start := len(d.out)
+	d.value(f.typ)
+	end := len(d.out)
+	if d.broken != nil && f.typ.isText() {
+		d.out = append(d.out, f.hexKey...)
+		d.out = jsonenc.Hex(d.out, d.broken)
+	}
+	d.broken = nil
+	if f.capture != captureNone {
+		d.keep(f.capture, span{start, end})
+	}
+}
+
+// value decodes one value and appends it as JSON.
+func (d *decoder) value(t *fieldType) {
+	c := d.c
+	switch t.kind {
+	case kindBool:
+		d.out = jsonenc.Bool(d.out, c.U8() == 1)
+	case kindF32, kindF64, kindScaled:
+		d.float(t)
+	case kindString:
+		d.text(d.block())
+	case kindBytes:
+		d.out = jsonenc.Hex(d.out, d.block())
+	case kindFixed:
+		d.out = jsonenc.Hex(d.out, c.Bytes(t.n))
+	case kindUUID:
+		var id uuid.UUID
+		copy(id[:], c.Bytes(len(id)))
+		d.out = append(append(append(d.out, '"'), id.String()...), '"')
+	case kindNBT:
+		d.nbt()
+	case kindBlockPos:
+		d.blockPos()
+	case kindPos, kindLpPos:
+		d.pos(t.kind)
+	case kindLpVec3:
+		d.vec3()
+	case kindEnum, kindFlags:
+		d.named(t)
+	case kindOptional:
+		if c.U8() == 1 {
+			d.value(t.elem)
+		} else {
+			d.out = append(d.out, "null"...)
+		}
+	case kindList:
+		d.list(t)
+	case kindMap:
+		d.pairs(t)
+	case kindStruct:
+		d.object(t)
+	default:
+		n, unsigned := d.integer(t.kind)
+		if unsigned && n < 0 {
+			d.out = append(d.out, '"')
+			d.out = jsonenc.Uint(d.out, uint64(n))
+			d.out = append(d.out, '"')
+			return
+		}
+		d.out = jsonenc.Int64(d.out, n)
+	}
+}
+
+// integer reads a whole number. The second result says that it is a u64,
+// whose top half comes as negative numbers.
+func (d *decoder) integer(k kind) (n int64, u64 bool) {
+	c := d.c
+	switch k {
+	case kindI8:
+		n = int64(int8(c.U8()))
+	case kindU8:
+		n = int64(c.U8())
+	case kindI16:
+		n = int64(int16(c.U16BE()))
+	case kindU16:
+		n = int64(c.U16BE())
+	case kindI32:
+		n = int64(int32(c.U32BE()))
+	case kindU32:
+		n = int64(c.U32BE())
+	case kindVarint:
+		n = int64(varint(c))
+	case kindVarlong:
+		n = varlong(c)
+	case kindZigzag:
+		n = wire.Zigzag(c.Uvarint(10))
+	case kindI64:
+		n = int64(c.U64BE())
+	case kindU64:
+		n, u64 = int64(c.U64BE()), true
+	}
+	d.int, d.num = n, float64(n)
+	return n, u64
+}
+
+// float reads a number that is not whole.
+func (d *decoder) float(t *fieldType) {
+	base := t.kind
+	if t.kind == kindScaled {
+		base = t.base
+	}
+	switch base {
+	case kindF32:
+		d.num = float64(math.Float32frombits(d.c.U32BE()))
+	case kindF64:
+		d.num = math.Float64frombits(d.c.U64BE())
+	default:
+		n, unsigned := d.integer(base)
+		if unsigned {
+			d.num = float64(uint64(n))
+		}
+	}
+	if t.kind == kindScaled {
+		d.num *= t.by
+	}
+	d.out = jsonenc.Float64(d.out, d.num)
+}
+
+// block reads a varint length and that many bytes.
+func (d *decoder) block() []byte {
+	at := d.c.Pos()
+	n := int(varint(d.c))
+	if n > d.limits.String {
+		d.c.Fail("a string of %d bytes at %#x, %d are the limit", n, at, d.limits.String)
+		return nil
+	}
+	return d.c.Bytes(n)
+}
+
+func (d *decoder) text(b []byte) {
+	d.out = jsonenc.String(d.out, b)
+	if !utf8.Valid(b) {
+		d.broken = b
+	}
+}
+
+func (d *decoder) nbt() {
+	tag := d.c.U8()
+	d.tags.out = d.out
+	d.tags.value(tag, 0)
+	d.out = d.tags.out
+}
+
+// blockPos reads a packed block position: x in bits 38 to 63, z in bits 12
+// to 37, y in bits 0 to 11.
+func (d *decoder) blockPos() {
+	n := int64(d.c.U64BE())
+	d.at = blockAt{n >> 38, n << 52 >> 52, n << 26 >> 38}
+	d.out = appendBlockAt(d.out, d.at)
+}
+
+func appendBlockAt(dst []byte, at blockAt) []byte {
+	dst = append(dst, `{"x":`...)
+	dst = jsonenc.Int(dst, at.x)
+	dst = append(dst, `,"y":`...)
+	dst = jsonenc.Int(dst, at.y)
+	dst = append(dst, `,"z":`...)
+	dst = jsonenc.Int(dst, at.z)
+	return append(dst, '}')
+}
+
+// pos reads a position with a view: plain, or quantized (sheet section 8.1).
+func (d *decoder) pos(k kind) {
+	c := d.c
+	if k == kindPos {
+		if b := c.Bytes(32); b != nil {
+			d.position = position{
+				math.Float64frombits(binary.BigEndian.Uint64(b)),
+				math.Float64frombits(binary.BigEndian.Uint64(b[8:])),
+				math.Float64frombits(binary.BigEndian.Uint64(b[16:])),
+				float64(math.Float32frombits(binary.BigEndian.Uint32(b[24:]))),
+				float64(math.Float32frombits(binary.BigEndian.Uint32(b[28:]))),
+			}
+		}
+	} else {
+		for i := range 3 {
+			d.position[i] = float64(wire.Zigzag(c.Uvarint(10))) / 4096
+		}
+		for i := 3; i < 5; i++ {
+			d.position[i] = float64(int16(c.U16BE())) * 360 / 65536
+		}
+	}
+	d.out = appendPosition(d.out, &d.position)
+}
+
+func appendPosition(dst []byte, p *position) []byte {
+	dst = append(dst, `{"x":`...)
+	dst = jsonenc.Float64(dst, p[0])
+	dst = append(dst, `,"y":`...)
+	dst = jsonenc.Float64(dst, p[1])
+	dst = append(dst, `,"z":`...)
+	dst = jsonenc.Float64(dst, p[2])
+	dst = append(dst, `,"yaw":`...)
+	dst = jsonenc.Float64(dst, p[3])
+	dst = append(dst, `,"pitch":`...)
+	dst = jsonenc.Float64(dst, p[4])
+	return append(dst, '}')
+}
+
+// vec3 reads a quantized vector (sheet section 8.2).
+func (d *decoder) vec3() {
+	c := d.c
+	var v [3]float64
+	if b0 := c.U8(); b0 != 0 {
+		b1, w := c.U8(), c.U32BE()
+		packed := uint64(w)<<16 | uint64(b1)<<8 | uint64(b0)
+		scale := packed & 3
+		if packed&4 != 0 {
+			scale |= uint64(uint32(varint(c))) << 2
+		}
+		for i := range v {
+			q := min(packed>>(3+15*i)&0x7fff, 32766)
+			v[i] = (float64(q)*2/32766 - 1) * float64(scale)
+		}
+	}
+	d.position = position{v[0], v[1], v[2]}
+	d.out = append(d.out, `{"x":`...)
+	d.out = jsonenc.Float64(d.out, v[0])
+	d.out = append(d.out, `,"y":`...)
+	d.out = jsonenc.Float64(d.out, v[1])
+	d.out = append(d.out, `,"z":`...)
+	d.out = jsonenc.Float64(d.out, v[2])
+	d.out = append(d.out, '}')
+}
+
+// named reads an enum, shown as its name or else its number, or flags, shown
+// as the names of the set bits.
+func (d *decoder) named(t *fieldType) {
+	n, _ := d.integer(t.base)
+	if t.kind == kindEnum {
+		if n >= 0 && n < int64(len(t.names)) {
+			d.out = jsonenc.String(d.out, t.names[n])
+		} else {
+			d.out = jsonenc.Int64(d.out, n)
+		}
+		return
+	}
+	bits := uint64(n)
+	switch t.base {
+	case kindI8:
+		bits &= math.MaxUint8
+	case kindI16:
+		bits &= math.MaxUint16
+	case kindI32, kindVarint:
+		bits &= math.MaxUint32
+	}
+	d.out = append(d.out, '[')
+	for i, first := 0, true; bits != 0; i, bits = i+1, bits>>1 {
+		if bits&1 == 0 {
+			continue
+		}
+		if !first {
+			d.out = append(d.out, ',')
+		}
+		first = false
+		if i < len(t.names) {
+			d.out = jsonenc.String(d.out, t.names[i])
+		} else {
+			d.out = append(append(d.out, '"'), "bit"...)
+			d.out = append(jsonenc.Int(d.out, i), '"')
+		}
+	}
+	d.out = append(d.out, ']')
+}
+
+// count reads the number of elements of at least the given size that a list
+// or map claims to have.
+func (d *decoder) count(least int) int {
+	n := int(varint(d.c))
+	if d.c.Err() == nil && (n < 0 || n > d.c.Len()/least) {
+		d.c.Fail("%d elements, %d bytes are left", n, d.c.Len())
+	}
+	return n
+}
+
+// more tells whether decoding of a list goes on.
+func (d *decoder) more() bool {
+	if len(d.out) > d.limits.Text {
+		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
+	}
+	return d.c.Err() == nil
+}
+
+func (d *decoder) list(t *fieldType) {
+	n := d.count(t.elem.least)
+	d.out = append(d.out, '[')
+	for i := 0; i < n && d.more(); i++ {
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		d.value(t.elem)
+		if t.gather == gatherBlocks {
+			d.ev.blocks = append(d.ev.blocks, block{d.ev.at, d.ev.raw[rawState]})
+		}
+	}
+	d.out = append(d.out, ']')
+}
+
+func (d *decoder) pairs(t *fieldType) {
+	n := d.count(t.key.least + t.elem.least)
+	d.out = append(d.out, '[')
+	for i := 0; i < n && d.more(); i++ {
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		d.out = append(d.out, `{"key":`...)
+		d.value(t.key)
+		key := d.int
+		d.out = append(d.out, `,"value":`...)
+		start := len(d.out)
+		d.value(t.elem)
+		if t.gather == gatherItems {
+			d.ev.items = append(d.ev.items, item{key, span{start, len(d.out)}})
+		}
+		d.out = append(d.out, '}')
+	}
+	d.out = append(d.out, ']')
+}
+
+func (d *decoder) object(t *fieldType) {
+	start := len(d.out)
+	for i := range t.fields {
+		d.field(&t.fields[i])
+	}
+	if len(d.out) == start {
+		d.out = append(d.out, '{')
+	}
+	d.out[start] = '{' // in place of the first comma
+	d.out = append(d.out, '}')
+}

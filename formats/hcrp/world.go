@@ -1,0 +1,219 @@
+package hcrp
+
+import (
+	"maps"
+	"slices"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// An entity is what is known of an entity. Text that is nil is unknown.
+type entity struct {
+	placed bool // pos is known
+	pos    position
+
+	kind, velocity, pose, flags, using, slot []byte
+
+	items map[int64][]byte
+}
+
+// A world is what is known after some tick (tree/hcrp.md section 7).
+type world struct {
+	entities map[int64]*entity
+	blocks   map[blockAt][]byte
+}
+
+func newWorld() *world {
+	return &world{map[int64]*entity{}, map[blockAt][]byte{}}
+}
+
+func (w *world) know(id int64) *entity {
+	e := w.entities[id]
+	if e == nil {
+		e = &entity{}
+		w.entities[id] = e
+	}
+	return e
+}
+
+// begin applies what a snapshot says besides its events: entities that it
+// does not name are forgotten, and before a section the blocks, too.
+func (w *world) begin(c *chunk, l Layout) {
+	named := map[int64]bool{}
+	list := c.entries
+	switch {
+	case l == Published:
+		named[0] = true
+		list = c.events[:c.marked]
+		if c.marked == 0 {
+			return
+		}
+	case !c.described:
+		return
+	default:
+		clear(w.blocks)
+	}
+	for i := range list {
+		if e := &list[i]; e.def != nil && (e.def.Role == roleSpawn || e.def.Role == rolePlace) {
+			named[e.entity] = true
+		}
+	}
+	maps.DeleteFunc(w.entities, func(id int64, _ *entity) bool { return !named[id] })
+	for i := range c.entries {
+		w.apply(c, &c.entries[i])
+	}
+}
+
+// apply applies an event.
+func (w *world) apply(c *chunk, e *event) {
+	if e.def == nil {
+		return
+	}
+	switch e.def.Role {
+	case roleSpawn:
+		if e.hasAll(captureEntity) {
+			delete(w.entities, e.entity)
+			w.place(c, e)
+		}
+	case rolePlace:
+		if e.hasAll(captureEntity) {
+			w.place(c, e)
+		}
+	case roleMove:
+		if x := w.entities[e.entity]; x != nil && x.placed && e.hasAll(captureEntity) {
+			x.pos.move(e)
+			setText(&x.velocity, c, e.raw[rawVelocity])
+		}
+	case roleRemove:
+		if e.hasAll(captureEntity) {
+			delete(w.entities, e.entity)
+		}
+	case roleBlock:
+		if e.hasAll(captureAt) {
+			w.blocks[e.at] = slices.Clone(c.bytes(e.raw[rawState]))
+		}
+	case roleBlocks:
+		for _, b := range e.blocks {
+			w.blocks[b.at] = slices.Clone(c.bytes(b.state))
+		}
+	case roleClear:
+		clear(w.blocks)
+	}
+	if e.hasAll(captureEntity) {
+		w.note(c, e)
+	}
+}
+
+// place puts an entity somewhere.
+func (w *world) place(c *chunk, e *event) {
+	x := w.know(e.entity)
+	if e.hasAll(captureX) {
+		x.placed, x.pos = true, e.pos
+	}
+	setText(&x.velocity, c, e.raw[rawVelocity])
+	if e.raw[rawType].end > 0 {
+		setText(&x.kind, c, e.raw[rawType])
+	}
+}
+
+// note applies the events that mean the same in every schema.
+func (w *world) note(c *chunk, e *event) {
+	switch e.def.Name {
+	case eventState:
+		x := w.know(e.entity)
+		setText(&x.pose, c, e.raw[rawPose])
+		setText(&x.flags, c, e.raw[rawFlags])
+	case eventUse:
+		setText(&w.know(e.entity).using, c, e.raw[rawHand])
+	case eventSlot:
+		setText(&w.know(e.entity).slot, c, e.raw[rawSlot])
+	case eventItems:
+		x := w.know(e.entity)
+		if x.items == nil {
+			x.items = map[int64][]byte{}
+		}
+		for _, i := range e.items {
+			x.items[i.slot] = slices.Clone(c.bytes(i.text))
+		}
+	}
+}
+
+// setText copies a piece of the chunk's text, or forgets it where the event
+// has none.
+func setText(to *[]byte, c *chunk, s span) {
+	if s.end == 0 {
+		*to = nil
+		return
+	}
+	*to = append((*to)[:0], c.bytes(s)...)
+}
+
+// move adds the way of a move and takes over the view, if the event has one.
+func (p *position) move(e *event) {
+	for i := range 3 {
+		p[i] += e.pos[i]
+	}
+	for i := 3; i < len(p); i++ {
+		if e.has&(1<<(int(captureX)+i)) != 0 {
+			p[i] = e.pos[i]
+		}
+	}
+}
+
+// appendState appends the members entities and blocks of a state.
+func (w *world) appendState(dst []byte) []byte {
+	dst = append(dst, `"entities":[`...)
+	for i, id := range slices.Sorted(maps.Keys(w.entities)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.entities[id].append(dst, id)
+	}
+	dst = append(dst, `],"blocks":[`...)
+	for i, at := range slices.SortedFunc(maps.Keys(w.blocks), blockAt.compare) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"at":`...)
+		dst = appendBlockAt(dst, at)
+		dst = append(dst, `,"state":`...)
+		dst = append(append(dst, w.blocks[at]...), '}')
+	}
+	return append(dst, ']')
+}
+
+func (e *entity) append(dst []byte, id int64) []byte {
+	dst = append(dst, `{"entity":`...)
+	dst = jsonenc.Int64(dst, id)
+	dst = appendText(dst, `,"type":`, e.kind)
+	dst = append(dst, `,"position":`...)
+	if e.placed {
+		dst = appendPosition(dst, &e.pos)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = appendText(dst, `,"velocity":`, e.velocity)
+	dst = appendText(dst, `,"pose":`, e.pose)
+	dst = appendText(dst, `,"flags":`, e.flags)
+	dst = appendText(dst, `,"using":`, e.using)
+	dst = appendText(dst, `,"held_slot":`, e.slot)
+	dst = append(dst, `,"items":[`...)
+	for i, slot := range slices.Sorted(maps.Keys(e.items)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"slot":`...)
+		dst = jsonenc.Int64(dst, slot)
+		dst = appendText(dst, `,"item":`, e.items[slot])
+		dst = append(dst, '}')
+	}
+	return append(dst, ']', '}')
+}
+
+func appendText(dst []byte, key string, text []byte) []byte {
+	dst = append(dst, key...)
+	if text == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, text...)
+}
