@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	iofs "io/fs"
 	"os"
 
@@ -9,6 +10,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/butter"
 	"recfs/formats/datafile"
+	"recfs/formats/hcrp"
 	"recfs/formats/nethack"
 	"recfs/formats/teehistorian"
 )
@@ -41,10 +43,35 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 	if o.mapres != "" {
 		mapres = os.DirFS(o.mapres)
 	}
+	recordings, err := o.hcrp()
+	if err != nil {
+		return nil, err
+	}
 	return []formats.Format{
+		hcrp.New(recordings),
 		datafile.New(datafile.Options{Mapres: mapres, MaxData: int64(o.maxData)}),
 		nethack.Format,
 		teehistorian.New(teehistorian.Options{}),
 		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
 	}, nil
+}
+
+// hcrp returns the options of HCRP recordings.
+func (o *formatOptions) hcrp() (hcrp.Options, error) {
+	opt := hcrp.Options{Limits: hcrp.Limits{Body: int64(o.maxChunk), Metadata: int64(o.maxMetadata)}}
+	for _, name := range o.schemas {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return opt, err
+		}
+		s, err := hcrp.ParseSchema(b)
+		if err != nil {
+			return opt, fmt.Errorf("%s: %w", name, err)
+		}
+		opt.Schemas = append(opt.Schemas, s)
+	}
+	for _, dir := range o.dictDirs {
+		opt.DictDirs = append(opt.DictDirs, os.DirFS(dir))
+	}
+	return opt, nil
 }

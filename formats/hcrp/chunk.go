@@ -333,9 +333,12 @@ func (e *event) shift(n int) {
 	}
 }
 
+// shift moves a span that is set.
 func (s *span) shift(n int) {
-	s.start += n
-	s.end += n
+	if s.end > 0 {
+		s.start += n
+		s.end += n
+	}
 }
 
 // leadingEvents returns how many of the first events match the pattern of a
