@@ -123,6 +123,32 @@ func (c *chunk) whole(interval int, last bool) bool {
 	return c.failed == nil && c.count > 0 && (c.count == interval || last && c.count < interval)
 }
 
+// farthest is more metres than any place of the game is from its origin, and more than anything moves in a second.
+const farthest = 1000
+
+// near reports whether all that the key frame places is at places that the game has.
+func (c *chunk) near() bool {
+	f := &c.frames[0]
+	ok := near(f.VR.Position) && near(f.Disc.Position) && near(f.Disc.Velocity)
+	for t := range f.Teams {
+		for i := range f.Teams[t].Players {
+			for _, pose := range f.Teams[t].Players[i].Poses {
+				ok = ok && near(pose.Position)
+			}
+		}
+	}
+	return ok
+}
+
+func near(v echovr.Vec3) bool {
+	for _, x := range v {
+		if !(x > -farthest && x < farthest) {
+			return false
+		}
+	}
+	return true
+}
+
 // damage returns the problem of a chunk that decompressed, or nil.
 func (c *chunk) damage(interval int, last bool) *damage {
 	switch {

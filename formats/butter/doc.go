@@ -25,7 +25,9 @@
 //
 //   - A key frame that is not the first of its chunk, or a chunk that begins with none, is damage: a chunk of interval
 //     frames with one key frame is the only thing that was ever written, and garbage is found sooner so.
-//   - At most eight chunks are tried for the layout.
+//   - At most eight chunks are tried for the layout. Of the layouts that pass for a chunk the first is taken under which
+//     everything in the key frame is within a kilometre. A wrong layout can fall into step: in private matches the name
+//     in the rules block, which ends at its 0 byte, always makes up for the byte that v3early lacks.
 //   - A chunk that does not decode under the map of the file is tried as one of the other kinds of map, and shown so
 //     if it then decodes in every respect: some recorders went on in the same file when the map changed.
 //   - A pause block never seen reads as unpaused, no team; a rotation never seen as the identity.

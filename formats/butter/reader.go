@@ -39,6 +39,9 @@ const probed = 8
 
 // chooseLayout finds the layout by trying (sheet 11): the first under which a chunk makes sense in every respect, or
 // else the one that got furthest.
+//
+// A wrong layout loses its step in the key frame and can find it again there, most easily in the string of the rules
+// block. So of the layouts that pass, one under which everything happens near the map is preferred.
 func (r *Reader) chooseLayout() error {
 	candidates := layoutsOf(r.Header.Version)
 	r.Layout = candidates[0]
@@ -51,15 +54,25 @@ func (r *Reader) chooseLayout() error {
 		if err != nil {
 			return err
 		}
+		var sound *layout
 		for _, l := range candidates {
 			c := decodeChunk(l, r.Header.kind(), r.users, data, carry{}, r.Header.Interval)
 			if damaged == nil && c.whole(r.Header.Interval, n == len(r.Header.Chunks)-1) && !c.badRef {
-				r.Layout = l
-				return nil
+				if c.near() {
+					r.Layout = l
+					return nil
+				}
+				if sound == nil {
+					sound = l
+				}
 			}
 			if c.parsed > furthest {
 				furthest, r.Layout = c.parsed, l
 			}
+		}
+		if sound != nil {
+			r.Layout = sound
+			return nil
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package echovr
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // A Chunk is a run of frames with their JSON.
 type Chunk struct {
@@ -78,7 +81,7 @@ func (c *Chunk) Lines() []byte {
 	var b []byte
 	for i := range c.Frames {
 		r.render(c, i)
-		b = append(r.line(b, c, i), '\n')
+		b = append(r.line(c.room(b, i), c, i), '\n')
 	}
 	return b
 }
@@ -89,7 +92,15 @@ func (c *Chunk) Texts() []byte {
 	var b []byte
 	for i := range c.Frames {
 		r.render(c, i)
-		b = r.text(b, c, i)
+		b = r.text(c.room(b, i), c, i)
 	}
 	return b
+}
+
+// room makes room for the frames from the second on, which are about as long as the first.
+func (c *Chunk) room(b []byte, i int) []byte {
+	if i != 1 {
+		return b
+	}
+	return slices.Grow(b, len(b)*len(c.Frames)*17/16)
 }

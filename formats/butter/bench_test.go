@@ -1,0 +1,145 @@
+package butter
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+	"recfs/nodes"
+)
+
+// benchFrames is a match of ten minutes at 30 frames a second, with 8 players, as recorders store it by default.
+const benchFrames = 18000
+
+var benchFile = sync.OnceValue(func() []byte {
+	b, _ := sample(layoutV3, 2, 8, benchFrames, false, func(w *writer) { w.interval, w.compression = 300, gzipped })
+	return b
+})
+
+// cpu returns the processor time that the process has used: on a busy machine the only time that says something.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// rate reports how many frames were gone through in a second of processor time since start.
+func rate(b *testing.B, start time.Duration) {
+	b.ReportMetric(benchFrames*float64(b.N)/(cpu()-start).Seconds(), "frames/cpu-s")
+}
+
+// BenchmarkDecode decompresses and decodes all chunks.
+func BenchmarkDecode(b *testing.B) {
+	r := openBytes(b, benchFile())
+	start := cpu()
+	for b.Loop() {
+		if n := len(allFrames(b, r)); n != benchFrames {
+			b.Fatal(n)
+		}
+	}
+	rate(b, start)
+}
+
+// BenchmarkLines renders one chunk after the other as JSON.
+func BenchmarkLines(b *testing.B) {
+	r := openBytes(b, benchFile())
+	x, err := r.Scan(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	encoder := echovr.NewEncoder(r.Match())
+	start := cpu()
+	for b.Loop() {
+		for n := range x.Chunks {
+			c, _, err := r.Chunk(n, x.Chunks[n].State, encoder)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range x.Chunks[n].Pieces {
+				c.Piece(i).Lines()
+			}
+		}
+	}
+	rate(b, start)
+}
+
+// BenchmarkScan makes the index.
+func BenchmarkScan(b *testing.B) {
+	r := openBytes(b, benchFile())
+	start := cpu()
+	for b.Loop() {
+		if _, err := r.Scan(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rate(b, start)
+}
+
+func openTree(b testing.TB, data []byte, c *cache.Cache) nodes.Dir {
+	src := formats.BytesSource("match.butter", data, time.Unix(1e9, 0))
+	src.ID = "bench"
+	dir, err := New(Options{}).Open(b.Context(), src, c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+// BenchmarkTick opens the recording, whose index is on disk, and reads one frame.
+func BenchmarkTick(b *testing.B) {
+	disk := memoryStore{}
+	warm := cache.New(256<<20, disk)
+	readFile(b, openTree(b, benchFile(), warm), "index.json")
+	warm.Close()
+	i := 0
+	for b.Loop() {
+		i = (i + 7919) % benchFrames
+		c := cache.New(256<<20, disk)
+		readFile(b, openTree(b, benchFile(), c), fmt.Sprintf("ticks/%08d.json", i))
+		c.Close()
+	}
+}
+
+// BenchmarkText streams the .echoreplay text, whose index is known.
+func BenchmarkText(b *testing.B) {
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	dir := openTree(b, benchFile(), c)
+	readFile(b, dir, "index.json")
+	start := cpu()
+	for b.Loop() {
+		b.SetBytes(readFile(b, dir, "export/match.echoreplay"))
+	}
+	rate(b, start)
+}
+
+// readFile reads a file in the pieces in which a mount does, and returns its length.
+func readFile(b testing.TB, dir nodes.Dir, name string) int64 {
+	e, err := nodes.Lookup(b.Context(), dir, name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	content, err := e.File.Open(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{io.NewSectionReader(content, 0, content.Size())}, make([]byte, 128<<10))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+// memoryStore is a disk for the tests.
+type memoryStore map[string][]byte
+
+func (s memoryStore) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s memoryStore) Save(name string, b []byte)      { s[name] = b }
