@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,7 @@ func (p problem) String() string {
 	if p.Files > 1 {
 		reason += fmt.Sprintf(", and so %d files", p.Files)
 	}
-	return strings.Join(append(parts, reason), ": ")
+	return oneLine(strings.Join(append(parts, reason), ": "))
 }
 
 // A checker reads everything and tells what is wrong.
@@ -232,7 +233,9 @@ func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, v)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(v)
 }
 
 // parseErrorText reads error.txt, one fact a line.

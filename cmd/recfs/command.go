@@ -57,6 +57,12 @@ file that cannot be read to its end is reported and not left behind half.`,
 			run: cpCommand,
 		},
 		{
+			name: "info", args: "FILE...", summary: "Tell what recordings are, in a screenful each", about: `
+What it is, when it was made, how long and how big it is, who takes part, and what is damaged. A directory
+stands for all recordings in it.`,
+			run: infoCommand,
+		},
+		{
 			name: "check", args: "PATH...", summary: "Read everything and tell what is damaged", about: aboutPaths + `
 
 Each problem is one line: path, format, chunk or object, offset, reason. Exit code 0 says that there is

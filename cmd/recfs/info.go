@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// shownProblems and shownPlayers keep info to a screenful.
+const (
+	shownProblems = 5
+	shownPlayers  = 16
+)
+
+func infoCommand(flags *pflag.FlagSet) runFunc {
+	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
+	opt := readFlags(flags)
+	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) == 0 {
+			return usagef("info: name at least one FILE")
+		}
+		a, err := opt.open(e)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		f := failures{env: e}
+		later := false
+		for found := range a.find(ctx, args, f.fail) {
+			if !found.isRecording {
+				if slices.Contains(args, found.name) {
+					f.fail(found.name, errors.New("not a recording"))
+				}
+				continue
+			}
+			s, err := summarize(ctx, found)
+			if err != nil {
+				f.fail(found.name, err)
+			}
+			if *asJSON {
+				err = json.NewEncoder(e.stdout).Encode(s)
+			} else {
+				err = s.write(e.stdout, later)
+			}
+			if err != nil {
+				return err
+			}
+			later = true
+		}
+		return f.result()
+	}
+}
+
+// write prints the summary for a person, after an empty line if it is not the first.
+func (s *summary) write(w io.Writer, later bool) error {
+	var b strings.Builder
+	if later {
+		b.WriteByte('\n')
+	}
+	b.WriteString(s.Path + "\n")
+	line := func(what string, parts ...string) {
+		if text := strings.Join(parts, ", "); text != "" {
+			fmt.Fprintf(&b, "  %-14s %s\n", what, oneLine(text))
+		}
+	}
+	line("what", strings.Join(strings.Fields(s.Format+" "+s.Version+" "+s.Layout), " "), humanSize(s.Size))
+	line("modified", s.Modified.Local().Format(time.DateTime))
+	line("start", s.Start)
+	line("length", s.length()...)
+	line("map", s.Map)
+	for _, d := range s.Details {
+		key, value, _ := strings.Cut(d, ": ")
+		line(key, value)
+	}
+	if n := len(s.Players); n > 0 {
+		line("players", append(s.Players[:min(n, shownPlayers):n], more(n-shownPlayers)...)...)
+	}
+	if s.End != "" {
+		line("end", s.End, map[bool]string{true: "complete", false: "incomplete"}[s.Complete])
+	}
+	for i, p := range s.Problems {
+		if i == shownProblems {
+			line("problems", more(len(s.Problems)-shownProblems)...)
+			break
+		}
+		p.Path, p.Format = "", ""
+		line("problem", strings.TrimPrefix(p.String(), ": "))
+	}
+	if len(s.Problems) == 0 {
+		line("problems", "none known; 'recfs check' reads everything")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *summary) length() []string {
+	var parts []string
+	if s.Seconds > 0 {
+		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond).String())
+	}
+	if s.Chunks > 0 {
+		parts = append(parts, count(int(s.Ticks), "tick", "ticks"), count(s.Chunks, "chunk", "chunks"))
+	}
+	return parts
+}
+
+// more says that n things are left out.
+func more(n int) []string {
+	if n <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("and %d more", n)}
+}
+
+// oneLine keeps what stands in a recording from moving the cursor.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
