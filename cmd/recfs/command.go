@@ -86,6 +86,11 @@ The numbers are those of MOUNTPOINT/.recfs/stats.json.`,
 			run: cacheCommand,
 		},
 		{
+			name: "install-helpers", summary: "Teach mount(8) and fstab(5) the type recfs", about: `
+Makes the links mount.recfs and mount.fuse.recfs. Then 'mount -t recfs SOURCE MOUNTPOINT' works.`,
+			run: installHelpersCommand,
+		},
+		{
 			name: "completion", args: "SHELL", summary: "Print the completion script for bash, zsh or fish", about: `
 Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs completion zsh)', fish with
 'recfs completion fish | source'. Paths are completed into recordings.`,

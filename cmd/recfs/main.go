@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -79,7 +80,7 @@ func run(e *env, argv []string) int {
 // looks for helpers recfs is one, and a SOURCE and a MOUNTPOINT without a command mean mount.
 func dispatch(argv []string) (command, []string, error) {
 	name, args := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), argv[1:]
-	if name == "mount.recfs" || name == "mount.fuse.recfs" {
+	if slices.Contains(helperNames, name) {
 		return mountHelper(), args, nil
 	}
 	if len(args) == 0 {

@@ -1,19 +1,23 @@
 package main
 
-import "path"
+import (
+	"path"
+	"strings"
+)
 
 // A problemList collects the problems of one recording. Files that cannot be read are no problem of
 // their own where a problem of the same file or place is known; neighbours count as one.
 type problemList struct {
 	problems []problem
 	objects  map[string]bool
-	offsets  map[int64]int // index in problems
-	run      int           // index of the problem of the file before, -1 if that was readable
-	told     int           // so many problems stand in the recording
+	offsets  map[int64]int  // index in problems
+	reasons  map[string]int // of those without an offset, and of those that stand in the recording
+	run      int            // index of the problem of the file before, -1 if that was readable
+	told     int            // so many problems stand in the recording
 }
 
 func newProblemList(told []problem) *problemList {
-	l := &problemList{problems: told, objects: map[string]bool{}, offsets: map[int64]int{}, run: -1, told: len(told)}
+	l := &problemList{problems: told, objects: map[string]bool{}, offsets: map[int64]int{}, reasons: map[string]int{}, run: -1, told: len(told)}
 	for i, p := range told {
 		l.know(i, p)
 	}
@@ -27,6 +31,23 @@ func (l *problemList) know(i int, p problem) {
 	if p.Offset != nil {
 		l.offsets[*p.Offset] = i
 	}
+	if p.Offset == nil || i < l.told {
+		l.reasons[p.Reason] = i
+	}
+}
+
+// cause returns the index of the problem known before that explains p. The error of a read may have
+// the code of the problem in front.
+func (l *problemList) cause(p problem) (int, bool) {
+	if p.Offset != nil {
+		i, ok := l.offsets[*p.Offset]
+		return i, ok
+	}
+	i, ok := l.reasons[p.Reason]
+	if _, reason, found := strings.Cut(p.Reason, ": "); found && !ok {
+		i, ok = l.reasons[reason]
+	}
+	return i, ok
 }
 
 // endRun says that a file could be read.
@@ -37,11 +58,9 @@ func (l *problemList) add(p problem) {
 	if l.objects[p.Object] {
 		return
 	}
-	if p.Offset != nil {
-		if i, ok := l.offsets[*p.Offset]; ok {
-			l.count(i)
-			return
-		}
+	if i, ok := l.cause(p); ok {
+		l.count(i)
+		return
 	}
 	if l.run >= 0 && path.Dir(l.problems[l.run].Object) == path.Dir(p.Object) {
 		l.count(l.run)
