@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+const samples = "../../testdata/archive"
+
+// openArchive returns what a mount of fsys shows, with the formats as the flags choose them by default.
+func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
+	tb.Helper()
+	var opt formatOptions
+	list, err := opt.list()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := cache.New(budget, nil)
+	tb.Cleanup(c.Close)
+	return formats.Archive(fsys, list, c, nil)
+}
+
+// readFile reads a file as a mount would and holds it to its size.
+func readFile(ctx context.Context, f nodes.File, limit int64) ([]byte, error) {
+	size, err := f.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if closer, ok := c.(io.Closer); ok {
+		defer closer.Close()
+	}
+	if c.Size() != size {
+		return nil, fmt.Errorf("%w: Size is %d, the content has %d bytes", errPromise, size, c.Size())
+	}
+	b := make([]byte, min(size, limit))
+	if n, err := c.ReadAt(b, 0); n < len(b) {
+		if err == nil || err == io.EOF {
+			return nil, fmt.Errorf("%w: %d of %d bytes and %v", errPromise, n, len(b), err)
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
+var (
+	errPromise = errors.New("a file breaks its promise")
+	errEnough  = errors.New("enough")
+)
+
+// walkAll reads everything that an archive shows, up to some bounds, and fails the test if a file is
+// not what its size says or if the walk does not end. Errors of damaged files are fine.
+func walkAll(t *testing.T, root nodes.Dir) {
+	t.Helper()
+	const entries, perFile, total = 4000, 1 << 20, 32 << 20
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, left := 0, total
+	err := nodes.Walk(ctx, root, func(name string, e nodes.Entry, err error) error {
+		if n++; n > entries || left < 0 {
+			return errEnough
+		}
+		if e.File == nil || err != nil {
+			return nil
+		}
+		b, err := readFile(ctx, e.File, perFile)
+		left -= len(b)
+		if errors.Is(err, errPromise) {
+			t.Errorf("%s: %v", name, err)
+		}
+		return nil
+	})
+	if err != nil && err != errEnough {
+		t.Errorf("the walk ended with %v", err)
+	}
+}
+
+var outer = []string{"", ".gz", ".xz", ".zst", ".bz2"}
+
+// extensions are the names under which fuzzed bytes are shown.
+func extensions(tb testing.TB) (all []string) {
+	var opt formatOptions
+	list, err := opt.list()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, f := range list {
+		for _, ext := range f.Extensions {
+			for _, o := range outer {
+				all = append(all, ext+o)
+			}
+		}
+	}
+	return all
+}
+
+// FuzzArchive shows bytes under each extension and reads the whole tree.
+func FuzzArchive(f *testing.F) {
+	all := extensions(f)
+	err := filepath.WalkDir("../../testdata", func(name string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		for i, ext := range all {
+			if !strings.HasSuffix(name, ext) {
+				continue
+			}
+			b, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			if len(b) <= 64<<10 {
+				f.Add(byte(i), b)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, kind byte, b []byte) {
+		name := "x" + all[int(kind)%len(all)]
+		walkAll(t, openArchive(t, fstest.MapFS{name: {Data: b, Mode: 0o444}}, 16<<20))
+	})
+}
+
+// FuzzSegments shows bytes as the files of a recording in segments.
+func FuzzSegments(f *testing.F) {
+	for _, dir := range []string{"run-live", "run-finished"} {
+		var parts [3][]byte
+		for i, name := range []string{"preamble.dat", "segment-000.dat", "segment-001.dat"} {
+			b, err := os.ReadFile(path.Join(samples, "hcrp", dir, name))
+			if err != nil {
+				f.Fatal(err)
+			}
+			parts[i] = b
+		}
+		f.Add(parts[0], parts[1], parts[2])
+	}
+	f.Fuzz(func(t *testing.T, preamble, first, second []byte) {
+		walkAll(t, openArchive(t, fstest.MapFS{
+			"r/preamble.dat":    {Data: preamble},
+			"r/segment-000.dat": {Data: first},
+			"r/segment-001.dat": {Data: second},
+		}, 16<<20))
+	})
+}
+
+// A faultyFS is a source that fails at random while faults is set: reads give an error, come late, or
+// come short with an error.
+type faultyFS struct {
+	iofs.FS
+	faults atomic.Bool
+	failed atomic.Int64
+}
+
+func (f *faultyFS) Open(name string) (iofs.File, error) {
+	if f.fault(50) {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: syscall.EIO}
+	}
+	file, err := f.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := file.(*os.File); ok {
+		return &faultyFile{r, f}, nil
+	}
+	return file, nil
+}
+
+func (f *faultyFS) Lstat(name string) (iofs.FileInfo, error)     { return iofs.Lstat(f.FS, name) }
+func (f *faultyFS) Stat(name string) (iofs.FileInfo, error)      { return iofs.Stat(f.FS, name) }
+func (f *faultyFS) ReadLink(name string) (string, error)         { return iofs.ReadLink(f.FS, name) }
+func (f *faultyFS) ReadDir(name string) ([]iofs.DirEntry, error) { return iofs.ReadDir(f.FS, name) }
+
+// fault decides whether something fails: once in n times.
+func (f *faultyFS) fault(n int) bool {
+	if !f.faults.Load() || rand.IntN(n) > 0 {
+		return false
+	}
+	f.failed.Add(1)
+	return true
+}
+
+type faultyFile struct {
+	*os.File
+	fsys *faultyFS
+}
+
+func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
+	if f.fsys.fault(20) {
+		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+	}
+	if f.fsys.fault(10) {
+		return 0, syscall.EIO
+	}
+	if f.fsys.fault(20) {
+		n, _ := f.File.ReadAt(p[:rand.IntN(len(p)+1)], off)
+		return n, syscall.EIO
+	}
+	return f.File.ReadAt(p, off)
+}
+
+// TestFailingSource reads the samples with 64 readers while the source fails at random: every read
+// gives an error or the right bytes, and once the source has recovered everything reads right.
+func TestFailingSource(t *testing.T) {
+	files := map[string]nodes.File{}
+	want := map[string][]byte{}
+	local, err := formats.OpenLocal(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	collect := func(root nodes.Dir, visit func(string, nodes.File)) {
+		err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+			if e.File != nil && err == nil {
+				visit(name, e.File)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	collect(openArchive(t, local, 64<<20), func(name string, f nodes.File) {
+		if b, err := readFile(t.Context(), f, 1<<40); err == nil {
+			files[name], want[name] = f, b
+		}
+	})
+	if len(want) < 100 {
+		t.Fatalf("only %d files in the samples", len(want))
+	}
+	names := slices.Sorted(maps.Keys(want))
+
+	source := &faultyFS{FS: local}
+	root := openArchive(t, source, 1<<20) // small, so that things are decoded again
+	source.faults.Store(true)
+	var wg sync.WaitGroup
+	var right, failed atomic.Int64
+	for range 64 {
+		wg.Go(func() {
+			for range 150 {
+				name := names[rand.IntN(len(names))]
+				e, err := nodes.Lookup(t.Context(), root, name)
+				if err == nil {
+					var b []byte
+					if b, err = readFile(t.Context(), e.File, 1<<40); err == nil && !bytes.Equal(b, want[name]) {
+						t.Errorf("%s: wrong bytes while the source fails", name)
+					}
+				}
+				if errors.Is(err, errPromise) {
+					t.Errorf("%s: %v", name, err)
+				}
+				if err == nil {
+					right.Add(1)
+				} else {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	source.faults.Store(false)
+	t.Logf("%d reads right, %d failed; %d faults of the source", right.Load(), failed.Load(), source.failed.Load())
+	if right.Load() == 0 || failed.Load() == 0 {
+		t.Error("the test means nothing unless some reads fail and some do not")
+	}
+	for _, name := range names {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Errorf("%s: %v, although the source has recovered", name, err)
+			continue
+		}
+		b, err := readFile(t.Context(), e.File, 1<<40)
+		if err != nil || !bytes.Equal(b, want[name]) {
+			t.Errorf("%s: wrong, although the source has recovered: %v", name, err)
+		}
+	}
+}
