@@ -10,7 +10,9 @@ import (
 	"recfs/formats"
 	"recfs/formats/butter"
 	"recfs/formats/datafile"
+	"recfs/formats/echoreplay"
 	"recfs/formats/hcrp"
+	"recfs/formats/milk"
 	"recfs/formats/nethack"
 	"recfs/formats/teehistorian"
 )
@@ -53,6 +55,8 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 		nethack.Format,
 		teehistorian.New(teehistorian.Options{}),
 		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
+		echoreplay.Format,
+		milk.Format,
 	}, nil
 }
 

@@ -71,7 +71,9 @@ func (d *decoder) decode(first bool) (echovr.Frame, error) {
 	d.teams()
 	f := d.frame
 	if d.layout.bones {
-		f.Bones = d.bones()
+		if f.Bones = d.bones(); f.Bones != nil {
+			f.Has |= echovr.HasBones
+		}
 	}
 	if err := d.Err(); err != nil {
 		return echovr.Frame{}, err

@@ -37,6 +37,7 @@ const (
 	HasRestart
 	HasRules
 	HasDisc
+	HasBones
 )
 
 // A Frame is the whole state at one moment.

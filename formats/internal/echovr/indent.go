@@ -15,11 +15,12 @@ func AppendIndented(dst, src []byte) []byte {
 			}
 			dst = append(dst, c)
 		case '[':
-			if src[i+1] == '{' || src[i+1] == ']' {
+			if end := plainEnd(src, i); end < 0 {
 				dst, depth = open(dst, c, src[i+1], depth)
-				continue
+			} else {
+				dst = appendSpaced(dst, src[i:end])
+				i = end - 1
 			}
-			dst, i = plainList(dst, src, i)
 		case ',':
 			dst = newline(append(dst, c), depth)
 		case ':':
@@ -57,21 +58,35 @@ func newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// plainList copies the list at src[i:] with a space behind each comma, and returns the index of its end.
-func plainList(dst, src []byte, i int) ([]byte, int) {
-	for ; src[i] != ']'; i++ {
+// plainEnd returns the end of the list at src[i:], or -1 if it holds objects or lists.
+func plainEnd(src []byte, i int) int {
+	for i++; ; i++ {
 		switch src[i] {
+		case ']':
+			return i + 1
+		case '{', '[':
+			return -1
+		case '"':
+			i += stringLen(src[i:]) - 1
+		}
+	}
+}
+
+// appendSpaced appends a list of plain values with a space behind each comma.
+func appendSpaced(dst, list []byte) []byte {
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; c {
 		case ',':
 			dst = append(dst, ',', ' ')
 		case '"':
-			n := stringLen(src[i:])
-			dst = append(dst, src[i:i+n]...)
+			n := stringLen(list[i:])
+			dst = append(dst, list[i:i+n]...)
 			i += n - 1
 		default:
-			dst = append(dst, src[i])
+			dst = append(dst, c)
 		}
 	}
-	return append(dst, ']'), i
+	return dst
 }
 
 // stringLen returns the length of the JSON string at the start of b, with its quotes.

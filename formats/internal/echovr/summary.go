@@ -35,7 +35,7 @@ func (s *Summary) Add(tick int64, f *Frame) {
 	}
 	s.Ticks++
 	s.Last = f.Time
-	if len(f.Bones) > 0 {
+	if f.Has&HasBones != 0 {
 		s.BonesTicks++
 	}
 	if s.events.add(tick, f) {

@@ -1,0 +1,174 @@
+package echoreplay
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/zip"
+
+	"recfs/formats"
+)
+
+const name = "echoreplay"
+
+// A container is where the text lies.
+type container struct {
+	layout  string // "text" or "zip"
+	entry   string // name of the zip entry
+	method  uint16
+	section *io.SectionReader // the text, or what it inflates from
+	sum     *uint32           // CRC-32 of the text, where a zip directory tells
+	cut     bool              // the archive has no directory
+
+	mu     sync.Mutex // guards the inflater
+	inflow io.Reader
+	at     int64 // how much of the text it gave
+}
+
+var zipMagic = []byte("PK\x03\x04")
+
+func openContainer(r io.ReaderAt, size int64) (*container, error) {
+	magic := make([]byte, len(zipMagic))
+	if n, err := r.ReadAt(magic, 0); n < len(magic) && err != io.EOF {
+		return nil, &formats.Error{Format: name, Err: err}
+	}
+	if string(magic) != string(zipMagic) {
+		return &container{layout: "text", section: io.NewSectionReader(r, 0, size)}, nil
+	}
+	c := &container{layout: "zip"}
+	z, err := zip.NewReader(r, size)
+	if err != nil || len(z.File) == 0 {
+		if err = c.fromLocalHeader(r, size); err != nil {
+			return nil, err
+		}
+	} else if err = c.fromDirectory(z.File[0], r, size); err != nil {
+		return nil, err
+	}
+	if c.method != zip.Store && c.method != zip.Deflate {
+		return nil, formats.Errorf(name, 8, errors.ErrUnsupported, "zip method %d", c.method)
+	}
+	return c, nil
+}
+
+func (c *container) fromDirectory(f *zip.File, r io.ReaderAt, size int64) error {
+	at, err := f.DataOffset()
+	if err != nil {
+		return formats.Corrupt(name, 0, "the zip entry has no local header: %v", err)
+	}
+	if f.Flags&1 != 0 {
+		return formats.Errorf(name, 6, errors.ErrUnsupported, "the zip entry is encrypted")
+	}
+	c.entry, c.method, c.sum = f.Name, f.Method, &f.CRC32
+	c.section = io.NewSectionReader(r, at, min(int64(f.CompressedSize64), size-at))
+	return nil
+}
+
+const localHeader = 30 // bytes before the name
+
+// fromLocalHeader finds the text in an archive that was cut before its directory.
+func (c *container) fromLocalHeader(r io.ReaderAt, size int64) error {
+	head := make([]byte, localHeader)
+	if n, err := r.ReadAt(head, 0); n < len(head) {
+		return &formats.Error{Format: name, Offset: int64(n), Err: noEOF(err)}
+	}
+	le := binary.LittleEndian
+	length := int64(le.Uint16(head[26:]))
+	at := localHeader + length + int64(le.Uint16(head[28:]))
+	entry := make([]byte, length)
+	if at > size {
+		return formats.Errorf(name, size, io.ErrUnexpectedEOF, "the file ends inside its zip header")
+	}
+	if n, err := r.ReadAt(entry, localHeader); n < len(entry) {
+		return &formats.Error{Format: name, Offset: localHeader + int64(n), Err: noEOF(err)}
+	}
+	c.entry, c.method, c.cut = string(entry), le.Uint16(head[8:]), true
+	c.section = io.NewSectionReader(r, at, size-at)
+	return nil
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// text returns a reader of the whole text.
+func (c *container) text() io.Reader {
+	s := io.NewSectionReader(c.section, 0, c.section.Size())
+	if c.method == zip.Deflate {
+		return flate.NewReader(s)
+	}
+	return s
+}
+
+// ReadAt reads from the text.
+func (c *container) ReadAt(p []byte, off int64) (int, error) {
+	if c.method != zip.Deflate {
+		return c.section.ReadAt(p, off)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inflow == nil || off < c.at {
+		c.inflow, c.at = c.text(), 0
+	}
+	skipped, err := io.CopyN(io.Discard, c.inflow, off-c.at)
+	c.at += skipped
+	n := 0
+	if err == nil {
+		n, err = io.ReadFull(c.inflow, p)
+		c.at += int64(n)
+	}
+	if err != nil {
+		c.inflow = nil
+	}
+	return n, err
+}
+
+// Match tells whether the first bytes of a file are those of an .echoreplay file, zipped or not.
+func Match(head []byte) bool {
+	if !strings.HasPrefix(string(head), string(zipMagic)) {
+		return startsLine(head)
+	}
+	if len(head) < localHeader {
+		return false
+	}
+	le := binary.LittleEndian
+	entryEnd := localHeader + int(le.Uint16(head[26:]))
+	at := entryEnd + int(le.Uint16(head[28:]))
+	if at > len(head) {
+		return false
+	}
+	if strings.HasSuffix(string(head[localHeader:entryEnd]), ".echoreplay") {
+		return true
+	}
+	start := make([]byte, 64)
+	text := io.Reader(strings.NewReader(string(head[at:])))
+	if le.Uint16(head[8:]) == zip.Deflate {
+		text = flate.NewReader(text)
+	}
+	n, _ := io.ReadFull(text, start) // what there is before an error counts
+	return startsLine(start[:n])
+}
+
+// startsLine reports whether b begins with the start of a frame's line.
+func startsLine(b []byte) bool {
+	b = withoutMark(b)
+	if len(b) < stampLen+2 || b[stampLen] != '\t' || b[stampLen+1] != '{' {
+		return false
+	}
+	_, ok := parseStamp(b[:stampLen])
+	return ok
+}
+
+// withoutMark returns the text without a byte order mark.
+func withoutMark(b []byte) []byte {
+	if s := string(b[:min(len(b), 3)]); s == "\ufeff" {
+		return b[3:]
+	}
+	return b
+}

@@ -1,0 +1,45 @@
+package echoreplay
+
+import "recfs/formats"
+
+// headerDocument returns the value of header.json. What is about the match is that of the first frame.
+func (r *Reader) headerDocument(source formats.SourceInfo) any {
+	type header struct {
+		Entry       string `json:"entry,omitempty"`
+		Compression string `json:"compression"`
+		ChunkFrames int    `json:"chunk_frames"`
+		Client      string `json:"client_name"`
+		SessionID   string `json:"session_id"`
+		SessionIP   string `json:"session_ip"`
+		TotalRounds int    `json:"total_round_count"`
+		Blue        int    `json:"blue_round_score"`
+		Orange      int    `json:"orange_round_score"`
+		MapName     string `json:"map_name"`
+		Private     bool   `json:"private_match"`
+		MatchType   string `json:"match_type"`
+	}
+	m := r.Match()
+	compression := "stored"
+	if r.method != 0 {
+		compression = "deflate"
+	}
+	problems := []formats.Problem{}
+	if r.cut {
+		problems = append(problems, formats.Problem{Code: "truncated", Offset: 0, Message: "the zip archive has no directory"})
+	}
+	return struct {
+		Format   string             `json:"format"`
+		Version  int                `json:"format_version"`
+		Layout   string             `json:"layout"`
+		Source   formats.SourceInfo `json:"source"`
+		Header   header             `json:"header"`
+		Problems []formats.Problem  `json:"problems"`
+	}{
+		name, 1, r.layout, source,
+		header{
+			r.entry, compression, chunkFrames, m.ClientName, m.SessionID, m.SessionIP, m.TotalRounds, m.BlueRounds,
+			m.OrangeRounds, m.MapName, m.Private, m.MatchType,
+		},
+		problems,
+	}
+}

@@ -1,0 +1,265 @@
+package echoreplay
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"unsafe"
+
+	"github.com/klauspost/compress/flate"
+
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+)
+
+const (
+	chunkFrames = 300
+	chunkText   = 64 << 20
+	maxLine     = 10 << 20
+)
+
+// A Reader reads one .echoreplay file. It is safe for concurrent use.
+type Reader struct {
+	*container
+	first frame // the first frame, if it is near the start
+}
+
+// NewReader opens the archive, if it is one, and looks for the first frame.
+func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
+	c, err := openContainer(r, size)
+	if err != nil {
+		return nil, err
+	}
+	d := &Reader{container: c}
+	lines := newLineReader(io.LimitReader(c.text(), maxLine))
+	for {
+		b, err := lines.next()
+		if f, kind := parseLine(trim(b)); kind == frameLine {
+			d.first = f
+			return d, nil
+		}
+		if err != nil {
+			return d, nil // what is wrong is for the index to say
+		}
+	}
+}
+
+// trim returns a line without its end, and without the mark that the first may have.
+func trim(b []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(withoutMark(b), []byte{'\n'}), []byte{'\r'})
+}
+
+// A lineReader gives lines with their ends.
+type lineReader struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next line, or maxLine bytes of a longer one. With an error comes what there was before it.
+func (l *lineReader) next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	for {
+		b, err := l.r.ReadSlice('\n')
+		l.buf = append(l.buf, b...)
+		if err != bufio.ErrBufferFull || len(l.buf) >= maxLine {
+			if err == bufio.ErrBufferFull {
+				err = nil
+			}
+			return l.buf, err
+		}
+	}
+}
+
+// Scan reads the whole text and returns its index.
+func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
+	s := &scan{lines: newLineReader(r.text()), sum: crc32.NewIEEE(), end: "clean"}
+	x, err := echovr.Scan(ctx, r.Match(), s.next)
+	if err != nil {
+		return nil, err
+	}
+	if s.failed != nil || r.cut {
+		s.end = "truncated"
+		s.problem("truncated", s.at, "the text ends here: "+s.why(r))
+	} else if r.sum != nil && *r.sum != s.sum.Sum32() {
+		s.problem("checksum", 0, "the CRC-32 of the text is not that of the archive")
+	}
+	x.End, x.Problems = s.end, s.problems
+	return x, nil
+}
+
+// A scan is where a pass over the text is.
+type scan struct {
+	lines    *lineReader
+	sum      hash.Hash32
+	at       int64
+	chunks   int
+	ticks    int64
+	ended    bool
+	failed   error // of the reader
+	end      string
+	problems []formats.Problem
+}
+
+func (s *scan) why(r *Reader) string {
+	if s.failed != nil {
+		return s.failed.Error()
+	}
+	return "the archive " + r.entry + " has no directory"
+}
+
+func (s *scan) problem(code string, offset int64, msg string) {
+	p := formats.Problem{Code: code, Offset: offset, Message: msg}
+	if s.chunks > 0 {
+		n := s.chunks - 1
+		p.Chunk = &n
+	}
+	s.problems = append(s.problems, p)
+}
+
+// next reads the next chunk.
+func (s *scan) next() (*echovr.Chunk, echovr.ChunkInfo, error) {
+	info := echovr.ChunkInfo{Offset: s.at}
+	c := &chunk{}
+	for !s.ended && len(c.frames) < chunkFrames && c.size < chunkText {
+		b, err := s.lines.next()
+		s.sum.Write(b)
+		s.at += int64(len(b))
+		c.add(bytes.Clone(b))
+		if err == io.EOF {
+			s.ended = true
+		} else if err != nil {
+			if !damaged(err) {
+				return nil, info, err
+			}
+			s.ended, s.failed = true, err
+		}
+	}
+	if len(c.frames) == 0 && c.bad == 0 {
+		return nil, info, nil // blank lines at the end
+	}
+	s.chunks++
+	info.Stored, info.Size = c.size, c.size
+	if c.bad > 0 {
+		s.problem("line_damaged", info.Offset+c.firstBad, fmt.Sprintf("%d lines are no frames, the first begins here", c.bad))
+	}
+	info.Damaged = c.bad > 0 || s.failed != nil
+	out := c.chunk(s.chunks-1, s.ticks)
+	s.ticks += int64(len(c.frames))
+	return out, info, nil
+}
+
+// A chunk is the frames of a stretch of text.
+type chunk struct {
+	frames   []frame
+	size     int64
+	bad      int
+	firstBad int64
+}
+
+// add takes the next line, which the chunk keeps.
+func (c *chunk) add(b []byte) {
+	f, kind := parseLine(trim(b))
+	switch kind {
+	case frameLine:
+		c.frames = append(c.frames, f)
+	case badLine:
+		if c.bad == 0 {
+			c.firstBad = c.size
+		}
+		c.bad++
+	}
+	c.size += int64(len(b))
+}
+
+// chunk returns the frames as the tree takes them.
+func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
+	frames := make([]echovr.Frame, len(c.frames))
+	for i := range c.frames {
+		frames[i] = c.frames[i].Frame
+	}
+	return &echovr.Chunk{
+		Number: n, FirstTick: firstTick, Frames: frames,
+		Session: func(b []byte, i int) []byte { return appendOrdered(b, c.frames[i].session, sessionShape) },
+		Bones: func(b []byte, i int) []byte {
+			if frames[i].Has&echovr.HasBones == 0 {
+				return b
+			}
+			return appendOrdered(b, c.frames[i].bones, bonesShape)
+		},
+	}
+}
+
+// Chunk reads chunk n, which lies where the index says, and returns how many bytes it keeps.
+func (r *Reader) Chunk(n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+	text, err := r.chunkText(info)
+	if err != nil {
+		return nil, 0, err
+	}
+	c := &chunk{}
+	lines := newLineReader(bytes.NewReader(text))
+	cost := int64(len(text))
+	for {
+		b, err := lines.next()
+		c.add(bytes.Clone(b))
+		if err != nil {
+			break
+		}
+	}
+	for i := range c.frames {
+		cost += int64(unsafe.Sizeof(c.frames[i]))
+		for t := range c.frames[i].Teams {
+			cost += int64(len(c.frames[i].Teams[t].Players)) * int64(unsafe.Sizeof(echovr.Player{}))
+		}
+	}
+	return c.chunk(n, info.FirstTick), cost, nil
+}
+
+// damaged reports whether an error of a reader is in what it reads.
+func damaged(err error) bool {
+	var corrupt flate.CorruptInputError
+	return err == io.ErrUnexpectedEOF || errors.As(err, &corrupt)
+}
+
+// chunkText returns the text of a chunk.
+func (r *Reader) chunkText(info *echovr.ChunkInfo) ([]byte, error) {
+	b := make([]byte, info.Stored)
+	if n, err := r.ReadAt(b, info.Offset); n < len(b) {
+		return nil, &formats.Error{Format: name, Offset: info.Offset + int64(n), Err: noEOF(err)}
+	}
+	return b, nil
+}
+
+// Match returns what is the same in all frames, as the first frame tells.
+func (r *Reader) Match() *echovr.Match {
+	m := &echovr.Match{}
+	for _, v := range objectMembers(r.first.session) {
+		switch string(v.key) {
+		case "sessionid":
+			m.SessionID = str(v.value)
+		case "sessionip":
+			m.SessionIP = str(v.value)
+		case "match_type":
+			m.MatchType = str(v.value)
+		case "map_name":
+			m.MapName = str(v.value)
+		case "client_name":
+			m.ClientName = str(v.value)
+		case "private_match":
+			m.Private = truth(v.value)
+		case "total_round_count":
+			m.TotalRounds = int(integer(v.value))
+		case "blue_round_score":
+			m.BlueRounds = int(integer(v.value))
+		case "orange_round_score":
+			m.OrangeRounds = int(integer(v.value))
+		}
+	}
+	return m
+}

@@ -1,0 +1,32 @@
+package echoreplay
+
+import (
+	"context"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+	"recfs/nodes"
+)
+
+// Format is the .echoreplay format. It has no extension, because the contract shows files of that name as they are: a
+// recording is one by its first bytes, where these are asked for.
+var Format = formats.Format{Name: name, Match: Match, Open: open}
+
+func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+	r, err := NewReader(src, src.Size)
+	if err != nil {
+		return nil, err
+	}
+	return echovr.NewTree(echovr.Recording{
+		Format: name, Source: src, Match: r.Match(), Combat: r.first.Kind == echovr.Combat,
+		Header: r.headerDocument(src.Info()), Metadata: nodes.Bytes(nil), NumChunks: echovr.UnknownChunks,
+		Scan: r.Scan,
+		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+			return r.Chunk(n, info)
+		},
+		Data: func(_ int, info *echovr.ChunkInfo) nodes.File {
+			return nodes.Sized(info.Size, func(context.Context) ([]byte, error) { return r.chunkText(info) })
+		},
+	}, c), nil
+}
