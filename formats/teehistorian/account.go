@@ -4,84 +4,77 @@ import "math/bits"
 
 // Lengths of the two most frequent events without their numbers.
 const (
-	playerDiffLen = len(`{"event":"player_diff","offset":,"cid":,"dx":,"dy":,"x":,"y":}`)
-	inputDiffLen  = len(`{"event":"input_diff","offset":,"cid":,"diff":{},"input":}`)
+	playerDiffLen = len(`{"event":"player_diff","offset":,"cid":,"dx":,"dy":,"x":,"y":},`)
+	inputDiffLen  = len(`{"event":"input_diff","offset":,"cid":,"diff":{},"input":},`) + inputLength
+	inputLength   = len(`{"direction":,"target_x":,"target_y":,"jump":,"fire":,"hook":,"player_flags":,` +
+		`"wanted_weapon":,"next_weapon":,"prev_weapon":}`)
 )
 
-// inputKeysLen is the length of an input object without its numbers.
-var inputKeysLen = func() int {
-	n := len("}")
-	for _, key := range inputKeys {
-		n += len(key)
+// inputDiffLens are the lengths of the members of "diff" without their numbers.
+var inputDiffLens = func() (lens [inputs]int) {
+	for i, key := range inputKeys {
+		lens[i] = len(key)
 	}
-	return n
+	return lens
 }()
 
 // account counts an event that was applied. The lengths of what will be rendered of it follow from its numbers for
 // the two kinds that nearly all records are; the others are rendered.
 func (b *builder) account(e *event) {
-	b.records++
 	b.counts.kinds[-e.kind]++
-	if e.anomaly != "" {
-		b.countAnomaly(e)
+	if e.offset >= b.offsetLimit {
+		b.offsetLen = uintLen(uint64(e.offset))
+		b.offsetLimit = int64(pow10[b.offsetLen])
 	}
-	if e.began {
-		b.beginStay(e)
-	}
-	var n int
 	switch {
 	case e.kind == playerDiff && e.known:
-		p := e.player
-		row := intLen(p.x) + intLen(p.y)
-		n = playerDiffLen + b.offsetDigits(e.offset) + intLen(e.cid) + intLen(e.x) + intLen(e.y) + row
-		a := &b.active[b.state.slots[e.cid]-1]
+		p, a := e.player, &b.active[e.place]
+		row := a.x.of(p.x) + a.y.of(p.y)
 		a.rows[positionTable]++
 		a.bytes[positionTable] += int64(b.tickLen + row + len(",,\n"))
+		b.chunk.lines += int64(b.offsetLen + a.cidLen + shortLen(e.x) + shortLen(e.y) + row + playerDiffLen)
 	case e.kind == inputDiff && e.known:
-		a := &b.active[b.state.slots[e.cid]-1]
-		n = inputDiffLen + b.offsetDigits(e.offset) + intLen(e.cid) + inputKeysLen
+		a := &b.active[e.place]
+		n := b.offsetLen + a.cidLen + inputDiffLen
 		for m := e.changed; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
-			d, v := e.input[i], e.player.input[i]
-			n += len(inputKeys[i]) + intLen(d)
-			a.inputLen += intLen(v) - intLen(v-d)
+			n += inputDiffLens[i] + shortLen(e.input[i])
+			l := shortLen(e.player.input[i])
+			a.inputLen += l - int(a.inputLens[i])
+			a.inputLens[i] = uint8(l)
 		}
 		if e.changed != 0 {
 			n-- // the first member has no comma
 		}
-		n += a.inputLen
 		a.rows[inputTable]++
 		a.bytes[inputTable] += int64(b.tickLen + a.inputLen + inputs + len("\n"))
+		b.chunk.lines += int64(n + a.inputLen)
 	default:
-		n = b.accountRare(e)
+		b.accountRare(e)
 	}
-	b.chunk.lines += int64(n + len(","))
-}
-
-// offsetDigits is the number of digits of an offset, which only grows.
-func (b *builder) offsetDigits(offset int64) int {
-	if offset >= b.offsetLimit {
-		b.offsetLen = uintLen(uint64(offset))
-		b.offsetLimit = int64(pow10[b.offsetLen])
-	}
-	return b.offsetLen
 }
 
 func (b *builder) countAnomaly(e *event) {
 	b.anomalies++
 	if b.anomalies <= maxAnomalies {
-		b.problem(problem{code: "anomaly", offset: e.offset, message: e.anomaly})
+		b.problem(problem{code: "anomaly", offset: e.offset, message: e.anomaly.String()})
 	}
 }
 
-// accountRare counts an event of a kind that is seldom and returns the length of its JSON.
-func (b *builder) accountRare(e *event) int {
+// accountRare counts an event of a kind that is seldom.
+func (b *builder) accountRare(e *event) {
+	if e.anomaly != noAnomaly {
+		b.countAnomaly(e)
+	}
+	if e.began {
+		b.beginStay(e)
+	}
 	b.scratch = b.render.appendEvent(b.scratch[:0], e)
-	n := len(b.scratch)
+	b.chunk.lines += int64(len(b.scratch) + len(","))
 	if t, ok := tableOf(e.kind); ok && e.stay != noStay {
-		a := &b.active[b.state.slots[e.cid]-1]
+		a := &b.active[e.place]
 		if e.kind == inputNew {
-			a.inputLen = inputLen(&e.input)
+			a.setInput(&e.input)
 		}
 		b.scratch = appendRow(b.scratch[:0], e)
 		a.rows[t]++
@@ -94,7 +87,6 @@ func (b *builder) accountRare(e *event) int {
 	if e.stay != noStay {
 		b.accountStay(e, &b.stays[e.stay])
 	}
-	return n
 }
 
 // accountLog counts the line of e in events.txt.
@@ -131,12 +123,12 @@ func (b *builder) accountExtension(e *event) {
 func (b *builder) beginStay(e *event) {
 	b.stays = append(b.stays, stay{cid: e.player.cid, first: e.tick, firstChunk: -1})
 	b.grow()
-	a := &b.active[b.state.slots[e.player.cid]-1]
+	a := &b.active[e.place]
 	if a.stay != e.stay {
 		if a.stay != noStay {
 			b.past = append(b.past, a.activity)
 		}
-		*a = active{activity: activity{stay: e.stay}, inputLen: a.inputLen}
+		a.activity = activity{stay: e.stay}
 	}
 }
 

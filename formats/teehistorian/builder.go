@@ -26,15 +26,58 @@ type builder struct {
 	past     []activity // of stays that are not the latest any more
 	scratch  []byte
 
-	tickLen     int // digits of the tick
-	offsetLen   int // digits of the offset
-	offsetLimit int64
+	tickLen     int   // digits of the tick
+	tickLines   int64 // length of a tick in lines/ without its events
+	tickLimit   int64 // from this tick on both are more
+	offsetLen   int   // digits of the offset
+	offsetLimit int64 // from this offset on it has more
 }
 
 // An active is what the open chunk holds for the latest stay of a player.
 type active struct {
 	activity
-	inputLen int // characters of the numbers in the player's input
+	cidLen    int
+	x, y      lengths
+	inputLen  int // all of inputLens
+	inputLens [inputs]uint8
+}
+
+func newActive(p *player) active {
+	a := active{activity: activity{stay: p.stay}, cidLen: intLen(p.cid)}
+	a.setInput(&p.input)
+	return a
+}
+
+// setInput measures the numbers of an input.
+func (a *active) setInput(input *[inputs]int32) {
+	a.inputLen = 0
+	for i, v := range input {
+		a.inputLens[i] = uint8(intLen(v))
+		a.inputLen += int(a.inputLens[i])
+	}
+}
+
+// lengths remembers intLen of a number that changes little.
+type lengths struct {
+	first  int32  // the numbers from here on
+	count  uint32 // and so many more
+	length int    // have this length
+}
+
+func (l *lengths) of(v int32) int {
+	if uint32(v-l.first) >= l.count {
+		l.measure(v)
+	}
+	return l.length
+}
+
+func (l *lengths) measure(v int32) {
+	l.length = intLen(v)
+	l.first, l.count = v, 1
+	if digits := l.length; v >= 10 && digits < 10 {
+		l.first = int32(pow10[digits-1])
+		l.count = uint32(pow10[digits] - pow10[digits-1])
+	}
 }
 
 // buildIndex makes the index of a recording of that size, which may be unknown.
@@ -136,8 +179,18 @@ func (b *builder) startTick(r *record) {
 	}
 	b.chunk.last = r.tick
 	b.tickList = append(b.tickList, r.tick)
-	b.tickLen = intLen(r.tick)
-	b.chunk.lines += int64(len(`{"tick":,"time_ms":,"events":[`) + b.tickLen + uintLen(uint64(r.tick)*tickMS) + len(tickTail) - 1)
+	if int64(r.tick) >= b.tickLimit {
+		b.measureTick(r.tick)
+	}
+	b.chunk.lines += b.tickLines
+}
+
+// measureTick sets what depends on the length of the tick.
+func (b *builder) measureTick(tick int32) {
+	b.tickLen = intLen(tick)
+	time := uintLen(uint64(tick) * tickMS)
+	b.tickLines = int64(len(`{"tick":,"time_ms":,"events":[`) + b.tickLen + time + len(tickTail) - len(","))
+	b.tickLimit = min(int64(pow10[b.tickLen]), (int64(pow10[time])+tickMS-1)/tickMS)
 }
 
 // openChunk begins a chunk with record r; before it the tick was another.
@@ -206,6 +259,10 @@ func (b *builder) flush() []activity {
 // finish closes the last chunk and keeps what is needed to go on.
 func (b *builder) finish() {
 	b.bytes = b.scan.position()
+	b.records = 0
+	for _, n := range b.counts.kinds {
+		b.records += n
+	}
 	b.tail = b.checkpoint(b.scan.dec.tick, b.scan.dec.last)
 	if b.open {
 		b.closeChunk(b.bytes)
@@ -232,7 +289,7 @@ func (b *builder) reopen() {
 			s.bytes[t] -= a.bytes[t]
 		}
 	}
-	b.tickLen = intLen(b.chunk.last)
+	b.measureTick(b.chunk.last)
 	b.grow()
 	for _, a := range b.activity {
 		p := b.state.lookup(b.stays[a.stay].cid)
@@ -247,15 +304,6 @@ func (b *builder) reopen() {
 // grow makes room for all players of the state.
 func (b *builder) grow() {
 	for i := len(b.active); i < len(b.state.players); i++ {
-		p := &b.state.players[i]
-		b.active = append(b.active, active{activity{stay: p.stay}, inputLen(&p.input)})
+		b.active = append(b.active, newActive(&b.state.players[i]))
 	}
-}
-
-func inputLen(input *[inputs]int32) int {
-	n := 0
-	for _, v := range input {
-		n += intLen(v)
-	}
-	return n
 }

@@ -83,9 +83,10 @@ func newDecoder(version1 bool) decoder {
 // decode decodes the record at the start of b, which is not empty, and returns its length. On an error the decoder
 // has not moved.
 func (d *decoder) decode(b []byte, r *record) (int, error) {
-	var n int
 	if len(b) >= maxFixed {
-		n = decodeFixed(b, r)
+		if n := decodeFixed(b, r); n > 0 {
+			return n, d.follow(r)
+		}
 	} else {
 		// Zeros end every int, so a record that is cut shows by its length.
 		var pad [maxFixed + 2*maxInt]byte
@@ -93,40 +94,40 @@ func (d *decoder) decode(b []byte, r *record) (int, error) {
 		if _, id := readInt(pad[:], 0); id > len(b) {
 			return 0, errShort
 		}
-		if n = decodeFixed(pad[:], r); n > len(b) {
+		n := decodeFixed(pad[:], r)
+		if n > len(b) {
 			return 0, errShort
 		}
-	}
-	if n == 0 {
-		var err error
-		if n, err = d.decodeSized(b, r); err != nil {
-			return 0, err
+		if n > 0 {
+			return n, d.follow(r)
 		}
 	}
-	return n, d.follow(r)
+	n, err := d.decodeSized(b, r)
+	r.tick = d.tick
+	return n, err
 }
 
 // follow advances the tick (sheet section 5).
 func (d *decoder) follow(r *record) error {
+	step := int64(0)
 	switch r.kind {
 	case playerDiff, playerNew, playerOld:
 		if r.cid <= d.last {
-			if d.tick == math.MaxInt32 {
-				return fmt.Errorf("%w: a tick above %d", errBad, math.MaxInt32)
-			}
-			d.tick++
+			step = 1
 		}
 		d.last = r.cid
 	case tickSkip:
 		if r.dt < 0 {
 			return fmt.Errorf("%w: tick skip of %d", errBad, r.dt)
 		}
-		t := int64(d.tick) + int64(r.dt) + 1
-		if t > math.MaxInt32 {
-			return fmt.Errorf("%w: a tick above %d", errBad, math.MaxInt32)
-		}
-		d.tick, d.last = int32(t), -1
+		step = int64(r.dt) + 1
+		d.last = -1
 	}
+	t := int64(d.tick) + step
+	if t > math.MaxInt32 {
+		return fmt.Errorf("%w: a tick above %d", errBad, math.MaxInt32)
+	}
+	d.tick = int32(t)
 	r.tick = d.tick
 	return nil
 }

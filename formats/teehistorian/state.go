@@ -39,14 +39,43 @@ type auth struct {
 // An event is a record with what it means for the state.
 type event struct {
 	record
-	player  *player // of its stay
-	stay    int32   // the stay it counts for, or noStay
-	began   bool    // that stay began with it
-	renamed bool    // the name of the stay has changed
-	known   bool    // position or input behind it is known; it stands in player
-	anomaly string
+	player *player // of its stay
+	place  int     // of player in state.players
+	stay   int32   // the stay it counts for, or noStay
+	effect
 	message message
 	payload payload
+}
+
+// An effect is what an event does.
+type effect struct {
+	began   bool // its stay began with it
+	renamed bool // the name of the stay has changed
+	known   bool // position or input behind it is known; it stands in player
+	anomaly anomaly
+}
+
+// An anomaly is something that does not happen in a recording that began cleanly.
+type anomaly uint8
+
+const (
+	noAnomaly anomaly = iota
+	diffWithoutCharacter
+	oldWithoutCharacter
+	newOutOfRange
+	newWithCharacter
+	diffWithoutInput
+)
+
+func (a anomaly) String() string {
+	return [...]string{
+		noAnomaly:            "",
+		diffWithoutCharacter: "PLAYER_DIFF of an id without a character",
+		oldWithoutCharacter:  "PLAYER_OLD of an id without a character",
+		newOutOfRange:        "PLAYER_NEW of an id out of range",
+		newWithCharacter:     "PLAYER_NEW of an id that has a character",
+		diffWithoutInput:     "INPUT_DIFF without a known input",
+	}[a]
 }
 
 // A state is what the records up to some point add up to (tree section 6).
@@ -88,17 +117,29 @@ func (s *state) player(cid int32) *player {
 // touch finds the stay that an event of a client id counts for (tree section 7). opens says that its kind begins one
 // if none is open.
 func (s *state) touch(e *event, cid int32, opens bool) *player {
-	p := s.lookup(cid)
+	p := s.player(cid)
 	if p == nil {
-		if p = s.player(cid); p == nil {
-			return nil
-		}
+		return nil
 	}
+	e.player, e.place = p, int(s.slots[cid])-1
 	if p.stay == noStay || opens && !p.open {
 		s.begin(e, p, unknownProtocol)
 	}
-	e.player, e.stay = p, p.stay
+	e.stay = p.stay
 	return p
+}
+
+// follow is touch for the kinds that begin a stay only if the id never had one.
+func (s *state) follow(e *event) *player {
+	if uint32(e.cid) < maxClients {
+		if place := int(s.slots[e.cid]) - 1; place >= 0 {
+			if p := &s.players[place]; p.stay != noStay {
+				e.player, e.place, e.stay = p, place, p.stay
+				return p
+			}
+		}
+	}
+	return s.touch(e, e.cid, false)
 }
 
 // begin begins a stay of p.
@@ -117,31 +158,34 @@ func (s *state) latest(e *event, cid int32) *player {
 	if p == nil || p.stay == noStay {
 		return nil
 	}
-	e.player, e.stay = p, p.stay
+	e.player, e.place, e.stay = p, int(s.slots[cid])-1, p.stay
 	return p
 }
 
 // apply follows the record of e and fills in the rest of e.
 func (s *state) apply(e *event) {
-	e.player, e.stay, e.began, e.renamed, e.known, e.anomaly = nil, noStay, false, false, false, ""
+	e.stay, e.effect = noStay, effect{}
 	switch e.kind {
 	case playerDiff:
-		p := s.touch(e, e.cid, false)
+		p := s.follow(e)
 		if p == nil || !p.alive {
-			e.anomaly = "PLAYER_DIFF of an id without a character"
+			e.anomaly = diffWithoutCharacter
 			return
 		}
 		p.x += e.x
 		p.y += e.y
 		e.known = true
 	case inputDiff:
-		p := s.touch(e, e.cid, false)
+		p := s.follow(e)
 		if p == nil || !p.open || !p.hasInput {
-			e.anomaly = "INPUT_DIFF without a known input"
+			e.anomaly = diffWithoutInput
 			return
 		}
-		if e.changed != 0 {
-			for i := range p.input {
+		p.input[0] += e.input[0]
+		p.input[1] += e.input[1]
+		p.input[2] += e.input[2]
+		if e.changed>>3 != 0 { // seldom
+			for i := 3; i < inputs; i++ {
 				p.input[i] += e.input[i]
 			}
 		}
@@ -156,7 +200,7 @@ func (s *state) apply(e *event) {
 	case playerOld:
 		p := s.touch(e, e.cid, false)
 		if p == nil || !p.alive {
-			e.anomaly = "PLAYER_OLD of an id without a character"
+			e.anomaly = oldWithoutCharacter
 			return
 		}
 		p.alive, p.x, p.y = false, 0, 0
@@ -185,10 +229,10 @@ func (s *state) applyNew(e *event) {
 	p := s.touch(e, e.cid, true)
 	switch {
 	case p == nil:
-		e.anomaly = "PLAYER_NEW of an id out of range"
+		e.anomaly = newOutOfRange
 		return
 	case p.alive:
-		e.anomaly = "PLAYER_NEW of an id that has a character"
+		e.anomaly = newWithCharacter
 	}
 	p.alive, p.x, p.y = true, e.x, e.y
 	e.known = true

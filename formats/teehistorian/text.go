@@ -110,18 +110,25 @@ func appendQuoted(b []byte, s string) []byte {
 
 // appendClock appends a number of ticks as H:MM:SS.cc.
 func appendClock(b []byte, ticks int32) []byte {
-	cs := int64(ticks) * (tickMS / 10)
-	div := func(a, n int64) (int64, int64) { // rounding down
-		q, r := a/n, a%n
-		if r < 0 {
-			return q - 1, r + n
-		}
-		return q, r
+	const second = 1000 / tickMS
+	h, rest := floorDiv(ticks, 3600*second)
+	b = jsonenc.Int(b, h)
+	b = appendTwoDigits(append(b, ':'), rest/(60*second))
+	b = appendTwoDigits(append(b, ':'), rest/second%60)
+	return appendTwoDigits(append(b, '.'), rest%second*(tickMS/10))
+}
+
+// floorDiv divides, rounding down.
+func floorDiv(a, n int32) (q, r int32) {
+	q, r = a/n, a%n
+	if r < 0 {
+		return q - 1, r + n
 	}
-	s, cs := div(cs, 100)
-	m, s := div(s, 60)
-	h, m := div(m, 60)
-	return fmt.Appendf(b, "%d:%02d:%02d.%02d", h, m, s, cs)
+	return q, r
+}
+
+func appendTwoDigits(b []byte, n int32) []byte {
+	return append(b, byte('0'+n/10), byte('0'+n%10))
 }
 
 // A logLine is a line of events.txt without the names of the stays in it, which are known only in the end.

@@ -1,0 +1,234 @@
+package teehistorian
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/mikelolasagasti/xz"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+var benchSize = flag.Int64("size", 64, "size of the recording in benchmarks, in MB")
+
+// busyRecording is a real recording that begins with a TICK_SKIP and ends with nobody connected, so that its records
+// can be repeated.
+const busyRecording = "../../testdata/archive/teehistorian/busy-20.1.teehistorian.xz"
+
+func readBusy(tb testing.TB) []byte {
+	tb.Helper()
+	stored, err := os.ReadFile(busyRecording)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := xz.NewReader(bytes.NewReader(stored), 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// A repeated is a recording with the header of another and its records many times.
+type repeated struct {
+	head, body []byte
+	times      int64
+}
+
+func newRepeated(tb testing.TB, size int64) *repeated {
+	b := readBusy(tb)
+	start := int64(bytes.IndexByte(b[len(magic):], 0) + len(magic) + 1)
+	r := &repeated{head: b[:start], body: b[start : len(b)-1]}
+	r.times = max(1, (size-start)/int64(len(r.body)))
+	return r
+}
+
+func (r *repeated) size() int64 { return int64(len(r.head)) + r.times*int64(len(r.body)) + 1 }
+
+func (r *repeated) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) {
+		at := off + int64(n)
+		body := at - int64(len(r.head))
+		switch {
+		case body < 0:
+			n += copy(p[n:], r.head[at:])
+		case body < r.times*int64(len(r.body)):
+			n += copy(p[n:], r.body[body%int64(len(r.body)):])
+		case at == r.size()-1:
+			p[n] = 0x40 // FINISH
+			n++
+		default:
+			return n, io.EOF
+		}
+	}
+	return n, nil
+}
+
+func (r *repeated) source() formats.Source {
+	return formats.Source{
+		ReaderAt: r, Name: "repeated.teehistorian", Size: r.size(), Stored: r.size(), ModTime: time.Unix(1, 0),
+	}
+}
+
+func benchHeader(b *testing.B, r *repeated) *header {
+	b.Helper()
+	h, err := readHeader(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+// BenchmarkDecode is what the pass is compared with: decoding all records and following the players, keeping nothing.
+func BenchmarkDecode(b *testing.B) {
+	r := newRepeated(b, *benchSize<<20)
+	h := benchHeader(b, r)
+	b.SetBytes(r.size())
+	for b.Loop() {
+		s := newScanner(r, h.start, r.size(), newDecoder(false), scanWindow)
+		var st state
+		var e event
+		for {
+			if err := s.next(&e.record); err != nil {
+				if !errors.Is(err, errEnd) {
+					b.Fatal(err)
+				}
+				break
+			}
+			st.apply(&e)
+		}
+	}
+}
+
+// BenchmarkRecords decodes the records alone.
+func BenchmarkRecords(b *testing.B) {
+	r := newRepeated(b, *benchSize<<20)
+	h := benchHeader(b, r)
+	b.SetBytes(r.size())
+	for b.Loop() {
+		s := newScanner(r, h.start, r.size(), newDecoder(false), scanWindow)
+		var rec record
+		for {
+			if err := s.next(&rec); err != nil {
+				break
+			}
+		}
+	}
+}
+
+func BenchmarkIndex(b *testing.B) {
+	r := newRepeated(b, *benchSize<<20)
+	h := benchHeader(b, r)
+	b.SetBytes(r.size())
+	b.ReportAllocs()
+	for b.Loop() {
+		x, err := buildIndex(b.Context(), r, r.size(), h)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(100*float64(len(x.encode(seal{})))/float64(r.size()), "%ofsource")
+	}
+}
+
+func BenchmarkLines(b *testing.B) {
+	root, c := benchTree(b)
+	defer c.Close()
+	dir := benchDir(b, root, "lines")
+	var total int64
+	n, err := dir.Len(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	start := time.Now()
+	for i := 0; b.Loop(); i++ {
+		e, err := dir.At(b.Context(), i%n)
+		if err != nil {
+			b.Fatal(err)
+		}
+		text, err := nodes.ReadAll(b.Context(), e.File)
+		if err != nil {
+			b.Fatal(err)
+		}
+		total += int64(len(text))
+	}
+	b.ReportMetric(float64(total)/1e6/time.Since(start).Seconds(), "MB/s")
+}
+
+func BenchmarkRandomTick(b *testing.B) {
+	root, c := benchTree(b)
+	defer c.Close()
+	for _, name := range []string{"ticks", "states"} {
+		b.Run(name, func(b *testing.B) {
+			dir := benchDir(b, root, name)
+			n, err := dir.Len(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			rnd := rand.New(rand.NewPCG(1, 2))
+			for b.Loop() {
+				e, err := dir.At(b.Context(), rnd.IntN(n))
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := nodes.ReadAll(b.Context(), e.File); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkTicksInOrder(b *testing.B) {
+	root, c := benchTree(b)
+	defer c.Close()
+	dir := benchDir(b, root, "ticks")
+	n, err := dir.Len(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		e, err := dir.At(b.Context(), i%n)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := nodes.ReadAll(b.Context(), e.File); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchTree(b *testing.B) (nodes.Dir, *cache.Cache) {
+	b.Helper()
+	c := cache.New(64<<20, nil)
+	root, err := Format.Open(b.Context(), newRepeated(b, *benchSize<<20).source(), c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return root, c
+}
+
+func benchDir(b *testing.B, root nodes.Dir, name string) nodes.Dir {
+	b.Helper()
+	e, err := nodes.Child(b.Context(), root, name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := e.Dir.Len(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return e.Dir
+}
+

@@ -1,0 +1,32 @@
+package teehistorian
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// open opens a recording in memory.
+func openBytes(t testing.TB, recording []byte) (nodes.Dir, error) {
+	c := cache.New(16<<20, nil)
+	t.Cleanup(c.Close)
+	src := formats.BytesSource("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
+	return Format.Open(t.Context(), src, c)
+}
+
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/teehistorian/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no goldens", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) { return openBytes(t, recording) })
+		})
+	}
+}
