@@ -100,6 +100,12 @@ func (d *Disk) Load(name string) ([]byte, bool) {
 	return data, true
 }
 
+// Has tells whether there are bytes saved under name.
+func (d *Disk) Has(name string) bool {
+	_, err := os.Stat(d.file(name, sidecarExt))
+	return err == nil
+}
+
 // Save keeps data under name.
 func (d *Disk) Save(name string, data []byte) {
 	b := encodeSidecar(name, data)

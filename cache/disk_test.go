@@ -279,3 +279,32 @@ func TestMemoOnDisk(t *testing.T) {
 		t.Errorf("loaded %d times", loads)
 	}
 }
+
+func TestSavedOnly(t *testing.T) {
+	d, _ := tempDisk(t, 1<<20)
+	fresh := func() *Memo[int, string] {
+		c := New(1<<20, d)
+		t.Cleanup(c.Close)
+		return NewMemo(c, func(context.Context, int) (string, int64, error) { return "value", 5, nil }).Durable(
+			func(int) string { return "k" }, func(v string) []byte { return []byte(v) },
+			func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), int64(len(b)), nil })
+	}
+	ctx := SavedOnly(t.Context())
+	missing := (*NotSavedError)(nil)
+	if _, err := fresh().Get(ctx, 1); !errors.As(err, &missing) || d.Has(missing.Name) {
+		t.Errorf("%v", err)
+	}
+	if v, err := fresh().Get(t.Context(), 1); v != "value" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	if !d.Has(missing.Name) {
+		t.Error("saved, but the disk has it not")
+	}
+	m := fresh()
+	if v, err := m.Get(ctx, 1); v != "value" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	if _, ok := m.Peek(1); !ok {
+		t.Error("not remembered")
+	}
+}

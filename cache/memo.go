@@ -74,6 +74,9 @@ func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
 	if err := ctx.Err(); err != nil {
 		return zero, err
 	}
+	if IsSavedOnly(ctx) {
+		return m.saved(ctx, k)
+	}
 	m.mu.Lock()
 	if v, ok := m.Peek(k); ok {
 		m.mu.Unlock()
@@ -145,6 +148,9 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err err
 		name = m.name(k)
 	}
 	if name == "" {
+		if m.name != nil && IsSavedOnly(ctx) {
+			return v, 0, &NotSavedError{}
+		}
 		return m.load(ctx, k)
 	}
 	saved, ok := m.c.disk.Load(name)
@@ -157,6 +163,9 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err err
 		if ctx.Err() != nil {
 			return v, cost, err
 		}
+	}
+	if IsSavedOnly(ctx) {
+		return v, 0, &NotSavedError{name}
 	}
 	if v, cost, err = m.load(ctx, k); err == nil {
 		m.save(name, nil, v)

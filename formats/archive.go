@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -73,6 +74,9 @@ type archive struct {
 	mu         sync.Mutex
 	warned     map[string]version
 	distrusted map[packedKey]bool
+	lastBytes  []byte     // of recordings.jsonl
+	lastLines  nodes.File // the same
+	lastTime   time.Time
 }
 
 func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) *archive {
@@ -154,7 +158,11 @@ func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	return nodes.Child(ctx, d, name)
+	e, err := nodes.Child(ctx, d, name)
+	if _, ok := d.(folder); ok && name == CatalogueName && errors.Is(err, iofs.ErrNotExist) {
+		return t.a.catalogueEntry(ctx)
+	}
+	return e, err
 }
 
 func (t *top) Snapshot(ctx context.Context) (nodes.Dir, error) {

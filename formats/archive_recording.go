@@ -9,6 +9,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"path"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -70,7 +71,7 @@ const packedCost = 256 << 10
 // may be better next time.
 func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
-	src, reads := a.source(k)
+	src, reads := a.source(k, nil)
 	cost := int64(treeCost)
 	var hurt damageFunc
 	var err error
@@ -119,15 +120,22 @@ func (a *archive) openFormat(ctx context.Context, f Format, src Source, c *cache
 }
 
 // source returns the bytes of a recording, and what watches the reads of
-// them.
-func (a *archive) source(k recordingKey) (Source, *watch) {
+// them. If limit is set it goes around every reader.
+func (a *archive) source(k recordingKey, limit func(io.ReaderAt) io.ReaderAt) (Source, *watch) {
 	w := new(watch)
+	reader := func(name string, v version) io.ReaderAt {
+		r := io.ReaderAt(watchedReader{newFileReader(a.handles, name, v), w})
+		if limit != nil {
+			r = limit(r)
+		}
+		return r
+	}
 	src := Source{Name: k.name, Stored: k.v.size, Size: k.v.size, ModTime: k.v.time(), ID: a.sourceID(k.path)}
 	if k.segments != "" {
-		src.FS = a.segmentFS(k, w)
+		src.FS = newSegmentFS(k, reader)
 		return src, w
 	}
-	src.ReaderAt = watchedReader{newFileReader(a.handles, k.path, k.v), w}
+	src.ReaderAt = reader(k.path, k.v)
 	src.FS = subFS{a.fsys, path.Dir(k.path)}
 	return src, w
 }
@@ -138,7 +146,7 @@ func (a *archive) sourceID(name string) string {
 	if !ok {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(l.Path() + "\x00" + name))
+	sum := sha256.Sum256([]byte(path.Join(filepath.ToSlash(l.Path()), name)))
 	return hex.EncodeToString(sum[:])
 }
 

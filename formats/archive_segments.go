@@ -68,11 +68,10 @@ type segmentFS struct {
 	files    []segmentInfo // sorted by name
 }
 
-func (a *archive) segmentFS(k recordingKey, w *watch) *segmentFS {
+func newSegmentFS(k recordingKey, reader func(string, version) io.ReaderAt) *segmentFS {
 	fsys := &segmentFS{modified: k.v.time()}
 	for _, s := range parseSegments(k.segments) {
-		r := newFileReader(a.handles, path.Join(k.path, s.name), s.v)
-		fsys.files = append(fsys.files, segmentInfo{s, watchedReader{r, w}})
+		fsys.files = append(fsys.files, segmentInfo{s, reader(path.Join(k.path, s.name), s.v)})
 	}
 	return fsys
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
+
+	"recfs/cache"
 )
 
 // A compression is one that a recording may have around it.
@@ -358,6 +360,8 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 	case src.Size != UnknownSize:
 	case streams:
 		src.Measure = u.length
+	case cache.IsSavedOnly(ctx):
+		return nil, &cache.NotSavedError{}
 	default:
 		src.Size, err = u.length(ctx)
 	}

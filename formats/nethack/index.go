@@ -351,7 +351,7 @@ const (
 
 // cost returns about how many bytes the index keeps alive.
 func (x *index) cost() int64 {
-	n := 512 + len(x.ticks)*(tickCost) + 8*(len(x.chunks)+len(x.names.turns))
+	n := 512 + len(x.ticks)*tickCost + 8*(len(x.chunks)+len(x.names.turns))
 	for i := range x.problems {
 		n += problemCost + len(x.problems[i].message)
 	}

@@ -260,9 +260,15 @@ func (r *fields) hero(y int64) *hero {
 		at    int64
 		bit   int
 	}{
-		{&h.Swallowed, 8, 31}, {&h.InWater, 8, 30}, {&h.Hiding, 8, 29}, {&h.Invulnerable, 8, 27},
-		{&h.QuestCompleted, 12, 27}, {&h.InvocationDone, 12, 23}, {&h.EnteredGehennom, 12, 22},
-		{&h.KilledWizard, 12, 19}, {&h.Ascended, 12, 18},
+		{&h.Swallowed, 8, 31},
+		{&h.InWater, 8, 30},
+		{&h.Hiding, 8, 29},
+		{&h.Invulnerable, 8, 27},
+		{&h.QuestCompleted, 12, 27},
+		{&h.InvocationDone, 12, 23},
+		{&h.EnteredGehennom, 12, 22},
+		{&h.KilledWizard, 12, 19},
+		{&h.Ascended, 12, 18},
 	} {
 		*b.field = r.u32(y+b.at)>>b.bit&1 != 0
 	}

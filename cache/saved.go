@@ -1,0 +1,34 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+)
+
+type savedOnly struct{}
+
+// SavedOnly returns a context in which a durable Memo computes nothing: what
+// it has neither in memory nor on disk is a *NotSavedError. It is for
+// answers about many recordings that must not cost a scan of each.
+func SavedOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, savedOnly{}, true)
+}
+
+// IsSavedOnly tells whether ctx is one of SavedOnly.
+func IsSavedOnly(ctx context.Context) bool { return ctx.Value(savedOnly{}) != nil }
+
+// A NotSavedError says that a value would have to be computed.
+type NotSavedError struct{ Name string } // on disk, for Disk.Has
+
+// Error names the value.
+func (e *NotSavedError) Error() string { return fmt.Sprintf("%q is not in the cache", e.Name) }
+
+// saved is Get in a context of SavedOnly. It waits for nobody and lets nobody
+// wait for it: others may want more of the same value.
+func (m *Memo[K, V]) saved(ctx context.Context, k K) (V, error) {
+	v, cost, err := m.compute(ctx, k)
+	if err == nil {
+		m.c.set(key{m.id, k}, v, cost)
+	}
+	return v, err
+}

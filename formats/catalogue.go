@@ -1,0 +1,194 @@
+package formats
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// CatalogueName is the file at the root of an archive that has one line for
+// each recording. It opens by name and is not listed.
+const CatalogueName = "recordings.jsonl"
+
+// A Summary is what is known of a recording without decoding it: from its
+// header, and from its index if that was made before. A null is not known.
+type Summary struct {
+	Path     string   `json:"path"`
+	PathHex  string   `json:"path_hex,omitempty"` // if the path is not UTF-8
+	Format   string   `json:"format"`
+	Start    *string  `json:"start"` // RFC 3339
+	LengthMS *int64   `json:"length_ms"`
+	Ticks    *int64   `json:"ticks"`
+	Map      *string  `json:"map"` // or world
+	Players  []string `json:"players"`
+	Size     int64    `json:"size"`
+	Modified string   `json:"modified"`
+	Complete *bool    `json:"complete"`
+	Problems *int64   `json:"problems"`
+	Error    string   `json:"error,omitempty"` // it does not open
+}
+
+// Summaries returns the recordings below root, which is what [NewArchive]
+// returned, in the order of a walk. What was found is kept in the disk
+// cache, so that the next time only what is new or changed is opened.
+func Summaries(ctx context.Context, root nodes.Dir) iter.Seq2[Summary, error] {
+	return func(yield func(Summary, error) bool) {
+		t, ok := root.(*top)
+		if !ok {
+			yield(Summary{}, errors.ErrUnsupported)
+			return
+		}
+		lines, err := t.a.catalogue(ctx)
+		if err != nil {
+			yield(Summary{}, err)
+			return
+		}
+		for _, line := range lines {
+			var s Summary
+			err := json.Unmarshal(line, &s)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A catalogueFile is recordings.jsonl as it was at one moment.
+type catalogueFile struct{ nodes.File }
+
+// catalogueEntry returns the entry of recordings.jsonl. Two of equal content
+// have equal Files.
+func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
+	lines, err := a.catalogue(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	b := bytes.Join(lines, nil)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lastLines == nil || !bytes.Equal(a.lastBytes, b) {
+		a.lastBytes, a.lastLines, a.lastTime = b, nodes.Bytes(b), time.Now()
+	}
+	return nodes.Entry{Name: CatalogueName, Time: a.lastTime, File: catalogueFile{a.lastLines}}, nil
+}
+
+// A record is what the catalogue on disk has of a path.
+type record struct {
+	path    string
+	version string // see versionKey
+	pending string // what on disk would tell more; "": nothing
+	line    []byte // of recordings.jsonl; empty: it is no recording
+}
+
+// versionKey is a version as bytes.
+func versionKey(v version, segments string) string {
+	b := make([]byte, 0, 40)
+	for _, n := range []uint64{uint64(v.size), uint64(v.sec), uint64(v.nsec), v.dev, v.ino} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	if segments != "" {
+		sum := sha256.Sum256([]byte(segments))
+		b = append(b, sum[:]...)
+	}
+	return string(b)
+}
+
+// catalogueName names the catalogue in the disk cache; "": there is none.
+func (a *archive) catalogueName() string {
+	l, ok := a.fsys.(interface{ Path() string })
+	if !ok || a.opt.Disk == nil {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, l.Path(), a.opt.Sniff)
+	for _, f := range a.list {
+		fmt.Fprintln(h, f.Name, f.Extensions)
+	}
+	return fmt.Sprintf("catalogue %x", h.Sum(nil))
+}
+
+// catalogueVersion changes when the lines or their encoding do.
+const catalogueVersion = 1
+
+// loadRecords returns the catalogue on disk by path.
+func (a *archive) loadRecords() map[string]record {
+	records := map[string]record{}
+	name := a.catalogueName()
+	if name == "" {
+		return records
+	}
+	b, ok := a.opt.Disk.Load(name)
+	if !ok || len(b) == 0 || b[0] != catalogueVersion {
+		return records
+	}
+	text := string(b[1:])
+	next := func() string {
+		n, size := binary.Uvarint([]byte(text[:min(binary.MaxVarintLen64, len(text))]))
+		if size <= 0 || n > uint64(len(text)-size) {
+			text = ""
+			return ""
+		}
+		field := text[size:][:n]
+		text = text[size+int(n):]
+		return field
+	}
+	for text != "" {
+		r := record{path: next(), version: next(), pending: next(), line: []byte(next())}
+		records[r.path] = r
+	}
+	return records
+}
+
+func (a *archive) saveRecords(records []record) {
+	name := a.catalogueName()
+	if name == "" {
+		return
+	}
+	b := []byte{catalogueVersion}
+	for _, r := range records {
+		for _, field := range []string{r.path, r.version, r.pending, string(r.line)} {
+			b = binary.AppendUvarint(b, uint64(len(field)))
+			b = append(b, field...)
+		}
+	}
+	a.opt.Disk.Save(name, b)
+}
+
+// catalogueCache is the memory for opening recordings to summarise them.
+const catalogueCache = 8 << 20
+
+// catalogue returns the lines of recordings.jsonl.
+func (a *archive) catalogue(ctx context.Context) ([][]byte, error) {
+	var disk cache.Store
+	if a.opt.Disk != nil {
+		disk = a.opt.Disk
+	}
+	s := &scan{a: a, old: a.loadRecords(), c: cache.New(catalogueCache, disk)}
+	defer s.c.Close()
+	err := s.folder(ctx, folder{a, ".", ""}, "")
+	if err == nil {
+		err = s.summarise(ctx)
+	}
+	if s.changed || len(s.records) != len(s.old) {
+		a.saveRecords(s.done())
+	}
+	if err != nil {
+		return nil, err
+	}
+	var lines [][]byte
+	for _, r := range s.records {
+		if len(r.line) > 0 {
+			lines = append(lines, r.line)
+		}
+	}
+	return lines, nil
+}

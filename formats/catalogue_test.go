@@ -1,0 +1,197 @@
+package formats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// logged is a format with a header and an index that costs a scan. scans
+// counts them.
+func logged(opens, scans *atomic.Int64) Format {
+	return Format{
+		Name:       "logged",
+		Extensions: []string{".log"},
+		Match:      func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
+		MatchNamed: func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
+		Open: func(_ context.Context, src Source, c *cache.Cache) (nodes.Dir, error) {
+			opens.Add(1)
+			head := make([]byte, 4)
+			if _, err := src.ReadAt(head, 0); err != nil {
+				return nil, Corrupt("logged", 0, "no header")
+			}
+			index := cache.NewMemo(c, func(context.Context, int) (string, int64, error) {
+				scans.Add(1)
+				b := make([]byte, src.Size)
+				_, err := src.ReadAt(b, 0)
+				return string(b[4:]), src.Size, err
+			}).Durable(func(int) string { return "logged " + src.ID },
+				func(v string) []byte { return []byte(v) },
+				func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), int64(len(b)), nil })
+			return nodes.List(
+				nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) {
+					return map[string]any{
+						"header":   map[string]any{"map_name": "castle", "start_time": "2026-01-02 03:04:05 +0200", "players": []any{map[string]any{"name": "ann"}}},
+						"problems": []any{},
+					}, nil
+				})},
+				nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
+					v, err := index.Get(ctx, 0)
+					return map[string]any{
+						"complete": true, "problems": []any{1, 2},
+						"totals": map[string]any{"ticks": len(v), "first_time": "2026-01-01T00:00:00Z", "last_time": "2026-01-01T00:00:01.5Z"},
+					}, err
+				})},
+				nodes.Entry{Name: "players.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
+					return map[string]any{"players": []any{map[string]any{"name": "bob", "names": []string{"rob", "bob"}}}}, nil
+				})},
+			), nil
+		},
+	}
+}
+
+func TestCatalogue(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{
+		"a.log": "LOG ticks", "sub/b.log": "LOG more ticks", "c.log": "not one", "other": "text", "bad.log": "LOG",
+		"link": "->sub", "bad\xff.log": "LOG x",
+	} {
+		write(t, dir, name, content)
+	}
+	var opens, scans atomic.Int64
+	open := func() nodes.Dir {
+		fsys, err := OpenLocal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { fsys.Close() })
+		disk := cache.NewDisk(store, 1<<20, nil)
+		c := cache.New(1<<20, disk)
+		t.Cleanup(c.Close)
+		return NewArchive(fsys, []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
+	}
+	lines := func(root nodes.Dir) map[string]string {
+		t.Helper()
+		text, err := read(t, root, CatalogueName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for line := range strings.Lines(text) {
+			var s Summary
+			if err := json.Unmarshal([]byte(line), &s); err != nil {
+				t.Fatal(err)
+			}
+			s.Modified = "M"
+			b, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[s.Path] = string(b)
+		}
+		return found
+	}
+	const header = `"start":"2026-01-02T01:04:05Z","length_ms":null,"ticks":null,"map":"castle","players":["ann"]`
+	const index = `"start":"2026-01-01T00:00:00Z","length_ms":1500,"ticks":%d,"map":"castle","players":["ann","rob","bob"]`
+	want := func(path, what string, size int, rest string) string {
+		return fmt.Sprintf(`{"path":%q,"format":"logged",%s,"size":%d,"modified":"M",%s}`, path, what, size, rest)
+	}
+	root := open()
+	got := lines(root)
+	for path, line := range map[string]string{
+		"a.log":      want("a.log", header, 9, `"complete":null,"problems":null`),
+		"sub/b.log":  want("sub/b.log", header, 14, `"complete":null,"problems":null`),
+		"link/b.log": want("link/b.log", header, 14, `"complete":null,"problems":null`),
+		"bad.log": want("bad.log", `"start":null,"length_ms":null,"ticks":null,"map":null,"players":[]`, 3,
+			`"complete":false,"problems":1,"error":"logged: at 0x0: no header"`),
+	} {
+		if got[path] != line {
+			t.Errorf("%s\nwant %s", got[path], line)
+		}
+	}
+	if len(got) != 5 || opens.Load() != 5 || scans.Load() != 0 {
+		t.Errorf("%d lines, %d opened, %d scanned", len(got), opens.Load(), scans.Load())
+	}
+	names, err := nodes.Lookup(t.Context(), root, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := names.Dir.(nodes.Volatile).Snapshot(t.Context()); err != nil {
+		t.Error(err)
+	} else if _, err := s.Find(t.Context(), CatalogueName); err == nil {
+		t.Error("the catalogue is listed")
+	}
+
+	// The second time nothing is opened.
+	opens.Store(0)
+	if lines(open()); opens.Load() != 0 {
+		t.Errorf("%d opened the second time", opens.Load())
+	}
+	first, _ := nodes.Lookup(t.Context(), root, CatalogueName)
+	second, _ := nodes.Lookup(t.Context(), root, CatalogueName)
+	if first.File != second.File {
+		t.Error("the same catalogue is another file")
+	}
+
+	// An index that was made meanwhile tells more, and costs no other file.
+	if _, err := read(t, root, "sub/b.log/index.json"); err != nil {
+		t.Fatal(err)
+	}
+	opens.Store(0)
+	scans.Store(0)
+	got = lines(open())
+	if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"problems":2`); got["sub/b.log"] != line {
+		t.Errorf("%s\nwant %s", got["sub/b.log"], line)
+	}
+	if opens.Load() != 2 || scans.Load() != 0 { // it has two names
+		t.Errorf("%d opened, %d scanned", opens.Load(), scans.Load())
+	}
+
+	// What changed is opened again, what is gone is gone.
+	appendTo(t, filepath.Join(dir, "a.log"), "!")
+	if err := os.Remove(filepath.Join(dir, "bad.log")); err != nil {
+		t.Fatal(err)
+	}
+	opens.Store(0)
+	got = lines(open())
+	if line := want("a.log", header, 10, `"complete":null,"problems":null`); got["a.log"] != line || len(got) != 4 || opens.Load() != 1 {
+		t.Errorf("%d lines, %d opened, %s", len(got), opens.Load(), got["a.log"])
+	}
+
+	var paths []string
+	for s, err := range Summaries(t.Context(), open()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, s.Path)
+	}
+	if want := []string{"a.log", "bad�.log", "link/b.log", "sub/b.log"}; !slices.Equal(paths, want) {
+		t.Errorf("%q, want %q", paths, want)
+	}
+	for _, err := range Summaries(t.Context(), nodes.List()) {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCatalogueGivesWay(t *testing.T) {
+	_, root := mount(t, map[string]string{CatalogueName: "mine", "sub/x.rec": "RECx"}, ArchiveOptions{})
+	if got, err := read(t, root, CatalogueName); got != "mine" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := read(t, root, "sub/"+CatalogueName); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("below the root: %v", err)
+	}
+}
