@@ -26,6 +26,10 @@ func errno(err error) fuse.Status {
 		return fuse.Status(syscall.EOPNOTSUPP)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fuse.EINTR
+	case errors.Is(err, errNotDir):
+		return fuse.ENOTDIR
+	case errors.Is(err, errIsDir):
+		return fuse.EISDIR
 	}
 	return fuse.EIO
 }

@@ -22,7 +22,10 @@ type FS struct {
 // New returns the tree root as an io/fs.FS. Its operations end when ctx does.
 func New(ctx context.Context, root nodes.Dir) *FS { return &FS{ctx, root} }
 
-var errNoFile = errors.New("is a directory")
+var (
+	errIsDir  = errors.New("is a directory")
+	errNotDir = errors.New("not a directory")
+)
 
 // Open implements io/fs.FS.
 func (f *FS) Open(name string) (iofs.File, error) {
@@ -66,7 +69,7 @@ func (f *FS) ReadDir(name string) ([]iofs.DirEntry, error) {
 		return nil, err
 	}
 	if e.Dir == nil {
-		return nil, &iofs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
+		return nil, &iofs.PathError{Op: "readdir", Path: name, Err: errNotDir}
 	}
 	d, err := f.openDir(name, e)
 	if err != nil {
@@ -195,7 +198,7 @@ func (d *openDir) Stat() (iofs.FileInfo, error) { return fileInfo{entry: d.entry
 func (d *openDir) Close() error                 { return nil }
 
 func (d *openDir) Read([]byte) (int, error) {
-	return 0, &iofs.PathError{Op: "read", Path: d.path, Err: errNoFile}
+	return 0, &iofs.PathError{Op: "read", Path: d.path, Err: errIsDir}
 }
 
 // ReadDir implements io/fs.ReadDirFile. Entries that vanished meanwhile are

@@ -25,6 +25,8 @@ const (
 	// every look-up of it, and look-ups in volatile directories are not kept.
 	volatile = time.Second
 
+	blockSize = 4096 // st_blksize, and the unit of statfs
+
 	dotEntries = 2 // "." and "..", in front of entry 0
 )
 
@@ -34,6 +36,7 @@ type raw struct {
 	owner              fuse.Owner
 	umask              uint32
 	plus               ReadDirPlus
+	space              func() (total, free uint64)
 	log                *limitedLog
 
 	table    *table
@@ -48,6 +51,7 @@ func newRaw(root nodes.Dir, opt *Options) *raw {
 		owner:         opt.owner(),
 		umask:         uint32(opt.Umask.Perm()),
 		plus:          opt.ReadDirPlus,
+		space:         opt.Space,
 		log:           &limitedLog{log: opt.logger()},
 	}
 	r.table = newTable(nodes.Entry{Time: opt.time(), Dir: root})
@@ -112,7 +116,7 @@ func (r *raw) dir(id uint64) (*node, error) {
 	case n == nil:
 		return nil, nodes.ErrStale
 	case i >= 0 || n.entry.Dir == nil:
-		return nil, syscall.ENOTDIR
+		return nil, errNotDir
 	}
 	return n, nil
 }
@@ -256,7 +260,7 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 		Mode:    typeBits(e.Type()) | uint32(fileMode(e).Perm())&^r.umask,
 		Nlink:   1,
 		Owner:   r.owner,
-		Blksize: 4096,
+		Blksize: blockSize,
 	}
 	a.SetTimes(&e.Time, &e.Time, &e.Time)
 	if _, ok := e.Dir.(nodes.Volatile); ok {
@@ -312,7 +316,7 @@ func (r *raw) read(ctx context.Context, id uint64, buf []byte, off int64) (int, 
 		return 0, err
 	}
 	if it.File == nil {
-		return 0, syscall.EISDIR
+		return 0, errIsDir
 	}
 	c, err := r.contents.acquire(ctx, it.key, it.File)
 	if err != nil {
@@ -344,12 +348,15 @@ func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
 	return 0, err
 }
 
-// StatFs implements fuse.RawFileSystem. How much there is cannot be known
-// without decoding all of it; like other computed filesystems this one has no
-// blocks, so that no monitor takes it for a full disk.
+// StatFs implements fuse.RawFileSystem. How much there is in the tree cannot
+// be known without decoding all of it.
 func (r *raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	r.counters.requests[opStatfs].Add(1)
-	out.Bsize, out.Frsize, out.NameLen = 4096, 4096, 255
+	out.Bsize, out.Frsize, out.NameLen = blockSize, blockSize, 255
+	if r.space != nil {
+		total, free := r.space()
+		out.Blocks, out.Bfree, out.Bavail = total/blockSize, free/blockSize, free/blockSize
+	}
 	return fuse.OK
 }
 
@@ -388,6 +395,6 @@ func (l *limitedLog) warn(msg string, args ...any) {
 	case n <= logPerPeriod:
 		l.log.Warn(msg, args...)
 	case n == logPerPeriod+1:
-		l.log.Warn("more requests fail; see recfs check", "path", "")
+		l.log.Warn("more requests fail, which are not logged for now")
 	}
 }

@@ -21,6 +21,10 @@ type Options struct {
 	Umask      iofs.FileMode // permissions taken from 0555 and 0444
 	AllowOther bool          // let other users in
 
+	// Space returns the bytes that statfs reports, those of the place where
+	// the recordings are; nil: there are none.
+	Space func() (total, free uint64)
+
 	ReadDirPlus ReadDirPlus
 	Options     []string // further words of -o, as in fstab
 	Debug       bool     // log every request at level debug

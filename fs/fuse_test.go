@@ -1,0 +1,668 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package fs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"recfs/nodes"
+)
+
+const estale = fuse.Status(syscall.ESTALE)
+
+// A kernel makes requests as the kernel does.
+type kernel struct {
+	t   *testing.T
+	raw *raw
+}
+
+func newKernel(t *testing.T, root nodes.Dir, opt Options) *kernel {
+	if opt.Time.IsZero() {
+		opt.Time = sampleTime
+	}
+	k := &kernel{t, newRaw(root, &opt)}
+	t.Cleanup(k.raw.OnUnmount)
+	return k
+}
+
+func (k *kernel) tryLookup(parent uint64, name string) (fuse.EntryOut, fuse.Status) {
+	var out fuse.EntryOut
+	status := k.raw.Lookup(nil, &fuse.InHeader{NodeId: parent}, name, &out)
+	return out, status
+}
+
+// walk looks up every element of a path.
+func (k *kernel) walk(name string) fuse.EntryOut {
+	k.t.Helper()
+	out := fuse.EntryOut{NodeId: rootID}
+	for part := range strings.SplitSeq(name, "/") {
+		var status fuse.Status
+		if out, status = k.tryLookup(out.NodeId, part); status != fuse.OK || out.NodeId == 0 {
+			k.t.Fatalf("lookup of %s in %s: %v, node %d", part, name, status, out.NodeId)
+		}
+	}
+	return out
+}
+
+func (k *kernel) getattr(id uint64) (fuse.AttrOut, fuse.Status) {
+	var out fuse.AttrOut
+	status := k.raw.GetAttr(nil, &fuse.GetAttrIn{InHeader: fuse.InHeader{NodeId: id}}, &out)
+	return out, status
+}
+
+func (k *kernel) read(id uint64, off int64, size int) ([]byte, fuse.Status) {
+	k.t.Helper()
+	buf := make([]byte, size)
+	result, status := k.raw.Read(nil, &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Offset: uint64(off)}, buf)
+	if status != fuse.OK {
+		return nil, status
+	}
+	b, status := result.Bytes(nil)
+	return b, status
+}
+
+// readFile reads a file from its beginning to its end.
+func (k *kernel) readFile(id uint64) (string, fuse.Status) {
+	k.t.Helper()
+	var all []byte
+	for {
+		b, status := k.read(id, int64(len(all)), 4096)
+		if status != fuse.OK || len(b) == 0 {
+			return string(all), status
+		}
+		all = append(all, b...)
+	}
+}
+
+// A lister is an open directory.
+type lister struct {
+	k  *kernel
+	in fuse.ReadIn
+}
+
+func (k *kernel) opendir(id uint64) *lister {
+	k.t.Helper()
+	var out fuse.OpenOut
+	if status := k.raw.OpenDir(nil, &fuse.OpenIn{InHeader: fuse.InHeader{NodeId: id}}, &out); status != fuse.OK {
+		k.t.Fatalf("opendir: %v", status)
+	}
+	return &lister{k, fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Fh: out.Fh}}
+}
+
+// next returns what the next READDIR with a buffer of that size returns.
+func (l *lister) next(size int) []fuse.DirEntry {
+	l.k.t.Helper()
+	list := fuse.NewDirEntryList(make([]byte, size), l.in.Offset)
+	if status := l.k.raw.ReadDir(nil, &l.in, list); status != fuse.OK {
+		l.k.t.Fatalf("readdir at %d: %v", l.in.Offset, status)
+	}
+	entries, err := fuse.ParseDirEntries(list.Bytes())
+	if err != nil {
+		l.k.t.Fatal(err)
+	}
+	if n := len(entries); n > 0 {
+		l.in.Offset = entries[n-1].Off
+	}
+	return entries
+}
+
+func (l *lister) nextPlus(size int) ([]fuse.DirEntry, []fuse.EntryOut) {
+	l.k.t.Helper()
+	list := fuse.NewDirEntryList(make([]byte, size), l.in.Offset)
+	if status := l.k.raw.ReadDirPlus(nil, &l.in, list); status != fuse.OK {
+		l.k.t.Fatalf("readdirplus at %d: %v", l.in.Offset, status)
+	}
+	entries, outs, err := fuse.ParseDirLookupEntries(list.Bytes())
+	if err != nil {
+		l.k.t.Fatal(err)
+	}
+	if n := len(entries); n > 0 {
+		l.in.Offset = entries[n-1].Off
+	}
+	return entries, outs
+}
+
+func (l *lister) rest() []fuse.DirEntry {
+	l.k.t.Helper()
+	var all []fuse.DirEntry
+	for {
+		entries := l.next(4096)
+		if len(entries) == 0 {
+			return all
+		}
+		all = append(all, entries...)
+	}
+}
+
+func (l *lister) close() {
+	l.k.raw.ReleaseDir(&fuse.ReleaseIn{InHeader: l.in.InHeader, Fh: l.in.Fh})
+}
+
+func names(entries []fuse.DirEntry) []string {
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name)
+	}
+	return list
+}
+
+func TestLookup(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	for name, want := range map[string]struct {
+		mode  uint32
+		size  uint64
+		mtime time.Time
+	}{
+		"a.recording":                      {syscall.S_IFDIR | 0o555, 0, sampleTime},
+		"a.recording/raw":                  {syscall.S_IFREG | 0o444, 3 << 20, sampleTime},
+		"a.recording/empty":                {syscall.S_IFREG | 0o444, 0, sampleTime},
+		"a.recording/ticks":                {syscall.S_IFDIR | 0o555, 0, sampleTime},
+		"a.recording/ticks/00000001.json":  {syscall.S_IFREG | 0o444, 17, sampleTime},
+		"a.recording/ticks/1.json":         {syscall.S_IFREG | 0o444, 17, sampleTime},
+		"a.recording/states/00000010.json": {syscall.S_IFREG | 0o444, 12, sampleTime},
+		"a.recording/states/11.json":       {syscall.S_IFREG | 0o444, 12, sampleTime}, // not listed
+		"damaged/whole":                    {syscall.S_IFREG | 0o444, 6, sampleTime.Add(time.Hour)},
+		"link":                             {syscall.S_IFLNK | 0o777, 14, sampleTime},
+	} {
+		out := k.walk(name)
+		a := out.Attr
+		if a.Mode != want.mode || a.Size != want.size || !a.ModTime().Equal(want.mtime) {
+			t.Errorf("%s: mode %o, size %d, mtime %v, want %v", name, a.Mode, a.Size, a.ModTime(), want)
+		}
+		if a.Blocks != (a.Size+511)/512 || a.Nlink != 1 || a.Ino <= rootID {
+			t.Errorf("%s: %d blocks, %d links, inode %d", name, a.Blocks, a.Nlink, a.Ino)
+		}
+		if out.EntryTimeout() != time.Hour || out.AttrTimeout() != time.Hour {
+			t.Errorf("%s: timeouts %v, %v", name, out.EntryTimeout(), out.AttrTimeout())
+		}
+		attr, status := k.getattr(out.NodeId)
+		if status != fuse.OK || attr.Attr != out.Attr || attr.Timeout() != time.Hour {
+			t.Errorf("%s: GETATTR %v, %v differs from LOOKUP %v", name, attr, status, out.Attr)
+		}
+	}
+	if root, status := k.getattr(rootID); status != fuse.OK || root.Ino != rootID || root.Mode != syscall.S_IFDIR|0o555 {
+		t.Errorf("root: %v, %v", root, status)
+	}
+}
+
+func TestOwnerAndMode(t *testing.T) {
+	uid, gid := uint32(1234), uint32(0)
+	k := newKernel(t, sampleTree(), Options{UID: &uid, GID: &gid, Umask: 0o027})
+	for name, mode := range map[string]uint32{"damaged": 0o550, "damaged/whole": 0o440, "link": 0o750} {
+		a := k.walk(name).Attr
+		if a.Uid != uid || a.Gid != gid || a.Mode&0o777 != mode {
+			t.Errorf("%s: %d:%d %o, want %d:%d %o", name, a.Uid, a.Gid, a.Mode&0o777, uid, gid, mode)
+		}
+	}
+}
+
+func TestLookupErrors(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	out, status := k.tryLookup(rootID, "missing")
+	if status != fuse.OK || out.NodeId != 0 || out.EntryTimeout() != time.Hour {
+		t.Errorf("a name that can never appear: %v, node %d, timeout %v", status, out.NodeId, out.EntryTimeout())
+	}
+	damaged := k.walk("damaged").NodeId
+	if _, status := k.tryLookup(damaged, "broken"); status != fuse.EIO {
+		t.Errorf("a file of unknown size: %v, want EIO", status)
+	}
+	if _, status := k.tryLookup(k.walk("notes.txt").NodeId, "x"); status != fuse.ENOTDIR {
+		t.Errorf("a name in a file: %v, want ENOTDIR", status)
+	}
+	for _, id := range []uint64{0, 2, rootNumber<<indexBits | 77, 99 << indexBits, 99<<indexBits | 1, ^uint64(0)} {
+		if _, status := k.getattr(id); status == fuse.OK {
+			t.Errorf("node id %#x, which the kernel was not given: %v", id, status)
+		}
+		if _, status := k.tryLookup(id, "x"); status == fuse.OK {
+			t.Errorf("lookup in node id %#x, which the kernel was not given: %v", id, status)
+		}
+		k.raw.Forget(id, 1)
+	}
+	if k.raw.table.len() != 1 {
+		t.Errorf("%d nodes are held, want 1", k.raw.table.len())
+	}
+}
+
+func TestRead(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	raw := k.walk("a.recording/raw").NodeId
+	want := pattern(3<<20 + 17)[5 : 5+3<<20]
+	for _, at := range []struct{ off, size, n int }{
+		{0, 4096, 4096}, {1, 131072, 131072}, {3<<20 - 10, 4096, 10}, {3 << 20, 4096, 0}, {4 << 20, 4096, 0}, {12345, 0, 0},
+	} {
+		b, status := k.read(raw, int64(at.off), at.size)
+		if status != fuse.OK || len(b) != at.n || at.n > 0 && !bytes.Equal(b, want[at.off:at.off+at.n]) {
+			t.Errorf("%d bytes at %d: %d bytes, %v, want %d", at.size, at.off, len(b), status, at.n)
+		}
+	}
+	for name, want := range map[string]string{
+		"a.recording/empty":                "",
+		"a.recording/header.json":          "{}\n",
+		"a.recording/states/00000019.json": "{\"tick\":19}\n",
+		"a.recording/ticks/00004999.json":  "{\"tick\":4999,\"x\":24990001}\n",
+	} {
+		if got, status := k.readFile(k.walk(name).NodeId); got != want || status != fuse.OK {
+			t.Errorf("%s: %q, %v, want %q", name, got, status, want)
+		}
+	}
+	if _, status := k.read(k.walk("damaged").NodeId, 0, 10); status != fuse.Status(syscall.EISDIR) {
+		t.Errorf("read of a directory: %v", status)
+	}
+	if _, status := k.read(k.walk("damaged/short").NodeId, 0, 10); status != fuse.EIO {
+		t.Errorf("read of a file that is not as long as announced: %v", status)
+	}
+	if _, status := k.read(99<<indexBits|1, 0, 10); status != estale {
+		t.Errorf("read of an unknown node: %v", status)
+	}
+	if status := k.raw.Open(nil, nil, nil); status != fuse.ENOSYS {
+		t.Errorf("open: %v", status)
+	}
+}
+
+// A truncated Content has 10 of 100 bytes.
+type truncated struct{ err error }
+
+func (truncated) Size() int64                             { return 100 }
+func (c truncated) ReadAt(b []byte, _ int64) (int, error) { return min(len(b), 10), c.err }
+
+func TestShortReads(t *testing.T) {
+	for err, want := range map[error]fuse.Status{io.EOF: fuse.EIO, nodes.ErrStale: estale, nil: fuse.EIO} {
+		n, got := readFull(truncated{err}, make([]byte, 50), 0)
+		if n != 0 || errno(got) != want {
+			t.Errorf("a read that ends early with %v: %d bytes, %v, want %v", err, n, got, want)
+		}
+	}
+}
+
+func TestReadlink(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	target, status := k.raw.Readlink(nil, &fuse.InHeader{NodeId: k.walk("link").NodeId})
+	if string(target) != "../elsewhere/x" || status != fuse.OK {
+		t.Errorf("readlink: %q, %v", target, status)
+	}
+	if _, status := k.raw.Readlink(nil, &fuse.InHeader{NodeId: k.walk("notes.txt").NodeId}); status != fuse.EINVAL {
+		t.Errorf("readlink of a file: %v", status)
+	}
+}
+
+func TestForget(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	first := k.walk("a.recording/ticks")
+	again := k.walk("a.recording/ticks")
+	if first.NodeId != again.NodeId || first.Generation != again.Generation {
+		t.Errorf("the same directory has the ids %#x and %#x", first.NodeId, again.NodeId)
+	}
+	recording := k.walk("a.recording").NodeId
+	for i := range 1000 {
+		k.walk(fmt.Sprintf("a.recording/ticks/%08d.json", i))
+	}
+	if n := k.raw.table.len(); n != 2 {
+		t.Errorf("%d nodes are held, want the 2 directories", n)
+	}
+	k.raw.Forget(first.NodeId|1, 1) // a file: nothing happens
+	k.raw.Forget(first.NodeId, 1001)
+	if _, status := k.getattr(first.NodeId); status != fuse.OK {
+		t.Errorf("the directory is gone after 1001 of 1002 lookups were forgotten: %v", status)
+	}
+	k.raw.Forget(first.NodeId, 1)
+	if _, status := k.getattr(first.NodeId | 1); status != estale {
+		t.Errorf("a file in a forgotten directory: %v", status)
+	}
+	other := k.walk("damaged")
+	if other.NodeId != first.NodeId {
+		t.Errorf("a free number is not used again: %#x, want %#x", other.NodeId, first.NodeId)
+	}
+	if other.Generation == first.Generation {
+		t.Error("a number is used again with the same generation")
+	}
+	k.raw.Forget(other.NodeId, 1)
+	k.raw.Forget(recording, 1003)
+	k.raw.Forget(rootID, 5) // the root stays
+	if n := k.raw.table.len(); n != 0 {
+		t.Errorf("%d nodes are held after all were forgotten", n)
+	}
+	k.walk("a.recording/ticks/00000000.json")
+}
+
+func TestInodesAreStable(t *testing.T) {
+	ids := map[string]uint64{}
+	for round := range 2 {
+		k := newKernel(t, nodes.List(
+			nodes.Entry{Name: "live", Dir: newLiveDir(
+				nodes.Entry{Name: "a", Dir: sampleTree()}, nodes.Entry{Name: "b", File: nodes.Bytes(nil)},
+			)},
+			nodes.Entry{Name: "z", Dir: sampleTree()},
+		), Options{})
+		if round == 1 {
+			k.walk("z/a.recording/ticks") // numbers are given in another order
+		}
+		for _, name := range []string{"live", "live/b", "live/a/a.recording/ticks", "live/a/a.recording/ticks/00000005.json", "z/damaged/whole"} {
+			ino := k.walk(name).Attr.Ino
+			if other, ok := ids[name]; ok && other != ino {
+				t.Errorf("%s: inode %d, was %d at the last mount", name, ino, other)
+			}
+			ids[name] = ino
+		}
+	}
+	if len(slices.Compact(slices.Sorted(func(yield func(uint64) bool) {
+		for _, ino := range ids {
+			if !yield(ino) {
+				return
+			}
+		}
+	}))) != len(ids) {
+		t.Errorf("inodes are not unique: %v", ids)
+	}
+}
+
+func TestVolatile(t *testing.T) {
+	live := newLiveDir()
+	k := newKernel(t, live, Options{})
+	if _, status := k.tryLookup(rootID, "f"); status != fuse.ENOENT {
+		t.Errorf("a name that may appear: %v, want ENOENT, which is not kept", status)
+	}
+	live.set(nodes.Entry{Name: "f", Time: sampleTime, File: nodes.Bytes([]byte("old"))})
+	old := k.walk("f")
+	if old.EntryTimeout() != 0 || old.AttrTimeout() != time.Hour {
+		t.Errorf("timeouts %v, %v, want 0 for the name and an hour for the version", old.EntryTimeout(), old.AttrTimeout())
+	}
+	if again := k.walk("f"); again.NodeId != old.NodeId || again.Generation != old.Generation {
+		t.Errorf("the same version has the ids %#x and %#x", old.NodeId, again.NodeId)
+	}
+	live.set(nodes.Entry{Name: "f", Time: sampleTime, File: nodes.Bytes([]byte("newer"))})
+	newer := k.walk("f")
+	if newer.NodeId == old.NodeId || newer.Attr.Size != 5 || newer.Attr.Ino != old.Attr.Ino {
+		t.Errorf("the new version: %+v, the old: %+v", newer, old)
+	}
+	live.remove("f")
+	for id, want := range map[uint64]string{old.NodeId: "old", newer.NodeId: "newer"} {
+		if got, status := k.readFile(id); got != want || status != fuse.OK {
+			t.Errorf("node %#x: %q, %v, want %q", id, got, status, want)
+		}
+	}
+	k.raw.Forget(old.NodeId, 2)
+	if got, status := k.readFile(newer.NodeId); got != "newer" || status != fuse.OK {
+		t.Errorf("after the old version was forgotten: %q, %v", got, status)
+	}
+	live.set(nodes.Entry{Name: "f", Link: "g"})
+	if out := k.walk("f"); out.Attr.Mode&syscall.S_IFMT != syscall.S_IFLNK {
+		t.Errorf("the file became a link: %o", out.Attr.Mode)
+	}
+}
+
+func TestVolatileDirectoryKeepsItsNode(t *testing.T) {
+	sub := newLiveDir()
+	root := newLiveDir(nodes.Entry{Name: "sub", Time: sampleTime, Dir: sub})
+	k := newKernel(t, root, Options{})
+	first := k.walk("sub")
+	if first.AttrTimeout() != volatile {
+		t.Errorf("attributes of a volatile directory hold for %v", first.AttrTimeout())
+	}
+	later := sampleTime.Add(time.Minute)
+	root.set(nodes.Entry{Name: "sub", Time: later, Dir: sub})
+	second := k.walk("sub")
+	if second.NodeId != first.NodeId || !second.Attr.ModTime().Equal(later) {
+		t.Errorf("node %#x at %v, was %#x", second.NodeId, second.Attr.ModTime(), first.NodeId)
+	}
+	if attr, _ := k.getattr(first.NodeId); !attr.ModTime().Equal(later) {
+		t.Errorf("GETATTR still has %v", attr.ModTime())
+	}
+}
+
+func TestReadDir(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	dir := k.walk("a.recording/ticks")
+	all := k.opendir(dir.NodeId).rest()
+	if len(all) != 5002 || all[0].Name != "." || all[1].Name != ".." || all[5001].Name != "00004999.json" {
+		t.Fatalf("%d entries: %v …", len(all), all[:3])
+	}
+	if all[0].Ino != dir.Attr.Ino || all[1].Ino != k.walk("a.recording").Attr.Ino {
+		t.Errorf("inodes of . and ..: %v", all[:2])
+	}
+	if e := all[1002]; e.Ino != k.walk("a.recording/ticks/00001000.json").Attr.Ino || e.Mode != syscall.S_IFREG || e.Off != 1003 {
+		t.Errorf("entry %v", e)
+	}
+	for _, off := range []uint64{0, 1, 2, 3, 1777, 5001, 5002, 1 << 40, 1 << 62} {
+		l := k.opendir(dir.NodeId)
+		l.in.Offset = off
+		if got, want := names(l.rest()), names(all[min(off, 5002):]); !slices.Equal(got, want) {
+			t.Errorf("listing from offset %d on: %d entries, want %d", off, len(got), len(want))
+		}
+	}
+}
+
+func TestTwoListers(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{})
+	dir := k.walk("a.recording/ticks").NodeId
+	want := names(k.opendir(dir).rest())
+	a, b := k.opendir(dir), k.opendir(dir)
+	var gotA, gotB []string
+	rewound := false
+	for {
+		nextA, nextB := names(a.next(4096)), names(b.next(1000))
+		gotA, gotB = append(gotA, nextA...), append(gotB, nextB...)
+		if len(gotB) > 2000 && !rewound {
+			b.in.Offset, gotB, rewound = 0, nil, true
+		}
+		if len(nextA) == 0 && len(nextB) == 0 {
+			break
+		}
+	}
+	if !slices.Equal(gotA, want) || !slices.Equal(gotB, want) {
+		t.Errorf("two listers got %d and %d names, want %d", len(gotA), len(gotB), len(want))
+	}
+}
+
+func TestReadDirPlus(t *testing.T) {
+	for mode, first := range map[ReadDirPlus]bool{ReadDirPlusAuto: false, ReadDirPlusOn: true} {
+		k := newKernel(t, sampleTree(), Options{ReadDirPlus: mode})
+		l := k.opendir(k.walk("a.recording/ticks").NodeId)
+		entries, outs := l.nextPlus(4096)
+		for i, e := range entries {
+			if known := outs[i].NodeId != 0; known != (first && i >= dotEntries) {
+				t.Errorf("%v: first entries: %s comes with node id %d", mode, e.Name, outs[i].NodeId)
+			}
+		}
+		entries, outs = l.nextPlus(4096)
+		if len(entries) < 10 {
+			t.Fatalf("%v: %d entries", mode, len(entries))
+		}
+		for i, e := range entries {
+			if want := k.walk("a.recording/ticks/" + e.Name); outs[i] != want || e.Ino != want.Attr.Ino {
+				t.Errorf("%v: %s comes with %+v, a look-up gives %+v", mode, e.Name, outs[i], want)
+			}
+		}
+	}
+}
+
+func TestReadDirPlusHoldsDirectories(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{ReadDirPlus: ReadDirPlusOn})
+	entries, outs := k.opendir(rootID).nextPlus(4096)
+	for i, e := range entries[dotEntries:] {
+		out := outs[i+dotEntries]
+		if out.NodeId == 0 {
+			t.Errorf("%s comes without attributes", e.Name)
+		}
+		k.raw.Forget(out.NodeId, 1)
+	}
+	if n := k.raw.table.len(); n != 0 {
+		t.Errorf("%d nodes are held after all were forgotten", n)
+	}
+	_, outs = k.opendir(k.walk("damaged").NodeId).nextPlus(4096)
+	if outs[dotEntries].NodeId != 0 || outs[dotEntries+1].NodeId == 0 {
+		t.Errorf("only the broken file has no attributes: %v", outs)
+	}
+}
+
+func TestListVolatile(t *testing.T) {
+	live := newLiveDir()
+	for i := range 100 {
+		live.set(nodes.Entry{Name: fmt.Sprintf("f%02d", i), File: nodes.Bytes(nil)})
+	}
+	k := newKernel(t, live, Options{ReadDirPlus: ReadDirPlusOn})
+	l := k.opendir(rootID)
+	got := names(l.next(1000))
+	live.remove("f00")
+	live.set(nodes.Entry{Name: "g", File: nodes.Bytes(nil)})
+	got = append(got, names(l.rest())...)
+	if len(got) != 102 || got[2] != "f00" || got[101] != "f99" {
+		t.Errorf("a listing changed while it was read: %v", got)
+	}
+	l.in.Offset = 0
+	if got := names(l.rest()); len(got) != 102 || got[2] != "f01" || got[101] != "g" {
+		t.Errorf("a rewound listing is not fresh: %v", got)
+	}
+	l.in.Offset = 0
+	entries, outs := l.nextPlus(1 << 16)
+	for i, out := range outs {
+		if out.NodeId != 0 {
+			t.Errorf("%s is held by a listing, which cannot be kept", entries[i].Name)
+		}
+	}
+	if e, f := entries[5], k.walk(entries[5].Name); e.Ino != f.Attr.Ino {
+		t.Errorf("%s: inode %d when listed, %d when looked up", e.Name, e.Ino, f.Attr.Ino)
+	}
+	l.close()
+	if len(k.raw.listings.dirs) != 0 {
+		t.Errorf("%d snapshots are held after the directory was closed", len(k.raw.listings.dirs))
+	}
+}
+
+// holeyDir has an entry that vanished and one that fails.
+type holeyDir struct{ nodes.Dir }
+
+func (d holeyDir) At(ctx context.Context, i int) (nodes.Entry, error) {
+	switch i {
+	case 3:
+		return nodes.Entry{}, iofs.ErrNotExist
+	case 6:
+		return nodes.Entry{}, errors.New("unreadable")
+	}
+	return d.Dir.At(ctx, i)
+}
+
+func TestListWithErrors(t *testing.T) {
+	k := newKernel(t, holeyDir{ticks(9)}, Options{})
+	l := k.opendir(rootID)
+	if got := names(l.next(4096)); len(got) != 7 || got[5] != "00000004.json" {
+		t.Errorf("up to the error: %v", got)
+	}
+	list := fuse.NewDirEntryList(make([]byte, 4096), l.in.Offset)
+	if status := k.raw.ReadDir(nil, &l.in, list); status != fuse.EIO {
+		t.Errorf("at the error: %v", status)
+	}
+	l.in.Offset = 7 + dotEntries
+	if got := names(l.rest()); len(got) != 2 {
+		t.Errorf("behind the error: %v", got)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	started := make(chan struct{}, 10)
+	proceed := make(chan struct{})
+	slow := nodes.Sized(2, func(ctx context.Context) ([]byte, error) {
+		started <- struct{}{}
+		select {
+		case <-proceed:
+			return []byte("ok"), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	k := newKernel(t, nodes.List(nodes.Entry{Name: "slow", File: slow}), Options{})
+	id := k.walk("slow").NodeId
+
+	cancel := make(chan struct{})
+	read := func(cancel <-chan struct{}) fuse.Status {
+		in := &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}}
+		_, status := k.raw.Read(cancel, in, make([]byte, 10))
+		return status
+	}
+	var first, second fuse.Status
+	var wg sync.WaitGroup
+	wg.Go(func() { first = read(cancel) })
+	<-started
+	wg.Go(func() { second = read(nil) })
+	time.Sleep(10 * time.Millisecond) // the second waits for the first
+	close(cancel)
+	<-started // the second tries again
+	third := make(chan struct{})
+	close(third)
+	if status := read(third); status != fuse.EINTR {
+		t.Errorf("a waiting read that is interrupted: %v", status)
+	}
+	close(proceed)
+	wg.Wait()
+	if first != fuse.EINTR || second != fuse.OK {
+		t.Errorf("the interrupted read: %v, the other: %v", first, second)
+	}
+}
+
+func TestErrno(t *testing.T) {
+	for err, want := range map[error]fuse.Status{
+		nil:                         fuse.OK,
+		iofs.ErrNotExist:            fuse.ENOENT,
+		syscall.ENOENT:              fuse.ENOENT,
+		nodes.ErrStale:              estale,
+		errors.ErrUnsupported:       fuse.Status(syscall.EOPNOTSUPP),
+		context.Canceled:            fuse.EINTR,
+		context.DeadlineExceeded:    fuse.EINTR,
+		io.ErrUnexpectedEOF:         fuse.EIO,
+		syscall.EACCES:              fuse.EIO,
+		errIsDir:                    fuse.EISDIR,
+		errNotDir:                   fuse.ENOTDIR,
+		errors.New("anything else"): fuse.EIO,
+	} {
+		if got := errno(err); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
+		if err == nil {
+			continue
+		}
+		if got := errno(fmt.Errorf("wrapped: %w", err)); got != want {
+			t.Errorf("wrapped %v: %v, want %v", err, got, want)
+		}
+	}
+}
+
+func TestFailuresAreLogged(t *testing.T) {
+	var buf bytes.Buffer
+	k := newKernel(t, sampleTree(), Options{Log: slog.New(slog.NewTextHandler(&buf, nil))})
+	id := k.walk("damaged/short").NodeId
+	for range 100 {
+		k.read(id, 0, 10)
+	}
+	k.tryLookup(rootID, "missing")
+	lines := strings.Split(strings.TrimSpace(buf.String()), "\n")
+	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[0], "path=damaged/short") {
+		t.Errorf("log:\n%s", &buf)
+	}
+	if n := k.raw.counters.errors.Load(); n != 100 {
+		t.Errorf("%d errors counted, want 100", n)
+	}
+}
+
+func TestStatFs(t *testing.T) {
+	k := newKernel(t, sampleTree(), Options{Space: func() (uint64, uint64) { return 1 << 30, 1 << 20 }})
+	var out fuse.StatfsOut
+	if status := k.raw.StatFs(nil, &fuse.InHeader{NodeId: rootID}, &out); status != fuse.OK {
+		t.Fatal(status)
+	}
+	if out.Blocks*uint64(out.Bsize) != 1<<30 || out.Bfree*uint64(out.Bsize) != 1<<20 || out.Bavail != out.Bfree || out.NameLen != 255 {
+		t.Errorf("statfs: %+v", out)
+	}
+}
