@@ -1,0 +1,327 @@
+// Command soak mounts an archive and uses it hard for a while: random reads,
+// greps, listings and tars, while one recording grows and others are replaced
+// and removed, with a memory cache far smaller than what is read. It samples
+// the daemon's memory, descriptors and threads, and fails if a read gave wrong
+// bytes, if anything else than the expected errors happened, or if memory or
+// descriptors grew between the first and the last quarter of the time.
+//
+//	go build -o /tmp/recfs ./cmd/recfs
+//	go run ./bench/soak -recfs /tmp/recfs -for 1h [-source testdata/archive] [-copies 20]
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+var (
+	binary   = flag.String("recfs", "recfs", "the program to test")
+	duration = flag.Duration("for", time.Minute, "how long")
+	source   = flag.String("source", "testdata/archive", "recordings to use")
+	copies   = flag.Int("copies", 20, "copies of them in the archive")
+	cacheMem = flag.String("cache-mem", "4MiB", "memory budget of the daemon")
+	workers  = flag.Int("workers", 4, "concurrent users")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench/soak:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir, err := os.MkdirTemp("", "recfs-soak-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s := &soak{archive: filepath.Join(dir, "archive"), mnt: filepath.Join(dir, "mnt")}
+	for i := range *copies {
+		if err := os.CopyFS(filepath.Join(s.archive, fmt.Sprintf("copy-%03d", i)), os.DirFS(*source)); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(s.mnt, 0o777); err != nil {
+		return err
+	}
+	cmd := exec.Command(*binary, "mount", "-f", "--cache-mem", *cacheMem, "--cache-dir", filepath.Join(dir, "cache"),
+		"--log-file", filepath.Join(dir, "log"), s.archive, s.mnt)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.pid = cmd.Process.Pid
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	}()
+	if err := s.waitForMount(); err != nil {
+		return err
+	}
+	if err := s.reference(); err != nil {
+		return err
+	}
+	return s.work()
+}
+
+// A soak is one run.
+type soak struct {
+	archive, mnt string
+	pid          int
+	want         map[string]uint32 // checksums of the files of one copy, by path in it
+	names        []string
+
+	reads, bytes, wrong, failed atomic.Int64
+}
+
+func (s *soak) waitForMount() error {
+	for range 100 {
+		if entries, err := os.ReadDir(s.mnt); err == nil && len(entries) > 0 {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.New("the mount does not come up")
+}
+
+// reference remembers what is in the files of one copy that can be read.
+func (s *soak) reference() error {
+	s.want = map[string]uint32{}
+	root := filepath.Join(s.mnt, "copy-000")
+	return filepath.WalkDir(root, func(name string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil // a damaged sample
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		s.want[rel] = crc32.ChecksumIEEE(b)
+		s.names = append(s.names, rel)
+		return nil
+	})
+}
+
+// work runs the users and samples the daemon.
+func (s *soak) work() error {
+	ctx, cancel := context.WithTimeout(context.Background(), *duration)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range *workers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				s.step(ctx)
+			}
+		})
+	}
+	wg.Go(func() { s.grow(ctx) })
+	var samples []sample
+	for tick := time.NewTicker(max(*duration/40, 100*time.Millisecond)); ctx.Err() == nil; {
+		select {
+		case <-tick.C:
+			now, err := measure(s.pid)
+			if err != nil {
+				return fmt.Errorf("the daemon is gone: %w", err)
+			}
+			samples = append(samples, now)
+		case <-ctx.Done():
+		}
+	}
+	wg.Wait()
+	return s.judge(samples)
+}
+
+// step does one thing that a user does.
+func (s *soak) step(ctx context.Context) {
+	name := fmt.Sprintf("copy-%03d", rand.IntN(*copies))
+	at := filepath.Join(s.mnt, name)
+	switch rand.IntN(20) {
+	case 0:
+		s.tool(ctx, "tar", "-cf", "/dev/null", "--ignore-failed-read", "-C", at, ".")
+	case 1:
+		s.tool(ctx, "grep", "-rqs", "no such text", at)
+	case 2:
+		s.tool(ctx, "find", at, "-size", "+1k", "-newer", s.archive)
+	case 3:
+		s.tool(ctx, "ls", "-lR", at)
+	case 4:
+		// The archive changes: a copy is touched, so that its tree is a new version.
+		now := time.Now()
+		_ = filepath.WalkDir(filepath.Join(s.archive, name), func(file string, d iofs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && rand.IntN(4) == 0 {
+				_ = os.Chtimes(file, now, now)
+			}
+			return nil
+		})
+	default:
+		s.read(name, s.names[rand.IntN(len(s.names))])
+	}
+}
+
+// tool runs a program on the mount; what it says of damaged samples is nobody's business here.
+func (s *soak) tool(ctx context.Context, name string, args ...string) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	_ = cmd.Run()
+}
+
+// read compares a file of a copy with the reference. Files that show the time
+// of the source differ between copies in those times.
+func (s *soak) read(name, rel string) {
+	b, err := os.ReadFile(filepath.Join(s.mnt, name, rel))
+	if err != nil {
+		if !errors.Is(err, syscall.ESTALE) { // touched meanwhile
+			s.failed.Add(1)
+			fmt.Fprintln(os.Stderr, err)
+		}
+		return
+	}
+	s.reads.Add(1)
+	s.bytes.Add(int64(len(b)))
+	if filepath.Base(rel) != "header.json" && crc32.ChecksumIEEE(b) != s.want[rel] {
+		s.wrong.Add(1)
+		fmt.Fprintf(os.Stderr, "%s/%s: wrong bytes\n", name, rel)
+	}
+}
+
+// grow appends one sample to a growing recording, again and again, and reads
+// what the mount shows of it.
+func (s *soak) grow(ctx context.Context) {
+	whole := s.growing()
+	if whole == nil {
+		return
+	}
+	name := "growing.teehistorian"
+	for ctx.Err() == nil {
+		f, err := os.Create(filepath.Join(s.archive, name))
+		if err != nil {
+			s.failed.Add(1)
+			return
+		}
+		for rest := whole; len(rest) > 0 && ctx.Err() == nil; {
+			n := min(1+rand.IntN(20_000), len(rest))
+			if _, err := f.Write(rest[:n]); err != nil {
+				s.failed.Add(1)
+			}
+			rest = rest[n:]
+			time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+			raw, err := os.ReadFile(filepath.Join(s.mnt, name, "raw"))
+			switch {
+			case errors.Is(err, syscall.ESTALE), errors.Is(err, iofs.ErrNotExist):
+			case err != nil:
+				s.failed.Add(1)
+				fmt.Fprintln(os.Stderr, err)
+			case !bytes.HasPrefix(whole, raw):
+				s.wrong.Add(1)
+				fmt.Fprintf(os.Stderr, "%s: wrong bytes\n", name)
+			}
+		}
+		f.Close()
+	}
+}
+
+// growing returns the largest teehistorian sample.
+func (s *soak) growing() (b []byte) {
+	_ = filepath.WalkDir(*source, func(name string, d iofs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".teehistorian") {
+			if c, err := os.ReadFile(name); err == nil && len(c) > len(b) {
+				b = c
+			}
+		}
+		return nil
+	})
+	return b
+}
+
+// A sample is what the daemon uses at one moment.
+type sample struct {
+	rssKiB, files, threads int
+}
+
+func measure(pid int) (s sample, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return s, err
+	}
+	for line := range strings.Lines(string(status)) {
+		key, value, _ := strings.Cut(line, ":")
+		switch number := strings.Fields(value); key {
+		case "VmRSS":
+			s.rssKiB, err = strconv.Atoi(number[0])
+		case "Threads":
+			s.threads, err = strconv.Atoi(number[0])
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	s.files = len(fds)
+	return s, err
+}
+
+// judge prints what was seen and says whether the daemon held up.
+func (s *soak) judge(samples []sample) error {
+	if len(samples) < 8 {
+		return errors.New("too short to say anything")
+	}
+	quarter := len(samples) / 4
+	column := func(part []sample, of func(sample) int) int {
+		var all []int
+		for _, x := range part {
+			all = append(all, of(x))
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	fmt.Printf("%d reads, %d MiB, %d wrong, %d failed\n", s.reads.Load(), s.bytes.Load()>>20, s.wrong.Load(), s.failed.Load())
+	fmt.Printf("%-12s %12s %12s\n", "median", "2nd quarter", "last quarter")
+	grew := false
+	// The first quarter fills caches and pools and is left out.
+	early, late := samples[quarter:2*quarter], samples[len(samples)-quarter:]
+	for _, c := range []struct {
+		name  string
+		of    func(sample) int
+		slack int
+	}{
+		{"RSS KiB", func(x sample) int { return x.rssKiB }, 16 << 10},
+		{"descriptors", func(x sample) int { return x.files }, 32},
+		{"threads", func(x sample) int { return x.threads }, 16},
+	} {
+		a, b := column(early, c.of), column(late, c.of)
+		fmt.Printf("%-12s %12d %12d\n", c.name, a, b)
+		grew = grew || b > a+a/10+c.slack
+	}
+	switch {
+	case s.reads.Load() == 0:
+		return errors.New("nothing was read")
+	case s.wrong.Load() > 0 || s.failed.Load() > 0:
+		return errors.New("reads went wrong")
+	case grew:
+		return errors.New("the daemon grows")
+	}
+	_, err := io.WriteString(os.Stdout, "held up\n")
+	return err
+}
