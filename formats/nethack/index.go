@@ -60,6 +60,7 @@ type mark struct {
 	lines, commands int
 	problems        int
 	unlisted        int   // problems beyond maxProblems
+	open            int   // problem that counts the diffs without a save, -1: none
 	firstStep       int64 // offset of the first time step, -1: none yet
 }
 
@@ -87,14 +88,13 @@ type indexer struct {
 	re    rebuilder
 	clock uint64
 	tz    int32
-	open  int // problem that counts the diffs without a save, -1: none
 }
 
 // buildIndex reads a log from its start.
 func buildIndex(ctx context.Context, r io.ReaderAt, size int64, h *header) (*index, error) {
-	x := &index{header: h, at: mark{lines: 3, firstStep: -1}, end: h.size}
+	x := &index{header: h, at: mark{lines: 3, open: -1, firstStep: -1}, end: h.size}
 	x.now = x.at
-	p := &indexer{index: x, clock: h.start, open: -1}
+	p := &indexer{index: x, clock: h.start}
 	return x, p.run(ctx, r, size)
 }
 
@@ -103,12 +103,9 @@ func (x *index) extend(ctx context.Context, r io.ReaderAt, size int64) error {
 	x.problems = x.problems[:x.at.problems]
 	x.now = x.at
 	x.end = x.reach()
-	p := &indexer{index: x, clock: x.header.start, open: -1}
+	p := &indexer{index: x, clock: x.header.start}
 	if n := len(x.ticks) - 1; n >= 0 {
 		p.clock, p.tz = x.ticks[n].clock, x.ticks[n].tz
-		if k := len(x.problems) - 1; x.ticks[n].lost() && k >= 0 && x.problems[k].code == lostSaves {
-			p.open = k
-		}
 		if size > x.end && !x.ticks[n].lost() {
 			if err := x.rebuild(ctx, r, &p.re, x.backupOf(n), n); err != nil {
 				return err
@@ -191,10 +188,10 @@ func (p *indexer) saveLine(l line) {
 	case errors.Is(err, errNoBase):
 		p.lose(l.off)
 	case err != nil:
-		p.open = -1
+		p.now.open = -1
 		p.problem(badSave, l.off, fmt.Sprintf("tick %d: %v", n, err))
 	default:
-		p.open = -1
+		p.now.open = -1
 		p.take(&t, n)
 	}
 	t.clock, t.tz = p.clock, p.tz
@@ -246,13 +243,13 @@ func (p *indexer) take(t *tick, n int) {
 
 // lose counts a diff that has no save to start from.
 func (p *indexer) lose(off int64) {
-	if p.open < 0 {
+	if p.now.open < 0 {
 		if !p.problem(lostSaves, off, "") {
 			return
 		}
-		p.open = len(p.problems) - 1
+		p.now.open = len(p.problems) - 1
 	}
-	p.problems[p.open].count++
+	p.problems[p.now.open].count++
 }
 
 // problem notes damage, if there is room for it.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 )
 
 // indexVersion is the first byte of a stored index. Change it with the layout or with what a pass finds.
@@ -16,7 +17,8 @@ var errIndex = errors.New("the stored index does not fit the log")
 // encode returns the durable part of the index: what does not change when the log grows.
 //
 //	version, recovery count, checksum of the log up to the last save line
-//	lines, commands, problems not listed, offset of the first time step
+//	lines, commands, problems not listed, problem that is open,
+//	offset of the first time step
 //	ticks: gap before the line, its length, flags, and the differences to the tick before
 //	problems: code, offset, chunk + 1, count, message
 func (x *index) encode() []byte {
@@ -27,6 +29,7 @@ func (x *index) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(x.at.lines))
 	b = binary.AppendUvarint(b, uint64(x.at.commands))
 	b = binary.AppendUvarint(b, uint64(x.at.unlisted))
+	b = binary.AppendVarint(b, int64(x.at.open))
 	b = binary.AppendVarint(b, x.at.firstStep)
 	b = binary.AppendUvarint(b, uint64(len(x.ticks)))
 	last := tick{end: x.header.size, clock: x.header.start}
@@ -91,12 +94,12 @@ func decodeIndex(stored []byte, h *header) (*index, error) {
 	}
 	x := &index{header: h}
 	copy(x.sum[:], d.bytes(sha256.Size))
-	x.at = mark{lines: int(d.uint()), commands: int(d.uint()), unlisted: int(d.uint()), firstStep: d.int()}
+	x.at = mark{lines: int(d.uint()), commands: int(d.uint()), unlisted: int(d.uint()), open: int(d.int()), firstStep: d.int()}
 	ticks := d.uint()
 	if ticks > uint64(len(d.b)) {
 		return nil, errIndex
 	}
-	x.ticks = make([]tick, ticks)
+	x.ticks = slices.Grow(x.ticks, int(ticks))[:ticks]
 	last := tick{end: h.size, clock: h.start}
 	for i := range x.ticks {
 		t := d.tick(last)
@@ -109,7 +112,7 @@ func decodeIndex(stored []byte, h *header) (*index, error) {
 		x.ticks[i], last = t, t
 	}
 	d.problems(x)
-	if d.bad || len(d.b) > 0 {
+	if d.bad || len(d.b) > 0 || x.at.open < -1 || x.at.open >= len(x.problems) {
 		return nil, errIndex
 	}
 	return x, nil

@@ -3,6 +3,7 @@ package nethack
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // The part of a save that stands at the same place in all versions (sections 7.1 and 7.2).
@@ -40,9 +41,14 @@ func (r *rebuilder) backup(blob []byte) error {
 	return nil
 }
 
-// start takes a copy of a save that was rebuilt before, to make one of the given length from it.
-func (r *rebuilder) start(save []byte, size int) {
-	r.save = append(make([]byte, 0, max(len(save), size)), save...)
+// start takes a copy of a save that was rebuilt before.
+func (r *rebuilder) start(save []byte) { r.save = slices.Clone(save) }
+
+// release hands the save out, and leaves none.
+func (r *rebuilder) release() []byte {
+	save := r.save
+	r.save = nil
+	return save
 }
 
 // diff applies a diff line to the save. check is false where the checksum was found right before.

@@ -45,28 +45,33 @@ const (
 	commandsView
 )
 
-func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+	_, tree, err := openRecording(src, c)
+	return tree, err
+}
+
+func openRecording(src formats.Source, c *cache.Cache) (*recording, nodes.Dir, error) {
 	if src.Raw == nil {
 		live, err := newLiveLog(src.ReaderAt, src.Size)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		src.ReaderAt = live
 	}
 	h, err := readHeader(src, src.Size)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	metadata := make([]byte, h.size)
 	if _, err := src.ReadAt(metadata, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, nil, err
 	}
 	rec := &recording{log: src, size: src.Size, header: h}
 	rec.listings = cache.NewMemo(c, rec.loadListing)
 	rec.index = cache.NewMemo(c, rec.loadIndex).Durable(indexName(src), (*index).encode, rec.resumeIndex)
 	rec.saves = cache.NewMemo(c, rec.loadSave)
 	rec.texts = cache.NewMemo(c, rec.loadText)
-	return nodes.List(
+	return rec, nodes.List(
 		nodes.Entry{Name: "header.json", File: headerFile(src, h)},
 		nodes.Entry{Name: "index.json", File: nodes.JSON(rec.indexDocument)},
 		nodes.Entry{Name: "raw", File: src.RawFile()},

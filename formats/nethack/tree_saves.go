@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -25,20 +26,23 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 		return nil, 0, err
 	}
 	first := x.backupOf(n)
-	var re rebuilder
+	re := rebuilders.Get().(*rebuilder)
+	defer rebuilders.Put(re)
 	from := first
 	if n > first {
 		base, err := rec.base(ctx, x, first, n, &from)
 		if err != nil {
 			return nil, 0, err
 		}
-		re.start(base, int(x.ticks[n].size))
+		re.start(base)
 	}
-	if err := x.rebuild(ctx, rec.log, &re, from, n); err != nil {
-		return nil, 0, err
-	}
-	return re.save, int64(cap(re.save)), nil
+	err = x.rebuild(ctx, rec.log, re, from, n)
+	save := re.release()
+	return save, int64(cap(save)), err
 }
+
+// rebuilders are kept for their buffers.
+var rebuilders = sync.Pool{New: func() any { return new(rebuilder) }}
 
 // base returns the save from which that of tick n is rebuilt, and sets from to its tick.
 func (rec *recording) base(ctx context.Context, x *index, first, n int, from *int) ([]byte, error) {
