@@ -81,7 +81,7 @@ func storedData(b *testing.B, r *Reader) [][]byte {
 	stored := make([][]byte, len(r.Data))
 	for i := range stored {
 		var err error
-		if stored[i], err = io.ReadAll(r.stored(i)); err != nil {
+		if stored[i], err = r.readStored(i); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,8 +1,8 @@
 package datafile
 
 import (
-	"bufio"
-	"fmt"
+	"bytes"
+	"errors"
 	"io"
 
 	"github.com/klauspost/compress/zlib"
@@ -35,36 +35,36 @@ func fault(code string, offset int64, msg string, args ...any) error {
 
 // ReadData returns the content of data item i.
 func (r *Reader) ReadData(i int) ([]byte, error) {
-	d := r.Data[i]
-	if err := r.checkStored(i); err != nil {
-		return nil, err
+	stored, err := r.readStored(i)
+	if err != nil || !r.compressed(i) {
+		return stored, err
 	}
-	stored := make([]byte, d.Stored)
-	if _, err := io.ReadFull(r.stored(i), stored); err != nil {
-		return nil, fmt.Errorf("reading data %d: %w", i, err)
-	}
-	if !r.compressed(i) {
-		return stored, nil
-	}
-	content, _, err := wire.Zlib(stored, d.Size)
+	content, _, err := wire.Zlib(stored, r.Data[i].Size)
 	if err == nil {
 		return content, nil
 	}
-	if _, err := r.CheckData(i); err != nil {
+	if _, err := r.checkStream(i, stored); err != nil {
 		return nil, err
 	}
-	return nil, fault("data_zlib", d.Offset, "data %d: %v", i, err)
+	return nil, zlibFault(i, r.Data[i], err)
 }
 
 // CheckData inflates data item i without keeping it. It returns the number of
 // bytes behind the zlib stream.
 func (r *Reader) CheckData(i int) (trailing int64, err error) {
-	if err := r.checkStored(i); err != nil || !r.compressed(i) {
+	if !r.compressed(i) {
+		return 0, r.checkStored(i)
+	}
+	stored, err := r.readStored(i)
+	if err != nil {
 		return 0, err
 	}
+	return r.checkStream(i, stored)
+}
+
+func (r *Reader) checkStream(i int, stored []byte) (trailing int64, err error) {
 	d := r.Data[i]
-	section := r.stored(i)
-	in := bufio.NewReader(section)
+	in := bytes.NewReader(stored)
 	zr, err := zlib.NewReader(in)
 	if err != nil {
 		return 0, zlibFault(i, d, err)
@@ -74,15 +74,14 @@ func (r *Reader) CheckData(i int) (trailing int64, err error) {
 		n, err := io.CopyN(io.Discard, zr, checkBlock)
 		size += n
 		switch {
+		case (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && size > d.Size:
+			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds at least %d", i, d.Size, size)
 		case err != nil && err != io.EOF:
 			return 0, zlibFault(i, d, err)
-		case err == nil && size > d.Size:
-			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds at least %d", i, d.Size, size)
 		case err == io.EOF && size != d.Size:
 			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds %d", i, d.Size, size)
 		case err == io.EOF:
-			at, _ := section.Seek(0, io.SeekCurrent)
-			return d.Stored - at + int64(in.Buffered()), nil
+			return int64(in.Len()), nil
 		}
 	}
 }
@@ -110,8 +109,12 @@ func (r *Reader) compressed(i int) bool {
 	return r.Header.Version >= 4 && (d.Stored > 0 || d.Size > 0)
 }
 
-func (r *Reader) stored(i int) *io.SectionReader {
-	return io.NewSectionReader(r.src, r.Data[i].Offset, r.Data[i].Stored)
+// readStored returns the bytes of data item i as they lie in the file.
+func (r *Reader) readStored(i int) ([]byte, error) {
+	if err := r.checkStored(i); err != nil {
+		return nil, err
+	}
+	return readFull(r.src, r.Data[i].Offset, r.Data[i].Stored)
 }
 
 // checkRef tells whether ref is the index of a data item.

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -32,7 +31,5 @@ func TestGolden(t *testing.T) {
 // openTree opens the tree of a map in memory.
 func openTree(t testing.TB, recording []byte, opt Options) (nodes.Dir, error) {
 	t.Helper()
-	c := cache.New(64<<20, nil)
-	t.Cleanup(c.Close)
-	return New(opt).Open(t.Context(), formats.BytesSource("test.map", recording, testTime), c)
+	return New(opt).Open(t.Context(), formats.BytesSource("test.map", recording, testTime), newCache(t))
 }

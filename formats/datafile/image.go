@@ -38,10 +38,13 @@ func (r *Reader) checkImage(o *Image, name string) error {
 // checkImageItem looks at the fields of an image.
 func (r *Reader) checkImageItem(o *Image, name string) error {
 	offset := r.Items[o.Item].Offset
+	if err := r.checkRef(o.Data, offset, "image "+itoa(o.Index)); err != nil {
+		return err
+	}
 	if o.Variant != variantRGB && o.Variant != variantRGBA {
 		return fault("image_format", offset, "image %d %q has variant %d", o.Index, name, o.Variant)
 	}
-	return r.checkRef(o.Data, offset, "image "+itoa(o.Index))
+	return nil
 }
 
 // checkPixels holds the dimensions of an image that passed checkImageItem

@@ -1,10 +1,6 @@
 package datafile
 
-import (
-	"encoding/binary"
-	"fmt"
-	"io"
-)
+import "encoding/binary"
 
 const (
 	headerSize    = 36
@@ -268,16 +264,4 @@ func (r *Reader) parseData(b []byte) error {
 		}
 	}
 	return nil
-}
-
-// readFull reads n bytes from the start of src, which is known to have them.
-func readFull(src io.ReaderAt, n int64) ([]byte, error) {
-	b := make([]byte, n)
-	if got, err := src.ReadAt(b, 0); int64(got) < n {
-		if err == nil || err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, fmt.Errorf("reading %d bytes: %w", n, err)
-	}
-	return b, nil
 }

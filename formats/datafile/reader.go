@@ -3,6 +3,7 @@ package datafile
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -43,7 +44,7 @@ type Reader struct {
 // NewReader reads the header and tables of the datafile of size bytes in src.
 // A file cut inside the data part opens; see [Reader.Missing].
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
-	head, err := readFull(src, min(size, headerSize))
+	head, err := readFull(src, 0, min(size, headerSize))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if end > maxTables {
 		return nil, unsupported(headerSize, "header, tables and items take %d bytes, the limit is %d", end, maxTables)
 	}
-	if r.tables, err = readFull(src, end); err != nil {
+	if r.tables, err = readFull(src, 0, end); err != nil {
 		return nil, err
 	}
 	if err := r.parseTables(r.tables); err != nil {
@@ -92,6 +93,19 @@ func (r *Reader) ItemsOf(typ uint16) (start, end int) {
 	}
 	t := r.Types[k]
 	return t.Start, t.Start + t.Num
+}
+
+// readFull reads n bytes of src, which is known to have them.
+func readFull(src io.ReaderAt, off, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(io.NewSectionReader(src, off, n), b)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %d bytes at %d: %w", n, off, err)
+	}
+	return b, nil
 }
 
 // toInts decodes little-endian ints; a rest of less than one is left out.

@@ -1,0 +1,299 @@
+package datafile
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// realMaps returns the larger real maps by name, if they are there.
+func realMaps(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, _ := filepath.Glob(sharedMaps + "/*.map")
+	if len(files) == 0 {
+		t.Skip("no real maps in a folder shared next to the repository")
+	}
+	maps := map[string][]byte{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps[filepath.Base(file)] = b
+	}
+	return maps
+}
+
+// ownMaps returns the maps of this repository.
+func ownMaps(t testing.TB) map[string][]byte {
+	t.Helper()
+	maps := map[string][]byte{"small": smallMap().bytes(), "sample": sample{level: newLevel}.write()}
+	files, err := filepath.Glob(testdata + "/broken/*.map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps[filepath.Base(file)] = b
+	}
+	return maps
+}
+
+// hang is how long reading all of a small damaged map may take on a busy
+// machine.
+const hang = 10 * time.Second
+
+// walkDamaged opens a damaged map and reads everything of it. It is held to
+// all promises of a tree, to a time, and to memory that the file justifies.
+func walkDamaged(t *testing.T, c *cache.Cache, b []byte, what string, args ...any) {
+	t.Helper()
+	start := time.Now()
+	var root nodes.Dir
+	var err error
+	spent := allocated(func() {
+		root, err = New(Options{MaxData: 1 << 20}).Open(t.Context(), formats.BytesSource("test.map", b, testTime), c)
+		if err == nil {
+			nodestest.Check(t, root)
+		}
+	})
+	var e *formats.Error
+	if err != nil && !errors.As(err, &e) {
+		t.Errorf(what+": %v is no *formats.Error", append(args, err)...)
+	}
+	if d := time.Since(start); d > hang {
+		t.Errorf(what+": takes %v", append(args, d)...)
+	}
+	if limit := uint64(64<<20 + 2000*len(b)); spent > limit {
+		t.Errorf(what+": allocates %d bytes", append(args, spent)...)
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func newCache(t testing.TB) *cache.Cache {
+	t.Helper()
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// TestCutEverywhere cuts the small map at every length.
+func TestCutEverywhere(t *testing.T) {
+	b, c := ownMaps(t)["ok_tiny.map"], newCache(t)
+	for n := range b {
+		walkDamaged(t, c, b[:n], "cut at %d", n)
+	}
+}
+
+// TestFlipTables flips bits of every byte of header, tables and items of the
+// small map.
+func TestFlipTables(t *testing.T) {
+	b, c := ownMaps(t)["ok_tiny.map"], newCache(t)
+	r := mustRead(t, b)
+	for at := range r.Header.dataAt() {
+		for _, bits := range []byte{0x01, 0xff} {
+			b[at] ^= bits
+			walkDamaged(t, c, b, "flip %#x at %d", bits, at)
+			b[at] ^= bits
+		}
+	}
+}
+
+// TestFlipData flips a bit of every stored byte of the small map: whatever
+// can still be read has the announced size.
+func TestFlipData(t *testing.T) {
+	b, c := ownMaps(t)["ok_tiny.map"], newCache(t)
+	r := mustRead(t, b)
+	for at := r.Header.dataAt(); at < int64(len(b)); at++ {
+		b[at] ^= 1 << (at % 8)
+		walkDamaged(t, c, b, "flip at %d", at)
+		b[at] ^= 1 << (at % 8)
+	}
+}
+
+// TestCutReal cuts real maps at many lengths: data before the cut is right,
+// data behind it fails.
+func TestCutReal(t *testing.T) {
+	for name, b := range realMaps(t) {
+		whole := mustRead(t, b)
+		step := max(1, len(b)/300)
+		for n := 0; n < len(b); n += step {
+			r, err := NewReader(readerFunc(func(p []byte, off int64) (int, error) {
+				return copy(p, b[min(off, int64(n)):n]), nil
+			}), int64(n))
+			if opens := int64(n) >= whole.Header.dataAt(); opens != (err == nil) {
+				t.Fatalf("%s cut at %d: %v", name, n, err)
+			}
+			if err != nil {
+				continue
+			}
+			for i, d := range r.Data {
+				if d.Size > 1<<16 {
+					continue
+				}
+				_, err := r.ReadData(i)
+				if there := d.Offset+d.Stored <= int64(n); there != (err == nil) {
+					t.Fatalf("%s cut at %d: data %d: %v", name, n, i, err)
+				}
+			}
+		}
+	}
+}
+
+// TestWideGroups lets many groups claim all of many layers.
+func TestWideGroups(t *testing.T) {
+	const many = 1 << 15
+	w := &mapWriter{}
+	for i := range uint16(many) {
+		w.items = append(w.items,
+			writtenItem{typeGroup, i, []int32{1, 0, 0, 0, 0, 0, many}},
+			writtenItem{typeLayer, i, []int32{0, 99, 0}})
+	}
+	b := w.bytes()
+	start := time.Now()
+	m := mustRead(t, b).Map()
+	if d := time.Since(start); d > hang {
+		t.Errorf("takes %v", d)
+	}
+	if m.Groups[0].OutOfRange || !m.Groups[1].OutOfRange || m.Layers[many-1].Group != 0 {
+		t.Error("the layers are not the first group's")
+	}
+}
+
+// TestHugeRuns announces far more tiles than there are run lengths.
+func TestHugeRuns(t *testing.T) {
+	w := &mapWriter{}
+	w.item(typeLayer, ints(0, layerTiles, 0, 4, 30000, 30000, 1, 255, 255, 255, 255, -1, 0, -1, w.content([]byte{1, 0, 255, 0}))...)
+	root, err := openTree(t, w.bytes(), Options{MaxData: 1 << 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spent := allocated(func() {
+		for p, err := range nodestest.Check(t, root) {
+			if !isFault(err) {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+	})
+	if spent > 8<<20 {
+		t.Errorf("%d bytes allocated", spent)
+	}
+}
+
+// FuzzTree reads everything of a tree of any bytes.
+func FuzzTree(f *testing.F) {
+	for _, b := range ownMaps(f) {
+		if len(b) < 1<<16 {
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		root, err := openTree(t, b, Options{MaxData: 1 << 18})
+		if err != nil {
+			return
+		}
+		bad := nodestest.Check(t, root)
+		var index struct{ Problems []formats.Problem }
+		if err := json.Unmarshal(readFile(t, root, "index.json"), &index); err != nil {
+			t.Fatal(err)
+		}
+		if len(bad) > 0 && len(index.Problems) == 0 {
+			t.Errorf("%d files fail, index.json has no problem: %v", len(bad), bad)
+		}
+		for _, p := range index.Problems {
+			if _, err := nodes.Lookup(t.Context(), root, p.Path); p.Path != "" && err != nil {
+				t.Errorf("problem %v: %v", p, err)
+			}
+		}
+	})
+}
+
+// FuzzItems puts any ints into the items of a map whose container is sound.
+func FuzzItems(f *testing.F) {
+	tiny := ownMaps(f)["ok_tiny.map"]
+	r := mustRead(f, tiny)
+	for i, it := range r.Items {
+		f.Add(it.Type, r.ItemData(i))
+	}
+	f.Fuzz(func(t *testing.T, typ uint16, item []byte) {
+		w := &mapWriter{}
+		w.text("name")
+		w.content(make([]byte, 400))
+		w.item(typeVersion, 1)
+		w.item(typeGroup, 1, 0, 0, 100, 100, 0, 1)
+		w.item(typ, toInts(item)...)
+		root, err := openTree(t, w.bytes(), Options{MaxData: 1 << 18})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, err := range nodestest.Check(t, root) {
+			if !isFault(err) {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+	})
+}
+
+// FuzzStream inflates any bytes, at any announced size.
+func FuzzStream(f *testing.F) {
+	f.Add(deflate([]byte("tee")), int32(3))
+	f.Add([]byte("not zlib"), int32(1<<20))
+	f.Fuzz(func(t *testing.T, stored []byte, size int32) {
+		if size < 0 || size > 1<<20 {
+			return
+		}
+		r := dataReader(t, stored, size)
+		b, err := r.ReadData(0)
+		_, checked := r.CheckData(0)
+		if (err == nil) != (checked == nil) || err == nil && len(b) != int(size) {
+			t.Errorf("%d bytes of %d, %v, %v", len(b), size, err, checked)
+		}
+		if err != nil && !isFault(err) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestConcurrentReaders reads one tree from many sides at once.
+func TestConcurrentReaders(t *testing.T) {
+	root, err := openTree(t, sample{level: oldLevel}.write(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	for range 4 * runtime.GOMAXPROCS(0) {
+		go func() {
+			done <- len(nodestest.Check(t, root)) == 0
+		}()
+	}
+	for range 4 * runtime.GOMAXPROCS(0) {
+		if !<-done {
+			t.Error("files fail")
+		}
+	}
+}
+
+// TestByteOrder is what a big-endian writer's file looks like under the other
+// magic: the same bytes.
+func TestByteOrder(t *testing.T) {
+	w := smallMap()
+	w.magic = "ATAD"
+	b := w.bytes()
+	if got := mustRead(t, b).Header; got.Magic != "ATAD" || got.NumItems != 5 || binary.LittleEndian.Uint32(b[20:]) != 5 {
+		t.Errorf("header %+v", got)
+	}
+}

@@ -1,0 +1,182 @@
+package datafile
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestRunLengths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs, want []byte
+		for _, run := range rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 3, 3)).Draw(t, "runs") {
+			skip := rapid.IntRange(0, 255).Draw(t, "skip")
+			runs = append(runs, run[0], run[1], byte(skip), run[2])
+			for range skip + 1 {
+				want = append(want, run[0], run[1], 0, run[2])
+			}
+		}
+		n := runTiles(runs)
+		if n != int64(len(want)/4) {
+			t.Fatalf("%d tiles, want %d", n, len(want)/4)
+		}
+		if got := expandRuns(runs, int(n)); !bytes.Equal(got, want) {
+			t.Fatal("tiles differ")
+		}
+	})
+}
+
+// TestGridReads reads pieces of a grid and looks for them in the whole.
+func TestGridReads(t *testing.T) {
+	for _, kind := range []Kind{KindGame, KindTele, KindSpeedup} {
+		rapid.Check(t, func(t *rapid.T) {
+			l := Layer{Kind: kind}
+			tiles := &Tiles{
+				Kind: kind, Width: rapid.IntRange(1, 9).Draw(t, "width"), Height: rapid.IntRange(1, 9).Draw(t, "height"),
+				size: int(l.recordSize()), main: map[Kind]int{KindTele: 1, KindSpeedup: 2}[kind],
+			}
+			n := tiles.Width * tiles.Height * tiles.size
+			tiles.Records = rapid.SliceOfN(rapid.SampledFrom([]byte{0, 0, 1, 9, 10, 99, 100, 255}), n, n).Draw(t, "records")
+			g := grid{tiles}
+			whole, err := io.ReadAll(io.NewSectionReader(g, 0, g.Size()+100))
+			if err != nil || int64(len(whole)) != g.Size() {
+				t.Fatalf("%d bytes, size %d, %v", len(whole), g.Size(), err)
+			}
+			for y, row := range bytes.SplitAfter(whole, []byte("\n"))[:tiles.Height] {
+				if len(row) != g.rowSize() {
+					t.Fatalf("row %d has %d bytes", y, len(row))
+				}
+			}
+			off := rapid.IntRange(0, len(whole)-1).Draw(t, "off")
+			p := make([]byte, rapid.IntRange(0, len(whole)).Draw(t, "length"))
+			k, err := g.ReadAt(p, int64(off))
+			want := whole[off:min(off+len(p), len(whole))]
+			if !bytes.Equal(p[:k], want) || (err == io.EOF) != (k < len(p)) {
+				t.Fatalf("%q at %d, %v, want %q", p[:k], off, err, want)
+			}
+		})
+	}
+}
+
+func TestGridCells(t *testing.T) {
+	for _, c := range []struct {
+		kind   Kind
+		main   int
+		record []byte
+		want   string
+	}{
+		{KindTiles, 0, []byte{0, 0, 9, 9}, "   .   "},
+		{KindTiles, 0, []byte{0, 1, 0, 0}, "   0/01"},
+		{KindGame, 0, []byte{1, 0, 0, 0}, "   1   "},
+		{KindFront, 0, []byte{17, 8, 0, 0}, "  17/08"},
+		{KindTiles, 0, []byte{255, 0xff, 0, 0}, " 255/ff"},
+		{KindTele, 1, []byte{0, 0}, "   .    "},
+		{KindTele, 1, []byte{3, 26}, "  26#3  "},
+		{KindTune, 1, []byte{255, 0}, "   0#255"},
+		{KindSwitch, 1, []byte{0, 0, 0, 5}, "   0#0  "},
+		{KindSpeedup, 2, []byte{50, 9, 128, 0, 0, 0}, " 128#50 "},
+	} {
+		g := grid{&Tiles{Kind: c.kind, Width: 1, Height: 1, Records: c.record, size: len(c.record), main: c.main}}
+		if got := string(g.appendCell(nil, 0)); got != c.want {
+			t.Errorf("%s %v is %q, want %q", c.kind, c.record, got, c.want)
+		}
+	}
+}
+
+// TestTileJSON holds what is written by hand against encoding/json.
+func TestTileJSON(t *testing.T) {
+	type entry struct {
+		X      int  `json:"x"`
+		Y      int  `json:"y"`
+		Number byte `json:"number"`
+		Type   byte `json:"type"`
+	}
+	tiles := &Tiles{Kind: KindTele, Width: 3, Height: 2, Records: []byte{0, 0, 7, 26, 0, 10, 1, 0, 0, 0, 255, 255}, size: 2, main: 1}
+	got, err := json.Marshal(tileList{tiles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := json.Marshal([]entry{{1, 0, 7, 26}, {2, 0, 0, 10}, {0, 1, 1, 0}, {2, 1, 255, 255}})
+	if !bytes.Equal(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	counts, err := json.Marshal(tiles.count())
+	if err != nil || string(counts) != `{"10":1,"26":1,"255":1}` {
+		t.Errorf("counts %s, %v", counts, err)
+	}
+}
+
+// TestPicturePNG decodes pictures of many sizes with the standard library.
+func TestPicturePNG(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, size := range [][2]int{{1, 1}, {3, 2}, {255, 257}, {65534, 1}, {65535, 2}, {1, 70000}, {300, 300}} {
+		for _, palette := range []color.Palette{nil, collisionPalette} {
+			p := &picture{width: size[0], height: size[1], palette: palette}
+			n := size[0] * size[1]
+			if palette == nil {
+				n *= bytesPerPixel
+			}
+			for range n {
+				v := byte(random.Uint32())
+				if palette != nil {
+					v %= byte(len(palette))
+				}
+				p.rows = append(p.rows, v)
+			}
+			b := p.png()
+			if want := pngSize(int64(size[0]), int64(size[1]), len(palette)); int64(len(b)) != want {
+				t.Errorf("%v: %d bytes, want %d", size, len(b), want)
+			}
+			m, err := png.Decode(bytes.NewReader(b))
+			if err != nil {
+				t.Fatalf("%v: %v", size, err)
+			}
+			if !slices.Equal(pixelsOf(m), p.rows) {
+				t.Errorf("%v: pixels differ", size)
+			}
+		}
+	}
+}
+
+// pixelsOf returns the palette indices or the red, green and blue of m.
+func pixelsOf(m image.Image) []byte {
+	if m, ok := m.(*image.Paletted); ok {
+		return m.Pix
+	}
+	var b []byte
+	for i, v := range m.(*image.RGBA).Pix {
+		if i%4 != 3 {
+			b = append(b, v)
+		}
+	}
+	return b
+}
+
+func TestTileTurns(t *testing.T) {
+	// A cell whose four quarters are 1 2 over 3 4.
+	quarters := []pixel{{1, 0, 0, 255}, {2, 0, 0, 255}, {3, 0, 0, 255}, {4, 0, 0, 255}}
+	for flags, want := range map[byte][4]byte{
+		0:                                    {1, 2, 3, 4},
+		flagMirrorX:                          {2, 1, 4, 3},
+		flagMirrorY:                          {3, 4, 1, 2},
+		flagTurn:                             {3, 1, 4, 2},
+		flagTurn | flagMirrorX:               {4, 2, 3, 1},
+		flagTurn | flagMirrorX | flagMirrorY: {2, 4, 1, 3},
+		flagTurn | flagMirrorY:               {1, 3, 2, 4},
+		4 | flagMirrorX | flagMirrorY:        {4, 3, 2, 1},
+	} {
+		c := &canvas{picture: picture{width: 2, height: 2, rows: make([]byte, 12)}, tilesX: 1, tilesY: 1, scale: 2}
+		c.drawTile(0, 0, quarters, flags)
+		if got := [4]byte{c.rows[0], c.rows[3], c.rows[6], c.rows[9]}; got != want {
+			t.Errorf("flags %d give %v, want %v", flags, got, want)
+		}
+	}
+}
