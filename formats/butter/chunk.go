@@ -159,7 +159,7 @@ func (c *chunk) damage(interval int, last bool) *damage {
 		}
 		return &damage{codeFrame, fmt.Sprintf("frame %d does not decode at byte %d of the chunk: %s", c.count, at, reason(c.failed))}
 	case !c.whole(interval, last):
-		return &damage{codeCount, fmt.Sprintf("%d frames where %d are due", c.count, interval)}
+		return &damage{codeCount, fmt.Sprintf("frames: %d, due: %d", c.count, interval)}
 	}
 	return nil
 }

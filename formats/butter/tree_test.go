@@ -1,0 +1,263 @@
+package butter
+
+import (
+	"bytes"
+	"context"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+func newCache(t testing.TB) *cache.Cache {
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/butter/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) {
+				return New(Options{}).Open(t.Context(), formats.BytesSource("x.butter", b, time.Unix(1e9, 0)), newCache(t))
+			})
+		})
+	}
+}
+
+// openBroken opens a file that may be damaged; nil if it does not open.
+func openBroken(t testing.TB, b []byte) nodes.Dir {
+	dir, err := New(Options{}).Open(t.Context(), formats.BytesSource("x.butter", b, time.Unix(1e9, 0)), newCache(t))
+	if err != nil {
+		return nil
+	}
+	return dir
+}
+
+// TestCuts scans a file that ends after every length, and walks the tree for some.
+func TestCuts(t *testing.T) {
+	for _, compression := range []uint8{stored, gzipped, 3} {
+		b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.compression, w.interval = compression, 3 })
+		frames := int64(-1)
+		for n := range b {
+			r, err := NewReader(bytes.NewReader(b[:n]), int64(n), 0)
+			if err != nil {
+				if frames >= 0 {
+					t.Errorf("%d bytes do not open, fewer did: %v", n, err)
+				}
+				continue
+			}
+			x, err := r.Scan(t.Context())
+			if err != nil || x.Ticks < frames || x.End != "truncated" {
+				t.Errorf("%d bytes give %d frames, %v, %s; fewer bytes gave %d", n, x.Ticks, err, x.End, frames)
+			}
+			frames = x.Ticks
+			if n%97 == 0 {
+				nodestest.Check(t, openBroken(t, b[:n]))
+			}
+		}
+		want := int64(5)
+		if compression > gzipped {
+			want = 3 // zstd gives the bytes of a block together
+		}
+		if frames < want {
+			t.Errorf("compression %d: all but the last byte give %d frames of 6", compression, frames)
+		}
+	}
+}
+
+// TestFlips scans a file with one bad byte, at every place, and walks the tree for some.
+func TestFlips(t *testing.T) {
+	b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.interval = 3 })
+	for i := range b {
+		x := bytes.Clone(b)
+		x[i] ^= byte(1 << (i % 8))
+		r, err := NewReader(bytes.NewReader(x), int64(len(x)), 0)
+		if err != nil {
+			continue
+		}
+		if _, err := r.Scan(t.Context()); err != nil {
+			t.Errorf("byte %d: %v", i, err)
+		}
+		if i%97 == 0 {
+			nodestest.Check(t, openBroken(t, x))
+		}
+	}
+}
+
+// A countingReader notes which bytes were read.
+type countingReader struct {
+	r        io.ReaderAt
+	min, max int64
+}
+
+func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	c.min, c.max = min(c.min, off), max(c.max, off+int64(len(p)))
+	return c.r.ReadAt(p, off)
+}
+
+// TestReadsOneChunk holds a look at one frame to the bytes of its chunk.
+func TestReadsOneChunk(t *testing.T) {
+	b, _ := sample(layoutV3, 2, 4, 100, true, func(w *writer) { w.interval = 10 })
+	r := openBytes(t, b)
+	counted := &countingReader{r: bytes.NewReader(b)}
+	src := formats.BytesSource("x.butter", b, time.Unix(1e9, 0))
+	src.ReaderAt = counted
+	c := newCache(t)
+	dir, err := New(Options{}).Open(t.Context(), src, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nodes.Lookup(t.Context(), dir, "ticks/00000057.json"); err != nil {
+		t.Fatal(err)
+	}
+	counted.min, counted.max = 1<<62, 0
+	readFile(t, dir, "ticks/00000057.json")
+	if e := r.Header.Chunks[5]; counted.min != e.Offset || counted.max != e.Offset+e.Size {
+		t.Errorf("bytes %d to %d were read, the chunk is %d to %d", counted.min, counted.max, e.Offset, e.Offset+e.Size)
+	}
+}
+
+// TestListsWithoutDecoding holds header.json and the lists of chunks to the header, where the layout is not in doubt.
+func TestListsWithoutDecoding(t *testing.T) {
+	b, _ := sample(layoutV2, 2, 4, 100, false, nil)
+	r := openBytes(t, b)
+	for i := r.Header.Size; i < int64(len(b)); i++ {
+		b[i] = 0xaa
+	}
+	dir := openBroken(t, b)
+	readFile(t, dir, "header.json")
+	readFile(t, dir, "metadata")
+	for _, name := range []string{"chunks", "lines"} {
+		e, err := nodes.Lookup(t.Context(), dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := e.Dir.Len(t.Context()); n != 4 || err != nil {
+			t.Errorf("%s has %d entries, %v, want 4", name, n, err)
+		}
+	}
+}
+
+// TestSavedIndex holds what comes from disk to what the scan made.
+func TestSavedIndex(t *testing.T) {
+	b, _ := sample(layoutV3, 2, 4, 100, true, nil)
+	disk := memoryStore{}
+	want := map[string]string{}
+	for pass := range 2 {
+		c := cache.New(64<<20, disk)
+		dir := openTree(t, b, c)
+		for _, name := range []string{"index.json", "scores.json", "events.jsonl", "ticks/00000099.json", "export/match.echoreplay"} {
+			e, err := nodes.Lookup(t.Context(), dir, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := nodes.ReadAll(t.Context(), e.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pass == 0 {
+				want[name] = string(got)
+			} else if want[name] != string(got) {
+				t.Errorf("%s differs when the index comes from disk", name)
+			}
+		}
+		c.Close()
+	}
+	if len(disk) != 1 {
+		t.Errorf("%d indexes on disk, want 1", len(disk))
+	}
+	for name := range disk {
+		disk[name] = disk[name][:len(disk[name])/2]
+	}
+	c := cache.New(64<<20, disk)
+	defer c.Close()
+	readFile(t, openTree(t, b, c), "index.json")
+}
+
+// TestBombs opens files whose few bytes ask for much memory.
+func TestBombs(t *testing.T) {
+	frame := []byte{0xfe, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0}
+	for range 3 {
+		frame = append(frame, 255)
+		frame = append(frame, make([]byte, 255*4)...)
+	}
+	frame = append(frame, 0)
+	key := append(append([]byte{0xfc, 0xfe}, make([]byte, 12)...), frame[8:]...)
+	for n := range 3 * 255 { // nobody would have one base for all
+		key[17+4*n+n/255] = byte(n)
+		frame[11+4*n+n/255] = byte(n)
+	}
+	chunk := append(key, bytes.Repeat(frame, 4000)...)
+	w := newWriter(layoutV2, 5, []TableEntry{{Name: "A"}})
+	w.interval = 65535
+	w.chunks = [][]byte{pack(gzipped, chunk)}
+	w.compression = gzipped
+	w.layout = layoutV1
+	r := openBytes(t, w.file())
+	c := decodeChunk(r.Layout, combat, r.users, chunk, carry{}, r.Header.Interval)
+	if c.failed == nil || !strings.Contains(c.failed.Error(), "more than") {
+		t.Errorf("%d frames of 765 players: %v", c.count, c.failed)
+	}
+}
+
+// TestRecordings walks the trees of the recordings that lie next to the repository.
+func TestRecordings(t *testing.T) {
+	files, err := filepath.Glob("../../../shared/recordings/butter/*.butter")
+	if err != nil || len(files) == 0 {
+		t.Skip("there is no folder shared next to the repository")
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, err := range nodestest.Check(t, openBroken(t, b)) {
+			t.Errorf("%s: %s: %v", file, name, err)
+		}
+	}
+}
+
+func FuzzTree(f *testing.F) {
+	for _, l := range []*layout{layoutDec2021, layoutV1, layoutV2, layoutV3Early, layoutV3} {
+		for _, mapIndex := range []uint8{2, 5} {
+			b, _ := sample(l, mapIndex, 2, 3, l.bones, func(w *writer) { w.interval, w.private = 2, true })
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := openBroken(t, b)
+		if dir == nil {
+			return
+		}
+		ctx := context.Background()
+		err := nodes.Walk(ctx, dir, func(name string, e nodes.Entry, err error) error {
+			if e.File == nil || err != nil {
+				return err
+			}
+			size, err := e.File.Size(ctx)
+			if err != nil || size > 1<<20 {
+				return nil
+			}
+			if got, err := nodes.ReadAll(ctx, e.File); err != nil || int64(len(got)) != size {
+				t.Errorf("%s: %d bytes, %v, announced %d", name, len(got), err, size)
+			}
+			return nil
+		})
+		if err != nil && err != iofs.SkipDir {
+			t.Error(err)
+		}
+	})
+}
