@@ -231,4 +231,3 @@ func benchDir(b *testing.B, root nodes.Dir, name string) nodes.Dir {
 	}
 	return e.Dir
 }
-

@@ -11,10 +11,15 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// open opens a recording in memory.
-func openBytes(t testing.TB, recording []byte) (nodes.Dir, error) {
+// newCache returns a cache for one test.
+func newCache(t testing.TB) *cache.Cache {
 	c := cache.New(16<<20, nil)
 	t.Cleanup(c.Close)
+	return c
+}
+
+// openBytes opens a recording in memory.
+func openBytes(t testing.TB, c *cache.Cache, recording []byte) (nodes.Dir, error) {
 	src := formats.BytesSource("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
 	return Format.Open(t.Context(), src, c)
 }
@@ -26,7 +31,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) { return openBytes(t, recording) })
+			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) { return openBytes(t, newCache(t), recording) })
 		})
 	}
 }

@@ -87,7 +87,7 @@ func uintLen(u uint64) int {
 // intLen is the length of v in decimal with its sign.
 func intLen(v int32) int {
 	sign := uint32(v >> 31)
-	u := uint32(v)^sign - sign
+	u := uint32(v) ^ sign - sign
 	return int((uint64(u)+digitSums[bits.Len32(u)])>>32) + int(sign&1)
 }
 

@@ -1,0 +1,509 @@
+package teehistorian
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// A store keeps indexes in memory.
+type store map[string][]byte
+
+func (s store) Load(name string) ([]byte, bool) {
+	b, ok := s[name]
+	return bytes.Clone(b), ok
+}
+
+func (s store) Save(name string, data []byte) { s[name] = bytes.Clone(data) }
+
+// walk returns the content of all files of a tree by path.
+func walk(t testing.TB, root nodes.Dir) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+		if err != nil || e.File == nil {
+			return err
+		}
+		b, err := nodes.ReadAll(t.Context(), e.File)
+		files[name] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// version opens recording as a version of one source with the given indexes.
+func version(t testing.TB, recording []byte, indexes store) nodes.Dir {
+	t.Helper()
+	c := cache.New(16<<20, indexes)
+	defer c.Close() // what is read later is not kept
+	src := formats.BytesSource("x.teehistorian", recording, time.Unix(int64(len(recording)), 0))
+	src.ID = "x"
+	root, err := Format.Open(t.Context(), src, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// draw writes a recording of random records, nearly all of which are as a server writes them.
+func draw(t *rapid.T) *writer {
+	w := newWriter(nil)
+	ids := rapid.OneOf(rapid.IntRange(0, 3), rapid.SampledFrom([]int{63, 64, 127, 1023, 1024}))
+	small := rapid.IntRange(-70, 70)
+	number := rapid.OneOf(small, rapid.IntRange(-1<<31, 1<<31-1))
+	text := rapid.SampledFrom([]string{"", "a", "b c", "é\u2028\"", "\xff", "/\\\x01", "a"})
+	input := func() (v [inputs]int) {
+		for range rapid.IntRange(0, 4).Draw(t, "components") {
+			v[rapid.IntRange(0, inputs-1).Draw(t, "component")] = number.Draw(t, "value")
+		}
+		return v
+	}
+	for range rapid.IntRange(0, 60).Draw(t, "records") {
+		cid := ids.Draw(t, "cid")
+		switch rapid.IntRange(0, 16).Draw(t, "kind") {
+		case 0, 1, 2:
+			w.diff(cid, number.Draw(t, "dx"), small.Draw(t, "dy"))
+		case 3:
+			w.new(cid, number.Draw(t, "x"), number.Draw(t, "y"))
+		case 4:
+			w.old(cid)
+		case 5:
+			w.skip(rapid.SampledFrom([]int{0, 1, 7, 8, 500, 30000}).Draw(t, "dt"))
+		case 6, 7:
+			w.inputDiff(cid, input())
+		case 8:
+			w.inputNew(cid, input())
+		case 9:
+			w.message(cid, startInfo(text.Draw(t, "name")))
+		case 10:
+			w.join(cid)
+		case 11:
+			w.drop(cid, text.Draw(t, "reason"))
+		case 12:
+			w.command(rapid.IntRange(-3, 3).Draw(t, "by"), 128, text.Draw(t, "command"), text.Draw(t, "argument"))
+		case 13:
+			w.ex("player_name", cid, packed(cid, text.Draw(t, "name")))
+		case 14:
+			w.ex("player_team", cid, packed(cid, rapid.IntRange(0, 3).Draw(t, "team")))
+		case 15:
+			w.ex("team_practice", 0, packed(rapid.IntRange(0, 2).Draw(t, "team"), rapid.IntRange(0, 1).Draw(t, "on")))
+		case 16:
+			w.ex("player_switch", 0, packed(cid, ids.Draw(t, "with")))
+		}
+	}
+	if rapid.Bool().Draw(t, "finish") {
+		w.finish()
+	}
+	return w
+}
+
+// Lines hold the records that were written, with their ticks; the tree keeps what nodes asks of one.
+func TestWrittenRecordings(t *testing.T) {
+	c := newCache(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		w := draw(rt)
+		root, err := openBytes(t, c, w.b)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for name, err := range nodestest.Check(t, root) {
+			rt.Errorf("%s: %v", name, err)
+		}
+		var got []written
+		for name, text := range walk(t, root) {
+			if strings.HasPrefix(name, "lines/") {
+				got = append(got, parseLines(rt, text)...)
+			}
+		}
+		if diff := cmp.Diff(w.events, got, cmp.AllowUnexported(written{})); diff != "" {
+			rt.Error(diff)
+		}
+	})
+}
+
+func parseLines(t *rapid.T, text string) (list []written) {
+	for line := range strings.Lines(text) {
+		var tick struct {
+			Tick   int
+			TimeMS int `json:"time_ms"`
+			Events []struct {
+				Event  string
+				Offset int
+				CID    int
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &tick); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if tick.TimeMS != tick.Tick*tickMS {
+			t.Errorf("tick %d is at %d ms", tick.Tick, tick.TimeMS)
+		}
+		for _, e := range tick.Events {
+			if e.Event == "player_team" || e.Event == "player_name" || e.Event == "team_practice" {
+				e.CID = max(e.CID, 0)
+			}
+			list = append(list, written{e.Event, e.Offset, tick.Tick, e.CID})
+		}
+	}
+	return list
+}
+
+// A recording that grew looks like one that was always so long, and a kept index like a new one.
+func TestGrowth(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := draw(rt)
+		start := bytes.IndexByte(w.b[len(magic):], 0) + len(magic) + 1
+		indexes := store{}
+		for _, end := range []int{
+			rapid.IntRange(start, len(w.b)).Draw(rt, "first"), rapid.IntRange(start, len(w.b)).Draw(rt, "second"), len(w.b), len(w.b),
+		} {
+			got := walk(t, version(t, w.b[:end], indexes))
+			want := walk(t, version(t, w.b[:end], store{}))
+			if diff := cmp.Diff(want, got); diff != "" {
+				rt.Fatalf("cut at %d: %s", end, diff)
+			}
+		}
+	})
+}
+
+// Growth where there are many chunks.
+func TestGrowthOfChunks(t *testing.T) {
+	b := readBusy(t)
+	indexes := store{}
+	for _, end := range []int{5000, 150_000, 400_000, 800_001} {
+		root := version(t, b[:end], indexes)
+		fresh := version(t, b[:end], store{})
+		for _, name := range []string{"index.json", "players.json", "export/events.txt", "export/paths.svg"} {
+			if got, want := read(t, root, name), read(t, fresh, name); got != want {
+				t.Errorf("%d bytes: %s differs: %s", end, name, cmp.Diff(want, got))
+			}
+		}
+	}
+	whole := walk(t, version(t, b[:300_000], store{}))
+	for name, got := range walk(t, version(t, b[:300_000], store{})) {
+		if got != whole[name] {
+			t.Errorf("%s is not the same twice", name)
+		}
+	}
+}
+
+func read(t testing.TB, root nodes.Dir, name string) string {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return string(b)
+}
+
+// An index that is damaged, or of another recording, is not used.
+func TestForeignIndex(t *testing.T) {
+	w := newWriter(nil)
+	w.join(1)
+	w.message(1, startInfo("nameless"))
+	for range 2000 {
+		w.diff(1, 1, 1)
+	}
+	indexes := store{}
+	read(t, version(t, w.b, indexes), "index.json")
+	saved := indexes["x"]
+	want := walk(t, version(t, append(w.b, 0x40), store{}))
+
+	for i := range len(saved) {
+		damaged := bytes.Clone(saved)
+		damaged[i] ^= 0x10
+		x, s, err := decodeIndex(damaged)
+		if err != nil || x == nil {
+			continue
+		}
+		_ = s // the store keeps a checksum, so that reading one without a crash is all that is asked
+	}
+	other := newWriter(nil)
+	other.join(2)
+	for range 2000 {
+		other.diff(2, 1, 1)
+	}
+	read(t, version(t, other.b, indexes), "index.json")
+	if diff := cmp.Diff(want, walk(t, version(t, append(w.b, 0x40), indexes))); diff != "" {
+		t.Errorf("with the index of another recording: %s", diff)
+	}
+}
+
+// Wherever a recording is cut, all before the cut is shown.
+func TestCutAnywhere(t *testing.T) {
+	w := newWriter(nil)
+	ends := map[int]bool{len(w.b): true}
+	for _, record := range []func(){
+		func() { w.skip(3) },
+		func() { w.ex("joinver6", 0, packed(0)) },
+		func() { w.join(0) },
+		func() { w.message(0, startInfo("ann")) },
+		func() { w.new(0, 100000, -5) },
+		func() { w.inputNew(0, [inputs]int{1, 1000, -1000}) },
+		func() { w.diff(0, 400, 7) },
+		func() { w.inputDiff(0, [inputs]int{-1, 70}) },
+		func() { w.command(0, 128, "team", "1") },
+		func() { w.ex("antibot", 0, "blob") },
+		func() { w.old(0) },
+		func() { w.drop(0, "Timeout") },
+		func() { w.finish() },
+	} {
+		record()
+		ends[len(w.b)] = true
+	}
+	start := bytes.IndexByte(w.b[len(magic):], 0) + len(magic) + 1
+	c := newCache(t)
+	for n := range w.b {
+		root, err := openBytes(t, c, w.b[:n])
+		if n < start {
+			var e *formats.Error
+			if !errors.As(err, &e) {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		for name, err := range nodestest.Check(t, root) {
+			t.Errorf("%d bytes: %s: %v", n, name, err)
+		}
+		var index struct {
+			End    string
+			Totals struct{ Bytes int }
+		}
+		if err := json.Unmarshal([]byte(read(t, root, "index.json")), &index); err != nil {
+			t.Fatal(err)
+		}
+		last := n
+		for !ends[last] {
+			last--
+		}
+		want := endUnfinished
+		if last < n {
+			want = endCut
+		}
+		if index.End != want || index.Totals.Bytes != last {
+			t.Errorf("%d bytes: ends %s at %d, want %s at %d", n, index.End, index.Totals.Bytes, want, last)
+		}
+	}
+}
+
+// A counter counts what is read.
+type counter struct {
+	io.ReaderAt
+	bytes, calls atomic.Int64
+}
+
+func (c *counter) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.bytes.Add(int64(n))
+	c.calls.Add(1)
+	return n, err
+}
+
+// With an index one tick costs a chunk at most, and names and sizes that the index knows cost nothing.
+func TestReadsLittle(t *testing.T) {
+	r := newRepeated(t, 8<<20)
+	c := cache.New(16<<20, nil)
+	defer c.Close()
+	src := r.source()
+	count := &counter{ReaderAt: r}
+	src.ReaderAt = count
+	root, err := Format.Open(t.Context(), src, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"header.json", "metadata"} {
+		read(t, root, name)
+	}
+	if n := count.bytes.Load(); n > 16<<10 {
+		t.Errorf("the header cost %d bytes", n)
+	}
+	ticks, err := nodes.Lookup(t.Context(), root, "ticks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := ticks.Dir.Len(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := count.bytes.Load(); got > r.size()+16<<10 {
+		t.Errorf("the index cost %d bytes of %d", got, r.size())
+	}
+	count.bytes.Store(0)
+	for i := range n {
+		if _, err := ticks.Dir.At(t.Context(), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"lines", "chunks"} {
+		e, err := nodes.Lookup(t.Context(), root, dir+"/3"+map[string]string{"lines": ".jsonl"}[dir])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.File.Size(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(t, root, "index.json")
+	read(t, root, "players.json")
+	if got := count.bytes.Load(); got != 0 {
+		t.Errorf("names and sizes cost %d bytes", got)
+	}
+	for _, i := range []int{0, 1, n / 3, n / 2, n - 1} {
+		for _, dir := range []string{"ticks", "states"} {
+			count.bytes.Store(0)
+			e, err := nodes.Lookup(t.Context(), root, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry, err := e.Dir.At(t.Context(), i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := nodes.ReadAll(t.Context(), entry.File); err != nil {
+				t.Fatal(err)
+			}
+			if got := count.bytes.Load(); got > 256<<10 {
+				t.Errorf("%s entry %d cost %d bytes", dir, i, got)
+			}
+		}
+	}
+}
+
+// Every tick from the first to the last has a state, also without records.
+func TestStatesBetweenTicks(t *testing.T) {
+	w := newWriter(nil)
+	w.skip(9)
+	w.new(3, 1, 2)
+	w.skip(99)
+	w.diff(3, 1, 1)
+	root, err := openBytes(t, newCache(t), w.b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tick, want := range map[int]string{10: `"x":1,"y":2`, 11: `"x":1,"y":2`, 109: `"x":1,"y":2`, 110: `"x":2,"y":3`} {
+		got := read(t, root, fmt.Sprintf("states/%d.json", tick))
+		if !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("\"tick\": %d,", tick)) {
+			t.Errorf("tick %d: %s", tick, got)
+		}
+	}
+	for _, name := range []string{"states/9.json", "states/111.json", "ticks/11.json"} {
+		if _, err := nodes.Lookup(t.Context(), root, name); err == nil {
+			t.Errorf("%s opens", name)
+		}
+	}
+}
+
+// A source whose length is not known is read to its end.
+func TestUnknownSize(t *testing.T) {
+	b := readBusy(t)[:200_000]
+	c := cache.New(16<<20, nil)
+	defer c.Close()
+	src := formats.BytesSource("x.teehistorian", b, time.Unix(1, 0))
+	want := read(t, version(t, b, store{}), "index.json")
+	src.Size = formats.UnknownSize
+	root, err := Format.Open(t.Context(), src, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, read(t, root, "index.json")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	w := newWriter(nil)
+	w.join(0)
+	w.message(0, startInfo("a"))
+	w.new(0, 1, 2)
+	w.inputNew(0, [inputs]int{1})
+	w.inputDiff(0, [inputs]int{0, 1})
+	w.command(0, 128, "c", "d")
+	w.ex("save_success", 0, packed(1, extensionID("x"), "s"))
+	w.finish()
+	f.Add(w.b)
+	f.Add(newWriter(map[string]any{"version": "1"}).b)
+	f.Fuzz(func(t *testing.T, recording []byte) {
+		root, err := openBytes(t, newCache(t), recording)
+		if err != nil {
+			return
+		}
+		for name, err := range nodestest.Check(t, root) {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+}
+
+// FuzzRecords fuzzes the records behind a good header.
+func FuzzRecords(f *testing.F) {
+	w := newWriter(nil)
+	head := len(w.b)
+	w.skip(3)
+	w.join(0)
+	w.message(0, startInfo("a"))
+	w.new(0, 1, 2)
+	w.diff(0, 1, 1)
+	w.inputNew(0, [inputs]int{1})
+	w.ex("player_name", 0, packed(0, "n"))
+	w.drop(0, "r")
+	f.Add(w.b[head:])
+	f.Fuzz(func(t *testing.T, records []byte) {
+		root, err := openBytes(t, newCache(t), append(w.b[:head:head], records...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, err := range nodestest.Check(t, root) {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+}
+
+func FuzzIndex(f *testing.F) {
+	w := newWriter(nil)
+	w.join(0)
+	w.new(0, 1, 2)
+	w.skip(5)
+	h, err := readHeader(bytes.NewReader(w.b))
+	if err != nil {
+		f.Fatal(err)
+	}
+	x, err := buildIndex(f.Context(), bytes.NewReader(w.b), int64(len(w.b)), h)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(x.encode(seal{}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x, _, err := decodeIndex(b)
+		if err != nil {
+			return
+		}
+		for k := range x.chunks {
+			if _, _, err := x.stateAt(k, false); err != nil {
+				return
+			}
+		}
+	})
+}
