@@ -82,8 +82,16 @@ func TestHalf(t *testing.T) {
 		bits uint16
 		want float64
 	}{
-		{0, 0}, {1, math.Pow(2, -24)}, {0x3ff, 1023 * math.Pow(2, -24)}, {0x400, math.Pow(2, -14)}, {0x3c00, 1}, {0xc000, -2},
-		{0x7bff, 65504}, {0x7c00, math.Inf(1)}, {0xfc00, math.Inf(-1)}, {0x8001, -math.Pow(2, -24)},
+		{0, 0},
+		{1, math.Pow(2, -24)},
+		{0x3ff, 1023 * math.Pow(2, -24)},
+		{0x400, math.Pow(2, -14)},
+		{0x3c00, 1},
+		{0xc000, -2},
+		{0x7bff, 65504},
+		{0x7c00, math.Inf(1)},
+		{0xfc00, math.Inf(-1)},
+		{0x8001, -math.Pow(2, -24)},
 	} {
 		if got := float64(fromHalf(v.bits)); got != v.want {
 			t.Errorf("%#04x: %v, want %v", v.bits, got, v.want)

@@ -400,7 +400,7 @@ func appendNumber(b []byte, x float32) []byte {
 	case math.IsInf(float64(x), -1):
 		return append(b, `-Infinity`...)
 	}
-	if a := math.Abs(float64(x)); a != 0 && (a < 1e-6 || a >= 1e21) {
+	if a := float32(math.Abs(float64(x))); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.AppendFloat(b, float64(x), 'e', -1, 32)
 	}
 	start := len(b)

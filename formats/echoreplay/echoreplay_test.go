@@ -1,0 +1,280 @@
+package echoreplay
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// lineOf returns the line of frame i, as a game might print it.
+func lineOf(i int, bones bool) string {
+	player := func(name string, id int) string {
+		return fmt.Sprintf(`{"name":%q,"userid":%d,"playerid":%d,"number":7,"level":50,"ping":30,"stunned":%v,"possession":false,`+
+			`"blocking":false,"invulnerable":false,"holding_left":"none","holding_right":"geo","velocity":[1.5,0.0,-2.25],`+
+			`"head":{"position":[1.0,2.0,%d.5],"forward":[0.0,0.0,1.0],"left":[1.0,0.0,0.0],"up":[0.0,1.0,0.0]},`+
+			`"lhand":{"pos":[4.0,5.0,6.0]},"rhand":{"pos":[7.0,8.0,9.0]},"stats":{"points":%d,"possession_time":0.25}}`, name, id, id%9, i%7 == 3, i, i/5)
+	}
+	s := time.UnixMilli(1_700_000_000_000+int64(i)*33).UTC().Format("2006/01/02 15:04:05.000") + "\t" +
+		fmt.Sprintf(`{"sessionid":"S","err_code":0,"extra": {"b":1, "a":[[1],{}]},"match_type":"Echo_Arena","map_name":"mpl_arena_a","client_name":"Tess",`+
+			`"game_status":"playing","game_clock":%d.50000001,"blue_points":%d,"orange_points":3.0,"last_score":{"team":"blue","goal_type":"%s"},`+
+			`"disc":{"velocity":[0.5,0.0,0.0],"position":[1.0,2.0,3.0]},"teams":[{"team":"Custom","players":[%s,%s]},{"team":"ORANGE TEAM"},{"team":"SPECTATORS"}]}`,
+			i, i/10*2, []string{"[NO GOAL]", "SLAM DUNK"}[min(i/10, 1)], player("Tess", 1000), player("Ann\u00e9", 1001))
+	if bones {
+		s += "\t " + `{"err_code":0,"user_bones":[{"playerid":1,"bone_t":[0.5],"bone_o":[1.0]}]}`
+	}
+	return s
+}
+
+func textOf(n int) []byte {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(lineOf(i, i%2 == 0))
+		b.WriteString("\r\n")
+		if i%50 == 0 {
+			b.WriteString("\r\n2023/01/01 00:00:00.000\t{\"err_code\":-6}\r\n")
+		}
+	}
+	return []byte(b.String())
+}
+
+func zipOf(t testing.TB, text []byte, method uint16, entry string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: entry, Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(text)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func tree(t testing.TB, b []byte) nodes.Dir {
+	t.Helper()
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	dir, err := Format.Open(t.Context(), formats.BytesSource("x.echoreplay", b, time.Unix(1e9, 0)), c)
+	if err != nil {
+		return nil
+	}
+	return dir
+}
+
+func read(t testing.TB, dir nodes.Dir, name string) string {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	return string(b)
+}
+
+// TestSame holds the trees of text, stored and deflated archives to each other.
+func TestSame(t *testing.T) {
+	text := textOf(700)
+	plain := tree(t, text)
+	for _, b := range [][]byte{zipOf(t, text, zip.Store, "x.echoreplay"), zipOf(t, text, zip.Deflate, "x")} {
+		dir := tree(t, b)
+		if bad := nodestest.Check(t, dir); len(bad) > 0 {
+			t.Errorf("unreadable: %v", bad)
+		}
+		for _, name := range []string{
+			"lines/000002.jsonl", "lines/000000.jsonl", "chunks/000001", "events.jsonl", "scores.json", "index.json",
+			"export/x.echoreplay.txt", "export/players.csv", "export/disc.csv", "ticks/00000699.json", "ticks/12.json",
+		} {
+			if read(t, dir, name) != read(t, plain, name) {
+				t.Errorf("%s differs", name)
+			}
+		}
+	}
+	if got := read(t, plain, "chunks/000000") + read(t, plain, "chunks/000001") + read(t, plain, "chunks/000002"); got != string(text) {
+		t.Errorf("the chunks are %d bytes together, the text is %d", len(got), len(text))
+	}
+	again := tree(t, []byte(read(t, plain, "export/x.echoreplay")))
+	if read(t, again, "lines/000001.jsonl") != read(t, plain, "lines/000001.jsonl") {
+		t.Error("the exported archive does not read like the original")
+	}
+}
+
+func TestTree(t *testing.T) {
+	dir := tree(t, textOf(25))
+	line, _, _ := strings.Cut(read(t, dir, "lines/000000.jsonl"), "\n")
+	for _, want := range []string{
+		`{"tick":0,"chunk":0,"time":"2023-11-14T22:13:20.000Z","session":{"disc":{"position":[1.0,2.0,3.0],"velocity":[0.5,0.0,0.0]},"sessionid":"S","game_status"`,
+		`"game_clock":0.50000001`, `"team":"Custom"`, `"err_code":0,"extra":{"b":1,"a":[[1],{}]}},"bones":{"user_bones":[{"bone_t":[0.5],"bone_o":[1.0],"playerid":1}],"err_code":0}}`,
+		`{"name":"Tess","rhand":{"pos":[7.0,8.0,9.0]},"playerid":1,"stats":{"possession_time":0.25,"points":0},"userid":1000`,
+	} {
+		if !strings.Contains(line, want) {
+			t.Errorf("the first line is\n%s\nand does not have\n%s", line, want)
+		}
+	}
+	if got := read(t, dir, "export/players.csv"); !strings.Contains(got, "3,99,blue,Tess,1000,1,1.0,2.0,3.5,1.5,0.0,-2.25,0.0,0.0,0.0,4.0,5.0,6.0,7.0,8.0,9.0,30,false,false,true,false,none,geo\n") {
+		t.Errorf("players.csv is\n%.900s", got)
+	}
+	for _, want := range []string{`"event":"goal","team":"blue"`, `"event":"stun","name":"Tess"`, `"event":"join","name":"Anné"`} {
+		if got := read(t, dir, "events.jsonl"); !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	var index struct {
+		Totals struct{ Ticks, Bones_ticks int }
+	}
+	if err := json.Unmarshal([]byte(read(t, dir, "index.json")), &index); err != nil || index.Totals.Ticks != 25 || index.Totals.Bones_ticks != 13 {
+		t.Errorf("%+v, %v", index, err)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	text := textOf(400)
+	for what, b := range map[string][]byte{
+		"cut text":         text[:len(text)-500],
+		"cut deflate":      zipOf(t, text, zip.Deflate, "x")[:5000],
+		"cut store":        zipOf(t, text, zip.Store, "x")[:100000],
+		"bad lines":        bytes.Replace(bytes.Clone(text), []byte(`"sessionid":"S",`), []byte(`"sessionid":"S,,`), 1),
+		"bad utf-8":        bytes.ReplaceAll(text, []byte("Ann"), []byte("A\xffn")),
+		"junk":             append([]byte(lineOf(0, true)+"\n"), bytes.Repeat([]byte("junk\t"), 1000)...),
+		"no frame":         []byte("nothing\n"),
+		"nothing":          nil,
+		"empty entry":      zipOf(t, nil, zip.Store, "x.echoreplay"),
+		"flipped deflate":  flip(zipOf(t, text, zip.Deflate, "x"), 3000),
+		"flipped checksum": flip(zipOf(t, text, zip.Store, "x"), 3000),
+		"broken header":    []byte("PK\x03\x04 short"),
+	} {
+		dir := tree(t, b)
+		if dir == nil {
+			continue
+		}
+		for name, err := range nodestest.Check(t, dir) {
+			if !strings.HasPrefix(name, "lines/") {
+				t.Errorf("%s: %s: %v", what, name, err)
+			}
+		}
+	}
+	for what, want := range map[string]struct {
+		b    []byte
+		code string
+	}{
+		"bad line": {append(textOf(3), "2023/01/01 00:00:00.000\t{"+strings.Repeat(" ", 900)+"\n"...), "line_damaged"},
+		"cut":      {zipOf(t, text, zip.Deflate, "x")[:5000], "truncated"},
+		"checksum": {flip(zipOf(t, text, zip.Store, "x"), 3000), "checksum"},
+	} {
+		if got := read(t, tree(t, want.b), "index.json"); !strings.Contains(got, `"code":"`+want.code+`"`) {
+			t.Errorf("%s: no problem %s in\n%s", what, want.code, got)
+		}
+	}
+}
+
+func flip(b []byte, i int) []byte {
+	b = bytes.Clone(b)
+	b[i] ^= 0x11
+	return b
+}
+
+func TestStamps(t *testing.T) {
+	for s, want := range map[string]string{
+		"2022/05/01 20:15:30.123": "2022-05-01T20:15:30.123Z",
+		"2022.05.01 20.15.30.123": "2022-05-01T20:15:30.123Z",
+		"2022-05-01 20-15-30,123": "2022-05-01T20:15:30.123Z",
+		"2022/13/01 20:15:30.123": "",
+		"2022/05/01 20:15:30":     "",
+		"2022/05/01 2x:15:30.123": "",
+	} {
+		ms, ok := parseStamp([]byte(s))
+		got := ""
+		if ok {
+			got = time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	text := textOf(3)
+	for what, c := range map[string]struct {
+		b    []byte
+		want bool
+	}{
+		"text": {text, true}, "marked text": {append([]byte("\ufeff"), text...), true}, "prose": {[]byte("2022 was a good year"), false},
+		"stored": {zipOf(t, text, zip.Store, "x"), true}, "deflated": {zipOf(t, text, zip.Deflate, "x"), true},
+		"by name": {zipOf(t, nil, zip.Store, "x.echoreplay"), true}, "other zip": {zipOf(t, []byte("hello"), zip.Deflate, "x.txt"), false},
+		"nothing": {nil, false}, "cut zip": {[]byte("PK\x03\x04"), false},
+	} {
+		if got := Match(c.b[:min(len(c.b), formats.HeadSize)]); got != c.want {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
+	}
+}
+
+// TestRecordings walks the trees of the recordings that lie next to the repository.
+func TestRecordings(t *testing.T) {
+	files, err := filepath.Glob("../../../shared/recordings/butter/*.echoreplay")
+	if err != nil || len(files) == 0 {
+		t.Skip("there is no folder shared next to the repository")
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, err := range nodestest.Check(t, tree(t, b)) {
+			t.Errorf("%s: %s: %v", file, name, err)
+		}
+	}
+}
+
+// FuzzOrder holds what is shown of a document to the document.
+func FuzzOrder(f *testing.F) {
+	f.Add([]byte(`{"err_code":0,"teams":[{"x":[[{"a":1}]],"players":[{"name":"a\"b","stats":{ }}]},[[]],3],"err_code":1}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if !isObject(b) {
+			return
+		}
+		b = bytes.TrimLeft(b, spaces)
+		out := appendOrdered(nil, b, sessionShape)
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, out); err != nil || compact.Len() != len(out) {
+			t.Fatalf("%s becomes %s, %v", b, out, err)
+		}
+		compact.Reset()
+		if err := json.Compact(&compact, b); err != nil || compact.Len() != len(out) {
+			t.Fatalf("%s becomes %s of another length", compact.String(), out)
+		}
+		fr := frame{session: b}
+		fr.read()
+	})
+}
+
+func FuzzTree(f *testing.F) {
+	f.Add(textOf(2))
+	f.Add(zipOf(f, textOf(2), zip.Deflate, "x"))
+	f.Add(zipOf(f, textOf(1), zip.Store, "x"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := tree(t, b)
+		if dir == nil {
+			return
+		}
+		for _, name := range []string{"index.json", "scores.json", "events.jsonl"} {
+			read(t, dir, name)
+		}
+	})
+}
