@@ -76,6 +76,12 @@ the cache directory, for mounts and all other commands.`,
 			run: indexCommand,
 		},
 		{
+			name: "compact", args: "DIRECTORY OUTPUT", summary: "Make one file of an HCRP recording in segments", about: `
+Each chunk of the recording in DIRECTORY is compressed anew; OUTPUT must not be there yet. Of damaged segments
+it keeps what is whole, tells what is missing, and exits with 1.`,
+			run: compactCommand,
+		},
+		{
 			name: "stats", args: "MOUNTPOINT", summary: "Tell how a mount is doing", about: `
 The numbers are those of MOUNTPOINT/.recfs/stats.json.`,
 			run: statsCommand,

@@ -1,10 +1,15 @@
 package hcrp
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
+
+	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
 )
@@ -81,4 +86,157 @@ func (r *Reader) compacted() (io.ReaderAt, error) {
 		offset += e.Stored
 	}
 	return s, nil
+}
+
+// CompactOptions tell how Compact works.
+type CompactOptions struct {
+	Level    int                   // of zstd; 0: 19
+	Progress func(done, all int64) // of decompressed bytes; may be nil
+}
+
+// A CompactReport is what Compact made.
+type CompactReport struct {
+	Chunks  int               // written
+	Size    int64             // bytes written
+	Missing []formats.Problem // why the rest of the recording is not in it
+}
+
+// A Scratch holds the frames until their sizes, which stand in front of
+// them, are known.
+type Scratch interface {
+	io.Writer
+	io.ReaderAt
+}
+
+// Compact writes the recording as one file to w (sheet section 11): every
+// chunk that can be read is recompressed, in the order of ticks. Damage is no
+// error but stands in the report.
+func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error) {
+	metadata, err := r.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	level := opt.Level
+	if level == 0 {
+		level = 19
+	}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+	if err != nil {
+		return nil, err
+	}
+	defer enc.Close()
+	report := &CompactReport{Missing: r.missingIndex()}
+	kept, err := r.recompress(ctx, enc, scratch, opt.Progress, report)
+	if err != nil {
+		return nil, err
+	}
+	head := r.compactedHead(metadata, kept)
+	var stored int64
+	for i := range kept {
+		stored += kept[i].Stored
+	}
+	report.Chunks, report.Size = len(kept), int64(len(head))+stored
+	if _, err := w.Write(head); err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(w, io.NewSectionReader(scratch, 0, stored))
+	return report, err
+}
+
+// missingIndex returns the problems that say that chunks are not known of.
+func (r *Reader) missingIndex() (list []formats.Problem) {
+	for _, p := range r.Problems[:len(r.Problems)-r.chunkProblems] {
+		if p.Code == codeIndexTruncated || p.Code == codeIndexCount || p.Code == codeIndexEntry && p.Chunk == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// recompress writes the frames of all readable chunks to scratch and returns
+// their entries, whose offsets count from there.
+func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.Writer, progress func(done, all int64), report *CompactReport) ([]Entry, error) {
+	var kept []Entry
+	var frame []byte
+	var offset, done, all int64
+	for i := range r.Entries {
+		all += max(r.Entries[i].Size, 0)
+	}
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Start < 0 || e.Ticks <= 0 {
+			report.Missing = append(report.Missing, r.flaws[i].Problem)
+		}
+	}
+	for _, i := range r.byTick {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		body, err := r.Body(i)
+		var bad *damage
+		if errors.As(err, &bad) {
+			report.Missing = append(report.Missing, bad.Problem)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		frame = enc.EncodeAll(body, frame[:0])
+		if _, err := scratch.Write(frame); err != nil {
+			return nil, err
+		}
+		e := r.Entries[i]
+		e.Raw, e.Stored = offset, int64(len(frame))
+		kept = append(kept, e)
+		offset += e.Stored
+		if done += e.Size; progress != nil {
+			progress(done, all)
+		}
+	}
+	return kept, nil
+}
+
+// compactedHead returns header, metadata and index of the compacted file.
+// The chunks need no dictionary any more.
+func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
+	head := append(slices.Clone(r.head), metadata...)
+	start := len(head)
+	head = appendIndex(head, kept, 0)
+	// The length of the index does not depend on the offsets in it.
+	n := len(head) - start
+	head = appendIndex(head[:start], kept, int64(len(head)))
+
+	var ticks, end int64
+	for i := range kept {
+		ticks += kept[i].Ticks
+		end = max(end, kept[i].Last()+1)
+	}
+	if r.Header.Layout == Design {
+		ticks = end
+	}
+	at := r.Header.indexLengthOffset()
+	for i, v := range []int64{int64(n), ticks, int64(len(kept))} {
+		binary.BigEndian.PutUint32(head[at+4*int64(i):], uint32(v))
+	}
+	binary.BigEndian.PutUint16(head[r.Header.dictionaryOffset():], 0)
+	return head
+}
+
+// appendIndex appends an index whose byte offsets are moved by base.
+func appendIndex(dst []byte, list []Entry, base int64) []byte {
+	for i := range list {
+		e := &list[i]
+		dst = appendVarint(dst, e.Start)
+		dst = appendVarint(dst, e.Ticks)
+		dst = append(dst, e.Flags)
+		dst = binary.BigEndian.AppendUint64(dst, uint64(base+e.Raw))
+		dst = appendVarint(dst, e.Stored)
+		dst = appendVarint(dst, e.Size)
+	}
+	return dst
+}
+
+// appendVarint appends a 32-bit number as varint reads it.
+func appendVarint(dst []byte, n int64) []byte {
+	return binary.AppendUvarint(dst, uint64(uint32(n)))
 }

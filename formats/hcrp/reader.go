@@ -32,6 +32,7 @@ type Reader struct {
 	hasIndex  bool // false if the metadata does not end in the file
 	metaProbl bool // the metadata does not parse
 
+	head     []byte      // the header as stored
 	file     io.ReaderAt // the file, or preamble.dat
 	size     int64
 	segments []segment
@@ -99,7 +100,7 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 	if err != nil {
 		return err
 	}
-	r.Header = h
+	r.Header, r.head = h, slices.Clone(head[:headerSize])
 	var problems problemList
 	if err := r.checkMetadata(head, &problems); err != nil {
 		return err

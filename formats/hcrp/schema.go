@@ -23,7 +23,6 @@ type Schema struct {
 	Vers   []int  // empty: any
 
 	length  lengthKind
-	events  []*eventDef
 	small   [64]*eventDef // by id, for the ids that fit
 	byID    map[int32]*eventDef
 	section map[int32]*eventDef // entries of a snapshot section; nil: not described
