@@ -295,10 +295,10 @@ func (p *pairs) Len(context.Context) (int, error) { return p.a.N + p.b.N, nil }
 
 // At implements nodes.Dir.
 func (p *pairs) At(ctx context.Context, i int) (nodes.Entry, error) {
-	if i >= 0 && i&1 == 1 {
-		return p.b.At(ctx, i/2)
+	if i&1 == 1 {
+		return p.b.At(ctx, i>>1)
 	}
-	return p.a.At(ctx, i/2)
+	return p.a.At(ctx, i>>1)
 }
 
 // Find implements nodes.Dir.

@@ -1,8 +1,23 @@
 package hcrp
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -12,16 +27,500 @@ import (
 
 var testTime = time.Date(2026, 8, 9, 18, 26, 40, 0, time.UTC)
 
+func testCache(t testing.TB, disk cache.Store) *cache.Cache {
+	c := cache.New(64<<20, disk)
+	t.Cleanup(c.Close)
+	return c
+}
+
 // openBytes opens a recording that is one file.
 func openBytes(t testing.TB, b []byte, opt Options) (nodes.Dir, error) {
+	return New(opt).Open(t.Context(), formats.BytesSource("test.hcrp", b, testTime), testCache(t, nil))
+}
+
+// openFS opens a recording in segments.
+func openFS(t testing.TB, fsys iofs.FS, opt Options) (nodes.Dir, error) {
+	src := formats.Source{Name: "test", FS: fsys, ModTime: testTime}
+	return New(opt).Open(t.Context(), src, testCache(t, nil))
+}
+
+// read returns the content of a file of a tree.
+func read(t testing.TB, dir nodes.Dir, name string) ([]byte, error) {
 	t.Helper()
-	c := cache.New(64<<20, nil)
-	t.Cleanup(c.Close)
-	return New(opt).Open(t.Context(), formats.BytesSource("test.hcrp", b, testTime), c)
+	e, err := nodes.Lookup(t.Context(), dir, name)
+	if err != nil {
+		return nil, err
+	}
+	if e.File == nil {
+		return nil, fmt.Errorf("%s is no file", name)
+	}
+	return nodes.ReadAll(t.Context(), e.File)
+}
+
+func mustRead(t testing.TB, dir nodes.Dir, name string) string {
+	t.Helper()
+	b, err := read(t, dir, name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return string(b)
+}
+
+// names returns what a directory of a tree lists.
+func names(t testing.TB, dir nodes.Dir, name string) (list []string) {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := e.Dir.Len(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		e, err := e.Dir.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e.Name)
+	}
+	return list
 }
 
 func TestGolden(t *testing.T) {
 	nodestest.Golden(t, "../../testdata/hcrp/tiny.txtar", func(b []byte) (nodes.Dir, error) {
 		return openBytes(t, b, Options{})
 	})
+}
+
+// TestSegmentsAndFileAgree shows one recording in both forms.
+func TestSegmentsAndFileAgree(t *testing.T) {
+	for _, h := range hosts(t) {
+		for seed := range uint64(8) {
+			g := &generator{rand.New(rand.NewPCG(seed, 2)), h.schema}
+			rec := g.recording(h.layout, h.version, 1+g.IntN(5), 20)
+			opt := Options{Schemas: []*Schema{h.schema}}
+			file, err := openBytes(t, rec.file(t), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys := rec.segments(t, 2)
+			dir, err := openFS(t, fsys, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tree := range []nodes.Dir{file, dir} {
+				if bad := nodestest.Check(t, tree); len(bad) > 0 {
+					t.Fatalf("%s, seed %d: %v", h.name, seed, bad)
+				}
+			}
+			want, got := contents(t, file), contents(t, dir)
+			for name := range want {
+				if !bytes.Equal(want[name], got[name]) {
+					t.Errorf("%s, seed %d: %s differs:\n%s\n%s", h.name, seed, name, want[name], got[name])
+				}
+			}
+			if len(want) != len(got) {
+				t.Errorf("%s, seed %d: %d files against %d", h.name, seed, len(want), len(got))
+			}
+			if copied := mustRead(t, dir, "export/compacted.hcrp"); copied != string(rec.file(t)) {
+				t.Errorf("%s, seed %d: export/compacted.hcrp is not the compacted file", h.name, seed)
+			}
+			compactAgain(t, fsys, opt, want)
+		}
+	}
+}
+
+// contents returns the files of a tree that both forms of a recording share.
+func contents(t *testing.T, dir nodes.Dir) map[string][]byte {
+	files := map[string][]byte{}
+	for _, top := range []string{"chunks", "lines", "ticks", "states", "snapshots", "tracks", "markers.json", "metadata", "metadata.json", "export/ghost.csv"} {
+		e, err := nodes.Lookup(t.Context(), dir, top)
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.File != nil {
+			files[top] = []byte(mustRead(t, dir, top))
+			continue
+		}
+		for _, name := range names(t, dir, top) {
+			files[top+"/"+name] = []byte(mustRead(t, dir, path.Join(top, name)))
+		}
+	}
+	return files
+}
+
+// compactAgain recompresses a recording and compares what it then shows.
+func compactAgain(t *testing.T, fsys iofs.FS, opt Options, want map[string][]byte) {
+	t.Helper()
+	b, report := compact(t, fsys, opt)
+	if len(report.Missing) > 0 {
+		t.Fatal(report.Missing)
+	}
+	dir, err := openBytes(t, b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Problems []formats.Problem }
+	if err := json.Unmarshal([]byte(mustRead(t, dir, "index.json")), &doc); err != nil || len(doc.Problems) > 0 {
+		t.Fatal(err, doc.Problems)
+	}
+	got := contents(t, dir)
+	for name := range want {
+		if !bytes.Equal(want[name], got[name]) {
+			t.Errorf("after compaction %s differs", name)
+		}
+	}
+}
+
+func compact(t *testing.T, fsys iofs.FS, opt Options) ([]byte, *CompactReport) {
+	t.Helper()
+	r, err := OpenDir(t.Context(), fsys, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.Close()
+	var out bytes.Buffer
+	report, err := r.Compact(t.Context(), &out, scratch, CompactOptions{Level: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(out.Len()) != report.Size {
+		t.Errorf("%d bytes written, %d reported", out.Len(), report.Size)
+	}
+	return out.Bytes(), report
+}
+
+// TestCompactionKeepsWhatIsWhole compacts a recording with a cut segment.
+func TestCompactionKeepsWhatIsWhole(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 3)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 5, 10)
+	fsys := rec.segments(t, 2)
+	cut := fsys[segmentName(1)]
+	cut.Data = cut.Data[:len(cut.Data)-1]
+	b, report := compact(t, fsys, Options{})
+	if report.Chunks != 4 || len(report.Missing) != 1 || report.Missing[0].Code != codeSegmentTruncated || *report.Missing[0].Chunk != 3 {
+		t.Errorf("%+v", report)
+	}
+	dir, err := openBytes(t, b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range []int{0, 1, 2, 4} {
+		if got := mustRead(t, dir, fmt.Sprintf("chunks/%06d", i)); got != string(rec.chunks[k].body) {
+			t.Errorf("chunk %d is not chunk %d of the segments", i, k)
+		}
+	}
+}
+
+// A countingReader counts bytes.
+type countingReader struct {
+	r io.ReaderAt
+	n atomic.Int64
+}
+
+func (c *countingReader) ReadAt(b []byte, off int64) (int, error) {
+	c.n.Add(int64(len(b)))
+	return c.r.ReadAt(b, off)
+}
+
+// store is a cache.Store in memory.
+type store map[string][]byte
+
+func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s store) Save(name string, b []byte)      { s[name] = bytes.Clone(b) }
+
+// TestReadsTouchOnlyWhatTheyNeed counts the bytes that opening, one tick and
+// one state read of a recording that is larger than the first read.
+func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 4)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 700, 100)
+	file := rec.file(t)
+	if len(file) < 2*firstRead {
+		t.Fatalf("the file has only %d bytes", len(file))
+	}
+	disk := store{}
+	open := func() (nodes.Dir, *countingReader) {
+		r := &countingReader{r: bytes.NewReader(file)}
+		src := formats.Source{ReaderAt: r, Name: "a.hcrp", Size: int64(len(file)), Stored: int64(len(file)), ModTime: testTime, ID: "a"}
+		dir, err := New(Options{}).Open(t.Context(), src, testCache(t, disk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir, r
+	}
+	dir, r := open()
+	if n := r.n.Load(); n > firstRead {
+		t.Errorf("opening read %d bytes", n)
+	}
+	mustRead(t, dir, "header.json")
+	if n := r.n.Swap(0); n > firstRead {
+		t.Errorf("header.json read %d bytes", n)
+	}
+	ticks := strings.SplitAfter(rec.chunks[200].lines, "\n")
+	var tick struct{ Tick int64 }
+	if err := json.Unmarshal([]byte(ticks[0]), &tick); err != nil {
+		t.Fatal(err)
+	}
+	rd, err := NewReader(bytes.NewReader(file), int64(len(file)), nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := rd.Entries[200].Stored
+	mustRead(t, dir, fmt.Sprintf("ticks/%d.json", tick.Tick))
+	if n := r.n.Swap(0); n != stored {
+		t.Errorf("a tick read %d bytes, its chunk has %d", n, stored)
+	}
+	mustRead(t, dir, "lines/201.jsonl")
+	if n := r.n.Swap(0); n != rd.Entries[201].Stored {
+		t.Errorf("lines read %d bytes, the chunk has %d", n, rd.Entries[201].Stored)
+	}
+	state := fmt.Sprintf("states/%d.json", tick.Tick)
+	want := mustRead(t, dir, state) // the scan comes with it
+	dir, r = open()
+	r.n.Store(0)
+	if got := mustRead(t, dir, state); got != want {
+		t.Errorf("the remembered index gives another state:\n%s\n%s", got, want)
+	}
+	if n := r.n.Load(); n == 0 || n > 4*stored {
+		t.Errorf("a state read %d bytes, its chunk has %d", n, stored)
+	}
+	if len(disk) != 1 {
+		t.Errorf("%d indexes on disk", len(disk))
+	}
+}
+
+// TestLive commits segments to a recording that is looked at all the time.
+func TestLive(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 5)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 6, 20)
+	whole := rec.segments(t, 2)
+	root := t.TempDir()
+	write := func(name string, b []byte) {
+		if err := os.WriteFile(path.Join(root, "live", name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(path.Join(root, "live"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	archive := formats.Archive(os.DirFS(root), []formats.Format{New(Options{})}, testCache(t, nil), nil)
+	chunks := func() int { return len(names(t, archive, "live/chunks")) }
+	frames := rec.frames(t)
+	for n := 2; n <= 6; n += 2 {
+		name := segmentName(int64(n/2 - 1))
+		before := n - 2
+		if before > 0 { // a commit begins: half a segment, then the new preamble under its own name
+			write(name, whole[name].Data[:len(whole[name].Data)/2])
+			if got := chunks(); got != before {
+				t.Errorf("%d chunks while a segment is being written, want %d", got, before)
+			}
+		}
+		write(name, whole[name].Data)
+		part := *rec
+		part.chunks = rec.chunks[:n]
+		offsets := make([]int64, n)
+		for i := range offsets {
+			offsets[i] = int64(i/2) << 32
+			if i%2 == 1 {
+				offsets[i] += int64(len(frames[i-1]))
+			}
+		}
+		write(".preamble-1.tmp", part.preamble(frames[:n], func(i int) int64 { return offsets[i] }))
+		if before > 0 {
+			if got := chunks(); got != before {
+				t.Errorf("%d chunks before the preamble is renamed, want %d", got, before)
+			}
+		}
+		if err := os.Rename(path.Join(root, "live/.preamble-1.tmp"), path.Join(root, "live", preambleName)); err != nil {
+			t.Fatal(err)
+		}
+		if got := chunks(); got != n {
+			t.Errorf("%d chunks after a commit of %d", got, n)
+		}
+		if got := mustRead(t, archive, fmt.Sprintf("live/lines/%06d.jsonl", n-1)); got != rec.chunks[n-1].lines {
+			t.Errorf("the lines of chunk %d:\n%s", n-1, got)
+		}
+	}
+	write(finishedName, nil)
+	if !strings.Contains(mustRead(t, archive, "live/header.json"), `"finished": true`) {
+		t.Error("the marker is not seen")
+	}
+}
+
+// TestSalvage takes preamble and index away.
+func TestSalvage(t *testing.T) {
+	for _, h := range hosts(t)[:2] {
+		g := &generator{rand.New(rand.NewPCG(1, 6)), h.schema}
+		rec := g.recording(Published, h.version, 5, 20)
+		for _, preamble := range [][]byte{{}, []byte("HCRP"), make([]byte, 300)} {
+			fsys := rec.segments(t, 2)
+			fsys[preambleName].Data = preamble
+			dir, err := openFS(t, fsys, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := mustRead(t, dir, "error.txt"); !strings.HasSuffix(got, "code: header.truncated\n") {
+				t.Errorf("error.txt: %s", got)
+			}
+			if bad := nodestest.Check(t, dir); len(bad) > 0 {
+				t.Error(bad)
+			}
+			for i, c := range rec.chunks {
+				if got := mustRead(t, dir, fmt.Sprintf("salvage/chunks/%06d", i)); got != string(c.body) {
+					t.Errorf("chunk %d: another body", i)
+				}
+				if got := mustRead(t, dir, fmt.Sprintf("salvage/lines/%06d.jsonl", i)); got != c.lines {
+					t.Errorf("chunk %d:\n%s\nwant:\n%s", i, got, c.lines)
+				}
+			}
+		}
+		fsys := rec.segments(t, 2)
+		fsys["segment-007.dat"] = &fstest.MapFile{Data: append(slices.Clone(fsys["segment-000.dat"].Data), "rest"...)}
+		fsys["segment-002.dat"].Data = append(fsys["segment-002.dat"].Data, fsys["segment-001.dat"].Data...)
+		dir, err := openFS(t, fsys, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, dir, "salvage/lines"); len(got) != 4 {
+			t.Errorf("salvage/lines: %v", got)
+		}
+		index := mustRead(t, dir, "index.json")
+		for _, code := range []string{codeUnreferenced, codeTrailing} {
+			if !strings.Contains(index, `"`+code+`"`) {
+				t.Errorf("index.json does not tell of %s", code)
+			}
+		}
+	}
+}
+
+// TestDictionaries opens a recording whose chunks need a raw dictionary.
+func TestDictionaries(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 7)), hosts(t)[2].schema}
+	rec := g.recording(Design, 1, 3, 60)
+	dict := bytes.Repeat(rec.chunks[1].body, 3)
+	rec.dict = 77
+	rec.options = []zstd.EOption{zstd.WithEncoderDictRaw(0, dict)}
+	file := rec.file(t)
+	opt := Options{Schemas: []*Schema{g.schema}}
+	open := func(beside iofs.FS, opt Options) nodes.Dir {
+		src := formats.BytesSource("d.hcrp", file, testTime)
+		src.FS = beside
+		dir, err := New(opt).Open(t.Context(), src, testCache(t, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	withDict := fstest.MapFS{"77.dict": {Data: dict}}
+	for _, dir := range []nodes.Dir{
+		open(withDict, opt),
+		open(fstest.MapFS{"dictionaries/77.dict": {Data: dict}}, opt),
+		open(nil, Options{Schemas: opt.Schemas, DictDirs: []iofs.FS{fstest.MapFS{}, withDict}}),
+	} {
+		if bad := nodestest.Check(t, dir); len(bad) > 0 {
+			t.Error(bad)
+		}
+		if got := mustRead(t, dir, "lines/000001.jsonl"); got != rec.chunks[1].lines {
+			t.Errorf("other lines:\n%s", got)
+		}
+	}
+	dir := open(nil, opt)
+	if !strings.Contains(mustRead(t, dir, "header.json"), codeDictionary) {
+		t.Error("the missing dictionary is not told")
+	}
+	if _, err := read(t, dir, "chunks/000001"); !errors.Is(err, formats.ErrCorrupt) {
+		t.Errorf("a chunk without its dictionary: %v", err)
+	}
+	if len(mustRead(t, dir, "stored/000001.zst")) == 0 {
+		t.Error("no stored bytes")
+	}
+}
+
+// TestDamage walks recordings that were cut and changed everywhere.
+func TestDamage(t *testing.T) {
+	for _, h := range hosts(t) {
+		g := &generator{rand.New(rand.NewPCG(1, 8)), h.schema}
+		rec := g.recording(h.layout, h.version, 3, 8)
+		whole := rec.file(t)
+		format, c := New(Options{Schemas: []*Schema{h.schema}}), testCache(t, nil)
+		walk := func(what string, b []byte) {
+			dir, err := format.Open(t.Context(), formats.BytesSource("test.hcrp", b, testTime), c)
+			if err != nil {
+				var e *HeaderError
+				if !errors.As(err, &e) {
+					t.Errorf("%s, %s: %v", h.name, what, err)
+				}
+				return
+			}
+			for name, err := range nodestest.Check(t, dir) {
+				if !errors.Is(err, formats.ErrCorrupt) && !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Errorf("%s, %s: %s: %v", h.name, what, name, err)
+				}
+			}
+			for _, name := range []string{"header.json", "index.json", "raw"} {
+				mustRead(t, dir, name)
+			}
+		}
+		step := 1 + len(whole)/300
+		for n := 0; n < len(whole); n += step {
+			walk(fmt.Sprintf("cut at %d", n), whole[:n])
+		}
+		for n := 0; n < len(whole); n += step {
+			b := slices.Clone(whole)
+			b[n] ^= 1 << g.IntN(8)
+			walk(fmt.Sprintf("changed at %d", n), b)
+		}
+	}
+}
+
+// TestSharedRecordings walks recordings of the wild, if they are there.
+func TestSharedRecordings(t *testing.T) {
+	if _, err := os.Stat(shared); err != nil {
+		t.Skip("there is no folder of shared recordings")
+	}
+	opt := Options{Schemas: []*Schema{testSchema(t, shared+"schemas/kart-host.json"), testSchema(t, shared+"schemas/design-demo.json")}}
+	list, err := os.ReadDir(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.Name() == "run-long.hcrp" && testing.Short() {
+			continue
+		}
+		var dir nodes.Dir
+		var err error
+		switch {
+		case strings.HasSuffix(e.Name(), ".hcrp"):
+			b, rerr := os.ReadFile(shared + e.Name())
+			if rerr != nil {
+				t.Fatal(rerr)
+			}
+			src := formats.BytesSource(e.Name(), b, testTime)
+			src.FS = os.DirFS(shared)
+			dir, err = New(opt).Open(t.Context(), src, testCache(t, nil))
+		case strings.HasPrefix(e.Name(), "run-") || strings.HasPrefix(e.Name(), "design-"):
+			dir, err = openFS(t, os.DirFS(shared+e.Name()), opt)
+		default:
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", e.Name(), err)
+			continue
+		}
+		if e.Name() == "run-long.hcrp" {
+			mustRead(t, dir, "index.json")
+			continue
+		}
+		if bad := nodestest.Check(t, dir); len(bad) > 0 {
+			t.Errorf("%s: %v", e.Name(), bad)
+		}
+	}
 }

@@ -1,0 +1,173 @@
+package hcrp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes/nodestest"
+)
+
+func samples(f *testing.F) [][]byte {
+	files, err := filepath.Glob("../../testdata/archive/hcrp/*.hcrp")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var list [][]byte
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+func FuzzHeader(f *testing.F) {
+	for _, b := range samples(f) {
+		f.Add(b[:headerSize])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := parseHeader(b)
+		if err != nil {
+			var e *HeaderError
+			if !errors.As(err, &e) || e.Code == "" {
+				t.Fatal(err)
+			}
+			return
+		}
+		if _, err := json.Marshal(h.json()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzIndex puts arbitrary bytes into the place of metadata and index.
+func FuzzIndex(f *testing.F) {
+	for _, b := range samples(f) {
+		f.Add(b, uint16(2), uint16(100), uint16(7), false)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, metadata, index, chunks uint16, segments bool) {
+		if h, err := parseHeader(b); err == nil {
+			at := int(h.indexLengthOffset()) - 4
+			b = bytes.Clone(b)
+			copy(b[at:], []byte{0, 0, byte(metadata >> 8), byte(metadata), 0, 0, byte(index >> 8), byte(index)})
+			copy(b[at+12:], []byte{0, 0, byte(chunks >> 8), byte(chunks)})
+		}
+		var r *Reader
+		var err error
+		if segments {
+			r, err = OpenDir(t.Context(), fstest.MapFS{preambleName: {Data: b}, "segment-000.dat": {Data: b}}, Options{})
+		} else {
+			r, err = NewReader(bytesReader(b), int64(len(b)), nil, Options{})
+		}
+		if err != nil {
+			return
+		}
+		for i := range r.Entries {
+			if _, err := r.Body(i); err != nil && !errors.Is(err, formats.ErrCorrupt) {
+				t.Fatal(err)
+			}
+		}
+		r.Salvage(100)
+	})
+}
+
+func FuzzNBT(f *testing.F) {
+	f.Add([]byte{10, 0})
+	f.Add([]byte{10, 0, 1, 'a', 9, 0, 0, 9, 0, 0, 0, 0, 2, 1, 2, 0})
+	for _, b := range samples(f) {
+		f.Add(b[headerSize:])
+	}
+	limits := Limits{Text: 1 << 20}.withDefaults()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out, _, err := typedMetadata(b, limits)
+		if err == nil && !json.Valid(out) {
+			t.Fatalf("no JSON: %s", out)
+		}
+	})
+}
+
+func FuzzEvents(f *testing.F) {
+	list := hosts(f)
+	for i, h := range list {
+		g := &generator{rand.New(rand.NewPCG(9, 9)), h.schema}
+		for _, c := range g.recording(h.layout, h.version, 3, 10).chunks {
+			f.Add(c.body, uint8(i), uint16(c.start), uint16(c.ticks), c.flags != 0)
+		}
+	}
+	limits := Limits{Text: 1 << 20}.withDefaults()
+	f.Fuzz(func(t *testing.T, b []byte, host uint8, start, ticks uint16, snapshot bool) {
+		h := list[int(host)%len(list)]
+		e := Entry{Start: int64(start), Ticks: int64(ticks)}
+		if snapshot {
+			e.Flags = flagSnapshot
+		}
+		c := decodeChunk(&Header{Layout: h.layout, Version: h.version}, h.schema, limits, 3, e, b)
+		for _, lines := range [][]byte{c.Lines(), c.SnapshotLines(h.layout)} {
+			for line := range bytes.Lines(lines) {
+				if !json.Valid(line) {
+					t.Fatalf("no JSON: %s", line)
+				}
+			}
+		}
+		p := newPlayer(h.layout)
+		g := &ghostRows{player: p, write: true}
+		p.play(&stretch{First: e.Start, Last: c.known}, c, c.known, g)
+		if int64(len(g.out)) != g.size {
+			t.Fatalf("%d bytes of rows, %d counted", len(g.out), g.size)
+		}
+		packed := p.pack()
+		again, err := unpackPlayer(h.layout, packed)
+		if err != nil || !bytes.Equal(again.pack(), packed) {
+			t.Fatalf("the player changes when packed: %v", err)
+		}
+		if p.world == nil {
+			return
+		}
+		if state := p.world.appendState([]byte{'{'}); !json.Valid(append(state, '}')) {
+			t.Fatalf("no JSON: %s", state)
+		}
+	})
+}
+
+func FuzzSchema(f *testing.F) {
+	f.Add(parkourV4)
+	f.Add([]byte(`{"format":"recording-schema/1","events":[{"id":1,"name":"a","fields":[{"name":"v","type":{"map":["u8",{"list":"string"}]}}]}]}`))
+	g := &generator{Rand: rand.New(rand.NewPCG(9, 9)), schema: hosts(f)[0].schema}
+	body := g.chunk(Published, 0, 30).body
+	limits := Limits{Text: 1 << 20}.withDefaults()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := ParseSchema(b)
+		if err != nil {
+			return
+		}
+		for _, l := range []Layout{Published, Design} {
+			decodeChunk(&Header{Layout: l}, s, limits, 0, Entry{Ticks: 100, Flags: flagSnapshot}, body)
+		}
+	})
+}
+
+// FuzzTree opens arbitrary bytes and walks what they give.
+func FuzzTree(f *testing.F) {
+	for _, b := range samples(f) {
+		f.Add(b)
+	}
+	c := cache.New(16<<20, nil)
+	f.Cleanup(c.Close)
+	format := New(Options{Schemas: []*Schema{hosts(f)[2].schema}, Limits: Limits{Text: 1 << 20, Body: 1 << 20}})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir, err := format.Open(t.Context(), formats.BytesSource("f.hcrp", b, testTime), c)
+		if err == nil {
+			nodestest.Check(t, dir)
+		}
+	})
+}
