@@ -161,10 +161,10 @@ func FuzzTree(f *testing.F) {
 	for _, b := range samples(f) {
 		f.Add(b)
 	}
-	c := cache.New(16<<20, nil)
-	f.Cleanup(c.Close)
 	format := New(Options{Schemas: []*Schema{hosts(f)[2].schema}, Limits: Limits{Text: 1 << 20, Body: 1 << 20}})
 	f.Fuzz(func(t *testing.T, b []byte) {
+		c := cache.New(64<<20, nil)
+		defer c.Close()
 		dir, err := format.Open(t.Context(), formats.BytesSource("f.hcrp", b, testTime), c)
 		if err == nil {
 			nodestest.Check(t, dir)
