@@ -21,8 +21,8 @@ import (
 const (
 	// What is below a version never changes, so the kernel may keep it.
 	immutable = time.Hour
-	// Attributes of a volatile directory: its time. They also come with
-	// every look-up of it, and look-ups in volatile directories are not kept.
+	// A volatile directory itself: that it is there, and its time. What it
+	// has is looked up each time, so nothing else can be out of date.
 	volatile = time.Second
 
 	blockSize = 4096 // st_blksize, and the unit of statfs
@@ -37,6 +37,7 @@ type raw struct {
 	umask              uint32
 	plus               ReadDirPlus
 	space              func() (total, free uint64)
+	entryTimeout       time.Duration
 	log                *limitedLog
 
 	table    *table
@@ -52,6 +53,7 @@ func newRaw(root nodes.Dir, opt *Options) *raw {
 		umask:         uint32(opt.Umask.Perm()),
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
+		entryTimeout:  opt.EntryTimeout,
 		log:           &limitedLog{log: opt.logger()},
 	}
 	r.table = newTable(nodes.Entry{Time: opt.time(), Dir: root})
@@ -178,6 +180,10 @@ func (r *raw) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile, n
 		return err
 	}
 	out.NodeId, out.Generation = n.id(), n.generation
+	out.SetEntryTimeout(r.entryTimeout)
+	if n.volatile() {
+		out.SetEntryTimeout(max(volatile, r.entryTimeout))
+	}
 	out.SetAttrTimeout(r.setAttr(&out.Attr, n.entry, n.ino, size))
 	return nil
 }

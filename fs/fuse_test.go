@@ -404,13 +404,24 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
+func TestEntryTimeout(t *testing.T) {
+	root := newLiveDir(nodes.Entry{Name: "f", File: nodes.Bytes(nil)}, nodes.Entry{Name: "sub", Dir: newLiveDir()})
+	k := newKernel(t, root, Options{EntryTimeout: time.Minute})
+	for _, name := range []string{"f", "sub"} {
+		out := k.walk(name)
+		if got := out.EntryTimeout(); got != time.Minute {
+			t.Errorf("%s is kept for %v", name, got)
+		}
+	}
+}
+
 func TestVolatileDirectoryKeepsItsNode(t *testing.T) {
 	sub := newLiveDir()
 	root := newLiveDir(nodes.Entry{Name: "sub", Time: sampleTime, Dir: sub})
 	k := newKernel(t, root, Options{})
 	first := k.walk("sub")
-	if first.AttrTimeout() != volatile {
-		t.Errorf("attributes of a volatile directory hold for %v", first.AttrTimeout())
+	if first.AttrTimeout() != volatile || first.EntryTimeout() != volatile {
+		t.Errorf("a volatile directory is kept for %v, its attributes for %v", first.EntryTimeout(), first.AttrTimeout())
 	}
 	later := sampleTime.Add(time.Minute)
 	root.set(nodes.Entry{Name: "sub", Time: later, Dir: sub})

@@ -53,10 +53,6 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := opt.applyWords()
-	if err != nil {
-		return nil, err
-	}
 	if err := prepare(dir, opt.logger()); err != nil {
 		return nil, err
 	}
@@ -70,7 +66,7 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	server, err := newServer(r, dir, &fuse.MountOptions{
 		Name:                    fsName,
 		FsName:                  opt.source(),
-		Options:                 words,
+		Options:                 []string{"ro", "default_permissions"},
 		AllowOther:              opt.AllowOther,
 		DirectMountStrict:       isRoot,
 		MaxWrite:                maxRead,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
-	"strings"
 	"time"
 )
 
@@ -21,13 +20,16 @@ type Options struct {
 	Umask      iofs.FileMode // permissions taken from 0555 and 0444
 	AllowOther bool          // let other users in
 
+	// EntryTimeout is for how long a change of a source may go unnoticed. 0:
+	// each time a path leads through a recording it is looked at again.
+	EntryTimeout time.Duration
+
 	// Space returns the bytes that statfs reports, those of the place where
 	// the recordings are; nil: there are none.
 	Space func() (total, free uint64)
 
 	ReadDirPlus ReadDirPlus
-	Options     []string // further words of -o, as in fstab
-	Debug       bool     // log every request at level debug
+	Debug       bool // log every request at level debug
 }
 
 // ReadDirPlus says when listings of an immutable directory come with the
@@ -69,40 +71,4 @@ func (o *Options) time() time.Time {
 		return time.Now()
 	}
 	return o.Time
-}
-
-// applyWords takes o.Options apart into fields of o, words for the kernel,
-// which it returns, and words that are for mount(8) or fstab alone. Whatever
-// else there is would make the kernel refuse the mount, so it is an error
-// that names it.
-func (o *Options) applyWords() ([]string, error) {
-	kernel := []string{"ro", "default_permissions"}
-	for _, word := range o.Options {
-		key, value, _ := strings.Cut(word, "=")
-		switch {
-		case word == "allow_other":
-			o.AllowOther = true
-		case key == "fsname":
-			o.FsName = value
-		case kernelWords[word]:
-			kernel = append(kernel, word)
-		case !fstabWords[word] && !strings.HasPrefix(word, "x-"):
-			return nil, fmt.Errorf("unknown mount option %q", word)
-		}
-	}
-	return kernel, nil
-}
-
-var kernelWords = words("dev nodev suid nosuid exec noexec")
-
-var fstabWords = words("ro rw defaults default_permissions auto noauto user nouser users group nogroup owner " +
-	"_netdev nofail atime noatime diratime nodiratime relatime norelatime strictatime nostrictatime lazytime nolazytime " +
-	"async sync dirsync")
-
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		set[word] = true
-	}
-	return set
 }
