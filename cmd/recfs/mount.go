@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -19,7 +20,8 @@ type mountFlags struct {
 	uid, gid   uint32
 	umask      octal
 
-	readDirPlus fs.ReadDirPlus
+	readDirPlus  fs.ReadDirPlus
+	entryTimeout time.Duration
 }
 
 func registerMount(flags *pflag.FlagSet) *mountFlags {
@@ -31,6 +33,7 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 	flags.Lookup("uid").DefValue, flags.Lookup("gid").DefValue = "0", "0" // the usage says it
 	flags.Var(&m.umask, "umask", "permission bits that files and directories do not have")
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
+	flags.DurationVar(&m.entryTimeout, "entry-timeout", 0, "how long a change of the source may go unnoticed: saves programs that use long paths a look at it each time")
 	m.archiveFlags = readFlags(flags)
 	m.log.level = slog.LevelWarn
 	return m

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -96,10 +97,21 @@ func waitForEnd(server *fs.Server, signals <-chan os.Signal) error {
 }
 
 func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
+	var modified time.Time
+	if info, err := os.Stat(source); err == nil {
+		modified = info.ModTime()
+	}
 	return fs.Options{
-		Log: a.log, FsName: source,
+		Log: a.log, FsName: source, Time: modified,
 		UID: &m.uid, GID: &m.gid, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
-		ReadDirPlus: m.readDirPlus,
+		ReadDirPlus: m.readDirPlus, EntryTimeout: m.entryTimeout,
+		Space: func() (total, free uint64) {
+			var st unix.Statfs_t
+			if err := unix.Statfs(source, &st); err != nil {
+				return 0, 0
+			}
+			return st.Blocks * uint64(st.Bsize), st.Bavail * uint64(st.Bsize)
+		},
 	}
 }
 
