@@ -24,7 +24,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 	}
 	stop := x.end
 	if end <= len(x.ticks) {
-		stop = x.ticks[end-1].end
+		stop = x.ticks[end-1].off
 	}
 	s := newScanner(r, start, stop)
 	for n := first; n < end; n++ {
@@ -48,7 +48,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 		if err := fn(n, ev.list); err != nil {
 			return err
 		}
-		if n < len(x.ticks) {
+		if n+1 < end {
 			if _, err := s.next(); err != nil {
 				return &formats.Error{Format: name, Offset: s.off, Err: err}
 			}

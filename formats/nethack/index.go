@@ -272,7 +272,7 @@ func (p *indexer) place() {
 // text returns what a problem says to a person.
 func (p *problem) text() string {
 	if p.code == lostSaves {
-		return fmt.Sprintf("%d diffs have no save to start from", p.count)
+		return fmt.Sprintf("diffs without a save to start from: %d", p.count)
 	}
 	return p.message
 }

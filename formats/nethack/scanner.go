@@ -27,10 +27,17 @@ type scanner struct {
 	buf []byte
 }
 
+// readAhead is how much a scanner reads at once.
+const readAhead = 256 << 10
+
 // newScanner reads lines of r from off, the start of one, up to end.
 func newScanner(r io.ReaderAt, off, end int64) *scanner {
-	size := int(max(min(end-off, 256<<10), 16))
-	return &scanner{r: bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), size), off: off}
+	return newScannerSize(r, off, end, readAhead)
+}
+
+// newScannerSize reads size bytes at once.
+func newScannerSize(r io.ReaderAt, off, end int64, size int64) *scanner {
+	return &scanner{r: bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), int(min(end-off, size))), off: off}
 }
 
 // next returns the next line, or io.EOF.
