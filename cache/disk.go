@@ -100,10 +100,14 @@ func (d *Disk) Load(name string) ([]byte, bool) {
 	return data, true
 }
 
-// Has tells whether there are bytes saved under name.
+// Has tells whether there are bytes or a large file saved under name.
 func (d *Disk) Has(name string) bool {
-	_, err := os.Stat(d.file(name, sidecarExt))
-	return err == nil
+	for _, ext := range []string{sidecarExt, blobExt} {
+		if _, err := os.Stat(d.file(name, ext)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Save keeps data under name.

@@ -70,6 +70,8 @@ type archive struct {
 	frames     *cache.Memo[frameKey, []byte]
 	seekFrames *cache.Memo[seekableKey, []byte]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
+	nests      *cache.Memo[nestedKey, nodes.Dir]
+	depth      int // containers around it
 
 	mu         sync.Mutex
 	warned     map[string]version
@@ -100,6 +102,9 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 	a.seekFrames = cache.NewMemo(c, a.loadSeekableFrame)
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
+	})
+	a.nests = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (nodes.Dir, int64, error) {
+		return a.loadNested(ctx, k, c)
 	})
 	return a
 }

@@ -77,22 +77,41 @@ func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	return s.d.a.lookup(ctx, s.d, s.l.name(i))
 }
 
-// Name implements nodes.Namer: it looks at a file only if neither its name
-// nor the directory says what it is shown as.
-func (s snapshot) Name(ctx context.Context, i int) (string, iofs.FileMode, error) {
+var _ nodes.Namer = snapshot{}
+
+// AppendName implements nodes.Namer: it looks at a file only if neither its
+// name nor the directory says what it is shown as.
+func (s snapshot) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
 	if i < 0 || i >= s.l.len() {
-		return "", 0, notExist("")
+		return b, 0, notExist("")
 	}
-	name, mode := s.l.name(i), s.l.types[i]
-	f, _, ok := s.d.a.byName(name)
-	switch {
-	case mode == typeDir, mode == typeFile && ok && s.d.a.list[f].MatchNamed == nil:
-		return name, iofs.ModeDir, nil
-	case mode == typeFile && !ok && !s.d.a.opt.Sniff:
-		return name, 0, nil
+	name := s.l.name(i)
+	mode, ok := s.d.a.typeByName(name, s.l.types[i])
+	if !ok {
+		e, err := s.At(ctx, i)
+		if err != nil {
+			return b, 0, err
+		}
+		mode = e.Type()
 	}
-	e, err := s.At(ctx, i)
-	return name, e.Type(), err
+	return append(b, name...), mode, nil
+}
+
+// typeByName tells what an entry is shown as, if that takes no look at it.
+func (a *archive) typeByName(name string, kind byte) (mode iofs.FileMode, ok bool) {
+	switch kind {
+	case typeDir:
+		return iofs.ModeDir, true
+	case typeLink:
+		return 0, false
+	}
+	if f, _, known := a.byName(name); known {
+		return iofs.ModeDir, a.list[f].MatchNamed == nil
+	}
+	if c, _ := a.containerOf(name); c != nil {
+		return iofs.ModeDir, !a.opt.Sniff
+	}
+	return 0, !a.opt.Sniff
 }
 
 func (s snapshot) Find(_ context.Context, name string) (int, error) {
@@ -180,9 +199,13 @@ func (a *archive) fileEntry(ctx context.Context, at, name string, info iofs.File
 			path: at, name: name, v: v, format: k.format, packed: k.packed,
 			distrust: k.packed && a.isDistrusted(packedKey{at, v}),
 		}}
-	} else { // also what cannot be read
-		e.File = plainFile{a, at, v}
+		return e, nil
 	}
+	if c, packed := a.containerOf(said); c != nil {
+		e.Dir = nested{a, nestedKey{recordingKey{path: at, name: name, v: v, format: noFormat, packed: packed}, c}}
+		return e, nil
+	}
+	e.File = plainFile{a, at, v} // also what cannot be read
 	return e, nil
 }
 

@@ -58,6 +58,9 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
+// noFormat is the format of a container.
+const noFormat = -1
+
 // treeCost is what an opened recording counts for in the cache: its header
 // and tables. What is bigger, its format keeps in Memos of its own.
 const treeCost = 16 << 10

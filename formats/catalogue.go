@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"recfs/cache"
@@ -52,7 +53,7 @@ func Summaries(ctx context.Context, root nodes.Dir) iter.Seq2[Summary, error] {
 			yield(Summary{}, err)
 			return
 		}
-		for _, line := range lines {
+		for line := range bytes.Lines(bytes.Join(lines, nil)) {
 			var s Summary
 			err := json.Unmarshal(line, &s)
 			if !yield(s, err) || err != nil {
@@ -86,7 +87,8 @@ type record struct {
 	path    string
 	version string // see versionKey
 	pending string // what on disk would tell more; "": nothing
-	line    []byte // of recordings.jsonl; empty: it is no recording
+	lines   []byte // of recordings.jsonl: of a container all that it holds
+	open    bool   // the lines are still to be made
 }
 
 // versionKey is a version as bytes.
@@ -105,7 +107,7 @@ func versionKey(v version, segments string) string {
 // catalogueName names the catalogue in the disk cache; "": there is none.
 func (a *archive) catalogueName() string {
 	l, ok := a.fsys.(interface{ Path() string })
-	if !ok || a.opt.Disk == nil {
+	if !ok || a.opt.Disk == nil || a.depth > 0 {
 		return ""
 	}
 	h := sha256.New()
@@ -142,7 +144,7 @@ func (a *archive) loadRecords() map[string]record {
 		return field
 	}
 	for text != "" {
-		r := record{path: next(), version: next(), pending: next(), line: []byte(next())}
+		r := record{path: next(), version: next(), pending: next(), lines: []byte(next())}
 		records[r.path] = r
 	}
 	return records
@@ -155,7 +157,7 @@ func (a *archive) saveRecords(records []record) {
 	}
 	b := []byte{catalogueVersion}
 	for _, r := range records {
-		for _, field := range []string{r.path, r.version, r.pending, string(r.line)} {
+		for _, field := range []string{r.path, r.version, r.pending, string(r.lines)} {
 			b = binary.AppendUvarint(b, uint64(len(field)))
 			b = append(b, field...)
 		}
@@ -174,21 +176,13 @@ func (a *archive) catalogue(ctx context.Context) ([][]byte, error) {
 	}
 	s := &scan{a: a, old: a.loadRecords(), c: cache.New(catalogueCache, disk)}
 	defer s.c.Close()
-	err := s.folder(ctx, folder{a, ".", ""}, "")
-	if err == nil {
-		err = s.summarise(ctx)
-	}
+	err := s.run(ctx, "")
 	if s.changed || len(s.records) != len(s.old) {
-		a.saveRecords(s.done())
+		a.saveRecords(slices.DeleteFunc(slices.Clone(s.records), func(r record) bool { return r.open }))
 	}
 	if err != nil {
 		return nil, err
 	}
-	var lines [][]byte
-	for _, r := range s.records {
-		if len(r.line) > 0 {
-			lines = append(lines, r.line)
-		}
-	}
+	lines, _ := s.lines()
 	return lines, nil
 }

@@ -1,13 +1,16 @@
 package formats
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"path"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 // A scan finds the recordings of an archive, and opens those of which the
@@ -21,10 +24,31 @@ type scan struct {
 	changed bool
 }
 
-// A task is a recording to open for records[i].
+// A task is a recording or container to open for records[i].
 type task struct {
 	i   int
-	key recordingKey
+	dir nodes.Dir
+}
+
+// run scans the archive, which is called name in the mount.
+func (s *scan) run(ctx context.Context, name string) error {
+	if err := s.folder(ctx, folder{s.a, ".", ""}, name); err != nil {
+		return err
+	}
+	return s.summarise(ctx)
+}
+
+// lines returns what was found, and what on disk would tell more.
+func (s *scan) lines() (lines [][]byte, pending string) {
+	for _, r := range s.records {
+		if len(r.lines) > 0 {
+			lines = append(lines, r.lines)
+		}
+		if pending == "" {
+			pending = r.pending
+		}
+	}
+	return lines, pending
 }
 
 // folder adds what is below d, which is called name in the mount.
@@ -60,7 +84,9 @@ func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) 
 	case folder:
 		return s.folder(ctx, dir, at)
 	case recording:
-		s.found(at, dir.key)
+		s.found(at, versionKey(dir.key.v, dir.key.segments), dir)
+	case nested:
+		s.found(at, versionKey(dir.key.v, ""), dir)
 	}
 	return nil
 }
@@ -68,7 +94,7 @@ func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) 
 // file adds a file. What the catalogue knows of this version of it need not
 // be opened to learn what it is.
 func (s *scan) file(ctx context.Context, d folder, at, name string) error {
-	if _, _, ok := s.a.byName(name); !ok && !s.a.opt.Sniff {
+	if mode, ok := s.a.typeByName(name, typeFile); ok && !mode.IsDir() {
 		return nil
 	}
 	source := path.Join(d.path, name)
@@ -84,8 +110,8 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	if err != nil {
 		return err
 	}
-	if r, ok := e.Dir.(recording); ok {
-		s.found(at, r.key)
+	if e.Dir != nil {
+		s.found(at, v, e.Dir)
 		return nil
 	}
 	s.records = append(s.records, record{path: at, version: v})
@@ -103,12 +129,11 @@ func (s *scan) known(at, v string) bool {
 	return true
 }
 
-// found adds a recording.
-func (s *scan) found(at string, key recordingKey) {
-	v := versionKey(key.v, key.segments)
+// found adds a recording or a container.
+func (s *scan) found(at, v string, dir nodes.Dir) {
 	if !s.known(at, v) {
-		s.todo = append(s.todo, task{len(s.records), key})
-		s.records = append(s.records, record{path: at, version: v})
+		s.todo = append(s.todo, task{len(s.records), dir})
+		s.records = append(s.records, record{path: at, version: v, open: true})
 	}
 }
 
@@ -124,8 +149,7 @@ func (s *scan) summarise(ctx context.Context) error {
 					return
 				}
 				t := s.todo[i]
-				r := &s.records[t.i]
-				r.line, r.pending = s.a.summary(ctx, r.path, t.key, s.c)
+				s.open(ctx, &s.records[t.i], t.dir)
 			}
 		})
 	}
@@ -134,17 +158,34 @@ func (s *scan) summarise(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// done returns the records that are finished; the rest is for the next time.
-func (s *scan) done() []record {
-	open := map[int]bool{}
-	for _, t := range s.todo {
-		open[t.i] = len(s.records[t.i].line) == 0
+// open makes the lines of a recording or container.
+func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
+	switch dir := dir.(type) {
+	case recording:
+		r.lines, r.pending = s.a.summary(ctx, r.path, dir.key, s.c)
+		r.open = len(r.lines) == 0
+	case nested:
+		r.lines, r.pending, r.open = s.members(ctx, r.path, dir)
 	}
-	var list []record
-	for i, r := range s.records {
-		if !open[i] {
-			list = append(list, r)
-		}
+}
+
+// members returns the lines of all recordings in a container.
+func (s *scan) members(ctx context.Context, at string, n nested) (lines []byte, pending string, open bool) {
+	dir, err := n.dir(cache.SavedOnly(ctx))
+	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
+		return nil, missing.Name, false
 	}
-	return list
+	if err != nil {
+		return nil, "", true
+	}
+	f, ok := dir.(fixed)
+	if !ok { // it does not open
+		return nil, "", false
+	}
+	inner := &scan{a: f.d.a, c: s.c}
+	if err := inner.run(ctx, at); err != nil {
+		return nil, "", true
+	}
+	all, pending := inner.lines()
+	return bytes.Join(all, nil), pending, false
 }

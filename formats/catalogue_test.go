@@ -186,6 +186,33 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+func TestCatalogueOfNested(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	inner := packTar(t, entry{"d/x.log", "LOG one"}, entry{"y", "no recording"})
+	write(t, dir, "a.tar", string(packTar(t, entry{"z.log", "LOG two"}, entry{"in.tar", string(inner)})))
+	write(t, dir, "b.zip", "broken")
+	var opens, scans atomic.Int64
+	for _, want := range []int64{2, 0} {
+		opens.Store(0)
+		fsys, err := OpenLocal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fsys.Close()
+		root := NewArchive(fsys, []Format{logged(&opens, &scans)}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
+		var paths []string
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, s.Path)
+		}
+		if all := []string{"a.tar/in.tar/d/x.log", "a.tar/z.log"}; !slices.Equal(paths, all) || opens.Load() != want {
+			t.Errorf("%q, %d opened, want %q, %d", paths, opens.Load(), all, want)
+		}
+	}
+}
+
 func TestCatalogueGivesWay(t *testing.T) {
 	_, root := mount(t, map[string]string{CatalogueName: "mine", "sub/x.rec": "RECx"}, ArchiveOptions{})
 	if got, err := read(t, root, CatalogueName); got != "mine" || err != nil {

@@ -339,7 +339,7 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 			return undamaged, nil
 		}
 	}
-	streams := a.list[k.format].Streams && k.v.size > streamFrom
+	streams := k.format != noFormat && a.list[k.format].Streams && k.v.size > a.wholeSize/streamShare
 	if !streams && k.v.size <= a.wholeSize {
 		whole, err := a.wholes.Get(ctx, key)
 		if err != nil {
@@ -361,7 +361,7 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 	case streams:
 		src.Measure = u.length
 	case cache.IsSavedOnly(ctx):
-		return nil, &cache.NotSavedError{}
+		return nil, &cache.NotSavedError{Name: u.name}
 	default:
 		src.Size, err = u.length(ctx)
 	}

@@ -18,9 +18,9 @@ const (
 	// in the cache, or less if the cache is small.
 	wholeSize = 16 << 20
 
-	// streamFrom is from which stored size on a format that can is given a
-	// source that is not yet read to its end.
-	streamFrom = 2 << 20
+	// streamShare: from this part of wholeSize on, as it is stored, a format
+	// that can is given a source that is not yet read to its end.
+	streamShare = 8
 
 	idleUnpacked = 20 * time.Second
 )
@@ -38,6 +38,8 @@ type unpacked struct {
 	raw  io.ReaderAt
 	v    version
 	name string // of the copy in the disk cache
+
+	inMemory bool // no copy is made
 
 	mu     sync.Mutex // held while a frame is made
 	size   int64      // UnknownSize until known
@@ -225,7 +227,9 @@ func (u *unpacked) advance() ([]byte, error) {
 	}
 	if u.dec == nil {
 		u.dec, u.next = newDecoder(u.c, u.raw, u.v.size), 0
-		u.part = u.a.newSpill(u.name)
+		if !u.inMemory {
+			u.part = u.a.newSpill(u.name)
+		}
 	}
 	b := make([]byte, frameSize)
 	n, err := u.dec.read(b)

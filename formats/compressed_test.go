@@ -157,7 +157,7 @@ func newArchiveIn(t testing.TB, dir, disk string, limit int64) nodes.Dir {
 	if disk != "" {
 		opt.Disk = cache.NewDisk(disk, limit, nil)
 	}
-	c := cache.New(8<<20, nil) // small: recordings from 2 MiB on are large
+	c := cache.New(4<<20, nil) // small: recordings from 1 MiB on are large
 	t.Cleanup(c.Close)
 	return NewArchive(fsys, append([]Format{streaming}, testFormats...), c, opt)
 }
@@ -177,11 +177,11 @@ func copies(t *testing.T, disk string) (n int) {
 }
 
 func TestCompressedLarge(t *testing.T) {
-	content := body(9_000_000)
+	content := body(2_500_000)
 	dir, disk := t.TempDir(), t.TempDir()
 	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
 	write(t, dir, "b.stream.gz", string(packGzip(t, content)))
-	write(t, dir, "c.rec.zst", string(packSeekable(t, content, 1<<20)))
+	write(t, dir, "c.rec.zst", string(packSeekable(t, content, 300_000)))
 	gz := packGzip(t, content)
 	write(t, dir, "cut.rec.gz", string(gz[:len(gz)-1000]))
 
@@ -194,7 +194,7 @@ func TestCompressedLarge(t *testing.T) {
 			checkRandomReads(t, root, name+"/raw", dir)
 		}
 		got, err := read(t, root, "cut.rec.gz/body")
-		if err != nil || len(got) < 8_900_000 || string(content[3:][:len(got)]) != got {
+		if err != nil || len(got) < 2_400_000 || string(content[3:][:len(got)]) != got {
 			t.Errorf("cut.rec.gz: %d bytes, %v", len(got), err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestUnpackedBackwards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 30 {
+		for range 10 {
 			off := rand.IntN(len(content))
 			b := make([]byte, 100_000)
 			n, err := u.ReadAt(b, int64(off))
@@ -267,7 +267,7 @@ func TestUnpackedBackwards(t *testing.T) {
 
 func TestCompressedBomb(t *testing.T) {
 	dir := t.TempDir()
-	bombs := packZstd(t, append([]byte("REC"), make([]byte, 200<<20)...))
+	bombs := packZstd(t, append([]byte("REC"), make([]byte, 80<<20)...))
 	write(t, dir, "bomb.rec.zst", string(bombs))
 	write(t, dir, "bomb.stream.zst", string(bombs))
 	for _, disk := range []string{t.TempDir(), ""} {
@@ -285,7 +285,7 @@ func TestCompressedBomb(t *testing.T) {
 // A disk cache that is too small, or cannot be written, changes nothing that
 // can be read.
 func TestCompressedWithoutRoom(t *testing.T) {
-	content := body(9_000_000)
+	content := body(2_500_000)
 	dir := t.TempDir()
 	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
 	for _, limit := range []int64{1 << 20, 0} {
@@ -298,7 +298,7 @@ func TestCompressedWithoutRoom(t *testing.T) {
 
 // A damaged copy in the disk cache is made again.
 func TestCompressedDamagedCopy(t *testing.T) {
-	content := body(9_000_000)
+	content := body(2_500_000)
 	dir, disk := t.TempDir(), t.TempDir()
 	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
 	for _, hurt := range []func(b []byte) []byte{

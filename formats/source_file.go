@@ -100,6 +100,9 @@ func (r *fileReader) verify(h *handle) error {
 	if err != nil {
 		return err
 	}
+	if _, ok := info.Sys().(immutable); ok {
+		return nil
+	}
 	now := versionOf(info)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,248 @@
+package formats
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// entry is a member of a tar or zip; a name that ends in / is a directory,
+// content that begins with -> a link.
+type entry struct{ name, content string }
+
+func packTar(t testing.TB, entries ...entry) []byte {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, e := range entries {
+		h := &tar.Header{Name: e.name, Size: int64(len(e.content)), Mode: 0o644, ModTime: time.Unix(1e9, 0), Typeflag: tar.TypeReg}
+		if target, ok := strings.CutPrefix(e.content, "->"); ok {
+			h.Typeflag, h.Linkname, h.Size, e.content = tar.TypeSymlink, target, 0, ""
+		} else if target, ok := strings.CutPrefix(e.content, "=>"); ok {
+			h.Typeflag, h.Linkname, h.Size, e.content = tar.TypeLink, target, 0, ""
+		} else if strings.HasSuffix(e.name, "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(e.content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func packZip(t testing.TB, method uint16, entries ...entry) []byte {
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: method, Modified: time.Unix(1e9, 0)}
+		if target, ok := strings.CutPrefix(e.content, "->"); ok {
+			h.SetMode(os.ModeSymlink | 0o777)
+			e.content = target
+		}
+		f, err := w.CreateHeader(h)
+		if err == nil && !strings.HasSuffix(e.name, "/") {
+			_, err = f.Write([]byte(e.content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+var nestedEntries = []entry{
+	{"a.rec", "RECone"},
+	{"dir/", ""},
+	{"dir/b.rec", "RECtwo"},
+	{"dir/seg/first.part", "1"},
+	{"deep/er/text", "words"},
+	{"../../out", "caught"},
+	{"/etc/passwd", "root"},
+	{"twice", "old"},
+	{"twice", "new"},
+	{"link", "->dir/b.rec"},
+	{"leaves", "->../../x"},
+	{"./", ""},
+}
+
+var nestedTree = map[string]string{
+	"/": "", "/a.rec/": "", "/a.rec/body": "one", "/a.rec/raw": "RECone",
+	"/dir/": "", "/dir/b.rec/": "", "/dir/b.rec/body": "two", "/dir/b.rec/raw": "RECtwo",
+	"/dir/seg/": "", "/dir/seg/body": "1",
+	"/deep/": "", "/deep/er/": "", "/deep/er/text": "words",
+	"/out": "caught", "/etc/": "", "/etc/passwd": "root", "/twice": "new",
+	"/link/": "", "/link/body": "two", "/link/raw": "RECtwo", "/leaves": "->outside-the-archive:../../x",
+}
+
+func TestNested(t *testing.T) {
+	tarBytes := packTar(t, nestedEntries...)
+	files := map[string]string{
+		"t.tar":      string(tarBytes),
+		"t.tar.gz":   string(packGzip(t, tarBytes)),
+		"t.tgz":      string(packGzip(t, tarBytes)),
+		"t.tar.zst":  string(packZstd(t, tarBytes)),
+		"s.zip":      string(packZip(t, zip.Store, nestedEntries...)),
+		"d.zip":      string(packZip(t, zip.Deflate, nestedEntries...)),
+		"plain.text": "text",
+	}
+	_, root := mount(t, files, ArchiveOptions{})
+	nodestest.Check(t, root)
+	want := map[string]string{"./": "", "plain.text": "text"}
+	for name := range files {
+		if name != "plain.text" {
+			for inner, content := range nestedTree {
+				want[name+inner] = content
+			}
+		}
+	}
+	wantTree(t, show(t, root), want)
+}
+
+func TestNestedDepth(t *testing.T) {
+	b := packTar(t, entry{"a.rec", "RECdeep"})
+	for i := range maxDepth {
+		b = packTar(t, entry{fmt.Sprintf("%d.tar", i), string(b)})
+	}
+	_, root := mount(t, map[string]string{"top.tar": string(b)}, ArchiveOptions{})
+	got := show(t, root)
+	if _, ok := got["top.tar/3.tar/2.tar/1.tar/0.tar"]; !ok {
+		t.Errorf("the fifth container is not shown as a file: %v", got)
+	}
+	b = packTar(t, entry{"x.zip", string(packZip(t, zip.Deflate, entry{"y.tar.gz", string(packGzip(t, packTar(t, entry{"a.rec", "RECdeep"})))}))})
+	_, root = mount(t, map[string]string{"top.tar": string(b)}, ArchiveOptions{})
+	if got, err := read(t, root, "top.tar/x.zip/y.tar.gz/a.rec/body"); got != "deep" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestNestedLinksAndClashes(t *testing.T) {
+	_, root := mount(t, map[string]string{"a.tar": string(packTar(
+		t,
+		entry{"file", "text"}, entry{"hard", "=>file"}, entry{"none", "=>nowhere"},
+		entry{"file/below", "hidden"}, entry{"d/x", "1"}, entry{"d", "a file"},
+		entry{strings.Repeat("n", 300), "too long"}, entry{"loop", "->loop"}, entry{"up/here", "->.."},
+	))}, ArchiveOptions{})
+	wantTree(t, show(t, root), map[string]string{
+		"./": "", "a.tar/": "", "a.tar/file": "text", "a.tar/hard": "text", "a.tar/d/": "", "a.tar/d/x": "1",
+		"a.tar/loop": "->loop", "a.tar/up/": "", "a.tar/up/here": "->..",
+	})
+}
+
+func TestNestedBroken(t *testing.T) {
+	whole := packTar(t, entry{"a.rec", "RECone"}, entry{"b", strings.Repeat("x", 5000)}, entry{"c", "y"})
+	zipped := packZip(t, zip.Deflate, entry{"a", strings.Repeat("text", 100)}, entry{"b", "fine"})
+	flipped := bytes.Clone(zipped)
+	flipped[46] ^= 0x40 // in the data of the first member
+	_, root := mount(t, map[string]string{
+		"cut.tar":     string(whole[:3000]),
+		"garbage.tar": strings.Repeat("garbage", 1000),
+		"empty.tar":   "",
+		"cut.zip":     string(zipped[:len(zipped)-10]),
+		"flipped.zip": string(flipped),
+		"cut.tar.gz":  string(packGzip(t, whole)[:40]),
+	}, ArchiveOptions{})
+	got := show(t, root)
+	for name, want := range map[string]string{
+		"cut.tar/a.rec/body": "one", "cut.tar/b": strings.Repeat("x", 3000-1536),
+		"garbage.tar/raw": strings.Repeat("garbage", 1000), "empty.tar/": "", "flipped.zip/b": "fine",
+		"cut.zip/raw": string(zipped[:len(zipped)-10]),
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %.200q, want %.200q", name, got[name], want)
+		}
+	}
+	for _, name := range []string{"garbage.tar/error.txt", "cut.zip/error.txt"} {
+		if !strings.HasPrefix(got[name], "format: ") {
+			t.Errorf("%s: %q", name, got[name])
+		}
+	}
+	if !strings.HasPrefix(got["flipped.zip/a"], "error: ") {
+		t.Errorf("flipped.zip/a: %q", got["flipped.zip/a"])
+	}
+}
+
+func TestNestedLarge(t *testing.T) {
+	content := body(3_000_000)
+	dir, disk := t.TempDir(), t.TempDir()
+	write(t, dir, "a.zip", string(packZip(t, zip.Deflate, entry{"a.rec", string(content)})))
+	write(t, dir, "b.tar.gz", string(packGzip(t, packTar(t, entry{"a.rec", string(content)}, entry{"a.rec.gz", string(packGzip(t, content))}))))
+	for _, where := range []string{disk, ""} {
+		root := newArchiveIn(t, dir, where, 1<<30)
+		for _, name := range []string{"a.zip/a.rec", "b.tar.gz/a.rec", "b.tar.gz/a.rec.gz"} {
+			if got, err := read(t, root, name+"/body"); err != nil || got != string(content[3:]) {
+				t.Errorf("%s: %d bytes, %v", name, len(got), err)
+			}
+		}
+	}
+	copies(t, disk)
+}
+
+func TestNestedSparse(t *testing.T) {
+	gnu, err := exec.LookPath("tar")
+	if err != nil {
+		t.Skip("no tar: ", err)
+	}
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "a.rec"))
+	if err == nil {
+		_, err = f.WriteAt([]byte("REC"), 0)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte("end"), 1<<20)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(make([]byte, 1<<20-3), "end"...)
+	for _, format := range []string{"gnu", "posix"} {
+		out, err := exec.CommandContext(t.Context(), gnu, "-C", dir, "--sparse", "--format="+format, "-cf", filepath.Join(dir, "s.tar"), "a.rec").CombinedOutput()
+		if err != nil {
+			t.Skip("tar makes no sparse files: ", string(out))
+		}
+		root := newArchiveIn(t, dir, "", 0)
+		if got, err := read(t, root, "s.tar/a.rec/body"); err != nil || got != string(want) {
+			t.Errorf("%s: %d bytes, %v", format, len(got), err)
+		}
+	}
+}
+
+func TestNestedStays(t *testing.T) {
+	_, root := mount(t, map[string]string{"a.tar": string(packTar(t, entry{"d/x", "1"}))}, ArchiveOptions{})
+	e, err := nodes.Lookup(t.Context(), root, "a.tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := e.Dir.(nodes.Volatile); ok {
+		t.Error("what is in a file may change")
+	}
+	again, _ := nodes.Lookup(t.Context(), root, "a.tar")
+	if e.Dir != again.Dir {
+		t.Error("two look-ups of one version differ")
+	}
+	d, _ := nodes.Lookup(t.Context(), root, "a.tar/d")
+	if _, ok := d.Dir.(nodes.Volatile); ok {
+		t.Error("a directory in a file may change")
+	}
+}
