@@ -21,36 +21,61 @@ var inputDiffLens = func() (lens [inputs]int) {
 // account counts an event that was applied. The lengths of what will be rendered of it follow from its numbers for
 // the two kinds that nearly all records are; the others are rendered.
 func (b *builder) account(e *event) {
-	b.counts.kinds[-e.kind]++
 	if e.offset >= b.offsetLimit {
+		b.fold()
 		b.offsetLen = uintLen(uint64(e.offset))
 		b.offsetLimit = int64(pow10[b.offsetLen])
 	}
 	switch {
 	case e.kind == playerDiff && e.known:
-		p, a := e.player, &b.active[e.place]
-		row := a.x.of(p.x) + a.y.of(p.y)
-		a.rows[positionTable]++
-		a.bytes[positionTable] += int64(b.tickLen + row + len(",,\n"))
-		b.chunk.lines += int64(b.offsetLen + a.cidLen + shortLen(e.x) + shortLen(e.y) + row + playerDiffLen)
+		a := &b.active[e.place]
+		a.positions.count++
+		a.positions.digits += a.x.of(e.player.x) + a.y.of(e.player.y)
+		b.digits += shortLen(e.x) + shortLen(e.y)
 	case e.kind == inputDiff && e.known:
 		a := &b.active[e.place]
-		n := b.offsetLen + a.cidLen + inputDiffLen
 		for m := e.changed; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
-			n += inputDiffLens[i] + shortLen(e.input[i])
-			l := shortLen(e.player.input[i])
-			a.inputLen += l - int(a.inputLens[i])
-			a.inputLens[i] = uint8(l)
+			b.digits += inputDiffLens[i] + shortLen(e.input[i])
+			n := shortLen(e.player.input[i])
+			a.inputLen += n - int(a.inputLens[i])
+			a.inputLens[i] = uint8(n)
 		}
 		if e.changed != 0 {
-			n-- // the first member has no comma
+			b.digits-- // the first member has no comma
 		}
-		a.rows[inputTable]++
-		a.bytes[inputTable] += int64(b.tickLen + a.inputLen + inputs + len("\n"))
-		b.chunk.lines += int64(n + a.inputLen)
+		a.inputs.count++
+		a.inputs.digits += a.inputLen
 	default:
 		b.accountRare(e)
+	}
+}
+
+// fold counts what was gathered of the frequent kinds, while tick and offset still have their lengths.
+func (b *builder) fold() {
+	for i := range b.active {
+		b.foldActive(&b.active[i])
+	}
+	b.chunk.lines += int64(b.digits)
+	b.digits = 0
+}
+
+func (b *builder) foldActive(a *active) {
+	for _, kind := range []struct {
+		*gathered
+		kind      kind
+		table     table
+		row, line int // lengths without the numbers that vary
+	}{
+		{&a.positions, playerDiff, positionTable, b.tickLen + len(",,\n"), playerDiffLen},
+		{&a.inputs, inputDiff, inputTable, b.tickLen + inputs + len("\n"), inputDiffLen},
+	} {
+		n, digits := int64(kind.count), int64(kind.digits)
+		a.rows[kind.table] += n
+		a.bytes[kind.table] += n*int64(kind.row) + digits
+		b.chunk.lines += n*int64(kind.line+b.offsetLen+a.cidLen) + digits
+		b.counts.kinds[-kind.kind] += n
+		*kind.gathered = gathered{}
 	}
 }
 
@@ -63,6 +88,7 @@ func (b *builder) countAnomaly(e *event) {
 
 // accountRare counts an event of a kind that is seldom.
 func (b *builder) accountRare(e *event) {
+	b.counts.kinds[-e.kind]++
 	if e.anomaly != noAnomaly {
 		b.countAnomaly(e)
 	}
@@ -125,6 +151,7 @@ func (b *builder) beginStay(e *event) {
 	b.grow()
 	a := &b.active[e.place]
 	if a.stay != e.stay {
+		b.foldActive(a)
 		if a.stay != noStay {
 			b.past = append(b.past, a.activity)
 		}

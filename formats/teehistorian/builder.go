@@ -24,6 +24,7 @@ type builder struct {
 	tickList []int32
 	active   []active   // by place in state.players
 	past     []activity // of stays that are not the latest any more
+	digits   int        // what else lines/ has of frequent kinds since the last fold
 	scratch  []byte
 
 	tickLen     int   // digits of the tick
@@ -37,9 +38,17 @@ type builder struct {
 type active struct {
 	activity
 	cidLen    int
+	positions gathered
+	inputs    gathered
 	x, y      lengths
 	inputLen  int // all of inputLens
 	inputLens [inputs]uint8
+}
+
+// A gathered is the number of records of a frequent kind, and the characters of the numbers in their rows, since
+// the last fold.
+type gathered struct {
+	count, digits int
 }
 
 func newActive(p *player) active {
@@ -111,7 +120,7 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 // run reads to the end of the records.
 func (b *builder) run() error {
 	e := &b.event
-	for b.end != endFinished {
+	for done := b.end == endFinished; !done; done = e.kind == finish {
 		if err := b.scan.next(&e.record); err != nil {
 			return b.stop(err)
 		}
@@ -120,10 +129,8 @@ func (b *builder) run() error {
 		}
 		b.state.apply(e)
 		b.account(e)
-		if e.kind == finish {
-			b.end = endFinished
-		}
 	}
+	b.end = endFinished
 	return b.checkTrailing()
 }
 
@@ -187,6 +194,7 @@ func (b *builder) startTick(r *record) {
 
 // measureTick sets what depends on the length of the tick.
 func (b *builder) measureTick(tick int32) {
+	b.fold()
 	b.tickLen = intLen(tick)
 	time := uintLen(uint64(tick) * tickMS)
 	b.tickLines = int64(len(`{"tick":,"time_ms":,"events":[`) + b.tickLen + time + len(tickTail) - len(","))
@@ -214,11 +222,11 @@ func (s *state) weight() int { return len(s.players) + len(s.practice) }
 
 // closeChunk adds the open chunk, which ends at end.
 func (b *builder) closeChunk(end int64) {
+	b.activity = b.flush()
 	b.chunk.size = end - b.chunk.offset
 	b.chunk.count = len(b.tickList)
 	b.scratch = appendTicks(b.scratch[:0], b.tickList)
 	b.chunk.ticks = slices.Clone(b.scratch)
-	b.activity = b.flush()
 	b.scratch = appendActivity(b.scratch[:0], b.activity)
 	b.chunk.activity = slices.Clone(b.scratch)
 	b.chunks = append(b.chunks, b.chunk)
@@ -226,6 +234,7 @@ func (b *builder) closeChunk(end int64) {
 
 // flush returns what the open chunk holds for each stay, which is counted in the stay too, and begins anew.
 func (b *builder) flush() []activity {
+	b.fold()
 	var list []activity
 	number := int32(len(b.chunks))
 	take := func(a *activity) {
@@ -259,13 +268,13 @@ func (b *builder) flush() []activity {
 // finish closes the last chunk and keeps what is needed to go on.
 func (b *builder) finish() {
 	b.bytes = b.scan.position()
-	b.records = 0
-	for _, n := range b.counts.kinds {
-		b.records += n
-	}
 	b.tail = b.checkpoint(b.scan.dec.tick, b.scan.dec.last)
 	if b.open {
 		b.closeChunk(b.bytes)
+	}
+	b.records = 0
+	for _, n := range b.counts.kinds {
+		b.records += n
 	}
 	b.sortStays()
 }

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"fmt"
 	"sort"
 	"strconv"
 	"sync/atomic"
@@ -201,7 +200,7 @@ func (x *index) dirs(safe func(string) string) []string {
 	next := map[string]int{} // where to look for a free number
 	for i := range x.stays {
 		s := &x.stays[i]
-		base := fmt.Sprintf("%02d", s.cid)
+		base := idText(s.cid)
 		if len(s.names) > 0 {
 			base += "-" + safe(s.names[0])
 		}

@@ -1,8 +1,8 @@
 package teehistorian
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -135,7 +135,7 @@ func appendTwoDigits(b []byte, n int32) []byte {
 type logLine struct {
 	tick int32
 	who  who
-	text []byte // with its space before, without its newline
+	text []byte // with a space before, without a newline
 	with *who   // whom the text ends with
 }
 
@@ -144,6 +144,9 @@ type who struct {
 	stay int32 // noStay: word
 	word string
 }
+
+// nobody is who a line without one is about.
+var nobody = who{stay: noStay}
 
 func (w who) append(b []byte, dir func(stay int32) string) []byte {
 	if w.stay == noStay {
@@ -157,7 +160,7 @@ func (l *logLine) append(b []byte, dir func(stay int32) string) []byte {
 	b = jsonenc.Int(b, l.tick)
 	b = append(b, ' ')
 	b = appendClock(b, l.tick)
-	if l.who.stay != noStay || l.who.word != "" {
+	if l.who != nobody {
 		b = append(b, ' ')
 		b = l.who.append(b, dir)
 	}
@@ -174,7 +177,15 @@ func (e *event) who(cid int32) who {
 	if e.stay != noStay {
 		return who{stay: e.stay}
 	}
-	return who{noStay, fmt.Sprintf("%02d", cid)}
+	return who{noStay, idText(cid)}
+}
+
+// idText is a client id with at least two digits.
+func idText(cid int32) string {
+	if cid >= 0 && cid < 10 {
+		return "0" + strconv.Itoa(int(cid))
+	}
+	return strconv.Itoa(int(cid))
 }
 
 // who returns the latest stay of a client id, or the id.
@@ -182,87 +193,96 @@ func (s *state) who(cid int32) who {
 	if p := s.lookup(cid); p != nil && p.stay != noStay {
 		return who{stay: p.stay}
 	}
-	return who{noStay, fmt.Sprintf("%02d", cid)}
+	return who{noStay, idText(cid)}
 }
 
 // logLine returns the line of e in events.txt (tree section 9), if it has one. No record has two.
 func (s *state) logLine(e *event) (logLine, bool) {
-	line := func(w who, format string, args ...any) (logLine, bool) {
-		return logLine{tick: e.tick, who: w, text: fmt.Appendf(nil, " "+format, args...)}, true
-	}
+	l := logLine{tick: e.tick, who: e.who(e.cid)}
 	switch e.kind {
 	case finish:
-		return line(who{stay: noStay}, "end")
+		l.who, l.text = nobody, append(l.text, " end"...)
 	case join:
 		if e.stay != noStay {
-			return line(e.who(e.cid), "joined")
+			l.text = append(l.text, " joined"...)
 		}
 	case drop:
-		if len(e.data) == 0 {
-			return line(e.who(e.cid), "left")
+		l.text = append(l.text, " left"...)
+		if len(e.data) > 0 {
+			l.text = appendQuoted(append(l.text, ' '), cleanText(e.data))
 		}
-		return line(e.who(e.cid), "left %s", appendQuoted(nil, cleanText(e.data)))
 	case consoleCommand:
-		w := e.who(e.cid)
 		if name, ok := commandSources[e.cid]; ok {
-			w.word = name
+			l.who.word = name
 		}
-		return line(w, "ran %s", appendTyped(nil, e))
+		l.text = appendTyped(append(l.text, " ran "...), e)
 	case netMessage:
-		if e.renamed {
-			return line(e.who(e.cid), "is called %s", appendQuoted(nil, e.player.name))
-		}
+		l.renamed(e)
 	case extension:
-		return s.extensionLine(e, line)
+		s.extensionLine(&l, e)
 	}
-	return logLine{}, false
+	return l, len(l.text) > 0
 }
 
-func (s *state) extensionLine(e *event, line func(who, string, ...any) (logLine, bool)) (logLine, bool) {
-	p, nobody := &e.payload, who{stay: noStay}
+// renamed says how the stay of e is called now, if that is new.
+func (l *logLine) renamed(e *event) {
+	if e.renamed {
+		l.text = appendQuoted(append(l.text, " is called "...), e.player.name)
+	}
+}
+
+// extensionLine completes l for an EX record. One with missing fields has a line only if it is a team save that can
+// be named.
+func (s *state) extensionLine(l *logLine, e *event) {
+	p := &e.payload
 	saved := find(p.values, "save_id").bytes
 	if p.short && saved == nil {
-		return logLine{}, false
+		return
 	}
-	cid, team := p.num("cid"), p.num("team")
+	l.who = e.who(p.num("cid"))
 	switch p.typ.event {
 	case "player_name":
-		if e.renamed {
-			return line(e.who(cid), "is called %s", appendQuoted(nil, e.player.name))
-		}
+		l.renamed(e)
 	case "player_rejoin":
-		return line(e.who(cid), "reconnected")
+		l.text = append(l.text, " reconnected"...)
 	case "player_team":
-		return line(e.who(cid), "enters team %d", team)
+		l.text = jsonenc.Int(append(l.text, " enters team "...), p.num("team"))
 	case "auth_init", "auth_login":
-		identity := appendQuoted(nil, cleanText(find(p.values, "identity").bytes))
-		return line(e.who(cid), "logged in as %s level %d", identity, p.num("level"))
+		l.text = appendQuoted(append(l.text, " logged in as "...), cleanText(find(p.values, "identity").bytes))
+		l.text = jsonenc.Int(append(l.text, " level "...), p.num("level"))
 	case "auth_logout":
-		return line(e.who(cid), "logged out")
+		l.text = append(l.text, " logged out"...)
 	case "player_finish":
-		return line(e.who(cid), "finished in %s", appendClock(nil, p.num("time_ticks")))
+		l.text = appendClock(append(l.text, " finished in "...), p.num("time_ticks"))
 	case "player_switch":
-		l, ok := line(e.who(p.num("cid1")), "swaps with")
 		with := s.who(p.num("cid2"))
-		l.with = &with
-		return l, ok
+		l.who, l.with = e.who(p.num("cid1")), &with
+		l.text = append(l.text, " swaps with"...)
 	case "team_practice":
 		if p.num("practice") != 0 {
-			return line(nobody, "team %d practice on", team)
+			l.team(e, " practice on")
+		} else {
+			l.team(e, " practice off")
 		}
-		return line(nobody, "team %d practice off", team)
 	case "team_finish":
-		return line(nobody, "team %d finished in %s", team, appendClock(nil, p.num("time_ticks")))
+		l.team(e, " finished in ")
+		l.text = appendClock(l.text, p.num("time_ticks"))
 	case "save_success":
-		return line(nobody, "team %d saved %s", team, uuid.UUID(saved))
+		l.team(e, " saved "+uuid.UUID(saved).String())
 	case "load_success":
-		return line(nobody, "team %d loaded %s", team, uuid.UUID(saved))
+		l.team(e, " loaded "+uuid.UUID(saved).String())
 	case "save_failure":
-		return line(nobody, "team %d save failed", team)
+		l.team(e, " save failed")
 	case "load_failure":
-		return line(nobody, "team %d load failed", team)
+		l.team(e, " load failed")
 	}
-	return logLine{}, false
+}
+
+// team begins a line about the team of e.
+func (l *logLine) team(e *event, text string) {
+	l.who = nobody
+	l.text = jsonenc.Int(append(l.text, " team "...), e.payload.num("team"))
+	l.text = append(l.text, text...)
 }
 
 var commandSources = map[int32]string{-1: "server", -2: "map", -3: "config"}
