@@ -2,9 +2,8 @@ package butter
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
 	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/echovr"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -230,7 +230,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-func FuzzTree(f *testing.F) {
+// FuzzScan holds the chunks that decode by themselves to the pass over the whole file.
+func FuzzScan(f *testing.F) {
 	for _, l := range []*layout{layoutDec2021, layoutV1, layoutV2, layoutV3Early, layoutV3} {
 		for _, mapIndex := range []uint8{2, 5} {
 			b, _ := sample(l, mapIndex, 2, 3, l.bones, func(w *writer) { w.interval, w.private = 2, true })
@@ -238,26 +239,29 @@ func FuzzTree(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		dir := openBroken(t, b)
-		if dir == nil {
+		Match(b)
+		r, err := NewReader(bytes.NewReader(b), int64(len(b)), 0)
+		if err != nil {
 			return
 		}
-		ctx := context.Background()
-		err := nodes.Walk(ctx, dir, func(name string, e nodes.Entry, err error) error {
-			if e.File == nil || err != nil {
-				return err
+		x, err := r.Scan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoder := echovr.NewEncoder(r.Match())
+		for n := range x.Chunks {
+			c, _, err := r.Chunk(n, x.Chunks[n].State, encoder)
+			if err != nil {
+				t.Fatal(err)
 			}
-			size, err := e.File.Size(ctx)
-			if err != nil || size > 1<<20 {
-				return nil
+			if len(c.Frames) != x.Chunks[n].Ticks() {
+				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks())
 			}
-			if got, err := nodes.ReadAll(ctx, e.File); err != nil || int64(len(got)) != size {
-				t.Errorf("%s: %d bytes, %v, announced %d", name, len(got), err, size)
+			for i, size := range x.Chunks[n].TickSizes {
+				if tick := c.Tick(i); !json.Valid(tick) || len(tick) != int(size) {
+					t.Fatalf("tick %d of chunk %d has %d bytes, %d in the pass:\n%s", i, n, len(tick), size, tick)
+				}
 			}
-			return nil
-		})
-		if err != nil && err != iofs.SkipDir {
-			t.Error(err)
 		}
 	})
 }

@@ -264,17 +264,34 @@ func FuzzOrder(f *testing.F) {
 	})
 }
 
-func FuzzTree(f *testing.F) {
+// FuzzScan holds the chunks that are read by themselves to the pass over the whole text.
+func FuzzScan(f *testing.F) {
 	f.Add(textOf(2))
 	f.Add(zipOf(f, textOf(2), zip.Deflate, "x"))
 	f.Add(zipOf(f, textOf(1), zip.Store, "x"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		dir := tree(t, b)
-		if dir == nil {
+		Match(b)
+		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
 			return
 		}
-		for _, name := range []string{"index.json", "scores.json", "events.jsonl"} {
-			read(t, dir, name)
+		x, err := r.Scan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range x.Chunks {
+			c, _, err := r.Chunk(n, &x.Chunks[n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Frames) != x.Chunks[n].Ticks() {
+				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks())
+			}
+			for i, size := range x.Chunks[n].TickSizes {
+				if tick := c.Tick(i); !json.Valid(tick) || len(tick) != int(size) {
+					t.Fatalf("tick %d has %d bytes, %d in the pass:\n%s", i, len(tick), size, tick)
+				}
+			}
 		}
 	})
 }
