@@ -58,6 +58,32 @@ func (r *Reader) checkLength(l *Layer) error {
 	return fault(code, offset, "layer %d has %d records of %d bytes, data %d has %d bytes", l.Index, n, record, ref, there)
 }
 
+// maxDocument bounds a JSON document or a picture made of one layer. No map of
+// a game comes near.
+const maxDocument = 256 << 20
+
+// checkDocument tells whether what takes about size bytes can be made of a
+// layer.
+func (r *Reader) checkDocument(l *Layer, size int64) error {
+	if size <= maxDocument {
+		return nil
+	}
+	return fault("layer_size", r.Items[l.Item].Offset, "layer %d takes %d bytes to show, the limit is %d", l.Index, size, maxDocument)
+}
+
+// maxText is about the length in JSON that the records of a layer that passed
+// checkLayer may have.
+func (l *Layer) maxText() int64 {
+	switch l.Kind {
+	case KindTele, KindSpeedup, KindSwitch, KindTune:
+		w, h := l.dimensions()
+		return w * h * tileText
+	case KindQuads, KindSounds, KindOldSounds:
+		return int64(l.ints[4]) * quadText
+	}
+	return 0
+}
+
 // recordSize is the length of a tile, quad or sound source.
 func (l *Layer) recordSize() int64 {
 	switch l.Kind {
@@ -99,27 +125,32 @@ func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
 	if !l.runs() {
 		return data[:w*h*l.recordSize()], nil
 	}
-	if err := r.checkRuns(l, data); err != nil {
+	if err := r.checkRuns(l, runTiles(data)); err != nil {
 		return nil, err
 	}
 	return expandRuns(data, int(w*h)), nil
 }
 
-// checkRuns tells whether run lengths end exactly with the last tile.
-func (r *Reader) checkRuns(l *Layer, data []byte) error {
+// checkRuns tells whether run lengths of n tiles end exactly with the last
+// tile of a layer.
+func (r *Reader) checkRuns(l *Layer, n int64) error {
 	w, h := l.dimensions()
-	if n := runTiles(data); len(data)%4 != 0 || n != w*h {
-		return fault("tiles_run_length", r.Items[l.Item].Offset,
-			"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, len(data), n)
+	if n == w*h {
+		return nil
 	}
-	return nil
+	return fault("tiles_run_length", r.Items[l.Item].Offset,
+		"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, r.Data[*l.Data()].Size, max(n, 0))
 }
 
-// runTiles returns how many tiles run lengths stand for.
+// runTiles returns how many tiles run lengths stand for, -1 if they do not
+// end with a whole one.
 func runTiles(data []byte) int64 {
-	n := int64(0)
-	for i := 0; i+4 <= len(data); i += 4 {
-		n += int64(data[i+2]) + 1
+	if len(data)%4 != 0 {
+		return -1
+	}
+	n := int64(len(data) / 4)
+	for i := 2; i < len(data); i += 4 {
+		n += int64(data[i])
 	}
 	return n
 }

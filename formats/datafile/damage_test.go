@@ -1,12 +1,14 @@
 package datafile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,11 +107,10 @@ func TestFlipTables(t *testing.T) {
 	b, c := ownMaps(t)["ok_tiny.map"], newCache(t)
 	r := mustRead(t, b)
 	for at := range r.Header.dataAt() {
-		for _, bits := range []byte{0x01, 0xff} {
-			b[at] ^= bits
-			walkDamaged(t, c, b, "flip %#x at %d", bits, at)
-			b[at] ^= bits
-		}
+		bits := []byte{0x01, 0x80, 0xff}[at%3]
+		b[at] ^= bits
+		walkDamaged(t, c, b, "flip %#x at %d", bits, at)
+		b[at] ^= bits
 	}
 }
 
@@ -295,5 +296,69 @@ func TestByteOrder(t *testing.T) {
 	b := w.bytes()
 	if got := mustRead(t, b).Header; got.Magic != "ATAD" || got.NumItems != 5 || binary.LittleEndian.Uint32(b[20:]) != 5 {
 		t.Errorf("header %+v", got)
+	}
+}
+
+// TestOneItemManyUses refers to one large data item from everywhere.
+func TestOneItemManyUses(t *testing.T) {
+	w := &mapWriter{}
+	big := w.content(bytes.Repeat([]byte{7, 26, 0, 3}, 2<<20))
+	const many = 200
+	w.item(typeInfo, 1, big, big, big, big, -1)
+	for range many {
+		w.item(typeImage, 1, 1, 1, 0, big, big)
+		w.item(typeSound, 1, 0, big, big, 0)
+		w.item(typeLayer, ints(0, layerTiles, 0, 2, 3000, 3000, 2, 255, 255, 255, 255, -1, 0, -1, big, big)...)
+		w.item(typeLayer, ints(0, layerTiles, 0, 4, 2048, 1024, 0, 255, 255, 255, 255, -1, 0, -1, big)...)
+	}
+	root, err := openTree(t, w.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	spent := allocated(func() {
+		for _, name := range []string{"index.json", "map.json", "images", "sounds", "layers"} {
+			e, err := nodes.Lookup(t.Context(), root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.File != nil {
+				_, err = nodes.ReadAll(t.Context(), e.File)
+			} else {
+				_, err = e.Dir.Len(t.Context())
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+	if d := time.Since(start); d > hang || spent > 64<<20 {
+		t.Errorf("takes %v and %d bytes", d, spent)
+	}
+	codes := problemCodes(t, root)
+	if !slices.Contains(codes, "layer_size") && !slices.Contains(codes, "tiles_size") {
+		t.Errorf("problems %v", slices.Compact(codes))
+	}
+}
+
+// TestTooManyTiles asks for the JSON of more teleporters than fit.
+func TestTooManyTiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("inflates much")
+	}
+	const side = 2400
+	w := &mapWriter{}
+	w.item(typeVersion, 1)
+	w.tileLayer("Tele", side, side, 2, -1, bytes.Repeat([]byte{1, 26}, side*side))
+	root, err := openTree(t, w.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := nodestest.Check(t, root)
+	if err := bad["layers/xx-00-tele-Tele.json"]; len(bad) != 1 || !isFault(err) {
+		t.Errorf("these fail: %v", bad)
+	}
+	if got := problemCodes(t, root); !slices.Equal(got, []string{"layer_size"}) {
+		t.Errorf("problems %v", got)
 	}
 }

@@ -124,3 +124,23 @@ func (r *Reader) checkRef(ref int32, offset int64, what string) error {
 	}
 	return nil
 }
+
+// Limits of texts, far above what editors allow. They bound what a map can
+// make of one data item that many items refer to.
+const (
+	maxName     = 4 << 10
+	maxInfo     = 1 << 20
+	maxSettings = 16 << 20
+)
+
+// checkText tells whether ref is the index of a data item of at most limit
+// bytes.
+func (r *Reader) checkText(ref int32, offset int64, what string, limit int64) error {
+	if err := r.checkRef(ref, offset, what); err != nil {
+		return err
+	}
+	if size := r.Data[ref].Size; size > limit {
+		return fault("data_too_large", offset, "%s refers to data %d of %d bytes, the limit is %d", what, ref, size, limit)
+	}
+	return nil
+}

@@ -42,7 +42,7 @@ func (r *Reader) checkImageItem(o *Image, name string) error {
 		return err
 	}
 	if o.Variant != variantRGB && o.Variant != variantRGBA {
-		return fault("image_format", offset, "image %d %q has variant %d", o.Index, name, o.Variant)
+		return fault("image_format", offset, "image %d %.80q has variant %d", o.Index, name, o.Variant)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (r *Reader) checkImageItem(o *Image, name string) error {
 // against the length of its data.
 func (r *Reader) checkPixels(o *Image, name string) error {
 	if there := r.Data[o.Data].Size; o.Width < 1 || o.Height < 1 || there < o.pixelBytes() {
-		return fault("image_size", r.Items[o.Item].Offset, "image %d %q has %dx%d %s pixels, data %d has %d bytes",
+		return fault("image_size", r.Items[o.Item].Offset, "image %d %.80q has %dx%d %s pixels, data %d has %d bytes",
 			o.Index, name, o.Width, o.Height, o.format(), o.Data, there)
 	}
 	return nil

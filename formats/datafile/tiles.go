@@ -3,6 +3,7 @@ package datafile
 import (
 	"encoding/binary"
 	"io"
+	"slices"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -35,6 +36,17 @@ func (r *Reader) tiles(l *Layer, data []byte) (*Tiles, error) {
 
 // numbered tells whether a tile has more to it than index and flags.
 func (t *Tiles) numbered() bool { return t.main > 0 }
+
+// nonZero is the number of tiles that are not all zero.
+func (t *Tiles) nonZero() int {
+	n := 0
+	for record := range slices.Chunk(t.Records, t.size) {
+		if !isZero(record) {
+			n++
+		}
+	}
+	return n
+}
 
 // A tileCounts says how often each index or type occurs.
 type tileCounts [256]int

@@ -237,11 +237,3 @@ func (t *tree) dataFile(i int) nodes.File {
 	}
 	return nodes.Sized(d.Size, content)
 }
-
-// ref returns the content of the data item that a field refers to.
-func (t *tree) ref(ctx context.Context, ref int32, item int, what string) ([]byte, error) {
-	if err := t.r.checkRef(ref, t.r.Items[item].Offset, what); err != nil {
-		return nil, err
-	}
-	return t.data.Get(ctx, int(ref))
-}

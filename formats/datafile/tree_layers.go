@@ -7,6 +7,12 @@ import (
 	"recfs/nodes"
 )
 
+// About what a record takes in JSON.
+const (
+	tileText = 50
+	quadText = 400
+)
+
 // layerStem is the path of a layer's files without extension.
 func layerStem(l *Layer) string {
 	group := "xx"
@@ -123,6 +129,9 @@ func (t *tree) layerDocument(ctx context.Context, l *Layer) (any, error) {
 		if content, err = t.r.layerRecords(l, data); err != nil {
 			return nil, err
 		}
+		if err := t.r.checkDocument(l, l.maxText()); err != nil {
+			return nil, err
+		}
 	}
 	switch l.Kind {
 	case KindQuads:
@@ -148,6 +157,9 @@ func (t *tree) tilesDocument(ctx context.Context, l *Layer, doc object) (any, er
 	doc.set("non_air", counts.nonAir())
 	doc.set("counts", counts)
 	if tiles.numbered() {
+		if err := t.r.checkDocument(l, tileText*int64(tiles.nonZero())); err != nil {
+			return nil, err
+		}
 		doc.set("tiles", tileList{tiles})
 	}
 	return doc, nil

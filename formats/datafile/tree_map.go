@@ -70,13 +70,22 @@ func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
 	}
 }
 
-// text returns the string that a field refers to, nil if there is none or its
-// data is damaged.
-func (t *tree) text(ctx context.Context, ref int32, item int) (*Text, error) {
+// content returns the data of at most limit bytes that a field of an item
+// refers to.
+func (t *tree) content(ctx context.Context, ref int32, e *Element, what string, limit int64) ([]byte, error) {
+	if err := t.r.checkText(ref, t.r.Items[e.Item].Offset, what, limit); err != nil {
+		return nil, err
+	}
+	return t.data.Get(ctx, int(ref))
+}
+
+// text returns the string that a field refers to, nil if there is none or it
+// cannot be read.
+func (t *tree) text(ctx context.Context, ref int32, e *Element, limit int64) (*Text, error) {
 	if ref == noData {
 		return nil, nil
 	}
-	b, err := t.ref(ctx, ref, item, "")
+	b, err := t.content(ctx, ref, e, "text", limit)
 	if isFault(err) {
 		return nil, nil
 	}
@@ -109,7 +118,7 @@ func (t *tree) infoDocument(ctx context.Context) (any, error) {
 	}
 	o := object{{"item_version", info.Version}}
 	for _, s := range info.strings() {
-		text, err := t.text(ctx, s.ref, info.Item)
+		text, err := t.text(ctx, s.ref, &info.Element, maxInfo)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +130,7 @@ func (t *tree) infoDocument(ctx context.Context) (any, error) {
 	case *info.Settings == noData:
 		o.set("settings", []string{})
 	default:
-		b, err := t.ref(ctx, *info.Settings, info.Item, "settings")
+		b, err := t.content(ctx, *info.Settings, &info.Element, "settings", maxSettings)
 		if err != nil && !isFault(err) {
 			return nil, err
 		}
@@ -136,7 +145,7 @@ func (t *tree) infoDocument(ctx context.Context) (any, error) {
 
 // settings is settings.cfg.
 func (t *tree) settings(ctx context.Context) ([]byte, error) {
-	b, err := t.ref(ctx, *t.m.Info.Settings, t.m.Info.Item, "settings")
+	b, err := t.content(ctx, *t.m.Info.Settings, &t.m.Info.Element, "settings", maxSettings)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (t *tree) imageList(ctx context.Context) (any, error) {
 		o := &t.m.Images[i]
 		doc := o.head()
 		if !o.Short {
-			name, err := t.text(ctx, o.Name, o.Item)
+			name, err := t.text(ctx, o.Name, &o.Element, maxName)
 			if err != nil {
 				return nil, err
 			}
@@ -49,7 +49,7 @@ func (t *tree) soundList(ctx context.Context) (any, error) {
 		o := &t.m.Sounds[i]
 		doc := o.head()
 		if !o.Short {
-			name, err := t.text(ctx, o.Name, o.Item)
+			name, err := t.text(ctx, o.Name, &o.Element, maxName)
 			if err != nil {
 				return nil, err
 			}
@@ -71,7 +71,7 @@ func (t *tree) imageEntries(ctx context.Context) ([]nodes.Entry, error) {
 		if !o.embedded() {
 			continue
 		}
-		name, err := t.text(ctx, o.Name, o.Item)
+		name, err := t.text(ctx, o.Name, &o.Element, maxName)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (t *tree) soundEntries(ctx context.Context) ([]nodes.Entry, error) {
 		if !o.embedded() {
 			continue
 		}
-		name, err := t.text(ctx, o.Name, o.Item)
+		name, err := t.text(ctx, o.Name, &o.Element, maxName)
 		if err != nil {
 			return nil, err
 		}

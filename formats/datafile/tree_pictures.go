@@ -22,7 +22,11 @@ func (t *tree) pictureFile(kind productKind, size func(width, height int64) int6
 	if err := t.r.checkContent(l); err != nil {
 		return failing(err)
 	}
-	return nodes.Sized(size(l.dimensions()), func(ctx context.Context) ([]byte, error) {
+	n := size(l.dimensions())
+	if err := t.r.checkDocument(l, n); err != nil {
+		return failing(err)
+	}
+	return nodes.Sized(n, func(ctx context.Context) ([]byte, error) {
 		return t.made.Get(ctx, product{kind, 0})
 	})
 }
@@ -97,7 +101,7 @@ func (t *tree) atlas(ctx context.Context, index int32, scale int) (atlas, error)
 	}
 	o := &t.m.Images[index]
 	if !o.embedded() {
-		name, err := t.text(ctx, o.Name, o.Item)
+		name, err := t.text(ctx, o.Name, &o.Element, maxName)
 		if err != nil {
 			return nil, err
 		}

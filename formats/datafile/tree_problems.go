@@ -36,15 +36,20 @@ func (t *tree) tableProblems() problemList {
 type finder struct {
 	*tree
 	list   problemList
-	faulty []bool // data items that cannot be read
+	faulty []bool          // data items that cannot be read
+	runs   map[int32]int64 // tiles that the run lengths in a data item make
+	opus   map[int32]bool  // whether a data item begins like an Opus file
 }
 
 // findProblems looks at everything. It inflates every data item and keeps
 // none but the short strings.
 func (t *tree) findProblems(ctx context.Context, _ struct{}) (problemList, int64, error) {
-	f := &finder{tree: t, list: t.tableProblems(), faulty: make([]bool, len(t.r.Data))}
+	f := &finder{
+		tree: t, list: t.tableProblems(), faulty: make([]bool, len(t.r.Data)),
+		runs: map[int32]int64{}, opus: map[int32]bool{},
+	}
 	for _, find := range []func(context.Context) error{
-		f.data, f.version, f.info, f.images, f.sounds, f.envelopes, f.groups, f.layers, f.autoMappers,
+		f.checkData, f.version, f.info, f.images, f.sounds, f.envelopes, f.groups, f.layers, f.autoMappers,
 	} {
 		if err := find(ctx); err != nil {
 			return nil, 0, err
@@ -67,7 +72,7 @@ func (f *finder) short(e *Element) bool {
 	return e.Short
 }
 
-func (f *finder) data(ctx context.Context) error {
+func (f *finder) checkData(ctx context.Context) error {
 	for i, d := range f.r.Data {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -104,14 +109,14 @@ func (f *finder) info(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range info.strings() {
-		if _, err := f.string(ctx, s.ref, &info.Element, s.key); err != nil {
+		if _, err := f.string(ctx, s.ref, &info.Element, s.key, maxInfo); err != nil {
 			return err
 		}
 	}
 	if !f.hasSettings() {
 		return nil
 	}
-	b, ok, err := f.content(ctx, *info.Settings, &info.Element, "settings")
+	b, ok, err := f.stored(ctx, *info.Settings, &info.Element, "settings", maxSettings)
 	if err != nil || !ok {
 		return err
 	}
@@ -121,25 +126,25 @@ func (f *finder) info(ctx context.Context) error {
 	return nil
 }
 
-// content returns the data that a field refers to, if it can be had. Only a
-// bad reference is a problem here: damage of the data is one of its own.
-func (f *finder) content(ctx context.Context, ref int32, e *Element, what string) (b []byte, ok bool, err error) {
-	if err := f.r.checkRef(ref, f.r.Items[e.Item].Offset, what); err != nil {
+// stored returns the data that a field refers to, if it can be had. Damage of
+// the data is a problem of its own.
+func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string, limit int64) (b []byte, ok bool, err error) {
+	if err := f.r.checkText(ref, f.r.Items[e.Item].Offset, what, limit); err != nil {
 		return nil, false, f.list.addFault(f.itemPath(e.Item), err)
 	}
 	if f.faulty[ref] {
 		return nil, false, nil
 	}
-	b, err = f.tree.data.Get(ctx, int(ref))
+	b, err = f.data.Get(ctx, int(ref))
 	return b, err == nil, err
 }
 
 // string returns a string as it is stored, after looking at how.
-func (f *finder) string(ctx context.Context, ref int32, e *Element, what string) (string, error) {
+func (f *finder) string(ctx context.Context, ref int32, e *Element, what string, limit int64) (string, error) {
 	if ref == noData {
 		return "", nil
 	}
-	b, ok, err := f.content(ctx, ref, e, what)
+	b, ok, err := f.stored(ctx, ref, e, what, limit)
 	if !ok {
 		return "", err
 	}
@@ -152,10 +157,10 @@ func (f *finder) string(ctx context.Context, ref int32, e *Element, what string)
 
 // name returns the name and the path of an image or sound.
 func (f *finder) name(ctx context.Context, ref int32, e *Element, embedded bool, path func(int, string) string) (string, string, error) {
-	name, err := f.string(ctx, ref, e, "name")
+	name, err := f.string(ctx, ref, e, "name", maxName)
 	file := path(e.Index, name)
 	if err == nil && embedded && nodes.SafeName(name) != strings.ReplaceAll(name, " ", "_") {
-		f.list.add("unsafe_name", file, f.r.Items[e.Item].Offset, "the name is %q", name)
+		f.list.add("unsafe_name", file, f.r.Items[e.Item].Offset, "the name is %.80q", name)
 	}
 	return name, file, err
 }
@@ -203,15 +208,25 @@ func (f *finder) sounds(ctx context.Context) error {
 			}
 			continue
 		}
-		b, ok, err := f.content(ctx, o.Data, &o.Element, "sound")
+		opus, err := f.isOpus(ctx, o.Data)
 		if err != nil {
 			return err
 		}
-		if ok && !isOpus(b) {
+		if !opus && !f.faulty[o.Data] {
 			f.list.add("sound_not_opus", path, f.r.Items[o.Item].Offset, "data %d of sound %d does not begin with OggS and OpusHead", o.Data, i)
 		}
 	}
 	return nil
+}
+
+// isOpus tells whether a data item begins like an Opus file.
+func (f *finder) isOpus(ctx context.Context, ref int32) (bool, error) {
+	if opus, ok := f.opus[ref]; ok || f.faulty[ref] {
+		return opus, nil
+	}
+	b, err := f.data.Get(ctx, int(ref))
+	f.opus[ref] = isOpus(b)
+	return f.opus[ref], err
 }
 
 func (f *finder) envelopes(context.Context) error {
@@ -263,14 +278,27 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 	if l.empty() || f.faulty[*l.Data()] {
 		return nil
 	}
-	if err := f.r.checkLength(l); err != nil || !l.IsTiles() || !l.runs() {
+	if err := f.r.checkLength(l); err != nil {
 		return err
 	}
-	data, err := f.tree.data.Get(ctx, int(*l.Data()))
-	if err != nil {
+	if l.maxText() > maxDocument {
+		_, err := f.layerDocument(ctx, l)
 		return err
 	}
-	return f.r.checkRuns(l, data)
+	if !l.IsTiles() || !l.runs() {
+		return nil
+	}
+	ref := *l.Data()
+	n, ok := f.runs[ref]
+	if !ok {
+		data, err := f.data.Get(ctx, int(ref))
+		if err != nil {
+			return err
+		}
+		n = runTiles(data)
+		f.runs[ref] = n
+	}
+	return f.r.checkRuns(l, n)
 }
 
 func (f *finder) autoMappers(context.Context) error {
