@@ -13,19 +13,8 @@ import (
 	"recfs/nodes"
 )
 
-// soundTree is sampleTree without what cannot be read.
-func soundTree(t *testing.T) nodes.Dir {
-	e, err := nodes.Child(t.Context(), sampleTree(), "a.recording")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return nodes.List(e, nodes.Entry{Name: "notes.txt", Time: sampleTime, File: nodes.Bytes([]byte("notes\n"))},
-		nodes.Entry{Name: "live", Time: sampleTime, Dir: newLiveDir(
-			nodes.Entry{Name: "x", File: nodes.Bytes([]byte("x"))})})
-}
-
 func TestFS(t *testing.T) {
-	fsys := New(t.Context(), soundTree(t))
+	fsys := New(t.Context(), soundTree())
 	err := fstest.TestFS(fsys, "notes.txt", "a.recording/empty", "a.recording/raw", "a.recording/ticks/00004999.json", "live/x")
 	if err != nil {
 		t.Error(err)

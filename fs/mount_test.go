@@ -14,8 +14,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"recfs/nodes"
 )
@@ -26,7 +29,11 @@ const serveEnv = "RECFS_TEST_SERVE"
 
 // trees are what a child can serve, by name.
 var trees = map[string]func() nodes.Dir{
-	"sample": sampleTree,
+	"sample":  sampleTree,
+	"sound":   soundTree,
+	"counter": func() nodes.Dir { return &counterDir{} },
+	"panics":  func() nodes.Dir { return panicDir{sampleTree()} },
+	"slow":    slowTree,
 }
 
 func TestMain(m *testing.M) {
@@ -37,15 +44,19 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // serve mounts the tree, says so on standard output, answers each line on
-// standard input with the statistics, and unmounts when that ends.
+// standard input with the statistics, and unmounts when that ends. No
+// goroutine may be left then.
 func serve(root nodes.Dir, dir string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server, err := Mount(dir, root, Options{Log: log, FsName: "sample", Time: sampleTime})
 	if err != nil {
+		return err
+	}
+	if err := checkCloseOnExec(); err != nil {
 		return err
 	}
 	fmt.Println("mounted")
@@ -55,7 +66,41 @@ func serve(root nodes.Dir, dir string) error {
 			return err
 		}
 	}
-	return server.Unmount()
+	if err := server.Unmount(); err != nil {
+		return err
+	}
+	select {
+	case <-server.done:
+		return goleak.Find()
+	default: // still in use
+		return nil
+	}
+}
+
+// checkCloseOnExec fails if a child of this process would inherit the device.
+func checkCloseOnExec() error {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, fd := range fds {
+		if target, _ := os.Readlink("/proc/self/fd/" + fd.Name()); target != "/dev/fuse" {
+			continue
+		}
+		info, err := os.ReadFile("/proc/self/fdinfo/" + fd.Name())
+		if err != nil {
+			return err
+		}
+		var flags int
+		_, line, _ := strings.Cut(string(info), "flags:")
+		if _, err := fmt.Sscanf(line, "%o", &flags); err != nil {
+			return err
+		}
+		if flags&syscall.O_CLOEXEC == 0 {
+			return errors.New("/dev/fuse is left to children")
+		}
+	}
+	return nil
 }
 
 // A child serves a tree at dir.
@@ -141,14 +186,3 @@ func (c *child) stats() Stats {
 }
 
 func (c *child) path(name string) string { return filepath.Join(c.dir, name) }
-
-func TestMountedTree(t *testing.T) {
-	c := mountChild(t, "sample")
-	b, err := os.ReadFile(c.path("a.recording/ticks/00001234.json"))
-	if want := "{\"tick\":1234,\"x\":1522756}\n"; string(b) != want || err != nil {
-		t.Errorf("read %q, %v, want %q", b, err, want)
-	}
-	out, err := exec.Command("ls", "-lR", c.dir).CombinedOutput()
-	t.Logf("%.3000s %v", out, err)
-	t.Logf("%+v", c.stats())
-}

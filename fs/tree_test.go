@@ -18,17 +18,7 @@ func sampleTree() nodes.Dir {
 	broken := nodes.Func(func(context.Context) ([]byte, error) { return nil, fmt.Errorf("damaged") })
 	short := nodes.Sized(10, func(context.Context) ([]byte, error) { return []byte("short"), nil })
 	return nodes.List(
-		nodes.Entry{Name: "a.recording", Time: sampleTime, Dir: nodes.List(
-			nodes.Entry{Name: "empty", File: nodes.Bytes(nil)},
-			nodes.Entry{Name: "header.json", File: nodes.Bytes([]byte("{}\n"))},
-			nodes.Entry{Name: "raw", File: nodes.Section(bytes.NewReader(pattern(3<<20+17)), 5, 3<<20)},
-			nodes.Entry{Name: "states", Dir: &nodes.Series{
-				Suffix: ".json", Width: 8, N: 3, Number: func(i int) int64 { return int64(i) * 10 },
-				File:  func(n int64) nodes.File { return nodes.Bytes(fmt.Appendf(nil, "{\"tick\":%d}\n", n)) },
-				Extra: func(_ context.Context, n int64) (bool, error) { return n < 25, nil },
-			}},
-			nodes.Entry{Name: "ticks", Dir: ticks(5000)},
-		)},
+		sampleRecording(),
 		nodes.Entry{Name: "damaged", Time: sampleTime.Add(time.Hour), Dir: nodes.List(
 			nodes.Entry{Name: "broken", File: broken},
 			nodes.Entry{Name: "short", File: short},
@@ -37,6 +27,31 @@ func sampleTree() nodes.Dir {
 		nodes.Entry{Name: "link", Time: sampleTime, Link: "../elsewhere/x"},
 		nodes.Entry{Name: "notes.txt", Time: sampleTime, File: nodes.Bytes([]byte("notes\n"))},
 	)
+}
+
+// soundTree has nothing that cannot be read.
+func soundTree() nodes.Dir {
+	return nodes.List(
+		sampleRecording(),
+		nodes.Entry{Name: "live", Time: sampleTime, Dir: newLiveDir(
+			nodes.Entry{Name: "x", File: nodes.Bytes([]byte("x"))},
+		)},
+		nodes.Entry{Name: "notes.txt", Time: sampleTime, File: nodes.Bytes([]byte("notes\n"))},
+	)
+}
+
+func sampleRecording() nodes.Entry {
+	return nodes.Entry{Name: "a.recording", Time: sampleTime, Dir: nodes.List(
+		nodes.Entry{Name: "empty", File: nodes.Bytes(nil)},
+		nodes.Entry{Name: "header.json", File: nodes.Bytes([]byte("{}\n"))},
+		nodes.Entry{Name: "raw", File: nodes.Section(bytes.NewReader(pattern(3<<20+17)), 5, 3<<20)},
+		nodes.Entry{Name: "states", Dir: &nodes.Series{
+			Suffix: ".json", Width: 8, N: 3, Number: func(i int) int64 { return int64(i) * 10 },
+			File:  func(n int64) nodes.File { return nodes.Bytes(fmt.Appendf(nil, "{\"tick\":%d}\n", n)) },
+			Extra: func(_ context.Context, n int64) (bool, error) { return n < 25, nil },
+		}},
+		nodes.Entry{Name: "ticks", Dir: ticks(5000)},
+	)}
 }
 
 func ticks(n int) nodes.Dir {
