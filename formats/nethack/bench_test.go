@@ -3,6 +3,7 @@ package nethack
 import (
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -128,6 +129,31 @@ func benchLog(b *testing.B, log []byte) {
 			}
 		}
 	})
+	b.Run("memory", func(b *testing.B) { benchMemory(b, log) })
+}
+
+// benchMemory measures what a sequential pass keeps alive beyond the budget of the cache.
+func benchMemory(b *testing.B, log []byte) {
+	const budget = 32 << 20
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	over := 0.0
+	for b.Loop() {
+		rec, x, done := openBench(b, log, budget)
+		for n := range x.ticks {
+			if _, err := rec.saves.Get(b.Context(), n); err != nil {
+				b.Fatal(err)
+			}
+			if n%100 == 99 {
+				runtime.GC()
+				runtime.ReadMemStats(&now)
+				over = max(over, (float64(now.HeapAlloc)-float64(before.HeapAlloc)-budget)/(1<<20))
+			}
+		}
+		done()
+	}
+	b.ReportMetric(over, "MiB-over")
 }
 
 func BenchmarkLong(b *testing.B) { benchLog(b, longGame(970_000, 2400)) }
