@@ -63,6 +63,12 @@ stands for all recordings in it.`,
 			run: infoCommand,
 		},
 		{
+			name: "find", args: "[PATH...]", summary: "Find recordings by what is known of them", about: `
+Prints the paths of all recordings below PATH, an archive or a mount of one, that are as the flags say. It
+reads headers and the indexes that exist, nothing else; what it learns is kept, so the next time is faster.`,
+			run: findCommand,
+		},
+		{
 			name: "check", args: "PATH...", summary: "Read everything and tell what is damaged", about: aboutPaths + `
 
 Each problem is one line: path, format, chunk or object, offset, reason. Exit code 0 says that there is
@@ -122,8 +128,8 @@ const aboutPaths = `
 It needs no mount: the part of a PATH that exists on disk is the source, the rest leads into recordings.
 Names and bytes are those of a mount.`
 
-// findCommand returns the row called name, or the zero command.
-func findCommand(name string) command {
+// commandNamed returns the row called name, or the zero command.
+func commandNamed(name string) command {
 	for _, cmd := range commands() {
 		if cmd.name == name {
 			return cmd

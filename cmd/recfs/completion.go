@@ -79,7 +79,7 @@ func complete(ctx context.Context, words []string) []string {
 	if len(words) == 1 {
 		return append(commandCandidates(last), pathCandidates(ctx, last)...)
 	}
-	cmd := findCommand(words[0])
+	cmd := commandNamed(words[0])
 	switch {
 	case cmd.run == nil:
 		return nil

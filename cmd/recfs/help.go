@@ -14,7 +14,7 @@ func helpCommand(*pflag.FlagSet) runFunc {
 		if len(args) == 0 {
 			return overview(e.stdout)
 		}
-		cmd := findCommand(args[0])
+		cmd := commandNamed(args[0])
 		if len(args) > 1 || cmd.run == nil {
 			return usagef("help: unknown command %q", strings.Join(args, " "))
 		}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	iofs "io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -71,17 +73,33 @@ func (x *indexer) run(a *archive, args []string, jobs int) {
 	x.bar.ChangeMax64(total)
 	parallel(jobs, slices.Values(recordings), x.index)
 	_ = x.bar.Exit()
+	for _, name := range args {
+		for range a.summaries(x.ctx, name) { // so that the catalogue has them all
+		}
+	}
 	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
 		count(len(recordings), "recording", "recordings"), humanSize(total), time.Since(start).Seconds(), x.failed)
 }
 
-// index makes the index of one recording, by asking for the size of its index.json.
+// makeIndex makes the index of a recording, by asking for the size of its index.json.
+func makeIndex(ctx context.Context, f found) error {
+	e, err := nodes.Child(ctx, f.entry.Dir, "index.json")
+	if errors.Is(err, iofs.ErrNotExist) {
+		told, err := toldProblems(ctx, f)
+		if err == nil && len(told) > 0 {
+			err = errors.New(told[0].Reason)
+		}
+		return err
+	}
+	if err == nil && e.File != nil {
+		_, err = e.File.Size(ctx)
+	}
+	return err
+}
+
 func (x *indexer) index(f found) {
 	start := time.Now()
-	e, err := nodes.Lookup(x.ctx, f.entry.Dir, "index.json")
-	if err == nil && e.File != nil {
-		_, err = e.File.Size(x.ctx)
-	}
+	err := makeIndex(x.ctx, f)
 	if x.ctx.Err() != nil {
 		return
 	}

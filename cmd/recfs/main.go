@@ -84,21 +84,21 @@ func dispatch(argv []string) (command, []string, error) {
 		return mountHelper(), args, nil
 	}
 	if len(args) == 0 {
-		return findCommand("help"), nil, nil
+		return commandNamed("help"), nil, nil
 	}
 	switch args[0] {
 	case "-h", "--help":
-		return findCommand("help"), args[1:], nil
+		return commandNamed("help"), args[1:], nil
 	case "-V", "--version":
-		return findCommand("version"), args[1:], nil
+		return commandNamed("version"), args[1:], nil
 	}
-	if cmd := findCommand(args[0]); cmd.run != nil {
+	if cmd := commandNamed(args[0]); cmd.run != nil {
 		return cmd, args[1:], nil
 	}
 	if len(args) == 1 && !strings.ContainsAny(args[0], `/\`) {
 		return command{}, nil, usagef("unknown command %q", args[0])
 	}
-	return findCommand("mount"), args, nil
+	return commandNamed("mount"), args, nil
 }
 
 // execute parses the flags of cmd and runs it.

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"recfs/formats"
+)
+
+// finder says which recordings find prints, and how.
+type finder struct {
+	format, player, mapName string
+	since, until            moment
+	longer, shorter         time.Duration
+	damaged, incomplete     bool
+
+	long, asJSON, null bool
+
+	unknown int // recordings that a filter could not judge
+}
+
+func findCommand(flags *pflag.FlagSet) runFunc {
+	f := &finder{}
+	flags.StringVar(&f.format, "format", "", "of this format `NAME`")
+	flags.StringVar(&f.player, "player", "", "in which a player is called so, a `PATTERN` with * and ?, or a part of the name")
+	flags.StringVar(&f.mapName, "map", "", "on a map or in a world called so, a `PATTERN` with * and ?, or a part of the name")
+	flags.Var(&f.since, "since", "that began then or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now")
+	flags.Var(&f.until, "until", "that began before then")
+	flags.DurationVar(&f.longer, "longer-than", 0, "that are longer, such as 10m")
+	flags.DurationVar(&f.shorter, "shorter-than", 0, "that are shorter")
+	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
+	flags.BoolVar(&f.incomplete, "incomplete", false, "that do not have an end")
+	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
+	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
+	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
+	opt := readFlags(flags)
+	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) == 0 {
+			args = []string{"."}
+		}
+		a, err := opt.open(e)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		fails := failures{env: e}
+		w := bufio.NewWriter(e.stdout)
+		for _, name := range args {
+			for s, err := range a.summaries(ctx, name) {
+				if err != nil {
+					fails.fail(name, err)
+				} else if f.match(s) {
+					f.print(w, name, s)
+				}
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if f.unknown > 0 {
+			fmt.Fprintf(e.stderr, "recfs: %s could not be judged without an index; 'recfs index' makes them\n",
+				count(f.unknown, "recording", "recordings"))
+		}
+		return fails.result()
+	}
+}
+
+// summaries yields what is known of the recordings below name, a directory, a recording or a mount.
+func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.Summary, error] {
+	return func(yield func(formats.Summary, error) bool) {
+		if _, err := os.Stat(filepath.Join(name, controlName, "version.json")); err == nil {
+			mountSummaries(name, yield)
+			return
+		}
+		e, err := a.resolve(ctx, name)
+		if err != nil || e.Dir == nil {
+			if err == nil {
+				err = errors.New("not a directory or a recording")
+			}
+			yield(formats.Summary{}, err)
+			return
+		}
+		formats.Summaries(ctx, e.Dir)(yield)
+	}
+}
+
+// mountSummaries reads the catalogue of a mount.
+func mountSummaries(dir string, yield func(formats.Summary, error) bool) {
+	text, err := os.ReadFile(filepath.Join(dir, formats.CatalogueName))
+	if err != nil {
+		yield(formats.Summary{}, err)
+		return
+	}
+	for line := range bytes.Lines(text) {
+		var s formats.Summary
+		err := json.Unmarshal(line, &s)
+		if !yield(s, err) || err != nil {
+			return
+		}
+	}
+}
+
+// A verdict is what one filter says of a recording.
+type verdict int
+
+const (
+	no verdict = iota
+	unknown
+	yes
+)
+
+// judge asks about a value. One that is missing although the index was read is not what is looked for.
+func judge[T any](s formats.Summary, value *T, ok func(T) bool) verdict {
+	switch {
+	case value != nil && ok(*value):
+		return yes
+	case value == nil && s.Complete == nil:
+		return unknown
+	}
+	return no
+}
+
+// judgeGame is judge for what a map does not have.
+func judgeGame[T any](s formats.Summary, value *T, ok func(T) bool) verdict {
+	if s.Format == "datafile" {
+		return no
+	}
+	return judge(s, value, ok)
+}
+
+// match tells whether s is one of those that are looked for. Those of which that is not known are
+// counted.
+func (f *finder) match(s formats.Summary) bool {
+	worst := yes
+	for _, v := range f.verdicts(s) {
+		worst = min(worst, v)
+	}
+	if worst == unknown {
+		f.unknown++
+	}
+	return worst == yes
+}
+
+func (f *finder) verdicts(s formats.Summary) []verdict {
+	var all []verdict
+	add := func(asked bool, v func() verdict) {
+		if asked {
+			all = append(all, v())
+		}
+	}
+	length := func(ok func(time.Duration) bool) func() verdict {
+		return func() verdict {
+			return judgeGame(s, s.LengthMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
+		}
+	}
+	start := func(ok func(time.Time) bool) func() verdict {
+		return func() verdict { return judgeGame(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
+	}
+	add(f.format != "", func() verdict { return judge(s, &s.Format, func(name string) bool { return name == f.format }) })
+	add(f.player != "", func() verdict {
+		var players *[]string
+		if len(s.Players) > 0 {
+			players = &s.Players
+		}
+		return judgeGame(s, players, func(names []string) bool { return slices.ContainsFunc(names, like(f.player)) })
+	})
+	add(f.mapName != "", func() verdict { return judgeGame(s, s.Map, like(f.mapName)) })
+	add(!f.since.IsZero(), start(func(t time.Time) bool { return !t.Before(f.since.Time) }))
+	add(!f.until.IsZero(), start(func(t time.Time) bool { return t.Before(f.until.Time) }))
+	add(f.longer > 0, length(func(d time.Duration) bool { return d > f.longer }))
+	add(f.shorter > 0, length(func(d time.Duration) bool { return d < f.shorter }))
+	add(f.damaged, func() verdict { return judge(s, s.Problems, func(n int64) bool { return n > 0 }) })
+	add(f.incomplete, func() verdict { return judge(s, s.Complete, func(complete bool) bool { return !complete }) })
+	return all
+}
+
+// like returns a test for names: a pattern if it has * or ?, else a part. Case does not matter.
+func like(pattern string) func(string) bool {
+	pattern = strings.ToLower(pattern)
+	return func(name string) bool {
+		name = strings.ToLower(name)
+		if !strings.ContainsAny(pattern, "*?") {
+			return strings.Contains(name, pattern)
+		}
+		return likeWhole(pattern, name)
+	}
+}
+
+// likeWhole matches the whole of name; * is any text, ? any character.
+func likeWhole(pattern, name string) bool {
+	p, n := []rune(pattern), []rune(name)
+	star, back := -1, 0 // the last * and where its text ends so far
+	i, j := 0, 0
+	for j < len(n) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, back = i, j
+			i++
+		case i < len(p) && (p[i] == '?' || p[i] == n[j]):
+			i++
+			j++
+		case star >= 0:
+			back++
+			i, j = star+1, back
+		default:
+			return false
+		}
+	}
+	return strings.Trim(string(p[i:]), "*") == ""
+}
+
+// print writes one recording that was found below dir.
+func (f *finder) print(w io.Writer, dir string, s formats.Summary) {
+	name := s.Path
+	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
+		name = string(exact)
+	}
+	name = path.Join(dir, name)
+	switch {
+	case f.asJSON:
+		s.Path = path.Join(dir, s.Path)
+		_ = json.NewEncoder(w).Encode(s) // to memory; Flush tells
+	case f.null:
+		fmt.Fprintf(w, "%s\x00", name)
+	case f.long:
+		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", f.start(s), f.length(s), humanSize(s.Size), oneLine(name+about(s)))
+	default:
+		fmt.Fprintln(w, name)
+	}
+}
+
+func (f *finder) start(s formats.Summary) string {
+	if s.Start == nil {
+		return "-"
+	}
+	return parseTime(*s.Start).Local().Format(time.DateTime)
+}
+
+func (f *finder) length(s formats.Summary) string {
+	if s.LengthMS == nil {
+		return "-"
+	}
+	return (time.Duration(*s.LengthMS) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// about is the end of a long line.
+func about(s formats.Summary) string {
+	var b strings.Builder
+	if s.Map != nil {
+		b.WriteString("  " + *s.Map)
+	}
+	if len(s.Players) > 0 {
+		b.WriteString("  " + strings.Join(s.Players, ", "))
+	}
+	if s.Problems != nil && *s.Problems > 0 {
+		b.WriteString("  " + count(int(*s.Problems), "problem", "problems"))
+	}
+	return b.String()
+}
