@@ -46,6 +46,9 @@ func New(budget int64, disk Store) *Cache {
 	c.store = otter.Must(&otter.Options[key, value]{
 		MaximumWeight: uint64(max(budget, 0)/weightUnit) + 1,
 		Weigher:       func(_ key, v value) uint32 { return v.cost },
+		// Evict at once: behind a busy processor a goroutine may run
+		// dozens of megabytes late.
+		Executor: func(evict func()) { evict() },
 	})
 	return c
 }
