@@ -53,7 +53,7 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 		hcrp.New(recordings),
 		datafile.New(datafile.Options{Mapres: mapres, MaxData: int64(o.maxData)}),
 		nethack.Format,
-		teehistorian.New(teehistorian.Options{}),
+		teehistorian.New(teehistorian.Options{Map: mapOutline}),
 		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
 		echoreplay.Format,
 		milk.Format,

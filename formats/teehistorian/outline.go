@@ -1,6 +1,14 @@
 package teehistorian
 
-import "fmt"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	iofs "io/fs"
+	"strings"
+
+	"recfs/formats/internal/jsonenc"
+)
 
 // A Map is the part of a map file that paths.svg shows.
 type Map struct {
@@ -8,12 +16,45 @@ type Map struct {
 	Solid         []bool // a character cannot be there; row by row
 }
 
+// maxMap bounds the map file that is looked at.
+const maxMap = 64 << 20
+
+// findMap returns the map file of a recording that was found in fsys, nil if it is not there: the one with the name
+// and the SHA-256 of the header, beside the recording or in the folder maps.
+func findMap(fsys iofs.FS, h *header) []byte {
+	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
+	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {
+		return nil
+	}
+	for _, dir := range []string{"", "maps/"} {
+		for _, file := range []string{name + ".map", name + "_" + sum + ".map"} {
+			b, err := readMap(fsys, dir+file)
+			if err != nil {
+				continue
+			}
+			if got := sha256.Sum256(b); hex.EncodeToString(got[:]) == sum {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+func readMap(fsys iofs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxMap))
+}
+
 // appendOutline appends the solid tiles of m, each stretch of a row as one rectangle.
 func appendOutline(b []byte, m *Map) []byte {
 	if m == nil {
 		return b
 	}
-	b = append(b, "<path fill=\"#ddd\" d=\""...)
+	b = append(b, "<path fill=\"#ccc\" d=\""...)
 	for y := range m.Height {
 		row := m.Solid[y*m.Width : (y+1)*m.Width]
 		for x := 0; x < len(row); x++ {
@@ -22,9 +63,19 @@ func appendOutline(b []byte, m *Map) []byte {
 				x++
 			}
 			if x > start {
-				b = fmt.Appendf(b, "M%d %dh%dv%dh%dz", start*tile, y*tile, (x-start)*tile, tile, -(x-start)*tile)
+				b = appendRectangle(b, start*tile, y*tile, (x-start)*tile)
 			}
 		}
 	}
 	return append(b, "\"/>\n"...)
+}
+
+// appendRectangle appends a rectangle of the height of a tile as part of a path.
+func appendRectangle(b []byte, x, y, width int) []byte {
+	b = jsonenc.Int(append(b, 'M'), x)
+	b = jsonenc.Int(append(b, ' '), y)
+	b = jsonenc.Int(append(b, 'h'), width)
+	b = jsonenc.Int(append(b, 'v'), tile)
+	b = jsonenc.Int(append(b, 'h'), -width)
+	return append(b, 'z')
 }

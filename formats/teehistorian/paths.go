@@ -130,15 +130,15 @@ func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 	if len(p.paths) == 0 {
 		p.min, p.max = position{}, position{}
 	}
+	left, top := int64(p.min.x), int64(p.min.y)
+	right, bottom := int64(p.max.x), int64(p.max.y)
 	if m != nil {
-		p.min = position{min(p.min.x, 0), min(p.min.y, 0)}
-		p.max = position{max(p.max.x, int32(m.Width)*tile), max(p.max.y, int32(m.Height)*tile)}
+		left, top = min(left, 0), min(top, 0)
+		right, bottom = max(right, int64(m.Width)*tile), max(bottom, int64(m.Height)*tile)
 	}
 	const margin = tile / 2
-	width, height := int64(p.max.x)-int64(p.min.x)+2*margin, int64(p.max.y)-int64(p.min.y)+2*margin
-	var b []byte
-	b = fmt.Appendf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%d %d %d %d\">\n",
-		int64(p.min.x)-margin, int64(p.min.y)-margin, width, height)
+	b := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%d %d %d %d\">\n",
+		left-margin, top-margin, right-left+2*margin, bottom-top+2*margin)
 	b = append(b, "<style>polyline{fill:none;stroke-width:4;stroke-linejoin:round;stroke-linecap:round}</style>\n"...)
 	b = appendOutline(b, m)
 	for i := range r.idx.stays {

@@ -15,8 +15,10 @@ import (
 // Format is the format of DDNet's teehistorian recordings.
 var Format = New(Options{})
 
-// Options are what a tree may need from outside.
-type Options struct{}
+// Options are what a tree may need from outside; the zero value works.
+type Options struct {
+	Map func(file []byte) (*Map, error) // reads a map file; nil: paths.svg shows no maps
+}
 
 // New returns the format with options.
 func New(opt Options) formats.Format {
@@ -33,8 +35,9 @@ func New(opt Options) formats.Format {
 
 // A tree is an opened recording.
 type tree struct {
-	src    formats.Source
-	header *header
+	src     formats.Source
+	header  *header
+	readMap func([]byte) (*Map, error)
 
 	// Each Memo uses only those before it.
 	indexed *cache.Memo[struct{}, *view]
@@ -68,7 +71,7 @@ func open(src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{src: src, header: h}
+	t := &tree{src: src, header: h, readMap: opt.Map}
 	t.indexed = cache.NewMemo(c, t.index).Durable(
 		func(struct{}) string { return src.ID }, t.encodeIndex, t.resumeIndex)
 	t.blocks = cache.NewMemo(c, t.loadBlock)
@@ -183,9 +186,25 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 	case "players.json":
 		b, err = nodes.MarshalIndented(playersJSON(r.recording))
 	case "paths.svg":
-		b, err = r.paths(ctx, nil)
+		b, err = r.paths(ctx, t.mapFile())
 	}
 	return b, int64(cap(b)), err
+}
+
+// mapFile returns the map of the recording, nil if it is not there or cannot be read.
+func (t *tree) mapFile() *Map {
+	if t.readMap == nil {
+		return nil
+	}
+	file := findMap(t.src.FS, t.header)
+	if file == nil {
+		return nil
+	}
+	m, err := t.readMap(file)
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 func (t *tree) chunks(r *recording) nodes.Dir {

@@ -2,6 +2,8 @@ package teehistorian
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -506,4 +509,40 @@ func FuzzIndex(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The outline is that of the map with the name and the hash of the header.
+func TestMapOutline(t *testing.T) {
+	file := []byte("a map")
+	sum := sha256.Sum256(file)
+	w := newWriter(map[string]any{"version": "2", "map_name": "some map", "map_sha256": hex.EncodeToString(sum[:])})
+	w.new(0, 40, 40)
+	w.diff(0, 5, 5)
+	format := New(Options{Map: func(b []byte) (*Map, error) {
+		if !bytes.Equal(b, file) {
+			return nil, errors.New("another map")
+		}
+		return &Map{3, 2, []bool{true, true, false, false, false, true}}, nil
+	}})
+	outline := `<path fill="#ccc" d="M0 0h64v32h-64zM64 32h32v32h-32z"/>`
+	for _, c := range []struct {
+		files fstest.MapFS
+		want  bool
+	}{
+		{fstest.MapFS{"some map.map": {Data: file}}, true},
+		{fstest.MapFS{"maps/some map.map": {Data: file}}, true},
+		{fstest.MapFS{"maps/some map_" + hex.EncodeToString(sum[:]) + ".map": {Data: file}}, true},
+		{fstest.MapFS{"some map.map": {Data: []byte("another map")}}, false},
+		{nil, false},
+	} {
+		src := formats.BytesSource("x.teehistorian", w.b, time.Unix(1, 0))
+		src.FS = c.files
+		root, err := format.Open(t.Context(), src, newCache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, root, "export/paths.svg"); strings.Contains(got, outline) != c.want {
+			t.Errorf("%v: %s", c.files, got)
+		}
+	}
 }
