@@ -68,7 +68,7 @@ type chunkJSON struct {
 	LastTick  int64  `json:"last_tick"`
 	Ticks     int64  `json:"ticks"`
 	Segment   *int   `json:"segment,omitempty"`
-	Offset    any    `json:"offset"`
+	Offset    int64  `json:"offset"`
 	Stored    int64  `json:"stored"`
 	Size      int64  `json:"size"`
 	Snapshot  bool   `json:"snapshot"`
@@ -93,7 +93,7 @@ func (rec *recording) indexDocument(ctx context.Context) (any, error) {
 	for i := range r.Entries {
 		e, p, row := &r.Entries[i], r.place(i), &s.scan.rows[i]
 		c := chunkJSON{
-			Chunk: i, FirstTick: e.Start, LastTick: e.Last(), Ticks: e.Ticks, Segment: p.segmentOrNil(), Offset: jsonInt(p.offset),
+			Chunk: i, FirstTick: e.Start, LastTick: e.Last(), Ticks: e.Ticks, Segment: p.segmentOrNil(), Offset: p.offset,
 			Stored: e.Stored, Size: e.Size, Snapshot: e.Snapshot(), Flags: e.Flags,
 		}
 		if row.readable && rec.schema != nil {

@@ -1,0 +1,118 @@
+package hcrp
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// longRecording returns a long recording: the one of the wild if it is
+// there, else one from the test writer.
+func longRecording(b *testing.B) *Reader {
+	file, err := os.ReadFile(shared + "run-long.hcrp")
+	if err != nil {
+		g := &generator{rand.New(rand.NewPCG(1, 1)), hosts(b)[0].schema}
+		file = g.recording(Published, 4, 500, 100).file(b)
+	}
+	r, err := NewReader(bytesReader(file), int64(len(file)), nil, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// BenchmarkLines renders all of lines/; its throughput is in bytes of JSON.
+func BenchmarkLines(b *testing.B) {
+	r := longRecording(b)
+	schema := hosts(b)[0].schema
+	n := 0
+	for b.Loop() {
+		n = 0
+		for i := range r.Entries {
+			body, err := r.Body(i)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += len(decodeChunk(r.Header, schema, r.limits, i, r.Entries[i], body).Lines())
+		}
+	}
+	b.SetBytes(int64(n))
+}
+
+// BenchmarkBodies decompresses all bodies; BenchmarkBareZstd is the floor.
+func BenchmarkBodies(b *testing.B) {
+	r := longRecording(b)
+	n := int64(0)
+	for b.Loop() {
+		n = 0
+		for i := range r.Entries {
+			body, err := r.Body(i)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += int64(len(body))
+		}
+	}
+	b.SetBytes(n)
+}
+
+// BenchmarkBareZstd decompresses the same frames with the library alone.
+func BenchmarkBareZstd(b *testing.B) {
+	r := longRecording(b)
+	var frames [][]byte
+	for i := range r.Entries {
+		f, err := r.Stored(i)
+		if err != nil {
+			b.Fatal(err)
+		}
+		frames = append(frames, f)
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dec.Close()
+	n := int64(0)
+	for b.Loop() {
+		n = 0
+		for _, f := range frames {
+			body, err := dec.DecodeAll(f, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += int64(len(body))
+		}
+	}
+	b.SetBytes(n)
+}
+
+// BenchmarkScan makes the index of a recording.
+func BenchmarkScan(b *testing.B) {
+	r := longRecording(b)
+	rec := &recording{reader: r, schema: hosts(b)[0].schema}
+	for b.Loop() {
+		s, err := scanRecording(b.Context(), r, rec.decode)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(s.pack(""))), "index-bytes")
+	}
+}
+
+// BenchmarkState plays to the middle of a chunk.
+func BenchmarkState(b *testing.B) {
+	r := longRecording(b)
+	rec := &recording{reader: r, schema: hosts(b)[0].schema}
+	s, err := scanRecording(b.Context(), r, rec.decode)
+	if err != nil {
+		b.Fatal(err)
+	}
+	t := &theatre{ctx: b.Context(), layout: r.Header.Layout, scan: s, decode: rec.decode}
+	for b.Loop() {
+		if _, err := t.state(r.Entries[len(r.Entries)/2].Start + 50); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
