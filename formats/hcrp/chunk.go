@@ -42,9 +42,12 @@ type chunk struct {
 	problems  []formats.Problem // stop and what else was found
 }
 
+// eventSize is about what an event takes in memory.
+const eventSize = 256
+
 // weight returns the bytes that the chunk keeps alive.
 func (c *chunk) weight() int64 {
-	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + 320*int64(cap(c.events)+cap(c.entries)) + 1<<10
+	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + 1<<10
 }
 
 // A decoder turns the body of one chunk into text and events.
@@ -56,7 +59,7 @@ type decoder struct {
 
 	c    *wire.Cursor
 	out  []byte
-	ev   event
+	ev   *event // being decoded
 	tags nbtDecoder
 
 	// The value that was decoded last.
@@ -76,9 +79,10 @@ var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
 func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, body []byte) *chunk {
 	d := decoder{
 		layout: h.Layout, schema: schema, limits: limits, number: number,
-		c:     wire.NewCursor(formatName, body, 0),
-		out:   make([]byte, 0, min(8*len(body)+256, 1<<20)),
-		chunk: &chunk{entry: e, known: e.Start - 1},
+		c: wire.NewCursor(formatName, body, 0),
+		// What real bodies give, so that most need not grow.
+		out:   make([]byte, 0, min(12*len(body)+256, 1<<20)),
+		chunk: &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
 	}
 	d.tags = nbtDecoder{c: d.c, depth: limits.Depth, limit: limits.Text}
 	if d.section() {
@@ -105,7 +109,7 @@ func (d *decoder) section() bool {
 		d.stop(codeSnapshot, 0, "the snapshot section of %d bytes does not fit into the body", n)
 		return false
 	}
-	ch.section = span{start, start + n}
+	ch.section = newSpan(start, start+n)
 	return true
 }
 
@@ -123,20 +127,20 @@ func (d *decoder) entries(body []byte) {
 		at, start := d.c.Offset(), len(d.out)
 		id := varint(d.c)
 		def := d.schema.section[id]
-		if d.c.Err() == nil && def == nil {
+		ch.entries = d.begin(ch.entries, def)
+		switch {
+		case d.c.Err() != nil:
+		case def == nil:
 			d.c.Fail("unknown entry id %d", id)
+		default:
+			d.fields()
 		}
-		if def != nil {
-			d.eventObject(def)
-		}
-		d.more()
-		if d.c.Err() != nil {
-			d.out = d.out[:start]
+		if !d.more() {
+			d.out, ch.entries = d.out[:start], ch.entries[:len(ch.entries)-1]
 			ch.lost = true
 			d.problem(codeEvent, at, "snapshot entry: %s", reasonOf(d.c.Err()))
 			return
 		}
-		ch.entries = append(ch.entries, d.ev)
 	}
 	ch.described = true
 }
@@ -195,7 +199,7 @@ func (d *decoder) records() {
 // record decodes the events of one tick; false if one of them could not be.
 func (d *decoder) record(n int64, count int) bool {
 	ch := d.chunk
-	t := tick{n: n, line: span{start: len(d.out)}, first: len(ch.events)}
+	t := tick{n: n, line: span{start: uint32(len(d.out))}, first: len(ch.events)}
 	d.out = append(d.out, `{"tick":`...)
 	d.out = jsonenc.Int(d.out, n)
 	d.out = append(d.out, `,"time_ms":`...)
@@ -207,10 +211,8 @@ func (d *decoder) record(n int64, count int) bool {
 			d.out = append(d.out, ',')
 		}
 		if t.cut = !d.event(); t.cut {
-			d.out = d.out[:start]
-			break
+			d.out, ch.events = d.out[:start], ch.events[:len(ch.events)-1]
 		}
-		ch.events = append(ch.events, d.ev)
 	}
 	t.last = len(ch.events)
 	if t.first == t.last {
@@ -225,7 +227,7 @@ func (d *decoder) record(n int64, count int) bool {
 		d.out = append(d.out, `,"cut":true`...)
 	}
 	d.out = append(d.out, '}', '\n')
-	t.line.end = len(d.out) - 1
+	t.line.end = uint32(len(d.out)) - 1
 	ch.ticks = append(ch.ticks, t)
 	return !t.cut
 }
@@ -236,6 +238,7 @@ func (d *decoder) event() bool {
 	at := d.c.Offset()
 	id := varint(d.c)
 	def := d.schema.event(id)
+	d.chunk.events = d.begin(d.chunk.events, def)
 	switch {
 	case d.c.Err() != nil:
 	case d.schema.length != lengthNone:
@@ -243,7 +246,7 @@ func (d *decoder) event() bool {
 	case def == nil:
 		d.c.Fail("unknown event id %d", id)
 	default:
-		d.eventObject(def)
+		d.fields()
 	}
 	if d.more() {
 		return true
@@ -265,12 +268,12 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 		return
 	}
 	if def == nil {
-		d.unknownObject(id, payload)
+		d.unknown(id, payload)
 		return
 	}
 	outer, start := d.c, len(d.out)
 	d.use(wire.NewCursor(formatName, payload, at))
-	d.eventObject(def)
+	d.fields()
 	if d.c.Err() == nil && d.c.Len() > 0 {
 		d.c.Fail("%d bytes behind the last field", d.c.Len())
 	}
@@ -280,7 +283,7 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 		return
 	}
 	d.out = d.out[:start]
-	d.unknownObject(id, payload)
+	d.unknown(id, payload)
 	if len(d.chunk.problems) == 0 { // one of a kind is enough
 		d.problem(codeEvent, at, "event id %d: %s", id, reasonOf(err))
 	}
@@ -309,18 +312,18 @@ func (d *decoder) markSnapshot(t *tick) {
 			d.out = append(d.out, ',')
 		}
 		text := plain[e.text.start-from : e.text.end-from]
-		e.shift(len(d.out) - e.text.start)
+		e.shift(uint32(len(d.out)) - e.text.start)
 		if i < n {
 			d.out = append(append(d.out, text[:len(text)-1]...), mark...)
 		} else {
 			d.out = append(d.out, text...)
 		}
-		e.text.end = len(d.out)
+		e.text.end = uint32(len(d.out))
 	}
 }
 
 // shift moves all spans of the event by n bytes.
-func (e *event) shift(n int) {
+func (e *event) shift(n uint32) {
 	e.text.shift(n)
 	for i := range e.raw {
 		e.raw[i].shift(n)
@@ -334,7 +337,7 @@ func (e *event) shift(n int) {
 }
 
 // shift moves a span that is set.
-func (s *span) shift(n int) {
+func (s *span) shift(n uint32) {
 	if s.end > 0 {
 		s.start += n
 		s.end += n

@@ -6,8 +6,10 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A span is a piece of a chunk's text.
-type span struct{ start, end int }
+// A span is a piece of a chunk's text, or of its body. The zero span is none.
+type span struct{ start, end uint32 }
+
+func newSpan(start, end int) span { return span{uint32(start), uint32(end)} }
 
 // A position is x, y, z, yaw and pitch; of a move, how far and whereto.
 type position [5]float64
@@ -201,7 +203,7 @@ func bindBlocks(t *fieldType) {
 
 // keep stores the value just decoded in the event.
 func (d *decoder) keep(c capture, text span) {
-	e := &d.ev
+	e := d.ev
 	e.has |= 1 << min(c, captureRaw)
 	switch {
 	case c >= captureRaw:
@@ -229,25 +231,35 @@ func appendHead(dst []byte, noun, name string, id int32) []byte {
 	return jsonenc.Int(dst, id)
 }
 
-// object decodes the payload of def and appends the whole object.
-func (d *decoder) eventObject(def *eventDef) {
-	d.ev = event{def: def, text: span{start: len(d.out)}}
-	d.out = append(d.out, def.head...)
-	for i := range def.fields {
-		d.field(&def.fields[i])
-	}
-	d.out = append(d.out, '}')
-	d.ev.text.end = len(d.out)
+// begin makes room for an event at the end of list and lets d fill it.
+func (d *decoder) begin(list []event, def *eventDef) []event {
+	list = append(list, event{def: def, text: span{start: uint32(len(d.out))}})
+	d.ev = &list[len(list)-1]
+	return list
 }
 
-// unknownObject appends an event of which only the length is known.
-func (d *decoder) unknownObject(id int32, payload []byte) {
-	d.ev = event{text: span{start: len(d.out)}}
+// fields decodes the payload of the event and appends the whole object.
+func (d *decoder) fields() {
+	d.out = append(d.out, d.ev.def.head...)
+	for i := range d.ev.def.fields {
+		d.field(&d.ev.def.fields[i])
+	}
+	d.end()
+}
+
+// unknown appends an event of which only the length is known.
+func (d *decoder) unknown(id int32, payload []byte) {
+	*d.ev = event{text: d.ev.text}
 	d.out = appendHead(d.out, "event", "unknown", id)
 	d.out = append(d.out, `,"length":`...)
 	d.out = jsonenc.Int(d.out, len(payload))
 	d.out = append(d.out, `,"raw":`...)
 	d.out = jsonenc.Hex(d.out, payload)
+	d.end()
+}
+
+// end ends the object of the event.
+func (d *decoder) end() {
 	d.out = append(d.out, '}')
-	d.ev.text.end = len(d.out)
+	d.ev.text.end = uint32(len(d.out))
 }

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	iofs "io/fs"
+	"math"
 	"strconv"
 )
 
@@ -34,6 +35,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Depth, 512)
 	setDefault(&l.String, 16<<20)
 	setDefault(&l.Text, 256<<20)
+	l.Text = min(l.Text, math.MaxInt32) // a span holds that and one more string
 	return l
 }
 

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"recfs/formats"
@@ -158,13 +159,13 @@ func rescue(r io.ReaderAt, f frame, number int, u *unpacker, h *Header, schemas 
 	if f.stored > limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
 	}
-	src := make([]byte, f.stored)
-	if err := readFull(r, src, f.offset); err != nil {
-		return nil, err
-	}
-	body, err := u.unpack(src, limits.Body)
-	if err != nil {
+	body, err := u.unpack(r, f.offset, f.stored, limits.Body)
+	var bad *unpackError
+	if errors.As(err, &bad) {
 		return nil, formats.Corrupt(formatName, f.offset, "%v", err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	out := &rescued{body: body}
 	if h.Layout == Design {

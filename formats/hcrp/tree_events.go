@@ -88,8 +88,9 @@ func (rec *recording) tickFile(n int64) nodes.File {
 // number decodes one chunk.
 type ticksDir struct{ rec *recording }
 
-// byNumber is the index of tick 0 where ticks are found without the scan.
-const byNumber = 1 << 38
+// byNumber is the index of tick 0 where ticks are found without the scan:
+// 1<<38, or 1<<30 where an int has 32 bits.
+const byNumber = 1 << (30 + 8*(^uint(0)>>63))
 
 // Len implements nodes.Dir.
 func (d *ticksDir) Len(ctx context.Context) (int, error) {

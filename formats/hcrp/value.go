@@ -115,7 +115,7 @@ func (d *decoder) field(f *field) {
 	}
 	d.broken = nil
 	if f.capture != captureNone {
-		d.keep(f.capture, span{start, end})
+		d.keep(f.capture, newSpan(start, end))
 	}
 }
 
@@ -420,7 +420,7 @@ func (d *decoder) pairs(t *fieldType) {
 		start := len(d.out)
 		d.value(t.elem)
 		if t.gather == gatherItems {
-			d.ev.items = append(d.ev.items, item{key, span{start, len(d.out)}})
+			d.ev.items = append(d.ev.items, item{key, newSpan(start, len(d.out))})
 		}
 		d.out = append(d.out, '}')
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"slices"
 	"strconv"
@@ -88,8 +89,14 @@ func (d *dictionary) options() []zstd.DOption {
 	return []zstd.DOption{zstd.WithDecoderDictRaw(0, d.raw)}
 }
 
-// An unpacker decompresses the chunks of one recording.
+// An unpacker decompresses the chunks of recordings with one dictionary.
 type unpacker struct{ pool sync.Pool }
+
+// A press is what one decompression works with.
+type press struct {
+	dec *zstd.Decoder
+	src []byte
+}
 
 func newUnpacker(dict *dictionary, limits Limits) *unpacker {
 	options := append([]zstd.DOption{
@@ -101,50 +108,60 @@ func newUnpacker(dict *dictionary, limits Limits) *unpacker {
 		if err != nil {
 			return err
 		}
-		return d
+		return &press{dec: d}
 	}}}
 }
 
-// unpack expands src to at most size+1 bytes. It allocates by size as far as
-// src makes it credible, and more as bytes arrive.
-func (u *unpacker) unpack(src []byte, size int64) ([]byte, error) {
-	var d *zstd.Decoder
+// unpack reads stored bytes at off and expands them to at most size bytes.
+func (u *unpacker) unpack(r io.ReaderAt, off, stored, size int64) ([]byte, error) {
+	var p *press
 	switch v := u.pool.Get().(type) {
 	case error:
 		return nil, v
-	case *zstd.Decoder:
-		d = v
-		defer u.pool.Put(d)
+	case *press:
+		p = v
+		defer u.pool.Put(p)
 	}
-	for room := min(size+1, 64*int64(len(src))+512, firstAlloc); ; room = min(4*room, size+1) {
-		out, err := d.DecodeAll(src, make([]byte, 0, room))
-		switch {
-		case err == nil:
-			return out, nil
-		case errors.Is(err, zstd.ErrDecoderSizeExceeded) && room <= size:
-			continue
-		case errors.Is(err, zstd.ErrDecoderSizeExceeded):
-			return nil, errTooLong
+	src := p.src
+	if stored > int64(cap(src)) {
+		src = make([]byte, stored)
+		if stored <= firstAlloc {
+			p.src = src
 		}
+	}
+	src = src[:stored]
+	if err := readFull(r, src, off); err != nil {
 		return nil, err
 	}
+	return p.expand(src, size)
 }
+
+// expand allocates by size as far as src makes it credible, and more as bytes
+// arrive. What is wrong with src is an *unpackError.
+func (p *press) expand(src []byte, size int64) ([]byte, error) {
+	for room := min(size+1, 64*int64(len(src))+512, firstAlloc); ; room = min(4*room, size+1) {
+		out, err := p.dec.DecodeAll(src, make([]byte, 0, room))
+		switch {
+		case err == nil && int64(len(out)) > size:
+			return nil, &unpackError{errTooLong}
+		case err == nil:
+			return out, nil
+		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
+			return nil, &unpackError{err}
+		case room > size:
+			return nil, &unpackError{errTooLong}
+		}
+	}
+}
+
+// An unpackError says that compressed bytes are damaged.
+type unpackError struct{ err error }
+
+func (e *unpackError) Error() string { return e.err.Error() }
+func (e *unpackError) Unwrap() error { return e.err }
 
 // errTooLong says that a body is longer than its index entry says.
 var errTooLong = errors.New("longer than the index says")
-
-// Stored returns the compressed bytes of chunk i.
-func (r *Reader) Stored(i int) ([]byte, error) {
-	if !r.hasStored(i) {
-		return nil, r.missing(i)
-	}
-	e, p := &r.Entries[i], r.place(i)
-	b := make([]byte, e.Stored)
-	if err := readFull(r.at(p), b, p.offset); err != nil {
-		return nil, err
-	}
-	return b, nil
-}
 
 // missing returns why the stored bytes of chunk i are not there.
 func (r *Reader) missing(i int) error {
@@ -164,16 +181,18 @@ func (r *Reader) Body(i int) ([]byte, error) {
 	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
 		return nil, &damage{chunkProblem(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)}
 	}
-	src, err := r.Stored(i)
-	if err != nil {
-		return nil, err
+	if !r.hasStored(i) {
+		return nil, r.missing(i)
 	}
-	body, err := r.unpacker.unpack(src, e.Size)
+	body, err := r.unpacker.unpack(r.at(p), p.offset, e.Stored, e.Size)
+	var bad *unpackError
 	switch {
 	case errors.Is(err, errTooLong):
 		return nil, &damage{chunkProblem(codeLength, i, p, "more than the %d bytes that the index says", e.Size)}
-	case err != nil:
+	case errors.As(err, &bad):
 		return nil, &damage{chunkProblem(codeZstd, i, p, "%v", err)}
+	case err != nil:
+		return nil, err
 	case int64(len(body)) != e.Size:
 		return nil, &damage{chunkProblem(codeLength, i, p, "%d bytes, the index says %d", len(body), e.Size)}
 	}
