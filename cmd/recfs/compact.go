@@ -38,6 +38,9 @@ func compact(ctx context.Context, e *env, dir, out string, options hcrp.Options,
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
+	if _, err := os.Stat(filepath.Join(dir, "preamble.dat")); err != nil {
+		return err
+	}
 	r, err := hcrp.OpenDir(ctx, os.DirFS(dir), options)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
