@@ -1,11 +1,16 @@
 package hcrp
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"recfs/formats"
 )
 
 // longRecording returns a long recording: the one of the wild if it is
@@ -115,5 +120,54 @@ func BenchmarkState(b *testing.B) {
 		if _, err := t.state(r.Entries[len(r.Entries)/2].Start + 50); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkColdTick opens a recording and reads one tick in its middle. It
+// reports how many bytes beyond preamble and chunk were read for that.
+func BenchmarkColdTick(b *testing.B) {
+	r := longRecording(b)
+	i := len(r.Entries) / 2
+	c := testCache(b, nil)
+	format := New(Options{})
+	name := fmt.Sprintf("ticks/%d.json", r.Entries[i].Start)
+	for b.Loop() {
+		counter := &countingReader{r: r.file}
+		src := formats.Source{ReaderAt: counter, Name: "a.hcrp", Size: r.size, Stored: r.size, ModTime: testTime}
+		dir, err := format.Open(b.Context(), src, c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := read(b, dir, name); err != nil {
+			b.Fatal(err)
+		}
+		need := max(r.Header.IndexEnd(), min(r.size, firstRead)) + r.Entries[i].Stored
+		b.ReportMetric(float64(counter.n.Load()-need), "extra-bytes")
+	}
+}
+
+// BenchmarkArchive lists a directory of 20,000 small recordings.
+func BenchmarkArchive(b *testing.B) {
+	const files = 20000
+	g := &generator{rand.New(rand.NewPCG(1, 1)), hosts(b)[0].schema}
+	content := g.recording(Published, 4, 1, 10).file(b)
+	dir := b.TempDir()
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d.hcrp", i)), content, 0o666); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		archive := formats.Archive(os.DirFS(dir), []formats.Format{New(Options{})}, testCache(b, nil), nil)
+		start := time.Now()
+		if n, err := archive.Len(b.Context()); n != files || err != nil {
+			b.Fatal(n, err)
+		}
+		b.ReportMetric(float64(time.Since(start).Microseconds())/1000, "cold-ms")
+		start = time.Now()
+		if _, err := archive.Len(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(time.Since(start).Microseconds())/1000, "again-ms")
 	}
 }
