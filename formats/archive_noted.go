@@ -62,7 +62,7 @@ func (f notedFile) Open(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err = addProblem(b, Problem{Code: "compression_damaged", Offset: d.size, Message: d.Error()})
+	b, err = addProblem(b, Problem{Code: "bad_compression", Offset: d.size, Message: d.Error()})
 	return bytes.NewReader(b), err
 }
 

@@ -373,7 +373,7 @@ func TestNoted(t *testing.T) {
 	hurt := &damage{"xz", 10, 20, errors.New("why")}
 	root := &noted{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*damage, error) { return hurt, nil }}
 	got, err := read(t, root, "index.json")
-	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"compression_damaged\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Error())
+	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Error())
 	if err != nil || got != want {
 		t.Errorf("%s, %v, want\n%s", got, err, want)
 	}
