@@ -149,9 +149,6 @@ func (b *builder) stop(err error) error {
 	default:
 		return err
 	}
-	if b.scan.broken != nil {
-		b.problem(problem{"bad_compression", b.scan.offset + int64(len(b.scan.buf)), b.scan.broken.Error(), true})
-	}
 	return nil
 }
 

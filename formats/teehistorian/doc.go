@@ -30,6 +30,4 @@
 //   - A record longer than 64 MiB cannot be decoded.
 //   - A chunk with more than 256 MiB of JSON (a single tick may have any
 //     number of records) is shown in chunks/ and the index only.
-//   - A compressed recording that is damaged ends there as if it had been cut,
-//     with the problem bad_compression.
 package teehistorian

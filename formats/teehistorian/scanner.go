@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"recfs/formats"
 )
 
 // maxRecord bounds one record, and so what has to be in memory at once. The longest real ones, team saves, have
@@ -26,7 +24,6 @@ type scanner struct {
 	pos    int    // of the next record in buf
 	offset int64  // of buf in the source
 	ended  bool   // buf reaches to the end
-	broken error  // damage of the compressed stream, behind buf
 	window int    // bytes to read at a time
 }
 
@@ -100,8 +97,6 @@ func (s *scanner) fill() error {
 	n, err := s.src.ReadAt(free, at)
 	s.buf = s.buf[:rest+n]
 	switch {
-	case errors.Is(err, formats.ErrCorrupt):
-		s.broken, s.ended = err, true
 	case errors.Is(err, io.EOF) && s.limit < 0:
 		s.ended = true
 	case errors.Is(err, io.EOF) && n < len(free):
