@@ -105,6 +105,7 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
 	var r record
 	var buf []byte
+	var indent indentation
 	crc := crc32.NewIEEE()
 	for i := range chunk.Frames {
 		if i%PieceFrames == 0 {
@@ -113,10 +114,8 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
 		p := &c.Pieces[len(c.Pieces)-1]
 		r.render(chunk, i)
 		buf = r.line(buf[:0], chunk, i)
-		line := len(buf)
-		c.Lines = append(c.Lines, uint32(line+1))
-		buf = AppendIndented(buf, buf)
-		c.TickSizes = append(c.TickSizes, uint32(len(buf)-line+1))
+		c.Lines = append(c.Lines, uint32(len(buf)+1))
+		c.TickSizes = append(c.TickSizes, uint32(len(buf)+indent.of(chunk, i, buf)+1))
 		buf = r.text(buf[:0], chunk, i)
 		crc.Write(buf)
 		p.Text += int64(len(buf))
@@ -124,6 +123,25 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
 		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
 	}
 	c.crc = crc.Sum32()
+}
+
+// An indentation knows how much longer a line is when it is laid out. Lines of one shape get the same space.
+type indentation struct {
+	shape, next, buf []byte
+	space            int
+}
+
+func (d *indentation) of(c *Chunk, i int, line []byte) int {
+	if c.Shape != nil {
+		d.next = c.Shape(d.next[:0], c.base+i)
+		if len(d.shape) > 0 && string(d.shape) == string(d.next) {
+			return d.space
+		}
+		d.shape, d.next = d.next, d.shape
+	}
+	d.buf = AppendIndented(d.buf[:0], line)
+	d.space = len(d.buf) - len(line)
+	return d.space
 }
 
 func (c *ChunkInfo) text() (n int64) {

@@ -103,6 +103,23 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	return append(b, `,"err_code":0}`...)
 }
 
+// Shape appends what the keys of a frame's documents depend on, as Chunk.Shape.
+func (e *Encoder) Shape(b []byte, f *Frame) []byte {
+	b = append(b, byte(f.Kind), byte(f.Has), byte(f.Has>>8), byte(len(f.Bones)))
+	b = appendBit(b, f.Clock != 0)
+	for t := range f.Teams {
+		b = append(b, '|')
+		for i := range f.Teams[t].Players {
+			p := &f.Teams[t].Players[i]
+			b = append(b, ' ')
+			for _, key := range [...]bool{p.HasStats, p.Holding[0] != "", p.Holding[1] != "", p.Loadout != nil} {
+				b = appendBit(b, key)
+			}
+		}
+	}
+	return b
+}
+
 func (e *Encoder) teams(b []byte, f *Frame) []byte {
 	combat := f.Kind == Combat
 	b = append(b, `,"teams":[{`...)
@@ -400,17 +417,7 @@ func appendNumber(b []byte, x float32) []byte {
 	case math.IsInf(float64(x), -1):
 		return append(b, `-Infinity`...)
 	}
-	if a := float32(math.Abs(float64(x))); a != 0 && (a < 1e-6 || a >= 1e21) {
-		return strconv.AppendFloat(b, float64(x), 'e', -1, 32)
-	}
-	start := len(b)
-	b = strconv.AppendFloat(b, float64(x), 'f', -1, 32)
-	for _, c := range b[start:] {
-		if c == '.' {
-			return b
-		}
-	}
-	return append(b, `.0`...)
+	return appendFinite(b, x)
 }
 
 // AppendTime appends a time as the tree shows it, in RFC 3339 with three decimals.

@@ -15,7 +15,11 @@ type Chunk struct {
 	// be called at once by several.
 	Session, Bones func(b []byte, i int) []byte
 
-	base int // of Frames[0], in Session and Bones
+	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same shape differ in values
+	// only. Nil if that is not known.
+	Shape func(b []byte, i int) []byte
+
+	base int // of Frames[0], in the functions
 }
 
 // PieceFrames is how many frames of a chunk are rendered at once for the files that are too long to be held.
