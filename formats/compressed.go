@@ -340,7 +340,7 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 		}
 	}
 	streams := k.format != noFormat && a.list[k.format].Streams && k.v.size > a.wholeSize/streamShare
-	if !streams && k.v.size <= a.wholeSize {
+	if !streams && a.mayBeSmall(k.v.size) {
 		whole, err := a.wholes.Get(ctx, key)
 		if err != nil {
 			w.note(err)
@@ -366,6 +366,15 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 		src.Size, err = u.length(ctx)
 	}
 	return u.damageOf, err
+}
+
+// mayBeSmall tells whether it is worth trying to hold a file decompressed in
+// memory: with a disk cache not if it would have to be started again.
+func (a *archive) mayBeSmall(stored int64) bool {
+	if a.opt.Disk == nil {
+		return stored <= a.wholeSize
+	}
+	return stored <= a.wholeSize/4
 }
 
 // A damageFunc tells whether a compressed stream is damaged; nil: it is not.
