@@ -1,6 +1,7 @@
 package nethack
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -277,12 +278,17 @@ func (p *problem) text() string {
 	return p.message
 }
 
-// blobOf returns the blob of a save line. The location in front of a backup's does not matter.
+// blobOf returns the blob of a save line, which ends at a space. The location in front of a backup's
+// does not matter.
 func blobOf(text []byte) []byte {
-	if text[0] == '~' {
-		return text[1:]
+	blob := text[1:]
+	if text[0] == '*' {
+		blob = text[min(len(text), locationSize):]
 	}
-	return text[min(len(text), 10):]
+	if end := bytes.IndexByte(blob, ' '); end >= 0 {
+		blob = blob[:end]
+	}
+	return blob
 }
 
 // chunkOf returns the chunk of a tick.

@@ -148,6 +148,12 @@ func TestBrokenLines(t *testing.T) {
 		"location": {
 			func(l []string) { l[saves[10]] = "*zzzzzzzz " + l[saves[10]][10:] }, nil, nil,
 		},
+		"space behind": {
+			func(l []string) {
+				l[saves[10]] = strings.TrimSpace(l[saves[10]]) + " more\n"
+				l[saves[13]] = strings.TrimSpace(l[saves[13]]) + " \n"
+			}, nil, nil,
+		},
 		"no first backup": {
 			func(l []string) { l[saves[0]] = "gone\n" },
 			[]string{"lost_saves@0/0"}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8},

@@ -22,6 +22,7 @@ const (
 	descriptionAt = 31
 	line3At       = 110
 	hintSize      = 8 // digits after the * of line 4
+	locationSize  = 1 + hintSize + 1
 )
 
 // maxHeader bounds the three header lines together.
