@@ -54,8 +54,10 @@ func sidecar(r *Reader, name string, fsys iofs.FS) *Schema {
 	}
 	names := []string{"schema.json"}
 	if !r.Dir {
-		stem, _, _ := strings.Cut(name, ".")
-		names = []string{name + ".schema.json", stem + ".schema.json"}
+		names = []string{name + ".schema.json"}
+		if i := strings.LastIndex(name, extension); i >= 0 {
+			names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
+		}
 	}
 	for _, n := range names {
 		info, err := iofs.Stat(fsys, n)

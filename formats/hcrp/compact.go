@@ -165,7 +165,7 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 	}
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Start < 0 || e.Ticks <= 0 {
-			report.Missing = append(report.Missing, r.flaws[i].Problem)
+			report.Missing = append(report.Missing, r.flaw(i).Problem)
 		}
 	}
 	for _, i := range r.byTick {

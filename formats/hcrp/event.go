@@ -263,3 +263,25 @@ func (d *decoder) end() {
 	d.out = append(d.out, '}')
 	d.ev.text.end = uint32(len(d.out))
 }
+
+// shift moves all spans of the event by n bytes.
+func (e *event) shift(n uint32) {
+	e.text.shift(n)
+	for i := range e.raw {
+		e.raw[i].shift(n)
+	}
+	for i := range e.items {
+		e.items[i].text.shift(n)
+	}
+	for i := range e.blocks {
+		e.blocks[i].state.shift(n)
+	}
+}
+
+// shift moves a span that is set.
+func (s *span) shift(n uint32) {
+	if s.end > 0 {
+		s.start += n
+		s.end += n
+	}
+}

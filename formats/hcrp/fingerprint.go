@@ -25,6 +25,6 @@ func (rec *recording) fingerprint() string {
 	for _, s := range r.segments {
 		fmt.Fprintf(h, " %d:%d", s.number, s.size)
 	}
-	fmt.Fprintf(h, " %+v", r.Entries)
+	fmt.Fprintf(h, " %x %x", r.head, r.indexSum)
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -14,6 +14,7 @@ import (
 const (
 	formatName = "hcrp"
 	magic      = "HCRP"
+	extension  = ".hcrp"
 	headerSize = 256
 
 	minEntry = 13 // bytes of the shortest index entry

@@ -45,18 +45,32 @@ type damage struct{ formats.Problem }
 func (d *damage) Error() string { return d.Code + ": " + d.Message }
 func (d *damage) Unwrap() error { return formats.ErrCorrupt }
 
+func newDamage(code string, chunk int, p place, msg string, args ...any) *damage {
+	return &damage{formats.Problem{Code: code, Chunk: &chunk, Segment: p.segmentOrNil(), Offset: p.offset, Message: fmt.Sprintf(msg, args...)}}
+}
+
 // A problemList collects problems in the order in which they are met.
 type problemList []formats.Problem
 
+// maxProblems bounds what one kind of check lists; an index of nonsense could
+// give millions.
+const maxProblems = 1 << 16
+
+func (l *problemList) append(p formats.Problem) {
+	switch n := len(*l); {
+	case n < maxProblems:
+		*l = append(*l, p)
+	case n == maxProblems:
+		p.Message += " (more like this are not listed)"
+		*l = append(*l, p)
+	}
+}
+
 func (l *problemList) add(code string, offset int64, msg string, args ...any) {
-	*l = append(*l, formats.Problem{Code: code, Offset: offset, Message: fmt.Sprintf(msg, args...)})
+	l.append(formats.Problem{Code: code, Offset: offset, Message: fmt.Sprintf(msg, args...)})
 }
 
 // addChunk adds a problem of a chunk. In a segment, offset counts there.
 func (l *problemList) addChunk(code string, chunk int, p place, msg string, args ...any) {
-	*l = append(*l, chunkProblem(code, chunk, p, msg, args...))
-}
-
-func chunkProblem(code string, chunk int, p place, msg string, args ...any) formats.Problem {
-	return formats.Problem{Code: code, Chunk: &chunk, Segment: p.segmentOrNil(), Offset: p.offset, Message: fmt.Sprintf(msg, args...)}
+	l.append(newDamage(code, chunk, p, msg, args...).Problem)
 }

@@ -1,8 +1,8 @@
 package hcrp
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -40,8 +40,8 @@ type Reader struct {
 	byTick   []int   // chunks by first tick, then number
 	lasts    []int64 // the greatest last tick of byTick up to there
 	unpacker *unpacker
-	dictSum  []byte    // of the dictionary, if there is one
-	flaws    []*damage // by chunk; nil where the stored bytes can be had
+	dictSum  []byte // of the dictionary, if there is one
+	indexSum [sha256.Size]byte
 }
 
 // A place is where bytes lie: in a segment, or in the file.
@@ -191,6 +191,7 @@ func (r *Reader) readIndex(head []byte, problems *problemList) error {
 	if err != nil {
 		return err
 	}
+	r.indexSum = sha256.Sum256(b)
 	c := wire.NewCursor(formatName, b, h.IndexOffset())
 	r.Entries = make([]Entry, 0, min(h.ChunkCount, n/minEntry))
 	for int64(len(r.Entries)) < h.ChunkCount && c.Len() > 0 {
@@ -218,57 +219,6 @@ func (r *Reader) readIndex(head []byte, problems *problemList) error {
 	return nil
 }
 
-// checkEntries checks the entries for themselves and their tick ranges.
-func (r *Reader) checkEntries(problems *problemList) {
-	var total, end int64
-	for i := range r.Entries {
-		e := &r.Entries[i]
-		if flaw := e.flaw(); flaw != "" {
-			problems.addChunk(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
-		}
-		if i > 0 && e.Start <= r.Entries[i-1].Start {
-			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, r.Entries[i-1].Start)
-		}
-		total += max(e.Ticks, 0)
-	}
-	published := r.Header.Layout == Published
-	for k, i := range r.byTick {
-		e := &r.Entries[i]
-		switch {
-		case e.Start < end:
-			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "the chunk starts at tick %d, but ticks up to %d are in others", e.Start, end-1)
-		case published && e.Start > end && k == 0:
-			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "the first chunk starts at tick %d", e.Start)
-		case published && e.Start > end:
-			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "ticks %d to %d are in no chunk", end, e.Start-1)
-		}
-		end = max(end, e.Start+e.Ticks)
-	}
-	if r.Header.Layout == Design {
-		total = end
-	}
-	if r.whole && total != r.Header.TickCount {
-		problems.add(codeTicksTotal, r.Header.indexLengthOffset()+4, "the header says %d ticks, the index %d", r.Header.TickCount, total)
-	}
-}
-
-// sortEntries sorts the chunks that have a range of ticks.
-func (r *Reader) sortEntries() {
-	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Start >= 0 && e.Ticks > 0 {
-			r.byTick = append(r.byTick, i)
-		}
-	}
-	slices.SortFunc(r.byTick, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.Entries[a].Start, r.Entries[b].Start), cmp.Compare(a, b))
-	})
-	last := int64(-1)
-	for _, i := range r.byTick {
-		last = max(last, r.Entries[i].Last())
-		r.lasts = append(r.lasts, last)
-	}
-}
-
 // place returns where the stored bytes of chunk i begin.
 func (r *Reader) place(i int) place {
 	raw := r.Entries[i].Raw
@@ -288,61 +238,6 @@ func (r *Reader) extent(p place) (size int64, exists bool) {
 		return s.size, true
 	}
 	return 0, false
-}
-
-// checkPlaces looks for stored bytes that are not there, first by segment,
-// then by chunk.
-func (r *Reader) checkPlaces(problems *problemList) {
-	r.flaws = make([]*damage, len(r.Entries))
-	if r.segmented {
-		r.checkSegments(problems)
-	}
-	var chunks problemList
-	for i := range r.Entries {
-		e, p := &r.Entries[i], r.place(i)
-		switch {
-		case r.flaws[i] != nil:
-			continue
-		case e.Raw < 0:
-			chunks.addChunk(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
-		case e.flaw() != "":
-			r.flaws[i] = &damage{chunkProblem(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, e.flaw())}
-			continue
-		case !r.segmented && p.offset > r.size-e.Stored:
-			chunks.addChunk(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), r.size)
-		default:
-			continue
-		}
-		r.flaws[i] = &damage{chunks[len(chunks)-1]}
-	}
-	r.checkOverlap(&chunks)
-	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
-	*problems = append(*problems, chunks...)
-	r.chunkProblems = len(chunks)
-}
-
-// checkOverlap looks for chunks that share stored bytes.
-func (r *Reader) checkOverlap(problems *problemList) {
-	list := make([]int, 0, len(r.Entries))
-	for i := range r.Entries {
-		if r.flaws[i] == nil {
-			list = append(list, i)
-		}
-	}
-	slices.SortFunc(list, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.Entries[a].Raw, r.Entries[b].Raw), cmp.Compare(a, b))
-	})
-	end := place{-2, 0}
-	last := 0
-	for _, i := range list {
-		p := r.place(i)
-		if p.segment == end.segment && p.offset < end.offset {
-			problems.addChunk(codeOverlap, i, p, "the chunk shares stored bytes with chunk %d", last)
-		}
-		if to := p.offset + r.Entries[i].Stored; p.segment != end.segment || to > end.offset {
-			end, last = place{p.segment, to}, i
-		}
-	}
 }
 
 // at returns what to read a place from; it must exist.

@@ -126,7 +126,7 @@ func scanRecording(ctx context.Context, r *Reader, decode func(context.Context, 
 func (s *scanner) unreadable(i int, bad *damage) {
 	s.scan.complete = false
 	s.unknown = max(s.unknown, s.reader.Entries[i].Last())
-	if s.reader.flaws[i] == nil { // else it is known without the scan
+	if s.reader.flaw(i) == nil { // else it is known without the scan
 		s.scan.problems = append(s.scan.problems, bad.Problem)
 	}
 }

@@ -138,24 +138,11 @@ func (r *Reader) used() map[int64]int64 {
 	return used
 }
 
-// checkSegments compares the segments that are there with those that the
-// index names.
+// checkSegments looks for what is in segments besides the chunks of the
+// index.
 func (r *Reader) checkSegments(problems *problemList) {
-	for i := range r.Entries {
-		e, p := &r.Entries[i], r.place(i)
-		if e.Raw < 0 || e.flaw() != "" {
-			continue
-		}
-		s := r.segment(p.segment)
-		switch {
-		case s == nil:
-			problems.addChunk(codeSegmentMissing, i, p, "%s is missing", segmentName(p.segment))
-		case p.offset > s.size-e.Stored:
-			problems.addChunk(codeSegmentTruncated, i, p, "the chunk ends at %d, %s at %d", p.offset+e.Stored, segmentName(p.segment), s.size)
-		default:
-			continue
-		}
-		r.flaws[i] = &damage{(*problems)[len(*problems)-1]}
+	if !r.segmented {
+		return
 	}
 	used := r.used()
 	for _, s := range r.segments {
@@ -163,9 +150,9 @@ func (r *Reader) checkSegments(problems *problemList) {
 		to, named := used[s.number]
 		switch {
 		case !named:
-			*problems = append(*problems, formats.Problem{Code: codeUnreferenced, Segment: &number, Message: segmentName(s.number) + " is not named by the index"})
+			problems.append(formats.Problem{Code: codeUnreferenced, Segment: &number, Message: segmentName(s.number) + " is not named by the index"})
 		case s.size > to:
-			*problems = append(*problems, formats.Problem{Code: codeTrailing, Segment: &number, Offset: to, Message: fmt.Sprintf("%d bytes behind the last chunk", s.size-to)})
+			problems.append(formats.Problem{Code: codeTrailing, Segment: &number, Offset: to, Message: fmt.Sprintf("%d bytes behind the last chunk", s.size-to)})
 		}
 	}
 }

@@ -198,7 +198,7 @@ func (rec *recording) readAll(ctx context.Context) (*scan, error) {
 		switch {
 		case errors.As(err, &bad):
 			s.complete = false
-			if r.flaws[i] == nil {
+			if r.flaw(i) == nil {
 				s.problems = append(s.problems, bad.Problem)
 			}
 			continue

@@ -165,8 +165,8 @@ var errTooLong = errors.New("longer than the index says")
 
 // missing returns why the stored bytes of chunk i are not there.
 func (r *Reader) missing(i int) error {
-	if r.flaws[i] != nil {
-		return r.flaws[i]
+	if d := r.flaw(i); d != nil {
+		return d
 	}
 	return formats.Errorf(formatName, r.Entries[i].at, errTruncated, "chunk %d is not there", i)
 }
@@ -174,27 +174,24 @@ func (r *Reader) missing(i int) error {
 // Body returns the decompressed bytes of chunk i. If the chunk is to blame
 // the error is a *damage.
 func (r *Reader) Body(i int) ([]byte, error) {
-	if r.flaws[i] != nil {
-		return nil, r.flaws[i]
+	if d := r.flaw(i); d != nil {
+		return nil, d
 	}
 	e, p := &r.Entries[i], r.place(i)
 	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
-		return nil, &damage{chunkProblem(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)}
-	}
-	if !r.hasStored(i) {
-		return nil, r.missing(i)
+		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
 	}
 	body, err := r.unpacker.unpack(r.at(p), p.offset, e.Stored, e.Size)
 	var bad *unpackError
 	switch {
 	case errors.Is(err, errTooLong):
-		return nil, &damage{chunkProblem(codeLength, i, p, "more than the %d bytes that the index says", e.Size)}
+		return nil, newDamage(codeLength, i, p, "more than the %d bytes that the index says", e.Size)
 	case errors.As(err, &bad):
-		return nil, &damage{chunkProblem(codeZstd, i, p, "%v", err)}
+		return nil, newDamage(codeZstd, i, p, "%v", err)
 	case err != nil:
 		return nil, err
 	case int64(len(body)) != e.Size:
-		return nil, &damage{chunkProblem(codeLength, i, p, "%d bytes, the index says %d", len(body), e.Size)}
+		return nil, newDamage(codeLength, i, p, "%d bytes, the index says %d", len(body), e.Size)
 	}
 	return body, nil
 }

@@ -1,0 +1,303 @@
+package hcrp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/wire"
+)
+
+// A decoder turns the body of one chunk into text and events.
+type decoder struct {
+	layout Layout
+	schema *Schema
+	limits Limits
+	number int // of the chunk, for problems
+
+	c    *wire.Cursor
+	out  []byte
+	ev   *event // being decoded
+	tags nbtDecoder
+
+	// The value that was decoded last.
+	int      int64
+	num      float64
+	at       blockAt
+	position position
+	broken   []byte // a string that is not UTF-8
+
+	chunk *chunk
+}
+
+// anyRange is an entry for a chunk that no index names.
+var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
+
+// decodeChunk decodes a body. Damage is told in the problems of the chunk.
+func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, body []byte) *chunk {
+	d := decoder{
+		layout: h.Layout, schema: schema, limits: limits, number: number,
+		c: wire.NewCursor(formatName, body, 0),
+		// What real bodies give, so that most need not grow.
+		out:   make([]byte, 0, min(12*len(body)+256, 1<<20)),
+		chunk: &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
+	}
+	d.tags = nbtDecoder{c: d.c, depth: limits.Depth, limit: limits.Text}
+	if d.section() {
+		d.records()
+		d.chunk.lines = len(d.out)
+		d.entries(body)
+	}
+	d.chunk.text = d.out
+	return d.chunk
+}
+
+// section steps over a snapshot section (sheet section 7.2); false if it
+// does not fit, and then nothing of the chunk can be decoded.
+func (d *decoder) section() bool {
+	ch := d.chunk
+	if d.layout != Design || !ch.entry.Snapshot() {
+		return true
+	}
+	n := int(varint(d.c))
+	start := d.c.Pos()
+	d.c.Skip(n)
+	if d.c.Err() != nil {
+		ch.broken = true
+		d.stop(codeSnapshot, 0, "the snapshot section of %d bytes does not fit into the body", n)
+		return false
+	}
+	ch.section = newSpan(start, start+n)
+	return true
+}
+
+// entries decodes the entries of the snapshot section behind the ticks, so
+// that the lines are one piece of the text.
+func (d *decoder) entries(body []byte) {
+	ch := d.chunk
+	if d.schema.section == nil || ch.section.end == 0 {
+		return
+	}
+	outer := d.c
+	defer d.use(outer)
+	d.use(wire.NewCursor(formatName, body[ch.section.start:ch.section.end], int64(ch.section.start)))
+	for d.c.Len() > 0 {
+		at, start := d.c.Offset(), len(d.out)
+		id := varint(d.c)
+		def := d.schema.section[id]
+		ch.entries = d.begin(ch.entries, def)
+		switch {
+		case d.c.Err() != nil:
+		case def == nil:
+			d.c.Fail("unknown entry id %d", id)
+		default:
+			d.fields()
+		}
+		if !d.more() {
+			d.out, ch.entries = d.out[:start], ch.entries[:len(ch.entries)-1]
+			ch.lost = true
+			d.problem(codeEvent, at, "snapshot entry: %s", reasonOf(d.c.Err()))
+			return
+		}
+	}
+	ch.described = true
+}
+
+// use makes all reads go to c.
+func (d *decoder) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
+
+// problem notes a problem at an offset of the body.
+func (d *decoder) problem(code string, offset int64, msg string, args ...any) *formats.Problem {
+	number := d.number
+	p := formats.Problem{Code: code, Chunk: &number, Offset: offset, Message: fmt.Sprintf(msg, args...)}
+	d.chunk.problems = append(d.chunk.problems, p)
+	return &p
+}
+
+// stop notes the problem that ends decoding.
+func (d *decoder) stop(code string, offset int64, msg string, args ...any) {
+	d.chunk.stop = d.problem(code, offset, msg, args...)
+}
+
+// records decodes the tick records (sheet sections 6.1 and 6.2).
+func (d *decoder) records() {
+	ch := d.chunk
+	for d.c.Len() > 0 {
+		at := d.c.Offset()
+		n := int64(varint(d.c))
+		count := int(d.c.U16BE())
+		if d.layout == Design {
+			n += ch.entry.Start
+		} else if ch.entry.Ticks == anyRange.Ticks && ch.records == 0 && n >= 0 {
+			ch.entry.Start, ch.known = n, n-1
+		}
+		switch {
+		case d.c.Err() != nil:
+			d.stop(codeRecords, at, "a record cut short")
+			return
+		case d.layout == Published && count > math.MaxInt16:
+			d.stop(codeRecords, at, "a record of %d events", count)
+			return
+		case n <= ch.known:
+			d.stop(codeRecords, at, "tick %d is not behind tick %d", n, ch.known)
+			return
+		case n > ch.entry.Last():
+			d.stop(codeRecords, at, "tick %d is behind the last of the chunk, %d", n, ch.entry.Last())
+			return
+		}
+		if !d.record(n, count) {
+			return
+		}
+		ch.records++
+		ch.known, ch.final = n, n
+	}
+	ch.known = ch.entry.Last()
+}
+
+// record decodes the events of one tick; false if one of them could not be.
+func (d *decoder) record(n int64, count int) bool {
+	ch := d.chunk
+	t := tick{n: n, line: span{start: uint32(len(d.out))}, first: len(ch.events)}
+	d.out = append(d.out, `{"tick":`...)
+	d.out = jsonenc.Int(d.out, n)
+	d.out = append(d.out, `,"time_ms":`...)
+	d.out = jsonenc.Int(d.out, n*msPerTick)
+	d.out = append(d.out, `,"events":[`...)
+	for i := 0; i < count && !t.cut; i++ {
+		start := len(d.out)
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		if t.cut = !d.event(); t.cut {
+			d.out, ch.events = d.out[:start], ch.events[:len(ch.events)-1]
+		}
+	}
+	t.last = len(ch.events)
+	if t.first == t.last {
+		d.out = d.out[:t.line.start]
+		return !t.cut
+	}
+	if n == ch.entry.Start {
+		d.markSnapshot(&t)
+	}
+	d.out = append(d.out, ']')
+	if t.cut {
+		d.out = append(d.out, `,"cut":true`...)
+	}
+	d.out = append(d.out, '}', '\n')
+	t.line.end = uint32(len(d.out)) - 1
+	ch.ticks = append(ch.ticks, t)
+	return !t.cut
+}
+
+// event decodes the next event; false if that could not be done and nobody
+// knows where the next one begins.
+func (d *decoder) event() bool {
+	at := d.c.Offset()
+	id := varint(d.c)
+	def := d.schema.event(id)
+	d.chunk.events = d.begin(d.chunk.events, def)
+	switch {
+	case d.c.Err() != nil:
+	case d.schema.length != lengthNone:
+		d.measured(id, def, at)
+	case def == nil:
+		d.c.Fail("unknown event id %d", id)
+	default:
+		d.fields()
+	}
+	if d.more() {
+		return true
+	}
+	d.stop(codeEvent, at, "%s", reasonOf(d.c.Err()))
+	return false
+}
+
+// measured decodes an event whose payload has a length in front.
+func (d *decoder) measured(id int32, def *eventDef, at int64) {
+	var n int
+	if d.schema.length == lengthVarint {
+		n = int(varint(d.c))
+	} else {
+		n = int(int32(d.c.U32BE()))
+	}
+	payload := d.c.Bytes(n)
+	if d.c.Err() != nil {
+		return
+	}
+	if def == nil {
+		d.unknown(id, payload)
+		return
+	}
+	outer, start := d.c, len(d.out)
+	d.use(wire.NewCursor(formatName, payload, at))
+	d.fields()
+	if d.c.Err() == nil && d.c.Len() > 0 {
+		d.c.Fail("%d bytes behind the last field", d.c.Len())
+	}
+	err := d.c.Err()
+	d.use(outer)
+	if err == nil {
+		return
+	}
+	d.out = d.out[:start]
+	d.unknown(id, payload)
+	if len(d.chunk.problems) == 0 { // one of a kind is enough
+		d.problem(codeEvent, at, "event id %d: %s", id, reasonOf(err))
+	}
+}
+
+// markSnapshot finds the events at the start of the first tick that form a
+// snapshot (sheet section 7.1) and ends their objects with "snapshot":true.
+func (d *decoder) markSnapshot(t *tick) {
+	ch := d.chunk
+	if d.layout != Published || !ch.entry.Snapshot() {
+		return
+	}
+	n := d.schema.leadingEvents(ch.events[t.first:t.last])
+	if n == 0 {
+		return
+	}
+	ch.marked = n
+	events := ch.events[t.first:t.last]
+	from := events[0].text.start
+	plain := slices.Clone(d.out[from:])
+	d.out = d.out[:from]
+	const mark = `,"snapshot":true}`
+	for i := range events {
+		e := &events[i]
+		if i > 0 {
+			d.out = append(d.out, ',')
+		}
+		text := plain[e.text.start-from : e.text.end-from]
+		e.shift(uint32(len(d.out)) - e.text.start)
+		if i < n {
+			d.out = append(append(d.out, text[:len(text)-1]...), mark...)
+		} else {
+			d.out = append(d.out, text...)
+		}
+		e.text.end = uint32(len(d.out))
+	}
+}
+
+// leadingEvents returns how many of the first events match the pattern of a
+// snapshot, 0 if the pattern is not matched to its end.
+func (s *Schema) leadingEvents(events []event) int {
+	n := 0
+	is := func(id int32) bool { return n < len(events) && events[n].def != nil && events[n].def.ID == id }
+	for _, p := range s.leading {
+		switch {
+		case p.many:
+			for is(p.id) {
+				n++
+			}
+		case !is(p.id):
+			return 0
+		default:
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,212 @@
+package hcrp
+
+import (
+	"context"
+	"io"
+	iofs "io/fs"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// rawEntry shows the original file or files.
+func (rec *recording) rawEntry() nodes.Entry {
+	if rec.reader.Dir {
+		return nodes.Entry{Name: "raw", Dir: rawDir(rec.src.FS)}
+	}
+	return nodes.Entry{Name: "raw", File: rec.src.RawFile()}
+}
+
+// rawDir shows every regular file of a directory.
+func rawDir(fsys iofs.FS) nodes.Dir {
+	list, err := iofs.ReadDir(fsys, ".")
+	if err != nil {
+		return nodes.Lazy(func(context.Context) (nodes.Dir, error) { return nil, err })
+	}
+	var entries []nodes.Entry
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			entries = append(entries, nodes.Entry{
+				Name: e.Name(),
+				File: nodes.Section(&siblingFile{fsys, e.Name()}, 0, info.Size()),
+			})
+		}
+	}
+	return nodes.List(entries...)
+}
+
+// numbered returns a directory with an entry for each chunk.
+func (rec *recording) numbered(suffix string, file func(i int) nodes.File) nodes.Dir {
+	return &nodes.Series{
+		Width: 6, Suffix: suffix, N: len(rec.reader.Entries),
+		File: func(n int64) nodes.File { return file(int(n)) },
+	}
+}
+
+// failing is a file that cannot be read.
+func failing(err error) nodes.File {
+	return nodes.Func(func(context.Context) ([]byte, error) { return nil, err })
+}
+
+func (rec *recording) bodyFile(i int) nodes.File {
+	size := rec.reader.Entries[i].Size
+	if flaw := rec.reader.flaw(i); flaw != nil {
+		return failing(flaw)
+	}
+	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) { return rec.bodies.Get(ctx, i) })
+}
+
+func (rec *recording) storedFile(i int) nodes.File {
+	r := rec.reader
+	if !r.hasStored(i) {
+		return failing(r.missing(i))
+	}
+	p := r.place(i)
+	return nodes.Section(r.at(p), p.offset, r.Entries[i].Stored)
+}
+
+func (rec *recording) hexFile(i int) nodes.File {
+	if flaw := rec.reader.flaw(i); flaw != nil {
+		return failing(flaw)
+	}
+	return nodes.Stream(hexSize(rec.reader.Entries[i].Size), func(ctx context.Context) (nodes.Content, error) {
+		body, err := rec.bodies.Get(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return hexDump(body), nil
+	})
+}
+
+func (rec *recording) metadataFile() nodes.File {
+	r := rec.reader
+	if !r.hasIndex {
+		return failing(formats.Errorf(formatName, r.size, errTruncated, "the metadata is cut"))
+	}
+	return nodes.Section(r.file, headerSize, r.Header.MetadataLength)
+}
+
+func (rec *recording) typedMetadata(context.Context) ([]byte, error) {
+	b, err := rec.reader.TypedMetadata()
+	if err != nil {
+		return nil, err
+	}
+	return document(b), nil
+}
+
+// document lays out compact JSON as a file.
+func document(b []byte) []byte {
+	return append(nodes.AppendIndented(make([]byte, 0, len(b)*5/4), b), '\n')
+}
+
+// snapshotsEntry returns the directory with the snapshots; no entry if there
+// is nothing to show.
+func (rec *recording) snapshotsEntry() nodes.Entry {
+	r := rec.reader
+	var flagged []int
+	for i := range r.Entries {
+		if r.Entries[i].Snapshot() {
+			flagged = append(flagged, i)
+		}
+	}
+	described := rec.schema != nil && rec.schema.describes(r.Header.Layout)
+	if len(flagged) == 0 || !described && r.Header.Layout == Published {
+		return nodes.Entry{}
+	}
+	series := func(suffix string, file func(i int) nodes.File) *nodes.Series {
+		return &nodes.Series{
+			Width: 6, Suffix: suffix, N: len(flagged),
+			Number: func(i int) int64 { return int64(flagged[i]) },
+			File:   func(n int64) nodes.File { return file(int(n)) },
+		}
+	}
+	lines := series(".jsonl", rec.snapshotLines)
+	section := series(".bin", rec.snapshotSection)
+	switch {
+	case r.Header.Layout == Published:
+		return nodes.Entry{Name: "snapshots", Dir: lines}
+	case described:
+		return nodes.Entry{Name: "snapshots", Dir: &pairs{section, lines}}
+	}
+	return nodes.Entry{Name: "snapshots", Dir: section}
+}
+
+func (rec *recording) snapshotLines(i int) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		c, err := rec.chunks.Get(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		if c.broken {
+			return nil, &damage{*c.stop}
+		}
+		return c.SnapshotLines(rec.reader.Header.Layout), nil
+	})
+}
+
+func (rec *recording) snapshotSection(i int) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		body, err := rec.bodies.Get(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		s, bad := checkSection(rec.reader.Header.Layout, i, rec.reader.Entries[i], body)
+		if bad != nil {
+			return nil, &damage{*bad}
+		}
+		return body[s.start:s.end], nil
+	})
+}
+
+// pairs shows two Series of the same numbers, whose suffixes sort in their
+// order, as one directory.
+type pairs struct{ a, b *nodes.Series }
+
+// Len implements nodes.Dir.
+func (p *pairs) Len(context.Context) (int, error) { return p.a.N + p.b.N, nil }
+
+// At implements nodes.Dir.
+func (p *pairs) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if i&1 == 1 {
+		return p.b.At(ctx, i>>1)
+	}
+	return p.a.At(ctx, i>>1)
+}
+
+// Find implements nodes.Dir.
+func (p *pairs) Find(ctx context.Context, name string) (int, error) {
+	if i, err := p.a.Find(ctx, name); err == nil {
+		return 2 * i, nil
+	}
+	i, err := p.b.Find(ctx, name)
+	return 2*i + 1, err
+}
+
+// exportEntry returns the directory with files made of the whole recording.
+func (rec *recording) exportEntry() nodes.Entry {
+	var entries []nodes.Entry
+	if rec.schema != nil {
+		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: rec.ghostFile()})
+	}
+	if rec.reader.Dir && rec.reader.hasIndex {
+		entries = append(entries, nodes.Entry{Name: "compacted.hcrp", File: rec.compactedFile()})
+	}
+	if len(entries) == 0 {
+		return nodes.Entry{}
+	}
+	return nodes.Entry{Name: "export", Dir: nodes.List(entries...)}
+}
+
+func (rec *recording) compactedFile() nodes.File {
+	size, err := rec.reader.compactedSize()
+	if err != nil {
+		return failing(err)
+	}
+	return nodes.Stream(size, func(context.Context) (nodes.Content, error) {
+		parts, err := rec.reader.compacted()
+		if err != nil {
+			return nil, err
+		}
+		return io.NewSectionReader(parts, 0, size), nil
+	})
+}
