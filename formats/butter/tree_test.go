@@ -213,18 +213,32 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestRecordings walks the trees of the recordings that lie next to the repository.
-func TestRecordings(t *testing.T) {
-	files, err := filepath.Glob("../../../shared/recordings/butter/*.butter")
+// TestSamples walks the trees of real recordings: those in testdata and, if it is there, in the folder shared next to the
+// repository. Only what is missing at the end of a cut file may be unreadable.
+func TestSamples(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/archive/butter/*.butter")
 	if err != nil || len(files) == 0 {
-		t.Skip("there is no folder shared next to the repository")
+		t.Fatal(files, err)
 	}
-	for _, file := range files {
+	more, err := filepath.Glob("../../../shared/recordings/butter/*.butter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, more...) {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, err := range nodestest.Check(t, openBroken(t, b)) {
+		bad := nodestest.Check(t, openBroken(t, b))
+		if strings.Contains(file, "-cut") {
+			for _, name := range []string{"chunks/000001", "chunks/000002", "lines/000002.jsonl"} {
+				if bad[name] == nil {
+					t.Errorf("%s: %s can be read", file, name)
+				}
+				delete(bad, name)
+			}
+		}
+		for name, err := range bad {
 			t.Errorf("%s: %s: %v", file, name, err)
 		}
 	}

@@ -225,13 +225,18 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestRecordings walks the trees of the recordings that lie next to the repository.
-func TestRecordings(t *testing.T) {
-	files, err := filepath.Glob("../../../shared/recordings/butter/*.echoreplay")
+// TestSamples walks the trees of real recordings: those in testdata and, if it is there, in the folder shared next to the
+// repository.
+func TestSamples(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/archive/butter/*.echoreplay")
 	if err != nil || len(files) == 0 {
-		t.Skip("there is no folder shared next to the repository")
+		t.Fatal(files, err)
 	}
-	for _, file := range files {
+	more, err := filepath.Glob("../../../shared/recordings/butter/*.echoreplay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, more...) {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
