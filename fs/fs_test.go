@@ -15,7 +15,7 @@ import (
 
 func TestFS(t *testing.T) {
 	fsys := New(t.Context(), soundTree())
-	err := fstest.TestFS(fsys, "notes.txt", "a.recording/empty", "a.recording/raw", "a.recording/ticks/00004999.json", "live/x")
+	err := fstest.TestFS(fsys, "notes.txt", "a.recording/empty", "a.recording/raw", "a.recording/ticks/00000599.json", "live/x")
 	if err != nil {
 		t.Error(err)
 	}

@@ -18,7 +18,7 @@ func sampleTree() nodes.Dir {
 	broken := nodes.Func(func(context.Context) ([]byte, error) { return nil, fmt.Errorf("damaged") })
 	short := nodes.Sized(10, func(context.Context) ([]byte, error) { return []byte("short"), nil })
 	return nodes.List(
-		sampleRecording(),
+		sampleRecording(5000),
 		nodes.Entry{Name: "damaged", Time: sampleTime.Add(time.Hour), Dir: nodes.List(
 			nodes.Entry{Name: "broken", File: broken},
 			nodes.Entry{Name: "short", File: short},
@@ -32,7 +32,7 @@ func sampleTree() nodes.Dir {
 // soundTree has nothing that cannot be read.
 func soundTree() nodes.Dir {
 	return nodes.List(
-		sampleRecording(),
+		sampleRecording(600),
 		nodes.Entry{Name: "live", Time: sampleTime, Dir: newLiveDir(
 			nodes.Entry{Name: "x", File: nodes.Bytes([]byte("x"))},
 		)},
@@ -40,7 +40,8 @@ func soundTree() nodes.Dir {
 	)
 }
 
-func sampleRecording() nodes.Entry {
+// sampleRecording has n ticks.
+func sampleRecording(n int) nodes.Entry {
 	return nodes.Entry{Name: "a.recording", Time: sampleTime, Dir: nodes.List(
 		nodes.Entry{Name: "empty", File: nodes.Bytes(nil)},
 		nodes.Entry{Name: "header.json", File: nodes.Bytes([]byte("{}\n"))},
@@ -50,7 +51,7 @@ func sampleRecording() nodes.Entry {
 			File:  func(n int64) nodes.File { return nodes.Bytes(fmt.Appendf(nil, "{\"tick\":%d}\n", n)) },
 			Extra: func(_ context.Context, n int64) (bool, error) { return n < 25, nil },
 		}},
-		nodes.Entry{Name: "ticks", Dir: ticks(5000)},
+		nodes.Entry{Name: "ticks", Dir: ticks(n)},
 	)}
 }
 
