@@ -21,20 +21,21 @@ type floor struct {
 	source io.ReaderAt
 	size   int64
 	names  []string
+	dirs   []directory
 }
 
 const (
 	indexBits = 40
 	indexMask = 1<<indexBits - 1
-	rawID     = 2 << indexBits // directories[i] is (i+3)<<indexBits
+	rawID     = 2 << indexBits // dirs[i] is (i+3)<<indexBits
 	firstDir  = 3
 )
 
 func newFloor(source io.ReaderAt, size int64) *floor {
 	f := &floor{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(), owner: *fuse.CurrentOwner(), time: time.Now(),
-		source: source, size: size,
-		names: make([]string, largeFiles),
+		source: source, size: size, dirs: directories(),
+		names: make([]string, max(*small, *large)),
 	}
 	for i := range f.names {
 		f.names[i] = fmt.Sprintf("%08d.json", i)
@@ -76,7 +77,7 @@ func (f *floor) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, ou
 		f.enter(rawID, out)
 		return fuse.OK
 	}
-	for i, d := range directories {
+	for i, d := range f.dirs {
 		if d.name == name {
 			f.enter(uint64(i+firstDir)<<indexBits, out)
 			return fuse.OK
@@ -125,15 +126,15 @@ func (f *floor) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEnt
 
 func (f *floor) list(in *fuse.ReadIn, add func(fuse.DirEntry) bool) {
 	if in.NodeId == fuse.FUSE_ROOT_ID {
-		for i := int(in.Offset); i < len(directories); i++ {
-			d := fuse.DirEntry{Name: directories[i].name, Mode: syscall.S_IFDIR, Ino: uint64(i+firstDir) << indexBits, Off: uint64(i + 1)}
+		for i := int(in.Offset); i < len(f.dirs); i++ {
+			d := fuse.DirEntry{Name: f.dirs[i].name, Mode: syscall.S_IFDIR, Ino: uint64(i+firstDir) << indexBits, Off: uint64(i + 1)}
 			if !add(d) {
 				return
 			}
 		}
 		return
 	}
-	files := directories[in.NodeId>>indexBits-firstDir].files
+	files := f.dirs[in.NodeId>>indexBits-firstDir].files
 	for i := int(in.Offset); i < files; i++ {
 		d := fuse.DirEntry{Name: f.names[i], Mode: syscall.S_IFREG, Ino: in.NodeId | uint64(i+1), Off: uint64(i + 1)}
 		if !add(d) {

@@ -2,7 +2,7 @@
 // filesystem on the same library can do, in the same run on the same machine,
 // and prints ratios.
 //
-//	go run ./bench/mount [-rounds 3] [-size 1073741824] [-pass n] [-pin=false]
+//	go run ./bench/mount [-rounds 3] [-small 200000] [-large 1000000] [-pass n]
 //
 // Each pass is done with server and client on one processor (pinned, for the
 // ratio) and wherever the scheduler puts them. Times are the best of all
@@ -31,6 +31,8 @@ import (
 
 var (
 	rounds   = flag.Int("rounds", 3, "how often to do everything")
+	small    = flag.Int("small", 200_000, "files to look at one by one")
+	large    = flag.Int("large", 1_000_000, "files to list, and for the memory")
 	size     = flag.Int64("size", 1<<30, "bytes of the source of raw")
 	only     = flag.Int("pass", -1, "do only this pass")
 	pin      = flag.Bool("pin", true, "also measure on one processor")
@@ -46,10 +48,10 @@ func main() {
 		err = measure()
 	case len(args) == 4 && args[0] == "serve":
 		err = serve(args[1], args[2], args[3])
-	case len(args) == 3 && args[0] == "client":
-		var n int
-		if n, err = strconv.Atoi(args[1]); err == nil {
-			err = runPass(passes[n], args[2])
+	case len(args) == 4 && args[0] == "client":
+		var n, pid int
+		if _, err = fmt.Sscan(args[1]+" "+args[3], &n, &pid); err == nil {
+			err = runPass(passes()[n], args[2], pid)
 		}
 	default:
 		err = errors.New("there are no arguments")
@@ -67,8 +69,15 @@ const (
 	kindSource = "source"
 )
 
-// A result is the best time of an operation for each kind.
-type result map[string]time.Duration
+// A result is the least cost of an operation for each kind.
+type result map[string]cost
+
+func (r result) add(kind string, c cost) {
+	if best, ok := r[kind]; ok {
+		c = cost{min(c.clock, best.clock), min(c.cpu, best.cpu)}
+	}
+	r[kind] = c
+}
 
 func measure() error {
 	dir, err := os.MkdirTemp("", "recfs-bench-")
@@ -99,7 +108,7 @@ func measure() error {
 }
 
 func measureAll(dir, source string, pinned bool) error {
-	for n, pass := range passes {
+	for n, pass := range passes() {
 		if *only >= 0 && *only != n {
 			continue
 		}
@@ -109,14 +118,12 @@ func measureAll(dir, source string, pinned bool) error {
 		}
 		for range *rounds {
 			for _, kind := range []string{kindFloor, kindHouse, kindSource} {
-				times, err := onePass(dir, source, kind, n, pinned)
+				costs, err := onePass(dir, source, kind, n, pinned)
 				if err != nil {
 					return fmt.Errorf("%s: %w", kind, err)
 				}
-				for i, t := range times {
-					if best := results[i][kind]; best == 0 || t < best {
-						results[i][kind] = t
-					}
+				for i, c := range costs {
+					results[i].add(kind, c)
 				}
 			}
 		}
@@ -136,20 +143,23 @@ func (o operation) print(r result) {
 		}
 		return fmt.Sprintf("%6.2f GB/s", float64(*size)/float64(t.Nanoseconds()))
 	}
-	fmt.Printf("  %-22s recfs %s  floor %s  ratio %.2f", o.name, show(r[kindHouse]), show(r[kindFloor]),
-		float64(r[kindFloor])/float64(r[kindHouse]))
-	if t, ok := r[kindSource]; ok {
-		fmt.Printf("  source %s  ratio %.2f", show(t), float64(t)/float64(r[kindHouse]))
+	house, floor := r[kindHouse], r[kindFloor]
+	fmt.Printf("  %-20s recfs %s  floor %s  ratio %.2f  by processor time %.2f", o.name, show(house.clock), show(floor.clock),
+		ratio(floor.clock, house.clock), ratio(floor.cpu, house.cpu))
+	if source, ok := r[kindSource]; ok {
+		fmt.Printf("  source %s  ratio %.2f", show(source.clock), ratio(source.clock, house.clock))
 	}
 	fmt.Println()
 }
 
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
 // onePass does one pass on a fresh mount. Of the source only raw is read,
 // first from the disk and then from memory.
-func onePass(dir, source, kind string, n int, pinned bool) ([]time.Duration, error) {
-	root := dir
+func onePass(dir, source, kind string, n int, pinned bool) ([]cost, error) {
+	root, pid := dir, 0
 	if kind == kindSource {
-		if passes[n][0].files > 0 {
+		if passes()[n][0].files > 0 {
 			return nil, nil
 		}
 	} else {
@@ -158,26 +168,26 @@ func onePass(dir, source, kind string, n int, pinned bool) ([]time.Duration, err
 			return nil, err
 		}
 		defer s.stop()
-		root = s.dir
+		root, pid = s.dir, s.cmd.Process.Pid
 	}
-	if passes[n][0].files == 0 {
+	if passes()[n][0].files == 0 {
 		if err := dropPages(source); err != nil {
 			return nil, err
 		}
 	}
-	out, err := self(pinned, "client", strconv.Itoa(n), root).Output()
+	out, err := self(pinned, "client", strconv.Itoa(n), root, strconv.Itoa(pid)).Output()
 	if err != nil {
 		return nil, failure(err)
 	}
-	var times []time.Duration
-	for line := range strings.FieldsSeq(string(out)) {
-		ns, err := strconv.ParseInt(line, 10, 64)
-		if err != nil {
+	var costs []cost
+	for line := range strings.Lines(string(out)) {
+		var c cost
+		if _, err := fmt.Sscan(line, (*int64)(&c.clock), (*int64)(&c.cpu)); err != nil {
 			return nil, err
 		}
-		times = append(times, time.Duration(ns))
+		costs = append(costs, c)
 	}
-	return times, nil
+	return costs, nil
 }
 
 func failure(err error) error {
@@ -190,9 +200,10 @@ func failure(err error) error {
 
 // self is this program with other arguments.
 func self(pinned bool, args ...string) *exec.Cmd {
-	if *profile != "" {
-		args = append([]string{"-cpuprofile", *profile}, args...)
-	}
+	args = append([]string{
+		"-small", strconv.Itoa(*small), "-large", strconv.Itoa(*large), "-size", strconv.FormatInt(*size, 10),
+		"-cpuprofile", *profile,
+	}, args...)
 	if pinned {
 		return exec.Command("taskset", append([]string{"-c", "0", os.Args[0]}, args...)...)
 	}
@@ -248,7 +259,7 @@ func measureMemory(dir, source string) error {
 		return err
 	}
 	fmt.Printf("resident memory: %.1f MiB idle, %.1f MiB more after find has stat'ed %d files\n",
-		mib(idle), mib(full-idle), largeFiles)
+		mib(idle), mib(full-idle), *large)
 	return nil
 }
 

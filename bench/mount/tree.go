@@ -11,21 +11,16 @@ import (
 
 // Both filesystems serve this tree:
 //
-//	small/00000000.json …   smallFiles files of some hundred bytes
-//	large/00000000.json …   largeFiles of them
+//	large/00000000.json …   files of some hundred bytes
 //	raw                     the source file, byte for byte
-const (
-	smallFiles = 200_000
-	largeFiles = 1_000_000
-)
+//	small/00000000.json …   fewer such files
 
 // directories in the order in which they are listed.
-var directories = []struct {
+func directories() []directory { return []directory{{"large", *large}, {"small", *small}} }
+
+type directory struct {
 	name  string
 	files int
-}{
-	{"large", largeFiles},
-	{"small", smallFiles},
 }
 
 const record = `{"tick":%d,"players":[{"cid":0,"x":1488,"y":%[1]d,"dx":-12,"dy":0,"input":{"direction":1,"jump":0,"fire":%[1]d,"hook":0}},` +
@@ -46,7 +41,7 @@ func contentSize(n int) int64 {
 // houseTree is the tree made of the constructors that formats use.
 func houseTree(source io.ReaderAt, size int64) nodes.Dir {
 	entries := []nodes.Entry{{Name: "raw", File: nodes.Section(source, 0, size)}}
-	for _, d := range directories {
+	for _, d := range directories() {
 		entries = append(entries, nodes.Entry{Name: d.name, Dir: &nodes.Series{
 			Suffix: ".json", Width: 8, N: d.files,
 			File: func(n int64) nodes.File {
