@@ -134,6 +134,7 @@ func TestMatch(t *testing.T) {
 		{"sound", sound, true, true},
 		{"other version", other, true, false},
 		{"magic only", []byte("ATAD"), true, false},
+		{"no whole header", sound[:8], true, true},
 		{"empty", nil, false, false},
 		{"text", []byte("DATE: today, and more than a header long"), false, false},
 	} {
@@ -151,7 +152,7 @@ func TestUUIDIndex(t *testing.T) {
 	auto := toInts([]byte{0x16, 0x27, 0x1b, 0x3e, 0x78, 0x39, 0x8c, 0x17, 0x1a, 0xb1, 0xd9, 0x9b, 0xd8, 0x0d, 0x41, 0xe0})
 	other := []int32{1, 2, 3, 4}
 	w := &mapWriter{}
-	for _, it := range []writtenItem{
+	w.items = []writtenItem{
 		{0x9000, 0, nil},
 		{0x9001, 0, nil},
 		{0x9002, 0, nil},
@@ -163,8 +164,6 @@ func TestUUIDIndex(t *testing.T) {
 		{typeUUIDIndex, 0x9003, other[:3]},   // too short
 		{typeUUIDIndex, typeUUIDIndex, auto}, // of the index itself
 		{typeUUIDIndex, 5, auto},             // a number that has a meaning
-	} {
-		w.items = append(w.items, it)
 	}
 	r := mustRead(t, w.bytes())
 	for typ, want := range map[uint16]string{

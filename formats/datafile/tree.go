@@ -40,7 +40,7 @@ func New(opt Options) formats.Format {
 
 // match recognises a datafile whose name says nothing.
 func match(head []byte) bool {
-	return len(head) >= headerSize && isMagic(head) && checkVersion(int32At(head, 4)) == nil
+	return len(head) >= 8 && isMagic(head) && checkVersion(int32At(head, 4)) == nil
 }
 
 // A tree shows one datafile.
@@ -67,7 +67,7 @@ func newTree(src formats.Source, r *Reader, mapres iofs.FS, c *cache.Cache) *tre
 	t.dirs = cache.NewMemo(c, t.namedDir)
 	t.found = cache.NewMemo(c, t.findProblems).Durable(t.indexName, t.encodeIndex, t.decodeIndex)
 	t.made = cache.NewMemo(c, func(ctx context.Context, p product) ([]byte, int64, error) {
-		b, err := t.make(ctx, p)
+		b, err := t.produce(ctx, p)
 		return b, int64(cap(b)), err
 	})
 	t.sizes = cache.NewMemo(c, func(ctx context.Context, p product) (int64, int64, error) {
@@ -168,8 +168,8 @@ const (
 	madePreview
 )
 
-// make makes the content of a product.
-func (t *tree) make(ctx context.Context, p product) ([]byte, error) {
+// produce makes the content of a product.
+func (t *tree) produce(ctx context.Context, p product) ([]byte, error) {
 	switch p.kind {
 	case madeIndex:
 		return t.document(t.index(ctx))

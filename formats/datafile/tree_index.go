@@ -33,6 +33,31 @@ func (t *tree) header(context.Context) (any, error) {
 	}, nil
 }
 
+// tableProblems are what header and tables show.
+func (t *tree) tableProblems() problemList {
+	l := t.r.headerProblems()
+	r, h := t.r, &t.r.Header
+	start, end := r.ItemsOf(typeUUIDIndex)
+	for i := start; i < end; i++ {
+		it := r.Items[i]
+		if r.repeats[i] > 0 {
+			l.add("duplicate_uuid_index", t.itemPath(i), it.Offset, "item %d repeats the index of type %d", i, it.ID)
+		}
+		if it.Size < uuidIndexSize {
+			l.add("uuid_index_short", t.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
+		}
+	}
+	for i, d := range r.Data {
+		if i == 0 && d.Offset > h.dataAt() {
+			l.add("data_gap", "", h.dataOffsetsAt(), "data 0 has offset %d, expected 0", d.Offset-h.dataAt())
+		}
+		if d.Size == 0 {
+			l.add("data_size_zero", dataPath(i), h.sizeEntry(i), "data %d is empty", i)
+		}
+	}
+	return l.sorted()
+}
+
 type endEntry struct {
 	Total    int64 `json:"total"`
 	Size     int64 `json:"size"`

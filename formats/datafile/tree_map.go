@@ -15,12 +15,11 @@ import (
 
 // mapDocument is map.json.
 func (t *tree) mapDocument(ctx context.Context) (any, error) {
-	var o object
-	o.set("version", nil)
+	var version *int32
 	if v := t.m.Version; v != nil && !v.Short {
-		o[0].value = v.Value
+		version = &v.Value
 	}
-	o.set("size", t.src.Size)
+	o := object{{"version", version}, {"size", t.src.Size}}
 	crc, sha, err := t.sums(ctx)
 	if err != nil {
 		return nil, err
@@ -28,8 +27,8 @@ func (t *tree) mapDocument(ctx context.Context) (any, error) {
 	o.set("crc32", crc)
 	o.set("sha256", sha)
 	for _, part := range []struct {
-		key  string
-		make func(context.Context) (any, error)
+		key   string
+		value func(context.Context) (any, error)
 	}{
 		{"info", t.infoDocument},
 		{"images", t.imageList},
@@ -39,7 +38,7 @@ func (t *tree) mapDocument(ctx context.Context) (any, error) {
 		{"layers", t.layerList},
 		{"automappers", t.autoMapperList},
 	} {
-		v, err := part.make(ctx)
+		v, err := part.value(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -53,21 +52,16 @@ func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
 	const block = 1 << 18
 	c, s := crc32.NewIEEE(), sha256.New()
 	r := io.NewSectionReader(t.src, 0, t.src.Size)
-	buf := make([]byte, min(block, t.src.Size))
-	for {
+	both := io.MultiWriter(c, s)
+	for left := t.src.Size; left > 0; left -= block {
 		if err := ctx.Err(); err != nil {
 			return "", "", err
 		}
-		n, err := r.Read(buf)
-		_, _ = c.Write(buf[:n])
-		_, _ = s.Write(buf[:n])
-		if err == io.EOF {
-			return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
-		}
-		if err != nil {
-			return "", "", err
+		if _, err := io.CopyN(both, r, min(block, left)); err != nil {
+			return "", "", fmt.Errorf("reading the file for its sums: %w", err)
 		}
 	}
+	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }
 
 // content returns the data of at most limit bytes that a field of an item

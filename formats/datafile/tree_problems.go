@@ -7,31 +7,6 @@ import (
 	"recfs/nodes"
 )
 
-// tableProblems are what header and tables show.
-func (t *tree) tableProblems() problemList {
-	l := t.r.headerProblems()
-	r, h := t.r, &t.r.Header
-	start, end := r.ItemsOf(typeUUIDIndex)
-	for i := start; i < end; i++ {
-		it := r.Items[i]
-		if r.repeats[i] > 0 {
-			l.add("duplicate_uuid_index", t.itemPath(i), it.Offset, "item %d repeats the index of type %d", i, it.ID)
-		}
-		if it.Size < uuidIndexSize {
-			l.add("uuid_index_short", t.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
-		}
-	}
-	for i, d := range r.Data {
-		if i == 0 && d.Offset > h.dataAt() {
-			l.add("data_gap", "", h.dataOffsetsAt(), "data 0 has offset %d, expected 0", d.Offset-h.dataAt())
-		}
-		if d.Size == 0 {
-			l.add("data_size_zero", dataPath(i), h.sizeEntry(i), "data %d is empty", i)
-		}
-	}
-	return l.sorted()
-}
-
 // A finder collects the problems of index.json.
 type finder struct {
 	*tree
@@ -109,7 +84,7 @@ func (f *finder) info(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range info.strings() {
-		if _, err := f.string(ctx, s.ref, &info.Element, s.key, maxInfo); err != nil {
+		if _, err := f.checkText(ctx, s.ref, &info.Element, s.key, maxInfo); err != nil {
 			return err
 		}
 	}
@@ -139,8 +114,8 @@ func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string,
 	return b, err == nil, err
 }
 
-// string returns a string as it is stored, after looking at how.
-func (f *finder) string(ctx context.Context, ref int32, e *Element, what string, limit int64) (string, error) {
+// checkText returns a string as it is stored, after looking at how.
+func (f *finder) checkText(ctx context.Context, ref int32, e *Element, what string, limit int64) (string, error) {
 	if ref == noData {
 		return "", nil
 	}
@@ -157,7 +132,7 @@ func (f *finder) string(ctx context.Context, ref int32, e *Element, what string,
 
 // name returns the name and the path of an image or sound.
 func (f *finder) name(ctx context.Context, ref int32, e *Element, embedded bool, path func(int, string) string) (string, string, error) {
-	name, err := f.string(ctx, ref, e, "name", maxName)
+	name, err := f.checkText(ctx, ref, e, "name", maxName)
 	file := path(e.Index, name)
 	if err == nil && embedded && nodes.SafeName(name) != strings.ReplaceAll(name, " ", "_") {
 		f.list.add("unsafe_name", file, f.r.Items[e.Item].Offset, "the name is %.80q", name)
