@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"math"
 	"path"
 	"slices"
 	"sort"
@@ -296,7 +297,7 @@ func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int6
 	if err != nil {
 		return nil, 0, err
 	}
-	if size >= 1<<32 {
+	if int64(size) > math.MaxUint32 {
 		return nil, 0, &iofs.PathError{Op: "readdir", Path: k.path, Err: errors.ErrUnsupported}
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })

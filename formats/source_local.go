@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"io"
 	iofs "io/fs"
 	"os"
@@ -12,7 +13,8 @@ import (
 // has the names that are not UTF-8, too.
 type Local struct {
 	root *os.Root
-	path string // absolute, without symbolic links
+	dir  *os.File // the same directory
+	path string   // absolute, without symbolic links
 }
 
 // OpenLocal returns the directory at path.
@@ -28,11 +30,16 @@ func OpenLocal(path string) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Local{root, abs}, nil
+	dir, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &Local{root, dir, abs}, nil
 }
 
 // Close lets go of the directory.
-func (l *Local) Close() error { return l.root.Close() }
+func (l *Local) Close() error { return errors.Join(l.dir.Close(), l.root.Close()) }
 
 // Path returns where the directory lay when it was opened.
 func (l *Local) Path() string { return l.path }
@@ -45,9 +52,6 @@ func (l *Local) Open(name string) (iofs.File, error) {
 
 // Stat follows symbolic links that stay inside.
 func (l *Local) Stat(name string) (iofs.FileInfo, error) { return l.root.Stat(name) }
-
-// Lstat does not follow a symbolic link.
-func (l *Local) Lstat(name string) (iofs.FileInfo, error) { return l.root.Lstat(name) }
 
 // ReadLink returns the target of a symbolic link.
 func (l *Local) ReadLink(name string) (string, error) { return l.root.Readlink(name) }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package formats
+
+import iofs "io/fs"
+
+// Lstat does not follow a symbolic link.
+func (l *Local) Lstat(name string) (iofs.FileInfo, error) { return l.root.Lstat(name) }
