@@ -111,13 +111,14 @@ func (b *builder) accountRare(e *event) {
 		b.accountExtension(e)
 	}
 	if e.stay != noStay {
-		b.accountStay(e, &b.stays[e.stay])
+		b.accountStay(e, b.stays[e.stay])
 	}
 }
 
 // accountLog counts the line of e in events.txt.
 func (b *builder) accountLog(e *event) {
-	l, ok := b.state.logLine(e)
+	l, ok := b.state.logLine(e, b.text)
+	b.text = l.text
 	if !ok {
 		return
 	}
@@ -147,7 +148,7 @@ func (b *builder) accountExtension(e *event) {
 
 // beginStay adds the stay that began with e.
 func (b *builder) beginStay(e *event) {
-	b.stays = append(b.stays, stay{cid: e.player.cid, first: e.tick, firstChunk: -1})
+	b.stays = append(b.stays, &stay{cid: e.player.cid, first: e.tick, firstChunk: -1})
 	b.grow()
 	a := &b.active[e.place]
 	if a.stay != e.stay {
@@ -162,10 +163,12 @@ func (b *builder) beginStay(e *event) {
 // accountStay notes in a stay what e tells of it.
 func (b *builder) accountStay(e *event, s *stay) {
 	p := e.player
-	s.protocol = p.protocol
-	if p.hasClan && (s.clan == nil || *s.clan != p.clan) {
-		clan := p.clan
-		s.clan = &clan
+	if p.open { // what a checkpoint keeps of a player ends with the stay
+		s.protocol = p.protocol
+		if p.hasClan && (s.clan == nil || *s.clan != p.clan) {
+			clan := p.clan
+			s.clan = &clan
+		}
 	}
 	if e.renamed {
 		s.names = append(s.names, p.name)

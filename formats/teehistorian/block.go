@@ -207,6 +207,7 @@ func (r *recording) each(ctx context.Context, k int, f func(*event), log func(*l
 		return err
 	}
 	c := r.cursor(ctx, from, k, chunkSize)
+	var text []byte
 	for {
 		more, err := c.next(math.MaxInt32)
 		if err != nil || !more {
@@ -216,9 +217,11 @@ func (r *recording) each(ctx context.Context, k int, f func(*event), log func(*l
 		if log == nil {
 			continue
 		}
-		if l, ok := c.state.logLine(&c.event); ok {
+		l, ok := c.state.logLine(&c.event, text)
+		if ok {
 			log(&l)
 		}
+		text = l.text
 	}
 }
 

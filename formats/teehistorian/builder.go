@@ -26,6 +26,7 @@ type builder struct {
 	past     []activity // of stays that are not the latest any more
 	digits   int        // what else lines/ has of frequent kinds since the last fold
 	scratch  []byte
+	text     []byte // of a line of events.txt
 
 	tickLen     int   // digits of the tick
 	tickLines   int64 // length of a tick in lines/ without its events
@@ -92,6 +93,7 @@ func (l *lengths) measure(v int32) {
 // buildIndex makes the index of a recording of that size, which may be unknown.
 func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*index, error) {
 	x := &index{start: h.start, bytes: h.start, end: endUnfinished}
+	x.chunks = make([]chunk, 0, max(size-h.start, 0)/chunkSize+1)
 	x.tail.last = newDecoder(false).last
 	return extendIndex(ctx, x, src, size, h)
 }
@@ -219,7 +221,7 @@ func (s *state) weight() int { return len(s.players) + len(s.practice) }
 
 // closeChunk adds the open chunk, which ends at end.
 func (b *builder) closeChunk(end int64) {
-	b.activity = b.flush()
+	b.flush()
 	b.chunk.size = end - b.chunk.offset
 	b.chunk.count = len(b.tickList)
 	b.scratch = appendTicks(b.scratch[:0], b.tickList)
@@ -229,16 +231,16 @@ func (b *builder) closeChunk(end int64) {
 	b.chunks = append(b.chunks, b.chunk)
 }
 
-// flush returns what the open chunk holds for each stay, which is counted in the stay too, and begins anew.
-func (b *builder) flush() []activity {
+// flush sets activity to what the open chunk holds for each stay, which is counted in the stay too, and begins anew.
+func (b *builder) flush() {
 	b.fold()
-	var list []activity
+	b.activity = b.activity[:0]
 	number := int32(len(b.chunks))
 	take := func(a *activity) {
 		if a.mentions == 0 && a.rows == [tables]int64{} {
 			return
 		}
-		s := &b.stays[a.stay]
+		s := b.stays[a.stay]
 		if s.firstChunk < 0 {
 			s.firstChunk = number
 		}
@@ -247,7 +249,7 @@ func (b *builder) flush() []activity {
 			s.rows[t] += a.rows[t]
 			s.bytes[t] += a.bytes[t]
 		}
-		list = append(list, *a)
+		b.activity = append(b.activity, *a)
 	}
 	for i := range b.past {
 		take(&b.past[i])
@@ -258,8 +260,7 @@ func (b *builder) flush() []activity {
 		take(a)
 		*a = activity{stay: a.stay}
 	}
-	slices.SortFunc(list, func(a, b activity) int { return int(a.stay - b.stay) })
-	return list
+	slices.SortFunc(b.activity, func(a, b activity) int { return int(a.stay - b.stay) })
 }
 
 // finish closes the last chunk and keeps what is needed to go on.
@@ -289,7 +290,7 @@ func (b *builder) reopen() {
 	b.tickList, _ = decodeTicks(b.chunk.ticks, b.chunk.first, b.chunk.count)
 	for i := range b.activity {
 		a := &b.activity[i]
-		s := &b.stays[a.stay]
+		s := b.stays[a.stay]
 		for t := range a.rows {
 			s.rows[t] -= a.rows[t]
 			s.bytes[t] -= a.bytes[t]

@@ -112,7 +112,7 @@ func (x *index) encode(s seal) []byte {
 	}
 	w.uint(uint64(len(x.stays)))
 	for i := range x.stays {
-		w.stay(&x.stays[i])
+		w.stay(x.stays[i])
 	}
 	w.uint(uint64(len(x.practice)))
 	for _, p := range x.practice {
@@ -227,9 +227,8 @@ func decodeIndex(b []byte) (*index, seal, error) {
 		x.texts.id(r.string())
 	}
 	r.texts = x.texts.list
-	x.stays = make([]stay, r.count(16))
-	for i := range x.stays {
-		r.stay(&x.stays[i])
+	for range r.count(16) {
+		x.stays = append(x.stays, r.stay())
 	}
 	for range r.count(3) {
 		x.practice = append(x.practice, practiceChange{r.int64(), r.int32(), r.bool()})
@@ -246,11 +245,14 @@ func decodeIndex(b []byte) (*index, seal, error) {
 	x.tail = r.checkpoint()
 	x.tail.last = r.int32()
 	for range r.count(8) {
-		a := activity{stay: int32(r.uint(uint64(len(x.stays))))}
+		a := activity{stay: int32(r.uint(math.MaxInt32))}
 		r.numbers(a.rows[:])
 		r.numbers(a.bytes[:])
 		a.mentions = r.int64()
 		x.activity = append(x.activity, a)
+		if int(a.stay) >= len(x.stays) {
+			r.Fail("activity of a stay that is not listed")
+		}
 	}
 	x.sortStays()
 	return x, s, r.Err()
@@ -296,7 +298,8 @@ func (r *indexReader) optionalInt() *int32 {
 	return &v
 }
 
-func (r *indexReader) stay(s *stay) {
+func (r *indexReader) stay() *stay {
+	s := &stay{}
 	s.cid = int32(r.uint(maxClients - 1))
 	s.firstChunk = r.int32()
 	s.lastChunk = r.int32()
@@ -317,6 +320,7 @@ func (r *indexReader) stay(s *stay) {
 	}
 	r.numbers(s.rows[:])
 	r.numbers(s.bytes[:])
+	return s
 }
 
 func (r *indexReader) chunk(c *chunk) {

@@ -103,7 +103,7 @@ type playerEntry struct {
 func playersJSON(r *recording) any {
 	list := make([]playerEntry, len(r.idx.stays))
 	for i := range r.idx.stays {
-		s := &r.idx.stays[i]
+		s := r.idx.stays[i]
 		e := playerEntry{
 			Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
 			FirstTick: s.first, JoinTick: s.join, DropTick: s.drop, DropReason: s.reason, Lives: s.lives,

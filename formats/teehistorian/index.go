@@ -33,7 +33,7 @@ type index struct {
 	counts    counts
 	problems  []problem
 	chunks    []chunk
-	stays     []stay
+	stays     []*stay
 	practice  []practiceChange
 
 	// What the pass needs to go on when the recording has grown.
@@ -199,7 +199,7 @@ func (x *index) dirs(safe func(string) string) []string {
 	taken := make(map[string]bool, len(x.stays))
 	next := map[string]int{} // where to look for a free number
 	for i := range x.stays {
-		s := &x.stays[i]
+		s := x.stays[i]
 		base := idText(s.cid)
 		if len(s.names) > 0 {
 			base += "-" + safe(s.names[0])

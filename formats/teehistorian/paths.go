@@ -143,7 +143,7 @@ func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 	b = appendOutline(b, m)
 	for i := range r.idx.stays {
 		if path := p.paths[int32(i)]; path != nil {
-			b = appendPath(b, r.dirs[i], &r.idx.stays[i], i, path)
+			b = appendPath(b, r.dirs[i], r.idx.stays[i], i, path)
 		}
 	}
 	return append(b, "</svg>\n"...), nil

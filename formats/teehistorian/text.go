@@ -196,9 +196,10 @@ func (s *state) who(cid int32) who {
 	return who{noStay, idText(cid)}
 }
 
-// logLine returns the line of e in events.txt (tree section 9), if it has one. No record has two.
-func (s *state) logLine(e *event) (logLine, bool) {
-	l := logLine{tick: e.tick, who: e.who(e.cid)}
+// logLine returns the line of e in events.txt (tree section 9), if it has one. No record has two. Its text is put
+// where buf is.
+func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
+	l := logLine{tick: e.tick, who: e.who(e.cid), text: buf[:0]}
 	switch e.kind {
 	case finish:
 		l.who, l.text = nobody, append(l.text, " end"...)

@@ -348,7 +348,7 @@ func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
 		return rows[stay], err
 	}}
 	p.add(int64(len(tableHeads[k])))
-	s := &r.idx.stays[stay]
+	s := r.idx.stays[stay]
 	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
 		size, err := r.idx.tableSize(c, stay, k)
 		if err != nil {

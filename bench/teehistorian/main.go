@@ -1,0 +1,357 @@
+// Command teehistorian measures how a long recording of a busy server is
+// shown: the first listing, the pass that makes the index, lines/ from end to
+// end, random ticks, and grep over all ticks against the same files in memory.
+//
+//	go build -o /tmp/recfs ./cmd/recfs
+//	go run ./bench/teehistorian -recfs /tmp/recfs [-size 64] [-dir DIR]
+//
+// The recording is made of a sample: its header, its records many times, and
+// FINISH. How fast the pass is against one that keeps nothing is measured
+// without a mount:
+//
+//	go test -run '^$' -bench IndexRatio -benchtime 300x ./formats/teehistorian
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mikelolasagasti/xz"
+	"golang.org/x/sys/unix"
+)
+
+var (
+	binary = flag.String("recfs", "recfs", "the program to measure")
+	size   = flag.Int64("size", 64, "size of the recording in MB; 3600 is three days of a busy server")
+	tmp    = flag.String("dir", "", "where the recording is made (default: the system's temporary directory)")
+	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what it is made of")
+	reads  = flag.Int("reads", 200, "random ticks")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench/teehistorian:", err)
+		os.Exit(1)
+	}
+}
+
+// A bench is one mount of the recording.
+type bench struct {
+	source string // the recording
+	bytes  int64
+	cache  string
+	mnt    string
+	root   string // the recording's directory
+	daemon *exec.Cmd
+}
+
+func run() error {
+	dir, err := os.MkdirTemp(*tmp, "recfs-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{
+		source: filepath.Join(dir, "archive", "long.teehistorian"),
+		cache:  filepath.Join(dir, "cache"), mnt: filepath.Join(dir, "mnt"),
+	}
+	b.root = filepath.Join(b.mnt, filepath.Base(b.source))
+	records, err := readSample()
+	if err != nil {
+		return err
+	}
+	if err := b.write(records); err != nil {
+		return err
+	}
+	if err := b.mount(); err != nil {
+		return err
+	}
+	defer b.unmount()
+	for _, measure := range []func() error{b.firstListing, b.index, b.randomTicks, b.lines} {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	return grep(dir, records)
+}
+
+// readSample returns the sample without its compression.
+func readSample() ([]byte, error) {
+	stored, err := os.ReadFile(*sample)
+	if err != nil {
+		return nil, err
+	}
+	r, err := xz.NewReader(bytes.NewReader(stored), 0)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// write makes the recording.
+func (b *bench) write(sample []byte) error {
+	const magic = 16
+	start := magic + bytes.IndexByte(sample[magic:], 0) + 1
+	body, finish := sample[start:len(sample)-1], sample[len(sample)-1:]
+	if err := os.MkdirAll(filepath.Dir(b.source), 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(b.source)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.Write(sample[:start])
+	for n := *size * 1e6 / int64(len(body)); n > 0 && err == nil; n-- {
+		_, err = f.Write(body)
+	}
+	if err == nil {
+		_, err = f.Write(finish)
+	}
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	b.bytes = info.Size()
+	fmt.Printf("recording of %d bytes\n", b.bytes)
+	return f.Sync()
+}
+
+func (b *bench) mount() error {
+	if err := os.MkdirAll(b.mnt, 0o777); err != nil {
+		return err
+	}
+	b.daemon = exec.Command(*binary, "mount", "-f", "--cache-dir", b.cache, filepath.Dir(b.source), b.mnt)
+	b.daemon.Stderr = os.Stderr
+	if err := b.daemon.Start(); err != nil {
+		return err
+	}
+	for range 200 {
+		if _, err := os.Stat(b.root); err == nil {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.New("the mount does not come up")
+}
+
+func (b *bench) unmount() {
+	_ = b.daemon.Process.Signal(syscall.SIGTERM)
+	_ = b.daemon.Wait()
+}
+
+// firstListing lists the recording before anything is known of it.
+func (b *bench) firstListing() error {
+	start := time.Now()
+	if _, err := readNames(b.root); err != nil {
+		return err
+	}
+	fmt.Printf("first listing: %v\n", time.Since(start).Round(10*time.Microsecond))
+	return nil
+}
+
+func readNames(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// index makes the index by looking at a file that needs it.
+func (b *bench) index() error {
+	start := time.Now()
+	if _, err := os.Stat(filepath.Join(b.root, "players.json")); err != nil {
+		return err
+	}
+	took := time.Since(start)
+	kept, err := treeSize(b.cache)
+	if err != nil {
+		return err
+	}
+	peak, err := b.status("VmHWM")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("index: %v, %.0f MB/s, %d bytes kept (%.2f %%), %d KiB resident at most\n",
+		took.Round(time.Millisecond), float64(b.bytes)/1e6/took.Seconds(), kept, 100*float64(kept)/float64(b.bytes), peak)
+	return nil
+}
+
+// status returns a number of /proc/PID/status of the daemon.
+func (b *bench) status(key string) (int, error) {
+	return b.proc("status", key)
+}
+
+func (b *bench) proc(file, key string) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", b.daemon.Process.Pid, file))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, key+":"); ok {
+			return strconv.Atoi(strings.Fields(rest)[0])
+		}
+	}
+	return 0, fmt.Errorf("no %s in %s", key, file)
+}
+
+func treeSize(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e iofs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}
+
+// randomTicks reads ticks anywhere, with nothing of the source in memory.
+func (b *bench) randomTicks() error {
+	chunks, err := b.chunks()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(b.source)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var times []time.Duration
+	most := 0
+	for len(times) < *reads {
+		if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+			return err
+		}
+		before, err := b.proc("io", "rchar")
+		if err != nil {
+			return err
+		}
+		c := chunks[rnd.IntN(len(chunks))]
+		name := fmt.Sprintf("%08d.json", c.First+rnd.IntN(c.Last-c.First+1))
+		start := time.Now()
+		_, err = os.ReadFile(filepath.Join(b.root, "ticks", name))
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue // a tick without records
+		}
+		if err != nil {
+			return err
+		}
+		times = append(times, time.Since(start))
+		after, err := b.proc("io", "rchar")
+		if err != nil {
+			return err
+		}
+		most = max(most, after-before)
+	}
+	slices.Sort(times)
+	fmt.Printf("random tick: %v median, %v at the 95th percentile, at most %d KiB read\n",
+		times[len(times)/2].Round(10*time.Microsecond), times[len(times)*95/100].Round(10*time.Microsecond), most>>10)
+	return nil
+}
+
+// A chunk is an element of "chunks" in index.json.
+type chunk struct {
+	First int `json:"first_tick"`
+	Last  int `json:"last_tick"`
+}
+
+func (b *bench) chunks() ([]chunk, error) {
+	text, err := os.ReadFile(filepath.Join(b.root, "index.json"))
+	if err != nil {
+		return nil, err
+	}
+	var index struct{ Chunks []chunk }
+	return index.Chunks, json.Unmarshal(text, &index)
+}
+
+// maxLines is how much of lines/ is read at least, if there is so much.
+const maxLines = 2 << 30
+
+// lines reads lines/.
+func (b *bench) lines() error {
+	dir := filepath.Join(b.root, "lines")
+	names, err := readNames(dir)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	start := time.Now()
+	var total int64
+	buf := make([]byte, 1<<20)
+	for _, name := range names {
+		if total > maxLines {
+			break
+		}
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, buf)
+		f.Close()
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	took := time.Since(start)
+	fmt.Printf("lines: %d bytes of JSON in %v, %.0f MB/s\n", total, took.Round(time.Millisecond), float64(total)/1e6/took.Seconds())
+	return nil
+}
+
+// grep compares grep over all ticks of the sample with the same files from memory.
+func grep(dir string, sample []byte) error {
+	ctx := context.Background()
+	ticks, closeTicks, err := openTicks(ctx, sample)
+	if err != nil {
+		return err
+	}
+	defer closeTicks()
+	plain, err := copyOf(ctx, ticks)
+	if err != nil {
+		return err
+	}
+	var best [2]time.Duration
+	for range 5 {
+		for i, tree := range []func() error{
+			func() error { return grepMounted(dir, ticks) },
+			func() error { return grepMounted(dir, plain) },
+		} {
+			start := time.Now()
+			if err := tree(); err != nil {
+				return err
+			}
+			if took := time.Since(start); best[i] == 0 || took < best[i] {
+				best[i] = took
+			}
+		}
+	}
+	fmt.Printf("grep over the ticks of the sample: %v, from memory %v, ratio %.2f\n",
+		best[0].Round(time.Millisecond), best[1].Round(time.Millisecond), best[0].Seconds()/best[1].Seconds())
+	return nil
+}
