@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// docMount is where documents mount things; the tests put it elsewhere.
+const docMount = "/tmp/recordings"
+
+// A session is a command of a document with what it prints.
+type session struct {
+	line    int
+	command string
+	want    []string
+}
+
+// TestDocuments runs the commands in the console blocks of the documents, in order, and compares what
+// they print with what stands there. A line of … alone stands for any number of lines, … in a line for
+// any text.
+func TestDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many programs")
+	}
+	if !canMount() {
+		t.Skip("the documents mount things, and /dev/fuse cannot be used here")
+	}
+	for _, tool := range []string{"bash", "jq", "python3", "od"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the documents use %s, which is not installed", tool)
+		}
+	}
+	for _, name := range []string{"README.md", "docs/cookbook.md"} {
+		t.Run(filepath.Base(name), func(t *testing.T) { runDocument(t, name) })
+	}
+}
+
+func runDocument(t *testing.T, name string) {
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(repo, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := parseSessions(string(text))
+	if len(sessions) < 5 {
+		t.Fatalf("only %d commands in %s", len(sessions), name)
+	}
+	work, mnt := t.TempDir(), filepath.Join(t.TempDir(), "m")
+	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
+	t.Cleanup(func() { unmountBelow(work) })
+	if err := os.CopyFS(filepath.Join(work, "testdata/archive"), os.DirFS(filepath.Join(repo, "testdata/archive"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions {
+		cmd := exec.Command("bash", "-c", strings.ReplaceAll(s.command, docMount, mnt))
+		cmd.Dir = work
+		cmd.Env = append(os.Environ(), "HOME="+work, "XDG_CACHE_HOME="+filepath.Join(work, ".cache"), "LC_ALL=C.UTF-8", "TZ=UTC")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.WaitDelay = 10 * time.Second
+		err := cmd.Run() // diff and grep tell with their exit code what they found
+		got := strings.ReplaceAll(out.String(), mnt, docMount)
+		if !matchOutput(s.want, strings.Split(strings.TrimSuffix(got, "\n"), "\n")) {
+			t.Errorf("%s:%d: $ %s\nprinted (%v)\n%s\nwhere the document has\n%s", name, s.line, s.command, err, got, strings.Join(s.want, "\n"))
+		}
+	}
+}
+
+// parseSessions takes the commands from the console blocks of a document: a line that begins with $, the
+// lines behind it while it ends in a backslash, and what is printed up to the next.
+func parseSessions(text string) (all []session) {
+	inside, more := false, false
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside, more = line == "```console", false
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			all = append(all, session{line: i + 1, command: line[2:]})
+			more = strings.HasSuffix(line, `\`)
+		case more:
+			last := &all[len(all)-1]
+			last.command += "\n" + line
+			more = strings.HasSuffix(line, `\`)
+		case len(all) > 0:
+			last := &all[len(all)-1]
+			last.want = append(last.want, line)
+		}
+	}
+	return all
+}
+
+// matchOutput compares lines, with … as TestDocuments says.
+func matchOutput(want, got []string) bool {
+	var pattern strings.Builder
+	for _, line := range want {
+		if line == "…" {
+			pattern.WriteString("(?:.*\n)*?")
+			continue
+		}
+		parts := strings.Split(line, "…")
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		pattern.WriteString(strings.Join(parts, ".*") + "\n")
+	}
+	if len(want) == 0 {
+		pattern.WriteString("\n")
+	}
+	re := regexp.MustCompile("^" + pattern.String() + "$")
+	return re.MatchString(strings.Join(got, "\n") + "\n")
+}
+
+func TestMatchOutput(t *testing.T) {
+	for _, c := range []struct {
+		want, got string
+		ok        bool
+	}{
+		{"a\nb", "a\nb", true},
+		{"a\nb", "a\nc", false},
+		{"a\n…\nd", "a\nb\nc\nd", true},
+		{"a\n…", "a", true},
+		{"a\n…\nd", "a\nb\nc", false},
+		{"size …, (ok)", "size 12, (ok)", true},
+		{"size …, (ok)", "size 12\n, (ok)", false},
+		{"", "", true},
+		{"", "x", false},
+	} {
+		var want []string
+		if c.want != "" {
+			want = strings.Split(c.want, "\n")
+		}
+		if got := matchOutput(want, strings.Split(c.got, "\n")); got != c.ok {
+			t.Errorf("matchOutput(%q, %q) = %v", c.want, c.got, got)
+		}
+	}
+}
+
+func TestParseSessions(t *testing.T) {
+	got := fmt.Sprint(parseSessions("text\n```sh\n$ no\n```\n```console\n$ one\nout 1\n$ two \\\n  more\nout 2\n```\nmore text\n"))
+	want := `[{6 one [out 1]} {8 two \
+  more [out 2]}]`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
