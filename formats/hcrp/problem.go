@@ -35,7 +35,7 @@ const (
 var (
 	errTruncated   = io.ErrUnexpectedEOF
 	errUnsupported = errors.ErrUnsupported
-	errUnknownTick = fmt.Errorf("what happened there, or before, is unknown: %w", formats.ErrCorrupt)
+	errUnknownTick = fmt.Errorf("%w: what happened then, or before, is unknown", formats.ErrCorrupt)
 )
 
 // A damage is an error that index.json lists: bytes of a chunk cannot be

@@ -30,7 +30,6 @@ type Reader struct {
 	segmented bool // offsets in the index name a segment
 	whole     bool // the index was read to its end
 	hasIndex  bool // false if the metadata does not end in the file
-	metaProbl bool // the metadata does not parse
 
 	head     []byte      // the header as stored
 	file     io.ReaderAt // the file, or preamble.dat
@@ -142,7 +141,6 @@ func (r *Reader) checkMetadata(head []byte, problems *problemList) error {
 		problems.add(codeMetadataTruncated, r.size, "the metadata ends at %d, the file at %d", headerSize+n, r.size)
 		return nil
 	case n > r.limits.Metadata:
-		r.metaProbl = true
 		problems.add(codeMetadata, headerSize, "%d bytes of metadata, %d are the limit", n, r.limits.Metadata)
 		return nil
 	}
@@ -154,7 +152,6 @@ func (r *Reader) checkMetadata(head []byte, problems *problemList) error {
 	var fe *formats.Error
 	switch {
 	case errors.As(err, &fe):
-		r.metaProbl = true
 		problems.add(codeMetadata, fe.Offset, "%v", fe.Err)
 	case !sound:
 		problems.add(codeMetadata, headerSize, "a string is not modified UTF-8")

@@ -63,6 +63,7 @@ type recording struct {
 	chunks *cache.Memo[int, *chunk]
 	scans  *cache.Memo[struct{}, *scanned]
 	states *cache.Memo[int64, []byte]
+	texts  *cache.Memo[string, []byte] // documents by name
 }
 
 // newTree returns the tree of an opened recording. when is the time of its
@@ -80,12 +81,13 @@ func newTree(src formats.Source, r *Reader, opt Options, c *cache.Cache, when ti
 	rec.chunks = cache.NewMemo(c, rec.loadChunk)
 	rec.scans = rec.newScans(c)
 	rec.states = cache.NewMemo(c, rec.loadState)
+	rec.texts = cache.NewMemo(c, rec.loadText)
 
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
-		{Name: "index.json", File: nodes.JSON(rec.indexDocument)},
+		{Name: indexName, File: rec.textFile(indexName)},
 		{Name: "metadata", File: rec.metadataFile()},
-		{Name: "metadata.json", File: nodes.Func(rec.typedMetadata)},
+		{Name: metadataName, File: rec.textFile(metadataName)},
 		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},
 		{Name: "stored", Dir: rec.numbered(".zst", rec.storedFile)},
 		rec.rawEntry(),

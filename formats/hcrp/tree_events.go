@@ -18,7 +18,7 @@ func (rec *recording) eventEntries() []nodes.Entry {
 		{Name: "ticks", Dir: &ticksDir{rec}},
 		{Name: "states", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.states })},
 		{Name: "tracks", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.tracks })},
-		{Name: "markers.json", File: nodes.Func(rec.markersDocument)},
+		{Name: markersName, File: rec.textFile(markersName)},
 	}
 }
 
@@ -240,7 +240,8 @@ func (f ghostFile) Open(ctx context.Context) (nodes.Content, error) {
 	return f.rec.theatre(context.WithoutCancel(ctx), s).ghost(), nil
 }
 
-func (rec *recording) markersDocument(ctx context.Context) ([]byte, error) {
+// markersText returns markers.json.
+func (rec *recording) markersText(ctx context.Context) ([]byte, error) {
 	s, err := rec.scan(ctx)
 	if err != nil {
 		return nil, err

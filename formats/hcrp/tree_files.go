@@ -86,12 +86,29 @@ func (rec *recording) metadataFile() nodes.File {
 	return nodes.Section(r.file, headerSize, r.Header.MetadataLength)
 }
 
-func (rec *recording) typedMetadata(context.Context) ([]byte, error) {
-	b, err := rec.reader.TypedMetadata()
-	if err != nil {
-		return nil, err
+// Documents that are remembered, as they may cost much.
+const (
+	indexName    = "index.json"
+	metadataName = "metadata.json"
+	markersName  = "markers.json"
+)
+
+func (rec *recording) textFile(name string) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, name) })
+}
+
+func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n int64, err error) {
+	switch name {
+	case indexName:
+		b, err = rec.indexText(ctx)
+	case metadataName:
+		if b, err = rec.reader.TypedMetadata(); err == nil {
+			b = document(b)
+		}
+	case markersName:
+		b, err = rec.markersText(ctx)
 	}
-	return document(b), nil
+	return b, int64(cap(b)), err
 }
 
 // document lays out compact JSON as a file.

@@ -77,7 +77,8 @@ type chunkJSON struct {
 	Events    *int64 `json:"events"`
 }
 
-func (rec *recording) indexDocument(ctx context.Context) (any, error) {
+// indexText returns index.json.
+func (rec *recording) indexText(ctx context.Context) ([]byte, error) {
 	s, err := rec.scan(ctx)
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (rec *recording) indexDocument(ctx context.Context) (any, error) {
 	if rec.schema != nil {
 		doc.Schema, t.EmptyTicks, t.Events, t.EventsByName = &rec.schema.Name, &s.scan.empty, &events, s.scan.names
 	}
-	return doc, nil
+	return nodes.MarshalIndented(doc)
 }
 
 // end says how the recording ends.
@@ -162,7 +163,7 @@ func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
 	})
 	fingerprint := rec.fingerprint()
 	name := func(struct{}) string {
-		if rec.src.ID == "" {
+		if rec.src.ID == "" || rec.reader.bodies() < worthSaving {
 			return ""
 		}
 		return rec.src.ID + "-" + formatName + "-" + rec.variant()
@@ -176,6 +177,18 @@ func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
 			}
 			return rec.show(s), s.weight(), nil
 		})
+}
+
+// worthSaving is how many bytes of bodies a recording has whose scan is worth
+// a file on disk: to read one takes as long as to scan so much.
+const worthSaving = 64 << 10
+
+// bodies returns the bytes of all chunks, as far as the index can be believed.
+func (r *Reader) bodies() (n int64) {
+	for i := range r.Entries {
+		n += max(r.Entries[i].Size, 0)
+	}
+	return n
 }
 
 func (rec *recording) makeScan(ctx context.Context) (*scan, error) {

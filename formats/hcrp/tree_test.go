@@ -91,6 +91,12 @@ func TestGolden(t *testing.T) {
 	nodestest.Golden(t, "../../testdata/hcrp/tiny.txtar", func(b []byte) (nodes.Dir, error) {
 		return openBytes(t, b, Options{})
 	})
+	nodestest.Golden(t, "../../testdata/hcrp/design.txtar", func(b []byte) (nodes.Dir, error) {
+		return openBytes(t, b, Options{Schemas: []*Schema{testSchema(t, designSchema)}})
+	})
+	nodestest.Golden(t, "../../testdata/hcrp/design-without-schema.txtar", func(b []byte) (nodes.Dir, error) {
+		return openBytes(t, b, Options{})
+	})
 }
 
 // TestSegmentsAndFileAgree shows one recording in both forms.
