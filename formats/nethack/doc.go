@@ -31,6 +31,8 @@
 //   - The location in front of a backup's blob is not needed and may be anything: the save counts.
 //   - Base64 must be strict. The game reads other characters as zero bits; no log needs that.
 //   - A blob, and so a save, has at most 64 MiB, a line what a blob of that size takes.
-//   - The lines between two saves are at most 4 MiB, a log has at most 4,194,304 save lines.
+//   - Lines between two saves are shown up to 1 MiB: the tick behind more, or the action under way, is not
+//     shown, which is the problem too_long. A log has at most 2,097,152 save lines, and index.json lists at
+//     most 100,000 problems.
 //   - A time step longer than 16 digits is an unknown line and does not move the clock.
 package nethack

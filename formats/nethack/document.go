@@ -11,7 +11,7 @@ import (
 
 // Bounds of what is made at once. The lines between two saves are a few hundred bytes.
 const (
-	maxEventText = 4 << 20
+	maxEventText = 1 << 20
 	maxDocument  = 256 << 20
 )
 
@@ -128,8 +128,11 @@ func (x *index) chunkLines(ctx context.Context, r io.ReaderAt, chunk int) (doc [
 	return doc, err
 }
 
-// pending returns the events behind the last save line.
+// pending returns the events behind the last save line, if they are not too many.
 func (x *index) pending(ctx context.Context, r io.ReaderAt) (docs [][]byte, err error) {
+	if x.end-x.reach() > maxEventText {
+		return nil, nil
+	}
 	tz := x.lastZone()
 	n := len(x.ticks)
 	err = x.visit(ctx, r, n, n+1, func(_ int, list []event) error {

@@ -14,7 +14,7 @@ import (
 
 // Limits of what one log may hold; the games that exist are a thousand times smaller.
 const (
-	maxTicks    = 1 << 22
+	maxTicks    = 1 << 21
 	maxProblems = 100_000
 )
 
@@ -50,10 +50,11 @@ const (
 	lostSaves
 	badLine
 	clockMismatch
+	tooLong // what stands between two saves is not shown
 	problemCodes
 )
 
-var problemNames = [problemCodes]string{"bad_save", "lost_saves", "bad_line", "clock_mismatch"}
+var problemNames = [problemCodes]string{"bad_save", "lost_saves", "bad_line", "clock_mismatch", "too_long"}
 
 // A mark is how far the durable part of an index reaches: to the end of its last save line. What
 // follows is an action under way, and read again.
@@ -150,6 +151,7 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 		}
 		p.saveLine(l)
 	}
+	p.checkGap(p.end)
 	p.place()
 	p.names = nameSaves(p.ticks)
 	var err error
@@ -183,6 +185,7 @@ func (p *indexer) saveLine(l line) {
 	if t.backup || n == 0 {
 		p.chunks = append(p.chunks, n)
 	}
+	p.checkGap(l.off)
 	p.place()
 	err := p.load(&t, l)
 	switch {
@@ -207,6 +210,13 @@ var (
 	errNoBase = errors.New("there is no save to start from")
 	errLong   = fmt.Errorf("the line is longer than %d bytes", maxLine)
 )
+
+// checkGap notes that there is more than maxEventText between the last save line and end.
+func (p *indexer) checkGap(end int64) {
+	if start := p.reach(); end-start > maxEventText {
+		p.problem(tooLong, start, fmt.Sprintf("%d bytes without a save line, more than %d, are not shown", end-start, maxEventText))
+	}
+}
 
 // load rebuilds the save of a line.
 func (p *indexer) load(t *tick, l line) error {

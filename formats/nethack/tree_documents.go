@@ -1,9 +1,11 @@
 package nethack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -206,6 +208,7 @@ func (x *index) problemList() []formats.Problem {
 		}
 		list = append(list, q)
 	}
+	slices.SortStableFunc(list, func(a, b formats.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	if x.now.unlisted > 0 {
 		list[len(list)-1].Message += fmt.Sprintf("; %d more problems are not listed", x.now.unlisted)
 	}

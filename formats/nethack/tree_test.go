@@ -475,6 +475,28 @@ func TestSequentialPass(t *testing.T) {
 	}
 }
 
+// TestLongGaps holds that lines without end between two saves hide no more than what they lead to.
+func TestLongGaps(t *testing.T) {
+	w := sampleGame(60)
+	w.line("chat"+strings.Repeat(" ", maxEventText), 20)
+	w.diff(beta3, 40, w.rest(24))
+	w.line("chat", 20)
+	w.diff(beta3, 41, w.rest(24))
+	w.line("chat"+strings.Repeat(" ", maxEventText), 20)
+	root := mustOpen(t, w.Bytes())
+	var bad []string
+	for name := range nodestest.Check(t, root) {
+		bad = append(bad, name)
+	}
+	slices.Sort(bad)
+	if want := []string{"export/commands.jsonl", "lines/000002.jsonl", "ticks/00000025.json"}; !slices.Equal(bad, want) {
+		t.Errorf("%q cannot be read, want %q", bad, want)
+	}
+	if n := strings.Count(read(t, root, "index.json"), `"code":"too_long"`); n != 2 {
+		t.Errorf("%d problems, want 2", n)
+	}
+}
+
 // TestInterrupted holds that a read ends with its context.
 func TestInterrupted(t *testing.T) {
 	root := mustOpen(t, sampleGame(300).Bytes())
