@@ -3,6 +3,8 @@ package butter
 import (
 	"fmt"
 	"io"
+	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -143,3 +145,70 @@ type memoryStore map[string][]byte
 
 func (s memoryStore) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s memoryStore) Save(name string, b []byte)      { s[name] = b }
+
+// BenchmarkFloorGunzip only expands the chunks that BenchmarkDecode decodes: what no decoder can do without.
+func BenchmarkFloorGunzip(b *testing.B) {
+	r := openBytes(b, benchFile())
+	start := cpu()
+	for b.Loop() {
+		for n := range r.Header.Chunks {
+			if _, bad, err := r.chunkBytes(n); bad != nil || err != nil {
+				b.Fatal(bad, err)
+			}
+		}
+	}
+	rate(b, start)
+}
+
+// BenchmarkFloorFloats only has strconv write the numbers of the frames that BenchmarkLines renders.
+func BenchmarkFloorFloats(b *testing.B) {
+	frames := allFrames(b, openBytes(b, benchFile()))
+	var buf []byte
+	start := cpu()
+	for b.Loop() {
+		for i := range frames {
+			buf = buf[:0]
+			for t := range frames[i].Teams {
+				for _, p := range frames[i].Teams[t].Players {
+					for _, pose := range p.Poses {
+						forward, left, up := pose.Rotation.Vectors()
+						for _, v := range []echovr.Vec3{pose.Position, forward, left, up} {
+							for _, x := range v {
+								buf = strconv.AppendFloat(buf, float64(x), 'f', -1, 32)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	rate(b, start)
+}
+
+// TestWriteMatch writes the recording of the benchmarks to the file that the environment names, for bench/butter.
+func TestWriteMatch(t *testing.T) {
+	file := os.Getenv("RECFS_BENCH_MATCH")
+	if file == "" {
+		t.Skip("RECFS_BENCH_MATCH names no file")
+	}
+	if err := os.WriteFile(file, benchFile(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkTreeLines reads all of lines/, whose index is known, as a mount does.
+func BenchmarkTreeLines(b *testing.B) {
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	dir := openTree(b, benchFile(), c)
+	readFile(b, dir, "index.json")
+	start := cpu()
+	for b.Loop() {
+		n := int64(0)
+		for i := range benchFrames / 300 {
+			n += readFile(b, dir, fmt.Sprintf("lines/%06d.jsonl", i))
+		}
+		b.SetBytes(n)
+	}
+	rate(b, start)
+}
