@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -98,9 +99,9 @@ func (x *index) encode(s seal) []byte {
 		w.uint(uint64(n))
 	}
 	w.uint(uint64(len(x.counts.extensions)))
-	for event, n := range x.counts.extensions {
+	for _, event := range slices.Sorted(maps.Keys(x.counts.extensions)) {
 		w.text(event)
-		w.uint(uint64(n))
+		w.uint(uint64(x.counts.extensions[event]))
 	}
 	w.uint(uint64(len(x.problems)))
 	for i := range x.problems {

@@ -50,6 +50,7 @@ type tree struct {
 // A view is an indexed recording with its directories.
 type view struct {
 	*recording
+	seal                         seal
 	chunks, lines, ticks, states nodes.Dir
 	players                      func() nodes.Dir
 }
@@ -102,16 +103,19 @@ func (t *tree) index(ctx context.Context, _ struct{}) (*view, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return t.view(x), x.memory(), nil
+	return t.sealed(x)
 }
 
-func (t *tree) encodeIndex(v *view) []byte {
-	s, err := makeSeal(t.src, t.header, v.idx.bytes)
+// sealed returns the view of an index that was made or brought up to date.
+func (t *tree) sealed(x *index) (*view, int64, error) {
+	s, err := makeSeal(t.src, t.header, x.bytes)
 	if err != nil {
-		return nil // not readable any more; nothing to keep
+		return nil, 0, err
 	}
-	return v.idx.encode(s)
+	return t.view(x, s), x.memory(), nil
 }
+
+func (t *tree) encodeIndex(v *view) []byte { return v.idx.encode(v.seal) }
 
 // resumeIndex brings a saved index up to date.
 func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view, int64, error) {
@@ -122,22 +126,23 @@ func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view
 	if err := x.fits(s, t.src, t.header); err != nil {
 		return nil, 0, err
 	}
-	if !s.sameVersion(t.src) {
-		if x, err = extendIndex(ctx, x, t.src, t.src.Size, t.header); err != nil {
-			return nil, 0, err
-		}
+	if s.sameVersion(t.src) {
+		return t.view(x, s), x.memory(), nil
 	}
-	return t.view(x), x.memory(), nil
+	if x, err = extendIndex(ctx, x, t.src, t.src.Size, t.header); err != nil {
+		return nil, 0, err
+	}
+	return t.sealed(x)
 }
 
-func (t *tree) view(x *index) *view {
+func (t *tree) view(x *index, s seal) *view {
 	r := &recording{
 		src: t.src, idx: x, version1: t.header.version1(),
 		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
 	}
 	return &view{
-		recording: r,
-		chunks:    t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
+		recording: r, seal: s,
+		chunks: t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
 		players: sync.OnceValue(func() nodes.Dir { return t.players(r) }),
 	}
 }

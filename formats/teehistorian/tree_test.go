@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -326,6 +328,36 @@ func (c *counter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// An index that is kept spares reading the source, and is not written again.
+func TestKeptIndex(t *testing.T) {
+	r := newRepeated(t, 4<<20)
+	indexes := store{}
+	want := ""
+	for mount := range 2 {
+		c := cache.New(16<<20, indexes)
+		defer c.Close()
+		src := r.source()
+		count := &counter{ReaderAt: r}
+		src.ReaderAt, src.ID = count, "x"
+		root, err := Format.Open(t.Context(), src, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, root, "index.json") + read(t, root, "players.json")
+		switch n := count.bytes.Load(); {
+		case mount == 0:
+			want = got
+			indexes["first"] = indexes["x"]
+		case got != want:
+			t.Error("the kept index is another")
+		case n > 16<<10:
+			t.Errorf("%d bytes were read though the index was kept", n)
+		case !bytes.Equal(indexes["first"], indexes["x"]):
+			t.Error("the kept index was written again")
+		}
+	}
+}
+
 // With an index one tick costs a chunk at most, and names and sizes that the index knows cost nothing.
 func TestReadsLittle(t *testing.T) {
 	r := newRepeated(t, 8<<20)
@@ -543,6 +575,28 @@ func TestMapOutline(t *testing.T) {
 		}
 		if got := read(t, root, "export/paths.svg"); strings.Contains(got, outline) != c.want {
 			t.Errorf("%v: %s", c.files, got)
+		}
+	}
+}
+
+// A recording with a wrong byte anywhere is shown as far as it can be, with sizes that are right.
+func TestFlippedBytes(t *testing.T) {
+	sample, err := os.ReadFile("../../testdata/archive/teehistorian/reload-20.1.teehistorian")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCache(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		b := bytes.Clone(sample)
+		i := rnd.IntN(len(b))
+		b[i] ^= 1 << rnd.IntN(8)
+		root, err := openBytes(t, c, b)
+		if err != nil {
+			continue // in the header
+		}
+		for name, err := range nodestest.Check(t, root) {
+			t.Errorf("byte %d: %s: %v", i, name, err)
 		}
 	}
 }
