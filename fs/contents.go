@@ -58,19 +58,30 @@ func (c *contents) acquire(ctx context.Context, key contentKey, file nodes.File)
 		if !found {
 			return c.open(ctx, o, file)
 		}
-		select {
-		case <-o.ready:
-		case <-ctx.Done():
-			c.release(o)
-			return nil, ctx.Err()
-		}
-		if o.err == nil {
+		err := o.wait(ctx)
+		if err == nil {
 			return o, nil
 		}
 		c.release(o)
-		if ctx.Err() != nil || !errors.Is(o.err, context.Canceled) {
-			return nil, o.err
+		if ctx.Err() != nil || !errors.Is(err, context.Canceled) {
+			return nil, err
 		}
+	}
+}
+
+// wait returns when the content is open, or cannot be, or ctx ends. What is
+// open already is of use even to a caller who was interrupted.
+func (o *content) wait(ctx context.Context) error {
+	select {
+	case <-o.ready:
+		return o.err
+	default:
+	}
+	select {
+	case <-o.ready:
+		return o.err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

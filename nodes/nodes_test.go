@@ -240,3 +240,19 @@ func TestWalkGoesOnBehindAnError(t *testing.T) {
 		t.Errorf("visited %q, %v, want %q", got, err, want)
 	}
 }
+
+func TestResolve(t *testing.T) {
+	list := nodes.List(nodes.Entry{Name: "a", File: text("a")})
+	lazy := nodes.Lazy(func(context.Context) (nodes.Dir, error) {
+		return nodes.Lazy(func(context.Context) (nodes.Dir, error) { return list, nil }), nil
+	})
+	for _, dir := range []nodes.Dir{list, lazy} {
+		if got, err := nodes.Resolve(t.Context(), dir); got != list || err != nil {
+			t.Errorf("Resolve: %v, %v, want %v", got, err, list)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := nodes.Resolve(t.Context(), nodes.Lazy(func(context.Context) (nodes.Dir, error) { return nil, broken })); !errors.Is(err, broken) {
+		t.Errorf("Resolve: %v, want %v", err, broken)
+	}
+}
