@@ -27,7 +27,26 @@ func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if name == "." || name == ".." || name == "" || strings.Contains(name, "/") {
 		return nodes.Entry{}, notExist(name)
 	}
-	return d.a.lookup(ctx, d, name)
+	e, err := d.a.lookup(ctx, d, name)
+	if err == nil && d.a.depth == 0 {
+		d.a.hold(e)
+	}
+	return e, err
+}
+
+// hold keeps the file of an entry open for a moment.
+func (a *archive) hold(e nodes.Entry) {
+	switch dir := e.Dir.(type) {
+	case recording:
+		if dir.key.segments == "" {
+			a.handles.hold(handleKey{dir.key.path, dir.key.v})
+		}
+	case nested:
+		a.handles.hold(handleKey{dir.key.path, dir.key.v})
+	}
+	if f, ok := e.File.(plainFile); ok {
+		a.handles.hold(handleKey{f.path, f.v})
+	}
 }
 
 // Snapshot returns the names as they are now.

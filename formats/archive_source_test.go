@@ -187,6 +187,10 @@ func TestReplacedAfterIdle(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "plain"), filepath.Join(dir, "moved")); err != nil {
 		t.Fatal(err)
 	}
+	if b, err := nodes.ReadAll(t.Context(), e.File); string(b) != "12345" || err != nil {
+		t.Errorf("a file that was looked up and then replaced: %q, %v", b, err)
+	}
+	closeIdle(root.(*top).a.handles)
 	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("a file that went away: %v", err)
 	}
@@ -207,13 +211,17 @@ func TestHandlesAreBounded(t *testing.T) {
 	if n := len(h.open); n != h.idle.Len() || n > maxHandles {
 		t.Errorf("%d files are open, %d idle", n, h.idle.Len())
 	}
-	for h.idle.Len() > 0 {
-		h.mu.Lock()
-		h.closeFirst()
-		h.mu.Unlock()
-	}
+	closeIdle(h)
 	if len(h.open) != 0 {
 		t.Errorf("%d files are open", len(h.open))
+	}
+}
+
+func closeIdle(h *handles) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.idle.Len() > 0 {
+		h.closeFirst()
 	}
 }
 

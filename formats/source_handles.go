@@ -14,6 +14,7 @@ import (
 const (
 	maxHandles = 128              // files held open
 	idleHandle = 20 * time.Second // after which one is closed
+	maxHolds   = 64               // files opened on look-up, in a second
 )
 
 // A handles holds files open between reads: at most maxHandles of them
@@ -25,6 +26,9 @@ type handles struct {
 	open  map[handleKey]*handle
 	idle  list.List // of *handle, the one idle for longest first
 	timer *time.Timer
+
+	second int64 // of the last hold
+	holds  int   // in that second
 }
 
 type handleKey struct {
@@ -44,6 +48,25 @@ type handle struct {
 
 func newHandles(fsys iofs.FS) *handles {
 	return &handles{fsys: fsys, open: map[handleKey]*handle{}}
+}
+
+// hold opens a file that was looked up. Who opens it in the mount does not
+// tell us so, and should find it even if it is replaced before the first
+// read. A walk over many files opens but a few of them.
+func (h *handles) hold(key handleKey) {
+	h.mu.Lock()
+	if now := time.Now().Unix(); now != h.second {
+		h.second, h.holds = now, 0
+	}
+	h.holds++
+	enough := h.holds > maxHolds
+	h.mu.Unlock()
+	if enough {
+		return
+	}
+	if hd, err := h.acquire(key); err == nil {
+		h.release(hd)
+	}
 }
 
 // acquire returns the file at path, which must be the one that had version v
