@@ -59,6 +59,7 @@ type archive struct {
 	fsys    iofs.FS
 	list    []Format
 	ext     map[string]int // index in list by extension
+	anyDirs bool           // a format has MatchDir
 	opt     ArchiveOptions
 	log     *slog.Logger
 	handles *handles
@@ -79,18 +80,22 @@ type archive struct {
 	lastBytes  []byte     // of recordings.jsonl
 	lastLines  nodes.File // the same
 	lastTime   time.Time
+
+	scanning chan struct{} // holds one while the catalogue is made
 }
 
 func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) *archive {
 	a := &archive{
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log,
 		handles: newHandles(fsys), warned: map[string]version{}, distrusted: map[packedKey]bool{},
+		scanning:  make(chan struct{}, 1),
 		wholeSize: min(wholeSize, c.Budget()/4),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	for i, f := range list {
+		a.anyDirs = a.anyDirs || f.MatchDir != nil
 		for _, ext := range f.Extensions {
 			a.ext[ext] = i
 		}

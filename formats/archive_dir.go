@@ -181,7 +181,7 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 // segments.
 func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	e := nodes.Entry{Name: name, Time: info.ModTime(), Dir: d}
-	if !slices.ContainsFunc(a.list, func(f Format) bool { return f.MatchDir != nil }) {
+	if !a.anyDirs {
 		return e, nil
 	}
 	l, err := a.listing(ctx, d.path)
@@ -191,13 +191,9 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 		}
 		return e, nil // to list it will give the error
 	}
-	names := l.names()
-	for i, f := range a.list {
-		if f.MatchDir != nil && f.MatchDir(names) {
-			segments, v := a.segments(d.path, l, info)
-			e.Dir = recording{a, recordingKey{path: d.path, name: path.Base(d.path), v: v, format: i, segments: segments}}
-			break
-		}
+	if l.format != noFormat {
+		segments, v := a.segments(d.path, l, info)
+		e.Dir = recording{a, recordingKey{path: d.path, name: path.Base(d.path), v: v, format: l.format, segments: segments}}
 	}
 	return e, nil
 }
@@ -234,6 +230,8 @@ type listing struct {
 	text  string // the names end to end
 	ends  []uint32
 	types []byte
+
+	format int // whose recording the directory is, or noFormat
 }
 
 // What a directory says of its entries.
@@ -251,14 +249,6 @@ func (l *listing) name(i int) string {
 		start = l.ends[i-1]
 	}
 	return l.text[start:l.ends[i]]
-}
-
-func (l *listing) names() []string {
-	names := make([]string, l.len())
-	for i := range names {
-		names[i] = l.name(i)
-	}
-	return names
 }
 
 func (l *listing) find(name string) (int, bool) {
@@ -323,10 +313,13 @@ func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int6
 	l := &listing{ends: make([]uint32, len(entries)), types: make([]byte, len(entries))}
 	var text strings.Builder
 	text.Grow(size)
+	names := make([]string, len(entries))
 	for i, e := range entries {
+		names[i] = e.name
 		text.WriteString(e.name)
 		l.ends[i], l.types[i] = uint32(text.Len()), e.kind
 	}
 	l.text = text.String()
+	l.format = slices.IndexFunc(a.list, func(f Format) bool { return f.MatchDir != nil && f.MatchDir(names) })
 	return l, int64(size + 5*len(entries) + len(k.path) + 128), ctx.Err()
 }

@@ -33,12 +33,16 @@ type notedFile struct {
 }
 
 func (f notedFile) Size(ctx context.Context) (int64, error) {
-	c, err := f.Open(ctx)
+	n, err := f.File.Size(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if closer, ok := c.(io.Closer); ok {
-		closer.Close()
+	if d, err := f.n.damage(ctx); d == nil {
+		return n, err
+	}
+	c, err := f.Open(ctx)
+	if err != nil {
+		return 0, err
 	}
 	return c.Size(), nil
 }

@@ -58,7 +58,7 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// noFormat is the format of a container.
+// noFormat is the format of a container, and of a directory that is none.
 const noFormat = -1
 
 // treeCost is what an opened recording counts for in the cache: its header

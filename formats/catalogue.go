@@ -170,6 +170,12 @@ const catalogueCache = 8 << 20
 
 // catalogue returns the lines of recordings.jsonl.
 func (a *archive) catalogue(ctx context.Context) ([][]byte, error) {
+	select {
+	case a.scanning <- struct{}{}:
+		defer func() { <-a.scanning }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	var disk cache.Store
 	if a.opt.Disk != nil {
 		disk = a.opt.Disk
