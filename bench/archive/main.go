@@ -1,0 +1,219 @@
+// Command archive measures an archive of very many small recordings: the
+// first listing of its mount and the next, stat of all, the index of all, and
+// what recfs find and recordings.jsonl take the first and the second time.
+// The floor of each is the same work on the source directory itself: the
+// program prints both and their ratio.
+//
+//	go build -o /tmp/recfs ./cmd/recfs
+//	go run ./bench/archive -recfs /tmp/recfs [-n 20000]
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+var (
+	binary = flag.String("recfs", "recfs", "the program to measure")
+	count  = flag.Int("n", 20_000, "recordings in the archive")
+	limit  = flag.Int64("largest", 40_000, "use samples of up to this many bytes")
+	source = flag.String("source", "testdata/archive", "where the samples are")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench/archive:", err)
+		os.Exit(1)
+	}
+}
+
+// A bench is one archive and its mount.
+type bench struct {
+	archive, mnt, cache string
+}
+
+func run() error {
+	dir, err := os.MkdirTemp("", "recfs-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"), filepath.Join(dir, "cache")}
+	if err := b.fill(); err != nil {
+		return err
+	}
+	fmt.Printf("%d recordings\n%-34s %10s %10s %8s\n", *count, "", "recfs", "source", "ratio")
+	if err := b.mounted(b.listings); err != nil {
+		return err
+	}
+	if err := b.timed("recfs index", b.command("index"), nil); err != nil {
+		return err
+	}
+	for _, what := range []string{"recfs find, first", "recfs find, second"} {
+		if err := b.timed(what, b.command("find"), nil); err != nil {
+			return err
+		}
+	}
+	return b.mounted(b.catalogue)
+}
+
+// fill writes the archive: the small samples, again and again, in one directory.
+func (b *bench) fill() error {
+	samples := map[string][]byte{}
+	err := filepath.WalkDir(*source, func(name string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch filepath.Ext(name) {
+		case ".hcrp", ".nhgame", ".teehistorian", ".map", ".butter":
+		default:
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		if err == nil && int64(len(content)) <= *limit {
+			samples[filepath.Base(name)] = content
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(samples) == 0 {
+		return errors.New("no samples")
+	}
+	if err := os.Mkdir(b.archive, 0o777); err != nil {
+		return err
+	}
+	for i := 0; i < *count; {
+		for name, content := range samples {
+			if i++; i > *count {
+				break
+			}
+			if err := os.WriteFile(filepath.Join(b.archive, fmt.Sprintf("%06d-%s", i, name)), content, 0o666); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) command(name string) func() error {
+	return func() error { return b.recfs(name, b.archive) }
+}
+
+func (b *bench) recfs(name string, args ...string) error {
+	args = append([]string{name}, args...)
+	if name != "umount" {
+		args = append(args, "--cache-dir", b.cache)
+	}
+	out, err := exec.Command(*binary, args...).CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil // a damaged sample
+	}
+	if err != nil {
+		return fmt.Errorf("recfs %s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+func (b *bench) mounted(work func() error) error {
+	if err := b.recfs("mount", b.archive, b.mnt); err != nil {
+		return err
+	}
+	err := work()
+	return errors.Join(err, b.recfs("umount", b.mnt))
+}
+
+func (b *bench) listings() error {
+	for _, what := range []string{"first ls", "second ls"} {
+		err := b.timed(what, func() error { return list(b.mnt, false) }, func() error { return list(b.archive, false) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, what := range []string{"first ls -l", "second ls -l"} {
+		err := b.timed(what, func() error { return list(b.mnt, true) }, func() error { return list(b.archive, true) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) catalogue() error {
+	for _, what := range []string{"recordings.jsonl, first", "recordings.jsonl, second"} {
+		err := b.timed(what, func() error {
+			content, err := os.ReadFile(filepath.Join(b.mnt, "recordings.jsonl"))
+			if n := strings.Count(string(content), "\n"); err == nil && n != *count {
+				return fmt.Errorf("recordings.jsonl has %d lines, want %d", n, *count)
+			}
+			return err
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list lists a directory, and with stat looks at every entry, too.
+func list(dir string, stat bool) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n := 0
+	for {
+		names, err := f.Readdirnames(1000)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		n += len(names)
+		for _, name := range names {
+			if !stat {
+				break
+			}
+			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	if n != *count {
+		return fmt.Errorf("%d entries listed, want %d", n, *count)
+	}
+	return nil
+}
+
+// timed prints how long work took and, where there is one, its floor.
+func (b *bench) timed(what string, work, floor func() error) error {
+	start := time.Now()
+	if err := work(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	took := time.Since(start)
+	if floor == nil {
+		fmt.Printf("%-34s %10v\n", what, took.Round(time.Millisecond/10))
+		return nil
+	}
+	start = time.Now()
+	if err := floor(); err != nil {
+		return fmt.Errorf("%s of the source: %w", what, err)
+	}
+	base := time.Since(start)
+	fmt.Printf("%-34s %10v %10v %8.2f\n", what, took.Round(time.Millisecond/10), base.Round(time.Millisecond/10), float64(base)/float64(took))
+	return nil
+}
