@@ -12,6 +12,7 @@ export ARCH DIST=dist/$ARCH
 nfpm=$PWD/.tools/nfpm@v2.45.0/nfpm
 [ -x "$nfpm" ] || env -u GOARCH -u GOOS GOBIN="${nfpm%/*}" GOFLAGS=-mod=mod go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
 
+rm -f dist/*.deb dist/*.rpm
 mkdir -p "$DIST"
 GOOS=linux GOARCH=$ARCH CGO_ENABLED=0 go build -trimpath -ldflags=-s -o "$DIST/recfs" ./cmd/recfs
 gzip -9nc packaging/recfs.1 >"$DIST/recfs.1.gz"
