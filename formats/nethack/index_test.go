@@ -135,15 +135,18 @@ func TestBrokenLines(t *testing.T) {
 	}{
 		"diff": {
 			func(l []string) { l[saves[3]] = "~AUM*\n" },
-			[]string{"bad_save@3/0", "lost_saves@4/0"}, []int{3, 4, 5, 6, 7, 8, 9},
+			[]string{"bad_save@3/0", "lost_saves@4/0"},
+			[]int{3, 4, 5, 6, 7, 8, 9},
 		},
 		"backup": {
 			func(l []string) { l[saves[10]] = l[saves[10]][:60] + "\n" },
-			[]string{"bad_save@10/1", "lost_saves@11/1"}, []int{10, 11, 12, 13, 14, 15, 16, 17},
+			[]string{"bad_save@10/1", "lost_saves@11/1"},
+			[]int{10, 11, 12, 13, 14, 15, 16, 17},
 		},
 		"last diff": {
 			func(l []string) { l[saves[24]] = "~" + encodeBlob([]byte{1, 0x43}, plain) + "\n" },
-			[]string{"bad_save@24/2"}, []int{24},
+			[]string{"bad_save@24/2"},
+			[]int{24},
 		},
 		"location": {
 			func(l []string) { l[saves[10]] = "*zzzzzzzz " + l[saves[10]][10:] }, nil, nil,
@@ -156,15 +159,18 @@ func TestBrokenLines(t *testing.T) {
 		},
 		"no first backup": {
 			func(l []string) { l[saves[0]] = "gone\n" },
-			[]string{"lost_saves@0/0"}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8},
+			[]string{"lost_saves@0/0"},
+			[]int{0, 1, 2, 3, 4, 5, 6, 7, 8},
 		},
 		"save without a turn": {
 			func(l []string) { l[saves[0]] = "*00000000 " + encodeBlob(make([]byte, 35), plain) + "\n" },
-			[]string{"bad_save@0/0", "lost_saves@1/0"}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+			[]string{"bad_save@0/0", "lost_saves@1/0"},
+			[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
 		},
 		"event": {
 			func(l []string) { l[saves[10]-1] = "+xyz\n" },
-			[]string{"bad_line@10/1", "clock_mismatch@10/1"}, nil,
+			[]string{"bad_line@10/1", "clock_mismatch@10/1"},
+			nil,
 		},
 		"pending": {
 			func(l []string) { l[len(l)-1] = "what?\n" }, []string{"bad_line@-1/2"}, nil,

@@ -28,6 +28,7 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 	first := x.backupOf(n)
 	re := rebuilders.Get().(*rebuilder)
 	defer rebuilders.Put(re)
+	re.save = nil
 	from := first
 	if n > first {
 		base, err := rec.base(ctx, x, first, n, &from)
