@@ -32,10 +32,11 @@ func open(src formats.Source, c *cache.Cache, o Options) (nodes.Dir, error) {
 	}
 	encoder := echovr.NewEncoder(r.Match())
 	return echovr.NewTree(echovr.Recording{
-		Format: name, Source: src, Match: r.Match(), Combat: r.Header.kind() == combat,
+		Format: name, Source: src, Combat: r.Header.kind() == combat,
 		Header:    r.headerDocument(src.Info()),
 		Metadata:  nodes.Section(src, 0, r.Header.Size),
 		NumChunks: len(r.Header.Chunks),
+		Limit:     r.maxChunk,
 		Scan:      r.Scan,
 		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(n, info.State, encoder)

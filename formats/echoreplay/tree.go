@@ -19,7 +19,7 @@ func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, err
 		return nil, err
 	}
 	return echovr.NewTree(echovr.Recording{
-		Format: name, Source: src, Match: r.Match(), Combat: r.first.Kind == echovr.Combat,
+		Format: name, Source: src, Combat: r.first.Kind == echovr.Combat,
 		Header: r.headerDocument(src.Info()), Metadata: nodes.Bytes(nil), NumChunks: echovr.UnknownChunks,
 		Scan: r.Scan,
 		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {

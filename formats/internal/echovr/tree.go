@@ -14,13 +14,15 @@ import (
 type Recording struct {
 	Format   string
 	Source   formats.Source
-	Match    *Match
 	Combat   bool // a map without a disc
 	Header   any  // header.json
 	Metadata nodes.File
 
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
 	NumChunks int
+
+	// Limit is an option that the index depends on.
+	Limit int64
 
 	// Scan makes the index.
 	Scan func(ctx context.Context) (*Index, error)
@@ -117,10 +119,10 @@ func (t *Tree) indexName(struct{}) string {
 	return t.rec.Source.ID + "." + t.rec.Format
 }
 
-// stamp tells the version of the source that a saved index is of.
+// stamp tells the version of the source that a saved index is of, and how it was made.
 func (t *Tree) stamp() string {
 	s := &t.rec.Source
-	return fmt.Sprintf("%d %d %d\n", s.Size, s.Stored, s.ModTime.UnixNano())
+	return fmt.Sprintf("%d %d %d %d\n", s.Size, s.Stored, s.ModTime.UnixNano(), t.rec.Limit)
 }
 
 func (t *Tree) saveIndex(x *indexed) []byte { return append([]byte(t.stamp()), x.Marshal()...) }
