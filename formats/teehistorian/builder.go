@@ -3,6 +3,7 @@ package teehistorian
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -123,6 +124,9 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 func (b *builder) run() error {
 	e := &b.event
 	for done := b.end == endFinished; !done; done = e.kind == finish {
+		if len(b.stays) > maxStays {
+			return b.stop(fmt.Errorf("%w: more than %d stays of clients", errBad, maxStays))
+		}
 		if err := b.scan.next(&e.record); err != nil {
 			return b.stop(err)
 		}
@@ -300,7 +304,7 @@ func (b *builder) reopen() {
 	b.grow()
 	for _, a := range b.activity {
 		p := b.state.lookup(b.stays[a.stay].cid)
-		if p.stay == a.stay {
+		if p != nil && p.stay == a.stay {
 			b.active[b.state.slots[p.cid]-1].activity = a
 		} else {
 			b.past = append(b.past, a)

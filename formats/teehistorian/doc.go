@@ -28,6 +28,8 @@
 // Decided where the format says nothing:
 //
 //   - A record longer than 64 MiB cannot be decoded.
+//   - Decoding ends at the record behind the one that began more than 262144
+//     stays, as at one that cannot be decoded.
 //   - A chunk with more than 256 MiB of JSON (a single tick may have any
 //     number of records) is shown in chunks/ and the index only.
 package teehistorian

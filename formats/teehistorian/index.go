@@ -14,6 +14,10 @@ const chunkSize = 128 << 10
 // maxAnomalies is how many anomalies are listed.
 const maxAnomalies = 100
 
+// maxStays bounds the stays of a recording, each of which may take as little as two bytes. A server that gained a
+// client every second for three days would have as many.
+const maxStays = 1 << 18
+
 // How the records of a recording end.
 const (
 	endFinished   = "finished"

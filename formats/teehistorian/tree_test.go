@@ -600,3 +600,23 @@ func TestFlippedBytes(t *testing.T) {
 		}
 	}
 }
+
+// Two bytes begin a stay, so that their number has to be bounded.
+func TestManyStays(t *testing.T) {
+	w := newWriter(nil)
+	w.b = append(w.b, bytes.Repeat([]byte{0x47, 0}, maxStays+100)...)
+	h, err := readHeader(bytes.NewReader(w.b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := buildIndex(t.Context(), bytes.NewReader(w.b), int64(len(w.b)), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.stays) != maxStays+1 || x.end != endDamaged {
+		t.Errorf("%d stays, ends %s", len(x.stays), x.end)
+	}
+	if dirs := x.dirs(nodes.SafeName); dirs[maxStays] != fmt.Sprint("00-", maxStays+1) {
+		t.Errorf("the last one is %s", dirs[maxStays])
+	}
+}
