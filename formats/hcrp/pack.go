@@ -39,7 +39,7 @@ func (p *packer) position(v *position) {
 	}
 }
 
-// An unpacker reads it again. Failures stick to the Cursor.
+// A reading reads it again. Failures stick to the Cursor.
 type reading struct{ *wire.Cursor }
 
 func unpacking(b []byte) reading { return reading{wire.NewCursor(formatName+" index", b, 0)} }

@@ -125,6 +125,7 @@ func scanRecording(ctx context.Context, r *Reader, decode func(context.Context, 
 // unreadable notes a chunk of which nothing can be had.
 func (s *scanner) unreadable(i int, bad *damage) {
 	s.scan.complete = false
+	s.reach(s.reader.Entries[i].Start)
 	s.unknown = max(s.unknown, s.reader.Entries[i].Last())
 	if s.reader.flaw(i) == nil { // else it is known without the scan
 		s.scan.problems = append(s.scan.problems, bad.Problem)
@@ -163,17 +164,26 @@ func (c *chunk) name(e *event) string {
 	return e.def.Name
 }
 
-// stretch appends the part of the chunk that is known and that no stretch
-// has, and in front of it the hole if nothing happened there.
-func (s *scanner) stretch(i int, c *chunk) {
-	first := max(c.entry.Start, s.next)
-	lost := false
-	if first > s.next {
-		lost = s.unknown >= s.next || s.reader.Header.Layout == Published
-		if n := len(s.scan.stretches); !lost && n > 0 {
-			s.add(stretch{First: s.next, Last: first - 1, Chunk: s.scan.stretches[n-1].Chunk, Hole: true}, &chunk{}, 0)
-		}
+// reach goes on to tick first, where a chunk begins: over a hole, if there is
+// one in which nothing happened. It returns true if ticks are missing there.
+func (s *scanner) reach(first int64) (lost bool) {
+	switch n := len(s.scan.stretches); {
+	case first <= s.next:
+		return false
+	case s.unknown >= s.next || s.reader.Header.Layout == Published:
+		return true
+	case n > 0:
+		s.add(stretch{First: s.next, Last: first - 1, Chunk: s.scan.stretches[n-1].Chunk, Hole: true}, &chunk{}, 0)
 	}
+	s.next = first
+	return false
+}
+
+// stretch appends the part of the chunk that is known and that no stretch
+// has.
+func (s *scanner) stretch(i int, c *chunk) {
+	lost := s.reach(c.entry.Start)
+	first := max(c.entry.Start, s.next)
 	s.mark(c, first)
 	if c.known < first {
 		return

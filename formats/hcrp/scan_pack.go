@@ -9,7 +9,7 @@ import (
 
 // scanVersion is raised whenever a scan of the same recording gives other
 // bytes.
-const scanVersion = 1
+const scanVersion = 2
 
 // weight returns the bytes that the scan keeps alive.
 func (s *scan) weight() int64 {

@@ -487,6 +487,49 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestStatesAroundDamage looks at holes and at a chunk that is not readable.
+func TestStatesAroundDamage(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 9)), hosts(t)[2].schema}
+	rec := &testRecording{layout: Design, version: 1, metadata: []byte{10, 0}}
+	for i := range 4 {
+		c := g.chunk(Design, 20*i, 10)
+		for c.flags != 0 && i < 3 || c.flags == 0 && i == 3 { // only the last has a snapshot
+			c = g.chunk(Design, 20*i, 10)
+		}
+		rec.chunks = append(rec.chunks, c)
+	}
+	file := rec.file(t)
+	r, err := NewReader(bytesReader(file), int64(len(file)), nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file[r.Entries[1].Raw] ^= 1
+	dir, err := openBytes(t, file, Options{Schemas: []*Schema{g.schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		tick int
+		want error
+	}{
+		{0, nil},
+		{9, nil},
+		{10, nil}, // nothing happens in the hole
+		{19, nil},
+		{20, formats.ErrCorrupt}, // the damaged chunk
+		{29, formats.ErrCorrupt},
+		{30, formats.ErrCorrupt}, // a hole behind it
+		{40, formats.ErrCorrupt}, // no snapshot
+		{60, nil},                // one
+		{69, nil},
+		{70, iofs.ErrNotExist},
+	} {
+		if _, err := read(t, dir, fmt.Sprintf("states/%d.json", x.tick)); !errors.Is(err, x.want) {
+			t.Errorf("state %d: %v, want %v", x.tick, err, x.want)
+		}
+	}
+}
+
 // TestSharedRecordings walks recordings of the wild, if they are there.
 func TestSharedRecordings(t *testing.T) {
 	if _, err := os.Stat(shared); err != nil {

@@ -49,7 +49,6 @@ var scalars = map[string]struct {
 	kind  kind
 	least int
 }{
-
 	"bool": {kindBool, 1},
 	"i8":   {kindI8, 1}, "u8": {kindU8, 1},
 	"i16": {kindI16, 2}, "u16": {kindU16, 2},
