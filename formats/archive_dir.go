@@ -6,6 +6,7 @@ import (
 	iofs "io/fs"
 	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -193,7 +194,10 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 	}
 	if l.format != noFormat {
 		segments, v := a.segments(d.path, l, info)
-		e.Dir = recording{a, recordingKey{path: d.path, name: path.Base(d.path), v: v, format: l.format, segments: segments}}
+		if l, ok := a.fsys.(interface{ Path() string }); ok && name == "." {
+			name = path.Base(filepath.ToSlash(l.Path()))
+		}
+		e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: l.format, segments: segments}}
 	}
 	return e, nil
 }

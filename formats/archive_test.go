@@ -242,3 +242,19 @@ func TestArchiveFile(t *testing.T) {
 		t.Errorf("a file that is no recording: %v", err)
 	}
 }
+
+func TestArchiveOfOneInSegments(t *testing.T) {
+	dir := t.TempDir()
+	named := parts
+	named.Open = func(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
+		return nodes.List(nodes.Entry{Name: src.Name, File: nodes.Bytes(nil)}), nil
+	}
+	write(t, dir, "run/first.part", "1")
+	fsys, err := OpenLocal(filepath.Join(dir, "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	root := NewArchive(fsys, []Format{named}, newCache(t), ArchiveOptions{})
+	wantTree(t, show(t, root), map[string]string{"./": "", "run": ""})
+}

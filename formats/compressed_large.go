@@ -46,6 +46,7 @@ type unpacked struct {
 	damage *damage    // behind the last byte
 	failed error      // refused as a bomb
 	dec    *decoder   // under way; nil: not
+	ahead  chan made  // of the frame that dec is making meanwhile; nil: it rests
 	next   int64      // frame that dec gives next
 	part   *spill     // the copy under way; nil: none is made
 	done   *spilled   // the complete copy, if open
@@ -231,9 +232,12 @@ func (u *unpacked) advance() ([]byte, error) {
 			u.part = u.a.newSpill(u.name)
 		}
 	}
-	b := make([]byte, frameSize)
-	n, err := u.dec.read(b)
-	b = b[:n]
+	if u.ahead == nil {
+		u.ahead = u.make()
+	}
+	m := <-u.ahead
+	u.ahead = nil
+	b, err := m.b, m.err
 	hurt := (*damage)(nil)
 	if err != nil && err != io.EOF && !errors.As(err, &hurt) {
 		u.giveUp()
@@ -244,7 +248,10 @@ func (u *unpacked) advance() ([]byte, error) {
 		u.giveUp()
 		return nil, u.failed
 	}
-	if n > 0 {
+	if err == nil { // the next frame can be made while this one is kept and used
+		u.ahead = u.make()
+	}
+	if len(b) > 0 {
 		u.next++
 		u.keep(b)
 	}
@@ -252,6 +259,23 @@ func (u *unpacked) advance() ([]byte, error) {
 		u.finish(hurt)
 	}
 	return b, nil
+}
+
+// A made is a frame that was decompressed.
+type made struct {
+	b   []byte
+	err error
+}
+
+// make decompresses the next frame in the background.
+func (u *unpacked) make() chan made {
+	done := make(chan made, 1)
+	go func(d *decoder) {
+		b := make([]byte, frameSize)
+		n, err := d.read(b)
+		done <- made{b[:n], err}
+	}(u.dec)
+	return done
 }
 
 // keep adds a frame to the copy. Without a disk cache, or if there is no
@@ -279,6 +303,10 @@ func (u *unpacked) finish(hurt *damage) {
 
 // giveUp forgets a decompression under way.
 func (u *unpacked) giveUp() {
+	if u.ahead != nil {
+		<-u.ahead
+		u.ahead = nil
+	}
 	if u.dec != nil {
 		u.dec.close(false)
 		u.dec, u.next = nil, 0
