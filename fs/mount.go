@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxRead         = 128 << 10 // bytes in one READ; it also sizes the buffers that wait for requests
+	maxRead         = 256 << 10 // bytes in one READ; it also sizes the buffers that wait for requests
 	maxReadAhead    = 512 << 10
 	maxBackground   = 16 // READs ahead of the program
 	maxRequestBytes = 64 << 20

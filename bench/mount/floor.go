@@ -143,15 +143,15 @@ func (f *floor) list(in *fuse.ReadIn, add func(fuse.DirEntry) bool) {
 	}
 }
 
-func mountFloor(dir string, f *floor) (*fuse.Server, error) {
+func mountFloor(dir string, f *floor) error {
 	server, err := fuse.NewServer(f, dir, &fuse.MountOptions{
 		Name: "floor", FsName: "floor", Options: []string{"ro", "default_permissions"},
-		DirectMount: true, MaxWrite: 128 << 10, MaxBackground: 16, DisableXAttrs: true, DisableSplice: true,
+		DirectMount: true, MaxWrite: 256 << 10, MaxBackground: 16, DisableXAttrs: true, DisableSplice: true,
 		ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	go server.Serve()
-	return server, server.WaitMount()
+	return server.WaitMount()
 }

@@ -326,11 +326,10 @@ func serve(kind, dir, source string) error {
 	}
 	var unmount func() error
 	if kind == kindFloor {
-		server, err := mountFloor(dir, newFloor(f, info.Size()))
-		if err != nil {
+		if err := mountFloor(dir, newFloor(f, info.Size())); err != nil {
 			return err
 		}
-		unmount = server.Unmount
+		unmount = func() error { return unix.Unmount(dir, unix.MNT_DETACH) }
 	} else {
 		server, err := fs.Mount(dir, houseTree(f, info.Size()), fs.Options{FsName: "bench"})
 		if err != nil {
