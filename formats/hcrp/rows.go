@@ -263,8 +263,7 @@ func (t *theatre) track(tr *track) *rowFile {
 	return f
 }
 
-// state returns the world after tick n as compact JSON; nil if there is no
-// such tick.
+// state returns the world after tick n as compact JSON, or errUnknownTick.
 func (t *theatre) state(n int64) ([]byte, error) {
 	list := t.scan.stretches
 	i := sort.Search(len(list), func(i int) bool { return list[i].Last >= n })
