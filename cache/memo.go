@@ -148,10 +148,10 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err err
 		name = m.name(k)
 	}
 	if name == "" {
-		if m.name != nil && IsSavedOnly(ctx) {
+		if m.name != nil && m.c.disk == nil && IsSavedOnly(ctx) {
 			return v, 0, &NotSavedError{}
 		}
-		return m.load(ctx, k)
+		return m.load(ctx, k) // what is not worth saving is cheap
 	}
 	saved, ok := m.c.disk.Load(name)
 	if ok {

@@ -8,7 +8,7 @@ import (
 type savedOnly struct{}
 
 // SavedOnly returns a context in which a durable Memo computes nothing: what
-// it has neither in memory nor on disk is a *NotSavedError. It is for
+// it would save and has neither in memory nor on disk is a *NotSavedError. It is for
 // answers about many recordings that must not cost a scan of each.
 func SavedOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, savedOnly{}, true)
