@@ -4,6 +4,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -43,7 +44,10 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 func (o *formatOptions) list() ([]formats.Format, error) {
 	var mapres iofs.FS
 	if o.mapres != "" {
-		mapres = os.DirFS(o.mapres)
+		var err error
+		if mapres, err = flagDir(o.mapres); err != nil {
+			return nil, err
+		}
 	}
 	recordings, err := o.hcrp()
 	if err != nil {
@@ -74,8 +78,27 @@ func (o *formatOptions) hcrp() (hcrp.Options, error) {
 		}
 		opt.Schemas = append(opt.Schemas, s)
 	}
-	for _, dir := range o.dictDirs {
-		opt.DictDirs = append(opt.DictDirs, os.DirFS(dir))
+	for _, name := range o.dictDirs {
+		dir, err := flagDir(name)
+		if err != nil {
+			return opt, err
+		}
+		opt.DictDirs = append(opt.DictDirs, dir)
 	}
 	return opt, nil
+}
+
+// flagDir opens the directory that a flag names, for good: a mount in the background does not stay in
+// the directory where it was started.
+func flagDir(name string) (iofs.FS, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(abs); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a directory", name)
+	}
+	return os.DirFS(abs), nil
 }
