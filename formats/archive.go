@@ -20,7 +20,8 @@ import (
 type ArchiveOptions struct {
 	// Sniff looks at the first bytes of every file whose name says nothing.
 	Sniff bool
-	// Disk keeps decompressed copies of large recordings; nil: none are made.
+	// Disk keeps decompressed copies of large recordings; nil: none are made,
+	// and to go back in such a recording means to decompress it again.
 	Disk *cache.Disk
 	// Log hears of what does not open, once per version; nil: nobody.
 	Log *slog.Logger

@@ -51,7 +51,17 @@ const (
 
 var xzReaders, zstdReaders, gzipReaders sync.Pool
 
+// xzStep is how much of a file the xz decoder is given at once: at damage it
+// drops what it made of the last piece.
+const xzStep = 256
+
+// A stepReader reads a little at a time.
+type stepReader struct{ r io.Reader }
+
+func (s stepReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), xzStep)]) }
+
 func openXZ(r io.Reader) (io.Reader, func(bool), error) {
+	r = stepReader{r}
 	x, ok := xzReaders.Get().(*xz.Reader)
 	var err error
 	if ok {
