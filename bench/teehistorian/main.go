@@ -181,7 +181,7 @@ func readNames(dir string) ([]string, error) {
 // index makes the index by looking at a file that needs it.
 func (b *bench) index() error {
 	start := time.Now()
-	if _, err := os.Stat(filepath.Join(b.root, "players.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(b.root, "lines", "000000.jsonl")); err != nil {
 		return err
 	}
 	took := time.Since(start)
