@@ -44,11 +44,11 @@ func (f *archiveFlags) diskDir() (string, error) {
 	return filepath.Join(u.HomeDir, ".cache", "recfs"), nil
 }
 
-// limitMemory tells the garbage collector to stay below twice the budget of the cache, half of it for
-// what is being decoded and not yet collected, and some for everything else.
+// limitMemory tells the garbage collector to stay close to the budget of the cache: what is being
+// decoded, and all else that the process holds, gets what bench/butter needs to keep its speed.
 func limitMemory(budget int64) {
-	const rest = 128 << 20
-	if os.Getenv("GOMEMLIMIT") == "" && budget < (math.MaxInt64-rest)/2 {
-		debug.SetMemoryLimit(2*budget + rest)
+	const rest = 56 << 20
+	if os.Getenv("GOMEMLIMIT") == "" && budget < math.MaxInt64-rest {
+		debug.SetMemoryLimit(budget + rest)
 	}
 }
