@@ -32,7 +32,7 @@ func checkCommand(flags *pflag.FlagSet) runFunc {
 		}
 		defer a.close()
 		c := &checker{ctx: ctx, out: e.stdout, asJSON: *asJSON, bar: newProgress(e.stderr, "checking", -1)}
-		parallel(*jobs, a.find(ctx, args, c.unreadable), c.check)
+		inOrder(*jobs, a.find(ctx, args, c.unreadable), c.check, c.report)
 		_ = c.bar.Exit()
 		if err := ctx.Err(); err != nil {
 			return err
@@ -101,10 +101,10 @@ type checker struct {
 }
 
 func (c *checker) unreadable(name string, err error) {
-	c.report(problem{Path: name, Reason: err.Error()})
+	c.report([]problem{{Path: name, Reason: err.Error()}})
 }
 
-func (c *checker) report(problems ...problem) {
+func (c *checker) report(problems []problem) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range problems {
@@ -118,17 +118,18 @@ func (c *checker) report(problems ...problem) {
 	}
 }
 
-func (c *checker) check(f found) {
+// check reads a recording or another file and returns what is wrong with it.
+func (c *checker) check(f found) []problem {
 	if !f.isRecording {
 		if err := c.read(f.entry.File); err != nil {
-			c.unreadable(f.name, err)
+			return []problem{{Path: f.name, Reason: err.Error()}}
 		}
-		return
+		return nil
 	}
 	c.mu.Lock()
 	c.recordings++
 	c.mu.Unlock()
-	c.report(c.recording(f)...)
+	return c.recording(f)
 }
 
 // recording returns the problems that a recording tells of, and those of reading it that this does

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -47,8 +46,6 @@ type indexer struct {
 	env    *env
 	asJSON bool
 	bar    *progressbar.ProgressBar
-
-	mu     sync.Mutex // guards what follows
 	failed int
 }
 
@@ -71,7 +68,7 @@ func (x *indexer) run(a *archive, args []string, jobs int) {
 		total += f.Stored
 	}
 	x.bar.ChangeMax64(total)
-	parallel(jobs, slices.Values(recordings), x.index)
+	inOrder(jobs, slices.Values(recordings), x.index, x.tell)
 	_ = x.bar.Exit()
 	for _, name := range args {
 		for range a.summaries(x.ctx, name) { // so that the catalogue has them all
@@ -97,31 +94,30 @@ func makeIndex(ctx context.Context, f found) error {
 	return err
 }
 
-func (x *indexer) index(f found) {
+func (x *indexer) index(f found) indexed {
 	start := time.Now()
 	err := makeIndex(x.ctx, f)
-	if x.ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		x.fail(f.name, err)
-	}
-	if !x.asJSON {
-		return
-	}
 	line := indexed{Path: f.name, Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
 	if err != nil {
 		line.Error = err.Error()
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	return line
+}
+
+func (x *indexer) tell(line indexed) {
+	if x.ctx.Err() != nil {
+		return
+	}
 	_ = x.bar.Clear()
-	_ = json.NewEncoder(x.env.stdout).Encode(line)
+	if line.Error != "" {
+		x.fail(line.Path, errors.New(line.Error))
+	}
+	if x.asJSON {
+		_ = json.NewEncoder(x.env.stdout).Encode(line)
+	}
 }
 
 func (x *indexer) fail(name string, err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.failed++
 	x.env.report(fmt.Errorf("%s: %w", name, err))
 }

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"path"
 	"runtime"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -60,20 +59,25 @@ func jobsFlag(flags *pflag.FlagSet) *int {
 	return flags.Int("jobs", runtime.GOMAXPROCS(0), "work on so many recordings at a time")
 }
 
-// parallel calls work for all items, for at most jobs of them at a time.
-func parallel[T any](jobs int, items iter.Seq[T], work func(T)) {
-	queue := make(chan T)
-	var workers sync.WaitGroup
-	for range max(jobs, 1) {
-		workers.Go(func() {
-			for item := range queue {
-				work(item)
-			}
-		})
+// inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in the
+// order of the items.
+func inOrder[T, R any](jobs int, items iter.Seq[T], work func(T) R, emit func(R)) {
+	const ahead = 64 // of an item that takes long
+	slots := make(chan struct{}, max(jobs, 1))
+	results := make(chan chan R, ahead)
+	go func() {
+		defer close(results)
+		for item := range items {
+			result := make(chan R, 1)
+			slots <- struct{}{}
+			results <- result
+			go func() {
+				result <- work(item)
+				<-slots
+			}()
+		}
+	}()
+	for result := range results {
+		emit(<-result)
 	}
-	for item := range items {
-		queue <- item
-	}
-	close(queue)
-	workers.Wait()
 }
