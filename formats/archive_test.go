@@ -243,6 +243,45 @@ func TestArchiveFile(t *testing.T) {
 	}
 }
 
+// What a volatile directory gives is equal as long as it is the same version, also when the tree behind
+// it was put out of the cache meanwhile.
+func TestArchiveFileKeepsItsValues(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "one", "RECone")
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	nested := rec
+	nested.Open = func(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
+		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
+		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, nodes.Entry{Name: "raw", File: src.RawFile()}), nil
+	}
+	c := cache.New(0, nil)
+	t.Cleanup(c.Close)
+	root, err := ArchiveFile(fsys, "one", []Format{nested}, c, ArchiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(name string) nodes.Entry {
+		e, err := nodes.Child(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	wantTree(t, show(t, root), map[string]string{"./": "", "d/": "", "d/f": "inner", "raw": "RECone"})
+	before := []nodes.Entry{look("d"), look("raw")}
+	if again := []nodes.Entry{look("d"), look("raw")}; again[0].Dir != before[0].Dir || again[1].File != before[1].File {
+		t.Error("the same version has other values at another look-up")
+	}
+	write(t, dir, "one", "RECanother")
+	if after := []nodes.Entry{look("d"), look("raw")}; after[0].Dir == before[0].Dir || after[1].File == before[1].File {
+		t.Error("another version has the same values")
+	}
+}
+
 func TestArchiveOfOneInSegments(t *testing.T) {
 	dir := t.TempDir()
 	named := parts

@@ -78,6 +78,8 @@ type lazy struct {
 // the Get of a Memo.
 func Lazy(open func(context.Context) (Dir, error)) Dir { return &lazy{open} }
 
+func (l *lazy) Resolve(ctx context.Context) (Dir, error) { return l.open(ctx) }
+
 func (l *lazy) Len(ctx context.Context) (int, error) {
 	d, err := l.open(ctx)
 	if err != nil {

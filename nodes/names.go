@@ -37,16 +37,24 @@ func (e Entry) Type() fs.FileMode {
 	return fs.ModeSymlink
 }
 
-// Resolve returns the directory that stands behind a Lazy one, for more than
+// A Resolver is a Dir that stands for another one, which it finds at each
+// operation: a Lazy one, or one whose value must stay the same while that of
+// the other does not.
+type Resolver interface {
+	Dir
+	Resolve(ctx context.Context) (Dir, error)
+}
+
+// Resolve returns the directory that stands behind a Resolver, for more than
 // one operation. Other directories are returned as they are.
 func Resolve(ctx context.Context, dir Dir) (Dir, error) {
 	for {
-		l, ok := dir.(*lazy)
+		r, ok := dir.(Resolver)
 		if !ok {
 			return dir, nil
 		}
 		var err error
-		if dir, err = l.open(ctx); err != nil {
+		if dir, err = r.Resolve(ctx); err != nil {
 			return nil, err
 		}
 	}
