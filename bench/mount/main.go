@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command mount measures the mount against a floor, the least that a
 // filesystem on the same library can do, in the same run on the same machine,
 // and prints ratios.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command teehistorian measures how a long recording of a busy server is
 // shown: the first listing, the pass that makes the index, lines/ from end to
 // end, random ticks, and grep over all ticks against the same files in memory.
