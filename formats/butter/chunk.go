@@ -97,7 +97,7 @@ func decodeChunk(l *layout, kind mapKind, u *users, data []byte, from carry, lim
 			break
 		}
 		if len(c.frames) < limit {
-			if d.carry.lost && d.carry.count != 0 {
+			if l.bones && d.carry.lost && d.carry.count != 0 {
 				c.leaveOut(len(c.frames))
 			}
 			c.frames = append(c.frames, f)

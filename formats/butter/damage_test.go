@@ -72,6 +72,21 @@ func TestLostChunk(t *testing.T) {
 	}
 }
 
+// TestLostChunkWithoutBones leaves out no bones in the layout that has none.
+func TestLostChunkWithoutBones(t *testing.T) {
+	m := newMatch(arena, 4, false)
+	w := newWriter(layoutDec2021, 2, m.table)
+	w.interval = 10
+	for range 30 {
+		w.add(m.next())
+	}
+	b := w.file()
+	b[openBytes(t, b).Header.Chunks[1].Offset] = 0
+	if got := codes(scanned(t, b)); got != "frame_damaged" {
+		t.Errorf("problems %s", got)
+	}
+}
+
 // TestMapChange reads a chunk of another kind of map than the header's.
 func TestMapChange(t *testing.T) {
 	a, b := newMatch(arena, 3, false), newMatch(combat, 3, false)
