@@ -96,9 +96,12 @@ func (h *header) formatVersion() string {
 	}
 }
 
+// startLayouts are those of start_time: of version 2, with the zone as RFC 3339 has it, and of version 1.
+var startLayouts = [...]string{"2006-01-02T15:04:05-0700", time.RFC3339, "2006-01-02 15:04:05 -0700"}
+
 // startTime returns when the game began, in UTC.
 func (h *header) startTime() (time.Time, bool) {
-	for _, layout := range []string{"2006-01-02T15:04:05-0700", "2006-01-02 15:04:05 -0700"} {
+	for _, layout := range startLayouts {
 		if t, err := time.Parse(layout, h.text("start_time")); err == nil {
 			return t.UTC(), true
 		}
