@@ -154,3 +154,9 @@ func splitPath(name string) (source, inside string, err error) {
 		source = parent
 	}
 }
+
+// contains tells whether name is dir or lies in it.
+func contains(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}

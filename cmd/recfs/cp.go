@@ -39,13 +39,16 @@ func cpCommand(flags *pflag.FlagSet) runFunc {
 			if err == nil && entry.Dir != nil && !*recursive {
 				err = errors.New("is a directory; -r copies it")
 			}
-			if err != nil {
-				c.fail(name, err)
-				continue
-			}
 			target := dest
 			if into {
 				target = filepath.Join(dest, base(name))
+			}
+			if err == nil {
+				err = checkTarget(name, target)
+			}
+			if err != nil {
+				c.fail(name, err)
+				continue
 			}
 			c.copyTo(ctx, name, entry, target)
 		}
@@ -59,6 +62,45 @@ func base(name string) string {
 		name = abs
 	}
 	return filepath.Base(name)
+}
+
+// checkTarget refuses to write over the source of name or into it: that would destroy what is being
+// read, or never end.
+func checkTarget(name, target string) error {
+	source, _, err := splitPath(name)
+	if err != nil {
+		return err
+	}
+	source, err = filepath.EvalSymlinks(source)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(target))
+	if err != nil {
+		return err
+	}
+	real := filepath.Join(dir, filepath.Base(target))
+	if there, err := filepath.EvalSymlinks(real); err == nil {
+		real = there
+	}
+	source, err = filepath.Abs(source)
+	if err != nil {
+		return err
+	}
+	real, err = filepath.Abs(real)
+	if err != nil {
+		return err
+	}
+	if contains(source, real) || sameFile(source, real) {
+		return fmt.Errorf("%s is where it comes from, or lies in that", target)
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 type copier struct {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -144,11 +143,6 @@ func checkApart(source, dir string) error {
 		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
 	}
 	return nil
-}
-
-func contains(dir, name string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
 // leaveTerminal cuts the ties of a process in the background to where it was started.
