@@ -72,6 +72,7 @@ type archive struct {
 	frames     *cache.Memo[frameKey, []byte]
 	seekFrames *cache.Memo[seekableKey, []byte]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
+	digests    *cache.Memo[recordingKey, digest]
 	nests      *cache.Memo[nestedKey, nodes.Dir]
 	depth      int // containers around it
 
@@ -109,6 +110,7 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
 	})
+	a.digests = cache.NewMemo(c, a.loadDigest).Durable(a.digestName, encodeDigest, resumeDigest)
 	a.nests = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (nodes.Dir, int64, error) {
 		return a.loadNested(ctx, k, c)
 	})

@@ -47,7 +47,11 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	return d.At(ctx, i)
+	e, err := d.At(ctx, i)
+	if err == nil && e.Name == "index.json" && e.File != nil {
+		e.File = indexFile{e.File, r}
+	}
+	return e, err
 }
 
 func (r recording) Find(ctx context.Context, name string) (int, error) {
@@ -74,7 +78,7 @@ const packedCost = 256 << 10
 // may be better next time.
 func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
-	src, reads := a.source(k, nil)
+	src, reads := a.source(k)
 	cost := int64(treeCost)
 	var hurt damageFunc
 	var err error
@@ -123,15 +127,11 @@ func (a *archive) openFormat(ctx context.Context, f Format, src Source, c *cache
 }
 
 // source returns the bytes of a recording, and what watches the reads of
-// them. If limit is set it goes around every reader.
-func (a *archive) source(k recordingKey, limit func(io.ReaderAt) io.ReaderAt) (Source, *watch) {
+// them.
+func (a *archive) source(k recordingKey) (Source, *watch) {
 	w := new(watch)
 	reader := func(name string, v version) io.ReaderAt {
-		r := io.ReaderAt(watchedReader{newFileReader(a.handles, name, v), w})
-		if limit != nil {
-			r = limit(r)
-		}
-		return r
+		return watchedReader{newFileReader(a.handles, name, v), w}
 	}
 	src := Source{Name: k.name, Stored: k.v.size, Size: k.v.size, ModTime: k.v.time(), ID: a.sourceID(k.path)}
 	if k.segments != "" {

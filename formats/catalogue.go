@@ -21,7 +21,7 @@ import (
 const CatalogueName = "recordings.jsonl"
 
 // A Summary is what is known of a recording without decoding it: from its
-// header, and from its index if that was made before. A null is not known.
+// header, and from its index.json if that was made before. A null is not known.
 type Summary struct {
 	Path     string   `json:"path"`
 	PathHex  string   `json:"path_hex,omitempty"` // if the path is not UTF-8
@@ -86,10 +86,13 @@ func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
 type record struct {
 	path    string
 	version string // see versionKey
-	pending string // what on disk would tell more; "": nothing
+	pending string // the names, pendingSep between them, of what on disk would tell more
 	lines   []byte // of recordings.jsonl: of a container all that it holds
 	open    bool   // the lines are still to be made
 }
+
+// pendingSep is in no name of a file on disk.
+const pendingSep = "\x00"
 
 // versionKey is a version as bytes.
 func versionKey(v version, segments string) string {
@@ -118,8 +121,8 @@ func (a *archive) catalogueName() string {
 	return fmt.Sprintf("catalogue %x", h.Sum(nil))
 }
 
-// catalogueVersion changes when the lines or their encoding do.
-const catalogueVersion = 1
+// catalogueVersion changes when the lines, the digests or their encoding do.
+const catalogueVersion = 2
 
 // loadRecords returns the catalogue on disk by path.
 func (a *archive) loadRecords() map[string]record {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -40,15 +41,16 @@ func (s *scan) run(ctx context.Context, name string) error {
 
 // lines returns what was found, and what on disk would tell more.
 func (s *scan) lines() (lines [][]byte, pending string) {
+	var names []string
 	for _, r := range s.records {
 		if len(r.lines) > 0 {
 			lines = append(lines, r.lines)
 		}
-		if pending == "" {
-			pending = r.pending
+		if r.pending != "" {
+			names = append(names, r.pending)
 		}
 	}
-	return lines, pending
+	return lines, strings.Join(names, pendingSep)
 }
 
 // folder adds what is below d, which is called name in the mount.
@@ -122,11 +124,21 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 // known takes over what the catalogue knows, if that is all there is to know.
 func (s *scan) known(at, v string) bool {
 	old, ok := s.old[at]
-	if !ok || old.version != v || old.pending != "" && s.a.opt.Disk.Has(old.pending) {
+	if !ok || old.version != v || s.a.hasAny(old.pending) {
 		return false
 	}
 	s.records = append(s.records, old)
 	return true
+}
+
+// hasAny tells whether the disk cache has one of the names in pending.
+func (a *archive) hasAny(pending string) bool {
+	for name := range strings.SplitSeq(pending, pendingSep) {
+		if name != "" && a.opt.Disk.Has(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // found adds a recording or a container.

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
-	"math"
-	"sync/atomic"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -15,23 +13,87 @@ import (
 	"recfs/nodes"
 )
 
-// frugalBytes is how much of a source may be read to learn what its saved
-// index says: enough to see that the index is of this source.
-const frugalBytes = 64 << 10
-
-var errFrugal = errors.New("more would have to be read")
-
-// A frugal is a source of which only so much may be read.
-type frugal struct {
-	r    io.ReaderAt
-	left *atomic.Int64
+// A digest is the part of a Summary that the documents of a recording say,
+// its index.json among them. It is kept on disk once that was made.
+type digest struct {
+	Version []byte // see versionKey
+	Summary Summary
 }
 
-func (f frugal) ReadAt(p []byte, off int64) (int, error) {
-	if f.left.Add(-int64(len(p))) < 0 {
-		return 0, errFrugal
+// digestCost is about what a digest counts for in the cache.
+const digestCost = 1 << 10
+
+// versionKey tells the versions of a recording apart.
+func (k recordingKey) versionKey() string { return versionKey(k.v, k.segments) }
+
+// digestName names the digest of a recording in the disk cache; "": none is
+// kept.
+func (a *archive) digestName(k recordingKey) string {
+	id := a.sourceID(k.path)
+	if id == "" {
+		return ""
 	}
-	return f.r.ReadAt(p, off)
+	return fmt.Sprintf("%s/summary-%d-%s", id, catalogueVersion, a.list[k.format].Name)
+}
+
+func (a *archive) loadDigest(ctx context.Context, k recordingKey) (digest, int64, error) {
+	dir, err := a.trees.Get(ctx, k)
+	if err != nil {
+		return digest{}, 0, err
+	}
+	d := digest{Version: []byte(k.versionKey())}
+	d.Summary.fillHeader(ctx, dir)
+	return d, digestCost, d.Summary.fillIndex(ctx, dir, a.list[k.format].TickLength)
+}
+
+func encodeDigest(d digest) []byte {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+var errOtherVersion = errors.New("of another version")
+
+func resumeDigest(_ context.Context, k recordingKey, b []byte) (digest, int64, error) {
+	var d digest
+	if err := json.Unmarshal(b, &d); err != nil {
+		return digest{}, 0, err
+	}
+	if string(d.Version) != k.versionKey() {
+		return digest{}, 0, errOtherVersion
+	}
+	return d, digestCost, nil
+}
+
+// An indexFile is the index.json of a recording. When it was made, its
+// digest is kept for the catalogue.
+type indexFile struct {
+	nodes.File
+	r recording
+}
+
+func (f indexFile) Size(ctx context.Context) (int64, error) {
+	n, err := f.File.Size(ctx)
+	if err == nil {
+		f.r.keepDigest(ctx)
+	}
+	return n, err
+}
+
+func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
+	c, err := f.File.Open(ctx)
+	if err == nil {
+		f.r.keepDigest(ctx)
+	}
+	return c, err
+}
+
+func (r recording) keepDigest(ctx context.Context) {
+	if r.a.opt.Disk != nil && !cache.IsSavedOnly(ctx) {
+		_, _ = r.a.digests.Get(ctx, r.key) // without it the catalogue knows less
+	}
 }
 
 // summary returns the line of a recording, and what on disk would tell more
@@ -39,25 +101,27 @@ func (f frugal) ReadAt(p []byte, off int64) (int, error) {
 // this time.
 func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cache.Cache) (line []byte, pending string) {
 	ctx = cache.SavedOnly(ctx)
-	f := a.list[k.format]
-	s := Summary{Path: at, Format: f.Name, Size: k.v.size, Modified: k.v.time().UTC().Format(time.RFC3339Nano), Players: []string{}}
+	var s Summary
+	d, err := a.digests.Get(ctx, k)
+	if err == nil {
+		s = d.Summary
+	} else {
+		if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
+			pending = missing.Name
+		}
+		if !a.summariseHeader(ctx, &s, k, c) {
+			return nil, ""
+		}
+		if s.Error != "" {
+			pending = ""
+		}
+	}
+	s.Path, s.Format, s.Size, s.Modified = at, a.list[k.format].Name, k.v.size, k.v.time().UTC().Format(time.RFC3339Nano)
 	if !utf8.ValidString(at) {
 		s.PathHex = hex.EncodeToString([]byte(at))
 	}
-	left := new(atomic.Int64)
-	left.Store(math.MaxInt64)
-	dir, reads, err := a.openFrugal(ctx, k, c, left)
-	missing := (*cache.NotSavedError)(nil)
-	switch {
-	case err == nil:
-		pending = s.fill(ctx, dir, left)
-	case errors.As(err, &missing): // a large one under compression: nothing is known
-		pending = missing.Name
-	case ctx.Err() != nil || reads.failure() != nil:
-		return nil, ""
-	default:
-		s.Error = oneLine(err.Error())
-		s.Complete, s.Problems = ptr(false), ptr(int64(1))
+	if s.Players == nil {
+		s.Players = []string{}
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -66,31 +130,44 @@ func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cac
 	return append(b, '\n'), pending
 }
 
-// openFrugal opens a recording for itself alone, with a source of which left
-// says how much may still be read.
-func (a *archive) openFrugal(ctx context.Context, k recordingKey, c *cache.Cache, left *atomic.Int64) (nodes.Dir, *watch, error) {
-	src, reads := a.source(k, func(r io.ReaderAt) io.ReaderAt { return frugal{r, left} })
+// summariseHeader opens a recording for itself alone and takes what its
+// header says, or that it does not open. It returns false if the recording
+// could not be read this time.
+func (a *archive) summariseHeader(ctx context.Context, s *Summary, k recordingKey, c *cache.Cache) bool {
+	src, reads := a.source(k)
+	var err error
 	if k.packed {
-		if _, err := a.unpack(ctx, k, &src, reads); err != nil {
-			return nil, reads, err
-		}
-		src.ReaderAt = frugal{src.ReaderAt, left}
+		_, err = a.unpack(ctx, k, &src, reads)
 	}
-	dir, err := a.openFormat(ctx, a.list[k.format], src, c)
-	return dir, reads, err
+	var dir nodes.Dir
+	if err == nil {
+		dir, err = a.openFormat(ctx, a.list[k.format], src, c)
+	}
+	missing := (*cache.NotSavedError)(nil)
+	switch {
+	case err == nil:
+		s.fillHeader(ctx, dir)
+	case errors.As(err, &missing): // a large one under compression: nothing is known
+	case ctx.Err() != nil || reads.failure() != nil:
+		return false
+	default:
+		s.Error = oneLine(err.Error())
+		s.Complete, s.Problems = ptr(false), ptr(int64(1))
+	}
+	return true
 }
 
 func ptr[T any](v T) *T { return &v }
 
-// fill takes from the documents of a recording what they say, under whatever
-// of the usual names. It returns what on disk would tell more.
-func (s *Summary) fill(ctx context.Context, dir nodes.Dir, left *atomic.Int64) (pending string) {
+// fillHeader takes what the header of a recording says, under whatever of
+// the usual names.
+func (s *Summary) fillHeader(ctx context.Context, dir nodes.Dir) {
 	header, _ := document(ctx, dir, "header.json")
 	stored := header.object("header")
 	s.Start = stored.time("start_time", "timestamp", "first_time")
 	s.Map = stored.text("map_name", "map", "world_id")
 	s.Ticks = stored.number("tick_count", "ticks")
-	s.Players = append(s.Players, stored.names("players")...)
+	s.Players = stored.names("players")
 	if stored.text("role") != nil {
 		if name := stored.text("name"); name != nil {
 			s.Players = append(s.Players, *name)
@@ -99,14 +176,13 @@ func (s *Summary) fill(ctx context.Context, dir nodes.Dir, left *atomic.Int64) (
 	if n := len(header.list("problems")); n > 0 {
 		s.Problems = ptr(int64(n))
 	}
+}
 
-	left.Store(frugalBytes)
+// fillIndex takes what index.json and players.json say.
+func (s *Summary) fillIndex(ctx context.Context, dir nodes.Dir, tick time.Duration) error {
 	index, err := document(ctx, dir, "index.json")
 	if err != nil {
-		if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
-			pending = missing.Name
-		}
-		return pending
+		return err
 	}
 	totals := index.object("totals")
 	if start := totals.time("start_time", "first_time"); start != nil {
@@ -119,12 +195,15 @@ func (s *Summary) fill(ctx context.Context, dir nodes.Dir, left *atomic.Int64) (
 	if s.LengthMS == nil {
 		s.LengthMS = totals.span("first_time", "last_time")
 	}
+	if s.LengthMS == nil && tick > 0 {
+		s.LengthMS = index.played(tick)
+	}
 	s.Complete = index.flag("complete")
 	s.Problems = ptr(int64(len(index.list("problems"))))
 	if players, err := document(ctx, dir, "players.json"); err == nil {
 		s.Players = append(s.Players, players.names("players")...)
 	}
-	return ""
+	return nil
 }
 
 // An object is a JSON object.
@@ -206,6 +285,24 @@ func (o object) span(from, to string) *int64 {
 		return nil
 	}
 	return ptr(b.Sub(*a).Milliseconds())
+}
+
+// played returns the milliseconds from the first tick of the first chunk to
+// the end of the last tick of the last.
+func (o object) played(tick time.Duration) *int64 {
+	chunks := o.list("chunks")
+	if len(chunks) == 0 {
+		return nil
+	}
+	var first, last object
+	if json.Unmarshal(chunks[0], &first) != nil || json.Unmarshal(chunks[len(chunks)-1], &last) != nil {
+		return nil
+	}
+	from, to := first.number("first_tick"), last.number("last_tick")
+	if from == nil || to == nil {
+		return nil
+	}
+	return ptr((*to - *from + 1) * tick.Milliseconds())
 }
 
 // names returns the names in a list of objects.

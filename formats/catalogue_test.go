@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -36,9 +37,7 @@ func logged(opens, scans *atomic.Int64) Format {
 				b := make([]byte, src.Size)
 				_, err := src.ReadAt(b, 0)
 				return string(b[4:]), src.Size, err
-			}).Durable(func(int) string { return "logged " + src.ID },
-				func(v string) []byte { return []byte(v) },
-				func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), int64(len(b)), nil })
+			})
 			return nodes.List(
 				nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) {
 					return map[string]any{
@@ -144,7 +143,7 @@ func TestCatalogue(t *testing.T) {
 		t.Error("the same catalogue is another file")
 	}
 
-	// An index that was made meanwhile tells more, and costs no other file.
+	// An index that was made meanwhile tells more, although it is not kept itself, and nothing is opened.
 	if _, err := read(t, root, "sub/b.log/index.json"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +153,7 @@ func TestCatalogue(t *testing.T) {
 	if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"problems":2`); got["sub/b.log"] != line {
 		t.Errorf("%s\nwant %s", got["sub/b.log"], line)
 	}
-	if opens.Load() != 2 || scans.Load() != 0 { // it has two names
+	if opens.Load() != 0 || scans.Load() != 0 {
 		t.Errorf("%d opened, %d scanned", opens.Load(), scans.Load())
 	}
 
@@ -167,6 +166,12 @@ func TestCatalogue(t *testing.T) {
 	got = lines(open())
 	if line := want("a.log", header, 10, `"complete":null,"problems":null`); got["a.log"] != line || len(got) != 4 || opens.Load() != 1 {
 		t.Errorf("%d lines, %d opened, %s", len(got), opens.Load(), got["a.log"])
+	}
+
+	// An index of another version tells nothing.
+	appendTo(t, filepath.Join(dir, "sub/b.log"), "!")
+	if line := want("sub/b.log", header, 15, `"complete":null,"problems":null`); lines(open())["sub/b.log"] != line {
+		t.Errorf("no %s", line)
 	}
 
 	var paths []string
@@ -183,6 +188,60 @@ func TestCatalogue(t *testing.T) {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Error(err)
 		}
+	}
+}
+
+func TestSummaryOfTicks(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"chunks":[{"first_tick":10,"last_tick":19},{"first_tick":30,"last_tick":49}],"complete":true}`: "2000",
+		`{"chunks":[],"complete":true}`:                                          "null",
+		`{"chunks":[{"first_tick":null,"last_tick":null}]}`:                      "null",
+		`{"chunks":[{"first_tick":1,"last_tick":2}],"totals":{"duration_ms":7}}`: "7",
+	} {
+		var s Summary
+		dir := nodes.List(nodes.Entry{Name: "index.json", File: nodes.Bytes([]byte(doc))})
+		if err := s.fillIndex(t.Context(), dir, 50*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := json.Marshal(s.LengthMS); string(got) != want {
+			t.Errorf("%s: %s ms, want %s", doc, got, want)
+		}
+	}
+}
+
+func TestCatalogueOfIndexedNested(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
+	write(t, dir, "sub/a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	disk := cache.NewDisk(t.TempDir(), 1<<20, nil)
+	c := cache.New(1<<20, disk)
+	defer c.Close()
+	var opens, scans atomic.Int64
+	root := NewArchive(fsys, []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
+	known := func() (paths []string) {
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Complete != nil {
+				paths = append(paths, s.Path)
+			}
+		}
+		return paths
+	}
+	if paths := known(); paths != nil {
+		t.Errorf("known: %q", paths)
+	}
+	if _, err := read(t, root, "a.tar/y.log/index.json"); err != nil {
+		t.Fatal(err)
+	}
+	if paths := known(); !slices.Equal(paths, []string{"a.tar/y.log"}) {
+		t.Errorf("known: %q", paths)
 	}
 }
 

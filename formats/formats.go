@@ -41,6 +41,10 @@ type Format struct {
 	// Streams says that Open copes with a Source of UnknownSize.
 	Streams bool
 
+	// TickLength is how long a tick takes in a format that stores no times;
+	// else 0.
+	TickLength time.Duration
+
 	// Open returns the tree of a recording. It reads no more than the header
 	// and tables. If src is none of this format, or too damaged to open, the
 	// error is an *Error and the archive shows it as error.txt beside raw.

@@ -101,7 +101,7 @@ const memberCost = 256
 
 // loadNested opens a container.
 func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (nodes.Dir, int64, error) {
-	src, reads := a.source(k.recordingKey, nil)
+	src, reads := a.source(k.recordingKey)
 	var hurt damageFunc
 	var err error
 	if k.packed {
@@ -177,10 +177,10 @@ type member struct {
 	open     func() (io.ReaderAt, error)
 }
 
-func newMemberFS(a *archive, src Source) *memberFS {
+func newMemberFS(src Source) *memberFS {
 	fsys := &memberFS{members: map[string]*member{}}
-	if l, ok := a.fsys.(interface{ Path() string }); ok {
-		fsys.path = path.Join(l.Path(), src.Name)
+	if src.ID != "" {
+		fsys.path = path.Join("/", src.ID, src.Name)
 	}
 	fsys.members["."] = &member{name: ".", mode: iofs.ModeDir, modified: src.ModTime}
 	return fsys

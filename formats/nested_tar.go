@@ -12,7 +12,7 @@ import (
 // openTar reads the headers of a tar. If it is cut or damaged, what comes
 // before is shown.
 func openTar(ctx context.Context, a *archive, src Source) (*memberFS, error) {
-	fsys := newMemberFS(a, src)
+	fsys := newMemberFS(src)
 	section := io.NewSectionReader(src, 0, src.Size)
 	r := tar.NewReader(section)
 	for start := int64(0); ; {

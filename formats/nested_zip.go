@@ -20,7 +20,7 @@ func openZip(ctx context.Context, a *archive, src Source) (*memberFS, error) {
 	if err != nil {
 		return nil, &Error{"zip", 0, fmt.Errorf("%w: %w", ErrCorrupt, err)}
 	}
-	fsys := newMemberFS(a, src)
+	fsys := newMemberFS(src)
 	for _, f := range r.File {
 		if err := ctx.Err(); err != nil {
 			return nil, err

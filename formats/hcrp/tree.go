@@ -19,6 +19,9 @@ func New(opt Options) formats.Format {
 		Extensions: []string{extension},
 		Match:      match,
 		MatchDir:   matchDir,
+
+		TickLength: msPerTick * time.Millisecond,
+
 		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
 			if src.ReaderAt == nil {
 				return openDir(ctx, src, opt, c)
