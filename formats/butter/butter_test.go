@@ -83,6 +83,9 @@ func comparePlayer(t *testing.T, got, want *echovr.Player, kind echovr.Kind, l *
 	if kind == echovr.Arena && got.Holding != want.Holding {
 		t.Errorf("holding %q, want %q", got.Holding, want.Holding)
 	}
+	if kind == echovr.Combat && got.Holding != [2]string{} {
+		t.Errorf("holding %q on a combat map", got.Holding)
+	}
 	if kind == echovr.Combat && l.loadouts && *got.Loadout != *want.Loadout {
 		t.Errorf("loadout %v, want %v", got.Loadout, want.Loadout)
 	}

@@ -96,7 +96,10 @@ func (d *decoder) player(team int) {
 		p.Loss += half(d.Cursor)
 	}
 	if mask&d.layout.holding != 0 && d.layout.holdingOn(d.kind) {
-		p.Holding = [2]string{holdings[d.U8()], holdings[d.U8()]}
+		left, right := d.U8(), d.U8()
+		if d.kind != combat { // where the game does not tell
+			p.Holding = [2]string{holdings[left], holdings[right]}
+		}
 	}
 	if mask&128 != 0 {
 		p.Velocity = p.Velocity.Add(vec3(d.Cursor))
