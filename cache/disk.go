@@ -100,14 +100,35 @@ func (d *Disk) Load(name string) ([]byte, bool) {
 	return data, true
 }
 
-// Has tells whether there are bytes or a large file saved under name.
-func (d *Disk) Has(name string) bool {
-	for _, ext := range []string{sidecarExt, blobExt} {
-		if _, err := os.Stat(d.file(name, ext)); err == nil {
-			return true
+// Lookup returns a function that tells whether there are bytes or a large
+// file saved under a name. It is for very many names: each directory of the
+// cache is read at most once, so what is saved meanwhile may stay unseen.
+func (d *Disk) Lookup() func(name string) bool {
+	listed := map[string]map[string]bool{}
+	return func(name string) bool {
+		dir, base := filepath.Split(d.file(name, ""))
+		names, ok := listed[dir]
+		if !ok {
+			names = fileNames(dir)
+			listed[dir] = names
 		}
+		return names[base+sidecarExt] || names[base+blobExt]
 	}
-	return false
+}
+
+// fileNames returns the names in a directory, none if it cannot be read.
+func fileNames(dir string) map[string]bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	list, _ := f.Readdirnames(-1) // what was read before an error counts
+	names := make(map[string]bool, len(list))
+	for _, name := range list {
+		names[name] = true
+	}
+	return names
 }
 
 // Save keeps data under name.

@@ -291,13 +291,13 @@ func TestSavedOnly(t *testing.T) {
 	}
 	ctx := SavedOnly(t.Context())
 	missing := (*NotSavedError)(nil)
-	if _, err := fresh().Get(ctx, 1); !errors.As(err, &missing) || d.Has(missing.Name) {
+	if _, err := fresh().Get(ctx, 1); !errors.As(err, &missing) || d.Lookup()(missing.Name) {
 		t.Errorf("%v", err)
 	}
 	if v, err := fresh().Get(t.Context(), 1); v != "value" || err != nil {
 		t.Errorf("%q, %v", v, err)
 	}
-	if !d.Has(missing.Name) {
+	if !d.Lookup()(missing.Name) {
 		t.Error("saved, but the disk has it not")
 	}
 	m := fresh()

@@ -18,7 +18,7 @@ func SavedOnly(ctx context.Context) context.Context {
 func IsSavedOnly(ctx context.Context) bool { return ctx.Value(savedOnly{}) != nil }
 
 // A NotSavedError says that a value would have to be computed.
-type NotSavedError struct{ Name string } // on disk, for Disk.Has
+type NotSavedError struct{ Name string } // on disk, for Disk.Lookup
 
 // Error names the value.
 func (e *NotSavedError) Error() string { return fmt.Sprintf("%q is not in the cache", e.Name) }

@@ -180,10 +180,11 @@ func (a *archive) catalogue(ctx context.Context) ([][]byte, error) {
 		return nil, ctx.Err()
 	}
 	var disk cache.Store
+	var saved func(string) bool
 	if a.opt.Disk != nil {
-		disk = a.opt.Disk
+		disk, saved = a.opt.Disk, a.opt.Disk.Lookup()
 	}
-	s := &scan{a: a, old: a.loadRecords(), c: cache.New(catalogueCache, disk)}
+	s := &scan{a: a, old: a.loadRecords(), saved: saved, c: cache.New(catalogueCache, disk)}
 	defer s.c.Close()
 	err := s.run(ctx, "")
 	if s.changed || len(s.records) != len(s.old) {

@@ -19,6 +19,7 @@ import (
 type scan struct {
 	a       *archive
 	old     map[string]record
+	saved   func(name string) bool // what is in the disk cache, if there are old records
 	c       *cache.Cache
 	records []record
 	todo    []task
@@ -124,17 +125,17 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 // known takes over what the catalogue knows, if that is all there is to know.
 func (s *scan) known(at, v string) bool {
 	old, ok := s.old[at]
-	if !ok || old.version != v || s.a.hasAny(old.pending) {
+	if !ok || old.version != v || s.savedAny(old.pending) {
 		return false
 	}
 	s.records = append(s.records, old)
 	return true
 }
 
-// hasAny tells whether the disk cache has one of the names in pending.
-func (a *archive) hasAny(pending string) bool {
+// savedAny tells whether the disk cache has one of the names in pending.
+func (s *scan) savedAny(pending string) bool {
 	for name := range strings.SplitSeq(pending, pendingSep) {
-		if name != "" && a.opt.Disk.Has(name) {
+		if name != "" && s.saved(name) {
 			return true
 		}
 	}
