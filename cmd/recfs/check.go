@@ -104,7 +104,11 @@ func (c *checker) unreadable(name string, err error) {
 	c.report([]problem{{Path: name, Reason: err.Error()}})
 }
 
+// report prints problems. What is found after an interruption is none: it is a read that was cut short.
 func (c *checker) report(problems []problem) {
+	if c.ctx.Err() != nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range problems {

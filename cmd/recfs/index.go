@@ -28,25 +28,21 @@ func indexCommand(flags *pflag.FlagSet) runFunc {
 			return err
 		}
 		defer a.close()
-		x := &indexer{ctx: ctx, env: e, asJSON: *asJSON}
+		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON}
 		x.run(a, args, *jobs)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if x.failed > 0 {
-			return errReported
-		}
-		return nil
+		return x.result()
 	}
 }
 
 // An indexer makes the indexes of recordings, which the cache on disk keeps.
 type indexer struct {
+	failures
 	ctx    context.Context
-	env    *env
 	asJSON bool
 	bar    *progressbar.ProgressBar
-	failed int
 }
 
 // An indexed is what index --json prints of a recording.
@@ -75,7 +71,7 @@ func (x *indexer) run(a *archive, args []string, jobs int) {
 		}
 	}
 	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
-		count(len(recordings), "recording", "recordings"), humanSize(total), time.Since(start).Seconds(), x.failed)
+		count(len(recordings), "recording", "recordings"), humanSize(total), time.Since(start).Seconds(), x.n)
 }
 
 // makeIndex makes the index of a recording, by asking for the size of its index.json.
@@ -115,9 +111,4 @@ func (x *indexer) tell(line indexed) {
 	if x.asJSON {
 		_ = json.NewEncoder(x.env.stdout).Encode(line)
 	}
-}
-
-func (x *indexer) fail(name string, err error) {
-	x.failed++
-	x.env.report(fmt.Errorf("%s: %w", name, err))
 }

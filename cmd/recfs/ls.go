@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -50,8 +51,12 @@ type failures struct {
 	n   int
 }
 
+// fail reports that name could not be read, unless that is because the user has seen enough.
 func (f *failures) fail(name string, err error) {
 	f.n++
+	if errors.Is(err, context.Canceled) {
+		return
+	}
 	f.env.report(fmt.Errorf("%s: %w", name, err))
 }
 

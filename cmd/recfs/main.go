@@ -36,6 +36,9 @@ func usagef(format string, args ...any) error {
 // errReported ends a command whose problems stand on stderr already.
 var errReported = errors.New("reported")
 
+// errInterrupted ends a command that a signal stopped.
+var errInterrupted = errors.New("interrupted")
+
 // env is where a command writes.
 type env struct {
 	stdout io.Writer
@@ -114,5 +117,9 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return usagef("%s: %v", cmd.name, err)
 	}
-	return run(ctx, e, flags.Args())
+	err = run(ctx, e, flags.Args())
+	if err != nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
 }
