@@ -228,29 +228,37 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 // TestFailingSource reads the samples with 64 readers while the source fails at random: every read
 // gives an error or the right bytes, and once the source has recovered everything reads right.
 func TestFailingSource(t *testing.T) {
-	files := map[string]nodes.File{}
-	want := map[string][]byte{}
-	local, err := formats.OpenLocal(samples)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(samples)); err != nil {
+		t.Fatal(err)
+	}
+	// With so small a cache and none on disk, the large compressed sample is decompressed for every read
+	// of it; package formats has faults of compressed sources.
+	if err := os.Remove(path.Join(dir, "teehistorian/busy-20.1.teehistorian.xz")); err != nil {
+		t.Fatal(err)
+	}
+	local, err := formats.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	collect := func(root nodes.Dir, visit func(string, nodes.File)) {
-		err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
-			if e.File != nil && err == nil {
-				visit(name, e.File)
-			}
+	want := map[string][]byte{}
+	seen := 0
+	err = nodes.Walk(t.Context(), openArchive(t, local, 64<<20), func(name string, e nodes.Entry, err error) error {
+		if e.File == nil || err != nil {
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
-	}
-	collect(openArchive(t, local, 64<<20), func(name string, f nodes.File) {
-		if b, err := readFile(t.Context(), f, 1<<40); err == nil {
-			files[name], want[name] = f, b
+		if seen++; strings.Contains(name, "/ticks/") && seen%10 > 0 {
+			return nil // most files are ticks
 		}
+		if b, err := readFile(t.Context(), e.File, 1<<40); err == nil {
+			want[name] = b
+		}
+		return nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(want) < 100 {
 		t.Fatalf("only %d files in the samples", len(want))
 	}
