@@ -101,13 +101,19 @@ func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nod
 		return nil, 0, reads.failure()
 	}
 	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
-	return broken(src, a.errorText(ctx, f.Name, err, hurt)), cost, nil
+	return broken(src, a.errorText(ctx, src, f.Name, err, hurt)), cost, nil
 }
 
-// errorText returns the content of error.txt.
-func (a *archive) errorText(ctx context.Context, format string, err error, hurt damageFunc) []byte {
+// errorText returns the content of error.txt. Of a source that is not read to its end, and may be huge,
+// it tells the damage that is known by now.
+func (a *archive) errorText(ctx context.Context, src Source, format string, err error, hurt damageFunc) []byte {
 	text := ErrorText(format, err)
 	if hurt != nil {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if src.Size == UnknownSize {
+			cancel()
+		}
 		if d, _ := hurt(ctx); d != nil {
 			text = append(text, "compression: "+oneLine(d.Error())+"\n"...)
 		}

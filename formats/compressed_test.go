@@ -347,6 +347,21 @@ func TestSeekableDamaged(t *testing.T) {
 	}
 }
 
+// A large recording that does not open is not read to its end, where this one is cut, to say so.
+func TestCompressedLargeBroken(t *testing.T) {
+	b := make([]byte, 8<<20)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	gz := packGzip(t, b)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cut.stream.gz"), gz[:len(gz)-20], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(t, newArchiveIn(t, dir, t.TempDir(), 1<<30), "cut.stream.gz/error.txt")
+	if want := "format: streaming\noffset: 0\nreason: no magic\n"; err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestDamageIsAProblem(t *testing.T) {
 	doc := func(problems ...Problem) string {
 		b, err := nodes.MarshalIndented(map[string]any{"complete": true, "problems": append([]Problem{}, problems...), "z": 1})

@@ -122,7 +122,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 		return nil, 0, reads.failure()
 	}
 	a.warn(k.path, k.v, "archive does not open", "format", k.c.name, "err", err)
-	return broken(src, a.errorText(ctx, k.c.name, err, hurt)), treeCost, nil
+	return broken(src, a.errorText(ctx, src, k.c.name, err, hurt)), treeCost, nil
 }
 
 // openContainer is the open of a container that does not panic.
