@@ -39,7 +39,7 @@ func compact(ctx context.Context, e *env, dir, out string, options hcrp.Options,
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "preamble.dat")); err != nil {
-		return err
+		return fmt.Errorf("%s is no recording in segments: %w", dir, err)
 	}
 	r, err := hcrp.OpenDir(ctx, os.DirFS(dir), options)
 	if err != nil {

@@ -58,6 +58,9 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 			return err
 		}
 		defer a.close()
+		if f.format != "" && !slices.ContainsFunc(a.formats, func(known formats.Format) bool { return known.Name == f.format }) {
+			return usagef("find: there is no format %q", f.format)
+		}
 		fails := failures{env: e}
 		w := bufio.NewWriter(e.stdout)
 		for _, name := range args {

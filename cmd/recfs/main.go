@@ -101,7 +101,19 @@ func dispatch(argv []string) (command, []string, error) {
 	if len(args) == 1 && !strings.ContainsAny(args[0], `/\`) {
 		return command{}, nil, usagef("unknown command %q", args[0])
 	}
+	if isTypo(args[0]) {
+		return command{}, nil, usagef("%q is neither a command nor a source", args[0])
+	}
 	return commandNamed("mount"), args, nil
+}
+
+// isTypo says whether a word that is no command can be no SOURCE either.
+func isTypo(word string) bool {
+	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, `/\`) {
+		return false
+	}
+	_, err := os.Lstat(word)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // execute parses the flags of cmd and runs it.
