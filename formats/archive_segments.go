@@ -121,17 +121,23 @@ func (d *segmentDir) Stat() (iofs.FileInfo, error) { return segmentDirInfo{d.fsy
 func (d *segmentDir) Close() error                 { return nil }
 func (d *segmentDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 func (d *segmentDir) ReadDir(n int) ([]iofs.DirEntry, error) {
-	files := d.fsys.files[d.next:]
+	return nextEntries(d.fsys.files, &d.next, n)
+}
+
+// nextEntries is iofs.ReadDirFile's ReadDir for a directory in memory of which
+// next entries were given out before.
+func nextEntries[E iofs.DirEntry](all []E, next *int, n int) ([]iofs.DirEntry, error) {
+	rest := all[*next:]
 	if n > 0 {
-		if len(files) == 0 {
+		if len(rest) == 0 {
 			return nil, io.EOF
 		}
-		files = files[:min(n, len(files))]
+		rest = rest[:min(n, len(rest))]
 	}
-	d.next += len(files)
-	entries := make([]iofs.DirEntry, len(files))
-	for i, f := range files {
-		entries[i] = f
+	*next += len(rest)
+	entries := make([]iofs.DirEntry, len(rest))
+	for i, e := range rest {
+		entries[i] = e
 	}
 	return entries, nil
 }

@@ -336,19 +336,7 @@ func (d *memberDir) Close() error                 { return nil }
 func (d *memberDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 
 func (d *memberDir) ReadDir(n int) ([]iofs.DirEntry, error) {
-	rest := d.children[d.next:]
-	if n > 0 {
-		if len(rest) == 0 {
-			return nil, io.EOF
-		}
-		rest = rest[:min(n, len(rest))]
-	}
-	d.next += len(rest)
-	entries := make([]iofs.DirEntry, len(rest))
-	for i, f := range rest {
-		entries[i] = f
-	}
-	return entries, nil
+	return nextEntries(d.children, &d.next, n)
 }
 
 var _ nodes.Namer = fixed{}
