@@ -24,7 +24,8 @@
 // those who have the old one open keep reading it. A number that the kernel
 // forgot may be given out again, with another generation.
 //
-// st_ino is a hash of where an entry stands, so it is the same at every mount.
+// st_ino is a hash of the path, so it is the same at every mount and for every
+// version of a recording.
 //
 // # Reading without opening
 //

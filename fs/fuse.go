@@ -144,7 +144,7 @@ func (r *raw) item(ctx context.Context, id uint64) (item, error) {
 	if err != nil {
 		return item{}, err
 	}
-	return item{n.child(e), n.childIno(i), contentKey{n, i}}, nil
+	return item{n.child(e), n.childIno(e.Name), contentKey{n, i}}, nil
 }
 
 // Lookup implements fuse.RawFileSystem.
@@ -220,7 +220,7 @@ func (r *raw) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *f
 	}
 	out.NodeId, out.Generation = id, generation
 	out.SetEntryTimeout(immutable)
-	out.SetAttrTimeout(r.setAttr(&out.Attr, dir.child(e), dir.childIno(i), size))
+	out.SetAttrTimeout(r.setAttr(&out.Attr, dir.child(e), dir.childIno(e.Name), size))
 	return nil
 }
 

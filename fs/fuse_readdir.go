@@ -154,7 +154,7 @@ func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(nodes.Dir, 
 				return err
 			}
 			e.Name = unsafe.String(unsafe.SliceData(name), len(name))
-			e.Ino, e.Mode = n.entryIno(i, e.Name), typeBits(kind)
+			e.Ino, e.Mode = n.childIno(e.Name), typeBits(kind)
 		}
 		if !add(dir, i, e) {
 			return nil

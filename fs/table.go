@@ -41,26 +41,15 @@ func (n *node) id() uint64 {
 // childID returns the node id of entry i, which has no number of its own.
 func (n *node) childID(i int) uint64 { return uint64(n.number)<<indexBits | uint64(i+1) }
 
-// childIno returns the inode number of entry i of an immutable directory. No
-// two entries of a directory have the same.
-func (n *node) childIno(i int) uint64 { return mix(n.ino + uint64(i+1)) }
-
-// namedIno returns the inode number of the entry of that name in a volatile
-// directory, where an index means nothing: FNV-1a over the name.
-func (n *node) namedIno(name string) uint64 {
+// childIno returns the inode number of the entry of that name: FNV-1a over the
+// name. An index would not do, as that of a name changes when a recording
+// grows.
+func (n *node) childIno(name string) uint64 {
 	h := n.ino ^ 14695981039346656037
 	for i := range len(name) {
 		h = (h ^ uint64(name[i])) * 1099511628211
 	}
 	return mix(h)
-}
-
-// entryIno returns the inode number of an entry of either kind of directory.
-func (n *node) entryIno(i int, name string) uint64 {
-	if n.volatile() {
-		return n.namedIno(name)
-	}
-	return n.childIno(i)
 }
 
 // mix spreads the bits of x (the finalizer of SplitMix64). It takes no two
@@ -107,14 +96,6 @@ type nodeKey struct {
 	parent uint64 // its generation: numbers are given out again
 	index  int
 	name   string
-}
-
-// ino returns the inode number of what stands there.
-func (k nodeKey) ino(parent *node) uint64 {
-	if k.name != "" {
-		return parent.namedIno(k.name)
-	}
-	return parent.childIno(k.index)
 }
 
 type slot struct {
@@ -185,7 +166,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	n := &node{
 		number:     number,
 		generation: t.generation,
-		ino:        key.ino(parent),
+		ino:        parent.childIno(e.Name),
 		parent:     parent,
 		entry:      e,
 	}
