@@ -116,7 +116,7 @@ func (a *archive) catalogueName() string {
 	h := sha256.New()
 	fmt.Fprintln(h, l.Path(), a.opt.Sniff)
 	for _, f := range a.list {
-		fmt.Fprintln(h, f.Name, f.Extensions)
+		fmt.Fprintln(h, f.Name, f.Extensions, f.Variant)
 	}
 	return fmt.Sprintf("catalogue %x", h.Sum(nil))
 }

@@ -33,7 +33,8 @@ func (a *archive) digestName(k recordingKey) string {
 	if id == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s/summary-%d-%s", id, catalogueVersion, a.list[k.format].Name)
+	f := a.list[k.format]
+	return fmt.Sprintf("%s/summary-%d-%s-%s", id, catalogueVersion, f.Name, f.Variant)
 }
 
 func (a *archive) loadDigest(ctx context.Context, k recordingKey) (digest, int64, error) {

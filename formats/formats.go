@@ -41,6 +41,10 @@ type Format struct {
 	// Streams says that Open copes with a Source of UnknownSize.
 	Streams bool
 
+	// Variant tells apart what the options of the format make of the same
+	// recording. It is part of the name under which a result is kept on disk.
+	Variant string
+
 	// TickLength is how long a tick takes in a format that stores no times;
 	// else 0.
 	TickLength time.Duration

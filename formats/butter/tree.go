@@ -3,6 +3,7 @@ package butter
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -18,7 +19,7 @@ type Options struct {
 // New returns the format.
 func New(o Options) formats.Format {
 	return formats.Format{
-		Name: name, Extensions: []string{".butter"}, Match: Match,
+		Name: name, Extensions: []string{".butter"}, Match: Match, Variant: fmt.Sprint(o.MaxChunk),
 		Open: func(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
 			return open(src, c, o)
 		},

@@ -25,6 +25,7 @@ func New(opt Options) formats.Format {
 		Extensions: []string{".map"},
 		Match:      match,
 		MatchNamed: isMagic,
+		Variant:    fmt.Sprint(opt.MaxData),
 		Open: func(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
 			r, err := NewReader(src, src.Size)
 			if err != nil {

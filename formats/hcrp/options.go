@@ -1,6 +1,9 @@
 package hcrp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	iofs "io/fs"
 	"math"
 	"strconv"
@@ -13,6 +16,16 @@ type Options struct {
 	Limits   Limits
 
 	unpacker *unpacker // shared by recordings without a dictionary; may be nil
+}
+
+// variant tells apart options that make different trees of a recording.
+func (o Options) variant() string {
+	h := sha256.New()
+	fmt.Fprintln(h, o.Limits, o.DictDirs)
+	for _, s := range o.Schemas {
+		h.Write(s.sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Limits bound what a recording can make its reader do. Zero means the

@@ -19,6 +19,7 @@ func New(opt Options) formats.Format {
 		Extensions: []string{extension},
 		Match:      match,
 		MatchDir:   matchDir,
+		Variant:    opt.variant(),
 
 		TickLength: msPerTick * time.Millisecond,
 
