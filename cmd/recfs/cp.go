@@ -175,7 +175,7 @@ func copyOut(ctx context.Context, file nodes.File, root *os.Root, target string)
 	if err != nil {
 		return err
 	}
-	err = copyContent(f, content)
+	err = copyContent(ctx, f, content)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}

@@ -52,16 +52,29 @@ func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
 		return err
 	}
 	defer closeContent(content)
-	return copyContent(w, content)
+	return copyContent(ctx, w, content)
 }
 
 // copyContent writes all of content to w. Content that ends too early is an error.
-func copyContent(w io.Writer, content nodes.Content) error {
-	n, err := io.Copy(w, io.NewSectionReader(content, 0, content.Size()))
+func copyContent(ctx context.Context, w io.Writer, content nodes.Content) error {
+	n, err := io.Copy(w, contextReader{ctx, io.NewSectionReader(content, 0, content.Size())})
 	if err == nil && n != content.Size() {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// A contextReader ends when its context does.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
 }
 
 func closeContent(content nodes.Content) {

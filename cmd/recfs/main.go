@@ -58,6 +58,7 @@ func main() {
 func run(e *env, argv []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second one is not waited for
 
 	cmd, args, err := dispatch(argv)
 	if err == nil {

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"testing"
+
+	"recfs/nodes"
 )
 
 // An interrupted command says so once, and takes nothing it did not get to for damage.
@@ -21,5 +24,24 @@ func TestInterrupted(t *testing.T) {
 		if bytes.Contains(stdout.Bytes(), []byte("context")) || bytes.Contains(stderr.Bytes(), []byte("context")) {
 			t.Errorf("%s prints\n%s%s", line[0], &stdout, &stderr)
 		}
+	}
+}
+
+// endless is a file that interrupts who reads it.
+type endless struct{ cancel func() }
+
+func (e endless) Size() int64 { return 1 << 50 }
+
+func (e endless) ReadAt(p []byte, _ int64) (int, error) {
+	e.cancel()
+	return len(p), nil
+}
+
+// A copy of a large file ends when it is interrupted.
+func TestInterruptedCopy(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	file := nodes.Stream(1<<50, func(context.Context) (nodes.Content, error) { return endless{cancel}, nil })
+	if err := copyFile(ctx, io.Discard, file); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

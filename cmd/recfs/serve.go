@@ -55,6 +55,9 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
+	if err := ctx.Err(); err != nil { // one came before
+		return err
+	}
 
 	server, err := fs.Mount(dir, &mountRoot{tree, mon.entry()}, m.mountOptions(source, a))
 	if err != nil {
