@@ -26,6 +26,8 @@ func errno(err error) fuse.Status {
 		return fuse.Status(syscall.EOPNOTSUPP)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fuse.EINTR
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return fuse.Status(syscall.ENAMETOOLONG)
 	case errors.Is(err, errNotDir):
 		return fuse.ENOTDIR
 	case errors.Is(err, errIsDir):

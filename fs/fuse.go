@@ -8,6 +8,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"path"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -54,7 +55,7 @@ func newRaw(root nodes.Dir, opt *Options) *raw {
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
 		entryTimeout:  opt.EntryTimeout,
-		log:           &limitedLog{log: opt.logger()},
+		log:           &limitedLog{Logger: opt.logger()},
 	}
 	r.table = newTable(nodes.Entry{Time: opt.time(), Dir: root})
 	return r
@@ -82,33 +83,18 @@ func (r request) Err() error {
 	}
 }
 
-// fail counts and logs a failed request and returns its errno.
-func (r *raw) fail(op operation, id uint64, err error) fuse.Status {
+// fail counts and logs a failed request for what lies at path and returns its
+// errno.
+func (r *raw) fail(op operation, path func() string, err error) fuse.Status {
 	status := errno(err)
 	if status == fuse.ENOENT {
 		return status
 	}
 	r.counters.errors.Add(1)
-	if status != fuse.EINTR {
-		r.log.warn("request failed", "op", op.String(), "path", r.path(id), "err", err)
+	if status != fuse.EINTR && r.log.allows() {
+		r.log.Warn("request failed", "op", op.String(), "path", path(), "err", err)
 	}
 	return status
-}
-
-// path names a node id in the log.
-func (r *raw) path(id uint64) string {
-	n, i := r.table.get(id)
-	if n == nil {
-		return "?"
-	}
-	if i < 0 {
-		return n.path()
-	}
-	e, err := n.entry.Dir.At(context.Background(), i)
-	if err != nil {
-		return n.path()
-	}
-	return n.path() + "/" + e.Name
 }
 
 // dir returns the directory with that id.
@@ -130,8 +116,8 @@ type item struct {
 	key contentKey
 }
 
-// item returns what has that id. An entry without a number is asked for from
-// its directory.
+// item returns what has that id, or as much of it as is known. An entry
+// without a number is asked for from its directory.
 func (r *raw) item(ctx context.Context, id uint64) (item, error) {
 	n, i := r.table.get(id)
 	if n == nil {
@@ -142,9 +128,17 @@ func (r *raw) item(ctx context.Context, id uint64) (item, error) {
 	}
 	e, err := n.entry.Dir.At(ctx, i)
 	if err != nil {
-		return item{}, err
+		e = nodes.Entry{}
 	}
-	return item{n.child(e), n.childIno(e.Name), contentKey{n, i}}, nil
+	return item{n.child(e), n.childIno(e.Name), contentKey{n, i}}, err
+}
+
+// path returns the path below the root, for the log.
+func (it item) path() string {
+	if it.key.index < 0 {
+		return it.key.node.path()
+	}
+	return path.Join(it.key.node.path(), it.Name)
 }
 
 // Lookup implements fuse.RawFileSystem.
@@ -153,7 +147,7 @@ func (r *raw) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string,
 	ctx := request(cancel)
 	dir, err := r.dir(header.NodeId)
 	if err != nil {
-		return r.fail(opLookup, header.NodeId, err)
+		return r.fail(opLookup, dir.path, err)
 	}
 	if v, ok := dir.entry.Dir.(nodes.Volatile); ok {
 		err = r.lookupVolatile(ctx, dir, v, name, out)
@@ -161,7 +155,7 @@ func (r *raw) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string,
 		err = r.lookup(ctx, dir, name, out)
 	}
 	if err != nil {
-		return r.fail(opLookup, header.NodeId, err)
+		return r.fail(opLookup, dir.path, err)
 	}
 	return fuse.OK
 }
@@ -236,11 +230,11 @@ func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.Attr
 	ctx := request(cancel)
 	it, err := r.item(ctx, in.NodeId)
 	if err != nil {
-		return r.fail(opGetattr, in.NodeId, err)
+		return r.fail(opGetattr, it.path, err)
 	}
 	size, err := sizeOf(ctx, it.Entry)
 	if err != nil {
-		return r.fail(opGetattr, in.NodeId, err)
+		return r.fail(opGetattr, it.path, err)
 	}
 	out.SetTimeout(r.setAttr(&out.Attr, it.Entry, it.ino, size))
 	return fuse.OK
@@ -290,7 +284,7 @@ func (r *raw) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, f
 	r.counters.requests[opReadlink].Add(1)
 	it, err := r.item(request(cancel), header.NodeId)
 	if err != nil {
-		return nil, r.fail(opReadlink, header.NodeId, err)
+		return nil, r.fail(opReadlink, it.path, err)
 	}
 	if it.Link == "" {
 		return nil, fuse.EINVAL
@@ -308,19 +302,20 @@ func (r *raw) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 // Read implements fuse.RawFileSystem.
 func (r *raw) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	r.counters.requests[opRead].Add(1)
-	n, err := r.read(request(cancel), in.NodeId, buf, int64(in.Offset))
+	ctx := request(cancel)
+	it, err := r.item(ctx, in.NodeId)
+	n := 0
+	if err == nil {
+		n, err = r.read(ctx, it, buf, int64(in.Offset))
+	}
 	if err != nil {
-		return nil, r.fail(opRead, in.NodeId, err)
+		return nil, r.fail(opRead, it.path, err)
 	}
 	r.counters.bytes.Add(uint64(n))
 	return fuse.ReadResultData(buf[:n]), fuse.OK
 }
 
-func (r *raw) read(ctx context.Context, id uint64, buf []byte, off int64) (int, error) {
-	it, err := r.item(ctx, id)
-	if err != nil {
-		return 0, err
-	}
+func (r *raw) read(ctx context.Context, it item, buf []byte, off int64) (int, error) {
 	if it.File == nil {
 		return 0, errIsDir
 	}
@@ -369,14 +364,14 @@ func (r *raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) f
 // panicked reports a panic in a handler: that request fails, the mount stays.
 func (r *raw) panicked(v any) fuse.Status {
 	r.counters.errors.Add(1)
-	r.log.log.Error("panic in a request", "err", v, "stack", string(debug.Stack()))
+	r.log.Error("panic in a request", "err", v, "stack", string(debug.Stack()))
 	return fuse.EIO
 }
 
-// A limitedLog passes on at most some messages in each period: a program that
+// A limitedLog allows at most some messages in each period: a program that
 // reads every file of a damaged recording must not fill the log.
 type limitedLog struct {
-	log *slog.Logger
+	*slog.Logger
 
 	mu      sync.Mutex
 	period  time.Time
@@ -388,7 +383,9 @@ const (
 	logPerPeriod = 10
 )
 
-func (l *limitedLog) warn(msg string, args ...any) {
+// allows reports whether one more message may be logged. The first that may
+// not is announced.
+func (l *limitedLog) allows() bool {
 	l.mu.Lock()
 	now := time.Now()
 	if now.Sub(l.period) > logPeriod {
@@ -397,10 +394,8 @@ func (l *limitedLog) warn(msg string, args ...any) {
 	l.written++
 	n := l.written
 	l.mu.Unlock()
-	switch {
-	case n <= logPerPeriod:
-		l.log.Warn(msg, args...)
-	case n == logPerPeriod+1:
-		l.log.Warn("more requests fail, which are not logged for now")
+	if n == logPerPeriod+1 {
+		l.Warn("more requests fail, which are not logged for now")
 	}
+	return n <= logPerPeriod
 }

@@ -57,7 +57,7 @@ func (r *raw) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fus
 	r.counters.requests[opOpendir].Add(1)
 	n, err := r.dir(in.NodeId)
 	if err != nil {
-		return r.fail(opOpendir, in.NodeId, err)
+		return r.fail(opOpendir, n.path, err)
 	}
 	if n.volatile() {
 		out.Fh = r.listings.open()
@@ -74,11 +74,14 @@ func (r *raw) ReleaseDir(in *fuse.ReleaseIn) {
 // ReadDir implements fuse.RawFileSystem.
 func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	r.counters.requests[opReaddir].Add(1)
-	err := r.readDir(request(cancel), in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
-		return out.AddDirEntry(e)
-	})
+	n, err := r.dir(in.NodeId)
+	if err == nil {
+		err = r.readDir(request(cancel), n, in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
+			return out.AddDirEntry(e)
+		})
+	}
 	if err != nil {
-		return r.fail(opReaddir, in.NodeId, err)
+		return r.fail(opReaddir, n.path, err)
 	}
 	return fuse.OK
 }
@@ -90,9 +93,12 @@ func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	r.counters.requests[opReaddirplus].Add(1)
 	ctx := request(cancel)
-	n, _ := r.table.get(in.NodeId)
-	namesOnly := in.Offset == 0 && r.plus == ReadDirPlusAuto || n == nil || n.volatile()
-	err := r.readDir(ctx, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
+	n, err := r.dir(in.NodeId)
+	if err != nil {
+		return r.fail(opReaddirplus, n.path, err)
+	}
+	namesOnly := in.Offset == 0 && r.plus == ReadDirPlusAuto || n.volatile()
+	err = r.readDir(ctx, n, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
 		entry := out.AddDirLookupEntry(e)
 		if entry != nil && i >= 0 && !namesOnly {
 			r.enterListed(ctx, n, dir, i, entry)
@@ -100,7 +106,7 @@ func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 		return entry != nil
 	})
 	if err != nil {
-		return r.fail(opReaddirplus, in.NodeId, err)
+		return r.fail(opReaddirplus, n.path, err)
 	}
 	return fuse.OK
 }
@@ -117,15 +123,11 @@ func (r *raw) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, ou
 	}
 }
 
-// readDir passes the entries of a directory from in.Offset on to add, with
+// readDir passes the entries of directory n from in.Offset on to add, with
 // their index (negative: "." and ".."), until it returns false. The offset of
 // an entry follows from its index alone, so a listing needs no state and can
 // be continued anywhere.
-func (r *raw) readDir(ctx context.Context, in *fuse.ReadIn, add func(nodes.Dir, int, fuse.DirEntry) bool) error {
-	n, err := r.dir(in.NodeId)
-	if err != nil {
-		return err
-	}
+func (r *raw) readDir(ctx context.Context, n *node, in *fuse.ReadIn, add func(nodes.Dir, int, fuse.DirEntry) bool) error {
 	dir, err := r.listing(ctx, n, in)
 	if err != nil {
 		return err

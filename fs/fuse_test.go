@@ -638,6 +638,7 @@ func TestErrno(t *testing.T) {
 		context.DeadlineExceeded:    fuse.EINTR,
 		io.ErrUnexpectedEOF:         fuse.EIO,
 		syscall.EACCES:              fuse.EIO,
+		syscall.ENAMETOOLONG:        fuse.Status(syscall.ENAMETOOLONG),
 		errIsDir:                    fuse.EISDIR,
 		errNotDir:                   fuse.ENOTDIR,
 		errors.New("anything else"): fuse.EIO,
@@ -668,6 +669,27 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 	if n := k.raw.counters.errors.Load(); n != 100 {
 		t.Errorf("%d errors counted, want 100", n)
+	}
+}
+
+// A failure costs no more than what failed: to name the file in the log its
+// directory is not asked again, least of all uninterruptibly.
+func TestFailureIsNotRepeated(t *testing.T) {
+	calls := 0
+	lazy := nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+		if calls++; calls <= 2 { // to find the entry
+			return ticks(3), nil
+		}
+		return nil, errors.New("unreadable")
+	})
+	var buf bytes.Buffer
+	k := newKernel(t, nodes.List(nodes.Entry{Name: "ticks", Dir: lazy}), Options{Log: slog.New(slog.NewTextHandler(&buf, nil))})
+	id := k.walk("ticks/1.json").NodeId
+	if _, status := k.read(id, 0, 10); status != fuse.EIO {
+		t.Errorf("read: %v", status)
+	}
+	if calls != 3 || !strings.Contains(buf.String(), "path=ticks ") {
+		t.Errorf("%d calls, log:\n%s", calls, &buf)
 	}
 }
 

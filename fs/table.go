@@ -84,7 +84,10 @@ func (n *node) child(e nodes.Entry) nodes.Entry {
 
 // path returns the path below the root, for the log.
 func (n *node) path() string {
-	if n.parent == nil {
+	switch {
+	case n == nil: // the kernel does not hold it
+		return "?"
+	case n.parent == nil:
 		return "."
 	}
 	return path.Join(n.parent.path(), n.entry.Name)
