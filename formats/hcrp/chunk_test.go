@@ -128,11 +128,17 @@ func TestPrimitives(t *testing.T) {
 		{`{"flags":["a","b"],"as":"i8"}`, "86", `["b","bit2","bit7"]`},
 		{`{"enum":["a","b"],"as":"u8"}`, "01", `"b"`},
 		{`{"enum":["a","b"],"as":"varint"}`, "ffffffff0f", `-1`},
+		{`{"enum":["a","b"],"as":"u64"}`, "0000000000000001", `"b"`},
+		{`{"enum":["a","b"],"as":"u64"}`, "8000000000000001", `"9223372036854775809"`},
+		{`{"flags":["a","b"],"as":"u64"}`, "8000000000000001", `["a","bit63"]`},
 		{`{"scaled":"i8","by":1.40625}`, "ff", `-1.40625`},
+		{`{"scaled":"u64","by":0.5}`, "8000000000000000", `4611686018427388000`},
 		{`{"optional":"u8"}`, "00", `null`},
 		{`{"map":["u8","u8"]}`, "0201020102", `[{"key":1,"value":2},{"key":1,"value":2}]`},
 		{`"string"`, "03c3a9ff", `"é\ufffd","v_hex":"c3a9ff"`},
 		{`{"list":"string"}`, "0101ff", `["\ufffd"]`},
+		{`{"map":["string","string"]}`, "0101ff016f", `[{"key":"\ufffd","key_hex":"ff","value":"o"}]`},
+		{`{"map":["u8",{"optional":"string"}]}`, "02010101ff0200", `[{"key":1,"value":"\ufffd","value_hex":"ff"},{"key":2,"value":null}]`},
 		{`{"struct":[]}`, "", `{}`},
 	} {
 		s, err := ParseSchema([]byte(`{"format":"recording-schema/1","name":"t","events":[{"id":1,"name":"e","fields":[{"name":"v","type":` + x.typ + `}]}]}`))

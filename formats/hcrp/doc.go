@@ -38,6 +38,8 @@
 //     empty one.
 //   - A failing entry of a snapshot section is a chunk.event at its offset
 //     and the last line of lines/ and snapshots/, though the ticks are whole.
+//   - An entity, or a slot of an item, whose number is beyond an int64 (a u64
+//     can be) shows in its events, but states and tracks do not follow it.
 //   - The tick in which decoding stopped gives no row in tracks/ and ghost.csv.
 //   - A frame found by salvage that does not decompress is listed without
 //     size.

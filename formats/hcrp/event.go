@@ -201,9 +201,12 @@ func bindBlocks(t *fieldType) {
 	}
 }
 
-// keep stores the value just decoded in the event.
-func (d *decoder) keep(c capture, text span) {
-	e := d.ev
+// keep stores the value of a field just decoded in the event.
+func (d *decoder) keep(f *field, text span) {
+	e, c := d.ev, f.capture
+	if c == captureEntity && d.huge(f.typ.kind) {
+		return
+	}
 	e.has |= 1 << min(c, captureRaw)
 	switch {
 	case c >= captureRaw:

@@ -240,7 +240,7 @@ func (w *surveyor) tick(n int64) {
 // trackOf returns the track that gets a row by this event, or -1. An id that
 // comes back begins a new one.
 func (s *scanner) trackOf(e *event, at moment, placed, snapshot bool) int {
-	if e.def == nil {
+	if e.def == nil || !e.hasAll(captureEntity) {
 		return -1
 	}
 	if e.def.Role == roleRemove {

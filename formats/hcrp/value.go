@@ -15,17 +15,25 @@ import (
 // overwrite where there is none.
 func (d *decoder) field(f *field) {
 	d.out = append(d.out, f.key...)
+	text := d.member(f.typ, f.hexKey)
+	if f.capture != captureNone {
+		d.keep(f, text)
+	}
+}
+
+// member appends the value of a member whose key was appended, and a member
+// with the exact bytes behind it if it is a string that is not UTF-8. It
+// returns where the value stands.
+func (d *decoder) member(t *fieldType, hexKey []byte) span {
 	start := len(d.out)
-	d.value(f.typ)
+	d.value(t)
 	end := len(d.out)
-	if d.broken != nil && f.typ.isText() {
-		d.out = append(d.out, f.hexKey...)
+	if d.broken != nil && t.isText() {
+		d.out = append(d.out, hexKey...)
 		d.out = jsonenc.Hex(d.out, d.broken)
 	}
 	d.broken = nil
-	if f.capture != captureNone {
-		d.keep(f.capture, newSpan(start, end))
-	}
+	return newSpan(start, end)
 }
 
 // value decodes one value and appends it as JSON.
@@ -54,8 +62,10 @@ func (d *decoder) value(t *fieldType) {
 		d.pos(t.kind)
 	case kindLpVec3:
 		d.vec3()
-	case kindEnum, kindFlags:
-		d.named(t)
+	case kindEnum:
+		d.enum(t)
+	case kindFlags:
+		d.flags(t)
 	case kindOptional:
 		if c.U8() == 1 {
 			d.value(t.elem)
@@ -69,20 +79,29 @@ func (d *decoder) value(t *fieldType) {
 	case kindStruct:
 		d.object(t)
 	default:
-		n, unsigned := d.integer(t.kind)
-		if unsigned && n < 0 {
-			d.out = append(d.out, '"')
-			d.out = jsonenc.Uint(d.out, uint64(n))
-			d.out = append(d.out, '"')
-			return
-		}
-		d.out = jsonenc.Int64(d.out, n)
+		d.whole(t.kind)
 	}
 }
 
-// integer reads a whole number. The second result says that it is a u64,
-// whose top half comes as negative numbers.
-func (d *decoder) integer(k kind) (n int64, u64 bool) {
+// whole appends a whole number.
+func (d *decoder) whole(k kind) {
+	n := d.integer(k)
+	if d.huge(k) {
+		d.out = append(d.out, '"')
+		d.out = jsonenc.Uint(d.out, uint64(n))
+		d.out = append(d.out, '"')
+		return
+	}
+	d.out = jsonenc.Int64(d.out, n)
+}
+
+// huge tells whether the whole number just decoded is beyond an int64, where
+// integer makes it a negative one.
+func (d *decoder) huge(k kind) bool { return k == kindU64 && d.int < 0 }
+
+// integer reads a whole number.
+func (d *decoder) integer(k kind) int64 {
+	var n int64
 	c := d.c
 	switch k {
 	case kindI8:
@@ -106,10 +125,13 @@ func (d *decoder) integer(k kind) (n int64, u64 bool) {
 	case kindI64:
 		n = int64(c.U64BE())
 	case kindU64:
-		n, u64 = int64(c.U64BE()), true
+		n = int64(c.U64BE())
 	}
 	d.int, d.num = n, float64(n)
-	return n, u64
+	if d.huge(k) {
+		d.num = float64(uint64(n))
+	}
+	return n
 }
 
 // float reads a number that is not whole.
@@ -124,10 +146,7 @@ func (d *decoder) float(t *fieldType) {
 	case kindF64:
 		d.num = math.Float64frombits(d.c.U64BE())
 	default:
-		n, unsigned := d.integer(base)
-		if unsigned {
-			d.num = float64(uint64(n))
-		}
+		d.integer(base)
 	}
 	if t.kind == kindScaled {
 		d.num *= t.by
@@ -242,19 +261,18 @@ func (d *decoder) vec3() {
 	d.out = append(d.out, '}')
 }
 
-// named reads an enum, shown as its name or else its number, or flags, shown
-// as the names of the set bits.
-func (d *decoder) named(t *fieldType) {
-	n, _ := d.integer(t.base)
-	if t.kind == kindEnum {
-		if n >= 0 && n < int64(len(t.names)) {
-			d.out = jsonenc.String(d.out, t.names[n])
-		} else {
-			d.out = jsonenc.Int64(d.out, n)
-		}
-		return
+// enum reads an ordinal, shown as its name or else as the number.
+func (d *decoder) enum(t *fieldType) {
+	start := len(d.out)
+	d.whole(t.base)
+	if n := d.int; n >= 0 && n < int64(len(t.names)) {
+		d.out = jsonenc.String(d.out[:start], t.names[n])
 	}
-	bits := uint64(n)
+}
+
+// flags reads bits, shown as the names of the set ones.
+func (d *decoder) flags(t *fieldType) {
+	bits := uint64(d.integer(t.base))
 	switch t.base {
 	case kindI8:
 		bits &= math.MaxUint8
@@ -315,6 +333,12 @@ func (d *decoder) list(t *fieldType) {
 	d.out = append(d.out, ']')
 }
 
+// The keys behind a key or value of a map that is no UTF-8.
+var (
+	pairKeyHex   = []byte(`,"key_hex":`)
+	pairValueHex = []byte(`,"value_hex":`)
+)
+
 func (d *decoder) pairs(t *fieldType) {
 	n := d.count(t.key.least + t.elem.least)
 	d.out = append(d.out, '[')
@@ -323,13 +347,12 @@ func (d *decoder) pairs(t *fieldType) {
 			d.out = append(d.out, ',')
 		}
 		d.out = append(d.out, `{"key":`...)
-		d.value(t.key)
-		key := d.int
+		d.member(t.key, pairKeyHex)
+		key, hugeKey := d.int, d.huge(t.key.kind)
 		d.out = append(d.out, `,"value":`...)
-		start := len(d.out)
-		d.value(t.elem)
-		if t.gather == gatherItems {
-			d.ev.items = append(d.ev.items, item{key, newSpan(start, len(d.out))})
+		text := d.member(t.elem, pairValueHex)
+		if t.gather == gatherItems && !hugeKey {
+			d.ev.items = append(d.ev.items, item{key, text})
 		}
 		d.out = append(d.out, '}')
 	}

@@ -54,7 +54,7 @@ func (w *world) begin(c *chunk, l Layout) {
 		clear(w.blocks)
 	}
 	for i := range list {
-		if e := &list[i]; e.def != nil && (e.def.Role == roleSpawn || e.def.Role == rolePlace) {
+		if e := &list[i]; e.def != nil && e.hasAll(captureEntity) && (e.def.Role == roleSpawn || e.def.Role == rolePlace) {
 			named[e.entity] = true
 		}
 	}
@@ -69,25 +69,10 @@ func (w *world) apply(c *chunk, e *event) {
 	if e.def == nil {
 		return
 	}
+	if e.hasAll(captureEntity) {
+		w.entity(c, e)
+	}
 	switch e.def.Role {
-	case roleSpawn:
-		if e.hasAll(captureEntity) {
-			delete(w.entities, e.entity)
-			w.place(c, e)
-		}
-	case rolePlace:
-		if e.hasAll(captureEntity) {
-			w.place(c, e)
-		}
-	case roleMove:
-		if x := w.entities[e.entity]; x != nil && x.placed && e.hasAll(captureEntity) {
-			x.pos.move(e)
-			setText(&x.velocity, c, e.raw[rawVelocity])
-		}
-	case roleRemove:
-		if e.hasAll(captureEntity) {
-			delete(w.entities, e.entity)
-		}
 	case roleBlock:
 		if e.hasAll(captureAt) {
 			w.blocks[e.at] = slices.Clone(c.bytes(e.raw[rawState]))
@@ -99,9 +84,25 @@ func (w *world) apply(c *chunk, e *event) {
 	case roleClear:
 		clear(w.blocks)
 	}
-	if e.hasAll(captureEntity) {
-		w.note(c, e)
+}
+
+// entity applies what an event says of its entity.
+func (w *world) entity(c *chunk, e *event) {
+	switch e.def.Role {
+	case roleSpawn:
+		delete(w.entities, e.entity)
+		w.place(c, e)
+	case rolePlace:
+		w.place(c, e)
+	case roleMove:
+		if x := w.entities[e.entity]; x != nil && x.placed {
+			x.pos.move(e)
+			setText(&x.velocity, c, e.raw[rawVelocity])
+		}
+	case roleRemove:
+		delete(w.entities, e.entity)
 	}
+	w.note(c, e)
 }
 
 // place puts an entity somewhere.
