@@ -99,11 +99,11 @@ func BenchmarkScan(b *testing.B) {
 	r := longRecording(b)
 	rec := &recording{reader: r, schema: hosts(b)[0].schema}
 	for b.Loop() {
-		s, err := scanRecording(b.Context(), r, rec.decode)
+		s, err := newScanner(r, rec.decode).run(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(len(s.pack(""))), "index-bytes")
+		b.ReportMetric(float64(len(s.pack(r.byTick))), "index-bytes")
 	}
 }
 
@@ -111,7 +111,7 @@ func BenchmarkScan(b *testing.B) {
 func BenchmarkState(b *testing.B) {
 	r := longRecording(b)
 	rec := &recording{reader: r, schema: hosts(b)[0].schema}
-	s, err := scanRecording(b.Context(), r, rec.decode)
+	s, err := newScanner(r, rec.decode).run(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	iofs "io/fs"
 	"strings"
 
-	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
@@ -126,12 +125,4 @@ func hasEvent(l Layout, e *Entry, body []byte) bool {
 		}
 	}
 	return false
-}
-
-// checkSection looks without a schema whether the snapshot section of a body
-// fits into it.
-func checkSection(l Layout, number int, e Entry, body []byte) (span, *formats.Problem) {
-	d := decoder{layout: l, number: number, c: wire.NewCursor(formatName, body, 0), chunk: &chunk{entry: e}}
-	d.section()
-	return d.chunk.section, d.chunk.stop
 }

@@ -225,15 +225,18 @@ func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
 // appendIndex appends an index whose byte offsets are moved by base.
 func appendIndex(dst []byte, list []Entry, base int64) []byte {
 	for i := range list {
-		e := &list[i]
-		dst = appendVarint(dst, e.Start)
-		dst = appendVarint(dst, e.Ticks)
-		dst = append(dst, e.Flags)
-		dst = binary.BigEndian.AppendUint64(dst, uint64(base+e.Raw))
-		dst = appendVarint(dst, e.Stored)
-		dst = appendVarint(dst, e.Size)
+		dst = appendEntry(dst, &list[i], base)
 	}
 	return dst
+}
+
+func appendEntry(dst []byte, e *Entry, base int64) []byte {
+	dst = appendVarint(dst, e.Start)
+	dst = appendVarint(dst, e.Ticks)
+	dst = append(dst, e.Flags)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(base+e.Raw))
+	dst = appendVarint(dst, e.Stored)
+	return appendVarint(dst, e.Size)
 }
 
 // appendVarint appends a 32-bit number as varint reads it.

@@ -36,6 +36,7 @@ type decoder struct {
 var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
 
 // decodeChunk decodes a body. Damage is told in the problems of the chunk.
+// Without a schema it only steps over a snapshot section.
 func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, body []byte) *chunk {
 	d := decoder{
 		layout: h.Layout, schema: schema, limits: limits, number: number,
@@ -45,7 +46,11 @@ func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, 
 		chunk: &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
 	}
 	d.tags = nbtDecoder{c: d.c, depth: limits.Depth, limit: limits.Text}
-	if d.section() {
+	switch {
+	case !d.section():
+	case schema == nil:
+		d.chunk.known = e.Last()
+	default:
 		d.records()
 		d.chunk.lines = len(d.out)
 		d.entries(body)

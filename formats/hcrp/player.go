@@ -4,11 +4,10 @@ package hcrp
 // a hole behind such a chunk in which nothing happened.
 type stretch struct {
 	First, Last int64
-	Chunk       int
+	Ghost       int64 // bytes of the rows of export/ghost.csv
+	Chunk       int32
 	Hole        bool
-	Lost        bool   // ticks before it are unknown
-	Start       []byte // the player at the start of the stretch, before Lost is looked at; nil: play from an earlier one
-	Ghost       int64  // bytes of the rows of export/ghost.csv
+	Lost        bool // ticks before it are unknown
 }
 
 // A player applies stretches in order and knows the world after each tick.

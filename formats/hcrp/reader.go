@@ -2,7 +2,6 @@ package hcrp
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -40,7 +39,6 @@ type Reader struct {
 	lasts    []int64 // the greatest last tick of byTick up to there
 	unpacker *unpacker
 	dictSum  []byte // of the dictionary, if there is one
-	indexSum [sha256.Size]byte
 }
 
 // A place is where bytes lie: in a segment, or in the file.
@@ -188,7 +186,6 @@ func (r *Reader) readIndex(head []byte, problems *problemList) error {
 	if err != nil {
 		return err
 	}
-	r.indexSum = sha256.Sum256(b)
 	c := wire.NewCursor(formatName, b, h.IndexOffset())
 	r.Entries = make([]Entry, 0, min(h.ChunkCount, n/minEntry))
 	for int64(len(r.Entries)) < h.ChunkCount && c.Len() > 0 {

@@ -199,14 +199,14 @@ type theatre struct {
 
 // before returns a player in front of a stretch.
 func (t *theatre) before(stretch int) (*player, error) {
-	from := stretch
-	for t.scan.stretches[from].Start == nil {
-		from--
+	saves := t.scan.saves
+	k := sort.Search(len(saves), func(k int) bool { return saves[k].Stretch > stretch }) - 1
+	if k < 0 {
+		return newPlayer(t.layout), nil
 	}
-	p, err := unpackPlayer(t.layout, t.scan.stretches[from].Start)
-	for ; err == nil && from < stretch; from++ {
-		s := &t.scan.stretches[from]
-		err = t.play(p, from, s.Last, nil)
+	p, err := unpackPlayer(t.layout, saves[k].Player)
+	for i := saves[k].Stretch; err == nil && i < stretch; i++ {
+		err = t.play(p, i, t.scan.stretches[i].Last, nil)
 	}
 	return p, err
 }
@@ -218,7 +218,7 @@ func (t *theatre) play(p *player, stretch int, through int64, watch func(*chunk)
 	c := &chunk{}
 	if !s.Hole {
 		var err error
-		if c, err = t.decode(t.ctx, s.Chunk); err != nil {
+		if c, err = t.decode(t.ctx, int(s.Chunk)); err != nil {
 			return err
 		}
 	}

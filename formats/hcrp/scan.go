@@ -23,19 +23,31 @@ type scan struct {
 	rows     []row // by chunk
 	names    map[string]int64
 	empty    int64 // ticks without record in chunks that decode to their end
-	problems []formats.Problem
+	problems problemList
 	complete bool
 
 	ticks     runs
 	stretches []stretch
+	saves     []save
 	tracks    []track
 	markers   []byte // elements of a JSON list
+
+	seal seal // of the chunks that need not be decoded again
+	mark mark // what was known behind them
 }
 
 // A row is what the scan adds to the table of chunks.
-type row struct {
-	readable        bool
-	records, events int64
+type row struct{ records, events int32 }
+
+// unreadable is the row of a chunk of which nothing can be had.
+var unreadable = row{-1, -1}
+
+func newRows(n int) []row { return slices.Repeat([]row{unreadable}, n) }
+
+// A save is the player in front of a stretch.
+type save struct {
+	Stretch int
+	Player  []byte
 }
 
 // A track is the way of one entity, until its id stands for another one.
@@ -43,7 +55,7 @@ type track struct {
 	Entity int64
 	Life   int
 	From   moment // its first event
-	To     moment // the first event that is not of it
+	To     moment // the first event that is not of it; endless: there is none yet
 	Parts  []part // where its rows are
 }
 
@@ -57,11 +69,17 @@ func (m moment) before(o moment) bool {
 	return m.Tick < o.Tick || m.Tick == o.Tick && m.Event < o.Event
 }
 
+// endless is behind every event.
+var endless = moment{Tick: math.MaxInt64}
+
 // A part is how many bytes of rows a stretch gives.
 type part struct {
 	Stretch int
 	Size    int64
 }
+
+// open tells whether the track may go on.
+func (t *track) open() bool { return t.To == endless }
 
 // Bytes returns the size of the track's rows.
 func (t *track) Bytes() (n int64) {
@@ -71,80 +89,100 @@ func (t *track) Bytes() (n int64) {
 	return n
 }
 
-// A scanner makes a scan.
+// A mark is how far a scan has come.
+type mark struct {
+	chunks, stretches int
+	next              int64 // first tick that no stretch has
+	unknown           int64 // last tick that is unknown
+	played            int64 // bytes of bodies since the last saved player
+	sound             bool  // nothing is wrong so far
+	lost              bool  // a chunk is not readable
+}
+
+// A scanner makes a scan, or goes on with one.
 type scanner struct {
 	reader *Reader
+	decode func(context.Context, int) (*chunk, error)
 	scan   *scan
 	player *player
-
-	next    int64 // first tick that no stretch has
-	unknown int64 // last tick that is unknown
-	played  int64 // bytes of bodies since the last saved player
+	mark   // where it is
 
 	current map[int64]int // entity to its track
 	lives   map[int64]int // entity to how many tracks it has
 }
 
-// scanRecording decodes every chunk with decode. Errors other than damage
-// end it.
-func scanRecording(ctx context.Context, r *Reader, decode func(context.Context, int) (*chunk, error)) (*scan, error) {
-	s := scanner{
-		reader: r, player: newPlayer(r.Header.Layout),
-		scan:    &scan{rows: make([]row, len(r.Entries)), names: map[string]int64{}, complete: r.whole},
-		unknown: -1, current: map[int64]int{}, lives: map[int64]int{},
+func newScanner(r *Reader, decode func(context.Context, int) (*chunk, error)) *scanner {
+	s := &scanner{
+		reader: r, decode: decode, player: newPlayer(r.Header.Layout),
+		scan:    &scan{rows: newRows(len(r.Entries)), names: map[string]int64{}},
+		mark:    mark{unknown: -1, sound: true},
+		current: map[int64]int{}, lives: map[int64]int{},
 	}
-	order := r.byTick
-	if len(order) > 0 {
-		s.next = r.Entries[order[0]].Start
+	if len(r.byTick) > 0 {
+		s.next = r.Entries[r.byTick[0]].Start
 	}
-	for _, i := range order {
+	return s
+}
+
+// run decodes the chunks behind the mark. Chunks at the end whose bytes are
+// not there may come with the next version of the recording, so the mark
+// stays in front of them. Errors other than damage end the scan.
+func (s *scanner) run(ctx context.Context) (*scan, error) {
+	order := s.reader.byTick
+	end := len(order)
+	for end > s.chunks && s.reader.flaw(order[end-1]) != nil {
+		end--
+	}
+	for ; s.chunks < end; s.chunks++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, err := decode(ctx, i)
+		i := order[s.chunks]
+		c, err := s.decode(ctx, i)
 		var bad *damage
 		switch {
 		case errors.As(err, &bad):
-			s.unreadable(i, bad)
+			s.unreadable(i)
+			if s.reader.flaw(i) == nil { // else it is known without the scan
+				s.scan.problems.append(bad.Problem)
+			}
 		case err != nil:
 			return nil, err
 		default:
 			s.chunk(i, c)
 		}
 	}
-	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Start < 0 || e.Ticks <= 0 {
-			s.scan.complete = false
-		}
+	s.stretches = len(s.scan.stretches)
+	s.scan.mark = s.mark
+	for _, i := range order[end:] {
+		s.unreadable(i)
 	}
+	s.scan.complete = s.sound && s.reader.whole && len(order) == len(s.reader.Entries)
 	slices.SortStableFunc(s.scan.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	s.scan.ticks.finish()
 	return s.scan, nil
 }
 
 // unreadable notes a chunk of which nothing can be had.
-func (s *scanner) unreadable(i int, bad *damage) {
-	s.scan.complete = false
+func (s *scanner) unreadable(i int) {
+	s.sound, s.lost = false, true
 	s.reach(s.reader.Entries[i].Start)
 	s.unknown = max(s.unknown, s.reader.Entries[i].Last())
-	if s.reader.flaw(i) == nil { // else it is known without the scan
-		s.scan.problems = append(s.scan.problems, bad.Problem)
-	}
 }
 
 // chunk takes in a decoded chunk.
 func (s *scanner) chunk(i int, c *chunk) {
-	s.scan.rows[i] = row{true, int64(c.records), int64(len(c.events))}
-	s.scan.problems = append(s.scan.problems, c.problems...)
-	if len(c.problems) > 0 {
-		s.scan.complete = false
+	s.scan.rows[i] = row{int32(c.records), int32(len(c.events))}
+	for _, p := range c.problems {
+		s.sound = false
+		s.scan.problems.append(p)
 	}
 	for k := range c.events {
 		s.scan.names[c.name(&c.events[k])]++
 	}
 	for k := range c.ticks {
 		if !s.scan.ticks.add(c.ticks[k].n) {
-			s.scan.complete = false
+			s.sound = false
 		}
 	}
 	if c.stop == nil {
@@ -184,21 +222,24 @@ func (s *scanner) reach(first int64) (lost bool) {
 func (s *scanner) stretch(i int, c *chunk) {
 	lost := s.reach(c.entry.Start)
 	first := max(c.entry.Start, s.next)
-	s.mark(c, first)
+	s.note(c, first)
 	if c.known < first {
 		return
 	}
-	s.add(stretch{First: first, Last: c.known, Chunk: i, Lost: lost}, c, c.entry.Size)
+	s.add(stretch{First: first, Last: c.known, Chunk: int32(i), Lost: lost}, c, c.entry.Size)
 	s.next = c.known + 1
 }
 
 // add plays a stretch and appends it. The player is saved in front of it
 // once more was played since the last time than saving takes, so the saved
-// ones never outgrow the recording.
+// ones never outgrow the recording. Of very many chunks few are saved.
 func (s *scanner) add(st stretch, c *chunk, size int64) {
 	number := len(s.scan.stretches)
-	if saved := s.player.pack(); number == 0 || s.played >= int64(len(saved)) {
-		st.Start, s.played = saved, 0
+	if number == 0 || s.played > int64(len(s.scan.saves))/16 {
+		if saved := s.player.pack(); number == 0 || s.played >= int64(len(saved)) {
+			s.scan.saves = append(s.scan.saves, save{number, saved})
+			s.played = 0
+		}
 	}
 	s.played += size
 	w := surveyor{scanner: s, chunk: c, ghost: ghostRows{player: s.player}, rows: map[int]int64{}, touched: map[int]position{}}
@@ -261,7 +302,7 @@ func (s *scanner) trackOf(e *event, at moment, placed, snapshot bool) int {
 	s.lives[e.entity]++
 	i = len(s.scan.tracks)
 	s.current[e.entity] = i
-	s.scan.tracks = append(s.scan.tracks, track{Entity: e.entity, Life: s.lives[e.entity], From: at, To: moment{Tick: math.MaxInt64}})
+	s.scan.tracks = append(s.scan.tracks, track{Entity: e.entity, Life: s.lives[e.entity], From: at, To: endless})
 	return i
 }
 
@@ -271,8 +312,8 @@ func (s *scanner) endTrack(entity int64, at moment) {
 	}
 }
 
-// mark appends the markers among the recorded ticks from first on.
-func (s *scanner) mark(c *chunk, first int64) {
+// note appends the markers among the recorded ticks from first on.
+func (s *scanner) note(c *chunk, first int64) {
 	for i := range c.ticks {
 		t := &c.ticks[i]
 		if t.n < first {

@@ -9,33 +9,31 @@ import (
 
 // scanVersion is raised whenever a scan of the same recording gives other
 // bytes.
-const scanVersion = 2
+const scanVersion = 3
 
 // weight returns the bytes that the scan keeps alive.
 func (s *scan) weight() int64 {
-	n := 1<<10 + 24*len(s.rows) + 24*len(s.ticks) + len(s.markers)
-	for _, st := range s.stretches {
-		n += 96 + len(st.Start)
+	n := 1<<10 + 8*cap(s.rows) + 24*cap(s.ticks) + 32*cap(s.stretches) + 160*len(s.problems) + len(s.markers)
+	for _, x := range s.saves {
+		n += 32 + len(x.Player)
 	}
 	for _, t := range s.tracks {
 		n += 256 + 16*len(t.Parts)
 	}
-	return int64(n + 160*len(s.problems))
+	return int64(n)
 }
 
-// pack returns the scan as it lies on disk. The fingerprint says what it is
-// the scan of.
-func (s *scan) pack(fingerprint string) []byte {
+// pack returns the scan up to its mark as it lies on disk. order are the
+// chunks in the order of ticks.
+func (s *scan) pack(order []int) []byte {
 	var p packer
 	p.uint(scanVersion)
-	p.bytes([]byte(fingerprint))
-	p.bool(s.complete)
+	p.seal(&s.seal)
+	p.mark(&s.mark)
 	p.int(s.empty)
-	p.uint(uint64(len(s.rows)))
-	for _, r := range s.rows {
-		p.bool(r.readable)
-		p.int(r.records)
-		p.int(r.events)
+	for _, i := range order[:s.mark.chunks] {
+		p.int(int64(s.rows[i].records))
+		p.int(int64(s.rows[i].events))
 	}
 	p.uint(uint64(len(s.names)))
 	for _, name := range slices.Sorted(maps.Keys(s.names)) {
@@ -53,16 +51,32 @@ func (s *scan) pack(fingerprint string) []byte {
 		p.int(r.Last - r.First)
 		last = r.Last
 	}
-	p.uint(uint64(len(s.stretches)))
-	for i := range s.stretches {
+	for i := range s.stretches[:s.mark.stretches] {
 		p.stretch(&s.stretches[i])
 	}
+	p.saves(s.saves, s.mark.stretches)
 	p.uint(uint64(len(s.tracks)))
 	for i := range s.tracks {
 		p.track(&s.tracks[i])
 	}
 	p.bytes(s.markers)
 	return p.b
+}
+
+func (p *packer) seal(s *seal) {
+	p.int(s.last.size)
+	p.int(s.last.modified)
+	p.b = append(append(p.b, s.sum[:]...), s.end[:]...)
+}
+
+func (p *packer) mark(m *mark) {
+	p.uint(uint64(m.chunks))
+	p.uint(uint64(m.stretches))
+	p.int(m.next)
+	p.int(m.unknown)
+	p.int(m.played)
+	p.bool(m.sound)
+	p.bool(m.lost)
 }
 
 func (p *packer) problem(x formats.Problem) {
@@ -86,8 +100,21 @@ func (p *packer) stretch(s *stretch) {
 	p.int(int64(s.Chunk))
 	p.bool(s.Hole)
 	p.bool(s.Lost)
-	p.bytes(s.Start)
 	p.int(s.Ghost)
+}
+
+// saves writes the saved players in front of the first n stretches.
+func (p *packer) saves(list []save, n int) {
+	for len(list) > 0 && list[len(list)-1].Stretch >= n {
+		list = list[:len(list)-1]
+	}
+	p.uint(uint64(len(list)))
+	last := 0
+	for _, x := range list {
+		p.uint(uint64(x.Stretch - last))
+		p.bytes(x.Player)
+		last = x.Stretch
+	}
 }
 
 func (p *packer) track(t *track) {
@@ -106,26 +133,26 @@ func (p *packer) track(t *track) {
 	}
 }
 
-// unpackScan reads what pack returned, if it is a scan of what fingerprint
-// says and of that many chunks.
-func unpackScan(b []byte, fingerprint string, chunks int) (*scan, error) {
+// unpackScan reads what pack returned, if it is the scan of a recording with
+// these chunks.
+func unpackScan(b []byte, order []int, chunks int) (*scan, error) {
 	r := unpacking(b)
-	if v := r.uint(); v != scanVersion || string(r.bytes()) != fingerprint {
+	if v := r.uint(); v != scanVersion {
+		return nil, formats.Corrupt(formatName, 0, "an index of version %d", v)
+	}
+	s := &scan{seal: r.seal(), mark: r.mark(), empty: r.int(), names: map[string]int64{}}
+	if r.Err() != nil || s.mark.chunks > len(order) || s.mark.stretches > r.Len() {
 		return nil, formats.Corrupt(formatName, 0, "the index is of another recording")
 	}
-	s := &scan{complete: r.bool(), empty: r.int(), names: map[string]int64{}}
-	s.rows = make([]row, r.count())
-	for i := range s.rows {
-		s.rows[i] = row{r.bool(), r.int(), r.int()}
-	}
-	if len(s.rows) != chunks {
-		r.Fail("%d chunks, not %d", len(s.rows), chunks)
+	s.rows = newRows(chunks)
+	for _, i := range order[:s.mark.chunks] {
+		s.rows[i] = row{int32(r.int()), int32(r.int())}
 	}
 	for range r.count() {
 		name := string(r.bytes())
 		s.names[name] = r.int()
 	}
-	s.problems = make([]formats.Problem, r.count())
+	s.problems = make(problemList, r.count())
 	for i := range s.problems {
 		s.problems[i] = formats.Problem{Code: string(r.bytes()), Chunk: r.optional(), Segment: r.optional(), Offset: r.int(), Message: string(r.bytes())}
 	}
@@ -136,10 +163,15 @@ func unpackScan(b []byte, fingerprint string, chunks int) (*scan, error) {
 		last = first + r.int()
 		s.ticks[i] = run{First: first, Last: last}
 	}
-	s.ticks.finish()
-	s.stretches = make([]stretch, r.count())
+	s.stretches = make([]stretch, s.mark.stretches)
 	for i := range s.stretches {
-		s.stretches[i] = stretch{First: r.int(), Last: r.int(), Chunk: int(r.int()), Hole: r.bool(), Lost: r.bool(), Start: r.bytes(), Ghost: r.int()}
+		s.stretches[i] = stretch{First: r.int(), Last: r.int(), Chunk: int32(r.int()), Hole: r.bool(), Lost: r.bool(), Ghost: r.int()}
+	}
+	s.saves = make([]save, r.count())
+	number := 0
+	for i := range s.saves {
+		number += int(r.uint())
+		s.saves[i] = save{number, r.bytes()}
 	}
 	s.tracks = make([]track, r.count())
 	for i := range s.tracks {
@@ -147,6 +179,17 @@ func unpackScan(b []byte, fingerprint string, chunks int) (*scan, error) {
 	}
 	s.markers = r.bytes()
 	return s, r.Err()
+}
+
+func (r reading) seal() (s seal) {
+	s.last = fileVersion{r.int(), r.int()}
+	copy(s.sum[:], r.Bytes(len(s.sum)))
+	copy(s.end[:], r.Bytes(len(s.end)))
+	return s
+}
+
+func (r reading) mark() mark {
+	return mark{chunks: int(r.uint()), stretches: int(r.uint()), next: r.int(), unknown: r.int(), played: r.int(), sound: r.bool(), lost: r.bool()}
 }
 
 func (r reading) optional() *int {

@@ -167,11 +167,11 @@ func (rec *recording) snapshotSection(i int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		s, bad := checkSection(rec.reader.Header.Layout, i, rec.reader.Entries[i], body)
-		if bad != nil {
-			return nil, &damage{*bad}
+		c := decodeChunk(rec.reader.Header, nil, rec.reader.limits, i, rec.reader.Entries[i], body)
+		if c.stop != nil {
+			return nil, &damage{*c.stop}
 		}
-		return body[s.start:s.end], nil
+		return body[c.section.start:c.section.end], nil
 	})
 }
 

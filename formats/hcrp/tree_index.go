@@ -3,7 +3,6 @@ package hcrp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"recfs/cache"
@@ -73,8 +72,8 @@ type chunkJSON struct {
 	Size      int64  `json:"size"`
 	Snapshot  bool   `json:"snapshot"`
 	Flags     uint8  `json:"flags"`
-	Records   *int64 `json:"records"`
-	Events    *int64 `json:"events"`
+	Records   *int32 `json:"records"`
+	Events    *int32 `json:"events"`
 }
 
 // indexText returns index.json.
@@ -97,14 +96,14 @@ func (rec *recording) indexText(ctx context.Context) ([]byte, error) {
 			Chunk: i, FirstTick: e.Start, LastTick: e.Last(), Ticks: e.Ticks, Segment: p.segmentOrNil(), Offset: p.offset,
 			Stored: e.Stored, Size: e.Size, Snapshot: e.Snapshot(), Flags: e.Flags,
 		}
-		if row.readable && rec.schema != nil {
+		if *row != unreadable && rec.schema != nil {
 			c.Records, c.Events = &row.records, &row.events
+			events += int64(row.events)
 		}
 		doc.Chunks[i] = c
 		t.Ticks += max(e.Ticks, 0)
 		t.Stored += max(e.Stored, 0)
 		t.Size += max(e.Size, 0)
-		events += row.events
 	}
 	if rec.schema != nil {
 		doc.Schema, t.EmptyTicks, t.Events, t.EventsByName = &rec.schema.Name, &s.scan.empty, &events, s.scan.names
@@ -161,7 +160,6 @@ func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
 		}
 		return rec.show(s), s.weight(), nil
 	})
-	fingerprint := rec.fingerprint()
 	name := func(struct{}) string {
 		if rec.src.ID == "" || rec.reader.bodies() < worthSaving {
 			return ""
@@ -169,9 +167,9 @@ func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
 		return rec.src.ID + "-" + formatName + "-" + rec.variant()
 	}
 	return m.Durable(name,
-		func(s *scanned) []byte { return s.scan.pack(fingerprint) },
-		func(_ context.Context, _ struct{}, b []byte) (*scanned, int64, error) {
-			s, err := unpackScan(b, fingerprint, len(rec.reader.Entries))
+		func(s *scanned) []byte { return s.scan.pack(rec.reader.byTick) },
+		func(ctx context.Context, _ struct{}, b []byte) (*scanned, int64, error) {
+			s, err := rec.resumeScan(ctx, b)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -189,42 +187,6 @@ func (r *Reader) bodies() (n int64) {
 		n += max(r.Entries[i].Size, 0)
 	}
 	return n
-}
-
-func (rec *recording) makeScan(ctx context.Context) (*scan, error) {
-	if rec.schema == nil {
-		return rec.readAll(ctx)
-	}
-	return scanRecording(ctx, rec.reader, rec.decode)
-}
-
-// readAll is the scan without a schema: it only finds out what is readable.
-func (rec *recording) readAll(ctx context.Context) (*scan, error) {
-	r := rec.reader
-	s := &scan{rows: make([]row, len(r.Entries)), complete: r.whole}
-	for i := range r.Entries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		body, err := r.Body(i)
-		var bad *damage
-		switch {
-		case errors.As(err, &bad):
-			s.complete = false
-			if r.flaw(i) == nil {
-				s.problems = append(s.problems, bad.Problem)
-			}
-			continue
-		case err != nil:
-			return nil, err
-		}
-		s.rows[i].readable = true
-		if _, p := checkSection(r.Header.Layout, i, r.Entries[i], body); p != nil {
-			s.complete = false
-			s.problems = append(s.problems, *p)
-		}
-	}
-	return s, nil
 }
 
 func (rec *recording) show(s *scan) *scanned {

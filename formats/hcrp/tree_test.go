@@ -295,7 +295,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	if got := mustRead(t, dir, state); got != want {
 		t.Errorf("the remembered index gives another state:\n%s\n%s", got, want)
 	}
-	if n := r.n.Load(); n == 0 || n > 4*stored {
+	if n := r.n.Load(); n == 0 || n > 5*stored { // and the end of the recording, to see whether it has grown
 		t.Errorf("a state read %d bytes, its chunk has %d", n, stored)
 	}
 	if len(disk) != 1 {

@@ -1,0 +1,169 @@
+package hcrp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"recfs/formats"
+)
+
+// A growth is one version after the other of a recording that is being
+// written.
+type growth struct {
+	t      *testing.T
+	schema *Schema
+	packed []byte // the scan of the last version
+}
+
+// look scans a version from its start and goes on with the scan of the last
+// version. It returns how many bytes the latter read.
+func (g *growth) look(what string, r *Reader, size int64, modified time.Time) int64 {
+	g.t.Helper()
+	counter := &countingReader{r: r.file}
+	r.file = counter
+	rec := &recording{src: formats.Source{Stored: size, ModTime: modified}, reader: r, schema: g.schema}
+	fresh, err := rec.makeScan(g.t.Context())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	packed := fresh.pack(r.byTick)
+	if g.packed == nil {
+		g.packed = packed
+	}
+	counter.n.Store(0)
+	resumed, err := rec.resumeScan(g.t.Context(), g.packed)
+	if err != nil {
+		g.t.Errorf("%s: %v", what, err)
+		return 0
+	}
+	if !bytes.Equal(resumed.pack(r.byTick), packed) {
+		g.t.Errorf("%s: the scan that went on is another", what)
+	}
+	if a, b := fmt.Sprintf("%v", fresh), fmt.Sprintf("%v", resumed); a != b {
+		g.t.Errorf("%s: the scan that went on is another:\n%s\nnot\n%s", what, b, a)
+	}
+	g.packed = packed
+	return counter.n.Load()
+}
+
+// TestScanGoesOn scans recordings while they grow.
+func TestScanGoesOn(t *testing.T) {
+	for _, h := range hosts(t) {
+		for seed := range uint64(12) {
+			g := &generator{rand.New(rand.NewPCG(seed, 20)), h.schema}
+			rec := g.recording(h.layout, h.version, 2+g.IntN(6), 20)
+			schema := h.schema
+			if seed%4 == 3 {
+				schema = nil
+			}
+			what := fmt.Sprintf("%s, seed %d", h.name, seed)
+
+			live := growth{t: t, schema: schema}
+			for n := 1; n <= len(rec.chunks); n++ {
+				part := *rec
+				part.chunks = rec.chunks[:n]
+				r, err := OpenDir(t.Context(), part.segments(t, 1+int(seed%3)), Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				live.look(fmt.Sprintf("%s, %d chunks in segments", what, n), r, 0, testTime)
+			}
+
+			file := rec.file(t)
+			download := growth{t: t, schema: schema}
+			for n := len(rec.preamble(rec.frames(t), func(int) int64 { return 0 })); n <= len(file); n += 1 + g.IntN(200) {
+				r, err := NewReader(bytesReader(file[:n]), int64(n), nil, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				download.look(fmt.Sprintf("%s, %d of %d bytes", what, n, len(file)), r, int64(n), testTime.Add(time.Duration(n)))
+			}
+		}
+	}
+}
+
+// TestScanGoesOnWithoutTheStart counts what is read of a long recording that
+// has grown by one chunk.
+func TestScanGoesOnWithoutTheStart(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 21)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 100, 100)
+	file := rec.file(t)
+	live := growth{t: t, schema: g.schema}
+	for _, cut := range []int{1, 0} {
+		r, err := NewReader(bytesReader(file[:len(file)-cut]), int64(len(file)-cut), nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := live.look("a long recording", r, int64(len(file)-cut), testTime)
+		if n > 5*r.Entries[99].Stored {
+			t.Errorf("%d bytes were read to scan one more chunk of %d", n, r.Entries[99].Stored)
+		}
+	}
+}
+
+// TestRewrittenRecordingIsScannedAgain changes what was scanned before.
+func TestRewrittenRecordingIsScannedAgain(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 22)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 6, 20)
+	packed := func(fsys fstest.MapFS) *recording {
+		r, err := OpenDir(t.Context(), fsys, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &recording{reader: r, schema: g.schema}
+	}
+	first := packed(rec.segments(t, 2))
+	s, err := first.makeScan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := s.pack(first.reader.byTick)
+	for name, change := range map[string]func(fstest.MapFS){
+		"a segment of another time": func(m fstest.MapFS) { m["segment-000.dat"].ModTime = testTime.Add(1) },
+		"the last segment changed":  func(m fstest.MapFS) { m["segment-002.dat"].ModTime = testTime.Add(1) },
+		"a longer first segment":    func(m fstest.MapFS) { m["segment-000.dat"].Data = append(m["segment-000.dat"].Data, 0) },
+		"another index": func(m fstest.MapFS) {
+			other := *rec
+			other.chunks = slices.Clone(rec.chunks[:5])
+			m[preambleName] = other.segments(t, 2)[preambleName]
+		},
+	} {
+		fsys := rec.segments(t, 2)
+		change(fsys)
+		if _, err := packed(fsys).resumeScan(t.Context(), saved); err == nil {
+			t.Errorf("%s: the old scan is used", name)
+		}
+	}
+	if _, err := packed(rec.segments(t, 2)).resumeScan(t.Context(), saved); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRemoveWithoutEntity plays an event that removes nothing.
+func TestRemoveWithoutEntity(t *testing.T) {
+	schema, err := ParseSchema([]byte(`{"format":"recording-schema/1","name":"t","events":[
+		{"id":1,"name":"put","role":"place","fields":[{"name":"entity","type":"u8"},{"name":"position","type":{"struct":[{"name":"x","type":"u8"}]}}]},
+		{"id":2,"name":"gone","role":"remove","fields":[]},
+		{"id":3,"name":"appear","role":"spawn","fields":[{"name":"entity","type":"string"},{"name":"position","type":"lp_vec3"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}, chunks: []testChunk{
+		{start: 0, ticks: 2, body: []byte{0, 0, 2, 1, 0, 5, 2, 1, 0, 2, 3, 0, 0, 1, 0, 6}},
+	}}
+	dir, err := openBytes(t, rec.file(t), Options{Schemas: []*Schema{schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir, "tracks"); !slices.Equal(got, []string{"entity-0.csv"}) {
+		t.Errorf("tracks/ lists %v", got)
+	}
+	if got, want := mustRead(t, dir, "tracks/entity-0.csv"), trackHead+"0,5,0,0,0,0\n1,6,0,0,0,0\n"; got != want {
+		t.Errorf("the track is\n%s", got)
+	}
+}
