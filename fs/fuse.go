@@ -27,6 +27,7 @@ const (
 	volatile = time.Second
 
 	blockSize = 4096 // st_blksize, and the unit of statfs
+	nameMax   = 255  // what statfs says; a source may have longer names
 
 	dotEntries = 2 // "." and "..", in front of entry 0
 )
@@ -154,8 +155,11 @@ func (r *raw) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string,
 	} else {
 		err = r.lookup(ctx, dir, name, out)
 	}
+	if len(name) > nameMax && out.NodeId == 0 {
+		return fuse.Status(syscall.ENAMETOOLONG)
+	}
 	if err != nil {
-		return r.fail(opLookup, dir.path, err)
+		return r.fail(opLookup, func() string { return path.Join(dir.path(), name) }, err)
 	}
 	return fuse.OK
 }
@@ -353,7 +357,7 @@ func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
 // be known without decoding all of it.
 func (r *raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	r.counters.requests[opStatfs].Add(1)
-	out.Bsize, out.Frsize, out.NameLen = blockSize, blockSize, 255
+	out.Bsize, out.Frsize, out.NameLen = blockSize, blockSize, nameMax
 	if r.space != nil {
 		total, free := r.space()
 		out.Blocks, out.Bfree, out.Bavail = total/blockSize, free/blockSize, free/blockSize

@@ -223,6 +223,9 @@ func TestLookupErrors(t *testing.T) {
 	if _, status := k.tryLookup(k.walk("notes.txt").NodeId, "x"); status != fuse.ENOTDIR {
 		t.Errorf("a name in a file: %v, want ENOTDIR", status)
 	}
+	if _, status := k.tryLookup(rootID, strings.Repeat("x", nameMax+1)); status != fuse.Status(syscall.ENAMETOOLONG) {
+		t.Errorf("a name that is too long: %v, want ENAMETOOLONG", status)
+	}
 	for _, id := range []uint64{0, 2, rootNumber<<indexBits | 77, 99 << indexBits, 99<<indexBits | 1, ^uint64(0)} {
 		if _, status := k.getattr(id); status == fuse.OK {
 			t.Errorf("node id %#x, which the kernel was not given: %v", id, status)
@@ -659,12 +662,16 @@ func TestFailuresAreLogged(t *testing.T) {
 	var buf bytes.Buffer
 	k := newKernel(t, sampleTree(), Options{Log: slog.New(slog.NewTextHandler(&buf, nil))})
 	id := k.walk("damaged/short").NodeId
-	for range 100 {
+	k.tryLookup(k.walk("damaged").NodeId, "broken")
+	if !strings.Contains(buf.String(), "path=damaged/broken") {
+		t.Errorf("log of a look-up:\n%s", &buf)
+	}
+	for range 99 {
 		k.read(id, 0, 10)
 	}
 	k.tryLookup(rootID, "missing")
 	lines := strings.Split(strings.TrimSpace(buf.String()), "\n")
-	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[0], "path=damaged/short") {
+	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[1], "path=damaged/short") {
 		t.Errorf("log:\n%s", &buf)
 	}
 	if n := k.raw.counters.errors.Load(); n != 100 {

@@ -259,6 +259,8 @@ func TestMountErrors(t *testing.T) {
 		"damaged":            syscall.EISDIR,
 		"link":               syscall.ENOENT,
 		"a.recording/states": syscall.EISDIR,
+
+		"damaged/" + strings.Repeat("x", nameMax+1): syscall.ENAMETOOLONG,
 	} {
 		if b, err := os.ReadFile(c.path(name)); !errors.Is(err, want) {
 			t.Errorf("%s: %q, %v, want %v", name, b, err, want)
