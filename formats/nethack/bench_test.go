@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,51 +65,92 @@ func openBench(b testing.TB, log []byte, budget int64) (*recording, *index, func
 
 const benchBudget = 256 << 20
 
-// benchLog measures the floor and the passes over a log. Bytes are those of the saves.
-func benchLog(b *testing.B, log []byte) {
-	rec, x, done := openBench(b, log, benchBudget)
-	defer done()
-	total := int64(0)
-	for i := range x.ticks {
-		total += int64(x.ticks[i].size)
+// cpu returns the processor time that the process has used: on a busy machine the only time that says something.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
 	}
-	b.Run("floor", func(b *testing.B) {
-		src := testSave(int(x.ticks[0].size))
-		ring := make([]byte, benchBudget/len(src)*len(src))
-		b.SetBytes(total)
-		for b.Loop() {
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// benchPasses measures the passes over a log beside each other, in bytes of saves per second of processor time: copying
+// the saves over and over to the same memory, copying them to memory that is kept, the index pass, reading them in order.
+func benchPasses(b *testing.B, log []byte) {
+	var sizes []int
+	total := 0
+	_, x, done := openBench(b, log, benchBudget)
+	done()
+	for i := range x.ticks {
+		sizes = append(sizes, int(x.ticks[i].size))
+		total += sizes[i]
+	}
+	save := testSave(slices.Max(sizes))
+	ring := make([]byte, benchBudget)
+	clear(ring)
+	passes := []struct {
+		name string
+		busy time.Duration
+		run  func()
+	}{
+		{name: "floor", run: func() {
 			at := 0
-			for left := total; left > 0; left -= int64(len(src)) {
-				copy(ring[at:at+len(src)], src)
-				if at += len(src); at == len(ring) {
+			for _, n := range sizes {
+				if at+n > len(ring) {
 					at = 0
 				}
+				at += copy(ring[at:], save[:n])
 			}
-		}
-	})
-	b.Run("index", func(b *testing.B) {
-		b.SetBytes(total)
-		for b.Loop() {
+		}},
+		{name: "kept", run: func() {
+			var kept [][]byte
+			held := 0
+			for _, n := range sizes {
+				if held += n; held > benchBudget {
+					kept, held = kept[:0], n
+				}
+				kept = append(kept, slices.Clone(save[:n]))
+			}
+			runtime.KeepAlive(kept)
+		}},
+		{name: "index", run: func() {
 			_, _, done := openBench(b, log, benchBudget)
 			done()
+		}},
+	}
+	var sequential time.Duration
+	for b.Loop() {
+		for i := range passes {
+			runtime.GC()
+			start := cpu()
+			passes[i].run()
+			passes[i].busy += cpu() - start
 		}
-	})
-	b.Run("sequential", func(b *testing.B) {
-		b.SetBytes(total)
-		for b.Loop() {
-			b.StopTimer()
-			rec, x, done := openBench(b, log, benchBudget)
-			b.StartTimer()
-			for n := range x.ticks {
-				if _, err := rec.saves.Get(b.Context(), n); err != nil {
-					b.Fatal(err)
-				}
+		rec, x, done := openBench(b, log, benchBudget)
+		runtime.GC()
+		start := cpu()
+		for n := range x.ticks {
+			if _, err := rec.saves.Get(b.Context(), n); err != nil {
+				b.Fatal(err)
 			}
-			b.StopTimer()
-			done()
-			b.StartTimer()
 		}
-	})
+		sequential += cpu() - start
+		done()
+	}
+	rate := func(busy time.Duration, unit string) {
+		b.ReportMetric(float64(total)*float64(b.N)/1e6/busy.Seconds(), unit+"-MB/cpu-s")
+	}
+	for _, p := range passes {
+		rate(p.busy, p.name)
+	}
+	rate(sequential, "sequential")
+}
+
+// benchLog measures the passes over a log, single saves, and memory.
+func benchLog(b *testing.B, log []byte) {
+	rec, _, done := openBench(b, log, benchBudget)
+	defer done()
+	b.Run("passes", func(b *testing.B) { benchPasses(b, log) })
 	b.Run("cold", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()

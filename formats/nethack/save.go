@@ -3,7 +3,6 @@ package nethack
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 )
 
 // The part of a save that stands at the same place in all versions (sections 7.1 and 7.2).
@@ -41,8 +40,12 @@ func (r *rebuilder) backup(blob []byte) error {
 	return nil
 }
 
-// start takes a copy of a save that was rebuilt before.
-func (r *rebuilder) start(save []byte) { r.save = slices.Clone(save) }
+// start takes a copy of a save that was rebuilt before, with room to grow to size bytes.
+func (r *rebuilder) start(save []byte, size int) {
+	r.save = make([]byte, max(len(save), size))
+	copy(r.save, save)
+	r.save = r.save[:len(save)]
+}
 
 // release hands the save out, and leaves none.
 func (r *rebuilder) release() []byte {

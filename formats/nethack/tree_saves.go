@@ -35,7 +35,7 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 		if err != nil {
 			return nil, 0, err
 		}
-		re.start(base)
+		re.start(base, x.largest(from, n))
 	}
 	err = x.rebuild(ctx, rec.log, re, from, n)
 	save := re.release()
@@ -56,6 +56,15 @@ func (rec *recording) base(ctx context.Context, x *index, first, n int, from *in
 	}
 	*from = n - 1 - (n-1-first)%gap
 	return rec.saves.Get(ctx, *from)
+}
+
+// largest returns the size of the largest save of ticks from to to.
+func (x *index) largest(from, to int) int {
+	size := int32(0)
+	for i := from; i <= to; i++ {
+		size = max(size, x.ticks[i].size)
+	}
+	return int(size)
 }
 
 // sound returns the index, in which tick n is not lost.
