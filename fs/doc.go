@@ -35,4 +35,10 @@
 // content changes is therefore an entry of a volatile directory: each look-up
 // that finds other content makes a version with its own exact size. There is
 // no direct I/O.
+//
+// The kernel never reads a file of size 0, but asks for attributes that it
+// does not hold any more before it answers a read of one, and says that it
+// asks with a file open. The attributes of an empty file therefore hold for no
+// time, and that question opens the file: one that should be empty and is
+// damaged fails in read, as any other, and not in stat.
 package fs

@@ -74,13 +74,13 @@ func TestFSErrors(t *testing.T) {
 			t.Errorf("stat %q: %v, want %v", name, err, want)
 		}
 	}
-	for _, name := range []string{"damaged/broken", "damaged/short"} {
+	for _, name := range []string{"damaged/broken", "damaged/nothing", "damaged/short"} {
 		if b, err := iofs.ReadFile(fsys, name); err == nil {
 			t.Errorf("%s: read %q, want an error", name, b)
 		}
 	}
 	entries, err := iofs.ReadDir(fsys, "damaged")
-	if len(entries) != 3 || err != nil {
+	if len(entries) != 4 || err != nil {
 		t.Errorf("listing of the damaged recording: %v, %v", entries, err)
 	}
 	if _, err := fsys.ReadDir("notes.txt"); err == nil {

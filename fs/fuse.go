@@ -237,11 +237,24 @@ func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.Attr
 		return r.fail(opGetattr, it.path, err)
 	}
 	size, err := sizeOf(ctx, it.Entry)
+	if err == nil && size == 0 && it.File != nil && in.Flags()&fuse.FUSE_GETATTR_FH != 0 {
+		err = r.readEmpty(ctx, it)
+	}
 	if err != nil {
 		return r.fail(opGetattr, it.path, err)
 	}
 	out.SetTimeout(r.setAttr(&out.Attr, it.Entry, it.ino, size))
 	return fuse.OK
+}
+
+// readEmpty opens a file of size 0 for a reader (see the package documentation).
+func (r *raw) readEmpty(ctx context.Context, it item) error {
+	c, err := r.contents.acquire(ctx, it.key, it.File)
+	if err != nil {
+		return err
+	}
+	r.contents.forget(c)
+	return nil
 }
 
 // sizeOf returns st_size. That of a directory is 0, so that it need not be
@@ -269,6 +282,9 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 	a.SetTimes(&e.Time, &e.Time, &e.Time)
 	if _, ok := e.Dir.(nodes.Volatile); ok {
 		return volatile
+	}
+	if e.File != nil && size == 0 {
+		return 0 // a reader must ask (see the package documentation)
 	}
 	return immutable
 }

@@ -253,6 +253,7 @@ func TestMountErrors(t *testing.T) {
 	c := mountChild(t, "sample")
 	for name, want := range map[string]error{
 		"damaged/broken":     syscall.EIO,
+		"damaged/nothing":    syscall.EIO,
 		"damaged/short":      syscall.EIO,
 		"damaged/none":       syscall.ENOENT,
 		"notes.txt/x":        syscall.ENOTDIR,
@@ -265,6 +266,9 @@ func TestMountErrors(t *testing.T) {
 		if b, err := os.ReadFile(c.path(name)); !errors.Is(err, want) {
 			t.Errorf("%s: %q, %v, want %v", name, b, err, want)
 		}
+	}
+	if info, err := os.Stat(c.path("damaged/nothing")); err != nil || info.Size() != 0 {
+		t.Errorf("damaged/nothing: %v, %v", info, err)
 	}
 	if b, err := os.ReadFile(c.path("damaged/whole")); string(b) != "whole\n" || err != nil {
 		t.Errorf("beside the damage: %q, %v", b, err)

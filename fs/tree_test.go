@@ -16,11 +16,13 @@ var sampleTime = time.Date(2024, 2, 29, 12, 30, 0, 123456789, time.UTC)
 // sampleTree is a small tree with everything an adapter has to show.
 func sampleTree() nodes.Dir {
 	broken := nodes.Func(func(context.Context) ([]byte, error) { return nil, fmt.Errorf("damaged") })
+	none := nodes.Sized(0, func(context.Context) ([]byte, error) { return nil, fmt.Errorf("damaged") })
 	short := nodes.Sized(10, func(context.Context) ([]byte, error) { return []byte("short"), nil })
 	return nodes.List(
 		sampleRecording(5000),
 		nodes.Entry{Name: "damaged", Time: sampleTime.Add(time.Hour), Dir: nodes.List(
 			nodes.Entry{Name: "broken", File: broken},
+			nodes.Entry{Name: "nothing", File: none},
 			nodes.Entry{Name: "short", File: short},
 			nodes.Entry{Name: "whole", File: nodes.Bytes([]byte("whole\n"))},
 		)},

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zlib"
+
+	"recfs/nodes"
 )
 
 // dataFile returns a reader of a file that has nothing but one data item.
@@ -69,6 +71,25 @@ func TestData(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNotEmpty looks at a data item that announces no bytes and holds some.
+func TestNotEmpty(t *testing.T) {
+	w := &mapWriter{data: []writtenData{{deflate([]byte("tee")), 0}}}
+	root, err := openTree(t, w.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Lookup(t.Context(), root, "data/0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := e.File.Size(t.Context()); n != 0 || err != nil {
+		t.Errorf("size %d, %v", n, err)
+	}
+	if _, err := e.File.Open(t.Context()); err == nil {
+		t.Error("it opens")
 	}
 }
 

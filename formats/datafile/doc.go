@@ -35,8 +35,6 @@
 //   - Names may have 4 KiB, info strings 1 MiB and settings 16 MiB; the JSON or
 //     picture of a layer 256 MiB. A few stored bytes can make much more of one
 //     data item, and many items may refer to it.
-//   - A data item that announces no bytes but holds some fails when its size is
-//     asked for: nobody reads a file of size 0.
 //   - References mean the position within a type, not the id.
 //   - Of the data references of a tile layer only the one that its flags ask
 //     for is looked at; the others hold garbage in real maps.

@@ -225,16 +225,12 @@ func failing(err error) nodes.File {
 	return nodes.Func(func(context.Context) ([]byte, error) { return nil, err })
 }
 
-// dataFile shows a data item. What is stored as it is, is not copied. Nobody
-// reads a file of size 0, so one that should not be empty fails before that.
+// dataFile shows a data item. What is stored as it is, is not copied.
 func (t *tree) dataFile(i int) nodes.File {
 	d := t.r.Data[i]
 	content := func(ctx context.Context) ([]byte, error) { return t.data.Get(ctx, i) }
-	switch {
-	case !t.r.compressed(i) && t.r.checkStored(i) == nil:
+	if !t.r.compressed(i) && t.r.checkStored(i) == nil {
 		return nodes.Section(t.src, d.Offset, d.Stored)
-	case d.Size == 0:
-		return nodes.Func(content)
 	}
 	return nodes.Sized(d.Size, content)
 }
