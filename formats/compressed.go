@@ -19,16 +19,17 @@ import (
 
 // A compression is one that a recording may have around it.
 type compression struct {
-	name  string
-	magic string
-	open  func(io.Reader) (r io.Reader, done func(sound bool), err error)
+	name   string
+	magic  string
+	open   func(io.Reader) (r io.Reader, done func(sound bool), err error)
+	stream string // what open makes of the same bytes, if that is not always the same
 }
 
 var compressions = []compression{
-	{"xz", "\xfd7zXZ\x00", openXZ},
-	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
-	{"gzip", "\x1f\x8b", openGzip},
-	{"bzip2", "BZh", openBzip2},
+	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ},
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd},
+	{name: "gzip", magic: "\x1f\x8b", open: openGzip},
+	{name: "bzip2", magic: "BZh", open: openBzip2},
 }
 
 // compressionOf tells by the first bytes how a file is compressed.

@@ -54,7 +54,7 @@ type unpacked struct {
 }
 
 func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpacked, error) {
-	id, err := identity(raw, v)
+	id, err := identity(c, raw, v)
 	if err != nil {
 		return nil, err
 	}
@@ -65,12 +65,13 @@ func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpac
 	return u, nil
 }
 
-// identity names a version of a file by its size, its time, and samples of
-// its bytes, so that a file that is moved keeps its copy.
-func identity(raw io.ReaderAt, v version) (string, error) {
+// identity names what a version of a file decompresses to by the file's size,
+// its time, and samples of its bytes, so that a file that is moved keeps its
+// copy.
+func identity(c compression, raw io.ReaderAt, v version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
-	fmt.Fprintln(h, v.size, v.sec, v.nsec)
+	fmt.Fprintln(h, c.name, c.stream, v.size, v.sec, v.nsec)
 	b := make([]byte, min(sample, v.size))
 	for i := range int64(samples) {
 		off := (v.size - int64(len(b))) / (samples - 1) * i

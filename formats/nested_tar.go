@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"strconv"
 	"strings"
 )
 
@@ -15,7 +16,8 @@ func openTar(ctx context.Context, a *archive, src Source) (*memberFS, error) {
 	fsys := newMemberFS(src)
 	section := io.NewSectionReader(src, 0, src.Size)
 	r := tar.NewReader(section)
-	for start := int64(0); ; {
+	var near landmark
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -25,7 +27,7 @@ func openTar(ctx context.Context, a *archive, src Source) (*memberFS, error) {
 		}
 		at, _ := section.Seek(0, io.SeekCurrent) // cannot fail
 		if err == nil {
-			err = fsys.addTar(a, src, h, start, at)
+			err = fsys.addTar(a, src, h, near, at)
 		}
 		if err != nil {
 			if len(fsys.members) == 1 {
@@ -34,14 +36,30 @@ func openTar(ctx context.Context, a *archive, src Source) (*memberFS, error) {
 			a.log.Warn("archive is damaged; what comes before is shown", "path", src.Name, "offset", at, "err", err)
 			break
 		}
-		start = at + (h.Size+511)/512*512
+		near = near.next(h, at)
 	}
 	fsys.sort()
 	return fsys, nil
 }
 
-// addTar adds the member whose header is at start and whose data is at at.
-func (m *memberFS) addTar(a *archive, src Source, h *tar.Header, start, at int64) error {
+// A landmark is a known place in front of a member: the start of the header
+// that stands so many members before its own. How many bytes a sparse member
+// takes is known to the reader of the tar alone.
+type landmark struct {
+	start  int64
+	behind int
+}
+
+// next returns the landmark of the member behind h, whose data is at at.
+func (l landmark) next(h *tar.Header, at int64) landmark {
+	if h.Typeflag == tar.TypeReg && !isSparse(h) {
+		return landmark{at + (h.Size+511)/512*512, 0}
+	}
+	return landmark{l.start, l.behind + 1}
+}
+
+// addTar adds a member whose data is at at.
+func (m *memberFS) addTar(a *archive, src Source, h *tar.Header, near landmark, at int64) error {
 	f := member{size: h.Size, modified: h.ModTime}
 	switch h.Typeflag {
 	case tar.TypeDir:
@@ -56,8 +74,8 @@ func (m *memberFS) addTar(a *archive, src Source, h *tar.Header, start, at int64
 		f = *target
 	case tar.TypeReg, tar.TypeGNUSparse:
 		if isSparse(h) {
-			rest := src.Size - start
-			f.open = a.expand(sparse, io.NewSectionReader(src, start, rest), rest, h.Size, h.ModTime)
+			rest := src.Size - near.start
+			f.open = a.expand(sparse(near.behind), io.NewSectionReader(src, near.start, rest), rest, h.Size, h.ModTime)
 			break
 		}
 		f.size = max(0, min(h.Size, src.Size-at)) // the last may be cut
@@ -82,9 +100,17 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// sparse makes the one member of a tar, with its holes.
-var sparse = compression{name: "sparse tar", open: func(r io.Reader) (io.Reader, func(bool), error) {
-	t := tar.NewReader(r)
-	_, err := t.Next()
-	return t, func(bool) {}, err
-}}
+// sparse makes a member of a tar that stands behind so many others, with its
+// holes.
+func sparse(behind int) compression {
+	return compression{name: "sparse tar", stream: strconv.Itoa(behind), open: func(r io.Reader) (io.Reader, func(bool), error) {
+		t := tar.NewReader(r)
+		_, err := t.Next()
+		for range behind {
+			if err == nil {
+				_, err = t.Next()
+			}
+		}
+		return t, func(bool) {}, err
+	}}
+}

@@ -202,28 +202,65 @@ func TestNestedSparse(t *testing.T) {
 		t.Skip("no tar: ", err)
 	}
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, "a.rec"))
-	if err == nil {
-		_, err = f.WriteAt([]byte("REC"), 0)
-	}
-	if err == nil {
-		_, err = f.WriteAt([]byte("end"), 1<<20)
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := append(make([]byte, 1<<20-3), "end"...)
-	for _, format := range []string{"gnu", "posix"} {
-		out, err := exec.CommandContext(t.Context(), gnu, "-C", dir, "--sparse", "--format="+format, "-cf", filepath.Join(dir, "s.tar"), "a.rec").CombinedOutput()
+	want := map[string]string{}
+	for _, name := range []string{"1.rec", "2.rec", "3.rec"} {
+		content := append(make([]byte, 1<<20), name+" ends"...)
+		copy(content, "REC")
+		want[name] = string(content[3:])
+		f, err := os.Create(filepath.Join(dir, name))
+		if err == nil {
+			_, err = f.WriteAt(content[:3], 0)
+		}
+		if err == nil {
+			_, err = f.WriteAt(content[1<<20:], 1<<20)
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err == nil { // no sample of one is of the others
+			err = os.Chtimes(filepath.Join(dir, name), time.Unix(1e9, 0), time.Unix(1e9, 0))
+		}
 		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "full", strings.Repeat("text", 1000))
+	want["full"] = strings.Repeat("text", 1000)
+	members := []string{"1.rec", "2.rec", "full", "3.rec"}
+	for _, format := range []string{"gnu", "posix"} {
+		args := append([]string{"-C", dir, "--sparse", "--format=" + format, "-cf", filepath.Join(dir, "s.tar")}, members...)
+		if out, err := exec.CommandContext(t.Context(), gnu, args...).CombinedOutput(); err != nil {
 			t.Skip("tar makes no sparse files: ", string(out))
 		}
-		root := newArchiveIn(t, dir, "", 0)
-		if got, err := read(t, root, "s.tar/a.rec/body"); err != nil || got != string(want) {
-			t.Errorf("%s: %d bytes, %v", format, len(got), err)
+		root := newArchiveIn(t, dir, t.TempDir(), 1<<30)
+		for _, name := range members {
+			file := "s.tar/" + name
+			if strings.HasSuffix(name, ".rec") {
+				file += "/body"
+			}
+			if got, err := read(t, root, file); err != nil || got != want[name] {
+				t.Errorf("%s: %s: %d bytes, %v", format, name, len(got), err)
+			}
+		}
+	}
+}
+
+// Two members of the same bytes and time are told apart by what the zip says
+// of them.
+func TestNestedCopyIsOfOneStream(t *testing.T) {
+	good := packZip(t, zip.Deflate, entry{"a", string(body(3_000_000))})
+	bad := bytes.Clone(good)
+	directory := bytes.LastIndex(bad, []byte("PK\x01\x02"))
+	bad[directory+16] ^= 1 // the checksum
+	dir := t.TempDir()
+	write(t, dir, "good.zip", string(good))
+	write(t, dir, "bad.zip", string(bad))
+	for _, names := range [][2]string{{"good.zip", "bad.zip"}, {"bad.zip", "good.zip"}} {
+		root := newArchiveIn(t, dir, t.TempDir(), 1<<30)
+		for _, name := range names {
+			if _, err := read(t, root, name+"/a"); (err == nil) != (name == "good.zip") {
+				t.Errorf("%v: %s: %v", names, name, err)
+			}
 		}
 	}
 }

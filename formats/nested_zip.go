@@ -106,7 +106,8 @@ func (a *archive) openZipMember(src Source, z *zip.File) (io.ReaderAt, error) {
 	if z.Method == zip.Store {
 		return stored, nil
 	}
-	checked := compression{name: method.name, open: func(r io.Reader) (io.Reader, func(bool), error) {
+	stream := fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
+	checked := compression{name: method.name, stream: stream, open: func(r io.Reader) (io.Reader, func(bool), error) {
 		out, done, err := method.open(r)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
 	}}
