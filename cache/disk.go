@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	iofs "io/fs"
 	"log/slog"
 	"os"
@@ -133,15 +134,14 @@ func fileNames(dir string) map[string]bool {
 
 // Save keeps data under name.
 func (d *Disk) Save(name string, data []byte) {
-	b := encodeSidecar(name, data)
-	if int64(len(b)) > d.limit {
+	if int64(sidecarHeader+len(name)+len(data)+4) > d.limit {
 		return
 	}
 	blob, err := d.create(name, sidecarExt)
 	if err != nil {
 		return
 	}
-	if _, err := blob.Write(b); err != nil {
+	if err := writeSidecar(blob, name, data); err != nil {
 		blob.Discard()
 		return
 	}
@@ -168,14 +168,21 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func encodeSidecar(name string, data []byte) []byte {
-	b := make([]byte, 0, sidecarHeader+len(name)+len(data)+4)
-	b = append(b, sidecarMagic...)
-	b = binary.LittleEndian.AppendUint32(b, sidecarVersion)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(data)))
-	b = append(append(b, name...), data...)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+// writeSidecar writes data as it is: it may be large, and a copy of it would
+// be as large again.
+func writeSidecar(w io.Writer, name string, data []byte) error {
+	head := append(make([]byte, 0, sidecarHeader+len(name)), sidecarMagic...)
+	head = binary.LittleEndian.AppendUint32(head, sidecarVersion)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(name)))
+	head = binary.LittleEndian.AppendUint64(head, uint64(len(data)))
+	head = append(head, name...)
+	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data)
+	for _, b := range [][]byte{head, data, binary.LittleEndian.AppendUint32(nil, sum)} {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func decodeSidecar(b []byte, name string) ([]byte, error) {
