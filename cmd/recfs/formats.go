@@ -24,7 +24,7 @@ type formatOptions struct {
 	mapres      string
 	schemas     []string
 	dictDirs    []string
-	maxChunk    byteSize // 0: the default of each format
+	maxChunk    byteSize // of hcrp and butter; 0: the default of each
 	maxData     byteSize
 	maxMetadata byteSize
 }
@@ -35,7 +35,7 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.mapres, "mapres", "", "take the images that maps name but do not hold from this `DIR`")
 	flags.StringArrayVar(&o.schemas, "schema", nil, "event schema for hcrp recordings in this `FILE` (may be repeated)")
 	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "zstd dictionaries for hcrp recordings in this `DIR` (may be repeated)")
-	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, else 256MiB")
+	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks of hcrp and butter that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, 256MiB for butter")
 	flags.Var(&o.maxData, "max-data", "refuse data items of maps that are larger when decompressed")
 	flags.Var(&o.maxMetadata, "max-metadata", "refuse metadata that is larger when decompressed")
 }
