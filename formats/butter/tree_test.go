@@ -37,6 +37,12 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+func TestSaved(t *testing.T) {
+	nodestest.Saved(t, "../../testdata/butter/saved.sums", echovr.SavedVersion,
+		func(b []byte) []byte { return scanned(t, b).Marshal() },
+		"../../testdata/butter/*.txtar", "../../testdata/archive/butter/*.butter")
+}
+
 // openBroken opens a file that may be damaged; nil if it does not open.
 func openBroken(t testing.TB, b []byte) nodes.Dir {
 	dir, err := New(Options{}).Open(t.Context(), formats.BytesSource("x.butter", b, time.Unix(1e9, 0)), newCache(t))

@@ -169,6 +169,10 @@ func (t *tree) dataList() []dataEntry {
 // kept on disk: less is inflated as fast as a file is opened.
 const smallIndex = 8 << 20
 
+// indexRevision is raised whenever a scan of the same file would find other
+// problems or say them in other words, or they are saved in another form.
+const indexRevision = 1
+
 // A savedIndex is what is kept on disk of a scan. Everything in front of the
 // problems must fit for them to be true again.
 type savedIndex struct {
@@ -180,7 +184,7 @@ type savedIndex struct {
 }
 
 func (t *tree) savedIndex(problems problemList) savedIndex {
-	return savedIndex{1, t.src.Size, t.src.ModTime.UTC(), t.r.MaxData, problems}
+	return savedIndex{indexRevision, t.src.Size, t.src.ModTime.UTC(), t.r.MaxData, problems}
 }
 
 func (t *tree) indexName(struct{}) string {

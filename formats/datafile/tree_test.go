@@ -394,6 +394,21 @@ func TestDurableIndex(t *testing.T) {
 	}
 }
 
+func TestSaved(t *testing.T) {
+	nodestest.Saved(t, testdata+"/saved.sums", indexRevision, func(b []byte) []byte {
+		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return nil
+		}
+		tree := newTree(formats.BytesSource("test.map", b, testTime), r, nil, newCache(t))
+		problems, _, err := tree.findProblems(t.Context(), struct{}{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree.encodeIndex(problems)
+	}, testdata+"/*.txtar", testdata+"/broken/*.map", samples+"/*.map")
+}
+
 type store map[string][]byte
 
 func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }

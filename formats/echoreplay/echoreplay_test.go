@@ -13,6 +13,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/echovr"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -245,6 +246,20 @@ func TestSamples(t *testing.T) {
 			t.Errorf("%s: %s: %v", file, name, err)
 		}
 	}
+}
+
+func TestSaved(t *testing.T) {
+	nodestest.Saved(t, "../../testdata/butter/saved-echoreplay.sums", echovr.SavedVersion, func(b []byte) []byte {
+		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := r.Scan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Marshal()
+	}, "../../testdata/archive/butter/*.echoreplay")
 }
 
 // FuzzOrder holds what is shown of a document to the document.

@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// indexVersion is the first byte of a stored index. Change it with the layout or with what a pass finds.
+// indexVersion is the first byte of a stored index. It is raised whenever the index of the same log would be stored as other
+// bytes: with the layout, and with what a pass finds or says.
 const indexVersion = 1
 
 var errIndex = errors.New("the stored index does not fit the log")

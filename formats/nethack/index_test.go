@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"recfs/nodes/nodestest"
 )
 
 // sampleGame writes a game with three backups whose diffs mix the formats.
@@ -326,6 +328,12 @@ func TestResumeRewritten(t *testing.T) {
 }
 
 // TestStoredIndexDamaged holds that no stored bytes make a panic.
+func TestSaved(t *testing.T) {
+	nodestest.Saved(t, "../../testdata/nethack/saved.sums", indexVersion,
+		func(log []byte) []byte { return mustIndex(t, log).encode() },
+		"../../testdata/nethack/*.txtar", "../../testdata/archive/nethack/*.nhgame")
+}
+
 func TestStoredIndexDamaged(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	x := mustIndex(t, log)

@@ -32,18 +32,7 @@ const recordingFile = "recording.hex"
 // rewritten, for a person to read the diff.
 func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, error)) {
 	t.Helper()
-	ar, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == recordingFile })
-	if i < 0 {
-		t.Fatalf("%s has no %s", file, recordingFile)
-	}
-	recording, err := ParseHex(ar.Files[i].Data)
-	if err != nil {
-		t.Fatalf("%s: %s: %v", file, recordingFile, err)
-	}
+	recording, ar := readGolden(t, file)
 	root, err := open(recording)
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -64,6 +53,24 @@ func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, e
 	if diff := cmp.Diff(strings.Split(string(txtar.Format(ar)), "\n"), strings.Split(string(txtar.Format(got)), "\n")); diff != "" {
 		t.Errorf("%s (rewrite with -update): -want +got\n%s", file, diff)
 	}
+}
+
+// readGolden returns a golden archive and the recording in it.
+func readGolden(t *testing.T, file string) ([]byte, *txtar.Archive) {
+	t.Helper()
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == recordingFile })
+	if i < 0 {
+		t.Fatalf("%s has no %s", file, recordingFile)
+	}
+	recording, err := ParseHex(ar.Files[i].Data)
+	if err != nil {
+		t.Fatalf("%s: %s: %v", file, recordingFile, err)
+	}
+	return recording, ar
 }
 
 // render checks a tree and returns its files as those of a golden archive.
