@@ -189,9 +189,31 @@ func openSeekTable(f *os.File) (*spilled, error) {
 	return s, nil
 }
 
+// maxFrames is how many frames a seekable zstd file may have: the table of
+// them is held in memory.
+const maxFrames = 1 << 20
+
+// countFrames reads the end of a seekable zstd file: the number of frames, a
+// byte and a magic number.
+func countFrames(rs io.ReadSeeker) (uint32, error) {
+	var end [9]byte
+	if _, err := rs.Seek(-int64(len(end)), io.SeekEnd); err != nil {
+		return 0, err
+	}
+	_, err := io.ReadFull(rs, end[:])
+	return binary.LittleEndian.Uint32(end[:]), err
+}
+
 // openSeekableReader opens a seekable zstd file and returns where its last
 // frame ends.
 func openSeekableReader(rs io.ReadSeeker) (r *seekable.Reader, end int64, err error) {
+	n, err := countFrames(rs)
+	if err == nil && n > maxFrames {
+		err = errors.New("too many frames")
+	}
+	if err != nil {
+		return nil, 0, err
+	}
 	z, err := frameDecoder()
 	if err != nil {
 		return nil, 0, err

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -399,5 +400,21 @@ func TestNoted(t *testing.T) {
 	hurt = nil
 	if got, _ = read(t, root, "index.json"); got != "{\n  \"problems\": []\n}\n" {
 		t.Errorf("undamaged: %s", got)
+	}
+}
+
+// A table of no frames is small in a file, and large in memory.
+func TestSeekTableIsBounded(t *testing.T) {
+	const n = maxFrames + 1
+	b := binary.LittleEndian.AppendUint32(nil, 0x184D2A5E)
+	b = binary.LittleEndian.AppendUint32(b, 8*n+9)
+	b = append(b, make([]byte, 8*n)...)
+	b = append(binary.LittleEndian.AppendUint32(b, n), 0)
+	b = binary.LittleEndian.AppendUint32(b, 0x8F92EAB1)
+	c := cache.New(1<<20, nil)
+	defer c.Close()
+	a := newArchive(nil, nil, c, ArchiveOptions{})
+	if a.openSeekable(bytes.NewReader(b), int64(len(b)), nil) != nil {
+		t.Error("it is used as it is")
 	}
 }

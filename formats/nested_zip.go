@@ -14,12 +14,37 @@ import (
 	"github.com/klauspost/compress/zip"
 )
 
+// maxDirectory is how many bytes the directory of a zip may have: all of it is
+// held in memory.
+const maxDirectory = 64 * maxMembers
+
+// A directoryReader reads no more than so many bytes until that is done.
+type directoryReader struct {
+	io.ReaderAt
+	left int
+	done bool
+}
+
+func (d *directoryReader) ReadAt(p []byte, off int64) (int, error) {
+	if !d.done {
+		if d.left -= len(p); d.left < 0 {
+			return 0, errMembers
+		}
+	}
+	return d.ReaderAt.ReadAt(p, off)
+}
+
 // openZip reads the directory at the end of a zip.
 func openZip(ctx context.Context, a *archive, src Source) (*memberFS, error) {
-	r, err := zip.NewReader(src, src.Size)
-	if err != nil {
+	in := &directoryReader{ReaderAt: src, left: maxDirectory}
+	r, err := zip.NewReader(in, src.Size)
+	switch {
+	case errors.Is(err, errMembers):
+		return nil, &Error{"zip", 0, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)}
+	case err != nil:
 		return nil, &Error{"zip", 0, fmt.Errorf("%w: %w", ErrCorrupt, err)}
 	}
+	in.done = true
 	fsys := newMemberFS(src)
 	for _, f := range r.File {
 		if err := ctx.Err(); err != nil {
