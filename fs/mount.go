@@ -91,9 +91,8 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 		server.Serve()
 		s.log.Info("unmounted", "path", dir)
 	}()
-	if err := server.WaitMount(); err != nil {
-		return nil, errors.Join(err, s.Unmount())
-	}
+	// No server.WaitMount: the mount is there, and that opens a file in it. If
+	// we were killed meanwhile, the process would wait for itself for ever.
 	readAhead(dir)
 	s.log.Info("mounted", "path", dir)
 	return s, nil
@@ -280,14 +279,14 @@ func (s *Server) Unmount() error {
 			return nil
 		default:
 		}
-		err := Unmount(s.dir, false)
+		err := unmount(s.dir, false)
 		if err == nil {
 			<-s.done
 			return nil
 		}
 		if time.Now().After(deadline) {
 			s.log.Warn("detaching a mount that is in use", "path", s.dir, "err", err)
-			return Unmount(s.dir, true)
+			return unmount(s.dir, true)
 		}
 	}
 }
@@ -296,16 +295,22 @@ func (s *Server) Unmount() error {
 // succeeds even while it is in use: see [Server.Unmount].
 func Unmount(dir string, lazy bool) error {
 	dir, err := mountPoint(dir)
-	if err == nil {
-		err = unmount(dir, lazy)
-	}
 	if err != nil {
+		return fmt.Errorf("unmount %s: %w", dir, err)
+	}
+	return unmount(dir, lazy)
+}
+
+// unmount is Unmount of what mountPoint returned. It does not touch the mount
+// itself, so that its own server may call it.
+func unmount(dir string, lazy bool) error {
+	if err := detach(dir, lazy); err != nil {
 		return fmt.Errorf("unmount %s: %w", dir, err)
 	}
 	return nil
 }
 
-func unmount(dir string, lazy bool) error {
+func detach(dir string, lazy bool) error {
 	if !isOurs(dir) {
 		return errors.New("recfs is not mounted there")
 	}
