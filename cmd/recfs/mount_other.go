@@ -7,6 +7,8 @@ import (
 	"errors"
 )
 
-func (m *mountFlags) mount(context.Context, *env, []string) error {
-	return errors.New("mounting needs 64-bit Linux; recfs ls, cat, tree and cp work everywhere")
-}
+var errNoMount = errors.New("mounting needs 64-bit Linux; recfs ls, cat, tree and cp work everywhere")
+
+func (m *mountFlags) mount(context.Context, *env, []string) error { return errNoMount }
+
+func unmount(string, bool) error { return errNoMount }

@@ -43,13 +43,6 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	if !ok {
 		return fmt.Errorf("%s: not a recording", source)
 	}
-	made, err := makeMountPoint(source, dir)
-	if err != nil {
-		return err
-	}
-	if made {
-		defer os.Remove(dir)
-	}
 
 	// From here on a signal is one to unmount.
 	signals := make(chan os.Signal, 2)
@@ -59,7 +52,20 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return err
 	}
 
-	server, err := fs.Mount(dir, &mountRoot{tree, mon.entry()}, m.mountOptions(source, a))
+	made := false
+	defer func() { removeMountPoint(dir, made) }()
+	mount := func() (*fs.Server, error) {
+		madeNow, err := makeMountPoint(source, dir)
+		made = made || madeNow
+		if err != nil {
+			return nil, err
+		}
+		return fs.Mount(dir, &mountRoot{tree, mon.entry()}, m.mountOptions(source, a))
+	}
+	server, err := mount()
+	if errors.Is(err, iofs.ErrNotExist) { // removed by a mount that ended there this moment
+		server, err = mount()
+	}
 	if err != nil {
 		return err
 	}
@@ -115,37 +121,6 @@ func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
 			return st.Blocks * uint64(st.Bsize), st.Bavail * uint64(st.Bsize)
 		},
 	}
-}
-
-// makeMountPoint makes dir unless it is there and reports whether it did.
-func makeMountPoint(source, dir string) (made bool, err error) {
-	err = os.Mkdir(dir, 0o777)
-	made = err == nil
-	if err != nil && !errors.Is(err, iofs.ErrExist) {
-		return false, err
-	}
-	if err := checkApart(source, dir); err != nil {
-		if made {
-			os.Remove(dir)
-		}
-		return false, err
-	}
-	return made, nil
-}
-
-// checkApart refuses a mount inside its own source and one that hides it: we would wait for ourselves.
-func checkApart(source, dir string) error {
-	real, err := filepath.EvalSymlinks(source)
-	if err != nil {
-		return err
-	}
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = target
-	}
-	if contains(real, dir) || contains(dir, real) {
-		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
-	}
-	return nil
 }
 
 // leaveTerminal cuts the ties of a process in the background to where it was started.

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && (amd64 || arm64 || riscv64)
 
 package main
 
@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestSignals ends a mount in the foreground by each of its signals and listens to what the service
@@ -63,5 +65,83 @@ func expectState(t *testing.T, manager *net.UnixConn, want string) {
 	n, err := manager.Read(b)
 	if err != nil || string(b[:n]) != want {
 		t.Fatalf("told %q, %v; want %q", b[:n], err, want)
+	}
+}
+
+// TestMadeMountPoint mounts on a directory that is not there, and expects that it is not there after
+// the mount has ended, in whatever way.
+func TestMadeMountPoint(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	if err := unix.Setxattr(t.TempDir(), madeByUs, nil, 0); err != nil {
+		t.Skipf("no extended attributes here: %v", err)
+	}
+	source, mnt := t.TempDir(), filepath.Join(t.TempDir(), "mnt")
+	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := recfs(t, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	crash := func() {
+		t.Helper()
+		cmd := recfs(t, "mount", "-f", source, mnt)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	for range 5 { // one may still be ending when the next begins
+		run("mount", source, mnt)
+		run("umount", mnt)
+		if exists(mnt) {
+			t.Error("it is there when umount returns")
+		}
+	}
+
+	run("mount", source, mnt)
+	if err := unix.Unmount(mnt, 0); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "its removal by the server", func() bool { return !exists(mnt) })
+
+	crash()
+	run("umount", mnt)
+	if exists(mnt) {
+		t.Error("it is there after umount of a mount whose server was killed")
+	}
+
+	crash()
+	run("mount", source, mnt)
+	run("umount", mnt)
+	if exists(mnt) {
+		t.Error("it is there after the mount that followed one whose server was killed")
+	}
+
+	if err := os.Mkdir(mnt, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	run("mount", source, mnt)
+	run("umount", mnt)
+	if !exists(mnt) {
+		t.Error("a directory that was there before is gone")
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
 	}
 }

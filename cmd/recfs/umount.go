@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
-
-	"recfs/fs"
 )
 
 func umountCommand(flags *pflag.FlagSet) runFunc {
@@ -14,6 +12,6 @@ func umountCommand(flags *pflag.FlagSet) runFunc {
 		if len(args) != 1 {
 			return usagef("umount: name one MOUNTPOINT")
 		}
-		return fs.Unmount(args[0], *lazy)
+		return unmount(args[0], *lazy)
 	}
 }

@@ -1,0 +1,68 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"recfs/fs"
+)
+
+// madeByUs is an extended attribute of the directories that recfs made to mount on. It outlives a
+// server that was killed, so that the next mount or umount knows that nobody else wants them.
+const madeByUs = "user.recfs.made"
+
+// makeMountPoint makes dir unless it is there and reports whether it did.
+func makeMountPoint(source, dir string) (made bool, err error) {
+	err = os.Mkdir(dir, 0o777)
+	made = err == nil
+	if err != nil && !errors.Is(err, iofs.ErrExist) {
+		return false, err
+	}
+	if made {
+		_ = unix.Setxattr(dir, madeByUs, nil, 0) // where the file system has them
+	}
+	return made, checkApart(source, dir)
+}
+
+// removeMountPoint removes dir if recfs made it, now or earlier, and nothing is mounted there or lies
+// in it.
+func removeMountPoint(dir string, made bool) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return
+	}
+	if _, err := unix.Getxattr(dir, madeByUs, nil); made || err == nil {
+		os.Remove(dir)
+	}
+}
+
+// unmount ends the mount at dir, whichever process serves it or no longer does.
+func unmount(dir string, lazy bool) error {
+	if err := fs.Unmount(dir, lazy); err != nil {
+		return err
+	}
+	removeMountPoint(dir, false)
+	return nil
+}
+
+// checkApart refuses a mount inside its own source and one that hides it: we would wait for ourselves.
+func checkApart(source, dir string) error {
+	real, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	if contains(real, dir) || contains(dir, real) {
+		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
+	}
+	return nil
+}
