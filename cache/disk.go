@@ -266,6 +266,10 @@ func (d *Disk) reserve(had, n int64) error {
 		_, gone := remove(items, d.used-d.limit*9/10)
 		d.used -= gone
 	}
+	if d.used > d.limit { // the rest is being written
+		d.used -= n
+		return errFull
+	}
 	return nil
 }
 

@@ -308,3 +308,35 @@ func TestSavedOnly(t *testing.T) {
 		t.Error("not remembered")
 	}
 }
+
+// What several write at the same time stays within the limit, too.
+func TestDiskBoundsWhatIsWritten(t *testing.T) {
+	const limit = 1 << 20
+	d := NewDisk(t.TempDir(), limit, nil)
+	var blobs []*Blob
+	for _, name := range []string{"a", "b", "c"} {
+		b, err := d.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blobs = append(blobs, b)
+	}
+	full := 0
+	for range 10 {
+		for _, b := range blobs {
+			if _, err := b.Write(make([]byte, limit/10)); err != nil {
+				full++
+			}
+		}
+	}
+	items, err := d.Items()
+	if err != nil || sum(items) > limit || sum(items) < limit*8/10 || full == 0 {
+		t.Errorf("%d bytes of %d, %d writes refused, %v", sum(items), limit, full, err)
+	}
+	blobs[0].Discard()
+	if _, err := blobs[1].Write(make([]byte, limit/10)); err != nil {
+		t.Errorf("after there is room again: %v", err)
+	}
+	blobs[1].Discard()
+	blobs[2].Discard()
+}
