@@ -35,12 +35,12 @@ func BenchmarkLines(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n = 0
-		for i := range r.Entries {
+		for i := range r.Chunks() {
 			body, err := r.Body(i)
 			if err != nil {
 				b.Fatal(err)
 			}
-			n += len(decodeChunk(r.Header, schema, r.limits, i, r.Entries[i], body).Lines())
+			n += len(decodeChunk(r.Header, schema, r.limits, i, r.Entry(i), body).Lines())
 		}
 	}
 	b.SetBytes(int64(n))
@@ -52,7 +52,7 @@ func BenchmarkBodies(b *testing.B) {
 	n := int64(0)
 	for b.Loop() {
 		n = 0
-		for i := range r.Entries {
+		for i := range r.Chunks() {
 			body, err := r.Body(i)
 			if err != nil {
 				b.Fatal(err)
@@ -67,9 +67,9 @@ func BenchmarkBodies(b *testing.B) {
 func BenchmarkBareZstd(b *testing.B) {
 	r := longRecording(b)
 	var frames [][]byte
-	for i := range r.Entries {
+	for i := range r.Chunks() {
 		p := r.place(i)
-		f := make([]byte, r.Entries[i].Stored)
+		f := make([]byte, r.Entry(i).Stored)
 		if err := readFull(r.at(p), f, p.offset); err != nil {
 			b.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func BenchmarkState(b *testing.B) {
 	}
 	t := &theatre{ctx: b.Context(), layout: r.Header.Layout, scan: s, decode: rec.decode}
 	for b.Loop() {
-		if _, err := t.state(r.Entries[len(r.Entries)/2].Start + 50); err != nil {
+		if _, err := t.state(r.Entry(r.Chunks()/2).Start + 50); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -127,10 +127,10 @@ func BenchmarkState(b *testing.B) {
 // reports how many bytes beyond preamble and chunk were read for that.
 func BenchmarkColdTick(b *testing.B) {
 	r := longRecording(b)
-	i := len(r.Entries) / 2
+	i := r.Chunks() / 2
 	c := testCache(b, nil)
 	format := New(Options{})
-	name := fmt.Sprintf("ticks/%d.json", r.Entries[i].Start)
+	name := fmt.Sprintf("ticks/%d.json", r.Entry(i).Start)
 	for b.Loop() {
 		counter := &countingReader{r: r.file}
 		src := formats.Source{ReaderAt: counter, Name: "a.hcrp", Size: r.size, Stored: r.size, ModTime: testTime}
@@ -141,7 +141,7 @@ func BenchmarkColdTick(b *testing.B) {
 		if _, err := read(b, dir, name); err != nil {
 			b.Fatal(err)
 		}
-		need := max(r.Header.IndexEnd(), min(r.size, firstRead)) + r.Entries[i].Stored
+		need := max(r.Header.IndexEnd(), min(r.size, firstRead)) + r.Entry(i).Stored
 		b.ReportMetric(float64(counter.n.Load()-need), "extra-bytes")
 	}
 }

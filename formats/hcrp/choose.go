@@ -35,7 +35,7 @@ func chooseSchema(r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schem
 	var best *Schema
 	events := -1
 	for i, s := range append(given, own...) {
-		c := decodeChunk(r.Header, s, r.limits, number, r.Entries[number], body)
+		c := decodeChunk(r.Header, s, r.limits, number, r.Entry(number), body)
 		if len(c.problems) == 0 {
 			return s, nil
 		}
@@ -95,7 +95,7 @@ func first(lists ...[]*Schema) *Schema {
 // firstWithEvent returns the first readable chunk that has an event; its
 // body is nil if there is none.
 func (r *Reader) firstWithEvent() (number int, body []byte, err error) {
-	for i := range r.Entries {
+	for i := range r.Chunks() {
 		body, err := r.Body(i)
 		var bad *damage
 		if errors.As(err, &bad) {
@@ -104,7 +104,7 @@ func (r *Reader) firstWithEvent() (number int, body []byte, err error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		if hasEvent(r.Header.Layout, &r.Entries[i], body) {
+		if hasEvent(r.Header.Layout, r.Entry(i), body) {
 			return i, body, nil
 		}
 	}
@@ -113,7 +113,7 @@ func (r *Reader) firstWithEvent() (number int, body []byte, err error) {
 
 // hasEvent tells whether a record of the body has events, which can be seen
 // without knowing what they are.
-func hasEvent(l Layout, e *Entry, body []byte) bool {
+func hasEvent(l Layout, e Entry, body []byte) bool {
 	c := wire.NewCursor(formatName, body, 0)
 	if l == Design && e.Snapshot() {
 		c.Skip(int(varint(c)))

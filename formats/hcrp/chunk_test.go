@@ -79,7 +79,7 @@ func TestWriterAndReaderAgree(t *testing.T) {
 					if !bytes.Equal(body, want.body) {
 						rt.Fatalf("chunk %d: another body", i)
 					}
-					c := decodeChunk(r.Header, h.schema, r.limits, i, r.Entries[i], body)
+					c := decodeChunk(r.Header, h.schema, r.limits, i, r.Entry(i), body)
 					if len(c.problems) > 0 {
 						rt.Fatal(c.problems)
 					}

@@ -60,11 +60,11 @@ func (r *Reader) compactedSize() (int64, error) {
 		return 0, formats.Errorf(formatName, r.Header.IndexOffset(), errTruncated, "the index is not whole")
 	}
 	n := r.Header.IndexEnd()
-	for i := range r.Entries {
+	for i := range r.Chunks() {
 		if !r.hasStored(i) {
 			return 0, fmt.Errorf("chunk %d: %w", i, r.missing(i))
 		}
-		n += r.Entries[i].Stored
+		n += r.Entry(i).Stored
 	}
 	return n, nil
 }
@@ -79,8 +79,8 @@ func (r *Reader) compacted() (io.ReaderAt, error) {
 	offset := r.Header.IndexEnd()
 	s := &sequence{}
 	s.add(bytesReader(preamble), offset)
-	for i := range r.Entries {
-		e, p := &r.Entries[i], r.place(i)
+	for i := range r.Chunks() {
+		e, p := r.Entry(i), r.place(i)
 		binary.BigEndian.PutUint64(preamble[e.rawAt:], uint64(offset))
 		s.add(io.NewSectionReader(r.at(p), p.offset, e.Stored), e.Stored)
 		offset += e.Stored
@@ -160,15 +160,16 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 	var kept []Entry
 	var frame []byte
 	var offset, done, all int64
-	for i := range r.Entries {
-		all += max(r.Entries[i].Size, 0)
+	for i := range r.Chunks() {
+		all += max(r.Entry(i).Size, 0)
 	}
-	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Start < 0 || e.Ticks <= 0 {
+	for i := range r.Chunks() {
+		if e := r.Entry(i); e.Start < 0 || e.Ticks <= 0 {
 			report.Missing = append(report.Missing, r.flaw(i).Problem)
 		}
 	}
-	for _, i := range r.byTick {
+	for _, n := range r.byTick {
+		i := int(n)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -185,7 +186,7 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 		if _, err := scratch.Write(frame); err != nil {
 			return nil, err
 		}
-		e := r.Entries[i]
+		e := r.Entry(i)
 		e.Raw, e.Stored = offset, int64(len(frame))
 		kept = append(kept, e)
 		offset += e.Stored
@@ -225,12 +226,12 @@ func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
 // appendIndex appends an index whose byte offsets are moved by base.
 func appendIndex(dst []byte, list []Entry, base int64) []byte {
 	for i := range list {
-		dst = appendEntry(dst, &list[i], base)
+		dst = appendEntry(dst, list[i], base)
 	}
 	return dst
 }
 
-func appendEntry(dst []byte, e *Entry, base int64) []byte {
+func appendEntry(dst []byte, e Entry, base int64) []byte {
 	dst = appendVarint(dst, e.Start)
 	dst = appendVarint(dst, e.Ticks)
 	dst = append(dst, e.Flags)

@@ -40,6 +40,8 @@
 //     and the last line of lines/ and snapshots/, though the ticks are whole.
 //   - An entity, or a slot of an item, whose number is beyond an int64 (a u64
 //     can be) shows in its events, but states and tracks do not follow it.
+//   - Of an index of more than 64 MiB (some five million chunks) the chunks in
+//     front are shown, and an index.count says so.
 //   - The tick in which decoding stopped gives no row in tracks/ and ghost.csv.
 //   - A frame found by salvage that does not decompress is listed without
 //     size.

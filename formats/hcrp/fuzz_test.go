@@ -72,7 +72,7 @@ func FuzzIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for i := range r.Entries {
+		for i := range r.Chunks() {
 			if _, err := r.Body(i); err != nil && !errors.Is(err, formats.ErrCorrupt) {
 				t.Fatal(err)
 			}

@@ -19,7 +19,6 @@ const firstRead = 256 << 10
 // demand. It is safe for concurrent use.
 type Reader struct {
 	Header   *Header
-	Entries  []Entry
 	Dir      bool              // a directory of segments; else a file
 	Finished bool              // the directory has the marker
 	Problems []formats.Problem // those known without decompressing anything
@@ -35,8 +34,9 @@ type Reader struct {
 	size     int64
 	segments []segment
 	limits   Limits
-	byTick   []int   // chunks by first tick, then number
-	lasts    []int64 // the greatest last tick of byTick up to there
+	entries  []packedEntry
+	byTick   []int32  // chunks by first tick, then number
+	lasts    []uint32 // the greatest last tick of byTick up to there
 	unpacker *unpacker
 	dictSum  []byte // of the dictionary, if there is one
 }
@@ -54,6 +54,12 @@ func (p place) segmentOrNil() *int {
 	n := int(p.segment)
 	return &n
 }
+
+// Chunks returns how many chunks there are.
+func (r *Reader) Chunks() int { return len(r.entries) }
+
+// Entry returns what the index says of chunk i.
+func (r *Reader) Entry(i int) Entry { return r.entries[i].unpack(r.Header.IndexOffset()) }
 
 // NewReader opens a recording that is one file. fsys is where it was found
 // and may be nil. An error of the recording is a *HeaderError.
@@ -105,7 +111,7 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 	if err := r.readIndex(head, &problems); err != nil {
 		return err
 	}
-	r.segmented = r.Dir || len(r.Entries) > 0 && r.Entries[0].Raw == 0
+	r.segmented = r.Dir || r.Chunks() > 0 && r.Entry(0).Raw == 0
 	r.sortEntries()
 	r.checkEntries(&problems)
 	dict, err := findDictionary(h.Dictionary, opt.DictDirs, fsys, r.limits)
@@ -181,32 +187,37 @@ func (r *Reader) readIndex(head []byte, problems *problemList) error {
 		return nil
 	}
 	h := r.Header
-	n := min(h.IndexLength, r.size-h.IndexOffset(), r.limits.Index)
+	there := min(h.IndexLength, r.size-h.IndexOffset())
+	n := min(there, r.limits.Index)
 	b, err := r.part(head, h.IndexOffset(), n)
 	if err != nil {
 		return err
 	}
 	c := wire.NewCursor(formatName, b, h.IndexOffset())
-	r.Entries = make([]Entry, 0, min(h.ChunkCount, n/minEntry))
-	for int64(len(r.Entries)) < h.ChunkCount && c.Len() > 0 {
+	r.entries = make([]packedEntry, 0, min(h.ChunkCount, n/minEntry))
+	for int64(r.Chunks()) < h.ChunkCount && c.Len() > 0 {
 		e := parseEntry(c)
 		if c.Err() == nil {
-			r.Entries = append(r.Entries, e)
+			r.entries = append(r.entries, e.pack(h.IndexOffset()))
 			continue
 		}
-		if errors.Is(c.Err(), errTruncated) {
-			problems.add(codeIndexTruncated, e.at, "the index ends inside entry %d", len(r.Entries))
-		} else {
-			problems.add(codeIndexEntry, e.at, "entry %d: %s", len(r.Entries), reasonOf(c.Err()))
+		switch {
+		case !errors.Is(c.Err(), errTruncated):
+			problems.add(codeIndexEntry, e.at, "entry %d: %s", r.Chunks(), reasonOf(c.Err()))
+		case n == there:
+			problems.add(codeIndexTruncated, e.at, "the index ends inside entry %d", r.Chunks())
 		}
 	}
-	if n < h.IndexLength {
-		problems.add(codeIndexTruncated, h.IndexOffset()+n, "%d of %d bytes of the index are there", n, h.IndexLength)
+	if there < h.IndexLength {
+		problems.add(codeIndexTruncated, h.IndexOffset()+there, "%d of %d bytes of the index are there", there, h.IndexLength)
 	}
-	got := int64(len(r.Entries))
-	if got != h.ChunkCount {
+	got := int64(r.Chunks())
+	switch {
+	case n < there:
+		problems.add(codeIndexCount, h.IndexOffset()+n, "%d bytes of index, %d are the limit: only the first %d of %d chunks are shown", there, n, got, h.ChunkCount)
+	case got != h.ChunkCount:
 		problems.add(codeIndexCount, h.IndexOffset(), "%d entries in the index, the header says %d", got, h.ChunkCount)
-	} else if c.Len() > 0 {
+	case c.Len() > 0:
 		problems.add(codeIndexCount, c.Offset(), "%d bytes of the index behind its %d entries", c.Len(), got)
 	}
 	r.whole = got == h.ChunkCount && c.Len() == 0 && c.Err() == nil && n == h.IndexLength
@@ -215,7 +226,7 @@ func (r *Reader) readIndex(head []byte, problems *problemList) error {
 
 // place returns where the stored bytes of chunk i begin.
 func (r *Reader) place(i int) place {
-	raw := r.Entries[i].Raw
+	raw := r.Entry(i).Raw
 	if r.segmented {
 		return place{raw >> 32, raw & 0xffffffff}
 	}
@@ -244,7 +255,7 @@ func (r *Reader) at(p place) io.ReaderAt {
 
 // hasStored tells whether all stored bytes of chunk i are there.
 func (r *Reader) hasStored(i int) bool {
-	e, p := &r.Entries[i], r.place(i)
+	e, p := r.Entry(i), r.place(i)
 	size, ok := r.extent(p)
 	return ok && e.Raw >= 0 && e.Stored > 0 && p.offset <= size-e.Stored
 }

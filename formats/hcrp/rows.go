@@ -2,20 +2,21 @@ package hcrp
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"math"
 	"sort"
 	"strconv"
-	"sync"
 )
 
 const (
 	trackHead = "tick,x,y,z,yaw,pitch\n"
 	ghostHead = "tick,time_ms,x,y,z,yaw,pitch\n"
-
-	maxPart = 256 << 20 // bytes of rows that one stretch may give
 )
+
+// A rowMaker is a watcher that makes rows.
+type rowMaker interface {
+	watcher
+	text() []byte
+}
 
 func appendTrackRow(dst []byte, n int64, p *position) []byte {
 	dst = strconv.AppendInt(dst, n, 10)
@@ -51,6 +52,8 @@ type ghostRows struct {
 	out    []byte
 	write  bool // append the rows to out, too
 }
+
+func (g *ghostRows) text() []byte { return g.out }
 
 func (g *ghostRows) event(*tick, int, bool) {}
 
@@ -91,6 +94,8 @@ type trackRows struct {
 	out    []byte
 }
 
+func (w *trackRows) text() []byte { return w.out }
+
 func (w *trackRows) event(t *tick, k int, placed bool) {
 	e := &w.chunk.events[k]
 	at := moment{t.n, k - t.first}
@@ -104,89 +109,6 @@ func (w *trackRows) tick(n int64) {
 		w.out = appendTrackRow(w.out, n, &w.pos)
 		w.placed = false
 	}
-}
-
-// A rowFile is the content of a CSV file whose rows are made from stretches
-// when they are read.
-type rowFile struct {
-	head  string
-	parts []part
-	ends  []int64 // offset behind each part, the head included
-	make  func(p *player, stretch int) ([]byte, error)
-	start func(stretch int) (*player, error) // a player in front of a stretch
-
-	mu     sync.Mutex
-	player *player // in front of stretch next
-	next   int
-	last   int    // the part that was made last; -1: none
-	rows   []byte // its rows
-}
-
-func newRowFile(head string, parts []part) *rowFile {
-	f := &rowFile{head: head, parts: parts, ends: make([]int64, len(parts)), last: -1}
-	n := int64(len(head))
-	for i, p := range parts {
-		n += p.Size
-		f.ends[i] = n
-	}
-	return f
-}
-
-// Size returns the number of bytes.
-func (f *rowFile) Size() int64 {
-	if len(f.ends) == 0 {
-		return int64(len(f.head))
-	}
-	return f.ends[len(f.ends)-1]
-}
-
-// ReadAt implements io.ReaderAt.
-func (f *rowFile) ReadAt(b []byte, off int64) (n int, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if off < int64(len(f.head)) {
-		n = copy(b, f.head[off:])
-	}
-	i := sort.Search(len(f.ends), func(i int) bool { return f.ends[i] > off+int64(n) })
-	for ; n < len(b) && i < len(f.parts); i++ {
-		rows, err := f.part(i)
-		if err != nil {
-			return n, err
-		}
-		n += copy(b[n:], rows[off+int64(n)-(f.ends[i]-f.parts[i].Size):])
-	}
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// part returns the rows of part i. Read in order, each stretch is played
-// once.
-func (f *rowFile) part(i int) ([]byte, error) {
-	if f.last == i {
-		return f.rows, nil
-	}
-	p := f.parts[i]
-	if p.Size > maxPart {
-		return nil, fmt.Errorf("%d bytes of rows in one stretch, %d are the limit", p.Size, maxPart)
-	}
-	if f.player == nil || f.next != p.Stretch {
-		var err error
-		if f.player, err = f.start(p.Stretch); err != nil {
-			f.player = nil
-			return nil, err
-		}
-	}
-	rows, err := f.make(f.player, p.Stretch)
-	f.next, f.last, f.rows = p.Stretch+1, i, rows
-	if err == nil && int64(len(rows)) != p.Size {
-		err = fmt.Errorf("%d bytes of rows, %d were counted", len(rows), p.Size)
-	}
-	if err != nil {
-		f.player, f.last = nil, -1
-	}
-	return rows, err
 }
 
 // A theatre plays the stretches of a scan.
@@ -230,37 +152,56 @@ func (t *theatre) play(p *player, stretch int, through int64, watch func(*chunk)
 	return nil
 }
 
+// rows returns the content of a CSV file: a head, then parts whose rows watch
+// makes. Read in order, each stretch is played once.
+func (t *theatre) rows(head string, parts []part, watch func(*player, *chunk) rowMaker) *pieces {
+	f := newPieces()
+	f.add(int64(len(head)))
+	for _, p := range parts {
+		f.add(p.Size)
+	}
+	var p *player // in front of stretch next
+	next := 0
+	f.make = func(i int) ([]byte, error) {
+		if i == 0 {
+			return []byte(head), nil
+		}
+		stretch := parts[i-1].Stretch
+		var err error
+		if p == nil || next != stretch {
+			p, err = t.before(stretch)
+		}
+		var rows rowMaker
+		if err == nil {
+			err = t.play(p, stretch, t.scan.stretches[stretch].Last, func(c *chunk) watcher {
+				rows = watch(p, c)
+				return rows
+			})
+		}
+		if err != nil {
+			p = nil
+			return nil, err
+		}
+		next = stretch + 1
+		return rows.text(), nil
+	}
+	return f
+}
+
 // ghost returns the content of export/ghost.csv.
-func (t *theatre) ghost() *rowFile {
+func (t *theatre) ghost() *pieces {
 	var parts []part
 	for i := range t.scan.stretches {
 		if n := t.scan.stretches[i].Ghost; n > 0 {
 			parts = append(parts, part{i, n})
 		}
 	}
-	f := newRowFile(ghostHead, parts)
-	f.start = t.before
-	f.make = func(p *player, stretch int) ([]byte, error) {
-		g := &ghostRows{player: p, write: true}
-		err := t.play(p, stretch, t.scan.stretches[stretch].Last, func(*chunk) watcher { return g })
-		return g.out, err
-	}
-	return f
+	return t.rows(ghostHead, parts, func(p *player, _ *chunk) rowMaker { return &ghostRows{player: p, write: true} })
 }
 
 // track returns the content of a file in tracks/.
-func (t *theatre) track(tr *track) *rowFile {
-	f := newRowFile(trackHead, tr.Parts)
-	f.start = t.before
-	f.make = func(p *player, stretch int) ([]byte, error) {
-		w := &trackRows{track: tr, player: p}
-		err := t.play(p, stretch, t.scan.stretches[stretch].Last, func(c *chunk) watcher {
-			w.chunk = c
-			return w
-		})
-		return w.out, err
-	}
-	return f
+func (t *theatre) track(tr *track) *pieces {
+	return t.rows(trackHead, tr.Parts, func(p *player, c *chunk) rowMaker { return &trackRows{track: tr, player: p, chunk: c} })
 }
 
 // state returns the world after tick n as compact JSON, or errUnknownTick.

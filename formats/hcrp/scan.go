@@ -114,12 +114,12 @@ type scanner struct {
 func newScanner(r *Reader, decode func(context.Context, int) (*chunk, error)) *scanner {
 	s := &scanner{
 		reader: r, decode: decode, player: newPlayer(r.Header.Layout),
-		scan:    &scan{rows: newRows(len(r.Entries)), names: map[string]int64{}},
+		scan:    &scan{rows: newRows(r.Chunks()), names: map[string]int64{}},
 		mark:    mark{unknown: -1, sound: true},
 		current: map[int64]int{}, lives: map[int64]int{},
 	}
 	if len(r.byTick) > 0 {
-		s.next = r.Entries[r.byTick[0]].Start
+		s.next = r.Entry(int(r.byTick[0])).Start
 	}
 	return s
 }
@@ -130,14 +130,14 @@ func newScanner(r *Reader, decode func(context.Context, int) (*chunk, error)) *s
 func (s *scanner) run(ctx context.Context) (*scan, error) {
 	order := s.reader.byTick
 	end := len(order)
-	for end > s.chunks && s.reader.flaw(order[end-1]) != nil {
+	for end > s.chunks && s.reader.flaw(int(order[end-1])) != nil {
 		end--
 	}
 	for ; s.chunks < end; s.chunks++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		i := order[s.chunks]
+		i := int(order[s.chunks])
 		c, err := s.decode(ctx, i)
 		var bad *damage
 		switch {
@@ -155,9 +155,9 @@ func (s *scanner) run(ctx context.Context) (*scan, error) {
 	s.stretches = len(s.scan.stretches)
 	s.scan.mark = s.mark
 	for _, i := range order[end:] {
-		s.unreadable(i)
+		s.unreadable(int(i))
 	}
-	s.scan.complete = s.sound && s.reader.whole && len(order) == len(s.reader.Entries)
+	s.scan.complete = s.sound && s.reader.whole && len(order) == s.reader.Chunks()
 	slices.SortStableFunc(s.scan.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	s.scan.ticks.finish()
 	return s.scan, nil
@@ -166,8 +166,8 @@ func (s *scanner) run(ctx context.Context) (*scan, error) {
 // unreadable notes a chunk of which nothing can be had.
 func (s *scanner) unreadable(i int) {
 	s.sound, s.lost = false, true
-	s.reach(s.reader.Entries[i].Start)
-	s.unknown = max(s.unknown, s.reader.Entries[i].Last())
+	s.reach(s.reader.Entry(i).Start)
+	s.unknown = max(s.unknown, s.reader.Entry(i).Last())
 }
 
 // chunk takes in a decoded chunk.

@@ -25,7 +25,7 @@ func (s *scan) weight() int64 {
 
 // pack returns the scan up to its mark as it lies on disk. order are the
 // chunks in the order of ticks.
-func (s *scan) pack(order []int) []byte {
+func (s *scan) pack(order []int32) []byte {
 	var p packer
 	p.uint(scanVersion)
 	p.seal(&s.seal)
@@ -135,7 +135,7 @@ func (p *packer) track(t *track) {
 
 // unpackScan reads what pack returned, if it is the scan of a recording with
 // these chunks.
-func unpackScan(b []byte, order []int, chunks int) (*scan, error) {
+func unpackScan(b []byte, order []int32, chunks int) (*scan, error) {
 	r := unpacking(b)
 	if v := r.uint(); v != scanVersion {
 		return nil, formats.Corrupt(formatName, 0, "an index of version %d", v)

@@ -100,8 +100,8 @@ func TestScanGoesOnWithoutTheStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := live.look("a long recording", r, int64(len(file)-cut), testTime)
-		if n > 5*r.Entries[99].Stored {
-			t.Errorf("%d bytes were read to scan one more chunk of %d", n, r.Entries[99].Stored)
+		if n > 5*r.Entry(99).Stored {
+			t.Errorf("%d bytes were read to scan one more chunk of %d", n, r.Entry(99).Stored)
 		}
 	}
 }

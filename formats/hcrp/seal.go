@@ -34,9 +34,10 @@ func (rec *recording) sealOf(n int) (s seal, err error) {
 	used := map[int64]bool{}
 	var last place
 	var b []byte
-	for _, i := range r.byTick[:n] {
+	for _, k := range r.byTick[:n] {
+		i := int(k)
 		b = binary.BigEndian.AppendUint64(b[:0], uint64(i))
-		h.Write(appendEntry(b, &r.Entries[i], 0))
+		h.Write(appendEntry(b, r.Entry(i), 0))
 		last = r.place(i)
 		used[last.segment] = true
 	}
@@ -54,7 +55,7 @@ func (rec *recording) sealOf(n int) (s seal, err error) {
 	}
 	h.Sum(s.sum[:0])
 	h.Reset()
-	stored := min(r.Entries[r.byTick[n-1]].Stored, sealedBytes)
+	stored := min(r.Entry(int(r.byTick[n-1])).Stored, sealedBytes)
 	_, err = io.Copy(h, io.NewSectionReader(r.at(last), last.offset, stored))
 	h.Sum(s.end[:0])
 	return s, err
@@ -96,7 +97,7 @@ func (rec *recording) sealed(s *scan, err error) (*scan, error) {
 // recording.
 func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
 	r := rec.reader
-	old, err := unpackScan(b, r.byTick, len(r.Entries))
+	old, err := unpackScan(b, r.byTick, r.Chunks())
 	if err != nil {
 		return nil, err
 	}

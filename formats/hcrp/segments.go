@@ -130,8 +130,8 @@ func (r *Reader) segment(n int64) *segment {
 // used returns how far the index uses each segment; -1 is the file.
 func (r *Reader) used() map[int64]int64 {
 	used := map[int64]int64{}
-	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Stored > 0 {
+	for i := range r.Chunks() {
+		if e := r.Entry(i); e.Stored > 0 {
 			p := r.place(i)
 			used[p.segment] = max(used[p.segment], addSat(p.offset, e.Stored))
 		}

@@ -67,7 +67,8 @@ type recording struct {
 	chunks *cache.Memo[int, *chunk]
 	scans  *cache.Memo[struct{}, *scanned]
 	states *cache.Memo[int64, []byte]
-	texts  *cache.Memo[string, []byte] // documents by name
+	index  *cache.Memo[struct{}, *index]
+	texts  *cache.Memo[string, []byte] // other documents by name
 }
 
 // newTree returns the tree of an opened recording. when is the time of its
@@ -85,11 +86,12 @@ func newTree(src formats.Source, r *Reader, opt Options, c *cache.Cache, when ti
 	rec.chunks = cache.NewMemo(c, rec.loadChunk)
 	rec.scans = rec.newScans(c)
 	rec.states = cache.NewMemo(c, rec.loadState)
+	rec.index = cache.NewMemo(c, rec.loadIndex)
 	rec.texts = cache.NewMemo(c, rec.loadText)
 
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
-		{Name: indexName, File: rec.textFile(indexName)},
+		{Name: "index.json", File: &contentFile{rec.openIndex}},
 		{Name: "metadata", File: rec.metadataFile()},
 		{Name: metadataName, File: rec.textFile(metadataName)},
 		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},

@@ -36,7 +36,7 @@ func (rec *recording) decode(_ context.Context, i int) (*chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeChunk(rec.reader.Header, rec.schema, rec.reader.limits, i, rec.reader.Entries[i], body), nil
+	return decodeChunk(rec.reader.Header, rec.schema, rec.reader.limits, i, rec.reader.Entry(i), body), nil
 }
 
 func (rec *recording) linesFile(i int) nodes.File {
@@ -189,7 +189,7 @@ func (rec *recording) theatre(ctx context.Context, s *scanned) *theatre {
 func (rec *recording) hasState(_ context.Context, n int64) (bool, error) {
 	r := rec.reader
 	order := r.byTick
-	return len(order) > 0 && n >= r.Entries[order[0]].Start && n <= r.lasts[len(order)-1], nil
+	return len(order) > 0 && n >= r.Entry(int(order[0])).Start && n <= int64(r.lasts[len(order)-1]), nil
 }
 
 // trackList returns tracks/.
@@ -201,13 +201,13 @@ func (rec *recording) trackList(s *scanned) nodes.Dir {
 		if t.Life > 1 {
 			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
 		}
-		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *theatre) *rowFile { return th.track(t) })})
+		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *theatre) *pieces { return th.track(t) })})
 	}
 	return nodes.List(entries...)
 }
 
 // rowsFile is a CSV file of rows made from the scan.
-func (rec *recording) rowsFile(size int64, content func(*theatre) *rowFile) nodes.File {
+func (rec *recording) rowsFile(size int64, content func(*theatre) *pieces) nodes.File {
 	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
 		s, err := rec.scan(ctx)
 		if err != nil {
@@ -217,27 +217,13 @@ func (rec *recording) rowsFile(size int64, content func(*theatre) *rowFile) node
 	})
 }
 
-// A ghostFile is export/ghost.csv, whose size is in the scan.
-type ghostFile struct{ rec *recording }
-
-func (rec *recording) ghostFile() nodes.File { return ghostFile{rec} }
-
-// Size implements nodes.File.
-func (f ghostFile) Size(ctx context.Context) (int64, error) {
-	c, err := f.Open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return c.Size(), nil
-}
-
-// Open implements nodes.File.
-func (f ghostFile) Open(ctx context.Context) (nodes.Content, error) {
-	s, err := f.rec.scan(ctx)
+// openGhost opens export/ghost.csv, whose size is in the scan.
+func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
+	s, err := rec.scan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return f.rec.theatre(context.WithoutCancel(ctx), s).ghost(), nil
+	return rec.theatre(context.WithoutCancel(ctx), s).ghost(), nil
 }
 
 // markersText returns markers.json.
@@ -267,9 +253,9 @@ func (rec *recording) scannedDir(dir func(*scanned) nodes.Dir) nodes.Dir {
 // chunksOf returns the chunks whose range has tick n, those that start
 // first in front.
 func (r *Reader) chunksOf(n int64) (list []int) {
-	k := sort.Search(len(r.byTick), func(k int) bool { return r.Entries[r.byTick[k]].Start > n })
-	for k--; k >= 0 && r.lasts[k] >= n; k-- {
-		if i := r.byTick[k]; r.Entries[i].Last() >= n {
+	k := sort.Search(len(r.byTick), func(k int) bool { return r.Entry(int(r.byTick[k])).Start > n })
+	for k--; k >= 0 && int64(r.lasts[k]) >= n; k-- {
+		if i := int(r.byTick[k]); r.Entry(i).Last() >= n {
 			list = append(list, i)
 		}
 	}

@@ -38,7 +38,7 @@ func rawDir(fsys iofs.FS) nodes.Dir {
 // numbered returns a directory with an entry for each chunk.
 func (rec *recording) numbered(suffix string, file func(i int) nodes.File) nodes.Dir {
 	return &nodes.Series{
-		Width: 6, Suffix: suffix, N: len(rec.reader.Entries),
+		Width: 6, Suffix: suffix, N: rec.reader.Chunks(),
 		File: func(n int64) nodes.File { return file(int(n)) },
 	}
 }
@@ -49,7 +49,7 @@ func failing(err error) nodes.File {
 }
 
 func (rec *recording) bodyFile(i int) nodes.File {
-	size := rec.reader.Entries[i].Size
+	size := rec.reader.Entry(i).Size
 	if flaw := rec.reader.flaw(i); flaw != nil {
 		return failing(flaw)
 	}
@@ -62,14 +62,14 @@ func (rec *recording) storedFile(i int) nodes.File {
 		return failing(r.missing(i))
 	}
 	p := r.place(i)
-	return nodes.Section(r.at(p), p.offset, r.Entries[i].Stored)
+	return nodes.Section(r.at(p), p.offset, r.Entry(i).Stored)
 }
 
 func (rec *recording) hexFile(i int) nodes.File {
 	if flaw := rec.reader.flaw(i); flaw != nil {
 		return failing(flaw)
 	}
-	return nodes.Stream(hexSize(rec.reader.Entries[i].Size), func(ctx context.Context) (nodes.Content, error) {
+	return nodes.Stream(hexSize(rec.reader.Entry(i).Size), func(ctx context.Context) (nodes.Content, error) {
 		body, err := rec.bodies.Get(ctx, i)
 		if err != nil {
 			return nil, err
@@ -86,9 +86,25 @@ func (rec *recording) metadataFile() nodes.File {
 	return nodes.Section(r.file, headerSize, r.Header.MetadataLength)
 }
 
+// A contentFile is a file whose size is known when it is opened.
+type contentFile struct {
+	open func(context.Context) (nodes.Content, error)
+}
+
+// Size implements nodes.File.
+func (f *contentFile) Size(ctx context.Context) (int64, error) {
+	c, err := f.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return c.Size(), nil
+}
+
+// Open implements nodes.File.
+func (f *contentFile) Open(ctx context.Context) (nodes.Content, error) { return f.open(ctx) }
+
 // Documents that are remembered, as they may cost much.
 const (
-	indexName    = "index.json"
 	metadataName = "metadata.json"
 	markersName  = "markers.json"
 )
@@ -99,8 +115,6 @@ func (rec *recording) textFile(name string) nodes.File {
 
 func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n int64, err error) {
 	switch name {
-	case indexName:
-		b, err = rec.indexText(ctx)
 	case metadataName:
 		if b, err = rec.reader.TypedMetadata(); err == nil {
 			b = document(b)
@@ -121,8 +135,8 @@ func document(b []byte) []byte {
 func (rec *recording) snapshotsEntry() nodes.Entry {
 	r := rec.reader
 	var flagged []int
-	for i := range r.Entries {
-		if r.Entries[i].Snapshot() {
+	for i := range r.Chunks() {
+		if r.Entry(i).Snapshot() {
 			flagged = append(flagged, i)
 		}
 	}
@@ -167,7 +181,7 @@ func (rec *recording) snapshotSection(i int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		c := decodeChunk(rec.reader.Header, nil, rec.reader.limits, i, rec.reader.Entries[i], body)
+		c := decodeChunk(rec.reader.Header, nil, rec.reader.limits, i, rec.reader.Entry(i), body)
 		if c.stop != nil {
 			return nil, &damage{*c.stop}
 		}
@@ -203,7 +217,7 @@ func (p *pairs) Find(ctx context.Context, name string) (int, error) {
 func (rec *recording) exportEntry() nodes.Entry {
 	var entries []nodes.Entry
 	if rec.schema != nil {
-		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: rec.ghostFile()})
+		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: &contentFile{rec.openGhost}})
 	}
 	if rec.reader.Dir && rec.reader.hasIndex {
 		entries = append(entries, nodes.Entry{Name: "compacted.hcrp", File: rec.compactedFile()})

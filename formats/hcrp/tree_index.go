@@ -1,8 +1,10 @@
 package hcrp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"recfs/cache"
@@ -41,74 +43,131 @@ func listOf[T any](list []T) []T {
 	return list
 }
 
-type indexDocument struct {
-	Format   string            `json:"format"`
-	Complete bool              `json:"complete"`
-	End      string            `json:"end"`
-	Schema   *string           `json:"schema"`
-	Totals   totalsJSON        `json:"totals"`
-	Chunks   []chunkJSON       `json:"chunks"`
-	Problems []formats.Problem `json:"problems"`
+// index.json is made in three parts, as a long recording has many chunks: all
+// in front of their table, its rows, and the problems.
+type (
+	indexHead struct {
+		Format   string     `json:"format"`
+		Complete bool       `json:"complete"`
+		End      string     `json:"end"`
+		Schema   *string    `json:"schema"`
+		Totals   totalsJSON `json:"totals"`
+	}
+	totalsJSON struct {
+		Chunks       int              `json:"chunks"`
+		Ticks        int64            `json:"ticks"`
+		Stored       int64            `json:"stored"`
+		Size         int64            `json:"size"`
+		EmptyTicks   *int64           `json:"empty_ticks"`
+		Events       *int64           `json:"events"`
+		EventsByName map[string]int64 `json:"events_by_name"`
+	}
+	indexTail struct {
+		Problems []formats.Problem `json:"problems"`
+	}
+)
+
+// rowsPerPiece is how many rows of the table are made at once.
+const rowsPerPiece = 1024
+
+// An index is index.json but for its rows.
+type index struct {
+	head, tail []byte
+	ends       []int64 // offset behind the head, each piece of rows, and the tail
 }
 
-type totalsJSON struct {
-	Chunks       int              `json:"chunks"`
-	Ticks        int64            `json:"ticks"`
-	Stored       int64            `json:"stored"`
-	Size         int64            `json:"size"`
-	EmptyTicks   *int64           `json:"empty_ticks"`
-	Events       *int64           `json:"events"`
-	EventsByName map[string]int64 `json:"events_by_name"`
-}
-
-type chunkJSON struct {
-	Chunk     int    `json:"chunk"`
-	FirstTick int64  `json:"first_tick"`
-	LastTick  int64  `json:"last_tick"`
-	Ticks     int64  `json:"ticks"`
-	Segment   *int   `json:"segment,omitempty"`
-	Offset    int64  `json:"offset"`
-	Stored    int64  `json:"stored"`
-	Size      int64  `json:"size"`
-	Snapshot  bool   `json:"snapshot"`
-	Flags     uint8  `json:"flags"`
-	Records   *int32 `json:"records"`
-	Events    *int32 `json:"events"`
-}
-
-// indexText returns index.json.
-func (rec *recording) indexText(ctx context.Context) ([]byte, error) {
+func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64, error) {
 	s, err := rec.scan(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	r := rec.reader
-	doc := indexDocument{
-		Format: formatName, Complete: s.scan.complete, End: r.end(),
-		Chunks: make([]chunkJSON, len(r.Entries)), Problems: listOf(r.allProblems(s.scan.problems)),
-	}
+	r, p := rec.reader, newPieces()
+	doc := indexHead{Format: formatName, Complete: s.scan.complete, End: r.end(), Totals: totalsJSON{Chunks: r.Chunks()}}
 	t := &doc.Totals
-	t.Chunks = len(r.Entries)
 	var events int64
-	for i := range r.Entries {
-		e, p, row := &r.Entries[i], r.place(i), &s.scan.rows[i]
-		c := chunkJSON{
-			Chunk: i, FirstTick: e.Start, LastTick: e.Last(), Ticks: e.Ticks, Segment: p.segmentOrNil(), Offset: p.offset,
-			Stored: e.Stored, Size: e.Size, Snapshot: e.Snapshot(), Flags: e.Flags,
+	var sizes []int64
+	for i := 0; i < r.Chunks(); i += rowsPerPiece {
+		for k := i; k < min(i+rowsPerPiece, r.Chunks()); k++ {
+			e := r.Entry(k)
+			t.Ticks += max(e.Ticks, 0)
+			t.Stored += max(e.Stored, 0)
+			t.Size += max(e.Size, 0)
+			events += int64(max(s.scan.rows[k].events, 0))
 		}
-		if *row != unreadable && rec.schema != nil {
-			c.Records, c.Events = &row.records, &row.events
-			events += int64(row.events)
-		}
-		doc.Chunks[i] = c
-		t.Ticks += max(e.Ticks, 0)
-		t.Stored += max(e.Stored, 0)
-		t.Size += max(e.Size, 0)
+		sizes = append(sizes, int64(len(rec.indexRows(s.scan, i))))
 	}
 	if rec.schema != nil {
 		doc.Schema, t.EmptyTicks, t.Events, t.EventsByName = &rec.schema.Name, &s.scan.empty, &events, s.scan.names
 	}
-	return nodes.MarshalIndented(doc)
+	x := &index{}
+	if x.head, err = nodes.MarshalIndented(doc); err != nil {
+		return nil, 0, err
+	}
+	if x.tail, err = nodes.MarshalIndented(indexTail{listOf(r.allProblems(s.scan.problems))}); err != nil {
+		return nil, 0, err
+	}
+	x.head = append(bytes.TrimSuffix(x.head, []byte("\n}\n")), ",\n  \"chunks\": ["...)
+	between := "],"
+	if len(sizes) > 0 {
+		between = "\n  ],"
+	}
+	x.tail = append([]byte(between), x.tail[1:]...) // without its brace
+	p.add(int64(len(x.head)))
+	for _, n := range sizes {
+		p.add(n)
+	}
+	p.add(int64(len(x.tail)))
+	x.ends = p.ends
+	return x, int64(cap(x.head) + cap(x.tail) + 8*cap(x.ends)), nil
+}
+
+// openIndex opens index.json.
+func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
+	x, err := rec.index.Get(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	s, err := rec.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := newPieces()
+	p.ends = x.ends
+	p.make = func(i int) ([]byte, error) {
+		switch i {
+		case 0:
+			return x.head, nil
+		case len(x.ends) - 1:
+			return x.tail, nil
+		}
+		return rec.indexRows(s.scan, (i-1)*rowsPerPiece), nil
+	}
+	return p, nil
+}
+
+// indexRows returns rows of the table of chunks from one on.
+func (rec *recording) indexRows(s *scan, from int) (b []byte) {
+	for i := from; i < min(from+rowsPerPiece, rec.reader.Chunks()); i++ {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, "\n    "...)
+		b = rec.appendIndexRow(b, i, s.rows[i])
+	}
+	return b
+}
+
+func (rec *recording) appendIndexRow(b []byte, i int, n row) []byte {
+	e, p := rec.reader.Entry(i), rec.reader.place(i)
+	b = fmt.Appendf(b, `{"chunk":%d,"first_tick":%d,"last_tick":%d,"ticks":%d`, i, e.Start, e.Last(), e.Ticks)
+	if p.segment >= 0 {
+		b = fmt.Appendf(b, `,"segment":%d`, p.segment)
+	}
+	b = fmt.Appendf(b, `,"offset":%d,"stored":%d,"size":%d,"snapshot":%t,"flags":%d`, p.offset, e.Stored, e.Size, e.Snapshot(), e.Flags)
+	if n == unreadable || rec.schema == nil {
+		return append(b, `,"records":null,"events":null}`...)
+	}
+	return fmt.Appendf(b, `,"records":%d,"events":%d}`, n.records, n.events)
 }
 
 // end says how the recording ends.
@@ -183,8 +242,8 @@ const worthSaving = 64 << 10
 
 // bodies returns the bytes of all chunks, as far as the index can be believed.
 func (r *Reader) bodies() (n int64) {
-	for i := range r.Entries {
-		n += max(r.Entries[i].Size, 0)
+	for i := range r.Chunks() {
+		n += max(r.Entry(i).Size, 0)
 	}
 	return n
 }

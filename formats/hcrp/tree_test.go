@@ -279,14 +279,14 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := rd.Entries[200].Stored
+	stored := rd.Entry(200).Stored
 	mustRead(t, dir, fmt.Sprintf("ticks/%d.json", tick.Tick))
 	if n := r.n.Swap(0); n != stored {
 		t.Errorf("a tick read %d bytes, its chunk has %d", n, stored)
 	}
 	mustRead(t, dir, "lines/201.jsonl")
-	if n := r.n.Swap(0); n != rd.Entries[201].Stored {
-		t.Errorf("lines read %d bytes, the chunk has %d", n, rd.Entries[201].Stored)
+	if n := r.n.Swap(0); n != rd.Entry(201).Stored {
+		t.Errorf("lines read %d bytes, the chunk has %d", n, rd.Entry(201).Stored)
 	}
 	state := fmt.Sprintf("states/%d.json", tick.Tick)
 	want := mustRead(t, dir, state) // the scan comes with it
@@ -487,6 +487,69 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestIndexBeyondTheLimit opens a recording whose index is longer than is
+// read.
+func TestIndexBeyondTheLimit(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 10)), hosts(t)[0].schema}
+	file := g.recording(Published, 4, 5, 8).file(t)
+	dir, err := openBytes(t, file, Options{Limits: Limits{Index: 40}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad := nodestest.Check(t, dir); len(bad) > 0 {
+		t.Error(bad)
+	}
+	shown := len(names(t, dir, "chunks"))
+	if shown != 2 && shown != 3 {
+		t.Errorf("%d chunks of 40 bytes of index", shown)
+	}
+	index := mustRead(t, dir, "index.json")
+	for _, want := range []string{
+		`"complete": false`, `"end": "compacted"`,
+		fmt.Sprintf(`{"code":"index.count","offset":298,"message":"71 bytes of index, 40 are the limit: only the first %d of 5 chunks are shown"}`, shown),
+	} {
+		if !strings.Contains(index, want) {
+			t.Errorf("index.json has no %s:\n%s", want, index)
+		}
+	}
+	if strings.Contains(index, codeIndexTruncated) {
+		t.Errorf("the index is not cut:\n%s", index)
+	}
+}
+
+// TestIndexInPieces reads a table of chunks that is made in pieces.
+func TestIndexInPieces(t *testing.T) {
+	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}}
+	for i := range 2*rowsPerPiece + 3 {
+		rec.chunks = append(rec.chunks, testChunk{start: i, ticks: 1, body: append(appendVarint(nil, int64(i)), 0, 0)})
+	}
+	dir, err := openBytes(t, rec.file(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := mustRead(t, dir, "index.json")
+	var index struct {
+		Complete bool
+		Totals   struct{ Chunks, Ticks, Size, Events int }
+		Chunks   []struct{ Chunk, Records int }
+		Problems []any
+	}
+	if err := json.Unmarshal([]byte(text), &index); err != nil {
+		t.Fatal(err)
+	}
+	if !index.Complete || index.Totals.Ticks != len(rec.chunks) || len(index.Chunks) != len(rec.chunks) || len(index.Problems) > 0 {
+		t.Errorf("totals %+v, %d chunks, problems %v", index.Totals, len(index.Chunks), index.Problems)
+	}
+	for i, c := range index.Chunks {
+		if c.Chunk != i || c.Records != 1 {
+			t.Fatalf("row %d: %+v", i, c)
+		}
+	}
+	if again := string(nodes.AppendIndented(nil, []byte(text))) + "\n"; again != text {
+		t.Error("index.json is laid out otherwise than documents are")
+	}
+}
+
 // TestStatesAroundDamage looks at holes and at a chunk that is not readable.
 func TestStatesAroundDamage(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 9)), hosts(t)[2].schema}
@@ -503,7 +566,7 @@ func TestStatesAroundDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file[r.Entries[1].Raw] ^= 1
+	file[r.Entry(1).Raw] ^= 1
 	dir, err := openBytes(t, file, Options{Schemas: []*Schema{g.schema}})
 	if err != nil {
 		t.Fatal(err)

@@ -10,19 +10,20 @@ import (
 // checkEntries checks the entries for themselves and their tick ranges.
 func (r *Reader) checkEntries(problems *problemList) {
 	var total, end int64
-	for i := range r.Entries {
-		e := &r.Entries[i]
+	for i := range r.Chunks() {
+		e := r.Entry(i)
 		if flaw := e.flaw(); flaw != "" {
 			problems.addChunk(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
 		}
-		if i > 0 && e.Start <= r.Entries[i-1].Start {
-			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, r.Entries[i-1].Start)
+		if i > 0 && e.Start <= r.Entry(i-1).Start {
+			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, r.Entry(i-1).Start)
 		}
 		total += max(e.Ticks, 0)
 	}
 	published := r.Header.Layout == Published
-	for k, i := range r.byTick {
-		e := &r.Entries[i]
+	for k, n := range r.byTick {
+		i := int(n)
+		e := r.Entry(i)
 		switch {
 		case e.Start < end:
 			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "the chunk starts at tick %d, but ticks up to %d are in others", e.Start, end-1)
@@ -43,24 +44,35 @@ func (r *Reader) checkEntries(problems *problemList) {
 
 // sortEntries sorts the chunks that have a range of ticks.
 func (r *Reader) sortEntries() {
-	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Start >= 0 && e.Ticks > 0 {
-			r.byTick = append(r.byTick, i)
+	r.byTick = make([]int32, 0, len(r.entries))
+	for i := range r.entries {
+		if e := &r.entries[i]; e.start >= 0 && e.ticks > 0 {
+			r.byTick = append(r.byTick, int32(i))
 		}
 	}
-	slices.SortFunc(r.byTick, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.Entries[a].Start, r.Entries[b].Start), cmp.Compare(a, b))
-	})
-	last := int64(-1)
+	r.sort(r.byTick, func(e *packedEntry) int64 { return int64(e.start) })
+	r.lasts = make([]uint32, 0, len(r.byTick))
+	var last uint32
 	for _, i := range r.byTick {
-		last = max(last, r.Entries[i].Last())
+		last = max(last, uint32(r.Entry(int(i)).Last()))
 		r.lasts = append(r.lasts, last)
+	}
+}
+
+// sort sorts chunks by what key says of them, then by number. Most often they
+// are in that order.
+func (r *Reader) sort(list []int32, key func(*packedEntry) int64) {
+	compare := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(key(&r.entries[a]), key(&r.entries[b])), cmp.Compare(a, b))
+	}
+	if !slices.IsSortedFunc(list, compare) {
+		slices.SortFunc(list, compare)
 	}
 }
 
 // flaw returns why the bytes of chunk i cannot be had, or nil.
 func (r *Reader) flaw(i int) *damage {
-	e, p := &r.Entries[i], r.place(i)
+	e, p := r.Entry(i), r.place(i)
 	if e.Raw < 0 {
 		return newDamage(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
 	}
@@ -83,7 +95,7 @@ func (r *Reader) flaw(i int) *damage {
 // then by chunk.
 func (r *Reader) checkPlaces(problems *problemList) {
 	var segments, chunks problemList
-	for i := range r.Entries {
+	for i := range r.Chunks() {
 		switch d := r.flaw(i); {
 		case d == nil || d.Code == codeIndexEntry: // told with the index
 		case d.Code == codeOutOfFile:
@@ -101,23 +113,22 @@ func (r *Reader) checkPlaces(problems *problemList) {
 
 // checkOverlap looks for chunks that share stored bytes.
 func (r *Reader) checkOverlap(problems *problemList) {
-	list := make([]int, 0, len(r.Entries))
-	for i := range r.Entries {
+	list := make([]int32, 0, r.Chunks())
+	for i := range r.Chunks() {
 		if r.flaw(i) == nil {
-			list = append(list, i)
+			list = append(list, int32(i))
 		}
 	}
-	slices.SortFunc(list, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.Entries[a].Raw, r.Entries[b].Raw), cmp.Compare(a, b))
-	})
+	r.sort(list, func(e *packedEntry) int64 { return e.raw })
 	end := place{-2, 0}
 	last := 0
-	for _, i := range list {
+	for _, n := range list {
+		i := int(n)
 		p := r.place(i)
 		if p.segment == end.segment && p.offset < end.offset {
 			problems.addChunk(codeOverlap, i, p, "the chunk shares stored bytes with chunk %d", last)
 		}
-		if to := p.offset + r.Entries[i].Stored; p.segment != end.segment || to > end.offset {
+		if to := p.offset + r.Entry(i).Stored; p.segment != end.segment || to > end.offset {
 			end, last = place{p.segment, to}, i
 		}
 	}

@@ -168,7 +168,7 @@ func (r *Reader) missing(i int) error {
 	if d := r.flaw(i); d != nil {
 		return d
 	}
-	return formats.Errorf(formatName, r.Entries[i].at, errTruncated, "chunk %d is not there", i)
+	return formats.Errorf(formatName, r.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
 // Body returns the decompressed bytes of chunk i. If the chunk is to blame
@@ -177,7 +177,7 @@ func (r *Reader) Body(i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d
 	}
-	e, p := &r.Entries[i], r.place(i)
+	e, p := r.Entry(i), r.place(i)
 	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
 		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
 	}
