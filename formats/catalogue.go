@@ -35,7 +35,7 @@ type Summary struct {
 	Modified string   `json:"modified"`
 	Complete *bool    `json:"complete"`
 	Problems *int64   `json:"problems"`
-	Error    string   `json:"error,omitempty"` // it does not open
+	Error    string   `json:"error,omitempty"` // it does not open, or could not be read this time
 }
 
 // Summaries returns the recordings below root, which is what [NewArchive]
@@ -88,7 +88,7 @@ type record struct {
 	version string // see versionKey
 	pending string // the names, pendingSep between them, of what on disk would tell more
 	lines   []byte // of recordings.jsonl: of a container all that it holds
-	open    bool   // the lines are still to be made
+	open    bool   // the lines are still to be made, or say what may pass
 }
 
 // pendingSep is in no name of a file on disk.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -175,8 +176,9 @@ func (s *scan) summarise(ctx context.Context) error {
 func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
 	switch dir := dir.(type) {
 	case recording:
-		r.lines, r.pending = s.a.summary(ctx, r.path, dir.key, s.c)
-		r.open = len(r.lines) == 0
+		var keep bool
+		r.lines, r.pending, keep = s.a.summary(ctx, r.path, dir.key, s.c)
+		r.open = !keep
 	case nested:
 		r.lines, r.pending, r.open = s.members(ctx, r.path, dir)
 	}
@@ -200,5 +202,5 @@ func (s *scan) members(ctx context.Context, at string, n nested) (lines []byte, 
 		return nil, "", true
 	}
 	all, pending := inner.lines()
-	return bytes.Join(all, nil), pending, false
+	return bytes.Join(all, nil), pending, slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
 }

@@ -98,9 +98,10 @@ func (r recording) keepDigest(ctx context.Context) {
 }
 
 // summary returns the line of a recording, and what on disk would tell more
-// than the line does. The line is empty if the recording could not be read
-// this time.
-func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cache.Cache) (line []byte, pending string) {
+// than the line does. If the recording could not be read this time the line
+// says so, and is not one to keep.
+func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cache.Cache) (line []byte, pending string, keep bool) {
+	keep = true
 	ctx = cache.SavedOnly(ctx)
 	var s Summary
 	d, err := a.digests.Get(ctx, k)
@@ -110,9 +111,7 @@ func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cac
 		if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
 			pending = missing.Name
 		}
-		if !a.summariseHeader(ctx, &s, k, c) {
-			return nil, ""
-		}
+		keep = a.summariseHeader(ctx, &s, k, c)
 		if s.Error != "" {
 			pending = ""
 		}
@@ -126,9 +125,9 @@ func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cac
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
-		return nil, ""
+		return nil, "", false
 	}
-	return append(b, '\n'), pending
+	return append(b, '\n'), pending, keep
 }
 
 // summariseHeader opens a recording for itself alone and takes what its
@@ -149,7 +148,10 @@ func (a *archive) summariseHeader(ctx context.Context, s *Summary, k recordingKe
 	case err == nil:
 		s.fillHeader(ctx, dir)
 	case errors.As(err, &missing): // a large one under compression: nothing is known
-	case ctx.Err() != nil || reads.failure() != nil:
+	case ctx.Err() != nil:
+		return false
+	case reads.failure() != nil:
+		s.Error, s.Problems = oneLine(reads.failure().Error()), ptr(int64(1))
 		return false
 	default:
 		s.Error = oneLine(err.Error())

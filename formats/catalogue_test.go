@@ -209,6 +209,49 @@ func TestSummaryOfTicks(t *testing.T) {
 	}
 }
 
+// A locked is a file system that refuses to open the file of that name.
+type locked struct {
+	*Local
+	name string
+}
+
+func (l locked) Open(name string) (iofs.File, error) {
+	if name == l.name {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+	}
+	return l.Local.Open(name)
+}
+
+func TestCatalogueOfUnreadable(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	write(t, dir, "a.log", "LOG one")
+	write(t, dir, "b.log", "LOG two")
+	var opens, scans atomic.Int64
+	format := logged(&opens, &scans)
+	format.MatchNamed = nil
+	for _, refused := range []string{"b.log", ""} {
+		fsys, err := OpenLocal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fsys.Close()
+		root := NewArchive(locked{fsys, refused}, []Format{format}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
+		n := 0
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unread := s.Path == refused; (s.Error != "") != unread || (s.Problems != nil) != unread {
+				t.Errorf("%s refused: %+v", refused, s)
+			}
+			n++
+		}
+		if n != 2 {
+			t.Errorf("%d lines, want 2", n)
+		}
+	}
+}
+
 func TestCatalogueOfIndexedNested(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))

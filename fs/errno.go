@@ -20,6 +20,8 @@ func errno(err error) fuse.Status {
 		return fuse.OK
 	case errors.Is(err, iofs.ErrNotExist):
 		return fuse.ENOENT
+	case errors.Is(err, iofs.ErrPermission):
+		return fuse.EACCES
 	case errors.Is(err, nodes.ErrStale):
 		return fuse.Status(syscall.ESTALE)
 	case errors.Is(err, errors.ErrUnsupported):
