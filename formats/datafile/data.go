@@ -93,7 +93,7 @@ func zlibFault(i int, d Data, err error) error {
 // checkStored tells whether data item i can be read at all.
 func (r *Reader) checkStored(i int) error {
 	d := r.Data[i]
-	if end := d.Offset + d.Stored; end > r.size {
+	if end := d.Offset + d.Stored; d.Stored > 0 && end > r.size {
 		return fault("truncated", d.Offset, "data %d ends at %d, the file at %d", i, end, r.size)
 	}
 	if d.Size > r.MaxData {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,36 @@ func TestNotEmpty(t *testing.T) {
 	}
 	if _, err := e.File.Open(t.Context()); err == nil {
 		t.Error("it opens")
+	}
+}
+
+// TestEmptyBehindTheEnd cuts a file in front of a data item that stores nothing: nothing of it is missing.
+func TestEmptyBehindTheEnd(t *testing.T) {
+	w := &mapWriter{data: []writtenData{{deflate([]byte("tee")), 3}, {nil, 0}, {nil, 3}}}
+	b := w.bytes()
+	root, err := openTree(t, b[:len(b)-1], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := readFile(t, root, "data/1"); len(b) != 0 {
+		t.Errorf("%d bytes", len(b))
+	}
+	if got, want := problemCodes(t, root), []string{"data_size_zero", "data_zlib", "truncated", "truncated"}; !slices.Equal(got, want) {
+		t.Errorf("problems %v, want %v", got, want)
+	}
+}
+
+// TestLongStringDamaged lets a name refer to a data item that is damaged and too long for a name: that is one problem.
+func TestLongStringDamaged(t *testing.T) {
+	w := &mapWriter{data: []writtenData{{[]byte("tee"), maxName + 1}}}
+	w.item(typeVersion, 1)
+	w.item(typeSound, 1, 1, 0, -1, 0)
+	root, err := openTree(t, w.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := problemCodes(t, root), []string{"data_zlib"}; !slices.Equal(got, want) {
+		t.Errorf("problems %v, want %v", got, want)
 	}
 }
 

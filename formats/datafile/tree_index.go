@@ -171,7 +171,7 @@ const smallIndex = 8 << 20
 
 // indexRevision is raised whenever a scan of the same file would find other
 // problems or say them in other words, or they are saved in another form.
-const indexRevision = 1
+const indexRevision = 2
 
 // A savedIndex is what is kept on disk of a scan. Everything in front of the
 // problems must fit for them to be true again.

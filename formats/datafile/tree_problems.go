@@ -11,7 +11,7 @@ import (
 type finder struct {
 	*tree
 	list   problemList
-	faulty []bool          // data items that cannot be read
+	faulty map[int32]bool  // data items that cannot be read
 	runs   map[int32]int64 // tiles that the run lengths in a data item make
 	opus   map[int32]bool  // whether a data item begins like an Opus file
 }
@@ -20,7 +20,7 @@ type finder struct {
 // none but the short strings.
 func (t *tree) findProblems(ctx context.Context, _ struct{}) (problemList, int64, error) {
 	f := &finder{
-		tree: t, list: t.tableProblems(), faulty: make([]bool, len(t.r.Data)),
+		tree: t, list: t.tableProblems(), faulty: map[int32]bool{},
 		runs: map[int32]int64{}, opus: map[int32]bool{},
 	}
 	for _, find := range []func(context.Context) error{
@@ -54,7 +54,7 @@ func (f *finder) checkData(ctx context.Context) error {
 		}
 		trailing, err := f.r.CheckData(i)
 		if err != nil {
-			f.faulty[i] = true
+			f.faulty[int32(i)] = true
 			if err := f.list.addFault(dataPath(i), err); err != nil {
 				return err
 			}
@@ -104,11 +104,11 @@ func (f *finder) info(ctx context.Context) error {
 // stored returns the data that a field refers to, if it can be had. Damage of
 // the data is a problem of its own.
 func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string, limit int64) (b []byte, ok bool, err error) {
-	if err := f.r.checkText(ref, f.r.Items[e.Item].Offset, what, limit); err != nil {
-		return nil, false, f.list.addFault(f.itemPath(e.Item), err)
-	}
 	if f.faulty[ref] {
 		return nil, false, nil
+	}
+	if err := f.r.checkText(ref, f.r.Items[e.Item].Offset, what, limit); err != nil {
+		return nil, false, f.list.addFault(f.itemPath(e.Item), err)
 	}
 	b, err = f.data.Get(ctx, int(ref))
 	return b, err == nil, err
