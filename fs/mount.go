@@ -294,11 +294,11 @@ func (s *Server) Unmount() error {
 // Unmount ends the mount at dir, whichever process serves it. A lazy one
 // succeeds even while it is in use: see [Server.Unmount].
 func Unmount(dir string, lazy bool) error {
-	dir, err := mountPoint(dir)
+	point, err := mountPoint(dir)
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", dir, err)
 	}
-	return unmount(dir, lazy)
+	return unmount(point, lazy)
 }
 
 // unmount is Unmount of what mountPoint returned. It does not touch the mount

@@ -30,7 +30,8 @@ func commands() []command {
 		{
 			name: "mount", args: "SOURCE MOUNTPOINT", summary: "Show an archive as a directory of plain files", about: `
 SOURCE is a directory or a recording. The mount is read-only and in the background; the command returns
-when it can be used. MOUNTPOINT is made if it is not there, and removed again when the mount ends.`,
+when it can be used. MOUNTPOINT is made if it is not there, and removed again when the mount ends. If it
+has files, they are hidden until then.`,
 			run: mountCommand,
 		},
 		{
@@ -58,14 +59,14 @@ file that cannot be read to its end is reported and not left behind half.`,
 		},
 		{
 			name: "info", args: "FILE...", summary: "Tell what recordings are, in a screenful each", about: `
-What it is, when it was made, how long and how big it is, who takes part, and what is damaged. A directory
-stands for all recordings in it.`,
+What it is, when it was made, how long and how big it is, who takes part, and what is damaged. FILE is a
+recording, a directory of recordings, or either of them in a mount.`,
 			run: infoCommand,
 		},
 		{
 			name: "find", args: "[PATH...]", summary: "Find recordings by what is known of them", about: `
-Prints the paths of all recordings below PATH, an archive or a mount of one, that are as the flags say. It
-reads headers and the indexes that exist, nothing else; what it learns is kept, so the next time is faster.`,
+Prints the paths of the recordings below PATH, an archive or a mount of one, that match all flags. It reads
+headers and the indexes that exist, nothing else, and keeps what it learns: the next run is faster.`,
 			run: findCommand,
 		},
 		{

@@ -28,7 +28,7 @@ func compactCommand(flags *pflag.FlagSet) runFunc {
 		if err != nil {
 			return err
 		}
-		return compact(ctx, e, args[0], args[1], options, *level)
+		return compact(ctx, e, sourceOf(args[0]), args[1], options, *level)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *starter) tell(err error) {
 	}
 	message := daemonReady
 	if err != nil {
-		message = err.Error()
+		message = plain(err)
 	}
 	_, _ = io.WriteString(s.pipe, message)
 	s.pipe.Close()

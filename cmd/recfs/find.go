@@ -90,7 +90,7 @@ func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.
 			mountSummaries(name, yield)
 			return
 		}
-		e, err := a.resolve(ctx, name)
+		e, err := a.resolve(ctx, sourceOf(name))
 		if err != nil || e.Dir == nil {
 			if err == nil {
 				err = errors.New("not a directory or a recording")

@@ -54,6 +54,9 @@ func infoCommand(flags *pflag.FlagSet) runFunc {
 			}
 			later = true
 		}
+		if !later && f.n == 0 {
+			return fmt.Errorf("no recordings in %s", strings.Join(args, ", "))
+		}
 		return f.result()
 	}
 }

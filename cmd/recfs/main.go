@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -47,7 +48,15 @@ type env struct {
 
 // report prints a problem that does not end the command.
 func (e *env) report(err error) {
-	fmt.Fprintln(e.stderr, "recfs:", err)
+	fmt.Fprintln(e.stderr, "recfs:", plain(err))
+}
+
+// plain is the text of an error for a person: which system call failed for a path is of no use.
+func plain(err error) string {
+	if p, ok := err.(*iofs.PathError); ok {
+		return p.Path + ": " + p.Err.Error()
+	}
+	return err.Error()
 }
 
 func main() {

@@ -44,7 +44,7 @@ func statsCommand(flags *pflag.FlagSet) runFunc {
 
 // showStats prints how the mount at dir is doing, at the top of the screen if it is done repeatedly.
 func showStats(w io.Writer, dir string, asJSON, again bool) error {
-	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
+	s, text, err := readStats(dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%s: not a mount of recfs", dir)
 	}
@@ -58,14 +58,40 @@ func showStats(w io.Writer, dir string, asJSON, again bool) error {
 	if asJSON {
 		b.Write(text)
 	} else {
-		var s mountStats
-		if err := json.Unmarshal(text, &s); err != nil {
-			return err
-		}
 		s.write(&b)
 	}
 	_, err = w.Write(b.Bytes())
 	return err
+}
+
+// readStats returns what the mount at dir tells of itself, and the same as text.
+func readStats(dir string) (mountStats, []byte, error) {
+	var s mountStats
+	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, text, err
+}
+
+// sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
+// ask recordings more than their files tell need it.
+func sourceOf(name string) string {
+	at, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		at, err = filepath.Abs(at)
+	}
+	if err != nil {
+		return name
+	}
+	for dir := at; ; dir = filepath.Dir(dir) {
+		if s, _, err := readStats(dir); err == nil {
+			return filepath.Join(s.Source, strings.TrimPrefix(at, dir))
+		}
+		if dir == filepath.Dir(dir) {
+			return name
+		}
+	}
 }
 
 func (s mountStats) write(w io.Writer) {
