@@ -3,6 +3,7 @@
 package cache
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
@@ -18,6 +19,9 @@ type Cache struct {
 	budget int64
 	disk   Store
 	memos  atomic.Uint32
+
+	mu    sync.Mutex
+	taken int64 // by Rooms
 
 	hits, misses, diskHits, computed atomic.Int64
 }
@@ -44,7 +48,7 @@ type value struct {
 func New(budget int64, disk Store) *Cache {
 	c := &Cache{budget: budget, disk: disk}
 	c.store = otter.Must(&otter.Options[key, value]{
-		MaximumWeight: uint64(max(budget, 0)/weightUnit) + 1,
+		MaximumWeight: weight(budget),
 		Weigher:       func(_ key, v value) uint32 { return v.cost },
 		// Evict at once: behind a busy processor a goroutine may run
 		// dozens of megabytes late.
@@ -52,6 +56,9 @@ func New(budget int64, disk Store) *Cache {
 	})
 	return c
 }
+
+// weight is a budget as the store counts it.
+func weight(budget int64) uint64 { return uint64(max(budget, 0)/weightUnit) + 1 }
 
 // Close ends the goroutines of the cache. Values that it handed out stay
 // valid.

@@ -224,3 +224,32 @@ func BenchmarkMemoHit(b *testing.B) {
 		}
 	}
 }
+
+func TestRoom(t *testing.T) {
+	c := newCache(t, 64<<20, nil)
+	m := NewMemo(c, func(_ context.Context, k int) (int, int64, error) { return k, 1 << 20, nil })
+	fill := func() int64 {
+		for k := range 128 {
+			if _, err := m.Get(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c.Stats().Bytes
+	}
+	if n := fill(); n < 56<<20 {
+		t.Fatalf("%d bytes held, want about 64 MiB", n)
+	}
+	room := c.Room()
+	room.Resize(32 << 20)
+	if n := c.Stats().Bytes; n > 32<<20 {
+		t.Errorf("%d bytes held beside 32 MiB of 64", n)
+	}
+	room.Resize(1 << 30)
+	if n := fill(); n == 0 || n > 16<<20 {
+		t.Errorf("%d bytes held beside too much, want a quarter of 64 MiB", n)
+	}
+	room.Close()
+	if n := fill(); n < 56<<20 {
+		t.Errorf("%d bytes held after the room was given back", n)
+	}
+}

@@ -73,6 +73,8 @@ type archive struct {
 	seekFrames *cache.Memo[seekableKey, []byte]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
 	digests    *cache.Memo[recordingKey, digest]
+	lists      *cache.Memo[nestedKey, *listed]
+	maxList    int64 // of the memory that one takes
 	nests      *cache.Memo[nestedKey, nodes.Dir]
 	depth      int // containers around it
 
@@ -92,6 +94,7 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 		handles: newHandles(fsys), warned: map[string]version{}, distrusted: map[packedKey]bool{},
 		scanning:  make(chan struct{}, 1),
 		wholeSize: min(wholeSize, c.Budget()/4),
+		maxList:   c.Budget() / 2,
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -111,6 +114,9 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 		return a.open(ctx, k, c)
 	})
 	a.digests = cache.NewMemo(c, a.loadDigest).Durable(a.digestName, encodeDigest, resumeDigest)
+	a.lists = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (*listed, int64, error) {
+		return a.loadList(ctx, k, c)
+	})
 	a.nests = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (nodes.Dir, int64, error) {
 		return a.loadNested(ctx, k, c)
 	})

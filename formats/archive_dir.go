@@ -279,7 +279,7 @@ func (a *archive) listing(ctx context.Context, name string) (*listing, error) {
 		return nil, staleError(name)
 	}
 	k := listingKey{name, versionOf(info)}
-	if info.ModTime().IsZero() || time.Since(info.ModTime()) < settled {
+	if a.depth == 0 && (info.ModTime().IsZero() || time.Since(info.ModTime()) < settled) {
 		l, _, err := a.loadListing(ctx, k)
 		return l, err
 	}

@@ -121,24 +121,24 @@ func (d *segmentDir) Stat() (iofs.FileInfo, error) { return segmentDirInfo{d.fsy
 func (d *segmentDir) Close() error                 { return nil }
 func (d *segmentDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 func (d *segmentDir) ReadDir(n int) ([]iofs.DirEntry, error) {
-	return nextEntries(d.fsys.files, &d.next, n)
+	return nextEntries(len(d.fsys.files), &d.next, n, func(i int) iofs.DirEntry { return d.fsys.files[i] })
 }
 
-// nextEntries is iofs.ReadDirFile's ReadDir for a directory in memory of which
-// next entries were given out before.
-func nextEntries[E iofs.DirEntry](all []E, next *int, n int) ([]iofs.DirEntry, error) {
-	rest := all[*next:]
+// nextEntries is iofs.ReadDirFile's ReadDir for a directory in memory that has
+// all entries, of which next were given out before.
+func nextEntries(all int, next *int, n int, entry func(i int) iofs.DirEntry) ([]iofs.DirEntry, error) {
+	rest := all - *next
 	if n > 0 {
-		if len(rest) == 0 {
+		if rest == 0 {
 			return nil, io.EOF
 		}
-		rest = rest[:min(n, len(rest))]
+		rest = min(n, rest)
 	}
-	*next += len(rest)
-	entries := make([]iofs.DirEntry, len(rest))
-	for i, e := range rest {
-		entries[i] = e
+	entries := make([]iofs.DirEntry, rest)
+	for i := range entries {
+		entries[i] = entry(*next + i)
 	}
+	*next += rest
 	return entries, nil
 }
 

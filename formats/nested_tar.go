@@ -3,88 +3,73 @@ package formats
 import (
 	"archive/tar"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
-	"strconv"
 	"strings"
+
+	"recfs/cache"
 )
 
-// openTar reads the headers of a tar. If it is cut or damaged, what comes
+var tarContainer = &container{name: "tar", list: listTar, open: openTarMember}
+
+// listTar reads the headers of a tar. If it is cut or damaged, what comes
 // before is shown.
-func openTar(ctx context.Context, a *archive, src Source) (*memberFS, error) {
-	fsys := newMemberFS(src)
-	section := io.NewSectionReader(src, 0, src.Size)
-	r := tar.NewReader(section)
-	var near landmark
-	for {
+func listTar(ctx context.Context, a *archive, src Source, room *cache.Room) (*members, error) {
+	l := newLister(src.ModTime, a.maxList, room)
+	section := &tarSection{r: src, size: src.Size}
+	for r := tar.NewReader(section); ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		section.header = -1
 		h, err := r.Next()
 		if err == io.EOF {
 			break
 		}
-		at, _ := section.Seek(0, io.SeekCurrent) // cannot fail
 		if err == nil {
-			err = fsys.addTar(a, src, h, near, at)
+			err = addTar(l, h, section)
 		}
-		if err != nil {
-			if len(fsys.members) == 1 {
-				return nil, &Error{"tar", at, fmt.Errorf("%w: %w", ErrCorrupt, err)}
-			}
-			a.log.Warn("archive is damaged; what comes before is shown", "path", src.Name, "offset", at, "err", err)
-			break
+		switch {
+		case err == nil:
+		case errors.Is(err, errTooManyMembers):
+			return nil, &Error{"tar", section.at, err}
+		case l.len() == 1:
+			return nil, &Error{"tar", section.at, fmt.Errorf("%w: %w", ErrCorrupt, err)}
+		default:
+			l.damage = &Error{"tar", section.at, err}
+			return l.finish(), nil
 		}
-		near = near.next(h, at)
 	}
-	fsys.sort()
-	return fsys, nil
+	return l.finish(), nil
 }
 
-// A landmark is a known place in front of a member: the start of the header
-// that stands so many members before its own. How many bytes a sparse member
-// takes is known to the reader of the tar alone.
-type landmark struct {
-	start  int64
-	behind int
-}
-
-// next returns the landmark of the member behind h, whose data is at at.
-func (l landmark) next(h *tar.Header, at int64) landmark {
-	if h.Typeflag == tar.TypeReg && !isSparse(h) {
-		return landmark{at + (h.Size+511)/512*512, 0}
-	}
-	return landmark{l.start, l.behind + 1}
-}
-
-// addTar adds a member whose data is at at.
-func (m *memberFS) addTar(a *archive, src Source, h *tar.Header, near landmark, at int64) error {
-	f := member{size: h.Size, modified: h.ModTime}
+// addTar adds the member whose header was read.
+func addTar(l *lister, h *tar.Header, section *tarSection) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
-		f.mode, f.size = iofs.ModeDir, 0
+		return l.addDir(h.Name, h.ModTime)
 	case tar.TypeSymlink:
-		f.mode, f.link, f.size = iofs.ModeSymlink, h.Linkname, 0
+		return l.addLink(h.Name, h.Linkname, h.ModTime)
 	case tar.TypeLink:
-		target := m.members[memberPath(h.Linkname)]
-		if target == nil || target.mode.IsDir() {
-			return nil
-		}
-		f = *target
+		return l.addHardLink(h.Name, h.Linkname)
 	case tar.TypeReg, tar.TypeGNUSparse:
 		if isSparse(h) {
-			rest := src.Size - near.start
-			f.open = a.expand(sparse(near.behind), io.NewSectionReader(src, near.start, rest), rest, h.Size, h.ModTime)
-			break
+			return l.addFile(h.Name, member{kind: sparseMember, at: section.header, size: h.Size}, h.ModTime)
 		}
-		f.size = max(0, min(h.Size, src.Size-at)) // the last may be cut
-		r := io.NewSectionReader(src, at, f.size)
-		f.open = func() (io.ReaderAt, error) { return r, nil }
-	default:
-		return nil
+		size := max(0, min(h.Size, section.size-section.at)) // the last may be cut
+		return l.addFile(h.Name, member{kind: fileMember, at: section.at, size: size}, h.ModTime)
 	}
-	return m.add(h.Name, f)
+	return nil
+}
+
+// openTarMember returns a reader of a file in a tar.
+func openTarMember(a *archive, src Source, _ *members, f member) (io.ReaderAt, error) {
+	if f.kind == sparseMember {
+		rest := io.NewSectionReader(src, f.at, src.Size-f.at)
+		return a.expand(sparse, rest, f.size, f.modified())
+	}
+	return io.NewSectionReader(src, f.at, f.size), nil
 }
 
 // isSparse tells whether holes of a member are left out.
@@ -100,17 +85,63 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// sparse makes a member of a tar that stands behind so many others, with its
-// holes.
-func sparse(behind int) compression {
-	return compression{name: "sparse tar", stream: strconv.Itoa(behind), open: func(r io.Reader) (io.Reader, func(bool), error) {
-		t := tar.NewReader(r)
-		_, err := t.Next()
-		for range behind {
-			if err == nil {
-				_, err = t.Next()
-			}
+// sparse makes the one member of a tar, with its holes.
+var sparse = compression{name: "sparse tar", open: func(r io.Reader) (io.Reader, func(bool), error) {
+	t := tar.NewReader(r)
+	_, err := t.Next()
+	return t, func(bool) {}, err
+}}
+
+const (
+	tarBlock  = 512
+	tarBuffer = 16 << 10 // headers of small members come with one read
+)
+
+// A tarSection reads a tar and notes where the headers of a member begin.
+type tarSection struct {
+	r      io.ReaderAt
+	size   int64
+	at     int64
+	header int64 // of the first whole block that was read since it was set to -1
+
+	buf   []byte
+	bufAt int64
+}
+
+func (s *tarSection) Read(p []byte) (int, error) {
+	if len(p) == tarBlock && s.header < 0 {
+		s.header = s.at
+	}
+	if s.at < s.bufAt || s.at >= s.bufAt+int64(len(s.buf)) {
+		if err := s.fill(); err != nil {
+			return 0, err
 		}
-		return t, func(bool) {}, err
-	}}
+	}
+	n := copy(p, s.buf[s.at-s.bufAt:])
+	s.at += int64(n)
+	return n, nil
+}
+
+func (s *tarSection) fill() error {
+	if s.at >= s.size {
+		return io.EOF
+	}
+	if s.buf == nil {
+		s.buf = make([]byte, tarBuffer)
+	}
+	n, err := s.r.ReadAt(s.buf[:min(tarBuffer, s.size-s.at)], s.at)
+	s.buf, s.bufAt = s.buf[:n], s.at
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// Seek goes on from where it is; [tar.Reader] asks for nothing else.
+func (s *tarSection) Seek(offset int64, whence int) (int64, error) {
+	if whence != io.SeekCurrent || s.at+offset < s.at {
+		return 0, errors.ErrUnsupported
+	}
+	s.at += offset
+	return s.at, nil
 }

@@ -3,7 +3,6 @@ package formats
 import (
 	"archive/tar"
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -262,19 +261,6 @@ func TestNestedCopyIsOfOneStream(t *testing.T) {
 			if _, err := read(t, root, name+"/a"); (err == nil) != (name == "good.zip") {
 				t.Errorf("%v: %s: %v", names, name, err)
 			}
-		}
-	}
-}
-
-func TestZipDirectoryIsBounded(t *testing.T) {
-	var entries []entry
-	for i := range 200 {
-		entries = append(entries, entry{fmt.Sprint(i), ""})
-	}
-	b := packZip(t, zip.Store, entries...)
-	for left, want := range map[int]error{6000: errMembers, maxDirectory: nil} {
-		if _, err := zip.NewReader(&directoryReader{ReaderAt: bytes.NewReader(b), left: left}, int64(len(b))); !errors.Is(err, want) {
-			t.Errorf("%d bytes: %v, want %v", left, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,91 +13,96 @@ import (
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
+
+	"recfs/cache"
 )
 
-// maxDirectory is how many bytes the directory of a zip may have: all of it is
-// held in memory.
-const maxDirectory = 64 * maxMembers
+var zipContainer = &container{name: "zip", list: listZip, open: openZipMember}
 
-// A directoryReader reads no more than so many bytes until that is done.
-type directoryReader struct {
-	io.ReaderAt
-	left int
-	done bool
-}
-
-func (d *directoryReader) ReadAt(p []byte, off int64) (int, error) {
-	if !d.done {
-		if d.left -= len(p); d.left < 0 {
-			return 0, errMembers
-		}
+// listZip reads the directory of a zip. If that is damaged, what comes
+// before is shown.
+func listZip(ctx context.Context, a *archive, src Source, room *cache.Room) (*members, error) {
+	dir, err := findZipDirectory(src, src.Size)
+	if err != nil {
+		return nil, err
 	}
-	return d.ReaderAt.ReadAt(p, off)
-}
-
-// openZip reads the directory at the end of a zip.
-func openZip(ctx context.Context, a *archive, src Source) (*memberFS, error) {
-	in := &directoryReader{ReaderAt: src, left: maxDirectory}
-	r, err := zip.NewReader(in, src.Size)
-	switch {
-	case errors.Is(err, errMembers):
-		return nil, &Error{"zip", 0, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)}
-	case err != nil:
-		return nil, &Error{"zip", 0, fmt.Errorf("%w: %w", ErrCorrupt, err)}
-	}
-	in.done = true
-	fsys := newMemberFS(src)
-	for _, f := range r.File {
+	l := newLister(src.ModTime, a.maxList, room)
+	l.base = dir.base
+	in := bufio.NewReaderSize(io.NewSectionReader(src, dir.at, dir.size), inputSize)
+	at, n := dir.at, uint16(0)
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := fsys.addZip(a, src, f); err != nil {
-			a.log.Warn("archive is not shown whole", "path", src.Name, "err", err)
+		var z zipFile
+		if z, err = readZipEntry(in, dir.base); err != nil {
 			break
 		}
+		if err := addZip(l, a, src, z, at); err != nil {
+			return nil, &Error{"zip", at, err}
+		}
+		at += z.length
+		n++
 	}
-	fsys.sort()
-	return fsys, nil
+	switch {
+	case err == io.EOF && n == dir.count:
+		return l.finish(), nil
+	case n == 0:
+		return nil, &Error{"zip", at, fmt.Errorf("%w: %w", ErrCorrupt, err)}
+	case err == io.EOF:
+		err = fmt.Errorf("%d files missing in the directory: %w", dir.count-n, io.ErrUnexpectedEOF)
+	}
+	l.damage = &Error{"zip", at, err}
+	return l.finish(), nil
 }
 
-func (m *memberFS) addZip(a *archive, src Source, z *zip.File) error {
-	f := member{modified: z.Modified}
-	if z.Modified.IsZero() {
-		f.modified = src.ModTime
+// addZip adds the member whose record is at at.
+func addZip(l *lister, a *archive, src Source, z zipFile, at int64) error {
+	modified := z.Modified
+	if modified.IsZero() {
+		modified = src.ModTime
 	}
-	switch mode := z.Mode(); {
+	mode := z.Mode()
+	switch {
 	case strings.HasSuffix(z.Name, "/"), mode.IsDir():
-		f.mode = iofs.ModeDir
-		return m.add(z.Name, f)
-	case mode.Type() != 0 && mode.Type() != iofs.ModeSymlink || z.UncompressedSize64 > 1<<62:
+		return l.addDir(z.Name, modified)
+	case z.UncompressedSize64 > 1<<62:
 		return nil
-	}
-	f.size = int64(z.UncompressedSize64)
-	f.open = func() (io.ReaderAt, error) { return a.openZipMember(src, z) }
-	if z.Mode().Type() == iofs.ModeSymlink {
+	case mode.Type() == 0:
+		return l.addFile(z.Name, member{kind: fileMember, at: at, size: int64(z.UncompressedSize64)}, modified)
+	case mode.Type() == iofs.ModeSymlink:
 		target, err := a.zipLink(src, z)
 		if err != nil {
 			return nil // not what it says; nothing to show
 		}
-		f = member{modified: f.modified, mode: iofs.ModeSymlink, link: target}
+		return l.addLink(z.Name, target, modified)
 	}
-	return m.add(z.Name, f)
+	return nil
 }
 
 // zipLink returns the target of a symbolic link, which is its content.
-func (a *archive) zipLink(src Source, z *zip.File) (string, error) {
-	if z.UncompressedSize64 == 0 || z.UncompressedSize64 > maxMember {
+func (a *archive) zipLink(src Source, z zipFile) (string, error) {
+	if z.UncompressedSize64 == 0 || z.UncompressedSize64 > maxMemberPath {
 		return "", ErrCorrupt
 	}
-	r, err := a.openZipMember(src, z)
+	content, err := a.openZipFile(src, z)
 	if err != nil {
 		return "", err
 	}
 	b := make([]byte, z.UncompressedSize64)
-	if _, err := r.ReadAt(b, 0); err != nil && err != io.EOF {
+	if _, err := content.ReadAt(b, 0); err != nil && err != io.EOF {
 		return "", err
 	}
 	return string(b), nil
+}
+
+// openZipMember returns a reader of a file in a zip.
+func openZipMember(a *archive, src Source, m *members, f member) (io.ReaderAt, error) {
+	z, err := readZipEntry(io.NewSectionReader(src, f.at, src.Size-f.at), m.base)
+	if err != nil {
+		return nil, &Error{"zip", f.at, err}
+	}
+	return a.openZipFile(src, z)
 }
 
 const zipEncrypted = 1 // flag
@@ -111,8 +117,7 @@ var zipMethods = map[uint16]compression{
 	95: {name: "xz", open: openXZ},
 }
 
-// openZipMember returns a reader of a file in a zip.
-func (a *archive) openZipMember(src Source, z *zip.File) (io.ReaderAt, error) {
+func (a *archive) openZipFile(src Source, z zipFile) (io.ReaderAt, error) {
 	method, known := zipMethods[z.Method]
 	switch {
 	case z.Flags&zipEncrypted != 0:
@@ -120,7 +125,7 @@ func (a *archive) openZipMember(src Source, z *zip.File) (io.ReaderAt, error) {
 	case !known && z.Method != zip.Store:
 		return nil, fmt.Errorf("%s is compressed by method %d: %w", z.Name, z.Method, errors.ErrUnsupported)
 	}
-	at, err := z.DataOffset()
+	at, err := zipData(src, z.header)
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +137,11 @@ func (a *archive) openZipMember(src Source, z *zip.File) (io.ReaderAt, error) {
 		return stored, nil
 	}
 	stream := fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
-	checked := compression{name: method.name, stream: stream, open: func(r io.Reader) (io.Reader, func(bool), error) {
-		out, done, err := method.open(r)
+	checked := compression{name: method.name, stream: stream, open: func(in io.Reader) (io.Reader, func(bool), error) {
+		out, done, err := method.open(in)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
 	}}
-	return a.expand(checked, stored, stored.Size(), int64(z.UncompressedSize64), z.Modified)()
+	return a.expand(checked, stored, int64(z.UncompressedSize64), z.Modified)
 }
 
 // A checkedReader compares what it read with a checksum at the end.

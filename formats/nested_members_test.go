@@ -1,0 +1,171 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// manyEntries are n files in directories of a thousand.
+func manyEntries(n int) []entry {
+	entries := make([]entry, n)
+	for i := range entries {
+		entries[i] = entry{fmt.Sprintf("dir%03d/%07d-name", i/1000, i), "x"}
+	}
+	return entries
+}
+
+// smallArchive is an archive of dir with a memory cache of the given size.
+func smallArchive(t *testing.T, dir, disk string, budget int64) (nodes.Dir, *cache.Cache) {
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	opt := ArchiveOptions{}
+	if disk != "" {
+		opt.Disk = cache.NewDisk(disk, 1<<30, nil)
+	}
+	c := cache.New(budget, nil)
+	t.Cleanup(c.Close)
+	return NewArchive(fsys, testFormats, c, opt), c
+}
+
+func TestNestedCost(t *testing.T) {
+	const n = 100_000
+	dir := t.TempDir()
+	entries := manyEntries(n)
+	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
+	for _, name := range []string{"a.tar", "a.zip"} {
+		root, c := smallArchive(t, dir, "", 64<<20)
+		held := heapSize()
+		if got, err := read(t, root, name+"/dir099/0099999-name"); got != "x" || err != nil {
+			t.Fatalf("%s: %q, %v", name, got, err)
+		}
+		held, counted := heapSize()-held, c.Stats().Bytes
+		if counted > 80*n || held > counted+counted/2+1<<20 {
+			t.Errorf("%s: the list of %d members takes %d bytes and counts as %d", name, n, held, counted)
+		}
+		runtime.KeepAlive(root)
+	}
+}
+
+func heapSize() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Directories that are in use survive their container going from the cache.
+func TestNestedEvicted(t *testing.T) {
+	const n = 5000
+	dir := t.TempDir()
+	for i := range 8 {
+		write(t, dir, fmt.Sprintf("%d.tar", i), string(packTar(t, manyEntries(n)...)))
+	}
+	root, c := smallArchive(t, dir, "", 1<<20)
+	var held []nodes.Dir
+	for range 2 {
+		for i := range 8 {
+			e, err := nodes.Lookup(t.Context(), root, fmt.Sprintf("%d.tar/dir002", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, e.Dir)
+		}
+	}
+	for i, d := range held {
+		e, err := nodes.Lookup(t.Context(), d, fmt.Sprintf("%07d-name", 2000+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := nodes.ReadAll(t.Context(), e.File); string(b) != "x" || err != nil {
+			t.Errorf("%q, %v", b, err)
+		}
+	}
+	if b := c.Stats().Bytes; b > 1<<20+64<<10 {
+		t.Errorf("%d bytes in a cache of 1 MiB", b)
+	}
+}
+
+func TestNestedLimit(t *testing.T) {
+	dir := t.TempDir()
+	entries := manyEntries(20_000)
+	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
+	root, _ := smallArchive(t, dir, "", 1<<20)
+	for _, name := range []string{"a.tar", "a.zip"} {
+		got, err := read(t, root, name+"/error.txt")
+		if err != nil || !strings.Contains(got, "it holds too many files") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestNestedSaved(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	write(t, dir, "a.tar", string(packTar(t, append(manyEntries(2000), nestedEntries...)...)))
+	first, _ := smallArchive(t, dir, disk, 64<<20)
+	want := show(t, first)
+	a := first.(*top).a
+	info, err := a.lstat("a.tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := nestedKey{recordingKey{path: "a.tar", name: "a.tar", v: versionOf(info), format: noFormat}, tarContainer}
+	if a.savedList(k) == nil {
+		t.Fatal("the list was not saved")
+	}
+	second, _ := smallArchive(t, dir, disk, 64<<20)
+	wantTree(t, show(t, second), want)
+	k.v.nsec++
+	if a.savedList(k) != nil {
+		t.Error("a list of another version was used")
+	}
+}
+
+func TestMembersEncoding(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	l := newLister(time.Unix(-5, 7), 1<<30, cache.New(1<<30, nil).Room())
+	for i := range 10_000 {
+		name := fmt.Sprintf("%d/%d/%d", rnd.IntN(10), rnd.IntN(50), rnd.IntN(100))
+		modified := time.Unix(rnd.Int64N(1<<40)-1<<39, rnd.Int64N(1e9))
+		var err error
+		switch i % 5 {
+		case 0:
+			err = l.addDir(name, modified)
+		case 1:
+			err = l.addLink(name, strings.Repeat("t", rnd.IntN(20)), modified)
+		case 2:
+			err = l.addHardLink(name, fmt.Sprintf("%d/%d/%d", rnd.IntN(10), rnd.IntN(50), rnd.IntN(100)))
+		default:
+			err = l.addFile(name, member{kind: fileMember, at: rnd.Int64(), size: rnd.Int64()}, modified)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := l.finish()
+	got := decodeList(encodeList(m, "v"), "v")
+	for i := range uint32(m.len()) {
+		if *m.at(i) != *got.at(i) || !bytes.Equal(m.words(i), got.words(i)) {
+			t.Fatalf("member %d: %+v %q, want %+v %q", i, got.at(i), got.words(i), m.at(i), m.words(i))
+		}
+	}
+	if !reflect.DeepEqual(m.order, got.order) {
+		t.Error("another order")
+	}
+}
