@@ -73,6 +73,22 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	}, nil
 }
 
+// opened returns what runs work with the archive that the flags describe, on the current directory
+// unless there are arguments.
+func (f *archiveFlags) opened(work func(ctx context.Context, e *env, a *archive, args []string) error) runFunc {
+	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) == 0 {
+			args = []string{"."}
+		}
+		a, err := f.open(e)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		return work(ctx, e, a, args)
+	}
+}
+
 func (a *archive) close() {
 	for _, c := range slices.Backward(a.closers) {
 		c()

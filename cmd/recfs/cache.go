@@ -16,9 +16,6 @@ import (
 func cacheCommand(flags *pflag.FlagSet) runFunc {
 	opt := readFlags(flags)
 	return func(_ context.Context, e *env, args []string) error {
-		if len(args) > 1 {
-			return usagef("cache: name one of ls, prune and clear")
-		}
 		dir, err := opt.diskDir()
 		if err != nil {
 			return err

@@ -8,16 +8,7 @@ import (
 )
 
 func catCommand(flags *pflag.FlagSet) runFunc {
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			return usagef("cat: name at least one PATH")
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
@@ -33,5 +24,5 @@ func catCommand(flags *pflag.FlagSet) runFunc {
 			}
 		}
 		return f.result()
-	}
+	})
 }

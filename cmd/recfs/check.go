@@ -21,16 +21,7 @@ import (
 func checkCommand(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print each problem as a JSON object")
 	jobs := jobsFlag(flags)
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			return usagef("check: name at least one PATH")
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		c := &checker{ctx: ctx, out: e.stdout, asJSON: *asJSON, bar: newProgress(e.stderr, "checking", -1)}
 		inOrder(*jobs, a.find(ctx, args, c.unreadable), c.check, c.report)
 		_ = c.bar.Exit()
@@ -43,7 +34,7 @@ func checkCommand(flags *pflag.FlagSet) runFunc {
 			return errReported
 		}
 		return nil
-	}
+	})
 }
 
 // A problem is one line of what check prints.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -137,6 +138,29 @@ func commandNamed(name string) command {
 		}
 	}
 	return command{}
+}
+
+// checkArgs says when a command line has too many or too few arguments.
+func (cmd command) checkArgs(args []string) error {
+	least, most := 0, 0
+	for word := range strings.FieldsSeq(cmd.args) {
+		if !strings.HasPrefix(word, "[") {
+			least++
+		}
+		most++
+		if strings.Contains(word, "...") {
+			most = len(args)
+		}
+	}
+	switch {
+	case len(args) < least:
+		return usagef("%s: the arguments are %s", cmd.name, cmd.args)
+	case len(args) > most && most == 0:
+		return usagef("%s: takes no arguments", cmd.name)
+	case len(args) > most:
+		return usagef("%s: the arguments are %s, and not more", cmd.name, cmd.args)
+	}
+	return nil
 }
 
 // parse returns the flags of cmd, not yet parsed, and what runs after that.

@@ -18,9 +18,6 @@ func compactCommand(flags *pflag.FlagSet) runFunc {
 	level := flags.Int("level", 19, "zstd `LEVEL`, 1 to 22")
 	opt := readFlags(flags)
 	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) != 2 {
-			return usagef("compact: name a DIRECTORY and an OUTPUT")
-		}
 		if *level < 1 || *level > 22 {
 			return usagef("compact: there is no zstd level %d", *level)
 		}

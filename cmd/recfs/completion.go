@@ -50,7 +50,7 @@ complete -c recfs -f -a '(__recfs_complete)'
 
 func completionCommand(*pflag.FlagSet) runFunc {
 	return func(_ context.Context, e *env, args []string) error {
-		if len(args) != 1 || completionScripts[args[0]] == "" {
+		if completionScripts[args[0]] == "" {
 			return usagef("completion: name one of bash, zsh and fish")
 		}
 		_, err := io.WriteString(e.stdout, completionScripts[args[0]])

@@ -17,22 +17,13 @@ import (
 func cpCommand(flags *pflag.FlagSet) runFunc {
 	recursive := flags.BoolP("recursive", "r", false, "copy directories and what is in them")
 	preserve := flags.BoolP("preserve", "p", false, "keep the modification times")
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) < 2 {
-			return usagef("cp: name at least one PATH and a DESTINATION")
-		}
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		sources, dest := args[:len(args)-1], args[len(args)-1]
 		info, err := os.Stat(dest)
 		into := err == nil && info.IsDir()
 		if len(sources) > 1 && !into {
 			return usagef("cp: %s is not a directory", dest)
 		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
 		c := copier{failures: failures{env: e}, preserve: *preserve}
 		for _, name := range sources {
 			entry, err := a.resolve(ctx, name)
@@ -53,7 +44,7 @@ func cpCommand(flags *pflag.FlagSet) runFunc {
 			c.copyTo(ctx, name, entry, target)
 		}
 		return c.result()
-	}
+	})
 }
 
 // base is the last element of name, also where that is a directory such as "." or "..".

@@ -48,16 +48,7 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			args = []string{"."}
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if f.format != "" && !slices.ContainsFunc(a.formats, func(known formats.Format) bool { return known.Name == f.format }) {
 			return usagef("find: there is no format %q", f.format)
 		}
@@ -68,7 +59,7 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 				if err != nil {
 					fails.fail(name, err)
 				} else if f.match(s) {
-					f.print(w, name, s)
+					f.print(w, e, name, s)
 				}
 			}
 		}
@@ -80,7 +71,7 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 				count(f.unknown, "recording", "recordings"))
 		}
 		return fails.result()
-	}
+	})
 }
 
 // summaries yields what is known of the recordings below name, a directory, a recording or a mount.
@@ -228,7 +219,7 @@ func likeWhole(pattern, name string) bool {
 }
 
 // print writes one recording that was found below dir.
-func (f *finder) print(w io.Writer, dir string, s formats.Summary) {
+func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
 	name := s.Path
 	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
 		name = string(exact)
@@ -243,7 +234,7 @@ func (f *finder) print(w io.Writer, dir string, s formats.Summary) {
 	case f.long:
 		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", f.start(s), f.length(s), humanSize(s.Size), oneLine(name+about(s)))
 	default:
-		fmt.Fprintln(w, name)
+		fmt.Fprintln(w, e.fileName(name))
 	}
 }
 

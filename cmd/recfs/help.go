@@ -15,8 +15,8 @@ func helpCommand(*pflag.FlagSet) runFunc {
 			return overview(e.stdout)
 		}
 		cmd := commandNamed(args[0])
-		if len(args) > 1 || cmd.run == nil {
-			return usagef("help: unknown command %q", strings.Join(args, " "))
+		if cmd.run == nil {
+			return usagef("help: unknown command %q", args[0])
 		}
 		return cmd.help(e.stdout)
 	}

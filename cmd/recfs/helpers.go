@@ -16,10 +16,7 @@ var helperNames = []string{"mount.recfs", "mount.fuse.recfs"}
 
 func installHelpersCommand(flags *pflag.FlagSet) runFunc {
 	dir := flags.String("dir", "/sbin", "put the links into this `DIR`")
-	return func(_ context.Context, e *env, args []string) error {
-		if len(args) > 0 {
-			return usagef("install-helpers: takes no arguments")
-		}
+	return func(_ context.Context, e *env, _ []string) error {
 		self, err := os.Executable()
 		if err != nil {
 			return err

@@ -18,23 +18,14 @@ import (
 func indexCommand(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	jobs := jobsFlag(flags)
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			return usagef("index: name at least one PATH")
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON}
 		x.run(a, args, *jobs)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return x.result()
-	}
+	})
 }
 
 // An indexer makes the indexes of recordings, which the cache on disk keeps.

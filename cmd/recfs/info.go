@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 )
@@ -21,16 +22,7 @@ const (
 
 func infoCommand(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			return usagef("info: name at least one FILE")
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		later := false
 		for found := range a.find(ctx, args, f.fail) {
@@ -58,7 +50,7 @@ func infoCommand(flags *pflag.FlagSet) runFunc {
 			return fmt.Errorf("no recordings in %s", strings.Join(args, ", "))
 		}
 		return f.result()
-	}
+	})
 }
 
 // write prints the summary for a person, after an empty line if it is not the first.
@@ -67,7 +59,7 @@ func (s *summary) write(w io.Writer, later bool) error {
 	if later {
 		b.WriteByte('\n')
 	}
-	b.WriteString(s.Path + "\n")
+	b.WriteString(oneLine(s.Path) + "\n")
 	line := func(what string, parts ...string) {
 		if text := strings.Join(parts, ", "); text != "" {
 			fmt.Fprintf(&b, "  %-14s %s\n", what, oneLine(text))
@@ -122,12 +114,15 @@ func more(n int) []string {
 	return []string{fmt.Sprintf("and %d more", n)}
 }
 
-// oneLine keeps what stands in a recording from moving the cursor.
+// oneLine keeps what stands in a recording, or how it is called, from moving the cursor.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		switch {
+		case unicode.IsGraphic(r):
+			return r
+		case unicode.IsSpace(r):
 			return ' '
 		}
-		return r
+		return unicode.ReplacementChar
 	}, s)
 }

@@ -17,16 +17,7 @@ func lsCommand(flags *pflag.FlagSet) runFunc {
 	l := lister{}
 	flags.BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
 	flags.BoolVarP(&l.recursive, "recursive", "R", false, "list directories in directories too")
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			args = []string{"."}
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		w := bufio.NewWriter(e.stdout)
 		l.env, l.w, l.headings = e, w, len(args) > 1 || l.recursive
 		for _, name := range args {
@@ -42,7 +33,7 @@ func lsCommand(flags *pflag.FlagSet) runFunc {
 			}
 		}
 		return l.result()
-	}
+	})
 }
 
 // failures counts what a command could not read and tells about each.
@@ -51,10 +42,10 @@ type failures struct {
 	n   int
 }
 
-// fail reports that name could not be read, unless that is because the user has seen enough.
+// fail reports that name could not be read, unless that is because the command ends.
 func (f *failures) fail(name string, err error) {
 	f.n++
-	if errors.Is(err, context.Canceled) {
+	if output := (*outputError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &output) {
 		return
 	}
 	f.env.report(fmt.Errorf("%s: %w", name, err))
@@ -86,7 +77,7 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 		if l.later {
 			fmt.Fprintln(l.w)
 		}
-		fmt.Fprintf(l.w, "%s:\n", name)
+		fmt.Fprintf(l.w, "%s:\n", l.env.fileName(name))
 	}
 	l.later = true
 	var below []nodes.Entry
@@ -114,7 +105,7 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 // line prints one entry. A file whose size cannot be told is printed too, and an error.
 func (l *lister) line(ctx context.Context, e nodes.Entry) error {
 	if !l.long {
-		_, err := fmt.Fprintln(l.w, e.Name)
+		_, err := fmt.Fprintln(l.w, l.env.fileName(e.Name))
 		return err
 	}
 	mode, size, arrow := "-r--r--r--", "-", ""
@@ -130,7 +121,7 @@ func (l *lister) line(ctx context.Context, e nodes.Entry) error {
 			size, failed = "?", err
 		}
 	}
-	_, err := fmt.Fprintf(l.w, "%s %12s %s %s%s\n", mode, size, e.Time.Local().Format("2006-01-02 15:04"), e.Name, arrow)
+	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", mode, size, e.Time.Local().Format("2006-01-02 15:04"), l.env.fileName(e.Name+arrow))
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 // Exit codes of every command.
@@ -42,13 +43,14 @@ var errInterrupted = errors.New("interrupted")
 
 // env is where a command writes.
 type env struct {
-	stdout io.Writer
-	stderr io.Writer
+	stdout   io.Writer
+	stderr   io.Writer
+	terminal bool // stdout is one
 }
 
 // report prints a problem that does not end the command.
 func (e *env) report(err error) {
-	fmt.Fprintln(e.stderr, "recfs:", plain(err))
+	fmt.Fprintln(e.stderr, "recfs:", oneLine(plain(err)))
 }
 
 // plain is the text of an error for a person: which system call failed for a path is of no use.
@@ -59,8 +61,38 @@ func plain(err error) string {
 	return err.Error()
 }
 
+// fileName is name as it is printed: as it is for programs, harmless for a terminal.
+func (e *env) fileName(name string) string {
+	if e.terminal {
+		return oneLine(name)
+	}
+	return name
+}
+
+// An output is the standard output of a command, which stops when it cannot be written.
+type output struct {
+	io.Writer
+	stop context.CancelCauseFunc
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil {
+		err = &outputError{err}
+		o.stop(err)
+	}
+	return n, err
+}
+
+// An outputError is that of standard output, and ends the command.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return e.err.Error() }
+
+func (e *outputError) Unwrap() error { return e.err }
+
 func main() {
-	os.Exit(run(&env{stdout: os.Stdout, stderr: os.Stderr}, os.Args))
+	os.Exit(run(&env{os.Stdout, os.Stderr, term.IsTerminal(int(os.Stdout.Fd()))}, os.Args))
 }
 
 // run executes a command line, argv[0] included, and returns the exit code.
@@ -139,9 +171,17 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return usagef("%s: %v", cmd.name, err)
 	}
-	err = run(ctx, e, flags.Args())
-	if err != nil && ctx.Err() != nil {
+	if err := cmd.checkArgs(flags.Args()); err != nil {
+		return err
+	}
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err = run(working, &env{&output{e.stdout, stop}, e.stderr, e.terminal}, flags.Args())
+	switch {
+	case ctx.Err() != nil && err != nil:
 		return errInterrupted
+	case ctx.Err() == nil && working.Err() != nil:
+		return context.Cause(working)
 	}
 	return err
 }

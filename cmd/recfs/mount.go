@@ -54,7 +54,7 @@ func mountCommand(flags *pflag.FlagSet) runFunc {
 // mountHelper is mount under the names by which mount(8) calls it, with the flags of its helpers:
 // mount.recfs SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-o OPTIONS] [-t TYPE].
 func mountHelper() command {
-	return command{name: "mount", run: func(flags *pflag.FlagSet) runFunc {
+	return command{name: "mount", args: "SOURCE MOUNTPOINT", run: func(flags *pflag.FlagSet) runFunc {
 		fake := flags.BoolP("fake", "f", false, "do everything but mount")
 		flags.BoolP("sloppy", "s", false, "ignored")
 		flags.BoolP("no-mtab", "n", false, "ignored")

@@ -7,9 +7,6 @@ import "context"
 // mount serves a source on a directory: here with -f, else in a process of its own that is left
 // behind once the mount can be used.
 func (m *mountFlags) mount(ctx context.Context, e *env, args []string) error {
-	if len(args) != 2 {
-		return usagef("mount: name a SOURCE and a MOUNTPOINT")
-	}
 	starter := findStarter()
 	if starter == nil && !m.foreground {
 		return startDaemon()

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 const watchInterval = time.Second
@@ -25,11 +24,8 @@ func statsCommand(flags *pflag.FlagSet) runFunc {
 	watch := flags.Bool("watch", false, "show them again every second")
 	asJSON := flags.Bool("json", false, "print JSON")
 	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) != 1 {
-			return usagef("stats: name one MOUNTPOINT")
-		}
 		for {
-			err := showStats(e.stdout, args[0], *asJSON, *watch)
+			err := showStats(e.stdout, args[0], *asJSON, *watch && e.terminal)
 			if err != nil || !*watch {
 				return err
 			}
@@ -42,8 +38,8 @@ func statsCommand(flags *pflag.FlagSet) runFunc {
 	}
 }
 
-// showStats prints how the mount at dir is doing, at the top of the screen if it is done repeatedly.
-func showStats(w io.Writer, dir string, asJSON, again bool) error {
+// showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be cleared.
+func showStats(w io.Writer, dir string, asJSON, clearScreen bool) error {
 	s, text, err := readStats(dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%s: not a mount of recfs", dir)
@@ -52,7 +48,7 @@ func showStats(w io.Writer, dir string, asJSON, again bool) error {
 		return err
 	}
 	var b bytes.Buffer
-	if f, ok := w.(*os.File); again && ok && term.IsTerminal(int(f.Fd())) {
+	if clearScreen {
 		b.WriteString("\x1b[H\x1b[2J") // home, clear
 	}
 	if asJSON {
@@ -96,7 +92,7 @@ func sourceOf(name string) string {
 
 func (s mountStats) write(w io.Writer) {
 	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "%-12s %s\n", what, fmt.Sprintf(format, args...))
+		fmt.Fprintf(w, "%-12s %s\n", what, oneLine(fmt.Sprintf(format, args...)))
 	}
 	line("source", "%s", s.Source)
 	line("mounted", "%s (%s)", s.Since.Local().Format(time.DateTime), time.Since(s.Since).Round(time.Second))

@@ -14,19 +14,10 @@ import (
 
 func treeCommand(flags *pflag.FlagSet) runFunc {
 	depth := flags.IntP("level", "L", 0, "go down only so many levels; 0 is no limit")
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")
 		}
-		if len(args) == 0 {
-			args = []string{"."}
-		}
-		a, err := opt.open(e)
-		if err != nil {
-			return err
-		}
-		defer a.close()
 		w := bufio.NewWriter(e.stdout)
 		t := treePrinter{failures: failures{env: e}, w: w, depth: *depth}
 		for _, name := range args {
@@ -35,7 +26,7 @@ func treeCommand(flags *pflag.FlagSet) runFunc {
 				t.fail(name, err)
 				continue
 			}
-			fmt.Fprintln(w, name)
+			fmt.Fprintln(w, oneLine(name))
 			t.below(ctx, name, entry, "", 1)
 		}
 		fmt.Fprintf(w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
@@ -43,7 +34,7 @@ func treeCommand(flags *pflag.FlagSet) runFunc {
 			return err
 		}
 		return t.result()
-	}
+	})
 }
 
 type treePrinter struct {
@@ -89,7 +80,7 @@ func (t *treePrinter) line(before string, e nodes.Entry) {
 	default:
 		t.files++
 	}
-	fmt.Fprintf(t.w, "%s%s%s\n", before, e.Name, arrow)
+	fmt.Fprintf(t.w, "%s%s\n", before, oneLine(e.Name+arrow))
 }
 
 // count is n with the noun that goes with it.

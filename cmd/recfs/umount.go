@@ -9,9 +9,6 @@ import (
 func umountCommand(flags *pflag.FlagSet) runFunc {
 	lazy := flags.BoolP("lazy", "z", false, "detach it now, also when it is in use, and end it when nobody uses it any more")
 	return func(_ context.Context, _ *env, args []string) error {
-		if len(args) != 1 {
-			return usagef("umount: name one MOUNTPOINT")
-		}
 		return unmount(args[0], *lazy)
 	}
 }

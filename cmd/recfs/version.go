@@ -38,10 +38,7 @@ func version() versionInfo {
 
 func versionCommand(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print JSON")
-	return func(_ context.Context, e *env, args []string) error {
-		if len(args) > 0 {
-			return usagef("version: takes no arguments")
-		}
+	return func(_ context.Context, e *env, _ []string) error {
 		v := version()
 		if *asJSON {
 			return json.NewEncoder(e.stdout).Encode(v)

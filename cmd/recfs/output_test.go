@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// printing are command lines that print something of the archive in $1.
+var printing = []string{
+	"ls $1", "ls -lR $1", "tree $1", "cat $1/README.md", "info $1", "info --json $1", "find $1", "find -l $1", "find --json $1",
+	"find -0 $1", "check $1", "check --json $1", "index --json $1", "cache ls", "help", "help mount", "version", "version --json",
+	"completion bash",
+}
+
+func commandLine(line, archive string) (name string, args []string) {
+	words := strings.Fields(strings.ReplaceAll(line, "$1", archive))
+	return words[0], words[1:]
+}
+
+var errFull = errors.New("no space left")
+
+// A fullDisk takes so many bytes and counts what is written after that.
+type fullDisk struct{ left, refused int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	n := min(d.left, len(p))
+	d.left -= n
+	if n < len(p) {
+		d.refused++
+		return n, errFull
+	}
+	return n, nil
+}
+
+// A command that cannot print says so and stops.
+func TestFullDisk(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	archive := filepath.Join(t.TempDir(), "archive")
+	if err := os.CopyFS(archive, os.DirFS(smallSamples(t))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(archive, "README.md"), []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range printing {
+		for _, room := range []int{0, 1} {
+			name, args := commandLine(line, archive)
+			disk := &fullDisk{left: room}
+			var stderr bytes.Buffer
+			err := commandNamed(name).execute(t.Context(), &env{stdout: disk, stderr: &stderr}, args)
+			if !errors.Is(err, errFull) {
+				t.Errorf("%s: error %v\n%s", line, err, &stderr)
+			}
+			if disk.refused != 1 {
+				t.Errorf("%s: tries %d times to print", line, disk.refused)
+			}
+			if strings.Contains(stderr.String(), errFull.Error()) {
+				t.Errorf("%s: says so twice:\n%s", line, &stderr)
+			}
+		}
+	}
+}
+
+// hostileNames are names of files that break what takes a line or a string for granted.
+var hostileNames = []string{
+	"two\nlines", "two\r\nlines", "quote\"d", `back\slash`, "\x1b[2J\x1b]0;title\a", "not utf-8 \xff\xfe", "c1 \u009b31m",
+	"right to left \u202e", "tab\tbed", "<&'>", "\x7f", "line \u2028 separator",
+}
+
+// hostileArchive returns a directory with recordings, whole and damaged, under such names.
+func hostileArchive(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "archive")
+	for _, name := range hostileNames {
+		sub := filepath.Join(dir, name)
+		if err := os.MkdirAll(sub, 0o777); err != nil {
+			t.Skipf("no file is called so here: %v", err)
+		}
+		for sample, ext := range map[string]string{
+			"nethack/small.nhgame": ".nhgame", "datafile/maps/old.map": ".map", "hcrp/bad/truncated-tail.hcrp": ".hcrp", "README.md": ".butter",
+		} {
+			b, err := os.ReadFile(filepath.Join(samples, sample))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(sub, name+ext), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// Names from the archive break neither lines nor JSON, and send nothing to a terminal but text.
+func TestHostileNames(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	archive := hostileArchive(t)
+	for _, line := range printing {
+		name, args := commandLine(line, archive)
+		if name == "cat" || strings.Contains(line, "-0") {
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		err := commandNamed(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr, terminal: true}, args)
+		if err != nil && !errors.Is(err, errReported) {
+			t.Errorf("%s: %v", line, err)
+		}
+		if stdout.Len() == 0 {
+			t.Errorf("%s prints nothing", line)
+		}
+		if strings.Contains(line, "--json") {
+			testJSONLines(t, line, &stdout)
+		} else {
+			testText(t, line, stdout.String())
+		}
+		testText(t, line, stderr.String())
+	}
+}
+
+func testJSONLines(t *testing.T, line string, text *bytes.Buffer) {
+	t.Helper()
+	for object := range bytes.Lines(text.Bytes()) {
+		var v map[string]any
+		if err := json.Unmarshal(object, &v); err != nil {
+			t.Errorf("%s: %q: %v", line, object, err)
+		}
+	}
+}
+
+func testText(t *testing.T, line, text string) {
+	t.Helper()
+	for _, r := range text {
+		if !unicode.IsGraphic(r) && r != '\n' && !(r == '\t' && strings.HasPrefix(line, "completion")) {
+			t.Errorf("%s prints %U", line, r)
+			return
+		}
+	}
+}
+
+// A program gets names as they are.
+func TestExactNames(t *testing.T) {
+	archive := hostileArchive(t)
+	var stdout, stderr bytes.Buffer
+	if err := commandNamed("ls").execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, []string{archive}); err != nil {
+		t.Fatal(err, &stderr)
+	}
+	for _, name := range hostileNames {
+		if !bytes.Contains(stdout.Bytes(), []byte(name+"\n")) {
+			t.Errorf("%q is not there", name)
+		}
+	}
+}
