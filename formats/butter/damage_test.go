@@ -158,6 +158,20 @@ func TestEmptyEntries(t *testing.T) {
 	}
 }
 
+// TestCombatScore gives a match with goals a combat map: its session has no last score, so there are no goals.
+func TestCombatScore(t *testing.T) {
+	b, _ := sample(layoutV1, 2, 2, 160, false, nil)
+	goals := func() int { return bytes.Count(scanned(t, b).Events, []byte(`"event":"goal"`)) }
+	if n := goals(); n != 1 {
+		t.Fatalf("%d goals", n)
+	}
+	h := openBytes(t, b).Header
+	b[int(h.Size)-4*h.Entries-5] = 5 << 1
+	if n := goals(); n != 0 {
+		t.Errorf("%d goals on a combat map", n)
+	}
+}
+
 func TestDoesNotOpen(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 2, 4, false, nil)
 	change := func(at int, with ...byte) []byte {

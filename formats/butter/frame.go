@@ -236,7 +236,9 @@ func (d *decoder) score() {
 	d.refer(assist)
 	s.Scorer, s.Assist = d.users.of[scorer].Name, d.users.of[assist].Name
 	s.DiscSpeed, s.Distance = half(d.Cursor), half(d.Cursor)
-	d.frame.Has |= echovr.HasScore
+	if d.kind != combat { // whose session has no such key
+		d.frame.Has |= echovr.HasScore
+	}
 }
 
 func (d *decoder) disc() {
