@@ -113,6 +113,9 @@ func TestSeriesProperties(t *testing.T) {
 			Number: func(i int) int64 { return numbers[i] },
 			Dir:    func(int64) nodes.Dir { return nodes.List() },
 		}
+		if rapid.Bool().Draw(rt, "search") {
+			s.Search = func(n int64) int { i, _ := slices.BinarySearch(numbers, n); return i }
+		}
 		if got := names(t, s); !slices.IsSorted(got) || len(got) != len(numbers) {
 			rt.Fatalf("%d names of %d, sorted: %v", len(got), len(numbers), slices.IsSorted(got))
 		}
@@ -127,6 +130,27 @@ func TestSeriesProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Number may cost something: a listing asks once for each entry, and a look-up with Search a few times.
+func TestSeriesAsksLittle(t *testing.T) {
+	asked := 0
+	s := &nodes.Series{
+		Width: 8, N: 1000, Number: func(i int) int64 { asked++; return int64(2 * i) },
+		Search: func(n int64) int { return int(n+1) / 2 },
+		File:   func(int64) nodes.File { return text("") },
+	}
+	names(t, s)
+	if asked > s.N+1 {
+		t.Errorf("a listing of %d asked for %d numbers", s.N, asked)
+	}
+	asked = 0
+	if _, err := s.Find(t.Context(), "500"); err != nil {
+		t.Fatal(err)
+	}
+	if asked > 2 {
+		t.Errorf("a look-up asked for %d numbers", asked)
+	}
 }
 
 func TestAlias(t *testing.T) {

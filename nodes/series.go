@@ -25,6 +25,7 @@ type Series struct {
 
 	N      int               // entries listed
 	Number func(i int) int64 // number of entry i, ascending and not negative; nil: i itself
+	Search func(n int64) int // the first entry whose number is n or greater, N if none is; nil: asks Number
 	File   func(n int64) File
 	Dir    func(n int64) Dir // exactly one of File and Dir is set
 
@@ -154,6 +155,9 @@ func ParseNumber(digits string, width int) (int64, bool) {
 
 // search returns the least i with number(i) >= n.
 func (s *Series) search(n int64) int {
+	if s.Search != nil {
+		return s.Search(n)
+	}
 	if s.Number == nil {
 		return int(min(n, int64(s.N)))
 	}
@@ -173,10 +177,10 @@ func (s *Series) position(i int) int {
 // order returns the listing order where names do not sort like numbers:
 // where a number needs more digits than Width.
 func (s *Series) order() []int32 {
-	if s.N == 0 || s.number(s.N-1) < int64(math.Pow10(s.Width)) {
-		return nil
-	}
 	s.once.Do(func() {
+		if s.N == 0 || s.number(s.N-1) < int64(math.Pow10(s.Width)) {
+			return
+		}
 		s.perm = make([]int32, s.N)
 		for i := range s.perm {
 			s.perm[i] = int32(i)
