@@ -159,6 +159,22 @@ func (x *index) tickNumber(i int) int32 {
 	return x.ticksOf(k)[i-x.chunks[k].ordinal]
 }
 
+// spans tells whether tick t lies between the first and the last one with records.
+func (x *index) spans(t int64) bool {
+	n := len(x.chunks)
+	return n > 0 && int64(x.chunks[0].first) <= t && t <= int64(x.chunks[n-1].last)
+}
+
+// searchTick returns the first tick with records, as counted by tickNumber, that is t or later.
+func (x *index) searchTick(t int64) int {
+	k := sort.Search(len(x.chunks), func(k int) bool { return int64(x.chunks[k].last) >= t })
+	if k == len(x.chunks) {
+		return x.tickCount()
+	}
+	ticks := x.ticksOf(k)
+	return x.chunks[k].ordinal + sort.Search(len(ticks), func(i int) bool { return int64(ticks[i]) >= t })
+}
+
 // findTick returns the chunk and the place in it of the last tick with records that is not behind t. t is not before
 // the first.
 func (x *index) findTick(t int32) (k, i int) {

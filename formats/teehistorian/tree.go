@@ -231,6 +231,7 @@ func (t *tree) ticks(r *recording) nodes.Dir {
 	return &nodes.Series{
 		Suffix: ".json", Width: 8, N: r.idx.tickCount(),
 		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
+		Search: r.idx.searchTick,
 		File: func(n int64) nodes.File {
 			return nodes.Func(func(ctx context.Context) ([]byte, error) {
 				return t.doc(ctx, r, int32(n), false)
@@ -240,10 +241,10 @@ func (t *tree) ticks(r *recording) nodes.Dir {
 }
 
 func (t *tree) states(r *recording) nodes.Dir {
-	count := r.idx.tickCount()
 	return &nodes.Series{
-		Suffix: ".json", Width: 8, N: count,
+		Suffix: ".json", Width: 8, N: r.idx.tickCount(),
 		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
+		Search: r.idx.searchTick,
 		File: func(n int64) nodes.File {
 			return nodes.Func(func(ctx context.Context) ([]byte, error) {
 				tail, err := t.doc(ctx, r, int32(n), true)
@@ -253,9 +254,7 @@ func (t *tree) states(r *recording) nodes.Dir {
 				return append(appendDocumentHead(make([]byte, 0, len(tail)+64), int32(n)), tail...), nil
 			})
 		},
-		Extra: func(_ context.Context, n int64) (bool, error) {
-			return count > 0 && n >= int64(r.idx.tickNumber(0)) && n <= int64(r.idx.tickNumber(count-1)), nil
-		},
+		Extra: func(_ context.Context, n int64) (bool, error) { return r.idx.spans(n), nil },
 	}
 }
 

@@ -452,6 +452,32 @@ func TestStatesBetweenTicks(t *testing.T) {
 	}
 }
 
+// A tick is found by its number, wherever its chunk is.
+func TestSearchTick(t *testing.T) {
+	r := newRepeated(t, 4<<20)
+	h, err := readHeader(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := buildIndex(t.Context(), r, r.size(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := int32(-1)
+	for i := range x.tickCount() {
+		n := x.tickNumber(i)
+		for _, at := range []int32{last + 1, n} {
+			if got := x.searchTick(int64(at)); got != i {
+				t.Fatalf("tick %d is sought at %d, stands at %d", at, got, i)
+			}
+		}
+		last = n
+	}
+	if got := x.searchTick(int64(last) + 1); got != x.tickCount() {
+		t.Errorf("behind the last tick: %d of %d", got, x.tickCount())
+	}
+}
+
 // A source whose length is not known is read to its end.
 func TestUnknownSize(t *testing.T) {
 	b := readBusy(t)[:200_000]
