@@ -30,9 +30,9 @@ type archiveFlags struct {
 func readFlags(flags *pflag.FlagSet) *archiveFlags {
 	a := &archiveFlags{cacheMem: 256 * mib, cacheDisk: 4 * gib}
 	a.formats.register(flags)
-	flags.Var(&a.cacheMem, "cache-mem", "keep up to this much decoded data in memory")
-	flags.Var(&a.cacheDisk, "cache-disk", "keep up to this much of indexes and decompressed copies on disk; 0 is none")
-	flags.StringVar(&a.cacheDir, "cache-dir", "", "keep them in this `DIR` (default: the user's cache directory)")
+	flags.Var(&a.cacheMem, "cache-mem", "keep at most this much decoded data in memory")
+	flags.Var(&a.cacheDisk, "cache-disk", "keep at most this much of indexes and decompressed copies on disk; 0 keeps none")
+	flags.StringVar(&a.cacheDir, "cache-dir", "", "keep them in `DIR` (default: recfs in the user's cache directory)")
 	a.log.register(flags)
 	return a
 }

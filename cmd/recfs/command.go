@@ -59,13 +59,13 @@ file that cannot be read to its end is reported and not left behind half.`,
 			run: cpCommand,
 		},
 		{
-			name: "info", args: "FILE...", summary: "Tell what recordings are, in a screenful each", about: `
+			name: "info", args: "FILE...", summary: "Tell what a recording is, in a screenful", about: `
 What it is, when it was made, how long and how big it is, who takes part, and what is damaged. FILE is a
 recording, a directory of recordings, or either of them in a mount.`,
 			run: infoCommand,
 		},
 		{
-			name: "find", args: "[PATH...]", summary: "Find recordings by what is known of them", about: `
+			name: "find", args: "[PATH...]", summary: "Find recordings by format, player, map, time, length or damage", about: `
 Prints the paths of the recordings below PATH, an archive or a mount of one, that match all flags. It reads
 headers and the indexes that exist, nothing else, and keeps what it learns: the next run is faster.`,
 			run: findCommand,
@@ -73,24 +73,24 @@ headers and the indexes that exist, nothing else, and keeps what it learns: the 
 		{
 			name: "check", args: "PATH...", summary: "Read everything and tell what is damaged", about: aboutPaths + `
 
-Each problem is one line: path, format, chunk or object, offset, reason. Exit code 0 says that there is
-none, 1 that there are some.`,
+Each problem is one line: path, format, chunk or file in the recording, offset, reason. The exit code is 1
+if there is a problem.`,
 			run: checkCommand,
 		},
 		{
 			name: "index", args: "PATH...", summary: "Make the indexes of recordings ahead of time", about: `
-Some recordings have to be read once before their ticks are known. The indexes that come of it are kept in
-the cache directory, for mounts and all other commands.`,
+Some recordings have to be read once before their ticks are known. This does it now, so that nobody waits
+for it later: mounts and all other commands find the indexes in the cache directory.`,
 			run: indexCommand,
 		},
 		{
-			name: "compact", args: "DIRECTORY OUTPUT", summary: "Make one file of an HCRP recording in segments", about: `
-Each chunk of the recording in DIRECTORY is compressed anew; OUTPUT must not be there yet. Of damaged segments
-it keeps what is whole, tells what is missing, and exits with 1.`,
+			name: "compact", args: "DIRECTORY OUTPUT", summary: "Make one file out of an HCRP recording in segments", about: `
+DIRECTORY holds the segments of one recording, OUTPUT must not exist yet. Every chunk is compressed again. From
+damaged segments it keeps what is whole, says what is missing, and exits with 1.`,
 			run: compactCommand,
 		},
 		{
-			name: "stats", args: "MOUNTPOINT", summary: "Tell how a mount is doing", about: `
+			name: "stats", args: "MOUNTPOINT", summary: "Show what a mount has done and what it uses", about: `
 The numbers are those of MOUNTPOINT/.recfs/stats.json.`,
 			run: statsCommand,
 		},
@@ -127,8 +127,8 @@ Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs c
 
 // aboutPaths explains the arguments of all commands that work without a mount.
 const aboutPaths = `
-It needs no mount: the part of a PATH that exists on disk is the source, the rest leads into recordings.
-Names and bytes are those of a mount.`
+No mount is needed: a PATH goes on inside a recording, as in run.hcrp/ticks/12.json. Names and bytes are
+the same as in a mount.`
 
 // commandNamed returns the row called name, or the zero command.
 func commandNamed(name string) command {

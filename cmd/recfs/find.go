@@ -36,15 +36,15 @@ type finder struct {
 
 func findCommand(flags *pflag.FlagSet) runFunc {
 	f := &finder{}
-	flags.StringVar(&f.format, "format", "", "of this format `NAME`")
-	flags.StringVar(&f.player, "player", "", "in which a player is called so, a `PATTERN` with * and ?, or a part of the name")
-	flags.StringVar(&f.mapName, "map", "", "on a map or in a world called so, a `PATTERN` with * and ?, or a part of the name")
-	flags.Var(&f.since, "since", "that began then or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now")
-	flags.Var(&f.until, "until", "that began before then")
-	flags.DurationVar(&f.longer, "longer-than", 0, "that are longer, such as 10m")
-	flags.DurationVar(&f.shorter, "shorter-than", 0, "that are shorter")
+	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`")
+	flags.StringVar(&f.player, "player", "", "with a player whose name matches `PATTERN`: * and ? are wildcards, without them a part of the name is enough")
+	flags.StringVar(&f.mapName, "map", "", "on a map or in a world whose name matches `PATTERN`")
+	flags.Var(&f.since, "since", "that began at `TIME` or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now")
+	flags.Var(&f.until, "until", "that began before `TIME`")
+	flags.DurationVar(&f.longer, "longer-than", 0, "that are longer than `TIME`, such as 10m")
+	flags.DurationVar(&f.shorter, "shorter-than", 0, "that are shorter than `TIME`")
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
-	flags.BoolVar(&f.incomplete, "incomplete", false, "that do not have an end")
+	flags.BoolVar(&f.incomplete, "incomplete", false, "without a proper end: still running, crashed or cut")
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")

@@ -31,10 +31,10 @@ type formatOptions struct {
 
 func (o *formatOptions) register(flags *pflag.FlagSet) {
 	o.maxData, o.maxMetadata = 1*gib, 16*mib
-	flags.BoolVar(&o.sniff, "sniff", false, "judge files with other extensions by their first bytes")
-	flags.StringVar(&o.mapres, "mapres", "", "take the images that maps name but do not hold from this `DIR`")
-	flags.StringArrayVar(&o.schemas, "schema", nil, "event schema for hcrp recordings in this `FILE` (may be repeated)")
-	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "zstd dictionaries for hcrp recordings in this `DIR` (may be repeated)")
+	flags.BoolVar(&o.sniff, "sniff", false, "also find recordings with other extensions, by their first bytes")
+	flags.StringVar(&o.mapres, "mapres", "", "look in `DIR` for the images that maps name but do not hold")
+	flags.StringArrayVar(&o.schemas, "schema", nil, "read an event schema for hcrp recordings from `FILE` (may be repeated)")
+	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "look in `DIR` for zstd dictionaries of hcrp recordings (may be repeated)")
 	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks of hcrp and butter that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, 256MiB for butter")
 	flags.Var(&o.maxData, "max-data", "refuse data items of maps that are larger when decompressed")
 	flags.Var(&o.maxMetadata, "max-metadata", "refuse metadata that is larger when decompressed")

@@ -16,9 +16,9 @@ type logFlags struct {
 }
 
 func (l *logFlags) register(flags *pflag.FlagSet) {
-	flags.TextVar(&l.level, "log-level", slog.LevelError, "log what has at least this `LEVEL`: debug, info, warn or error (default: warn for mount, else error)")
+	flags.TextVar(&l.level, "log-level", slog.LevelError, "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
 	flags.Lookup("log-level").DefValue = ""
-	flags.StringVar(&l.file, "log-file", "", "append the log to this `FILE` instead of stderr")
+	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE` instead of stderr")
 }
 
 // open returns the log and what closes its file.

@@ -27,13 +27,13 @@ type mountFlags struct {
 func registerMount(flags *pflag.FlagSet) *mountFlags {
 	m := &mountFlags{}
 	flags.StringArrayVarP(&m.options, "options", "o", nil, "`OPTIONS` of mount(8), separated by commas: a_b=c is --a-b=c")
-	flags.BoolVar(&m.allowOther, "allow-other", false, "let other users in, as far as owner and mode allow")
-	flags.Uint32Var(&m.uid, "uid", uint32(max(os.Getuid(), 0)), "this `UID` owns all files (default: who mounts)")
-	flags.Uint32Var(&m.gid, "gid", uint32(max(os.Getgid(), 0)), "this `GID` owns all files (default: of who mounts)")
+	flags.BoolVar(&m.allowOther, "allow-other", false, "let other users in, as far as owner and permission bits allow")
+	flags.Uint32Var(&m.uid, "uid", uint32(max(os.Getuid(), 0)), "user `UID` owns all files (default: the user who mounts)")
+	flags.Uint32Var(&m.gid, "gid", uint32(max(os.Getgid(), 0)), "group `GID` owns all files (default: the group of the user who mounts)")
 	flags.Lookup("uid").DefValue, flags.Lookup("gid").DefValue = "0", "0" // the usage says it
-	flags.Var(&m.umask, "umask", "permission bits that files and directories do not have")
+	flags.Var(&m.umask, "umask", "take these permission bits from files and directories; `MASK` is octal")
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
-	flags.DurationVar(&m.entryTimeout, "entry-timeout", 0, "how long a change of the source may go unnoticed: saves programs that use long paths a look at it each time")
+	flags.DurationVar(&m.entryTimeout, "entry-timeout", 0, "look at a path in the source only once in this `TIME`: faster, but changes show later")
 	m.archiveFlags = readFlags(flags)
 	m.log.level = slog.LevelWarn
 	return m

@@ -57,7 +57,7 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 }
 
 func jobsFlag(flags *pflag.FlagSet) *int {
-	return flags.Int("jobs", runtime.GOMAXPROCS(0), "work on so many recordings at a time")
+	return flags.Int("jobs", runtime.GOMAXPROCS(0), "work on this many recordings at a time")
 }
 
 // inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in the

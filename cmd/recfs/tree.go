@@ -13,7 +13,7 @@ import (
 )
 
 func treeCommand(flags *pflag.FlagSet) runFunc {
-	depth := flags.IntP("level", "L", 0, "go down only so many levels; 0 is no limit")
+	depth := flags.IntP("level", "L", 0, "show only this many levels; 0 is no limit")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")

@@ -7,7 +7,7 @@ import (
 )
 
 func umountCommand(flags *pflag.FlagSet) runFunc {
-	lazy := flags.BoolP("lazy", "z", false, "detach it now, also when it is in use, and end it when nobody uses it any more")
+	lazy := flags.BoolP("lazy", "z", false, "detach the mount now even if it is in use; it ends when nobody uses it any more")
 	return func(_ context.Context, _ *env, args []string) error {
 		return unmount(args[0], *lazy)
 	}
