@@ -38,7 +38,11 @@ _recfs() {
     (( ${#plain} )) && compadd -S '' -- "${plain[@]}"
     (( ${#described} + ${#plain} )) || _files
 }
-compdef _recfs recfs
+if [[ ${funcstack[1]} == _recfs ]]; then # read from a directory of functions, to be called now
+    _recfs "$@"
+else
+    compdef _recfs recfs
+fi
 `,
 	"fish": `function __recfs_complete
     set -l words (commandline -opc) (commandline -ct)
