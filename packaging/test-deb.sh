@@ -34,6 +34,9 @@ inside() { chroot "$root" "$@"; }
 inside dpkg -i /tmp/recfs.deb
 inside recfs version
 inside man -w recfs 2>/dev/null || test -e "$root/usr/share/man/man1/recfs.1.gz"
+if inside sh -c 'command -v systemd-analyze' >/dev/null; then
+    inside systemd-analyze verify --man=no /usr/lib/systemd/system/recfs@archive.service
+fi
 
 for type in recfs fuse.recfs; do
     inside mount -t "$type" /srv/archive /mnt/recordings -o noatime,nofail,allow_other

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -26,6 +27,9 @@ func TestSignals(t *testing.T) {
 		source, mnt, socket := filepath.Join(dir, "source"), filepath.Join(dir, "mnt"), filepath.Join(dir, "notify")
 		if err := os.Mkdir(source, 0o777); err != nil {
 			t.Fatal(err)
+		}
+		if signal == syscall.SIGINT {
+			socket = fmt.Sprintf("@recfs-test-%d", os.Getpid()) // an abstract one
 		}
 		manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 		if err != nil {

@@ -49,6 +49,7 @@ func TestMountAsUser(t *testing.T) {
 	u.write(t, "fuse.conf", "user_allow_other\n")
 	must(t, unix.Mount(u.path("fuse.conf"), "/etc/fuse.conf", "", unix.MS_BIND, ""))
 	t.Run("allow-other", u.testAllowed)
+	t.Run("mount -t", u.testHelpers)
 }
 
 // A userMount is a place where a user mounts source on mnt.
@@ -144,6 +145,24 @@ func (u *userMount) testAllowed(t *testing.T) {
 	u.expect(t, somebody, 2, "Permission denied", "ls", u.mnt)
 	u.expect(t, nobody, 0, "a.txt", "ls", u.mnt)
 	u.expect(t, nobody, 0, "", u.path("recfs"), "umount", u.mnt)
+}
+
+// testHelpers mounts by mount(8), with the links of install-helpers in place of all others.
+func (u *userMount) testHelpers(t *testing.T) {
+	if _, err := exec.LookPath("mount"); err != nil {
+		t.Skip("mount is not installed")
+	}
+	links := u.path("links")
+	must(t, os.Mkdir(links, 0o755))
+	u.expect(t, 0, 0, links+"/mount.recfs -> ", u.path("recfs"), "install-helpers", "--dir", links)
+	must(t, unix.Mount(links, "/sbin", "", unix.MS_BIND, ""))
+	for _, kind := range []string{"recfs", "fuse.recfs"} {
+		u.expect(t, 0, 0, "", "mount", "-t", kind, "-o", "noatime,nofail,x-systemd.automount,umask=022", u.source, u.mnt)
+		u.expect(t, nobody, 1, "", "test", "-e", u.mnt+"/a.txt")
+		u.expect(t, 0, 0, "alpha", "cat", u.mnt+"/a.txt")
+		u.expect(t, 0, 0, "", "umount", u.mnt)
+	}
+	u.expect(t, 0, 2, "unknown mount option", "mount", "-t", "recfs", "-o", "frobnicate", u.source, u.mnt)
 }
 
 // start mounts in the foreground.
