@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 )
@@ -18,18 +19,57 @@ type logFlags struct {
 func (l *logFlags) register(flags *pflag.FlagSet) {
 	flags.TextVar(&l.level, "log-level", slog.LevelError, "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
 	flags.Lookup("log-level").DefValue = ""
-	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE` instead of stderr")
+	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE` instead of stderr; opened again when it was moved away")
 }
 
 // open returns the log and what closes its file.
 func (l *logFlags) open(stderr io.Writer) (*problemLog, func(), error) {
 	w, closeLog := stderr, func() {}
 	if l.file != "" {
-		f, err := os.OpenFile(l.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := openLogFile(l.file)
 		if err != nil {
 			return nil, nil, fmt.Errorf("log file: %w", err)
 		}
 		w, closeLog = f, func() { f.Close() }
 	}
 	return newProblemLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level})), closeLog, nil
+}
+
+// A logFile is appended to. When it was moved away or removed, as log rotation does, the next line makes
+// it anew. The handler that writes to it does so for one line at a time.
+type logFile struct {
+	*os.File
+	path string
+}
+
+func openLogFile(name string) (*logFile, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{f, path}, nil
+}
+
+func (l *logFile) Write(line []byte) (int, error) {
+	if !l.inPlace() {
+		if next, err := openLogFile(l.path); err == nil {
+			l.File.Close()
+			l.File = next.File
+		}
+	}
+	return l.File.Write(line)
+}
+
+// inPlace tells whether the open file still has its name.
+func (l *logFile) inPlace() bool {
+	open, err := l.Stat()
+	if err != nil {
+		return true
+	}
+	there, err := os.Stat(l.path)
+	return err == nil && os.SameFile(open, there)
 }
