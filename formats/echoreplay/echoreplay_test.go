@@ -248,6 +248,17 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	for in, want := range map[string]string{
+		`1.5`: "1.5 1", `-7`: "-7 -7", `3.0`: "3 3", `"NaN"`: "NaN 0", `"Infinity"`: "+Inf 0", `"-Infinity"`: "-Inf 0",
+		`1e30`: "1e+30 0", `"1.5"`: "0 0", `true`: "0 0", `"inf"`: "0 0", `9223372036854775807`: "9.223372e+18 9223372036854775807",
+	} {
+		if got := fmt.Sprint(float([]byte(in)), integer([]byte(in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, "../../testdata/butter/saved-echoreplay.sums", echovr.SavedVersion, func(b []byte) []byte {
 		r, err := NewReader(bytes.NewReader(b), int64(len(b)))

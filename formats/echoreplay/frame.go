@@ -237,7 +237,12 @@ func vec(v []byte) (p echovr.Vec3) {
 	return p
 }
 
+// float returns a number, or one of the strings that stand for what JSON has no number for.
 func float(v []byte) float32 {
+	switch string(v) {
+	case `"NaN"`, `"Infinity"`, `"-Infinity"`:
+		v = v[1 : len(v)-1]
+	}
 	x, err := strconv.ParseFloat(string(v), 32)
 	if err != nil {
 		return 0
@@ -250,7 +255,10 @@ func integer(v []byte) int64 {
 	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 		return n
 	}
-	return int64(float(v))
+	if x := float(v); -1<<63 <= x && x < 1<<63 {
+		return int64(x)
+	}
+	return 0
 }
 
 // truth returns a boolean, which some recorders wrote as a number or a number as a boolean.
