@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -274,11 +275,7 @@ func number(x float64) string {
 	case math.IsInf(x, 0):
 		return `"` + strings.Replace(fmt.Sprintf("%+v", x), "Inf", "Infinity", 1)[map[bool]int{true: 1, false: 0}[x > 0]:] + `"`
 	}
-	b, err := json.Marshal(json.Number(fmt.Sprint(x)))
-	if err != nil || strings.ContainsAny(string(b), "eE") {
-		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.1100f", x), "0"), ".")
-	}
-	return string(b)
+	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
 // value returns a random value of a type and its JSON.

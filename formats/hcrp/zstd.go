@@ -147,11 +147,28 @@ func (p *press) expand(src []byte, size int64) ([]byte, error) {
 		case err == nil:
 			return out, nil
 		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
-			return nil, &unpackError{err}
+			return p.stream(src, size)
 		case room > size:
 			return nil, &unpackError{errTooLong}
 		}
 	}
+}
+
+// stream expands what failed in too little room: of a frame that does not
+// tell its size, the library gives any error then.
+func (p *press) stream(src []byte, size int64) ([]byte, error) {
+	defer p.dec.Reset(nil)
+	if err := p.dec.Reset(bytes.NewReader(src)); err != nil {
+		return nil, &unpackError{err}
+	}
+	out, err := io.ReadAll(io.LimitReader(p.dec, size+1))
+	switch {
+	case err != nil:
+		return nil, &unpackError{err}
+	case int64(len(out)) > size:
+		return nil, &unpackError{errTooLong}
+	}
+	return out, nil
 }
 
 // An unpackError says that compressed bytes are damaged.
