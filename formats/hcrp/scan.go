@@ -118,7 +118,7 @@ func newScanner(r *Reader, decode func(context.Context, int) (*chunk, error)) *s
 		mark:    mark{unknown: -1, sound: true},
 		current: map[int64]int{}, lives: map[int64]int{},
 	}
-	if len(r.byTick) > 0 {
+	if len(r.byTick) > 0 && r.Header.Layout == Design { // in the published layout ticks are missing in front of it
 		s.next = r.Entry(int(r.byTick[0])).Start
 	}
 	return s

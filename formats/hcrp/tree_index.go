@@ -160,7 +160,7 @@ func (rec *recording) indexRows(s *scan, from int) (b []byte) {
 func (rec *recording) appendIndexRow(b []byte, i int, n row) []byte {
 	e, p := rec.reader.Entry(i), rec.reader.place(i)
 	b = fmt.Appendf(b, `{"chunk":%d,"first_tick":%d,"last_tick":%d,"ticks":%d`, i, e.Start, e.Last(), e.Ticks)
-	if p.segment >= 0 {
+	if rec.reader.segmented {
 		b = fmt.Appendf(b, `,"segment":%d`, p.segment)
 	}
 	b = fmt.Appendf(b, `,"offset":%d,"stored":%d,"size":%d,"snapshot":%t,"flags":%d`, p.offset, e.Stored, e.Size, e.Snapshot(), e.Flags)
