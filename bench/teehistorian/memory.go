@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/teehistorian"
@@ -58,20 +60,41 @@ func copyOf(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
 	return nodes.List(entries...), nil
 }
 
-// grepMounted mounts dir afresh and greps all of it.
-func grepMounted(tmp string, dir nodes.Dir) error {
+// grepMounted mounts dir afresh, greps all of it, and returns the processor time that server and grep took.
+func grepMounted(tmp string, dir nodes.Dir) (time.Duration, error) {
 	mnt := filepath.Join(tmp, "grep")
 	if err := os.MkdirAll(mnt, 0o777); err != nil {
-		return err
+		return 0, err
+	}
+	start, err := processorTime()
+	if err != nil {
+		return 0, err
 	}
 	server, err := fs.Mount(mnt, dir, fs.Options{})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	err = exec.Command("grep", "-rc", "no such text", mnt).Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 { // nothing found
 		err = nil
 	}
-	return errors.Join(err, server.Unmount())
+	if err := errors.Join(err, server.Unmount()); err != nil {
+		return 0, err
+	}
+	end, err := processorTime()
+	return end - start, err
+}
+
+// processorTime is what this process and the programs it waited for have used.
+func processorTime() (time.Duration, error) {
+	var total time.Duration
+	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var used unix.Rusage
+		if err := unix.Getrusage(who, &used); err != nil {
+			return 0, err
+		}
+		total += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return total, nil
 }
