@@ -228,33 +228,34 @@ func (t *tree) lines(r *recording) nodes.Dir {
 }
 
 func (t *tree) ticks(r *recording) nodes.Dir {
-	return &nodes.Series{
-		Suffix: ".json", Width: 8, N: r.idx.tickCount(),
-		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
-		Search: r.idx.searchTick,
-		File: func(n int64) nodes.File {
-			return nodes.Func(func(ctx context.Context) ([]byte, error) {
-				return t.doc(ctx, r, int32(n), false)
-			})
-		},
-	}
+	return tickSeries(r, func(n int64) nodes.File {
+		return nodes.Func(func(ctx context.Context) ([]byte, error) {
+			return t.doc(ctx, r, int32(n), false)
+		})
+	})
 }
 
 func (t *tree) states(r *recording) nodes.Dir {
+	s := tickSeries(r, func(n int64) nodes.File {
+		return nodes.Func(func(ctx context.Context) ([]byte, error) {
+			tail, err := t.doc(ctx, r, int32(n), true)
+			if err != nil {
+				return nil, err
+			}
+			return append(appendDocumentHead(make([]byte, 0, len(tail)+64), int32(n)), tail...), nil
+		})
+	})
+	s.Extra = func(_ context.Context, n int64) (bool, error) { return r.idx.spans(n), nil }
+	return s
+}
+
+// tickSeries lists a file for every tick with records.
+func tickSeries(r *recording, file func(n int64) nodes.File) *nodes.Series {
 	return &nodes.Series{
 		Suffix: ".json", Width: 8, N: r.idx.tickCount(),
 		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
 		Search: r.idx.searchTick,
-		File: func(n int64) nodes.File {
-			return nodes.Func(func(ctx context.Context) ([]byte, error) {
-				tail, err := t.doc(ctx, r, int32(n), true)
-				if err != nil {
-					return nil, err
-				}
-				return append(appendDocumentHead(make([]byte, 0, len(tail)+64), int32(n)), tail...), nil
-			})
-		},
-		Extra: func(_ context.Context, n int64) (bool, error) { return r.idx.spans(n), nil },
+		File:   file,
 	}
 }
 
