@@ -145,6 +145,11 @@ func TestSeriesAsksLittle(t *testing.T) {
 		t.Errorf("a listing of %d asked for %d numbers", s.N, asked)
 	}
 	asked = 0
+	wide := &nodes.Series{Width: 2, N: s.N, Number: s.Number, Search: s.Search, File: s.File}
+	if got := names(t, wide); !slices.IsSorted(got) || asked > 2*s.N+10 {
+		t.Errorf("a listing of %d with wide ones asked for %d numbers, sorted: %v", s.N, asked, slices.IsSorted(got))
+	}
+	asked = 0
 	if _, err := s.Find(t.Context(), "500"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,9 @@ import (
 // that their indexes stay below 1<<39.
 const maxExtra = 1 << 38
 
+// maxDigits is how many digits a number has at most.
+const maxDigits = 19
+
 // A Series is a directory of numbered entries, dense or sparse. Names are
 // Prefix, the number zero-padded to Width, and Suffix; an entry also opens
 // under its number with fewer zeros. Use it through a pointer.
@@ -175,19 +178,50 @@ func (s *Series) position(i int) int {
 }
 
 // order returns the listing order where names do not sort like numbers:
-// where a number needs more digits than Width.
+// where some numbers need more digits than others.
 func (s *Series) order() []int32 {
 	s.once.Do(func() {
-		if s.N == 0 || s.number(s.N-1) < int64(math.Pow10(s.Width)) {
-			return
+		if s.N > 0 && s.number(s.N-1) >= int64(math.Pow10(s.Width)) {
+			s.perm = s.merge()
 		}
-		s.perm = make([]int32, s.N)
-		for i := range s.perm {
-			s.perm[i] = int32(i)
-		}
-		sort.Slice(s.perm, func(a, b int) bool {
-			return s.name(s.number(int(s.perm[a]))) < s.name(s.number(int(s.perm[b])))
-		})
 	})
 	return s.perm
+}
+
+// merge returns the listing order. Names of one length sort like their
+// numbers, so that it is enough to merge the runs of each length.
+func (s *Series) merge() []int32 {
+	type run struct {
+		next, end int
+		name      string // of next
+	}
+	var runs []run
+	for start, digits := 0, s.Width+1; start < s.N; digits++ {
+		end := s.N
+		if digits <= maxDigits {
+			end = s.search(int64(math.Pow10(digits - 1)))
+		}
+		if start < end {
+			runs = append(runs, run{start, end, s.name(s.number(start))})
+		}
+		start = end
+	}
+	if len(runs) == 1 {
+		return nil
+	}
+	perm := make([]int32, 0, s.N)
+	for len(perm) < s.N {
+		least := -1
+		for i, r := range runs {
+			if r.next < r.end && (least < 0 || r.name < runs[least].name) {
+				least = i
+			}
+		}
+		r := &runs[least]
+		perm = append(perm, int32(r.next))
+		if r.next++; r.next < r.end {
+			r.name = s.name(s.number(r.next))
+		}
+	}
+	return perm
 }
