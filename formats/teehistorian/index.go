@@ -44,9 +44,10 @@ type index struct {
 	tail     checkpoint
 	activity []activity // of the last chunk
 
-	texts    texts             // of the checkpoints
-	byClient map[int32][]int32 // stays of each client id
-	decoded  atomic.Pointer[chunkTicks]
+	texts    texts                         // of the checkpoints
+	byClient map[int32][]int32             // stays of each client id
+	decoded  [4]atomic.Pointer[chunkTicks] // the latest, for ticks that are asked for one by one
+	turn     atomic.Uint32                 // of the next in decoded
 }
 
 // counts are the numbers of events by name.
@@ -136,7 +137,7 @@ func (x *index) tickCount() int {
 	return c.ordinal + c.count
 }
 
-// chunkTicks are the ticks of one chunk, kept because they are asked for one by one.
+// chunkTicks are the ticks of one chunk.
 type chunkTicks struct {
 	chunk int
 	ticks []int32
@@ -144,12 +145,14 @@ type chunkTicks struct {
 
 // ticksOf returns the ticks of chunk k.
 func (x *index) ticksOf(k int) []int32 {
-	if d := x.decoded.Load(); d != nil && d.chunk == k {
-		return d.ticks
+	for i := range x.decoded {
+		if d := x.decoded[i].Load(); d != nil && d.chunk == k {
+			return d.ticks
+		}
 	}
 	c := &x.chunks[k]
 	ticks, _ := decodeTicks(c.ticks, c.first, c.count) // checked when the index was loaded
-	x.decoded.Store(&chunkTicks{k, ticks})
+	x.decoded[x.turn.Add(1)%uint32(len(x.decoded))].Store(&chunkTicks{k, ticks})
 	return ticks
 }
 
