@@ -17,12 +17,7 @@ const (
 const outside = "outside-the-archive:"
 
 // lstat does not follow links, if fsys has any.
-func (a *archive) lstat(name string) (iofs.FileInfo, error) {
-	if l, ok := a.fsys.(iofs.ReadLinkFS); ok {
-		return l.Lstat(name)
-	}
-	return iofs.Stat(a.fsys, name)
-}
+func (a *archive) lstat(name string) (iofs.FileInfo, error) { return iofs.Lstat(a.fsys, name) }
 
 func (a *archive) readLink(name string) (string, error) { return iofs.ReadLink(a.fsys, name) }
 

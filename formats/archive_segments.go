@@ -29,7 +29,7 @@ func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, 
 		v.size += f.size
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
-		for _, n := range []uint64{uint64(f.size), uint64(f.sec), uint64(f.nsec), f.dev, f.ino} {
+		for _, n := range []uint64{uint64(f.size), uint64(f.sec), uint64(f.nsec), f.dev, f.ino, f.links, uint64(f.changed)} {
 			b = binary.BigEndian.AppendUint64(b, n)
 		}
 	}
@@ -50,12 +50,12 @@ func parseSegments(s string) []segment {
 		b = b[size:]
 		seg := segment{name: string(b[:n])}
 		b = b[n:]
-		var f [5]uint64
+		var f [7]uint64
 		for i := range f {
 			f[i] = binary.BigEndian.Uint64(b[8*i:])
 		}
 		b = b[8*len(f):]
-		seg.v = version{int64(f[0]), int64(f[1]), int(f[2]), f[3], f[4]}
+		seg.v = version{int64(f[0]), int64(f[1]), int(f[2]), inode{f[3], f[4], f[5], int64(f[6])}}
 		list = append(list, seg)
 	}
 	return list

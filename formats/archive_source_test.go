@@ -3,10 +3,12 @@ package formats
 import (
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,6 +67,74 @@ func TestArchiveHidesSpecialFiles(t *testing.T) {
 	wantTree(t, show(t, root), map[string]string{"./": "", "a": "text"})
 	if _, err := nodes.Lookup(t.Context(), root, "fifo.rec"); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("a fifo: %v", err)
+	}
+}
+
+// A file that is rewritten in place with its size and time is another one; one
+// that is only linked, renamed or removed is not.
+func TestArchiveRewrittenUnseen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells when a file was changed last")
+	}
+	dir, root := mount(t, map[string]string{"a": "first", "b": "first", "a.rec": "RECfirst"}, ArchiveOptions{})
+	open := func(name string) nodes.File {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.File
+	}
+	content := func(f nodes.File) string {
+		b, err := nodes.ReadAll(t.Context(), f)
+		if errors.Is(err, nodes.ErrStale) {
+			return "stale"
+		}
+		return fmt.Sprint(string(b), err)
+	}
+	oldA, oldB, oldBody := open("a"), open("b"), open("a.rec/body")
+	for _, f := range []nodes.File{oldA, oldBody} {
+		if got := content(f); got != "first<nil>" {
+			t.Fatal(got)
+		}
+	}
+	time.Sleep(20 * time.Millisecond)
+	for name, text := range map[string]string{"a": "other", "b": "other", "a.rec": "RECother"} {
+		file := filepath.Join(dir, name)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, name, text)
+		if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, f := range map[string]nodes.File{"read": oldA, "unread": oldB, "decoded": oldBody} {
+		if got := content(f); got != "stale" && (what != "decoded" || got != "first<nil>") {
+			t.Errorf("the old view of a file that was %s: %s", what, got)
+		}
+	}
+	for _, name := range []string{"a", "b", "a.rec/body"} {
+		if got := content(open(name)); got != "other<nil>" {
+			t.Errorf("the new view of %s: %s", name, got)
+		}
+	}
+
+	same := open("a")
+	if got := content(same); got != "other<nil>" {
+		t.Fatal(got)
+	}
+	for _, change := range []func() error{
+		func() error { return os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")) },
+		func() error { return os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "c")) },
+		func() error { return os.Remove(filepath.Join(dir, "c")) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if got := content(same); got != "other<nil>" {
+			t.Errorf("a file that was linked, then renamed, then removed: %s", got)
+		}
 	}
 }
 

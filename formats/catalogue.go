@@ -96,8 +96,8 @@ const pendingSep = "\x00"
 
 // versionKey is a version as bytes.
 func versionKey(v version, segments string) string {
-	b := make([]byte, 0, 40)
-	for _, n := range []uint64{uint64(v.size), uint64(v.sec), uint64(v.nsec), v.dev, v.ino} {
+	b := make([]byte, 0, 48)
+	for _, n := range []uint64{uint64(v.size), uint64(v.sec), uint64(v.nsec), v.dev, v.ino, uint64(v.changed)} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	if segments != "" {

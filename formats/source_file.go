@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"io"
 	iofs "io/fs"
@@ -13,17 +14,22 @@ import (
 
 // A version tells the states of a file apart.
 type version struct {
-	size     int64
-	sec      int64 // modification time; time.Time is not comparable
-	nsec     int
+	size int64
+	sec  int64 // modification time; time.Time is not comparable
+	nsec int
+	inode
+}
+
+// An inode is what a system tells of a file besides; zero where it does not.
+type inode struct {
 	dev, ino uint64
+	links    uint64
+	changed  int64 // when, as nobody can set it
 }
 
 func versionOf(info iofs.FileInfo) version {
 	t := info.ModTime()
-	v := version{size: info.Size(), sec: t.Unix(), nsec: t.Nanosecond()}
-	v.dev, v.ino = fileNumber(info)
-	return v
+	return version{info.Size(), t.Unix(), t.Nanosecond(), inodeOf(info)}
 }
 
 func (v version) time() time.Time { return time.Unix(v.sec, int64(v.nsec)) }
@@ -31,8 +37,8 @@ func (v version) time() time.Time { return time.Unix(v.sec, int64(v.nsec)) }
 // sameFile tells whether info is of the file that had version v, in this or
 // another state.
 func (v version) sameFile(info iofs.FileInfo) bool {
-	dev, ino := fileNumber(info)
-	return info.Mode().IsRegular() && dev == v.dev && ino == v.ino
+	i := inodeOf(info)
+	return info.Mode().IsRegular() && i.dev == v.dev && i.ino == v.ino
 }
 
 // tailSize is how much before the end of a version is compared when the file
@@ -111,7 +117,7 @@ func (r *fileReader) verify(h *handle) error {
 		return staleError(r.key.path)
 	case now == r.seen:
 		return nil
-	case now.size < r.key.v.size, now.size == r.key.v.size && now != r.key.v:
+	case now.size < r.key.v.size, now.size == r.key.v.size && !r.same(now):
 		r.stale = true
 		return staleError(r.key.path)
 	}
@@ -125,6 +131,25 @@ func (r *fileReader) verify(h *handle) error {
 	}
 	r.seen, r.tail = now, tail
 	return nil
+}
+
+// same tells whether a file of the same size has the same bytes: that it was
+// changed is seen by its times. Who sets the modification time back cannot
+// set back when that was done; but to link, unlink or rename a file counts as
+// a change, too.
+func (r *fileReader) same(now version) bool {
+	last := r.seen
+	if last == (version{}) {
+		last = r.key.v
+	}
+	if now.sec != r.key.v.sec || now.nsec != r.key.v.nsec {
+		return false
+	}
+	if now.changed == last.changed || now.links != last.links {
+		return true
+	}
+	info, err := iofs.Lstat(r.handles.fsys, r.key.path)
+	return errors.Is(err, iofs.ErrNotExist) || err == nil && !r.key.v.sameFile(info)
 }
 
 func (r *fileReader) tailHash(h *handle) (uint64, error) {

@@ -3,6 +3,7 @@ package formats
 import (
 	iofs "io/fs"
 	"path"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,7 +64,9 @@ func (i *statInfo) Mode() iofs.FileMode {
 	return mode
 }
 
-// number implements numbered.
-func (i *statInfo) number() (dev, ino uint64) {
-	return uint64(i.st.Dev), i.st.Ino //nolint:unconvert // its type differs by architecture
+// inode tells inodeOf.
+func (i *statInfo) inode() inode {
+	return inode{uint64(i.st.Dev), i.st.Ino, uint64(i.st.Nlink), i.st.Ctim.Nano()} //nolint:unconvert // their types differ by architecture
 }
+
+func changeTime(s *syscall.Stat_t) int64 { return s.Ctim.Nano() }

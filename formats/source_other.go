@@ -6,4 +6,4 @@ import iofs "io/fs"
 
 const nonblock = 0
 
-func fileNumber(iofs.FileInfo) (dev, ino uint64) { return 0, 0 }
+func inodeOf(iofs.FileInfo) inode { return inode{} }

@@ -9,16 +9,13 @@ import (
 
 const nonblock = syscall.O_NONBLOCK
 
-// fileNumber returns what tells a file from another with the same name.
-func fileNumber(info iofs.FileInfo) (dev, ino uint64) {
-	if n, ok := info.(numbered); ok {
-		return n.number()
+// inodeOf returns what the system tells of a file.
+func inodeOf(info iofs.FileInfo) inode {
+	if i, ok := info.(interface{ inode() inode }); ok {
+		return i.inode()
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Dev), uint64(s.Ino) //nolint:unconvert // their types differ by system
+		return inode{uint64(s.Dev), uint64(s.Ino), uint64(s.Nlink), changeTime(s)} //nolint:unconvert // their types differ by system
 	}
-	return 0, 0
+	return inode{}
 }
-
-// A numbered is a FileInfo that knows what fileNumber asks for.
-type numbered interface{ number() (dev, ino uint64) }
