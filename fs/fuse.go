@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"path"
 	"runtime/debug"
-	"sync"
 	"syscall"
 	"time"
 
@@ -40,7 +39,7 @@ type raw struct {
 	plus               ReadDirPlus
 	space              func() (total, free uint64)
 	entryTimeout       time.Duration
-	log                *limitedLog
+	log                *slog.Logger
 
 	table    *table
 	contents contents
@@ -56,7 +55,7 @@ func newRaw(root nodes.Dir, opt *Options) *raw {
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
 		entryTimeout:  opt.EntryTimeout,
-		log:           &limitedLog{Logger: opt.logger()},
+		log:           opt.logger(),
 	}
 	r.table = newTable(nodes.Entry{Time: opt.time(), Dir: root})
 	return r
@@ -92,7 +91,7 @@ func (r *raw) fail(op operation, path func() string, err error) fuse.Status {
 		return status
 	}
 	r.counters.errors.Add(1)
-	if status != fuse.EINTR && r.log.allows() {
+	if status != fuse.EINTR {
 		r.log.Warn("request failed", "op", op.String(), "path", path(), "err", err)
 	}
 	return status
@@ -386,36 +385,4 @@ func (r *raw) panicked(v any) fuse.Status {
 	r.counters.errors.Add(1)
 	r.log.Error("panic in a request", "err", v, "stack", string(debug.Stack()))
 	return fuse.EIO
-}
-
-// A limitedLog allows at most some messages in each period: a program that
-// reads every file of a damaged recording must not fill the log.
-type limitedLog struct {
-	*slog.Logger
-
-	mu      sync.Mutex
-	period  time.Time
-	written int
-}
-
-const (
-	logPeriod    = 10 * time.Second
-	logPerPeriod = 10
-)
-
-// allows reports whether one more message may be logged. The first that may
-// not is announced.
-func (l *limitedLog) allows() bool {
-	l.mu.Lock()
-	now := time.Now()
-	if now.Sub(l.period) > logPeriod {
-		l.period, l.written = now, 0
-	}
-	l.written++
-	n := l.written
-	l.mu.Unlock()
-	if n == logPerPeriod+1 {
-		l.Warn("more requests fail, which are not logged for now")
-	}
-	return n <= logPerPeriod
 }

@@ -32,7 +32,7 @@ func (l *logFlags) open(stderr io.Writer) (*problemLog, func(), error) {
 		}
 		w, closeLog = f, func() { f.Close() }
 	}
-	return newProblemLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level})), closeLog, nil
+	return newProblemLog(newLimitedLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level}))), closeLog, nil
 }
 
 // A logFile is appended to. When it was moved away or removed, as log rotation does, the next line makes

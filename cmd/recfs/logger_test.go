@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -46,5 +49,27 @@ func TestLogRotation(t *testing.T) {
 				t.Errorf("%q is not in %s:\n%s", message, file, text)
 			}
 		}
+	}
+}
+
+// The log has some of the failures of a damaged recording, .recfs/problems.jsonl has each of them.
+func TestLogLimit(t *testing.T) {
+	var text bytes.Buffer
+	handler, closeLog, err := (&logFlags{level: slog.LevelWarn}).open(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeLog()
+	log := slog.New(handler)
+	for i := range 100 {
+		log.With("path", strconv.Itoa(i)).Warn("request failed", "err", io.ErrUnexpectedEOF)
+	}
+	log.Warn("something else")
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[logPerPeriod-1], "left out") || !strings.Contains(lines[logPerPeriod], "else") {
+		t.Errorf("log:\n%s", &text)
+	}
+	if n := bytes.Count(handler.lines(), []byte("\n")); n != 101 {
+		t.Errorf("%d problems, want 101", n)
 	}
 }
