@@ -69,21 +69,24 @@ func nearest(m uint64, shift, n int) (uint64, bool) {
 
 // appendDecimal appends d / 10^n with n decimals. d has at most nine digits.
 func appendDecimal(b []byte, d uint64, n int) []byte {
-	b = strconv.AppendUint(b, d/powersOfTen[n], 10)
-	rest := uint32(d % powersOfTen[n])
-	var buf [12]byte
-	i := len(buf)
+	whole, rest := d/powersOfTen[n], uint32(d%powersOfTen[n])
+	if whole < 10 {
+		b = append(b, byte('0'+whole))
+	} else {
+		b = strconv.AppendUint(b, whole, 10)
+	}
+	i := len(b) + 1 + n
+	b = append(b, ".000000000000"...)[:i]
 	for ; n > 1; n -= 2 {
 		i -= 2
 		pair := rest % 100 * 2
 		rest /= 100
-		buf[i], buf[i+1] = pairs[pair], pairs[pair+1]
+		b[i], b[i+1] = pairs[pair], pairs[pair+1]
 	}
 	if n > 0 {
-		i--
-		buf[i] = byte('0' + rest)
+		b[i-1] = byte('0' + rest)
 	}
-	return append(append(b, '.'), buf[i:]...)
+	return b
 }
 
 // pairs has the numbers from 00 to 99.
