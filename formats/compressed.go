@@ -201,8 +201,13 @@ func (d *decoder) failure(n int, err error) error {
 }
 
 func (d *decoder) damaged(err error) error {
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
+	case errors.Is(err, xz.ErrMemlimit):
+		err = &reason{errors.ErrUnsupported, fmt.Sprintf("it needs a dictionary of more than %d MiB", maxXZDictionary>>20)}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		err = &reason{errors.ErrUnsupported, fmt.Sprintf("it needs a window of more than %d MiB", maxZstdWindow>>20)}
 	}
 	return &damage{d.c.name, d.stored(), d.out, err}
 }
@@ -359,7 +364,11 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 		}
 		if !whole.more {
 			src.ReaderAt, src.Size = watchedReader{wholeReader{a, key}, w}, int64(len(whole.data))
-			return func(context.Context) (*damage, error) { return whole.damage, nil }, nil
+			var nothing error
+			if d := whole.damage; d != nil && len(whole.data) == 0 {
+				nothing = &Error{d.compression, 0, fmt.Errorf("nothing of it can be decompressed: %w", d.err)}
+			}
+			return func(context.Context) (*damage, error) { return whole.damage, nil }, nothing
 		}
 	}
 	u, err := a.newUnpacked(c, raw, k.v)

@@ -3,6 +3,7 @@ package formats
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -263,6 +264,78 @@ func TestNestedCopyIsOfOneStream(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a small file claims of its compression, its members and their sizes is
+// refused, or shown as far as it is there, and does not hurt what is beside it.
+func TestNestedHostile(t *testing.T) {
+	whole := packTar(t, entry{"a.rec", "RECone"})
+	fine := string(whole[:1024])
+	header := func(name, size string) string {
+		h := make([]byte, 512)
+		copy(h, name)
+		copy(h[100:], "0000644\x00")
+		copy(h[124:136], size)
+		copy(h[136:], "14000000000\x00        0")
+		copy(h[257:], "ustar\x0000")
+		sum := 0
+		for _, b := range h {
+			sum += int(b)
+		}
+		copy(h[148:], fmt.Sprintf("%06o\x00 ", sum))
+		return string(h)
+	}
+	end := strings.Repeat("\x00", 1024)
+	_, root := mount(t, map[string]string{
+		"window.rec.zst": "\x28\xb5\x2f\xfd\x00" + string(byte((31-10)<<3)) + "\x19\x00\x00REC",
+		"negative.tar":   fine + header("b", strings.Repeat("\xff", 12)) + fine + end,
+		"huge.tar":       fine + header("b", "\x80\x00\x00\x00\x7f"+strings.Repeat("\xff", 7)) + end,
+		"claims.zip":     "PK\x05\x06\x00\x00\x00\x00" + strings.Repeat("\xff", 12) + "\x00\x00",
+		"self.zip":       selfZip(),
+	}, ArchiveOptions{})
+	got := show(t, root)
+	for name, want := range map[string]string{
+		"negative.tar/a.rec/body": "one", "huge.tar/a.rec/body": "one", "huge.tar/b": end,
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	for name, want := range map[string]string{
+		"window.rec.zst/error.txt": "it needs a window of more than 128 MiB",
+		"claims.zip/error.txt":     "reason: the directory is not in the file",
+	} {
+		if !strings.Contains(got[name], want) {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	if _, ok := got["self.zip/self.zip/"]; !ok {
+		t.Errorf("self.zip: %v", got)
+	}
+}
+
+// selfZip returns a zip whose only member is its own directory.
+func selfZip() string {
+	const name = "self.zip"
+	le := binary.LittleEndian
+	size := uint32(46 + len(name) + 22)
+	local := make([]byte, 30)
+	copy(local, "PK\x03\x04")
+	le.PutUint32(local[18:], size)
+	le.PutUint32(local[22:], size)
+	le.PutUint16(local[26:], uint16(len(name)))
+	dir := make([]byte, 46)
+	copy(dir, "PK\x01\x02")
+	le.PutUint32(dir[20:], size)
+	le.PutUint32(dir[24:], size)
+	le.PutUint16(dir[28:], uint16(len(name)))
+	end := make([]byte, 22)
+	copy(end, "PK\x05\x06")
+	le.PutUint16(end[8:], 1)
+	le.PutUint16(end[10:], 1)
+	le.PutUint32(end[12:], uint32(len(dir)+len(name)))
+	le.PutUint32(end[16:], uint32(len(local)+len(name)))
+	return string(local) + name + string(dir) + name + string(end)
 }
 
 func TestNestedStays(t *testing.T) {

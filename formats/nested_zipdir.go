@@ -84,13 +84,19 @@ func findZipDirectory(r io.ReaderAt, size int64) (d zipDirectory, err error) {
 // findZip64End returns the record in front of the end that has its numbers in
 // 64 bits; nil if there is none.
 func findZip64End(r io.ReaderAt, end int64) (b []byte, at int64) {
+	if end < zip64LocSize+zip64EndSize {
+		return nil, 0
+	}
 	loc := make([]byte, zip64LocSize)
 	if _, err := r.ReadAt(loc, end-zip64LocSize); err != nil || string(loc[:4]) != zip64Locator {
 		return nil, 0
 	}
 	b = make([]byte, zip64EndSize)
 	for _, at := range []int64{int64(le.Uint64(loc[8:])), end - zip64LocSize - zip64EndSize} { // if something precedes the zip, the first is wrong
-		if _, err := r.ReadAt(b, at); err == nil && string(b[:4]) == zip64End && at < end {
+		if at < 0 || at > end-zip64EndSize {
+			continue
+		}
+		if _, err := r.ReadAt(b, at); err == nil && string(b[:4]) == zip64End {
 			return b, at
 		}
 	}
