@@ -30,12 +30,7 @@ type ArchiveOptions struct {
 // Archive presents fsys with every recording of the listed formats replaced
 // by its tree. What is neither a recording nor a directory appears as it is.
 // The names of a directory are listed without opening anything in it.
-func Archive(fsys iofs.FS, list []Format, c *cache.Cache, log *slog.Logger) nodes.Dir {
-	return NewArchive(fsys, list, c, ArchiveOptions{Log: log})
-}
-
-// NewArchive is Archive with options.
-func NewArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) nodes.Dir {
+func Archive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) nodes.Dir {
 	return &top{a: newArchive(fsys, list, c, opt)}
 }
 

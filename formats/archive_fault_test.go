@@ -114,7 +114,7 @@ func TestFaultySource(t *testing.T) {
 	fsys := &faulty{Local: local}
 	c := cache.New(4<<20, nil)
 	defer c.Close()
-	root := NewArchive(fsys, append([]Format{streaming}, testFormats...), c, ArchiveOptions{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
+	root := Archive(fsys, append([]Format{streaming}, testFormats...), c, ArchiveOptions{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
 
 	fsys.on.Store(true)
 	var wg sync.WaitGroup

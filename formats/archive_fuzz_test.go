@@ -66,7 +66,7 @@ func FuzzArchive(f *testing.F) {
 		fsys := fstest.MapFS{name: {Data: b, Mode: 0o444}}
 		c := cache.New(16<<20, nil)
 		defer c.Close()
-		root := formats.NewArchive(fsys, fuzzFormats, c, formats.ArchiveOptions{Sniff: true})
+		root := formats.Archive(fsys, fuzzFormats, c, formats.ArchiveOptions{Sniff: true})
 		defer time.AfterFunc(20*time.Second, func() { panic("it hangs") }).Stop()
 		ctx := t.Context()
 		files := 0

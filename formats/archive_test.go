@@ -100,7 +100,7 @@ func mount(t testing.TB, files map[string]string, opt ArchiveOptions) (dir strin
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { fsys.Close() })
-	return dir, NewArchive(fsys, testFormats, newCache(t), opt)
+	return dir, Archive(fsys, testFormats, newCache(t), opt)
 }
 
 func write(t testing.TB, dir, name, content string) {
@@ -294,6 +294,6 @@ func TestArchiveOfOneInSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fsys.Close()
-	root := NewArchive(fsys, []Format{named}, newCache(t), ArchiveOptions{})
+	root := Archive(fsys, []Format{named}, newCache(t), ArchiveOptions{})
 	wantTree(t, show(t, root), map[string]string{"./": "", "run": ""})
 }

@@ -38,7 +38,7 @@ type Summary struct {
 	Error    string   `json:"error,omitempty"` // it does not open, or could not be read this time
 }
 
-// Summaries returns the recordings below root, which is what [NewArchive]
+// Summaries returns the recordings below root, which is what [Archive]
 // returned, in the order of a walk. What was found is kept in the disk
 // cache, so that the next time only what is new or changed is opened.
 func Summaries(ctx context.Context, root nodes.Dir) iter.Seq2[Summary, error] {

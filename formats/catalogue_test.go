@@ -78,7 +78,7 @@ func TestCatalogue(t *testing.T) {
 		disk := cache.NewDisk(store, 1<<20, nil)
 		c := cache.New(1<<20, disk)
 		t.Cleanup(c.Close)
-		return NewArchive(fsys, []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
+		return Archive(fsys, []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
 	}
 	lines := func(root nodes.Dir) map[string]string {
 		t.Helper()
@@ -235,7 +235,7 @@ func TestCatalogueOfUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer fsys.Close()
-		root := NewArchive(locked{fsys, refused}, []Format{format}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
+		root := Archive(locked{fsys, refused}, []Format{format}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
 		n := 0
 		for s, err := range Summaries(t.Context(), root) {
 			if err != nil {
@@ -265,7 +265,7 @@ func TestCatalogueOfIndexedNested(t *testing.T) {
 	c := cache.New(1<<20, disk)
 	defer c.Close()
 	var opens, scans atomic.Int64
-	root := NewArchive(fsys, []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
+	root := Archive(fsys, []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
 	known := func() (paths []string) {
 		for s, err := range Summaries(t.Context(), root) {
 			if err != nil {
@@ -301,7 +301,7 @@ func TestCatalogueOfNested(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer fsys.Close()
-		root := NewArchive(fsys, []Format{logged(&opens, &scans)}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
+		root := Archive(fsys, []Format{logged(&opens, &scans)}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
 		var paths []string
 		for s, err := range Summaries(t.Context(), root) {
 			if err != nil {

@@ -160,7 +160,7 @@ func newArchiveIn(t testing.TB, dir, disk string, limit int64) nodes.Dir {
 	}
 	c := cache.New(4<<20, nil) // small: recordings from 1 MiB on are large
 	t.Cleanup(c.Close)
-	return NewArchive(fsys, append([]Format{streaming}, testFormats...), c, opt)
+	return Archive(fsys, append([]Format{streaming}, testFormats...), c, opt)
 }
 
 func copies(t *testing.T, disk string) (n int) {

@@ -38,7 +38,7 @@ func smallArchive(t *testing.T, dir, disk string, budget int64) (nodes.Dir, *cac
 	}
 	c := cache.New(budget, nil)
 	t.Cleanup(c.Close)
-	return NewArchive(fsys, testFormats, c, opt), c
+	return Archive(fsys, testFormats, c, opt), c
 }
 
 func TestNestedCost(t *testing.T) {

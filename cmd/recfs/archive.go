@@ -120,14 +120,14 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	}
 	e := nodes.Entry{Name: filepath.Base(name), Time: info.ModTime()}
 	if info.IsDir() {
-		e.Dir = formats.NewArchive(fsys, a.formats, a.cache, a.options)
+		e.Dir = formats.Archive(fsys, a.formats, a.cache, a.options)
 		return e, nil
 	}
 	e.Dir, err = formats.ArchiveFile(fsys, base, a.formats, a.cache, a.options)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return e, err
 	}
-	return nodes.Lookup(ctx, formats.NewArchive(fsys, a.formats, a.cache, a.options), base)
+	return nodes.Lookup(ctx, formats.Archive(fsys, a.formats, a.cache, a.options), base)
 }
 
 // resolve finds what name means: the longest part of it that exists on disk is the source, the rest

@@ -38,7 +38,7 @@ func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
 	}
 	c := cache.New(budget, nil)
 	tb.Cleanup(c.Close)
-	return formats.Archive(fsys, list, c, nil)
+	return formats.Archive(fsys, list, c, formats.ArchiveOptions{})
 }
 
 // readFile reads a file as a mount would and holds it to its size.

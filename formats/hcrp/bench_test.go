@@ -158,7 +158,7 @@ func BenchmarkArchive(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		archive := formats.Archive(os.DirFS(dir), []formats.Format{New(Options{})}, testCache(b, nil), nil)
+		archive := formats.Archive(os.DirFS(dir), []formats.Format{New(Options{})}, testCache(b, nil), formats.ArchiveOptions{})
 		start := time.Now()
 		if n, err := archive.Len(b.Context()); n != files || err != nil {
 			b.Fatal(n, err)

@@ -44,7 +44,7 @@ func mountArchive(t *testing.T) *mounted {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { local.Close() })
-	root := formats.Archive(local, []formats.Format{New(Options{})}, testCache(t, store{}), nil)
+	root := formats.Archive(local, []formats.Format{New(Options{})}, testCache(t, store{}), formats.ArchiveOptions{})
 	server, err := fs.Mount(m.dir, root, fs.Options{})
 	if err != nil {
 		t.Skipf("cannot mount here: %v", err)

@@ -317,7 +317,7 @@ func TestLive(t *testing.T) {
 	if err := os.Mkdir(path.Join(root, "live"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	archive := formats.Archive(os.DirFS(root), []formats.Format{New(Options{})}, testCache(t, nil), nil)
+	archive := formats.Archive(os.DirFS(root), []formats.Format{New(Options{})}, testCache(t, nil), formats.ArchiveOptions{})
 	chunks := func() int { return len(names(t, archive, "live/chunks")) }
 	frames := rec.frames(t)
 	for n := 2; n <= 6; n += 2 {

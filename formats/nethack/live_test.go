@@ -146,7 +146,7 @@ func TestLiveGame(t *testing.T) {
 	defer fsys.Close()
 	c := cache.New(4<<20, &mapStore{})
 	defer c.Close()
-	root := formats.Archive(fsys, []formats.Format{Format}, c, nil)
+	root := formats.Archive(fsys, []formats.Format{Format}, c, formats.ArchiveOptions{})
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var readers sync.WaitGroup

@@ -192,10 +192,3 @@ type sizeError struct{ msg string }
 
 func (e *sizeError) Error() string { return e.msg }
 func (e *sizeError) Unwrap() error { return formats.ErrCorrupt }
-
-// IsSize tells whether err says that a stream was sound but of another
-// length than announced.
-func IsSize(err error) bool {
-	var e *sizeError
-	return errors.As(err, &e)
-}

@@ -15,6 +15,8 @@ import (
 	"recfs/formats"
 )
 
+func isSize(err error) bool { return errors.As(err, new(*sizeError)) }
+
 func TestCursorReadsFields(t *testing.T) {
 	c := NewCursor("test", []byte{1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 'h', 'i', 0, 0xac, 0x02, 9, 9}, 100)
 	if got := []uint64{uint64(c.U8()), uint64(c.U16()), uint64(c.U32()), c.U64()}; got[0] != 1 || got[1] != 2 || got[2] != 3 || got[3] != 4 {
@@ -103,11 +105,11 @@ func TestDecompressors(t *testing.T) {
 			if b, err := expand(size, 0); err != nil || !bytes.Equal(b, content) {
 				t.Errorf("%s: %d bytes, %v", name, len(b), err)
 			}
-			if b, err := expand(size-1, 0); !IsSize(err) || !bytes.Equal(b, content[:size-1]) {
+			if b, err := expand(size-1, 0); !isSize(err) || !bytes.Equal(b, content[:size-1]) {
 				t.Errorf("%s with a limit one too small: %d bytes, %v", name, len(b), err)
 			}
 			b, err := expand(size, 2)
-			if !errors.Is(err, formats.ErrCorrupt) || IsSize(err) || !bytes.HasPrefix(content, b) {
+			if !errors.Is(err, formats.ErrCorrupt) || isSize(err) || !bytes.HasPrefix(content, b) {
 				t.Errorf("%s cut: %d bytes, %v", name, len(b), err)
 			}
 		}
@@ -115,7 +117,7 @@ func TestDecompressors(t *testing.T) {
 			t.Errorf("%s of nothing: no error", name)
 		}
 	}
-	if b, _, err := Zlib(z, size+1); !IsSize(err) || !bytes.Equal(b, content) {
+	if b, _, err := Zlib(z, size+1); !isSize(err) || !bytes.Equal(b, content) {
 		t.Errorf("zlib of fewer bytes than announced: %d bytes, %v", len(b), err)
 	}
 	if _, rest, err := Zlib(append(bytes.Clone(z), "tail"...), size); rest != 4 || err != nil {
