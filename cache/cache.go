@@ -93,12 +93,9 @@ func (c *Cache) get(k key) (any, bool) {
 	return v.v, ok
 }
 
-// set keeps v unless it alone is more than the budget.
+// set keeps v. The store does not take what alone is more than the budget.
 func (c *Cache) set(k key, v any, cost int64) {
 	cost = max(cost, 0)
 	c.computed.Add(cost)
-	if cost > c.budget {
-		return
-	}
 	c.store.Set(k, value{v, uint32(min((cost+weightUnit-1)/weightUnit+1, 1<<32-1))})
 }

@@ -228,7 +228,7 @@ func (d *Disk) prepare() error {
 			return err
 		}
 	}
-	items, err := d.scan(true)
+	items, err := d.scan()
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (d *Disk) reserve(had, n int64) error {
 	if d.used <= d.limit && d.written <= d.limit/8 {
 		return nil
 	}
-	items, err := d.scan(false)
+	items, err := d.scan()
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ type Item struct {
 
 // Items returns the files of the cache, the one unused for longest first.
 func (d *Disk) Items() ([]Item, error) {
-	items, err := d.scan(false)
+	items, err := d.scan()
 	for i := range items {
 		items[i].Name = sidecarName(items[i].Path)
 	}
@@ -312,7 +312,7 @@ func sidecarName(file string) string {
 // Prune removes what is unused for longest until at most limit bytes are
 // left, and returns how many files and bytes went.
 func (d *Disk) Prune(limit int64) (files int, bytes int64, err error) {
-	items, err := d.scan(true)
+	items, err := d.scan()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -344,9 +344,9 @@ func sum(items []Item) (n int64) {
 	return n
 }
 
-// scan returns the files of the cache, the one unused for longest first. If
-// asked to it removes what processes that are gone did not finish.
-func (d *Disk) scan(clean bool) ([]Item, error) {
+// scan returns the files of the cache, the one unused for longest first. What
+// processes that are gone did not finish it removes.
+func (d *Disk) scan() ([]Item, error) {
 	var items []Item
 	err := filepath.WalkDir(d.dir, func(file string, e iofs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -363,7 +363,7 @@ func (d *Disk) scan(clean bool) ([]Item, error) {
 		if err != nil {
 			return nil
 		}
-		if temp && clean && abandoned(e.Name(), info.ModTime()) {
+		if temp && abandoned(e.Name(), info.ModTime()) {
 			os.Remove(file)
 			return nil
 		}

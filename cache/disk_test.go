@@ -280,6 +280,27 @@ func TestMemoOnDisk(t *testing.T) {
 	}
 }
 
+// What resume brought up to date is saved again, so that the next process
+// need not do it.
+func TestMemoSavesWhatGrew(t *testing.T) {
+	d, _ := tempDisk(t, 1<<20)
+	d.Save("k", []byte("old"))
+	for range 2 {
+		c := New(1<<20, d)
+		m := NewMemo(c, func(context.Context, int) (string, int64, error) {
+			return "", 0, errors.New("loaded")
+		}).Durable(func(int) string { return "k" }, func(v string) []byte { return []byte(v) },
+			func(_ context.Context, _ int, b []byte) (string, int64, error) {
+				return strings.TrimSuffix(string(b), " and new") + " and new", 0, nil
+			})
+		v, err := m.Get(t.Context(), 1)
+		if saved, _ := d.Load("k"); v != "old and new" || err != nil || string(saved) != v {
+			t.Errorf("%q, %v; saved is %q", v, err, saved)
+		}
+		c.Close()
+	}
+}
+
 func TestSavedOnly(t *testing.T) {
 	d, _ := tempDisk(t, 1<<20)
 	fresh := func() *Memo[int, string] {

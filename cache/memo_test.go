@@ -253,3 +253,75 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d bytes held after the room was given back", n)
 	}
 }
+
+// A value that is more than the budget displaces nothing.
+func TestMemoTooLarge(t *testing.T) {
+	const budget = 1 << 20
+	c := New(budget, nil)
+	defer c.Close()
+	m := NewMemo(c, func(_ context.Context, k int) (int, int64, error) {
+		if k < 0 {
+			return k, 2 * budget, nil
+		}
+		return k, budget / 20, nil
+	})
+	for k := range 10 {
+		if _, err := m.Get(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, err := m.Get(t.Context(), -1); v != -1 || err != nil {
+		t.Errorf("%d, %v", v, err)
+	}
+	if _, ok := m.Peek(-1); ok {
+		t.Error("it is kept")
+	}
+	for k := range 10 {
+		if _, ok := m.Peek(k); !ok {
+			t.Errorf("%d is gone", k)
+		}
+	}
+}
+
+// Who comes after the last one left does not get the end of the computation
+// that was given up, but one of his own.
+func TestMemoAfterCancel(t *testing.T) {
+	c := New(1<<20, nil)
+	defer c.Close()
+	started, left := make(chan struct{}, 2), make(chan struct{})
+	m := NewMemo(c, func(ctx context.Context, k int) (int, int64, error) {
+		started <- struct{}{}
+		select {
+		case <-left:
+			return k, 1, nil
+		case <-ctx.Done():
+			<-left // it takes a while to notice
+			return 0, 0, ctx.Err()
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() {
+		_, err := m.Get(ctx, 1)
+		first <- err
+	}()
+	<-started
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+	go func() {
+		<-started
+		close(left)
+	}()
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if v, err := m.Get(ctx, 1); v != 1 || err != nil {
+		t.Errorf("who came later: %d, %v", v, err)
+	}
+	select {
+	case <-left:
+	default:
+		close(left)
+	}
+}

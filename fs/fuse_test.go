@@ -415,6 +415,23 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
+// Forgetting an old version does not lose the place of the one that replaced
+// it.
+func TestForgetOldVersion(t *testing.T) {
+	entry := func(content string) nodes.Entry {
+		return nodes.Entry{Name: "file", File: nodes.Bytes([]byte(content))}
+	}
+	live := newLiveDir(entry("old"))
+	k := newKernel(t, live, Options{})
+	old := k.walk("file").NodeId
+	live.set(entry("new"))
+	renewed := k.walk("file").NodeId
+	k.raw.Forget(old, 1)
+	if again := k.walk("file").NodeId; again != renewed || renewed == old {
+		t.Errorf("ids %#x, %#x, %#x", old, renewed, again)
+	}
+}
+
 func TestEntryTimeout(t *testing.T) {
 	root := newLiveDir(nodes.Entry{Name: "f", File: nodes.Bytes(nil)}, nodes.Entry{Name: "sub", Dir: newLiveDir()})
 	k := newKernel(t, root, Options{EntryTimeout: time.Minute})

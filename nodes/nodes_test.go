@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -267,6 +268,37 @@ func TestWalkGoesOnBehindAnError(t *testing.T) {
 	want := []string{". <nil>", "a <nil>", "a broken", "b <nil>"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("visited %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestWalkInheritsTimes(t *testing.T) {
+	own, inherited := time.Unix(1, 0), time.Unix(2, 0)
+	d := nodes.List(nodes.Entry{Name: "d", Time: inherited, Dir: nodes.List(
+		nodes.Entry{Name: "a", File: text("a")}, nodes.Entry{Name: "b", Time: own, File: text("b")},
+	)})
+	want := map[string]time.Time{"d": inherited, "d/a": inherited, "d/b": own}
+	err := nodes.Walk(t.Context(), d, func(name string, e nodes.Entry, err error) error {
+		if !e.Time.Equal(want[name]) {
+			t.Errorf("%s: %v, want %v", name, e.Time, want[name])
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// An index leaves room for that of the directory in a node id.
+func TestSeriesBoundsUnlisted(t *testing.T) {
+	s := &nodes.Series{
+		Width: 1, N: 5, File: func(int64) nodes.File { return text("") },
+		Extra: func(context.Context, int64) (bool, error) { return true, nil },
+	}
+	if i, err := s.Find(t.Context(), fmt.Sprint(int64(1<<38-1))); int64(i) >= 1<<39 || err != nil {
+		t.Errorf("%d, %v", i, err)
+	}
+	if i, err := s.Find(t.Context(), fmt.Sprint(int64(1<<38))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%d, %v", i, err)
 	}
 }
 
