@@ -13,6 +13,8 @@ type Description struct {
 	Path   string // where it lies in the source
 	Stored int64  // bytes of its file
 	Time   time.Time
+
+	TickLength time.Duration // see Format
 }
 
 // Describe tells whether dir, the directory of an entry of an archive or an
@@ -29,5 +31,6 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 	if !ok {
 		return d, false
 	}
-	return Description{r.a.list[r.key.format].Name, r.key.path, r.key.v.size, r.key.v.time()}, true
+	f := r.a.list[r.key.format]
+	return Description{f.Name, r.key.path, r.key.v.size, r.key.v.time(), f.TickLength}, true
 }

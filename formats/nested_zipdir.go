@@ -121,7 +121,7 @@ func readZipEntry(r io.Reader, base int64) (f zipFile, err error) {
 		return f, errZipEntry
 	}
 	f.CreatorVersion, f.Flags, f.Method = le.Uint16(b[4:]), le.Uint16(b[8:]), le.Uint16(b[10:])
-	f.ModifiedTime, f.ModifiedDate, f.CRC32 = le.Uint16(b[12:]), le.Uint16(b[14:]), le.Uint32(b[16:])
+	f.CRC32, f.Modified = le.Uint32(b[16:]), dosTime(le.Uint16(b[14:]), le.Uint16(b[12:]))
 	f.CompressedSize64, f.UncompressedSize64 = uint64(le.Uint32(b[20:])), uint64(le.Uint32(b[24:]))
 	f.ExternalAttrs, f.header = le.Uint32(b[38:]), int64(le.Uint32(b[42:]))
 	name, extra, comment := int(le.Uint16(b[28:])), int(le.Uint16(b[30:])), int(le.Uint16(b[32:]))
@@ -131,9 +131,6 @@ func readZipEntry(r io.Reader, base int64) (f zipFile, err error) {
 		return f, io.ErrUnexpectedEOF
 	}
 	f.Name = string(rest[:name])
-	if f.ModifiedDate != 0 {
-		f.Modified = f.ModTime()
-	}
 	for id, field := range zipFields(rest[name:][:extra]) {
 		f.fill(id, field)
 	}
@@ -179,6 +176,14 @@ func (f *zipFile) fill(id uint16, b []byte) {
 			}
 		}
 	}
+}
+
+// dosTime returns a time of two seconds' precision and no zone (4.4.6).
+func dosTime(date, clock uint16) time.Time {
+	if date == 0 {
+		return time.Time{}
+	}
+	return time.Date(int(date>>9)+1980, time.Month(date>>5&0xf), int(date&0x1f), int(clock>>11), int(clock>>5&0x3f), int(clock&0x1f)*2, 0, time.UTC)
 }
 
 // ntfsTime returns the time n steps of 100 ns after the beginning of 1601.

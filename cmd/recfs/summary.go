@@ -30,9 +30,6 @@ type summary struct {
 	Problems []problem `json:"problems"`
 }
 
-// hcrpTicksPerSecond: hcrp counts ticks of the game and stores no times.
-const hcrpTicksPerSecond = 20
-
 // document is a JSON document of which only some keys are looked at, whichever format it is of.
 type document map[string]any
 
@@ -95,13 +92,13 @@ func summarize(ctx context.Context, f found) (*summary, error) {
 		}
 		docs[name] = d
 	}
-	s.fill(docs["header.json"], docs["index.json"])
+	s.fill(docs["header.json"], docs["index.json"], f.TickLength)
 	s.addPlayers(docs["header.json"], docs["players.json"])
 	s.addMap(docs["map.json"])
 	return s, nil
 }
 
-func (s *summary) fill(header, index document) {
+func (s *summary) fill(header, index document, tick time.Duration) {
 	s.Version, s.Layout = header.text("format_version"), header.text("layout")
 	s.Start = header.text("header.start_time", "header.timestamp")
 	if s.Start == "" {
@@ -115,8 +112,8 @@ func (s *summary) fill(header, index document) {
 	if s.Seconds == 0 && !first.IsZero() && last.After(first) {
 		s.Seconds = last.Sub(first).Seconds()
 	}
-	if s.Format == "hcrp" && len(chunks) > 0 {
-		s.Seconds = float64(chunks[len(chunks)-1].number("last_tick")-chunks[0].number("first_tick")+1) / hcrpTicksPerSecond
+	if tick > 0 && len(chunks) > 0 {
+		s.Seconds = float64(chunks[len(chunks)-1].number("last_tick")-chunks[0].number("first_tick")+1) * tick.Seconds()
 	}
 	s.Map = header.text("header.map_name", "header.world_id")
 	for _, key := range []string{"server_name", "server_version", "game_type", "match_type", "client_name", "description", "mode"} {
