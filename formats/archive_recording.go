@@ -107,7 +107,7 @@ func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nod
 // errorText returns the content of error.txt. Of a source that is not read to its end, and may be huge,
 // it tells the damage that is known by now.
 func (a *archive) errorText(ctx context.Context, src Source, format string, err error, hurt damageFunc) []byte {
-	text := ErrorText(format, err)
+	var damage error
 	if hurt != nil {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -115,10 +115,10 @@ func (a *archive) errorText(ctx context.Context, src Source, format string, err 
 			cancel()
 		}
 		if d, _ := hurt(ctx); d != nil {
-			text = append(text, "compression: "+oneLine(d.Error())+"\n"...)
+			damage = d
 		}
 	}
-	return text
+	return errorText(format, err, damage)
 }
 
 // openFormat is the Open of a format that does not panic.
@@ -200,11 +200,17 @@ func broken(src Source, text []byte) nodes.Dir {
 
 // ErrorText returns the content of error.txt: format, offset and reason of
 // err, and its code if it has a method ErrorCode() string, one fact a line.
-func ErrorText(format string, err error) []byte {
+func ErrorText(format string, err error) []byte { return errorText(format, err, nil) }
+
+// errorText is ErrorText with a second reason, if there is one.
+func errorText(format string, err, second error) []byte {
 	var offset int64
 	reason := err
 	if e := (*Error)(nil); errors.As(err, &e) {
 		offset, reason = e.Offset, e.Err
+	}
+	if second != nil {
+		reason = fmt.Errorf("%w; %w", reason, second)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "format: %s\noffset: %d\nreason: %s\n", format, offset, oneLine(reason.Error()))
