@@ -12,23 +12,29 @@ import (
 	"recfs/nodes"
 )
 
-// segments returns the regular files of a directory that is a recording and
-// their versions as a string, so that a recordingKey stays comparable, and
-// the version of the whole.
+// segments returns the regular files of a directory that is a recording, links
+// to such files among them, and their versions as a string, so that a
+// recordingKey stays comparable, and the version of the whole.
 func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, version) {
 	v := versionOf(info)
 	v.size = 0
 	var b []byte
 	for i := range l.len() {
 		name := l.name(i)
-		info, err := a.lstat(path.Join(dir, name))
+		at := path.Join(dir, name)
+		info, err := a.lstat(at)
+		if err == nil && info.Mode().Type() == iofs.ModeSymlink {
+			at, info, err = a.resolve(dir, name)
+		}
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		f := versionOf(info)
 		v.size += f.size
-		b = binary.AppendUvarint(b, uint64(len(name)))
-		b = append(b, name...)
+		for _, s := range []string{name, at} {
+			b = binary.AppendUvarint(b, uint64(len(s)))
+			b = append(b, s...)
+		}
 		for _, n := range []uint64{uint64(f.size), uint64(f.sec), uint64(f.nsec), f.dev, f.ino, f.links, uint64(f.changed)} {
 			b = binary.BigEndian.AppendUint64(b, n)
 		}
@@ -39,6 +45,7 @@ func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, 
 // A segment is a file of a directory that is a recording.
 type segment struct {
 	name string
+	at   string // its path in the source, free of links
 	v    version
 }
 
@@ -46,10 +53,12 @@ func parseSegments(s string) []segment {
 	var list []segment
 	b := []byte(s[:len(s)-1])
 	for len(b) > 0 {
-		n, size := binary.Uvarint(b)
-		b = b[size:]
-		seg := segment{name: string(b[:n])}
-		b = b[n:]
+		var seg segment
+		for _, s := range []*string{&seg.name, &seg.at} {
+			n, size := binary.Uvarint(b)
+			*s = string(b[size:][:n])
+			b = b[size:][n:]
+		}
 		var f [7]uint64
 		for i := range f {
 			f[i] = binary.BigEndian.Uint64(b[8*i:])
@@ -71,7 +80,7 @@ type segmentFS struct {
 func newSegmentFS(k recordingKey, reader func(string, version) io.ReaderAt) *segmentFS {
 	fsys := &segmentFS{modified: k.v.time()}
 	for _, s := range parseSegments(k.segments) {
-		fsys.files = append(fsys.files, segmentInfo{s, reader(path.Join(k.path, s.name), s.v)})
+		fsys.files = append(fsys.files, segmentInfo{s, reader(s.at, s.v)})
 	}
 	return fsys
 }

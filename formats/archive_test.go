@@ -282,6 +282,26 @@ func TestArchiveFileKeepsItsValues(t *testing.T) {
 	}
 }
 
+// A segment may lie elsewhere in the source, and be a link.
+func TestLinkedSegment(t *testing.T) {
+	dir, root := mount(t, map[string]string{
+		"seg/first.part":    "->../store/one",
+		"seg/second.part":   "->/etc/hostname",
+		"seg/third.part":    "->nowhere",
+		"other/first.part":  "->../other/second.part",
+		"other/second.part": "2",
+		"store/one":         "1",
+	}, ArchiveOptions{})
+	for want := range strings.SplitSeq("1 another", " ") {
+		write(t, dir, "store/one", want)
+		for name, want := range map[string]string{"seg/body": want, "other/body": "2"} {
+			if got, err := read(t, root, name); err != nil || got != want {
+				t.Errorf("%s: %q, %v", name, got, err)
+			}
+		}
+	}
+}
+
 func TestArchiveOfOneInSegments(t *testing.T) {
 	dir := t.TempDir()
 	named := parts

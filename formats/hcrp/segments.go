@@ -60,11 +60,11 @@ func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 	for _, e := range entries {
 		n, ok := parseSegmentName(e.Name())
 		finished = finished || e.Name() == finishedName
-		if !ok || !e.Type().IsRegular() {
+		if !ok {
 			continue
 		}
-		info, err := e.Info()
-		if errors.Is(err, iofs.ErrNotExist) {
+		info, err := iofs.Stat(fsys, e.Name()) // of what a link points to
+		if errors.Is(err, iofs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 			continue
 		}
 		if err != nil {
