@@ -89,7 +89,7 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 		handles: newHandles(fsys), warned: map[string]version{}, distrusted: map[packedKey]bool{},
 		scanning:  make(chan struct{}, 1),
 		wholeSize: min(wholeSize, c.Budget()/4),
-		maxList:   c.Budget() / 2,
+		maxList:   max(c.Budget()/2, minList),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

@@ -17,6 +17,8 @@ import (
 const (
 	maxMemberPath = 4096 // bytes in a path in a container, and in a target of a link
 	maxMemberName = 255  // bytes in a part of it
+
+	minList = 1 << 20 // bytes that a list may take however small the cache is
 )
 
 type memberKind uint8
@@ -184,7 +186,7 @@ func (l *lister) reserve(n int) error {
 	l.more += int64(n)
 	used := l.more + int64(len(l.parents)*(memberSize+2*placeSize))
 	if used > l.limit {
-		return &reason{errTooManyMembers, fmt.Sprintf("it holds too many files: the list of the first %d takes more than %d MiB, half of the memory cache",
+		return &reason{errTooManyMembers, fmt.Sprintf("it holds too many files: the list of the first %d takes more than %d MiB, all that the size of the memory cache allows",
 			l.len()-1, l.limit>>20)}
 	}
 	l.room.Resize(used)
@@ -322,6 +324,11 @@ func (l *lister) compare(i, parent uint32, name []byte) int {
 	return cmp.Or(cmp.Compare(l.parents[i], parent), bytes.Compare(l.name(i), name))
 }
 
+// maxDangling is how many hard links that are one with nothing may stand at a
+// path in front of another that names it: to step over any number of them for
+// each of many would take for ever.
+const maxDangling = 100
+
 // resolve makes a hard link what it is one with, in the sorted order.
 func (l *lister) resolve(h hardLink, order []uint32) {
 	parent, ok := l.dirs[path.Dir(h.target)]
@@ -332,7 +339,8 @@ func (l *lister) resolve(h hardLink, order []uint32) {
 	n := sort.Search(len(order), func(n int) bool {
 		return cmp.Or(l.compare(order[n], parent, base), cmp.Compare(order[n], h.i)) >= 0
 	})
-	for n--; n >= 0 && l.compare(order[n], parent, base) == 0; n-- {
+	first := max(n-maxDangling, 0)
+	for n--; n >= first && l.compare(order[n], parent, base) == 0; n-- {
 		if f := *l.at(order[n]); f.kind != noMember && f.kind != dirMember {
 			f.end = l.at(h.i).end
 			*l.at(h.i) = f

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -134,6 +136,51 @@ func TestNestedSaved(t *testing.T) {
 	k.v.nsec++
 	if a.savedList(k) != nil {
 		t.Error("a list of another version was used")
+	}
+}
+
+// A tar in a tar says less of its version than a file: its list is not kept.
+func TestNestedSavedInside(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		entries := manyEntries(2000)
+		entries[1999].name = name
+		outer := packTar(t, entry{"inner.tar", string(packTar(t, entries...))})
+		write(t, dir, name, string(outer))
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "outer.tar")); err != nil {
+			t.Fatal(err)
+		}
+		root, _ := smallArchive(t, dir, disk, 64<<20)
+		if got, err := read(t, root, "outer.tar/inner.tar/"+name); got != "x" || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestNestedWithoutCache(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.tar", string(packTar(t, manyEntries(10)...)))
+	root, _ := smallArchive(t, dir, "", 0)
+	if got, err := read(t, root, "a.tar/dir000/0000001-name"); got != "x" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// The time for hard links that are one with nothing grows with their number.
+func TestDanglingHardLinks(t *testing.T) {
+	_, c := smallArchive(t, t.TempDir(), "", 1<<20)
+	l := newLister(time.Time{}, 1<<30, c.Room())
+	for range 200_000 {
+		if err := l.addHardLink("a", "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	if m := l.finish(); len(m.order) != 0 {
+		t.Errorf("%d files, want none", len(m.order))
+	}
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("took %v", took)
 	}
 }
 

@@ -12,8 +12,13 @@ const (
 	savedListMin     = 1000 // members; less is read faster than this is worth
 )
 
-// listName names the list of a container in the disk cache; "": it is not kept.
+// listName names the list of a container in the disk cache; "": it is not
+// kept. The version of a tar in a container says too little to find it by: the
+// next container may hold another one of the same size and time.
 func (a *archive) listName(k nestedKey) string {
+	if a.depth > 0 {
+		return ""
+	}
 	if id := a.sourceID(k.path); a.opt.Disk != nil && id != "" && k.c == tarContainer {
 		return id + "/" + k.c.name
 	}
