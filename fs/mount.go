@@ -196,6 +196,13 @@ func mountPoint(dir string) (string, error) {
 	return filepath.Join(parent, filepath.Base(dir)), nil
 }
 
+// Mounted reports whether a recfs is mounted at dir, whichever process serves
+// it.
+func Mounted(dir string) bool {
+	point, err := mountPoint(dir)
+	return err == nil && isOurs(point)
+}
+
 // isOurs reports whether what is mounted at dir is of our type.
 func isOurs(dir string) bool { return mountedAt(dir).fstype == "fuse."+fsName }
 

@@ -19,6 +19,9 @@ func Mount(string, nodes.Dir, Options) (*Server, error) { return nil, unsupporte
 // Unmount fails: there is no FUSE on this platform.
 func Unmount(string, bool) error { return unsupported() }
 
+// Mounted reports that there is no mount.
+func Mounted(string) bool { return false }
+
 // Wait returns at once.
 func (*Server) Wait() {}
 

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	"recfs/fs"
 )
 
 // finder says which recordings find prints, and how.
@@ -77,7 +78,7 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 // summaries yields what is known of the recordings below name, a directory, a recording or a mount.
 func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.Summary, error] {
 	return func(yield func(formats.Summary, error) bool) {
-		if _, err := os.Stat(filepath.Join(name, controlName, "version.json")); err == nil {
+		if fs.Mounted(name) {
 			mountSummaries(name, yield)
 			return
 		}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"recfs/fs"
 )
 
 const watchInterval = time.Second
@@ -71,7 +73,7 @@ func readStats(dir string) (mountStats, []byte, error) {
 }
 
 // sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
-// ask recordings more than their files tell need it.
+// ask recordings more than their files tell need it. Only of a mount of ours what is in .recfs is believed.
 func sourceOf(name string) string {
 	at, err := filepath.EvalSymlinks(name)
 	if err == nil {
@@ -81,8 +83,10 @@ func sourceOf(name string) string {
 		return name
 	}
 	for dir := at; ; dir = filepath.Dir(dir) {
-		if s, _, err := readStats(dir); err == nil {
-			return filepath.Join(s.Source, strings.TrimPrefix(at, dir))
+		if fs.Mounted(dir) {
+			if s, _, err := readStats(dir); err == nil {
+				return filepath.Join(s.Source, strings.TrimPrefix(at, dir))
+			}
 		}
 		if dir == filepath.Dir(dir) {
 			return name
