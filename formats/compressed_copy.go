@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"sync"
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
@@ -33,7 +35,7 @@ var (
 
 // A spill is a seekable copy that is being written.
 type spill struct {
-	a    *archive
+	name string
 	blob *cache.Blob
 	enc  *seekable.Encoder
 	ends []int64 // of the frames in blob
@@ -56,7 +58,7 @@ func (a *archive) newSpill(name string) *spill {
 	if err != nil {
 		return nil
 	}
-	return &spill{a: a, blob: blob, enc: enc}
+	return &spill{name: name, blob: blob, enc: enc}
 }
 
 // add appends a frame.
@@ -95,15 +97,23 @@ func (s *spill) frame(i int64) ([]byte, bool) {
 
 func (s *spill) discard() { s.blob.Discard() }
 
-// noteMagic begins the skippable frame behind the last frame of a copy that
-// holds what is known of damage.
-const noteMagic = 0x184D2A5D
+// Behind the last frame of a copy stand, in a skippable frame that begins with
+// noteMagic, a checksum and a note in JSON. The checksum (CRC-32C) is of the
+// note and of all behind it: frames have their own ones, the seek table has none.
+const (
+	noteMagic = 0x184D2A5D
+	noteHead  = 12             // magic, length, checksum
+	maxTail   = maxFrames * 16 // bytes of note and seek table
+)
 
-// A note is what a copy of a damaged stream says of it.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A note says what a copy is of, and what is known of damage behind its last byte.
 type note struct {
-	Compression string `json:"compression"`
-	Stored      int64  `json:"stored"`
-	Reason      string `json:"reason"`
+	Name        string `json:"name"`
+	Compression string `json:"compression,omitempty"`
+	Stored      int64  `json:"stored,omitempty"`
+	Reason      string `json:"reason,omitempty"` // "" if the stream is sound
 }
 
 // commit completes the copy and opens it; nil if that failed.
@@ -112,7 +122,7 @@ func (s *spill) commit(size int64, hurt *damage) *spilled {
 	if err != nil {
 		return nil
 	}
-	done, err := s.a.openSpilled(f)
+	done, err := openSpilled(f, s.name)
 	if err != nil || done.size != size {
 		f.Close()
 		return nil
@@ -121,27 +131,36 @@ func (s *spill) commit(size int64, hurt *damage) *spilled {
 }
 
 func (s *spill) complete(hurt *damage) (*os.File, error) {
+	n := note{Name: s.name}
 	if hurt != nil {
-		b, err := json.Marshal(note{hurt.compression, hurt.stored, hurt.err.Error()})
-		if err == nil {
-			frame := binary.LittleEndian.AppendUint32(nil, noteMagic)
-			frame = binary.LittleEndian.AppendUint32(frame, uint32(len(b)))
-			_, err = s.blob.Write(append(frame, b...))
-		}
-		if err != nil {
-			s.discard()
-			return nil, err
-		}
+		n.Compression, n.Stored, n.Reason = hurt.compression, hurt.stored, hurt.err.Error()
 	}
-	table, err := s.enc.EndStream()
+	tail, err := s.tail(n)
 	if err == nil {
-		_, err = s.blob.Write(table)
+		_, err = s.blob.Write(tail)
 	}
 	if err != nil {
 		s.discard()
 		return nil, err
 	}
 	return s.blob.Commit()
+}
+
+// tail returns all that stands behind the last frame.
+func (s *spill) tail(n note) ([]byte, error) {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.enc.EndStream()
+	if err != nil {
+		return nil, err
+	}
+	sum := crc32.Update(crc32.Checksum(text, castagnoli), castagnoli, table)
+	head := binary.LittleEndian.AppendUint32(nil, noteMagic)
+	head = binary.LittleEndian.AppendUint32(head, uint32(4+len(text)))
+	head = binary.LittleEndian.AppendUint32(head, sum)
+	return slices.Concat(head, text, table), nil
 }
 
 // A spilled is a complete copy.
@@ -152,9 +171,9 @@ type spilled struct {
 	damage *damage
 }
 
-// openSpilled reads the tables of a copy. It closes f if it fails.
-func (a *archive) openSpilled(f *os.File) (*spilled, error) {
-	s, err := openSeekTable(f)
+// openSpilled reads the tables of the copy called name. It closes f if it fails.
+func openSpilled(f *os.File, name string) (*spilled, error) {
+	s, err := openSeekTable(f, name)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -163,7 +182,7 @@ func (a *archive) openSpilled(f *os.File) (*spilled, error) {
 	return s, nil
 }
 
-func openSeekTable(f *os.File) (*spilled, error) {
+func openSeekTable(f *os.File, name string) (*spilled, error) {
 	r, end, err := openSeekableReader(f)
 	if err != nil {
 		return nil, err
@@ -172,21 +191,35 @@ func openSeekTable(f *os.File) (*spilled, error) {
 	if err != nil {
 		return nil, err
 	}
+	n, err := readNote(io.NewSectionReader(f, end, maxTail))
+	if err != nil {
+		return nil, err
+	}
+	if n.Name != name {
+		return nil, errors.New("a copy of something else")
+	}
 	s := &spilled{r: r, size: int64(table.Size())}
-	head := make([]byte, 8)
-	if _, err := f.ReadAt(head, end); err != nil || binary.LittleEndian.Uint32(head) != noteMagic {
-		return s, err
+	if n.Reason != "" {
+		s.damage = &damage{n.Compression, n.Stored, s.size, errors.New(n.Reason)}
 	}
-	b := make([]byte, min(binary.LittleEndian.Uint32(head[4:]), 1<<16))
-	if _, err := f.ReadAt(b, end+8); err != nil {
-		return nil, err
-	}
-	var n note
-	if err := json.Unmarshal(b, &n); err != nil {
-		return nil, err
-	}
-	s.damage = &damage{n.Compression, n.Stored, s.size, errors.New(n.Reason)}
 	return s, nil
+}
+
+// readNote reads all that stands behind the last frame.
+func readNote(r io.Reader) (n note, err error) {
+	tail, err := io.ReadAll(r)
+	if err != nil {
+		return n, err
+	}
+	if len(tail) < noteHead || binary.LittleEndian.Uint32(tail) != noteMagic ||
+		binary.LittleEndian.Uint32(tail[8:]) != crc32.Checksum(tail[noteHead:], castagnoli) {
+		return n, errors.New("wrong checksum")
+	}
+	size := int64(binary.LittleEndian.Uint32(tail[4:])) - 4
+	if size < 0 || size > int64(len(tail)-noteHead) {
+		return n, errors.New("wrong length")
+	}
+	return n, json.Unmarshal(tail[noteHead:][:size], &n)
 }
 
 // maxFrames is how many frames a seekable zstd file may have: the table of

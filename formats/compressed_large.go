@@ -327,7 +327,7 @@ func (u *unpacked) openCopy() bool {
 	if err != nil {
 		return false
 	}
-	if u.done, err = u.a.openSpilled(f); err != nil {
+	if u.done, err = openSpilled(f, u.name); err != nil {
 		u.a.opt.Disk.Remove(u.name)
 		return false
 	}

@@ -330,6 +330,62 @@ func TestCompressedDamagedCopy(t *testing.T) {
 	}
 }
 
+// What stands behind the frames of a copy says how large it is: a change of
+// any of its bytes is seen, and that it is the copy of another file, too.
+func TestCopyTail(t *testing.T) {
+	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
+	a := &archive{opt: ArchiveOptions{Disk: disk}}
+	s := a.newSpill("some copy")
+	for range 3 {
+		if err := s.add(body(1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := s.ends[2]
+	done := s.commit(3000, &damage{"gzip", 10, 3000, io.ErrUnexpectedEOF})
+	if done == nil || done.damage == nil || done.damage.stored != 10 {
+		t.Fatalf("%+v", done)
+	}
+	defer done.f.Close()
+	whole, err := io.ReadAll(io.NewSectionReader(done.f, 0, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(b []byte, name string) error {
+		f := filepath.Join(t.TempDir(), "copy")
+		if err := os.WriteFile(f, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openSpilled(file, name)
+		if err == nil {
+			s.f.Close()
+		}
+		return err
+	}
+	if err := open(whole, "some copy"); err != nil {
+		t.Errorf("undamaged: %v", err)
+	}
+	if open(whole, "another copy") == nil {
+		t.Error("opened under another name")
+	}
+	for i := frames; i < int64(len(whole)); i++ {
+		if open(whole[:i], "some copy") == nil {
+			t.Errorf("cut at %d of %d bytes, and opened", i, len(whole))
+		}
+		for _, bit := range []byte{1, 0x80} {
+			b := bytes.Clone(whole)
+			b[i] ^= bit
+			if open(b, "some copy") == nil {
+				t.Errorf("byte %d of %d changed, and opened", i, len(whole))
+			}
+		}
+	}
+}
+
 // A seekable file whose frame is damaged is taken as a plain stream from the
 // next look-up on: what is before the damage can be read.
 func TestSeekableDamaged(t *testing.T) {
