@@ -52,15 +52,38 @@ func unmount(dir string, lazy bool) error {
 	return nil
 }
 
+// checkShown refuses a mount that hides what its server writes to: it would wait for itself.
+func (f *archiveFlags) checkShown(dir string) error {
+	written := []string{f.log.file}
+	if cacheDir, err := f.diskDir(); err == nil && f.cacheDisk > 0 {
+		written = append(written, cacheDir)
+	}
+	for _, name := range written {
+		if name == "" {
+			continue
+		}
+		if at, err := filepath.Abs(name); err == nil && contains(target(dir), target(at)) {
+			return fmt.Errorf("a mount on %s would hide %s, which recfs writes to", dir, name)
+		}
+	}
+	return nil
+}
+
+// target is what name leads to, if it is there.
+func target(name string) string {
+	if at, err := filepath.EvalSymlinks(name); err == nil {
+		return at
+	}
+	return name
+}
+
 // checkApart refuses a mount inside its own source and one that hides it: we would wait for ourselves.
 func checkApart(source, dir string) error {
 	real, err := filepath.EvalSymlinks(source)
 	if err != nil {
 		return err
 	}
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = target
-	}
+	dir = target(dir)
 	if contains(real, dir) || contains(dir, real) {
 		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
 	}

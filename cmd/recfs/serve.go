@@ -57,6 +57,9 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	mount := func() (*fs.Server, error) {
 		madeNow, err := makeMountPoint(source, dir)
 		made = made || madeNow
+		if err == nil {
+			err = m.checkShown(dir)
+		}
 		if err != nil {
 			return nil, err
 		}
