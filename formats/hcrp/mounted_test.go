@@ -64,10 +64,15 @@ func (m *mounted) write(name string, b []byte) {
 	}
 }
 
-// try runs a program below the mount.
+// command returns a program to run in the mount. It goes there itself: a fork
+// that does holds up this process, which would have to answer it.
+func (m *mounted) command(name string, args ...string) *exec.Cmd {
+	return exec.Command("env", append([]string{"-C", m.dir, name}, args...)...)
+}
+
+// try runs a program in the mount.
 func (m *mounted) try(name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = m.dir
+	cmd := m.command(name, args...)
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
@@ -129,8 +134,7 @@ func (m *mounted) watch(ctx context.Context, name, lines string) {
 
 // follow starts tail -f and returns what it printed when it is stopped.
 func (m *mounted) follow(name string) (stop func() string) {
-	cmd := exec.Command("tail", "-c", "+1", "-f", name)
-	cmd.Dir = m.dir
+	cmd := m.command("tail", "-c", "+1", "-f", name)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
