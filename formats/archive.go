@@ -55,7 +55,6 @@ type archive struct {
 	fsys    iofs.FS
 	list    []Format
 	ext     map[string]int // index in list by extension
-	anyDirs bool           // a format has MatchDir
 	opt     ArchiveOptions
 	log     *slog.Logger
 	handles *handles
@@ -95,7 +94,6 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions)
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	for i, f := range list {
-		a.anyDirs = a.anyDirs || f.MatchDir != nil
 		for _, ext := range f.Extensions {
 			a.ext[ext] = i
 		}

@@ -182,7 +182,8 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 // segments.
 func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	e := nodes.Entry{Name: name, Time: info.ModTime(), Dir: d}
-	if !a.anyDirs {
+	format := a.dirFormat(d.path)
+	if format == noFormat {
 		return e, nil
 	}
 	l, err := a.listing(ctx, d.path)
@@ -192,14 +193,24 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 		}
 		return e, nil // to list it will give the error
 	}
-	if l.format != noFormat {
-		segments, v := a.segments(d.path, l, info)
-		if l, ok := a.fsys.(interface{ Path() string }); ok && name == "." {
-			name = path.Base(filepath.ToSlash(l.Path()))
-		}
-		e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: l.format, segments: segments}}
+	segments, v := a.segments(d.path, l, info)
+	if l, ok := a.fsys.(interface{ Path() string }); ok && name == "." {
+		name = path.Base(filepath.ToSlash(l.Path()))
 	}
+	e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: format, segments: segments}}
 	return e, nil
+}
+
+// dirFormat returns the index of the format whose recording a directory is,
+// or noFormat. The directory, which may be large, is not read for it.
+func (a *archive) dirFormat(dir string) int {
+	return slices.IndexFunc(a.list, func(f Format) bool {
+		if f.DirFile == "" {
+			return false
+		}
+		info, err := a.lstat(path.Join(dir, f.DirFile))
+		return err == nil && (info.Mode().IsRegular() || info.Mode().Type() == iofs.ModeSymlink)
+	})
 }
 
 // fileEntry returns the entry of a regular file: a recording or the file.
@@ -234,8 +245,6 @@ type listing struct {
 	text  string // the names end to end
 	ends  []uint32
 	types []byte
-
-	format int // whose recording the directory is, or noFormat
 }
 
 // What a directory says of its entries.
@@ -317,13 +326,10 @@ func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int6
 	l := &listing{ends: make([]uint32, len(entries)), types: make([]byte, len(entries))}
 	var text strings.Builder
 	text.Grow(size)
-	names := make([]string, len(entries))
 	for i, e := range entries {
-		names[i] = e.name
 		text.WriteString(e.name)
 		l.ends[i], l.types[i] = uint32(text.Len()), e.kind
 	}
 	l.text = text.String()
-	l.format = slices.IndexFunc(a.list, func(f Format) bool { return f.MatchDir != nil && f.MatchDir(names) })
 	return l, int64(size + 5*len(entries) + len(k.path) + 128), ctx.Err()
 }

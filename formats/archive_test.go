@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,8 +38,8 @@ var lump = Format{
 
 // parts is a format of directories.
 var parts = Format{
-	Name:     "parts",
-	MatchDir: func(names []string) bool { return slices.Contains(names, "first.part") },
+	Name:    "parts",
+	DirFile: "first.part",
 	Open: func(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
 		b, err := iofs.ReadFile(src.FS, "first.part")
 		if err != nil {

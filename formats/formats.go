@@ -34,9 +34,9 @@ type Format struct {
 	// Extensions counts as a recording: for an extension that others use too.
 	MatchNamed func(head []byte) bool
 
-	// MatchDir tells from its sorted names whether a directory is a
-	// recording; nil: never.
-	MatchDir func(names []string) bool
+	// DirFile is the name of a file that makes the directory it is in a
+	// recording; empty: no directory is one.
+	DirFile string
 
 	// Streams says that Open copes with a Source of UnknownSize.
 	Streams bool

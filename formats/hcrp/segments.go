@@ -44,12 +44,6 @@ func parseSegmentName(name string) (int64, bool) {
 	return n, err == nil && n >= 0 && segmentName(n) == name
 }
 
-// matchDir tells whether a directory with these names is a recording.
-func matchDir(names []string) bool {
-	_, ok := slices.BinarySearch(names, preambleName)
-	return ok
-}
-
 // findSegments lists the segments of a directory by number, and tells
 // whether the marker of a finished run is there.
 func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {

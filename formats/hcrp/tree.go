@@ -18,7 +18,7 @@ func New(opt Options) formats.Format {
 		Name:       formatName,
 		Extensions: []string{extension},
 		Match:      match,
-		MatchDir:   matchDir,
+		DirFile:    preambleName,
 		Variant:    opt.variant(),
 
 		TickLength: msPerTick * time.Millisecond,
