@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 )
 
@@ -40,7 +41,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 // A command that cannot print says so and stops.
 func TestFullDisk(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	setCacheHome(t)
 	archive := filepath.Join(t.TempDir(), "archive")
 	if err := os.CopyFS(archive, os.DirFS(smallSamples(t))); err != nil {
 		t.Fatal(err)
@@ -65,6 +66,26 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 	}
+}
+
+// setCacheHome sets the cache directory of commands that run in this process. What a command began before it stopped
+// may still be put there for a moment after it.
+func setCacheHome(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "recfs-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 500 {
+			if err = os.RemoveAll(dir); err == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Error(err)
+	})
+	t.Setenv("XDG_CACHE_HOME", dir)
 }
 
 // hostileNames are names of files that break what takes a line or a string for granted.
@@ -99,7 +120,7 @@ func hostileArchive(t *testing.T) string {
 
 // Names from the archive break neither lines nor JSON, and send nothing to a terminal but text.
 func TestHostileNames(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	setCacheHome(t)
 	archive := hostileArchive(t)
 	for _, line := range printing {
 		name, args := commandLine(line, archive)
