@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,6 +36,8 @@ type Server struct {
 	raw  *raw
 	log  *slog.Logger
 	done chan struct{}
+
+	detached atomic.Bool
 }
 
 // Mount serves the tree at the directory dir, which exists, until it is
@@ -278,7 +281,8 @@ func (s *Server) Stats() Stats {
 
 // Unmount ends the mount. If it stays busy it is detached: it is gone from the
 // directory at once, and programs that have it open go on reading for as long
-// as the process lives.
+// as the process lives: [Server.Detached] tells. Copies of the mount in other
+// mount namespaces, such as containers, do not keep Unmount waiting.
 func (s *Server) Unmount() error {
 	for deadline := time.Now().Add(unmountGrace); ; time.Sleep(unmountRetry) {
 		select {
@@ -288,15 +292,24 @@ func (s *Server) Unmount() error {
 		}
 		err := unmount(s.dir, false)
 		if err == nil {
-			<-s.done
+			select {
+			case <-s.done:
+			case <-time.After(unmountGrace):
+				s.log.Warn("the mount is still there in another mount namespace", "path", s.dir)
+			}
 			return nil
 		}
 		if time.Now().After(deadline) {
 			s.log.Warn("detaching a mount that is in use", "path", s.dir, "err", err)
+			s.detached.Store(true)
 			return unmount(s.dir, true)
 		}
 	}
 }
+
+// Detached reports whether Unmount left a mount that was in use to those who
+// use it. [Server.Wait] returns when they have closed what they had open.
+func (s *Server) Detached() bool { return s.detached.Load() }
 
 // Unmount ends the mount at dir, whichever process serves it. A lazy one
 // succeeds even while it is in use: see [Server.Unmount].

@@ -97,7 +97,7 @@ func waitForEnd(server *fs.Server, signals <-chan os.Signal) error {
 	case <-signals:
 	}
 	notifySystemd("STOPPING=1")
-	if err := server.Unmount(); err != nil {
+	if err := server.Unmount(); err != nil || !server.Detached() {
 		return err
 	}
 	select {

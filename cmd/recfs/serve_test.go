@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -56,6 +57,46 @@ func TestSignals(t *testing.T) {
 		if _, err := os.Stat(mnt); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v: the mount point is still there: %v", signal, err)
 		}
+	}
+}
+
+// A mount namespace that has a copy of the mount, as a container has, does not keep the server.
+func TestUnmountWithCopies(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	dir := t.TempDir()
+	source, mnt := filepath.Join(dir, "source"), filepath.Join(dir, "mnt")
+	if err := os.Mkdir(source, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	server := recfs(t, "mount", "-f", source, mnt)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+	container := exec.Command("sleep", "100")
+	container.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if err := container.Start(); err != nil {
+		t.Skipf("no mount namespace: %v", err)
+	}
+	defer func() {
+		_ = container.Process.Kill()
+		_ = container.Wait()
+	}()
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		_ = server.Process.Kill()
+		t.Errorf("it does not end: %v", <-ended)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +20,7 @@ const (
 )
 
 // TestMountAsUser mounts as a user without rights, through fusermount3. It runs in a mount namespace of
-// its own, in which everybody may use /dev/fuse.
+// its own, in which everybody may use /dev/fuse, and in a process namespace, whose servers end with it.
 func TestMountAsUser(t *testing.T) {
 	const inside = "RECFS_TEST_NAMESPACE"
 	if !canMount() {
@@ -31,7 +32,11 @@ func TestMountAsUser(t *testing.T) {
 	if os.Getenv(inside) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMountAsUser$", "-test.v")
 		cmd.Env = append(os.Environ(), inside+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Unshareflags: syscall.CLONE_NEWNS, Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL,
+		}
+		runtime.LockOSThread() // a signal at the end of the thread, too
+		defer runtime.UnlockOSThread()
 		out, err := cmd.CombinedOutput()
 		if len(out) == 0 {
 			t.Skipf("no mount namespace: %v", err)
