@@ -314,8 +314,8 @@ func (s *soak) judge(samples []sample) error {
 		of   func(sample) int
 		warm int // growth up to here is warming up
 	}{
-		{"RSS KiB", func(x sample) int { return x.rssKiB }, (*cacheMem + 80) << 10},
-		{"descriptors", func(x sample) int { return x.files }, 200},
+		{"RSS KiB", func(x sample) int { return x.rssKiB }, (*cacheMem + 124) << 10},
+		{"descriptors", func(x sample) int { return x.files }, 400},
 		{"threads", func(x sample) int { return x.threads }, 40},
 	} {
 		a, b := column(early, c.of), column(late, c.of)
