@@ -47,7 +47,7 @@ func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	}
 	switch {
 	case e.Dir != nil:
-		e.Dir = topDir{d, e.Name}
+		e.Dir = nodes.Deferred[topDir]{Target: topDir{d, e.Name}}
 	case e.File != nil:
 		e.File = topFile{d, e.Name}
 	}
@@ -89,42 +89,18 @@ func (t *top) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// A topDir is a directory in a recording that is the root. The values of the
-// tree itself are made anew when the recording was put out of the cache and
-// opened again; this one is equal to another of the same version.
+// A topDir is a directory in a recording that is the root, by its name. The
+// values of the tree itself are made anew when the recording was put out of the
+// cache and opened again; this one is equal to another of the same version.
 type topDir struct {
 	recording nodes.Dir
 	name      string
 }
 
-// Resolve implements nodes.Resolver.
+// Resolve returns the directory as the tree has it now.
 func (t topDir) Resolve(ctx context.Context) (nodes.Dir, error) {
 	e, err := nodes.Child(ctx, t.recording, t.name)
 	return e.Dir, err
-}
-
-func (t topDir) Len(ctx context.Context) (int, error) {
-	d, err := t.Resolve(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return d.Len(ctx)
-}
-
-func (t topDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	d, err := t.Resolve(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return d.At(ctx, i)
-}
-
-func (t topDir) Find(ctx context.Context, name string) (int, error) {
-	d, err := t.Resolve(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return d.Find(ctx, name)
 }
 
 // A topFile is a file in a recording that is the root, like topDir.

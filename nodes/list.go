@@ -69,37 +69,47 @@ func (a *alias) AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.Fil
 	return AppendName(ctx, a.Dir, b, i)
 }
 
-type lazy struct {
-	open func(context.Context) (Dir, error)
-}
-
 // Lazy returns a Dir that is made when it is first looked into. It calls
 // open for every operation, so open must be cheap once its result exists:
 // the Get of a Memo.
-func Lazy(open func(context.Context) (Dir, error)) Dir { return &lazy{open} }
+func Lazy(open func(context.Context) (Dir, error)) Dir { return &Deferred[opener]{open} }
 
-func (l *lazy) Resolve(ctx context.Context) (Dir, error) { return l.open(ctx) }
+type opener func(context.Context) (Dir, error)
 
-func (l *lazy) Len(ctx context.Context) (int, error) {
-	d, err := l.open(ctx)
+func (o opener) Resolve(ctx context.Context) (Dir, error) { return o(ctx) }
+
+// A Deferred is the Dir that Target resolves to, at every operation. It is
+// equal to another with an equal target.
+type Deferred[T interface {
+	Resolve(ctx context.Context) (Dir, error)
+}] struct{ Target T }
+
+// Resolve implements Resolver.
+func (d Deferred[T]) Resolve(ctx context.Context) (Dir, error) { return d.Target.Resolve(ctx) }
+
+// Len implements Dir.
+func (d Deferred[T]) Len(ctx context.Context) (int, error) {
+	dir, err := d.Resolve(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return d.Len(ctx)
+	return dir.Len(ctx)
 }
 
-func (l *lazy) At(ctx context.Context, i int) (Entry, error) {
-	d, err := l.open(ctx)
+// At implements Dir.
+func (d Deferred[T]) At(ctx context.Context, i int) (Entry, error) {
+	dir, err := d.Resolve(ctx)
 	if err != nil {
 		return Entry{}, err
 	}
-	return d.At(ctx, i)
+	return dir.At(ctx, i)
 }
 
-func (l *lazy) Find(ctx context.Context, name string) (int, error) {
-	d, err := l.open(ctx)
+// Find implements Dir.
+func (d Deferred[T]) Find(ctx context.Context, name string) (int, error) {
+	dir, err := d.Resolve(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return d.Find(ctx, name)
+	return dir.Find(ctx, name)
 }
