@@ -28,6 +28,9 @@ func (*Server) Wait() {}
 // Unmount fails: there is no FUSE on this platform.
 func (*Server) Unmount() error { return unsupported() }
 
+// Detached reports that nothing was.
+func (*Server) Detached() bool { return false }
+
 // Stats returns nothing.
 func (*Server) Stats() Stats { return Stats{} }
 
