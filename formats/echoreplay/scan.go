@@ -221,10 +221,14 @@ func (r *Reader) Chunk(n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, err
 	return c.chunk(n, info.FirstTick), cost, nil
 }
 
-// damaged reports whether an error of a reader is in what it reads.
+// damaged reports whether an error of a reader is in what it reads. The
+// inflater calls some damaged code tables an error of its own.
 func damaged(err error) bool {
-	var corrupt flate.CorruptInputError
-	return err == io.ErrUnexpectedEOF || errors.As(err, &corrupt)
+	var (
+		corrupt  flate.CorruptInputError
+		internal flate.InternalError
+	)
+	return err == io.ErrUnexpectedEOF || errors.As(err, &corrupt) || errors.As(err, &internal)
 }
 
 // chunkText returns the text of a chunk.
