@@ -121,9 +121,15 @@ type damage struct {
 }
 
 func (d *damage) Error() string {
+	if d.size == 0 {
+		return fmt.Sprintf("nothing can be decompressed: the %s stream is damaged near offset %d of the file: %v",
+			d.compression, d.stored, d.err)
+	}
 	return fmt.Sprintf("the %s stream is damaged near offset %d of the file, after %d bytes of the recording: %v",
 		d.compression, d.stored, d.size, d.err)
 }
+
+func (d *damage) Unwrap() error { return d.err }
 
 // inputSize is how much is read from a compressed file at once.
 const inputSize = 128 << 10
@@ -364,11 +370,10 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 		}
 		if !whole.more {
 			src.ReaderAt, src.Size = watchedReader{wholeReader{a, key}, w}, int64(len(whole.data))
-			var nothing error
 			if d := whole.damage; d != nil && len(whole.data) == 0 {
-				nothing = &Error{d.compression, 0, fmt.Errorf("nothing of it can be decompressed: %w", d.err)}
+				return undamaged, &Error{d.compression, 0, d} // which says all
 			}
-			return func(context.Context) (*damage, error) { return whole.damage, nil }, nothing
+			return func(context.Context) (*damage, error) { return whole.damage, nil }, nil
 		}
 	}
 	u, err := a.newUnpacked(c, raw, k.v)
