@@ -82,7 +82,6 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 		DisableReadDirPlus:      opt.ReadDirPlus == ReadDirPlusOff,
 		ExtraCapabilities:       opt.ReadDirPlus.capabilities(),
 		PanicHandler:            r.panicked,
-		Debug:                   opt.Debug,
 		Logger:                  log.New(debugWriter{opt.logger()}, "", 0),
 	})
 	if err != nil {
@@ -383,10 +382,11 @@ func (p ReadDirPlus) capabilities() uint64 {
 	return 0
 }
 
-// A debugWriter passes what go-fuse has to say on to the log.
+// A debugWriter passes what go-fuse has to say on to the log, as one message
+// with different texts: who limits the log counts messages.
 type debugWriter struct{ log *slog.Logger }
 
 func (w debugWriter) Write(line []byte) (int, error) {
-	w.log.Debug(strings.TrimSpace(string(line)))
+	w.log.Debug("go-fuse", "text", strings.TrimSpace(string(line)))
 	return len(line), nil
 }

@@ -186,3 +186,15 @@ func (c *child) stats() Stats {
 }
 
 func (c *child) path(name string) string { return filepath.Join(c.dir, name) }
+
+// What go-fuse says is one message in the log, whatever the text: the log has a limit for each message.
+func TestDebugLog(t *testing.T) {
+	var buf bytes.Buffer
+	w := debugWriter{slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	for i := range 2 {
+		fmt.Fprintf(w, "writer: failed %d\n", i)
+	}
+	if strings.Count(buf.String(), `msg=go-fuse text="writer: failed `) != 2 {
+		t.Errorf("log:\n%s", &buf)
+	}
+}

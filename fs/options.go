@@ -29,7 +29,6 @@ type Options struct {
 	Space func() (total, free uint64)
 
 	ReadDirPlus ReadDirPlus
-	Debug       bool // log every request at level debug
 }
 
 // ReadDirPlus says when listings of an immutable directory come with the
