@@ -6,9 +6,11 @@ package formats
 
 import (
 	"context"
+	"encoding/hex"
 	"io"
 	iofs "io/fs"
 	"time"
+	"unicode/utf8"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -82,13 +84,18 @@ type Source struct {
 // SourceInfo is the object "source" of header.json.
 type SourceInfo struct {
 	Name     string `json:"name"`
+	NameHex  string `json:"name_hex,omitempty"` // if the name is not UTF-8
 	Size     int64  `json:"size"`
 	Modified string `json:"modified"`
 }
 
 // Info returns what header.json tells of the source.
 func (s Source) Info() SourceInfo {
-	return SourceInfo{s.Name, s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
+	info := SourceInfo{Name: s.Name, Size: s.Stored, Modified: s.ModTime.UTC().Format(time.RFC3339Nano)}
+	if !utf8.ValidString(s.Name) {
+		info.NameHex = hex.EncodeToString([]byte(s.Name))
+	}
+	return info
 }
 
 // RawFile returns the entry raw of a recording that is a file: its bytes as
