@@ -186,7 +186,7 @@ func TestMountRequests(t *testing.T) {
 // (RELEASEDIR) have come in.
 func (c *child) settled() Stats {
 	s := c.stats()
-	for deadline := time.Now().Add(time.Second); s.Requests["OPENDIR"] > s.Requests["RELEASEDIR"] && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); s.Requests["OPENDIR"] > s.Requests["RELEASEDIR"] && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 		s = c.stats()
 	}
@@ -380,13 +380,11 @@ func TestMountInterrupted(t *testing.T) {
 		if b, err := os.ReadFile(c.path("x")); string(b) != "x" || err != nil {
 			t.Errorf("another file meanwhile: %q, %v", b, err)
 		}
-		cmd.Process.Signal(syscall.SIGTERM) // SIGINT is ignored in what a script runs in the background
-		killer := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
-		start := time.Now()
+		cmd.Process.Signal(syscall.SIGTERM) // what a script starts in the background ignores SIGINT
+		killer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
-		killer.Stop()
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("%s: cat ended %v after SIGTERM", name, d)
+		if !killer.Stop() {
+			t.Errorf("%s: cat did not end when it was interrupted", name)
 		}
 	}
 }

