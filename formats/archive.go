@@ -197,7 +197,7 @@ func (a *archive) loadKind(_ context.Context, k kindKey) (kind, int64, error) {
 	if f, packed, ok := a.byName(k.name); ok {
 		inner := head
 		if packed {
-			if inner, err = a.packedHead(k.path, k.v); err != nil {
+			if inner, err = a.packedHead(k.path, k.v, head); err != nil {
 				return kind{}, 0, err
 			}
 		}
@@ -211,13 +211,12 @@ func (a *archive) loadKind(_ context.Context, k kindKey) (kind, int64, error) {
 	if i, ok := a.match(head); ok {
 		return kind{true, i, false}, cost, nil
 	}
-	if _, packed := compressionOf(head); packed {
-		if head, err = a.packedHead(k.path, k.v); err != nil {
-			return kind{}, 0, err
-		}
-		if i, ok := a.match(head); ok {
-			return kind{true, i, true}, cost, nil
-		}
+	inner, err := a.packedHead(k.path, k.v, head)
+	if err != nil {
+		return kind{}, 0, err
+	}
+	if i, ok := a.match(inner); ok {
+		return kind{true, i, true}, cost, nil
 	}
 	return kind{}, cost, nil
 }

@@ -20,12 +20,9 @@ type Description struct {
 // Describe tells whether dir, the directory of an entry of an archive or an
 // archive itself, is a recording, and which.
 func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
-	if t, isTop := dir.(*top); isTop {
-		current, err := t.current(ctx)
-		if err != nil {
-			return d, false
-		}
-		dir = current
+	dir, err := actual(ctx, dir)
+	if err != nil {
+		return d, false
 	}
 	r, ok := dir.(recording)
 	if !ok {
@@ -33,4 +30,15 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 	}
 	f := r.a.list[r.key.format]
 	return Description{f.Name, r.key.path, r.key.v.size, r.key.v.time(), f.TickLength}, true
+}
+
+// actual returns the directory that dir, of an archive, stands for at present.
+func actual(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
+	switch d := dir.(type) {
+	case *top:
+		return d.current(ctx)
+	case nodes.Deferred[topDir]:
+		return d.Resolve(ctx)
+	}
+	return dir, nil
 }

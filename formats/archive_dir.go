@@ -95,7 +95,12 @@ func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if i < 0 || i >= s.l.len() {
 		return nodes.Entry{}, notExist("")
 	}
-	return s.d.a.lookup(ctx, s.d, s.l.name(i))
+	name := s.l.name(i)
+	e, err := s.d.a.lookup(ctx, s.d, name)
+	if err != nil {
+		e.Name = name
+	}
+	return e, err
 }
 
 var _ nodes.Namer = snapshot{}

@@ -38,17 +38,18 @@ type Summary struct {
 	Error    string   `json:"error,omitempty"` // it does not open, or could not be read this time
 }
 
-// Summaries returns the recordings below root, which is what [Archive]
-// returned, in the order of a walk. What was found is kept in the disk
-// cache, so that the next time only what is new or changed is opened.
-func Summaries(ctx context.Context, root nodes.Dir) iter.Seq2[Summary, error] {
+// Unread tells whether the error is of reading, which may be better next
+// time. Without a Format there is then a directory or file of which nothing
+// is known.
+func (s *Summary) Unread() bool { return s.Error != "" && s.Complete == nil }
+
+// Summaries returns the recordings below dir, an archive or a directory of
+// one, in the order of a walk, with paths relative to dir. What was found in
+// a whole archive is kept in the disk cache, so that the next time only what
+// is new or changed is opened.
+func Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		t, ok := root.(*top)
-		if !ok {
-			yield(Summary{}, errors.ErrUnsupported)
-			return
-		}
-		lines, err := t.a.catalogue(ctx)
+		lines, err := summaryLines(ctx, dir)
 		if err != nil {
 			yield(Summary{}, err)
 			return
@@ -63,13 +64,31 @@ func Summaries(ctx context.Context, root nodes.Dir) iter.Seq2[Summary, error] {
 	}
 }
 
+func summaryLines(ctx context.Context, dir nodes.Dir) ([][]byte, error) {
+	dir, err := actual(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	switch d := dir.(type) {
+	case folder:
+		return d.a.catalogue(ctx, d)
+	case fixed:
+		return d.d.a.catalogue(ctx, d)
+	case recording:
+		return d.a.catalogue(ctx, d)
+	case nested:
+		return d.a.catalogue(ctx, d)
+	}
+	return nil, errors.ErrUnsupported
+}
+
 // A catalogueFile is recordings.jsonl as it was at one moment.
 type catalogueFile struct{ nodes.File }
 
 // catalogueEntry returns the entry of recordings.jsonl. Two of equal content
 // have equal Files.
 func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
-	lines, err := a.catalogue(ctx)
+	lines, err := a.catalogue(ctx, folder{a, ".", ""})
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -171,8 +190,9 @@ func (a *archive) saveRecords(records []record) {
 // catalogueCache is the memory for opening recordings to summarise them.
 const catalogueCache = 8 << 20
 
-// catalogue returns the lines of recordings.jsonl.
-func (a *archive) catalogue(ctx context.Context) ([][]byte, error) {
+// catalogue returns the lines of what is below dir, a directory of a: those
+// of recordings.jsonl if that is all of it.
+func (a *archive) catalogue(ctx context.Context, dir nodes.Dir) ([][]byte, error) {
 	select {
 	case a.scanning <- struct{}{}:
 		defer func() { <-a.scanning }()
@@ -184,11 +204,18 @@ func (a *archive) catalogue(ctx context.Context) ([][]byte, error) {
 	if a.opt.Disk != nil {
 		disk, saved = a.opt.Disk, a.opt.Disk.Lookup()
 	}
-	s := &scan{a: a, old: a.loadRecords(), saved: saved, c: cache.New(catalogueCache, disk)}
+	s := &scan{a: a, saved: saved, c: cache.New(catalogueCache, disk)}
 	defer s.c.Close()
-	err := s.run(ctx, "")
-	if s.changed || len(s.records) != len(s.old) {
-		a.saveRecords(slices.DeleteFunc(slices.Clone(s.records), func(r record) bool { return r.open }))
+	whole := dir == nodes.Dir(folder{a, ".", ""})
+	if whole {
+		s.old = a.loadRecords()
+	}
+	err := s.run(ctx, dir, "")
+	if whole {
+		keep := slices.DeleteFunc(slices.Clone(s.records), func(r record) bool { return r.open })
+		if s.changed || len(keep) != len(s.old) {
+			a.saveRecords(keep)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -3,7 +3,9 @@ package formats
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	iofs "io/fs"
 	"path"
 	"runtime"
 	"slices"
@@ -33,9 +35,9 @@ type task struct {
 	dir nodes.Dir
 }
 
-// run scans the archive, which is called name in the mount.
-func (s *scan) run(ctx context.Context, name string) error {
-	if err := s.folder(ctx, folder{s.a, ".", ""}, name); err != nil {
+// run scans dir, which is called at.
+func (s *scan) run(ctx context.Context, dir nodes.Dir, at string) error {
+	if err := s.dir(ctx, dir, at); err != nil {
 		return err
 	}
 	return s.summarise(ctx)
@@ -55,6 +57,52 @@ func (s *scan) lines() (lines [][]byte, pending string) {
 	return lines, strings.Join(names, pendingSep)
 }
 
+// unreadable adds the line of what could not be read this time.
+func (s *scan) unreadable(at string, err error) {
+	s.records = append(s.records, record{path: at, lines: unreadableLine(at, err), open: true})
+}
+
+// unreadableLine tells why what is called at could not be read this time,
+// unless it is gone.
+func unreadableLine(at string, err error) []byte {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, nodes.ErrStale) {
+		return nil
+	}
+	line := struct {
+		Path    string `json:"path"`
+		PathHex string `json:"path_hex,omitempty"`
+		Error   string `json:"error"`
+	}{at, hexOf(at), readReason(err)}
+	b, err := json.Marshal(line)
+	if err != nil {
+		return nil
+	}
+	return append(b, '\n')
+}
+
+// readReason is why something could not be read, without its path.
+func readReason(err error) string {
+	if p := (*iofs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return oneLine(err.Error())
+}
+
+// dir adds what dir, which is called at, is or holds.
+func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
+	switch d := dir.(type) {
+	case folder:
+		return s.folder(ctx, d, at)
+	case fixed:
+		return s.folder(ctx, d.d, at)
+	case recording:
+		s.found(at, versionKey(d.key.v, d.key.segments), d)
+	case nested:
+		s.found(at, versionKey(d.key.v, ""), d)
+	}
+	return nil
+}
+
 // folder adds what is below d, which is called name in the mount.
 func (s *scan) folder(ctx context.Context, d folder, name string) error {
 	l, err := s.a.listing(ctx, d.path)
@@ -62,7 +110,8 @@ func (s *scan) folder(ctx context.Context, d folder, name string) error {
 		if name == "" || ctx.Err() != nil {
 			return err
 		}
-		return nil // one directory that cannot be read hides no other
+		s.unreadable(name, err) // it hides no other
+		return nil
 	}
 	for i := range l.len() {
 		if err := ctx.Err(); err != nil {
@@ -82,17 +131,10 @@ func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) 
 	}
 	e, err := s.a.lookup(ctx, d, name)
 	if err != nil {
-		return ctx.Err() // it vanished, or cannot be read
+		s.unreadable(at, err)
+		return ctx.Err()
 	}
-	switch dir := e.Dir.(type) {
-	case folder:
-		return s.folder(ctx, dir, at)
-	case recording:
-		s.found(at, versionKey(dir.key.v, dir.key.segments), dir)
-	case nested:
-		s.found(at, versionKey(dir.key.v, ""), dir)
-	}
-	return nil
+	return s.dir(ctx, e.Dir, at)
 }
 
 // file adds a file. What the catalogue knows of this version of it need not
@@ -103,12 +145,20 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	}
 	source := path.Join(d.path, name)
 	info, err := s.a.lstat(source)
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
+		s.unreadable(at, err)
+		return nil
+	}
+	if !info.Mode().IsRegular() {
 		return nil
 	}
 	v := versionKey(versionOf(info), "")
 	if s.known(at, v) {
 		return nil
+	}
+	if _, err := s.a.kind(ctx, kindKey{source, name, versionOf(info)}); err != nil {
+		s.unreadable(at, err)
+		return ctx.Err()
 	}
 	e, err := s.a.fileEntry(ctx, source, name, info)
 	if err != nil {
@@ -191,14 +241,14 @@ func (s *scan) members(ctx context.Context, at string, n nested) (lines []byte, 
 		return nil, missing.Name, false
 	}
 	if err != nil {
-		return nil, "", true
+		return unreadableLine(at, err), "", true
 	}
 	f, ok := dir.(fixed)
 	if !ok { // it does not open
 		return nil, "", false
 	}
 	inner := &scan{a: f.d.a, c: s.c}
-	if err := inner.run(ctx, at); err != nil {
+	if err := inner.run(ctx, f.d, at); err != nil {
 		return nil, "", true
 	}
 	all, pending := inner.lines()

@@ -117,9 +117,7 @@ func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cac
 		}
 	}
 	s.Path, s.Format, s.Size, s.Modified = at, a.list[k.format].Name, k.v.size, k.v.time().UTC().Format(time.RFC3339Nano)
-	if !utf8.ValidString(at) {
-		s.PathHex = hex.EncodeToString([]byte(at))
-	}
+	s.PathHex = hexOf(at)
 	if s.Players == nil {
 		s.Players = []string{}
 	}
@@ -151,13 +149,21 @@ func (a *archive) summariseHeader(ctx context.Context, s *Summary, k recordingKe
 	case ctx.Err() != nil:
 		return false
 	case reads.failure() != nil:
-		s.Error, s.Problems = oneLine(reads.failure().Error()), ptr(int64(1))
+		s.Error, s.Problems = readReason(reads.failure()), ptr(int64(1))
 		return false
 	default:
 		s.Error = oneLine(err.Error())
 		s.Complete, s.Problems = ptr(false), ptr(int64(1))
 	}
 	return true
+}
+
+// hexOf is a name in hex if it is not UTF-8.
+func hexOf(name string) string {
+	if utf8.ValidString(name) {
+		return ""
+	}
+	return hex.EncodeToString([]byte(name))
 }
 
 func ptr[T any](v T) *T { return &v }

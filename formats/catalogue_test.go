@@ -209,6 +209,108 @@ func TestSummaryOfTicks(t *testing.T) {
 	}
 }
 
+// The paths of Summaries are relative to the directory that is asked for, whatever that is.
+func TestSummariesBelow(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.log", "LOG one")
+	write(t, dir, "sub/b.log", "LOG two")
+	write(t, dir, "sub/in.tar", string(packTar(t, entry{"d/x.log", "LOG three"})))
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	var opens, scans atomic.Int64
+	list, opt := []Format{logged(&opens, &scans)}, ArchiveOptions{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}
+	root := Archive(fsys, list, newCache(t), opt)
+	file := func(name string) nodes.Dir {
+		d, err := ArchiveFile(fsys, name, list, newCache(t), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	below := func(root nodes.Dir, name string) nodes.Dir {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Dir
+	}
+	for name, c := range map[string]struct {
+		dir  nodes.Dir
+		want []string
+	}{
+		"archive":              {root, []string{"a.log", "sub/b.log", "sub/in.tar/d/x.log"}},
+		"folder":               {below(root, "sub"), []string{"b.log", "in.tar/d/x.log"}},
+		"recording":            {below(root, "sub/b.log"), []string{""}},
+		"container":            {below(root, "sub/in.tar"), []string{"d/x.log"}},
+		"folder in container":  {below(root, "sub/in.tar/d"), []string{"x.log"}},
+		"file":                 {file("a.log"), []string{""}},
+		"container file":       {file("sub/in.tar"), []string{"d/x.log"}},
+		"folder in file":       {below(file("sub/in.tar"), "d"), []string{"x.log"}},
+		"recording in file":    {below(file("sub/in.tar"), "d/x.log"), []string{""}},
+		"archive another time": {root, []string{"a.log", "sub/b.log", "sub/in.tar/d/x.log"}},
+	} {
+		var paths []string
+		for s, err := range Summaries(t.Context(), c.dir) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			paths = append(paths, s.Path)
+		}
+		if !slices.Equal(paths, c.want) {
+			t.Errorf("%s: %q, want %q", name, paths, c.want)
+		}
+	}
+}
+
+// What cannot be read is told, hides nothing else, and is looked at again the next time.
+func TestCatalogueTellsUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.log", "LOG one")
+	write(t, dir, "b/x.log", "LOG two")
+	write(t, dir, "c.tar", string(packTar(t, entry{"y.log", "LOG three"})))
+	write(t, dir, "d.log.gz", "neither compressed nor a recording")
+	write(t, dir, "e.log", "LOG four")
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	known := func(store, refused string) (got []string) {
+		var opens, scans atomic.Int64
+		root := Archive(locked{fsys, refused}, []Format{logged(&opens, &scans)}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := s.Path
+			if s.Unread() {
+				line += ": " + s.Error
+			}
+			if s.Unread() != (s.Format == "") {
+				t.Errorf("%+v", s)
+			}
+			got = append(got, line)
+		}
+		return got
+	}
+	for refused, want := range map[string][]string{
+		"b":     {"a.log", "b: permission denied", "c.tar/y.log", "e.log"},
+		"c.tar": {"a.log", "b/x.log", "c.tar: permission denied", "e.log"},
+		"e.log": {"a.log", "b/x.log", "c.tar/y.log", "e.log: permission denied"},
+	} {
+		store := t.TempDir()
+		if got := known(store, refused); !slices.Equal(got, want) {
+			t.Errorf("%q refused: %q, want %q", refused, got, want)
+		}
+		if got, all := known(store, ""), []string{"a.log", "b/x.log", "c.tar/y.log", "e.log"}; !slices.Equal(got, all) {
+			t.Errorf("after that: %q, want %q", got, all)
+		}
+	}
+}
+
 // A locked is a file system that refuses to open the file of that name.
 type locked struct {
 	*Local

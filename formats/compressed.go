@@ -328,14 +328,14 @@ func (r wholeReader) ReadAt(p []byte, off int64) (int, error) {
 	return bytesReaderAt(w.data).ReadAt(p, off)
 }
 
-// packedHead returns the first decompressed bytes of a file.
-func (a *archive) packedHead(name string, v version) ([]byte, error) {
-	raw := newFileReader(a.handles, name, v)
-	c, err := detect(raw, v.size)
-	if err != nil {
-		return nil, err
+// packedHead returns the first decompressed bytes of a file that begins with
+// head, none if it is not compressed.
+func (a *archive) packedHead(name string, v version, head []byte) ([]byte, error) {
+	c, ok := compressionOf(head)
+	if !ok {
+		return nil, nil
 	}
-	d := newDecoder(c, raw, v.size)
+	d := newDecoder(c, newFileReader(a.handles, name, v), v.size)
 	defer d.close(true)
 	b := make([]byte, HeadSize)
 	n, err := d.read(b)
