@@ -92,7 +92,7 @@ type checker struct {
 }
 
 func (c *checker) unreadable(name string, err error) {
-	c.report([]problem{{Path: name, Reason: err.Error()}})
+	c.report([]problem{{Path: name, Reason: reason(name, err).Error()}})
 }
 
 // report prints problems. What is found after an interruption is none: it is a read that was cut short.
@@ -117,7 +117,7 @@ func (c *checker) report(problems []problem) {
 func (c *checker) check(f found) []problem {
 	if !f.isRecording {
 		if err := c.read(f.entry.File); err != nil {
-			return []problem{{Path: f.name, Reason: err.Error()}}
+			return []problem{{Path: f.name, Reason: reason(f.name, err).Error()}}
 		}
 		return nil
 	}
@@ -130,12 +130,9 @@ func (c *checker) check(f found) []problem {
 // recording returns the problems that a recording tells of, and those of reading it that this does
 // not explain.
 func (c *checker) recording(f found) []problem {
-	told, err := toldProblems(c.ctx, f)
+	told, toldErr := toldProblems(c.ctx, f)
 	l := newProblemList(told)
-	if err != nil {
-		l.add(readProblem(f, "", err))
-	}
-	err = nodes.Walk(c.ctx, f.entry.Dir, func(name string, e nodes.Entry, err error) error {
+	err := nodes.Walk(c.ctx, f.entry.Dir, func(name string, e nodes.Entry, err error) error {
 		if err == nil && e.File != nil {
 			err = c.read(e.File)
 		}
@@ -149,6 +146,9 @@ func (c *checker) recording(f found) []problem {
 		}
 		return nil
 	})
+	if err == nil && len(l.problems) == len(told) {
+		err = toldErr // of a file that can be read
+	}
 	if err != nil && c.ctx.Err() == nil {
 		l.add(readProblem(f, "", err))
 	}
@@ -156,7 +156,10 @@ func (c *checker) recording(f found) []problem {
 }
 
 func readProblem(f found, object string, err error) problem {
-	p := problem{Path: f.name, Format: f.Format, Object: object, Reason: err.Error(), Files: 1}
+	if object == "." {
+		object = ""
+	}
+	p := problem{Path: f.name, Format: f.Format, Object: object, Reason: reason(f.name, err).Error(), Files: 1}
 	if e := (*formats.Error)(nil); errors.As(err, &e) {
 		p.Offset, p.Reason = &e.Offset, e.Err.Error()
 	}
@@ -201,7 +204,7 @@ func toldProblems(ctx context.Context, f found) ([]problem, error) {
 			Problems []formats.Problem `json:"problems"`
 		}
 		if err := readJSON(ctx, f.entry.Dir, name, &document); err != nil {
-			return problems, fmt.Errorf("%s: %w", name, err)
+			return problems, err
 		}
 		for _, told := range document.Problems {
 			p := problem{

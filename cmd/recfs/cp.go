@@ -119,12 +119,12 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, root *os.
 	case e.Dir != nil:
 		err = c.copyDir(ctx, name, e, root, target)
 	case e.Link != "":
-		err = root.Symlink(e.Link, target)
+		err = notWritten(target, root.Symlink(e.Link, target))
 	default:
 		err = copyOut(ctx, e.File, root, target)
 	}
 	if err == nil && c.preserve && e.Link == "" {
-		err = root.Chtimes(target, e.Time, e.Time)
+		err = notWritten(target, root.Chtimes(target, e.Time, e.Time))
 	}
 	if err != nil {
 		c.fail(name, err)
@@ -133,11 +133,11 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, root *os.
 
 func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, root *os.Root, target string) error {
 	if err := root.Mkdir(target, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
-		return err
+		return notWritten(target, err)
 	}
 	sub, err := root.OpenRoot(target)
 	if err != nil {
-		return err
+		return notWritten(target, err)
 	}
 	defer sub.Close()
 	for child, err := range entries(ctx, e) {
@@ -155,6 +155,14 @@ func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, root *
 	return nil
 }
 
+// notWritten is err, if there is one, as that of making target.
+func notWritten(target string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot write %s: %w", target, reason(target, err))
+}
+
 // copyOut writes file to target. One that cannot be read to its end leaves nothing behind.
 func copyOut(ctx context.Context, file nodes.File, root *os.Root, target string) error {
 	content, err := file.Open(ctx)
@@ -164,7 +172,7 @@ func copyOut(ctx context.Context, file nodes.File, root *os.Root, target string)
 	defer closeContent(content)
 	f, err := root.Create(target)
 	if err != nil {
-		return err
+		return notWritten(target, err)
 	}
 	err = copyContent(ctx, f, content)
 	if closeErr := f.Close(); err == nil {

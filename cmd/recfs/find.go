@@ -59,7 +59,12 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 			for s, err := range a.summaries(ctx, name) {
 				if err != nil {
 					fails.fail(name, err)
-				} else if f.match(s) {
+					continue
+				}
+				if s.Unread() {
+					fails.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
+				}
+				if s.Format != "" && f.match(s) {
 					f.print(w, e, name, s)
 				}
 			}
@@ -145,7 +150,7 @@ func (f *finder) match(s formats.Summary) bool {
 	for _, v := range f.verdicts(s) {
 		worst = min(worst, v)
 	}
-	if worst == unknown {
+	if worst == unknown && !s.Unread() {
 		f.unknown++
 	}
 	return worst == yes
@@ -221,11 +226,7 @@ func likeWhole(pattern, name string) bool {
 
 // print writes one recording that was found below dir.
 func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
-	name := s.Path
-	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
-		name = string(exact)
-	}
-	name = path.Join(dir, name)
+	name := path.Join(dir, exactPath(s))
 	switch {
 	case f.asJSON:
 		s.Path = path.Join(dir, s.Path)
@@ -237,6 +238,14 @@ func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
 	default:
 		fmt.Fprintln(w, e.fileName(name))
 	}
+}
+
+// exactPath is the path of a recording also where it is not UTF-8.
+func exactPath(s formats.Summary) string {
+	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
+		return string(exact)
+	}
+	return s.Path
 }
 
 func (f *finder) start(s formats.Summary) string {

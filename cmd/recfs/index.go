@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"path"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ func indexCommand(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON}
+		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON, told: map[string]bool{}}
 		x.run(a, args, *jobs)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -34,6 +35,7 @@ type indexer struct {
 	ctx    context.Context
 	asJSON bool
 	bar    *progressbar.ProgressBar
+	told   map[string]bool // of what could not be read
 }
 
 // An indexed is what index --json prints of a recording.
@@ -58,11 +60,22 @@ func (x *indexer) run(a *archive, args []string, jobs int) {
 	inOrder(jobs, slices.Values(recordings), x.index, x.tell)
 	_ = x.bar.Exit()
 	for _, name := range args {
-		for range a.summaries(x.ctx, name) { // so that the catalogue has them all
+		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
+			if err == nil && s.Unread() {
+				x.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
+			}
 		}
 	}
 	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
 		count(len(recordings), "recording", "recordings"), humanSize(total), time.Since(start).Seconds(), x.n)
+}
+
+// fail tells once that name could not be read.
+func (x *indexer) fail(name string, err error) {
+	if !x.told[name] {
+		x.told[name] = true
+		x.failures.fail(name, err)
+	}
 }
 
 // makeIndex makes the index of a recording, by asking for the size of its index.json.
@@ -86,7 +99,7 @@ func (x *indexer) index(f found) indexed {
 	err := makeIndex(x.ctx, f)
 	line := indexed{Path: f.name, Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
 	if err != nil {
-		line.Error = err.Error()
+		line.Error = reason(f.name, err).Error()
 	}
 	return line
 }

@@ -35,6 +35,7 @@ func infoCommand(flags *pflag.FlagSet) runFunc {
 			s, err := summarize(ctx, found)
 			if err != nil {
 				f.fail(found.name, err)
+				s.Problems = append(s.Problems, readProblem(found, "", err))
 			}
 			if *asJSON {
 				err = json.NewEncoder(e.stdout).Encode(s)

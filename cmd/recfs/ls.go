@@ -48,7 +48,7 @@ func (f *failures) fail(name string, err error) {
 	if output := (*outputError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &output) {
 		return
 	}
-	f.env.report(fmt.Errorf("%s: %w", name, err))
+	f.env.report(fmt.Errorf("%s: %w", name, reason(name, err)))
 }
 
 func (f *failures) result() error {

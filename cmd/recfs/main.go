@@ -61,6 +61,14 @@ func plain(err error) string {
 	return err.Error()
 }
 
+// reason is why name could not be read, without the name that the error may have in front.
+func reason(name string, err error) error {
+	if p, ok := err.(*iofs.PathError); ok && (p.Path == "." || filepath.Base(p.Path) == filepath.Base(name)) {
+		return p.Err
+	}
+	return err
+}
+
 // fileName is name as it is printed: as it is for programs, harmless for a terminal.
 func (e *env) fileName(name string) string {
 	if e.terminal {

@@ -44,6 +44,10 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return fmt.Errorf("%s: not a recording", source)
 	}
 
+	if _, err := tree.Lookup(ctx, controlName); err == nil {
+		a.log.Warn("hidden by what tells about the mount", "path", controlName)
+	}
+
 	// From here on a signal is one to unmount.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
