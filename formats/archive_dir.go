@@ -199,6 +199,9 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 		return e, nil // to list it will give the error
 	}
 	segments, v := a.segments(d.path, l, info)
+	if !a.matchDir(format, parseSegments(segments)) {
+		return e, nil
+	}
 	if l, ok := a.fsys.(interface{ Path() string }); ok && name == "." {
 		name = path.Base(filepath.ToSlash(l.Path()))
 	}
@@ -206,8 +209,8 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 	return e, nil
 }
 
-// dirFormat returns the index of the format whose recording a directory is,
-// or noFormat. The directory, which may be large, is not read for it.
+// dirFormat returns the index of the format whose recording a directory may
+// be, or noFormat. The directory, which may be large, is not read for it.
 func (a *archive) dirFormat(dir string) int {
 	return slices.IndexFunc(a.list, func(f Format) bool {
 		if f.DirFile == "" {
@@ -215,6 +218,24 @@ func (a *archive) dirFormat(dir string) int {
 		}
 		info, err := a.lstat(path.Join(dir, f.DirFile))
 		return err == nil && (info.Mode().IsRegular() || info.Mode().Type() == iofs.ModeSymlink)
+	})
+}
+
+// matchDir tells whether a directory with the files of a recording of a format
+// is one. A file that cannot be read is an error of the recording.
+func (a *archive) matchDir(format int, files []segment) bool {
+	f := a.list[format]
+	i := slices.IndexFunc(files, func(s segment) bool { return s.name == f.DirFile })
+	if f.MatchDir == nil || i < 0 {
+		return true
+	}
+	head, err := a.head(files[i].at, files[i].v)
+	return err != nil || f.MatchDir(head, func(yield func(string) bool) {
+		for _, s := range files {
+			if !yield(s.name) {
+				return
+			}
+		}
 	})
 }
 

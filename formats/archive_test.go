@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,10 +38,14 @@ var lump = Format{
 	},
 }
 
-// parts is a format of directories.
+// parts is a format of directories. One whose first part is of somebody else
+// is a recording only if it has a second.
 var parts = Format{
 	Name:    "parts",
 	DirFile: "first.part",
+	MatchDir: func(head []byte, names iter.Seq[string]) bool {
+		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
+	},
 	Open: func(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
 		b, err := iofs.ReadFile(src.FS, "first.part")
 		if err != nil {
@@ -192,6 +198,10 @@ func TestArchiveMirrors(t *testing.T) {
 		"seg/deep/any.rec":   "RECx",
 		"badseg/first.part":  "BAD",
 		"badseg/second.part": "2",
+		"other/first.part":   "OTHER",
+		"other/deep/any.rec": "RECx",
+		"rest/first.part":    "OTHER",
+		"rest/second.part":   "2",
 		"\xff\xfe.rec":       "RECbytes",
 		"\xff/plain\xff":     "bytes",
 	}, ArchiveOptions{})
@@ -207,7 +217,10 @@ func TestArchiveMirrors(t *testing.T) {
 		"seg/": "", "seg/body": "1",
 		"badseg/": "", "badseg/raw/": "", "badseg/raw/first.part": "BAD", "badseg/raw/second.part": "2",
 		"badseg/error.txt": "format: parts\noffset: 2\nreason: bad part\n",
-		"\xff\xfe.rec/":    "", "\xff\xfe.rec/body": "bytes", "\xff\xfe.rec/raw": "RECbytes",
+		"other/":           "", "other/first.part": "OTHER", "other/deep/": "",
+		"other/deep/any.rec/": "", "other/deep/any.rec/body": "x", "other/deep/any.rec/raw": "RECx",
+		"rest/": "", "rest/body": "OTHER",
+		"\xff\xfe.rec/": "", "\xff\xfe.rec/body": "bytes", "\xff\xfe.rec/raw": "RECbytes",
 		"\xff/": "", "\xff/plain\xff": "bytes",
 	})
 }

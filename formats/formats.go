@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"time"
 	"unicode/utf8"
 
@@ -39,6 +40,11 @@ type Format struct {
 	// DirFile is the name of a file that makes the directory it is in a
 	// recording; empty: no directory is one.
 	DirFile string
+
+	// MatchDir, if set, must agree before a directory with a DirFile counts as
+	// a recording: for a name that others use too. It sees the first bytes of
+	// the DirFile and the names of all files.
+	MatchDir func(head []byte, names iter.Seq[string]) bool
 
 	// Streams says that Open copes with a Source of UnknownSize.
 	Streams bool

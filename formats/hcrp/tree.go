@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"iter"
 	"time"
 
 	"recfs/cache"
@@ -19,6 +20,7 @@ func New(opt Options) formats.Format {
 		Extensions: []string{extension},
 		Match:      match,
 		DirFile:    preambleName,
+		MatchDir:   matchDir,
 		Variant:    opt.variant(),
 
 		TickLength: msPerTick * time.Millisecond,
@@ -34,6 +36,20 @@ func New(opt Options) formats.Format {
 			return newTree(src, r, opt, c, time.Time{})
 		},
 	}
+}
+
+// matchDir tells whether a directory with a preamble is a recording: without
+// the magic it may be one that a crash has left, if it has segments.
+func matchDir(preamble []byte, names iter.Seq[string]) bool {
+	if match(preamble) {
+		return true
+	}
+	for name := range names {
+		if _, ok := parseSegmentName(name); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func match(head []byte) bool {
