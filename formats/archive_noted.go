@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"recfs/nodes"
 )
@@ -70,48 +71,67 @@ func (f notedFile) Open(ctx context.Context) (nodes.Content, error) {
 	return bytes.NewReader(b), err
 }
 
-// addProblem appends p to the list "problems" of a document.
+// addProblem puts p into the list "problems" of a document, in front of the
+// last ones if they have a higher offset.
 func addProblem(doc []byte, p Problem) ([]byte, error) {
-	var b bytes.Buffer
-	if err := json.Compact(&b, doc); err != nil {
-		return nil, err
-	}
-	end, empty, err := endOfProblems(b.Bytes())
+	list, start, end, err := findProblems(doc)
 	if err != nil {
 		return nil, err
 	}
-	var item bytes.Buffer
-	enc := json.NewEncoder(&item)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(p); err != nil {
+	at := len(list)
+	for at > 0 && offsetOf(list[at-1]) > p.Offset {
+		at--
+	}
+	item, err := encode(p)
+	if err != nil {
 		return nil, err
 	}
-	compact := append([]byte{}, b.Bytes()[:end]...)
-	if !empty {
-		compact = append(compact, ',')
+	changed, err := encode(slices.Insert(list, at, item))
+	if err != nil {
+		return nil, err
 	}
-	compact = append(append(compact, bytes.TrimSpace(item.Bytes())...), b.Bytes()[end:]...)
-	return append(nodes.AppendIndented(nil, compact), '\n'), nil
+	b := slices.Concat(doc[:start], changed, doc[end:])
+	return append(nodes.AppendIndented(nil, b), '\n'), nil
 }
 
-// endOfProblems returns where the list "problems" of a compact document ends.
-func endOfProblems(doc []byte) (end int64, empty bool, err error) {
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+// offsetOf returns the offset of a problem, 0 if it has none.
+func offsetOf(problem json.RawMessage) int64 {
+	var p struct{ Offset int64 }
+	if json.Unmarshal(problem, &p) != nil {
+		return 0
+	}
+	return p.Offset
+}
+
+// findProblems returns the list "problems" of a document, and where it starts
+// and ends.
+func findProblems(doc []byte) (list []json.RawMessage, start, end int64, err error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if _, err := dec.Token(); err != nil {
-		return 0, false, err
+		return nil, 0, 0, err
 	}
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
-			return 0, false, err
+			return nil, 0, 0, err
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
-			return 0, false, err
+			return nil, 0, 0, err
 		}
-		if key == "problems" && len(value) >= 2 && value[0] == '[' {
-			return dec.InputOffset() - 1, len(value) == 2, nil
+		if key == "problems" {
+			end := dec.InputOffset()
+			err := json.Unmarshal(value, &list)
+			return list, end - int64(len(value)), end, err
 		}
 	}
-	return 0, false, errors.New("no list of problems")
+	return nil, 0, 0, errors.New("no list of problems")
 }

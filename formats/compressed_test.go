@@ -427,10 +427,17 @@ func TestDamageIsAProblem(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, in := range []string{doc(), doc(Problem{Code: "x"})} {
-		out, err := addProblem([]byte(in), Problem{Code: "c", Offset: 7, Message: "<m>"})
-		if err != nil || !strings.Contains(string(out), `{"code":"c","offset":7,"message":"<m>"}`) {
-			t.Errorf("%s, %v", out, err)
+	early, same, late := Problem{Code: "<e>"}, Problem{Code: "s", Offset: 7}, Problem{Code: "l", Offset: 8}
+	p := Problem{Code: "c", Offset: 7, Message: "<m>"}
+	for _, c := range []struct{ old, want []Problem }{
+		{nil, []Problem{p}},
+		{[]Problem{early, same}, []Problem{early, same, p}},
+		{[]Problem{early, same, late, late}, []Problem{early, same, p, late, late}},
+		{[]Problem{late, early}, []Problem{late, early, p}}, // in an order of its own
+	} {
+		out, err := addProblem([]byte(doc(c.old...)), p)
+		if want := doc(c.want...); err != nil || string(out) != want {
+			t.Errorf("%s, %v, want\n%s", out, err, want)
 		}
 	}
 	if _, err := addProblem([]byte("{}"), Problem{}); err == nil {
