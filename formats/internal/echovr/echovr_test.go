@@ -253,6 +253,39 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestNames has a player whose name is not UTF-8 in every event and document that names it.
+func TestNames(t *testing.T) {
+	const name = "a\xffb"
+	a := &Frame{Has: HasScore | HasRules, Score: Score{GoalType: NoGoal}}
+	b := &Frame{
+		Has: HasScore | HasRules, Rules: Rules{At: 1, By: name},
+		Score: Score{GoalType: "SLAM DUNK", Scorer: name, Assist: name},
+	}
+	b.Teams[0].Players = []Player{{Name: name}}
+	var s Summary
+	s.Add(0, a)
+	s.Add(1, b)
+	scores, err := json.Marshal(s.Scores(&Match{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		doc, key string
+		want     int
+	}{
+		{string(s.Events()), "name", 1},
+		{string(s.Events()), "person_scored", 1},
+		{string(s.Events()), "assist_scored", 1},
+		{string(s.Events()), "rules_changed_by", 1},
+		{string(scores), "name", 1},
+		{string(scores), "assist_scored", 1},
+	} {
+		if n := strings.Count(c.doc, `"`+c.key+`":"a\ufffdb","`+c.key+`_hex":"61ff62"`); n != c.want {
+			t.Errorf("%d times the bytes of %s, want %d, in %s", n, c.key, c.want, c.doc)
+		}
+	}
+}
+
 // TestSession has encoding/json read sessions with awkward values in every place that has a value from the recording.
 func TestSession(t *testing.T) {
 	text := rapid.StringOf(rapid.Rune())

@@ -104,8 +104,8 @@ func (s *Summary) Scores(m *Match) any {
 }
 
 func (p *standing) json() []byte {
-	b := append([]byte(nil), `{"name":`...)
-	b = jsonenc.String(b, p.name)
+	b := appendName(nil, "name", p.name)
+	b[0] = '{' // instead of its comma
 	b = append(b, `,"userid":`...)
 	b = jsonenc.Int64(b, p.id)
 	b = append(b, `,"number":`...)
