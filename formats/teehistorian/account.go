@@ -36,10 +36,9 @@ func (b *builder) account(e *event) {
 		a := &b.active[e.place]
 		for m := e.changed; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
-			b.digits += inputDiffLens[i] + shortLen(e.input[i])
-			n := shortLen(e.player.input[i])
-			a.inputLen += n - int(a.inputLens[i])
-			a.inputLens[i] = uint8(n)
+			v, diff := e.player.input[i], e.input[i]
+			b.digits += inputDiffLens[i] + shortLen(diff)
+			a.inputLen += shortLen(v) - shortLen(v-diff)
 		}
 		if e.changed != 0 {
 			b.digits-- // the first member has no comma
@@ -100,7 +99,7 @@ func (b *builder) accountRare(e *event) {
 	if t, ok := tableOf(e.kind); ok && e.stay != noStay {
 		a := &b.active[e.place]
 		if e.kind == inputNew {
-			a.setInput(&e.input)
+			a.inputLen = inputLen(&e.input)
 		}
 		b.scratch = appendRow(b.scratch[:0], e)
 		a.rows[t]++

@@ -43,8 +43,7 @@ type active struct {
 	positions gathered
 	inputs    gathered
 	x, y      lengths
-	inputLen  int // all of inputLens
-	inputLens [inputs]uint8
+	inputLen  int // characters of the numbers of the player's input
 }
 
 // A gathered is the number of records of a frequent kind, and the characters of the numbers in their rows, since
@@ -54,18 +53,16 @@ type gathered struct {
 }
 
 func newActive(p *player) active {
-	a := active{activity: activity{stay: p.stay}, cidLen: intLen(p.cid)}
-	a.setInput(&p.input)
-	return a
+	return active{activity: activity{stay: p.stay}, cidLen: intLen(p.cid), inputLen: inputLen(&p.input)}
 }
 
-// setInput measures the numbers of an input.
-func (a *active) setInput(input *[inputs]int32) {
-	a.inputLen = 0
-	for i, v := range input {
-		a.inputLens[i] = uint8(intLen(v))
-		a.inputLen += int(a.inputLens[i])
+// inputLen is the number of characters of the numbers of an input.
+func inputLen(input *[inputs]int32) int {
+	n := 0
+	for _, v := range input {
+		n += intLen(v)
 	}
+	return n
 }
 
 // lengths remembers intLen of a number that changes little.
