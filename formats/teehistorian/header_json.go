@@ -32,6 +32,14 @@ func (o object) find(key string) *member {
 	return nil
 }
 
+func (o object) keys() map[string]bool {
+	keys := make(map[string]bool, len(o))
+	for i := range o {
+		keys[o[i].key] = true
+	}
+	return keys
+}
+
 // parseObject parses a JSON object. Of a repeated key the last value counts, at the first one's place.
 func parseObject(b []byte) (object, error) {
 	clean := []byte(cleanText(b))
@@ -173,6 +181,7 @@ func (p *jsonParser) string() ([]byte, error) {
 
 // appendObject appends o as JSON, with the exact bytes of strings that are not UTF-8 beside them.
 func appendObject(dst []byte, o object) []byte {
+	var keys map[string]bool // once a string asks for one more
 	dst = append(dst, '{')
 	for i, m := range o {
 		if i > 0 {
@@ -185,9 +194,15 @@ func appendObject(dst []byte, o object) []byte {
 			dst = appendObject(dst, m.nested)
 		case m.isString:
 			dst = jsonenc.String(dst, m.text)
-			if !utf8.Valid(m.text) && o.find(m.key+"_hex") == nil {
+			if utf8.Valid(m.text) {
+				continue
+			}
+			if keys == nil {
+				keys = o.keys()
+			}
+			if hexKey := m.key + "_hex"; !keys[hexKey] {
 				dst = append(dst, ',')
-				dst = jsonenc.String(dst, m.key+"_hex")
+				dst = jsonenc.String(dst, hexKey)
 				dst = append(dst, ':')
 				dst = jsonenc.Hex(dst, m.text)
 			}
