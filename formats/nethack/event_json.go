@@ -2,7 +2,6 @@ package nethack
 
 import (
 	"time"
-	"unicode/utf8"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -45,34 +44,17 @@ func appendFields(dst []byte, fields []field) []byte {
 }
 
 func appendField(dst []byte, f *field) []byte {
-	dst = appendKey(dst, f.key)
+	if f.text != nil {
+		return jsonenc.Text(dst, f.key, f.text)
+	}
+	dst = jsonenc.Key(dst, f.key)
 	switch {
-	case f.text != nil:
-		return appendText(dst, f.key, f.text)
 	case f.items != nil:
 		return appendItems(dst, f.items)
 	case f.flag:
 		return jsonenc.Bool(dst, true)
 	}
 	return jsonenc.Int64(dst, f.number)
-}
-
-func appendKey(dst []byte, key string) []byte {
-	dst = append(dst, `,"`...)
-	dst = append(dst, key...)
-	return append(dst, `":`...)
-}
-
-// appendText appends the value of key, and behind it the exact bytes of a string that is not UTF-8.
-func appendText(dst []byte, key string, text []byte) []byte {
-	dst = jsonenc.String(dst, text)
-	if utf8.Valid(text) {
-		return dst
-	}
-	dst = append(dst, `,"`...)
-	dst = append(dst, key...)
-	dst = append(dst, `_hex":`...)
-	return jsonenc.Hex(dst, text)
 }
 
 func appendItems(dst []byte, items []item) []byte {

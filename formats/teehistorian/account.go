@@ -177,7 +177,7 @@ func (b *builder) accountStay(e *event, s *stay) {
 	case join:
 		s.join = &tick
 	case drop:
-		if e.known {
+		if e.ended {
 			reason := cleanText(e.data)
 			s.drop, s.reason = &tick, &reason
 		}

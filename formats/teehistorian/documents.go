@@ -46,7 +46,7 @@ func indexJSON(x *index, h *header) any {
 			Ticks: x.tickCount(), Records: x.records, Bytes: x.bytes, Players: len(x.stays),
 			Anomalies: x.anomalies, Events: x.counts.byName(),
 		},
-		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.list(),
+		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.problemList(),
 	}
 	if start, ok := h.startTime(); ok {
 		text := start.Format(time.RFC3339)

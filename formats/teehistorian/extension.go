@@ -64,7 +64,7 @@ type payload struct {
 	longer bool // there are bytes behind the fields
 }
 
-// decodeExtension decodes an EX record into p, whose slice it uses again.
+// decode decodes an EX record into p, whose slice it uses again.
 func (p *payload) decode(r *record) {
 	p.typ = extensions[r.uuid]
 	if p.typ == nil {

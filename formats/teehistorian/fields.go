@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -41,86 +40,45 @@ type value struct {
 }
 
 // decodeFields appends the values of fields at payload[p:] to dst. It returns the position behind them and whether
-// all were there. Of a text without its 00 the bytes that are there count as its value.
+// all were there. Of a string without its 00 the bytes that are there count as its value.
 func decodeFields(dst []value, fields []field, payload []byte, p int) ([]value, int, bool) {
-	f := fieldReader{payload: payload, p: p}
+	u := unpacker{b: payload, p: p}
 	for _, spec := range fields {
 		v := value{field: spec}
-		missing := f.p >= len(payload)
+		missing := u.p >= len(payload)
 		switch spec.typ {
 		case intField, emoticonField:
-			v.num = f.int()
+			v.num = u.int()
 		case optionalField:
 			if missing {
 				continue
 			}
-			v.num = f.int()
+			v.num = u.int()
 		case uuidField:
-			v.bytes = f.bytes(len(uuid.UUID{}))
+			v.bytes = u.raw(int32(len(uuid.UUID{})))
 		case restField:
-			v.bytes = f.bytes(len(payload) - f.p)
+			v.bytes = u.raw(int32(len(payload) - u.p))
 		case textField:
-			v.bytes = f.text()
-			if f.short && !missing {
-				return append(dst, v), f.p, false
+			v.bytes = u.string()
+			if u.err != nil && !missing {
+				v.bytes = payload[u.p:]
+				return append(dst, v), len(payload), false
 			}
 		case sixInts:
 			for i := range v.nums {
-				v.nums[i] = f.int()
+				v.nums[i] = u.int()
 			}
 		case sixTexts:
 			for i := range v.texts {
-				v.texts[i] = f.text()
+				v.texts[i] = u.string()
 			}
 		}
-		if f.short {
-			return dst, f.p, false
+		if u.err != nil {
+			return dst, u.p, false
 		}
 		dst = append(dst, v)
 	}
-	return dst, f.p, true
-}
-
-// A fieldReader takes a payload apart. Behind the first field that is short all are.
-type fieldReader struct {
-	payload []byte
-	p       int
-	short   bool
-}
-
-func (f *fieldReader) int() int32 {
-	v, p, ok := intAt(f.payload, f.p)
-	if !ok || f.short {
-		f.short = true
-		return 0
-	}
-	f.p = p
-	return v
-}
-
-func (f *fieldReader) bytes(n int) []byte {
-	if f.short || n > len(f.payload)-f.p {
-		f.short = true
-		return nil
-	}
-	f.p += n
-	return f.payload[f.p-n : f.p]
-}
-
-// text returns the bytes up to a 00, or all that are left if there is none.
-func (f *fieldReader) text() []byte {
-	if f.short {
-		return nil
-	}
-	rest := f.payload[f.p:]
-	n := bytes.IndexByte(rest, 0)
-	if n < 0 {
-		f.short = true
-		f.p = len(f.payload)
-		return rest
-	}
-	f.p += n + 1
-	return rest[:n]
+	return dst, u.p, true
 }
 
 // find returns the value of that name, or a zero value.
@@ -138,10 +96,10 @@ func appendFields(dst []byte, values []value) []byte {
 	for i := range values {
 		v := &values[i]
 		if v.typ == textField {
-			dst = appendText(dst, v.name, v.bytes)
+			dst = jsonenc.Text(dst, v.name, v.bytes)
 			continue
 		}
-		dst = appendKey(dst, v.name)
+		dst = jsonenc.Key(dst, v.name)
 		switch v.typ {
 		case intField, optionalField:
 			dst = jsonenc.Int(dst, v.num)
@@ -168,24 +126,7 @@ func appendFields(dst []byte, values []value) []byte {
 	return dst
 }
 
-// appendKey appends a comma, the name and a colon.
-func appendKey(dst []byte, name string) []byte {
-	dst = append(dst, ',', '"')
-	dst = append(dst, name...)
-	return append(dst, '"', ':')
-}
-
-// appendText appends the member name, and name_hex with the exact bytes if they are not UTF-8.
-func appendText(dst []byte, name string, s []byte) []byte {
-	dst = appendKey(dst, name)
-	dst = jsonenc.String(dst, s)
-	if !utf8.Valid(s) {
-		dst = appendKey(dst, name+"_hex")
-		dst = jsonenc.Hex(dst, s)
-	}
-	return dst
-}
-
+// appendList appends a JSON array.
 func appendList[V any](dst []byte, list []V, element func([]byte, V) []byte) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {

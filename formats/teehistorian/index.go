@@ -203,8 +203,8 @@ func (x *index) stateAt(k int, version1 bool) (state, decoder, error) {
 	return s, dec, err
 }
 
-// list returns the problems for index.json.
-func (x *index) list() []formats.Problem {
+// problemList returns the problems for index.json.
+func (x *index) problemList() []formats.Problem {
 	list := make([]formats.Problem, 0, len(x.problems))
 	for _, p := range x.problems {
 		q := formats.Problem{Code: p.code, Offset: p.offset, Message: p.message}

@@ -48,26 +48,26 @@ func (p *plotter) add(e *event) {
 	if t, ok := tableOf(e.kind); !ok || t != positionTable || e.stay == noStay {
 		return
 	}
-	path := p.paths[e.stay]
+	way := p.paths[e.stay]
 	if !e.known {
-		if path != nil {
-			p.end(path)
+		if way != nil {
+			p.end(way)
 		}
 		return
 	}
-	if path == nil {
-		path = newPath()
-		p.paths[e.stay] = path
+	if way == nil {
+		way = &path{}
+		p.paths[e.stay] = way
 	}
 	at := position{e.player.x, e.player.y}
 	p.min = position{min(p.min.x, at.x), min(p.min.y, at.y)}
 	p.max = position{max(p.max.x, at.x), max(p.max.y, at.y)}
-	if !path.alive {
-		path.alive = true
-		path.lives = append(path.lives, nil)
+	if !way.alive {
+		way.alive = true
+		way.lives = append(way.lives, nil)
 	}
-	life := &path.lives[len(path.lives)-1]
-	path.last = at
+	life := &way.lives[len(way.lives)-1]
+	way.last = at
 	if n := len(*life); n == 0 || !near((*life)[n-1], at, p.step) {
 		*life = append(*life, at)
 		if p.points++; p.points > maxPoints {
@@ -75,8 +75,6 @@ func (p *plotter) add(e *event) {
 		}
 	}
 }
-
-func newPath() *path { return &path{} }
 
 // end ends the life of a path, with its last position.
 func (p *plotter) end(path *path) {

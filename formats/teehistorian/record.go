@@ -3,10 +3,11 @@ package teehistorian
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
+
+	"github.com/google/uuid"
 )
 
 // A kind is the id of a record (sheet section 4). Every id from 0 up is a PLAYER_DIFF of that client id.
@@ -44,7 +45,7 @@ type record struct {
 	input   [inputs]int32 // INPUT_NEW, INPUT_DIFF, as stored
 	changed uint16        // bit i: input[i] is not 0
 	flags   int32         // CONSOLE_COMMAND
-	uuid    [16]byte      // EX
+	uuid    uuid.UUID     // EX
 	data    []byte        // payload of MESSAGE and EX, reason of DROP, name of CONSOLE_COMMAND
 	args    []byte        // CONSOLE_COMMAND: the arguments, each with its 00
 }
@@ -61,12 +62,6 @@ func (r *record) arguments() iter.Seq[[]byte] {
 		}
 	}
 }
-
-// errShort says that the bytes end inside a record.
-var errShort = errors.New("the bytes end inside a record")
-
-// errBad is the base of errors about records that cannot be decoded.
-var errBad = errors.New("bad record")
 
 // A decoder knows what is needed to decode the next record and to find its tick (sheet section 5).
 type decoder struct {
@@ -189,93 +184,35 @@ func notZero(v int32) uint16 {
 
 // decodeSized decodes the records that have strings or a payload.
 func (d *decoder) decodeSized(b []byte, r *record) (int, error) {
-	c := cut{b: b}
-	r.kind = kind(c.int())
+	u := unpacker{b: b}
+	r.kind = kind(u.int())
 	switch {
 	case r.kind == netMessage:
-		r.cid = c.int()
-		r.data = c.bytes(c.int())
+		r.cid = u.int()
+		r.data = u.raw(u.int())
 	case r.kind == drop:
-		r.cid = c.int()
-		r.data = c.string()
+		r.cid = u.int()
+		r.data = u.string()
 	case r.kind == consoleCommand:
-		r.cid = c.int()
-		r.flags = c.int()
-		r.data = c.string()
-		argc := c.int()
+		r.cid = u.int()
+		r.flags = u.int()
+		r.data = u.string()
+		argc := u.int()
 		if argc < 0 {
-			c.fail(fmt.Errorf("%w: %d arguments", errBad, argc))
+			u.fail(fmt.Errorf("%w: %d arguments", errBad, argc))
 		}
-		start := c.p
-		for ; argc > 0 && c.err == nil; argc-- {
-			c.string()
+		start := u.p
+		for ; argc > 0 && u.err == nil; argc-- {
+			u.string()
 		}
-		r.args = c.b[start:c.p]
+		r.args = u.b[start:u.p]
 	case r.kind == extension && !d.version1:
-		copy(r.uuid[:], c.bytes(16))
-		r.data = c.bytes(c.int())
+		r.uuid = u.uuid()
+		r.data = u.raw(u.int())
 	case r.kind == extension:
 		return 0, fmt.Errorf("%w: an extension in version 1", errBad)
 	default:
 		return 0, fmt.Errorf("%w: unknown kind %d", errBad, r.kind)
 	}
-	return c.p, c.err
+	return u.p, u.err
 }
-
-// A cut takes a record of unknown length apart; its first error stays.
-type cut struct {
-	b   []byte
-	p   int
-	err error
-}
-
-func (c *cut) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
-
-func (c *cut) int() int32 {
-	v, p, ok := intAt(c.b, c.p)
-	if !ok {
-		c.fail(errShort)
-	}
-	if c.err != nil {
-		return 0
-	}
-	c.p = p
-	return v
-}
-
-func (c *cut) bytes(n int32) []byte {
-	if n < 0 {
-		c.fail(fmt.Errorf("%w: size %d", errBad, n))
-	}
-	if c.err == nil && int64(n) > int64(len(c.b)-c.p) {
-		c.fail(shortBy{need: int64(c.p) + int64(n)})
-	}
-	if c.err != nil {
-		return nil
-	}
-	c.p += int(n)
-	return c.b[c.p-int(n) : c.p]
-}
-
-func (c *cut) string() []byte {
-	n := bytes.IndexByte(c.b[c.p:], 0)
-	if n < 0 {
-		c.fail(errShort)
-	}
-	if c.err != nil {
-		return nil
-	}
-	c.p += n + 1
-	return c.b[c.p-n-1 : c.p-1]
-}
-
-// shortBy is errShort where the record says how many bytes it needs.
-type shortBy struct{ need int64 }
-
-func (e shortBy) Error() string { return errShort.Error() }
-
-func (e shortBy) Is(target error) bool { return target == errShort }

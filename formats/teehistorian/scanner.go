@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"recfs/formats"
 )
 
 // maxRecord bounds one record, and so what has to be in memory at once. The longest real ones, team saves, have
@@ -100,7 +102,7 @@ func (s *scanner) fill() error {
 	case errors.Is(err, io.EOF) && s.limit < 0:
 		s.ended = true
 	case errors.Is(err, io.EOF) && n < len(free):
-		return fmt.Errorf("the source ends at %d, its size is %d: %w", at+int64(n), s.limit, io.ErrUnexpectedEOF)
+		return formats.Errorf(name, at+int64(n), io.ErrUnexpectedEOF, "the source ends before its size of %d bytes", s.limit)
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
 	}

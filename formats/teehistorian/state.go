@@ -50,6 +50,7 @@ type event struct {
 // An effect is what an event does.
 type effect struct {
 	began   bool // its stay began with it
+	ended   bool // its stay ended with it
 	renamed bool // the name of the stay has changed
 	known   bool // position or input behind it is known; it stands in player
 	anomaly anomaly
@@ -152,7 +153,7 @@ func (s *state) begin(e *event, p *player, proto protocol) {
 	e.stay, e.began = p.stay, true
 }
 
-// latest is the open or else latest stay of a client id.
+// latest makes e count for the open or else the latest stay of a client id, if it ever had one.
 func (s *state) latest(e *event, cid int32) *player {
 	p := s.lookup(cid)
 	if p == nil || p.stay == noStay {
@@ -215,7 +216,7 @@ func (s *state) apply(e *event) {
 		}
 	case drop:
 		if p := s.latest(e, e.cid); p != nil {
-			e.known = p.open // it ends the stay
+			e.ended = p.open
 			p.open = false
 		}
 	case consoleCommand:

@@ -285,13 +285,13 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	}
 	b, err := r.block(ctx, from, k.chunk, k.block, k.states)
 	if err != nil {
-		return nil, 0, t.stale(err)
+		return nil, 0, stale(err)
 	}
 	return b, b.cost(), nil
 }
 
 // stale tells a source that was replaced from one that cannot be read: what was decoded once does not become bad.
-func (t *tree) stale(err error) error {
+func stale(err error) error {
 	if errors.Is(err, errBad) || errors.Is(err, errShort) {
 		return nodes.ErrStale
 	}
@@ -308,7 +308,7 @@ func (t *tree) loadTable(ctx context.Context, k tableKey) (map[int32][]byte, int
 	for _, b := range rows {
 		cost += int64(cap(b)) + 64
 	}
-	return rows, cost, t.stale(err)
+	return rows, cost, stale(err)
 }
 
 func (t *tree) loadLog(ctx context.Context, k int) ([]byte, int64, error) {
@@ -317,7 +317,7 @@ func (t *tree) loadLog(ctx context.Context, k int) ([]byte, int64, error) {
 		return nil, 0, err
 	}
 	b, err := r.log(ctx, k)
-	return b, int64(cap(b)), t.stale(err)
+	return b, int64(cap(b)), stale(err)
 }
 
 func (t *tree) players(r *recording) nodes.Dir {

@@ -1,7 +1,7 @@
 // Package jsonenc appends JSON values to a byte slice, for the records of
-// which a recording has millions. Each function appends what encoding/json
-// writes for the same value with SetEscapeHTML(false); a test and a fuzz
-// target hold them to it.
+// which a recording has millions. What is appended for a value is what
+// encoding/json writes for it with SetEscapeHTML(false); a test and a fuzz
+// target hold the functions to it.
 package jsonenc
 
 import (
@@ -121,4 +121,22 @@ func Float64(dst []byte, x float64) []byte {
 		return append(dst, `"-Infinity"`...)
 	}
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
+}
+
+// Key appends a comma, the key, which needs no escaping, and a colon: what
+// stands before the value of any member of an object but the first.
+func Key(dst []byte, key string) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, key...)
+	return append(dst, '"', ':')
+}
+
+// Text appends a member with a string, as Key does, and behind it the member
+// key_hex with the exact bytes if they are not UTF-8.
+func Text(dst []byte, key string, s []byte) []byte {
+	dst = String(Key(dst, key), s)
+	if !utf8.Valid(s) {
+		dst = Hex(Key(dst, key+"_hex"), s)
+	}
+	return dst
 }

@@ -2,49 +2,16 @@ package teehistorian
 
 import (
 	"encoding/binary"
-	"hash/crc32"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"time"
 
-	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
 // indexVersion is the first number of a stored index. It changes whenever what follows does.
 const indexVersion = 1
-
-// sealSize is how many bytes before the end of the index are remembered by their checksum.
-const sealSize = 4 << 10
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// A seal tells whether an index fits a source: it is of the very version that was read, or of one that has grown.
-type seal struct {
-	stored   int64 // size and time of the file
-	modified time.Time
-	header   uint32 // checksum of the header
-	tail     uint32 // checksum of the last bytes before the end of the index
-}
-
-// makeSeal computes the seal of an index that ends at end.
-func makeSeal(src formats.Source, h *header, end int64) (seal, error) {
-	tail := make([]byte, min(sealSize, end-h.start))
-	if n, err := src.ReadAt(tail, end-int64(len(tail))); n < len(tail) {
-		return seal{}, err
-	}
-	return seal{
-		stored: src.Stored, modified: src.ModTime,
-		header: crc32.Checksum(h.json, castagnoli), tail: crc32.Checksum(tail, castagnoli),
-	}, nil
-}
-
-// sameVersion tells whether both are of one version of the source.
-func (s seal) sameVersion(src formats.Source) bool {
-	return s.stored == src.Stored && s.modified.Equal(src.ModTime)
-}
 
 // An indexWriter appends the values of an index.
 type indexWriter struct {
@@ -65,14 +32,20 @@ func (w *indexWriter) text(s string) {
 	w.b = append(w.b, s...)
 }
 
+func (w *indexWriter) bool(on bool) {
+	if on {
+		w.uint(1)
+	} else {
+		w.uint(0)
+	}
+}
+
 // optional writes whether p is set, and then what it points to.
 func optional[V any](w *indexWriter, p *V, write func(V)) {
-	if p == nil {
-		w.uint(0)
-		return
+	w.bool(p != nil)
+	if p != nil {
+		write(*p)
 	}
-	w.uint(1)
-	write(*p)
 }
 
 func (w *indexWriter) optionalText(s *string) { optional(w, s, w.text) }
@@ -119,7 +92,7 @@ func (x *index) encode(s seal) []byte {
 	for _, p := range x.practice {
 		w.uint(uint64(p.offset))
 		w.int(int64(p.team))
-		w.uint(oneIf(p.on))
+		w.bool(p.on)
 	}
 	w.uint(uint64(len(x.chunks)))
 	for i := range x.chunks {
@@ -137,13 +110,6 @@ func (x *index) encode(s seal) []byte {
 	return w.b
 }
 
-func oneIf(on bool) uint64 {
-	if on {
-		return 1
-	}
-	return 0
-}
-
 func (w *indexWriter) numbers(list []int64) {
 	for _, n := range list {
 		w.uint(uint64(n))
@@ -154,7 +120,7 @@ func (w *indexWriter) problem(p *problem) {
 	w.text(p.code)
 	w.uint(uint64(p.offset))
 	w.text(p.message)
-	w.uint(oneIf(p.final))
+	w.bool(p.final)
 }
 
 func (w *indexWriter) stay(s *stay) {
@@ -358,22 +324,4 @@ func (x *index) memory() int64 {
 		n += 3*len(s) + 64 // there, in the map and in a stay
 	}
 	return int64(n + 64*len(x.problems) + 24*len(x.practice))
-}
-
-// fits checks that an index with the seal s describes the beginning of src.
-func (x *index) fits(s seal, src formats.Source, h *header) error {
-	if h.start != x.start || s.header != crc32.Checksum(h.json, castagnoli) {
-		return formats.Corrupt(name, int64(len(magic)), "the header is another than in the index")
-	}
-	if s.sameVersion(src) {
-		return nil
-	}
-	if src.Size != formats.UnknownSize && src.Size < x.bytes {
-		return formats.Errorf(name, src.Size, io.ErrUnexpectedEOF, "the recording is shorter than its index")
-	}
-	now, err := makeSeal(src, h, x.bytes)
-	if err == nil && now.tail != s.tail {
-		err = formats.Corrupt(name, x.bytes, "the recording is another than in the index")
-	}
-	return err
 }

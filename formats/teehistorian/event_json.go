@@ -115,13 +115,13 @@ func (r *renderer) appendRare(b []byte, e *event) []byte {
 		b = appendNumber(b, "cid", e.cid)
 	case inputNew:
 		b = appendNumber(b, "cid", e.cid)
-		b = appendKey(b, "input")
+		b = jsonenc.Key(b, "input")
 		b = appendInput(b, &e.input)
 	case netMessage:
 		b = appendMessage(b, e)
 	case drop:
 		b = appendNumber(b, "cid", e.cid)
-		b = appendText(b, "reason", e.data)
+		b = jsonenc.Text(b, "reason", e.data)
 	case consoleCommand:
 		b = appendCommand(b, e)
 	case extension:
@@ -131,21 +131,21 @@ func (r *renderer) appendRare(b []byte, e *event) []byte {
 }
 
 func appendNumber(b []byte, name string, v int32) []byte {
-	return jsonenc.Int(appendKey(b, name), v)
+	return jsonenc.Int(jsonenc.Key(b, name), v)
 }
 
 func appendMessage(b []byte, e *event) []byte {
 	m := &e.message
 	b = appendNumber(b, "cid", e.cid)
-	b = appendKey(b, "protocol")
+	b = jsonenc.Key(b, "protocol")
 	b = appendProtocol(b, m.protocol)
-	b = appendKey(b, "message")
+	b = jsonenc.Key(b, "message")
 	if m.typ == nil {
 		b = append(b, "null"...)
 	} else {
 		b = jsonenc.String(b, m.typ.name)
 	}
-	b = appendKey(b, "fields")
+	b = jsonenc.Key(b, "fields")
 	if m.ok {
 		start := len(b)
 		if b = appendFields(b, m.values); len(b) == start {
@@ -156,7 +156,7 @@ func appendMessage(b []byte, e *event) []byte {
 	} else {
 		b = append(b, "null"...)
 	}
-	return jsonenc.Hex(appendKey(b, "data"), e.data)
+	return jsonenc.Hex(jsonenc.Key(b, "data"), e.data)
 }
 
 func appendProtocol(b []byte, p protocol) []byte {
@@ -169,10 +169,10 @@ func appendProtocol(b []byte, p protocol) []byte {
 func appendCommand(b []byte, e *event) []byte {
 	b = appendNumber(b, "cid", e.cid)
 	b = appendNumber(b, "flags", e.flags)
-	b = appendText(b, "command", e.data)
-	b = appendArguments(appendKey(b, "args"), e, jsonenc.String[[]byte])
+	b = jsonenc.Text(b, "command", e.data)
+	b = appendArguments(jsonenc.Key(b, "args"), e, jsonenc.String[[]byte])
 	if !utf8.Valid(e.args) {
-		b = appendArguments(appendKey(b, "args_hex"), e, jsonenc.Hex)
+		b = appendArguments(jsonenc.Key(b, "args_hex"), e, jsonenc.Hex)
 	}
 	return b
 }
@@ -192,18 +192,18 @@ func appendArguments(b []byte, e *event, element func(dst, arg []byte) []byte) [
 func (r *renderer) appendPayload(b []byte, e *event) []byte {
 	p := &e.payload
 	if p.typ == &unknownExtension {
-		b = jsonenc.String(appendKey(b, "uuid"), uuid.UUID(e.uuid).String())
+		b = jsonenc.String(jsonenc.Key(b, "uuid"), e.uuid.String())
 		if name, ok := r.idents[e.uuid]; ok {
-			b = jsonenc.String(appendKey(b, "name"), name)
+			b = jsonenc.String(jsonenc.Key(b, "name"), name)
 		}
-		return jsonenc.Hex(appendKey(b, "data"), e.data)
+		return jsonenc.Hex(jsonenc.Key(b, "data"), e.data)
 	}
 	b = appendFields(b, p.values)
 	if p.short {
 		b = append(b, `,"short":true`...)
 	}
 	if p.short || p.longer {
-		b = jsonenc.Hex(appendKey(b, "data"), e.data)
+		b = jsonenc.Hex(jsonenc.Key(b, "data"), e.data)
 	}
 	return b
 }

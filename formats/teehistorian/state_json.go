@@ -53,33 +53,33 @@ func appendPlayer(b []byte, p *player) []byte {
 	known := p.open // a character may stay behind when its stay has ended
 	b = append(b, `{"cid":`...)
 	b = jsonenc.Int(b, p.cid)
-	b = appendOptional(appendKey(b, "name"), known && p.named, p.name)
-	b = appendOptional(appendKey(b, "clan"), known && p.hasClan, p.clan)
-	b = appendKey(b, "protocol")
+	b = appendOptional(jsonenc.Key(b, "name"), known && p.named, p.name)
+	b = appendOptional(jsonenc.Key(b, "clan"), known && p.hasClan, p.clan)
+	b = jsonenc.Key(b, "protocol")
 	if known {
 		b = appendProtocol(b, p.protocol)
 	} else {
 		b = append(b, "null"...)
 	}
 	b = appendNumber(b, "team", p.team)
-	b = jsonenc.Bool(appendKey(b, "alive"), p.alive)
+	b = jsonenc.Bool(jsonenc.Key(b, "alive"), p.alive)
 	if p.alive {
 		b = appendNumber(b, "x", p.x)
 		b = appendNumber(b, "y", p.y)
 	} else {
 		b = append(b, `,"x":null,"y":null`...)
 	}
-	b = appendKey(b, "input")
+	b = jsonenc.Key(b, "input")
 	if known && p.hasInput {
 		b = appendInput(b, &p.input)
 	} else {
 		b = append(b, "null"...)
 	}
-	b = appendKey(b, "auth")
+	b = jsonenc.Key(b, "auth")
 	if known && p.hasAuth {
 		b = append(b, `{"level":`...)
 		b = jsonenc.Int(b, p.auth.level)
-		b = jsonenc.String(appendKey(b, "identity"), p.auth.identity)
+		b = jsonenc.String(jsonenc.Key(b, "identity"), p.auth.identity)
 		b = append(b, '}')
 	} else {
 		b = append(b, "null"...)
@@ -104,8 +104,8 @@ type team struct {
 func appendTeam(b []byte, t team) []byte {
 	b = append(b, `{"team":`...)
 	b = jsonenc.Int(b, t.number)
-	b = appendList(appendKey(b, "members"), t.members, jsonenc.Int[int32])
-	b = jsonenc.Bool(appendKey(b, "practice"), t.practice)
+	b = appendList(jsonenc.Key(b, "members"), t.members, jsonenc.Int[int32])
+	b = jsonenc.Bool(jsonenc.Key(b, "practice"), t.practice)
 	return append(b, '}')
 }
 
