@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"recfs/formats/internal/wire"
 )
 
 // indexVersion is the first byte of a stored index. It is raised whenever the index of the same log would be stored as other
@@ -86,24 +88,21 @@ func resumeIndex(ctx context.Context, r io.ReaderAt, size int64, h *header, stor
 
 // decodeIndex reads what encode wrote.
 func decodeIndex(stored []byte, h *header) (*index, error) {
-	d := decoder{b: stored}
-	if d.byte() != indexVersion {
-		return nil, errIndex
-	}
-	if count := d.bytes(4); len(count) < 4 || binary.LittleEndian.Uint32(count) != h.count {
+	r := indexReader{wire.NewCursor(name, stored, 0)}
+	if r.U8() != indexVersion || r.U32() != h.count {
 		return nil, errIndex
 	}
 	x := &index{header: h}
-	copy(x.sum[:], d.bytes(sha256.Size))
-	x.at = mark{lines: int(d.uint()), commands: int(d.uint()), unlisted: int(d.uint()), open: int(d.int()), firstStep: d.int()}
-	ticks := d.uint()
-	if ticks > uint64(len(d.b)) {
+	copy(x.sum[:], r.Bytes(sha256.Size))
+	x.at = mark{lines: int(r.uint()), commands: int(r.uint()), unlisted: int(r.uint()), open: int(r.int()), firstStep: r.int()}
+	ticks := r.uint()
+	if ticks > uint64(r.Len()/8) { // each takes eight bytes or more
 		return nil, errIndex
 	}
 	x.ticks = slices.Grow(x.ticks, int(ticks))[:ticks]
 	last := tick{end: h.size, clock: h.start}
 	for i := range x.ticks {
-		t := d.tick(last)
+		t := r.tick(last)
 		if t.end <= t.off || t.off < last.end || t.turn < -1 || t.size < 0 {
 			return nil, errIndex
 		}
@@ -112,81 +111,45 @@ func decodeIndex(stored []byte, h *header) (*index, error) {
 		}
 		x.ticks[i], last = t, t
 	}
-	d.problems(x)
-	if d.bad || len(d.b) > 0 || x.at.open < -1 || x.at.open >= len(x.problems) {
+	r.problems(x)
+	if r.Err() != nil || r.Len() > 0 || x.at.open < -1 || x.at.open >= len(x.problems) {
 		return nil, errIndex
 	}
 	return x, nil
 }
 
-// A decoder reads the values of a stored index; past its end they are zero and bad is set.
-type decoder struct {
-	b   []byte
-	bad bool
-}
+// An indexReader reads the values of a stored index.
+type indexReader struct{ *wire.Cursor }
 
-func (d *decoder) bytes(n int) []byte {
-	if n > len(d.b) {
-		d.bad, d.b = true, nil
-		return nil
-	}
-	v := d.b[:n]
-	d.b = d.b[n:]
-	return v
-}
+func (r indexReader) uint() uint64 { return r.Uvarint(binary.MaxVarintLen64) }
 
-func (d *decoder) byte() byte {
-	if v := d.bytes(1); len(v) == 1 {
-		return v[0]
-	}
-	return 0
-}
+func (r indexReader) int() int64 { return wire.Zigzag(r.uint()) }
 
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	d.skip(n)
-	return v
-}
-
-func (d *decoder) int() int64 {
-	v, n := binary.Varint(d.b)
-	d.skip(n)
-	return v
-}
-
-func (d *decoder) skip(n int) {
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return
-	}
-	d.b = d.b[n:]
-}
-
-func (d *decoder) tick(last tick) tick {
-	t := tick{off: last.end + int64(d.uint())}
-	t.end = t.off + int64(d.uint())
-	t.clock = last.clock + uint64(d.int())
-	t.line = last.line + int(d.uint())
-	t.turn = last.turn + int32(d.int())
-	t.size = last.size + int32(d.int())
-	t.tz = int32(int64(last.tz) + d.int())
-	f := d.byte()
+func (r indexReader) tick(last tick) tick {
+	t := tick{off: last.end + int64(r.uint())}
+	t.end = t.off + int64(r.uint())
+	t.clock = last.clock + uint64(r.int())
+	t.line = last.line + int(r.uint())
+	t.turn = last.turn + int32(r.int())
+	t.size = last.size + int32(r.int())
+	t.tz = int32(int64(last.tz) + r.int())
+	f := r.U8()
 	t.backup = f&1 != 0
 	t.format = diffFormat(f >> 1 & 3)
 	t.comp = compression(min(f>>3&3, byte(lz4Block)))
 	return t
 }
 
-func (d *decoder) problems(x *index) {
-	n := d.uint()
-	for i := uint64(0); i < n && !d.bad; i++ {
-		p := problem{code: problemCode(d.byte()), off: int64(d.uint()), chunk: int(d.uint()) - 1, count: int(d.uint())}
-		length := d.uint()
-		if p.code >= problemCodes || length > uint64(len(d.b)) {
-			d.bad = true
+func (r indexReader) problems(x *index) {
+	n := r.uint()
+	for i := uint64(0); i < n && r.Err() == nil; i++ {
+		p := problem{code: problemCode(r.U8()), off: int64(r.uint()), chunk: int(r.uint()) - 1, count: int(r.uint())}
+		length := r.uint()
+		if p.code >= problemCodes || length > uint64(r.Len()) {
+			r.Fail("a problem of the index")
 			return
 		}
-		p.message = string(d.bytes(int(length)))
+		p.message = string(r.Bytes(int(length)))
 		x.problems = append(x.problems, p)
 	}
 	x.at.problems = len(x.problems)
