@@ -10,6 +10,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,14 +88,12 @@ func (d *Disk) file(name, ext string) string {
 // Load returns the bytes saved under name. What is damaged is removed.
 func (d *Disk) Load(name string) ([]byte, bool) {
 	file := d.file(name, sidecarExt)
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, false
-	}
-	data, err := decodeSidecar(b, name)
-	if err != nil {
+	data, err := readSidecar(file, name, d.limit)
+	if bad := damaged(""); errors.As(err, &bad) {
 		d.log.Warn("cache file is damaged and is made again", "path", file, "err", err)
 		os.Remove(file)
+	}
+	if err != nil {
 		return nil, false
 	}
 	touch(file)
@@ -185,26 +184,68 @@ func writeSidecar(w io.Writer, name string, data []byte) error {
 	return nil
 }
 
-func decodeSidecar(b []byte, name string) ([]byte, error) {
-	if len(b) < sidecarHeader+4 || string(b[:len(sidecarMagic)]) != sidecarMagic {
-		return nil, errors.New("not a cache file")
+// damaged says what is wrong with a sidecar.
+type damaged string
+
+func (d damaged) Error() string { return string(d) }
+
+// readSidecar returns the data in a file. Before it reads that, or makes room
+// for it, it knows that the file is the sidecar of that name, as long as it
+// says and at most limit bytes.
+func readSidecar(file, name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
 	}
-	h := b[len(sidecarMagic):]
+	if !info.Mode().IsRegular() { // to open a fifo may take for ever
+		return nil, errors.ErrUnsupported
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, sidecarHeader+len(name))
+	if _, err := io.ReadFull(f, head); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil, damaged("too short")
+	} else if err != nil {
+		return nil, err
+	}
+	size, err := parseHead(head, name)
+	if err != nil {
+		return nil, err
+	}
+	const sumSize = 4
+	if rest := info.Size() - int64(len(head)) - sumSize; rest < 0 || size != uint64(rest) {
+		return nil, damaged("wrong length")
+	}
+	if info.Size() > min(limit, math.MaxInt) {
+		return nil, errFull
+	}
+	b := make([]byte, size+sumSize)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, err
+	}
+	data, sum := b[:size], b[size:]
+	if crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data) != binary.LittleEndian.Uint32(sum) {
+		return nil, damaged("wrong checksum")
+	}
+	return data, nil
+}
+
+// parseHead returns how many bytes of data the sidecar of that name has.
+func parseHead(head []byte, name string) (uint64, error) {
+	if string(head[:len(sidecarMagic)]) != sidecarMagic {
+		return 0, damaged("not a cache file")
+	}
+	h := head[len(sidecarMagic):]
 	if v := binary.LittleEndian.Uint32(h); v != sidecarVersion {
-		return nil, fmt.Errorf("version %d", v)
+		return 0, damaged(fmt.Sprintf("version %d", v))
 	}
-	names, size := uint64(binary.LittleEndian.Uint32(h[4:])), binary.LittleEndian.Uint64(h[8:])
-	rest := b[sidecarHeader : len(b)-4]
-	if names > uint64(len(rest)) || size != uint64(len(rest))-names {
-		return nil, errors.New("wrong length")
+	if uint64(binary.LittleEndian.Uint32(h[4:])) != uint64(len(name)) || string(head[sidecarHeader:]) != name {
+		return 0, damaged("another name")
 	}
-	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return nil, errors.New("wrong checksum")
-	}
-	if string(rest[:names]) != name {
-		return nil, errors.New("another name")
-	}
-	return rest[names:], nil
+	return binary.LittleEndian.Uint64(h[8:]), nil
 }
 
 // prepare makes the directory, clears what a killed process left, and counts

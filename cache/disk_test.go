@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +87,40 @@ func TestDiskDamage(t *testing.T) {
 	}
 	if _, ok := d.Load("name"); ok {
 		t.Error("loaded what was saved under another name")
+	}
+}
+
+// A file that is no sidecar is a miss, however large, without being read.
+func TestDiskForeign(t *testing.T) {
+	d, _ := tempDisk(t, 1<<20)
+	file := d.file("name", sidecarExt)
+	d.Save("name", []byte("data"))
+	sound, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const huge = 10 << 30
+	longer := bytes.Clone(sound[:len(sound)-4])
+	binary.LittleEndian.PutUint64(longer[len(sidecarMagic)+8:], huge-uint64(sidecarHeader+len("name")+4))
+	for what, start := range map[string][]byte{"zeros": nil, "sound at its start": sound, "as long as it says": longer} {
+		if err := os.WriteFile(file, start, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(file, huge); err != nil {
+			t.Skip(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if b, ok := d.Load("name"); ok {
+			t.Errorf("%s: %d bytes", what, len(b))
+		}
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
+			t.Errorf("%s: %d bytes of memory", what, after.TotalAlloc-before.TotalAlloc)
+		}
+		d.Save("name", []byte("data"))
+		if b, ok := d.Load("name"); !ok || string(b) != "data" {
+			t.Errorf("%s: %q, %v after that", what, b, ok)
+		}
 	}
 }
 
