@@ -32,7 +32,8 @@ func commands() []command {
 			name: "mount", args: "SOURCE MOUNTPOINT", summary: "Show an archive as a directory of plain files", about: `
 SOURCE is a directory or a recording. The mount is read-only and in the background; the command returns
 when it can be used. MOUNTPOINT is made if it is not there, and removed again when the mount ends. If it
-has files, they are hidden until then.`,
+has files, they are hidden until then. SIGINT, SIGTERM and SIGHUP end the mount; the process then goes on
+for those who still use it, until the next signal.`,
 			run: mountCommand,
 		},
 		{

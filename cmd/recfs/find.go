@@ -27,7 +27,7 @@ import (
 type finder struct {
 	format, player, mapName string
 	since, until            moment
-	longer, shorter         time.Duration
+	longer, shorter         span
 	damaged, incomplete     bool
 
 	long, asJSON, null bool
@@ -42,8 +42,8 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 	flags.StringVar(&f.mapName, "map", "", "on a map or in a world whose name matches `PATTERN`")
 	flags.Var(&f.since, "since", "that began at `TIME` or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now")
 	flags.Var(&f.until, "until", "that began before `TIME`")
-	flags.DurationVar(&f.longer, "longer-than", 0, "that are longer than `TIME`, such as 10m")
-	flags.DurationVar(&f.shorter, "shorter-than", 0, "that are shorter than `TIME`")
+	flags.Var(&f.longer, "longer-than", "that are longer than `TIME`: 90s, 36h or 7d")
+	flags.Var(&f.shorter, "shorter-than", "that are shorter than `TIME`")
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
 	flags.BoolVar(&f.incomplete, "incomplete", false, "without a proper end: still running, crashed or cut")
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
@@ -182,8 +182,8 @@ func (f *finder) verdicts(s formats.Summary) []verdict {
 	add(f.mapName != "", func() verdict { return judgeGame(s, s.Map, like(f.mapName)) })
 	add(!f.since.IsZero(), start(func(t time.Time) bool { return !t.Before(f.since.Time) }))
 	add(!f.until.IsZero(), start(func(t time.Time) bool { return t.Before(f.until.Time) }))
-	add(f.longer > 0, length(func(d time.Duration) bool { return d > f.longer }))
-	add(f.shorter > 0, length(func(d time.Duration) bool { return d < f.shorter }))
+	add(f.longer.given, length(func(d time.Duration) bool { return d > f.longer.Duration }))
+	add(f.shorter.given, length(func(d time.Duration) bool { return d < f.shorter.Duration }))
 	add(f.damaged, func() verdict { return judge(s, s.Problems, func(n int64) bool { return n > 0 }) })
 	add(f.incomplete, func() verdict { return judge(s, s.Complete, func(complete bool) bool { return !complete }) })
 	return all

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -17,13 +18,7 @@ func (m *moment) Set(s string) error {
 			return nil
 		}
 	}
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
-			m.Time = time.Now().AddDate(0, 0, -n)
-			return nil
-		}
-	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+	if d, err := parseSpan(s); err == nil {
 		m.Time = time.Now().Add(-d)
 		return nil
 	}
@@ -38,3 +33,36 @@ func (m *moment) String() string {
 }
 
 func (m *moment) Type() string { return "time" }
+
+// A span is a flag value: a length of time.
+type span struct {
+	time.Duration
+	given bool
+}
+
+func (s *span) Set(text string) error {
+	d, err := parseSpan(text)
+	*s = span{d, err == nil}
+	return err
+}
+
+func (s *span) String() string {
+	if !s.given {
+		return ""
+	}
+	return s.Duration.String()
+}
+
+func (s *span) Type() string { return "time" }
+
+func parseSpan(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		const day, most = 24 * time.Hour, math.MaxInt64 / (24 * time.Hour)
+		if n, err := strconv.ParseUint(days, 10, 32); err == nil && time.Duration(n) <= most {
+			return time.Duration(n) * day, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, errors.New("not a length of time like 90s, 36h or 7d")
+}
