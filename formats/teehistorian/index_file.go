@@ -56,7 +56,8 @@ func (w *indexWriter) optionalInt(v *int32) {
 
 // encode returns the bytes of an index with its seal.
 func (x *index) encode(s seal) []byte {
-	w := &indexWriter{b: make([]byte, 0, x.memory()/2)}
+	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make megabytes.
+	w := &indexWriter{b: make([]byte, 0, x.memory()*2/3)}
 	w.uint(indexVersion)
 	w.uint(uint64(s.stored))
 	w.int(s.modified.UnixNano())
