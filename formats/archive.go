@@ -31,7 +31,7 @@ type ArchiveOptions struct {
 // by its tree. What is neither a recording nor a directory appears as it is.
 // The names of a directory are listed without opening anything in it.
 func Archive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) nodes.Dir {
-	return &top{a: newArchive(fsys, list, c, opt)}
+	return &top{a: newArchive(fsys, list, c, opt, newWorkroom(c))}
 }
 
 // ArchiveFile returns the tree of one recording, the file called name in
@@ -39,7 +39,7 @@ func Archive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) no
 // either, the error is errors.ErrUnsupported.
 func ArchiveFile(fsys iofs.FS, name string, list []Format, c *cache.Cache, opt ArchiveOptions) (nodes.Dir, error) {
 	opt.Sniff = true
-	t := &top{a: newArchive(fsys, list, c, opt), file: name}
+	t := &top{a: newArchive(fsys, list, c, opt, newWorkroom(c)), file: name}
 	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name), ""}, path.Base(name))
 	if err != nil {
 		return nil, err
@@ -58,6 +58,7 @@ type archive struct {
 	opt     ArchiveOptions
 	log     *slog.Logger
 	handles *handles
+	work    *workroom // shared with the archives in it
 
 	listings   *cache.Memo[listingKey, *listing]
 	kinds      *cache.Memo[kindKey, kind]
@@ -82,9 +83,9 @@ type archive struct {
 	scanning chan struct{} // holds one while the catalogue is made
 }
 
-func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) *archive {
+func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions, work *workroom) *archive {
 	a := &archive{
-		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log,
+		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, work: work,
 		handles: newHandles(fsys), warned: map[string]version{}, distrusted: map[packedKey]bool{},
 		scanning:  make(chan struct{}, 1),
 		wholeSize: min(wholeSize, c.Budget()/4),
@@ -188,7 +189,7 @@ func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
 	return kind{}, nil
 }
 
-func (a *archive) loadKind(_ context.Context, k kindKey) (kind, int64, error) {
+func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
 	cost := int64(len(k.path) + len(k.name) + 128)
 	head, err := a.head(k.path, k.v)
 	if err != nil {
@@ -197,7 +198,7 @@ func (a *archive) loadKind(_ context.Context, k kindKey) (kind, int64, error) {
 	if f, packed, ok := a.byName(k.name); ok {
 		inner := head
 		if packed {
-			if inner, err = a.packedHead(k.path, k.v, head); err != nil {
+			if inner, err = a.packedHead(ctx, k.path, k.v, head); err != nil {
 				return kind{}, 0, err
 			}
 		}
@@ -211,7 +212,7 @@ func (a *archive) loadKind(_ context.Context, k kindKey) (kind, int64, error) {
 	if i, ok := a.match(head); ok {
 		return kind{true, i, false}, cost, nil
 	}
-	inner, err := a.packedHead(k.path, k.v, head)
+	inner, err := a.packedHead(ctx, k.path, k.v, head)
 	if err != nil {
 		return kind{}, 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -21,15 +22,20 @@ import (
 type compression struct {
 	name   string
 	magic  string
-	open   func(io.Reader) (r io.Reader, done func(sound bool), err error)
+	open   opener
+	window int64  // how much a decoder may have to remember; 0: it needs no memory to speak of
 	stream string // what open makes of the same bytes, if that is not always the same
 }
 
+// An opener begins to decompress. What needs a larger window than the given
+// one is an error that needsWindow knows.
+type opener func(r io.Reader, window int64) (out io.Reader, done func(sound bool), err error)
+
 var compressions = []compression{
-	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ},
-	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd},
-	{name: "gzip", magic: "\x1f\x8b", open: openGzip},
-	{name: "bzip2", magic: "BZh", open: openBzip2},
+	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, window: maxXZDictionary},
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, window: maxZstdWindow},
+	{name: "gzip", magic: "\x1f\x8b", open: openGzip, window: deflateWindow},
+	{name: "bzip2", magic: "BZh", open: openBzip2, window: bzip2Window},
 }
 
 // compressionOf tells by the first bytes how a file is compressed.
@@ -48,6 +54,17 @@ func compressionOf(head []byte) (compression, bool) {
 const (
 	maxXZDictionary = 64 << 20
 	maxZstdWindow   = 128 << 20
+	deflateWindow   = 64 << 10
+	bzip2Window     = 4 << 20
+
+	// firstWindow is what a decoder has at least, and what those that are used
+	// again have. A stream that asks for more gets windowStep times as much.
+	firstWindow = 2 << 20
+	windowStep  = 8
+
+	// largeWindow: from here on a window is too much to be left to the garbage
+	// collector, which would hear of it when the next one is there already.
+	largeWindow = 16 << 20
 )
 
 var xzReaders, zstdReaders, gzipReaders sync.Pool
@@ -61,38 +78,38 @@ type stepReader struct{ r io.Reader }
 
 func (s stepReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), xzStep)]) }
 
-func openXZ(r io.Reader) (io.Reader, func(bool), error) {
+func openXZ(r io.Reader, window int64) (io.Reader, func(bool), error) {
 	r = stepReader{r}
 	x, ok := xzReaders.Get().(*xz.Reader)
 	var err error
-	if ok {
+	if ok && window == firstWindow {
 		err = x.Reset(r)
 	} else {
-		x, err = xz.NewReader(r, maxXZDictionary)
+		x, err = xz.NewReader(r, uint32(window))
 	}
 	return x, func(sound bool) {
-		if sound {
+		if sound && window == firstWindow {
 			xzReaders.Put(x)
 		}
 	}, err
 }
 
-func openZstd(r io.Reader) (io.Reader, func(bool), error) {
+func openZstd(r io.Reader, window int64) (io.Reader, func(bool), error) {
 	z, ok := zstdReaders.Get().(*zstd.Decoder)
 	var err error
-	if ok {
+	if ok && window == firstWindow {
 		err = z.Reset(r)
 	} else {
-		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 	}
 	return z, func(sound bool) {
-		if sound && z.Reset(nil) == nil {
+		if sound && window == firstWindow && z.Reset(nil) == nil {
 			zstdReaders.Put(z)
 		}
 	}, err
 }
 
-func openGzip(r io.Reader) (io.Reader, func(bool), error) {
+func openGzip(r io.Reader, _ int64) (io.Reader, func(bool), error) {
 	g, ok := gzipReaders.Get().(*gzip.Reader)
 	var err error
 	if ok {
@@ -107,8 +124,13 @@ func openGzip(r io.Reader) (io.Reader, func(bool), error) {
 	}, err
 }
 
-func openBzip2(r io.Reader) (io.Reader, func(bool), error) {
+func openBzip2(r io.Reader, _ int64) (io.Reader, func(bool), error) {
 	return bzip2.NewReader(r), func(bool) {}, nil
+}
+
+// needsWindow tells whether decoding stopped because the window is too small.
+func needsWindow(err error) bool {
+	return errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded)
 }
 
 // A damage says where a compressed stream stopped to make sense. All that
@@ -136,20 +158,28 @@ const inputSize = 128 << 10
 
 // A decoder decompresses a file from its start to its end.
 type decoder struct {
-	c    compression
-	in   *bufio.Reader
-	raw  *io.SectionReader
-	fail *error // of reading raw
-	r    io.Reader
-	done func(bool)
-	out  int64
+	c     compression
+	in    *bufio.Reader
+	raw   *io.SectionReader
+	fail  *error // of reading raw
+	work  *workroom
+	depth int // in work
+
+	window int64 // what r may use; 0 before there was one
+	beside int64 // what else is held as long as r is
+	r      io.Reader
+	done   func(bool)
+	out    int64
 }
 
-// newDecoder begins to decompress the size bytes of raw.
-func newDecoder(c compression, raw io.ReaderAt, size int64) *decoder {
+// newDecoder begins to decompress the size bytes of raw, a file of a.
+func (a *archive) newDecoder(c compression, raw io.ReaderAt, size int64) *decoder {
 	w := new(error)
 	section := io.NewSectionReader(raw, 0, size)
-	return &decoder{c: c, in: bufio.NewReaderSize(failureReader{section, w}, inputSize), raw: section, fail: w}
+	return &decoder{
+		c: c, in: bufio.NewReaderSize(failureReader{section, w}, inputSize), raw: section, fail: w,
+		work: a.work, depth: a.depth,
+	}
 }
 
 // failureReader notes errors of the source, so that they are not taken for
@@ -168,32 +198,82 @@ func (f failureReader) Read(p []byte) (int, error) {
 }
 
 // read fills p, as far as there are bytes. The error is io.EOF behind the
-// last byte of a sound stream, a *damage, or that of reading the file.
-func (d *decoder) read(p []byte) (n int, err error) {
+// last byte of a sound stream, a *damage, that of reading the file, or that of ctx.
+func (d *decoder) read(ctx context.Context, p []byte) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			n, err = 0, d.damaged(fmt.Errorf("internal error: %v", r))
 		}
 		d.out += int64(n)
 	}()
-	if d.r == nil {
-		r, done, err := d.c.open(d.in)
-		if err != nil {
-			return 0, d.failure(0, err)
-		}
-		d.r, d.done = r, done
-	}
 	for n < len(p) {
-		m, err := d.r.Read(p[n:])
-		n += m
+		if d.r == nil {
+			if d.window == 0 {
+				d.window = d.firstWindow()
+			}
+			if err := d.work.acquire(ctx, d.depth, d.cost()); err != nil {
+				return n, err
+			}
+			err = d.open(d.out + int64(n))
+		}
+		if err == nil {
+			var m int
+			m, err = d.r.Read(p[n:])
+			n += m
+		}
 		switch {
+		case err == nil:
 		case err == io.EOF:
 			return n, io.EOF
-		case err != nil:
+		case needsWindow(err) && d.window < d.c.window:
+			d.close(false)
+			d.window, err = min(d.window*windowStep, d.c.window), nil
+		default:
 			return n, d.failure(n, err)
 		}
 	}
 	return n, nil
+}
+
+// open begins to decompress at the start of the file and goes on behind the
+// first skip bytes. The memory for that is acquired.
+func (d *decoder) open(skip int64) error {
+	defer func() {
+		if d.r == nil {
+			d.work.release(d.depth, d.cost())
+		}
+	}()
+	if _, err := d.raw.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	d.in.Reset(failureReader{d.raw, d.fail})
+	r, done, err := d.c.open(d.in, d.window)
+	if err == nil {
+		d.r, d.done = r, done
+		_, err = io.CopyN(io.Discard, r, skip)
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// firstWindow returns the window to begin with: that of the first frame of a
+// zstd file, which is known without a decoder, or what most others need.
+func (d *decoder) firstWindow() int64 {
+	var h zstd.Header
+	if b, _ := d.in.Peek(zstd.HeaderMaxSize); h.Decode(b) != nil {
+		h.WindowSize = 0
+	}
+	return min(max(int64(h.WindowSize), firstWindow), d.c.window)
+}
+
+// cost is how much memory an open decoder takes.
+func (d *decoder) cost() int64 {
+	if d.c.window == 0 {
+		return 0
+	}
+	return decoderCost + d.window + d.beside
 }
 
 // failure tells apart why decompressing stopped after n more bytes.
@@ -212,7 +292,7 @@ func (d *decoder) damaged(err error) error {
 		err = io.ErrUnexpectedEOF
 	case errors.Is(err, xz.ErrMemlimit):
 		err = &reason{errors.ErrUnsupported, fmt.Sprintf("it needs a dictionary of more than %d MiB", maxXZDictionary>>20)}
-	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		err = &reason{errors.ErrUnsupported, fmt.Sprintf("it needs a window of more than %d MiB", maxZstdWindow>>20)}
 	}
 	return &damage{d.c.name, d.stored(), d.out, err}
@@ -228,7 +308,11 @@ func (d *decoder) stored() int64 {
 func (d *decoder) close(sound bool) {
 	if d.r != nil {
 		d.done(sound)
-		d.r = nil
+		d.r, d.done = nil, nil
+		if d.window >= largeWindow {
+			runtime.GC()
+		}
+		d.work.release(d.depth, d.cost())
 	}
 }
 
@@ -264,6 +348,10 @@ type whole struct {
 	more   bool // it is not small, data is empty
 }
 
+// wholeRatio is how many bytes a file that is decompressed into memory at once
+// may give for each of its own.
+const wholeRatio = 64
+
 // loadWhole decompresses a file that gives at most a.wholeSize bytes.
 func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, error) {
 	raw := newFileReader(a.handles, k.path, k.v)
@@ -271,7 +359,9 @@ func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, err
 	if err != nil {
 		return whole{}, 0, err
 	}
-	d := newDecoder(c, raw, k.v.size)
+	limit := min(a.wholeSize, wholeRatio*k.v.size+frameSize)
+	d := a.newDecoder(c, raw, k.v.size)
+	d.beside = 2 * limit // it moves as it grows
 	var out []byte
 	buf := make([]byte, frameSize)
 	for {
@@ -279,9 +369,9 @@ func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, err
 			d.close(false)
 			return whole{}, 0, err
 		}
-		n, err := d.read(buf)
+		n, err := d.read(ctx, buf)
 		out = append(out, buf[:n]...)
-		if int64(len(out)) > a.wholeSize {
+		if int64(len(out)) > limit {
 			d.close(true)
 			return whole{more: true}, 256, nil
 		}
@@ -330,16 +420,16 @@ func (r wholeReader) ReadAt(p []byte, off int64) (int, error) {
 
 // packedHead returns the first decompressed bytes of a file that begins with
 // head, none if it is not compressed.
-func (a *archive) packedHead(name string, v version, head []byte) ([]byte, error) {
+func (a *archive) packedHead(ctx context.Context, name string, v version, head []byte) ([]byte, error) {
 	c, ok := compressionOf(head)
 	if !ok {
 		return nil, nil
 	}
-	d := newDecoder(c, newFileReader(a.handles, name, v), v.size)
+	d := a.newDecoder(c, newFileReader(a.handles, name, v), v.size)
 	defer d.close(true)
 	b := make([]byte, HeadSize)
-	n, err := d.read(b)
-	if *d.fail != nil {
+	n, err := d.read(ctx, b)
+	if *d.fail != nil || err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	return b[:n], nil

@@ -298,7 +298,7 @@ func (a *archive) openSeekable(raw io.ReaderAt, size int64, wrong func()) *seeka
 		return nil
 	}
 	for i := range n {
-		if e, ok := table.EntryByID(i); !ok || e.DecompressedSize > maxFrame {
+		if e, ok := table.EntryByID(i); !ok || e.DecompressedSize > maxFrame || e.CompressedSize > 2*maxFrame {
 			return nil
 		}
 	}
@@ -311,11 +311,16 @@ type seekableKey struct {
 	i int64
 }
 
-func (a *archive) loadSeekableFrame(_ context.Context, k seekableKey) ([]byte, int64, error) {
+func (a *archive) loadSeekableFrame(ctx context.Context, k seekableKey) ([]byte, int64, error) {
 	e, ok := k.r.table.EntryByID(k.i)
 	if !ok {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
+	work := int64(e.CompressedSize) + 2*int64(e.DecompressedSize) // the reader makes one of its own
+	if err := a.work.acquire(ctx, a.depth, work); err != nil {
+		return nil, 0, err
+	}
+	defer a.work.release(a.depth, work)
 	b := make([]byte, e.DecompressedSize)
 	if _, err := k.r.r.ReadAt(b, int64(e.DecompressedOffset)); err != nil && err != io.EOF {
 		k.r.wrong()

@@ -142,7 +142,7 @@ func (u *unpacked) step(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return UnknownSize, err
 	}
-	_, err := u.advance()
+	_, err := u.advance(ctx)
 	return u.size, err
 }
 
@@ -165,7 +165,7 @@ func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
 		return b, nil
 	}
 	if i == 0 && u.dec == nil && u.size == UnknownSize {
-		return u.first()
+		return u.first(ctx)
 	}
 	if u.dec != nil && i < u.next {
 		u.giveUp()
@@ -175,7 +175,7 @@ func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
 			return nil, err
 		}
 		at := u.next
-		b, err := u.advance()
+		b, err := u.advance(ctx)
 		if at == i || err != nil {
 			return b, err
 		}
@@ -205,10 +205,10 @@ func (u *unpacked) stored(i int64) ([]byte, bool) {
 }
 
 // first returns frame 0 without beginning a copy: often no more is asked for.
-func (u *unpacked) first() ([]byte, error) {
-	d := newDecoder(u.c, u.raw, u.v.size)
+func (u *unpacked) first(ctx context.Context) ([]byte, error) {
+	d := u.a.newDecoder(u.c, u.raw, u.v.size)
 	b := make([]byte, frameSize)
-	n, err := d.read(b)
+	n, err := d.read(ctx, b)
 	switch hurt := (*damage)(nil); {
 	case err == io.EOF:
 		u.size = int64(n)
@@ -223,18 +223,18 @@ func (u *unpacked) first() ([]byte, error) {
 }
 
 // advance makes the next frame. Behind the last one dec is nil.
-func (u *unpacked) advance() ([]byte, error) {
+func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
 	if u.failed != nil {
 		return nil, u.failed
 	}
 	if u.dec == nil {
-		u.dec, u.next = newDecoder(u.c, u.raw, u.v.size), 0
+		u.dec, u.next = u.a.newDecoder(u.c, u.raw, u.v.size), 0
 		if !u.inMemory {
 			u.part = u.a.newSpill(u.name)
 		}
 	}
 	if u.ahead == nil {
-		u.ahead = u.make()
+		u.ahead = u.make(ctx)
 	}
 	m := <-u.ahead
 	u.ahead = nil
@@ -250,7 +250,7 @@ func (u *unpacked) advance() ([]byte, error) {
 		return nil, u.failed
 	}
 	if err == nil { // the next frame can be made while this one is kept and used
-		u.ahead = u.make()
+		u.ahead = u.make(context.WithoutCancel(ctx))
 	}
 	if len(b) > 0 {
 		u.next++
@@ -269,11 +269,11 @@ type made struct {
 }
 
 // make decompresses the next frame in the background.
-func (u *unpacked) make() chan made {
+func (u *unpacked) make(ctx context.Context) chan made {
 	done := make(chan made, 1)
 	go func(d *decoder) {
 		b := make([]byte, frameSize)
-		n, err := d.read(b)
+		n, err := d.read(ctx, b)
 		done <- made{b[:n], err}
 	}(u.dec)
 	return done
@@ -294,8 +294,7 @@ func (u *unpacked) keep(b []byte) {
 // finish notes the end of the stream and completes the copy.
 func (u *unpacked) finish(hurt *damage) {
 	u.size, u.damage = u.dec.out, hurt
-	u.dec.close(hurt == nil)
-	u.dec, u.next = nil, 0
+	u.closeDecoder(hurt == nil)
 	if u.part != nil {
 		u.done = u.part.commit(u.size, hurt)
 		u.part = nil
@@ -309,13 +308,32 @@ func (u *unpacked) giveUp() {
 		u.ahead = nil
 	}
 	if u.dec != nil {
-		u.dec.close(false)
-		u.dec, u.next = nil, 0
+		u.closeDecoder(false)
 	}
 	if u.part != nil {
 		u.part.discard()
 		u.part = nil
 	}
+}
+
+func (u *unpacked) closeDecoder(sound bool) {
+	u.dec.close(sound)
+	u.dec, u.next = nil, 0
+	u.a.work.gone(u)
+}
+
+// yield gives up a decompression that nobody asks of at this moment, and tells
+// whether there was one. It waits for nothing.
+func (u *unpacked) yield() bool {
+	if !u.mu.TryLock() {
+		return false
+	}
+	defer u.mu.Unlock()
+	if u.dec == nil || u.ahead != nil && len(u.ahead) == 0 {
+		return false
+	}
+	u.giveUp()
+	return true
 }
 
 // openCopy opens a complete copy, if there is one.
@@ -344,6 +362,9 @@ func (u *unpacked) closeCopy() {
 
 // unlock releases mu, and sees to it that nothing is held open for long.
 func (u *unpacked) unlock() {
+	if u.dec != nil {
+		u.a.work.rest(u)
+	}
 	if u.dec != nil || u.done != nil {
 		if u.timer == nil {
 			u.timer = time.AfterFunc(idleUnpacked, u.idle)

@@ -476,7 +476,7 @@ func TestSeekTableIsBounded(t *testing.T) {
 	b = binary.LittleEndian.AppendUint32(b, 0x8F92EAB1)
 	c := cache.New(1<<20, nil)
 	defer c.Close()
-	a := newArchive(nil, nil, c, ArchiveOptions{})
+	a := newArchive(nil, nil, c, ArchiveOptions{}, newWorkroom(c))
 	if a.openSeekable(bytes.NewReader(b), int64(len(b)), nil) != nil {
 		t.Error("it is used as it is")
 	}

@@ -98,7 +98,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 	if id := a.sourceID(k.path); id != "" {
 		fsys.path = path.Join("/", id, k.name)
 	}
-	inner := newArchive(fsys, a.list, c, a.opt)
+	inner := newArchive(fsys, a.list, c, a.opt, a.work)
 	inner.depth = a.depth + 1
 	return fixed{folder{inner, ".", ""}}, treeCost, nil
 }

@@ -85,8 +85,9 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// sparse makes the one member of a tar, with its holes.
-var sparse = compression{name: "sparse tar", open: func(r io.Reader) (io.Reader, func(bool), error) {
+// sparse makes the one member of a tar, with its holes. It must not wait for
+// memory: who waits for it may hold some at the depth of the tar.
+var sparse = compression{name: "sparse tar", open: func(r io.Reader, _ int64) (io.Reader, func(bool), error) {
 	t := tar.NewReader(r)
 	_, err := t.Next()
 	return t, func(bool) {}, err
