@@ -135,7 +135,7 @@ func (d *decoder) block(b block, first bool) {
 		f.Payload.Distance, f.Payload.Speed = half(d.Cursor), half(d.Cursor)
 	case blockRules:
 		f.Rules.At = int64(d.U64())
-		f.Rules.By, _ = display(string(d.CString(maxString)))
+		f.Rules.By = string(d.CString(maxString))
 	}
 }
 

@@ -30,8 +30,7 @@ func newUsers(table []TableEntry) *users {
 			continue
 		}
 		e := table[ref-1]
-		p.Name, _ = display(e.Name)
-		p.UserID, p.Number, p.Level = e.UserID, int32(e.Number), int32(e.Level)
+		p.Name, p.UserID, p.Number, p.Level = e.Name, e.UserID, int32(e.Number), int32(e.Level)
 		if _, ok := first[e.UserID]; !ok {
 			first[e.UserID] = uint8(ref)
 		}

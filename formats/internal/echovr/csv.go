@@ -3,6 +3,7 @@ package echovr
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The first rows of the tables.
@@ -93,9 +94,13 @@ func appendFields(b []byte, v Vec3) []byte {
 	return b
 }
 
-// appendText appends a comma and a field, quoted as in RFC 4180 if need be.
+// appendText appends a comma and a field, quoted as in RFC 4180 if need be,
+// with one U+FFFD for each byte that is not UTF-8.
 func appendText(b []byte, s string) []byte {
 	b = append(b, ',')
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
 	if !strings.ContainsAny(s, ",\"\r\n") {
 		return append(b, s...)
 	}

@@ -284,6 +284,9 @@ func TestNames(t *testing.T) {
 			t.Errorf("%d times the bytes of %s, want %d, in %s", n, c.key, c.want, c.doc)
 		}
 	}
+	if got := string(appendText(nil, name)); got != ",a\ufffdb" {
+		t.Errorf("field %q", got)
+	}
 }
 
 // TestSession has encoding/json read sessions with awkward values in every place that has a value from the recording.

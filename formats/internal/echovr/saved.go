@@ -8,7 +8,7 @@ import (
 
 // SavedVersion is raised whenever the index of the same recording would be saved as other bytes: with its shape, with what a
 // pass finds, and with everything it has lengths of. Tests of the formats hold it to that.
-const SavedVersion = 5
+const SavedVersion = 6
 
 // Marshal returns the index as it is kept on disk.
 func (x *Index) Marshal() []byte {
