@@ -1,7 +1,7 @@
 package fs
 
 import (
-	"fmt"
+	"errors"
 	iofs "io/fs"
 	"log/slog"
 	"time"
@@ -50,7 +50,7 @@ func (p *ReadDirPlus) Set(s string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not auto, on or off", s)
+	return errors.New("not auto, on or off")
 }
 
 func (p ReadDirPlus) String() string { return [...]string{"auto", "on", "off"}[p] }

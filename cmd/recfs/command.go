@@ -155,11 +155,11 @@ func (cmd command) checkArgs(args []string) error {
 	}
 	switch {
 	case len(args) < least:
-		return usagef("%s: the arguments are %s", cmd.name, cmd.args)
+		return usagef("%s: the usage is %s", cmd.name, cmd.usage())
 	case len(args) > most && most == 0:
 		return usagef("%s: takes no arguments", cmd.name)
 	case len(args) > most:
-		return usagef("%s: the arguments are %s, and not more", cmd.name, cmd.args)
+		return usagef("%s: too many arguments: the usage is %s", cmd.name, cmd.usage())
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ type indexed struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-func (x *indexer) run(a *archive, args []string, jobs int) {
+func (x *indexer) run(a *archive, args []string, jobs jobCount) {
 	x.bar = newProgress(x.env.stderr, "indexing", -1)
 	a.onRead = func(n int) { _ = x.bar.Add(n) }
 	start := time.Now()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,12 +13,25 @@ import (
 
 // logFlags say what is logged and where.
 type logFlags struct {
-	level slog.Level
+	level logLevel
 	file  string
 }
 
+// A logLevel is a flag value.
+type logLevel struct{ slog.Level }
+
+func (l *logLevel) Set(s string) error {
+	if l.UnmarshalText([]byte(s)) != nil {
+		return errors.New("not debug, info, warn or error")
+	}
+	return nil
+}
+
+func (l *logLevel) Type() string { return "level" }
+
 func (l *logFlags) register(flags *pflag.FlagSet) {
-	flags.TextVar(&l.level, "log-level", slog.LevelError, "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
+	l.level.Level = slog.LevelError
+	flags.Var(&l.level, "log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
 	flags.Lookup("log-level").DefValue = ""
 	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE` instead of stderr; opened again when it was moved away")
 }
@@ -32,7 +46,7 @@ func (l *logFlags) open(stderr io.Writer) (*problemLog, func(), error) {
 		}
 		w, closeLog = f, func() { f.Close() }
 	}
-	return newProblemLog(newLimitedLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level}))), closeLog, nil
+	return newProblemLog(newLimitedLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level.Level}))), closeLog, nil
 }
 
 // A logFile is appended to. When it was moved away or removed, as log rotation does, the next line makes

@@ -177,7 +177,7 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 		return cmd.help(e.stdout)
 	}
 	if err != nil {
-		return usagef("%s: %v", cmd.name, err)
+		return usagef("%s: %s", cmd.name, flagError(err))
 	}
 	if err := cmd.checkArgs(flags.Args()); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -21,7 +20,7 @@ type mountFlags struct {
 	umask      octal
 
 	readDirPlus  fs.ReadDirPlus
-	entryTimeout time.Duration
+	entryTimeout span
 }
 
 func registerMount(flags *pflag.FlagSet) *mountFlags {
@@ -33,9 +32,9 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 	flags.Lookup("uid").DefValue, flags.Lookup("gid").DefValue = "0", "0" // the usage says it
 	flags.Var(&m.umask, "umask", "take these permission bits from files and directories; `MASK` is octal")
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
-	flags.DurationVar(&m.entryTimeout, "entry-timeout", 0, "look at a path in the source only once in this `TIME`: faster, but changes show later")
+	flags.Var(&m.entryTimeout, "entry-timeout", "look at a path in the source only once in this `TIME`: faster, but changes show later")
 	m.archiveFlags = readFlags(flags)
-	m.log.level = slog.LevelWarn
+	m.log.level.Level = slog.LevelWarn
 	return m
 }
 

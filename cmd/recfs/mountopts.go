@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -43,8 +44,9 @@ func applyMountOption(flags *pflag.FlagSet, option string) error {
 		}
 		value = flag.NoOptDefVal
 	}
-	if err := flags.Set(name, value); err != nil {
-		return usagef("mount: option %q: %v", option, err)
+	invalid := (*pflag.InvalidValueError)(nil)
+	if err := flags.Set(name, value); errors.As(err, &invalid) {
+		return usagef("mount: option %s: %s", word, badValue(invalid))
 	}
 	return nil
 }

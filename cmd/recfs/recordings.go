@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"path"
 	"runtime"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -56,15 +58,32 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 	return true
 }
 
-func jobsFlag(flags *pflag.FlagSet) *int {
-	return flags.Int("jobs", runtime.GOMAXPROCS(0), "work on this many recordings at a time")
+func jobsFlag(flags *pflag.FlagSet) *jobCount {
+	n := jobCount(runtime.GOMAXPROCS(0))
+	flags.Var(&n, "jobs", "work on this `NUMBER` of recordings at a time")
+	return &n
 }
+
+// A jobCount is a flag value: how much is done at a time.
+type jobCount int
+
+func (n *jobCount) Set(s string) error {
+	i, err := strconv.Atoi(s)
+	if err != nil || i < 1 {
+		return errors.New("not a number of 1 and more")
+	}
+	*n = jobCount(i)
+	return nil
+}
+
+func (n *jobCount) String() string { return strconv.Itoa(int(*n)) }
+func (n *jobCount) Type() string   { return "number" }
 
 // inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in the
 // order of the items.
-func inOrder[T, R any](jobs int, items iter.Seq[T], work func(T) R, emit func(R)) {
+func inOrder[T, R any](jobs jobCount, items iter.Seq[T], work func(T) R, emit func(R)) {
 	const ahead = 64 // of an item that takes long
-	slots := make(chan struct{}, max(jobs, 1))
+	slots := make(chan struct{}, jobs)
 	results := make(chan chan R, ahead)
 	go func() {
 		defer close(results)

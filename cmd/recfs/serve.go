@@ -119,7 +119,7 @@ func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
 	return fs.Options{
 		Log: a.log, FsName: source, Time: modified,
 		UID: &m.uid, GID: &m.gid, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
-		ReadDirPlus: m.readDirPlus, EntryTimeout: m.entryTimeout,
+		ReadDirPlus: m.readDirPlus, EntryTimeout: m.entryTimeout.Duration,
 		Space: func() (total, free uint64) {
 			var st unix.Statfs_t
 			if err := unix.Statfs(source, &st); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -33,7 +34,7 @@ func (b *byteSize) Set(s string) error {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
-		return fmt.Errorf("not a size like 256MiB")
+		return errors.New("not a size like 256MiB")
 	}
 	*b = byteSize(n) * unit
 	return nil
