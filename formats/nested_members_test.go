@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -206,7 +207,11 @@ func TestMembersEncoding(t *testing.T) {
 		}
 	}
 	m := l.finish()
-	got := decodeList(encodeList(m, "v"), "v")
+	saved := encodeList(m, "v")
+	got := decodeList(saved, "v", 1<<20)
+	if got == nil {
+		t.Fatal("not decoded")
+	}
 	for i := range uint32(m.len()) {
 		if *m.at(i) != *got.at(i) || !bytes.Equal(m.words(i), got.words(i)) {
 			t.Fatalf("member %d: %+v %q, want %+v %q", i, got.at(i), got.words(i), m.at(i), m.words(i))
@@ -214,5 +219,52 @@ func TestMembersEncoding(t *testing.T) {
 	}
 	if !reflect.DeepEqual(m.order, got.order) {
 		t.Error("another order")
+	}
+	if decodeList(saved, "v", 500<<10) != nil {
+		t.Error("decoded though it takes more than there is room for")
+	}
+}
+
+// Whatever a saved list claims, it takes no more memory than its bytes
+// justify, and what is made of it can be walked.
+func TestSavedListDamaged(t *testing.T) {
+	l := newLister(time.Unix(1, 2), 1<<30, cache.New(1<<30, nil).Room())
+	for i := range 100 {
+		if err := l.addFile(fmt.Sprintf("%d/%d", i%7, i), member{kind: fileMember}, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.addLink(fmt.Sprintf("%d/link%d", i%7, i), "target", time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved := encodeList(l.finish(), "v")
+	huge := binary.AppendUvarint([]byte{savedListVersion, 1, 'v'}, 1<<40)
+	if decodeList(huge, "v", 1<<50) != nil {
+		t.Error("a list of nothing was decoded")
+	}
+	for i := range saved {
+		if decodeList(saved[:i], "v", 1<<20) != nil {
+			t.Errorf("cut at %d, and decoded", i)
+		}
+		for _, change := range []byte{1, 0x40, 0x80, 0xff} {
+			b := bytes.Clone(saved)
+			b[i] ^= change
+			m := decodeList(b, "v", 1<<20)
+			if m == nil {
+				continue
+			}
+			if m.cost() > 1<<20 {
+				t.Errorf("%d bytes", m.cost())
+			}
+			for n := range uint32(m.len()) {
+				if m.at(n).kind == dirMember {
+					m.in(n)
+				}
+				if m.at(n).kind == linkMember {
+					m.target(n)
+				}
+				m.name(n)
+			}
+		}
 	}
 }

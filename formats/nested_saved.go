@@ -35,7 +35,7 @@ func (a *archive) savedList(k nestedKey) *members {
 	if !ok {
 		return nil
 	}
-	return decodeList(b, k.versionKey())
+	return decodeList(b, k.versionKey(), a.maxList)
 }
 
 func (a *archive) saveList(k nestedKey, m *members) {
@@ -69,40 +69,92 @@ func encodeList(m *members, version string) []byte {
 	return b
 }
 
+// A listReader reads the numbers of a list. Behind the end, and after one that
+// cannot be, all are 0.
+type listReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *listReader) unsigned() uint64 { n, size := binary.Uvarint(r.b); r.skip(size); return n }
+func (r *listReader) signed() int64    { n, size := binary.Varint(r.b); r.skip(size); return n }
+
+func (r *listReader) skip(size int) {
+	if size <= 0 {
+		r.b, r.bad = nil, true
+		return
+	}
+	r.b = r.b[size:]
+}
+
+// count reads how many things follow that take at least size bytes each.
+func (r *listReader) count(size int) int {
+	n := r.unsigned()
+	if n > uint64(len(r.b)/size) {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	return int(n)
+}
+
+const savedMemberMin = 6 // bytes that a member takes at least
+
 // decodeList returns the list that encodeList made for a version; nil if the
-// bytes are of something else. That they are whole is proved.
-func decodeList(b []byte, version string) *members {
+// bytes are of something else, or it takes more than limit bytes of memory.
+func decodeList(b []byte, version string, limit int64) *members {
 	head := string(append([]byte{savedListVersion, byte(len(version))}, version...))
 	if len(b) < len(head) || string(b[:len(head)]) != head {
 		return nil
 	}
-	b = b[len(head):]
-	unsigned := func() uint64 {
-		n, size := binary.Uvarint(b)
-		b = b[size:]
-		return n
-	}
-	signed := func() int64 {
-		n, size := binary.Varint(b)
-		b = b[size:]
-		return n
+	r := &listReader{b: b[len(head):]}
+	n := r.count(savedMemberMin)
+	if n == 0 || int64(len(b))+int64(n)*(memberSize+placeSize) > limit {
+		return nil
 	}
 	m := new(members)
 	var last member
-	for range unsigned() {
-		f := member{kind: memberKind(unsigned())}
-		f.at, f.size, f.sec = last.at+signed(), signed(), last.sec+signed()
-		f.nsec = uint32(unsigned())
-		n := unsigned()
-		m.append(f, string(b[:n]))
-		b = b[n:]
+	for range n {
+		f := member{kind: memberKind(r.unsigned())}
+		f.at, f.size, f.sec = last.at+r.signed(), r.signed(), last.sec+r.signed()
+		f.nsec = uint32(r.unsigned())
+		text := r.count(1)
+		m.append(f, string(r.b[:text]))
+		r.b = r.b[text:]
 		last = f
 	}
-	m.order = make([]uint32, unsigned())
+	m.order = make([]uint32, r.count(1))
 	place := int64(0)
 	for n := range m.order {
-		place += signed()
+		place += r.signed()
 		m.order[n] = uint32(place)
 	}
+	if r.bad || !m.sound() {
+		return nil
+	}
 	return m
+}
+
+// sound tells whether all that members say of each other is there.
+func (m *members) sound() bool {
+	n, places := int64(m.len()), int64(0)
+	for i := range uint32(n) {
+		switch f := m.at(i); f.kind {
+		case dirMember:
+			all := int64(len(m.order))
+			if f.size < 0 || f.size > all-places || f.at < 0 || f.at > all-f.size {
+				return false
+			}
+			places += f.size
+			for _, child := range m.in(i) {
+				if child <= i || int64(child) >= n { // a directory stands before what it holds
+					return false
+				}
+			}
+		case linkMember:
+			if f.at < 0 || f.at >= n || f.size < 0 || f.size > int64(len(m.words(uint32(f.at)))) {
+				return false
+			}
+		}
+	}
+	return m.at(0).kind == dirMember
 }
