@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"recfs/nodes"
@@ -13,7 +14,7 @@ import (
 
 const (
 	maxContents     = 64       // open Contents
-	maxContentBytes = 64 << 20 // sum of their sizes, an upper bound of what they keep in memory
+	maxContentBytes = 16 << 20 // sum of their sizes, an upper bound of what they keep in memory
 	minContents     = 4        // kept however large they are, so that no READ has to decode again
 	contentsIdle    = 10 * time.Second
 )
@@ -35,6 +36,7 @@ type content struct {
 	key     contentKey
 	place   *list.Element // nil: not remembered
 	size    int64
+	served  atomic.Int64 // bytes that were read
 	users   int
 	touched bool // since the last sweep
 }

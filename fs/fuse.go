@@ -343,8 +343,8 @@ func (r *raw) read(ctx context.Context, it item, buf []byte, off int64) (int, er
 		return 0, err
 	}
 	n, err := readFull(c, buf, off)
-	if off == 0 && int64(n) == c.Size() {
-		r.contents.forget(c) // the kernel has all of it now
+	if c.served.Add(int64(n)) >= c.Size() {
+		r.contents.forget(c) // the kernel has all of it now, most likely
 	} else {
 		r.contents.release(c)
 	}

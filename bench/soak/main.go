@@ -314,7 +314,7 @@ func (s *soak) judge(samples []sample) error {
 		of   func(sample) int
 		warm int // growth up to here is warming up
 	}{
-		{"RSS KiB", func(x sample) int { return x.rssKiB }, (*cacheMem + 124) << 10},
+		{"RSS KiB", func(x sample) int { return x.rssKiB }, (*cacheMem + 64) << 10},
 		{"descriptors", func(x sample) int { return x.files }, 400},
 		{"threads", func(x sample) int { return x.threads }, 40},
 	} {
