@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"recfs/nodes"
@@ -13,24 +14,40 @@ type Description struct {
 	Path   string // where it lies in the source
 	Stored int64  // bytes of its file
 	Time   time.Time
-
-	TickLength time.Duration // see Format
 }
 
 // Describe tells whether dir, the directory of an entry of an archive or an
 // archive itself, is a recording, and which.
 func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
-	dir, err := actual(ctx, dir)
-	if err != nil {
-		return d, false
-	}
-	r, ok := dir.(recording)
+	r, ok := shownRecording(ctx, dir)
 	if !ok {
 		return d, false
 	}
-	f := r.a.list[r.key.format]
-	return Description{f.Name, r.key.path, r.key.v.size, r.key.v.time(), f.TickLength}, true
+	return Description{r.format().Name, r.key.path, r.key.v.size, r.key.v.time()}, true
 }
+
+// Summarize returns what is known of a recording, with what only its
+// index.json says: that is made if it has to be. One that does not open has
+// none: the error is io/fs.ErrNotExist.
+func Summarize(ctx context.Context, dir nodes.Dir) (Summary, error) {
+	r, ok := shownRecording(ctx, dir)
+	if !ok {
+		return Summary{}, errors.ErrUnsupported
+	}
+	var s Summary
+	return s, s.fill(ctx, r, r.format().TickLength)
+}
+
+func shownRecording(ctx context.Context, dir nodes.Dir) (recording, bool) {
+	dir, err := actual(ctx, dir)
+	if err != nil {
+		return recording{}, false
+	}
+	r, ok := dir.(recording)
+	return r, ok
+}
+
+func (r recording) format() Format { return r.a.list[r.key.format] }
 
 // actual returns the directory that dir, of an archive, stands for at present.
 func actual(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {

@@ -141,7 +141,7 @@ func (a *archive) catalogueName() string {
 }
 
 // catalogueVersion changes when the lines, the digests or their encoding do.
-const catalogueVersion = 2
+const catalogueVersion = 3
 
 // loadRecords returns the catalogue on disk by path.
 func (a *archive) loadRecords() map[string]record {

@@ -43,8 +43,7 @@ func (a *archive) loadDigest(ctx context.Context, k recordingKey) (digest, int64
 		return digest{}, 0, err
 	}
 	d := digest{Version: []byte(k.versionKey())}
-	d.Summary.fillHeader(ctx, dir)
-	return d, digestCost, d.Summary.fillIndex(ctx, dir, a.list[k.format].TickLength)
+	return d, digestCost, d.Summary.fill(ctx, dir, a.list[k.format].TickLength)
 }
 
 func encodeDigest(d digest) []byte {
@@ -168,6 +167,12 @@ func hexOf(name string) string {
 
 func ptr[T any](v T) *T { return &v }
 
+// fill takes what the documents of a recording say.
+func (s *Summary) fill(ctx context.Context, dir nodes.Dir, tick time.Duration) error {
+	s.fillHeader(ctx, dir)
+	return s.fillIndex(ctx, dir, tick)
+}
+
 // fillHeader takes what the header of a recording says, under whatever of
 // the usual names.
 func (s *Summary) fillHeader(ctx context.Context, dir nodes.Dir) {
@@ -176,12 +181,13 @@ func (s *Summary) fillHeader(ctx context.Context, dir nodes.Dir) {
 	s.Start = stored.time("start_time", "timestamp", "first_time")
 	s.Map = stored.text("map_name", "map", "world_id")
 	s.Ticks = stored.number("tick_count", "ticks")
-	s.Players = stored.names("players")
+	players := stored.names("players")
 	if stored.text("role") != nil {
 		if name := stored.text("name"); name != nil {
-			s.Players = append(s.Players, *name)
+			players = append(players, *name)
 		}
 	}
+	s.addPlayers(players)
 	if n := len(header.list("problems")); n > 0 {
 		s.Problems = ptr(int64(n))
 	}
@@ -210,9 +216,24 @@ func (s *Summary) fillIndex(ctx context.Context, dir nodes.Dir, tick time.Durati
 	s.Complete = index.flag("complete")
 	s.Problems = ptr(int64(len(index.list("problems"))))
 	if players, err := document(ctx, dir, "players.json"); err == nil {
-		s.Players = append(s.Players, players.names("players")...)
+		s.addPlayers(players.names("players"))
 	}
 	return nil
+}
+
+// addPlayers adds those names that are new: who comes back is another player
+// to some formats.
+func (s *Summary) addPlayers(names []string) {
+	known := map[string]bool{}
+	for _, name := range s.Players {
+		known[name] = true
+	}
+	for _, name := range names {
+		if !known[name] {
+			known[name] = true
+			s.Players = append(s.Players, name)
+		}
+	}
 }
 
 // An object is a JSON object.

@@ -53,7 +53,7 @@ func logged(opens, scans *atomic.Int64) Format {
 					}, err
 				})},
 				nodes.Entry{Name: "players.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
-					return map[string]any{"players": []any{map[string]any{"name": "bob", "names": []string{"rob", "bob"}}}}, nil
+					return map[string]any{"players": []any{map[string]any{"name": "bob", "names": []string{"rob", "bob", "ann"}}}}, nil
 				})},
 			), nil
 		},

@@ -234,7 +234,7 @@ func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
 	case f.null:
 		fmt.Fprintf(w, "%s\x00", name)
 	case f.long:
-		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", f.start(s), f.length(s), humanSize(s.Size), oneLine(name+about(s)))
+		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", orDash(localTime(s.Start)), orDash(length(s.LengthMS)), humanSize(s.Size), oneLine(name+about(s)))
 	default:
 		fmt.Fprintln(w, e.fileName(name))
 	}
@@ -248,18 +248,11 @@ func exactPath(s formats.Summary) string {
 	return s.Path
 }
 
-func (f *finder) start(s formats.Summary) string {
-	if s.Start == nil {
+func orDash(text string) string {
+	if text == "" {
 		return "-"
 	}
-	return parseTime(*s.Start).Local().Format(time.DateTime)
-}
-
-func (f *finder) length(s formats.Summary) string {
-	if s.LengthMS == nil {
-		return "-"
-	}
-	return (time.Duration(*s.LengthMS) * time.Millisecond).Round(100 * time.Millisecond).String()
+	return text
 }
 
 // about is the end of a long line.

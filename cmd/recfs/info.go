@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/spf13/pflag"
@@ -67,10 +66,12 @@ func (s *summary) write(w io.Writer, later bool) error {
 		}
 	}
 	line("what", strings.Join(strings.Fields(s.Format+" "+s.Version+" "+s.Layout), " "), humanSize(s.Size))
-	line("modified", s.Modified.Local().Format(time.DateTime))
-	line("start", s.Start)
+	line("modified", localTime(&s.Modified))
+	line("start", localTime(s.Start))
 	line("length", s.length()...)
-	line("map", s.Map)
+	if s.Map != nil {
+		line("map", *s.Map)
+	}
 	for _, d := range s.Details {
 		key, value, _ := strings.Cut(d, ": ")
 		line(key, value)
@@ -78,8 +79,8 @@ func (s *summary) write(w io.Writer, later bool) error {
 	if n := len(s.Players); n > 0 {
 		line("players", append(s.Players[:min(n, shownPlayers):n], more(n-shownPlayers)...)...)
 	}
-	if s.End != "" {
-		line("end", s.End, map[bool]string{true: "complete", false: "incomplete"}[s.Complete])
+	if s.End != "" && s.Complete != nil {
+		line("end", s.End, map[bool]string{true: "complete", false: "incomplete"}[*s.Complete])
 	}
 	for i, p := range s.Problems {
 		if i == shownProblems {
@@ -98,11 +99,11 @@ func (s *summary) write(w io.Writer, later bool) error {
 
 func (s *summary) length() []string {
 	var parts []string
-	if s.Seconds > 0 {
-		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond).String())
+	if s.LengthMS != nil {
+		parts = append(parts, length(s.LengthMS))
 	}
-	if s.Chunks > 0 {
-		parts = append(parts, count(int(s.Ticks), "tick", "ticks"), count(s.Chunks, "chunk", "chunks"))
+	if s.Ticks != nil && s.Chunks > 0 {
+		parts = append(parts, count(int(*s.Ticks), "tick", "ticks"), count(s.Chunks, "chunk", "chunks"))
 	}
 	return parts
 }

@@ -5,51 +5,38 @@ import (
 	"encoding/json"
 	"errors"
 	iofs "io/fs"
-	"slices"
 	"strings"
 	"time"
+
+	"recfs/formats"
 )
 
 // A summary is what a person wants to know first about a recording.
 type summary struct {
-	Path     string    `json:"path"`
-	Format   string    `json:"format"`
+	formats.Summary
 	Version  string    `json:"format_version,omitempty"`
 	Layout   string    `json:"layout,omitempty"`
-	Size     int64     `json:"size"`
-	Modified time.Time `json:"modified"`
-	Start    string    `json:"start,omitempty"`
-	Seconds  float64   `json:"seconds,omitempty"`
-	Ticks    int64     `json:"ticks,omitempty"`
 	Chunks   int       `json:"chunks,omitempty"`
-	Map      string    `json:"map,omitempty"`
 	Details  []string  `json:"details,omitempty"`
-	Players  []string  `json:"players,omitempty"`
-	Complete bool      `json:"complete"`
 	End      string    `json:"end,omitempty"`
-	Problems []problem `json:"problems"`
+	Problems []problem `json:"problems"` // not only how many
 }
 
 // document is a JSON document of which only some keys are looked at, whichever format it is of.
 type document map[string]any
 
-// get returns what stands at the first of some dotted paths.
-func (d document) get(paths ...string) any {
-	for _, p := range paths {
-		var v any = map[string]any(d)
-		for key := range strings.SplitSeq(p, ".") {
-			object, _ := v.(map[string]any)
-			v = object[key]
-		}
-		if v != nil && v != "" {
-			return v
-		}
+// get returns what stands at a dotted path.
+func (d document) get(at string) any {
+	var v any = map[string]any(d)
+	for key := range strings.SplitSeq(at, ".") {
+		object, _ := v.(map[string]any)
+		v = object[key]
 	}
-	return nil
+	return v
 }
 
-func (d document) text(paths ...string) string {
-	switch v := d.get(paths...).(type) {
+func (d document) text(at string) string {
+	switch v := d.get(at).(type) {
 	case string:
 		return v
 	case json.Number:
@@ -58,14 +45,8 @@ func (d document) text(paths ...string) string {
 	return ""
 }
 
-func (d document) number(paths ...string) int64 {
-	n, _ := d.get(paths...).(json.Number)
-	i, _ := n.Int64() // 0 if it is none
-	return i
-}
-
-func (d document) list(paths ...string) []document {
-	values, _ := d.get(paths...).([]any)
+func (d document) list(at string) []document {
+	values, _ := d.get(at).([]any)
 	var out []document
 	for _, v := range values {
 		if object, ok := v.(map[string]any); ok {
@@ -77,14 +58,21 @@ func (d document) list(paths ...string) []document {
 
 // summarize reads the documents of a recording.
 func summarize(ctx context.Context, f found) (*summary, error) {
-	s := &summary{Path: f.name, Format: f.Format, Size: f.Stored, Modified: f.Time, Problems: []problem{}}
+	s := &summary{Problems: []problem{}}
 	told, err := toldProblems(ctx, f)
 	s.Problems = append(s.Problems, told...)
+	if err == nil {
+		s.Summary, err = formats.Summarize(ctx, f.entry.Dir)
+	}
+	if errors.Is(err, iofs.ErrNotExist) {
+		s.Complete, err = new(bool), nil
+	}
+	s.Path, s.Format, s.Size, s.Modified = f.name, f.Format, f.Stored, f.Time.UTC().Format(time.RFC3339Nano)
 	if err != nil {
 		return s, err
 	}
 	docs := map[string]document{}
-	for _, name := range []string{"header.json", "index.json", "players.json", "map.json"} {
+	for _, name := range []string{"header.json", "index.json", "map.json"} {
 		var d document
 		err := readJSON(ctx, f.entry.Dir, name, &d)
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -92,54 +80,26 @@ func summarize(ctx context.Context, f found) (*summary, error) {
 		}
 		docs[name] = d
 	}
-	s.fill(docs["header.json"], docs["index.json"], f.TickLength)
-	s.addPlayers(docs["header.json"], docs["players.json"])
+	s.addHeader(docs["header.json"])
+	s.addIndex(docs["index.json"])
 	s.addMap(docs["map.json"])
 	return s, nil
 }
 
-func (s *summary) fill(header, index document, tick time.Duration) {
+func (s *summary) addHeader(header document) {
 	s.Version, s.Layout = header.text("format_version"), header.text("layout")
-	s.Start = header.text("header.start_time", "header.timestamp")
-	if s.Start == "" {
-		s.Start = index.text("totals.start_time", "totals.first_time")
-	}
-	s.Ticks = index.number("totals.ticks")
-	chunks := index.list("chunks")
-	s.Chunks = len(chunks)
-	s.Seconds = float64(index.number("totals.duration_ms")) / 1000
-	first, last := parseTime(index.text("totals.first_time")), parseTime(index.text("totals.last_time"))
-	if s.Seconds == 0 && !first.IsZero() && last.After(first) {
-		s.Seconds = last.Sub(first).Seconds()
-	}
-	if tick > 0 && len(chunks) > 0 {
-		s.Seconds = float64(chunks[len(chunks)-1].number("last_tick")-chunks[0].number("first_tick")+1) * tick.Seconds()
-	}
-	s.Map = header.text("header.map_name", "header.world_id")
 	for _, key := range []string{"server_name", "server_version", "game_type", "match_type", "client_name", "description", "mode"} {
 		if text := header.text("header." + key); text != "" {
 			s.Details = append(s.Details, strings.ReplaceAll(key, "_", " ")+": "+text)
 		}
 	}
-	s.Complete, _ = index.get("complete").(bool)
-	s.End = index.text("end")
+	if role := header.text("header.role"); role != "" {
+		s.Details = append(s.Details, "hero: "+strings.Join([]string{role, header.text("header.race"), header.text("header.gender"), header.text("header.alignment")}, " "))
+	}
 }
 
-// addPlayers takes players from their own document, the header, or the one hero of a game.
-func (s *summary) addPlayers(header, players document) {
-	list := players.list("players")
-	if list == nil {
-		list = header.list("header.players")
-	}
-	for _, p := range list {
-		if name := p.text("name"); name != "" && !slices.Contains(s.Players, name) { // some come twice
-			s.Players = append(s.Players, name)
-		}
-	}
-	if hero := header.text("header.name"); hero != "" {
-		about := []string{header.text("header.role"), header.text("header.race"), header.text("header.gender"), header.text("header.alignment")}
-		s.Players = append(s.Players, hero+" ("+strings.Join(about, " ")+")")
-	}
+func (s *summary) addIndex(index document) {
+	s.Chunks, s.End = len(index.list("chunks")), index.text("end")
 }
 
 // addMap tells what a map holds.
@@ -164,12 +124,24 @@ func (s *summary) addMap(m document) {
 	s.Details = append(s.Details, "holds: "+strings.Join(holds, ", "))
 }
 
-// parseTime reads a time as recordings write it, or returns the zero time.
+// parseTime reads a time of a formats.Summary, or returns the zero time.
 func parseTime(text string) time.Time {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05-0700"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t
-		}
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
+}
+
+// localTime is a time of a formats.Summary for people, "" if it is not known.
+func localTime(text *string) string {
+	if text == nil {
+		return ""
 	}
-	return time.Time{}
+	return parseTime(*text).Local().Format(time.DateTime)
+}
+
+// length is a length for people, "" if it is not known.
+func length(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return (time.Duration(*ms) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
