@@ -97,11 +97,11 @@ func (a *archive) close() {
 
 // source returns what lies at name on disk: an archive, a recording, or a file that is none.
 func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) {
-	name, err := filepath.EvalSymlinks(name)
+	info, err := os.Stat(name)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	info, err := os.Stat(name)
+	name, err = filepath.EvalSymlinks(name)
 	if err != nil {
 		return nodes.Entry{}, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -154,6 +155,8 @@ func (cmd command) checkArgs(args []string) error {
 		}
 	}
 	switch {
+	case slices.Contains(args, ""):
+		return usagef("%s: an argument is empty", cmd.name)
 	case len(args) < least:
 		return usagef("%s: the usage is %s", cmd.name, cmd.usage())
 	case len(args) > most && most == 0:

@@ -68,7 +68,7 @@ func checkTarget(name, target string) error {
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(target))
 	if err != nil {
-		return err
+		return notWritten(target, err)
 	}
 	real := filepath.Join(dir, filepath.Base(target))
 	if there, err := filepath.EvalSymlinks(real); err == nil {

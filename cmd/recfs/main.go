@@ -148,7 +148,7 @@ func dispatch(argv []string) (command, []string, error) {
 	if cmd := commandNamed(args[0]); cmd.run != nil {
 		return cmd, args[1:], nil
 	}
-	if len(args) == 1 && !strings.ContainsAny(args[0], `/\`) {
+	if len(args) == 1 && (strings.HasPrefix(args[0], "-") || isTypo(args[0])) {
 		return command{}, nil, usagef("unknown command %q", args[0])
 	}
 	if isTypo(args[0]) {

@@ -23,7 +23,7 @@ func makeMountPoint(source, dir string) (made bool, err error) {
 	err = os.Mkdir(dir, 0o777)
 	made = err == nil
 	if err != nil && !errors.Is(err, iofs.ErrExist) {
-		return false, err
+		return false, fmt.Errorf("the mount point cannot be made: %w", err)
 	}
 	if made {
 		_ = unix.Setxattr(dir, madeByUs, nil, 0) // where the file system has them

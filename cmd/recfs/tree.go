@@ -27,6 +27,9 @@ func treeCommand(flags *pflag.FlagSet) runFunc {
 				continue
 			}
 			fmt.Fprintln(w, oneLine(name))
+			if entry.Dir == nil {
+				t.files++
+			}
 			t.below(ctx, name, entry, "", 1)
 		}
 		fmt.Fprintf(w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
