@@ -177,7 +177,7 @@ func (b *builder) accountStay(e *event, s *stay) {
 	case join:
 		s.join = &tick
 	case drop:
-		if e.ended {
+		if s.drop == nil { // else it has ended before
 			reason := cleanText(e.data)
 			s.drop, s.reason = &tick, &reason
 		}

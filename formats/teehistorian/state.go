@@ -50,7 +50,6 @@ type event struct {
 // An effect is what an event does.
 type effect struct {
 	began   bool // its stay began with it
-	ended   bool // its stay ended with it
 	renamed bool // the name of the stay has changed
 	known   bool // position or input behind it is known; it stands in player
 	anomaly anomaly
@@ -216,7 +215,6 @@ func (s *state) apply(e *event) {
 		}
 	case drop:
 		if p := s.latest(e, e.cid); p != nil {
-			e.ended = p.open
 			p.open = false
 		}
 	case consoleCommand:

@@ -80,3 +80,16 @@ func TestSpecialValues(t *testing.T) {
 		}
 	}
 }
+
+func TestText(t *testing.T) {
+	for s, want := range map[string]string{
+		"":        `,"name":""`,
+		"J\"k":    `,"name":"J\"k"`,
+		"a\xffb":  `,"name":"a\ufffdb","name_hex":"61ff62"`,
+		"\u00fc2": `,"name":"ü2"`,
+	} {
+		if got := string(Text(nil, "name", []byte(s))); got != want {
+			t.Errorf("%q: %s, want %s", s, got, want)
+		}
+	}
+}
