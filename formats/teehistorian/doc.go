@@ -25,6 +25,15 @@
 // decoded from there when it is asked for. A recording that has grown is read
 // on from where its index ends.
 //
+// The pieces, from the bytes up: varint.go and unpacker.go read values,
+// record.go decodes records, scanner.go finds them in a source. extension.go
+// and message.go know the payloads, fields.go decodes them. state.go follows
+// the players. builder.go is the pass, in which account.go counts what will be
+// shown and checkpoint.go keeps states; index.go is what it leaves behind,
+// index_file.go how that is stored, seal.go whether it still fits. block.go
+// decodes a stretch again; event_json.go, state_json.go, table.go,
+// event_log.go, paths.go and documents.go render it.
+//
 // Decided where the format says nothing:
 //
 //   - A record longer than 64 MiB cannot be decoded.
