@@ -138,6 +138,46 @@ func TestArchiveRewrittenUnseen(t *testing.T) {
 	}
 }
 
+// A change of mode looks like a rewrite whose time was set back and whose mode was changed: neither is read on from.
+func TestModeChanged(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the change time is known on Linux alone")
+	}
+	dir, root := mount(t, map[string]string{"kept": "first", "rewritten": "first"}, ArchiveOptions{})
+	time.Sleep(20 * time.Millisecond) // so that the change time differs
+	for name, want := range map[string]string{"kept": "first", "rewritten": "other"} {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := e.File.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 2)
+		if _, err := content.ReadAt(b, 0); err != nil || string(b) != "fi" {
+			t.Fatalf("%s: %q, %v", name, b, err)
+		}
+		file := filepath.Join(dir, name)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "rewritten" {
+			write(t, dir, name, want)
+		}
+		if err := errors.Join(os.Chtimes(file, info.ModTime(), info.ModTime()), os.Chmod(file, 0o400)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := content.ReadAt(b, 2); !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+		if got, err := read(t, root, name); got != want || err != nil {
+			t.Errorf("%s by its name: %q, %v", name, got, err)
+		}
+	}
+}
+
 func TestArchiveVersions(t *testing.T) {
 	dir, root := mount(t, map[string]string{"a.rec": "RECone", "plain": "12345", "seg/first.part": "1"}, ArchiveOptions{})
 	at := func(name string) nodes.Entry {
