@@ -50,7 +50,10 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 
 	// From here on a signal is one to unmount.
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 	if err := ctx.Err(); err != nil { // one came before
 		return err

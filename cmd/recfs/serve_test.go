@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -23,13 +24,16 @@ func TestSignals(t *testing.T) {
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
 	}
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
+		if sig == syscall.SIGHUP && signal.Ignored(sig) { // the tests run under nohup
+			continue
+		}
 		dir := t.TempDir()
 		source, mnt, socket := filepath.Join(dir, "source"), filepath.Join(dir, "mnt"), filepath.Join(dir, "notify")
 		if err := os.Mkdir(source, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if signal == syscall.SIGINT {
+		if sig == syscall.SIGINT {
 			socket = fmt.Sprintf("@recfs-test-%d", os.Getpid()) // an abstract one
 		}
 		manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
@@ -47,16 +51,49 @@ func TestSignals(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(mnt, controlName)); err != nil {
 			t.Errorf("ready, but %v", err)
 		}
-		if err := cmd.Process.Signal(signal); err != nil {
+		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 		expectState(t, manager, "STOPPING=1")
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("%v: %v", signal, err)
+			t.Errorf("%v: %v", sig, err)
 		}
 		if _, err := os.Stat(mnt); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%v: the mount point is still there: %v", signal, err)
+			t.Errorf("%v: the mount point is still there: %v", sig, err)
 		}
+	}
+}
+
+// Under nohup a mount in the foreground outlives its terminal.
+func TestNohup(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	nohup, err := exec.LookPath("nohup")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	program, mnt := filepath.Join(dir, "recfs"), filepath.Join(dir, "mnt")
+	cmd := recfs(t)
+	if err := os.Symlink(cmd.Path, program); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path, cmd.Args = nohup, []string{"nohup", program, "mount", "-f", t.TempDir(), mnt}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // in which nothing is to happen
+	if !exists(filepath.Join(mnt, controlName)) {
+		t.Error("SIGHUP ends it")
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
