@@ -66,12 +66,12 @@ func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpac
 }
 
 // identity names what a version of a file decompresses to by the file's size,
-// its time, and samples of its bytes, so that a file that is moved keeps its
-// copy.
+// its times, and samples of its bytes, so that a file keeps its copy when the
+// directory it is in is moved.
 func identity(c compression, raw io.ReaderAt, v version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
-	fmt.Fprintln(h, c.name, c.stream, v.size, v.sec, v.nsec)
+	fmt.Fprintln(h, c.name, c.stream, v.size, v.sec, v.nsec, v.changed)
 	b := make([]byte, min(sample, v.size))
 	for i := range int64(samples) {
 		off := (v.size - int64(len(b))) / (samples - 1) * i

@@ -12,8 +12,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
 	"github.com/klauspost/compress/zstd"
@@ -479,5 +481,44 @@ func TestSeekTableIsBounded(t *testing.T) {
 	a := newArchive(nil, nil, c, ArchiveOptions{}, newWorkroom(c))
 	if a.openSeekable(bytes.NewReader(b), int64(len(b)), nil) != nil {
 		t.Error("it is used as it is")
+	}
+}
+
+// A copy is of one state of the file, and so is one of a file in a container:
+// that somebody rewrote it and set its time back is seen.
+func TestCopyRewrittenUnseen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells when a file was changed last")
+	}
+	content := make([]byte, 6<<20)
+	rand.NewChaCha8([32]byte{}).Read(content)
+	copy(content, "REC")
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := z.EncodeAll(content, nil) // it is stored: one byte more or less changes no other
+	dir, disk := t.TempDir(), t.TempDir()
+	files := map[string][]byte{"a.rec.zst": packed, "b.tar": packTar(t, entry{"c.rec.zst", string(packed)})}
+	bodies := map[string]string{}
+	for round := range 2 {
+		for name, b := range files {
+			if round == 1 {
+				b[2<<20] ^= 1 // none of the samples in the name of the copy
+			}
+			write(t, dir, name, string(b))
+			if err := os.Chtimes(filepath.Join(dir, name), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root := newArchiveIn(t, dir, disk, 1<<30)
+		for _, name := range []string{"a.rec.zst", "b.tar/c.rec.zst"} {
+			got, err := read(t, root, name+"/body")
+			if err != nil || len(got) != len(content)-3 || got == bodies[name] {
+				t.Errorf("%s: %d bytes, %v, or those it had before", name, len(got), err)
+			}
+			bodies[name] = got
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }

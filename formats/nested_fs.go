@@ -45,15 +45,15 @@ func (m *memberFS) Open(name string) (iofs.File, error) {
 	}
 	switch f.at(f.i).kind {
 	case dirMember:
-		return &memberDir{found: f}, nil
+		return &memberDir{found: f, v: m.key.v}, nil
 	case linkMember:
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
 	}
-	r, err := m.key.c.open(m.a, f.src, f.members, *f.at(f.i))
+	r, err := m.key.c.open(m.a, f.src, m.key.v, f.members, *f.at(f.i))
 	if err != nil {
 		return nil, err
 	}
-	info := f.info()
+	info := f.info(m.key.v)
 	return memberFile{io.NewSectionReader(r, 0, info.size), info}, nil
 }
 
@@ -63,7 +63,7 @@ func (m *memberFS) Lstat(name string) (iofs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.info(), nil
+	return f.info(m.key.v), nil
 }
 
 // ReadLink implements io/fs.ReadLinkFS.
@@ -78,10 +78,10 @@ func (m *memberFS) ReadLink(name string) (string, error) {
 	return f.target(f.i), nil
 }
 
-// info returns the FileInfo of a member.
-func (f found) info() *memberInfo {
+// info returns the FileInfo of a member of a container of version v.
+func (f found) info(v version) *memberInfo {
 	m := f.at(f.i)
-	info := &memberInfo{name: string(f.name(f.i)), modified: m.modified(), mode: m.mode()}
+	info := &memberInfo{name: string(f.name(f.i)), modified: m.modified(), mode: m.mode(), changed: v.changed}
 	if info.mode == 0 {
 		info.size = m.size
 	}
@@ -104,6 +104,7 @@ type memberInfo struct {
 	size     int64
 	modified time.Time
 	mode     iofs.FileMode
+	changed  int64 // of the container
 }
 
 func (i *memberInfo) Name() string                 { return i.name }
@@ -113,6 +114,7 @@ func (i *memberInfo) Type() iofs.FileMode          { return i.mode.Type() }
 func (i *memberInfo) ModTime() time.Time           { return i.modified }
 func (i *memberInfo) IsDir() bool                  { return i.mode.IsDir() }
 func (i *memberInfo) Sys() any                     { return immutable{} }
+func (i *memberInfo) inode() inode                 { return inode{changed: i.changed} }
 func (i *memberInfo) Info() (iofs.FileInfo, error) { return i, nil }
 
 // immutable is the Sys of a file that cannot change while it is open.
@@ -128,24 +130,25 @@ func (f memberFile) Close() error                 { return nil }
 
 type memberDir struct {
 	found
+	v    version // of the container
 	next int
 }
 
-func (d *memberDir) Stat() (iofs.FileInfo, error) { return d.info(), nil }
+func (d *memberDir) Stat() (iofs.FileInfo, error) { return d.info(d.v), nil }
 func (d *memberDir) Close() error                 { return nil }
 func (d *memberDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 
 func (d *memberDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 	all := d.in(d.i)
-	return nextEntries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.listed, all[i]}.info() })
+	return nextEntries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.listed, all[i]}.info(d.v) })
 }
 
 var _ iofs.ReadDirFile = (*memberDir)(nil)
 
 // expand returns a reader of a member that is stored in another form than
-// its own: size bytes that c makes of stored ones.
-func (a *archive) expand(c compression, stored *io.SectionReader, size int64, modified time.Time) (io.ReaderAt, error) {
-	v := version{size: stored.Size(), sec: modified.Unix(), nsec: modified.Nanosecond()}
+// its own: size bytes that c makes of stored ones, in a container of version v.
+func (a *archive) expand(c compression, stored *io.SectionReader, size int64, v version) (io.ReaderAt, error) {
+	v.size = stored.Size()
 	u, err := a.newUnpacked(c, stored, v)
 	if err != nil {
 		return nil, err

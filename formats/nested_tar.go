@@ -64,10 +64,10 @@ func addTar(l *lister, h *tar.Header, section *tarSection) error {
 }
 
 // openTarMember returns a reader of a file in a tar.
-func openTarMember(a *archive, src Source, _ *members, f member) (io.ReaderAt, error) {
+func openTarMember(a *archive, src Source, v version, _ *members, f member) (io.ReaderAt, error) {
 	if f.kind == sparseMember {
 		rest := io.NewSectionReader(src, f.at, src.Size-f.at)
-		return a.expand(sparse, rest, f.size, f.modified())
+		return a.expand(sparse, rest, f.size, v)
 	}
 	return io.NewSectionReader(src, f.at, f.size), nil
 }

@@ -85,7 +85,7 @@ func (a *archive) zipLink(src Source, z zipFile) (string, error) {
 	if z.UncompressedSize64 == 0 || z.UncompressedSize64 > maxMemberPath {
 		return "", ErrCorrupt
 	}
-	content, err := a.openZipFile(src, z)
+	content, err := a.openZipFile(src, version{}, z)
 	if err != nil {
 		return "", err
 	}
@@ -97,12 +97,12 @@ func (a *archive) zipLink(src Source, z zipFile) (string, error) {
 }
 
 // openZipMember returns a reader of a file in a zip.
-func openZipMember(a *archive, src Source, m *members, f member) (io.ReaderAt, error) {
+func openZipMember(a *archive, src Source, v version, m *members, f member) (io.ReaderAt, error) {
 	z, err := readZipEntry(io.NewSectionReader(src, f.at, src.Size-f.at), m.base)
 	if err != nil {
 		return nil, &Error{"zip", f.at, err}
 	}
-	return a.openZipFile(src, z)
+	return a.openZipFile(src, v, z)
 }
 
 const zipEncrypted = 1 // flag
@@ -117,7 +117,7 @@ var zipMethods = map[uint16]compression{
 	95: {name: "xz", window: maxXZDictionary, open: openXZ},
 }
 
-func (a *archive) openZipFile(src Source, z zipFile) (io.ReaderAt, error) {
+func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, error) {
 	method, known := zipMethods[z.Method]
 	switch {
 	case z.Flags&zipEncrypted != 0:
@@ -141,7 +141,7 @@ func (a *archive) openZipFile(src Source, z zipFile) (io.ReaderAt, error) {
 		out, done, err := method.open(in, window)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
 	}}
-	return a.expand(checked, stored, int64(z.UncompressedSize64), z.Modified)
+	return a.expand(checked, stored, int64(z.UncompressedSize64), v)
 }
 
 // A checkedReader compares what it read with a checksum at the end.
