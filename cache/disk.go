@@ -36,7 +36,7 @@ type Disk struct {
 	used    int64     // bytes in the directory, as far as this process knows
 	written int64     // bytes since used was counted
 	pause   time.Time // nothing is written before
-	warned  bool
+	failure error     // the first of those that keep it from being written
 }
 
 const (
@@ -277,12 +277,19 @@ func (d *Disk) prepare() error {
 	return nil
 }
 
+// Err returns why something could not be written, nil if everything could be.
+func (d *Disk) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failure
+}
+
 // failed notes that writing does not work at present. The caller holds mu.
 func (d *Disk) failed(err error) {
 	d.pause = time.Now().Add(pauseFor)
 	d.ready = false
-	if !d.warned {
-		d.warned = true
+	if d.failure == nil {
+		d.failure = err
 		d.log.Warn("the disk cache cannot be written; going on without", "path", d.dir, "err", err)
 	}
 }

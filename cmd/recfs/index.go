@@ -25,6 +25,9 @@ func indexCommand(flags *pflag.FlagSet) runFunc {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if disk := a.options.Disk; disk != nil && disk.Err() != nil {
+			return fmt.Errorf("the indexes could not be kept: %w", disk.Err())
+		}
 		return x.result()
 	})
 }
