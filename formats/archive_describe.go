@@ -34,8 +34,9 @@ func Summarize(ctx context.Context, dir nodes.Dir) (Summary, error) {
 	if !ok {
 		return Summary{}, errors.ErrUnsupported
 	}
-	var s Summary
-	return s, s.fill(ctx, r, r.format().TickLength)
+	s := Summary{Players: []string{}}
+	err := s.fill(ctx, r, r.format().TickLength)
+	return s, err
 }
 
 func shownRecording(ctx context.Context, dir nodes.Dir) (recording, bool) {

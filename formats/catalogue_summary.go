@@ -43,7 +43,8 @@ func (a *archive) loadDigest(ctx context.Context, k recordingKey) (digest, int64
 		return digest{}, 0, err
 	}
 	d := digest{Version: []byte(k.versionKey())}
-	return d, digestCost, d.Summary.fill(ctx, dir, a.list[k.format].TickLength)
+	err = d.Summary.fill(ctx, dir, a.list[k.format].TickLength)
+	return d, digestCost, err
 }
 
 func encodeDigest(d digest) []byte {
@@ -253,7 +254,8 @@ func document(ctx context.Context, dir nodes.Dir, name string) (object, error) {
 		return nil, err
 	}
 	var o object
-	return o, json.Unmarshal(b, &o)
+	err = json.Unmarshal(b, &o)
+	return o, err
 }
 
 // get returns the value of the first of the keys whose value is of type T.
