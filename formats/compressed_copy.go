@@ -219,7 +219,8 @@ func readNote(r io.Reader) (n note, err error) {
 	if size < 0 || size > int64(len(tail)-noteHead) {
 		return n, errors.New("wrong length")
 	}
-	return n, json.Unmarshal(tail[noteHead:][:size], &n)
+	err = json.Unmarshal(tail[noteHead:][:size], &n)
+	return n, err
 }
 
 // maxFrames is how many frames a seekable zstd file may have: the table of
