@@ -3,7 +3,6 @@ package formats
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
 	"context"
 	"errors"
 	"fmt"
@@ -23,19 +22,20 @@ type compression struct {
 	name   string
 	magic  string
 	open   opener
-	window int64  // how much a decoder may have to remember; 0: it needs no memory to speak of
+	first  int64  // how much a decoder has to remember at least
+	window int64  // and at most; 0: it needs no memory to speak of
 	stream string // what open makes of the same bytes, if that is not always the same
 }
 
 // An opener begins to decompress. What needs a larger window than the given
 // one is an error that needsWindow knows.
-type opener func(r io.Reader, window int64) (out io.Reader, done func(sound bool), err error)
+type opener func(r *bufio.Reader, window int64) (out io.Reader, done func(sound bool), err error)
 
 var compressions = []compression{
-	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, window: maxXZDictionary},
-	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, window: maxZstdWindow},
-	{name: "gzip", magic: "\x1f\x8b", open: openGzip, window: deflateWindow},
-	{name: "bzip2", magic: "BZh", open: openBzip2, window: bzip2Window},
+	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, first: firstWindow, window: maxXZDictionary},
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, first: firstWindow, window: maxZstdWindow},
+	{name: "gzip", magic: "\x1f\x8b", open: openGzip, first: deflateWindow, window: deflateWindow},
+	{name: "bzip2", magic: "BZh", open: openBzip2, first: bzip2First, window: bzip2Window},
 }
 
 // compressionOf tells by the first bytes how a file is compressed.
@@ -55,10 +55,9 @@ const (
 	maxXZDictionary = 64 << 20
 	maxZstdWindow   = 128 << 20
 	deflateWindow   = 64 << 10
-	bzip2Window     = 4 << 20
 
-	// firstWindow is what a decoder has at least, and what those that are used
-	// again have. A stream that asks for more gets windowStep times as much.
+	// firstWindow is what a decoder of xz or zstd has at least, and what those
+	// that are used again have. A stream that asks for more gets windowStep times as much.
 	firstWindow = 2 << 20
 	windowStep  = 8
 
@@ -78,14 +77,14 @@ type stepReader struct{ r io.Reader }
 
 func (s stepReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), xzStep)]) }
 
-func openXZ(r io.Reader, window int64) (io.Reader, func(bool), error) {
-	r = stepReader{r}
+func openXZ(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+	in := stepReader{r}
 	x, ok := xzReaders.Get().(*xz.Reader)
 	var err error
 	if ok && window == firstWindow {
-		err = x.Reset(r)
+		err = x.Reset(in)
 	} else {
-		x, err = xz.NewReader(r, uint32(window))
+		x, err = xz.NewReader(in, uint32(window))
 	}
 	return x, func(sound bool) {
 		if sound && window == firstWindow {
@@ -94,7 +93,7 @@ func openXZ(r io.Reader, window int64) (io.Reader, func(bool), error) {
 	}, err
 }
 
-func openZstd(r io.Reader, window int64) (io.Reader, func(bool), error) {
+func openZstd(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	z, ok := zstdReaders.Get().(*zstd.Decoder)
 	var err error
 	if ok && window == firstWindow {
@@ -109,7 +108,7 @@ func openZstd(r io.Reader, window int64) (io.Reader, func(bool), error) {
 	}, err
 }
 
-func openGzip(r io.Reader, _ int64) (io.Reader, func(bool), error) {
+func openGzip(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 	g, ok := gzipReaders.Get().(*gzip.Reader)
 	var err error
 	if ok {
@@ -124,13 +123,10 @@ func openGzip(r io.Reader, _ int64) (io.Reader, func(bool), error) {
 	}, err
 }
 
-func openBzip2(r io.Reader, _ int64) (io.Reader, func(bool), error) {
-	return bzip2.NewReader(r), func(bool) {}, nil
-}
-
 // needsWindow tells whether decoding stopped because the window is too small.
 func needsWindow(err error) bool {
-	return errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded)
+	return errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) ||
+		errors.Is(err, errBzip2Window)
 }
 
 // A damage says where a compressed stream stopped to make sense. All that
@@ -265,7 +261,7 @@ func (d *decoder) firstWindow() int64 {
 	if b, _ := d.in.Peek(zstd.HeaderMaxSize); h.Decode(b) != nil {
 		h.WindowSize = 0
 	}
-	return min(max(int64(h.WindowSize), firstWindow), d.c.window)
+	return min(max(int64(h.WindowSize), d.c.first), d.c.window)
 }
 
 // cost is how much memory an open decoder takes.

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"archive/tar"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func isSparse(h *tar.Header) bool {
 
 // sparse makes the one member of a tar, with its holes. It must not wait for
 // memory: who waits for it may hold some at the depth of the tar.
-var sparse = compression{name: "sparse tar", open: func(r io.Reader, _ int64) (io.Reader, func(bool), error) {
+var sparse = compression{name: "sparse tar", open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 	t := tar.NewReader(r)
 	_, err := t.Next()
 	return t, func(bool) {}, err

@@ -109,12 +109,12 @@ const zipEncrypted = 1 // flag
 
 // zipMethods are the ways to compress a member.
 var zipMethods = map[uint16]compression{
-	zip.Deflate: {name: "deflate", window: deflateWindow, open: func(r io.Reader, _ int64) (io.Reader, func(bool), error) {
+	zip.Deflate: {name: "deflate", first: deflateWindow, window: deflateWindow, open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 		return flate.NewReader(r), func(bool) {}, nil
 	}},
-	12: {name: "bzip2", window: bzip2Window, open: openBzip2},
-	93: {name: "zstd", window: maxZstdWindow, open: openZstd},
-	95: {name: "xz", window: maxXZDictionary, open: openXZ},
+	12: {name: "bzip2", first: bzip2First, window: bzip2Window, open: openBzip2},
+	93: {name: "zstd", first: firstWindow, window: maxZstdWindow, open: openZstd},
+	95: {name: "xz", first: firstWindow, window: maxXZDictionary, open: openXZ},
 }
 
 func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, error) {
@@ -137,10 +137,12 @@ func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, er
 		return stored, nil
 	}
 	stream := fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
-	checked := compression{name: method.name, window: method.window, stream: stream, open: func(in io.Reader, window int64) (io.Reader, func(bool), error) {
+	checked := method
+	checked.stream = stream
+	checked.open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 		out, done, err := method.open(in, window)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
-	}}
+	}
 	return a.expand(checked, stored, int64(z.UncompressedSize64), v)
 }
 
