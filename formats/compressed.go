@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -32,8 +31,8 @@ type compression struct {
 type opener func(r *bufio.Reader, window int64) (out io.Reader, done func(sound bool), err error)
 
 var compressions = []compression{
-	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, first: firstWindow, window: maxXZDictionary},
-	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, first: firstWindow, window: maxZstdWindow},
+	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, first: xzFirst, window: maxXZDictionary},
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, first: zstdFirst, window: maxZstdWindow},
 	{name: "gzip", magic: "\x1f\x8b", open: openGzip, first: deflateWindow, window: deflateWindow},
 	{name: "bzip2", magic: "BZh", open: openBzip2, first: bzip2First, window: bzip2Window},
 }
@@ -56,14 +55,12 @@ const (
 	maxZstdWindow   = 128 << 20
 	deflateWindow   = 64 << 10
 
-	// firstWindow is what a decoder of xz or zstd has at least, and what those
-	// that are used again have. A stream that asks for more gets windowStep times as much.
-	firstWindow = 2 << 20
-	windowStep  = 8
-
-	// largeWindow: from here on a window is too much to be left to the garbage
-	// collector, which would hear of it when the next one is there already.
-	largeWindow = 16 << 20
+	// xzFirst and zstdFirst are what a decoder has at least, and what those that
+	// are used again have: enough for what xz -6 and zstd -3 make. A stream that
+	// asks for more gets windowStep times as much.
+	xzFirst    = 8 << 20
+	zstdFirst  = 2 << 20
+	windowStep = 8
 )
 
 var xzReaders, zstdReaders, gzipReaders sync.Pool
@@ -81,13 +78,13 @@ func openXZ(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	in := stepReader{r}
 	x, ok := xzReaders.Get().(*xz.Reader)
 	var err error
-	if ok && window == firstWindow {
+	if ok && window == xzFirst {
 		err = x.Reset(in)
 	} else {
 		x, err = xz.NewReader(in, uint32(window))
 	}
 	return x, func(sound bool) {
-		if sound && window == firstWindow {
+		if sound && window == xzFirst {
 			xzReaders.Put(x)
 		}
 	}, err
@@ -96,13 +93,13 @@ func openXZ(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 func openZstd(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	z, ok := zstdReaders.Get().(*zstd.Decoder)
 	var err error
-	if ok && window == firstWindow {
+	if ok && window == zstdFirst {
 		err = z.Reset(r)
 	} else {
 		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 	}
 	return z, func(sound bool) {
-		if sound && window == firstWindow && z.Reset(nil) == nil {
+		if sound && window == zstdFirst && z.Reset(nil) == nil {
 			zstdReaders.Put(z)
 		}
 	}, err
@@ -305,8 +302,8 @@ func (d *decoder) close(sound bool) {
 	if d.r != nil {
 		d.done(sound)
 		d.r, d.done = nil, nil
-		if d.window >= largeWindow {
-			runtime.GC()
+		if d.window > d.c.first {
+			d.work.drop(d.window)
 		}
 		d.work.release(d.depth, d.cost())
 	}

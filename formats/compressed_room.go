@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -15,6 +16,10 @@ const (
 	// decoderCost is what a decoder takes besides its window: its input, its
 	// tables, and the frame that it makes.
 	decoderCost = 1 << 20
+
+	// maxDropped is how much memory of windows is left to the garbage collector,
+	// which hears of the large ones when the next are there already.
+	maxDropped = 64 << 20
 
 	// restTime is how long a decoder that others wait for stays without a read.
 	restTime = 2 * time.Second
@@ -38,6 +43,7 @@ type workroom struct {
 	used    int64
 	depths  [maxDepth + 1]int64 // used at each
 	freed   chan struct{}       // closed when used has become less
+	dropped int64               // since the last collection
 	resting map[*unpacked]time.Time
 }
 
@@ -98,6 +104,20 @@ func (w *workroom) release(depth int, n int64) {
 	w.add(depth, -n)
 	close(w.freed)
 	w.freed = make(chan struct{})
+}
+
+// drop notes that a window of n bytes is not used again, before it is released.
+func (w *workroom) drop(n int64) {
+	w.mu.Lock()
+	w.dropped += n
+	collect := w.dropped >= maxDropped
+	if collect {
+		w.dropped = 0
+	}
+	w.mu.Unlock()
+	if collect {
+		runtime.GC()
+	}
 }
 
 // add changes what is used. The caller holds mu.

@@ -113,8 +113,8 @@ var zipMethods = map[uint16]compression{
 		return flate.NewReader(r), func(bool) {}, nil
 	}},
 	12: {name: "bzip2", first: bzip2First, window: bzip2Window, open: openBzip2},
-	93: {name: "zstd", first: firstWindow, window: maxZstdWindow, open: openZstd},
-	95: {name: "xz", first: firstWindow, window: maxXZDictionary, open: openXZ},
+	93: {name: "zstd", first: zstdFirst, window: maxZstdWindow, open: openZstd},
+	95: {name: "xz", first: xzFirst, window: maxXZDictionary, open: openXZ},
 }
 
 func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, error) {
