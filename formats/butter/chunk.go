@@ -177,7 +177,8 @@ func sizeOf(f *echovr.Frame) int64 {
 // starting a new file, under the one that fits (sheet 11).
 func (r *Reader) decode(n int, data []byte, whole bool, from carry) *chunk {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
-	c := decodeChunk(r.Layout, kind, r.users, data, from, r.Header.Interval)
+	u := newUsers(r.Header.Players)
+	c := decodeChunk(r.Layout, kind, u, data, from, r.Header.Interval)
 	if c.failed == nil || !whole {
 		return c
 	}
@@ -185,7 +186,7 @@ func (r *Reader) decode(n int, data []byte, whole bool, from carry) *chunk {
 		if k == kind {
 			continue
 		}
-		if o := decodeChunk(r.Layout, k, r.users, data, from, r.Header.Interval); o.whole(r.Header.Interval, last) && !o.badRef {
+		if o := decodeChunk(r.Layout, k, u, data, from, r.Header.Interval); o.whole(r.Header.Interval, last) && !o.badRef {
 			return o
 		}
 	}

@@ -13,7 +13,6 @@ type Reader struct {
 	Layout *layout
 	r      io.ReaderAt
 	size   int64
-	users  *users
 
 	maxChunk int64 // decompressed, and read of what is stored
 }
@@ -30,7 +29,7 @@ func NewReader(r io.ReaderAt, size, maxChunk int64) (*Reader, error) {
 	if maxChunk == 0 {
 		maxChunk = defaultMaxChunk
 	}
-	d := &Reader{Header: h, r: r, size: size, users: newUsers(h.Players), maxChunk: maxChunk}
+	d := &Reader{Header: h, r: r, size: size, maxChunk: maxChunk}
 	return d, d.chooseLayout()
 }
 
@@ -48,7 +47,7 @@ func (r *Reader) chooseLayout() error {
 	if len(candidates) == 1 || r.Header.Compression > zstdLast {
 		return nil
 	}
-	furthest := 0
+	u, furthest := newUsers(r.Header.Players), 0
 	for n := range min(len(r.Header.Chunks), probed) {
 		data, damaged, err := r.chunkBytes(n)
 		if err != nil {
@@ -56,7 +55,7 @@ func (r *Reader) chooseLayout() error {
 		}
 		var sound *layout
 		for _, l := range candidates {
-			c := decodeChunk(l, r.Header.kind(), r.users, data, carry{}, r.Header.Interval)
+			c := decodeChunk(l, r.Header.kind(), u, data, carry{}, r.Header.Interval)
 			if damaged == nil && c.whole(r.Header.Interval, n == len(r.Header.Chunks)-1) && !c.badRef {
 				if c.near() {
 					r.Layout = l

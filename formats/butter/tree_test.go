@@ -213,7 +213,7 @@ func TestBombs(t *testing.T) {
 	w.compression = gzipped
 	w.layout = layoutV1
 	r := openBytes(t, w.file())
-	c := decodeChunk(r.Layout, combat, r.users, chunk, carry{}, r.Header.Interval)
+	c := decodeChunk(r.Layout, combat, newUsers(r.Header.Players), chunk, carry{}, r.Header.Interval)
 	if c.failed == nil || !strings.Contains(c.failed.Error(), "more than") {
 		t.Errorf("%d frames of 765 players: %v", c.count, c.failed)
 	}

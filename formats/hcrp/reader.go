@@ -99,11 +99,12 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 	if err := readFull(r.file, head, 0); err != nil {
 		return err
 	}
-	h, err := parseHeader(head)
+	r.head = slices.Clone(head[:min(len(head), headerSize)])
+	h, err := parseHeader(r.head)
 	if err != nil {
 		return err
 	}
-	r.Header, r.head = h, slices.Clone(head[:headerSize])
+	r.Header = h
 	var problems problemList
 	if err := r.checkMetadata(head, &problems); err != nil {
 		return err
@@ -127,10 +128,11 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 	return nil
 }
 
-// part returns n bytes at off, from head if they are there.
+// part returns n bytes at off, from head if they are there. They may be kept:
+// they are not part of it.
 func (r *Reader) part(head []byte, off, n int64) ([]byte, error) {
 	if off+n <= int64(len(head)) {
-		return head[off : off+n], nil
+		return slices.Clone(head[off : off+n]), nil
 	}
 	b := make([]byte, n)
 	return b, readFull(r.file, b, off)
