@@ -43,12 +43,16 @@ type value struct {
 	cost uint32
 }
 
+// valuesOf is how much of a budget values may take. The rest is for the
+// garbage collector, which would never stop if they filled what it has.
+func valuesOf(budget int64) int64 { return budget / 4 * 3 }
+
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
 	c := &Cache{budget: budget, disk: disk}
 	c.store = otter.Must(&otter.Options[key, value]{
-		MaximumWeight: weight(budget),
+		MaximumWeight: weight(valuesOf(budget)),
 		Weigher:       func(_ key, v value) uint32 { return v.cost },
 		// Evict at once: behind a busy processor a goroutine may run
 		// dozens of megabytes late.

@@ -30,5 +30,5 @@ func (c *Cache) take(n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.taken += n
-	c.store.SetMaximum(weight(max(c.budget-c.taken, c.budget/4)))
+	c.store.SetMaximum(weight(max(valuesOf(c.budget)-c.taken, c.budget/4)))
 }
