@@ -92,6 +92,17 @@ func newCache(t testing.TB) *cache.Cache {
 	return c
 }
 
+// openLocal opens a directory until the test ends.
+func openLocal(t testing.TB, dir string) *Local {
+	t.Helper()
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	return fsys
+}
+
 // mount returns the archive of a new directory with the given files; names
 // that end in / are directories, contents that begin with -> links.
 func mount(t testing.TB, files map[string]string, opt ArchiveOptions) (dir string, root nodes.Dir) {
@@ -100,12 +111,7 @@ func mount(t testing.TB, files map[string]string, opt ArchiveOptions) (dir strin
 	for name, content := range files {
 		write(t, dir, name, content)
 	}
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { fsys.Close() })
-	return dir, Archive(fsys, testFormats, newCache(t), opt)
+	return dir, Archive(openLocal(t, dir), testFormats, newCache(t), opt)
 }
 
 func write(t testing.TB, dir, name, content string) {
@@ -237,11 +243,7 @@ func TestArchiveFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "sub/one", "RECone")
 	write(t, dir, "sub/two", "nothing")
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fsys.Close()
+	fsys := openLocal(t, dir)
 	root, err := ArchiveFile(fsys, "sub/one", testFormats, newCache(t), ArchiveOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -260,11 +262,7 @@ func TestArchiveFile(t *testing.T) {
 func TestArchiveFileKeepsItsValues(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one", "RECone")
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fsys.Close()
+	fsys := openLocal(t, dir)
 	nested := rec
 	nested.Open = func(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
@@ -321,11 +319,7 @@ func TestArchiveOfOneInSegments(t *testing.T) {
 		return nodes.List(nodes.Entry{Name: src.Name, File: nodes.Bytes(nil)}), nil
 	}
 	write(t, dir, "run/first.part", "1")
-	fsys, err := OpenLocal(filepath.Join(dir, "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fsys.Close()
+	fsys := openLocal(t, filepath.Join(dir, "run"))
 	root := Archive(fsys, []Format{named}, newCache(t), ArchiveOptions{})
 	wantTree(t, show(t, root), map[string]string{"./": "", "run": ""})
 }

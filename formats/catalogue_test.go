@@ -70,11 +70,7 @@ func TestCatalogue(t *testing.T) {
 	}
 	var opens, scans atomic.Int64
 	open := func() nodes.Dir {
-		fsys, err := OpenLocal(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { fsys.Close() })
+		fsys := openLocal(t, dir)
 		disk := cache.NewDisk(store, 1<<20, nil)
 		c := cache.New(1<<20, disk)
 		t.Cleanup(c.Close)
@@ -215,11 +211,7 @@ func TestSummariesBelow(t *testing.T) {
 	write(t, dir, "a.log", "LOG one")
 	write(t, dir, "sub/b.log", "LOG two")
 	write(t, dir, "sub/in.tar", string(packTar(t, entry{"d/x.log", "LOG three"})))
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fsys.Close()
+	fsys := openLocal(t, dir)
 	var opens, scans atomic.Int64
 	list, opt := []Format{logged(&opens, &scans)}, ArchiveOptions{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}
 	root := Archive(fsys, list, newCache(t), opt)
@@ -273,11 +265,7 @@ func TestCatalogueTellsUnreadable(t *testing.T) {
 	write(t, dir, "c.tar", string(packTar(t, entry{"y.log", "LOG three"})))
 	write(t, dir, "d.log.gz", "neither compressed nor a recording")
 	write(t, dir, "e.log", "LOG four")
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fsys.Close()
+	fsys := openLocal(t, dir)
 	known := func(store, refused string) (got []string) {
 		var opens, scans atomic.Int64
 		root := Archive(locked{fsys, refused}, []Format{logged(&opens, &scans)}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
@@ -332,11 +320,7 @@ func TestCatalogueOfUnreadable(t *testing.T) {
 	format := logged(&opens, &scans)
 	format.MatchNamed = nil
 	for _, refused := range []string{"b.log", ""} {
-		fsys, err := OpenLocal(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer fsys.Close()
+		fsys := openLocal(t, dir)
 		root := Archive(locked{fsys, refused}, []Format{format}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
 		n := 0
 		for s, err := range Summaries(t.Context(), root) {
@@ -358,11 +342,7 @@ func TestCatalogueOfIndexedNested(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
 	write(t, dir, "sub/a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fsys.Close()
+	fsys := openLocal(t, dir)
 	disk := cache.NewDisk(t.TempDir(), 1<<20, nil)
 	c := cache.New(1<<20, disk)
 	defer c.Close()
@@ -398,11 +378,7 @@ func TestCatalogueOfNested(t *testing.T) {
 	var opens, scans atomic.Int64
 	for _, want := range []int64{2, 0} {
 		opens.Store(0)
-		fsys, err := OpenLocal(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer fsys.Close()
+		fsys := openLocal(t, dir)
 		root := Archive(fsys, []Format{logged(&opens, &scans)}, newCache(t), ArchiveOptions{Disk: cache.NewDisk(store, 1<<20, nil)})
 		var paths []string
 		for s, err := range Summaries(t.Context(), root) {

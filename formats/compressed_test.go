@@ -149,20 +149,24 @@ func TestCompressedBroken(t *testing.T) {
 	}
 }
 
-// newArchiveIn returns an archive of dir with a disk cache in disk.
+// newArchiveIn returns an archive of dir with a disk cache in disk. In its
+// memory recordings from 1 MiB on are large.
 func newArchiveIn(t testing.TB, dir, disk string, limit int64) nodes.Dir {
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { fsys.Close() })
+	root, _ := newArchiveWith(t, dir, disk, limit, 4<<20)
+	return root
+}
+
+// newArchiveWith returns an archive of dir with limit bytes in disk, if there
+// is one, and budget bytes in memory.
+func newArchiveWith(t testing.TB, dir, disk string, limit, budget int64) (nodes.Dir, *cache.Cache) {
+	t.Helper()
 	opt := ArchiveOptions{}
 	if disk != "" {
 		opt.Disk = cache.NewDisk(disk, limit, nil)
 	}
-	c := cache.New(4<<20, nil) // small: recordings from 1 MiB on are large
+	c := cache.New(budget, nil)
 	t.Cleanup(c.Close)
-	return Archive(fsys, append([]Format{streaming}, testFormats...), c, opt)
+	return Archive(openLocal(t, dir), append([]Format{streaming}, testFormats...), c, opt), c
 }
 
 func copies(t *testing.T, disk string) (n int) {

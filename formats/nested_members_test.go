@@ -28,22 +28,6 @@ func manyEntries(n int) []entry {
 	return entries
 }
 
-// smallArchive is an archive of dir with a memory cache of the given size.
-func smallArchive(t *testing.T, dir, disk string, budget int64) (nodes.Dir, *cache.Cache) {
-	fsys, err := OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { fsys.Close() })
-	opt := ArchiveOptions{}
-	if disk != "" {
-		opt.Disk = cache.NewDisk(disk, 1<<30, nil)
-	}
-	c := cache.New(budget, nil)
-	t.Cleanup(c.Close)
-	return Archive(fsys, testFormats, c, opt), c
-}
-
 func TestNestedCost(t *testing.T) {
 	const n = 100_000
 	dir := t.TempDir()
@@ -51,7 +35,7 @@ func TestNestedCost(t *testing.T) {
 	write(t, dir, "a.tar", string(packTar(t, entries...)))
 	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
 	for _, name := range []string{"a.tar", "a.zip"} {
-		root, c := smallArchive(t, dir, "", 64<<20)
+		root, c := newArchiveWith(t, dir, "", 0, 64<<20)
 		held := heapSize()
 		if got, err := read(t, root, name+"/dir099/0099999-name"); got != "x" || err != nil {
 			t.Fatalf("%s: %q, %v", name, got, err)
@@ -79,7 +63,7 @@ func TestNestedEvicted(t *testing.T) {
 	for i := range 8 {
 		write(t, dir, fmt.Sprintf("%d.tar", i), string(packTar(t, manyEntries(n)...)))
 	}
-	root, c := smallArchive(t, dir, "", 1<<20)
+	root, c := newArchiveWith(t, dir, "", 0, 1<<20)
 	var held []nodes.Dir
 	for range 2 {
 		for i := range 8 {
@@ -109,7 +93,7 @@ func TestNestedLimit(t *testing.T) {
 	entries := manyEntries(20_000)
 	write(t, dir, "a.tar", string(packTar(t, entries...)))
 	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
-	root, _ := smallArchive(t, dir, "", 1<<20)
+	root, _ := newArchiveWith(t, dir, "", 0, 1<<20)
 	for _, name := range []string{"a.tar", "a.zip"} {
 		got, err := read(t, root, name+"/error.txt")
 		if err != nil || !strings.Contains(got, "it holds too many files") {
@@ -121,7 +105,7 @@ func TestNestedLimit(t *testing.T) {
 func TestNestedSaved(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
 	write(t, dir, "a.tar", string(packTar(t, append(manyEntries(2000), nestedEntries...)...)))
-	first, _ := smallArchive(t, dir, disk, 64<<20)
+	first, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	want := show(t, first)
 	a := first.(*top).a
 	info, err := a.lstat("a.tar")
@@ -132,7 +116,7 @@ func TestNestedSaved(t *testing.T) {
 	if a.savedList(k) == nil {
 		t.Fatal("the list was not saved")
 	}
-	second, _ := smallArchive(t, dir, disk, 64<<20)
+	second, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	wantTree(t, show(t, second), want)
 	k.v.nsec++
 	if a.savedList(k) != nil {
@@ -151,7 +135,7 @@ func TestNestedSavedInside(t *testing.T) {
 		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "outer.tar")); err != nil {
 			t.Fatal(err)
 		}
-		root, _ := smallArchive(t, dir, disk, 64<<20)
+		root, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 		if got, err := read(t, root, "outer.tar/inner.tar/"+name); got != "x" || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -161,7 +145,7 @@ func TestNestedSavedInside(t *testing.T) {
 func TestNestedWithoutCache(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.tar", string(packTar(t, manyEntries(10)...)))
-	root, _ := smallArchive(t, dir, "", 0)
+	root, _ := newArchiveWith(t, dir, "", 0, 0)
 	if got, err := read(t, root, "a.tar/dir000/0000001-name"); got != "x" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -169,7 +153,7 @@ func TestNestedWithoutCache(t *testing.T) {
 
 // The time for hard links that are one with nothing grows with their number.
 func TestDanglingHardLinks(t *testing.T) {
-	_, c := smallArchive(t, t.TempDir(), "", 1<<20)
+	_, c := newArchiveWith(t, t.TempDir(), "", 0, 1<<20)
 	l := newLister(time.Time{}, 1<<30, c.Room())
 	for range 200_000 {
 		if err := l.addHardLink("a", "a"); err != nil {
