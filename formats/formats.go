@@ -6,12 +6,10 @@ package formats
 
 import (
 	"context"
-	"encoding/hex"
 	"io"
 	iofs "io/fs"
 	"iter"
 	"time"
-	"unicode/utf8"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -97,11 +95,7 @@ type SourceInfo struct {
 
 // Info returns what header.json tells of the source.
 func (s Source) Info() SourceInfo {
-	info := SourceInfo{Name: s.Name, Size: s.Stored, Modified: s.ModTime.UTC().Format(time.RFC3339Nano)}
-	if !utf8.ValidString(s.Name) {
-		info.NameHex = hex.EncodeToString([]byte(s.Name))
-	}
-	return info
+	return SourceInfo{s.Name, hexOf(s.Name), s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
 }
 
 // RawFile returns the entry raw of a recording that is a file: its bytes as
