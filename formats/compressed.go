@@ -30,12 +30,14 @@ type compression struct {
 // one is an error that needsWindow knows.
 type opener func(r *bufio.Reader, window int64) (out io.Reader, done func(sound bool), err error)
 
-var compressions = []compression{
-	{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, first: xzFirst, window: maxXZDictionary},
-	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, first: zstdFirst, window: maxZstdWindow},
-	{name: "gzip", magic: "\x1f\x8b", open: openGzip, first: deflateWindow, window: deflateWindow},
-	{name: "bzip2", magic: "BZh", open: openBzip2, first: bzip2First, window: bzip2Window},
-}
+var (
+	inXZ    = compression{name: "xz", magic: "\xfd7zXZ\x00", open: openXZ, first: xzFirst, window: maxXZDictionary}
+	inZstd  = compression{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, first: zstdFirst, window: maxZstdWindow}
+	inGzip  = compression{name: "gzip", magic: "\x1f\x8b", open: openGzip, first: deflateWindow, window: deflateWindow}
+	inBzip2 = compression{name: "bzip2", magic: "BZh", open: openBzip2, first: bzip2First, window: bzip2Window}
+
+	compressions = []compression{inXZ, inZstd, inGzip, inBzip2}
+)
 
 // compressionOf tells by the first bytes how a file is compressed.
 func compressionOf(head []byte) (compression, bool) {
@@ -45,7 +47,7 @@ func compressionOf(head []byte) (compression, bool) {
 		}
 	}
 	if len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18" { // a skippable frame
-		return compressions[1], true
+		return inZstd, true
 	}
 	return compression{}, false
 }

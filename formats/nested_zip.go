@@ -112,9 +112,9 @@ var zipMethods = map[uint16]compression{
 	zip.Deflate: {name: "deflate", first: deflateWindow, window: deflateWindow, open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 		return flate.NewReader(r), func(bool) {}, nil
 	}},
-	12: {name: "bzip2", first: bzip2First, window: bzip2Window, open: openBzip2},
-	93: {name: "zstd", first: zstdFirst, window: maxZstdWindow, open: openZstd},
-	95: {name: "xz", first: xzFirst, window: maxXZDictionary, open: openXZ},
+	12: inBzip2,
+	93: inZstd,
+	95: inXZ,
 }
 
 func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, error) {
