@@ -1,6 +1,9 @@
 package formats
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // The headers of a tar stand all over it. So that the whole of a large one
 // need not be read each time, its list is kept in the disk cache: the version
@@ -44,9 +47,14 @@ func (a *archive) saveList(k nestedKey, m *members) {
 	}
 }
 
+// listHead returns what the list of a container of a version begins with.
+func listHead(version string) []byte {
+	return append([]byte{savedListVersion, byte(len(version))}, version...)
+}
+
 func encodeList(m *members, version string) []byte {
 	b := make([]byte, 0, m.cost()/2)
-	b = append(append(b, savedListVersion, byte(len(version))), version...)
+	b = append(b, listHead(version)...)
 	b = binary.AppendUvarint(b, uint64(m.len()))
 	var last member
 	for i := range uint32(m.len()) {
@@ -102,11 +110,11 @@ const savedMemberMin = 6 // bytes that a member takes at least
 // decodeList returns the list that encodeList made for a version; nil if the
 // bytes are of something else, or it takes more than limit bytes of memory.
 func decodeList(b []byte, version string, limit int64) *members {
-	head := string(append([]byte{savedListVersion, byte(len(version))}, version...))
-	if len(b) < len(head) || string(b[:len(head)]) != head {
+	list, ok := bytes.CutPrefix(b, listHead(version))
+	if !ok {
 		return nil
 	}
-	r := &listReader{b: b[len(head):]}
+	r := &listReader{b: list}
 	n := r.count(savedMemberMin)
 	if n == 0 || int64(len(b))+int64(n)*(memberSize+placeSize) > limit {
 		return nil
