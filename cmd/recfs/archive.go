@@ -171,6 +171,14 @@ func splitPath(name string) (source, inside string, err error) {
 	}
 }
 
+// linkTarget is what name leads to, if it is there.
+func linkTarget(name string) string {
+	if at, err := filepath.EvalSymlinks(name); err == nil {
+		return at
+	}
+	return name
+}
+
 // contains tells whether name is dir or lies in it.
 func contains(dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)

@@ -70,15 +70,11 @@ func checkTarget(name, target string) error {
 	if err != nil {
 		return notWritten(target, err)
 	}
-	real := filepath.Join(dir, filepath.Base(target))
-	if there, err := filepath.EvalSymlinks(real); err == nil {
-		real = there
-	}
 	source, err = filepath.Abs(source)
 	if err != nil {
 		return err
 	}
-	real, err = filepath.Abs(real)
+	real, err := filepath.Abs(linkTarget(filepath.Join(dir, filepath.Base(target))))
 	if err != nil {
 		return err
 	}

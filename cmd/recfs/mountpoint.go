@@ -62,19 +62,11 @@ func (f *archiveFlags) checkShown(dir string) error {
 		if name == "" {
 			continue
 		}
-		if at, err := filepath.Abs(name); err == nil && contains(target(dir), target(at)) {
+		if at, err := filepath.Abs(name); err == nil && contains(linkTarget(dir), linkTarget(at)) {
 			return fmt.Errorf("a mount on %s would hide %s, which recfs writes to", dir, name)
 		}
 	}
 	return nil
-}
-
-// target is what name leads to, if it is there.
-func target(name string) string {
-	if at, err := filepath.EvalSymlinks(name); err == nil {
-		return at
-	}
-	return name
 }
 
 // checkApart refuses a mount inside its own source and one that hides it: we would wait for ourselves.
@@ -83,7 +75,7 @@ func checkApart(source, dir string) error {
 	if err != nil {
 		return err
 	}
-	dir = target(dir)
+	dir = linkTarget(dir)
 	if contains(real, dir) || contains(dir, real) {
 		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
 	}
