@@ -2,7 +2,6 @@ package echovr
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -70,26 +69,10 @@ func (e *events) str(key, value string) {
 	e.buf = jsonenc.String(e.buf, value)
 }
 
-func (e *events) key(key string) { e.buf = appendKey(e.buf, key) }
-
-func appendKey(b []byte, key string) []byte {
-	b = append(b, ',', '"')
-	b = append(b, key...)
-	return append(b, '"', ':')
-}
-
-// appendName appends a member that holds the name of a player, and one with
-// its bytes if they are not UTF-8.
-func appendName(b []byte, key, name string) []byte {
-	b = jsonenc.String(appendKey(b, key), name)
-	if !utf8.ValidString(name) {
-		b = jsonenc.Hex(appendKey(b, key+"_hex"), []byte(name))
-	}
-	return b
-}
+func (e *events) key(key string) { e.buf = jsonenc.Key(e.buf, key) }
 
 func (e *events) who(p *Player) {
-	e.buf = appendName(e.buf, "name", p.Name)
+	e.buf = jsonenc.Text(e.buf, "name", p.Name)
 	e.key("userid")
 	e.buf = jsonenc.Int64(e.buf, p.UserID)
 	e.key("playerid")
@@ -202,8 +185,8 @@ func appendGoal(b []byte, f *Frame) []byte {
 	b = jsonenc.Int(b, s.Points)
 	b = append(b, `,"goal_type":`...)
 	b = jsonenc.String(b, s.GoalType)
-	b = appendName(b, "person_scored", s.Scorer)
-	b = appendName(b, "assist_scored", s.Assist)
+	b = jsonenc.Text(b, "person_scored", s.Scorer)
+	b = jsonenc.Text(b, "assist_scored", s.Assist)
 	b = append(b, `,"disc_speed":`...)
 	b = appendFloat(b, s.DiscSpeed)
 	b = append(b, `,"distance_thrown":`...)
@@ -253,7 +236,7 @@ func (e *events) rules(f *Frame) {
 		return
 	}
 	e.start("rules")
-	e.buf = appendName(e.buf, "rules_changed_by", f.Rules.By)
+	e.buf = jsonenc.Text(e.buf, "rules_changed_by", f.Rules.By)
 	e.key("rules_changed_at")
 	e.buf = jsonenc.Int64(e.buf, f.Rules.At)
 	e.end()

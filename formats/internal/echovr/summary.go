@@ -104,7 +104,7 @@ func (s *Summary) Scores(m *Match) any {
 }
 
 func (p *standing) json() []byte {
-	b := appendName(nil, "name", p.name)
+	b := jsonenc.Text(nil, "name", p.name)
 	b[0] = '{' // instead of its comma
 	b = append(b, `,"userid":`...)
 	b = jsonenc.Int64(b, p.id)

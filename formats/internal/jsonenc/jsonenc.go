@@ -133,10 +133,10 @@ func Key(dst []byte, key string) []byte {
 
 // Text appends a member with a string, as Key does, and behind it the member
 // key_hex with the exact bytes if they are not UTF-8.
-func Text(dst []byte, key string, s []byte) []byte {
+func Text[S ~string | ~[]byte](dst []byte, key string, s S) []byte {
 	dst = String(Key(dst, key), s)
-	if !utf8.Valid(s) {
-		dst = Hex(Key(dst, key+"_hex"), s)
+	if b := []byte(s); !utf8.Valid(b) {
+		dst = Hex(Key(dst, key+"_hex"), b)
 	}
 	return dst
 }
