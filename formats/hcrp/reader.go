@@ -128,11 +128,11 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 	return nil
 }
 
-// part returns n bytes at off, from head if they are there. They may be kept:
-// they are not part of it.
+// part returns n bytes at off, of head if they are there: whoever keeps some of
+// them keeps all of it.
 func (r *Reader) part(head []byte, off, n int64) ([]byte, error) {
 	if off+n <= int64(len(head)) {
-		return slices.Clone(head[off : off+n]), nil
+		return head[off : off+n], nil
 	}
 	b := make([]byte, n)
 	return b, readFull(r.file, b, off)
