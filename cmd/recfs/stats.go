@@ -75,9 +75,12 @@ func readStats(dir string) (mountStats, []byte, error) {
 // sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
 // ask recordings more than their files tell need it. Only of a mount of ours what is in .recfs is believed.
 func sourceOf(name string) string {
-	at, err := filepath.EvalSymlinks(name)
+	at, err := filepath.EvalSymlinks(name) // also where a ".." behind a link leads
 	if err == nil {
 		at, err = filepath.Abs(at)
+	}
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at) // $PWD may have links
 	}
 	if err != nil {
 		return name
