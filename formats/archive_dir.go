@@ -170,7 +170,7 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 		}
 		found, shown := a.follow(d, target)
 		if found == nil {
-			return nodes.Entry{Name: name, Time: info.ModTime(), Link: shown}, nil
+			return nodes.Entry{Name: name, Attr: nodes.Attr{Time: info.ModTime()}, Link: shown}, nil
 		}
 		at, info, hops = found.path, found.info, found.hops
 	}
@@ -186,7 +186,7 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 // dirEntry returns the entry of a directory: a folder, or a recording in
 // segments.
 func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
-	e := nodes.Entry{Name: name, Time: info.ModTime(), Dir: d}
+	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: info.ModTime()}, Dir: d}
 	format := a.dirFormat(d.path)
 	if format == noFormat {
 		return e, nil
@@ -242,7 +242,7 @@ func (a *archive) matchDir(format int, files []segment) bool {
 // fileEntry returns the entry of a regular file: a recording or the file.
 func (a *archive) fileEntry(ctx context.Context, at, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	v := versionOf(info)
-	e := nodes.Entry{Name: name, Time: info.ModTime()}
+	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: info.ModTime()}}
 	said := name
 	if _, _, ok := a.byName(name); !ok { // a link is what it points to
 		said = path.Base(at)

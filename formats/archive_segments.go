@@ -164,7 +164,7 @@ func (i segmentDirInfo) Sys() any            { return nil }
 func (s *segmentFS) raw() nodes.Dir {
 	var entries []nodes.Entry
 	for _, f := range s.files {
-		entries = append(entries, nodes.Entry{Name: f.name, Time: f.v.time(), File: nodes.Section(f.r, 0, f.v.size)})
+		entries = append(entries, nodes.Entry{Name: f.name, Attr: nodes.Attr{Time: f.v.time()}, File: nodes.Section(f.r, 0, f.v.size)})
 	}
 	return nodes.List(entries...)
 }

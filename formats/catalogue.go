@@ -98,7 +98,7 @@ func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
 	if a.lastLines == nil || !bytes.Equal(a.lastBytes, b) {
 		a.lastBytes, a.lastLines, a.lastTime = b, nodes.Bytes(b), time.Now()
 	}
-	return nodes.Entry{Name: CatalogueName, Time: a.lastTime, File: catalogueFile{a.lastLines}}, nil
+	return nodes.Entry{Name: CatalogueName, Attr: nodes.Attr{Time: a.lastTime}, File: catalogueFile{a.lastLines}}, nil
 }
 
 // A record is what the catalogue on disk has of a path.

@@ -159,15 +159,19 @@ func (i fileInfo) IsDir() bool         { return i.entry.Dir != nil }
 func (i fileInfo) Sys() any            { return nil }
 func (i fileInfo) String() string      { return iofs.FormatFileInfo(i) }
 
-// fileMode returns the type and the permissions of an entry.
+// fileMode returns the type and the permissions of an entry. Where these are
+// unknown, everybody may read.
 func fileMode(e nodes.Entry) iofs.FileMode {
+	kind := e.Type()
 	switch {
-	case e.Dir != nil:
-		return iofs.ModeDir | 0o555
-	case e.File != nil:
-		return 0o444
+	case kind == iofs.ModeSymlink:
+		return kind | 0o777
+	case e.Rights.Known:
+		return kind | e.Rights.Mode
+	case kind == iofs.ModeDir:
+		return kind | 0o555
 	}
-	return iofs.ModeSymlink | 0o777
+	return 0o444
 }
 
 // An openFile reads through the SectionReader.
@@ -220,10 +224,7 @@ func (d *openDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 		if err != nil {
 			return fail(list, err)
 		}
-		if e.Time.IsZero() {
-			e.Time = d.entry.Time
-		}
-		list = append(list, listed{d.fs, e})
+		list = append(list, listed{d.fs, e.Inherit(d.entry.Attr)})
 	}
 	if n > 0 && len(list) == 0 {
 		return nil, io.EOF

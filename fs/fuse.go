@@ -33,8 +33,8 @@ const (
 
 // A raw is the tree as a filesystem on the kernel's protocol.
 type raw struct {
-	fuse.RawFileSystem // answers ENOSYS to everything else
-	owner              fuse.Owner
+	fuse.RawFileSystem         // answers ENOSYS to everything else
+	uid, gid           *uint32 // see Options
 	umask              uint32
 	plus               ReadDirPlus
 	space              func() (total, free uint64)
@@ -50,14 +50,15 @@ type raw struct {
 func newRaw(root nodes.Dir, opt *Options) *raw {
 	r := &raw{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
-		owner:         opt.owner(),
+		uid:           opt.UID,
+		gid:           opt.GID,
 		umask:         uint32(opt.Umask.Perm()),
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
 	}
-	r.table = newTable(nodes.Entry{Time: opt.time(), Dir: root})
+	r.table = newTable(nodes.Entry{Attr: nodes.Attr{Time: opt.time(), Rights: nodes.Private(0o555)}, Dir: root})
 	return r
 }
 
@@ -232,6 +233,9 @@ func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.Attr
 	r.counters.requests[opGetattr].Add(1)
 	ctx := request(cancel)
 	it, err := r.item(ctx, in.NodeId)
+	if err == nil {
+		it.Attr, err = current(ctx, it.Entry)
+	}
 	if err != nil {
 		return r.fail(opGetattr, it.path, err)
 	}
@@ -244,6 +248,21 @@ func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.Attr
 	}
 	out.SetTimeout(r.setAttr(&out.Attr, it.Entry, it.ino, size))
 	return fuse.OK
+}
+
+// current returns the attributes of an entry as they are now. Those of a
+// volatile directory may change while a program is in it; one that is gone
+// has the last ones.
+func current(ctx context.Context, e nodes.Entry) (nodes.Attr, error) {
+	v, ok := e.Dir.(nodes.Volatile)
+	if !ok {
+		return e.Attr, nil
+	}
+	self, err := v.Lookup(ctx, ".")
+	if errors.Is(err, iofs.ErrNotExist) {
+		return e.Attr, nil
+	}
+	return self.Inherit(e.Attr).Attr, err
 }
 
 // readEmpty opens a file of size 0 for a reader (see the package documentation).
@@ -275,7 +294,7 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 		Blocks:  uint64(size+block-1) / block,
 		Mode:    typeBits(e.Type()) | uint32(fileMode(e).Perm())&^r.umask,
 		Nlink:   1,
-		Owner:   r.owner,
+		Owner:   r.owner(e.Rights),
 		Blksize: blockSize,
 	}
 	a.SetTimes(&e.Time, &e.Time, &e.Time)
@@ -286,6 +305,17 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 		return 0 // a reader must ask (see the package documentation)
 	}
 	return immutable
+}
+
+func (r *raw) owner(rights nodes.Rights) fuse.Owner {
+	owner := fuse.Owner{Uid: rights.UID, Gid: rights.GID}
+	if r.uid != nil {
+		owner.Uid = *r.uid
+	}
+	if r.gid != nil {
+		owner.Gid = *r.gid
+	}
+	return owner
 }
 
 func typeBits(kind iofs.FileMode) uint32 {

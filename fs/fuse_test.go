@@ -214,6 +214,58 @@ func TestOwnerAndMode(t *testing.T) {
 	}
 }
 
+// A recording has the rights of its source, and what is in it has those.
+func TestRights(t *testing.T) {
+	rec := sampleRecording(1)
+	rec.Rights = nodes.NewRights(0o640, 5, 6).Searchable()
+	tool := nodes.Entry{Name: "tool", File: nodes.Bytes(nil)}
+	tool.Rights = nodes.NewRights(0o711, 7, 8)
+	live := newLiveDir(rec, tool)
+	k := newKernel(t, live, Options{Umask: 0o100})
+	for name, want := range map[string]fuse.Attr{
+		"a.recording":                     {Mode: 0o650, Owner: fuse.Owner{Uid: 5, Gid: 6}},
+		"a.recording/ticks":               {Mode: 0o650, Owner: fuse.Owner{Uid: 5, Gid: 6}},
+		"a.recording/ticks/00000000.json": {Mode: 0o640, Owner: fuse.Owner{Uid: 5, Gid: 6}},
+		"tool":                            {Mode: 0o611, Owner: fuse.Owner{Uid: 7, Gid: 8}},
+	} {
+		if a := k.walk(name).Attr; a.Owner != want.Owner || a.Mode&0o7777 != want.Mode {
+			t.Errorf("%s: %v %o, want %v %o", name, a.Owner, a.Mode, want.Owner, want.Mode)
+		}
+	}
+	old := k.walk("a.recording")
+	rec.Rights.Mode = 0o700
+	live.set(rec)
+	if closed := k.walk("a.recording"); closed.NodeId == old.NodeId || closed.Mode&0o777 != 0o600 {
+		t.Errorf("after chmod it is node %#x, mode %o; before node %#x", closed.NodeId, closed.Mode, old.NodeId)
+	}
+}
+
+// A program in a directory of the source learns of its new mode;
+// one that is gone keeps the last.
+func TestRightsOfVolatile(t *testing.T) {
+	live := newLiveDir()
+	k := newKernel(t, live, Options{})
+	for _, mode := range []uint32{0o700, 0o755} {
+		live.set(nodes.Entry{Name: ".", Attr: nodes.Attr{Rights: nodes.NewRights(iofs.FileMode(mode), 5, 6)}, Dir: live})
+		if a, status := k.getattr(rootID); status != fuse.OK || a.Mode&0o7777 != mode || a.Uid != 5 || !a.ModTime().Equal(sampleTime) {
+			t.Errorf("root: %v, %v, want mode %o", a, status, mode)
+		}
+	}
+	live.remove(".")
+	if _, status := k.getattr(rootID); status != fuse.OK {
+		t.Errorf("a root that is gone: %v", status)
+	}
+}
+
+// Only where others are let in does the kernel check their rights.
+func TestMountWords(t *testing.T) {
+	for allow, want := range map[bool]string{false: "ro", true: "ro,default_permissions"} {
+		if got := strings.Join((&Options{AllowOther: allow}).words(), ","); got != want {
+			t.Errorf("with AllowOther %v: %q, want %q", allow, got, want)
+		}
+	}
+}
+
 func TestLookupErrors(t *testing.T) {
 	k := newKernel(t, sampleTree(), Options{})
 	out, status := k.tryLookup(rootID, "missing")
@@ -386,7 +438,7 @@ func TestVolatile(t *testing.T) {
 	if _, status := k.tryLookup(rootID, "f"); status != fuse.ENOENT {
 		t.Errorf("a name that may appear: %v, want ENOENT, which is not kept", status)
 	}
-	live.set(nodes.Entry{Name: "f", Time: sampleTime, File: nodes.Bytes([]byte("old"))})
+	live.set(nodes.Entry{Name: "f", Attr: nodes.Attr{Time: sampleTime}, File: nodes.Bytes([]byte("old"))})
 	old := k.walk("f")
 	if old.EntryTimeout() != 0 || old.AttrTimeout() != time.Hour {
 		t.Errorf("timeouts %v, %v, want 0 for the name and an hour for the version", old.EntryTimeout(), old.AttrTimeout())
@@ -394,7 +446,7 @@ func TestVolatile(t *testing.T) {
 	if again := k.walk("f"); again.NodeId != old.NodeId || again.Generation != old.Generation {
 		t.Errorf("the same version has the ids %#x and %#x", old.NodeId, again.NodeId)
 	}
-	live.set(nodes.Entry{Name: "f", Time: sampleTime, File: nodes.Bytes([]byte("newer"))})
+	live.set(nodes.Entry{Name: "f", Attr: nodes.Attr{Time: sampleTime}, File: nodes.Bytes([]byte("newer"))})
 	newer := k.walk("f")
 	if newer.NodeId == old.NodeId || newer.Attr.Size != 5 || newer.Attr.Ino != old.Attr.Ino {
 		t.Errorf("the new version: %+v, the old: %+v", newer, old)
@@ -445,14 +497,14 @@ func TestEntryTimeout(t *testing.T) {
 
 func TestVolatileDirectoryKeepsItsNode(t *testing.T) {
 	sub := newLiveDir()
-	root := newLiveDir(nodes.Entry{Name: "sub", Time: sampleTime, Dir: sub})
+	root := newLiveDir(nodes.Entry{Name: "sub", Attr: nodes.Attr{Time: sampleTime}, Dir: sub})
 	k := newKernel(t, root, Options{})
 	first := k.walk("sub")
 	if first.AttrTimeout() != volatile || first.EntryTimeout() != volatile {
 		t.Errorf("a volatile directory is kept for %v, its attributes for %v", first.EntryTimeout(), first.AttrTimeout())
 	}
 	later := sampleTime.Add(time.Minute)
-	root.set(nodes.Entry{Name: "sub", Time: later, Dir: sub})
+	root.set(nodes.Entry{Name: "sub", Attr: nodes.Attr{Time: later}, Dir: sub})
 	second := k.walk("sub")
 	if second.NodeId != first.NodeId || !second.Attr.ModTime().Equal(later) {
 		t.Errorf("node %#x at %v, was %#x", second.NodeId, second.Attr.ModTime(), first.NodeId)

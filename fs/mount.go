@@ -70,7 +70,7 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	server, err := newServer(r, dir, &fuse.MountOptions{
 		Name:                    fsName,
 		FsName:                  opt.source(),
-		Options:                 []string{"ro", "default_permissions"},
+		Options:                 opt.words(),
 		AllowOther:              opt.AllowOther,
 		DirectMountStrict:       isRoot,
 		MaxWrite:                maxRead,
@@ -364,15 +364,13 @@ func (o *Options) source() string {
 	return o.FsName
 }
 
-func (o *Options) owner() fuse.Owner {
-	owner := *fuse.CurrentOwner()
-	if o.UID != nil {
-		owner.Uid = *o.UID
+// words returns the mount options. Who mounted gets everything that the source
+// gives this process; where others are let in, the kernel checks their rights.
+func (o *Options) words() []string {
+	if o.AllowOther {
+		return []string{"ro", "default_permissions"}
 	}
-	if o.GID != nil {
-		owner.Gid = *o.GID
-	}
-	return owner
+	return []string{"ro"}
 }
 
 func (p ReadDirPlus) capabilities() uint64 {

@@ -301,7 +301,7 @@ func (d *counterDir) Lookup(_ context.Context, name string) (nodes.Entry, error)
 		return nodes.Entry{}, iofs.ErrNotExist
 	}
 	text := strings.Repeat("*", int(d.n.Add(1)))
-	return nodes.Entry{Name: name, Time: sampleTime, File: nodes.Bytes([]byte(text))}, nil
+	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: sampleTime}, File: nodes.Bytes([]byte(text))}, nil
 }
 
 func TestMountShowsNewVersions(t *testing.T) {

@@ -16,9 +16,9 @@ type Options struct {
 	FsName string       // what is mounted, shown by df and mount; empty: recfs
 	Time   time.Time    // of the root; zero: now
 
-	UID, GID   *uint32       // owner of everything; nil: who mounts
-	Umask      iofs.FileMode // permissions taken from 0555 and 0444
-	AllowOther bool          // let other users in
+	UID, GID   *uint32       // owner and group of everything; nil: those of each entry, or who mounts
+	Umask      iofs.FileMode // permissions taken from everything
+	AllowOther bool          // let other users in, as far as owner, group and mode allow
 
 	// EntryTimeout is for how long a change of a source may go unnoticed. 0:
 	// each time a path leads through a recording it is looked at again.

@@ -27,7 +27,7 @@ type node struct {
 	generation uint64 // no two nodes have the same
 	ino        uint64
 	parent     *node       // nil: this is the root
-	entry      nodes.Entry // Time is set
+	entry      nodes.Entry // its attributes are set
 }
 
 // id returns the node id of the node itself.
@@ -74,12 +74,9 @@ func (n *node) volatile() bool {
 	return ok
 }
 
-// child returns entry e of the directory, with the time it inherits.
+// child returns entry e of the directory, with the attributes it inherits.
 func (n *node) child(e nodes.Entry) nodes.Entry {
-	if e.Time.IsZero() {
-		e.Time = n.entry.Time
-	}
-	return e
+	return e.Inherit(n.entry.Attr)
 }
 
 // path returns the path below the root, for the log.
@@ -152,7 +149,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	if number, ok := t.numbers[key]; ok {
 		s := &t.slots[number]
 		if key.name == "" || sameVersion(s.node.entry, e) {
-			if !s.node.entry.Time.Equal(e.Time) {
+			if old := s.node.entry.Attr; !old.Time.Equal(e.Time) || old.Rights != e.Rights {
 				renewed := *s.node
 				renewed.entry = e
 				s.node = &renewed
@@ -178,8 +175,12 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	return n, nil
 }
 
+// sameVersion reports whether two entries of a name are one version. Rights are
+// part of it where the kernel keeps what is below for long with the rights
+// inherited from there.
 func sameVersion(a, b nodes.Entry) bool {
-	return a.Dir == b.Dir && a.File == b.File && a.Link == b.Link
+	_, volatile := a.Dir.(nodes.Volatile)
+	return a.Dir == b.Dir && a.File == b.File && a.Link == b.Link && (volatile || a.Rights == b.Rights)
 }
 
 // number returns a number that is not in use.

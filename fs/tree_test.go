@@ -20,14 +20,14 @@ func sampleTree() nodes.Dir {
 	short := nodes.Sized(10, func(context.Context) ([]byte, error) { return []byte("short"), nil })
 	return nodes.List(
 		sampleRecording(5000),
-		nodes.Entry{Name: "damaged", Time: sampleTime.Add(time.Hour), Dir: nodes.List(
+		nodes.Entry{Name: "damaged", Attr: nodes.Attr{Time: sampleTime.Add(time.Hour)}, Dir: nodes.List(
 			nodes.Entry{Name: "broken", File: broken},
 			nodes.Entry{Name: "nothing", File: none},
 			nodes.Entry{Name: "short", File: short},
 			nodes.Entry{Name: "whole", File: nodes.Bytes([]byte("whole\n"))},
 		)},
-		nodes.Entry{Name: "link", Time: sampleTime, Link: "../elsewhere/x"},
-		nodes.Entry{Name: "notes.txt", Time: sampleTime, File: nodes.Bytes([]byte("notes\n"))},
+		nodes.Entry{Name: "link", Attr: nodes.Attr{Time: sampleTime}, Link: "../elsewhere/x"},
+		nodes.Entry{Name: "notes.txt", Attr: nodes.Attr{Time: sampleTime}, File: nodes.Bytes([]byte("notes\n"))},
 	)
 }
 
@@ -35,16 +35,16 @@ func sampleTree() nodes.Dir {
 func soundTree() nodes.Dir {
 	return nodes.List(
 		sampleRecording(600),
-		nodes.Entry{Name: "live", Time: sampleTime, Dir: newLiveDir(
+		nodes.Entry{Name: "live", Attr: nodes.Attr{Time: sampleTime}, Dir: newLiveDir(
 			nodes.Entry{Name: "x", File: nodes.Bytes([]byte("x"))},
 		)},
-		nodes.Entry{Name: "notes.txt", Time: sampleTime, File: nodes.Bytes([]byte("notes\n"))},
+		nodes.Entry{Name: "notes.txt", Attr: nodes.Attr{Time: sampleTime}, File: nodes.Bytes([]byte("notes\n"))},
 	)
 }
 
 // sampleRecording has n ticks.
 func sampleRecording(n int) nodes.Entry {
-	return nodes.Entry{Name: "a.recording", Time: sampleTime, Dir: nodes.List(
+	return nodes.Entry{Name: "a.recording", Attr: nodes.Attr{Time: sampleTime}, Dir: nodes.List(
 		nodes.Entry{Name: "empty", File: nodes.Bytes(nil)},
 		nodes.Entry{Name: "header.json", File: nodes.Bytes([]byte("{}\n"))},
 		nodes.Entry{Name: "raw", File: nodes.Section(bytes.NewReader(pattern(3<<20+17)), 5, 3<<20)},

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 )
 
 // ErrStale says that the source of a tree was replaced, shortened or
@@ -24,11 +23,15 @@ var ErrStale = errors.New("the source has changed")
 // and Link is set.
 type Entry struct {
 	Name string
-	Time time.Time // modification time; zero: the time of the directory it is in
+	Attr
 	Dir  Dir
 	File File
-	Link string // target of a symbolic link; only the archive makes links
+	Link string // target of a symbolic link, see MaxLink; only the archive makes links
 }
+
+// MaxLink is the most bytes that the target of a symbolic link has, as in
+// Linux. It has one at least, and no NUL.
+const MaxLink = 4095
 
 // A Dir is an immutable array of entries sorted by name (byte order, unique).
 // Addressing by index makes huge directories cheap: no entry exists until it
@@ -60,7 +63,8 @@ type Volatile interface {
 	Dir // Len, At and Find answer for the moment; an index is good for one listing only
 
 	// Lookup returns the entry of that name as it is now, looking at
-	// nothing but that name.
+	// nothing but that name. A directory whose attributes may change has an
+	// entry "." that is itself.
 	Lookup(ctx context.Context, name string) (Entry, error)
 
 	// Snapshot returns the names as they are now, for one listing.

@@ -273,8 +273,8 @@ func TestWalkGoesOnBehindAnError(t *testing.T) {
 
 func TestWalkInheritsTimes(t *testing.T) {
 	own, inherited := time.Unix(1, 0), time.Unix(2, 0)
-	d := nodes.List(nodes.Entry{Name: "d", Time: inherited, Dir: nodes.List(
-		nodes.Entry{Name: "a", File: text("a")}, nodes.Entry{Name: "b", Time: own, File: text("b")},
+	d := nodes.List(nodes.Entry{Name: "d", Attr: nodes.Attr{Time: inherited}, Dir: nodes.List(
+		nodes.Entry{Name: "a", File: text("a")}, nodes.Entry{Name: "b", Attr: nodes.Attr{Time: own}, File: text("b")},
 	)})
 	want := map[string]time.Time{"d": inherited, "d/a": inherited, "d/b": own}
 	err := nodes.Walk(t.Context(), d, func(name string, e nodes.Entry, err error) error {
@@ -285,6 +285,23 @@ func TestWalkInheritsTimes(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestInherit(t *testing.T) {
+	tar := nodes.Attr{Time: time.Unix(1, 0), Rights: nodes.NewRights(0o640, 5, 6).Searchable()}
+	own := nodes.NewRights(0o755, 7, 8)
+	for want, e := range map[nodes.Rights]nodes.Entry{
+		{Known: true, Mode: 0o750, UID: 5, GID: 6}: {Dir: nodes.List()},
+		{Known: true, Mode: 0o640, UID: 5, GID: 6}: {File: text("")},
+		own: {File: text(""), Attr: nodes.Attr{Rights: own}},
+	} {
+		if got := e.Inherit(tar); got.Rights != want || !got.Time.Equal(tar.Time) {
+			t.Errorf("%v, want %v", got.Attr, want)
+		}
+	}
+	if got := nodes.NewRights(0o7453, 0, 0).Searchable().Mode; got != 0o552 {
+		t.Errorf("a directory of what has 0453 has %#o, want 0552", got)
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *Series) At(_ context.Context, i int) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Name: s.name(n), Time: s.Time}
+	e := Entry{Name: s.name(n), Attr: Attr{Time: s.Time}}
 	if s.Dir != nil {
 		e.Dir = s.Dir(n)
 	} else {

@@ -34,10 +34,7 @@ func Lookup(ctx context.Context, root Dir, name string) (Entry, error) {
 		if err != nil {
 			return Entry{}, err
 		}
-		if next.Time.IsZero() {
-			next.Time = e.Time
-		}
-		e = next
+		e = next.Inherit(e.Attr)
 	}
 	return e, nil
 }
@@ -82,9 +79,7 @@ func walk(ctx context.Context, name string, e Entry, visit func(string, Entry, e
 			}
 			continue
 		}
-		if child.Time.IsZero() {
-			child.Time = e.Time
-		}
+		child = child.Inherit(e.Attr)
 		if err := walk(ctx, path.Join(name, child.Name), child, visit); err != nil && err != fs.SkipDir {
 			return err
 		}

@@ -118,7 +118,7 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	if a.onRead != nil {
 		fsys = countingFS{local, a.onRead}
 	}
-	e := nodes.Entry{Name: filepath.Base(name), Time: info.ModTime()}
+	e := nodes.Entry{Name: filepath.Base(name), Attr: nodes.Attr{Time: info.ModTime()}}
 	if info.IsDir() {
 		e.Dir = formats.Archive(fsys, a.formats, a.cache, a.options)
 		return e, nil
@@ -148,10 +148,7 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = syscall.ENOENT
 	}
-	if found.Time.IsZero() {
-		found.Time = e.Time
-	}
-	return found, err
+	return found.Inherit(e.Attr), err
 }
 
 // splitPath divides name into what exists on disk and the slash-separated rest, "." if there is none.

@@ -28,10 +28,7 @@ func entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
 				return
 			}
 			child, err := dir.At(ctx, i)
-			if child.Time.IsZero() {
-				child.Time = e.Time
-			}
-			if !yield(child, err) {
+			if !yield(child.Inherit(e.Attr), err) {
 				return
 			}
 		}

@@ -96,6 +96,12 @@ func (c *checker) entry(name string, e nodes.Entry) {
 	if e.Link != "" {
 		kinds++
 	}
+	if len(e.Link) > nodes.MaxLink || strings.Contains(e.Link, "\x00") {
+		c.t.Errorf("%s: %.100q is no target of a link", name, e.Link)
+	}
+	if e.Rights.Mode != e.Rights.Mode.Perm() {
+		c.t.Errorf("%s: the mode %v is more than permission bits", name, e.Rights.Mode)
+	}
 	if kinds != 1 {
 		c.t.Errorf("%s: %d of Dir, File and Link are set, want 1", name, kinds)
 	}

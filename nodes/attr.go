@@ -1,0 +1,60 @@
+package nodes
+
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// An Attr is what an entry has besides its name and content. What is zero is
+// that of the directory the entry is in, see [Entry.Inherit].
+type Attr struct {
+	Time   time.Time // of the last modification
+	Rights Rights
+}
+
+// Rights say who may do what with an entry. They are comparable; the zero
+// Rights are unknown.
+type Rights struct {
+	Known    bool
+	Mode     fs.FileMode // permission bits (0777) and nothing else
+	UID, GID uint32
+}
+
+// NewRights returns the rights of an owner and group with the permission
+// bits of mode.
+func NewRights(mode fs.FileMode, uid, gid uint32) Rights {
+	return Rights{Known: true, Mode: mode.Perm(), UID: uid, GID: gid}
+}
+
+// Private returns the rights of what nobody but the user of this process may
+// see. They are unknown on a system without numbers for users.
+func Private(mode fs.FileMode) Rights {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid < 0 || gid < 0 {
+		return Rights{}
+	}
+	return NewRights(mode, uint32(uid), uint32(gid))
+}
+
+// Searchable returns the rights of the directory that shows what is in a file
+// with rights r: it has x where the file has r, and no other x.
+func (r Rights) Searchable() Rights {
+	r.Mode = r.Mode&^0o111 | r.Mode&0o444>>2
+	return r
+}
+
+// Inherit returns e with what it leaves open taken from the directory it is
+// in. A file has no x from there.
+func (e Entry) Inherit(dir Attr) Entry {
+	if e.Time.IsZero() {
+		e.Time = dir.Time
+	}
+	if !e.Rights.Known {
+		e.Rights = dir.Rights
+		if e.Dir == nil {
+			e.Rights.Mode &^= 0o111
+		}
+	}
+	return e
+}
