@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"recfs/nodes"
@@ -36,7 +35,7 @@ type content struct {
 	key     contentKey
 	place   *list.Element // nil: not remembered
 	size    int64
-	served  atomic.Int64 // bytes that were read
+	served  spans
 	users   int
 	touched bool // since the last sweep
 }
@@ -129,6 +128,22 @@ func (c *contents) open(ctx context.Context, o *content, file nodes.File) (*cont
 		return nil, o.err
 	}
 	return o, nil
+}
+
+// served ends one use of a content, a READ that gave n bytes from off on. A
+// content of which every byte was read, and none of them twice, is not likely
+// to be read again, as the kernel has all of it now. A byte that was read twice
+// was not kept there (direct I/O, little memory): others may want the rest.
+func (c *contents) served(o *content, off, n int64) {
+	c.mu.Lock()
+	o.served.add(off, off+n)
+	all := o.served.once(o.Size())
+	c.mu.Unlock()
+	if all {
+		c.forget(o)
+	} else {
+		c.release(o)
+	}
 }
 
 // release ends one use of a content.

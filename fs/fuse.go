@@ -373,11 +373,7 @@ func (r *raw) read(ctx context.Context, it item, buf []byte, off int64) (int, er
 		return 0, err
 	}
 	n, err := readFull(c, buf, off)
-	if c.served.Add(int64(n)) >= c.Size() {
-		r.contents.forget(c) // the kernel has all of it now, most likely
-	} else {
-		r.contents.release(c)
-	}
+	r.contents.served(c, off, int64(n))
 	return n, err
 }
 

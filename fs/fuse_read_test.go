@@ -1,0 +1,91 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package fs
+
+import (
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"pgregory.net/rapid"
+
+	"recfs/nodes"
+)
+
+// How often a file is opened, which is decoding it, follows from what was read of it.
+func TestReadersShareOneOpen(t *testing.T) {
+	const size = 64 << 10
+	type part struct{ off, n int64 }
+	all, first, second := part{0, size}, part{0, size / 2}, part{size / 2, size / 2}
+	for name, test := range map[string]struct {
+		reads []part
+		opens int32
+		kept  int // that stay open
+	}{
+		"one reader":                         {[]part{all}, 1, 0},
+		"in steps":                           {[]part{first, second}, 1, 0},
+		"backwards":                          {[]part{second, first}, 1, 0},
+		"half a file":                        {[]part{first}, 1, 1},
+		"two readers of half a file each":    {[]part{first, first, second, second}, 1, 1},
+		"one stops in the middle":            {[]part{first, all, second}, 1, 1},
+		"a second one after all of the file": {[]part{all, all}, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &countedFile{size: size}
+			k := newKernel(t, nodes.List(nodes.Entry{Name: "f", File: f}), Options{})
+			id := k.walk("f").NodeId
+			for _, r := range test.reads {
+				if _, status := k.read(id, r.off, int(r.n)); status != fuse.OK {
+					t.Fatal(status)
+				}
+			}
+			if opens := f.opens.Load(); opens != test.opens {
+				t.Errorf("opened %d times, want %d", opens, test.opens)
+			}
+			if kept := k.raw.contents.len(); kept != test.kept {
+				t.Errorf("%d stay open, want %d", kept, test.kept)
+			}
+		})
+	}
+}
+
+// The spans say the same as a count for every byte.
+func TestSpans(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const size = 40
+		var s spans
+		var counts [size]int
+		for range rapid.IntRange(0, 12).Draw(rt, "reads") {
+			start := rapid.IntRange(0, size).Draw(rt, "start")
+			end := rapid.IntRange(start, size).Draw(rt, "end")
+			s.add(int64(start), int64(end))
+			for i := start; i < end; i++ {
+				counts[i]++
+			}
+		}
+		if want := counts == [size]int(ones(size)); s.once(size) != want {
+			rt.Fatalf("once is %v of %v", s.once(size), counts)
+		}
+	})
+}
+
+func ones(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = 1
+	}
+	return list
+}
+
+// A file that is read in many places keeps no long list of them.
+func TestSpansAreBounded(t *testing.T) {
+	var s spans
+	for i := range int64(10 * maxSpans) {
+		s.add(2*i, 2*i+1)
+		if len(s.list) > maxSpans {
+			t.Fatalf("%d spans after %d reads", len(s.list), i+1)
+		}
+	}
+	if s.once(20 * maxSpans) {
+		t.Error("all was read, as the spans say")
+	}
+}
