@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"iter"
 	"path"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -38,7 +39,12 @@ type indexer struct {
 	ctx    context.Context
 	asJSON bool
 	bar    *progressbar.ProgressBar
-	told   map[string]bool // of what could not be read
+
+	recordings int
+	total      int64 // bytes of recordings
+
+	mu   sync.Mutex
+	told map[string]bool // of what could not be read
 }
 
 // An indexed is what index --json prints of a recording.
@@ -54,13 +60,7 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) {
 	x.bar = newProgress(x.env.stderr, "indexing", -1)
 	a.onRead = func(n int) { _ = x.bar.Add(n) }
 	start := time.Now()
-	recordings := slices.DeleteFunc(slices.Collect(a.find(x.ctx, args, x.fail)), func(f found) bool { return !f.isRecording })
-	var total int64
-	for _, f := range recordings {
-		total += f.Stored
-	}
-	x.bar.ChangeMax64(total)
-	inOrder(jobs, slices.Values(recordings), x.index, x.tell)
+	x.indexAll(a.find(x.ctx, args, x.fail), jobs)
 	_ = x.bar.Exit()
 	for _, name := range args {
 		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
@@ -70,11 +70,34 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) {
 		}
 	}
 	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
-		count(len(recordings), "recording", "recordings"), humanSize(total), time.Since(start).Seconds(), x.n)
+		count(x.recordings, "recording", "recordings"), humanSize(x.total), time.Since(start).Seconds(), x.n)
 }
 
-// fail tells once that name could not be read.
+// indexAll makes the indexes while the walk that finds the recordings goes on.
+func (x *indexer) indexAll(walk iter.Seq[found], jobs jobCount) {
+	inOrder(jobs, x.counted(walk), x.index, x.tell)
+}
+
+// counted yields the recordings of a walk.
+func (x *indexer) counted(walk iter.Seq[found]) iter.Seq[found] {
+	return func(yield func(found) bool) {
+		for f := range walk {
+			if !f.isRecording {
+				continue
+			}
+			x.recordings++
+			x.total += f.Stored
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// fail tells once that name could not be read. The walk and the indexing call it at the same time.
 func (x *indexer) fail(name string, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if !x.told[name] {
 		x.told[name] = true
 		x.failures.fail(name, err)
