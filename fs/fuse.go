@@ -389,7 +389,7 @@ func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
 	case int64(n) == want:
 		return n, nil
 	case err == nil, err == io.EOF:
-		return 0, io.ErrUnexpectedEOF
+		return 0, nodes.SizeError(want, int64(n))
 	}
 	return 0, err
 }

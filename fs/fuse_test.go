@@ -321,8 +321,8 @@ func TestRead(t *testing.T) {
 	if _, status := k.read(k.walk("damaged").NodeId, 0, 10); status != fuse.Status(syscall.EISDIR) {
 		t.Errorf("read of a directory: %v", status)
 	}
-	if _, status := k.read(k.walk("damaged/short").NodeId, 0, 10); status != fuse.EIO {
-		t.Errorf("read of a file that is not as long as announced: %v", status)
+	if _, status := k.read(k.walk("damaged/short").NodeId, 0, 10); status != estale {
+		t.Errorf("read of a file that is not as long as announced: %v, want ESTALE", status)
 	}
 	if _, status := k.read(99<<indexBits|1, 0, 10); status != estale {
 		t.Errorf("read of an unknown node: %v", status)
@@ -339,7 +339,7 @@ func (truncated) Size() int64                             { return 100 }
 func (c truncated) ReadAt(b []byte, _ int64) (int, error) { return min(len(b), 10), c.err }
 
 func TestShortReads(t *testing.T) {
-	for err, want := range map[error]fuse.Status{io.EOF: fuse.EIO, nodes.ErrStale: estale, nil: fuse.EIO} {
+	for err, want := range map[error]fuse.Status{io.EOF: estale, nodes.ErrStale: estale, nil: estale, io.ErrUnexpectedEOF: fuse.EIO} {
 		n, got := readFull(truncated{err}, make([]byte, 50), 0)
 		if n != 0 || errno(got) != want {
 			t.Errorf("a read that ends early with %v: %d bytes, %v, want %v", err, n, got, want)

@@ -254,7 +254,7 @@ func TestMountErrors(t *testing.T) {
 	for name, want := range map[string]error{
 		"damaged/broken":     syscall.EIO,
 		"damaged/nothing":    syscall.EIO,
-		"damaged/short":      syscall.EIO,
+		"damaged/short":      syscall.ESTALE,
 		"damaged/none":       syscall.ENOENT,
 		"notes.txt/x":        syscall.ENOTDIR,
 		"damaged":            syscall.EISDIR,

@@ -49,7 +49,7 @@ func (f *stream) Open(ctx context.Context) (Content, error) {
 		return nil, err
 	}
 	if got := c.Size(); got != f.size {
-		return nil, sizeError(f.size, got)
+		return nil, SizeError(f.size, got)
 	}
 	return c, nil
 }
@@ -66,8 +66,11 @@ func Sized(size int64, content func(context.Context) ([]byte, error)) File {
 	})
 }
 
-func sizeError(want, got int64) error {
-	return fmt.Errorf("content is %d bytes long, %d were announced", got, want)
+// SizeError says that content, or a part of it, has other than the announced
+// number of bytes. Sizes are exact for one version of a source, so it is an
+// [ErrStale]: the source is another one now.
+func SizeError(announced, got int64) error {
+	return fmt.Errorf("%w: %d bytes, %d were announced", ErrStale, got, announced)
 }
 
 type funcFile struct {

@@ -177,8 +177,8 @@ func TestAlias(t *testing.T) {
 
 func TestSizedHoldsThePromise(t *testing.T) {
 	f := nodes.Sized(3, func(context.Context) ([]byte, error) { return []byte("four"), nil })
-	if _, err := f.Open(t.Context()); err == nil {
-		t.Error("a file with another size than announced opened")
+	if _, err := f.Open(t.Context()); !errors.Is(err, nodes.ErrStale) {
+		t.Errorf("a file with another size than announced: %v, want nodes.ErrStale", err)
 	}
 }
 

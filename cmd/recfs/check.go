@@ -92,8 +92,20 @@ type checker struct {
 }
 
 func (c *checker) unreadable(name string, err error) {
-	c.report([]problem{{Path: name, Reason: reason(name, err).Error()}})
+	c.report([]problem{fileProblem(name, err)})
 }
+
+// fileProblem is that of a file or folder that cannot be read.
+func fileProblem(name string, err error) problem {
+	if errors.Is(err, nodes.ErrStale) {
+		return problem{Path: name, Reason: changedMeanwhile}
+	}
+	return problem{Path: name, Reason: reason(name, err).Error()}
+}
+
+// changedMeanwhile is the reason of a source that was replaced, shortened or rewritten by somebody: no
+// damage, and another run may find nothing.
+const changedMeanwhile = "changed while it was read"
 
 // report prints problems. What is found after an interruption is none: it is a read that was cut short.
 func (c *checker) report(problems []problem) {
@@ -117,7 +129,7 @@ func (c *checker) report(problems []problem) {
 func (c *checker) check(f found) []problem {
 	if !f.isRecording {
 		if err := c.read(f.entry.File); err != nil {
-			return []problem{{Path: f.name, Reason: reason(f.name, err).Error()}}
+			return []problem{fileProblem(f.name, err)}
 		}
 		return nil
 	}
@@ -159,8 +171,9 @@ func readProblem(f found, object string, err error) problem {
 	if object == "." {
 		object = ""
 	}
-	p := problem{Path: f.name, Format: f.Format, Object: object, Reason: reason(f.name, err).Error(), Files: 1}
-	if e := (*formats.Error)(nil); errors.As(err, &e) {
+	p := fileProblem(f.name, err)
+	p.Format, p.Object, p.Files = f.Format, object, 1
+	if e := (*formats.Error)(nil); p.Reason != changedMeanwhile && errors.As(err, &e) {
 		p.Offset, p.Reason = &e.Offset, e.Err.Error()
 	}
 	return p

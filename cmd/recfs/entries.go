@@ -56,7 +56,7 @@ func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
 func copyContent(ctx context.Context, w io.Writer, content nodes.Content) error {
 	n, err := io.Copy(w, contextReader{ctx, io.NewSectionReader(content, 0, content.Size())})
 	if err == nil && n != content.Size() {
-		err = io.ErrUnexpectedEOF
+		err = nodes.SizeError(content.Size(), n)
 	}
 	return err
 }

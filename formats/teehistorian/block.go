@@ -183,7 +183,7 @@ func (r *recording) appendTick(b []byte, c *cursor, t int32, states bool) ([]byt
 
 // lines renders all ticks of chunk k, one a line.
 func (r *recording) lines(ctx context.Context, k int) ([]byte, error) {
-	b := make([]byte, 0, r.idx.chunks[k].lines)
+	b := make([]byte, 0, min(r.idx.chunks[k].lines, maxRendered))
 	tick := int32(-1)
 	err := r.each(ctx, k, func(e *event) {
 		switch {

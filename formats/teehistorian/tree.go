@@ -192,6 +192,7 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 		b, err = nodes.MarshalIndented(playersJSON(r.recording))
 	case "paths.svg":
 		b, err = r.paths(ctx, t.mapFile())
+		err = stale(err)
 	}
 	return b, int64(cap(b)), err
 }
@@ -222,7 +223,8 @@ func (t *tree) chunks(r *recording) nodes.Dir {
 func (t *tree) lines(r *recording) nodes.Dir {
 	return &nodes.Series{Suffix: ".jsonl", Width: 6, N: len(r.idx.chunks), File: func(n int64) nodes.File {
 		return nodes.Sized(r.idx.chunks[n].lines, func(ctx context.Context) ([]byte, error) {
-			return r.lines(ctx, int(n))
+			b, err := r.lines(ctx, int(n))
+			return b, stale(err)
 		})
 	}}
 }

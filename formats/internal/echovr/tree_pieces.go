@@ -134,7 +134,7 @@ func (r *reading) content(i int) ([]byte, error) {
 		end = r.parts[i+1].start
 	}
 	if int64(len(b)) != end-p.start {
-		return nil, fmt.Errorf("%w: %d bytes where %d were", nodes.ErrStale, len(b), end-p.start)
+		return nil, nodes.SizeError(end-p.start, int64(len(b)))
 	}
 	return b, nil
 }

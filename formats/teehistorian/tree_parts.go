@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"sort"
+
+	"recfs/nodes"
 )
 
 // parts is a content that is made piece by piece, while it is read: a piece is what one chunk holds of it.
@@ -42,7 +44,7 @@ func (p *parts) ReadAt(b []byte, off int64) (int, error) {
 			return n, err
 		}
 		if int64(len(piece)) != p.ends[i]-start {
-			return n, fmt.Errorf("piece %d has %d bytes, %d were announced", i, len(piece), p.ends[i]-start)
+			return n, nodes.SizeError(p.ends[i]-start, int64(len(piece)))
 		}
 		n += copy(b[n:], piece[off+int64(n)-start:])
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"sort"
 	"sync"
+
+	"recfs/nodes"
 )
 
 // maxPiece bounds how many bytes one piece may have.
@@ -38,6 +40,9 @@ func (p *pieces) Size() int64 { return p.start(len(p.ends)) }
 
 // ReadAt implements io.ReaderAt.
 func (p *pieces) ReadAt(b []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := sort.Search(len(p.ends), func(i int) bool { return p.ends[i] > off })
@@ -64,7 +69,7 @@ func (p *pieces) piece(i int) ([]byte, error) {
 	}
 	text, err := p.make(i)
 	if err == nil && int64(len(text)) != size {
-		err = fmt.Errorf("a piece of %d bytes, %d were counted", len(text), size)
+		err = nodes.SizeError(size, int64(len(text)))
 	}
 	p.last, p.text = i, text
 	if err != nil {
