@@ -29,7 +29,7 @@ func listZip(ctx context.Context, a *archive, src Source, room *cache.Room) (*me
 	l := newLister(src.ModTime, a.maxList, room)
 	l.base = dir.base
 	in := bufio.NewReaderSize(io.NewSectionReader(src, dir.at, dir.size), inputSize)
-	at, n := dir.at, uint16(0)
+	at, n := dir.at, uint64(0)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -49,6 +49,8 @@ func listZip(ctx context.Context, a *archive, src Source, room *cache.Room) (*me
 		return l.finish(), nil
 	case n == 0:
 		return nil, &Error{"zip", at, fmt.Errorf("%w: %w", ErrCorrupt, err)}
+	case err == io.EOF && n > dir.count: // some write the low 16 bits of a greater number: who knows whether this is all
+		err = fmt.Errorf("%w: the directory has %d files, its end counts %d", ErrCorrupt, n, dir.count)
 	case err == io.EOF:
 		err = fmt.Errorf("%d files missing in the directory: %w", dir.count-n, io.ErrUnexpectedEOF)
 	}

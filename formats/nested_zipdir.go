@@ -52,7 +52,7 @@ var (
 type zipDirectory struct {
 	at, size int64
 	base     int64  // where the zip begins in the file
-	count    uint16 // of entries; more than that have the same low bits
+	count    uint64 // of entries
 }
 
 // findZipDirectory reads the end of a zip.
@@ -62,16 +62,16 @@ func findZipDirectory(r io.ReaderAt, size int64) (d zipDirectory, err error) {
 	if _, err := r.ReadAt(tail, end); err != nil && err != io.EOF {
 		return d, err
 	}
-	i := bytes.LastIndex(tail[:max(len(tail)-zipEndSize+len(zipEnd), 0)], []byte(zipEnd))
+	i := findZipEnd(tail)
 	if i < 0 {
 		return d, Corrupt("zip", size, "no directory at the end of the file")
 	}
 	b := tail[i:]
 	end += int64(i)
-	d.count = le.Uint16(b[10:])
+	d.count = uint64(le.Uint16(b[10:]))
 	length, offset := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	if b, at := findZip64End(r, end); b != nil {
-		end, d.count, length, offset = at, le.Uint16(b[32:]), le.Uint64(b[40:]), le.Uint64(b[48:])
+		end, d.count, length, offset = at, le.Uint64(b[32:]), le.Uint64(b[40:]), le.Uint64(b[48:])
 	}
 	if length > uint64(end) || offset > uint64(end)-length {
 		return d, Corrupt("zip", end, "the directory is not in the file")
@@ -79,6 +79,28 @@ func findZipDirectory(r io.ReaderAt, size int64) (d zipDirectory, err error) {
 	d.at, d.size = end-int64(length), int64(length)
 	d.base = d.at - int64(offset)
 	return d, nil
+}
+
+// findZipEnd returns where in the last bytes of a file the record is that ends
+// a zip, -1 if there is none: the last one whose comment reaches to the end of
+// the file, as a comment may hold the signature, too; where none does, as
+// something follows the zip or its comment is cut, the last one.
+func findZipEnd(tail []byte) int {
+	last := -1
+	for n := len(tail); n > 0; {
+		i := bytes.LastIndex(tail[:n], []byte(zipEnd))
+		if i < 0 {
+			break
+		}
+		n = i
+		if rest := len(tail) - i - zipEndSize; rest >= 0 {
+			if int(le.Uint16(tail[i+20:])) == rest {
+				return i
+			}
+			last = max(last, i)
+		}
+	}
+	return last
 }
 
 // findZip64End returns the record in front of the end that has its numbers in
