@@ -38,6 +38,7 @@ type raw struct {
 	umask              uint32
 	plus               ReadDirPlus
 	space              func() (total, free uint64)
+	pending            pendingFunc
 	entryTimeout       time.Duration
 	log                *slog.Logger
 
@@ -55,6 +56,7 @@ func newRaw(root nodes.Dir, opt *Options) *raw {
 		umask:         uint32(opt.Umask.Perm()),
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
+		pending:       procPending,
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
 	}
@@ -67,21 +69,12 @@ func (r *raw) String() string { return fsName }
 // OnUnmount implements fuse.RawFileSystem.
 func (r *raw) OnUnmount() { r.contents.close() }
 
-// A request is the context of one request. It ends when the kernel reports
-// that the caller was interrupted.
-type request <-chan struct{}
-
-func (r request) Done() <-chan struct{}          { return r }
-func (request) Deadline() (t time.Time, ok bool) { return }
-func (request) Value(any) any                    { return nil }
-
-func (r request) Err() error {
-	select {
-	case <-r:
-		return context.Canceled
-	default:
-		return nil
-	}
+// serve counts a request of the thread caller and runs it in its context. Every request passes here.
+func (r *raw) serve(op operation, caller uint32, interrupted <-chan struct{}, do func(context.Context) fuse.Status) fuse.Status {
+	r.counters.requests[op].Add(1)
+	ctx := &request{caller: caller, interrupted: interrupted, pending: r.pending}
+	defer ctx.answered()
+	return do(ctx)
 }
 
 // fail counts and logs a failed request for what lies at path and returns its
@@ -144,17 +137,22 @@ func (it item) path() string {
 
 // Lookup implements fuse.RawFileSystem.
 func (r *raw) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	r.counters.requests[opLookup].Add(1)
-	ctx := request(cancel)
-	dir, err := r.dir(header.NodeId)
+	return r.serve(opLookup, header.Pid, cancel, func(ctx context.Context) fuse.Status {
+		return r.lookup(ctx, header.NodeId, name, out)
+	})
+}
+
+func (r *raw) lookup(ctx context.Context, id uint64, name string, out *fuse.EntryOut) fuse.Status {
+	dir, err := r.dir(id)
 	if err != nil {
 		return r.fail(opLookup, dir.path, err)
 	}
 	if v, ok := dir.entry.Dir.(nodes.Volatile); ok {
 		err = r.lookupVolatile(ctx, dir, v, name, out)
 	} else {
-		err = r.lookup(ctx, dir, name, out)
+		err = r.lookupImmutable(ctx, dir, name, out)
 	}
+	// A source may have longer names, so only one that is not there is too long.
 	if len(name) > nameMax && out.NodeId == 0 {
 		return fuse.Status(syscall.ENAMETOOLONG)
 	}
@@ -186,7 +184,7 @@ func (r *raw) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile, n
 	return nil
 }
 
-func (r *raw) lookup(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
+func (r *raw) lookupImmutable(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
 	i, err := dir.entry.Dir.Find(ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		out.SetEntryTimeout(immutable) // a node id of 0: there is no such name, for that long
@@ -224,14 +222,20 @@ func (r *raw) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *f
 
 // Forget implements fuse.RawFileSystem.
 func (r *raw) Forget(id, lookups uint64) {
-	r.counters.requests[opForget].Add(1)
-	r.table.forget(id, lookups)
+	r.serve(opForget, 0, nil, func(context.Context) fuse.Status {
+		r.table.forget(id, lookups)
+		return fuse.OK
+	})
 }
 
 // GetAttr implements fuse.RawFileSystem.
 func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	r.counters.requests[opGetattr].Add(1)
-	ctx := request(cancel)
+	return r.serve(opGetattr, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		return r.getAttr(ctx, in, out)
+	})
+}
+
+func (r *raw) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	it, err := r.item(ctx, in.NodeId)
 	if err == nil {
 		it.Attr, err = current(ctx, it.Entry)
@@ -329,39 +333,43 @@ func typeBits(kind iofs.FileMode) uint32 {
 }
 
 // Readlink implements fuse.RawFileSystem.
-func (r *raw) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
-	r.counters.requests[opReadlink].Add(1)
-	it, err := r.item(request(cancel), header.NodeId)
-	if err != nil {
-		return nil, r.fail(opReadlink, it.path, err)
-	}
-	if it.Link == "" {
-		return nil, fuse.EINVAL
-	}
-	return []byte(it.Link), fuse.OK
+func (r *raw) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (target []byte, status fuse.Status) {
+	status = r.serve(opReadlink, header.Pid, cancel, func(ctx context.Context) fuse.Status {
+		it, err := r.item(ctx, header.NodeId)
+		switch {
+		case err != nil:
+			return r.fail(opReadlink, it.path, err)
+		case it.Link == "":
+			return fuse.EINVAL
+		}
+		target = []byte(it.Link)
+		return fuse.OK
+	})
+	return target, status
 }
 
 // Open implements fuse.RawFileSystem: there is no opening (see the package
 // documentation).
-func (r *raw) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
-	r.counters.requests[opOpen].Add(1)
-	return fuse.ENOSYS
+func (r *raw) Open(cancel <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) fuse.Status {
+	return r.serve(opOpen, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
 }
 
 // Read implements fuse.RawFileSystem.
-func (r *raw) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	r.counters.requests[opRead].Add(1)
-	ctx := request(cancel)
-	it, err := r.item(ctx, in.NodeId)
-	n := 0
-	if err == nil {
-		n, err = r.read(ctx, it, buf, int64(in.Offset))
-	}
-	if err != nil {
-		return nil, r.fail(opRead, it.path, err)
-	}
-	r.counters.bytes.Add(uint64(n))
-	return fuse.ReadResultData(buf[:n]), fuse.OK
+func (r *raw) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
+	status = r.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		it, err := r.item(ctx, in.NodeId)
+		n := 0
+		if err == nil {
+			n, err = r.read(ctx, it, buf, int64(in.Offset))
+		}
+		if err != nil {
+			return r.fail(opRead, it.path, err)
+		}
+		r.counters.bytes.Add(uint64(n))
+		result = fuse.ReadResultData(buf[:n])
+		return fuse.OK
+	})
+	return result, status
 }
 
 func (r *raw) read(ctx context.Context, it item, buf []byte, off int64) (int, error) {
@@ -396,14 +404,15 @@ func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
 
 // StatFs implements fuse.RawFileSystem. How much there is in the tree cannot
 // be known without decoding all of it.
-func (r *raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	r.counters.requests[opStatfs].Add(1)
-	out.Bsize, out.Frsize, out.NameLen = blockSize, blockSize, nameMax
-	if r.space != nil {
-		total, free := r.space()
-		out.Blocks, out.Bfree, out.Bavail = total/blockSize, free/blockSize, free/blockSize
-	}
-	return fuse.OK
+func (r *raw) StatFs(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+	return r.serve(opStatfs, header.Pid, cancel, func(context.Context) fuse.Status {
+		out.Bsize, out.Frsize, out.NameLen = blockSize, blockSize, nameMax
+		if r.space != nil {
+			total, free := r.space()
+			out.Blocks, out.Bfree, out.Bavail = total/blockSize, free/blockSize, free/blockSize
+		}
+		return fuse.OK
+	})
 }
 
 // panicked reports a panic in a handler: that request fails, the mount stays.

@@ -53,37 +53,41 @@ func (l *listings) close(handle uint64) {
 }
 
 // OpenDir implements fuse.RawFileSystem.
-func (r *raw) OpenDir(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	r.counters.requests[opOpendir].Add(1)
-	n, err := r.dir(in.NodeId)
-	if err != nil {
-		return r.fail(opOpendir, n.path, err)
-	}
-	if n.volatile() {
-		out.Fh = r.listings.open()
-	}
-	return fuse.OK
+func (r *raw) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	return r.serve(opOpendir, in.Pid, cancel, func(context.Context) fuse.Status {
+		n, err := r.dir(in.NodeId)
+		if err != nil {
+			return r.fail(opOpendir, n.path, err)
+		}
+		if n.volatile() {
+			out.Fh = r.listings.open()
+		}
+		return fuse.OK
+	})
 }
 
 // ReleaseDir implements fuse.RawFileSystem.
 func (r *raw) ReleaseDir(in *fuse.ReleaseIn) {
-	r.counters.requests[opReleasedir].Add(1)
-	r.listings.close(in.Fh)
+	r.serve(opReleasedir, in.Pid, nil, func(context.Context) fuse.Status {
+		r.listings.close(in.Fh)
+		return fuse.OK
+	})
 }
 
 // ReadDir implements fuse.RawFileSystem.
 func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	r.counters.requests[opReaddir].Add(1)
-	n, err := r.dir(in.NodeId)
-	if err == nil {
-		err = r.readDir(request(cancel), n, in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
-			return out.AddDirEntry(e)
-		})
-	}
-	if err != nil {
-		return r.fail(opReaddir, n.path, err)
-	}
-	return fuse.OK
+	return r.serve(opReaddir, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		n, err := r.dir(in.NodeId)
+		if err == nil {
+			err = r.readDir(ctx, n, in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
+				return out.AddDirEntry(e)
+			})
+		}
+		if err != nil {
+			return r.fail(opReaddir, n.path, err)
+		}
+		return fuse.OK
+	})
 }
 
 // ReadDirPlus implements fuse.RawFileSystem. The kernel asks for attributes
@@ -91,24 +95,24 @@ func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 // hold all of those files. It asks again once a program has looked at some of
 // them. Look-ups in a volatile directory are not kept, so none is made here.
 func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	r.counters.requests[opReaddirplus].Add(1)
-	ctx := request(cancel)
-	n, err := r.dir(in.NodeId)
-	if err != nil {
-		return r.fail(opReaddirplus, n.path, err)
-	}
-	namesOnly := in.Offset == 0 && r.plus == ReadDirPlusAuto || n.volatile()
-	err = r.readDir(ctx, n, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
-		entry := out.AddDirLookupEntry(e)
-		if entry != nil && i >= 0 && !namesOnly {
-			r.enterListed(ctx, n, dir, i, entry)
+	return r.serve(opReaddirplus, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		n, err := r.dir(in.NodeId)
+		if err != nil {
+			return r.fail(opReaddirplus, n.path, err)
 		}
-		return entry != nil
+		namesOnly := in.Offset == 0 && r.plus == ReadDirPlusAuto || n.volatile()
+		err = r.readDir(ctx, n, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
+			entry := out.AddDirLookupEntry(e)
+			if entry != nil && i >= 0 && !namesOnly {
+				r.enterListed(ctx, n, dir, i, entry)
+			}
+			return entry != nil
+		})
+		if err != nil {
+			return r.fail(opReaddirplus, n.path, err)
+		}
+		return fuse.OK
 	})
-	if err != nil {
-		return r.fail(opReaddirplus, n.path, err)
-	}
-	return fuse.OK
 }
 
 // enterListed fills in entry i if that can be done; otherwise it comes

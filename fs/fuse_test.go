@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -327,7 +326,7 @@ func TestRead(t *testing.T) {
 	if _, status := k.read(99<<indexBits|1, 0, 10); status != estale {
 		t.Errorf("read of an unknown node: %v", status)
 	}
-	if status := k.raw.Open(nil, nil, nil); status != fuse.ENOSYS {
+	if status := k.raw.Open(nil, &fuse.OpenIn{}, nil); status != fuse.ENOSYS {
 		t.Errorf("open: %v", status)
 	}
 }
@@ -659,47 +658,6 @@ func TestListWithErrors(t *testing.T) {
 	l.in.Offset = 7 + dotEntries
 	if got := names(l.rest()); len(got) != 2 {
 		t.Errorf("behind the error: %v", got)
-	}
-}
-
-func TestInterrupt(t *testing.T) {
-	started := make(chan struct{}, 10)
-	proceed := make(chan struct{})
-	slow := nodes.Sized(2, func(ctx context.Context) ([]byte, error) {
-		started <- struct{}{}
-		select {
-		case <-proceed:
-			return []byte("ok"), nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	})
-	k := newKernel(t, nodes.List(nodes.Entry{Name: "slow", File: slow}), Options{})
-	id := k.walk("slow").NodeId
-
-	cancel := make(chan struct{})
-	read := func(cancel <-chan struct{}) fuse.Status {
-		in := &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}}
-		_, status := k.raw.Read(cancel, in, make([]byte, 10))
-		return status
-	}
-	var first, second fuse.Status
-	var wg sync.WaitGroup
-	wg.Go(func() { first = read(cancel) })
-	<-started
-	wg.Go(func() { second = read(nil) })
-	time.Sleep(10 * time.Millisecond) // the second waits for the first
-	close(cancel)
-	<-started // the second tries again
-	third := make(chan struct{})
-	close(third)
-	if status := read(third); status != fuse.EINTR {
-		t.Errorf("a waiting read that is interrupted: %v", status)
-	}
-	close(proceed)
-	wg.Wait()
-	if first != fuse.EINTR || second != fuse.OK {
-		t.Errorf("the interrupted read: %v, the other: %v", first, second)
 	}
 }
 

@@ -34,6 +34,7 @@ var trees = map[string]func() nodes.Dir{
 	"counter": func() nodes.Dir { return &counterDir{} },
 	"panics":  func() nodes.Dir { return panicDir{sampleTree()} },
 	"slow":    slowTree,
+	"lazy":    lazyTree,
 }
 
 func TestMain(m *testing.M) {

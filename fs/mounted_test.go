@@ -355,40 +355,6 @@ func TestMountSurvivesPanic(t *testing.T) {
 	}
 }
 
-// slowTree has a file whose size, and one whose content, is known only when
-// nobody waits for it any more.
-func slowTree() nodes.Dir {
-	wait := func(ctx context.Context) ([]byte, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	return nodes.List(
-		nodes.Entry{Name: "content", File: nodes.Sized(10, wait)},
-		nodes.Entry{Name: "size", File: nodes.Func(wait)},
-		nodes.Entry{Name: "x", File: nodes.Bytes([]byte("x"))},
-	)
-}
-
-func TestMountInterrupted(t *testing.T) {
-	c := mountChild(t, "slow")
-	for _, name := range []string{"size", "content"} {
-		cmd := exec.Command("cat", c.path(name))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(100 * time.Millisecond)
-		if b, err := os.ReadFile(c.path("x")); string(b) != "x" || err != nil {
-			t.Errorf("another file meanwhile: %q, %v", b, err)
-		}
-		cmd.Process.Signal(syscall.SIGTERM) // what a script starts in the background ignores SIGINT
-		killer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
-		cmd.Wait()
-		if !killer.Stop() {
-			t.Errorf("%s: cat did not end when it was interrupted", name)
-		}
-	}
-}
-
 func TestMountAgainAfterCrash(t *testing.T) {
 	c := mountChild(t, "sample")
 	if _, err := Mount(c.dir, sampleTree(), Options{}); err == nil || !strings.Contains(err.Error(), "already") {
