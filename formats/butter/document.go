@@ -2,6 +2,7 @@ package butter
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -50,11 +51,12 @@ func (r *Reader) headerDocument(source formats.SourceInfo) any {
 		stored.Players[i] = v
 	}
 	return struct {
-		Format   string             `json:"format"`
-		Version  uint8              `json:"format_version"`
-		Layout   string             `json:"layout"`
+		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
 		Header   header             `json:"header"`
 		Problems []formats.Problem  `json:"problems"`
-	}{name, h.Version, r.Layout.name, source, stored, append([]formats.Problem{}, r.problems()...)}
+	}{
+		formats.HeaderHead{Format: name, FormatVersion: strconv.Itoa(int(h.Version)), Layout: r.Layout.name},
+		source, stored, append([]formats.Problem{}, r.problems()...),
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"recfs/formats"
@@ -14,13 +15,13 @@ func (t *tree) header(context.Context) (any, error) {
 	h := &t.r.Header
 	size, swaplen := h.sizeChecks()
 	return struct {
-		Format        string             `json:"format"`
-		FormatVersion int32              `json:"format_version"`
-		Source        formats.SourceInfo `json:"source"`
-		Header        any                `json:"header"`
-		Problems      problemList        `json:"problems"`
+		formats.HeaderHead
+		Source   formats.SourceInfo `json:"source"`
+		Header   any                `json:"header"`
+		Problems problemList        `json:"problems"`
 	}{
-		formatName, h.Version, t.src.Info(),
+		formats.HeaderHead{Format: formatName, FormatVersion: strconv.Itoa(int(h.Version))},
+		t.src.Info(),
 		struct {
 			Header
 			SizeCheck    sizeCheck `json:"size_check"`

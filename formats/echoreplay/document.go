@@ -28,14 +28,13 @@ func (r *Reader) headerDocument(source formats.SourceInfo) any {
 		problems = append(problems, formats.Problem{Code: "truncated", Offset: 0, Message: "the zip archive has no directory"})
 	}
 	return struct {
-		Format   string             `json:"format"`
-		Version  int                `json:"format_version"`
-		Layout   string             `json:"layout"`
+		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
 		Header   header             `json:"header"`
 		Problems []formats.Problem  `json:"problems"`
 	}{
-		name, 1, r.layout, source,
+		formats.HeaderHead{Format: name, FormatVersion: "1", Layout: r.layout},
+		source,
 		header{
 			r.entry, compression, chunkFrames, m.ClientName, m.SessionID, m.SessionIP, m.TotalRounds, m.BlueRounds,
 			m.OrangeRounds, m.MapName, m.Private, m.MatchType,

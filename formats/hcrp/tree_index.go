@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -13,21 +14,21 @@ import (
 )
 
 type headerDocument struct {
-	Format        string             `json:"format"`
-	FormatVersion int                `json:"format_version"`
-	Layout        Layout             `json:"layout"`
-	Form          string             `json:"form"`
-	Finished      *bool              `json:"finished,omitempty"`
-	Source        formats.SourceInfo `json:"source"`
-	Header        headerJSON         `json:"header"`
-	Problems      []formats.Problem  `json:"problems"`
+	formats.HeaderHead
+	Form     string             `json:"form"`
+	Finished *bool              `json:"finished,omitempty"`
+	Source   formats.SourceInfo `json:"source"`
+	Header   headerJSON         `json:"header"`
+	Problems []formats.Problem  `json:"problems"`
 }
 
 func (rec *recording) headerDocument(context.Context) (any, error) {
 	r := rec.reader
 	doc := headerDocument{
-		Format: formatName, FormatVersion: r.Header.Version, Layout: r.Header.Layout, Form: "compacted",
-		Source: rec.src.Info(), Header: r.Header.json(), Problems: listOf(r.Problems),
+		HeaderHead: formats.HeaderHead{
+			Format: formatName, FormatVersion: strconv.Itoa(r.Header.Version), Layout: string(r.Header.Layout),
+		},
+		Form: "compacted", Source: rec.src.Info(), Header: r.Header.json(), Problems: listOf(r.Problems),
 	}
 	if r.segmented {
 		doc.Form, doc.Finished = "segmented", &r.Finished

@@ -12,11 +12,10 @@ import (
 )
 
 type headerDocument struct {
-	Format        string             `json:"format"`
-	FormatVersion string             `json:"format_version"`
-	Source        formats.SourceInfo `json:"source"`
-	Header        headerFields       `json:"header"`
-	Problems      []formats.Problem  `json:"problems"`
+	formats.HeaderHead
+	Source   formats.SourceInfo `json:"source"`
+	Header   headerFields       `json:"header"`
+	Problems []formats.Problem  `json:"problems"`
 }
 
 type headerFields struct {
@@ -57,7 +56,8 @@ func headerFile(src formats.Source, h *header) nodes.File {
 		f.Race, f.RaceHex = word(1)
 		f.Gender, f.GenderHex = word(2)
 		f.Alignment, f.AlignmentHex = word(3)
-		return headerDocument{name, h.version, src.Info(), f, []formats.Problem{}}, nil
+		head := formats.HeaderHead{Format: name, FormatVersion: h.version}
+		return headerDocument{head, src.Info(), f, []formats.Problem{}}, nil
 	})
 }
 

@@ -165,12 +165,14 @@ func (t *tree) lazy(dir func(*view) nodes.Dir) nodes.Dir {
 
 func (t *tree) headerJSON(context.Context) (any, error) {
 	return struct {
-		Format   string             `json:"format"`
-		Version  string             `json:"format_version"`
+		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
 		Header   json.RawMessage    `json:"header"`
 		Problems []formats.Problem  `json:"problems"`
-	}{name, t.header.formatVersion(), t.src.Info(), appendObject(nil, t.header.object), t.header.problems()}, nil
+	}{
+		formats.HeaderHead{Format: name, FormatVersion: t.header.formatVersion()},
+		t.src.Info(), appendObject(nil, t.header.object), t.header.problems(),
+	}, nil
 }
 
 // file returns a file of loadFile.
