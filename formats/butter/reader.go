@@ -119,9 +119,9 @@ func (r *Reader) firstCut() *int {
 func (r *Reader) end() string {
 	switch {
 	case r.size < r.Header.End:
-		return "truncated"
+		return echovr.EndTruncated
 	case r.size > r.Header.End:
-		return "trailing_bytes"
+		return echovr.EndTrailing
 	}
-	return "clean"
+	return echovr.EndClean
 }

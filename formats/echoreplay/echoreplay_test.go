@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,16 +170,32 @@ func TestDamage(t *testing.T) {
 			}
 		}
 	}
-	for what, want := range map[string]struct {
-		b    []byte
-		code string
+	stored := zipOf(t, text, zip.Store, "x")
+	directory := bytes.LastIndex(stored, []byte("PK\x01\x02"))
+	for what, c := range map[string]struct {
+		b                  []byte
+		complete, finished bool
+		codes              []string
 	}{
-		"bad line": {append(textOf(3), "2023/01/01 00:00:00.000\t{"+strings.Repeat(" ", 900)+"\n"...), "line_damaged"},
-		"cut":      {zipOf(t, text, zip.Deflate, "x")[:5000], "truncated"},
-		"checksum": {flip(zipOf(t, text, zip.Store, "x"), 3000), "checksum"},
+		"whole":        {stored, true, true, nil},
+		"bad line":     {append(textOf(3), "2023/01/01 00:00:00.000\t{"+strings.Repeat(" ", 900)+"\n"...), false, true, []string{"line_damaged"}},
+		"cut":          {zipOf(t, text, zip.Deflate, "x")[:5000], false, false, []string{"truncated"}},
+		"no directory": {stored[:directory], false, false, []string{"truncated"}},
+		"checksum":     {flip(stored, localHeader+len("x")+bytes.Index(text, []byte("Ann"))), false, true, []string{"checksum"}},
 	} {
-		if got := read(t, tree(t, want.b), "index.json"); !strings.Contains(got, `"code":"`+want.code+`"`) {
-			t.Errorf("%s: no problem %s in\n%s", what, want.code, got)
+		var got struct {
+			Complete, Finished bool
+			Problems           []formats.Problem
+		}
+		if err := json.Unmarshal([]byte(read(t, tree(t, c.b), "index.json")), &got); err != nil {
+			t.Fatal(err)
+		}
+		var codes []string
+		for _, p := range got.Problems {
+			codes = append(codes, p.Code)
+		}
+		if got.Complete != c.complete || got.Finished != c.finished || !slices.Equal(codes, c.codes) {
+			t.Errorf("%s: complete %t, finished %t, %q", what, got.Complete, got.Finished, codes)
 		}
 	}
 }

@@ -79,16 +79,16 @@ func (l *lineReader) next() ([]byte, error) {
 
 // Scan reads the whole text and returns its index.
 func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
-	s := &scan{lines: newLineReader(r.text()), sum: crc32.NewIEEE(), end: "clean"}
+	s := &scan{lines: newLineReader(r.text()), sum: crc32.NewIEEE(), end: echovr.EndClean}
 	x, err := echovr.Scan(ctx, r.Match(), s.next)
 	if err != nil {
 		return nil, err
 	}
 	if s.failed != nil || r.cut {
-		s.end = "truncated"
+		s.end = echovr.EndTruncated
 		s.problem("truncated", s.at, "the text ends here: "+s.why(r))
 	} else if r.sum != nil && *r.sum != s.sum.Sum32() {
-		s.problem("checksum", 0, "the CRC-32 of the text is not that of the archive")
+		s.problem(echovr.CodeChecksum, 0, "the CRC-32 of the text is not that of the archive")
 	}
 	x.End, x.Problems = s.end, s.problems
 	return x, nil

@@ -48,11 +48,9 @@ func listOf[T any](list []T) []T {
 // in front of their table, its rows, and the problems.
 type (
 	indexHead struct {
-		Format   string     `json:"format"`
-		Complete bool       `json:"complete"`
-		End      string     `json:"end"`
-		Schema   *string    `json:"schema"`
-		Totals   totalsJSON `json:"totals"`
+		formats.IndexHead
+		Schema *string    `json:"schema"`
+		Totals totalsJSON `json:"totals"`
 	}
 	totalsJSON struct {
 		Chunks       int              `json:"chunks"`
@@ -83,7 +81,13 @@ func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64,
 		return nil, 0, err
 	}
 	r, p := rec.reader, newPieces()
-	doc := indexHead{Format: formatName, Complete: s.scan.complete, End: r.end(), Totals: totalsJSON{Chunks: r.Chunks()}}
+	end := r.end()
+	doc := indexHead{
+		IndexHead: formats.IndexHead{
+			Format: formatName, Complete: s.scan.complete, Finished: end == endCompacted || end == endFinished, End: end,
+		},
+		Totals: totalsJSON{Chunks: r.Chunks()},
+	}
 	t := &doc.Totals
 	var events int64
 	var sizes []int64
@@ -171,6 +175,14 @@ func (rec *recording) appendIndexRow(b []byte, i int, n row) []byte {
 	return fmt.Appendf(b, `,"records":%d,"events":%d}`, n.records, n.events)
 }
 
+// How a recording ends (docs/tree/hcrp.md section 3).
+const (
+	endCut        = "cut"        // bytes that header or index name are missing
+	endCompacted  = "compacted"  // one file, written when the recording was over
+	endFinished   = "finished"   // segments with the marker
+	endUnfinished = "unfinished" // segments without it: still running, or crashed
+)
+
 // end says how the recording ends.
 func (r *Reader) end() string {
 	cut := slices.ContainsFunc(r.Problems, func(p formats.Problem) bool {
@@ -182,13 +194,13 @@ func (r *Reader) end() string {
 	})
 	switch {
 	case cut:
-		return "cut"
+		return endCut
 	case !r.segmented:
-		return "compacted"
+		return endCompacted
 	case r.Finished:
-		return "finished"
+		return endFinished
 	}
-	return "unfinished"
+	return endUnfinished
 }
 
 // allProblems returns the problems known at once and those of the scan: what

@@ -62,9 +62,7 @@ func headerFile(src formats.Source, h *header) nodes.File {
 }
 
 type indexDocument struct {
-	Format   string            `json:"format"`
-	Complete bool              `json:"complete"`
-	End      string            `json:"end"`
+	formats.IndexHead
 	Totals   totals            `json:"totals"`
 	LastSave *lastSave         `json:"last_save"`
 	Chunks   []chunkRow        `json:"chunks"`
@@ -113,9 +111,10 @@ func (rec *recording) indexDocument(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	end := x.ending()
 	doc := indexDocument{
-		Format: name, Complete: x.ending() == endGameOver, End: x.ending(), Totals: x.totals(), LastSave: x.lastSave(),
-		Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
+		IndexHead: formats.IndexHead{Format: name, Complete: end == endGameOver, Finished: end == endGameOver, End: end},
+		Totals:    x.totals(), LastSave: x.lastSave(), Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
 	}
 	pending, err := x.pending(ctx, rec.log)
 	for _, e := range pending {

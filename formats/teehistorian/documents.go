@@ -7,9 +7,7 @@ import (
 )
 
 type indexDocument struct {
-	Format   string            `json:"format"`
-	Complete bool              `json:"complete"`
-	End      string            `json:"end"`
+	formats.IndexHead
 	Totals   totals            `json:"totals"`
 	Chunks   []chunkEntry      `json:"chunks"`
 	Problems []formats.Problem `json:"problems"`
@@ -41,7 +39,7 @@ type chunkEntry struct {
 // indexJSON returns the content of index.json (tree section 9).
 func indexJSON(x *index, h *header) any {
 	d := indexDocument{
-		Format: name, Complete: x.end == endFinished, End: x.end,
+		IndexHead: formats.IndexHead{Format: name, Complete: x.end == endFinished, Finished: x.end == endFinished, End: x.end},
 		Totals: totals{
 			Ticks: x.tickCount(), Records: x.records, Bytes: x.bytes, Players: len(x.stays),
 			Anomalies: x.anomalies, Events: x.counts.byName(),

@@ -6,14 +6,25 @@ import (
 	"errors"
 	"hash/crc32"
 	"runtime"
+	"slices"
 	"sync"
 
 	"recfs/formats"
 )
 
+// How a file ends (docs/tree/butter.md section 3).
+const (
+	EndClean     = "clean"          // where its last chunk does
+	EndTruncated = "truncated"      // before that: what a recorder writes when it is done is missing
+	EndTrailing  = "trailing_bytes" // after that
+)
+
+// CodeChecksum is the problem of a text that is not the one its archive has the CRC-32 of.
+const CodeChecksum = "checksum"
+
 // An Index is what one pass over a recording learns of it.
 type Index struct {
-	End               string // how the file ends
+	End               string // EndClean, EndTruncated or EndTrailing
 	Chunks            []ChunkInfo
 	Problems          []formats.Problem
 	Ticks, BonesTicks int64
@@ -181,15 +192,14 @@ func (x *Index) document(format string) any {
 		Size   *int64 `json:"size"`
 	}
 	doc := struct {
-		Format   string            `json:"format"`
-		Complete bool              `json:"complete"`
-		End      string            `json:"end"`
+		formats.IndexHead
 		Totals   totals            `json:"totals"`
 		Chunks   []chunk           `json:"chunks"`
 		Problems []formats.Problem `json:"problems"`
 	}{
-		Format: format, End: x.End, Chunks: make([]chunk, len(x.Chunks)), Problems: append([]formats.Problem{}, x.Problems...),
-		Totals: totals{Ticks: x.Ticks, Chunks: len(x.Chunks), Bones: x.BonesTicks},
+		IndexHead: formats.IndexHead{Format: format, Finished: x.End != EndTruncated, End: x.End},
+		Totals:    totals{Ticks: x.Ticks, Chunks: len(x.Chunks), Bones: x.BonesTicks},
+		Chunks:    make([]chunk, len(x.Chunks)), Problems: append([]formats.Problem{}, x.Problems...),
 	}
 	if x.Ticks > 0 {
 		first, last := string(AppendTime(nil, x.First)), string(AppendTime(nil, x.Last))
@@ -210,8 +220,13 @@ func (x *Index) document(format string) any {
 		}
 		doc.Chunks[i] = v
 	}
-	doc.Complete = doc.Totals.Damaged == 0
+	doc.Complete = doc.Totals.Damaged == 0 && x.End != EndTruncated && !x.mismatched()
 	return doc
+}
+
+// mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be blamed.
+func (x *Index) mismatched() bool {
+	return slices.ContainsFunc(x.Problems, func(p formats.Problem) bool { return p.Code == CodeChecksum })
 }
 
 // Scan makes an Index from the chunks that next returns until it has none. next is called with ctx checked.
