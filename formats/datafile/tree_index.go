@@ -59,14 +59,29 @@ func (t *tree) tableProblems() problemList {
 	return l.sorted()
 }
 
-type endEntry struct {
-	Total    int64 `json:"total"`
-	Size     int64 `json:"size"`
-	Missing  int64 `json:"missing"`
-	Trailing int64 `json:"trailing"`
+// How a file ends (docs/tree/datafile.md section 3).
+const (
+	endClean     = "clean"          // where the header says
+	endTruncated = "truncated"      // before that
+	endTrailing  = "trailing_bytes" // after that
+)
+
+// end says how the file ends.
+func (r *Reader) end() string {
+	switch {
+	case r.Missing() > 0:
+		return endTruncated
+	case r.Trailing() > 0:
+		return endTrailing
+	}
+	return endClean
 }
 
 type totalsEntry struct {
+	Total     int64 `json:"total"` // length that the header gives
+	Bytes     int64 `json:"bytes"` // of the file
+	Missing   int64 `json:"missing"`
+	Trailing  int64 `json:"trailing"`
 	ItemTypes int   `json:"item_types"`
 	Items     int   `json:"items"`
 	Data      int   `json:"data"`
@@ -106,23 +121,24 @@ func (t *tree) index(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	types, items, data := t.typeList(), t.itemList(), t.dataList()
-	totals := totalsEntry{ItemTypes: len(types), Items: len(items), Data: len(data)}
+	totals := totalsEntry{
+		Total: t.r.Header.Total(), Bytes: t.src.Size, Missing: t.r.Missing(), Trailing: t.r.Trailing(),
+		ItemTypes: len(types), Items: len(items), Data: len(data),
+	}
 	for _, d := range data {
 		totals.Stored += d.Stored
 		totals.Size += d.Size
 	}
+	whole := totals.Missing == 0
 	return struct {
-		Format    string      `json:"format"`
-		Complete  bool        `json:"complete"`
-		End       endEntry    `json:"end"`
+		formats.IndexHead
 		Totals    totalsEntry `json:"totals"`
 		ItemTypes []typeEntry `json:"item_types"`
 		Items     []itemEntry `json:"items"`
 		Data      []dataEntry `json:"data"`
 		Problems  problemList `json:"problems"`
 	}{
-		formatName, t.r.Missing() == 0,
-		endEntry{t.r.Header.Total(), t.src.Size, t.r.Missing(), t.r.Trailing()},
+		formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()},
 		totals, types, items, data, problems,
 	}, nil
 }
