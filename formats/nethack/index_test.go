@@ -121,6 +121,31 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestComplete tells damage from the ways in which a whole log may end.
+func TestComplete(t *testing.T) {
+	game := sampleGame(300).String()
+	save := strings.LastIndexByte(game[:len(game)-1], '\n') + 1
+	before := strings.LastIndexByte(game[:save-1], '\n') + 1
+	for name, c := range map[string]struct {
+		log, end string
+		complete bool
+	}{
+		"running":       {game, "save", true},
+		"under way":     {game + "search L20\n", "action", true},
+		"partial":       {game + "go D", "partial_line", true},
+		"over":          {game + "Q\n", "game_over", true},
+		"other clock":   {game[:before] + "+1\n" + game[save:], "save", true},
+		"bad line":      {game + "what?\nQ\n", "game_over", false},
+		"lost save":     {game + "~" + encodeBlob([]byte{1, 0x43}, plain) + "\n", "save", false},
+		"many problems": {game + strings.Repeat("?\n", maxProblems+1) + "Q\n", "game_over", false},
+	} {
+		x := mustIndex(t, []byte(c.log))
+		if x.ending() != c.end || x.whole() != c.complete {
+			t.Errorf("%s: ends %s, complete %t, %d problems", name, x.ending(), x.whole(), len(x.problems))
+		}
+	}
+}
+
 // TestBrokenLines damages a game in several places and holds the index to the rules of the tree.
 func TestBrokenLines(t *testing.T) {
 	lines := strings.SplitAfter(sampleGame(300).String(), "\n")

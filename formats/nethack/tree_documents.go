@@ -113,7 +113,7 @@ func (rec *recording) indexDocument(ctx context.Context) (any, error) {
 	}
 	end := x.ending()
 	doc := indexDocument{
-		IndexHead: formats.IndexHead{Format: name, Complete: end == endGameOver, Finished: end == endGameOver, End: end},
+		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: end == endGameOver, End: end},
 		Totals:    x.totals(), LastSave: x.lastSave(), Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
 	}
 	pending, err := x.pending(ctx, rec.log)
@@ -124,6 +124,12 @@ func (rec *recording) indexDocument(ctx context.Context) (any, error) {
 }
 
 const endGameOver = "game_over"
+
+// whole reports whether nothing of the game is missing or unreadable: that a save disagrees about the time takes
+// nothing away. Problems that are beyond the list may be any.
+func (x *index) whole() bool {
+	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p problem) bool { return p.code != clockMismatch })
+}
 
 // ending says how the log ends.
 func (x *index) ending() string {

@@ -39,7 +39,9 @@ type chunkEntry struct {
 // indexJSON returns the content of index.json (tree section 9).
 func indexJSON(x *index, h *header) any {
 	d := indexDocument{
-		IndexHead: formats.IndexHead{Format: name, Complete: x.end == endFinished, Finished: x.end == endFinished, End: x.end},
+		IndexHead: formats.IndexHead{
+			Format: name, Complete: x.end == endFinished || x.end == endUnfinished, Finished: x.end == endFinished, End: x.end,
+		},
 		Totals: totals{
 			Ticks: x.tickCount(), Records: x.records, Bytes: x.bytes, Players: len(x.stays),
 			Anomalies: x.anomalies, Events: x.counts.byName(),

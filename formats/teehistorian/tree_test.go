@@ -295,8 +295,9 @@ func TestCutAnywhere(t *testing.T) {
 			t.Errorf("%d bytes: %s: %v", n, name, err)
 		}
 		var index struct {
-			End    string
-			Totals struct{ Bytes int }
+			Complete, Finished bool
+			End                string
+			Totals             struct{ Bytes int }
 		}
 		if err := json.Unmarshal([]byte(read(t, root, "index.json")), &index); err != nil {
 			t.Fatal(err)
@@ -309,8 +310,8 @@ func TestCutAnywhere(t *testing.T) {
 		if last < n {
 			want = endCut
 		}
-		if index.End != want || index.Totals.Bytes != last {
-			t.Errorf("%d bytes: ends %s at %d, want %s at %d", n, index.End, index.Totals.Bytes, want, last)
+		if index.End != want || index.Totals.Bytes != last || index.Complete != (last == n) || index.Finished {
+			t.Errorf("%d bytes: %+v, want %s at %d", n, index, want, last)
 		}
 	}
 }
