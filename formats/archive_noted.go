@@ -12,8 +12,9 @@ import (
 )
 
 // A noted is the tree of a recording under outer compression. Its index.json
-// has one more problem if the compressed stream is damaged, of which the
-// format, which sees only what came out before, knows nothing.
+// has one more problem and is not complete if the compressed stream is
+// damaged, of which the format, which sees only what came out before, knows
+// nothing.
 type noted struct {
 	nodes.Dir
 	damage damageFunc
@@ -67,14 +68,57 @@ func (f notedFile) Open(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err = addProblem(b, Problem{Code: "bad_compression", Offset: d.size, Message: d.Error()})
+	b, err = addDamage(b, Problem{Code: "bad_compression", Offset: d.size, Message: d.Error()})
 	return bytes.NewReader(b), err
 }
 
-// addProblem puts p into the list "problems" of a document, in front of the
-// last ones if they have a higher offset.
-func addProblem(doc []byte, p Problem) ([]byte, error) {
-	list, start, end, err := findProblems(doc)
+// addDamage puts p into the list "problems" of an index.json, before the last
+// ones if they have a higher offset, and makes "complete" false.
+func addDamage(doc []byte, p Problem) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	var b []byte
+	copied, listed := int64(0), false
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		end := dec.InputOffset()
+		start := end - int64(len(value))
+		switch key {
+		case "complete":
+			value = json.RawMessage("false")
+		case "problems":
+			listed = true
+			if value, err = insertProblem(value, p); err != nil {
+				return nil, err
+			}
+		default:
+			continue
+		}
+		b = append(append(b, doc[copied:start]...), value...)
+		copied = end
+	}
+	if !listed {
+		return nil, errors.New("no list of problems")
+	}
+	return append(nodes.AppendIndented(nil, append(b, doc[copied:]...)), '\n'), nil
+}
+
+// insertProblem puts p into a list of problems.
+func insertProblem(problems json.RawMessage, p Problem) (json.RawMessage, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(problems, &list); err != nil {
+		return nil, err
+	}
+	item, err := encode(p)
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +126,7 @@ func addProblem(doc []byte, p Problem) ([]byte, error) {
 	for at > 0 && offsetOf(list[at-1]) > p.Offset {
 		at--
 	}
-	item, err := encode(p)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := encode(slices.Insert(list, at, item))
-	if err != nil {
-		return nil, err
-	}
-	b := slices.Concat(doc[:start], changed, doc[end:])
-	return append(nodes.AppendIndented(nil, b), '\n'), nil
+	return encode(slices.Insert(list, at, item))
 }
 
 func encode(v any) (json.RawMessage, error) {
@@ -109,29 +144,4 @@ func offsetOf(problem json.RawMessage) int64 {
 		return 0
 	}
 	return p.Offset
-}
-
-// findProblems returns the list "problems" of a document, and where it starts
-// and ends.
-func findProblems(doc []byte) (list []json.RawMessage, start, end int64, err error) {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	if _, err := dec.Token(); err != nil {
-		return nil, 0, 0, err
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, 0, 0, err
-		}
-		if key == "problems" {
-			end := dec.InputOffset()
-			err := json.Unmarshal(value, &list)
-			return list, end - int64(len(value)), end, err
-		}
-	}
-	return nil, 0, 0, errors.New("no list of problems")
 }

@@ -426,8 +426,8 @@ func TestCompressedLargeBroken(t *testing.T) {
 }
 
 func TestDamageIsAProblem(t *testing.T) {
-	doc := func(problems ...Problem) string {
-		b, err := nodes.MarshalIndented(map[string]any{"complete": true, "problems": append([]Problem{}, problems...), "z": 1})
+	doc := func(complete bool, problems ...Problem) string {
+		b, err := nodes.MarshalIndented(map[string]any{"complete": complete, "problems": append([]Problem{}, problems...), "z": 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,12 +441,12 @@ func TestDamageIsAProblem(t *testing.T) {
 		{[]Problem{early, same, late, late}, []Problem{early, same, p, late, late}},
 		{[]Problem{late, early}, []Problem{late, early, p}}, // in an order of its own
 	} {
-		out, err := addProblem([]byte(doc(c.old...)), p)
-		if want := doc(c.want...); err != nil || string(out) != want {
+		out, err := addDamage([]byte(doc(true, c.old...)), p)
+		if want := doc(false, c.want...); err != nil || string(out) != want {
 			t.Errorf("%s, %v, want\n%s", out, err, want)
 		}
 	}
-	if _, err := addProblem([]byte("{}"), Problem{}); err == nil {
+	if _, err := addDamage([]byte("{}"), Problem{}); err == nil {
 		t.Error("no list of problems, no error")
 	}
 }
