@@ -23,19 +23,20 @@ const CatalogueName = "recordings.jsonl"
 // A Summary is what is known of a recording without decoding it: from its
 // header, and from its index.json if that was made before. A null is not known.
 type Summary struct {
-	Path     string   `json:"path"`
-	PathHex  string   `json:"path_hex,omitempty"` // if the path is not UTF-8
-	Format   string   `json:"format"`
-	Start    *string  `json:"start"` // RFC 3339
-	LengthMS *int64   `json:"length_ms"`
-	Ticks    *int64   `json:"ticks"`
-	Map      *string  `json:"map"` // or world
-	Players  []string `json:"players"`
-	Size     int64    `json:"size"`
-	Modified string   `json:"modified"`
-	Complete *bool    `json:"complete"`
-	Problems *int64   `json:"problems"`
-	Error    string   `json:"error,omitempty"` // it does not open, or could not be read this time
+	Path       string   `json:"path"`
+	PathHex    string   `json:"path_hex,omitempty"` // if the path is not UTF-8
+	Format     string   `json:"format"`
+	Start      *string  `json:"start"` // RFC 3339
+	DurationMS *int64   `json:"duration_ms"`
+	Ticks      *int64   `json:"ticks"`
+	Map        *string  `json:"map"` // or world
+	Players    []string `json:"players"`
+	Size       int64    `json:"size"`
+	Modified   string   `json:"modified"`
+	Complete   *bool    `json:"complete"`
+	Finished   *bool    `json:"finished"`
+	Problems   *int64   `json:"problems"`
+	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
 }
 
 // Unread tells whether the error is of reading, which may be better next
@@ -141,7 +142,7 @@ func (a *archive) catalogueName() string {
 }
 
 // catalogueVersion changes when the lines, the digests or their encoding do.
-const catalogueVersion = 3
+const catalogueVersion = 4
 
 // loadRecords returns the catalogue on disk by path.
 func (a *archive) loadRecords() map[string]record {

@@ -207,14 +207,14 @@ func (s *Summary) fillIndex(ctx context.Context, dir nodes.Dir, tick time.Durati
 	if ticks := totals.number("ticks"); ticks != nil {
 		s.Ticks = ticks
 	}
-	s.LengthMS = totals.number("duration_ms")
-	if s.LengthMS == nil {
-		s.LengthMS = totals.span("first_time", "last_time")
+	s.DurationMS = totals.number("duration_ms")
+	if s.DurationMS == nil {
+		s.DurationMS = totals.span("first_time", "last_time")
 	}
-	if s.LengthMS == nil && tick > 0 {
-		s.LengthMS = index.played(tick)
+	if s.DurationMS == nil && tick > 0 {
+		s.DurationMS = index.played(tick)
 	}
-	s.Complete = index.flag("complete")
+	s.Complete, s.Finished = index.flag("complete"), index.flag("finished")
 	s.Problems = ptr(int64(len(index.list("problems"))))
 	if players, err := document(ctx, dir, "players.json"); err == nil {
 		s.addPlayers(players.names("players"))

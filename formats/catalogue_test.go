@@ -48,7 +48,7 @@ func logged(opens, scans *atomic.Int64) Format {
 				nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
 					v, err := index.Get(ctx, 0)
 					return map[string]any{
-						"complete": true, "problems": []any{1, 2},
+						"complete": true, "finished": false, "problems": []any{1, 2},
 						"totals": map[string]any{"ticks": len(v), "first_time": "2026-01-01T00:00:00Z", "last_time": "2026-01-01T00:00:01.5Z"},
 					}, err
 				})},
@@ -97,19 +97,19 @@ func TestCatalogue(t *testing.T) {
 		}
 		return found
 	}
-	const header = `"start":"2026-01-02T01:04:05Z","length_ms":null,"ticks":null,"map":"castle","players":["ann"]`
-	const index = `"start":"2026-01-01T00:00:00Z","length_ms":1500,"ticks":%d,"map":"castle","players":["ann","rob","bob"]`
+	const header = `"start":"2026-01-02T01:04:05Z","duration_ms":null,"ticks":null,"map":"castle","players":["ann"]`
+	const index = `"start":"2026-01-01T00:00:00Z","duration_ms":1500,"ticks":%d,"map":"castle","players":["ann","rob","bob"]`
 	want := func(path, what string, size int, rest string) string {
 		return fmt.Sprintf(`{"path":%q,"format":"logged",%s,"size":%d,"modified":"M",%s}`, path, what, size, rest)
 	}
 	root := open()
 	got := lines(root)
 	for path, line := range map[string]string{
-		"a.log":      want("a.log", header, 9, `"complete":null,"problems":null`),
-		"sub/b.log":  want("sub/b.log", header, 14, `"complete":null,"problems":null`),
-		"link/b.log": want("link/b.log", header, 14, `"complete":null,"problems":null`),
-		"bad.log": want("bad.log", `"start":null,"length_ms":null,"ticks":null,"map":null,"players":[]`, 3,
-			`"complete":false,"problems":1,"error":"logged: at 0x0: no header"`),
+		"a.log":      want("a.log", header, 9, `"complete":null,"finished":null,"problems":null`),
+		"sub/b.log":  want("sub/b.log", header, 14, `"complete":null,"finished":null,"problems":null`),
+		"link/b.log": want("link/b.log", header, 14, `"complete":null,"finished":null,"problems":null`),
+		"bad.log": want("bad.log", `"start":null,"duration_ms":null,"ticks":null,"map":null,"players":[]`, 3,
+			`"complete":false,"finished":null,"problems":1,"error":"logged: at 0x0: no header"`),
 	} {
 		if got[path] != line {
 			t.Errorf("%s\nwant %s", got[path], line)
@@ -146,7 +146,7 @@ func TestCatalogue(t *testing.T) {
 	opens.Store(0)
 	scans.Store(0)
 	got = lines(open())
-	if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"problems":2`); got["sub/b.log"] != line {
+	if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"finished":false,"problems":2`); got["sub/b.log"] != line {
 		t.Errorf("%s\nwant %s", got["sub/b.log"], line)
 	}
 	if opens.Load() != 0 || scans.Load() != 0 {
@@ -160,13 +160,13 @@ func TestCatalogue(t *testing.T) {
 	}
 	opens.Store(0)
 	got = lines(open())
-	if line := want("a.log", header, 10, `"complete":null,"problems":null`); got["a.log"] != line || len(got) != 4 || opens.Load() != 1 {
+	if line := want("a.log", header, 10, `"complete":null,"finished":null,"problems":null`); got["a.log"] != line || len(got) != 4 || opens.Load() != 1 {
 		t.Errorf("%d lines, %d opened, %s", len(got), opens.Load(), got["a.log"])
 	}
 
 	// An index of another version tells nothing.
 	appendTo(t, filepath.Join(dir, "sub/b.log"), "!")
-	if line := want("sub/b.log", header, 15, `"complete":null,"problems":null`); lines(open())["sub/b.log"] != line {
+	if line := want("sub/b.log", header, 15, `"complete":null,"finished":null,"problems":null`); lines(open())["sub/b.log"] != line {
 		t.Errorf("no %s", line)
 	}
 
@@ -199,7 +199,7 @@ func TestSummaryOfTicks(t *testing.T) {
 		if err := s.fillIndex(t.Context(), dir, 50*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := json.Marshal(s.LengthMS); string(got) != want {
+		if got, _ := json.Marshal(s.DurationMS); string(got) != want {
 			t.Errorf("%s: %s ms, want %s", doc, got, want)
 		}
 	}

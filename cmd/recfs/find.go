@@ -45,7 +45,7 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 	flags.Var(&f.longer, "longer-than", "that are longer than `TIME`: 90s, 36h or 7d")
 	flags.Var(&f.shorter, "shorter-than", "that are shorter than `TIME`")
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
-	flags.BoolVar(&f.incomplete, "incomplete", false, "without a proper end: still running, crashed or cut")
+	flags.BoolVar(&f.incomplete, "incomplete", false, "not finished or not complete: still running, crashed, cut or damaged")
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
@@ -165,7 +165,7 @@ func (f *finder) verdicts(s formats.Summary) []verdict {
 	}
 	length := func(ok func(time.Duration) bool) func() verdict {
 		return func() verdict {
-			return judgeGame(s, s.LengthMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
+			return judgeGame(s, s.DurationMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
 		}
 	}
 	start := func(ok func(time.Time) bool) func() verdict {
@@ -185,7 +185,8 @@ func (f *finder) verdicts(s formats.Summary) []verdict {
 	add(f.longer.given, length(func(d time.Duration) bool { return d > f.longer.Duration }))
 	add(f.shorter.given, length(func(d time.Duration) bool { return d < f.shorter.Duration }))
 	add(f.damaged, func() verdict { return judge(s, s.Problems, func(n int64) bool { return n > 0 }) })
-	add(f.incomplete, func() verdict { return judge(s, s.Complete, func(complete bool) bool { return !complete }) })
+	not := func(v bool) bool { return !v }
+	add(f.incomplete, func() verdict { return max(judge(s, s.Complete, not), judge(s, s.Finished, not)) })
 	return all
 }
 
@@ -234,7 +235,7 @@ func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
 	case f.null:
 		fmt.Fprintf(w, "%s\x00", name)
 	case f.long:
-		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", orDash(localTime(s.Start)), orDash(length(s.LengthMS)), humanSize(s.Size), oneLine(name+about(s)))
+		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", orDash(localTime(s.Start)), orDash(length(s.DurationMS)), humanSize(s.Size), oneLine(name+about(s)))
 	default:
 		fmt.Fprintln(w, e.fileName(name))
 	}

@@ -99,8 +99,8 @@ func (s *summary) write(w io.Writer, later bool) error {
 
 func (s *summary) length() []string {
 	var parts []string
-	if s.LengthMS != nil {
-		parts = append(parts, length(s.LengthMS))
+	if s.DurationMS != nil {
+		parts = append(parts, length(s.DurationMS))
 	}
 	if s.Ticks != nil && s.Chunks > 0 {
 		parts = append(parts, count(int(*s.Ticks), "tick", "ticks"), count(s.Chunks, "chunk", "chunks"))
