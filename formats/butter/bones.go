@@ -6,8 +6,8 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
-// A carry is what one chunk hands to the next: bones and pause timers, the only values that key frames do not hold
-// (sheet 9).
+// A carry is what one chunk hands to the next: bones and pause timers, the only values that key
+// frames do not hold (docs/formats/butter.md section 9).
 type carry struct {
 	timers [2]float32     // paused, unpaused
 	lost   bool           // the bones of the frame before are not known
@@ -25,7 +25,7 @@ func (c carry) clone() carry {
 	return c
 }
 
-// bones reads the bone section (sheet 8) and returns the bones to show.
+// bones reads the bone section (docs/formats/butter.md section 8) and returns the bones to show.
 func (d *decoder) bones() []echovr.Bones {
 	n := d.U8()
 	count := 0

@@ -7,7 +7,8 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
-// TestRoundTrip holds the decoder against the precision that section 15 of the sheet states.
+// TestRoundTrip holds the decoder against the precision that docs/formats/butter.md section 15
+// states.
 func TestRoundTrip(t *testing.T) {
 	for _, l := range []*layout{layoutDec2021, layoutV1, layoutV2, layoutV3Early, layoutV3} {
 		for _, mapIndex := range []uint8{1, 2, 5} {

@@ -173,8 +173,8 @@ func sizeOf(f *echovr.Frame) int64 {
 	return n
 }
 
-// decode decodes chunk n from its bytes, under the map of the file or, if the recorder has changed the map without
-// starting a new file, under the one that fits (sheet 11).
+// decode decodes chunk n from its bytes, under the map of the file or, if the recorder has changed
+// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11).
 func (r *Reader) decode(n int, data []byte, whole bool, from carry) *chunk {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
 	u := newUsers(r.Header.Players)

@@ -26,8 +26,8 @@ func codes(x *echovr.Index) string {
 	return strings.Join(list, " ")
 }
 
-// TestLostChunk holds what is known behind a lost chunk to the contract: numbers go on, bones come back with a known
-// base, pause timers start from 0.
+// TestLostChunk holds what is known after a lost chunk to docs/tree/butter.md section 3: numbers go
+// on, bones come back with a known base, pause timers start from 0.
 func TestLostChunk(t *testing.T) {
 	m := newMatch(arena, 4, true)
 	w := newWriter(layoutV3, 2, m.table)

@@ -19,7 +19,7 @@ const (
 	maxChunks = 4000000 // of which a file of any use has a few hundred
 )
 
-// A Header is the stored file header (sheet 3).
+// A Header is the stored file header (docs/formats/butter.md section 3).
 type Header struct {
 	Version     uint8
 	Interval    int // frames from one key frame to the next: the frames of a chunk

@@ -1,7 +1,7 @@
 package butter
 
-// A layout is one of the five ways in which a frame was written (sheet 1). Its first byte does not tell the three of
-// version 3 apart; see chooseLayout.
+// A layout is one of the five ways in which a frame was written (docs/formats/butter.md section 1).
+// Its first byte does not tell the three of version 3 apart; see chooseLayout.
 type layout struct {
 	name       string
 	blocks     [8]block // bit 0 of the inclusion mask first
@@ -10,7 +10,7 @@ type layout struct {
 	emotes     bool     // the player's state mask has is_emote_playing
 	loadouts   bool     // players on combat maps have a loadout
 
-	// How the state mask of a player says what follows (sheet 7).
+	// How the state mask of a player says what follows (docs/formats/butter.md section 7).
 	stats, ping uint8 // bits
 	holding     uint8 // bit
 	holdingOn   func(kind mapKind) bool
@@ -28,7 +28,7 @@ func onArena(k mapKind) bool   { return k == arena }
 func offCombat(k mapKind) bool { return k != combat }
 func always(mapKind) bool      { return true }
 
-// A block is one of the optional parts of a frame (sheet 6).
+// A block is one of the optional parts of a frame (docs/formats/butter.md section 6).
 type block uint8
 
 const (

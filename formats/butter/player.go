@@ -44,7 +44,7 @@ func (d *decoder) refer(ref uint8) {
 	d.badRef = d.badRef || int(ref) > d.users.size
 }
 
-// teams reads the three teams (sheet 7).
+// teams reads the three teams (docs/formats/butter.md section 7).
 func (d *decoder) teams() {
 	for i := range d.base {
 		d.base[i] = -1

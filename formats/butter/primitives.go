@@ -25,7 +25,8 @@ func fromHalf(h uint16) float32 {
 
 func vec3(c *wire.Cursor) echovr.Vec3 { return echovr.Vec3{half(c), half(c), half(c)} }
 
-// quat reads a rotation packed as the three smaller of its components (sheet 2).
+// quat reads a rotation packed as the three smaller of its components (docs/formats/butter.md
+// section 2).
 func quat(c *wire.Cursor) echovr.Quat { return fromPacked(c.U32()) }
 
 func fromPacked(w uint32) echovr.Quat {
@@ -37,7 +38,7 @@ func component(n uint32) float32 {
 	return float32(float64(float64(float32(n&0x3ff)/1023)*1.41421356) - 0.70710678)
 }
 
-// varint reads a signed integer of variable length (sheet 2).
+// varint reads a signed integer of variable length (docs/formats/butter.md section 2).
 func varint(c *wire.Cursor) int64 {
 	u := uvarint(c)
 	return int64(u>>1) ^ -int64(u&1)

@@ -8,7 +8,7 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// The vectors of section 17 of the sheet.
+// The vectors of docs/formats/butter.md section 17.
 
 func TestQuat(t *testing.T) {
 	for _, v := range []struct {
@@ -109,7 +109,7 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// TestUsers holds the bases of differences to section 7.
+// TestUsers holds the bases of differences to docs/formats/butter.md section 7.
 func TestUsers(t *testing.T) {
 	u := newUsers([]TableEntry{{"A", 7, 1, 2}, {"B", 0, 3, 4}, {"C", 7, 5, 6}})
 	for ref, want := range []uint8{0, 1, 0, 1, 4, 5} {

@@ -36,8 +36,8 @@ func NewReader(r io.ReaderAt, size, maxChunk int64) (*Reader, error) {
 // probed is how many chunks are looked into at most for the layout.
 const probed = 8
 
-// chooseLayout finds the layout by trying (sheet 11): the first under which a chunk makes sense in every respect, or
-// else the one that got furthest.
+// chooseLayout finds the layout by trying (docs/formats/butter.md section 11): the first under
+// which a chunk makes sense in every respect, or else the one that got furthest.
 //
 // A wrong layout loses its step in the key frame and can find it again there, most easily in the string of the rules
 // block. So of the layouts that pass, one under which everything happens near the map is preferred.

@@ -12,8 +12,9 @@
 //
 //   - A chunk is 300 frames, as butter files have by default; fewer if 300 take more than 64 MiB of text. It is the text
 //     from the end of the chunk before to the end of its last frame's line.
-//   - Members of objects are shown in the order of the tree's contract, which is that of the game, and members that it
-//     does not know behind them, in their own order. Values stay as they are written, to the digit.
+//   - Members of objects are shown in the order of docs/tree/butter.md section 4, which is that of
+//     the game, and unknown members after them, in their own order. Values stay as they are written,
+//     to the digit.
 //   - Offsets in index.json count bytes of the text, also where it lies compressed in a zip archive.
 //   - Blank lines, lines without a tab and documents of fewer than 800 bytes are no frames and no problem. Any other
 //     line that is no frame is one, line_damaged, reported once for a chunk. Lines end after 10 MiB at the latest.

@@ -9,8 +9,9 @@ import (
 	"recfs/nodes"
 )
 
-// Format is the .echoreplay format. It has no extension, because the contract shows files of that name as they are: a
-// recording is one by its first bytes, where these are asked for.
+// Format is the .echoreplay format. It has no extension, because files of that name are shown as
+// they are (docs/tree/README.md section 1): a recording is one by its first bytes, where these are
+// asked for.
 var Format = formats.Format{Name: name, Match: Match, Open: open}
 
 func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {

@@ -11,8 +11,8 @@ import (
 // maxSchemaFile bounds a schema beside a recording.
 const maxSchemaFile = 1 << 20
 
-// chooseSchema returns the schema of a recording, or nil if none fits
-// (tree/hcrp.md section 1, "Options"). name is that of its file.
+// chooseSchema returns the schema of a recording, or nil if none fits (docs/tree/hcrp.md section 1,
+// "Options"). name is that of its file.
 func chooseSchema(r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schema, error) {
 	if s := sidecar(r, name, fsys); s != nil {
 		return s, nil

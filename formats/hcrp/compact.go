@@ -108,9 +108,8 @@ type Scratch interface {
 	io.ReaderAt
 }
 
-// Compact writes the recording as one file to w (sheet section 11): every
-// chunk that can be read is recompressed, in the order of ticks. Damage is no
-// error but stands in the report.
+// Compact writes the recording as one file to w (docs/formats/hcrp.md section 11): every chunk that
+// can be read is recompressed, in the order of ticks. Damage is no error but stands in the report.
 func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error) {
 	metadata, err := r.Metadata()
 	if err != nil {

@@ -59,8 +59,8 @@ func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, 
 	return d.chunk
 }
 
-// section steps over a snapshot section (sheet section 7.2); false if it
-// does not fit, and then nothing of the chunk can be decoded.
+// section steps over a snapshot section (docs/formats/hcrp.md section 7.2); false if it does not
+// fit, and then nothing of the chunk can be decoded.
 func (d *decoder) section() bool {
 	ch := d.chunk
 	if d.layout != Design || !ch.entry.Snapshot() {
@@ -126,7 +126,7 @@ func (d *decoder) stop(code string, offset int64, msg string, args ...any) {
 	d.chunk.stop = d.problem(code, offset, msg, args...)
 }
 
-// records decodes the tick records (sheet sections 6.1 and 6.2).
+// records decodes the tick records (docs/formats/hcrp.md sections 6.1 and 6.2).
 func (d *decoder) records() {
 	ch := d.chunk
 	for d.c.Len() > 0 {
@@ -254,8 +254,8 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 	}
 }
 
-// markSnapshot finds the events at the start of the first tick that form a
-// snapshot (sheet section 7.1) and ends their objects with "snapshot":true.
+// markSnapshot finds the events at the start of the first tick that form a snapshot
+// (docs/formats/hcrp.md section 7.1) and ends their objects with "snapshot":true.
 func (d *decoder) markSnapshot(t *tick) {
 	ch := d.chunk
 	if d.layout != Published || !ch.entry.Snapshot() {

@@ -32,8 +32,8 @@ type (
 	}
 )
 
-// An event is one decoded event, or entry of a snapshot section: its text,
-// and the values that change the world (tree/hcrp.md section 7).
+// An event is one decoded event, or entry of a snapshot section: its text, and the values that
+// change the world (docs/tree/hcrp.md section 7).
 type event struct {
 	def  *eventDef // nil: unknown id, or a payload that does not fit
 	text span      // the whole object

@@ -114,7 +114,7 @@ func (h *Header) IndexEnd() int64 { return h.IndexOffset() + h.IndexLength }
 
 // A HeaderError says why a recording does not open.
 type HeaderError struct {
-	Code string // of sheet section 16, or header.magic
+	Code string // of docs/formats/hcrp.md section 16, or header.magic
 	err  *formats.Error
 }
 
@@ -279,7 +279,7 @@ func parseEntry(c *wire.Cursor) Entry {
 	return e
 }
 
-// varint reads a 32-bit number of one to five bytes (sheet section 1).
+// varint reads a 32-bit number of one to five bytes (docs/formats/hcrp.md section 1).
 func varint(c *wire.Cursor) int32 { return int32(uint32(c.Uvarint(5))) }
 
 // varlong reads a 64-bit number of one to ten bytes.

@@ -35,8 +35,8 @@ var tagNames = [tagCount]string{
 // tagSize is the least number of bytes that a payload takes.
 var tagSize = [tagCount]int{0, 1, 2, 4, 8, 4, 8, 4, 2, 5, 1, 4, 4}
 
-// An nbtDecoder turns NBT into typed JSON (tree/hcrp.md section 4) while it
-// reads, so nothing is built in memory but the text.
+// An nbtDecoder turns NBT into typed JSON (docs/tree/hcrp.md section 4) while it reads, so nothing
+// is built in memory but the text.
 type nbtDecoder struct {
 	c     *wire.Cursor
 	out   []byte

@@ -8,7 +8,7 @@ import (
 	"recfs/formats"
 )
 
-// The codes of problems (sheet section 16).
+// The codes of problems (docs/formats/hcrp.md section 16).
 const (
 	codeMetadataTruncated = "metadata.truncated"
 	codeMetadata          = "metadata.nbt"

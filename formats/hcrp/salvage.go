@@ -17,9 +17,9 @@ type frame struct {
 	stored int64
 }
 
-// Salvage finds the frames that the index does not name, at most limit
-// (sheet section 13): in segments behind what the index uses, in a file
-// behind the index and the last byte it names.
+// Salvage finds the frames that the index does not name, at most limit (docs/formats/hcrp.md
+// section 13): in segments behind what the index uses, in a file behind the index and the last byte
+// it names.
 func (r *Reader) Salvage(limit int) []frame {
 	used := r.used()
 	if r.Dir {

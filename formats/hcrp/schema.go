@@ -12,7 +12,7 @@ const (
 	maxSchemaDeep = 16
 )
 
-// A Schema describes the events of a host (sheet section 9).
+// A Schema describes the events of a host (docs/formats/hcrp.md section 9).
 type Schema struct {
 	Name   string
 	Layout Layout // "": any

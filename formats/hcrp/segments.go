@@ -15,7 +15,7 @@ import (
 	"recfs/formats"
 )
 
-// The files of a recording in segments (sheet section 10).
+// The files of a recording in segments (docs/formats/hcrp.md section 10).
 const (
 	preambleName = "preamble.dat"
 	finishedName = "finished"

@@ -4,7 +4,7 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A kind is what a value is made of (sheet sections 1 and 9).
+// A kind is what a value is made of (docs/formats/hcrp.md sections 1 and 9).
 type kind uint8
 
 const (

@@ -197,7 +197,7 @@ func appendBlockAt(dst []byte, at blockAt) []byte {
 	return append(dst, '}')
 }
 
-// pos reads a position with a view: plain, or quantized (sheet section 8.1).
+// pos reads a position with a view: plain, or quantized (docs/formats/hcrp.md section 8.1).
 func (d *decoder) pos(k kind) {
 	c := d.c
 	if k == kindPos {
@@ -235,7 +235,7 @@ func appendPosition(dst []byte, p *position) []byte {
 	return append(dst, '}')
 }
 
-// vec3 reads a quantized vector (sheet section 8.2).
+// vec3 reads a quantized vector (docs/formats/hcrp.md section 8.2).
 func (d *decoder) vec3() {
 	c := d.c
 	var v [3]float64

@@ -17,7 +17,7 @@ type entity struct {
 	items map[int64][]byte
 }
 
-// A world is what is known after some tick (tree/hcrp.md section 7).
+// A world is what is known after some tick (docs/tree/hcrp.md section 7).
 type world struct {
 	entities map[int64]*entity
 	blocks   map[blockAt][]byte

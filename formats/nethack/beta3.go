@@ -1,6 +1,6 @@
 package nethack
 
-// Commands of a beta3 diff in their default order (section 6.1).
+// Commands of a beta3 diff in their default order (docs/formats/nethack.md section 6.1).
 const (
 	cmdCopyEdit = iota
 	cmdCopy
@@ -32,7 +32,8 @@ var widths = [commands]struct{ arg2, arg1 int }{
 	cmdRLE:       {0, 2},
 }
 
-// steps are the changes of x and y in the eight directions of a coord command (section 6.4).
+// steps are the changes of x and y in the eight directions of a coord command
+// (docs/formats/nethack.md section 6.4).
 var steps = [8]struct{ dx, dy int8 }{{-1, 0}, {-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}}
 
 const (
@@ -123,8 +124,8 @@ func (p *patch) coord(anchor int, far, dir uint64) error {
 	return p.adjust(byte(steps[dir].dy))
 }
 
-// command reads a command with its widening prefixes and arguments (section 6.2). A seek's arg1 is
-// extended by its sign.
+// command reads a command with its widening prefixes and arguments (docs/formats/nethack.md
+// section 6.2). A seek's arg1 is extended by its sign.
 func (m *mdiff) command() (cmd int, arg1, arg2 uint64, err error) {
 	wider := 0
 	for {

@@ -48,8 +48,8 @@ var (
 	errPrefix = errors.New("the blob has no length between its two marks")
 )
 
-// decodeBlob returns the bytes of a blob (section 1.4). raw is a buffer for the base64 behind it,
-// which is also where a plain blob is; both are returned, raw perhaps grown.
+// decodeBlob returns the bytes of a blob (docs/formats/nethack.md section 1.4). raw is a buffer for
+// the base64 behind it, which is also where a plain blob is; both are returned, raw perhaps grown.
 func decodeBlob(blob, raw []byte) (data, grown []byte, err error) {
 	kind := compressionOf(blob)
 	size := int64(0)

@@ -14,7 +14,8 @@ var diffFormatNames = [...]string{"", "beta1", "beta2", "beta3"}
 
 func (f diffFormat) String() string { return diffFormatNames[f] }
 
-// formatOf tells the format of a diff by its first two bytes (section 4). Beta1 has no header.
+// formatOf tells the format of a diff by its first two bytes (docs/formats/nethack.md section 4).
+// Beta1 has no header.
 func formatOf(diff []byte) diffFormat {
 	if len(diff) >= 2 && diff[0] == 0x01 {
 		switch diff[1] {
@@ -40,8 +41,9 @@ func (p *patch) decode(diff []byte, base int) error {
 	}
 }
 
-// beta1 reads 16-bit little-endian commands: two bits operation, 14 bits argument (section 5.1).
-// There is no end marker; 00 00 is padding that the game adds.
+// beta1 reads 16-bit little-endian commands: two bits operation, 14 bits argument
+// (docs/formats/nethack.md section 5.1). There is no end marker; 00 00 is padding that the game
+// adds.
 func (p *patch) beta1(d []byte) error {
 	for len(d) > 0 {
 		if len(d) < 2 {
@@ -74,7 +76,8 @@ func (p *patch) beta1(d []byte) error {
 	return nil
 }
 
-// beta2 reads big-endian commands of two or four bytes; the top three bits decide (section 5.2).
+// beta2 reads big-endian commands of two or four bytes; the top three bits decide
+// (docs/formats/nethack.md section 5.2).
 func (p *patch) beta2(d []byte) error {
 	for len(d) > 0 {
 		op := d[0] >> 5

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// An event is a line between two save lines (sections 2.1 and 2.4).
+// An event is a line between two save lines (docs/formats/nethack.md sections 2.1 and 2.4).
 type event struct {
 	kind  string // as in "event"
 	off   int64
@@ -78,7 +78,7 @@ func (e *event) addText(key string, b []byte) {
 // arguments are the letters of a command's arguments in the order in which they are shown.
 const arguments = "DPITSLK"
 
-// parseCommand reads a command and its arguments (section 2.1).
+// parseCommand reads a command and its arguments (docs/formats/nethack.md section 2.1).
 func (e *event) parseCommand(s []byte) error {
 	n := 0
 	for n < len(s) && 'a' <= s[n] && s[n] <= 'z' {

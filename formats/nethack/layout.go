@@ -12,7 +12,7 @@ import (
 
 const name = "nethack" // of the format
 
-// Places of the fixed first two lines (sections 1.1 and 1.2).
+// Places of the fixed first two lines (docs/formats/nethack.md sections 1.1 and 1.2).
 const (
 	statusAt      = 7
 	countAt       = 12
@@ -126,7 +126,7 @@ func readHeader(r io.ReaderAt, size int64) (*header, error) {
 	return h, h.parseThird(l.text)
 }
 
-// parseThird reads the eight fields of line 3 (section 1.3).
+// parseThird reads the eight fields of line 3 (docs/formats/nethack.md section 1.3).
 func (h *header) parseThird(text []byte) error {
 	fields := bytes.Split(text, []byte{' '})
 	if len(fields) != 8 {

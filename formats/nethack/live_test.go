@@ -253,8 +253,8 @@ func lookAtLiveGame(t testing.TB, g *liveGame, root nodes.Dir, rng *rand.Rand) b
 	return true
 }
 
-// TestLiveLog holds to the protocol of section 9.2: growth and rewriting in place are no change, a new
-// recovery count and a shorter file are.
+// TestLiveLog holds to the protocol of docs/formats/nethack.md section 9.2: growth and rewriting in
+// place are no change, a new recovery count and a shorter file are.
 func TestLiveLog(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	for name, c := range map[string]struct {

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// The part of a save that stands at the same place in all versions (sections 7.1 and 7.2).
+// The part of a save that stands at the same place in all versions (docs/formats/nethack.md
+// sections 7.1 and 7.2).
 const (
 	movesAt    = 12
 	turnTimeAt = 16

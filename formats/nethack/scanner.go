@@ -67,7 +67,8 @@ func (s *scanner) keep(part []byte) {
 	s.buf = append(s.buf, part[:min(len(part), maxLine+1-len(s.buf))]...)
 }
 
-// parseStep reads a time step (section 2.3): 1 to 16 hex digits that are added to the clock.
+// parseStep reads a time step (docs/formats/nethack.md section 2.3): 1 to 16 hex digits that are
+// added to the clock.
 func parseStep(text []byte) (uint64, bool) {
 	if len(text) < 2 || text[0] != '+' {
 		return 0, false

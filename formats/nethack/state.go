@@ -121,7 +121,8 @@ var (
 	races = []string{"hum", "elf", "dwa", "gno", "orc"}
 )
 
-// background are the characters of what a hero remembers of a place, by number (section 7.5).
+// background are the characters of what a hero remembers of a place, by number
+// (docs/formats/nethack.md section 7.5).
 const background = `  |--------||#.} #}.}.-|++##<><><>_|\#{##++---|||++++++`
 
 const (
@@ -192,7 +193,8 @@ func invalidHex(b []byte) string {
 	return hex.EncodeToString(b)
 }
 
-// counter reads a number that may be stored so that it stays the same from turn to turn (section 7.4).
+// counter reads a number that may be stored so that it stays the same from turn to turn
+// (docs/formats/nethack.md section 7.4).
 func (r *fields) counter(p int64) int64 {
 	const relativeAt = 121
 	stored := r.u32(p)
@@ -216,7 +218,7 @@ func word(words []string, n int32) *string {
 	return &words[n]
 }
 
-// details reads everything; offsets are those of sections 7.2 and 7.3.
+// details reads everything; offsets are those of docs/formats/nethack.md sections 7.2 and 7.3.
 func (r *fields) details() *details {
 	g := &game{Debug: r.u8(71) != 0, Explore: r.u8(73) != 0, MoonPhase: r.i32(48), Friday13th: r.u8(76) != 0}
 	g.SetSeed, g.SetSeedHex = r.text(232, 16)
@@ -275,7 +277,8 @@ func (r *fields) hero(y int64) *hero {
 	return h
 }
 
-// location reads where the hero is; dungeons is where their list should begin (section 7.5).
+// location reads where the hero is; dungeons is where their list should begin
+// (docs/formats/nethack.md section 7.5).
 func (r *fields) location(y, dungeons int64) *location {
 	const dungeonSize = 55
 	l := &location{Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217)}

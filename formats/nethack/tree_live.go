@@ -9,10 +9,10 @@ import (
 	"recfs/nodes"
 )
 
-// A liveLog reads the log of a game that may be running, without a lock: one held by a stranger would
-// stop the game (section 9). What is written stays, but for the few bytes that are rewritten in place,
-// until a recovery cuts the log, and that changes the recovery count first. So bytes are good if the
-// count is the same after they were read as before.
+// A liveLog reads the log of a game that may be running, without a lock: one held by a stranger
+// would stop the game (docs/formats/nethack.md section 9). What is written stays, but for the few
+// bytes that are rewritten in place, until a recovery cuts the log, and that changes the recovery
+// count first. So bytes are good if the count is the same after they were read as before.
 type liveLog struct {
 	r     io.ReaderAt
 	size  int64

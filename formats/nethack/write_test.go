@@ -21,7 +21,7 @@ type op struct {
 	widely int // needless wider prefixes
 }
 
-// run is the plain reading of section 4: what a diff makes of base.
+// run is the plain reading of docs/formats/nethack.md section 4: what a diff makes of base.
 func run(base []byte, ops []op) []byte {
 	var out []byte
 	src, anchor := 0, 0

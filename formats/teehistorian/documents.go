@@ -36,7 +36,7 @@ type chunkEntry struct {
 	Size      int64 `json:"size"`
 }
 
-// indexJSON returns the content of index.json (tree section 9).
+// indexJSON returns the content of index.json (docs/tree/teehistorian.md section 9).
 func indexJSON(x *index, h *header) any {
 	d := indexDocument{
 		IndexHead: formats.IndexHead{
@@ -78,7 +78,7 @@ func (c *counts) byName() map[string]int64 {
 	return m
 }
 
-// A playerEntry is an element of players.json (tree section 7).
+// A playerEntry is an element of players.json (docs/tree/teehistorian.md section 7).
 type playerEntry struct {
 	Dir        string       `json:"dir"`
 	CID        int32        `json:"cid"`

@@ -34,7 +34,7 @@ var eventNames = map[kind]string{
 	join: "join", drop: "drop", consoleCommand: "console_command",
 }
 
-// A renderer writes events as JSON objects (tree sections 3 to 5).
+// A renderer writes events as JSON objects (docs/tree/teehistorian.md sections 3 to 5).
 type renderer struct {
 	idents map[uuid.UUID]string // names of extensions in the header
 }

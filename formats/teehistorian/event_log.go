@@ -96,8 +96,8 @@ func (s *state) who(cid int32) who {
 	return who{noStay, idText(cid)}
 }
 
-// logLine returns the line of e in events.txt (tree section 9), if it has one. No record has two. Its text is put
-// where buf is.
+// logLine returns the line of e in events.txt (docs/tree/teehistorian.md section 9), if it has one.
+// No record has two. Its text is put where buf is.
 func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
 	l := logLine{tick: e.tick, who: e.who(e.cid), text: buf[:0]}
 	switch e.kind {

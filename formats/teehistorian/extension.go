@@ -2,17 +2,18 @@ package teehistorian
 
 import "github.com/google/uuid"
 
-// namespace is that of the names of all extensions (sheet section 1).
+// namespace is that of the names of all extensions (docs/formats/teehistorian.md section 1).
 var namespace = uuid.MustParse("e05ddaaa-c4e6-4cfb-b642-5d48e80c0029")
 
-// An extensionType is one kind of EX record (sheet section 7).
+// An extensionType is one kind of EX record (docs/formats/teehistorian.md section 7).
 type extensionType struct {
 	event  string // as in the tree
 	name   string // hashes to its UUID
 	fields []field
 }
 
-// extensionTypes are the known kinds of EX records, in the order of the sheet.
+// extensionTypes are the known kinds of EX records, in the order of docs/formats/teehistorian.md
+// section 7.
 var extensionTypes = []extensionType{
 	{"test", "teehistorian-test@ddnet.tw", nil},
 	{"ddnetver_old", "teehistorian-ddnetver-old@ddnet.tw", []field{{name: "cid"}, {name: "version"}}},

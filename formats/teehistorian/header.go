@@ -22,7 +22,7 @@ var magic = [16]byte{0x69, 0x9d, 0xb1, 0x7b, 0x8e, 0xfb, 0x34, 0xff, 0xb1, 0xd8,
 // maxHeader bounds the header. Real ones have up to 6 KiB.
 const maxHeader = 16 << 20
 
-// A header is what stands before the records (sheet section 3).
+// A header is what stands before the records (docs/formats/teehistorian.md section 3).
 type header struct {
 	json   []byte // as stored
 	object object

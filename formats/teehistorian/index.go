@@ -8,7 +8,8 @@ import (
 	"recfs/formats"
 )
 
-// chunkSize is the size from which on a chunk ends with its tick (tree section 2).
+// chunkSize is the size from which on a chunk ends with its tick (docs/tree/teehistorian.md
+// section 2).
 const chunkSize = 128 << 10
 
 // maxAnomalies is how many anomalies are listed.
@@ -94,7 +95,7 @@ type practiceChange struct {
 	on     bool
 }
 
-// A stay is one client on one client id (tree section 7).
+// A stay is one client on one client id (docs/tree/teehistorian.md section 7).
 type stay struct {
 	cid        int32
 	firstChunk int32 // the chunks with rows or mentions of it lie between, -1 if there are none
@@ -216,7 +217,7 @@ func (x *index) problemList() []formats.Problem {
 	return list
 }
 
-// dirs returns the names of the stays' directories (tree section 8).
+// dirs returns the names of the stays' directories (docs/tree/teehistorian.md section 8).
 func (x *index) dirs(safe func(string) string) []string {
 	dirs := make([]string, len(x.stays))
 	taken := make(map[string]bool, len(x.stays))

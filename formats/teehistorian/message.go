@@ -21,7 +21,7 @@ func (p protocol) String() string {
 	return ""
 }
 
-// A messageType is one kind of network message (sheet section 8).
+// A messageType is one kind of network message (docs/formats/teehistorian.md section 8).
 type messageType struct {
 	name   string
 	fields []field
@@ -126,7 +126,8 @@ func (m *message) decode(data []byte, p protocol) {
 	}
 }
 
-// inferProtocol returns the only protocol whose clients send messages of that id (sheet section 8, end).
+// inferProtocol returns the only protocol whose clients send messages of that id
+// (docs/formats/teehistorian.md section 8, end).
 func inferProtocol(id int32) protocol {
 	switch id {
 	case 20, 22, 23:

@@ -10,7 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// A kind is the id of a record (sheet section 4). Every id from 0 up is a PLAYER_DIFF of that client id.
+// A kind is the id of a record (docs/formats/teehistorian.md section 4). Every id from 0 up is a
+// PLAYER_DIFF of that client id.
 type kind int32
 
 const (
@@ -28,7 +29,7 @@ const (
 	extension      kind = -11
 )
 
-// inputs is the number of components of an input (sheet section 4.2).
+// inputs is the number of components of an input (docs/formats/teehistorian.md section 4.2).
 const inputs = 10
 
 // maxFixed is the longest encoding of a record that consists of ints only: id, client id and an input.
@@ -63,7 +64,8 @@ func (r *record) arguments() iter.Seq[[]byte] {
 	}
 }
 
-// A decoder knows what is needed to decode the next record and to find its tick (sheet section 5).
+// A decoder knows what is needed to decode the next record and to find its tick
+// (docs/formats/teehistorian.md section 5).
 type decoder struct {
 	version1 bool // EX does not exist
 	tick     int32
@@ -102,7 +104,7 @@ func (d *decoder) decode(b []byte, r *record) (int, error) {
 	return n, err
 }
 
-// follow advances the tick (sheet section 5).
+// follow advances the tick (docs/formats/teehistorian.md section 5).
 func (d *decoder) follow(r *record) error {
 	step := int64(0)
 	switch r.kind {

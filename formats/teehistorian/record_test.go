@@ -19,7 +19,8 @@ import (
 // sharedRecordings may lie next to the repository: more recordings, with what is in them.
 const sharedRecordings = "../../../shared/recordings/teehistorian"
 
-// The worked byte sequences of sheet section 5.1, as lines "tick kind numbers".
+// The worked byte sequences of docs/formats/teehistorian.md section 5.1, as lines "tick kind
+// numbers".
 func TestWorkedSequences(t *testing.T) {
 	for _, c := range []struct{ hex, want string }{
 		{"42 00 01 02 40", "1 NEW 0 (1,2); 1 FINISH"},
@@ -79,7 +80,8 @@ func brief(e *event) string {
 	return "?"
 }
 
-// appendCanonical appends the line of a record in the canonical dump (sheet section 10).
+// appendCanonical appends the line of a record in the canonical dump (docs/formats/teehistorian.md
+// section 10).
 func appendCanonical(b []byte, r *record) []byte {
 	bytes := func(s []byte) string {
 		if len(s) == 0 {

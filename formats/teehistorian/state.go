@@ -78,7 +78,7 @@ func (a anomaly) String() string {
 	}[a]
 }
 
-// A state is what the records up to some point add up to (tree section 6).
+// A state is what the records up to some point add up to (docs/tree/teehistorian.md section 6).
 type state struct {
 	players  []player           // in the order in which their ids appear
 	slots    [maxClients]uint16 // index in players + 1 by client id
@@ -114,8 +114,8 @@ func (s *state) player(cid int32) *player {
 	return &s.players[len(s.players)-1]
 }
 
-// touch finds the stay that an event of a client id counts for (tree section 7). opens says that its kind begins one
-// if none is open.
+// touch finds the stay that an event of a client id counts for (docs/tree/teehistorian.md
+// section 7). opens says that its kind begins one if none is open.
 func (s *state) touch(e *event, cid int32, opens bool) *player {
 	p := s.player(cid)
 	if p == nil {

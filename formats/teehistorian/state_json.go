@@ -7,7 +7,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// appendState appends what stands behind time_ms in a document of states/ (tree section 6).
+// appendState appends what stands behind time_ms in a document of states/
+// (docs/tree/teehistorian.md section 6).
 func appendState(b []byte, s *state) []byte {
 	b = append(b, ",\n  \"players\": ["...)
 	first := true

@@ -66,7 +66,7 @@ func appendRow(b []byte, e *event) []byte {
 // slashCommand is the flag of a command typed in chat.
 const slashCommand = 1 << 7
 
-// appendTyped appends a command with its arguments (tree section 8).
+// appendTyped appends a command with its arguments (docs/tree/teehistorian.md section 8).
 func appendTyped(b []byte, e *event) []byte {
 	if e.flags&slashCommand != 0 {
 		b = append(b, '/')

@@ -14,8 +14,9 @@ var errShort = errors.New("the bytes end inside a record")
 // errBad is the base of errors about records that cannot be decoded.
 var errBad = errors.New("bad record")
 
-// An unpacker takes the ints, strings and raw bytes of a record or of a payload (sheet section 2) one after another.
-// Its first error stays; behind it every value is zero.
+// An unpacker takes the ints, strings and raw bytes of a record or of a payload
+// (docs/formats/teehistorian.md section 2) one after another. Its first error stays; behind it
+// every value is zero.
 type unpacker struct {
 	b   []byte
 	p   int // of the next value

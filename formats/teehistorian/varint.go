@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// maxInt is the longest encoding of an int (sheet section 2.1).
+// maxInt is the longest encoding of an int (docs/formats/teehistorian.md section 2.1).
 const maxInt = 5
 
 // readInt decodes the int at b[p:] and returns it with the position behind it. b must reach at least maxInt bytes

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The table of sheet section 2.1, and what its rules say of unusual encodings.
+// The table of docs/formats/teehistorian.md section 2.1, and what its rules say of unusual
+// encodings.
 func TestInt(t *testing.T) {
 	for _, c := range []struct {
 		hex   string

@@ -8,7 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// A writer makes recordings, good and broken ones. It keeps count of ticks on its own, as the sheet says in words.
+// A writer makes recordings, good and broken ones. It keeps count of ticks on its own, as the words
+// of docs/formats/teehistorian.md section 5 say.
 type writer struct {
 	b      []byte
 	tick   int

@@ -217,7 +217,7 @@ func TestExportName(t *testing.T) {
 	}
 }
 
-// TestEvents holds the order and content of the events of one tick to the contract.
+// TestEvents holds the order and content of the events of one tick to docs/tree/butter.md section 5.
 func TestEvents(t *testing.T) {
 	all := HasStatus | HasScore | HasThrow | HasPause | HasRestart | HasRules
 	p := func(name string, stunned bool) Player {
