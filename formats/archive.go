@@ -230,7 +230,7 @@ func (a *archive) match(head []byte) (int, bool) {
 
 // head returns the first bytes of a file.
 func (a *archive) head(name string, v version) ([]byte, error) {
-	b := make([]byte, min(HeadSize, v.size))
+	b := make([]byte, min(HeadSize, v.Size))
 	if _, err := newFileReader(a.handles, name, v).ReadAt(b, 0); err != nil && err != io.EOF {
 		return nil, err
 	}

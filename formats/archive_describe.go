@@ -23,7 +23,7 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 	if !ok {
 		return d, false
 	}
-	return Description{r.format().Name, r.key.path, r.key.v.size, r.key.v.time()}, true
+	return Description{r.format().Name, r.key.path, r.key.v.Size, r.key.v.time()}, true
 }
 
 // Summarize returns what is known of a recording, with what only its

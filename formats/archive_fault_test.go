@@ -49,7 +49,7 @@ func (f *faulty) Open(name string) (iofs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &faultyFile{file.(localFile), f}, nil
+	return &faultyFile{file.(readableFile), f}, nil
 }
 
 func (f *faulty) Lstat(name string) (iofs.FileInfo, error) {
@@ -59,13 +59,13 @@ func (f *faulty) Lstat(name string) (iofs.FileInfo, error) {
 	return f.Local.Lstat(name)
 }
 
-type localFile interface {
+type readableFile interface {
 	iofs.ReadDirFile
 	io.ReaderAt
 }
 
 type faultyFile struct {
-	localFile
+	readableFile
 	f *faulty
 }
 
@@ -73,7 +73,7 @@ func (f *faultyFile) Stat() (iofs.FileInfo, error) {
 	if err := f.f.fault(); err != nil {
 		return nil, err
 	}
-	return f.localFile.Stat()
+	return f.readableFile.Stat()
 }
 
 func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
@@ -81,10 +81,10 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	if f.f.on.Load() && len(p) > 1 && rand.IntN(20) == 0 { // cut short, as if the file were
-		n, _ := f.localFile.ReadAt(p[:len(p)/2], off)
+		n, _ := f.readableFile.ReadAt(p[:len(p)/2], off)
 		return n, io.EOF
 	}
-	return f.localFile.ReadAt(p, off)
+	return f.readableFile.ReadAt(p, off)
 }
 
 // A source that fails at random gives errors or right bytes, never wrong

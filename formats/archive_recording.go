@@ -139,7 +139,7 @@ func (a *archive) source(k recordingKey) (Source, *watch) {
 	reader := func(name string, v version) io.ReaderAt {
 		return watchedReader{newFileReader(a.handles, name, v), w}
 	}
-	src := Source{Name: k.name, Stored: k.v.size, Size: k.v.size, ModTime: k.v.time(), ID: a.sourceID(k.path)}
+	src := Source{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.time(), ID: a.sourceID(k.path)}
 	if k.segments != "" {
 		src.FS = newSegmentFS(k, reader)
 		return src, w

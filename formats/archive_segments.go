@@ -17,7 +17,7 @@ import (
 // recordingKey stays comparable, and the version of the whole.
 func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, version) {
 	v := versionOf(info)
-	v.size = 0
+	v.Size = 0
 	var b []byte
 	for i := range l.len() {
 		name := l.name(i)
@@ -30,14 +30,14 @@ func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, 
 			continue
 		}
 		f := versionOf(info)
-		v.size += f.size
+		v.Size += f.Size
 		for _, s := range []string{name, at} {
 			b = binary.AppendUvarint(b, uint64(len(s)))
 			b = append(b, s...)
 		}
-		for _, n := range []uint64{uint64(f.size), uint64(f.sec), uint64(f.nsec), f.dev, f.ino, f.links, uint64(f.changed)} {
-			b = binary.BigEndian.AppendUint64(b, n)
-		}
+		b = f.Append(b)
+		b = binary.LittleEndian.AppendUint64(b, f.dev)
+		b = binary.LittleEndian.AppendUint64(b, f.links)
 	}
 	return string(b) + "\x00", v
 }
@@ -59,12 +59,8 @@ func parseSegments(s string) []segment {
 			*s = string(b[size:][:n])
 			b = b[size:][n:]
 		}
-		var f [7]uint64
-		for i := range f {
-			f[i] = binary.BigEndian.Uint64(b[8*i:])
-		}
-		b = b[8*len(f):]
-		seg.v = version{int64(f[0]), int64(f[1]), int(f[2]), inode{f[3], f[4], f[5], int64(f[6])}}
+		seg.v = version{readStamp(b), binary.LittleEndian.Uint64(b[stampSize:]), binary.LittleEndian.Uint64(b[stampSize+8:])}
+		b = b[stampSize+16:]
 		list = append(list, seg)
 	}
 	return list
@@ -94,7 +90,7 @@ func (s *segmentFS) Open(name string) (iofs.File, error) {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	}
 	f := s.files[i]
-	return segmentFile{io.NewSectionReader(f.r, 0, f.v.size), f}, nil
+	return segmentFile{io.NewSectionReader(f.r, 0, f.v.Size), f}, nil
 }
 
 type segmentFile struct {
@@ -112,11 +108,12 @@ type segmentInfo struct {
 }
 
 func (i segmentInfo) Name() string                 { return i.name }
-func (i segmentInfo) Size() int64                  { return i.v.size }
+func (i segmentInfo) Size() int64                  { return i.v.Size }
 func (i segmentInfo) Mode() iofs.FileMode          { return 0o444 }
 func (i segmentInfo) ModTime() time.Time           { return i.v.time() }
 func (i segmentInfo) IsDir() bool                  { return false }
 func (i segmentInfo) Sys() any                     { return nil }
+func (i segmentInfo) version() version             { return i.v }
 func (i segmentInfo) Type() iofs.FileMode          { return 0 }
 func (i segmentInfo) Info() (iofs.FileInfo, error) { return i, nil }
 
@@ -164,7 +161,7 @@ func (i segmentDirInfo) Sys() any            { return nil }
 func (s *segmentFS) raw() nodes.Dir {
 	var entries []nodes.Entry
 	for _, f := range s.files {
-		entries = append(entries, nodes.Entry{Name: f.name, Attr: nodes.Attr{Time: f.v.time()}, File: nodes.Section(f.r, 0, f.v.size)})
+		entries = append(entries, nodes.Entry{Name: f.name, Attr: nodes.Attr{Time: f.v.time()}, File: nodes.Section(f.r, 0, f.v.Size)})
 	}
 	return nodes.List(entries...)
 }

@@ -117,7 +117,7 @@ const pendingSep = "\x00"
 // versionKey is a version as bytes.
 func versionKey(v version, segments string) string {
 	b := make([]byte, 0, 48)
-	for _, n := range []uint64{uint64(v.size), uint64(v.sec), uint64(v.nsec), v.dev, v.ino, uint64(v.changed)} {
+	for _, n := range []uint64{uint64(v.Size), uint64(v.Modified), uint64(v.Nanos), v.dev, v.Inode, uint64(v.Changed)} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	if segments != "" {

@@ -116,7 +116,7 @@ func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cac
 			pending = ""
 		}
 	}
-	s.Path, s.Format, s.Size, s.Modified = at, a.list[k.format].Name, k.v.size, k.v.time().UTC().Format(time.RFC3339Nano)
+	s.Path, s.Format, s.Size, s.Modified = at, a.list[k.format].Name, k.v.Size, k.v.time().UTC().Format(time.RFC3339Nano)
 	s.PathHex = hexOf(at)
 	if s.Players == nil {
 		s.Players = []string{}

@@ -350,12 +350,12 @@ const wholeRatio = 64
 // loadWhole decompresses a file that gives at most a.wholeSize bytes.
 func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, error) {
 	raw := newFileReader(a.handles, k.path, k.v)
-	c, err := detect(raw, k.v.size)
+	c, err := detect(raw, k.v.Size)
 	if err != nil {
 		return whole{}, 0, err
 	}
-	limit := min(a.wholeSize, wholeRatio*k.v.size+frameSize)
-	d := a.newDecoder(c, raw, k.v.size)
+	limit := min(a.wholeSize, wholeRatio*k.v.Size+frameSize)
+	d := a.newDecoder(c, raw, k.v.Size)
 	d.beside = 2 * limit // it moves as it grows
 	var out []byte
 	buf := make([]byte, frameSize)
@@ -420,7 +420,7 @@ func (a *archive) packedHead(ctx context.Context, name string, v version, head [
 	if !ok {
 		return nil, nil
 	}
-	d := a.newDecoder(c, newFileReader(a.handles, name, v), v.size)
+	d := a.newDecoder(c, newFileReader(a.handles, name, v), v.Size)
 	defer d.close(true)
 	b := make([]byte, HeadSize)
 	n, err := d.read(ctx, b)
@@ -436,18 +436,18 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 	raw := watchedReader{newFileReader(a.handles, k.path, k.v), w}
 	src.Raw = raw
 	key := packedKey{k.path, k.v}
-	c, err := detect(raw, k.v.size)
+	c, err := detect(raw, k.v.Size)
 	if err != nil {
 		return nil, err
 	}
 	if c.name == "zstd" && !k.distrust {
-		if s := a.openSeekable(raw, k.v.size, func() { a.distrust(key) }); s != nil {
+		if s := a.openSeekable(raw, k.v.Size, func() { a.distrust(key) }); s != nil {
 			src.ReaderAt, src.Size = watchedReader{s, w}, s.size
 			return undamaged, nil
 		}
 	}
-	streams := k.format != noFormat && a.list[k.format].Streams && k.v.size > a.wholeSize/streamShare
-	if !streams && a.mayBeSmall(k.v.size) {
+	streams := k.format != noFormat && a.list[k.format].Streams && k.v.Size > a.wholeSize/streamShare
+	if !streams && a.mayBeSmall(k.v.Size) {
 		whole, err := a.wholes.Get(ctx, key)
 		if err != nil {
 			w.note(err)

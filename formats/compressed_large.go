@@ -71,12 +71,12 @@ func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpac
 func identity(c compression, raw io.ReaderAt, v version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
-	fmt.Fprintln(h, c.name, c.stream, v.size, v.sec, v.nsec, v.changed)
-	b := make([]byte, min(sample, v.size))
+	fmt.Fprintln(h, c.name, c.stream, v.Size, v.Modified, v.Nanos, v.Changed)
+	b := make([]byte, min(sample, v.Size))
 	for i := range int64(samples) {
-		off := (v.size - int64(len(b))) / (samples - 1) * i
+		off := (v.Size - int64(len(b))) / (samples - 1) * i
 		if i == samples-1 {
-			off = v.size - int64(len(b))
+			off = v.Size - int64(len(b))
 		}
 		if _, err := raw.ReadAt(b, off); err != nil && err != io.EOF {
 			return "", err
@@ -206,7 +206,7 @@ func (u *unpacked) stored(i int64) ([]byte, bool) {
 
 // first returns frame 0 without beginning a copy: often no more is asked for.
 func (u *unpacked) first(ctx context.Context) ([]byte, error) {
-	d := u.a.newDecoder(u.c, u.raw, u.v.size)
+	d := u.a.newDecoder(u.c, u.raw, u.v.Size)
 	b := make([]byte, frameSize)
 	n, err := d.read(ctx, b)
 	switch hurt := (*damage)(nil); {
@@ -228,7 +228,7 @@ func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
 		return nil, u.failed
 	}
 	if u.dec == nil {
-		u.dec, u.next = u.a.newDecoder(u.c, u.raw, u.v.size), 0
+		u.dec, u.next = u.a.newDecoder(u.c, u.raw, u.v.Size), 0
 		if !u.inMemory {
 			u.part = u.a.newSpill(u.name)
 		}
@@ -244,7 +244,7 @@ func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
 		u.giveUp()
 		return nil, err
 	}
-	if refused := bomb(u.dec.out, u.v.size); refused != nil {
+	if refused := bomb(u.dec.out, u.v.Size); refused != nil {
 		u.failed = &Error{u.c.name, u.dec.out, refused}
 		u.giveUp()
 		return nil, u.failed

@@ -2,9 +2,12 @@ package formats
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	iofs "io/fs"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // A memberFS is the file system in a container. It holds no more than what
@@ -81,11 +84,23 @@ func (m *memberFS) ReadLink(name string) (string, error) {
 // info returns the FileInfo of a member of a container of version v.
 func (f found) info(v version) *memberInfo {
 	m := f.at(f.i)
-	info := &memberInfo{name: string(f.name(f.i)), modified: m.modified(), mode: m.mode(), changed: v.changed}
+	info := &memberInfo{name: string(f.name(f.i)), modified: m.modified(), mode: m.mode()}
 	if info.mode == 0 {
 		info.size = m.size
 	}
+	info.stamp = m.stamp(v.Stamp, info.size)
 	return info
+}
+
+// stamp returns the stamp of a member of that size: what a container says of
+// its members can be anything, so all that is known of the container is part
+// of it, and the place there.
+func (m *member) stamp(container Stamp, size int64) Stamp {
+	place := binary.LittleEndian.AppendUint64(container.Append(nil), uint64(m.at))
+	return Stamp{
+		Size: size, Modified: m.sec, Nanos: int64(m.nsec),
+		Changed: container.Changed, Born: container.Born, Inode: xxhash.Sum64(place),
+	}
 }
 
 func (m *member) mode() iofs.FileMode {
@@ -104,7 +119,7 @@ type memberInfo struct {
 	size     int64
 	modified time.Time
 	mode     iofs.FileMode
-	changed  int64 // of the container
+	stamp    Stamp
 }
 
 func (i *memberInfo) Name() string                 { return i.name }
@@ -114,7 +129,7 @@ func (i *memberInfo) Type() iofs.FileMode          { return i.mode.Type() }
 func (i *memberInfo) ModTime() time.Time           { return i.modified }
 func (i *memberInfo) IsDir() bool                  { return i.mode.IsDir() }
 func (i *memberInfo) Sys() any                     { return immutable{} }
-func (i *memberInfo) inode() inode                 { return inode{changed: i.changed} }
+func (i *memberInfo) version() version             { return version{Stamp: i.stamp} }
 func (i *memberInfo) Info() (iofs.FileInfo, error) { return i, nil }
 
 // immutable is the Sys of a file that cannot change while it is open.
@@ -148,7 +163,7 @@ var _ iofs.ReadDirFile = (*memberDir)(nil)
 // expand returns a reader of a member that is stored in another form than
 // its own: size bytes that c makes of stored ones, in a container of version v.
 func (a *archive) expand(c compression, stored *io.SectionReader, size int64, v version) (io.ReaderAt, error) {
-	v.size = stored.Size()
+	v.Size = stored.Size()
 	u, err := a.newUnpacked(c, stored, v)
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func TestNestedSaved(t *testing.T) {
 	}
 	second, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	wantTree(t, show(t, second), want)
-	k.v.nsec++
+	k.v.Nanos++
 	if a.savedList(k) != nil {
 		t.Error("a list of another version was used")
 	}

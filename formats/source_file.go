@@ -7,39 +7,9 @@ import (
 	"io"
 	iofs "io/fs"
 	"sync"
-	"time"
 
 	"recfs/nodes"
 )
-
-// A version tells the states of a file apart.
-type version struct {
-	size int64
-	sec  int64 // modification time; time.Time is not comparable
-	nsec int
-	inode
-}
-
-// An inode is what a system tells of a file besides; zero where it does not.
-type inode struct {
-	dev, ino uint64
-	links    uint64
-	changed  int64 // when, as nobody can set it
-}
-
-func versionOf(info iofs.FileInfo) version {
-	t := info.ModTime()
-	return version{info.Size(), t.Unix(), t.Nanosecond(), inodeOf(info)}
-}
-
-func (v version) time() time.Time { return time.Unix(v.sec, int64(v.nsec)) }
-
-// sameFile tells whether info is of the file that had version v, in this or
-// another state.
-func (v version) sameFile(info iofs.FileInfo) bool {
-	i := inodeOf(info)
-	return info.Mode().IsRegular() && i.dev == v.dev && i.ino == v.ino
-}
 
 // tailSize is how much before the end of a version is compared when the file
 // has grown since.
@@ -67,7 +37,7 @@ func newFileReader(h *handles, path string, v version) *fileReader {
 
 // ReadAt reads from the version.
 func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
-	size := r.key.v.size
+	size := r.key.v.Size
 	if off < 0 {
 		return 0, iofs.ErrInvalid
 	}
@@ -117,7 +87,7 @@ func (r *fileReader) verify(h *handle) error {
 		return staleError(r.key.path)
 	case now == r.seen:
 		return nil
-	case now.size < r.key.v.size, now.size == r.key.v.size && !r.same(now):
+	case now.Size < r.key.v.Size, now.Size == r.key.v.Size && !r.same(now):
 		r.stale = true
 		return staleError(r.key.path)
 	}
@@ -142,20 +112,20 @@ func (r *fileReader) same(now version) bool {
 	if last == (version{}) {
 		last = r.key.v
 	}
-	if now.sec != r.key.v.sec || now.nsec != r.key.v.nsec {
+	if now.Modified != r.key.v.Modified || now.Nanos != r.key.v.Nanos {
 		return false
 	}
-	if now.changed == last.changed || now.links != last.links {
+	if now.Changed == last.Changed || now.links != last.links {
 		return true
 	}
 	info, err := iofs.Lstat(r.handles.fsys, r.key.path)
-	return errors.Is(err, iofs.ErrNotExist) || err == nil && !r.key.v.sameFile(info)
+	return errors.Is(err, iofs.ErrNotExist) || err == nil && r.key.v.otherFile(info)
 }
 
 func (r *fileReader) tailHash(h *handle) (uint64, error) {
-	n := min(tailSize, r.key.v.size)
+	n := min(tailSize, r.key.v.Size)
 	b := make([]byte, n)
-	if got, err := h.r.ReadAt(b, r.key.v.size-n); got < len(b) {
+	if got, err := h.r.ReadAt(b, r.key.v.Size-n); got < len(b) {
 		if err == io.EOF {
 			err = staleError(r.key.path)
 		}
@@ -172,8 +142,8 @@ type plainFile struct {
 	v    version
 }
 
-func (f plainFile) Size(context.Context) (int64, error) { return f.v.size, nil }
+func (f plainFile) Size(context.Context) (int64, error) { return f.v.Size, nil }
 
 func (f plainFile) Open(context.Context) (nodes.Content, error) {
-	return io.NewSectionReader(newFileReader(f.a.handles, f.path, f.v), 0, f.v.size), nil
+	return io.NewSectionReader(newFileReader(f.a.handles, f.path, f.v), 0, f.v.Size), nil
 }

@@ -2,6 +2,7 @@ package formats
 
 import (
 	iofs "io/fs"
+	"os"
 	"path"
 	"syscall"
 	"time"
@@ -14,33 +15,84 @@ import (
 // package formats have no links in them, and of a link that appears there
 // this moment nothing but the attributes of its target could be learnt.
 func (l *Local) Lstat(name string) (iofs.FileInfo, error) {
-	info := &statInfo{name: path.Base(name)}
-	conn, err := l.dir.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var errno error
-	err = conn.Control(func(fd uintptr) {
-		for {
-			errno = unix.Fstatat(int(fd), name, &info.st, unix.AT_SYMLINK_NOFOLLOW)
-			if errno != unix.EINTR {
-				return
-			}
-		}
-	})
-	if err == nil {
-		err = errno
-	}
+	info, err := statAt(l.dir, name)
 	if err != nil {
 		return nil, &iofs.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	return info, nil
 }
 
-// statInfo is the FileInfo of Lstat.
+// A localFile is an open file whose Stat tells when the inode was made.
+type localFile struct{ *os.File }
+
+func openFile(f *os.File) iofs.File { return localFile{f} }
+
+// Stat returns the state of the file.
+func (f localFile) Stat() (iofs.FileInfo, error) {
+	info, err := statAt(f.File, "")
+	if err != nil {
+		return nil, &iofs.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	info.name = path.Base(f.Name())
+	return info, nil
+}
+
+// statAt returns the state of the file called name in the directory f, links
+// not followed, or of f itself if name is empty.
+func statAt(f *os.File, name string) (*statInfo, error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	info := &statInfo{name: path.Base(name)}
+	var errno error
+	err = conn.Control(func(fd uintptr) {
+		errno = info.stat(int(fd), name)
+		for errno == unix.EINTR {
+			errno = info.stat(int(fd), name)
+		}
+	})
+	if err == nil {
+		err = errno
+	}
+	return info, err
+}
+
+// statInfo is the FileInfo of a local file.
 type statInfo struct {
 	name string
 	st   unix.Stat_t
+	born int64 // nanoseconds since 1970, 0: not known
+}
+
+const statFlags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_EMPTY_PATH
+
+// stat fills in the state of a file. Where statx is missing or forbidden, that
+// is all but the time of birth.
+func (i *statInfo) stat(fd int, name string) error {
+	var x unix.Statx_t
+	err := unix.Statx(fd, name, statFlags, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
+	if err == unix.ENOSYS || err == unix.EPERM {
+		return unix.Fstatat(fd, name, &i.st, statFlags)
+	}
+	if err != nil {
+		return err
+	}
+	i.st = unix.Stat_t{Ino: x.Ino, Mode: uint32(x.Mode), Uid: x.Uid, Gid: x.Gid, Size: int64(x.Size)}
+	i.st.Dev = unix.Mkdev(x.Dev_major, x.Dev_minor)
+	setLinks(&i.st.Nlink, x.Nlink)
+	i.st.Mtim, i.st.Ctim = timespec(x.Mtime), timespec(x.Ctime)
+	if born := timespec(x.Btime); x.Mask&unix.STATX_BTIME != 0 {
+		i.born = born.Nano()
+	}
+	return nil
+}
+
+// setLinks sets a link count, whose type differs by architecture.
+func setLinks[T uint32 | uint64](links *T, n uint32) { *links = T(n) }
+
+func timespec(t unix.StatxTimestamp) unix.Timespec {
+	return unix.NsecToTimespec(t.Sec*int64(time.Second) + int64(t.Nsec))
 }
 
 func (i *statInfo) Name() string       { return i.name }
@@ -64,9 +116,14 @@ func (i *statInfo) Mode() iofs.FileMode {
 	return mode
 }
 
-// inode tells inodeOf.
-func (i *statInfo) inode() inode {
-	return inode{uint64(i.st.Dev), i.st.Ino, uint64(i.st.Nlink), i.st.Ctim.Nano()} //nolint:unconvert // their types differ by architecture
+// version tells versionOf.
+func (i *statInfo) version() version {
+	v := plainVersion(i)
+	v.dev, v.links = uint64(i.st.Dev), uint64(i.st.Nlink) //nolint:unconvert // their types differ by architecture
+	v.Inode, v.Changed, v.Born = i.st.Ino, i.st.Ctim.Nano(), i.born
+	return v
 }
 
-func changeTime(s *syscall.Stat_t) int64 { return s.Ctim.Nano() }
+// inodeTimes returns when an inode was changed last; when it was made only
+// statx tells.
+func inodeTimes(s *syscall.Stat_t) (changed, born int64) { return s.Ctim.Nano(), 0 }

@@ -47,7 +47,11 @@ func (l *Local) Path() string { return l.path }
 // Open opens a file or a directory. It does not wait for the other end of a
 // fifo.
 func (l *Local) Open(name string) (iofs.File, error) {
-	return l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, err := l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	return openFile(f), nil
 }
 
 // Stat follows symbolic links that stay inside.

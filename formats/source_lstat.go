@@ -2,7 +2,12 @@
 
 package formats
 
-import iofs "io/fs"
+import (
+	iofs "io/fs"
+	"os"
+)
 
 // Lstat does not follow a symbolic link.
 func (l *Local) Lstat(name string) (iofs.FileInfo, error) { return l.root.Lstat(name) }
+
+func openFile(f *os.File) iofs.File { return f }

@@ -6,4 +6,6 @@ import iofs "io/fs"
 
 const nonblock = 0
 
-func inodeOf(iofs.FileInfo) inode { return inode{} }
+// systemVersion knows no inodes here, so that a file in another state counts
+// as another file.
+func systemVersion(info iofs.FileInfo) version { return plainVersion(info) }

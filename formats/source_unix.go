@@ -9,13 +9,13 @@ import (
 
 const nonblock = syscall.O_NONBLOCK
 
-// inodeOf returns what the system tells of a file.
-func inodeOf(info iofs.FileInfo) inode {
-	if i, ok := info.(interface{ inode() inode }); ok {
-		return i.inode()
-	}
+// systemVersion returns what the system tells of a file.
+func systemVersion(info iofs.FileInfo) version {
+	v := plainVersion(info)
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return inode{uint64(s.Dev), uint64(s.Ino), uint64(s.Nlink), changeTime(s)} //nolint:unconvert // their types differ by system
+		v.dev, v.links = uint64(s.Dev), uint64(s.Nlink) //nolint:unconvert // their types differ by system
+		v.Inode = uint64(s.Ino)                         //nolint:unconvert // the same
+		v.Changed, v.Born = inodeTimes(s)
 	}
-	return inode{}
+	return v
 }

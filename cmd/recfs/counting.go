@@ -1,8 +1,8 @@
 package main
 
 import (
+	"io"
 	iofs "io/fs"
-	"os"
 
 	"recfs/formats"
 )
@@ -15,19 +15,25 @@ type countingFS struct {
 
 func (c countingFS) Open(name string) (iofs.File, error) {
 	f, err := c.Local.Open(name)
-	if file, ok := f.(*os.File); ok && err == nil {
+	if file, ok := f.(readableFile); ok && err == nil {
 		return countingFile{file, c.onRead}, nil
 	}
 	return f, err
 }
 
+// A readableFile is what a Local opens.
+type readableFile interface {
+	iofs.ReadDirFile
+	io.ReaderAt
+}
+
 type countingFile struct {
-	*os.File
+	readableFile
 	onRead func(int)
 }
 
 func (c countingFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.File.ReadAt(p, off)
+	n, err := c.readableFile.ReadAt(p, off)
 	c.onRead(n)
 	return n, err
 }

@@ -186,7 +186,7 @@ func (f *faultyFS) Open(name string) (iofs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, ok := file.(*os.File); ok {
+	if r, ok := file.(readableFile); ok {
 		return &faultyFile{r, f}, nil
 	}
 	return file, nil
@@ -207,7 +207,7 @@ func (f *faultyFS) fault(n int) bool {
 }
 
 type faultyFile struct {
-	*os.File
+	readableFile
 	fsys *faultyFS
 }
 
@@ -219,10 +219,10 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 		return 0, syscall.EIO
 	}
 	if f.fsys.fault(20) {
-		n, _ := f.File.ReadAt(p[:rand.IntN(len(p)+1)], off)
+		n, _ := f.readableFile.ReadAt(p[:rand.IntN(len(p)+1)], off)
 		return n, syscall.EIO
 	}
-	return f.File.ReadAt(p, off)
+	return f.readableFile.ReadAt(p, off)
 }
 
 // TestFailingSource reads the samples with 64 readers while the source fails at random: every read

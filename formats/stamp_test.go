@@ -1,0 +1,210 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"recfs/nodes"
+)
+
+// A stamped is a file system in memory that has the inodes a test wants.
+type stamped map[string]*stampedFile
+
+type stampedFile struct {
+	name    string
+	content []byte
+	v       version
+}
+
+func (s stamped) file(op, name string) (*stampedFile, error) {
+	if name == "." {
+		return &stampedFile{name: name}, nil
+	}
+	if f, ok := s[name]; ok {
+		return f, nil
+	}
+	return nil, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
+}
+
+func (s stamped) Open(name string) (iofs.File, error) {
+	f, err := s.file("open", name)
+	return opened{f}, err
+}
+
+func (s stamped) Lstat(name string) (iofs.FileInfo, error) { return s.file("lstat", name) }
+
+func (s stamped) ReadLink(name string) (string, error) {
+	return "", &iofs.PathError{Op: "readlink", Path: name, Err: iofs.ErrInvalid}
+}
+
+// put makes a file of a version, whose size is that of the content.
+func (s stamped) put(name, content string, v version) {
+	v.Size = int64(len(content))
+	s[name] = &stampedFile{path.Base(name), []byte(content), v}
+}
+
+func (f *stampedFile) Name() string        { return f.name }
+func (f *stampedFile) Size() int64         { return f.v.Size }
+func (f *stampedFile) IsDir() bool         { return f.name == "." }
+func (f *stampedFile) ModTime() time.Time  { return f.v.time() }
+func (f *stampedFile) Sys() any            { return nil }
+func (f *stampedFile) version() version    { return f.v }
+
+func (f *stampedFile) Mode() iofs.FileMode {
+	if f.IsDir() {
+		return iofs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+type opened struct{ f *stampedFile }
+
+func (o opened) Stat() (iofs.FileInfo, error) { return o.f, nil }
+func (o opened) Read([]byte) (int, error)     { return 0, io.EOF }
+func (o opened) Close() error                 { return nil }
+func (o opened) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(o.f.content).ReadAt(p, off)
+}
+
+// After the handle of a file that was looked up is closed, only the same inode
+// gives its bytes, and an inode without a time of birth only in the same state.
+func TestReplacedWithSameInode(t *testing.T) {
+	old := version{Stamp: Stamp{Modified: 100, Changed: 1000, Born: 900, Inode: 7}, dev: 1, links: 1}
+	for _, c := range []struct {
+		name, content string
+		change        func(v *version)
+		stale         bool
+	}{
+		{"unchanged", "RECfirst", func(*version) {}, false},
+		{"unchanged, birth unknown", "RECfirst", func(v *version) { v.Born = 0 }, false},
+		{"grown", "RECfirst and more", func(v *version) { v.Modified, v.Changed = 101, 1001 }, false},
+		{"grown, birth unknown", "RECfirst and more", func(v *version) { v.Modified, v.Changed, v.Born = 101, 1001, 0 }, true},
+		{"grown, inode unknown", "RECfirst and more", func(v *version) { v.Modified, v.Changed, v.Born, v.Inode = 101, 0, 0, 0 }, true},
+		{"linked", "RECfirst", func(v *version) { v.Changed, v.links = 1001, 2 }, false},
+		{"replaced by a longer one", "RECother and more", func(v *version) { v.Modified, v.Changed, v.Born = 101, 1001, 1001 }, true},
+		{"replaced, time set back", "RECother", func(v *version) { v.Changed, v.Born = 1001, 1001 }, true},
+		{"replaced, birth unknown", "RECother", func(v *version) { v.Changed, v.Born = 1001, 0 }, true},
+		{"on another device", "RECfirst", func(v *version) { v.dev = 2 }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before, after := old, old
+			c.change(&after)
+			if after.Born == 0 {
+				before.Born = 0
+			}
+			if after.Inode == 0 {
+				before.Inode, before.Changed = 0, 0
+			}
+			fsys := stamped{}
+			fsys.put("plain", "RECfirst", before)
+			fsys.put("a.rec", "RECfirst", before)
+			root := Archive(fsys, testFormats, newCache(t), ArchiveOptions{})
+			plain, err := nodes.Lookup(t.Context(), root, "plain")
+			if err != nil {
+				t.Fatal(err)
+			}
+			recording, err := nodes.Lookup(t.Context(), root, "a.rec/body")
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeIdle(root.(*top).a.handles)
+			fsys.put("plain", c.content, after)
+			fsys.put("a.rec", c.content, after)
+			for want, file := range map[string]nodes.File{"RECfirst": plain.File, "first": recording.File} {
+				got, err := nodes.ReadAll(t.Context(), file)
+				if c.stale && !errors.Is(err, nodes.ErrStale) || !c.stale && (err != nil || string(got) != want) {
+					t.Errorf("%q, %v", got, err)
+				}
+			}
+			if got, err := read(t, root, "a.rec/body"); got != c.content[3:] || err != nil {
+				t.Errorf("by its name: %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// replaceReusing removes the file name and makes others until one has its
+// inode number again, which gets the name.
+func replaceReusing(t *testing.T, name, content string) {
+	t.Helper()
+	inode := func(name string) uint64 {
+		info, err := os.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return StampOf(info).Inode
+	}
+	want := inode(name)
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	var made []string
+	defer func() {
+		for _, m := range made {
+			os.Remove(m)
+		}
+	}()
+	for range 1000 {
+		f, err := os.CreateTemp(filepath.Dir(name), "new")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString(content)
+		f.Close()
+		if inode(f.Name()) == want {
+			if err := os.Rename(f.Name(), name); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		made = append(made, f.Name())
+	}
+	t.Skip("this file system does not use the number again")
+}
+
+func TestInodeReused(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("numbers are used again at once on some file systems of Linux")
+	}
+	dir, root := mount(t, map[string]string{"plain": "RECfirst", "a.rec": "RECfirst"}, ArchiveOptions{})
+	var files []nodes.File
+	for _, name := range []string{"plain", "a.rec/body"} {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, e.File)
+	}
+	closeIdle(root.(*top).a.handles)
+	replaceReusing(t, filepath.Join(dir, "plain"), "RECother, and longer")
+	replaceReusing(t, filepath.Join(dir, "a.rec"), "RECother, and longer")
+	for _, f := range files {
+		if got, err := nodes.ReadAll(t.Context(), f); !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("the old view: %q, %v", got, err)
+		}
+	}
+	if got, err := read(t, root, "a.rec/body"); got != "other, and longer" || err != nil {
+		t.Errorf("the new view: %q, %v", got, err)
+	}
+}
+
+func TestStampSaved(t *testing.T) {
+	s := Stamp{1, -2, 3, 4, -5, 6}
+	if got := readStamp(s.Append(nil)); got != s {
+		t.Errorf("%+v, want %+v", got, s)
+	}
+	if !s.Same(s) || s.Same(Stamp{1, -2, 3, 4, -5, 7}) {
+		t.Error("a stamp is the same as itself alone")
+	}
+	if s.Changed = 0; s.Same(s) {
+		t.Error("size and time say that nothing was changed")
+	}
+}
