@@ -2,16 +2,12 @@ package cache
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash/crc32"
-	"io"
 	iofs "io/fs"
 	"log/slog"
-	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,14 +18,20 @@ import (
 // A Disk keeps byte strings and large files by name in a directory, shared
 // with other processes that do the same. The directory is made when there is
 // something to save; where that fails, a Disk says so once and keeps nothing.
+// What others could have put there is not believed: neither a directory that
+// they own or may write, which a Disk refuses and says so, nor links in it.
 //
 // Layout of DIR/v1: ab/cdef….idx holds a byte string (a sidecar), ab/cdef….zst
 // a large file, where abcdef… is the SHA-256 of its name; tmp-PID-… is being
 // written and gets its name when it is whole.
 type Disk struct {
-	dir   string
+	base  string // the directory that the user names
 	limit int64
 	log   *slog.Logger
+
+	dirMu sync.Mutex
+	root  *os.Root // of base; nil: not opened yet
+	held  os.FileInfo
 
 	mu      sync.Mutex
 	ready   bool      // the directory is there and used is known
@@ -69,34 +71,39 @@ func NewDisk(dir string, limit int64, log *slog.Logger) *Disk {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Disk{dir: filepath.Join(dir, layoutDir), limit: limit, log: log}
+	return &Disk{base: dir, limit: limit, log: log}
 }
 
 // Dir returns the directory that holds the files.
-func (d *Disk) Dir() string { return d.dir }
+func (d *Disk) Dir() string { return filepath.Join(d.base, layoutDir) }
 
 // Limit returns how many bytes d may hold.
 func (d *Disk) Limit() int64 { return d.limit }
 
-// file returns where something is kept.
-func (d *Disk) file(name, ext string) string {
+// place returns where below the directory something is kept.
+func place(name, ext string) string {
 	sum := sha256.Sum256([]byte(name))
 	h := hex.EncodeToString(sum[:])
-	return filepath.Join(d.dir, h[:2], h[2:]+ext)
+	return path.Join(layoutDir, h[:2], h[2:]+ext)
 }
 
 // Load returns the bytes saved under name. What is damaged is removed.
 func (d *Disk) Load(name string) ([]byte, bool) {
-	file := d.file(name, sidecarExt)
-	data, err := readSidecar(file, name, d.limit)
+	at := place(name, sidecarExt)
+	f, info, err := d.open(at)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	data, err := readSidecar(f, info.Size(), name, d.limit)
 	if bad := damaged(""); errors.As(err, &bad) {
-		d.log.Warn("cache file is damaged and is made again", "path", file, "err", err)
-		os.Remove(file)
+		d.log.Warn("cache file is damaged and is made again", "path", f.Name(), "err", err)
+		d.removeFile(at, info)
 	}
 	if err != nil {
 		return nil, false
 	}
-	touch(file)
+	d.touch(at, info)
 	return data, true
 }
 
@@ -106,29 +113,14 @@ func (d *Disk) Load(name string) ([]byte, bool) {
 func (d *Disk) Lookup() func(name string) bool {
 	listed := map[string]map[string]bool{}
 	return func(name string) bool {
-		dir, base := filepath.Split(d.file(name, ""))
+		dir, base := path.Split(place(name, ""))
 		names, ok := listed[dir]
 		if !ok {
-			names = fileNames(dir)
+			names = d.fileNames(path.Clean(dir))
 			listed[dir] = names
 		}
 		return names[base+sidecarExt] || names[base+blobExt]
 	}
-}
-
-// fileNames returns the names in a directory, none if it cannot be read.
-func fileNames(dir string) map[string]bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	list, _ := f.Readdirnames(-1) // what was read before an error counts
-	names := make(map[string]bool, len(list))
-	for _, name := range list {
-		names[name] = true
-	}
-	return names
 }
 
 // Save keeps data under name.
@@ -149,105 +141,6 @@ func (d *Disk) Save(name string, data []byte) {
 	}
 }
 
-// touch notes that a file was used, so that it is not the first to go.
-func touch(file string) {
-	info, err := os.Stat(file)
-	if now := time.Now(); err == nil && now.Sub(info.ModTime()) > refresh {
-		os.Chtimes(file, now, now) //nolint:errcheck // a read-only cache is fine
-	}
-}
-
-// Sidecar: magic, version and lengths of name and data (12 bytes), name, data, CRC-32C of
-// all before it. Numbers are little-endian.
-const (
-	sidecarMagic   = "recfsidx"
-	sidecarVersion = 1
-	sidecarHeader  = len(sidecarMagic) + 4 + 4 + 8
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// writeSidecar writes data as it is: it may be large, and a copy of it would
-// be as large again.
-func writeSidecar(w io.Writer, name string, data []byte) error {
-	head := append(make([]byte, 0, sidecarHeader+len(name)), sidecarMagic...)
-	head = binary.LittleEndian.AppendUint32(head, sidecarVersion)
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(name)))
-	head = binary.LittleEndian.AppendUint64(head, uint64(len(data)))
-	head = append(head, name...)
-	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data)
-	for _, b := range [][]byte{head, data, binary.LittleEndian.AppendUint32(nil, sum)} {
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// damaged says what is wrong with a sidecar.
-type damaged string
-
-func (d damaged) Error() string { return string(d) }
-
-// readSidecar returns the data in a file. Before it reads that, or makes room
-// for it, it knows that the file is the sidecar of that name, as long as it
-// says and at most limit bytes.
-func readSidecar(file, name string, limit int64) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // to open a fifo may take for ever
-		return nil, errors.ErrUnsupported
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, sidecarHeader+len(name))
-	if _, err := io.ReadFull(f, head); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, damaged("too short")
-	} else if err != nil {
-		return nil, err
-	}
-	size, err := parseHead(head, name)
-	if err != nil {
-		return nil, err
-	}
-	const sumSize = 4
-	if rest := info.Size() - int64(len(head)) - sumSize; rest < 0 || size != uint64(rest) {
-		return nil, damaged("wrong length")
-	}
-	if info.Size() > min(limit, math.MaxInt) {
-		return nil, errFull
-	}
-	b := make([]byte, size+sumSize)
-	if _, err := io.ReadFull(f, b); err != nil {
-		return nil, err
-	}
-	data, sum := b[:size], b[size:]
-	if crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data) != binary.LittleEndian.Uint32(sum) {
-		return nil, damaged("wrong checksum")
-	}
-	return data, nil
-}
-
-// parseHead returns how many bytes of data the sidecar of that name has.
-func parseHead(head []byte, name string) (uint64, error) {
-	if string(head[:len(sidecarMagic)]) != sidecarMagic {
-		return 0, damaged("not a cache file")
-	}
-	h := head[len(sidecarMagic):]
-	if v := binary.LittleEndian.Uint32(h); v != sidecarVersion {
-		return 0, damaged(fmt.Sprintf("version %d", v))
-	}
-	if uint64(binary.LittleEndian.Uint32(h[4:])) != uint64(len(name)) || string(head[sidecarHeader:]) != name {
-		return 0, damaged("another name")
-	}
-	return binary.LittleEndian.Uint64(h[8:]), nil
-}
-
 // prepare makes the directory, clears what a killed process left, and counts
 // what is there, once. The caller holds mu.
 func (d *Disk) prepare() error {
@@ -260,14 +153,8 @@ func (d *Disk) prepare() error {
 	if d.limit <= 0 {
 		return errFull
 	}
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+	if err := d.makeDir(); err != nil {
 		return err
-	}
-	tag := filepath.Join(filepath.Dir(d.dir), "CACHEDIR.TAG")
-	if _, err := os.Stat(tag); err != nil {
-		if err := os.WriteFile(tag, []byte(cacheDirTag), 0o600); err != nil {
-			return err
-		}
 	}
 	items, err := d.scan()
 	if err != nil {
@@ -290,7 +177,7 @@ func (d *Disk) failed(err error) {
 	d.ready = false
 	if d.failure == nil {
 		d.failure = err
-		d.log.Warn("the disk cache cannot be written; going on without", "path", d.dir, "err", err)
+		d.log.Warn("the disk cache cannot be written; going on without", "path", d.Dir(), "err", err)
 	}
 }
 
@@ -311,7 +198,7 @@ func (d *Disk) reserve(had, n int64) error {
 	}
 	d.used, d.written = sum(items)+n, 0
 	if d.used > d.limit {
-		_, gone := remove(items, d.used-d.limit*9/10)
+		_, gone := d.remove(items, d.used-d.limit*9/10)
 		d.used -= gone
 	}
 	if d.used > d.limit { // the rest is being written
@@ -327,6 +214,7 @@ type Item struct {
 	Name string // what was saved; "" if the file does not say
 	Size int64
 	Used time.Time // about when it was used last
+	at   string    // below the directory
 	temp bool
 }
 
@@ -334,27 +222,9 @@ type Item struct {
 func (d *Disk) Items() ([]Item, error) {
 	items, err := d.scan()
 	for i := range items {
-		items[i].Name = sidecarName(items[i].Path)
+		items[i].Name = d.sidecarName(items[i].at)
 	}
 	return items, err
-}
-
-func sidecarName(file string) string {
-	if !strings.HasSuffix(file, sidecarExt) {
-		return ""
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, sidecarHeader+4096)
-	n, _ := f.ReadAt(head, 0) // a short file has what it has
-	if head = head[:n]; len(head) < sidecarHeader || string(head[:len(sidecarMagic)]) != sidecarMagic {
-		return ""
-	}
-	names := binary.LittleEndian.Uint32(head[len(sidecarMagic)+4:])
-	return string(head[sidecarHeader:][:min(int(names), len(head)-sidecarHeader)])
 }
 
 // Prune removes what is unused for longest until at most limit bytes are
@@ -364,7 +234,7 @@ func (d *Disk) Prune(limit int64) (files int, bytes int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	files, bytes = remove(items, sum(items)-limit)
+	files, bytes = d.remove(items, sum(items)-limit)
 	return files, bytes, nil
 }
 
@@ -372,12 +242,16 @@ func (d *Disk) Prune(limit int64) (files int, bytes int64, err error) {
 func (d *Disk) Clear() (files int, bytes int64, err error) { return d.Prune(0) }
 
 // remove removes items in order until n bytes are gone.
-func remove(items []Item, n int64) (files int, gone int64) {
+func (d *Disk) remove(items []Item, n int64) (files int, gone int64) {
+	root, err := d.dir()
+	if err != nil {
+		return 0, 0
+	}
 	for _, it := range items {
 		if gone >= n {
 			break
 		}
-		if !it.temp && os.Remove(it.Path) == nil {
+		if !it.temp && root.Remove(it.at) == nil {
 			files++
 			gone += it.Size
 		}
@@ -395,8 +269,15 @@ func sum(items []Item) (n int64) {
 // scan returns the files of the cache, the one unused for longest first. What
 // processes that are gone did not finish it removes.
 func (d *Disk) scan() ([]Item, error) {
+	root, err := d.dirWith(layoutDir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	var items []Item
-	err := filepath.WalkDir(d.dir, func(file string, e iofs.DirEntry, err error) error {
+	err = iofs.WalkDir(root.FS(), layoutDir, func(file string, e iofs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			if errors.Is(err, iofs.ErrNotExist) { // removed by another process
 				err = nil
@@ -404,7 +285,7 @@ func (d *Disk) scan() ([]Item, error) {
 			return err
 		}
 		temp := strings.HasPrefix(e.Name(), tempPrefix)
-		if !temp && filepath.Ext(file) != sidecarExt && filepath.Ext(file) != blobExt {
+		if ext := path.Ext(file); !temp && ext != sidecarExt && ext != blobExt {
 			return nil
 		}
 		info, err := e.Info()
@@ -412,10 +293,12 @@ func (d *Disk) scan() ([]Item, error) {
 			return nil
 		}
 		if temp && abandoned(e.Name(), info.ModTime()) {
-			os.Remove(file)
+			root.Remove(file) //nolint:errcheck // the next one tries again
 			return nil
 		}
-		items = append(items, Item{Path: file, Size: info.Size(), Used: info.ModTime(), temp: temp})
+		items = append(items, Item{
+			Path: filepath.Join(d.base, file), Size: info.Size(), Used: info.ModTime(), at: file, temp: temp,
+		})
 		return nil
 	})
 	sortItems(items)

@@ -1,9 +1,12 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
+	iofs "io/fs"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"sync"
 )
@@ -13,6 +16,8 @@ import (
 type Blob struct {
 	d    *Disk
 	f    *os.File
+	root *os.Root
+	temp string
 	dest string
 
 	mu   sync.Mutex
@@ -31,20 +36,37 @@ func (d *Disk) create(name, ext string) (*Blob, error) {
 		}
 		return nil, err
 	}
-	dest := d.file(name, ext)
-	f, err := createTemp(filepath.Dir(dest))
-	if err != nil {
+	b := &Blob{d: d, dest: place(name, ext)}
+	if err := b.make(); err != nil {
 		d.failed(err)
 		return nil, err
 	}
-	return &Blob{d: d, f: f, dest: dest}, nil
+	return b, nil
 }
 
-func createTemp(dir string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+// make makes the file under a name that no other has.
+func (b *Blob) make() (err error) {
+	dir := path.Dir(b.dest)
+	b.root, err = b.d.dirWith(layoutDir)
+	if errors.Is(err, iofs.ErrNotExist) { // removed since it was made
+		if err = b.d.makeDir(); err == nil {
+			b.root, err = b.d.dirWith(layoutDir)
+		}
 	}
-	return os.CreateTemp(dir, fmt.Sprintf("%s%d-*", tempPrefix, os.Getpid()))
+	if err != nil {
+		return err
+	}
+	if err := mkdir(b.root, dir); err != nil {
+		return err
+	}
+	for range 100 {
+		b.temp = path.Join(dir, fmt.Sprintf("%s%d-%d", tempPrefix, os.Getpid(), rand.Uint64()))
+		b.f, err = b.root.OpenFile(b.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, iofs.ErrExist) {
+			break
+		}
+	}
+	return err
 }
 
 // Write appends to the file.
@@ -80,7 +102,7 @@ func (b *Blob) Size() int64 {
 // Commit gives the file its name, replacing one that has it, and returns it.
 // The Blob is of no use afterwards.
 func (b *Blob) Commit() (*os.File, error) {
-	if err := os.Rename(b.f.Name(), b.dest); err != nil {
+	if err := b.root.Rename(b.temp, b.dest); err != nil {
 		b.Discard()
 		return nil, err
 	}
@@ -90,7 +112,7 @@ func (b *Blob) Commit() (*os.File, error) {
 // Discard removes the file.
 func (b *Blob) Discard() {
 	b.f.Close()
-	os.Remove(b.f.Name())
+	b.root.Remove(b.temp) //nolint:errcheck // what stays is removed by the next process
 	b.d.mu.Lock()
 	b.d.used -= b.Size()
 	b.d.mu.Unlock()
@@ -98,16 +120,19 @@ func (b *Blob) Discard() {
 
 // Open opens a large file.
 func (d *Disk) Open(name string) (*os.File, error) {
-	file := d.file(name, blobExt)
-	f, err := os.Open(file)
+	at := place(name, blobExt)
+	f, info, err := d.open(at)
 	if err == nil {
-		touch(file)
+		d.touch(at, info)
 	}
 	return f, err
 }
 
-// Remove removes a large file that turned out to be damaged.
-func (d *Disk) Remove(name string) { os.Remove(d.file(name, blobExt)) }
+// Remove removes a large file that turned out to be damaged. Where another
+// process has replaced it meanwhile, the new one stays.
+func (d *Disk) Remove(name string, damaged os.FileInfo) {
+	d.removeFile(place(name, blobExt), damaged)
+}
 
 func sortItems(items []Item) {
 	slices.SortFunc(items, func(a, b Item) int { return a.Used.Compare(b.Used) })

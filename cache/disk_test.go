@@ -25,6 +25,9 @@ func tempDisk(t *testing.T, limit int64) (*Disk, *bytes.Buffer) {
 	return NewDisk(t.TempDir(), limit, slog.New(slog.NewTextHandler(&out, nil))), &out
 }
 
+// path returns where something is kept.
+func (d *Disk) path(name, ext string) string { return filepath.Join(d.base, place(name, ext)) }
+
 func TestDiskKeeps(t *testing.T) {
 	d, _ := tempDisk(t, 1<<20)
 	if _, ok := d.Load("a"); ok {
@@ -52,7 +55,7 @@ func TestDiskKeeps(t *testing.T) {
 // Whatever happens to a sidecar, it is a miss or what was saved.
 func TestDiskDamage(t *testing.T) {
 	d, out := tempDisk(t, 1<<20)
-	file := d.file("name", sidecarExt)
+	file := d.path("name", sidecarExt)
 	data := []byte("some data worth keeping")
 	rapid.Check(t, func(r *rapid.T) {
 		d.Save("name", data)
@@ -82,7 +85,7 @@ func TestDiskDamage(t *testing.T) {
 		t.Error("nobody was told")
 	}
 	d.Save("other", data)
-	if err := os.Rename(d.file("other", sidecarExt), file); err != nil {
+	if err := os.Rename(d.path("other", sidecarExt), file); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := d.Load("name"); ok {
@@ -93,7 +96,7 @@ func TestDiskDamage(t *testing.T) {
 // A file that is no sidecar is a miss, however large, without being read.
 func TestDiskForeign(t *testing.T) {
 	d, _ := tempDisk(t, 1<<20)
-	file := d.file("name", sidecarExt)
+	file := d.path("name", sidecarExt)
 	d.Save("name", []byte("data"))
 	sound, err := os.ReadFile(file)
 	if err != nil {
@@ -131,7 +134,7 @@ func TestDiskIsBounded(t *testing.T) {
 	for i := range 300 {
 		name := fmt.Sprint("n", i)
 		d.Save(name, make([]byte, 1000))
-		os.Chtimes(d.file(name, sidecarExt), day, day.Add(time.Duration(i)*time.Second))
+		os.Chtimes(d.path(name, sidecarExt), day, day.Add(time.Duration(i)*time.Second))
 		if i == 250 { // used again, so it stays
 			d.Load("n170")
 		}
@@ -210,7 +213,11 @@ func TestDiskBlob(t *testing.T) {
 	if items, err := d.Items(); err != nil || len(items) != 1 {
 		t.Errorf("%v, %v", items, err)
 	}
-	d.Remove("b")
+	info, err := os.Stat(d.path("b", blobExt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Remove("b", info)
 	if _, err := d.Open("b"); err == nil {
 		t.Error("opened what was removed")
 	}
@@ -221,7 +228,7 @@ func TestDiskBlob(t *testing.T) {
 func TestDiskClearsAbandoned(t *testing.T) {
 	d, _ := tempDisk(t, 1<<20)
 	d.Save("a", []byte("x"))
-	dir := filepath.Dir(d.file("a", sidecarExt))
+	dir := filepath.Dir(d.path("a", sidecarExt))
 	mine, err := d.Create("mine")
 	if err != nil {
 		t.Fatal(err)

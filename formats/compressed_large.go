@@ -197,8 +197,10 @@ func (u *unpacked) stored(i int64) ([]byte, bool) {
 	b := make([]byte, min(frameSize, u.size-i*frameSize))
 	if _, err := u.done.r.ReadAt(b, i*frameSize); err != nil && err != io.EOF {
 		u.a.log.Warn("cache file is damaged and is made again", "path", u.done.f.Name(), "err", err)
+		if info, err := u.done.f.Stat(); err == nil {
+			u.a.opt.Disk.Remove(u.name, info)
+		}
 		u.closeCopy()
-		u.a.opt.Disk.Remove(u.name)
 		return nil, false
 	}
 	return b, true
@@ -345,8 +347,11 @@ func (u *unpacked) openCopy() bool {
 	if err != nil {
 		return false
 	}
+	info, statErr := f.Stat()
 	if u.done, err = openSpilled(f, u.name); err != nil {
-		u.a.opt.Disk.Remove(u.name)
+		if statErr == nil {
+			u.a.opt.Disk.Remove(u.name, info)
+		}
 		return false
 	}
 	u.size, u.damage = u.done.size, u.done.damage
