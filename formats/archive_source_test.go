@@ -310,6 +310,31 @@ func TestReplacedAfterIdle(t *testing.T) {
 	}
 }
 
+// A file is gone, not unreadable, where its directory became a file.
+func TestDirectoryBecameFile(t *testing.T) {
+	dir, root := mount(t, map[string]string{"sub/plain": "12345"}, ArchiveOptions{})
+	e, err := nodes.Lookup(t.Context(), root, "sub/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "sub", "a file")
+	closeIdle(root.(*top).a.handles)
+	if b, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
+		t.Errorf("%q, %v, want ErrStale", b, err)
+	}
+	for err, gone := range map[error]bool{
+		syscall.ENOENT: true, syscall.ENOTDIR: true, nodes.ErrStale: true, syscall.EACCES: false, syscall.EIO: false,
+	} {
+		line := unreadableLine("sub/plain", &iofs.PathError{Op: "open", Path: "sub/plain", Err: err})
+		if (line == nil) != gone {
+			t.Errorf("%v: the catalogue says %q", err, line)
+		}
+	}
+}
+
 func TestHandlesAreBounded(t *testing.T) {
 	files := map[string]string{}
 	for i := range 3 * maxHandles {

@@ -65,7 +65,7 @@ func (s *scan) unreadable(at string, err error) {
 // unreadableLine tells why what is called at could not be read this time,
 // unless it is gone.
 func unreadableLine(at string, err error) []byte {
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, nodes.ErrStale) {
+	if isGone(err) || errors.Is(err, nodes.ErrStale) {
 		return nil
 	}
 	line := struct {

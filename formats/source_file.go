@@ -2,7 +2,6 @@ package formats
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"io"
 	iofs "io/fs"
@@ -119,7 +118,7 @@ func (r *fileReader) same(now version) bool {
 		return true
 	}
 	info, err := iofs.Lstat(r.handles.fsys, r.key.path)
-	return errors.Is(err, iofs.ErrNotExist) || err == nil && r.key.v.otherFile(info)
+	return isGone(err) || err == nil && r.key.v.otherFile(info)
 }
 
 func (r *fileReader) tailHash(h *handle) (uint64, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"sync"
+	"syscall"
 	"time"
 
 	"recfs/nodes"
@@ -77,7 +78,7 @@ func (h *handles) acquire(key handleKey) (*handle, error) {
 	}
 	f, err := h.fsys.Open(key.path)
 	if err != nil {
-		if errors.Is(err, iofs.ErrNotExist) {
+		if isGone(err) {
 			err = staleError(key.path)
 		}
 		return nil, err
@@ -157,6 +158,12 @@ func (h *handles) sweep() {
 		}
 		h.closeFirst()
 	}
+}
+
+// isGone reports whether err says that nothing has that path any more: also where a directory of the
+// path became a file.
+func isGone(err error) bool {
+	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func staleError(path string) error {

@@ -78,10 +78,10 @@ func (r *raw) serve(op operation, caller uint32, interrupted <-chan struct{}, do
 }
 
 // fail counts and logs a failed request for what lies at path and returns its
-// errno.
+// errno. That a name is not there, or its directory became a file, is no failure.
 func (r *raw) fail(op operation, path func() string, err error) fuse.Status {
 	status := errno(err)
-	if status == fuse.ENOENT {
+	if status == fuse.ENOENT || status == fuse.ENOTDIR {
 		return status
 	}
 	r.counters.errors.Add(1)

@@ -10,6 +10,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -662,20 +663,52 @@ func TestListWithErrors(t *testing.T) {
 }
 
 func TestErrno(t *testing.T) {
+	const (
+		enfile     = fuse.Status(syscall.ENFILE)
+		eopnotsupp = fuse.Status(syscall.EOPNOTSUPP)
+	)
 	for err, want := range map[error]fuse.Status{
 		nil:                         fuse.OK,
 		iofs.ErrNotExist:            fuse.ENOENT,
-		syscall.ENOENT:              fuse.ENOENT,
-		syscall.EACCES:              fuse.EACCES,
+		iofs.ErrPermission:          fuse.EACCES,
 		nodes.ErrStale:              estale,
-		errors.ErrUnsupported:       fuse.Status(syscall.EOPNOTSUPP),
+		errors.ErrUnsupported:       eopnotsupp,
 		context.Canceled:            fuse.EINTR,
-		context.DeadlineExceeded:    fuse.EINTR,
+		context.DeadlineExceeded:    fuse.Status(syscall.ETIMEDOUT),
 		io.ErrUnexpectedEOF:         fuse.EIO,
-		syscall.ENAMETOOLONG:        fuse.Status(syscall.ENAMETOOLONG),
 		errIsDir:                    fuse.EISDIR,
 		errNotDir:                   fuse.ENOTDIR,
+		errTableFull:                enfile,
+		os.ErrClosed:                fuse.EIO,
 		errors.New("anything else"): fuse.EIO,
+
+		// of a source
+		syscall.ENOENT:       fuse.ENOENT,
+		syscall.ENOTDIR:      fuse.ENOTDIR,
+		syscall.EISDIR:       fuse.EISDIR,
+		syscall.ELOOP:        fuse.Status(syscall.ELOOP),
+		syscall.ENAMETOOLONG: fuse.Status(syscall.ENAMETOOLONG),
+		syscall.ESTALE:       estale,
+		syscall.EACCES:       fuse.EACCES,
+		syscall.EPERM:        fuse.EPERM,
+		syscall.ENOMEM:       fuse.Status(syscall.ENOMEM),
+		syscall.ETIMEDOUT:    fuse.Status(syscall.ETIMEDOUT),
+		syscall.EMFILE:       enfile,
+		syscall.ENFILE:       enfile,
+		syscall.ENOSYS:       eopnotsupp,
+		syscall.EINTR:        fuse.EIO,
+		syscall.EAGAIN:       fuse.EIO,
+		syscall.EIO:          fuse.EIO,
+		syscall.EINVAL:       fuse.EIO,
+		syscall.EBADF:        fuse.EIO,
+		syscall.ENODEV:       fuse.EIO,
+		syscall.ENXIO:        fuse.EIO,
+		syscall.ENOTCONN:     fuse.EIO,
+		syscall.ECONNABORTED: fuse.EIO,
+		syscall.EHOSTDOWN:    fuse.EIO,
+		syscall.EUCLEAN:      fuse.EIO,
+		syscall.ENOSPC:       fuse.EIO,
+		syscall.EROFS:        fuse.EIO,
 	} {
 		if got := errno(err); got != want {
 			t.Errorf("%v: %v, want %v", err, got, want)
@@ -683,7 +716,7 @@ func TestErrno(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		if got := errno(fmt.Errorf("wrapped: %w", err)); got != want {
+		if got := errno(&iofs.PathError{Op: "read", Path: "x", Err: fmt.Errorf("wrapped: %w", err)}); got != want {
 			t.Errorf("wrapped %v: %v, want %v", err, got, want)
 		}
 	}

@@ -6,7 +6,7 @@ import "sync/atomic"
 type Stats struct {
 	Requests map[string]uint64 // by operation, under the kernel's names
 	Bytes    uint64            // returned by READ
-	Errors   uint64            // requests answered with an error other than ENOENT
+	Errors   uint64            // requests answered with an error other than ENOENT and ENOTDIR
 	Nodes    int               // directories and versions that the kernel holds
 	Contents int               // open files held for further READs
 }
