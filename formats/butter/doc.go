@@ -13,7 +13,31 @@
 //	        pose mask u8 | positions 6 and rotations 4 | [loadout u8]
 //	bones   bit 0 present, rest N | N times: position mask 3 | rotation mask 3 | varints | rotations 4
 //
-// Three layouts of frames share the version byte 3; [NewReader] tries them on the first chunks.
+// Three layouts of frames share the version byte 3; [NewReader] tries them on the first chunks. The blocks
+// of a frame, by the bit of its mask in the layouts of version 3, with their bytes:
+//
+//	0  status, points, inputs  1 + 2 in the arena, 4 in combat, else 0 + 1
+//	1  pause and restarts      6 (v3) or 5 (v3early): bits, state, 2 halfs that are differences
+//	2  last score              7: team, points and goal type; scorer, assist; speed, distance
+//	3  last throw              26: 13 halfs
+//	4  VR player               10: position, a difference, and rotation
+//	5  disc                    16: position, a difference, rotation, velocity, a difference
+//	6  payload                 7: contested, checkpoint, defenders, distance, speed
+//	7  rules changed           8 + name + 0 byte
+//
+// docs/formats/butter.md sections 5 to 8 have the other layouts, and the bits of players and bones.
+//
+// # Values
+//
+//	half      binary16
+//	vector    3 halfs x y z
+//	rotation  u32: bits 0–1 which component is the largest, and left out; then the others, in the order
+//	          x y z w, in 10 bits each: n / 1023 × √2 − √2 / 2
+//	varint    of the positions of bones, zigzag: first byte up to 240 the value; up to 248
+//	          240 + 256 × (first − 241) + next; 249 2288 + two bytes, high one first; else the next
+//	          first − 247 bytes, low one first. It counts 1/4096 m
+//
+// # Differences
 //
 // A part that a frame leaves out has the same bytes as in the frame before. Where they are a difference, the same
 // difference is added again. Key frames reset everything but bones and pause timers, so a chunk decodes by itself given

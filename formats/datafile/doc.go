@@ -21,13 +21,41 @@
 //
 // An int is a signed 32-bit little-endian integer. Both magics are followed by
 // little-endian integers: a big-endian writer swaps the header as ints, the
-// magic with it, and so gets the same bytes behind it.
+// magic with it, and so gets the same bytes after it.
+//
+// An offset of an item or data item leads to its first byte; where it ends, the next one begins, or
+// the part. An index, or reference, is a position among the items of a type, or among the data
+// items; -1 is none.
+//
+// # Items of a map
+//
+// All fields are ints. A name is that many ints, of 4 bytes each from the highest down, each byte 128
+// too high. Fields that a later version added are there only if the item is long enough.
+//
+//	0      version    version
+//	1      info       version author map_version credits license [settings]    data items with text
+//	2      image      version width height external name data [variant]        pixels, RGBA or RGB
+//	3      envelope   version channels start_point num_points name×8 [synchronized]
+//	4      group      version offset_x offset_y parallax_x parallax_y start_layer num_layers
+//	                  [use_clipping clip_x clip_y clip_w clip_h] [name×3]
+//	5      layer      base_version kind flags, then by kind
+//	         2 tiles    version width height flags color×4 color_env color_env_offset image data
+//	                    [name×3] [tele speedup front switch tune]              name from version 3 on
+//	         3 quads    version num_quads data image [name×3]                  38 ints a quad
+//	         9, 10      version num_sources data sound name×3                  9, 13 ints a source
+//	6      envpoints  points of 6 ints, or of 22 if an envelope has version 3
+//	7      sound      version external name data data_size                     an Opus file
+//	65535  uuid-index four ints of a UUID; the id is the type that it names in this file
+//
+// The tiles of a layer have 4 bytes (index, flags, skip, 0); those of tele 2 (number, type), speedup
+// 6, switch 4, tune 2. From version 4 on, skip says how many more of the same follow.
+// docs/formats/datafile.md section B has the rest.
 //
 // # Decisions
 //
 //   - The layout comes from the counts alone. size and swaplen are only judged:
 //     old writers forgot the data size table in both.
-//   - Everything in front of the data part is read at once and held, at most
+//   - Everything before the data part is read at once and held, at most
 //     16 MiB; the largest known is below one. Longer is refused, not guessed.
 //   - The announced size of a data item bounds what is inflated and is never
 //     allocated before the bytes arrive. It must be met exactly.

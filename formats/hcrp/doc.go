@@ -17,16 +17,75 @@
 //
 //	| varint tick | u16 events | varint id, payload | varint id, payload | …
 //
-// There are two layouts. The published one (versions 3 and 4) has absolute
-// ticks, a record for every tick, and snapshots made of the first tick's
-// leading events. The design layout (version 1) has ticks relative to the
-// chunk, leaves empty ones out, and puts a snapshot into a section of its own
-// in front of the records:
+// There are two layouts. The published one (versions 3 and 4) has absolute ticks, a record for every
+// tick, and snapshots made of the first tick's leading events. The design layout (version 1) has
+// ticks relative to the chunk, leaves empty ones out, and puts a snapshot into a section of its own
+// before the records:
 //
 //	| varint length | varint id, payload | … | records
 //
-// Payloads have no length, so events can be told apart only with a [Schema]
-// that describes them. The schemas of one host are built in.
+// # Header
+//
+// 256 bytes, filled up with zeroes. Numbers are big-endian; n is the length of the world version in
+// the published layout, 0 to 32. In which layout a file is, byte 4 tells: 0 means published.
+//
+//	published   size  design  size  field
+//	0           4     0       4     magic, "HCRP"
+//	4           2     4       1     version
+//	6           2     5       2     flags
+//	8           16    7       16    world id, a UUID
+//	24          1     –             n
+//	25          n     23      16    world version, opaque
+//	25+n        8     39      8     timestamp, Unix milliseconds of the beginning
+//	33+n        2     47      2     dictionary id, 0: none
+//	35+n        4     49      4     metadata length, from 256 on
+//	39+n        4     53      4     index length, after the metadata
+//	43+n        4     57      4     tick count
+//	47+n        4     61      4     chunk count
+//	51+n        4     –             data version of the game
+//
+// # Values
+//
+//	varint      1–5   7 bits a byte, lowest first, top bit: more follows; two's complement
+//	varlong     1–10  the same with 64 bits
+//	zigzag      1–10  a varlong u that means (u >> 1) ^ -(u & 1)
+//	string      n     varint length, UTF-8
+//	uuid        16    high half first
+//	nbt         n     tag type, payload; the root has no name
+//	block_pos   8     i64: x in bits 38–63, z in 12–37, y in 0–11, each with its sign
+//	pos         32    x y z f64, yaw pitch f32
+//	lp_pos      7–34  x y z zigzag in 1/4096 block, yaw pitch i16 in 1/65536 turn
+//	lp_vec3     1–11  0: the zero vector; else 48 bits, below, and perhaps a varint
+//
+//	lp_vec3  bytes b0 b1, u32 w; packed = w << 16 | b1 << 8 | b0
+//	         bits 0–1 scale, low bits; 2: a varint follows with its high bits; 3–17 x; 18–32 y; 33–47 z
+//	         component = (min(q, 32766) × 2 / 32766 − 1) × scale
+//
+// # Events
+//
+// Ids 0 to 9 are those of the published layout, 10 to 14 those of its only known host. In version 3
+// the delta of id 0 is a pos.
+//
+//	0   delta_move          varint entity, lp_pos delta, lp_vec3 velocity
+//	1   absolute_move       varint entity, pos, lp_vec3 velocity
+//	2   entity_state        varint entity, varint pose, u8 flags
+//	3   hand_animation      varint entity, varint hand
+//	4   item_use            varint entity, bool, varint hand if the bool is 1
+//	5   set_item            varint entity, varint n, n × (varint slot, nbt item)
+//	6   change_held_slot    varint entity, varint slot
+//	7   set_block           block_pos, varint state
+//	8   spawn_entity        varint entity, varint type, pos
+//	9   destroy_entity      varint entity
+//	10  run_start
+//	11  checkpoint_reached  string checkpoint, varlong run time in ms
+//	12  checkpoint_reset    varint reason, varlong run time
+//	13  run_end             varint reason, varlong run time
+//	14  clear_ghost_blocks
+//
+// Payloads have no length, so events can be told apart only with a [Schema] that describes them. The
+// schemas of this host are built in; docs/formats/hcrp.md section 9 has the form of the others.
+//
+// # Decisions
 //
 // Where the format says nothing:
 //
@@ -40,8 +99,8 @@
 //     and the last line of lines/ and snapshots/, though the ticks are whole.
 //   - An entity, or a slot of an item, whose number is beyond an int64 (a u64
 //     can be) shows in its events, but states and tracks do not follow it.
-//   - Of an index of more than 64 MiB (some five million chunks) the chunks in
-//     front are shown, and an index.count says so.
+//   - Of an index of more than 64 MiB (some five million chunks) the first
+//     64 MiB are shown, and an index.count says so.
 //   - The tick in which decoding stopped gives no row in tracks/ and ghost.csv.
 //   - A frame found by salvage that does not decompress is listed without
 //     size.

@@ -11,8 +11,57 @@
 //	+8
 //	~AUPMDAJQ…                                         diff against the save before
 //
-// Saves and diffs are blobs: base64, in front of it perhaps $n$ (zlib) or #n# (LZ4) and the length. A
-// diff is a program that copies from the save before it and inserts bytes, in one of three encodings.
+// Saves and diffs are blobs: base64, or $n$ and the base64 of a zlib stream of n bytes, or #n# and
+// that of an LZ4 block. docs/formats/nethack.md section 2 has all lines.
+//
+// # Diffs
+//
+// A diff is a program that appends to an output, reading from a base, the save before it. copy n
+// appends n bytes of the base, edit n appends n bytes of the diff; both move the position in the base
+// on by n. seek n moves it back by n. The first two bytes tell the encoding:
+//
+//	beta1, no header: 16 bits little-endian
+//	  00 n14   seek, signed
+//	  10 n14   edit
+//	  11 n14   copy
+//
+//	beta2, after 01 40: 2 or 4 bytes big-endian
+//	  0 e2 n13     copy n, edit e + 1
+//	  100 e4 n25   copy n, edit e
+//	  101 n29      edit
+//	  110 n29      seek, signed
+//	  111 n13      seek, signed
+//
+//	beta3, after 01 43: command, arg2, then arg1 to the end of a byte
+//	  nr  command    arg2  arg1
+//	  0   copyedit   2     12    copy arg1, edit arg2 + 1
+//	  1   copy             6     copy
+//	  2   edit             4     edit arg1 + 1
+//	  3   seek             8     seek, signed
+//	  4   wider                  8 bits more for arg1 of the next command
+//	  5   eof              12    copy arg1, end
+//	  6   coord      3     1     moves a monster one step (docs/formats/nethack.md section 6.4)
+//	  7   erase      3     7     copy arg1, append arg2 + 3 zero bytes
+//	  8   increment        12    copy arg1, append the next byte of the base plus 1
+//	  9   copyedit1        4     copy arg1, edit 1
+//	  10  eof_crc32  32    12    copy arg1, end; arg2 is the CRC-32 of the output
+//
+// A command of beta3 is k one-bits, a zero, and k + 1 bits r: entry 2^(k+1) - 2 + r of a list that
+// begins in the order above; the entry then moves to the front. The widths are in bits; arg1 has at
+// least its own.
+//
+// # Saves
+//
+// Integers are little-endian. Only these places are the same in all versions; those of the hero, the
+// dungeons and the map are in docs/formats/nethack.md sections 7.2 to 7.5.
+//
+//	0   u32  incarnation, 04030000 for 4.3
+//	8   u32  fingerprint of the game's data
+//	12  i32  turn
+//	16  i64  clock in microseconds
+//	32  i32  timezone in seconds
+//
+// # Files
 //
 // The pieces, from the bytes up: scanner.go finds lines, blob.go decodes blobs, diff.go and beta3.go
 // decode diffs into a patch, patch.go applies one, save.go keeps a save while patches are applied,
@@ -28,7 +77,7 @@
 //
 // # Where the format is silent
 //
-//   - The location in front of a backup's blob is not needed and may be anything: the save counts.
+//   - The location before a backup's blob is not needed and may be anything: the save counts.
 //   - Base64 must be strict. The game reads other characters as zero bits; no log needs that.
 //   - A blob, and so a save, has at most 64 MiB, a line what a blob of that size takes.
 //   - Lines between two saves are shown up to 1 MiB: the tick behind more, or the action under way, is not
