@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
+
 	"recfs/cache"
 	"recfs/nodes"
 )
@@ -60,6 +62,22 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 		return 0, err
 	}
 	return d.Find(ctx, name)
+}
+
+// stamp returns the stamp of the recording: that of one in segments has those
+// of all its files in place of an inode.
+func (k recordingKey) stamp() Stamp {
+	s := k.v.Stamp
+	if k.segments == "" {
+		return s
+	}
+	var b []byte
+	for _, f := range parseSegments(k.segments) {
+		b = append(b, f.name...)
+		b = f.v.Append(append(b, 0))
+	}
+	s.Inode = xxhash.Sum64(b)
+	return s
 }
 
 // noFormat is the format of a container, and of a directory that is none.
@@ -139,7 +157,7 @@ func (a *archive) source(k recordingKey) (Source, *watch) {
 	reader := func(name string, v version) io.ReaderAt {
 		return watchedReader{newFileReader(a.handles, name, v), w}
 	}
-	src := Source{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.time(), ID: a.sourceID(k.path)}
+	src := Source{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
 	if k.segments != "" {
 		src.FS = newSegmentFS(k, reader)
 		return src, w

@@ -70,6 +70,7 @@ type Source struct {
 	Size        int64     // bytes in ReaderAt, or UnknownSize
 	Stored      int64     // bytes of the file as it lies there
 	ModTime     time.Time // of the file
+	Stamp       Stamp     // of the file, for Seal; zero: nothing is known of it
 	ID          string    // stable over versions and mounts, for names of durable indexes; "": keep none
 
 	// FS is the directory where the recording was found, for sibling files;

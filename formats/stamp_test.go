@@ -51,12 +51,12 @@ func (s stamped) put(name, content string, v version) {
 	s[name] = &stampedFile{path.Base(name), []byte(content), v}
 }
 
-func (f *stampedFile) Name() string        { return f.name }
-func (f *stampedFile) Size() int64         { return f.v.Size }
-func (f *stampedFile) IsDir() bool         { return f.name == "." }
-func (f *stampedFile) ModTime() time.Time  { return f.v.time() }
-func (f *stampedFile) Sys() any            { return nil }
-func (f *stampedFile) version() version    { return f.v }
+func (f *stampedFile) Name() string       { return f.name }
+func (f *stampedFile) Size() int64        { return f.v.Size }
+func (f *stampedFile) IsDir() bool        { return f.name == "." }
+func (f *stampedFile) ModTime() time.Time { return f.v.time() }
+func (f *stampedFile) Sys() any           { return nil }
+func (f *stampedFile) version() version   { return f.v }
 
 func (f *stampedFile) Mode() iofs.FileMode {
 	if f.IsDir() {

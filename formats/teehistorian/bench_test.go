@@ -128,7 +128,7 @@ func BenchmarkIndex(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(100*float64(len(x.encode(seal{})))/float64(r.size()), "%-of-source")
+		b.ReportMetric(100*float64(len(x.encode(formats.Seal{})))/float64(r.size()), "%-of-source")
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
+	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
 // indexVersion is the first number of a stored index. It changes whenever what follows does.
-const indexVersion = 1
+const indexVersion = 2
 
 // An indexWriter appends the values of an index.
 type indexWriter struct {
@@ -55,14 +55,11 @@ func (w *indexWriter) optionalInt(v *int32) {
 }
 
 // encode returns the bytes of an index with its seal.
-func (x *index) encode(s seal) []byte {
+func (x *index) encode(s formats.Seal) []byte {
 	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make megabytes.
 	w := &indexWriter{b: make([]byte, 0, x.memory()*2/3)}
 	w.uint(indexVersion)
-	w.uint(uint64(s.stored))
-	w.int(s.modified.UnixNano())
-	w.uint(uint64(s.header))
-	w.uint(uint64(s.tail))
+	w.b = s.Append(w.b)
 
 	w.uint(uint64(x.start))
 	w.uint(uint64(x.bytes))
@@ -170,14 +167,12 @@ func (w *indexWriter) checkpoint(c *checkpoint) {
 }
 
 // decodeIndex reads what encode wrote.
-func decodeIndex(b []byte) (*index, seal, error) {
+func decodeIndex(b []byte) (*index, formats.Seal, error) {
 	r := &indexReader{Cursor: wire.NewCursor(name, b, 0)}
 	if v := r.uint(math.MaxInt64); v != indexVersion {
 		r.Fail("index version %d", v)
 	}
-	s := seal{stored: r.int64(), modified: time.Unix(0, r.signed())}
-	s.header = uint32(r.uint(math.MaxUint32))
-	s.tail = uint32(r.uint(math.MaxUint32))
+	s, _, _ := formats.CutSeal(r.Bytes(formats.SealSize)) // if there are too few bytes, r has failed
 
 	x := &index{start: r.int64(), bytes: r.int64(), end: r.string(), records: r.int64(), anomalies: r.int64()}
 	for i := range x.counts.kinds {

@@ -50,7 +50,7 @@ type tree struct {
 // A view is an indexed recording with its directories.
 type view struct {
 	*recording
-	seal                         seal
+	seal                         formats.Seal
 	chunks, lines, ticks, states nodes.Dir
 	players                      func() nodes.Dir
 }
@@ -99,16 +99,17 @@ func open(src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
 
 // index makes the index of a recording that has none yet.
 func (t *tree) index(ctx context.Context, _ struct{}) (*view, int64, error) {
-	x, err := buildIndex(ctx, t.src, t.src.Size, t.header)
+	tally := formats.NewTally(ctx, t.src)
+	x, err := buildIndex(ctx, tally, t.src.Size, t.header)
 	if err != nil {
 		return nil, 0, err
 	}
-	return t.sealed(x)
+	return t.sealed(x, tally)
 }
 
 // sealed returns the view of an index that was made or brought up to date.
-func (t *tree) sealed(x *index) (*view, int64, error) {
-	s, err := makeSeal(t.src, t.header, x.bytes)
+func (t *tree) sealed(x *index, tally *formats.Tally) (*view, int64, error) {
+	s, err := tally.Seal(t.src.Stamp, x.bytes)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,19 +124,23 @@ func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := x.fits(s, t.src, t.header); err != nil {
+	fit, tally, err := s.Fit(ctx, t.src)
+	switch {
+	case err != nil:
 		return nil, 0, err
-	}
-	if s.sameVersion(t.src) {
+	case fit == formats.Other, x.start != t.header.start, s.Length < x.bytes:
+		return nil, 0, formats.ErrOther
+	case fit == formats.Same:
+		s.Stamp = t.src.Stamp
 		return t.view(x, s), x.memory(), nil
 	}
-	if x, err = extendIndex(ctx, x, t.src, t.src.Size, t.header); err != nil {
+	if x, err = extendIndex(ctx, x, tally, t.src.Size, t.header); err != nil {
 		return nil, 0, err
 	}
-	return t.sealed(x)
+	return t.sealed(x, tally)
 }
 
-func (t *tree) view(x *index, s seal) *view {
+func (t *tree) view(x *index, s formats.Seal) *view {
 	r := &recording{
 		src: t.src, idx: x, version1: t.header.version1(),
 		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),

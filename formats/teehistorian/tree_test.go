@@ -329,17 +329,23 @@ func (c *counter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// An index that is kept spares reading the source, and is not written again.
+// An index that is kept spares reading the source, and is not written again. After a change of the inode alone the
+// source is read once, to compare it, and the index has the new stamp.
 func TestKeptIndex(t *testing.T) {
 	r := newRepeated(t, 4<<20)
 	indexes := store{}
 	want := ""
-	for mount := range 2 {
+	for mount := range 4 {
+		changed := mount > 1
 		c := cache.New(16<<20, indexes)
 		defer c.Close()
 		src := r.source()
 		count := &counter{ReaderAt: r}
 		src.ReaderAt, src.ID = count, "x"
+		src.Stamp = formats.Stamp{Size: r.size(), Changed: 1}
+		if changed {
+			src.Stamp.Changed = 2
+		}
 		root, err := Format.Open(t.Context(), src, c)
 		if err != nil {
 			t.Fatal(err)
@@ -351,11 +357,28 @@ func TestKeptIndex(t *testing.T) {
 			indexes["first"] = indexes["x"]
 		case got != want:
 			t.Error("the kept index is another")
-		case n > 16<<10:
-			t.Errorf("%d bytes were read though the index was kept", n)
-		case !bytes.Equal(indexes["first"], indexes["x"]):
-			t.Error("the kept index was written again")
+		case n > 16<<10 && mount != 2, n > r.size()+16<<10:
+			t.Errorf("mount %d: %d bytes were read though the index was kept", mount, n)
+		case bytes.Equal(indexes["first"], indexes["x"]) == changed:
+			t.Errorf("mount %d: the kept index was written again, or has the old stamp", mount)
 		}
+	}
+}
+
+// A recording that was rewritten with its size and times, also in front of its last bytes, is indexed anew.
+func TestRewrittenIndex(t *testing.T) {
+	w := newWriter(nil)
+	w.join(1)
+	for range 20_000 {
+		w.diff(1, 1, 1)
+	}
+	indexes := store{}
+	old := read(t, version(t, w.b, indexes), "index.json")
+	damaged := bytes.Clone(w.b)
+	copy(damaged[len(damaged)/2:], "\x40\x40\x40") // the end
+	want := read(t, version(t, damaged, store{}), "index.json")
+	if got := read(t, version(t, damaged, indexes), "index.json"); got != want || got == old {
+		t.Error("the index is that of other bytes")
 	}
 }
 
@@ -556,7 +579,7 @@ func FuzzIndex(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(x.encode(seal{}))
+	f.Add(x.encode(formats.Seal{}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x, _, err := decodeIndex(b)
 		if err != nil {
