@@ -17,6 +17,13 @@ type Reader struct {
 	maxChunk int64 // decompressed, and read of what is stored
 }
 
+// over returns a Reader that reads the same bytes from in.
+func (r *Reader) over(in io.ReaderAt) *Reader {
+	o := *r
+	o.r = in
+	return &o
+}
+
 const defaultMaxChunk = 256 << 20
 
 // NewReader reads header and chunk table and, where the version byte leaves open which layout the frames have, looks

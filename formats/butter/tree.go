@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -38,7 +39,9 @@ func open(src formats.Source, c *cache.Cache, o Options) (nodes.Dir, error) {
 		Metadata:  nodes.Section(src, 0, r.Header.Size),
 		NumChunks: len(r.Header.Chunks),
 		Limit:     r.maxChunk,
-		Scan:      r.Scan,
+		Scan: func(ctx context.Context, in io.ReaderAt) (*echovr.Index, error) {
+			return r.over(in).Scan(ctx)
+		},
 		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(n, info.State, encoder)
 		},

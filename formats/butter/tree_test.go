@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -284,4 +285,51 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	})
+}
+
+type store map[string][]byte
+
+func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s store) Save(name string, b []byte)      { s[name] = b }
+
+// TestSavedIndexOfOtherBytes holds that a file that was damaged but has its size and times is not called clean, and that
+// a change of the inode alone keeps the index.
+func TestSavedIndexOfOtherBytes(t *testing.T) {
+	b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.compression, w.interval = 3, 3 })
+	damaged := bytes.Clone(b)
+	damaged[openBytes(t, b).Header.Chunks[1].Offset+8] ^= 0xff
+	disk := store{}
+	index := func(b []byte, changed int64, disk store) string {
+		src := formats.BytesSource("x.butter", b, time.Unix(1e9, 0))
+		src.ID, src.Stamp = "x", formats.Stamp{Size: src.Size, Modified: 1e9, Changed: changed, Born: 1, Inode: 2}
+		c := cache.New(64<<20, disk)
+		defer c.Close()
+		dir, err := New(Options{}).Open(t.Context(), src, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := nodes.Lookup(t.Context(), dir, "index.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := nodes.ReadAll(t.Context(), e.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(doc)
+	}
+	sound := index(b, 1, disk)
+	old := maps.Clone(disk)
+	if got := index(b, 2, disk); got != sound {
+		t.Errorf("after a change of the mode:\n%s", got)
+	}
+	for name, saved := range disk {
+		if bytes.Equal(saved, old[name]) || !bytes.Equal(saved[formats.SealSize:], old[name][formats.SealSize:]) {
+			t.Error("after a change of the mode the index was not kept, or has no new stamp")
+		}
+	}
+	want := index(damaged, 3, store{})
+	if got := index(damaged, 3, disk); got != want || got == sound {
+		t.Errorf("of a damaged file:\n%s", got)
+	}
 }

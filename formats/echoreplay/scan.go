@@ -49,6 +49,14 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	}
 }
 
+// over returns a Reader that reads the same bytes from in.
+func (r *Reader) over(in io.ReaderAt) *Reader {
+	_, at, size := r.section.Outer()
+	c := &container{layout: r.layout, entry: r.entry, method: r.method, sum: r.sum, cut: r.cut}
+	c.section = io.NewSectionReader(in, at, size)
+	return &Reader{container: c, first: r.first}
+}
+
 // trim returns a line without its end, and without the mark that the first may have.
 func trim(b []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(withoutMark(b), []byte{'\n'}), []byte{'\r'})

@@ -2,6 +2,7 @@ package echoreplay
 
 import (
 	"context"
+	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -22,7 +23,9 @@ func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, err
 	return echovr.NewTree(echovr.Recording{
 		Format: name, Source: src, Combat: r.first.Kind == echovr.Combat,
 		Header: r.headerDocument(src.Info()), Metadata: nodes.Bytes(nil), NumChunks: echovr.UnknownChunks,
-		Scan: r.Scan,
+		Scan: func(ctx context.Context, in io.ReaderAt) (*echovr.Index, error) {
+			return r.over(in).Scan(ctx)
+		},
 		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(n, info)
 		},

@@ -2,8 +2,9 @@ package echovr
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
-	"strings"
+	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -24,8 +25,8 @@ type Recording struct {
 	// Limit is an option that the index depends on.
 	Limit int64
 
-	// Scan makes the index.
-	Scan func(ctx context.Context) (*Index, error)
+	// Scan makes the index of the recording that it reads from r, which has the bytes of Source.
+	Scan func(ctx context.Context, r io.ReaderAt) (*Index, error)
 
 	// Chunk decodes chunk n, given what the index knows of it, and returns how many bytes it keeps alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
@@ -45,6 +46,8 @@ type Tree struct {
 // indexed is an index with the directories made of it.
 type indexed struct {
 	*Index
+	seal formats.Seal
+
 	ticks, export nodes.Dir
 }
 
@@ -105,11 +108,16 @@ func (t *Tree) Index(ctx context.Context) (*Index, error) {
 }
 
 func (t *Tree) loadIndex(ctx context.Context, _ struct{}) (*indexed, int64, error) {
-	x, err := t.rec.Scan(ctx)
+	tally := formats.NewTally(ctx, t.rec.Source)
+	x, err := t.rec.Scan(ctx, tally)
 	if err != nil {
 		return nil, 0, err
 	}
-	return t.withDirs(x), x.cost(), nil
+	seal, err := tally.Seal(t.rec.Source.Stamp, t.rec.Source.Size)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t.withDirs(x, seal), x.cost(), nil
 }
 
 func (t *Tree) indexName(struct{}) string {
@@ -119,28 +127,36 @@ func (t *Tree) indexName(struct{}) string {
 	return t.rec.Source.ID + "." + t.rec.Format
 }
 
-// stamp tells the version of the source that a saved index is of, and how it was made.
-func (t *Tree) stamp() string {
-	s := &t.rec.Source
-	return fmt.Sprintf("%d %d %d %d\n", s.Size, s.Stored, s.ModTime.UnixNano(), t.rec.Limit)
+// saveIndex returns what is kept of an index: its seal, the option that it depends on as a little-endian number of 64
+// bits, and what Marshal makes of it.
+func (t *Tree) saveIndex(x *indexed) []byte {
+	b := binary.LittleEndian.AppendUint64(x.seal.Append(nil), uint64(t.rec.Limit))
+	return append(b, x.Marshal()...)
 }
 
-func (t *Tree) saveIndex(x *indexed) []byte { return append([]byte(t.stamp()), x.Marshal()...) }
-
-func (t *Tree) resumeIndex(_ context.Context, _ struct{}, b []byte) (*indexed, int64, error) {
-	rest, ok := strings.CutPrefix(string(b), t.stamp())
-	if !ok {
+// resumeIndex returns a saved index if it is of the bytes that the recording has.
+func (t *Tree) resumeIndex(ctx context.Context, _ struct{}, b []byte) (*indexed, int64, error) {
+	seal, rest, ok := formats.CutSeal(b)
+	if !ok || len(rest) < 8 || binary.LittleEndian.Uint64(rest) != uint64(t.rec.Limit) {
 		return nil, 0, errSaved
 	}
-	x, err := Unmarshal([]byte(rest))
+	x, err := Unmarshal(rest[8:])
 	if err != nil {
 		return nil, 0, err
 	}
-	return t.withDirs(x), x.cost(), nil
+	fit, _, err := seal.Fit(ctx, t.rec.Source)
+	if err != nil {
+		return nil, 0, err
+	}
+	if fit != formats.Same {
+		return nil, 0, formats.ErrOther
+	}
+	seal.Stamp = t.rec.Source.Stamp
+	return t.withDirs(x, seal), x.cost(), nil
 }
 
-func (t *Tree) withDirs(x *Index) *indexed {
-	return &indexed{x, t.ticksDir(x), t.exportDir(x)}
+func (t *Tree) withDirs(x *Index, seal formats.Seal) *indexed {
+	return &indexed{x, seal, t.ticksDir(x), t.exportDir(x)}
 }
 
 func (t *Tree) loadChunk(ctx context.Context, n int) (*Chunk, int64, error) {
