@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A daemon starts as recfs itself, with the same arguments and this variable set. File descriptor 3
@@ -21,8 +25,12 @@ const (
 )
 
 // startDaemon runs this command line again in a session of its own and waits until it is ready or
-// has failed.
+// has failed. Of what the caller has open the daemon keeps nothing but stderr, and that until it is
+// ready: a lock on a descriptor, such as that of flock(1), would be held for as long as the mount.
 func startDaemon() error {
+	if err := closeAllOnExec(); err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -57,6 +65,26 @@ func startDaemon() error {
 	}
 	_ = child.Wait()
 	return errors.New(strings.TrimSpace(string(said)))
+}
+
+// closeAllOnExec keeps all descriptors but the standard ones from programs that are started.
+func closeAllOnExec() error {
+	const first = 3
+	err := unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	// Linux before 5.11 cannot, and a sandbox may refuse what it does not know.
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
 }
 
 // A starter is the process that waits for us to be ready; nil if there is none.

@@ -97,6 +97,51 @@ func TestNohup(t *testing.T) {
 	}
 }
 
+// The daemon holds no lock of who starts it: cron jobs run under flock(1).
+func TestDaemonHoldsNoLock(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	dir := t.TempDir()
+	source, mnt := filepath.Join(dir, "source"), filepath.Join(dir, "mnt")
+	if err := os.Mkdir(source, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	lock := func() (*os.File, error) {
+		f, err := os.Create(filepath.Join(dir, "lock"))
+		if err == nil {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
+		return f, err
+	}
+	held, err := lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := recfs(t, "mount", source, mnt)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	cmd.ExtraFiles = []*os.File{null, null, held} // the daemon itself is given descriptor 3
+	out, err := cmd.CombinedOutput()
+	held.Close()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	defer func() {
+		if err := unmount(mnt, false); err != nil {
+			t.Error(err)
+		}
+	}()
+	if f, err := lock(); err != nil {
+		t.Errorf("the lock is still held: %v", err)
+	} else {
+		f.Close()
+	}
+}
+
 // A mount namespace that has a copy of the mount, as a container has, does not keep the server.
 func TestUnmountWithCopies(t *testing.T) {
 	if !canMount() {
