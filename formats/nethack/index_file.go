@@ -96,14 +96,14 @@ func decodeIndex(stored []byte, h *header) (*index, error) {
 	copy(x.sum[:], r.Bytes(sha256.Size))
 	x.at = mark{lines: int(r.uint()), commands: int(r.uint()), unlisted: int(r.uint()), open: int(r.int()), firstStep: r.int()}
 	ticks := r.uint()
-	if ticks > uint64(r.Len()/8) { // each takes eight bytes or more
+	if ticks > min(uint64(r.Len()/8), maxTicks) { // each takes eight bytes or more
 		return nil, errIndex
 	}
 	x.ticks = slices.Grow(x.ticks, int(ticks))[:ticks]
 	last := tick{end: h.size, clock: h.start}
 	for i := range x.ticks {
 		t := r.tick(last)
-		if t.end <= t.off || t.off < last.end || t.turn < -1 || t.size < 0 {
+		if !t.follows(&last) {
 			return nil, errIndex
 		}
 		if t.backup || i == 0 {
@@ -112,10 +112,47 @@ func decodeIndex(stored []byte, h *header) (*index, error) {
 		x.ticks[i], last = t, t
 	}
 	r.problems(x)
-	if r.Err() != nil || r.Len() > 0 || x.at.open < -1 || x.at.open >= len(x.problems) {
+	if r.Err() != nil || r.Len() > 0 || !x.sound() {
 		return nil, errIndex
 	}
 	return x, nil
+}
+
+// follows reports whether a save line can stand after another one.
+func (t *tick) follows(last *tick) bool {
+	switch {
+	case t.off < last.end, t.end <= t.off, t.line <= last.line, int64(t.line) > t.end:
+		return false
+	case t.lost():
+		return t.turn == -1 && t.size == 0
+	}
+	return minSave <= t.size && t.size <= maxBlob
+}
+
+// sound reports whether what a stored index says besides its ticks can be true.
+func (x *index) sound() bool {
+	lines := 3 // those of the header
+	if n := len(x.ticks); n > 0 {
+		lines = x.ticks[n-1].line
+	}
+	m := &x.at
+	switch {
+	case m.lines != lines, m.commands < 0, m.commands > lines:
+		return false
+	case m.unlisted != 0 && (m.problems < maxProblems || m.unlisted < 0 || m.unlisted > 4*lines):
+		return false
+	case m.firstStep != -1 && (m.firstStep < x.header.size || m.firstStep >= x.reach()):
+		return false
+	case m.open < -1, m.open >= len(x.problems), m.open >= 0 && x.problems[m.open].code != lostSaves:
+		return false
+	}
+	for i := range x.problems {
+		p := &x.problems[i]
+		if p.off < 0 || p.off > x.reach() || p.chunk < -1 || p.chunk >= len(x.chunks) || p.count < 0 || p.count > lines {
+			return false
+		}
+	}
+	return true
 }
 
 // An indexReader reads the values of a stored index.
@@ -142,6 +179,9 @@ func (r indexReader) tick(last tick) tick {
 
 func (r indexReader) problems(x *index) {
 	n := r.uint()
+	if n > maxProblems {
+		r.Fail("more problems than are listed")
+	}
 	for i := uint64(0); i < n && r.Err() == nil; i++ {
 		p := problem{code: problemCode(r.U8()), off: int64(r.uint()), chunk: int(r.uint()) - 1, count: int(r.uint())}
 		length := r.uint()

@@ -39,6 +39,9 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 	}
 	err = x.rebuild(ctx, rec.log, re, from, n)
 	save := re.release()
+	if size := int64(x.ticks[n].size); err == nil && int64(len(save)) != size {
+		err = nodes.SizeError(size, int64(len(save)))
+	}
 	return save, int64(cap(save)), err
 }
 

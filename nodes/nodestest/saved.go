@@ -30,7 +30,7 @@ func Saved(t *testing.T, file string, version int, encode func(recording []byte)
 	raised := want["version"] != strconv.Itoa(version)
 	got := fmt.Sprintf("version %d\n", version)
 	for _, sample := range samples(t, patterns) {
-		b := encode(readSample(t, sample))
+		b := encode(Sample(t, sample))
 		if b == nil {
 			continue
 		}
@@ -63,8 +63,8 @@ func samples(t *testing.T, patterns []string) (files []string) {
 	return files
 }
 
-// readSample returns the recording of a golden archive, or the file itself.
-func readSample(t *testing.T, file string) []byte {
+// Sample returns the recording of a golden archive, or the file itself.
+func Sample(t *testing.T, file string) []byte {
 	t.Helper()
 	if strings.HasSuffix(file, ".txtar") {
 		recording, _ := readGolden(t, file)
