@@ -54,7 +54,7 @@ type tree struct {
 
 	data  *cache.Memo[int, []byte]
 	dirs  *cache.Memo[string, nodes.Dir]
-	found *cache.Memo[struct{}, problemList]
+	found *cache.Memo[struct{}, findings]
 	made  *cache.Memo[product, []byte]
 	sizes *cache.Memo[product, int64]
 }

@@ -3,9 +3,7 @@ package datafile
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
-	"time"
 
 	"recfs/formats"
 )
@@ -116,7 +114,7 @@ type dataEntry struct {
 
 // index is index.json.
 func (t *tree) index(ctx context.Context) (any, error) {
-	problems, err := t.found.Get(ctx, struct{}{})
+	found, err := t.found.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +137,7 @@ func (t *tree) index(ctx context.Context) (any, error) {
 		Problems  problemList `json:"problems"`
 	}{
 		formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()},
-		totals, types, items, data, problems,
+		totals, types, items, data, found.problems,
 	}, nil
 }
 
@@ -188,20 +186,21 @@ const smallIndex = 8 << 20
 
 // indexRevision is raised whenever a scan of the same file would find other
 // problems or say them in other words, or they are saved in another form.
-const indexRevision = 2
+const indexRevision = 3
+
+// A findings is the problems of index.json, and the bytes that they were found in.
+type findings struct {
+	problems problemList
+	seal     formats.Seal
+}
 
 // A savedIndex is what is kept on disk of a scan. Everything in front of the
 // problems must fit for them to be true again.
 type savedIndex struct {
 	Revision int
-	Size     int64
-	Modified time.Time
+	Seal     formats.Seal
 	MaxData  int64
 	Problems problemList
-}
-
-func (t *tree) savedIndex(problems problemList) savedIndex {
-	return savedIndex{indexRevision, t.src.Size, t.src.ModTime.UTC(), t.r.MaxData, problems}
 }
 
 func (t *tree) indexName(struct{}) string {
@@ -215,24 +214,29 @@ func (t *tree) indexName(struct{}) string {
 	return t.src.ID + "/" + formatName
 }
 
-func (t *tree) encodeIndex(problems problemList) []byte {
-	b, err := json.Marshal(t.savedIndex(problems))
+func (t *tree) encodeIndex(f findings) []byte {
+	b, err := json.Marshal(savedIndex{indexRevision, f.seal, t.r.MaxData, f.problems})
 	if err != nil {
 		return nil
 	}
 	return b
 }
 
-var errOtherVersion = errors.New("the index is of another version of the file")
-
-func (t *tree) decodeIndex(_ context.Context, _ struct{}, b []byte) (problemList, int64, error) {
+func (t *tree) decodeIndex(ctx context.Context, _ struct{}, b []byte) (findings, int64, error) {
 	var saved savedIndex
 	if err := json.Unmarshal(b, &saved); err != nil {
-		return nil, 0, err
+		return findings{}, 0, err
 	}
-	want := t.savedIndex(nil)
-	if saved.Revision != want.Revision || saved.Size != want.Size || !saved.Modified.Equal(want.Modified) || saved.MaxData != want.MaxData {
-		return nil, 0, errOtherVersion
+	if saved.Revision != indexRevision || saved.MaxData != t.r.MaxData {
+		return findings{}, 0, formats.ErrOther
 	}
-	return saved.Problems, saved.Problems.cost(), nil
+	fit, _, err := saved.Seal.Fit(ctx, t.src)
+	if err != nil {
+		return findings{}, 0, err
+	}
+	if fit != formats.Same {
+		return findings{}, 0, formats.ErrOther
+	}
+	saved.Seal.Stamp = t.src.Stamp
+	return findings{saved.Problems, saved.Seal}, saved.Problems.cost(), nil
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"strings"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
 // A finder collects the problems of index.json.
 type finder struct {
 	*tree
+	tally  *formats.Tally // of the source, for checkData, which reads most of it
 	list   problemList
 	faulty map[int32]bool  // data items that cannot be read
 	runs   map[int32]int64 // tiles that the run lengths in a data item make
@@ -18,19 +20,24 @@ type finder struct {
 
 // findProblems looks at everything. It inflates every data item and keeps
 // none but the short strings.
-func (t *tree) findProblems(ctx context.Context, _ struct{}) (problemList, int64, error) {
+func (t *tree) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
+	tally := formats.NewTally(ctx, t.src)
 	f := &finder{
-		tree: t, list: t.tableProblems(), faulty: map[int32]bool{},
+		tree: t, tally: tally, list: t.tableProblems(), faulty: map[int32]bool{},
 		runs: map[int32]int64{}, opus: map[int32]bool{},
 	}
 	for _, find := range []func(context.Context) error{
 		f.checkData, f.version, f.info, f.images, f.sounds, f.envelopes, f.groups, f.layers, f.autoMappers,
 	} {
 		if err := find(ctx); err != nil {
-			return nil, 0, err
+			return findings{}, 0, err
 		}
 	}
-	return f.list.sorted(), f.list.cost(), nil
+	seal, err := tally.Seal(t.src.Stamp, t.src.Size)
+	if err != nil {
+		return findings{}, 0, err
+	}
+	return findings{f.list.sorted(), seal}, f.list.cost(), nil
 }
 
 // add adds a problem of one item.
@@ -48,11 +55,13 @@ func (f *finder) short(e *Element) bool {
 }
 
 func (f *finder) checkData(ctx context.Context) error {
+	r := *f.r
+	r.src = f.tally
 	for i, d := range f.r.Data {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trailing, err := f.r.CheckData(i)
+		trailing, err := r.CheckData(i)
 		if err != nil {
 			f.faulty[int32(i)] = true
 			if err := f.list.addFault(dataPath(i), err); err != nil {

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -358,39 +357,47 @@ func TestPreviewLeavesOut(t *testing.T) {
 	}
 }
 
-// TestDurableIndex finds the problems of a large map on disk, unless it has
-// changed.
+// TestDurableIndex finds the problems of a large map on disk, unless its
+// bytes have changed.
 func TestDurableIndex(t *testing.T) {
 	w := &mapWriter{}
 	w.content(make([]byte, smallIndex))
-	b := w.bytes()
+	sound := w.bytes()
+	damaged := bytes.Clone(sound)
+	damaged[len(damaged)-1] ^= 1 // the checksum of the zlib stream
 	disk := store{}
-	open := func(modified time.Time) (nodes.Dir, *countingReader) {
+	index := func(b []byte, changed int64, disk store) (doc []byte, reads bool) {
 		r := newCountingReader(b)
-		src := formats.BytesSource("test.map", nil, modified)
+		src := formats.BytesSource("test.map", nil, testTime)
 		src.ReaderAt, src.Size, src.Stored, src.ID = r, int64(len(b)), int64(len(b)), "archive/test.map"
+		src.Stamp = formats.Stamp{Size: src.Size, Changed: changed}
 		c := cache.New(1<<20, disk)
 		t.Cleanup(c.Close)
 		root, err := New(Options{}).Open(t.Context(), src, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return root, r
+		doc = readFile(t, root, "index.json")
+		return doc, r.data(mustRead(t, b)) != nil
 	}
-	var want []byte
+	want, _ := index(sound, 1, disk)
+	of, _ := index(damaged, 1, store{})
 	for i, c := range []struct {
-		modified time.Time
-		reads    bool
-	}{{testTime, true}, {testTime, false}, {testTime.Add(time.Second), true}} {
-		root, r := open(c.modified)
-		got := readFile(t, root, "index.json")
-		if want != nil && !bytes.Equal(got, want) {
+		b       []byte
+		changed int64
+		want    []byte
+		reads   bool
+	}{{sound, 1, want, false}, {sound, 2, want, true}, {sound, 2, want, false}, {damaged, 3, of, true}, {sound, 4, want, true}} {
+		got, reads := index(c.b, c.changed, disk)
+		if !bytes.Equal(got, c.want) {
 			t.Errorf("index %d differs", i)
 		}
-		want = got
-		if reads := r.data(mustRead(t, b)) != nil; reads != c.reads {
+		if reads != c.reads {
 			t.Errorf("index %d reads data: %v, want %v", i, reads, c.reads)
 		}
+	}
+	if bytes.Equal(want, of) {
+		t.Error("the damage does not show")
 	}
 }
 
@@ -401,11 +408,11 @@ func TestSaved(t *testing.T) {
 			return nil
 		}
 		tree := newTree(formats.BytesSource("test.map", b, testTime), r, nil, newCache(t))
-		problems, _, err := tree.findProblems(t.Context(), struct{}{})
+		found, _, err := tree.findProblems(t.Context(), struct{}{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tree.encodeIndex(problems)
+		return tree.encodeIndex(found)
 	}, testdata+"/*.txtar", testdata+"/broken/*.map", samples+"/*.map")
 }
 
