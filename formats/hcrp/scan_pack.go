@@ -9,7 +9,7 @@ import (
 
 // scanVersion is raised whenever a scan of the same recording gives other
 // bytes.
-const scanVersion = 3
+const scanVersion = 4
 
 // weight returns the bytes that the scan keeps alive.
 func (s *scan) weight() int64 {
@@ -64,9 +64,12 @@ func (s *scan) pack(order []int32) []byte {
 }
 
 func (p *packer) seal(s *seal) {
-	p.int(s.last.size)
-	p.int(s.last.modified)
-	p.b = append(append(p.b, s.sum[:]...), s.end[:]...)
+	p.b = append(p.b, s.sum[:]...)
+	p.uint(uint64(len(s.files)))
+	for _, f := range s.files {
+		p.int(f.number)
+		p.b = f.Append(p.b)
+	}
 }
 
 func (p *packer) mark(m *mark) {
@@ -182,9 +185,17 @@ func unpackScan(b []byte, order []int32, chunks int) (*scan, error) {
 }
 
 func (r reading) seal() (s seal) {
-	s.last = fileVersion{r.int(), r.int()}
 	copy(s.sum[:], r.Bytes(len(s.sum)))
-	copy(s.end[:], r.Bytes(len(s.end)))
+	n := r.count()
+	if n > r.Len()/formats.SealSize {
+		r.Fail("%d files, %d bytes are left", n, r.Len())
+		return s
+	}
+	s.files = make([]fileSeal, n)
+	for i := range s.files {
+		s.files[i].number = r.int()
+		s.files[i].Seal, _, _ = formats.CutSeal(r.Bytes(formats.SealSize)) // if there are too few bytes, r has failed
+	}
 	return s
 }
 

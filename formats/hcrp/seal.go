@@ -7,66 +7,150 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"recfs/formats"
 )
 
-// sealedBytes is how much of the last chunk a seal looks at.
-const sealedBytes = 1 << 20
-
 // A seal tells what the first chunks of a recording were made of, so that a
 // scan of them holds for a version of the recording that has grown.
 type seal struct {
-	sum  [sha256.Size]byte // of their index entries, and the files they lie in but the last one
-	last fileVersion       // of the file in which the last of them lies
-	end  [sha256.Size]byte // of the last of them as stored
+	sum   [sha256.Size]byte // of their index entries
+	files []fileSeal        // those in which they lie, sorted
 }
 
-// A fileVersion tells versions of a file apart.
-type fileVersion struct{ size, modified int64 }
+// A fileSeal is of the start of a file up to the last of the chunks in it.
+type fileSeal struct {
+	number int64 // of the segment; -1: the file
+	formats.Seal
+}
 
-// sealOf returns the seal of the first n chunks in the order of ticks. The
-// bytes of the last one must be there.
-func (rec *recording) sealOf(n int) (s seal, err error) {
-	r := rec.reader
+// sumOf returns the checksum of the index entries of the first n chunks in the
+// order of ticks.
+func (r *Reader) sumOf(n int) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %d", r.Header.Layout, r.Header.Version)
-	used := map[int64]bool{}
-	var last place
 	var b []byte
 	for _, k := range r.byTick[:n] {
-		i := int(k)
-		b = binary.BigEndian.AppendUint64(b[:0], uint64(i))
-		h.Write(appendEntry(b, r.Entry(i), 0))
-		last = r.place(i)
-		used[last.segment] = true
+		b = binary.BigEndian.AppendUint64(b[:0], uint64(k))
+		h.Write(appendEntry(b, r.Entry(int(k)), 0))
 	}
-	if n == 0 {
-		return s, nil
-	}
-	for i := range r.segments {
-		if f := &r.segments[i]; used[f.number] && f.number != last.segment {
-			fmt.Fprintf(h, " %d %v", f.number, f.version())
-		}
-	}
-	s.last = fileVersion{rec.src.Stored, rec.src.ModTime.UnixNano()}
-	if f := r.segment(last.segment); f != nil {
-		s.last = f.version()
-	}
-	h.Sum(s.sum[:0])
-	h.Reset()
-	stored := min(r.Entry(int(r.byTick[n-1])).Stored, sealedBytes)
-	_, err = io.Copy(h, io.NewSectionReader(r.at(last), last.offset, stored))
-	h.Sum(s.end[:0])
-	return s, err
+	h.Sum(sum[:0])
+	return sum
 }
 
-func (f *segment) version() fileVersion { return fileVersion{f.size, f.modified} }
+// reach returns how far the first n chunks in the order of ticks reach in each
+// file that is there.
+func (r *Reader) reach(n int) map[int64]int64 {
+	ends := map[int64]int64{}
+	for _, k := range r.byTick[:n] {
+		p := r.place(int(k))
+		if size, ok := r.extent(p); ok {
+			end := min(addSat(max(p.offset, 0), max(r.Entry(int(k)).Stored, 0)), size)
+			ends[p.segment] = max(ends[p.segment], end)
+		}
+	}
+	return ends
+}
 
-// covers tells whether chunks with the seal s are the ones that now have the
-// seal o: nothing changed, or the last file became longer.
-func (s *seal) covers(o *seal) bool {
-	return s.sum == o.sum && s.end == o.end && (s.last == o.last || s.last.size < o.last.size)
+// A sealing is a pass over the chunks that computes the checksums of the files
+// that it reads.
+type sealing struct {
+	*recording // that reads through the tallies
+	ctx        context.Context
+	tallies    map[int64]*formats.Tally
+	old        map[int64]formats.Seal // what is known of files that the pass did not read from their start
+}
+
+func (rec *recording) newSealing(ctx context.Context) *sealing {
+	r := *rec.reader
+	r.segments = slices.Clone(r.segments)
+	w := &sealing{&recording{src: rec.src, reader: &r, schema: rec.schema}, ctx, map[int64]*formats.Tally{}, map[int64]formats.Seal{}}
+	w.tally(-1, formats.NewTally(ctx, r.file))
+	for _, s := range r.segments {
+		w.tally(s.number, formats.NewTally(ctx, s.file))
+	}
+	return w
+}
+
+// tally makes the pass read a file through t.
+func (w *sealing) tally(number int64, t *formats.Tally) {
+	w.tallies[number] = t
+	w.read(number, t)
+}
+
+// read makes the pass read a file through r.
+func (w *sealing) read(number int64, r io.ReaderAt) {
+	if s := w.reader.segment(number); s != nil {
+		s.file = r
+	} else {
+		w.reader.file = r
+	}
+}
+
+// stamp returns that of a file.
+func (rec *recording) stamp(number int64) formats.Stamp {
+	if s := rec.reader.segment(number); s != nil {
+		return s.stamp
+	}
+	return rec.src.Stamp
+}
+
+// fits reports whether the chunks with the seal s are the ones that lie there,
+// and prepares w to go on behind them. A scan that lost chunks is not gone on
+// with where a file has become longer: they may be there now.
+func (w *sealing) fits(rec *recording, s *seal, chunks int, lost bool) error {
+	ends := w.reader.reach(chunks)
+	if s.sum != w.reader.sumOf(chunks) || len(ends) != len(s.files) {
+		return formats.ErrOther
+	}
+	for _, f := range s.files {
+		if _, ok := ends[f.number]; !ok {
+			return formats.ErrOther
+		}
+		p := place{segment: f.number}
+		size, _ := rec.reader.extent(p)
+		src := formats.Source{ReaderAt: rec.reader.at(p), Size: size, Stamp: rec.stamp(f.number)}
+		fit, tally, err := f.Fit(w.ctx, src)
+		if err != nil {
+			return err
+		}
+		if fit == formats.Other || lost && f.Stamp.Size != src.Stamp.Size {
+			return formats.ErrOther
+		}
+		w.old[f.number] = f.Seal
+		if tally != nil {
+			w.tally(f.number, tally)
+		} else {
+			w.read(f.number, src.ReaderAt)
+			delete(w.tallies, f.number)
+		}
+	}
+	return nil
+}
+
+// sealed gives a scan its seal.
+func (w *sealing) sealed(s *scan, err error) (*scan, error) {
+	if err != nil {
+		return nil, err
+	}
+	s.seal = seal{sum: w.reader.sumOf(s.mark.chunks)}
+	ends := w.reader.reach(s.mark.chunks)
+	for _, n := range slices.Sorted(maps.Keys(ends)) {
+		f, known := w.old[n]
+		f.Stamp = w.stamp(n)
+		if !known || f.Length != ends[n] {
+			if w.tallies[n] == nil {
+				w.tallies[n] = formats.NewTally(w.ctx, w.reader.at(place{segment: n}))
+			}
+			if f, err = w.tallies[n].Seal(f.Stamp, ends[n]); err != nil {
+				return nil, err
+			}
+		}
+		s.seal.files = append(s.seal.files, fileSeal{n, f})
+	}
+	return s, nil
 }
 
 // variant names the choices that a scan depends on besides the recording:
@@ -82,33 +166,23 @@ func (rec *recording) variant() string {
 
 // makeScan decodes every chunk.
 func (rec *recording) makeScan(ctx context.Context) (*scan, error) {
-	return rec.sealed(newScanner(rec.reader, rec.decode).run(ctx))
-}
-
-func (rec *recording) sealed(s *scan, err error) (*scan, error) {
-	if err != nil {
-		return nil, err
-	}
-	s.seal, err = rec.sealOf(s.mark.chunks)
-	return s, err
+	w := rec.newSealing(ctx)
+	return w.sealed(newScanner(w.reader, w.decode).run(ctx))
 }
 
 // resumeScan brings a packed scan up to date, if it is one of the same
 // recording.
 func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
-	r := rec.reader
+	w := rec.newSealing(ctx)
+	r := w.reader
 	old, err := unpackScan(b, r.byTick, r.Chunks())
 	if err != nil {
 		return nil, err
 	}
-	now, err := rec.sealOf(old.mark.chunks)
-	if err != nil {
+	if err := w.fits(rec, &old.seal, old.mark.chunks, old.mark.lost); err != nil {
 		return nil, err
 	}
-	if grown := old.seal.last != now.last; !old.seal.covers(&now) || grown && old.mark.lost {
-		return nil, formats.Corrupt(formatName, 0, "the recording was rewritten")
-	}
-	s := newScanner(r, rec.decode)
+	s := newScanner(r, w.decode)
 	s.scan, s.mark = old, old.mark
 	for i := range old.tracks {
 		t := &old.tracks[i]
@@ -118,10 +192,10 @@ func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
 		}
 	}
 	if s.chunks < len(r.byTick) {
-		t := theatre{ctx: ctx, layout: r.Header.Layout, scan: old, decode: rec.decode}
+		t := theatre{ctx: ctx, layout: r.Header.Layout, scan: old, decode: w.decode}
 		if s.player, err = t.before(s.stretches); err != nil {
 			return nil, err
 		}
 	}
-	return rec.sealed(s.run(ctx))
+	return w.sealed(s.run(ctx))
 }

@@ -23,10 +23,10 @@ const (
 
 // A segment is a file of chunks.
 type segment struct {
-	number   int64
-	size     int64
-	modified int64 // Unix nanoseconds
-	file     io.ReaderAt
+	number int64
+	size   int64
+	stamp  formats.Stamp
+	file   io.ReaderAt
 }
 
 func segmentName(n int64) string { return fmt.Sprintf("segment-%03d.dat", n) }
@@ -64,7 +64,7 @@ func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		list = append(list, segment{n, info.Size(), info.ModTime().UnixNano(), &siblingFile{fsys, e.Name()}})
+		list = append(list, segment{n, info.Size(), formats.StampOf(info), &siblingFile{fsys, e.Name()}})
 	}
 	slices.SortFunc(list, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
 	return list, finished, nil
