@@ -107,7 +107,7 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions,
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
 	})
-	a.digests = cache.NewMemo(c, a.loadDigest).Durable(a.digestName, encodeDigest, resumeDigest)
+	a.digests = cache.NewMemo(c, a.loadDigest).Durable(a.digestName, encodeDigest, a.resumeDigest)
 	a.lists = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (*listed, int64, error) {
 		return a.loadList(ctx, k, c)
 	})

@@ -105,7 +105,7 @@ func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
 // A record is what the catalogue on disk has of a path.
 type record struct {
 	path    string
-	version string // see versionKey
+	stamp   Stamp
 	pending string // the names, pendingSep between them, of what on disk would tell more
 	lines   []byte // of recordings.jsonl: of a container all that it holds
 	open    bool   // the lines are still to be made, or say what may pass
@@ -113,19 +113,6 @@ type record struct {
 
 // pendingSep is in no name of a file on disk.
 const pendingSep = "\x00"
-
-// versionKey is a version as bytes.
-func versionKey(v version, segments string) string {
-	b := make([]byte, 0, 48)
-	for _, n := range []uint64{uint64(v.Size), uint64(v.Modified), uint64(v.Nanos), v.dev, v.Inode, uint64(v.Changed)} {
-		b = binary.LittleEndian.AppendUint64(b, n)
-	}
-	if segments != "" {
-		sum := sha256.Sum256([]byte(segments))
-		b = append(b, sum[:]...)
-	}
-	return string(b)
-}
 
 // catalogueName names the catalogue in the disk cache; "": there is none.
 func (a *archive) catalogueName() string {
@@ -142,7 +129,7 @@ func (a *archive) catalogueName() string {
 }
 
 // catalogueVersion changes when the lines, the digests or their encoding do.
-const catalogueVersion = 4
+const catalogueVersion = 5
 
 // loadRecords returns the catalogue on disk by path.
 func (a *archive) loadRecords() map[string]record {
@@ -167,7 +154,12 @@ func (a *archive) loadRecords() map[string]record {
 		return field
 	}
 	for text != "" {
-		r := record{path: next(), version: next(), pending: next(), lines: []byte(next())}
+		r := record{path: next()}
+		stamp := next()
+		if len(stamp) != stampSize {
+			return map[string]record{}
+		}
+		r.stamp, r.pending, r.lines = readStamp([]byte(stamp)), next(), []byte(next())
 		records[r.path] = r
 	}
 	return records
@@ -180,7 +172,7 @@ func (a *archive) saveRecords(records []record) {
 	}
 	b := []byte{catalogueVersion}
 	for _, r := range records {
-		for _, field := range []string{r.path, r.version, r.pending, string(r.lines)} {
+		for _, field := range []string{r.path, string(r.stamp.Append(nil)), r.pending, string(r.lines)} {
 			b = binary.AppendUvarint(b, uint64(len(field)))
 			b = append(b, field...)
 		}

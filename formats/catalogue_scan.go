@@ -96,9 +96,9 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	case fixed:
 		return s.folder(ctx, d.d, at)
 	case recording:
-		s.found(at, versionKey(d.key.v, d.key.segments), d)
+		s.found(at, d.key.stamp(), d)
 	case nested:
-		s.found(at, versionKey(d.key.v, ""), d)
+		s.found(at, d.key.stamp(), d)
 	}
 	return nil
 }
@@ -152,11 +152,11 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	if !info.Mode().IsRegular() {
 		return nil
 	}
-	v := versionKey(versionOf(info), "")
-	if s.known(at, v) {
+	v := versionOf(info)
+	if s.known(at, v.Stamp) {
 		return nil
 	}
-	if _, err := s.a.kind(ctx, kindKey{source, name, versionOf(info)}); err != nil {
+	if _, err := s.a.kind(ctx, kindKey{source, name, v}); err != nil {
 		s.unreadable(at, err)
 		return ctx.Err()
 	}
@@ -165,18 +165,18 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 		return err
 	}
 	if e.Dir != nil {
-		s.found(at, v, e.Dir)
+		s.found(at, v.Stamp, e.Dir)
 		return nil
 	}
-	s.records = append(s.records, record{path: at, version: v})
+	s.records = append(s.records, record{path: at, stamp: v.Stamp})
 	s.changed = true
 	return nil
 }
 
 // known takes over what the catalogue knows, if that is all there is to know.
-func (s *scan) known(at, v string) bool {
+func (s *scan) known(at string, stamp Stamp) bool {
 	old, ok := s.old[at]
-	if !ok || old.version != v || s.savedAny(old.pending) {
+	if !ok || !stamp.Same(old.stamp) || s.savedAny(old.pending) {
 		return false
 	}
 	s.records = append(s.records, old)
@@ -194,10 +194,10 @@ func (s *scan) savedAny(pending string) bool {
 }
 
 // found adds a recording or a container.
-func (s *scan) found(at, v string, dir nodes.Dir) {
-	if !s.known(at, v) {
+func (s *scan) found(at string, stamp Stamp, dir nodes.Dir) {
+	if !s.known(at, stamp) {
 		s.todo = append(s.todo, task{len(s.records), dir})
-		s.records = append(s.records, record{path: at, version: v, open: true})
+		s.records = append(s.records, record{path: at, stamp: stamp, open: true})
 	}
 }
 

@@ -16,15 +16,12 @@ import (
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {
-	Version []byte // see versionKey
+	Stamp   Stamp
 	Summary Summary
 }
 
 // digestCost is about what a digest counts for in the cache.
 const digestCost = 1 << 10
-
-// versionKey tells the versions of a recording apart.
-func (k recordingKey) versionKey() string { return versionKey(k.v, k.segments) }
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.
@@ -42,7 +39,7 @@ func (a *archive) loadDigest(ctx context.Context, k recordingKey) (digest, int64
 	if err != nil {
 		return digest{}, 0, err
 	}
-	d := digest{Version: []byte(k.versionKey())}
+	d := digest{Stamp: k.stamp()}
 	err = d.Summary.fill(ctx, dir, a.list[k.format].TickLength)
 	return d, digestCost, err
 }
@@ -55,17 +52,21 @@ func encodeDigest(d digest) []byte {
 	return b
 }
 
-var errOtherVersion = errors.New("of another version")
-
-func resumeDigest(_ context.Context, k recordingKey, b []byte) (digest, int64, error) {
+// resumeDigest returns a saved digest. Where the file may be another one of the
+// same size it is made again, for which the format compares the bytes with its
+// own index.
+func (a *archive) resumeDigest(ctx context.Context, k recordingKey, b []byte) (digest, int64, error) {
 	var d digest
 	if err := json.Unmarshal(b, &d); err != nil {
 		return digest{}, 0, err
 	}
-	if string(d.Version) != k.versionKey() {
-		return digest{}, 0, errOtherVersion
+	switch stamp := k.stamp(); {
+	case stamp.Same(d.Stamp):
+		return d, digestCost, nil
+	case stamp.Size == d.Stamp.Size:
+		return a.loadDigest(ctx, k)
 	}
-	return d, digestCost, nil
+	return digest{}, 0, ErrOther
 }
 
 // An indexFile is the index.json of a recording. When it was made, its

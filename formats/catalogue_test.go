@@ -153,6 +153,21 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("%d opened, %d scanned", opens.Load(), scans.Load())
 	}
 
+	// After a change of the mode alone it is looked at again, and tells as much.
+	if err := os.Chmod(filepath.Join(dir, "sub/b.log"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		opens.Store(0)
+		got = lines(open())
+		if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"finished":false,"problems":2`); got["sub/b.log"] != line {
+			t.Errorf("%s\nwant %s", got["sub/b.log"], line)
+		}
+	}
+	if opens.Load() != 0 {
+		t.Errorf("%d opened the second time after a change of mode", opens.Load())
+	}
+
 	// What changed is opened again, what is gone is gone.
 	appendTo(t, filepath.Join(dir, "a.log"), "!")
 	if err := os.Remove(filepath.Join(dir, "bad.log")); err != nil {

@@ -461,7 +461,7 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 			return func(context.Context) (*damage, error) { return whole.damage, nil }, nil
 		}
 	}
-	u, err := a.newUnpacked(c, raw, k.v)
+	u, err := a.newUnpacked(ctx, c, raw, k.v)
 	if err != nil {
 		return nil, err
 	}

@@ -36,13 +36,15 @@ var (
 // A spill is a seekable copy that is being written.
 type spill struct {
 	name string
+	raw  *Tally // of what is decompressed
 	blob *cache.Blob
 	enc  *seekable.Encoder
 	ends []int64 // of the frames in blob
 }
 
-// newSpill begins a copy; nil if there is no disk cache.
-func (a *archive) newSpill(name string) *spill {
+// newSpill begins a copy of what is read from raw; nil if there is no disk
+// cache.
+func (a *archive) newSpill(name string, raw *Tally) *spill {
 	if a.opt.Disk == nil {
 		return nil
 	}
@@ -58,7 +60,7 @@ func (a *archive) newSpill(name string) *spill {
 	if err != nil {
 		return nil
 	}
-	return &spill{name: name, blob: blob, enc: enc}
+	return &spill{name: name, raw: raw, blob: blob, enc: enc}
 }
 
 // add appends a frame.
@@ -111,14 +113,16 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // A note says what a copy is of, and what is known of damage behind its last byte.
 type note struct {
 	Name        string `json:"name"`
+	Seal        Seal   `json:"seal"` // of the bytes it was decompressed from
 	Compression string `json:"compression,omitempty"`
 	Stored      int64  `json:"stored,omitempty"`
 	Reason      string `json:"reason,omitempty"` // "" if the stream is sound
 }
 
-// commit completes the copy and opens it; nil if that failed.
-func (s *spill) commit(size int64, hurt *damage) *spilled {
-	f, err := s.complete(hurt)
+// commit completes the copy of a file with that stamp and opens it; nil if
+// that failed.
+func (s *spill) commit(size int64, hurt *damage, stamp Stamp) *spilled {
+	f, err := s.complete(hurt, stamp)
 	if err != nil {
 		return nil
 	}
@@ -130,8 +134,13 @@ func (s *spill) commit(size int64, hurt *damage) *spilled {
 	return done
 }
 
-func (s *spill) complete(hurt *damage) (*os.File, error) {
-	n := note{Name: s.name}
+func (s *spill) complete(hurt *damage, stamp Stamp) (*os.File, error) {
+	seal, err := s.raw.Seal(stamp, 0) // of all that was read
+	if err != nil {
+		s.discard()
+		return nil, err
+	}
+	n := note{Name: s.name, Seal: seal}
 	if hurt != nil {
 		n.Compression, n.Stored, n.Reason = hurt.compression, hurt.stored, hurt.err.Error()
 	}
@@ -169,6 +178,7 @@ type spilled struct {
 	r      *seekable.Reader
 	size   int64
 	damage *damage
+	seal   Seal // of what it is a copy of
 }
 
 // openSpilled reads the tables of the copy called name. It closes f if it fails.
@@ -198,7 +208,7 @@ func openSeekTable(f *os.File, name string) (*spilled, error) {
 	if n.Name != name {
 		return nil, errors.New("a copy of something else")
 	}
-	s := &spilled{r: r, size: int64(table.Size())}
+	s := &spilled{r: r, size: int64(table.Size()), seal: n.Seal}
 	if n.Reason != "" {
 		s.damage = &damage{n.Compression, n.Stored, s.size, errors.New(n.Reason)}
 	}

@@ -38,6 +38,7 @@ type unpacked struct {
 	raw  io.ReaderAt
 	v    version
 	name string // of the copy in the disk cache
+	good *Seal  // of a copy that is known to be of raw; nil: none is yet
 
 	inMemory bool // no copy is made
 
@@ -53,7 +54,7 @@ type unpacked struct {
 	timer  *time.Timer
 }
 
-func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpacked, error) {
+func (a *archive) newUnpacked(ctx context.Context, c compression, raw io.ReaderAt, v version) (*unpacked, error) {
 	id, err := identity(c, raw, v)
 	if err != nil {
 		return nil, err
@@ -61,17 +62,19 @@ func (a *archive) newUnpacked(c compression, raw io.ReaderAt, v version) (*unpac
 	u := &unpacked{a: a, c: c, raw: raw, v: v, name: "unpacked " + id, size: UnknownSize}
 	u.mu.Lock()
 	defer u.unlock()
-	u.openCopy()
+	if !u.openCopy(ctx) && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	return u, nil
 }
 
-// identity names what a version of a file decompresses to by the file's size,
-// its times, and samples of its bytes, so that a file keeps its copy when the
-// directory it is in is moved.
+// identity names what a file decompresses to by its size and samples of its
+// bytes, so that it keeps its copy when it is moved, linked or copied. Whether
+// the rest of its bytes are those of the copy, isOf tells.
 func identity(c compression, raw io.ReaderAt, v version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
-	fmt.Fprintln(h, c.name, c.stream, v.Size, v.Modified, v.Nanos, v.Changed)
+	fmt.Fprintln(h, c.name, c.stream, v.Size)
 	b := make([]byte, min(sample, v.Size))
 	for i := range int64(samples) {
 		off := (v.Size - int64(len(b))) / (samples - 1) * i
@@ -161,7 +164,7 @@ func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
 	if u.size != UnknownSize && i*frameSize >= u.size {
 		return nil, nil
 	}
-	if b, ok := u.stored(i); ok {
+	if b, ok := u.stored(ctx, i); ok {
 		return b, nil
 	}
 	if i == 0 && u.dec == nil && u.size == UnknownSize {
@@ -187,11 +190,11 @@ func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
 
 // stored returns frame i from the copy, as far as it was made. The caller
 // holds mu, as for all below.
-func (u *unpacked) stored(i int64) ([]byte, bool) {
+func (u *unpacked) stored(ctx context.Context, i int64) ([]byte, bool) {
 	if u.part != nil {
 		return u.part.frame(i)
 	}
-	if u.dec != nil || u.done == nil && !u.openCopy() {
+	if u.dec != nil || u.done == nil && !u.openCopy(ctx) {
 		return nil, false
 	}
 	b := make([]byte, min(frameSize, u.size-i*frameSize))
@@ -230,9 +233,10 @@ func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
 		return nil, u.failed
 	}
 	if u.dec == nil {
-		u.dec, u.next = u.a.newDecoder(u.c, u.raw, u.v.Size), 0
+		raw := NewTally(context.Background(), u.raw) // many reads go on with it, each with a context of its own
+		u.dec, u.next = u.a.newDecoder(u.c, raw, u.v.Size), 0
 		if !u.inMemory {
-			u.part = u.a.newSpill(u.name)
+			u.part = u.a.newSpill(u.name, raw)
 		}
 	}
 	if u.ahead == nil {
@@ -298,8 +302,11 @@ func (u *unpacked) finish(hurt *damage) {
 	u.size, u.damage = u.dec.out, hurt
 	u.closeDecoder(hurt == nil)
 	if u.part != nil {
-		u.done = u.part.commit(u.size, hurt)
+		u.done = u.part.commit(u.size, hurt, u.v.Stamp)
 		u.part = nil
+		if u.done != nil {
+			u.good = &u.done.seal
+		}
 	}
 }
 
@@ -339,7 +346,7 @@ func (u *unpacked) yield() bool {
 }
 
 // openCopy opens a complete copy, if there is one.
-func (u *unpacked) openCopy() bool {
+func (u *unpacked) openCopy(ctx context.Context) bool {
 	if u.a.opt.Disk == nil {
 		return false
 	}
@@ -354,7 +361,34 @@ func (u *unpacked) openCopy() bool {
 		}
 		return false
 	}
+	if !u.isOf(ctx, u.done.seal) {
+		u.closeCopy()
+		return false
+	}
 	u.size, u.damage = u.done.size, u.done.damage
+	return true
+}
+
+// isOf reports whether a copy with that seal is of this file. If the stamp does
+// not tell, all that was decompressed is compared, and what was found is kept
+// under the stamp: it holds for this file, and the copy may be of more of them.
+func (u *unpacked) isOf(ctx context.Context, s Seal) bool {
+	if u.good != nil && u.good.Sum == s.Sum || s.Stamp.Same(u.v.Stamp) {
+		u.good = &s
+		return true
+	}
+	found := fmt.Sprintf("%s %x", u.name, u.v.Append(nil))
+	s.Stamp = u.v.Stamp
+	if b, ok := u.a.opt.Disk.Load(found); ok && s.Stamp.Changed != 0 && string(b) == string(s.Append(nil)) {
+		u.good = &s
+		return true
+	}
+	fit, _, err := Seal{Length: s.Length, Sum: s.Sum}.Fit(ctx, Source{ReaderAt: u.raw, Size: u.v.Size})
+	if err != nil || fit == Other {
+		return false
+	}
+	u.a.opt.Disk.Save(found, s.Append(nil))
+	u.good = &s
 	return true
 }
 

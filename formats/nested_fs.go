@@ -163,8 +163,9 @@ var _ iofs.ReadDirFile = (*memberDir)(nil)
 // expand returns a reader of a member that is stored in another form than
 // its own: size bytes that c makes of stored ones, in a container of version v.
 func (a *archive) expand(c compression, stored *io.SectionReader, size int64, v version) (io.ReaderAt, error) {
-	v.Size = stored.Size()
-	u, err := a.newUnpacked(c, stored, v)
+	_, at, n := stored.Outer()
+	v.Stamp = (&member{at: at}).stamp(v.Stamp, n)
+	u, err := a.newUnpacked(context.Background(), c, stored, v)
 	if err != nil {
 		return nil, err
 	}

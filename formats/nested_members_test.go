@@ -191,8 +191,8 @@ func TestMembersEncoding(t *testing.T) {
 		}
 	}
 	m := l.finish()
-	saved := encodeList(m, "v")
-	got := decodeList(saved, "v", 1<<20)
+	saved := encodeList(m, Stamp{Changed: 1})
+	got := decodeList(saved, Stamp{Changed: 1}, 1<<20)
 	if got == nil {
 		t.Fatal("not decoded")
 	}
@@ -204,7 +204,7 @@ func TestMembersEncoding(t *testing.T) {
 	if !reflect.DeepEqual(m.order, got.order) {
 		t.Error("another order")
 	}
-	if decodeList(saved, "v", 500<<10) != nil {
+	if decodeList(saved, Stamp{Changed: 1}, 500<<10) != nil {
 		t.Error("decoded though it takes more than there is room for")
 	}
 }
@@ -221,19 +221,19 @@ func TestSavedListDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	saved := encodeList(l.finish(), "v")
+	saved := encodeList(l.finish(), Stamp{Changed: 1})
 	huge := binary.AppendUvarint([]byte{savedListVersion, 1, 'v'}, 1<<40)
-	if decodeList(huge, "v", 1<<50) != nil {
+	if decodeList(huge, Stamp{Changed: 1}, 1<<50) != nil {
 		t.Error("a list of nothing was decoded")
 	}
 	for i := range saved {
-		if decodeList(saved[:i], "v", 1<<20) != nil {
+		if decodeList(saved[:i], Stamp{Changed: 1}, 1<<20) != nil {
 			t.Errorf("cut at %d, and decoded", i)
 		}
 		for _, change := range []byte{1, 0x40, 0x80, 0xff} {
 			b := bytes.Clone(saved)
 			b[i] ^= change
-			m := decodeList(b, "v", 1<<20)
+			m := decodeList(b, Stamp{Changed: 1}, 1<<20)
 			if m == nil {
 				continue
 			}

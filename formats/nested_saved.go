@@ -6,12 +6,13 @@ import (
 )
 
 // The headers of a tar stand all over it. So that the whole of a large one
-// need not be read each time, its list is kept in the disk cache: the version
-// of the tar, the number of members, each with its text, and the order; numbers
-// are varints, most of them the difference to the member before.
+// need not be read each time, its list is kept in the disk cache: the stamp of
+// the tar, the number of members, each with its text, and the order; numbers
+// are varints, most of them the difference to the member before. With another
+// stamp the tar is listed again, which reads less than to compare all of it.
 
 const (
-	savedListVersion = 1
+	savedListVersion = 2
 	savedListMin     = 1000 // members; less is read faster than this is worth
 )
 
@@ -19,7 +20,7 @@ const (
 // kept. The version of a tar in a container says too little to find it by: the
 // next container may hold another one of the same size and time.
 func (a *archive) listName(k nestedKey) string {
-	if a.depth > 0 {
+	if a.depth > 0 || k.v.Changed == 0 { // without a change time no stamp is the same
 		return ""
 	}
 	if id := a.sourceID(k.path); a.opt.Disk != nil && id != "" && k.c == tarContainer {
@@ -38,23 +39,21 @@ func (a *archive) savedList(k nestedKey) *members {
 	if !ok {
 		return nil
 	}
-	return decodeList(b, k.versionKey(), a.maxList)
+	return decodeList(b, k.stamp(), a.maxList)
 }
 
 func (a *archive) saveList(k nestedKey, m *members) {
 	if name := a.listName(k); name != "" && m.damage == nil && m.len() >= savedListMin {
-		a.opt.Disk.Save(name, encodeList(m, k.versionKey()))
+		a.opt.Disk.Save(name, encodeList(m, k.stamp()))
 	}
 }
 
-// listHead returns what the list of a container of a version begins with.
-func listHead(version string) []byte {
-	return append([]byte{savedListVersion, byte(len(version))}, version...)
-}
+// listHead returns what the list of a container with a stamp begins with.
+func listHead(stamp Stamp) []byte { return stamp.Append([]byte{savedListVersion}) }
 
-func encodeList(m *members, version string) []byte {
+func encodeList(m *members, stamp Stamp) []byte {
 	b := make([]byte, 0, m.cost()/2)
-	b = append(b, listHead(version)...)
+	b = append(b, listHead(stamp)...)
 	b = binary.AppendUvarint(b, uint64(m.len()))
 	var last member
 	for i := range uint32(m.len()) {
@@ -107,10 +106,10 @@ func (r *listReader) count(size int) int {
 
 const savedMemberMin = 6 // bytes that a member takes at least
 
-// decodeList returns the list that encodeList made for a version; nil if the
+// decodeList returns the list that encodeList made for a stamp; nil if the
 // bytes are of something else, or it takes more than limit bytes of memory.
-func decodeList(b []byte, version string, limit int64) *members {
-	list, ok := bytes.CutPrefix(b, listHead(version))
+func decodeList(b []byte, stamp Stamp, limit int64) *members {
+	list, ok := bytes.CutPrefix(b, listHead(stamp))
 	if !ok {
 		return nil
 	}

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"io"
 	iofs "io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -206,5 +210,87 @@ func TestStampSaved(t *testing.T) {
 	}
 	if s.Changed = 0; s.Same(s) {
 		t.Error("size and time say that nothing was changed")
+	}
+}
+
+// A counting is a directory whose bytes are counted as they are read.
+type counting struct {
+	*Local
+	read *int64
+}
+
+type countingOpen struct {
+	readableFile
+	read *int64
+}
+
+func (c counting) Open(name string) (iofs.File, error) {
+	f, err := c.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return countingOpen{f.(readableFile), c.read}, nil
+}
+
+func (c countingOpen) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.readableFile.ReadAt(p, off)
+	atomic.AddInt64(c.read, int64(n))
+	return n, err
+}
+
+// A copy of a large compressed file, and that of one in a container, outlive
+// changes of mode, links and copies: the file is read once to compare it, and
+// the next time not even that.
+func TestCopyOutlivesChanges(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no change times")
+	}
+	content := make([]byte, 6<<20)
+	rand.NewChaCha8([32]byte{}).Read(content)
+	copy(content, "REC")
+	packed := packZstd(t, content)
+	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
+	dir := t.TempDir()
+	for _, name := range []string{"a.rec.zst", "b.tar"} {
+		b := packed
+		if name == "b.tar" {
+			b = packTar(t, entry{"c.rec.zst", string(packed)})
+		}
+		write(t, dir, name, string(b))
+	}
+	for i, step := range []struct {
+		change func(file string) error
+		read   bool
+	}{
+		{nil, true},
+		{func(string) error { return nil }, false},
+		{func(file string) error { return os.Chmod(file, 0o400) }, true},
+		{func(string) error { return nil }, false},
+		{func(file string) error { return os.Link(file, file+".link") }, true},
+		{func(file string) error {
+			b, err := os.ReadFile(file)
+			return errors.Join(err, os.Remove(file), os.WriteFile(file, b, 0o600))
+		}, true},
+		{func(string) error { return nil }, false},
+	} {
+		for _, name := range []string{"a.rec.zst", "b.tar/c.rec.zst"} {
+			file := filepath.Join(dir, strings.TrimSuffix(name, "/c.rec.zst"))
+			if step.change != nil {
+				if err := step.change(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var bytesRead int64
+			c := cache.New(64<<20, disk)
+			root := Archive(counting{openLocal(t, dir), &bytesRead}, testFormats, c, ArchiveOptions{Disk: disk})
+			got, err := read(t, root, name+"/body")
+			if err != nil || got != string(content[3:]) {
+				t.Errorf("step %d, %s: %d bytes, %v", i, name, len(got), err)
+			}
+			c.Close()
+			if all := bytesRead >= int64(len(packed)); all != step.read || bytesRead > int64(len(packed))+1<<20 {
+				t.Errorf("step %d, %s: %d bytes of %d were read", i, name, bytesRead, len(packed))
+			}
+		}
 	}
 }
