@@ -3,7 +3,6 @@ package nethack
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -78,8 +77,8 @@ type index struct {
 
 	end  int64 // behind the last newline
 	size int64
-	over bool              // the last line is Q
-	sum  [sha256.Size]byte // of the durable part
+	over bool // the last line is Q
+	seal formats.Seal
 
 	names saveNames
 }
@@ -97,7 +96,11 @@ func buildIndex(ctx context.Context, r io.ReaderAt, size int64, h *header) (*ind
 	x := &index{header: h, at: mark{lines: 3, open: -1, firstStep: -1}, end: h.size}
 	x.now = x.at
 	p := &indexer{index: x, clock: h.start}
-	return x, p.run(ctx, r, size)
+	err := p.run(ctx, r, size)
+	if err == nil {
+		x.seal, err = formats.NewTally(ctx, settled{r, h.size}).Seal(formats.Stamp{}, size)
+	}
+	return x, err
 }
 
 // extend continues an index of which only the durable part is there, to a new size.
@@ -154,9 +157,7 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 	p.checkGap(p.end)
 	p.place()
 	p.names = nameSaves(p.ticks)
-	var err error
-	p.sum, err = checksum(r, p.reach(), p.header.size)
-	return err
+	return nil
 }
 
 // other reads a line that is no save.
@@ -331,6 +332,9 @@ func (x *index) rebuild(ctx context.Context, r io.ReaderAt, re *rebuilder, from,
 		}
 		if l.off != x.ticks[k].off {
 			continue
+		}
+		if !isSaveLine(l.text) { // the index is not of this log
+			return formats.Corrupt(name, l.off, "tick %d is no save line", k)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

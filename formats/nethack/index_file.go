@@ -2,24 +2,24 @@ package nethack
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
 	"slices"
 
+	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
 // indexVersion is the first byte of a stored index. It is raised whenever the index of the same log would be stored as other
 // bytes: with the layout, and with what a pass finds or says.
-const indexVersion = 1
+const indexVersion = 2
 
 var errIndex = errors.New("the stored index does not fit the log")
 
 // encode returns the durable part of the index: what does not change when the log grows.
 //
-//	version, recovery count, checksum of the log up to the last save line
+//	version, recovery count, seal of the log but for what the game rewrites
 //	lines, commands, problems not listed, problem that is open,
 //	offset of the first time step
 //	ticks: gap before the line, its length, flags, and the differences to the tick before
@@ -28,7 +28,7 @@ func (x *index) encode() []byte {
 	b := make([]byte, 0, 64+12*len(x.ticks))
 	b = append(b, indexVersion)
 	b = binary.LittleEndian.AppendUint32(b, x.header.count)
-	b = append(b, x.sum[:]...)
+	b = x.seal.Append(b)
 	b = binary.AppendUvarint(b, uint64(x.at.lines))
 	b = binary.AppendUvarint(b, uint64(x.at.commands))
 	b = binary.AppendUvarint(b, uint64(x.at.unlisted))
@@ -68,22 +68,26 @@ func flags(t *tick) byte {
 }
 
 // resumeIndex brings a stored index up to the log as it is now.
-func resumeIndex(ctx context.Context, r io.ReaderAt, size int64, h *header, stored []byte) (*index, error) {
+func resumeIndex(ctx context.Context, src formats.Source, h *header, stored []byte) (*index, error) {
 	x, err := decodeIndex(stored, h)
 	if err != nil {
 		return nil, err
 	}
-	if x.reach() > size {
-		return nil, errIndex
-	}
-	now, err := checksum(r, x.reach(), h.size)
+	log := src
+	log.ReaderAt = settled{src.ReaderAt, h.size}
+	fit, tally, err := x.seal.Fit(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	if now != x.sum {
+	if fit == formats.Other || x.reach() > src.Size {
 		return nil, errIndex
 	}
-	return x, x.extend(ctx, r, size)
+	if x.seal.Stamp = src.Stamp; fit == formats.Grown {
+		if x.seal, err = tally.Seal(src.Stamp, src.Size); err != nil {
+			return nil, err
+		}
+	}
+	return x, x.extend(ctx, src, src.Size)
 }
 
 // decodeIndex reads what encode wrote.
@@ -93,7 +97,7 @@ func decodeIndex(stored []byte, h *header) (*index, error) {
 		return nil, errIndex
 	}
 	x := &index{header: h}
-	copy(x.sum[:], r.Bytes(sha256.Size))
+	x.seal, _, _ = formats.CutSeal(r.Bytes(formats.SealSize)) // if there are too few bytes, r has failed
 	x.at = mark{lines: int(r.uint()), commands: int(r.uint()), unlisted: int(r.uint()), open: int(r.int()), firstStep: r.int()}
 	ticks := r.uint()
 	if ticks > min(uint64(r.Len()/8), maxTicks) { // each takes eight bytes or more
@@ -195,24 +199,21 @@ func (r indexReader) problems(x *index) {
 	x.at.problems = len(x.problems)
 }
 
-// checksum hashes a log from line 3 up to end. It leaves out what the game rewrites in place: all of
-// the first two lines but the recovery count, which is compared by itself, and the hint in line 4,
-// which starts at offset line4.
-func checksum(r io.ReaderAt, end, line4 int64) (sum [sha256.Size]byte, err error) {
-	h := sha256.New()
-	hint := line4 + 1
-	for _, part := range [][2]int64{{line3At, min(hint, end)}, {hint + hintSize, end}} {
-		if part[0] >= part[1] {
-			continue
-		}
-		n, err := io.Copy(h, io.NewSectionReader(r, part[0], part[1]-part[0]))
-		if err == nil && n < part[1]-part[0] {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return sum, err
+// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the recovery count,
+// which is compared by itself, and the hint in line 4, which starts at offset line4.
+type settled struct {
+	r     io.ReaderAt
+	line4 int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (s settled) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.r.ReadAt(p, off)
+	end := off + int64(n)
+	for _, part := range [][2]int64{{0, line3At}, {s.line4 + 1, s.line4 + 1 + hintSize}} {
+		if start, stop := max(part[0], off), min(part[1], end); start < stop {
+			clear(p[start-off : stop-off])
 		}
 	}
-	h.Sum(sum[:0])
-	return sum, nil
+	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,9 +15,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"recfs/formats"
 	"recfs/nodes/nodestest"
 )
 
@@ -25,7 +28,7 @@ func sampleGame(saveSize int) *gameWriter {
 	w := newGame("Agnes")
 	w.backup(testSave(saveSize), 1)
 	turn := int32(1)
-	formats := []diffFormat{beta3, beta1, beta3, beta2}
+	kinds := []diffFormat{beta3, beta1, beta3, beta2}
 	for i := range 24 {
 		w.line("move D4", 1000)
 		if i%5 == 2 {
@@ -42,7 +45,7 @@ func sampleGame(saveSize int) *gameWriter {
 		if i%4 == 3 {
 			ops = append(ops, op{cmd: cmdEdit, data: []byte("new")}, op{cmd: cmdSeek, n: 3})
 		}
-		w.diff(formats[i%4], turn, append(ops, w.rest(at))...)
+		w.diff(kinds[i%4], turn, append(ops, w.rest(at))...)
 	}
 	return w
 }
@@ -299,6 +302,8 @@ func readTruth(t testing.TB, file string) map[int64]map[string]string {
 	return truth
 }
 
+func logSource(log []byte) formats.Source { return formats.BytesSource("x.nhgame", log, time.Time{}) }
+
 // TestResume continues indexes from every length of a log to every longer one; the result must be what a
 // pass over the longer one gives.
 func TestResume(t *testing.T) {
@@ -310,7 +315,7 @@ func TestResume(t *testing.T) {
 			to := rapid.IntRange(from, len(log)).Draw(rt, "to")
 			stored := mustIndex(t, log[:from]).encode()
 			want := mustIndex(t, log[:to])
-			got, err := resumeIndex(t.Context(), bytes.NewReader(log), int64(to), want.header, stored)
+			got, err := resumeIndex(t.Context(), logSource(log[:to]), want.header, stored)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -341,13 +346,13 @@ func TestResumeRewritten(t *testing.T) {
 			if err != nil {
 				h = x.header // the status is no word any more
 			}
-			_, err = resumeIndex(t.Context(), bytes.NewReader(changed), int64(len(log)), h, stored)
+			_, err = resumeIndex(t.Context(), logSource(changed), h, stored)
 			if (err == nil) != c.resumes {
 				t.Errorf("resuming: %v", err)
 			}
 		})
 	}
-	if _, err := resumeIndex(t.Context(), bytes.NewReader(log), x.reach()-1, x.header, stored); err == nil {
+	if _, err := resumeIndex(t.Context(), logSource(log[:x.reach()-1]), x.header, stored); err == nil {
 		t.Error("an index of a log that is shorter now resumes")
 	}
 }
@@ -364,11 +369,11 @@ func TestStoredIndexDamaged(t *testing.T) {
 	x := mustIndex(t, log)
 	stored := x.encode()
 	for i := range stored {
-		resumeIndex(t.Context(), bytes.NewReader(log), int64(len(log)), x.header, stored[:i])
+		resumeIndex(t.Context(), logSource(log), x.header, stored[:i])
 		for _, bit := range []byte{1, 0x10, 0x80} {
 			damaged := bytes.Clone(stored)
 			damaged[i] ^= bit
-			resumeIndex(t.Context(), bytes.NewReader(log), int64(len(log)), x.header, damaged)
+			resumeIndex(t.Context(), logSource(log), x.header, damaged)
 		}
 	}
 }
@@ -393,4 +398,38 @@ func TestIndexStops(t *testing.T) {
 	if _, err := buildIndex(ctx, bytes.NewReader(log), int64(len(log)), h); err != context.Canceled {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
+}
+
+// TestStampedIndex holds that the log is not read again to compare it where its stamp is the same, and that it is read
+// where only the stamp changed.
+func TestStampedIndex(t *testing.T) {
+	log := sampleGame(60).Bytes()
+	x := mustIndex(t, log)
+	x.seal.Stamp = formats.Stamp{Size: int64(len(log)), Changed: 1}
+	for changed, want := range map[int64]bool{1: false, 2: true} {
+		r := &firstRead{r: bytes.NewReader(log)}
+		src := logSource(nil)
+		src.ReaderAt, src.Size, src.Stamp = r, int64(len(log)), formats.Stamp{Size: int64(len(log)), Changed: changed}
+		got, err := resumeIndex(t.Context(), src, x.header, x.encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.start != want {
+			t.Errorf("change time %d: compared is %t", changed, r.start)
+		}
+		if got.seal.Stamp != src.Stamp || len(got.ticks) != len(x.ticks) {
+			t.Errorf("change time %d: %+v, %d ticks", changed, got.seal, len(got.ticks))
+		}
+	}
+}
+
+// A firstRead notes whether the start of a log was read.
+type firstRead struct {
+	r     io.ReaderAt
+	start bool
+}
+
+func (f *firstRead) ReadAt(p []byte, off int64) (int, error) {
+	f.start = f.start || off == 0
+	return f.r.ReadAt(p, off)
 }

@@ -22,8 +22,7 @@ var Format = formats.Format{
 
 // A recording is one opened log.
 type recording struct {
-	log      io.ReaderAt
-	size     int64
+	src      formats.Source
 	header   *header
 	listings *cache.Memo[struct{}, *listing]
 	index    *cache.Memo[struct{}, *index]
@@ -66,7 +65,7 @@ func openRecording(src formats.Source, c *cache.Cache) (*recording, nodes.Dir, e
 	if _, err := src.ReadAt(metadata, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
-	rec := &recording{log: src, size: src.Size, header: h}
+	rec := &recording{src: src, header: h}
 	rec.listings = cache.NewMemo(c, rec.loadListing)
 	rec.index = cache.NewMemo(c, rec.loadIndex).Durable(indexName(src), (*index).encode, rec.resumeIndex)
 	rec.saves = cache.NewMemo(c, rec.loadSave)
@@ -109,14 +108,14 @@ func (rec *recording) listing(ctx context.Context, dir int) (nodes.Dir, error) {
 }
 
 func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, int64, error) {
-	o, err := readOutline(ctx, rec.log, rec.header.size, rec.size)
+	o, err := readOutline(ctx, rec.src, rec.header.size, rec.src.Size)
 	if err != nil {
 		return nil, 0, err
 	}
 	l := &listing{outline: o}
 	l.dirs[chunksDir] = &nodes.Series{Width: 6, N: len(o.chunks), File: func(n int64) nodes.File {
 		start, end := o.chunk(int(n))
-		return nodes.Section(rec.log, start, end-start)
+		return nodes.Section(rec.src, start, end-start)
 	}}
 	l.dirs[linesDir] = &nodes.Series{Width: 6, Suffix: ".jsonl", N: len(o.chunks), File: func(n int64) nodes.File {
 		return rec.textFile(chunkView, int(n))
@@ -144,7 +143,7 @@ func (rec *recording) tick(ctx context.Context, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := x.tick(ctx, rec.log, n)
+	doc, err := x.tick(ctx, rec.src, n)
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +164,11 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		if t.n >= len(x.chunks) {
 			return nil, 0, nodes.ErrStale
 		}
-		doc, err = x.chunkLines(ctx, rec.log, t.n)
+		doc, err = x.chunkLines(ctx, rec.src, t.n)
 	case stateView:
 		doc, err = rec.state(ctx, t.n)
 	default:
-		doc, err = x.commandLines(ctx, rec.log)
+		doc, err = x.commandLines(ctx, rec.src)
 	}
 	return doc, int64(cap(doc)), err
 }
@@ -233,12 +232,13 @@ func indexName(src formats.Source) func(struct{}) string {
 }
 
 func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64, error) {
-	x, err := buildIndex(ctx, rec.log, rec.size, rec.header)
+	x, err := buildIndex(ctx, rec.src, rec.src.Size, rec.header)
+	x.seal.Stamp = rec.src.Stamp
 	return x, x.cost(), err
 }
 
 func (rec *recording) resumeIndex(ctx context.Context, _ struct{}, stored []byte) (*index, int64, error) {
-	x, err := resumeIndex(ctx, rec.log, rec.size, rec.header, stored)
+	x, err := resumeIndex(ctx, rec.src, rec.header, stored)
 	if err != nil {
 		return nil, 0, err
 	}
