@@ -48,7 +48,7 @@
 //	65535  uuid-index four ints of a UUID; the id is the type that it names in this file
 //
 // The tiles of a layer have 4 bytes (index, flags, skip, 0); those of tele 2 (number, type), speedup
-// 6, switch 4, tune 2. From version 4 on, skip says how many more of the same follow.
+// 6, switch 4, tune 2. In plain and game layers from version 4 on, skip more of the same follow.
 // docs/formats/datafile.md section B has the rest.
 //
 // # Decisions
