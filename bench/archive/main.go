@@ -9,16 +9,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"recfs/bench/internal/program"
 )
 
 var (
@@ -38,7 +40,8 @@ func main() {
 
 // A bench is one archive and its mount.
 type bench struct {
-	archive, mnt, cache string
+	program      program.Program
+	archive, mnt string
 }
 
 func run() error {
@@ -47,7 +50,10 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"), filepath.Join(dir, "cache")}
+	b := &bench{
+		program.Program{Binary: *binary, Cache: filepath.Join(dir, "cache")},
+		filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"),
+	}
 	if err := b.fill(); err != nil {
 		return err
 	}
@@ -107,31 +113,17 @@ func (b *bench) fill() error {
 }
 
 func (b *bench) command(name string) func() error {
-	return func() error { return b.recfs(name, b.archive) }
-}
-
-func (b *bench) recfs(name string, args ...string) error {
-	args = append([]string{name}, args...)
-	if name != "umount" {
-		args = append(args, "--cache-dir", b.cache)
+	return func() error {
+		_, err := b.program.Run(context.Background(), nil, name, b.archive)
+		if errors.Is(err, program.ErrDamaged) {
+			return nil // a damaged sample
+		}
+		return err
 	}
-	out, err := exec.Command(*binary, args...).CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return nil // a damaged sample
-	}
-	if err != nil {
-		return fmt.Errorf("recfs %s: %w\n%s", name, err, out)
-	}
-	return nil
 }
 
 func (b *bench) mounted(work func() error) error {
-	if err := b.recfs("mount", b.archive, b.mnt); err != nil {
-		return err
-	}
-	err := work()
-	return errors.Join(err, b.recfs("umount", b.mnt))
+	return b.program.Mounted(context.Background(), b.archive, b.mnt, work)
 }
 
 func (b *bench) listings() error {

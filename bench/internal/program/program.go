@@ -1,0 +1,57 @@
+// Package program runs the recfs under test.
+package program
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+)
+
+// A Program is a binary of recfs, and what all its commands that read recordings are given.
+type Program struct {
+	Binary string
+	Cache  string   // the directory of --cache-dir
+	Flags  []string // further flags
+}
+
+// ErrDamaged means that the command told of something that it could not read, and ended with 1.
+var ErrDamaged = errors.New("exit code 1")
+
+// Run runs the command name. What it prints goes to stdout, and is thrown away where that is nil.
+// Its messages are returned, with ErrDamaged for exit code 1 and another error for all others.
+func (p Program) Run(ctx context.Context, stdout io.Writer, name string, args ...string) (messages []byte, err error) {
+	return p.exec(ctx, stdout, slices.Concat([]string{name, "--cache-dir", p.Cache}, p.Flags, args))
+}
+
+func (p Program) exec(ctx context.Context, stdout io.Writer, line []string) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, p.Binary, line...)
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
+	err := cmd.Run()
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case err == nil:
+		return stderr.Bytes(), nil
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return stderr.Bytes(), ErrDamaged
+	}
+	return stderr.Bytes(), fmt.Errorf("recfs %s: %w\n%s", line[0], err, bytes.TrimSpace(stderr.Bytes()))
+}
+
+// Mounted does work while source is mounted at mnt.
+func (p Program) Mounted(ctx context.Context, source, mnt string, work func() error) error {
+	if messages, err := p.Run(ctx, nil, "mount", source, mnt); err != nil {
+		return fmt.Errorf("mount: %w\n%s", err, messages)
+	}
+	err := work()
+	// The mount must go even when the context has ended.
+	messages, umountErr := p.exec(context.WithoutCancel(ctx), nil, []string{"umount", mnt})
+	if umountErr != nil {
+		umountErr = fmt.Errorf("umount: %w\n%s", umountErr, messages)
+	}
+	return errors.Join(err, umountErr)
+}

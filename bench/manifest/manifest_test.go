@@ -1,0 +1,235 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// example is a manifest with what is hard to write in a line.
+func example() *manifest {
+	file := newRecord("a\tb \"c\"\n", kindFile)
+	file.setSize(12)
+	file.setMtime(time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC))
+	file.setSum([]byte{0xab, 1})
+	link := newRecord("link", kindLink)
+	link.fields[colSum] = "to\xffnowhere"
+	failed := newRecord(`"quoted"`, kindFile)
+	failed.fields[colError] = "EIO"
+	m := &manifest{rule: "every file", records: []record{link, failed, file, newRecord(".", kindDir)}}
+	m.sort()
+	return m
+}
+
+func TestParseWhatWasWritten(t *testing.T) {
+	want := example()
+	var b bytes.Buffer
+	if err := want.write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "\n"); n != 2+len(want.records) {
+		t.Errorf("%d lines for %d records:\n%s", n, len(want.records), &b)
+	}
+	got, err := parseManifest(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.rule != want.rule || !slices.Equal(got.records, want.records) {
+		t.Errorf("read back as %v, was %v", got, want)
+	}
+	for _, bad := range []string{"", "README\n", magic + "\n# every file\na\tfile\n", b.String() + "\"a\tfile\t-\t-\t-\t-\t-\t-\n"} {
+		if m, err := parseManifest([]byte(bad)); err == nil {
+			t.Errorf("%q is read as %v", bad, m)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	of := func(path, size, mtime string) record {
+		r := newRecord(path, kindFile)
+		r.fields[colSize], r.fields[colMtime] = size, mtime
+		return r
+	}
+	before := &manifest{records: []record{of("a", "1", "x"), of("b", "1", "x"), of("c", "1", "x"), of("d", unknown, "x")}}
+	after := &manifest{records: []record{of("b", "1", "y"), of("c", "2", "y"), of("d", "5", "x"), of("e", "1", "x")}}
+	for _, test := range []struct {
+		ignore, want string
+	}{
+		{"", "- a\tfile\n! b\tmtime y, was x\n! c\tsize 2, was 1\tmtime y, was x\n+ e\tfile\n1 same, 1 added, 1 removed, 2 changed: size of 1, mtime of 2\n"},
+		{"inode,mtime", "- a\tfile\n! c\tsize 2, was 1\n+ e\tfile\n2 same, 1 added, 1 removed, 1 changed: size of 1\n"},
+		{"size,mtime", "- a\tfile\n+ e\tfile\n3 same, 1 added, 1 removed, 0 changed\n"},
+	} {
+		ignored, err := parseColumns(test.ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		tally := compare(&out, before, after, ignored)
+		fmt.Fprintln(&out, tally)
+		if out.String() != test.want || !tally.differ() {
+			t.Errorf("ignoring %q:\n%s\nwant\n%s", test.ignore, &out, test.want)
+		}
+	}
+	if tally := compare(&bytes.Buffer{}, before, before, nil); tally.differ() {
+		t.Errorf("a manifest differs from itself: %s", tally)
+	}
+	if _, err := parseColumns("sizes"); err == nil {
+		t.Error("a column that is not there is taken")
+	}
+}
+
+// Ways to the same tree agree when one tells less than the other, and when both fail, each in its words.
+func TestDisagreements(t *testing.T) {
+	with := func(path, sum, err string) record {
+		r := newRecord(path, kindFile)
+		r.fields[colSum], r.fields[colError] = sum, err
+		return r
+	}
+	mount := &manifest{records: []record{
+		with("fails", unknown, "EIO"), with("fails here", unknown, "EIO"), with("only here", "1", unknown),
+		with("other bytes", "1", unknown), with("own", "1", unknown), with(catalogue, "1", unknown), with("same", "1", unknown),
+	}}
+	cat := &manifest{records: []record{
+		with("fails", unknown, "chunk 3 is cut"), with("fails here", "2", unknown),
+		with("other bytes", "2", unknown), with("own", unknown, ownSource), with("same", "1", unknown),
+	}}
+	want := []string{
+		"fails here: error is EIO through mount and - through cat",
+		"only here: only through mount",
+		"other bytes: sum is 1 through mount and 2 through cat",
+	}
+	if got := disagreements(mount, cat, "mount", "cat"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The choice depends on the names alone, takes both ends and as many as were asked for, and hardly
+// changes when a name is added.
+func TestSample(t *testing.T) {
+	s := sampler{most: 32}
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("%08d.json", i))
+	}
+	noDir := func(string) bool { return false }
+	if !s.large(names, noDir) || s.large(names[:32], noDir) || s.large(names, func(name string) bool { return name == names[5] }) {
+		t.Error("other directories are large than those of many files and nothing else")
+	}
+	if (sampler{}).large(names, noDir) {
+		t.Error("without a limit a directory is large")
+	}
+	chosen := s.choose(names)
+	if len(chosen) != 32 || !slices.IsSorted(chosen) || chosen[0] != names[0] || chosen[31] != names[999] {
+		t.Errorf("chosen: %q", chosen)
+	}
+	shared := 0
+	for _, name := range s.choose(append(names, "00001000.json")) {
+		if slices.Contains(chosen, name) {
+			shared++
+		}
+	}
+	if shared < 29 {
+		t.Errorf("with one name more only %d are chosen again", shared)
+	}
+}
+
+// Names of files that a command could not read are found in its messages, whatever else is in them.
+func TestFailures(t *testing.T) {
+	m := &maker{source: "/s"}
+	got := m.failures([]byte("recfs: /s/x.hcrp/lines/1: chunk 1: cut\nrecfs: /elsewhere: gone\nrecfs: /s: not found\n"))
+	if got["x.hcrp/lines/1"] != "chunk 1: cut" || got["."] != "not found" || len(got) != 3 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestListing(t *testing.T) {
+	m := &maker{source: "/s"}
+	l, err := parseListing(strings.NewReader(`/s:
+dr-xr-xr-x            - 2026-01-02 03:04 sub
+-rw-r----- root games ? 2026-01-02 03:04 damaged
+lrwxrwxrwx            - 2026-01-02 03:04 link -> to/it
+
+/s/sub:
+-r--r--r--            0 2026-01-02 03:04 a 2026-01-02 03:04 b:
+dr-xr-xr-x            - 2026-01-02 03:04 empty
+
+/s/sub/empty:
+`), m.rel, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range l.leaves(sampler{}) {
+		got = append(got, strings.Join([]string{r.path, r.kind(), r.fields[colSize], r.fields[colSum]}, "|"))
+	}
+	want := []string{"damaged|file|-|-", "link|link|-|to/it", "sub/a 2026-01-02 03:04 b:|file|0|-"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if dirs := l.sorted(); !slices.Equal(dirs, []string{".", "sub", "sub/empty"}) {
+		t.Errorf("directories %q", dirs)
+	}
+	for _, bad := range []string{"/elsewhere:\n", "/s:\nname alone\n"} {
+		if _, err := parseListing(strings.NewReader(bad), m.rel, nil); err == nil {
+			t.Errorf("%q is taken for a listing", bad)
+		}
+	}
+}
+
+// What is copied as a whole holds nothing of which files are left out, and everything is copied once.
+func TestCopyJobs(t *testing.T) {
+	l := &listing{dirs: map[string][]string{
+		".": {"a", "b", "file"}, "a": {"ticks", "x"}, "a/ticks": {"1", "2", "3", "4", "5", "6", "7", "8", "9"}, "b": {"y", "z"}, "b/y": {"1"},
+	}}
+	var got []string
+	for _, j := range copyJobs(l, sampler{most: 8}) {
+		for _, name := range j.names {
+			got = append(got, path.Join(j.dir, name))
+		}
+	}
+	if len(got) != 11 || !slices.Equal(got[:3], []string{"b", "file", "a/x"}) {
+		t.Errorf("copied: %q", got)
+	}
+}
+
+// Bytes that arrive in pieces of any size belong to the files by their sizes.
+func TestSplitter(t *testing.T) {
+	records := []record{newRecord("a", kindFile), newRecord("none", kindFile), newRecord("b", kindFile)}
+	for i, size := range []int64{3, 0, 2} {
+		records[i].setSize(size)
+	}
+	var want [3]string
+	for i, content := range []string{"abc", "", "de"} {
+		one := newRecord("", kindFile)
+		one.setSize(int64(len(content)))
+		var s splitter
+		s.add(&one)
+		s.Write([]byte(content))
+		s.set()
+		want[i] = one.fields[colSum]
+	}
+	for step := 1; step <= 6; step++ {
+		var s splitter
+		for i := range records {
+			s.add(&records[i])
+		}
+		for part := range slices.Chunk([]byte("abcde"), step) {
+			s.Write(part)
+		}
+		s.set()
+		for i, r := range records {
+			if r.fields[colSum] != want[i] || !s.whole() {
+				t.Errorf("in pieces of %d, %s has the sum %s, want %s", step, r.path, r.fields[colSum], want[i])
+			}
+		}
+		if s.Write([]byte("f")); s.whole() {
+			t.Error("a byte too many is not seen")
+		}
+	}
+}

@@ -1,0 +1,163 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// throughMount returns the records of what a mount of source shows.
+func (m *maker) throughMount(ctx context.Context) ([]record, error) {
+	w := &walk{ctx: ctx, root: filepath.Join(m.temp, "mnt"), sampler: m.sampler, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	p := m.program
+	p.Cache = filepath.Join(m.temp, "cache-mount")
+	err := p.Mounted(ctx, m.source, w.root, func() error {
+		w.unlisted(catalogue)
+		w.start(".")
+		w.running.Wait()
+		return ctx.Err()
+	})
+	return w.records, err
+}
+
+// A walk looks at a directory of the system and everything below, some directories at a time.
+type walk struct {
+	ctx     context.Context
+	root    string
+	sampler sampler
+	turns   chan struct{}
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	records []record
+}
+
+func (w *walk) start(rel string) {
+	w.running.Go(func() {
+		w.turns <- struct{}{}
+		defer func() { <-w.turns }()
+		if w.ctx.Err() == nil {
+			w.dir(rel)
+		}
+	})
+}
+
+// dir looks at a directory and its files, and starts the directories in it.
+func (w *walk) dir(rel string) {
+	entries, err := os.ReadDir(filepath.Join(w.root, rel))
+	var names []string
+	kinds := map[string]iofs.FileMode{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+		kinds[e.Name()] = e.Type()
+	}
+	isDir := func(name string) bool { return kinds[name].IsDir() }
+	r := newRecord(rel, kindDir)
+	r.setSum(namesSum(names, isDir))
+	w.attributes(&r)
+	w.add(r, err)
+	if w.sampler.large(names, isDir) {
+		names = w.sampler.choose(names)
+	}
+	for _, name := range names {
+		if child := path.Join(rel, name); isDir(name) {
+			w.start(child)
+		} else {
+			w.leaf(child, kinds[name])
+		}
+	}
+}
+
+// leaf looks at what is no directory.
+func (w *walk) leaf(rel string, mode iofs.FileMode) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	full := filepath.Join(w.root, rel)
+	var r record
+	var err error
+	if mode&iofs.ModeSymlink != 0 {
+		r = newRecord(rel, kindLink)
+		r.fields[colSum], err = os.Readlink(full)
+	} else {
+		r = newRecord(rel, kindFile)
+		var sum []byte
+		if sum, err = sumFile(full); err == nil {
+			r.setSum(sum)
+		}
+	}
+	err = errors.Join(w.attributes(&r), err)
+	w.add(r, err)
+}
+
+// unlisted looks at a file that may open although it is not listed.
+func (w *walk) unlisted(rel string) {
+	info, err := os.Lstat(filepath.Join(w.root, rel))
+	if err == nil && info.Mode().IsRegular() {
+		w.leaf(rel, 0)
+	}
+}
+
+// attributes sets what lstat tells of the path of r.
+func (w *walk) attributes(r *record) error {
+	info, err := os.Lstat(filepath.Join(w.root, r.path))
+	if err != nil {
+		return err
+	}
+	r.fields[colMode] = fmt.Sprintf("%04o", info.Mode().Perm())
+	r.setSize(info.Size())
+	r.setMtime(info.ModTime())
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		r.fields[colInode] = strconv.FormatUint(st.Ino, 10)
+	}
+	return nil
+}
+
+func (w *walk) add(r record, err error) {
+	if err != nil {
+		r.fields[colError] = errnoName(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.records = append(w.records, r)
+}
+
+// errnoName is the name of the errno that err holds, as EIO.
+func errnoName(err error) string {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err.Error()
+	}
+	if name := unix.ErrnoName(errno); name != "" {
+		return name
+	}
+	return errno.Error()
+}
+
+// sumFile returns the SHA-256 of a file's content.
+func sumFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), nil
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The standard set is a tree:
+//
+//	plain/testdata/…            samples of testdata, and links
+//	plain/recordings/…          further samples
+//	gz/testdata/….gz            each recording in one compression; so with xz, zst and bz2
+//	containers/testdata.tar     plain/testdata in each container; recordings.tar … with -all
+//	containers/nested.tar       the small ones in containers, four deep
+//
+// The short set packs testdata/archive alone, and none of its large samples. All of it has one time, owner and mode, so that another machine makes the same bytes.
+var standardTime = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
+
+// samplesOfTestdata are what recfs reads; beside them lie goldens.
+var samplesOfTestdata = []string{"archive", "datafile/broken"}
+
+const (
+	shortest = 40 << 10 // larger samples are left out of the short set
+	nestable = 12 << 10 // larger ones of the nested containers
+)
+
+// standardSet makes the set in temp, and returns where.
+func standardSet(ctx context.Context, temp string, opt makeOptions) (string, error) {
+	root := filepath.Join(temp, "set")
+	plain := filepath.Join(root, "plain")
+	packed, err := gather(plain, opt)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range packed {
+		if err := packEach(ctx, plain, name, root); err != nil {
+			return "", err
+		}
+		containers := filepath.Join(root, "containers", name)
+		if err := packAll(ctx, filepath.Join(plain, name), containers); err != nil {
+			return "", err
+		}
+	}
+	nested := filepath.Join(root, "containers", "nested.tar")
+	if err := packNested(ctx, filepath.Join(plain, packed[0]), nested, filepath.Join(temp, "nested")); err != nil {
+		return "", err
+	}
+	return root, normalize(root)
+}
+
+// gather copies the samples to plain, and returns which of its directories are packed, too.
+func gather(plain string, opt makeOptions) (packed []string, err error) {
+	limit := int64(1 << 62)
+	if opt.short {
+		limit = shortest
+	}
+	for _, name := range samplesOfTestdata {
+		if err := copyTree(filepath.Join(opt.testdata, name), filepath.Join(plain, "testdata", name), limit); err != nil {
+			return nil, err
+		}
+	}
+	if err := addLinks(filepath.Join(plain, "testdata", "archive", "links"), opt.testdata); err != nil || opt.short {
+		return []string{"testdata/archive"}, err
+	}
+	packed = []string{"testdata"}
+	err = copyTree(opt.recordings, filepath.Join(plain, "recordings"), limit)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		fmt.Fprintf(os.Stderr, "left out: %v\n", err)
+		return packed, nil
+	case opt.all:
+		packed = append(packed, "recordings")
+	}
+	return packed, err
+}
+
+// addLinks makes links of each kind beside samples for them: to a file, a directory, a recording, out
+// and to nothing.
+func addLinks(dir, samples string) error {
+	for from, to := range map[string]string{"README.md": "real/file", "hcrp/tiny.hcrp": "real/tiny.hcrp"} {
+		if err := copyTree(filepath.Join(samples, "archive", from), filepath.Join(dir, to), shortest); err != nil {
+			return err
+		}
+	}
+	for name, target := range map[string]string{
+		"file":           "real/file",
+		"directory":      "real",
+		"recording.hcrp": "real/tiny.hcrp",
+		"outside":        "../../../../../outside",
+		"absolute":       "/etc/hostname",
+		"nothing":        "no-such-file",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTree copies files of up to limit bytes, and the directories that hold them.
+func copyTree(source, target string, limit int64) error {
+	return filepath.WalkDir(source, func(name string, d iofs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(source, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return create(filepath.Join(target, rel), func(w io.Writer) error {
+			_, err := w.Write(content)
+			return err
+		})
+	})
+}
+
+// normalize gives everything below root the standard time and mode, a directory after what it holds.
+// Links keep the time of their making, which a mount does not show.
+func normalize(root string) error {
+	var names []string
+	err := filepath.WalkDir(root, func(name string, d iofs.DirEntry, err error) error {
+		if err == nil && d.Type()&iofs.ModeSymlink == 0 {
+			names = append(names, name)
+		}
+		return err
+	})
+	for _, name := range slices.Backward(names) {
+		info, statErr := os.Stat(name)
+		if statErr != nil {
+			return statErr
+		}
+		mode := iofs.FileMode(0o644)
+		if info.IsDir() {
+			mode = 0o755
+		}
+		err = cmp.Or(err, os.Chmod(name, mode), os.Chtimes(name, standardTime, standardTime))
+	}
+	return err
+}
