@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 
 	"recfs/nodes"
 )
@@ -67,7 +69,7 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 		}
 	}
 	r := newRaw(root, &opt)
-	server, err := newServer(r, dir, &fuse.MountOptions{
+	server, device, err := newServer(r, dir, &fuse.MountOptions{
 		Name:                    fsName,
 		FsName:                  opt.source(),
 		Options:                 opt.words(),
@@ -87,6 +89,12 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.pending = func(thread uint32) (signals, bool) {
+		if isCutOff(device) {
+			return fatalSignals, true
+		}
+		return procPending(thread)
+	}
 	s := &Server{dir: dir, raw: r, log: opt.logger(), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
@@ -100,23 +108,63 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	return s, nil
 }
 
-// newServer mounts. go-fuse leaves the device open for children if it mounts
-// by itself; a child that outlives us would then keep a dead mount hanging, so
-// no child may start before that is put right.
-func newServer(r *raw, dir string, opt *fuse.MountOptions) (*fuse.Server, error) {
-	if !opt.DirectMountStrict {
-		return fuse.NewServer(r, dir, opt)
+// newServer mounts and returns the descriptor of the device, too. go-fuse leaves it open for children
+// if it mounts by itself; a child that outlives us would then keep a dead mount hanging, so no child
+// may start before that is put right.
+func newServer(r *raw, dir string, opt *fuse.MountOptions) (server *fuse.Server, device int, err error) {
+	if opt.DirectMountStrict { // otherwise fusermount is such a child
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 	}
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	server, err := fuse.NewServer(r, dir, opt)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
-		return nil, fmt.Errorf("the kernel has no FUSE (modprobe fuse?): %w", err)
+	before, err := devices()
+	if err != nil {
+		return nil, 0, err
 	}
+	server, err = fuse.NewServer(r, dir, opt)
+	if opt.DirectMountStrict && (errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENODEV)) {
+		return nil, 0, fmt.Errorf("the kernel has no FUSE (modprobe fuse?): %w", err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	after, err := devices()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, fd := range after {
+		if !slices.Contains(before, fd) {
+			device = fd
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return server, device, nil
+}
+
+// devices returns the descriptors of this process that are open on /dev/fuse.
+func devices() (list []int, err error) {
+	const dir = "/proc/self/fd"
+	open, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	return server, closeOnExec("/dev/fuse")
+	for _, entry := range open {
+		target, err := os.Readlink(filepath.Join(dir, entry.Name()))
+		if err != nil || target != "/dev/fuse" {
+			continue
+		}
+		if fd, err := strconv.Atoi(entry.Name()); err == nil {
+			list = append(list, fd)
+		}
+	}
+	return list, nil
+}
+
+// isCutOff reports whether the kernel has no use for answers any more: the mount is gone, or was
+// aborted by umount -f. It reports that to each request as an interruption.
+func isCutOff(device int) bool {
+	poll := []unix.PollFd{{Fd: int32(device)}}
+	n, err := unix.Poll(poll, 0)
+	return err == nil && n > 0 && poll[0].Revents&unix.POLLERR != 0
 }
 
 // readAhead lets the kernel read further ahead of a program than a READ is
@@ -125,25 +173,6 @@ func newServer(r *raw, dir string, opt *fuse.MountOptions) (*fuse.Server, error)
 func readAhead(dir string) {
 	name := filepath.Join("/sys/class/bdi", mountedAt(dir).device, "read_ahead_kb")
 	_ = os.WriteFile(name, []byte(strconv.Itoa(maxReadAhead>>10)), 0)
-}
-
-// closeOnExec marks all descriptors of that file.
-func closeOnExec(name string) error {
-	const dir = "/proc/self/fd"
-	fds, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range fds {
-		target, err := os.Readlink(filepath.Join(dir, entry.Name()))
-		if err != nil || target != name {
-			continue
-		}
-		if fd, err := strconv.Atoi(entry.Name()); err == nil {
-			syscall.CloseOnExec(fd)
-		}
-	}
-	return nil
 }
 
 // prepare checks that dir can be mounted on and detaches a dead mount of ours.

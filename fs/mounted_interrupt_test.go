@@ -172,6 +172,33 @@ func TestMountKilled(t *testing.T) {
 	}
 }
 
+// What nobody waits for ends when the mount is aborted, as by umount -f.
+func TestMountAborted(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may abort a mount")
+	}
+	c := mountChild(t, "slow")
+	t.Cleanup(func() { Unmount(c.dir, true) }) // if it is still there, as a dead one
+	before := c.stats().Requests["LOOKUP"]
+	result := make(chan error, 1)
+	go func() {
+		_, err := os.Lstat(c.path("size"))
+		result <- err
+	}()
+	c.waitForRequest("LOOKUP", before)
+	if err := unix.Unmount(c.dir, unix.MNT_FORCE); err != nil && !errors.Is(err, syscall.EBUSY) {
+		t.Fatal(err)
+	}
+	if err := <-result; err == nil {
+		t.Error("lstat has an answer")
+	}
+	for deadline := time.Now().Add(20 * time.Second); c.stats().Errors == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server goes on with a request whose program has its answer")
+		}
+	}
+}
+
 // A program that handles a signal gets to do so after the grace, another answer comes meanwhile.
 func TestMountHandledSignal(t *testing.T) {
 	c := mountChild(t, "slow")
