@@ -8,7 +8,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -69,23 +68,7 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 		}
 	}
 	r := newRaw(root, &opt)
-	server, device, err := newServer(r, dir, &fuse.MountOptions{
-		Name:                    fsName,
-		FsName:                  opt.source(),
-		Options:                 opt.words(),
-		AllowOther:              opt.AllowOther,
-		DirectMountStrict:       isRoot,
-		MaxWrite:                maxRead,
-		MaxBackground:           maxBackground,
-		MaxInflightRequestBytes: maxRequestBytes,
-		DisableXAttrs:           true,
-		DisableSplice:           true,
-		EnableSymlinkCaching:    true,
-		DisableReadDirPlus:      opt.ReadDirPlus == ReadDirPlusOff,
-		ExtraCapabilities:       opt.ReadDirPlus.capabilities(),
-		PanicHandler:            r.panicked,
-		Logger:                  log.New(debugWriter{opt.logger()}, "", 0),
-	})
+	server, device, err := newServer(r, dir, fuseOptions(&opt, r, isRoot))
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +89,27 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	readAhead(dir)
 	s.log.Info("mounted", "path", dir)
 	return s, nil
+}
+
+// fuseOptions returns what go-fuse is to do, and to ask of the kernel.
+func fuseOptions(opt *Options, r *raw, isRoot bool) *fuse.MountOptions {
+	return &fuse.MountOptions{
+		Name:                    fsName,
+		FsName:                  opt.source(),
+		Options:                 opt.words(),
+		AllowOther:              opt.AllowOther,
+		DirectMountStrict:       isRoot,
+		MaxWrite:                maxRead,
+		MaxBackground:           maxBackground,
+		MaxInflightRequestBytes: maxRequestBytes,
+		DisableXAttrs:           true,
+		DisableSplice:           true,
+		EnableSymlinkCaching:    true,
+		DisableReadDirPlus:      opt.ReadDirPlus == ReadDirPlusOff,
+		ExtraCapabilities:       opt.ReadDirPlus.capabilities(),
+		PanicHandler:            r.panicked,
+		Logger:                  log.New(debugWriter{opt.logger()}, "", 0),
+	}
 }
 
 // newServer mounts and returns the descriptor of the device, too. go-fuse leaves it open for children
@@ -210,93 +214,6 @@ func probe(dir string) error {
 	return err
 }
 
-// mountPoint returns dir as the kernel knows it: absolute, without symbolic
-// links. A dead mount there is not disturbed.
-func mountPoint(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return filepath.EvalSymlinks(dir)
-	}
-	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(parent, filepath.Base(dir)), nil
-}
-
-// Mounted reports whether a recfs is mounted at dir, whichever process serves
-// it.
-func Mounted(dir string) bool {
-	point, err := mountPoint(dir)
-	return err == nil && isOurs(point)
-}
-
-// isOurs reports whether what is mounted at dir is of our type.
-func isOurs(dir string) bool { return mountedAt(dir).fstype == "fuse."+fsName }
-
-// A mountedFS is a line of mountinfo.
-type mountedFS struct{ device, dir, fstype string }
-
-// mountedAt returns what is mounted at dir, on top if there is more than one.
-func mountedAt(dir string) mountedFS {
-	var found mountedFS
-	table, _ := os.ReadFile("/proc/self/mountinfo")
-	for line := range strings.Lines(string(table)) {
-		if m := parseMountinfo(line); m.dir == dir {
-			found = m
-		}
-	}
-	return found
-}
-
-// parseMountinfo parses a line of mountinfo (see proc(5)): device and mount
-// point are the third and fifth field, the type is behind a hyphen.
-func parseMountinfo(line string) mountedFS {
-	front, back, _ := strings.Cut(line, " - ")
-	fields, types := strings.Fields(front), strings.Fields(back)
-	if len(fields) < 5 || len(types) < 1 {
-		return mountedFS{}
-	}
-	return mountedFS{fields[2], mountinfoEscapes.Replace(fields[4]), types[0]}
-}
-
-var mountinfoEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-
-// checkHelper says why a user who is not root cannot mount.
-func checkHelper(allowOther bool) error {
-	if _, err := fusermount(); err != nil {
-		return errors.New("fusermount3 is not installed: install the package fuse3, or mount as root " +
-			"(recfs ls, cat, tree and cp work without mounting)")
-	}
-	if !allowOther {
-		return nil
-	}
-	conf, err := os.ReadFile("/etc/fuse.conf")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil // fusermount3 will know
-	}
-	for line := range strings.Lines(string(conf)) {
-		if strings.TrimSpace(line) == "user_allow_other" {
-			return nil
-		}
-	}
-	return errors.New("allow_other needs the line user_allow_other in /etc/fuse.conf, or root")
-}
-
-func fusermount() (string, error) {
-	var err error
-	for _, name := range []string{"fusermount3", "/bin/fusermount3", "fusermount", "/bin/fusermount"} {
-		var path string
-		if path, err = exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", err
-}
-
 // Wait returns when the mount has ended, by whoever.
 func (s *Server) Wait() { <-s.done }
 
@@ -338,52 +255,6 @@ func (s *Server) Unmount() error {
 // Detached reports whether Unmount left a mount that was in use to those who
 // use it. [Server.Wait] returns when they have closed what they had open.
 func (s *Server) Detached() bool { return s.detached.Load() }
-
-// Unmount ends the mount at dir, whichever process serves it. A lazy one
-// succeeds even while it is in use: see [Server.Unmount].
-func Unmount(dir string, lazy bool) error {
-	point, err := mountPoint(dir)
-	if err != nil {
-		return fmt.Errorf("unmount %s: %w", dir, err)
-	}
-	return unmount(point, lazy)
-}
-
-// unmount is Unmount of what mountPoint returned. It does not touch the mount
-// itself, so that its own server may call it.
-func unmount(dir string, lazy bool) error {
-	if err := detach(dir, lazy); err != nil {
-		return fmt.Errorf("unmount %s: %w", dir, err)
-	}
-	return nil
-}
-
-func detach(dir string, lazy bool) error {
-	if !isOurs(dir) {
-		return errors.New("recfs is not mounted there")
-	}
-	if os.Geteuid() == 0 {
-		const noFollow = 8 // UMOUNT_NOFOLLOW
-		flags := noFollow
-		if lazy {
-			flags |= syscall.MNT_DETACH
-		}
-		return syscall.Unmount(dir, flags)
-	}
-	helper, err := fusermount()
-	if err != nil {
-		return err
-	}
-	mode := "-u"
-	if lazy {
-		mode = "-uz"
-	}
-	out, err := exec.Command(helper, mode, "--", dir).CombinedOutput()
-	if err != nil && len(out) > 0 {
-		return errors.New(strings.TrimSpace(string(out)))
-	}
-	return err
-}
 
 // source returns the first column of df.
 func (o *Options) source() string {

@@ -1,0 +1,90 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package fs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// checkHelper says why a user who is not root cannot mount.
+func checkHelper(allowOther bool) error {
+	if _, err := fusermount(); err != nil {
+		return errors.New("fusermount3 is not installed: install the package fuse3, or mount as root " +
+			"(recfs ls, cat, tree and cp work without mounting)")
+	}
+	if !allowOther {
+		return nil
+	}
+	conf, err := os.ReadFile("/etc/fuse.conf")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil // fusermount3 will know
+	}
+	for line := range strings.Lines(string(conf)) {
+		if strings.TrimSpace(line) == "user_allow_other" {
+			return nil
+		}
+	}
+	return errors.New("allow_other needs the line user_allow_other in /etc/fuse.conf, or root")
+}
+
+func fusermount() (string, error) {
+	var err error
+	for _, name := range []string{"fusermount3", "/bin/fusermount3", "fusermount", "/bin/fusermount"} {
+		var path string
+		if path, err = exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+// Unmount ends the mount at dir, whichever process serves it. A lazy one
+// succeeds even while it is in use: see [Server.Unmount].
+func Unmount(dir string, lazy bool) error {
+	point, err := mountPoint(dir)
+	if err != nil {
+		return fmt.Errorf("unmount %s: %w", dir, err)
+	}
+	return unmount(point, lazy)
+}
+
+// unmount is Unmount of what mountPoint returned. It does not touch the mount
+// itself, so that its own server may call it.
+func unmount(dir string, lazy bool) error {
+	if err := detach(dir, lazy); err != nil {
+		return fmt.Errorf("unmount %s: %w", dir, err)
+	}
+	return nil
+}
+
+func detach(dir string, lazy bool) error {
+	if !isOurs(dir) {
+		return errors.New("recfs is not mounted there")
+	}
+	if os.Geteuid() == 0 {
+		const noFollow = 8 // UMOUNT_NOFOLLOW
+		flags := noFollow
+		if lazy {
+			flags |= syscall.MNT_DETACH
+		}
+		return syscall.Unmount(dir, flags)
+	}
+	helper, err := fusermount()
+	if err != nil {
+		return err
+	}
+	mode := "-u"
+	if lazy {
+		mode = "-uz"
+	}
+	out, err := exec.Command(helper, mode, "--", dir).CombinedOutput()
+	if err != nil && len(out) > 0 {
+		return errors.New(strings.TrimSpace(string(out)))
+	}
+	return err
+}
