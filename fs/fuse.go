@@ -31,8 +31,8 @@ const (
 	dotEntries = 2 // "." and "..", in front of entry 0
 )
 
-// A raw is the tree as a filesystem on the kernel's protocol.
-type raw struct {
+// A server is the tree as a filesystem on the kernel's protocol.
+type server struct {
 	fuse.RawFileSystem         // answers ENOSYS to everything else
 	uid, gid           *uint32 // see Options
 	umask              uint32
@@ -48,8 +48,8 @@ type raw struct {
 	counters counters
 }
 
-func newRaw(root nodes.Dir, opt *Options) *raw {
-	r := &raw{
+func newServer(root nodes.Dir, opt *Options) *server {
+	s := &server{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		uid:           opt.UID,
 		gid:           opt.GID,
@@ -60,40 +60,40 @@ func newRaw(root nodes.Dir, opt *Options) *raw {
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
 	}
-	r.table = newTable(nodes.Entry{Attr: nodes.Attr{Time: opt.time(), Rights: nodes.Private(0o555)}, Dir: root})
-	return r
+	s.table = newTable(nodes.Entry{Attr: nodes.Attr{Time: opt.time(), Rights: nodes.Private(0o555)}, Dir: root})
+	return s
 }
 
-func (r *raw) String() string { return fsName }
+func (s *server) String() string { return fsName }
 
 // OnUnmount implements fuse.RawFileSystem.
-func (r *raw) OnUnmount() { r.contents.close() }
+func (s *server) OnUnmount() { s.contents.close() }
 
 // serve counts a request of the thread caller and runs it in its context. Every request passes here.
-func (r *raw) serve(op operation, caller uint32, interrupted <-chan struct{}, do func(context.Context) fuse.Status) fuse.Status {
-	r.counters.requests[op].Add(1)
-	ctx := &request{caller: caller, interrupted: interrupted, pending: r.pending}
+func (s *server) serve(op operation, caller uint32, interrupted <-chan struct{}, do func(context.Context) fuse.Status) fuse.Status {
+	s.counters.requests[op].Add(1)
+	ctx := &request{caller: caller, interrupted: interrupted, pending: s.pending}
 	defer ctx.answered()
 	return do(ctx)
 }
 
 // fail counts and logs a failed request for what lies at path and returns its
 // errno. That a name is not there, or its directory became a file, is no failure.
-func (r *raw) fail(op operation, path func() string, err error) fuse.Status {
+func (s *server) fail(op operation, path func() string, err error) fuse.Status {
 	status := errno(err)
 	if status == fuse.ENOENT || status == fuse.ENOTDIR {
 		return status
 	}
-	r.counters.errors.Add(1)
+	s.counters.errors.Add(1)
 	if status != fuse.EINTR {
-		r.log.Warn("request failed", "op", op.String(), "path", path(), "err", err)
+		s.log.Warn("request failed", "op", op.String(), "path", path(), "err", err)
 	}
 	return status
 }
 
 // dir returns the directory with that id.
-func (r *raw) dir(id uint64) (*node, error) {
-	n, i := r.table.get(id)
+func (s *server) dir(id uint64) (*node, error) {
+	n, i := s.table.get(id)
 	switch {
 	case n == nil:
 		return nil, nodes.ErrStale
@@ -112,8 +112,8 @@ type item struct {
 
 // item returns what has that id, or as much of it as is known. An entry
 // without a number is asked for from its directory.
-func (r *raw) item(ctx context.Context, id uint64) (item, error) {
-	n, i := r.table.get(id)
+func (s *server) item(ctx context.Context, id uint64) (item, error) {
+	n, i := s.table.get(id)
 	if n == nil {
 		return item{}, nodes.ErrStale
 	}
@@ -136,33 +136,33 @@ func (it item) path() string {
 }
 
 // Lookup implements fuse.RawFileSystem.
-func (r *raw) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	return r.serve(opLookup, header.Pid, cancel, func(ctx context.Context) fuse.Status {
-		return r.lookup(ctx, header.NodeId, name, out)
+func (s *server) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	return s.serve(opLookup, header.Pid, cancel, func(ctx context.Context) fuse.Status {
+		return s.lookup(ctx, header.NodeId, name, out)
 	})
 }
 
-func (r *raw) lookup(ctx context.Context, id uint64, name string, out *fuse.EntryOut) fuse.Status {
-	dir, err := r.dir(id)
+func (s *server) lookup(ctx context.Context, id uint64, name string, out *fuse.EntryOut) fuse.Status {
+	dir, err := s.dir(id)
 	if err != nil {
-		return r.fail(opLookup, dir.path, err)
+		return s.fail(opLookup, dir.path, err)
 	}
 	if v, ok := dir.entry.Dir.(nodes.Volatile); ok {
-		err = r.lookupVolatile(ctx, dir, v, name, out)
+		err = s.lookupVolatile(ctx, dir, v, name, out)
 	} else {
-		err = r.lookupImmutable(ctx, dir, name, out)
+		err = s.lookupImmutable(ctx, dir, name, out)
 	}
 	// A source may have longer names, so only one that is not there is too long.
 	if len(name) > nameMax && out.NodeId == 0 {
 		return fuse.Status(syscall.ENAMETOOLONG)
 	}
 	if err != nil {
-		return r.fail(opLookup, func() string { return path.Join(dir.path(), name) }, err)
+		return s.fail(opLookup, func() string { return path.Join(dir.path(), name) }, err)
 	}
 	return fuse.OK
 }
 
-func (r *raw) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile, name string, out *fuse.EntryOut) error {
+func (s *server) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile, name string, out *fuse.EntryOut) error {
 	e, err := v.Lookup(ctx, name)
 	if err != nil {
 		return err
@@ -171,20 +171,20 @@ func (r *raw) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile, n
 	if err != nil {
 		return err
 	}
-	n, err := r.table.add(dir, nodeKey{name: e.Name}, e)
+	n, err := s.table.add(dir, nodeKey{name: e.Name}, e)
 	if err != nil {
 		return err
 	}
 	out.NodeId, out.Generation = n.id(), n.generation
-	out.SetEntryTimeout(r.entryTimeout)
+	out.SetEntryTimeout(s.entryTimeout)
 	if n.volatile() {
-		out.SetEntryTimeout(max(volatile, r.entryTimeout))
+		out.SetEntryTimeout(max(volatile, s.entryTimeout))
 	}
-	out.SetAttrTimeout(r.setAttr(&out.Attr, n.entry, n.ino, size))
+	out.SetAttrTimeout(s.setAttr(&out.Attr, n.entry, n.ino, size))
 	return nil
 }
 
-func (r *raw) lookupImmutable(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
+func (s *server) lookupImmutable(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
 	i, err := dir.entry.Dir.Find(ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		out.SetEntryTimeout(immutable) // a node id of 0: there is no such name, for that long
@@ -197,18 +197,18 @@ func (r *raw) lookupImmutable(ctx context.Context, dir *node, name string, out *
 	if err != nil {
 		return err
 	}
-	return r.enter(ctx, dir, i, e, out)
+	return s.enter(ctx, dir, i, e, out)
 }
 
 // enter fills in entry i of an immutable directory for the kernel to hold.
-func (r *raw) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *fuse.EntryOut) error {
+func (s *server) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *fuse.EntryOut) error {
 	size, err := sizeOf(ctx, e)
 	if err != nil {
 		return err
 	}
 	id, generation := dir.childID(i), dir.generation
 	if e.Dir != nil {
-		n, err := r.table.add(dir, nodeKey{index: i}, e)
+		n, err := s.table.add(dir, nodeKey{index: i}, e)
 		if err != nil {
 			return err
 		}
@@ -216,41 +216,41 @@ func (r *raw) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *f
 	}
 	out.NodeId, out.Generation = id, generation
 	out.SetEntryTimeout(immutable)
-	out.SetAttrTimeout(r.setAttr(&out.Attr, dir.child(e), dir.childIno(e.Name), size))
+	out.SetAttrTimeout(s.setAttr(&out.Attr, dir.child(e), dir.childIno(e.Name), size))
 	return nil
 }
 
 // Forget implements fuse.RawFileSystem.
-func (r *raw) Forget(id, lookups uint64) {
-	r.serve(opForget, 0, nil, func(context.Context) fuse.Status {
-		r.table.forget(id, lookups)
+func (s *server) Forget(id, lookups uint64) {
+	s.serve(opForget, 0, nil, func(context.Context) fuse.Status {
+		s.table.forget(id, lookups)
 		return fuse.OK
 	})
 }
 
 // GetAttr implements fuse.RawFileSystem.
-func (r *raw) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	return r.serve(opGetattr, in.Pid, cancel, func(ctx context.Context) fuse.Status {
-		return r.getAttr(ctx, in, out)
+func (s *server) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	return s.serve(opGetattr, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		return s.getAttr(ctx, in, out)
 	})
 }
 
-func (r *raw) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	it, err := r.item(ctx, in.NodeId)
+func (s *server) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	it, err := s.item(ctx, in.NodeId)
 	if err == nil {
 		it.Attr, err = current(ctx, it.Entry)
 	}
 	if err != nil {
-		return r.fail(opGetattr, it.path, err)
+		return s.fail(opGetattr, it.path, err)
 	}
 	size, err := sizeOf(ctx, it.Entry)
 	if err == nil && size == 0 && it.File != nil && in.Flags()&fuse.FUSE_GETATTR_FH != 0 {
-		err = r.readEmpty(ctx, it)
+		err = s.readEmpty(ctx, it)
 	}
 	if err != nil {
-		return r.fail(opGetattr, it.path, err)
+		return s.fail(opGetattr, it.path, err)
 	}
-	out.SetTimeout(r.setAttr(&out.Attr, it.Entry, it.ino, size))
+	out.SetTimeout(s.setAttr(&out.Attr, it.Entry, it.ino, size))
 	return fuse.OK
 }
 
@@ -270,12 +270,12 @@ func current(ctx context.Context, e nodes.Entry) (nodes.Attr, error) {
 }
 
 // readEmpty opens a file of size 0 for a reader (see the package documentation).
-func (r *raw) readEmpty(ctx context.Context, it item) error {
-	c, err := r.contents.acquire(ctx, it.key, it.File)
+func (s *server) readEmpty(ctx context.Context, it item) error {
+	c, err := s.contents.acquire(ctx, it.key, it.File)
 	if err != nil {
 		return err
 	}
-	r.contents.forget(c)
+	s.contents.forget(c)
 	return nil
 }
 
@@ -290,15 +290,15 @@ func sizeOf(ctx context.Context, e nodes.Entry) (int64, error) {
 
 // setAttr fills in the attributes of an entry with its own Time and returns
 // how long they hold.
-func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.Duration {
+func (s *server) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.Duration {
 	const block = 512 // the unit of st_blocks
 	*a = fuse.Attr{
 		Ino:     ino,
 		Size:    uint64(size),
 		Blocks:  uint64(size+block-1) / block,
-		Mode:    typeBits(e.Type()) | uint32(fileMode(e).Perm())&^r.umask,
+		Mode:    typeBits(e.Type()) | uint32(fileMode(e).Perm())&^s.umask,
 		Nlink:   1,
-		Owner:   r.owner(e.Rights),
+		Owner:   s.owner(e.Rights),
 		Blksize: blockSize,
 	}
 	a.SetTimes(&e.Time, &e.Time, &e.Time)
@@ -311,13 +311,13 @@ func (r *raw) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.
 	return immutable
 }
 
-func (r *raw) owner(rights nodes.Rights) fuse.Owner {
+func (s *server) owner(rights nodes.Rights) fuse.Owner {
 	owner := fuse.Owner{Uid: rights.UID, Gid: rights.GID}
-	if r.uid != nil {
-		owner.Uid = *r.uid
+	if s.uid != nil {
+		owner.Uid = *s.uid
 	}
-	if r.gid != nil {
-		owner.Gid = *r.gid
+	if s.gid != nil {
+		owner.Gid = *s.gid
 	}
 	return owner
 }
@@ -333,12 +333,12 @@ func typeBits(kind iofs.FileMode) uint32 {
 }
 
 // Readlink implements fuse.RawFileSystem.
-func (r *raw) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (target []byte, status fuse.Status) {
-	status = r.serve(opReadlink, header.Pid, cancel, func(ctx context.Context) fuse.Status {
-		it, err := r.item(ctx, header.NodeId)
+func (s *server) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (target []byte, status fuse.Status) {
+	status = s.serve(opReadlink, header.Pid, cancel, func(ctx context.Context) fuse.Status {
+		it, err := s.item(ctx, header.NodeId)
 		switch {
 		case err != nil:
-			return r.fail(opReadlink, it.path, err)
+			return s.fail(opReadlink, it.path, err)
 		case it.Link == "":
 			return fuse.EINVAL
 		}
@@ -350,38 +350,38 @@ func (r *raw) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (target []
 
 // Open implements fuse.RawFileSystem: there is no opening (see the package
 // documentation).
-func (r *raw) Open(cancel <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) fuse.Status {
-	return r.serve(opOpen, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
+func (s *server) Open(cancel <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) fuse.Status {
+	return s.serve(opOpen, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
 }
 
 // Read implements fuse.RawFileSystem.
-func (r *raw) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
-	status = r.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {
-		it, err := r.item(ctx, in.NodeId)
+func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
+	status = s.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		it, err := s.item(ctx, in.NodeId)
 		n := 0
 		if err == nil {
-			n, err = r.read(ctx, it, buf, int64(in.Offset))
+			n, err = s.read(ctx, it, buf, int64(in.Offset))
 		}
 		if err != nil {
-			return r.fail(opRead, it.path, err)
+			return s.fail(opRead, it.path, err)
 		}
-		r.counters.bytes.Add(uint64(n))
+		s.counters.bytes.Add(uint64(n))
 		result = fuse.ReadResultData(buf[:n])
 		return fuse.OK
 	})
 	return result, status
 }
 
-func (r *raw) read(ctx context.Context, it item, buf []byte, off int64) (int, error) {
+func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (int, error) {
 	if it.File == nil {
 		return 0, errIsDir
 	}
-	c, err := r.contents.acquire(ctx, it.key, it.File)
+	c, err := s.contents.acquire(ctx, it.key, it.File)
 	if err != nil {
 		return 0, err
 	}
 	n, err := readFull(c, buf, off)
-	r.contents.served(c, off, int64(n))
+	s.contents.served(c, off, int64(n))
 	return n, err
 }
 
@@ -404,11 +404,11 @@ func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
 
 // StatFs implements fuse.RawFileSystem. How much there is in the tree cannot
 // be known without decoding all of it.
-func (r *raw) StatFs(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	return r.serve(opStatfs, header.Pid, cancel, func(context.Context) fuse.Status {
+func (s *server) StatFs(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
+	return s.serve(opStatfs, header.Pid, cancel, func(context.Context) fuse.Status {
 		out.Bsize, out.Frsize, out.NameLen = blockSize, blockSize, nameMax
-		if r.space != nil {
-			total, free := r.space()
+		if s.space != nil {
+			total, free := s.space()
 			out.Blocks, out.Bfree, out.Bavail = total/blockSize, free/blockSize, free/blockSize
 		}
 		return fuse.OK
@@ -416,8 +416,8 @@ func (r *raw) StatFs(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.St
 }
 
 // panicked reports a panic in a handler: that request fails, the mount stays.
-func (r *raw) panicked(v any) fuse.Status {
-	r.counters.errors.Add(1)
-	r.log.Error("panic in a request", "err", v, "stack", string(debug.Stack()))
+func (s *server) panicked(v any) fuse.Status {
+	s.counters.errors.Add(1)
+	s.log.Error("panic in a request", "err", v, "stack", string(debug.Stack()))
 	return fuse.EIO
 }

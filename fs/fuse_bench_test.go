@@ -13,7 +13,7 @@ import (
 
 func BenchmarkReadDir(b *testing.B) {
 	const files = 10_000
-	r := newRaw(ticks(files), &Options{})
+	r := newServer(ticks(files), &Options{})
 	buf := make([]byte, 32<<10)
 	for b.Loop() {
 		in := &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: rootID}}
@@ -30,7 +30,7 @@ func BenchmarkReadDir(b *testing.B) {
 
 func BenchmarkLookup(b *testing.B) {
 	const files = 10_000
-	r := newRaw(ticks(files), &Options{})
+	r := newServer(ticks(files), &Options{})
 	names := make([]string, files)
 	for i := range names {
 		names[i] = fmt.Sprintf("%08d.json", i)
@@ -46,7 +46,7 @@ func BenchmarkLookup(b *testing.B) {
 
 func BenchmarkReadSmall(b *testing.B) {
 	const files = 10_000
-	r := newRaw(ticks(files), &Options{})
+	r := newServer(ticks(files), &Options{})
 	buf := make([]byte, 4096)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

@@ -41,7 +41,7 @@ func TestReadersShareOneOpen(t *testing.T) {
 			if opens := f.opens.Load(); opens != test.opens {
 				t.Errorf("opened %d times, want %d", opens, test.opens)
 			}
-			if kept := k.raw.contents.len(); kept != test.kept {
+			if kept := k.server.contents.len(); kept != test.kept {
 				t.Errorf("%d stay open, want %d", kept, test.kept)
 			}
 		})

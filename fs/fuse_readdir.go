@@ -53,38 +53,38 @@ func (l *listings) close(handle uint64) {
 }
 
 // OpenDir implements fuse.RawFileSystem.
-func (r *raw) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	return r.serve(opOpendir, in.Pid, cancel, func(context.Context) fuse.Status {
-		n, err := r.dir(in.NodeId)
+func (s *server) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	return s.serve(opOpendir, in.Pid, cancel, func(context.Context) fuse.Status {
+		n, err := s.dir(in.NodeId)
 		if err != nil {
-			return r.fail(opOpendir, n.path, err)
+			return s.fail(opOpendir, n.path, err)
 		}
 		if n.volatile() {
-			out.Fh = r.listings.open()
+			out.Fh = s.listings.open()
 		}
 		return fuse.OK
 	})
 }
 
 // ReleaseDir implements fuse.RawFileSystem.
-func (r *raw) ReleaseDir(in *fuse.ReleaseIn) {
-	r.serve(opReleasedir, in.Pid, nil, func(context.Context) fuse.Status {
-		r.listings.close(in.Fh)
+func (s *server) ReleaseDir(in *fuse.ReleaseIn) {
+	s.serve(opReleasedir, in.Pid, nil, func(context.Context) fuse.Status {
+		s.listings.close(in.Fh)
 		return fuse.OK
 	})
 }
 
 // ReadDir implements fuse.RawFileSystem.
-func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return r.serve(opReaddir, in.Pid, cancel, func(ctx context.Context) fuse.Status {
-		n, err := r.dir(in.NodeId)
+func (s *server) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return s.serve(opReaddir, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		n, err := s.dir(in.NodeId)
 		if err == nil {
-			err = r.readDir(ctx, n, in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
+			err = s.readDir(ctx, n, in, func(_ nodes.Dir, _ int, e fuse.DirEntry) bool {
 				return out.AddDirEntry(e)
 			})
 		}
 		if err != nil {
-			return r.fail(opReaddir, n.path, err)
+			return s.fail(opReaddir, n.path, err)
 		}
 		return fuse.OK
 	})
@@ -94,22 +94,22 @@ func (r *raw) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntr
 // with the first names of every listing, just in case; an answer would make it
 // hold all of those files. It asks again once a program has looked at some of
 // them. Look-ups in a volatile directory are not kept, so none is made here.
-func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return r.serve(opReaddirplus, in.Pid, cancel, func(ctx context.Context) fuse.Status {
-		n, err := r.dir(in.NodeId)
+func (s *server) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return s.serve(opReaddirplus, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		n, err := s.dir(in.NodeId)
 		if err != nil {
-			return r.fail(opReaddirplus, n.path, err)
+			return s.fail(opReaddirplus, n.path, err)
 		}
-		namesOnly := in.Offset == 0 && r.plus == ReadDirPlusAuto || n.volatile()
-		err = r.readDir(ctx, n, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
+		namesOnly := in.Offset == 0 && s.plus == ReadDirPlusAuto || n.volatile()
+		err = s.readDir(ctx, n, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
 			entry := out.AddDirLookupEntry(e)
 			if entry != nil && i >= 0 && !namesOnly {
-				r.enterListed(ctx, n, dir, i, entry)
+				s.enterListed(ctx, n, dir, i, entry)
 			}
 			return entry != nil
 		})
 		if err != nil {
-			return r.fail(opReaddirplus, n.path, err)
+			return s.fail(opReaddirplus, n.path, err)
 		}
 		return fuse.OK
 	})
@@ -117,10 +117,10 @@ func (r *raw) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 
 // enterListed fills in entry i if that can be done; otherwise it comes
 // without attributes, and a look-up will show the error.
-func (r *raw) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, out *fuse.EntryOut) {
+func (s *server) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, out *fuse.EntryOut) {
 	e, err := dir.At(ctx, i)
 	if err == nil {
-		err = r.enter(ctx, n, i, e, out)
+		err = s.enter(ctx, n, i, e, out)
 	}
 	if err != nil {
 		*out = fuse.EntryOut{}
@@ -131,8 +131,8 @@ func (r *raw) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, ou
 // their index (negative: "." and ".."), until it returns false. The offset of
 // an entry follows from its index alone, so a listing needs no state and can
 // be continued anywhere.
-func (r *raw) readDir(ctx context.Context, n *node, in *fuse.ReadIn, add func(nodes.Dir, int, fuse.DirEntry) bool) error {
-	dir, err := r.listing(ctx, n, in)
+func (s *server) readDir(ctx context.Context, n *node, in *fuse.ReadIn, add func(nodes.Dir, int, fuse.DirEntry) bool) error {
+	dir, err := s.listing(ctx, n, in)
 	if err != nil {
 		return err
 	}
@@ -182,20 +182,20 @@ func (n *node) dotEntry(i int, e *fuse.DirEntry) {
 
 // listing returns the directory to list: of a volatile one the snapshot taken
 // when it was opened or rewound.
-func (r *raw) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.Dir, error) {
+func (s *server) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.Dir, error) {
 	v, ok := n.entry.Dir.(nodes.Volatile)
 	if !ok {
 		return nodes.Resolve(ctx, n.entry.Dir)
 	}
 	if in.Offset > 0 {
-		if d := r.listings.get(in.Fh); d != nil {
+		if d := s.listings.get(in.Fh); d != nil {
 			return d, nil
 		}
 		return nil, nodes.ErrStale
 	}
 	snapshot, err := v.Snapshot(ctx)
 	if err == nil {
-		r.listings.set(in.Fh, snapshot)
+		s.listings.set(in.Fh, snapshot)
 	}
 	return snapshot, err
 }

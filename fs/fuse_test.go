@@ -26,22 +26,22 @@ const estale = fuse.Status(syscall.ESTALE)
 
 // A kernel makes requests as the kernel does.
 type kernel struct {
-	t   *testing.T
-	raw *raw
+	t      *testing.T
+	server *server
 }
 
 func newKernel(t *testing.T, root nodes.Dir, opt Options) *kernel {
 	if opt.Time.IsZero() {
 		opt.Time = sampleTime
 	}
-	k := &kernel{t, newRaw(root, &opt)}
-	t.Cleanup(k.raw.OnUnmount)
+	k := &kernel{t, newServer(root, &opt)}
+	t.Cleanup(k.server.OnUnmount)
 	return k
 }
 
 func (k *kernel) tryLookup(parent uint64, name string) (fuse.EntryOut, fuse.Status) {
 	var out fuse.EntryOut
-	status := k.raw.Lookup(nil, &fuse.InHeader{NodeId: parent}, name, &out)
+	status := k.server.Lookup(nil, &fuse.InHeader{NodeId: parent}, name, &out)
 	return out, status
 }
 
@@ -60,14 +60,14 @@ func (k *kernel) walk(name string) fuse.EntryOut {
 
 func (k *kernel) getattr(id uint64) (fuse.AttrOut, fuse.Status) {
 	var out fuse.AttrOut
-	status := k.raw.GetAttr(nil, &fuse.GetAttrIn{InHeader: fuse.InHeader{NodeId: id}}, &out)
+	status := k.server.GetAttr(nil, &fuse.GetAttrIn{InHeader: fuse.InHeader{NodeId: id}}, &out)
 	return out, status
 }
 
 func (k *kernel) read(id uint64, off int64, size int) ([]byte, fuse.Status) {
 	k.t.Helper()
 	buf := make([]byte, size)
-	result, status := k.raw.Read(nil, &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Offset: uint64(off)}, buf)
+	result, status := k.server.Read(nil, &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Offset: uint64(off)}, buf)
 	if status != fuse.OK {
 		return nil, status
 	}
@@ -97,7 +97,7 @@ type lister struct {
 func (k *kernel) opendir(id uint64) *lister {
 	k.t.Helper()
 	var out fuse.OpenOut
-	if status := k.raw.OpenDir(nil, &fuse.OpenIn{InHeader: fuse.InHeader{NodeId: id}}, &out); status != fuse.OK {
+	if status := k.server.OpenDir(nil, &fuse.OpenIn{InHeader: fuse.InHeader{NodeId: id}}, &out); status != fuse.OK {
 		k.t.Fatalf("opendir: %v", status)
 	}
 	return &lister{k, fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Fh: out.Fh}}
@@ -107,7 +107,7 @@ func (k *kernel) opendir(id uint64) *lister {
 func (l *lister) next(size int) []fuse.DirEntry {
 	l.k.t.Helper()
 	list := fuse.NewDirEntryList(make([]byte, size), l.in.Offset)
-	if status := l.k.raw.ReadDir(nil, &l.in, list); status != fuse.OK {
+	if status := l.k.server.ReadDir(nil, &l.in, list); status != fuse.OK {
 		l.k.t.Fatalf("readdir at %d: %v", l.in.Offset, status)
 	}
 	entries, err := fuse.ParseDirEntries(list.Bytes())
@@ -123,7 +123,7 @@ func (l *lister) next(size int) []fuse.DirEntry {
 func (l *lister) nextPlus(size int) ([]fuse.DirEntry, []fuse.EntryOut) {
 	l.k.t.Helper()
 	list := fuse.NewDirEntryList(make([]byte, size), l.in.Offset)
-	if status := l.k.raw.ReadDirPlus(nil, &l.in, list); status != fuse.OK {
+	if status := l.k.server.ReadDirPlus(nil, &l.in, list); status != fuse.OK {
 		l.k.t.Fatalf("readdirplus at %d: %v", l.in.Offset, status)
 	}
 	entries, outs, err := fuse.ParseDirLookupEntries(list.Bytes())
@@ -149,7 +149,7 @@ func (l *lister) rest() []fuse.DirEntry {
 }
 
 func (l *lister) close() {
-	l.k.raw.ReleaseDir(&fuse.ReleaseIn{InHeader: l.in.InHeader, Fh: l.in.Fh})
+	l.k.server.ReleaseDir(&fuse.ReleaseIn{InHeader: l.in.InHeader, Fh: l.in.Fh})
 }
 
 func names(entries []fuse.DirEntry) []string {
@@ -289,10 +289,10 @@ func TestLookupErrors(t *testing.T) {
 		if _, status := k.tryLookup(id, "x"); status == fuse.OK {
 			t.Errorf("lookup in node id %#x, which the kernel was not given: %v", id, status)
 		}
-		k.raw.Forget(id, 1)
+		k.server.Forget(id, 1)
 	}
-	if k.raw.table.len() != 1 {
-		t.Errorf("%d nodes are held, want 1", k.raw.table.len())
+	if k.server.table.len() != 1 {
+		t.Errorf("%d nodes are held, want 1", k.server.table.len())
 	}
 }
 
@@ -327,7 +327,7 @@ func TestRead(t *testing.T) {
 	if _, status := k.read(99<<indexBits|1, 0, 10); status != estale {
 		t.Errorf("read of an unknown node: %v", status)
 	}
-	if status := k.raw.Open(nil, &fuse.OpenIn{}, nil); status != fuse.ENOSYS {
+	if status := k.server.Open(nil, &fuse.OpenIn{}, nil); status != fuse.ENOSYS {
 		t.Errorf("open: %v", status)
 	}
 }
@@ -349,11 +349,11 @@ func TestShortReads(t *testing.T) {
 
 func TestReadlink(t *testing.T) {
 	k := newKernel(t, sampleTree(), Options{})
-	target, status := k.raw.Readlink(nil, &fuse.InHeader{NodeId: k.walk("link").NodeId})
+	target, status := k.server.Readlink(nil, &fuse.InHeader{NodeId: k.walk("link").NodeId})
 	if string(target) != "../elsewhere/x" || status != fuse.OK {
 		t.Errorf("readlink: %q, %v", target, status)
 	}
-	if _, status := k.raw.Readlink(nil, &fuse.InHeader{NodeId: k.walk("notes.txt").NodeId}); status != fuse.EINVAL {
+	if _, status := k.server.Readlink(nil, &fuse.InHeader{NodeId: k.walk("notes.txt").NodeId}); status != fuse.EINVAL {
 		t.Errorf("readlink of a file: %v", status)
 	}
 }
@@ -369,15 +369,15 @@ func TestForget(t *testing.T) {
 	for i := range 1000 {
 		k.walk(fmt.Sprintf("a.recording/ticks/%08d.json", i))
 	}
-	if n := k.raw.table.len(); n != 2 {
+	if n := k.server.table.len(); n != 2 {
 		t.Errorf("%d nodes are held, want the 2 directories", n)
 	}
-	k.raw.Forget(first.NodeId|1, 1) // a file: nothing happens
-	k.raw.Forget(first.NodeId, 1001)
+	k.server.Forget(first.NodeId|1, 1) // a file: nothing happens
+	k.server.Forget(first.NodeId, 1001)
 	if _, status := k.getattr(first.NodeId); status != fuse.OK {
 		t.Errorf("the directory is gone after 1001 of 1002 lookups were forgotten: %v", status)
 	}
-	k.raw.Forget(first.NodeId, 1)
+	k.server.Forget(first.NodeId, 1)
 	if _, status := k.getattr(first.NodeId | 1); status != estale {
 		t.Errorf("a file in a forgotten directory: %v", status)
 	}
@@ -388,10 +388,10 @@ func TestForget(t *testing.T) {
 	if other.Generation == first.Generation {
 		t.Error("a number is used again with the same generation")
 	}
-	k.raw.Forget(other.NodeId, 1)
-	k.raw.Forget(recording, 1003)
-	k.raw.Forget(rootID, 5) // the root stays
-	if n := k.raw.table.len(); n != 0 {
+	k.server.Forget(other.NodeId, 1)
+	k.server.Forget(recording, 1003)
+	k.server.Forget(rootID, 5) // the root stays
+	if n := k.server.table.len(); n != 0 {
 		t.Errorf("%d nodes are held after all were forgotten", n)
 	}
 	k.walk("a.recording/ticks/00000000.json")
@@ -457,7 +457,7 @@ func TestVolatile(t *testing.T) {
 			t.Errorf("node %#x: %q, %v, want %q", id, got, status, want)
 		}
 	}
-	k.raw.Forget(old.NodeId, 2)
+	k.server.Forget(old.NodeId, 2)
 	if got, status := k.readFile(newer.NodeId); got != "newer" || status != fuse.OK {
 		t.Errorf("after the old version was forgotten: %q, %v", got, status)
 	}
@@ -478,7 +478,7 @@ func TestForgetOldVersion(t *testing.T) {
 	old := k.walk("file").NodeId
 	live.set(entry("new"))
 	renewed := k.walk("file").NodeId
-	k.raw.Forget(old, 1)
+	k.server.Forget(old, 1)
 	if again := k.walk("file").NodeId; again != renewed || renewed == old {
 		t.Errorf("ids %#x, %#x, %#x", old, renewed, again)
 	}
@@ -588,9 +588,9 @@ func TestReadDirPlusHoldsDirectories(t *testing.T) {
 		if out.NodeId == 0 {
 			t.Errorf("%s comes without attributes", e.Name)
 		}
-		k.raw.Forget(out.NodeId, 1)
+		k.server.Forget(out.NodeId, 1)
 	}
-	if n := k.raw.table.len(); n != 0 {
+	if n := k.server.table.len(); n != 0 {
 		t.Errorf("%d nodes are held after all were forgotten", n)
 	}
 	_, outs = k.opendir(k.walk("damaged").NodeId).nextPlus(4096)
@@ -628,8 +628,8 @@ func TestListVolatile(t *testing.T) {
 		t.Errorf("%s: inode %d when listed, %d when looked up", e.Name, e.Ino, f.Attr.Ino)
 	}
 	l.close()
-	if len(k.raw.listings.dirs) != 0 {
-		t.Errorf("%d snapshots are held after the directory was closed", len(k.raw.listings.dirs))
+	if len(k.server.listings.dirs) != 0 {
+		t.Errorf("%d snapshots are held after the directory was closed", len(k.server.listings.dirs))
 	}
 }
 
@@ -653,7 +653,7 @@ func TestListWithErrors(t *testing.T) {
 		t.Errorf("up to the error: %v", got)
 	}
 	list := fuse.NewDirEntryList(make([]byte, 4096), l.in.Offset)
-	if status := k.raw.ReadDir(nil, &l.in, list); status != fuse.EIO {
+	if status := k.server.ReadDir(nil, &l.in, list); status != fuse.EIO {
 		t.Errorf("at the error: %v", status)
 	}
 	l.in.Offset = 7 + dotEntries
@@ -738,7 +738,7 @@ func TestFailuresAreLogged(t *testing.T) {
 	if len(lines) != 100 || !strings.Contains(lines[1], "path=damaged/short") {
 		t.Errorf("log:\n%s", &buf)
 	}
-	if n := k.raw.counters.errors.Load(); n != 100 {
+	if n := k.server.counters.errors.Load(); n != 100 {
 		t.Errorf("%d errors counted, want 100", n)
 	}
 }
@@ -767,7 +767,7 @@ func TestFailureIsNotRepeated(t *testing.T) {
 func TestStatFs(t *testing.T) {
 	k := newKernel(t, sampleTree(), Options{Space: func() (uint64, uint64) { return 1 << 30, 1 << 20 }})
 	var out fuse.StatfsOut
-	if status := k.raw.StatFs(nil, &fuse.InHeader{NodeId: rootID}, &out); status != fuse.OK {
+	if status := k.server.StatFs(nil, &fuse.InHeader{NodeId: rootID}, &out); status != fuse.OK {
 		t.Fatal(status)
 	}
 	if out.Blocks*uint64(out.Bsize) != 1<<30 || out.Bfree*uint64(out.Bsize) != 1<<20 || out.Bavail != out.Bfree || out.NameLen != 255 {

@@ -118,7 +118,7 @@ func newSlowKernel(t *testing.T) *slowKernel {
 		}
 	})
 	s.kernel = newKernel(t, nodes.List(nodes.Entry{Name: "slow", File: file}), Options{})
-	s.raw.pending = func(thread uint32) (signals, bool) {
+	s.server.pending = func(thread uint32) (signals, bool) {
 		if s.looks.Add(1); thread != 77 {
 			t.Errorf("looked at thread %d", thread)
 		}
@@ -133,7 +133,7 @@ func (s *slowKernel) read(interrupted <-chan struct{}) <-chan fuse.Status {
 	in := &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: s.id, Caller: fuse.Caller{Pid: 77}}}
 	result := make(chan fuse.Status, 1)
 	go func() {
-		_, status := s.raw.Read(interrupted, in, make([]byte, 10))
+		_, status := s.server.Read(interrupted, in, make([]byte, 10))
 		result <- status
 	}()
 	return result

@@ -34,7 +34,7 @@ const (
 // A Server serves one mount.
 type Server struct {
 	dir  string
-	raw  *raw
+	tree *server
 	log  *slog.Logger
 	done chan struct{}
 
@@ -67,24 +67,24 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	r := newRaw(root, &opt)
-	server, device, err := newServer(r, dir, fuseOptions(&opt, r, isRoot))
+	tree := newServer(root, &opt)
+	protocol, device, err := connect(tree, dir, fuseOptions(&opt, tree, isRoot))
 	if err != nil {
 		return nil, err
 	}
-	r.pending = func(thread uint32) (signals, bool) {
+	tree.pending = func(thread uint32) (signals, bool) {
 		if isCutOff(device) {
 			return fatalSignals, true
 		}
 		return procPending(thread)
 	}
-	s := &Server{dir: dir, raw: r, log: opt.logger(), done: make(chan struct{})}
+	s := &Server{dir: dir, tree: tree, log: opt.logger(), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
-		server.Serve()
+		protocol.Serve()
 		s.log.Info("unmounted", "path", dir)
 	}()
-	// No server.WaitMount: the mount is there, and that opens a file in it. If
+	// No protocol.WaitMount: the mount is there, and that opens a file in it. If
 	// we were killed meanwhile, the process would wait for itself for ever.
 	readAhead(dir)
 	s.log.Info("mounted", "path", dir)
@@ -92,7 +92,7 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 }
 
 // fuseOptions returns what go-fuse is to do, and to ask of the kernel.
-func fuseOptions(opt *Options, r *raw, isRoot bool) *fuse.MountOptions {
+func fuseOptions(opt *Options, tree *server, isRoot bool) *fuse.MountOptions {
 	return &fuse.MountOptions{
 		Name:                    fsName,
 		FsName:                  opt.source(),
@@ -107,15 +107,15 @@ func fuseOptions(opt *Options, r *raw, isRoot bool) *fuse.MountOptions {
 		EnableSymlinkCaching:    true,
 		DisableReadDirPlus:      opt.ReadDirPlus == ReadDirPlusOff,
 		ExtraCapabilities:       opt.ReadDirPlus.capabilities(),
-		PanicHandler:            r.panicked,
+		PanicHandler:            tree.panicked,
 		Logger:                  log.New(debugWriter{opt.logger()}, "", 0),
 	}
 }
 
-// newServer mounts and returns the descriptor of the device, too. go-fuse leaves it open for children
+// connect mounts and returns the descriptor of the device, too. go-fuse leaves it open for children
 // if it mounts by itself; a child that outlives us would then keep a dead mount hanging, so no child
 // may start before that is put right.
-func newServer(r *raw, dir string, opt *fuse.MountOptions) (server *fuse.Server, device int, err error) {
+func connect(tree *server, dir string, opt *fuse.MountOptions) (protocol *fuse.Server, device int, err error) {
 	if opt.DirectMountStrict { // otherwise fusermount is such a child
 		syscall.ForkLock.RLock()
 		defer syscall.ForkLock.RUnlock()
@@ -124,7 +124,7 @@ func newServer(r *raw, dir string, opt *fuse.MountOptions) (server *fuse.Server,
 	if err != nil {
 		return nil, 0, err
 	}
-	server, err = fuse.NewServer(r, dir, opt)
+	protocol, err = fuse.NewServer(tree, dir, opt)
 	if opt.DirectMountStrict && (errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENODEV)) {
 		return nil, 0, fmt.Errorf("the kernel has no FUSE (modprobe fuse?): %w", err)
 	}
@@ -141,7 +141,7 @@ func newServer(r *raw, dir string, opt *fuse.MountOptions) (server *fuse.Server,
 			syscall.CloseOnExec(fd)
 		}
 	}
-	return server, device, nil
+	return protocol, device, nil
 }
 
 // devices returns the descriptors of this process that are open on /dev/fuse.
@@ -219,8 +219,8 @@ func (s *Server) Wait() { <-s.done }
 
 // Stats returns what the mount has done so far.
 func (s *Server) Stats() Stats {
-	stats := s.raw.counters.snapshot()
-	stats.Nodes, stats.Contents = s.raw.table.len(), s.raw.contents.len()
+	stats := s.tree.counters.snapshot()
+	stats.Nodes, stats.Contents = s.tree.table.len(), s.tree.contents.len()
 	return stats
 }
 
