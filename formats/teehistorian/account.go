@@ -121,7 +121,7 @@ func (b *builder) accountLog(e *event) {
 	if !ok {
 		return
 	}
-	b.scratch = l.append(b.scratch[:0], func(int32) string { return "" })
+	b.scratch = b.log.append(b.scratch[:0], &l)
 	b.chunk.log += int64(len(b.scratch))
 	for _, w := range []*who{&l.who, l.with} {
 		if w != nil && w.stay != noStay {
@@ -169,10 +169,13 @@ func (b *builder) accountStay(e *event, s *stay) {
 			s.clan = &clan
 		}
 	}
+	tick := e.tick
 	if e.renamed {
+		if len(s.names) == 0 {
+			s.named = tick
+		}
 		s.names = append(s.names, p.name)
 	}
-	tick := e.tick
 	switch e.kind {
 	case join:
 		s.join = &tick

@@ -18,6 +18,7 @@ type recording struct {
 	version1 bool
 	render   renderer
 	dirs     []string // of the stays
+	events   logWriter
 }
 
 // maxRendered bounds the JSON of one chunk, which for a damaged or hostile recording may be anything.
@@ -239,8 +240,6 @@ func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte,
 // log renders the part of events.txt in chunk k.
 func (r *recording) log(ctx context.Context, k int) ([]byte, error) {
 	var b []byte
-	err := r.each(ctx, k, func(*event) {}, func(l *logLine) {
-		b = l.append(b, func(stay int32) string { return r.dirs[stay] })
-	})
+	err := r.each(ctx, k, func(*event) {}, func(l *logLine) { b = r.events.append(b, l) })
 	return b, err
 }

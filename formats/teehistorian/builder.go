@@ -17,6 +17,7 @@ type builder struct {
 	scan   *scanner
 	state  state
 	render renderer
+	log    logWriter // without the names of stays
 	event  event
 
 	// The open chunk.
@@ -106,7 +107,7 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 		return nil, err
 	}
 	b := &builder{
-		index: x, render: renderer{h.idents()},
+		index: x, render: renderer{h.idents()}, log: h.logWriter(func(_, _ int32) string { return "" }),
 		scan: newScanner(contextReader{ctx, src}, x.bytes, size, dec, scanWindow), state: s,
 	}
 	b.reopen()

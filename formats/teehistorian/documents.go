@@ -140,13 +140,19 @@ func (x *index) tableSize(k int, stay int32, t table) (int64, error) {
 	return 0, err
 }
 
-// logSize is the size of the part of events.txt in chunk k.
-func (r *recording) logSize(k int) (int64, error) {
+// logSize returns the size of the part of events.txt in chunk k. It is not known without the lines
+// where a stay is called by its id in the first of them and by its directory in the last.
+func (r *recording) logSize(k int) (size int64, known bool, err error) {
 	c := &r.idx.chunks[k]
 	list, err := decodeActivity(c.activity)
-	size := c.log
+	size = c.log
 	for i := range list {
-		size += list[i].mentions * int64(len(r.dirs[list[i].stay]))
+		a := &list[i]
+		last := r.who(a.stay, c.last)
+		if a.mentions > 0 && r.who(a.stay, max(c.first, r.idx.stays[a.stay].first)) != last {
+			return 0, false, err
+		}
+		size += a.mentions * int64(len(last))
 	}
-	return size, err
+	return size, true, err
 }

@@ -2,6 +2,7 @@ package teehistorian
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -48,28 +49,66 @@ type who struct {
 // nobody is who a line without one is about.
 var nobody = who{stay: noStay}
 
-func (w who) append(b []byte, dir func(stay int32) string) []byte {
-	if w.stay == noStay {
-		return append(b, w.word...)
-	}
-	return append(b, dir(w.stay)...)
+// A logWriter writes lines of events.txt.
+type logWriter struct {
+	start time.Time // of the game, in UTC
+	dated bool      // start is known
+	who   func(stay, tick int32) string
 }
 
-// append appends the line.
-func (l *logLine) append(b []byte, dir func(stay int32) string) []byte {
+// logWriter returns the writer for a recording with the header h, which calls who for the name of a
+// stay in the line of a tick.
+func (h *header) logWriter(who func(stay, tick int32) string) logWriter {
+	start, ok := h.startTime()
+	return logWriter{start, ok, who}
+}
+
+// append appends a line.
+func (w *logWriter) append(b []byte, l *logLine) []byte {
 	b = jsonenc.Int(b, l.tick)
 	b = append(b, ' ')
 	b = appendClock(b, l.tick)
+	b = append(b, ' ')
+	b = w.appendTime(b, l.tick)
 	if l.who != nobody {
-		b = append(b, ' ')
-		b = l.who.append(b, dir)
+		b = w.appendWho(append(b, ' '), l.who, l.tick)
 	}
 	b = append(b, l.text...)
 	if l.with != nil {
-		b = append(b, ' ')
-		b = l.with.append(b, dir)
+		b = w.appendWho(append(b, ' '), *l.with, l.tick)
 	}
 	return append(b, '\n')
+}
+
+// appendTime appends the time of a tick in UTC to the hundredth, - if it is not known.
+func (w *logWriter) appendTime(b []byte, tick int32) []byte {
+	if !w.dated {
+		return append(b, '-')
+	}
+	at := w.start.Add(time.Duration(tick) * tickMS * time.Millisecond)
+	return at.AppendFormat(b, "2006-01-02T15:04:05.00Z")
+}
+
+func (w *logWriter) appendWho(b []byte, of who, tick int32) []byte {
+	if of.stay == noStay {
+		return append(b, of.word...)
+	}
+	return append(b, w.who(of.stay, tick)...)
+}
+
+// nameDelay is how many ticks after a line in events.txt a stay may get its name for the line to
+// have it (docs/tree/teehistorian.md section 9). Without a bound no line of a growing recording
+// would ever be certain.
+const nameDelay = 1500
+
+// who returns what stands for a stay in the line of a tick: its directory, or the client id where
+// its name came too late or never.
+func (r *recording) who(stay, tick int32) string {
+	s := r.idx.stays[stay]
+	if len(s.names) == 0 || s.named-nameDelay > tick {
+		return idText(s.cid)
+	}
+	return r.dirs[stay]
 }
 
 // who returns the stay that e counts for, or the id.

@@ -1,6 +1,7 @@
 package teehistorian
 
 import (
+	"bytes"
 	"path/filepath"
 	"testing"
 	"time"
@@ -34,4 +35,18 @@ func TestGolden(t *testing.T) {
 			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) { return openBytes(t, newCache(t), recording) })
 		})
 	}
+}
+
+func TestSaved(t *testing.T) {
+	nodestest.Saved(t, "../../testdata/teehistorian/saved.sums", indexVersion, func(recording []byte) []byte {
+		h, err := readHeader(bytes.NewReader(recording))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := buildIndex(t.Context(), bytes.NewReader(recording), int64(len(recording)), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.encode(formats.Seal{})
+	}, "../../testdata/teehistorian/*.txtar", "../../testdata/archive/teehistorian/*.teehistorian")
 }

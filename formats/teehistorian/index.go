@@ -103,6 +103,7 @@ type stay struct {
 
 	protocol   protocol
 	names      []string
+	named      int32 // tick of the first of names
 	clan       *string
 	version    *int32
 	versionStr *string

@@ -10,8 +10,9 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// indexVersion is the first number of a stored index. It changes whenever what follows does.
-const indexVersion = 2
+// indexVersion is the first number of a stored index. It is raised whenever the index of the same
+// recording would be stored as other bytes, or what is stored would mean something else.
+const indexVersion = 3
 
 // An indexWriter appends the values of an index.
 type indexWriter struct {
@@ -130,6 +131,7 @@ func (w *indexWriter) stay(s *stay) {
 	for _, n := range s.names {
 		w.text(n)
 	}
+	w.uint(uint64(s.named))
 	w.optionalText(s.clan)
 	w.optionalInt(s.version)
 	w.optionalText(s.versionStr)
@@ -270,6 +272,7 @@ func (r *indexReader) stay() *stay {
 	for range r.count(1) {
 		s.names = append(s.names, r.string())
 	}
+	s.named = int32(r.uint(math.MaxInt32))
 	s.clan = r.optionalText()
 	s.version = r.optionalInt()
 	s.versionStr = r.optionalText()

@@ -145,6 +145,7 @@ func (t *tree) view(x *index, s formats.Seal) *view {
 		src: t.src, idx: x, version1: t.header.version1(),
 		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
 	}
+	r.events = t.header.logWriter(r.who)
 	return &view{
 		recording: r, seal: s,
 		chunks: t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
@@ -369,33 +370,6 @@ func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
 			return nil, err
 		}
 		chunks = append(chunks, c)
-		p.add(size)
-	}
-	return p, nil
-}
-
-// eventsFile is export/events.txt.
-type eventsFile struct{ t *tree }
-
-func (f eventsFile) Size(ctx context.Context) (int64, error) {
-	c, err := f.Open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return c.Size(), nil
-}
-
-func (f eventsFile) Open(ctx context.Context) (nodes.Content, error) {
-	r, err := f.t.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p := &parts{load: func(ctx context.Context, i int) ([]byte, error) { return f.t.logs.Get(ctx, i) }}
-	for k := range r.idx.chunks {
-		size, err := r.logSize(k)
-		if err != nil {
-			return nil, err
-		}
 		p.add(size)
 	}
 	return p, nil

@@ -90,7 +90,7 @@ func draw(t *rapid.T) *writer {
 		case 4:
 			w.old(cid)
 		case 5:
-			w.skip(rapid.SampledFrom([]int{0, 1, 7, 8, 500, 30000}).Draw(t, "dt"))
+			w.skip(rapid.SampledFrom([]int{0, 1, 7, 8, 500, 1498, 1499, 30000}).Draw(t, "dt"))
 		case 6, 7:
 			w.inputDiff(cid, input())
 		case 8:
