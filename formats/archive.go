@@ -53,6 +53,7 @@ func ArchiveFile(fsys iofs.FS, name string, list []Format, c *cache.Cache, opt A
 // An archive is what all its directories share.
 type archive struct {
 	fsys    iofs.FS
+	base    func() string // see findBase
 	list    []Format
 	ext     map[string]int // index in list by extension
 	opt     ArchiveOptions
@@ -91,6 +92,7 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions,
 		wholeSize: min(wholeSize, c.Budget()/4),
 		maxList:   max(c.Budget()/2, minList),
 	}
+	a.base = sync.OnceValue(a.findBase)
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -2,14 +2,11 @@ package formats
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"path"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -165,16 +162,6 @@ func (a *archive) source(k recordingKey) (Source, *watch) {
 	src.ReaderAt = reader(k.path, k.v)
 	src.FS = subFS{a.fsys, path.Dir(k.path)}
 	return src, w
-}
-
-// sourceID names a recording by where it lies; "" if that says nothing.
-func (a *archive) sourceID(name string) string {
-	l, ok := a.fsys.(interface{ Path() string })
-	if !ok {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(path.Join(filepath.ToSlash(l.Path()), name)))
-	return hex.EncodeToString(sum[:])
 }
 
 // A watch remembers that a read failed, so that damage can be told from a

@@ -116,12 +116,11 @@ const pendingSep = "\x00"
 
 // catalogueName names the catalogue in the disk cache; "": there is none.
 func (a *archive) catalogueName() string {
-	l, ok := a.fsys.(interface{ Path() string })
-	if !ok || a.opt.Disk == nil || a.depth > 0 {
+	if a.opt.Disk == nil || a.depth > 0 || a.base() == "" {
 		return ""
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, l.Path(), a.opt.Sniff)
+	fmt.Fprintln(h, a.base(), a.opt.Sniff)
 	for _, f := range a.list {
 		fmt.Fprintln(h, f.Name, f.Extensions, f.Variant)
 	}

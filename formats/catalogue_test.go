@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -415,5 +416,49 @@ func TestCatalogueGivesWay(t *testing.T) {
 	}
 	if _, err := read(t, root, "sub/"+CatalogueName); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("below the root: %v", err)
+	}
+}
+
+// What is known of an archive is found again after a directory above it was
+// renamed, and not taken for that of another one which lies there then.
+func TestMovedArchive(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no inodes")
+	}
+	parent, store := t.TempDir(), t.TempDir()
+	write(t, parent, "old/archive/a.log", "LOG ticks")
+	var opens, scans atomic.Int64
+	look := func(dir string) string {
+		t.Helper()
+		disk := cache.NewDisk(store, 1<<20, nil)
+		c := cache.New(1<<20, disk)
+		defer c.Close()
+		root := Archive(openLocal(t, dir), []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
+		text, err := read(t, root, CatalogueName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(t, root, "a.log/index.json"); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	look(filepath.Join(parent, "old/archive"))
+	want := look(filepath.Join(parent, "old/archive"))
+	if !strings.Contains(want, `"ticks":5`) {
+		t.Fatal(want)
+	}
+	if err := os.Rename(filepath.Join(parent, "old"), filepath.Join(parent, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(filepath.Join(parent, "new/archive")); got != want {
+		t.Errorf("%swant %s", got, want)
+	}
+	write(t, parent, "old/archive/a.log", "LOG of others")
+	if got := look(filepath.Join(parent, "old/archive")); got == want || strings.Contains(got, `"ticks":5`) {
+		t.Errorf("another archive has %s", got)
+	}
+	if got := look(filepath.Join(parent, "new/archive")); !strings.Contains(got, `"size":9`) {
+		t.Errorf("the moved archive has %s", got)
 	}
 }
