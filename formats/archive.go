@@ -193,7 +193,7 @@ func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
 
 func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
 	cost := int64(len(k.path) + len(k.name) + 128)
-	head, err := a.head(k.path, k.v)
+	head, err := a.head(ctx, k.path, k.v)
 	if err != nil {
 		return kind{}, 0, err
 	}
@@ -231,9 +231,9 @@ func (a *archive) match(head []byte) (int, bool) {
 }
 
 // head returns the first bytes of a file.
-func (a *archive) head(name string, v version) ([]byte, error) {
+func (a *archive) head(ctx context.Context, name string, v version) ([]byte, error) {
 	b := make([]byte, min(HeadSize, v.Size))
-	if _, err := newFileReader(a.handles, name, v).ReadAt(b, 0); err != nil && err != io.EOF {
+	if _, err := newFileReader(a.handles, name, v).ReadAt(ctx, b, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
 	return b, nil

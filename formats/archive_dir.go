@@ -199,7 +199,7 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 		return e, nil // to list it will give the error
 	}
 	segments, v := a.segments(d.path, l, info)
-	if !a.matchDir(format, parseSegments(segments)) {
+	if !a.matchDir(ctx, format, parseSegments(segments)) {
 		return e, nil
 	}
 	if l, ok := a.fsys.(interface{ Path() string }); ok && name == "." {
@@ -223,13 +223,13 @@ func (a *archive) dirFormat(dir string) int {
 
 // matchDir tells whether a directory with the files of a recording of a format
 // is one. A file that cannot be read is an error of the recording.
-func (a *archive) matchDir(format int, files []segment) bool {
+func (a *archive) matchDir(ctx context.Context, format int, files []segment) bool {
 	f := a.list[format]
 	i := slices.IndexFunc(files, func(s segment) bool { return s.name == f.DirFile })
 	if f.MatchDir == nil || i < 0 {
 		return true
 	}
-	head, err := a.head(files[i].at, files[i].v)
+	head, err := a.head(ctx, files[i].at, files[i].v)
 	return err != nil || f.MatchDir(head, func(yield func(string) bool) {
 		for _, s := range files {
 			if !yield(s.name) {

@@ -165,7 +165,7 @@ func readSome(t *testing.T, root nodes.Dir, name string) (string, int64, error) 
 	}
 	off := rand.Int64N(c.Size())
 	b := make([]byte, min(c.Size()-off, 1+rand.Int64N(10_000)))
-	_, err = c.ReadAt(b, off)
+	_, err = c.ReadAt(t.Context(), b, off)
 	if err == io.EOF {
 		err = nil
 	}

@@ -103,7 +103,7 @@ func readFuzzed(t *testing.T, ctx context.Context, name string, f nodes.File) {
 	}
 	b := make([]byte, min(size, 64<<10))
 	for _, off := range []int64{0, size - int64(len(b))} {
-		if n, err := content.ReadAt(b, off); n < len(b) && err == nil || err == io.EOF && n < len(b) {
+		if n, err := content.ReadAt(t.Context(), b, off); n < len(b) && err == nil || err == io.EOF && n < len(b) {
 			t.Errorf("%s: %d of %d bytes at %d of %d, %v", name, n, len(b), off, size, err)
 		}
 	}

@@ -64,12 +64,12 @@ func (f notedFile) Open(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+	b, err := io.ReadAll(nodes.Reader(ctx, c))
 	if err != nil {
 		return nil, err
 	}
 	b, err = addDamage(b, Problem{Code: "bad_compression", Offset: d.size, Message: d.Error()})
-	return bytes.NewReader(b), err
+	return nodes.BytesContent(b), err
 }
 
 // addDamage puts p into the list "problems" of an index.json, before the last

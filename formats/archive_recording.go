@@ -151,7 +151,7 @@ func (a *archive) openFormat(ctx context.Context, f Format, src Source, c *cache
 // them.
 func (a *archive) source(k recordingKey) (Source, *watch) {
 	w := new(watch)
-	reader := func(name string, v version) io.ReaderAt {
+	reader := func(name string, v version) nodes.ReaderAt {
 		return watchedReader{newFileReader(a.handles, name, v), w}
 	}
 	src := Source{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
@@ -182,12 +182,12 @@ func (w *watch) failure() error {
 }
 
 type watchedReader struct {
-	r io.ReaderAt
+	r nodes.ReaderAt
 	w *watch
 }
 
-func (r watchedReader) ReadAt(p []byte, off int64) (int, error) {
-	n, err := r.r.ReadAt(p, off)
+func (r watchedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.r.ReadAt(ctx, p, off)
 	r.w.note(err)
 	return n, err
 }

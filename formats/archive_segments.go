@@ -73,7 +73,7 @@ type segmentFS struct {
 	files    []segmentInfo // sorted by name
 }
 
-func newSegmentFS(k recordingKey, reader func(string, version) io.ReaderAt) *segmentFS {
+func newSegmentFS(k recordingKey, reader func(string, version) nodes.ReaderAt) *segmentFS {
 	fsys := &segmentFS{modified: k.v.time()}
 	for _, s := range parseSegments(k.segments) {
 		fsys.files = append(fsys.files, segmentInfo{s, reader(s.at, s.v)})
@@ -90,21 +90,13 @@ func (s *segmentFS) Open(name string) (iofs.File, error) {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	}
 	f := s.files[i]
-	return segmentFile{io.NewSectionReader(f.r, 0, f.v.Size), f}, nil
+	return newReaderFile(f.r, f.v.Size, f), nil
 }
-
-type segmentFile struct {
-	*io.SectionReader
-	info segmentInfo
-}
-
-func (f segmentFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
-func (f segmentFile) Close() error                 { return nil }
 
 // A segmentInfo is the DirEntry and FileInfo of a segment.
 type segmentInfo struct {
 	segment
-	r io.ReaderAt
+	r nodes.ReaderAt
 }
 
 func (i segmentInfo) Name() string                 { return i.name }

@@ -155,7 +155,7 @@ func TestModeChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := make([]byte, 2)
-		if _, err := content.ReadAt(b, 0); err != nil || string(b) != "fi" {
+		if _, err := content.ReadAt(t.Context(), b, 0); err != nil || string(b) != "fi" {
 			t.Fatalf("%s: %q, %v", name, b, err)
 		}
 		file := filepath.Join(dir, name)
@@ -169,7 +169,7 @@ func TestModeChanged(t *testing.T) {
 		if err := errors.Join(os.Chtimes(file, info.ModTime(), info.ModTime()), os.Chmod(file, 0o400)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := content.ReadAt(b, 2); !errors.Is(err, nodes.ErrStale) {
+		if _, err := content.ReadAt(t.Context(), b, 2); !errors.Is(err, nodes.ErrStale) {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 		if got, err := read(t, root, name); got != want || err != nil {

@@ -58,9 +58,9 @@ var parts = Format{
 	},
 }
 
-func openRec(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
+func openRec(ctx context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
 	head := make([]byte, 8)
-	n, err := src.ReadAt(head, 0)
+	n, err := src.ReadAt(ctx, head, 0)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func openRec(_ context.Context, src Source, _ *cache.Cache) (nodes.Dir, error) {
 			if err != nil {
 				return nil, err
 			}
-			return io.ReadAll(io.NewSectionReader(src, 3, size-3))
+			return io.ReadAll(io.NewSectionReader(src.At(ctx), 3, size-3))
 		})},
 		nodes.Entry{Name: "raw", File: src.RawFile()},
 	), nil

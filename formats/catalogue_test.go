@@ -27,16 +27,16 @@ func logged(opens, scans *atomic.Int64) Format {
 		Extensions: []string{".log"},
 		Match:      func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
 		MatchNamed: func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
-		Open: func(_ context.Context, src Source, c *cache.Cache) (nodes.Dir, error) {
+		Open: func(ctx context.Context, src Source, c *cache.Cache) (nodes.Dir, error) {
 			opens.Add(1)
 			head := make([]byte, 4)
-			if _, err := src.ReadAt(head, 0); err != nil {
+			if _, err := src.ReadAt(ctx, head, 0); err != nil {
 				return nil, Corrupt("logged", 0, "no header")
 			}
-			index := cache.NewMemo(c, func(context.Context, int) (string, int64, error) {
+			index := cache.NewMemo(c, func(ctx context.Context, _ int) (string, int64, error) {
 				scans.Add(1)
 				b := make([]byte, src.Size)
-				_, err := src.ReadAt(b, 0)
+				_, err := src.ReadAt(ctx, b, 0)
 				return string(b[4:]), src.Size, err
 			})
 			return nodes.List(

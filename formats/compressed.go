@@ -14,6 +14,7 @@ import (
 	"github.com/mikelolasagasti/xz"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 // A compression is one that a recording may have around it.
@@ -155,8 +156,7 @@ const inputSize = 128 << 10
 type decoder struct {
 	c     compression
 	in    *bufio.Reader
-	raw   *io.SectionReader
-	fail  *error // of reading raw
+	raw   *nodes.Cursor
 	work  *workroom
 	depth int // in work
 
@@ -168,33 +168,15 @@ type decoder struct {
 }
 
 // newDecoder begins to decompress the size bytes of raw, a file of a.
-func (a *archive) newDecoder(c compression, raw io.ReaderAt, size int64) *decoder {
-	w := new(error)
-	section := io.NewSectionReader(raw, 0, size)
-	return &decoder{
-		c: c, in: bufio.NewReaderSize(failureReader{section, w}, inputSize), raw: section, fail: w,
-		work: a.work, depth: a.depth,
-	}
-}
-
-// failureReader notes errors of the source, so that they are not taken for
-// damage of the stream.
-type failureReader struct {
-	r   io.Reader
-	err *error
-}
-
-func (f failureReader) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if err != nil && err != io.EOF {
-		*f.err = err
-	}
-	return n, err
+func (a *archive) newDecoder(c compression, raw nodes.ReaderAt, size int64) *decoder {
+	r := nodes.NewCursor(raw, 0, size)
+	return &decoder{c: c, in: bufio.NewReaderSize(r, inputSize), raw: r, work: a.work, depth: a.depth}
 }
 
 // read fills p, as far as there are bytes. The error is io.EOF behind the
 // last byte of a sound stream, a *damage, that of reading the file, or that of ctx.
 func (d *decoder) read(ctx context.Context, p []byte) (n int, err error) {
+	defer d.raw.Bind(ctx)()
 	defer func() {
 		if r := recover(); r != nil {
 			n, err = 0, d.damaged(fmt.Errorf("internal error: %v", r))
@@ -238,10 +220,8 @@ func (d *decoder) open(skip int64) error {
 			d.work.release(d.depth, d.cost())
 		}
 	}()
-	if _, err := d.raw.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	d.in.Reset(failureReader{d.raw, d.fail})
+	d.raw.Reset(0)
+	d.in.Reset(d.raw)
 	r, done, err := d.c.open(d.in, d.window)
 	if err == nil {
 		d.r, d.done = r, done
@@ -273,8 +253,8 @@ func (d *decoder) cost() int64 {
 
 // failure tells apart why decompressing stopped after n more bytes.
 func (d *decoder) failure(n int, err error) error {
-	if *d.fail != nil {
-		return *d.fail
+	if d.raw.Err != nil {
+		return d.raw.Err
 	}
 	d.out += int64(n)
 	defer func() { d.out -= int64(n) }()
@@ -295,8 +275,7 @@ func (d *decoder) damaged(err error) error {
 
 // stored returns how much of the file was needed so far.
 func (d *decoder) stored() int64 {
-	at, _ := d.raw.Seek(0, io.SeekCurrent) // cannot fail
-	return at - int64(d.in.Buffered())
+	return d.raw.Offset() - int64(d.in.Buffered())
 }
 
 // close lets go of the decompressor; sound if it can be used again.
@@ -350,7 +329,7 @@ const wholeRatio = 64
 // loadWhole decompresses a file that gives at most a.wholeSize bytes.
 func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, error) {
 	raw := newFileReader(a.handles, k.path, k.v)
-	c, err := detect(raw, k.v.Size)
+	c, err := detect(ctx, raw, k.v.Size)
 	if err != nil {
 		return whole{}, 0, err
 	}
@@ -385,9 +364,9 @@ func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, err
 }
 
 // detect tells how the file raw is compressed.
-func detect(raw io.ReaderAt, size int64) (compression, error) {
+func detect(ctx context.Context, raw nodes.ReaderAt, size int64) (compression, error) {
 	head := make([]byte, min(8, size))
-	if _, err := raw.ReadAt(head, 0); err != nil && err != io.EOF {
+	if _, err := raw.ReadAt(ctx, head, 0); err != nil && err != io.EOF {
 		return compression{}, err
 	}
 	if c, ok := compressionOf(head); ok {
@@ -405,12 +384,12 @@ type wholeReader struct {
 	k packedKey
 }
 
-func (r wholeReader) ReadAt(p []byte, off int64) (int, error) {
-	w, err := r.a.wholes.Get(context.Background(), r.k)
+func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	w, err := r.a.wholes.Get(ctx, r.k)
 	if err != nil {
 		return 0, err
 	}
-	return bytesReaderAt(w.data).ReadAt(p, off)
+	return nodes.BytesContent(w.data).ReadAt(ctx, p, off)
 }
 
 // packedHead returns the first decompressed bytes of a file that begins with
@@ -424,7 +403,7 @@ func (a *archive) packedHead(ctx context.Context, name string, v version, head [
 	defer d.close(true)
 	b := make([]byte, HeadSize)
 	n, err := d.read(ctx, b)
-	if *d.fail != nil || err != nil && ctx.Err() != nil {
+	if d.raw.Err != nil || err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	return b[:n], nil
@@ -436,12 +415,12 @@ func (a *archive) unpack(ctx context.Context, k recordingKey, src *Source, w *wa
 	raw := watchedReader{newFileReader(a.handles, k.path, k.v), w}
 	src.Raw = raw
 	key := packedKey{k.path, k.v}
-	c, err := detect(raw, k.v.Size)
+	c, err := detect(ctx, raw, k.v.Size)
 	if err != nil {
 		return nil, err
 	}
 	if c.name == "zstd" && !k.distrust {
-		if s := a.openSeekable(raw, k.v.Size, func() { a.distrust(key) }); s != nil {
+		if s := a.openSeekable(ctx, raw, k.v.Size, func() { a.distrust(key) }); s != nil {
 			src.ReaderAt, src.Size = watchedReader{s, w}, s.size
 			return undamaged, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
@@ -14,9 +15,11 @@ import (
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
 	"github.com/SaveTheRbtz/zstd-seekable-format-go/pkg/framecache"
+	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 // maxFrame is the largest frame of a seekable zstd file of a user that is
@@ -135,12 +138,7 @@ func (s *spill) commit(size int64, hurt *damage, stamp Stamp) *spilled {
 }
 
 func (s *spill) complete(hurt *damage, stamp Stamp) (*os.File, error) {
-	seal, err := s.raw.Seal(stamp, 0) // of all that was read
-	if err != nil {
-		s.discard()
-		return nil, err
-	}
-	n := note{Name: s.name, Seal: seal}
+	n := note{Name: s.name, Seal: s.raw.SealRead(stamp)}
 	if hurt != nil {
 		n.Compression, n.Stored, n.Reason = hurt.compression, hurt.stored, hurt.err.Error()
 	}
@@ -283,7 +281,7 @@ func openSeekableReader(rs io.ReadSeeker) (r *seekable.Reader, end int64, err er
 // A seekableReader reads a file that a user has compressed as seekable zstd.
 type seekableReader struct {
 	a     *archive
-	r     *seekable.Reader
+	raw   nodes.ReaderAt
 	table seekable.SeekTable
 	size  int64
 	wrong func() // is told that the file is not what its table says
@@ -291,8 +289,8 @@ type seekableReader struct {
 
 // openSeekable opens a file of size bytes as seekable zstd; nil if it is
 // not, or if its frames are too large to be used one by one.
-func (a *archive) openSeekable(raw io.ReaderAt, size int64, wrong func()) *seekableReader {
-	r, end, err := openSeekableReader(io.NewSectionReader(raw, 0, size))
+func (a *archive) openSeekable(ctx context.Context, raw nodes.ReaderAt, size int64, wrong func()) *seekableReader {
+	r, end, err := openSeekableReader(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
 	if err != nil {
 		return nil
 	}
@@ -313,7 +311,7 @@ func (a *archive) openSeekable(raw io.ReaderAt, size int64, wrong func()) *seeka
 			return nil
 		}
 	}
-	return &seekableReader{a, r, table, int64(table.Size()), wrong}
+	return &seekableReader{a, raw, table, int64(table.Size()), wrong}
 }
 
 // seekableKey is a frame of a user's file.
@@ -327,21 +325,43 @@ func (a *archive) loadSeekableFrame(ctx context.Context, k seekableKey) ([]byte,
 	if !ok {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
-	work := int64(e.CompressedSize) + 2*int64(e.DecompressedSize) // the reader makes one of its own
+	work := int64(e.CompressedSize) + int64(e.DecompressedSize)
 	if err := a.work.acquire(ctx, a.depth, work); err != nil {
 		return nil, 0, err
 	}
 	defer a.work.release(a.depth, work)
-	b := make([]byte, e.DecompressedSize)
-	if _, err := k.r.r.ReadAt(b, int64(e.DecompressedOffset)); err != nil && err != io.EOF {
+	packed := make([]byte, e.CompressedSize)
+	if n, err := k.r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
+		return nil, 0, err
+	}
+	b, err := k.r.decode(packed, &e)
+	if err != nil {
 		k.r.wrong()
 		return nil, 0, err
 	}
-	return b, int64(len(b)) + 128, nil
+	return b, int64(cap(b)) + 128, nil
+}
+
+// decode returns a frame as its entry in the seek table describes it.
+func (r *seekableReader) decode(packed []byte, e *seekable.FrameOffsetEntry) ([]byte, error) {
+	z, err := frameDecoder()
+	if err != nil {
+		return nil, err
+	}
+	b, err := z.DecodeAll(packed, make([]byte, 0, e.DecompressedSize))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) != int(e.DecompressedSize):
+		return nil, fmt.Errorf("a frame of %d bytes, the seek table has %d", len(b), e.DecompressedSize)
+	case r.table.HasChecksums() && uint32(xxhash.Sum64(b)) != e.Checksum:
+		return nil, errors.New("the checksum in the seek table is another")
+	}
+	return b, nil
 }
 
 // ReadAt reads decompressed bytes.
-func (r *seekableReader) ReadAt(p []byte, off int64) (n int, err error) {
+func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, os.ErrInvalid
 	}
@@ -351,7 +371,7 @@ func (r *seekableReader) ReadAt(p []byte, off int64) (n int, err error) {
 		if !ok {
 			return n, io.EOF
 		}
-		b, err := r.a.seekFrames.Get(context.Background(), seekableKey{r, e.ID})
+		b, err := r.a.seekFrames.Get(ctx, seekableKey{r, e.ID})
 		if err != nil {
 			return n, err
 		}

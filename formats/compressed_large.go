@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"recfs/nodes"
 )
 
 const (
@@ -35,7 +37,7 @@ const (
 type unpacked struct {
 	a    *archive
 	c    compression
-	raw  io.ReaderAt
+	raw  nodes.ReaderAt
 	v    version
 	name string // of the copy in the disk cache
 	good *Seal  // of a copy that is known to be of raw; nil: none is yet
@@ -54,8 +56,8 @@ type unpacked struct {
 	timer  *time.Timer
 }
 
-func (a *archive) newUnpacked(ctx context.Context, c compression, raw io.ReaderAt, v version) (*unpacked, error) {
-	id, err := identity(c, raw, v)
+func (a *archive) newUnpacked(ctx context.Context, c compression, raw nodes.ReaderAt, v version) (*unpacked, error) {
+	id, err := identity(ctx, c, raw, v)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func (a *archive) newUnpacked(ctx context.Context, c compression, raw io.ReaderA
 // identity names what a file decompresses to by its size and samples of its
 // bytes, so that it keeps its copy when it is moved, linked or copied. Whether
 // the rest of its bytes are those of the copy, isOf tells.
-func identity(c compression, raw io.ReaderAt, v version) (string, error) {
+func identity(ctx context.Context, c compression, raw nodes.ReaderAt, v version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
 	fmt.Fprintln(h, c.name, c.stream, v.Size)
@@ -81,7 +83,7 @@ func identity(c compression, raw io.ReaderAt, v version) (string, error) {
 		if i == samples-1 {
 			off = v.Size - int64(len(b))
 		}
-		if _, err := raw.ReadAt(b, off); err != nil && err != io.EOF {
+		if _, err := raw.ReadAt(ctx, b, off); err != nil && err != io.EOF {
 			return "", err
 		}
 		h.Write(b)
@@ -101,13 +103,13 @@ func (a *archive) loadFrame(ctx context.Context, k frameKey) ([]byte, int64, err
 }
 
 // ReadAt reads decompressed bytes.
-func (u *unpacked) ReadAt(p []byte, off int64) (n int, err error) {
+func (u *unpacked) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, os.ErrInvalid
 	}
 	for n < len(p) {
 		at := off + int64(n)
-		b, err := u.a.frames.Get(context.Background(), frameKey{u, at / frameSize})
+		b, err := u.a.frames.Get(ctx, frameKey{u, at / frameSize})
 		if err != nil {
 			return n, err
 		}
@@ -233,7 +235,7 @@ func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
 		return nil, u.failed
 	}
 	if u.dec == nil {
-		raw := NewTally(context.Background(), u.raw) // many reads go on with it, each with a context of its own
+		raw := NewTally(u.raw)
 		u.dec, u.next = u.a.newDecoder(u.c, raw, u.v.Size), 0
 		if !u.inMemory {
 			u.part = u.a.newSpill(u.name, raw)

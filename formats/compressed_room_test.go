@@ -141,7 +141,7 @@ func TestWorkroomReclaims(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := make([]byte, 1000)
-			if _, err := r.ReadAt(b, 1_000_000); err != nil || !bytes.Equal(b, content[1_000_003:][:1000]) {
+			if _, err := r.ReadAt(t.Context(), b, 1_000_000); err != nil || !bytes.Equal(b, content[1_000_003:][:1000]) {
 				t.Errorf("%d: %v", i, err)
 			}
 			if n := work.given(); n > work.limit {

@@ -229,7 +229,7 @@ func checkRandomReads(t *testing.T, root nodes.Dir, name, dir string) {
 	for range 20 {
 		off := rand.IntN(len(want))
 		b := make([]byte, min(rand.IntN(1<<20)+1, len(want)-off))
-		if _, err := c.ReadAt(b, int64(off)); err != nil && err != io.EOF || !bytes.Equal(b, want[off:off+len(b)]) {
+		if _, err := c.ReadAt(t.Context(), b, int64(off)); err != nil && err != io.EOF || !bytes.Equal(b, want[off:off+len(b)]) {
 			t.Errorf("%s at %d+%d: %v", name, off, len(b), err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestUnpackedBackwards(t *testing.T) {
 		for range 10 {
 			off := rand.IntN(len(content))
 			b := make([]byte, 100_000)
-			n, err := u.ReadAt(b, int64(off))
+			n, err := u.ReadAt(t.Context(), b, int64(off))
 			if want := content[off:min(off+len(b), len(content))]; !bytes.Equal(b[:n], want) || err != nil && err != io.EOF {
 				t.Fatalf("at %d: %d bytes, %v", off, n, err)
 			}
@@ -262,11 +262,11 @@ func TestUnpackedBackwards(t *testing.T) {
 		if n, err := u.length(t.Context()); n != int64(len(content)) || err != nil {
 			t.Errorf("length %d, %v", n, err)
 		}
-		if n, err := u.ReadAt(make([]byte, 5), int64(len(content))); n != 0 || err != io.EOF {
+		if n, err := u.ReadAt(t.Context(), make([]byte, 5), int64(len(content))); n != 0 || err != io.EOF {
 			t.Errorf("behind the end: %d, %v", n, err)
 		}
 		u.idle()
-		if n, err := u.ReadAt(make([]byte, 5), 2_500_000); n != 5 || err != nil {
+		if n, err := u.ReadAt(t.Context(), make([]byte, 5), 2_500_000); n != 5 || err != nil {
 			t.Errorf("after a while: %d, %v", n, err)
 		}
 		u.idle()
@@ -342,7 +342,7 @@ func TestCompressedDamagedCopy(t *testing.T) {
 func TestCopyTail(t *testing.T) {
 	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
 	a := &archive{opt: ArchiveOptions{Disk: disk}}
-	s := a.newSpill("some copy", NewTally(t.Context(), bytes.NewReader([]byte("stored"))))
+	s := a.newSpill("some copy", NewTally(BytesReader([]byte("stored"))))
 	for range 3 {
 		if err := s.add(body(1000)); err != nil {
 			t.Fatal(err)
@@ -484,7 +484,7 @@ func TestSeekTableIsBounded(t *testing.T) {
 	c := cache.New(1<<20, nil)
 	defer c.Close()
 	a := newArchive(nil, nil, c, ArchiveOptions{}, newWorkroom(c))
-	if a.openSeekable(bytes.NewReader(b), int64(len(b)), nil) != nil {
+	if a.openSeekable(t.Context(), BytesReader(b), int64(len(b)), nil) != nil {
 		t.Error("it is used as it is")
 	}
 }

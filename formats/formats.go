@@ -61,17 +61,26 @@ type Format struct {
 	Open func(ctx context.Context, src Source, c *cache.Cache) (nodes.Dir, error)
 }
 
+// A ReaderAt reads bytes of a source in the context of an operation.
+type ReaderAt = nodes.ReaderAt
+
+// BytesReader returns a ReaderAt of bytes in memory.
+func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
+
+// At binds r to the context of one operation, which the result must not outlive.
+func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
+
 // A Source is the bytes of one recording at one version (name, size, time).
 // Only the ReaderAt varies: a local file, a decompressed view of one, a
 // bytes.Reader in tests.
 type Source struct {
-	io.ReaderAt           // the bytes of the recording, without outer compression; nil for a directory
-	Name        string    // of the file or directory
-	Size        int64     // bytes in ReaderAt, or UnknownSize
-	Stored      int64     // bytes of the file as it lies there
-	ModTime     time.Time // of the file
-	Stamp       Stamp     // of the file, for Seal; zero: nothing is known of it
-	ID          string    // stable over versions and mounts, for names of durable indexes; "": keep none
+	nodes.ReaderAt           // the bytes of the recording, without outer compression; nil for a directory
+	Name           string    // of the file or directory
+	Size           int64     // bytes in ReaderAt, or UnknownSize
+	Stored         int64     // bytes of the file as it lies there
+	ModTime        time.Time // of the file
+	Stamp          Stamp     // of the file, for Seal; zero: nothing is known of it
+	ID             string    // stable over versions and mounts, for names of durable indexes; "": keep none
 
 	// FS is the directory where the recording was found, for sibling files;
 	// for a directory that is a recording, the directory itself. May be nil.
@@ -79,7 +88,7 @@ type Source struct {
 
 	// Raw is the file as it lies there, if ReaderAt is a decompressed view
 	// of it, else nil.
-	Raw io.ReaderAt
+	Raw nodes.ReaderAt
 
 	// Measure returns the size of a Source of UnknownSize, reading it to
 	// its end; nil otherwise.
@@ -120,23 +129,14 @@ func (s Source) Length(ctx context.Context) (int64, error) {
 // BytesSource returns a Source of bytes in memory.
 func BytesSource(name string, b []byte, modified time.Time) Source {
 	return Source{
-		ReaderAt: bytesReaderAt(b), Name: name,
+		ReaderAt: nodes.BytesContent(b), Name: name,
 		Size: int64(len(b)), Stored: int64(len(b)), ModTime: modified,
 	}
 }
 
-type bytesReaderAt []byte
-
-func (b bytesReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	if off < 0 || off > int64(len(b)) {
-		return 0, io.EOF
-	}
-	n := copy(p, b[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
+// At returns the bytes of the recording for one operation, whose context ends
+// the reads.
+func (s Source) At(ctx context.Context) io.ReaderAt { return nodes.At(ctx, s.ReaderAt) }
 
 // A Problem is an element of "problems" in header.json and index.json.
 type Problem struct {

@@ -3,7 +3,6 @@ package formats
 import (
 	"context"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"path"
 	"strings"
@@ -23,7 +22,7 @@ const maxDepth = 4 // containers in containers
 type container struct {
 	name string
 	list func(ctx context.Context, a *archive, src Source, room *cache.Room) (*members, error)
-	open func(a *archive, src Source, v version, m *members, f member) (io.ReaderAt, error)
+	open func(ctx context.Context, a *archive, src Source, v version, m *members, f member) (nodes.ReaderAt, error)
 }
 
 // containerOf tells by its name whether a file is shown as a directory, and

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"recfs/nodes"
 )
 
 // A memberFS is the file system in a container. It holds no more than what
@@ -52,12 +54,12 @@ func (m *memberFS) Open(name string) (iofs.File, error) {
 	case linkMember:
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
 	}
-	r, err := m.key.c.open(m.a, f.src, m.key.v, f.members, *f.at(f.i))
+	r, err := m.key.c.open(context.Background(), m.a, f.src, m.key.v, f.members, *f.at(f.i))
 	if err != nil {
 		return nil, err
 	}
 	info := f.info(m.key.v)
-	return memberFile{io.NewSectionReader(r, 0, info.size), info}, nil
+	return newReaderFile(r, info.size, info), nil
 }
 
 // Lstat implements io/fs.ReadLinkFS.
@@ -135,14 +137,6 @@ func (i *memberInfo) Info() (iofs.FileInfo, error) { return i, nil }
 // immutable is the Sys of a file that cannot change while it is open.
 type immutable struct{}
 
-type memberFile struct {
-	*io.SectionReader
-	info *memberInfo
-}
-
-func (f memberFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
-func (f memberFile) Close() error                 { return nil }
-
 type memberDir struct {
 	found
 	v    version // of the container
@@ -160,12 +154,21 @@ func (d *memberDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 
 var _ iofs.ReadDirFile = (*memberDir)(nil)
 
+// A memberSection is the stored bytes of a member, which begin at at.
+type memberSection struct {
+	nodes.Content
+	at int64
+}
+
+func sectionOf(src Source, at, n int64) memberSection {
+	return memberSection{nodes.SectionContent(src, at, n), at}
+}
+
 // expand returns a reader of a member that is stored in another form than
 // its own: size bytes that c makes of stored ones, in a container of version v.
-func (a *archive) expand(c compression, stored *io.SectionReader, size int64, v version) (io.ReaderAt, error) {
-	_, at, n := stored.Outer()
-	v.Stamp = (&member{at: at}).stamp(v.Stamp, n)
-	u, err := a.newUnpacked(context.Background(), c, stored, v)
+func (a *archive) expand(ctx context.Context, c compression, stored memberSection, size int64, v version) (nodes.ReaderAt, error) {
+	v.Stamp = (&member{at: stored.at}).stamp(v.Stamp, stored.Size())
+	u, err := a.newUnpacked(ctx, c, stored, v)
 	if err != nil {
 		return nil, err
 	}
@@ -180,12 +183,12 @@ type memberReader struct {
 	size int64
 }
 
-func (r memberReader) ReadAt(p []byte, off int64) (int, error) {
-	n, err := r.u.ReadAt(p, off)
+func (r memberReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.u.ReadAt(ctx, p, off)
 	if err == nil && off+int64(n) < r.size || err != nil && err != io.EOF {
 		return n, err
 	}
-	d, failed := r.u.damageOf(context.Background())
+	d, failed := r.u.damageOf(ctx)
 	switch {
 	case failed != nil:
 		return 0, failed

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 var tarContainer = &container{name: "tar", list: listTar, open: openTarMember}
@@ -18,7 +19,7 @@ var tarContainer = &container{name: "tar", list: listTar, open: openTarMember}
 // before is shown.
 func listTar(ctx context.Context, a *archive, src Source, room *cache.Room) (*members, error) {
 	l := newLister(src.ModTime, a.maxList, room)
-	section := &tarSection{r: src, size: src.Size}
+	section := &tarSection{r: src.At(ctx), size: src.Size}
 	for r := tar.NewReader(section); ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -65,12 +66,12 @@ func addTar(l *lister, h *tar.Header, section *tarSection) error {
 }
 
 // openTarMember returns a reader of a file in a tar.
-func openTarMember(a *archive, src Source, v version, _ *members, f member) (io.ReaderAt, error) {
+func openTarMember(ctx context.Context, a *archive, src Source, v version, _ *members, f member) (nodes.ReaderAt, error) {
 	if f.kind == sparseMember {
-		rest := io.NewSectionReader(src, f.at, src.Size-f.at)
-		return a.expand(sparse, rest, f.size, v)
+		rest := sectionOf(src, f.at, src.Size-f.at)
+		return a.expand(ctx, sparse, rest, f.size, v)
 	}
-	return io.NewSectionReader(src, f.at, f.size), nil
+	return nodes.SectionContent(src, f.at, f.size), nil
 }
 
 // isSparse tells whether holes of a member are left out.

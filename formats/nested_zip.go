@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 var zipContainer = &container{name: "zip", list: listZip, open: openZipMember}
@@ -22,13 +23,13 @@ var zipContainer = &container{name: "zip", list: listZip, open: openZipMember}
 // listZip reads the directory of a zip. If that is damaged, what comes
 // before is shown.
 func listZip(ctx context.Context, a *archive, src Source, room *cache.Room) (*members, error) {
-	dir, err := findZipDirectory(src, src.Size)
+	dir, err := findZipDirectory(src.At(ctx), src.Size)
 	if err != nil {
 		return nil, err
 	}
 	l := newLister(src.ModTime, a.maxList, room)
 	l.base = dir.base
-	in := bufio.NewReaderSize(io.NewSectionReader(src, dir.at, dir.size), inputSize)
+	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.at, dir.size), inputSize)
 	at, n := dir.at, uint64(0)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -38,7 +39,7 @@ func listZip(ctx context.Context, a *archive, src Source, room *cache.Room) (*me
 		if z, err = readZipEntry(in, dir.base); err != nil {
 			break
 		}
-		if err := addZip(l, a, src, z, at); err != nil {
+		if err := addZip(ctx, l, a, src, z, at); err != nil {
 			return nil, &Error{"zip", at, err}
 		}
 		at += z.length
@@ -59,7 +60,7 @@ func listZip(ctx context.Context, a *archive, src Source, room *cache.Room) (*me
 }
 
 // addZip adds the member whose record is at at.
-func addZip(l *lister, a *archive, src Source, z zipFile, at int64) error {
+func addZip(ctx context.Context, l *lister, a *archive, src Source, z zipFile, at int64) error {
 	modified := z.Modified
 	if modified.IsZero() {
 		modified = src.ModTime
@@ -73,7 +74,7 @@ func addZip(l *lister, a *archive, src Source, z zipFile, at int64) error {
 	case mode.Type() == 0:
 		return l.addFile(z.Name, member{kind: fileMember, at: at, size: int64(z.UncompressedSize64)}, modified)
 	case mode.Type() == iofs.ModeSymlink:
-		target, err := a.zipLink(src, z)
+		target, err := a.zipLink(ctx, src, z)
 		if err != nil {
 			return nil // not what it says; nothing to show
 		}
@@ -83,28 +84,28 @@ func addZip(l *lister, a *archive, src Source, z zipFile, at int64) error {
 }
 
 // zipLink returns the target of a symbolic link, which is its content.
-func (a *archive) zipLink(src Source, z zipFile) (string, error) {
+func (a *archive) zipLink(ctx context.Context, src Source, z zipFile) (string, error) {
 	if z.UncompressedSize64 == 0 || z.UncompressedSize64 > maxMemberPath {
 		return "", ErrCorrupt
 	}
-	content, err := a.openZipFile(src, version{}, z)
+	content, err := a.openZipFile(ctx, src, version{}, z)
 	if err != nil {
 		return "", err
 	}
 	b := make([]byte, z.UncompressedSize64)
-	if _, err := content.ReadAt(b, 0); err != nil && err != io.EOF {
+	if _, err := content.ReadAt(ctx, b, 0); err != nil && err != io.EOF {
 		return "", err
 	}
 	return string(b), nil
 }
 
 // openZipMember returns a reader of a file in a zip.
-func openZipMember(a *archive, src Source, v version, m *members, f member) (io.ReaderAt, error) {
-	z, err := readZipEntry(io.NewSectionReader(src, f.at, src.Size-f.at), m.base)
+func openZipMember(ctx context.Context, a *archive, src Source, v version, m *members, f member) (nodes.ReaderAt, error) {
+	z, err := readZipEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 	if err != nil {
 		return nil, &Error{"zip", f.at, err}
 	}
-	return a.openZipFile(src, v, z)
+	return a.openZipFile(ctx, src, v, z)
 }
 
 const zipEncrypted = 1 // flag
@@ -119,7 +120,7 @@ var zipMethods = map[uint16]compression{
 	95: inXZ,
 }
 
-func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, error) {
+func (a *archive) openZipFile(ctx context.Context, src Source, v version, z zipFile) (nodes.ReaderAt, error) {
 	method, known := zipMethods[z.Method]
 	switch {
 	case z.Flags&zipEncrypted != 0:
@@ -127,14 +128,14 @@ func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, er
 	case !known && z.Method != zip.Store:
 		return nil, fmt.Errorf("%s is compressed by method %d: %w", z.Name, z.Method, errors.ErrUnsupported)
 	}
-	at, err := zipData(src, z.header)
+	at, err := zipData(src.At(ctx), z.header)
 	if err != nil {
 		return nil, err
 	}
 	if z.CompressedSize64 > uint64(max(src.Size-at, 0)) {
 		return nil, fmt.Errorf("%s: %w", z.Name, io.ErrUnexpectedEOF)
 	}
-	stored := io.NewSectionReader(src, at, int64(z.CompressedSize64))
+	stored := sectionOf(src, at, int64(z.CompressedSize64))
 	if z.Method == zip.Store {
 		return stored, nil
 	}
@@ -145,7 +146,7 @@ func (a *archive) openZipFile(src Source, v version, z zipFile) (io.ReaderAt, er
 		out, done, err := method.open(in, window)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
 	}
-	return a.expand(checked, stored, int64(z.UncompressedSize64), v)
+	return a.expand(ctx, checked, stored, int64(z.UncompressedSize64), v)
 }
 
 // A checkedReader compares what it read with a checksum at the end.

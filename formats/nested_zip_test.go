@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,7 +100,7 @@ func TestZipCount(t *testing.T) {
 			c := newCache(t)
 			room := c.Room()
 			defer room.Close()
-			m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, room)
+			m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, Source{ReaderAt: BytesReader(b), Size: int64(len(b))}, room)
 			if whole := err == nil && m.damage == nil; whole != test.whole {
 				t.Fatalf("whole is %v, want %v: %v", whole, test.whole, err)
 			}
@@ -120,7 +119,7 @@ func TestZipOfManyIsWhole(t *testing.T) {
 			entries[i].name = strconv.Itoa(i)
 		}
 		b := packZip(t, zip.Store, entries...)
-		m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, cache.New(1<<20, nil).Room())
+		m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, Source{ReaderAt: BytesReader(b), Size: int64(len(b))}, cache.New(1<<20, nil).Room())
 		if err != nil || m.damage != nil || m.len() != 1+n {
 			t.Errorf("%d files: %v, %v", n, m, err)
 		}

@@ -38,8 +38,8 @@ func (s Seal) Fit(ctx context.Context, src Source) (Fit, *Tally, error) {
 	if s.Length < 0 || src.Size != UnknownSize && src.Size < s.Length {
 		return Other, nil, nil
 	}
-	t := NewTally(ctx, src)
-	switch err := t.skip(s.Length); {
+	t := NewTally(src)
+	switch err := t.skip(ctx, s.Length); {
 	case err == io.EOF:
 		return Other, nil, nil
 	case err != nil:
@@ -75,24 +75,21 @@ func CutSeal(b []byte) (s Seal, rest []byte, ok bool) {
 // checksum of all its first bytes on the way: what the pass leaves out, the
 // Tally reads by itself. It is for one goroutine.
 type Tally struct {
-	ctx context.Context
-	src io.ReaderAt
+	src ReaderAt
 	at  int64 // how far the checksum reaches
 	sum *xxhash.Digest
 	buf []byte
 }
 
-// NewTally returns a Tally that reads src until ctx ends.
-func NewTally(ctx context.Context, src io.ReaderAt) *Tally {
-	return &Tally{ctx: ctx, src: src, sum: xxhash.New()}
-}
+// NewTally returns a Tally that reads src.
+func NewTally(src ReaderAt) *Tally { return &Tally{src: src, sum: xxhash.New()} }
 
-// ReadAt implements io.ReaderAt.
-func (t *Tally) ReadAt(p []byte, off int64) (int, error) {
-	if err := t.skip(off); err != nil && err != io.EOF {
+// ReadAt implements ReaderAt.
+func (t *Tally) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := t.skip(ctx, off); err != nil && err != io.EOF {
 		return 0, err
 	}
-	n, err := t.src.ReadAt(p, off)
+	n, err := t.src.ReadAt(ctx, p, off)
 	if done := t.at - off; done >= 0 && done < int64(n) {
 		t.sum.Write(p[done:n]) //nolint:errcheck // it cannot fail
 		t.at = off + int64(n)
@@ -105,18 +102,18 @@ const tallyStep = 256 << 10
 
 // skip takes in the bytes before end that the pass did not read; io.EOF: the
 // source ends before.
-func (t *Tally) skip(end int64) error {
-	if err := t.ctx.Err(); err != nil || t.at >= end {
+func (t *Tally) skip(ctx context.Context, end int64) error {
+	if err := ctx.Err(); err != nil || t.at >= end {
 		return err
 	}
 	if t.buf == nil {
 		t.buf = make([]byte, min(tallyStep, end-t.at))
 	}
 	for t.at < end {
-		if err := t.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := t.src.ReadAt(t.buf[:min(int64(len(t.buf)), end-t.at)], t.at)
+		n, err := t.src.ReadAt(ctx, t.buf[:min(int64(len(t.buf)), end-t.at)], t.at)
 		t.sum.Write(t.buf[:n]) //nolint:errcheck // it cannot fail
 		t.at += int64(n)
 		if err != nil && t.at < end {
@@ -132,9 +129,12 @@ func (t *Tally) skip(end int64) error {
 // Seal returns the seal of an index that was made of the first length bytes,
 // or of more if the pass read more: what the Tally did not see of them it
 // reads. A source that ends before gets a seal of what there is.
-func (t *Tally) Seal(stamp Stamp, length int64) (Seal, error) {
-	if err := t.skip(length); err != nil && err != io.EOF {
+func (t *Tally) Seal(ctx context.Context, stamp Stamp, length int64) (Seal, error) {
+	if err := t.skip(ctx, length); err != nil && err != io.EOF {
 		return Seal{}, err
 	}
-	return Seal{stamp, t.at, t.sum.Sum64()}, nil
+	return t.SealRead(stamp), nil
 }
+
+// SealRead returns the seal of what was read.
+func (t *Tally) SealRead(stamp Stamp) Seal { return Seal{stamp, t.at, t.sum.Sum64()} }

@@ -13,10 +13,10 @@ import (
 // in order, and beyond its end.
 func pass(t *testing.T, b []byte, reads ...[2]int64) *Tally {
 	t.Helper()
-	tally := NewTally(t.Context(), bytes.NewReader(b))
+	tally := NewTally(BytesReader(b))
 	for _, at := range reads {
 		p := make([]byte, at[1])
-		n, err := tally.ReadAt(p, at[0])
+		n, err := tally.ReadAt(t.Context(), p, at[0])
 		if want := b[min(at[0], int64(len(b))):min(at[0]+at[1], int64(len(b)))]; !bytes.Equal(p[:n], want) || n < len(p) && err != io.EOF {
 			t.Errorf("%d bytes at %d: %q, %v", at[1], at[0], p[:n], err)
 		}
@@ -26,7 +26,7 @@ func pass(t *testing.T, b []byte, reads ...[2]int64) *Tally {
 
 func sealed(t *testing.T, tally *Tally, stamp Stamp, length int64) Seal {
 	t.Helper()
-	s, err := tally.Seal(stamp, length)
+	s, err := tally.Seal(t.Context(), stamp, length)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,13 +35,16 @@ func newFileReader(h *handles, path string, v version) *fileReader {
 }
 
 // ReadAt reads from the version.
-func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
+func (r *fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	size := r.key.v.Size
 	if off < 0 {
 		return 0, iofs.ErrInvalid
 	}
 	if off >= size {
 		return 0, io.EOF
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
 	end := false
 	if int64(len(p)) > size-off {
@@ -52,11 +55,11 @@ func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	defer r.handles.release(h)
-	n, err := h.r.ReadAt(p, off)
+	n, err := h.r.ReadAt(ctx, p, off)
 	if err != nil && err != io.EOF {
 		return 0, err
 	}
-	if err := r.verify(h); err != nil {
+	if err := r.verify(ctx, h); err != nil {
 		return 0, err
 	}
 	if n < len(p) {
@@ -70,7 +73,7 @@ func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 
 // verify tells by the state of the file after a read whether the read gave
 // bytes of the version.
-func (r *fileReader) verify(h *handle) error {
+func (r *fileReader) verify(ctx context.Context, h *handle) error {
 	info, err := h.file.Stat()
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func (r *fileReader) verify(h *handle) error {
 		r.stale = true
 		return staleError(r.key.path)
 	}
-	tail, err := r.tailHash(h)
+	tail, err := r.tailHash(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -121,10 +124,10 @@ func (r *fileReader) same(now version) bool {
 	return isGone(err) || err == nil && r.key.v.otherFile(info)
 }
 
-func (r *fileReader) tailHash(h *handle) (uint64, error) {
+func (r *fileReader) tailHash(ctx context.Context, h *handle) (uint64, error) {
 	n := min(tailSize, r.key.v.Size)
 	b := make([]byte, n)
-	if got, err := h.r.ReadAt(b, r.key.v.Size-n); got < len(b) {
+	if got, err := h.r.ReadAt(ctx, b, r.key.v.Size-n); got < len(b) {
 		if err == io.EOF {
 			err = staleError(r.key.path)
 		}
@@ -144,5 +147,5 @@ type plainFile struct {
 func (f plainFile) Size(context.Context) (int64, error) { return f.v.Size, nil }
 
 func (f plainFile) Open(context.Context) (nodes.Content, error) {
-	return io.NewSectionReader(newFileReader(f.a.handles, f.path, f.v), 0, f.v.Size), nil
+	return nodes.SectionContent(newFileReader(f.a.handles, f.path, f.v), 0, f.v.Size), nil
 }

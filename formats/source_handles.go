@@ -2,6 +2,7 @@ package formats
 
 import (
 	"container/list"
+	"context"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -40,7 +41,7 @@ type handleKey struct {
 type handle struct {
 	key  handleKey
 	file iofs.File
-	r    io.ReaderAt
+	r    nodes.ReaderAt
 
 	refs int
 	idle *list.Element // nil while in use
@@ -170,13 +171,15 @@ func staleError(path string) error {
 	return &iofs.PathError{Op: "read", Path: path, Err: nodes.ErrStale}
 }
 
-// readerAt returns f as an io.ReaderAt, by seeking if it must.
-func readerAt(f iofs.File) io.ReaderAt {
+// readerAt returns f for reads at an offset, by seeking if it must.
+func readerAt(f iofs.File) nodes.ReaderAt {
 	switch f := f.(type) {
-	case io.ReaderAt:
+	case nodes.ReaderAt:
 		return f
+	case io.ReaderAt:
+		return nodes.Unbound(f)
 	case io.ReadSeeker:
-		return &seekReaderAt{r: f}
+		return nodes.Unbound(&seekReaderAt{r: f})
 	}
 	return unreadable{}
 }
@@ -201,4 +204,6 @@ func (s *seekReaderAt) ReadAt(p []byte, off int64) (int, error) {
 
 type unreadable struct{}
 
-func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+func (unreadable) ReadAt(context.Context, []byte, int64) (int, error) {
+	return 0, errors.ErrUnsupported
+}

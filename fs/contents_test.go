@@ -40,7 +40,7 @@ type countedContent struct {
 
 func (c *countedContent) Size() int64 { return c.file.size }
 
-func (c *countedContent) ReadAt(b []byte, _ int64) (int, error) {
+func (c *countedContent) ReadAt(_ context.Context, b []byte, _ int64) (int, error) {
 	if c.closed.Load() {
 		return 0, errors.New("read of a closed file")
 	}
@@ -61,7 +61,7 @@ func use(t *testing.T, c *contents, i int, f nodes.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.ReadAt(make([]byte, 1), 0); err != nil {
+	if _, err := o.ReadAt(t.Context(), make([]byte, 1), 0); err != nil {
 		t.Error(err)
 	}
 	c.release(o)
@@ -101,14 +101,14 @@ func TestContentsInUseStayOpen(t *testing.T) {
 	for i := range 10 {
 		use(t, c, i, f)
 	}
-	if _, err := o.ReadAt(nil, 0); err != nil {
+	if _, err := o.ReadAt(t.Context(), nil, 0); err != nil {
 		t.Error(err)
 	}
 	c.close()
 	if n := f.active.Load(); n != 1 {
 		t.Errorf("%d files are open, want the one in use", n)
 	}
-	if _, err := o.ReadAt(nil, 0); err != nil {
+	if _, err := o.ReadAt(t.Context(), nil, 0); err != nil {
 		t.Error(err)
 	}
 	c.release(o)

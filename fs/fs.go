@@ -59,7 +59,7 @@ func (f *FS) openFile(name string, e nodes.Entry) (iofs.File, error) {
 	if err != nil {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &openFile{content: c, SectionReader: io.NewSectionReader(c, 0, c.Size()), entry: e}, nil
+	return &openFile{content: c, SectionReader: nodes.Reader(f.ctx, c), entry: e}, nil
 }
 
 // ReadDir implements io/fs.ReadDirFS.

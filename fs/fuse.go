@@ -380,19 +380,19 @@ func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (int,
 	if err != nil {
 		return 0, err
 	}
-	n, err := readFull(c, buf, off)
+	n, err := readFull(ctx, c, buf, off)
 	s.contents.served(c, off, int64(n))
 	return n, err
 }
 
 // readFull reads as much of c at off as there is. Anything less would make the
 // kernel correct the size of the file downwards, so it is an error.
-func readFull(c nodes.Content, buf []byte, off int64) (int, error) {
+func readFull(ctx context.Context, c nodes.Content, buf []byte, off int64) (int, error) {
 	want := min(int64(len(buf)), c.Size()-off)
 	if want <= 0 {
 		return 0, nil
 	}
-	n, err := c.ReadAt(buf[:want], off)
+	n, err := c.ReadAt(ctx, buf[:want], off)
 	switch {
 	case int64(n) == want:
 		return n, nil

@@ -335,12 +335,14 @@ func TestRead(t *testing.T) {
 // A truncated Content has 10 of 100 bytes.
 type truncated struct{ err error }
 
-func (truncated) Size() int64                             { return 100 }
-func (c truncated) ReadAt(b []byte, _ int64) (int, error) { return min(len(b), 10), c.err }
+func (truncated) Size() int64 { return 100 }
+func (c truncated) ReadAt(_ context.Context, b []byte, _ int64) (int, error) {
+	return min(len(b), 10), c.err
+}
 
 func TestShortReads(t *testing.T) {
 	for err, want := range map[error]fuse.Status{io.EOF: estale, nodes.ErrStale: estale, nil: estale, io.ErrUnexpectedEOF: fuse.EIO} {
-		n, got := readFull(truncated{err}, make([]byte, 50), 0)
+		n, got := readFull(t.Context(), truncated{err}, make([]byte, 50), 0)
 		if n != 0 || errno(got) != want {
 			t.Errorf("a read that ends early with %v: %d bytes, %v, want %v", err, n, got, want)
 		}

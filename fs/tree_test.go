@@ -1,7 +1,6 @@
 package fs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	iofs "io/fs"
@@ -47,7 +46,7 @@ func sampleRecording(n int) nodes.Entry {
 	return nodes.Entry{Name: "a.recording", Attr: nodes.Attr{Time: sampleTime}, Dir: nodes.List(
 		nodes.Entry{Name: "empty", File: nodes.Bytes(nil)},
 		nodes.Entry{Name: "header.json", File: nodes.Bytes([]byte("{}\n"))},
-		nodes.Entry{Name: "raw", File: nodes.Section(bytes.NewReader(pattern(3<<20+17)), 5, 3<<20)},
+		nodes.Entry{Name: "raw", File: nodes.Section(nodes.BytesContent(pattern(3<<20+17)), 5, 3<<20)},
 		nodes.Entry{Name: "states", Dir: &nodes.Series{
 			Suffix: ".json", Width: 8, N: 3, Number: func(i int) int64 { return int64(i) * 10 },
 			File:  func(n int64) nodes.File { return nodes.Bytes(fmt.Appendf(nil, "{\"tick\":%d}\n", n)) },

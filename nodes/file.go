@@ -14,20 +14,20 @@ type bytesFile struct{ b []byte }
 func Bytes(b []byte) File { return &bytesFile{b} }
 
 func (f *bytesFile) Size(context.Context) (int64, error)   { return int64(len(f.b)), nil }
-func (f *bytesFile) Open(context.Context) (Content, error) { return bytes.NewReader(f.b), nil }
+func (f *bytesFile) Open(context.Context) (Content, error) { return BytesContent(f.b), nil }
 
 type section struct {
-	r      io.ReaderAt
+	r      ReaderAt
 	off, n int64
 }
 
 // Section returns a File that shows n bytes of r from off on, without
 // copying them.
-func Section(r io.ReaderAt, off, n int64) File { return &section{r, off, n} }
+func Section(r ReaderAt, off, n int64) File { return &section{r, off, n} }
 
 func (f *section) Size(context.Context) (int64, error) { return f.n, nil }
 func (f *section) Open(context.Context) (Content, error) {
-	return io.NewSectionReader(f.r, f.off, f.n), nil
+	return SectionContent(f.r, f.off, f.n), nil
 }
 
 type stream struct {
@@ -49,20 +49,21 @@ func (f *stream) Open(ctx context.Context) (Content, error) {
 		return nil, err
 	}
 	if got := c.Size(); got != f.size {
+		closeContent(c)
 		return nil, SizeError(f.size, got)
 	}
 	return c, nil
 }
 
 // Sized returns a File whose size is known and whose bytes are made on
-// demand. Open fails if they are not of that size.
+// demand. Open fails with ErrStale if they are not of that size.
 func Sized(size int64, content func(context.Context) ([]byte, error)) File {
 	return Stream(size, func(ctx context.Context) (Content, error) {
 		b, err := content(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return bytes.NewReader(b), nil
+		return BytesContent(b), nil
 	})
 }
 
@@ -73,25 +74,78 @@ func SizeError(announced, got int64) error {
 	return fmt.Errorf("%w: %d bytes, %d were announced", ErrStale, got, announced)
 }
 
-type funcFile struct {
-	content func(context.Context) ([]byte, error)
-}
-
 // Func returns a File whose bytes are made to learn their number, too. It
 // calls content for every Size and Open, so a costly one belongs in a Memo.
-func Func(content func(context.Context) ([]byte, error)) File { return &funcFile{content} }
-
-func (f *funcFile) Size(ctx context.Context) (int64, error) {
-	b, err := f.content(ctx)
-	return int64(len(b)), err
+func Func(content func(context.Context) ([]byte, error)) File {
+	return Opened(func(ctx context.Context) (Content, error) {
+		b, err := content(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return BytesContent(b), nil
+	})
 }
 
-func (f *funcFile) Open(ctx context.Context) (Content, error) {
-	b, err := f.content(ctx)
+type openedFile struct {
+	open func(context.Context) (Content, error)
+}
+
+// Opened returns a File whose size is that of what open returns. It calls
+// open for every Size and Open, so what is costly there belongs in a Memo.
+func Opened(open func(context.Context) (Content, error)) File { return &openedFile{open} }
+
+func (f *openedFile) Size(ctx context.Context) (int64, error) {
+	c, err := f.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer closeContent(c)
+	return c.Size(), nil
+}
+
+func (f *openedFile) Open(ctx context.Context) (Content, error) { return f.open(ctx) }
+
+// Failing returns a File that is there and cannot be made: its size is not
+// known either.
+func Failing(err error) File {
+	return Opened(func(context.Context) (Content, error) { return nil, err })
+}
+
+// LazyFile returns the File that open returns, asked for at every operation,
+// so open must be cheap once its result exists: the Get of a Memo.
+func LazyFile(open func(context.Context) (File, error)) File {
+	return &DeferredFile[*fileOpener]{&fileOpener{open}}
+}
+
+type fileOpener struct {
+	open func(context.Context) (File, error)
+}
+
+func (o *fileOpener) Resolve(ctx context.Context) (File, error) { return o.open(ctx) }
+
+// A DeferredFile is the File that Target resolves to, at every operation, as
+// a [Deferred] is for directories.
+type DeferredFile[T interface {
+	comparable
+	Resolve(ctx context.Context) (File, error)
+}] struct{ Target T }
+
+// Size implements File.
+func (d DeferredFile[T]) Size(ctx context.Context) (int64, error) {
+	f, err := d.Target.Resolve(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return f.Size(ctx)
+}
+
+// Open implements File.
+func (d DeferredFile[T]) Open(ctx context.Context) (Content, error) {
+	f, err := d.Target.Resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return bytes.NewReader(b), nil
+	return f.Open(ctx)
 }
 
 // JSON returns a File that shows the value in the layout of the house, see
@@ -124,8 +178,6 @@ func ReadAll(ctx context.Context, f File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if closer, ok := c.(io.Closer); ok {
-		defer closer.Close()
-	}
-	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+	defer closeContent(c)
+	return io.ReadAll(Reader(ctx, c))
 }

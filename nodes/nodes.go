@@ -11,7 +11,6 @@ package nodes
 import (
 	"context"
 	"errors"
-	"io"
 )
 
 // ErrStale says that the source of a tree was replaced, shortened or
@@ -79,11 +78,4 @@ type File interface {
 	// Open makes the content readable; decoding happens here, not while
 	// reading. The Content may be an io.Closer; who opened it then closes it.
 	Open(ctx context.Context) (Content, error)
-}
-
-// Content is the content of an opened file. *bytes.Reader and
-// *io.SectionReader are Contents.
-type Content interface {
-	io.ReaderAt
-	Size() int64
 }

@@ -42,7 +42,7 @@ func contentSize(n int) int64 {
 
 // houseTree is the tree made of the constructors that formats use.
 func houseTree(source io.ReaderAt, size int64) nodes.Dir {
-	entries := []nodes.Entry{{Name: "raw", File: nodes.Section(source, 0, size)}}
+	entries := []nodes.Entry{{Name: "raw", File: nodes.Section(nodes.Unbound(source), 0, size)}}
 	for _, d := range directories() {
 		entries = append(entries, nodes.Entry{Name: d.name, Dir: &nodes.Series{
 			Suffix: ".json", Width: 8, N: d.files,

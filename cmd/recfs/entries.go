@@ -54,7 +54,7 @@ func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
 
 // copyContent writes all of content to w. Content that ends too early is an error.
 func copyContent(ctx context.Context, w io.Writer, content nodes.Content) error {
-	n, err := io.Copy(w, contextReader{ctx, io.NewSectionReader(content, 0, content.Size())})
+	n, err := io.Copy(w, contextReader{ctx, nodes.Reader(ctx, content)})
 	if err == nil && n != content.Size() {
 		err = nodes.SizeError(content.Size(), n)
 	}

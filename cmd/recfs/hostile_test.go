@@ -58,7 +58,7 @@ func readFile(ctx context.Context, f nodes.File, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: Size is %d, the content has %d bytes", errPromise, size, c.Size())
 	}
 	b := make([]byte, min(size, limit))
-	if n, err := c.ReadAt(b, 0); n < len(b) {
+	if n, err := c.ReadAt(ctx, b, 0); n < len(b) {
 		if err == nil || err == io.EOF {
 			return nil, fmt.Errorf("%w: %d of %d bytes and %v", errPromise, n, len(b), err)
 		}

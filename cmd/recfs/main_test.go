@@ -32,7 +32,7 @@ type endless struct{ cancel func() }
 
 func (e endless) Size() int64 { return 1 << 50 }
 
-func (e endless) ReadAt(p []byte, _ int64) (int, error) {
+func (e endless) ReadAt(_ context.Context, p []byte, _ int64) (int, error) {
 	e.cancel()
 	return len(p), nil
 }

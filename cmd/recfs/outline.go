@@ -1,8 +1,9 @@
 package main
 
 import (
-	"bytes"
+	"context"
 
+	"recfs/formats"
 	"recfs/formats/datafile"
 	"recfs/formats/teehistorian"
 )
@@ -17,13 +18,13 @@ const (
 const maxMapData = 64 << 20
 
 // mapOutline finds the solid tiles of a map file.
-func mapOutline(file []byte) (*teehistorian.Map, error) {
-	r, err := datafile.NewReader(bytes.NewReader(file), int64(len(file)))
+func mapOutline(ctx context.Context, file []byte) (*teehistorian.Map, error) {
+	r, err := datafile.NewReader(ctx, formats.BytesReader(file), int64(len(file)))
 	if err != nil {
 		return nil, err
 	}
 	r.MaxData = maxMapData
-	tiles, err := r.GameTiles()
+	tiles, err := r.GameTiles(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func BenchmarkLines(b *testing.B) {
 	start := cpu()
 	for b.Loop() {
 		for n := range x.Chunks {
-			c, _, err := r.Chunk(n, x.Chunks[n].State, encoder)
+			c, _, err := r.Chunk(b.Context(), n, x.Chunks[n].State, encoder)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func readFile(b testing.TB, dir nodes.Dir, name string) int64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{io.NewSectionReader(content, 0, content.Size())}, make([]byte, 128<<10))
+	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{nodes.Reader(b.Context(), content)}, make([]byte, 128<<10))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func BenchmarkFloorGunzip(b *testing.B) {
 	start := cpu()
 	for b.Loop() {
 		for n := range r.Header.Chunks {
-			if _, bad, err := r.chunkBytes(n); bad != nil || err != nil {
+			if _, bad, err := r.chunkBytes(b.Context(), n); bad != nil || err != nil {
 				b.Fatal(bad, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package butter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -15,14 +16,14 @@ const maxDecoded = 512 << 20
 
 // chunkBytes returns the decompressed bytes of a chunk. With an error that is damage come the bytes before it; any other
 // error is one of reading.
-func (r *Reader) chunkBytes(n int) ([]byte, *damage, error) {
+func (r *Reader) chunkBytes(ctx context.Context, n int) ([]byte, *damage, error) {
 	e := r.Header.Chunks[n]
 	if r.Header.Compression > zstdLast {
 		return nil, &damage{msg: "unknown compression"}, nil
 	}
 	there := min(e.Size, max(r.size-e.Offset, 0))
 	b := make([]byte, min(there, r.maxChunk))
-	if got, err := r.r.ReadAt(b, e.Offset); got < len(b) {
+	if got, err := r.r.ReadAt(ctx, b, e.Offset); got < len(b) {
 		return nil, nil, &formats.Error{Format: name, Offset: e.Offset + int64(got), Err: noEOF(err)}
 	}
 	var err error

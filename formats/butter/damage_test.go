@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"recfs/formats"
 	"recfs/formats/internal/echovr"
 )
 
@@ -59,7 +60,7 @@ func TestLostChunk(t *testing.T) {
 	}
 	encoder := echovr.NewEncoder(r.Match())
 	for n, want := range []float32{frames[9].Pause.PausedTimer, 0, 10, 20, 30} {
-		c, _, err := openBytes(t, b).Chunk(n, x.Chunks[n].State, encoder)
+		c, _, err := openBytes(t, b).Chunk(t.Context(), n, x.Chunks[n].State, encoder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +186,7 @@ func TestDoesNotOpen(t *testing.T) {
 		"cut table": b[:header-1], "endless name": append(bytes.Clone(b[:4]), bytes.Repeat([]byte{'A'}, 2000)...),
 		"too many chunks": change(header-8, 0xff, 0xff, 0xff, 0xff), "table beyond the end": change(header-8, 0xff, 0xff, 0x3c, 0),
 	} {
-		if _, err := NewReader(bytes.NewReader(x), int64(len(x)), 0); err == nil {
+		if _, err := NewReader(t.Context(), formats.BytesReader(x), int64(len(x)), 0); err == nil {
 			t.Errorf("%s: it opens", what)
 		}
 	}

@@ -1,7 +1,6 @@
 package butter
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
@@ -19,8 +18,8 @@ func TestForgedIndex(t *testing.T) {
 			c := cache.New(64<<20, shelf)
 			t.Cleanup(c.Close)
 			size := int64(len(b))
-			dir, err := Format.Open(t.Context(), formats.Source{
-				ReaderAt: bytes.NewReader(b), Name: "sample", Size: size, Stored: size, ModTime: time.Unix(1e9, 0), ID: "sample",
+			dir, err := New(Options{}).Open(t.Context(), formats.Source{
+				ReaderAt: formats.BytesReader(b), Name: "sample", Size: size, Stored: size, ModTime: time.Unix(1e9, 0), ID: "sample",
 			}, c)
 			if err != nil {
 				t.Fatal(err)

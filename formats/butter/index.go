@@ -34,14 +34,14 @@ type scan struct {
 	problems []formats.Problem
 }
 
-func (s *scan) next() (*echovr.Chunk, echovr.ChunkInfo, error) {
+func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	if s.n == len(s.r.Header.Chunks) {
 		return nil, echovr.ChunkInfo{}, nil
 	}
 	n, e := s.n, s.r.Header.Chunks[s.n]
 	s.n++
 	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.marshal()}
-	data, bad, err := s.r.chunkBytes(n)
+	data, bad, err := s.r.chunkBytes(ctx, n)
 	if err != nil {
 		return nil, info, err
 	}
@@ -91,12 +91,12 @@ func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 }
 
 // Chunk decodes chunk n by itself, starting from the state that the index has of the chunk before.
-func (r *Reader) Chunk(n int, state []byte, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
+func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
 	from, err := unmarshalCarry(state)
 	if err != nil {
 		return nil, 0, err
 	}
-	data, bad, err := r.chunkBytes(n)
+	data, bad, err := r.chunkBytes(ctx, n)
 	if err != nil {
 		return nil, 0, err
 	}

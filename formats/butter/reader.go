@@ -1,7 +1,7 @@
 package butter
 
 import (
-	"io"
+	"context"
 
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
@@ -11,14 +11,14 @@ import (
 type Reader struct {
 	Header *Header
 	Layout *layout
-	r      io.ReaderAt
+	r      formats.ReaderAt
 	size   int64
 
 	maxChunk int64 // decompressed, and read of what is stored
 }
 
 // over returns a Reader that reads the same bytes from in.
-func (r *Reader) over(in io.ReaderAt) *Reader {
+func (r *Reader) over(in formats.ReaderAt) *Reader {
 	o := *r
 	o.r = in
 	return &o
@@ -28,8 +28,8 @@ const defaultMaxChunk = 256 << 20
 
 // NewReader reads header and chunk table and, where the version byte leaves open which layout the frames have, looks
 // into the first chunks. No more than maxChunk bytes of a chunk are held; 0 is 256 MiB.
-func NewReader(r io.ReaderAt, size, maxChunk int64) (*Reader, error) {
-	h, err := readHeader(r, size)
+func NewReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*Reader, error) {
+	h, err := readHeader(formats.At(ctx, r), size)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func NewReader(r io.ReaderAt, size, maxChunk int64) (*Reader, error) {
 		maxChunk = defaultMaxChunk
 	}
 	d := &Reader{Header: h, r: r, size: size, maxChunk: maxChunk}
-	return d, d.chooseLayout()
+	return d, d.chooseLayout(ctx)
 }
 
 // probed is how many chunks are looked into at most for the layout.
@@ -48,7 +48,7 @@ const probed = 8
 //
 // A wrong layout loses its step in the key frame and can find it again there, most easily in the string of the rules
 // block. So of the layouts that pass, one under which everything happens near the map is preferred.
-func (r *Reader) chooseLayout() error {
+func (r *Reader) chooseLayout(ctx context.Context) error {
 	candidates := layoutsOf(r.Header.Version)
 	r.Layout = candidates[0]
 	if len(candidates) == 1 || r.Header.Compression > zstdLast {
@@ -56,7 +56,7 @@ func (r *Reader) chooseLayout() error {
 	}
 	u, furthest := newUsers(r.Header.Players), 0
 	for n := range min(len(r.Header.Chunks), probed) {
-		data, damaged, err := r.chunkBytes(n)
+		data, damaged, err := r.chunkBytes(ctx, n)
 		if err != nil {
 			return err
 		}

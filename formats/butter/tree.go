@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -21,14 +20,14 @@ type Options struct {
 func New(o Options) formats.Format {
 	return formats.Format{
 		Name: name, Extensions: []string{".butter"}, Match: Match, Variant: fmt.Sprint(o.MaxChunk),
-		Open: func(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
-			return open(src, c, o)
+		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+			return open(ctx, src, c, o)
 		},
 	}
 }
 
-func open(src formats.Source, c *cache.Cache, o Options) (nodes.Dir, error) {
-	r, err := NewReader(src, src.Size, o.MaxChunk)
+func open(ctx context.Context, src formats.Source, c *cache.Cache, o Options) (nodes.Dir, error) {
+	r, err := NewReader(ctx, src, src.Size, o.MaxChunk)
 	if err != nil {
 		return nil, err
 	}
@@ -39,11 +38,11 @@ func open(src formats.Source, c *cache.Cache, o Options) (nodes.Dir, error) {
 		Metadata:  nodes.Section(src, 0, r.Header.Size),
 		NumChunks: len(r.Header.Chunks),
 		Limit:     r.maxChunk,
-		Scan: func(ctx context.Context, in io.ReaderAt) (*echovr.Index, error) {
+		Scan: func(ctx context.Context, in formats.ReaderAt) (*echovr.Index, error) {
 			return r.over(in).Scan(ctx)
 		},
-		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
-			return r.Chunk(n, info.State, encoder)
+		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+			return r.Chunk(ctx, n, info.State, encoder)
 		},
 		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(src, n, info.Size) },
 	}, c), nil
@@ -55,8 +54,8 @@ func (r *Reader) dataFile(src formats.Source, n int, size int64) nodes.File {
 	if r.Header.Compression == stored {
 		return nodes.Section(src, e.Offset, e.Size)
 	}
-	return nodes.Sized(size, func(context.Context) ([]byte, error) {
-		b, bad, err := r.chunkBytes(n)
+	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
+		b, bad, err := r.chunkBytes(ctx, n)
 		if bad != nil {
 			return nil, errors.New(bad.msg)
 		}

@@ -2,8 +2,8 @@ package butter
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -59,7 +59,7 @@ func TestCuts(t *testing.T) {
 		b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.compression, w.interval = compression, 3 })
 		frames := int64(-1)
 		for n := range b {
-			r, err := NewReader(bytes.NewReader(b[:n]), int64(n), 0)
+			r, err := NewReader(t.Context(), formats.BytesReader(b[:n]), int64(n), 0)
 			if err != nil {
 				if frames >= 0 {
 					t.Errorf("%d bytes do not open, fewer did: %v", n, err)
@@ -91,7 +91,7 @@ func TestFlips(t *testing.T) {
 	for i := range b {
 		x := bytes.Clone(b)
 		x[i] ^= byte(1 << (i % 8))
-		r, err := NewReader(bytes.NewReader(x), int64(len(x)), 0)
+		r, err := NewReader(t.Context(), formats.BytesReader(x), int64(len(x)), 0)
 		if err != nil {
 			continue
 		}
@@ -106,20 +106,20 @@ func TestFlips(t *testing.T) {
 
 // A countingReader notes which bytes were read.
 type countingReader struct {
-	r        io.ReaderAt
+	r        formats.ReaderAt
 	min, max int64
 }
 
-func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
+func (c *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	c.min, c.max = min(c.min, off), max(c.max, off+int64(len(p)))
-	return c.r.ReadAt(p, off)
+	return c.r.ReadAt(ctx, p, off)
 }
 
 // TestReadsOneChunk holds a look at one frame to the bytes of its chunk.
 func TestReadsOneChunk(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 4, 100, true, func(w *writer) { w.interval = 10 })
 	r := openBytes(t, b)
-	counted := &countingReader{r: bytes.NewReader(b)}
+	counted := &countingReader{r: formats.BytesReader(b)}
 	src := formats.BytesSource("x.butter", b, time.Unix(1e9, 0))
 	src.ReaderAt = counted
 	c := newCache(t)
@@ -261,7 +261,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		Match(b)
-		r, err := NewReader(bytes.NewReader(b), int64(len(b)), 0)
+		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), 0)
 		if err != nil {
 			return
 		}
@@ -271,7 +271,7 @@ func FuzzScan(f *testing.F) {
 		}
 		encoder := echovr.NewEncoder(r.Match())
 		for n := range x.Chunks {
-			c, _, err := r.Chunk(n, x.Chunks[n].State, encoder)
+			c, _, err := r.Chunk(t.Context(), n, x.Chunks[n].State, encoder)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"recfs/formats"
 	"recfs/formats/internal/echovr"
 )
 
@@ -657,7 +658,7 @@ func sample(l *layout, mapIndex uint8, players, n int, bones bool, change func(*
 // open returns a Reader of a file that must open.
 func openBytes(t testing.TB, b []byte) *Reader {
 	t.Helper()
-	r, err := NewReader(bytes.NewReader(b), int64(len(b)), 0)
+	r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -670,7 +671,7 @@ func allFrames(t testing.TB, r *Reader) []echovr.Frame {
 	var all []echovr.Frame
 	var from carry
 	for n := range r.Header.Chunks {
-		data, bad, err := r.chunkBytes(n)
+		data, bad, err := r.chunkBytes(t.Context(), n)
 		if bad != nil || err != nil {
 			t.Fatal(n, bad, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"recfs/formats"
+
 	"github.com/klauspost/compress/zlib"
 )
 
@@ -23,7 +25,7 @@ func BenchmarkData(b *testing.B) {
 		})
 	}, func() {
 		for i := range r.Data {
-			if _, err := r.ReadData(i); err != nil {
+			if _, err := r.ReadData(b.Context(), i); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -42,7 +44,7 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}, func() {
 		for i := range r.Data {
-			if _, err := r.CheckData(i); err != nil {
+			if _, err := r.CheckData(b.Context(), i); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -68,7 +70,7 @@ func benchReader(b *testing.B) (r *Reader, size int64) {
 	if err != nil {
 		src = largeMap()
 	}
-	if r, err = NewReader(bytes.NewReader(src), int64(len(src))); err != nil {
+	if r, err = NewReader(b.Context(), formats.BytesReader(src), int64(len(src))); err != nil {
 		b.Fatal(err)
 	}
 	for _, d := range r.Data {
@@ -81,7 +83,7 @@ func storedData(b *testing.B, r *Reader) [][]byte {
 	stored := make([][]byte, len(r.Data))
 	for i := range stored {
 		var err error
-		if stored[i], err = r.readStored(i); err != nil {
+		if stored[i], err = r.readStored(b.Context(), i); err != nil {
 			b.Fatal(err)
 		}
 	}

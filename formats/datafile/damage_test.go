@@ -131,7 +131,7 @@ func TestCutReal(t *testing.T) {
 		whole := mustRead(t, b)
 		step := max(1, len(b)/300)
 		for n := 0; n < len(b); n += step {
-			r, err := NewReader(readerFunc(func(p []byte, off int64) (int, error) {
+			r, err := NewReader(t.Context(), readerFunc(func(p []byte, off int64) (int, error) {
 				return copy(p, b[min(off, int64(n)):n]), nil
 			}), int64(n))
 			if opens := int64(n) >= whole.Header.dataAt(); opens != (err == nil) {
@@ -144,7 +144,7 @@ func TestCutReal(t *testing.T) {
 				if d.Size > 1<<16 {
 					continue
 				}
-				_, err := r.ReadData(i)
+				_, err := r.ReadData(t.Context(), i)
 				if there := d.Offset+d.Stored <= int64(n); there != (err == nil) {
 					t.Fatalf("%s cut at %d: data %d: %v", name, n, i, err)
 				}
@@ -256,8 +256,8 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		r := dataReader(t, stored, size)
-		b, err := r.ReadData(0)
-		_, checked := r.CheckData(0)
+		b, err := r.ReadData(t.Context(), 0)
+		_, checked := r.CheckData(t.Context(), 0)
 		if (err == nil) != (checked == nil) || err == nil && len(b) != int(size) {
 			t.Errorf("%d bytes of %d, %v, %v", len(b), size, err, checked)
 		}

@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 
@@ -34,8 +35,8 @@ func fault(code string, offset int64, msg string, args ...any) error {
 }
 
 // ReadData returns the content of data item i.
-func (r *Reader) ReadData(i int) ([]byte, error) {
-	stored, err := r.readStored(i)
+func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
+	stored, err := r.readStored(ctx, i)
 	if err != nil || !r.compressed(i) {
 		return stored, err
 	}
@@ -51,11 +52,11 @@ func (r *Reader) ReadData(i int) ([]byte, error) {
 
 // CheckData inflates data item i without keeping it. It returns the number of
 // bytes behind the zlib stream.
-func (r *Reader) CheckData(i int) (trailing int64, err error) {
+func (r *Reader) CheckData(ctx context.Context, i int) (trailing int64, err error) {
 	if !r.compressed(i) {
 		return 0, r.checkStored(i)
 	}
-	stored, err := r.readStored(i)
+	stored, err := r.readStored(ctx, i)
 	if err != nil {
 		return 0, err
 	}
@@ -110,11 +111,11 @@ func (r *Reader) compressed(i int) bool {
 }
 
 // readStored returns the bytes of data item i as they lie in the file.
-func (r *Reader) readStored(i int) ([]byte, error) {
+func (r *Reader) readStored(ctx context.Context, i int) ([]byte, error) {
 	if err := r.checkStored(i); err != nil {
 		return nil, err
 	}
-	return readFull(r.src, r.Data[i].Offset, r.Data[i].Stored)
+	return readFull(ctx, r.src, r.Data[i].Offset, r.Data[i].Stored)
 }
 
 // checkRef tells whether ref is the index of a data item.

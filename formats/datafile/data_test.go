@@ -48,8 +48,8 @@ func TestData(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := dataReader(t, c.stored, int32(c.size))
-			b, err := r.ReadData(0)
-			trailing, checked := r.CheckData(0)
+			b, err := r.ReadData(t.Context(), 0)
+			trailing, checked := r.CheckData(t.Context(), 0)
 			if c.code == "" {
 				if err != nil || checked != nil || !bytes.Equal(b, content[:c.size]) {
 					t.Errorf("%d bytes, %v, %v", len(b), err, checked)
@@ -140,7 +140,7 @@ func TestBombs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := dataReader(t, c.stored, c.size)
 			if got := allocated(func() {
-				if _, err := r.ReadData(0); !isFault(err) {
+				if _, err := r.ReadData(t.Context(), 0); !isFault(err) {
 					t.Errorf("got %v, want a Fault", err)
 				}
 			}); got > 4<<20 {

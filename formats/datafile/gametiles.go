@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"context"
 	"errors"
 
 	"recfs/formats"
@@ -8,7 +9,7 @@ import (
 
 // GameTiles returns the tiles of the game layer, which say where characters
 // can be.
-func (r *Reader) GameTiles() (*Tiles, error) {
+func (r *Reader) GameTiles(ctx context.Context) (*Tiles, error) {
 	l := r.Map().Game
 	if l == nil || l.empty() {
 		return nil, formats.Errorf(formatName, 0, errors.ErrUnsupported, "there is no game layer")
@@ -16,7 +17,7 @@ func (r *Reader) GameTiles() (*Tiles, error) {
 	if err := r.checkContent(l); err != nil {
 		return nil, err
 	}
-	data, err := r.ReadData(int(*l.Data()))
+	data, err := r.ReadData(ctx, int(*l.Data()))
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,15 @@
 package datafile
 
 import (
-	"bytes"
 	"testing"
+
+	"recfs/formats"
 )
 
 func TestGameTiles(t *testing.T) {
 	open := func(w *mapWriter) *Reader {
 		f := w.bytes()
-		r, err := NewReader(bytes.NewReader(f), int64(len(f)))
+		r, err := NewReader(t.Context(), formats.BytesReader(f), int64(len(f)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -16,12 +17,12 @@ func TestGameTiles(t *testing.T) {
 	}
 	w := &mapWriter{}
 	w.item(typeVersion, 1)
-	if _, err := open(w).GameTiles(); err == nil {
+	if _, err := open(w).GameTiles(t.Context()); err == nil {
 		t.Error("a map without layers has game tiles")
 	}
 	w.tileLayer("Game", 3, 2, 1, -1, []byte{1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0})
 	w.group("Game", 100, 0, 1)
-	tiles, err := open(w).GameTiles()
+	tiles, err := open(w).GameTiles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"recfs/formats"
+
 	"pgregory.net/rapid"
 )
 
@@ -124,7 +126,7 @@ func TestBuiltMapsOpen(t *testing.T) {
 			w.content(contents[len(contents)-1])
 		}
 		b := w.bytes()
-		r, err := NewReader(strings.NewReader(string(b)), int64(len(b)))
+		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +139,7 @@ func TestBuiltMapsOpen(t *testing.T) {
 			}
 		}
 		for i, want := range contents {
-			if got, err := r.ReadData(i); err != nil || string(got) != string(want) {
+			if got, err := r.ReadData(t.Context(), i); err != nil || string(got) != string(want) {
 				t.Fatalf("data %d: %q, %v, want %q", i, got, err, want)
 			}
 		}

@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ type Reader struct {
 	// when expanded.
 	MaxData int64
 
-	src    io.ReaderAt
+	src    formats.ReaderAt
 	size   int64
 	tables []byte // the file up to the data part
 	byType map[uint16]int
@@ -43,8 +44,8 @@ type Reader struct {
 
 // NewReader reads the header and tables of the datafile of size bytes in src.
 // A file cut inside the data part opens; see [Reader.Missing].
-func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
-	head, err := readFull(src, 0, min(size, headerSize))
+func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, error) {
+	head, err := readFull(ctx, src, 0, min(size, headerSize))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if end > maxTables {
 		return nil, unsupported(headerSize, "header, tables and items take %d bytes, the limit is %d", end, maxTables)
 	}
-	if r.tables, err = readFull(src, 0, end); err != nil {
+	if r.tables, err = readFull(ctx, src, 0, end); err != nil {
 		return nil, err
 	}
 	if err := r.parseTables(r.tables); err != nil {
@@ -96,9 +97,9 @@ func (r *Reader) ItemsOf(typ uint16) (start, end int) {
 }
 
 // readFull reads n bytes of src, which is known to have them.
-func readFull(src io.ReaderAt, off, n int64) ([]byte, error) {
+func readFull(ctx context.Context, src formats.ReaderAt, off, n int64) ([]byte, error) {
 	b := make([]byte, n)
-	_, err := io.ReadFull(io.NewSectionReader(src, off, n), b)
+	_, err := io.ReadFull(io.NewSectionReader(formats.At(ctx, src), off, n), b)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}

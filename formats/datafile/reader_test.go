@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -68,7 +69,7 @@ func TestWhatDoesNotOpen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := c.change(bytes.Clone(sound))
-			_, err := NewReader(bytes.NewReader(b), int64(len(b)))
+			_, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 			var e *formats.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v, want a *formats.Error", err)
@@ -98,7 +99,7 @@ func put(at int, v int32) func([]byte) []byte {
 func TestTablesTooLong(t *testing.T) {
 	b := appendInts([]byte("DATA"), 4, 0, 0, 0, 0, 0, maxTables, 0)
 	size := int64(headerSize + maxTables)
-	_, err := NewReader(readerFunc(func(p []byte, off int64) (int, error) {
+	_, err := NewReader(t.Context(), readerFunc(func(p []byte, off int64) (int, error) {
 		clear(p)
 		if off < int64(len(b)) {
 			copy(p, b[off:])
@@ -112,11 +113,11 @@ func TestTablesTooLong(t *testing.T) {
 
 type readerFunc func(p []byte, off int64) (int, error)
 
-func (f readerFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
+func (f readerFunc) ReadAt(_ context.Context, p []byte, off int64) (int, error) { return f(p, off) }
 
 func TestReadErrorsPass(t *testing.T) {
 	gone := errors.New("gone")
-	_, err := NewReader(readerFunc(func([]byte, int64) (int, error) { return 0, gone }), 1000)
+	_, err := NewReader(t.Context(), readerFunc(func([]byte, int64) (int, error) { return 0, gone }), 1000)
 	var e *formats.Error
 	if !errors.Is(err, gone) || errors.As(err, &e) {
 		t.Errorf("got %v, want the error of the read", err)

@@ -79,7 +79,7 @@ func compareTruth(t *testing.T, r *Reader, want *truth) {
 		}
 	}
 	data := func(i int) []byte {
-		b, err := r.ReadData(i)
+		b, err := r.ReadData(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"recfs/formats"
 )
 
 var updateSamples = flag.Bool("update-samples", false, "rewrite the maps in testdata/archive")
@@ -51,8 +53,8 @@ func sameMap(t *testing.T, name string, a, b []byte) {
 		}
 	}
 	for i := range ra.Data {
-		da, errA := ra.ReadData(i)
-		db, errB := rb.ReadData(i)
+		da, errA := ra.ReadData(t.Context(), i)
+		db, errB := rb.ReadData(t.Context(), i)
 		if errA != nil || errB != nil || !bytes.Equal(da, db) {
 			t.Errorf("%s: data %d is not what the test makes (rewrite with -update-samples): %v, %v", name, i, errA, errB)
 		}
@@ -61,7 +63,7 @@ func sameMap(t *testing.T, name string, a, b []byte) {
 
 func mustRead(t testing.TB, b []byte) *Reader {
 	t.Helper()
-	r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+	r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}

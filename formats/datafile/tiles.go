@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -172,8 +173,8 @@ func (g grid) rowSize() int { return g.Width*g.cell() + 1 }
 // Size implements nodes.Content.
 func (g grid) Size() int64 { return int64(g.Height) * int64(g.rowSize()) }
 
-// ReadAt implements io.ReaderAt.
-func (g grid) ReadAt(p []byte, off int64) (int, error) {
+// ReadAt implements nodes.Content.
+func (g grid) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
 	if off < 0 || off >= g.Size() {
 		return 0, io.EOF
 	}

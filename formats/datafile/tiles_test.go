@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"recfs/nodes"
+
 	"pgregory.net/rapid"
 )
 
@@ -46,7 +48,7 @@ func TestGridReads(t *testing.T) {
 			n := tiles.Width * tiles.Height * tiles.size
 			tiles.Records = rapid.SliceOfN(rapid.SampledFrom([]byte{0, 0, 1, 9, 10, 99, 100, 255}), n, n).Draw(t, "records")
 			g := grid{tiles}
-			whole, err := io.ReadAll(io.NewSectionReader(g, 0, g.Size()+100))
+			whole, err := io.ReadAll(io.NewSectionReader(nodes.At(t.Context(), g), 0, g.Size()+100))
 			if err != nil || int64(len(whole)) != g.Size() {
 				t.Fatalf("%d bytes, size %d, %v", len(whole), g.Size(), err)
 			}
@@ -57,7 +59,7 @@ func TestGridReads(t *testing.T) {
 			}
 			off := rapid.IntRange(0, len(whole)-1).Draw(t, "off")
 			p := make([]byte, rapid.IntRange(0, len(whole)).Draw(t, "length"))
-			k, err := g.ReadAt(p, int64(off))
+			k, err := g.ReadAt(t.Context(), p, int64(off))
 			want := whole[off:min(off+len(p), len(whole))]
 			if !bytes.Equal(p[:k], want) || (err == io.EOF) != (k < len(p)) {
 				t.Fatalf("%q at %d, %v, want %q", p[:k], off, err, want)

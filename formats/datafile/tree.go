@@ -26,8 +26,8 @@ func New(opt Options) formats.Format {
 		Match:      match,
 		MatchNamed: isMagic,
 		Variant:    fmt.Sprint(opt.MaxData),
-		Open: func(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
-			r, err := NewReader(src, src.Size)
+		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+			r, err := NewReader(ctx, src, src.Size)
 			if err != nil {
 				return nil, err
 			}
@@ -61,8 +61,8 @@ type tree struct {
 
 func newTree(src formats.Source, r *Reader, mapres iofs.FS, c *cache.Cache) *tree {
 	t := &tree{src: src, r: r, m: r.Map(), mapres: mapres, points: sync.OnceValue(r.Points)}
-	t.data = cache.NewMemo(c, func(_ context.Context, i int) ([]byte, int64, error) {
-		b, err := r.ReadData(i)
+	t.data = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
+		b, err := r.ReadData(ctx, i)
 		return b, int64(cap(b)), err
 	})
 	t.dirs = cache.NewMemo(c, t.namedDir)
@@ -218,11 +218,6 @@ func (f madeFile) Open(ctx context.Context) (nodes.Content, error) {
 		return nil, err
 	}
 	return nodes.Bytes(b).Open(ctx)
-}
-
-// failing returns a file that cannot be made.
-func failing(err error) nodes.File {
-	return nodes.Func(func(context.Context) ([]byte, error) { return nil, err })
 }
 
 // dataFile shows a data item. What is stored as it is, is not copied.

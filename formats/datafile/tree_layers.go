@@ -74,7 +74,7 @@ func (t *tree) layerEntries() []nodes.Entry {
 		stem := layerStem(l)
 		document, text := t.file(madeLayer, i), t.gridFile(l)
 		if err := t.r.checkContent(l); err != nil {
-			document, text = failing(err), failing(err)
+			document, text = nodes.Failing(err), nodes.Failing(err)
 		}
 		entries = append(entries, entry(stem+".json", document))
 		if l.IsTiles() {

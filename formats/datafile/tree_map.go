@@ -51,7 +51,7 @@ func (t *tree) mapDocument(ctx context.Context) (any, error) {
 func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
 	const block = 1 << 18
 	c, s := crc32.NewIEEE(), sha256.New()
-	r := io.NewSectionReader(t.src, 0, t.src.Size)
+	r := io.NewSectionReader(t.src.At(ctx), 0, t.src.Size)
 	both := io.MultiWriter(c, s)
 	for left := t.src.Size; left > 0; left -= block {
 		if err := ctx.Err(); err != nil {

@@ -77,7 +77,7 @@ func (t *tree) imageEntries(ctx context.Context) ([]nodes.Entry, error) {
 		}
 		f := t.file(madeImage, i)
 		if err := t.r.checkImage(o, name.orEmpty()); err != nil {
-			f = failing(err)
+			f = nodes.Failing(err)
 		}
 		entries = append(entries, entry(imagePath(i, name.orEmpty()), f))
 	}
@@ -97,7 +97,7 @@ func (t *tree) soundEntries(ctx context.Context) ([]nodes.Entry, error) {
 		}
 		var f nodes.File
 		if err := t.r.checkSound(o); err != nil {
-			f = failing(err)
+			f = nodes.Failing(err)
 		} else {
 			f = t.dataFile(int(o.Data))
 		}

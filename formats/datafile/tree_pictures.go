@@ -20,11 +20,11 @@ const maxMapres = 1 << 24
 func (t *tree) pictureFile(kind productKind, size func(width, height int64) int64) nodes.File {
 	l := t.m.Game
 	if err := t.r.checkContent(l); err != nil {
-		return failing(err)
+		return nodes.Failing(err)
 	}
 	n := size(l.dimensions())
 	if err := t.r.checkDocument(l, n); err != nil {
-		return failing(err)
+		return nodes.Failing(err)
 	}
 	return nodes.Sized(n, func(ctx context.Context) ([]byte, error) {
 		return t.made.Get(ctx, product{kind, 0})

@@ -21,7 +21,7 @@ type finder struct {
 // findProblems looks at everything. It inflates every data item and keeps
 // none but the short strings.
 func (t *tree) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
-	tally := formats.NewTally(ctx, t.src)
+	tally := formats.NewTally(t.src)
 	f := &finder{
 		tree: t, tally: tally, list: t.tableProblems(), faulty: map[int32]bool{},
 		runs: map[int32]int64{}, opus: map[int32]bool{},
@@ -33,7 +33,7 @@ func (t *tree) findProblems(ctx context.Context, _ struct{}) (findings, int64, e
 			return findings{}, 0, err
 		}
 	}
-	seal, err := tally.Seal(t.src.Stamp, t.src.Size)
+	seal, err := tally.Seal(ctx, t.src.Stamp, t.src.Size)
 	if err != nil {
 		return findings{}, 0, err
 	}
@@ -61,7 +61,7 @@ func (f *finder) checkData(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trailing, err := r.CheckData(i)
+		trailing, err := r.CheckData(ctx, i)
 		if err != nil {
 			f.faulty[int32(i)] = true
 			if err := f.list.addFault(dataPath(i), err); err != nil {

@@ -122,16 +122,16 @@ func readFile(t testing.TB, root nodes.Dir, name string) []byte {
 
 // A countingReader remembers how far into the file it was read.
 type countingReader struct {
-	*bytes.Reader
+	formats.ReaderAt
 	touched []bool
 }
 
 func newCountingReader(b []byte) *countingReader {
-	return &countingReader{bytes.NewReader(b), make([]bool, len(b))}
+	return &countingReader{formats.BytesReader(b), make([]bool, len(b))}
 }
 
-func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
-	n, err := r.Reader.ReadAt(p, off)
+func (r *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(ctx, p, off)
 	for i := off; i < off+int64(n); i++ {
 		r.touched[i] = true
 	}
@@ -403,7 +403,7 @@ func TestDurableIndex(t *testing.T) {
 
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, testdata+"/saved.sums", indexRevision, func(b []byte) []byte {
-		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			return nil
 		}
@@ -445,7 +445,7 @@ func TestSourceErrors(t *testing.T) {
 		if gone {
 			return 0, nodes.ErrStale
 		}
-		return whole.ReadAt(p, off)
+		return whole.ReadAt(t.Context(), p, off)
 	})
 	c := cache.New(1<<20, nil)
 	defer c.Close()

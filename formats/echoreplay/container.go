@@ -1,6 +1,7 @@
 package echoreplay
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
+	"recfs/nodes"
 )
 
 const name = "echoreplay"
@@ -20,32 +22,35 @@ type container struct {
 	layout  string // "text" or "zip"
 	entry   string // name of the zip entry
 	method  uint16
-	section *io.SectionReader // the text, or what it inflates from
-	sum     *uint32           // CRC-32 of the text, where a zip directory tells
-	cut     bool              // the archive has no directory
+	section nodes.Content // the text, or what it inflates from
+	offset  int64         // of section in the file
+	sum     *uint32       // CRC-32 of the text, where a zip directory tells
+	cut     bool          // the archive has no directory
 
 	mu     sync.Mutex // guards the inflater
 	inflow io.Reader
-	at     int64 // how much of the text it gave
+	stored *nodes.Cursor // what inflow reads
+	at     int64         // how much of the text it gave
 }
 
 var zipMagic = []byte("PK\x03\x04")
 
-func openContainer(r io.ReaderAt, size int64) (*container, error) {
+func openContainer(ctx context.Context, src formats.ReaderAt, size int64) (*container, error) {
+	r := formats.At(ctx, src)
 	magic := make([]byte, len(zipMagic))
 	if n, err := r.ReadAt(magic, 0); n < len(magic) && err != io.EOF {
 		return nil, &formats.Error{Format: name, Err: err}
 	}
 	if string(magic) != string(zipMagic) {
-		return &container{layout: "text", section: io.NewSectionReader(r, 0, size)}, nil
+		return &container{layout: "text", section: nodes.SectionContent(src, 0, size)}, nil
 	}
 	c := &container{layout: "zip"}
 	z, err := zip.NewReader(r, size)
 	if err != nil || len(z.File) == 0 {
-		if err = c.fromLocalHeader(r, size); err != nil {
+		if err = c.fromLocalHeader(ctx, src, size); err != nil {
 			return nil, err
 		}
-	} else if err = c.fromDirectory(z.File[0], r, size); err != nil {
+	} else if err = c.fromDirectory(z.File[0], src, size); err != nil {
 		return nil, err
 	}
 	if c.method != zip.Store && c.method != zip.Deflate {
@@ -54,7 +59,7 @@ func openContainer(r io.ReaderAt, size int64) (*container, error) {
 	return c, nil
 }
 
-func (c *container) fromDirectory(f *zip.File, r io.ReaderAt, size int64) error {
+func (c *container) fromDirectory(f *zip.File, src formats.ReaderAt, size int64) error {
 	at, err := f.DataOffset()
 	if err != nil {
 		return formats.Corrupt(name, 0, "the zip entry has no local header: %v", err)
@@ -63,14 +68,15 @@ func (c *container) fromDirectory(f *zip.File, r io.ReaderAt, size int64) error 
 		return formats.Errorf(name, 6, errors.ErrUnsupported, "the zip entry is encrypted")
 	}
 	c.entry, c.method, c.sum = f.Name, f.Method, &f.CRC32
-	c.section = io.NewSectionReader(r, at, min(int64(f.CompressedSize64), size-at))
+	c.setSection(src, at, min(int64(f.CompressedSize64), size-at))
 	return nil
 }
 
 const localHeader = 30 // bytes before the name
 
 // fromLocalHeader finds the text in an archive that was cut before its directory.
-func (c *container) fromLocalHeader(r io.ReaderAt, size int64) error {
+func (c *container) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size int64) error {
+	r := formats.At(ctx, src)
 	head := make([]byte, localHeader)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return &formats.Error{Format: name, Offset: int64(n), Err: noEOF(err)}
@@ -86,7 +92,7 @@ func (c *container) fromLocalHeader(r io.ReaderAt, size int64) error {
 		return &formats.Error{Format: name, Offset: localHeader + int64(n), Err: noEOF(err)}
 	}
 	c.entry, c.method, c.cut = string(entry), le.Uint16(head[8:]), true
-	c.section = io.NewSectionReader(r, at, size-at)
+	c.setSection(src, at, size-at)
 	return nil
 }
 
@@ -97,9 +103,14 @@ func noEOF(err error) error {
 	return err
 }
 
-// text returns a reader of the whole text.
-func (c *container) text() io.Reader {
-	s := io.NewSectionReader(c.section, 0, c.section.Size())
+// setSection makes n bytes of src from off on the section.
+func (c *container) setSection(src formats.ReaderAt, off, n int64) {
+	c.section, c.offset = nodes.SectionContent(src, off, n), off
+}
+
+// text returns a reader of the whole text for one operation.
+func (c *container) text(ctx context.Context) io.Reader {
+	s := nodes.Reader(ctx, c.section)
 	if c.method == zip.Deflate {
 		return flate.NewReader(s)
 	}
@@ -107,15 +118,17 @@ func (c *container) text() io.Reader {
 }
 
 // ReadAt reads from the text.
-func (c *container) ReadAt(p []byte, off int64) (int, error) {
+func (c *container) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if c.method != zip.Deflate {
-		return c.section.ReadAt(p, off)
+		return c.section.ReadAt(ctx, p, off)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inflow == nil || off < c.at {
-		c.inflow, c.at = c.text(), 0
+		c.stored, c.at = nodes.NewCursor(c.section, 0, c.section.Size()), 0
+		c.inflow = flate.NewReader(c.stored)
 	}
+	defer c.stored.Bind(ctx)()
 	skipped, err := io.CopyN(io.Discard, c.inflow, off-c.at)
 	c.at += skipped
 	n := 0

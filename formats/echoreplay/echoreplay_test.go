@@ -278,7 +278,7 @@ func TestNumbers(t *testing.T) {
 
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, "../../testdata/butter/saved-echoreplay.sums", echovr.SavedVersion, func(b []byte) []byte {
-		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func FuzzScan(f *testing.F) {
 	f.Add(zipOf(f, textOf(1), zip.Store, "x"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		Match(b)
-		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			return
 		}
@@ -328,7 +328,7 @@ func FuzzScan(f *testing.F) {
 			t.Fatal(err)
 		}
 		for n := range x.Chunks {
-			c, _, err := r.Chunk(n, &x.Chunks[n])
+			c, _, err := r.Chunk(t.Context(), n, &x.Chunks[n])
 			if err != nil {
 				t.Fatal(err)
 			}

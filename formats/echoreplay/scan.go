@@ -30,13 +30,13 @@ type Reader struct {
 }
 
 // NewReader opens the archive, if it is one, and looks for the first frame.
-func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
-	c, err := openContainer(r, size)
+func NewReader(ctx context.Context, r formats.ReaderAt, size int64) (*Reader, error) {
+	c, err := openContainer(ctx, r, size)
 	if err != nil {
 		return nil, err
 	}
 	d := &Reader{container: c}
-	lines := newLineReader(io.LimitReader(c.text(), maxLine))
+	lines := newLineReader(io.LimitReader(c.text(ctx), maxLine))
 	for {
 		b, err := lines.next()
 		if f, kind := parseLine(trim(b)); kind == frameLine {
@@ -50,10 +50,9 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 }
 
 // over returns a Reader that reads the same bytes from in.
-func (r *Reader) over(in io.ReaderAt) *Reader {
-	_, at, size := r.section.Outer()
+func (r *Reader) over(in formats.ReaderAt) *Reader {
 	c := &container{layout: r.layout, entry: r.entry, method: r.method, sum: r.sum, cut: r.cut}
-	c.section = io.NewSectionReader(in, at, size)
+	c.setSection(in, r.offset, r.section.Size())
 	return &Reader{container: c, first: r.first}
 }
 
@@ -87,7 +86,7 @@ func (l *lineReader) next() ([]byte, error) {
 
 // Scan reads the whole text and returns its index.
 func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
-	s := &scan{lines: newLineReader(r.text()), sum: crc32.NewIEEE(), end: echovr.EndClean}
+	s := &scan{lines: newLineReader(r.text(ctx)), sum: crc32.NewIEEE(), end: echovr.EndClean}
 	x, err := echovr.Scan(ctx, r.Match(), s.next)
 	if err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (s *scan) problem(code string, offset int64, msg string) {
 }
 
 // next reads the next chunk.
-func (s *scan) next() (*echovr.Chunk, echovr.ChunkInfo, error) {
+func (s *scan) next(context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	info := echovr.ChunkInfo{Offset: s.at}
 	c := &chunk{}
 	for !s.ended && len(c.frames) < chunkFrames && c.size < chunkText {
@@ -205,8 +204,8 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 }
 
 // Chunk reads chunk n, which lies where the index says, and returns how many bytes it keeps.
-func (r *Reader) Chunk(n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
-	text, err := r.chunkText(info)
+func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+	text, err := r.chunkText(ctx, info)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -240,9 +239,9 @@ func damaged(err error) bool {
 }
 
 // chunkText returns the text of a chunk.
-func (r *Reader) chunkText(info *echovr.ChunkInfo) ([]byte, error) {
+func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo) ([]byte, error) {
 	b := make([]byte, info.Stored)
-	if n, err := r.ReadAt(b, info.Offset); n < len(b) {
+	if n, err := r.ReadAt(ctx, b, info.Offset); n < len(b) {
 		return nil, &formats.Error{Format: name, Offset: info.Offset + int64(n), Err: noEOF(err)}
 	}
 	return b, nil

@@ -2,7 +2,6 @@ package echoreplay
 
 import (
 	"context"
-	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -15,22 +14,22 @@ import (
 // asked for.
 var Format = formats.Format{Name: name, Match: Match, Open: open}
 
-func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
-	r, err := NewReader(src, src.Size)
+func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+	r, err := NewReader(ctx, src, src.Size)
 	if err != nil {
 		return nil, err
 	}
 	return echovr.NewTree(echovr.Recording{
 		Format: name, Source: src, Combat: r.first.Kind == echovr.Combat,
 		Header: r.headerDocument(src.Info()), Metadata: nodes.Bytes(nil), NumChunks: echovr.UnknownChunks,
-		Scan: func(ctx context.Context, in io.ReaderAt) (*echovr.Index, error) {
+		Scan: func(ctx context.Context, in formats.ReaderAt) (*echovr.Index, error) {
 			return r.over(in).Scan(ctx)
 		},
-		Chunk: func(_ context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
-			return r.Chunk(n, info)
+		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+			return r.Chunk(ctx, n, info)
 		},
 		Data: func(_ int, info *echovr.ChunkInfo) nodes.File {
-			return nodes.Sized(info.Size, func(context.Context) ([]byte, error) { return r.chunkText(info) })
+			return nodes.Sized(info.Size, func(ctx context.Context) ([]byte, error) { return r.chunkText(ctx, info) })
 		},
 	}, c), nil
 }

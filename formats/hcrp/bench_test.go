@@ -21,7 +21,7 @@ func longRecording(b *testing.B) *Reader {
 		g := &generator{rand.New(rand.NewPCG(1, 1)), hosts(b)[0].schema}
 		file = g.recording(Published, 4, 500, 100).file(b)
 	}
-	r, err := NewReader(bytesReader(file), int64(len(file)), nil, Options{})
+	r, err := NewReader(b.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func BenchmarkLines(b *testing.B) {
 	for b.Loop() {
 		n = 0
 		for i := range r.Chunks() {
-			body, err := r.Body(i)
+			body, err := r.Body(b.Context(), i)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func BenchmarkBodies(b *testing.B) {
 	for b.Loop() {
 		n = 0
 		for i := range r.Chunks() {
-			body, err := r.Body(i)
+			body, err := r.Body(b.Context(), i)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func BenchmarkBareZstd(b *testing.B) {
 	for i := range r.Chunks() {
 		p := r.place(i)
 		f := make([]byte, r.Entry(i).Stored)
-		if err := readFull(r.at(p), f, p.offset); err != nil {
+		if err := readFull(b.Context(), r.at(p), f, p.offset); err != nil {
 			b.Fatal(err)
 		}
 		frames = append(frames, f)
@@ -115,9 +115,9 @@ func BenchmarkState(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	t := &theatre{ctx: b.Context(), layout: r.Header.Layout, scan: s, decode: rec.decode}
+	t := &theatre{layout: r.Header.Layout, scan: s, decode: rec.decode}
 	for b.Loop() {
-		if _, err := t.state(r.Entry(r.Chunks()/2).Start + 50); err != nil {
+		if _, err := t.state(b.Context(), r.Entry(r.Chunks()/2).Start+50); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"context"
 	"errors"
 	iofs "io/fs"
 	"strings"
@@ -13,7 +14,7 @@ const maxSchemaFile = 1 << 20
 
 // chooseSchema returns the schema of a recording, or nil if none fits (docs/tree/hcrp.md section 1,
 // "Options"). name is that of its file.
-func chooseSchema(r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schema, error) {
+func chooseSchema(ctx context.Context, r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schema, error) {
 	if s := sidecar(r, name, fsys); s != nil {
 		return s, nil
 	}
@@ -25,7 +26,7 @@ func chooseSchema(r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schem
 	if len(own)+len(given) <= 1 {
 		return first(own, given), nil
 	}
-	number, body, err := r.firstWithEvent()
+	number, body, err := r.firstWithEvent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +95,9 @@ func first(lists ...[]*Schema) *Schema {
 
 // firstWithEvent returns the first readable chunk that has an event; its
 // body is nil if there is none.
-func (r *Reader) firstWithEvent() (number int, body []byte, err error) {
+func (r *Reader) firstWithEvent(ctx context.Context) (number int, body []byte, err error) {
 	for i := range r.Chunks() {
-		body, err := r.Body(i)
+		body, err := r.Body(ctx, i)
 		var bad *damage
 		if errors.As(err, &bad) {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
@@ -64,7 +65,7 @@ func TestWriterAndReaderAgree(t *testing.T) {
 				g := &generator{rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), h.schema}
 				rec := g.recording(h.layout, h.version, 1+g.IntN(3), 20)
 				file := rec.file(t)
-				r, err := NewReader(bytesReader(file), int64(len(file)), nil, Options{})
+				r, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -72,7 +73,7 @@ func TestWriterAndReaderAgree(t *testing.T) {
 					rt.Fatal(r.Problems)
 				}
 				for i, want := range rec.chunks {
-					body, err := r.Body(i)
+					body, err := r.Body(t.Context(), i)
 					if err != nil {
 						rt.Fatal(err)
 					}

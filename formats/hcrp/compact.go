@@ -7,51 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
 )
-
-// A sequence is bytes that lie in several places, one after the other.
-type sequence struct {
-	parts []io.ReaderAt
-	ends  []int64 // offset behind each part
-}
-
-func (s *sequence) add(r io.ReaderAt, size int64) {
-	s.parts = append(s.parts, r)
-	s.ends = append(s.ends, s.size()+size)
-}
-
-func (s *sequence) size() int64 {
-	if len(s.ends) == 0 {
-		return 0
-	}
-	return s.ends[len(s.ends)-1]
-}
-
-// ReadAt implements io.ReaderAt.
-func (s *sequence) ReadAt(b []byte, off int64) (n int, err error) {
-	i := sort.Search(len(s.ends), func(i int) bool { return s.ends[i] > off })
-	for ; n < len(b) && i < len(s.parts); i++ {
-		start := int64(0)
-		if i > 0 {
-			start = s.ends[i-1]
-		}
-		at := off + int64(n)
-		want := b[n:min(int64(len(b)), int64(n)+s.ends[i]-at)]
-		if err := readFull(s.parts[i], want, at-start); err != nil {
-			return n, err
-		}
-		n += len(want)
-	}
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
 
 // compactedSize returns the size of the recording as one file with the
 // stored frames copied.
@@ -69,23 +29,22 @@ func (r *Reader) compactedSize() (int64, error) {
 	return n, nil
 }
 
-// compacted returns the recording as one file: the preamble with absolute
-// offsets, then the stored frames in the order of the index.
-func (r *Reader) compacted() (io.ReaderAt, error) {
-	preamble, err := r.part(nil, 0, r.Header.IndexEnd())
+// compactedPreamble returns what stands before the frames in the recording as
+// one file: the preamble with absolute offsets, the frames in the order of the
+// index after it.
+func (r *Reader) compactedPreamble(ctx context.Context) ([]byte, error) {
+	preamble, err := r.part(ctx, nil, 0, r.Header.IndexEnd())
 	if err != nil {
 		return nil, err
 	}
+	preamble = slices.Clone(preamble)
 	offset := r.Header.IndexEnd()
-	s := &sequence{}
-	s.add(bytesReader(preamble), offset)
 	for i := range r.Chunks() {
-		e, p := r.Entry(i), r.place(i)
+		e := r.Entry(i)
 		binary.BigEndian.PutUint64(preamble[e.rawAt:], uint64(offset))
-		s.add(io.NewSectionReader(r.at(p), p.offset, e.Stored), e.Stored)
 		offset += e.Stored
 	}
-	return s, nil
+	return preamble, nil
 }
 
 // CompactOptions tell how Compact works.
@@ -111,7 +70,7 @@ type Scratch interface {
 // Compact writes the recording as one file to w (docs/formats/hcrp.md section 11): every chunk that
 // can be read is recompressed, in the order of ticks. Damage is no error but stands in the report.
 func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error) {
-	metadata, err := r.Metadata()
+	metadata, err := r.Metadata(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +131,7 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		body, err := r.Body(i)
+		body, err := r.Body(ctx, i)
 		var bad *damage
 		if errors.As(err, &bad) {
 			report.Missing = append(report.Missing, bad.Problem)

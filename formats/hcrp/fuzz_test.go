@@ -67,17 +67,19 @@ func FuzzIndex(f *testing.F) {
 		if segments {
 			r, err = OpenDir(t.Context(), fstest.MapFS{preambleName: {Data: b}, "segment-000.dat": {Data: b}}, Options{})
 		} else {
-			r, err = NewReader(bytesReader(b), int64(len(b)), nil, Options{})
+			r, err = NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), nil, Options{})
 		}
 		if err != nil {
 			return
 		}
 		for i := range r.Chunks() {
-			if _, err := r.Body(i); err != nil && !errors.Is(err, formats.ErrCorrupt) {
+			if _, err := r.Body(t.Context(), i); err != nil && !errors.Is(err, formats.ErrCorrupt) {
 				t.Fatal(err)
 			}
 		}
-		r.Salvage(100)
+		if _, err := r.Salvage(t.Context(), 100); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

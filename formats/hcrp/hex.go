@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"context"
 	"encoding/hex"
 	"io"
 )
@@ -19,12 +20,8 @@ func hexSize(n int64) int64 { return (n+hexRow-1)/hexRow*hexExtra + n }
 // A hexView is the hex view of a body, made as it is read.
 type hexView []byte
 
-func hexDump(body []byte) *io.SectionReader {
-	return io.NewSectionReader(hexView(body), 0, hexSize(int64(len(body))))
-}
-
-// ReadAt implements io.ReaderAt.
-func (v hexView) ReadAt(b []byte, off int64) (n int, err error) {
+// ReadAt implements nodes.ReaderAt.
+func (v hexView) ReadAt(_ context.Context, b []byte, off int64) (n int, err error) {
 	const line = hexExtra + hexRow
 	var buf [line]byte
 	for row := off / line; n < len(b); row++ {

@@ -29,8 +29,8 @@ type Reader struct {
 	whole     bool // the index was read to its end
 	hasIndex  bool // false if the metadata does not end in the file
 
-	head     []byte      // the header as stored
-	file     io.ReaderAt // the file, or preamble.dat
+	head     []byte           // the header as stored
+	file     formats.ReaderAt // the file, or preamble.dat
 	size     int64
 	segments []segment
 	limits   Limits
@@ -63,9 +63,9 @@ func (r *Reader) Entry(i int) Entry { return r.entries[i].unpack(r.Header.IndexO
 
 // NewReader opens a recording that is one file. fsys is where it was found
 // and may be nil. An error of the recording is a *HeaderError.
-func NewReader(r io.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
+func NewReader(ctx context.Context, r formats.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
 	rd := &Reader{file: r, size: size, limits: opt.Limits.withDefaults()}
-	if err := rd.readPreamble(opt, fsys); err != nil {
+	if err := rd.readPreamble(ctx, opt, fsys); err != nil {
 		return nil, err
 	}
 	return rd, nil
@@ -85,8 +85,8 @@ func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
 	if isZero(preamble) && len(preamble) > 0 {
 		return nil, headerError("header.truncated", 0, errTruncated, "%s holds nothing but zeroes", preambleName)
 	}
-	rd.file, rd.size = bytesReader(preamble), int64(len(preamble))
-	if err := rd.readPreamble(opt, fsys); err != nil {
+	rd.file, rd.size = formats.BytesReader(preamble), int64(len(preamble))
+	if err := rd.readPreamble(ctx, opt, fsys); err != nil {
 		return nil, err
 	}
 	return rd, nil
@@ -94,9 +94,9 @@ func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
 
 // readPreamble reads header, metadata and index and looks for what is wrong
 // with them.
-func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
+func (r *Reader) readPreamble(ctx context.Context, opt Options, fsys iofs.FS) error {
 	head := make([]byte, min(r.size, firstRead))
-	if err := readFull(r.file, head, 0); err != nil {
+	if err := readFull(ctx, r.file, head, 0); err != nil {
 		return err
 	}
 	r.head = slices.Clone(head[:min(len(head), headerSize)])
@@ -106,10 +106,10 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 	}
 	r.Header = h
 	var problems problemList
-	if err := r.checkMetadata(head, &problems); err != nil {
+	if err := r.checkMetadata(ctx, head, &problems); err != nil {
 		return err
 	}
-	if err := r.readIndex(head, &problems); err != nil {
+	if err := r.readIndex(ctx, head, &problems); err != nil {
 		return err
 	}
 	r.segmented = r.Dir || r.Chunks() > 0 && r.Entry(0).Raw == 0
@@ -130,16 +130,16 @@ func (r *Reader) readPreamble(opt Options, fsys iofs.FS) error {
 
 // part returns n bytes at off, of head if they are there: whoever keeps some of
 // them keeps all of it.
-func (r *Reader) part(head []byte, off, n int64) ([]byte, error) {
+func (r *Reader) part(ctx context.Context, head []byte, off, n int64) ([]byte, error) {
 	if off+n <= int64(len(head)) {
 		return head[off : off+n], nil
 	}
 	b := make([]byte, n)
-	return b, readFull(r.file, b, off)
+	return b, readFull(ctx, r.file, b, off)
 }
 
 // checkMetadata finds out whether the metadata is whole and parses.
-func (r *Reader) checkMetadata(head []byte, problems *problemList) error {
+func (r *Reader) checkMetadata(ctx context.Context, head []byte, problems *problemList) error {
 	n := r.Header.MetadataLength
 	r.hasIndex = headerSize+n <= r.size
 	switch {
@@ -150,7 +150,7 @@ func (r *Reader) checkMetadata(head []byte, problems *problemList) error {
 		problems.add(codeMetadata, headerSize, "%d bytes of metadata, %d are the limit", n, r.limits.Metadata)
 		return nil
 	}
-	b, err := r.part(head, headerSize, n)
+	b, err := r.part(ctx, head, headerSize, n)
 	if err != nil {
 		return err
 	}
@@ -166,16 +166,16 @@ func (r *Reader) checkMetadata(head []byte, problems *problemList) error {
 }
 
 // Metadata returns the stored metadata.
-func (r *Reader) Metadata() ([]byte, error) {
+func (r *Reader) Metadata(ctx context.Context) ([]byte, error) {
 	if n := r.Header.MetadataLength; r.hasIndex && n <= r.limits.Metadata {
-		return r.part(nil, headerSize, n)
+		return r.part(ctx, nil, headerSize, n)
 	}
 	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
 }
 
 // TypedMetadata returns the metadata as typed JSON.
-func (r *Reader) TypedMetadata() ([]byte, error) {
-	b, err := r.Metadata()
+func (r *Reader) TypedMetadata(ctx context.Context) ([]byte, error) {
+	b, err := r.Metadata(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,14 +184,14 @@ func (r *Reader) TypedMetadata() ([]byte, error) {
 }
 
 // readIndex parses the entries of the index, as many as there are.
-func (r *Reader) readIndex(head []byte, problems *problemList) error {
+func (r *Reader) readIndex(ctx context.Context, head []byte, problems *problemList) error {
 	if !r.hasIndex {
 		return nil
 	}
 	h := r.Header
 	there := min(h.IndexLength, r.size-h.IndexOffset())
 	n := min(there, r.limits.Index)
-	b, err := r.part(head, h.IndexOffset(), n)
+	b, err := r.part(ctx, head, h.IndexOffset(), n)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (r *Reader) extent(p place) (size int64, exists bool) {
 }
 
 // at returns what to read a place from; it must exist.
-func (r *Reader) at(p place) io.ReaderAt {
+func (r *Reader) at(p place) formats.ReaderAt {
 	if p.segment < 0 {
 		return r.file
 	}
@@ -263,8 +263,8 @@ func (r *Reader) hasStored(i int) bool {
 }
 
 // readFull reads len(b) bytes at off.
-func readFull(r io.ReaderAt, b []byte, off int64) error {
-	n, err := r.ReadAt(b, off)
+func readFull(ctx context.Context, r formats.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(ctx, b, off)
 	if n == len(b) {
 		return nil
 	}

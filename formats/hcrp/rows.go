@@ -113,14 +113,13 @@ func (w *trackRows) tick(n int64) {
 
 // A theatre plays the stretches of a scan.
 type theatre struct {
-	ctx    context.Context
 	layout Layout
 	scan   *scan
 	decode func(context.Context, int) (*chunk, error)
 }
 
 // before returns a player in front of a stretch.
-func (t *theatre) before(stretch int) (*player, error) {
+func (t *theatre) before(ctx context.Context, stretch int) (*player, error) {
 	saves := t.scan.saves
 	k := sort.Search(len(saves), func(k int) bool { return saves[k].Stretch > stretch }) - 1
 	if k < 0 {
@@ -128,19 +127,19 @@ func (t *theatre) before(stretch int) (*player, error) {
 	}
 	p, err := unpackPlayer(t.layout, saves[k].Player)
 	for i := saves[k].Stretch; err == nil && i < stretch; i++ {
-		err = t.play(p, i, t.scan.stretches[i].Last, nil)
+		err = t.play(ctx, p, i, t.scan.stretches[i].Last, nil)
 	}
 	return p, err
 }
 
 // play plays a stretch up to a tick. The watcher, if any, is made for its
 // chunk.
-func (t *theatre) play(p *player, stretch int, through int64, watch func(*chunk) watcher) error {
+func (t *theatre) play(ctx context.Context, p *player, stretch int, through int64, watch func(*chunk) watcher) error {
 	s := &t.scan.stretches[stretch]
 	c := &chunk{}
 	if !s.Hole {
 		var err error
-		if c, err = t.decode(t.ctx, int(s.Chunk)); err != nil {
+		if c, err = t.decode(ctx, int(s.Chunk)); err != nil {
 			return err
 		}
 	}
@@ -152,70 +151,18 @@ func (t *theatre) play(p *player, stretch int, through int64, watch func(*chunk)
 	return nil
 }
 
-// rows returns the content of a CSV file: a head, then parts whose rows watch
-// makes. Read in order, each stretch is played once.
-func (t *theatre) rows(head string, parts []part, watch func(*player, *chunk) rowMaker) *pieces {
-	f := newPieces()
-	f.add(int64(len(head)))
-	for _, p := range parts {
-		f.add(p.Size)
-	}
-	var p *player // in front of stretch next
-	next := 0
-	f.make = func(i int) ([]byte, error) {
-		if i == 0 {
-			return []byte(head), nil
-		}
-		stretch := parts[i-1].Stretch
-		var err error
-		if p == nil || next != stretch {
-			p, err = t.before(stretch)
-		}
-		var rows rowMaker
-		if err == nil {
-			err = t.play(p, stretch, t.scan.stretches[stretch].Last, func(c *chunk) watcher {
-				rows = watch(p, c)
-				return rows
-			})
-		}
-		if err != nil {
-			p = nil
-			return nil, err
-		}
-		next = stretch + 1
-		return rows.text(), nil
-	}
-	return f
-}
-
-// ghost returns the content of export/ghost.csv.
-func (t *theatre) ghost() *pieces {
-	var parts []part
-	for i := range t.scan.stretches {
-		if n := t.scan.stretches[i].Ghost; n > 0 {
-			parts = append(parts, part{i, n})
-		}
-	}
-	return t.rows(ghostHead, parts, func(p *player, _ *chunk) rowMaker { return &ghostRows{player: p, write: true} })
-}
-
-// track returns the content of a file in tracks/.
-func (t *theatre) track(tr *track) *pieces {
-	return t.rows(trackHead, tr.Parts, func(p *player, c *chunk) rowMaker { return &trackRows{track: tr, player: p, chunk: c} })
-}
-
 // state returns the world after tick n as compact JSON, or errUnknownTick.
-func (t *theatre) state(n int64) ([]byte, error) {
+func (t *theatre) state(ctx context.Context, n int64) ([]byte, error) {
 	list := t.scan.stretches
 	i := sort.Search(len(list), func(i int) bool { return list[i].Last >= n })
 	if i == len(list) || list[i].First > n {
 		return nil, errUnknownTick
 	}
-	p, err := t.before(i)
+	p, err := t.before(ctx, i)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.play(p, i, n, nil); err != nil {
+	if err := t.play(ctx, p, i, n, nil); err != nil {
 		return nil, err
 	}
 	if p.world == nil {

@@ -1,9 +1,9 @@
 package hcrp
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 
 	"recfs/formats"
 )
@@ -20,30 +20,31 @@ type frame struct {
 // Salvage finds the frames that the index does not name, at most limit (docs/formats/hcrp.md
 // section 13): in segments behind what the index uses, in a file behind the index and the last byte
 // it names.
-func (r *Reader) Salvage(limit int) []frame {
+func (r *Reader) Salvage(ctx context.Context, limit int) ([]frame, error) {
 	used := r.used()
 	if r.Dir {
-		return walkSegments(r.segments, used, limit)
+		return walkSegments(ctx, r.segments, used, limit)
 	}
 	if !r.hasIndex {
-		return nil
+		return nil, nil
 	}
 	from := max(r.Header.IndexEnd(), used[-1])
-	return walkFrames(nil, r.file, place{-1, from}, r.size, limit)
+	return walkFrames(ctx, nil, r.file, place{-1, from}, r.size, limit)
 }
 
-func walkSegments(segments []segment, used map[int64]int64, limit int) []frame {
-	var list []frame
+func walkSegments(ctx context.Context, segments []segment, used map[int64]int64, limit int) (list []frame, err error) {
 	for _, s := range segments {
-		list = walkFrames(list, s.file, place{s.number, used[s.number]}, s.size, limit)
+		if list, err = walkFrames(ctx, list, s.file, place{s.number, used[s.number]}, s.size, limit); err != nil {
+			return nil, err
+		}
 	}
-	return list
+	return list, nil
 }
 
 // walkFrames appends the frames that follow each other from p on. It ends at
-// the first bytes that are no frame.
-func walkFrames(list []frame, r io.ReaderAt, p place, size int64, limit int) []frame {
-	w := window{r: r, size: size}
+// the first bytes that are no frame; the error is one of reading.
+func walkFrames(ctx context.Context, list []frame, r formats.ReaderAt, p place, size int64, limit int) ([]frame, error) {
+	w := window{ctx: ctx, r: r, size: size}
 	for len(list) < limit {
 		n, skippable := w.frame(p.offset)
 		if n == 0 {
@@ -54,7 +55,7 @@ func walkFrames(list []frame, r io.ReaderAt, p place, size int64, limit int) []f
 		}
 		p.offset += n
 	}
-	return list
+	return list, w.failed
 }
 
 const (
@@ -62,12 +63,14 @@ const (
 	skippableMagic = 0x184D2A50 // and the 15 numbers behind it
 )
 
-// A window reads small pieces of a file through a buffer.
+// A window reads small pieces of a file through a buffer, for one walk.
 type window struct {
-	r     io.ReaderAt
-	size  int64
-	start int64
-	buf   []byte
+	ctx    context.Context
+	r      formats.ReaderAt
+	size   int64
+	start  int64
+	buf    []byte
+	failed error // of the last read; a file that is shorter by now has no more frames
 }
 
 // bytes returns n bytes at off, or nil if they are not there.
@@ -78,7 +81,10 @@ func (w *window) bytes(off int64, n int) []byte {
 	if off < w.start || off+int64(n) > w.start+int64(len(w.buf)) {
 		const ahead = 64 << 10
 		buf := make([]byte, min(ahead, w.size-off))
-		if readFull(w.r, buf, off) != nil {
+		if err := readFull(w.ctx, w.r, buf, off); err != nil {
+			if !errors.Is(err, errTruncated) {
+				w.failed = err
+			}
 			return nil
 		}
 		w.start, w.buf = off, buf
@@ -147,6 +153,17 @@ func (w *window) blocks(off int64, checksum bool) int64 {
 	}
 }
 
+// A salvageSource is where chunks that no index names are looked for, and what
+// is known about how to decode them.
+type salvageSource struct {
+	walk     func(ctx context.Context, limit int) ([]frame, error) // finds at most so many frames
+	file     func(segment int64) formats.ReaderAt                  // a segment, or the file of segment -1
+	header   *Header
+	schemas  []*Schema // to try, the newest first
+	unpacker *unpacker
+	limits   Limits
+}
+
 // A rescued chunk is one that a walk over frames found.
 type rescued struct {
 	body  []byte
@@ -155,11 +172,11 @@ type rescued struct {
 
 // rescue decompresses and decodes a frame. Without a header the built-in
 // schemas are tried, the newest first.
-func rescue(r io.ReaderAt, f frame, number int, u *unpacker, h *Header, schemas []*Schema, limits Limits) (*rescued, error) {
-	if f.stored > limits.Body+firstAlloc {
+func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescued, error) {
+	if f.stored > s.limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
 	}
-	body, err := u.unpack(r, f.offset, f.stored, limits.Body)
+	body, err := s.unpacker.unpack(ctx, s.file(f.segment), f.offset, f.stored, s.limits.Body)
 	var bad *unpackError
 	if errors.As(err, &bad) {
 		return nil, formats.Corrupt(formatName, f.offset, "%v", err)
@@ -168,11 +185,11 @@ func rescue(r io.ReaderAt, f frame, number int, u *unpacker, h *Header, schemas 
 		return nil, err
 	}
 	out := &rescued{body: body}
-	if h.Layout == Design {
+	if s.header.Layout == Design {
 		return out, nil
 	}
-	for _, s := range schemas {
-		c := decodeChunk(h, s, limits, number, anyRange, body)
+	for _, schema := range s.schemas {
+		c := decodeChunk(s.header, schema, s.limits, number, anyRange, body)
 		if out.chunk == nil || c.stop == nil {
 			out.chunk = c
 		}

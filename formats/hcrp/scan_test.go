@@ -78,7 +78,7 @@ func TestScanGoesOn(t *testing.T) {
 			file := rec.file(t)
 			download := growth{t: t, schema: schema}
 			for n := len(rec.preamble(rec.frames(t), func(int) int64 { return 0 })); n <= len(file); n += 1 + g.IntN(200) {
-				r, err := NewReader(bytesReader(file[:n]), int64(n), nil, Options{})
+				r, err := NewReader(t.Context(), formats.BytesReader(file[:n]), int64(n), nil, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func TestScanGoesOnWithoutTheStart(t *testing.T) {
 	file := rec.file(t)
 	live := growth{t: t, schema: g.schema}
 	for _, cut := range []int{1, 0} {
-		r, err := NewReader(bytesReader(file[:len(file)-cut]), int64(len(file)-cut), nil, Options{})
+		r, err := NewReader(t.Context(), formats.BytesReader(file[:len(file)-cut]), int64(len(file)-cut), nil, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

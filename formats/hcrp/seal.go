@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -58,18 +57,17 @@ func (r *Reader) reach(n int) map[int64]int64 {
 // that it reads.
 type sealing struct {
 	*recording // that reads through the tallies
-	ctx        context.Context
 	tallies    map[int64]*formats.Tally
 	old        map[int64]formats.Seal // what is known of files that the pass did not read from their start
 }
 
-func (rec *recording) newSealing(ctx context.Context) *sealing {
+func (rec *recording) newSealing() *sealing {
 	r := *rec.reader
 	r.segments = slices.Clone(r.segments)
-	w := &sealing{&recording{src: rec.src, reader: &r, schema: rec.schema}, ctx, map[int64]*formats.Tally{}, map[int64]formats.Seal{}}
-	w.tally(-1, formats.NewTally(ctx, r.file))
+	w := &sealing{&recording{src: rec.src, reader: &r, schema: rec.schema}, map[int64]*formats.Tally{}, map[int64]formats.Seal{}}
+	w.tally(-1, formats.NewTally(r.file))
 	for _, s := range r.segments {
-		w.tally(s.number, formats.NewTally(ctx, s.file))
+		w.tally(s.number, formats.NewTally(s.file))
 	}
 	return w
 }
@@ -81,7 +79,7 @@ func (w *sealing) tally(number int64, t *formats.Tally) {
 }
 
 // read makes the pass read a file through r.
-func (w *sealing) read(number int64, r io.ReaderAt) {
+func (w *sealing) read(number int64, r formats.ReaderAt) {
 	if s := w.reader.segment(number); s != nil {
 		s.file = r
 	} else {
@@ -100,7 +98,7 @@ func (rec *recording) stamp(number int64) formats.Stamp {
 // fits reports whether the chunks with the seal s are the ones that lie there,
 // and prepares w to go on behind them. A scan that lost chunks is not gone on
 // with where a file has become longer: they may be there now.
-func (w *sealing) fits(rec *recording, s *seal, chunks int, lost bool) error {
+func (w *sealing) fits(ctx context.Context, rec *recording, s *seal, chunks int, lost bool) error {
 	ends := w.reader.reach(chunks)
 	if s.sum != w.reader.sumOf(chunks) || len(ends) != len(s.files) {
 		return formats.ErrOther
@@ -112,7 +110,7 @@ func (w *sealing) fits(rec *recording, s *seal, chunks int, lost bool) error {
 		p := place{segment: f.number}
 		size, _ := rec.reader.extent(p)
 		src := formats.Source{ReaderAt: rec.reader.at(p), Size: size, Stamp: rec.stamp(f.number)}
-		fit, tally, err := f.Fit(w.ctx, src)
+		fit, tally, err := f.Fit(ctx, src)
 		if err != nil {
 			return err
 		}
@@ -131,10 +129,7 @@ func (w *sealing) fits(rec *recording, s *seal, chunks int, lost bool) error {
 }
 
 // sealed gives a scan its seal.
-func (w *sealing) sealed(s *scan, err error) (*scan, error) {
-	if err != nil {
-		return nil, err
-	}
+func (w *sealing) sealed(ctx context.Context, s *scan) (*scan, error) {
 	s.seal = seal{sum: w.reader.sumOf(s.mark.chunks)}
 	ends := w.reader.reach(s.mark.chunks)
 	for _, n := range slices.Sorted(maps.Keys(ends)) {
@@ -142,9 +137,10 @@ func (w *sealing) sealed(s *scan, err error) (*scan, error) {
 		f.Stamp = w.stamp(n)
 		if !known || f.Length != ends[n] {
 			if w.tallies[n] == nil {
-				w.tallies[n] = formats.NewTally(w.ctx, w.reader.at(place{segment: n}))
+				w.tallies[n] = formats.NewTally(w.reader.at(place{segment: n}))
 			}
-			if f, err = w.tallies[n].Seal(f.Stamp, ends[n]); err != nil {
+			var err error
+			if f, err = w.tallies[n].Seal(ctx, f.Stamp, ends[n]); err != nil {
 				return nil, err
 			}
 		}
@@ -166,20 +162,24 @@ func (rec *recording) variant() string {
 
 // makeScan decodes every chunk.
 func (rec *recording) makeScan(ctx context.Context) (*scan, error) {
-	w := rec.newSealing(ctx)
-	return w.sealed(newScanner(w.reader, w.decode).run(ctx))
+	w := rec.newSealing()
+	s, err := newScanner(w.reader, w.decode).run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.sealed(ctx, s)
 }
 
 // resumeScan brings a packed scan up to date, if it is one of the same
 // recording.
 func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
-	w := rec.newSealing(ctx)
+	w := rec.newSealing()
 	r := w.reader
 	old, err := unpackScan(b, r.byTick, r.Chunks())
 	if err != nil {
 		return nil, err
 	}
-	if err := w.fits(rec, &old.seal, old.mark.chunks, old.mark.lost); err != nil {
+	if err := w.fits(ctx, rec, &old.seal, old.mark.chunks, old.mark.lost); err != nil {
 		return nil, err
 	}
 	s := newScanner(r, w.decode)
@@ -192,10 +192,14 @@ func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
 		}
 	}
 	if s.chunks < len(r.byTick) {
-		t := theatre{ctx: ctx, layout: r.Header.Layout, scan: old, decode: w.decode}
-		if s.player, err = t.before(s.stretches); err != nil {
+		t := theatre{layout: r.Header.Layout, scan: old, decode: w.decode}
+		if s.player, err = t.before(ctx, s.stretches); err != nil {
 			return nil, err
 		}
 	}
-	return w.sealed(s.run(ctx))
+	done, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.sealed(ctx, done)
 }

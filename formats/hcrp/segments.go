@@ -26,7 +26,7 @@ type segment struct {
 	number int64
 	size   int64
 	stamp  formats.Stamp
-	file   io.ReaderAt
+	file   formats.ReaderAt
 }
 
 func segmentName(n int64) string { return fmt.Sprintf("segment-%03d.dat", n) }
@@ -77,18 +77,20 @@ type siblingFile struct {
 	name string
 }
 
-// ReadAt implements io.ReaderAt.
-func (f *siblingFile) ReadAt(b []byte, off int64) (int, error) {
+// ReadAt implements formats.ReaderAt.
+func (f *siblingFile) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
 	file, err := f.fsys.Open(f.name)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
-	r, ok := file.(io.ReaderAt)
-	if !ok {
-		return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errUnsupported)
+	switch r := file.(type) {
+	case formats.ReaderAt:
+		return r.ReadAt(ctx, b, off)
+	case io.ReaderAt:
+		return r.ReadAt(b, off)
 	}
-	return r.ReadAt(b, off)
+	return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errUnsupported)
 }
 
 // readPreambleFile reads the preamble whole, so that one version of it is
@@ -105,8 +107,6 @@ func readPreambleFile(ctx context.Context, fsys iofs.FS, limit int64) ([]byte, e
 	}
 	return buf.Bytes(), ctx.Err()
 }
-
-func bytesReader(b []byte) io.ReaderAt { return bytes.NewReader(b) }
 
 func isZero(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })

@@ -29,11 +29,11 @@ func New(opt Options) formats.Format {
 			if src.ReaderAt == nil {
 				return openDir(ctx, src, opt, c)
 			}
-			r, err := NewReader(src, src.Size, src.FS, opt)
+			r, err := NewReader(ctx, src, src.Size, src.FS, opt)
 			if err != nil {
 				return nil, err
 			}
-			return newTree(src, r, opt, c, time.Time{})
+			return newTree(ctx, src, r, opt, c, time.Time{})
 		},
 	}
 }
@@ -65,12 +65,12 @@ func openDir(ctx context.Context, src formats.Source, opt Options, c *cache.Cach
 	r, err := OpenDir(ctx, src.FS, opt)
 	var bad *HeaderError
 	if errors.As(err, &bad) {
-		return lostTree(src, opt, c, bad)
+		return lostTree(ctx, src, opt, c, bad)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return newTree(src, r, opt, c, src.ModTime)
+	return newTree(ctx, src, r, opt, c, src.ModTime)
 }
 
 // A recording is what the directories of one recording share.
@@ -89,14 +89,14 @@ type recording struct {
 
 // newTree returns the tree of an opened recording. when is the time of its
 // entries, zero for that of the recording itself.
-func newTree(src formats.Source, r *Reader, opt Options, c *cache.Cache, when time.Time) (nodes.Dir, error) {
-	schema, err := chooseSchema(r, src.Name, src.FS, opt.Schemas)
+func newTree(ctx context.Context, src formats.Source, r *Reader, opt Options, c *cache.Cache, when time.Time) (nodes.Dir, error) {
+	schema, err := chooseSchema(ctx, r, src.Name, src.FS, opt.Schemas)
 	if err != nil {
 		return nil, err
 	}
 	rec := &recording{src: src, reader: r, schema: schema}
-	rec.bodies = cache.NewMemo(c, func(_ context.Context, i int) ([]byte, int64, error) {
-		b, err := r.Body(i)
+	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
+		b, err := r.Body(ctx, i)
 		return b, int64(cap(b)), err
 	})
 	rec.chunks = cache.NewMemo(c, rec.loadChunk)
@@ -107,7 +107,7 @@ func newTree(src formats.Source, r *Reader, opt Options, c *cache.Cache, when ti
 
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
-		{Name: "index.json", File: &contentFile{rec.openIndex}},
+		{Name: "index.json", File: nodes.Opened(rec.openIndex)},
 		{Name: "metadata", File: rec.metadataFile()},
 		{Name: metadataName, File: rec.textFile(metadataName)},
 		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},
@@ -121,8 +121,12 @@ func newTree(src formats.Source, r *Reader, opt Options, c *cache.Cache, when ti
 	} else {
 		entries = append(entries, rec.eventEntries()...)
 	}
-	if len(r.Salvage(1)) > 0 {
-		s := newSalvage(rec.reader.Salvage, r.segmentFile, r.Header, rec.salvageSchemas(), r.unpacker, r.limits, c)
+	found, err := r.Salvage(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 {
+		s := newSalvage(salvageSource{r.Salvage, r.salvageFile, r.Header, rec.salvageSchemas(), r.unpacker, r.limits}, c)
 		entries = append(entries, nodes.Entry{Name: "salvage", Dir: s.dir(r.Dir)})
 	}
 	return timed(when, entries), nil
@@ -138,7 +142,7 @@ func timed(when time.Time, entries []nodes.Entry) nodes.Dir {
 
 // lostTree returns the tree of a directory whose preamble does not open:
 // what lies in it, why, and, if the preamble is lost, what its segments hold.
-func lostTree(src formats.Source, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
+func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
 	entries := []nodes.Entry{
 		{Name: "raw", Dir: rawDir(src.FS)},
 		{Name: "error.txt", File: nodes.Bytes(formats.ErrorText(formatName, bad))},
@@ -147,14 +151,18 @@ func lostTree(src formats.Source, opt Options, c *cache.Cache, bad *HeaderError)
 	if err != nil {
 		return nil, err
 	}
-	walk := func(limit int) []frame { return walkSegments(segments, nil, limit) }
-	if bad.Code == "header.truncated" && len(walk(1)) > 0 {
+	walk := func(ctx context.Context, limit int) ([]frame, error) { return walkSegments(ctx, segments, nil, limit) }
+	found, err := walk(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	if bad.Code == "header.truncated" && len(found) > 0 {
 		schemas, err := builtin()
 		if err != nil {
 			return nil, err
 		}
 		r := &Reader{segments: segments}
-		s := newSalvage(walk, r.segmentFile, &Header{Layout: Published}, schemas, opt.unpacker, opt.Limits.withDefaults(), c)
+		s := newSalvage(salvageSource{walk, r.salvageFile, &Header{Layout: Published}, schemas, opt.unpacker, opt.Limits.withDefaults()}, c)
 		entries = append(entries, nodes.Entry{Name: "salvage", Dir: s.dir(true)})
 	}
 	return timed(src.ModTime, entries), nil

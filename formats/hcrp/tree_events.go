@@ -31,8 +31,8 @@ func (rec *recording) loadChunk(ctx context.Context, i int) (*chunk, int64, erro
 }
 
 // decode decodes a chunk without remembering it.
-func (rec *recording) decode(_ context.Context, i int) (*chunk, error) {
-	body, err := rec.reader.Body(i)
+func (rec *recording) decode(ctx context.Context, i int) (*chunk, error) {
+	body, err := rec.reader.Body(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := rec.theatre(ctx, s).state(n)
+	b, err := rec.theatre(s).state(ctx, n)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -180,8 +180,8 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 }
 
 // theatre plays chunks that are remembered.
-func (rec *recording) theatre(ctx context.Context, s *scanned) *theatre {
-	return &theatre{ctx: ctx, layout: rec.reader.Header.Layout, scan: s.scan, decode: rec.chunks.Get}
+func (rec *recording) theatre(s *scanned) *theatre {
+	return &theatre{layout: rec.reader.Header.Layout, scan: s.scan, decode: rec.chunks.Get}
 }
 
 // hasState tells whether there is a state of tick n: from the first tick of
@@ -201,19 +201,19 @@ func (rec *recording) trackList(s *scanned) nodes.Dir {
 		if t.Life > 1 {
 			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
 		}
-		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *theatre) *pieces { return th.track(t) })})
+		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *theatre) nodes.Content { return th.track(t) })})
 	}
 	return nodes.List(entries...)
 }
 
 // rowsFile is a CSV file of rows made from the scan.
-func (rec *recording) rowsFile(size int64, content func(*theatre) *pieces) nodes.File {
+func (rec *recording) rowsFile(size int64, content func(*theatre) nodes.Content) nodes.File {
 	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
 		s, err := rec.scan(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return content(rec.theatre(context.WithoutCancel(ctx), s)), nil
+		return content(rec.theatre(s)), nil
 	})
 }
 
@@ -223,7 +223,7 @@ func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rec.theatre(context.WithoutCancel(ctx), s).ghost(), nil
+	return rec.theatre(s).ghost(), nil
 }
 
 // markersText returns markers.json.

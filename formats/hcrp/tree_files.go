@@ -2,7 +2,6 @@ package hcrp
 
 import (
 	"context"
-	"io"
 	iofs "io/fs"
 
 	"recfs/formats"
@@ -43,15 +42,10 @@ func (rec *recording) numbered(suffix string, file func(i int) nodes.File) nodes
 	}
 }
 
-// failing is a file that cannot be read.
-func failing(err error) nodes.File {
-	return nodes.Func(func(context.Context) ([]byte, error) { return nil, err })
-}
-
 func (rec *recording) bodyFile(i int) nodes.File {
 	size := rec.reader.Entry(i).Size
 	if flaw := rec.reader.flaw(i); flaw != nil {
-		return failing(flaw)
+		return nodes.Failing(flaw)
 	}
 	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) { return rec.bodies.Get(ctx, i) })
 }
@@ -59,7 +53,7 @@ func (rec *recording) bodyFile(i int) nodes.File {
 func (rec *recording) storedFile(i int) nodes.File {
 	r := rec.reader
 	if !r.hasStored(i) {
-		return failing(r.missing(i))
+		return nodes.Failing(r.missing(i))
 	}
 	p := r.place(i)
 	return nodes.Section(r.at(p), p.offset, r.Entry(i).Stored)
@@ -67,41 +61,24 @@ func (rec *recording) storedFile(i int) nodes.File {
 
 func (rec *recording) hexFile(i int) nodes.File {
 	if flaw := rec.reader.flaw(i); flaw != nil {
-		return failing(flaw)
+		return nodes.Failing(flaw)
 	}
 	return nodes.Stream(hexSize(rec.reader.Entry(i).Size), func(ctx context.Context) (nodes.Content, error) {
 		body, err := rec.bodies.Get(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		return hexDump(body), nil
+		return nodes.SectionContent(hexView(body), 0, hexSize(int64(len(body)))), nil
 	})
 }
 
 func (rec *recording) metadataFile() nodes.File {
 	r := rec.reader
 	if !r.hasIndex {
-		return failing(formats.Errorf(formatName, r.size, errTruncated, "the metadata is cut"))
+		return nodes.Failing(formats.Errorf(formatName, r.size, errTruncated, "the metadata is cut"))
 	}
 	return nodes.Section(r.file, headerSize, r.Header.MetadataLength)
 }
-
-// A contentFile is a file whose size is known when it is opened.
-type contentFile struct {
-	open func(context.Context) (nodes.Content, error)
-}
-
-// Size implements nodes.File.
-func (f *contentFile) Size(ctx context.Context) (int64, error) {
-	c, err := f.open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return c.Size(), nil
-}
-
-// Open implements nodes.File.
-func (f *contentFile) Open(ctx context.Context) (nodes.Content, error) { return f.open(ctx) }
 
 // Documents that are remembered, as they may cost much.
 const (
@@ -116,7 +93,7 @@ func (rec *recording) textFile(name string) nodes.File {
 func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n int64, err error) {
 	switch name {
 	case metadataName:
-		if b, err = rec.reader.TypedMetadata(); err == nil {
+		if b, err = rec.reader.TypedMetadata(ctx); err == nil {
 			b = document(b)
 		}
 	case markersName:
@@ -217,7 +194,7 @@ func (p *pairs) Find(ctx context.Context, name string) (int, error) {
 func (rec *recording) exportEntry() nodes.Entry {
 	var entries []nodes.Entry
 	if rec.schema != nil {
-		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: &contentFile{rec.openGhost}})
+		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: nodes.Opened(rec.openGhost)})
 	}
 	if rec.reader.Dir && rec.reader.hasIndex {
 		entries = append(entries, nodes.Entry{Name: "compacted.hcrp", File: rec.compactedFile()})
@@ -228,16 +205,31 @@ func (rec *recording) exportEntry() nodes.Entry {
 	return nodes.Entry{Name: "export", Dir: nodes.List(entries...)}
 }
 
+// compacted returns the recording as one file, whose frames are read where
+// they lie.
+func (r *Reader) compacted(ctx context.Context) (nodes.Content, error) {
+	preamble, err := r.compactedPreamble(ctx)
+	if err != nil {
+		return nil, err
+	}
+	content := nodes.NewSections(func(i int) (nodes.ReaderAt, int64) {
+		if i == 0 {
+			return nodes.BytesContent(preamble), 0
+		}
+		p := r.place(i - 1)
+		return r.at(p), p.offset
+	})
+	content.Add(int64(len(preamble)))
+	for i := range r.Chunks() {
+		content.Add(r.Entry(i).Stored)
+	}
+	return content, nil
+}
+
 func (rec *recording) compactedFile() nodes.File {
 	size, err := rec.reader.compactedSize()
 	if err != nil {
-		return failing(err)
+		return nodes.Failing(err)
 	}
-	return nodes.Stream(size, func(context.Context) (nodes.Content, error) {
-		parts, err := rec.reader.compacted()
-		if err != nil {
-			return nil, err
-		}
-		return io.NewSectionReader(parts, 0, size), nil
-	})
+	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) { return rec.reader.compacted(ctx) })
 }

@@ -72,7 +72,7 @@ const rowsPerPiece = 1024
 // An index is index.json but for its rows.
 type index struct {
 	head, tail []byte
-	ends       []int64 // offset behind the head, each piece of rows, and the tail
+	rows       []int64 // bytes of each piece of rows
 }
 
 func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64, error) {
@@ -80,7 +80,7 @@ func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64,
 	if err != nil {
 		return nil, 0, err
 	}
-	r, p := rec.reader, newPieces()
+	r := rec.reader
 	end := r.end()
 	doc := indexHead{
 		IndexHead: formats.IndexHead{
@@ -117,13 +117,8 @@ func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64,
 		between = "\n  ],"
 	}
 	x.tail = append([]byte(between), x.tail[1:]...) // without its brace
-	p.add(int64(len(x.head)))
-	for _, n := range sizes {
-		p.add(n)
-	}
-	p.add(int64(len(x.tail)))
-	x.ends = p.ends
-	return x, int64(cap(x.head) + cap(x.tail) + 8*cap(x.ends)), nil
+	x.rows = sizes
+	return x, int64(cap(x.head) + cap(x.tail) + 8*cap(x.rows)), nil
 }
 
 // openIndex opens index.json.
@@ -136,17 +131,20 @@ func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPieces()
-	p.ends = x.ends
-	p.make = func(i int) ([]byte, error) {
+	p := nodes.NewPieces(func(_ context.Context, i int) ([]byte, error) {
 		switch i {
 		case 0:
 			return x.head, nil
-		case len(x.ends) - 1:
+		case len(x.rows) + 1:
 			return x.tail, nil
 		}
 		return rec.indexRows(s.scan, (i-1)*rowsPerPiece), nil
+	})
+	p.Add(int64(len(x.head)))
+	for _, n := range x.rows {
+		p.Add(n)
 	}
+	p.Add(int64(len(x.tail)))
 	return p, nil
 }
 

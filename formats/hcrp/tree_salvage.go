@@ -3,7 +3,6 @@ package hcrp
 import (
 	"context"
 	"errors"
-	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -12,26 +11,24 @@ import (
 
 // A salvage shows the chunks that no index names.
 type salvage struct {
-	header *Header
+	salvageSource
 	frames *cache.Memo[struct{}, []frame]
 	chunks *cache.Memo[int, *rescued]
 }
 
-// newSalvage prepares salvage/: walk finds at most so many frames, file
-// returns what to read a segment from.
-func newSalvage(walk func(limit int) []frame, file func(segment int64) io.ReaderAt, h *Header, schemas []*Schema, u *unpacker, limits Limits, c *cache.Cache) *salvage {
-	s := &salvage{header: h}
-	s.frames = cache.NewMemo(c, func(context.Context, struct{}) ([]frame, int64, error) {
-		list := walk(maxSalvaged)
-		return list, 24 * int64(cap(list)), nil
+// newSalvage prepares salvage/.
+func newSalvage(src salvageSource, c *cache.Cache) *salvage {
+	s := &salvage{salvageSource: src}
+	s.frames = cache.NewMemo(c, func(ctx context.Context, _ struct{}) ([]frame, int64, error) {
+		list, err := s.walk(ctx, maxSalvaged)
+		return list, 24 * int64(cap(list)), err
 	})
 	s.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*rescued, int64, error) {
 		list, err := s.frames.Get(ctx, struct{}{})
 		if err != nil {
 			return nil, 0, err
 		}
-		f := list[i]
-		r, err := rescue(file(f.segment), f, i, u, h, schemas, limits)
+		r, err := s.rescue(ctx, list[i], i)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -52,8 +49,8 @@ func (rec *recording) salvageSchemas() []*Schema {
 	return []*Schema{rec.schema}
 }
 
-// segmentFile returns what to read a segment from; -1 is the file.
-func (r *Reader) segmentFile(n int64) io.ReaderAt { return r.at(place{segment: n}) }
+// salvageFile returns what to read a segment from; -1 is the file.
+func (r *Reader) salvageFile(segment int64) formats.ReaderAt { return r.at(place{segment: segment}) }
 
 func (s *salvage) dir(segmented bool) nodes.Dir {
 	entries := []nodes.Entry{

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,13 +229,13 @@ func TestCompactionKeepsWhatIsWhole(t *testing.T) {
 
 // A countingReader counts bytes.
 type countingReader struct {
-	r io.ReaderAt
+	r formats.ReaderAt
 	n atomic.Int64
 }
 
-func (c *countingReader) ReadAt(b []byte, off int64) (int, error) {
+func (c *countingReader) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
 	c.n.Add(int64(len(b)))
-	return c.r.ReadAt(b, off)
+	return c.r.ReadAt(ctx, b, off)
 }
 
 // store is a cache.Store in memory.
@@ -254,7 +255,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	}
 	disk := store{}
 	open := func() (nodes.Dir, *countingReader) {
-		r := &countingReader{r: bytes.NewReader(file)}
+		r := &countingReader{r: formats.BytesReader(file)}
 		src := formats.Source{ReaderAt: r, Name: "a.hcrp", Size: int64(len(file)), Stored: int64(len(file)), ModTime: testTime, ID: "a"}
 		src.Stamp = formats.Stamp{Size: src.Size, Changed: 1}
 		dir, err := New(Options{}).Open(t.Context(), src, testCache(t, disk))
@@ -276,7 +277,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	if err := json.Unmarshal([]byte(ticks[0]), &tick); err != nil {
 		t.Fatal(err)
 	}
-	rd, err := NewReader(bytes.NewReader(file), int64(len(file)), nil, Options{})
+	rd, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -563,7 +564,7 @@ func TestStatesAroundDamage(t *testing.T) {
 		rec.chunks = append(rec.chunks, c)
 	}
 	file := rec.file(t)
-	r, err := NewReader(bytesReader(file), int64(len(file)), nil, Options{})
+	r, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

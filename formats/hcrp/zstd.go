@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func newUnpacker(dict *dictionary, limits Limits) *unpacker {
 }
 
 // unpack reads stored bytes at off and expands them to at most size bytes.
-func (u *unpacker) unpack(r io.ReaderAt, off, stored, size int64) ([]byte, error) {
+func (u *unpacker) unpack(ctx context.Context, r formats.ReaderAt, off, stored, size int64) ([]byte, error) {
 	var p *press
 	switch v := u.pool.Get().(type) {
 	case error:
@@ -130,7 +131,7 @@ func (u *unpacker) unpack(r io.ReaderAt, off, stored, size int64) ([]byte, error
 		}
 	}
 	src = src[:stored]
-	if err := readFull(r, src, off); err != nil {
+	if err := readFull(ctx, r, src, off); err != nil {
 		return nil, err
 	}
 	return p.expand(src, size)
@@ -190,7 +191,7 @@ func (r *Reader) missing(i int) error {
 
 // Body returns the decompressed bytes of chunk i. If the chunk is to blame
 // the error is a *damage.
-func (r *Reader) Body(i int) ([]byte, error) {
+func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d
 	}
@@ -198,7 +199,7 @@ func (r *Reader) Body(i int) ([]byte, error) {
 	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
 		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
 	}
-	body, err := r.unpacker.unpack(r.at(p), p.offset, e.Stored, e.Size)
+	body, err := r.unpacker.unpack(ctx, r.at(p), p.offset, e.Stored, e.Size)
 	var bad *unpackError
 	switch {
 	case errors.Is(err, errTooLong):

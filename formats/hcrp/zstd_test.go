@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"recfs/formats"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -29,7 +31,7 @@ func TestFramesWithoutSize(t *testing.T) {
 	want := append(bytes.Clone(body), body...)
 	u := newUnpacker(nil, Limits{}.withDefaults())
 	unpack := func(b []byte, size int) ([]byte, error) {
-		return u.unpack(bytes.NewReader(b), 0, int64(len(b)), int64(size))
+		return u.unpack(t.Context(), formats.BytesReader(b), 0, int64(len(b)), int64(size))
 	}
 	for range 2 { // and the decompressor is as good as new
 		got, err := unpack(frames, len(want))

@@ -15,9 +15,9 @@ const name = "milk"
 var Format = formats.Format{
 	Name: name, Extensions: []string{".milk"},
 	Match: func([]byte) bool { return false },
-	Open: func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+	Open: func(ctx context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
 		var head [1]byte
-		if n, err := src.ReadAt(head[:], 0); n == 0 && src.Size > 0 {
+		if n, err := src.ReadAt(ctx, head[:], 0); n == 0 && src.Size > 0 {
 			return nil, &formats.Error{Format: name, Err: err}
 		}
 		return nil, formats.Errorf(name, 0, errors.ErrUnsupported, "%s cannot be decoded: there is no description of this "+

@@ -92,13 +92,13 @@ type indexer struct {
 }
 
 // buildIndex reads a log from its start.
-func buildIndex(ctx context.Context, r io.ReaderAt, size int64, h *header) (*index, error) {
+func buildIndex(ctx context.Context, r formats.ReaderAt, size int64, h *header) (*index, error) {
 	x := &index{header: h, at: mark{lines: 3, open: -1, firstStep: -1}, end: h.size}
 	x.now = x.at
 	p := &indexer{index: x, clock: h.start}
-	err := p.run(ctx, r, size)
+	err := p.run(ctx, formats.At(ctx, r), size)
 	if err == nil {
-		x.seal, err = formats.NewTally(ctx, settled{r, h.size}).Seal(formats.Stamp{}, size)
+		x.seal, err = formats.NewTally(settled{r, h.size}).Seal(ctx, formats.Stamp{}, size)
 	}
 	return x, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"slices"
 
 	"recfs/formats"
@@ -83,11 +82,11 @@ func resumeIndex(ctx context.Context, src formats.Source, h *header, stored []by
 		return nil, errIndex
 	}
 	if x.seal.Stamp = src.Stamp; fit == formats.Grown {
-		if x.seal, err = tally.Seal(src.Stamp, src.Size); err != nil {
+		if x.seal, err = tally.Seal(ctx, src.Stamp, src.Size); err != nil {
 			return nil, err
 		}
 	}
-	return x, x.extend(ctx, src, src.Size)
+	return x, x.extend(ctx, src.At(ctx), src.Size)
 }
 
 // decodeIndex reads what encode wrote.
@@ -202,13 +201,13 @@ func (r indexReader) problems(x *index) {
 // A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the recovery count,
 // which is compared by itself, and the hint in line 4, which starts at offset line4.
 type settled struct {
-	r     io.ReaderAt
+	r     formats.ReaderAt
 	line4 int64
 }
 
-// ReadAt implements io.ReaderAt.
-func (s settled) ReadAt(p []byte, off int64) (int, error) {
-	n, err := s.r.ReadAt(p, off)
+// ReadAt implements formats.ReaderAt.
+func (s settled) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := s.r.ReadAt(ctx, p, off)
 	end := off + int64(n)
 	for _, part := range [][2]int64{{0, line3At}, {s.line4 + 1, s.line4 + 1 + hintSize}} {
 		if start, stop := max(part[0], off), min(part[1], end); start < stop {

@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,7 +56,7 @@ func mustIndex(t testing.TB, log []byte) *index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), bytes.NewReader(log), int64(len(log)), h)
+	x, err := buildIndex(t.Context(), formats.BytesReader(log), int64(len(log)), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +395,7 @@ func TestIndexStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	h, _ := readHeader(bytes.NewReader(log), int64(len(log)))
-	if _, err := buildIndex(ctx, bytes.NewReader(log), int64(len(log)), h); err != context.Canceled {
+	if _, err := buildIndex(ctx, formats.BytesReader(log), int64(len(log)), h); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
@@ -407,7 +407,7 @@ func TestStampedIndex(t *testing.T) {
 	x := mustIndex(t, log)
 	x.seal.Stamp = formats.Stamp{Size: int64(len(log)), Changed: 1}
 	for changed, want := range map[int64]bool{1: false, 2: true} {
-		r := &firstRead{r: bytes.NewReader(log)}
+		r := &firstRead{r: formats.BytesReader(log)}
 		src := logSource(nil)
 		src.ReaderAt, src.Size, src.Stamp = r, int64(len(log)), formats.Stamp{Size: int64(len(log)), Changed: changed}
 		got, err := resumeIndex(t.Context(), src, x.header, x.encode())
@@ -425,11 +425,11 @@ func TestStampedIndex(t *testing.T) {
 
 // A firstRead notes whether the start of a log was read.
 type firstRead struct {
-	r     io.ReaderAt
+	r     formats.ReaderAt
 	start bool
 }
 
-func (f *firstRead) ReadAt(p []byte, off int64) (int, error) {
+func (f *firstRead) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	f.start = f.start || off == 0
-	return f.r.ReadAt(p, off)
+	return f.r.ReadAt(ctx, p, off)
 }

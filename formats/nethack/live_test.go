@@ -270,12 +270,12 @@ func TestLiveLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &changingReader{log}
-			l, err := newLiveLog(r, int64(len(log)))
+			l, err := newLiveLog(t.Context(), r, int64(len(log)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.log = c.change(bytes.Clone(log))
-			_, err = l.ReadAt(make([]byte, 100), int64(len(log)-100))
+			_, err = l.ReadAt(t.Context(), make([]byte, 100), int64(len(log)-100))
 			if errors.Is(err, nodes.ErrStale) != c.stale || !c.stale && err != nil {
 				t.Errorf("reading: %v", err)
 			}
@@ -285,6 +285,6 @@ func TestLiveLog(t *testing.T) {
 
 type changingReader struct{ log []byte }
 
-func (r *changingReader) ReadAt(p []byte, off int64) (int, error) {
-	return bytes.NewReader(r.log).ReadAt(p, off)
+func (r *changingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	return formats.BytesReader(r.log).ReadAt(ctx, p, off)
 }

@@ -44,25 +44,25 @@ const (
 	commandsView
 )
 
-func open(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
-	_, tree, err := openRecording(src, c)
+func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+	_, tree, err := openRecording(ctx, src, c)
 	return tree, err
 }
 
-func openRecording(src formats.Source, c *cache.Cache) (*recording, nodes.Dir, error) {
+func openRecording(ctx context.Context, src formats.Source, c *cache.Cache) (*recording, nodes.Dir, error) {
 	if src.Raw == nil {
-		live, err := newLiveLog(src.ReaderAt, src.Size)
+		live, err := newLiveLog(ctx, src.ReaderAt, src.Size)
 		if err != nil {
 			return nil, nil, err
 		}
 		src.ReaderAt = live
 	}
-	h, err := readHeader(src, src.Size)
+	h, err := readHeader(src.At(ctx), src.Size)
 	if err != nil {
 		return nil, nil, err
 	}
 	metadata := make([]byte, h.size)
-	if _, err := src.ReadAt(metadata, 0); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := src.ReadAt(ctx, metadata, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
 	}
 	rec := &recording{src: src, header: h}
@@ -108,7 +108,7 @@ func (rec *recording) listing(ctx context.Context, dir int) (nodes.Dir, error) {
 }
 
 func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, int64, error) {
-	o, err := readOutline(ctx, rec.src, rec.header.size, rec.src.Size)
+	o, err := readOutline(ctx, rec.src.At(ctx), rec.header.size, rec.src.Size)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -143,7 +143,7 @@ func (rec *recording) tick(ctx context.Context, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := x.tick(ctx, rec.src, n)
+	doc, err := x.tick(ctx, rec.src.At(ctx), n)
 	if err != nil {
 		return nil, err
 	}
@@ -164,11 +164,11 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		if t.n >= len(x.chunks) {
 			return nil, 0, nodes.ErrStale
 		}
-		doc, err = x.chunkLines(ctx, rec.src, t.n)
+		doc, err = x.chunkLines(ctx, rec.src.At(ctx), t.n)
 	case stateView:
 		doc, err = rec.state(ctx, t.n)
 	default:
-		doc, err = x.commandLines(ctx, rec.src)
+		doc, err = x.commandLines(ctx, rec.src.At(ctx))
 	}
 	return doc, int64(cap(doc)), err
 }
@@ -233,8 +233,11 @@ func indexName(src formats.Source) func(struct{}) string {
 
 func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64, error) {
 	x, err := buildIndex(ctx, rec.src, rec.src.Size, rec.header)
+	if err != nil {
+		return nil, 0, err
+	}
 	x.seal.Stamp = rec.src.Stamp
-	return x, x.cost(), err
+	return x, x.cost(), nil
 }
 
 func (rec *recording) resumeIndex(ctx context.Context, _ struct{}, stored []byte) (*index, int64, error) {

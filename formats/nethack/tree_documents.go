@@ -116,7 +116,7 @@ func (rec *recording) indexDocument(ctx context.Context) (any, error) {
 		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: end == endGameOver, End: end},
 		Totals:    x.totals(), LastSave: x.lastSave(), Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
 	}
-	pending, err := x.pending(ctx, rec.src)
+	pending, err := x.pending(ctx, rec.src.At(ctx))
 	for _, e := range pending {
 		doc.Pending = append(doc.Pending, e)
 	}

@@ -2,6 +2,7 @@ package nethack
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,28 +15,28 @@ import (
 // bytes that are rewritten in place, until a recovery cuts the log, and that changes the recovery
 // count first. So bytes are good if the count is the same after they were read as before.
 type liveLog struct {
-	r     io.ReaderAt
+	r     nodes.ReaderAt
 	size  int64
 	count [countSize]byte
 }
 
 // newLiveLog notes the recovery count of a log.
-func newLiveLog(r io.ReaderAt, size int64) (*liveLog, error) {
+func newLiveLog(ctx context.Context, r nodes.ReaderAt, size int64) (*liveLog, error) {
 	l := &liveLog{r: r, size: size}
-	if _, err := r.ReadAt(l.count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := r.ReadAt(ctx, l.count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return l, nil
 }
 
-// ReadAt implements io.ReaderAt. It fails with nodes.ErrStale once the log was cut.
-func (l *liveLog) ReadAt(p []byte, off int64) (int, error) {
-	n, err := l.r.ReadAt(p, off)
+// ReadAt implements nodes.ReaderAt. It fails with nodes.ErrStale once the log was cut.
+func (l *liveLog) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := l.r.ReadAt(ctx, p, off)
 	if n < len(p) && off+int64(n) < l.size && (err == nil || errors.Is(err, io.EOF)) {
 		return 0, fmt.Errorf("the log was cut at %d: %w", off+int64(n), nodes.ErrStale)
 	}
 	var count [countSize]byte
-	if _, err := l.r.ReadAt(count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := l.r.ReadAt(ctx, count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
 	if !bytes.Equal(count[:], l.count[:]) {

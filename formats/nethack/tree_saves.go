@@ -37,7 +37,7 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 		}
 		re.start(base, x.largest(from, n))
 	}
-	err = x.rebuild(ctx, rec.src, re, from, n)
+	err = x.rebuild(ctx, rec.src.At(ctx), re, from, n)
 	save := re.release()
 	if size := int64(x.ticks[n].size); err == nil && int64(len(save)) != size {
 		err = nodes.SizeError(size, int64(len(save)))

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -234,7 +233,7 @@ func TestRealTrees(t *testing.T) {
 // walk opens a log, walks its tree and returns the sums of all saves by offset of their lines.
 func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 	t.Helper()
-	rec, tree, err := openRecording(formats.BytesSource("game.nhgame", log, testTime), c)
+	rec, tree, err := openRecording(t.Context(), formats.BytesSource("game.nhgame", log, testTime), c)
 	if err != nil {
 		return nil, err
 	}
@@ -342,18 +341,18 @@ func TestFlips(t *testing.T) {
 
 // A countingReader tells how much was read from a log, and fails where it was told to.
 type countingReader struct {
-	r         io.ReaderAt
+	r         formats.ReaderAt
 	bytes     atomic.Int64
 	low, high atomic.Int64
 }
 
-func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
+func (c *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if off != countAt { // the look at the recovery count
 		c.bytes.Add(int64(len(p)))
 		c.low.Store(min(c.low.Load(), off))
 		c.high.Store(max(c.high.Load(), off+int64(len(p))))
 	}
-	return c.r.ReadAt(p, off)
+	return c.r.ReadAt(ctx, p, off)
 }
 
 func (c *countingReader) reset() {
@@ -366,7 +365,7 @@ func (c *countingReader) reset() {
 func TestReadsTouchTheirChunk(t *testing.T) {
 	log := sampleGame(5000).Bytes()
 	x := mustIndex(t, log)
-	r := &countingReader{r: bytes.NewReader(log)}
+	r := &countingReader{r: formats.BytesReader(log)}
 	src := formats.BytesSource("game.nhgame", log, testTime)
 	src.ReaderAt = r
 	r.reset()
@@ -401,7 +400,7 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 // TestListingNeedsNoIndex holds that directories are there before the index pass.
 func TestListingNeedsNoIndex(t *testing.T) {
 	log := sampleGame(5000).Bytes()
-	rec, root, err := openRecording(formats.BytesSource("game.nhgame", log, testTime), newCache(t, 16<<20))
+	rec, root, err := openRecording(t.Context(), formats.BytesSource("game.nhgame", log, testTime), newCache(t, 16<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,10 +446,10 @@ func TestSequentialPass(t *testing.T) {
 	} {
 		for _, budget := range []int64{0, 10_000, 16 << 20} {
 			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {
-				r := &countingReader{r: bytes.NewReader(log)}
+				r := &countingReader{r: formats.BytesReader(log)}
 				src := formats.BytesSource("game.nhgame", log, testTime)
 				src.ReaderAt = r
-				rec, _, err := openRecording(src, newCache(t, budget))
+				rec, _, err := openRecording(t.Context(), src, newCache(t, budget))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,6 +2,7 @@ package teehistorian
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"io"
@@ -56,7 +57,7 @@ func newRepeated(tb testing.TB, size int64) *repeated {
 
 func (r *repeated) size() int64 { return int64(len(r.head)) + r.times*int64(len(r.body)) + 1 }
 
-func (r *repeated) ReadAt(p []byte, off int64) (int, error) {
+func (r *repeated) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
 		at := off + int64(n)
@@ -84,7 +85,7 @@ func (r *repeated) source() formats.Source {
 
 func benchHeader(b *testing.B, r *repeated) *header {
 	b.Helper()
-	h, err := readHeader(r)
+	h, err := readHeader(r.source().At(b.Context()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func benchHeader(b *testing.B, r *repeated) *header {
 
 // decodeAll decodes all records and follows the players, keeping nothing.
 func decodeAll(r *repeated, h *header) error {
-	s := newScanner(r, h.start, r.size(), newDecoder(h.version1()), scanWindow)
+	s := newScanner(r.source().At(context.Background()), h.start, r.size(), newDecoder(h.version1()), scanWindow)
 	var st state
 	var e event
 	for {
@@ -124,7 +125,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.SetBytes(r.size())
 	b.ReportAllocs()
 	for b.Loop() {
-		x, err := buildIndex(b.Context(), r, r.size(), h)
+		x, err := buildIndex(b.Context(), r.source().At(b.Context()), r.size(), h)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func BenchmarkIndexRatio(b *testing.B) {
 	for b.Loop() {
 		best(&straight, func() error { return decodeAll(r, h) })
 		best(&index, func() error {
-			_, err := buildIndex(b.Context(), r, r.size(), h)
+			_, err := buildIndex(b.Context(), r.source().At(b.Context()), r.size(), h)
 			return err
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"unsafe"
 
@@ -13,7 +12,7 @@ import (
 
 // A recording decodes stretches of a source that was indexed.
 type recording struct {
-	src      io.ReaderAt
+	src      formats.Source
 	idx      *index
 	version1 bool
 	render   renderer
@@ -72,7 +71,7 @@ func (r *recording) chunkStart(k int) (*point, error) {
 func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor {
 	c := &r.idx.chunks[k]
 	return &cursor{
-		scan:  newScanner(contextReader{ctx, r.src}, p.offset, c.offset+c.size, p.dec, window),
+		scan:  newScanner(r.src.At(ctx), p.offset, c.offset+c.size, p.dec, window),
 		state: p.state.clone(),
 	}
 }

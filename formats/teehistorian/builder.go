@@ -108,7 +108,7 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 	}
 	b := &builder{
 		index: x, render: renderer{h.idents()}, log: h.logWriter(func(_, _ int32) string { return "" }),
-		scan: newScanner(contextReader{ctx, src}, x.bytes, size, dec, scanWindow), state: s,
+		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s,
 	}
 	b.reopen()
 	if err := b.run(); err != nil {

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -107,17 +106,4 @@ func (s *scanner) fill() error {
 		return err
 	}
 	return nil
-}
-
-// A contextReader fails when its context has ended.
-type contextReader struct {
-	ctx context.Context
-	r   io.ReaderAt
-}
-
-func (c contextReader) ReadAt(p []byte, off int64) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.ReadAt(p, off)
 }

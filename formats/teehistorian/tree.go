@@ -17,7 +17,7 @@ var Format = New(Options{})
 
 // Options are what a tree may need from outside; the zero value works.
 type Options struct {
-	Map func(file []byte) (*Map, error) // reads a map file; nil: paths.svg shows no maps
+	Map func(ctx context.Context, file []byte) (*Map, error) // reads a map file; nil: paths.svg shows no maps
 }
 
 // New returns the format with options.
@@ -27,8 +27,8 @@ func New(opt Options) formats.Format {
 		Extensions: []string{".teehistorian"},
 		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
 		Streams:    true,
-		Open: func(_ context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
-			return open(src, c, opt)
+		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+			return open(ctx, src, c, opt)
 		},
 	}
 }
@@ -37,7 +37,7 @@ func New(opt Options) formats.Format {
 type tree struct {
 	src     formats.Source
 	header  *header
-	readMap func([]byte) (*Map, error)
+	readMap func(context.Context, []byte) (*Map, error)
 
 	// Each Memo uses only those before it.
 	indexed *cache.Memo[struct{}, *view]
@@ -67,8 +67,8 @@ type tableKey struct {
 	table table
 }
 
-func open(src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
-	h, err := readHeader(src)
+func open(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
+	h, err := readHeader(src.At(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func open(src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
 		nodes.Entry{Name: "states", Dir: t.lazy(func(v *view) nodes.Dir { return v.states })},
 		nodes.Entry{Name: "players", Dir: t.lazy(func(v *view) nodes.Dir { return v.players() })},
 		nodes.Entry{Name: "export", Dir: nodes.List(
-			nodes.Entry{Name: "events.txt", File: eventsFile{t}},
+			nodes.Entry{Name: "events.txt", File: nodes.Opened(t.openEvents)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
 		)},
 	), nil
@@ -99,17 +99,17 @@ func open(src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
 
 // index makes the index of a recording that has none yet.
 func (t *tree) index(ctx context.Context, _ struct{}) (*view, int64, error) {
-	tally := formats.NewTally(ctx, t.src)
-	x, err := buildIndex(ctx, tally, t.src.Size, t.header)
+	tally := formats.NewTally(t.src)
+	x, err := buildIndex(ctx, formats.At(ctx, tally), t.src.Size, t.header)
 	if err != nil {
 		return nil, 0, err
 	}
-	return t.sealed(x, tally)
+	return t.sealed(ctx, x, tally)
 }
 
 // sealed returns the view of an index that was made or brought up to date.
-func (t *tree) sealed(x *index, tally *formats.Tally) (*view, int64, error) {
-	s, err := tally.Seal(t.src.Stamp, x.bytes)
+func (t *tree) sealed(ctx context.Context, x *index, tally *formats.Tally) (*view, int64, error) {
+	s, err := tally.Seal(ctx, t.src.Stamp, x.bytes)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -134,10 +134,10 @@ func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view
 		s.Stamp = t.src.Stamp
 		return t.view(x, s), x.memory(), nil
 	}
-	if x, err = extendIndex(ctx, x, tally, t.src.Size, t.header); err != nil {
+	if x, err = extendIndex(ctx, x, formats.At(ctx, tally), t.src.Size, t.header); err != nil {
 		return nil, 0, err
 	}
-	return t.sealed(x, tally)
+	return t.sealed(ctx, x, tally)
 }
 
 func (t *tree) view(x *index, s formats.Seal) *view {
@@ -199,14 +199,14 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 	case "players.json":
 		b, err = nodes.MarshalIndented(playersJSON(r.recording))
 	case "paths.svg":
-		b, err = r.paths(ctx, t.mapFile())
+		b, err = r.paths(ctx, t.mapFile(ctx))
 		err = stale(err)
 	}
 	return b, int64(cap(b)), err
 }
 
 // mapFile returns the map of the recording, nil if it is not there or cannot be read.
-func (t *tree) mapFile() *Map {
+func (t *tree) mapFile(ctx context.Context) *Map {
 	if t.readMap == nil {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (t *tree) mapFile() *Map {
 	if file == nil {
 		return nil
 	}
-	m, err := t.readMap(file)
+	m, err := t.readMap(ctx, file)
 	if err != nil {
 		return nil
 	}
@@ -355,14 +355,14 @@ func (t *tree) player(r *recording, stay int32) nodes.Dir {
 // table returns the content of a table of a stay.
 func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
 	var chunks []int
-	p := &parts{load: func(ctx context.Context, i int) ([]byte, error) {
+	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
 		if i == 0 {
 			return []byte(tableHeads[k]), nil
 		}
 		rows, err := t.tables.Get(ctx, tableKey{chunks[i-1], k})
 		return rows[stay], err
-	}}
-	p.add(int64(len(tableHeads[k])))
+	})
+	p.Add(int64(len(tableHeads[k])))
 	s := r.idx.stays[stay]
 	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
 		size, err := r.idx.tableSize(c, stay, k)
@@ -370,7 +370,7 @@ func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
 			return nil, err
 		}
 		chunks = append(chunks, c)
-		p.add(size)
+		p.Add(size)
 	}
 	return p, nil
 }

@@ -16,29 +16,19 @@ func (t *tree) logSize(ctx context.Context, r *recording, k int) (int64, error) 
 	return int64(len(b)), err
 }
 
-// eventsFile is export/events.txt.
-type eventsFile struct{ t *tree }
-
-func (f eventsFile) Size(ctx context.Context) (int64, error) {
-	c, err := f.Open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return c.Size(), nil
-}
-
-func (f eventsFile) Open(ctx context.Context) (nodes.Content, error) {
-	r, err := f.t.get(ctx)
+// openEvents opens export/events.txt.
+func (t *tree) openEvents(ctx context.Context) (nodes.Content, error) {
+	r, err := t.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{load: func(ctx context.Context, i int) ([]byte, error) { return f.t.logs.Get(ctx, i) }}
+	p := nodes.NewPieces(t.logs.Get)
 	for k := range r.idx.chunks {
-		size, err := f.t.logSize(ctx, r.recording, k)
+		size, err := t.logSize(ctx, r.recording, k)
 		if err != nil {
 			return nil, err
 		}
-		p.add(size)
+		p.Add(size)
 	}
 	return p, nil
 }

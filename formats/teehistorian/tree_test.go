@@ -2,12 +2,12 @@ package teehistorian
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -318,12 +318,12 @@ func TestCutAnywhere(t *testing.T) {
 
 // A counter counts what is read.
 type counter struct {
-	io.ReaderAt
+	formats.ReaderAt
 	bytes, calls atomic.Int64
 }
 
-func (c *counter) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.ReaderAt.ReadAt(p, off)
+func (c *counter) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(ctx, p, off)
 	c.bytes.Add(int64(n))
 	c.calls.Add(1)
 	return n, err
@@ -479,11 +479,11 @@ func TestStatesBetweenTicks(t *testing.T) {
 // A tick is found by its number, wherever its chunk is.
 func TestSearchTick(t *testing.T) {
 	r := newRepeated(t, 4<<20)
-	h, err := readHeader(r)
+	h, err := readHeader(r.source().At(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), r, r.size(), h)
+	x, err := buildIndex(t.Context(), r.source().At(t.Context()), r.size(), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -600,7 +600,7 @@ func TestMapOutline(t *testing.T) {
 	w := newWriter(map[string]any{"version": "2", "map_name": "some map", "map_sha256": hex.EncodeToString(sum[:])})
 	w.new(0, 40, 40)
 	w.diff(0, 5, 5)
-	format := New(Options{Map: func(b []byte) (*Map, error) {
+	format := New(Options{Map: func(_ context.Context, b []byte) (*Map, error) {
 		if !bytes.Equal(b, file) {
 			return nil, errors.New("another map")
 		}

@@ -124,7 +124,7 @@ func (c *checker) file(name string, f nodes.File) ([]byte, error) {
 	if got := content.Size(); got != size {
 		c.t.Errorf("%s: the content has %d bytes, Size said %d", name, got, size)
 	}
-	b, err := io.ReadAll(io.NewSectionReader(content, 0, size+1))
+	b, err := io.ReadAll(io.NewSectionReader(nodes.At(c.ctx, content), 0, size+1))
 	if err != nil {
 		return nil, err
 	}

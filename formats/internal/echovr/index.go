@@ -230,7 +230,7 @@ func (x *Index) mismatched() bool {
 }
 
 // Scan makes an Index from the chunks that next returns until it has none. next is called with ctx checked.
-func Scan(ctx context.Context, m *Match, next func() (*Chunk, ChunkInfo, error)) (*Index, error) {
+func Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
 	var b Builder
 	var err error
 	for err == nil {
@@ -239,7 +239,7 @@ func Scan(ctx context.Context, m *Match, next func() (*Chunk, ChunkInfo, error))
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		if c, info, err = next(); err != nil || c == nil {
+		if c, info, err = next(ctx); err != nil || c == nil {
 			break
 		}
 		err = b.Add(c, info)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -26,7 +25,7 @@ type Recording struct {
 	Limit int64
 
 	// Scan makes the index of the recording that it reads from r, which has the bytes of Source.
-	Scan func(ctx context.Context, r io.ReaderAt) (*Index, error)
+	Scan func(ctx context.Context, r formats.ReaderAt) (*Index, error)
 
 	// Chunk decodes chunk n, given what the index knows of it, and returns how many bytes it keeps alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
@@ -108,12 +107,12 @@ func (t *Tree) Index(ctx context.Context) (*Index, error) {
 }
 
 func (t *Tree) loadIndex(ctx context.Context, _ struct{}) (*indexed, int64, error) {
-	tally := formats.NewTally(ctx, t.rec.Source)
+	tally := formats.NewTally(t.rec.Source)
 	x, err := t.rec.Scan(ctx, tally)
 	if err != nil {
 		return nil, 0, err
 	}
-	seal, err := tally.Seal(t.rec.Source.Stamp, t.rec.Source.Size)
+	seal, err := tally.Seal(ctx, t.rec.Source.Stamp, t.rec.Source.Size)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -10,38 +10,15 @@ import (
 	"recfs/nodes"
 )
 
-// An indexFile is a file that only the index can tell of.
-type indexFile struct {
-	t    *Tree
-	make func(x *Index) (nodes.File, error)
-}
-
-func (t *Tree) file(make func(x *Index) (nodes.File, error)) nodes.File { return &indexFile{t, make} }
-
-func (f *indexFile) get(ctx context.Context) (nodes.File, error) {
-	x, err := f.t.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return f.make(x)
-}
-
-// Size implements nodes.File.
-func (f *indexFile) Size(ctx context.Context) (int64, error) {
-	file, err := f.get(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return file.Size(ctx)
-}
-
-// Open implements nodes.File.
-func (f *indexFile) Open(ctx context.Context) (nodes.Content, error) {
-	file, err := f.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return file.Open(ctx)
+// file returns a file that only the index can tell of.
+func (t *Tree) file(make func(x *Index) (nodes.File, error)) nodes.File {
+	return nodes.LazyFile(func(ctx context.Context) (nodes.File, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return make(x)
+	})
 }
 
 var (

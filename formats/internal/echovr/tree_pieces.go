@@ -2,9 +2,6 @@ package echovr
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"sort"
 	"strings"
 
 	"recfs/nodes"
@@ -58,85 +55,44 @@ type pieced struct {
 }
 
 type part struct {
-	start int64
+	size  int64
 	fixed []byte // or else the piece
 	piece pieceKey
 }
 
 func (p *pieced) add(k pieceKey, size int64) {
 	if size > 0 {
-		p.parts = append(p.parts, part{start: p.size, piece: k})
+		p.parts = append(p.parts, part{size: size, piece: k})
 		p.size += size
 	}
 }
 
 func (p *pieced) addBytes(b []byte) {
-	p.parts = append(p.parts, part{start: p.size, fixed: b})
+	p.parts = append(p.parts, part{size: int64(len(b)), fixed: b})
 	p.size += int64(len(b))
 }
 
 func (p *pieced) append(o *pieced) {
-	for _, part := range o.parts {
-		part.start += p.size
-		p.parts = append(p.parts, part)
-	}
+	p.parts = append(p.parts, o.parts...)
 	p.size += o.size
 }
 
 func (p *pieced) file() nodes.File {
-	return nodes.Stream(p.size, func(ctx context.Context) (nodes.Content, error) {
-		return &reading{p, context.WithoutCancel(ctx)}, nil
+	return nodes.Stream(p.size, func(context.Context) (nodes.Content, error) {
+		content := nodes.NewPieces(p.load)
+		for i := range p.parts {
+			content.Add(p.parts[i].size)
+		}
+		return content, nil
 	})
 }
 
-// A reading is an opened pieced file.
-type reading struct {
-	*pieced
-	ctx context.Context
-}
-
-// Size implements nodes.Content.
-func (r *reading) Size() int64 { return r.size }
-
-// ReadAt implements io.ReaderAt.
-func (r *reading) ReadAt(b []byte, off int64) (n int, err error) {
-	if off < 0 {
-		return 0, fmt.Errorf("negative offset %d", off)
+// load returns the bytes of part i.
+func (p *pieced) load(ctx context.Context, i int) ([]byte, error) {
+	if b := p.parts[i].fixed; b != nil {
+		return b, nil
 	}
-	i := sort.Search(len(r.parts), func(i int) bool { return r.parts[i].start > off }) - 1
-	for ; n < len(b) && off < r.size; i++ {
-		content, err := r.content(i)
-		if err != nil {
-			return n, err
-		}
-		got := copy(b[n:], content[off-r.parts[i].start:])
-		n += got
-		off += int64(got)
-	}
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// content returns the bytes of part i, which are as many as was promised.
-func (r *reading) content(i int) ([]byte, error) {
-	p := &r.parts[i]
-	b := p.fixed
-	if b == nil {
-		var err error
-		if b, err = r.t.pieces.Get(r.ctx, p.piece); err != nil {
-			return nil, err
-		}
-	}
-	end := r.size
-	if i+1 < len(r.parts) {
-		end = r.parts[i+1].start
-	}
-	if int64(len(b)) != end-p.start {
-		return nil, nodes.SizeError(end-p.start, int64(len(b)))
-	}
-	return b, nil
+	return p.t.pieces.Get(ctx, p.parts[i].piece)
 }
 
 // ExportName returns the name of a recording without its extension and without that of an outer compression.

@@ -1,0 +1,103 @@
+package nodes
+
+import (
+	"context"
+	"io"
+	"io/fs"
+)
+
+// A ReaderAt is an [io.ReaderAt] whose reads end with a context. The rules are those of io.ReaderAt:
+// fewer bytes than asked for come with an error, and reads may run at the same time.
+type ReaderAt interface {
+	ReadAt(ctx context.Context, p []byte, off int64) (n int, err error)
+}
+
+// Content is the content of an opened file: Size bytes, io.EOF after the last.
+type Content interface {
+	ReaderAt
+	Size() int64
+}
+
+// At binds r to the context of one operation. The result must not outlive it.
+func At(ctx context.Context, r ReaderAt) io.ReaderAt { return bound{ctx, r} }
+
+type bound struct {
+	ctx context.Context
+	r   ReaderAt
+}
+
+func (b bound) ReadAt(p []byte, off int64) (int, error) { return b.r.ReadAt(b.ctx, p, off) }
+
+// Reader returns the whole content as a stream of one operation, like [At].
+func Reader(ctx context.Context, c Content) *io.SectionReader {
+	return io.NewSectionReader(At(ctx, c), 0, c.Size())
+}
+
+// Unbound returns r, whose reads do not wait for anything a context could end: bytes in memory, a
+// file of this machine.
+func Unbound(r io.ReaderAt) ReaderAt { return unbound{r} }
+
+type unbound struct{ r io.ReaderAt }
+
+func (u unbound) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.ReadAt(p, off)
+}
+
+// BytesContent returns b, which must not change, as a Content.
+func BytesContent(b []byte) Content { return bytesContent(b) }
+
+type bytesContent []byte
+
+func (b bytesContent) Size() int64 { return int64(len(b)) }
+
+func (b bytesContent) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case off < 0:
+		return 0, fs.ErrInvalid
+	case off >= int64(len(b)):
+		return 0, io.EOF
+	}
+	n := copy(p, b[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// SectionContent returns n bytes of r from off on as a Content.
+func SectionContent(r ReaderAt, off, n int64) Content { return sectionContent{r, off, n} }
+
+type sectionContent struct {
+	r      ReaderAt
+	off, n int64
+}
+
+func (s sectionContent) Size() int64 { return s.n }
+
+func (s sectionContent) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	switch rest := s.n - off; {
+	case off < 0:
+		return 0, fs.ErrInvalid
+	case rest <= 0:
+		return 0, io.EOF
+	case int64(len(p)) > rest:
+		n, err := s.r.ReadAt(ctx, p[:rest], s.off+off)
+		if err == nil {
+			err = io.EOF
+		}
+		return n, err
+	}
+	return s.r.ReadAt(ctx, p, s.off+off)
+}
+
+// closeContent lets go of a content that is an io.Closer.
+func closeContent(c Content) {
+	if closer, ok := c.(io.Closer); ok {
+		closer.Close()
+	}
+}
