@@ -45,6 +45,7 @@ type archive struct {
 	log      *slog.Logger
 	problems *problemLog // of what goes through log
 	onRead   func(int)   // hears how many bytes of sources are read, unless nil
+	sources  map[string]nodes.Entry
 	closers  []func()
 }
 
@@ -69,7 +70,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	c := cache.New(int64(f.cacheMem), store)
 	return &archive{
 		formats: list, options: options,
-		cache: c, log: log, problems: problems, closers: []func(){closeLog, c.Close},
+		cache: c, log: log, problems: problems, sources: map[string]nodes.Entry{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }
 
@@ -95,7 +96,8 @@ func (a *archive) close() {
 	}
 }
 
-// source returns what lies at name on disk: an archive, a recording, or a file that is none.
+// source returns what lies at name on disk: an archive, a recording, or a file that is none. All
+// arguments of a command that lie in one source share it, so that what is in it is decoded once.
 func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -105,6 +107,18 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	if err != nil {
 		return nodes.Entry{}, err
 	}
+	if e, ok := a.sources[name]; ok {
+		return e, nil
+	}
+	e, err := a.openSource(ctx, name, info)
+	if err == nil && e.Dir != nil {
+		a.sources[name] = e
+	}
+	return e, err
+}
+
+// openSource opens the source at name, which info describes.
+func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	dir, base := name, ""
 	if !info.IsDir() {
 		dir, base = filepath.Split(name)
