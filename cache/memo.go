@@ -61,6 +61,9 @@ func (m *Memo[K, V]) Peek(k K) (V, bool) {
 	return zero, false
 }
 
+// Put remembers v, which was computed elsewhere, as the value for k.
+func (m *Memo[K, V]) Put(k K, v V, cost int64) { m.c.set(key{m.id, k}, v, cost) }
+
 // Get returns the value for k, computing it at most once however many
 // callers ask at the same time. A caller whose ctx ends stops waiting; the
 // computation is cancelled only when nobody is left waiting. Errors are not

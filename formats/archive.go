@@ -2,6 +2,7 @@ package formats
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -72,16 +73,18 @@ type archive struct {
 	lists      *cache.Memo[nestedKey, *listed]
 	maxList    int64 // of the memory that one takes
 	nests      *cache.Memo[nestedKey, nodes.Dir]
-	depth      int // containers around it
+	surveys    *cache.Memo[[sha256.Size]byte, *survey] // by the sum of recordings.jsonl
+	depth      int                                     // containers around it
 
 	mu         sync.Mutex
 	warned     map[string]version
 	distrusted map[packedKey]bool
-	lastBytes  []byte     // of recordings.jsonl
-	lastLines  nodes.File // the same
-	lastTime   time.Time
+	shown      [sha256.Size]byte // sum of recordings.jsonl
+	shownTime  time.Time         // since when it is that
 
-	scanning chan struct{} // holds one while the catalogue is made
+	scanning chan struct{}     // holds one while the catalogue is made, and guards what follows
+	last     [sha256.Size]byte // sum of the latest survey
+	saved    time.Time         // when one was saved on disk
 }
 
 func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions, work *workroom) *archive {
@@ -116,6 +119,7 @@ func newArchive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions,
 	a.nests = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (nodes.Dir, int64, error) {
 		return a.loadNested(ctx, k, c)
 	})
+	a.surveys = cache.NewMemo(c, a.loadSurvey)
 	return a
 }
 

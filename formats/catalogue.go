@@ -1,15 +1,12 @@
 package formats
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
-	"slices"
+	"strings"
 	"time"
 
 	"recfs/cache"
@@ -50,22 +47,24 @@ func (s *Summary) Unread() bool { return s.Error != "" && s.Complete == nil }
 // is new or changed is opened.
 func Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		lines, err := summaryLines(ctx, dir)
+		found, err := surveyOf(ctx, dir)
 		if err != nil {
 			yield(Summary{}, err)
 			return
 		}
-		for line := range bytes.Lines(bytes.Join(lines, nil)) {
-			var s Summary
-			err := json.Unmarshal(line, &s)
-			if !yield(s, err) || err != nil {
-				return
+		for _, r := range found.records {
+			for line := range strings.Lines(r.lines) {
+				var s Summary
+				err := json.Unmarshal([]byte(line), &s)
+				if !yield(s, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
 }
 
-func summaryLines(ctx context.Context, dir nodes.Dir) ([][]byte, error) {
+func surveyOf(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	dir, err := actual(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -83,135 +82,130 @@ func summaryLines(ctx context.Context, dir nodes.Dir) ([][]byte, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// A catalogueFile is recordings.jsonl as it was at one moment.
-type catalogueFile struct{ nodes.File }
+// A catalogueFile is recordings.jsonl as it was at one moment. It is a value,
+// equal to another of the same content; that is in the cache, and made again
+// when it was put out of it.
+type catalogueFile struct {
+	a    *archive
+	sum  [sha256.Size]byte
+	size int64
+}
 
-// catalogueEntry returns the entry of recordings.jsonl. Two of equal content
-// have equal Files.
+func (f catalogueFile) Size(context.Context) (int64, error) { return f.size, nil }
+
+func (f catalogueFile) Open(ctx context.Context) (nodes.Content, error) {
+	s, err := f.a.surveys.Get(ctx, f.sum)
+	if err != nil {
+		return nil, err
+	}
+	return s.content(), nil
+}
+
+// loadSurvey returns a survey that was put out of the cache, as long as it
+// still holds.
+func (a *archive) loadSurvey(ctx context.Context, sum [sha256.Size]byte) (*survey, int64, error) {
+	s, err := a.catalogue(ctx, folder{a, ".", ""})
+	if err != nil {
+		return nil, 0, err
+	}
+	if s.sum != sum {
+		return nil, 0, staleError(CatalogueName)
+	}
+	return s, s.cost(), nil
+}
+
+// catalogueEntry returns the entry of recordings.jsonl.
 func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
-	lines, err := a.catalogue(ctx, folder{a, ".", ""})
+	s, err := a.catalogue(ctx, folder{a, ".", ""})
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	b := bytes.Join(lines, nil)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lastLines == nil || !bytes.Equal(a.lastBytes, b) {
-		a.lastBytes, a.lastLines, a.lastTime = b, nodes.Bytes(b), time.Now()
+	if a.shown != s.sum {
+		a.shown, a.shownTime = s.sum, time.Now()
 	}
-	return nodes.Entry{Name: CatalogueName, Attr: nodes.Attr{Time: a.lastTime}, File: catalogueFile{a.lastLines}}, nil
+	return nodes.Entry{Name: CatalogueName, Attr: nodes.Attr{Time: a.shownTime}, File: catalogueFile{a, s.sum, s.size}}, nil
 }
 
-// A record is what the catalogue on disk has of a path.
+// A record is what the catalogue has of a path.
 type record struct {
 	path    string
 	stamp   Stamp
 	pending string // the names, pendingSep between them, of what on disk would tell more
-	lines   []byte // of recordings.jsonl: of a container all that it holds
+	lines   string // of recordings.jsonl: of a container all that it holds
 	open    bool   // the lines are still to be made, or say what may pass
 }
 
 // pendingSep is in no name of a file on disk.
 const pendingSep = "\x00"
 
-// catalogueName names the catalogue in the disk cache; "": there is none.
-func (a *archive) catalogueName() string {
-	if a.opt.Disk == nil || a.depth > 0 || a.base() == "" {
-		return ""
-	}
-	h := sha256.New()
-	fmt.Fprintln(h, a.base(), a.opt.Sniff)
-	for _, f := range a.list {
-		fmt.Fprintln(h, f.Name, f.Extensions, f.Variant)
-	}
-	return fmt.Sprintf("catalogue %x", h.Sum(nil))
-}
-
-// catalogueVersion changes when the lines, the digests or their encoding do.
-const catalogueVersion = 5
-
-// loadRecords returns the catalogue on disk by path.
-func (a *archive) loadRecords() map[string]record {
-	records := map[string]record{}
-	name := a.catalogueName()
-	if name == "" {
-		return records
-	}
-	b, ok := a.opt.Disk.Load(name)
-	if !ok || len(b) == 0 || b[0] != catalogueVersion {
-		return records
-	}
-	text := string(b[1:])
-	next := func() string {
-		n, size := binary.Uvarint([]byte(text[:min(binary.MaxVarintLen64, len(text))]))
-		if size <= 0 || n > uint64(len(text)-size) {
-			text = ""
-			return ""
-		}
-		field := text[size:][:n]
-		text = text[size+int(n):]
-		return field
-	}
-	for text != "" {
-		r := record{path: next()}
-		stamp := next()
-		if len(stamp) != stampSize {
-			return map[string]record{}
-		}
-		r.stamp, r.pending, r.lines = readStamp([]byte(stamp)), next(), []byte(next())
-		records[r.path] = r
-	}
-	return records
-}
-
-func (a *archive) saveRecords(records []record) {
-	name := a.catalogueName()
-	if name == "" {
-		return
-	}
-	b := []byte{catalogueVersion}
-	for _, r := range records {
-		for _, field := range []string{r.path, string(r.stamp.Append(nil)), r.pending, string(r.lines)} {
-			b = binary.AppendUvarint(b, uint64(len(field)))
-			b = append(b, field...)
-		}
-	}
-	a.opt.Disk.Save(name, b)
-}
-
 // catalogueCache is the memory for opening recordings to summarise them.
 const catalogueCache = 8 << 20
 
-// catalogue returns the lines of what is below dir, a directory of a: those
-// of recordings.jsonl if that is all of it.
-func (a *archive) catalogue(ctx context.Context, dir nodes.Dir) ([][]byte, error) {
+// catalogue returns what is known below dir, a directory of a: of the whole
+// archive if that is all of it.
+func (a *archive) catalogue(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	select {
 	case a.scanning <- struct{}{}:
 		defer func() { <-a.scanning }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	var disk cache.Store
-	var saved func(string) bool
-	if a.opt.Disk != nil {
-		disk, saved = a.opt.Disk, a.opt.Disk.Lookup()
-	}
-	s := &scan{a: a, saved: saved, c: cache.New(catalogueCache, disk)}
-	defer s.c.Close()
 	whole := dir == nodes.Dir(folder{a, ".", ""})
-	if whole {
-		s.old = a.loadRecords()
+	if s, ok := a.surveys.Peek(a.last); ok && whole && s.holds(a) {
+		return s, nil
 	}
-	err := s.run(ctx, dir, "")
+	s := a.newScan()
+	defer s.c.Close()
 	if whole {
-		keep := slices.DeleteFunc(slices.Clone(s.records), func(r record) bool { return r.open })
-		if s.changed || len(keep) != len(s.old) {
-			a.saveRecords(keep)
-		}
+		s.old = a.lastSurvey()
 	}
-	if err != nil {
+	if err := s.dir(ctx, dir, ""); err != nil {
 		return nil, err
 	}
-	lines, _ := s.lines()
-	return lines, nil
+	err := s.summarise(ctx)
+	if whole && s.nothingNew() {
+		return a.keep(s.old.renewed(s)), nil
+	}
+	found := newSurvey(s.records).renewed(s)
+	if whole && (s.changed || s.taken != len(s.old.records)) {
+		a.save(found)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case whole:
+		return a.keep(found), nil
+	}
+	return found, nil
+}
+
+// newScan returns a scan that finds nothing yet.
+func (a *archive) newScan() *scan {
+	s := &scan{a: a, watch: watchlist{began: time.Now()}}
+	var disk cache.Store
+	if a.opt.Disk != nil {
+		disk, s.saved, s.state = a.opt.Disk, a.opt.Disk.Lookup(), a.opt.Disk.State()
+	}
+	s.c = cache.New(catalogueCache, disk)
+	return s
+}
+
+// lastSurvey returns what was known of the whole archive last, in memory or
+// on disk.
+func (a *archive) lastSurvey() *survey {
+	if s, ok := a.surveys.Peek(a.last); ok {
+		return s
+	}
+	return a.loadSaved()
+}
+
+// keep remembers what is known of the whole archive now.
+func (a *archive) keep(s *survey) *survey {
+	if old, ok := a.surveys.Peek(s.sum); !ok || old != s {
+		a.surveys.Put(s.sum, s, s.cost())
+	}
+	a.last = s.sum
+	return s
 }

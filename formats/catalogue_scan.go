@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,16 +16,20 @@ import (
 	"recfs/nodes"
 )
 
-// A scan finds the recordings of an archive, and opens those of which the
-// catalogue on disk does not know all there is to know.
+// A scan finds the recordings of an archive, and opens those of which it is
+// not known from before what there is to know.
 type scan struct {
 	a       *archive
-	old     map[string]record
-	saved   func(name string) bool // what is in the disk cache, if there are old records
+	old     *survey                // what was known before; may be nil
+	place   int                    // in old, where the next one is expected
+	saved   func(name string) bool // what is in the disk cache, if there is one
+	state   string                 // of the disk cache
 	c       *cache.Cache
 	records []record
+	taken   int // records that are from before
 	todo    []task
-	changed bool
+	changed bool // there are records to save
+	watch   watchlist
 }
 
 // A task is a recording or container to open for records[i].
@@ -35,26 +38,22 @@ type task struct {
 	dir nodes.Dir
 }
 
-// run scans dir, which is called at.
-func (s *scan) run(ctx context.Context, dir nodes.Dir, at string) error {
-	if err := s.dir(ctx, dir, at); err != nil {
-		return err
-	}
-	return s.summarise(ctx)
+// nothingNew reports whether all is as it was before.
+func (s *scan) nothingNew() bool {
+	return s.taken == len(s.records) && s.taken == len(s.old.records)
 }
 
 // lines returns what was found, and what on disk would tell more.
-func (s *scan) lines() (lines [][]byte, pending string) {
+func (s *scan) lines() (lines, pending string) {
+	var all strings.Builder
 	var names []string
 	for _, r := range s.records {
-		if len(r.lines) > 0 {
-			lines = append(lines, r.lines)
-		}
+		all.WriteString(r.lines)
 		if r.pending != "" {
 			names = append(names, r.pending)
 		}
 	}
-	return lines, strings.Join(names, pendingSep)
+	return all.String(), strings.Join(names, pendingSep)
 }
 
 // unreadable adds the line of what could not be read this time.
@@ -64,9 +63,9 @@ func (s *scan) unreadable(at string, err error) {
 
 // unreadableLine tells why what is called at could not be read this time,
 // unless it is gone.
-func unreadableLine(at string, err error) []byte {
+func unreadableLine(at string, err error) string {
 	if isGone(err) || errors.Is(err, nodes.ErrStale) {
-		return nil
+		return ""
 	}
 	line := struct {
 		Path    string `json:"path"`
@@ -75,9 +74,9 @@ func unreadableLine(at string, err error) []byte {
 	}{at, hexOf(at), readReason(err)}
 	b, err := json.Marshal(line)
 	if err != nil {
-		return nil
+		return ""
 	}
-	return append(b, '\n')
+	return string(b) + "\n"
 }
 
 // readReason is why something could not be read, without its path.
@@ -96,6 +95,10 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	case fixed:
 		return s.folder(ctx, d.d, at)
 	case recording:
+		if d.key.segments != "" {
+			s.watch.folder(s.a, d.key.path)
+			s.watch.segments(d.key.segments)
+		}
 		s.found(at, d.key.stamp(), d)
 	case nested:
 		s.found(at, d.key.stamp(), d)
@@ -105,6 +108,7 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 
 // folder adds what is below d, which is called name in the mount.
 func (s *scan) folder(ctx context.Context, d folder, name string) error {
+	s.watch.folder(s.a, d.path)
 	l, err := s.a.listing(ctx, d.path)
 	if err != nil {
 		if name == "" || ctx.Err() != nil {
@@ -153,6 +157,7 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 		return nil
 	}
 	v := versionOf(info)
+	s.watch.file(source, v)
 	if s.known(at, v.Stamp) {
 		return nil
 	}
@@ -173,18 +178,40 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	return nil
 }
 
-// known takes over what the catalogue knows, if that is all there is to know.
+// known takes over what was known before, if that is all there is to know.
 func (s *scan) known(at string, stamp Stamp) bool {
-	old, ok := s.old[at]
-	if !ok || !stamp.Same(old.stamp) || s.savedAny(old.pending) {
+	old, ok := s.before(at)
+	if !ok || old.open || !stamp.Same(old.stamp) || s.savedAny(old.pending) {
 		return false
 	}
-	s.records = append(s.records, old)
+	s.records = append(s.records, *old)
+	s.taken++
 	return true
 }
 
-// savedAny tells whether the disk cache has one of the names in pending.
+// before returns what was known of at.
+func (s *scan) before(at string) (*record, bool) {
+	if s.old == nil {
+		return nil, false
+	}
+	all := s.old.records
+	if s.place >= len(all) || all[s.place].path != at {
+		i, ok := s.old.find(at)
+		if !ok {
+			return nil, false
+		}
+		s.place = i
+	}
+	s.place++
+	return &all[s.place-1], true
+}
+
+// savedAny tells whether the disk cache has one of the names in pending, where
+// that was not looked for since it changed.
 func (s *scan) savedAny(pending string) bool {
+	if s.saved == nil || s.state == s.old.state {
+		return false
+	}
 	for name := range strings.SplitSeq(pending, pendingSep) {
 		if name != "" && s.saved(name) {
 			return true
@@ -226,31 +253,30 @@ func (s *scan) summarise(ctx context.Context) error {
 func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
 	switch dir := dir.(type) {
 	case recording:
-		var keep bool
-		r.lines, r.pending, keep = s.a.summary(ctx, r.path, dir.key, s.c)
-		r.open = !keep
+		line, pending, keep := s.a.summary(ctx, r.path, dir.key, s.c)
+		r.lines, r.pending, r.open = string(line), pending, !keep
 	case nested:
 		r.lines, r.pending, r.open = s.members(ctx, r.path, dir)
 	}
 }
 
 // members returns the lines of all recordings in a container.
-func (s *scan) members(ctx context.Context, at string, n nested) (lines []byte, pending string, open bool) {
+func (s *scan) members(ctx context.Context, at string, n nested) (lines, pending string, open bool) {
 	dir, err := n.dir(cache.SavedOnly(ctx))
 	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
-		return nil, missing.Name, false
+		return "", missing.Name, false
 	}
 	if err != nil {
 		return unreadableLine(at, err), "", true
 	}
 	f, ok := dir.(fixed)
 	if !ok { // it does not open
-		return nil, "", false
+		return "", "", false
 	}
 	inner := &scan{a: f.d.a, c: s.c}
-	if err := inner.run(ctx, f.d, at); err != nil {
-		return nil, "", true
+	if inner.dir(ctx, f.d, at) != nil || inner.summarise(ctx) != nil {
+		return "", "", true
 	}
-	all, pending := inner.lines()
-	return bytes.Join(all, nil), pending, slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
+	lines, pending = inner.lines()
+	return lines, pending, slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
 }
