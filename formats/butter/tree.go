@@ -44,6 +44,10 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, o Options) (n
 		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, n, info.State, encoder)
 		},
+		Sound: func(info *echovr.ChunkInfo) bool {
+			_, err := unmarshalCarry(info.State)
+			return err == nil || info.Ticks() == 0
+		},
 		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(src, n, info.Size) },
 	}, c), nil
 }

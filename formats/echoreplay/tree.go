@@ -28,6 +28,7 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, e
 		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, n, info)
 		},
+		Sound: func(info *echovr.ChunkInfo) bool { return info.Stored <= chunkText+maxLine && info.Size == info.Stored },
 		Data: func(_ int, info *echovr.ChunkInfo) nodes.File {
 			return nodes.Sized(info.Size, func(ctx context.Context) ([]byte, error) { return r.chunkText(ctx, info) })
 		},

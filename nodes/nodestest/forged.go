@@ -17,8 +17,9 @@ import (
 
 // A Shelf keeps byte strings by name, in the place of a cache on disk.
 type Shelf struct {
-	mu   sync.Mutex
-	kept map[string][]byte
+	mu    sync.Mutex
+	kept  map[string][]byte
+	saves int
 }
 
 // Load returns what is kept under a name.
@@ -37,6 +38,7 @@ func (s *Shelf) Save(name string, b []byte) {
 		s.kept = map[string][]byte{}
 	}
 	s.kept[name] = slices.Clone(b)
+	s.saves++
 }
 
 // forgedMemory is how many bytes a tree may allocate besides 16 times what it
@@ -59,6 +61,12 @@ func Forged(t *testing.T, runs int, open func(t testing.TB, shelf *Shelf) nodes.
 	if len(sound.kept) == 0 {
 		t.Fatal("the recording keeps nothing on disk")
 	}
+	t.Run("again", func(t *testing.T) {
+		before := sound.saves
+		if Check(t, open(t, sound)); sound.saves != before {
+			t.Error("what is kept was not used")
+		}
+	})
 	for _, name := range slices.Sorted(maps.Keys(sound.kept)) {
 		for run := range runs {
 			shelf := &Shelf{kept: maps.Clone(sound.kept)}

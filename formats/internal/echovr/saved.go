@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"math"
 )
 
 // SavedVersion is raised whenever the index of the same recording would be saved as other bytes: with its shape, with what a
@@ -62,7 +63,7 @@ func Unmarshal(b []byte) (*Index, error) {
 			c.Pieces[j] = PieceSizes{r.int(), r.int(), r.int()}
 		}
 	}
-	if r.failed {
+	if r.failed || len(r.b) > 0 {
 		return nil, errSaved
 	}
 	return x, json.Unmarshal(problems, &x.Problems)
@@ -130,6 +131,9 @@ func (r *loader) lengths() []uint32 {
 	last := int64(0)
 	for i := range list {
 		last += r.int()
+		if last < 0 || last > math.MaxUint32 {
+			r.b, r.failed, last = nil, true, 0
+		}
 		list[i] = uint32(last)
 	}
 	return list

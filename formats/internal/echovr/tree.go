@@ -30,6 +30,9 @@ type Recording struct {
 	// Chunk decodes chunk n, given what the index knows of it, and returns how many bytes it keeps alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
 
+	// Sound reports whether a chunk of a saved index can be used; nil: every one can.
+	Sound func(info *ChunkInfo) bool
+
 	// Data returns the file that shows the bytes of chunk n, which are readable.
 	Data func(n int, info *ChunkInfo) nodes.File
 }
@@ -142,6 +145,9 @@ func (t *Tree) resumeIndex(ctx context.Context, _ struct{}, b []byte) (*indexed,
 	x, err := Unmarshal(rest[8:])
 	if err != nil {
 		return nil, 0, err
+	}
+	if !t.sound(x) {
+		return nil, 0, errSaved
 	}
 	fit, _, err := seal.Fit(ctx, t.rec.Source)
 	if err != nil {
