@@ -239,6 +239,14 @@ func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte,
 // log renders the part of events.txt in chunk k.
 func (r *recording) log(ctx context.Context, k int) ([]byte, error) {
 	var b []byte
-	err := r.each(ctx, k, func(*event) {}, func(l *logLine) { b = r.events.append(b, l) })
+	unknown := false // a stay that the index has not
+	err := r.each(ctx, k, func(*event) {}, func(l *logLine) {
+		if unknown = unknown || l.latestStay() >= int32(len(r.dirs)); !unknown {
+			b = r.events.append(b, l)
+		}
+	})
+	if err == nil && unknown {
+		err = errBad
+	}
 	return b, err
 }

@@ -137,11 +137,17 @@ func (x *index) sortStays() {
 // player reads one player of a checkpoint into s.
 func (r *indexReader) player(s *state) {
 	cid := r.uint(maxClients - 1)
+	if r.Err() == nil {
+		r.fill(s.player(int32(cid)))
+	}
+}
+
+// fill reads what is known of a player besides its id.
+func (r *indexReader) fill(p *player) {
 	flags := int(r.uint(math.MaxUint16))
 	if r.Err() != nil {
 		return
 	}
-	p := s.player(int32(cid))
 	p.alive = flags&hasCharacter != 0
 	p.open = flags&hasStay != 0
 	p.joined = flags&hasJoined != 0

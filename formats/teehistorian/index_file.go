@@ -300,7 +300,8 @@ func (r *indexReader) chunk(c *chunk) {
 	c.ticks = r.copy()
 	c.checkpoint = r.checkpoint()
 	c.activity = r.copy()
-	if _, ok := decodeTicks(c.ticks, c.first, c.count); !ok {
+	ticks, ok := decodeTicks(c.ticks, c.first, c.count)
+	if !ok || len(ticks) == 0 || ticks[0] != c.first || ticks[len(ticks)-1] != c.last || !slices.IsSorted(ticks) {
 		r.Fail("the ticks of a chunk")
 	}
 }

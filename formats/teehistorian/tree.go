@@ -121,6 +121,9 @@ func (t *tree) encodeIndex(v *view) []byte { return v.idx.encode(v.seal) }
 // resumeIndex brings a saved index up to date.
 func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view, int64, error) {
 	x, s, err := decodeIndex(saved)
+	if err == nil {
+		err = x.check(t.src.Size)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
