@@ -122,7 +122,7 @@ func FuzzEvents(f *testing.F) {
 			}
 		}
 		p := newPlayer(h.layout)
-		g := &ghostRows{player: p, write: true}
+		g := &ghostRows{player: p, write: true, limit: maxPiece}
 		p.play(&stretch{First: e.Start, Last: c.known}, c, c.known, g)
 		if int64(len(g.out)) != g.size {
 			t.Fatalf("%d bytes of rows, %d counted", len(g.out), g.size)

@@ -144,7 +144,7 @@ func unpackScan(b []byte, order []int32, chunks int) (*scan, error) {
 		return nil, formats.Corrupt(formatName, 0, "an index of version %d", v)
 	}
 	s := &scan{seal: r.seal(), mark: r.mark(), empty: r.int(), names: map[string]int64{}}
-	if r.Err() != nil || s.mark.chunks > len(order) || s.mark.stretches > r.Len() {
+	if r.Err() != nil || s.mark.chunks < 0 || s.mark.chunks > len(order) || s.mark.stretches < 0 || s.mark.stretches > r.Len() {
 		return nil, formats.Corrupt(formatName, 0, "the index is of another recording")
 	}
 	s.rows = newRows(chunks)

@@ -176,6 +176,9 @@ func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
 	w := rec.newSealing()
 	r := w.reader
 	old, err := unpackScan(b, r.byTick, r.Chunks())
+	if err == nil {
+		err = old.check(r)
+	}
 	if err != nil {
 		return nil, err
 	}

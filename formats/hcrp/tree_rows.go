@@ -8,7 +8,7 @@ import (
 
 // rows returns the content of a CSV file: a head, then parts whose rows watch
 // makes. Read in order, each stretch is played once.
-func (t *theatre) rows(head string, parts []part, watch func(*player, *chunk) rowMaker) nodes.Content {
+func (t *theatre) rows(head string, parts []part, watch func(p *player, c *chunk, size int64) rowMaker) nodes.Content {
 	var p *player // in front of stretch next
 	next := 0
 	f := nodes.NewPieces(oneByOne(func(ctx context.Context, i int) ([]byte, error) {
@@ -26,7 +26,7 @@ func (t *theatre) rows(head string, parts []part, watch func(*player, *chunk) ro
 		var rows rowMaker
 		if err == nil {
 			err = t.play(ctx, p, stretch, t.scan.stretches[stretch].Last, func(c *chunk) watcher {
-				rows = watch(p, c)
+				rows = watch(p, c, parts[i-1].Size)
 				return rows
 			})
 		}
@@ -52,10 +52,14 @@ func (t *theatre) ghost() nodes.Content {
 			parts = append(parts, part{i, n})
 		}
 	}
-	return t.rows(ghostHead, parts, func(p *player, _ *chunk) rowMaker { return &ghostRows{player: p, write: true} })
+	return t.rows(ghostHead, parts, func(p *player, _ *chunk, size int64) rowMaker {
+		return &ghostRows{player: p, write: true, limit: size}
+	})
 }
 
 // track returns the content of a file in tracks/.
 func (t *theatre) track(tr *track) nodes.Content {
-	return t.rows(trackHead, tr.Parts, func(p *player, c *chunk) rowMaker { return &trackRows{track: tr, player: p, chunk: c} })
+	return t.rows(trackHead, tr.Parts, func(p *player, c *chunk, _ int64) rowMaker {
+		return &trackRows{track: tr, player: p, chunk: c}
+	})
 }

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
@@ -20,7 +19,7 @@ func TestForgedIndex(t *testing.T) {
 			t.Cleanup(c.Close)
 			size := int64(len(b))
 			dir, err := Format.Open(t.Context(), formats.Source{
-				ReaderAt: bytes.NewReader(b), Name: "sample", Size: size, Stored: size, ModTime: time.Unix(1e9, 0), ID: "sample",
+				ReaderAt: formats.BytesReader(b), Name: "sample", Size: size, Stored: size, ModTime: time.Unix(1e9, 0), ID: "sample",
 			}, c)
 			if err != nil {
 				t.Fatal(err)
