@@ -252,3 +252,34 @@ func TestSavedListDamaged(t *testing.T) {
 		}
 	}
 }
+
+// A saved list in which two directories hold one member, or a name is none, is not used: its tree would have twice as many
+// paths at each level.
+func TestSavedListIsATree(t *testing.T) {
+	list := func(order []uint32, names ...string) *members {
+		m := new(members)
+		for i, name := range names {
+			f := member{kind: dirMember}
+			if i < 2 {
+				f.at, f.size = int64(i), 1
+			}
+			m.append(f, name)
+		}
+		m.order = order
+		return m
+	}
+	for _, test := range []struct {
+		m     *members
+		sound bool
+	}{
+		{list([]uint32{1, 2}, "", "a", "b"), true},
+		{list([]uint32{2, 2}, "", "a", "b"), false},
+		{list([]uint32{1, 2}, "", "a", ".."), false},
+		{list([]uint32{1, 2}, "", "a/b", "c"), false},
+		{list([]uint32{1, 2}, "", "a", ""), false},
+	} {
+		if got := decodeList(encodeList(test.m, Stamp{Changed: 1}), Stamp{Changed: 1}, 1<<20) != nil; got != test.sound {
+			t.Errorf("%v %q: decoded is %v, want %v", test.m.order, test.m.blocks[0].text, got, test.sound)
+		}
+	}
+}

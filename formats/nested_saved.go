@@ -141,27 +141,59 @@ func decodeList(b []byte, stamp Stamp, limit int64) *members {
 	return m
 }
 
-// sound tells whether all that members say of each other is there.
+// sound reports whether the members make a tree: each but the root stands in
+// the order once at most and in one directory, whose names are sorted. Else a
+// list could show a member at a number of paths that doubles with each level.
 func (m *members) sound() bool {
-	n, places := int64(m.len()), int64(0)
+	n := int64(m.len())
+	placed := make([]bool, n)
+	taken := make([]bool, len(m.order)) // places of a directory
 	for i := range uint32(n) {
-		switch f := m.at(i); f.kind {
-		case dirMember:
-			all := int64(len(m.order))
-			if f.size < 0 || f.size > all-places || f.at < 0 || f.at > all-f.size {
+		f := m.at(i)
+		if f.nsec >= 1e9 {
+			return false
+		}
+		switch f.kind {
+		case noMember, fileMember, sparseMember:
+			if f.at < 0 || f.size < 0 {
 				return false
 			}
-			places += f.size
-			for _, child := range m.in(i) {
-				if child <= i || int64(child) >= n { // a directory stands before what it holds
-					return false
-				}
+		case dirMember:
+			if !m.soundDir(i, placed, taken) {
+				return false
 			}
 		case linkMember:
 			if f.at < 0 || f.at >= n || f.size < 0 || f.size > int64(len(m.words(uint32(f.at)))) {
 				return false
 			}
+		default:
+			return false
 		}
 	}
 	return m.at(0).kind == dirMember
+}
+
+// soundDir looks at what a directory holds, and notes that it does.
+func (m *members) soundDir(i uint32, placed, taken []bool) bool {
+	f, all := m.at(i), int64(len(m.order))
+	if f.size < 0 || f.size > all || f.at < 0 || f.at > all-f.size {
+		return false
+	}
+	var last []byte
+	for n, child := range m.in(i) {
+		place := f.at + int64(n)
+		if child <= i || int64(child) >= int64(len(placed)) || placed[child] || taken[place] { // a directory stands before what it holds
+			return false
+		}
+		placed[child], taken[place] = true, true
+		if c := m.at(child); c.kind == linkMember && c.at == int64(child) && (c.size < 0 || c.size > int64(len(m.words(child)))) {
+			return false
+		}
+		name := m.name(child)
+		if n > 0 && bytes.Compare(last, name) >= 0 || memberPath(string(name)) != string(name) || bytes.IndexByte(name, '/') >= 0 || len(name) == 0 {
+			return false
+		}
+		last = name
+	}
+	return true
 }
