@@ -129,17 +129,6 @@ func playersJSON(r *recording) any {
 	}{list}
 }
 
-// tableSize is the size of a stay's rows of table t in chunk k.
-func (x *index) tableSize(k int, stay int32, t table) (int64, error) {
-	list, err := decodeActivity(x.chunks[k].activity)
-	for i := range list {
-		if list[i].stay == stay {
-			return list[i].bytes[t], err
-		}
-	}
-	return 0, err
-}
-
 // logSize returns the size of the part of events.txt in chunk k. It is not known without the lines
 // where a stay is called by its id in the first of them and by its directory in the last.
 func (r *recording) logSize(k int) (size int64, known bool, err error) {

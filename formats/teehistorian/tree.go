@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 
 	"recfs/cache"
@@ -44,6 +45,8 @@ type tree struct {
 	blocks  *cache.Memo[blockKey, *block]
 	tables  *cache.Memo[tableKey, map[int32][]byte]
 	logs    *cache.Memo[int, []byte]
+	active  *cache.Memo[int, []activity]
+	sizes   *cache.Memo[struct{}, []int64]
 	files   *cache.Memo[string, []byte]
 }
 
@@ -68,6 +71,14 @@ type tableKey struct {
 }
 
 func open(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
+	t, err := newTree(ctx, src, c, opt)
+	if err != nil {
+		return nil, err
+	}
+	return t.root(), nil
+}
+
+func newTree(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) (*tree, error) {
 	h, err := readHeader(src.At(ctx))
 	if err != nil {
 		return nil, err
@@ -78,10 +89,16 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) 
 	t.blocks = cache.NewMemo(c, t.loadBlock)
 	t.tables = cache.NewMemo(c, t.loadTable)
 	t.logs = cache.NewMemo(c, t.loadLog)
+	t.active = cache.NewMemo(c, t.loadActivity)
+	t.sizes = cache.NewMemo(c, t.loadLogSizes)
 	t.files = cache.NewMemo(c, t.loadFile)
+	return t, nil
+}
+
+func (t *tree) root() nodes.Dir {
 	return nodes.List(
-		nodes.Entry{Name: "raw", File: src.RawFile()},
-		nodes.Entry{Name: "metadata", File: nodes.Bytes(h.json)},
+		nodes.Entry{Name: "raw", File: t.src.RawFile()},
+		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
 		nodes.Entry{Name: "header.json", File: nodes.JSON(t.headerJSON)},
 		nodes.Entry{Name: "index.json", File: t.file("index.json")},
 		nodes.Entry{Name: "players.json", File: t.file("players.json")},
@@ -94,7 +111,7 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) 
 			nodes.Entry{Name: "events.txt", File: nodes.Opened(t.openEvents)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
 		)},
-	), nil
+	)
 }
 
 // index makes the index of a recording that has none yet.
@@ -348,15 +365,15 @@ func (t *tree) player(r *recording, stay int32) nodes.Dir {
 	for k, name := range tableNames {
 		k := table(k)
 		size := int64(len(tableHeads[k])) + r.idx.stays[stay].bytes[k]
-		entries[k] = nodes.Entry{Name: name, File: nodes.Stream(size, func(context.Context) (nodes.Content, error) {
-			return t.table(r, stay, k)
+		entries[k] = nodes.Entry{Name: name, File: nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+			return t.table(ctx, r, stay, k)
 		})}
 	}
 	return nodes.List(entries...)
 }
 
 // table returns the content of a table of a stay.
-func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
+func (t *tree) table(ctx context.Context, r *recording, stay int32, k table) (nodes.Content, error) {
 	var chunks []int
 	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
 		if i == 0 {
@@ -368,12 +385,14 @@ func (t *tree) table(r *recording, stay int32, k table) (nodes.Content, error) {
 	p.Add(int64(len(tableHeads[k])))
 	s := r.idx.stays[stay]
 	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
-		size, err := r.idx.tableSize(c, stay, k)
+		list, err := t.active.Get(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		chunks = append(chunks, c)
-		p.Add(size)
+		if i, ok := slices.BinarySearchFunc(list, stay, byStay); ok {
+			chunks = append(chunks, c)
+			p.Add(list[i].bytes[k])
+		}
 	}
 	return p, nil
 }

@@ -18,16 +18,12 @@ func (t *tree) logSize(ctx context.Context, r *recording, k int) (int64, error) 
 
 // openEvents opens export/events.txt.
 func (t *tree) openEvents(ctx context.Context) (nodes.Content, error) {
-	r, err := t.get(ctx)
+	sizes, err := t.sizes.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	p := nodes.NewPieces(t.logs.Get)
-	for k := range r.idx.chunks {
-		size, err := t.logSize(ctx, r.recording, k)
-		if err != nil {
-			return nil, err
-		}
+	for _, size := range sizes {
 		p.Add(size)
 	}
 	return p, nil

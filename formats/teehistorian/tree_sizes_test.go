@@ -1,0 +1,64 @@
+package teehistorian
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// What the chunks hold for each stay is decoded once, however often the files
+// that are made of it are looked at and opened: a second look finds their sizes
+// where it could not be decoded any more.
+func TestSizesAreRemembered(t *testing.T) {
+	c := cache.New(16<<20, nil)
+	defer c.Close()
+	tr, err := newTree(t.Context(), formats.BytesSource("x.teehistorian", readBusy(t), time.Unix(1, 0)), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := tr.root()
+	v, err := tr.get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := sizesOfStays(t, root)
+	if n := len(v.idx.chunks); n < 2 || first["export/events.txt"] == 0 || len(first) < 4 {
+		t.Fatalf("%d chunks, files %v", n, first)
+	}
+	for i := range v.idx.chunks {
+		v.idx.chunks[i].activity = bytes.Repeat([]byte{0xff}, 16)
+	}
+	for name, size := range sizesOfStays(t, root) {
+		if size != first[name] {
+			t.Errorf("%s: %d bytes, %d before", name, size, first[name])
+		}
+	}
+}
+
+// sizesOfStays looks at the files that have the rows and the names of stays, and opens them.
+func sizesOfStays(t *testing.T, root nodes.Dir) map[string]int64 {
+	t.Helper()
+	sizes := map[string]int64{}
+	err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+		if err != nil || e.File == nil || !strings.HasPrefix(name, "players/") && name != "export/events.txt" {
+			return err
+		}
+		if sizes[name], err = e.File.Size(t.Context()); err != nil {
+			return err
+		}
+		content, err := e.File.Open(t.Context())
+		if err == nil && content.Size() != sizes[name] {
+			t.Errorf("%s: the content has %d bytes, Size said %d", name, content.Size(), sizes[name])
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return sizes
+}
