@@ -30,7 +30,7 @@ type recording struct {
 	texts    *cache.Memo[text, []byte]
 }
 
-// A text is a document that is remembered: one of lines/ or states/, or export/commands.jsonl.
+// A text is a document that is remembered: one of lines/ or states/, export/commands.jsonl, or index.json.
 type text struct {
 	view view
 	n    int
@@ -42,6 +42,7 @@ const (
 	chunkView view = iota
 	stateView
 	commandsView
+	indexView
 )
 
 func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
@@ -72,7 +73,7 @@ func openRecording(ctx context.Context, src formats.Source, c *cache.Cache) (*re
 	rec.texts = cache.NewMemo(c, rec.loadText)
 	return rec, nodes.List(
 		nodes.Entry{Name: "header.json", File: headerFile(src, h)},
-		nodes.Entry{Name: "index.json", File: nodes.JSON(rec.indexDocument)},
+		nodes.Entry{Name: "index.json", File: rec.textFile(indexView, 0)},
 		nodes.Entry{Name: "raw", File: src.RawFile()},
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(metadata)},
 		nodes.Entry{Name: "chunks", Dir: nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return rec.listing(ctx, chunksDir) })},
@@ -167,6 +168,8 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		doc, err = x.chunkLines(ctx, rec.src.At(ctx), t.n)
 	case stateView:
 		doc, err = rec.state(ctx, t.n)
+	case indexView:
+		doc, err = x.document(ctx, rec.src.At(ctx))
 	default:
 		doc, err = x.commandLines(ctx, rec.src.At(ctx))
 	}

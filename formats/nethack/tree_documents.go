@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 
 	"recfs/formats"
@@ -105,22 +106,21 @@ type chunkRow struct {
 	LastTurn  *int32 `json:"last_turn"`
 }
 
-// indexDocument is the value of index.json.
-func (rec *recording) indexDocument(ctx context.Context) (any, error) {
-	x, err := rec.index.Get(ctx, struct{}{})
-	if err != nil {
-		return nil, err
-	}
+// document makes index.json.
+func (x *index) document(ctx context.Context, log io.ReaderAt) ([]byte, error) {
 	end := x.ending()
 	doc := indexDocument{
 		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: end == endGameOver, End: end},
 		Totals:    x.totals(), LastSave: x.lastSave(), Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
 	}
-	pending, err := x.pending(ctx, rec.src.At(ctx))
+	pending, err := x.pending(ctx, log)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range pending {
 		doc.Pending = append(doc.Pending, e)
 	}
-	return doc, err
+	return nodes.MarshalIndented(doc)
 }
 
 const endGameOver = "game_over"
