@@ -26,7 +26,7 @@ func (m *maker) throughMount(ctx context.Context) ([]record, error) {
 	p := m.program
 	p.Cache = filepath.Join(m.temp, "cache-mount")
 	err := p.Mounted(ctx, m.source, w.root, func() error {
-		w.unlisted(catalogue)
+		w.catalogue()
 		w.start(".")
 		w.running.Wait()
 		return ctx.Err()
@@ -104,11 +104,13 @@ func (w *walk) leaf(rel string, mode iofs.FileMode) {
 	w.add(r, err)
 }
 
-// unlisted looks at a file that may open although it is not listed.
-func (w *walk) unlisted(rel string) {
-	info, err := os.Lstat(filepath.Join(w.root, rel))
+// catalogue looks at the file in the root that is not listed, before there are indexes: what it says
+// depends on them. Its time is that of the mount.
+func (w *walk) catalogue() {
+	info, err := os.Lstat(filepath.Join(w.root, catalogue))
 	if err == nil && info.Mode().IsRegular() {
-		w.leaf(rel, 0)
+		w.leaf(catalogue, 0)
+		w.records[0].fields[colMtime] = unknown
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The standard set is a tree:
@@ -136,25 +138,29 @@ func copyTree(source, target string, limit int64) error {
 }
 
 // normalize gives everything below root the standard time and mode, a directory after what it holds.
-// Links keep the time of their making, which a mount does not show.
 func normalize(root string) error {
 	var names []string
-	err := filepath.WalkDir(root, func(name string, d iofs.DirEntry, err error) error {
-		if err == nil && d.Type()&iofs.ModeSymlink == 0 {
-			names = append(names, name)
-		}
+	err := filepath.WalkDir(root, func(name string, _ iofs.DirEntry, err error) error {
+		names = append(names, name)
 		return err
 	})
 	for _, name := range slices.Backward(names) {
-		info, statErr := os.Stat(name)
-		if statErr != nil {
-			return statErr
-		}
-		mode := iofs.FileMode(0o644)
-		if info.IsDir() {
-			mode = 0o755
-		}
-		err = cmp.Or(err, os.Chmod(name, mode), os.Chtimes(name, standardTime, standardTime))
+		err = cmp.Or(err, normalizeOne(name))
 	}
 	return err
+}
+
+func normalizeOne(name string) error {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return err
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		err = os.Chmod(name, 0o755)
+	case mode.IsRegular():
+		err = os.Chmod(name, 0o644)
+	}
+	at := unix.NsecToTimespec(standardTime.UnixNano())
+	return cmp.Or(err, unix.UtimesNanoAt(unix.AT_FDCWD, name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW))
 }
