@@ -153,26 +153,11 @@ type fileInfo struct {
 
 func (i fileInfo) Name() string        { return i.entry.Name }
 func (i fileInfo) Size() int64         { return i.size }
-func (i fileInfo) Mode() iofs.FileMode { return fileMode(i.entry) }
+func (i fileInfo) Mode() iofs.FileMode { return i.entry.Mode() }
 func (i fileInfo) ModTime() time.Time  { return i.entry.Time }
 func (i fileInfo) IsDir() bool         { return i.entry.Dir != nil }
 func (i fileInfo) Sys() any            { return nil }
 func (i fileInfo) String() string      { return iofs.FormatFileInfo(i) }
-
-// fileMode returns the type and the permissions of an entry. Where these are
-// unknown, everybody may read.
-func fileMode(e nodes.Entry) iofs.FileMode {
-	kind := e.Type()
-	switch {
-	case kind == iofs.ModeSymlink:
-		return kind | 0o777
-	case e.Rights.Known:
-		return kind | e.Rights.Mode
-	case kind == iofs.ModeDir:
-		return kind | 0o555
-	}
-	return 0o444
-}
 
 // An openFile reads through the SectionReader.
 type openFile struct {

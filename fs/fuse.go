@@ -296,7 +296,7 @@ func (s *server) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) ti
 		Ino:     ino,
 		Size:    uint64(size),
 		Blocks:  uint64(size+block-1) / block,
-		Mode:    typeBits(e.Type()) | uint32(fileMode(e).Perm())&^s.umask,
+		Mode:    typeBits(e.Type()) | uint32(e.Mode().Perm())&^s.umask,
 		Nlink:   1,
 		Owner:   s.owner(e.Rights),
 		Blksize: blockSize,

@@ -44,6 +44,21 @@ func (r Rights) Searchable() Rights {
 	return r
 }
 
+// Mode returns the type and the permissions of an entry. Where these are
+// unknown, everybody may read; a link may always be read.
+func (e Entry) Mode() fs.FileMode {
+	kind := e.Type()
+	switch {
+	case kind == fs.ModeSymlink:
+		return kind | 0o777
+	case e.Rights.Known:
+		return kind | e.Rights.Mode
+	case kind == fs.ModeDir:
+		return kind | 0o555
+	}
+	return 0o444
+}
+
 // Inherit returns e with what it leaves open taken from the directory it is
 // in. A file has no x from there.
 func (e Entry) Inherit(dir Attr) Entry {

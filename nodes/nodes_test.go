@@ -334,3 +334,28 @@ func TestResolve(t *testing.T) {
 		t.Errorf("Resolve: %v, want %v", err, broken)
 	}
 }
+
+func TestFollow(t *testing.T) {
+	link := func(name, target string) nodes.Entry { return nodes.Entry{Name: name, Link: target} }
+	root := nodes.List(
+		nodes.Entry{Name: "d", Dir: nodes.List(
+			nodes.Entry{Name: "f", File: text("f")}, link("up", ".."), link("self", "self"), link("out", "../../d"), link("via", "up/l/f"),
+		)},
+		link("l", "d"), link("none", "d/none"), link("below", "d/f/x"),
+	)
+	for name, want := range map[string]string{
+		"l/f": "f", "d/up/l/f": "f", "l/up/d/./f": "f", "d/via": "f", "l//f": "f", "d/../l/f": "f",
+		"none": "", "below": "", "l/out": "", "l/self": "too many symbolic links", "d/f/..": "", "..": "",
+	} {
+		e, err := nodes.Follow(t.Context(), root, name)
+		switch {
+		case want == "" && !errors.Is(err, fs.ErrNotExist), len(want) > 1 && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %s", name, err, want)
+		case len(want) == 1 && (err != nil || e.Name != want):
+			t.Errorf("%s: %q, %v, want %s", name, e.Name, err, want)
+		}
+	}
+	if e, err := nodes.Follow(t.Context(), root, "."); e.Dir != root || err != nil {
+		t.Errorf("the root is %v, %v", e, err)
+	}
+}

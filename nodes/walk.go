@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path"
 	"strings"
@@ -38,6 +39,47 @@ func Lookup(ctx context.Context, root Dir, name string) (Entry, error) {
 	}
 	return e, nil
 }
+
+// maxLinks is how many symbolic links a path may lead over, as in Linux.
+const maxLinks = 40
+
+// Follow returns the entry at a slash-separated path below root like Lookup,
+// but follows symbolic links, also at the end of the path. None leads above
+// root.
+func Follow(ctx context.Context, root Dir, name string) (Entry, error) {
+	fail := func(err error) (Entry, error) { return Entry{}, &fs.PathError{Op: "lookup", Path: name, Err: err} }
+	way := []Entry{{Name: ".", Dir: root}} // from root to where the path has come
+	links := 0
+	for rest := name; rest != ""; {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		here := way[len(way)-1]
+		switch {
+		case part == "" || part == ".":
+			continue
+		case here.Dir == nil || part == ".." && len(way) == 1:
+			return fail(fs.ErrNotExist)
+		case part == "..":
+			way = way[:len(way)-1]
+			continue
+		}
+		next, err := Child(ctx, here.Dir, part)
+		if err != nil {
+			return Entry{}, err
+		}
+		if next.Type() != fs.ModeSymlink {
+			way = append(way, next.Inherit(here.Attr))
+			continue
+		}
+		if links++; links > maxLinks {
+			return fail(errTooManyLinks)
+		}
+		rest = next.Link + "/" + rest
+	}
+	return way[len(way)-1], nil
+}
+
+var errTooManyLinks = errors.New("too many symbolic links")
 
 // Walk calls visit for root and everything listed below it, parents first,
 // with paths relative to root ("." is root). Where a directory or an entry
