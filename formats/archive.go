@@ -24,6 +24,10 @@ type ArchiveOptions struct {
 	// Disk keeps decompressed copies of large recordings; nil: none are made,
 	// and to go back in such a recording means to decompress it again.
 	Disk *cache.Disk
+	// Shared tells that others than the user of this process are let in. What
+	// lies beside a recording and adds to its tree, such as a schema or a map,
+	// then does so only if all who may read the recording may read it.
+	Shared bool
 	// Log hears of what does not open, once per version; nil: nobody.
 	Log *slog.Logger
 }
@@ -41,7 +45,7 @@ func Archive(fsys iofs.FS, list []Format, c *cache.Cache, opt ArchiveOptions) no
 func ArchiveFile(fsys iofs.FS, name string, list []Format, c *cache.Cache, opt ArchiveOptions) (nodes.Dir, error) {
 	opt.Sniff = true
 	t := &top{a: newArchive(fsys, list, c, opt, newWorkroom(c)), file: name}
-	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name), ""}, path.Base(name))
+	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name)}, path.Base(name))
 	if err != nil {
 		return nil, err
 	}
@@ -178,14 +182,14 @@ type kind struct {
 
 // kindKey: a decision about a file holds for one version of it.
 type kindKey struct {
-	path, name string
-	v          version
+	path string
+	v    version
 }
 
-// kind tells what the file at a path is shown as under a name. It opens the
-// file only if the name does not say.
+// kind tells what the file at a path is shown as. It opens the file only if
+// the name does not say.
 func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
-	f, packed, ok := a.byName(k.name)
+	f, packed, ok := a.byName(path.Base(k.path))
 	switch {
 	case ok && a.list[f].MatchNamed == nil:
 		return kind{true, f, packed}, nil
@@ -196,12 +200,12 @@ func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
 }
 
 func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
-	cost := int64(len(k.path) + len(k.name) + 128)
+	cost := int64(len(k.path) + 128)
 	head, err := a.head(ctx, k.path, k.v)
 	if err != nil {
 		return kind{}, 0, err
 	}
-	if f, packed, ok := a.byName(k.name); ok {
+	if f, packed, ok := a.byName(path.Base(k.path)); ok {
 		inner := head
 		if packed {
 			if inner, err = a.packedHead(ctx, k.path, k.v, head); err != nil {

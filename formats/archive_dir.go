@@ -20,12 +20,11 @@ import (
 type folder struct {
 	a    *archive
 	path string // in fsys, free of symbolic links
-	hops string // see follow
 }
 
 // Lookup returns the entry of that name as it is now.
 func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	if name == "." || name == ".." || name == "" || strings.Contains(name, "/") {
+	if name == ".." || name == "" || strings.Contains(name, "/") {
 		return nodes.Entry{}, notExist(name)
 	}
 	e, err := d.a.lookup(ctx, d, name)
@@ -129,7 +128,7 @@ func (a *archive) typeByName(name string, kind byte) (mode iofs.FileMode, ok boo
 	case typeDir:
 		return iofs.ModeDir, true
 	case typeLink:
-		return 0, false
+		return iofs.ModeSymlink, true
 	}
 	if f, _, known := a.byName(name); known {
 		return iofs.ModeDir, a.list[f].MatchNamed == nil
@@ -162,23 +161,13 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	hops := d.hops
-	if info.Mode().Type() == iofs.ModeSymlink {
-		target, err := a.readLink(at)
-		if err != nil {
-			return nodes.Entry{}, err
-		}
-		found, shown := a.follow(d, target)
-		if found == nil {
-			return nodes.Entry{Name: name, Attr: nodes.Attr{Time: info.ModTime()}, Link: shown}, nil
-		}
-		at, info, hops = found.path, found.info, found.hops
-	}
 	switch info.Mode().Type() {
 	case iofs.ModeDir:
-		return a.dirEntry(ctx, folder{a, at, hops}, name, info)
+		return a.dirEntry(ctx, folder{a, at}, name, info)
+	case iofs.ModeSymlink:
+		return a.linkEntry(d, name, info)
 	case 0:
-		return a.fileEntry(ctx, at, name, info)
+		return a.fileEntry(ctx, at, info)
 	}
 	return nodes.Entry{}, notExist(name) // sockets, devices and fifos are not shown
 }
@@ -186,7 +175,7 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 // dirEntry returns the entry of a directory: a folder, or a recording in
 // segments.
 func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
-	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: info.ModTime()}, Dir: d}
+	e := nodes.Entry{Name: name, Attr: attrOf(info), Dir: d}
 	format := a.dirFormat(d.path)
 	if format == noFormat {
 		return e, nil
@@ -198,7 +187,7 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 		}
 		return e, nil // to list it will give the error
 	}
-	segments, v := a.segments(d.path, l, info)
+	segments, v, rights := a.segments(d.path, l, info)
 	if !a.matchDir(ctx, format, parseSegments(segments)) {
 		return e, nil
 	}
@@ -206,6 +195,7 @@ func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs
 		name = path.Base(filepath.ToSlash(l.Path()))
 	}
 	e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: format, segments: segments}}
+	e.Rights = rights.Searchable()
 	return e, nil
 }
 
@@ -240,26 +230,24 @@ func (a *archive) matchDir(ctx context.Context, format int, files []segment) boo
 }
 
 // fileEntry returns the entry of a regular file: a recording or the file.
-func (a *archive) fileEntry(ctx context.Context, at, name string, info iofs.FileInfo) (nodes.Entry, error) {
-	v := versionOf(info)
-	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: info.ModTime()}}
-	said := name
-	if _, _, ok := a.byName(name); !ok { // a link is what it points to
-		said = path.Base(at)
-	}
-	k, err := a.kind(ctx, kindKey{at, said, v})
+func (a *archive) fileEntry(ctx context.Context, at string, info iofs.FileInfo) (nodes.Entry, error) {
+	v, name := versionOf(info), path.Base(at)
+	e := nodes.Entry{Name: name, Attr: attrOf(info)}
+	k, err := a.kind(ctx, kindKey{at, v})
 	if err != nil && ctx.Err() != nil {
 		return nodes.Entry{}, err
 	}
 	if err == nil && k.recording {
 		e.Dir = recording{a, recordingKey{
 			path: at, name: name, v: v, format: k.format, packed: k.packed,
-			distrust: k.packed && a.isDistrusted(packedKey{at, v}),
+			distrust: k.packed && a.isDistrusted(packedKey{at, v}), beside: a.beside(e.Rights),
 		}}
+		e.Rights = e.Rights.Searchable()
 		return e, nil
 	}
-	if c, packed := a.containerOf(said); c != nil {
+	if c, packed := a.containerOf(name); c != nil {
 		e.Dir = nested{a, nestedKey{recordingKey{path: at, name: name, v: v, format: noFormat, packed: packed}, c}}
+		e.Rights = e.Rights.Searchable()
 		return e, nil
 	}
 	e.File = plainFile{a, at, v} // also what cannot be read

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type recordingKey struct {
 	v          version
 	format     int
 	packed     bool
-	distrust   bool   // do not believe its seek table
-	segments   string // the files of a directory, see segments
+	distrust   bool         // do not believe its seek table
+	segments   string       // the files of a directory, see segments
+	beside     nodes.Rights // see archive.beside
 }
 
 func (r recording) Len(ctx context.Context) (int, error) {
@@ -160,7 +162,7 @@ func (a *archive) source(k recordingKey) (Source, *watch) {
 		return src, w
 	}
 	src.ReaderAt = reader(k.path, k.v)
-	src.FS = subFS{a.fsys, path.Dir(k.path)}
+	src.FS = subFS{a, path.Dir(k.path), k.beside}
 	return src, w
 }
 
@@ -227,17 +229,45 @@ func errorText(format string, err, second error) []byte {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// subFS is a directory of a file system, with all its names.
+// beside returns the rights that what lies beside a recording must allow; unknown
+// ones allow everything.
+func (a *archive) beside(r nodes.Rights) nodes.Rights {
+	if !a.opt.Shared {
+		return nodes.Rights{}
+	}
+	r.Mode &= 0o444
+	return r
+}
+
+// subFS is a directory of a file system, with all its names, for those who have
+// certain rights.
 type subFS struct {
-	fsys iofs.FS
-	dir  string
+	a      *archive
+	dir    string
+	rights nodes.Rights
 }
 
 func (s subFS) Open(name string) (iofs.File, error) {
 	if name != "." && !validName(name) {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
 	}
-	return s.fsys.Open(path.Join(s.dir, name))
+	rights := s.rights
+	at, info, err := s.a.resolve(s.dir, name, func(dir iofs.FileInfo) { rights = limitedBy(rights, dir) })
+	if err != nil {
+		return nil, err
+	}
+	if limited(rights, rightsOf(info)) != s.rights {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+	}
+	f, err := s.a.fsys.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err != nil || now.Mode().IsRegular() && !versionOf(info).sameFile(now) {
+		f.Close()
+		return nil, cmp.Or(err, staleError(at))
+	}
+	return f, nil
 }
 
 // validName is iofs.ValidPath without asking for UTF-8.

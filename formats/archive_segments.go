@@ -14,23 +14,27 @@ import (
 
 // segments returns the regular files of a directory that is a recording, links
 // to such files among them, and their versions as a string, so that a
-// recordingKey stays comparable, and the version of the whole.
-func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, version) {
-	v := versionOf(info)
+// recordingKey stays comparable, and the version of the whole. The rights are
+// those of a file of the recording: they allow what the directory and all the
+// files allow.
+func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, version, nodes.Rights) {
+	v, rights := versionOf(info), insideOf(info)
 	v.Size = 0
+	through := func(dir iofs.FileInfo) { rights = limitedBy(rights, dir) }
 	var b []byte
 	for i := range l.len() {
 		name := l.name(i)
 		at := path.Join(dir, name)
 		info, err := a.lstat(at)
 		if err == nil && info.Mode().Type() == iofs.ModeSymlink {
-			at, info, err = a.resolve(dir, name)
+			at, info, err = a.resolve(dir, name, through)
 		}
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		f := versionOf(info)
 		v.Size += f.Size
+		rights = limited(rights, rightsOf(info))
 		for _, s := range []string{name, at} {
 			b = binary.AppendUvarint(b, uint64(len(s)))
 			b = append(b, s...)
@@ -39,7 +43,7 @@ func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, 
 		b = binary.LittleEndian.AppendUint64(b, f.dev)
 		b = binary.LittleEndian.AppendUint64(b, f.links)
 	}
-	return string(b) + "\x00", v
+	return string(b) + "\x00", v, rights
 }
 
 // A segment is a file of a directory that is a recording.

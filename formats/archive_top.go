@@ -18,22 +18,28 @@ type top struct {
 
 // current returns the root as it is now.
 func (t *top) current(ctx context.Context) (nodes.Dir, error) {
+	e, err := t.entry(ctx)
+	return e.Dir, err
+}
+
+// entry returns the entry of the root as it is now.
+func (t *top) entry(ctx context.Context) (nodes.Entry, error) {
 	dir, name := ".", "."
 	if t.file != "" {
 		dir, name = path.Split(t.file)
 		dir = path.Clean(dir)
 	}
-	e, err := t.a.lookup(ctx, folder{t.a, dir, ""}, name)
-	if err != nil {
-		return nil, err
+	e, err := t.a.lookup(ctx, folder{t.a, dir}, name)
+	if err == nil && e.Dir == nil { // the file is no recording any more
+		err = staleError(t.file)
 	}
-	if e.Dir == nil { // the file is no recording any more
-		return nil, staleError(t.file)
-	}
-	return e.Dir, nil
+	return e, err
 }
 
 func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	if name == "." {
+		return t.entry(ctx)
+	}
 	d, err := t.current(ctx)
 	if err != nil {
 		return nodes.Entry{}, err

@@ -104,7 +104,7 @@ func (f catalogueFile) Open(ctx context.Context) (nodes.Content, error) {
 // loadSurvey returns a survey that was put out of the cache, as long as it
 // still holds.
 func (a *archive) loadSurvey(ctx context.Context, sum [sha256.Size]byte) (*survey, int64, error) {
-	s, err := a.catalogue(ctx, folder{a, ".", ""})
+	s, err := a.catalogue(ctx, folder{a, "."})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -116,7 +116,7 @@ func (a *archive) loadSurvey(ctx context.Context, sum [sha256.Size]byte) (*surve
 
 // catalogueEntry returns the entry of recordings.jsonl.
 func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
-	s, err := a.catalogue(ctx, folder{a, ".", ""})
+	s, err := a.catalogue(ctx, folder{a, "."})
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -125,7 +125,7 @@ func (a *archive) catalogueEntry(ctx context.Context) (nodes.Entry, error) {
 	if a.shown != s.sum {
 		a.shown, a.shownTime = s.sum, time.Now()
 	}
-	return nodes.Entry{Name: CatalogueName, Attr: nodes.Attr{Time: a.shownTime}, File: catalogueFile{a, s.sum, s.size}}, nil
+	return nodes.Entry{Name: CatalogueName, Attr: nodes.Attr{Time: a.shownTime, Rights: nodes.Private(0o600)}, File: catalogueFile{a, s.sum, s.size}}, nil
 }
 
 // A record is what the catalogue has of a path.
@@ -152,7 +152,7 @@ func (a *archive) catalogue(ctx context.Context, dir nodes.Dir) (*survey, error)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	whole := dir == nodes.Dir(folder{a, ".", ""})
+	whole := dir == nodes.Dir(folder{a, "."})
 	if s, ok := a.surveys.Peek(a.last); ok && whole && s.holds(a) {
 		return s, nil
 	}

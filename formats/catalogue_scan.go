@@ -130,8 +130,11 @@ func (s *scan) folder(ctx context.Context, d folder, name string) error {
 
 // entry adds what the entry called name in d is or holds.
 func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) error {
-	if kind == typeFile {
+	switch kind {
+	case typeFile:
 		return s.file(ctx, d, at, name)
+	case typeLink:
+		return nil // what it leads to is found where it is
 	}
 	e, err := s.a.lookup(ctx, d, name)
 	if err != nil {
@@ -161,11 +164,11 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	if s.known(at, v.Stamp) {
 		return nil
 	}
-	if _, err := s.a.kind(ctx, kindKey{source, name, v}); err != nil {
+	if _, err := s.a.kind(ctx, kindKey{source, v}); err != nil {
 		s.unreadable(at, err)
 		return ctx.Err()
 	}
-	e, err := s.a.fileEntry(ctx, source, name, info)
+	e, err := s.a.fileEntry(ctx, source, info)
 	if err != nil {
 		return err
 	}

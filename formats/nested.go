@@ -99,7 +99,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 	}
 	inner := newArchive(fsys, a.list, c, a.opt, a.work)
 	inner.depth = a.depth + 1
-	return fixed{folder{inner, ".", ""}}, treeCost, nil
+	return fixed{folder{inner, "."}}, treeCost, nil
 }
 
 // A listed is a container with the list of what it holds.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxMemberPath = 4096 // bytes in a path in a container, and in a target of a link
+	maxMemberPath = 4096 // bytes in a path in a container, and kept of a target of a link
 	maxMemberName = 255  // bytes in a part of it
 
 	minList = 1 << 20 // bytes that a list may take however small the cache is
@@ -229,9 +229,7 @@ func (l *lister) addFile(name string, f member, modified time.Time) error {
 
 // addLink puts a symbolic link at a path.
 func (l *lister) addLink(name, target string, modified time.Time) error {
-	if len(target) > maxMemberPath {
-		return nil
-	}
+	target = target[:min(len(target), maxMemberPath)] // which is more than a target can have
 	i, err := l.add(name, target, member{kind: linkMember, size: int64(len(target))}, modified)
 	if i > 0 {
 		l.at(i).at = int64(i)

@@ -91,7 +91,7 @@ var nestedTree = map[string]string{
 	"/dir/seg/": "", "/dir/seg/body": "1",
 	"/deep/": "", "/deep/er/": "", "/deep/er/text": "words",
 	"/out": "caught", "/etc/": "", "/etc/passwd": "root", "/twice": "new",
-	"/link/": "", "/link/body": "two", "/link/raw": "RECtwo", "/leaves": "->outside-the-archive:../../x",
+	"/link": "->dir/b.rec", "/leaves": "->outside-the-archive:../../x",
 }
 
 func TestNested(t *testing.T) {
@@ -354,5 +354,50 @@ func TestNestedStays(t *testing.T) {
 	d, _ := nodes.Lookup(t.Context(), root, "a.tar/d")
 	if _, ok := d.Dir.(nodes.Volatile); ok {
 		t.Error("a directory in a file may change")
+	}
+}
+
+// What cannot be the target of a link is shown as one that leads nowhere.
+func TestNestedLinksWithoutTarget(t *testing.T) {
+	long := strings.Repeat("d/", 2100)
+	entries := []entry{
+		{"empty", "->"}, {"long", "->" + long}, {"away", "->../x"}, {"absolute", "->/x"}, {"dir/x", "1"}, {"dir/up", "->../dir/x"},
+	}
+	_, root := mount(t, map[string]string{
+		"a.tar": string(packTar(t, entries...)),
+		"a.zip": string(packZip(t, zip.Deflate, append(entries, entry{"zero", "->dir\x00/x"})...)),
+	}, ArchiveOptions{})
+	nodestest.Check(t, root)
+	got := show(t, root)
+	for name, want := range map[string]string{
+		"empty": outside, "long": (outside + long)[:nodes.MaxLink], "away": outside + "../x", "absolute": outside + "/x", "dir/up": "../dir/x",
+	} {
+		for _, container := range []string{"a.tar/", "a.zip/"} {
+			if got[container+name] != "->"+want {
+				t.Errorf("%s%s is %.100q, want %.100q", container, name, got[container+name], want)
+			}
+		}
+	}
+	if want := "->" + outside + "dir"; got["a.zip/zero"] != want {
+		t.Errorf("a.zip/zero is %q, want %q", got["a.zip/zero"], want)
+	}
+}
+
+// Directories with links to each other are walked once.
+func TestNestedLinksBetweenDirectories(t *testing.T) {
+	var entries []entry
+	for i := range 10 {
+		for j := range 10 {
+			entries = append(entries, entry{fmt.Sprintf("%d/%d", i, j), fmt.Sprintf("->../%d", j)})
+		}
+		entries = append(entries, entry{fmt.Sprintf("%d/a.rec", i), "RECone"})
+	}
+	_, root := mount(t, map[string]string{"a.tar": string(packTar(t, entries...))}, ArchiveOptions{})
+	if got, want := len(show(t, root)), 2+10+100+10*3; got != want {
+		t.Errorf("%d entries, want %d", got, want)
+	}
+	lines, err := read(t, root, CatalogueName)
+	if got := strings.Count(lines, "\n"); got != 10 || err != nil {
+		t.Errorf("%d recordings, %v, want 10", got, err)
 	}
 }

@@ -74,29 +74,27 @@ func addZip(ctx context.Context, l *lister, a *archive, src Source, z zipFile, a
 	case mode.Type() == 0:
 		return l.addFile(z.Name, member{kind: fileMember, at: at, size: int64(z.UncompressedSize64)}, modified)
 	case mode.Type() == iofs.ModeSymlink:
-		target, err := a.zipLink(ctx, src, z)
-		if err != nil {
-			return nil // not what it says; nothing to show
+		target := a.zipLink(ctx, src, z)
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		return l.addLink(z.Name, target, modified)
 	}
 	return nil
 }
 
-// zipLink returns the target of a symbolic link, which is its content.
-func (a *archive) zipLink(ctx context.Context, src Source, z zipFile) (string, error) {
-	if z.UncompressedSize64 == 0 || z.UncompressedSize64 > maxMemberPath {
-		return "", ErrCorrupt
-	}
+// zipLink returns the target of a symbolic link, which is its content; "" if
+// that cannot be read.
+func (a *archive) zipLink(ctx context.Context, src Source, z zipFile) string {
 	content, err := a.openZipFile(ctx, src, version{}, z)
 	if err != nil {
-		return "", err
+		return ""
 	}
-	b := make([]byte, z.UncompressedSize64)
+	b := make([]byte, min(z.UncompressedSize64, maxMemberPath))
 	if _, err := content.ReadAt(ctx, b, 0); err != nil && err != io.EOF {
-		return "", err
+		return ""
 	}
-	return string(b), nil
+	return string(b)
 }
 
 // openZipMember returns a reader of a file in a zip.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/nodes"
 )
 
 // Lstat does not follow a symbolic link as the last part of name. It is one
@@ -123,6 +125,9 @@ func (i *statInfo) version() version {
 	v.Inode, v.Changed, v.Born = i.st.Ino, i.st.Ctim.Nano(), i.born
 	return v
 }
+
+// rights tells rightsOf.
+func (i *statInfo) rights() nodes.Rights { return nodes.NewRights(i.Mode(), i.st.Uid, i.st.Gid) }
 
 // inodeTimes returns when an inode was changed last; when it was made only
 // statx tells.

@@ -6,6 +6,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A Local is a directory of this machine as an io/fs.FS. Nothing outside of
@@ -15,15 +16,17 @@ type Local struct {
 	root *os.Root
 	dir  *os.File // the same directory
 	path string   // absolute, without symbolic links
+	name string   // absolute, as it was given
 }
 
 // OpenLocal returns the directory at path.
 func OpenLocal(path string) (*Local, error) {
-	abs, err := filepath.Abs(path)
+	name, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+	abs, err := filepath.EvalSymlinks(name)
+	if err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(abs)
@@ -35,7 +38,7 @@ func OpenLocal(path string) (*Local, error) {
 		root.Close()
 		return nil, err
 	}
-	return &Local{root, dir, abs}, nil
+	return &Local{root, dir, abs, name}, nil
 }
 
 // Close lets go of the directory.
@@ -43,6 +46,41 @@ func (l *Local) Close() error { return errors.Join(l.dir.Close(), l.root.Close()
 
 // Path returns where the directory lay when it was opened.
 func (l *Local) Path() string { return l.path }
+
+// Inside returns the rest of a slash-separated absolute path that begins with
+// the path of the directory, or with the name by which it was opened.
+func (l *Local) Inside(abs string) (string, bool) {
+	for _, dir := range []string{l.path, l.name} {
+		if rest, ok := cutPath(abs, filepath.ToSlash(dir)); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// cutPath returns abs without the names of dir at its beginning, relative.
+func cutPath(abs, dir string) (string, bool) {
+	for part := range strings.FieldsFuncSeq(dir, func(r rune) bool { return r == '/' }) {
+		abs = skipDots(abs)
+		var first string
+		if first, abs, _ = strings.Cut(abs, "/"); first != part {
+			return "", false
+		}
+	}
+	return skipDots(abs), true
+}
+
+// skipDots returns a path without what leads nowhere at its beginning.
+func skipDots(name string) string {
+	for {
+		name = strings.TrimLeft(name, "/")
+		rest, ok := strings.CutPrefix(name, "./")
+		if !ok {
+			return name
+		}
+		name = rest
+	}
+}
 
 // Open opens a file or a directory. It does not wait for the other end of a
 // fifo.

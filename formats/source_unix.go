@@ -5,9 +5,22 @@ package formats
 import (
 	iofs "io/fs"
 	"syscall"
+
+	"recfs/nodes"
 )
 
 const nonblock = syscall.O_NONBLOCK
+
+// rightsOf returns who may do what with a file.
+func rightsOf(info iofs.FileInfo) nodes.Rights {
+	if i, ok := info.(interface{ rights() nodes.Rights }); ok {
+		return i.rights()
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return nodes.NewRights(info.Mode(), s.Uid, s.Gid)
+	}
+	return nodes.Rights{}
+}
 
 // systemVersion returns what the system tells of a file.
 func systemVersion(info iofs.FileInfo) version {

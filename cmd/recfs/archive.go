@@ -103,16 +103,16 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	name, err = filepath.EvalSymlinks(name)
+	at, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	if e, ok := a.sources[name]; ok {
+	if e, ok := a.sources[at]; ok {
 		return e, nil
 	}
 	e, err := a.openSource(ctx, name, info)
 	if err == nil && e.Dir != nil {
-		a.sources[name] = e
+		a.sources[at] = e
 	}
 	return e, err
 }
@@ -121,7 +121,11 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	dir, base := name, ""
 	if !info.IsDir() {
-		dir, base = filepath.Split(name)
+		at, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			return nodes.Entry{}, err
+		}
+		dir, base = filepath.Split(at)
 	}
 	local, err := formats.OpenLocal(cmp.Or(dir, "."))
 	if err != nil {
@@ -132,16 +136,19 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 	if a.onRead != nil {
 		fsys = countingFS{local, a.onRead}
 	}
-	e := nodes.Entry{Name: filepath.Base(name), Attr: nodes.Attr{Time: info.ModTime()}}
-	if info.IsDir() {
-		e.Dir = formats.Archive(fsys, a.formats, a.cache, a.options)
-		return e, nil
+	root := formats.Archive(fsys, a.formats, a.cache, a.options)
+	if !info.IsDir() {
+		recording, err := formats.ArchiveFile(fsys, base, a.formats, a.cache, a.options)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nodes.Lookup(ctx, root, base)
+		}
+		if err != nil {
+			return nodes.Entry{}, err
+		}
+		root = recording
 	}
-	e.Dir, err = formats.ArchiveFile(fsys, base, a.formats, a.cache, a.options)
-	if !errors.Is(err, errors.ErrUnsupported) {
-		return e, err
-	}
-	return nodes.Lookup(ctx, formats.Archive(fsys, a.formats, a.cache, a.options), base)
+	self, err := nodes.Child(ctx, root, ".")
+	return nodes.Entry{Name: filepath.Base(local.Path()), Attr: self.Attr, Dir: root}, err
 }
 
 // resolve finds what name means: the longest part of it that exists on disk is the source, the rest
@@ -158,17 +165,21 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 	if e.Dir == nil {
 		return nodes.Entry{}, syscall.ENOTDIR
 	}
-	found, err := nodes.Lookup(ctx, e.Dir, inside)
+	found, err := nodes.Follow(ctx, e.Dir, inside)
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = syscall.ENOENT
 	}
 	return found.Inherit(e.Attr), err
 }
 
+// maxLinks is how many links in a path on disk are followed that lead into a recording or container.
+const maxLinks = 40
+
 // splitPath divides name into what exists on disk and the slash-separated rest, "." if there is none.
+// A link on disk may lead into a recording or container, where the system does not follow it.
 func splitPath(name string) (source, inside string, err error) {
 	source, inside = filepath.Clean(name), "."
-	for {
+	for links := 0; ; {
 		_, err := os.Stat(source)
 		if err == nil {
 			return source, inside, nil
@@ -177,9 +188,24 @@ func splitPath(name string) (source, inside string, err error) {
 		if parent == source || !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return "", "", err
 		}
+		if target, ok := readLink(source); ok && links < maxLinks {
+			links++
+			source, inside = filepath.Join(target, filepath.FromSlash(inside)), "."
+			continue
+		}
 		inside = filepath.ToSlash(filepath.Join(filepath.Base(source), inside))
 		source = parent
 	}
+}
+
+// readLink returns the path that the link called name points to.
+func readLink(name string) (target string, ok bool) {
+	target, err := os.Readlink(name)
+	if err != nil || filepath.IsAbs(target) {
+		return target, err == nil
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+	return filepath.Join(dir, target), err == nil
 }
 
 // linkTarget is what name leads to, if it is there.

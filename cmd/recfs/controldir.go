@@ -46,7 +46,7 @@ func (d *controlDir) Lookup(_ context.Context, name string) (nodes.Entry, error)
 	if !ok {
 		return nodes.Entry{}, &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
 	}
-	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: time.Now()}, File: nodes.Bytes(content())}, nil
+	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: time.Now(), Rights: nodes.Private(0o600)}, File: nodes.Bytes(content())}, nil
 }
 
 func (d *controlDir) Snapshot(context.Context) (nodes.Dir, error) { return d, nil }

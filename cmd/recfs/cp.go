@@ -114,12 +114,12 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, root *os.
 		err = ctx.Err()
 	case e.Dir != nil:
 		err = c.copyDir(ctx, name, e, root, target)
-	case e.Link != "":
+	case e.Type() == iofs.ModeSymlink:
 		err = notWritten(target, root.Symlink(e.Link, target))
 	default:
-		err = copyOut(ctx, e.File, root, target)
+		err = copyOut(ctx, e, root, target)
 	}
-	if err == nil && c.preserve && e.Link == "" {
+	if err == nil && c.preserve && e.Type() != iofs.ModeSymlink {
 		err = notWritten(target, root.Chtimes(target, e.Time, e.Time))
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, root *os.
 }
 
 func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, root *os.Root, target string) error {
-	if err := root.Mkdir(target, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
+	if err := root.Mkdir(target, modeOfCopy(e, 0o777)|0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return notWritten(target, err)
 	}
 	sub, err := root.OpenRoot(target)
@@ -159,14 +159,22 @@ func notWritten(target string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", target, reason(target, err))
 }
 
-// copyOut writes file to target. One that cannot be read to its end leaves nothing behind.
-func copyOut(ctx context.Context, file nodes.File, root *os.Root, target string) error {
-	content, err := file.Open(ctx)
+// modeOfCopy is the mode to make a copy of e with, from which the system takes the umask.
+func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
+	if e.Rights.Known {
+		return e.Rights.Mode
+	}
+	return unknown
+}
+
+// copyOut writes the file e to target. One that cannot be read to its end leaves nothing behind.
+func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) error {
+	content, err := e.File.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeContent(content)
-	f, err := root.Create(target)
+	f, err := root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, modeOfCopy(e, 0o666))
 	if err != nil {
 		return notWritten(target, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"path"
 
 	"github.com/spf13/pflag"
@@ -108,22 +109,30 @@ func (l *lister) line(ctx context.Context, e nodes.Entry) error {
 		_, err := fmt.Fprintln(l.w, l.env.fileName(e.Name))
 		return err
 	}
-	mode, size, arrow := "-r--r--r--", "-", ""
+	size, arrow := "-", ""
 	var failed error
-	switch {
-	case e.Dir != nil:
-		mode = "dr-xr-xr-x"
-	case e.Link != "":
-		mode, arrow = "lrwxrwxrwx", " -> "+e.Link
+	switch e.Type() {
+	case iofs.ModeDir:
+	case iofs.ModeSymlink:
+		arrow = " -> " + e.Link
 	default:
 		n, err := e.File.Size(ctx)
 		if size = fmt.Sprint(n); err != nil {
 			size, failed = "?", err
 		}
 	}
-	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", mode, size, e.Time.Local().Format("2006-01-02 15:04"), l.env.fileName(e.Name+arrow))
+	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", modeOf(e), size, e.Time.Local().Format("2006-01-02 15:04"), l.env.fileName(e.Name+arrow))
 	if err != nil {
 		return err
 	}
 	return failed
+}
+
+// modeOf is type and permissions of an entry as ls(1) shows them.
+func modeOf(e nodes.Entry) string {
+	mode := []byte(e.Mode().String())
+	if e.Type() == iofs.ModeSymlink {
+		mode[0] = 'l'
+	}
+	return string(mode)
 }

@@ -52,7 +52,7 @@ func newMonitor(source string, a *archive) *monitor {
 
 // entry is .recfs.
 func (m *monitor) entry() nodes.Entry {
-	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since}, Dir: newControlDir(map[string]func() []byte{
+	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: newControlDir(map[string]func() []byte{
 		"stats.json":     func() []byte { return marshal(m.stats()) },
 		"problems.jsonl": m.problems.lines,
 		"version.json":   func() []byte { return marshal(version()) },

@@ -34,6 +34,7 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return err
 	}
 	defer a.close()
+	a.options.Shared = m.allowOther
 	mon := newMonitor(source, a)
 	root, err := a.source(ctx, source)
 	if err != nil {
@@ -121,7 +122,7 @@ func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
 	}
 	return fs.Options{
 		Log: a.log, FsName: source, Time: modified,
-		UID: &m.uid, GID: &m.gid, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
+		UID: m.uid.id, GID: m.gid.id, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
 		ReadDirPlus: m.readDirPlus, EntryTimeout: m.entryTimeout.Duration,
 		Space: func() (total, free uint64) {
 			var st unix.Statfs_t

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"path"
 
 	"github.com/spf13/pflag"
@@ -74,10 +75,10 @@ func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, ind
 
 func (t *treePrinter) line(before string, e nodes.Entry) {
 	arrow := ""
-	switch {
-	case e.Dir != nil:
+	switch e.Type() {
+	case iofs.ModeDir:
 		t.dirs++
-	case e.Link != "":
+	case iofs.ModeSymlink:
 		t.files++
 		arrow = " -> " + e.Link
 	default:

@@ -54,6 +54,7 @@ func TestMountAsUser(t *testing.T) {
 	u.write(t, "fuse.conf", "user_allow_other\n")
 	must(t, unix.Mount(u.path("fuse.conf"), "/etc/fuse.conf", "", unix.MS_BIND, ""))
 	t.Run("allow-other", u.testAllowed)
+	t.Run("rights", u.testRights)
 	t.Run("mount -t", u.testHelpers)
 }
 
@@ -148,8 +149,52 @@ func (u *userMount) testAllowed(t *testing.T) {
 
 	u.expect(t, nobody, 0, "", u.path("recfs"), "mount", "-o", "allow_other,umask=077", u.source, u.mnt)
 	u.expect(t, somebody, 2, "Permission denied", "ls", u.mnt)
-	u.expect(t, nobody, 0, "a.txt", "ls", u.mnt)
+	u.expect(t, nobody, 2, "Permission denied", "ls", u.mnt) // it is root's
+	u.expect(t, 0, 0, "a.txt", "ls", u.mnt)
 	u.expect(t, nobody, 0, "", u.path("recfs"), "umount", u.mnt)
+}
+
+// testRights lets others in who then see no more than in the source.
+func (u *userMount) testRights(t *testing.T) {
+	must(t, os.Mkdir(u.path("source/locked"), 0o700))
+	for name, mode := range map[string]os.FileMode{
+		"secret.txt": 0o600, "secret.butter": 0o600, "open.butter": 0o644, "secret.tar": 0o640, "locked/inside.txt": 0o644,
+	} {
+		u.write(t, "source/"+name, "beta")
+		must(t, os.Chmod(u.path("source/"+name), mode))
+	}
+	must(t, os.Symlink("locked/inside.txt", u.path("source/around")))
+	must(t, os.Symlink(u.path("source/a.txt"), u.path("source/absolute")))
+
+	mount := func(options string) {
+		u.expect(t, 0, 0, "", u.path("recfs"), "mount", "-o", "allow_other,cache_disk=0"+options, u.source, u.mnt)
+	}
+	mount("")
+	closed := []string{
+		"secret.txt", "secret.butter/raw", "secret.tar/raw", "locked/inside.txt", "around", "recordings.jsonl", ".recfs/stats.json",
+	}
+	for _, name := range closed {
+		u.expect(t, somebody, 1, "Permission denied", "cat", u.mnt+"/"+name)
+		u.expect(t, 0, 0, "", "cat", u.mnt+"/"+name)
+	}
+	u.expect(t, somebody, 0, "beta", "cat", u.mnt+"/open.butter/raw")
+	u.expect(t, somebody, 0, "alpha", "cat", u.mnt+"/absolute")
+	for name, want := range map[string]string{
+		".": "755 0:0", "open.butter": "755 0:0", "open.butter/raw": "644 0:0", "secret.butter": "700 0:0", "secret.tar": "750 0:0",
+		"secret.tar/raw": "640 0:0", "locked": "700 0:0", "around": "777 0:0", "recordings.jsonl": "600 0:0", ".recfs": "700 0:0",
+		".recfs/stats.json": "600 0:0",
+	} {
+		u.expect(t, 0, 0, want+"\n", "stat", "-c", "%a %u:%g", u.mnt+"/"+name)
+	}
+	must(t, os.Chmod(u.path("source/open.butter"), 0o600))
+	u.expect(t, somebody, 1, "Permission denied", "cat", u.mnt+"/open.butter/raw")
+	must(t, os.Chmod(u.path("source/open.butter"), 0o644))
+	u.expect(t, somebody, 0, "beta", "cat", u.mnt+"/open.butter/raw")
+	u.expect(t, 0, 0, "", u.path("recfs"), "umount", u.mnt)
+
+	mount(",uid=65533")
+	u.expect(t, somebody, 0, "beta", "cat", u.mnt+"/secret.txt", u.mnt+"/around")
+	u.expect(t, 0, 0, "", u.path("recfs"), "umount", u.mnt)
 }
 
 // testHelpers mounts by mount(8), with the links of install-helpers in place of all others.
