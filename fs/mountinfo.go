@@ -35,8 +35,18 @@ func Mounted(dir string) bool {
 // isOurs reports whether what is mounted at dir is of our type.
 func isOurs(dir string) bool { return mountedAt(dir).fstype == "fuse."+fsName }
 
+// Source returns what a recfs that is mounted at dir shows, as the system
+// tells it.
+func Source(dir string) (source string, ok bool) {
+	point, err := mountPoint(dir)
+	if err != nil || !isOurs(point) {
+		return "", false
+	}
+	return mountedAt(point).source, true
+}
+
 // A mountedFS is a line of mountinfo.
-type mountedFS struct{ device, dir, fstype string }
+type mountedFS struct{ device, dir, fstype, source string }
 
 // mountedAt returns what is mounted at dir, on top if there is more than one.
 func mountedAt(dir string) mountedFS {
@@ -51,14 +61,14 @@ func mountedAt(dir string) mountedFS {
 }
 
 // parseMountinfo parses a line of mountinfo (see proc(5)): device and mount
-// point are the third and fifth field, the type comes after a hyphen.
+// point are the third and fifth field, type and source stand after a hyphen.
 func parseMountinfo(line string) mountedFS {
 	front, back, _ := strings.Cut(line, " - ")
 	fields, types := strings.Fields(front), strings.Fields(back)
-	if len(fields) < 5 || len(types) < 1 {
+	if len(fields) < 5 || len(types) < 2 {
 		return mountedFS{}
 	}
-	return mountedFS{fields[2], mountinfoEscapes.Replace(fields[4]), types[0]}
+	return mountedFS{fields[2], mountinfoEscapes.Replace(fields[4]), types[0], mountinfoEscapes.Replace(types[1])}
 }
 
-var mountinfoEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+var mountinfoEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)

@@ -73,7 +73,7 @@ func readStats(dir string) (mountStats, []byte, error) {
 }
 
 // sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
-// ask recordings more than their files tell need it. Only of a mount of ours what is in .recfs is believed.
+// ask recordings more than their files tell need it.
 func sourceOf(name string) string {
 	at, err := filepath.EvalSymlinks(name) // also where a ".." behind a link leads
 	if err == nil {
@@ -86,10 +86,8 @@ func sourceOf(name string) string {
 		return name
 	}
 	for dir := at; ; dir = filepath.Dir(dir) {
-		if fs.Mounted(dir) {
-			if s, _, err := readStats(dir); err == nil {
-				return filepath.Join(s.Source, strings.TrimPrefix(at, dir))
-			}
+		if source, ok := fs.Source(dir); ok {
+			return filepath.Join(source, strings.TrimPrefix(at, dir))
 		}
 		if dir == filepath.Dir(dir) {
 			return name

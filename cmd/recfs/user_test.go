@@ -186,6 +186,7 @@ func (u *userMount) testRights(t *testing.T) {
 	} {
 		u.expect(t, 0, 0, want+"\n", "stat", "-c", "%a %u:%g", u.mnt+"/"+name)
 	}
+	u.expect(t, somebody, 1, "1 recording,", u.path("recfs"), "check", "--cache-disk=0", u.mnt+"/open.butter")
 	must(t, os.Chmod(u.path("source/open.butter"), 0o600))
 	u.expect(t, somebody, 1, "Permission denied", "cat", u.mnt+"/open.butter/raw")
 	must(t, os.Chmod(u.path("source/open.butter"), 0o644))
