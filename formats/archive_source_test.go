@@ -96,6 +96,32 @@ func TestArchiveLinksOfLinks(t *testing.T) {
 	}
 }
 
+// A directory that was looked up and is then replaced by a link shows nothing of
+// what the link leads to.
+func TestArchiveDirectoryBecomesLink(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux opens without following links")
+	}
+	dir, root := mount(t, map[string]string{"d/x": "open", "locked/x": "closed", "locked/y": ""}, ArchiveOptions{})
+	d, err := nodes.Lookup(t.Context(), root, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("locked", filepath.Join(dir, "d")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, d.Dir, "x"); err == nil {
+		t.Errorf("the file has %q", got)
+	}
+	if s, err := d.Dir.(nodes.Volatile).Snapshot(t.Context()); err == nil {
+		n, _ := s.Len(t.Context())
+		t.Errorf("%d names are listed", n)
+	}
+}
+
 func TestArchiveHidesSpecialFiles(t *testing.T) {
 	dir, root := mount(t, map[string]string{"a": "text"}, ArchiveOptions{Sniff: true})
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo.rec"), 0o600); err != nil {

@@ -24,6 +24,38 @@ func (l *Local) Lstat(name string) (iofs.FileInfo, error) {
 	return info, nil
 }
 
+// open opens a file by a path without links: where a directory on it was
+// replaced by a link since it was looked up, that may lead round a directory
+// that is closed to who asks. What a link leads to is not there. A kernel
+// without openat2 follows links inside.
+func (l *Local) open(name string) (*os.File, error) {
+	conn, err := l.dir.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	how := unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	}
+	fd, errno := -1, error(unix.EINTR)
+	err = conn.Control(func(dir uintptr) {
+		for errno == unix.EINTR || errno == unix.EAGAIN {
+			fd, errno = unix.Openat2(int(dir), name, &how)
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case errno == nil:
+		return os.NewFile(uintptr(fd), name), nil
+	case errno == unix.ENOSYS, errno == unix.EPERM:
+		return l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	case errno == unix.ELOOP:
+		errno = unix.ENOENT
+	}
+	return nil, &iofs.PathError{Op: "open", Path: name, Err: errno}
+}
+
 // A localFile is an open file whose Stat tells when the inode was made.
 type localFile struct{ *os.File }
 

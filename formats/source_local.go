@@ -82,26 +82,20 @@ func skipDots(name string) string {
 	}
 }
 
-// Open opens a file or a directory. It does not wait for the other end of a
-// fifo.
+// Open opens a file or a directory to which no symbolic link leads. It does not
+// wait for the other end of a fifo.
 func (l *Local) Open(name string) (iofs.File, error) {
-	f, err := l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, err := l.open(name)
 	if err != nil {
 		return nil, err
 	}
 	return openFile(f), nil
 }
 
-// Stat follows symbolic links that stay inside.
-func (l *Local) Stat(name string) (iofs.FileInfo, error) { return l.root.Stat(name) }
-
 // ReadLink returns the target of a symbolic link.
 func (l *Local) ReadLink(name string) (string, error) { return l.root.Readlink(name) }
 
-var (
-	_ iofs.StatFS     = (*Local)(nil)
-	_ iofs.ReadLinkFS = (*Local)(nil)
-)
+var _ iofs.ReadLinkFS = (*Local)(nil)
 
 // readDir calls each for every name in a directory, in no order, without
 // holding them all.
