@@ -122,9 +122,10 @@ func hostileMembers() map[string][]member {
 			{name: "self", link: "self", kind: tar.TypeSymlink},
 			{name: "ping", link: "pong", kind: tar.TypeSymlink},
 			{name: "pong", link: "ping", kind: tar.TypeSymlink},
-			{name: "here", link: "./", kind: tar.TypeSymlink},
+			{name: "here", link: ".", kind: tar.TypeSymlink},
 			{name: "out", link: "../../../../../etc", kind: tar.TypeSymlink},
 			{name: "root", link: "/", kind: tar.TypeSymlink},
+			{name: "empty", link: "", kind: tar.TypeSymlink},
 			{name: "nul", link: "a\x00b", kind: tar.TypeSymlink},
 			{name: "long", link: strings.Repeat("l", 5000), kind: tar.TypeSymlink},
 			{name: "notutf8.hcrp", link: "\xff\xfe", kind: tar.TypeSymlink},
@@ -135,6 +136,7 @@ func hostileMembers() map[string][]member {
 			{name: "hard-link.hcrp", link: "self", kind: tar.TypeLink},
 			{name: "hard-dir.hcrp", link: "here", kind: tar.TypeLink},
 		},
+		"everywhere": everywhere(),
 		"devices": {
 			{name: "null.hcrp", kind: tar.TypeChar},
 			{name: "block.hcrp", kind: tar.TypeBlock},
@@ -151,6 +153,17 @@ func hostileMembers() map[string][]member {
 	}
 }
 
+// everywhere is ten directories with links to each other: a walk that enters them does not end.
+func everywhere() (all []member) {
+	for i := range 10 {
+		all = append(all, member{name: fmt.Sprintf("d%d", i), kind: tar.TypeDir})
+		for j := range 10 {
+			all = append(all, member{name: fmt.Sprintf("d%d/to%d", i, j), link: fmt.Sprintf("../d%d", j), kind: tar.TypeSymlink})
+		}
+	}
+	return all
+}
+
 // hostileContainers writes every set as tar, compressed tar and zip, cut and whole, and containers in
 // containers, one deeper than is shown.
 func hostileContainers(t *testing.T, dir string) {
@@ -163,6 +176,7 @@ func hostileContainers(t *testing.T, dir string) {
 		writeNew(t, filepath.Join(dir, name+".zip"), asZip)
 		writeNew(t, filepath.Join(dir, name+"-cut.zip"), asZip[len(asZip)/3:])
 	}
+	linksOnDisk(t, filepath.Join(dir, "links"))
 	content := []byte("HCRP")
 	for depth, name := 1, "x.hcrp"; depth <= 5; depth++ {
 		content = tarOf([]member{{name: name, content: string(content)}})
@@ -170,6 +184,24 @@ func hostileContainers(t *testing.T, dir string) {
 			content, name = gzipped(content), name+".gz"
 		}
 		writeNew(t, filepath.Join(dir, "nested", name), content)
+	}
+}
+
+// linksOnDisk makes directories with links to each other, and links that loop and lead out.
+func linksOnDisk(t *testing.T, dir string) {
+	links := append(everywhere(), member{name: "self.hcrp", link: "self.hcrp"}, member{name: "above.hcrp", link: "../.."},
+		member{name: "root", link: "/"}, member{name: "run.hcrp", link: "run.hcrp/raw"}, member{name: "preamble.dat", link: "preamble.dat"})
+	for _, m := range links {
+		at := filepath.Join(dir, m.name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if m.kind == tar.TypeDir {
+			continue
+		}
+		if err := os.Symlink(m.link, at); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
