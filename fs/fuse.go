@@ -43,7 +43,7 @@ type server struct {
 	log                *slog.Logger
 
 	table    *table
-	contents contents
+	contents *contents
 	listings listings
 	counters counters
 }
@@ -57,6 +57,7 @@ func newServer(root nodes.Dir, opt *Options) *server {
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
 		pending:       procPending,
+		contents:      newContents(),
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
 	}
@@ -67,7 +68,7 @@ func newServer(root nodes.Dir, opt *Options) *server {
 func (s *server) String() string { return fsName }
 
 // OnUnmount implements fuse.RawFileSystem.
-func (s *server) OnUnmount() { s.contents.close() }
+func (s *server) OnUnmount() { s.contents.Close() }
 
 // serve counts a request of the thread caller and runs it in its context. Every request passes here.
 func (s *server) serve(op operation, caller uint32, interrupted <-chan struct{}, do func(context.Context) fuse.Status) fuse.Status {
@@ -271,11 +272,11 @@ func current(ctx context.Context, e nodes.Entry) (nodes.Attr, error) {
 
 // readEmpty opens a file of size 0 for a reader (see the package documentation).
 func (s *server) readEmpty(ctx context.Context, it item) error {
-	c, err := s.contents.acquire(ctx, it.key, it.File)
+	c, err := s.acquire(ctx, it)
 	if err != nil {
 		return err
 	}
-	s.contents.forget(c)
+	c.Forget()
 	return nil
 }
 
@@ -376,12 +377,12 @@ func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (int,
 	if it.File == nil {
 		return 0, errIsDir
 	}
-	c, err := s.contents.acquire(ctx, it.key, it.File)
+	c, err := s.acquire(ctx, it)
 	if err != nil {
 		return 0, err
 	}
-	n, err := readFull(ctx, c, buf, off)
-	s.contents.served(c, off, int64(n))
+	n, err := readFull(ctx, c.Value, buf, off)
+	served(c, off, int64(n))
 	return n, err
 }
 

@@ -3,6 +3,9 @@
 package fs
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -41,7 +44,7 @@ func TestReadersShareOneOpen(t *testing.T) {
 			if opens := f.opens.Load(); opens != test.opens {
 				t.Errorf("opened %d times, want %d", opens, test.opens)
 			}
-			if kept := k.server.contents.len(); kept != test.kept {
+			if kept := k.server.contents.Len(); kept != test.kept {
 				t.Errorf("%d stay open, want %d", kept, test.kept)
 			}
 		})
@@ -88,4 +91,47 @@ func TestSpansAreBounded(t *testing.T) {
 	if s.once(20 * maxSpans) {
 		t.Error("all was read, as the spans say")
 	}
+}
+
+// A countedFile counts how often it was opened and how many of its Contents
+// are open.
+type countedFile struct {
+	size          int64
+	opens, active atomic.Int32
+	fail          func(ctx context.Context) error
+}
+
+func (f *countedFile) Size(context.Context) (int64, error) { return f.size, nil }
+
+func (f *countedFile) Open(ctx context.Context) (nodes.Content, error) {
+	f.opens.Add(1)
+	if f.fail != nil {
+		if err := f.fail(ctx); err != nil {
+			return nil, err
+		}
+	}
+	f.active.Add(1)
+	return &countedContent{file: f}, nil
+}
+
+type countedContent struct {
+	file   *countedFile
+	closed atomic.Bool
+}
+
+func (c *countedContent) Size() int64 { return c.file.size }
+
+func (c *countedContent) ReadAt(_ context.Context, b []byte, _ int64) (int, error) {
+	if c.closed.Load() {
+		return 0, errors.New("read of a closed file")
+	}
+	return len(b), nil
+}
+
+func (c *countedContent) Close() error {
+	if c.closed.Swap(true) {
+		return errors.New("closed twice")
+	}
+	c.file.active.Add(-1)
+	return nil
 }

@@ -220,7 +220,7 @@ func (s *Server) Wait() { <-s.done }
 // Stats returns what the mount has done so far.
 func (s *Server) Stats() Stats {
 	stats := s.tree.counters.snapshot()
-	stats.Nodes, stats.Contents = s.tree.table.len(), s.tree.contents.len()
+	stats.Nodes, stats.Contents = s.tree.table.len(), s.tree.contents.Len()
 	return stats
 }
 

@@ -1,0 +1,226 @@
+package cache
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// LRUOptions bound what an [LRU] keeps open beyond what is in use.
+type LRUOptions[V any] struct {
+	Max      int           // values in all; those in use are never closed
+	MaxBytes int64         // sum of their sizes; 0: no bound
+	Min      int           // values that MaxBytes does not push out
+	Idle     time.Duration // a value without a user is closed after one to two of these
+	Size     func(V) int64 // of a value, for MaxBytes; nil: 0
+	Close    func(V)       // lets go of a value; nil: nothing has to be done
+}
+
+// An LRU keeps values open between uses: files, contents. A value is opened once however many ask
+// for it at the same time, is shared by all who use it, and is closed when it is neither in use nor
+// kept: because others were used since, or because nobody came for a while.
+type LRU[K comparable, V any] struct {
+	opt LRUOptions[V]
+
+	mu     sync.Mutex
+	byKey  map[K]*Ref[K, V]
+	recent list.List // of *Ref, the last used in front
+	bytes  int64
+	timer  *time.Timer // nil while nothing is kept
+	closed bool
+}
+
+// A Ref is a value in use. Every Acquire that returned it needs one Release or Forget.
+type Ref[K comparable, V any] struct {
+	Value V
+
+	l       *LRU[K, V]
+	key     K
+	err     error
+	ready   chan struct{} // closed once Value or err is set
+	place   *list.Element // nil: not kept
+	size    int64
+	users   int
+	touched bool // since the last sweep
+}
+
+// NewLRU returns an LRU that keeps nothing yet.
+func NewLRU[K comparable, V any](opt LRUOptions[V]) *LRU[K, V] {
+	return &LRU[K, V]{opt: opt, byKey: map[K]*Ref[K, V]{}}
+}
+
+// Acquire returns the value for k, which open makes if it is not kept. All who ask at the same time
+// share one call of open, but not the end of its context: who is still waiting then opens it again.
+// Errors are not kept.
+func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context) (V, error)) (*Ref[K, V], error) {
+	for {
+		r, found := l.join(k)
+		if !found {
+			if err := l.open(ctx, r, open); err != nil {
+				return nil, err
+			}
+			return r, nil
+		}
+		err := r.wait(ctx)
+		if err == nil {
+			return r, nil
+		}
+		r.Release()
+		if ctx.Err() != nil || !errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+	}
+}
+
+// wait returns when the value is open, or cannot be, or ctx ends. What is open already is of use even
+// to a caller who was interrupted.
+func (r *Ref[K, V]) wait(ctx context.Context) error {
+	select {
+	case <-r.ready:
+		return r.err
+	default:
+	}
+	select {
+	case <-r.ready:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// join returns the Ref of k for one more user, and whether it was there before: who finds a new one
+// has to open it.
+func (l *LRU[K, V]) join(k K) (r *Ref[K, V], found bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.byKey[k]; r != nil {
+		r.users++
+		r.touched = true
+		l.recent.MoveToFront(r.place)
+		return r, true
+	}
+	r = &Ref[K, V]{l: l, key: k, ready: make(chan struct{}), users: 1, touched: true}
+	r.place = l.recent.PushFront(r)
+	l.byKey[k] = r
+	if l.timer == nil && !l.closed {
+		l.timer = time.AfterFunc(l.opt.Idle, l.sweep)
+	}
+	return r, false
+}
+
+// open makes the value of r. If that fails, or panics, r is forgotten.
+func (l *LRU[K, V]) open(ctx context.Context, r *Ref[K, V], open func(context.Context) (V, error)) error {
+	r.err = errors.New("opening failed") // unless open returns
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if r.err != nil {
+			l.drop(r)
+		} else if r.place != nil {
+			if l.opt.Size != nil {
+				r.size = l.opt.Size(r.Value)
+			}
+			l.bytes += r.size
+			l.trim()
+		}
+		close(r.ready)
+	}()
+	r.Value, r.err = open(ctx)
+	return r.err
+}
+
+// Release ends one use.
+func (r *Ref[K, V]) Release() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	r.users--
+	r.closeUnused()
+	r.l.trim()
+}
+
+// Forget ends one use of a value that is not likely to be used again: if nobody else uses it, it is
+// not kept.
+func (r *Ref[K, V]) Forget() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	if r.users--; r.users == 0 {
+		r.l.drop(r)
+	}
+}
+
+// trim drops the values used longest ago, as far as there are too many. The caller holds the lock.
+func (l *LRU[K, V]) trim() {
+	for e := l.recent.Back(); e != nil; {
+		n := l.recent.Len()
+		if n <= l.opt.Max && (l.opt.MaxBytes == 0 || l.bytes <= l.opt.MaxBytes || n <= l.opt.Min) {
+			return
+		}
+		r := e.Value.(*Ref[K, V])
+		e = e.Prev()
+		if r.users == 0 {
+			l.drop(r)
+		}
+	}
+}
+
+// sweep drops what was not used since the last sweep.
+func (l *LRU[K, V]) sweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := l.recent.Front(); e != nil; {
+		r := e.Value.(*Ref[K, V])
+		e = e.Next()
+		if !r.touched && r.users == 0 {
+			l.drop(r)
+		}
+		r.touched = false
+	}
+	if l.closed || l.recent.Len() == 0 {
+		l.timer = nil
+		return
+	}
+	l.timer.Reset(l.opt.Idle)
+}
+
+// drop stops keeping r. The caller holds the lock.
+func (l *LRU[K, V]) drop(r *Ref[K, V]) {
+	if r.place == nil {
+		return
+	}
+	l.recent.Remove(r.place)
+	delete(l.byKey, r.key)
+	l.bytes -= r.size
+	r.place = nil
+	r.closeUnused()
+}
+
+// closeUnused closes the value if nobody can use it any more.
+func (r *Ref[K, V]) closeUnused() {
+	if r.users == 0 && r.place == nil && r.err == nil && r.l.opt.Close != nil {
+		r.l.opt.Close(r.Value)
+	}
+}
+
+// Close drops everything that is not in use; the rest is closed when its last user is done.
+func (l *LRU[K, V]) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	for e := l.recent.Front(); e != nil; {
+		r := e.Value.(*Ref[K, V])
+		e = e.Next()
+		l.drop(r)
+	}
+}
+
+// Len returns how many values are kept.
+func (l *LRU[K, V]) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recent.Len()
+}
