@@ -108,6 +108,19 @@ func (s Source) Info() SourceInfo {
 	return SourceInfo{s.Name, hexOf(s.Name), s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
 }
 
+// IndexName returns the name under which an index of the recording is kept on disk; "": none is kept.
+// kind is the name of the format, or what else is kept, and variant what the index depends on besides
+// the bytes of the recording, such as an option; it may be empty.
+func (s Source) IndexName(kind, variant string) string {
+	if s.ID == "" {
+		return ""
+	}
+	if variant != "" {
+		kind += "-" + variant
+	}
+	return s.ID + "/" + kind
+}
+
 // RawFile returns the entry raw of a recording that is a file: its bytes as
 // they lie there.
 func (s Source) RawFile() nodes.File {
