@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -305,17 +306,143 @@ func TestInherit(t *testing.T) {
 	}
 }
 
+// bits is what the numbers of unlisted entries have: fewer where an int has 32.
+const bits = 30 + 8*(strconv.IntSize/64)
+
 // An index leaves room for that of the directory in a node id.
 func TestSeriesBoundsUnlisted(t *testing.T) {
 	s := &nodes.Series{
-		Width: 1, N: 5, File: func(int64) nodes.File { return text("") },
+		Width: 1, N: 5, File: func(n int64) nodes.File { return text(fmt.Sprint(n)) },
 		Extra: func(context.Context, int64) (bool, error) { return true, nil },
 	}
-	if i, err := s.Find(t.Context(), fmt.Sprint(int64(1<<38-1))); int64(i) >= 1<<39 || err != nil {
+	for _, n := range []int64{5, 6, 1<<30 - 1, 1<<bits - 1} {
+		name := fmt.Sprint(n)
+		i, err := s.Find(t.Context(), name)
+		if int64(i) >= 1<<39 || err != nil {
+			t.Errorf("%s: %d, %v", name, i, err)
+		}
+		if e, err := s.At(t.Context(), i); e.Name != name || err != nil {
+			t.Errorf("the index of %s is of %q, %v", name, e.Name, err)
+		}
+		if name, kind, err := s.AppendName(t.Context(), nil, i); string(name) != fmt.Sprint(n) || kind != 0 || err != nil {
+			t.Errorf("the index of %d names %s %v, %v", n, name, kind, err)
+		}
+	}
+	if i, err := s.Find(t.Context(), fmt.Sprint(int64(1)<<bits)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%d, %v", i, err)
 	}
-	if i, err := s.Find(t.Context(), fmt.Sprint(int64(1<<38))); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%d, %v", i, err)
+	for _, i := range []int{-1, 5, 1<<bits - 1} {
+		if e, err := s.At(t.Context(), i); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("index %d is of %q, %v", i, e.Name, err)
+		}
+	}
+}
+
+// The index of an unlisted entry is the same however many entries are listed.
+func TestSeriesIndexOfUnlisted(t *testing.T) {
+	var first int
+	for n := range 4 {
+		s := &nodes.Series{
+			Width: 1, N: n, File: func(int64) nodes.File { return text("") },
+			Extra: func(context.Context, int64) (bool, error) { return true, nil },
+		}
+		i, err := s.Find(t.Context(), "9")
+		if n == 0 {
+			first = i
+		}
+		if i != first || err != nil {
+			t.Errorf("of %d: %d, %v, want %d", n, i, err, first)
+		}
+	}
+}
+
+// lazySeries lists 3 and 5, opens what is below 10 as well, and cannot tell of 13. It counts in made how
+// often the list was needed.
+func lazySeries(made *int) *nodes.LazySeries {
+	numbers := []int64{3, 5}
+	file := func(n int64) nodes.File { return text(fmt.Sprint(n)) }
+	list := &nodes.Series{
+		Prefix: "n", Width: 3, N: len(numbers), Number: func(i int) int64 { return numbers[i] }, File: file,
+	}
+	return &nodes.LazySeries{
+		Unlisted: &nodes.Series{
+			Prefix: "n", Width: 3, File: file,
+			Extra: func(_ context.Context, n int64) (bool, error) {
+				if n == 13 {
+					return false, errors.New("unlucky")
+				}
+				return n < 10, nil
+			},
+		},
+		List: func(context.Context) (nodes.Dir, error) { *made++; return list, nil },
+		Made: func() (nodes.Dir, bool) { return list, *made > 0 },
+	}
+}
+
+func TestLazySeries(t *testing.T) {
+	made := 0
+	s := lazySeries(&made)
+	look := func(name, want string) int {
+		t.Helper()
+		i, err := s.Find(t.Context(), name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if e, err := s.At(t.Context(), i); e.Name != want || err != nil {
+			t.Errorf("index %d of %s is of %q, %v", i, name, e.Name, err)
+		}
+		return i
+	}
+	never, early := look("n7", "n007"), look("n05", "n005")
+	for _, missing := range []string{"n10", "n0005", "5", "n"} {
+		if i, err := s.Find(t.Context(), missing); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %d, %v", missing, i, err)
+		}
+	}
+	if made > 0 {
+		t.Errorf("the list was made %d times to find entries", made)
+	}
+	if got, want := names(t, s), []string{"n003", "n005"}; !slices.Equal(got, want) {
+		t.Errorf("names %q, want %q", got, want)
+	}
+	if i := look("n7", "n007"); i != never {
+		t.Errorf("an entry that is not listed has index %d, then %d", never, i)
+	}
+	if i := look("n05", "n005"); i != 1 {
+		t.Errorf("a listed entry has index %d, want 1", i)
+	}
+	if e, err := s.At(t.Context(), early); e.Name != "n005" || err != nil {
+		t.Errorf("the index from before the list was made is of %q, %v", e.Name, err)
+	}
+	if bad := nodestest.Check(t, s); len(bad) > 0 {
+		t.Error(bad)
+	}
+	if _, err := s.Find(t.Context(), "n13"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an unlisted number that cannot be known: %v", err)
+	}
+}
+
+// Without Made an entry is looked for in the list first.
+func TestLazySeriesWithoutMade(t *testing.T) {
+	made := 0
+	s := lazySeries(&made)
+	s.Made = nil
+	if i, err := s.Find(t.Context(), "n5"); i != 1 || err != nil || made != 1 {
+		t.Errorf("index %d, %v, the list was made %d times", i, err, made)
+	}
+	if i, err := s.Find(t.Context(), "n7"); i < 2 || err != nil {
+		t.Errorf("index %d, %v", i, err)
+	}
+	broken := errors.New("broken")
+	s.List = func(context.Context) (nodes.Dir, error) { return nil, broken }
+	_, err := s.Len(t.Context())
+	_, atErr := s.At(t.Context(), 0)
+	_, findErr := s.Find(t.Context(), "n7")
+	_, _, nameErr := s.AppendName(t.Context(), nil, 0)
+	for _, err := range []error{err, atErr, findErr, nameErr} {
+		if !errors.Is(err, broken) {
+			t.Errorf("%v, want %v", err, broken)
+		}
 	}
 }
 

@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// maxExtra bounds the numbers of entries that open without being listed, so
-// that their indexes stay below 1<<39.
-const maxExtra = 1 << 38
+// unlisted is the index of number 0 where entries open without being listed, and the bound of their
+// numbers: 1<<38, so that every index stays below 1<<39, or 1<<30 where an int has 32 bits. It does not
+// depend on how many entries are listed, so an index is good before that is known.
+const unlisted = 1 << (30 + 8*(^uint(0)>>63))
 
 // maxDigits is how many digits a number has at most.
 const maxDigits = 19
@@ -32,9 +33,8 @@ type Series struct {
 	File   func(n int64) File
 	Dir    func(n int64) Dir // exactly one of File and Dir is set
 
-	// Extra says whether number n, which is not listed, opens all the same;
-	// nil: none does. An error other than io/fs.ErrNotExist tells why it
-	// cannot be known.
+	// Extra reports whether number n, which is not listed, opens all the same; nil: none does. Numbers
+	// from 1<<38 on never do. An error other than io/fs.ErrNotExist says why it cannot be known.
 	Extra func(ctx context.Context, n int64) (bool, error)
 
 	once sync.Once
@@ -74,10 +74,10 @@ func (s *Series) AppendName(_ context.Context, b []byte, i int) ([]byte, fs.File
 // numberAt returns the number of entry i, listed or not.
 func (s *Series) numberAt(i int) (int64, error) {
 	switch {
-	case i < 0 || i >= s.N && s.Extra == nil:
+	case i >= unlisted && i-unlisted < unlisted && s.Extra != nil:
+		return int64(i - unlisted), nil
+	case i < 0 || i >= s.N:
 		return 0, notExist(strconv.Itoa(i))
-	case i >= s.N:
-		return int64(i - s.N), nil
 	}
 	if perm := s.order(); perm != nil {
 		i = int(perm[i])
@@ -94,7 +94,7 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 	if i := s.search(n); i < s.N && s.number(i) == n {
 		return s.position(i), nil
 	}
-	if s.Extra == nil || n >= maxExtra {
+	if s.Extra == nil || n >= unlisted {
 		return 0, notExist(name)
 	}
 	ok, err := s.Extra(ctx, n)
@@ -104,7 +104,7 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 	if !ok {
 		return 0, notExist(name)
 	}
-	return s.N + int(n), nil
+	return unlisted + int(n), nil
 }
 
 func (s *Series) name(n int64) string { return string(s.appendName(make([]byte, 0, 64), n)) }

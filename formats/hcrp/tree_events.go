@@ -15,7 +15,7 @@ import (
 func (rec *recording) eventEntries() []nodes.Entry {
 	return []nodes.Entry{
 		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
-		{Name: "ticks", Dir: &ticksDir{rec}},
+		{Name: "ticks", Dir: rec.ticksDir()},
 		{Name: "states", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.states })},
 		{Name: "tracks", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.tracks })},
 		{Name: markersName, File: rec.textFile(markersName)},
@@ -84,76 +84,39 @@ func (rec *recording) tickFile(n int64) nodes.File {
 	})
 }
 
-// A ticksDir is ticks/. To list it needs the scan; to open a tick by its
-// number decodes one chunk.
-type ticksDir struct{ rec *recording }
-
-// byNumber is the index of tick 0 where ticks are found without the scan:
-// 1<<38, or 1<<30 where an int has 32 bits.
-const byNumber = 1 << (30 + 8*(^uint(0)>>63))
-
-// Len implements nodes.Dir.
-func (d *ticksDir) Len(ctx context.Context) (int, error) {
-	s, err := d.rec.scan(ctx)
-	if err != nil {
-		return 0, err
+// ticksDir returns ticks/. To list it needs the scan; to open a tick by its number decodes one chunk.
+func (rec *recording) ticksDir() nodes.Dir {
+	return &nodes.LazySeries{
+		Unlisted: tickSeries(nil, rec.tickFile, rec.unlistedTick),
+		List: func(ctx context.Context) (nodes.Dir, error) {
+			s, err := rec.scan(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return s.ticks, nil
+		},
+		Made: func() (nodes.Dir, bool) {
+			s, ok := rec.scans.Peek(struct{}{})
+			if !ok {
+				return nil, false
+			}
+			return s.ticks, true
+		},
 	}
-	return s.ticks.Len(ctx)
 }
 
-// At implements nodes.Dir.
-func (d *ticksDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	if i >= byNumber {
-		n := int64(i - byNumber)
-		return nodes.Entry{Name: tickName(n), File: d.rec.tickFile(n)}, nil
-	}
-	s, err := d.rec.scan(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return s.ticks.At(ctx, i)
-}
-
-// Find implements nodes.Dir.
-func (d *ticksDir) Find(ctx context.Context, name string) (int, error) {
-	if s, ok := d.rec.scans.Peek(struct{}{}); ok {
-		return s.ticks.Find(ctx, name)
-	}
-	n, ok := tickNumber(name)
-	if !ok {
-		return 0, &iofs.PathError{Op: "find", Path: name, Err: iofs.ErrNotExist}
-	}
-	if _, err := d.rec.line(ctx, n); err != nil {
-		return 0, err
-	}
-	return byNumber + int(n), nil
-}
-
-const (
-	tickWidth  = 8
-	tickSuffix = ".json"
-)
-
-func tickName(n int64) string { return fmt.Sprintf("%0*d%s", tickWidth, n, tickSuffix) }
-
-func tickNumber(name string) (int64, bool) {
-	if len(name) <= len(tickSuffix) || name[len(name)-len(tickSuffix):] != tickSuffix {
-		return 0, false
-	}
-	n, ok := nodes.ParseNumber(name[:len(name)-len(tickSuffix)], tickWidth)
-	return n, ok && n < byNumber
-}
-
-// tickSeries returns the listing of ticks/ or states/.
+// tickSeries returns the listing of ticks/ or states/; extra reports whether a tick that is not listed
+// opens.
 func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Context, int64) (bool, error)) *nodes.Series {
 	return &nodes.Series{
-		Width: tickWidth, Suffix: tickSuffix, N: int(ticks.count()),
+		Width: 8, Suffix: ".json", N: int(ticks.count()),
 		Number: func(i int) int64 { return ticks.number(int64(i)) },
 		File:   file, Extra: extra,
 	}
 }
 
-// unlistedTick tells why a tick that is not recorded does not open.
+// unlistedTick reports whether tick n opens although it is not listed: before the list is made, or why
+// it does not.
 func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
 	_, err := rec.line(ctx, n)
 	if errors.Is(err, iofs.ErrNotExist) {

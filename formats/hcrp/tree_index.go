@@ -261,7 +261,7 @@ func (r *Reader) bodies() (n int64) {
 
 func (rec *recording) show(s *scan) *scanned {
 	v := &scanned{scan: s}
-	v.ticks = tickSeries(s.ticks, rec.tickFile, rec.unlistedTick)
+	v.ticks = tickSeries(s.ticks, rec.tickFile, nil)
 	v.states = tickSeries(s.ticks, rec.stateFile, rec.hasState)
 	v.tracks = rec.trackList(v)
 	return v
