@@ -69,7 +69,7 @@ func (m *maker) setFailures(files []*record, messages []byte) bool {
 		}
 		any = true
 		r.fields[colError] = reason
-		if reason == "not a file" && m.onDisk(r.path) {
+		if reason == "not a file" && m.inFile(r.path) {
 			r.fields[colError] = ownSource
 		}
 	}

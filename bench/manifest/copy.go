@@ -105,13 +105,12 @@ func (m *maker) copyJob(ctx context.Context, l *listing, j job, name string) ([]
 }
 
 // another reports whether what was copied need not be what was listed. Commands follow a link that is
-// their argument; a path on disk is a source of its own, from which links lead out, and which may be
-// taken for a recording by its first bytes.
+// their argument; a directory on disk is a source of its own, from which links lead out.
 func (m *maker) another(listed, copied record, argument bool) bool {
 	if listed.kind() == kindLink {
 		return argument || m.onDisk(listed.path)
 	}
-	return copied.kind() == kindDir && m.onDisk(listed.path)
+	return copied.kind() == kindDir && m.inFile(listed.path)
 }
 
 // below calls visit for every path below the names of j that is no directory.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +41,17 @@ func (m *maker) path(rel string) string { return filepath.Join(m.source, rel) }
 func (m *maker) onDisk(rel string) bool {
 	_, err := os.Lstat(m.path(rel))
 	return err == nil
+}
+
+// inFile reports whether a path in the tree is a file on disk or lies in one. Commands that are given
+// such a path take the file for their source, and judge it and what is in it by the first bytes.
+func (m *maker) inFile(rel string) bool {
+	for ; rel != "."; rel = path.Dir(rel) {
+		if info, err := os.Lstat(m.path(rel)); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
 }
 
 // rel is the path in the tree for one that a command prints.
