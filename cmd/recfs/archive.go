@@ -20,19 +20,17 @@ import (
 
 // archiveFlags are the flags of every command that looks into recordings.
 type archiveFlags struct {
-	formats   formatOptions
-	log       logFlags
-	cacheMem  byteSize
-	cacheDisk byteSize
-	cacheDir  string
+	formats  formatOptions
+	log      logFlags
+	cacheMem byteSize
+	disk     diskFlags
 }
 
 func readFlags(flags *pflag.FlagSet) *archiveFlags {
-	a := &archiveFlags{cacheMem: 256 * mib, cacheDisk: 4 * gib}
+	a := &archiveFlags{cacheMem: 256 * mib}
 	a.formats.register(flags)
 	flags.Var(&a.cacheMem, "cache-mem", "keep at most this much decoded data in memory")
-	flags.Var(&a.cacheDisk, "cache-disk", "keep at most this much of indexes and decompressed copies on disk; 0 keeps none")
-	flags.StringVar(&a.cacheDir, "cache-dir", "", "keep them in `DIR` (default: recfs in the user's cache directory)")
+	a.disk.register(flags)
 	a.log.register(flags)
 	return a
 }
@@ -64,7 +62,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	limitMemory(int64(f.cacheMem))
 	options := formats.ArchiveOptions{Sniff: f.formats.sniff, Log: log}
 	var store cache.Store
-	if disk := f.disk(log); disk != nil {
+	if disk := f.disk.open(log); disk != nil {
 		store, options.Disk = disk, disk
 	}
 	c := cache.New(int64(f.cacheMem), store)
@@ -170,54 +168,4 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 		err = syscall.ENOENT
 	}
 	return found.Inherit(e.Attr), err
-}
-
-// maxLinks is how many links in a path on disk are followed that lead into a recording or container.
-const maxLinks = 40
-
-// splitPath divides name into what exists on disk and the slash-separated rest, "." if there is none.
-// A link on disk may lead into a recording or container, where the system does not follow it.
-func splitPath(name string) (source, inside string, err error) {
-	source, inside = filepath.Clean(name), "."
-	for links := 0; ; {
-		_, err := os.Stat(source)
-		if err == nil {
-			return source, inside, nil
-		}
-		parent := filepath.Dir(source)
-		if parent == source || !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return "", "", err
-		}
-		if target, ok := readLink(source); ok && links < maxLinks {
-			links++
-			source, inside = filepath.Join(target, filepath.FromSlash(inside)), "."
-			continue
-		}
-		inside = filepath.ToSlash(filepath.Join(filepath.Base(source), inside))
-		source = parent
-	}
-}
-
-// readLink returns the path that the link called name points to.
-func readLink(name string) (target string, ok bool) {
-	target, err := os.Readlink(name)
-	if err != nil || filepath.IsAbs(target) {
-		return target, err == nil
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
-	return filepath.Join(dir, target), err == nil
-}
-
-// linkTarget is what name leads to, if it is there.
-func linkTarget(name string) string {
-	if at, err := filepath.EvalSymlinks(name); err == nil {
-		return at
-	}
-	return name
-}
-
-// contains tells whether name is dir or lies in it.
-func contains(dir, name string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -14,7 +14,7 @@ import (
 // Arguments that lie in one source share it: the second reads nothing again that the first has read.
 func TestArgumentsShareTheirSource(t *testing.T) {
 	flags := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
-	flags.cacheDisk = 0
+	flags.disk.limit = 0
 	a, err := flags.open(&env{stdout: io.Discard, stderr: io.Discard})
 	if err != nil {
 		t.Fatal(err)

@@ -13,19 +13,28 @@ import (
 	"recfs/cache"
 )
 
-func cacheCommand(flags *pflag.FlagSet) runFunc {
+var cacheCommand = command{
+	name:    "cache",
+	args:    "[ls|prune|clear]",
+	summary: "Look after the cache on disk",
+	about: `
+'ls' shows what it holds, 'prune' shrinks it to --cache-disk, 'clear' empties it. All of it can be made again.`,
+	run: runCache,
+}
+
+func runCache(flags *pflag.FlagSet) runFunc {
 	opt := readFlags(flags)
 	return func(_ context.Context, e *env, args []string) error {
-		dir, err := opt.diskDir()
+		dir, err := opt.disk.path()
 		if err != nil {
 			return err
 		}
-		disk := cache.NewDisk(dir, int64(opt.cacheDisk), slog.New(slog.NewTextHandler(e.stderr, nil)))
+		disk := cache.NewDisk(dir, int64(opt.disk.limit), slog.New(slog.NewTextHandler(e.stderr, nil)))
 		switch {
 		case len(args) == 0 || args[0] == "ls":
 			return listCache(e.stdout, disk)
 		case args[0] == "prune":
-			return tellRemoved(e.stdout)(disk.Prune(int64(opt.cacheDisk)))
+			return tellRemoved(e.stdout)(disk.Prune(int64(opt.disk.limit)))
 		case args[0] == "clear":
 			return tellRemoved(e.stdout)(disk.Clear())
 		}

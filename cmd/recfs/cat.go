@@ -7,7 +7,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func catCommand(flags *pflag.FlagSet) runFunc {
+var catCommand = command{
+	name:    "cat",
+	args:    "PATH...",
+	summary: "Print files of an archive",
+	about:   aboutPaths,
+	run:     runCat,
+}
+
+func runCat(flags *pflag.FlagSet) runFunc {
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		for _, name := range args {

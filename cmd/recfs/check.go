@@ -1,24 +1,30 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/pflag"
 
-	"recfs/formats"
 	"recfs/nodes"
 )
 
-func checkCommand(flags *pflag.FlagSet) runFunc {
+var checkCommand = command{
+	name:    "check",
+	args:    "PATH...",
+	summary: "Read everything and tell what is damaged",
+	about: aboutPaths + `
+
+Each problem is one line: path, format, chunk or file in the recording, offset, reason. The exit code is 1
+if there is a problem.`,
+	run: runCheck,
+}
+
+func runCheck(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print each problem as a JSON object")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
@@ -35,46 +41,6 @@ func checkCommand(flags *pflag.FlagSet) runFunc {
 		}
 		return nil
 	})
-}
-
-// A problem is one line of what check prints.
-type problem struct {
-	Path    string `json:"path"` // of the recording, or of the file in it that cannot be read
-	Format  string `json:"format,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Chunk   *int   `json:"chunk,omitempty"`
-	Segment *int   `json:"segment,omitempty"`
-	Object  string `json:"object,omitempty"` // path in the recording
-	Offset  *int64 `json:"offset,omitempty"`
-	Reason  string `json:"reason"`
-	Files   int    `json:"files,omitempty"` // how many cannot be read for this reason, Object being the first
-}
-
-func (p problem) String() string {
-	parts := []string{p.Path}
-	if p.Format != "" {
-		parts = append(parts, p.Format)
-	}
-	if p.Segment != nil {
-		parts = append(parts, "segment "+strconv.Itoa(*p.Segment))
-	}
-	if p.Chunk != nil {
-		parts = append(parts, "chunk "+strconv.Itoa(*p.Chunk))
-	}
-	if p.Object != "" {
-		parts = append(parts, p.Object)
-	}
-	if p.Offset != nil {
-		parts = append(parts, "offset "+strconv.FormatInt(*p.Offset, 10))
-	}
-	reason := p.Reason
-	if p.Code != "" {
-		reason += " (" + p.Code + ")"
-	}
-	if p.Files > 1 {
-		reason += fmt.Sprintf(", and so %d files", p.Files)
-	}
-	return oneLine(strings.Join(append(parts, reason), ": "))
 }
 
 // A checker reads everything and tells what is wrong.
@@ -94,18 +60,6 @@ type checker struct {
 func (c *checker) unreadable(name string, err error) {
 	c.report([]problem{fileProblem(name, err)})
 }
-
-// fileProblem is that of a file or folder that cannot be read.
-func fileProblem(name string, err error) problem {
-	if errors.Is(err, nodes.ErrStale) {
-		return problem{Path: name, Reason: changedMeanwhile}
-	}
-	return problem{Path: name, Reason: reason(name, err).Error()}
-}
-
-// changedMeanwhile is the reason of a source that was replaced, shortened or rewritten by somebody: no
-// damage, and another run may find nothing.
-const changedMeanwhile = "changed while it was read"
 
 // report prints problems. What is found after an interruption is none: it is a read that was cut short.
 func (c *checker) report(problems []problem) {
@@ -167,18 +121,6 @@ func (c *checker) recording(f found) []problem {
 	return l.problems
 }
 
-func readProblem(f found, object string, err error) problem {
-	if object == "." {
-		object = ""
-	}
-	p := fileProblem(f.name, err)
-	p.Format, p.Object, p.Files = f.Format, object, 1
-	if e := (*formats.Error)(nil); p.Reason != changedMeanwhile && errors.As(err, &e) {
-		p.Offset, p.Reason = &e.Offset, e.Err.Error()
-	}
-	return p
-}
-
 // read reads a file to its end.
 func (c *checker) read(file nodes.File) error {
 	n := &byteCounter{bar: c.bar}
@@ -199,72 +141,4 @@ func (b *byteCounter) Write(p []byte) (int, error) {
 	b.n += int64(len(p))
 	_ = b.bar.Add(len(p))
 	return len(p), nil
-}
-
-// toldProblems returns what header.json, index.json and error.txt say.
-func toldProblems(ctx context.Context, f found) ([]problem, error) {
-	if e, err := nodes.Child(ctx, f.entry.Dir, "error.txt"); err == nil && e.File != nil {
-		text, err := nodes.ReadAll(ctx, e.File)
-		if err != nil {
-			return nil, err
-		}
-		return []problem{parseErrorText(f, string(text))}, nil
-	}
-	var problems []problem
-	seen := map[string]bool{}
-	for _, name := range []string{"header.json", "index.json"} {
-		var document struct {
-			Problems []formats.Problem `json:"problems"`
-		}
-		if err := readJSON(ctx, f.entry.Dir, name, &document); err != nil {
-			return problems, err
-		}
-		for _, told := range document.Problems {
-			p := problem{
-				Path: f.name, Format: f.Format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
-				Object: told.Path, Offset: &told.Offset, Reason: told.Message,
-			}
-			if line := p.String(); !seen[line] {
-				seen[line] = true
-				problems = append(problems, p)
-			}
-		}
-	}
-	return problems, nil
-}
-
-func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
-	e, err := nodes.Lookup(ctx, dir, name)
-	if err != nil {
-		return err
-	}
-	if e.File == nil {
-		return errors.New("not a file")
-	}
-	text, err := nodes.ReadAll(ctx, e.File)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(v)
-}
-
-// parseErrorText reads error.txt, one fact a line.
-func parseErrorText(f found, text string) problem {
-	p := problem{Path: f.name, Format: f.Format}
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		switch key {
-		case "reason":
-			p.Reason = value
-		case "code":
-			p.Code = value
-		case "offset":
-			if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-				p.Offset = &n
-			}
-		}
-	}
-	return p
 }

@@ -14,7 +14,17 @@ import (
 	"recfs/formats/hcrp"
 )
 
-func compactCommand(flags *pflag.FlagSet) runFunc {
+var compactCommand = command{
+	name:    "compact",
+	args:    "DIRECTORY OUTPUT",
+	summary: "Make one file out of an HCRP recording in segments",
+	about: `
+DIRECTORY holds the segments of one recording, OUTPUT must not exist yet. Every chunk is compressed again. From
+damaged segments it keeps what is whole, says what is missing, and exits with 1.`,
+	run: runCompact,
+}
+
+func runCompact(flags *pflag.FlagSet) runFunc {
 	level := flags.Int("level", 19, "zstd `LEVEL`, 1 to 22")
 	opt := readFlags(flags)
 	return func(ctx context.Context, e *env, args []string) error {

@@ -52,7 +52,17 @@ complete -c recfs -f -a '(__recfs_complete)'
 `,
 }
 
-func completionCommand(*pflag.FlagSet) runFunc {
+var completionCommand = command{
+	name:    "completion",
+	args:    "SHELL",
+	summary: "Print the completion script for bash, zsh or fish",
+	about: `
+Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs completion zsh)', fish with
+'recfs completion fish | source'. Paths are completed into recordings.`,
+	run: runCompletion,
+}
+
+func runCompletion(*pflag.FlagSet) runFunc {
 	return func(_ context.Context, e *env, args []string) error {
 		if completionScripts[args[0]] == "" {
 			return usagef("completion: name one of bash, zsh and fish")
@@ -62,35 +72,43 @@ func completionCommand(*pflag.FlagSet) runFunc {
 	}
 }
 
-// completeCommand prints candidates for the last of its words, one a line: the word and, behind a
-// tab, what it means.
-func completeCommand(*pflag.FlagSet) runFunc {
-	return func(ctx context.Context, e *env, words []string) error {
-		for _, c := range complete(ctx, words) {
-			if _, err := fmt.Fprintln(e.stdout, c); err != nil {
-				return err
+// completeCommand prints candidates for the last of its words, one a line: the word and, after a tab,
+// what it means.
+func completeCommand(table func() commandTable) command {
+	return command{
+		name:    "__complete",
+		summary: "Print candidates for the last word of a command line",
+		raw:     true,
+		hidden:  true,
+		run: func(*pflag.FlagSet) runFunc {
+			return func(ctx context.Context, e *env, words []string) error {
+				for _, c := range complete(ctx, table(), words) {
+					if _, err := fmt.Fprintln(e.stdout, c); err != nil {
+						return err
+					}
+				}
+				return nil
 			}
-		}
-		return nil
+		},
 	}
 }
 
-func complete(ctx context.Context, words []string) []string {
+func complete(ctx context.Context, table commandTable, words []string) []string {
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	last := words[len(words)-1]
 	if len(words) == 1 {
-		return append(commandCandidates(last), pathCandidates(ctx, last)...)
+		return append(commandCandidates(table, last), pathCandidates(ctx, last)...)
 	}
-	cmd := commandNamed(words[0])
+	cmd := table.named(words[0])
 	switch {
 	case cmd.run == nil:
 		return nil
 	case strings.HasPrefix(last, "-"):
 		return flagCandidates(cmd, last)
 	case cmd.name == "help":
-		return commandCandidates(last)
+		return commandCandidates(table, last)
 	case cmd.name == "cache":
 		return withPrefix([]string{"clear", "ls", "prune"}, last)
 	case cmd.name == "completion":
@@ -101,9 +119,9 @@ func complete(ctx context.Context, words []string) []string {
 	return nil
 }
 
-func commandCandidates(prefix string) []string {
+func commandCandidates(table commandTable, prefix string) []string {
 	var out []string
-	for _, cmd := range commands() {
+	for _, cmd := range table {
 		if !cmd.hidden && strings.HasPrefix(cmd.name, prefix) {
 			out = append(out, cmd.name+"\t"+cmd.summary)
 		}

@@ -14,7 +14,18 @@ import (
 	"recfs/nodes"
 )
 
-func cpCommand(flags *pflag.FlagSet) runFunc {
+var cpCommand = command{
+	name:    "cp",
+	args:    "PATH... DESTINATION",
+	summary: "Copy out of an archive",
+	about: aboutPaths + `
+
+If DESTINATION is a directory, copies go into it under their names, else it is the name of the copy. A
+file that cannot be read to its end is reported and not left behind half.`,
+	run: runCp,
+}
+
+func runCp(flags *pflag.FlagSet) runFunc {
 	recursive := flags.BoolP("recursive", "r", false, "copy directories and what is in them")
 	preserve := flags.BoolP("preserve", "p", false, "keep the modification times")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {

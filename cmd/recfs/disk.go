@@ -8,27 +8,41 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"github.com/spf13/pflag"
+
 	"recfs/cache"
 )
 
-// disk returns the cache on disk that the flags describe, nil if there is none.
-func (f *archiveFlags) disk(log *slog.Logger) *cache.Disk {
-	if f.cacheDisk == 0 {
+// diskFlags say where the cache on disk is and how large it may become.
+type diskFlags struct {
+	limit byteSize
+	dir   string
+}
+
+func (f *diskFlags) register(flags *pflag.FlagSet) {
+	f.limit = 4 * gib
+	flags.Var(&f.limit, "cache-disk", "keep at most this much of indexes and decompressed copies on disk; 0 keeps none")
+	flags.StringVar(&f.dir, "cache-dir", "", "keep them in `DIR` (default: recfs in the user's cache directory)")
+}
+
+// open returns the cache on disk that the flags describe, nil if there is none.
+func (f *diskFlags) open(log *slog.Logger) *cache.Disk {
+	if f.limit == 0 {
 		return nil
 	}
-	dir, err := f.diskDir()
+	dir, err := f.path()
 	if err != nil {
 		log.Warn("no cache on disk", "err", err)
 		return nil
 	}
-	return cache.NewDisk(dir, int64(f.cacheDisk), log)
+	return cache.NewDisk(dir, int64(f.limit), log)
 }
 
-// diskDir is where the cache lies: as the flag says, in the directory that the service manager made
-// for it, or with the other caches of the user, also where nobody told us his home.
-func (f *archiveFlags) diskDir() (string, error) {
-	if f.cacheDir != "" {
-		return filepath.Abs(f.cacheDir)
+// path is where the cache is: as the flag says, in the directory that the service manager made for it,
+// or with the other caches of the user, also where the environment does not name his home.
+func (f *diskFlags) path() (string, error) {
+	if f.dir != "" {
+		return filepath.Abs(f.dir)
 	}
 	if dir := os.Getenv("CACHE_DIRECTORY"); dir != "" {
 		return dir, nil

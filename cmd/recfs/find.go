@@ -2,17 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
-	"recfs/fs"
 )
 
 // finder says which recordings find prints, and how.
@@ -35,7 +29,17 @@ type finder struct {
 	unknown int // recordings that a filter could not judge
 }
 
-func findCommand(flags *pflag.FlagSet) runFunc {
+var findCommand = command{
+	name:    "find",
+	args:    "[PATH...]",
+	summary: "Find recordings by format, player, map, time, length or damage",
+	about: `
+Prints the paths of the recordings below PATH, an archive or a mount of one, that match all flags. It reads
+headers and the indexes that exist, nothing else, and keeps what it learns: the next run is faster.`,
+	run: runFind,
+}
+
+func runFind(flags *pflag.FlagSet) runFunc {
 	f := &finder{}
 	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`")
 	flags.StringVar(&f.player, "player", "", "with a player whose name matches `PATTERN`: * and ? are wildcards, without them a part of the name is enough")
@@ -78,41 +82,6 @@ func findCommand(flags *pflag.FlagSet) runFunc {
 		}
 		return fails.result()
 	})
-}
-
-// summaries yields what is known of the recordings below name, a directory, a recording or a mount.
-func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.Summary, error] {
-	return func(yield func(formats.Summary, error) bool) {
-		if fs.Mounted(name) {
-			mountSummaries(name, yield)
-			return
-		}
-		e, err := a.resolve(ctx, sourceOf(name))
-		if err != nil || e.Dir == nil {
-			if err == nil {
-				err = errors.New("not a directory or a recording")
-			}
-			yield(formats.Summary{}, err)
-			return
-		}
-		formats.Summaries(ctx, e.Dir)(yield)
-	}
-}
-
-// mountSummaries reads the catalogue of a mount.
-func mountSummaries(dir string, yield func(formats.Summary, error) bool) {
-	text, err := os.ReadFile(filepath.Join(dir, formats.CatalogueName))
-	if err != nil {
-		yield(formats.Summary{}, err)
-		return
-	}
-	for line := range bytes.Lines(text) {
-		var s formats.Summary
-		err := json.Unmarshal(line, &s)
-		if !yield(s, err) || err != nil {
-			return
-		}
-	}
 }
 
 // A verdict is what one filter says of a recording.
@@ -239,14 +208,6 @@ func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
 	default:
 		fmt.Fprintln(w, e.fileName(name))
 	}
-}
-
-// exactPath is the path of a recording also where it is not UTF-8.
-func exactPath(s formats.Summary) string {
-	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
-		return string(exact)
-	}
-	return s.Path
 }
 
 func orDash(text string) string {

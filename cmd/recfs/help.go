@@ -9,25 +9,33 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func helpCommand(*pflag.FlagSet) runFunc {
-	return func(_ context.Context, e *env, args []string) error {
-		if len(args) == 0 {
-			return overview(e.stdout)
-		}
-		cmd := commandNamed(args[0])
-		if cmd.run == nil {
-			return usagef("help: unknown command %q", args[0])
-		}
-		return cmd.help(e.stdout)
+// helpCommand explains the commands of table, itself among them.
+func helpCommand(table func() commandTable) command {
+	return command{
+		name:    "help",
+		args:    "[COMMAND]",
+		summary: "Explain recfs or one of its commands",
+		run: func(*pflag.FlagSet) runFunc {
+			return func(_ context.Context, e *env, args []string) error {
+				if len(args) == 0 {
+					return overview(e.stdout, table())
+				}
+				cmd := table().named(args[0])
+				if cmd.run == nil {
+					return usagef("help: unknown command %q", args[0])
+				}
+				return cmd.help(e.stdout)
+			}
+		},
 	}
 }
 
 // overview prints the commands, one a line.
-func overview(w io.Writer) error {
+func overview(w io.Writer, table commandTable) error {
 	var b strings.Builder
 	b.WriteString("recfs shows an archive of game recordings as a read-only tree of plain files.\n\n")
 	b.WriteString("Usage:\n  recfs SOURCE MOUNTPOINT      the same as recfs mount\n  recfs COMMAND [ARGUMENTS]\n\nCommands:\n")
-	for _, cmd := range commands() {
+	for _, cmd := range table {
 		if !cmd.hidden {
 			fmt.Fprintf(&b, "  %-16s %s\n", cmd.name, cmd.summary)
 		}
@@ -55,13 +63,18 @@ func (cmd command) help(w io.Writer) error {
 	return err
 }
 
-func (cmd command) usage() string {
-	words := []string{"recfs", cmd.name}
-	if flags, _ := cmd.parse(); flags.HasAvailableFlags() {
-		words = append(words, "[FLAGS]")
-	}
-	if cmd.args != "" {
-		words = append(words, cmd.args)
-	}
-	return strings.Join(words, " ")
+// flags divides the flags of cmd into its own and those of all commands that read recordings.
+func (cmd command) flags() (own, shared *pflag.FlagSet) {
+	own, shared = newFlagSet(cmd.name), newFlagSet(cmd.name)
+	common := newFlagSet("")
+	readFlags(common)
+	all, _ := cmd.parse()
+	all.VisitAll(func(f *pflag.Flag) {
+		if common.Lookup(f.Name) != nil {
+			shared.AddFlag(f)
+		} else {
+			own.AddFlag(f)
+		}
+	})
+	return own, shared
 }

@@ -17,7 +17,17 @@ import (
 	"recfs/nodes"
 )
 
-func indexCommand(flags *pflag.FlagSet) runFunc {
+var indexCommand = command{
+	name:    "index",
+	args:    "PATH...",
+	summary: "Make the indexes of recordings ahead of time",
+	about: `
+Some recordings have to be read once before their ticks are known. This does it now, so that nobody waits
+for it later: mounts and all other commands find the indexes in the cache directory.`,
+	run: runIndex,
+}
+
+func runIndex(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {

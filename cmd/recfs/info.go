@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/pflag"
 )
@@ -19,7 +18,17 @@ const (
 	shownPlayers  = 16
 )
 
-func infoCommand(flags *pflag.FlagSet) runFunc {
+var infoCommand = command{
+	name:    "info",
+	args:    "FILE...",
+	summary: "Tell what a recording is, in a screenful",
+	about: `
+What it is, when it was made, how long and how big it is, who takes part, and what is damaged. FILE is a
+recording, a directory of recordings, or either of them in a mount.`,
+	run: runInfo,
+}
+
+func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
@@ -114,17 +123,4 @@ func more(n int) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("and %d more", n)}
-}
-
-// oneLine keeps what stands in a recording, or how it is called, from moving the cursor.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsGraphic(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, s)
 }

@@ -52,7 +52,7 @@ func TestKeysAreDescribed(t *testing.T) {
 				args = append(args, filepath.Join("../../testdata/archive", d.recording, name))
 			}
 			var out, stderr bytes.Buffer
-			if err := commandNamed("cat").execute(t.Context(), &env{stdout: &out, stderr: &stderr}, args); err != nil {
+			if err := commands().named("cat").execute(t.Context(), &env{stdout: &out, stderr: &stderr}, args); err != nil {
 				t.Fatalf("%v\n%s", err, &stderr)
 			}
 			keys := jsonKeys(t, &out)

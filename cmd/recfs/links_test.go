@@ -65,7 +65,7 @@ func TestHostileLinks(t *testing.T) {
 		name, args := commandLine(line, source)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		var stdout bytes.Buffer
-		err := commandNamed(name).execute(ctx, &env{stdout: &stdout, stderr: io.Discard}, args)
+		err := commands().named(name).execute(ctx, &env{stdout: &stdout, stderr: io.Discard}, args)
 		cancel()
 		if n := strings.Count(stdout.String(), "\n"); err != nil || lines >= 0 && n != lines {
 			t.Errorf("%s: %d lines, %v", line, n, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
@@ -14,7 +13,15 @@ import (
 	"recfs/nodes"
 )
 
-func lsCommand(flags *pflag.FlagSet) runFunc {
+var lsCommand = command{
+	name:    "ls",
+	args:    "[PATH...]",
+	summary: "List directories of an archive",
+	about:   aboutPaths,
+	run:     runLs,
+}
+
+func runLs(flags *pflag.FlagSet) runFunc {
 	l := lister{}
 	flags.BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
 	flags.BoolVarP(&l.recursive, "recursive", "R", false, "list directories in directories too")
@@ -35,28 +42,6 @@ func lsCommand(flags *pflag.FlagSet) runFunc {
 		}
 		return l.result()
 	})
-}
-
-// failures counts what a command could not read and tells about each.
-type failures struct {
-	env *env
-	n   int
-}
-
-// fail reports that name could not be read, unless that is because the command ends.
-func (f *failures) fail(name string, err error) {
-	f.n++
-	if output := (*outputError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &output) {
-		return
-	}
-	f.env.report(fmt.Errorf("%s: %w", name, reason(name, err)))
-}
-
-func (f *failures) result() error {
-	if f.n > 0 {
-		return errReported
-	}
-	return nil
 }
 
 type lister struct {

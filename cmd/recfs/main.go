@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	iofs "io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,86 +16,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
-
-// Exit codes of every command.
-const (
-	exitOK     = 0
-	exitFailed = 1 // something could not be read
-	exitUsage  = 2
-)
-
-// A usageError says that the command line makes no sense.
-type usageError struct{ msg string }
-
-func (e *usageError) Error() string { return e.msg }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
-
-// errReported ends a command whose problems stand on stderr already.
-var errReported = errors.New("reported")
-
-// errInterrupted ends a command that a signal stopped.
-var errInterrupted = errors.New("interrupted")
-
-// env is where a command writes.
-type env struct {
-	stdout   io.Writer
-	stderr   io.Writer
-	terminal bool // stdout is one
-}
-
-// report prints a problem that does not end the command.
-func (e *env) report(err error) {
-	fmt.Fprintln(e.stderr, "recfs:", oneLine(plain(err)))
-}
-
-// plain is the text of an error for a person: which system call failed for a path is of no use.
-func plain(err error) string {
-	if p, ok := err.(*iofs.PathError); ok {
-		return p.Path + ": " + p.Err.Error()
-	}
-	return err.Error()
-}
-
-// reason is why name could not be read, without the name that the error may have in front.
-func reason(name string, err error) error {
-	if p, ok := err.(*iofs.PathError); ok && (p.Path == "." || filepath.Base(p.Path) == filepath.Base(name)) {
-		return p.Err
-	}
-	return err
-}
-
-// fileName is name as it is printed: as it is for programs, harmless for a terminal.
-func (e *env) fileName(name string) string {
-	if e.terminal {
-		return oneLine(name)
-	}
-	return name
-}
-
-// An output is the standard output of a command, which stops when it cannot be written.
-type output struct {
-	io.Writer
-	stop context.CancelCauseFunc
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
-	if err != nil {
-		err = &outputError{err}
-		o.stop(err)
-	}
-	return n, err
-}
-
-// An outputError is that of standard output, and ends the command.
-type outputError struct{ err error }
-
-func (e *outputError) Error() string { return e.err.Error() }
-
-func (e *outputError) Unwrap() error { return e.err }
 
 func main() {
 	os.Exit(run(&env{os.Stdout, os.Stderr, term.IsTerminal(int(os.Stdout.Fd()))}, os.Args))
@@ -134,18 +52,18 @@ func run(e *env, argv []string) int {
 func dispatch(argv []string) (command, []string, error) {
 	name, args := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), argv[1:]
 	if slices.Contains(helperNames, name) {
-		return mountHelper(), args, nil
+		return mountHelper, args, nil
 	}
 	if len(args) == 0 {
-		return commandNamed("help"), nil, nil
+		return commands().named("help"), nil, nil
 	}
 	switch args[0] {
 	case "-h", "--help":
-		return commandNamed("help"), args[1:], nil
+		return commands().named("help"), args[1:], nil
 	case "-V", "--version":
-		return commandNamed("version"), args[1:], nil
+		return commands().named("version"), args[1:], nil
 	}
-	if cmd := commandNamed(args[0]); cmd.run != nil {
+	if cmd := commands().named(args[0]); cmd.run != nil {
 		return cmd, args[1:], nil
 	}
 	if len(args) == 1 && (strings.HasPrefix(args[0], "-") || isTypo(args[0])) {
@@ -154,7 +72,7 @@ func dispatch(argv []string) (command, []string, error) {
 	if isTypo(args[0]) {
 		return command{}, nil, usagef("%q is neither a command nor a source", args[0])
 	}
-	return commandNamed("mount"), args, nil
+	return commands().named("mount"), args, nil
 }
 
 // isTypo says whether a word that is no command can be no SOURCE either.

@@ -17,7 +17,7 @@ func TestInterrupted(t *testing.T) {
 	for _, line := range [][]string{{"check"}, {"ls", "-R"}, {"tree"}, {"index"}, {"info"}} {
 		var stdout, stderr bytes.Buffer
 		args := append(line[1:], "--cache-disk=0", samples)
-		err := commandNamed(line[0]).execute(ctx, &env{stdout: &stdout, stderr: &stderr}, args)
+		err := commands().named(line[0]).execute(ctx, &env{stdout: &stdout, stderr: &stderr}, args)
 		if !errors.Is(err, errInterrupted) {
 			t.Errorf("%s: error %v", line[0], err)
 		}

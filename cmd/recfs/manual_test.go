@@ -21,7 +21,7 @@ func TestManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shared := commandNamed("ls").flags()
+	_, shared := commands().named("ls").flags()
 	page := strings.NewReplacer("@COMMANDS@\n", manualCommands(), "@SHARED@\n", manualFlags(shared)).Replace(string(prose))
 	if *update {
 		if err := os.WriteFile(manualFile, []byte(page), 0o644); err != nil {

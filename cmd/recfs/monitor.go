@@ -12,27 +12,6 @@ import (
 	"recfs/nodes"
 )
 
-// mountStats is .recfs/stats.json.
-type mountStats struct {
-	Source      string            `json:"source"`
-	Since       time.Time         `json:"since"`
-	Operations  map[string]uint64 `json:"operations"`
-	Errors      uint64            `json:"errors"`
-	BytesServed uint64            `json:"bytes_served"`
-	BytesRead   int64             `json:"bytes_read"` // of sources
-	Cache       cache.Stats       `json:"cache"`
-	Memory      memoryStats       `json:"memory"`
-	Nodes       int               `json:"nodes"`
-	OpenFiles   int               `json:"open_files"`
-	Problems    int               `json:"problems"`
-}
-
-type memoryStats struct {
-	Heap       uint64 `json:"heap"`
-	System     uint64 `json:"system"`
-	Goroutines int    `json:"goroutines"`
-}
-
 // A monitor knows how a mount is doing.
 type monitor struct {
 	source    string

@@ -55,7 +55,7 @@ func unmount(dir string, lazy bool) error {
 // checkShown refuses a mount that hides what its server writes to: it would wait for itself.
 func (f *archiveFlags) checkShown(dir string) error {
 	written := []string{f.log.file}
-	if cacheDir, err := f.diskDir(); err == nil && f.cacheDisk > 0 {
+	if cacheDir, err := f.disk.path(); err == nil && f.disk.limit > 0 {
 		written = append(written, cacheDir)
 	}
 	for _, name := range written {

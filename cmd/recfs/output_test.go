@@ -54,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 			name, args := commandLine(line, archive)
 			disk := &fullDisk{left: room}
 			var stderr bytes.Buffer
-			err := commandNamed(name).execute(t.Context(), &env{stdout: disk, stderr: &stderr}, args)
+			err := commands().named(name).execute(t.Context(), &env{stdout: disk, stderr: &stderr}, args)
 			if !errors.Is(err, errFull) {
 				t.Errorf("%s: error %v\n%s", line, err, &stderr)
 			}
@@ -128,7 +128,7 @@ func TestHostileNames(t *testing.T) {
 			continue
 		}
 		var stdout, stderr bytes.Buffer
-		err := commandNamed(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr, terminal: true}, args)
+		err := commands().named(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr, terminal: true}, args)
 		if err != nil && !errors.Is(err, errReported) {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -168,7 +168,7 @@ func testText(t *testing.T, line, text string) {
 func TestExactNames(t *testing.T) {
 	archive := hostileArchive(t)
 	var stdout, stderr bytes.Buffer
-	if err := commandNamed("ls").execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, []string{archive}); err != nil {
+	if err := commands().named("ls").execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, []string{archive}); err != nil {
 		t.Fatal(err, &stderr)
 	}
 	for _, name := range hostileNames {

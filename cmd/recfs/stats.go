@@ -3,26 +3,30 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"recfs/fs"
 )
 
 const watchInterval = time.Second
 
-func statsCommand(flags *pflag.FlagSet) runFunc {
+var statsCommand = command{
+	name:    "stats",
+	args:    "MOUNTPOINT",
+	summary: "Show what a mount has done and what it uses",
+	about: `
+The numbers are those of MOUNTPOINT/.recfs/stats.json.`,
+	run: runStats,
+}
+
+func runStats(flags *pflag.FlagSet) runFunc {
 	watch := flags.Bool("watch", false, "show them again every second")
 	asJSON := flags.Bool("json", false, "print JSON")
 	return func(ctx context.Context, e *env, args []string) error {
@@ -60,39 +64,6 @@ func showStats(w io.Writer, dir string, asJSON, clearScreen bool) error {
 	}
 	_, err = w.Write(b.Bytes())
 	return err
-}
-
-// readStats returns what the mount at dir tells of itself, and the same as text.
-func readStats(dir string) (mountStats, []byte, error) {
-	var s mountStats
-	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	return s, text, err
-}
-
-// sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
-// ask recordings more than their files tell need it.
-func sourceOf(name string) string {
-	at, err := filepath.EvalSymlinks(name) // also where a ".." behind a link leads
-	if err == nil {
-		at, err = filepath.Abs(at)
-	}
-	if err == nil {
-		at, err = filepath.EvalSymlinks(at) // $PWD may have links
-	}
-	if err != nil {
-		return name
-	}
-	for dir := at; ; dir = filepath.Dir(dir) {
-		if source, ok := fs.Source(dir); ok {
-			return filepath.Join(source, strings.TrimPrefix(at, dir))
-		}
-		if dir == filepath.Dir(dir) {
-			return name
-		}
-	}
 }
 
 func (s mountStats) write(w io.Writer) {

@@ -123,25 +123,3 @@ func (s *summary) addMap(m document) {
 	}
 	s.Details = append(s.Details, "holds: "+strings.Join(holds, ", "))
 }
-
-// parseTime reads a time of a formats.Summary, or returns the zero time.
-func parseTime(text string) time.Time {
-	t, _ := time.Parse(time.RFC3339, text)
-	return t
-}
-
-// localTime is a time of a formats.Summary for people, "" if it is not known.
-func localTime(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return parseTime(*text).Local().Format(time.DateTime)
-}
-
-// length is a length for people, "" if it is not known.
-func length(ms *int64) string {
-	if ms == nil {
-		return ""
-	}
-	return (time.Duration(*ms) * time.Millisecond).Round(100 * time.Millisecond).String()
-}

@@ -13,7 +13,15 @@ import (
 	"recfs/nodes"
 )
 
-func treeCommand(flags *pflag.FlagSet) runFunc {
+var treeCommand = command{
+	name:    "tree",
+	args:    "[PATH...]",
+	summary: "Draw what is in an archive",
+	about:   aboutPaths,
+	run:     runTree,
+}
+
+func runTree(flags *pflag.FlagSet) runFunc {
 	depth := flags.IntP("level", "L", 0, "show only this many levels; 0 is no limit")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *depth < 0 {
@@ -85,12 +93,4 @@ func (t *treePrinter) line(before string, e nodes.Entry) {
 		t.files++
 	}
 	fmt.Fprintf(t.w, "%s%s\n", before, oneLine(e.Name+arrow))
-}
-
-// count is n with the noun that goes with it.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -6,7 +6,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func umountCommand(flags *pflag.FlagSet) runFunc {
+var umountCommand = command{
+	name:    "umount",
+	args:    "MOUNTPOINT",
+	summary: "End a mount",
+	run:     runUmount,
+}
+
+func runUmount(flags *pflag.FlagSet) runFunc {
 	lazy := flags.BoolP("lazy", "z", false, "detach the mount now even if it is in use; it ends when nobody uses it any more")
 	return func(_ context.Context, _ *env, args []string) error {
 		return unmount(args[0], *lazy)

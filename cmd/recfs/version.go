@@ -36,7 +36,13 @@ func version() versionInfo {
 	return v
 }
 
-func versionCommand(flags *pflag.FlagSet) runFunc {
+var versionCommand = command{
+	name:    "version",
+	summary: "Print the version",
+	run:     runVersion,
+}
+
+func runVersion(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print JSON")
 	return func(_ context.Context, e *env, _ []string) error {
 		v := version()

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"recfs/formats"
+	"recfs/fs"
+)
+
+// summaries yields what is known of the recordings below name, a directory, a recording or a mount.
+func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.Summary, error] {
+	return func(yield func(formats.Summary, error) bool) {
+		if fs.Mounted(name) {
+			mountSummaries(name, yield)
+			return
+		}
+		e, err := a.resolve(ctx, sourceOf(name))
+		if err != nil || e.Dir == nil {
+			if err == nil {
+				err = errors.New("not a directory or a recording")
+			}
+			yield(formats.Summary{}, err)
+			return
+		}
+		formats.Summaries(ctx, e.Dir)(yield)
+	}
+}
+
+// mountSummaries reads the catalogue of a mount.
+func mountSummaries(dir string, yield func(formats.Summary, error) bool) {
+	text, err := os.ReadFile(filepath.Join(dir, formats.CatalogueName))
+	if err != nil {
+		yield(formats.Summary{}, err)
+		return
+	}
+	for line := range bytes.Lines(text) {
+		var s formats.Summary
+		err := json.Unmarshal(line, &s)
+		if !yield(s, err) || err != nil {
+			return
+		}
+	}
+}
+
+// exactPath is the path of a recording also where it is not UTF-8.
+func exactPath(s formats.Summary) string {
+	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
+		return string(exact)
+	}
+	return s.Path
+}

@@ -1,0 +1,26 @@
+package main
+
+// commands is the table of all commands, in the order of help. Each command has a file of its own,
+// and no file but main.go refers to this one: help and completion are given the table.
+func commands() commandTable {
+	return commandTable{
+		mountCommand,
+		umountCommand,
+		lsCommand,
+		catCommand,
+		treeCommand,
+		cpCommand,
+		infoCommand,
+		findCommand,
+		checkCommand,
+		indexCommand,
+		compactCommand,
+		statsCommand,
+		cacheCommand,
+		installHelpersCommand,
+		completionCommand,
+		versionCommand,
+		helpCommand(commands),
+		completeCommand(commands),
+	}
+}

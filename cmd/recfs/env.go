@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path/filepath"
+)
+
+// Exit codes of every command.
+const (
+	exitOK     = 0
+	exitFailed = 1 // something could not be read
+	exitUsage  = 2
+)
+
+// A usageError says that the command line makes no sense.
+type usageError struct{ msg string }
+
+func (e *usageError) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// errReported ends a command whose problems stand on stderr already.
+var errReported = errors.New("reported")
+
+// errInterrupted ends a command that a signal stopped.
+var errInterrupted = errors.New("interrupted")
+
+// env is where a command writes.
+type env struct {
+	stdout   io.Writer
+	stderr   io.Writer
+	terminal bool // stdout is one
+}
+
+// report prints a problem that does not end the command.
+func (e *env) report(err error) {
+	fmt.Fprintln(e.stderr, "recfs:", oneLine(plain(err)))
+}
+
+// fileName is name as it is printed: as it is for programs, harmless for a terminal.
+func (e *env) fileName(name string) string {
+	if e.terminal {
+		return oneLine(name)
+	}
+	return name
+}
+
+// An output is the standard output of a command, which stops when it cannot be written.
+type output struct {
+	io.Writer
+	stop context.CancelCauseFunc
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil {
+		err = &outputError{err}
+		o.stop(err)
+	}
+	return n, err
+}
+
+// An outputError is that of standard output, and ends the command.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return e.err.Error() }
+
+func (e *outputError) Unwrap() error { return e.err }
+
+// plain is the text of an error for a person: which system call failed for a path is of no use.
+func plain(err error) string {
+	if p, ok := err.(*iofs.PathError); ok {
+		return p.Path + ": " + p.Err.Error()
+	}
+	return err.Error()
+}
+
+// reason is why name could not be read, without the name that the error may have in front.
+func reason(name string, err error) error {
+	if p, ok := err.(*iofs.PathError); ok && (p.Path == "." || filepath.Base(p.Path) == filepath.Base(name)) {
+		return p.Err
+	}
+	return err
+}
+
+// failures counts what a command could not read and tells about each.
+type failures struct {
+	env *env
+	n   int
+}
+
+// fail reports that name could not be read, unless that is because the command ends.
+func (f *failures) fail(name string, err error) {
+	f.n++
+	if output := (*outputError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &output) {
+		return
+	}
+	f.env.report(fmt.Errorf("%s: %w", name, reason(name, err)))
+}
+
+func (f *failures) result() error {
+	if f.n > 0 {
+		return errReported
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"recfs/cache"
+	"recfs/fs"
+)
+
+// mountStats is .recfs/stats.json.
+type mountStats struct {
+	Source      string            `json:"source"`
+	Since       time.Time         `json:"since"`
+	Operations  map[string]uint64 `json:"operations"`
+	Errors      uint64            `json:"errors"`
+	BytesServed uint64            `json:"bytes_served"`
+	BytesRead   int64             `json:"bytes_read"` // of sources
+	Cache       cache.Stats       `json:"cache"`
+	Memory      memoryStats       `json:"memory"`
+	Nodes       int               `json:"nodes"`
+	OpenFiles   int               `json:"open_files"`
+	Problems    int               `json:"problems"`
+}
+
+type memoryStats struct {
+	Heap       uint64 `json:"heap"`
+	System     uint64 `json:"system"`
+	Goroutines int    `json:"goroutines"`
+}
+
+// readStats returns what the mount at dir tells of itself, and the same as text.
+func readStats(dir string) (mountStats, []byte, error) {
+	var s mountStats
+	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, text, err
+}
+
+// sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
+// ask recordings more than their files tell need it.
+func sourceOf(name string) string {
+	at, err := filepath.EvalSymlinks(name) // also where a ".." behind a link leads
+	if err == nil {
+		at, err = filepath.Abs(at)
+	}
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at) // $PWD may have links
+	}
+	if err != nil {
+		return name
+	}
+	for dir := at; ; dir = filepath.Dir(dir) {
+		if source, ok := fs.Source(dir); ok {
+			return filepath.Join(source, strings.TrimPrefix(at, dir))
+		}
+		if dir == filepath.Dir(dir) {
+			return name
+		}
+	}
+}
