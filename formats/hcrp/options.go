@@ -7,6 +7,8 @@ import (
 	iofs "io/fs"
 	"math"
 	"strconv"
+
+	"recfs/formats/internal/wire"
 )
 
 // Options tell how recordings are opened. The zero value works.
@@ -15,7 +17,7 @@ type Options struct {
 	DictDirs []iofs.FS // directories with dictionaries, searched before those beside the recording
 	Limits   Limits
 
-	unpacker *unpacker // shared by recordings without a dictionary; may be nil
+	zstd *wire.Zstd // shared by recordings without a dictionary; nil: each has its own
 }
 
 // variant tells apart options that make different trees of a recording.

@@ -37,7 +37,7 @@ type Reader struct {
 	entries  []packedEntry
 	byTick   []int32  // chunks by first tick, then number
 	lasts    []uint32 // the greatest last tick of byTick up to there
-	unpacker *unpacker
+	zstd     *wire.Zstd
 	dictSum  []byte // of the dictionary, if there is one
 }
 
@@ -120,8 +120,8 @@ func (r *Reader) readPreamble(ctx context.Context, opt Options, fsys iofs.FS) er
 		problems.add(codeDictionary, h.dictionaryOffset(), "dictionary %d: %v", h.Dictionary, err)
 	}
 	r.dictSum = dict.sum()
-	if r.unpacker = opt.unpacker; r.unpacker == nil || dict != nil {
-		r.unpacker = newUnpacker(dict, r.limits)
+	if r.zstd = opt.zstd; r.zstd == nil || dict != nil {
+		r.zstd = wire.NewZstd(r.limits.Window, dict.options()...)
 	}
 	r.checkPlaces(&problems)
 	r.Problems = problems

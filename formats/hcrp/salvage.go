@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"recfs/formats"
+	"recfs/formats/internal/wire"
 )
 
 // maxSalvaged bounds how many chunks a walk finds.
@@ -156,12 +157,12 @@ func (w *window) blocks(off int64, checksum bool) int64 {
 // A salvageSource is where chunks that no index names are looked for, and what
 // is known about how to decode them.
 type salvageSource struct {
-	walk     func(ctx context.Context, limit int) ([]frame, error) // finds at most so many frames
-	file     func(segment int64) formats.ReaderAt                  // a segment, or the file of segment -1
-	header   *Header
-	schemas  []*Schema // to try, the newest first
-	unpacker *unpacker
-	limits   Limits
+	walk    func(ctx context.Context, limit int) ([]frame, error) // finds at most so many frames
+	file    func(segment int64) formats.ReaderAt                  // a segment, or the file of segment -1
+	header  *Header
+	schemas []*Schema // to try, the newest first
+	zstd    *wire.Zstd
+	limits  Limits
 }
 
 // A rescued chunk is one that a walk over frames found.
@@ -176,10 +177,13 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 	if f.stored > s.limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
 	}
-	body, err := s.unpacker.unpack(ctx, s.file(f.segment), f.offset, f.stored, s.limits.Body)
-	var bad *unpackError
-	if errors.As(err, &bad) {
-		return nil, formats.Corrupt(formatName, f.offset, "%v", err)
+	body, err := f.expand(ctx, s.zstd, s.file(f.segment), s.limits.Body)
+	var bad *wire.StreamError
+	switch {
+	case errors.Is(err, wire.ErrSize):
+		return nil, formats.Corrupt(formatName, f.offset, "longer than the index says")
+	case errors.As(err, &bad):
+		return nil, formats.Corrupt(formatName, f.offset, "%v", bad.Err)
 	}
 	if err != nil {
 		return nil, err

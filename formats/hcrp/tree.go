@@ -9,12 +9,13 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/wire"
 	"recfs/nodes"
 )
 
 // New returns the format.
 func New(opt Options) formats.Format {
-	opt.unpacker = newUnpacker(nil, opt.Limits.withDefaults())
+	opt.zstd = wire.NewZstd(opt.Limits.withDefaults().Window)
 	return formats.Format{
 		Name:       formatName,
 		Extensions: []string{extension},
@@ -126,7 +127,7 @@ func newTree(ctx context.Context, src formats.Source, r *Reader, opt Options, c 
 		return nil, err
 	}
 	if len(found) > 0 {
-		s := newSalvage(salvageSource{r.Salvage, r.salvageFile, r.Header, rec.salvageSchemas(), r.unpacker, r.limits}, c)
+		s := newSalvage(salvageSource{r.Salvage, r.salvageFile, r.Header, rec.salvageSchemas(), r.zstd, r.limits}, c)
 		entries = append(entries, nodes.Entry{Name: "salvage", Dir: s.dir(r.Dir)})
 	}
 	return timed(when, entries), nil
@@ -162,7 +163,7 @@ func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cac
 			return nil, err
 		}
 		r := &Reader{segments: segments}
-		s := newSalvage(salvageSource{walk, r.salvageFile, &Header{Layout: Published}, schemas, opt.unpacker, opt.Limits.withDefaults()}, c)
+		s := newSalvage(salvageSource{walk, r.salvageFile, &Header{Layout: Published}, schemas, opt.zstd, opt.Limits.withDefaults()}, c)
 		entries = append(entries, nodes.Entry{Name: "salvage", Dir: s.dir(true)})
 	}
 	return timed(src.ModTime, entries), nil

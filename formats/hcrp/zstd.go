@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"slices"
 	"strconv"
@@ -15,9 +14,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
+	"recfs/formats/internal/wire"
 )
 
-// firstAlloc bounds what is allocated on the word of the index alone.
+// firstAlloc bounds the buffers that are kept for stored bytes, and how much longer than the greatest
+// body a frame may be.
 const firstAlloc = 1 << 20
 
 // trainedMagic begins a trained zstd dictionary; anything else is raw.
@@ -90,96 +91,22 @@ func (d *dictionary) options() []zstd.DOption {
 	return []zstd.DOption{zstd.WithDecoderDictRaw(0, d.raw)}
 }
 
-// An unpacker decompresses the chunks of recordings with one dictionary.
-type unpacker struct{ pool sync.Pool }
+// storedBuffers hold stored bytes while they are decompressed.
+var storedBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// A press is what one decompression works with.
-type press struct {
-	dec *zstd.Decoder
-	src []byte
-}
-
-func newUnpacker(dict *dictionary, limits Limits) *unpacker {
-	options := append([]zstd.DOption{
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
-		zstd.WithDecoderMaxWindow(uint64(max(limits.Window, zstd.MinWindowSize))),
-	}, dict.options()...)
-	return &unpacker{sync.Pool{New: func() any {
-		d, err := zstd.NewReader(nil, options...)
-		if err != nil {
-			return err
-		}
-		return &press{dec: d}
-	}}}
-}
-
-// unpack reads stored bytes at off and expands them to at most size bytes.
-func (u *unpacker) unpack(ctx context.Context, r formats.ReaderAt, off, stored, size int64) ([]byte, error) {
-	var p *press
-	switch v := u.pool.Get().(type) {
-	case error:
-		return nil, v
-	case *press:
-		p = v
-		defer u.pool.Put(p)
+// expand reads the stored bytes of a frame and expands them to at most limit bytes.
+func (f frame) expand(ctx context.Context, z *wire.Zstd, r formats.ReaderAt, limit int64) ([]byte, error) {
+	buf := storedBuffers.Get().(*[]byte)
+	defer storedBuffers.Put(buf)
+	stored := slices.Grow((*buf)[:0], int(f.stored))[:f.stored]
+	if f.stored <= firstAlloc {
+		*buf = stored
 	}
-	src := p.src
-	if stored > int64(cap(src)) {
-		src = make([]byte, stored)
-		if stored <= firstAlloc {
-			p.src = src
-		}
-	}
-	src = src[:stored]
-	if err := readFull(ctx, r, src, off); err != nil {
+	if err := readFull(ctx, r, stored, f.offset); err != nil {
 		return nil, err
 	}
-	return p.expand(src, size)
+	return z.Expand(stored, limit)
 }
-
-// expand allocates by size as far as src makes it credible, and more as bytes
-// arrive. What is wrong with src is an *unpackError.
-func (p *press) expand(src []byte, size int64) ([]byte, error) {
-	for room := min(size+1, 64*int64(len(src))+512, firstAlloc); ; room = min(4*room, size+1) {
-		out, err := p.dec.DecodeAll(src, make([]byte, 0, room))
-		switch {
-		case err == nil && int64(len(out)) > size:
-			return nil, &unpackError{errTooLong}
-		case err == nil:
-			return out, nil
-		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
-			return p.stream(src, size)
-		case room > size:
-			return nil, &unpackError{errTooLong}
-		}
-	}
-}
-
-// stream expands what failed in too little room: of a frame that does not
-// tell its size, the library gives any error then.
-func (p *press) stream(src []byte, size int64) ([]byte, error) {
-	defer p.dec.Reset(nil)
-	if err := p.dec.Reset(bytes.NewReader(src)); err != nil {
-		return nil, &unpackError{err}
-	}
-	out, err := io.ReadAll(io.LimitReader(p.dec, size+1))
-	switch {
-	case err != nil:
-		return nil, &unpackError{err}
-	case int64(len(out)) > size:
-		return nil, &unpackError{errTooLong}
-	}
-	return out, nil
-}
-
-// An unpackError says that compressed bytes are damaged.
-type unpackError struct{ err error }
-
-func (e *unpackError) Error() string { return e.err.Error() }
-func (e *unpackError) Unwrap() error { return e.err }
-
-// errTooLong says that a body is longer than its index entry says.
-var errTooLong = errors.New("longer than the index says")
 
 // missing returns why the stored bytes of chunk i are not there.
 func (r *Reader) missing(i int) error {
@@ -199,13 +126,13 @@ func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
 		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
 	}
-	body, err := r.unpacker.unpack(ctx, r.at(p), p.offset, e.Stored, e.Size)
-	var bad *unpackError
+	body, err := frame{p, e.Stored}.expand(ctx, r.zstd, r.at(p), e.Size)
+	var bad *wire.StreamError
 	switch {
-	case errors.Is(err, errTooLong):
+	case errors.Is(err, wire.ErrSize):
 		return nil, newDamage(codeLength, i, p, "more than the %d bytes that the index says", e.Size)
 	case errors.As(err, &bad):
-		return nil, newDamage(codeZstd, i, p, "%v", err)
+		return nil, newDamage(codeZstd, i, p, "%v", bad.Err)
 	case err != nil:
 		return nil, err
 	case int64(len(body)) != e.Size:

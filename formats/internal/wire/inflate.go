@@ -9,7 +9,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
 )
@@ -66,50 +65,6 @@ func Gunzip(src []byte, limit int64) ([]byte, error) {
 	return out, err
 }
 
-// zstdWindow bounds the window of a zstd frame.
-const zstdWindow = 64 << 20
-
-var zstdDecoders = sync.Pool{New: func() any {
-	d, err := NewZstd(nil)
-	if err != nil {
-		return err
-	}
-	return d
-}}
-
-// NewZstd returns a decoder for whole frames in memory that works in the
-// caller's goroutine, with bounded memory, and knows the given dictionaries.
-func NewZstd(dicts [][]byte) (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderDicts(dicts...))
-}
-
-// Unzstd expands src, one or more zstd frames, to at most limit bytes. With
-// the error come the bytes before it.
-func Unzstd(src []byte, limit int64) ([]byte, error) {
-	switch d := zstdDecoders.Get().(type) {
-	case *zstd.Decoder:
-		defer zstdDecoders.Put(d)
-		return UnzstdWith(d, src, limit)
-	case error:
-		return nil, d
-	}
-	return nil, errors.New("no zstd decoder")
-}
-
-// UnzstdWith is Unzstd with a decoder of the caller, which must not be used
-// by two at once.
-func UnzstdWith(d *zstd.Decoder, src []byte, limit int64) ([]byte, error) {
-	if len(src) == 0 {
-		return nil, corrupt(io.ErrUnexpectedEOF)
-	}
-	if err := d.Reset(bytes.NewReader(src)); err != nil {
-		return nil, corrupt(err)
-	}
-	defer d.Reset(nil) //nolint:errcheck // only lets go of src
-	return readUpTo(d, limit, len(src))
-}
-
 // growth is by how much readExactly grows its buffer when as many bytes as it
 // holds have arrived.
 const growth = 8
@@ -143,7 +98,7 @@ func readExactly(r io.Reader, out []byte, size int64) ([]byte, error) {
 		n, err := r.Read(free)
 		switch {
 		case n > 0 && int64(len(out)) == size:
-			return out, &sizeError{fmt.Sprintf("more than %d bytes", size)}
+			return out, tooLong(size)
 		case err == io.EOF && int64(len(out)+n) < size:
 			return out[:len(out)+n], &sizeError{fmt.Sprintf("%d bytes, %d were announced", len(out)+n, size)}
 		case err == io.EOF:
@@ -168,7 +123,7 @@ func readUpTo(r io.Reader, limit int64, stored int) ([]byte, error) {
 		out = out[:len(out)+n]
 		switch {
 		case int64(len(out)) > limit:
-			return out[:limit], &sizeError{fmt.Sprintf("more than %d bytes", limit)}
+			return out[:limit], tooLong(limit)
 		case err == io.EOF:
 			return out, nil
 		case err != nil:
@@ -182,13 +137,26 @@ func readUpTo(r io.Reader, limit int64, stored int) ([]byte, error) {
 	}
 }
 
-// corrupt marks a decompressor's error as damage of the data.
-func corrupt(err error) error {
-	return fmt.Errorf("%w (%w)", err, formats.ErrCorrupt)
-}
+// A StreamError says that a compressed stream is damaged. It is formats.ErrCorrupt.
+type StreamError struct{ Err error } // what the decompressor says
 
-// A sizeError says that a stream is longer or shorter than announced.
+// corrupt marks a decompressor's error as damage of the data.
+func corrupt(err error) error { return &StreamError{err} }
+
+// Error returns what the decompressor says, and that it is damage.
+func (e *StreamError) Error() string { return fmt.Sprintf("%v (%v)", e.Err, formats.ErrCorrupt) }
+
+// Unwrap returns the error of the decompressor and formats.ErrCorrupt.
+func (e *StreamError) Unwrap() []error { return []error{e.Err, formats.ErrCorrupt} }
+
+// ErrSize says that a stream is longer or shorter than announced. It comes as formats.ErrCorrupt, too.
+var ErrSize = errors.New("a stream of another size")
+
+// A sizeError is an ErrSize that tells the sizes.
 type sizeError struct{ msg string }
 
-func (e *sizeError) Error() string { return e.msg }
-func (e *sizeError) Unwrap() error { return formats.ErrCorrupt }
+// tooLong says that a stream has more than limit bytes.
+func tooLong(limit int64) error { return &sizeError{fmt.Sprintf("more than %d bytes", limit)} }
+
+func (e *sizeError) Error() string   { return e.msg }
+func (e *sizeError) Unwrap() []error { return []error{ErrSize, formats.ErrCorrupt} }
