@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"recfs/formats/internal/indexfile"
 )
 
 // scanWindow is how many bytes the pass reads at a time.
@@ -28,7 +30,8 @@ type builder struct {
 	past     []activity // of stays that are not the latest any more
 	digits   int        // what else lines/ has of frequent kinds since the last fold
 	scratch  []byte
-	text     []byte // of a line of events.txt
+	part     indexfile.Writer // of the index
+	text     []byte           // of a line of events.txt
 
 	tickLen     int   // digits of the tick
 	tickLines   int64 // length of a tick in lines/ without its events
@@ -214,8 +217,9 @@ func (b *builder) openChunk(r *record, tick int32) {
 
 // checkpoint returns the state as a checkpoint.
 func (b *builder) checkpoint(tick, last int32) checkpoint {
-	b.scratch = appendPlayers(b.scratch[:0], &b.state, &b.texts)
-	return checkpoint{tick, last, b.state.stays, slices.Clone(b.scratch)}
+	b.part.Reset()
+	writePlayers(&b.part, &b.state, &b.texts)
+	return checkpoint{tick, last, b.state.stays, slices.Clone(b.part.Bytes())}
 }
 
 // weight is how much there is to show of the state.
@@ -228,8 +232,9 @@ func (b *builder) closeChunk(end int64) {
 	b.chunk.count = len(b.tickList)
 	b.scratch = appendTicks(b.scratch[:0], b.tickList)
 	b.chunk.ticks = slices.Clone(b.scratch)
-	b.scratch = appendActivity(b.scratch[:0], b.activity)
-	b.chunk.activity = slices.Clone(b.scratch)
+	b.part.Reset()
+	writeChunkActivity(&b.part, b.activity)
+	b.chunk.activity = slices.Clone(b.part.Bytes())
 	b.chunks = append(b.chunks, b.chunk)
 }
 

@@ -1,11 +1,10 @@
 package teehistorian
 
 import (
-	"encoding/binary"
 	"math"
 	"sort"
 
-	"recfs/formats/internal/wire"
+	"recfs/formats/internal/indexfile"
 )
 
 // What is known of a player, as bits in a checkpoint.
@@ -42,45 +41,6 @@ func (t *texts) id(s string) int {
 	return i
 }
 
-// appendPlayers appends what is known of all players. What is left out follows from the list of stays.
-func appendPlayers(b []byte, s *state, t *texts) []byte {
-	for _, slot := range s.slots {
-		if slot == 0 {
-			continue
-		}
-		p := &s.players[slot-1]
-		flags := p.flags()
-		if flags == 0 {
-			continue
-		}
-		b = binary.AppendUvarint(b, uint64(p.cid))
-		b = binary.AppendUvarint(b, uint64(flags))
-		if flags&hasCharacter != 0 {
-			b = appendInt(b, p.x)
-			b = appendInt(b, p.y)
-		}
-		if flags&hasTeam != 0 {
-			b = appendInt(b, p.team)
-		}
-		if flags&hasName != 0 {
-			b = binary.AppendUvarint(b, uint64(t.id(p.name)))
-		}
-		if flags&hasClan != 0 {
-			b = binary.AppendUvarint(b, uint64(t.id(p.clan)))
-		}
-		if flags&hasAuth != 0 {
-			b = appendInt(b, p.auth.level)
-			b = binary.AppendUvarint(b, uint64(t.id(p.auth.identity)))
-		}
-		if flags&hasInput != 0 {
-			for _, v := range p.input {
-				b = appendInt(b, v)
-			}
-		}
-	}
-	return b
-}
-
 func (p *player) flags() int {
 	flags := 0
 	set := func(on bool, bit int) {
@@ -104,50 +64,8 @@ func (p *player) flags() int {
 	return flags
 }
 
-// restore returns the state of a checkpoint before the record at offset.
-func (x *index) restore(c *checkpoint, offset int64) (state, error) {
-	s := state{stays: c.stays}
-	for i := range x.practice {
-		if ch := &x.practice[i]; ch.offset < offset {
-			s.setPractice(ch.team, ch.on)
-		}
-	}
-	for cid, list := range x.byClient {
-		if n := sort.Search(len(list), func(i int) bool { return list[i] >= c.stays }); n > 0 {
-			p := s.player(cid)
-			p.stay = list[n-1]
-		}
-	}
-	r := indexReader{Cursor: wire.NewCursor(name, c.players, 0), texts: x.texts.list}
-	for r.Len() > 0 {
-		r.player(&s)
-	}
-	return s, r.Err()
-}
-
-// sortStays lists the stays of each client id.
-func (x *index) sortStays() {
-	x.byClient = map[int32][]int32{}
-	for i := range x.stays {
-		cid := x.stays[i].cid
-		x.byClient[cid] = append(x.byClient[cid], int32(i))
-	}
-}
-
-// player reads one player of a checkpoint into s.
-func (r *indexReader) player(s *state) {
-	cid := r.uint(maxClients - 1)
-	if r.Err() == nil {
-		r.fill(s.player(int32(cid)))
-	}
-}
-
-// fill reads what is known of a player besides its id.
-func (r *indexReader) fill(p *player) {
-	flags := int(r.uint(math.MaxUint16))
-	if r.Err() != nil {
-		return
-	}
+// setFlags is the inverse of flags, but for the team.
+func (p *player) setFlags(flags int) {
 	p.alive = flags&hasCharacter != 0
 	p.open = flags&hasStay != 0
 	p.joined = flags&hasJoined != 0
@@ -162,15 +80,116 @@ func (r *indexReader) fill(p *player) {
 	case flags&speaks7 != 0:
 		p.protocol = protocol7
 	}
+}
+
+// restore returns the state of a checkpoint before the record at offset.
+func (x *index) restore(c *checkpoint, offset int64) (state, error) {
+	s := state{stays: c.stays}
+	for i := range x.practice {
+		if ch := &x.practice[i]; ch.offset < offset {
+			s.setPractice(ch.team, ch.on)
+		}
+	}
+	for cid, list := range x.byClient {
+		if n := sort.Search(len(list), func(i int) bool { return list[i] >= c.stays }); n > 0 {
+			p := s.player(cid)
+			p.stay = list[n-1]
+		}
+	}
+	r := c.reader(&x.texts)
+	for r.Len() > 0 {
+		if cid := r.cid(); r.Err() == nil {
+			r.fill(s.player(cid))
+		}
+	}
+	return s, r.Err()
+}
+
+// sortStays lists the stays of each client id.
+func (x *index) sortStays() {
+	x.byClient = map[int32][]int32{}
+	for i := range x.stays {
+		cid := x.stays[i].cid
+		x.byClient[cid] = append(x.byClient[cid], int32(i))
+	}
+}
+
+// writePlayers writes what is known of all players. What is left out follows from the list of stays.
+//
+// Each player, up to the end of the checkpoint:
+//
+//	| cid varint | flags varint | [x, y zigzag] | [team zigzag] | [name] | [clan] |
+//	| [auth level zigzag, identity] | [input zigzag × inputs] |
+//
+// What is in brackets is there if its flag is set; a text is a varint, its number among the texts of
+// the index.
+func writePlayers(w *indexfile.Writer, s *state, t *texts) {
+	text := func(s string) { w.Uint(uint64(t.id(s))) }
+	for _, slot := range s.slots {
+		if slot == 0 {
+			continue
+		}
+		p := &s.players[slot-1]
+		flags := p.flags()
+		if flags == 0 {
+			continue
+		}
+		w.Uint(uint64(p.cid))
+		w.Uint(uint64(flags))
+		if flags&hasCharacter != 0 {
+			w.Int(int64(p.x))
+			w.Int(int64(p.y))
+		}
+		if flags&hasTeam != 0 {
+			w.Int(int64(p.team))
+		}
+		if flags&hasName != 0 {
+			text(p.name)
+		}
+		if flags&hasClan != 0 {
+			text(p.clan)
+		}
+		if flags&hasAuth != 0 {
+			w.Int(int64(p.auth.level))
+			text(p.auth.identity)
+		}
+		if flags&hasInput != 0 {
+			for _, v := range p.input {
+				w.Int(int64(v))
+			}
+		}
+	}
+}
+
+// A playersReader reads what writePlayers wrote.
+type playersReader struct {
+	*indexfile.Reader
+	texts []string // of the index
+}
+
+func (c *checkpoint) reader(t *texts) playersReader {
+	return playersReader{indexfile.NewReader(name, c.players), t.list}
+}
+
+// cid reads the client id of the next player.
+func (r playersReader) cid() int32 { return int32(r.Uint(maxClients - 1)) }
+
+// fill reads what is known of a player besides its id.
+func (r playersReader) fill(p *player) {
+	flags := int(r.Uint(math.MaxUint16))
+	if r.Err() != nil {
+		return
+	}
+	p.setFlags(flags)
 	if p.open && p.stay == noStay {
 		r.Fail("an open stay that is not listed")
 		return
 	}
 	if p.alive {
-		p.x, p.y = r.int(), r.int()
+		p.x, p.y = r.Int32(), r.Int32()
 	}
 	if flags&hasTeam != 0 {
-		p.team = r.int()
+		p.team = r.Int32()
 	}
 	if p.named {
 		p.name = r.text()
@@ -179,48 +198,19 @@ func (r *indexReader) fill(p *player) {
 		p.clan = r.text()
 	}
 	if p.hasAuth {
-		p.auth.level = r.int()
+		p.auth.level = r.Int32()
 		p.auth.identity = r.text()
 	}
 	if p.hasInput {
 		for i := range p.input {
-			p.input[i] = r.int()
+			p.input[i] = r.Int32()
 		}
 	}
 }
 
-// An indexReader reads the values of a stored index.
-type indexReader struct {
-	*wire.Cursor
-	texts []string
-}
-
-// uint reads a number that is at most limit.
-func (r *indexReader) uint(limit uint64) uint64 {
-	v := r.Uvarint(binary.MaxVarintLen64)
-	if v > limit {
-		r.Fail("%d where at most %d is possible", v, limit)
-		return 0
-	}
-	return v
-}
-
-// int reads an int as recordings have them.
-func (r *indexReader) int() int32 {
-	var b [maxInt]byte
-	for i := range b {
-		b[i] = r.U8()
-		if b[i] < 0x80 {
-			break
-		}
-	}
-	v, _ := readInt(b[:], 0)
-	return v
-}
-
-// text reads a number of a text.
-func (r *indexReader) text() string {
-	i := r.uint(math.MaxInt32)
+// text reads the number of a text.
+func (r playersReader) text() string {
+	i := r.Uint(math.MaxInt32)
 	if r.Err() == nil && i >= uint64(len(r.texts)) {
 		r.Fail("no text %d", i)
 	}
@@ -228,37 +218,4 @@ func (r *indexReader) text() string {
 		return ""
 	}
 	return r.texts[i]
-}
-
-// appendActivity appends what a chunk holds for its stays.
-func appendActivity(b []byte, list []activity) []byte {
-	last := int32(0)
-	for i := range list {
-		a := &list[i]
-		b = binary.AppendUvarint(b, uint64(a.stay-last))
-		last = a.stay
-		for _, n := range a.bytes {
-			b = binary.AppendUvarint(b, uint64(n))
-		}
-		b = binary.AppendUvarint(b, uint64(a.mentions))
-	}
-	return b
-}
-
-// decodeActivity reads it back.
-func decodeActivity(b []byte) ([]activity, error) {
-	r := indexReader{Cursor: wire.NewCursor(name, b, 0)}
-	var list []activity
-	last := uint64(0)
-	for r.Len() > 0 {
-		var a activity
-		last += r.uint(math.MaxInt32)
-		a.stay = int32(last)
-		for i := range a.bytes {
-			a.bytes[i] = int64(r.uint(math.MaxInt64))
-		}
-		a.mentions = int64(r.uint(math.MaxInt64))
-		list = append(list, a)
-	}
-	return list, r.Err()
 }

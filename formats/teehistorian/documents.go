@@ -133,7 +133,7 @@ func playersJSON(r *recording) any {
 // where a stay is called by its id in the first of them and by its directory in the last.
 func (r *recording) logSize(k int) (size int64, known bool, err error) {
 	c := &r.idx.chunks[k]
-	list, err := decodeActivity(c.activity)
+	list, err := readChunkActivity(c.activity)
 	size = c.log
 	for i := range list {
 		a := &list[i]

@@ -8,6 +8,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -38,7 +39,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestSaved(t *testing.T) {
-	nodestest.Saved(t, "../../testdata/teehistorian/saved.sums", indexVersion, func(recording []byte) []byte {
+	nodestest.Saved(t, "../../testdata/teehistorian/saved.sums", indexfile.Layout, func(recording []byte) []byte {
 		h, err := readHeader(bytes.NewReader(recording))
 		if err != nil {
 			t.Fatal(err)

@@ -76,7 +76,7 @@ type chunk struct {
 	weight       int   // players and teams in the checkpoint
 	ticks        []byte
 	checkpoint   checkpoint
-	activity     []byte // encoded, see decodeActivity
+	activity     []byte // encoded, see readChunkActivity
 }
 
 // A checkpoint is the state before a record.

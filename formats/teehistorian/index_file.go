@@ -1,313 +1,310 @@
 package teehistorian
 
 import (
-	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
 
 	"recfs/formats"
-	"recfs/formats/internal/wire"
+	"recfs/formats/internal/indexfile"
 )
 
-// indexVersion is the first number of a stored index. It is raised whenever the index of the same
-// recording would be stored as other bytes, or what is stored would mean something else.
-const indexVersion = 3
+// The saved index: each part has its bytes in the comment of the function that writes it, and after
+// that the one that reads it. Numbers are varints where nothing else is said, and "text", "blob",
+// "bool" and "[…]" for what may be missing are those of indexfile.
 
-// An indexWriter appends the values of an index.
-type indexWriter struct {
-	b []byte
-}
+// The least bytes that an element of a list takes, from the rulers below.
+const (
+	minExtension = 1 + 1
+	minProblem   = 1 + 1 + 1 + 1
+	minText      = 1
+	minStay      = 15 + 2*tables
+	minFinish    = 1 + 1
+	minPractice  = 1 + 1 + 1
+	minChunk     = 7 + 1 + minCheckpoint + 1
+	minActivity  = 1 + 2*tables + 1
 
-func (w *indexWriter) uint(v uint64) { w.b = binary.AppendUvarint(w.b, v) }
-
-func (w *indexWriter) int(v int64) { w.b = binary.AppendVarint(w.b, v) }
-
-func (w *indexWriter) bytes(b []byte) {
-	w.uint(uint64(len(b)))
-	w.b = append(w.b, b...)
-}
-
-func (w *indexWriter) text(s string) {
-	w.uint(uint64(len(s)))
-	w.b = append(w.b, s...)
-}
-
-func (w *indexWriter) bool(on bool) {
-	if on {
-		w.uint(1)
-	} else {
-		w.uint(0)
-	}
-}
-
-// optional writes whether p is set, and then what it points to.
-func optional[V any](w *indexWriter, p *V, write func(V)) {
-	w.bool(p != nil)
-	if p != nil {
-		write(*p)
-	}
-}
-
-func (w *indexWriter) optionalText(s *string) { optional(w, s, w.text) }
-
-func (w *indexWriter) optionalInt(v *int32) {
-	optional(w, v, func(v int32) { w.int(int64(v)) })
-}
+	minCheckpoint = 1 + 1 + 1
+)
 
 // encode returns the bytes of an index with its seal.
+//
+//	| head | start | bytes | end text | records | anomalies | kinds × 12 |
+//	| count | extension … | count | problem … | count | text … | count | stay … |
+//	| count | practice change … | count | chunk … | tail checkpoint | last zigzag |
+//	| count | activity … |
+//
+// extension: | event text | number |
 func (x *index) encode(s formats.Seal) []byte {
-	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make megabytes.
-	w := &indexWriter{b: make([]byte, 0, x.memory()*2/3)}
-	w.uint(indexVersion)
-	w.b = s.Append(w.b)
-
-	w.uint(uint64(x.start))
-	w.uint(uint64(x.bytes))
-	w.text(x.end)
-	w.uint(uint64(x.records))
-	w.uint(uint64(x.anomalies))
-	for _, n := range x.counts.kinds {
-		w.uint(uint64(n))
-	}
-	w.uint(uint64(len(x.counts.extensions)))
+	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make
+	// megabytes.
+	w := indexfile.NewWriter(s, int(x.memory()*2/3))
+	w.Size(x.start)
+	w.Size(x.bytes)
+	w.Text(x.end)
+	w.Size(x.records)
+	w.Size(x.anomalies)
+	writeSizes(w, x.counts.kinds[:])
+	w.Count(len(x.counts.extensions))
 	for _, event := range slices.Sorted(maps.Keys(x.counts.extensions)) {
-		w.text(event)
-		w.uint(uint64(x.counts.extensions[event]))
+		w.Text(event)
+		w.Size(x.counts.extensions[event])
 	}
-	w.uint(uint64(len(x.problems)))
+	w.Count(len(x.problems))
 	for i := range x.problems {
-		w.problem(&x.problems[i])
+		writeProblem(w, &x.problems[i])
 	}
-	w.uint(uint64(len(x.texts.list)))
+	w.Count(len(x.texts.list))
 	for _, s := range x.texts.list {
-		w.text(s)
+		w.Text(s)
 	}
-	w.uint(uint64(len(x.stays)))
-	for i := range x.stays {
-		w.stay(x.stays[i])
+	w.Count(len(x.stays))
+	for _, s := range x.stays {
+		writeStay(w, s)
 	}
-	w.uint(uint64(len(x.practice)))
-	for _, p := range x.practice {
-		w.uint(uint64(p.offset))
-		w.int(int64(p.team))
-		w.bool(p.on)
+	w.Count(len(x.practice))
+	for i := range x.practice {
+		writePractice(w, &x.practice[i])
 	}
-	w.uint(uint64(len(x.chunks)))
+	w.Count(len(x.chunks))
 	for i := range x.chunks {
-		w.chunk(&x.chunks[i])
+		writeChunk(w, &x.chunks[i])
 	}
-	w.checkpoint(&x.tail)
-	w.int(int64(x.tail.last))
-	w.uint(uint64(len(x.activity)))
-	for _, a := range x.activity {
-		w.uint(uint64(a.stay))
-		w.numbers(a.rows[:])
-		w.numbers(a.bytes[:])
-		w.uint(uint64(a.mentions))
+	writeCheckpoint(w, &x.tail)
+	w.Int(int64(x.tail.last))
+	w.Count(len(x.activity))
+	for i := range x.activity {
+		writeActivity(w, &x.activity[i])
 	}
-	return w.b
-}
-
-func (w *indexWriter) numbers(list []int64) {
-	for _, n := range list {
-		w.uint(uint64(n))
-	}
-}
-
-func (w *indexWriter) problem(p *problem) {
-	w.text(p.code)
-	w.uint(uint64(p.offset))
-	w.text(p.message)
-	w.bool(p.final)
-}
-
-func (w *indexWriter) stay(s *stay) {
-	w.uint(uint64(s.cid))
-	w.int(int64(s.firstChunk))
-	w.int(int64(s.lastChunk))
-	w.uint(uint64(s.protocol))
-	w.uint(uint64(len(s.names)))
-	for _, n := range s.names {
-		w.text(n)
-	}
-	w.uint(uint64(s.named))
-	w.optionalText(s.clan)
-	w.optionalInt(s.version)
-	w.optionalText(s.versionStr)
-	w.uint(uint64(s.first))
-	w.optionalInt(s.join)
-	w.optionalInt(s.drop)
-	w.optionalText(s.reason)
-	w.uint(uint64(s.lives))
-	w.uint(uint64(len(s.finishes)))
-	for _, f := range s.finishes {
-		w.int(int64(f.Tick))
-		w.int(int64(f.TimeTicks))
-	}
-	w.numbers(s.rows[:])
-	w.numbers(s.bytes[:])
-}
-
-func (w *indexWriter) chunk(c *chunk) {
-	w.uint(uint64(c.size))
-	w.uint(uint64(c.first))
-	w.uint(uint64(c.last - c.first))
-	w.uint(uint64(c.count))
-	w.uint(uint64(c.lines))
-	w.uint(uint64(c.log))
-	w.uint(uint64(c.weight))
-	w.bytes(c.ticks)
-	w.checkpoint(&c.checkpoint)
-	w.bytes(c.activity)
-}
-
-func (w *indexWriter) checkpoint(c *checkpoint) {
-	w.uint(uint64(c.tick))
-	w.uint(uint64(c.stays))
-	w.bytes(c.players)
+	return w.Bytes()
 }
 
 // decodeIndex reads what encode wrote.
 func decodeIndex(b []byte) (*index, formats.Seal, error) {
-	r := &indexReader{Cursor: wire.NewCursor(name, b, 0)}
-	if v := r.uint(math.MaxInt64); v != indexVersion {
-		r.Fail("index version %d", v)
-	}
-	s, _, _ := formats.CutSeal(r.Bytes(formats.SealSize)) // if there are too few bytes, r has failed
-
-	x := &index{start: r.int64(), bytes: r.int64(), end: r.string(), records: r.int64(), anomalies: r.int64()}
-	for i := range x.counts.kinds {
-		x.counts.kinds[i] = r.int64()
-	}
+	r, seal := indexfile.Open(name, b)
+	x := &index{start: r.Size(), bytes: r.Size(), end: r.Text(), records: r.Size(), anomalies: r.Size()}
+	readSizes(r, x.counts.kinds[:])
 	x.counts.extensions = map[string]int64{}
-	for range r.count(2) {
-		event := r.string()
-		x.counts.extensions[event] = r.int64()
+	for range r.Count(minExtension) {
+		event := r.Text()
+		x.counts.extensions[event] = r.Size()
 	}
-	for range r.count(4) {
-		x.problems = append(x.problems, problem{r.string(), r.int64(), r.string(), r.bool()})
+	for range r.Count(minProblem) {
+		x.problems = append(x.problems, readProblem(r))
 	}
-	for range r.count(1) {
-		x.texts.id(r.string())
+	for range r.Count(minText) {
+		x.texts.id(r.Text())
 	}
-	r.texts = x.texts.list
-	for range r.count(16) {
-		x.stays = append(x.stays, r.stay())
+	for range r.Count(minStay) {
+		x.stays = append(x.stays, readStay(r))
 	}
-	for range r.count(3) {
-		x.practice = append(x.practice, practiceChange{r.int64(), r.int32(), r.bool()})
+	for range r.Count(minPractice) {
+		x.practice = append(x.practice, readPractice(r))
 	}
-	x.chunks = make([]chunk, r.count(10))
+	x.readChunks(r)
+	x.tail = readCheckpoint(r)
+	x.tail.last = r.Int32()
+	for range r.Count(minActivity) {
+		x.activity = append(x.activity, readActivity(r, len(x.stays)))
+	}
+	x.sortStays()
+	return x, seal, r.Close()
+}
+
+// readChunks reads the chunks, whose offsets and ordinals follow from those before.
+func (x *index) readChunks(r *indexfile.Reader) {
+	x.chunks = make([]chunk, r.Count(minChunk))
 	offset, ordinal := x.start, 0
 	for i := range x.chunks {
 		c := &x.chunks[i]
+		*c = readChunk(r)
 		c.offset, c.ordinal = offset, ordinal
-		r.chunk(c)
 		offset += c.size
 		ordinal += c.count
 	}
-	x.tail = r.checkpoint()
-	x.tail.last = r.int32()
-	for range r.count(8) {
-		a := activity{stay: int32(r.uint(math.MaxInt32))}
-		r.numbers(a.rows[:])
-		r.numbers(a.bytes[:])
-		a.mentions = r.int64()
-		x.activity = append(x.activity, a)
-		if int(a.stay) >= len(x.stays) {
-			r.Fail("activity of a stay that is not listed")
-		}
+}
+
+func writeSizes(w *indexfile.Writer, list []int64) {
+	for _, n := range list {
+		w.Size(n)
 	}
-	x.sortStays()
-	return x, s, r.Err()
 }
 
-// count reads the number of elements of a list, each of at least size bytes.
-func (r *indexReader) count(size int) int {
-	return int(r.uint(uint64(r.Len() / size)))
-}
-
-func (r *indexReader) int64() int64 { return int64(r.uint(math.MaxInt64)) }
-
-func (r *indexReader) signed() int64 { return wire.Zigzag(r.Uvarint(binary.MaxVarintLen64)) }
-
-func (r *indexReader) int32() int32 { return int32(r.signed()) }
-
-func (r *indexReader) bool() bool { return r.uint(1) == 1 }
-
-func (r *indexReader) string() string { return string(r.Bytes(r.count(1))) }
-
-// copy reads bytes that do not keep all of the stored index alive.
-func (r *indexReader) copy() []byte { return slices.Clone(r.Bytes(r.count(1))) }
-
-func (r *indexReader) numbers(list []int64) {
+func readSizes(r *indexfile.Reader, list []int64) {
 	for i := range list {
-		list[i] = r.int64()
+		list[i] = r.Size()
 	}
 }
 
-func (r *indexReader) optionalText() *string {
-	if !r.bool() {
-		return nil
-	}
-	s := r.string()
-	return &s
+// | code text | offset | message text | final bool |
+func writeProblem(w *indexfile.Writer, p *problem) {
+	w.Text(p.code)
+	w.Size(p.offset)
+	w.Text(p.message)
+	w.Bool(p.final)
 }
 
-func (r *indexReader) optionalInt() *int32 {
-	if !r.bool() {
-		return nil
+func readProblem(r *indexfile.Reader) problem { return problem{r.Text(), r.Size(), r.Text(), r.Bool()} }
+
+// | cid | first chunk zigzag | last chunk zigzag | protocol | count | name text … | named |
+// | [clan text] | [version zigzag] | [version text] | first | [join zigzag] | [drop zigzag] |
+// | [reason text] | lives | count | finish … | rows × tables | bytes × tables |
+//
+// finish: | tick zigzag | ticks zigzag |
+func writeStay(w *indexfile.Writer, s *stay) {
+	int32Of := func(v int32) { w.Int(int64(v)) }
+	w.Uint(uint64(s.cid))
+	w.Int(int64(s.firstChunk))
+	w.Int(int64(s.lastChunk))
+	w.Uint(uint64(s.protocol))
+	w.Count(len(s.names))
+	for _, n := range s.names {
+		w.Text(n)
 	}
-	v := r.int32()
-	return &v
+	w.Uint(uint64(s.named))
+	indexfile.WriteOptional(w, s.clan, w.Text)
+	indexfile.WriteOptional(w, s.version, int32Of)
+	indexfile.WriteOptional(w, s.versionStr, w.Text)
+	w.Uint(uint64(s.first))
+	indexfile.WriteOptional(w, s.join, int32Of)
+	indexfile.WriteOptional(w, s.drop, int32Of)
+	indexfile.WriteOptional(w, s.reason, w.Text)
+	w.Size(s.lives)
+	w.Count(len(s.finishes))
+	for _, f := range s.finishes {
+		w.Int(int64(f.Tick))
+		w.Int(int64(f.TimeTicks))
+	}
+	writeSizes(w, s.rows[:])
+	writeSizes(w, s.bytes[:])
 }
 
-func (r *indexReader) stay() *stay {
-	s := &stay{}
-	s.cid = int32(r.uint(maxClients - 1))
-	s.firstChunk = r.int32()
-	s.lastChunk = r.int32()
-	s.protocol = protocol(r.uint(math.MaxUint8))
-	for range r.count(1) {
-		s.names = append(s.names, r.string())
+func readStay(r *indexfile.Reader) *stay {
+	s := &stay{cid: int32(r.Uint(maxClients - 1)), firstChunk: r.Int32(), lastChunk: r.Int32()}
+	s.protocol = protocol(r.Uint(math.MaxUint8))
+	for range r.Count(minText) {
+		s.names = append(s.names, r.Text())
 	}
-	s.named = int32(r.uint(math.MaxInt32))
-	s.clan = r.optionalText()
-	s.version = r.optionalInt()
-	s.versionStr = r.optionalText()
-	s.first = int32(r.uint(math.MaxInt32))
-	s.join = r.optionalInt()
-	s.drop = r.optionalInt()
-	s.reason = r.optionalText()
-	s.lives = r.int64()
-	for range r.count(2) {
-		s.finishes = append(s.finishes, finishTime{r.int32(), r.int32()})
+	s.named = readTick(r)
+	s.clan = indexfile.ReadOptional(r, r.Text)
+	s.version = indexfile.ReadOptional(r, r.Int32)
+	s.versionStr = indexfile.ReadOptional(r, r.Text)
+	s.first = readTick(r)
+	s.join = indexfile.ReadOptional(r, r.Int32)
+	s.drop = indexfile.ReadOptional(r, r.Int32)
+	s.reason = indexfile.ReadOptional(r, r.Text)
+	s.lives = r.Size()
+	for range r.Count(minFinish) {
+		s.finishes = append(s.finishes, finishTime{r.Int32(), r.Int32()})
 	}
-	r.numbers(s.rows[:])
-	r.numbers(s.bytes[:])
+	readSizes(r, s.rows[:])
+	readSizes(r, s.bytes[:])
 	return s
 }
 
-func (r *indexReader) chunk(c *chunk) {
-	c.size = r.int64()
-	c.first = int32(r.uint(math.MaxInt32))
-	c.last = c.first + int32(r.uint(uint64(math.MaxInt32-c.first)))
-	c.count = int(r.uint(math.MaxInt32))
-	c.lines = r.int64()
-	c.log = r.int64()
-	c.weight = int(r.uint(math.MaxInt32))
-	c.ticks = r.copy()
-	c.checkpoint = r.checkpoint()
-	c.activity = r.copy()
+// readTick reads a number of 31 bits, which a tick is.
+func readTick(r *indexfile.Reader) int32 { return int32(r.Uint(math.MaxInt32)) }
+
+// | offset | team zigzag | on bool |
+func writePractice(w *indexfile.Writer, c *practiceChange) {
+	w.Size(c.offset)
+	w.Int(int64(c.team))
+	w.Bool(c.on)
+}
+
+func readPractice(r *indexfile.Reader) practiceChange {
+	return practiceChange{r.Size(), r.Int32(), r.Bool()}
+}
+
+// | size | first tick | last - first | count | lines | log | weight | ticks blob | checkpoint |
+// | activity blob |
+func writeChunk(w *indexfile.Writer, c *chunk) {
+	w.Size(c.size)
+	w.Uint(uint64(c.first))
+	w.Uint(uint64(c.last - c.first))
+	w.Count(c.count)
+	w.Size(c.lines)
+	w.Size(c.log)
+	w.Count(c.weight)
+	w.Blob(c.ticks)
+	writeCheckpoint(w, &c.checkpoint)
+	w.Blob(c.activity)
+}
+
+func readChunk(r *indexfile.Reader) chunk {
+	c := chunk{size: r.Size(), first: readTick(r)}
+	c.last = c.first + int32(r.Uint(uint64(math.MaxInt32-c.first)))
+	c.count = int(r.Uint(math.MaxInt32))
+	c.lines = r.Size()
+	c.log = r.Size()
+	c.weight = int(r.Uint(math.MaxInt32))
+	c.ticks = r.Blob()
+	c.checkpoint = readCheckpoint(r)
+	c.activity = r.Blob()
 	ticks, ok := decodeTicks(c.ticks, c.first, c.count)
 	if !ok || len(ticks) == 0 || ticks[0] != c.first || ticks[len(ticks)-1] != c.last || !slices.IsSorted(ticks) {
 		r.Fail("the ticks of a chunk")
 	}
+	return c
 }
 
-func (r *indexReader) checkpoint() checkpoint {
-	return checkpoint{tick: int32(r.uint(math.MaxInt32)), stays: int32(r.uint(math.MaxInt32)), players: r.copy()}
+// | tick | stays | players blob, see writePlayers |
+func writeCheckpoint(w *indexfile.Writer, c *checkpoint) {
+	w.Uint(uint64(c.tick))
+	w.Uint(uint64(c.stays))
+	w.Blob(c.players)
+}
+
+func readCheckpoint(r *indexfile.Reader) checkpoint {
+	return checkpoint{tick: readTick(r), stays: readTick(r), players: r.Blob()}
+}
+
+// | stay | rows × tables | bytes × tables | mentions |
+func writeActivity(w *indexfile.Writer, a *activity) {
+	w.Uint(uint64(a.stay))
+	writeSizes(w, a.rows[:])
+	writeSizes(w, a.bytes[:])
+	w.Size(a.mentions)
+}
+
+func readActivity(r *indexfile.Reader, stays int) activity {
+	a := activity{stay: int32(r.Uint(math.MaxInt32))}
+	readSizes(r, a.rows[:])
+	readSizes(r, a.bytes[:])
+	a.mentions = r.Size()
+	if int(a.stay) >= stays {
+		r.Fail("activity of a stay that is not listed")
+	}
+	return a
+}
+
+// writeChunkActivity writes what a chunk holds for its stays, in ascending order, up to the end:
+//
+//	| stay - stay before | bytes × tables | mentions |
+func writeChunkActivity(w *indexfile.Writer, list []activity) {
+	last := int32(0)
+	for i := range list {
+		a := &list[i]
+		w.Uint(uint64(a.stay - last))
+		last = a.stay
+		writeSizes(w, a.bytes[:])
+		w.Size(a.mentions)
+	}
+}
+
+func readChunkActivity(b []byte) ([]activity, error) {
+	r := indexfile.NewReader(name, b)
+	var list []activity
+	last := uint64(0)
+	for r.Len() > 0 {
+		var a activity
+		last += r.Uint(math.MaxInt32)
+		a.stay = int32(last)
+		readSizes(r, a.bytes[:])
+		a.mentions = r.Size()
+		list = append(list, a)
+	}
+	return list, r.Err()
 }
 
 // memory is about what the index keeps alive.

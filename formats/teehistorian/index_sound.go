@@ -1,16 +1,13 @@
 package teehistorian
 
-import (
-	"recfs/formats"
-	"recfs/formats/internal/wire"
-)
+import "recfs/formats"
 
-// maxSize is what the length of a part of a file may be in a stored index. There are so few of them in one that their sum
-// is no overflow.
+// maxSize is what the length of a part of a file may be in a saved index. There are so few of them in
+// one that their sum is no overflow.
 const maxSize = 1 << 40
 
-// check holds the values of a decoded index against each other and against the size of the source, so that nothing that
-// uses it needs to doubt them.
+// check holds the values of a decoded index against each other and against the size of the source, so
+// that nothing that uses it needs to doubt them.
 func (x *index) check(size int64) error {
 	switch {
 	case x.bytes < x.start, size != formats.UnknownSize && x.bytes > size:
@@ -64,9 +61,9 @@ func (x *index) checkCheckpoint(c *checkpoint, stays int32) error {
 	if c.stays < stays || int(c.stays) > len(x.stays) {
 		return x.wrong("the stays of a checkpoint")
 	}
-	r := indexReader{Cursor: wire.NewCursor(name, c.players, 0), texts: x.texts.list}
+	r := c.reader(&x.texts)
 	for r.Len() > 0 {
-		p := player{cid: int32(r.uint(maxClients - 1)), stay: noStay}
+		p := player{cid: r.cid(), stay: noStay}
 		if list := x.byClient[p.cid]; len(list) > 0 && list[0] < c.stays {
 			p.stay = list[0]
 		}
@@ -80,7 +77,7 @@ func (x *index) checkStays() error {
 	sums := make([][tables]int64, len(x.stays))
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		list, err := decodeActivity(c.activity)
+		list, err := readChunkActivity(c.activity)
 		if err != nil {
 			return err
 		}
@@ -111,7 +108,8 @@ func (x *index) checkStays() error {
 	return x.checkTail()
 }
 
-// checkTail looks at the activity of the last chunk, which is taken out of the stays when the recording has grown.
+// checkTail looks at the activity of the last chunk, which is taken out of the stays when the
+// recording has grown.
 func (x *index) checkTail() error {
 	last := int32(-1)
 	for i := range x.activity {

@@ -85,7 +85,7 @@ func newTree(ctx context.Context, src formats.Source, c *cache.Cache, opt Option
 	}
 	t := &tree{src: src, header: h, readMap: opt.Map}
 	t.indexed = cache.NewMemo(c, t.index).Durable(
-		func(struct{}) string { return src.ID }, t.encodeIndex, t.resumeIndex)
+		func(struct{}) string { return src.IndexName(name, "") }, t.encodeIndex, t.resumeIndex)
 	t.blocks = cache.NewMemo(c, t.loadBlock)
 	t.tables = cache.NewMemo(c, t.loadTable)
 	t.logs = cache.NewMemo(c, t.loadLog)

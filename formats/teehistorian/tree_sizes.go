@@ -16,7 +16,7 @@ func (t *tree) loadActivity(ctx context.Context, k int) ([]activity, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := decodeActivity(r.idx.chunks[k].activity)
+	list, err := readChunkActivity(r.idx.chunks[k].activity)
 	return list, int64(cap(list)) * int64(unsafe.Sizeof(activity{})), err
 }
 

@@ -60,8 +60,11 @@ func Open(format string, saved []byte) (*Reader, formats.Seal) {
 // A Writer appends values. The zero value writes what is no index by itself: a part of one.
 type Writer struct{ b []byte }
 
-// Bytes returns what was written.
+// Bytes returns what was written, up to the next call of another method.
 func (w *Writer) Bytes() []byte { return w.b }
+
+// Reset takes back what was written and keeps the memory for what comes next.
+func (w *Writer) Reset() { w.b = w.b[:0] }
 
 // A Reader reads in the same order what a Writer wrote. The first failure sticks, as in a
 // wire.Cursor: after it every value is zero and every list is empty, and Err says what it was. A
