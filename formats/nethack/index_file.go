@@ -2,73 +2,163 @@ package nethack
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 
 	"recfs/formats"
-	"recfs/formats/internal/wire"
+	"recfs/formats/internal/indexfile"
 )
 
-// indexVersion is the first byte of a stored index. It is raised whenever the index of the same log would be stored as other
-// bytes: with the layout, and with what a pass finds or says.
-const indexVersion = 2
+var errIndex = errors.New("the saved index does not fit the log")
 
-var errIndex = errors.New("the stored index does not fit the log")
+// The saved index: each part has its bytes in the comment of the function that writes it, and after
+// that the one that reads it. Numbers are varints where nothing else is said. The seal in the head is of
+// the log but for what the game rewrites.
+
+// The least bytes that an element of a list takes, from the rulers below.
+const (
+	minTick    = 8
+	minProblem = 5
+)
 
 // encode returns the durable part of the index: what does not change when the log grows.
 //
-//	version, recovery count, seal of the log but for what the game rewrites
-//	lines, commands, problems not listed, problem that is open,
-//	offset of the first time step
-//	ticks: gap before the line, its length, flags, and the differences to the tick before
-//	problems: code, offset, chunk + 1, count, message
+//	| head | recovery count | lines | commands | problems not listed | open problem zigzag |
+//	| offset of the first time step zigzag | count | tick … | count | problem … |
 func (x *index) encode() []byte {
-	b := make([]byte, 0, 64+12*len(x.ticks))
-	b = append(b, indexVersion)
-	b = binary.LittleEndian.AppendUint32(b, x.header.count)
-	b = x.seal.Append(b)
-	b = binary.AppendUvarint(b, uint64(x.at.lines))
-	b = binary.AppendUvarint(b, uint64(x.at.commands))
-	b = binary.AppendUvarint(b, uint64(x.at.unlisted))
-	b = binary.AppendVarint(b, int64(x.at.open))
-	b = binary.AppendVarint(b, x.at.firstStep)
-	b = binary.AppendUvarint(b, uint64(len(x.ticks)))
+	w := indexfile.NewWriter(x.seal, 64+indexfile.HeadSize+12*len(x.ticks))
+	w.Uint(uint64(x.header.count))
+	w.Count(x.at.lines)
+	w.Count(x.at.commands)
+	w.Count(x.at.unlisted)
+	w.Int(int64(x.at.open))
+	w.Int(x.at.firstStep)
+	w.Count(len(x.ticks))
 	last := tick{end: x.header.size, clock: x.header.start}
-	for _, t := range x.ticks {
-		b = binary.AppendUvarint(b, uint64(t.off-last.end))
-		b = binary.AppendUvarint(b, uint64(t.end-t.off))
-		b = binary.AppendVarint(b, int64(t.clock-last.clock))
-		b = binary.AppendUvarint(b, uint64(t.line-last.line))
-		b = binary.AppendVarint(b, int64(t.turn-last.turn))
-		b = binary.AppendVarint(b, int64(t.size-last.size))
-		b = binary.AppendVarint(b, int64(t.tz)-int64(last.tz))
-		b = append(b, flags(&t))
-		last = t
+	for i := range x.ticks {
+		writeTick(w, &x.ticks[i], &last)
+		last = x.ticks[i]
 	}
-	b = binary.AppendUvarint(b, uint64(x.at.problems))
-	for _, p := range x.problems[:x.at.problems] {
-		b = append(b, byte(p.code))
-		b = binary.AppendUvarint(b, uint64(p.off))
-		b = binary.AppendUvarint(b, uint64(p.chunk+1))
-		b = binary.AppendUvarint(b, uint64(p.count))
-		b = binary.AppendUvarint(b, uint64(len(p.message)))
-		b = append(b, p.message...)
+	w.Count(x.at.problems)
+	for i := range x.problems[:x.at.problems] {
+		writeProblem(w, &x.problems[i])
 	}
-	return b
+	return w.Bytes()
 }
 
-func flags(t *tick) byte {
-	f := byte(t.format)<<1 | byte(t.comp)<<3
+// decodeIndex reads what encode wrote.
+func decodeIndex(saved []byte, h *header) (*index, error) {
+	r, seal := indexfile.Open(name, saved)
+	if r.Uint(math.MaxUint32) != uint64(h.count) {
+		return nil, errIndex
+	}
+	x := &index{header: h, seal: seal}
+	x.at = mark{
+		lines: readInt(r), commands: readInt(r), unlisted: readInt(r), open: int(r.Int()), firstStep: r.Int(),
+	}
+	if !x.readTicks(r) {
+		return nil, errIndex
+	}
+	n := r.Count(minProblem)
+	if n > maxProblems {
+		return nil, errIndex
+	}
+	for range n {
+		x.problems = append(x.problems, readProblem(r))
+	}
+	x.at.problems = len(x.problems)
+	if r.Close() != nil || !x.sound() {
+		return nil, errIndex
+	}
+	return x, nil
+}
+
+// readInt reads a number from 0 to the greatest int.
+func readInt(r *indexfile.Reader) int { return int(r.Uint(math.MaxInt)) }
+
+// readTicks reads the save lines, and reports whether they can follow each other.
+func (x *index) readTicks(r *indexfile.Reader) bool {
+	n := r.Count(minTick)
+	if n > maxTicks {
+		return false
+	}
+	x.ticks = slices.Grow(x.ticks, n)[:n]
+	last := tick{end: x.header.size, clock: x.header.start}
+	for i := range x.ticks {
+		t := readTick(r, &last)
+		if !t.follows(&last) {
+			return false
+		}
+		if t.backup || i == 0 {
+			x.chunks = append(x.chunks, i)
+		}
+		x.ticks[i], last = t, t
+	}
+	return true
+}
+
+// What the byte of flags of a tick has from bit 0 on.
+const (
+	backupFlag  = 1 << 0
+	formatShift = 1 // two bits
+	compShift   = 3 // two bits
+)
+
+// A tick is written as what it differs in from the one before:
+//
+//	| offset - end before | length | clock zigzag | line | turn zigzag | size zigzag | tz zigzag |
+//	| flags u8: backup bit 0, format bits 1 and 2, compression bits 3 and 4 |
+func writeTick(w *indexfile.Writer, t, last *tick) {
+	w.Size(t.off - last.end)
+	w.Size(t.end - t.off)
+	w.Int(int64(t.clock - last.clock))
+	w.Count(t.line - last.line)
+	w.Int(int64(t.turn - last.turn))
+	w.Int(int64(t.size - last.size))
+	w.Int(int64(t.tz) - int64(last.tz))
+	flags := byte(t.format)<<formatShift | byte(t.comp)<<compShift
 	if t.backup {
-		f |= 1
+		flags |= backupFlag
 	}
-	return f
+	w.U8(flags)
 }
 
-// resumeIndex brings a stored index up to the log as it is now.
-func resumeIndex(ctx context.Context, src formats.Source, h *header, stored []byte) (*index, error) {
-	x, err := decodeIndex(stored, h)
+func readTick(r *indexfile.Reader, last *tick) tick {
+	t := tick{off: last.end + r.Size()}
+	t.end = t.off + r.Size()
+	t.clock = last.clock + uint64(r.Int())
+	t.line = last.line + readInt(r)
+	t.turn = last.turn + int32(r.Int())
+	t.size = last.size + int32(r.Int())
+	t.tz = int32(int64(last.tz) + r.Int())
+	flags := r.U8()
+	t.backup = flags&backupFlag != 0
+	t.format = diffFormat(flags >> formatShift & 3)
+	t.comp = compression(min(flags>>compShift&3, byte(lz4Block)))
+	return t
+}
+
+// | code u8 | offset | chunk + 1 | count | message text |
+func writeProblem(w *indexfile.Writer, p *problem) {
+	w.U8(uint8(p.code))
+	w.Size(p.off)
+	w.Count(p.chunk + 1)
+	w.Count(p.count)
+	w.Text(p.message)
+}
+
+func readProblem(r *indexfile.Reader) problem {
+	p := problem{code: problemCode(r.U8()), off: r.Size(), chunk: readInt(r) - 1, count: readInt(r), message: r.Text()}
+	if p.code >= problemCodes {
+		r.Fail("a problem of code %d", p.code)
+	}
+	return p
+}
+
+// resumeIndex brings a saved index up to the log as it is now.
+func resumeIndex(ctx context.Context, src formats.Source, h *header, saved []byte) (*index, error) {
+	x, err := decodeIndex(saved, h)
 	if err != nil {
 		return nil, err
 	}
@@ -89,38 +179,6 @@ func resumeIndex(ctx context.Context, src formats.Source, h *header, stored []by
 	return x, x.extend(ctx, src.At(ctx), src.Size)
 }
 
-// decodeIndex reads what encode wrote.
-func decodeIndex(stored []byte, h *header) (*index, error) {
-	r := indexReader{wire.NewCursor(name, stored, 0)}
-	if r.U8() != indexVersion || r.U32() != h.count {
-		return nil, errIndex
-	}
-	x := &index{header: h}
-	x.seal, _, _ = formats.CutSeal(r.Bytes(formats.SealSize)) // if there are too few bytes, r has failed
-	x.at = mark{lines: int(r.uint()), commands: int(r.uint()), unlisted: int(r.uint()), open: int(r.int()), firstStep: r.int()}
-	ticks := r.uint()
-	if ticks > min(uint64(r.Len()/8), maxTicks) { // each takes eight bytes or more
-		return nil, errIndex
-	}
-	x.ticks = slices.Grow(x.ticks, int(ticks))[:ticks]
-	last := tick{end: h.size, clock: h.start}
-	for i := range x.ticks {
-		t := r.tick(last)
-		if !t.follows(&last) {
-			return nil, errIndex
-		}
-		if t.backup || i == 0 {
-			x.chunks = append(x.chunks, i)
-		}
-		x.ticks[i], last = t, t
-	}
-	r.problems(x)
-	if r.Err() != nil || r.Len() > 0 || !x.sound() {
-		return nil, errIndex
-	}
-	return x, nil
-}
-
 // follows reports whether a save line can stand after another one.
 func (t *tick) follows(last *tick) bool {
 	switch {
@@ -132,7 +190,7 @@ func (t *tick) follows(last *tick) bool {
 	return minSave <= t.size && t.size <= maxBlob
 }
 
-// sound reports whether what a stored index says besides its ticks can be true.
+// sound reports whether what a saved index says besides its ticks can be true.
 func (x *index) sound() bool {
 	lines := 3 // those of the header
 	if n := len(x.ticks); n > 0 {
@@ -158,48 +216,8 @@ func (x *index) sound() bool {
 	return true
 }
 
-// An indexReader reads the values of a stored index.
-type indexReader struct{ *wire.Cursor }
-
-func (r indexReader) uint() uint64 { return r.Uvarint(binary.MaxVarintLen64) }
-
-func (r indexReader) int() int64 { return wire.Zigzag(r.uint()) }
-
-func (r indexReader) tick(last tick) tick {
-	t := tick{off: last.end + int64(r.uint())}
-	t.end = t.off + int64(r.uint())
-	t.clock = last.clock + uint64(r.int())
-	t.line = last.line + int(r.uint())
-	t.turn = last.turn + int32(r.int())
-	t.size = last.size + int32(r.int())
-	t.tz = int32(int64(last.tz) + r.int())
-	f := r.U8()
-	t.backup = f&1 != 0
-	t.format = diffFormat(f >> 1 & 3)
-	t.comp = compression(min(f>>3&3, byte(lz4Block)))
-	return t
-}
-
-func (r indexReader) problems(x *index) {
-	n := r.uint()
-	if n > maxProblems {
-		r.Fail("more problems than are listed")
-	}
-	for i := uint64(0); i < n && r.Err() == nil; i++ {
-		p := problem{code: problemCode(r.U8()), off: int64(r.uint()), chunk: int(r.uint()) - 1, count: int(r.uint())}
-		length := r.uint()
-		if p.code >= problemCodes || length > uint64(r.Len()) {
-			r.Fail("a problem of the index")
-			return
-		}
-		p.message = string(r.Bytes(int(length)))
-		x.problems = append(x.problems, p)
-	}
-	x.at.problems = len(x.problems)
-}
-
-// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the recovery count,
-// which is compared by itself, and the hint in line 4, which starts at offset line4.
+// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the
+// recovery count, which is compared by itself, and the hint in line 4, which starts at offset line4.
 type settled struct {
 	r     formats.ReaderAt
 	line4 int64

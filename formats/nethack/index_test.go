@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes/nodestest"
 )
 
@@ -357,14 +358,15 @@ func TestResumeRewritten(t *testing.T) {
 	}
 }
 
-// TestStoredIndexDamaged holds that no stored bytes make a panic.
+// TestSaved holds the bytes of saved indexes to the number of their layout.
 func TestSaved(t *testing.T) {
-	nodestest.Saved(t, "../../testdata/nethack/saved.sums", indexVersion,
+	nodestest.Saved(t, "../../testdata/nethack/saved.sums", indexfile.Layout,
 		func(log []byte) []byte { return mustIndex(t, log).encode() },
 		"../../testdata/nethack/*.txtar", "../../testdata/archive/nethack/*.nhgame")
 }
 
-func TestStoredIndexDamaged(t *testing.T) {
+// TestSavedIndexDamaged holds that no saved bytes make a panic.
+func TestSavedIndexDamaged(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	x := mustIndex(t, log)
 	stored := x.encode()

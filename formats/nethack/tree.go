@@ -68,7 +68,8 @@ func openRecording(ctx context.Context, src formats.Source, c *cache.Cache) (*re
 	}
 	rec := &recording{src: src, header: h}
 	rec.listings = cache.NewMemo(c, rec.loadListing)
-	rec.index = cache.NewMemo(c, rec.loadIndex).Durable(indexName(src), (*index).encode, rec.resumeIndex)
+	rec.index = cache.NewMemo(c, rec.loadIndex).Durable(
+		func(struct{}) string { return src.IndexName(name, "") }, (*index).encode, rec.resumeIndex)
 	rec.saves = cache.NewMemo(c, rec.loadSave)
 	rec.texts = cache.NewMemo(c, rec.loadText)
 	return rec, nodes.List(
@@ -222,16 +223,6 @@ func timeOf(clock uint64, tz int32) *string {
 	}
 	s := t.Format(utcLayout)
 	return &s
-}
-
-// indexName names the durable index of a source.
-func indexName(src formats.Source) func(struct{}) string {
-	return func(struct{}) string {
-		if src.ID == "" {
-			return ""
-		}
-		return name + "-" + src.ID
-	}
 }
 
 func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64, error) {
