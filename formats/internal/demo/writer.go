@@ -1,0 +1,72 @@
+package demo
+
+import "encoding/binary"
+
+// BlockTicks is the distance of key frames. They are at the multiples of it and at the first tick, so
+// that everything from one multiple up to the next is the same in all demos of a recording.
+const BlockTicks = 250
+
+// Marks of a tick (docs/formats/demo.md section 3).
+const (
+	markKey  = 1<<7 | 1<<6
+	markNext = 1<<7 | 1<<5 | 1
+)
+
+// Types of data.
+const (
+	snapshotChunk = 1 << 5
+	messageChunk  = 2 << 5
+	deltaChunk    = 3 << 5
+)
+
+// A Writer appends the chunks of a demo. The zero value is ready for use.
+type Writer struct {
+	out     []byte
+	plain   []byte // a body before it is compressed
+	packed  []byte // and after
+	payload []byte // of a message
+	delta   delta
+}
+
+// Bytes returns what was written since the last call of Reset, which the next one overwrites.
+func (w *Writer) Bytes() []byte { return w.out }
+
+// Reset forgets what was written.
+func (w *Writer) Reset() { w.out = w.out[:0] }
+
+// Key writes a tick as a key frame.
+func (w *Writer) Key(tick int32, s *Snapshot) {
+	w.out = binary.BigEndian.AppendUint32(append(w.out, markKey), uint32(tick))
+	w.plain = s.append(w.plain[:0])
+	w.chunk(snapshotChunk)
+}
+
+// Idle writes the tick after the last one, in which nothing changed.
+func (w *Writer) Idle() { w.out = append(w.out, markNext) }
+
+// Next writes the tick after the last one, whose snapshot was old. The last tick of a demo has a delta
+// also if nothing changed.
+func (w *Writer) Next(old, s *Snapshot, last bool) {
+	w.Idle()
+	w.delta.between(old, s)
+	if !last && w.delta.empty() {
+		return
+	}
+	w.plain = w.delta.append(w.plain[:0])
+	w.chunk(deltaChunk)
+}
+
+// chunk writes w.plain as the body of a chunk. A body has always less than 64 KiB: MaxClients players
+// with any values take less, and so does every message.
+func (w *Writer) chunk(kind byte) {
+	w.packed = appendHuffman(w.packed[:0], w.plain)
+	switch size := len(w.packed); {
+	case size < 30:
+		w.out = append(w.out, kind|byte(size))
+	case size < 256:
+		w.out = append(w.out, kind|30, byte(size))
+	default:
+		w.out = binary.LittleEndian.AppendUint16(append(w.out, kind|31), uint16(size))
+	}
+	w.out = append(w.out, w.packed...)
+}
