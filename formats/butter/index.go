@@ -2,10 +2,7 @@ package butter
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"math"
 	"sort"
 
 	"recfs/formats"
@@ -40,7 +37,7 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 	}
 	n, e := s.n, s.r.Header.Chunks[s.n]
 	s.n++
-	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.marshal()}
+	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.encode()}
 	data, bad, err := s.r.chunkBytes(ctx, n)
 	if err != nil {
 		return nil, info, err
@@ -92,7 +89,7 @@ func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 
 // Chunk decodes chunk n by itself, starting from the state that the index has of the chunk before.
 func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
-	from, err := unmarshalCarry(state)
+	from, err := decodeCarry(state)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -106,63 +103,4 @@ func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encod
 		cost += sizeOf(&c.frames[i])
 	}
 	return r.chunk(n, c, e), cost, nil
-}
-
-// marshal returns the carry as a checkpoint.
-func (c carry) marshal() []byte {
-	var flags byte
-	if c.lost {
-		flags = 1
-	}
-	b := []byte{flags, byte(c.count)}
-	for _, x := range c.timers {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	for i := range c.bones {
-		for _, v := range c.bones[i].Positions {
-			b = appendFloats(b, v[:])
-		}
-		for _, q := range c.bones[i].Rotations {
-			b = appendFloats(b, q[:])
-		}
-	}
-	return b
-}
-
-func appendFloats(b []byte, v []float32) []byte {
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return b
-}
-
-var errCheckpoint = errors.New("not a checkpoint")
-
-const bonesSize = echovr.NumBones * (3 + 4) * 4
-
-func unmarshalCarry(b []byte) (carry, error) {
-	if len(b) < 10 || (len(b)-10)%bonesSize != 0 {
-		return carry{}, errCheckpoint
-	}
-	c := carry{lost: b[0] != 0, count: int(int8(b[1]))}
-	b = b[2:]
-	float := func() float32 {
-		x := math.Float32frombits(binary.LittleEndian.Uint32(b))
-		b = b[4:]
-		return x
-	}
-	c.timers = [2]float32{float(), float()}
-	c.bones = make([]echovr.Bones, len(b)/bonesSize)
-	for i := range c.bones {
-		for j := range c.bones[i].Positions {
-			c.bones[i].Positions[j] = echovr.Vec3{float(), float(), float()}
-		}
-		for j := range c.bones[i].Rotations {
-			c.bones[i].Rotations[j] = echovr.Quat{float(), float(), float(), float()}
-		}
-	}
-	if !c.lost && c.count != len(c.bones) {
-		return carry{}, errCheckpoint
-	}
-	return c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -37,7 +38,7 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, o Options) (n
 		Header:    r.headerDocument(src.Info()),
 		Metadata:  nodes.Section(src, 0, r.Header.Size),
 		NumChunks: len(r.Header.Chunks),
-		Limit:     r.maxChunk,
+		Variant:   strconv.FormatInt(r.maxChunk, 10),
 		Scan: func(ctx context.Context, in formats.ReaderAt) (*echovr.Index, error) {
 			return r.over(in).Scan(ctx)
 		},
@@ -45,7 +46,7 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, o Options) (n
 			return r.Chunk(ctx, n, info.State, encoder)
 		},
 		Sound: func(info *echovr.ChunkInfo) bool {
-			_, err := unmarshalCarry(info.State)
+			_, err := decodeCarry(info.State)
 			return err == nil || info.Ticks() == 0
 		},
 		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(src, n, info.Size) },

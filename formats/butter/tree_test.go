@@ -14,6 +14,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -39,8 +40,8 @@ func TestGolden(t *testing.T) {
 }
 
 func TestSaved(t *testing.T) {
-	nodestest.Saved(t, "../../testdata/butter/saved.sums", echovr.SavedVersion,
-		func(b []byte) []byte { return scanned(t, b).Marshal() },
+	nodestest.Saved(t, "../../testdata/butter/saved.sums", indexfile.Layout,
+		func(b []byte) []byte { return scanned(t, b).Encode(formats.Seal{}) },
 		"../../testdata/butter/*.txtar", "../../testdata/archive/butter/*.butter")
 }
 

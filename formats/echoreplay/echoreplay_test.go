@@ -14,7 +14,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -277,7 +277,7 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestSaved(t *testing.T) {
-	nodestest.Saved(t, "../../testdata/butter/saved-echoreplay.sums", echovr.SavedVersion, func(b []byte) []byte {
+	nodestest.Saved(t, "../../testdata/butter/saved-echoreplay.sums", indexfile.Layout, func(b []byte) []byte {
 		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +286,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return x.Marshal()
+		return x.Encode(formats.Seal{})
 	}, "../../testdata/archive/butter/*.echoreplay")
 }
 

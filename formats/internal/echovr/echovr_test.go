@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"recfs/formats"
 )
 
 // TestFloat holds numbers to the shortest decimal that gives them again, always with a point or an exponent.
@@ -187,21 +189,25 @@ func TestZip(t *testing.T) {
 	}
 }
 
-func TestSaved(t *testing.T) {
+// TestSavedIndex reads what was saved, and refuses all that ends before its end.
+func TestSavedIndex(t *testing.T) {
+	chunk := 1
 	x := &Index{
 		End: "clean", Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []byte("e"), Scores: []byte("{}"),
+		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
-			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}, Lines: []uint32{}, TickSizes: []uint32{}, Pieces: []PieceSizes{}},
-			{FirstTick: 7, Size: 5, State: []byte{}, Lines: []uint32{5, 3}, TickSizes: []uint32{1 << 31, 2}, Pieces: []PieceSizes{{1, 2, 3}}},
+			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}, Lines: []uint32{}, TickSizes: []uint32{}},
+			{FirstTick: 7, Size: 5, Lines: []uint32{5, 3}, TickSizes: []uint32{1 << 31, 2}, Pieces: []PieceSizes{{1, 2, 3}}},
 		},
 	}
-	b := x.Marshal()
-	got, err := Unmarshal(b)
-	if err != nil || !reflect.DeepEqual(got, x) {
-		t.Errorf("%+v, %v, want %+v", got, err, x)
+	seal := formats.Seal{Length: 3, Sum: 4}
+	b := x.Encode(seal)
+	got, s, err := DecodeIndex("test", b)
+	if err != nil || s != seal || !reflect.DeepEqual(got, x) {
+		t.Errorf("%+v, %+v, %v, want %+v", got, s, err, x)
 	}
 	for n := range b {
-		if _, err := Unmarshal(b[:n]); err == nil {
+		if _, _, err := DecodeIndex("test", b[:n]); err == nil {
 			t.Errorf("%d of %d bytes are an index", n, len(b))
 		}
 	}

@@ -2,7 +2,6 @@ package echovr
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"recfs/cache"
@@ -21,8 +20,8 @@ type Recording struct {
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
 	NumChunks int
 
-	// Limit is an option that the index depends on.
-	Limit int64
+	// Variant is of the options that the index depends on; it may be empty.
+	Variant string
 
 	// Scan makes the index of the recording that it reads from r, which has the bytes of Source.
 	Scan func(ctx context.Context, r formats.ReaderAt) (*Index, error)
@@ -53,13 +52,15 @@ type indexed struct {
 	ticks, export nodes.Dir
 }
 
+func (x *indexed) encode() []byte { return x.Encode(x.seal) }
+
 // UnknownChunks is a NumChunks that only the index knows.
 const UnknownChunks = -1
 
 // NewTree returns the tree of a recording.
 func NewTree(rec Recording, c *cache.Cache) nodes.Dir {
 	t := &Tree{rec: rec}
-	t.index = cache.NewMemo(c, t.loadIndex).Durable(t.indexName, t.saveIndex, t.resumeIndex)
+	t.index = cache.NewMemo(c, t.loadIndex).Durable(t.indexName, (*indexed).encode, t.resumeIndex)
 	t.chunks = cache.NewMemo(c, t.loadChunk)
 	t.pieces = cache.NewMemo(c, t.loadPiece)
 	return nodes.List(
@@ -123,31 +124,17 @@ func (t *Tree) loadIndex(ctx context.Context, _ struct{}) (*indexed, int64, erro
 }
 
 func (t *Tree) indexName(struct{}) string {
-	if t.rec.Source.ID == "" {
-		return ""
-	}
-	return t.rec.Source.ID + "." + t.rec.Format
-}
-
-// saveIndex returns what is kept of an index: its seal, the option that it depends on as a little-endian number of 64
-// bits, and what Marshal makes of it.
-func (t *Tree) saveIndex(x *indexed) []byte {
-	b := binary.LittleEndian.AppendUint64(x.seal.Append(nil), uint64(t.rec.Limit))
-	return append(b, x.Marshal()...)
+	return t.rec.Source.IndexName(t.rec.Format, t.rec.Variant)
 }
 
 // resumeIndex returns a saved index if it is of the bytes that the recording has.
-func (t *Tree) resumeIndex(ctx context.Context, _ struct{}, b []byte) (*indexed, int64, error) {
-	seal, rest, ok := formats.CutSeal(b)
-	if !ok || len(rest) < 8 || binary.LittleEndian.Uint64(rest) != uint64(t.rec.Limit) {
-		return nil, 0, errSaved
-	}
-	x, err := Unmarshal(rest[8:])
+func (t *Tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*indexed, int64, error) {
+	x, seal, err := DecodeIndex(t.rec.Format, saved)
 	if err != nil {
 		return nil, 0, err
 	}
 	if !t.sound(x) {
-		return nil, 0, errSaved
+		return nil, 0, formats.Corrupt(t.rec.Format, 0, "the saved index cannot be of this recording")
 	}
 	fit, _, err := seal.Fit(ctx, t.rec.Source)
 	if err != nil {

@@ -226,6 +226,32 @@ func ReadOptional[V any](r *Reader, read func() V) *V {
 	return &v
 }
 
+// MinProblem is the least bytes that a Problem takes.
+const MinProblem = 6
+
+// Problem writes a problem of index.json.
+//
+//	| code text | optional chunk zigzag | optional segment zigzag | path text | offset zigzag |
+//	| message text |
+func (w *Writer) Problem(p *formats.Problem) {
+	number := func(n int) { w.Int(int64(n)) }
+	w.Text(p.Code)
+	WriteOptional(w, p.Chunk, number)
+	WriteOptional(w, p.Segment, number)
+	w.Text(p.Path)
+	w.Int(p.Offset)
+	w.Text(p.Message)
+}
+
+// Problem reads a problem of index.json.
+func (r *Reader) Problem() formats.Problem {
+	number := func() int { return int(r.Int()) }
+	return formats.Problem{
+		Code: r.Text(), Chunk: ReadOptional(r, number), Segment: ReadOptional(r, number),
+		Path: r.Text(), Offset: r.Int(), Message: r.Text(),
+	}
+}
+
 // Seal writes the seal of a file, of which a recording may have more than the one in the head.
 //
 //	| formats.Seal, 64 bytes |

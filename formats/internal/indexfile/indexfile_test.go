@@ -45,7 +45,14 @@ ff               u8
 02 7f 8001       count, and two uints
 00               optional: none
 01 03            optional: int -2
+01 63 01 0a 00 00 12 01 6d a problem
 `
+
+// goldenProblem is the last value of golden.
+func goldenProblem() formats.Problem {
+	chunk := 5
+	return formats.Problem{Code: "c", Chunk: &chunk, Offset: 9, Message: "m"}
+}
 
 func writeGolden() []byte {
 	w := indexfile.NewWriter(testSeal, 0)
@@ -66,6 +73,8 @@ func writeGolden() []byte {
 	n := int64(-2)
 	indexfile.WriteOptional(w, nil, w.Int)
 	indexfile.WriteOptional(w, &n, w.Int)
+	p := goldenProblem()
+	w.Problem(&p)
 	return w.Bytes()
 }
 
@@ -94,11 +103,13 @@ func TestGolden(t *testing.T) {
 	values := []any{
 		r.Uint(300), r.Size(), r.Int(), r.Int32(), r.Bool(), r.U8(), r.F32(), r.F64(), r.Blob(), r.Blob(), r.Text(),
 		r.Count(1), r.Uint(127), r.Uint(128), indexfile.ReadOptional(r, r.Int), indexfile.ReadOptional(r, r.Int),
+		r.Problem(),
 	}
 	wantValues := []any{
 		uint64(300), int64(math.MaxInt64), int64(-1), int32(math.MaxInt32), true, uint8(255), float32(1.5), -1.5,
 		[]byte{0, 1, 2},
 		[]byte(nil), "ä", 2, uint64(127), uint64(128), (*int64)(nil), &minusTwo,
+		goldenProblem(),
 	}
 	if diff := cmp.Diff(wantValues, values); diff != "" {
 		t.Error(diff)
@@ -142,6 +153,7 @@ func readGolden(r *indexfile.Reader) {
 	}
 	indexfile.ReadOptional(r, r.Int)
 	indexfile.ReadOptional(r, r.Int)
+	r.Problem()
 }
 
 // TestOtherLayout holds that an index of another layout gives nothing.
@@ -304,7 +316,7 @@ func TestRoundTrip(t *testing.T) {
 
 // FuzzReader reads any bytes as any values. It must not panic, and what it gets must have been there.
 func FuzzReader(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, writeGolden())
+	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, writeGolden())
 	f.Fuzz(func(t *testing.T, program, saved []byte) {
 		r, _ := indexfile.Open("fuzz", saved)
 		if r.Err() != nil {
@@ -326,7 +338,7 @@ func FuzzReader(f *testing.F) {
 // readAny reads a value. It returns how many bytes it has, and how many the elements
 // that it announces take at least.
 func readAny(r *indexfile.Reader, op byte) (got, ahead int) {
-	switch op % 10 {
+	switch op % 11 {
 	case 0:
 		r.Uint(uint64(op))
 	case 1:
@@ -334,7 +346,7 @@ func readAny(r *indexfile.Reader, op byte) (got, ahead int) {
 	case 2:
 		got = len(r.Blob())
 	case 3:
-		size := 1 + int(op/10)
+		size := 1 + int(op/11)
 		ahead = size * r.Count(size)
 	case 4:
 		got = len(r.Text())
@@ -350,6 +362,9 @@ func readAny(r *indexfile.Reader, op byte) (got, ahead int) {
 		r.Size()
 	case 9:
 		r.Bool()
+	case 10:
+		p := r.Problem()
+		got = len(p.Code) + len(p.Path) + len(p.Message)
 	}
 	return got, ahead
 }

@@ -1,0 +1,112 @@
+package echovr
+
+import (
+	"math"
+	"slices"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+// The saved index: each part has its bytes in the comment of the function that writes it, and after
+// that the one that reads it. Numbers are varints where nothing else is said.
+
+// minChunk is the least bytes that a chunk takes: seven numbers and empty lists, and a bool.
+const minChunk = 8
+
+// Encode returns the index as it is kept on disk, with the seal of the recording.
+//
+//	| head | end text | count | problem … | ticks | bones ticks | first zigzag | last zigzag |
+//	| crc | events blob | scores blob | count | chunk … |
+func (x *Index) Encode(seal formats.Seal) []byte {
+	w := indexfile.NewWriter(seal, int(x.cost()/2))
+	w.Text(x.End)
+	w.Count(len(x.Problems))
+	for i := range x.Problems {
+		w.Problem(&x.Problems[i])
+	}
+	w.Size(x.Ticks)
+	w.Size(x.BonesTicks)
+	w.Int(x.First)
+	w.Int(x.Last)
+	w.Uint(uint64(x.CRC))
+	w.Blob(x.Events)
+	w.Blob(x.Scores)
+	w.Count(len(x.Chunks))
+	for i := range x.Chunks {
+		writeChunk(w, &x.Chunks[i])
+	}
+	return w.Bytes()
+}
+
+// DecodeIndex reads what Encode returned. The format is named in errors.
+func DecodeIndex(format string, saved []byte) (*Index, formats.Seal, error) {
+	r, seal := indexfile.Open(format, saved)
+	x := &Index{End: r.Text()}
+	for range r.Count(indexfile.MinProblem) {
+		x.Problems = append(x.Problems, r.Problem())
+	}
+	x.Ticks, x.BonesTicks, x.First, x.Last = r.Size(), r.Size(), r.Int(), r.Int()
+	x.CRC = uint32(r.Uint(math.MaxUint32))
+	x.Events, x.Scores = r.Blob(), r.Blob()
+	x.Chunks = make([]ChunkInfo, r.Count(minChunk))
+	for i := range x.Chunks {
+		x.Chunks[i] = readChunk(r)
+	}
+	return x, seal, r.Close()
+}
+
+// | first tick | offset | stored | size zigzag | damaged bool | state blob | lines | tick sizes |
+// | piece … |
+//
+// lines, tick sizes: | count | length - length before zigzag … |
+//
+// There is a piece for each PieceFrames lines begun: | text | disc | players |
+func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
+	w.Size(c.FirstTick)
+	w.Size(c.Offset)
+	w.Size(c.Stored)
+	w.Int(c.Size)
+	w.Bool(c.Damaged)
+	w.Blob(c.State)
+	writeLengths(w, c.Lines)
+	writeLengths(w, c.TickSizes)
+	for _, p := range c.Pieces {
+		w.Size(p.Text)
+		w.Size(p.Disc)
+		w.Size(p.Players)
+	}
+}
+
+func readChunk(r *indexfile.Reader) ChunkInfo {
+	c := ChunkInfo{FirstTick: r.Size(), Offset: r.Size(), Stored: r.Size(), Size: r.Int(), Damaged: r.Bool(), State: r.Blob()}
+	c.Lines, c.TickSizes = readLengths(r), readLengths(r)
+	for range slices.Chunk(c.Lines, PieceFrames) {
+		c.Pieces = append(c.Pieces, PieceSizes{r.Size(), r.Size(), r.Size()})
+	}
+	return c
+}
+
+// writeLengths writes differences: neighbours are of about the same length.
+func writeLengths(w *indexfile.Writer, list []uint32) {
+	w.Count(len(list))
+	last := int64(0)
+	for _, n := range list {
+		w.Int(int64(n) - last)
+		last = int64(n)
+	}
+}
+
+func readLengths(r *indexfile.Reader) []uint32 {
+	list := make([]uint32, r.Count(1))
+	last := int64(0)
+	for i := range list {
+		last += r.Int()
+		if last < 0 || last > math.MaxUint32 {
+			r.Fail("a length of %d", last)
+			last = 0
+		}
+		list[i] = uint32(last)
+	}
+	return list
+}
