@@ -18,7 +18,8 @@ type Content interface {
 	Size() int64
 }
 
-// At binds r to the context of one operation. The result must not outlive it.
+// At binds r to the context of one operation, after whose end no further read starts. The result must
+// not outlive the operation.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return bound{ctx, r} }
 
 type bound struct {
@@ -26,7 +27,12 @@ type bound struct {
 	r   ReaderAt
 }
 
-func (b bound) ReadAt(p []byte, off int64) (int, error) { return b.r.ReadAt(b.ctx, p, off) }
+func (b bound) ReadAt(p []byte, off int64) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.r.ReadAt(b.ctx, p, off)
+}
 
 // Reader returns the whole content as a stream of one operation, like [At].
 func Reader(ctx context.Context, c Content) *io.SectionReader {

@@ -54,24 +54,11 @@ func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
 
 // copyContent writes all of content to w. Content that ends too early is an error.
 func copyContent(ctx context.Context, w io.Writer, content nodes.Content) error {
-	n, err := io.Copy(w, contextReader{ctx, nodes.Reader(ctx, content)})
+	n, err := io.Copy(w, nodes.Reader(ctx, content))
 	if err == nil && n != content.Size() {
 		err = nodes.SizeError(content.Size(), n)
 	}
 	return err
-}
-
-// A contextReader ends when its context does.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 func closeContent(content nodes.Content) {
