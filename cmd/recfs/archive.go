@@ -49,11 +49,11 @@ type archive struct {
 
 // open makes the archive that the flags describe.
 func (f *archiveFlags) open(e *env) (*archive, error) {
-	problems, closeLog, err := f.log.open(e.stderr)
+	handler, closeLog, err := f.log.open(e.stderr)
 	if err != nil {
 		return nil, err
 	}
-	log := slog.New(problems)
+	log := slog.New(handler)
 	list, err := f.formats.list()
 	if err != nil {
 		closeLog()
@@ -68,7 +68,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	c := cache.New(int64(f.cacheMem), store)
 	return &archive{
 		formats: list, options: options,
-		cache: c, log: log, problems: problems, sources: map[string]nodes.Entry{}, closers: []func(){closeLog, c.Close},
+		cache: c, log: log, problems: handler.problems, sources: map[string]nodes.Entry{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }
 

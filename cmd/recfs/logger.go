@@ -37,7 +37,7 @@ func (l *logFlags) register(flags *pflag.FlagSet) {
 }
 
 // open returns the log and what closes its file.
-func (l *logFlags) open(stderr io.Writer) (*problemLog, func(), error) {
+func (l *logFlags) open(stderr io.Writer) (*logHandler, func(), error) {
 	w, closeLog := stderr, func() {}
 	if l.file != "" {
 		f, err := openLogFile(l.file)
@@ -46,11 +46,11 @@ func (l *logFlags) open(stderr io.Writer) (*problemLog, func(), error) {
 		}
 		w, closeLog = f, func() { f.Close() }
 	}
-	return newProblemLog(newLimitedLog(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level.Level}))), closeLog, nil
+	return newLogHandler(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level.Level})), closeLog, nil
 }
 
-// A logFile is appended to. When it was moved away or removed, as log rotation does, the next line makes
-// it anew. The handler that writes to it does so for one line at a time.
+// A logFile is appended to. When it was moved away or removed, as log rotation does, the next line
+// makes it anew. The handler that writes to it does so for one line at a time.
 type logFile struct {
 	*os.File
 	path string
@@ -78,7 +78,7 @@ func (l *logFile) Write(line []byte) (int, error) {
 	return l.File.Write(line)
 }
 
-// inPlace tells whether the open file still has its name.
+// inPlace reports whether the open file still has its name.
 func (l *logFile) inPlace() bool {
 	open, err := l.Stat()
 	if err != nil {

@@ -69,7 +69,7 @@ func TestLogLimit(t *testing.T) {
 	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[logPerPeriod-1], "left out") || !strings.Contains(lines[logPerPeriod], "else") {
 		t.Errorf("log:\n%s", &text)
 	}
-	if n := bytes.Count(handler.lines(), []byte("\n")); n != 101 {
+	if n := bytes.Count(handler.problems.lines(), []byte("\n")); n != 101 {
 		t.Errorf("%d problems, want 101", n)
 	}
 }

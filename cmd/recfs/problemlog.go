@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -14,43 +13,11 @@ import (
 
 const maxLoggedProblems = 10000
 
-// A problemLog is a log handler that remembers warnings and errors, on their way to another one.
+// A problemLog keeps the problems that were logged, each once, as .recfs/problems.jsonl shows them.
 type problemLog struct {
-	slog.Handler
-	attrs []slog.Attr
-	*problemLines
-}
-
-type problemLines struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
 	known map[[3]string]bool // by path, message and reason
-}
-
-func newProblemLog(next slog.Handler) *problemLog {
-	return &problemLog{Handler: next, problemLines: &problemLines{known: map[[3]string]bool{}}}
-}
-
-func (l *problemLog) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn || l.Handler.Enabled(ctx, level)
-}
-
-func (l *problemLog) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelWarn {
-		l.remember(r)
-	}
-	if !l.Handler.Enabled(ctx, r.Level) {
-		return nil
-	}
-	return l.Handler.Handle(ctx, r)
-}
-
-func (l *problemLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &problemLog{l.Handler.WithAttrs(attrs), append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...), l.problemLines}
-}
-
-func (l *problemLog) WithGroup(name string) slog.Handler {
-	return &problemLog{l.Handler.WithGroup(name), l.attrs, l.problemLines}
 }
 
 // A loggedProblem is a line of .recfs/problems.jsonl.
@@ -63,35 +30,37 @@ type loggedProblem struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
-// remember keeps what a record tells.
-func (l *problemLog) remember(r slog.Record) {
-	line := loggedProblem{Time: r.Time, Message: r.Message}
-	add := func(a slog.Attr) bool {
-		switch a.Key {
-		case "path":
-			line.Path = a.Value.String()
-		case "format":
-			line.Format = a.Value.String()
-		case "err":
-			line.Reason = a.Value.String()
-			if err, ok := a.Value.Any().(error); ok {
-				if e := (*formats.Error)(nil); errors.As(err, &e) {
-					line.Offset, line.Reason = &e.Offset, e.Err.Error()
-				}
-			}
-		}
+// loggedProblemOf returns what a record tells, and the attributes of its logger.
+func loggedProblemOf(r slog.Record, attrs []slog.Attr) loggedProblem {
+	p := loggedProblem{Time: r.Time, Message: r.Message}
+	for _, a := range attrs {
+		p.set(a)
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		p.set(a)
 		return true
-	}
-	for _, a := range l.attrs {
-		add(a)
-	}
-	r.Attrs(add)
+	})
+	return p
+}
 
-	l.add(line)
+// set takes over an attribute, if it has a place in p.
+func (p *loggedProblem) set(a slog.Attr) {
+	switch a.Key {
+	case "path":
+		p.Path = a.Value.String()
+	case "format":
+		p.Format = a.Value.String()
+	case "err":
+		p.Reason = a.Value.String()
+		err, _ := a.Value.Any().(error)
+		if e := (*formats.Error)(nil); errors.As(err, &e) {
+			p.Offset, p.Reason = &e.Offset, e.Err.Error()
+		}
+	}
 }
 
 // add keeps a problem unless it is known or there are too many.
-func (l *problemLines) add(p loggedProblem) {
+func (l *problemLog) add(p loggedProblem) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := [3]string{p.Path, p.Message, p.Reason}
@@ -104,14 +73,14 @@ func (l *problemLines) add(p loggedProblem) {
 	_ = e.Encode(p) // into memory, of plain values
 }
 
-// lines returns what is remembered, one JSON object a line.
-func (l *problemLines) lines() []byte {
+// lines returns what is kept, one JSON object a line.
+func (l *problemLog) lines() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return bytes.Clone(l.text.Bytes())
 }
 
-func (l *problemLines) len() int {
+func (l *problemLog) len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.known)
