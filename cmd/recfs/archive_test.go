@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Arguments that lie in one source share it: the second reads nothing again that the first has read.
+// Arguments that lie in one source share it: the second reads nothing again that the first has
+// read.
 func TestArgumentsShareTheirSource(t *testing.T) {
 	flags := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	flags.disk.limit = 0

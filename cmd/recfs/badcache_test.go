@@ -24,8 +24,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// smallMemory makes a daemon need its cache on disk again and again, and keep there a decompressed copy
-// of what is compressed.
+// smallMemory makes a daemon need its cache on disk again and again, and keep there a decompressed
+// copy of what is compressed.
 const smallMemory = "--cache-mem=64KiB"
 
 // compressedSamples returns a directory with small samples and a compressed one, the last by name.
@@ -79,8 +79,8 @@ func (m *cachedMount) warnings(t *testing.T) (lines []string) {
 	return lines
 }
 
-// shownSamples returns what a mount of an archive without a cache on disk shows: by name, what content makes of a file.
-// Of a directory of very many files, only some are taken.
+// shownSamples returns what a mount of an archive without a cache on disk shows: by name, what
+// content makes of a file. Of a directory of very many files, only some are taken.
 func shownSamples(t *testing.T, archive string) map[string]string {
 	t.Helper()
 	m := mountCached(t, archive, "--cache-disk=0")
@@ -154,8 +154,8 @@ func mountReadOnly(t *testing.T, dir string) {
 	must(t, unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 }
 
-// TestUnwritableCache mounts with cache directories on a file system that is full soon and on one that is
-// read-only, empty or with some indexes: all files are right, and the log says it once.
+// TestUnwritableCache mounts with cache directories on a file system that is full soon and on one
+// that is read-only, empty or with some indexes: all files are right, and the log says it once.
 func TestUnwritableCache(t *testing.T) {
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
@@ -206,9 +206,9 @@ func expectWarning(t *testing.T, m *cachedMount, reason unix.Errno) {
 	}
 }
 
-// TestSharedCacheDamaged lets two daemons and recfs index share one cache directory that is too small for
-// all they save, while its files are changed, cut and removed: both mounts always show the right bytes,
-// and so does the next one.
+// TestSharedCacheDamaged lets two daemons and recfs index share one cache directory that is too
+// small for all they save, while its files are changed, cut and removed: both mounts always show
+// the right bytes, and so does the next one.
 func TestSharedCacheDamaged(t *testing.T) {
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")

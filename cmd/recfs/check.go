@@ -61,7 +61,8 @@ func (c *checker) unreadable(name string, err error) {
 	c.report([]problem{fileProblem(name, err)})
 }
 
-// report prints problems. What is found after an interruption is none: it is a read that was cut short.
+// report prints problems. What is found after an interruption is none: it is a read that was cut
+// short.
 func (c *checker) report(problems []problem) {
 	if c.ctx.Err() != nil {
 		return

@@ -14,14 +14,15 @@ import (
 	"testing"
 )
 
-// The grammar of citations. A page of docs/tree or docs/formats is cited by its path, followed by the
-// sections that are meant:
+// The grammar of citations. A page of docs/tree or docs/formats is cited by its path, followed by
+// the sections that are meant:
 //
 //	docs/formats/hcrp.md sections 6.1 and 6.2
 //
-// In such a page "section N" is one of its own, in one of docs/tree "format N" is one of the page of
-// the same name in docs/formats, and in docs/formats/datafile.md "B.6" is one of its own. Sections of
-// documents that are not ours follow their names. Everything else that looks like a citation is wrong.
+// In such a page "section N" is one of its own, in one of docs/tree "format N" is one of the page
+// of the same name in docs/formats, and in docs/formats/datafile.md "B.6" is one of its own.
+// Sections of documents that are not ours follow their names. Everything else that looks like a
+// citation is wrong.
 const (
 	sectionID   = `(?:\d+|[A-C])(?:\.\d+)*\b`
 	sectionList = sectionID + `(?:(?:, (?:and )?| and | or | to |–)` + sectionID + `)*`
@@ -164,8 +165,8 @@ func comments(t *testing.T, name string, text []byte) []string {
 	return all
 }
 
-// plainText returns the text of a document as it is read: in one line, without the marks of code and the
-// targets of links.
+// plainText returns the text of a document as it is read: in one line, without the marks of code
+// and the targets of links.
 func plainText(text string) string {
 	text = link.ReplaceAllString(text, "$1")
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "`", "")), " ")

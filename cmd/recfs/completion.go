@@ -72,8 +72,8 @@ func runCompletion(*pflag.FlagSet) runFunc {
 	}
 }
 
-// completeCommand prints candidates for the last of its words, one a line: the word and, after a tab,
-// what it means.
+// completeCommand prints candidates for the last of its words, one a line: the word and, after a
+// tab, what it means.
 func completeCommand(table func() commandTable) command {
 	return command{
 		name:    "__complete",

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// completionSessions are what shells do to complete a line and print what became of it. They find the
-// line in $LINE, the script in the file _recfs, and print into the file out.
+// completionSessions are what shells do to complete a line and print what became of it. They find
+// the line in $LINE, the script in the file _recfs, and print into the file out.
 var completionSessions = map[string][]string{
 	"bash": {"bash", "--norc", "-c", `source ./_recfs
 complete -p recfs >/dev/null || exit

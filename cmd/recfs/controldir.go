@@ -26,7 +26,8 @@ func (r *mountRoot) Lookup(ctx context.Context, name string) (nodes.Entry, error
 	return r.Volatile.Lookup(ctx, name)
 }
 
-// A controlDir is .recfs. Each look-up of a file makes a new version of it, with its own exact size.
+// A controlDir is .recfs. Each look-up of a file makes a new version of it, with its own exact
+// size.
 type controlDir struct {
 	files map[string]func() []byte
 	names []string // sorted

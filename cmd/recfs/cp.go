@@ -178,7 +178,7 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 	return unknown
 }
 
-// copyOut writes the file e to target. One that cannot be read to its end leaves nothing behind.
+// copyOut writes the file e to target. One that cannot be read to its end leaves no copy.
 func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) error {
 	content, err := e.File.Open(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	maxLines = 400 // of a file that is no test
 )
 
-// largerCycles has the packages whose largest cycle is not divided yet, with its files. A row may only
-// shrink.
+// largerCycles has the packages whose largest cycle is not divided yet, with its files. A row may
+// only shrink.
 var largerCycles = map[string]int{
 	"recfs/bench/manifest":   8,
 	"recfs/formats":          27,
@@ -123,7 +123,8 @@ func ofPackage(p *types.Package, o types.Object) bool {
 	return o.Parent() == p.Scope()
 }
 
-// cycles returns the sets of two and more files of which each refers to each other, if not directly.
+// cycles returns the sets of two and more files of which each refers to each other, if not
+// directly.
 func cycles(g graph) (all [][]string) {
 	reach := graph{}
 	for from := range g {

@@ -38,8 +38,8 @@ func (f *diskFlags) open(log *slog.Logger) *cache.Disk {
 	return cache.NewDisk(dir, int64(f.limit), log)
 }
 
-// path is where the cache is: as the flag says, in the directory that the service manager made for it,
-// or with the other caches of the user, also where the environment does not name his home.
+// path is where the cache is: as the flag says, in the directory that the service manager made for
+// it, or with the other caches of the user, also where the environment does not name his home.
 func (f *diskFlags) path() (string, error) {
 	if f.dir != "" {
 		return filepath.Abs(f.dir)

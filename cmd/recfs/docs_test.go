@@ -22,9 +22,9 @@ type session struct {
 	want    []string
 }
 
-// TestDocuments runs the commands in the console blocks of the documents, in order, and compares what
-// they print with what stands there. A line of … alone stands for any number of lines, … in a line for
-// any text.
+// TestDocuments runs the commands in the console blocks of the documents, in order, and compares
+// what they print with the document. A line of … alone matches any number of lines, … in a line any
+// text.
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs many programs")
@@ -76,8 +76,8 @@ func runDocument(t *testing.T, name string) {
 	}
 }
 
-// parseSessions takes the commands from the console blocks of a document: a line that begins with $, the
-// lines behind it while it ends in a backslash, and what is printed up to the next.
+// parseSessions takes the commands from the console blocks of a document: a line that begins with
+// $, the lines after it while it ends in a backslash, and what is printed up to the next.
 func parseSessions(text string) (all []session) {
 	inside, more := false, false
 	for i, line := range strings.Split(text, "\n") {

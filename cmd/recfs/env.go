@@ -25,7 +25,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// errReported ends a command whose problems stand on stderr already.
+// errReported ends a command that has printed its problems.
 var errReported = errors.New("reported")
 
 // errInterrupted ends a command that a signal stopped.
@@ -40,13 +40,13 @@ type env struct {
 
 // report prints a problem that does not end the command.
 func (e *env) report(err error) {
-	fmt.Fprintln(e.stderr, "recfs:", oneLine(plain(err)))
+	fmt.Fprintln(e.stderr, "recfs:", printable(plain(err)))
 }
 
 // fileName is name as it is printed: as it is for programs, harmless for a terminal.
 func (e *env) fileName(name string) string {
 	if e.terminal {
-		return oneLine(name)
+		return printable(name)
 	}
 	return name
 }

@@ -93,7 +93,8 @@ const (
 	yes
 )
 
-// judge asks about a value. One that is missing although the index was read is not what is looked for.
+// judge asks about a value. One that is missing although the index was read is not what is looked
+// for.
 func judge[T any](s formats.Summary, value *T, ok func(T) bool) verdict {
 	switch {
 	case value != nil && ok(*value):
@@ -112,7 +113,7 @@ func judgeGame[T any](s formats.Summary, value *T, ok func(T) bool) verdict {
 	return judge(s, value, ok)
 }
 
-// match tells whether s is one of those that are looked for. Those of which that is not known are
+// match reports whether s is one of those that are looked for. Those of which that is not known are
 // counted.
 func (f *finder) match(s formats.Summary) bool {
 	worst := yes
@@ -204,7 +205,7 @@ func (f *finder) print(w io.Writer, e *env, dir string, s formats.Summary) {
 	case f.null:
 		fmt.Fprintf(w, "%s\x00", name)
 	case f.long:
-		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", orDash(localTime(s.Start)), orDash(length(s.DurationMS)), humanSize(s.Size), oneLine(name+about(s)))
+		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", orDash(localTime(s.Start)), orDash(length(s.DurationMS)), humanSize(s.Size), printable(name+about(s)))
 	default:
 		fmt.Fprintln(w, e.fileName(name))
 	}

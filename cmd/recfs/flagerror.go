@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// notOfType says what a value is not that a flag of pflag does not take. Our own flag values say so themselves.
+// notOfType says what a value is not that a flag of pflag does not take. Our own flag values say so
+// themselves.
 var notOfType = map[string]string{
 	"bool":   "not true or false",
 	"int":    "not a whole number",

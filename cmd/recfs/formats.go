@@ -88,8 +88,8 @@ func (o *formatOptions) hcrp() (hcrp.Options, error) {
 	return opt, nil
 }
 
-// flagDir opens the directory that a flag names, for good: a mount in the background does not stay in
-// the directory where it was started.
+// flagDir opens the directory that a flag names, for good: a mount in the background does not stay
+// in the directory where it was started.
 func flagDir(name string) (iofs.FS, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TestHostileCommands gives directories of hostile files to every command that walks: each ends, with
-// 0 or 1, within bounds of time and memory, and cp writes nothing but below its destination.
+// TestHostileCommands gives directories of hostile files to every command that walks: each ends,
+// with 0 or 1, within bounds of time and memory, and cp writes nothing but below its destination.
 func TestHostileCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes of their own are not checked for races")

@@ -164,8 +164,8 @@ func everywhere() (all []member) {
 	return all
 }
 
-// hostileContainers writes every set as tar, compressed tar and zip, cut and whole, and containers in
-// containers, one deeper than is shown.
+// hostileContainers writes every set as tar, compressed tar and zip, cut and whole, and containers
+// in containers, one deeper than is shown.
 func hostileContainers(t *testing.T, dir string) {
 	for name, members := range hostileMembers() {
 		asTar, asZip := tarOf(members), zipOf(t, members)
@@ -226,8 +226,9 @@ func tarOf(members []member) []byte {
 	return b.Bytes()
 }
 
-// tarMember writes a header of 512 bytes and content, filled up to a multiple of that. The fields of
-// the header: name 100 bytes, mode, owner, group 8, size, time 12, checksum 8, kind 1, link 100, magic 8.
+// tarMember writes a header of 512 bytes and content, filled up to a multiple of that. The fields
+// of the header: name 100 bytes, mode, owner, group 8, size, time 12, checksum 8, kind 1, link 100,
+// magic 8.
 func tarMember(b *bytes.Buffer, name, link string, kind byte, content string, claimed int64) {
 	h := make([]byte, 512)
 	copy(h[:100], name)

@@ -28,7 +28,8 @@ import (
 
 const samples = "../../testdata/archive"
 
-// openArchive returns what a mount of fsys shows, with the formats as the flags choose them by default.
+// openArchive returns what a mount of fsys shows, with the formats as the flags choose them by
+// default.
 func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
 	tb.Helper()
 	var opt formatOptions
@@ -72,8 +73,8 @@ var (
 	errEnough  = errors.New("enough")
 )
 
-// walkAll reads everything that an archive shows, up to some bounds, and fails the test if a file is
-// not what its size says or if the walk does not end. Errors of damaged files are fine.
+// walkAll reads everything that an archive shows, up to some bounds, and fails the test if a file
+// is not what its size says or if the walk does not end. Errors of damaged files are fine.
 func walkAll(t *testing.T, root nodes.Dir) {
 	t.Helper()
 	const entries, perFile, total = 4000, 1 << 20, 32 << 20
@@ -170,8 +171,8 @@ func FuzzSegments(f *testing.F) {
 	})
 }
 
-// A faultyFS is a source that fails at random while faults is set: reads give an error, come late, or
-// come short with an error.
+// A faultyFS is a source that fails at random while faults is set: reads give an error, come late,
+// or come short with an error.
 type faultyFS struct {
 	iofs.FS
 	faults atomic.Bool
@@ -232,8 +233,8 @@ func TestFailingSource(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(samples)); err != nil {
 		t.Fatal(err)
 	}
-	// With so small a cache and none on disk, the large compressed sample is decompressed for every read
-	// of it; package formats has faults of compressed sources.
+	// With so small a cache and none on disk, the large compressed sample is decompressed for every
+	// read of it; package formats has faults of compressed sources.
 	if err := os.Remove(path.Join(dir, "teehistorian/busy-20.1.teehistorian.xz")); err != nil {
 		t.Fatal(err)
 	}

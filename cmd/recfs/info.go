@@ -68,10 +68,10 @@ func (s *summary) write(w io.Writer, later bool) error {
 	if later {
 		b.WriteByte('\n')
 	}
-	b.WriteString(oneLine(s.Path) + "\n")
+	b.WriteString(printable(s.Path) + "\n")
 	line := func(what string, parts ...string) {
 		if text := strings.Join(parts, ", "); text != "" {
-			fmt.Fprintf(&b, "  %-14s %s\n", what, oneLine(text))
+			fmt.Fprintf(&b, "  %-14s %s\n", what, printable(text))
 		}
 	}
 	line("what", strings.Join(strings.Fields(s.Format+" "+s.Version+" "+s.Layout), " "), humanSize(s.Size))

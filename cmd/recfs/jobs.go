@@ -31,8 +31,8 @@ func (n *jobCount) String() string { return strconv.Itoa(int(*n)) }
 
 func (n *jobCount) Type() string { return "number" }
 
-// inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in the
-// order of the items.
+// inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in
+// the order of the items.
 func inOrder[T, R any](jobs jobCount, items iter.Seq[T], work func(T) R, emit func(R)) {
 	const ahead = 64 // of an item that takes long
 	slots := make(chan struct{}, jobs)

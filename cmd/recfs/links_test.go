@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A tar with what links can do to who follows them: no target, themselves, directories with links to
-// each other, which lead on for ever.
+// A tar with what links can do to who follows them: no target, themselves, directories with links
+// to each other, which lead on for ever.
 func hostileLinks(t *testing.T) []byte {
 	t.Helper()
 	game, err := os.ReadFile(samples + "/nethack/small.nhgame")

@@ -75,7 +75,7 @@ func dispatch(argv []string) (command, []string, error) {
 	return commands().named("mount"), args, nil
 }
 
-// isTypo says whether a word that is no command can be no SOURCE either.
+// isTypo reports whether a word that is no command cannot be a SOURCE either.
 func isTypo(word string) bool {
 	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, `/\`) {
 		return false

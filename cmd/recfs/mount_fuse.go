@@ -4,8 +4,8 @@ package main
 
 import "context"
 
-// mount serves a source on a directory: here with -f, else in a process of its own that is left
-// behind once the mount can be used.
+// mount serves a source on a directory: here with -f, else in a process of its own, which goes on
+// in the background when the mount can be used.
 func (m *mountFlags) mount(ctx context.Context, e *env, args []string) error {
 	starter := findStarter()
 	if starter == nil && !m.foreground {

@@ -42,10 +42,10 @@ func readStats(dir string) (mountStats, []byte, error) {
 	return s, text, err
 }
 
-// sourceOf returns the path of what a mount shows under name, or name if it is in no mount. Commands that
-// ask recordings more than their files tell need it.
+// sourceOf returns the path of what a mount shows under name, or name if it is in no mount.
+// Commands that ask recordings more than their files tell need it.
 func sourceOf(name string) string {
-	at, err := filepath.EvalSymlinks(name) // also where a ".." behind a link leads
+	at, err := filepath.EvalSymlinks(name) // also where a ".." after a link leads
 	if err == nil {
 		at, err = filepath.Abs(at)
 	}

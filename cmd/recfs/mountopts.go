@@ -16,7 +16,7 @@ var ignoredOptions = []string{
 	"atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazyatime",
 }
 
-// applyMountOptions sets flags from the comma-separated lists that stood behind -o: a_b=c is --a-b=c.
+// applyMountOptions sets flags from the comma-separated lists of -o: a_b=c is --a-b=c.
 func applyMountOptions(flags *pflag.FlagSet, lists []string) error {
 	for _, list := range lists {
 		for option := range strings.SplitSeq(list, ",") {

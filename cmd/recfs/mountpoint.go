@@ -31,8 +31,8 @@ func makeMountPoint(source, dir string) (made bool, err error) {
 	return made, checkApart(source, dir)
 }
 
-// removeMountPoint removes dir if recfs made it, now or earlier, and nothing is mounted there or lies
-// in it.
+// removeMountPoint removes dir if recfs made it, now or earlier, and nothing is mounted there or
+// lies in it.
 func removeMountPoint(dir string, made bool) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -69,7 +69,8 @@ func (f *archiveFlags) checkShown(dir string) error {
 	return nil
 }
 
-// checkApart refuses a mount inside its own source and one that hides it: we would wait for ourselves.
+// checkApart refuses a mount inside its own source and one that hides it: we would wait for
+// ourselves.
 func checkApart(source, dir string) error {
 	real, err := filepath.EvalSymlinks(source)
 	if err != nil {

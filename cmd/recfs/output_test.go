@@ -68,8 +68,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// setCacheHome sets the cache directory of commands that run in this process. What a command began before it stopped
-// may still be put there for a moment after it.
+// setCacheHome sets the cache directory of commands that run in this process. What a command began
+// before it stopped may still be put there for a moment after it.
 func setCacheHome(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "recfs-test-")

@@ -45,7 +45,7 @@ func startingWith(ctx context.Context, e nodes.Entry, dir, start string) []strin
 		if !strings.HasPrefix(child.Name, start) || start == "" && strings.HasPrefix(child.Name, ".") {
 			continue
 		}
-		if oneLine(child.Name) != child.Name { // shells take one candidate a line
+		if printable(child.Name) != child.Name { // shells take one candidate a line
 			continue
 		}
 		name := dir + child.Name

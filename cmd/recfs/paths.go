@@ -8,11 +8,12 @@ import (
 	"syscall"
 )
 
-// maxLinks is how many links in a path on disk are followed that lead into a recording or container.
+// maxLinks is how many links in a path on disk are followed that lead into a recording or
+// container.
 const maxLinks = 40
 
-// splitPath divides name into what exists on disk and the slash-separated rest, "." if there is none.
-// A link on disk may lead into a recording or container, where the system does not follow it.
+// splitPath divides name into what exists on disk and the slash-separated rest, "." if there is
+// none. A link on disk may lead into a recording or container, where the system does not follow it.
 func splitPath(name string) (source, inside string, err error) {
 	source, inside = filepath.Clean(name), "."
 	for links := 0; ; {
@@ -52,7 +53,7 @@ func linkTarget(name string) string {
 	return name
 }
 
-// contains tells whether name is dir or lies in it.
+// contains reports whether name is dir or is inside it.
 func contains(dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)
 	return err == nil && filepath.IsLocal(rel)

@@ -47,7 +47,7 @@ func (p problem) String() string {
 	if p.Files > 1 {
 		reason += fmt.Sprintf(", and so %d files", p.Files)
 	}
-	return oneLine(strings.Join(append(parts, reason), ": "))
+	return printable(strings.Join(append(parts, reason), ": "))
 }
 
 // fileProblem is that of a file or folder that cannot be read.
@@ -58,8 +58,8 @@ func fileProblem(name string, err error) problem {
 	return problem{Path: name, Reason: reason(name, err).Error()}
 }
 
-// changedMeanwhile is the reason of a source that was replaced, shortened or rewritten by somebody: no
-// damage, and another run may find nothing.
+// changedMeanwhile is the reason of a source that was replaced, shortened or rewritten by somebody:
+// no damage, and another run may find nothing.
 const changedMeanwhile = "changed while it was read"
 
 func readProblem(f found, object string, err error) problem {

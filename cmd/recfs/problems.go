@@ -11,9 +11,9 @@ type problemList struct {
 	problems []problem
 	objects  map[string]bool
 	offsets  map[int64]int  // index in problems
-	reasons  map[string]int // of those without an offset, and of those that stand in the recording
+	reasons  map[string]int // of those without an offset, and of those that the recording tells
 	run      int            // index of the problem of the file before, -1 if that was readable
-	told     int            // so many problems stand in the recording
+	told     int            // so many problems are told by the recording
 }
 
 func newProblemList(told []problem) *problemList {

@@ -18,8 +18,8 @@ type found struct {
 	isRecording         bool
 }
 
-// find yields everything that the arguments name, of a mount what its source has. What cannot be looked
-// into goes to fail.
+// find yields everything that the arguments name, of a mount what its source has. What cannot be
+// looked into goes to fail.
 func (a *archive) find(ctx context.Context, args []string, fail func(string, error)) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		for _, name := range args {

@@ -82,7 +82,7 @@ func waitFor(ts *testscript.TestScript, name string, there bool) {
 	ts.Fatalf("%s: waited in vain", name)
 }
 
-// unmountBelow ends the mounts that a failed script left behind.
+// unmountBelow ends the mounts that a failed script has left.
 func unmountBelow(dir string) {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -95,7 +95,7 @@ func unmountBelow(dir string) {
 	}
 }
 
-// canMount tells whether this machine lets us mount.
+// canMount reports whether this machine lets us mount.
 func canMount() bool {
 	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {

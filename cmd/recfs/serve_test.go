@@ -195,8 +195,8 @@ func expectState(t *testing.T, manager *net.UnixConn, want string) {
 	}
 }
 
-// TestMadeMountPoint mounts on a directory that is not there, and expects that it is not there after
-// the mount has ended, in whatever way.
+// TestMadeMountPoint mounts on a directory that is not there, and expects that it is not there
+// after the mount has ended, in whatever way.
 func TestMadeMountPoint(t *testing.T) {
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")

@@ -44,7 +44,8 @@ func runStats(flags *pflag.FlagSet) runFunc {
 	}
 }
 
-// showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be cleared.
+// showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be
+// cleared.
 func showStats(w io.Writer, dir string, asJSON, clearScreen bool) error {
 	s, text, err := readStats(dir)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -68,7 +69,7 @@ func showStats(w io.Writer, dir string, asJSON, clearScreen bool) error {
 
 func (s mountStats) write(w io.Writer) {
 	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "%-12s %s\n", what, oneLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(w, "%-12s %s\n", what, printable(fmt.Sprintf(format, args...)))
 	}
 	line("source", "%s", s.Source)
 	line("mounted", "%s (%s)", s.Since.Local().Format(time.DateTime), time.Since(s.Since).Round(time.Second))

@@ -25,7 +25,7 @@ type summary struct {
 // document is a JSON document of which only some keys are looked at, whichever format it is of.
 type document map[string]any
 
-// get returns what stands at a dotted path.
+// get returns the value at a dotted path.
 func (d document) get(at string) any {
 	var v any = map[string]any(d)
 	for key := range strings.SplitSeq(at, ".") {

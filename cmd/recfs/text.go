@@ -7,8 +7,9 @@ import (
 	"unicode"
 )
 
-// oneLine keeps what stands in a recording, or how it is called, from moving the cursor.
-func oneLine(s string) string {
+// printable returns s without what would move the cursor of a terminal or end a line: names and
+// texts come from recordings.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsGraphic(r):

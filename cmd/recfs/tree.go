@@ -35,7 +35,7 @@ func runTree(flags *pflag.FlagSet) runFunc {
 				t.fail(name, err)
 				continue
 			}
-			fmt.Fprintln(w, oneLine(name))
+			fmt.Fprintln(w, printable(name))
 			if entry.Dir == nil {
 				t.files++
 			}
@@ -56,7 +56,7 @@ type treePrinter struct {
 	dirs, files int
 }
 
-// below prints what e holds, each line behind indent. A line is printed when the next one is known,
+// below prints what e holds, each line after indent. A line is printed when the next one is known,
 // because the last of a directory looks different.
 func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, indent string, level int) {
 	if e.Dir == nil || t.depth > 0 && level > t.depth {
@@ -92,5 +92,5 @@ func (t *treePrinter) line(before string, e nodes.Entry) {
 	default:
 		t.files++
 	}
-	fmt.Fprintf(t.w, "%s%s\n", before, oneLine(e.Name+arrow))
+	fmt.Fprintf(t.w, "%s%s\n", before, printable(e.Name+arrow))
 }

@@ -19,8 +19,9 @@ const (
 	somebody = 65533
 )
 
-// TestMountAsUser mounts as a user without rights, through fusermount3. It runs in a mount namespace of
-// its own, in which everybody may use /dev/fuse, and in a process namespace, whose servers end with it.
+// TestMountAsUser mounts as a user without rights, through fusermount3. It runs in a mount
+// namespace of its own, in which everybody may use /dev/fuse, and in a process namespace, whose
+// servers end with it.
 func TestMountAsUser(t *testing.T) {
 	const inside = "RECFS_TEST_NAMESPACE"
 	if !canMount() {
@@ -136,7 +137,7 @@ func (u *userMount) testKilled(t *testing.T) {
 func (u *userMount) testRefused(t *testing.T) {
 	u.expect(t, nobody, 1, "user_allow_other in /etc/fuse.conf", u.path("recfs"), "mount", "--allow-other", u.source, u.mnt)
 	if exists(u.mnt) {
-		t.Error("a mount point is left behind")
+		t.Error("a mount point is still there")
 	}
 }
 
