@@ -19,7 +19,7 @@ func (r *Reader) checkLayer(l *Layer) error {
 		return nil
 	}
 	ref := *l.Data()
-	if err := r.checkRef(ref, offset, "layer "+itoa(l.Index)); err != nil || !l.IsTiles() {
+	if err := r.checkRef(ref, offset, "layer "+itoa(l.Index)); err != nil || l.Tiles == nil {
 		return err
 	}
 	w, h := l.dimensions()
@@ -41,13 +41,13 @@ func (r *Reader) checkLength(l *Layer) error {
 	offset := r.Items[l.Item].Offset
 	ref := *l.Data()
 	there, record := r.Data[ref].Size, l.recordSize()
-	if l.IsTiles() {
+	if l.Tiles != nil {
 		if w, h := l.dimensions(); !l.runs() && there < w*h*record {
 			return fault("tiles_size", offset, "layer %d has %dx%d tiles of %d bytes, data %d has %d bytes", l.Index, w, h, record, ref, there)
 		}
 		return nil
 	}
-	n := int64(l.ints[4])
+	n := l.count()
 	if n >= 0 && there >= n*record {
 		return nil
 	}
@@ -61,6 +61,12 @@ func (r *Reader) checkLength(l *Layer) error {
 // maxDocument bounds a JSON document or a picture made of one layer. No map of
 // a game comes near.
 const maxDocument = 256 << 20
+
+// About what a record takes in JSON.
+const (
+	tileText = 50
+	quadText = 400
+)
 
 // checkDocument tells whether what takes about size bytes can be made of a
 // layer.
@@ -79,7 +85,7 @@ func (l *Layer) maxText() int64 {
 		w, h := l.dimensions()
 		return w * h * tileText
 	case KindQuads, KindSounds, KindOldSounds:
-		return int64(l.ints[4]) * quadText
+		return l.count() * quadText
 	}
 	return 0
 }
@@ -102,24 +108,27 @@ func (l *Layer) recordSize() int64 {
 }
 
 // dimensions are the width and height of a tile layer that is not short.
-func (l *Layer) dimensions() (w, h int64) { return int64(l.ints[4]), int64(l.ints[5]) }
+func (l *Layer) dimensions() (w, h int64) { return int64(*l.Tiles.Width), int64(*l.Tiles.Height) }
 
-// runs tells whether the tiles are stored as run lengths. The physics layers
-// of DDNet never are.
-func (l *Layer) runs() bool {
-	_, physics := physicsSlot[l.Kind]
-	return l.ints[3] >= tilesRuns && !physics
+// count is the number of quads or sources of such a layer that is not short.
+func (l *Layer) count() int64 {
+	if l.Quads != nil {
+		return int64(*l.Quads.NumQuads)
+	}
+	return int64(*l.Sounds.NumSources)
 }
 
-// empty tells whether l announces no quads or sources, so that its data
-// reference means nothing.
-func (l *Layer) empty() bool { return !l.IsTiles() && l.Kind != KindUnknown && l.ints[4] == 0 }
+// runs reports whether the tiles are stored as run lengths. The physics layers of DDNet never are.
+func (l *Layer) runs() bool { return *l.Tiles.Version >= tilesRuns && !l.Kind.physics() }
+
+// empty reports whether l announces no quads or sources, so that its data reference means nothing.
+func (l *Layer) empty() bool { return (l.Quads != nil || l.Sounds != nil) && l.count() == 0 }
 
 // layerRecords cuts the content of a layer out of its data item, for a layer that
 // passed checkContent. Run lengths are expanded.
 func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
-	if !l.IsTiles() {
-		return data[:int64(l.ints[4])*l.recordSize()], nil
+	if l.Tiles == nil {
+		return data[:l.count()*l.recordSize()], nil
 	}
 	w, h := l.dimensions()
 	if !l.runs() {

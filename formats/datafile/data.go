@@ -34,6 +34,12 @@ func fault(code string, offset int64, msg string, args ...any) error {
 	return &Fault{code, formats.Corrupt(formatName, offset, msg, args...)}
 }
 
+// isFault reports whether err is damage of the file, not a failure to read it.
+func isFault(err error) bool {
+	var f *Fault
+	return errors.As(err, &f)
+}
+
 // ReadData returns the content of data item i.
 func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
 	stored, err := r.readStored(ctx, i)

@@ -6,19 +6,9 @@ const (
 	pointInts       = 6
 	tangentInts     = 16
 	longPointInts   = pointInts + tangentInts
-	bezierInts      = tangentInts
 	maxChannels     = 4
 	tangentEnvelope = 3 // the first envelope version with tangents
 )
-
-// An Envelope is a curve over time: of a volume, a position or a colour.
-type Envelope struct {
-	Element
-	Version, Channels     int32
-	StartPoint, NumPoints int32
-	Name                  Text
-	Synchronized          bool
-}
 
 // Points are the points of all envelopes.
 type Points struct {
@@ -39,21 +29,6 @@ type Point struct {
 	InDY   []int32 `json:"in_dy,omitzero"`
 	OutDX  []int32 `json:"out_dx,omitzero"`
 	OutDY  []int32 `json:"out_dy,omitzero"`
-}
-
-func (r *Reader) envelope(item, start int) Envelope {
-	o := Envelope{Element: r.element(item, start, envelopeInts)}
-	if o.Short {
-		return o
-	}
-	v := r.Ints(item)
-	o.Version, o.Channels, o.StartPoint, o.NumPoints = v[0], v[1], v[2], v[3]
-	const end = envelopeInts + envelopeNameInts
-	if len(v) >= end && v[envelopeInts] != -1 {
-		o.Name = intsToText(v[envelopeInts:end])
-	}
-	o.Synchronized = o.Version >= 2 && len(v) > end && v[end] != 0
-	return o
 }
 
 // pointInts returns the length of the points in the item of type 6.
@@ -82,10 +57,10 @@ func (r *Reader) Points() Points {
 	}
 	p.Bezier = start
 	ints := r.Ints(start)
-	if p.Unlike = len(ints) != bezierInts*len(p.List); p.Unlike {
+	if p.Unlike = len(ints) != tangentInts*len(p.List); p.Unlike {
 		return p
 	}
-	for i, tangents := range records(ints, bezierInts) {
+	for i, tangents := range records(ints, tangentInts) {
 		p.List[i] = append(p.List[i], tangents...)
 	}
 	return p
@@ -106,7 +81,10 @@ func (p *Points) Of(e *Envelope) []Point {
 	return points
 }
 
-// Exist tells whether all points of e do.
+// whole reports whether the item has all that an envelope needs.
+func (e Envelope) whole() bool { return !e.Short }
+
+// Exist reports whether all points of e do.
 func (p *Points) Exist(e *Envelope) bool {
 	first, last := p.clamp(e)
 	return first == int(e.StartPoint) && last == first+int(e.NumPoints)

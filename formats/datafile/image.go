@@ -6,9 +6,17 @@ import (
 	"image/png"
 )
 
-// format names how the pixels of an image are stored.
+// variant returns how the pixels are stored.
+func (o *Image) variant() int32 {
+	if o.Variant == nil {
+		return variantRGBA
+	}
+	return *o.Variant
+}
+
+// format is the name of the variant.
 func (o *Image) format() string {
-	switch o.Variant {
+	switch o.variant() {
 	case variantRGB:
 		return "RGB"
 	case variantRGBA:
@@ -20,7 +28,7 @@ func (o *Image) format() string {
 // pixelBytes is the length of an embedded image that passed checkImage.
 func (o *Image) pixelBytes() int64 {
 	perPixel := int64(4)
-	if o.Variant == variantRGB {
+	if o.variant() == variantRGB {
 		perPixel = 3
 	}
 	return int64(o.Width) * int64(o.Height) * perPixel
@@ -41,8 +49,8 @@ func (r *Reader) checkImageItem(o *Image, name string) error {
 	if err := r.checkRef(o.Data, offset, "image "+itoa(o.Index)); err != nil {
 		return err
 	}
-	if o.Variant != variantRGB && o.Variant != variantRGBA {
-		return fault("image_format", offset, "image %d %.80q has variant %d", o.Index, name, o.Variant)
+	if v := o.variant(); v != variantRGB && v != variantRGBA {
+		return fault("image_format", offset, "image %d %.80q has variant %d", o.Index, name, v)
 	}
 	return nil
 }
@@ -61,7 +69,7 @@ func (r *Reader) checkPixels(o *Image, name string) error {
 func (o *Image) decode(data []byte) *image.NRGBA {
 	w, h := int(o.Width), int(o.Height)
 	data = data[:o.pixelBytes()]
-	if o.Variant == variantRGBA {
+	if o.variant() == variantRGBA {
 		return &image.NRGBA{Pix: data, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))

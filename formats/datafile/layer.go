@@ -1,5 +1,7 @@
 package datafile
 
+import "slices"
+
 // Stored kinds of layers.
 const (
 	layerTiles     = 2
@@ -8,17 +10,8 @@ const (
 	layerSounds    = 10
 )
 
-// Positions and lengths in ints of layer items.
-const (
-	layerInts     = 3  // what all layers have
-	quadsInts     = 7  // quads and sounds, without the name
-	tilesInts     = 15 // tiles, without name and physics references
-	tilesImageAt  = 13
-	tilesDataAt   = 14
-	tilesNamed    = 3 // the first tile layer version with a name
-	tilesRuns     = 4 // the first tile layer version with run lengths
-	contentDataAt = 5 // the data of quads and sounds
-)
+// tilesRuns is the first version of a tile layer with run lengths.
+const tilesRuns = 4
 
 const noGroup = -1
 
@@ -40,8 +33,13 @@ const (
 	KindUnknown   Kind = "unknown"
 )
 
-// A Layer is a layer of a group. Its fields stay as ints: of a short item
-// those that are there are shown.
+// physicsKinds are the layers of DDNet's physics, in the order of their references in an item.
+var physicsKinds = []Kind{KindTele, KindSpeedup, KindFront, KindSwitch, KindTune}
+
+// physics reports whether tiles of this kind come from a reference of their own.
+func (k Kind) physics() bool { return slices.Contains(physicsKinds, k) }
+
+// A Layer is a layer of a group. Of its fields those are shown that a short item has.
 type Layer struct {
 	Element
 	Group, Pos int // noGroup if no group claims it; Pos then counts these layers
@@ -49,72 +47,142 @@ type Layer struct {
 	Name       Text
 	Detail     bool
 
-	ints   []int32
-	dataAt int // where the data reference that is used stands
+	// What the item says by its kind, nil for the others.
+	Tiles  *TileFields
+	Quads  *QuadFields
+	Sounds *SoundFields
+
+	ints []int32
+	kind int32  // as stored
+	data *int32 // the data reference that is used
 }
 
-// at returns int i of the item, or nil if it is too short.
-func (l *Layer) at(i int) *int32 {
-	if i < len(l.ints) {
-		return &l.ints[i]
+// The layouts of layer items by kind.
+var (
+	layerLayout  = layoutOf[layerHead]()
+	tilesLayout  = layoutOf[TileFields]()
+	quadsLayout  = layoutOf[QuadFields]()
+	soundsLayout = layoutOf[SoundFields]()
+)
+
+// A layerHead is what all layers begin with (docs/formats/datafile.md section B.8). BaseVersion is
+// garbage in many maps.
+type layerHead struct {
+	BaseVersion int32 `item:"base_version"`
+	Kind        int32 `item:"kind"`
+	Flags       int32 `item:"flags"`
+}
+
+// layerDetail is the flag of a layer that is hidden with few details.
+const layerDetail = 1
+
+// TileFields are those of a tile layer (docs/formats/datafile.md section B.9). They are nil where the
+// item is too short.
+type TileFields struct {
+	layerHead `json:"-"`
+	Version   *int32 `item:"version" json:"item_version"`
+	Width     *int32 `item:"width" json:"width"`
+	Height    *int32 `item:"height" json:"height"`
+	TileLook  `json:"-"`
+	Image     *int32  `item:"image" json:"image"`
+	Data      *int32  `item:"data" json:"-"`
+	Name      Text    `item:"name" ints:"3" since:"3" json:"-"`
+	Physics   []int32 `item:"tele speedup front switch tune" since:"0" json:"-"` // data references
+}
+
+// TileLook are fields that only the file of a layer shows.
+type TileLook struct {
+	TileFlags      *int32   `item:"tile_flags" json:"flags"`
+	Color          [4]int32 `item:"color" json:"color"`
+	ColorEnv       *int32   `item:"color_env" json:"color_env"`
+	ColorEnvOffset *int32   `item:"color_env_offset" json:"color_env_offset"`
+}
+
+// QuadFields are those of a layer of quads (docs/formats/datafile.md section B.10).
+type QuadFields struct {
+	layerHead `json:"-"`
+	Version   *int32 `item:"version" json:"item_version"`
+	NumQuads  *int32 `item:"num_quads" json:"num_quads"`
+	Data      *int32 `item:"data" json:"-"`
+	Image     *int32 `item:"image" json:"image"`
+	Name      Text   `item:"name" ints:"3" since:"2" json:"-"`
+}
+
+// SoundFields are those of a layer of sounds, old ones too (docs/formats/datafile.md section B.10).
+type SoundFields struct {
+	layerHead  `json:"-"`
+	Version    *int32 `item:"version" json:"item_version"`
+	NumSources *int32 `item:"num_sources" json:"num_sources"`
+	Data       *int32 `item:"data" json:"-"`
+	Sound      *int32 `item:"sound" json:"sound"`
+	Name       Text   `item:"name" ints:"3" since:"0" json:"-"`
+}
+
+// layoutOfLayer returns the layout of a layer item, by its kind.
+func layoutOfLayer(ints []int32) *itemLayout {
+	var head layerHead
+	layerLayout.decode(ints, &head)
+	switch head.Kind {
+	case layerTiles:
+		return tilesLayout
+	case layerQuads:
+		return quadsLayout
+	case layerSounds, layerOldSounds:
+		return soundsLayout
 	}
-	return nil
+	return layerLayout
 }
 
-// IsTiles tells whether l is a tile layer.
-func (l *Layer) IsTiles() bool { return len(l.ints) > 1 && l.ints[1] == layerTiles }
+// Data returns the data reference that is used, nil if the item is too short for it or has none.
+func (l *Layer) Data() *int32 { return l.data }
 
-// Data returns the data reference that is used, nil if the item is too short
-// for it or has none.
-func (l *Layer) Data() *int32 {
-	if l.Kind == KindUnknown {
-		return nil
-	}
-	return l.at(l.dataAt)
-}
-
-// layer decodes a layer item. Its first int is garbage in many maps.
-func (r *Reader) layer(item, start int) Layer {
-	v := r.Ints(item)
-	l := Layer{Kind: KindUnknown, Group: noGroup, ints: v}
-	at := func(i int) int32 {
-		if p := l.at(i); p != nil {
-			return *p
+// layer decodes a layer item.
+func (r *Reader) layer(index, item int) Layer {
+	ints := r.Ints(item)
+	var head layerHead
+	layerLayout.decode(ints, &head)
+	l := Layer{Kind: KindUnknown, Group: noGroup, Detail: head.Flags&layerDetail != 0, ints: ints, kind: head.Kind}
+	need := layoutOfLayer(ints).need
+	switch head.Kind {
+	case layerTiles:
+		need = l.decodeTiles()
+	case layerQuads:
+		l.Kind, l.Quads = KindQuads, &QuadFields{}
+		quadsLayout.decode(ints, l.Quads)
+		l.Name, l.data = l.Quads.Name, l.Quads.Data
+	case layerSounds, layerOldSounds:
+		l.Kind, l.Sounds = KindSounds, &SoundFields{}
+		if head.Kind == layerOldSounds {
+			l.Kind = KindOldSounds
 		}
+		soundsLayout.decode(ints, l.Sounds)
+		l.Name, l.data = l.Sounds.Name, l.Sounds.Data
+	}
+	l.Element = r.element(index, item, need)
+	return l
+}
+
+// decodeTiles decodes a tile layer. It returns how many ints it needs, up to the reference in use.
+func (l *Layer) decodeTiles() (need int) {
+	o := &TileFields{}
+	tilesLayout.decode(l.ints, o)
+	l.Tiles, l.Kind, l.Name, l.data = o, tileKind(orZero(o.TileFlags)), o.Name, o.Data
+	i := slices.Index(physicsKinds, l.Kind)
+	if i < 0 {
+		return tilesLayout.need
+	}
+	l.data = nil
+	if i < len(o.Physics) {
+		l.data = &o.Physics[i]
+	}
+	return tilesLayout.through(string(l.Kind), orZero(o.Version))
+}
+
+func orZero(v *int32) int32 {
+	if v == nil {
 		return 0
 	}
-	l.Detail = at(2)&1 == 1
-	version := at(3)
-	need, nameAt, named := layerInts, quadsInts, true
-	switch at(1) {
-	case layerTiles:
-		l.Kind = tileKind(at(6))
-		nameAt, named = tilesInts, version >= tilesNamed
-		l.dataAt = tilesDataAt
-		if slot, ok := physicsSlot[l.Kind]; ok {
-			l.dataAt = tilesInts + slot
-			if named {
-				l.dataAt += nameInts
-			}
-		}
-		need = l.dataAt + 1
-	case layerQuads:
-		l.Kind, named = KindQuads, version >= 2
-		need, l.dataAt = quadsInts, contentDataAt
-	case layerSounds:
-		l.Kind = KindSounds
-		need, l.dataAt = quadsInts, contentDataAt
-	case layerOldSounds:
-		l.Kind = KindOldSounds
-		need, l.dataAt = quadsInts, contentDataAt
-	default:
-		named = false
-	}
-	if named && len(v) >= nameAt+nameInts {
-		l.Name = intsToText(v[nameAt : nameAt+nameInts])
-	}
-	l.Element = r.element(item, start, need)
-	return l
+	return *v
 }
 
 // tileKind returns what the flags of a tile layer make it.
@@ -134,46 +202,4 @@ func tileKind(flags int32) Kind {
 		return KindTune
 	}
 	return KindTiles
-}
-
-// physicsSlot says which of the references behind the common fields leads to
-// the tiles of a physics layer.
-var physicsSlot = map[Kind]int{KindTele: 0, KindSpeedup: 1, KindFront: 2, KindSwitch: 3, KindTune: 4}
-
-// references returns the data references of item i that are used, noData
-// among them.
-func (r *Reader) references(i int) []int32 {
-	v := r.Ints(i)
-	switch r.Items[i].Type {
-	case typeInfo:
-		if start, _ := r.ItemsOf(typeInfo); i == start && len(v) >= infoInts {
-			return v[1:min(len(v), infoInts+1)]
-		}
-	case typeImage:
-		if o := r.image(i, i); !o.Short {
-			return embedded(o.Name, o.Data, o.External)
-		}
-	case typeSound:
-		if o := r.sound(i, i); !o.Short {
-			return embedded(o.Name, o.Data, o.External)
-		}
-	case typeLayer:
-		l := r.layer(i, i)
-		var refs []int32
-		if l.IsTiles() && len(v) > tilesDataAt {
-			refs = append(refs, v[tilesDataAt])
-		}
-		if ref := l.Data(); ref != nil {
-			refs = append(refs, *ref)
-		}
-		return refs
-	}
-	return nil
-}
-
-func embedded(name, data int32, external bool) []int32 {
-	if external {
-		return []int32{name}
-	}
-	return []int32{name, data}
 }

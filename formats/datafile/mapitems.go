@@ -1,38 +1,29 @@
 package datafile
 
-// noImage is the image reference of what is drawn plain white.
-const noImage = -1
-
-// Lengths in ints of map items and of parts of them.
+// Ints that stand for something missing.
 const (
-	nameInts         = 3
-	infoInts         = 5 // with settings 6
-	imageInts        = 6 // with variant 7
-	soundInts        = 4
-	groupInts        = 7
-	groupClipInts    = 12
-	groupNameInts    = 15
-	envelopeInts     = 4
-	envelopeNameInts = 8
-	autoMapperInts   = 6
+	noImage = -1 // an image reference: plain white
+	noData  = -1 // a data reference: no string, no content
+	noName  = -1 // the first int of an envelope's name
 )
 
-// noData is the data reference of absent strings and content.
-const noData = -1
-
-// An Element is what the parts of a map have in common. Index is the position
-// within the type, which other items refer to; Item that among all items.
+// An Element is what the parts of a map have in common. Index is the position within the type, which
+// other items refer to; Item that among all items.
 type Element struct {
-	Index, Item int
-	ID          uint16
-	Need        int  // ints that its fields take
-	Short       bool // the item has fewer: all other fields but a layer's are zero
+	Index int    `json:"index"`
+	ID    uint16 `json:"id"`
+	Item  int    `json:"-"`
+	Need  int    `json:"-"` // ints that its fields take
+	Short bool   `json:"-"` // the item has fewer: all other fields but a layer's are zero
 }
 
-func (r *Reader) element(item, start, need int) Element {
+func (r *Reader) element(index, item, need int) Element {
 	it := r.Items[item]
-	return Element{item - start, item, it.ID, need, int(it.Size) < 4*need}
+	return Element{Index: index, ID: it.ID, Item: item, Need: need, Short: int(it.Size) < 4*need}
 }
+
+// base returns the element that is embedded in a part of a map.
+func (e *Element) base() *Element { return e }
 
 // A Map is what the items of a datafile say about a map, without its data.
 type Map struct {
@@ -47,31 +38,35 @@ type Map struct {
 	Game        *Layer // the last game layer
 }
 
-// A Version is the item of type 0.
+// The layouts of the items of a map; that of layers is in layer.go. Their keys in JSON are those of
+// map.json (docs/tree/datafile.md section 5).
+var (
+	versionLayout    = layoutOf[Version]()
+	infoLayout       = layoutOf[Info]()
+	imageLayout      = layoutOf[Image]()
+	soundLayout      = layoutOf[Sound]()
+	envelopeLayout   = layoutOf[Envelope]()
+	groupLayout      = layoutOf[Group]()
+	autoMapperLayout = layoutOf[AutoMapper]()
+)
+
+// A Version is the item of type 0 (docs/formats/datafile.md section B.1).
 type Version struct {
 	Element
-	Value int32
+	Value int32 `item:"version"`
 }
 
-// An Info says who made a map. The strings are data references.
+// An Info says who made a map (docs/formats/datafile.md section B.2). All but the version are data
+// references.
 type Info struct {
 	Element
-	Version                              int32
-	Author, MapVersion, Credits, License int32
-	Settings                             *int32
+	Version  int32    `item:"version"`
+	Strings  [4]int32 `item:"author map_version credits license"`
+	Settings *int32   `item:"settings" since:"0"`
 }
 
-// A stringField is a data reference to text and its key in JSON.
-type stringField struct {
-	key string
-	ref int32
-}
-
-func (o *Info) strings() []stringField {
-	return []stringField{
-		{"author", o.Author}, {"map_version", o.MapVersion}, {"credits", o.Credits}, {"license", o.License},
-	}
-}
+// infoKeys are the keys of Info.Strings.
+var infoKeys = infoLayout.fields[1].keys
 
 // Image variants: how the pixels of an embedded image are stored.
 const (
@@ -79,41 +74,64 @@ const (
 	variantRGBA = 1
 )
 
-// An Image is a picture, embedded or known by name. Name and Data are data
-// references.
+// An Image is a picture, embedded or known by name (docs/formats/datafile.md section B.3). Name and
+// Data are data references. Without a variant it is RGBA.
 type Image struct {
 	Element
-	Version, Width, Height int32
-	External               bool
-	Name, Data             int32
-	Variant                int32
-	HasVariant             bool // else the variant is RGBA
+	Version  int32  `item:"version" json:"item_version"`
+	Width    int32  `item:"width" json:"width"`
+	Height   int32  `item:"height" json:"height"`
+	External bool   `item:"external" json:"external"`
+	Name     int32  `item:"name" json:"-"`
+	Data     int32  `item:"data" json:"-"`
+	Variant  *int32 `item:"variant" since:"2" json:"-"`
 }
 
-// embedded tells whether the image is in the file.
+// hasSettings reports whether the info item names a list of settings.
+func (m *Map) hasSettings() bool {
+	return m.Info != nil && m.Info.Settings != nil && *m.Info.Settings != noData
+}
+
+// embedded reports whether the image is in the file.
 func (o Image) embedded() bool { return !o.Short && !o.External }
 
-// A Sound is an embedded sound. Name and Data are data references.
+// A Sound is an embedded sound (docs/formats/datafile.md section B.4). Name and Data are data
+// references. DataSize can be wrong.
 type Sound struct {
 	Element
-	Version    int32
-	External   bool
-	Name, Data int32
+	Version  int32  `item:"version" json:"item_version"`
+	External bool   `item:"external" json:"external"`
+	Name     int32  `item:"name" json:"-"`
+	Data     int32  `item:"data" json:"-"`
+	DataSize *int32 `item:"data_size" since:"0" json:"-"`
 }
 
-// embedded tells whether the sound is in the file.
+// embedded reports whether the sound is in the file.
 func (o Sound) embedded() bool { return !o.Short && !o.External }
 
-// A Group is a list of layers that move together.
+// An Envelope is a curve over time: of a volume, a position or a colour (docs/formats/datafile.md
+// section B.5).
+type Envelope struct {
+	Element
+	Version      int32 `item:"version" json:"item_version"`
+	Channels     int32 `item:"channels" json:"channels"`
+	StartPoint   int32 `item:"start_point" json:"start_point"`
+	NumPoints    int32 `item:"num_points" json:"num_points"`
+	Name         Text  `item:"name" ints:"8" none:"-1" since:"0" json:"-"`
+	Synchronized bool  `item:"synchronized" since:"2" json:"-"`
+}
+
+// A Group is a list of layers that move together (docs/formats/datafile.md section B.7).
 type Group struct {
 	Element
-	Version               int32
-	OffsetX, OffsetY      int32
-	ParallaxX, ParallaxY  int32
-	StartLayer, NumLayers int32
-	Clip                  *Clip
-	Name                  Text
-	OutOfRange            bool // claims layers that do not exist or are another group's
+	Version    int32    `item:"version" json:"item_version"`
+	Offset     [2]int32 `item:"offset_x offset_y" json:"offset"`
+	Parallax   [2]int32 `item:"parallax_x parallax_y" json:"parallax"`
+	StartLayer int32    `item:"start_layer" json:"start_layer"`
+	NumLayers  int32    `item:"num_layers" json:"num_layers"`
+	Clip       *Clip    `item:"use_clipping clip_x clip_y clip_w clip_h" since:"2" json:"clipping"`
+	Name       Text     `item:"name" ints:"3" since:"3" json:"-"`
+	OutOfRange bool     `json:"-"` // claims layers that do not exist or are another group's
 }
 
 // A Clip is the rectangle that a group is cut to.
@@ -125,41 +143,41 @@ type Clip struct {
 	H   int32 `json:"h"`
 }
 
-// An AutoMapper says which rules made a layer. Group and Layer are positions.
+// autoMapperAutomatic is the flag of an auto-mapper that runs whenever its layer changes.
+const autoMapperAutomatic = 1
+
+// An AutoMapper says which rules made a layer (docs/formats/datafile.md section B.11). Group and
+// Layer are positions.
 type AutoMapper struct {
-	Element   `json:"-"`
-	Version   int32  `json:"item_version"`
-	Group     int32  `json:"group"`
-	Layer     int32  `json:"layer"`
-	Config    int32  `json:"config"`
-	Seed      uint32 `json:"seed"`
-	Automatic bool   `json:"automatic"`
+	Element `json:"-"`
+	Version int32  `item:"version" json:"item_version"`
+	Group   int32  `item:"group" json:"group"`
+	Layer   int32  `item:"layer" json:"layer"`
+	Config  int32  `item:"config" json:"config"`
+	Seed    uint32 `item:"seed" json:"seed"`
+	Flags   int32  `item:"flags" json:"-"`
 }
 
 // Map decodes the items of a map.
 func (r *Reader) Map() *Map {
-	m := &Map{}
-	if start, end := r.ItemsOf(typeVersion); start < end {
-		m.Version = &Version{Element: r.element(start, start, 1)}
-		if !m.Version.Short {
-			m.Version.Value = r.Ints(start)[0]
-		}
+	mappers, end := r.itemsNamed(nameAutoMapper)
+	m := &Map{
+		Images:      elementsOf[Image](r, imageLayout, typeImage),
+		Sounds:      elementsOf[Sound](r, soundLayout, typeSound),
+		Envelopes:   elementsOf[Envelope](r, envelopeLayout, typeEnvelope),
+		Groups:      elementsOf[Group](r, groupLayout, typeGroup),
+		AutoMappers: elements[AutoMapper](r, autoMapperLayout, mappers, end),
 	}
-	if start, end := r.ItemsOf(typeInfo); start < end {
-		m.Info = r.info(start)
+	if list := elementsOf[Version](r, versionLayout, typeVersion); len(list) > 0 {
+		m.Version = &list[0]
 	}
-	start, end := r.ItemsOf(typeImage)
-	m.Images = decodeEach(start, end, r.image)
-	start, end = r.ItemsOf(typeSound)
-	m.Sounds = decodeEach(start, end, r.sound)
-	start, end = r.ItemsOf(typeEnvelope)
-	m.Envelopes = decodeEach(start, end, r.envelope)
-	start, end = r.ItemsOf(typeGroup)
-	m.Groups = decodeEach(start, end, r.group)
-	start, end = r.ItemsOf(typeLayer)
-	m.Layers = decodeEach(start, end, r.layer)
-	start, end = r.itemsNamed(nameAutoMapper)
-	m.AutoMappers = decodeEach(start, end, r.autoMapper)
+	if list := elementsOf[Info](r, infoLayout, typeInfo); len(list) > 0 {
+		m.Info = &list[0]
+	}
+	first, end := r.ItemsOf(typeLayer)
+	for i := first; i < end; i++ {
+		m.Layers = append(m.Layers, r.layer(i-first, i))
+	}
 	m.assignLayers()
 	for i := range m.Layers {
 		if m.Layers[i].Kind == KindGame {
@@ -169,77 +187,67 @@ func (r *Reader) Map() *Map {
 	return m
 }
 
-func decodeEach[T any](start, end int, decode func(item, start int) T) []T {
-	list := make([]T, 0, end-start)
-	for i := start; i < end; i++ {
-		list = append(list, decode(i, start))
+// elementsOf decodes the items of a type.
+func elementsOf[T any, P elementOf[T]](r *Reader, l *itemLayout, typ uint16) []T {
+	start, end := r.ItemsOf(typ)
+	return elements[T, P](r, l, start, end)
+}
+
+// An elementOf is the pointer to a part of a map.
+type elementOf[T any] interface {
+	*T
+	base() *Element
+}
+
+// elements decodes the items from start to before end, which are those of a type.
+func elements[T any, P elementOf[T]](r *Reader, l *itemLayout, start, end int) []T {
+	list := make([]T, end-start)
+	for i := range list {
+		o := P(&list[i])
+		*o.base() = r.element(i, start+i, l.need)
+		if !o.base().Short {
+			l.decode(r.Ints(start+i), o)
+		}
 	}
 	return list
 }
 
-func (r *Reader) info(item int) *Info {
-	o := &Info{Element: r.element(item, item, infoInts)}
-	if o.Short {
-		return o
+// references calls visit for each data reference that is used, noData among them.
+func (m *Map) references(visit func(item int, ref int32)) {
+	if o := m.Info; o != nil && !o.Short {
+		for _, ref := range o.Strings {
+			visit(o.Item, ref)
+		}
+		if o.Settings != nil {
+			visit(o.Item, *o.Settings)
+		}
 	}
-	v := r.Ints(item)
-	o.Version, o.Author, o.MapVersion, o.Credits, o.License = v[0], v[1], v[2], v[3], v[4]
-	if len(v) > infoInts {
-		o.Settings = &v[infoInts]
+	media := func(e *Element, external bool, name, data int32) {
+		if e.Short {
+			return
+		}
+		visit(e.Item, name)
+		if !external {
+			visit(e.Item, data)
+		}
 	}
-	return o
-}
-
-func (r *Reader) image(item, start int) Image {
-	o := Image{Element: r.element(item, start, imageInts)}
-	if o.Short {
-		return o
+	for i := range m.Images {
+		o := &m.Images[i]
+		media(&o.Element, o.External, o.Name, o.Data)
 	}
-	v := r.Ints(item)
-	o.Version, o.Width, o.Height, o.External, o.Name, o.Data = v[0], v[1], v[2], v[3] != 0, v[4], v[5]
-	o.Variant = variantRGBA
-	if o.HasVariant = o.Version >= 2 && len(v) > imageInts; o.HasVariant {
-		o.Variant = v[imageInts]
+	for i := range m.Sounds {
+		o := &m.Sounds[i]
+		media(&o.Element, o.External, o.Name, o.Data)
 	}
-	return o
-}
-
-func (r *Reader) sound(item, start int) Sound {
-	o := Sound{Element: r.element(item, start, soundInts)}
-	if o.Short {
-		return o
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		if l.Tiles != nil && l.Tiles.Data != nil {
+			visit(l.Item, *l.Tiles.Data)
+		}
+		if ref := l.Data(); ref != nil {
+			visit(l.Item, *ref)
+		}
 	}
-	v := r.Ints(item)
-	o.Version, o.External, o.Name, o.Data = v[0], v[1] != 0, v[2], v[3]
-	return o
-}
-
-func (r *Reader) group(item, start int) Group {
-	o := Group{Element: r.element(item, start, groupInts)}
-	if o.Short {
-		return o
-	}
-	v := r.Ints(item)
-	o.Version, o.OffsetX, o.OffsetY, o.ParallaxX, o.ParallaxY = v[0], v[1], v[2], v[3], v[4]
-	o.StartLayer, o.NumLayers = v[5], v[6]
-	if o.Version >= 2 && len(v) >= groupClipInts {
-		o.Clip = &Clip{v[7] != 0, v[8], v[9], v[10], v[11]}
-	}
-	if o.Version >= 3 && len(v) >= groupNameInts {
-		o.Name = intsToText(v[groupClipInts:groupNameInts])
-	}
-	return o
-}
-
-func (r *Reader) autoMapper(item, start int) AutoMapper {
-	o := AutoMapper{Element: r.element(item, start, autoMapperInts)}
-	if o.Short {
-		return o
-	}
-	v := r.Ints(item)
-	o.Version, o.Group, o.Layer, o.Config = v[0], v[1], v[2], v[3]
-	o.Seed, o.Automatic = uint32(v[4]), v[5]&1 == 1
-	return o
 }
 
 // assignLayers gives every layer to the first group that claims it. Layers

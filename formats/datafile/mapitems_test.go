@@ -13,7 +13,7 @@ import (
 // TestNames writes and reads names made of ints.
 func TestNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.SampledFrom([]int{nameInts, envelopeNameInts}).Draw(t, "ints")
+		n := rapid.SampledFrom([]int{3, 8}).Draw(t, "ints")
 		s := strings.ReplaceAll(rapid.String().Draw(t, "name"), "\x00", "")
 		for len(s) > 4*n-1 {
 			_, k := utf8.DecodeLastRuneInString(s)

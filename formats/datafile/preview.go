@@ -55,7 +55,7 @@ func (m *Map) inPreview(l *Layer, game int) bool {
 		return false
 	}
 	g := &m.Groups[l.Group]
-	still := g.ParallaxX == 100 && g.ParallaxY == 100 && g.OffsetX == 0 && g.OffsetY == 0
+	still := g.Parallax == [2]int32{100, 100} && g.Offset == [2]int32{}
 	return l.Group == game || still && (g.Clip == nil || !g.Clip.Use)
 }
 
@@ -114,7 +114,7 @@ func average(m *image.NRGBA, left, top, right, bottom int) pixel {
 }
 
 // tinted returns the atlas multiplied by the colour of a layer.
-func (a atlas) tinted(tint []int32) atlas {
+func (a atlas) tinted(tint [4]int32) atlas {
 	var c [4]uint32
 	for i := range c {
 		c[i] = uint32(min(max(tint[i], 0), 255))

@@ -129,8 +129,8 @@ func (s sample) write() []byte {
 		m.content([]byte(strings.Join(s.settings, "\x00")+"\x00")))
 	m.image("bricks", imageSide, imageSide, bricks())
 	m.item(typeImage, 1, 512, 512, 1, m.text("sun"), -1)
-	m.item(typeEnvelope, ints(2, 4, 0, 2, textInts("Pulse", envelopeNameInts), 1)...)
-	m.item(typeEnvelope, ints(2, 3, 2, 3, textInts("Drift", envelopeNameInts), 0)...)
+	m.item(typeEnvelope, ints(2, 4, 0, 2, textInts("Pulse", 8), 1)...)
+	m.item(typeEnvelope, ints(2, 3, 2, 3, textInts("Drift", 8), 0)...)
 	m.item(typeEnvPoints,
 		0, 4, 1024, 1024, 1024, 1024,
 		2000, 4, 1024, 900, 700, 800,
@@ -144,7 +144,7 @@ func (s sample) write() []byte {
 	m.tileLayer("Tele", w, h, 2, -1, teleTiles(rows))
 	m.item(typeLayer, ints(0, layerSounds, 0, 2, 1,
 		m.content(appendInts(nil, 40*32*1024, 9*32*1024, 1, 1, 0, 64, -1, 0, -1, 0, shapeCircle, 1000*1024, 0)),
-		0, textInts("Chimes", nameInts))...)
+		0, textInts("Chimes", 3))...)
 	m.group("Sky", 0, 0, 1)
 	m.group("Game", 100, 1, 3)
 	m.group("Sounds", 100, 4, 1)
@@ -240,7 +240,7 @@ func cellPixel(cell, x, y int) int {
 
 // quads adds a quads layer.
 func (w *mapWriter) quads(name string, quads []byte) {
-	w.item(typeLayer, ints(0, layerQuads, 0, 2, len(quads)/quadSize, w.content(quads), -1, textInts(name, nameInts))...)
+	w.item(typeLayer, ints(0, layerQuads, 0, 2, len(quads)/quadSize, w.content(quads), -1, textInts(name, 3))...)
 }
 
 // skyQuads are the sky, darker above, and a sun that drifts and pulses.

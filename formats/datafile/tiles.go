@@ -152,7 +152,7 @@ const (
 func gridSize(l *Layer) int64 {
 	w, h := l.dimensions()
 	cell := int64(plainCell)
-	if _, physics := physicsSlot[l.Kind]; physics && l.Kind != KindFront {
+	if l.Kind.physics() && l.Kind != KindFront {
 		cell = numberedCell
 	}
 	return h * (w*cell + 1)

@@ -5,63 +5,57 @@ import (
 	"fmt"
 	"strings"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
-// numberWidth is how many digits the numbers of items and data have.
-const numberWidth = 5
-
-func (t *tree) itemTypes() nodes.Dir {
+// itemTypes is items/: a directory for each type that has items.
+func (v *view) itemTypes() nodes.Dir {
+	dirs := cache.NewMemo(v.cache, func(_ context.Context, k int) (nodes.Dir, int64, error) {
+		typ := v.r.Types[k]
+		return v.itemDir(typ), 2 * int64(typ.Num) * entrySize, nil
+	})
 	var entries []nodes.Entry
-	for _, typ := range t.r.Types {
+	for k, typ := range v.r.Types {
 		if typ.Num > 0 {
-			name := t.r.TypeName(typ.ID)
-			entries = append(entries, nodes.Entry{Name: name, Dir: t.lazyDir(itemsPrefix + name)})
+			dir := nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return dirs.Get(ctx, k) })
+			entries = append(entries, nodes.Entry{Name: v.r.TypeName(typ.ID), Dir: dir})
 		}
 	}
 	return nodes.List(entries...)
 }
 
-const itemsPrefix = "items/"
-
 // itemDir shows the items of a type, raw and decoded.
-func (t *tree) itemDir(path string) nodes.Dir {
-	start, end := t.r.itemsNamed(strings.TrimPrefix(path, itemsPrefix))
-	entries := make([]nodes.Entry, 0, 2*(end-start))
-	for i := start; i < end; i++ {
-		name := t.itemNumber(i)
+func (v *view) itemDir(typ ItemType) nodes.Dir {
+	entries := make([]nodes.Entry, 0, 2*typ.Num)
+	for i := typ.Start; i < typ.Start+typ.Num; i++ {
+		name := v.r.itemNumber(i)
 		entries = append(entries,
-			nodes.Entry{Name: name, File: nodes.Bytes(t.r.ItemData(i))},
+			nodes.Entry{Name: name, File: nodes.Bytes(v.r.ItemData(i))},
 			nodes.Entry{Name: name + ".json", File: nodes.JSON(func(context.Context) (any, error) {
-				return t.r.describeItem(i), nil
+				return v.r.describeItem(i), nil
 			})})
 	}
-	return nodes.Alias(nodes.List(entries...), func(name string) (string, bool) {
-		digits, rest, dotted := strings.Cut(name, ".")
-		n, ok := nodes.ParseNumber(digits, numberWidth)
-		if !ok {
-			return "", false
-		}
-		name = fmt.Sprintf("%0*d", numberWidth, n)
-		if dotted {
-			name += "." + rest
-		}
-		return name, true
-	})
+	return nodes.Alias(nodes.List(entries...), listedItem)
 }
 
-// itemNumber is the id of item i, with a second number if it is not the first
-// of its type and id.
-func (t *tree) itemNumber(i int) string {
-	name := fmt.Sprintf("%0*d", numberWidth, t.r.Items[i].ID)
-	if n := t.r.repeats[i]; n > 0 {
-		name += fmt.Sprintf(".%d", n)
+// listedItem is the listed name of an item whose number has fewer zeros.
+func listedItem(name string) (string, bool) {
+	digits, rest, dotted := strings.Cut(name, ".")
+	n, ok := nodes.ParseNumber(digits, numberWidth)
+	if !ok {
+		return "", false
 	}
-	return name
+	name = fmt.Sprintf("%0*d", numberWidth, n)
+	if dotted {
+		name += "." + rest
+	}
+	return name, true
 }
 
-func (t *tree) itemPath(i int) string {
-	return itemsPrefix + t.r.TypeName(t.r.Items[i].Type) + "/" + t.itemNumber(i)
+// dataDir is data/.
+func (v *view) dataDir() nodes.Dir {
+	return &nodes.Series{
+		Width: numberWidth, N: len(v.r.Data), File: func(n int64) nodes.File { return v.dataFile(int(n)) },
+	}
 }
-
-func dataPath(i int) string { return fmt.Sprintf("data/%0*d", numberWidth, i) }

@@ -2,95 +2,118 @@ package datafile
 
 import (
 	"context"
-	"fmt"
 
 	"recfs/nodes"
 )
 
-// About what a record takes in JSON.
-const (
-	tileText = 50
-	quadText = 400
-)
-
-// layerStem is the path of a layer's files without extension.
-func layerStem(l *Layer) string {
-	group := "xx"
-	if l.Group != noGroup {
-		group = fmt.Sprintf("%02d", l.Group)
-	}
-	return fmt.Sprintf("layers/%s-%02d-%s%s", group, l.Pos, l.Kind, safeSuffix(l.Name.Value))
+// A layerDocument is what map.json and a layer's own file have in common (docs/tree/datafile.md
+// sections 5 and 8). Group and Layer are null for a layer that no group claims.
+type layerDocument struct {
+	Element
+	Group *int `json:"group"`
+	Layer *int `json:"layer"`
+	Kind  Kind `json:"kind"`
+	nameKeys
+	Detail bool `json:"detail"`
 }
 
-// fields are what map.json and the layer's own file have in common.
-func (l *Layer) fields() object {
-	doc := l.head()
-	if l.Group == noGroup {
-		doc.set("group", nil)
-		doc.set("layer", nil)
-	} else {
-		doc.set("group", l.Group)
-		doc.set("layer", l.Pos)
+// The documents of layers by kind. Path is in map.json, what is before it in the layer's own file.
+type (
+	unknownDocument struct {
+		layerDocument
+		Ints []int32 `json:"ints,omitzero"`
+		Path string  `json:"path,omitempty"`
 	}
-	doc.set("kind", l.Kind)
-	doc.setText("name", l.Name)
-	doc.set("detail", l.Detail)
-	switch l.Kind {
-	case KindUnknown:
-		return doc
-	case KindQuads:
-		doc.set("item_version", l.at(3))
-		doc.set("num_quads", l.at(4))
-		doc.set("image", l.at(6))
-	case KindSounds, KindOldSounds:
-		doc.set("item_version", l.at(3))
-		doc.set("num_sources", l.at(4))
-		doc.set("sound", l.at(6))
-	default:
-		doc.set("item_version", l.at(3))
-		doc.set("width", l.at(4))
-		doc.set("height", l.at(5))
-		doc.set("image", l.at(tilesImageAt))
+	tilesDocument struct {
+		layerDocument
+		*TileFields
+		Data *int32 `json:"data_index"`
+		*tilesContent
+		Path string `json:"path,omitempty"`
 	}
-	doc.set("data_index", l.Data())
+	quadsDocument struct {
+		layerDocument
+		*QuadFields
+		Data  *int32 `json:"data_index"`
+		Quads []Quad `json:"quads,omitzero"`
+		Path  string `json:"path,omitempty"`
+	}
+	soundsDocument struct {
+		layerDocument
+		*SoundFields
+		Data    *int32   `json:"data_index"`
+		Sources []Source `json:"sources,omitzero"`
+		Path    string   `json:"path,omitempty"`
+	}
+)
+
+// tilesContent is what the file of a tile layer says of its tiles.
+type tilesContent struct {
+	TileLook
+	NonAir int        `json:"non_air"`
+	Counts tileCounts `json:"counts"`
+	Tiles  *tileList  `json:"tiles,omitempty"`
+}
+
+func (l *Layer) document() layerDocument {
+	doc := layerDocument{Element: l.Element, Kind: l.Kind, nameKeys: l.Name.keys(), Detail: l.Detail}
+	if l.Group != noGroup {
+		doc.Group, doc.Layer = &l.Group, &l.Pos
+	}
 	return doc
 }
 
-func (t *tree) layerList(context.Context) (any, error) {
-	list := make([]object, 0, len(t.m.Layers))
-	for i := range t.m.Layers {
-		l := &t.m.Layers[i]
-		doc := l.fields()
-		doc.set("path", layerStem(l))
-		list = append(list, doc)
+func (v *view) layerList() []any {
+	list := make([]any, len(v.m.Layers))
+	for i := range list {
+		l := &v.m.Layers[i]
+		doc, path := l.document(), layerStem(l)
+		switch {
+		case l.Tiles != nil:
+			list[i] = tilesDocument{doc, l.Tiles, l.Data(), nil, path}
+		case l.Quads != nil:
+			list[i] = quadsDocument{doc, l.Quads, l.Data(), nil, path}
+		case l.Sounds != nil:
+			list[i] = soundsDocument{doc, l.Sounds, l.Data(), nil, path}
+		default:
+			list[i] = unknownDocument{doc, nil, path}
+		}
 	}
-	return list, nil
+	return list
 }
 
-func (t *tree) layerEntries() []nodes.Entry {
-	var entries []nodes.Entry
-	for i := range t.m.Layers {
-		l := &t.m.Layers[i]
-		stem := layerStem(l)
-		document, text := t.file(madeLayer, i), t.gridFile(l)
-		if err := t.r.checkContent(l); err != nil {
-			document, text = nodes.Failing(err), nodes.Failing(err)
+// layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
+func (v *view) layerDir() nodes.Dir {
+	documents := v.files(func(ctx context.Context, i int) ([]byte, error) {
+		doc, err := v.layerDocument(ctx, &v.m.Layers[i])
+		if err != nil {
+			return nil, err
 		}
-		entries = append(entries, entry(stem+".json", document))
-		if l.IsTiles() {
-			entries = append(entries, entry(stem+".txt", text))
+		return nodes.MarshalIndented(doc)
+	})
+	return v.dir(func(context.Context) ([]nodes.Entry, error) {
+		var entries []nodes.Entry
+		for i := range v.m.Layers {
+			l := &v.m.Layers[i]
+			document, text := documents(i), nodes.File(nil)
+			if err := v.r.checkContent(l); err != nil {
+				document, text = nodes.Failing(err), nodes.Failing(err)
+			} else if l.Tiles != nil {
+				text = v.gridFile(l)
+			}
+			entries = append(entries, entry(layerStem(l)+".json", document))
+			if l.Tiles != nil {
+				entries = append(entries, entry(layerStem(l)+".txt", text))
+			}
 		}
-	}
-	return entries
+		return entries, nil
+	})
 }
 
 // gridFile is the text of a tile layer that passed checkContent.
-func (t *tree) gridFile(l *Layer) nodes.File {
-	if l.Short || !l.IsTiles() {
-		return nil
-	}
+func (v *view) gridFile(l *Layer) nodes.File {
 	return nodes.Stream(gridSize(l), func(ctx context.Context) (nodes.Content, error) {
-		tiles, err := t.tiles(ctx, l)
+		tiles, err := v.tiles(ctx, l)
 		if err != nil {
 			return nil, err
 		}
@@ -98,69 +121,53 @@ func (t *tree) gridFile(l *Layer) nodes.File {
 	})
 }
 
-// tiles returns the tiles of a layer.
-func (t *tree) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	if err := t.r.checkContent(l); err != nil {
-		return nil, err
-	}
-	data, err := t.data.Get(ctx, int(*l.Data()))
-	if err != nil {
-		return nil, err
-	}
-	return t.r.tiles(l, data)
-}
-
 // layerDocument is the JSON file of a layer that passed checkContent.
-func (t *tree) layerDocument(ctx context.Context, l *Layer) (any, error) {
-	doc := l.fields()
+func (v *view) layerDocument(ctx context.Context, l *Layer) (any, error) {
+	if l.Kind == KindUnknown {
+		return unknownDocument{l.document(), l.ints, ""}, nil
+	}
+	if l.Tiles != nil {
+		content, err := v.tilesContent(ctx, l)
+		return tilesDocument{l.document(), l.Tiles, l.Data(), content, ""}, err
+	}
+	records, err := v.records(ctx, l)
 	switch {
-	case l.Kind == KindUnknown:
-		doc.set("ints", l.ints)
-		return doc, nil
-	case l.IsTiles():
-		return t.tilesDocument(ctx, l, doc)
+	case err != nil:
+		return nil, err
+	case l.Kind == KindQuads:
+		return quadsDocument{l.document(), l.Quads, l.Data(), decodeQuads(records), ""}, nil
+	case l.Kind == KindSounds:
+		return soundsDocument{l.document(), l.Sounds, l.Data(), decodeSources(records), ""}, nil
 	}
-	var content []byte
-	if !l.empty() {
-		data, err := t.data.Get(ctx, int(*l.Data()))
-		if err != nil {
-			return nil, err
-		}
-		if content, err = t.r.layerRecords(l, data); err != nil {
-			return nil, err
-		}
-		if err := t.r.checkDocument(l, l.maxText()); err != nil {
-			return nil, err
-		}
-	}
-	switch l.Kind {
-	case KindQuads:
-		doc.set("quads", decodeQuads(content))
-	case KindSounds:
-		doc.set("sources", decodeSources(content))
-	default:
-		doc.set("sources", decodeOldSources(content))
-	}
-	return doc, nil
+	return soundsDocument{l.document(), l.Sounds, l.Data(), decodeOldSources(records), ""}, nil
 }
 
-func (t *tree) tilesDocument(ctx context.Context, l *Layer, doc object) (any, error) {
-	tiles, err := t.tiles(ctx, l)
+func (v *view) tilesContent(ctx context.Context, l *Layer) (*tilesContent, error) {
+	tiles, err := v.tiles(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	doc.set("flags", l.at(6))
-	doc.set("color", l.ints[7:11])
-	doc.set("color_env", l.at(11))
-	doc.set("color_env_offset", l.at(12))
-	counts := tiles.count()
-	doc.set("non_air", counts.nonAir())
-	doc.set("counts", counts)
+	content := &tilesContent{TileLook: l.Tiles.TileLook, Counts: tiles.count()}
+	content.NonAir = content.Counts.nonAir()
 	if tiles.numbered() {
-		if err := t.r.checkDocument(l, tileText*int64(tiles.nonZero())); err != nil {
-			return nil, err
-		}
-		doc.set("tiles", tileList{tiles})
+		content.Tiles = &tileList{tiles}
+		err = v.r.checkDocument(l, tileText*int64(tiles.nonZero()))
 	}
-	return doc, nil
+	return content, err
+}
+
+// records returns the quads or sources of a layer that passed checkContent.
+func (v *view) records(ctx context.Context, l *Layer) ([]byte, error) {
+	if l.empty() {
+		return nil, nil
+	}
+	data, err := v.data.Get(ctx, int(*l.Data()))
+	if err != nil {
+		return nil, err
+	}
+	records, err := v.r.layerRecords(l, data)
+	if err != nil {
+		return nil, err
+	}
+	return records, v.r.checkDocument(l, l.maxText())
 }

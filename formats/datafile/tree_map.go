@@ -4,56 +4,93 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"path"
 
 	"recfs/nodes"
 )
 
-// mapDocument is map.json.
-func (t *tree) mapDocument(ctx context.Context) (any, error) {
-	var version *int32
-	if v := t.m.Version; v != nil && !v.Short {
-		version = &v.Value
+// A mapDocument is map.json (docs/tree/datafile.md section 5). The elements of a list are documents,
+// or an [Element] alone where the item is too short.
+type mapDocument struct {
+	Version     *int32               `json:"version"`
+	Size        int64                `json:"size"`
+	CRC32       string               `json:"crc32"`
+	SHA256      string               `json:"sha256"`
+	Info        any                  `json:"info"`
+	Images      []any                `json:"images"`
+	Sounds      []any                `json:"sounds"`
+	Envelopes   []any                `json:"envelopes"`
+	Groups      []any                `json:"groups"`
+	Layers      []any                `json:"layers"`
+	AutoMappers []autoMapperDocument `json:"automappers"`
+}
+
+type envelopeDocument struct {
+	*Envelope
+	nameKeys
+	Synchronized bool    `json:"synchronized"`
+	Points       []Point `json:"points,omitzero"` // in its own file
+	Path         string  `json:"path,omitempty"`  // in map.json
+}
+
+type groupDocument struct {
+	*Group
+	nameKeys
+}
+
+type autoMapperDocument struct {
+	*AutoMapper
+	Automatic bool `json:"automatic"`
+}
+
+func (v *view) mapDocument(ctx context.Context) (any, error) {
+	doc := mapDocument{Size: v.src.Size, Layers: v.layerList(), AutoMappers: v.autoMapperList()}
+	if version := v.m.Version; version != nil && !version.Short {
+		doc.Version = &version.Value
 	}
-	o := object{{"version", version}, {"size", t.src.Size}}
-	crc, sha, err := t.sums(ctx)
-	if err != nil {
+	doc.Envelopes, _ = listOf(v.m.Envelopes, func(o *Envelope) (any, error) {
+		return envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Path: envelopePath(o)}, nil
+	})
+	doc.Groups, _ = listOf(v.m.Groups, func(o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil })
+	var err error
+	if doc.CRC32, doc.SHA256, err = v.sums(ctx); err != nil {
 		return nil, err
 	}
-	o.set("crc32", crc)
-	o.set("sha256", sha)
-	for _, part := range []struct {
-		key   string
-		value func(context.Context) (any, error)
-	}{
-		{"info", t.infoDocument},
-		{"images", t.imageList},
-		{"sounds", t.soundList},
-		{"envelopes", t.envelopeList},
-		{"groups", t.groupList},
-		{"layers", t.layerList},
-		{"automappers", t.autoMapperList},
-	} {
-		v, err := part.value(ctx)
-		if err != nil {
+	if doc.Info, err = v.info(ctx); err != nil {
+		return nil, err
+	}
+	if doc.Images, err = v.imageList(ctx); err != nil {
+		return nil, err
+	}
+	doc.Sounds, err = v.soundList(ctx)
+	return doc, err
+}
+
+// listOf shows the elements of a list; of a short one there is no more than the element.
+func listOf[T any, P elementOf[T]](elements []T, show func(P) (any, error)) ([]any, error) {
+	list := make([]any, len(elements))
+	for i := range elements {
+		o := P(&elements[i])
+		if list[i] = *o.base(); o.base().Short {
+			continue
+		}
+		var err error
+		if list[i], err = show(o); err != nil {
 			return nil, err
 		}
-		o.set(part.key, v)
 	}
-	return o, nil
+	return list, nil
 }
 
 // sums are those by which the games identify a map.
-func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
+func (v *view) sums(ctx context.Context) (crc, sha string, err error) {
 	const block = 1 << 18
 	c, s := crc32.NewIEEE(), sha256.New()
-	r := io.NewSectionReader(t.src.At(ctx), 0, t.src.Size)
+	r := io.NewSectionReader(v.src.At(ctx), 0, v.src.Size)
 	both := io.MultiWriter(c, s)
-	for left := t.src.Size; left > 0; left -= block {
+	for left := v.src.Size; left > 0; left -= block {
 		if err := ctx.Err(); err != nil {
 			return "", "", err
 		}
@@ -64,147 +101,87 @@ func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
 	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }
 
-// content returns the data of at most limit bytes that a field of an item
-// refers to.
-func (t *tree) content(ctx context.Context, ref int32, e *Element, what string, limit int64) ([]byte, error) {
-	if err := t.r.checkText(ref, t.r.Items[e.Item].Offset, what, limit); err != nil {
-		return nil, err
-	}
-	return t.data.Get(ctx, int(ref))
-}
-
-// text returns the string that a field refers to, nil if there is none or it
-// cannot be read.
-func (t *tree) text(ctx context.Context, ref int32, e *Element, limit int64) (*Text, error) {
-	if ref == noData {
+// info is the key of that name, nil if the map does not say who made it.
+func (v *view) info(ctx context.Context) (any, error) {
+	info := v.m.Info
+	if info == nil || info.Short {
 		return nil, nil
 	}
-	b, err := t.content(ctx, ref, e, "text", limit)
+	doc := object{{"item_version", info.Version}}
+	for i, ref := range info.Strings {
+		text, err := v.text(ctx, ref, &info.Element, maxInfo)
+		if err != nil {
+			return nil, err
+		}
+		if text == nil {
+			doc.set(infoKeys[i], nil)
+			continue
+		}
+		doc.setText(infoKeys[i], *text)
+	}
+	settings, err := v.settingsList(ctx)
+	doc.set("settings", settings)
+	return doc, err
+}
+
+// settingsList returns the commands of the settings, nil if there are none or they cannot be read.
+func (v *view) settingsList(ctx context.Context) ([]string, error) {
+	switch ref := v.m.Info.Settings; {
+	case ref == nil:
+		return nil, nil
+	case *ref == noData:
+		return []string{}, nil
+	}
+	b, err := v.settingsData(ctx)
 	if isFault(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s, _ := bytesToText(b)
-	return &s, nil
+	commands, _ := splitSettings(b)
+	return commands, nil
 }
 
-// isFault tells whether err is damage of the file, not a failure to read it.
-func isFault(err error) bool {
-	var f *Fault
-	return errors.As(err, &f)
-}
-
-// setOptional is setText for a string that may be missing.
-func (o *object) setOptional(key string, t *Text) {
-	if t == nil {
-		o.set(key, nil)
-		return
-	}
-	o.setText(key, *t)
-}
-
-func (t *tree) infoDocument(ctx context.Context) (any, error) {
-	info := t.m.Info
-	if info == nil || info.Short {
-		return nil, nil
-	}
-	o := object{{"item_version", info.Version}}
-	for _, s := range info.strings() {
-		text, err := t.text(ctx, s.ref, &info.Element, maxInfo)
-		if err != nil {
-			return nil, err
-		}
-		o.setOptional(s.key, text)
-	}
-	switch {
-	case info.Settings == nil:
-		o.set("settings", nil)
-	case *info.Settings == noData:
-		o.set("settings", []string{})
-	default:
-		b, err := t.content(ctx, *info.Settings, &info.Element, "settings", maxSettings)
-		if err != nil && !isFault(err) {
-			return nil, err
-		}
-		var commands []string
-		if err == nil {
-			commands, _ = splitSettings(b)
-		}
-		o.set("settings", commands)
-	}
-	return o, nil
+func (v *view) settingsData(ctx context.Context) ([]byte, error) {
+	return v.content(ctx, *v.m.Info.Settings, &v.m.Info.Element, "settings", maxSettings)
 }
 
 // settings is settings.cfg.
-func (t *tree) settings(ctx context.Context) ([]byte, error) {
-	b, err := t.content(ctx, *t.m.Info.Settings, &t.m.Info.Element, "settings", maxSettings)
+func (v *view) settings(ctx context.Context) ([]byte, error) {
+	b, err := v.settingsData(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return settingsFile(b), nil
 }
 
-// safeSuffix is a name from inside the map as the end of a file name, with a
-// dash in front.
-func safeSuffix(name string) string {
-	if safe := nodes.SafeName(name); safe != "" {
-		return "-" + safe
-	}
-	return ""
-}
-
-// orEmpty returns the stored bytes of a string that may be missing.
-func (t *Text) orEmpty() string {
-	if t == nil {
-		return ""
-	}
-	return t.bytes()
-}
-
-// head returns the keys that the elements of every list begin with.
-func (e *Element) head() object { return object{{"index", e.Index}, {"id", e.ID}} }
-
-// setPath sets the path of something embedded, null if it is external.
-func (o *object) setPath(external bool, path string) {
-	if external {
-		o.set("path", nil)
-		return
-	}
-	o.set("path", path)
-}
-
-func (t *tree) groupList(context.Context) (any, error) {
-	list := make([]object, 0, len(t.m.Groups))
-	for i := range t.m.Groups {
-		o := &t.m.Groups[i]
-		doc := o.head()
-		if !o.Short {
-			doc.set("item_version", o.Version)
-			doc.set("offset", []int32{o.OffsetX, o.OffsetY})
-			doc.set("parallax", []int32{o.ParallaxX, o.ParallaxY})
-			doc.set("start_layer", o.StartLayer)
-			doc.set("num_layers", o.NumLayers)
-			doc.set("clipping", o.Clip)
-			doc.setText("name", o.Name)
+// envelopeDir is envelopes/.
+func (v *view) envelopeDir() nodes.Dir {
+	return v.dir(func(context.Context) ([]nodes.Entry, error) {
+		var entries []nodes.Entry
+		for i := range v.m.Envelopes {
+			o := &v.m.Envelopes[i]
+			if !o.whole() {
+				continue
+			}
+			entries = append(entries, entry(envelopePath(o), nodes.JSON(func(context.Context) (any, error) {
+				points := v.points()
+				return envelopeDocument{
+					Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: points.Of(o),
+				}, nil
+			})))
 		}
-		list = append(list, doc)
-	}
-	return list, nil
+		return entries, nil
+	})
 }
 
-func (t *tree) autoMapperList(context.Context) (any, error) {
-	list := []AutoMapper{}
-	for _, o := range t.m.AutoMappers {
-		if !o.Short {
-			list = append(list, o)
+func (v *view) autoMapperList() []autoMapperDocument {
+	list := []autoMapperDocument{}
+	for i := range v.m.AutoMappers {
+		if o := &v.m.AutoMappers[i]; !o.Short {
+			list = append(list, autoMapperDocument{o, o.Flags&autoMapperAutomatic != 0})
 		}
 	}
-	return list, nil
-}
-
-// entry returns the entry for a file at a path of one directory and a name.
-func entry(filePath string, f nodes.File) nodes.Entry {
-	return nodes.Entry{Name: path.Base(filePath), File: f}
+	return list
 }

@@ -2,113 +2,104 @@ package datafile
 
 import (
 	"context"
-	"fmt"
 	"image/png"
 
 	"recfs/nodes"
 )
 
-func imagePath(index int, name string) string {
-	return fmt.Sprintf("images/%02d%s.png", index, safeSuffix(name))
+// An imageDocument is an element of images in map.json.
+type imageDocument struct {
+	*Image
+	nameKeys
+	Variant *int32  `json:"variant,omitempty"`
+	Format  string  `json:"format"`
+	Data    int32   `json:"data_index"`
+	Path    *string `json:"path"` // null if external
 }
 
-func soundPath(index int, name string) string {
-	return fmt.Sprintf("sounds/%02d%s.opus", index, safeSuffix(name))
+// A soundDocument is an element of sounds in map.json.
+type soundDocument struct {
+	*Sound
+	nameKeys
+	Data int32   `json:"data_index"`
+	Path *string `json:"path"` // null if external
 }
 
-func (t *tree) imageList(ctx context.Context) (any, error) {
-	list := make([]object, 0, len(t.m.Images))
-	for i := range t.m.Images {
-		o := &t.m.Images[i]
-		doc := o.head()
-		if !o.Short {
-			name, err := t.text(ctx, o.Name, &o.Element, maxName)
+func (v *view) imageList(ctx context.Context) ([]any, error) {
+	return listOf(v.m.Images, func(o *Image) (any, error) {
+		name, err := v.text(ctx, o.Name, &o.Element, maxName)
+		doc := imageDocument{Image: o, nameKeys: name.keys(), Variant: o.Variant, Format: o.format(), Data: o.Data}
+		if path := imagePath(o.Index, name.bytes()); !o.External {
+			doc.Path = &path
+		}
+		return doc, err
+	})
+}
+
+func (v *view) soundList(ctx context.Context) ([]any, error) {
+	return listOf(v.m.Sounds, func(o *Sound) (any, error) {
+		name, err := v.text(ctx, o.Name, &o.Element, maxName)
+		doc := soundDocument{Sound: o, nameKeys: name.keys(), Data: o.Data}
+		if path := soundPath(o.Index, name.bytes()); !o.External {
+			doc.Path = &path
+		}
+		return doc, err
+	})
+}
+
+// imageDir is images/.
+func (v *view) imageDir() nodes.Dir {
+	pngs := v.files(v.image)
+	return v.dir(func(ctx context.Context) ([]nodes.Entry, error) {
+		var entries []nodes.Entry
+		for i := range v.m.Images {
+			o := &v.m.Images[i]
+			if !o.embedded() {
+				continue
+			}
+			name, err := v.text(ctx, o.Name, &o.Element, maxName)
 			if err != nil {
 				return nil, err
 			}
-			doc.set("item_version", o.Version)
-			doc.set("width", o.Width)
-			doc.set("height", o.Height)
-			doc.set("external", o.External)
-			doc.setOptional("name", name)
-			if o.HasVariant {
-				doc.set("variant", o.Variant)
+			f := pngs(i)
+			if err := v.r.checkImage(o, name.bytes()); err != nil {
+				f = nodes.Failing(err)
 			}
-			doc.set("format", o.format())
-			doc.set("data_index", o.Data)
-			doc.setPath(o.External, imagePath(i, name.orEmpty()))
+			entries = append(entries, entry(imagePath(i, name.bytes()), f))
 		}
-		list = append(list, doc)
-	}
-	return list, nil
+		return entries, nil
+	})
 }
 
-func (t *tree) soundList(ctx context.Context) (any, error) {
-	list := make([]object, 0, len(t.m.Sounds))
-	for i := range t.m.Sounds {
-		o := &t.m.Sounds[i]
-		doc := o.head()
-		if !o.Short {
-			name, err := t.text(ctx, o.Name, &o.Element, maxName)
+// soundDir is sounds/.
+func (v *view) soundDir() nodes.Dir {
+	return v.dir(func(ctx context.Context) ([]nodes.Entry, error) {
+		var entries []nodes.Entry
+		for i := range v.m.Sounds {
+			o := &v.m.Sounds[i]
+			if !o.embedded() {
+				continue
+			}
+			name, err := v.text(ctx, o.Name, &o.Element, maxName)
 			if err != nil {
 				return nil, err
 			}
-			doc.set("item_version", o.Version)
-			doc.set("external", o.External)
-			doc.setOptional("name", name)
-			doc.set("data_index", o.Data)
-			doc.setPath(o.External, soundPath(i, name.orEmpty()))
+			var f nodes.File
+			if err := v.r.checkSound(o); err != nil {
+				f = nodes.Failing(err)
+			} else {
+				f = v.dataFile(int(o.Data))
+			}
+			entries = append(entries, entry(soundPath(i, name.bytes()), f))
 		}
-		list = append(list, doc)
-	}
-	return list, nil
-}
-
-func (t *tree) imageEntries(ctx context.Context) ([]nodes.Entry, error) {
-	var entries []nodes.Entry
-	for i := range t.m.Images {
-		o := &t.m.Images[i]
-		if !o.embedded() {
-			continue
-		}
-		name, err := t.text(ctx, o.Name, &o.Element, maxName)
-		if err != nil {
-			return nil, err
-		}
-		f := t.file(madeImage, i)
-		if err := t.r.checkImage(o, name.orEmpty()); err != nil {
-			f = nodes.Failing(err)
-		}
-		entries = append(entries, entry(imagePath(i, name.orEmpty()), f))
-	}
-	return entries, nil
-}
-
-func (t *tree) soundEntries(ctx context.Context) ([]nodes.Entry, error) {
-	var entries []nodes.Entry
-	for i := range t.m.Sounds {
-		o := &t.m.Sounds[i]
-		if !o.embedded() {
-			continue
-		}
-		name, err := t.text(ctx, o.Name, &o.Element, maxName)
-		if err != nil {
-			return nil, err
-		}
-		var f nodes.File
-		if err := t.r.checkSound(o); err != nil {
-			f = nodes.Failing(err)
-		} else {
-			f = t.dataFile(int(o.Data))
-		}
-		entries = append(entries, entry(soundPath(i, name.orEmpty()), f))
-	}
-	return entries, nil
+		return entries, nil
+	})
 }
 
 // image is the PNG file of an embedded image that passed checkImage.
-func (t *tree) image(ctx context.Context, o *Image) ([]byte, error) {
-	data, err := t.data.Get(ctx, int(o.Data))
+func (v *view) image(ctx context.Context, i int) ([]byte, error) {
+	o := &v.m.Images[i]
+	data, err := v.data.Get(ctx, int(o.Data))
 	if err != nil {
 		return nil, err
 	}

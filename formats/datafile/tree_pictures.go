@@ -7,6 +7,7 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	iofs "io/fs"
 	"strings"
 
 	"recfs/nodes"
@@ -15,35 +16,39 @@ import (
 // maxMapres is the greatest number of pixels of an external image.
 const maxMapres = 1 << 24
 
-// pictureFile returns a picture of the game layer whose size is known from
-// the layer's dimensions.
-func (t *tree) pictureFile(kind productKind, size func(width, height int64) int64) nodes.File {
-	l := t.m.Game
-	if err := t.r.checkContent(l); err != nil {
+// pictures are drawn from the layers of a map with a game layer.
+type pictures struct {
+	*view
+	mapres iofs.FS
+}
+
+// file returns a picture of the game layer whose size is known from the layer's dimensions.
+func (p pictures) file(size func(width, height int64) int64, draw func(context.Context) ([]byte, error)) nodes.File {
+	l := p.m.Game
+	if err := p.r.checkContent(l); err != nil {
 		return nodes.Failing(err)
 	}
 	n := size(l.dimensions())
-	if err := t.r.checkDocument(l, n); err != nil {
+	if err := p.r.checkDocument(l, n); err != nil {
 		return nodes.Failing(err)
 	}
-	return nodes.Sized(n, func(ctx context.Context) ([]byte, error) {
-		return t.made.Get(ctx, product{kind, 0})
-	})
+	drawn := newContents(p.cache, func(ctx context.Context, _ int) ([]byte, error) { return draw(ctx) })
+	return nodes.Sized(n, func(ctx context.Context) ([]byte, error) { return drawn.Get(ctx, 0) })
 }
 
-func (t *tree) collisionFile() nodes.File {
-	return t.pictureFile(madeCollision, func(w, h int64) int64 { return pngSize(w, h, len(collisionPalette)) })
+func (p pictures) collisionFile() nodes.File {
+	return p.file(func(w, h int64) int64 { return pngSize(w, h, len(collisionPalette)) }, p.collision)
 }
 
-func (t *tree) previewFile() nodes.File {
-	return t.pictureFile(madePreview, func(w, h int64) int64 {
+func (p pictures) previewFile() nodes.File {
+	return p.file(func(w, h int64) int64 {
 		s := previewScale(w, h)
 		return pngSize(w*s, h*s, 0)
-	})
+	}, p.preview)
 }
 
-func (t *tree) collision(ctx context.Context) ([]byte, error) {
-	tiles, err := t.tiles(ctx, t.m.Game)
+func (p pictures) collision(ctx context.Context) ([]byte, error) {
+	tiles, err := p.tiles(ctx, p.m.Game)
 	if err != nil {
 		return nil, err
 	}
@@ -51,22 +56,22 @@ func (t *tree) collision(ctx context.Context) ([]byte, error) {
 }
 
 // preview draws the plain tile layers. One that cannot be read is left out.
-func (t *tree) preview(ctx context.Context) ([]byte, error) {
-	game, err := t.tiles(ctx, t.m.Game)
+func (p pictures) preview(ctx context.Context) ([]byte, error) {
+	game, err := p.tiles(ctx, p.m.Game)
 	if err != nil {
 		return nil, err
 	}
 	c := newCanvas(game.Width, game.Height)
 	atlases := map[int32]atlas{}
-	for i := range t.m.Layers {
-		l := &t.m.Layers[i]
-		if !t.m.inPreview(l, t.m.Game.Group) {
+	for i := range p.m.Layers {
+		l := &p.m.Layers[i]
+		if !p.m.inPreview(l, p.m.Game.Group) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := t.drawLayer(ctx, c, l, atlases)
+		err := p.drawLayer(ctx, c, l, atlases)
 		if err != nil && !isFault(err) {
 			return nil, err
 		}
@@ -74,46 +79,49 @@ func (t *tree) preview(ctx context.Context) ([]byte, error) {
 	return c.png(), nil
 }
 
-func (t *tree) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases map[int32]atlas) error {
-	tiles, err := t.tiles(ctx, l)
+func (p pictures) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases map[int32]atlas) error {
+	if err := p.r.checkContent(l); err != nil {
+		return err
+	}
+	tiles, err := p.tiles(ctx, l)
 	if err != nil {
 		return err
 	}
-	index := *l.at(tilesImageAt)
+	index := *l.Tiles.Image
 	a, ok := atlases[index]
 	if !ok {
-		if a, err = t.atlas(ctx, index, c.scale); err != nil {
+		if a, err = p.atlas(ctx, index, c.scale); err != nil {
 			return err
 		}
 		atlases[index] = a
 	}
-	c.draw(tiles, a.tinted(l.ints[7:11]))
+	c.draw(tiles, a.tinted(l.Tiles.Color))
 	return nil
 }
 
 // atlas returns the cells of an image of the map.
-func (t *tree) atlas(ctx context.Context, index int32, scale int) (atlas, error) {
+func (p pictures) atlas(ctx context.Context, index int32, scale int) (atlas, error) {
 	if index == noImage {
 		return plainAtlas(white, scale), nil
 	}
-	if index < 0 || int(index) >= len(t.m.Images) {
+	if index < 0 || int(index) >= len(p.m.Images) {
 		return nil, fault("image", 0, "image %d does not exist", index)
 	}
-	o := &t.m.Images[index]
+	o := &p.m.Images[index]
 	if !o.embedded() {
-		name, err := t.text(ctx, o.Name, &o.Element, maxName)
+		name, err := p.text(ctx, o.Name, &o.Element, maxName)
 		if err != nil {
 			return nil, err
 		}
-		if m := t.externalImage(name.orEmpty()); m != nil {
+		if m := p.externalImage(name.bytes()); m != nil {
 			return newAtlas(m, scale), nil
 		}
-		return plainAtlas(nameColor(name.orEmpty()), scale), nil
+		return plainAtlas(nameColor(name.bytes()), scale), nil
 	}
-	if err := t.r.checkImage(o, ""); err != nil {
+	if err := p.r.checkImage(o, ""); err != nil {
 		return nil, err
 	}
-	data, err := t.data.Get(ctx, int(o.Data))
+	data, err := p.data.Get(ctx, int(o.Data))
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +130,11 @@ func (t *tree) atlas(ctx context.Context, index int32, scale int) (atlas, error)
 
 // externalImage returns an image of the mapres directory, nil if it is not
 // there or no picture.
-func (t *tree) externalImage(name string) *image.NRGBA {
-	if t.mapres == nil || strings.ContainsAny(name, `/\`) {
+func (p pictures) externalImage(name string) *image.NRGBA {
+	if p.mapres == nil || strings.ContainsAny(name, `/\`) {
 		return nil
 	}
-	f, err := t.mapres.Open(name + ".png")
+	f, err := p.mapres.Open(name + ".png")
 	if err != nil {
 		return nil
 	}

@@ -8,9 +8,33 @@ import (
 	"recfs/nodes"
 )
 
+// tableProblems are what header and tables show.
+func (r *Reader) tableProblems() problemList {
+	l, h := r.headerProblems(), &r.Header
+	start, end := r.ItemsOf(typeUUIDIndex)
+	for i := start; i < end; i++ {
+		it := r.Items[i]
+		if r.repeats[i] > 0 {
+			l.add("duplicate_uuid_index", r.itemPath(i), it.Offset, "item %d repeats the index of type %d", i, it.ID)
+		}
+		if it.Size < uuidIndexSize {
+			l.add("uuid_index_short", r.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
+		}
+	}
+	for i, d := range r.Data {
+		if i == 0 && d.Offset > h.dataAt() {
+			l.add("data_gap", "", h.dataOffsetsAt(), "data 0 has offset %d, expected 0", d.Offset-h.dataAt())
+		}
+		if d.Size == 0 {
+			l.add("data_size_zero", dataPath(i), h.sizeEntry(i), "data %d is empty", i)
+		}
+	}
+	return l.sorted()
+}
+
 // A finder collects the problems of index.json.
 type finder struct {
-	*tree
+	*view
 	tally  *formats.Tally // of the source, for checkData, which reads most of it
 	list   problemList
 	faulty map[int32]bool  // data items that cannot be read
@@ -20,10 +44,10 @@ type finder struct {
 
 // findProblems looks at everything. It inflates every data item and keeps
 // none but the short strings.
-func (t *tree) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
-	tally := formats.NewTally(t.src)
+func (v *view) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
+	tally := formats.NewTally(v.src)
 	f := &finder{
-		tree: t, tally: tally, list: t.tableProblems(), faulty: map[int32]bool{},
+		view: v, tally: tally, list: v.r.tableProblems(), faulty: map[int32]bool{},
 		runs: map[int32]int64{}, opus: map[int32]bool{},
 	}
 	for _, find := range []func(context.Context) error{
@@ -33,7 +57,7 @@ func (t *tree) findProblems(ctx context.Context, _ struct{}) (findings, int64, e
 			return findings{}, 0, err
 		}
 	}
-	seal, err := tally.Seal(ctx, t.src.Stamp, t.src.Size)
+	seal, err := tally.Seal(ctx, v.src.Stamp, v.src.Size)
 	if err != nil {
 		return findings{}, 0, err
 	}
@@ -42,7 +66,7 @@ func (t *tree) findProblems(ctx context.Context, _ struct{}) (findings, int64, e
 
 // add adds a problem of one item.
 func (f *finder) add(code string, e *Element, msg string, args ...any) {
-	f.list.add(code, f.itemPath(e.Item), f.r.Items[e.Item].Offset, msg, args...)
+	f.list.add(code, f.r.itemPath(e.Item), f.r.Items[e.Item].Offset, msg, args...)
 }
 
 // short tells, and reports, whether an item has too few ints.
@@ -92,12 +116,12 @@ func (f *finder) info(ctx context.Context) error {
 	if info == nil || f.short(&info.Element) {
 		return nil
 	}
-	for _, s := range info.strings() {
-		if _, err := f.checkText(ctx, s.ref, &info.Element, s.key, maxInfo); err != nil {
+	for i, ref := range info.Strings {
+		if _, err := f.checkText(ctx, ref, &info.Element, infoKeys[i], maxInfo); err != nil {
 			return err
 		}
 	}
-	if !f.hasSettings() {
+	if !f.m.hasSettings() {
 		return nil
 	}
 	b, ok, err := f.stored(ctx, *info.Settings, &info.Element, "settings", maxSettings)
@@ -117,7 +141,7 @@ func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string,
 		return nil, false, nil
 	}
 	if err := f.r.checkText(ref, f.r.Items[e.Item].Offset, what, limit); err != nil {
-		return nil, false, f.list.addFault(f.itemPath(e.Item), err)
+		return nil, false, f.list.addFault(f.r.itemPath(e.Item), err)
 	}
 	b, err = f.data.Get(ctx, int(ref))
 	return b, err == nil, err
@@ -257,7 +281,7 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 		return err
 	}
 	if l.Kind == KindUnknown {
-		return fault("layer_type", f.r.Items[l.Item].Offset, "layer %d is of kind %d", l.Index, l.ints[1])
+		return fault("layer_type", f.r.Items[l.Item].Offset, "layer %d is of kind %d", l.Index, l.kind)
 	}
 	if l.empty() || f.faulty[*l.Data()] {
 		return nil
@@ -269,7 +293,7 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 		_, err := f.layerDocument(ctx, l)
 		return err
 	}
-	if !l.IsTiles() || !l.runs() {
+	if l.Tiles == nil || !l.runs() {
 		return nil
 	}
 	ref := *l.Data()

@@ -407,12 +407,12 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			return nil
 		}
-		tree := newTree(formats.BytesSource("test.map", b, testTime), r, nil, newCache(t))
-		found, _, err := tree.findProblems(t.Context(), struct{}{})
+		v := newView(formats.BytesSource("test.map", b, testTime), r, newCache(t))
+		found, _, err := v.findProblems(t.Context(), struct{}{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tree.encodeIndex(found)
+		return v.encodeIndex(found)
 	}, testdata+"/*.txtar", testdata+"/broken/*.map", samples+"/*.map")
 }
 

@@ -53,12 +53,29 @@ func untilNUL(b []byte) []byte {
 	return b
 }
 
-// bytes returns the text as it is stored.
-func (t Text) bytes() string {
-	if t.Raw != nil {
+// bytes returns the text as it is stored, nothing if there is none.
+func (t *Text) bytes() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Raw != nil:
 		return string(t.Raw)
 	}
 	return t.Value
+}
+
+// nameKeys are those of a name in a document: null if there is none, name_hex only for bytes that are
+// not UTF-8.
+type nameKeys struct {
+	Name    *string `json:"name"`
+	NameHex string  `json:"name_hex,omitempty"`
+}
+
+func (t *Text) keys() nameKeys {
+	if t == nil {
+		return nameKeys{}
+	}
+	return nameKeys{&t.Value, hex.EncodeToString(t.Raw)}
 }
 
 // splitSettings returns the commands of a settings data item, each of which
@@ -103,6 +120,14 @@ func (o *object) setText(key string, t Text) {
 	if t.Raw != nil {
 		o.set(key+"_hex", hex.EncodeToString(t.Raw))
 	}
+}
+
+// withRest sets the ints that no field of an item takes.
+func (o object) withRest(ints []int32) object {
+	if len(ints) > 0 {
+		o.set("rest", ints)
+	}
+	return o
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -149,17 +149,17 @@ func (w *mapWriter) tileLayer(name string, width, height int, flags, image int32
 	refs := []int32{-1, -1, -1, -1, -1}
 	own := w.content(tiles)
 	plain := own
-	if slot, ok := physicsSlot[tileKind(flags)]; ok {
+	if slot := slices.Index(physicsKinds, tileKind(flags)); slot >= 0 {
 		refs[slot] = own
 		plain = w.content(make([]byte, 4*width*height))
 	}
 	w.item(typeLayer, ints(0, layerTiles, 0, 3, width, height, flags, []int32{255, 255, 255, 255}, -1, 0,
-		image, plain, textInts(name, nameInts), refs)...)
+		image, plain, textInts(name, 3), refs)...)
 }
 
 // group adds a group that moves with the game layer.
 func (w *mapWriter) group(name string, parallax, startLayer, numLayers int) {
-	w.item(typeGroup, ints(3, 0, 0, parallax, parallax, startLayer, numLayers, 0, 0, 0, 0, 0, textInts(name, nameInts))...)
+	w.item(typeGroup, ints(3, 0, 0, parallax, parallax, startLayer, numLayers, 0, 0, 0, 0, 0, textInts(name, 3))...)
 }
 
 // image adds an embedded RGBA image.

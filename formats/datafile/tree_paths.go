@@ -1,0 +1,62 @@
+package datafile
+
+import (
+	"fmt"
+	"path"
+
+	"recfs/nodes"
+)
+
+// numberWidth is how many digits the numbers of items and data have.
+const numberWidth = 5
+
+const itemsPrefix = "items/"
+
+// itemNumber is the id of item i, with a second number if it is not the first of its type and id.
+func (r *Reader) itemNumber(i int) string {
+	name := fmt.Sprintf("%0*d", numberWidth, r.Items[i].ID)
+	if n := r.repeats[i]; n > 0 {
+		name += fmt.Sprintf(".%d", n)
+	}
+	return name
+}
+
+func (r *Reader) itemPath(i int) string {
+	return itemsPrefix + r.TypeName(r.Items[i].Type) + "/" + r.itemNumber(i)
+}
+
+func dataPath(i int) string { return fmt.Sprintf("data/%0*d", numberWidth, i) }
+
+func imagePath(index int, name string) string {
+	return fmt.Sprintf("images/%02d%s.png", index, safeSuffix(name))
+}
+
+func soundPath(index int, name string) string {
+	return fmt.Sprintf("sounds/%02d%s.opus", index, safeSuffix(name))
+}
+
+func envelopePath(o *Envelope) string {
+	return fmt.Sprintf("envelopes/%03d%s.json", o.Index, safeSuffix(o.Name.Value))
+}
+
+// layerStem is the path of a layer's files without extension.
+func layerStem(l *Layer) string {
+	group := "xx"
+	if l.Group != noGroup {
+		group = fmt.Sprintf("%02d", l.Group)
+	}
+	return fmt.Sprintf("layers/%s-%02d-%s%s", group, l.Pos, l.Kind, safeSuffix(l.Name.Value))
+}
+
+// safeSuffix is a name from inside the map as the end of a file name, after a dash.
+func safeSuffix(name string) string {
+	if safe := nodes.SafeName(name); safe != "" {
+		return "-" + safe
+	}
+	return ""
+}
+
+// entry returns the entry for a file at a path of one directory and a name.
+func entry(filePath string, f nodes.File) nodes.Entry {
+	return nodes.Entry{Name: path.Base(filePath), File: f}
+}

@@ -1,0 +1,124 @@
+package datafile
+
+import (
+	"context"
+	"sync"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A view is an open datafile with what is remembered of it. Every file of the tree is made from it.
+type view struct {
+	src    formats.Source
+	r      *Reader
+	m      *Map
+	cache  *cache.Cache
+	data   *cache.Memo[int, []byte] // contents of data items
+	points func() Points
+}
+
+func newView(src formats.Source, r *Reader, c *cache.Cache) *view {
+	return &view{
+		src: src, r: r, m: r.Map(), cache: c, points: sync.OnceValue(r.Points),
+		data: newContents(c, r.ReadData),
+	}
+}
+
+func newContents(c *cache.Cache, content func(context.Context, int) ([]byte, error)) *cache.Memo[int, []byte] {
+	return cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
+		b, err := content(ctx, i)
+		return b, int64(cap(b)), err
+	})
+}
+
+// files returns files that are made to learn their sizes, too, by their numbers. The sizes are
+// remembered longer than the contents.
+func (v *view) files(content func(context.Context, int) ([]byte, error)) func(i int) nodes.File {
+	contents := newContents(v.cache, content)
+	sizes := cache.NewMemo(v.cache, func(ctx context.Context, i int) (int64, int64, error) {
+		const cost = 8
+		b, err := contents.Get(ctx, i)
+		return int64(len(b)), cost, err
+	})
+	return func(i int) nodes.File {
+		return nodes.LazyFile(func(ctx context.Context) (nodes.File, error) {
+			size, err := sizes.Get(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			return nodes.Sized(size, func(ctx context.Context) ([]byte, error) { return contents.Get(ctx, i) }), nil
+		})
+	}
+}
+
+// file returns a file that is made to learn its size, too.
+func (v *view) file(content func(context.Context) ([]byte, error)) nodes.File {
+	return v.files(func(ctx context.Context, _ int) ([]byte, error) { return content(ctx) })(0)
+}
+
+// document returns the JSON file of a value that takes a while.
+func (v *view) document(value func(context.Context) (any, error)) nodes.File {
+	return v.file(func(ctx context.Context) ([]byte, error) {
+		doc, err := value(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return nodes.MarshalIndented(doc)
+	})
+}
+
+// entrySize is roughly what a directory keeps alive for each entry.
+const entrySize = 256
+
+// dir returns a directory that is listed when it is looked into.
+func (v *view) dir(list func(context.Context) ([]nodes.Entry, error)) nodes.Dir {
+	dirs := cache.NewMemo(v.cache, func(ctx context.Context, _ struct{}) (nodes.Dir, int64, error) {
+		entries, err := list(ctx)
+		return nodes.List(entries...), int64(len(entries)) * entrySize, err
+	})
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return dirs.Get(ctx, struct{}{}) })
+}
+
+// dataFile shows a data item. What is stored as it is, is not copied.
+func (v *view) dataFile(i int) nodes.File {
+	d := v.r.Data[i]
+	if !v.r.compressed(i) && v.r.checkStored(i) == nil {
+		return nodes.Section(v.src, d.Offset, d.Stored)
+	}
+	return nodes.Sized(d.Size, func(ctx context.Context) ([]byte, error) { return v.data.Get(ctx, i) })
+}
+
+// content returns the data of at most limit bytes that a field of an item refers to.
+func (v *view) content(ctx context.Context, ref int32, e *Element, what string, limit int64) ([]byte, error) {
+	if err := v.r.checkText(ref, v.r.Items[e.Item].Offset, what, limit); err != nil {
+		return nil, err
+	}
+	return v.data.Get(ctx, int(ref))
+}
+
+// text returns the string that a field refers to, nil if there is none or it cannot be read.
+func (v *view) text(ctx context.Context, ref int32, e *Element, limit int64) (*Text, error) {
+	if ref == noData {
+		return nil, nil
+	}
+	b, err := v.content(ctx, ref, e, "text", limit)
+	if isFault(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, _ := bytesToText(b)
+	return &s, nil
+}
+
+// tiles returns the tiles of a layer that passed checkContent.
+func (v *view) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
+	data, err := v.data.Get(ctx, int(*l.Data()))
+	if err != nil {
+		return nil, err
+	}
+	return v.r.tiles(l, data)
+}
