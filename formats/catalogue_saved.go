@@ -3,7 +3,12 @@ package formats
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,11 +42,11 @@ func (a *archive) loadSaved() *survey {
 	if !ok || len(b) == 0 || b[0] != catalogueVersion {
 		return newSurvey(nil)
 	}
-	text := string(b[1:])
+	text, cut := string(b[1:]), false
 	next := func() string {
 		n, size := binary.Uvarint([]byte(text[:min(binary.MaxVarintLen64, len(text))]))
 		if size <= 0 || n > uint64(len(text)-size) {
-			text = ""
+			text, cut = "", true
 			return ""
 		}
 		field := text[size:][:n]
@@ -58,7 +63,53 @@ func (a *archive) loadSaved() *survey {
 		r.stamp, r.pending, r.lines = readStamp([]byte(stamp)), next(), next()
 		records = append(records, r)
 	}
+	if cut || !a.soundRecords(records) {
+		return newSurvey(nil)
+	}
 	return newSurvey(records)
+}
+
+// soundRecords reports whether saved records are some that a scan makes: in the order of a walk, with
+// lines of what lies there. The checksum does not tell, as who can write to the cache can make it.
+func (a *archive) soundRecords(records []record) bool {
+	for i, r := range records {
+		if i > 0 && walkOrder(records[i-1].path, r.path) >= 0 || !a.soundLines(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// soundLines reports whether each line of a record is a Summary of what is called like the record, or
+// lies in it, and stands in the order of a walk.
+func (a *archive) soundLines(r record) bool {
+	last, first := "", true
+	for line := range strings.Lines(r.lines) {
+		var s Summary
+		if !strings.HasSuffix(line, "\n") || json.Unmarshal([]byte(line), &s) != nil || !a.soundSummary(&s) {
+			return false
+		}
+		at := s.Path
+		if s.PathHex != "" {
+			b, err := hex.DecodeString(s.PathHex)
+			if err != nil {
+				return false
+			}
+			at = string(b)
+		}
+		below, in := strings.CutPrefix(at, r.path+"/")
+		if at != r.path && !(in && iofs.ValidPath(strings.ToValidUTF8(below, "_"))) || !first && walkOrder(last, at) >= 0 {
+			return false
+		}
+		last, first = at, false
+	}
+	return true
+}
+
+// soundSummary reports whether a summary is of a format of the archive, and counts what can be counted.
+func (a *archive) soundSummary(s *Summary) bool {
+	return slices.ContainsFunc(a.list, func(f Format) bool { return f.Name == s.Format }) &&
+		s.Size >= 0 && (s.Problems == nil || *s.Problems >= 0)
 }
 
 // save keeps a survey on disk, of what could be read.

@@ -60,6 +60,9 @@ func (a *archive) resumeDigest(ctx context.Context, k recordingKey, b []byte) (d
 	if err := json.Unmarshal(b, &d); err != nil {
 		return digest{}, 0, err
 	}
+	if !d.sound() {
+		return digest{}, 0, ErrOther
+	}
 	switch stamp := k.stamp(); {
 	case stamp.Same(d.Stamp):
 		return d, digestCost, nil
@@ -67,6 +70,14 @@ func (a *archive) resumeDigest(ctx context.Context, k recordingKey, b []byte) (d
 		return a.loadDigest(ctx, k)
 	}
 	return digest{}, 0, ErrOther
+}
+
+// sound reports whether a saved digest says what documents say, and no more: the rest of a line is
+// known of the file.
+func (d *digest) sound() bool {
+	s := &d.Summary
+	return s.Path == "" && s.PathHex == "" && s.Format == "" && s.Size == 0 && s.Modified == "" && s.Error == "" &&
+		s.Problems != nil && *s.Problems >= 0
 }
 
 // An indexFile is the index.json of a recording. When it was made, its

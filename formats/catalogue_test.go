@@ -461,3 +461,75 @@ func TestMovedArchive(t *testing.T) {
 		t.Errorf("the moved archive has %s", got)
 	}
 }
+
+// What is kept on disk for the catalogue is a claim: whoever can write it can make its checksum, too. Where it is not what
+// the archive would have kept, it is made again.
+func TestForgedCatalogue(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{"a.log": "LOG ticks", "b.log": "LOG more ticks", "sub/c.log": "LOG"} {
+		write(t, dir, name, content)
+	}
+	disk := cache.NewDisk(store, 1<<20, nil)
+	catalogue := func(indexed ...string) string {
+		t.Helper()
+		var opens, scans atomic.Int64
+		c := cache.New(1<<20, disk)
+		defer c.Close()
+		root := Archive(openLocal(t, dir), []Format{logged(&opens, &scans)}, c, ArchiveOptions{Disk: disk})
+		for _, name := range indexed {
+			if _, err := read(t, root, name+"/index.json"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := read(t, root, CatalogueName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	known := strings.SplitAfter(catalogue(), "\n")
+	want := catalogue("a.log", "b.log")
+	known = append(known, strings.SplitAfter(want, "\n")...)
+	for _, forged := range []struct{ kept, old, new string }{
+		{"catalogue ", `"path":"a.log"`, `"path":"x.log"`},
+		{"catalogue ", `"path":"a.log"`, `"path":"b.log"`},
+		{"catalogue ", `"path":"b.log"`, `"path":"../.."`},
+		{"catalogue ", `no header"}`, `header"}`}, // too short for the length before it
+		{"catalogue ", `"format":"logged"`, `"format":"jogged"`},
+		{"catalogue ", `"size":14`, `"size":-1`},
+		{"catalogue ", `"problems":2}`, `"problems":-}`},
+		{"catalogue ", "}\n", "} "},
+		{"catalogue ", "b.log", "a.log"},
+		{"/summary-", `"path":""`, `"path":"x"`},
+		{"/summary-", `"format":""`, `"format":"x"`},
+		{"/summary-", `"problems":2`, `"problems":-2`},
+		{"/summary-", `"problems":2`, `"problems":null`},
+		{"/summary-", `"problems":2`, `"problems":2,"error":"damaged"`},
+		{"/summary-", `"Summary":{`, `"Summary":[`},
+	} {
+		items, err := disk.Items()
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		for _, item := range items {
+			if strings.HasPrefix(item.Name, "catalogue ") && forged.kept != "catalogue " {
+				os.Remove(item.Path) //nolint:errcheck // else the summaries are not asked for
+			}
+			if b, ok := disk.Load(item.Name); ok && strings.Contains(item.Name, forged.kept) && strings.Contains(string(b), forged.old) {
+				disk.Save(item.Name, []byte(strings.Replace(string(b), forged.old, forged.new, 1)))
+				changed++
+			}
+		}
+		if changed == 0 {
+			t.Fatalf("%s is nowhere in %s", forged.old, forged.kept)
+		}
+		got := strings.SplitAfter(catalogue(), "\n")
+		if len(got) != strings.Count(want, "\n")+1 || slices.ContainsFunc(got, func(line string) bool { return !slices.Contains(known, line) }) {
+			t.Errorf("%s for %s:\n%s", forged.new, forged.old, strings.Join(got, ""))
+		}
+		if got := catalogue("a.log", "b.log"); got != want {
+			t.Errorf("%s for %s, and indexed again:\n%swant\n%s", forged.new, forged.old, got, want)
+		}
+	}
+}
