@@ -19,7 +19,7 @@ import (
 // prints many files; the sizes of ls say where one ends.
 func (m *maker) throughCat(ctx context.Context, l *listing) ([]record, error) {
 	all := l.records(m)
-	files := slices.Collect(slices.Chunk(l.leaves(m.sampler), batch))
+	files := slices.Collect(slices.Chunk(l.leaves(), batch))
 	var mu sync.Mutex
 	err := parallel(ctx, len(files), func(i int) error {
 		records, err := m.cat(ctx, files[i])

@@ -28,7 +28,7 @@ type job struct {
 // throughCopy returns the records of what recfs cp makes of source. A directory goes as a whole if
 // nothing below it is left out.
 func (m *maker) throughCopy(ctx context.Context, l *listing) ([]record, error) {
-	jobs := copyJobs(l, m.sampler)
+	jobs := copyJobs(l)
 	all := l.records(m)
 	var mu sync.Mutex
 	err := parallel(ctx, len(jobs), func(i int) error {
@@ -42,17 +42,13 @@ func (m *maker) throughCopy(ctx context.Context, l *listing) ([]record, error) {
 }
 
 // copyJobs divides the tree into processes.
-func copyJobs(l *listing, s sampler) (jobs []job) {
-	divided := dividedDirs(l, s)
+func copyJobs(l *listing) (jobs []job) {
+	divided := dividedDirs(l)
 	for _, dir := range l.sorted() {
 		if !divided[dir] {
 			continue
 		}
-		names := l.dirs[dir]
-		if s.large(names, l.isDir(dir)) {
-			names = s.choose(names)
-		}
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return divided[path.Join(dir, name)] })
+		names := slices.DeleteFunc(slices.Clone(l.dirs[dir].names), func(name string) bool { return divided[path.Join(dir, name)] })
 		for part := range slices.Chunk(names, batch) {
 			jobs = append(jobs, job{dir, part})
 		}
@@ -62,10 +58,10 @@ func copyJobs(l *listing, s sampler) (jobs []job) {
 
 // dividedDirs returns the directories that are not copied as a whole: the root, those of which files
 // are left out, and those that hold such.
-func dividedDirs(l *listing, s sampler) map[string]bool {
+func dividedDirs(l *listing) map[string]bool {
 	divided := map[string]bool{".": true}
-	for dir, names := range l.dirs {
-		if !s.large(names, l.isDir(dir)) {
+	for dir, listed := range l.dirs {
+		if !listed.partial {
 			continue
 		}
 		for ; !divided[dir]; dir = path.Dir(dir) {
@@ -95,7 +91,7 @@ func (m *maker) copyJob(ctx context.Context, l *listing, j job, name string) ([]
 	l.below(j, func(rel string) {
 		within, _ := filepath.Rel(j.dir, rel)
 		r := copied(filepath.Join(dest, within), rel, failures[rel])
-		if listed := l.lines[rel]; m.another(listed, r, path.Dir(rel) == j.dir) {
+		if listed := l.leaf(rel); m.another(listed, r, path.Dir(rel) == j.dir) {
 			r = listed
 			r.fields[colError] = ownSource
 		}
@@ -117,8 +113,8 @@ func (m *maker) another(listed, copied record, argument bool) bool {
 func (l *listing) below(j job, visit func(rel string)) {
 	for _, name := range j.names {
 		rel := path.Join(j.dir, name)
-		if names, ok := l.dirs[rel]; ok {
-			l.below(job{rel, names}, visit)
+		if dir, ok := l.dirs[rel]; ok {
+			l.below(job{rel, dir.names}, visit)
 		} else {
 			visit(rel)
 		}

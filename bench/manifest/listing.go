@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,57 +17,74 @@ import (
 
 // A listing is a tree as `recfs ls -lR` prints it. Names with line ends are not made for it.
 type listing struct {
-	dirs     map[string][]string // names by path of the directory, "." for the root
-	lines    map[string]record   // files and links, with sizes or targets
-	messages []byte              // what the command said of what it could not list
+	dirs     map[string]*listedDir // by path, "." for the root
+	messages []byte                // what the command said of what it could not list
+}
+
+// A listedDir is what is kept of a directory: of large ones little, since some hold a million files.
+type listedDir struct {
+	names   []string          // that are looked into, sorted
+	leaves  map[string]record // those that are no directories, with sizes or targets
+	sum     []byte            // of all names
+	partial bool              // not all names are looked into
 }
 
 // list reads the whole source at once, because a path to a part of it can be another source, from
 // which links lead out.
 func (m *maker) list(ctx context.Context) (*listing, error) {
-	var out bytes.Buffer
-	messages, err := m.program.Run(ctx, &out, "ls", "-lR", m.source)
-	if err != nil && !errors.Is(err, program.ErrDamaged) {
+	r, w := io.Pipe()
+	var messages []byte
+	var failed error
+	go func() {
+		messages, failed = m.program.Run(ctx, w, "ls", "-lR", m.source)
+		w.Close()
+	}()
+	l, err := parseListing(r, m.rel, m.sampler)
+	if err != nil {
+		r.CloseWithError(err)
 		return nil, err
 	}
-	return parseListing(&out, m.rel, messages)
+	if failed != nil && !errors.Is(failed, program.ErrDamaged) {
+		return nil, failed
+	}
+	l.messages = messages
+	return l, nil
 }
 
 // parseListing reads headings, each of which is the path of a directory and a colon, and lines up to
 // the next empty one. rel makes a path in the tree of a path that the command prints.
-func parseListing(out io.Reader, rel func(string) (string, bool), messages []byte) (*listing, error) {
-	l := &listing{dirs: map[string][]string{}, lines: map[string]record{}, messages: messages}
-	dir, heading := "", true
+func parseListing(out io.Reader, rel func(string) (string, bool), s sampler) (*listing, error) {
+	l := &listing{dirs: map[string]*listedDir{}}
+	dir, name := &listedDir{}, ""
+	heading := true
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		line := lines.Text()
+		line, ok := lines.Text(), false
 		switch {
 		case line == "":
 			heading = true
 		case heading:
-			name, ok := rel(strings.TrimSuffix(line, ":"))
-			if !ok {
+			dir.choose(s)
+			if name, ok = rel(strings.TrimSuffix(line, ":")); !ok {
 				return nil, fmt.Errorf("ls -lR: %q is not below the source", line)
 			}
-			dir, heading = name, false
-			l.dirs[dir] = []string{}
+			dir, heading = &listedDir{leaves: map[string]record{}}, false
+			l.dirs[name] = dir
 		default:
-			if err := l.add(dir, line); err != nil {
+			if err := dir.add(name, line); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, names := range l.dirs {
-		slices.Sort(names)
-	}
+	dir.choose(s)
 	return l, lines.Err()
 }
 
 // longLine matches kind, size and name of a line of ls -l: the name comes after the time.
 var longLine = regexp.MustCompile(`^([-dl])\S* .*?(\d+|[?-]) \d{4}-\d\d-\d\d \d\d:\d\d (.+)$`)
 
-// add adds what a line says of a name in dir. Directories become known by their headings.
-func (l *listing) add(dir, line string) error {
+// add adds what a line says of a name in the directory at rel.
+func (d *listedDir) add(rel, line string) error {
 	match := longLine.FindStringSubmatch(line)
 	if match == nil {
 		return fmt.Errorf("ls -lR: what does %q mean?", line)
@@ -84,23 +100,39 @@ func (l *listing) add(dir, line string) error {
 			r.fields[colSize] = match[2]
 		}
 	}
-	l.dirs[dir] = append(l.dirs[dir], name)
+	d.names = append(d.names, name)
 	if match[1] != "d" {
-		r.path = path.Join(dir, name)
-		l.lines[r.path] = r
+		r.path = path.Join(rel, name)
+		d.leaves[name] = r
 	}
 	return nil
 }
 
+// choose keeps of a directory that is complete what is looked into.
+func (d *listedDir) choose(s sampler) {
+	slices.Sort(d.names)
+	d.sum = namesSum(d.names, d.isDir)
+	if d.partial = s.large(d.names, d.isDir); !d.partial {
+		return
+	}
+	chosen := map[string]record{}
+	d.names = s.choose(d.names)
+	for _, name := range d.names {
+		chosen[name] = d.leaves[name]
+	}
+	d.leaves = chosen
+}
+
+func (d *listedDir) isDir(name string) bool {
+	_, leaf := d.leaves[name]
+	return !leaf
+}
+
 // leaves returns the files and links that are looked into, sorted.
-func (l *listing) leaves(s sampler) (all []record) {
+func (l *listing) leaves() (all []record) {
 	for _, dir := range l.sorted() {
-		names := l.dirs[dir]
-		if s.large(names, l.isDir(dir)) {
-			names = s.choose(names)
-		}
-		for _, name := range names {
-			if r, ok := l.lines[path.Join(dir, name)]; ok {
+		for _, name := range l.dirs[dir].names {
+			if r, ok := l.dirs[dir].leaves[name]; ok {
 				all = append(all, r)
 			}
 		}
@@ -108,13 +140,8 @@ func (l *listing) leaves(s sampler) (all []record) {
 	return all
 }
 
-// isDir returns what tells the directories among the names of dir.
-func (l *listing) isDir(dir string) func(string) bool {
-	return func(name string) bool {
-		_, ok := l.dirs[path.Join(dir, name)]
-		return ok
-	}
-}
+// leaf returns the record of a file or link that is looked into.
+func (l *listing) leaf(rel string) record { return l.dirs[path.Dir(rel)].leaves[path.Base(rel)] }
 
 // sorted returns the paths of all directories.
 func (l *listing) sorted() []string { return slices.Sorted(maps.Keys(l.dirs)) }
@@ -124,7 +151,7 @@ func (l *listing) records(m *maker) (all []record) {
 	failures := m.failures(l.messages)
 	for _, dir := range l.sorted() {
 		r := newRecord(dir, kindDir)
-		r.setSum(namesSum(l.dirs[dir], l.isDir(dir)))
+		r.setSum(l.dirs[dir].sum)
 		if reason, ok := failures[dir]; ok {
 			r.fields[colError] = reason
 		}

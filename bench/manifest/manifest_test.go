@@ -160,12 +160,12 @@ lrwxrwxrwx            - 2026-01-02 03:04 link -> to/it
 dr-xr-xr-x            - 2026-01-02 03:04 empty
 
 /s/sub/empty:
-`), m.rel, nil)
+`), m.rel, sampler{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, r := range l.leaves(sampler{}) {
+	for _, r := range l.leaves() {
 		got = append(got, strings.Join([]string{r.path, r.kind(), r.fields[colSize], r.fields[colSum]}, "|"))
 	}
 	want := []string{"damaged|file|-|-", "link|link|-|to/it", "sub/a 2026-01-02 03:04 b:|file|0|-"}
@@ -176,7 +176,7 @@ dr-xr-xr-x            - 2026-01-02 03:04 empty
 		t.Errorf("directories %q", dirs)
 	}
 	for _, bad := range []string{"/elsewhere:\n", "/s:\nname alone\n"} {
-		if _, err := parseListing(strings.NewReader(bad), m.rel, nil); err == nil {
+		if _, err := parseListing(strings.NewReader(bad), m.rel, sampler{}); err == nil {
 			t.Errorf("%q is taken for a listing", bad)
 		}
 	}
@@ -184,11 +184,38 @@ dr-xr-xr-x            - 2026-01-02 03:04 empty
 
 // What is copied as a whole holds nothing of which files are left out, and everything is copied once.
 func TestCopyJobs(t *testing.T) {
-	l := &listing{dirs: map[string][]string{
-		".": {"a", "b", "file"}, "a": {"ticks", "x"}, "a/ticks": {"1", "2", "3", "4", "5", "6", "7", "8", "9"}, "b": {"y", "z"}, "b/y": {"1"},
-	}}
+	l, err := parseListing(strings.NewReader(strings.ReplaceAll(`.:
+d a
+d b
+- file
+
+a:
+d ticks
+- x
+
+a/ticks:
+- 1
+- 2
+- 3
+- 4
+- 5
+- 6
+- 7
+- 8
+- 9
+
+b:
+d y
+- z
+
+b/y:
+- 1
+`, " ", "r 0 2026-01-02 03:04 ")), func(name string) (string, bool) { return name, true }, sampler{most: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
-	for _, j := range copyJobs(l, sampler{most: 8}) {
+	for _, j := range copyJobs(l) {
 		for _, name := range j.names {
 			got = append(got, path.Join(j.dir, name))
 		}
