@@ -21,7 +21,7 @@ import (
 // What others could have put there is not believed: neither a directory that
 // they own or may write, which a Disk refuses and says so, nor links in it.
 //
-// Layout of DIR/v1: ab/cdef….idx holds a byte string (a sidecar), ab/cdef….zst
+// Layout of DIR/v2: ab/cdef….idx holds a byte string (a sidecar), ab/cdef….zst
 // a large file, where abcdef… is the SHA-256 of its name; tmp-PID-… is being
 // written and gets its name when it is whole.
 type Disk struct {
@@ -42,7 +42,8 @@ type Disk struct {
 }
 
 const (
-	layoutDir   = "v1"
+	layoutDir   = "v2"
+	oldLayout   = "v1" // of which nothing can be used
 	sidecarExt  = ".idx"
 	blobExt     = ".zst"
 	tempPrefix  = "tmp-"

@@ -67,7 +67,7 @@ func (d *Disk) dirWith(dirs ...string) (*os.Root, error) {
 	return root, err
 }
 
-// makeDir makes the directory.
+// makeDir makes the directory, and removes what earlier versions kept in it.
 func (d *Disk) makeDir() error {
 	if err := os.MkdirAll(d.base, 0o700); err != nil {
 		return err
@@ -79,6 +79,7 @@ func (d *Disk) makeDir() error {
 	if err := mkdir(root, layoutDir); err != nil {
 		return err
 	}
+	root.RemoveAll(oldLayout) //nolint:errcheck // what stays only takes room
 	tag, err := root.OpenFile("CACHEDIR.TAG", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, iofs.ErrExist) {
 		return nil

@@ -44,15 +44,15 @@ func TestDiskRefuses(t *testing.T) {
 		spoil  func(*testing.T, string)
 		reason string
 	}{
-		"others may write":         {chmod("", 0o707), "may be written by group or others (mode 0707)"},
-		"group may write":          {chmod("", 0o770), "may be written by group or others (mode 0770)"},
-		"sticky":                   {chmod("", 0o777|os.ModeSticky), "may be written by group or others"},
-		"of another":               {chown(""), "belongs to user 12345"},
-		"others may write v1":      {chmod(layoutDir, 0o777), "may be written by group or others"},
-		"v1 of another":            {chown(layoutDir), "belongs to user 12345"},
-		"v1 is a link":             {link(layoutDir), "is no directory but L"},
-		"others may write a shelf": {chmod(shelf, 0o777), "may be written by group or others"},
-		"a shelf is a link":        {link(shelf), "is no directory but L"},
+		"others may write":           {chmod("", 0o707), "may be written by group or others (mode 0707)"},
+		"group may write":            {chmod("", 0o770), "may be written by group or others (mode 0770)"},
+		"sticky":                     {chmod("", 0o777|os.ModeSticky), "may be written by group or others"},
+		"of another":                 {chown(""), "belongs to user 12345"},
+		"others may write the files": {chmod(layoutDir, 0o777), "may be written by group or others"},
+		"files of another":           {chown(layoutDir), "belongs to user 12345"},
+		"files in a link":            {link(layoutDir), "is no directory but L"},
+		"others may write a shelf":   {chmod(shelf, 0o777), "may be written by group or others"},
+		"a shelf is a link":          {link(shelf), "is no directory but L"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := t.TempDir()
@@ -179,6 +179,29 @@ func TestDiskReplacedMeanwhile(t *testing.T) {
 	d.removeFile(at, info)
 	if b, ok := d.Load("name"); !ok || string(b) != "much longer" {
 		t.Errorf("%q, %v", b, ok)
+	}
+}
+
+// What an earlier version kept is removed, and nothing that a link there leads to.
+func TestDiskOldLayout(t *testing.T) {
+	base := t.TempDir()
+	must(t, os.Chmod(base, 0o700))
+	must(t, os.MkdirAll(filepath.Join(base, oldLayout, "ab"), 0o700))
+	must(t, os.WriteFile(filepath.Join(base, oldLayout, "ab", "c.idx"), []byte("old"), 0o600))
+	must(t, os.Mkdir(filepath.Join(base, "kept"), 0o700))
+	must(t, os.WriteFile(filepath.Join(base, "kept", "file"), []byte("x"), 0o600))
+	must(t, os.Symlink(filepath.Join(base, "kept"), filepath.Join(base, oldLayout, "link")))
+
+	d := NewDisk(base, 1<<20, nil)
+	d.Save("name", []byte("data"))
+	if b, ok := d.Load("name"); !ok || string(b) != "data" {
+		t.Errorf("loaded %q", b)
+	}
+	if _, err := os.Lstat(filepath.Join(base, oldLayout)); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("what an earlier version kept: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(base, "kept", "file")); err != nil {
+		t.Errorf("what a link leads to: %v", err)
 	}
 }
 
