@@ -2,19 +2,16 @@ package datafile
 
 import (
 	"context"
-	"encoding/json"
+	"strconv"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 )
 
-// smallIndex is how much data a file must announce for its problems to be
-// kept on disk: less is inflated as fast as a file is opened.
+// smallIndex is how much data a file must announce for its problems to be kept on disk: less is
+// inflated as fast as a file is opened.
 const smallIndex = 8 << 20
-
-// indexRevision is raised whenever a scan of the same file would find other
-// problems or say them in other words, or they are saved in another form.
-const indexRevision = 3
 
 // A findings is the problems of index.json, and the bytes that they were found in.
 type findings struct {
@@ -22,54 +19,59 @@ type findings struct {
 	seal     formats.Seal
 }
 
-// A savedIndex is what is kept on disk of a scan. Everything in front of the
-// problems must fit for them to be true again.
-type savedIndex struct {
-	Revision int
-	Seal     formats.Seal
-	MaxData  int64
-	Problems problemList
-}
-
 // problems remembers the problems of index.json, on disk if they take a while to find.
 func (v *view) problems() *cache.Memo[struct{}, findings] {
-	return cache.NewMemo(v.cache, v.findProblems).Durable(v.indexName, v.encodeIndex, v.decodeIndex)
+	encode := func(f findings) []byte { return f.encode() }
+	return cache.NewMemo(v.cache, v.findProblems).Durable(v.indexName, encode, v.resumeIndex)
 }
 
+// indexName has the limit of data items, on which the problems depend.
 func (v *view) indexName(struct{}) string {
 	size := int64(0)
 	for _, d := range v.r.Data {
 		size += d.Size
 	}
-	if v.src.ID == "" || size < smallIndex {
+	if size < smallIndex {
 		return ""
 	}
-	return v.src.ID + "/" + formatName
+	return v.src.IndexName(formatName, strconv.FormatInt(v.r.MaxData, 10))
 }
 
-func (v *view) encodeIndex(f findings) []byte {
-	b, err := json.Marshal(savedIndex{indexRevision, f.seal, v.r.MaxData, f.problems})
-	if err != nil {
-		return nil
+// encode returns what is kept on disk.
+//
+//	| head | count | problem … |
+func (f findings) encode() []byte {
+	w := indexfile.NewWriter(f.seal, 2*indexfile.HeadSize)
+	w.Count(len(f.problems))
+	for i := range f.problems {
+		w.Problem(&f.problems[i])
 	}
-	return b
+	return w.Bytes()
 }
 
-func (v *view) decodeIndex(ctx context.Context, _ struct{}, b []byte) (findings, int64, error) {
-	var saved savedIndex
-	if err := json.Unmarshal(b, &saved); err != nil {
+// decodeFindings reads what encode wrote.
+func decodeFindings(saved []byte) (findings, error) {
+	r, seal := indexfile.Open(formatName, saved)
+	f := findings{make(problemList, r.Count(indexfile.MinProblem)), seal}
+	for i := range f.problems {
+		f.problems[i] = r.Problem()
+	}
+	return f, r.Close()
+}
+
+// resumeIndex uses the saved problems if the file is the one that they were found in.
+func (v *view) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (findings, int64, error) {
+	f, err := decodeFindings(saved)
+	if err != nil {
 		return findings{}, 0, err
 	}
-	if saved.Revision != indexRevision || saved.MaxData != v.r.MaxData {
-		return findings{}, 0, formats.ErrOther
-	}
-	fit, _, err := saved.Seal.Fit(ctx, v.src)
+	fit, _, err := f.seal.Fit(ctx, v.src)
 	if err != nil {
 		return findings{}, 0, err
 	}
 	if fit != formats.Same {
 		return findings{}, 0, formats.ErrOther
 	}
-	saved.Seal.Stamp = v.src.Stamp
-	return findings{saved.Problems, saved.Seal}, saved.Problems.cost(), nil
+	f.seal.Stamp = v.src.Stamp
+	return f, f.problems.cost(), nil
 }

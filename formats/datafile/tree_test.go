@@ -18,6 +18,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -402,7 +403,7 @@ func TestDurableIndex(t *testing.T) {
 }
 
 func TestSaved(t *testing.T) {
-	nodestest.Saved(t, testdata+"/saved.sums", indexRevision, func(b []byte) []byte {
+	nodestest.Saved(t, testdata+"/saved.sums", indexfile.Layout, func(b []byte) []byte {
 		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			return nil
@@ -412,7 +413,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v.encodeIndex(found)
+		return found.encode()
 	}, testdata+"/*.txtar", testdata+"/broken/*.map", samples+"/*.map")
 }
 
