@@ -94,12 +94,12 @@ func BenchmarkBareZstd(b *testing.B) {
 	b.SetBytes(n)
 }
 
-// BenchmarkScan makes the index of a recording.
-func BenchmarkScan(b *testing.B) {
+// BenchmarkIndex makes the index of a recording.
+func BenchmarkIndex(b *testing.B) {
 	r := longRecording(b)
 	rec := &recording{reader: r, schema: hosts(b)[0].schema}
 	for b.Loop() {
-		s, err := newScanner(r, rec.decode).run(b.Context())
+		s, err := newIndexer(r, rec.decode).run(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -111,11 +111,11 @@ func BenchmarkScan(b *testing.B) {
 func BenchmarkState(b *testing.B) {
 	r := longRecording(b)
 	rec := &recording{reader: r, schema: hosts(b)[0].schema}
-	s, err := newScanner(r, rec.decode).run(b.Context())
+	s, err := newIndexer(r, rec.decode).run(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
-	t := &theatre{layout: r.Header.Layout, scan: s, decode: rec.decode}
+	t := &playback{layout: r.Header.Layout, index: s, decode: rec.decode}
 	for b.Loop() {
 		if _, err := t.state(b.Context(), r.Entry(r.Chunks()/2).Start+50); err != nil {
 			b.Fatal(err)

@@ -84,7 +84,7 @@ func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt 
 		return nil, err
 	}
 	defer enc.Close()
-	report := &CompactReport{Missing: r.missingIndex()}
+	report := &CompactReport{Missing: r.missingEntries()}
 	kept, err := r.recompress(ctx, enc, scratch, opt.Progress, report)
 	if err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt 
 	return report, err
 }
 
-// missingIndex returns the problems that say that chunks are not known of.
-func (r *Reader) missingIndex() (list []formats.Problem) {
+// missingEntries returns the problems that say that chunks are not known of.
+func (r *Reader) missingEntries() (list []formats.Problem) {
 	for _, p := range r.Problems[:len(r.Problems)-r.chunkProblems] {
 		if p.Code == codeIndexTruncated || p.Code == codeIndexCount || p.Code == codeIndexEntry && p.Chunk == nil {
 			list = append(list, p)
@@ -160,10 +160,10 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
 	head := append(slices.Clone(r.head), metadata...)
 	start := len(head)
-	head = appendIndex(head, kept, 0)
+	head = appendEntries(head, kept, 0)
 	// The length of the index does not depend on the offsets in it.
 	n := len(head) - start
-	head = appendIndex(head[:start], kept, int64(len(head)))
+	head = appendEntries(head[:start], kept, int64(len(head)))
 
 	var ticks, end int64
 	for i := range kept {
@@ -181,8 +181,8 @@ func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
 	return head
 }
 
-// appendIndex appends an index whose byte offsets are moved by base.
-func appendIndex(dst []byte, list []Entry, base int64) []byte {
+// appendEntries appends an index whose byte offsets are moved by base.
+func appendEntries(dst []byte, list []Entry, base int64) []byte {
 	for i := range list {
 		dst = appendEntry(dst, list[i], base)
 	}

@@ -270,7 +270,7 @@ func (d *decoder) markSnapshot(t *tick) {
 	from := events[0].text.start
 	plain := slices.Clone(d.out[from:])
 	d.out = d.out[:from]
-	const mark = `,"snapshot":true}`
+	const progress = `,"snapshot":true}`
 	for i := range events {
 		e := &events[i]
 		if i > 0 {
@@ -279,7 +279,7 @@ func (d *decoder) markSnapshot(t *tick) {
 		text := plain[e.text.start-from : e.text.end-from]
 		e.shift(uint32(len(d.out)) - e.text.start)
 		if i < n {
-			d.out = append(append(d.out, text[:len(text)-1]...), mark...)
+			d.out = append(append(d.out, text[:len(text)-1]...), progress...)
 		} else {
 			d.out = append(d.out, text...)
 		}

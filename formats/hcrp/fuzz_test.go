@@ -121,16 +121,16 @@ func FuzzEvents(f *testing.F) {
 				}
 			}
 		}
-		p := newPlayer(h.layout)
-		g := &ghostRows{player: p, write: true, limit: maxPiece}
-		p.play(&stretch{First: e.Start, Last: c.known}, c, c.known, g)
+		p := newReplay(h.layout)
+		g := &ghostRows{replay: p, write: true, limit: maxPiece}
+		p.play(&tickRange{First: e.Start, Last: c.known}, c, c.known, g)
 		if int64(len(g.out)) != g.size {
 			t.Fatalf("%d bytes of rows, %d counted", len(g.out), g.size)
 		}
 		packed := p.pack()
-		again, err := unpackPlayer(h.layout, packed)
+		again, err := unpackReplay(h.layout, packed)
 		if err != nil || !bytes.Equal(again.pack(), packed) {
-			t.Fatalf("the player changes when packed: %v", err)
+			t.Fatalf("the replay changes when packed: %v", err)
 		}
 		if p.world == nil {
 			return

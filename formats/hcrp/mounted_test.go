@@ -178,7 +178,7 @@ func TestMountedSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	tick := fmt.Sprintf("live/ticks/%08d.json", first.Tick)
-	inode := m.run("stat", "-c", "%i", tick) // nothing is scanned yet
+	inode := m.run("stat", "-c", "%i", tick) // nothing is indexed yet
 	stop := m.follow("live/lines/000000.jsonl")
 
 	ctx, cancel := context.WithCancel(t.Context())

@@ -76,13 +76,13 @@ func (r reading) position() (v position) {
 	return v
 }
 
-// texts returns the parts of an entity that are text, in their packed order.
+// texts returns the pieces of an entity that are text, in their packed order.
 func (e *entity) texts() []*[]byte {
 	return []*[]byte{&e.kind, &e.velocity, &e.pose, &e.flags, &e.using, &e.slot}
 }
 
-// pack returns everything that a player knows.
-func (p *player) pack() []byte {
+// pack returns everything that a replay knows.
+func (p *replay) pack() []byte {
 	var out packer
 	out.bool(p.world != nil)
 	if w := p.world; w != nil {
@@ -123,10 +123,10 @@ func (p *packer) entity(id int64, e *entity) {
 	}
 }
 
-// unpackPlayer makes a player of what pack returned.
-func unpackPlayer(l Layout, b []byte) (*player, error) {
+// unpackReplay makes a replay of what pack returned.
+func unpackReplay(l Layout, b []byte) (*replay, error) {
 	r := unpacking(b)
-	p := newPlayer(l)
+	p := newReplay(l)
 	if !r.bool() {
 		p.world = nil
 	} else {

@@ -18,7 +18,7 @@ func checkPiece(n int64) error {
 }
 
 // oneByOne returns load as a function that runs once at a time and remembers
-// the piece that it made last: readers ask for parts of a piece, mostly in order.
+// the piece that it made last: readers ask for pieces of a piece, mostly in order.
 func oneByOne(load func(ctx context.Context, i int) ([]byte, error)) func(ctx context.Context, i int) ([]byte, error) {
 	var mu sync.Mutex
 	var text []byte

@@ -1,8 +1,8 @@
 package hcrp
 
-// A stretch is a run of ticks in one chunk of which everything is known, or
+// A tick range is a run of ticks in one chunk of which everything is known, or
 // a hole behind such a chunk in which nothing happened.
-type stretch struct {
+type tickRange struct {
 	First, Last int64
 	Ghost       int64 // bytes of the rows of export/ghost.csv
 	Chunk       int32
@@ -10,8 +10,8 @@ type stretch struct {
 	Lost        bool // ticks before it are unknown
 }
 
-// A player applies stretches in order and knows the world after each tick.
-type player struct {
+// A replay applies ranges in order and knows the world after each tick.
+type replay struct {
 	layout Layout
 	world  *world // nil: unknown
 
@@ -19,12 +19,12 @@ type player struct {
 	positions map[int64]position
 }
 
-func newPlayer(l Layout) *player {
-	return &player{layout: l, world: newWorld(), positions: map[int64]position{}}
+func newReplay(l Layout) *replay {
+	return &replay{layout: l, world: newWorld(), positions: map[int64]position{}}
 }
 
-// enter begins a stretch in the chunk c.
-func (p *player) enter(s *stretch, c *chunk) {
+// enter begins a tick range in the chunk c.
+func (p *replay) enter(s *tickRange, c *chunk) {
 	if s.Lost {
 		p.world = nil
 		clear(p.positions)
@@ -46,7 +46,7 @@ func (p *player) enter(s *stretch, c *chunk) {
 
 // apply applies one event. It tells whether the event gave an entity a
 // position.
-func (p *player) apply(c *chunk, e *event) bool {
+func (p *replay) apply(c *chunk, e *event) bool {
 	if p.world != nil {
 		p.world.apply(c, e)
 	}
@@ -54,7 +54,7 @@ func (p *player) apply(c *chunk, e *event) bool {
 }
 
 // follow keeps the positions.
-func (p *player) follow(e *event) bool {
+func (p *replay) follow(e *event) bool {
 	if e.def == nil || !e.hasAll(captureEntity) {
 		return false
 	}
@@ -80,21 +80,21 @@ func (p *player) follow(e *event) bool {
 	return true
 }
 
-// A watcher sees a stretch being played.
-type watcher interface {
+// An observer sees a tick range being played.
+type observer interface {
 	// event is called behind every event; placed tells whether it gave an
 	// entity a position.
 	event(t *tick, k int, placed bool)
 
-	// tick is called where the stretch begins, behind the events of every
-	// tick, and with the number behind the last one: the player stays as it
+	// tick is called where the tick range begins, behind the events of every
+	// tick, and with the number behind the last one: the replay stays as it
 	// is until the next call.
 	tick(n int64)
 }
 
-// play applies the ticks of a stretch up to and including the given one. w
+// play applies the ticks of a tick range up to and including the given one. w
 // may be nil.
-func (p *player) play(s *stretch, c *chunk, through int64, w watcher) {
+func (p *replay) play(s *tickRange, c *chunk, through int64, w observer) {
 	p.enter(s, c)
 	if w != nil {
 		w.tick(s.First)

@@ -25,9 +25,9 @@ type Reader struct {
 
 	chunkProblems int // how many problems at the end are about one chunk's bytes
 
-	segmented bool // offsets in the index name a segment
-	whole     bool // the index was read to its end
-	hasIndex  bool // false if the metadata does not end in the file
+	segmented  bool // offsets in the index name a segment
+	whole      bool // the index was read to its end
+	hasEntries bool // false if the metadata does not end in the file
 
 	head     []byte           // the header as stored
 	file     formats.ReaderAt // the file, or preamble.dat
@@ -109,7 +109,7 @@ func (r *Reader) readPreamble(ctx context.Context, opt Options, fsys iofs.FS) er
 	if err := r.checkMetadata(ctx, head, &problems); err != nil {
 		return err
 	}
-	if err := r.readIndex(ctx, head, &problems); err != nil {
+	if err := r.readEntries(ctx, head, &problems); err != nil {
 		return err
 	}
 	r.segmented = r.Dir || r.Chunks() > 0 && r.Entry(0).Raw == 0
@@ -141,9 +141,9 @@ func (r *Reader) part(ctx context.Context, head []byte, off, n int64) ([]byte, e
 // checkMetadata finds out whether the metadata is whole and parses.
 func (r *Reader) checkMetadata(ctx context.Context, head []byte, problems *problemList) error {
 	n := r.Header.MetadataLength
-	r.hasIndex = headerSize+n <= r.size
+	r.hasEntries = headerSize+n <= r.size
 	switch {
-	case !r.hasIndex:
+	case !r.hasEntries:
 		problems.add(codeMetadataTruncated, r.size, "the metadata ends at %d, the file at %d", headerSize+n, r.size)
 		return nil
 	case n > r.limits.Metadata:
@@ -167,7 +167,7 @@ func (r *Reader) checkMetadata(ctx context.Context, head []byte, problems *probl
 
 // Metadata returns the stored metadata.
 func (r *Reader) Metadata(ctx context.Context) ([]byte, error) {
-	if n := r.Header.MetadataLength; r.hasIndex && n <= r.limits.Metadata {
+	if n := r.Header.MetadataLength; r.hasEntries && n <= r.limits.Metadata {
 		return r.part(ctx, nil, headerSize, n)
 	}
 	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
@@ -183,9 +183,9 @@ func (r *Reader) TypedMetadata(ctx context.Context) ([]byte, error) {
 	return out, err
 }
 
-// readIndex parses the entries of the index, as many as there are.
-func (r *Reader) readIndex(ctx context.Context, head []byte, problems *problemList) error {
-	if !r.hasIndex {
+// readEntries parses the entries of the index, as many as there are.
+func (r *Reader) readEntries(ctx context.Context, head []byte, problems *problemList) error {
+	if !r.hasEntries {
 		return nil
 	}
 	h := r.Header

@@ -12,9 +12,9 @@ const (
 	ghostHead = "tick,time_ms,x,y,z,yaw,pitch\n"
 )
 
-// A rowMaker is a watcher that makes rows.
+// A rowMaker is a observer that makes rows.
 type rowMaker interface {
-	watcher
+	observer
 	text() []byte
 }
 
@@ -45,7 +45,7 @@ func appendCoordinates(dst []byte, p *position) []byte {
 // ghostRows makes the rows of export/ghost.csv: where entity 0 is, for every
 // tick.
 type ghostRows struct {
-	player *player
+	replay *replay
 	from   int64  // the tick since which the position has not changed
 	coords []byte // the position as the rest of a row; empty: unknown
 	size   int64  // of the rows
@@ -69,7 +69,7 @@ func (g *ghostRows) tick(n int64) {
 		}
 	}
 	g.from, g.coords = n, g.coords[:0]
-	if p, ok := g.player.positions[0]; ok {
+	if p, ok := g.replay.positions[0]; ok {
 		g.coords = appendCoordinates(g.coords, &p)
 	}
 }
@@ -88,7 +88,7 @@ func digits(from, to, step int64) (n int64) {
 // A trackRows makes the rows of a track.
 type trackRows struct {
 	track  *track
-	player *player
+	replay *replay
 	chunk  *chunk
 	placed bool
 	pos    position
@@ -101,7 +101,7 @@ func (w *trackRows) event(t *tick, k int, placed bool) {
 	e := &w.chunk.events[k]
 	at := moment{t.n, k - t.first}
 	if placed && e.entity == w.track.Entity && !at.before(w.track.From) && at.before(w.track.To) {
-		w.placed, w.pos = true, w.player.positions[e.entity]
+		w.placed, w.pos = true, w.replay.positions[e.entity]
 	}
 }
 
@@ -112,31 +112,31 @@ func (w *trackRows) tick(n int64) {
 	}
 }
 
-// A theatre plays the stretches of a scan.
-type theatre struct {
+// A playback plays the ranges of an index.
+type playback struct {
 	layout Layout
-	scan   *scan
+	index  *index
 	decode func(context.Context, int) (*chunk, error)
 }
 
-// before returns a player in front of a stretch.
-func (t *theatre) before(ctx context.Context, stretch int) (*player, error) {
-	saves := t.scan.saves
-	k := sort.Search(len(saves), func(k int) bool { return saves[k].Stretch > stretch }) - 1
+// before returns a replay in front of a tick range.
+func (t *playback) before(ctx context.Context, number int) (*replay, error) {
+	checkpoints := t.index.checkpoints
+	k := sort.Search(len(checkpoints), func(k int) bool { return checkpoints[k].Range > number }) - 1
 	if k < 0 {
-		return newPlayer(t.layout), nil
+		return newReplay(t.layout), nil
 	}
-	p, err := unpackPlayer(t.layout, saves[k].Player)
-	for i := saves[k].Stretch; err == nil && i < stretch; i++ {
-		err = t.play(ctx, p, i, t.scan.stretches[i].Last, nil)
+	p, err := unpackReplay(t.layout, checkpoints[k].Replay)
+	for i := checkpoints[k].Range; err == nil && i < number; i++ {
+		err = t.play(ctx, p, i, t.index.ranges[i].Last, nil)
 	}
 	return p, err
 }
 
-// play plays a stretch up to a tick. The watcher, if any, is made for its
+// play plays a tick range up to a tick. The observer, if any, is made for its
 // chunk.
-func (t *theatre) play(ctx context.Context, p *player, stretch int, through int64, watch func(*chunk) watcher) error {
-	s := &t.scan.stretches[stretch]
+func (t *playback) play(ctx context.Context, p *replay, number int, through int64, watch func(*chunk) observer) error {
+	s := &t.index.ranges[number]
 	c := &chunk{}
 	if !s.Hole {
 		var err error
@@ -144,7 +144,7 @@ func (t *theatre) play(ctx context.Context, p *player, stretch int, through int6
 			return err
 		}
 	}
-	var w watcher
+	var w observer
 	if watch != nil {
 		w = watch(c)
 	}
@@ -153,8 +153,8 @@ func (t *theatre) play(ctx context.Context, p *player, stretch int, through int6
 }
 
 // state returns the world after tick n as compact JSON, or errUnknownTick.
-func (t *theatre) state(ctx context.Context, n int64) ([]byte, error) {
-	list := t.scan.stretches
+func (t *playback) state(ctx context.Context, n int64) ([]byte, error) {
+	list := t.index.ranges
 	i := sort.Search(len(list), func(i int) bool { return list[i].Last >= n })
 	if i == len(list) || list[i].First > n {
 		return nil, errUnknownTick

@@ -26,7 +26,7 @@ func (r *Reader) Salvage(ctx context.Context, limit int) ([]frame, error) {
 	if r.Dir {
 		return walkSegments(ctx, r.segments, used, limit)
 	}
-	if !r.hasIndex {
+	if !r.hasEntries {
 		return nil, nil
 	}
 	from := max(r.Header.IndexEnd(), used[-1])

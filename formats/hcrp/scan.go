@@ -12,31 +12,31 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// Bounds of what a scan keeps; no real recording comes near.
+// Bounds of what an index keeps; no real recording comes near.
 const (
 	maxTracks = 1 << 20
 	maxRuns   = 1 << 23
 )
 
-// A scan is what is known of a recording after decoding every chunk once.
-type scan struct {
+// An index is what is known of a recording after decoding every chunk once.
+type index struct {
 	rows     []row // by chunk
 	names    map[string]int64
 	empty    int64 // ticks without record in chunks that decode to their end
 	problems problemList
 	complete bool
 
-	ticks     runs
-	stretches []stretch
-	saves     []save
-	tracks    []track
-	markers   []byte // elements of a JSON list
+	ticks       runs
+	ranges      []tickRange
+	checkpoints []checkpoint
+	tracks      []track
+	markers     []byte // elements of a JSON list
 
-	seal seal // of the chunks that need not be decoded again
-	mark mark // what was known behind them
+	fingerprint fingerprint // of the chunks that need not be decoded again
+	progress    progress    // what was known behind them
 }
 
-// A row is what the scan adds to the table of chunks.
+// A row is what the index adds to the table of chunks.
 type row struct{ records, events int32 }
 
 // unreadable is the row of a chunk of which nothing can be had.
@@ -44,19 +44,19 @@ var unreadable = row{-1, -1}
 
 func newRows(n int) []row { return slices.Repeat([]row{unreadable}, n) }
 
-// A save is the player in front of a stretch.
-type save struct {
-	Stretch int
-	Player  []byte
+// A checkpoint is the replay in front of a tick range.
+type checkpoint struct {
+	Range  int
+	Replay []byte
 }
 
 // A track is the way of one entity, until its id stands for another one.
 type track struct {
 	Entity int64
 	Life   int
-	From   moment // its first event
-	To     moment // the first event that is not of it; endless: there is none yet
-	Parts  []part // where its rows are
+	From   moment  // its first event
+	To     moment  // the first event that is not of it; endless: there is none yet
+	Pieces []piece // where its rows are
 }
 
 // A moment is an event's place in time.
@@ -72,10 +72,10 @@ func (m moment) before(o moment) bool {
 // endless is behind every event.
 var endless = moment{Tick: math.MaxInt64}
 
-// A part is how many bytes of rows a stretch gives.
-type part struct {
-	Stretch int
-	Size    int64
+// A part is how many bytes of rows a tick range gives.
+type piece struct {
+	Range int
+	Size  int64
 }
 
 // open tells whether the track may go on.
@@ -83,40 +83,40 @@ func (t *track) open() bool { return t.To == endless }
 
 // Bytes returns the size of the track's rows.
 func (t *track) Bytes() (n int64) {
-	for _, p := range t.Parts {
+	for _, p := range t.Pieces {
 		n += p.Size
 	}
 	return n
 }
 
-// A mark is how far a scan has come.
-type mark struct {
-	chunks, stretches int
-	next              int64 // first tick that no stretch has
-	unknown           int64 // last tick that is unknown
-	played            int64 // bytes of bodies since the last saved player
-	sound             bool  // nothing is wrong so far
-	lost              bool  // a chunk is not readable
+// A progress is how far an index has come.
+type progress struct {
+	chunks, ranges int
+	next           int64 // first tick that no tick range has
+	unknown        int64 // last tick that is unknown
+	played         int64 // bytes of bodies since the last saved replay
+	sound          bool  // nothing is wrong so far
+	lost           bool  // a chunk is not readable
 }
 
-// A scanner makes a scan, or goes on with one.
-type scanner struct {
-	reader *Reader
-	decode func(context.Context, int) (*chunk, error)
-	scan   *scan
-	player *player
-	mark   // where it is
+// An indexer makes an index, or goes on with one.
+type indexer struct {
+	reader   *Reader
+	decode   func(context.Context, int) (*chunk, error)
+	index    *index
+	replay   *replay
+	progress // where it is
 
 	current map[int64]int // entity to its track
 	lives   map[int64]int // entity to how many tracks it has
 }
 
-func newScanner(r *Reader, decode func(context.Context, int) (*chunk, error)) *scanner {
-	s := &scanner{
-		reader: r, decode: decode, player: newPlayer(r.Header.Layout),
-		scan:    &scan{rows: newRows(r.Chunks()), names: map[string]int64{}},
-		mark:    mark{unknown: -1, sound: true},
-		current: map[int64]int{}, lives: map[int64]int{},
+func newIndexer(r *Reader, decode func(context.Context, int) (*chunk, error)) *indexer {
+	s := &indexer{
+		reader: r, decode: decode, replay: newReplay(r.Header.Layout),
+		index:    &index{rows: newRows(r.Chunks()), names: map[string]int64{}},
+		progress: progress{unknown: -1, sound: true},
+		current:  map[int64]int{}, lives: map[int64]int{},
 	}
 	if len(r.byTick) > 0 && r.Header.Layout == Design { // in the published layout ticks are missing in front of it
 		s.next = r.Entry(int(r.byTick[0])).Start
@@ -124,10 +124,10 @@ func newScanner(r *Reader, decode func(context.Context, int) (*chunk, error)) *s
 	return s
 }
 
-// run decodes the chunks behind the mark. Chunks at the end whose bytes are
-// not there may come with the next version of the recording, so the mark
-// stays in front of them. Errors other than damage end the scan.
-func (s *scanner) run(ctx context.Context) (*scan, error) {
+// run decodes the chunks behind the progress. Chunks at the end whose bytes are
+// not there may come with the next version of the recording, so the progress
+// stays in front of them. Errors other than damage end the index.
+func (s *indexer) run(ctx context.Context) (*index, error) {
 	order := s.reader.byTick
 	end := len(order)
 	for end > s.chunks && s.reader.flaw(int(order[end-1])) != nil {
@@ -143,8 +143,8 @@ func (s *scanner) run(ctx context.Context) (*scan, error) {
 		switch {
 		case errors.As(err, &bad):
 			s.unreadable(i)
-			if s.reader.flaw(i) == nil { // else it is known without the scan
-				s.scan.problems.append(bad.Problem)
+			if s.reader.flaw(i) == nil { // else it is known without the index
+				s.index.problems.append(bad.Problem)
 			}
 		case err != nil:
 			return nil, err
@@ -152,43 +152,43 @@ func (s *scanner) run(ctx context.Context) (*scan, error) {
 			s.chunk(i, c)
 		}
 	}
-	s.stretches = len(s.scan.stretches)
-	s.scan.mark = s.mark
+	s.ranges = len(s.index.ranges)
+	s.index.progress = s.progress
 	for _, i := range order[end:] {
 		s.unreadable(int(i))
 	}
-	s.scan.complete = s.sound && s.reader.whole && len(order) == s.reader.Chunks()
-	slices.SortStableFunc(s.scan.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
-	s.scan.ticks.finish()
-	return s.scan, nil
+	s.index.complete = s.sound && s.reader.whole && len(order) == s.reader.Chunks()
+	slices.SortStableFunc(s.index.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
+	s.index.ticks.finish()
+	return s.index, nil
 }
 
 // unreadable notes a chunk of which nothing can be had.
-func (s *scanner) unreadable(i int) {
+func (s *indexer) unreadable(i int) {
 	s.sound, s.lost = false, true
 	s.reach(s.reader.Entry(i).Start)
 	s.unknown = max(s.unknown, s.reader.Entry(i).Last())
 }
 
 // chunk takes in a decoded chunk.
-func (s *scanner) chunk(i int, c *chunk) {
-	s.scan.rows[i] = row{int32(c.records), int32(len(c.events))}
+func (s *indexer) chunk(i int, c *chunk) {
+	s.index.rows[i] = row{int32(c.records), int32(len(c.events))}
 	for _, p := range c.problems {
 		s.sound = false
-		s.scan.problems.append(p)
+		s.index.problems.append(p)
 	}
 	for k := range c.events {
-		s.scan.names[c.name(&c.events[k])]++
+		s.index.names[c.name(&c.events[k])]++
 	}
 	for k := range c.ticks {
-		if !s.scan.ticks.add(c.ticks[k].n) {
+		if !s.index.ticks.add(c.ticks[k].n) {
 			s.sound = false
 		}
 	}
 	if c.stop == nil {
-		s.scan.empty += c.entry.Ticks - int64(len(c.ticks))
+		s.index.empty += c.entry.Ticks - int64(len(c.ticks))
 	}
-	s.stretch(i, c)
+	s.tickRange(i, c)
 	if c.known < c.entry.Last() {
 		s.unknown = max(s.unknown, c.entry.Last())
 	}
@@ -204,57 +204,57 @@ func (c *chunk) name(e *event) string {
 
 // reach goes on to tick first, where a chunk begins: over a hole, if there is
 // one in which nothing happened. It returns true if ticks are missing there.
-func (s *scanner) reach(first int64) (lost bool) {
-	switch n := len(s.scan.stretches); {
+func (s *indexer) reach(first int64) (lost bool) {
+	switch n := len(s.index.ranges); {
 	case first <= s.next:
 		return false
 	case s.unknown >= s.next || s.reader.Header.Layout == Published:
 		return true
 	case n > 0:
-		s.add(stretch{First: s.next, Last: first - 1, Chunk: s.scan.stretches[n-1].Chunk, Hole: true}, &chunk{}, 0)
+		s.add(tickRange{First: s.next, Last: first - 1, Chunk: s.index.ranges[n-1].Chunk, Hole: true}, &chunk{}, 0)
 	}
 	s.next = first
 	return false
 }
 
-// stretch appends the part of the chunk that is known and that no stretch
+// tickRange appends the part of the chunk that is known and that no tick range
 // has.
-func (s *scanner) stretch(i int, c *chunk) {
+func (s *indexer) tickRange(i int, c *chunk) {
 	lost := s.reach(c.entry.Start)
 	first := max(c.entry.Start, s.next)
 	s.note(c, first)
 	if c.known < first {
 		return
 	}
-	s.add(stretch{First: first, Last: c.known, Chunk: int32(i), Lost: lost}, c, c.entry.Size)
+	s.add(tickRange{First: first, Last: c.known, Chunk: int32(i), Lost: lost}, c, c.entry.Size)
 	s.next = c.known + 1
 }
 
-// add plays a stretch and appends it. The player is saved in front of it
+// add plays a tick range and appends it. The replay is saved in front of it
 // once more was played since the last time than saving takes, so the saved
 // ones never outgrow the recording. Of very many chunks few are saved.
-func (s *scanner) add(st stretch, c *chunk, size int64) {
-	number := len(s.scan.stretches)
-	if number == 0 || s.played > int64(len(s.scan.saves))/16 {
-		if saved := s.player.pack(); number == 0 || s.played >= int64(len(saved)) {
-			s.scan.saves = append(s.scan.saves, save{number, saved})
+func (s *indexer) add(st tickRange, c *chunk, size int64) {
+	number := len(s.index.ranges)
+	if number == 0 || s.played > int64(len(s.index.checkpoints))/16 {
+		if saved := s.replay.pack(); number == 0 || s.played >= int64(len(saved)) {
+			s.index.checkpoints = append(s.index.checkpoints, checkpoint{number, saved})
 			s.played = 0
 		}
 	}
 	s.played += size
-	w := surveyor{scanner: s, chunk: c, ghost: ghostRows{player: s.player}, rows: map[int]int64{}, touched: map[int]position{}}
-	s.player.play(&st, c, st.Last, &w)
+	w := sizer{indexer: s, chunk: c, ghost: ghostRows{replay: s.replay}, rows: map[int]int64{}, touched: map[int]position{}}
+	s.replay.play(&st, c, st.Last, &w)
 	st.Ghost = w.ghost.size
 	for _, k := range slices.Sorted(maps.Keys(w.rows)) {
-		t := &s.scan.tracks[k]
-		t.Parts = append(t.Parts, part{number, w.rows[k]})
+		t := &s.index.tracks[k]
+		t.Pieces = append(t.Pieces, piece{number, w.rows[k]})
 	}
-	s.scan.stretches = append(s.scan.stretches, st)
+	s.index.ranges = append(s.index.ranges, st)
 }
 
-// A surveyor measures the rows that a stretch gives.
-type surveyor struct {
-	*scanner
+// A sizer measures the rows that a tick range gives.
+type sizer struct {
+	*indexer
 	chunk   *chunk
 	ghost   ghostRows
 	rows    map[int]int64    // by track
@@ -262,14 +262,14 @@ type surveyor struct {
 	buf     []byte
 }
 
-func (w *surveyor) event(t *tick, k int, placed bool) {
+func (w *sizer) event(t *tick, k int, placed bool) {
 	e := &w.chunk.events[k]
 	if i := w.trackOf(e, moment{t.n, k - t.first}, placed, k < w.chunk.marked); i >= 0 {
-		w.touched[i] = w.player.positions[e.entity]
+		w.touched[i] = w.replay.positions[e.entity]
 	}
 }
 
-func (w *surveyor) tick(n int64) {
+func (w *sizer) tick(n int64) {
 	for i, pos := range w.touched {
 		w.buf = appendTrackRow(w.buf[:0], n, &pos)
 		w.rows[i] += int64(len(w.buf))
@@ -280,7 +280,7 @@ func (w *surveyor) tick(n int64) {
 
 // trackOf returns the track that gets a row by this event, or -1. An id that
 // comes back begins a new one.
-func (s *scanner) trackOf(e *event, at moment, placed, snapshot bool) int {
+func (s *indexer) trackOf(e *event, at moment, placed, snapshot bool) int {
 	if e.def == nil || !e.hasAll(captureEntity) {
 		return -1
 	}
@@ -295,25 +295,25 @@ func (s *scanner) trackOf(e *event, at moment, placed, snapshot bool) int {
 	if ok && (e.def.Role != roleSpawn || snapshot) {
 		return i
 	}
-	if len(s.scan.tracks) >= maxTracks {
+	if len(s.index.tracks) >= maxTracks {
 		return -1
 	}
 	s.endTrack(e.entity, at)
 	s.lives[e.entity]++
-	i = len(s.scan.tracks)
+	i = len(s.index.tracks)
 	s.current[e.entity] = i
-	s.scan.tracks = append(s.scan.tracks, track{Entity: e.entity, Life: s.lives[e.entity], From: at, To: endless})
+	s.index.tracks = append(s.index.tracks, track{Entity: e.entity, Life: s.lives[e.entity], From: at, To: endless})
 	return i
 }
 
-func (s *scanner) endTrack(entity int64, at moment) {
+func (s *indexer) endTrack(entity int64, at moment) {
 	if i, ok := s.current[entity]; ok {
-		s.scan.tracks[i].To = at
+		s.index.tracks[i].To = at
 	}
 }
 
 // note appends the markers among the recorded ticks from first on.
-func (s *scanner) note(c *chunk, first int64) {
+func (s *indexer) note(c *chunk, first int64) {
 	for i := range c.ticks {
 		t := &c.ticks[i]
 		if t.n < first {
@@ -321,14 +321,14 @@ func (s *scanner) note(c *chunk, first int64) {
 		}
 		for k := t.first; k < t.last; k++ {
 			e := &c.events[k]
-			if e.def == nil || e.def.Role != roleMarker || len(s.scan.markers) > s.reader.limits.Text {
+			if e.def == nil || e.def.Role != roleMarker || len(s.index.markers) > s.reader.limits.Text {
 				continue
 			}
-			if len(s.scan.markers) > 0 {
-				s.scan.markers = append(s.scan.markers, ',')
+			if len(s.index.markers) > 0 {
+				s.index.markers = append(s.index.markers, ',')
 			}
-			s.scan.markers = appendMoment(s.scan.markers, t.n)
-			s.scan.markers = append(append(s.scan.markers, ','), c.bytes(e.text)[1:]...)
+			s.index.markers = appendMoment(s.index.markers, t.n)
+			s.index.markers = append(append(s.index.markers, ','), c.bytes(e.text)[1:]...)
 		}
 	}
 }

@@ -7,31 +7,31 @@ import (
 	"recfs/formats"
 )
 
-// scanVersion is raised whenever a scan of the same recording gives other
+// indexVersion is raised whenever an index of the same recording gives other
 // bytes.
-const scanVersion = 4
+const indexVersion = 4
 
-// weight returns the bytes that the scan keeps alive.
-func (s *scan) weight() int64 {
-	n := 1<<10 + 8*cap(s.rows) + 24*cap(s.ticks) + 32*cap(s.stretches) + 160*len(s.problems) + len(s.markers)
-	for _, x := range s.saves {
-		n += 32 + len(x.Player)
+// weight returns the bytes that the index keeps alive.
+func (s *index) weight() int64 {
+	n := 1<<10 + 8*cap(s.rows) + 24*cap(s.ticks) + 32*cap(s.ranges) + 160*len(s.problems) + len(s.markers)
+	for _, x := range s.checkpoints {
+		n += 32 + len(x.Replay)
 	}
 	for _, t := range s.tracks {
-		n += 256 + 16*len(t.Parts)
+		n += 256 + 16*len(t.Pieces)
 	}
 	return int64(n)
 }
 
-// pack returns the scan up to its mark as it lies on disk. order are the
+// pack returns the index up to its progress as it lies on disk. order are the
 // chunks in the order of ticks.
-func (s *scan) pack(order []int32) []byte {
+func (s *index) pack(order []int32) []byte {
 	var p packer
-	p.uint(scanVersion)
-	p.seal(&s.seal)
-	p.mark(&s.mark)
+	p.uint(indexVersion)
+	p.fingerprint(&s.fingerprint)
+	p.progress(&s.progress)
 	p.int(s.empty)
-	for _, i := range order[:s.mark.chunks] {
+	for _, i := range order[:s.progress.chunks] {
 		p.int(int64(s.rows[i].records))
 		p.int(int64(s.rows[i].events))
 	}
@@ -51,10 +51,10 @@ func (s *scan) pack(order []int32) []byte {
 		p.int(r.Last - r.First)
 		last = r.Last
 	}
-	for i := range s.stretches[:s.mark.stretches] {
-		p.stretch(&s.stretches[i])
+	for i := range s.ranges[:s.progress.ranges] {
+		p.tickRange(&s.ranges[i])
 	}
-	p.saves(s.saves, s.mark.stretches)
+	p.checkpoints(s.checkpoints, s.progress.ranges)
 	p.uint(uint64(len(s.tracks)))
 	for i := range s.tracks {
 		p.track(&s.tracks[i])
@@ -63,7 +63,7 @@ func (s *scan) pack(order []int32) []byte {
 	return p.b
 }
 
-func (p *packer) seal(s *seal) {
+func (p *packer) fingerprint(s *fingerprint) {
 	p.b = append(p.b, s.sum[:]...)
 	p.uint(uint64(len(s.files)))
 	for _, f := range s.files {
@@ -72,9 +72,9 @@ func (p *packer) seal(s *seal) {
 	}
 }
 
-func (p *packer) mark(m *mark) {
+func (p *packer) progress(m *progress) {
 	p.uint(uint64(m.chunks))
-	p.uint(uint64(m.stretches))
+	p.uint(uint64(m.ranges))
 	p.int(m.next)
 	p.int(m.unknown)
 	p.int(m.played)
@@ -97,7 +97,7 @@ func (p *packer) optional(n *int) {
 	}
 }
 
-func (p *packer) stretch(s *stretch) {
+func (p *packer) tickRange(s *tickRange) {
 	p.int(s.First)
 	p.int(s.Last)
 	p.int(int64(s.Chunk))
@@ -106,17 +106,17 @@ func (p *packer) stretch(s *stretch) {
 	p.int(s.Ghost)
 }
 
-// saves writes the saved players in front of the first n stretches.
-func (p *packer) saves(list []save, n int) {
-	for len(list) > 0 && list[len(list)-1].Stretch >= n {
+// checkpoints writes the saved replays in front of the first n ranges.
+func (p *packer) checkpoints(list []checkpoint, n int) {
+	for len(list) > 0 && list[len(list)-1].Range >= n {
 		list = list[:len(list)-1]
 	}
 	p.uint(uint64(len(list)))
 	last := 0
 	for _, x := range list {
-		p.uint(uint64(x.Stretch - last))
-		p.bytes(x.Player)
-		last = x.Stretch
+		p.uint(uint64(x.Range - last))
+		p.bytes(x.Replay)
+		last = x.Range
 	}
 }
 
@@ -127,28 +127,28 @@ func (p *packer) track(t *track) {
 		p.int(m.Tick)
 		p.int(int64(m.Event))
 	}
-	p.uint(uint64(len(t.Parts)))
+	p.uint(uint64(len(t.Pieces)))
 	last := 0
-	for _, x := range t.Parts {
-		p.int(int64(x.Stretch - last))
+	for _, x := range t.Pieces {
+		p.int(int64(x.Range - last))
 		p.int(x.Size)
-		last = x.Stretch
+		last = x.Range
 	}
 }
 
-// unpackScan reads what pack returned, if it is the scan of a recording with
+// unpackIndex reads what pack returned, if it is the index of a recording with
 // these chunks.
-func unpackScan(b []byte, order []int32, chunks int) (*scan, error) {
+func unpackIndex(b []byte, order []int32, chunks int) (*index, error) {
 	r := unpacking(b)
-	if v := r.uint(); v != scanVersion {
+	if v := r.uint(); v != indexVersion {
 		return nil, formats.Corrupt(formatName, 0, "an index of version %d", v)
 	}
-	s := &scan{seal: r.seal(), mark: r.mark(), empty: r.int(), names: map[string]int64{}}
-	if r.Err() != nil || s.mark.chunks < 0 || s.mark.chunks > len(order) || s.mark.stretches < 0 || s.mark.stretches > r.Len() {
+	s := &index{fingerprint: r.fingerprint(), progress: r.progress(), empty: r.int(), names: map[string]int64{}}
+	if r.Err() != nil || s.progress.chunks < 0 || s.progress.chunks > len(order) || s.progress.ranges < 0 || s.progress.ranges > r.Len() {
 		return nil, formats.Corrupt(formatName, 0, "the index is of another recording")
 	}
 	s.rows = newRows(chunks)
-	for _, i := range order[:s.mark.chunks] {
+	for _, i := range order[:s.progress.chunks] {
 		s.rows[i] = row{int32(r.int()), int32(r.int())}
 	}
 	for range r.count() {
@@ -166,15 +166,15 @@ func unpackScan(b []byte, order []int32, chunks int) (*scan, error) {
 		last = first + r.int()
 		s.ticks[i] = run{First: first, Last: last}
 	}
-	s.stretches = make([]stretch, s.mark.stretches)
-	for i := range s.stretches {
-		s.stretches[i] = stretch{First: r.int(), Last: r.int(), Chunk: int32(r.int()), Hole: r.bool(), Lost: r.bool(), Ghost: r.int()}
+	s.ranges = make([]tickRange, s.progress.ranges)
+	for i := range s.ranges {
+		s.ranges[i] = tickRange{First: r.int(), Last: r.int(), Chunk: int32(r.int()), Hole: r.bool(), Lost: r.bool(), Ghost: r.int()}
 	}
-	s.saves = make([]save, r.count())
+	s.checkpoints = make([]checkpoint, r.count())
 	number := 0
-	for i := range s.saves {
+	for i := range s.checkpoints {
 		number += int(r.uint())
-		s.saves[i] = save{number, r.bytes()}
+		s.checkpoints[i] = checkpoint{number, r.bytes()}
 	}
 	s.tracks = make([]track, r.count())
 	for i := range s.tracks {
@@ -184,14 +184,14 @@ func unpackScan(b []byte, order []int32, chunks int) (*scan, error) {
 	return s, r.Err()
 }
 
-func (r reading) seal() (s seal) {
+func (r reading) fingerprint() (s fingerprint) {
 	copy(s.sum[:], r.Bytes(len(s.sum)))
 	n := r.count()
 	if n > r.Len()/formats.SealSize {
 		r.Fail("%d files, %d bytes are left", n, r.Len())
 		return s
 	}
-	s.files = make([]fileSeal, n)
+	s.files = make([]fileFingerprint, n)
 	for i := range s.files {
 		s.files[i].number = r.int()
 		s.files[i].Seal, _, _ = formats.CutSeal(r.Bytes(formats.SealSize)) // if there are too few bytes, r has failed
@@ -199,8 +199,8 @@ func (r reading) seal() (s seal) {
 	return s
 }
 
-func (r reading) mark() mark {
-	return mark{chunks: int(r.uint()), stretches: int(r.uint()), next: r.int(), unknown: r.int(), played: r.int(), sound: r.bool(), lost: r.bool()}
+func (r reading) progress() progress {
+	return progress{chunks: int(r.uint()), ranges: int(r.uint()), next: r.int(), unknown: r.int(), played: r.int(), sound: r.bool(), lost: r.bool()}
 }
 
 func (r reading) optional() *int {
@@ -215,11 +215,11 @@ func (r reading) track() track {
 	t := track{Entity: r.int(), Life: int(r.int())}
 	t.From = moment{r.int(), int(r.int())}
 	t.To = moment{r.int(), int(r.int())}
-	t.Parts = make([]part, r.count())
+	t.Pieces = make([]piece, r.count())
 	last := 0
-	for i := range t.Parts {
+	for i := range t.Pieces {
 		last += int(r.int())
-		t.Parts[i] = part{last, r.int()}
+		t.Pieces[i] = piece{last, r.int()}
 	}
 	return t
 }

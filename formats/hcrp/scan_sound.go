@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	maxSaved     = 1 << 40 // what a length in a saved scan may be, so that sums of them are no overflow
+	maxSaved     = 1 << 40 // what a length in a saved index may be, so that sums of them are no overflow
 	maxSavedTick = 1 << 33 // after every tick that 32-bit numbers of an index can make
 )
 
-// check holds the values of an unpacked scan against each other and against the index of the recording, so that nothing that
+// check holds the values of an unpacked index against each other and against the index of the recording, so that nothing that
 // uses it needs to doubt them.
-func (s *scan) check(r *Reader) error {
+func (s *index) check(r *Reader) error {
 	for _, part := range []struct {
 		name  string
 		sound bool
 	}{
-		{"mark", s.mark.next >= 0 && s.mark.unknown >= -1 && s.mark.played >= 0 && s.empty >= 0},
+		{"progress", s.progress.next >= 0 && s.progress.unknown >= -1 && s.progress.played >= 0 && s.empty >= 0},
 		{"rows", s.soundRows()},
 		{"problems", s.soundProblems(r.Chunks())},
 		{"ticks", s.soundTicks(r.bodies())},
-		{"stretches", s.soundStretches(r)},
-		{"saved players", s.soundSaves(r.Header.Layout)},
+		{"ranges", s.soundRanges(r)},
+		{"saved replays", s.soundCheckpoints(r.Header.Layout)},
 		{"tracks", s.soundTracks()},
 		{"markers", json.Valid(slices.Concat([]byte{'['}, s.markers, []byte{']'}))},
 	} {
@@ -35,7 +35,7 @@ func (s *scan) check(r *Reader) error {
 	return nil
 }
 
-func (s *scan) soundRows() bool {
+func (s *index) soundRows() bool {
 	for _, row := range s.rows {
 		if row != unreadable && (row.records < 0 || row.events < 0) {
 			return false
@@ -50,14 +50,14 @@ func (s *scan) soundRows() bool {
 }
 
 // soundProblems looks at the problems, which are of chunks.
-func (s *scan) soundProblems(chunks int) bool {
+func (s *index) soundProblems(chunks int) bool {
 	return !slices.ContainsFunc(s.problems, func(p formats.Problem) bool {
 		return p.Chunk == nil || *p.Chunk < 0 || *p.Chunk >= chunks || p.Offset < 0
 	})
 }
 
 // soundTicks looks at the runs of ticks, which ascend, and take at least a byte of a body each.
-func (s *scan) soundTicks(bodies int64) bool {
+func (s *index) soundTicks(bodies int64) bool {
 	next, count := int64(0), int64(0)
 	for _, run := range s.ticks {
 		if run.First < next || run.Last < run.First || run.Last >= maxSavedTick {
@@ -71,11 +71,11 @@ func (s *scan) soundTicks(bodies int64) bool {
 	return len(s.ticks) <= maxRuns
 }
 
-// soundStretches looks at the stretches, which ascend, each in its chunk.
-func (s *scan) soundStretches(r *Reader) bool {
+// soundRanges looks at the ranges, which ascend, each in its chunk.
+func (s *index) soundRanges(r *Reader) bool {
 	next := int64(0)
-	for i := range s.stretches {
-		x := &s.stretches[i]
+	for i := range s.ranges {
+		x := &s.ranges[i]
 		switch {
 		case x.First < next, x.Last < x.First, x.Last >= maxSavedTick, x.Ghost < 0, x.Ghost > maxSaved:
 			return false
@@ -87,22 +87,22 @@ func (s *scan) soundStretches(r *Reader) bool {
 	return true
 }
 
-func (s *scan) soundSaves(l Layout) bool {
+func (s *index) soundCheckpoints(l Layout) bool {
 	last := -1
-	for _, x := range s.saves {
-		if x.Stretch <= last || x.Stretch >= len(s.stretches) {
+	for _, x := range s.checkpoints {
+		if x.Range <= last || x.Range >= len(s.ranges) {
 			return false
 		}
-		if _, err := unpackPlayer(l, x.Player); err != nil {
+		if _, err := unpackReplay(l, x.Replay); err != nil {
 			return false
 		}
-		last = x.Stretch
+		last = x.Range
 	}
 	return true
 }
 
 // soundTracks looks at the tracks: the lives of an entity are counted, and only one of them goes on.
-func (s *scan) soundTracks() bool {
+func (s *index) soundTracks() bool {
 	type life struct {
 		entity int64
 		number int
@@ -120,20 +120,20 @@ func (s *scan) soundTracks() bool {
 			}
 			known[l] = true
 		}
-		if t.Life < 1 || !t.soundParts(len(s.stretches)) {
+		if t.Life < 1 || !t.soundPieces(len(s.ranges)) {
 			return false
 		}
 	}
 	return len(s.tracks) <= maxTracks
 }
 
-func (t *track) soundParts(stretches int) bool {
+func (t *track) soundPieces(ranges int) bool {
 	last := -1
-	for _, p := range t.Parts {
-		if p.Stretch <= last || p.Stretch >= stretches || p.Size < 0 || p.Size > maxSaved {
+	for _, p := range t.Pieces {
+		if p.Range <= last || p.Range >= ranges || p.Size < 0 || p.Size > maxSaved {
 			return false
 		}
-		last = p.Stretch
+		last = p.Range
 	}
 	return true
 }

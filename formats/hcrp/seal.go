@@ -12,15 +12,15 @@ import (
 	"recfs/formats"
 )
 
-// A seal tells what the first chunks of a recording were made of, so that a
-// scan of them holds for a version of the recording that has grown.
-type seal struct {
+// A fingerprint tells what the first chunks of a recording were made of, so that a
+// index of them holds for a version of the recording that has grown.
+type fingerprint struct {
 	sum   [sha256.Size]byte // of their index entries
-	files []fileSeal        // those in which they lie, sorted
+	files []fileFingerprint // those in which they lie, sorted
 }
 
-// A fileSeal is of the start of a file up to the last of the chunks in it.
-type fileSeal struct {
+// A fileFingerprint is of the start of a file up to the last of the chunks in it.
+type fileFingerprint struct {
 	number int64 // of the segment; -1: the file
 	formats.Seal
 }
@@ -53,18 +53,18 @@ func (r *Reader) reach(n int) map[int64]int64 {
 	return ends
 }
 
-// A sealing is a pass over the chunks that computes the checksums of the files
+// A pass is a pass over the chunks that computes the checksums of the files
 // that it reads.
-type sealing struct {
+type pass struct {
 	*recording // that reads through the tallies
 	tallies    map[int64]*formats.Tally
 	old        map[int64]formats.Seal // what is known of files that the pass did not read from their start
 }
 
-func (rec *recording) newSealing() *sealing {
+func (rec *recording) newPass() *pass {
 	r := *rec.reader
 	r.segments = slices.Clone(r.segments)
-	w := &sealing{&recording{src: rec.src, reader: &r, schema: rec.schema}, map[int64]*formats.Tally{}, map[int64]formats.Seal{}}
+	w := &pass{&recording{src: rec.src, reader: &r, schema: rec.schema}, map[int64]*formats.Tally{}, map[int64]formats.Seal{}}
 	w.tally(-1, formats.NewTally(r.file))
 	for _, s := range r.segments {
 		w.tally(s.number, formats.NewTally(s.file))
@@ -73,13 +73,13 @@ func (rec *recording) newSealing() *sealing {
 }
 
 // tally makes the pass read a file through t.
-func (w *sealing) tally(number int64, t *formats.Tally) {
+func (w *pass) tally(number int64, t *formats.Tally) {
 	w.tallies[number] = t
 	w.read(number, t)
 }
 
 // read makes the pass read a file through r.
-func (w *sealing) read(number int64, r formats.ReaderAt) {
+func (w *pass) read(number int64, r formats.ReaderAt) {
 	if s := w.reader.segment(number); s != nil {
 		s.file = r
 	} else {
@@ -95,10 +95,10 @@ func (rec *recording) stamp(number int64) formats.Stamp {
 	return rec.src.Stamp
 }
 
-// fits reports whether the chunks with the seal s are the ones that lie there,
-// and prepares w to go on behind them. A scan that lost chunks is not gone on
+// fits reports whether the chunks with the fingerprint s are the ones that lie there,
+// and prepares w to go on behind them. An index that lost chunks is not gone on
 // with where a file has become longer: they may be there now.
-func (w *sealing) fits(ctx context.Context, rec *recording, s *seal, chunks int, lost bool) error {
+func (w *pass) fits(ctx context.Context, rec *recording, s *fingerprint, chunks int, lost bool) error {
 	ends := w.reader.reach(chunks)
 	if s.sum != w.reader.sumOf(chunks) || len(ends) != len(s.files) {
 		return formats.ErrOther
@@ -128,10 +128,10 @@ func (w *sealing) fits(ctx context.Context, rec *recording, s *seal, chunks int,
 	return nil
 }
 
-// sealed gives a scan its seal.
-func (w *sealing) sealed(ctx context.Context, s *scan) (*scan, error) {
-	s.seal = seal{sum: w.reader.sumOf(s.mark.chunks)}
-	ends := w.reader.reach(s.mark.chunks)
+// fingerprinted gives an index its fingerprint.
+func (w *pass) fingerprinted(ctx context.Context, s *index) (*index, error) {
+	s.fingerprint = fingerprint{sum: w.reader.sumOf(s.progress.chunks)}
+	ends := w.reader.reach(s.progress.chunks)
 	for _, n := range slices.Sorted(maps.Keys(ends)) {
 		f, known := w.old[n]
 		f.Stamp = w.stamp(n)
@@ -144,12 +144,12 @@ func (w *sealing) sealed(ctx context.Context, s *scan) (*scan, error) {
 				return nil, err
 			}
 		}
-		s.seal.files = append(s.seal.files, fileSeal{n, f})
+		s.fingerprint.files = append(s.fingerprint.files, fileFingerprint{n, f})
 	}
 	return s, nil
 }
 
-// variant names the choices that a scan depends on besides the recording:
+// variant names the choices that an index depends on besides the recording:
 // schema, limits and dictionary.
 func (rec *recording) variant() string {
 	h := sha256.New()
@@ -160,33 +160,33 @@ func (rec *recording) variant() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// makeScan decodes every chunk.
-func (rec *recording) makeScan(ctx context.Context) (*scan, error) {
-	w := rec.newSealing()
-	s, err := newScanner(w.reader, w.decode).run(ctx)
+// makeIndex decodes every chunk.
+func (rec *recording) makeIndex(ctx context.Context) (*index, error) {
+	w := rec.newPass()
+	s, err := newIndexer(w.reader, w.decode).run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return w.sealed(ctx, s)
+	return w.fingerprinted(ctx, s)
 }
 
-// resumeScan brings a packed scan up to date, if it is one of the same
+// resumeIndex brings a packed index up to date, if it is one of the same
 // recording.
-func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
-	w := rec.newSealing()
+func (rec *recording) resumeIndex(ctx context.Context, b []byte) (*index, error) {
+	w := rec.newPass()
 	r := w.reader
-	old, err := unpackScan(b, r.byTick, r.Chunks())
+	old, err := unpackIndex(b, r.byTick, r.Chunks())
 	if err == nil {
 		err = old.check(r)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := w.fits(ctx, rec, &old.seal, old.mark.chunks, old.mark.lost); err != nil {
+	if err := w.fits(ctx, rec, &old.fingerprint, old.progress.chunks, old.progress.lost); err != nil {
 		return nil, err
 	}
-	s := newScanner(r, w.decode)
-	s.scan, s.mark = old, old.mark
+	s := newIndexer(r, w.decode)
+	s.index, s.progress = old, old.progress
 	for i := range old.tracks {
 		t := &old.tracks[i]
 		s.lives[t.Entity] = t.Life
@@ -195,8 +195,8 @@ func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
 		}
 	}
 	if s.chunks < len(r.byTick) {
-		t := theatre{layout: r.Header.Layout, scan: old, decode: w.decode}
-		if s.player, err = t.before(ctx, s.stretches); err != nil {
+		t := playback{layout: r.Header.Layout, index: old, decode: w.decode}
+		if s.replay, err = t.before(ctx, s.ranges); err != nil {
 			return nil, err
 		}
 	}
@@ -204,5 +204,5 @@ func (rec *recording) resumeScan(ctx context.Context, b []byte) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.sealed(ctx, done)
+	return w.fingerprinted(ctx, done)
 }

@@ -80,12 +80,12 @@ type recording struct {
 	reader *Reader
 	schema *Schema // nil: no events can be told apart
 
-	bodies *cache.Memo[int, []byte]
-	chunks *cache.Memo[int, *chunk]
-	scans  *cache.Memo[struct{}, *scanned]
-	states *cache.Memo[int64, []byte]
-	index  *cache.Memo[struct{}, *index]
-	texts  *cache.Memo[string, []byte] // other documents by name
+	bodies    *cache.Memo[int, []byte]
+	chunks    *cache.Memo[int, *chunk]
+	indexes   *cache.Memo[struct{}, *indexed]
+	states    *cache.Memo[int64, []byte]
+	indexText *cache.Memo[struct{}, *indexText]
+	texts     *cache.Memo[string, []byte] // other documents by name
 }
 
 // newTree returns the tree of an opened recording. when is the time of its
@@ -101,9 +101,9 @@ func newTree(ctx context.Context, src formats.Source, r *Reader, opt Options, c 
 		return b, int64(cap(b)), err
 	})
 	rec.chunks = cache.NewMemo(c, rec.loadChunk)
-	rec.scans = rec.newScans(c)
+	rec.indexes = rec.newIndexes(c)
 	rec.states = cache.NewMemo(c, rec.loadState)
-	rec.index = cache.NewMemo(c, rec.loadIndex)
+	rec.indexText = cache.NewMemo(c, rec.loadIndexText)
 	rec.texts = cache.NewMemo(c, rec.loadText)
 
 	entries := []nodes.Entry{

@@ -16,8 +16,8 @@ func (rec *recording) eventEntries() []nodes.Entry {
 	return []nodes.Entry{
 		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
 		{Name: "ticks", Dir: rec.ticksDir()},
-		{Name: "states", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.states })},
-		{Name: "tracks", Dir: rec.scannedDir(func(s *scanned) nodes.Dir { return s.tracks })},
+		{Name: "states", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.states })},
+		{Name: "tracks", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.tracks })},
 		{Name: markersName, File: rec.textFile(markersName)},
 	}
 }
@@ -84,19 +84,19 @@ func (rec *recording) tickFile(n int64) nodes.File {
 	})
 }
 
-// ticksDir returns ticks/. To list it needs the scan; to open a tick by its number decodes one chunk.
+// ticksDir returns ticks/. To list it needs the index; to open a tick by its number decodes one chunk.
 func (rec *recording) ticksDir() nodes.Dir {
 	return &nodes.LazySeries{
 		Unlisted: tickSeries(nil, rec.tickFile, rec.unlistedTick),
 		List: func(ctx context.Context) (nodes.Dir, error) {
-			s, err := rec.scan(ctx)
+			s, err := rec.index(ctx)
 			if err != nil {
 				return nil, err
 			}
 			return s.ticks, nil
 		},
 		Made: func() (nodes.Dir, bool) {
-			s, ok := rec.scans.Peek(struct{}{})
+			s, ok := rec.indexes.Peek(struct{}{})
 			if !ok {
 				return nil, false
 			}
@@ -130,11 +130,11 @@ func (rec *recording) stateFile(n int64) nodes.File {
 }
 
 func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, error) {
-	s, err := rec.scan(ctx)
+	s, err := rec.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := rec.theatre(s).state(ctx, n)
+	b, err := rec.playback(s).state(ctx, n)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -142,9 +142,9 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 	return b, int64(cap(b)), nil
 }
 
-// theatre plays chunks that are remembered.
-func (rec *recording) theatre(s *scanned) *theatre {
-	return &theatre{layout: rec.reader.Header.Layout, scan: s.scan, decode: rec.chunks.Get}
+// playback plays chunks that are remembered.
+func (rec *recording) playback(s *indexed) *playback {
+	return &playback{layout: rec.reader.Header.Layout, index: s.index, decode: rec.chunks.Get}
 }
 
 // hasState tells whether there is a state of tick n: from the first tick of
@@ -156,56 +156,56 @@ func (rec *recording) hasState(_ context.Context, n int64) (bool, error) {
 }
 
 // trackList returns tracks/.
-func (rec *recording) trackList(s *scanned) nodes.Dir {
+func (rec *recording) trackList(s *indexed) nodes.Dir {
 	var entries []nodes.Entry
-	for i := range s.scan.tracks {
-		t := &s.scan.tracks[i]
+	for i := range s.index.tracks {
+		t := &s.index.tracks[i]
 		name := fmt.Sprintf("entity-%d.csv", t.Entity)
 		if t.Life > 1 {
 			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
 		}
-		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *theatre) nodes.Content { return th.track(t) })})
+		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *playback) nodes.Content { return th.track(t) })})
 	}
 	return nodes.List(entries...)
 }
 
-// rowsFile is a CSV file of rows made from the scan.
-func (rec *recording) rowsFile(size int64, content func(*theatre) nodes.Content) nodes.File {
+// rowsFile is a CSV file of rows made from the index.
+func (rec *recording) rowsFile(size int64, content func(*playback) nodes.Content) nodes.File {
 	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
-		s, err := rec.scan(ctx)
+		s, err := rec.index(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return content(rec.theatre(s)), nil
+		return content(rec.playback(s)), nil
 	})
 }
 
-// openGhost opens export/ghost.csv, whose size is in the scan.
+// openGhost opens export/ghost.csv, whose size is in the index.
 func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
-	s, err := rec.scan(ctx)
+	s, err := rec.index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rec.theatre(s).ghost(), nil
+	return rec.playback(s).ghost(), nil
 }
 
 // markersText returns markers.json.
 func (rec *recording) markersText(ctx context.Context) ([]byte, error) {
-	s, err := rec.scan(ctx)
+	s, err := rec.index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if limit := rec.reader.limits.Text; len(s.scan.markers) > limit {
+	if limit := rec.reader.limits.Text; len(s.index.markers) > limit {
 		return nil, fmt.Errorf("the markers are more than %d bytes long", limit)
 	}
-	b := append([]byte(`{"markers":[`), s.scan.markers...)
+	b := append([]byte(`{"markers":[`), s.index.markers...)
 	return document(append(b, ']', '}')), nil
 }
 
-// scannedDir is a directory that is made by the scan.
-func (rec *recording) scannedDir(dir func(*scanned) nodes.Dir) nodes.Dir {
+// indexedDir is a directory that is made by the index.
+func (rec *recording) indexedDir(dir func(*indexed) nodes.Dir) nodes.Dir {
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		s, err := rec.scan(ctx)
+		s, err := rec.index(ctx)
 		if err != nil {
 			return nil, err
 		}

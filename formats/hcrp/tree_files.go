@@ -74,7 +74,7 @@ func (rec *recording) hexFile(i int) nodes.File {
 
 func (rec *recording) metadataFile() nodes.File {
 	r := rec.reader
-	if !r.hasIndex {
+	if !r.hasEntries {
 		return nodes.Failing(formats.Errorf(formatName, r.size, errTruncated, "the metadata is cut"))
 	}
 	return nodes.Section(r.file, headerSize, r.Header.MetadataLength)
@@ -196,7 +196,7 @@ func (rec *recording) exportEntry() nodes.Entry {
 	if rec.schema != nil {
 		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: nodes.Opened(rec.openGhost)})
 	}
-	if rec.reader.Dir && rec.reader.hasIndex {
+	if rec.reader.Dir && rec.reader.hasEntries {
 		entries = append(entries, nodes.Entry{Name: "compacted.hcrp", File: rec.compactedFile()})
 	}
 	if len(entries) == 0 {

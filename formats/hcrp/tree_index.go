@@ -44,7 +44,7 @@ func listOf[T any](list []T) []T {
 	return list
 }
 
-// index.json is made in three parts, as a long recording has many chunks: all
+// index.json is made in three pieces, as a long recording has many chunks: all
 // in front of their table, its rows, and the problems.
 type (
 	indexHead struct {
@@ -70,13 +70,13 @@ type (
 const rowsPerPiece = 1024
 
 // An index is index.json but for its rows.
-type index struct {
+type indexText struct {
 	head, tail []byte
 	rows       []int64 // bytes of each piece of rows
 }
 
-func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64, error) {
-	s, err := rec.scan(ctx)
+func (rec *recording) loadIndexText(ctx context.Context, _ struct{}) (*indexText, int64, error) {
+	s, err := rec.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -84,7 +84,7 @@ func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64,
 	end := r.end()
 	doc := indexHead{
 		IndexHead: formats.IndexHead{
-			Format: formatName, Complete: s.scan.complete, Finished: end == endCompacted || end == endFinished, End: end,
+			Format: formatName, Complete: s.index.complete, Finished: end == endCompacted || end == endFinished, End: end,
 		},
 		Totals: totalsJSON{Chunks: r.Chunks()},
 	}
@@ -97,18 +97,18 @@ func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64,
 			t.Ticks += max(e.Ticks, 0)
 			t.Stored += max(e.Stored, 0)
 			t.Size += max(e.Size, 0)
-			events += int64(max(s.scan.rows[k].events, 0))
+			events += int64(max(s.index.rows[k].events, 0))
 		}
-		sizes = append(sizes, int64(len(rec.indexRows(s.scan, i))))
+		sizes = append(sizes, int64(len(rec.indexRows(s.index, i))))
 	}
 	if rec.schema != nil {
-		doc.Schema, t.EmptyTicks, t.Events, t.EventsByName = &rec.schema.Name, &s.scan.empty, &events, s.scan.names
+		doc.Schema, t.EmptyTicks, t.Events, t.EventsByName = &rec.schema.Name, &s.index.empty, &events, s.index.names
 	}
-	x := &index{}
+	x := &indexText{}
 	if x.head, err = nodes.MarshalIndented(doc); err != nil {
 		return nil, 0, err
 	}
-	if x.tail, err = nodes.MarshalIndented(indexTail{listOf(r.allProblems(s.scan.problems))}); err != nil {
+	if x.tail, err = nodes.MarshalIndented(indexTail{listOf(r.allProblems(s.index.problems))}); err != nil {
 		return nil, 0, err
 	}
 	x.head = append(bytes.TrimSuffix(x.head, []byte("\n}\n")), ",\n  \"chunks\": ["...)
@@ -123,11 +123,11 @@ func (rec *recording) loadIndex(ctx context.Context, _ struct{}) (*index, int64,
 
 // openIndex opens index.json.
 func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
-	x, err := rec.index.Get(ctx, struct{}{})
+	x, err := rec.indexText.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
-	s, err := rec.scan(ctx)
+	s, err := rec.index(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
 		case len(x.rows) + 1:
 			return x.tail, nil
 		}
-		return rec.indexRows(s.scan, (i-1)*rowsPerPiece), nil
+		return rec.indexRows(s.index, (i-1)*rowsPerPiece), nil
 	})
 	p.Add(int64(len(x.head)))
 	for _, n := range x.rows {
@@ -149,7 +149,7 @@ func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
 }
 
 // indexRows returns rows of the table of chunks from one on.
-func (rec *recording) indexRows(s *scan, from int) (b []byte) {
+func (rec *recording) indexRows(s *index, from int) (b []byte) {
 	for i := from; i < min(from+rowsPerPiece, rec.reader.Chunks()); i++ {
 		if i > 0 {
 			b = append(b, ',')
@@ -201,30 +201,30 @@ func (r *Reader) end() string {
 	return endUnfinished
 }
 
-// allProblems returns the problems known at once and those of the scan: what
+// allProblems returns the problems known at once and those of the index: what
 // is not about one chunk first, then chunk by chunk.
-func (r *Reader) allProblems(scanned []formats.Problem) []formats.Problem {
+func (r *Reader) allProblems(indexed []formats.Problem) []formats.Problem {
 	n := len(r.Problems) - r.chunkProblems
-	chunks := slices.Concat(r.Problems[n:], scanned)
+	chunks := slices.Concat(r.Problems[n:], indexed)
 	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	return append(slices.Clip(r.Problems[:n]), chunks...)
 }
 
-// A scanned is a scan and the directories that it gives.
-type scanned struct {
-	scan   *scan
+// An indexed is an index and the directories that it gives.
+type indexed struct {
+	index  *index
 	ticks  *nodes.Series
 	states *nodes.Series
 	tracks nodes.Dir
 }
 
-func (rec *recording) scan(ctx context.Context) (*scanned, error) {
-	return rec.scans.Get(ctx, struct{}{})
+func (rec *recording) index(ctx context.Context) (*indexed, error) {
+	return rec.indexes.Get(ctx, struct{}{})
 }
 
-func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
-	m := cache.NewMemo(c, func(ctx context.Context, _ struct{}) (*scanned, int64, error) {
-		s, err := rec.makeScan(ctx)
+func (rec *recording) newIndexes(c *cache.Cache) *cache.Memo[struct{}, *indexed] {
+	m := cache.NewMemo(c, func(ctx context.Context, _ struct{}) (*indexed, int64, error) {
+		s, err := rec.makeIndex(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -237,9 +237,9 @@ func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
 		return rec.src.ID + "-" + formatName + "-" + rec.variant()
 	}
 	return m.Durable(name,
-		func(s *scanned) []byte { return s.scan.pack(rec.reader.byTick) },
-		func(ctx context.Context, _ struct{}, b []byte) (*scanned, int64, error) {
-			s, err := rec.resumeScan(ctx, b)
+		func(s *indexed) []byte { return s.index.pack(rec.reader.byTick) },
+		func(ctx context.Context, _ struct{}, b []byte) (*indexed, int64, error) {
+			s, err := rec.resumeIndex(ctx, b)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -247,8 +247,8 @@ func (rec *recording) newScans(c *cache.Cache) *cache.Memo[struct{}, *scanned] {
 		})
 }
 
-// worthSaving is how many bytes of bodies a recording has whose scan is worth
-// a file on disk: to read one takes as long as to scan so much.
+// worthSaving is how many bytes of bodies a recording has whose index is worth
+// a file on disk: to read one takes as long as to index so much.
 const worthSaving = 64 << 10
 
 // bodies returns the bytes of all chunks, as far as the index can be believed.
@@ -259,8 +259,8 @@ func (r *Reader) bodies() (n int64) {
 	return n
 }
 
-func (rec *recording) show(s *scan) *scanned {
-	v := &scanned{scan: s}
+func (rec *recording) show(s *index) *indexed {
+	v := &indexed{index: s}
 	v.ticks = tickSeries(s.ticks, rec.tickFile, nil)
 	v.states = tickSeries(s.ticks, rec.stateFile, rec.hasState)
 	v.tracks = rec.trackList(v)

@@ -6,27 +6,27 @@ import (
 	"recfs/nodes"
 )
 
-// rows returns the content of a CSV file: a head, then parts whose rows watch
-// makes. Read in order, each stretch is played once.
-func (t *theatre) rows(head string, parts []part, watch func(p *player, c *chunk, size int64) rowMaker) nodes.Content {
-	var p *player // in front of stretch next
+// rows returns the content of a CSV file: a head, then pieces whose rows watch
+// makes. Read in order, each tick range is played once.
+func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *chunk, size int64) rowMaker) nodes.Content {
+	var p *replay // in front of tick range next
 	next := 0
 	f := nodes.NewPieces(oneByOne(func(ctx context.Context, i int) ([]byte, error) {
 		if i == 0 {
 			return []byte(head), nil
 		}
-		stretch := parts[i-1].Stretch
-		if err := checkPiece(parts[i-1].Size); err != nil {
+		number := pieces[i-1].Range
+		if err := checkPiece(pieces[i-1].Size); err != nil {
 			return nil, err
 		}
 		var err error
-		if p == nil || next != stretch {
-			p, err = t.before(ctx, stretch)
+		if p == nil || next != number {
+			p, err = t.before(ctx, number)
 		}
 		var rows rowMaker
 		if err == nil {
-			err = t.play(ctx, p, stretch, t.scan.stretches[stretch].Last, func(c *chunk) watcher {
-				rows = watch(p, c, parts[i-1].Size)
+			err = t.play(ctx, p, number, t.index.ranges[number].Last, func(c *chunk) observer {
+				rows = watch(p, c, pieces[i-1].Size)
 				return rows
 			})
 		}
@@ -34,32 +34,32 @@ func (t *theatre) rows(head string, parts []part, watch func(p *player, c *chunk
 			p = nil
 			return nil, err
 		}
-		next = stretch + 1
+		next = number + 1
 		return rows.text(), nil
 	}))
 	f.Add(int64(len(head)))
-	for _, part := range parts {
+	for _, part := range pieces {
 		f.Add(part.Size)
 	}
 	return f
 }
 
 // ghost returns the content of export/ghost.csv.
-func (t *theatre) ghost() nodes.Content {
-	var parts []part
-	for i := range t.scan.stretches {
-		if n := t.scan.stretches[i].Ghost; n > 0 {
-			parts = append(parts, part{i, n})
+func (t *playback) ghost() nodes.Content {
+	var pieces []piece
+	for i := range t.index.ranges {
+		if n := t.index.ranges[i].Ghost; n > 0 {
+			pieces = append(pieces, piece{i, n})
 		}
 	}
-	return t.rows(ghostHead, parts, func(p *player, _ *chunk, size int64) rowMaker {
-		return &ghostRows{player: p, write: true, limit: size}
+	return t.rows(ghostHead, pieces, func(p *replay, _ *chunk, size int64) rowMaker {
+		return &ghostRows{replay: p, write: true, limit: size}
 	})
 }
 
 // track returns the content of a file in tracks/.
-func (t *theatre) track(tr *track) nodes.Content {
-	return t.rows(trackHead, tr.Parts, func(p *player, c *chunk, _ int64) rowMaker {
-		return &trackRows{track: tr, player: p, chunk: c}
+func (t *playback) track(tr *track) nodes.Content {
+	return t.rows(trackHead, tr.Pieces, func(p *replay, c *chunk, _ int64) rowMaker {
+		return &trackRows{track: tr, replay: p, chunk: c}
 	})
 }

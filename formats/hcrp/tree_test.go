@@ -291,7 +291,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 		t.Errorf("lines read %d bytes, the chunk has %d", n, rd.Entry(201).Stored)
 	}
 	state := fmt.Sprintf("states/%d.json", tick.Tick)
-	want := mustRead(t, dir, state) // the scan comes with it
+	want := mustRead(t, dir, state) // the index comes with it
 	dir, r = open()
 	r.n.Store(0)
 	if got := mustRead(t, dir, state); got != want {

@@ -17,10 +17,10 @@ import (
 type growth struct {
 	t      *testing.T
 	schema *Schema
-	packed []byte // the scan of the last version
+	packed []byte // the index of the last version
 }
 
-// look scans a version from its start and goes on with the scan of the last
+// look indexes a version from its start and goes on with the index of the last
 // version. It returns how many bytes the latter read.
 func (g *growth) look(what string, r *Reader, size int64, modified time.Time) int64 {
 	g.t.Helper()
@@ -28,7 +28,7 @@ func (g *growth) look(what string, r *Reader, size int64, modified time.Time) in
 	r.file = counter
 	stamp := formats.Stamp{Size: size, Modified: modified.Unix(), Nanos: int64(modified.Nanosecond())}
 	rec := &recording{src: formats.Source{Stored: size, ModTime: modified, Stamp: stamp}, reader: r, schema: g.schema}
-	fresh, err := rec.makeScan(g.t.Context())
+	fresh, err := rec.makeIndex(g.t.Context())
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -37,23 +37,23 @@ func (g *growth) look(what string, r *Reader, size int64, modified time.Time) in
 		g.packed = packed
 	}
 	counter.n.Store(0)
-	resumed, err := rec.resumeScan(g.t.Context(), g.packed)
+	resumed, err := rec.resumeIndex(g.t.Context(), g.packed)
 	if err != nil {
 		g.t.Errorf("%s: %v", what, err)
 		return 0
 	}
 	if !bytes.Equal(resumed.pack(r.byTick), packed) {
-		g.t.Errorf("%s: the scan that went on is another", what)
+		g.t.Errorf("%s: the index that went on is another", what)
 	}
 	if a, b := fmt.Sprintf("%v", fresh), fmt.Sprintf("%v", resumed); a != b {
-		g.t.Errorf("%s: the scan that went on is another:\n%s\nnot\n%s", what, b, a)
+		g.t.Errorf("%s: the index that went on is another:\n%s\nnot\n%s", what, b, a)
 	}
 	g.packed = packed
 	return counter.n.Load()
 }
 
-// TestScanGoesOn scans recordings while they grow.
-func TestScanGoesOn(t *testing.T) {
+// TestIndexGoesOn indexes recordings while they grow.
+func TestIndexGoesOn(t *testing.T) {
 	for _, h := range hosts(t) {
 		for seed := range uint64(12) {
 			g := &generator{rand.New(rand.NewPCG(seed, 20)), h.schema}
@@ -88,9 +88,9 @@ func TestScanGoesOn(t *testing.T) {
 	}
 }
 
-// TestScanGoesOnWithoutTheStart counts what is read of a long recording that
+// TestIndexGoesOnWithoutTheStart counts what is read of a long recording that
 // has grown by one chunk: all once, to compare it, and little to decode.
-func TestScanGoesOnWithoutTheStart(t *testing.T) {
+func TestIndexGoesOnWithoutTheStart(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 21)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 100, 100)
 	file := rec.file(t)
@@ -102,13 +102,13 @@ func TestScanGoesOnWithoutTheStart(t *testing.T) {
 		}
 		n := live.look("a long recording", r, int64(len(file)-cut), testTime)
 		if n > int64(len(file))+5*r.Entry(99).Stored {
-			t.Errorf("%d bytes were read to scan one more chunk of %d", n, r.Entry(99).Stored)
+			t.Errorf("%d bytes were read to index one more chunk of %d", n, r.Entry(99).Stored)
 		}
 	}
 }
 
-// TestRewrittenRecordingIsScannedAgain changes what was scanned before.
-func TestRewrittenRecordingIsScannedAgain(t *testing.T) {
+// TestRewrittenRecordingIsIndexedAgain changes what was indexed before.
+func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 22)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 6, 20)
 	packed := func(fsys fstest.MapFS) *recording {
@@ -119,7 +119,7 @@ func TestRewrittenRecordingIsScannedAgain(t *testing.T) {
 		return &recording{reader: r, schema: g.schema}
 	}
 	first := packed(rec.segments(t, 2))
-	s, err := first.makeScan(t.Context())
+	s, err := first.makeIndex(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +139,8 @@ func TestRewrittenRecordingIsScannedAgain(t *testing.T) {
 	} {
 		fsys := rec.segments(t, 2)
 		change(fsys)
-		if _, err := packed(fsys).resumeScan(t.Context(), saved); err == nil {
-			t.Errorf("%s: the old scan is used", name)
+		if _, err := packed(fsys).resumeIndex(t.Context(), saved); err == nil {
+			t.Errorf("%s: the old index is used", name)
 		}
 	}
 	for name, change := range map[string]func(fstest.MapFS){
@@ -151,16 +151,16 @@ func TestRewrittenRecordingIsScannedAgain(t *testing.T) {
 		fsys := rec.segments(t, 2)
 		change(fsys)
 		rec := packed(fsys)
-		s, err := rec.resumeScan(t.Context(), saved)
-		if err != nil || s.mark != first.mustScan(t).mark {
+		s, err := rec.resumeIndex(t.Context(), saved)
+		if err != nil || s.progress != first.mustIndex(t).progress {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
 }
 
-func (rec *recording) mustScan(t *testing.T) *scan {
+func (rec *recording) mustIndex(t *testing.T) *index {
 	t.Helper()
-	s, err := rec.makeScan(t.Context())
+	s, err := rec.makeIndex(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
