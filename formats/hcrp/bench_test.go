@@ -40,7 +40,7 @@ func BenchmarkLines(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			n += len(decodeChunk(r.Header, schema, r.limits, i, r.Entry(i), body).Lines())
+			n += len(eventFormat{r.Header.Layout, schema, r.limits}.decode(i, r.Entry(i), body).Lines())
 		}
 	}
 	b.SetBytes(int64(n))
@@ -97,21 +97,21 @@ func BenchmarkBareZstd(b *testing.B) {
 // BenchmarkIndex makes the index of a recording.
 func BenchmarkIndex(b *testing.B) {
 	r := longRecording(b)
-	rec := &recording{reader: r, schema: hosts(b)[0].schema}
+	rec := eventReader{r, hosts(b)[0].schema}
 	for b.Loop() {
-		s, err := newIndexer(r, rec.decode).run(b.Context())
+		s, err := newIndexer(rec).run(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(len(s.pack(r.byTick))), "index-bytes")
+		b.ReportMetric(float64(len(s.encode(r.byTick))), "index-bytes")
 	}
 }
 
 // BenchmarkState plays to the middle of a chunk.
 func BenchmarkState(b *testing.B) {
 	r := longRecording(b)
-	rec := &recording{reader: r, schema: hosts(b)[0].schema}
-	s, err := newIndexer(r, rec.decode).run(b.Context())
+	rec := eventReader{r, hosts(b)[0].schema}
+	s, err := newIndexer(rec).run(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,6 +10,14 @@ import (
 // msPerTick is fixed: 20 ticks a second.
 const msPerTick = 50
 
+// appendMoment appends the start of an object: its tick and time.
+func appendMoment(dst []byte, n int64) []byte {
+	dst = append(dst, `{"tick":`...)
+	dst = jsonenc.Int(dst, n)
+	dst = append(dst, `,"time_ms":`...)
+	return jsonenc.Int(dst, n*msPerTick)
+}
+
 // A tick is one record of a chunk that has events.
 type tick struct {
 	n           int64
@@ -27,16 +35,16 @@ type chunk struct {
 	events  []event
 	records int
 
-	entries   []event           // of a snapshot section
-	section   span              // of the body: the snapshot section without its length
-	described bool              // the section was decoded to its end
-	marked    int               // leading events that form a published snapshot
-	broken    bool              // the section does not fit into the body
-	lost      bool              // an entry of the section failed: the world is unknown
-	final     int64             // tick of the last complete record
-	known     int64             // last tick of which is known what happened; before entry.Start: none
-	stop      *formats.Problem  // where decoding stopped, nil if it came to the end
-	problems  []formats.Problem // stop and what else was found
+	entries    []event           // of a snapshot section
+	section    span              // of the body: the snapshot section without its length
+	described  bool              // the section was decoded to its end
+	marked     int               // leading events that form a published snapshot
+	sectionCut bool              // the section does not fit into the body
+	lost       bool              // an entry of the section failed: the world is unknown
+	final      int64             // tick of the last complete record
+	known      int64             // last tick of which is known what happened; before entry.Start: none
+	stop       *formats.Problem  // where decoding stopped, nil if it came to the end
+	problems   []formats.Problem // stop and what else was found
 }
 
 // eventSize is about what an event takes in memory.
@@ -60,6 +68,14 @@ func (c *chunk) find(n int64) *tick {
 
 // bytes returns a piece of the text.
 func (c *chunk) bytes(s span) []byte { return c.text[s.start:s.end:s.end] }
+
+// name returns the name of an event.
+func (c *chunk) name(e *event) string {
+	if e.def == nil {
+		return "unknown"
+	}
+	return e.def.Name
+}
 
 // Line returns the JSON object of tick n, or nil if it was not recorded.
 func (c *chunk) Line(n int64) []byte {
@@ -109,12 +125,4 @@ func appendStop(dst []byte, p *formats.Problem) []byte {
 	dst = append(dst, `,"message":`...)
 	dst = jsonenc.String(dst, p.Message)
 	return append(dst, "}}\n"...)
-}
-
-// reasonOf returns what an error of a Cursor says, without its offset.
-func reasonOf(err error) string {
-	if e, ok := err.(*formats.Error); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
 }

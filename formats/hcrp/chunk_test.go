@@ -80,7 +80,7 @@ func TestWriterAndReaderAgree(t *testing.T) {
 					if !bytes.Equal(body, want.body) {
 						rt.Fatalf("chunk %d: another body", i)
 					}
-					c := decodeChunk(r.Header, h.schema, r.limits, i, r.Entry(i), body)
+					c := eventFormat{r.Header.Layout, h.schema, r.limits}.decode(i, r.Entry(i), body)
 					if len(c.problems) > 0 {
 						rt.Fatal(c.problems)
 					}
@@ -152,7 +152,7 @@ func TestPrimitives(t *testing.T) {
 			t.Fatal(err)
 		}
 		body := append([]byte{0, 0, 1, 1}, payload...)
-		c := decodeChunk(&Header{Layout: Published, Version: 4}, s, Limits{}.withDefaults(), 0, Entry{Ticks: 1}, body)
+		c := eventFormat{Published, s, Limits{}.withDefaults()}.decode(0, Entry{Ticks: 1}, body)
 		want := `{"tick":0,"time_ms":0,"events":[{"event":"e","id":1,"v":` + x.want + "}]}\n"
 		if got := string(c.Lines()); got != want {
 			t.Errorf("%s of %s:\n%swant\n%s", x.typ, x.hex, got, want)
@@ -191,7 +191,7 @@ func TestStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := decodeChunk(&Header{Layout: Published, Version: 4}, s, Limits{}.withDefaults(), 0, Entry{Ticks: 10}, body)
+		c := eventFormat{Published, s, Limits{}.withDefaults()}.decode(0, Entry{Ticks: 10}, body)
 		code, offset := "", int64(0)
 		if c.stop != nil {
 			code, offset = c.stop.Code, c.stop.Offset
@@ -216,7 +216,7 @@ func TestLengthsInFrontOfPayloads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := decodeChunk(&Header{Layout: Design, Version: 1}, s, Limits{}.withDefaults(), 0, Entry{Ticks: 1}, body)
+		c := eventFormat{Design, s, Limits{}.withDefaults()}.decode(0, Entry{Ticks: 1}, body)
 		if want := `{"tick":0,"time_ms":0,"events":[` + x.want + "]}\n"; string(c.Lines()) != want {
 			t.Errorf("%s: %s", x.kind, c.Lines())
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -12,40 +11,6 @@ import (
 
 	"recfs/formats"
 )
-
-// compactedSize returns the size of the recording as one file with the
-// stored frames copied.
-func (r *Reader) compactedSize() (int64, error) {
-	if !r.whole {
-		return 0, formats.Errorf(formatName, r.Header.IndexOffset(), errTruncated, "the index is not whole")
-	}
-	n := r.Header.IndexEnd()
-	for i := range r.Chunks() {
-		if !r.hasStored(i) {
-			return 0, fmt.Errorf("chunk %d: %w", i, r.missing(i))
-		}
-		n += r.Entry(i).Stored
-	}
-	return n, nil
-}
-
-// compactedPreamble returns what stands before the frames in the recording as
-// one file: the preamble with absolute offsets, the frames in the order of the
-// index after it.
-func (r *Reader) compactedPreamble(ctx context.Context) ([]byte, error) {
-	preamble, err := r.part(ctx, nil, 0, r.Header.IndexEnd())
-	if err != nil {
-		return nil, err
-	}
-	preamble = slices.Clone(preamble)
-	offset := r.Header.IndexEnd()
-	for i := range r.Chunks() {
-		e := r.Entry(i)
-		binary.BigEndian.PutUint64(preamble[e.rawAt:], uint64(offset))
-		offset += e.Stored
-	}
-	return preamble, nil
-}
 
 // CompactOptions tell how Compact works.
 type CompactOptions struct {
@@ -179,26 +144,4 @@ func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
 	}
 	binary.BigEndian.PutUint16(head[r.Header.dictionaryOffset():], 0)
 	return head
-}
-
-// appendEntries appends an index whose byte offsets are moved by base.
-func appendEntries(dst []byte, list []Entry, base int64) []byte {
-	for i := range list {
-		dst = appendEntry(dst, list[i], base)
-	}
-	return dst
-}
-
-func appendEntry(dst []byte, e Entry, base int64) []byte {
-	dst = appendVarint(dst, e.Start)
-	dst = appendVarint(dst, e.Ticks)
-	dst = append(dst, e.Flags)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(base+e.Raw))
-	dst = appendVarint(dst, e.Stored)
-	return appendVarint(dst, e.Size)
-}
-
-// appendVarint appends a 32-bit number as varint reads it.
-func appendVarint(dst []byte, n int64) []byte {
-	return binary.AppendUvarint(dst, uint64(uint32(n)))
 }

@@ -10,45 +10,39 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// A decoder turns the body of one chunk into text and events.
-type decoder struct {
+// An eventFormat is what is needed to decode the bodies of a recording.
+type eventFormat struct {
 	layout Layout
-	schema *Schema
+	schema *Schema // nil: no events can be told apart
 	limits Limits
-	number int // of the chunk, for problems
-
-	c    *wire.Cursor
-	out  []byte
-	ev   *event // being decoded
-	tags nbtDecoder
-
-	// The value that was decoded last.
-	int      int64
-	num      float64
-	at       blockAt
-	position position
-	broken   []byte // a string that is not UTF-8
-
-	chunk *chunk
 }
 
 // anyRange is an entry for a chunk that no index names.
 var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
 
-// decodeChunk decodes a body. Damage is told in the problems of the chunk.
-// Without a schema it only steps over a snapshot section.
-func decodeChunk(h *Header, schema *Schema, limits Limits, number int, e Entry, body []byte) *chunk {
+// A decoder turns the body of one chunk into text and events.
+type decoder struct {
+	eventFormat
+	values
+	number int // of the chunk, for problems
+	chunk  *chunk
+}
+
+// decode decodes the body of chunk number, which has index entry e. Damage is among the problems of the
+// chunk. Without a schema it only steps over a snapshot section.
+func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 	d := decoder{
-		layout: h.Layout, schema: schema, limits: limits, number: number,
-		c: wire.NewCursor(formatName, body, 0),
-		// What real bodies give, so that most need not grow.
-		out:   make([]byte, 0, min(12*len(body)+256, 1<<20)),
-		chunk: &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
+		eventFormat: f, number: number,
+		values: values{limits: f.limits},
+		chunk:  &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
 	}
-	d.tags = nbtDecoder{c: d.c, depth: limits.Depth, limit: limits.Text}
+	// Real bodies give 6 to 12 bytes of text a byte, so that most texts need not grow.
+	d.out = make([]byte, 0, min(12*len(body)+256, 1<<20))
+	d.tags = nbtDecoder{depth: f.limits.Depth, limit: f.limits.Text}
+	d.use(wire.NewCursor(formatName, body, 0))
 	switch {
 	case !d.section():
-	case schema == nil:
+	case f.schema == nil:
 		d.chunk.known = e.Last()
 	default:
 		d.records()
@@ -70,7 +64,7 @@ func (d *decoder) section() bool {
 	start := d.c.Pos()
 	d.c.Skip(n)
 	if d.c.Err() != nil {
-		ch.broken = true
+		ch.sectionCut = true
 		d.stop(codeSnapshot, 0, "the snapshot section of %d bytes does not fit into the body", n)
 		return false
 	}
@@ -109,9 +103,6 @@ func (d *decoder) entries(body []byte) {
 	}
 	ch.described = true
 }
-
-// use makes all reads go to c.
-func (d *decoder) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 
 // problem notes a problem at an offset of the body.
 func (d *decoder) problem(code string, offset int64, msg string, args ...any) *formats.Problem {

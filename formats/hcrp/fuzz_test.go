@@ -77,7 +77,8 @@ func FuzzIndex(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := r.Salvage(t.Context(), 100); err != nil {
+		files, from := r.salvageFiles()
+		if _, err := findFrames(t.Context(), files, from, 100); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -113,7 +114,7 @@ func FuzzEvents(f *testing.F) {
 		if snapshot {
 			e.Flags = flagSnapshot
 		}
-		c := decodeChunk(&Header{Layout: h.layout, Version: h.version}, h.schema, limits, 3, e, b)
+		c := eventFormat{h.layout, h.schema, limits}.decode(3, e, b)
 		for _, lines := range [][]byte{c.Lines(), c.SnapshotLines(h.layout)} {
 			for line := range bytes.Lines(lines) {
 				if !json.Valid(line) {
@@ -127,9 +128,9 @@ func FuzzEvents(f *testing.F) {
 		if int64(len(g.out)) != g.size {
 			t.Fatalf("%d bytes of rows, %d counted", len(g.out), g.size)
 		}
-		packed := p.pack()
-		again, err := unpackReplay(h.layout, packed)
-		if err != nil || !bytes.Equal(again.pack(), packed) {
+		packed := p.encode()
+		again, err := decodeReplay(h.layout, packed)
+		if err != nil || !bytes.Equal(again.encode(), packed) {
 			t.Fatalf("the replay changes when packed: %v", err)
 		}
 		if p.world == nil {
@@ -153,7 +154,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		for _, l := range []Layout{Published, Design} {
-			decodeChunk(&Header{Layout: l}, s, limits, 0, Entry{Ticks: 100, Flags: flagSnapshot}, body)
+			eventFormat{l, s, limits}.decode(0, Entry{Ticks: 100, Flags: flagSnapshot}, body)
 		}
 	})
 }

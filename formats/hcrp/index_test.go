@@ -17,7 +17,7 @@ import (
 type growth struct {
 	t      *testing.T
 	schema *Schema
-	packed []byte // the index of the last version
+	saved  []byte // the index of the last version
 }
 
 // look indexes a version from its start and goes on with the index of the last
@@ -27,28 +27,28 @@ func (g *growth) look(what string, r *Reader, size int64, modified time.Time) in
 	counter := &countingReader{r: r.file}
 	r.file = counter
 	stamp := formats.Stamp{Size: size, Modified: modified.Unix(), Nanos: int64(modified.Nanosecond())}
-	rec := &recording{src: formats.Source{Stored: size, ModTime: modified, Stamp: stamp}, reader: r, schema: g.schema}
-	fresh, err := rec.makeIndex(g.t.Context())
+	rec := eventReader{r, g.schema}
+	fresh, err := makeIndex(g.t.Context(), rec, stamp)
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	packed := fresh.pack(r.byTick)
-	if g.packed == nil {
-		g.packed = packed
+	saved := fresh.encode(r.byTick)
+	if g.saved == nil {
+		g.saved = saved
 	}
 	counter.n.Store(0)
-	resumed, err := rec.resumeIndex(g.t.Context(), g.packed)
+	resumed, err := resumeIndex(g.t.Context(), rec, stamp, g.saved)
 	if err != nil {
 		g.t.Errorf("%s: %v", what, err)
 		return 0
 	}
-	if !bytes.Equal(resumed.pack(r.byTick), packed) {
+	if !bytes.Equal(resumed.encode(r.byTick), saved) {
 		g.t.Errorf("%s: the index that went on is another", what)
 	}
 	if a, b := fmt.Sprintf("%v", fresh), fmt.Sprintf("%v", resumed); a != b {
 		g.t.Errorf("%s: the index that went on is another:\n%s\nnot\n%s", what, b, a)
 	}
-	g.packed = packed
+	g.saved = saved
 	return counter.n.Load()
 }
 
@@ -111,19 +111,19 @@ func TestIndexGoesOnWithoutTheStart(t *testing.T) {
 func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 22)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 6, 20)
-	packed := func(fsys fstest.MapFS) *recording {
+	open := func(fsys fstest.MapFS) eventReader {
 		r, err := OpenDir(t.Context(), fsys, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &recording{reader: r, schema: g.schema}
+		return eventReader{r, g.schema}
 	}
-	first := packed(rec.segments(t, 2))
-	s, err := first.makeIndex(t.Context())
+	first := open(rec.segments(t, 2))
+	fresh, err := makeIndex(t.Context(), first, formats.Stamp{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved := s.pack(first.reader.byTick)
+	saved := fresh.encode(first.byTick)
 	for name, change := range map[string]func(fstest.MapFS){
 		"the start of the first segment": func(m fstest.MapFS) { m["segment-000.dat"].Data[0] ^= 1 },
 		"the end of the first segment":   func(m fstest.MapFS) { b := m["segment-000.dat"].Data; b[len(b)-1] ^= 1 },
@@ -139,7 +139,7 @@ func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 	} {
 		fsys := rec.segments(t, 2)
 		change(fsys)
-		if _, err := packed(fsys).resumeIndex(t.Context(), saved); err == nil {
+		if _, err := resumeIndex(t.Context(), open(fsys), formats.Stamp{}, saved); err == nil {
 			t.Errorf("%s: the old index is used", name)
 		}
 	}
@@ -150,21 +150,11 @@ func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 	} {
 		fsys := rec.segments(t, 2)
 		change(fsys)
-		rec := packed(fsys)
-		s, err := rec.resumeIndex(t.Context(), saved)
-		if err != nil || s.progress != first.mustIndex(t).progress {
+		x, err := resumeIndex(t.Context(), open(fsys), formats.Stamp{}, saved)
+		if err != nil || x.progress != fresh.progress {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
-}
-
-func (rec *recording) mustIndex(t *testing.T) *index {
-	t.Helper()
-	s, err := rec.makeIndex(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // TestRemoveWithoutEntity plays an event that removes nothing.

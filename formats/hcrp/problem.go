@@ -10,6 +10,10 @@ import (
 
 // The codes of problems (docs/formats/hcrp.md section 16).
 const (
+	codeHeaderMagic       = "header.magic" // not of docs/formats/hcrp.md
+	codeHeaderTruncated   = "header.truncated"
+	codeHeaderVersion     = "header.version"
+	codeHeaderField       = "header.field"
 	codeMetadataTruncated = "metadata.truncated"
 	codeMetadata          = "metadata.nbt"
 	codeIndexTruncated    = "index.truncated"
@@ -42,11 +46,20 @@ var (
 // had, and why.
 type damage struct{ formats.Problem }
 
-func (d *damage) Error() string { return d.Code + ": " + d.Message }
-func (d *damage) Unwrap() error { return formats.ErrCorrupt }
-
 func newDamage(code string, chunk int, p place, msg string, args ...any) *damage {
 	return &damage{formats.Problem{Code: code, Chunk: &chunk, Segment: p.segmentOrNil(), Offset: p.offset, Message: fmt.Sprintf(msg, args...)}}
+}
+
+func (d *damage) Error() string { return d.Code + ": " + d.Message }
+
+func (d *damage) Unwrap() error { return formats.ErrCorrupt }
+
+// reasonOf returns what an error of a Cursor says, without its offset.
+func reasonOf(err error) string {
+	if e, ok := err.(*formats.Error); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 // A problemList collects problems in the order in which they are met.
@@ -78,4 +91,12 @@ func (l *problemList) addChunk(code string, chunk int, p place, msg string, args
 	if !l.full() {
 		l.append(newDamage(code, chunk, p, msg, args...).Problem)
 	}
+}
+
+// listOf makes JSON show an empty list, not null.
+func listOf[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

@@ -1,19 +1,15 @@
 package hcrp
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
-	iofs "io/fs"
 	"slices"
+	"sort"
 
 	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
-
-// firstRead is what opening reads at once: it covers header, metadata and
-// index of nearly every recording.
-const firstRead = 256 << 10
 
 // A Reader reads one recording: header and tables when it is made, chunks on
 // demand. It is safe for concurrent use.
@@ -41,189 +37,25 @@ type Reader struct {
 	dictSum  []byte // of the dictionary, if there is one
 }
 
-// A place is where bytes lie: in a segment, or in the file.
-type place struct {
-	segment int64 // -1: the file
-	offset  int64
-}
-
-func (p place) segmentOrNil() *int {
-	if p.segment < 0 {
-		return nil
-	}
-	n := int(p.segment)
-	return &n
-}
-
 // Chunks returns how many chunks there are.
 func (r *Reader) Chunks() int { return len(r.entries) }
 
 // Entry returns what the index says of chunk i.
 func (r *Reader) Entry(i int) Entry { return r.entries[i].unpack(r.Header.IndexOffset()) }
 
-// NewReader opens a recording that is one file. fsys is where it was found
-// and may be nil. An error of the recording is a *HeaderError.
-func NewReader(ctx context.Context, r formats.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
-	rd := &Reader{file: r, size: size, limits: opt.Limits.withDefaults()}
-	if err := rd.readPreamble(ctx, opt, fsys); err != nil {
-		return nil, err
-	}
-	return rd, nil
-}
-
-// OpenDir opens a recording in segments.
-func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
-	rd := &Reader{Dir: true, limits: opt.Limits.withDefaults()}
-	var err error
-	if rd.segments, rd.Finished, err = findSegments(fsys); err != nil {
-		return nil, err
-	}
-	preamble, err := readPreambleFile(ctx, fsys, headerSize+rd.limits.Metadata+rd.limits.Index)
-	if err != nil {
-		return nil, err
-	}
-	if isZero(preamble) && len(preamble) > 0 {
-		return nil, headerError("header.truncated", 0, errTruncated, "%s holds nothing but zeroes", preambleName)
-	}
-	rd.file, rd.size = formats.BytesReader(preamble), int64(len(preamble))
-	if err := rd.readPreamble(ctx, opt, fsys); err != nil {
-		return nil, err
-	}
-	return rd, nil
-}
-
-// readPreamble reads header, metadata and index and looks for what is wrong
-// with them.
-func (r *Reader) readPreamble(ctx context.Context, opt Options, fsys iofs.FS) error {
-	head := make([]byte, min(r.size, firstRead))
-	if err := readFull(ctx, r.file, head, 0); err != nil {
-		return err
-	}
-	r.head = slices.Clone(head[:min(len(head), headerSize)])
-	h, err := parseHeader(r.head)
-	if err != nil {
-		return err
-	}
-	r.Header = h
-	var problems problemList
-	if err := r.checkMetadata(ctx, head, &problems); err != nil {
-		return err
-	}
-	if err := r.readEntries(ctx, head, &problems); err != nil {
-		return err
-	}
-	r.segmented = r.Dir || r.Chunks() > 0 && r.Entry(0).Raw == 0
-	r.sortEntries()
-	r.checkEntries(&problems)
-	dict, err := findDictionary(h.Dictionary, opt.DictDirs, fsys, r.limits)
-	if err != nil {
-		problems.add(codeDictionary, h.dictionaryOffset(), "dictionary %d: %v", h.Dictionary, err)
-	}
-	r.dictSum = dict.sum()
-	if r.zstd = opt.zstd; r.zstd == nil || dict != nil {
-		r.zstd = wire.NewZstd(r.limits.Window, dict.options()...)
-	}
-	r.checkPlaces(&problems)
-	r.Problems = problems
-	return nil
-}
-
-// part returns n bytes at off, of head if they are there: whoever keeps some of
-// them keeps all of it.
-func (r *Reader) part(ctx context.Context, head []byte, off, n int64) ([]byte, error) {
-	if off+n <= int64(len(head)) {
-		return head[off : off+n], nil
-	}
-	b := make([]byte, n)
-	return b, readFull(ctx, r.file, b, off)
-}
-
-// checkMetadata finds out whether the metadata is whole and parses.
-func (r *Reader) checkMetadata(ctx context.Context, head []byte, problems *problemList) error {
-	n := r.Header.MetadataLength
-	r.hasEntries = headerSize+n <= r.size
-	switch {
-	case !r.hasEntries:
-		problems.add(codeMetadataTruncated, r.size, "the metadata ends at %d, the file at %d", headerSize+n, r.size)
-		return nil
-	case n > r.limits.Metadata:
-		problems.add(codeMetadata, headerSize, "%d bytes of metadata, %d are the limit", n, r.limits.Metadata)
-		return nil
-	}
-	b, err := r.part(ctx, head, headerSize, n)
-	if err != nil {
-		return err
-	}
-	_, sound, err := typedMetadata(b, r.limits)
-	var fe *formats.Error
-	switch {
-	case errors.As(err, &fe):
-		problems.add(codeMetadata, fe.Offset, "%v", fe.Err)
-	case !sound:
-		problems.add(codeMetadata, headerSize, "a string is not modified UTF-8")
-	}
-	return nil
-}
-
-// Metadata returns the stored metadata.
-func (r *Reader) Metadata(ctx context.Context) ([]byte, error) {
-	if n := r.Header.MetadataLength; r.hasEntries && n <= r.limits.Metadata {
-		return r.part(ctx, nil, headerSize, n)
-	}
-	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
-}
-
-// TypedMetadata returns the metadata as typed JSON.
-func (r *Reader) TypedMetadata(ctx context.Context) ([]byte, error) {
-	b, err := r.Metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, _, err := typedMetadata(b, r.limits)
-	return out, err
-}
-
-// readEntries parses the entries of the index, as many as there are.
-func (r *Reader) readEntries(ctx context.Context, head []byte, problems *problemList) error {
-	if !r.hasEntries {
-		return nil
-	}
-	h := r.Header
-	there := min(h.IndexLength, r.size-h.IndexOffset())
-	n := min(there, r.limits.Index)
-	b, err := r.part(ctx, head, h.IndexOffset(), n)
-	if err != nil {
-		return err
-	}
-	c := wire.NewCursor(formatName, b, h.IndexOffset())
-	r.entries = make([]packedEntry, 0, min(h.ChunkCount, n/minEntry))
-	for int64(r.Chunks()) < h.ChunkCount && c.Len() > 0 {
-		e := parseEntry(c)
-		if c.Err() == nil {
-			r.entries = append(r.entries, e.pack(h.IndexOffset()))
-			continue
-		}
-		switch {
-		case !errors.Is(c.Err(), errTruncated):
-			problems.add(codeIndexEntry, e.at, "entry %d: %s", r.Chunks(), reasonOf(c.Err()))
-		case n == there:
-			problems.add(codeIndexTruncated, e.at, "the index ends inside entry %d", r.Chunks())
+// chunksOf returns the chunks whose range has tick n, those that start
+// first in front.
+func (r *Reader) chunksOf(n int64) (list []int) {
+	k := sort.Search(len(r.byTick), func(k int) bool { return r.Entry(int(r.byTick[k])).Start > n })
+	for k--; k >= 0 && int64(r.lasts[k]) >= n; k-- {
+		if i := int(r.byTick[k]); r.Entry(i).Last() >= n {
+			list = append(list, i)
 		}
 	}
-	if there < h.IndexLength {
-		problems.add(codeIndexTruncated, h.IndexOffset()+there, "%d of %d bytes of the index are there", there, h.IndexLength)
+	for a, b := 0, len(list)-1; a < b; a, b = a+1, b-1 {
+		list[a], list[b] = list[b], list[a]
 	}
-	got := int64(r.Chunks())
-	switch {
-	case n < there:
-		problems.add(codeIndexCount, h.IndexOffset()+n, "%d bytes of index, %d are the limit: only the first %d of %d chunks are shown", there, n, got, h.ChunkCount)
-	case got != h.ChunkCount:
-		problems.add(codeIndexCount, h.IndexOffset(), "%d entries in the index, the header says %d", got, h.ChunkCount)
-	case c.Len() > 0:
-		problems.add(codeIndexCount, c.Offset(), "%d bytes of the index behind its %d entries", c.Len(), got)
-	}
-	r.whole = got == h.ChunkCount && c.Len() == 0 && c.Err() == nil && n == h.IndexLength
-	return nil
+	return list
 }
 
 // place returns where the stored bytes of chunk i begin.
@@ -233,6 +65,15 @@ func (r *Reader) place(i int) place {
 		return place{raw >> 32, raw & 0xffffffff}
 	}
 	return place{-1, raw}
+}
+
+// segment returns segment n, or nil.
+func (r *Reader) segment(n int64) *segment {
+	i, ok := slices.BinarySearchFunc(r.segments, n, func(s segment, n int64) int { return cmp.Compare(s.number, n) })
+	if !ok {
+		return nil
+	}
+	return &r.segments[i]
 }
 
 // extent returns how many bytes the file or segment of a place has, and
@@ -255,6 +96,58 @@ func (r *Reader) at(p place) formats.ReaderAt {
 	return r.segment(p.segment).file
 }
 
+// used returns how far the index uses each segment; -1 is the file.
+func (r *Reader) used() map[int64]int64 {
+	used := map[int64]int64{}
+	for i := range r.Chunks() {
+		if e := r.Entry(i); e.Stored > 0 {
+			p := r.place(i)
+			used[p.segment] = max(used[p.segment], addSat(p.offset, e.Stored))
+		}
+	}
+	return used
+}
+
+// bodyBytes returns the bytes of all bodies, as far as the index can be believed.
+func (r *Reader) bodyBytes() (n int64) {
+	for i := range r.Chunks() {
+		n += max(r.Entry(i).Size, 0)
+	}
+	return n
+}
+
+// sort sorts chunks by what key says of them, then by number. Most often they
+// are in that order.
+func (r *Reader) sort(list []int32, key func(*packedEntry) int64) {
+	compare := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(key(&r.entries[a]), key(&r.entries[b])), cmp.Compare(a, b))
+	}
+	if !slices.IsSortedFunc(list, compare) {
+		slices.SortFunc(list, compare)
+	}
+}
+
+// flaw returns why the bytes of chunk i cannot be had, or nil.
+func (r *Reader) flaw(i int) *damage {
+	e, p := r.Entry(i), r.place(i)
+	if e.Raw < 0 {
+		return newDamage(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
+	}
+	if flaw := e.flaw(); flaw != "" {
+		return newDamage(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
+	}
+	size, exists := r.extent(p)
+	switch {
+	case !exists:
+		return newDamage(codeSegmentMissing, i, p, "%s is missing", segmentName(p.segment))
+	case p.offset <= size-e.Stored:
+		return nil
+	case r.segmented:
+		return newDamage(codeSegmentTruncated, i, p, "the chunk ends at %d, %s at %d", p.offset+e.Stored, segmentName(p.segment), size)
+	}
+	return newDamage(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), size)
+}
+
 // hasStored tells whether all stored bytes of chunk i are there.
 func (r *Reader) hasStored(i int) bool {
 	e, p := r.Entry(i), r.place(i)
@@ -262,14 +155,63 @@ func (r *Reader) hasStored(i int) bool {
 	return ok && e.Raw >= 0 && e.Stored > 0 && p.offset <= size-e.Stored
 }
 
-// readFull reads len(b) bytes at off.
-func readFull(ctx context.Context, r formats.ReaderAt, b []byte, off int64) error {
-	n, err := r.ReadAt(ctx, b, off)
-	if n == len(b) {
-		return nil
+// missing returns why the stored bytes of chunk i are not there.
+func (r *Reader) missing(i int) error {
+	if d := r.flaw(i); d != nil {
+		return d
 	}
-	if err == nil || err == io.EOF {
-		err = errTruncated
+	return formats.Errorf(formatName, r.Entry(i).at, errTruncated, "chunk %d is not there", i)
+}
+
+// Body returns the decompressed bytes of chunk i. If the chunk is to blame
+// the error is a *damage.
+func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
+	if d := r.flaw(i); d != nil {
+		return nil, d
 	}
-	return err
+	e, p := r.Entry(i), r.place(i)
+	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
+		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
+	}
+	body, err := frame{p, e.Stored}.expand(ctx, r.zstd, r.at(p), e.Size)
+	var bad *wire.StreamError
+	switch {
+	case errors.Is(err, wire.ErrSize):
+		return nil, newDamage(codeLength, i, p, "more than the %d bytes that the index says", e.Size)
+	case errors.As(err, &bad):
+		return nil, newDamage(codeZstd, i, p, "%v", bad.Err)
+	case err != nil:
+		return nil, err
+	case int64(len(body)) != e.Size:
+		return nil, newDamage(codeLength, i, p, "%d bytes, the index says %d", len(body), e.Size)
+	}
+	return body, nil
+}
+
+// bytes returns n bytes at off, of head if they are there: whoever keeps some of
+// them keeps all of it.
+func (r *Reader) bytes(ctx context.Context, head []byte, off, n int64) ([]byte, error) {
+	if off+n <= int64(len(head)) {
+		return head[off : off+n], nil
+	}
+	b := make([]byte, n)
+	return b, readFull(ctx, r.file, b, off)
+}
+
+// Metadata returns the stored metadata.
+func (r *Reader) Metadata(ctx context.Context) ([]byte, error) {
+	if n := r.Header.MetadataLength; r.hasEntries && n <= r.limits.Metadata {
+		return r.bytes(ctx, nil, headerSize, n)
+	}
+	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
+}
+
+// TypedMetadata returns the metadata as typed JSON.
+func (r *Reader) TypedMetadata(ctx context.Context) ([]byte, error) {
+	b, err := r.Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := typedMetadata(b, r.limits)
+	return out, err
 }

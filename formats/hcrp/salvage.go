@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"recfs/formats"
 	"recfs/formats/internal/wire"
@@ -12,51 +13,41 @@ import (
 // maxSalvaged bounds how many chunks a walk finds.
 const maxSalvaged = 1 << 20
 
-// A frame is a zstd frame that no index names.
-type frame struct {
-	place
-	stored int64
-}
-
-// Salvage finds the frames that the index does not name, at most limit (docs/formats/hcrp.md
-// section 13): in segments behind what the index uses, in a file behind the index and the last byte
-// it names.
-func (r *Reader) Salvage(ctx context.Context, limit int) ([]frame, error) {
-	used := r.used()
+// salvageFiles returns the files in which frames may lie that the index does not name
+// (docs/formats/hcrp.md section 13), and from where on: segments after what the index uses, the one
+// file after the index and the last byte it names.
+func (r *Reader) salvageFiles() (files []segment, from map[int64]int64) {
+	from = r.used()
 	if r.Dir {
-		return walkSegments(ctx, r.segments, used, limit)
+		return r.segments, from
 	}
 	if !r.hasEntries {
 		return nil, nil
 	}
-	from := max(r.Header.IndexEnd(), used[-1])
-	return walkFrames(ctx, nil, r.file, place{-1, from}, r.size, limit)
+	from[-1] = max(r.Header.IndexEnd(), from[-1])
+	return []segment{{number: -1, size: r.size, file: r.file}}, from
 }
 
-func walkSegments(ctx context.Context, segments []segment, used map[int64]int64, limit int) (list []frame, err error) {
-	for _, s := range segments {
-		if list, err = walkFrames(ctx, list, s.file, place{s.number, used[s.number]}, s.size, limit); err != nil {
-			return nil, err
+// findFrames returns the frames, at most limit, that follow each other in each file from an offset on.
+// In a file it ends at the first bytes that are no frame; the error is one of reading.
+func findFrames(ctx context.Context, files []segment, from map[int64]int64, limit int) (list []frame, err error) {
+	for _, s := range files {
+		w := window{ctx: ctx, r: s.file, size: s.size}
+		for p := (place{s.number, from[s.number]}); len(list) < limit; {
+			n, skippable := w.frame(p.offset)
+			if n == 0 {
+				break
+			}
+			if !skippable {
+				list = append(list, frame{p, n})
+			}
+			p.offset += n
+		}
+		if w.failed != nil {
+			return nil, w.failed
 		}
 	}
 	return list, nil
-}
-
-// walkFrames appends the frames that follow each other from p on. It ends at
-// the first bytes that are no frame; the error is one of reading.
-func walkFrames(ctx context.Context, list []frame, r formats.ReaderAt, p place, size int64, limit int) ([]frame, error) {
-	w := window{ctx: ctx, r: r, size: size}
-	for len(list) < limit {
-		n, skippable := w.frame(p.offset)
-		if n == 0 {
-			break
-		}
-		if !skippable {
-			list = append(list, frame{p, n})
-		}
-		p.offset += n
-	}
-	return list, w.failed
 }
 
 const (
@@ -154,15 +145,18 @@ func (w *window) blocks(off int64, checksum bool) int64 {
 	}
 }
 
-// A salvageSource is where chunks that no index names are looked for, and what
-// is known about how to decode them.
+// A salvageSource is where chunks that no index names are looked for, and how they may be decoded.
 type salvageSource struct {
-	walk    func(ctx context.Context, limit int) ([]frame, error) // finds at most so many frames
-	file    func(segment int64) formats.ReaderAt                  // a segment, or the file of segment -1
-	header  *Header
-	schemas []*Schema // to try, the newest first
+	files   []segment       // by number; the one file has number -1
+	from    map[int64]int64 // by number: where to begin
 	zstd    *wire.Zstd
-	limits  Limits
+	formats []eventFormat // to try, the newest first; all of one layout
+}
+
+// file returns what to read a frame from.
+func (s *salvageSource) file(f frame) formats.ReaderAt {
+	i := slices.IndexFunc(s.files, func(x segment) bool { return x.number == f.segment })
+	return s.files[i].file
 }
 
 // A rescued chunk is one that a walk over frames found.
@@ -171,29 +165,29 @@ type rescued struct {
 	chunk *chunk // nil in the design layout, whose ticks are relative
 }
 
-// rescue decompresses and decodes a frame. Without a header the built-in
-// schemas are tried, the newest first.
+// rescue decompresses and decodes a frame. Of the formats to try the first counts that decodes it to
+// its end, or else the first.
 func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescued, error) {
-	if f.stored > s.limits.Body+firstAlloc {
+	limits := s.formats[0].limits
+	if f.stored > limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
 	}
-	body, err := f.expand(ctx, s.zstd, s.file(f.segment), s.limits.Body)
+	body, err := f.expand(ctx, s.zstd, s.file(f), limits.Body)
 	var bad *wire.StreamError
 	switch {
 	case errors.Is(err, wire.ErrSize):
 		return nil, formats.Corrupt(formatName, f.offset, "longer than the index says")
 	case errors.As(err, &bad):
 		return nil, formats.Corrupt(formatName, f.offset, "%v", bad.Err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	out := &rescued{body: body}
-	if s.header.Layout == Design {
-		return out, nil
-	}
-	for _, schema := range s.schemas {
-		c := decodeChunk(s.header, schema, s.limits, number, anyRange, body)
+	for _, format := range s.formats {
+		if format.layout == Design {
+			break
+		}
+		c := format.decode(number, anyRange, body)
 		if out.chunk == nil || c.stop == nil {
 			out.chunk = c
 		}

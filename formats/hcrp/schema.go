@@ -4,7 +4,8 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"slices"
-	"sync"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 const (
@@ -50,6 +51,23 @@ type patternItem struct {
 	many bool
 }
 
+// Roles of a schema, and the events that every schema names alike.
+const (
+	rolePlace  = "place"
+	roleMove   = "move"
+	roleSpawn  = "spawn"
+	roleRemove = "remove"
+	roleBlock  = "block"
+	roleBlocks = "blocks"
+	roleClear  = "clear_blocks"
+	roleMarker = "marker"
+
+	eventState = "entity_state"
+	eventUse   = "item_use"
+	eventItems = "set_item"
+	eventSlot  = "change_held_slot"
+)
+
 // Fits tells whether the schema is meant for such recordings. Published
 // files never have payload lengths.
 func (s *Schema) Fits(h *Header) bool {
@@ -77,21 +95,10 @@ func (s *Schema) event(id int32) *eventDef {
 	return s.byID[id]
 }
 
-//go:embed schemas/mapmaker-parkour-v3.json
-var parkourV3 []byte
-
-//go:embed schemas/mapmaker-parkour-v4.json
-var parkourV4 []byte
-
-// builtin returns the schemas that need no file, version 4 first.
-var builtin = sync.OnceValues(func() ([]*Schema, error) {
-	var list []*Schema
-	for _, b := range [][]byte{parkourV4, parkourV3} {
-		s, err := ParseSchema(b)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, s)
-	}
-	return list, nil
-})
+// appendHead appends the start of an event's object.
+func appendHead(dst []byte, noun, name string, id int32) []byte {
+	dst = append(append(append(dst, `{"`...), noun...), `":`...)
+	dst = jsonenc.String(dst, name)
+	dst = append(dst, `,"id":`...)
+	return jsonenc.Int(dst, id)
+}

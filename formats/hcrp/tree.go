@@ -34,7 +34,8 @@ func New(opt Options) formats.Format {
 			if err != nil {
 				return nil, err
 			}
-			return newTree(ctx, src, r, opt, c, time.Time{})
+			entries, err := recordingEntries(ctx, src, r, opt, c)
+			return nodes.List(entries...), err
 		},
 	}
 }
@@ -71,41 +72,17 @@ func openDir(ctx context.Context, src formats.Source, opt Options, c *cache.Cach
 	if err != nil {
 		return nil, err
 	}
-	return newTree(ctx, src, r, opt, c, src.ModTime)
+	entries, err := recordingEntries(ctx, src, r, opt, c)
+	return timed(src.ModTime, entries), err
 }
 
-// A recording is what the directories of one recording share.
-type recording struct {
-	src    formats.Source
-	reader *Reader
-	schema *Schema // nil: no events can be told apart
-
-	bodies    *cache.Memo[int, []byte]
-	chunks    *cache.Memo[int, *chunk]
-	indexes   *cache.Memo[struct{}, *indexed]
-	states    *cache.Memo[int64, []byte]
-	indexText *cache.Memo[struct{}, *indexText]
-	texts     *cache.Memo[string, []byte] // other documents by name
-}
-
-// newTree returns the tree of an opened recording. when is the time of its
-// entries, zero for that of the recording itself.
-func newTree(ctx context.Context, src formats.Source, r *Reader, opt Options, c *cache.Cache, when time.Time) (nodes.Dir, error) {
+// recordingEntries returns the entries of an opened recording.
+func recordingEntries(ctx context.Context, src formats.Source, r *Reader, opt Options, c *cache.Cache) ([]nodes.Entry, error) {
 	schema, err := chooseSchema(ctx, r, src.Name, src.FS, opt.Schemas)
 	if err != nil {
 		return nil, err
 	}
-	rec := &recording{src: src, reader: r, schema: schema}
-	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
-		b, err := r.Body(ctx, i)
-		return b, int64(cap(b)), err
-	})
-	rec.chunks = cache.NewMemo(c, rec.loadChunk)
-	rec.indexes = rec.newIndexes(c)
-	rec.states = cache.NewMemo(c, rec.loadState)
-	rec.indexText = cache.NewMemo(c, rec.loadIndexText)
-	rec.texts = cache.NewMemo(c, rec.loadText)
-
+	rec := newRecording(src, eventReader{r, schema}, c)
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
 		{Name: "index.json", File: nodes.Opened(rec.openIndex)},
@@ -122,15 +99,20 @@ func newTree(ctx context.Context, src formats.Source, r *Reader, opt Options, c 
 	} else {
 		entries = append(entries, rec.eventEntries()...)
 	}
-	found, err := r.Salvage(ctx, 1)
-	if err != nil {
-		return nil, err
+	files, from := r.salvageFiles()
+	salvage, err := salvageEntry(ctx, salvageSource{files, from, r.zstd, []eventFormat{r.eventFormat(schema)}}, c)
+	return append(entries, salvage), err
+}
+
+// eventEntries returns what is only there if a schema fits.
+func (rec *recording) eventEntries() []nodes.Entry {
+	return []nodes.Entry{
+		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
+		{Name: "ticks", Dir: rec.ticksDir()},
+		{Name: "states", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.states })},
+		{Name: "tracks", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.tracks })},
+		{Name: markersName, File: rec.textFile(markersName)},
 	}
-	if len(found) > 0 {
-		s := newSalvage(salvageSource{r.Salvage, r.salvageFile, r.Header, rec.salvageSchemas(), r.zstd, r.limits}, c)
-		entries = append(entries, nodes.Entry{Name: "salvage", Dir: s.dir(r.Dir)})
-	}
-	return timed(when, entries), nil
 }
 
 // timed returns a directory whose entries have the given time.
@@ -141,30 +123,37 @@ func timed(when time.Time, entries []nodes.Entry) nodes.Dir {
 	return nodes.List(entries...)
 }
 
-// lostTree returns the tree of a directory whose preamble does not open:
-// what lies in it, why, and, if the preamble is lost, what its segments hold.
+// lostTree returns the tree of a directory whose preamble does not open: what lies in it, why, and, if
+// the preamble is lost, what its segments hold.
 func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
 	entries := []nodes.Entry{
 		{Name: "raw", Dir: rawDir(src.FS)},
 		{Name: "error.txt", File: nodes.Bytes(formats.ErrorText(formatName, bad))},
 	}
-	segments, _, err := findSegments(src.FS)
-	if err != nil {
-		return nil, err
-	}
-	walk := func(ctx context.Context, limit int) ([]frame, error) { return walkSegments(ctx, segments, nil, limit) }
-	found, err := walk(ctx, 1)
-	if err != nil {
-		return nil, err
-	}
-	if bad.Code == "header.truncated" && len(found) > 0 {
-		schemas, err := builtin()
+	if bad.Code == codeHeaderTruncated {
+		salvage, err := lostSalvage(ctx, src, opt, c)
 		if err != nil {
 			return nil, err
 		}
-		r := &Reader{segments: segments}
-		s := newSalvage(salvageSource{walk, r.salvageFile, &Header{Layout: Published}, schemas, opt.zstd, opt.Limits.withDefaults()}, c)
-		entries = append(entries, nodes.Entry{Name: "salvage", Dir: s.dir(true)})
+		entries = append(entries, salvage)
 	}
 	return timed(src.ModTime, entries), nil
+}
+
+// lostSalvage returns salvage/ of segments without a preamble: what they hold is taken for chunks of
+// the published layout, with any of the built-in schemas.
+func lostSalvage(ctx context.Context, src formats.Source, opt Options, c *cache.Cache) (nodes.Entry, error) {
+	segments, _, err := findSegments(src.FS)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	schemas, err := builtin()
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	var try []eventFormat
+	for _, s := range schemas {
+		try = append(try, eventFormat{Published, s, opt.Limits.withDefaults()})
+	}
+	return salvageEntry(ctx, salvageSource{files: segments, zstd: opt.zstd, formats: try}, c)
 }

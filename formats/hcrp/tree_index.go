@@ -6,43 +6,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/nodes"
 )
-
-type headerDocument struct {
-	formats.HeaderHead
-	Form     string             `json:"form"`
-	Finished *bool              `json:"finished,omitempty"`
-	Source   formats.SourceInfo `json:"source"`
-	Header   headerJSON         `json:"header"`
-	Problems []formats.Problem  `json:"problems"`
-}
-
-func (rec *recording) headerDocument(context.Context) (any, error) {
-	r := rec.reader
-	doc := headerDocument{
-		HeaderHead: formats.HeaderHead{
-			Format: formatName, FormatVersion: strconv.Itoa(r.Header.Version), Layout: string(r.Header.Layout),
-		},
-		Form: "compacted", Source: rec.src.Info(), Header: r.Header.json(), Problems: listOf(r.Problems),
-	}
-	if r.segmented {
-		doc.Form, doc.Finished = "segmented", &r.Finished
-	}
-	return doc, nil
-}
-
-// listOf makes JSON show an empty list, not null.
-func listOf[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
 
 // index.json is made in three pieces, as a long recording has many chunks: all
 // in front of their table, its rows, and the problems.
@@ -66,108 +33,110 @@ type (
 	}
 )
 
-// rowsPerPiece is how many rows of the table are made at once.
+// rowsPerPiece is how many rows of the table are made at once: some 160 KiB of text. An index of 64 MiB
+// has five million rows, which are 800 MiB.
 const rowsPerPiece = 1024
 
-// An index is index.json but for its rows.
+// An indexText is index.json. Its rows are made when they are read, as a long recording has many.
 type indexText struct {
+	r          eventReader
+	index      *index
 	head, tail []byte
-	rows       []int64 // bytes of each piece of rows
+	pieces     []int64 // bytes of each piece of the rows between them
 }
 
-func (rec *recording) loadIndexText(ctx context.Context, _ struct{}) (*indexText, int64, error) {
-	s, err := rec.index(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	r := rec.reader
+// newIndexText makes head and tail, and learns the sizes of the rows.
+func newIndexText(r eventReader, x *index) (*indexText, error) {
+	t := &indexText{r: r, index: x}
 	end := r.end()
 	doc := indexHead{
 		IndexHead: formats.IndexHead{
-			Format: formatName, Complete: s.index.complete, Finished: end == endCompacted || end == endFinished, End: end,
+			Format: formatName, Complete: x.complete, Finished: end == endCompacted || end == endFinished, End: end,
 		},
-		Totals: totalsJSON{Chunks: r.Chunks()},
+		Totals: t.totals(),
 	}
-	t := &doc.Totals
-	var events int64
-	var sizes []int64
-	for i := 0; i < r.Chunks(); i += rowsPerPiece {
-		for k := i; k < min(i+rowsPerPiece, r.Chunks()); k++ {
-			e := r.Entry(k)
-			t.Ticks += max(e.Ticks, 0)
-			t.Stored += max(e.Stored, 0)
-			t.Size += max(e.Size, 0)
-			events += int64(max(s.index.rows[k].events, 0))
-		}
-		sizes = append(sizes, int64(len(rec.indexRows(s.index, i))))
+	if r.schema != nil {
+		doc.Schema = &r.schema.Name
 	}
-	if rec.schema != nil {
-		doc.Schema, t.EmptyTicks, t.Events, t.EventsByName = &rec.schema.Name, &s.index.empty, &events, s.index.names
+	head, err := nodes.MarshalIndented(doc)
+	if err != nil {
+		return nil, err
 	}
-	x := &indexText{}
-	if x.head, err = nodes.MarshalIndented(doc); err != nil {
-		return nil, 0, err
+	tail, err := nodes.MarshalIndented(indexTail{listOf(r.allProblems(x.problems))})
+	if err != nil {
+		return nil, err
 	}
-	if x.tail, err = nodes.MarshalIndented(indexTail{listOf(r.allProblems(s.index.problems))}); err != nil {
-		return nil, 0, err
-	}
-	x.head = append(bytes.TrimSuffix(x.head, []byte("\n}\n")), ",\n  \"chunks\": ["...)
 	between := "],"
-	if len(sizes) > 0 {
+	if r.Chunks() > 0 {
 		between = "\n  ],"
 	}
-	x.tail = append([]byte(between), x.tail[1:]...) // without its brace
-	x.rows = sizes
-	return x, int64(cap(x.head) + cap(x.tail) + 8*cap(x.rows)), nil
+	t.head = append(bytes.TrimSuffix(head, []byte("\n}\n")), ",\n  \"chunks\": ["...)
+	t.tail = append([]byte(between), tail[1:]...) // without its brace
+	for i := 0; i < r.Chunks(); i += rowsPerPiece {
+		t.pieces = append(t.pieces, int64(len(t.rows(i))))
+	}
+	return t, nil
 }
 
-// openIndex opens index.json.
-func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
-	x, err := rec.indexText.Get(ctx, struct{}{})
-	if err != nil {
-		return nil, err
-	}
-	s, err := rec.index(ctx)
-	if err != nil {
-		return nil, err
-	}
+// weight returns the bytes that the text keeps alive.
+func (t *indexText) weight() int64 { return int64(cap(t.head) + cap(t.tail) + 8*cap(t.pieces)) }
+
+// open returns the whole text.
+func (t *indexText) open() nodes.Content {
 	p := nodes.NewPieces(func(_ context.Context, i int) ([]byte, error) {
 		switch i {
 		case 0:
-			return x.head, nil
-		case len(x.rows) + 1:
-			return x.tail, nil
+			return t.head, nil
+		case len(t.pieces) + 1:
+			return t.tail, nil
 		}
-		return rec.indexRows(s.index, (i-1)*rowsPerPiece), nil
+		return t.rows((i - 1) * rowsPerPiece), nil
 	})
-	p.Add(int64(len(x.head)))
-	for _, n := range x.rows {
+	p.Add(int64(len(t.head)))
+	for _, n := range t.pieces {
 		p.Add(n)
 	}
-	p.Add(int64(len(x.tail)))
-	return p, nil
+	p.Add(int64(len(t.tail)))
+	return p
 }
 
-// indexRows returns rows of the table of chunks from one on.
-func (rec *recording) indexRows(s *index, from int) (b []byte) {
-	for i := from; i < min(from+rowsPerPiece, rec.reader.Chunks()); i++ {
+// totals sums up the index entries and, if a schema fits, what the pass found.
+func (t *indexText) totals() totalsJSON {
+	x, sum := t.index, totalsJSON{Chunks: t.r.Chunks()}
+	var events int64
+	for i := range t.r.Chunks() {
+		e := t.r.Entry(i)
+		sum.Ticks += max(e.Ticks, 0)
+		sum.Stored += max(e.Stored, 0)
+		sum.Size += max(e.Size, 0)
+		events += int64(max(x.rows[i].events, 0))
+	}
+	if t.r.schema != nil {
+		sum.EmptyTicks, sum.Events, sum.EventsByName = &x.empty, &events, x.names
+	}
+	return sum
+}
+
+// rows returns rows of the table of chunks from one on.
+func (t *indexText) rows(from int) (b []byte) {
+	for i := from; i < min(from+rowsPerPiece, t.r.Chunks()); i++ {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, "\n    "...)
-		b = rec.appendIndexRow(b, i, s.rows[i])
+		b = t.appendRow(b, i)
 	}
 	return b
 }
 
-func (rec *recording) appendIndexRow(b []byte, i int, n row) []byte {
-	e, p := rec.reader.Entry(i), rec.reader.place(i)
+func (t *indexText) appendRow(b []byte, i int) []byte {
+	e, p, n := t.r.Entry(i), t.r.place(i), t.index.rows[i]
 	b = fmt.Appendf(b, `{"chunk":%d,"first_tick":%d,"last_tick":%d,"ticks":%d`, i, e.Start, e.Last(), e.Ticks)
-	if rec.reader.segmented {
+	if t.r.segmented {
 		b = fmt.Appendf(b, `,"segment":%d`, p.segment)
 	}
 	b = fmt.Appendf(b, `,"offset":%d,"stored":%d,"size":%d,"snapshot":%t,"flags":%d`, p.offset, e.Stored, e.Size, e.Snapshot(), e.Flags)
-	if n == unreadable || rec.schema == nil {
+	if n == unreadable || t.r.schema == nil {
 		return append(b, `,"records":null,"events":null}`...)
 	}
 	return fmt.Appendf(b, `,"records":%d,"events":%d}`, n.records, n.events)
@@ -208,61 +177,4 @@ func (r *Reader) allProblems(indexed []formats.Problem) []formats.Problem {
 	chunks := slices.Concat(r.Problems[n:], indexed)
 	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	return append(slices.Clip(r.Problems[:n]), chunks...)
-}
-
-// An indexed is an index and the directories that it gives.
-type indexed struct {
-	index  *index
-	ticks  *nodes.Series
-	states *nodes.Series
-	tracks nodes.Dir
-}
-
-func (rec *recording) index(ctx context.Context) (*indexed, error) {
-	return rec.indexes.Get(ctx, struct{}{})
-}
-
-func (rec *recording) newIndexes(c *cache.Cache) *cache.Memo[struct{}, *indexed] {
-	m := cache.NewMemo(c, func(ctx context.Context, _ struct{}) (*indexed, int64, error) {
-		s, err := rec.makeIndex(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		return rec.show(s), s.weight(), nil
-	})
-	name := func(struct{}) string {
-		if rec.src.ID == "" || rec.reader.bodies() < worthSaving {
-			return ""
-		}
-		return rec.src.ID + "-" + formatName + "-" + rec.variant()
-	}
-	return m.Durable(name,
-		func(s *indexed) []byte { return s.index.pack(rec.reader.byTick) },
-		func(ctx context.Context, _ struct{}, b []byte) (*indexed, int64, error) {
-			s, err := rec.resumeIndex(ctx, b)
-			if err != nil {
-				return nil, 0, err
-			}
-			return rec.show(s), s.weight(), nil
-		})
-}
-
-// worthSaving is how many bytes of bodies a recording has whose index is worth
-// a file on disk: to read one takes as long as to index so much.
-const worthSaving = 64 << 10
-
-// bodies returns the bytes of all chunks, as far as the index can be believed.
-func (r *Reader) bodies() (n int64) {
-	for i := range r.Chunks() {
-		n += max(r.Entry(i).Size, 0)
-	}
-	return n
-}
-
-func (rec *recording) show(s *index) *indexed {
-	v := &indexed{index: s}
-	v.ticks = tickSeries(s.ticks, rec.tickFile, nil)
-	v.states = tickSeries(s.ticks, rec.stateFile, rec.hasState)
-	v.tracks = rec.trackList(v)
-	return v
 }

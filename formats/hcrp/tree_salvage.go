@@ -20,7 +20,7 @@ type salvage struct {
 func newSalvage(src salvageSource, c *cache.Cache) *salvage {
 	s := &salvage{salvageSource: src}
 	s.frames = cache.NewMemo(c, func(ctx context.Context, _ struct{}) ([]frame, int64, error) {
-		list, err := s.walk(ctx, maxSalvaged)
+		list, err := findFrames(ctx, s.files, s.from, maxSalvaged)
 		return list, 24 * int64(cap(list)), err
 	})
 	s.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*rescued, int64, error) {
@@ -41,31 +41,27 @@ func newSalvage(src salvageSource, c *cache.Cache) *salvage {
 	return s
 }
 
-// salvageSchemas returns the schemas to try on chunks that were found.
-func (rec *recording) salvageSchemas() []*Schema {
-	if rec.schema == nil {
-		return nil
+// salvageEntry returns salvage/, or no entry if there is nothing to salvage.
+func salvageEntry(ctx context.Context, src salvageSource, c *cache.Cache) (nodes.Entry, error) {
+	found, err := findFrames(ctx, src.files, src.from, 1)
+	if err != nil || len(found) == 0 {
+		return nodes.Entry{}, err
 	}
-	return []*Schema{rec.schema}
+	return nodes.Entry{Name: "salvage", Dir: newSalvage(src, c).dir()}, nil
 }
 
-// salvageFile returns what to read a segment from; -1 is the file.
-func (r *Reader) salvageFile(segment int64) formats.ReaderAt { return r.at(place{segment: segment}) }
-
-func (s *salvage) dir(segmented bool) nodes.Dir {
+func (s *salvage) dir() nodes.Dir {
 	entries := []nodes.Entry{
-		{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) { return s.document(ctx, segmented) })},
-		{Name: "chunks", Dir: s.series("", func(r *rescued) ([]byte, error) { return r.body, nil })},
+		{Name: "index.json", File: nodes.JSON(s.document)},
+		{Name: "chunks", Dir: s.series("", func(r *rescued) []byte { return r.body })},
 	}
-	if s.header.Layout == Published {
-		entries = append(entries, nodes.Entry{Name: "lines", Dir: s.series(".jsonl", func(r *rescued) ([]byte, error) {
-			return r.chunk.Lines(), nil
-		})})
+	if s.formats[0].layout == Published {
+		entries = append(entries, nodes.Entry{Name: "lines", Dir: s.series(".jsonl", func(r *rescued) []byte { return r.chunk.Lines() })})
 	}
 	return nodes.List(entries...)
 }
 
-func (s *salvage) series(suffix string, content func(*rescued) ([]byte, error)) nodes.Dir {
+func (s *salvage) series(suffix string, content func(*rescued) []byte) nodes.Dir {
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		list, err := s.frames.Get(ctx, struct{}{})
 		if err != nil {
@@ -77,7 +73,7 @@ func (s *salvage) series(suffix string, content func(*rescued) ([]byte, error)) 
 				if err != nil {
 					return nil, err
 				}
-				return content(r)
+				return content(r), nil
 			})
 		}}, nil
 	})
@@ -99,17 +95,14 @@ type salvagedChunkJ struct {
 	Size      *int   `json:"size"`
 }
 
-func (s *salvage) document(ctx context.Context, segmented bool) (any, error) {
+func (s *salvage) document(ctx context.Context) (any, error) {
 	list, err := s.frames.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	doc := salvageDocument{Format: formatName, Chunks: make([]salvagedChunkJ, len(list))}
 	for i, f := range list {
-		row := salvagedChunkJ{Chunk: i, Offset: f.offset, Stored: f.stored}
-		if segmented {
-			row.Segment = f.segmentOrNil()
-		}
+		row := salvagedChunkJ{Chunk: i, Segment: f.segmentOrNil(), Offset: f.offset, Stored: f.stored}
 		r, err := s.chunks.Get(ctx, i)
 		switch {
 		case errors.Is(err, formats.ErrCorrupt): // what cannot be decompressed has no size

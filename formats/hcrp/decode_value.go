@@ -11,9 +11,33 @@ import (
 	"recfs/formats/internal/wire"
 )
 
+// A values decodes fields, one after the other, from c and appends them to out as JSON: decoding is
+// what most time goes into, so a value becomes text at once and no tree of values is built.
+//
+// An event also keeps some values as numbers, and where the text of others lies, from which states and
+// tracks are made (docs/tree/hcrp.md section 7). So the last value of each kind stays here until keep,
+// which knows what the field means to the event, takes it. Only keep, list and pairs look at it, right
+// after the value was decoded.
+type values struct {
+	limits Limits
+	c      *wire.Cursor
+	out    []byte
+	ev     *event // being decoded
+	tags   nbtDecoder
+
+	int      int64    // of a whole number; a u64 beyond an int64 is negative
+	num      float64  // of any number
+	at       blockAt  // of a block_pos
+	position position // of a pos, lp_pos or lp_vec3
+	notUTF8  []byte   // of a string: its bytes, if they are not UTF-8
+}
+
+// use makes all reads go to c.
+func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
+
 // field appends a field of an object. The comma in front is the caller's to
 // overwrite where there is none.
-func (d *decoder) field(f *field) {
+func (d *values) field(f *field) {
 	d.out = append(d.out, f.key...)
 	text := d.member(f.typ, f.hexKey)
 	if f.capture != captureNone {
@@ -21,23 +45,48 @@ func (d *decoder) field(f *field) {
 	}
 }
 
+// keep stores the value of a field just decoded in the event.
+func (d *values) keep(f *field, text span) {
+	e, c := d.ev, f.capture
+	if c == captureEntity && d.huge(f.typ.kind) {
+		return
+	}
+	e.has |= 1 << min(c, captureRaw)
+	switch {
+	case c >= captureRaw:
+		e.raw[c-captureRaw] = text
+	case c == captureEntity:
+		e.entity = d.int
+	case c == captureAt:
+		e.at = d.at
+	case c == capturePosition:
+		e.pos = d.position
+		e.has |= 1<<captureX | 1<<captureY | 1<<captureZ | 1<<captureYaw | 1<<capturePitch
+	case c == captureVector:
+		e.pos = d.position
+		e.has |= 1<<captureX | 1<<captureY | 1<<captureZ
+	default:
+		e.pos[c-captureX] = d.num
+	}
+}
+
 // member appends the value of a member whose key was appended, and a member
 // with the exact bytes behind it if it is a string that is not UTF-8. It
 // returns where the value stands.
-func (d *decoder) member(t *fieldType, hexKey []byte) span {
+func (d *values) member(t *fieldType, hexKey []byte) span {
 	start := len(d.out)
 	d.value(t)
 	end := len(d.out)
-	if d.broken != nil && t.isText() {
+	if d.notUTF8 != nil && t.isText() {
 		d.out = append(d.out, hexKey...)
-		d.out = jsonenc.Hex(d.out, d.broken)
+		d.out = jsonenc.Hex(d.out, d.notUTF8)
 	}
-	d.broken = nil
+	d.notUTF8 = nil
 	return newSpan(start, end)
 }
 
 // value decodes one value and appends it as JSON.
-func (d *decoder) value(t *fieldType) {
+func (d *values) value(t *fieldType) {
 	c := d.c
 	switch t.kind {
 	case kindBool:
@@ -45,9 +94,9 @@ func (d *decoder) value(t *fieldType) {
 	case kindF32, kindF64, kindScaled:
 		d.float(t)
 	case kindString:
-		d.text(d.block())
+		d.text(d.blob())
 	case kindBytes:
-		d.out = jsonenc.Hex(d.out, d.block())
+		d.out = jsonenc.Hex(d.out, d.blob())
 	case kindFixed:
 		d.out = jsonenc.Hex(d.out, c.Bytes(t.n))
 	case kindUUID:
@@ -84,7 +133,7 @@ func (d *decoder) value(t *fieldType) {
 }
 
 // whole appends a whole number.
-func (d *decoder) whole(k kind) {
+func (d *values) whole(k kind) {
 	n := d.integer(k)
 	if d.huge(k) {
 		d.out = append(d.out, '"')
@@ -97,10 +146,10 @@ func (d *decoder) whole(k kind) {
 
 // huge tells whether the whole number just decoded is beyond an int64, where
 // integer makes it a negative one.
-func (d *decoder) huge(k kind) bool { return k == kindU64 && d.int < 0 }
+func (d *values) huge(k kind) bool { return k == kindU64 && d.int < 0 }
 
 // integer reads a whole number.
-func (d *decoder) integer(k kind) int64 {
+func (d *values) integer(k kind) int64 {
 	var n int64
 	c := d.c
 	switch k {
@@ -135,7 +184,7 @@ func (d *decoder) integer(k kind) int64 {
 }
 
 // float reads a number that is not whole.
-func (d *decoder) float(t *fieldType) {
+func (d *values) float(t *fieldType) {
 	base := t.kind
 	if t.kind == kindScaled {
 		base = t.base
@@ -154,8 +203,8 @@ func (d *decoder) float(t *fieldType) {
 	d.out = jsonenc.Float64(d.out, d.num)
 }
 
-// block reads a varint length and that many bytes.
-func (d *decoder) block() []byte {
+// blob reads a varint length and that many bytes.
+func (d *values) blob() []byte {
 	at := d.c.Pos()
 	n := int(varint(d.c))
 	if n > d.limits.String {
@@ -165,14 +214,14 @@ func (d *decoder) block() []byte {
 	return d.c.Bytes(n)
 }
 
-func (d *decoder) text(b []byte) {
+func (d *values) text(b []byte) {
 	d.out = jsonenc.String(d.out, b)
 	if !utf8.Valid(b) {
-		d.broken = b
+		d.notUTF8 = b
 	}
 }
 
-func (d *decoder) nbt() {
+func (d *values) nbt() {
 	tag := d.c.U8()
 	d.tags.out = d.out
 	d.tags.value(tag, 0)
@@ -181,24 +230,14 @@ func (d *decoder) nbt() {
 
 // blockPos reads a packed block position: x in bits 38 to 63, z in bits 12
 // to 37, y in bits 0 to 11.
-func (d *decoder) blockPos() {
+func (d *values) blockPos() {
 	n := int64(d.c.U64BE())
 	d.at = blockAt{n >> 38, n << 52 >> 52, n << 26 >> 38}
 	d.out = appendBlockAt(d.out, d.at)
 }
 
-func appendBlockAt(dst []byte, at blockAt) []byte {
-	dst = append(dst, `{"x":`...)
-	dst = jsonenc.Int(dst, at.x)
-	dst = append(dst, `,"y":`...)
-	dst = jsonenc.Int(dst, at.y)
-	dst = append(dst, `,"z":`...)
-	dst = jsonenc.Int(dst, at.z)
-	return append(dst, '}')
-}
-
 // pos reads a position with a view: plain, or quantized (docs/formats/hcrp.md section 8.1).
-func (d *decoder) pos(k kind) {
+func (d *values) pos(k kind) {
 	c := d.c
 	if k == kindPos {
 		if b := c.Bytes(32); b != nil {
@@ -221,22 +260,8 @@ func (d *decoder) pos(k kind) {
 	d.out = appendPosition(d.out, &d.position)
 }
 
-func appendPosition(dst []byte, p *position) []byte {
-	dst = append(dst, `{"x":`...)
-	dst = jsonenc.Float64(dst, p[0])
-	dst = append(dst, `,"y":`...)
-	dst = jsonenc.Float64(dst, p[1])
-	dst = append(dst, `,"z":`...)
-	dst = jsonenc.Float64(dst, p[2])
-	dst = append(dst, `,"yaw":`...)
-	dst = jsonenc.Float64(dst, p[3])
-	dst = append(dst, `,"pitch":`...)
-	dst = jsonenc.Float64(dst, p[4])
-	return append(dst, '}')
-}
-
 // vec3 reads a quantized vector (docs/formats/hcrp.md section 8.2).
-func (d *decoder) vec3() {
+func (d *values) vec3() {
 	c := d.c
 	var v [3]float64
 	if b0 := c.U8(); b0 != 0 {
@@ -262,7 +287,7 @@ func (d *decoder) vec3() {
 }
 
 // enum reads an ordinal, shown as its name or else as the number.
-func (d *decoder) enum(t *fieldType) {
+func (d *values) enum(t *fieldType) {
 	start := len(d.out)
 	d.whole(t.base)
 	if n := d.int; n >= 0 && n < int64(len(t.names)) {
@@ -271,7 +296,7 @@ func (d *decoder) enum(t *fieldType) {
 }
 
 // flags reads bits, shown as the names of the set ones.
-func (d *decoder) flags(t *fieldType) {
+func (d *values) flags(t *fieldType) {
 	bits := uint64(d.integer(t.base))
 	switch t.base {
 	case kindI8:
@@ -302,7 +327,7 @@ func (d *decoder) flags(t *fieldType) {
 
 // count reads the number of elements of at least the given size that a list
 // or map claims to have.
-func (d *decoder) count(least int) int {
+func (d *values) count(least int) int {
 	n := int(varint(d.c))
 	if d.c.Err() == nil && (n < 0 || n > d.c.Len()/least) {
 		d.c.Fail("%d elements, %d bytes are left", n, d.c.Len())
@@ -311,14 +336,14 @@ func (d *decoder) count(least int) int {
 }
 
 // more tells whether decoding of a list goes on.
-func (d *decoder) more() bool {
+func (d *values) more() bool {
 	if len(d.out) > d.limits.Text {
 		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
 	}
 	return d.c.Err() == nil
 }
 
-func (d *decoder) list(t *fieldType) {
+func (d *values) list(t *fieldType) {
 	n := d.count(t.elem.least)
 	d.out = append(d.out, '[')
 	for i := 0; i < n && d.more(); i++ {
@@ -339,7 +364,7 @@ var (
 	pairValueHex = []byte(`,"value_hex":`)
 )
 
-func (d *decoder) pairs(t *fieldType) {
+func (d *values) pairs(t *fieldType) {
 	n := d.count(t.key.least + t.elem.least)
 	d.out = append(d.out, '[')
 	for i := 0; i < n && d.more(); i++ {
@@ -359,7 +384,7 @@ func (d *decoder) pairs(t *fieldType) {
 	d.out = append(d.out, ']')
 }
 
-func (d *decoder) object(t *fieldType) {
+func (d *values) object(t *fieldType) {
 	start := len(d.out)
 	for i := range t.fields {
 		d.field(&t.fields[i])

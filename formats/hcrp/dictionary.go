@@ -2,24 +2,14 @@ package hcrp
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	iofs "io/fs"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
-
-	"recfs/formats"
-	"recfs/formats/internal/wire"
 )
-
-// firstAlloc bounds the buffers that are kept for stored bytes, and how much longer than the greatest
-// body a frame may be.
-const firstAlloc = 1 << 20
 
 // trainedMagic begins a trained zstd dictionary; anything else is raw.
 var trainedMagic = []byte{0x37, 0xa4, 0x30, 0xec}
@@ -89,54 +79,4 @@ func (d *dictionary) options() []zstd.DOption {
 		return []zstd.DOption{zstd.WithDecoderDicts(d.trained)}
 	}
 	return []zstd.DOption{zstd.WithDecoderDictRaw(0, d.raw)}
-}
-
-// storedBuffers hold stored bytes while they are decompressed.
-var storedBuffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// expand reads the stored bytes of a frame and expands them to at most limit bytes.
-func (f frame) expand(ctx context.Context, z *wire.Zstd, r formats.ReaderAt, limit int64) ([]byte, error) {
-	buf := storedBuffers.Get().(*[]byte)
-	defer storedBuffers.Put(buf)
-	stored := slices.Grow((*buf)[:0], int(f.stored))[:f.stored]
-	if f.stored <= firstAlloc {
-		*buf = stored
-	}
-	if err := readFull(ctx, r, stored, f.offset); err != nil {
-		return nil, err
-	}
-	return z.Expand(stored, limit)
-}
-
-// missing returns why the stored bytes of chunk i are not there.
-func (r *Reader) missing(i int) error {
-	if d := r.flaw(i); d != nil {
-		return d
-	}
-	return formats.Errorf(formatName, r.Entry(i).at, errTruncated, "chunk %d is not there", i)
-}
-
-// Body returns the decompressed bytes of chunk i. If the chunk is to blame
-// the error is a *damage.
-func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
-	if d := r.flaw(i); d != nil {
-		return nil, d
-	}
-	e, p := r.Entry(i), r.place(i)
-	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
-		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
-	}
-	body, err := frame{p, e.Stored}.expand(ctx, r.zstd, r.at(p), e.Size)
-	var bad *wire.StreamError
-	switch {
-	case errors.Is(err, wire.ErrSize):
-		return nil, newDamage(codeLength, i, p, "more than the %d bytes that the index says", e.Size)
-	case errors.As(err, &bad):
-		return nil, newDamage(codeZstd, i, p, "%v", bad.Err)
-	case err != nil:
-		return nil, err
-	case int64(len(body)) != e.Size:
-		return nil, newDamage(codeLength, i, p, "%d bytes, the index says %d", len(body), e.Size)
-	}
-	return body, nil
 }

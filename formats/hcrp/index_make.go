@@ -5,104 +5,14 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math"
 	"slices"
 
 	"recfs/formats"
-	"recfs/formats/internal/jsonenc"
 )
-
-// Bounds of what an index keeps; no real recording comes near.
-const (
-	maxTracks = 1 << 20
-	maxRuns   = 1 << 23
-)
-
-// An index is what is known of a recording after decoding every chunk once.
-type index struct {
-	rows     []row // by chunk
-	names    map[string]int64
-	empty    int64 // ticks without record in chunks that decode to their end
-	problems problemList
-	complete bool
-
-	ticks       runs
-	ranges      []tickRange
-	checkpoints []checkpoint
-	tracks      []track
-	markers     []byte // elements of a JSON list
-
-	fingerprint fingerprint // of the chunks that need not be decoded again
-	progress    progress    // what was known behind them
-}
-
-// A row is what the index adds to the table of chunks.
-type row struct{ records, events int32 }
-
-// unreadable is the row of a chunk of which nothing can be had.
-var unreadable = row{-1, -1}
-
-func newRows(n int) []row { return slices.Repeat([]row{unreadable}, n) }
-
-// A checkpoint is the replay in front of a tick range.
-type checkpoint struct {
-	Range  int
-	Replay []byte
-}
-
-// A track is the way of one entity, until its id stands for another one.
-type track struct {
-	Entity int64
-	Life   int
-	From   moment  // its first event
-	To     moment  // the first event that is not of it; endless: there is none yet
-	Pieces []piece // where its rows are
-}
-
-// A moment is an event's place in time.
-type moment struct {
-	Tick  int64
-	Event int
-}
-
-func (m moment) before(o moment) bool {
-	return m.Tick < o.Tick || m.Tick == o.Tick && m.Event < o.Event
-}
-
-// endless is behind every event.
-var endless = moment{Tick: math.MaxInt64}
-
-// A part is how many bytes of rows a tick range gives.
-type piece struct {
-	Range int
-	Size  int64
-}
-
-// open tells whether the track may go on.
-func (t *track) open() bool { return t.To == endless }
-
-// Bytes returns the size of the track's rows.
-func (t *track) Bytes() (n int64) {
-	for _, p := range t.Pieces {
-		n += p.Size
-	}
-	return n
-}
-
-// A progress is how far an index has come.
-type progress struct {
-	chunks, ranges int
-	next           int64 // first tick that no tick range has
-	unknown        int64 // last tick that is unknown
-	played         int64 // bytes of bodies since the last saved replay
-	sound          bool  // nothing is wrong so far
-	lost           bool  // a chunk is not readable
-}
 
 // An indexer makes an index, or goes on with one.
 type indexer struct {
-	reader   *Reader
-	decode   func(context.Context, int) (*chunk, error)
+	eventReader
 	index    *index
 	replay   *replay
 	progress // where it is
@@ -111,26 +21,44 @@ type indexer struct {
 	lives   map[int64]int // entity to how many tracks it has
 }
 
-func newIndexer(r *Reader, decode func(context.Context, int) (*chunk, error)) *indexer {
+func newIndexer(r eventReader) *indexer {
 	s := &indexer{
-		reader: r, decode: decode, replay: newReplay(r.Header.Layout),
+		eventReader: r, replay: newReplay(r.Header.Layout),
 		index:    &index{rows: newRows(r.Chunks()), names: map[string]int64{}},
 		progress: progress{unknown: -1, sound: true},
 		current:  map[int64]int{}, lives: map[int64]int{},
 	}
-	if len(r.byTick) > 0 && r.Header.Layout == Design { // in the published layout ticks are missing in front of it
+	// In the published layout ticks before the first chunk are missing.
+	if len(r.byTick) > 0 && r.Header.Layout == Design {
 		s.next = r.Entry(int(r.byTick[0])).Start
 	}
 	return s
+}
+
+// resume makes s go on with an index.
+func (s *indexer) resume(ctx context.Context, old *index) (err error) {
+	s.index, s.progress = old, old.progress
+	for i := range old.tracks {
+		t := &old.tracks[i]
+		s.lives[t.Entity] = t.Life
+		if t.open() {
+			s.current[t.Entity] = i
+		}
+	}
+	if s.chunks < len(s.byTick) {
+		p := playback{layout: s.Header.Layout, index: old, decode: s.decode}
+		s.replay, err = p.before(ctx, s.ranges)
+	}
+	return err
 }
 
 // run decodes the chunks behind the progress. Chunks at the end whose bytes are
 // not there may come with the next version of the recording, so the progress
 // stays in front of them. Errors other than damage end the index.
 func (s *indexer) run(ctx context.Context) (*index, error) {
-	order := s.reader.byTick
+	order := s.byTick
 	end := len(order)
-	for end > s.chunks && s.reader.flaw(int(order[end-1])) != nil {
+	for end > s.chunks && s.flaw(int(order[end-1])) != nil {
 		end--
 	}
 	for ; s.chunks < end; s.chunks++ {
@@ -143,7 +71,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 		switch {
 		case errors.As(err, &bad):
 			s.unreadable(i)
-			if s.reader.flaw(i) == nil { // else it is known without the index
+			if s.flaw(i) == nil { // else it is known without the index
 				s.index.problems.append(bad.Problem)
 			}
 		case err != nil:
@@ -157,7 +85,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	for _, i := range order[end:] {
 		s.unreadable(int(i))
 	}
-	s.index.complete = s.sound && s.reader.whole && len(order) == s.reader.Chunks()
+	s.index.complete = s.sound && s.whole && len(order) == s.Chunks()
 	slices.SortStableFunc(s.index.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	s.index.ticks.finish()
 	return s.index, nil
@@ -166,8 +94,8 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 // unreadable notes a chunk of which nothing can be had.
 func (s *indexer) unreadable(i int) {
 	s.sound, s.lost = false, true
-	s.reach(s.reader.Entry(i).Start)
-	s.unknown = max(s.unknown, s.reader.Entry(i).Last())
+	s.reach(s.Entry(i).Start)
+	s.unknown = max(s.unknown, s.Entry(i).Last())
 }
 
 // chunk takes in a decoded chunk.
@@ -194,21 +122,13 @@ func (s *indexer) chunk(i int, c *chunk) {
 	}
 }
 
-// name returns the name of an event.
-func (c *chunk) name(e *event) string {
-	if e.def == nil {
-		return "unknown"
-	}
-	return e.def.Name
-}
-
 // reach goes on to tick first, where a chunk begins: over a hole, if there is
 // one in which nothing happened. It returns true if ticks are missing there.
 func (s *indexer) reach(first int64) (lost bool) {
 	switch n := len(s.index.ranges); {
 	case first <= s.next:
 		return false
-	case s.unknown >= s.next || s.reader.Header.Layout == Published:
+	case s.unknown >= s.next || s.Header.Layout == Published:
 		return true
 	case n > 0:
 		s.add(tickRange{First: s.next, Last: first - 1, Chunk: s.index.ranges[n-1].Chunk, Hole: true}, &chunk{}, 0)
@@ -236,7 +156,7 @@ func (s *indexer) tickRange(i int, c *chunk) {
 func (s *indexer) add(st tickRange, c *chunk, size int64) {
 	number := len(s.index.ranges)
 	if number == 0 || s.played > int64(len(s.index.checkpoints))/16 {
-		if saved := s.replay.pack(); number == 0 || s.played >= int64(len(saved)) {
+		if saved := s.replay.encode(); number == 0 || s.played >= int64(len(saved)) {
 			s.index.checkpoints = append(s.index.checkpoints, checkpoint{number, saved})
 			s.played = 0
 		}
@@ -321,7 +241,7 @@ func (s *indexer) note(c *chunk, first int64) {
 		}
 		for k := t.first; k < t.last; k++ {
 			e := &c.events[k]
-			if e.def == nil || e.def.Role != roleMarker || len(s.index.markers) > s.reader.limits.Text {
+			if e.def == nil || e.def.Role != roleMarker || len(s.index.markers) > s.limits.Text {
 				continue
 			}
 			if len(s.index.markers) > 0 {
@@ -331,12 +251,4 @@ func (s *indexer) note(c *chunk, first int64) {
 			s.index.markers = append(append(s.index.markers, ','), c.bytes(e.text)[1:]...)
 		}
 	}
-}
-
-// appendMoment appends the start of an object: its tick and time.
-func appendMoment(dst []byte, n int64) []byte {
-	dst = append(dst, `{"tick":`...)
-	dst = jsonenc.Int(dst, n)
-	dst = append(dst, `,"time_ms":`...)
-	return jsonenc.Int(dst, n*msPerTick)
 }

@@ -2,7 +2,7 @@ package hcrp
 
 import (
 	"encoding/hex"
-	"math"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,6 +89,23 @@ func (h *Header) timestamp() *string {
 	return &s
 }
 
+// jsonInt returns n as encoding/json is to write it: beyond 2^53 as a string.
+func jsonInt(n int64) any {
+	const exact = 1 << 53
+	if n > exact || n < -exact {
+		return bigInt(n)
+	}
+	return n
+}
+
+// bigInt is a whole number that JSON shows as a string.
+type bigInt int64
+
+// MarshalJSON implements json.Marshaler.
+func (n bigInt) MarshalJSON() ([]byte, error) {
+	return []byte(strconv.Quote(strconv.FormatInt(int64(n), 10))), nil
+}
+
 // dictionaryOffset returns where the header names its dictionary.
 func (h *Header) dictionaryOffset() int64 {
 	if h.Layout == Design {
@@ -135,10 +152,10 @@ func (e *HeaderError) ErrorCode() string { return e.Code }
 // *HeaderError.
 func parseHeader(b []byte) (*Header, error) {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
-		return nil, headerError("header.magic", 0, formats.ErrCorrupt, "the file does not begin with %q", magic)
+		return nil, headerError(codeHeaderMagic, 0, formats.ErrCorrupt, "the file does not begin with %q", magic)
 	}
 	if len(b) < headerSize {
-		return nil, headerError("header.truncated", int64(len(b)), errTruncated, "the header is %d bytes long, the file %d", headerSize, len(b))
+		return nil, headerError(codeHeaderTruncated, int64(len(b)), errTruncated, "the header is %d bytes long, the file %d", headerSize, len(b))
 	}
 	if b[4] != 0 {
 		return parseDesign(b)
@@ -157,7 +174,7 @@ func parsePublished(b []byte) (*Header, error) {
 	copy(h.WorldID[:], c.Bytes(16))
 	n := int8(c.U8())
 	if n < 0 || n > 32 {
-		return nil, headerError("header.field", 24, formats.ErrCorrupt, "the world version is %d bytes long, 32 are the most", n)
+		return nil, headerError(codeHeaderField, 24, formats.ErrCorrupt, "the world version is %d bytes long, 32 are the most", n)
 	}
 	h.WorldVersion = c.Bytes(int(n))
 	h.Timestamp = int64(c.U64BE())
@@ -185,7 +202,7 @@ func parseDesign(b []byte) (*Header, error) {
 }
 
 func unsupported(h *Header) error {
-	return headerError("header.version", 4, errUnsupported, "version %d of the %s layout is not supported", h.Version, h.Layout)
+	return headerError(codeHeaderVersion, 4, errUnsupported, "version %d of the %s layout is not supported", h.Version, h.Layout)
 }
 
 // counts reads the four counts that both layouts have.
@@ -202,103 +219,8 @@ func (h *Header) counts(c *wire.Cursor) error {
 		at := c.Offset()
 		*f.to = int64(int32(c.U32BE()))
 		if *f.to < 0 {
-			return headerError("header.field", at, formats.ErrCorrupt, "the %s is %d", f.name, *f.to)
+			return headerError(codeHeaderField, at, formats.ErrCorrupt, "the %s is %d", f.name, *f.to)
 		}
 	}
 	return nil
-}
-
-// An Entry is one entry of the chunk index.
-type Entry struct {
-	Start  int64 // first tick
-	Ticks  int64
-	Flags  uint8
-	Raw    int64 // byte offset as stored
-	Stored int64 // compressed length
-	Size   int64 // uncompressed length
-
-	at    int64 // offset of the entry in the file
-	rawAt int64 // offset of its byte offset
-}
-
-// Last returns the last tick of the chunk's range.
-func (e Entry) Last() int64 { return e.Start + e.Ticks - 1 }
-
-// Snapshot tells whether the chunk begins with a snapshot.
-func (e Entry) Snapshot() bool { return e.Flags&flagSnapshot != 0 }
-
-// flaw returns what is impossible about the entry, or "".
-func (e Entry) flaw() string {
-	switch {
-	case e.Start < 0:
-		return "negative start tick"
-	case e.Ticks <= 0:
-		return "no ticks"
-	case e.Stored <= 0:
-		return "no stored bytes"
-	case e.Size < 0:
-		return "negative length"
-	}
-	return ""
-}
-
-// A packedEntry is an entry in half the space: an index may have millions.
-type packedEntry struct {
-	raw                        int64
-	start, ticks, stored, size int32
-	at                         uint32 // from the start of the index
-	rawAt                      uint8  // from at
-	flags                      uint8
-}
-
-func (e Entry) pack(index int64) packedEntry {
-	return packedEntry{
-		raw: e.Raw, start: int32(e.Start), ticks: int32(e.Ticks), stored: int32(e.Stored), size: int32(e.Size),
-		at: uint32(e.at - index), rawAt: uint8(e.rawAt - e.at), flags: e.Flags,
-	}
-}
-
-func (e *packedEntry) unpack(index int64) Entry {
-	at := index + int64(e.at)
-	return Entry{
-		Start: int64(e.start), Ticks: int64(e.ticks), Flags: e.flags, Raw: e.raw, Stored: int64(e.stored), Size: int64(e.size),
-		at: at, rawAt: at + int64(e.rawAt),
-	}
-}
-
-// parseEntry reads the next index entry.
-func parseEntry(c *wire.Cursor) Entry {
-	e := Entry{at: c.Offset()}
-	e.Start = int64(varint(c))
-	e.Ticks = int64(varint(c))
-	e.Flags = c.U8()
-	e.rawAt = c.Offset()
-	e.Raw = int64(c.U64BE())
-	e.Stored = int64(varint(c))
-	e.Size = int64(varint(c))
-	return e
-}
-
-// varint reads a 32-bit number of one to five bytes (docs/formats/hcrp.md section 1).
-func varint(c *wire.Cursor) int32 { return int32(uint32(c.Uvarint(5))) }
-
-// varlong reads a 64-bit number of one to ten bytes.
-func varlong(c *wire.Cursor) int64 { return int64(c.Uvarint(10)) }
-
-// jsonInt returns n as encoding/json is to write it: beyond 2^53 as a string.
-func jsonInt(n int64) any {
-	const exact = 1 << 53
-	if n > exact || n < -exact {
-		return bigInt(n)
-	}
-	return n
-}
-
-// addSat adds two numbers that are not both negative, stopping at the
-// greatest int64.
-func addSat(a, b int64) int64 {
-	if a > 0 && b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
 }

@@ -95,3 +95,41 @@ func newField(name string, t *fieldType) field {
 	}
 	return field{name: name, typ: t, key: key(name), hexKey: key(name + "_hex")}
 }
+
+// A capture says which value of an event a field is.
+type capture uint8
+
+const (
+	captureNone capture = iota
+	captureEntity
+	capturePosition // all five of pos
+	captureVector   // the first three of pos
+	captureX        // one of pos, in its order
+	captureY
+	captureZ
+	captureYaw
+	capturePitch
+	captureAt
+	captureRaw // and behind it one for each element of raw
+)
+
+// The elements of an event's raw: values that are only copied.
+const (
+	rawVelocity = iota
+	rawType
+	rawState
+	rawPose
+	rawFlags
+	rawHand
+	rawSlot
+	rawCount
+)
+
+// A gather says what the elements of a list or map are for an event.
+type gather uint8
+
+const (
+	gatherNone gather = iota
+	gatherItems
+	gatherBlocks
+)

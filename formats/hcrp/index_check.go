@@ -19,10 +19,10 @@ func (s *index) check(r *Reader) error {
 		name  string
 		sound bool
 	}{
-		{"progress", s.progress.next >= 0 && s.progress.unknown >= -1 && s.progress.played >= 0 && s.empty >= 0},
+		{"progress", s.progress.unknown >= -1},
 		{"rows", s.soundRows()},
 		{"problems", s.soundProblems(r.Chunks())},
-		{"ticks", s.soundTicks(r.bodies())},
+		{"ticks", s.soundTicks(r.bodyBytes())},
 		{"ranges", s.soundRanges(r)},
 		{"saved replays", s.soundCheckpoints(r.Header.Layout)},
 		{"tracks", s.soundTracks()},
@@ -41,18 +41,13 @@ func (s *index) soundRows() bool {
 			return false
 		}
 	}
-	for _, n := range s.names {
-		if n < 0 {
-			return false
-		}
-	}
 	return true
 }
 
 // soundProblems looks at the problems, which are of chunks.
 func (s *index) soundProblems(chunks int) bool {
 	return !slices.ContainsFunc(s.problems, func(p formats.Problem) bool {
-		return p.Chunk == nil || *p.Chunk < 0 || *p.Chunk >= chunks || p.Offset < 0
+		return p.Chunk == nil || *p.Chunk >= chunks
 	})
 }
 
@@ -77,9 +72,9 @@ func (s *index) soundRanges(r *Reader) bool {
 	for i := range s.ranges {
 		x := &s.ranges[i]
 		switch {
-		case x.First < next, x.Last < x.First, x.Last >= maxSavedTick, x.Ghost < 0, x.Ghost > maxSaved:
+		case x.First < next, x.Last < x.First, x.Last >= maxSavedTick, x.Ghost > maxSaved:
 			return false
-		case x.Chunk < 0, int(x.Chunk) >= r.Chunks():
+		case int(x.Chunk) >= r.Chunks():
 			return false
 		}
 		next = x.Last + 1
@@ -93,7 +88,7 @@ func (s *index) soundCheckpoints(l Layout) bool {
 		if x.Range <= last || x.Range >= len(s.ranges) {
 			return false
 		}
-		if _, err := unpackReplay(l, x.Replay); err != nil {
+		if _, err := decodeReplay(l, x.Replay); err != nil {
 			return false
 		}
 		last = x.Range
@@ -130,7 +125,7 @@ func (s *index) soundTracks() bool {
 func (t *track) soundPieces(ranges int) bool {
 	last := -1
 	for _, p := range t.Pieces {
-		if p.Range <= last || p.Range >= ranges || p.Size < 0 || p.Size > maxSaved {
+		if p.Range <= last || p.Range >= ranges || p.Size > maxSaved {
 			return false
 		}
 		last = p.Range

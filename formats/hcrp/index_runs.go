@@ -6,6 +6,9 @@ import (
 	"sort"
 )
 
+// maxRuns bounds the runs of ticks of an index, of 24 bytes each; no real recording comes near.
+const maxRuns = 1 << 23
+
 // runs is a set of tick numbers, kept as runs of successive ones.
 type runs []run
 

@@ -36,7 +36,7 @@ func chooseSchema(ctx context.Context, r *Reader, name string, fsys iofs.FS, giv
 	var best *Schema
 	events := -1
 	for i, s := range append(given, own...) {
-		c := decodeChunk(r.Header, s, r.limits, number, r.Entry(number), body)
+		c := r.eventFormat(s).decode(number, r.Entry(number), body)
 		if len(c.problems) == 0 {
 			return s, nil
 		}

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"recfs/formats"
@@ -42,55 +43,6 @@ func (r *Reader) checkEntries(problems *problemList) {
 	}
 }
 
-// sortEntries sorts the chunks that have a range of ticks.
-func (r *Reader) sortEntries() {
-	r.byTick = make([]int32, 0, len(r.entries))
-	for i := range r.entries {
-		if e := &r.entries[i]; e.start >= 0 && e.ticks > 0 {
-			r.byTick = append(r.byTick, int32(i))
-		}
-	}
-	r.sort(r.byTick, func(e *packedEntry) int64 { return int64(e.start) })
-	r.lasts = make([]uint32, 0, len(r.byTick))
-	var last uint32
-	for _, i := range r.byTick {
-		last = max(last, uint32(r.Entry(int(i)).Last()))
-		r.lasts = append(r.lasts, last)
-	}
-}
-
-// sort sorts chunks by what key says of them, then by number. Most often they
-// are in that order.
-func (r *Reader) sort(list []int32, key func(*packedEntry) int64) {
-	compare := func(a, b int32) int {
-		return cmp.Or(cmp.Compare(key(&r.entries[a]), key(&r.entries[b])), cmp.Compare(a, b))
-	}
-	if !slices.IsSortedFunc(list, compare) {
-		slices.SortFunc(list, compare)
-	}
-}
-
-// flaw returns why the bytes of chunk i cannot be had, or nil.
-func (r *Reader) flaw(i int) *damage {
-	e, p := r.Entry(i), r.place(i)
-	if e.Raw < 0 {
-		return newDamage(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
-	}
-	if flaw := e.flaw(); flaw != "" {
-		return newDamage(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
-	}
-	size, exists := r.extent(p)
-	switch {
-	case !exists:
-		return newDamage(codeSegmentMissing, i, p, "%s is missing", segmentName(p.segment))
-	case p.offset <= size-e.Stored:
-		return nil
-	case r.segmented:
-		return newDamage(codeSegmentTruncated, i, p, "the chunk ends at %d, %s at %d", p.offset+e.Stored, segmentName(p.segment), size)
-	}
-	return newDamage(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), size)
-}
-
 // checkPlaces looks for stored bytes that are not there, first by segment,
 // then by chunk.
 func (r *Reader) checkPlaces(problems *problemList) {
@@ -109,6 +61,25 @@ func (r *Reader) checkPlaces(problems *problemList) {
 	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	r.chunkProblems = len(chunks)
 	*problems = slices.Concat(*problems, segments, chunks)
+}
+
+// checkSegments looks for what is in segments besides the chunks of the
+// index.
+func (r *Reader) checkSegments(problems *problemList) {
+	if !r.segmented {
+		return
+	}
+	used := r.used()
+	for _, s := range r.segments {
+		number := int(s.number)
+		to, named := used[s.number]
+		switch {
+		case !named:
+			problems.append(formats.Problem{Code: codeUnreferenced, Segment: &number, Message: segmentName(s.number) + " is not named by the index"})
+		case s.size > to:
+			problems.append(formats.Problem{Code: codeTrailing, Segment: &number, Offset: to, Message: fmt.Sprintf("%d bytes behind the last chunk", s.size-to)})
+		}
+	}
 }
 
 // checkOverlap looks for chunks that share stored bytes.

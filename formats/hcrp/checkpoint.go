@@ -1,0 +1,125 @@
+package hcrp
+
+import (
+	"maps"
+	"slices"
+
+	"recfs/formats/internal/indexfile"
+)
+
+// A checkpoint is the replay before a tick range, encoded: most of them are never played from.
+type checkpoint struct {
+	Range  int
+	Replay []byte
+}
+
+// A writer writes what an index is made of (package indexfile), a reading reads it.
+type (
+	writer  struct{ *indexfile.Writer }
+	reading struct{ *indexfile.Reader }
+)
+
+// texts returns the parts of an entity that are text, in the order in which they are saved.
+func (e *entity) texts() []*[]byte {
+	return []*[]byte{&e.kind, &e.velocity, &e.pose, &e.flags, &e.using, &e.slot}
+}
+
+// encode returns everything that a replay knows: the world, if it is known, and the positions.
+//
+//	| u8 known | n | n × (id, entity) | n | n × (x, y, z, state) | n | n × (id, position) |
+func (p *replay) encode() []byte {
+	w := writer{&indexfile.Writer{}}
+	w.Bool(p.world != nil)
+	if p.world != nil {
+		w.Count(len(p.world.entities))
+		for _, id := range slices.Sorted(maps.Keys(p.world.entities)) {
+			w.Int(id)
+			w.entity(p.world.entities[id])
+		}
+		w.Count(len(p.world.blocks))
+		for _, at := range slices.SortedFunc(maps.Keys(p.world.blocks), blockAt.compare) {
+			w.Int(at.x)
+			w.Int(at.y)
+			w.Int(at.z)
+			w.Blob(p.world.blocks[at])
+		}
+	}
+	w.Count(len(p.positions))
+	for _, id := range slices.Sorted(maps.Keys(p.positions)) {
+		w.Int(id)
+		w.position(p.positions[id])
+	}
+	return w.Bytes()
+}
+
+// decodeReplay makes a replay of what encode returned.
+func decodeReplay(l Layout, b []byte) (*replay, error) {
+	r := reading{indexfile.NewReader(formatName, b)}
+	p := newReplay(l)
+	if !r.Bool() {
+		p.world = nil
+	} else {
+		for range r.Count(1) {
+			id := r.Int()
+			p.world.entities[id] = r.entity()
+		}
+		for range r.Count(1) {
+			at := blockAt{r.Int(), r.Int(), r.Int()}
+			p.world.blocks[at] = r.Blob()
+		}
+	}
+	for range r.Count(1) {
+		id := r.Int()
+		p.positions[id] = r.position()
+	}
+	return p, r.Close()
+}
+
+// entity writes an entity. An empty text is one that is not known: no JSON value is empty.
+//
+//	| u8 placed | position, if placed | 6 texts | n | n × (slot, item) |
+func (w writer) entity(e *entity) {
+	w.Bool(e.placed)
+	if e.placed {
+		w.position(e.pos)
+	}
+	for _, t := range e.texts() {
+		w.Blob(*t)
+	}
+	w.Count(len(e.items))
+	for _, slot := range slices.Sorted(maps.Keys(e.items)) {
+		w.Int(slot)
+		w.Blob(e.items[slot])
+	}
+}
+
+func (r reading) entity() *entity {
+	e := &entity{placed: r.Bool()}
+	if e.placed {
+		e.pos = r.position()
+	}
+	for _, t := range e.texts() {
+		*t = r.Blob()
+	}
+	if n := r.Count(2); n > 0 {
+		e.items = make(map[int64][]byte, n)
+		for range n {
+			slot := r.Int()
+			e.items[slot] = r.Blob()
+		}
+	}
+	return e
+}
+
+func (w writer) position(v position) {
+	for _, x := range v {
+		w.F64(x)
+	}
+}
+
+func (r reading) position() (v position) {
+	for i := range v {
+		v[i] = r.F64()
+	}
+	return v
+}

@@ -1,0 +1,112 @@
+package hcrp
+
+import (
+	"crypto/sha256"
+	"math"
+	"slices"
+
+	"recfs/formats"
+)
+
+// maxTracks bounds the tracks of an index; no real recording comes near.
+const maxTracks = 1 << 20
+
+// An index is what is known of a recording after decoding every chunk once.
+type index struct {
+	rows     []row // by chunk
+	names    map[string]int64
+	empty    int64 // ticks without record in chunks that decode to their end
+	problems problemList
+	complete bool
+
+	ticks       runs
+	ranges      []tickRange
+	checkpoints []checkpoint
+	tracks      []track
+	markers     []byte // elements of a JSON list
+
+	fingerprint fingerprint // of the chunks that need not be decoded again
+	progress    progress    // what was known behind them
+}
+
+// A row is what the index adds to the table of chunks.
+type row struct{ records, events int32 }
+
+// unreadable is the row of a chunk of which nothing can be had.
+var unreadable = row{-1, -1}
+
+func newRows(n int) []row { return slices.Repeat([]row{unreadable}, n) }
+
+// A track is the way of one entity, until its id stands for another one.
+type track struct {
+	Entity int64
+	Life   int
+	From   moment  // its first event
+	To     moment  // the first event that is not of it; endless: there is none yet
+	Pieces []piece // where its rows are
+}
+
+// open tells whether the track may go on.
+func (t *track) open() bool { return t.To == endless }
+
+// Bytes returns the size of the track's rows.
+func (t *track) Bytes() (n int64) {
+	for _, p := range t.Pieces {
+		n += p.Size
+	}
+	return n
+}
+
+// A moment is an event's place in time.
+type moment struct {
+	Tick  int64
+	Event int
+}
+
+func (m moment) before(o moment) bool {
+	return m.Tick < o.Tick || m.Tick == o.Tick && m.Event < o.Event
+}
+
+// endless is behind every event.
+var endless = moment{Tick: math.MaxInt64}
+
+// A part is how many bytes of rows a tick range gives.
+type piece struct {
+	Range int
+	Size  int64
+}
+
+// A progress is how far an index has come.
+type progress struct {
+	chunks, ranges int
+	next           int64 // first tick that no tick range has
+	unknown        int64 // last tick that is unknown
+	played         int64 // bytes of bodies since the last saved replay
+	sound          bool  // nothing is wrong so far
+	lost           bool  // a chunk is not readable
+}
+
+// A fingerprint says what the first chunks of a recording were made of, so that an index of them holds
+// for a version of the recording that has grown.
+type fingerprint struct {
+	sum   [sha256.Size]byte // of their index entries
+	files []fileFingerprint // those in which they lie, sorted
+}
+
+// A fileFingerprint is of the start of a file up to the last of the chunks in it.
+type fileFingerprint struct {
+	number int64 // of the segment; -1: the file
+	formats.Seal
+}
+
+// weight returns the bytes that the index keeps alive.
+func (s *index) weight() int64 {
+	n := 1<<10 + 8*cap(s.rows) + 24*cap(s.ticks) + 32*cap(s.ranges) + 160*len(s.problems) + len(s.markers)
+	for _, x := range s.checkpoints {
+		n += 32 + len(x.Replay)
+	}
+	for _, t := range s.tracks {
+		n += 256 + 16*len(t.Pieces)
+	}
+	return int64(n)
+}

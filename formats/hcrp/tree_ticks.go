@@ -1,0 +1,121 @@
+package hcrp
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"strconv"
+
+	"recfs/nodes"
+)
+
+func (rec *recording) linesFile(i int) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		c, err := rec.chunks.Get(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return c.Lines(), nil
+	})
+}
+
+// line returns the JSON object of tick n. What is unknown is an error that
+// is no iofs.ErrNotExist.
+func (rec *recording) line(ctx context.Context, n int64) ([]byte, error) {
+	unknown := false
+	for _, i := range rec.Reader.chunksOf(n) {
+		c, err := rec.chunks.Get(ctx, i)
+		var bad *damage
+		switch {
+		case errors.As(err, &bad):
+			unknown = true
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if line := c.Line(n); line != nil {
+			return line, nil
+		}
+		unknown = unknown || n > c.known
+	}
+	if unknown {
+		return nil, errUnknownTick
+	}
+	return nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
+}
+
+func (rec *recording) tickFile(n int64) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		line, err := rec.line(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		return document(line), nil
+	})
+}
+
+// ticksDir returns ticks/. To list it needs the index; to open a tick by its number decodes one chunk.
+func (rec *recording) ticksDir() nodes.Dir {
+	return &nodes.LazySeries{
+		Unlisted: tickSeries(nil, rec.tickFile, rec.unlistedTick),
+		List: func(ctx context.Context) (nodes.Dir, error) {
+			s, err := rec.index(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return s.ticks, nil
+		},
+		Made: func() (nodes.Dir, bool) {
+			s, ok := rec.indexes.Peek(struct{}{})
+			if !ok {
+				return nil, false
+			}
+			return s.ticks, true
+		},
+	}
+}
+
+// tickSeries returns the listing of ticks/ or states/; extra reports whether a tick that is not listed
+// opens.
+func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Context, int64) (bool, error)) *nodes.Series {
+	return &nodes.Series{
+		Width: 8, Suffix: ".json", N: int(ticks.count()),
+		Number: func(i int) int64 { return ticks.number(int64(i)) },
+		File:   file, Extra: extra,
+	}
+}
+
+// unlistedTick reports whether tick n opens although it is not listed: before the list is made, or why
+// it does not.
+func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
+	_, err := rec.line(ctx, n)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (rec *recording) stateFile(n int64) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.states.Get(ctx, n) })
+}
+
+func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, error) {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := rec.playback(s).state(ctx, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	b = document(b)
+	return b, int64(cap(b)), nil
+}
+
+// hasState tells whether there is a state of tick n: from the first tick of
+// the first chunk to the last of all.
+func (rec *recording) hasState(_ context.Context, n int64) (bool, error) {
+	r := rec.Reader
+	order := r.byTick
+	return len(order) > 0 && n >= r.Entry(int(order[0])).Start && n <= int64(r.lasts[len(order)-1]), nil
+}
