@@ -1,8 +1,11 @@
 package formats
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 )
 
 // ErrCorrupt is wrapped by errors that say that bytes are not what their
@@ -32,7 +35,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // io.ErrUnexpectedEOF, errors.ErrUnsupported or another) whose reason reads
 // as the formatted message alone.
 func Errorf(format string, offset int64, kind error, msg string, args ...any) *Error {
-	return &Error{format, offset, &reason{kind, fmt.Sprintf(msg, args...)}}
+	return &Error{format, offset, &Reason{kind, fmt.Sprintf(msg, args...)}}
 }
 
 // Corrupt returns an *Error that wraps ErrCorrupt.
@@ -40,11 +43,44 @@ func Corrupt(format string, offset int64, msg string, args ...any) *Error {
 	return Errorf(format, offset, ErrCorrupt, msg, args...)
 }
 
-// A reason is an error with a message of its own that counts as its kind.
-type reason struct {
-	kind error
-	msg  string
+// A Reason is an error with a message of its own that counts as its kind.
+type Reason struct {
+	Kind error // which it wraps
+	Msg  string
 }
 
-func (r *reason) Error() string { return r.msg }
-func (r *reason) Unwrap() error { return r.kind }
+func (r *Reason) Error() string { return r.Msg }
+
+// Unwrap returns the kind.
+func (r *Reason) Unwrap() error { return r.Kind }
+
+// ErrorText returns the content of error.txt: format, offset and reason of
+// err, and its code if it has a method ErrorCode() string, one fact a line.
+// More reasons follow the first one.
+func ErrorText(format string, err error, more ...error) []byte {
+	var offset int64
+	reason := err
+	if e := (*Error)(nil); errors.As(err, &e) {
+		offset, reason = e.Offset, e.Err
+	}
+	text := OneLine(reason.Error())
+	for _, m := range more {
+		text += "; " + OneLine(m.Error())
+	}
+	b := fmt.Appendf(nil, "format: %s\noffset: %d\nreason: %s\n", format, offset, text)
+	if c := interface{ ErrorCode() string }(nil); errors.As(err, &c) {
+		b = fmt.Appendf(b, "code: %s\n", OneLine(c.ErrorCode()))
+	}
+	return b
+}
+
+// OneLine returns s with its white space, line breaks among it, as single blanks.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// HexOf returns a name in hex if it is not UTF-8, else "".
+func HexOf(name string) string {
+	if utf8.ValidString(name) {
+		return ""
+	}
+	return hex.EncodeToString([]byte(name))
+}

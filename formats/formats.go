@@ -1,7 +1,6 @@
 // Package formats is the contract between recording formats and the rest of
 // the program: what a format tells of itself ([Format]), what it is given
-// ([Source]), and how it says where decoding stopped ([Error]). [Archive]
-// presents a file system with every recording replaced by its tree.
+// ([Source]), and how it says where decoding stopped ([Error]).
 package formats
 
 import (
@@ -105,7 +104,7 @@ type SourceInfo struct {
 
 // Info returns what header.json tells of the source.
 func (s Source) Info() SourceInfo {
-	return SourceInfo{s.Name, hexOf(s.Name), s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
+	return SourceInfo{s.Name, HexOf(s.Name), s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
 }
 
 // IndexName returns the name under which an index of the recording is kept on disk; "": none is kept.

@@ -53,7 +53,7 @@ func (s Seal) Fit(ctx context.Context, src Source) (Fit, *Tally, error) {
 }
 
 // SealSize is how many bytes Append appends.
-const SealSize = stampSize + 16
+const SealSize = StampSize + 16
 
 // Append appends the seal to b: the stamp, and two little-endian numbers of 64
 // bits.
@@ -67,7 +67,7 @@ func CutSeal(b []byte) (s Seal, rest []byte, ok bool) {
 	if len(b) < SealSize {
 		return Seal{}, nil, false
 	}
-	s = Seal{readStamp(b), int64(binary.LittleEndian.Uint64(b[stampSize:])), binary.LittleEndian.Uint64(b[stampSize+8:])}
+	s = Seal{ReadStamp(b), int64(binary.LittleEndian.Uint64(b[StampSize:])), binary.LittleEndian.Uint64(b[StampSize+8:])}
 	return s, b[SealSize:], true
 }
 

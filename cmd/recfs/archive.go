@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -38,7 +39,7 @@ func readFlags(flags *pflag.FlagSet) *archiveFlags {
 // An archive opens sources with one cache for all of them.
 type archive struct {
 	formats  []formats.Format
-	options  formats.ArchiveOptions
+	options  archives.Options
 	cache    *cache.Cache
 	log      *slog.Logger
 	problems *problemLog // of what goes through log
@@ -60,7 +61,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 		return nil, err
 	}
 	limitMemory(int64(f.cacheMem))
-	options := formats.ArchiveOptions{Sniff: f.formats.sniff, Log: log}
+	options := archives.Options{Sniff: f.formats.sniff, Log: log}
 	var store cache.Store
 	if disk := f.disk.open(log); disk != nil {
 		store, options.Disk = disk, disk
@@ -125,7 +126,7 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 		}
 		dir, base = filepath.Split(at)
 	}
-	local, err := formats.OpenLocal(cmp.Or(dir, "."))
+	local, err := archives.OpenLocal(cmp.Or(dir, "."))
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -134,9 +135,9 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 	if a.onRead != nil {
 		fsys = countingFS{local, a.onRead}
 	}
-	root := formats.Archive(fsys, a.formats, a.cache, a.options)
+	root := archives.New(fsys, a.formats, a.cache, a.options)
 	if !info.IsDir() {
-		recording, err := formats.ArchiveFile(fsys, base, a.formats, a.cache, a.options)
+		recording, err := archives.NewFile(fsys, base, a.formats, a.cache, a.options)
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nodes.Lookup(ctx, root, base)
 		}

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/fs"
 )
 
 // summaries yields what is known of the recordings below name, a directory, a recording or a mount.
-func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.Summary, error] {
-	return func(yield func(formats.Summary, error) bool) {
+func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[archives.Summary, error] {
+	return func(yield func(archives.Summary, error) bool) {
 		if fs.Mounted(name) {
 			mountSummaries(name, yield)
 			return
@@ -26,22 +26,22 @@ func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[formats.
 			if err == nil {
 				err = errors.New("not a directory or a recording")
 			}
-			yield(formats.Summary{}, err)
+			yield(archives.Summary{}, err)
 			return
 		}
-		formats.Summaries(ctx, e.Dir)(yield)
+		archives.Summaries(ctx, e.Dir)(yield)
 	}
 }
 
 // mountSummaries reads the catalogue of a mount.
-func mountSummaries(dir string, yield func(formats.Summary, error) bool) {
-	text, err := os.ReadFile(filepath.Join(dir, formats.CatalogueName))
+func mountSummaries(dir string, yield func(archives.Summary, error) bool) {
+	text, err := os.ReadFile(filepath.Join(dir, archives.CatalogueName))
 	if err != nil {
-		yield(formats.Summary{}, err)
+		yield(archives.Summary{}, err)
 		return
 	}
 	for line := range bytes.Lines(text) {
-		var s formats.Summary
+		var s archives.Summary
 		err := json.Unmarshal(line, &s)
 		if !yield(s, err) || err != nil {
 			return
@@ -50,7 +50,7 @@ func mountSummaries(dir string, yield func(formats.Summary, error) bool) {
 }
 
 // exactPath is the path of a recording also where it is not UTF-8.
-func exactPath(s formats.Summary) string {
+func exactPath(s archives.Summary) string {
 	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
 		return string(exact)
 	}

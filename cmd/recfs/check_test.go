@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -26,7 +27,7 @@ func TestCheckOfAReplacedSource(t *testing.T) {
 		want string
 	}{
 		{
-			found{name: "x.hcrp", entry: nodes.Entry{Dir: dir}, Description: formats.Description{Format: "hcrp"}, isRecording: true},
+			found{name: "x.hcrp", entry: nodes.Entry{Dir: dir}, Description: archives.Description{Format: "hcrp"}, isRecording: true},
 			"x.hcrp: hcrp: a.csv: changed while it was read, and so 2 files\n",
 		},
 		{found{name: "notes", entry: nodes.Entry{File: nodes.Sized(13, changed)}}, "notes: changed while it was read\n"},

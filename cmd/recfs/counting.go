@@ -4,12 +4,12 @@ import (
 	"io"
 	iofs "io/fs"
 
-	"recfs/formats"
+	archives "recfs/formats/archive"
 )
 
 // A countingFS tells how many bytes are read from a source.
 type countingFS struct {
-	*formats.Local
+	*archives.Local
 	onRead func(int)
 }
 

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -39,7 +39,7 @@ func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
 	}
 	c := cache.New(budget, nil)
 	tb.Cleanup(c.Close)
-	return formats.Archive(fsys, list, c, formats.ArchiveOptions{})
+	return archives.New(fsys, list, c, archives.Options{})
 }
 
 // readFile reads a file as a mount would and holds it to its size.
@@ -238,7 +238,7 @@ func TestFailingSource(t *testing.T) {
 	if err := os.Remove(path.Join(dir, "teehistorian/busy-20.1.teehistorian.xz")); err != nil {
 		t.Fatal(err)
 	}
-	local, err := formats.OpenLocal(dir)
+	local, err := archives.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,13 +26,11 @@ var house = []room{
 	{dir: "nodes"},
 	{dir: "nodes/nodestest", allow: []string{"recfs/nodes", "github.com/google/go-cmp/...", "golang.org/x/tools/txtar"}},
 	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sys/..."}},
+	{dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "github.com/cespare/xxhash/v2"}},
 	{
-		dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "github.com/cespare/xxhash/v2"},
-		special: map[string][]string{
-			"compressed*.go": compressors,
-			"source*.go":     {"golang.org/x/sys/..."},
-			"nested*.go":     compressors,
-		},
+		dir:     "formats/archive",
+		allow:   append([]string{"recfs/formats", "recfs/cache", "recfs/nodes"}, compressors...),
+		special: map[string][]string{"source*.go": {"golang.org/x/sys/..."}},
 	},
 	{
 		dir:   "formats/internal/...",

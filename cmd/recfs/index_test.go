@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -21,7 +21,7 @@ func TestIndexDuringWalk(t *testing.T) {
 	recording := func(name string) found {
 		index := nodes.Func(func(context.Context) ([]byte, error) { made <- name; return []byte("{}"), nil })
 		return found{
-			name: name, isRecording: true, Description: formats.Description{Format: "f", Stored: 5},
+			name: name, isRecording: true, Description: archives.Description{Format: "f", Stored: 5},
 			entry: nodes.Entry{Name: name, Dir: nodes.List(nodes.Entry{Name: "index.json", File: index})},
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"path"
 
-	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -14,8 +14,8 @@ type found struct {
 	name  string
 	entry nodes.Entry
 
-	formats.Description // of a recording
-	isRecording         bool
+	archives.Description // of a recording
+	isRecording          bool
 }
 
 // find yields everything that the arguments name, of a mount what its source has. What cannot be
@@ -39,7 +39,7 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 	if e.Dir == nil {
 		return e.File == nil || yield(found{name: name, entry: e})
 	}
-	if d, ok := formats.Describe(ctx, e.Dir); ok {
+	if d, ok := archives.Describe(ctx, e.Dir); ok {
 		return yield(found{name, e, d, true})
 	}
 	for child, err := range entries(ctx, e) {

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
+	"recfs/formats/archive"
 )
 
 // longRecording returns a long recording: the one of the wild if it is
@@ -158,7 +159,7 @@ func BenchmarkArchive(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		archive := formats.Archive(os.DirFS(dir), []formats.Format{New(Options{})}, testCache(b, nil), formats.ArchiveOptions{})
+		archive := archive.New(os.DirFS(dir), []formats.Format{New(Options{})}, testCache(b, nil), archive.Options{})
 		start := time.Now()
 		if n, err := archive.Len(b.Context()); n != files || err != nil {
 			b.Fatal(n, err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/fs"
 )
 
@@ -39,12 +40,12 @@ func mountArchive(t *testing.T) *mounted {
 		}
 	}
 	m := &mounted{t, t.TempDir(), t.TempDir()}
-	local, err := formats.OpenLocal(m.source)
+	local, err := archive.OpenLocal(m.source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { local.Close() })
-	root := formats.Archive(local, []formats.Format{New(Options{})}, testCache(t, store{}), formats.ArchiveOptions{})
+	root := archive.New(local, []formats.Format{New(Options{})}, testCache(t, store{}), archive.Options{})
 	server, err := fs.Mount(m.dir, root, fs.Options{})
 	if err != nil {
 		t.Skipf("cannot mount here: %v", err)

@@ -22,6 +22,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -319,7 +320,7 @@ func TestLive(t *testing.T) {
 	if err := os.Mkdir(path.Join(root, "live"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	archive := formats.Archive(os.DirFS(root), []formats.Format{New(Options{})}, testCache(t, nil), formats.ArchiveOptions{})
+	archive := archive.New(os.DirFS(root), []formats.Format{New(Options{})}, testCache(t, nil), archive.Options{})
 	chunks := func() int { return len(names(t, archive, "live/chunks")) }
 	frames := rec.frames(t)
 	for n := 2; n <= 6; n += 2 {

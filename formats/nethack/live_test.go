@@ -19,6 +19,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -139,14 +140,14 @@ func (g *liveGame) recover(back int) {
 func TestLiveGame(t *testing.T) {
 	dir := t.TempDir()
 	g := newLiveGame(t, filepath.Join(dir, "1_agnes.nhgame"))
-	fsys, err := formats.OpenLocal(dir)
+	fsys, err := archive.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer fsys.Close()
 	c := cache.New(4<<20, &mapStore{})
 	defer c.Close()
-	root := formats.Archive(fsys, []formats.Format{Format}, c, formats.ArchiveOptions{})
+	root := archive.New(fsys, []formats.Format{Format}, c, archive.Options{})
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var readers, looked sync.WaitGroup

@@ -1,0 +1,326 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// rec is a format for tests: "REC" and the bytes that its file body shows.
+// "RECBAD" does not open, "RECPANIC" panics.
+var rec = formats.Format{
+	Name:       "rec",
+	Extensions: []string{".rec"},
+	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("REC")) },
+	Open:       openRec,
+}
+
+// lump is a format whose extension others use, too.
+var lump = formats.Format{
+	Name:       "lump",
+	Extensions: []string{".lump"},
+	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
+	MatchNamed: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
+	Open: func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+		return nodes.List(nodes.Entry{Name: "raw", File: src.RawFile()}), nil
+	},
+}
+
+// parts is a format of directories. One whose first part is of somebody else
+// is a recording only if it has a second.
+var parts = formats.Format{
+	Name:    "parts",
+	DirFile: "first.part",
+	MatchDir: func(head []byte, names iter.Seq[string]) bool {
+		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
+	},
+	Open: func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+		b, err := iofs.ReadFile(src.FS, "first.part")
+		if err != nil {
+			return nil, err
+		}
+		if string(b) == "BAD" {
+			return nil, formats.Corrupt("parts", 2, "bad part")
+		}
+		return nodes.List(nodes.Entry{Name: "body", File: nodes.Bytes(b)}), nil
+	},
+}
+
+func openRec(ctx context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+	head := make([]byte, 8)
+	n, err := src.ReadAt(ctx, head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch head = head[:n]; {
+	case bytes.HasPrefix(head, []byte("RECPANIC")):
+		panic("as asked")
+	case bytes.HasPrefix(head, []byte("RECBAD")):
+		return nil, formats.Corrupt("rec", 3, "bad as\nasked")
+	case !bytes.HasPrefix(head, []byte("REC")):
+		return nil, formats.Corrupt("rec", 0, "no magic")
+	}
+	return nodes.List(
+		nodes.Entry{Name: "body", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
+			size, err := src.Length(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return io.ReadAll(io.NewSectionReader(src.At(ctx), 3, size-3))
+		})},
+		nodes.Entry{Name: "raw", File: src.RawFile()},
+	), nil
+}
+
+var testFormats = []formats.Format{rec, lump, parts}
+
+func newCache(t testing.TB) *cache.Cache {
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// openLocal opens a directory until the test ends.
+func openLocal(t testing.TB, dir string) *Local {
+	t.Helper()
+	fsys, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	return fsys
+}
+
+// mount returns the archive of a new directory with the given files; names
+// that end in / are directories, contents that begin with -> links.
+func mount(t testing.TB, files map[string]string, opt Options) (dir string, root nodes.Dir) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, content := range files {
+		write(t, dir, name, content)
+	}
+	return dir, New(openLocal(t, dir), testFormats, newCache(t), opt)
+}
+
+func write(t testing.TB, dir, name, content string) {
+	t.Helper()
+	name = filepath.Join(dir, name) + strings.Repeat("/", strings.Count(name, "/")-strings.Count(strings.TrimSuffix(name, "/"), "/"))
+	err := os.MkdirAll(filepath.Dir(name), 0o700)
+	target, link := strings.CutPrefix(content, "->")
+	switch {
+	case err != nil || strings.HasSuffix(name, "/"):
+	case link:
+		err = os.Symlink(target, name)
+	default:
+		err = os.WriteFile(name, []byte(content), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// show returns everything below root, files with their content.
+func show(t testing.TB, root nodes.Dir) map[string]string {
+	t.Helper()
+	ctx := context.Background()
+	found := map[string]string{}
+	err := nodes.Walk(ctx, root, func(name string, e nodes.Entry, err error) error {
+		switch {
+		case err != nil:
+			found[name] = "error: " + err.Error()
+		case e.Link != "":
+			found[name] = "->" + e.Link
+		case e.File != nil:
+			b, err := nodes.ReadAll(ctx, e.File)
+			if err != nil {
+				b = []byte("error: " + err.Error())
+			}
+			found[name] = string(b)
+		default:
+			found[name+"/"] = ""
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func read(t testing.TB, root nodes.Dir, name string) (string, error) {
+	t.Helper()
+	ctx := context.Background()
+	e, err := nodes.Lookup(ctx, root, name)
+	if err != nil {
+		return "", err
+	}
+	if e.File == nil {
+		return "", errors.New("not a file")
+	}
+	b, err := nodes.ReadAll(ctx, e.File)
+	return string(b), err
+}
+
+func wantTree(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, content := range want {
+		if g, ok := got[name]; !ok {
+			t.Errorf("%q is missing", name)
+		} else if g != content {
+			t.Errorf("%q is %q, want %q", name, g, content)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%q should not be there", name)
+		}
+	}
+}
+
+func TestArchiveMirrors(t *testing.T) {
+	_, root := mount(t, map[string]string{
+		"empty/":             "",
+		"a/b/one.rec":        "RECone",
+		"a/readme":           "text",
+		"bad.rec":            "RECBAD",
+		"panic.rec":          "RECPANIC",
+		"x.lump":             "LUMPx",
+		"y.lump":             "other",
+		"sniffed":            "RECx",
+		".rec":               "RECx",
+		"seg/first.part":     "1",
+		"seg/deep/any.rec":   "RECx",
+		"badseg/first.part":  "BAD",
+		"badseg/second.part": "2",
+		"other/first.part":   "OTHER",
+		"other/deep/any.rec": "RECx",
+		"rest/first.part":    "OTHER",
+		"rest/second.part":   "2",
+		"\xff\xfe.rec":       "RECbytes",
+		"\xff/plain\xff":     "bytes",
+	}, Options{})
+	nodestest.Check(t, root)
+	wantTree(t, show(t, root), map[string]string{
+		"./": "", "empty/": "", "a/": "", "a/b/": "",
+		"a/b/one.rec/": "", "a/b/one.rec/body": "one", "a/b/one.rec/raw": "RECone",
+		"a/readme": "text",
+		"bad.rec/": "", "bad.rec/raw": "RECBAD", "bad.rec/error.txt": "format: rec\noffset: 3\nreason: bad as asked\n",
+		"panic.rec/": "", "panic.rec/raw": "RECPANIC", "panic.rec/error.txt": "format: rec\noffset: 0\nreason: internal error: as asked\n",
+		"x.lump/": "", "x.lump/raw": "LUMPx", "y.lump": "other",
+		"sniffed": "RECx", ".rec": "RECx",
+		"seg/": "", "seg/body": "1",
+		"badseg/": "", "badseg/raw/": "", "badseg/raw/first.part": "BAD", "badseg/raw/second.part": "2",
+		"badseg/error.txt": "format: parts\noffset: 2\nreason: bad part\n",
+		"other/":           "", "other/first.part": "OTHER", "other/deep/": "",
+		"other/deep/any.rec/": "", "other/deep/any.rec/body": "x", "other/deep/any.rec/raw": "RECx",
+		"rest/": "", "rest/body": "OTHER",
+		"\xff\xfe.rec/": "", "\xff\xfe.rec/body": "bytes", "\xff\xfe.rec/raw": "RECbytes",
+		"\xff/": "", "\xff/plain\xff": "bytes",
+	})
+}
+
+func TestArchiveSniffs(t *testing.T) {
+	_, root := mount(t, map[string]string{"a": "RECx", "b.lump": "RECy", "c": "LUMP", "d": "RE", "e": ""}, Options{Sniff: true})
+	wantTree(t, show(t, root), map[string]string{
+		"./": "", "a/": "", "a/body": "x", "a/raw": "RECx", "b.lump/": "", "b.lump/body": "y", "b.lump/raw": "RECy",
+		"c/": "", "c/raw": "LUMP", "d": "RE", "e": "",
+	})
+}
+
+func TestArchiveFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "sub/one", "RECone")
+	write(t, dir, "sub/two", "nothing")
+	fsys := openLocal(t, dir)
+	root, err := NewFile(fsys, "sub/one", testFormats, newCache(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTree(t, show(t, root), map[string]string{"./": "", "body": "one", "raw": "RECone"})
+	write(t, dir, "sub/one", "RECother")
+	wantTree(t, show(t, root), map[string]string{"./": "", "body": "other", "raw": "RECother"})
+
+	if _, err := NewFile(fsys, "sub/two", testFormats, newCache(t), Options{}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a file that is no recording: %v", err)
+	}
+}
+
+// What a volatile directory gives is equal as long as it is the same version, also when the tree behind
+// it was put out of the cache meanwhile.
+func TestArchiveFileKeepsItsValues(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "one", "RECone")
+	fsys := openLocal(t, dir)
+	nested := rec
+	nested.Open = func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
+		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, nodes.Entry{Name: "raw", File: src.RawFile()}), nil
+	}
+	c := cache.New(0, nil)
+	t.Cleanup(c.Close)
+	root, err := NewFile(fsys, "one", []formats.Format{nested}, c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(name string) nodes.Entry {
+		e, err := nodes.Child(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	wantTree(t, show(t, root), map[string]string{"./": "", "d/": "", "d/f": "inner", "raw": "RECone"})
+	before := []nodes.Entry{look("d"), look("raw")}
+	if again := []nodes.Entry{look("d"), look("raw")}; again[0].Dir != before[0].Dir || again[1].File != before[1].File {
+		t.Error("the same version has other values at another look-up")
+	}
+	write(t, dir, "one", "RECanother")
+	if after := []nodes.Entry{look("d"), look("raw")}; after[0].Dir == before[0].Dir || after[1].File == before[1].File {
+		t.Error("another version has the same values")
+	}
+}
+
+// A segment may lie elsewhere in the source, and be a link.
+func TestLinkedSegment(t *testing.T) {
+	dir, root := mount(t, map[string]string{
+		"seg/first.part":    "->../store/one",
+		"seg/second.part":   "->/etc/hostname",
+		"seg/third.part":    "->nowhere",
+		"other/first.part":  "->../other/second.part",
+		"other/second.part": "2",
+		"store/one":         "1",
+	}, Options{})
+	for want := range strings.SplitSeq("1 another", " ") {
+		write(t, dir, "store/one", want)
+		for name, want := range map[string]string{"seg/body": want, "other/body": "2"} {
+			if got, err := read(t, root, name); err != nil || got != want {
+				t.Errorf("%s: %q, %v", name, got, err)
+			}
+		}
+	}
+}
+
+func TestArchiveOfOneInSegments(t *testing.T) {
+	dir := t.TempDir()
+	named := parts
+	named.Open = func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+		return nodes.List(nodes.Entry{Name: src.Name, File: nodes.Bytes(nil)}), nil
+	}
+	write(t, dir, "run/first.part", "1")
+	fsys := openLocal(t, filepath.Join(dir, "run"))
+	root := New(fsys, []formats.Format{named}, newCache(t), Options{})
+	wantTree(t, show(t, root), map[string]string{"./": "", "run": ""})
+}

@@ -1,0 +1,286 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	iofs "io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A scan finds the recordings of an archive, and opens those of which it is
+// not known from before what there is to know.
+type scan struct {
+	a       *archive
+	old     *survey                // what was known before; may be nil
+	place   int                    // in old, where the next one is expected
+	saved   func(name string) bool // what is in the disk cache, if there is one
+	state   string                 // of the disk cache
+	c       *cache.Cache
+	records []record
+	taken   int // records that are from before
+	todo    []task
+	changed bool // there are records to save
+	watch   watchlist
+}
+
+// A task is a recording or container to open for records[i].
+type task struct {
+	i   int
+	dir nodes.Dir
+}
+
+// nothingNew reports whether all is as it was before.
+func (s *scan) nothingNew() bool {
+	return s.taken == len(s.records) && s.taken == len(s.old.records)
+}
+
+// lines returns what was found, and what on disk would tell more.
+func (s *scan) lines() (lines, pending string) {
+	var all strings.Builder
+	var names []string
+	for _, r := range s.records {
+		all.WriteString(r.lines)
+		if r.pending != "" {
+			names = append(names, r.pending)
+		}
+	}
+	return all.String(), strings.Join(names, pendingSep)
+}
+
+// unreadable adds the line of what could not be read this time.
+func (s *scan) unreadable(at string, err error) {
+	s.records = append(s.records, record{path: at, lines: unreadableLine(at, err), open: true})
+}
+
+// unreadableLine tells why what is called at could not be read this time,
+// unless it is gone.
+func unreadableLine(at string, err error) string {
+	if isGone(err) || errors.Is(err, nodes.ErrStale) {
+		return ""
+	}
+	line := struct {
+		Path    string `json:"path"`
+		PathHex string `json:"path_hex,omitempty"`
+		Error   string `json:"error"`
+	}{at, formats.HexOf(at), readReason(err)}
+	b, err := json.Marshal(line)
+	if err != nil {
+		return ""
+	}
+	return string(b) + "\n"
+}
+
+// readReason is why something could not be read, without its path.
+func readReason(err error) string {
+	if p := (*iofs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return formats.OneLine(err.Error())
+}
+
+// dir adds what dir, which is called at, is or holds.
+func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
+	switch d := dir.(type) {
+	case folder:
+		return s.folder(ctx, d, at)
+	case fixed:
+		return s.folder(ctx, d.d, at)
+	case recording:
+		if d.key.segments != "" {
+			s.watch.folder(s.a, d.key.path)
+			s.watch.segments(d.key.segments)
+		}
+		s.found(at, d.key.stamp(), d)
+	case nested:
+		s.found(at, d.key.stamp(), d)
+	}
+	return nil
+}
+
+// folder adds what is below d, which is called name in the mount.
+func (s *scan) folder(ctx context.Context, d folder, name string) error {
+	s.watch.folder(s.a, d.path)
+	l, err := s.a.listing(ctx, d.path)
+	if err != nil {
+		if name == "" || ctx.Err() != nil {
+			return err
+		}
+		s.unreadable(name, err) // it hides no other
+		return nil
+	}
+	for i := range l.len() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.entry(ctx, d, path.Join(name, l.name(i)), l.name(i), l.types[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry adds what the entry called name in d is or holds.
+func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) error {
+	switch kind {
+	case typeFile:
+		return s.file(ctx, d, at, name)
+	case typeLink:
+		return nil // what it leads to is found where it is
+	}
+	e, err := s.a.lookup(ctx, d, name)
+	if err != nil {
+		s.unreadable(at, err)
+		return ctx.Err()
+	}
+	return s.dir(ctx, e.Dir, at)
+}
+
+// file adds a file. What the catalogue knows of this version of it need not
+// be opened to learn what it is.
+func (s *scan) file(ctx context.Context, d folder, at, name string) error {
+	if mode, ok := s.a.typeByName(name, typeFile); ok && !mode.IsDir() {
+		return nil
+	}
+	source := path.Join(d.path, name)
+	info, err := s.a.lstat(source)
+	if err != nil {
+		s.unreadable(at, err)
+		return nil
+	}
+	if !info.Mode().IsRegular() {
+		return nil
+	}
+	v := versionOf(info)
+	s.watch.file(source, v)
+	if s.known(at, v.Stamp) {
+		return nil
+	}
+	if _, err := s.a.kind(ctx, kindKey{source, v}); err != nil {
+		s.unreadable(at, err)
+		return ctx.Err()
+	}
+	e, err := s.a.fileEntry(ctx, source, info)
+	if err != nil {
+		return err
+	}
+	if e.Dir != nil {
+		s.found(at, v.Stamp, e.Dir)
+		return nil
+	}
+	s.records = append(s.records, record{path: at, stamp: v.Stamp})
+	s.changed = true
+	return nil
+}
+
+// known takes over what was known before, if that is all there is to know.
+func (s *scan) known(at string, stamp formats.Stamp) bool {
+	old, ok := s.before(at)
+	if !ok || old.open || !stamp.Same(old.stamp) || s.savedAny(old.pending) {
+		return false
+	}
+	s.records = append(s.records, *old)
+	s.taken++
+	return true
+}
+
+// before returns what was known of at.
+func (s *scan) before(at string) (*record, bool) {
+	if s.old == nil {
+		return nil, false
+	}
+	all := s.old.records
+	if s.place >= len(all) || all[s.place].path != at {
+		i, ok := s.old.find(at)
+		if !ok {
+			return nil, false
+		}
+		s.place = i
+	}
+	s.place++
+	return &all[s.place-1], true
+}
+
+// savedAny tells whether the disk cache has one of the names in pending, where
+// that was not looked for since it changed.
+func (s *scan) savedAny(pending string) bool {
+	if s.saved == nil || s.state == s.old.state {
+		return false
+	}
+	for name := range strings.SplitSeq(pending, pendingSep) {
+		if name != "" && s.saved(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// found adds a recording or a container.
+func (s *scan) found(at string, stamp formats.Stamp, dir nodes.Dir) {
+	if !s.known(at, stamp) {
+		s.todo = append(s.todo, task{len(s.records), dir})
+		s.records = append(s.records, record{path: at, stamp: stamp, open: true})
+	}
+}
+
+// summarise opens the recordings of which too little is known.
+func (s *scan) summarise(ctx context.Context) error {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(s.todo)) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := next.Add(1) - 1
+				if i >= int64(len(s.todo)) {
+					return
+				}
+				t := s.todo[i]
+				s.open(ctx, &s.records[t.i], t.dir)
+			}
+		})
+	}
+	wg.Wait()
+	s.changed = s.changed || len(s.todo) > 0
+	return ctx.Err()
+}
+
+// open makes the lines of a recording or container.
+func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
+	switch dir := dir.(type) {
+	case recording:
+		line, pending, keep := s.a.summary(ctx, r.path, dir.key, s.c)
+		r.lines, r.pending, r.open = string(line), pending, !keep
+	case nested:
+		r.lines, r.pending, r.open = s.members(ctx, r.path, dir)
+	}
+}
+
+// members returns the lines of all recordings in a container.
+func (s *scan) members(ctx context.Context, at string, n nested) (lines, pending string, open bool) {
+	dir, err := n.dir(cache.SavedOnly(ctx))
+	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
+		return "", missing.Name, false
+	}
+	if err != nil {
+		return unreadableLine(at, err), "", true
+	}
+	f, ok := dir.(fixed)
+	if !ok { // it does not open
+		return "", "", false
+	}
+	inner := &scan{a: f.d.a, c: s.c}
+	if inner.dir(ctx, f.d, at) != nil || inner.summarise(ctx) != nil {
+		return "", "", true
+	}
+	lines, pending = inner.lines()
+	return lines, pending, slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
+}

@@ -1,0 +1,102 @@
+package archive
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"recfs/nodes"
+)
+
+// A survey is what is known of the recordings of an archive at one moment. It
+// does not change.
+type survey struct {
+	records []record // in the order of a walk
+	size    int64    // of recordings.jsonl, which is the lines of all
+	sum     [sha256.Size]byte
+	text    int    // bytes of all that is in records
+	state   string // of the disk cache before what is pending was looked for
+	watch   watchlist
+}
+
+// newSurvey returns what is known when it is records, which it takes over. It
+// has all their text in one place, so that what it costs is known, and nothing
+// of what was known before is kept alive.
+func newSurvey(records []record) *survey {
+	s := &survey{records: records}
+	for _, r := range records {
+		s.text += len(r.path) + len(r.pending) + len(r.lines)
+	}
+	var text strings.Builder
+	text.Grow(s.text)
+	h := sha256.New()
+	w := bufio.NewWriterSize(h, 32<<10)
+	for i := range records {
+		r := &records[i]
+		for _, field := range []*string{&r.path, &r.pending, &r.lines} {
+			start := text.Len()
+			text.WriteString(*field)
+			*field = text.String()[start:]
+		}
+		w.WriteString(r.lines) //nolint:errcheck // a hash takes everything
+		s.size += int64(len(r.lines))
+	}
+	w.Flush() //nolint:errcheck // see above
+	h.Sum(s.sum[:0])
+	return s
+}
+
+// renewed returns s as of the time of a scan.
+func (s *survey) renewed(by *scan) *survey {
+	r := *s
+	r.state, r.watch = by.state, by.watch
+	r.watch.ended = time.Now()
+	return &r
+}
+
+// holds reports whether s need not be made again.
+func (s *survey) holds(a *archive) bool {
+	return len(s.records) >= manyRecords && s.watch.holds(a) &&
+		(a.opt.Disk == nil || s.state == a.opt.Disk.State())
+}
+
+// cost is about what a survey keeps alive.
+func (s *survey) cost() int64 {
+	const each = int(unsafe.Sizeof(record{}))
+	return int64(s.text+each*cap(s.records)+len(s.state)+256) + s.watch.cost()
+}
+
+// find returns the record of a path.
+func (s *survey) find(path string) (int, bool) {
+	return slices.BinarySearchFunc(s.records, path, func(r record, path string) int { return walkOrder(r.path, path) })
+}
+
+// walkOrder compares two paths by which a walk comes to first.
+func walkOrder(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		switch {
+		case a[i] == b[i]:
+		case a[i] == '/':
+			return -1
+		case b[i] == '/':
+			return 1
+		default:
+			return cmp.Compare(a[i], b[i])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// content returns recordings.jsonl.
+func (s *survey) content() nodes.Content {
+	p := nodes.NewPieces(func(_ context.Context, i int) ([]byte, error) { return []byte(s.records[i].lines), nil })
+	for i := range s.records {
+		p.Add(int64(len(s.records[i].lines)))
+	}
+	return p
+}

@@ -1,0 +1,536 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// logged is a format with a header and an index that costs a scan. scans
+// counts them.
+func logged(opens, scans *atomic.Int64) formats.Format {
+	return formats.Format{
+		Name:       "logged",
+		Extensions: []string{".log"},
+		Match:      func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
+		MatchNamed: func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
+		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+			opens.Add(1)
+			head := make([]byte, 4)
+			if _, err := src.ReadAt(ctx, head, 0); err != nil {
+				return nil, formats.Corrupt("logged", 0, "no header")
+			}
+			index := cache.NewMemo(c, func(ctx context.Context, _ int) (string, int64, error) {
+				scans.Add(1)
+				b := make([]byte, src.Size)
+				_, err := src.ReadAt(ctx, b, 0)
+				return string(b[4:]), src.Size, err
+			})
+			return nodes.List(
+				nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) {
+					return map[string]any{
+						"header":   map[string]any{"map_name": "castle", "start_time": "2026-01-02 03:04:05 +0200", "players": []any{map[string]any{"name": "ann"}}},
+						"problems": []any{},
+					}, nil
+				})},
+				nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
+					v, err := index.Get(ctx, 0)
+					return map[string]any{
+						"complete": true, "finished": false, "problems": []any{1, 2},
+						"totals": map[string]any{"ticks": len(v), "first_time": "2026-01-01T00:00:00Z", "last_time": "2026-01-01T00:00:01.5Z"},
+					}, err
+				})},
+				nodes.Entry{Name: "players.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
+					return map[string]any{"players": []any{map[string]any{"name": "bob", "names": []string{"rob", "bob", "ann"}}}}, nil
+				})},
+			), nil
+		},
+	}
+}
+
+func TestCatalogue(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{
+		"a.log": "LOG ticks", "sub/b.log": "LOG more ticks", "c.log": "not one", "other": "text", "bad.log": "LOG",
+		"link": "->sub", "bad\xff.log": "LOG x",
+	} {
+		write(t, dir, name, content)
+	}
+	var opens, scans atomic.Int64
+	open := func() nodes.Dir {
+		fsys := openLocal(t, dir)
+		disk := cache.NewDisk(store, 1<<20, nil)
+		c := cache.New(1<<20, disk)
+		t.Cleanup(c.Close)
+		return New(fsys, []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+	}
+	lines := func(root nodes.Dir) map[string]string {
+		t.Helper()
+		text, err := read(t, root, CatalogueName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for line := range strings.Lines(text) {
+			var s Summary
+			if err := json.Unmarshal([]byte(line), &s); err != nil {
+				t.Fatal(err)
+			}
+			s.Modified = "M"
+			b, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[s.Path] = string(b)
+		}
+		return found
+	}
+	const header = `"start":"2026-01-02T01:04:05Z","duration_ms":null,"ticks":null,"map":"castle","players":["ann"]`
+	const index = `"start":"2026-01-01T00:00:00Z","duration_ms":1500,"ticks":%d,"map":"castle","players":["ann","rob","bob"]`
+	want := func(path, what string, size int, rest string) string {
+		return fmt.Sprintf(`{"path":%q,"format":"logged",%s,"size":%d,"modified":"M",%s}`, path, what, size, rest)
+	}
+	root := open()
+	got := lines(root)
+	for path, line := range map[string]string{
+		"a.log":     want("a.log", header, 9, `"complete":null,"finished":null,"problems":null`),
+		"sub/b.log": want("sub/b.log", header, 14, `"complete":null,"finished":null,"problems":null`),
+		"bad.log": want("bad.log", `"start":null,"duration_ms":null,"ticks":null,"map":null,"players":[]`, 3,
+			`"complete":false,"finished":null,"problems":1,"error":"logged: at 0x0: no header"`),
+	} {
+		if got[path] != line {
+			t.Errorf("%s\nwant %s", got[path], line)
+		}
+	}
+	if len(got) != 4 || opens.Load() != 4 || scans.Load() != 0 {
+		t.Errorf("%d lines, %d opened, %d scanned", len(got), opens.Load(), scans.Load())
+	}
+	names, err := nodes.Lookup(t.Context(), root, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := names.Dir.(nodes.Volatile).Snapshot(t.Context()); err != nil {
+		t.Error(err)
+	} else if _, err := s.Find(t.Context(), CatalogueName); err == nil {
+		t.Error("the catalogue is listed")
+	}
+
+	// The second time nothing is opened.
+	opens.Store(0)
+	if lines(open()); opens.Load() != 0 {
+		t.Errorf("%d opened the second time", opens.Load())
+	}
+	first, _ := nodes.Lookup(t.Context(), root, CatalogueName)
+	second, _ := nodes.Lookup(t.Context(), root, CatalogueName)
+	if first.File != second.File {
+		t.Error("the same catalogue is another file")
+	}
+
+	// An index that was made meanwhile tells more, although it is not kept itself, and nothing is opened.
+	if _, err := read(t, root, "sub/b.log/index.json"); err != nil {
+		t.Fatal(err)
+	}
+	opens.Store(0)
+	scans.Store(0)
+	got = lines(open())
+	if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"finished":false,"problems":2`); got["sub/b.log"] != line {
+		t.Errorf("%s\nwant %s", got["sub/b.log"], line)
+	}
+	if opens.Load() != 0 || scans.Load() != 0 {
+		t.Errorf("%d opened, %d scanned", opens.Load(), scans.Load())
+	}
+
+	// After a change of the mode alone it is looked at again, and tells as much.
+	if err := os.Chmod(filepath.Join(dir, "sub/b.log"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		opens.Store(0)
+		got = lines(open())
+		if line := want("sub/b.log", fmt.Sprintf(index, 10), 14, `"complete":true,"finished":false,"problems":2`); got["sub/b.log"] != line {
+			t.Errorf("%s\nwant %s", got["sub/b.log"], line)
+		}
+	}
+	if opens.Load() != 0 {
+		t.Errorf("%d opened the second time after a change of mode", opens.Load())
+	}
+
+	// What changed is opened again, what is gone is gone.
+	appendTo(t, filepath.Join(dir, "a.log"), "!")
+	if err := os.Remove(filepath.Join(dir, "bad.log")); err != nil {
+		t.Fatal(err)
+	}
+	opens.Store(0)
+	got = lines(open())
+	if line := want("a.log", header, 10, `"complete":null,"finished":null,"problems":null`); got["a.log"] != line || len(got) != 3 || opens.Load() != 1 {
+		t.Errorf("%d lines, %d opened, %s", len(got), opens.Load(), got["a.log"])
+	}
+
+	// An index of another version tells nothing.
+	appendTo(t, filepath.Join(dir, "sub/b.log"), "!")
+	if line := want("sub/b.log", header, 15, `"complete":null,"finished":null,"problems":null`); lines(open())["sub/b.log"] != line {
+		t.Errorf("no %s", line)
+	}
+
+	var paths []string
+	for s, err := range Summaries(t.Context(), open()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, s.Path)
+	}
+	if want := []string{"a.log", "bad�.log", "sub/b.log"}; !slices.Equal(paths, want) {
+		t.Errorf("%q, want %q", paths, want)
+	}
+	for _, err := range Summaries(t.Context(), nodes.List()) {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSummaryOfTicks(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"chunks":[{"first_tick":10,"last_tick":19},{"first_tick":30,"last_tick":49}],"complete":true}`: "2000",
+		`{"chunks":[],"complete":true}`:                                          "null",
+		`{"chunks":[{"first_tick":null,"last_tick":null}]}`:                      "null",
+		`{"chunks":[{"first_tick":1,"last_tick":2}],"totals":{"duration_ms":7}}`: "7",
+	} {
+		var s Summary
+		dir := nodes.List(nodes.Entry{Name: "index.json", File: nodes.Bytes([]byte(doc))})
+		if err := s.fillIndex(t.Context(), dir, 50*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := json.Marshal(s.DurationMS); string(got) != want {
+			t.Errorf("%s: %s ms, want %s", doc, got, want)
+		}
+	}
+}
+
+// The paths of Summaries are relative to the directory that is asked for, whatever that is.
+func TestSummariesBelow(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.log", "LOG one")
+	write(t, dir, "sub/b.log", "LOG two")
+	write(t, dir, "sub/in.tar", string(packTar(t, entry{"d/x.log", "LOG three"})))
+	fsys := openLocal(t, dir)
+	var opens, scans atomic.Int64
+	list, opt := []formats.Format{logged(&opens, &scans)}, Options{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}
+	root := New(fsys, list, newCache(t), opt)
+	file := func(name string) nodes.Dir {
+		d, err := NewFile(fsys, name, list, newCache(t), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	below := func(root nodes.Dir, name string) nodes.Dir {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Dir
+	}
+	for name, c := range map[string]struct {
+		dir  nodes.Dir
+		want []string
+	}{
+		"archive":              {root, []string{"a.log", "sub/b.log", "sub/in.tar/d/x.log"}},
+		"folder":               {below(root, "sub"), []string{"b.log", "in.tar/d/x.log"}},
+		"recording":            {below(root, "sub/b.log"), []string{""}},
+		"container":            {below(root, "sub/in.tar"), []string{"d/x.log"}},
+		"folder in container":  {below(root, "sub/in.tar/d"), []string{"x.log"}},
+		"file":                 {file("a.log"), []string{""}},
+		"container file":       {file("sub/in.tar"), []string{"d/x.log"}},
+		"folder in file":       {below(file("sub/in.tar"), "d"), []string{"x.log"}},
+		"recording in file":    {below(file("sub/in.tar"), "d/x.log"), []string{""}},
+		"archive another time": {root, []string{"a.log", "sub/b.log", "sub/in.tar/d/x.log"}},
+	} {
+		var paths []string
+		for s, err := range Summaries(t.Context(), c.dir) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			paths = append(paths, s.Path)
+		}
+		if !slices.Equal(paths, c.want) {
+			t.Errorf("%s: %q, want %q", name, paths, c.want)
+		}
+	}
+}
+
+// What cannot be read is told, hides nothing else, and is looked at again the next time.
+func TestCatalogueTellsUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.log", "LOG one")
+	write(t, dir, "b/x.log", "LOG two")
+	write(t, dir, "c.tar", string(packTar(t, entry{"y.log", "LOG three"})))
+	write(t, dir, "d.log.gz", "neither compressed nor a recording")
+	write(t, dir, "e.log", "LOG four")
+	fsys := openLocal(t, dir)
+	known := func(store, refused string) (got []string) {
+		var opens, scans atomic.Int64
+		root := New(locked{fsys, refused}, []formats.Format{logged(&opens, &scans)}, newCache(t), Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := s.Path
+			if s.Unread() {
+				line += ": " + s.Error
+			}
+			if s.Unread() != (s.Format == "") {
+				t.Errorf("%+v", s)
+			}
+			got = append(got, line)
+		}
+		return got
+	}
+	for refused, want := range map[string][]string{
+		"b":     {"a.log", "b: permission denied", "c.tar/y.log", "e.log"},
+		"c.tar": {"a.log", "b/x.log", "c.tar: permission denied", "e.log"},
+		"e.log": {"a.log", "b/x.log", "c.tar/y.log", "e.log: permission denied"},
+	} {
+		store := t.TempDir()
+		if got := known(store, refused); !slices.Equal(got, want) {
+			t.Errorf("%q refused: %q, want %q", refused, got, want)
+		}
+		if got, all := known(store, ""), []string{"a.log", "b/x.log", "c.tar/y.log", "e.log"}; !slices.Equal(got, all) {
+			t.Errorf("after that: %q, want %q", got, all)
+		}
+	}
+}
+
+// A locked is a file system that refuses to open the file of that name.
+type locked struct {
+	*Local
+	name string
+}
+
+func (l locked) Open(name string) (iofs.File, error) {
+	if name == l.name {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+	}
+	return l.Local.Open(name)
+}
+
+func TestCatalogueOfUnreadable(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	write(t, dir, "a.log", "LOG one")
+	write(t, dir, "b.log", "LOG two")
+	var opens, scans atomic.Int64
+	format := logged(&opens, &scans)
+	format.MatchNamed = nil
+	for _, refused := range []string{"b.log", ""} {
+		fsys := openLocal(t, dir)
+		root := New(locked{fsys, refused}, []formats.Format{format}, newCache(t), Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		n := 0
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unread := s.Path == refused; (s.Error != "") != unread || (s.Problems != nil) != unread {
+				t.Errorf("%s refused: %+v", refused, s)
+			}
+			n++
+		}
+		if n != 2 {
+			t.Errorf("%d lines, want 2", n)
+		}
+	}
+}
+
+func TestCatalogueOfIndexedNested(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
+	write(t, dir, "sub/a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
+	fsys := openLocal(t, dir)
+	disk := cache.NewDisk(t.TempDir(), 1<<20, nil)
+	c := cache.New(1<<20, disk)
+	defer c.Close()
+	var opens, scans atomic.Int64
+	root := New(fsys, []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+	known := func() (paths []string) {
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Complete != nil {
+				paths = append(paths, s.Path)
+			}
+		}
+		return paths
+	}
+	if paths := known(); paths != nil {
+		t.Errorf("known: %q", paths)
+	}
+	if _, err := read(t, root, "a.tar/y.log/index.json"); err != nil {
+		t.Fatal(err)
+	}
+	if paths := known(); !slices.Equal(paths, []string{"a.tar/y.log"}) {
+		t.Errorf("known: %q", paths)
+	}
+}
+
+func TestCatalogueOfNested(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	inner := packTar(t, entry{"d/x.log", "LOG one"}, entry{"y", "no recording"})
+	write(t, dir, "a.tar", string(packTar(t, entry{"z.log", "LOG two"}, entry{"in.tar", string(inner)})))
+	write(t, dir, "b.zip", "broken")
+	var opens, scans atomic.Int64
+	for _, want := range []int64{2, 0} {
+		opens.Store(0)
+		fsys := openLocal(t, dir)
+		root := New(fsys, []formats.Format{logged(&opens, &scans)}, newCache(t), Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		var paths []string
+		for s, err := range Summaries(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, s.Path)
+		}
+		if all := []string{"a.tar/in.tar/d/x.log", "a.tar/z.log"}; !slices.Equal(paths, all) || opens.Load() != want {
+			t.Errorf("%q, %d opened, want %q, %d", paths, opens.Load(), all, want)
+		}
+	}
+}
+
+func TestCatalogueGivesWay(t *testing.T) {
+	_, root := mount(t, map[string]string{CatalogueName: "mine", "sub/x.rec": "RECx"}, Options{})
+	if got, err := read(t, root, CatalogueName); got != "mine" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := read(t, root, "sub/"+CatalogueName); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("below the root: %v", err)
+	}
+}
+
+// What is known of an archive is found again after a directory above it was
+// renamed, and not taken for that of another one which lies there then.
+func TestMovedArchive(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no inodes")
+	}
+	parent, store := t.TempDir(), t.TempDir()
+	write(t, parent, "old/archive/a.log", "LOG ticks")
+	var opens, scans atomic.Int64
+	look := func(dir string) string {
+		t.Helper()
+		disk := cache.NewDisk(store, 1<<20, nil)
+		c := cache.New(1<<20, disk)
+		defer c.Close()
+		root := New(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+		text, err := read(t, root, CatalogueName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(t, root, "a.log/index.json"); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	look(filepath.Join(parent, "old/archive"))
+	want := look(filepath.Join(parent, "old/archive"))
+	if !strings.Contains(want, `"ticks":5`) {
+		t.Fatal(want)
+	}
+	if err := os.Rename(filepath.Join(parent, "old"), filepath.Join(parent, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(filepath.Join(parent, "new/archive")); got != want {
+		t.Errorf("%swant %s", got, want)
+	}
+	write(t, parent, "old/archive/a.log", "LOG of others")
+	if got := look(filepath.Join(parent, "old/archive")); got == want || strings.Contains(got, `"ticks":5`) {
+		t.Errorf("another archive has %s", got)
+	}
+	if got := look(filepath.Join(parent, "new/archive")); !strings.Contains(got, `"size":9`) {
+		t.Errorf("the moved archive has %s", got)
+	}
+}
+
+// What is kept on disk for the catalogue is a claim: whoever can write it can make its checksum, too. Where it is not what
+// the archive would have kept, it is made again.
+func TestForgedCatalogue(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{"a.log": "LOG ticks", "b.log": "LOG more ticks", "sub/c.log": "LOG"} {
+		write(t, dir, name, content)
+	}
+	disk := cache.NewDisk(store, 1<<20, nil)
+	catalogue := func(indexed ...string) string {
+		t.Helper()
+		var opens, scans atomic.Int64
+		c := cache.New(1<<20, disk)
+		defer c.Close()
+		root := New(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+		for _, name := range indexed {
+			if _, err := read(t, root, name+"/index.json"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := read(t, root, CatalogueName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	known := strings.SplitAfter(catalogue(), "\n")
+	want := catalogue("a.log", "b.log")
+	known = append(known, strings.SplitAfter(want, "\n")...)
+	for _, forged := range []struct{ kept, old, new string }{
+		{"catalogue ", `"path":"a.log"`, `"path":"x.log"`},
+		{"catalogue ", `"path":"a.log"`, `"path":"b.log"`},
+		{"catalogue ", `"path":"b.log"`, `"path":"../.."`},
+		{"catalogue ", `no header"}`, `header"}`}, // too short for the length before it
+		{"catalogue ", `"format":"logged"`, `"format":"jogged"`},
+		{"catalogue ", `"size":14`, `"size":-1`},
+		{"catalogue ", `"problems":2}`, `"problems":-}`},
+		{"catalogue ", "}\n", "} "},
+		{"catalogue ", "b.log", "a.log"},
+		{"/summary-", `"path":""`, `"path":"x"`},
+		{"/summary-", `"format":""`, `"format":"x"`},
+		{"/summary-", `"problems":2`, `"problems":-2`},
+		{"/summary-", `"problems":2`, `"problems":null`},
+		{"/summary-", `"problems":2`, `"problems":2,"error":"damaged"`},
+		{"/summary-", `"Summary":{`, `"Summary":[`},
+	} {
+		items, err := disk.Items()
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		for _, item := range items {
+			if strings.HasPrefix(item.Name, "catalogue ") && forged.kept != "catalogue " {
+				os.Remove(item.Path) //nolint:errcheck // else the summaries are not asked for
+			}
+			if b, ok := disk.Load(item.Name); ok && strings.Contains(item.Name, forged.kept) && strings.Contains(string(b), forged.old) {
+				disk.Save(item.Name, []byte(strings.Replace(string(b), forged.old, forged.new, 1)))
+				changed++
+			}
+		}
+		if changed == 0 {
+			t.Fatalf("%s is nowhere in %s", forged.old, forged.kept)
+		}
+		got := strings.SplitAfter(catalogue(), "\n")
+		if len(got) != strings.Count(want, "\n")+1 || slices.ContainsFunc(got, func(line string) bool { return !slices.Contains(known, line) }) {
+			t.Errorf("%s for %s:\n%s", forged.new, forged.old, strings.Join(got, ""))
+		}
+		if got := catalogue("a.log", "b.log"); got != want {
+			t.Errorf("%s for %s, and indexed again:\n%swant\n%s", forged.new, forged.old, got, want)
+		}
+	}
+}

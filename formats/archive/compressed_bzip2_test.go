@@ -1,0 +1,95 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"recfs/formats"
+)
+
+// bzip2Samples are by bzip2 -1: three blocks of 100,000 bytes, and one of runs.
+var bzip2Samples = map[string]struct{ packed, content string }{
+	"blocks": {
+		"QlpoMTFBWSZTWcZ3UcsAYaMBgAEkBAAgAFBmmgUoMoSgtIlBdQlBdQlBeYoKyTKazXwI1ZgBhowMAAkgIAEAAoM00ClBhEoLaEoLqEoLqEoLzF" +
+			"BWSZTWZYJz5oAJxSBgAEkBAAgAFQUoApSep0SFRtEhUdEhUZJCo8XckU4UJDQ1r3SA",
+		strings.Repeat("lift", 70_000),
+	},
+	"runs": {
+		"QlpoMTFBWSZTWW5YbQQAnDlGAMAACgAQAAAIIABUM0AUqMe2lBUfJIkrNzCoKjmKCskymsv1kh4gAGgmAAYAAABBAAEFIEGlQVGJUFRzFBWSZT" +
+			"WdMMQ3sADczABMAAAAEACCAAMMwJqmmUUJtUihPF3JFOFCQlwlw4g=",
+		"REC" + string(make([]byte, 12_000_000)),
+	},
+}
+
+// TestBzip2 gives every byte of a sound file, and of a damaged one none that was not compressed.
+func TestBzip2(t *testing.T) {
+	for name, s := range bzip2Samples {
+		packed, err := base64.StdEncoding.DecodeString(s.packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpack := func(b []byte, window int64) (string, error) {
+			r, _, err := openBzip2(bufio.NewReader(bytes.NewReader(b)), window)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := io.ReadAll(r)
+			return string(out), err
+		}
+		if got, err := unpack(packed, bzip2Window); err != nil || got != s.content {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+		if got, err := unpack(packed, bzip2First); name == "runs" && (got != "" || !needsWindow(err)) {
+			t.Errorf("%s in a small window: %d bytes, %v", name, len(got), err)
+		}
+
+		sizes := map[int]bool{}
+		check := func(b []byte, what string, at int) {
+			got, err := unpack(b, bzip2Window)
+			if !strings.HasPrefix(s.content, got) || err == nil && got != s.content {
+				t.Fatalf("%s, %s %d: %d bytes that differ, %v", name, what, at, len(got), err)
+			}
+			sizes[len(got)] = true
+		}
+		step := 1
+		if name == "runs" || testing.Short() {
+			step = 53
+		}
+		for bit := 0; bit < 8*len(packed); bit += step {
+			b := bytes.Clone(packed)
+			b[bit/8] ^= 1 << (bit % 8)
+			check(b, "bit", bit)
+		}
+		for n := 0; n < len(packed); n += step {
+			check(packed[:n], "cut at", n)
+		}
+		// Nothing, one block, two, and all but what ends the file.
+		if len(sizes) != 4 {
+			t.Errorf("%s: sizes of damaged files %v", name, sizes)
+		}
+	}
+}
+
+// TestBzip2WindowGrows reads a block that does not fit into the window that is tried first.
+func TestBzip2WindowGrows(t *testing.T) {
+	s := bzip2Samples["runs"]
+	packed, err := base64.StdEncoding.DecodeString(s.packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, root := mount(t, map[string]string{"r.rec.bz2": string(packed)}, Options{})
+	if got, err := read(t, root, "r.rec.bz2/body"); err != nil || got != s.content[3:] {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	packed[len(packed)-40] ^= 1
+	_, root = mount(t, map[string]string{"r.rec.bz2": string(packed)}, Options{})
+	got, err := read(t, root, "r.rec.bz2/body")
+	if len(got) == 0 || !strings.HasPrefix(s.content[3:], got) || err != nil && !errors.Is(err, formats.ErrCorrupt) {
+		t.Errorf("damaged: %d bytes, %v", len(got), err)
+	}
+}

@@ -1,0 +1,530 @@
+package archive
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
+	"github.com/klauspost/compress/zstd"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// streaming is rec for sources of unknown size.
+var streaming = formats.Format{Name: "streaming", Extensions: []string{".stream"}, Streams: true, Open: openRec}
+
+func packGzip(t testing.TB, b []byte) []byte {
+	var buf bytes.Buffer
+	w, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func packZstd(t testing.TB, b []byte) []byte {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z.EncodeAll(b, nil)
+}
+
+func packSeekable(t testing.TB, b []byte, frame int) []byte {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	w, err := seekable.NewWriter(&buf, z)
+	for len(b) > 0 && err == nil {
+		n := min(frame, len(b))
+		_, err = w.Write(b[:n])
+		b = b[n:]
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// body returns n bytes that compress about to a half.
+func body(n int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "0123456789abcdef"[r.IntN(16)]
+	}
+	copy(b, "REC")
+	return b
+}
+
+// "RECtiny\n" by xz -6 and bzip2.
+const (
+	tinyXZ    = "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAHUkVDdGlueQoAQKxhZDgn034AASAIuxnZux+2830BAAAAAARZWg=="
+	tinyBzip2 = "QlpoOTFBWSZTWdSNJsYAAAHHgAAQCgAQAAAhBCAgADEMCCBpmoLkSHi7kinChIakaTYw"
+)
+
+func TestCompressedSmall(t *testing.T) {
+	unbase64 := func(s string) string {
+		b, err := base64.StdEncoding.DecodeString(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	content := body(100_000)
+	_, root := mount(t, map[string]string{
+		"a.rec.gz":     string(packGzip(t, content)),
+		"b.rec.zst":    string(packZstd(t, content)),
+		"c.rec.zst":    string(packSeekable(t, content, 30_000)),
+		"two.rec.gz":   string(packGzip(t, content[:500])) + string(packGzip(t, content[500:])),
+		"wrong.rec.xz": string(packGzip(t, content)),
+		"x.rec.xz":     unbase64(tinyXZ),
+		"z.rec.bz2":    unbase64(tinyBzip2),
+		"lump.lump.gz": string(packGzip(t, []byte("LUMPx"))),
+		"no.lump.gz":   string(packGzip(t, []byte("other"))),
+	}, Options{})
+	for _, name := range []string{"a.rec.gz", "b.rec.zst", "c.rec.zst", "two.rec.gz", "wrong.rec.xz"} {
+		if got, err := read(t, root, name+"/body"); err != nil || got != string(content[3:]) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	for _, name := range []string{"x.rec.xz", "z.rec.bz2"} {
+		if got, err := read(t, root, name+"/body"); err != nil || got != "tiny\n" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if got, err := read(t, root, "lump.lump.gz/raw"); err != nil || got == "LUMPx" {
+		t.Errorf("raw is not the compressed file: %q, %v", got, err)
+	}
+	if _, err := read(t, root, "no.lump.gz"); err != nil {
+		t.Errorf("a compressed file of another kind: %v", err)
+	}
+}
+
+func TestCompressedBroken(t *testing.T) {
+	gz := packGzip(t, body(1000))
+	_, root := mount(t, map[string]string{
+		"none.rec.xz":  "plain text",
+		"empty.rec.gz": "",
+		"cut.rec.gz":   string(gz[:len(gz)-20]),
+		"head.rec.gz":  string(gz[:11]),
+	}, Options{})
+	for name, want := range map[string]string{
+		"none.rec.xz/error.txt":  "format: rec\noffset: 0\nreason: corrupt: neither xz, zstd, gzip nor bzip2\n",
+		"empty.rec.gz/error.txt": "format: rec\noffset: 0\nreason: the file is empty: unexpected EOF\n",
+		"head.rec.gz/error.txt": "format: rec\noffset: 0\nreason: nothing can be decompressed: " +
+			"the gzip stream is damaged near offset 11 of the file: unexpected EOF\n",
+	} {
+		if got, err := read(t, root, name); err != nil || got != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if got, err := read(t, root, "cut.rec.gz/body"); err != nil || len(got) < 900 || !strings.HasPrefix(string(body(1000)[3:]), got) {
+		t.Errorf("cut.rec.gz: %d bytes, %v", len(got), err)
+	}
+}
+
+// newArchiveIn returns an archive of dir with a disk cache in disk. In its
+// memory recordings from 1 MiB on are large.
+func newArchiveIn(t testing.TB, dir, disk string, limit int64) nodes.Dir {
+	root, _ := newArchiveWith(t, dir, disk, limit, 4<<20)
+	return root
+}
+
+// newArchiveWith returns an archive of dir with limit bytes in disk, if there
+// is one, and budget bytes in memory.
+func newArchiveWith(t testing.TB, dir, disk string, limit, budget int64) (nodes.Dir, *cache.Cache) {
+	t.Helper()
+	opt := Options{}
+	if disk != "" {
+		opt.Disk = cache.NewDisk(disk, limit, nil)
+	}
+	c := cache.New(budget, nil)
+	t.Cleanup(c.Close)
+	return New(openLocal(t, dir), append([]formats.Format{streaming}, testFormats...), c, opt), c
+}
+
+func copies(t *testing.T, disk string) (n int) {
+	t.Helper()
+	filepath.WalkDir(disk, func(_ string, e os.DirEntry, _ error) error {
+		if e != nil && strings.HasSuffix(e.Name(), ".zst") {
+			n++
+		}
+		if e != nil && strings.HasPrefix(e.Name(), "tmp-") {
+			t.Errorf("left behind: %s", e.Name())
+		}
+		return nil
+	})
+	return n
+}
+
+func TestCompressedLarge(t *testing.T) {
+	content := body(2_500_000)
+	dir, disk := t.TempDir(), t.TempDir()
+	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
+	write(t, dir, "b.stream.gz", string(packGzip(t, content)))
+	write(t, dir, "c.rec.zst", string(packSeekable(t, content, 300_000)))
+	gz := packGzip(t, content)
+	write(t, dir, "cut.rec.gz", string(gz[:len(gz)-1000]))
+
+	for _, where := range []string{disk, disk, ""} { // made, reused, none
+		root := newArchiveIn(t, dir, where, 1<<30)
+		for _, name := range []string{"a.rec.gz", "b.stream.gz", "c.rec.zst"} {
+			if got, err := read(t, root, name+"/body"); err != nil || got != string(content[3:]) {
+				t.Errorf("%s: %d bytes, %v", name, len(got), err)
+			}
+			checkRandomReads(t, root, name+"/raw", dir)
+		}
+		got, err := read(t, root, "cut.rec.gz/body")
+		if err != nil || len(got) < 2_400_000 || string(content[3:][:len(got)]) != got {
+			t.Errorf("cut.rec.gz: %d bytes, %v", len(got), err)
+		}
+	}
+	// Two files of the same bytes share one.
+	if n := copies(t, disk); n != 2 {
+		t.Errorf("%d copies in the disk cache, want 2", n)
+	}
+}
+
+// checkRandomReads holds a file of the mount against one of the source.
+func checkRandomReads(t *testing.T, root nodes.Dir, name, dir string) {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.File.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, filepath.Dir(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		off := rand.IntN(len(want))
+		b := make([]byte, min(rand.IntN(1<<20)+1, len(want)-off))
+		if _, err := c.ReadAt(t.Context(), b, int64(off)); err != nil && err != io.EOF || !bytes.Equal(b, want[off:off+len(b)]) {
+			t.Errorf("%s at %d+%d: %v", name, off, len(b), err)
+		}
+	}
+}
+
+func TestUnpackedBackwards(t *testing.T) {
+	content := body(3_000_000)
+	for _, disk := range []string{t.TempDir(), ""} {
+		dir := t.TempDir()
+		write(t, dir, "a.gz", string(packGzip(t, content)))
+		root := newArchiveIn(t, dir, disk, 1<<30)
+		a := root.(*top).a
+		info, err := a.lstat("a.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := versionOf(info)
+		u, err := a.newUnpacked(t.Context(), compressions[2], newFileReader(a.handles, "a.gz", v), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			off := rand.IntN(len(content))
+			b := make([]byte, 100_000)
+			n, err := u.ReadAt(t.Context(), b, int64(off))
+			if want := content[off:min(off+len(b), len(content))]; !bytes.Equal(b[:n], want) || err != nil && err != io.EOF {
+				t.Fatalf("at %d: %d bytes, %v", off, n, err)
+			}
+		}
+		if n, err := u.length(t.Context()); n != int64(len(content)) || err != nil {
+			t.Errorf("length %d, %v", n, err)
+		}
+		if n, err := u.ReadAt(t.Context(), make([]byte, 5), int64(len(content))); n != 0 || err != io.EOF {
+			t.Errorf("behind the end: %d, %v", n, err)
+		}
+		u.idle()
+		if n, err := u.ReadAt(t.Context(), make([]byte, 5), 2_500_000); n != 5 || err != nil {
+			t.Errorf("after a while: %d, %v", n, err)
+		}
+		u.idle()
+	}
+}
+
+func TestCompressedBomb(t *testing.T) {
+	dir := t.TempDir()
+	bombs := packZstd(t, append([]byte("REC"), make([]byte, 80<<20)...))
+	write(t, dir, "bomb.rec.zst", string(bombs))
+	write(t, dir, "bomb.stream.zst", string(bombs))
+	for _, disk := range []string{t.TempDir(), ""} {
+		root := newArchiveIn(t, dir, disk, 1<<30)
+		got, err := read(t, root, "bomb.rec.zst/error.txt")
+		if err != nil || !strings.Contains(got, "refused as a decompression bomb") {
+			t.Errorf("%q, %v", got, err)
+		}
+		if disk != "" && copies(t, disk) != 0 {
+			t.Error("the bomb is in the disk cache")
+		}
+	}
+}
+
+// A disk cache that is too small, or cannot be written, changes nothing that
+// can be read.
+func TestCompressedWithoutRoom(t *testing.T) {
+	content := body(2_500_000)
+	dir := t.TempDir()
+	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
+	for _, limit := range []int64{1 << 20, 0} {
+		root := newArchiveIn(t, dir, t.TempDir(), limit)
+		if got, err := read(t, root, "a.rec.gz/body"); err != nil || got != string(content[3:]) {
+			t.Errorf("limit %d: %d bytes, %v", limit, len(got), err)
+		}
+	}
+}
+
+// A damaged copy in the disk cache is made again.
+func TestCompressedDamagedCopy(t *testing.T) {
+	content := body(2_500_000)
+	dir, disk := t.TempDir(), t.TempDir()
+	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
+	for _, hurt := range []func(b []byte) []byte{
+		func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func([]byte) []byte { return nil },
+	} {
+		root := newArchiveIn(t, dir, disk, 1<<30)
+		if got, err := read(t, root, "a.rec.gz/body"); err != nil || got != string(content[3:]) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+		filepath.WalkDir(disk, func(name string, _ os.DirEntry, _ error) error {
+			if strings.HasSuffix(name, ".zst") {
+				b, err := os.ReadFile(name)
+				if err == nil {
+					err = os.WriteFile(name, hurt(b), 0o600)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		})
+		root = newArchiveIn(t, dir, disk, 1<<30)
+		if got, err := read(t, root, "a.rec.gz/body"); err != nil || got != string(content[3:]) {
+			t.Errorf("with a damaged copy: %d bytes, %v", len(got), err)
+		}
+	}
+}
+
+// What stands behind the frames of a copy says how large it is: a change of
+// any of its bytes is seen, and that it is the copy of another file, too.
+func TestCopyTail(t *testing.T) {
+	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
+	a := &archive{opt: Options{Disk: disk}}
+	s := a.newSpill("some copy", formats.NewTally(formats.BytesReader([]byte("stored"))))
+	for range 3 {
+		if err := s.add(body(1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := s.ends[2]
+	done := s.commit(3000, &damage{"gzip", 10, 3000, io.ErrUnexpectedEOF}, formats.Stamp{})
+	if done == nil || done.damage == nil || done.damage.stored != 10 {
+		t.Fatalf("%+v", done)
+	}
+	defer done.f.Close()
+	whole, err := io.ReadAll(io.NewSectionReader(done.f, 0, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(b []byte, name string) error {
+		f := filepath.Join(t.TempDir(), "copy")
+		if err := os.WriteFile(f, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openSpilled(file, name)
+		if err == nil {
+			s.f.Close()
+		}
+		return err
+	}
+	if err := open(whole, "some copy"); err != nil {
+		t.Errorf("undamaged: %v", err)
+	}
+	if open(whole, "another copy") == nil {
+		t.Error("opened under another name")
+	}
+	for i := frames; i < int64(len(whole)); i++ {
+		if open(whole[:i], "some copy") == nil {
+			t.Errorf("cut at %d of %d bytes, and opened", i, len(whole))
+		}
+		for _, bit := range []byte{1, 0x80} {
+			b := bytes.Clone(whole)
+			b[i] ^= bit
+			if open(b, "some copy") == nil {
+				t.Errorf("byte %d of %d changed, and opened", i, len(whole))
+			}
+		}
+	}
+}
+
+// A seekable file whose frame is damaged is taken as a plain stream from the
+// next look-up on: what is before the damage can be read.
+func TestSeekableDamaged(t *testing.T) {
+	content := body(1_000_000)
+	b := packSeekable(t, content, 100_000)
+	b[len(b)*7/10] ^= 1
+	dir := t.TempDir()
+	write(t, dir, "a.rec.zst", string(b))
+	root := newArchiveIn(t, dir, "", 0)
+	if got, err := read(t, root, "a.rec.zst/body"); err == nil {
+		t.Fatalf("%d bytes without an error", len(got))
+	}
+	got, err := read(t, root, "a.rec.zst/body")
+	if err != nil || len(got) < 600_000 || string(content[3:][:len(got)]) != got {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// A large recording that does not open is not read to its end, where this one is cut, to say so.
+func TestCompressedLargeBroken(t *testing.T) {
+	b := make([]byte, 8<<20)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	gz := packGzip(t, b)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cut.stream.gz"), gz[:len(gz)-20], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(t, newArchiveIn(t, dir, t.TempDir(), 1<<30), "cut.stream.gz/error.txt")
+	if want := "format: streaming\noffset: 0\nreason: no magic\n"; err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestDamageIsAProblem(t *testing.T) {
+	doc := func(complete bool, problems ...formats.Problem) string {
+		b, err := nodes.MarshalIndented(map[string]any{"complete": complete, "problems": append([]formats.Problem{}, problems...), "z": 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	early, same, late := formats.Problem{Code: "<e>"}, formats.Problem{Code: "s", Offset: 7}, formats.Problem{Code: "l", Offset: 8}
+	p := formats.Problem{Code: "c", Offset: 7, Message: "<m>"}
+	for _, c := range []struct{ old, want []formats.Problem }{
+		{nil, []formats.Problem{p}},
+		{[]formats.Problem{early, same}, []formats.Problem{early, same, p}},
+		{[]formats.Problem{early, same, late, late}, []formats.Problem{early, same, p, late, late}},
+		{[]formats.Problem{late, early}, []formats.Problem{late, early, p}}, // in an order of its own
+	} {
+		out, err := addDamage([]byte(doc(true, c.old...)), p)
+		if want := doc(false, c.want...); err != nil || string(out) != want {
+			t.Errorf("%s, %v, want\n%s", out, err, want)
+		}
+	}
+	if _, err := addDamage([]byte("{}"), formats.Problem{}); err == nil {
+		t.Error("no list of problems, no error")
+	}
+}
+
+func TestNoted(t *testing.T) {
+	index := nodes.JSON(func(context.Context) (any, error) {
+		return map[string]any{"problems": []int{}}, nil
+	})
+	hurt := &damage{"xz", 10, 20, errors.New("why")}
+	root := &noted{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*damage, error) { return hurt, nil }}
+	got, err := read(t, root, "index.json")
+	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Error())
+	if err != nil || got != want {
+		t.Errorf("%s, %v, want\n%s", got, err, want)
+	}
+	e, _ := nodes.Lookup(t.Context(), root, "index.json")
+	if n, err := e.File.Size(t.Context()); n != int64(len(want)) || err != nil {
+		t.Errorf("size %d, %v", n, err)
+	}
+	hurt = nil
+	if got, _ = read(t, root, "index.json"); got != "{\n  \"problems\": []\n}\n" {
+		t.Errorf("undamaged: %s", got)
+	}
+}
+
+// A table of no frames is small in a file, and large in memory.
+func TestSeekTableIsBounded(t *testing.T) {
+	const n = maxFrames + 1
+	b := binary.LittleEndian.AppendUint32(nil, 0x184D2A5E)
+	b = binary.LittleEndian.AppendUint32(b, 8*n+9)
+	b = append(b, make([]byte, 8*n)...)
+	b = append(binary.LittleEndian.AppendUint32(b, n), 0)
+	b = binary.LittleEndian.AppendUint32(b, 0x8F92EAB1)
+	c := cache.New(1<<20, nil)
+	defer c.Close()
+	a := newArchive(nil, nil, c, Options{}, newWorkroom(c))
+	if a.openSeekable(t.Context(), formats.BytesReader(b), int64(len(b)), nil) != nil {
+		t.Error("it is used as it is")
+	}
+}
+
+// A copy is of one state of the file, and so is one of a file in a container:
+// that somebody rewrote it and set its time back is seen.
+func TestCopyRewrittenUnseen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells when a file was changed last")
+	}
+	content := make([]byte, 6<<20)
+	rand.NewChaCha8([32]byte{}).Read(content)
+	copy(content, "REC")
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := z.EncodeAll(content, nil) // it is stored: one byte more or less changes no other
+	dir, disk := t.TempDir(), t.TempDir()
+	files := map[string][]byte{"a.rec.zst": packed, "b.tar": packTar(t, entry{"c.rec.zst", string(packed)})}
+	bodies := map[string]string{}
+	for round := range 2 {
+		for name, b := range files {
+			if round == 1 {
+				b[2<<20] ^= 1 // none of the samples in the name of the copy
+			}
+			write(t, dir, name, string(b))
+			if err := os.Chtimes(filepath.Join(dir, name), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root := newArchiveIn(t, dir, disk, 1<<30)
+		for _, name := range []string{"a.rec.zst", "b.tar/c.rec.zst"} {
+			got, err := read(t, root, name+"/body")
+			if err != nil || len(got) != len(content)-3 || got == bodies[name] {
+				t.Errorf("%s: %d bytes, %v, or those it had before", name, len(got), err)
+			}
+			bodies[name] = got
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,174 @@
+package archive
+
+import (
+	"errors"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errInjected = errors.New("injected")
+
+// A faulty is a file system whose operations fail, stop short or are slow at
+// random while it is told so.
+type faulty struct {
+	*Local
+	on atomic.Bool
+}
+
+func (f *faulty) fault() error {
+	if !f.on.Load() {
+		return nil
+	}
+	switch rand.IntN(20) {
+	case 0, 1:
+		return errInjected
+	case 2:
+		time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
+	}
+	return nil
+}
+
+func (f *faulty) Open(name string) (iofs.File, error) {
+	if err := f.fault(); err != nil {
+		return nil, err
+	}
+	file, err := f.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyFile{file.(readableFile), f}, nil
+}
+
+func (f *faulty) Lstat(name string) (iofs.FileInfo, error) {
+	if err := f.fault(); err != nil {
+		return nil, err
+	}
+	return f.Local.Lstat(name)
+}
+
+type readableFile interface {
+	iofs.ReadDirFile
+	io.ReaderAt
+}
+
+type faultyFile struct {
+	readableFile
+	f *faulty
+}
+
+func (f *faultyFile) Stat() (iofs.FileInfo, error) {
+	if err := f.f.fault(); err != nil {
+		return nil, err
+	}
+	return f.readableFile.Stat()
+}
+
+func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.f.fault(); err != nil {
+		return 0, err
+	}
+	if f.f.on.Load() && len(p) > 1 && rand.IntN(20) == 0 { // cut short, as if the file were
+		n, _ := f.readableFile.ReadAt(p[:len(p)/2], off)
+		return n, io.EOF
+	}
+	return f.readableFile.ReadAt(p, off)
+}
+
+// A source that fails at random gives errors or right bytes, never wrong
+// ones, and everything once it is well again.
+func TestFaultySource(t *testing.T) {
+	content := body(1_500_000)
+	dir := t.TempDir()
+	files := map[string][]byte{
+		"a.rec": content, "small.rec.gz": packGzip(t, content[:50_000]), "large.rec.gz": packGzip(t, content),
+		"large.stream.gz": packGzip(t, content), "seekable.rec.zst": packSeekable(t, content, 100_000),
+		"in.tar": packTar(t, entry{"a.rec", string(content)}),
+	}
+	want := map[string]string{"in.tar/a.rec/body": string(content[3:])}
+	for name, b := range files {
+		write(t, dir, name, string(b))
+		if name == "in.tar" {
+			continue
+		}
+		want[name+"/raw"], want[name+"/body"] = string(b), string(content[3:])
+	}
+	want["small.rec.gz/body"] = string(content[3:50_000])
+	local, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	fsys := &faulty{Local: local}
+	c := cache.New(4<<20, nil)
+	defer c.Close()
+	root := New(fsys, append([]formats.Format{streaming}, testFormats...), c, Options{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
+
+	fsys.on.Store(true)
+	var wg sync.WaitGroup
+	var good, bad atomic.Int64
+	deadline := time.Now().Add(time.Second)
+	for range 64 {
+		wg.Go(func() {
+			for time.Now().Before(deadline) {
+				for name, content := range want {
+					got, off, err := readSome(t, root, name)
+					switch {
+					case err != nil:
+						bad.Add(1)
+					case !strings.HasPrefix(content[off:], got):
+						t.Errorf("%s: wrong bytes at %d", name, off)
+					default:
+						good.Add(1)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if good.Load() == 0 || bad.Load() == 0 {
+		t.Errorf("%d good reads, %d bad", good.Load(), bad.Load())
+	}
+	fsys.on.Store(false)
+	for name, content := range want {
+		if got, err := read(t, root, name); err != nil || got != content {
+			t.Errorf("%s after it is well again: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
+// readSome reads a random part of a file and returns where it is.
+func readSome(t *testing.T, root nodes.Dir, name string) (string, int64, error) {
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		return "", 0, err
+	}
+	if e.File == nil {
+		t.Errorf("%s is no file", name)
+		return "", 0, iofs.ErrInvalid
+	}
+	c, err := e.File.Open(t.Context())
+	if err != nil {
+		return "", 0, err
+	}
+	off := rand.Int64N(c.Size())
+	b := make([]byte, min(c.Size()-off, 1+rand.Int64N(10_000)))
+	_, err = c.ReadAt(t.Context(), b, off)
+	if err == io.EOF {
+		err = nil
+	}
+	return string(b), off, err
+}

@@ -1,0 +1,190 @@
+package archive
+
+import (
+	"cmp"
+	iofs "io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"recfs/nodes"
+)
+
+const (
+	maxLinks = 40      // symbolic links in one path, as in the kernel
+	maxSteps = 1 << 12 // names in one path with those of all links in it
+)
+
+// outside stands before the target of a link that leaves the source or cannot
+// be a target, so that it leads nowhere in the mount either.
+const outside = "outside-the-archive:"
+
+// lstat does not follow links, if fsys has any.
+func (a *archive) lstat(name string) (iofs.FileInfo, error) { return iofs.Lstat(a.fsys, name) }
+
+// linkEntry returns the entry of the symbolic link called name in d.
+func (a *archive) linkEntry(d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
+	target, err := iofs.ReadLink(a.fsys, path.Join(d.path, name))
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(d.path, filepath.ToSlash(target))}, nil
+}
+
+// shownTarget returns the target that a link in the directory dir has in the
+// mount: the same, or the way from dir to where an absolute one leads. The
+// kernel follows it, and would follow it out of the mount as well.
+func (a *archive) shownTarget(dir, target string) string {
+	shown := target
+	if path.IsAbs(target) {
+		inside, ok := a.inside(target)
+		if !ok {
+			return dangling(target)
+		}
+		shown = cmp.Or(strings.TrimSuffix(upFrom(dir)+inside, "/"), ".")
+	}
+	if shown == "" || len(shown) > nodes.MaxLink || strings.Contains(shown, "\x00") {
+		return dangling(target)
+	}
+	if _, _, err := a.resolve(dir, shown, nil); err == errOutside || err == errTooLong {
+		return dangling(target)
+	}
+	return shown
+}
+
+// upFrom returns the way from dir to the root.
+func upFrom(dir string) string {
+	if dir == "." {
+		return ""
+	}
+	return strings.Repeat("../", strings.Count(dir, "/")+1)
+}
+
+// dangling returns a target that leads nowhere and tells of another one.
+func dangling(target string) string {
+	target, _, _ = strings.Cut(target, "\x00")
+	shown := outside + target
+	return shown[:min(len(shown), nodes.MaxLink)]
+}
+
+// inside returns the rest of an absolute path that leads into the source.
+func (a *archive) inside(abs string) (string, bool) {
+	l, ok := a.fsys.(interface{ Inside(string) (string, bool) })
+	if !ok {
+		return "", false
+	}
+	return l.Inside(abs)
+}
+
+type linkError string
+
+func (e linkError) Error() string { return string(e) }
+
+const (
+	errOutside  = linkError("the link leaves the source")
+	errTooMany  = linkError("too many symbolic links")
+	errTooLong  = linkError("too many steps to follow a link")
+	errNoFolder = linkError("not a directory")
+)
+
+// resolve returns the path that target leads to from the directory dir, and
+// what is there. dir and the result are free of links. through hears of every
+// directory on the way, unless it is nil.
+func (a *archive) resolve(dir, target string, through func(iofs.FileInfo)) (string, iofs.FileInfo, error) {
+	r := route{a: a, at: dir, rest: target, through: through}
+	for r.rest != "" {
+		if err := r.step(); err != nil {
+			return "", nil, err
+		}
+	}
+	if r.missing != nil {
+		return "", nil, r.missing
+	}
+	info, err := a.lstat(r.at)
+	return r.at, info, err
+}
+
+// A route follows a path name by name. Below what is no directory of the
+// source the mount may have one: there it follows the names alone, as they may
+// lead out of the source from there.
+type route struct {
+	a            *archive
+	at           string // free of links
+	rest         string // still to follow
+	below        int    // how many names at goes on below what is no directory of the source
+	missing      error  // why the source does not have what it leads to
+	links, steps int
+	through      func(iofs.FileInfo)
+}
+
+func (r *route) step() error {
+	if path.IsAbs(r.rest) {
+		inside, ok := r.a.inside(r.rest)
+		if !ok {
+			return errOutside
+		}
+		r.at, r.rest, r.below = ".", inside, 0
+		return nil
+	}
+	part, rest, _ := strings.Cut(r.rest, "/")
+	r.rest = strings.TrimLeft(rest, "/")
+	switch {
+	case part == ".":
+	case part == ".." && r.at == ".":
+		return errOutside
+	case part == "..":
+		r.at, r.below = path.Dir(r.at), max(r.below-1, 0)
+	case r.below > 0:
+		r.at, r.below = path.Join(r.at, part), r.below+1
+	default:
+		return r.enter(path.Join(r.at, part))
+	}
+	return nil
+}
+
+// enter goes on to next, which the source may have.
+func (r *route) enter(next string) error {
+	if r.steps++; r.steps > maxSteps {
+		return errTooLong
+	}
+	info, err := r.a.lstat(next)
+	switch {
+	case err != nil:
+		r.lose(next, err)
+	case info.Mode().Type() == iofs.ModeSymlink:
+		return r.follow(next)
+	case !info.IsDir() && r.rest != "":
+		r.lose(next, errNoFolder)
+	default:
+		r.at = next
+		if info.IsDir() && r.through != nil {
+			r.through(info)
+		}
+	}
+	return nil
+}
+
+// follow puts the target of a link before the rest.
+func (r *route) follow(link string) error {
+	if r.links++; r.links > maxLinks {
+		return errTooMany
+	}
+	target, err := iofs.ReadLink(r.a.fsys, link)
+	if err == nil && target == "" {
+		err = iofs.ErrNotExist
+	}
+	if err != nil {
+		r.lose(link, err)
+		return nil
+	}
+	r.rest = filepath.ToSlash(target) + "/" + r.rest
+	return nil
+}
+
+// lose goes on to what the source does not have as a directory.
+func (r *route) lose(next string, err error) {
+	r.at, r.below = next, 1
+	if r.missing == nil {
+		r.missing = err
+	}
+}

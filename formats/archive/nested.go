@@ -1,0 +1,180 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	iofs "io/fs"
+	"path"
+	"strings"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A file that holds files (.tar, also compressed, and .zip) is shown as the
+// directory of what it holds, an archive like the one it lies in: its
+// recordings are opened, its files passed through. One that does not open is
+// shown like a recording that does not, as raw and error.txt.
+
+const maxDepth = 4 // containers in containers
+
+// A container is a kind of file that holds files.
+type container struct {
+	name string
+	list func(ctx context.Context, a *archive, src formats.Source, room *cache.Room) (*members, error)
+	open func(ctx context.Context, a *archive, src formats.Source, v version, m *members, f member) (nodes.ReaderAt, error)
+}
+
+// containerOf tells by its name whether a file is shown as a directory, and
+// whether it is compressed as a whole.
+func (a *archive) containerOf(name string) (c *container, packed bool) {
+	if a.depth >= maxDepth {
+		return nil, false
+	}
+	if stem, ok := strings.CutSuffix(name, ".zip"); ok && stem != "" {
+		return zipContainer, false
+	}
+	for _, ext := range append([]string{""}, outerExtensions...) {
+		if stem, ok := strings.CutSuffix(name, ".tar"+ext); ok && stem != "" {
+			return tarContainer, ext != ""
+		}
+	}
+	if stem, ok := strings.CutSuffix(name, ".tgz"); ok && stem != "" {
+		return tarContainer, true
+	}
+	return nil, false
+}
+
+// A nested is the directory of what a container holds. It is a value, equal
+// to another of the same version of the same file.
+type nested struct {
+	a   *archive
+	key nestedKey
+}
+
+type nestedKey struct {
+	recordingKey
+	c *container
+}
+
+func (n nested) dir(ctx context.Context) (nodes.Dir, error) { return n.a.nests.Get(ctx, n.key) }
+
+func (n nested) Len(ctx context.Context) (int, error) {
+	d, err := n.dir(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.Len(ctx)
+}
+
+func (n nested) At(ctx context.Context, i int) (nodes.Entry, error) {
+	d, err := n.dir(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return d.At(ctx, i)
+}
+
+func (n nested) Find(ctx context.Context, name string) (int, error) {
+	d, err := n.dir(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.Find(ctx, name)
+}
+
+// loadNested opens a container. What it lists is not part of the value: as
+// long as a directory in it is in use, that list can come and go.
+func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (nodes.Dir, int64, error) {
+	l, err := a.lists.Get(ctx, k)
+	if err != nil {
+		return nil, 0, err
+	}
+	if l.broken != nil {
+		return l.broken, treeCost, nil
+	}
+	fsys := &memberFS{a: a, key: k}
+	if id := a.sourceID(k.path); id != "" {
+		fsys.path = path.Join("/", id, k.name)
+	}
+	inner := newArchive(fsys, a.list, c, a.opt, a.work)
+	inner.depth = a.depth + 1
+	return fixed{folder{inner, "."}}, treeCost, nil
+}
+
+// A listed is a container with the list of what it holds.
+type listed struct {
+	*members
+	src    formats.Source
+	broken nodes.Dir // what is shown instead if it does not open
+}
+
+func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*listed, int64, error) {
+	src, reads := a.source(k.recordingKey)
+	var hurt damageFunc
+	var err error
+	if k.packed {
+		hurt, err = a.unpack(ctx, k.recordingKey, &src, reads)
+	}
+	var m *members
+	if err == nil {
+		m, err = a.membersOf(ctx, k, src, c)
+	}
+	switch {
+	case err == nil:
+		if m.damage != nil {
+			a.warn(k.path, k.v, "archive is damaged; what comes before is shown", "format", k.c.name, "err", m.damage)
+		}
+		return &listed{members: m, src: src}, m.cost() + treeCost, nil
+	case ctx.Err() != nil:
+		return nil, 0, err
+	case reads.failure() != nil:
+		return nil, 0, reads.failure()
+	}
+	a.warn(k.path, k.v, "archive does not open", "format", k.c.name, "err", err)
+	return &listed{broken: broken(src, a.errorText(ctx, src, k.c.name, err, hurt))}, treeCost, nil
+}
+
+// membersOf returns the list of a container. It does not panic.
+func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Source, c *cache.Cache) (m *members, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &formats.Error{Format: k.c.name, Offset: 0, Err: fmt.Errorf("internal error: %v", p)}
+		}
+	}()
+	if m := a.savedList(k); m != nil {
+		return m, nil
+	}
+	room := c.Room()
+	defer room.Close()
+	if m, err = k.c.list(ctx, a, src, room); err == nil {
+		a.saveList(k, m)
+	}
+	return m, err
+}
+
+// A fixed is a folder of a container: unlike others it never changes.
+type fixed struct{ d folder }
+
+func (f fixed) Len(ctx context.Context) (int, error) { return f.d.Len(ctx) }
+
+func (f fixed) Find(ctx context.Context, name string) (int, error) { return f.d.Find(ctx, name) }
+
+func (f fixed) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
+	s, err := f.d.Snapshot(ctx)
+	if err != nil {
+		return b, 0, err
+	}
+	return nodes.AppendName(ctx, s, b, i)
+}
+
+func (f fixed) At(ctx context.Context, i int) (nodes.Entry, error) {
+	e, err := f.d.At(ctx, i)
+	if d, ok := e.Dir.(folder); ok {
+		e.Dir = fixed{d}
+	}
+	return e, err
+}
+
+var _ nodes.Namer = fixed{}

@@ -1,0 +1,203 @@
+package archive
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	iofs "io/fs"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A memberFS is the file system in a container. It holds no more than what
+// the container is: the list comes from the cache.
+type memberFS struct {
+	a    *archive // that the container lies in
+	key  nestedKey
+	path string // of the container on disk, if it has one
+}
+
+// Path returns a name for the container that no file has.
+func (m *memberFS) Path() string { return m.path }
+
+// A found is a member and the list that it stands in.
+type found struct {
+	*listed
+	i uint32
+}
+
+func (m *memberFS) find(op, name string) (found, error) {
+	l, err := m.a.lists.Get(context.Background(), m.key)
+	if err != nil {
+		return found{}, err
+	}
+	if l.broken == nil {
+		if i, ok := l.find(name); ok {
+			return found{l, i}, nil
+		}
+	}
+	return found{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
+}
+
+// Open implements io/fs.FS. Links are not followed.
+func (m *memberFS) Open(name string) (iofs.File, error) {
+	f, err := m.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	switch f.at(f.i).kind {
+	case dirMember:
+		return &memberDir{found: f, v: m.key.v}, nil
+	case linkMember:
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
+	}
+	r, err := m.key.c.open(context.Background(), m.a, f.src, m.key.v, f.members, *f.at(f.i))
+	if err != nil {
+		return nil, err
+	}
+	info := f.info(m.key.v)
+	return newReaderFile(r, info.size, info), nil
+}
+
+// Lstat implements io/fs.ReadLinkFS.
+func (m *memberFS) Lstat(name string) (iofs.FileInfo, error) {
+	f, err := m.find("lstat", name)
+	if err != nil {
+		return nil, err
+	}
+	return f.info(m.key.v), nil
+}
+
+// ReadLink implements io/fs.ReadLinkFS.
+func (m *memberFS) ReadLink(name string) (string, error) {
+	f, err := m.find("readlink", name)
+	if err == nil && f.at(f.i).kind != linkMember {
+		err = &iofs.PathError{Op: "readlink", Path: name, Err: iofs.ErrInvalid}
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.target(f.i), nil
+}
+
+// info returns the FileInfo of a member of a container of version v.
+func (f found) info(v version) *memberInfo {
+	m := f.at(f.i)
+	info := &memberInfo{name: string(f.name(f.i)), modified: m.modified(), mode: m.mode()}
+	if info.mode == 0 {
+		info.size = m.size
+	}
+	info.stamp = m.stamp(v.Stamp, info.size)
+	return info
+}
+
+// stamp returns the stamp of a member of that size: what a container says of
+// its members can be anything, so all that is known of the container is part
+// of it, and the place there.
+func (m *member) stamp(container formats.Stamp, size int64) formats.Stamp {
+	place := binary.LittleEndian.AppendUint64(container.Append(nil), uint64(m.at))
+	return formats.Stamp{
+		Size: size, Modified: m.sec, Nanos: int64(m.nsec),
+		Changed: container.Changed, Born: container.Born, Inode: xxhash.Sum64(place),
+	}
+}
+
+func (m *member) mode() iofs.FileMode {
+	switch m.kind {
+	case dirMember:
+		return iofs.ModeDir
+	case linkMember:
+		return iofs.ModeSymlink
+	}
+	return 0
+}
+
+// A memberInfo is the FileInfo and DirEntry of a member.
+type memberInfo struct {
+	name     string
+	size     int64
+	modified time.Time
+	mode     iofs.FileMode
+	stamp    formats.Stamp
+}
+
+func (i *memberInfo) Name() string                 { return i.name }
+func (i *memberInfo) Size() int64                  { return i.size }
+func (i *memberInfo) Mode() iofs.FileMode          { return i.mode }
+func (i *memberInfo) Type() iofs.FileMode          { return i.mode.Type() }
+func (i *memberInfo) ModTime() time.Time           { return i.modified }
+func (i *memberInfo) IsDir() bool                  { return i.mode.IsDir() }
+func (i *memberInfo) Sys() any                     { return immutable{} }
+func (i *memberInfo) version() version             { return version{Stamp: i.stamp} }
+func (i *memberInfo) Stamp() formats.Stamp         { return i.stamp }
+func (i *memberInfo) Info() (iofs.FileInfo, error) { return i, nil }
+
+// immutable is the Sys of a file that cannot change while it is open.
+type immutable struct{}
+
+type memberDir struct {
+	found
+	v    version // of the container
+	next int
+}
+
+func (d *memberDir) Stat() (iofs.FileInfo, error) { return d.info(d.v), nil }
+func (d *memberDir) Close() error                 { return nil }
+func (d *memberDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
+
+func (d *memberDir) ReadDir(n int) ([]iofs.DirEntry, error) {
+	all := d.in(d.i)
+	return nextEntries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.listed, all[i]}.info(d.v) })
+}
+
+var _ iofs.ReadDirFile = (*memberDir)(nil)
+
+// A memberSection is the stored bytes of a member, which begin at at.
+type memberSection struct {
+	nodes.Content
+	at int64
+}
+
+func sectionOf(src formats.Source, at, n int64) memberSection {
+	return memberSection{nodes.SectionContent(src, at, n), at}
+}
+
+// expand returns a reader of a member that is stored in another form than
+// its own: size bytes that c makes of stored ones, in a container of version v.
+func (a *archive) expand(ctx context.Context, c compression, stored memberSection, size int64, v version) (nodes.ReaderAt, error) {
+	v.Stamp = (&member{at: stored.at}).stamp(v.Stamp, stored.Size())
+	u, err := a.newUnpacked(ctx, c, stored, v)
+	if err != nil {
+		return nil, err
+	}
+	u.inMemory = size <= a.wholeSize
+	return memberReader{u, size}, nil
+}
+
+// A memberReader holds a member against the size and checksum its container
+// states: its last byte is read only if they are right.
+type memberReader struct {
+	u    *unpacked
+	size int64
+}
+
+func (r memberReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.u.ReadAt(ctx, p, off)
+	if err == nil && off+int64(n) < r.size || err != nil && err != io.EOF {
+		return n, err
+	}
+	d, failed := r.u.damageOf(ctx)
+	switch {
+	case failed != nil:
+		return 0, failed
+	case d != nil:
+		return 0, d
+	case off+int64(n) < r.size:
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, err
+}

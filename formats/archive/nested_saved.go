@@ -1,0 +1,201 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"recfs/formats"
+)
+
+// The headers of a tar stand all over it. So that the whole of a large one
+// need not be read each time, its list is kept in the disk cache: the stamp of
+// the tar, the number of members, each with its text, and the order; numbers
+// are varints, most of them the difference to the member before. With another
+// stamp the tar is listed again, which reads less than to compare all of it.
+
+const (
+	savedListVersion = 2
+	savedListMin     = 1000 // members; less is read faster than this is worth
+)
+
+// listName names the list of a container in the disk cache; "": it is not
+// kept. The version of a tar in a container says too little to find it by: the
+// next container may hold another one of the same size and time.
+func (a *archive) listName(k nestedKey) string {
+	if a.depth > 0 || k.v.Changed == 0 { // without a change time no stamp is the same
+		return ""
+	}
+	if id := a.sourceID(k.path); a.opt.Disk != nil && id != "" && k.c == tarContainer {
+		return id + "/" + k.c.name
+	}
+	return ""
+}
+
+// savedList returns the list of a container that was saved.
+func (a *archive) savedList(k nestedKey) *members {
+	name := a.listName(k)
+	if name == "" {
+		return nil
+	}
+	b, ok := a.opt.Disk.Load(name)
+	if !ok {
+		return nil
+	}
+	return decodeList(b, k.stamp(), a.maxList)
+}
+
+func (a *archive) saveList(k nestedKey, m *members) {
+	if name := a.listName(k); name != "" && m.damage == nil && m.len() >= savedListMin {
+		a.opt.Disk.Save(name, encodeList(m, k.stamp()))
+	}
+}
+
+// listHead returns what the list of a container with a stamp begins with.
+func listHead(stamp formats.Stamp) []byte { return stamp.Append([]byte{savedListVersion}) }
+
+func encodeList(m *members, stamp formats.Stamp) []byte {
+	b := make([]byte, 0, m.cost()/2)
+	b = append(b, listHead(stamp)...)
+	b = binary.AppendUvarint(b, uint64(m.len()))
+	var last member
+	for i := range uint32(m.len()) {
+		f, text := m.at(i), m.words(i)
+		b = append(b, byte(f.kind))
+		b = binary.AppendVarint(b, f.at-last.at)
+		b = binary.AppendVarint(b, f.size)
+		b = binary.AppendVarint(b, f.sec-last.sec)
+		b = binary.AppendUvarint(b, uint64(f.nsec))
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+		last = *f
+	}
+	b = binary.AppendUvarint(b, uint64(len(m.order)))
+	place := uint32(0)
+	for _, i := range m.order {
+		b = binary.AppendVarint(b, int64(i)-int64(place))
+		place = i
+	}
+	return b
+}
+
+// A listReader reads the numbers of a list. Behind the end, and after one that
+// cannot be, all are 0.
+type listReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *listReader) unsigned() uint64 { n, size := binary.Uvarint(r.b); r.skip(size); return n }
+func (r *listReader) signed() int64    { n, size := binary.Varint(r.b); r.skip(size); return n }
+
+func (r *listReader) skip(size int) {
+	if size <= 0 {
+		r.b, r.bad = nil, true
+		return
+	}
+	r.b = r.b[size:]
+}
+
+// count reads how many things follow that take at least size bytes each.
+func (r *listReader) count(size int) int {
+	n := r.unsigned()
+	if n > uint64(len(r.b)/size) {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	return int(n)
+}
+
+const savedMemberMin = 6 // bytes that a member takes at least
+
+// decodeList returns the list that encodeList made for a stamp; nil if the
+// bytes are of something else, or it takes more than limit bytes of memory.
+func decodeList(b []byte, stamp formats.Stamp, limit int64) *members {
+	list, ok := bytes.CutPrefix(b, listHead(stamp))
+	if !ok {
+		return nil
+	}
+	r := &listReader{b: list}
+	n := r.count(savedMemberMin)
+	if n == 0 || int64(len(b))+int64(n)*(memberSize+placeSize) > limit {
+		return nil
+	}
+	m := new(members)
+	var last member
+	for range n {
+		f := member{kind: memberKind(r.unsigned())}
+		f.at, f.size, f.sec = last.at+r.signed(), r.signed(), last.sec+r.signed()
+		f.nsec = uint32(r.unsigned())
+		text := r.count(1)
+		m.append(f, string(r.b[:text]))
+		r.b = r.b[text:]
+		last = f
+	}
+	m.order = make([]uint32, r.count(1))
+	place := int64(0)
+	for n := range m.order {
+		place += r.signed()
+		m.order[n] = uint32(place)
+	}
+	if r.bad || !m.sound() {
+		return nil
+	}
+	return m
+}
+
+// sound reports whether the members make a tree: each but the root stands in
+// the order once at most and in one directory, whose names are sorted. Else a
+// list could show a member at a number of paths that doubles with each level.
+func (m *members) sound() bool {
+	n := int64(m.len())
+	placed := make([]bool, n)
+	taken := make([]bool, len(m.order)) // places of a directory
+	for i := range uint32(n) {
+		f := m.at(i)
+		if f.nsec >= 1e9 {
+			return false
+		}
+		switch f.kind {
+		case noMember, fileMember, sparseMember:
+			if f.at < 0 || f.size < 0 {
+				return false
+			}
+		case dirMember:
+			if !m.soundDir(i, placed, taken) {
+				return false
+			}
+		case linkMember:
+			if f.at < 0 || f.at >= n || f.size < 0 || f.size > int64(len(m.words(uint32(f.at)))) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return m.at(0).kind == dirMember
+}
+
+// soundDir looks at what a directory holds, and notes that it does.
+func (m *members) soundDir(i uint32, placed, taken []bool) bool {
+	f, all := m.at(i), int64(len(m.order))
+	if f.size < 0 || f.size > all || f.at < 0 || f.at > all-f.size {
+		return false
+	}
+	var last []byte
+	for n, child := range m.in(i) {
+		place := f.at + int64(n)
+		if child <= i || int64(child) >= int64(len(placed)) || placed[child] || taken[place] { // a directory stands before what it holds
+			return false
+		}
+		placed[child], taken[place] = true, true
+		if c := m.at(child); c.kind == linkMember && c.at == int64(child) && (c.size < 0 || c.size > int64(len(m.words(child)))) {
+			return false
+		}
+		name := m.name(child)
+		if n > 0 && bytes.Compare(last, name) >= 0 || memberPath(string(name)) != string(name) || bytes.IndexByte(name, '/') >= 0 || len(name) == 0 {
+			return false
+		}
+		last = name
+	}
+	return true
+}

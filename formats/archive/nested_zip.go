@@ -1,0 +1,165 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	iofs "io/fs"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/zip"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+var zipContainer = &container{name: "zip", list: listZip, open: openZipMember}
+
+// listZip reads the directory of a zip. If that is damaged, what comes
+// before is shown.
+func listZip(ctx context.Context, a *archive, src formats.Source, room *cache.Room) (*members, error) {
+	dir, err := findZipDirectory(src.At(ctx), src.Size)
+	if err != nil {
+		return nil, err
+	}
+	l := newLister(src.ModTime, a.maxList, room)
+	l.base = dir.base
+	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.at, dir.size), inputSize)
+	at, n := dir.at, uint64(0)
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var z zipFile
+		if z, err = readZipEntry(in, dir.base); err != nil {
+			break
+		}
+		if err := addZip(ctx, l, a, src, z, at); err != nil {
+			return nil, &formats.Error{Format: "zip", Offset: at, Err: err}
+		}
+		at += z.length
+		n++
+	}
+	switch {
+	case err == io.EOF && n == dir.count:
+		return l.finish(), nil
+	case n == 0:
+		return nil, &formats.Error{Format: "zip", Offset: at, Err: fmt.Errorf("%w: %w", formats.ErrCorrupt, err)}
+	case err == io.EOF && n > dir.count: // some write the low 16 bits of a greater number: who knows whether this is all
+		err = fmt.Errorf("%w: the directory has %d files, its end counts %d", formats.ErrCorrupt, n, dir.count)
+	case err == io.EOF:
+		err = fmt.Errorf("%d files missing in the directory: %w", dir.count-n, io.ErrUnexpectedEOF)
+	}
+	l.damage = &formats.Error{Format: "zip", Offset: at, Err: err}
+	return l.finish(), nil
+}
+
+// addZip adds the member whose record is at at.
+func addZip(ctx context.Context, l *lister, a *archive, src formats.Source, z zipFile, at int64) error {
+	modified := z.Modified
+	if modified.IsZero() {
+		modified = src.ModTime
+	}
+	mode := z.Mode()
+	switch {
+	case strings.HasSuffix(z.Name, "/"), mode.IsDir():
+		return l.addDir(z.Name, modified)
+	case z.UncompressedSize64 > 1<<62:
+		return nil
+	case mode.Type() == 0:
+		return l.addFile(z.Name, member{kind: fileMember, at: at, size: int64(z.UncompressedSize64)}, modified)
+	case mode.Type() == iofs.ModeSymlink:
+		target := a.zipLink(ctx, src, z)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return l.addLink(z.Name, target, modified)
+	}
+	return nil
+}
+
+// zipLink returns the target of a symbolic link, which is its content; "" if
+// that cannot be read.
+func (a *archive) zipLink(ctx context.Context, src formats.Source, z zipFile) string {
+	content, err := a.openZipFile(ctx, src, version{}, z)
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, min(z.UncompressedSize64, maxMemberPath))
+	if _, err := content.ReadAt(ctx, b, 0); err != nil && err != io.EOF {
+		return ""
+	}
+	return string(b)
+}
+
+// openZipMember returns a reader of a file in a zip.
+func openZipMember(ctx context.Context, a *archive, src formats.Source, v version, m *members, f member) (nodes.ReaderAt, error) {
+	z, err := readZipEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
+	if err != nil {
+		return nil, &formats.Error{Format: "zip", Offset: f.at, Err: err}
+	}
+	return a.openZipFile(ctx, src, v, z)
+}
+
+const zipEncrypted = 1 // flag
+
+// zipMethods are the ways to compress a member.
+var zipMethods = map[uint16]compression{
+	zip.Deflate: {name: "deflate", first: deflateWindow, window: deflateWindow, open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
+		return flate.NewReader(r), func(bool) {}, nil
+	}},
+	12: inBzip2,
+	93: inZstd,
+	95: inXZ,
+}
+
+func (a *archive) openZipFile(ctx context.Context, src formats.Source, v version, z zipFile) (nodes.ReaderAt, error) {
+	method, known := zipMethods[z.Method]
+	switch {
+	case z.Flags&zipEncrypted != 0:
+		return nil, fmt.Errorf("%s is encrypted: %w", z.Name, errors.ErrUnsupported)
+	case !known && z.Method != zip.Store:
+		return nil, fmt.Errorf("%s is compressed by method %d: %w", z.Name, z.Method, errors.ErrUnsupported)
+	}
+	at, err := zipData(src.At(ctx), z.header)
+	if err != nil {
+		return nil, err
+	}
+	if z.CompressedSize64 > uint64(max(src.Size-at, 0)) {
+		return nil, fmt.Errorf("%s: %w", z.Name, io.ErrUnexpectedEOF)
+	}
+	stored := sectionOf(src, at, int64(z.CompressedSize64))
+	if z.Method == zip.Store {
+		return stored, nil
+	}
+	stream := fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
+	checked := method
+	checked.stream = stream
+	checked.open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+		out, done, err := method.open(in, window)
+		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
+	}
+	return a.expand(ctx, checked, stored, int64(z.UncompressedSize64), v)
+}
+
+// A checkedReader compares what it read with a checksum at the end.
+type checkedReader struct {
+	r    io.Reader
+	hash hash.Hash32
+	want uint32
+}
+
+func (c *checkedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.hash.Write(p[:n])
+	if err == io.EOF && c.hash.Sum32() != c.want {
+		err = zip.ErrChecksum
+	}
+	return n, err
+}

@@ -1,0 +1,128 @@
+package archive
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/cache"
+	"recfs/formats"
+)
+
+// A zipEnding is how a zip made by hand ends.
+type zipEnding struct {
+	entries  int    // in the directory
+	count    uint16 // of them, as its end says
+	count64  uint64 // as the zip64 record says; 0: there is none
+	size     int    // of the directory, as its end says; 0: as it is
+	prefix   string // before the zip
+	comment  string
+	trailing string // after the zip
+}
+
+// zipOf returns a zip of empty files.
+func zipOf(e zipEnding) []byte {
+	var b []byte
+	b = append(b, zipLocal...)
+	b = append(b, make([]byte, zipLocalSize-len(zipLocal))...)
+	start := len(b)
+	for i := range e.entries {
+		name := strconv.Itoa(i)
+		entry := make([]byte, zipEntrySize)
+		copy(entry, zipEntry)
+		le.PutUint16(entry[28:], uint16(len(name)))
+		b = append(append(b, entry...), name...)
+	}
+	size := len(b) - start
+	if e.size > 0 {
+		size = e.size
+	}
+	end64 := len(b)
+	end := make([]byte, zipEndSize)
+	copy(end, zipEnd)
+	le.PutUint16(end[10:], e.count)
+	le.PutUint32(end[12:], uint32(size))
+	le.PutUint32(end[16:], uint32(start))
+	le.PutUint16(end[20:], uint16(len(e.comment)))
+	if e.count64 > 0 {
+		record := make([]byte, zip64EndSize+zip64LocSize)
+		copy(record, zip64End)
+		le.PutUint64(record[4:], zip64EndSize-12)
+		le.PutUint64(record[32:], e.count64)
+		le.PutUint64(record[40:], uint64(size))
+		le.PutUint64(record[48:], uint64(start))
+		copy(record[zip64EndSize:], zip64Locator)
+		le.PutUint64(record[zip64EndSize+8:], uint64(end64))
+		b = append(b, record...)
+		le.PutUint32(end[12:], zipIn64)
+		le.PutUint32(end[16:], zipIn64)
+	}
+	b = append(append(b, end...), e.comment...)
+	return append(append([]byte(e.prefix), b...), e.trailing...)
+}
+
+// A zip is whole only if its directory has as many entries as its end says, in all bits of the number.
+func TestZipCount(t *testing.T) {
+	const many = 1<<16 + 1
+	signature := strings.Repeat(zipEnd, 10)
+	for name, test := range map[string]struct {
+		zipEnding
+		whole bool
+	}{
+		"empty":                        {zipEnding{}, true},
+		"as counted":                   {zipEnding{entries: 3, count: 3}, true},
+		"one less":                     {zipEnding{entries: 3, count: 4}, false},
+		"one more":                     {zipEnding{entries: 3, count: 2}, false},
+		"more, none counted":           {zipEnding{entries: 3}, false},
+		"all that 16 bits count":       {zipEnding{entries: 1<<16 - 1, count: 1<<16 - 1}, true},
+		"low bits of none":             {zipEnding{entries: 1 << 16}, false},
+		"low bits of one":              {zipEnding{entries: many, count: 1}, false},
+		"zip64":                        {zipEnding{entries: many, count: 1<<16 - 1, count64: many}, true},
+		"zip64 of few":                 {zipEnding{entries: 2, count: 2, count64: 2}, true},
+		"zip64, low bits of one":       {zipEnding{entries: many, count: 1<<16 - 1, count64: 1}, false},
+		"zip64, high bits":             {zipEnding{entries: 1, count: 1, count64: many}, false},
+		"zip64, 32 bits more":          {zipEnding{entries: 1, count: 1, count64: 1<<32 + 1}, false},
+		"prefix":                       {zipEnding{entries: 3, count: 3, prefix: "#!/bin/sh\n"}, true},
+		"prefix and zip64":             {zipEnding{entries: many, count: 1<<16 - 1, count64: many, prefix: "#!/bin/sh\n"}, true},
+		"comment":                      {zipEnding{entries: 3, count: 3, comment: "text"}, true},
+		"comment with the signature":   {zipEnding{entries: 3, count: 3, comment: signature}, true},
+		"comment with it and too few":  {zipEnding{entries: 3, count: 4, comment: signature}, false},
+		"comment with an end":          {zipEnding{entries: 3, count: 3, comment: string(zipOf(zipEnding{entries: 1, count: 1})) + "."}, true},
+		"trailing":                     {zipEnding{entries: 3, count: 3, trailing: "garbage"}, true},
+		"directory cut in an entry":    {zipEnding{entries: 3, count: 3, size: zipEntrySize + 1 + zipEntrySize}, false},
+		"prefix, low bits of none":     {zipEnding{entries: 1 << 16, prefix: "x"}, false},
+		"comment and the low bits":     {zipEnding{entries: many, count: 1, comment: "text"}, false},
+		"as counted and longest names": {zipEnding{entries: 3, count: 3, comment: strings.Repeat("x", zipMaxComment)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := zipOf(test.zipEnding)
+			c := newCache(t)
+			room := c.Room()
+			defer room.Close()
+			m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, room)
+			if whole := err == nil && m.damage == nil; whole != test.whole {
+				t.Fatalf("whole is %v, want %v: %v", whole, test.whole, err)
+			}
+			if test.size == 0 && (err != nil || m.len() != 1+test.entries) {
+				t.Errorf("%d members are listed, %v", m.len()-1, err)
+			}
+		})
+	}
+}
+
+// What package zip writes is whole, with zip64 and without.
+func TestZipOfManyIsWhole(t *testing.T) {
+	for _, n := range []int{1, 1<<16 - 1, 1<<16 + 1} {
+		entries := make([]entry, n)
+		for i := range entries {
+			entries[i].name = strconv.Itoa(i)
+		}
+		b := packZip(t, zip.Store, entries...)
+		m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, cache.New(1<<20, nil).Room())
+		if err != nil || m.damage != nil || m.len() != 1+n {
+			t.Errorf("%d files: %v, %v", n, m, err)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package archive
+
+import (
+	iofs "io/fs"
+
+	"recfs/nodes"
+)
+
+// attrOf returns the attributes of a file of the source. What lies in a
+// container has no rights of its own.
+func attrOf(info iofs.FileInfo) nodes.Attr {
+	return nodes.Attr{Time: info.ModTime(), Rights: rightsOf(info)}
+}
+
+// limited returns r without what a file with rights f does not allow the same
+// people. Of a file with another owner or group it cannot be told who of them
+// belongs to its group: they may what both its group and all others may.
+func limited(r, f nodes.Rights) nodes.Rights {
+	if !r.Known || !f.Known {
+		return r
+	}
+	both := f.Mode >> 3 & f.Mode & 7
+	owner, group, others := both, both, both
+	if f.UID == r.UID {
+		owner = f.Mode >> 6 & 7
+	}
+	if f.GID == r.GID {
+		group, others = f.Mode>>3&7, f.Mode&7
+	}
+	r.Mode &= owner<<6 | group<<3 | others
+	return r
+}
+
+// limitedBy returns r without what is kept from those whom the directory on
+// the way to a file does not let through.
+func limitedBy(r nodes.Rights, dir iofs.FileInfo) nodes.Rights {
+	f := rightsOf(dir)
+	f.Mode = f.Mode & 0o111 * 7
+	return limited(r, f)
+}
+
+// insideOf returns the rights of a file in a directory for those who may list
+// the directory and reach what is in it.
+func insideOf(dir iofs.FileInfo) nodes.Rights {
+	r := rightsOf(dir)
+	r.Mode &^= 0o111
+	return limitedBy(r, dir)
+}

@@ -1,0 +1,10 @@
+//go:build darwin || freebsd || netbsd
+
+package archive
+
+import "syscall"
+
+// inodeTimes returns when an inode was changed last, and when it was made.
+func inodeTimes(s *syscall.Stat_t) (changed, born int64) {
+	return s.Ctimespec.Nano(), s.Birthtimespec.Nano()
+}

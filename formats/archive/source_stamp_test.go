@@ -1,0 +1,284 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A stamped is a file system in memory that has the inodes a test wants.
+type stamped map[string]*stampedFile
+
+type stampedFile struct {
+	name    string
+	content []byte
+	v       version
+}
+
+func (s stamped) file(op, name string) (*stampedFile, error) {
+	if name == "." {
+		return &stampedFile{name: name}, nil
+	}
+	if f, ok := s[name]; ok {
+		return f, nil
+	}
+	return nil, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
+}
+
+func (s stamped) Open(name string) (iofs.File, error) {
+	f, err := s.file("open", name)
+	return opened{f}, err
+}
+
+func (s stamped) Lstat(name string) (iofs.FileInfo, error) { return s.file("lstat", name) }
+
+func (s stamped) ReadLink(name string) (string, error) {
+	return "", &iofs.PathError{Op: "readlink", Path: name, Err: iofs.ErrInvalid}
+}
+
+// put makes a file of a version, whose size is that of the content.
+func (s stamped) put(name, content string, v version) {
+	v.Size = int64(len(content))
+	s[name] = &stampedFile{path.Base(name), []byte(content), v}
+}
+
+func (f *stampedFile) Name() string       { return f.name }
+func (f *stampedFile) Size() int64        { return f.v.Size }
+func (f *stampedFile) IsDir() bool        { return f.name == "." }
+func (f *stampedFile) ModTime() time.Time { return f.v.Time() }
+func (f *stampedFile) Sys() any           { return nil }
+func (f *stampedFile) version() version   { return f.v }
+
+func (f *stampedFile) Mode() iofs.FileMode {
+	if f.IsDir() {
+		return iofs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+type opened struct{ f *stampedFile }
+
+func (o opened) Stat() (iofs.FileInfo, error) { return o.f, nil }
+func (o opened) Read([]byte) (int, error)     { return 0, io.EOF }
+func (o opened) Close() error                 { return nil }
+func (o opened) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(o.f.content).ReadAt(p, off)
+}
+
+// After the handle of a file that was looked up is closed, only the same inode
+// gives its bytes, and an inode without a time of birth only in the same state.
+func TestReplacedWithSameInode(t *testing.T) {
+	old := version{Stamp: formats.Stamp{Modified: 100, Changed: 1000, Born: 900, Inode: 7}, dev: 1, links: 1}
+	for _, c := range []struct {
+		name, content string
+		change        func(v *version)
+		stale         bool
+	}{
+		{"unchanged", "RECfirst", func(*version) {}, false},
+		{"unchanged, birth unknown", "RECfirst", func(v *version) { v.Born = 0 }, false},
+		{"grown", "RECfirst and more", func(v *version) { v.Modified, v.Changed = 101, 1001 }, false},
+		{"grown, birth unknown", "RECfirst and more", func(v *version) { v.Modified, v.Changed, v.Born = 101, 1001, 0 }, true},
+		{"grown, inode unknown", "RECfirst and more", func(v *version) { v.Modified, v.Changed, v.Born, v.Inode = 101, 0, 0, 0 }, true},
+		{"linked", "RECfirst", func(v *version) { v.Changed, v.links = 1001, 2 }, false},
+		{"replaced by a longer one", "RECother and more", func(v *version) { v.Modified, v.Changed, v.Born = 101, 1001, 1001 }, true},
+		{"replaced, time set back", "RECother", func(v *version) { v.Changed, v.Born = 1001, 1001 }, true},
+		{"replaced, birth unknown", "RECother", func(v *version) { v.Changed, v.Born = 1001, 0 }, true},
+		{"on another device", "RECfirst", func(v *version) { v.dev = 2 }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before, after := old, old
+			c.change(&after)
+			if after.Born == 0 {
+				before.Born = 0
+			}
+			if after.Inode == 0 {
+				before.Inode, before.Changed = 0, 0
+			}
+			fsys := stamped{}
+			fsys.put("plain", "RECfirst", before)
+			fsys.put("a.rec", "RECfirst", before)
+			root := New(fsys, testFormats, newCache(t), Options{})
+			plain, err := nodes.Lookup(t.Context(), root, "plain")
+			if err != nil {
+				t.Fatal(err)
+			}
+			recording, err := nodes.Lookup(t.Context(), root, "a.rec/body")
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeIdle(root.(*top).a.handles)
+			fsys.put("plain", c.content, after)
+			fsys.put("a.rec", c.content, after)
+			for want, file := range map[string]nodes.File{"RECfirst": plain.File, "first": recording.File} {
+				got, err := nodes.ReadAll(t.Context(), file)
+				if c.stale && !errors.Is(err, nodes.ErrStale) || !c.stale && (err != nil || string(got) != want) {
+					t.Errorf("%q, %v", got, err)
+				}
+			}
+			if got, err := read(t, root, "a.rec/body"); got != c.content[3:] || err != nil {
+				t.Errorf("by its name: %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// replaceReusing removes the file name and makes others until one has its
+// inode number again, which gets the name.
+func replaceReusing(t *testing.T, name, content string) {
+	t.Helper()
+	inode := func(name string) uint64 {
+		info, err := os.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return versionOf(info).Inode
+	}
+	want := inode(name)
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	var made []string
+	defer func() {
+		for _, m := range made {
+			os.Remove(m)
+		}
+	}()
+	for range 1000 {
+		f, err := os.CreateTemp(filepath.Dir(name), "new")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString(content)
+		f.Close()
+		if inode(f.Name()) == want {
+			if err := os.Rename(f.Name(), name); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		made = append(made, f.Name())
+	}
+	t.Skip("this file system does not use the number again")
+}
+
+func TestInodeReused(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("numbers are used again at once on some file systems of Linux")
+	}
+	dir, root := mount(t, map[string]string{"plain": "RECfirst", "a.rec": "RECfirst"}, Options{})
+	var files []nodes.File
+	for _, name := range []string{"plain", "a.rec/body"} {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, e.File)
+	}
+	closeIdle(root.(*top).a.handles)
+	replaceReusing(t, filepath.Join(dir, "plain"), "RECother, and longer")
+	replaceReusing(t, filepath.Join(dir, "a.rec"), "RECother, and longer")
+	for _, f := range files {
+		if got, err := nodes.ReadAll(t.Context(), f); !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("the old view: %q, %v", got, err)
+		}
+	}
+	if got, err := read(t, root, "a.rec/body"); got != "other, and longer" || err != nil {
+		t.Errorf("the new view: %q, %v", got, err)
+	}
+}
+
+// A counting is a directory whose bytes are counted as they are read.
+type counting struct {
+	*Local
+	read *int64
+}
+
+type countingOpen struct {
+	readableFile
+	read *int64
+}
+
+func (c counting) Open(name string) (iofs.File, error) {
+	f, err := c.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return countingOpen{f.(readableFile), c.read}, nil
+}
+
+func (c countingOpen) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.readableFile.ReadAt(p, off)
+	atomic.AddInt64(c.read, int64(n))
+	return n, err
+}
+
+// A copy of a large compressed file, and that of one in a container, outlive
+// changes of mode, links and copies: the file is read once to compare it, and
+// the next time not even that.
+func TestCopyOutlivesChanges(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no change times")
+	}
+	content := make([]byte, 6<<20)
+	rand.NewChaCha8([32]byte{}).Read(content)
+	copy(content, "REC")
+	packed := packZstd(t, content)
+	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
+	dir := t.TempDir()
+	for _, name := range []string{"a.rec.zst", "b.tar"} {
+		b := packed
+		if name == "b.tar" {
+			b = packTar(t, entry{"c.rec.zst", string(packed)})
+		}
+		write(t, dir, name, string(b))
+	}
+	for i, step := range []struct {
+		change func(file string) error
+		read   bool
+	}{
+		{nil, true},
+		{func(string) error { return nil }, false},
+		{func(file string) error { return os.Chmod(file, 0o400) }, true},
+		{func(string) error { return nil }, false},
+		{func(file string) error { return os.Link(file, file+".link") }, true},
+		{func(file string) error {
+			b, err := os.ReadFile(file)
+			return errors.Join(err, os.Remove(file), os.WriteFile(file, b, 0o600))
+		}, true},
+		{func(string) error { return nil }, false},
+	} {
+		for _, name := range []string{"a.rec.zst", "b.tar/c.rec.zst"} {
+			file := filepath.Join(dir, strings.TrimSuffix(name, "/c.rec.zst"))
+			if step.change != nil {
+				if err := step.change(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var bytesRead int64
+			c := cache.New(64<<20, disk)
+			root := New(counting{openLocal(t, dir), &bytesRead}, testFormats, c, Options{Disk: disk})
+			got, err := read(t, root, name+"/body")
+			if err != nil || got != string(content[3:]) {
+				t.Errorf("step %d, %s: %d bytes, %v", i, name, len(got), err)
+			}
+			c.Close()
+			if all := bytesRead >= int64(len(packed)); all != step.read || bytesRead > int64(len(packed))+1<<20 {
+				t.Errorf("step %d, %s: %d bytes of %d were read", i, name, bytesRead, len(packed))
+			}
+		}
+	}
+}

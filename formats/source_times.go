@@ -1,8 +1,0 @@
-//go:build unix && !linux && !darwin && !freebsd && !netbsd
-
-package formats
-
-import "syscall"
-
-// inodeTimes does not know when an inode was changed last or made.
-func inodeTimes(*syscall.Stat_t) (changed, born int64) { return 0, 0 }
