@@ -1,17 +1,17 @@
 package echoreplay
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
+	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
 )
 
@@ -33,15 +33,13 @@ type container struct {
 	at     int64         // how much of the text it gave
 }
 
-var zipMagic = []byte("PK\x03\x04")
-
 func openContainer(ctx context.Context, src formats.ReaderAt, size int64) (*container, error) {
 	r := formats.At(ctx, src)
-	magic := make([]byte, len(zipMagic))
+	magic := make([]byte, len(zipfile.LocalMagic))
 	if n, err := r.ReadAt(magic, 0); n < len(magic) && err != io.EOF {
 		return nil, &formats.Error{Format: name, Err: err}
 	}
-	if string(magic) != string(zipMagic) {
+	if string(magic) != zipfile.LocalMagic {
 		return &container{layout: "text", section: nodes.SectionContent(src, 0, size)}, nil
 	}
 	c := &container{layout: "zip"}
@@ -72,27 +70,23 @@ func (c *container) fromDirectory(f *zip.File, src formats.ReaderAt, size int64)
 	return nil
 }
 
-const localHeader = 30 // bytes before the name
-
 // fromLocalHeader finds the text in an archive that was cut before its directory.
 func (c *container) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size int64) error {
 	r := formats.At(ctx, src)
-	head := make([]byte, localHeader)
+	head := make([]byte, zipfile.LocalSize)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return &formats.Error{Format: name, Offset: int64(n), Err: noEOF(err)}
 	}
-	le := binary.LittleEndian
-	length := int64(le.Uint16(head[26:]))
-	at := localHeader + length + int64(le.Uint16(head[28:]))
-	entry := make([]byte, length)
-	if at > size {
+	l, _ := zipfile.ParseLocal(head) // the signature was looked at
+	if int64(l.Size()) > size {
 		return formats.Errorf(name, size, io.ErrUnexpectedEOF, "the file ends inside its zip header")
 	}
-	if n, err := r.ReadAt(entry, localHeader); n < len(entry) {
-		return &formats.Error{Format: name, Offset: localHeader + int64(n), Err: noEOF(err)}
+	entry := make([]byte, l.NameSize)
+	if n, err := r.ReadAt(entry, zipfile.LocalSize); n < len(entry) {
+		return &formats.Error{Format: name, Offset: zipfile.LocalSize + int64(n), Err: noEOF(err)}
 	}
-	c.entry, c.method, c.cut = string(entry), le.Uint16(head[8:]), true
-	c.setSection(src, at, size-at)
+	c.entry, c.method, c.cut = string(entry), l.Method, true
+	c.setSection(src, int64(l.Size()), size-int64(l.Size()))
 	return nil
 }
 
@@ -142,28 +136,23 @@ func (c *container) ReadAt(ctx context.Context, p []byte, off int64) (int, error
 	return n, err
 }
 
-// Match tells whether the first bytes of a file are those of an .echoreplay file, zipped or not.
+// Match reports whether the first bytes of a file are those of an .echoreplay file, zipped or not.
 func Match(head []byte) bool {
-	if !strings.HasPrefix(string(head), string(zipMagic)) {
+	if !bytes.HasPrefix(head, []byte(zipfile.LocalMagic)) {
 		return startsLine(head)
 	}
-	if len(head) < localHeader {
+	l, ok := zipfile.ParseLocal(head)
+	if !ok || l.Size() > len(head) {
 		return false
 	}
-	le := binary.LittleEndian
-	entryEnd := localHeader + int(le.Uint16(head[26:]))
-	at := entryEnd + int(le.Uint16(head[28:]))
-	if at > len(head) {
-		return false
-	}
-	if strings.HasSuffix(string(head[localHeader:entryEnd]), ".echoreplay") {
+	if bytes.HasSuffix(head[zipfile.LocalSize:l.NameEnd()], []byte(".echoreplay")) {
 		return true
 	}
-	start := make([]byte, 64)
-	text := io.Reader(strings.NewReader(string(head[at:])))
-	if le.Uint16(head[8:]) == zip.Deflate {
+	text := io.Reader(bytes.NewReader(head[l.Size():]))
+	if l.Method == zip.Deflate {
 		text = flate.NewReader(text)
 	}
+	start := make([]byte, 64)
 	n, _ := io.ReadFull(text, start) // what there is before an error counts
 	return startsLine(start[:n])
 }

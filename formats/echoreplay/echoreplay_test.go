@@ -15,6 +15,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -181,7 +182,7 @@ func TestDamage(t *testing.T) {
 		"bad line":     {append(textOf(3), "2023/01/01 00:00:00.000\t{"+strings.Repeat(" ", 900)+"\n"...), false, true, []string{"line_damaged"}},
 		"cut":          {zipOf(t, text, zip.Deflate, "x")[:5000], false, false, []string{"truncated"}},
 		"no directory": {stored[:directory], false, false, []string{"truncated"}},
-		"checksum":     {flip(stored, localHeader+len("x")+bytes.Index(text, []byte("Ann"))), false, true, []string{"checksum"}},
+		"checksum":     {flip(stored, zipfile.LocalSize+len("x")+bytes.Index(text, []byte("Ann"))), false, true, []string{"checksum"}},
 	} {
 		var got struct {
 			Complete, Finished bool

@@ -1,11 +1,9 @@
 package echovr
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"hash/crc32"
-	"io"
 	"math"
 	"reflect"
 	"strconv"
@@ -127,66 +125,6 @@ func TestCombineCRC(t *testing.T) {
 			t.Fatalf("%#x, want %#x", got, want)
 		}
 	})
-}
-
-// zeros is an archive whose entry is made of zero bytes.
-type zeros struct {
-	z    Zip
-	size int64
-}
-
-func (s zeros) ReadAt(p []byte, off int64) (int, error) {
-	clear(p)
-	head := int64(len(s.z.Head))
-	if off < head {
-		copy(p, s.z.Head[off:])
-	}
-	if tail := head + s.size; off+int64(len(p)) > tail {
-		if off >= tail {
-			return copy(p, s.z.Tail[off-tail:]), nil
-		}
-		copy(p[tail-off:], s.z.Tail)
-	}
-	return len(p), nil
-}
-
-// TestZip has the standard library read archives on both sides of the limits of Zip64.
-func TestZip(t *testing.T) {
-	when := time.Date(2022, 8, 13, 20, 15, 4, 0, time.UTC)
-	for _, size := range []int64{0, 1, 5000, math.MaxUint32 - 100, math.MaxUint32 - 1, math.MaxUint32, math.MaxUint32 + 1, 1 << 40} {
-		crc := crc32.ChecksumIEEE(make([]byte, min(size, 5000)))
-		z := NewZip("match.echoreplay", when, size, crc)
-		s := zeros{z, size}
-		r, err := zip.NewReader(s, z.Size(size))
-		if err != nil {
-			t.Errorf("%d: %v", size, err)
-			continue
-		}
-		f := r.File[0]
-		if len(r.File) != 1 || f.Name != "match.echoreplay" || int64(f.UncompressedSize64) != size || f.Method != zip.Store ||
-			!f.Modified.Equal(when) || f.Flags&9 != 0 {
-			t.Errorf("%d: %+v", size, f.FileHeader)
-		}
-		if at, err := f.DataOffset(); err != nil || at != int64(len(z.Head)) {
-			t.Errorf("%d: the content begins at %d, %v, want %d", size, at, err, len(z.Head))
-		}
-		if size > 5000 {
-			continue
-		}
-		c, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := io.Copy(io.Discard, c); n != size || err != nil {
-			t.Errorf("%d: %d bytes, %v", size, n, err)
-		}
-	}
-	for year, want := range map[int]int{1970: 1980, 2200: 2107} {
-		r, err := zip.NewReader(zeros{NewZip("x", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), 0, 0), 0}, NewZip("x", when, 0, 0).Size(0))
-		if err != nil || r.File[0].Modified.Year() != want {
-			t.Errorf("%d: %v, want %d", year, r.File[0].Modified, want)
-		}
-	}
 }
 
 // TestSavedIndex reads what was saved, and refuses all that ends before its end.

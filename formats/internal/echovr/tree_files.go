@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
 )
 
@@ -85,7 +86,7 @@ func (t *Tree) exportDir(x *Index) nodes.Dir {
 	name := ExportName(t.rec.Source.Name, "."+t.rec.Format) + ".echoreplay"
 	text := t.export(x, viewText)
 	archive := &pieced{t: t}
-	z := NewZip(name, time.UnixMilli(x.First), text.size, x.CRC)
+	z := zipfile.NewStored(name, time.UnixMilli(x.First), text.size, x.CRC)
 	archive.addBytes(z.Head)
 	archive.append(text)
 	archive.addBytes(z.Tail)
