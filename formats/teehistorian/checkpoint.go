@@ -20,6 +20,8 @@ const (
 	hasTeam
 	speaks6
 	speaks7
+	hasLook
+	hasStarted
 )
 
 // texts are the strings that checkpoints refer to by number.
@@ -50,9 +52,11 @@ func (p *player) flags() int {
 	}
 	set(p.alive, hasCharacter)
 	set(p.team != 0, hasTeam)
+	set(p.look != "" && (p.open || p.alive), hasLook) // a character may outlive its stay
 	if p.open {
 		set(true, hasStay)
 		set(p.joined, hasJoined)
+		set(p.started, hasStarted)
 		set(p.accepted, hasAccepted)
 		set(p.named, hasName)
 		set(p.hasClan, hasClan)
@@ -69,6 +73,7 @@ func (p *player) setFlags(flags int) {
 	p.alive = flags&hasCharacter != 0
 	p.open = flags&hasStay != 0
 	p.joined = flags&hasJoined != 0
+	p.started = flags&hasStarted != 0
 	p.accepted = flags&hasAccepted != 0
 	p.named = flags&hasName != 0
 	p.hasClan = flags&hasClan != 0
@@ -102,7 +107,22 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 			r.fill(s.player(cid))
 		}
 	}
+	for i := range s.players {
+		if p := &s.players[i]; p.stay != noStay && !p.open {
+			p.recall(x.stays[p.stay])
+		}
+	}
 	return s, r.Err()
+}
+
+// recall sets the name and the clan of p, whose latest stay s is closed: they are the last that s had.
+func (p *player) recall(s *stay) {
+	if n := len(s.names); n > 0 {
+		p.name, p.named = s.names[n-1], true
+	}
+	if s.clan != nil {
+		p.clan, p.hasClan = *s.clan, true
+	}
 }
 
 // sortStays lists the stays of each client id.
@@ -119,7 +139,7 @@ func (x *index) sortStays() {
 // Each player, up to the end of the checkpoint:
 //
 //	| cid varint | flags varint | [x, y zigzag] | [team zigzag] | [name] | [clan] |
-//	| [auth level zigzag, identity] | [input zigzag × inputs] |
+//	| [look] | [auth level zigzag, identity] | [input zigzag × inputs] |
 //
 // What is in brackets is there if its flag is set; a text is a varint, its number among the texts of
 // the index.
@@ -148,6 +168,9 @@ func writePlayers(w *indexfile.Writer, s *state, t *texts) {
 		}
 		if flags&hasClan != 0 {
 			text(p.clan)
+		}
+		if flags&hasLook != 0 {
+			text(string(p.look))
 		}
 		if flags&hasAuth != 0 {
 			w.Int(int64(p.auth.level))
@@ -196,6 +219,9 @@ func (r playersReader) fill(p *player) {
 	}
 	if p.hasClan {
 		p.clan = r.text()
+	}
+	if flags&hasLook != 0 {
+		p.look = look(r.text())
 	}
 	if p.hasAuth {
 		p.auth.level = r.Int32()

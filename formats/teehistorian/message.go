@@ -62,6 +62,8 @@ var messages6 = map[int32]*messageType{
 	31: {"Cl_ShowOthersLegacy", []field{{name: "show"}}},
 }
 
+var skinChange = &messageType{"Cl_SkinChange", skinFields}
+
 var messages7 = map[int32]*messageType{
 	26: {"Cl_SetSpectatorMode", []field{{name: "mode"}, {name: "spectator_id"}}},
 	27: {"Cl_StartInfo", info7Fields},
@@ -70,7 +72,7 @@ var messages7 = map[int32]*messageType{
 	30: {"Cl_Emoticon", emoticon},
 	31: {"Cl_Vote", []field{{name: "vote"}}},
 	32: {"Cl_CallVote", append(callVote[:len(callVote):len(callVote)], field{name: "force"})},
-	34: {"Cl_SkinChange", skinFields},
+	34: skinChange,
 	39: {"Cl_Command", []field{{"name", textField}, {"arguments", textField}}},
 }
 
@@ -90,6 +92,9 @@ type message struct {
 	values   []value
 	ok       bool // all fields are there
 }
+
+// isStart reports whether the message begins the game for its client.
+func (m *message) isStart() bool { return m.ok && m.typ.name == "Cl_StartInfo" }
 
 // isInfo tells whether the message says how its client is called.
 func (m *message) isInfo() bool {

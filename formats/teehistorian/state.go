@@ -18,6 +18,7 @@ type player struct {
 	stay     int32 // the open stay or else the latest, noStay before the first
 	open     bool
 	joined   bool // the stay has its JOIN
+	started  bool // the stay has its Cl_StartInfo
 	accepted bool // the name is that of a PLAYER_NAME
 	named    bool
 	hasClan  bool
@@ -27,6 +28,7 @@ type player struct {
 	input    [inputs]int32
 	name     string
 	clan     string
+	look     look
 	auth     auth
 }
 
@@ -51,6 +53,7 @@ type event struct {
 type effect struct {
 	began   bool // its stay began with it
 	renamed bool // the name of the stay has changed
+	started bool // it is the first Cl_StartInfo of the stay
 	known   bool // position or input behind it is known; it stands in player
 	anomaly anomaly
 }
@@ -250,6 +253,10 @@ func (s *state) applyMessage(e *event) {
 			e.rename(cleanText(find(e.message.values, "name").bytes))
 		}
 		p.clan, p.hasClan = cleanText(find(e.message.values, "clan").bytes), true
+	}
+	p.setLook(&e.message)
+	if e.message.isStart() {
+		e.started, p.started = !p.started, true
 	}
 }
 
