@@ -16,6 +16,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	archives "recfs/formats/archive"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -126,7 +127,7 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 		}
 		dir, base = filepath.Split(at)
 	}
-	local, err := archives.OpenLocal(cmp.Or(dir, "."))
+	local, err := source.OpenLocal(cmp.Or(dir, "."))
 	if err != nil {
 		return nodes.Entry{}, err
 	}

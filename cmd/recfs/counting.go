@@ -4,12 +4,12 @@ import (
 	"io"
 	iofs "io/fs"
 
-	archives "recfs/formats/archive"
+	"recfs/formats/source"
 )
 
 // A countingFS tells how many bytes are read from a source.
 type countingFS struct {
-	*archives.Local
+	*source.Local
 	onRead func(int)
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"recfs/cache"
 	archives "recfs/formats/archive"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -238,7 +239,7 @@ func TestFailingSource(t *testing.T) {
 	if err := os.Remove(path.Join(dir, "teehistorian/busy-20.1.teehistorian.xz")); err != nil {
 		t.Fatal(err)
 	}
-	local, err := archives.OpenLocal(dir)
+	local, err := source.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,8 @@ var house = []room{
 	{dir: "nodes/nodestest", allow: []string{"recfs/nodes", "github.com/google/go-cmp/...", "golang.org/x/tools/txtar"}},
 	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sys/..."}},
 	{dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "github.com/cespare/xxhash/v2"}},
-	{
-		dir:     "formats/archive",
-		allow:   append([]string{"recfs/formats", "recfs/cache", "recfs/nodes"}, compressors...),
-		special: map[string][]string{"source*.go": {"golang.org/x/sys/..."}},
-	},
+	{dir: "formats/source", allow: []string{"recfs/formats", "recfs/nodes", "golang.org/x/sys/..."}},
+	{dir: "formats/archive", allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/cache", "recfs/nodes"}, compressors...)},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),

@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -66,7 +67,7 @@ type archive struct {
 	ext     map[string]int // index in list by extension
 	opt     Options
 	log     *slog.Logger
-	handles *handles
+	handles *source.Files
 	work    *workroom // shared with the archives in it
 
 	listings   *cache.Memo[listingKey, *listing]
@@ -84,7 +85,7 @@ type archive struct {
 	depth      int                                     // containers around it
 
 	mu         sync.Mutex
-	warned     map[string]version
+	warned     map[string]source.Version
 	distrusted map[packedKey]bool
 	shown      [sha256.Size]byte // sum of recordings.jsonl
 	shownTime  time.Time         // since when it is that
@@ -97,7 +98,7 @@ type archive struct {
 func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, work *workroom) *archive {
 	a := &archive{
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, work: work,
-		handles: newHandles(fsys), warned: map[string]version{}, distrusted: map[packedKey]bool{},
+		handles: source.NewFiles(fsys), warned: map[string]source.Version{}, distrusted: map[packedKey]bool{},
 		scanning:  make(chan struct{}, 1),
 		wholeSize: min(wholeSize, c.Budget()/4),
 		maxList:   max(c.Budget()/2, minList),
@@ -131,7 +132,7 @@ func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options
 }
 
 // warn logs a message about a file once per version of it.
-func (a *archive) warn(name string, v version, msg string, args ...any) {
+func (a *archive) warn(name string, v source.Version, msg string, args ...any) {
 	a.mu.Lock()
 	old, ok := a.warned[name]
 	a.warned[name] = v
@@ -186,7 +187,7 @@ type kind struct {
 // kindKey: a decision about a file holds for one version of it.
 type kindKey struct {
 	path string
-	v    version
+	v    source.Version
 }
 
 // kind tells what the file at a path is shown as. It opens the file only if
@@ -242,9 +243,9 @@ func (a *archive) match(head []byte) (int, bool) {
 }
 
 // head returns the first bytes of a file.
-func (a *archive) head(ctx context.Context, name string, v version) ([]byte, error) {
+func (a *archive) head(ctx context.Context, name string, v source.Version) ([]byte, error) {
 	b := make([]byte, min(formats.HeadSize, v.Size))
-	if _, err := newFileReader(a.handles, name, v).ReadAt(ctx, b, 0); err != nil && err != io.EOF {
+	if _, err := source.NewReader(a.handles, name, v).ReadAt(ctx, b, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
 	return b, nil

@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -94,9 +95,9 @@ func newCache(t testing.TB) *cache.Cache {
 }
 
 // openLocal opens a directory until the test ends.
-func openLocal(t testing.TB, dir string) *Local {
+func openLocal(t testing.TB, dir string) *source.Local {
 	t.Helper()
-	fsys, err := OpenLocal(dir)
+	fsys, err := source.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -110,7 +111,7 @@ func (a *archive) loadSurvey(ctx context.Context, sum [sha256.Size]byte) (*surve
 		return nil, 0, err
 	}
 	if s.sum != sum {
-		return nil, 0, staleError(CatalogueName)
+		return nil, 0, source.Stale(CatalogueName)
 	}
 	return s, s.cost(), nil
 }

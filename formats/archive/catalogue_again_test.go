@@ -19,6 +19,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -57,8 +58,8 @@ func (f timedFile) Stat() (iofs.FileInfo, error) {
 // A timedInfo has a change time, which is the modification time.
 type timedInfo struct{ iofs.FileInfo }
 
-func (i timedInfo) version() version {
-	v := plainVersion(i.FileInfo)
+func (i timedInfo) Version() source.Version {
+	v := source.VersionOf(i.FileInfo)
 	v.Changed = i.ModTime().UnixNano()
 	return v
 }

@@ -14,6 +14,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -65,7 +66,7 @@ func (s *scan) unreadable(at string, err error) {
 // unreadableLine tells why what is called at could not be read this time,
 // unless it is gone.
 func unreadableLine(at string, err error) string {
-	if isGone(err) || errors.Is(err, nodes.ErrStale) {
+	if source.IsGone(err) || errors.Is(err, nodes.ErrStale) {
 		return ""
 	}
 	line := struct {
@@ -151,8 +152,8 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	if mode, ok := s.a.typeByName(name, typeFile); ok && !mode.IsDir() {
 		return nil
 	}
-	source := path.Join(d.path, name)
-	info, err := s.a.lstat(source)
+	inSource := path.Join(d.path, name)
+	info, err := s.a.lstat(inSource)
 	if err != nil {
 		s.unreadable(at, err)
 		return nil
@@ -160,16 +161,16 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	if !info.Mode().IsRegular() {
 		return nil
 	}
-	v := versionOf(info)
-	s.watch.file(source, v)
+	v := source.VersionOf(info)
+	s.watch.file(inSource, v)
 	if s.known(at, v.Stamp) {
 		return nil
 	}
-	if _, err := s.a.kind(ctx, kindKey{source, v}); err != nil {
+	if _, err := s.a.kind(ctx, kindKey{inSource, v}); err != nil {
 		s.unreadable(at, err)
 		return ctx.Err()
 	}
-	e, err := s.a.fileEntry(ctx, source, info)
+	e, err := s.a.fileEntry(ctx, inSource, info)
 	if err != nil {
 		return err
 	}

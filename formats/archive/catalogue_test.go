@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -317,7 +318,7 @@ func TestCatalogueTellsUnreadable(t *testing.T) {
 
 // A locked is a file system that refuses to open the file of that name.
 type locked struct {
-	*Local
+	*source.Local
 	name string
 }
 

@@ -1,6 +1,10 @@
 package archive
 
-import "time"
+import (
+	"time"
+
+	"recfs/formats/source"
+)
 
 // To look at each file of a large archive takes a while, and most do not
 // change any more. So what was found in one is good for restCheck as long as
@@ -23,7 +27,7 @@ type watchlist struct {
 // A seen is a file or directory of the source as it was.
 type seen struct {
 	path string
-	v    version
+	v    source.Version
 }
 
 // folder adds a directory, whose version tells of new, renamed and removed
@@ -34,11 +38,11 @@ func (w *watchlist) folder(a *archive, name string) {
 		w.restless = true
 		return
 	}
-	w.seen = append(w.seen, seen{name, versionOf(info)})
+	w.seen = append(w.seen, seen{name, source.VersionOf(info)})
 }
 
 // file adds a file unless it is at rest.
-func (w *watchlist) file(name string, v version) {
+func (w *watchlist) file(name string, v source.Version) {
 	if w.began.Sub(v.Time()) < atRest || w.began.UnixNano()-v.Changed < int64(atRest) {
 		w.seen = append(w.seen, seen{name, v})
 	}
@@ -58,7 +62,7 @@ func (w *watchlist) holds(a *archive) bool {
 		return false
 	}
 	for _, s := range w.seen {
-		if info, err := a.lstat(s.path); err != nil || versionOf(info) != s.v {
+		if info, err := a.lstat(s.path); err != nil || source.VersionOf(info) != s.v {
 			return false
 		}
 	}

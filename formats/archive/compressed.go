@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -313,7 +314,7 @@ func bomb(out, stored int64) error {
 // packedKey is a version of a compressed file.
 type packedKey struct {
 	path string
-	v    version
+	v    source.Version
 }
 
 // A whole is the decompressed bytes of a small file.
@@ -329,7 +330,7 @@ const wholeRatio = 64
 
 // loadWhole decompresses a file that gives at most a.wholeSize bytes.
 func (a *archive) loadWhole(ctx context.Context, k packedKey) (whole, int64, error) {
-	raw := newFileReader(a.handles, k.path, k.v)
+	raw := source.NewReader(a.handles, k.path, k.v)
 	c, err := detect(ctx, raw, k.v.Size)
 	if err != nil {
 		return whole{}, 0, err
@@ -395,12 +396,12 @@ func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 
 // packedHead returns the first decompressed bytes of a file that begins with
 // head, none if it is not compressed.
-func (a *archive) packedHead(ctx context.Context, name string, v version, head []byte) ([]byte, error) {
+func (a *archive) packedHead(ctx context.Context, name string, v source.Version, head []byte) ([]byte, error) {
 	c, ok := compressionOf(head)
 	if !ok {
 		return nil, nil
 	}
-	d := a.newDecoder(c, newFileReader(a.handles, name, v), v.Size)
+	d := a.newDecoder(c, source.NewReader(a.handles, name, v), v.Size)
 	defer d.close(true)
 	b := make([]byte, formats.HeadSize)
 	n, err := d.read(ctx, b)
@@ -413,7 +414,7 @@ func (a *archive) packedHead(ctx context.Context, name string, v version, head [
 // unpack completes the Source of a compressed recording. It returns what
 // tells of damage of the stream, which may read it to its end.
 func (a *archive) unpack(ctx context.Context, k recordingKey, src *formats.Source, w *watch) (damageFunc, error) {
-	raw := watchedReader{newFileReader(a.handles, k.path, k.v), w}
+	raw := watchedReader{source.NewReader(a.handles, k.path, k.v), w}
 	src.Raw = raw
 	key := packedKey{k.path, k.v}
 	c, err := detect(ctx, raw, k.v.Size)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -39,7 +40,7 @@ type unpacked struct {
 	a    *archive
 	c    compression
 	raw  nodes.ReaderAt
-	v    version
+	v    source.Version
 	name string        // of the copy in the disk cache
 	good *formats.Seal // of a copy that is known to be of raw; nil: none is yet
 
@@ -57,7 +58,7 @@ type unpacked struct {
 	timer  *time.Timer
 }
 
-func (a *archive) newUnpacked(ctx context.Context, c compression, raw nodes.ReaderAt, v version) (*unpacked, error) {
+func (a *archive) newUnpacked(ctx context.Context, c compression, raw nodes.ReaderAt, v source.Version) (*unpacked, error) {
 	id, err := identity(ctx, c, raw, v)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (a *archive) newUnpacked(ctx context.Context, c compression, raw nodes.Read
 // identity names what a file decompresses to by its size and samples of its
 // bytes, so that it keeps its copy when it is moved, linked or copied. Whether
 // the rest of its bytes are those of the copy, isOf tells.
-func identity(ctx context.Context, c compression, raw nodes.ReaderAt, v version) (string, error) {
+func identity(ctx context.Context, c compression, raw nodes.ReaderAt, v source.Version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
 	fmt.Fprintln(h, c.name, c.stream, v.Size)

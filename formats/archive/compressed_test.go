@@ -22,6 +22,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -247,8 +248,8 @@ func TestUnpackedBackwards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := versionOf(info)
-		u, err := a.newUnpacked(t.Context(), compressions[2], newFileReader(a.handles, "a.gz", v), v)
+		v := source.VersionOf(info)
+		u, err := a.newUnpacked(t.Context(), compressions[2], source.NewReader(a.handles, "a.gz", v), v)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -25,7 +26,7 @@ var errInjected = errors.New("injected")
 // A faulty is a file system whose operations fail, stop short or are slow at
 // random while it is told so.
 type faulty struct {
-	*Local
+	*source.Local
 	on atomic.Bool
 }
 
@@ -107,7 +108,7 @@ func TestFaultySource(t *testing.T) {
 		want[name+"/raw"], want[name+"/body"] = string(b), string(content[3:])
 	}
 	want["small.rec.gz/body"] = string(content[3:50_000])
-	local, err := OpenLocal(dir)
+	local, err := source.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -40,13 +41,13 @@ func (a *archive) hold(e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
 		if dir.key.segments == "" {
-			a.handles.hold(handleKey{dir.key.path, dir.key.v})
+			a.handles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
 		}
 	case nested:
-		a.handles.hold(handleKey{dir.key.path, dir.key.v})
+		a.handles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
 	}
 	if f, ok := e.File.(plainFile); ok {
-		a.handles.hold(handleKey{f.path, f.v})
+		a.handles.Hold(source.FileKey{Path: f.path, Version: f.v})
 	}
 }
 
@@ -232,7 +233,7 @@ func (a *archive) matchDir(ctx context.Context, format int, files []segment) boo
 
 // fileEntry returns the entry of a regular file: a recording or the file.
 func (a *archive) fileEntry(ctx context.Context, at string, info iofs.FileInfo) (nodes.Entry, error) {
-	v, name := versionOf(info), path.Base(at)
+	v, name := source.VersionOf(info), path.Base(at)
 	e := nodes.Entry{Name: name, Attr: attrOf(info)}
 	k, err := a.kind(ctx, kindKey{at, v})
 	if err != nil && ctx.Err() != nil {
@@ -286,7 +287,7 @@ func (l *listing) find(name string) (int, bool) {
 // listingKey: a listing holds until the directory changes.
 type listingKey struct {
 	path string
-	v    version
+	v    source.Version
 }
 
 // settled is how old the last change of a directory must be before its
@@ -300,9 +301,9 @@ func (a *archive) listing(ctx context.Context, name string) (*listing, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, staleError(name)
+		return nil, source.Stale(name)
 	}
-	k := listingKey{name, versionOf(info)}
+	k := listingKey{name, source.VersionOf(info)}
 	if a.depth == 0 && (info.ModTime().IsZero() || time.Since(info.ModTime()) < settled) {
 		l, _, err := a.loadListing(ctx, k)
 		return l, err
@@ -317,7 +318,7 @@ func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int6
 	}
 	var entries []entry
 	var size int
-	err := readDir(a.fsys, k.path, func(e iofs.DirEntry) {
+	err := source.ReadDir(a.fsys, k.path, func(e iofs.DirEntry) {
 		found := entry{name: e.Name()}
 		switch e.Type() {
 		case 0:

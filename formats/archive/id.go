@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+
+	"recfs/formats/source"
 )
 
 // sourceID names a recording by where it lies; "" if that says nothing.
@@ -37,8 +39,8 @@ func (a *archive) findBase() string {
 		return string(b)
 	}
 	base := here
-	if info, err := a.lstat("."); err == nil && versionOf(info).Inode != 0 {
-		s := versionOf(info)
+	if info, err := a.lstat("."); err == nil && source.VersionOf(info).Inode != 0 {
+		s := source.VersionOf(info)
 		byInode := fmt.Sprintf("archive of inode %d, born %d, called %q", s.Inode, s.Born, path.Base(here))
 		if b, ok := a.opt.Disk.Load(byInode); ok {
 			base = string(b)

@@ -9,6 +9,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -23,7 +24,7 @@ const maxDepth = 4 // containers in containers
 type container struct {
 	name string
 	list func(ctx context.Context, a *archive, src formats.Source, room *cache.Room) (*members, error)
-	open func(ctx context.Context, a *archive, src formats.Source, v version, m *members, f member) (nodes.ReaderAt, error)
+	open func(ctx context.Context, a *archive, src formats.Source, v source.Version, m *members, f member) (nodes.ReaderAt, error)
 }
 
 // containerOf tells by its name whether a file is shown as a directory, and

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -60,7 +61,7 @@ func (m *memberFS) Open(name string) (iofs.File, error) {
 		return nil, err
 	}
 	info := f.info(m.key.v)
-	return newReaderFile(r, info.size, info), nil
+	return source.NewFile(r, info.size, info), nil
 }
 
 // Lstat implements io/fs.ReadLinkFS.
@@ -85,7 +86,7 @@ func (m *memberFS) ReadLink(name string) (string, error) {
 }
 
 // info returns the FileInfo of a member of a container of version v.
-func (f found) info(v version) *memberInfo {
+func (f found) info(v source.Version) *memberInfo {
 	m := f.at(f.i)
 	info := &memberInfo{name: string(f.name(f.i)), modified: m.modified(), mode: m.mode()}
 	if info.mode == 0 {
@@ -131,17 +132,14 @@ func (i *memberInfo) Mode() iofs.FileMode          { return i.mode }
 func (i *memberInfo) Type() iofs.FileMode          { return i.mode.Type() }
 func (i *memberInfo) ModTime() time.Time           { return i.modified }
 func (i *memberInfo) IsDir() bool                  { return i.mode.IsDir() }
-func (i *memberInfo) Sys() any                     { return immutable{} }
-func (i *memberInfo) version() version             { return version{Stamp: i.stamp} }
+func (i *memberInfo) Sys() any                     { return source.Immutable{} }
+func (i *memberInfo) Version() source.Version      { return source.Version{Stamp: i.stamp} }
 func (i *memberInfo) Stamp() formats.Stamp         { return i.stamp }
 func (i *memberInfo) Info() (iofs.FileInfo, error) { return i, nil }
 
-// immutable is the Sys of a file that cannot change while it is open.
-type immutable struct{}
-
 type memberDir struct {
 	found
-	v    version // of the container
+	v    source.Version // of the container
 	next int
 }
 
@@ -151,7 +149,7 @@ func (d *memberDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 
 func (d *memberDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 	all := d.in(d.i)
-	return nextEntries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.listed, all[i]}.info(d.v) })
+	return source.Entries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.listed, all[i]}.info(d.v) })
 }
 
 var _ iofs.ReadDirFile = (*memberDir)(nil)
@@ -168,7 +166,7 @@ func sectionOf(src formats.Source, at, n int64) memberSection {
 
 // expand returns a reader of a member that is stored in another form than
 // its own: size bytes that c makes of stored ones, in a container of version v.
-func (a *archive) expand(ctx context.Context, c compression, stored memberSection, size int64, v version) (nodes.ReaderAt, error) {
+func (a *archive) expand(ctx context.Context, c compression, stored memberSection, size int64, v source.Version) (nodes.ReaderAt, error) {
 	v.Stamp = (&member{at: stored.at}).stamp(v.Stamp, stored.Size())
 	u, err := a.newUnpacked(ctx, c, stored, v)
 	if err != nil {

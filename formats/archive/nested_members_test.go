@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -113,7 +114,7 @@ func TestNestedSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := nestedKey{recordingKey{path: "a.tar", name: "a.tar", v: versionOf(info), format: noFormat}, tarContainer}
+	k := nestedKey{recordingKey{path: "a.tar", name: "a.tar", v: source.VersionOf(info), format: noFormat}, tarContainer}
 	if a.savedList(k) == nil {
 		t.Fatal("the list was not saved")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -67,7 +68,7 @@ func addTar(l *lister, h *tar.Header, section *tarSection) error {
 }
 
 // openTarMember returns a reader of a file in a tar.
-func openTarMember(ctx context.Context, a *archive, src formats.Source, v version, _ *members, f member) (nodes.ReaderAt, error) {
+func openTarMember(ctx context.Context, a *archive, src formats.Source, v source.Version, _ *members, f member) (nodes.ReaderAt, error) {
 	if f.kind == sparseMember {
 		rest := sectionOf(src, f.at, src.Size-f.at)
 		return a.expand(ctx, sparse, rest, f.size, v)

@@ -16,6 +16,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -87,7 +88,7 @@ func addZip(ctx context.Context, l *lister, a *archive, src formats.Source, z zi
 // zipLink returns the target of a symbolic link, which is its content; "" if
 // that cannot be read.
 func (a *archive) zipLink(ctx context.Context, src formats.Source, z zipFile) string {
-	content, err := a.openZipFile(ctx, src, version{}, z)
+	content, err := a.openZipFile(ctx, src, source.Version{}, z)
 	if err != nil {
 		return ""
 	}
@@ -99,7 +100,7 @@ func (a *archive) zipLink(ctx context.Context, src formats.Source, z zipFile) st
 }
 
 // openZipMember returns a reader of a file in a zip.
-func openZipMember(ctx context.Context, a *archive, src formats.Source, v version, m *members, f member) (nodes.ReaderAt, error) {
+func openZipMember(ctx context.Context, a *archive, src formats.Source, v source.Version, m *members, f member) (nodes.ReaderAt, error) {
 	z, err := readZipEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 	if err != nil {
 		return nil, &formats.Error{Format: "zip", Offset: f.at, Err: err}
@@ -119,7 +120,7 @@ var zipMethods = map[uint16]compression{
 	95: inXZ,
 }
 
-func (a *archive) openZipFile(ctx context.Context, src formats.Source, v version, z zipFile) (nodes.ReaderAt, error) {
+func (a *archive) openZipFile(ctx context.Context, src formats.Source, v source.Version, z zipFile) (nodes.ReaderAt, error) {
 	method, known := zipMethods[z.Method]
 	switch {
 	case z.Flags&zipEncrypted != 0:

@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -27,7 +28,7 @@ type recording struct {
 
 type recordingKey struct {
 	path, name string // in fsys; as shown
-	v          version
+	v          source.Version
 	format     int
 	packed     bool
 	distrust   bool         // do not believe its seek table
@@ -153,8 +154,8 @@ func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.
 // them.
 func (a *archive) source(k recordingKey) (formats.Source, *watch) {
 	w := new(watch)
-	reader := func(name string, v version) nodes.ReaderAt {
-		return watchedReader{newFileReader(a.handles, name, v), w}
+	reader := func(name string, v source.Version) nodes.ReaderAt {
+		return watchedReader{source.NewReader(a.handles, name, v), w}
 	}
 	src := formats.Source{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.Time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
 	if k.segments != "" {
@@ -232,16 +233,16 @@ func (s subFS) Open(name string) (iofs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limited(rights, rightsOf(info)) != s.rights {
+	if limited(rights, source.RightsOf(info)) != s.rights {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
 	}
 	f, err := s.a.fsys.Open(at)
 	if err != nil {
 		return nil, err
 	}
-	if now, err := f.Stat(); err != nil || now.Mode().IsRegular() && !versionOf(info).sameFile(now) {
+	if now, err := f.Stat(); err != nil || now.Mode().IsRegular() && !source.VersionOf(info).SameFile(now) {
 		f.Close()
-		return nil, cmp.Or(err, staleError(at))
+		return nil, cmp.Or(err, source.Stale(at))
 	}
 	return f, nil
 }

@@ -6,6 +6,7 @@ import (
 	iofs "io/fs"
 	"path"
 
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -31,7 +32,7 @@ func (t *top) entry(ctx context.Context) (nodes.Entry, error) {
 	}
 	e, err := t.a.lookup(ctx, folder{t.a, dir}, name)
 	if err == nil && e.Dir == nil { // the file is no recording any more
-		err = staleError(t.file)
+		err = source.Stale(t.file)
 	}
 	return e, err
 }

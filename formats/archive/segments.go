@@ -2,7 +2,6 @@ package archive
 
 import (
 	"encoding/binary"
-	"io"
 	iofs "io/fs"
 	"path"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -18,8 +18,8 @@ import (
 // recordingKey stays comparable, and the version of the whole. The rights are
 // those of a file of the recording: they allow what the directory and all the
 // files allow.
-func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, version, nodes.Rights) {
-	v, rights := versionOf(info), insideOf(info)
+func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, source.Version, nodes.Rights) {
+	v, rights := source.VersionOf(info), insideOf(info)
 	v.Size = 0
 	through := func(dir iofs.FileInfo) { rights = limitedBy(rights, dir) }
 	var b []byte
@@ -33,16 +33,14 @@ func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, 
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		f := versionOf(info)
+		f := source.VersionOf(info)
 		v.Size += f.Size
-		rights = limited(rights, rightsOf(info))
+		rights = limited(rights, source.RightsOf(info))
 		for _, s := range []string{name, at} {
 			b = binary.AppendUvarint(b, uint64(len(s)))
 			b = append(b, s...)
 		}
-		b = f.Append(b)
-		b = binary.LittleEndian.AppendUint64(b, f.dev)
-		b = binary.LittleEndian.AppendUint64(b, f.links)
+		b = f.AppendAll(b)
 	}
 	return string(b) + "\x00", v, rights
 }
@@ -51,7 +49,7 @@ func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, 
 type segment struct {
 	name string
 	at   string // its path in the source, free of links
-	v    version
+	v    source.Version
 }
 
 func parseSegments(s string) []segment {
@@ -64,8 +62,7 @@ func parseSegments(s string) []segment {
 			*s = string(b[size:][:n])
 			b = b[size:][n:]
 		}
-		seg.v = version{formats.ReadStamp(b), binary.LittleEndian.Uint64(b[formats.StampSize:]), binary.LittleEndian.Uint64(b[formats.StampSize+8:])}
-		b = b[formats.StampSize+16:]
+		seg.v, b = source.CutVersion(b)
 		list = append(list, seg)
 	}
 	return list
@@ -78,7 +75,7 @@ type segmentFS struct {
 	files    []segmentInfo // sorted by name
 }
 
-func newSegmentFS(k recordingKey, reader func(string, version) nodes.ReaderAt) *segmentFS {
+func newSegmentFS(k recordingKey, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
 	fsys := &segmentFS{modified: k.v.Time()}
 	for _, s := range parseSegments(k.segments) {
 		fsys.files = append(fsys.files, segmentInfo{s, reader(s.at, s.v)})
@@ -95,7 +92,7 @@ func (s *segmentFS) Open(name string) (iofs.File, error) {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	}
 	f := s.files[i]
-	return newReaderFile(f.r, f.v.Size, f), nil
+	return source.NewFile(f.r, f.v.Size, f), nil
 }
 
 // A segmentInfo is the DirEntry and FileInfo of a segment.
@@ -110,7 +107,7 @@ func (i segmentInfo) Mode() iofs.FileMode          { return 0o444 }
 func (i segmentInfo) ModTime() time.Time           { return i.v.Time() }
 func (i segmentInfo) IsDir() bool                  { return false }
 func (i segmentInfo) Sys() any                     { return nil }
-func (i segmentInfo) version() version             { return i.v }
+func (i segmentInfo) Version() source.Version      { return i.v }
 func (i segmentInfo) Stamp() formats.Stamp         { return i.v.Stamp }
 func (i segmentInfo) Type() iofs.FileMode          { return 0 }
 func (i segmentInfo) Info() (iofs.FileInfo, error) { return i, nil }
@@ -125,25 +122,7 @@ func (d *segmentDir) Stat() (iofs.FileInfo, error) { return segmentDirInfo{d.fsy
 func (d *segmentDir) Close() error                 { return nil }
 func (d *segmentDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 func (d *segmentDir) ReadDir(n int) ([]iofs.DirEntry, error) {
-	return nextEntries(len(d.fsys.files), &d.next, n, func(i int) iofs.DirEntry { return d.fsys.files[i] })
-}
-
-// nextEntries is iofs.ReadDirFile's ReadDir for a directory in memory that has
-// all entries, of which next were given out before.
-func nextEntries(all int, next *int, n int, entry func(i int) iofs.DirEntry) ([]iofs.DirEntry, error) {
-	rest := all - *next
-	if n > 0 {
-		if rest == 0 {
-			return nil, io.EOF
-		}
-		rest = min(n, rest)
-	}
-	entries := make([]iofs.DirEntry, rest)
-	for i := range entries {
-		entries[i] = entry(*next + i)
-	}
-	*next += rest
-	return entries, nil
+	return source.Entries(len(d.fsys.files), &d.next, n, func(i int) iofs.DirEntry { return d.fsys.files[i] })
 }
 
 type segmentDirInfo struct{ fsys *segmentFS }

@@ -363,7 +363,7 @@ func TestReplacedAfterIdle(t *testing.T) {
 	if b, err := nodes.ReadAll(t.Context(), e.File); string(b) != "12345" || err != nil {
 		t.Errorf("a file that was looked up and then replaced: %q, %v", b, err)
 	}
-	closeIdle(root.(*top).a.handles)
+	root.(*top).a.handles.CloseIdle()
 	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("a file that went away: %v", err)
 	}
@@ -384,7 +384,7 @@ func TestDirectoryBecameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "sub", "a file")
-	closeIdle(root.(*top).a.handles)
+	root.(*top).a.handles.CloseIdle()
 	if b, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("%q, %v, want ErrStale", b, err)
 	}
@@ -395,31 +395,6 @@ func TestDirectoryBecameFile(t *testing.T) {
 		if (line == "") != gone {
 			t.Errorf("%v: the catalogue says %q", err, line)
 		}
-	}
-}
-
-func TestHandlesAreBounded(t *testing.T) {
-	files := map[string]string{}
-	for i := range 3 * maxHandles {
-		files["f"+strings.Repeat("x", i)[:min(i, 200)]+string(rune('a'+i%26))+strings.Repeat("y", i/200)] = "text"
-	}
-	_, root := mount(t, files, Options{})
-	show(t, root)
-	h := root.(*top).a.handles
-	if n := len(h.open); n != h.idle.Len() || n > maxHandles {
-		t.Errorf("%d files are open, %d idle", n, h.idle.Len())
-	}
-	closeIdle(h)
-	if len(h.open) != 0 {
-		t.Errorf("%d files are open", len(h.open))
-	}
-}
-
-func closeIdle(h *handles) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for h.idle.Len() > 0 {
-		h.closeFirst()
 	}
 }
 

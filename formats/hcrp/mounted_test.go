@@ -18,6 +18,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/source"
 	"recfs/fs"
 )
 
@@ -40,7 +41,7 @@ func mountArchive(t *testing.T) *mounted {
 		}
 	}
 	m := &mounted{t, t.TempDir(), t.TempDir()}
-	local, err := archive.OpenLocal(m.source)
+	local, err := source.OpenLocal(m.source)
 	if err != nil {
 		t.Fatal(err)
 	}

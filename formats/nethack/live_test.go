@@ -20,6 +20,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -140,7 +141,7 @@ func (g *liveGame) recover(back int) {
 func TestLiveGame(t *testing.T) {
 	dir := t.TempDir()
 	g := newLiveGame(t, filepath.Join(dir, "1_agnes.nhgame"))
-	fsys, err := archive.OpenLocal(dir)
+	fsys, err := source.OpenLocal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

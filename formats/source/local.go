@@ -1,4 +1,4 @@
-package archive
+package source
 
 import (
 	"errors"
@@ -89,7 +89,7 @@ func (l *Local) Open(name string) (iofs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openFile(f), nil
+	return wrapFile(f), nil
 }
 
 // ReadLink returns the target of a symbolic link.
@@ -97,9 +97,9 @@ func (l *Local) ReadLink(name string) (string, error) { return l.root.Readlink(n
 
 var _ iofs.ReadLinkFS = (*Local)(nil)
 
-// readDir calls each for every name in a directory, in no order, without
+// ReadDir calls each for every name in a directory, in no order, without
 // holding them all.
-func readDir(fsys iofs.FS, name string, each func(iofs.DirEntry)) error {
+func ReadDir(fsys iofs.FS, name string, each func(iofs.DirEntry)) error {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return err

@@ -1,4 +1,6 @@
-package archive
+// Package source is where files come from: a directory of this machine, its files held open
+// between reads, and the reads that notice when a file is not what it was.
+package source
 
 import (
 	"context"
@@ -6,8 +8,6 @@ import (
 	"io"
 	iofs "io/fs"
 	"sync"
-
-	"recfs/nodes"
 )
 
 // tailSize is how much before the end of a version is compared when the file
@@ -16,27 +16,28 @@ const tailSize = 4096
 
 var tailSeed = maphash.MakeSeed()
 
-// A fileReader reads one version of a file: the first size bytes it had
+// A Reader reads one version of a file: the first size bytes it had
 // then. After every read it looks whether the file still has them. A file
 // that was appended to does, as far as the last bytes of the version tell;
 // one that was replaced, shortened or changed gives nodes.ErrStale.
-type fileReader struct {
-	handles *handles
-	key     handleKey
+type Reader struct {
+	handles *Files
+	key     FileKey
 
 	mu    sync.Mutex
-	seen  version // the last state that was found to have the bytes
+	seen  Version // the last state that was found to have the bytes
 	tail  uint64  // hash of the last bytes of the version
 	stale bool
 }
 
-func newFileReader(h *handles, path string, v version) *fileReader {
-	return &fileReader{handles: h, key: handleKey{path, v}}
+// NewReader returns a reader of the version v of the file at path.
+func NewReader(h *Files, path string, v Version) *Reader {
+	return &Reader{handles: h, key: FileKey{path, v}}
 }
 
 // ReadAt reads from the version.
-func (r *fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	size := r.key.v.Size
+func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	size := r.key.Version.Size
 	if off < 0 {
 		return 0, iofs.ErrInvalid
 	}
@@ -63,7 +64,7 @@ func (r *fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 		return 0, err
 	}
 	if n < len(p) {
-		return 0, staleError(r.key.path)
+		return 0, Stale(r.key.Path)
 	}
 	if end {
 		return n, io.EOF
@@ -73,33 +74,33 @@ func (r *fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 
 // verify tells by the state of the file after a read whether the read gave
 // bytes of the version.
-func (r *fileReader) verify(ctx context.Context, h *handle) error {
+func (r *Reader) verify(ctx context.Context, h *openFile) error {
 	info, err := h.file.Stat()
 	if err != nil {
 		return err
 	}
-	if _, ok := info.Sys().(immutable); ok {
+	if _, ok := info.Sys().(Immutable); ok {
 		return nil
 	}
-	now := versionOf(info)
+	now := VersionOf(info)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.stale:
-		return staleError(r.key.path)
+		return Stale(r.key.Path)
 	case now == r.seen:
 		return nil
-	case now.Size < r.key.v.Size, now.Size == r.key.v.Size && !r.same(now):
+	case now.Size < r.key.Version.Size, now.Size == r.key.Version.Size && !r.same(now):
 		r.stale = true
-		return staleError(r.key.path)
+		return Stale(r.key.Path)
 	}
 	tail, err := r.tailHash(ctx, h)
 	if err != nil {
 		return err
 	}
-	if r.seen != (version{}) && tail != r.tail {
+	if r.seen != (Version{}) && tail != r.tail {
 		r.stale = true
-		return staleError(r.key.path)
+		return Stale(r.key.Path)
 	}
 	r.seen, r.tail = now, tail
 	return nil
@@ -109,43 +110,29 @@ func (r *fileReader) verify(ctx context.Context, h *handle) error {
 // changed is seen by its times. Who sets the modification time back cannot
 // set back when that was done; but to link, unlink or rename a file counts as
 // a change, too.
-func (r *fileReader) same(now version) bool {
+func (r *Reader) same(now Version) bool {
 	last := r.seen
-	if last == (version{}) {
-		last = r.key.v
+	if last == (Version{}) {
+		last = r.key.Version
 	}
-	if now.Modified != r.key.v.Modified || now.Nanos != r.key.v.Nanos {
+	if now.Modified != r.key.Version.Modified || now.Nanos != r.key.Version.Nanos {
 		return false
 	}
-	if now.Changed == last.Changed || now.links != last.links {
+	if now.Changed == last.Changed || now.Links != last.Links {
 		return true
 	}
-	info, err := iofs.Lstat(r.handles.fsys, r.key.path)
-	return isGone(err) || err == nil && r.key.v.otherFile(info)
+	info, err := iofs.Lstat(r.handles.fsys, r.key.Path)
+	return IsGone(err) || err == nil && r.key.Version.otherFile(info)
 }
 
-func (r *fileReader) tailHash(ctx context.Context, h *handle) (uint64, error) {
-	n := min(tailSize, r.key.v.Size)
+func (r *Reader) tailHash(ctx context.Context, h *openFile) (uint64, error) {
+	n := min(tailSize, r.key.Version.Size)
 	b := make([]byte, n)
-	if got, err := h.r.ReadAt(ctx, b, r.key.v.Size-n); got < len(b) {
+	if got, err := h.r.ReadAt(ctx, b, r.key.Version.Size-n); got < len(b) {
 		if err == io.EOF {
-			err = staleError(r.key.path)
+			err = Stale(r.key.Path)
 		}
 		return 0, err
 	}
 	return maphash.Bytes(tailSeed, b), nil
-}
-
-// A plainFile is a file of the source that is shown as it is. It is a value,
-// equal to another of the same version of the same file.
-type plainFile struct {
-	a    *archive
-	path string
-	v    version
-}
-
-func (f plainFile) Size(context.Context) (int64, error) { return f.v.Size, nil }
-
-func (f plainFile) Open(context.Context) (nodes.Content, error) {
-	return nodes.SectionContent(newFileReader(f.a.handles, f.path, f.v), 0, f.v.Size), nil
 }

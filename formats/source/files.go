@@ -1,4 +1,4 @@
-package archive
+package source
 
 import (
 	"container/list"
@@ -14,32 +14,34 @@ import (
 )
 
 const (
-	maxHandles = 128              // files held open
-	idleHandle = 20 * time.Second // after which one is closed
-	maxHolds   = 64               // files opened on look-up, in a second
+	maxFiles = 128              // files held open
+	idleFile = 20 * time.Second // after which one is closed
+	maxHolds = 64               // files opened on look-up, in a second
 )
 
-// A handles holds files open between reads: at most maxHandles of them
+// Files holds files open between reads: at most maxFiles of them
 // beyond those being read this moment, and none for long without a read.
-type handles struct {
+type Files struct {
 	fsys iofs.FS
 
 	mu    sync.Mutex
-	open  map[handleKey]*handle
-	idle  list.List // of *handle, the one idle for longest first
+	open  map[FileKey]*openFile
+	idle  list.List // of *openFile, the one idle for longest first
 	timer *time.Timer
 
 	second int64 // of the last hold
 	holds  int   // in that second
 }
 
-type handleKey struct {
-	path string
-	v    version
+// A FileKey is a file as it was at a version.
+type FileKey struct {
+	Path    string
+	Version Version
 }
 
-type handle struct {
-	key  handleKey
+// An openFile is a file that is held open, and how many read it.
+type openFile struct {
+	key  FileKey
 	file iofs.File
 	r    nodes.ReaderAt
 
@@ -48,14 +50,15 @@ type handle struct {
 	last time.Time
 }
 
-func newHandles(fsys iofs.FS) *handles {
-	return &handles{fsys: fsys, open: map[handleKey]*handle{}}
+// NewFiles returns the open files of a file system, none yet.
+func NewFiles(fsys iofs.FS) *Files {
+	return &Files{fsys: fsys, open: map[FileKey]*openFile{}}
 }
 
-// hold opens a file that was looked up. Who opens it in the mount does not
+// Hold opens a file that was looked up. Who opens it in the mount does not
 // tell us so, and should find it even if it is replaced before the first
 // read. A walk over many files opens but a few of them.
-func (h *handles) hold(key handleKey) {
+func (h *Files) Hold(key FileKey) {
 	h.mu.Lock()
 	if now := time.Now().Unix(); now != h.second {
 		h.second, h.holds = now, 0
@@ -73,20 +76,20 @@ func (h *handles) hold(key handleKey) {
 
 // acquire returns the file at path, which must be the one that had version v
 // or a later state of it. The caller releases it.
-func (h *handles) acquire(key handleKey) (*handle, error) {
+func (h *Files) acquire(key FileKey) (*openFile, error) {
 	if hd := h.take(key); hd != nil {
 		return hd, nil
 	}
-	f, err := h.fsys.Open(key.path)
+	f, err := h.fsys.Open(key.Path)
 	if err != nil {
-		if isGone(err) {
-			err = staleError(key.path)
+		if IsGone(err) {
+			err = Stale(key.Path)
 		}
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !key.v.sameFile(info) {
-		err = staleError(key.path)
+	if err == nil && !key.Version.SameFile(info) {
+		err = Stale(key.Path)
 	}
 	if err != nil {
 		f.Close()
@@ -98,13 +101,13 @@ func (h *handles) acquire(key handleKey) (*handle, error) {
 		f.Close()
 		return h.use(other), nil
 	}
-	hd := &handle{key: key, file: f, r: readerAt(f), refs: 1}
+	hd := &openFile{key: key, file: f, r: readerAt(f), refs: 1}
 	h.open[key] = hd
 	return hd, nil
 }
 
 // take returns the file if it is open.
-func (h *handles) take(key handleKey) *handle {
+func (h *Files) take(key FileKey) *openFile {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if hd := h.open[key]; hd != nil {
@@ -114,7 +117,7 @@ func (h *handles) take(key handleKey) *handle {
 }
 
 // use counts one more user of hd. The caller holds mu.
-func (h *handles) use(hd *handle) *handle {
+func (h *Files) use(hd *openFile) *openFile {
 	hd.refs++
 	if hd.idle != nil {
 		h.idle.Remove(hd.idle)
@@ -123,7 +126,7 @@ func (h *handles) use(hd *handle) *handle {
 	return hd
 }
 
-func (h *handles) release(hd *handle) {
+func (h *Files) release(hd *openFile) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if hd.refs--; hd.refs > 0 {
@@ -131,28 +134,37 @@ func (h *handles) release(hd *handle) {
 	}
 	hd.last = time.Now()
 	hd.idle = h.idle.PushBack(hd)
-	if h.idle.Len() > maxHandles {
+	if h.idle.Len() > maxFiles {
 		h.closeFirst()
 	}
 	if h.timer == nil {
-		h.timer = time.AfterFunc(idleHandle, h.sweep)
+		h.timer = time.AfterFunc(idleFile, h.sweep)
 	}
 }
 
 // closeFirst closes the file that is idle for longest. The caller holds mu.
-func (h *handles) closeFirst() {
-	hd := h.idle.Remove(h.idle.Front()).(*handle)
+func (h *Files) closeFirst() {
+	hd := h.idle.Remove(h.idle.Front()).(*openFile)
 	delete(h.open, hd.key)
 	hd.file.Close()
 }
 
+// CloseIdle closes all files that nobody reads.
+func (h *Files) CloseIdle() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.idle.Len() > 0 {
+		h.closeFirst()
+	}
+}
+
 // sweep closes what is idle for too long and comes back while there is more.
-func (h *handles) sweep() {
+func (h *Files) sweep() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.timer = nil
 	for h.idle.Len() > 0 {
-		rest := idleHandle - time.Since(h.idle.Front().Value.(*handle).last)
+		rest := idleFile - time.Since(h.idle.Front().Value.(*openFile).last)
 		if rest > 0 {
 			h.timer = time.AfterFunc(rest, h.sweep)
 			return
@@ -161,13 +173,14 @@ func (h *handles) sweep() {
 	}
 }
 
-// isGone reports whether err says that nothing has that path any more: also where a directory of the
+// IsGone reports whether err says that nothing has that path any more: also where a directory of the
 // path became a file.
-func isGone(err error) bool {
+func IsGone(err error) bool {
 	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-func staleError(path string) error {
+// Stale returns the error of a read for bytes that the file at path has no more.
+func Stale(path string) error {
 	return &iofs.PathError{Op: "read", Path: path, Err: nodes.ErrStale}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -26,7 +27,7 @@ type stamped map[string]*stampedFile
 type stampedFile struct {
 	name    string
 	content []byte
-	v       version
+	v       source.Version
 }
 
 func (s stamped) file(op, name string) (*stampedFile, error) {
@@ -51,17 +52,17 @@ func (s stamped) ReadLink(name string) (string, error) {
 }
 
 // put makes a file of a version, whose size is that of the content.
-func (s stamped) put(name, content string, v version) {
+func (s stamped) put(name, content string, v source.Version) {
 	v.Size = int64(len(content))
 	s[name] = &stampedFile{path.Base(name), []byte(content), v}
 }
 
-func (f *stampedFile) Name() string       { return f.name }
-func (f *stampedFile) Size() int64        { return f.v.Size }
-func (f *stampedFile) IsDir() bool        { return f.name == "." }
-func (f *stampedFile) ModTime() time.Time { return f.v.Time() }
-func (f *stampedFile) Sys() any           { return nil }
-func (f *stampedFile) version() version   { return f.v }
+func (f *stampedFile) Name() string            { return f.name }
+func (f *stampedFile) Size() int64             { return f.v.Size }
+func (f *stampedFile) IsDir() bool             { return f.name == "." }
+func (f *stampedFile) ModTime() time.Time      { return f.v.Time() }
+func (f *stampedFile) Sys() any                { return nil }
+func (f *stampedFile) Version() source.Version { return f.v }
 
 func (f *stampedFile) Mode() iofs.FileMode {
 	if f.IsDir() {
@@ -82,22 +83,22 @@ func (o opened) ReadAt(p []byte, off int64) (int, error) {
 // After the handle of a file that was looked up is closed, only the same inode
 // gives its bytes, and an inode without a time of birth only in the same state.
 func TestReplacedWithSameInode(t *testing.T) {
-	old := version{Stamp: formats.Stamp{Modified: 100, Changed: 1000, Born: 900, Inode: 7}, dev: 1, links: 1}
+	old := source.Version{Stamp: formats.Stamp{Modified: 100, Changed: 1000, Born: 900, Inode: 7}, Dev: 1, Links: 1}
 	for _, c := range []struct {
 		name, content string
-		change        func(v *version)
+		change        func(v *source.Version)
 		stale         bool
 	}{
-		{"unchanged", "RECfirst", func(*version) {}, false},
-		{"unchanged, birth unknown", "RECfirst", func(v *version) { v.Born = 0 }, false},
-		{"grown", "RECfirst and more", func(v *version) { v.Modified, v.Changed = 101, 1001 }, false},
-		{"grown, birth unknown", "RECfirst and more", func(v *version) { v.Modified, v.Changed, v.Born = 101, 1001, 0 }, true},
-		{"grown, inode unknown", "RECfirst and more", func(v *version) { v.Modified, v.Changed, v.Born, v.Inode = 101, 0, 0, 0 }, true},
-		{"linked", "RECfirst", func(v *version) { v.Changed, v.links = 1001, 2 }, false},
-		{"replaced by a longer one", "RECother and more", func(v *version) { v.Modified, v.Changed, v.Born = 101, 1001, 1001 }, true},
-		{"replaced, time set back", "RECother", func(v *version) { v.Changed, v.Born = 1001, 1001 }, true},
-		{"replaced, birth unknown", "RECother", func(v *version) { v.Changed, v.Born = 1001, 0 }, true},
-		{"on another device", "RECfirst", func(v *version) { v.dev = 2 }, true},
+		{"unchanged", "RECfirst", func(*source.Version) {}, false},
+		{"unchanged, birth unknown", "RECfirst", func(v *source.Version) { v.Born = 0 }, false},
+		{"grown", "RECfirst and more", func(v *source.Version) { v.Modified, v.Changed = 101, 1001 }, false},
+		{"grown, birth unknown", "RECfirst and more", func(v *source.Version) { v.Modified, v.Changed, v.Born = 101, 1001, 0 }, true},
+		{"grown, inode unknown", "RECfirst and more", func(v *source.Version) { v.Modified, v.Changed, v.Born, v.Inode = 101, 0, 0, 0 }, true},
+		{"linked", "RECfirst", func(v *source.Version) { v.Changed, v.Links = 1001, 2 }, false},
+		{"replaced by a longer one", "RECother and more", func(v *source.Version) { v.Modified, v.Changed, v.Born = 101, 1001, 1001 }, true},
+		{"replaced, time set back", "RECother", func(v *source.Version) { v.Changed, v.Born = 1001, 1001 }, true},
+		{"replaced, birth unknown", "RECother", func(v *source.Version) { v.Changed, v.Born = 1001, 0 }, true},
+		{"on another device", "RECfirst", func(v *source.Version) { v.Dev = 2 }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := old, old
@@ -120,7 +121,7 @@ func TestReplacedWithSameInode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			closeIdle(root.(*top).a.handles)
+			root.(*top).a.handles.CloseIdle()
 			fsys.put("plain", c.content, after)
 			fsys.put("a.rec", c.content, after)
 			for want, file := range map[string]nodes.File{"RECfirst": plain.File, "first": recording.File} {
@@ -145,7 +146,7 @@ func replaceReusing(t *testing.T, name, content string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return versionOf(info).Inode
+		return source.VersionOf(info).Inode
 	}
 	want := inode(name)
 	if err := os.Remove(name); err != nil {
@@ -188,7 +189,7 @@ func TestInodeReused(t *testing.T) {
 		}
 		files = append(files, e.File)
 	}
-	closeIdle(root.(*top).a.handles)
+	root.(*top).a.handles.CloseIdle()
 	replaceReusing(t, filepath.Join(dir, "plain"), "RECother, and longer")
 	replaceReusing(t, filepath.Join(dir, "a.rec"), "RECother, and longer")
 	for _, f := range files {
@@ -203,7 +204,7 @@ func TestInodeReused(t *testing.T) {
 
 // A counting is a directory whose bytes are counted as they are read.
 type counting struct {
-	*Local
+	*source.Local
 	read *int64
 }
 

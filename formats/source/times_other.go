@@ -1,6 +1,6 @@
 //go:build unix && !linux && !darwin && !freebsd && !netbsd
 
-package archive
+package source
 
 import "syscall"
 

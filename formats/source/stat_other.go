@@ -1,6 +1,6 @@
 //go:build !linux
 
-package archive
+package source
 
 import (
 	iofs "io/fs"
@@ -14,4 +14,4 @@ func (l *Local) open(name string) (*os.File, error) {
 	return l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 }
 
-func openFile(f *os.File) iofs.File { return f }
+func wrapFile(f *os.File) iofs.File { return f }

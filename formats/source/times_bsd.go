@@ -1,6 +1,6 @@
 //go:build darwin || freebsd || netbsd
 
-package archive
+package source
 
 import "syscall"
 

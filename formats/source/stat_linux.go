@@ -1,4 +1,4 @@
-package archive
+package source
 
 import (
 	iofs "io/fs"
@@ -60,7 +60,7 @@ func (l *Local) open(name string) (*os.File, error) {
 // A localFile is an open file whose Stat tells when the inode was made.
 type localFile struct{ *os.File }
 
-func openFile(f *os.File) iofs.File { return localFile{f} }
+func wrapFile(f *os.File) iofs.File { return localFile{f} }
 
 // Stat returns the state of the file.
 func (f localFile) Stat() (iofs.FileInfo, error) {
@@ -151,19 +151,19 @@ func (i *statInfo) Mode() iofs.FileMode {
 	return mode
 }
 
-// version tells versionOf.
-func (i *statInfo) version() version {
+// Version tells VersionOf.
+func (i *statInfo) Version() Version {
 	v := plainVersion(i)
-	v.dev, v.links = uint64(i.st.Dev), uint64(i.st.Nlink) //nolint:unconvert // their types differ by architecture
+	v.Dev, v.Links = uint64(i.st.Dev), uint64(i.st.Nlink) //nolint:unconvert // their types differ by architecture
 	v.Inode, v.Changed, v.Born = i.st.Ino, i.st.Ctim.Nano(), i.born
 	return v
 }
 
 // Stamp tells StampOf.
-func (i *statInfo) Stamp() formats.Stamp { return i.version().Stamp }
+func (i *statInfo) Stamp() formats.Stamp { return i.Version().Stamp }
 
-// rights tells rightsOf.
-func (i *statInfo) rights() nodes.Rights { return nodes.NewRights(i.Mode(), i.st.Uid, i.st.Gid) }
+// Rights tells RightsOf.
+func (i *statInfo) Rights() nodes.Rights { return nodes.NewRights(i.Mode(), i.st.Uid, i.st.Gid) }
 
 // inodeTimes returns when an inode was changed last; when it was made only
 // statx tells.

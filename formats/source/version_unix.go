@@ -1,6 +1,6 @@
 //go:build unix
 
-package archive
+package source
 
 import (
 	iofs "io/fs"
@@ -11,10 +11,10 @@ import (
 
 const nonblock = syscall.O_NONBLOCK
 
-// rightsOf returns who may do what with a file.
-func rightsOf(info iofs.FileInfo) nodes.Rights {
-	if i, ok := info.(interface{ rights() nodes.Rights }); ok {
-		return i.rights()
+// RightsOf returns who may do what with a file.
+func RightsOf(info iofs.FileInfo) nodes.Rights {
+	if i, ok := info.(interface{ Rights() nodes.Rights }); ok {
+		return i.Rights()
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return nodes.NewRights(info.Mode(), s.Uid, s.Gid)
@@ -23,10 +23,10 @@ func rightsOf(info iofs.FileInfo) nodes.Rights {
 }
 
 // systemVersion returns what the system tells of a file.
-func systemVersion(info iofs.FileInfo) version {
+func systemVersion(info iofs.FileInfo) Version {
 	v := plainVersion(info)
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		v.dev, v.links = uint64(s.Dev), uint64(s.Nlink) //nolint:unconvert // their types differ by system
+		v.Dev, v.Links = uint64(s.Dev), uint64(s.Nlink) //nolint:unconvert // their types differ by system
 		v.Inode = uint64(s.Ino)                         //nolint:unconvert // the same
 		v.Changed, v.Born = inodeTimes(s)
 	}

@@ -1,0 +1,39 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+func TestFilesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	local, err := OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	h := NewFiles(local)
+	for i := range 3 * maxFiles {
+		name := strconv.Itoa(i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := local.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 4)
+		if n, err := NewReader(h, name, VersionOf(info)).ReadAt(t.Context(), b, 0); n != len(b) || string(b) != "text" {
+			t.Fatalf("%s: %q, %v", name, b[:n], err)
+		}
+	}
+	if n := len(h.open); n != h.idle.Len() || n > maxFiles {
+		t.Errorf("%d files are open, %d idle", n, h.idle.Len())
+	}
+	h.CloseIdle()
+	if len(h.open) != 0 {
+		t.Errorf("%d files are open", len(h.open))
+	}
+}
