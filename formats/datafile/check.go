@@ -121,7 +121,7 @@ func (r *Reader) hasMapItems() bool {
 
 // checkSound finds what the item and the tables alone say about whether an
 // embedded sound can be shown.
-func (r *Reader) checkSound(o *Sound) error {
+func (r *Reader) checkSound(o medium) error {
 	return r.checkRef(o.Data, r.Items[o.Item].Offset, "sound "+itoa(o.Index))
 }
 

@@ -18,7 +18,7 @@ func (r *Reader) checkLayer(l *Layer) error {
 	if l.Kind == KindUnknown || l.empty() {
 		return nil
 	}
-	ref := *l.Data()
+	ref := *l.Data
 	if err := r.checkRef(ref, offset, "layer "+itoa(l.Index)); err != nil || l.Tiles == nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (r *Reader) checkLength(l *Layer) error {
 		return nil
 	}
 	offset := r.Items[l.Item].Offset
-	ref := *l.Data()
+	ref := *l.Data
 	there, record := r.Data[ref].Size, l.recordSize()
 	if l.Tiles != nil {
 		if w, h := l.dimensions(); !l.runs() && there < w*h*record {
@@ -148,7 +148,7 @@ func (r *Reader) checkRuns(l *Layer, n int64) error {
 		return nil
 	}
 	return fault("tiles_run_length", r.Items[l.Item].Offset,
-		"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, r.Data[*l.Data()].Size, max(n, 0))
+		"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, r.Data[*l.Data].Size, max(n, 0))
 }
 
 // runTiles returns how many tiles run lengths stand for, -1 if they do not

@@ -17,7 +17,7 @@ func (r *Reader) GameTiles(ctx context.Context) (*Tiles, error) {
 	if err := r.checkContent(l); err != nil {
 		return nil, err
 	}
-	data, err := r.ReadData(ctx, int(*l.Data()))
+	data, err := r.ReadData(ctx, int(*l.Data))
 	if err != nil {
 		return nil, err
 	}

@@ -52,9 +52,10 @@ type Layer struct {
 	Quads  *QuadFields
 	Sounds *SoundFields
 
+	Data *int32 // the data reference that is used, nil if there is none
+
 	ints []int32
-	kind int32  // as stored
-	data *int32 // the data reference that is used
+	kind int32 // as stored
 }
 
 // The layouts of layer items by kind.
@@ -133,9 +134,6 @@ func layoutOfLayer(ints []int32) *itemLayout {
 	return layerLayout
 }
 
-// Data returns the data reference that is used, nil if the item is too short for it or has none.
-func (l *Layer) Data() *int32 { return l.data }
-
 // layer decodes a layer item.
 func (r *Reader) layer(index, item int) Layer {
 	ints := r.Ints(item)
@@ -149,14 +147,14 @@ func (r *Reader) layer(index, item int) Layer {
 	case layerQuads:
 		l.Kind, l.Quads = KindQuads, &QuadFields{}
 		quadsLayout.decode(ints, l.Quads)
-		l.Name, l.data = l.Quads.Name, l.Quads.Data
+		l.Name, l.Data = l.Quads.Name, l.Quads.Data
 	case layerSounds, layerOldSounds:
 		l.Kind, l.Sounds = KindSounds, &SoundFields{}
 		if head.Kind == layerOldSounds {
 			l.Kind = KindOldSounds
 		}
 		soundsLayout.decode(ints, l.Sounds)
-		l.Name, l.data = l.Sounds.Name, l.Sounds.Data
+		l.Name, l.Data = l.Sounds.Name, l.Sounds.Data
 	}
 	l.Element = r.element(index, item, need)
 	return l
@@ -166,14 +164,14 @@ func (r *Reader) layer(index, item int) Layer {
 func (l *Layer) decodeTiles() (need int) {
 	o := &TileFields{}
 	tilesLayout.decode(l.ints, o)
-	l.Tiles, l.Kind, l.Name, l.data = o, tileKind(orZero(o.TileFlags)), o.Name, o.Data
+	l.Tiles, l.Kind, l.Name, l.Data = o, tileKind(orZero(o.TileFlags)), o.Name, o.Data
 	i := slices.Index(physicsKinds, l.Kind)
 	if i < 0 {
 		return tilesLayout.need
 	}
-	l.data = nil
+	l.Data = nil
 	if i < len(o.Physics) {
-		l.data = &o.Physics[i]
+		l.Data = &o.Physics[i]
 	}
 	return tilesLayout.through(string(l.Kind), orZero(o.Version))
 }
@@ -185,21 +183,15 @@ func orZero(v *int32) int32 {
 	return *v
 }
 
+// tileKinds are the kinds of tile layers by their flags; any others are plain tiles.
+var tileKinds = map[int32]Kind{
+	1: KindGame, 2: KindTele, 4: KindSpeedup, 8: KindFront, 16: KindSwitch, 32: KindTune,
+}
+
 // tileKind returns what the flags of a tile layer make it.
 func tileKind(flags int32) Kind {
-	switch flags {
-	case 1:
-		return KindGame
-	case 2:
-		return KindTele
-	case 4:
-		return KindSpeedup
-	case 8:
-		return KindFront
-	case 16:
-		return KindSwitch
-	case 32:
-		return KindTune
+	if kind, ok := tileKinds[flags]; ok {
+		return kind
 	}
 	return KindTiles
 }

@@ -10,17 +10,22 @@ const (
 	typeUUIDIndex = 0xffff
 )
 
-// A Header holds the fields of the first 36 bytes.
+// A Header holds the first 36 bytes (docs/formats/datafile.md section A.1).
 type Header struct {
-	Magic        string `json:"magic"`
-	Version      int32  `json:"version"`
-	Size         int32  `json:"size"`
-	Swaplen      int32  `json:"swaplen"`
-	NumItemTypes int32  `json:"num_item_types"`
-	NumItems     int32  `json:"num_items"`
-	NumData      int32  `json:"num_data"`
-	ItemSize     int32  `json:"item_size"`
-	DataSize     int32  `json:"data_size"`
+	Magic string `json:"magic"`
+	HeaderInts
+}
+
+// HeaderInts are the fields after the magic, as they are stored.
+type HeaderInts struct {
+	Version      int32 `json:"version"`
+	Size         int32 `json:"size"`
+	Swaplen      int32 `json:"swaplen"`
+	NumItemTypes int32 `json:"num_item_types"`
+	NumItems     int32 `json:"num_items"`
+	NumData      int32 `json:"num_data"`
+	ItemSize     int32 `json:"item_size"`
+	DataSize     int32 `json:"data_size"`
 }
 
 // An ItemType is an entry of the item type table: items Start to Start+Num-1
@@ -84,16 +89,9 @@ func parseHeader(b []byte) (Header, error) {
 	if !isMagic(b) {
 		return Header{}, corrupt(0, "magic is %q, expected DATA or ATAD", b[:4])
 	}
-	h := Header{
-		Magic:        string(b[:4]),
-		Version:      int32At(b, 4),
-		Size:         int32At(b, 8),
-		Swaplen:      int32At(b, 12),
-		NumItemTypes: int32At(b, 16),
-		NumItems:     int32At(b, 20),
-		NumData:      int32At(b, 24),
-		ItemSize:     int32At(b, 28),
-		DataSize:     int32At(b, 32),
+	h := Header{Magic: string(b[:4])}
+	if _, err := binary.Decode(b[4:], binary.LittleEndian, &h.HeaderInts); err != nil {
+		return Header{}, err
 	}
 	if err := checkVersion(h.Version); err != nil {
 		return Header{}, err

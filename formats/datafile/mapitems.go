@@ -74,40 +74,56 @@ const (
 	variantRGBA = 1
 )
 
-// An Image is a picture, embedded or known by name (docs/formats/datafile.md section B.3). Name and
-// Data are data references. Without a variant it is RGBA.
+// An Image is a picture, embedded or known by name (docs/formats/datafile.md section B.3). Without a
+// variant it is RGBA.
 type Image struct {
 	Element
-	Version  int32  `item:"version" json:"item_version"`
-	Width    int32  `item:"width" json:"width"`
-	Height   int32  `item:"height" json:"height"`
-	External bool   `item:"external" json:"external"`
-	Name     int32  `item:"name" json:"-"`
-	Data     int32  `item:"data" json:"-"`
-	Variant  *int32 `item:"variant" since:"2" json:"-"`
+	Version int32 `item:"version" json:"item_version"`
+	Width   int32 `item:"width" json:"width"`
+	Height  int32 `item:"height" json:"height"`
+	Media
+	Variant *int32 `item:"variant" since:"2" json:"-"`
 }
 
-// hasSettings reports whether the info item names a list of settings.
-func (m *Map) hasSettings() bool {
-	return m.Info != nil && m.Info.Settings != nil && *m.Info.Settings != noData
-}
-
-// embedded reports whether the image is in the file.
-func (o Image) embedded() bool { return !o.Short && !o.External }
-
-// A Sound is an embedded sound (docs/formats/datafile.md section B.4). Name and Data are data
-// references. DataSize can be wrong.
+// A Sound is an embedded sound (docs/formats/datafile.md section B.4). DataSize can be wrong.
 type Sound struct {
 	Element
-	Version  int32  `item:"version" json:"item_version"`
-	External bool   `item:"external" json:"external"`
-	Name     int32  `item:"name" json:"-"`
-	Data     int32  `item:"data" json:"-"`
+	Version int32 `item:"version" json:"item_version"`
+	Media
 	DataSize *int32 `item:"data_size" since:"0" json:"-"`
 }
 
-// embedded reports whether the sound is in the file.
-func (o Sound) embedded() bool { return !o.Short && !o.External }
+// Media is what images and sounds have in common. Name and Data are data references.
+type Media struct {
+	External bool  `item:"external" json:"external"`
+	Name     int32 `item:"name" json:"-"`
+	Data     int32 `item:"data" json:"-"`
+}
+
+// A medium is an image or a sound.
+type medium struct {
+	*Element
+	*Media
+}
+
+func (m *Map) images() []medium {
+	list := make([]medium, len(m.Images))
+	for i := range list {
+		list[i] = medium{&m.Images[i].Element, &m.Images[i].Media}
+	}
+	return list
+}
+
+func (m *Map) sounds() []medium {
+	list := make([]medium, len(m.Sounds))
+	for i := range list {
+		list[i] = medium{&m.Sounds[i].Element, &m.Sounds[i].Media}
+	}
+	return list
+}
+
+// embedded reports whether o is in the file.
+func (o medium) embedded() bool { return !o.Short && !o.External }
 
 // An Envelope is a curve over time: of a volume, a position or a colour (docs/formats/datafile.md
 // section B.5).
@@ -132,6 +148,11 @@ type Group struct {
 	Clip       *Clip    `item:"use_clipping clip_x clip_y clip_w clip_h" since:"2" json:"clipping"`
 	Name       Text     `item:"name" ints:"3" since:"3" json:"-"`
 	OutOfRange bool     `json:"-"` // claims layers that do not exist or are another group's
+}
+
+// hasSettings reports whether the info item names a list of settings.
+func (m *Map) hasSettings() bool {
+	return m.Info != nil && m.Info.Settings != nil && *m.Info.Settings != noData
 }
 
 // A Clip is the rectangle that a group is cut to.
@@ -222,29 +243,20 @@ func (m *Map) references(visit func(item int, ref int32)) {
 			visit(o.Item, *o.Settings)
 		}
 	}
-	media := func(e *Element, external bool, name, data int32) {
-		if e.Short {
-			return
+	for _, o := range append(m.images(), m.sounds()...) {
+		if !o.Short {
+			visit(o.Item, o.Name)
 		}
-		visit(e.Item, name)
-		if !external {
-			visit(e.Item, data)
+		if o.embedded() {
+			visit(o.Item, o.Data)
 		}
-	}
-	for i := range m.Images {
-		o := &m.Images[i]
-		media(&o.Element, o.External, o.Name, o.Data)
-	}
-	for i := range m.Sounds {
-		o := &m.Sounds[i]
-		media(&o.Element, o.External, o.Name, o.Data)
 	}
 	for i := range m.Layers {
 		l := &m.Layers[i]
 		if l.Tiles != nil && l.Tiles.Data != nil {
 			visit(l.Item, *l.Tiles.Data)
 		}
-		if ref := l.Data(); ref != nil {
+		if ref := l.Data; ref != nil {
 			visit(l.Item, *ref)
 		}
 	}

@@ -1,5 +1,7 @@
 package datafile
 
+import "encoding/binary"
+
 // Lengths in bytes of the records of quad and sound layers.
 const (
 	quadSize      = 152
@@ -7,8 +9,8 @@ const (
 	oldSourceSize = 36
 )
 
-// A Quad is a textured quadrilateral. Positions and texture coordinates are
-// fixed-point numbers.
+// A Quad is a textured quadrilateral as it is stored, little-endian. Positions and texture coordinates
+// are fixed-point numbers.
 type Quad struct {
 	Points         [5][2]int32 `json:"points"` // the last one is the pivot
 	Colors         [4][4]int32 `json:"colors"`
@@ -22,19 +24,7 @@ type Quad struct {
 // decodeQuads decodes the content of a quads layer.
 func decodeQuads(content []byte) []Quad {
 	quads := make([]Quad, len(content)/quadSize)
-	for i := range quads {
-		v, q := toInts(content[i*quadSize:(i+1)*quadSize]), &quads[i]
-		for k := range q.Points {
-			q.Points[k] = [2]int32(v[2*k:])
-		}
-		for k := range q.Colors {
-			q.Colors[k] = [4]int32(v[10+4*k:])
-		}
-		for k := range q.Texcoords {
-			q.Texcoords[k] = [2]int32(v[26+2*k:])
-		}
-		q.PosEnv, q.PosEnvOffset, q.ColorEnv, q.ColorEnvOffset = v[34], v[35], v[36], v[37]
-	}
+	_, _ = binary.Decode(content, binary.LittleEndian, quads) // fails only for less content
 	return quads
 }
 

@@ -105,7 +105,7 @@ func compareTruth(t *testing.T, r *Reader, want *truth) {
 			continue
 		}
 		l := &m.Layers[w.Index]
-		tiles, err := r.tiles(l, data(int(*l.Data())))
+		tiles, err := r.tiles(l, data(int(*l.Data)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,8 +60,8 @@ func root(v *view, mapres iofs.FS) nodes.Dir {
 		when(len(v.r.Items) > 0, nodes.Entry{Name: "items", Dir: v.itemTypes()}),
 		when(len(v.r.Data) > 0, nodes.Entry{Name: "data", Dir: v.dataDir()}),
 		when(m.hasSettings(), nodes.Entry{Name: "settings.cfg", File: v.file(v.settings)}),
-		when(slices.ContainsFunc(m.Images, Image.embedded), nodes.Entry{Name: "images", Dir: v.imageDir()}),
-		when(slices.ContainsFunc(m.Sounds, Sound.embedded), nodes.Entry{Name: "sounds", Dir: v.soundDir()}),
+		when(slices.ContainsFunc(m.images(), medium.embedded), nodes.Entry{Name: "images", Dir: v.imageDir()}),
+		when(slices.ContainsFunc(m.sounds(), medium.embedded), nodes.Entry{Name: "sounds", Dir: v.soundDir()}),
 		when(slices.ContainsFunc(m.Envelopes, Envelope.whole), nodes.Entry{Name: "envelopes", Dir: v.envelopeDir()}),
 		when(len(m.Layers) > 0, nodes.Entry{Name: "layers", Dir: v.layerDir()}),
 	}

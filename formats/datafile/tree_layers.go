@@ -17,35 +17,40 @@ type layerDocument struct {
 	Detail bool `json:"detail"`
 }
 
-// The documents of layers by kind. Path is in map.json, what is before it in the layer's own file.
+// The documents of layers by kind.
 type (
-	unknownDocument struct {
-		layerDocument
-		Ints []int32 `json:"ints,omitzero"`
-		Path string  `json:"path,omitempty"`
-	}
 	tilesDocument struct {
 		layerDocument
 		*TileFields
 		Data *int32 `json:"data_index"`
-		*tilesContent
-		Path string `json:"path,omitempty"`
+		layerContent
 	}
 	quadsDocument struct {
 		layerDocument
 		*QuadFields
-		Data  *int32 `json:"data_index"`
-		Quads []Quad `json:"quads,omitzero"`
-		Path  string `json:"path,omitempty"`
+		Data *int32 `json:"data_index"`
+		layerContent
 	}
 	soundsDocument struct {
 		layerDocument
 		*SoundFields
-		Data    *int32   `json:"data_index"`
-		Sources []Source `json:"sources,omitzero"`
-		Path    string   `json:"path,omitempty"`
+		Data *int32 `json:"data_index"`
+		layerContent
+	}
+	unknownDocument struct {
+		layerDocument
+		layerContent
 	}
 )
+
+// layerContent is what only the file of a layer says, or only map.json.
+type layerContent struct {
+	*tilesContent
+	Quads   []Quad   `json:"quads,omitzero"`
+	Sources []Source `json:"sources,omitzero"`
+	Ints    []int32  `json:"ints,omitzero"`  // of an unknown kind
+	Path    string   `json:"path,omitempty"` // in map.json
+}
 
 // tilesContent is what the file of a tile layer says of its tiles.
 type tilesContent struct {
@@ -55,29 +60,28 @@ type tilesContent struct {
 	Tiles  *tileList  `json:"tiles,omitempty"`
 }
 
-func (l *Layer) document() layerDocument {
+// document returns the document of a layer with its content.
+func (l *Layer) document(content layerContent) any {
 	doc := layerDocument{Element: l.Element, Kind: l.Kind, nameKeys: l.Name.keys(), Detail: l.Detail}
 	if l.Group != noGroup {
 		doc.Group, doc.Layer = &l.Group, &l.Pos
 	}
-	return doc
+	switch {
+	case l.Tiles != nil:
+		return tilesDocument{doc, l.Tiles, l.Data, content}
+	case l.Quads != nil:
+		return quadsDocument{doc, l.Quads, l.Data, content}
+	case l.Sounds != nil:
+		return soundsDocument{doc, l.Sounds, l.Data, content}
+	}
+	return unknownDocument{doc, content}
 }
 
 func (v *view) layerList() []any {
 	list := make([]any, len(v.m.Layers))
 	for i := range list {
 		l := &v.m.Layers[i]
-		doc, path := l.document(), layerStem(l)
-		switch {
-		case l.Tiles != nil:
-			list[i] = tilesDocument{doc, l.Tiles, l.Data(), nil, path}
-		case l.Quads != nil:
-			list[i] = quadsDocument{doc, l.Quads, l.Data(), nil, path}
-		case l.Sounds != nil:
-			list[i] = soundsDocument{doc, l.Sounds, l.Data(), nil, path}
-		default:
-			list[i] = unknownDocument{doc, nil, path}
-		}
+		list[i] = l.document(layerContent{Path: layerStem(l)})
 	}
 	return list
 }
@@ -85,11 +89,11 @@ func (v *view) layerList() []any {
 // layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
 func (v *view) layerDir() nodes.Dir {
 	documents := v.files(func(ctx context.Context, i int) ([]byte, error) {
-		doc, err := v.layerDocument(ctx, &v.m.Layers[i])
+		content, err := v.layerContent(ctx, &v.m.Layers[i])
 		if err != nil {
 			return nil, err
 		}
-		return nodes.MarshalIndented(doc)
+		return nodes.MarshalIndented(v.m.Layers[i].document(content))
 	})
 	return v.dir(func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
@@ -121,25 +125,26 @@ func (v *view) gridFile(l *Layer) nodes.File {
 	})
 }
 
-// layerDocument is the JSON file of a layer that passed checkContent.
-func (v *view) layerDocument(ctx context.Context, l *Layer) (any, error) {
+// layerContent returns what the file of a layer that passed checkContent says of its content.
+func (v *view) layerContent(ctx context.Context, l *Layer) (content layerContent, err error) {
 	if l.Kind == KindUnknown {
-		return unknownDocument{l.document(), l.ints, ""}, nil
+		return layerContent{Ints: l.ints}, nil
 	}
 	if l.Tiles != nil {
-		content, err := v.tilesContent(ctx, l)
-		return tilesDocument{l.document(), l.Tiles, l.Data(), content, ""}, err
+		content.tilesContent, err = v.tilesContent(ctx, l)
+		return content, err
 	}
 	records, err := v.records(ctx, l)
 	switch {
 	case err != nil:
-		return nil, err
 	case l.Kind == KindQuads:
-		return quadsDocument{l.document(), l.Quads, l.Data(), decodeQuads(records), ""}, nil
+		content.Quads = decodeQuads(records)
 	case l.Kind == KindSounds:
-		return soundsDocument{l.document(), l.Sounds, l.Data(), decodeSources(records), ""}, nil
+		content.Sources = decodeSources(records)
+	default:
+		content.Sources = decodeOldSources(records)
 	}
-	return soundsDocument{l.document(), l.Sounds, l.Data(), decodeOldSources(records), ""}, nil
+	return content, err
 }
 
 func (v *view) tilesContent(ctx context.Context, l *Layer) (*tilesContent, error) {
@@ -161,7 +166,7 @@ func (v *view) records(ctx context.Context, l *Layer) ([]byte, error) {
 	if l.empty() {
 		return nil, nil
 	}
-	data, err := v.data.Get(ctx, int(*l.Data()))
+	data, err := v.data.Get(ctx, int(*l.Data))
 	if err != nil {
 		return nil, err
 	}

@@ -7,90 +7,86 @@ import (
 	"recfs/nodes"
 )
 
-// An imageDocument is an element of images in map.json.
-type imageDocument struct {
-	*Image
-	nameKeys
-	Variant *int32  `json:"variant,omitempty"`
-	Format  string  `json:"format"`
-	Data    int32   `json:"data_index"`
-	Path    *string `json:"path"` // null if external
-}
+// The documents of images and sounds in map.json (docs/tree/datafile.md section 5).
+type (
+	imageDocument struct {
+		*Image
+		nameKeys
+		Variant *int32 `json:"variant,omitempty"`
+		Format  string `json:"format"`
+		mediumKeys
+	}
+	soundDocument struct {
+		*Sound
+		nameKeys
+		mediumKeys
+	}
+)
 
-// A soundDocument is an element of sounds in map.json.
-type soundDocument struct {
-	*Sound
-	nameKeys
+// mediumKeys are the last keys of an image or sound. Path is null if it is external.
+type mediumKeys struct {
 	Data int32   `json:"data_index"`
-	Path *string `json:"path"` // null if external
+	Path *string `json:"path"`
 }
 
 func (v *view) imageList(ctx context.Context) ([]any, error) {
 	return listOf(v.m.Images, func(o *Image) (any, error) {
-		name, err := v.text(ctx, o.Name, &o.Element, maxName)
-		doc := imageDocument{Image: o, nameKeys: name.keys(), Variant: o.Variant, Format: o.format(), Data: o.Data}
-		if path := imagePath(o.Index, name.bytes()); !o.External {
-			doc.Path = &path
-		}
-		return doc, err
+		name, keys, err := v.mediumKeys(ctx, medium{&o.Element, &o.Media}, imagePath)
+		return imageDocument{o, name, o.Variant, o.format(), keys}, err
 	})
 }
 
 func (v *view) soundList(ctx context.Context) ([]any, error) {
 	return listOf(v.m.Sounds, func(o *Sound) (any, error) {
-		name, err := v.text(ctx, o.Name, &o.Element, maxName)
-		doc := soundDocument{Sound: o, nameKeys: name.keys(), Data: o.Data}
-		if path := soundPath(o.Index, name.bytes()); !o.External {
-			doc.Path = &path
-		}
-		return doc, err
+		name, keys, err := v.mediumKeys(ctx, medium{&o.Element, &o.Media}, soundPath)
+		return soundDocument{o, name, keys}, err
 	})
+}
+
+func (v *view) mediumKeys(ctx context.Context, o medium, path mediumPath) (nameKeys, mediumKeys, error) {
+	keys := mediumKeys{Data: o.Data}
+	name, err := v.text(ctx, o.Name, o.Element, maxName)
+	if file := path(o.Index, name.bytes()); !o.External {
+		keys.Path = &file
+	}
+	return name.keys(), keys, err
 }
 
 // imageDir is images/.
 func (v *view) imageDir() nodes.Dir {
 	pngs := v.files(v.image)
-	return v.dir(func(ctx context.Context) ([]nodes.Entry, error) {
-		var entries []nodes.Entry
-		for i := range v.m.Images {
-			o := &v.m.Images[i]
-			if !o.embedded() {
-				continue
-			}
-			name, err := v.text(ctx, o.Name, &o.Element, maxName)
-			if err != nil {
-				return nil, err
-			}
-			f := pngs(i)
-			if err := v.r.checkImage(o, name.bytes()); err != nil {
-				f = nodes.Failing(err)
-			}
-			entries = append(entries, entry(imagePath(i, name.bytes()), f))
-		}
-		return entries, nil
+	return v.mediaDir(v.m.images(), imagePath, func(o medium, name string) (nodes.File, error) {
+		return pngs(o.Index), v.r.checkImage(&v.m.Images[o.Index], name)
 	})
 }
 
 // soundDir is sounds/.
 func (v *view) soundDir() nodes.Dir {
+	return v.mediaDir(v.m.sounds(), soundPath, func(o medium, _ string) (nodes.File, error) {
+		if err := v.r.checkSound(o); err != nil {
+			return nil, err
+		}
+		return v.dataFile(int(o.Data)), nil
+	})
+}
+
+// mediaDir shows what is embedded. The file of what is damaged fails.
+func (v *view) mediaDir(media []medium, path mediumPath, file func(o medium, name string) (nodes.File, error)) nodes.Dir {
 	return v.dir(func(ctx context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
-		for i := range v.m.Sounds {
-			o := &v.m.Sounds[i]
+		for _, o := range media {
 			if !o.embedded() {
 				continue
 			}
-			name, err := v.text(ctx, o.Name, &o.Element, maxName)
+			name, err := v.text(ctx, o.Name, o.Element, maxName)
 			if err != nil {
 				return nil, err
 			}
-			var f nodes.File
-			if err := v.r.checkSound(o); err != nil {
+			f, err := file(o, name.bytes())
+			if err != nil {
 				f = nodes.Failing(err)
-			} else {
-				f = v.dataFile(int(o.Data))
 			}
-			entries = append(entries, entry(soundPath(i, name.bytes()), f))
+			entries = append(entries, entry(path(o.Index, name.bytes()), f))
 		}
 		return entries, nil
 	})

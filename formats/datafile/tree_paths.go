@@ -27,6 +27,9 @@ func (r *Reader) itemPath(i int) string {
 
 func dataPath(i int) string { return fmt.Sprintf("data/%0*d", numberWidth, i) }
 
+// A mediumPath is the path of an embedded image or sound.
+type mediumPath func(index int, name string) string
+
 func imagePath(index int, name string) string {
 	return fmt.Sprintf("images/%02d%s.png", index, safeSuffix(name))
 }

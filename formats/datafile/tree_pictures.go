@@ -108,7 +108,7 @@ func (p pictures) atlas(ctx context.Context, index int32, scale int) (atlas, err
 		return nil, fault("image", 0, "image %d does not exist", index)
 	}
 	o := &p.m.Images[index]
-	if !o.embedded() {
+	if o.Short || o.External {
 		name, err := p.text(ctx, o.Name, &o.Element, maxName)
 		if err != nil {
 			return nil, err

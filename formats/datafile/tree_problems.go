@@ -163,68 +163,52 @@ func (f *finder) checkText(ctx context.Context, ref int32, e *Element, what stri
 	return text.bytes(), nil
 }
 
-// name returns the name and the path of an image or sound.
-func (f *finder) name(ctx context.Context, ref int32, e *Element, embedded bool, path func(int, string) string) (string, string, error) {
-	name, err := f.checkText(ctx, ref, e, "name", maxName)
-	file := path(e.Index, name)
-	if err == nil && embedded && nodes.SafeName(name) != strings.ReplaceAll(name, " ", "_") {
-		f.list.add("unsafe_name", file, f.r.Items[e.Item].Offset, "the name is %.80q", name)
+// media looks at images or sounds, and at the data of embedded ones with look.
+func (f *finder) media(ctx context.Context, media []medium, path mediumPath, look func(o medium, name string) error) error {
+	for _, o := range media {
+		if f.short(o.Element) {
+			continue
+		}
+		name, err := f.checkText(ctx, o.Name, o.Element, "name", maxName)
+		if err != nil {
+			return err
+		}
+		if o.External {
+			continue
+		}
+		file := path(o.Index, name)
+		if nodes.SafeName(name) != strings.ReplaceAll(name, " ", "_") {
+			f.list.add("unsafe_name", file, f.r.Items[o.Item].Offset, "the name is %.80q", name)
+		}
+		if err := f.list.addFault(file, look(o, name)); err != nil {
+			return err
+		}
 	}
-	return name, file, err
+	return nil
 }
 
 func (f *finder) images(ctx context.Context) error {
-	for i := range f.m.Images {
-		o := &f.m.Images[i]
-		if f.short(&o.Element) {
-			continue
-		}
-		name, path, err := f.name(ctx, o.Name, &o.Element, o.embedded(), imagePath)
-		if err != nil {
+	return f.media(ctx, f.m.images(), imagePath, func(o medium, name string) error {
+		image := &f.m.Images[o.Index]
+		if err := f.r.checkImageItem(image, name); err != nil || f.faulty[o.Data] {
 			return err
 		}
-		if !o.embedded() {
-			continue
-		}
-		err = f.r.checkImageItem(o, name)
-		if err == nil && !f.faulty[o.Data] {
-			err = f.r.checkPixels(o, name)
-		}
-		if err := f.list.addFault(path, err); err != nil {
-			return err
-		}
-	}
-	return nil
+		return f.r.checkPixels(image, name)
+	})
 }
 
 func (f *finder) sounds(ctx context.Context) error {
-	for i := range f.m.Sounds {
-		o := &f.m.Sounds[i]
-		if f.short(&o.Element) {
-			continue
-		}
-		_, path, err := f.name(ctx, o.Name, &o.Element, o.embedded(), soundPath)
-		if err != nil {
+	return f.media(ctx, f.m.sounds(), soundPath, func(o medium, _ string) error {
+		if err := f.r.checkSound(o); err != nil || f.faulty[o.Data] {
 			return err
-		}
-		if !o.embedded() {
-			continue
-		}
-		if err := f.r.checkSound(o); err != nil {
-			if err := f.list.addFault(path, err); err != nil {
-				return err
-			}
-			continue
 		}
 		opus, err := f.isOpus(ctx, o.Data)
-		if err != nil {
+		if err != nil || opus {
 			return err
 		}
-		if !opus && !f.faulty[o.Data] {
-			f.list.add("sound_not_opus", path, f.r.Items[o.Item].Offset, "data %d of sound %d does not begin with OggS and OpusHead", o.Data, i)
-		}
-	}
-	return nil
+		return fault("sound_not_opus", f.r.Items[o.Item].Offset,
+			"data %d of sound %d does not begin with OggS and OpusHead", o.Data, o.Index)
+	})
 }
 
 // isOpus tells whether a data item begins like an Opus file.
@@ -283,20 +267,20 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 	if l.Kind == KindUnknown {
 		return fault("layer_type", f.r.Items[l.Item].Offset, "layer %d is of kind %d", l.Index, l.kind)
 	}
-	if l.empty() || f.faulty[*l.Data()] {
+	if l.empty() || f.faulty[*l.Data] {
 		return nil
 	}
 	if err := f.r.checkLength(l); err != nil {
 		return err
 	}
 	if l.maxText() > maxDocument {
-		_, err := f.layerDocument(ctx, l)
+		_, err := f.layerContent(ctx, l)
 		return err
 	}
 	if l.Tiles == nil || !l.runs() {
 		return nil
 	}
-	ref := *l.Data()
+	ref := *l.Data
 	n, ok := f.runs[ref]
 	if !ok {
 		data, err := f.data.Get(ctx, int(ref))

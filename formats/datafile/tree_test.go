@@ -215,8 +215,8 @@ func TestReadTouchesItsData(t *testing.T) {
 		{"envelopes/000-Pulse.json", nil},
 		{"header.json", nil},
 		{"settings.cfg", []int{int(*m.Info.Settings)}},
-		{"layers/01-00-game-Game.txt", []int{int(*m.Layers[1].Data())}},
-		{"layers/01-02-tele-Tele.json", []int{int(*m.Layers[3].Data())}},
+		{"layers/01-00-game-Game.txt", []int{int(*m.Layers[1].Data)}},
+		{"layers/01-02-tele-Tele.json", []int{int(*m.Layers[3].Data)}},
 		{"images/00-bricks.png", []int{int(m.Images[0].Name), int(m.Images[0].Data)}},
 		{"sounds/00-chime.opus", []int{int(m.Sounds[0].Name), int(m.Sounds[0].Data)}},
 		{"collision.png", nil}, // the game layer is known by now

@@ -116,7 +116,7 @@ func (v *view) text(ctx context.Context, ref int32, e *Element, limit int64) (*T
 
 // tiles returns the tiles of a layer that passed checkContent.
 func (v *view) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	data, err := v.data.Get(ctx, int(*l.Data()))
+	data, err := v.data.Get(ctx, int(*l.Data))
 	if err != nil {
 		return nil, err
 	}
