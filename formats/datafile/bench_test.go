@@ -44,7 +44,7 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}, func() {
 		for i := range r.Data {
-			if _, err := r.CheckData(b.Context(), i); err != nil {
+			if _, err := r.CheckData(b.Context(), i, io.Discard); err != nil {
 				b.Fatal(err)
 			}
 		}

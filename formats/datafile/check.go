@@ -125,8 +125,21 @@ func (r *Reader) checkSound(o medium) error {
 	return r.checkRef(o.Data, r.Items[o.Item].Offset, "sound "+itoa(o.Index))
 }
 
-// isOpus tells whether b begins like an Ogg Opus file.
-func isOpus(b []byte) bool {
-	const packet = 28 // behind the header of the first page
-	return bytes.HasPrefix(b, []byte("OggS")) && len(b) >= packet && bytes.HasPrefix(b[packet:], []byte("OpusHead"))
+// An opusHead keeps enough of what is written to it to tell an Ogg Opus file.
+type opusHead struct{ b []byte }
+
+// Where an Ogg Opus file says that it is one: after the header of the first page.
+const (
+	opusAt    = 28
+	opusMagic = "OpusHead"
+)
+
+// Write implements io.Writer.
+func (h *opusHead) Write(p []byte) (int, error) {
+	h.b = append(h.b, p[:min(len(p), opusAt+len(opusMagic)-len(h.b))]...)
+	return len(p), nil
+}
+
+func (h *opusHead) isOpus() bool {
+	return bytes.HasPrefix(h.b, []byte("OggS")) && len(h.b) >= opusAt && bytes.HasPrefix(h.b[opusAt:], []byte(opusMagic))
 }

@@ -134,7 +134,9 @@ func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
 	if !l.runs() {
 		return data[:w*h*l.recordSize()], nil
 	}
-	if err := r.checkRuns(l, runTiles(data)); err != nil {
+	var runs runCounter
+	_, _ = runs.Write(data)
+	if err := r.checkRuns(l, runs.tiles()); err != nil {
 		return nil, err
 	}
 	return expandRuns(data, int(w*h)), nil
@@ -151,17 +153,24 @@ func (r *Reader) checkRuns(l *Layer, n int64) error {
 		"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, r.Data[*l.Data].Size, max(n, 0))
 }
 
-// runTiles returns how many tiles run lengths stand for, -1 if they do not
-// end with a whole one.
-func runTiles(data []byte) int64 {
-	if len(data)%4 != 0 {
+// A runCounter counts the tiles that the run lengths written to it stand for.
+type runCounter struct{ bytes, repeats int64 }
+
+// Write implements io.Writer. The third byte of a tile is how often it is repeated.
+func (c *runCounter) Write(p []byte) (int, error) {
+	for i := (6 - c.bytes%4) % 4; i < int64(len(p)); i += 4 {
+		c.repeats += int64(p[i])
+	}
+	c.bytes += int64(len(p))
+	return len(p), nil
+}
+
+// tiles returns how many there are, -1 if the run lengths do not end with a whole one.
+func (c *runCounter) tiles() int64 {
+	if c.bytes%4 != 0 {
 		return -1
 	}
-	n := int64(len(data) / 4)
-	for i := 2; i < len(data); i += 4 {
-		n += int64(data[i])
-	}
-	return n
+	return c.bytes/4 + c.repeats
 }
 
 // expandRuns repeats each tile as often as its skip says.

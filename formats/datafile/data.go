@@ -50,26 +50,30 @@ func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
 	if err == nil {
 		return content, nil
 	}
-	if _, err := r.checkStream(i, stored); err != nil {
+	if _, err := r.checkStream(i, stored, io.Discard); err != nil {
 		return nil, err
 	}
 	return nil, zlibFault(i, r.Data[i], err)
 }
 
-// CheckData inflates data item i without keeping it. It returns the number of
-// bytes behind the zlib stream.
-func (r *Reader) CheckData(ctx context.Context, i int) (trailing int64, err error) {
-	if !r.compressed(i) {
+// CheckData inflates data item i to w, which may get some of what turns out to be damaged. It returns
+// the number of bytes after the zlib stream.
+func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing int64, err error) {
+	if !r.compressed(i) && w == io.Discard {
 		return 0, r.checkStored(i)
 	}
 	stored, err := r.readStored(ctx, i)
 	if err != nil {
 		return 0, err
 	}
-	return r.checkStream(i, stored)
+	if !r.compressed(i) {
+		_, err := w.Write(stored)
+		return 0, err
+	}
+	return r.checkStream(i, stored, w)
 }
 
-func (r *Reader) checkStream(i int, stored []byte) (trailing int64, err error) {
+func (r *Reader) checkStream(i int, stored []byte, w io.Writer) (trailing int64, err error) {
 	d := r.Data[i]
 	in := bytes.NewReader(stored)
 	zr, err := zlib.NewReader(in)
@@ -78,7 +82,7 @@ func (r *Reader) checkStream(i int, stored []byte) (trailing int64, err error) {
 	}
 	size := int64(0)
 	for {
-		n, err := io.CopyN(io.Discard, zr, checkBlock)
+		n, err := io.CopyN(w, zr, checkBlock)
 		size += n
 		switch {
 		case (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && size > d.Size:

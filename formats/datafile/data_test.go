@@ -49,7 +49,7 @@ func TestData(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := dataReader(t, c.stored, int32(c.size))
 			b, err := r.ReadData(t.Context(), 0)
-			trailing, checked := r.CheckData(t.Context(), 0)
+			trailing, checked := r.CheckData(t.Context(), 0, io.Discard)
 			if c.code == "" {
 				if err != nil || checked != nil || !bytes.Equal(b, content[:c.size]) {
 					t.Errorf("%d bytes, %v, %v", len(b), err, checked)

@@ -26,7 +26,11 @@ func TestRunLengths(t *testing.T) {
 				want = append(want, run[0], run[1], 0, run[2])
 			}
 		}
-		n := runTiles(runs)
+		var counter runCounter
+		for part := range slices.Chunk(runs, rapid.IntRange(1, 9).Draw(t, "part")) {
+			_, _ = counter.Write(part)
+		}
+		n := counter.tiles()
 		if n != int64(len(want)/4) {
 			t.Fatalf("%d tiles, want %d", n, len(want)/4)
 		}

@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"recfs/formats"
@@ -37,18 +38,29 @@ type finder struct {
 	*view
 	tally  *formats.Tally // of the source, for checkData, which reads most of it
 	list   problemList
-	faulty map[int32]bool  // data items that cannot be read
-	runs   map[int32]int64 // tiles that the run lengths in a data item make
-	opus   map[int32]bool  // whether a data item begins like an Opus file
+	faulty map[int32]bool // data items that cannot be read
+
+	// What checkData learns of the data of run-length layers and of sounds, so that only short
+	// strings are inflated again.
+	runs map[int32]*runCounter
+	opus map[int32]*opusHead
 }
 
-// findProblems looks at everything. It inflates every data item and keeps
-// none but the short strings.
+// findProblems looks at everything. It inflates every data item and keeps none but the short strings.
 func (v *view) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
-	tally := formats.NewTally(v.src)
 	f := &finder{
-		view: v, tally: tally, list: v.r.tableProblems(), faulty: map[int32]bool{},
-		runs: map[int32]int64{}, opus: map[int32]bool{},
+		view: v, tally: formats.NewTally(v.src), list: v.r.tableProblems(), faulty: map[int32]bool{},
+		runs: map[int32]*runCounter{}, opus: map[int32]*opusHead{},
+	}
+	for _, o := range v.m.sounds() {
+		if o.embedded() {
+			f.opus[o.Data] = &opusHead{}
+		}
+	}
+	for i := range v.m.Layers {
+		if l := &v.m.Layers[i]; l.Tiles != nil && !l.Short && l.runs() {
+			f.runs[*l.Data] = &runCounter{}
+		}
 	}
 	for _, find := range []func(context.Context) error{
 		f.checkData, f.version, f.info, f.images, f.sounds, f.envelopes, f.groups, f.layers, f.autoMappers,
@@ -57,11 +69,25 @@ func (v *view) findProblems(ctx context.Context, _ struct{}) (findings, int64, e
 			return findings{}, 0, err
 		}
 	}
-	seal, err := tally.Seal(ctx, v.src.Stamp, v.src.Size)
+	seal, err := f.tally.Seal(ctx, v.src.Stamp, v.src.Size)
 	if err != nil {
 		return findings{}, 0, err
 	}
 	return findings{f.list.sorted(), seal}, f.list.cost(), nil
+}
+
+// observer returns a writer that learns of data item i what is needed later.
+func (f *finder) observer(i int32) io.Writer {
+	runs, opus := f.runs[i], f.opus[i]
+	switch {
+	case runs != nil && opus != nil:
+		return io.MultiWriter(runs, opus)
+	case runs != nil:
+		return runs
+	case opus != nil:
+		return opus
+	}
+	return io.Discard
 }
 
 // add adds a problem of one item.
@@ -85,7 +111,7 @@ func (f *finder) checkData(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trailing, err := r.CheckData(ctx, i)
+		trailing, err := r.CheckData(ctx, i, f.observer(int32(i)))
 		if err != nil {
 			f.faulty[int32(i)] = true
 			if err := f.list.addFault(dataPath(i), err); err != nil {
@@ -202,23 +228,12 @@ func (f *finder) sounds(ctx context.Context) error {
 		if err := f.r.checkSound(o); err != nil || f.faulty[o.Data] {
 			return err
 		}
-		opus, err := f.isOpus(ctx, o.Data)
-		if err != nil || opus {
-			return err
+		if f.opus[o.Data].isOpus() {
+			return nil
 		}
 		return fault("sound_not_opus", f.r.Items[o.Item].Offset,
 			"data %d of sound %d does not begin with OggS and OpusHead", o.Data, o.Index)
 	})
-}
-
-// isOpus tells whether a data item begins like an Opus file.
-func (f *finder) isOpus(ctx context.Context, ref int32) (bool, error) {
-	if opus, ok := f.opus[ref]; ok || f.faulty[ref] {
-		return opus, nil
-	}
-	b, err := f.data.Get(ctx, int(ref))
-	f.opus[ref] = isOpus(b)
-	return f.opus[ref], err
 }
 
 func (f *finder) envelopes(context.Context) error {
@@ -280,17 +295,7 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 	if l.Tiles == nil || !l.runs() {
 		return nil
 	}
-	ref := *l.Data
-	n, ok := f.runs[ref]
-	if !ok {
-		data, err := f.data.Get(ctx, int(ref))
-		if err != nil {
-			return err
-		}
-		n = runTiles(data)
-		f.runs[ref] = n
-	}
-	return f.r.checkRuns(l, n)
+	return f.r.checkRuns(l, f.runs[*l.Data].tiles())
 }
 
 func (f *finder) autoMappers(context.Context) error {

@@ -228,6 +228,37 @@ func TestReadTouchesItsData(t *testing.T) {
 	}
 }
 
+// TestScanReadsOnce holds that the problems of run-length layers and sounds are found in one pass over
+// their data.
+func TestScanReadsOnce(t *testing.T) {
+	w := &mapWriter{}
+	w.item(typeVersion, 1)
+	runs, sound := w.content([]byte{1, 0, 3, 0}), w.content(opusFile())
+	w.item(typeLayer, ints(0, layerTiles, 0, 4, 2, 2, 0, 255, 255, 255, 255, -1, 0, -1, runs, textInts("Runs", 3))...)
+	w.item(typeSound, 1, 0, -1, sound, 0)
+	w.group("Runs", 100, 0, 1)
+	b := w.bytes()
+	r := mustRead(t, b)
+	reads := map[int64]int{}
+	src := formats.BytesSource("test.map", b, testTime)
+	src.ReaderAt = readerFunc(func(p []byte, off int64) (int, error) {
+		reads[off]++
+		return formats.BytesReader(b).ReadAt(t.Context(), p, off)
+	})
+	root, err := New(Options{}).Open(t.Context(), src, newCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := problemCodes(t, root); got != nil {
+		t.Errorf("problems %v", got)
+	}
+	for _, ref := range []int32{runs, sound} {
+		if n := reads[r.Data[ref].Offset]; n != 1 {
+			t.Errorf("data %d is read %d times", ref, n)
+		}
+	}
+}
+
 func TestShortNames(t *testing.T) {
 	root, err := openTree(t, smallMap().bytes(), Options{})
 	if err != nil {
