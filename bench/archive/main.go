@@ -4,8 +4,7 @@
 // The floor of each is the same work on the source directory itself: the
 // program prints both and their ratio.
 //
-//	go build -o /tmp/recfs ./cmd/recfs
-//	go run ./bench/archive -recfs /tmp/recfs [-n 20000]
+//	go run ./bench/archive [-recfs /tmp/recfs] [-n 20000]
 package main
 
 import (
@@ -20,56 +19,53 @@ import (
 	"strings"
 	"time"
 
-	"recfs/bench/internal/program"
+	"recfs/bench/internal/harness"
 )
 
 var (
-	binary = flag.String("recfs", "recfs", "the program to measure")
+	binary = harness.RecfsFlag(flag.CommandLine)
 	count  = flag.Int("n", 20_000, "recordings in the archive")
 	limit  = flag.Int64("largest", 40_000, "use samples of up to this many bytes")
 	source = flag.String("source", "testdata/archive", "where the samples are")
 )
 
 func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench/archive:", err)
-		os.Exit(1)
-	}
+	harness.Main("archive", func(ctx context.Context) error {
+		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
+	})
 }
 
 // A bench is one archive and its mount.
 type bench struct {
-	program      program.Program
+	program      harness.Program
 	archive, mnt string
 }
 
-func run() error {
-	dir, err := os.MkdirTemp("", "recfs-bench-")
+func run(ctx context.Context, dir string) error {
+	recfs, err := harness.Recfs(ctx, *binary, dir)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
 	b := &bench{
-		program.Program{Binary: *binary, Cache: filepath.Join(dir, "cache")},
+		harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")},
 		filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"),
 	}
 	if err := b.fill(); err != nil {
 		return err
 	}
 	fmt.Printf("%d recordings\n%-34s %10s %10s %8s\n", *count, "", "recfs", "source", "ratio")
-	if err := b.mounted(b.listings); err != nil {
+	if err := b.mounted(ctx, b.listings); err != nil {
 		return err
 	}
-	if err := b.timed("recfs index", b.command("index"), nil); err != nil {
+	if err := b.timed("recfs index", b.command(ctx, "index"), nil); err != nil {
 		return err
 	}
 	for _, what := range []string{"recfs find, first", "recfs find, second"} {
-		if err := b.timed(what, b.command("find"), nil); err != nil {
+		if err := b.timed(what, b.command(ctx, "find"), nil); err != nil {
 			return err
 		}
 	}
-	return b.mounted(b.catalogue)
+	return b.mounted(ctx, b.catalogue)
 }
 
 // fill writes the archive: the small samples, again and again, in one directory.
@@ -112,18 +108,18 @@ func (b *bench) fill() error {
 	return nil
 }
 
-func (b *bench) command(name string) func() error {
+func (b *bench) command(ctx context.Context, name string) func() error {
 	return func() error {
-		_, err := b.program.Run(context.Background(), nil, name, b.archive)
-		if errors.Is(err, program.ErrDamaged) {
+		_, err := b.program.Run(ctx, nil, name, b.archive)
+		if errors.Is(err, harness.ErrDamaged) {
 			return nil // a damaged sample
 		}
 		return err
 	}
 }
 
-func (b *bench) mounted(work func() error) error {
-	return b.program.Mounted(context.Background(), b.archive, b.mnt, work)
+func (b *bench) mounted(ctx context.Context, work func() error) error {
+	return b.program.Mounted(ctx, b.archive, b.mnt, work)
 }
 
 func (b *bench) listings() error {

@@ -1,67 +1,52 @@
-// Command butter measures Echo VR recordings: a generated match of 18,000 frames of 8 players, in the process and
-// through a mount, each against a floor measured in the same run on the same machine.
+// Command butter measures Echo VR recordings: a generated match of 18,000 frames of 8 players, in
+// the process and through a mount, each against a floor measured in the same run on the same
+// machine.
 //
 //	go run ./bench/butter [-rounds 3]
 //
-// Rates are per second of processor time, which a busy machine changes least; a mount counts the time of the server.
+// Rates are per second of processor time, which a busy machine changes least; a mount counts the
+// time of the server.
 package main
 
 import (
-	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
+
+	"recfs/bench/internal/harness"
 )
 
 const frames = 18000
 
-var rounds = flag.Int("rounds", 3, "how often to do everything; the best counts")
+var (
+	binary = harness.RecfsFlag(flag.CommandLine)
+	rounds = flag.Int("rounds", 3, "how often to do everything; the best counts")
+)
 
 func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench/butter:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	dir, err := os.MkdirTemp("", "recfs-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := inProcess(); err != nil {
-		return err
-	}
-	return mounted(dir)
+	harness.Main("butter", func(ctx context.Context) error {
+		if err := inProcess(ctx); err != nil {
+			return err
+		}
+		return harness.InTemp("", func(dir string) error { return mounted(ctx, dir) })
+	})
 }
 
 // inProcess runs the benchmarks of the package on one processor.
-func inProcess() error {
-	cmd := exec.Command("go", "test", "-run", "^$", "-bench", "Decode|Lines|Text|Floor", "-benchtime", "1x",
-		"-count", strconv.Itoa(*rounds), "./formats/butter")
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+func inProcess(ctx context.Context) error {
+	results, err := harness.Benchmarks(ctx, []string{"GOMAXPROCS=1"}, "./formats/butter",
+		"Decode|Lines|Text|Floor", "-benchtime", "1x", "-count", strconv.Itoa(*rounds))
 	if err != nil {
 		return err
 	}
 	best := map[string]float64{}
-	line := regexp.MustCompile(`(?m)^Benchmark(\w+).*?([\d.e+]+) frames/cpu-s`)
-	for _, m := range line.FindAllStringSubmatch(string(out), -1) {
-		x, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			return err
-		}
-		best[m[1]] = max(best[m[1]], x)
+	for _, r := range results {
+		best[r.Name] = max(best[r.Name], r.Values["frames/cpu-s"])
 	}
 	show := func(what, name, floor string, want float64) {
 		fmt.Printf("%-34s %9.0f frames/cpu-s (wanted %6.0f)  %5.2f of the floor: %s\n", what, best[name], want, best[name]/best[floor], floor)
@@ -73,46 +58,28 @@ func inProcess() error {
 }
 
 // mounted measures the same through a mount.
-func mounted(dir string) error {
-	recfs, source, mount := filepath.Join(dir, "recfs"), filepath.Join(dir, "source"), filepath.Join(dir, "mount")
-	for _, d := range []string{source, mount} {
-		if err := os.Mkdir(d, 0o777); err != nil {
-			return err
-		}
+func mounted(ctx context.Context, dir string) error {
+	recfs, err := harness.Recfs(ctx, *binary, dir)
+	if err != nil {
+		return err
 	}
-	if err := command(nil, "go", "build", "-o", recfs, "./cmd/recfs"); err != nil {
+	source := filepath.Join(dir, "source")
+	if err := os.Mkdir(source, 0o777); err != nil {
 		return err
 	}
 	match := filepath.Join(source, "match.butter")
-	if err := command([]string{"RECFS_BENCH_MATCH=" + match}, "go", "test", "-run", "TestWriteMatch", "./formats/butter"); err != nil {
+	if err := harness.Command(ctx, []string{"RECFS_BENCH_MATCH=" + match}, "go", "test", "-run", "TestWriteMatch", "./formats/butter"); err != nil {
 		return err
 	}
-	server := func() (*exec.Cmd, error) {
-		cmd := exec.Command(recfs, "mount", "-f", "--cache-mem", "64MiB", "--cache-dir", filepath.Join(dir, "cache"), source, mount)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			return nil, err
-		}
-		for range 500 {
-			if _, err := os.Stat(filepath.Join(mount, "match.butter")); err == nil {
-				return cmd, nil
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		return nil, stop(cmd)
-	}
-	tree := filepath.Join(mount, "match.butter")
+	program := harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache"), Flags: []string{"--cache-mem", "64MiB"}}
+	mount := filepath.Join(dir, "mount")
 	for round := range *rounds {
-		s, err := server()
+		d, err := program.Start(ctx, source, mount)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("mounted, round %d\n", round)
-		err = measure(s, tree)
-		if e := stop(s); err == nil {
-			err = e
-		}
-		if err != nil {
+		if err := errors.Join(measure(d, filepath.Join(mount, "match.butter")), d.Stop()); err != nil {
 			return err
 		}
 	}
@@ -120,86 +87,59 @@ func mounted(dir string) error {
 }
 
 // measure reads the mount of a server that has just started.
-func measure(s *exec.Cmd, tree string) error {
+func measure(d *harness.Daemon, tree string) error {
+	if _, err := os.Stat(tree); err != nil {
+		return err
+	}
 	for _, what := range []struct{ name, pattern string }{
 		{"first look, with the index", "index.json"},
 		{"one frame, cold", "ticks/00012345.json"},
 		{"lines/", "lines/*"},
 		{".echoreplay", "export/match.echoreplay"},
 	} {
-		before, start := serverTime(s), time.Now()
-		files, err := filepath.Glob(filepath.Join(tree, what.pattern))
-		if err != nil {
+		if err := measureReads(d, what.name, filepath.Join(tree, what.pattern)); err != nil {
 			return err
 		}
-		n, err := readAll(files)
-		if err != nil {
-			return err
-		}
-		wall, cpu := time.Since(start), serverTime(s)-before
-		fmt.Printf("  %-28s %8.1f MB  wall %8.1f ms  server %6.0f ms", what.name, float64(n)/1e6, ms(wall), ms(cpu))
-		if n > 1<<20 {
-			fmt.Printf("  %.0f frames/s, %.0f MB/s of wall; %.0f frames/s of server", frames/wall.Seconds(), float64(n)/1e6/wall.Seconds(), frames/cpu.Seconds())
-		}
-		fmt.Println()
 	}
-	fmt.Printf("  greatest resident size %s with 64 MiB of cache\n", highWater(s))
+	peak, err := d.Number("status", "VmHWM")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  greatest resident size %d kB with 64 MiB of cache\n", peak)
+	return nil
+}
+
+// measureReads reads the files that match pattern.
+func measureReads(d *harness.Daemon, name, pattern string) error {
+	before, err := d.CPU()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		return err
+	}
+	var total int64
+	for _, file := range files {
+		n, err := harness.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	wall := time.Since(start)
+	after, err := d.CPU()
+	if err != nil {
+		return err
+	}
+	cpu := after - before
+	fmt.Printf("  %-28s %8.1f MB  wall %8.1f ms  server %6.0f ms", name, float64(total)/1e6, ms(wall), ms(cpu))
+	if total > 1<<20 {
+		fmt.Printf("  %.0f frames/s, %.0f MB/s of wall; %.0f frames/s of server", frames/wall.Seconds(), float64(total)/1e6/wall.Seconds(), frames/cpu.Seconds())
+	}
+	fmt.Println()
 	return nil
 }
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
-
-func readAll(files []string) (total int64, err error) {
-	for _, file := range files {
-		f, err := os.Open(file)
-		if err != nil {
-			return total, err
-		}
-		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20))
-		f.Close()
-		total += n
-		if err != nil {
-			return total, err
-		}
-	}
-	return total, nil
-}
-
-// serverTime is the processor time of a process; a clock tick is 10 ms.
-func serverTime(s *exec.Cmd) time.Duration {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
-func highWater(s *exec.Cmd) string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			return strings.TrimSpace(v)
-		}
-	}
-	return "unknown"
-}
-
-func stop(s *exec.Cmd) error {
-	if err := s.Process.Signal(os.Interrupt); err != nil {
-		return err
-	}
-	return s.Wait()
-}
-
-func command(env []string, name string, args ...string) error {
-	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr = os.Stderr
-	return cmd.Run()
-}

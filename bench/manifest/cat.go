@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"sync"
 
-	"recfs/bench/internal/program"
+	"recfs/bench/internal/harness"
 )
 
 // throughCat returns the records of what recfs ls and recfs cat print of the source. One process
@@ -31,8 +31,8 @@ func (m *maker) throughCat(ctx context.Context, l *listing) ([]record, error) {
 	return all, err
 }
 
-// cat sets the sums of the files among records, or why they cannot be read. Those that fail leave it
-// open where the next one begins, so the others are printed again without them.
+// cat sets the sums of the files among records, or why they cannot be read. Those that fail leave
+// it open where the next one begins, so the others are printed again without them.
 func (m *maker) cat(ctx context.Context, records []record) ([]record, error) {
 	var split splitter
 	var names []string
@@ -50,7 +50,7 @@ func (m *maker) cat(ctx context.Context, records []record) ([]record, error) {
 	case err == nil && split.whole():
 		split.set()
 		return records, nil
-	case err != nil && !errors.Is(err, program.ErrDamaged):
+	case err != nil && !errors.Is(err, harness.ErrDamaged):
 		return nil, err
 	}
 	if !m.setFailures(split.files, messages) {
@@ -59,7 +59,8 @@ func (m *maker) cat(ctx context.Context, records []record) ([]record, error) {
 	return m.cat(ctx, records)
 }
 
-// setFailures gives the files that messages tell of their errors, and reports whether there are any.
+// setFailures gives the files that messages tell of their errors, and reports whether there are
+// any.
 func (m *maker) setFailures(files []*record, messages []byte) bool {
 	failures, any := m.failures(messages), false
 	for _, r := range files {

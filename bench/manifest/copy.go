@@ -8,16 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 
-	"recfs/bench/internal/program"
+	"recfs/bench/internal/harness"
 )
-
-// batch is how many paths a process is given at most.
-const batch = 64
 
 // A job is one process of recfs cp: it copies children of one directory, whole.
 type job struct {
@@ -56,8 +52,8 @@ func copyJobs(l *listing) (jobs []job) {
 	return jobs
 }
 
-// dividedDirs returns the directories that are not copied as a whole: the root, those of which files
-// are left out, and those that hold such.
+// dividedDirs returns the directories that are not copied as a whole: the root, those of which
+// files are left out, and those that hold such.
 func dividedDirs(l *listing) map[string]bool {
 	divided := map[string]bool{".": true}
 	for dir, listed := range l.dirs {
@@ -83,7 +79,7 @@ func (m *maker) copyJob(ctx context.Context, l *listing, j job, name string) ([]
 		args = append(args, m.path(path.Join(j.dir, name)))
 	}
 	messages, err := m.program.Run(ctx, nil, "cp", append(args, dest)...)
-	if err != nil && !errors.Is(err, program.ErrDamaged) {
+	if err != nil && !errors.Is(err, harness.ErrDamaged) {
 		return nil, err
 	}
 	failures := m.failures(messages)
@@ -100,8 +96,8 @@ func (m *maker) copyJob(ctx context.Context, l *listing, j job, name string) ([]
 	return all, nil
 }
 
-// another reports whether what was copied need not be what was listed. Commands follow a link that is
-// their argument; a directory on disk is a source of its own, from which links lead out.
+// another reports whether what was copied need not be what was listed. Commands follow a link that
+// is their argument; a directory on disk is a source of its own, from which links lead out.
 func (m *maker) another(listed, copied record, argument bool) bool {
 	if listed.kind() == kindLink {
 		return argument || m.onDisk(listed.path)
@@ -148,30 +144,4 @@ func copied(name, rel, reason string) record {
 		r.fields[colError] = reason
 	}
 	return r
-}
-
-// parallel calls do for 0 to n-1, as many at a time as there are processors, until one fails.
-func parallel(ctx context.Context, n int, do func(i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				if err := do(i); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	for i := 0; i < n && ctx.Err() == nil; i++ {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	workers.Wait()
-	return context.Cause(ctx)
 }

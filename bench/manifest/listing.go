@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"recfs/bench/internal/program"
+	"recfs/bench/internal/harness"
 )
 
 // A listing is a tree as `recfs ls -lR` prints it. Names with line ends are not made for it.
@@ -21,7 +21,8 @@ type listing struct {
 	messages []byte                // what the command said of what it could not list
 }
 
-// A listedDir is what is kept of a directory: of large ones little, since some hold a million files.
+// A listedDir is what is kept of a directory: of large ones little, since some hold a million
+// files.
 type listedDir struct {
 	names   []string          // that are looked into, sorted
 	leaves  map[string]record // those that are no directories, with sizes or targets
@@ -44,15 +45,15 @@ func (m *maker) list(ctx context.Context) (*listing, error) {
 		r.CloseWithError(err)
 		return nil, err
 	}
-	if failed != nil && !errors.Is(failed, program.ErrDamaged) {
+	if failed != nil && !errors.Is(failed, harness.ErrDamaged) {
 		return nil, failed
 	}
 	l.messages = messages
 	return l, nil
 }
 
-// parseListing reads headings, each of which is the path of a directory and a colon, and lines up to
-// the next empty one. rel makes a path in the tree of a path that the command prints.
+// parseListing reads headings, each of which is the path of a directory and a colon, and lines up
+// to the next empty one. rel makes a path in the tree of a path that the command prints.
 func parseListing(out io.Reader, rel func(string) (string, bool), s sampler) (*listing, error) {
 	l := &listing{dirs: map[string]*listedDir{}}
 	dir, name := &listedDir{}, ""

@@ -4,15 +4,14 @@
 // bits, size, modification time, inode number and SHA-256. Two builds that show the same trees give
 // the same manifest.
 //
-//	go build -o /tmp/recfs ./cmd/recfs
-//	go run ./bench/manifest make -recfs /tmp/recfs [-via mount|cat|cp|all] SOURCE [FLAGS OF RECFS...] >before.txt
-//	go run ./bench/manifest make -recfs /tmp/recfs [-short|-all] >before.txt
+//	go run ./bench/manifest make [-recfs /tmp/recfs] [-via mount|cat|cp|all] SOURCE [FLAGS OF RECFS...] >before.txt
+//	go run ./bench/manifest make [-recfs /tmp/recfs] [-short|-all] >before.txt
 //	go run ./bench/manifest compare [-ignore mtime,inode] before.txt after.txt
 //
-// The first make looks at SOURCE, the second at a set of its own that it packs in each compression and
-// container. With -via all, the default, the tree is looked at through a mount, through recfs ls and
-// cat, and through recfs cp; what they show differently is printed on standard error, and the exit
-// code is 1. So it is when compare finds a difference.
+// The first make looks at SOURCE, the second at a set of its own that it packs in each compression
+// and container. With -via all, the default, the tree is looked at through a mount, through recfs
+// ls and cat, and through recfs cp; what they show differently is printed on standard error, and
+// the exit code is 1. So it is when compare finds a difference.
 package main
 
 import (
@@ -23,6 +22,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"recfs/bench/internal/harness"
 )
 
 func main() {
@@ -47,30 +48,21 @@ func run(ctx context.Context, args []string) error {
 	return errors.New("the commands are make and compare; -h after one of them shows its flags")
 }
 
-// makeOptions are the flags of make.
-type makeOptions struct {
-	binary     string
-	via        string
-	most       int
-	short, all bool
-	testdata   string
-	recordings string
-}
-
 func runMake(ctx context.Context, args []string) error {
 	var opt makeOptions
 	flags := flag.NewFlagSet("make", flag.ExitOnError)
-	flags.StringVar(&opt.binary, "recfs", "recfs", "the program to look through")
+	binary := harness.RecfsFlag(flags)
 	flags.StringVar(&opt.via, "via", viaAll, "look through mount, cat, cp or all")
 	flags.IntVar(&opt.most, "most", 32, "look into this many files of a directory that holds only files")
 	full := flags.Bool("full", false, "look into every file")
-	flags.BoolVar(&opt.short, "short", false, "the standard set without its large samples")
-	flags.BoolVar(&opt.all, "all", false, "the standard set with -recordings in every packing")
-	flags.StringVar(&opt.testdata, "testdata", "testdata", "samples of the standard set")
-	flags.StringVar(&opt.recordings, "recordings", "../shared/recordings", "further samples, where they are there")
+	flags.BoolVar(&opt.set.short, "short", false, "the standard set without its large samples")
+	flags.BoolVar(&opt.set.all, "all", false, "the standard set with -recordings in every packing")
+	flags.StringVar(&opt.set.testdata, "testdata", "testdata", "samples of the standard set")
+	flags.StringVar(&opt.set.recordings, "recordings", "../shared/recordings", "further samples, where they are there")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	opt.binary = *binary
 	if *full {
 		opt.most = 0
 	}

@@ -7,63 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"recfs/bench/internal/program"
+	"recfs/bench/internal/harness"
 )
 
-// catalogue opens in the root of a mount and is not listed.
-const catalogue = "recordings.jsonl"
-
-// The ways by which a tree is looked at. All are compared by viaAll.
-const (
-	viaMount = "mount"
-	viaCat   = "cat"
-	viaCopy  = "cp"
-	viaAll   = "all"
-)
-
-// A maker makes the manifest of one source.
-type maker struct {
-	program program.Program
-	source  string // absolute
-	temp    string // for the mount, caches and copies
-	sampler sampler
+// makeOptions are the flags of make.
+type makeOptions struct {
+	binary string
+	via    string
+	most   int
+	set    setOptions
 }
 
-// path is the path that a command is given for a path in the tree.
-func (m *maker) path(rel string) string { return filepath.Join(m.source, rel) }
-
-// onDisk reports whether a path in the tree is one of the source itself.
-func (m *maker) onDisk(rel string) bool {
-	_, err := os.Lstat(m.path(rel))
-	return err == nil
-}
-
-// inFile reports whether a path in the tree is a file on disk or lies in one. Commands that are given
-// such a path take the file for their source, and judge it and what is in it by the first bytes.
-func (m *maker) inFile(rel string) bool {
-	for ; rel != "."; rel = path.Dir(rel) {
-		if info, err := os.Lstat(m.path(rel)); err == nil {
-			return !info.IsDir()
-		}
-	}
-	return false
-}
-
-// rel is the path in the tree for one that a command prints.
-func (m *maker) rel(printed string) (string, bool) {
-	if printed == m.source {
-		return ".", true
-	}
-	return strings.CutPrefix(printed, m.source+"/")
-}
-
-// make looks at the source by the ways, and returns the manifest of the first of them, and where the
-// others differ from it.
+// make looks at the source by the ways, and returns the manifest of the first of them, and where
+// the others differ from it.
 func (m *maker) make(ctx context.Context, via string) (*manifest, []string, error) {
 	ways := []string{via}
 	if via == viaAll {
@@ -130,26 +89,25 @@ func disagreements(a, b *manifest, wayA, wayB string) (all []string) {
 var errDiffer = errors.New("they differ")
 
 // makeManifest runs the maker of flags in a directory of its own.
-func makeManifest(ctx context.Context, opt makeOptions, source string, flags []string) (err error) {
-	temp, err := os.MkdirTemp("", "recfs-manifest-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+func makeManifest(ctx context.Context, opt makeOptions, source string, flags []string) error {
+	return harness.InTemp("", func(temp string) error { return opt.make(ctx, temp, source, flags) })
+}
+
+func (opt makeOptions) make(ctx context.Context, temp, source string, flags []string) (err error) {
 	if source == "" {
-		if source, err = standardSet(ctx, temp, opt); err != nil {
+		if source, err = standardSet(ctx, temp, opt.set); err != nil {
 			return err
 		}
 	}
 	if source, err = filepath.Abs(source); err != nil {
 		return err
 	}
-	binary, err := filepath.Abs(opt.binary)
+	binary, err := harness.Recfs(ctx, opt.binary, temp)
 	if err != nil {
 		return err
 	}
 	m := &maker{
-		program: program.Program{Binary: binary, Cache: filepath.Join(temp, "cache"), Flags: slices.Clone(flags)},
+		program: harness.Program{Binary: binary, Cache: filepath.Join(temp, "cache"), Flags: slices.Clone(flags)},
 		source:  source, temp: temp, sampler: sampler{most: opt.most},
 	}
 	made, differences, err := m.make(ctx, opt.via)

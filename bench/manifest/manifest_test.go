@@ -84,7 +84,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Ways to the same tree agree when one tells less than the other, and when both fail, each in its words.
+// Ways to the same tree agree when one tells less than the other, and when both fail, each in its
+// words.
 func TestDisagreements(t *testing.T) {
 	with := func(path, sum, err string) record {
 		r := newRecord(path, kindFile)
@@ -182,7 +183,8 @@ dr-xr-xr-x            - 2026-01-02 03:04 empty
 	}
 }
 
-// What is copied as a whole holds nothing of which files are left out, and everything is copied once.
+// What is copied as a whole holds nothing of which files are left out, and everything is copied
+// once.
 func TestCopyJobs(t *testing.T) {
 	l, err := parseListing(strings.NewReader(strings.ReplaceAll(`.:
 d a

@@ -4,10 +4,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path"
@@ -104,8 +102,8 @@ func (w *walk) leaf(rel string, mode iofs.FileMode) {
 	w.add(r, err)
 }
 
-// catalogue looks at the file in the root that is not listed, before there are indexes: what it says
-// depends on them. Its time is that of the mount.
+// catalogue looks at the file in the root that is not listed, before there are indexes: what it
+// says depends on them. Its time is that of the mount.
 func (w *walk) catalogue() {
 	info, err := os.Lstat(filepath.Join(w.root, catalogue))
 	if err == nil && info.Mode().IsRegular() {
@@ -148,18 +146,4 @@ func errnoName(err error) string {
 		return name
 	}
 	return errno.Error()
-}
-
-// sumFile returns the SHA-256 of a file's content.
-func sumFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return nil, err
-	}
-	return h.Sum(nil), nil
 }

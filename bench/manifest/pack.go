@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
@@ -16,9 +15,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
+
+// standardTime is the time of everything that is packed.
+var standardTime = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
+
+// nestable is the size of the largest samples that are packed in nested containers.
+const nestable = 12 << 10
 
 // A compression is one around a recording or a tar, by its extension.
 type compression struct {
@@ -71,18 +77,6 @@ func (c compression) packFile(ctx context.Context, source, target string) error 
 	return create(target, func(w io.Writer) error { return c.pack(ctx, w, in) })
 }
 
-// create makes a file, and its directory where that is missing, of what write writes.
-func create(name string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
-}
-
 // packEach packs every recording below plain/name by itself, in each compression, to root/EXT/name.
 func packEach(ctx context.Context, plain, name, root string) error {
 	return filepath.WalkDir(filepath.Join(plain, name), func(file string, d iofs.DirEntry, err error) error {
@@ -110,8 +104,8 @@ func packAll(ctx context.Context, dir, target string) error {
 	return err
 }
 
-// packNested packs the small files of dir into a container of each kind, these into a second, a third
-// and at last into target.
+// packNested packs the small files of dir into a container of each kind, these into a second, a
+// third and at last into target.
 func packNested(ctx context.Context, dir, target, work string) error {
 	inner := filepath.Join(work, "1")
 	if err := copyTree(dir, inner, nestable); err != nil {
@@ -157,7 +151,8 @@ func packTar(w io.Writer, dir string) error {
 	return cmp.Or(err, t.Close())
 }
 
-// packZip writes the tree below dir, its files by the method. A link is a file that holds its target.
+// packZip writes the tree below dir, its files by the method. A link is a file that holds its
+// target.
 func packZip(w io.Writer, dir string, method uint16) error {
 	z := zip.NewWriter(w)
 	err := members(dir, func(name string, info iofs.FileInfo, target string, content []byte) error {
@@ -179,8 +174,8 @@ func packZip(w io.Writer, dir string, method uint16) error {
 	return cmp.Or(err, z.Close())
 }
 
-// members calls visit for everything below dir, in the order of a walk: with the target of a link or
-// the content of a file.
+// members calls visit for everything below dir, in the order of a walk: with the target of a link
+// or the content of a file.
 func members(dir string, visit func(name string, info iofs.FileInfo, target string, content []byte) error) error {
 	return filepath.WalkDir(dir, func(file string, d iofs.DirEntry, err error) error {
 		if err != nil || file == dir {

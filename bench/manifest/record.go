@@ -19,14 +19,15 @@ const (
 	kindLink = "link"
 )
 
-// unknown stands for a field that the way of looking does not tell.
+// unknown is the text of a field that the way of looking does not tell.
 const unknown = "-"
 
 // ownSource is the error of what a command that is given its path need not show as a mount of the
 // whole source does.
 const ownSource = "a source of its own"
 
-// The columns of a manifest. A record holds their text, so that whatever a line says can be compared.
+// The columns of a manifest. A record holds their text, so that whatever a line says can be
+// compared.
 const (
 	colKind  = iota
 	colMode  // permission bits, octal
@@ -62,8 +63,8 @@ func (r record) failed() bool          { return r.fields[colError] != unknown }
 func (r record) kind() string          { return r.fields[colKind] }
 func compareRecords(a, b record) int   { return strings.Compare(a.path, b.path) }
 
-// differing returns the columns that both know and that differ, but those in ignored. Whether there is
-// an error is known always.
+// differing returns the columns that both know and that differ, but those in ignored. Whether there
+// is an error is known always.
 func (r record) differing(o record, ignored []int) (which []int) {
 	for i, a := range r.fields {
 		b := o.fields[i]

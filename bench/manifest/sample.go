@@ -48,7 +48,8 @@ func fnv1a(name string) uint64 {
 	return h.Sum64()
 }
 
-// namesSum is the sum of a directory: that of its names, one a line, those of directories with a slash.
+// namesSum is the sum of a directory: that of its names, one a line, those of directories with a
+// slash.
 func namesSum(names []string, isDir func(string) bool) []byte {
 	h := sha256.New()
 	for _, name := range names {

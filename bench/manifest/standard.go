@@ -7,17 +7,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// The standard set is a tree:
+// samplesOfTestdata are what recfs reads; beside them lie goldens.
+var samplesOfTestdata = []string{"archive", "datafile/broken"}
+
+// shortest is the size of the largest samples of the short set.
+const shortest = 40 << 10
+
+// setOptions say what the standard set holds.
+type setOptions struct {
+	short, all bool
+	testdata   string
+	recordings string
+}
+
+// standardSet makes the standard set in temp, and returns where. It is a tree:
 //
 //	plain/testdata/…            samples of testdata, and links
 //	plain/recordings/…          further samples
@@ -25,19 +36,9 @@ import (
 //	containers/testdata.tar     plain/testdata in each container; recordings.tar … with -all
 //	containers/nested.tar       the small ones in containers, four deep
 //
-// The short set packs testdata/archive alone, and none of its large samples. All of it has one time, owner and mode, so that another machine makes the same bytes.
-var standardTime = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
-
-// samplesOfTestdata are what recfs reads; beside them lie goldens.
-var samplesOfTestdata = []string{"archive", "datafile/broken"}
-
-const (
-	shortest = 40 << 10 // larger samples are left out of the short set
-	nestable = 12 << 10 // larger ones of the nested containers
-)
-
-// standardSet makes the set in temp, and returns where.
-func standardSet(ctx context.Context, temp string, opt makeOptions) (string, error) {
+// The short set packs testdata/archive alone, and none of its large samples. All of it has one
+// time, owner and mode, so that another machine makes the same bytes.
+func standardSet(ctx context.Context, temp string, opt setOptions) (string, error) {
 	root := filepath.Join(temp, "set")
 	plain := filepath.Join(root, "plain")
 	packed, err := gather(plain, opt)
@@ -61,7 +62,7 @@ func standardSet(ctx context.Context, temp string, opt makeOptions) (string, err
 }
 
 // gather copies the samples to plain, and returns which of its directories are packed, too.
-func gather(plain string, opt makeOptions) (packed []string, err error) {
+func gather(plain string, opt setOptions) (packed []string, err error) {
 	limit := int64(1 << 62)
 	if opt.short {
 		limit = shortest
@@ -86,8 +87,8 @@ func gather(plain string, opt makeOptions) (packed []string, err error) {
 	return packed, err
 }
 
-// addLinks makes links of each kind beside samples for them: to a file, a directory, a recording, out
-// and to nothing.
+// addLinks makes links of each kind beside samples for them: to a file, a directory, a recording,
+// out and to nothing.
 func addLinks(dir, samples string) error {
 	for from, to := range map[string]string{"README.md": "real/file", "hcrp/tiny.hcrp": "real/tiny.hcrp"} {
 		if err := copyTree(filepath.Join(samples, "archive", from), filepath.Join(dir, to), shortest); err != nil {
@@ -109,35 +110,8 @@ func addLinks(dir, samples string) error {
 	return nil
 }
 
-// copyTree copies files of up to limit bytes, and the directories that hold them.
-func copyTree(source, target string, limit int64) error {
-	return filepath.WalkDir(source, func(name string, d iofs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(source, name)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-			return err
-		}
-		content, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		return create(filepath.Join(target, rel), func(w io.Writer) error {
-			_, err := w.Write(content)
-			return err
-		})
-	})
-}
-
-// normalize gives everything below root the standard time and mode, a directory after what it holds.
+// normalize gives everything below root the standard time and mode, a directory after what it
+// holds.
 func normalize(root string) error {
 	var names []string
 	err := filepath.WalkDir(root, func(name string, _ iofs.DirEntry, err error) error {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,11 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/bench/internal/harness"
 )
 
 // An operation is what the client does and times.
@@ -163,40 +162,34 @@ func find(dir string) func(string) error {
 // in client and server. The second hardly depends on what else runs.
 type cost struct{ clock, cpu time.Duration }
 
-// runPass does the operations of a pass and prints their costs in
-// nanoseconds. The server is the process pid, or none.
-func runPass(pass []operation, root string, pid int) error {
+// runPass does the operations of a pass and prints their costs in nanoseconds. The server is a
+// process, or 0 where there is none.
+func runPass(pass []operation, root string, server harness.Process) error {
 	for _, o := range pass {
-		before, start := cpuTime(pid), time.Now()
+		before, err := cpuTime(server)
+		if err != nil {
+			return err
+		}
+		start := time.Now()
 		if err := o.run(root); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
 		clock := time.Since(start)
-		fmt.Println(clock.Nanoseconds(), (cpuTime(pid) - before).Nanoseconds())
+		after, err := cpuTime(server)
+		if err != nil {
+			return err
+		}
+		fmt.Println(clock.Nanoseconds(), (after - before).Nanoseconds())
 	}
 	return nil
 }
 
-// cpuTime returns the processor time used by this process, its children and
-// the process pid.
-func cpuTime(pid int) time.Duration {
-	var sum time.Duration
-	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
-		var usage unix.Rusage
-		if err := unix.Getrusage(who, &usage); err == nil {
-			sum += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-		}
+// cpuTime returns the processor time used by this process, its children and the server.
+func cpuTime(server harness.Process) (time.Duration, error) {
+	sum, err := harness.CPU()
+	if err != nil || server == 0 {
+		return sum, err
 	}
-	// utime and stime are the 14th and 15th field, in hundredths of a second;
-	// the second field ends with a parenthesis.
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return sum
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	for _, field := range fields[11:13] {
-		ticks, _ := strconv.Atoi(field)
-		sum += time.Duration(ticks) * 10 * time.Millisecond
-	}
-	return sum
+	used, err := server.CPU()
+	return sum + used, err
 }

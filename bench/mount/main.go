@@ -14,6 +14,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"recfs/bench/internal/harness"
 	"recfs/fs"
 )
 
@@ -42,26 +44,22 @@ var (
 	profile  = flag.String("cpuprofile", "", "write a profile of the house's server to this file")
 )
 
-func main() {
-	flag.Parse()
-	var err error
+func main() { harness.Main("mount", run) }
+
+func run(ctx context.Context) error {
 	switch args := flag.Args(); {
 	case len(args) == 0:
-		err = measure()
+		return harness.InTemp("", func(dir string) error { return measure(ctx, dir) })
 	case len(args) == 4 && args[0] == "serve":
-		err = serve(args[1], args[2], args[3])
+		return serve(args[1], args[2], args[3])
 	case len(args) == 4 && args[0] == "client":
 		var n, pid int
-		if _, err = fmt.Sscan(args[1]+" "+args[3], &n, &pid); err == nil {
-			err = runPass(passes()[n], args[2], pid)
+		if _, err := fmt.Sscan(args[1]+" "+args[3], &n, &pid); err != nil {
+			return err
 		}
-	default:
-		err = errors.New("there are no arguments")
+		return runPass(passes()[n], args[2], harness.Process(pid))
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench/mount:", err)
-		os.Exit(1)
-	}
+	return errors.New("there are no arguments")
 }
 
 // kinds of servers, and the source itself, which only raw is read from.
@@ -81,12 +79,7 @@ func (r result) add(kind string, c cost) {
 	r[kind] = c
 }
 
-func measure() error {
-	dir, err := os.MkdirTemp("", "recfs-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+func measure(ctx context.Context, dir string) error {
 	source := filepath.Join(dir, "raw")
 	if err := writeSource(source); err != nil {
 		return err
@@ -99,17 +92,25 @@ func measure() error {
 		} else {
 			continue
 		}
-		if err := measureAll(dir, source, cpu); err != nil {
+		if err := (setting{dir, source, cpu}).measure(ctx); err != nil {
 			return err
 		}
 	}
 	if *only >= 0 {
 		return nil
 	}
-	return measureMemory(dir, source)
+	return setting{dir, source, false}.measureMemory(ctx)
 }
 
-func measureAll(dir, source string, pinned bool) error {
+// A setting is where and how servers are measured.
+type setting struct {
+	dir    string // for mounts
+	source string // the file that raw shows
+	pinned bool   // to one processor
+}
+
+// measure does all passes and prints their results.
+func (s setting) measure(ctx context.Context) error {
 	for n, pass := range passes() {
 		if *only >= 0 && *only != n {
 			continue
@@ -120,7 +121,7 @@ func measureAll(dir, source string, pinned bool) error {
 		}
 		for range *rounds {
 			for _, kind := range []string{kindFloor, kindHouse, kindSource} {
-				costs, err := onePass(dir, source, kind, n, pinned)
+				costs, err := s.onePass(ctx, kind, n)
 				if err != nil {
 					return fmt.Errorf("%s: %w", kind, err)
 				}
@@ -158,26 +159,26 @@ func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
 // onePass does one pass on a fresh mount. Of the source only raw is read,
 // first from the disk and then from memory.
-func onePass(dir, source, kind string, n int, pinned bool) ([]cost, error) {
-	root, pid := dir, 0
+func (s setting) onePass(ctx context.Context, kind string, n int) ([]cost, error) {
+	root, pid := s.dir, 0
 	if kind == kindSource {
 		if passes()[n][0].files > 0 {
 			return nil, nil
 		}
 	} else {
-		s, err := startServer(kind, dir, source, pinned)
+		server, err := s.start(kind)
 		if err != nil {
 			return nil, err
 		}
-		defer s.stop()
-		root, pid = s.dir, s.cmd.Process.Pid
+		defer server.stop()
+		root, pid = server.dir, server.cmd.Process.Pid
 	}
 	if passes()[n][0].files == 0 {
-		if err := dropPages(source); err != nil {
+		if err := dropPages(s.source); err != nil {
 			return nil, err
 		}
 	}
-	out, err := self(pinned, "client", strconv.Itoa(n), root, strconv.Itoa(pid)).Output()
+	out, err := s.self(ctx, "client", strconv.Itoa(n), root, strconv.Itoa(pid)).Output()
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -201,15 +202,15 @@ func failure(err error) error {
 }
 
 // self is this program with other arguments.
-func self(pinned bool, args ...string) *exec.Cmd {
+func (s setting) self(ctx context.Context, args ...string) *exec.Cmd {
 	args = append([]string{
 		"-small", strconv.Itoa(*small), "-large", strconv.Itoa(*large), "-size", strconv.FormatInt(*size, 10),
 		"-cpuprofile", *profile,
 	}, args...)
-	if pinned {
-		return exec.Command("taskset", append([]string{"-c", "0", os.Args[0]}, args...)...)
+	if s.pinned {
+		return exec.CommandContext(ctx, "taskset", append([]string{"-c", "0", os.Args[0]}, args...)...)
 	}
-	return exec.Command(os.Args[0], args...)
+	return exec.CommandContext(ctx, os.Args[0], args...)
 }
 
 // writeSource writes a file that has no holes.
@@ -243,20 +244,20 @@ func dropPages(name string) error {
 
 // measureMemory shows how the resident memory of the house grows while find
 // asks for the size of a million files.
-func measureMemory(dir, source string) error {
-	s, err := startServer(kindHouse, dir, source, false)
+func (s setting) measureMemory(ctx context.Context) error {
+	server, err := s.start(kindHouse)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
-	idle, err := s.resident()
+	defer server.stop()
+	idle, err := server.resident()
 	if err != nil {
 		return err
 	}
-	if err := find("large")(s.dir); err != nil {
+	if err := find("large")(server.dir); err != nil {
 		return failure(err)
 	}
-	full, err := s.resident()
+	full, err := server.resident()
 	if err != nil {
 		return err
 	}
@@ -265,7 +266,7 @@ func measureMemory(dir, source string) error {
 	return nil
 }
 
-func mib(n int64) float64 { return float64(n) / (1 << 20) }
+func mib(kib int) float64 { return float64(kib) / (1 << 10) }
 
 // A server is a child process that serves one kind of filesystem.
 type server struct {
@@ -274,27 +275,28 @@ type server struct {
 	stdin io.Closer
 }
 
-func startServer(kind, dir, source string, pinned bool) (*server, error) {
-	mnt, err := os.MkdirTemp(dir, "mnt-")
+// start starts a server of a kind, which goes on until stop is called or this program ends.
+func (s setting) start(kind string) (*server, error) {
+	mnt, err := os.MkdirTemp(s.dir, "mnt-")
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: mnt, cmd: self(pinned, "serve", kind, mnt, source)}
-	s.cmd.Stderr = os.Stderr
-	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+	started := &server{dir: mnt, cmd: s.self(context.Background(), "serve", kind, mnt, s.source)}
+	started.cmd.Stderr = os.Stderr
+	if started.stdin, err = started.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := s.cmd.StdoutPipe()
+	out, err := started.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := started.cmd.Start(); err != nil {
 		return nil, err
 	}
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		return nil, fmt.Errorf("the server did not start: %w", err)
 	}
-	return s, nil
+	return started, nil
 }
 
 func (s *server) stop() {
@@ -303,16 +305,9 @@ func (s *server) stop() {
 	os.Remove(s.dir)
 }
 
-func (s *server) resident() (int64, error) {
-	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	var total, pages int64
-	if _, err := fmt.Sscan(string(statm), &total, &pages); err != nil {
-		return 0, err
-	}
-	return pages * int64(os.Getpagesize()), nil
+// resident is the resident memory of the server in KiB.
+func (s *server) resident() (int, error) {
+	return harness.Process(s.cmd.Process.Pid).Number("status", "VmRSS")
 }
 
 // serve serves one kind at dir until standard input ends.

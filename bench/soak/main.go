@@ -6,8 +6,7 @@
 // grew between the second and the last quarter of the time, beyond what a
 // daemon has that has warmed up.
 //
-//	go build -o /tmp/recfs ./cmd/recfs
-//	go run ./bench/soak -recfs /tmp/recfs -for 1h [-source testdata/archive] [-copies 20]
+//	go run ./bench/soak [-recfs /tmp/recfs] -for 1h [-source testdata/archive] [-copies 20]
 package main
 
 import (
@@ -24,16 +23,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"recfs/bench/internal/harness"
 )
 
 var (
-	binary   = flag.String("recfs", "recfs", "the program to test")
+	binary   = harness.RecfsFlag(flag.CommandLine)
 	duration = flag.Duration("for", time.Minute, "how long")
 	source   = flag.String("source", "testdata/archive", "recordings to use")
 	copies   = flag.Int("copies", 20, "copies of them in the archive")
@@ -42,67 +42,45 @@ var (
 )
 
 func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench/soak:", err)
-		os.Exit(1)
-	}
+	harness.Main("soak", func(ctx context.Context) error {
+		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
+	})
 }
 
-func run() error {
-	dir, err := os.MkdirTemp("", "recfs-soak-")
+func run(ctx context.Context, dir string) (err error) {
+	recfs, err := harness.Recfs(ctx, *binary, dir)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
 	s := &soak{archive: filepath.Join(dir, "archive"), mnt: filepath.Join(dir, "mnt")}
 	for i := range *copies {
 		if err := os.CopyFS(filepath.Join(s.archive, fmt.Sprintf("copy-%03d", i)), os.DirFS(*source)); err != nil {
 			return err
 		}
 	}
-	if err := os.Mkdir(s.mnt, 0o777); err != nil {
+	program := harness.Program{
+		Binary: recfs, Cache: filepath.Join(dir, "cache"),
+		Flags: []string{"--cache-mem", fmt.Sprintf("%dMiB", *cacheMem), "--log-file", filepath.Join(dir, "log")},
+	}
+	if s.daemon, err = program.Start(ctx, s.archive, s.mnt); err != nil {
 		return err
 	}
-	cmd := exec.Command(*binary, "mount", "-f", "--cache-mem", fmt.Sprintf("%dMiB", *cacheMem), "--cache-dir", filepath.Join(dir, "cache"),
-		"--log-file", filepath.Join(dir, "log"), s.archive, s.mnt)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	s.pid = cmd.Process.Pid
-	defer func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-	}()
-	if err := s.waitForMount(); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, s.daemon.Stop()) }()
 	if err := s.reference(); err != nil {
 		return err
 	}
-	return s.work()
+	return s.work(ctx)
 }
 
 // A soak is one run.
 type soak struct {
 	archive, mnt string
-	pid          int
+	daemon       *harness.Daemon
 	want         map[string]uint32 // checksums of the files of one copy, by path in it
 	names        []string
 	dirs         []string // recordings and what holds them, by path in a copy
 
 	reads, bytes, wrong, failed atomic.Int64
-}
-
-func (s *soak) waitForMount() error {
-	for range 600 {
-		if entries, err := os.ReadDir(s.mnt); err == nil && len(entries) > 0 {
-			return nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return errors.New("the mount does not come up")
 }
 
 // reference remembers what is in the files of one copy that can be read.
@@ -134,8 +112,8 @@ func (s *soak) reference() error {
 }
 
 // work runs the users and samples the daemon.
-func (s *soak) work() error {
-	ctx, cancel := context.WithTimeout(context.Background(), *duration)
+func (s *soak) work(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, *duration)
 	defer cancel()
 	var wg sync.WaitGroup
 	for range *workers {
@@ -150,7 +128,7 @@ func (s *soak) work() error {
 	for tick := time.NewTicker(max(*duration/40, 100*time.Millisecond)); ctx.Err() == nil; {
 		select {
 		case <-tick.C:
-			now, err := measure(s.pid)
+			now, err := measure(s.daemon)
 			if err != nil {
 				return fmt.Errorf("the daemon is gone: %w", err)
 			}
@@ -268,29 +246,18 @@ type sample struct {
 	rssKiB, files, threads int
 }
 
-func measure(pid int) (s sample, err error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
+func measure(d *harness.Daemon) (s sample, err error) {
+	if s.rssKiB, err = d.Number("status", "VmRSS"); err != nil {
 		return s, err
 	}
-	for line := range strings.Lines(string(status)) {
-		key, value, _ := strings.Cut(line, ":")
-		switch number := strings.Fields(value); key {
-		case "VmRSS":
-			s.rssKiB, err = strconv.Atoi(number[0])
-		case "Threads":
-			s.threads, err = strconv.Atoi(number[0])
-		}
-		if err != nil {
-			return s, err
-		}
+	if s.threads, err = d.Number("status", "Threads"); err != nil {
+		return s, err
 	}
-	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	s.files = len(fds)
+	s.files, err = d.Files()
 	return s, err
 }
 
-// judge prints what was seen and says whether the daemon held up.
+// judge prints what was seen and returns an error if the daemon did not hold up.
 func (s *soak) judge(samples []sample) error {
 	if len(samples) < 8 {
 		return errors.New("too short to say anything")

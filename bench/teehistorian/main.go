@@ -4,8 +4,7 @@
 // shown: the first listing, the pass that makes the index, lines/ from end to
 // end, random ticks, and grep over all ticks against the same files in memory.
 //
-//	go build -o /tmp/recfs ./cmd/recfs
-//	go run ./bench/teehistorian -recfs /tmp/recfs [-size 64] [-dir DIR]
+//	go run ./bench/teehistorian [-recfs /tmp/recfs] [-size 64] [-dir DIR]
 //
 // The recording is made of a sample: its header, its records many times, and
 // FINISH. How fast the pass is against one that keeps nothing is measured
@@ -25,22 +24,19 @@ import (
 	iofs "io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/mikelolasagasti/xz"
 	"golang.org/x/sys/unix"
 
+	"recfs/bench/internal/harness"
 	"recfs/nodes"
 )
 
 var (
-	binary = flag.String("recfs", "recfs", "the program to measure")
+	binary = harness.RecfsFlag(flag.CommandLine)
 	size   = flag.Int64("size", 64, "size of the recording in MB; 3600 is three days of a busy server")
 	tmp    = flag.String("dir", "", "where the recording is made (default: the system's temporary directory)")
 	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what it is made of")
@@ -48,11 +44,9 @@ var (
 )
 
 func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench/teehistorian:", err)
-		os.Exit(1)
-	}
+	harness.Main("teehistorian", func(ctx context.Context) error {
+		return harness.InTemp(*tmp, func(dir string) error { return run(ctx, dir) })
+	})
 }
 
 // A bench is one mount of the recording.
@@ -60,22 +54,18 @@ type bench struct {
 	source string // the recording
 	bytes  int64
 	cache  string
-	mnt    string
 	root   string // the recording's directory
-	daemon *exec.Cmd
+	daemon *harness.Daemon
 }
 
-func run() error {
-	dir, err := os.MkdirTemp(*tmp, "recfs-bench-")
+func run(ctx context.Context, dir string) error {
+	recfs, err := harness.Recfs(ctx, *binary, dir)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	b := &bench{
-		source: filepath.Join(dir, "archive", "long.teehistorian"),
-		cache:  filepath.Join(dir, "cache"), mnt: filepath.Join(dir, "mnt"),
-	}
-	b.root = filepath.Join(b.mnt, filepath.Base(b.source))
+	mnt := filepath.Join(dir, "mnt")
+	b := &bench{source: filepath.Join(dir, "archive", "long.teehistorian"), cache: filepath.Join(dir, "cache")}
+	b.root = filepath.Join(mnt, filepath.Base(b.source))
 	records, err := readSample()
 	if err != nil {
 		return err
@@ -83,16 +73,27 @@ func run() error {
 	if err := b.write(records); err != nil {
 		return err
 	}
-	if err := b.mount(); err != nil {
+	b.daemon, err = harness.Program{Binary: recfs, Cache: b.cache}.Start(ctx, filepath.Dir(b.source), mnt)
+	if err != nil {
 		return err
 	}
-	defer b.unmount()
+	if err := errors.Join(b.measure(), b.daemon.Stop()); err != nil {
+		return err
+	}
+	return grep(ctx, dir, records)
+}
+
+// measure does everything that needs the mount, in the order of a user who has just found it.
+func (b *bench) measure() error {
+	if _, err := os.Stat(b.root); err != nil {
+		return err
+	}
 	for _, measure := range []func() error{b.firstListing, b.index, b.randomTicks, b.lines} {
 		if err := measure(); err != nil {
 			return err
 		}
 	}
-	return grep(dir, records)
+	return nil
 }
 
 // readSample returns the sample without its compression.
@@ -140,29 +141,6 @@ func (b *bench) write(sample []byte) error {
 	return f.Sync()
 }
 
-func (b *bench) mount() error {
-	if err := os.MkdirAll(b.mnt, 0o777); err != nil {
-		return err
-	}
-	b.daemon = exec.Command(*binary, "mount", "-f", "--cache-dir", b.cache, filepath.Dir(b.source), b.mnt)
-	b.daemon.Stderr = os.Stderr
-	if err := b.daemon.Start(); err != nil {
-		return err
-	}
-	for range 200 {
-		if _, err := os.Stat(b.root); err == nil {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return errors.New("the mount does not come up")
-}
-
-func (b *bench) unmount() {
-	_ = b.daemon.Process.Signal(syscall.SIGTERM)
-	_ = b.daemon.Wait()
-}
-
 // firstListing lists the recording before anything is known of it.
 func (b *bench) firstListing() error {
 	start := time.Now()
@@ -193,31 +171,13 @@ func (b *bench) index() error {
 	if err != nil {
 		return err
 	}
-	peak, err := b.status("VmHWM")
+	peak, err := b.daemon.Number("status", "VmHWM")
 	if err != nil {
 		return err
 	}
 	fmt.Printf("index: %v, %.0f MB/s, %d bytes kept (%.2f %%), %d KiB resident at most\n",
 		took.Round(time.Millisecond), float64(b.bytes)/1e6/took.Seconds(), kept, 100*float64(kept)/float64(b.bytes), peak)
 	return nil
-}
-
-// status returns a number of /proc/PID/status of the daemon.
-func (b *bench) status(key string) (int, error) {
-	return b.proc("status", key)
-}
-
-func (b *bench) proc(file, key string) (int, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", b.daemon.Process.Pid, file))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, key+":"); ok {
-			return strconv.Atoi(strings.Fields(rest)[0])
-		}
-	}
-	return 0, fmt.Errorf("no %s in %s", key, file)
 }
 
 func treeSize(dir string) (total int64, err error) {
@@ -252,7 +212,7 @@ func (b *bench) randomTicks() error {
 		if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 			return err
 		}
-		before, err := b.proc("io", "rchar")
+		before, err := b.daemon.Number("io", "rchar")
 		if err != nil {
 			return err
 		}
@@ -267,7 +227,7 @@ func (b *bench) randomTicks() error {
 			return err
 		}
 		times = append(times, time.Since(start))
-		after, err := b.proc("io", "rchar")
+		after, err := b.daemon.Number("io", "rchar")
 		if err != nil {
 			return err
 		}
@@ -307,17 +267,11 @@ func (b *bench) lines() error {
 	slices.Sort(names)
 	start := time.Now()
 	var total int64
-	buf := make([]byte, 1<<20)
 	for _, name := range names {
 		if total > maxLines {
 			break
 		}
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, buf)
-		f.Close()
+		n, err := harness.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}
@@ -329,8 +283,7 @@ func (b *bench) lines() error {
 }
 
 // grep compares grep over all ticks of the sample with the same files from memory.
-func grep(dir string, sample []byte) error {
-	ctx := context.Background()
+func grep(ctx context.Context, dir string, sample []byte) error {
 	ticks, closeTicks, err := openTicks(ctx, sample)
 	if err != nil {
 		return err

@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"recfs/bench/internal/harness"
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/teehistorian"
@@ -60,13 +59,14 @@ func copyOf(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
 	return nodes.List(entries...), nil
 }
 
-// grepMounted mounts dir afresh, greps all of it, and returns the processor time that server and grep took.
+// grepMounted mounts dir afresh, greps all of it, and returns the processor time that server and
+// grep took.
 func grepMounted(tmp string, dir nodes.Dir) (time.Duration, error) {
 	mnt := filepath.Join(tmp, "grep")
 	if err := os.MkdirAll(mnt, 0o777); err != nil {
 		return 0, err
 	}
-	start, err := processorTime()
+	start, err := harness.CPU()
 	if err != nil {
 		return 0, err
 	}
@@ -82,19 +82,6 @@ func grepMounted(tmp string, dir nodes.Dir) (time.Duration, error) {
 	if err := errors.Join(err, server.Unmount()); err != nil {
 		return 0, err
 	}
-	end, err := processorTime()
+	end, err := harness.CPU()
 	return end - start, err
-}
-
-// processorTime is what this process and the programs it waited for have used.
-func processorTime() (time.Duration, error) {
-	var total time.Duration
-	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
-		var used unix.Rusage
-		if err := unix.Getrusage(who, &used); err != nil {
-			return 0, err
-		}
-		total += time.Duration(used.Utime.Nano() + used.Stime.Nano())
-	}
-	return total, nil
 }

@@ -1,14 +1,19 @@
-// Package program runs the recfs under test.
-package program
+package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
+	"syscall"
+	"time"
+
+	"recfs/fs"
 )
 
 // A Program is a binary of recfs, and what all its commands that read recordings are given.
@@ -54,4 +59,48 @@ func (p Program) Mounted(ctx context.Context, source, mnt string, work func() er
 		umountErr = fmt.Errorf("umount: %w\n%s", umountErr, messages)
 	}
 	return errors.Join(err, umountErr)
+}
+
+// A Daemon is a mount that a process of its own serves.
+type Daemon struct {
+	Process
+	cmd   *exec.Cmd
+	ended chan error
+}
+
+// Start mounts source on mnt, which it makes, and returns when the mount can be used. The end of
+// ctx ends the mount.
+func (p Program) Start(ctx context.Context, source, mnt string) (*Daemon, error) {
+	if err := os.MkdirAll(mnt, 0o777); err != nil {
+		return nil, err
+	}
+	line := slices.Concat([]string{"mount", "-f", "--cache-dir", p.Cache}, p.Flags, []string{source, mnt})
+	cmd := exec.CommandContext(ctx, p.Binary, line...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	d := &Daemon{Process(cmd.Process.Pid), cmd, make(chan error, 1)}
+	go func() { d.ended <- cmd.Wait() }()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-d.ended:
+			return nil, fmt.Errorf("the mount ended early: %w", cmp.Or(err, ctx.Err(), errors.New("exit code 0")))
+		case <-tick.C:
+			if fs.Mounted(mnt) {
+				return d, nil
+			}
+		}
+	}
+}
+
+// Stop ends the mount and waits for the end of the process.
+func (d *Daemon) Stop() error {
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return <-d.ended
 }

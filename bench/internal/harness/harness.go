@@ -1,0 +1,76 @@
+// Package harness is what the programs below bench share: how they begin and end, the recfs under
+// test and its mounts, what a process uses, and the benchmarks of packages.
+package harness
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+// Main parses the flags and runs the program bench/NAME, which a signal interrupts. An error is
+// printed and gives exit code 1.
+func Main(name string, run func(ctx context.Context) error) {
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal is not waited for
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench/%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// InTemp does work with a new directory in parent, "" for the one of the system, and removes it.
+func InTemp(parent string, work func(dir string) error) (err error) {
+	dir, err := os.MkdirTemp(parent, "recfs-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return work(dir)
+}
+
+// RecfsFlag is the flag that names the program under test, for [Recfs].
+func RecfsFlag(flags *flag.FlagSet) *string {
+	return flags.String("recfs", "", "the program to look at (default: ./cmd/recfs, built now)")
+}
+
+// Recfs returns the path of the program under test: binary, or else one that it builds in dir.
+func Recfs(ctx context.Context, binary, dir string) (string, error) {
+	if binary != "" {
+		return filepath.Abs(binary)
+	}
+	out := filepath.Join(dir, "recfs")
+	return out, Command(ctx, nil, "go", "build", "-o", out, "./cmd/recfs")
+}
+
+// Command runs a program whose output does not matter, with more in its environment.
+func Command(ctx context.Context, env []string, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// ReadFile reads a file to its end and returns its length. The system gets requests of 1 MiB.
+func ReadFile(name string) (int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	// Without their other methods, which would choose a size of their own.
+	return io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+}

@@ -1,0 +1,65 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Process is asked for what it uses, through /proc/PID.
+type Process int
+
+// clockTick is the unit of times in /proc/PID/stat: USER_HZ is 100 on all machines of Linux.
+const clockTick = 10 * time.Millisecond
+
+// CPU is the processor time that the process has used, in user space and in the kernel.
+func (p Process) CPU() (time.Duration, error) {
+	stat, err := p.read("stat")
+	if err != nil {
+		return 0, err
+	}
+	// utime and stime are the 14th and 15th field. The second one, the name, ends with a
+	// parenthesis.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat has %d fields after the name", p, len(fields))
+	}
+	var sum time.Duration
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(ticks) * clockTick
+	}
+	return sum, nil
+}
+
+// Number is the number called key in a file of /proc/PID: VmRSS and VmHWM, in KiB, and Threads are
+// in status, rchar is in io.
+func (p Process) Number(file, key string) (int, error) {
+	text, err := p.read(file)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, key+":"); ok {
+			number, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			return strconv.Atoi(number)
+		}
+	}
+	return 0, fmt.Errorf("no %s in /proc/%d/%s", key, p, file)
+}
+
+// Files is how many descriptors the process has open.
+func (p Process) Files() (int, error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p))
+	return len(entries), err
+}
+
+func (p Process) read(file string) ([]byte, error) {
+	return os.ReadFile(fmt.Sprintf("/proc/%d/%s", p, file))
+}
