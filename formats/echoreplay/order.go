@@ -1,6 +1,10 @@
 package echoreplay
 
-import "bytes"
+import (
+	"bytes"
+
+	"recfs/formats/internal/jsonenc"
+)
 
 // A shape is the order in which the members of an object are shown, and the shapes of those that are objects or lists
 // of objects.
@@ -69,7 +73,7 @@ func appendOrdered(dst, value []byte, s *shape) []byte {
 	value = bytes.TrimLeft(value, spaces)
 	switch {
 	case s == nil || value[0] != '{' && value[0] != '[':
-		return appendCompact(dst, value)
+		return jsonenc.AppendCompact(dst, value)
 	case value[0] == '[':
 		dst = append(dst, '[')
 		for i, v := range elements(nil, value) {
@@ -77,7 +81,7 @@ func appendOrdered(dst, value []byte, s *shape) []byte {
 				dst = append(dst, ',')
 			}
 			if v[0] == '[' {
-				dst = appendCompact(dst, v)
+				dst = jsonenc.AppendCompact(dst, v)
 			} else {
 				dst = appendOrdered(dst, v, s)
 			}
@@ -119,102 +123,23 @@ func find(list []member, key string) *member {
 	return nil
 }
 
-const spaces = " \t\r\n"
+const spaces = " \t\r\n" // of JSON
 
 // members appends the members of a valid JSON object.
 func members(list []member, object []byte) []member {
-	for b := skipSpace(object[1:]); b[0] != '}'; {
-		if b[0] == ',' {
-			b = skipSpace(b[1:])
-		}
-		n := valueLen(b)
-		m := member{key: b[1 : n-1]}
-		b = skipSpace(skipSpace(b[n:])[1:]) // the colon
-		n = valueLen(b)
-		m.value = b[:n]
-		list = append(list, m)
-		b = skipSpace(b[n:])
+	w := jsonenc.Walk(object)
+	for w.Enter(); w.More(); {
+		key := w.Value()
+		list = append(list, member{key[1 : len(key)-1], w.Value()})
 	}
 	return list
 }
 
 // elements appends the elements of a valid JSON list.
 func elements(list [][]byte, array []byte) [][]byte {
-	for b := skipSpace(array[1:]); b[0] != ']'; {
-		if b[0] == ',' {
-			b = skipSpace(b[1:])
-		}
-		n := valueLen(b)
-		list = append(list, b[:n])
-		b = skipSpace(b[n:])
+	w := jsonenc.Walk(array)
+	for w.Enter(); w.More(); {
+		list = append(list, w.Value())
 	}
 	return list
-}
-
-func skipSpace(b []byte) []byte {
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r' || b[0] == '\n') {
-		b = b[1:]
-	}
-	return b
-}
-
-// valueLen returns the length of the valid JSON value at the start of b.
-func valueLen(b []byte) int {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			i += stringLen(b[i:]) - 1
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case ',', ' ', '\t', '\r', '\n', ':':
-			if depth == 0 {
-				return i
-			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(b)
-}
-
-// stringLen returns the length of the JSON string at the start of b, with its quotes.
-func stringLen(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(b)
-}
-
-// appendCompact appends a valid JSON value without space between its tokens.
-func appendCompact(dst, b []byte) []byte {
-	for i := 0; i < len(b); {
-		switch b[i] {
-		case ' ', '\t', '\r', '\n':
-			i++
-		case '"':
-			n := stringLen(b[i:])
-			dst = append(dst, b[i:i+n]...)
-			i += n
-		default:
-			dst = append(dst, b[i])
-			i++
-		}
-	}
-	return dst
 }

@@ -3,7 +3,6 @@ package teehistorian
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"unicode/utf8"
 
 	"recfs/formats/internal/jsonenc"
@@ -47,48 +46,23 @@ func parseObject(b []byte) (object, error) {
 		var v any
 		return nil, json.Unmarshal(clean, &v)
 	}
-	p := jsonParser{b: b}
-	p.space()
-	if p.peek() != '{' {
+	w := jsonenc.Walk(b)
+	if w.Peek() != '{' {
 		return nil, errors.New("another value")
 	}
-	return p.object()
+	return readObject(&w)
 }
 
-// jsonParser goes through JSON that is valid but for bytes that are not UTF-8 inside strings.
-type jsonParser struct {
-	b []byte
-	p int
-}
-
-func (p *jsonParser) peek() byte {
-	if p.p < len(p.b) {
-		return p.b[p.p]
-	}
-	return 0
-}
-
-func (p *jsonParser) space() {
-	for {
-		switch p.peek() {
-		case ' ', '\t', '\r', '\n', ',', ':': // valid JSON has them where they belong
-			p.p++
-		default:
-			return
-		}
-	}
-}
-
-func (p *jsonParser) object() (object, error) {
+// readObject reads an object of JSON that is valid but for bytes that are not UTF-8 inside strings.
+func readObject(w *jsonenc.Walker) (object, error) {
 	var o object
 	index := map[string]int{}
-	p.p++
-	for p.space(); p.peek() != '}'; p.space() {
-		key, err := p.string()
+	for w.Enter(); w.More(); {
+		key, err := unquote(w.Value())
 		if err != nil {
 			return nil, err
 		}
-		m, err := p.value()
+		m, err := readMember(w)
 		if err != nil {
 			return nil, err
 		}
@@ -100,72 +74,29 @@ func (p *jsonParser) object() (object, error) {
 		index[m.key] = len(o)
 		o = append(o, m)
 	}
-	p.p++
 	return o, nil
 }
 
-func (p *jsonParser) value() (m member, err error) {
-	p.space()
-	start := p.p
-	switch p.peek() {
+// readMember reads the value of a member.
+func readMember(w *jsonenc.Walker) (m member, err error) {
+	switch w.Peek() {
 	case '"':
 		m.isString = true
-		m.text, err = p.string()
+		m.text, err = unquote(w.Value())
 	case '{':
 		m.isObject = true
-		m.nested, err = p.object()
+		m.nested, err = readObject(w)
 	default:
-		p.skip()
-		m.raw = []byte(cleanText(p.b[start:p.p]))
+		m.raw = []byte(cleanText(w.Value()))
 	}
 	return m, err
 }
 
-// skip goes behind a list, number or word.
-func (p *jsonParser) skip() {
-	for depth := 0; p.p < len(p.b); {
-		switch p.b[p.p] {
-		case '"':
-			p.skipString()
-			continue
-		case '[', '{':
-			depth++
-		case ']', '}':
-			if depth == 0 {
-				return // ends what the value is in
-			}
-			if depth--; depth == 0 {
-				p.p++
-				return
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return
-			}
-		}
-		p.p++
-	}
-}
-
-func (p *jsonParser) skipString() {
-	for p.p++; p.p < len(p.b) && p.b[p.p] != '"'; p.p++ {
-		if p.b[p.p] == '\\' {
-			p.p++
-		}
-	}
-	p.p++
-}
-
-// string returns the bytes of a string, unescaped.
-func (p *jsonParser) string() ([]byte, error) {
-	start := p.p
-	p.skipString()
-	if p.p > len(p.b) {
-		return nil, fmt.Errorf("a string without an end")
-	}
+// unquote returns the bytes of a string, unescaped.
+func unquote(quoted []byte) ([]byte, error) {
 	var out []byte
 	// Runs of bad UTF-8 are copied, everything between is unquoted by encoding/json.
-	for body := p.b[start+1 : p.p-1]; len(body) > 0; {
+	for body := quoted[1 : len(quoted)-1]; len(body) > 0; {
 		good := badUTF8(body)
 		var s string
 		if err := json.Unmarshal(append(append([]byte{'"'}, body[:good]...), '"'), &s); err != nil {

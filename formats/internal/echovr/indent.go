@@ -1,5 +1,7 @@
 package echovr
 
+import "recfs/formats/internal/jsonenc"
+
 // AppendIndented appends a compact JSON value with every member of an object and every object of a list on a line of
 // its own, and a list of plain values on one line: a frame has hundreds of numbers in threes.
 func AppendIndented(dst, src []byte) []byte {
@@ -26,7 +28,7 @@ func AppendIndented(dst, src []byte) []byte {
 		case ':':
 			dst = append(dst, ':', ' ')
 		case '"':
-			n := stringLen(src[i:])
+			n := jsonenc.StringLen(src[i:])
 			dst = append(dst, src[i:i+n]...)
 			i += n - 1
 		default:
@@ -67,7 +69,7 @@ func plainEnd(src []byte, i int) int {
 		case '{', '[':
 			return -1
 		case '"':
-			i += stringLen(src[i:]) - 1
+			i += jsonenc.StringLen(src[i:]) - 1
 		}
 	}
 }
@@ -79,7 +81,7 @@ func appendSpaced(dst, list []byte) []byte {
 		case ',':
 			dst = append(dst, ',', ' ')
 		case '"':
-			n := stringLen(list[i:])
+			n := jsonenc.StringLen(list[i:])
 			dst = append(dst, list[i:i+n]...)
 			i += n - 1
 		default:
@@ -87,17 +89,4 @@ func appendSpaced(dst, list []byte) []byte {
 		}
 	}
 	return dst
-}
-
-// stringLen returns the length of the JSON string at the start of b, with its quotes.
-func stringLen(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(b)
 }
