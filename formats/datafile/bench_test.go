@@ -12,9 +12,8 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// BenchmarkData reads all data of a large map in turns with the floor: the
-// same streams inflated into buffers of the right size with the library
-// alone. x-floor is the ratio of the best turns.
+// BenchmarkData reads all data of a large map in turns with the floor: the same streams inflated
+// into buffers of the right size with the library alone. x-floor is the ratio of the best turns.
 func BenchmarkData(b *testing.B) {
 	r, size := benchReader(b)
 	stored := storedData(b, r)
@@ -32,8 +31,8 @@ func BenchmarkData(b *testing.B) {
 	})
 }
 
-// BenchmarkCheck inflates all data of a large map as for index.json. Its floor
-// throws the data away, too.
+// BenchmarkCheck inflates all data of a large map as for index.json. Its floor throws the data
+// away, too.
 func BenchmarkCheck(b *testing.B) {
 	r, size := benchReader(b)
 	stored := storedData(b, r)

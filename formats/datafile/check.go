@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"recfs/formats"
 )
+
+var _ io.Writer = (*opusHead)(nil)
 
 // sizeCheck says what a size field of the header is worth.
 type sizeCheck string
@@ -49,8 +52,7 @@ func (l *problemList) add(code, path string, offset int64, msg string, args ...a
 	*l = append(*l, formats.Problem{Code: code, Path: path, Offset: offset, Message: fmt.Sprintf(msg, args...)})
 }
 
-// addFault adds err if it is a Fault. Any other error is returned: it says
-// nothing about the file.
+// addFault adds err if it is a Fault. Any other error is returned: it says nothing about the file.
 func (l *problemList) addFault(path string, err error) error {
 	var f *Fault
 	if !errors.As(err, &f) {
@@ -109,7 +111,7 @@ func (h *Header) addSizeProblem(l *problemList, name string, offset int64, got i
 	}
 }
 
-// hasMapItems tells whether there are items of a map besides its version.
+// hasMapItems reports whether there are items of a map besides its version.
 func (r *Reader) hasMapItems() bool {
 	for typ := uint16(typeInfo); typ <= typeSound; typ++ {
 		if start, end := r.ItemsOf(typ); start < end {
@@ -119,8 +121,8 @@ func (r *Reader) hasMapItems() bool {
 	return false
 }
 
-// checkSound finds what the item and the tables alone say about whether an
-// embedded sound can be shown.
+// checkSound finds what the item and the tables alone say about whether an embedded sound can be
+// shown.
 func (r *Reader) checkSound(o medium) error {
 	return r.checkRef(o.Data, r.Items[o.Item].Offset, "sound "+itoa(o.Index))
 }

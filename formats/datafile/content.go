@@ -1,7 +1,11 @@
 package datafile
 
-// checkContent finds what the items and tables alone say about whether a
-// layer's content can be shown. The damage of a data item is not its concern.
+import "io"
+
+var _ io.Writer = (*runCounter)(nil)
+
+// checkContent finds what the items and tables alone say about whether a layer's content can be
+// shown. The damage of a data item is not its concern.
 func (r *Reader) checkContent(l *Layer) error {
 	if err := r.checkLayer(l); err != nil {
 		return err
@@ -32,8 +36,7 @@ func (r *Reader) checkLayer(l *Layer) error {
 	return nil
 }
 
-// checkLength holds the fields of a layer that passed checkLayer against the
-// length of its data.
+// checkLength checks the fields of a layer that passed checkLayer against the length of its data.
 func (r *Reader) checkLength(l *Layer) error {
 	if l.Kind == KindUnknown || l.empty() {
 		return nil
@@ -58,8 +61,7 @@ func (r *Reader) checkLength(l *Layer) error {
 	return fault(code, offset, "layer %d has %d records of %d bytes, data %d has %d bytes", l.Index, n, record, ref, there)
 }
 
-// maxDocument bounds a JSON document or a picture made of one layer. No map of
-// a game comes near.
+// maxDocument bounds a JSON document or a picture made of one layer. No map of a game comes near.
 const maxDocument = 256 << 20
 
 // About what a record takes in JSON.
@@ -68,8 +70,7 @@ const (
 	quadText = 400
 )
 
-// checkDocument tells whether what takes about size bytes can be made of a
-// layer.
+// checkDocument checks that what takes about size bytes can be made of a layer.
 func (r *Reader) checkDocument(l *Layer, size int64) error {
 	if size <= maxDocument {
 		return nil
@@ -77,8 +78,7 @@ func (r *Reader) checkDocument(l *Layer, size int64) error {
 	return fault("layer_size", r.Items[l.Item].Offset, "layer %d takes %d bytes to show, the limit is %d", l.Index, size, maxDocument)
 }
 
-// maxText is about the length in JSON that the records of a layer that passed
-// checkLayer may have.
+// maxText is about the length in JSON that the records of a layer that passed checkLayer may have.
 func (l *Layer) maxText() int64 {
 	switch l.Kind {
 	case KindTele, KindSpeedup, KindSwitch, KindTune:
@@ -124,8 +124,8 @@ func (l *Layer) runs() bool { return *l.Tiles.Version >= tilesRuns && !l.Kind.ph
 // empty reports whether l announces no quads or sources, so that its data reference means nothing.
 func (l *Layer) empty() bool { return (l.Quads != nil || l.Sounds != nil) && l.count() == 0 }
 
-// layerRecords cuts the content of a layer out of its data item, for a layer that
-// passed checkContent. Run lengths are expanded.
+// layerRecords cuts the content of a layer out of its data item, for a layer that passed
+// checkContent. Run lengths are expanded.
 func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
 	if l.Tiles == nil {
 		return data[:l.count()*l.recordSize()], nil
@@ -142,8 +142,7 @@ func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
 	return expandRuns(data, int(w*h)), nil
 }
 
-// checkRuns tells whether run lengths of n tiles end exactly with the last
-// tile of a layer.
+// checkRuns checks that run lengths of n tiles end exactly with the last tile of a layer.
 func (r *Reader) checkRuns(l *Layer, n int64) error {
 	w, h := l.dimensions()
 	if n == w*h {
@@ -153,7 +152,7 @@ func (r *Reader) checkRuns(l *Layer, n int64) error {
 		"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, r.Data[*l.Data].Size, max(n, 0))
 }
 
-// A runCounter counts the tiles that the run lengths written to it stand for.
+// A runCounter counts the tiles that the run lengths written to it make.
 type runCounter struct{ bytes, repeats int64 }
 
 // Write implements io.Writer. The third byte of a tile is how often it is repeated.

@@ -55,12 +55,11 @@ func ownMaps(t testing.TB) map[string][]byte {
 	return maps
 }
 
-// hang is how long reading all of a small damaged map may take on a busy
-// machine.
+// hang is how long reading all of a small damaged map may take on a busy machine.
 const hang = 10 * time.Second
 
-// walkDamaged opens a damaged map and reads everything of it. It is held to
-// all promises of a tree, to a time, and to memory that the file justifies.
+// walkDamaged opens a damaged map and reads everything of it. It is held to all promises of a tree,
+// to a time, and to memory that the file justifies.
 func walkDamaged(t *testing.T, c *cache.Cache, b []byte, what string, args ...any) {
 	t.Helper()
 	start := time.Now()
@@ -94,8 +93,8 @@ func newCache(t testing.TB) *cache.Cache {
 	return c
 }
 
-// TestCutEverywhere cuts the small map at every length in front of the data
-// part, where it does not open, and at many behind.
+// TestCutEverywhere cuts the small map at every length before the data part, where it does not
+// open, and at many after it.
 func TestCutEverywhere(t *testing.T) {
 	b, c := ownMaps(t)["ok_tiny.map"], newCache(t)
 	data := int(mustRead(t, b).Header.dataAt())
@@ -106,8 +105,8 @@ func TestCutEverywhere(t *testing.T) {
 	}
 }
 
-// TestFlips flips every byte of header and tables of the small map, a byte of
-// every int of its items, and some of its data.
+// TestFlips flips every byte of header and tables of the small map, a byte of every int of its
+// items, and some of its data.
 func TestFlips(t *testing.T) {
 	b, c := ownMaps(t)["ok_tiny.map"], newCache(t)
 	h := &mustRead(t, b).Header
@@ -125,8 +124,7 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestCutReal cuts real maps at many lengths: data before the cut is right,
-// data behind it fails.
+// TestCutReal cuts real maps at many lengths: data before the cut is right, data after it fails.
 func TestCutReal(t *testing.T) {
 	for name, b := range realMaps(t) {
 		whole := mustRead(t, b)
@@ -287,8 +285,8 @@ func TestConcurrentReaders(t *testing.T) {
 	}
 }
 
-// TestByteOrder is what a big-endian writer's file looks like under the other
-// magic: the same bytes.
+// TestByteOrder is what a big-endian writer's file looks like under the other magic: the same
+// bytes.
 func TestByteOrder(t *testing.T) {
 	w := smallMap()
 	w.magic = "ATAD"

@@ -12,13 +12,14 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// checkBlock is how much CheckData inflates before it looks whether the
-// announced size is exceeded, so that it can tell a broken stream from a long
-// one and a slightly wrong size from a bomb.
+var _ error = (*Fault)(nil)
+
+// checkBlock is how much CheckData inflates before it looks whether the announced size is exceeded,
+// so that it can tell a broken stream from a long one and a slightly wrong size from a bomb.
 const checkBlock = 1 << 20
 
-// A Fault says why one object of a datafile cannot be shown. Code is that of
-// its problem in index.json.
+// A Fault says why one object of a datafile cannot be shown. Code is that of its problem in
+// index.json.
 type Fault struct {
 	Code string
 	Err  *formats.Error
@@ -56,8 +57,8 @@ func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
 	return nil, zlibFault(i, r.Data[i], err)
 }
 
-// CheckData inflates data item i to w, which may get some of what turns out to be damaged. It returns
-// the number of bytes after the zlib stream.
+// CheckData inflates data item i to w, which may get some of what turns out to be damaged. It
+// returns the number of bytes after the zlib stream.
 func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing int64, err error) {
 	if !r.compressed(i) && w == io.Discard {
 		return 0, r.checkStored(i)
@@ -101,7 +102,7 @@ func zlibFault(i int, d Data, err error) error {
 	return fault("data_zlib", d.Offset, "data %d of %d stored bytes: %v", i, d.Stored, err)
 }
 
-// checkStored tells whether data item i can be read at all.
+// checkStored checks that data item i can be read at all.
 func (r *Reader) checkStored(i int) error {
 	d := r.Data[i]
 	if end := d.Offset + d.Stored; d.Stored > 0 && end > r.size {
@@ -113,8 +114,7 @@ func (r *Reader) checkStored(i int) error {
 	return nil
 }
 
-// compressed tells whether data item i is a zlib stream; an empty one may be
-// stored as nothing.
+// compressed reports whether data item i is a zlib stream; an empty one may be stored as nothing.
 func (r *Reader) compressed(i int) bool {
 	d := r.Data[i]
 	return r.Header.Version >= 4 && (d.Stored > 0 || d.Size > 0)
@@ -128,7 +128,7 @@ func (r *Reader) readStored(ctx context.Context, i int) ([]byte, error) {
 	return readFull(ctx, r.src, r.Data[i].Offset, r.Data[i].Stored)
 }
 
-// checkRef tells whether ref is the index of a data item.
+// checkRef checks that ref is the index of a data item.
 func (r *Reader) checkRef(ref int32, offset int64, what string) error {
 	if ref < 0 || int(ref) >= len(r.Data) {
 		return fault("data_index", offset, "%s refers to data %d, there are %d", what, ref, len(r.Data))
@@ -136,16 +136,15 @@ func (r *Reader) checkRef(ref int32, offset int64, what string) error {
 	return nil
 }
 
-// Limits of texts, far above what editors allow. They bound what a map can
-// make of one data item that many items refer to.
+// Limits of texts, far above what editors allow. They bound what a map can make of one data item
+// that many items refer to.
 const (
 	maxName     = 4 << 10
 	maxInfo     = 1 << 20
 	maxSettings = 16 << 20
 )
 
-// checkText tells whether ref is the index of a data item of at most limit
-// bytes.
+// checkText checks that ref is the index of a data item of at most limit bytes.
 func (r *Reader) checkText(ref int32, offset int64, what string, limit int64) error {
 	if err := r.checkRef(ref, offset, what); err != nil {
 		return err

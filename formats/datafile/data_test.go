@@ -94,8 +94,9 @@ func TestNotEmpty(t *testing.T) {
 	}
 }
 
-// TestEmptyBehindTheEnd cuts a file in front of a data item that stores nothing: nothing of it is missing.
-func TestEmptyBehindTheEnd(t *testing.T) {
+// TestEmptyAfterTheEnd cuts a file before a data item that stores nothing: nothing of it is
+// missing.
+func TestEmptyAfterTheEnd(t *testing.T) {
 	w := &mapWriter{data: []writtenData{{deflate([]byte("tee")), 3}, {nil, 0}, {nil, 3}}}
 	b := w.bytes()
 	root, err := openTree(t, b[:len(b)-1], Options{})
@@ -110,7 +111,8 @@ func TestEmptyBehindTheEnd(t *testing.T) {
 	}
 }
 
-// TestLongStringDamaged lets a name refer to a data item that is damaged and too long for a name: that is one problem.
+// TestLongStringDamaged lets a name refer to a data item that is damaged and too long for a name:
+// that is one problem.
 func TestLongStringDamaged(t *testing.T) {
 	w := &mapWriter{data: []writtenData{{[]byte("tee"), maxName + 1}}}
 	w.item(typeVersion, 1)
@@ -124,8 +126,8 @@ func TestLongStringDamaged(t *testing.T) {
 	}
 }
 
-// TestBombs reads streams that hold far more than they announce, or announce
-// far more than they hold, and looks at what is allocated.
+// TestBombs reads streams that hold far more than they announce, or announce far more than they
+// hold, and looks at what is allocated.
 func TestBombs(t *testing.T) {
 	bomb := zeros(t, 256<<20)
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
-// Package datafile reads Teeworlds and DDNet datafiles, which hold maps, and
-// shows them as trees.
+// Package datafile reads Teeworlds and DDNet datafiles, which hold maps, and shows them as trees.
+// The format is described in docs/formats/datafile.md, the tree in docs/tree/datafile.md.
 //
 // # Container
 //
@@ -19,18 +19,23 @@
 //	| data          version 4: one zlib stream each; version 3: as it is        |
 //	+---------------------------------------------------------------------------+
 //
-// An int is a signed 32-bit little-endian integer. Both magics are followed by
-// little-endian integers: a big-endian writer swaps the header as ints, the
-// magic with it, and so gets the same bytes after it.
+// An int is a signed 32-bit little-endian integer. Both magics are followed by little-endian
+// integers: a big-endian writer swaps the header as ints, the magic with it, and so gets the same
+// bytes after it.
 //
-// An offset of an item or data item leads to its first byte; where it ends, the next one begins, or
-// the part. An index, or reference, is a position among the items of a type, or among the data
-// items; -1 is none.
+// An offset of an item or data item leads to its first byte. A data item ends where the next one
+// begins, the last one with the file. An index, or reference, is a position among the items of a
+// type, or among the data items; -1 is none.
+//
+// To read a map: take the places of all parts from the counts in the header; follow the items,
+// whose sizes must add up to the offsets; find the items of a type by the type table; decode their
+// ints as below; and inflate the data item that an int refers to, which must give as many bytes as
+// the table says.
 //
 // # Items of a map
 //
-// All fields are ints. A name is that many ints, of 4 bytes each from the highest down, each byte 128
-// too high. Fields that a later version added are there only if the item is long enough.
+// All fields are ints. A name is that many ints, of 4 bytes each from the highest down, each byte
+// 128 too high. Fields that a later version added are there only if the item is long enough.
 //
 //	0      version    version
 //	1      info       version author map_version credits license [settings]    data items with text
@@ -47,27 +52,43 @@
 //	7      sound      version external name data data_size                     an Opus file
 //	65535  uuid-index four ints of a UUID; the id is the type that it names in this file
 //
-// The tiles of a layer have 4 bytes (index, flags, skip, 0); those of tele 2 (number, type), speedup
-// 6, switch 4, tune 2. In plain and game layers from version 4 on, skip more of the same follow.
-// docs/formats/datafile.md section B has the rest.
+// The structs of these items, such as [Image] and [TileFields], state the same by their tags: what
+// is decoded and what the files in items/ name follows from them.
+//
+// Data items hold what the items refer to:
+//
+//	text      UTF-8 that ends in NUL; settings are many, one after the other
+//	pixels    width×height, 4 bytes (RGBA) or 3 (RGB, variant 0) each, from the top left
+//	tiles     width×height records, from the top left, by the flags of the layer:
+//	            0, 1 game, 8 front   index flags skip 0     1 byte each
+//	            2 tele, 32 tune      number type            1 byte each
+//	            4 speedup            force max_speed type 0, 1 byte each, then the angle, an i16
+//	            16 switch            number type flags delay
+//	quads     38 ints each: 5 points x y (the last is the pivot), 4 colours r g b a, 4 texture
+//	          coordinates u v, position envelope and offset, colour envelope and offset
+//	sources   13 ints each: x y loop pan delay falloff, position envelope and offset, sound
+//	          envelope and offset, shape (0 rectangle, 1 circle), width or radius, height
+//
+// In plain and game layers from version 4 on, each tile stands for skip more of the same. The
+// layers from tele to tune, except game, have their tiles in the reference of that name, and zeros
+// in data.
 //
 // # Decisions
 //
-//   - The layout comes from the counts alone. size and swaplen are only judged:
-//     old writers forgot the data size table in both.
-//   - Everything before the data part is read at once and held, at most
-//     16 MiB; the largest known is below one. Longer is refused, not guessed.
-//   - The announced size of a data item bounds what is inflated and is never
-//     allocated before the bytes arrive. It must be met exactly.
+//   - The layout comes from the counts alone. size and swaplen are only judged: old writers forgot
+//     the data size table in both.
+//   - Everything before the data part is read at once and held, at most 16 MiB; the largest known
+//     is below one. Longer is refused, not guessed.
+//   - The announced size of a data item bounds what is inflated and is never allocated before the
+//     bytes arrive. It must be met exactly.
 //   - A run-length layer is bounded like a data item when it is expanded.
-//   - Names may have 4 KiB, info strings 1 MiB and settings 16 MiB; the JSON or
-//     picture of a layer 256 MiB. A few stored bytes can make much more of one
-//     data item, and many items may refer to it.
+//   - Names may have 4 KiB, info strings 1 MiB and settings 16 MiB; the JSON or picture of a layer
+//     256 MiB. A few stored bytes can make much more of one data item, and many items may refer to
+//     it.
 //   - References mean the position within a type, not the id.
-//   - Of the data references of a tile layer only the one that its flags ask
-//     for is looked at; the others hold garbage in real maps.
-//   - collision.png and preview.png are stored without compression. So their
-//     size follows from the game layer's dimensions, and listing them draws
-//     nothing. Embedded images are compressed; their sizes are learnt by
-//     encoding them and remembered.
+//   - Of the data references of a tile layer only the one that its flags ask for is looked at; the
+//     others hold garbage in real maps.
+//   - collision.png and preview.png are stored without compression. So their size follows from the
+//     dimensions of the game layer, and listing them draws nothing. Embedded images are compressed;
+//     their sizes are learnt by encoding them and remembered.
 package datafile

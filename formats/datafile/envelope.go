@@ -1,7 +1,7 @@
 package datafile
 
-// Lengths in ints of an envelope point: with tangents if any envelope of the
-// map is of version 3, else without. DDNet keeps them apart.
+// Lengths in ints of an envelope point: with tangents if any envelope of the map is of version 3,
+// else without. DDNet keeps them apart.
 const (
 	pointInts       = 6
 	tangentInts     = 16
@@ -15,7 +15,7 @@ type Points struct {
 	List [][]int32 // pointInts or longPointInts each
 
 	Item   int  // the item they come from, -1 if there is none
-	Rest   int  // ints behind the last whole point
+	Rest   int  // ints after the last whole point
 	Bezier int  // the item of their tangents, -1 if there is none
 	Unlike bool // that item has tangents for another number of points
 }
@@ -42,8 +42,8 @@ func (r *Reader) pointInts() int {
 	return pointInts
 }
 
-// Points returns the points of all envelopes, with their tangents if the file
-// has them, inside or in an item of their own.
+// Points returns the points of all envelopes, with their tangents if the file has them, inside or
+// in an item of their own.
 func (r *Reader) Points() Points {
 	p := Points{Item: -1, Bezier: -1}
 	n := r.pointInts()

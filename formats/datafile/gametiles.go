@@ -7,8 +7,7 @@ import (
 	"recfs/formats"
 )
 
-// GameTiles returns the tiles of the game layer, which say where characters
-// can be.
+// GameTiles returns the tiles of the game layer, which say where characters can be.
 func (r *Reader) GameTiles(ctx context.Context) (*Tiles, error) {
 	l := r.Map().Game
 	if l == nil || l.empty() {

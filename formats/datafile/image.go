@@ -34,8 +34,8 @@ func (o *Image) pixelBytes() int64 {
 	return int64(o.Width) * int64(o.Height) * perPixel
 }
 
-// checkImage finds what the item and the tables alone say about whether an
-// embedded image can be shown. name is for the message.
+// checkImage finds what the item and the tables alone say about whether an embedded image can be
+// shown. name is for the message.
 func (r *Reader) checkImage(o *Image, name string) error {
 	if err := r.checkImageItem(o, name); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (r *Reader) checkImageItem(o *Image, name string) error {
 	return nil
 }
 
-// checkPixels holds the dimensions of an image that passed checkImageItem
-// against the length of its data.
+// checkPixels checks the dimensions of an image that passed checkImageItem against the length of
+// its data.
 func (r *Reader) checkPixels(o *Image, name string) error {
 	if there := r.Data[o.Data].Size; o.Width < 1 || o.Height < 1 || there < o.pixelBytes() {
 		return fault("image_size", r.Items[o.Item].Offset, "image %d %.80q has %dx%d %s pixels, data %d has %d bytes",

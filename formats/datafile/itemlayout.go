@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// An itemLayout says what the ints of an item mean, in their order. It is stated once, by the tags of
-// a struct such as [Image]; from it follow the fields of that struct and the keys in items/:
+// An itemLayout says what the ints of an item mean, in their order. It is stated once, by the tags
+// of a struct such as [Image]; from it follow the fields of that struct and the keys in items/:
 //
 //	item   the key of an int, or the keys of several; a list of ints with one key is one value
 //	ints   how many ints a name takes
 //	since  the first version of the item that may have the field, 0 for any: it can be missing
 //	none   a name whose first int is this is no name, and may be that int alone
 //
-// A field with a key for each of its ints may end early, any other is there as a whole or not at all.
-// After a field that is not whole there are no others.
+// A field with a key for each of its ints may end early, any other is there as a whole or not at
+// all. After a field that is not whole there are no others.
 type itemLayout struct {
 	fields []itemField
 	need   int // ints before the first field that can be missing
@@ -29,7 +29,7 @@ type itemField struct {
 	keys   []string
 	size   int // ints that it takes
 	since  int32
-	none   bool // noName stands for the name
+	none   bool // noName means that there is no name
 	partly bool // may end early
 }
 
@@ -115,8 +115,8 @@ func (f *itemField) text(ints []int32) Text {
 	return intsToText(ints)
 }
 
-// describe names the ints of an item, as many as it has and its version promises. Ints left over are
-// its "rest".
+// describe names the ints of an item, as many as it has and its version promises. Ints left over
+// are its "rest".
 func (l *itemLayout) describe(ints []int32) object {
 	var doc object
 	rest := l.walk(ints, func(f *itemField, v []int32) {

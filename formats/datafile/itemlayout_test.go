@@ -44,7 +44,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestNeed holds what follows from the layouts against docs/tree/datafile.md section 5.
+// TestNeed compares what follows from the layouts with docs/tree/datafile.md section 5.
 func TestNeed(t *testing.T) {
 	for want, layouts := range map[int][]*itemLayout{
 		1:  {versionLayout},

@@ -77,8 +77,8 @@ type layerHead struct {
 // layerDetail is the flag of a layer that is hidden with few details.
 const layerDetail = 1
 
-// TileFields are those of a tile layer (docs/formats/datafile.md section B.9). They are nil where the
-// item is too short.
+// TileFields are those of a tile layer (docs/formats/datafile.md section B.9). They are nil where
+// the item is too short.
 type TileFields struct {
 	layerHead `json:"-"`
 	Version   *int32 `item:"version" json:"item_version"`

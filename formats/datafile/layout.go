@@ -5,7 +5,7 @@ import "encoding/binary"
 const (
 	headerSize    = 36
 	typeSize      = 12 // an entry of the item type table
-	itemHeadSize  = 8  // key and size in front of the ints of an item
+	itemHeadSize  = 8  // key and size before the ints of an item
 	maxItemTypes  = 1 << 16
 	typeUUIDIndex = 0xffff
 )
@@ -28,29 +28,27 @@ type HeaderInts struct {
 	DataSize     int32 `json:"data_size"`
 }
 
-// An ItemType is an entry of the item type table: items Start to Start+Num-1
-// are of type ID.
+// An ItemType is an entry of the item type table: items Start to Start+Num-1 are of type ID.
 type ItemType struct {
 	ID         uint16
 	Start, Num int
 }
 
-// An Item is a typed list of ints. Offset is that of its 8-byte header in the
-// file, Size the length of the ints in bytes.
+// An Item is a typed list of ints. Offset is that of its 8-byte header in the file, Size the length
+// of the ints in bytes.
 type Item struct {
 	Type, ID uint16
 	Offset   int64
 	Size     int32
 }
 
-// A Data is an entry of the data tables. Offset is that of the stored bytes
-// in the file, Size the announced length of the content.
+// A Data is an entry of the data tables. Offset is that of the stored bytes in the file, Size the
+// announced length of the content.
 type Data struct {
 	Offset, Stored, Size int64
 }
 
-// The parts behind the header lie in this order, each as long as the counts
-// say.
+// The parts after the header lie in this order, each as long as the counts say.
 func (h *Header) offsetsAt() int64     { return headerSize + typeSize*int64(h.NumItemTypes) }
 func (h *Header) dataOffsetsAt() int64 { return h.offsetsAt() + 4*int64(h.NumItems) }
 func (h *Header) dataSizesAt() int64   { return h.dataOffsetsAt() + 4*int64(h.NumData) }
@@ -122,8 +120,7 @@ func checkVersion(v int32) error {
 	return unsupported(4, "version %d%s, expected 3 or 4", v, hint)
 }
 
-// parseTables reads everything between the header and the data part. b is
-// the file up to there.
+// parseTables reads everything between the header and the data part. b is the file up to there.
 func (r *Reader) parseTables(b []byte) error {
 	if err := r.parseItems(b); err != nil {
 		return err
@@ -134,8 +131,8 @@ func (r *Reader) parseTables(b []byte) error {
 	return r.parseData(b)
 }
 
-// parseItems follows the items through the items part; the offset table must
-// repeat what their sizes add up to.
+// parseItems follows the items through the items part; the offset table must repeat what their
+// sizes add up to.
 func (r *Reader) parseItems(b []byte) error {
 	h := &r.Header
 	base, end := h.itemsAt(), h.dataAt()
@@ -168,8 +165,8 @@ func (r *Reader) parseItems(b []byte) error {
 	return nil
 }
 
-// parseTypes holds the type table against the items: its entries cover all of
-// them in order, and an id occurs once in a type, except in the type index.
+// parseTypes checks the type table against the items: its entries cover all of them in order, and
+// an id occurs once in a type, except in the type index.
 func (r *Reader) parseTypes(b []byte) error {
 	h := &r.Header
 	r.Types = make([]ItemType, h.NumItemTypes)

@@ -1,14 +1,14 @@
 package datafile
 
-// Ints that stand for something missing.
+// Ints for something that is missing.
 const (
 	noImage = -1 // an image reference: plain white
 	noData  = -1 // a data reference: no string, no content
 	noName  = -1 // the first int of an envelope's name
 )
 
-// An Element is what the parts of a map have in common. Index is the position within the type, which
-// other items refer to; Item that among all items.
+// An Element is what the parts of a map have in common. Index is the position within the type,
+// which other items refer to; Item that among all items.
 type Element struct {
 	Index int    `json:"index"`
 	ID    uint16 `json:"id"`
@@ -74,8 +74,8 @@ const (
 	variantRGBA = 1
 )
 
-// An Image is a picture, embedded or known by name (docs/formats/datafile.md section B.3). Without a
-// variant it is RGBA.
+// An Image is a picture, embedded or known by name (docs/formats/datafile.md section B.3). Without
+// a variant it is RGBA.
 type Image struct {
 	Element
 	Version int32 `item:"version" json:"item_version"`
@@ -262,8 +262,8 @@ func (m *Map) references(visit func(item int, ref int32)) {
 	}
 }
 
-// assignLayers gives every layer to the first group that claims it. Layers
-// that no group claims are counted by themselves.
+// assignLayers gives every layer to the first group that claims it. Layers that no group claims are
+// counted by themselves.
 func (m *Map) assignLayers() {
 	for i := range m.Layers {
 		m.Layers[i].Group = noGroup

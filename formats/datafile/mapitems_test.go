@@ -71,7 +71,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestAssignLayers holds the groups of layers against a plain search.
+// TestAssignLayers compares the groups of layers with a plain search.
 func TestAssignLayers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &Map{Layers: make([]Layer, rapid.IntRange(0, 12).Draw(t, "layers"))}

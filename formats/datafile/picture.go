@@ -7,9 +7,8 @@ import (
 	"image/color"
 )
 
-// A picture is drawn by this package. Its PNG file stores the rows without
-// compressing them, so that the size follows from the dimensions and a
-// listing draws nothing.
+// A picture is drawn by this package. Its PNG file stores the rows without compressing them, so
+// that the size follows from the dimensions and a listing draws nothing.
 type picture struct {
 	width, height int
 	palette       color.Palette // nil: three bytes a pixel, red green blue
@@ -29,8 +28,7 @@ const (
 	bytesPerPixel = 3
 )
 
-// pngSize is the size of the file of a picture with a palette of that many
-// colours; 0 stands for RGB.
+// pngSize is the size of the file of a picture with a palette of that many colours; 0 means RGB.
 func pngSize(width, height int64, colors int) int64 {
 	pixel, palette := int64(bytesPerPixel), int64(0)
 	if colors > 0 {
@@ -76,8 +74,7 @@ func appendChunk(b []byte, kind string, body func([]byte) []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[start+4:]))
 }
 
-// appendRows appends the rows, each behind filter type 0, as stored blocks of
-// a zlib stream.
+// appendRows appends the rows, each after filter type 0, as stored blocks of a zlib stream.
 func (p *picture) appendRows(b []byte) []byte {
 	stride := len(p.rows) / p.height
 	left := len(p.rows) + p.height
@@ -105,8 +102,7 @@ func (p *picture) appendRows(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, sum.Sum32())
 }
 
-// appendStoredHead appends the head of a stored block (RFC 1951, section
-// 3.2.4).
+// appendStoredHead appends the head of a stored block (RFC 1951, section 3.2.4).
 func appendStoredHead(b []byte, n int, final bool) []byte {
 	flag := byte(0)
 	if final {
@@ -136,8 +132,7 @@ func rgb(v uint32) color.Color {
 	return color.RGBA{byte(v >> 16), byte(v >> 8), byte(v), 0xff}
 }
 
-// collisionColor returns the entry of the palette for an index of the game
-// layer.
+// collisionColor returns the entry of the palette for an index of the game layer.
 func collisionColor(index byte) byte {
 	switch {
 	case index <= 3:

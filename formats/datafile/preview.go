@@ -6,8 +6,7 @@ import (
 	"image/color"
 )
 
-// maxPreview is how many pixels a preview has at most, if a pixel a tile is
-// not more already.
+// maxPreview is how many pixels a preview has at most, if a pixel a tile is not more already.
 const maxPreview = 4_000_000
 
 // atlasSide is the number of cells in a row and column of a tile image.
@@ -48,8 +47,8 @@ type pixel struct{ r, g, b, a uint32 }
 // An atlas is the 256 cells of a tile image, each of scale×scale pixels.
 type atlas []pixel
 
-// inPreview tells whether a layer is drawn: plain tiles that move with the
-// game layer. game is the group of the game layer.
+// inPreview reports whether a layer is drawn: plain tiles that move with the game layer. game is
+// the group of the game layer.
 func (m *Map) inPreview(l *Layer, game int) bool {
 	if l.Kind != KindTiles || l.Group == noGroup {
 		return false
@@ -59,8 +58,7 @@ func (m *Map) inPreview(l *Layer, game int) bool {
 	return l.Group == game || still && (g.Clip == nil || !g.Clip.Use)
 }
 
-// plainAtlas stands for a layer without an image, or with one that is known
-// by name alone.
+// plainAtlas is the atlas of a layer without an image, or with one that is known by name alone.
 func plainAtlas(c color.NRGBA, scale int) atlas {
 	cells := make(atlas, atlasSide*atlasSide*scale*scale)
 	for i := range cells {

@@ -9,8 +9,8 @@ const (
 	oldSourceSize = 36
 )
 
-// A Quad is a textured quadrilateral as it is stored, little-endian. Positions and texture coordinates
-// are fixed-point numbers.
+// A Quad is a textured quadrilateral as it is stored, little-endian. Positions and texture
+// coordinates are fixed-point numbers.
 type Quad struct {
 	Points         [5][2]int32 `json:"points"` // the last one is the pivot
 	Colors         [4][4]int32 `json:"colors"`

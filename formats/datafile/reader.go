@@ -17,8 +17,8 @@ const (
 	// defaultMaxData is the greatest data item that is inflated.
 	defaultMaxData = 1 << 30
 
-	// maxTables is the greatest length of everything in front of the data
-	// part, which is held in memory. The largest known is below 1 MiB.
+	// maxTables is the greatest length of everything before the data part, which is held in memory.
+	// The largest known is below 1 MiB.
 	maxTables = 16 << 20
 )
 
@@ -29,8 +29,7 @@ type Reader struct {
 	Items  []Item
 	Data   []Data
 
-	// MaxData bounds the size of a data item, and of a run-length layer
-	// when expanded.
+	// MaxData bounds the size of a data item, and of a run-length layer when expanded.
 	MaxData int64
 
 	src    formats.ReaderAt
@@ -42,8 +41,8 @@ type Reader struct {
 	repeats map[int]int // items that are not the first of their type and id: how many are before them
 }
 
-// NewReader reads the header and tables of the datafile of size bytes in src.
-// A file cut inside the data part opens; see [Reader.Missing].
+// NewReader reads the header and tables of the datafile of size bytes in src. A file cut inside the
+// data part opens; see [Reader.Missing].
 func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, error) {
 	head, err := readFull(ctx, src, 0, min(size, headerSize))
 	if err != nil {
@@ -86,7 +85,7 @@ func (r *Reader) ItemData(i int) []byte {
 // Ints returns the ints of item i.
 func (r *Reader) Ints(i int) []int32 { return toInts(r.ItemData(i)) }
 
-// ItemsOf returns the first item of a type and the one behind its last.
+// ItemsOf returns the first item of a type and the one after its last.
 func (r *Reader) ItemsOf(typ uint16) (start, end int) {
 	k, ok := r.byType[typ]
 	if !ok {

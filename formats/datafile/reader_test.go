@@ -12,8 +12,7 @@ import (
 	"recfs/formats"
 )
 
-// smallMap is a map of one kind of everything that the header and the tables
-// know.
+// smallMap is a map of one kind of everything that the header and the tables know.
 func smallMap() *mapWriter {
 	w := &mapWriter{}
 	w.item(typeVersion, 1)

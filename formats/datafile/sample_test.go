@@ -16,8 +16,8 @@ var updateSamples = flag.Bool("update-samples", false, "rewrite the maps in test
 
 const samples = "../../testdata/archive/datafile/maps"
 
-// TestSamples holds the maps of the sample archive against what this test
-// makes: the same items and data, however they are compressed.
+// TestSamples compares the maps of the sample archive with what this test makes: the same items and
+// data, however they are compressed.
 func TestSamples(t *testing.T) {
 	for name, s := range map[string]sample{
 		"old.map": {level: oldLevel, version: "1", sky: [3]int32{112, 160, 220}, settings: []string{"sv_team 1"}},
@@ -70,9 +70,8 @@ func mustRead(t testing.TB, b []byte) *Reader {
 	return r
 }
 
-// The two versions of the sample level: # solid, = unhookable, x death,
-// f freeze, s spawn, > start, < finish, t and T teleporters in and out, and
-// everything else air.
+// The two versions of the sample level: # solid, = unhookable, x death, f freeze, s spawn, > start,
+// < finish, t and T teleporters in and out, and everything else air.
 const oldLevel = `
 ################################################
 #..............................................#
@@ -111,8 +110,8 @@ const newLevel = `
 ################################################
 `
 
-// A sample is a map to look at: a small race with a sky, a sun that pulses, a
-// tile image of its own and a sound.
+// A sample is a map to look at: a small race with a sky, a sun that pulses, a tile image of its own
+// and a sound.
 type sample struct {
 	level    string
 	version  string
@@ -162,8 +161,7 @@ func gameTiles(rows []string) []byte {
 	return b
 }
 
-// brickTiles shows what stands in the game layer, every second brick
-// mirrored.
+// brickTiles shows what stands in the game layer, every second brick mirrored.
 func brickTiles(rows []string) []byte {
 	cells := map[rune]byte{'#': 1, '=': 2, 'x': 3, 'f': 4, '>': 5, '<': 5, 't': 6, 'T': 6}
 	var b []byte

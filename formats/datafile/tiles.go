@@ -3,10 +3,16 @@ package datafile
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"io"
 	"slices"
 
 	"recfs/formats/internal/jsonenc"
+)
+
+var (
+	_ json.Marshaler = tileCounts{}
+	_ json.Marshaler = tileList{}
 )
 
 // Tiles are the records of a tile layer, row by row from the top left.
@@ -35,7 +41,7 @@ func (r *Reader) tiles(l *Layer, data []byte) (*Tiles, error) {
 	return t, nil
 }
 
-// numbered tells whether a tile has more to it than index and flags.
+// numbered reports whether a tile has more to it than index and flags.
 func (t *Tiles) numbered() bool { return t.main > 0 }
 
 // nonZero is the number of tiles that are not all zero.
@@ -68,8 +74,8 @@ func (c *tileCounts) nonAir() int {
 	return sum
 }
 
-// MarshalJSON implements json.Marshaler: an object from index to number,
-// without 0 and those that do not occur.
+// MarshalJSON implements json.Marshaler: an object from index to number, without 0 and those that
+// do not occur.
 func (c tileCounts) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i, n := range c {
@@ -216,7 +222,7 @@ func (g grid) appendCell(b []byte, i int) []byte {
 	return append(b, '/', hexDigits[record[1]>>4], hexDigits[record[1]&15])
 }
 
-// appendRight appends v in three columns with blanks in front.
+// appendRight appends v in three columns with blanks before it.
 func appendRight(b []byte, v byte) []byte {
 	for limit := byte(100); limit > 1 && v < limit; limit /= 10 {
 		b = append(b, ' ')
@@ -224,7 +230,7 @@ func appendRight(b []byte, v byte) []byte {
 	return jsonenc.Uint(b, v)
 }
 
-// appendLeft appends v in three columns with blanks behind.
+// appendLeft appends v in three columns with blanks after it.
 func appendLeft(b []byte, v byte) []byte {
 	b = jsonenc.Uint(b, v)
 	for limit := byte(100); limit > 1 && v < limit; limit /= 10 {

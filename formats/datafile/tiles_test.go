@@ -97,7 +97,7 @@ func TestGridCells(t *testing.T) {
 	}
 }
 
-// TestTileJSON holds what is written by hand against encoding/json.
+// TestTileJSON compares what is written by hand with encoding/json.
 func TestTileJSON(t *testing.T) {
 	type entry struct {
 		X      int  `json:"x"`

@@ -6,6 +6,8 @@ import (
 	"recfs/nodes"
 )
 
+var _ nodes.Content = grid{}
+
 // A layerDocument is what map.json and a layer's own file have in common (docs/tree/datafile.md
 // sections 5 and 8). Group and Layer are null for a layer that no group claims.
 type layerDocument struct {

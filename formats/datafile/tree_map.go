@@ -11,8 +11,8 @@ import (
 	"recfs/nodes"
 )
 
-// A mapDocument is map.json (docs/tree/datafile.md section 5). The elements of a list are documents,
-// or an [Element] alone where the item is too short.
+// A mapDocument is map.json (docs/tree/datafile.md section 5). The elements of a list are
+// documents, or an [Element] alone where the item is too short.
 type mapDocument struct {
 	Version     *int32               `json:"version"`
 	Size        int64                `json:"size"`

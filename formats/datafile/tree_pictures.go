@@ -128,8 +128,7 @@ func (p pictures) atlas(ctx context.Context, index int32, scale int) (atlas, err
 	return newAtlas(o.decode(data), scale), nil
 }
 
-// externalImage returns an image of the mapres directory, nil if it is not
-// there or no picture.
+// externalImage returns an image of the mapres directory, nil if it is not there or no picture.
 func (p pictures) externalImage(name string) *image.NRGBA {
 	if p.mapres == nil || strings.ContainsAny(name, `/\`) {
 		return nil

@@ -46,7 +46,8 @@ type finder struct {
 	opus map[int32]*opusHead
 }
 
-// findProblems looks at everything. It inflates every data item and keeps none but the short strings.
+// findProblems looks at everything. It inflates every data item and keeps none but the short
+// strings.
 func (v *view) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
 	f := &finder{
 		view: v, tally: formats.NewTally(v.src), list: v.r.tableProblems(), faulty: map[int32]bool{},
@@ -95,7 +96,7 @@ func (f *finder) add(code string, e *Element, msg string, args ...any) {
 	f.list.add(code, f.r.itemPath(e.Item), f.r.Items[e.Item].Offset, msg, args...)
 }
 
-// short tells, and reports, whether an item has too few ints.
+// short reports, and lists as a problem, whether an item has too few ints.
 func (f *finder) short(e *Element) bool {
 	if e.Short {
 		it := f.r.Items[e.Item]
@@ -160,8 +161,8 @@ func (f *finder) info(ctx context.Context) error {
 	return nil
 }
 
-// stored returns the data that a field refers to, if it can be had. Damage of
-// the data is a problem of its own.
+// stored returns the data that a field refers to, if it can be had. Damage of the data is a problem
+// of its own.
 func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string, limit int64) (b []byte, ok bool, err error) {
 	if f.faulty[ref] {
 		return nil, false, nil

@@ -23,9 +23,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// TestBroken opens the maps in testdata/datafile/broken. Names that begin
-// with reject do not open; the others open, and exactly these files fail and
-// these problems are told.
+// TestBroken opens the maps in testdata/datafile/broken. Names that begin with reject do not open;
+// the others open, and exactly these files fail and these problems are told.
 func TestBroken(t *testing.T) {
 	layer7 := []string{"layers/01-06-tiles-Deco.json", "layers/01-06-tiles-Deco.txt"}
 	image0 := []string{"images/00-blocks.png"}
@@ -162,9 +161,8 @@ func countedTree(t *testing.T, b []byte) (nodes.Dir, *countingReader, *Reader) {
 	return root, r, mustRead(t, b)
 }
 
-// TestListingReadsNoData lists everything: only the strings that hold the
-// names of images and sounds are read. Sizes of pictures and text grids need
-// no data either.
+// TestListingReadsNoData lists everything: only the strings that hold the names of images and
+// sounds are read. Sizes of pictures and text grids need no data either.
 func TestListingReadsNoData(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
 	root, touched, r := countedTree(t, b)
@@ -228,8 +226,8 @@ func TestReadTouchesItsData(t *testing.T) {
 	}
 }
 
-// TestScanReadsOnce holds that the problems of run-length layers and sounds are found in one pass over
-// their data.
+// TestScanReadsOnce holds that the problems of run-length layers and sounds are found in one pass
+// over their data.
 func TestScanReadsOnce(t *testing.T) {
 	w := &mapWriter{}
 	w.item(typeVersion, 1)
@@ -281,7 +279,7 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// TestImages holds the pixels of embedded images against their PNG files.
+// TestImages compares the pixels of embedded images with their PNG files.
 func TestImages(t *testing.T) {
 	opaque := []byte{1, 2, 3, 255, 4, 5, 6, 255}
 	w := &mapWriter{}
@@ -357,8 +355,7 @@ func plainRGB(name string) [3]byte {
 	return [3]byte{c.R, c.G, c.B}
 }
 
-// TestPreviewLeavesOut draws a map whose plain layers are out of the picture
-// for one reason each.
+// TestPreviewLeavesOut draws a map whose plain layers are out of the picture for one reason each.
 func TestPreviewLeavesOut(t *testing.T) {
 	plain := func(m *mapWriter, image int32, data int32) {
 		m.item(typeLayer, ints(0, layerTiles, 0, 2, 1, 1, 0, 255, 255, 255, 255, -1, 0, image, data)...)
@@ -389,8 +386,7 @@ func TestPreviewLeavesOut(t *testing.T) {
 	}
 }
 
-// TestDurableIndex finds the problems of a large map on disk, unless its
-// bytes have changed.
+// TestDurableIndex finds the problems of a large map on disk, unless its bytes have changed.
 func TestDurableIndex(t *testing.T) {
 	w := &mapWriter{}
 	w.content(make([]byte, smallIndex))
@@ -467,7 +463,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestSourceErrors lets the source fail behind the tables: that is no damage.
+// TestSourceErrors lets the source fail after the tables: that is no damage.
 func TestSourceErrors(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
 	src := formats.BytesSource("test.map", b, testTime)

@@ -19,7 +19,7 @@ const (
 	typeSound
 )
 
-// Numbers that stand for UUID types inside one file.
+// The numbers of UUID types inside one file.
 const (
 	firstUUIDType = 0x8001
 	lastUUIDType  = 0xfffe
@@ -48,15 +48,15 @@ var uuidNames = map[uuid.UUID]string{
 	uuid.MustParse("3ab4f84d-d9cc-3c78-b585-0d6ccdb2e25c"): nameBezier,
 }
 
-// A uuidType is what the type index says about a number. Of two numbers with
-// one UUID only the first owns it.
+// A uuidType is what the type index says about a number. Of two numbers with one UUID only the
+// first owns it.
 type uuidType struct {
 	id    uuid.UUID
 	owner bool
 }
 
-// readUUIDIndex reads the items of type 0xffff. The first one for a number
-// counts; those that are too short or for other numbers are ignored.
+// readUUIDIndex reads the items of type 0xffff. The first one for a number counts; those that are
+// too short or for other numbers are ignored.
 func (r *Reader) readUUIDIndex() map[uint16]uuidType {
 	types := map[uint16]uuidType{}
 	owned := map[uuid.UUID]bool{}
@@ -73,8 +73,8 @@ func (r *Reader) readUUIDIndex() map[uint16]uuidType {
 	return types
 }
 
-// indexedUUID returns the UUID in an item of the type index: four ints with
-// the most significant byte of each first.
+// indexedUUID returns the UUID in an item of the type index: four ints with the most significant
+// byte of each first.
 func indexedUUID(item []byte) (id uuid.UUID, ok bool) {
 	if len(item) < uuidIndexSize {
 		return id, false

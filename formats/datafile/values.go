@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// A Text is a string of a datafile. Raw holds its bytes where they are not
-// UTF-8.
+var _ json.Marshaler = object{}
+
+// A Text is a string of a datafile. Raw holds its bytes where they are not UTF-8.
 type Text struct {
 	Value string
 	Raw   []byte
 }
 
-// intsToText decodes a name made of ints: the bytes of each, most significant
-// first, less 128; the last one is 0. Bytes that are not UTF-8
-// make an empty name.
+// intsToText decodes a name made of ints: the bytes of each, most significant first, less 128; the
+// last one is 0. Bytes that are not UTF-8 make an empty name.
 func intsToText(ints []int32) Text {
 	b := make([]byte, 0, 4*len(ints))
 	for _, v := range ints {
@@ -30,9 +30,8 @@ func intsToText(ints []int32) Text {
 	return Text{Value: string(b)}
 }
 
-// bytesToText decodes a string of a data item up to its first NUL. Each byte
-// that is not UTF-8 becomes U+FFFD. It is sound if it has exactly one NUL, at
-// its end, and is UTF-8.
+// bytesToText decodes a string of a data item up to its first NUL. Each byte that is not UTF-8
+// becomes U+FFFD. It is sound if it has exactly one NUL, at its end, and is UTF-8.
 func bytesToText(b []byte) (t Text, sound bool) {
 	s := untilNUL(b)
 	t, valid := utf8Text(s)
@@ -64,8 +63,8 @@ func (t *Text) bytes() string {
 	return t.Value
 }
 
-// nameKeys are those of a name in a document: null if there is none, name_hex only for bytes that are
-// not UTF-8.
+// nameKeys are those of a name in a document: null if there is none, name_hex only for bytes that
+// are not UTF-8.
 type nameKeys struct {
 	Name    *string `json:"name"`
 	NameHex string  `json:"name_hex,omitempty"`
@@ -78,8 +77,8 @@ func (t *Text) keys() nameKeys {
 	return nameKeys{&t.Value, hex.EncodeToString(t.Raw)}
 }
 
-// splitSettings returns the commands of a settings data item, each of which
-// ends in NUL. It is sound if the last one does, too.
+// splitSettings returns the commands of a settings data item, each of which ends in NUL. It is
+// sound if the last one does, too.
 func splitSettings(b []byte) (commands []string, sound bool) {
 	commands = []string{}
 	if len(b) == 0 {
@@ -93,8 +92,8 @@ func splitSettings(b []byte) (commands []string, sound bool) {
 	return commands, sound
 }
 
-// settingsFile returns a settings data item with a newline for every NUL, and
-// one behind a last command that has none.
+// settingsFile returns a settings data item with a newline for every NUL, and one after a last
+// command that has none.
 func settingsFile(b []byte) []byte {
 	out := bytes.ReplaceAll(b, []byte{0}, []byte{'\n'})
 	if len(b) > 0 && b[len(b)-1] != 0 {
@@ -103,8 +102,7 @@ func settingsFile(b []byte) []byte {
 	return out
 }
 
-// An object is a JSON object with its keys in the order in which they were
-// set.
+// An object is a JSON object with its keys in the order in which they were set.
 type object []member
 
 type member struct {

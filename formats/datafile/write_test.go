@@ -11,8 +11,8 @@ import (
 // sharedMaps is where larger real maps lie if the folder is there.
 const sharedMaps = "../../../shared/recordings/datafile"
 
-// A mapWriter builds datafiles: sound ones, and broken ones when what it has
-// collected, or the result, is changed.
+// A mapWriter builds datafiles: sound ones, and broken ones when what it has collected, or the
+// result, is changed.
 type mapWriter struct {
 	magic   string // DATA if empty
 	version int32  // 4 if 0
@@ -143,8 +143,8 @@ func ints(parts ...any) []int32 {
 	return list
 }
 
-// tileLayer returns a tile layer item of version 3. The reference that its
-// flags ask for gets the tiles, the plain one zeros if they are not the same.
+// tileLayer returns a tile layer item of version 3. The reference that its flags ask for gets the
+// tiles, the plain one zeros if they are not the same.
 func (w *mapWriter) tileLayer(name string, width, height int, flags, image int32, tiles []byte) {
 	refs := []int32{-1, -1, -1, -1, -1}
 	own := w.content(tiles)
