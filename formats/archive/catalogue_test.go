@@ -410,6 +410,28 @@ func TestCatalogueOfNested(t *testing.T) {
 	}
 }
 
+// A large compressed container has no list while only what is saved may be asked for. That is no
+// damage, and nothing to remember: who looks next gets what it holds.
+func TestCatalogueLeavesNestedWhole(t *testing.T) {
+	dir := t.TempDir()
+	packed := packGzip(t, packTar(t, entry{"x.rec", string(body(3_000_000))}))
+	write(t, dir, "a.tar.gz", string(packed))
+	write(t, dir, "in.tar", string(packTar(t, entry{"b.tar.gz", string(packed)})))
+	write(t, dir, "c.rec.gz", string(packGzip(t, body(3_000_000))))
+	root := newArchiveIn(t, dir, t.TempDir(), 1<<30)
+	for range 2 {
+		catalogue, err := read(t, root, CatalogueName)
+		if err != nil || strings.Contains(catalogue, `"error"`) {
+			t.Errorf("%s%v", catalogue, err)
+		}
+		for _, name := range []string{"a.tar.gz/x.rec", "in.tar/b.tar.gz/x.rec", "c.rec.gz"} {
+			if got, err := read(t, root, name+"/body"); err != nil || got != string(body(3_000_000)[3:]) {
+				t.Errorf("%s after the catalogue: %d bytes, %v", name, len(got), err)
+			}
+		}
+	}
+}
+
 func TestCatalogueGivesWay(t *testing.T) {
 	_, root := mount(t, map[string]string{CatalogueName: "mine", "sub/x.rec": "RECx"}, Options{})
 	if got, err := read(t, root, CatalogueName); got != "mine" || err != nil {

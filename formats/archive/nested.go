@@ -128,7 +128,7 @@ func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*l
 			a.warn(k.path, k.v, "archive is damaged; what comes before is shown", "format", k.c.name, "err", m.damage)
 		}
 		return &listed{members: m, src: src}, m.cost() + treeCost, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || notSaved(err):
 		return nil, 0, err
 	case reads.failure() != nil:
 		return nil, 0, reads.failure()

@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
@@ -113,13 +114,20 @@ func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nod
 		return &noted{dir, hurt}, cost, nil
 	case err == nil:
 		return dir, cost, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || notSaved(err):
 		return nil, 0, err
 	case reads.failure() != nil:
 		return nil, 0, reads.failure()
 	}
 	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
 	return broken(src, a.errorText(ctx, src, f.Name, err, hurt)), cost, nil
+}
+
+// notSaved reports whether err only says that what was asked for would have to be made: that is no
+// damage, and another time it is made.
+func notSaved(err error) bool {
+	missing := (*cache.NotSavedError)(nil)
+	return errors.As(err, &missing)
 }
 
 // errorText returns the content of error.txt. Of a source that is not read to its end, and may be huge,
