@@ -39,15 +39,15 @@ func (a *archive) shownTarget(dir, target string) string {
 	if path.IsAbs(target) {
 		inside, ok := a.inside(target)
 		if !ok {
-			return dangling(target)
+			return a.dangling(dir, target)
 		}
 		shown = cmp.Or(strings.TrimSuffix(upFrom(dir)+inside, "/"), ".")
 	}
 	if shown == "" || len(shown) > nodes.MaxLink || strings.Contains(shown, "\x00") {
-		return dangling(target)
+		return a.dangling(dir, target)
 	}
 	if _, _, err := a.resolve(dir, shown, nil); err == errOutside || err == errTooLong {
-		return dangling(target)
+		return a.dangling(dir, target)
 	}
 	return shown
 }
@@ -60,11 +60,20 @@ func upFrom(dir string) string {
 	return strings.Repeat("../", strings.Count(dir, "/")+1)
 }
 
-// dangling returns a target that leads nowhere and tells of another one.
-func dangling(target string) string {
-	target, _, _ = strings.Cut(target, "\x00")
-	shown := outside + target
-	return shown[:min(len(shown), nodes.MaxLink)]
+// dangling returns a target that leads nowhere from dir and tells of another one. Nothing in dir has
+// the name that it begins with: from there the steps up in target would lead out of the mount.
+func (a *archive) dangling(dir, target string) string {
+	shown, _, _ := strings.Cut(target, "\x00")
+	for {
+		shown = outside + shown
+		first, _, _ := strings.Cut(shown, "/")
+		if len(first) < nodes.MaxLink {
+			if _, err := a.lstat(path.Join(dir, first)); err == nil {
+				continue
+			}
+		}
+		return shown[:min(len(shown), nodes.MaxLink)]
+	}
 }
 
 // inside returns the rest of an absolute path that leads into the source.

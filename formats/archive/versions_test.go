@@ -78,6 +78,38 @@ func TestArchiveLinks(t *testing.T) {
 	}
 }
 
+// A link that leaves the source leads nowhere also where something has the name that its target would begin with: the
+// kernel would go through that, and up from there.
+func TestArchiveLinksThroughTheirWarning(t *testing.T) {
+	entries := []entry{
+		{outside + "../x", "1"},
+		{outside + outside + "../x", "2"},
+		{outside, "->d"},
+		{"d/x", "3"},
+		{"away", "->../../../../x"},
+		{"absolute", "->/../../../x"},
+		{"long", "->../" + strings.Repeat("../", 2000)},
+	}
+	files := map[string]string{"a.tar": string(packTar(t, entries...))}
+	for _, e := range entries[:6] {
+		files[e.name] = e.content
+	}
+	_, root := mount(t, files, Options{})
+	got := show(t, root)
+	for _, dir := range []string{"", "a.tar/"} {
+		for name, want := range map[string]string{
+			"away": strings.Repeat(outside, 3) + "../../../../x", "absolute": outside + outside + "/../../../x",
+		} {
+			if got[dir+name] != "->"+want {
+				t.Errorf("%s%s is %s, want %s", dir, name, got[dir+name], want)
+			}
+		}
+	}
+	if long := got["a.tar/long"]; len(long) != len("->")+nodes.MaxLink || !strings.HasPrefix(long, "->"+strings.Repeat(outside, 3)) {
+		t.Errorf("the long one has %d bytes and is %.100s", len(long), long)
+	}
+}
+
 // What a name leads to by other links decides whether it stays in the source.
 func TestArchiveLinksOfLinks(t *testing.T) {
 	_, root := mount(t, map[string]string{
