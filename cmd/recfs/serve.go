@@ -19,7 +19,17 @@ import (
 	"recfs/nodes"
 )
 
-// serve mounts source on dir and stays until the mount ends.
+// A mountSession is a mount that this process serves.
+type mountSession struct {
+	flags       *mountFlags
+	archive     *archive
+	source, dir string // absolute
+	tree        nodes.Volatile
+	monitor     *monitor
+	made        bool // dir was made for the mount
+}
+
+// serve mounts source on dir and stays until the mount ends. A starter is told when it can be used.
 func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *starter) error {
 	source, err := filepath.Abs(source)
 	if err != nil {
@@ -35,60 +45,77 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	}
 	defer a.close()
 	a.options.Shared = m.allowOther
-	mon := newMonitor(source, a)
-	root, err := a.source(ctx, source)
+	p := &mountSession{flags: m, archive: a, source: source, dir: dir, monitor: newMonitor(source, a)}
+	if err := p.openTree(ctx); err != nil {
+		return err
+	}
+	signals, ignore := unmountSignals()
+	defer ignore()
+	if err := ctx.Err(); err != nil { // one came before
+		return err
+	}
+	defer func() { removeMountPoint(dir, p.made) }()
+	server, err := p.mount()
+	if errors.Is(err, iofs.ErrNotExist) { // dir was removed by a mount that ended there this moment
+		server, err = p.mount()
+	}
+	if err != nil {
+		return err
+	}
+	p.monitor.server.Store(server)
+	p.ready(s)
+	return waitForEnd(server, signals)
+}
+
+// openTree opens what is mounted.
+func (p *mountSession) openTree(ctx context.Context) error {
+	root, err := p.archive.source(ctx, p.source)
 	if err != nil {
 		return err
 	}
 	tree, ok := root.Dir.(nodes.Volatile)
 	if !ok {
-		return fmt.Errorf("%s: not a recording", source)
+		return fmt.Errorf("%s: not a recording", p.source)
 	}
-
 	if _, err := tree.Lookup(ctx, controlName); err == nil {
-		a.log.Warn("hidden by what tells about the mount", "path", controlName)
+		p.archive.log.Warn("hidden by what tells about the mount", "path", controlName)
 	}
+	p.tree = tree
+	return nil
+}
 
-	// From here on a signal is one to unmount.
-	signals := make(chan os.Signal, 2)
+// unmountSignals returns the signals that end a mount, from now on, until stop is called.
+func unmountSignals() (signals chan os.Signal, stop func()) {
+	signals = make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	defer signal.Stop(signals)
-	if err := ctx.Err(); err != nil { // one came before
-		return err
-	}
+	return signals, func() { signal.Stop(signals) }
+}
 
-	made := false
-	defer func() { removeMountPoint(dir, made) }()
-	mount := func() (*fs.Server, error) {
-		madeNow, err := makeMountPoint(source, dir)
-		made = made || madeNow
-		if err == nil {
-			err = m.checkShown(dir)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return fs.Mount(dir, &mountRoot{tree, mon.entry()}, m.mountOptions(source, a))
-	}
-	server, err := mount()
-	if errors.Is(err, iofs.ErrNotExist) { // removed by a mount that ended there this moment
-		server, err = mount()
+// mount mounts the tree, once.
+func (p *mountSession) mount() (*fs.Server, error) {
+	made, err := makeMountPoint(p.source, p.dir)
+	p.made = p.made || made
+	if err == nil {
+		err = p.flags.checkShown(p.dir)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	mon.server.Store(server)
+	return fs.Mount(p.dir, &mountRoot{p.tree, p.monitor.entry()}, p.flags.mountOptions(p.source, p.archive))
+}
+
+// ready tells whoever waits that the mount can be used.
+func (p *mountSession) ready(s *starter) {
 	if s != nil {
 		if err := leaveTerminal(); err != nil {
-			a.log.Warn("cannot leave the terminal", "err", err)
+			p.archive.log.Warn("cannot leave the terminal", "err", err)
 		}
 		s.tell(nil)
 	}
 	notifySystemd("READY=1")
-	return waitForEnd(server, signals)
 }
 
 // waitForEnd returns when the mount has ended. A signal ends it. If it was in use then, it goes on
