@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+	"recfs/nodes/nodestest"
 )
 
-// A growth is one version after the other of a recording that is being
-// written.
+// A growth is one version after the other of a recording that is being written.
 type growth struct {
 	t      *testing.T
 	schema *Schema
 	saved  []byte // the index of the last version
 }
 
-// look indexes a version from its start and goes on with the index of the last
-// version. It returns how many bytes the latter read.
+// look indexes a version from its start and goes on with the index of the last version. It returns
+// how many bytes the latter read.
 func (g *growth) look(what string, r *Reader, size int64, modified time.Time) int64 {
 	g.t.Helper()
 	counter := &countingReader{r: r.file}
@@ -88,8 +89,8 @@ func TestIndexGoesOn(t *testing.T) {
 	}
 }
 
-// TestIndexGoesOnWithoutTheStart counts what is read of a long recording that
-// has grown by one chunk: all once, to compare it, and little to decode.
+// TestIndexGoesOnWithoutTheStart counts what is read of a long recording that has grown by one
+// chunk: all once, to compare it, and little to decode.
 func TestIndexGoesOnWithoutTheStart(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 21)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 100, 100)
@@ -178,5 +179,56 @@ func TestRemoveWithoutEntity(t *testing.T) {
 	}
 	if got, want := mustRead(t, dir, "tracks/entity-0.csv"), trackHead+"0,5,0,0,0,0\n1,6,0,0,0,0\n"; got != want {
 		t.Errorf("the track is\n%s", got)
+	}
+}
+
+// TestSaved holds the bytes of saved indexes to the layout that all formats share.
+func TestSaved(t *testing.T) {
+	given := []*Schema{testSchema(t, designSchema)}
+	nodestest.Saved(t, "../../testdata/hcrp/saved.sums", indexfile.Layout, func(b []byte) []byte {
+		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := chooseSchema(t.Context(), r, "a.hcrp", nil, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := makeIndex(t.Context(), eventReader{r, schema}, formats.Stamp{Size: r.size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved := x.encode(r.byTick)
+		again, err := decodeIndex(saved, r.byTick, r.Chunks())
+		if err != nil || !bytes.Equal(again.encode(r.byTick), saved) {
+			t.Errorf("an index changes when it is saved: %v", err)
+		}
+		return saved
+	}, "../../testdata/hcrp/*.txtar")
+}
+
+// A saved index that ends early, or goes on after its end, is none; and a broken one does no harm.
+func TestDecodeIndexCut(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(3, 3)), hosts(t)[0].schema}
+	b := g.recording(Published, 4, 3, 20).file(t)
+	r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := makeIndex(t.Context(), eventReader{r, g.schema}, formats.Stamp{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := x.encode(r.byTick)
+	for n := range saved {
+		if _, err := decodeIndex(saved[:n], r.byTick, r.Chunks()); err == nil {
+			t.Fatalf("%d of %d bytes are an index", n, len(saved))
+		}
+	}
+	if _, err := decodeIndex(append(saved, 0), r.byTick, r.Chunks()); err == nil {
+		t.Error("a byte more is an index")
+	}
+	if _, err := decodeIndex(saved, r.byTick[:1], 1); err == nil {
+		t.Error("the index of another recording is one")
 	}
 }
