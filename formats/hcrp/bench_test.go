@@ -14,8 +14,8 @@ import (
 	"recfs/formats/archive"
 )
 
-// longRecording returns a long recording: the one of the wild if it is
-// there, else one from the test writer.
+// longRecording returns a long recording: the one of the wild if it is there, else one from the
+// test writer.
 func longRecording(b *testing.B) *Reader {
 	file, err := os.ReadFile(shared + "run-long.hcrp")
 	if err != nil {
@@ -124,8 +124,8 @@ func BenchmarkState(b *testing.B) {
 	}
 }
 
-// BenchmarkColdTick opens a recording and reads one tick in its middle. It
-// reports how many bytes beyond preamble and chunk were read for that.
+// BenchmarkColdTick opens a recording and reads one tick in its middle. It reports how many bytes
+// beyond preamble and chunk were read for that.
 func BenchmarkColdTick(b *testing.B) {
 	r := longRecording(b)
 	i := r.Chunks() / 2

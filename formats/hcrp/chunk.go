@@ -85,8 +85,8 @@ func (c *chunk) Line(n int64) []byte {
 	return nil
 }
 
-// Lines returns all recorded ticks as JSON lines, and a last line with the
-// problem where decoding stopped.
+// Lines returns all recorded ticks as JSON lines, and a last line with the problem where decoding
+// stopped.
 func (c *chunk) Lines() []byte {
 	last := c.stop
 	if last == nil && c.lost {

@@ -12,7 +12,7 @@ import (
 	"recfs/formats"
 )
 
-// CompactOptions tell how Compact works.
+// CompactOptions say how Compact works.
 type CompactOptions struct {
 	Level    int                   // of zstd; 0: 19
 	Progress func(done, all int64) // of decompressed bytes; may be nil
@@ -25,15 +25,14 @@ type CompactReport struct {
 	Missing []formats.Problem // why the rest of the recording is not in it
 }
 
-// A Scratch holds the frames until their sizes, which stand in front of
-// them, are known.
+// A Scratch holds the frames until their sizes, which are stored before them, are known.
 type Scratch interface {
 	io.Writer
 	io.ReaderAt
 }
 
 // Compact writes the recording as one file to w (docs/formats/hcrp.md section 11): every chunk that
-// can be read is recompressed, in the order of ticks. Damage is no error but stands in the report.
+// can be read is recompressed, in the order of ticks. Damage is no error but is in the report.
 func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error) {
 	metadata, err := r.Metadata(ctx)
 	if err != nil {
@@ -77,8 +76,8 @@ func (r *Reader) missingEntries() (list []formats.Problem) {
 	return list
 }
 
-// recompress writes the frames of all readable chunks to scratch and returns
-// their entries, whose offsets count from there.
+// recompress writes the frames of all readable chunks to scratch and returns their entries, whose
+// offsets count from there.
 func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.Writer, progress func(done, all int64), report *CompactReport) ([]Entry, error) {
 	var kept []Entry
 	var frame []byte
@@ -120,8 +119,8 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 	return kept, nil
 }
 
-// compactedHead returns header, metadata and index of the compacted file.
-// The chunks need no dictionary any more.
+// compactedHead returns header, metadata and index of the compacted file. The chunks need no
+// dictionary any more.
 func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
 	head := append(slices.Clone(r.head), metadata...)
 	start := len(head)

@@ -28,15 +28,15 @@ type decoder struct {
 	chunk  *chunk
 }
 
-// decode decodes the body of chunk number, which has index entry e. Damage is among the problems of the
-// chunk. Without a schema it only steps over a snapshot section.
+// decode decodes the body of chunk number, which has index entry e. Damage is among the problems of
+// the chunk. Without a schema it only steps over a snapshot section.
 func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 	d := decoder{
 		eventFormat: f, number: number,
 		values: values{limits: f.limits},
 		chunk:  &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
 	}
-	// Real bodies give 6 to 12 bytes of text a byte, so that most texts need not grow.
+	// Real bodies give about 12 bytes of text for each of theirs, so most texts need not grow.
 	d.out = make([]byte, 0, min(12*len(body)+256, 1<<20))
 	d.tags = nbtDecoder{depth: f.limits.Depth, limit: f.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
@@ -72,8 +72,8 @@ func (d *decoder) section() bool {
 	return true
 }
 
-// entries decodes the entries of the snapshot section behind the ticks, so
-// that the lines are one piece of the text.
+// entries decodes the entries of the snapshot section after the ticks, so that the lines are one
+// piece of the text.
 func (d *decoder) entries(body []byte) {
 	ch := d.chunk
 	if d.schema.section == nil || ch.section.end == 0 {
@@ -156,10 +156,7 @@ func (d *decoder) records() {
 func (d *decoder) record(n int64, count int) bool {
 	ch := d.chunk
 	t := tick{n: n, line: span{start: uint32(len(d.out))}, first: len(ch.events)}
-	d.out = append(d.out, `{"tick":`...)
-	d.out = jsonenc.Int(d.out, n)
-	d.out = append(d.out, `,"time_ms":`...)
-	d.out = jsonenc.Int(d.out, n*msPerTick)
+	d.out = appendMoment(d.out, n)
 	d.out = append(d.out, `,"events":[`...)
 	for i := 0; i < count && !t.cut; i++ {
 		start := len(d.out)
@@ -188,8 +185,8 @@ func (d *decoder) record(n int64, count int) bool {
 	return !t.cut
 }
 
-// event decodes the next event; false if that could not be done and nobody
-// knows where the next one begins.
+// event decodes the next event; false if that could not be done and nobody knows where the next one
+// begins.
 func (d *decoder) event() bool {
 	at := d.c.Offset()
 	id := varint(d.c)
@@ -211,7 +208,7 @@ func (d *decoder) event() bool {
 	return false
 }
 
-// measured decodes an event whose payload has a length in front.
+// measured decodes an event whose payload has a length before it.
 func (d *decoder) measured(id int32, def *eventDef, at int64) {
 	var n int
 	if d.schema.length == lengthVarint {
@@ -278,8 +275,8 @@ func (d *decoder) markSnapshot(t *tick) {
 	}
 }
 
-// leadingEvents returns how many of the first events match the pattern of a
-// snapshot, 0 if the pattern is not matched to its end.
+// leadingEvents returns how many of the first events match the pattern of a snapshot, 0 if the
+// pattern is not matched to its end.
 func (s *Schema) leadingEvents(events []event) int {
 	n := 0
 	is := func(id int32) bool { return n < len(events) && events[n].def != nil && events[n].def.ID == id }
@@ -296,4 +293,37 @@ func (s *Schema) leadingEvents(events []event) int {
 		}
 	}
 	return n
+}
+
+// begin makes room for an event at the end of list and lets d fill it.
+func (d *values) begin(list []event, def *eventDef) []event {
+	list = append(list, event{def: def, text: span{start: uint32(len(d.out))}})
+	d.ev = &list[len(list)-1]
+	return list
+}
+
+// fields decodes the payload of the event and appends the whole object.
+func (d *values) fields() {
+	d.out = append(d.out, d.ev.def.head...)
+	for i := range d.ev.def.fields {
+		d.field(&d.ev.def.fields[i])
+	}
+	d.end()
+}
+
+// unknown appends an event of which only the length is known.
+func (d *values) unknown(id int32, payload []byte) {
+	*d.ev = event{text: d.ev.text}
+	d.out = appendHead(d.out, "event", "unknown", id)
+	d.out = append(d.out, `,"length":`...)
+	d.out = jsonenc.Int(d.out, len(payload))
+	d.out = append(d.out, `,"raw":`...)
+	d.out = jsonenc.Hex(d.out, payload)
+	d.end()
+}
+
+// end ends the object of the event.
+func (d *values) end() {
+	d.out = append(d.out, '}')
+	d.ev.text.end = uint32(len(d.out))
 }

@@ -14,10 +14,10 @@ import (
 // A values decodes fields, one after the other, from c and appends them to out as JSON: decoding is
 // what most time goes into, so a value becomes text at once and no tree of values is built.
 //
-// An event also keeps some values as numbers, and where the text of others lies, from which states and
-// tracks are made (docs/tree/hcrp.md section 7). So the last value of each kind stays here until keep,
-// which knows what the field means to the event, takes it. Only keep, list and pairs look at it, right
-// after the value was decoded.
+// An event also keeps some values as numbers, and where the text of others lies, from which states
+// and tracks are made (docs/tree/hcrp.md section 7). So the last value of each kind stays here
+// until keep, which knows what the field means to the event, takes it. Only keep, list and pairs
+// look at it, right after the value was decoded.
 type values struct {
 	limits Limits
 	c      *wire.Cursor
@@ -35,8 +35,8 @@ type values struct {
 // use makes all reads go to c.
 func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 
-// field appends a field of an object. The comma in front is the caller's to
-// overwrite where there is none.
+// field appends a field of an object. The comma before it is the caller's to overwrite where there
+// is none.
 func (d *values) field(f *field) {
 	d.out = append(d.out, f.key...)
 	text := d.member(f.typ, f.hexKey)
@@ -70,9 +70,8 @@ func (d *values) keep(f *field, text span) {
 	}
 }
 
-// member appends the value of a member whose key was appended, and a member
-// with the exact bytes behind it if it is a string that is not UTF-8. It
-// returns where the value stands.
+// member appends the value of a member whose key was appended, and a member with the exact bytes
+// after it if it is a string that is not UTF-8. It returns where the value is.
 func (d *values) member(t *fieldType, hexKey []byte) span {
 	start := len(d.out)
 	d.value(t)
@@ -144,8 +143,8 @@ func (d *values) whole(k kind) {
 	d.out = jsonenc.Int64(d.out, n)
 }
 
-// huge tells whether the whole number just decoded is beyond an int64, where
-// integer makes it a negative one.
+// huge reports whether the whole number just decoded is beyond an int64, where integer makes it a
+// negative one.
 func (d *values) huge(k kind) bool { return k == kindU64 && d.int < 0 }
 
 // integer reads a whole number.
@@ -228,8 +227,8 @@ func (d *values) nbt() {
 	d.out = d.tags.out
 }
 
-// blockPos reads a packed block position: x in bits 38 to 63, z in bits 12
-// to 37, y in bits 0 to 11.
+// blockPos reads a packed block position: x in bits 38 to 63, z in bits 12 to 37, y in bits 0 to
+// 11.
 func (d *values) blockPos() {
 	n := int64(d.c.U64BE())
 	d.at = blockAt{n >> 38, n << 52 >> 52, n << 26 >> 38}
@@ -257,7 +256,7 @@ func (d *values) pos(k kind) {
 			d.position[i] = float64(int16(c.U16BE())) * 360 / 65536
 		}
 	}
-	d.out = appendPosition(d.out, &d.position)
+	d.out = appendPosition(d.out, d.position[:])
 }
 
 // vec3 reads a quantized vector (docs/formats/hcrp.md section 8.2).
@@ -277,13 +276,7 @@ func (d *values) vec3() {
 		}
 	}
 	d.position = position{v[0], v[1], v[2]}
-	d.out = append(d.out, `{"x":`...)
-	d.out = jsonenc.Float64(d.out, v[0])
-	d.out = append(d.out, `,"y":`...)
-	d.out = jsonenc.Float64(d.out, v[1])
-	d.out = append(d.out, `,"z":`...)
-	d.out = jsonenc.Float64(d.out, v[2])
-	d.out = append(d.out, '}')
+	d.out = appendPosition(d.out, v[:])
 }
 
 // enum reads an ordinal, shown as its name or else as the number.
@@ -325,8 +318,7 @@ func (d *values) flags(t *fieldType) {
 	d.out = append(d.out, ']')
 }
 
-// count reads the number of elements of at least the given size that a list
-// or map claims to have.
+// count reads the number of elements of at least the given size that a list or map claims to have.
 func (d *values) count(least int) int {
 	n := int(varint(d.c))
 	if d.c.Err() == nil && (n < 0 || n > d.c.Len()/least) {
@@ -335,7 +327,7 @@ func (d *values) count(least int) int {
 	return n
 }
 
-// more tells whether decoding of a list goes on.
+// more reports whether decoding of a list goes on.
 func (d *values) more() bool {
 	if len(d.out) > d.limits.Text {
 		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
@@ -358,7 +350,7 @@ func (d *values) list(t *fieldType) {
 	d.out = append(d.out, ']')
 }
 
-// The keys behind a key or value of a map that is no UTF-8.
+// The keys after a key or value of a map that is no UTF-8.
 var (
 	pairKeyHex   = []byte(`,"key_hex":`)
 	pairValueHex = []byte(`,"value_hex":`)

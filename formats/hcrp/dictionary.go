@@ -17,8 +17,8 @@ var trainedMagic = []byte{0x37, 0xa4, 0x30, 0xec}
 // A dictionary is what the chunks of a recording were compressed with.
 type dictionary struct{ trained, raw []byte }
 
-// findDictionary returns the dictionary with that id, or nil for id 0. It
-// looks into the configured directories, then beside the recording.
+// findDictionary returns the dictionary with that id, or nil for id 0. It looks into the configured
+// directories, then beside the recording.
 func findDictionary(id uint16, dirs []iofs.FS, beside iofs.FS, limits Limits) (*dictionary, error) {
 	if id == 0 {
 		return nil, nil
@@ -69,8 +69,8 @@ func (d *dictionary) sum() []byte {
 	return h[:]
 }
 
-// options returns what a decoder needs to know the dictionary. Frames made
-// with a raw one carry no id.
+// options returns what a decoder needs to know the dictionary. Frames made with a raw one carry no
+// id.
 func (d *dictionary) options() []zstd.DOption {
 	switch {
 	case d == nil:

@@ -85,6 +85,26 @@
 // Payloads have no length, so events can be told apart only with a [Schema] that describes them. The
 // schemas of this host are built in; docs/formats/hcrp.md section 9 has the form of the others.
 //
+// # Files
+//
+// Each refers only to those before it.
+//
+//	entry problem header           index entries, codes, the header
+//	schema_types schema _bind _parse _builtin
+//	                               what events consist of, and which of their values change the world
+//	options                        schemas, dictionaries, limits
+//	geometry nbt event chunk       what a body is decoded to
+//	decode_value decode            values, then records and events
+//	frame dictionary segments      where stored bytes lie, how they expand
+//	reader _check _open _events    a recording: its tables, what is wrong with them, its chunks
+//	schema_choose                  the schema of a recording
+//	salvage compact                frames without index entries; one file of many segments
+//	world replay checkpoint        the world after each tick, and how it is saved
+//	index _runs _check _codec      what decoding every chunk once has taught
+//	playback rows                  states and CSV rows out of an index
+//	index_make index_pass          how an index is made, or goes on with a saved one
+//	tree_*                         the directories; tree.go is their root
+//
 // # Decisions
 //
 // Where the format says nothing:

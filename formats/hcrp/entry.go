@@ -7,6 +7,36 @@ import (
 	"recfs/formats/internal/wire"
 )
 
+// varint reads a 32-bit number of one to five bytes (docs/formats/hcrp.md section 1).
+func varint(c *wire.Cursor) int32 { return int32(uint32(c.Uvarint(5))) }
+
+// varlong reads a 64-bit number of one to ten bytes.
+func varlong(c *wire.Cursor) int64 { return int64(c.Uvarint(10)) }
+
+// appendVarint appends a 32-bit number as varint reads it.
+func appendVarint(dst []byte, n int64) []byte {
+	return binary.AppendUvarint(dst, uint64(uint32(n)))
+}
+
+// A place is where bytes lie: in a segment, or in the file.
+type place struct {
+	segment int64 // -1: the file
+	offset  int64
+}
+
+func (p place) segmentOrNil() *int {
+	if p.segment < 0 {
+		return nil
+	}
+	n := int(p.segment)
+	return &n
+}
+
+const (
+	minEntry     = 13 // bytes of the shortest entry: 4 varints and the flags of a byte each, 8 of the offset
+	flagSnapshot = 1  // the chunk begins with a snapshot
+)
+
 // An Entry is one entry of the chunk index.
 type Entry struct {
 	Start  int64 // first tick
@@ -23,7 +53,7 @@ type Entry struct {
 // Last returns the last tick of the chunk's range.
 func (e Entry) Last() int64 { return e.Start + e.Ticks - 1 }
 
-// Snapshot tells whether the chunk begins with a snapshot.
+// Snapshot reports whether the chunk begins with a snapshot.
 func (e Entry) Snapshot() bool { return e.Flags&flagSnapshot != 0 }
 
 // flaw returns what is impossible about the entry, or "".
@@ -95,8 +125,7 @@ func appendEntry(dst []byte, e Entry, base int64) []byte {
 	return appendVarint(dst, e.Size)
 }
 
-// addSat adds two numbers that are not both negative, stopping at the
-// greatest int64.
+// addSat adds two numbers that are not both negative, stopping at the greatest int64.
 func addSat(a, b int64) int64 {
 	if a > 0 && b > math.MaxInt64-a {
 		return math.MaxInt64

@@ -16,8 +16,8 @@ type frame struct {
 	stored int64
 }
 
-// firstAlloc bounds the buffers that are kept for stored bytes, and how much longer than the greatest
-// body a frame may be.
+// firstAlloc bounds the buffers that are kept for stored bytes, and how much longer than the
+// greatest body a frame may be.
 const firstAlloc = 1 << 20
 
 // storedBuffers hold stored bytes while they are decompressed.

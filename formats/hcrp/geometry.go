@@ -26,16 +26,14 @@ func appendBlockAt(dst []byte, at blockAt) []byte {
 	return append(dst, '}')
 }
 
-func appendPosition(dst []byte, p *position) []byte {
-	dst = append(dst, `{"x":`...)
-	dst = jsonenc.Float64(dst, p[0])
-	dst = append(dst, `,"y":`...)
-	dst = jsonenc.Float64(dst, p[1])
-	dst = append(dst, `,"z":`...)
-	dst = jsonenc.Float64(dst, p[2])
-	dst = append(dst, `,"yaw":`...)
-	dst = jsonenc.Float64(dst, p[3])
-	dst = append(dst, `,"pitch":`...)
-	dst = jsonenc.Float64(dst, p[4])
+// coordinates are the keys of a position.
+var coordinates = [len(position{})]string{`{"x":`, `,"y":`, `,"z":`, `,"yaw":`, `,"pitch":`}
+
+// appendPosition appends an object with as many of the coordinates as v has.
+func appendPosition(dst []byte, v []float64) []byte {
+	for i, x := range v {
+		dst = append(dst, coordinates[i]...)
+		dst = jsonenc.Float64(dst, x)
+	}
 	return append(dst, '}')
 }

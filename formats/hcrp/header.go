@@ -16,10 +16,6 @@ const (
 	magic      = "HCRP"
 	extension  = ".hcrp"
 	headerSize = 256
-
-	minEntry = 13 // bytes of the shortest index entry
-
-	flagSnapshot = 1 // of an index entry: the chunk begins with a snapshot
 )
 
 // A Layout is how header and event stream are laid out.
@@ -78,8 +74,8 @@ func (h *Header) json() headerJSON {
 	return j
 }
 
-// timestamp returns the moment recording began in words, or nil outside the
-// years that RFC 3339 can write.
+// timestamp returns the moment recording began in words, or nil outside the years that RFC 3339 can
+// write.
 func (h *Header) timestamp() *string {
 	t := time.UnixMilli(h.Timestamp).UTC()
 	if y := t.Year(); y < 1 || y > 9999 {
@@ -114,8 +110,7 @@ func (h *Header) dictionaryOffset() int64 {
 	return int64(33 + len(h.WorldVersion))
 }
 
-// indexLengthOffset returns where the header has its index length, in front
-// of tick and chunk count.
+// indexLengthOffset returns where the header has its index length, before tick and chunk count.
 func (h *Header) indexLengthOffset() int64 {
 	if h.Layout == Design {
 		return 53
@@ -126,7 +121,7 @@ func (h *Header) indexLengthOffset() int64 {
 // IndexOffset returns where the index begins.
 func (h *Header) IndexOffset() int64 { return headerSize + h.MetadataLength }
 
-// IndexEnd returns the offset behind the index.
+// IndexEnd returns the offset after the index.
 func (h *Header) IndexEnd() int64 { return h.IndexOffset() + h.IndexLength }
 
 // A HeaderError says why a recording does not open.
@@ -148,8 +143,7 @@ func (e *HeaderError) Unwrap() error { return e.err }
 // ErrorCode returns the code for error.txt.
 func (e *HeaderError) ErrorCode() string { return e.Code }
 
-// parseHeader parses the header at the start of b. The error is a
-// *HeaderError.
+// parseHeader parses the header at the start of b. The error is a *HeaderError.
 func parseHeader(b []byte) (*Header, error) {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
 		return nil, headerError(codeHeaderMagic, 0, formats.ErrCorrupt, "the file does not begin with %q", magic)

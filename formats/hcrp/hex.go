@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// The hex view prints 16 bytes a line, as hexdump -Cv does but without its
-// last line: offset, bytes in two groups, and the printable ASCII ones.
+// The hex view prints 16 bytes a line, as hexdump -Cv does but without its last line: offset, bytes
+// in two groups, and the printable ASCII ones.
 const (
 	hexRow   = 16
 	hexText  = 61          // where the text begins: 8 digits, 2 spaces, 49 for the bytes, space, bar

@@ -26,18 +26,19 @@ type index struct {
 	markers     []byte // elements of a JSON list
 
 	fingerprint fingerprint // of the chunks that need not be decoded again
-	progress    progress    // what was known behind them
+	progress    progress    // what was known after them
 }
 
-// A row is what the index adds to the table of chunks.
+// A row is what the index adds to an index entry of the file: how many tick records and events the
+// chunk has.
 type row struct{ records, events int32 }
 
-// unreadable is the row of a chunk of which nothing can be had.
+// unreadable is the row of a chunk that cannot be decoded.
 var unreadable = row{-1, -1}
 
 func newRows(n int) []row { return slices.Repeat([]row{unreadable}, n) }
 
-// A track is the way of one entity, until its id stands for another one.
+// A track is the way of one entity, until its id is given to another one.
 type track struct {
 	Entity int64
 	Life   int
@@ -46,7 +47,7 @@ type track struct {
 	Pieces []piece // where its rows are
 }
 
-// open tells whether the track may go on.
+// open reports whether the track may go on.
 func (t *track) open() bool { return t.To == endless }
 
 // Bytes returns the size of the track's rows.
@@ -67,10 +68,10 @@ func (m moment) before(o moment) bool {
 	return m.Tick < o.Tick || m.Tick == o.Tick && m.Event < o.Event
 }
 
-// endless is behind every event.
+// endless is after every event.
 var endless = moment{Tick: math.MaxInt64}
 
-// A part is how many bytes of rows a tick range gives.
+// A piece says how many bytes of a CSV file come from one tick range.
 type piece struct {
 	Range int
 	Size  int64
@@ -79,33 +80,33 @@ type piece struct {
 // A progress is how far an index has come.
 type progress struct {
 	chunks, ranges int
-	next           int64 // first tick that no tick range has
+	next           int64 // first tick after the last range
 	unknown        int64 // last tick that is unknown
 	played         int64 // bytes of bodies since the last saved replay
 	sound          bool  // nothing is wrong so far
 	lost           bool  // a chunk is not readable
 }
 
-// A fingerprint says what the first chunks of a recording were made of, so that an index of them holds
-// for a version of the recording that has grown.
+// A fingerprint says what the first chunks of a recording were made of, so that an index of them
+// holds for a version of the recording that has grown.
 type fingerprint struct {
 	sum   [sha256.Size]byte // of their index entries
 	files []fileFingerprint // those in which they lie, sorted
 }
 
-// A fileFingerprint is of the start of a file up to the last of the chunks in it.
+// A fileFingerprint seals the start of a file up to the last of the chunks in it.
 type fileFingerprint struct {
 	number int64 // of the segment; -1: the file
 	formats.Seal
 }
 
 // weight returns the bytes that the index keeps alive.
-func (s *index) weight() int64 {
-	n := 1<<10 + 8*cap(s.rows) + 24*cap(s.ticks) + 32*cap(s.ranges) + 160*len(s.problems) + len(s.markers)
-	for _, x := range s.checkpoints {
-		n += 32 + len(x.Replay)
+func (x *index) weight() int64 {
+	n := 1<<10 + 8*cap(x.rows) + 24*cap(x.ticks) + 32*cap(x.ranges) + 160*len(x.problems) + len(x.markers)
+	for _, c := range x.checkpoints {
+		n += 32 + len(c.Replay)
 	}
-	for _, t := range s.tracks {
+	for _, t := range x.tracks {
 		n += 256 + 16*len(t.Pieces)
 	}
 	return int64(n)

@@ -12,21 +12,21 @@ const (
 	maxSavedTick = 1 << 33 // after every tick that 32-bit numbers of an index can make
 )
 
-// check holds the values of an unpacked index against each other and against the index of the recording, so that nothing that
-// uses it needs to doubt them.
-func (s *index) check(r *Reader) error {
+// check holds the values of an unpacked index against each other and against the index of the
+// recording, so that nothing that uses it needs to doubt them.
+func (x *index) check(r *Reader) error {
 	for _, part := range []struct {
 		name  string
 		sound bool
 	}{
-		{"progress", s.progress.unknown >= -1},
-		{"rows", s.soundRows()},
-		{"problems", s.soundProblems(r.Chunks())},
-		{"ticks", s.soundTicks(r.bodyBytes())},
-		{"ranges", s.soundRanges(r)},
-		{"saved replays", s.soundCheckpoints(r.Header.Layout)},
-		{"tracks", s.soundTracks()},
-		{"markers", json.Valid(slices.Concat([]byte{'['}, s.markers, []byte{']'}))},
+		{"progress", x.progress.unknown >= -1},
+		{"rows", x.soundRows()},
+		{"problems", x.soundProblems(r.Chunks())},
+		{"ticks", x.soundTicks(r.bodyBytes())},
+		{"ranges", x.soundRanges(r)},
+		{"saved replays", x.soundCheckpoints(r.Header.Layout)},
+		{"tracks", x.soundTracks()},
+		{"markers", json.Valid(slices.Concat([]byte{'['}, x.markers, []byte{']'}))},
 	} {
 		if !part.sound {
 			return formats.Corrupt(formatName, 0, "the %s of the index cannot be", part.name)
@@ -35,8 +35,8 @@ func (s *index) check(r *Reader) error {
 	return nil
 }
 
-func (s *index) soundRows() bool {
-	for _, row := range s.rows {
+func (x *index) soundRows() bool {
+	for _, row := range x.rows {
 		if row != unreadable && (row.records < 0 || row.events < 0) {
 			return false
 		}
@@ -45,16 +45,16 @@ func (s *index) soundRows() bool {
 }
 
 // soundProblems looks at the problems, which are of chunks.
-func (s *index) soundProblems(chunks int) bool {
-	return !slices.ContainsFunc(s.problems, func(p formats.Problem) bool {
+func (x *index) soundProblems(chunks int) bool {
+	return !slices.ContainsFunc(x.problems, func(p formats.Problem) bool {
 		return p.Chunk == nil || *p.Chunk >= chunks
 	})
 }
 
 // soundTicks looks at the runs of ticks, which ascend, and take at least a byte of a body each.
-func (s *index) soundTicks(bodies int64) bool {
+func (x *index) soundTicks(bodies int64) bool {
 	next, count := int64(0), int64(0)
-	for _, run := range s.ticks {
+	for _, run := range x.ticks {
 		if run.First < next || run.Last < run.First || run.Last >= maxSavedTick {
 			return false
 		}
@@ -63,49 +63,50 @@ func (s *index) soundTicks(bodies int64) bool {
 			return false
 		}
 	}
-	return len(s.ticks) <= maxRuns
+	return len(x.ticks) <= maxRuns
 }
 
 // soundRanges looks at the ranges, which ascend, each in its chunk.
-func (s *index) soundRanges(r *Reader) bool {
+func (x *index) soundRanges(r *Reader) bool {
 	next := int64(0)
-	for i := range s.ranges {
-		x := &s.ranges[i]
+	for i := range x.ranges {
+		t := &x.ranges[i]
 		switch {
-		case x.First < next, x.Last < x.First, x.Last >= maxSavedTick, x.Ghost > maxSaved:
+		case t.First < next, t.Last < t.First, t.Last >= maxSavedTick, t.Ghost > maxSaved:
 			return false
-		case int(x.Chunk) >= r.Chunks():
+		case int(t.Chunk) >= r.Chunks():
 			return false
 		}
-		next = x.Last + 1
+		next = t.Last + 1
 	}
 	return true
 }
 
-func (s *index) soundCheckpoints(l Layout) bool {
+func (x *index) soundCheckpoints(l Layout) bool {
 	last := -1
-	for _, x := range s.checkpoints {
-		if x.Range <= last || x.Range >= len(s.ranges) {
+	for _, c := range x.checkpoints {
+		if c.Range <= last || c.Range >= len(x.ranges) {
 			return false
 		}
-		if _, err := decodeReplay(l, x.Replay); err != nil {
+		if _, err := decodeReplay(l, c.Replay); err != nil {
 			return false
 		}
-		last = x.Range
+		last = c.Range
 	}
 	return true
 }
 
-// soundTracks looks at the tracks: the lives of an entity are counted, and only one of them goes on.
-func (s *index) soundTracks() bool {
+// soundTracks looks at the tracks: the lives of an entity are counted, and only one of them goes
+// on.
+func (x *index) soundTracks() bool {
 	type life struct {
 		entity int64
 		number int
 	}
-	known := make(map[life]bool, len(s.tracks))
+	known := make(map[life]bool, len(x.tracks))
 	const goesOn = 0 // the number of no life
-	for i := range s.tracks {
-		t := &s.tracks[i]
+	for i := range x.tracks {
+		t := &x.tracks[i]
 		for _, l := range []life{{t.Entity, t.Life}, {t.Entity, goesOn}} {
 			if l.number == goesOn && !t.open() {
 				continue
@@ -115,11 +116,11 @@ func (s *index) soundTracks() bool {
 			}
 			known[l] = true
 		}
-		if t.Life < 1 || !t.soundPieces(len(s.ranges)) {
+		if t.Life < 1 || !t.soundPieces(len(x.ranges)) {
 			return false
 		}
 	}
-	return len(s.tracks) <= maxTracks
+	return len(x.tracks) <= maxTracks
 }
 
 func (t *track) soundPieces(ranges int) bool {

@@ -51,8 +51,8 @@ func (x *index) encode(order []int32) []byte {
 	return w.Bytes()
 }
 
-// decodeIndex reads what encode returned, if it is the index of a recording with these chunks. Nothing
-// is sure of the values but that they are there: see check.
+// decodeIndex reads what encode returned, if it is the index of a recording with these chunks.
+// Nothing is sure of the values but that they are there: see check.
 func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 	saved, seal := indexfile.Open(formatName, b)
 	r := reading{saved}

@@ -52,9 +52,9 @@ func (s *indexer) resume(ctx context.Context, old *index) (err error) {
 	return err
 }
 
-// run decodes the chunks behind the progress. Chunks at the end whose bytes are
-// not there may come with the next version of the recording, so the progress
-// stays in front of them. Errors other than damage end the index.
+// run decodes the chunks that the indexer has not come to yet. Chunks at the end whose bytes are
+// missing may come with the next version of the recording, so the saved progress stays before them.
+// Errors other than damage end the pass.
 func (s *indexer) run(ctx context.Context) (*index, error) {
 	order := s.byTick
 	end := len(order)
@@ -91,10 +91,10 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	return s.index, nil
 }
 
-// unreadable notes a chunk of which nothing can be had.
+// unreadable notes a chunk that cannot be decoded.
 func (s *indexer) unreadable(i int) {
 	s.sound, s.lost = false, true
-	s.reach(s.Entry(i).Start)
+	s.advance(s.Entry(i).Start)
 	s.unknown = max(s.unknown, s.Entry(i).Last())
 }
 
@@ -122,9 +122,9 @@ func (s *indexer) chunk(i int, c *chunk) {
 	}
 }
 
-// reach goes on to tick first, where a chunk begins: over a hole, if there is
-// one in which nothing happened. It returns true if ticks are missing there.
-func (s *indexer) reach(first int64) (lost bool) {
+// advance goes on to tick first, where a chunk begins. A gap in which nothing happened becomes a
+// hole. It reports whether ticks are missing instead.
+func (s *indexer) advance(first int64) (lost bool) {
 	switch n := len(s.index.ranges); {
 	case first <= s.next:
 		return false
@@ -137,10 +137,9 @@ func (s *indexer) reach(first int64) (lost bool) {
 	return false
 }
 
-// tickRange appends the part of the chunk that is known and that no tick range
-// has.
+// tickRange appends the part of the chunk that is known and that no tick range has.
 func (s *indexer) tickRange(i int, c *chunk) {
-	lost := s.reach(c.entry.Start)
+	lost := s.advance(c.entry.Start)
 	first := max(c.entry.Start, s.next)
 	s.note(c, first)
 	if c.known < first {
@@ -150,9 +149,10 @@ func (s *indexer) tickRange(i int, c *chunk) {
 	s.next = c.known + 1
 }
 
-// add plays a tick range and appends it. The replay is saved in front of it
-// once more was played since the last time than saving takes, so the saved
-// ones never outgrow the recording. Of very many chunks few are saved.
+// add plays a tick range of a chunk with a body of size bytes, and appends it. A checkpoint is made
+// before it once at least as many bytes of bodies were played since the last one as the checkpoint
+// takes, so all of them together never outgrow the recording. As the bytes that must be played also
+// grow by 1 with every 16 checkpoints, a recording of very many tiny chunks has few.
 func (s *indexer) add(st tickRange, c *chunk, size int64) {
 	number := len(s.index.ranges)
 	if number == 0 || s.played > int64(len(s.index.checkpoints))/16 {
@@ -198,8 +198,8 @@ func (w *sizer) tick(n int64) {
 	w.ghost.tick(n)
 }
 
-// trackOf returns the track that gets a row by this event, or -1. An id that
-// comes back begins a new one.
+// trackOf returns the track that this event gives a row, or -1. An entity id that is spawned again
+// begins a new track.
 func (s *indexer) trackOf(e *event, at moment, placed, snapshot bool) int {
 	if e.def == nil || !e.hasAll(captureEntity) {
 		return -1
@@ -232,7 +232,8 @@ func (s *indexer) endTrack(entity int64, at moment) {
 	}
 }
 
-// note appends the markers among the recorded ticks from first on.
+// note appends the markers of the recorded ticks from first on. Of more text than a document may
+// have only as much is kept as shows that it is too much.
 func (s *indexer) note(c *chunk, first int64) {
 	for i := range c.ticks {
 		t := &c.ticks[i]

@@ -24,8 +24,8 @@ func (r *Reader) sumOf(n int) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// reach returns how far the first n chunks in the order of ticks reach in each file that is there.
-func (r *Reader) reach(n int) map[int64]int64 {
+// ends returns how far the first n chunks in the order of ticks reach in each file that is there.
+func (r *Reader) ends(n int) map[int64]int64 {
 	ends := map[int64]int64{}
 	for _, k := range r.byTick[:n] {
 		p := r.place(int(k))
@@ -85,11 +85,11 @@ func (w *pass) stampOf(number int64) formats.Stamp {
 	return w.stamp
 }
 
-// fits prepares the pass to go on after the chunks of an index, or fails with ErrOther if they are not
-// the ones that lie there. An index that lost chunks is not gone on with where a file has become
-// longer: they may be there now.
+// fits prepares the pass to go on after the chunks of an index, or fails with ErrOther if they are
+// not the ones that lie there. An index that lost chunks is not gone on with where a file has
+// become longer: they may be there now.
 func (w *pass) fits(ctx context.Context, x *index) error {
-	ends := w.reach(x.progress.chunks)
+	ends := w.ends(x.progress.chunks)
 	if x.fingerprint.sum != w.sumOf(x.progress.chunks) || len(ends) != len(x.fingerprint.files) {
 		return formats.ErrOther
 	}
@@ -120,7 +120,7 @@ func (w *pass) fits(ctx context.Context, x *index) error {
 // finish gives an index its fingerprint.
 func (w *pass) finish(ctx context.Context, x *index) (*index, error) {
 	x.fingerprint = fingerprint{sum: w.sumOf(x.progress.chunks)}
-	ends := w.reach(x.progress.chunks)
+	ends := w.ends(x.progress.chunks)
 	for _, n := range slices.Sorted(maps.Keys(ends)) {
 		f, known := w.old[n]
 		f.Stamp = w.stampOf(n)
@@ -148,8 +148,8 @@ func makeIndex(ctx context.Context, r eventReader, stamp formats.Stamp) (*index,
 	return w.finish(ctx, x)
 }
 
-// resumeIndex brings a saved index up to date: the chunks are decoded that have come since. It fails if
-// the index is not one of an earlier version of the recording.
+// resumeIndex brings a saved index up to date: the chunks are decoded that have come since. It
+// fails if the index is not one of an earlier version of the recording.
 func resumeIndex(ctx context.Context, r eventReader, stamp formats.Stamp, saved []byte) (*index, error) {
 	old, err := decodeIndex(saved, r.byTick, r.Chunks())
 	if err == nil {

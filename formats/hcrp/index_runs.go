@@ -17,8 +17,8 @@ type run struct {
 	Before      int64 // numbers in the runs before; set by finish
 }
 
-// add adds a number, which most often follows the last one. It returns false
-// if there are too many runs already.
+// add adds a number, which most often follows the last one. It returns false if there are too many
+// runs already.
 func (r *runs) add(n int64) bool {
 	l := *r
 	if k := len(l) - 1; k >= 0 && l[k].Last+1 == n {

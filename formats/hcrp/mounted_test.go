@@ -22,8 +22,8 @@ import (
 	"recfs/fs"
 )
 
-// A mounted archive is looked at by other programs only: a process that reads
-// its own mount may wait for itself.
+// A mounted archive is looked at by other programs only: a process that reads its own mount may
+// wait for itself.
 type mounted struct {
 	t           *testing.T
 	source, dir string
@@ -66,8 +66,8 @@ func (m *mounted) write(name string, b []byte) {
 	}
 }
 
-// command returns a program to run in the mount. It goes there itself: a fork
-// that does holds up this process, which would have to answer it.
+// command returns a program to run in the mount. It goes there itself: a fork that does holds up
+// this process, which would have to answer it.
 func (m *mounted) command(name string, args ...string) *exec.Cmd {
 	return exec.Command("env", append([]string{"-C", m.dir, name}, args...)...)
 }
@@ -102,8 +102,8 @@ func (m *mounted) commit(dir string, preamble []byte) {
 	}
 }
 
-// watch lets programs read a recording until ctx ends. What they see is whole
-// and never less than before; a file that is replaced meanwhile may be stale.
+// watch lets programs read a recording until ctx ends. What they see is whole and never less than
+// before; a file that is replaced meanwhile may be stale.
 func (m *mounted) watch(ctx context.Context, name, lines string) {
 	last := 0
 	for ctx.Err() == nil {
@@ -151,8 +151,8 @@ func (m *mounted) follow(name string) (stop func() string) {
 	}
 }
 
-// TestMountedSegments writes a recording in segments, crashes, goes on,
-// finishes and compacts while programs read it through a mount.
+// TestMountedSegments writes a recording in segments, crashes, goes on, finishes and compacts while
+// programs read it through a mount.
 func TestMountedSegments(t *testing.T) {
 	m := mountArchive(t)
 	g := &generator{rand.New(rand.NewPCG(1, 30)), hosts(t)[0].schema}

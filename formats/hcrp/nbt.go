@@ -48,9 +48,8 @@ type nbtDecoder struct {
 	text  []byte
 }
 
-// typedMetadata returns the metadata of a recording as typed JSON: a nameless
-// compound, or else the older form with a name in front. The second result
-// says whether all strings were sound.
+// typedMetadata returns the metadata of a recording as typed JSON: a nameless compound, or else the
+// older form with a name before it. The second result says whether all strings were sound.
 func typedMetadata(b []byte, limits Limits) ([]byte, bool, error) {
 	out, sound, err := typedRoot(b, false, limits)
 	if err != nil {
@@ -86,7 +85,7 @@ func (d *nbtDecoder) value(tag uint8, depth int) {
 	d.typed(tag, depth)
 }
 
-// typed appends what stands behind the opening brace.
+// typed appends what follows the opening brace.
 func (d *nbtDecoder) typed(tag uint8, depth int) {
 	switch {
 	case d.c.Err() != nil:
@@ -182,8 +181,8 @@ func (d *nbtDecoder) checkText() {
 	}
 }
 
-// list appends "of" and "value" of a list and the closing brace. A length
-// below one is an empty list.
+// list appends "of" and "value" of a list and the closing brace. A length below one is an empty
+// list.
 func (d *nbtDecoder) list(depth int) {
 	of := d.c.U8()
 	n := int(int32(d.c.U32BE()))
@@ -209,7 +208,7 @@ func (d *nbtDecoder) list(depth int) {
 	d.out = append(d.out, ']', '}')
 }
 
-// A member is where a compound's element stands in the text.
+// A member is where a compound's element is in the text.
 type member struct{ start, end int }
 
 // compound appends an object. Of elements with the same name the last stays.
@@ -261,9 +260,8 @@ func keep(text []byte, start int, members []member) []byte {
 	return text
 }
 
-// string decodes modified UTF-8: U+0000 takes two bytes, characters beyond
-// U+FFFF are two surrogates of three. Each wrong byte becomes U+FFFD. The
-// result is good until the next call.
+// string decodes modified UTF-8: U+0000 takes two bytes, characters beyond U+FFFF are two
+// surrogates of three. Each wrong byte becomes U+FFFD. The result is good until the next call.
 func (d *nbtDecoder) string(b []byte) []byte {
 	if isASCII(b) {
 		return b
@@ -295,8 +293,7 @@ func (d *nbtDecoder) string(b []byte) []byte {
 	return d.text
 }
 
-// modifiedRune returns the first UTF-16 unit of b and how many bytes it
-// takes, 0 if they are wrong.
+// modifiedRune returns the first UTF-16 unit of b and how many bytes it takes, 0 if they are wrong.
 func modifiedRune(b []byte) (uint16, int) {
 	more := func(i int) bool { return i < len(b) && b[i]>>6 == 2 }
 	switch c := b[0]; {

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	iofs "io/fs"
+	"math"
 
 	"recfs/formats/internal/wire"
 )
 
-// Options tell how recordings are opened. The zero value works.
+// Options say how recordings are opened. The zero value works.
 type Options struct {
 	Schemas  []*Schema // event schemas, in the order in which they are tried
 	DictDirs []iofs.FS // directories with dictionaries, searched before those beside the recording
@@ -26,4 +27,33 @@ func (o Options) variant() string {
 		h.Write(s.sum[:])
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Limits bound what a recording can make its reader do. Zero means the default.
+type Limits struct {
+	Metadata int64 // bytes; 16 MiB
+	Index    int64 // bytes; 64 MiB
+	Body     int64 // decompressed bytes of one chunk; 64 MiB
+	Window   int64 // bytes of a zstd window; 64 MiB
+	Depth    int   // of NBT; 512
+	String   int   // bytes; 16 MiB
+	Text     int   // JSON that one chunk may give; 256 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Metadata, 16<<20)
+	setDefault(&l.Index, 64<<20)
+	setDefault(&l.Body, 64<<20)
+	setDefault(&l.Window, 64<<20)
+	setDefault(&l.Depth, 512)
+	setDefault(&l.String, 16<<20)
+	setDefault(&l.Text, 256<<20)
+	l.Text = min(l.Text, math.MaxInt32) // a span holds that and one more string
+	return l
+}
+
+func setDefault[T int | int64](v *T, to T) {
+	if *v <= 0 {
+		*v = to
+	}
 }

@@ -13,7 +13,7 @@ type playback struct {
 	decode func(context.Context, int) (*chunk, error)
 }
 
-// before returns a replay in front of a tick range.
+// before returns a replay as it is before a tick range.
 func (t *playback) before(ctx context.Context, number int) (*replay, error) {
 	checkpoints := t.index.checkpoints
 	k := sort.Search(len(checkpoints), func(k int) bool { return checkpoints[k].Range > number }) - 1
@@ -27,8 +27,7 @@ func (t *playback) before(ctx context.Context, number int) (*replay, error) {
 	return p, err
 }
 
-// play plays a tick range up to a tick. The observer, if any, is made for its
-// chunk.
+// play plays a tick range up to a tick. The observer, if any, is made for its chunk.
 func (t *playback) play(ctx context.Context, p *replay, number int, through int64, watch func(*chunk) observer) error {
 	s := &t.index.ranges[number]
 	c := &chunk{}

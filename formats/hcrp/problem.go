@@ -42,8 +42,7 @@ var (
 	errUnknownTick = fmt.Errorf("%w: what happened then, or before, is unknown", formats.ErrCorrupt)
 )
 
-// A damage is an error that index.json lists: bytes of a chunk cannot be
-// had, and why.
+// A damage is an error that index.json lists: bytes of a chunk cannot be had, and why.
 type damage struct{ formats.Problem }
 
 func newDamage(code string, chunk int, p place, msg string, args ...any) *damage {
@@ -65,8 +64,7 @@ func reasonOf(err error) string {
 // A problemList collects problems in the order in which they are met.
 type problemList []formats.Problem
 
-// maxProblems bounds what one kind of check lists; an index of nonsense could
-// give millions.
+// maxProblems bounds what one kind of check lists; an index of nonsense could give millions.
 const maxProblems = 1 << 16
 
 func (l *problemList) append(p formats.Problem) {
@@ -79,7 +77,7 @@ func (l *problemList) append(p formats.Problem) {
 	}
 }
 
-// full tells whether no more problems are listed.
+// full reports whether no more problems are listed.
 func (l *problemList) full() bool { return len(*l) > maxProblems }
 
 func (l *problemList) add(code string, offset int64, msg string, args ...any) {

@@ -11,8 +11,8 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// A Reader reads one recording: header and tables when it is made, chunks on
-// demand. It is safe for concurrent use.
+// A Reader reads one recording: header and tables when it is made, chunks on demand. It is safe for
+// concurrent use.
 type Reader struct {
 	Header   *Header
 	Dir      bool              // a directory of segments; else a file
@@ -43,8 +43,7 @@ func (r *Reader) Chunks() int { return len(r.entries) }
 // Entry returns what the index says of chunk i.
 func (r *Reader) Entry(i int) Entry { return r.entries[i].unpack(r.Header.IndexOffset()) }
 
-// chunksOf returns the chunks whose range has tick n, those that start
-// first in front.
+// chunksOf returns the chunks whose range has tick n, those that start first before the others.
 func (r *Reader) chunksOf(n int64) (list []int) {
 	k := sort.Search(len(r.byTick), func(k int) bool { return r.Entry(int(r.byTick[k])).Start > n })
 	for k--; k >= 0 && int64(r.lasts[k]) >= n; k-- {
@@ -76,8 +75,7 @@ func (r *Reader) segment(n int64) *segment {
 	return &r.segments[i]
 }
 
-// extent returns how many bytes the file or segment of a place has, and
-// whether it is there at all.
+// extent returns how many bytes the file or segment of a place has, and whether it is there at all.
 func (r *Reader) extent(p place) (size int64, exists bool) {
 	if !r.segmented {
 		return r.size, true
@@ -116,8 +114,7 @@ func (r *Reader) bodyBytes() (n int64) {
 	return n
 }
 
-// sort sorts chunks by what key says of them, then by number. Most often they
-// are in that order.
+// sort sorts chunks by what key says of them, then by number. Most often they are in that order.
 func (r *Reader) sort(list []int32, key func(*packedEntry) int64) {
 	compare := func(a, b int32) int {
 		return cmp.Or(cmp.Compare(key(&r.entries[a]), key(&r.entries[b])), cmp.Compare(a, b))
@@ -148,7 +145,7 @@ func (r *Reader) flaw(i int) *damage {
 	return newDamage(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), size)
 }
 
-// hasStored tells whether all stored bytes of chunk i are there.
+// hasStored reports whether all stored bytes of chunk i are there.
 func (r *Reader) hasStored(i int) bool {
 	e, p := r.Entry(i), r.place(i)
 	size, ok := r.extent(p)
@@ -163,8 +160,7 @@ func (r *Reader) missing(i int) error {
 	return formats.Errorf(formatName, r.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
-// Body returns the decompressed bytes of chunk i. If the chunk is to blame
-// the error is a *damage.
+// Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is a *damage.
 func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d
@@ -188,8 +184,8 @@ func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	return body, nil
 }
 
-// bytes returns n bytes at off, of head if they are there: whoever keeps some of
-// them keeps all of it.
+// bytes returns n bytes at off, of head if they are there: as long as some of them are kept, all of
+// head is.
 func (r *Reader) bytes(ctx context.Context, head []byte, off, n int64) ([]byte, error) {
 	if off+n <= int64(len(head)) {
 		return head[off : off+n], nil

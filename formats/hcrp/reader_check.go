@@ -43,8 +43,7 @@ func (r *Reader) checkEntries(problems *problemList) {
 	}
 }
 
-// checkPlaces looks for stored bytes that are not there, first by segment,
-// then by chunk.
+// checkPlaces looks for stored bytes that are not there, first by segment, then by chunk.
 func (r *Reader) checkPlaces(problems *problemList) {
 	var segments, chunks problemList
 	for i := range r.Chunks() {
@@ -63,8 +62,7 @@ func (r *Reader) checkPlaces(problems *problemList) {
 	*problems = slices.Concat(*problems, segments, chunks)
 }
 
-// checkSegments looks for what is in segments besides the chunks of the
-// index.
+// checkSegments looks for what is in segments besides the chunks of the index.
 func (r *Reader) checkSegments(problems *problemList) {
 	if !r.segmented {
 		return

@@ -10,12 +10,12 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// firstRead is what opening reads at once: it covers header, metadata and
-// index of nearly every recording.
+// firstRead is what opening reads at once: it covers header, metadata and index of nearly every
+// recording.
 const firstRead = 256 << 10
 
-// NewReader opens a recording that is one file. fsys is where it was found
-// and may be nil. An error of the recording is a *HeaderError.
+// NewReader opens a recording that is one file. fsys is where it was found and may be nil. An error
+// of the recording is a *HeaderError.
 func NewReader(ctx context.Context, r formats.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
 	rd := &Reader{file: r, size: size, limits: opt.Limits.withDefaults()}
 	if err := rd.readPreamble(ctx, opt, fsys); err != nil {
@@ -45,8 +45,7 @@ func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
 	return rd, nil
 }
 
-// readPreamble reads header, metadata and index and looks for what is wrong
-// with them.
+// readPreamble reads header, metadata and index and looks for what is wrong with them.
 func (r *Reader) readPreamble(ctx context.Context, opt Options, fsys iofs.FS) error {
 	head := make([]byte, min(r.size, firstRead))
 	if err := readFull(ctx, r.file, head, 0); err != nil {

@@ -1,7 +1,7 @@
 package hcrp
 
-// A tick range is a run of ticks in one chunk of which everything is known, or
-// a hole behind such a chunk in which nothing happened.
+// A tickRange is a run of ticks in one chunk of which everything is known, or a hole after such a
+// chunk in which nothing happened.
 type tickRange struct {
 	First, Last int64
 	Ghost       int64 // bytes of the rows of export/ghost.csv
@@ -10,7 +10,7 @@ type tickRange struct {
 	Lost        bool // ticks before it are unknown
 }
 
-// A replay applies ranges in order and knows the world after each tick.
+// A replay applies tick ranges in order and knows the world after each tick.
 type replay struct {
 	layout Layout
 	world  *world // nil: unknown
@@ -44,8 +44,7 @@ func (p *replay) enter(s *tickRange, c *chunk) {
 	}
 }
 
-// apply applies one event. It tells whether the event gave an entity a
-// position.
+// apply applies one event. It reports whether the event gave an entity a position.
 func (p *replay) apply(c *chunk, e *event) bool {
 	if p.world != nil {
 		p.world.apply(c, e)
@@ -82,18 +81,15 @@ func (p *replay) follow(e *event) bool {
 
 // An observer sees a tick range being played.
 type observer interface {
-	// event is called behind every event; placed tells whether it gave an
-	// entity a position.
+	// event is called after every event; placed says whether it gave an entity a position.
 	event(t *tick, k int, placed bool)
 
-	// tick is called where the tick range begins, behind the events of every
-	// tick, and with the number behind the last one: the replay stays as it
-	// is until the next call.
+	// tick is called where the tick range begins, after the events of every tick, and with the
+	// number after the last one: the replay stays as it is until the next call.
 	tick(n int64)
 }
 
-// play applies the ticks of a tick range up to and including the given one. w
-// may be nil.
+// play applies the ticks of a tick range up to and including the given one. w may be nil.
 func (p *replay) play(s *tickRange, c *chunk, through int64, w observer) {
 	p.enter(s, c)
 	if w != nil {

@@ -15,8 +15,7 @@ func appendTrackRow(dst []byte, n int64, p *position) []byte {
 	return appendCoordinates(dst, p)
 }
 
-// appendCoordinates appends a position as the rest of a row, in the numbers
-// of JSON.
+// appendCoordinates appends a position as the rest of a row, in the numbers of JSON.
 func appendCoordinates(dst []byte, p *position) []byte {
 	for _, x := range p {
 		dst = append(dst, ',')
@@ -34,8 +33,7 @@ func appendCoordinates(dst []byte, p *position) []byte {
 	return append(dst, '\n')
 }
 
-// ghostRows makes the rows of export/ghost.csv: where entity 0 is, for every
-// tick.
+// ghostRows makes the rows of export/ghost.csv: where entity 0 is, for every tick.
 type ghostRows struct {
 	replay *replay
 	from   int64  // the tick since which the position has not changed
@@ -66,8 +64,7 @@ func (g *ghostRows) tick(n int64) {
 	}
 }
 
-// digits returns how many digits the numbers from*step, (from+1)*step …
-// below to*step have.
+// digits returns how many digits the numbers from*step, (from+1)*step … below to*step have.
 func digits(from, to, step int64) (n int64) {
 	n = to - from
 	for p := int64(10); p <= (to-1)*step; p *= 10 {

@@ -28,8 +28,8 @@ func (r *Reader) salvageFiles() (files []segment, from map[int64]int64) {
 	return []segment{{number: -1, size: r.size, file: r.file}}, from
 }
 
-// findFrames returns the frames, at most limit, that follow each other in each file from an offset on.
-// In a file it ends at the first bytes that are no frame; the error is one of reading.
+// findFrames returns the frames, at most limit, that follow each other in each file from an offset
+// on. In a file it ends at the first bytes that are no frame; the error is one of reading.
 func findFrames(ctx context.Context, files []segment, from map[int64]int64, limit int) (list []frame, err error) {
 	for _, s := range files {
 		w := window{ctx: ctx, r: s.file, size: s.size}
@@ -52,7 +52,7 @@ func findFrames(ctx context.Context, files []segment, from map[int64]int64, limi
 
 const (
 	frameMagic     = 0xFD2FB528
-	skippableMagic = 0x184D2A50 // and the 15 numbers behind it
+	skippableMagic = 0x184D2A50 // and the 15 numbers after it
 )
 
 // A window reads small pieces of a file through a buffer, for one walk.
@@ -84,8 +84,8 @@ func (w *window) bytes(off int64, n int) []byte {
 	return w.buf[off-w.start:][:n]
 }
 
-// frame returns the length of the frame at off (RFC 8878, section 3.1), or 0
-// if there is no whole one.
+// frame returns the length of the frame at off (RFC 8878, section 3.1), or 0 if there is no whole
+// one.
 func (w *window) frame(off int64) (n int64, skippable bool) {
 	b := w.bytes(off, 8)
 	if b == nil {
@@ -109,16 +109,15 @@ func (w *window) frame(off int64) (n int64, skippable bool) {
 	return end - off, false
 }
 
-// headerFields returns how many bytes of a frame's header follow its
-// descriptor: window, dictionary id and content size.
+// headerFields returns how many bytes of a frame's header follow its descriptor: window, dictionary
+// id and content size.
 func headerFields(descriptor byte) int64 {
 	single := int64(descriptor >> 5 & 1)
 	n := 1 - single + [4]int64{0, 1, 2, 4}[descriptor&3]
 	return n + [4]int64{single, 2, 4, 8}[descriptor>>6]
 }
 
-// blocks steps over the blocks of a frame and returns the offset behind it,
-// or 0.
+// blocks steps over the blocks of a frame and returns the offset after it, or 0.
 func (w *window) blocks(off int64, checksum bool) int64 {
 	for {
 		b := w.bytes(off, 3)
@@ -165,8 +164,8 @@ type rescued struct {
 	chunk *chunk // nil in the design layout, whose ticks are relative
 }
 
-// rescue decompresses and decodes a frame. Of the formats to try the first counts that decodes it to
-// its end, or else the first.
+// rescue decompresses and decodes a frame. Of the formats to try the first counts that decodes it
+// to its end, or else the first.
 func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescued, error) {
 	limits := s.formats[0].limits
 	if f.stored > limits.Body+firstAlloc {

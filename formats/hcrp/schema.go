@@ -28,7 +28,7 @@ type Schema struct {
 	sum [sha256.Size]byte // of the file
 }
 
-// A lengthKind says what stands in front of a payload.
+// A lengthKind says what is before a payload.
 type lengthKind uint8
 
 const (
@@ -68,19 +68,19 @@ const (
 	eventSlot  = "change_held_slot"
 )
 
-// Fits tells whether the schema is meant for such recordings. Published
-// files never have payload lengths.
+// Fits reports whether the schema is meant for such recordings. Published files never have payload
+// lengths.
 func (s *Schema) Fits(h *Header) bool {
 	return s.usable(h) && (s.Layout == "" || s.Layout == h.Layout) &&
 		(len(s.Vers) == 0 || slices.Contains(s.Vers, h.Version))
 }
 
-// usable tells whether the schema can be applied at all.
+// usable reports whether the schema can be applied at all.
 func (s *Schema) usable(h *Header) bool {
 	return h.Layout == Design || s.length == lengthNone
 }
 
-// describes tells whether the schema says what snapshots of that layout are.
+// describes reports whether the schema says what snapshots of that layout are.
 func (s *Schema) describes(l Layout) bool {
 	if l == Design {
 		return s.section != nil

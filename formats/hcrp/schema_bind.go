@@ -1,7 +1,6 @@
 package hcrp
 
-// bindCaptures marks the fields of an event that its role or name gives a
-// meaning.
+// bindCaptures marks the fields of an event that its role or name gives a meaning.
 func bindCaptures(def *eventDef) {
 	wanted := map[string]capture{"entity": captureEntity, "velocity": captureRaw + rawVelocity}
 	switch def.Role {
@@ -41,7 +40,7 @@ func bindCaptures(def *eventDef) {
 	}
 }
 
-// suits tells whether a value of that type can be what c stands for.
+// suits reports whether a value of that type can be what c stands for.
 func (c capture) suits(t *fieldType) bool {
 	switch c {
 	case captureEntity:

@@ -93,8 +93,8 @@ func first(lists ...[]*Schema) *Schema {
 	return nil
 }
 
-// firstWithEvent returns the first readable chunk that has an event; its
-// body is nil if there is none.
+// firstWithEvent returns the first readable chunk that has an event; its body is nil if there is
+// none.
 func (r *Reader) firstWithEvent(ctx context.Context) (number int, body []byte, err error) {
 	for i := range r.Chunks() {
 		body, err := r.Body(ctx, i)
@@ -112,8 +112,8 @@ func (r *Reader) firstWithEvent(ctx context.Context) (number int, body []byte, e
 	return 0, nil, nil
 }
 
-// hasEvent tells whether a record of the body has events, which can be seen
-// without knowing what they are.
+// hasEvent reports whether a record of the body has events, which can be seen without knowing what
+// they are.
 func hasEvent(l Layout, e Entry, body []byte) bool {
 	c := wire.NewCursor(formatName, body, 0)
 	if l == Design && e.Snapshot() {

@@ -119,8 +119,7 @@ func (s *Schema) compileSnapshot(j *snapshotJSON) error {
 	return schemaError("unknown kind of snapshot %q", j.Kind)
 }
 
-// compileEvents compiles events or entries; noun is the first key of their
-// JSON.
+// compileEvents compiles events or entries; noun is the first key of their JSON.
 func compileEvents(list []eventJSON, noun string) (map[int32]*eventDef, error) {
 	defs := make(map[int32]*eventDef, len(list))
 	for _, e := range list {

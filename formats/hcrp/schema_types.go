@@ -75,7 +75,7 @@ type fieldType struct {
 	gather gather  // of a list or map whose elements an Event keeps
 }
 
-// isText tells whether the value is a string, or one that may be absent.
+// isText reports whether the value is a string, or one that may be absent.
 func (t *fieldType) isText() bool {
 	return t.kind == kindString || t.kind == kindOptional && t.elem.kind == kindString
 }
@@ -110,7 +110,7 @@ const (
 	captureYaw
 	capturePitch
 	captureAt
-	captureRaw // and behind it one for each element of raw
+	captureRaw // and after it one for each element of raw
 )
 
 // The elements of an event's raw: values that are only copied.

@@ -44,8 +44,8 @@ func parseSegmentName(name string) (int64, bool) {
 	return n, err == nil && n >= 0 && segmentName(n) == name
 }
 
-// findSegments lists the segments of a directory by number, and tells
-// whether the marker of a finished run is there.
+// findSegments lists the segments of a directory by number, and tells whether the marker of a
+// finished run is there.
 func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 	entries, err := iofs.ReadDir(fsys, ".")
 	if err != nil {
@@ -70,8 +70,7 @@ func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 	return list, finished, nil
 }
 
-// A siblingFile reads a file of a directory that is a recording. It holds
-// nothing open.
+// A siblingFile reads a file of a directory that is a recording. It holds nothing open.
 type siblingFile struct {
 	fsys iofs.FS
 	name string
@@ -93,8 +92,8 @@ func (f *siblingFile) ReadAt(ctx context.Context, b []byte, off int64) (int, err
 	return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errUnsupported)
 }
 
-// readPreambleFile reads the preamble whole, so that one version of it is
-// used throughout: it is replaced by rename at every commit.
+// readPreambleFile reads the preamble whole, so that one version of it is used throughout: it is
+// replaced by rename at every commit.
 func readPreambleFile(ctx context.Context, fsys iofs.FS, limit int64) ([]byte, error) {
 	file, err := fsys.Open(preambleName)
 	if err != nil {

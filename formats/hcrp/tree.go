@@ -40,8 +40,8 @@ func New(opt Options) formats.Format {
 	}
 }
 
-// matchDir tells whether a directory with a preamble is a recording: without
-// the magic it may be one that a crash has left, if it has segments.
+// matchDir reports whether a directory with a preamble is a recording: without the magic it may be
+// one that a crash has left, if it has segments.
 func matchDir(preamble []byte, names iter.Seq[string]) bool {
 	if match(preamble) {
 		return true
@@ -58,8 +58,7 @@ func match(head []byte) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
 }
 
-// openDir opens a recording in segments. All times in its tree are that of
-// the preamble.
+// openDir opens a recording in segments. All times in its tree are that of the preamble.
 func openDir(ctx context.Context, src formats.Source, opt Options, c *cache.Cache) (nodes.Dir, error) {
 	if info, err := iofs.Stat(src.FS, preambleName); err == nil {
 		src.ModTime = info.ModTime()
@@ -123,8 +122,8 @@ func timed(when time.Time, entries []nodes.Entry) nodes.Dir {
 	return nodes.List(entries...)
 }
 
-// lostTree returns the tree of a directory whose preamble does not open: what lies in it, why, and, if
-// the preamble is lost, what its segments hold.
+// lostTree returns the tree of a directory whose preamble does not open: what lies in it, why, and,
+// if the preamble is lost, what its segments hold.
 func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
 	entries := []nodes.Entry{
 		{Name: "raw", Dir: rawDir(src.FS)},
@@ -140,8 +139,8 @@ func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cac
 	return timed(src.ModTime, entries), nil
 }
 
-// lostSalvage returns salvage/ of segments without a preamble: what they hold is taken for chunks of
-// the published layout, with any of the built-in schemas.
+// lostSalvage returns salvage/ of segments without a preamble: what they hold is taken for chunks
+// of the published layout, with any of the built-in schemas.
 func lostSalvage(ctx context.Context, src formats.Source, opt Options, c *cache.Cache) (nodes.Entry, error) {
 	segments, _, err := findSegments(src.FS)
 	if err != nil {

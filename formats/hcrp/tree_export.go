@@ -2,7 +2,11 @@ package hcrp
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -21,15 +25,6 @@ func (rec *recording) exportEntry() nodes.Entry {
 	return nodes.Entry{Name: "export", Dir: nodes.List(entries...)}
 }
 
-// openGhost opens export/ghost.csv, whose size is in the index.
-func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
-	s, err := rec.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return rec.playback(s).ghost(), nil
-}
-
 func (rec *recording) compactedFile() nodes.File {
 	size, err := rec.Reader.compactedSize()
 	if err != nil {
@@ -38,8 +33,7 @@ func (rec *recording) compactedFile() nodes.File {
 	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) { return rec.Reader.compacted(ctx) })
 }
 
-// compacted returns the recording as one file, whose frames are read where
-// they lie.
+// compacted returns the recording as one file, whose frames are read where they lie.
 func (r *Reader) compacted(ctx context.Context) (nodes.Content, error) {
 	preamble, err := r.compactedPreamble(ctx)
 	if err != nil {
@@ -57,4 +51,36 @@ func (r *Reader) compacted(ctx context.Context) (nodes.Content, error) {
 		content.Add(r.Entry(i).Stored)
 	}
 	return content, nil
+}
+
+// compactedSize returns the size of the recording as one file with the stored frames copied.
+func (r *Reader) compactedSize() (int64, error) {
+	if !r.whole {
+		return 0, formats.Errorf(formatName, r.Header.IndexOffset(), errTruncated, "the index is not whole")
+	}
+	n := r.Header.IndexEnd()
+	for i := range r.Chunks() {
+		if !r.hasStored(i) {
+			return 0, fmt.Errorf("chunk %d: %w", i, r.missing(i))
+		}
+		n += r.Entry(i).Stored
+	}
+	return n, nil
+}
+
+// compactedPreamble returns what is before the frames in the recording as one file: the preamble
+// with absolute offsets, the frames in the order of the index after it.
+func (r *Reader) compactedPreamble(ctx context.Context) ([]byte, error) {
+	preamble, err := r.bytes(ctx, nil, 0, r.Header.IndexEnd())
+	if err != nil {
+		return nil, err
+	}
+	preamble = slices.Clone(preamble)
+	offset := r.Header.IndexEnd()
+	for i := range r.Chunks() {
+		e := r.Entry(i)
+		binary.BigEndian.PutUint64(preamble[e.rawAt:], uint64(offset))
+		offset += e.Stored
+	}
+	return preamble, nil
 }

@@ -11,8 +11,8 @@ import (
 	"recfs/nodes"
 )
 
-// index.json is made in three pieces, as a long recording has many chunks: all
-// in front of their table, its rows, and the problems.
+// index.json is made in three pieces, as a long recording has many chunks: all before their table,
+// its rows, and the problems.
 type (
 	indexHead struct {
 		formats.IndexHead
@@ -33,8 +33,8 @@ type (
 	}
 )
 
-// rowsPerPiece is how many rows of the table are made at once: some 160 KiB of text. An index of 64 MiB
-// has five million rows, which are 800 MiB.
+// rowsPerPiece is how many rows of the table are made at once: some 160 KiB of text. An index of 64
+// MiB has five million rows, which are 800 MiB.
 const rowsPerPiece = 1024
 
 // An indexText is index.json. Its rows are made when they are read, as a long recording has many.
@@ -170,8 +170,8 @@ func (r *Reader) end() string {
 	return endUnfinished
 }
 
-// allProblems returns the problems known at once and those of the index: what
-// is not about one chunk first, then chunk by chunk.
+// allProblems returns the problems known at once and those of the index: what is not about one
+// chunk first, then chunk by chunk.
 func (r *Reader) allProblems(indexed []formats.Problem) []formats.Problem {
 	n := len(r.Problems) - r.chunkProblems
 	chunks := slices.Concat(r.Problems[n:], indexed)

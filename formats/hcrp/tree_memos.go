@@ -40,8 +40,8 @@ func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n in
 	return b, int64(cap(b)), err
 }
 
-// worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to read
-// one takes as long as to index so much.
+// worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to
+// read one takes as long as to index so much.
 const worthSaving = 64 << 10
 
 // newIndexes returns the memo of the index, which is kept on disk.

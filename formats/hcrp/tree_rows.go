@@ -8,16 +8,63 @@ import (
 	"recfs/nodes"
 )
 
-// A rowMaker is a observer that makes rows.
+// trackList returns tracks/.
+func (rec *recording) trackList(x *index) nodes.Dir {
+	var entries []nodes.Entry
+	for i := range x.tracks {
+		t := &x.tracks[i]
+		name := fmt.Sprintf("entity-%d.csv", t.Entity)
+		if t.Life > 1 {
+			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
+		}
+		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *playback) nodes.Content { return th.track(t) })})
+	}
+	return nodes.List(entries...)
+}
+
+// rowsFile is a CSV file of rows made from the index.
+func (rec *recording) rowsFile(size int64, content func(*playback) nodes.Content) nodes.File {
+	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+		s, err := rec.index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return content(rec.playback(s)), nil
+	})
+}
+
+// openGhost opens export/ghost.csv, whose size is in the index.
+func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rec.playback(s).ghost(), nil
+}
+
+// markersText returns markers.json.
+func (rec *recording) markersText(ctx context.Context) ([]byte, error) {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if limit := rec.Reader.limits.Text; len(s.index.markers) > limit {
+		return nil, fmt.Errorf("the markers are more than %d bytes long", limit)
+	}
+	b := append([]byte(`{"markers":[`), s.index.markers...)
+	return document(append(b, ']', '}')), nil
+}
+
+// A rowMaker is an observer that makes rows.
 type rowMaker interface {
 	observer
 	text() []byte
 }
 
-// rows returns the content of a CSV file: a head, then pieces whose rows watch
-// makes. Read in order, each tick range is played once.
+// rows returns the content of a CSV file: a head, then pieces whose rows the observers make that
+// watch returns. Read in order, each tick range is played once.
 func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *chunk, size int64) rowMaker) nodes.Content {
-	var p *replay // in front of tick range next
+	var p *replay // as it is before range next
 	next := 0
 	f := nodes.NewPieces(oneByOne(func(ctx context.Context, i int) ([]byte, error) {
 		if i == 0 {
@@ -46,8 +93,8 @@ func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *ch
 		return rows.text(), nil
 	}))
 	f.Add(int64(len(head)))
-	for _, part := range pieces {
-		f.Add(part.Size)
+	for _, p := range pieces {
+		f.Add(p.Size)
 	}
 	return f
 }
@@ -72,7 +119,8 @@ func (t *playback) track(tr *track) nodes.Content {
 	})
 }
 
-// maxPiece bounds how many bytes one piece of a content may have.
+// maxPiece bounds how many bytes one piece of a CSV file may have: ghost.csv has a row for every
+// tick of a hole, which may be billions.
 const maxPiece = 256 << 20
 
 // checkPiece refuses a piece of n bytes that is too large to be made at once.
@@ -83,8 +131,8 @@ func checkPiece(n int64) error {
 	return nil
 }
 
-// oneByOne returns load as a function that runs once at a time and remembers
-// the piece that it made last: readers ask for pieces of a piece, mostly in order.
+// oneByOne returns load as a function that runs once at a time and remembers the piece that it made
+// last: readers ask for a part of a piece at a time, mostly in order.
 func oneByOne(load func(ctx context.Context, i int) ([]byte, error)) func(ctx context.Context, i int) ([]byte, error) {
 	var mu sync.Mutex
 	var text []byte

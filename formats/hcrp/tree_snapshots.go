@@ -6,8 +6,7 @@ import (
 	"recfs/nodes"
 )
 
-// snapshotsEntry returns the directory with the snapshots; no entry if there
-// is nothing to show.
+// snapshotsEntry returns the directory with the snapshots; no entry if there is nothing to show.
 func (rec *recording) snapshotsEntry() nodes.Entry {
 	r := rec.Reader
 	var flagged []int
@@ -65,8 +64,7 @@ func (rec *recording) snapshotSection(i int) nodes.File {
 	})
 }
 
-// pairs shows two Series of the same numbers, whose suffixes sort in their
-// order, as one directory.
+// pairs shows two Series of the same numbers, whose suffixes sort in their order, as one directory.
 type pairs struct{ a, b *nodes.Series }
 
 // Len implements nodes.Dir.

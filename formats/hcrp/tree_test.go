@@ -245,8 +245,8 @@ type store map[string][]byte
 func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s store) Save(name string, b []byte)      { s[name] = bytes.Clone(b) }
 
-// TestReadsTouchOnlyWhatTheyNeed counts the bytes that opening, one tick and
-// one state read of a recording that is larger than the first read.
+// TestReadsTouchOnlyWhatTheyNeed counts the bytes that opening, one tick and one state read of a
+// recording that is larger than the first read.
 func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 4)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 700, 100)
@@ -490,8 +490,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestIndexBeyondTheLimit opens a recording whose index is longer than is
-// read.
+// TestIndexBeyondTheLimit opens a recording whose index is longer than is read.
 func TestIndexBeyondTheLimit(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 10)), hosts(t)[0].schema}
 	file := g.recording(Published, 4, 5, 8).file(t)

@@ -19,8 +19,7 @@ func (rec *recording) linesFile(i int) nodes.File {
 	})
 }
 
-// line returns the JSON object of tick n. What is unknown is an error that
-// is no iofs.ErrNotExist.
+// line returns the JSON object of tick n. What is unknown is an error that is no iofs.ErrNotExist.
 func (rec *recording) line(ctx context.Context, n int64) ([]byte, error) {
 	unknown := false
 	for _, i := range rec.Reader.chunksOf(n) {
@@ -54,7 +53,8 @@ func (rec *recording) tickFile(n int64) nodes.File {
 	})
 }
 
-// ticksDir returns ticks/. To list it needs the index; to open a tick by its number decodes one chunk.
+// ticksDir returns ticks/. To list it needs the index; to open a tick by its number decodes one
+// chunk.
 func (rec *recording) ticksDir() nodes.Dir {
 	return &nodes.LazySeries{
 		Unlisted: tickSeries(nil, rec.tickFile, rec.unlistedTick),
@@ -75,8 +75,8 @@ func (rec *recording) ticksDir() nodes.Dir {
 	}
 }
 
-// tickSeries returns the listing of ticks/ or states/; extra reports whether a tick that is not listed
-// opens.
+// tickSeries returns the listing of ticks/ or states/; extra reports whether a tick that is not
+// listed opens.
 func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Context, int64) (bool, error)) *nodes.Series {
 	return &nodes.Series{
 		Width: 8, Suffix: ".json", N: int(ticks.count()),
@@ -85,8 +85,8 @@ func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Cont
 	}
 }
 
-// unlistedTick reports whether tick n opens although it is not listed: before the list is made, or why
-// it does not.
+// unlistedTick reports whether tick n opens although it is not listed: before the list is made, or
+// why it does not.
 func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
 	_, err := rec.line(ctx, n)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -112,8 +112,8 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 	return b, int64(cap(b)), nil
 }
 
-// hasState tells whether there is a state of tick n: from the first tick of
-// the first chunk to the last of all.
+// hasState reports whether there is a state of tick n: from the first tick of the first chunk to
+// the last of all.
 func (rec *recording) hasState(_ context.Context, n int64) (bool, error) {
 	r := rec.Reader
 	order := r.byTick

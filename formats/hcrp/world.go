@@ -36,8 +36,8 @@ func (w *world) know(id int64) *entity {
 	return e
 }
 
-// begin applies what a snapshot says besides its events: entities that it
-// does not name are forgotten, and before a section the blocks, too.
+// begin applies what a snapshot says besides its events: entities that it does not name are
+// forgotten, and before a section the blocks, too.
 func (w *world) begin(c *chunk, l Layout) {
 	named := map[int64]bool{}
 	list := c.entries
@@ -139,8 +139,7 @@ func (w *world) note(c *chunk, e *event) {
 	}
 }
 
-// setText copies a piece of the chunk's text, or forgets it where the event
-// has none.
+// setText copies a piece of the chunk's text, or forgets it where the event has none.
 func setText(to *[]byte, c *chunk, s span) {
 	if s.end == 0 {
 		*to = nil
@@ -189,7 +188,7 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	dst = appendText(dst, `,"type":`, e.kind)
 	dst = append(dst, `,"position":`...)
 	if e.placed {
-		dst = appendPosition(dst, &e.pos)
+		dst = appendPosition(dst, e.pos[:])
 	} else {
 		dst = append(dst, "null"...)
 	}

@@ -191,8 +191,7 @@ func (g *generator) chunk(layout Layout, start, ticks int) testChunk {
 
 var leadingPattern = regexp.MustCompile(`^(8 )*(2 )*(5 )*(4 )*14 (7 )*`)
 
-// events returns n events and their JSON; those of a snapshot are in front
-// and marked.
+// events returns n events and their JSON; those of a snapshot are in front and marked.
 func (g *generator) events(n int, snapshot bool) (payloads [][]byte, texts []string) {
 	var ids []int32
 	if snapshot && g.IntN(4) > 0 {
