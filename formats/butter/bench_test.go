@@ -16,7 +16,8 @@ import (
 	"recfs/nodes"
 )
 
-// benchFrames is a match of ten minutes at 30 frames a second, with 8 players, as recorders store it by default.
+// benchFrames is a match of ten minutes at 30 frames a second, with 8 players, as recorders store
+// it by default.
 const benchFrames = 18000
 
 var benchFile = sync.OnceValue(func() []byte {
@@ -24,7 +25,8 @@ var benchFile = sync.OnceValue(func() []byte {
 	return b
 })
 
-// cpu returns the processor time that the process has used: on a busy machine the only time that says something.
+// cpu returns the processor time that the process has used: on a busy machine the only time that
+// says something.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -146,7 +148,8 @@ type memoryStore map[string][]byte
 func (s memoryStore) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s memoryStore) Save(name string, b []byte)      { s[name] = b }
 
-// BenchmarkFloorGunzip only expands the chunks that BenchmarkDecode decodes: what no decoder can do without.
+// BenchmarkFloorGunzip only expands the chunks that BenchmarkDecode decodes: what no decoder can do
+// without.
 func BenchmarkFloorGunzip(b *testing.B) {
 	r := openBytes(b, benchFile())
 	start := cpu()
@@ -160,7 +163,8 @@ func BenchmarkFloorGunzip(b *testing.B) {
 	rate(b, start)
 }
 
-// BenchmarkFloorFloats only has strconv write the numbers of the frames that BenchmarkLines renders.
+// BenchmarkFloorFloats only has strconv write the numbers of the frames that BenchmarkLines
+// renders.
 func BenchmarkFloorFloats(b *testing.B) {
 	frames := allFrames(b, openBytes(b, benchFile()))
 	var buf []byte
@@ -185,7 +189,8 @@ func BenchmarkFloorFloats(b *testing.B) {
 	rate(b, start)
 }
 
-// TestWriteMatch writes the recording of the benchmarks to the file that the environment names, for bench/butter.
+// TestWriteMatch writes the recording of the benchmarks to the file that the environment names, for
+// bench/butter.
 func TestWriteMatch(t *testing.T) {
 	file := os.Getenv("RECFS_BENCH_MATCH")
 	if file == "" {

@@ -49,7 +49,8 @@ func (d *decoder) bones() []echovr.Bones {
 	return d.keep(d.carry.bones)
 }
 
-// rebase makes the carry ready for a frame with count bone players: they start anew unless the frame before had as many.
+// rebase makes the carry ready for a frame with count bone players: they start anew unless the
+// frame before had as many.
 func (c *carry) rebase(count int) {
 	known := c.count != unknownCount
 	switch {

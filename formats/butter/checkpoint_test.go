@@ -7,7 +7,8 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
-// TestCheckpoint reads the checkpoints that chunks start from, and none that is cut or of another number of players.
+// TestCheckpoint reads the checkpoints that chunks start from, and none that is cut or of another
+// number of players.
 func TestCheckpoint(t *testing.T) {
 	two := make([]echovr.Bones, 2)
 	two[1].Positions[3] = echovr.Vec3{1, -2, 3.5}

@@ -14,8 +14,8 @@ import (
 // maxDecoded bounds the frames of one chunk in memory.
 const maxDecoded = 512 << 20
 
-// chunkBytes returns the decompressed bytes of a chunk. With an error that is damage come the bytes before it; any other
-// error is one of reading.
+// chunkBytes returns the decompressed bytes of a chunk. With an error that is damage come the bytes
+// before it; any other error is one of reading.
 func (r *Reader) chunkBytes(ctx context.Context, n int) ([]byte, *damage, error) {
 	e := r.Header.Chunks[n]
 	if r.Header.Compression > zstdLast {
@@ -44,8 +44,8 @@ func (r *Reader) chunkBytes(ctx context.Context, n int) ([]byte, *damage, error)
 	return b, nil, nil
 }
 
-// A damage is why a chunk is not wholly there: the code and message of a problem, or of none where the file as a whole
-// has it.
+// A damage is why a chunk is not wholly there: the code and message of a problem, or of none where
+// the file as a whole has it.
 type damage struct{ code, msg string }
 
 // The codes of problems.
@@ -76,7 +76,7 @@ type chunk struct {
 	parsed  int     // bytes of whole frames
 	badRef  bool    // a reference is beyond the player table
 	failed  error   // where a frame does not decode
-	noBones [2]int  // first and one behind the last frame whose bones are left out
+	noBones [2]int  // first and one after the last frame whose bones are left out
 	end     carry
 }
 
@@ -124,7 +124,8 @@ func (c *chunk) whole(interval int, last bool) bool {
 	return c.failed == nil && c.count > 0 && (c.count == interval || last && c.count < interval)
 }
 
-// farthest is more metres than any place of the game is from its origin, and more than anything moves in a second.
+// farthest is more metres than any place of the game is from its origin, and more than anything
+// moves in a second.
 const farthest = 1000
 
 // near reports whether all that the key frame places is at places that the game has.

@@ -159,7 +159,8 @@ func TestEmptyEntries(t *testing.T) {
 	}
 }
 
-// TestCombatScore gives a match with goals a combat map: its session has no last score, so there are no goals.
+// TestCombatScore gives a match with goals a combat map: its session has no last score, so there
+// are no goals.
 func TestCombatScore(t *testing.T) {
 	b, _ := sample(layoutV1, 2, 2, 160, false, nil)
 	goals := func() int { return bytes.Count(scanned(t, b).Events, []byte(`"event":"goal"`)) }

@@ -1,5 +1,6 @@
-// Package butter reads .butter files: recordings of Echo VR sessions, compressed by storing differences as half-precision
-// numbers. Every frame is given back as the JSON of the game's own API.
+// Package butter reads .butter files: recordings of Echo VR sessions, compressed by storing
+// differences as half-precision numbers. Every frame is given back as the JSON of the game's own
+// API.
 //
 // All integers are little endian; strings are ASCII and end with a 0 byte.
 //
@@ -13,8 +14,8 @@
 //	        pose mask u8 | positions 6 and rotations 4 | [loadout u8]
 //	bones   bit 0 present, rest N | N times: position mask 3 | rotation mask 3 | varints | rotations 4
 //
-// Three layouts of frames share the version byte 3; [NewReader] tries them on the first chunks. The blocks
-// of a frame, by the bit of its mask in the layouts of version 3, with their bytes:
+// Three layouts of frames share the version byte 3; [NewReader] tries them on the first chunks. The
+// blocks of a frame, by the bit of its mask in the layouts of version 3, with their bytes:
 //
 //	0  status, points, inputs  1 + 2 in the arena, 4 in combat, else 0 + 1
 //	1  pause and restarts      6 (v3) or 5 (v3early): bits, state, 2 halfs that are differences
@@ -39,9 +40,10 @@
 //
 // # Differences
 //
-// A part that a frame leaves out has the same bytes as in the frame before. Where they are a difference, the same
-// difference is added again. Key frames reset everything but bones and pause timers, so a chunk decodes by itself given
-// those two at its start: the carry, which the index keeps for every chunk.
+// A part that a frame leaves out has the same bytes as in the frame before. Where they are a
+// difference, the same difference is added again. Key frames reset everything but bones and pause
+// timers, so a chunk decodes by itself given those two at its start: the carry, which the index
+// keeps for every chunk.
 //
 // # Decisions
 //

@@ -11,7 +11,8 @@ const (
 	deltaMarker = 0xfefe
 )
 
-// A decoder turns the bytes of one chunk into frames. What a frame does not store it takes from the frame before.
+// A decoder turns the bytes of one chunk into frames. What a frame does not store it takes from the
+// frame before.
 type decoder struct {
 	*wire.Cursor
 	layout *layout
@@ -57,7 +58,8 @@ func newDecoder(l *layout, kind mapKind, u *users, data []byte, from carry) *dec
 	return d
 }
 
-// decode reads the next frame, the first of the chunk if first is set. After a failure the frame is worth nothing.
+// decode reads the next frame, the first of the chunk if first is set. After a failure the frame is
+// worth nothing.
 func (d *decoder) decode(first bool) (echovr.Frame, error) {
 	d.head(first)
 	mask := d.U8()
@@ -139,7 +141,8 @@ func (d *decoder) block(b block, first bool) {
 	}
 }
 
-// repeat does what a block that the frame does not have stands for: a block of differences, the same once more.
+// repeat does what a block that the frame does not have stands for: a block of differences, the
+// same once more.
 func (d *decoder) repeat(b block) {
 	f := &d.frame
 	switch b {

@@ -233,7 +233,7 @@ func display(s string) (shown, bytes string) {
 	return shown, bytes
 }
 
-// Match tells whether the first bytes of a file look like a butter file.
+// Match reports whether the first bytes of a file look like a butter file.
 func Match(head []byte) bool {
 	c := wire.NewCursor(name, head, 0)
 	version, interval, compression := c.U8(), c.U16(), c.U8()

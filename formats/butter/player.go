@@ -9,7 +9,8 @@ import (
 // invalid is the name of nobody.
 const invalid = "[INVALID]"
 
-// users is the player table as frames refer to it: by a byte. Its 70 kB are made for each chunk and not kept.
+// users is the player table as frames refer to it: by a byte. Its 70 kB are made for each chunk and
+// not kept.
 type users struct {
 	of   [256]echovr.Player // name, user id, number and level
 	same [256]uint8         // the first reference to the same user id: what a base is looked up by

@@ -26,8 +26,9 @@ func (r *Reader) over(in formats.ReaderAt) *Reader {
 
 const defaultMaxChunk = 256 << 20
 
-// NewReader reads header and chunk table and, where the version byte leaves open which layout the frames have, looks
-// into the first chunks. No more than maxChunk bytes of a chunk are held; 0 is 256 MiB.
+// NewReader reads header and chunk table and, where the version byte leaves open which layout the
+// frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are held; 0 is
+// 256 MiB.
 func NewReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*Reader, error) {
 	h, err := readHeader(formats.At(ctx, r), size)
 	if err != nil {
@@ -46,8 +47,9 @@ const probed = 8
 // chooseLayout finds the layout by trying (docs/formats/butter.md section 11): the first under
 // which a chunk makes sense in every respect, or else the one that got furthest.
 //
-// A wrong layout loses its step in the key frame and can find it again there, most easily in the string of the rules
-// block. So of the layouts that pass, one under which everything happens near the map is preferred.
+// A wrong layout loses its step in the key frame and can find it again there, most easily in the
+// string of the rules block. So of the layouts that pass, one under which everything happens near
+// the map is preferred.
 func (r *Reader) chooseLayout(ctx context.Context) error {
 	candidates := layoutsOf(r.Header.Version)
 	r.Layout = candidates[0]

@@ -138,7 +138,8 @@ func TestReadsOneChunk(t *testing.T) {
 	}
 }
 
-// TestListsWithoutDecoding holds header.json and the lists of chunks to the header, where the layout is not in doubt.
+// TestListsWithoutDecoding holds header.json and the lists of chunks to the header, where the
+// layout is not in doubt.
 func TestListsWithoutDecoding(t *testing.T) {
 	b, _ := sample(layoutV2, 2, 4, 100, false, nil)
 	r := openBytes(t, b)
@@ -221,8 +222,9 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestSamples walks the trees of real recordings: those in testdata and, if it is there, in the folder shared next to the
-// repository. Only what is missing at the end of a cut file may be unreadable.
+// TestSamples walks the trees of real recordings: those in testdata and, if it is there, in the
+// folder shared next to the repository. Only what is missing at the end of a cut file may be
+// unreadable.
 func TestSamples(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/archive/butter/*.butter")
 	if err != nil || len(files) == 0 {
@@ -293,8 +295,8 @@ type store map[string][]byte
 func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s store) Save(name string, b []byte)      { s[name] = b }
 
-// TestSavedIndexOfOtherBytes holds that a file that was damaged but has its size and times is not called clean, and that
-// a change of the inode alone keeps the index.
+// TestSavedIndexOfOtherBytes holds that a file that was damaged but has its size and times is not
+// called clean, and that a change of the inode alone keeps the index.
 func TestSavedIndexOfOtherBytes(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.compression, w.interval = 3, 3 })
 	damaged := bytes.Clone(b)

@@ -15,7 +15,8 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
-// A writer encodes frames as the recorders did, but against what a reader will have, so that errors do not add up.
+// A writer encodes frames as the recorders did, but against what a reader will have, so that errors
+// do not add up.
 type writer struct {
 	layout      *layout
 	kind        mapKind

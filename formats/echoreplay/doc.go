@@ -1,10 +1,11 @@
-// Package echoreplay reads .echoreplay files: recordings of Echo VR sessions as text, a line per frame.
+// Package echoreplay reads .echoreplay files: recordings of Echo VR sessions as text, a line per
+// frame.
 //
 //	file   the text, or a zip archive whose first entry is the text
 //	line   timestamp TAB session [TAB bones] LF or CR LF
 //
-// The timestamp is yyyy/MM/dd HH:mm:ss.fff with separators that depend on the recorder's locale; session and bones are
-// the JSON documents /session and /player_bones of the game's API.
+// The timestamp is yyyy/MM/dd HH:mm:ss.fff with separators that depend on the recorder's locale;
+// session and bones are the JSON documents /session and /player_bones of the game's API.
 //
 // The tree is that of package butter, so that the two can be compared file by file.
 //

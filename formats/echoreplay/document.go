@@ -2,7 +2,8 @@ package echoreplay
 
 import "recfs/formats"
 
-// headerDocument returns the value of header.json. What is about the match is that of the first frame.
+// headerDocument returns the value of header.json. What is about the match is that of the first
+// frame.
 func (r *Reader) headerDocument(source formats.SourceInfo) any {
 	type header struct {
 		Entry       string `json:"entry,omitempty"`

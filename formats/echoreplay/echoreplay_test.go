@@ -244,8 +244,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestSamples walks the trees of real recordings: those in testdata and, if it is there, in the folder shared next to the
-// repository.
+// TestSamples walks the trees of real recordings: those in testdata and, if it is there, in the
+// folder shared next to the repository.
 func TestSamples(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/archive/butter/*.echoreplay")
 	if err != nil || len(files) == 0 {

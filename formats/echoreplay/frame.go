@@ -8,7 +8,8 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
-// maxPlayers bounds the players of a team that events and tables know, as in butter. A match has at most 15.
+// maxPlayers bounds the players of a team that events and tables know, as in butter. A match has at
+// most 15.
 const maxPlayers = 255
 
 // read takes from the session what events, scores and tables are made of.

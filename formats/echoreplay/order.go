@@ -6,8 +6,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A shape is the order in which the members of an object are shown, and the shapes of those that are objects or lists
-// of objects.
+// A shape is the order in which the members of an object are shown, and the shapes of those that
+// are objects or lists of objects.
 type shape struct {
 	keys  []string
 	inner map[string]*shape
@@ -67,8 +67,8 @@ var (
 // A member is a member of an object as it is written.
 type member struct{ key, value []byte } // key without quotes
 
-// appendOrdered appends a valid JSON value without space between its tokens and with the members of objects in the
-// order of s.
+// appendOrdered appends a valid JSON value without space between its tokens and with the members of
+// objects in the order of s.
 func appendOrdered(dst, value []byte, s *shape) []byte {
 	value = bytes.TrimLeft(value, spaces)
 	switch {

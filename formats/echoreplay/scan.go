@@ -69,7 +69,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line, or maxLine bytes of a longer one. With an error comes what there was before it.
+// next returns the next line, or maxLine bytes of a longer one. With an error comes what there was
+// before it.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for {

@@ -2,10 +2,11 @@ package echovr
 
 import "hash/crc32"
 
-// CombineCRC returns the CRC-32 of two texts from that of each and the length of the second, so that the chunks of a
-// text can be summed in any order.
+// CombineCRC returns the CRC-32 of two texts from that of each and the length of the second, so
+// that the chunks of a text can be summed in any order.
 func CombineCRC(first, second uint32, length int64) uint32 {
-	// Appending a zero bit is a linear map of the register. Squaring the map for one bit gives that for 2, 4, 8 … bits.
+	// Appending a zero bit is a linear map of the register. Squaring the map for one bit gives that
+	// for 2, 4, 8 … bits.
 	var step [32]uint32
 	step[0] = crc32.IEEE
 	for i := 1; i < 32; i++ {

@@ -13,7 +13,8 @@ const (
 		"rhand_x,rhand_y,rhand_z,ping,possession,blocking,stunned,invulnerable,holding_left,holding_right\n"
 )
 
-// DiscRows returns the rows of disc.csv for the chunk; start is the time of the recording's first frame.
+// DiscRows returns the rows of disc.csv for the chunk; start is the time of the recording's first
+// frame.
 func (c *Chunk) DiscRows(start int64) []byte {
 	var b []byte
 	for i := range c.Frames {
@@ -22,7 +23,8 @@ func (c *Chunk) DiscRows(start int64) []byte {
 	return b
 }
 
-// PlayerRows returns the rows of players.csv for the chunk; start is the time of the recording's first frame.
+// PlayerRows returns the rows of players.csv for the chunk; start is the time of the recording's
+// first frame.
 func (c *Chunk) PlayerRows(start int64) []byte {
 	var b []byte
 	for i := range c.Frames {

@@ -16,7 +16,8 @@ import (
 	"recfs/formats"
 )
 
-// TestFloat holds numbers to the shortest decimal that gives them again, always with a point or an exponent.
+// TestFloat holds numbers to the shortest decimal that gives them again, always with a point or an
+// exponent.
 func TestFloat(t *testing.T) {
 	for x, want := range map[float32]string{
 		0: "0.0", 600: "600.0", -21.515625: "-21.515625", 0.1: "0.1", 1e-6: "0.000001", 9.5e-7: "9.5e-07", 1e20: "100000000000000000000.0",
@@ -161,7 +162,8 @@ func TestExportName(t *testing.T) {
 	}
 }
 
-// TestEvents holds the order and content of the events of one tick to docs/tree/butter.md section 5.
+// TestEvents holds the order and content of the events of one tick to docs/tree/butter.md section
+// 5.
 func TestEvents(t *testing.T) {
 	all := HasStatus | HasScore | HasThrow | HasPause | HasRestart | HasRules
 	p := func(name string, stunned bool) Player {
@@ -233,7 +235,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSession has encoding/json read sessions with awkward values in every place that has a value from the recording.
+// TestSession has encoding/json read sessions with awkward values in every place that has a value
+// from the recording.
 func TestSession(t *testing.T) {
 	text := rapid.StringOf(rapid.Rune())
 	float := rapid.Custom(func(t *rapid.T) float32 { return math.Float32frombits(rapid.Uint32().Draw(t, "float")) })

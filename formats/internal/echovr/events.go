@@ -6,8 +6,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A who is what a player is known by.
-type who struct {
+// An identity is what a player is known by.
+type identity struct {
 	id   int64
 	name string
 }
@@ -19,22 +19,23 @@ type seen struct {
 	player  Player
 }
 
-// A roster is the players of one frame in the order of its teams; of two with the same identity the first counts.
+// A roster is the players of one frame in the order of its teams; of two with the same identity the
+// first counts.
 type roster struct {
-	order []who
-	of    map[who]seen
+	order []identity
+	of    map[identity]seen
 }
 
 func (r *roster) fill(f *Frame) {
 	r.order = r.order[:0]
 	if r.of == nil {
-		r.of = map[who]seen{}
+		r.of = map[identity]seen{}
 	}
 	clear(r.of)
 	for t := range f.Teams {
 		for i := range f.Teams[t].Players {
 			p := &f.Teams[t].Players[i]
-			k := who{p.UserID, p.Name}
+			k := identity{p.UserID, p.Name}
 			if _, ok := r.of[k]; !ok {
 				r.of[k] = seen{t, p.Stunned && f.Kind != Combat, *p}
 				r.order = append(r.order, k)
@@ -71,7 +72,7 @@ func (e *events) str(key, value string) {
 
 func (e *events) key(key string) { e.buf = jsonenc.Key(e.buf, key) }
 
-func (e *events) who(p *Player) {
+func (e *events) player(p *Player) {
 	e.buf = jsonenc.Text(e.buf, "name", p.Name)
 	e.key("userid")
 	e.buf = jsonenc.Int64(e.buf, p.UserID)
@@ -127,7 +128,7 @@ func (e *events) players() {
 		if _, ok := e.now.of[k]; !ok {
 			old := e.then.of[k]
 			e.start("leave")
-			e.who(&old.player)
+			e.player(&old.player)
 			e.str("team", TeamNames[old.team])
 			e.end()
 		}
@@ -136,7 +137,7 @@ func (e *events) players() {
 		if _, ok := e.then.of[k]; !ok {
 			p := e.now.of[k]
 			e.start("join")
-			e.who(&p.player)
+			e.player(&p.player)
 			e.key("number")
 			e.buf = jsonenc.Int(e.buf, p.player.Number)
 			e.key("level")
@@ -149,7 +150,7 @@ func (e *events) players() {
 		if old, ok := e.then.of[k]; ok && old.team != e.now.of[k].team {
 			p := e.now.of[k]
 			e.start("team")
-			e.who(&p.player)
+			e.player(&p.player)
 			e.str("from", TeamNames[old.team])
 			e.str("to", TeamNames[p.team])
 			e.end()
@@ -159,7 +160,7 @@ func (e *events) players() {
 		if old, ok := e.then.of[k]; ok && !old.stunned && e.now.of[k].stunned {
 			p := e.now.of[k]
 			e.start("stun")
-			e.who(&p.player)
+			e.player(&p.player)
 			e.str("team", TeamNames[p.team])
 			e.end()
 		}
@@ -176,7 +177,7 @@ func (e *events) goal(f *Frame) bool {
 	return true
 }
 
-// appendGoal appends the members of a goal behind its time.
+// appendGoal appends the members of a goal after its time.
 func appendGoal(b []byte, f *Frame) []byte {
 	s := &f.Score
 	b = append(b, `,"team":`...)

@@ -6,11 +6,12 @@ import (
 	"strconv"
 )
 
-// A frame is hundreds of numbers, and formatting them is nearly all of the work on a frame. Nearly all
-// of them lie between 2^-15 and 2^23, where the shortest decimal can be found with exact 64-bit
-// integers in under half the time of strconv, which does it for numbers of any size (BenchmarkFinite:
-// 45 ns, 110 ns). Of BenchmarkScan and BenchmarkLines of .butter, which do much more than that, it
-// gives 32,000 frames a second of processor time instead of 26,000, and 45,000 instead of 34,000.
+// A frame is hundreds of numbers, and formatting them is nearly all of the work on a frame. Nearly
+// all of them lie between 2^-15 and 2^23, where the shortest decimal can be found with exact 64-bit
+// integers in under half the time of strconv, which does it for numbers of any size
+// (BenchmarkFinite: 45 ns, 110 ns). Of BenchmarkScan and BenchmarkLines of .butter, which do much
+// more than that, it gives 32,000 frames a second of processor time instead of 26,000, and 45,000
+// instead of 34,000.
 
 const (
 	mantissaBits = 23
@@ -30,7 +31,8 @@ var decimals = func() (t [maxShift + 1]int) {
 	return t
 }()
 
-// appendFinite appends the shortest decimal that gives the same float32 again, with a point or an exponent.
+// appendFinite appends the shortest decimal that gives the same float32 again, with a point or an
+// exponent.
 func appendFinite(b []byte, x float32) []byte {
 	raw := math.Float32bits(x)
 	fraction := uint64(raw & (1<<mantissaBits - 1))
@@ -45,7 +47,8 @@ func appendFinite(b []byte, x float32) []byte {
 	if zeros := bits.TrailingZeros64(m); zeros >= shift {
 		return append(strconv.AppendUint(b, m>>shift, 10), '.', '0')
 	}
-	// With one decimal less than always suffices, at most one number is near enough; without its zeros it is the shortest.
+	// With one decimal less than always suffices, at most one number is near enough; without its
+	// zeros it is the shortest.
 	n := decimals[shift] - 1
 	if d, ok := nearest(m, shift, n); ok {
 		for d%10 == 0 {
@@ -58,8 +61,8 @@ func appendFinite(b []byte, x float32) []byte {
 	return appendDecimal(b, d, n+1)
 }
 
-// nearest returns the number with n decimals that is nearest to m / 2^shift, times 10^n (of two the even one), and
-// whether it is nearer to that than to any other float32.
+// nearest returns the number with n decimals that is nearest to m / 2^shift, times 10^n (of two the
+// even one), and whether it is nearer to that than to any other float32.
 func nearest(m uint64, shift, n int) (uint64, bool) {
 	scaled, half := m*powersOfTen[n], uint64(1)<<(shift-1)
 	d, off := scaled>>shift, scaled&(2*half-1)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkFinite writes numbers as frames have them: positions, velocities and rotations, most of all digits.
+// BenchmarkFinite writes numbers as frames have them: positions, velocities and rotations, most of
+// all digits.
 func BenchmarkFinite(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	numbers := make([]float32, 1<<10)

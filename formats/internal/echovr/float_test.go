@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFiniteLikeStrconv holds the fast way to write numbers to strconv, for random fractions and those with the most
-// ties, of every size.
+// TestFiniteLikeStrconv holds the fast way to write numbers to strconv, for random fractions and
+// those with the most ties, of every size.
 func TestFiniteLikeStrconv(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for exponent := range uint32(255) {

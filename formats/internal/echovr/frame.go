@@ -1,5 +1,6 @@
-// Package echovr is the frame of an Echo VR recording as its two file formats share it: the values, their JSON in the
-// shape of the game's own API, and what is made from a whole recording (events, scores, tables, the .echoreplay archive).
+// Package echovr is the frame of an Echo VR recording as its two file formats share it: the values,
+// their JSON in the shape of the game's own API, and what is made from a whole recording (events,
+// scores, tables, the .echoreplay archive).
 package echovr
 
 import "math"
@@ -182,8 +183,9 @@ type Quat [4]float32
 // Identity is the rotation that changes nothing.
 var Identity = Quat{0, 0, 0, 1}
 
-// Vectors returns the directions in which the API gives a rotation. The conversions keep compilers from fusing a
-// multiplication with an addition, which would round once where the game rounds twice.
+// Vectors returns the directions in which the API gives a rotation. The conversions keep compilers
+// from fusing a multiplication with an addition, which would round once where the game rounds
+// twice.
 func (q Quat) Vectors() (forward, left, up Vec3) {
 	x, y, z, w := q[0], q[1], q[2], q[3]
 	xx, yy, zz := float32(x*x), float32(y*y), float32(z*z)
@@ -211,8 +213,8 @@ func (q Quat) Mul(b Quat) Quat {
 	return Quat{part(0, 1, 2), part(1, 2, 0), part(2, 0, 1), float32(q[3]*b[3]) - dot}
 }
 
-// Unpack rebuilds a unit quaternion from three of its components and the index of the largest, which is positive.
-// If there is none the rotation is not defined, and the answer is Identity.
+// Unpack rebuilds a unit quaternion from three of its components and the index of the largest,
+// which is positive. If there is none the rotation is not defined, and the answer is Identity.
 func Unpack(largest int, a, b, c float32) Quat {
 	rest := 1 - float32(a*a) - float32(b*b) - float32(c*c)
 	if !(rest >= 0) {

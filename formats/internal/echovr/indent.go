@@ -2,8 +2,9 @@ package echovr
 
 import "recfs/formats/internal/jsonenc"
 
-// AppendIndented appends a compact JSON value with every member of an object and every object of a list on a line of
-// its own, and a list of plain values on one line: a frame has hundreds of numbers in threes.
+// AppendIndented appends a compact JSON value with every member of an object and every object of a
+// list on a line of its own, and a list of plain values on one line: a frame has hundreds of
+// numbers in threes.
 func AppendIndented(dst, src []byte) []byte {
 	depth := 0
 	for i := 0; i < len(src); i++ {
@@ -74,7 +75,7 @@ func plainEnd(src []byte, i int) int {
 	}
 }
 
-// appendSpaced appends a list of plain values with a space behind each comma.
+// appendSpaced appends a list of plain values with a space after each comma.
 func appendSpaced(dst, list []byte) []byte {
 	for i := 0; i < len(list); i++ {
 		switch c := list[i]; c {

@@ -70,7 +70,8 @@ const maxEvents = 256 << 20
 
 var errEvents = errors.New("more events than can be kept")
 
-// Add takes the next chunk, whose frames must not change any more. Its lengths are measured in the background.
+// Add takes the next chunk, whose frames must not change any more. Its lengths are measured in the
+// background.
 func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	for i := range c.Frames {
 		b.summary.Add(c.FirstTick+int64(i), &c.Frames[i])
@@ -136,7 +137,8 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
 	c.crc = crc.Sum32()
 }
 
-// An indentation knows how much longer a line is when it is laid out. Lines of one shape get the same space.
+// An indentation knows how much longer a line is when it is laid out. Lines of one shape get the
+// same space.
 type indentation struct {
 	shape, next, buf []byte
 	space            int
@@ -224,12 +226,14 @@ func (x *Index) document(format string) any {
 	return doc
 }
 
-// mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be blamed.
+// mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be
+// blamed.
 func (x *Index) mismatched() bool {
 	return slices.ContainsFunc(x.Problems, func(p formats.Problem) bool { return p.Code == CodeChecksum })
 }
 
-// Scan makes an Index from the chunks that next returns until it has none. next is called with ctx checked.
+// Scan makes an Index from the chunks that next returns until it has none. next is called with ctx
+// checked.
 func Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
 	var b Builder
 	var err error

@@ -8,7 +8,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// An Encoder appends the frames of one recording as JSON, in the keys and their order of the game's API.
+// An Encoder appends the frames of one recording as JSON, in the keys and their order of the game's
+// API.
 type Encoder struct {
 	emotes bool
 
@@ -365,7 +366,7 @@ func appendFloats(b []byte, v []float32) []byte {
 	return b
 }
 
-// appendMore appends numbers with a comma behind each.
+// appendMore appends numbers with a comma after each.
 func appendMore(b []byte, v []float32) []byte {
 	for _, x := range v {
 		b = appendFloat(b, x)
@@ -405,7 +406,8 @@ func appendFloat(b []byte, x float32) []byte {
 	return appendNumber(b, x)
 }
 
-// appendNumber appends the shortest decimal that gives the same float32 again, always with a point or an exponent.
+// appendNumber appends the shortest decimal that gives the same float32 again, always with a point
+// or an exponent.
 func appendNumber(b []byte, x float32) []byte {
 	switch {
 	case x == 0 && !math.Signbit(float64(x)):

@@ -11,18 +11,19 @@ type Chunk struct {
 	FirstTick int64
 	Frames    []Frame
 
-	// Session and Bones append the two documents of Frames[i]; Bones appends nothing if the frame has none. They may
-	// be called at once by several.
+	// Session and Bones append the two documents of Frames[i]; Bones appends nothing if the frame
+	// has none. They may be called at once by several.
 	Session, Bones func(b []byte, i int) []byte
 
-	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same shape differ in values
-	// only. Nil if that is not known.
+	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same
+	// shape differ in values only. Nil if that is not known.
 	Shape func(b []byte, i int) []byte
 
 	base int // of Frames[0], in the functions
 }
 
-// PieceFrames is how many frames of a chunk are rendered at once for the files that are too long to be held.
+// PieceFrames is how many frames of a chunk are rendered at once for the files that are too long to
+// be held.
 const PieceFrames = 32
 
 // Piece returns the frames from PieceFrames*i on that make piece i of a chunk.

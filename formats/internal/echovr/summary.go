@@ -13,13 +13,13 @@ type Summary struct {
 
 	events  events
 	goals   [][]byte
-	players []*standing
-	of      map[who]*standing
+	players []*playerResult
+	of      map[identity]*playerResult
 }
 
-// A standing is how one player ended.
-type standing struct {
-	who
+// A playerResult is what scores.json says of one player.
+type playerResult struct {
+	identity
 	number, level      int32
 	team               int
 	first, last, ticks int64
@@ -31,7 +31,7 @@ type standing struct {
 func (s *Summary) Add(tick int64, f *Frame) {
 	if s.Ticks == 0 {
 		s.First = f.Time
-		s.of = map[who]*standing{}
+		s.of = map[identity]*playerResult{}
 	}
 	s.Ticks++
 	s.Last = f.Time
@@ -55,10 +55,10 @@ func (s *Summary) goal(tick int64, f *Frame) {
 	s.goals = append(s.goals, append(appendGoal(b, f), '}'))
 }
 
-func (s *Summary) player(tick int64, k who, v seen, kind Kind) {
+func (s *Summary) player(tick int64, k identity, v seen, kind Kind) {
 	p := s.of[k]
 	if p == nil {
-		p = &standing{who: k, number: v.player.Number, level: v.player.Level, first: tick}
+		p = &playerResult{identity: k, number: v.player.Number, level: v.player.Level, first: tick}
 		s.of[k] = p
 		s.players = append(s.players, p)
 	}
@@ -103,7 +103,7 @@ func (s *Summary) Scores(m *Match) any {
 	return scores
 }
 
-func (p *standing) json() []byte {
+func (p *playerResult) json() []byte {
 	b := jsonenc.Text(nil, "name", p.name)
 	b[0] = '{' // instead of its comma
 	b = append(b, `,"userid":`...)

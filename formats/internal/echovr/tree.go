@@ -26,7 +26,8 @@ type Recording struct {
 	// Scan makes the index of the recording that it reads from r, which has the bytes of Source.
 	Scan func(ctx context.Context, r formats.ReaderAt) (*Index, error)
 
-	// Chunk decodes chunk n, given what the index knows of it, and returns how many bytes it keeps alive.
+	// Chunk decodes chunk n, given what the index knows of it, and returns how many bytes it keeps
+	// alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
 
 	// Sound reports whether a chunk of a saved index can be used; nil: every one can.
@@ -163,7 +164,8 @@ func (t *Tree) loadChunk(ctx context.Context, n int) (*Chunk, int64, error) {
 	return c, cost, err
 }
 
-// series is the directory of one file per chunk. It is listed without the index where the file tells how many there are.
+// series is the directory of one file per chunk. It is listed without the index where the file
+// tells how many there are.
 func (t *Tree) series(suffix string, file func(x *Index, n int) (nodes.File, error)) nodes.Dir {
 	of := func(chunks int) *nodes.Series {
 		return &nodes.Series{Suffix: suffix, Width: 6, N: chunks, File: func(n int64) nodes.File {

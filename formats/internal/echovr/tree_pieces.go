@@ -95,7 +95,8 @@ func (p *pieced) load(ctx context.Context, i int) ([]byte, error) {
 	return p.t.pieces.Get(ctx, p.parts[i].piece)
 }
 
-// ExportName returns the name of a recording without its extension and without that of an outer compression.
+// ExportName returns the name of a recording without its extension and without that of an outer
+// compression.
 func ExportName(name, extension string) string {
 	base := name
 	for _, outer := range []string{".xz", ".zst", ".gz", ".bz2"} {

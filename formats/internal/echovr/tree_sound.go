@@ -5,11 +5,13 @@ import (
 	"math"
 )
 
-// maxSaved is what a length in a saved index may be. So few of them can be in one that their sum is no overflow.
+// maxSaved is what a length in a saved index may be. So few of them can be in one that their sum is
+// no overflow.
 const maxSaved = 1 << 40
 
-// sound reports whether a saved index can be of this recording: its numbers are held against each other and against what the
-// file tells without it, so that nothing that uses it needs to doubt them.
+// sound reports whether a saved index can be of this recording: its numbers are held against each
+// other and against what the file tells without it, so that nothing that uses it needs to doubt
+// them.
 func (t *Tree) sound(x *Index) bool {
 	if n := t.rec.NumChunks; n != UnknownChunks && n != len(x.Chunks) {
 		return false

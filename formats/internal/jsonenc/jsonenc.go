@@ -131,7 +131,7 @@ func Key(dst []byte, key string) []byte {
 	return append(dst, '"', ':')
 }
 
-// Text appends a member with a string, as Key does, and behind it the member
+// Text appends a member with a string, as Key does, and after it the member
 // key_hex with the exact bytes if they are not UTF-8.
 func Text[S ~string | ~[]byte](dst []byte, key string, s S) []byte {
 	dst = String(Key(dst, key), s)

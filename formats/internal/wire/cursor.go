@@ -52,7 +52,7 @@ func (c *Cursor) Len() int {
 	return len(c.buf) - c.pos
 }
 
-// Rest returns the bytes left, without a copy, and goes behind them.
+// Rest returns the bytes left, without a copy, and goes on after them.
 func (c *Cursor) Rest() []byte { return c.Bytes(c.Len()) }
 
 // Fail records a failure at the position, unless there is one already.

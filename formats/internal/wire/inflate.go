@@ -19,9 +19,9 @@ const firstAlloc = 1 << 20
 var zlibReaders sync.Pool
 
 // Zlib inflates src, one zlib stream (RFC 1950), which must give exactly size
-// bytes. It stops one byte behind them and allocates as bytes arrive. With
+// bytes. It stops one byte after them and allocates as bytes arrive. With
 // the error come the bytes before it. The second result is the number of
-// bytes of src behind the stream.
+// bytes of src after the stream.
 func Zlib(src []byte, size int64) ([]byte, int, error) {
 	in := bytes.NewReader(src)
 	var zr io.ReadCloser
@@ -89,11 +89,11 @@ func ReadExactly(r io.Reader, size int64) ([]byte, error) {
 
 // readExactly appends to out, which is empty.
 func readExactly(r io.Reader, out []byte, size int64) ([]byte, error) {
-	var behind [1]byte
+	var after [1]byte
 	for {
 		free := out[len(out):cap(out)]
 		if int64(len(out)) == size {
-			free = behind[:]
+			free = after[:]
 		}
 		n, err := r.Read(free)
 		switch {
