@@ -1,0 +1,285 @@
+package echovr
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+var testMatch = &Match{SessionID: "ID", MatchType: "Echo_Arena", MapName: "mpl_arena_a", ClientName: "Ann"}
+
+// testFrames are frames with a goal, in which players come, go and move.
+func testFrames(n int) []Frame {
+	frames := make([]Frame, n)
+	for i := range frames {
+		f := &frames[i]
+		*f = Frame{Time: 1e12 + 33*int64(i), Kind: Arena, Has: HasStatus | HasScore | HasDisc, Status: "playing", Clock: float32(n - i)}
+		f.Score.GoalType = NoGoal
+		f.Disc.Position = Vec3{float32(i), 0.5, -1}
+		f.Teams[0].Players = []Player{{Name: "Ann", UserID: 1, Ping: int32(i % 3), HasStats: true}}
+		if i%40 > 20 {
+			f.Teams[1].Players = []Player{{Name: `B, "b"`, UserID: 2, ID: 1, Level: 50}}
+		}
+		if i > 30 {
+			f.Score = Score{GoalType: "SLAM DUNK", Team: "blue", Points: 2, Scorer: "Ann", Distance: 3}
+			f.Points[0] = 2
+		}
+	}
+	return frames
+}
+
+const testInterval = 50 // frames in a chunk
+
+// testChunk returns chunk n of the frames.
+func testChunk(frames []Frame, n int) *Chunk {
+	e := NewEncoder(testMatch)
+	part := frames[n*testInterval : min((n+1)*testInterval, len(frames))]
+	return &Chunk{
+		Number: n, FirstTick: int64(n) * testInterval, Frames: part,
+		Session: func(b []byte, i int) []byte { return e.Session(b, &part[i]) },
+		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &part[i]) },
+		Bones:   func(b []byte, i int) []byte { return b },
+	}
+}
+
+// scan makes the index of all frames.
+func scan(ctx context.Context, frames []Frame) (*Index, error) {
+	n := 0
+	x, err := Scan(ctx, testMatch, func(context.Context) (*Chunk, ChunkInfo, error) {
+		if n*testInterval >= len(frames) {
+			return nil, ChunkInfo{}, nil
+		}
+		n++
+		return testChunk(frames, n-1), ChunkInfo{Offset: int64(n), Stored: 10, Size: 20, State: []byte{byte(n)}}, nil
+	})
+	x.End = EndClean
+	return x, err
+}
+
+func mustScan(t testing.TB, frames []Frame) *Index {
+	t.Helper()
+	x, err := scan(t.Context(), frames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestScanLengths holds every length and checksum of an index to what is rendered.
+func TestScanLengths(t *testing.T) {
+	frames := testFrames(2*testInterval + 7)
+	x := mustScan(t, frames)
+	if len(x.Chunks) != 3 || x.Ticks != int64(len(frames)) {
+		t.Fatalf("%d chunks, %d ticks", len(x.Chunks), x.Ticks)
+	}
+	var text []byte
+	for n := range x.Chunks {
+		c, info := testChunk(frames, n), &x.Chunks[n]
+		text = append(text, c.Texts()...)
+		for i, line := range slices.Collect(bytes.Lines(c.Lines())) {
+			if uint32(len(line)) != info.Lines[i] || uint32(len(c.Tick(i))) != info.TickSizes[i] {
+				t.Errorf("chunk %d: frame %d has %d bytes and %d as a tick", n, i, len(line), len(c.Tick(i)))
+			}
+		}
+		for i, p := range info.Pieces {
+			piece := c.Piece(i)
+			got := PieceSizes{int64(len(piece.Texts())), int64(len(piece.DiscRows(x.First))), int64(len(piece.PlayerRows(x.First)))}
+			if got != p {
+				t.Errorf("chunk %d: piece %d has %+v, want %+v", n, i, p, got)
+			}
+		}
+	}
+	if sum := crc32.ChecksumIEEE(text); sum != x.CRC {
+		t.Errorf("CRC-32 %#x, want %#x", x.CRC, sum)
+	}
+}
+
+// TestScanStops ends a pass with its context or its first error, when what was begun is done.
+func TestScanStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := scan(ctx, testFrames(5)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+	broken := errors.New("broken")
+	_, err := Scan(t.Context(), testMatch, func(context.Context) (*Chunk, ChunkInfo, error) { return nil, ChunkInfo{}, broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("%v, want %v", err, broken)
+	}
+}
+
+type store map[string][]byte
+
+func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s store) Save(name string, b []byte)      { s[name] = b }
+
+// openTest returns a tree of frames, whose source has the given bytes, and counts its scans.
+func openTest(t *testing.T, frames []Frame, source string, saved store, scans *int) nodes.Dir {
+	t.Helper()
+	c := cache.New(1<<20, saved)
+	t.Cleanup(c.Close)
+	src := formats.BytesSource("x.butter", []byte(source), time.Unix(1e9, 0))
+	src.ID = "id"
+	return NewTree(Recording{
+		Format: "test", Variant: "7", Source: src, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
+		NumChunks: UnknownChunks,
+		Scan: func(ctx context.Context, r formats.ReaderAt) (*Index, error) {
+			*scans++
+			if _, err := r.ReadAt(ctx, make([]byte, len(source)), 0); err != nil {
+				return nil, err
+			}
+			return scan(ctx, frames)
+		},
+		Chunk: func(_ context.Context, n int, info *ChunkInfo) (*Chunk, int64, error) {
+			if !bytes.Equal(info.State, []byte{byte(n + 1)}) {
+				return nil, 0, fmt.Errorf("state %x", info.State)
+			}
+			return testChunk(frames, n), 1000, nil
+		},
+		Data: func(n int, _ *ChunkInfo) nodes.File { return nodes.Bytes(fmt.Append(nil, "chunk ", n)) },
+	}, c)
+}
+
+// TestTree checks a whole tree, and opens it again with its saved index.
+func TestTree(t *testing.T) {
+	frames := testFrames(testInterval + 7)
+	saved, scans := store{}, 0
+	first := openTest(t, frames, "bytes", saved, &scans)
+	for name, err := range nodestest.Check(t, first) {
+		t.Errorf("%s: %v", name, err)
+	}
+	want := allFiles(t, first)
+	for _, name := range []string{"events.jsonl", "scores.json", "export/disc.csv", "ticks/00000056.json", "lines/000001.jsonl"} {
+		if _, ok := want[name]; !ok {
+			t.Errorf("no %s in %q", name, slices.Sorted(maps.Keys(want)))
+		}
+	}
+	if _, ok := saved["id/test-7"]; !ok || scans != 1 {
+		t.Fatalf("%d scans, saved %d", scans, len(saved))
+	}
+	if diff := cmp.Diff(want, allFiles(t, openTest(t, frames, "bytes", saved, &scans))); diff != "" || scans != 1 {
+		t.Errorf("with the saved index, %d scans: %s", scans, diff)
+	}
+	openAgain := func(what, source string, want int) {
+		if allFiles(t, openTest(t, frames, source, saved, &scans)); scans != want {
+			t.Errorf("%s: %d scans, want %d", what, scans, want)
+		}
+	}
+	openAgain("other bytes", "other", 2)
+	saved["id/test-7"][0]++
+	openAgain("another layout", "other", 3)
+	saved["id/test-7"] = mustScan(t, nil).Encode(formats.Seal{})
+	openAgain("the index of no bytes", "other", 4)
+}
+
+func allFiles(t *testing.T, root nodes.Dir) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+		if err != nil || e.File == nil {
+			return err
+		}
+		b, err := nodes.ReadAll(t.Context(), e.File)
+		files[name] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestSound holds that an index which cannot be of the recording is not used.
+func TestSound(t *testing.T) {
+	chunk := 5
+	for name, spoil := range map[string]func(x *Index){
+		"end":                func(x *Index) { x.End = "" },
+		"chunks":             func(x *Index) { x.Chunks = x.Chunks[:1] },
+		"order":              func(x *Index) { x.Chunks[1].FirstTick = 3 },
+		"far tick":           func(x *Index) { x.Chunks[1].FirstTick = 1 << 40 },
+		"offset":             func(x *Index) { x.Chunks[0].Offset = -1 },
+		"size":               func(x *Index) { x.Chunks[0].Size = -2 },
+		"tick sizes":         func(x *Index) { x.Chunks[0].TickSizes = x.Chunks[0].TickSizes[1:] },
+		"empty line":         func(x *Index) { x.Chunks[0].Lines[3] = 0 },
+		"empty tick":         func(x *Index) { x.Chunks[0].TickSizes[3] = 0 },
+		"long piece":         func(x *Index) { x.Chunks[0].Pieces[0].Disc = 1 << 41 },
+		"sum of ticks":       func(x *Index) { x.Ticks++ },
+		"bones":              func(x *Index) { x.BonesTicks = x.Ticks + 1 },
+		"scores":             func(x *Index) { x.Scores = []byte("{") },
+		"place of a problem": func(x *Index) { x.Problems = []formats.Problem{{Offset: -1}} },
+		"chunk of a problem": func(x *Index) { x.Problems = []formats.Problem{{Chunk: &chunk}} },
+	} {
+		x := mustScan(t, testFrames(testInterval+1))
+		tree := &Tree{rec: Recording{NumChunks: 2}}
+		if !tree.sound(x) {
+			t.Fatal("an index that was just made")
+		}
+		if spoil(x); tree.sound(x) {
+			t.Errorf("%s: sound", name)
+		}
+	}
+}
+
+// FuzzSavedIndex makes directories and documents of any index that is sound.
+func FuzzSavedIndex(f *testing.F) {
+	x := mustScan(f, testFrames(testInterval+1))
+	x.Problems = []formats.Problem{{Code: CodeChecksum, Message: "m"}}
+	saved := x.Encode(formats.Seal{})
+	head := saved[:indexfile.HeadSize:indexfile.HeadSize]
+	f.Add(saved[indexfile.HeadSize:])
+	f.Fuzz(func(t *testing.T, values []byte) {
+		x, seal, err := DecodeIndex("test", append(head, values...))
+		tree := &Tree{rec: Recording{NumChunks: UnknownChunks, Source: formats.BytesSource("x", nil, time.Time{})}}
+		if err != nil || !tree.sound(x) {
+			return
+		}
+		if _, err := json.Marshal(x.document("test")); err != nil {
+			t.Error(err)
+		}
+		v := tree.withDirs(x, seal)
+		for _, dir := range []nodes.Dir{v.ticks, v.export} {
+			if _, err := dir.Len(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestTables writes the rows of both tables, with fields that need quotes and what combat maps do not have.
+func TestTables(t *testing.T) {
+	frames := testFrames(2)
+	frames[1].Teams[2].Players = []Player{{Name: "C, \"c\"\n", UserID: 3, ID: 9, Possession: true, Holding: [2]string{"none", "disc"}}}
+	c := testChunk(frames, 0)
+	start := frames[0].Time
+	if got, want := string(c.DiscRows(start)), "0,0,0.0,0.5,-1.0,0.0,0.0,0.0\n1,33,1.0,0.5,-1.0,0.0,0.0,0.0\n"; got != want {
+		t.Errorf("disc:\n%swant\n%s", got, want)
+	}
+	zeros := strings.Repeat(",0.0", 15)
+	row := "1,33,spectator,\"C, \"\"c\"\"\n\",3,9" + zeros + ",0,"
+	if got := string(c.PlayerRows(start)); !strings.HasSuffix(got, row+"true,false,false,false,none,disc\n") {
+		t.Errorf("players:\n%swant at the end\n%s", got, row)
+	}
+	frames[1].Kind = Combat
+	if got := string(c.PlayerRows(start)); !strings.HasSuffix(got, row+",,,,none,disc\n") {
+		t.Errorf("players of a combat map:\n%s", got)
+	}
+	if n := strings.Count(PlayersHead, ","); strings.Count(row+"true,false,false,false,none,disc", ",")-1 != n {
+		t.Errorf("%d commas in the first row", n)
+	}
+}
