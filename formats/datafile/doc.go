@@ -24,7 +24,7 @@
 // bytes after it.
 //
 // An offset of an item or data item leads to its first byte. A data item ends where the next one
-// begins, the last one with the file. An index, or reference, is a position among the items of a
+// begins, the last one with the part. An index, or reference, is a position among the items of a
 // type, or among the data items; -1 is none.
 //
 // To read a map: take the places of all parts from the counts in the header; follow the items,
@@ -69,8 +69,8 @@
 //	sources   13 ints each: x y loop pan delay falloff, position envelope and offset, sound
 //	          envelope and offset, shape (0 rectangle, 1 circle), width or radius, height
 //
-// In plain and game layers from version 4 on, each tile stands for skip more of the same. The
-// layers from tele to tune, except game, have their tiles in the reference of that name, and zeros
+// In plain and game layers from version 4 on, skip more of the same follow each tile. The layers
+// tele, speedup, front, switch and tune have their tiles in the reference of that name, and zeros
 // in data.
 //
 // # Decisions

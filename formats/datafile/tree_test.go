@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"image"
 	"io"
 	"io/fs"
 	"os"
@@ -14,11 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -278,176 +275,6 @@ func TestShortNames(t *testing.T) {
 		}
 	}
 }
-
-// TestImages compares the pixels of embedded images with their PNG files.
-func TestImages(t *testing.T) {
-	opaque := []byte{1, 2, 3, 255, 4, 5, 6, 255}
-	w := &mapWriter{}
-	w.image("through", 2, 1, []byte{1, 2, 3, 0, 4, 5, 6, 128})
-	w.image("opaque", 2, 1, opaque)
-	w.image("longer", 1, 1, opaque)
-	w.item(typeImage, 2, 1, 2, 0, w.text("rgb"), w.content([]byte{1, 2, 3, 4, 5, 6}), variantRGB)
-	root, err := openTree(t, w.bytes(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string][]byte{
-		"00-through": {1, 2, 3, 0, 4, 5, 6, 128}, "01-opaque": opaque, "02-longer": opaque[:4], "03-rgb": opaque,
-	} {
-		m, _, err := image.Decode(bytes.NewReader(readFile(t, root, "images/"+name+".png")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []byte
-		switch m := m.(type) {
-		case *image.NRGBA:
-			got = m.Pix
-		case *image.RGBA:
-			got = m.Pix
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s: pixels %v of %T, want %v", name, got, m, want)
-		}
-	}
-}
-
-// TestPreviewMapres draws an external image from a directory.
-func TestPreviewMapres(t *testing.T) {
-	m := image.NewNRGBA(image.Rect(0, 0, 16, 16))
-	for i := range m.Pix {
-		m.Pix[i] = 255 * byte(i%4/2) // opaque blue
-	}
-	file, err := encodePNG(m, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapres := fstest.MapFS{"grass_main.png": {Data: file}, "broken.png": {Data: file[:20]}}
-	for _, c := range []struct {
-		name string
-		want [3]byte
-	}{
-		{"grass_main", [3]byte{0, 0, 255}},
-		{"broken", plainRGB("broken")},
-		{"absent", plainRGB("absent")},
-		{"../grass_main", plainRGB("../grass_main")},
-	} {
-		w := &mapWriter{}
-		w.item(typeImage, 1, 16, 16, 1, w.text(c.name), -1)
-		w.tileLayer("Game", 1, 1, 1, -1, make([]byte, 4))
-		w.tileLayer("Tiles", 1, 1, 0, 0, []byte{1, 0, 0, 0})
-		w.group("Game", 100, 0, 2)
-		root, err := openTree(t, w.bytes(), Options{Mapres: mapres})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, _, err := image.Decode(bytes.NewReader(readFile(t, root, "preview.png")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := [3]byte(pixelsOf(m)); got != c.want || m.Bounds().Dx() != 16 {
-			t.Errorf("%s is drawn as %v, %v, want %v", c.name, got, m.Bounds(), c.want)
-		}
-	}
-}
-
-func plainRGB(name string) [3]byte {
-	c := nameColor(name)
-	return [3]byte{c.R, c.G, c.B}
-}
-
-// TestPreviewLeavesOut draws a map whose plain layers are out of the picture for one reason each.
-func TestPreviewLeavesOut(t *testing.T) {
-	plain := func(m *mapWriter, image int32, data int32) {
-		m.item(typeLayer, ints(0, layerTiles, 0, 2, 1, 1, 0, 255, 255, 255, 255, -1, 0, image, data)...)
-	}
-	w := &mapWriter{}
-	tile := w.content([]byte{1, 0, 0, 0})
-	w.item(typeLayer, ints(0, layerTiles, 0, 2, 1, 1, 1, 255, 255, 255, 255, -1, 0, -1, w.content(make([]byte, 4)))...)
-	plain(w, 7, tile)  // no such image
-	plain(w, -1, 99)   // no such data
-	plain(w, -1, tile) // parallax
-	plain(w, -1, tile) // offset
-	plain(w, -1, tile) // clipping
-	plain(w, -1, tile) // no group
-	w.group("Game", 100, 0, 3)
-	w.group("Far", 50, 3, 1)
-	w.item(typeGroup, 3, 32, 0, 100, 100, 4, 1)
-	w.item(typeGroup, 2, 0, 0, 100, 100, 5, 1, 1, 0, 0, 9, 9)
-	root, err := openTree(t, w.bytes(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _, err := image.Decode(bytes.NewReader(readFile(t, root, "preview.png")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := [3]byte(pixelsOf(m)); got != previewGround {
-		t.Errorf("something is drawn: %v", got)
-	}
-}
-
-// TestDurableIndex finds the problems of a large map on disk, unless its bytes have changed.
-func TestDurableIndex(t *testing.T) {
-	w := &mapWriter{}
-	w.content(make([]byte, smallIndex))
-	sound := w.bytes()
-	damaged := bytes.Clone(sound)
-	damaged[len(damaged)-1] ^= 1 // the checksum of the zlib stream
-	disk := store{}
-	index := func(b []byte, changed int64, disk store) (doc []byte, reads bool) {
-		r := newCountingReader(b)
-		src := formats.BytesSource("test.map", nil, testTime)
-		src.ReaderAt, src.Size, src.Stored, src.ID = r, int64(len(b)), int64(len(b)), "archive/test.map"
-		src.Stamp = formats.Stamp{Size: src.Size, Changed: changed}
-		c := cache.New(1<<20, disk)
-		t.Cleanup(c.Close)
-		root, err := New(Options{}).Open(t.Context(), src, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc = readFile(t, root, "index.json")
-		return doc, r.data(mustRead(t, b)) != nil
-	}
-	want, _ := index(sound, 1, disk)
-	of, _ := index(damaged, 1, store{})
-	for i, c := range []struct {
-		b       []byte
-		changed int64
-		want    []byte
-		reads   bool
-	}{{sound, 1, want, false}, {sound, 2, want, true}, {sound, 2, want, false}, {damaged, 3, of, true}, {sound, 4, want, true}} {
-		got, reads := index(c.b, c.changed, disk)
-		if !bytes.Equal(got, c.want) {
-			t.Errorf("index %d differs", i)
-		}
-		if reads != c.reads {
-			t.Errorf("index %d reads data: %v, want %v", i, reads, c.reads)
-		}
-	}
-	if bytes.Equal(want, of) {
-		t.Error("the damage does not show")
-	}
-}
-
-func TestSaved(t *testing.T) {
-	nodestest.Saved(t, testdata+"/saved.sums", indexfile.Layout, func(b []byte) []byte {
-		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
-		if err != nil {
-			return nil
-		}
-		v := newView(formats.BytesSource("test.map", b, testTime), r, newCache(t))
-		found, _, err := v.findProblems(t.Context(), struct{}{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found.encode()
-	}, testdata+"/*.txtar", testdata+"/broken/*.map", samples+"/*.map")
-}
-
-type store map[string][]byte
-
-func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
-func (s store) Save(name string, b []byte)      { s[name] = b }
 
 // TestLimit refuses what is larger than the option allows.
 func TestLimit(t *testing.T) {
