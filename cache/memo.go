@@ -64,6 +64,17 @@ func (m *Memo[K, V]) Peek(k K) (V, bool) {
 // Put remembers v, which was computed elsewhere, as the value for k.
 func (m *Memo[K, V]) Put(k K, v V, cost int64) { m.c.set(key{m.id, k}, v, cost) }
 
+// Save keeps v, the value for k, on disk again: for a durable Memo whose values learn what they do not
+// have at first. Such a value must be safe to encode while it learns.
+func (m *Memo[K, V]) Save(k K, v V) {
+	if m.name == nil || m.c.disk == nil {
+		return
+	}
+	if name := m.name(k); name != "" {
+		m.save(name, nil, v)
+	}
+}
+
 // Get returns the value for k, computing it at most once however many
 // callers ask at the same time. A caller whose ctx ends stops waiting; the
 // computation is cancelled only when nobody is left waiting. Errors are not

@@ -115,16 +115,29 @@ func (s *server) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.
 	})
 }
 
-// enterListed fills in entry i if that can be done; otherwise it comes
-// without attributes, and a look-up will show the error.
+// enterListed fills in entry i if that can be done and its size is known or
+// cheap; otherwise it comes without attributes, and a look-up will make it or
+// show the error.
 func (s *server) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, out *fuse.EntryOut) {
 	e, err := dir.At(ctx, i)
+	if err == nil && !isMeasured(ctx, e) {
+		err = errUnmeasured
+	}
 	if err == nil {
 		err = s.enter(ctx, n, i, e, out)
 	}
 	if err != nil {
 		*out = fuse.EntryOut{}
 	}
+}
+
+// errUnmeasured says that the size of a file is not known yet.
+var errUnmeasured = errors.New("not measured")
+
+// isMeasured reports whether the size of an entry costs no making of it.
+func isMeasured(ctx context.Context, e nodes.Entry) bool {
+	m, ok := e.File.(nodes.Measured)
+	return !ok || m.IsMeasured(ctx)
 }
 
 // readDir passes the entries of directory n from in.Offset on to add, with

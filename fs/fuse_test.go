@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -579,6 +580,34 @@ func TestReadDirPlus(t *testing.T) {
 				t.Errorf("%v: %s comes with %+v, a look-up gives %+v", mode, e.Name, outs[i], want)
 			}
 		}
+	}
+}
+
+// unmeasured is a file whose size is not known until somebody asks for it.
+type unmeasured struct {
+	nodes.File
+	measured *atomic.Bool
+}
+
+func (u unmeasured) IsMeasured(context.Context) bool { return u.measured.Load() }
+
+func (u unmeasured) Size(ctx context.Context) (int64, error) {
+	u.measured.Store(true)
+	return u.File.Size(ctx)
+}
+
+func TestReadDirPlusMeasuresNothing(t *testing.T) {
+	var measured atomic.Bool
+	root := nodes.List(nodes.Entry{Name: "a", File: unmeasured{nodes.Bytes([]byte("abc")), &measured}})
+	k := newKernel(t, root, Options{ReadDirPlus: ReadDirPlusOn})
+	if _, outs := k.opendir(rootID).nextPlus(4096); outs[dotEntries].NodeId != 0 || measured.Load() {
+		t.Errorf("a listing has measured the file: %+v", outs[dotEntries])
+	}
+	if want := k.walk("a"); want.Attr.Size != 3 {
+		t.Errorf("a look-up gives %+v", want)
+	}
+	if _, outs := k.opendir(rootID).nextPlus(4096); outs[dotEntries].Attr.Size != 3 {
+		t.Errorf("a listing does not give what is known: %+v", outs[dotEntries])
 	}
 }
 

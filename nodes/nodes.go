@@ -79,3 +79,13 @@ type File interface {
 	// reading. The Content may be an io.Closer; who opened it then closes it.
 	Open(ctx context.Context) (Content, error)
 }
+
+// A Measured is a File that may have to be made as a whole before its size is
+// known. A listing with attributes leaves those of such a file out until
+// somebody has asked for them.
+type Measured interface {
+	File
+
+	// IsMeasured reports whether Size makes nothing.
+	IsMeasured(ctx context.Context) bool
+}

@@ -53,12 +53,20 @@ type cursor struct {
 	ready  bool    // event holds the next record, not applied yet
 }
 
+// checkLines fails if c, which is chunk k, has too much to be rendered.
+func (c *chunk) checkLines(k int) error {
+	if c.lines > maxRendered {
+		return formats.Errorf(name, c.offset, formats.ErrCorrupt,
+			"chunk %d has %d bytes of JSON, more than %d", k, c.lines, maxRendered)
+	}
+	return nil
+}
+
 // chunkStart returns the point at the beginning of chunk k.
 func (r *recording) chunkStart(k int) (*point, error) {
 	c := &r.idx.chunks[k]
-	if c.lines > maxRendered {
-		return nil, formats.Errorf(name, c.offset, formats.ErrCorrupt,
-			"chunk %d has %d bytes of JSON, more than %d", k, c.lines, maxRendered)
+	if err := c.checkLines(k); err != nil {
+		return nil, err
 	}
 	s, dec, err := r.idx.stateAt(k, r.version1)
 	if err != nil {

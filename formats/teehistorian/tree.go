@@ -48,6 +48,7 @@ type tree struct {
 	active  *cache.Memo[int, []activity]
 	sizes   *cache.Memo[struct{}, []int64]
 	files   *cache.Memo[string, []byte]
+	demoMemos
 }
 
 // A view is an indexed recording with its directories.
@@ -56,6 +57,7 @@ type view struct {
 	seal                         formats.Seal
 	chunks, lines, ticks, states nodes.Dir
 	players                      func() nodes.Dir
+	demos                        func() *demos
 }
 
 // A blockKey names a block of ticks, or of states.
@@ -92,6 +94,7 @@ func newTree(ctx context.Context, src formats.Source, c *cache.Cache, opt Option
 	t.active = cache.NewMemo(c, t.loadActivity)
 	t.sizes = cache.NewMemo(c, t.loadLogSizes)
 	t.files = cache.NewMemo(c, t.loadFile)
+	t.demoMemos = t.newDemoMemos(c)
 	return t, nil
 }
 
@@ -107,6 +110,7 @@ func (t *tree) root() nodes.Dir {
 		nodes.Entry{Name: "ticks", Dir: t.lazy(func(v *view) nodes.Dir { return v.ticks })},
 		nodes.Entry{Name: "states", Dir: t.lazy(func(v *view) nodes.Dir { return v.states })},
 		nodes.Entry{Name: "players", Dir: t.lazy(func(v *view) nodes.Dir { return v.players() })},
+		nodes.Entry{Name: "demos", Dir: t.demosDir()},
 		nodes.Entry{Name: "export", Dir: nodes.List(
 			nodes.Entry{Name: "events.txt", File: nodes.Opened(t.openEvents)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
@@ -170,6 +174,7 @@ func (t *tree) view(x *index, s formats.Seal) *view {
 		recording: r, seal: s,
 		chunks: t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
 		players: sync.OnceValue(func() nodes.Dir { return t.players(r) }),
+		demos:   sync.OnceValue(func() *demos { return newDemos(r) }),
 	}
 }
 
@@ -223,22 +228,6 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 		err = stale(err)
 	}
 	return b, int64(cap(b)), err
-}
-
-// mapFile returns the map of the recording, nil if it is not there or cannot be read.
-func (t *tree) mapFile(ctx context.Context) *Map {
-	if t.readMap == nil {
-		return nil
-	}
-	file := findMap(t.src.FS, t.header)
-	if file == nil {
-		return nil
-	}
-	m, err := t.readMap(ctx, file)
-	if err != nil {
-		return nil
-	}
-	return m
 }
 
 func (t *tree) chunks(r *recording) nodes.Dir {

@@ -19,10 +19,11 @@ var (
 // Emoticons is how many emoticons there are, numbered from 0 on.
 const Emoticons = 16
 
-const (
-	maxText = 255 // bytes of a line in the chat
-	maxTeam = 128
-)
+// MaxTeam is the greatest number of a DDRace team.
+const MaxTeam = 128
+
+// maxText is how many bytes a line in the chat has.
+const maxText = 255
 
 // Chat writes a line of the server in the chat.
 func (w *Writer) Chat(text string) {
@@ -45,13 +46,10 @@ func (w *Writer) Emoticon(id, emoticon int32) {
 	w.message()
 }
 
-// Teams writes the DDRace teams of all client ids. A team that the game does not have counts as 0.
+// Teams writes the DDRace teams of all client ids, each up to MaxTeam.
 func (w *Writer) Teams(teams *[MaxClients]int32) {
 	w.beginExtended(svTeamsState)
 	for _, team := range teams {
-		if team < 0 || team > maxTeam {
-			team = 0
-		}
 		w.fields(team)
 	}
 	w.message()

@@ -1,0 +1,246 @@
+package teehistorian
+
+import (
+	"context"
+	"math"
+
+	"recfs/formats/internal/demo"
+)
+
+// A film is a stretch of a recording that becomes demos block by block (docs/formats/demo.md section 7).
+// It stands after all records of a tick.
+type film struct {
+	r   *recording
+	h   *header
+	k   int // chunk of cur
+	cur *cursor
+
+	now    [demo.MaxClients]known // before the records of the tick that is played
+	infos  [demo.MaxClients]shownInfo
+	tees   [demo.MaxClients]demo.Tee
+	world  demo.World
+	drawn  [2]demo.Snapshot
+	notes  []note
+	writer demo.Writer
+}
+
+// known is what the snapshot of a tick needs of the state before it.
+type known struct {
+	alive bool
+	x, y  int32
+	input demo.Input
+}
+
+// A shownInfo is an Info with what it was made of.
+type shownInfo struct {
+	name, clan string
+	look       look
+	info       *demo.Info
+}
+
+// A shot says what a demo shows.
+type shot struct {
+	follow int32          // the stay that is followed, or noStay
+	shown  map[int32]bool // the stays that are there; nil: all
+	team   int32          // of a run, 0: none
+	race   bool           // the clock shows a race
+	began  int64          // the tick in which it began
+}
+
+// shows reports whether a stay is there.
+func (s *shot) shows(stay int32) bool { return s.shown == nil || s.shown[stay] }
+
+// film returns the recording after all records of a tick.
+func (r *recording) film(ctx context.Context, h *header, tick int32) (*film, error) {
+	f := &film{r: r, h: h}
+	if len(r.idx.chunks) == 0 {
+		return nil, errBad
+	}
+	if r.idx.spans(int64(tick)) {
+		f.k, _ = r.idx.findTick(tick)
+	}
+	from, err := r.chunkStart(f.k)
+	if err != nil {
+		return nil, err
+	}
+	f.cur = r.cursor(ctx, from, f.k, blockWindow)
+	f.world.Server.ManyTeams = h.serverMajor() >= manyTeams
+	for {
+		more, err := f.next(tick)
+		if err != nil || !more {
+			return f, err
+		}
+	}
+}
+
+// manyTeams is the server version from which on there are more than 63 teams.
+const manyTeams = 20
+
+// tick returns the tick of the next record, or of none the greatest int32.
+func (f *film) tick() (int32, error) {
+	for {
+		t, err := f.cur.tick()
+		switch {
+		case err == nil:
+			return t, nil
+		case err != errEnd:
+			return 0, err
+		case f.k+1 == len(f.r.idx.chunks):
+			return math.MaxInt32, nil
+		}
+		if err := f.nextChunk(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// nextChunk goes on with the chunk after the one that has ended.
+func (f *film) nextChunk() error {
+	f.k++
+	c := &f.r.idx.chunks[f.k]
+	if err := c.checkLines(f.k); err != nil {
+		return err
+	}
+	f.cur = &cursor{
+		scan:  newScanner(f.cur.scan.src, c.offset, c.offset+c.size, f.cur.scan.dec, chunkSize),
+		state: f.cur.state,
+	}
+	return nil
+}
+
+// next applies the next record if it belongs to a tick up to last.
+func (f *film) next(last int32) (bool, error) {
+	if t, err := f.tick(); err != nil || t > last || !f.cur.ready {
+		return false, err
+	}
+	return f.cur.next(last)
+}
+
+// A span is a part of a demo between two key frames.
+type span struct {
+	first, last int32
+	end         bool // the demo ends with it
+}
+
+// block returns the chunks of a demo in a span. The film stands before the first tick of it, and then
+// after the last.
+func (f *film) block(p span, s *shot) ([]byte, error) {
+	f.writer.Reset()
+	var teams [demo.MaxClients]int32
+	old, now := &f.drawn[0], &f.drawn[1]
+	quiet := false // there was no record in the tick before
+	for tick := p.first; tick <= p.last; tick++ {
+		next, err := f.tick()
+		if err != nil {
+			return nil, err
+		}
+		last := p.end && tick == p.last
+		if quiet && next > tick && !(s.race && s.began == int64(tick)) {
+			if last {
+				f.writer.Next(old, old, true)
+			} else {
+				f.writer.Idle()
+			}
+			continue
+		}
+		quiet = next > tick
+		if err := f.play(tick, s); err != nil {
+			return nil, err
+		}
+		before := teams
+		f.show(tick, s, &teams)
+		now.Show(&f.world)
+		if tick == p.first {
+			f.writer.Key(tick, now)
+			f.writer.Teams(&teams)
+		} else {
+			f.writer.Next(old, now, last)
+			if teams != before {
+				f.writer.Teams(&teams)
+			}
+		}
+		for i := range f.notes {
+			f.notes[i].write(&f.writer)
+		}
+		old, now = now, old
+	}
+	return f.writer.Bytes(), nil
+}
+
+// play applies the records of a tick, and keeps what was known before them and what they tell the
+// players.
+func (f *film) play(tick int32, s *shot) error {
+	f.notes = f.notes[:0]
+	st := &f.cur.state
+	for id := range f.now {
+		f.now[id] = known{}
+		if p := st.lookup(int32(id)); p != nil {
+			f.now[id].set(p)
+		}
+	}
+	for {
+		more, err := f.next(tick)
+		if err != nil || !more {
+			return err
+		}
+		if n, ok := f.note(&f.cur.event); ok && n.isFor(s) {
+			f.notes = append(f.notes, n)
+		}
+	}
+}
+
+func (k *known) set(p *player) {
+	k.alive, k.x, k.y = p.alive, p.x, p.y
+	if p.open && p.hasInput {
+		k.input = demo.Input{
+			Direction: p.input[0], TargetX: p.input[1], TargetY: p.input[2], Jump: p.input[3], Flags: p.input[6],
+		}
+	}
+}
+
+// show sets the world and the teams to the state after a tick.
+func (f *film) show(tick int32, s *shot, teams *[demo.MaxClients]int32) {
+	st := &f.cur.state
+	f.world.Players = f.world.Players[:0]
+	f.world.Race, f.world.Began = s.race && int64(tick) >= s.began, int32(s.began)
+	*teams = [demo.MaxClients]int32{}
+	for id := range int32(demo.MaxClients) {
+		p := st.lookup(id)
+		if p == nil || !p.open && !p.alive || !s.shows(p.stay) {
+			continue
+		}
+		if p.team > 0 && p.team <= demo.MaxTeam {
+			teams[id] = p.team
+		}
+		shown := demo.Player{ID: id, Local: p.stay == s.follow, Info: f.info(p)}
+		if p.alive {
+			shown.Tee = f.tee(p, st.practice[p.team])
+		}
+		f.world.Players = append(f.world.Players, shown)
+	}
+}
+
+// tee returns the character of p.
+func (f *film) tee(p *player, practice bool) *demo.Tee {
+	before, t := &f.now[p.cid], &f.tees[p.cid]
+	*t = demo.Tee{X: p.x, Y: p.y, Input: before.input, Practice: practice}
+	if before.alive {
+		t.VX, t.VY = p.x-before.x, p.y-before.y
+	}
+	return t
+}
+
+// info returns what p is called and looks like.
+func (f *film) info(p *player) *demo.Info {
+	v := shownInfo{name: p.shownName(), look: p.look}
+	if p.hasClan {
+		v.clan = p.clan
+	}
+	was := &f.infos[p.cid]
+	if v.info = was.info; v != *was || v.info == nil {
+		country, l := p.look.parse()
+		v.info = demo.NewInfo(v.name, v.clan, country, l)
+		*was = v
+	}
+	return v.info
+}

@@ -1,0 +1,147 @@
+package teehistorian
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"recfs/formats/internal/demo"
+)
+
+// What the demo of a run shows before it began and after it ended, in ticks.
+const (
+	beforeRun = 50
+	afterRun  = 100
+)
+
+// A run is a PLAYER_FINISH that has a demo.
+type run struct {
+	stay   int32
+	tick   int32 // in which it ended
+	time   int32 // in ticks
+	number int32 // of those in the tick that would have the same name, from 1 on
+}
+
+// began returns the tick in which the run began, which may be before the recording.
+func (n *run) began() int64 { return int64(n.tick) - int64(n.time) }
+
+// runs returns the runs that have a demo, sorted by their names, and the ticks of all finishes of
+// clients that demos show.
+func (r *recording) runs() (list []run, finishes []int32) {
+	for i, s := range r.idx.stays {
+		if s.cid >= demo.MaxClients {
+			continue
+		}
+		for _, f := range s.finishes {
+			finishes = append(finishes, f.Tick)
+			n := run{stay: int32(i), tick: f.Tick, time: f.TimeTicks, number: 1}
+			if first, last := r.runTicks(&n); first < last && last <= demo.MaxTick && r.idx.spans(int64(n.tick)) {
+				list = append(list, n)
+			}
+		}
+	}
+	slices.Sort(finishes)
+	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.tick, b.tick) })
+	for rest := list; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].tick == rest[0].tick {
+			n++
+		}
+		r.numberRuns(rest[:n])
+		rest = rest[n:]
+	}
+	slices.SortFunc(list, func(a, b run) int {
+		if c := cmp.Compare(a.tick, b.tick); c != 0 && max(a.tick, b.tick) < 1e8 {
+			return c // they have as many digits
+		}
+		return strings.Compare(r.runName(&a), r.runName(&b))
+	})
+	return list, finishes
+}
+
+// numberRuns gives the runs of one tick, in the order of the stays, names of their own.
+func (r *recording) numberRuns(list []run) {
+	if len(list) < 2 {
+		return
+	}
+	taken := make(map[string]bool, len(list))
+	next := map[int32]int32{} // number of the next run of a stay
+	for i := range list {
+		n := &list[i]
+		n.number = max(next[n.stay], 1)
+		for taken[r.runName(n)] {
+			n.number++
+		}
+		next[n.stay] = n.number + 1
+		taken[r.runName(n)] = true
+	}
+}
+
+// runName returns the name of the demo of a run.
+func (r *recording) runName(n *run) string {
+	name := fmt.Sprintf("%08d-%s", n.tick, r.dirs[n.stay])
+	if n.number > 1 {
+		name += "-" + strconv.Itoa(int(n.number))
+	}
+	return name + demoExt
+}
+
+// runTicks returns the first and the last tick of the demo of a run.
+func (r *recording) runTicks(n *run) (first, last int32) {
+	if len(r.idx.chunks) == 0 {
+		return 0, 0
+	}
+	from := max(n.began()-beforeRun, int64(r.idx.firstTick()), int64(r.idx.stays[n.stay].first))
+	to := min(int64(n.tick)+afterRun, int64(r.idx.lastTick()))
+	return int32(min(from, math.MaxInt32)), int32(to)
+}
+
+// firstTick returns the first tick with records; there is one.
+func (x *index) firstTick() int32 { return x.chunks[0].first }
+
+// lastTick returns the last tick with records; there is one.
+func (x *index) lastTick() int32 { return x.chunks[len(x.chunks)-1].last }
+
+// runShot returns what the demo of a run shows: the runner, and who was in its team before the tick in
+// which it finished, for in that the server takes them out of the team.
+func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, error) {
+	s := &shot{follow: n.stay, shown: map[int32]bool{n.stay: true}, race: true, began: n.began()}
+	if n.tick <= r.idx.firstTick() {
+		return s, nil
+	}
+	f, err := r.film(ctx, h, n.tick-1)
+	if err != nil {
+		return nil, err
+	}
+	state := &f.cur.state
+	p := state.lookup(r.idx.stays[n.stay].cid)
+	if p == nil || p.stay != n.stay || !p.open && !p.alive || p.team == 0 {
+		return s, nil
+	}
+	s.team = p.team
+	for i := range state.players {
+		if q := &state.players[i]; (q.open || q.alive) && q.team == s.team {
+			s.shown[q.stay] = true
+		}
+	}
+	return s, nil
+}
+
+// markersIn returns the markers of a demo of these ticks.
+func markersIn(finishes []int32, first, last int32) (markers []int32) {
+	from, _ := slices.BinarySearch(finishes, first)
+	for _, tick := range finishes[from:] {
+		n := len(markers)
+		if tick > last || n == demo.MaxMarkers {
+			break
+		}
+		if n == 0 || tick >= markers[n-1]+demo.TicksPerSecond {
+			markers = append(markers, tick)
+		}
+	}
+	return markers
+}
