@@ -2,9 +2,11 @@ package hcrp
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -230,5 +232,25 @@ func TestDecodeIndexCut(t *testing.T) {
 	}
 	if _, err := decodeIndex(saved, r.byTick[:1], 1); err == nil {
 		t.Error("the index of another recording is one")
+	}
+}
+
+// TestBlockWithoutState shows a block that an event places without telling its state.
+func TestBlockWithoutState(t *testing.T) {
+	schema, err := ParseSchema([]byte(`{"format":"recording-schema/1","name":"t","events":[
+		{"id":1,"name":"put","role":"block","fields":[{"name":"at","type":"block_pos"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}, chunks: []testChunk{
+		{start: 0, ticks: 1, body: []byte{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
+	}}
+	dir, err := openBytes(t, rec.file(t), Options{Schemas: []*Schema{schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := mustRead(t, dir, "states/00000000.json")
+	if !json.Valid([]byte(got)) || !strings.Contains(got, `"state":null`) {
+		t.Errorf("the state is\n%s", got)
 	}
 }

@@ -176,8 +176,8 @@ func (w *world) appendState(dst []byte) []byte {
 		}
 		dst = append(dst, `{"at":`...)
 		dst = appendBlockAt(dst, at)
-		dst = append(dst, `,"state":`...)
-		dst = append(append(dst, w.blocks[at]...), '}')
+		dst = appendText(dst, `,"state":`, w.blocks[at])
+		dst = append(dst, '}')
 	}
 	return append(dst, ']')
 }
@@ -210,9 +210,11 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	return append(dst, ']', '}')
 }
 
+// appendText appends a key and the text of its value, or null if the value is unknown: no text of a
+// value is empty.
 func appendText(dst []byte, key string, text []byte) []byte {
 	dst = append(dst, key...)
-	if text == nil {
+	if len(text) == 0 {
 		return append(dst, "null"...)
 	}
 	return append(dst, text...)
