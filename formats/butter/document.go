@@ -46,7 +46,7 @@ func (r *Reader) headerDocument(source formats.SourceInfo) any {
 	}
 	stored.Client, stored.ClientHex = display(h.ClientName)
 	for i, p := range h.Players {
-		v := player{UserID: jsonenc.Int64(nil, p.UserID), Number: p.Number, Level: p.Level}
+		v := player{UserID: jsonenc.AppendInt64(nil, p.UserID), Number: p.Number, Level: p.Level}
 		v.Name, v.NameHex = display(p.Name)
 		stored.Players[i] = v
 	}

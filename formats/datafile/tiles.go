@@ -86,9 +86,9 @@ func (c tileCounts) MarshalJSON() ([]byte, error) {
 			b = append(b, ',')
 		}
 		b = append(b, '"')
-		b = jsonenc.Int(b, i)
+		b = jsonenc.AppendInt(b, i)
 		b = append(b, `":`...)
-		b = jsonenc.Int(b, n)
+		b = jsonenc.AppendInt(b, n)
 	}
 	return append(b, '}'), nil
 }
@@ -136,7 +136,7 @@ func appendField(b []byte, key string, v int) []byte {
 	b = append(b, '"')
 	b = append(b, key...)
 	b = append(b, `":`...)
-	return jsonenc.Int(b, v)
+	return jsonenc.AppendInt(b, v)
 }
 
 func isZero(b []byte) bool {
@@ -227,12 +227,12 @@ func appendRight(b []byte, v byte) []byte {
 	for limit := byte(100); limit > 1 && v < limit; limit /= 10 {
 		b = append(b, ' ')
 	}
-	return jsonenc.Uint(b, v)
+	return jsonenc.AppendUint(b, v)
 }
 
 // appendLeft appends v in three columns with blanks after it.
 func appendLeft(b []byte, v byte) []byte {
-	b = jsonenc.Uint(b, v)
+	b = jsonenc.AppendUint(b, v)
 	for limit := byte(100); limit > 1 && v < limit; limit /= 10 {
 		b = append(b, ' ')
 	}

@@ -13,9 +13,9 @@ const msPerTick = 50
 // appendMoment appends the start of an object: its tick and time.
 func appendMoment(dst []byte, n int64) []byte {
 	dst = append(dst, `{"tick":`...)
-	dst = jsonenc.Int(dst, n)
+	dst = jsonenc.AppendInt(dst, n)
 	dst = append(dst, `,"time_ms":`...)
-	return jsonenc.Int(dst, n*msPerTick)
+	return jsonenc.AppendInt(dst, n*msPerTick)
 }
 
 // A tick is one record of a chunk that has events.
@@ -117,12 +117,12 @@ func appendStop(dst []byte, p *formats.Problem) []byte {
 		return dst
 	}
 	dst = append(dst, `{"problem":{"code":`...)
-	dst = jsonenc.String(dst, p.Code)
+	dst = jsonenc.AppendString(dst, p.Code)
 	dst = append(dst, `,"chunk":`...)
-	dst = jsonenc.Int(dst, *p.Chunk)
+	dst = jsonenc.AppendInt(dst, *p.Chunk)
 	dst = append(dst, `,"offset":`...)
-	dst = jsonenc.Int(dst, p.Offset)
+	dst = jsonenc.AppendInt(dst, p.Offset)
 	dst = append(dst, `,"message":`...)
-	dst = jsonenc.String(dst, p.Message)
+	dst = jsonenc.AppendString(dst, p.Message)
 	return append(dst, "}}\n"...)
 }

@@ -316,9 +316,9 @@ func (d *values) unknown(id int32, payload []byte) {
 	*d.ev = event{text: d.ev.text}
 	d.out = appendHead(d.out, "event", "unknown", id)
 	d.out = append(d.out, `,"length":`...)
-	d.out = jsonenc.Int(d.out, len(payload))
+	d.out = jsonenc.AppendInt(d.out, len(payload))
 	d.out = append(d.out, `,"raw":`...)
-	d.out = jsonenc.Hex(d.out, payload)
+	d.out = jsonenc.AppendHex(d.out, payload)
 	d.end()
 }
 

@@ -78,7 +78,7 @@ func (d *values) member(t *fieldType, hexKey []byte) span {
 	end := len(d.out)
 	if d.notUTF8 != nil && t.isText() {
 		d.out = append(d.out, hexKey...)
-		d.out = jsonenc.Hex(d.out, d.notUTF8)
+		d.out = jsonenc.AppendHex(d.out, d.notUTF8)
 	}
 	d.notUTF8 = nil
 	return newSpan(start, end)
@@ -89,15 +89,15 @@ func (d *values) value(t *fieldType) {
 	c := d.c
 	switch t.kind {
 	case kindBool:
-		d.out = jsonenc.Bool(d.out, c.U8() == 1)
+		d.out = jsonenc.AppendBool(d.out, c.U8() == 1)
 	case kindF32, kindF64, kindScaled:
 		d.float(t)
 	case kindString:
 		d.text(d.blob())
 	case kindBytes:
-		d.out = jsonenc.Hex(d.out, d.blob())
+		d.out = jsonenc.AppendHex(d.out, d.blob())
 	case kindFixed:
-		d.out = jsonenc.Hex(d.out, c.Bytes(t.n))
+		d.out = jsonenc.AppendHex(d.out, c.Bytes(t.n))
 	case kindUUID:
 		var id uuid.UUID
 		copy(id[:], c.Bytes(len(id)))
@@ -136,11 +136,11 @@ func (d *values) whole(k kind) {
 	n := d.integer(k)
 	if d.huge(k) {
 		d.out = append(d.out, '"')
-		d.out = jsonenc.Uint(d.out, uint64(n))
+		d.out = jsonenc.AppendUint(d.out, uint64(n))
 		d.out = append(d.out, '"')
 		return
 	}
-	d.out = jsonenc.Int64(d.out, n)
+	d.out = jsonenc.AppendInt64(d.out, n)
 }
 
 // huge reports whether the whole number just decoded is beyond an int64, where integer makes it a
@@ -199,7 +199,7 @@ func (d *values) float(t *fieldType) {
 	if t.kind == kindScaled {
 		d.num *= t.by
 	}
-	d.out = jsonenc.Float64(d.out, d.num)
+	d.out = jsonenc.AppendFloat64(d.out, d.num)
 }
 
 // blob reads a varint length and that many bytes.
@@ -214,7 +214,7 @@ func (d *values) blob() []byte {
 }
 
 func (d *values) text(b []byte) {
-	d.out = jsonenc.String(d.out, b)
+	d.out = jsonenc.AppendString(d.out, b)
 	if !utf8.Valid(b) {
 		d.notUTF8 = b
 	}
@@ -284,7 +284,7 @@ func (d *values) enum(t *fieldType) {
 	start := len(d.out)
 	d.whole(t.base)
 	if n := d.int; n >= 0 && n < int64(len(t.names)) {
-		d.out = jsonenc.String(d.out[:start], t.names[n])
+		d.out = jsonenc.AppendString(d.out[:start], t.names[n])
 	}
 }
 
@@ -309,10 +309,10 @@ func (d *values) flags(t *fieldType) {
 		}
 		first = false
 		if i < len(t.names) {
-			d.out = jsonenc.String(d.out, t.names[i])
+			d.out = jsonenc.AppendString(d.out, t.names[i])
 		} else {
 			d.out = append(append(d.out, '"'), "bit"...)
-			d.out = append(jsonenc.Int(d.out, i), '"')
+			d.out = append(jsonenc.AppendInt(d.out, i), '"')
 		}
 	}
 	d.out = append(d.out, ']')

@@ -18,11 +18,11 @@ func (a blockAt) compare(b blockAt) int {
 
 func appendBlockAt(dst []byte, at blockAt) []byte {
 	dst = append(dst, `{"x":`...)
-	dst = jsonenc.Int(dst, at.x)
+	dst = jsonenc.AppendInt(dst, at.x)
 	dst = append(dst, `,"y":`...)
-	dst = jsonenc.Int(dst, at.y)
+	dst = jsonenc.AppendInt(dst, at.y)
 	dst = append(dst, `,"z":`...)
-	dst = jsonenc.Int(dst, at.z)
+	dst = jsonenc.AppendInt(dst, at.z)
 	return append(dst, '}')
 }
 
@@ -33,7 +33,7 @@ var coordinates = [len(position{})]string{`{"x":`, `,"y":`, `,"z":`, `,"yaw":`, 
 func appendPosition(dst []byte, v []float64) []byte {
 	for i, x := range v {
 		dst = append(dst, coordinates[i]...)
-		dst = jsonenc.Float64(dst, x)
+		dst = jsonenc.AppendFloat64(dst, x)
 	}
 	return append(dst, '}')
 }

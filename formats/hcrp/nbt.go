@@ -69,7 +69,7 @@ func typedRoot(b []byte, named bool, limits Limits) ([]byte, bool, error) {
 	d.out = append(d.out, '{')
 	if named {
 		d.out = append(d.out, `"name":`...)
-		d.out = jsonenc.String(d.out, d.string(c.Bytes(int(c.U16BE()))))
+		d.out = jsonenc.AppendString(d.out, d.string(c.Bytes(int(c.U16BE()))))
 		d.out = append(d.out, ',')
 	}
 	d.typed(tagCompound, 0)
@@ -116,25 +116,25 @@ func (d *nbtDecoder) payload(tag uint8, depth int) {
 	c := d.c
 	switch tag {
 	case tagByte:
-		d.out = jsonenc.Int(d.out, int8(c.U8()))
+		d.out = jsonenc.AppendInt(d.out, int8(c.U8()))
 	case tagShort:
-		d.out = jsonenc.Int(d.out, int16(c.U16BE()))
+		d.out = jsonenc.AppendInt(d.out, int16(c.U16BE()))
 	case tagInt:
-		d.out = jsonenc.Int(d.out, int32(c.U32BE()))
+		d.out = jsonenc.AppendInt(d.out, int32(c.U32BE()))
 	case tagLong:
 		d.out = appendLong(d.out, int64(c.U64BE()))
 	case tagFloat:
-		d.out = jsonenc.Float64(d.out, float64(math.Float32frombits(c.U32BE())))
+		d.out = jsonenc.AppendFloat64(d.out, float64(math.Float32frombits(c.U32BE())))
 	case tagDouble:
-		d.out = jsonenc.Float64(d.out, math.Float64frombits(c.U64BE()))
+		d.out = jsonenc.AppendFloat64(d.out, math.Float64frombits(c.U64BE()))
 	case tagString:
 		raw := c.Bytes(int(c.U16BE()))
 		before := d.wrong
 		d.wrong = false
-		d.out = jsonenc.String(d.out, d.string(raw))
+		d.out = jsonenc.AppendString(d.out, d.string(raw))
 		if d.wrong {
 			d.out = append(d.out, `,"value_hex":`...)
-			d.out = jsonenc.Hex(d.out, raw)
+			d.out = jsonenc.AppendHex(d.out, raw)
 		}
 		d.wrong = d.wrong || before
 	case tagCompound:
@@ -147,7 +147,7 @@ func (d *nbtDecoder) payload(tag uint8, depth int) {
 // appendLong appends a long, which is always a decimal string.
 func appendLong(dst []byte, n int64) []byte {
 	dst = append(dst, '"')
-	dst = jsonenc.Int(dst, n)
+	dst = jsonenc.AppendInt(dst, n)
 	return append(dst, '"')
 }
 
@@ -164,9 +164,9 @@ func (d *nbtDecoder) array(tag uint8) {
 		}
 		switch tag {
 		case tagBytes:
-			d.out = jsonenc.Int(d.out, int8(d.c.U8()))
+			d.out = jsonenc.AppendInt(d.out, int8(d.c.U8()))
 		case tagInts:
-			d.out = jsonenc.Int(d.out, int32(d.c.U32BE()))
+			d.out = jsonenc.AppendInt(d.out, int32(d.c.U32BE()))
 		case tagLongs:
 			d.out = appendLong(d.out, int64(d.c.U64BE()))
 		}
@@ -233,7 +233,7 @@ func (d *nbtDecoder) compound(depth int) {
 		known[string(name)] = len(members)
 		m := member{start: len(d.out)}
 		d.out = append(d.out, ',')
-		d.out = jsonenc.String(d.out, name)
+		d.out = jsonenc.AppendString(d.out, name)
 		d.out = append(d.out, ':')
 		d.value(tag, depth+1)
 		m.end = len(d.out)

@@ -98,7 +98,7 @@ func (s *Schema) event(id int32) *eventDef {
 // appendHead appends the start of an event's object.
 func appendHead(dst []byte, noun, name string, id int32) []byte {
 	dst = append(append(append(dst, `{"`...), noun...), `":`...)
-	dst = jsonenc.String(dst, name)
+	dst = jsonenc.AppendString(dst, name)
 	dst = append(dst, `,"id":`...)
-	return jsonenc.Int(dst, id)
+	return jsonenc.AppendInt(dst, id)
 }

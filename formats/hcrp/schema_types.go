@@ -91,7 +91,7 @@ type field struct {
 
 func newField(name string, t *fieldType) field {
 	key := func(name string) []byte {
-		return append(jsonenc.String([]byte{','}, name), ':')
+		return append(jsonenc.AppendString([]byte{','}, name), ':')
 	}
 	return field{name: name, typ: t, key: key(name), hexKey: key(name + "_hex")}
 }

@@ -184,7 +184,7 @@ func (w *world) appendState(dst []byte) []byte {
 
 func (e *entity) append(dst []byte, id int64) []byte {
 	dst = append(dst, `{"entity":`...)
-	dst = jsonenc.Int64(dst, id)
+	dst = jsonenc.AppendInt64(dst, id)
 	dst = appendText(dst, `,"type":`, e.kind)
 	dst = append(dst, `,"position":`...)
 	if e.placed {
@@ -203,7 +203,7 @@ func (e *entity) append(dst []byte, id int64) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"slot":`...)
-		dst = jsonenc.Int64(dst, slot)
+		dst = jsonenc.AppendInt64(dst, slot)
 		dst = appendText(dst, `,"item":`, e.items[slot])
 		dst = append(dst, '}')
 	}

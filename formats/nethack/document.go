@@ -62,7 +62,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 func (x *index) appendTick(dst []byte, n int, list []event) []byte {
 	t := &x.ticks[n]
 	dst = append(dst, `{"tick":`...)
-	dst = jsonenc.Int(dst, n)
+	dst = jsonenc.AppendInt(dst, n)
 	dst = append(dst, `,"turn":`...)
 	dst = appendTurn(dst, t)
 	dst = append(dst, `,"time":`...)
@@ -75,27 +75,27 @@ func (x *index) appendTick(dst []byte, n int, list []event) []byte {
 	if t.format == noDiff {
 		dst = append(dst, `null`...)
 	} else {
-		dst = jsonenc.String(dst, t.format.String())
+		dst = jsonenc.AppendString(dst, t.format.String())
 	}
 	dst = append(dst, `,"compression":`...)
-	dst = jsonenc.String(dst, t.comp.String())
+	dst = jsonenc.AppendString(dst, t.comp.String())
 	dst = append(dst, `,"save":`...)
 	if t.lost() {
 		dst = append(dst, `null`...)
 	} else {
-		dst = jsonenc.String(dst, t.saveName())
+		dst = jsonenc.AppendString(dst, t.saveName())
 	}
 	dst = append(dst, `,"line":`...)
-	dst = jsonenc.Int(dst, t.line)
+	dst = jsonenc.AppendInt(dst, t.line)
 	dst = append(dst, `,"offset":`...)
-	dst = jsonenc.Int(dst, t.off)
+	dst = jsonenc.AppendInt(dst, t.off)
 	dst = append(dst, `,"line_end":`...)
-	dst = jsonenc.Int(dst, t.end)
+	dst = jsonenc.AppendInt(dst, t.end)
 	dst = append(dst, `,"size":`...)
 	if t.lost() {
 		dst = append(dst, `null`...)
 	} else {
-		dst = jsonenc.Int(dst, t.size)
+		dst = jsonenc.AppendInt(dst, t.size)
 	}
 	dst = append(dst, `,"events":`...)
 	dst = appendEvents(dst, list, t.tz)
@@ -106,7 +106,7 @@ func appendTurn(dst []byte, t *tick) []byte {
 	if t == nil || t.lost() {
 		return append(dst, "null"...)
 	}
-	return jsonenc.Int(dst, t.turn)
+	return jsonenc.AppendInt(dst, t.turn)
 }
 
 // tick returns tick n as compact JSON.
@@ -181,14 +181,14 @@ func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
 		}
 		dst = append(dst, `{"tick":`...)
 		if n < len(x.ticks) {
-			dst = jsonenc.Int(dst, n)
+			dst = jsonenc.AppendInt(dst, n)
 		} else {
 			dst = append(dst, "null"...)
 		}
 		dst = append(dst, `,"turn":`...)
 		dst = appendTurn(dst, before)
 		dst = append(dst, `,"offset":`...)
-		dst = jsonenc.Int(dst, e.off)
+		dst = jsonenc.AppendInt(dst, e.off)
 		dst = appendEventTime(dst, e, tz)
 		dst = appendFields(dst, e.fields)
 		dst = append(dst, `,"answers":`...)

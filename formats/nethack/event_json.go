@@ -11,7 +11,7 @@ func appendEvent(dst []byte, e *event, tz int32) []byte {
 	dst = append(dst, `{"event":"`...)
 	dst = append(dst, e.kind...)
 	dst = append(dst, `","offset":`...)
-	dst = jsonenc.Int(dst, e.off)
+	dst = jsonenc.AppendInt(dst, e.off)
 	dst = appendEventTime(dst, e, tz)
 	dst = appendFields(dst, e.fields)
 	return append(dst, '}')
@@ -45,16 +45,16 @@ func appendFields(dst []byte, fields []field) []byte {
 
 func appendField(dst []byte, f *field) []byte {
 	if f.text != nil {
-		return jsonenc.Text(dst, f.key, f.text)
+		return jsonenc.AppendText(dst, f.key, f.text)
 	}
-	dst = jsonenc.Key(dst, f.key)
+	dst = jsonenc.AppendKey(dst, f.key)
 	switch {
 	case f.items != nil:
 		return appendItems(dst, f.items)
 	case f.flag:
-		return jsonenc.Bool(dst, true)
+		return jsonenc.AppendBool(dst, true)
 	}
-	return jsonenc.Int64(dst, f.number)
+	return jsonenc.AppendInt64(dst, f.number)
 }
 
 func appendItems(dst []byte, items []item) []byte {
@@ -64,14 +64,14 @@ func appendItems(dst []byte, items []item) []byte {
 			dst = append(dst, ',')
 		}
 		if !it.object {
-			dst = jsonenc.Int(dst, it.id)
+			dst = jsonenc.AppendInt(dst, it.id)
 			continue
 		}
 		dst = append(dst, `{"id":`...)
-		dst = jsonenc.Int(dst, it.id)
+		dst = jsonenc.AppendInt(dst, it.id)
 		if it.counted {
 			dst = append(dst, `,"count":`...)
-			dst = jsonenc.Int64(dst, it.count)
+			dst = jsonenc.AppendInt64(dst, it.count)
 		}
 		dst = append(dst, '}')
 	}

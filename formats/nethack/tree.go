@@ -211,7 +211,7 @@ func appendMap(doc []byte, rows []string) ([]byte, error) {
 			doc = append(doc, ',')
 		}
 		doc = append(doc, "\n    "...)
-		doc = jsonenc.String(doc, row)
+		doc = jsonenc.AppendString(doc, row)
 	}
 	return append(doc, "\n  ]\n}\n"...), nil
 }

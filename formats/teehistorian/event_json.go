@@ -44,31 +44,31 @@ func (r *renderer) appendEvent(b []byte, e *event) []byte {
 	switch e.kind {
 	case playerDiff:
 		b = append(b, `{"event":"player_diff","offset":`...)
-		b = jsonenc.Int(b, e.offset)
+		b = jsonenc.AppendInt(b, e.offset)
 		b = append(b, `,"cid":`...)
-		b = jsonenc.Int(b, e.cid)
+		b = jsonenc.AppendInt(b, e.cid)
 		b = append(b, `,"dx":`...)
-		b = jsonenc.Int(b, e.x)
+		b = jsonenc.AppendInt(b, e.x)
 		b = append(b, `,"dy":`...)
-		b = jsonenc.Int(b, e.y)
+		b = jsonenc.AppendInt(b, e.y)
 		if !e.known {
 			return append(b, `,"x":null,"y":null}`...)
 		}
 		b = append(b, `,"x":`...)
-		b = jsonenc.Int(b, e.player.x)
+		b = jsonenc.AppendInt(b, e.player.x)
 		b = append(b, `,"y":`...)
-		b = jsonenc.Int(b, e.player.y)
+		b = jsonenc.AppendInt(b, e.player.y)
 		return append(b, '}')
 	case inputDiff:
 		b = append(b, `{"event":"input_diff","offset":`...)
-		b = jsonenc.Int(b, e.offset)
+		b = jsonenc.AppendInt(b, e.offset)
 		b = append(b, `,"cid":`...)
-		b = jsonenc.Int(b, e.cid)
+		b = jsonenc.AppendInt(b, e.cid)
 		b = append(b, `,"diff":{`...)
 		for m := e.changed; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
 			b = append(b, inputKeys[i][1:]...)
-			b = jsonenc.Int(b, e.input[i])
+			b = jsonenc.AppendInt(b, e.input[i])
 			if m&(m-1) != 0 {
 				b = append(b, ',')
 			}
@@ -86,7 +86,7 @@ func (r *renderer) appendEvent(b []byte, e *event) []byte {
 func appendInput(b []byte, input *[inputs]int32) []byte {
 	for i, key := range &inputKeys {
 		b = append(b, key...)
-		b = jsonenc.Int(b, input[i])
+		b = jsonenc.AppendInt(b, input[i])
 	}
 	return append(b, '}')
 }
@@ -103,7 +103,7 @@ func (r *renderer) appendRare(b []byte, e *event) []byte {
 	b = append(b, `{"event":"`...)
 	b = append(b, e.name()...)
 	b = append(b, `","offset":`...)
-	b = jsonenc.Int(b, e.offset)
+	b = jsonenc.AppendInt(b, e.offset)
 	switch e.kind {
 	case tickSkip:
 		b = appendNumber(b, "dt", e.dt)
@@ -115,13 +115,13 @@ func (r *renderer) appendRare(b []byte, e *event) []byte {
 		b = appendNumber(b, "cid", e.cid)
 	case inputNew:
 		b = appendNumber(b, "cid", e.cid)
-		b = jsonenc.Key(b, "input")
+		b = jsonenc.AppendKey(b, "input")
 		b = appendInput(b, &e.input)
 	case netMessage:
 		b = appendMessage(b, e)
 	case drop:
 		b = appendNumber(b, "cid", e.cid)
-		b = jsonenc.Text(b, "reason", e.data)
+		b = jsonenc.AppendText(b, "reason", e.data)
 	case consoleCommand:
 		b = appendCommand(b, e)
 	case extension:
@@ -131,21 +131,21 @@ func (r *renderer) appendRare(b []byte, e *event) []byte {
 }
 
 func appendNumber(b []byte, name string, v int32) []byte {
-	return jsonenc.Int(jsonenc.Key(b, name), v)
+	return jsonenc.AppendInt(jsonenc.AppendKey(b, name), v)
 }
 
 func appendMessage(b []byte, e *event) []byte {
 	m := &e.message
 	b = appendNumber(b, "cid", e.cid)
-	b = jsonenc.Key(b, "protocol")
+	b = jsonenc.AppendKey(b, "protocol")
 	b = appendProtocol(b, m.protocol)
-	b = jsonenc.Key(b, "message")
+	b = jsonenc.AppendKey(b, "message")
 	if m.typ == nil {
 		b = append(b, "null"...)
 	} else {
-		b = jsonenc.String(b, m.typ.name)
+		b = jsonenc.AppendString(b, m.typ.name)
 	}
-	b = jsonenc.Key(b, "fields")
+	b = jsonenc.AppendKey(b, "fields")
 	if m.ok {
 		start := len(b)
 		if b = appendFields(b, m.values); len(b) == start {
@@ -156,23 +156,23 @@ func appendMessage(b []byte, e *event) []byte {
 	} else {
 		b = append(b, "null"...)
 	}
-	return jsonenc.Hex(jsonenc.Key(b, "data"), e.data)
+	return jsonenc.AppendHex(jsonenc.AppendKey(b, "data"), e.data)
 }
 
 func appendProtocol(b []byte, p protocol) []byte {
 	if p == unknownProtocol {
 		return append(b, "null"...)
 	}
-	return jsonenc.String(b, p.String())
+	return jsonenc.AppendString(b, p.String())
 }
 
 func appendCommand(b []byte, e *event) []byte {
 	b = appendNumber(b, "cid", e.cid)
 	b = appendNumber(b, "flags", e.flags)
-	b = jsonenc.Text(b, "command", e.data)
-	b = appendArguments(jsonenc.Key(b, "args"), e, jsonenc.String[[]byte])
+	b = jsonenc.AppendText(b, "command", e.data)
+	b = appendArguments(jsonenc.AppendKey(b, "args"), e, jsonenc.AppendString[[]byte])
 	if !utf8.Valid(e.args) {
-		b = appendArguments(jsonenc.Key(b, "args_hex"), e, jsonenc.Hex)
+		b = appendArguments(jsonenc.AppendKey(b, "args_hex"), e, jsonenc.AppendHex)
 	}
 	return b
 }
@@ -192,18 +192,18 @@ func appendArguments(b []byte, e *event, element func(dst, arg []byte) []byte) [
 func (r *renderer) appendPayload(b []byte, e *event) []byte {
 	p := &e.payload
 	if p.typ == &unknownExtension {
-		b = jsonenc.String(jsonenc.Key(b, "uuid"), e.uuid.String())
+		b = jsonenc.AppendString(jsonenc.AppendKey(b, "uuid"), e.uuid.String())
 		if name, ok := r.idents[e.uuid]; ok {
-			b = jsonenc.String(jsonenc.Key(b, "name"), name)
+			b = jsonenc.AppendString(jsonenc.AppendKey(b, "name"), name)
 		}
-		return jsonenc.Hex(jsonenc.Key(b, "data"), e.data)
+		return jsonenc.AppendHex(jsonenc.AppendKey(b, "data"), e.data)
 	}
 	b = appendFields(b, p.values)
 	if p.short {
 		b = append(b, `,"short":true`...)
 	}
 	if p.short || p.longer {
-		b = jsonenc.Hex(jsonenc.Key(b, "data"), e.data)
+		b = jsonenc.AppendHex(jsonenc.AppendKey(b, "data"), e.data)
 	}
 	return b
 }
@@ -211,9 +211,9 @@ func (r *renderer) appendPayload(b []byte, e *event) []byte {
 // appendTickHead appends what stands before the events of a tick in a line of lines/.
 func appendTickHead(b []byte, tick int32) []byte {
 	b = append(b, `{"tick":`...)
-	b = jsonenc.Int(b, tick)
+	b = jsonenc.AppendInt(b, tick)
 	b = append(b, `,"time_ms":`...)
-	b = jsonenc.Int(b, int64(tick)*tickMS)
+	b = jsonenc.AppendInt(b, int64(tick)*tickMS)
 	return append(b, `,"events":[`...)
 }
 
@@ -222,9 +222,9 @@ const tickTail = "]}\n"
 // appendDocumentHead appends the beginning of a document of ticks/ or states/.
 func appendDocumentHead(b []byte, tick int32) []byte {
 	b = append(b, "{\n  \"tick\": "...)
-	b = jsonenc.Int(b, tick)
+	b = jsonenc.AppendInt(b, tick)
 	b = append(b, ",\n  \"time_ms\": "...)
-	return jsonenc.Int(b, int64(tick)*tickMS)
+	return jsonenc.AppendInt(b, int64(tick)*tickMS)
 }
 
 const (

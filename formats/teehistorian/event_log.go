@@ -13,7 +13,7 @@ import (
 func appendClock(b []byte, ticks int32) []byte {
 	const second = 1000 / tickMS
 	h, rest := floorDiv(ticks, 3600*second)
-	b = jsonenc.Int(b, h)
+	b = jsonenc.AppendInt(b, h)
 	b = appendTwoDigits(append(b, ':'), rest/(60*second))
 	b = appendTwoDigits(append(b, ':'), rest/second%60)
 	return appendTwoDigits(append(b, '.'), rest%second*(tickMS/10))
@@ -65,7 +65,7 @@ func (h *header) logWriter(who func(stay, tick int32) string) logWriter {
 
 // append appends a line.
 func (w *logWriter) append(b []byte, l *logLine) []byte {
-	b = jsonenc.Int(b, l.tick)
+	b = jsonenc.AppendInt(b, l.tick)
 	b = append(b, ' ')
 	b = appendClock(b, l.tick)
 	b = append(b, ' ')
@@ -194,10 +194,10 @@ func (s *state) extensionLine(l *logLine, e *event) {
 	case "player_rejoin":
 		l.text = append(l.text, " reconnected"...)
 	case "player_team":
-		l.text = jsonenc.Int(append(l.text, " enters team "...), p.num("team"))
+		l.text = jsonenc.AppendInt(append(l.text, " enters team "...), p.num("team"))
 	case "auth_init", "auth_login":
 		l.text = appendQuoted(append(l.text, " logged in as "...), cleanText(find(p.values, "identity").bytes))
-		l.text = jsonenc.Int(append(l.text, " level "...), p.num("level"))
+		l.text = jsonenc.AppendInt(append(l.text, " level "...), p.num("level"))
 	case "auth_logout":
 		l.text = append(l.text, " logged out"...)
 	case "player_finish":
@@ -229,7 +229,7 @@ func (s *state) extensionLine(l *logLine, e *event) {
 // team begins a line about the team of e.
 func (l *logLine) team(e *event, text string) {
 	l.who = nobody
-	l.text = jsonenc.Int(append(l.text, " team "...), e.payload.num("team"))
+	l.text = jsonenc.AppendInt(append(l.text, " team "...), e.payload.num("team"))
 	l.text = append(l.text, text...)
 }
 

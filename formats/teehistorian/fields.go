@@ -96,18 +96,18 @@ func appendFields(dst []byte, values []value) []byte {
 	for i := range values {
 		v := &values[i]
 		if v.typ == textField {
-			dst = jsonenc.Text(dst, v.name, v.bytes)
+			dst = jsonenc.AppendText(dst, v.name, v.bytes)
 			continue
 		}
-		dst = jsonenc.Key(dst, v.name)
+		dst = jsonenc.AppendKey(dst, v.name)
 		switch v.typ {
 		case intField, optionalField:
-			dst = jsonenc.Int(dst, v.num)
+			dst = jsonenc.AppendInt(dst, v.num)
 		case emoticonField:
-			dst = jsonenc.Int(dst, v.num)
+			dst = jsonenc.AppendInt(dst, v.num)
 			dst = append(dst, `,"emoticon_name":`...)
 			if v.num >= 0 && int(v.num) < len(emoticons) {
-				dst = jsonenc.String(dst, emoticons[v.num])
+				dst = jsonenc.AppendString(dst, emoticons[v.num])
 			} else {
 				dst = append(dst, "null"...)
 			}
@@ -116,11 +116,11 @@ func appendFields(dst []byte, values []value) []byte {
 			dst = append(dst, uuid.UUID(v.bytes).String()...)
 			dst = append(dst, '"')
 		case restField:
-			dst = jsonenc.Hex(dst, v.bytes)
+			dst = jsonenc.AppendHex(dst, v.bytes)
 		case sixInts:
-			dst = appendList(dst, v.nums[:], jsonenc.Int[int32])
+			dst = appendList(dst, v.nums[:], jsonenc.AppendInt[int32])
 		case sixTexts:
-			dst = appendList(dst, v.texts[:], jsonenc.String[[]byte])
+			dst = appendList(dst, v.texts[:], jsonenc.AppendString[[]byte])
 		}
 	}
 	return dst

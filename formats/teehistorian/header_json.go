@@ -118,13 +118,13 @@ func appendObject(dst []byte, o object) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = jsonenc.String(dst, m.key)
+		dst = jsonenc.AppendString(dst, m.key)
 		dst = append(dst, ':')
 		switch {
 		case m.isObject:
 			dst = appendObject(dst, m.nested)
 		case m.isString:
-			dst = jsonenc.String(dst, m.text)
+			dst = jsonenc.AppendString(dst, m.text)
 			if utf8.Valid(m.text) {
 				continue
 			}
@@ -133,9 +133,9 @@ func appendObject(dst []byte, o object) []byte {
 			}
 			if hexKey := m.key + "_hex"; !keys[hexKey] {
 				dst = append(dst, ',')
-				dst = jsonenc.String(dst, hexKey)
+				dst = jsonenc.AppendString(dst, hexKey)
 				dst = append(dst, ':')
-				dst = jsonenc.Hex(dst, m.text)
+				dst = jsonenc.AppendHex(dst, m.text)
 			}
 		default:
 			dst = append(dst, m.raw...)

@@ -89,10 +89,10 @@ func appendOutline(b []byte, m *Map) []byte {
 
 // appendRectangle appends a rectangle of the height of a tile as part of a path.
 func appendRectangle(b []byte, x, y, width int) []byte {
-	b = jsonenc.Int(append(b, 'M'), x)
-	b = jsonenc.Int(append(b, ' '), y)
-	b = jsonenc.Int(append(b, 'h'), width)
-	b = jsonenc.Int(append(b, 'v'), tile)
-	b = jsonenc.Int(append(b, 'h'), -width)
+	b = jsonenc.AppendInt(append(b, 'M'), x)
+	b = jsonenc.AppendInt(append(b, ' '), y)
+	b = jsonenc.AppendInt(append(b, 'h'), width)
+	b = jsonenc.AppendInt(append(b, 'v'), tile)
+	b = jsonenc.AppendInt(append(b, 'h'), -width)
 	return append(b, 'z')
 }

@@ -164,9 +164,9 @@ func appendPath(b []byte, dir string, s *stay, i int, path *path) []byte {
 			if k > 0 {
 				b = append(b, ' ')
 			}
-			b = jsonenc.Int(b, at.x)
+			b = jsonenc.AppendInt(b, at.x)
 			b = append(b, ',')
-			b = jsonenc.Int(b, at.y)
+			b = jsonenc.AppendInt(b, at.y)
 		}
 		b = append(b, "\"/>\n"...)
 	}

@@ -53,34 +53,34 @@ func closeList(b []byte, empty bool) []byte {
 func appendPlayer(b []byte, p *player) []byte {
 	known := p.open // a character may stay behind when its stay has ended
 	b = append(b, `{"cid":`...)
-	b = jsonenc.Int(b, p.cid)
-	b = appendOptional(jsonenc.Key(b, "name"), known && p.named, p.name)
-	b = appendOptional(jsonenc.Key(b, "clan"), known && p.hasClan, p.clan)
-	b = jsonenc.Key(b, "protocol")
+	b = jsonenc.AppendInt(b, p.cid)
+	b = appendOptional(jsonenc.AppendKey(b, "name"), known && p.named, p.name)
+	b = appendOptional(jsonenc.AppendKey(b, "clan"), known && p.hasClan, p.clan)
+	b = jsonenc.AppendKey(b, "protocol")
 	if known {
 		b = appendProtocol(b, p.protocol)
 	} else {
 		b = append(b, "null"...)
 	}
 	b = appendNumber(b, "team", p.team)
-	b = jsonenc.Bool(jsonenc.Key(b, "alive"), p.alive)
+	b = jsonenc.AppendBool(jsonenc.AppendKey(b, "alive"), p.alive)
 	if p.alive {
 		b = appendNumber(b, "x", p.x)
 		b = appendNumber(b, "y", p.y)
 	} else {
 		b = append(b, `,"x":null,"y":null`...)
 	}
-	b = jsonenc.Key(b, "input")
+	b = jsonenc.AppendKey(b, "input")
 	if known && p.hasInput {
 		b = appendInput(b, &p.input)
 	} else {
 		b = append(b, "null"...)
 	}
-	b = jsonenc.Key(b, "auth")
+	b = jsonenc.AppendKey(b, "auth")
 	if known && p.hasAuth {
 		b = append(b, `{"level":`...)
-		b = jsonenc.Int(b, p.auth.level)
-		b = jsonenc.String(jsonenc.Key(b, "identity"), p.auth.identity)
+		b = jsonenc.AppendInt(b, p.auth.level)
+		b = jsonenc.AppendString(jsonenc.AppendKey(b, "identity"), p.auth.identity)
 		b = append(b, '}')
 	} else {
 		b = append(b, "null"...)
@@ -92,7 +92,7 @@ func appendOptional(b []byte, known bool, s string) []byte {
 	if !known {
 		return append(b, "null"...)
 	}
-	return jsonenc.String(b, s)
+	return jsonenc.AppendString(b, s)
 }
 
 // A team is a DDRace team.
@@ -104,9 +104,9 @@ type team struct {
 
 func appendTeam(b []byte, t team) []byte {
 	b = append(b, `{"team":`...)
-	b = jsonenc.Int(b, t.number)
-	b = appendList(jsonenc.Key(b, "members"), t.members, jsonenc.Int[int32])
-	b = jsonenc.Bool(jsonenc.Key(b, "practice"), t.practice)
+	b = jsonenc.AppendInt(b, t.number)
+	b = appendList(jsonenc.AppendKey(b, "members"), t.members, jsonenc.AppendInt[int32])
+	b = jsonenc.AppendBool(jsonenc.AppendKey(b, "practice"), t.practice)
 	return append(b, '}')
 }
 

@@ -38,14 +38,14 @@ func tableOf(k kind) (table, bool) {
 
 // appendRow appends the row of e, which counts for a stay, in its table.
 func appendRow(b []byte, e *event) []byte {
-	b = jsonenc.Int(b, e.tick)
+	b = jsonenc.AppendInt(b, e.tick)
 	switch e.kind {
 	case playerDiff, playerNew, playerOld:
 		b = append(b, ',')
 		if e.known {
-			b = jsonenc.Int(b, e.player.x)
+			b = jsonenc.AppendInt(b, e.player.x)
 			b = append(b, ',')
-			b = jsonenc.Int(b, e.player.y)
+			b = jsonenc.AppendInt(b, e.player.y)
 		} else {
 			b = append(b, ',')
 		}
@@ -53,7 +53,7 @@ func appendRow(b []byte, e *event) []byte {
 		for i := range e.player.input {
 			b = append(b, ',')
 			if e.known {
-				b = jsonenc.Int(b, e.player.input[i])
+				b = jsonenc.AppendInt(b, e.player.input[i])
 			}
 		}
 	case consoleCommand:
@@ -96,7 +96,7 @@ func appendQuoted(b []byte, s string) []byte {
 		if n < 0 {
 			n = len(s)
 		}
-		quoted := jsonenc.String(nil, s[:n])
+		quoted := jsonenc.AppendString(nil, s[:n])
 		b = append(b, quoted[1:len(quoted)-1]...)
 		_, size := utf8.DecodeRuneInString(s[n:])
 		b = append(b, s[n:n+size]...)

@@ -67,17 +67,17 @@ func (e *events) end() { e.buf = append(e.buf, '}', '\n') }
 
 func (e *events) str(key, value string) {
 	e.key(key)
-	e.buf = jsonenc.String(e.buf, value)
+	e.buf = jsonenc.AppendString(e.buf, value)
 }
 
-func (e *events) key(key string) { e.buf = jsonenc.Key(e.buf, key) }
+func (e *events) key(key string) { e.buf = jsonenc.AppendKey(e.buf, key) }
 
 func (e *events) player(p *Player) {
-	e.buf = jsonenc.Text(e.buf, "name", p.Name)
+	e.buf = jsonenc.AppendText(e.buf, "name", p.Name)
 	e.key("userid")
-	e.buf = jsonenc.Int64(e.buf, p.UserID)
+	e.buf = jsonenc.AppendInt64(e.buf, p.UserID)
 	e.key("playerid")
-	e.buf = jsonenc.Int(e.buf, p.ID)
+	e.buf = jsonenc.AppendInt(e.buf, p.ID)
 }
 
 // add compares f with the frame before, and reports whether there is a new goal.
@@ -115,7 +115,7 @@ func (e *events) status(f *Frame) {
 	e.start("status")
 	e.key("from")
 	if e.before.Has&HasStatus != 0 {
-		e.buf = jsonenc.String(e.buf, e.before.Status)
+		e.buf = jsonenc.AppendString(e.buf, e.before.Status)
 	} else {
 		e.buf = append(e.buf, `null`...)
 	}
@@ -139,9 +139,9 @@ func (e *events) players() {
 			e.start("join")
 			e.player(&p.player)
 			e.key("number")
-			e.buf = jsonenc.Int(e.buf, p.player.Number)
+			e.buf = jsonenc.AppendInt(e.buf, p.player.Number)
 			e.key("level")
-			e.buf = jsonenc.Int(e.buf, p.player.Level)
+			e.buf = jsonenc.AppendInt(e.buf, p.player.Level)
 			e.str("team", TeamNames[p.team])
 			e.end()
 		}
@@ -181,13 +181,13 @@ func (e *events) goal(f *Frame) bool {
 func appendGoal(b []byte, f *Frame) []byte {
 	s := &f.Score
 	b = append(b, `,"team":`...)
-	b = jsonenc.String(b, s.Team)
+	b = jsonenc.AppendString(b, s.Team)
 	b = append(b, `,"point_amount":`...)
-	b = jsonenc.Int(b, s.Points)
+	b = jsonenc.AppendInt(b, s.Points)
 	b = append(b, `,"goal_type":`...)
-	b = jsonenc.String(b, s.GoalType)
-	b = jsonenc.Text(b, "person_scored", s.Scorer)
-	b = jsonenc.Text(b, "assist_scored", s.Assist)
+	b = jsonenc.AppendString(b, s.GoalType)
+	b = jsonenc.AppendText(b, "person_scored", s.Scorer)
+	b = jsonenc.AppendText(b, "assist_scored", s.Assist)
 	b = append(b, `,"disc_speed":`...)
 	b = appendFloat(b, s.DiscSpeed)
 	b = append(b, `,"distance_thrown":`...)
@@ -237,9 +237,9 @@ func (e *events) rules(f *Frame) {
 		return
 	}
 	e.start("rules")
-	e.buf = jsonenc.Text(e.buf, "rules_changed_by", f.Rules.By)
+	e.buf = jsonenc.AppendText(e.buf, "rules_changed_by", f.Rules.By)
 	e.key("rules_changed_at")
-	e.buf = jsonenc.Int64(e.buf, f.Rules.At)
+	e.buf = jsonenc.AppendInt64(e.buf, f.Rules.At)
 	e.end()
 }
 

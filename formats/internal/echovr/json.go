@@ -19,7 +19,7 @@ type Encoder struct {
 
 // NewEncoder returns an Encoder for the frames of m.
 func NewEncoder(m *Match) *Encoder {
-	str := func(key, s string) string { return `,"` + key + `":` + string(jsonenc.String(nil, s)) }
+	str := func(key, s string) string { return `,"` + key + `":` + string(jsonenc.AppendString(nil, s)) }
 	return &Encoder{
 		emotes:     m.Emotes,
 		session:    str("sessionid", m.SessionID)[1:],
@@ -54,7 +54,7 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	}
 	if !combat {
 		b = append(b, `,"game_status":`...)
-		b = jsonenc.String(b, f.Status)
+		b = jsonenc.AppendString(b, f.Status)
 	}
 	b = append(b, e.match...)
 	b = appendShoulder(b, `,"right_shoulder_pressed2":`, f.Shoulders[3])
@@ -71,7 +71,7 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	b = append(b, e.tournament...)
 	if !combat {
 		b = append(b, `,"rules_changed_by":`...)
-		b = jsonenc.String(b, f.Rules.By)
+		b = jsonenc.AppendString(b, f.Rules.By)
 	}
 	b = append(b, e.rounds...)
 	b = appendShoulder(b, `,"left_shoulder_pressed2":`, f.Shoulders[2])
@@ -157,7 +157,7 @@ var teamTitles = [3]string{`"team":"BLUE TEAM"`, `"team":"ORANGE TEAM"`, `"team"
 
 func (e *Encoder) player(b []byte, p *Player, combat bool) []byte {
 	b = append(b, `{"name":`...)
-	b = jsonenc.String(b, p.Name)
+	b = jsonenc.AppendString(b, p.Name)
 	b = appendPose(b, `,"rhand":{"pos":`, &p.Poses[RightHand])
 	b = append(b, `,"playerid":`...)
 	b = strconv.AppendInt(b, int64(p.ID), 10)
@@ -191,13 +191,13 @@ func (e *Encoder) player(b []byte, p *Player, combat bool) []byte {
 	}
 	if p.Holding[0] != "" {
 		b = append(b, `,"holding_left":`...)
-		b = jsonenc.String(b, p.Holding[0])
+		b = jsonenc.AppendString(b, p.Holding[0])
 	}
 	b = appendPose(b, `,"head":{"position":`, &p.Poses[Head])
 	b = appendPose(b, `,"body":{"position":`, &p.Poses[Body])
 	if p.Holding[1] != "" {
 		b = append(b, `,"holding_right":`...)
-		b = jsonenc.String(b, p.Holding[1])
+		b = jsonenc.AppendString(b, p.Holding[1])
 	}
 	b = appendPose(b, `,"lhand":{"pos":`, &p.Poses[LeftHand])
 	b = append(b, `,"velocity":`...)
@@ -264,11 +264,11 @@ func appendVR(b []byte, p *Pose) []byte {
 
 func appendPause(b []byte, p *Pause) []byte {
 	b = append(b, `,"pause":{"paused_state":`...)
-	b = jsonenc.String(b, p.State)
+	b = jsonenc.AppendString(b, p.State)
 	b = append(b, `,"unpaused_team":`...)
-	b = jsonenc.String(b, p.UnpausedTeam)
+	b = jsonenc.AppendString(b, p.UnpausedTeam)
 	b = append(b, `,"paused_requested_team":`...)
-	b = jsonenc.String(b, p.RequestedTeam)
+	b = jsonenc.AppendString(b, p.RequestedTeam)
 	b = append(b, `,"unpaused_timer":`...)
 	b = appendFloat(b, p.UnpausedTimer)
 	b = append(b, `,"paused_timer":`...)
@@ -307,17 +307,17 @@ func appendScore(b []byte, s *Score) []byte {
 	b = append(b, `,"last_score":{"disc_speed":`...)
 	b = appendFloat(b, s.DiscSpeed)
 	b = append(b, `,"team":`...)
-	b = jsonenc.String(b, s.Team)
+	b = jsonenc.AppendString(b, s.Team)
 	b = append(b, `,"goal_type":`...)
-	b = jsonenc.String(b, s.GoalType)
+	b = jsonenc.AppendString(b, s.GoalType)
 	b = append(b, `,"point_amount":`...)
 	b = strconv.AppendInt(b, int64(s.Points), 10)
 	b = append(b, `,"distance_thrown":`...)
 	b = appendFloat(b, s.Distance)
 	b = append(b, `,"person_scored":`...)
-	b = jsonenc.String(b, s.Scorer)
+	b = jsonenc.AppendString(b, s.Scorer)
 	b = append(b, `,"assist_scored":`...)
-	b = jsonenc.String(b, s.Assist)
+	b = jsonenc.AppendString(b, s.Assist)
 	return append(b, '}')
 }
 

@@ -48,7 +48,7 @@ func (s *Summary) Add(tick int64, f *Frame) {
 
 func (s *Summary) goal(tick int64, f *Frame) {
 	b := append([]byte(nil), `{"tick":`...)
-	b = jsonenc.Int(b, tick)
+	b = jsonenc.AppendInt(b, tick)
 	b = append(b, `,"time":"`...)
 	b = AppendTime(b, f.Time)
 	b = append(b, '"')
@@ -104,22 +104,22 @@ func (s *Summary) Scores(m *Match) any {
 }
 
 func (p *playerResult) json() []byte {
-	b := jsonenc.Text(nil, "name", p.name)
+	b := jsonenc.AppendText(nil, "name", p.name)
 	b[0] = '{' // instead of its comma
 	b = append(b, `,"userid":`...)
-	b = jsonenc.Int64(b, p.id)
+	b = jsonenc.AppendInt64(b, p.id)
 	b = append(b, `,"number":`...)
-	b = jsonenc.Int(b, p.number)
+	b = jsonenc.AppendInt(b, p.number)
 	b = append(b, `,"level":`...)
-	b = jsonenc.Int(b, p.level)
+	b = jsonenc.AppendInt(b, p.level)
 	b = append(b, `,"team":"`...)
 	b = append(b, TeamNames[p.team]...)
 	b = append(b, `","first_tick":`...)
-	b = jsonenc.Int(b, p.first)
+	b = jsonenc.AppendInt(b, p.first)
 	b = append(b, `,"last_tick":`...)
-	b = jsonenc.Int(b, p.last)
+	b = jsonenc.AppendInt(b, p.last)
 	b = append(b, `,"ticks":`...)
-	b = jsonenc.Int(b, p.ticks)
+	b = jsonenc.AppendInt(b, p.ticks)
 	b = append(b, ',')
 	if p.hasStats {
 		b = appendStats(b, &p.stats)

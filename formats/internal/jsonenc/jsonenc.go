@@ -1,7 +1,7 @@
-// Package jsonenc appends JSON values to a byte slice, for the records of
-// which a recording has millions. What is appended for a value is what
-// encoding/json writes for it with SetEscapeHTML(false); a test and a fuzz
-// target hold the functions to it.
+// Package jsonenc appends JSON values to a byte slice, for the records of which a recording has
+// millions, and walks JSON text whose order and bytes count. What is appended for a value is what
+// encoding/json writes for it with SetEscapeHTML(false); a test and a fuzz target hold the functions to
+// it.
 package jsonenc
 
 import (
@@ -13,7 +13,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// safe tells which ASCII characters stand for themselves in a string.
+// safe says which ASCII characters stand for themselves in a string.
 var safe = func() (t [utf8.RuneSelf]bool) {
 	for c := range t {
 		t[c] = c >= ' ' && c != '"' && c != '\\'
@@ -21,9 +21,9 @@ var safe = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// String appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD,
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD,
 // one for each.
-func String[S ~string | ~[]byte](dst []byte, s S) []byte {
+func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -74,29 +74,29 @@ func escape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
 
-// Hex appends b as a string of lower-case hex digits.
-func Hex(dst, b []byte) []byte {
+// AppendHex appends b as a string of lower-case hex digits.
+func AppendHex(dst, b []byte) []byte {
 	dst = append(dst, '"')
 	dst = hex.AppendEncode(dst, b)
 	return append(dst, '"')
 }
 
-// Int appends an integer as it is.
-func Int[I ~int | ~int8 | ~int16 | ~int32 | ~int64](dst []byte, n I) []byte {
+// AppendInt appends an integer as it is.
+func AppendInt[I ~int | ~int8 | ~int16 | ~int32 | ~int64](dst []byte, n I) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// Uint appends an unsigned integer as it is.
-func Uint[U ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](dst []byte, n U) []byte {
+// AppendUint appends an unsigned integer as it is.
+func AppendUint[U ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](dst []byte, n U) []byte {
 	return strconv.AppendUint(dst, uint64(n), 10)
 }
 
 // maxExact is the greatest integer up to which every one is a float64.
 const maxExact = 1 << 53
 
-// Int64 appends an integer, as a decimal string if it is beyond ±2^53
+// AppendInt64 appends an integer, as a decimal string if it is beyond ±2^53
 // (tree/README, "JSON").
-func Int64(dst []byte, n int64) []byte {
+func AppendInt64(dst []byte, n int64) []byte {
 	if n > maxExact || n < -maxExact {
 		dst = append(dst, '"')
 		dst = strconv.AppendInt(dst, n, 10)
@@ -105,13 +105,13 @@ func Int64(dst []byte, n int64) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// Bool appends true or false.
-func Bool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
+// AppendBool appends true or false.
+func AppendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
 
-// Float64 appends the shortest decimal that gives x again, never with an
+// AppendFloat64 appends the shortest decimal that gives x again, never with an
 // exponent; a number that is not finite becomes the string NaN, Infinity or
 // -Infinity (tree/README, "JSON").
-func Float64(dst []byte, x float64) []byte {
+func AppendFloat64(dst []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
 		return append(dst, `"NaN"`...)
@@ -123,20 +123,20 @@ func Float64(dst []byte, x float64) []byte {
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 
-// Key appends a comma, the key, which needs no escaping, and a colon: what
-// stands before the value of any member of an object but the first.
-func Key(dst []byte, key string) []byte {
+// AppendKey appends a comma, the key, which needs no escaping, and a colon: what
+// comes before the value of any member of an object but the first.
+func AppendKey(dst []byte, key string) []byte {
 	dst = append(dst, ',', '"')
 	dst = append(dst, key...)
 	return append(dst, '"', ':')
 }
 
-// Text appends a member with a string, as Key does, and after it the member
+// AppendText appends a member with a string, as AppendKey does, and after it the member
 // key_hex with the exact bytes if they are not UTF-8.
-func Text[S ~string | ~[]byte](dst []byte, key string, s S) []byte {
-	dst = String(Key(dst, key), s)
+func AppendText[S ~string | ~[]byte](dst []byte, key string, s S) []byte {
+	dst = AppendString(AppendKey(dst, key), s)
 	if b := []byte(s); !utf8.Valid(b) {
-		dst = Hex(Key(dst, key+"_hex"), b)
+		dst = AppendHex(AppendKey(dst, key+"_hex"), b)
 	}
 	return dst
 }

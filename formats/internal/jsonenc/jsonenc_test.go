@@ -26,10 +26,10 @@ func FuzzString(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		want := std(t, s)
-		if got := string(String(nil, s)); got != want {
-			t.Errorf("String(%q) = %s, encoding/json writes %s", s, got, want)
+		if got := string(AppendString(nil, s)); got != want {
+			t.Errorf("AppendString(%q) = %s, encoding/json writes %s", s, got, want)
 		}
-		if got := string(String(nil, []byte(s))); got != want {
+		if got := string(AppendString(nil, []byte(s))); got != want {
 			t.Errorf("String of bytes %q = %s, want %s", s, got, want)
 		}
 	})
@@ -40,10 +40,10 @@ func FuzzNumbers(f *testing.F) {
 		f.Add(n)
 	}
 	f.Fuzz(func(t *testing.T, n int64) {
-		if got, want := string(Int(nil, n)), std(t, n); got != want {
+		if got, want := string(AppendInt(nil, n)), std(t, n); got != want {
 			t.Errorf("Int(%d) = %s, want %s", n, got, want)
 		}
-		if got, want := string(Uint(nil, uint64(n))), std(t, uint64(n)); got != want {
+		if got, want := string(AppendUint(nil, uint64(n))), std(t, uint64(n)); got != want {
 			t.Errorf("Uint(%d) = %s, want %s", uint64(n), got, want)
 		}
 		x := math.Float64frombits(uint64(n))
@@ -51,10 +51,10 @@ func FuzzNumbers(f *testing.F) {
 			return
 		}
 		var back float64
-		if err := json.Unmarshal(Float64(nil, x), &back); err != nil || back != x {
-			t.Errorf("Float64(%v) = %s, read back as %v, %v", x, Float64(nil, x), back, err)
+		if err := json.Unmarshal(AppendFloat64(nil, x), &back); err != nil || back != x {
+			t.Errorf("Float64(%v) = %s, read back as %v, %v", x, AppendFloat64(nil, x), back, err)
 		}
-		if got, want := string(Float64(nil, x)), std(t, x); got != want && !strings.ContainsAny(want, "e") {
+		if got, want := string(AppendFloat64(nil, x)), std(t, x); got != want && !strings.ContainsAny(want, "e") {
 			t.Errorf("Float64(%v) = %s, want %s", x, got, want)
 		}
 	})
@@ -65,15 +65,15 @@ func TestSpecialValues(t *testing.T) {
 		got  []byte
 		want string
 	}{
-		{Float64(nil, math.NaN()), `"NaN"`},
-		{Float64(nil, math.Inf(1)), `"Infinity"`},
-		{Float64(nil, math.Inf(-1)), `"-Infinity"`},
-		{Int64(nil, 1<<53), "9007199254740992"},
-		{Int64(nil, 1<<53+1), `"9007199254740993"`},
-		{Int64(nil, -1<<53-1), `"-9007199254740993"`},
-		{Hex(nil, []byte{0, 0xaf}), `"00af"`},
-		{Hex(nil, nil), `""`},
-		{Bool(nil, true), "true"},
+		{AppendFloat64(nil, math.NaN()), `"NaN"`},
+		{AppendFloat64(nil, math.Inf(1)), `"Infinity"`},
+		{AppendFloat64(nil, math.Inf(-1)), `"-Infinity"`},
+		{AppendInt64(nil, 1<<53), "9007199254740992"},
+		{AppendInt64(nil, 1<<53+1), `"9007199254740993"`},
+		{AppendInt64(nil, -1<<53-1), `"-9007199254740993"`},
+		{AppendHex(nil, []byte{0, 0xaf}), `"00af"`},
+		{AppendHex(nil, nil), `""`},
+		{AppendBool(nil, true), "true"},
 	} {
 		if string(c.got) != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
@@ -88,7 +88,7 @@ func TestText(t *testing.T) {
 		"a\xffb":  `,"name":"a\ufffdb","name_hex":"61ff62"`,
 		"\u00fc2": `,"name":"ü2"`,
 	} {
-		if got := string(Text(nil, "name", []byte(s))); got != want {
+		if got := string(AppendText(nil, "name", []byte(s))); got != want {
 			t.Errorf("%q: %s, want %s", s, got, want)
 		}
 	}
