@@ -30,7 +30,6 @@ var largerCycles = map[string]int{
 var longerFiles = map[string]int{
 	"formats/archive/compressed.go":       474,
 	"formats/archive/compressed_large.go": 426,
-	"formats/internal/echovr/json.go":     465,
 	"fs/fuse.go":                          424,
 }
 
