@@ -145,9 +145,11 @@ func (r *Ref[K, V]) Release() {
 func (r *Ref[K, V]) Forget() {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	if r.users--; r.users == 0 {
+	if r.users--; r.users == 0 && r.place != nil {
 		r.l.drop(r)
+		return
 	}
+	r.closeUnused() // it was dropped while it was in use
 }
 
 // trim drops the values used longest ago, as far as there are too many. The caller holds the lock.

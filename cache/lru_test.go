@@ -112,6 +112,21 @@ func TestLRUKeepsWhatIsInUse(t *testing.T) {
 	}
 }
 
+// What is closed while it is in use is let go of by its last user, however that one ends.
+func TestLRUForgetAfterClose(t *testing.T) {
+	l := newLRU(t)
+	o := &opener{size: 1}
+	r, err := l.Acquire(t.Context(), 1, o.open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	r.Forget()
+	if n := o.active.Load(); n != 0 {
+		t.Errorf("%d values are open after the last use", n)
+	}
+}
+
 func TestLRUForgets(t *testing.T) {
 	l := newLRU(t)
 	o := &opener{size: 1}

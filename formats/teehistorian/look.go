@@ -43,7 +43,8 @@ func (p *player) setLook(m *message) {
 		return
 	}
 	num := func(name string) int32 { return find(m.values, name).num }
-	country, l := p.look.parse()
+	var l demo.Look
+	country, _ := p.look.parse()
 	switch {
 	case m.typ == skinChange:
 		l = m.look7()
