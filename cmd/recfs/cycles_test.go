@@ -23,14 +23,12 @@ const (
 // largerCycles has the packages whose largest cycle is not divided yet, with its files. A row may
 // only shrink.
 var largerCycles = map[string]int{
-	"recfs/formats/archive": 25,
+	"recfs/formats/archive": 20,
 }
 
 // longerFiles has the files that are not divided yet, with their lines. A row may only shrink.
 var longerFiles = map[string]int{
-	"formats/archive/compressed.go":       474,
-	"formats/archive/compressed_large.go": 426,
-	"fs/fuse.go":                          424,
+	"fs/fuse.go": 424,
 }
 
 // TestFiles keeps packages readable in pieces: few files of one know each other, and none is long.

@@ -28,7 +28,17 @@ var house = []room{
 	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sys/..."}},
 	{dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "github.com/cespare/xxhash/v2"}},
 	{dir: "formats/source", allow: []string{"recfs/formats", "recfs/nodes", "golang.org/x/sys/..."}},
-	{dir: "formats/archive", allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/cache", "recfs/nodes"}, compressors...)},
+	{
+		dir:   "formats/unpack",
+		allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/cache", "recfs/nodes"}, compressors...),
+	},
+	{
+		dir: "formats/archive",
+		allow: []string{
+			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/cache", "recfs/nodes",
+			"github.com/cespare/xxhash/v2", "github.com/klauspost/compress/zip",
+		},
+	},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),

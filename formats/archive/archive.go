@@ -18,6 +18,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -40,7 +41,7 @@ type Options struct {
 // by its tree. What is neither a recording nor a directory appears as it is.
 // The names of a directory are listed without opening anything in it.
 func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) nodes.Dir {
-	return &top{a: newArchive(fsys, list, c, opt, newWorkroom(c))}
+	return &top{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0)}
 }
 
 // NewFile returns the tree of one recording, the file called name in
@@ -48,7 +49,7 @@ func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) nodes
 // either, the error is errors.ErrUnsupported.
 func NewFile(fsys iofs.FS, name string, list []formats.Format, c *cache.Cache, opt Options) (nodes.Dir, error) {
 	opt.Sniff = true
-	t := &top{a: newArchive(fsys, list, c, opt, newWorkroom(c)), file: name}
+	t := &top{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0), file: name}
 	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name)}, path.Base(name))
 	if err != nil {
 		return nil, err
@@ -68,40 +69,35 @@ type archive struct {
 	opt     Options
 	log     *slog.Logger
 	handles *source.Files
-	work    *workroom // shared with the archives in it
+	unpack  *unpack.Unpacker
+	memory  *unpack.Memory // shared with the archives in it
 
-	listings   *cache.Memo[listingKey, *listing]
-	kinds      *cache.Memo[kindKey, kind]
-	wholes     *cache.Memo[packedKey, whole]
-	wholeSize  int64 // what is decompressed whole into memory
-	frames     *cache.Memo[frameKey, []byte]
-	seekFrames *cache.Memo[seekableKey, []byte]
-	trees      *cache.Memo[recordingKey, nodes.Dir]
-	digests    *cache.Memo[recordingKey, digest]
-	lists      *cache.Memo[nestedKey, *listed]
-	maxList    int64 // of the memory that one takes
-	nests      *cache.Memo[nestedKey, nodes.Dir]
-	surveys    *cache.Memo[[sha256.Size]byte, *survey] // by the sum of recordings.jsonl
-	depth      int                                     // containers around it
+	listings *cache.Memo[listingKey, *listing]
+	kinds    *cache.Memo[kindKey, kind]
+	trees    *cache.Memo[recordingKey, nodes.Dir]
+	digests  *cache.Memo[recordingKey, digest]
+	lists    *cache.Memo[nestedKey, *listed]
+	maxList  int64 // of the memory that one takes
+	nests    *cache.Memo[nestedKey, nodes.Dir]
+	surveys  *cache.Memo[[sha256.Size]byte, *survey] // by the sum of recordings.jsonl
+	depth    int                                     // containers around it
 
-	mu         sync.Mutex
-	warned     map[string]source.Version
-	distrusted map[packedKey]bool
-	shown      [sha256.Size]byte // sum of recordings.jsonl
-	shownTime  time.Time         // since when it is that
+	mu        sync.Mutex
+	warned    map[string]source.Version
+	shown     [sha256.Size]byte // sum of recordings.jsonl
+	shownTime time.Time         // since when it is that
 
 	scanning chan struct{}     // holds one while the catalogue is made, and guards what follows
 	last     [sha256.Size]byte // sum of the latest survey
 	saved    time.Time         // when one was saved on disk
 }
 
-func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, work *workroom) *archive {
+func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, memory *unpack.Memory, depth int) *archive {
 	a := &archive{
-		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, work: work,
-		handles: source.NewFiles(fsys), warned: map[string]source.Version{}, distrusted: map[packedKey]bool{},
-		scanning:  make(chan struct{}, 1),
-		wholeSize: min(wholeSize, c.Budget()/4),
-		maxList:   max(c.Budget()/2, minList),
+		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, depth: depth, memory: memory,
+		handles: source.NewFiles(fsys), warned: map[string]source.Version{},
+		scanning: make(chan struct{}, 1),
+		maxList:  max(c.Budget()/2, minList),
 	}
 	a.base = sync.OnceValue(a.findBase)
 	if a.log == nil {
@@ -114,9 +110,7 @@ func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options
 	}
 	a.listings = cache.NewMemo(c, a.loadListing)
 	a.kinds = cache.NewMemo(c, a.loadKind)
-	a.wholes = cache.NewMemo(c, a.loadWhole)
-	a.frames = cache.NewMemo(c, a.loadFrame)
-	a.seekFrames = cache.NewMemo(c, a.loadSeekableFrame)
+	a.unpack = unpack.New(a.handles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Memory: memory, Depth: depth})
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
 	})
@@ -140,20 +134,6 @@ func (a *archive) warn(name string, v source.Version, msg string, args ...any) {
 	if !ok || old != v {
 		a.log.Warn(msg, append([]any{"path", name}, args...)...)
 	}
-}
-
-// distrust notes that a seekable zstd file is not what its seek table says:
-// the next look-up finds it as a file without one.
-func (a *archive) distrust(k packedKey) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.distrusted[k] = true
-}
-
-func (a *archive) isDistrusted(k packedKey) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.distrusted[k]
 }
 
 // outerExtensions are those of the compressions that a recording may have
@@ -212,7 +192,7 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 	if f, packed, ok := a.byName(path.Base(k.path)); ok {
 		inner := head
 		if packed {
-			if inner, err = a.packedHead(ctx, k.path, k.v, head); err != nil {
+			if inner, err = a.unpack.Head(ctx, source.FileKey{Path: k.path, Version: k.v}, head); err != nil {
 				return kind{}, 0, err
 			}
 		}
@@ -226,7 +206,7 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 	if i, ok := a.match(head); ok {
 		return kind{true, i, false}, cost, nil
 	}
-	inner, err := a.packedHead(ctx, k.path, k.v, head)
+	inner, err := a.unpack.Head(ctx, source.FileKey{Path: k.path, Version: k.v}, head)
 	if err != nil {
 		return kind{}, 0, err
 	}

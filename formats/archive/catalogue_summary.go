@@ -146,7 +146,7 @@ func (a *archive) summariseHeader(ctx context.Context, s *Summary, k recordingKe
 	src, reads := a.source(k)
 	var err error
 	if k.packed {
-		_, err = a.unpack(ctx, k, &src, reads)
+		_, err = a.decompress(ctx, k, &src, reads)
 	}
 	var dir nodes.Dir
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"recfs/formats"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -18,7 +19,7 @@ import (
 // nothing.
 type noted struct {
 	nodes.Dir
-	damage damageFunc
+	damage unpack.DamageFunc
 }
 
 func (n *noted) At(ctx context.Context, i int) (nodes.Entry, error) {
@@ -69,7 +70,7 @@ func (f notedFile) Open(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err = addDamage(b, formats.Problem{Code: "bad_compression", Offset: d.size, Message: d.Error()})
+	b, err = addDamage(b, formats.Problem{Code: "bad_compression", Offset: d.Size, Message: d.Error()})
 	return nodes.BytesContent(b), err
 }
 

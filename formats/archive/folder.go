@@ -242,7 +242,7 @@ func (a *archive) fileEntry(ctx context.Context, at string, info iofs.FileInfo) 
 	if err == nil && k.recording {
 		e.Dir = recording{a, recordingKey{
 			path: at, name: name, v: v, format: k.format, packed: k.packed,
-			distrust: k.packed && a.isDistrusted(packedKey{at, v}), beside: a.beside(e.Rights),
+			distrust: k.packed && a.unpack.Distrusts(source.FileKey{Path: at, Version: v}), beside: a.beside(e.Rights),
 		}}
 		e.Rights = e.Rights.Searchable()
 		return e, nil

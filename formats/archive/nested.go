@@ -10,6 +10,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -99,8 +100,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 	if id := a.sourceID(k.path); id != "" {
 		fsys.path = path.Join("/", id, k.name)
 	}
-	inner := newArchive(fsys, a.list, c, a.opt, a.work)
-	inner.depth = a.depth + 1
+	inner := newArchive(fsys, a.list, c, a.opt, a.memory, a.depth+1)
 	return fixed{folder{inner, "."}}, treeCost, nil
 }
 
@@ -113,10 +113,10 @@ type listed struct {
 
 func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*listed, int64, error) {
 	src, reads := a.source(k.recordingKey)
-	var hurt damageFunc
+	var hurt unpack.DamageFunc
 	var err error
 	if k.packed {
-		hurt, err = a.unpack(ctx, k.recordingKey, &src, reads)
+		hurt, err = a.decompress(ctx, k.recordingKey, &src, reads)
 	}
 	var m *members
 	if err == nil {

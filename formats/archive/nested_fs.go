@@ -11,6 +11,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -166,20 +167,19 @@ func sectionOf(src formats.Source, at, n int64) memberSection {
 
 // expand returns a reader of a member that is stored in another form than
 // its own: size bytes that c makes of stored ones, in a container of version v.
-func (a *archive) expand(ctx context.Context, c compression, stored memberSection, size int64, v source.Version) (nodes.ReaderAt, error) {
+func (a *archive) expand(ctx context.Context, c unpack.Compression, stored memberSection, size int64, v source.Version) (nodes.ReaderAt, error) {
 	v.Stamp = (&member{at: stored.at}).stamp(v.Stamp, stored.Size())
-	u, err := a.newUnpacked(ctx, c, stored, v)
+	u, err := a.unpack.Expand(ctx, c, stored, v, size)
 	if err != nil {
 		return nil, err
 	}
-	u.inMemory = size <= a.wholeSize
 	return memberReader{u, size}, nil
 }
 
 // A memberReader holds a member against the size and checksum its container
 // states: its last byte is read only if they are right.
 type memberReader struct {
-	u    *unpacked
+	u    *unpack.Stream
 	size int64
 }
 
@@ -188,7 +188,7 @@ func (r memberReader) ReadAt(ctx context.Context, p []byte, off int64) (int, err
 	if err == nil && off+int64(n) < r.size || err != nil && err != io.EOF {
 		return n, err
 	}
-	d, failed := r.u.damageOf(ctx)
+	d, failed := r.u.Damaged(ctx)
 	switch {
 	case failed != nil:
 		return 0, failed

@@ -12,6 +12,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -91,7 +92,7 @@ func isSparse(h *tar.Header) bool {
 
 // sparse makes the one member of a tar, with its holes. It must not wait for
 // memory: who waits for it may hold some at the depth of the tar.
-var sparse = compression{name: "sparse tar", open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
+var sparse = unpack.Compression{Name: "sparse tar", Open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 	t := tar.NewReader(r)
 	_, err := t.Next()
 	return t, func(bool) {}, err

@@ -11,12 +11,12 @@ import (
 	iofs "io/fs"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -31,7 +31,7 @@ func listZip(ctx context.Context, a *archive, src formats.Source, room *cache.Ro
 	}
 	l := newLister(src.ModTime, a.maxList, room)
 	l.base = dir.base
-	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.at, dir.size), inputSize)
+	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.at, dir.size), zipBuffer)
 	at, n := dir.at, uint64(0)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -110,14 +110,15 @@ func openZipMember(ctx context.Context, a *archive, src formats.Source, v source
 
 const zipEncrypted = 1 // flag
 
+// zipBuffer is how much of the directory is read at once.
+const zipBuffer = 128 << 10
+
 // zipMethods are the ways to compress a member.
-var zipMethods = map[uint16]compression{
-	zip.Deflate: {name: "deflate", first: deflateWindow, window: deflateWindow, open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
-		return flate.NewReader(r), func(bool) {}, nil
-	}},
-	12: inBzip2,
-	93: inZstd,
-	95: inXZ,
+var zipMethods = map[uint16]unpack.Compression{
+	zip.Deflate: unpack.Deflate,
+	12:          unpack.Bzip2,
+	93:          unpack.Zstd,
+	95:          unpack.XZ,
 }
 
 func (a *archive) openZipFile(ctx context.Context, src formats.Source, v source.Version, z zipFile) (nodes.ReaderAt, error) {
@@ -141,9 +142,9 @@ func (a *archive) openZipFile(ctx context.Context, src formats.Source, v source.
 	}
 	stream := fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
 	checked := method
-	checked.stream = stream
-	checked.open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
-		out, done, err := method.open(in, window)
+	checked.Stream = stream
+	checked.Open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+		out, done, err := method.Open(in, window)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
 	}
 	return a.expand(ctx, checked, stored, int64(z.UncompressedSize64), v)

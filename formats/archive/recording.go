@@ -17,6 +17,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -99,11 +100,11 @@ func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nod
 	f := a.list[k.format]
 	src, reads := a.source(k)
 	cost := int64(treeCost)
-	var hurt damageFunc
+	var hurt unpack.DamageFunc
 	var err error
 	if k.packed {
 		cost = packedCost
-		hurt, err = a.unpack(ctx, k, &src, reads)
+		hurt, err = a.decompress(ctx, k, &src, reads)
 	}
 	var dir nodes.Dir
 	if err == nil {
@@ -132,7 +133,7 @@ func notSaved(err error) bool {
 
 // errorText returns the content of error.txt. Of a source that is not read to its end, and may be huge,
 // it tells the damage that is known by now.
-func (a *archive) errorText(ctx context.Context, src formats.Source, format string, err error, hurt damageFunc) []byte {
+func (a *archive) errorText(ctx context.Context, src formats.Source, format string, err error, hurt unpack.DamageFunc) []byte {
 	var damage []error
 	if hurt != nil {
 		ctx, cancel := context.WithCancel(ctx)
@@ -145,6 +146,24 @@ func (a *archive) errorText(ctx context.Context, src formats.Source, format stri
 		}
 	}
 	return formats.ErrorText(format, err, damage...)
+}
+
+// decompress completes the Source of a compressed recording. It returns what
+// tells of damage of the stream, which may read it to its end.
+func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Source, w *watch) (unpack.DamageFunc, error) {
+	file := source.FileKey{Path: k.path, Version: k.v}
+	raw := watchedReader{source.NewReader(a.handles, k.path, k.v), w}
+	src.Raw = raw
+	c, err := a.unpack.Open(ctx, file, raw, unpack.Choice{
+		Streams: k.format != noFormat && a.list[k.format].Streams, Distrust: k.distrust,
+	})
+	if failed := (*unpack.ReadError)(nil); errors.As(err, &failed) {
+		w.note(failed.Err)
+	}
+	if c.ReaderAt != nil {
+		src.ReaderAt, src.Size, src.Measure = watchedReader{c, w}, c.Size, c.Measure
+	}
+	return c.Damage, err
 }
 
 // openFormat is the Open of a format that does not panic.

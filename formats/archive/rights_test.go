@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -96,7 +97,7 @@ func TestBesideIsNotShared(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a := newArchive(openLocal(t, dir), testFormats, newCache(t), Options{Shared: test.shared}, newWorkroom(newCache(t)))
+		a := newArchive(openLocal(t, dir), testFormats, newCache(t), Options{Shared: test.shared}, unpack.NewMemory(newCache(t), maxDepth), 0)
 		e, err := a.lookup(t.Context(), folder{a, "."}, "x.rec")
 		if err != nil {
 			t.Fatal(err)

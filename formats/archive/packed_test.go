@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +21,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/source"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -237,44 +236,6 @@ func checkRandomReads(t *testing.T, root nodes.Dir, name, dir string) {
 	}
 }
 
-func TestUnpackedBackwards(t *testing.T) {
-	content := body(3_000_000)
-	for _, disk := range []string{t.TempDir(), ""} {
-		dir := t.TempDir()
-		write(t, dir, "a.gz", string(packGzip(t, content)))
-		root := newArchiveIn(t, dir, disk, 1<<30)
-		a := root.(*top).a
-		info, err := a.lstat("a.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := source.VersionOf(info)
-		u, err := a.newUnpacked(t.Context(), compressions[2], source.NewReader(a.handles, "a.gz", v), v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 10 {
-			off := rand.IntN(len(content))
-			b := make([]byte, 100_000)
-			n, err := u.ReadAt(t.Context(), b, int64(off))
-			if want := content[off:min(off+len(b), len(content))]; !bytes.Equal(b[:n], want) || err != nil && err != io.EOF {
-				t.Fatalf("at %d: %d bytes, %v", off, n, err)
-			}
-		}
-		if n, err := u.length(t.Context()); n != int64(len(content)) || err != nil {
-			t.Errorf("length %d, %v", n, err)
-		}
-		if n, err := u.ReadAt(t.Context(), make([]byte, 5), int64(len(content))); n != 0 || err != io.EOF {
-			t.Errorf("behind the end: %d, %v", n, err)
-		}
-		u.idle()
-		if n, err := u.ReadAt(t.Context(), make([]byte, 5), 2_500_000); n != 5 || err != nil {
-			t.Errorf("after a while: %d, %v", n, err)
-		}
-		u.idle()
-	}
-}
-
 func TestCompressedBomb(t *testing.T) {
 	dir := t.TempDir()
 	bombs := packZstd(t, append([]byte("REC"), make([]byte, 80<<20)...))
@@ -335,62 +296,6 @@ func TestCompressedDamagedCopy(t *testing.T) {
 		root = newArchiveIn(t, dir, disk, 1<<30)
 		if got, err := read(t, root, "a.rec.gz/body"); err != nil || got != string(content[3:]) {
 			t.Errorf("with a damaged copy: %d bytes, %v", len(got), err)
-		}
-	}
-}
-
-// What stands behind the frames of a copy says how large it is: a change of
-// any of its bytes is seen, and that it is the copy of another file, too.
-func TestCopyTail(t *testing.T) {
-	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
-	a := &archive{opt: Options{Disk: disk}}
-	s := a.newSpill("some copy", formats.NewTally(formats.BytesReader([]byte("stored"))))
-	for range 3 {
-		if err := s.add(body(1000)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	frames := s.ends[2]
-	done := s.commit(3000, &damage{"gzip", 10, 3000, io.ErrUnexpectedEOF}, formats.Stamp{})
-	if done == nil || done.damage == nil || done.damage.stored != 10 {
-		t.Fatalf("%+v", done)
-	}
-	defer done.f.Close()
-	whole, err := io.ReadAll(io.NewSectionReader(done.f, 0, 1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func(b []byte, name string) error {
-		f := filepath.Join(t.TempDir(), "copy")
-		if err := os.WriteFile(f, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.Open(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := openSpilled(file, name)
-		if err == nil {
-			s.f.Close()
-		}
-		return err
-	}
-	if err := open(whole, "some copy"); err != nil {
-		t.Errorf("undamaged: %v", err)
-	}
-	if open(whole, "another copy") == nil {
-		t.Error("opened under another name")
-	}
-	for i := frames; i < int64(len(whole)); i++ {
-		if open(whole[:i], "some copy") == nil {
-			t.Errorf("cut at %d of %d bytes, and opened", i, len(whole))
-		}
-		for _, bit := range []byte{1, 0x80} {
-			b := bytes.Clone(whole)
-			b[i] ^= bit
-			if open(b, "some copy") == nil {
-				t.Errorf("byte %d of %d changed, and opened", i, len(whole))
-			}
 		}
 	}
 }
@@ -458,8 +363,8 @@ func TestNoted(t *testing.T) {
 	index := nodes.JSON(func(context.Context) (any, error) {
 		return map[string]any{"problems": []int{}}, nil
 	})
-	hurt := &damage{"xz", 10, 20, errors.New("why")}
-	root := &noted{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*damage, error) { return hurt, nil }}
+	hurt := &unpack.Damage{Compression: "xz", Stored: 10, Size: 20, Err: errors.New("why")}
+	root := &noted{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*unpack.Damage, error) { return hurt, nil }}
 	got, err := read(t, root, "index.json")
 	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Error())
 	if err != nil || got != want {
@@ -472,22 +377,6 @@ func TestNoted(t *testing.T) {
 	hurt = nil
 	if got, _ = read(t, root, "index.json"); got != "{\n  \"problems\": []\n}\n" {
 		t.Errorf("undamaged: %s", got)
-	}
-}
-
-// A table of no frames is small in a file, and large in memory.
-func TestSeekTableIsBounded(t *testing.T) {
-	const n = maxFrames + 1
-	b := binary.LittleEndian.AppendUint32(nil, 0x184D2A5E)
-	b = binary.LittleEndian.AppendUint32(b, 8*n+9)
-	b = append(b, make([]byte, 8*n)...)
-	b = append(binary.LittleEndian.AppendUint32(b, n), 0)
-	b = binary.LittleEndian.AppendUint32(b, 0x8F92EAB1)
-	c := cache.New(1<<20, nil)
-	defer c.Close()
-	a := newArchive(nil, nil, c, Options{}, newWorkroom(c))
-	if a.openSeekable(t.Context(), formats.BytesReader(b), int64(len(b)), nil) != nil {
-		t.Error("it is used as it is")
 	}
 }
 

@@ -1,4 +1,4 @@
-package archive
+package unpack
 
 import (
 	"context"
@@ -16,29 +16,27 @@ import (
 )
 
 const (
-	frameSize = 256 << 10
-
-	// wholeSize is up to which size a decompressed recording is held whole
+	// maxSmall is up to which size a decompressed recording is held whole
 	// in the cache, or less if the cache is small.
-	wholeSize = 16 << 20
+	maxSmall = 16 << 20
 
-	// streamShare: from this part of wholeSize on, as it is stored, a format
+	// streamShare: from this part of maxSmall on, as it is stored, a format
 	// that can is given a source that is not yet read to its end.
 	streamShare = 8
 
 	idleUnpacked = 20 * time.Second
 )
 
-// An unpacked reads a large compressed file. It decompresses as far as is
+// A Stream reads a large compressed file. It decompresses as far as is
 // read, frame by frame, and writes the frames to a seekable copy in the disk
 // cache, which serves what was read before, and everything once it is
 // complete. A copy that was completed earlier, also by another process, is
 // used as it is. Without a disk cache going back means to start again.
 //
 // A decompression nobody asks of for a while is given up, and a copy closed.
-type unpacked struct {
-	a    *archive
-	c    compression
+type Stream struct {
+	p    *Unpacker
+	c    Compression
 	raw  nodes.ReaderAt
 	v    source.Version
 	name string        // of the copy in the disk cache
@@ -46,24 +44,24 @@ type unpacked struct {
 
 	inMemory bool // no copy is made
 
-	mu     sync.Mutex // held while a frame is made
-	size   int64      // UnknownSize until known
-	damage *damage    // behind the last byte
-	failed error      // refused as a bomb
-	dec    *decoder   // under way; nil: not
-	ahead  chan made  // of the frame that dec is making meanwhile; nil: it rests
-	next   int64      // frame that dec gives next
-	part   *spill     // the copy under way; nil: none is made
-	done   *spilled   // the complete copy, if open
+	mu     sync.Mutex  // held while a frame is made
+	size   int64       // UnknownSize until known
+	hurt   *Damage     // behind the last byte
+	failed error       // refused as a bomb
+	dec    *decoder    // under way; nil: not
+	ahead  chan made   // of the frame that dec is making meanwhile; nil: it rests
+	next   int64       // frame that dec gives next
+	part   *copyWriter // the copy under way; nil: none is made
+	done   *copyFile   // the complete copy, if open
 	timer  *time.Timer
 }
 
-func (a *archive) newUnpacked(ctx context.Context, c compression, raw nodes.ReaderAt, v source.Version) (*unpacked, error) {
+func (p *Unpacker) newStream(ctx context.Context, c Compression, raw nodes.ReaderAt, v source.Version) (*Stream, error) {
 	id, err := identity(ctx, c, raw, v)
 	if err != nil {
 		return nil, err
 	}
-	u := &unpacked{a: a, c: c, raw: raw, v: v, name: "unpacked " + id, size: formats.UnknownSize}
+	u := &Stream{p: p, c: c, raw: raw, v: v, name: "unpacked " + id, size: formats.UnknownSize}
 	u.mu.Lock()
 	defer u.unlock()
 	if !u.openCopy(ctx) && ctx.Err() != nil {
@@ -75,10 +73,10 @@ func (a *archive) newUnpacked(ctx context.Context, c compression, raw nodes.Read
 // identity names what a file decompresses to by its size and samples of its
 // bytes, so that it keeps its copy when it is moved, linked or copied. Whether
 // the rest of its bytes are those of the copy, isOf tells.
-func identity(ctx context.Context, c compression, raw nodes.ReaderAt, v source.Version) (string, error) {
+func identity(ctx context.Context, c Compression, raw nodes.ReaderAt, v source.Version) (string, error) {
 	const samples, sample = 5, 4096
 	h := sha256.New()
-	fmt.Fprintln(h, c.name, c.stream, v.Size)
+	fmt.Fprintln(h, c.Name, c.Stream, v.Size)
 	b := make([]byte, min(sample, v.Size))
 	for i := range int64(samples) {
 		off := (v.Size - int64(len(b))) / (samples - 1) * i
@@ -95,23 +93,23 @@ func identity(ctx context.Context, c compression, raw nodes.ReaderAt, v source.V
 
 // frameKey is a frame of a large file.
 type frameKey struct {
-	u *unpacked
+	u *Stream
 	i int64
 }
 
-func (a *archive) loadFrame(ctx context.Context, k frameKey) ([]byte, int64, error) {
+func (p *Unpacker) loadFrame(ctx context.Context, k frameKey) ([]byte, int64, error) {
 	b, err := k.u.frame(ctx, k.i)
 	return b, int64(cap(b)) + 128, err
 }
 
 // ReadAt reads decompressed bytes.
-func (u *unpacked) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+func (u *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, os.ErrInvalid
 	}
 	for n < len(p) {
 		at := off + int64(n)
-		b, err := u.a.frames.Get(ctx, frameKey{u, at / frameSize})
+		b, err := u.p.frames.Get(ctx, frameKey{u, at / frameSize})
 		if err != nil {
 			return n, err
 		}
@@ -124,14 +122,14 @@ func (u *unpacked) ReadAt(ctx context.Context, p []byte, off int64) (n int, err 
 }
 
 // known returns the size if it is known.
-func (u *unpacked) known() int64 {
+func (u *Stream) known() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.size
 }
 
 // length returns the size, decompressing to the end if it must.
-func (u *unpacked) length(ctx context.Context) (int64, error) {
+func (u *Stream) length(ctx context.Context) (int64, error) {
 	for {
 		if size, err := u.step(ctx); size != formats.UnknownSize || err != nil {
 			return size, err
@@ -140,7 +138,7 @@ func (u *unpacked) length(ctx context.Context) (int64, error) {
 }
 
 // step decompresses one frame on the way to the end.
-func (u *unpacked) step(ctx context.Context) (int64, error) {
+func (u *Stream) step(ctx context.Context) (int64, error) {
 	u.mu.Lock()
 	defer u.unlock()
 	if u.size != formats.UnknownSize {
@@ -153,16 +151,16 @@ func (u *unpacked) step(ctx context.Context) (int64, error) {
 	return u.size, err
 }
 
-// damageOf returns the damage at the end, if there is any.
-func (u *unpacked) damageOf(ctx context.Context) (*damage, error) {
+// Damaged returns the damage at the end, if there is any.
+func (u *Stream) Damaged(ctx context.Context) (*Damage, error) {
 	_, err := u.length(ctx)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.damage, err
+	return u.hurt, err
 }
 
 // frame returns frame i; behind the end it is empty.
-func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
+func (u *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	u.mu.Lock()
 	defer u.unlock()
 	if u.size != formats.UnknownSize && i*frameSize >= u.size {
@@ -194,7 +192,7 @@ func (u *unpacked) frame(ctx context.Context, i int64) ([]byte, error) {
 
 // stored returns frame i from the copy, as far as it was made. The caller
 // holds mu, as for all below.
-func (u *unpacked) stored(ctx context.Context, i int64) ([]byte, bool) {
+func (u *Stream) stored(ctx context.Context, i int64) ([]byte, bool) {
 	if u.part != nil {
 		return u.part.frame(i)
 	}
@@ -203,9 +201,9 @@ func (u *unpacked) stored(ctx context.Context, i int64) ([]byte, bool) {
 	}
 	b := make([]byte, min(frameSize, u.size-i*frameSize))
 	if _, err := u.done.r.ReadAt(b, i*frameSize); err != nil && err != io.EOF {
-		u.a.log.Warn("cache file is damaged and is made again", "path", u.done.f.Name(), "err", err)
+		u.p.log.Warn("cache file is damaged and is made again", "path", u.done.f.Name(), "err", err)
 		if info, err := u.done.f.Stat(); err == nil {
-			u.a.opt.Disk.Remove(u.name, info)
+			u.p.disk.Remove(u.name, info)
 		}
 		u.closeCopy()
 		return nil, false
@@ -214,33 +212,33 @@ func (u *unpacked) stored(ctx context.Context, i int64) ([]byte, bool) {
 }
 
 // first returns frame 0 without beginning a copy: often no more is asked for.
-func (u *unpacked) first(ctx context.Context) ([]byte, error) {
-	d := u.a.newDecoder(u.c, u.raw, u.v.Size)
+func (u *Stream) first(ctx context.Context) ([]byte, error) {
+	d := u.p.newDecoder(u.c, u.raw, u.v.Size)
 	b := make([]byte, frameSize)
 	n, err := d.read(ctx, b)
-	switch hurt := (*damage)(nil); {
+	switch hurt := (*Damage)(nil); {
 	case err == io.EOF:
 		u.size = int64(n)
 	case errors.As(err, &hurt):
-		u.size, u.damage = int64(n), hurt
+		u.size, u.hurt = int64(n), hurt
 	case err != nil:
 		d.close(false)
 		return nil, err
 	}
-	d.close(u.damage == nil)
+	d.close(u.hurt == nil)
 	return b[:n], nil
 }
 
 // advance makes the next frame. Behind the last one dec is nil.
-func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
+func (u *Stream) advance(ctx context.Context) ([]byte, error) {
 	if u.failed != nil {
 		return nil, u.failed
 	}
 	if u.dec == nil {
 		raw := formats.NewTally(u.raw)
-		u.dec, u.next = u.a.newDecoder(u.c, raw, u.v.Size), 0
+		u.dec, u.next = u.p.newDecoder(u.c, raw, u.v.Size), 0
 		if !u.inMemory {
-			u.part = u.a.newSpill(u.name, raw)
+			u.part = newCopyWriter(u.p.disk, u.name, raw)
 		}
 	}
 	if u.ahead == nil {
@@ -249,13 +247,13 @@ func (u *unpacked) advance(ctx context.Context) ([]byte, error) {
 	m := <-u.ahead
 	u.ahead = nil
 	b, err := m.b, m.err
-	hurt := (*damage)(nil)
+	hurt := (*Damage)(nil)
 	if err != nil && err != io.EOF && !errors.As(err, &hurt) {
 		u.giveUp()
 		return nil, err
 	}
 	if refused := bomb(u.dec.out, u.v.Size); refused != nil {
-		u.failed = &formats.Error{Format: u.c.name, Offset: u.dec.out, Err: refused}
+		u.failed = &formats.Error{Format: u.c.Name, Offset: u.dec.out, Err: refused}
 		u.giveUp()
 		return nil, u.failed
 	}
@@ -279,7 +277,7 @@ type made struct {
 }
 
 // make decompresses the next frame in the background.
-func (u *unpacked) make(ctx context.Context) chan made {
+func (u *Stream) make(ctx context.Context) chan made {
 	done := make(chan made, 1)
 	go func(d *decoder) {
 		b := make([]byte, frameSize)
@@ -291,7 +289,7 @@ func (u *unpacked) make(ctx context.Context) chan made {
 
 // keep adds a frame to the copy. Without a disk cache, or if there is no
 // room in it, there is no copy.
-func (u *unpacked) keep(b []byte) {
+func (u *Stream) keep(b []byte) {
 	if u.part == nil {
 		return
 	}
@@ -302,8 +300,8 @@ func (u *unpacked) keep(b []byte) {
 }
 
 // finish notes the end of the stream and completes the copy.
-func (u *unpacked) finish(hurt *damage) {
-	u.size, u.damage = u.dec.out, hurt
+func (u *Stream) finish(hurt *Damage) {
+	u.size, u.hurt = u.dec.out, hurt
 	u.closeDecoder(hurt == nil)
 	if u.part != nil {
 		u.done = u.part.commit(u.size, hurt, u.v.Stamp)
@@ -315,7 +313,7 @@ func (u *unpacked) finish(hurt *damage) {
 }
 
 // giveUp forgets a decompression under way.
-func (u *unpacked) giveUp() {
+func (u *Stream) giveUp() {
 	if u.ahead != nil {
 		<-u.ahead
 		u.ahead = nil
@@ -329,15 +327,15 @@ func (u *unpacked) giveUp() {
 	}
 }
 
-func (u *unpacked) closeDecoder(sound bool) {
+func (u *Stream) closeDecoder(sound bool) {
 	u.dec.close(sound)
 	u.dec, u.next = nil, 0
-	u.a.work.gone(u)
+	u.p.memory.gone(u)
 }
 
 // yield gives up a decompression that nobody asks of at this moment, and tells
 // whether there was one. It waits for nothing.
-func (u *unpacked) yield() bool {
+func (u *Stream) yield() bool {
 	if !u.mu.TryLock() {
 		return false
 	}
@@ -349,64 +347,10 @@ func (u *unpacked) yield() bool {
 	return true
 }
 
-// openCopy opens a complete copy, if there is one.
-func (u *unpacked) openCopy(ctx context.Context) bool {
-	if u.a.opt.Disk == nil {
-		return false
-	}
-	f, err := u.a.opt.Disk.Open(u.name)
-	if err != nil {
-		return false
-	}
-	info, statErr := f.Stat()
-	if u.done, err = openSpilled(f, u.name); err != nil {
-		if statErr == nil {
-			u.a.opt.Disk.Remove(u.name, info)
-		}
-		return false
-	}
-	if !u.isOf(ctx, u.done.seal) {
-		u.closeCopy()
-		return false
-	}
-	u.size, u.damage = u.done.size, u.done.damage
-	return true
-}
-
-// isOf reports whether a copy with that seal is of this file. If the stamp does
-// not tell, all that was decompressed is compared, and what was found is kept
-// under the stamp: it holds for this file, and the copy may be of more of them.
-func (u *unpacked) isOf(ctx context.Context, s formats.Seal) bool {
-	if u.good != nil && u.good.Sum == s.Sum || s.Stamp.Same(u.v.Stamp) {
-		u.good = &s
-		return true
-	}
-	found := fmt.Sprintf("%s %x", u.name, u.v.Append(nil))
-	s.Stamp = u.v.Stamp
-	if b, ok := u.a.opt.Disk.Load(found); ok && s.Stamp.Changed != 0 && string(b) == string(s.Append(nil)) {
-		u.good = &s
-		return true
-	}
-	fit, _, err := formats.Seal{Length: s.Length, Sum: s.Sum}.Fit(ctx, formats.Source{ReaderAt: u.raw, Size: u.v.Size})
-	if err != nil || fit == formats.Other {
-		return false
-	}
-	u.a.opt.Disk.Save(found, s.Append(nil))
-	u.good = &s
-	return true
-}
-
-func (u *unpacked) closeCopy() {
-	if u.done != nil {
-		u.done.f.Close()
-		u.done = nil
-	}
-}
-
 // unlock releases mu, and sees to it that nothing is held open for long.
-func (u *unpacked) unlock() {
+func (u *Stream) unlock() {
 	if u.dec != nil {
-		u.a.work.rest(u)
+		u.p.memory.rest(u)
 	}
 	if u.dec != nil || u.done != nil {
 		if u.timer == nil {
@@ -418,7 +362,7 @@ func (u *unpacked) unlock() {
 	u.mu.Unlock()
 }
 
-func (u *unpacked) idle() {
+func (u *Stream) idle() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.giveUp()

@@ -1,4 +1,4 @@
-package archive
+package unpack
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// freeRoom is how much a workroom gives out beside the budget of the cache.
+	// freeRoom is how much a Memory gives out beside the budget of the cache.
 	freeRoom = 16 << 20
 
 	// decoderCost is what a decoder takes besides its window: its input, its
@@ -25,7 +25,7 @@ const (
 	restTime = 2 * time.Second
 )
 
-// A workroom bounds the memory in which files are decompressed: the windows of
+// A Memory bounds the memory in which files are decompressed: the windows of
 // decoders, those that wait for the next read among them, and what becomes a
 // value of the cache. What it gives out the cache has less, as far as it can.
 //
@@ -34,23 +34,28 @@ const (
 // that its own lies in to be decompressed; so whatever is in use, one at each
 // depth of containers gets what it needs. Those at depth 0 wait for nobody who
 // waits for a deeper one, and so on: there is always one that ends.
-type workroom struct {
-	room  *cache.Room
-	limit int64
-	turn  [maxDepth + 1]chan struct{} // holds one while somebody at a depth waits for memory
+type Memory struct {
+	reserved *cache.Room
+	limit    int64
+	turn     []chan struct{} // at each depth: holds one while somebody waits for memory
 
 	mu      sync.Mutex
 	used    int64
-	depths  [maxDepth + 1]int64 // used at each
-	freed   chan struct{}       // closed when used has become less
-	dropped int64               // since the last collection
-	resting map[*unpacked]time.Time
+	depths  []int64       // used at each
+	freed   chan struct{} // closed when used has become less
+	dropped int64         // since the last collection
+	resting map[yielder]time.Time
 }
 
-func newWorkroom(c *cache.Cache) *workroom {
-	w := &workroom{
-		room: c.Room(), limit: freeRoom + max(c.Budget(), 0)/4*3,
-		freed: make(chan struct{}), resting: map[*unpacked]time.Time{},
+// A yielder has a decoder that it can give up: it reports whether it did.
+type yielder interface{ yield() bool }
+
+// NewMemory returns the memory for files in up to maxDepth containers.
+func NewMemory(c *cache.Cache, maxDepth int) *Memory {
+	w := &Memory{
+		reserved: c.Room(), limit: freeRoom + max(c.Budget(), 0)/4*3,
+		turn: make([]chan struct{}, maxDepth+1), depths: make([]int64, maxDepth+1),
+		freed: make(chan struct{}), resting: map[yielder]time.Time{},
 	}
 	for i := range w.turn {
 		w.turn[i] = make(chan struct{}, 1)
@@ -59,7 +64,7 @@ func newWorkroom(c *cache.Cache) *workroom {
 }
 
 // acquire waits for n bytes of memory for a file at a depth.
-func (w *workroom) acquire(ctx context.Context, depth int, n int64) error {
+func (w *Memory) acquire(ctx context.Context, depth int, n int64) error {
 	if n == 0 {
 		return nil
 	}
@@ -88,7 +93,7 @@ func (w *workroom) acquire(ctx context.Context, depth int, n int64) error {
 
 // take takes n bytes if they are left, or else returns what tells that there
 // are more.
-func (w *workroom) take(depth int, n int64) (freed chan struct{}, ok bool) {
+func (w *Memory) take(depth int, n int64) (freed chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.used+n > w.limit && w.depths[depth] > 0 {
@@ -98,7 +103,7 @@ func (w *workroom) take(depth int, n int64) (freed chan struct{}, ok bool) {
 	return nil, true
 }
 
-func (w *workroom) release(depth int, n int64) {
+func (w *Memory) release(depth int, n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.add(depth, -n)
@@ -107,7 +112,7 @@ func (w *workroom) release(depth int, n int64) {
 }
 
 // drop notes that a window of n bytes is not used again, before it is released.
-func (w *workroom) drop(n int64) {
+func (w *Memory) drop(n int64) {
 	w.mu.Lock()
 	w.dropped += n
 	collect := w.dropped >= maxDropped
@@ -121,21 +126,21 @@ func (w *workroom) drop(n int64) {
 }
 
 // add changes what is used. The caller holds mu.
-func (w *workroom) add(depth int, n int64) {
+func (w *Memory) add(depth int, n int64) {
 	w.used += n
 	w.depths[depth] += n
-	w.room.Resize(max(w.used-freeRoom, 0))
+	w.reserved.Resize(max(w.used-freeRoom, 0))
 }
 
 // rest notes that nobody reads u, which has a decoder, at this moment.
-func (w *workroom) rest(u *unpacked) {
+func (w *Memory) rest(u yielder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.resting[u] = time.Now()
 }
 
 // gone notes that u has no decoder any more.
-func (w *workroom) gone(u *unpacked) {
+func (w *Memory) gone(u yielder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.resting, u)
@@ -143,7 +148,7 @@ func (w *workroom) gone(u *unpacked) {
 
 // reclaim takes the decoder from the file that was not read for the longest
 // time, and tells whether there is one.
-func (w *workroom) reclaim() bool {
+func (w *Memory) reclaim() bool {
 	for u := w.longest(); u != nil; u = w.longest() {
 		if u.yield() {
 			return true
@@ -154,7 +159,7 @@ func (w *workroom) reclaim() bool {
 
 // longest returns the file that rests for the longest time, if that is long
 // enough, and counts that time anew.
-func (w *workroom) longest() (u *unpacked) {
+func (w *Memory) longest() (u yielder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()

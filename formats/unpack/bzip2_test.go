@@ -1,15 +1,14 @@
-package archive
+package unpack
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"io"
 	"strings"
 	"testing"
 
-	"recfs/formats"
+	"recfs/nodes"
 )
 
 // bzip2Samples are by bzip2 -1: three blocks of 100,000 bytes, and one of runs.
@@ -82,14 +81,20 @@ func TestBzip2WindowGrows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, root := mount(t, map[string]string{"r.rec.bz2": string(packed)}, Options{})
-	if got, err := read(t, root, "r.rec.bz2/body"); err != nil || got != s.content[3:] {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
-	packed[len(packed)-40] ^= 1
-	_, root = mount(t, map[string]string{"r.rec.bz2": string(packed)}, Options{})
-	got, err := read(t, root, "r.rec.bz2/body")
-	if len(got) == 0 || !strings.HasPrefix(s.content[3:], got) || err != nil && !errors.Is(err, formats.ErrCorrupt) {
-		t.Errorf("damaged: %d bytes, %v", len(got), err)
+	dir := t.TempDir()
+	for _, sound := range []bool{true, false} {
+		if !sound {
+			packed[len(packed)-40] ^= 1
+		}
+		writeFile(t, dir, "r.bz2", packed)
+		p, k := openUnpacker(t, dir, "r.bz2", "")
+		c := openContent(t, p, k)
+		got, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(c, 0, c.Size)))
+		if err != nil || len(got) == 0 || !strings.HasPrefix(s.content, string(got)) || sound != (string(got) == s.content) {
+			t.Errorf("sound: %v, %d bytes, %v", sound, len(got), err)
+		}
+		if d, err := c.Damage(t.Context()); err != nil || sound != (d == nil) {
+			t.Errorf("sound: %v, but %v, %v", sound, d, err)
+		}
 	}
 }

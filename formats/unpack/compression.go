@@ -1,0 +1,133 @@
+package unpack
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
+)
+
+// A Compression is one that a recording may have around it.
+type Compression struct {
+	Name   string
+	magic  string
+	Open   Opener
+	First  int64  // how much a decoder has to remember at least
+	Window int64  // and at most; 0: it needs no memory to speak of
+	Stream string // what open makes of the same bytes, if that is not always the same
+}
+
+// An Opener begins to decompress. What needs a larger window than the given
+// one is an error that needsWindow knows.
+type Opener func(r *bufio.Reader, window int64) (out io.Reader, done func(sound bool), err error)
+
+// The compressions, which but for Deflate the first bytes of a file tell.
+var (
+	XZ      = Compression{Name: "xz", magic: "\xfd7zXZ\x00", Open: openXZ, First: xzFirst, Window: maxXZDictionary}
+	Zstd    = Compression{Name: "zstd", magic: "\x28\xb5\x2f\xfd", Open: openZstd, First: zstdFirst, Window: maxZstdWindow}
+	Gzip    = Compression{Name: "gzip", magic: "\x1f\x8b", Open: openGzip, First: deflateWindow, Window: deflateWindow}
+	Deflate = Compression{
+		Name: "deflate", First: deflateWindow, Window: deflateWindow,
+		Open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
+			return flate.NewReader(r), func(bool) {}, nil
+		},
+	}
+	Bzip2 = Compression{Name: "bzip2", magic: "BZh", Open: openBzip2, First: bzip2First, Window: bzip2Window}
+
+	compressions = []Compression{XZ, Zstd, Gzip, Bzip2}
+)
+
+// compressionOf tells by the first bytes how a file is compressed.
+func compressionOf(head []byte) (Compression, bool) {
+	for _, c := range compressions {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return c, true
+		}
+	}
+	if len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18" { // a skippable frame
+		return Zstd, true
+	}
+	return Compression{}, false
+}
+
+const (
+	maxXZDictionary = 64 << 20
+	maxZstdWindow   = 128 << 20
+	deflateWindow   = 64 << 10
+
+	// xzFirst and zstdFirst are what a decoder has at least, and what those that
+	// are used again have: enough for what xz -6 and zstd -3 make. A stream that
+	// asks for more gets windowStep times as much.
+	xzFirst    = 8 << 20
+	zstdFirst  = 2 << 20
+	windowStep = 8
+)
+
+var xzReaders, zstdReaders, gzipReaders sync.Pool
+
+// xzStep is how much of a file the xz decoder is given at once: at damage it
+// drops what it made of the last piece.
+const xzStep = 256
+
+// A stepReader reads a little at a time.
+type stepReader struct{ r io.Reader }
+
+func (s stepReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), xzStep)]) }
+
+func openXZ(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+	in := stepReader{r}
+	x, ok := xzReaders.Get().(*xz.Reader)
+	var err error
+	if ok && window == xzFirst {
+		err = x.Reset(in)
+	} else {
+		x, err = xz.NewReader(in, uint32(window))
+	}
+	return x, func(sound bool) {
+		if sound && window == xzFirst {
+			xzReaders.Put(x)
+		}
+	}, err
+}
+
+func openZstd(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+	z, ok := zstdReaders.Get().(*zstd.Decoder)
+	var err error
+	if ok && window == zstdFirst {
+		err = z.Reset(r)
+	} else {
+		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
+	}
+	return z, func(sound bool) {
+		if sound && window == zstdFirst && z.Reset(nil) == nil {
+			zstdReaders.Put(z)
+		}
+	}, err
+}
+
+func openGzip(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
+	g, ok := gzipReaders.Get().(*gzip.Reader)
+	var err error
+	if ok {
+		err = g.Reset(r)
+	} else {
+		g, err = gzip.NewReader(r)
+	}
+	return g, func(sound bool) {
+		if sound {
+			gzipReaders.Put(g)
+		}
+	}, err
+}
+
+// needsWindow tells whether decoding stopped because the window is too small.
+func needsWindow(err error) bool {
+	return errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) ||
+		errors.Is(err, errBzip2Window)
+}

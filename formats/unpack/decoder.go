@@ -1,0 +1,196 @@
+package unpack
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"recfs/formats"
+	"recfs/nodes"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
+)
+
+// A Damage says where a compressed stream stopped to make sense. All that
+// came out before is shown.
+type Damage struct {
+	Compression string
+	Stored      int64 // offset in the file, about
+	Size        int64 // bytes that came out before
+	Err         error
+}
+
+func (d *Damage) Error() string {
+	if d.Size == 0 {
+		return fmt.Sprintf("nothing can be decompressed: the %s stream is damaged near offset %d of the file: %v",
+			d.Compression, d.Stored, d.Err)
+	}
+	return fmt.Sprintf("the %s stream is damaged near offset %d of the file, after %d bytes of the recording: %v",
+		d.Compression, d.Stored, d.Size, d.Err)
+}
+
+func (d *Damage) Unwrap() error { return d.Err }
+
+// inputSize is how much is read from a compressed file at once.
+const inputSize = 128 << 10
+
+// A decoder decompresses a file from its start to its end.
+type decoder struct {
+	c     Compression
+	in    *bufio.Reader
+	raw   *nodes.Cursor
+	work  *Memory
+	depth int // in work
+
+	window int64 // what r may use; 0 before there was one
+	beside int64 // what else is held as long as r is
+	r      io.Reader
+	done   func(bool)
+	out    int64
+}
+
+// newDecoder begins to decompress the size bytes of raw, a file in depth
+// containers.
+func newDecoder(c Compression, raw nodes.ReaderAt, size int64, work *Memory, depth int) *decoder {
+	r := nodes.NewCursor(raw, 0, size)
+	return &decoder{c: c, in: bufio.NewReaderSize(r, inputSize), raw: r, work: work, depth: depth}
+}
+
+// read fills p, as far as there are bytes. The error is io.EOF behind the
+// last byte of a sound stream, a *Damage, that of reading the file, or that of ctx.
+func (d *decoder) read(ctx context.Context, p []byte) (n int, err error) {
+	defer d.raw.Bind(ctx)()
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = 0, d.damaged(fmt.Errorf("internal error: %v", r))
+		}
+		d.out += int64(n)
+	}()
+	for n < len(p) {
+		if d.r == nil {
+			if d.window == 0 {
+				d.window = d.firstWindow()
+			}
+			if err := d.work.acquire(ctx, d.depth, d.cost()); err != nil {
+				return n, err
+			}
+			err = d.open(d.out + int64(n))
+		}
+		if err == nil {
+			var m int
+			m, err = d.r.Read(p[n:])
+			n += m
+		}
+		switch {
+		case err == nil:
+		case err == io.EOF:
+			return n, io.EOF
+		case needsWindow(err) && d.window < d.c.Window:
+			d.close(false)
+			d.window, err = min(d.window*windowStep, d.c.Window), nil
+		default:
+			return n, d.failure(n, err)
+		}
+	}
+	return n, nil
+}
+
+// open begins to decompress at the start of the file and goes on behind the
+// first skip bytes. The memory for that is acquired.
+func (d *decoder) open(skip int64) error {
+	defer func() {
+		if d.r == nil {
+			d.work.release(d.depth, d.cost())
+		}
+	}()
+	d.raw.Reset(0)
+	d.in.Reset(d.raw)
+	r, done, err := d.c.Open(d.in, d.window)
+	if err == nil {
+		d.r, d.done = r, done
+		_, err = io.CopyN(io.Discard, r, skip)
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// firstWindow returns the window to begin with: that of the first frame of a
+// zstd file, which is known without a decoder, or what most others need.
+func (d *decoder) firstWindow() int64 {
+	var h zstd.Header
+	if b, _ := d.in.Peek(zstd.HeaderMaxSize); h.Decode(b) != nil {
+		h.WindowSize = 0
+	}
+	return min(max(int64(h.WindowSize), d.c.First), d.c.Window)
+}
+
+// cost is how much memory an open decoder takes.
+func (d *decoder) cost() int64 {
+	if d.c.Window == 0 {
+		return 0
+	}
+	return decoderCost + d.window + d.beside
+}
+
+// failure tells apart why decompressing stopped after n more bytes.
+func (d *decoder) failure(n int, err error) error {
+	if d.raw.Err != nil {
+		return d.raw.Err
+	}
+	d.out += int64(n)
+	defer func() { d.out -= int64(n) }()
+	return d.damaged(err)
+}
+
+func (d *decoder) damaged(err error) error {
+	switch {
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
+	case errors.Is(err, xz.ErrMemlimit):
+		err = &formats.Reason{Kind: errors.ErrUnsupported, Msg: fmt.Sprintf("it needs a dictionary of more than %d MiB", maxXZDictionary>>20)}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		err = &formats.Reason{Kind: errors.ErrUnsupported, Msg: fmt.Sprintf("it needs a window of more than %d MiB", maxZstdWindow>>20)}
+	}
+	return &Damage{d.c.Name, d.stored(), d.out, err}
+}
+
+// stored returns how much of the file was needed so far.
+func (d *decoder) stored() int64 {
+	return d.raw.Offset() - int64(d.in.Buffered())
+}
+
+// close lets go of the decompressor; sound if it can be used again.
+func (d *decoder) close(sound bool) {
+	if d.r != nil {
+		d.done(sound)
+		d.r, d.done = nil, nil
+		if d.window > d.c.First {
+			d.work.drop(d.window)
+		}
+		d.work.release(d.depth, d.cost())
+	}
+}
+
+const (
+	bombSize  = 64 << 20 // what a file may expand to whatever its size
+	bombRatio = 1000     // above that, how many bytes may come from one
+
+	// maxExpanded is how many bytes may come from one file at all.
+	maxExpanded = 64 << 30
+)
+
+// bomb tells whether a file that gave out bytes from stored ones is refused.
+func bomb(out, stored int64) error {
+	if out > bombSize && out/bombRatio > stored {
+		return fmt.Errorf("%w: refused as a decompression bomb: %d bytes from %d, more than %d to 1", errors.ErrUnsupported, out, stored, bombRatio)
+	}
+	if out > maxExpanded {
+		return fmt.Errorf("%w: expands to more than %d bytes", errors.ErrUnsupported, int64(maxExpanded))
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package unpack
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"sync"
+
+	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
+	"github.com/SaveTheRbtz/zstd-seekable-format-go/pkg/framecache"
+	"github.com/klauspost/compress/zstd"
+)
+
+// frameSize is how much of a stream is made, kept and copied at once.
+const frameSize = 256 << 10
+
+// maxFrame is the largest frame of a seekable zstd file of a user that is
+// used as it is.
+const maxFrame = 16 << 20
+
+// frameEncoder and frameDecoder work on whole frames, for all at once.
+var (
+	frameEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(frameSize))
+	})
+	frameDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxFrame))
+	})
+)
+
+// maxFrames is how many frames a seekable zstd file may have: the table of
+// them is held in memory.
+const maxFrames = 1 << 20
+
+// countFrames reads the end of a seekable zstd file: the number of frames, a
+// byte and a magic number.
+func countFrames(rs io.ReadSeeker) (uint32, error) {
+	var end [9]byte
+	if _, err := rs.Seek(-int64(len(end)), io.SeekEnd); err != nil {
+		return 0, err
+	}
+	_, err := io.ReadFull(rs, end[:])
+	return binary.LittleEndian.Uint32(end[:]), err
+}
+
+// openSeekableReader opens a seekable zstd file and returns where its last
+// frame ends.
+func openSeekableReader(rs io.ReadSeeker) (r *seekable.Reader, end int64, err error) {
+	n, err := countFrames(rs)
+	if err == nil && n > maxFrames {
+		err = errors.New("too many frames")
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	z, err := frameDecoder()
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err = seekable.NewReader(rs, z, seekable.WithReaderFrameCache(framecache.NewFIFO(framecache.Limits{MaxFrames: 0})))
+	if err != nil {
+		return nil, 0, err
+	}
+	table, err := r.SeekTable()
+	if err != nil {
+		return nil, 0, err
+	}
+	if n := table.NumFrames(); n > 0 {
+		last, ok := table.EntryByID(n - 1)
+		if !ok || last.CompressedOffset+uint64(last.CompressedSize) > math.MaxInt64 {
+			return nil, 0, errors.New("seek table out of range")
+		}
+		end = int64(last.CompressedOffset) + int64(last.CompressedSize)
+	}
+	return r, end, nil
+}

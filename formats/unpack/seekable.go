@@ -1,0 +1,117 @@
+package unpack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"recfs/nodes"
+
+	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
+	"github.com/cespare/xxhash/v2"
+)
+
+// A seekableReader reads a file that a user has compressed as seekable zstd.
+type seekableReader struct {
+	p     *Unpacker
+	raw   nodes.ReaderAt
+	table seekable.SeekTable
+	size  int64
+	wrong func() // is told that the file is not what its table says
+}
+
+// openSeekable opens a file of size bytes as seekable zstd; nil if it is
+// not, or if its frames are too large to be used one by one.
+func (p *Unpacker) openSeekable(ctx context.Context, raw nodes.ReaderAt, size int64, wrong func()) *seekableReader {
+	r, end, err := openSeekableReader(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
+	if err != nil {
+		return nil
+	}
+	table, err := r.SeekTable()
+	if err != nil || table.Size() > math.MaxInt64 || bomb(int64(table.Size()), size) != nil {
+		return nil
+	}
+	n := table.NumFrames()
+	entry := int64(8)
+	if table.HasChecksums() {
+		entry += 4
+	}
+	if end+8+n*entry+9 != size { // something stands between, or lies about its length
+		return nil
+	}
+	for i := range n {
+		if e, ok := table.EntryByID(i); !ok || e.DecompressedSize > maxFrame || e.CompressedSize > 2*maxFrame {
+			return nil
+		}
+	}
+	return &seekableReader{p, raw, table, int64(table.Size()), wrong}
+}
+
+// seekableKey is a frame of a user's file.
+type seekableKey struct {
+	r *seekableReader
+	i int64
+}
+
+func (p *Unpacker) loadSeekableFrame(ctx context.Context, k seekableKey) ([]byte, int64, error) {
+	e, ok := k.r.table.EntryByID(k.i)
+	if !ok {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	work := int64(e.CompressedSize) + int64(e.DecompressedSize)
+	if err := p.memory.acquire(ctx, p.depth, work); err != nil {
+		return nil, 0, err
+	}
+	defer p.memory.release(p.depth, work)
+	packed := make([]byte, e.CompressedSize)
+	if n, err := k.r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
+		return nil, 0, err
+	}
+	b, err := k.r.decode(packed, &e)
+	if err != nil {
+		k.r.wrong()
+		return nil, 0, err
+	}
+	return b, int64(cap(b)) + 128, nil
+}
+
+// decode returns a frame as its entry in the seek table describes it.
+func (r *seekableReader) decode(packed []byte, e *seekable.FrameOffsetEntry) ([]byte, error) {
+	z, err := frameDecoder()
+	if err != nil {
+		return nil, err
+	}
+	b, err := z.DecodeAll(packed, make([]byte, 0, e.DecompressedSize))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) != int(e.DecompressedSize):
+		return nil, fmt.Errorf("a frame of %d bytes, the seek table has %d", len(b), e.DecompressedSize)
+	case r.table.HasChecksums() && uint32(xxhash.Sum64(b)) != e.Checksum:
+		return nil, errors.New("the checksum in the seek table is another")
+	}
+	return b, nil
+}
+
+// ReadAt reads decompressed bytes.
+func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, os.ErrInvalid
+	}
+	for n < len(p) {
+		at := off + int64(n)
+		e, ok := r.table.EntryByDecompressedOffset(uint64(at))
+		if !ok {
+			return n, io.EOF
+		}
+		b, err := r.p.seekFrames.Get(ctx, seekableKey{r, e.ID})
+		if err != nil {
+			return n, err
+		}
+		n += copy(p[n:], b[at-int64(e.DecompressedOffset):])
+	}
+	return n, nil
+}
