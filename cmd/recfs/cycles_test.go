@@ -23,7 +23,7 @@ const (
 // largerCycles has the packages whose largest cycle is not divided yet, with its files. A row may
 // only shrink.
 var largerCycles = map[string]int{
-	"recfs/formats/archive": 20,
+	"recfs/formats/archive": 17,
 }
 
 // longerFiles has the files that are not divided yet, with their lines. A row may only shrink.

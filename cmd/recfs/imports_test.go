@@ -33,10 +33,17 @@ var house = []room{
 		allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/cache", "recfs/nodes"}, compressors...),
 	},
 	{
-		dir: "formats/archive",
+		dir: "formats/container",
 		allow: []string{
 			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/cache", "recfs/nodes",
 			"github.com/cespare/xxhash/v2", "github.com/klauspost/compress/zip",
+		},
+	},
+	{
+		dir: "formats/archive",
+		allow: []string{
+			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/container", "recfs/cache", "recfs/nodes",
+			"github.com/cespare/xxhash/v2",
 		},
 	},
 	{

@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/container"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -97,7 +98,7 @@ func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, depth: depth, memory: memory,
 		handles: source.NewFiles(fsys), warned: map[string]source.Version{},
 		scanning: make(chan struct{}, 1),
-		maxList:  max(c.Budget()/2, minList),
+		maxList:  max(c.Budget()/2, container.MinList),
 	}
 	a.base = sync.OnceValue(a.findBase)
 	if a.log == nil {
@@ -136,14 +137,10 @@ func (a *archive) warn(name string, v source.Version, msg string, args ...any) {
 	}
 }
 
-// outerExtensions are those of the compressions that a recording may have
-// around it.
-var outerExtensions = []string{".xz", ".zst", ".gz", ".bz2"}
-
 // byName returns the index of the format whose extension name has, and
 // whether the extension of a compression is behind it.
 func (a *archive) byName(name string) (format int, packed, ok bool) {
-	for _, ext := range outerExtensions {
+	for _, ext := range unpack.Extensions {
 		if inner, found := strings.CutSuffix(name, ext); found {
 			name, packed = inner, true
 			break

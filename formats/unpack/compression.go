@@ -43,6 +43,9 @@ var (
 	compressions = []Compression{XZ, Zstd, Gzip, Bzip2}
 )
 
+// Extensions are what the names of compressed files end with.
+var Extensions = []string{".xz", ".zst", ".gz", ".bz2"}
+
 // compressionOf tells by the first bytes how a file is compressed.
 func compressionOf(head []byte) (Compression, bool) {
 	for _, c := range compressions {

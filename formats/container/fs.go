@@ -1,4 +1,4 @@
-package archive
+package container
 
 import (
 	"context"
@@ -15,67 +15,73 @@ import (
 	"recfs/nodes"
 )
 
-// A memberFS is the file system in a container. It holds no more than what
-// the container is: the list comes from the cache.
-type memberFS struct {
-	a    *archive // that the container lies in
-	key  nestedKey
-	path string // of the container on disk, if it has one
+// An FS is the file system in a container. It holds no more than what
+// the container is: the list is asked for each time.
+type FS struct {
+	Kind    *Kind
+	Version source.Version // of the container
+	Name    string         // a name for it that no file has; "": none
+	Unpack  *unpack.Unpacker
+
+	// list returns the list and what it is of, or no list if the container does
+	// not open.
+	List func(context.Context) (*Members, formats.Source, error)
 }
 
 // Path returns a name for the container that no file has.
-func (m *memberFS) Path() string { return m.path }
+func (m *FS) Path() string { return m.Name }
 
 // A found is a member and the list that it stands in.
 type found struct {
-	*listed
-	i uint32
+	*Members
+	i   uint32
+	src formats.Source
 }
 
-func (m *memberFS) find(op, name string) (found, error) {
-	l, err := m.a.lists.Get(context.Background(), m.key)
+func (m *FS) find(op, name string) (found, error) {
+	l, src, err := m.List(context.Background())
 	if err != nil {
 		return found{}, err
 	}
-	if l.broken == nil {
+	if l != nil {
 		if i, ok := l.find(name); ok {
-			return found{l, i}, nil
+			return found{l, i, src}, nil
 		}
 	}
 	return found{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
 }
 
 // Open implements io/fs.FS. Links are not followed.
-func (m *memberFS) Open(name string) (iofs.File, error) {
+func (m *FS) Open(name string) (iofs.File, error) {
 	f, err := m.find("open", name)
 	if err != nil {
 		return nil, err
 	}
 	switch f.at(f.i).kind {
 	case dirMember:
-		return &memberDir{found: f, v: m.key.v}, nil
+		return &memberDir{found: f, v: m.Version}, nil
 	case linkMember:
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
 	}
-	r, err := m.key.c.open(context.Background(), m.a, f.src, m.key.v, f.members, *f.at(f.i))
+	r, err := m.Kind.open(context.Background(), f.src, m.Version, f.Members, *f.at(f.i), m.Unpack)
 	if err != nil {
 		return nil, err
 	}
-	info := f.info(m.key.v)
+	info := f.info(m.Version)
 	return source.NewFile(r, info.size, info), nil
 }
 
 // Lstat implements io/fs.ReadLinkFS.
-func (m *memberFS) Lstat(name string) (iofs.FileInfo, error) {
+func (m *FS) Lstat(name string) (iofs.FileInfo, error) {
 	f, err := m.find("lstat", name)
 	if err != nil {
 		return nil, err
 	}
-	return f.info(m.key.v), nil
+	return f.info(m.Version), nil
 }
 
 // ReadLink implements io/fs.ReadLinkFS.
-func (m *memberFS) ReadLink(name string) (string, error) {
+func (m *FS) ReadLink(name string) (string, error) {
 	f, err := m.find("readlink", name)
 	if err == nil && f.at(f.i).kind != linkMember {
 		err = &iofs.PathError{Op: "readlink", Path: name, Err: iofs.ErrInvalid}
@@ -150,7 +156,7 @@ func (d *memberDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
 
 func (d *memberDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 	all := d.in(d.i)
-	return source.Entries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.listed, all[i]}.info(d.v) })
+	return source.Entries(len(all), &d.next, n, func(i int) iofs.DirEntry { return found{d.Members, all[i], d.src}.info(d.v) })
 }
 
 var _ iofs.ReadDirFile = (*memberDir)(nil)
@@ -167,9 +173,9 @@ func sectionOf(src formats.Source, at, n int64) memberSection {
 
 // expand returns a reader of a member that is stored in another form than
 // its own: size bytes that c makes of stored ones, in a container of version v.
-func (a *archive) expand(ctx context.Context, c unpack.Compression, stored memberSection, size int64, v source.Version) (nodes.ReaderAt, error) {
+func expand(ctx context.Context, p *unpack.Unpacker, c unpack.Compression, stored memberSection, size int64, v source.Version) (nodes.ReaderAt, error) {
 	v.Stamp = (&member{at: stored.at}).stamp(v.Stamp, stored.Size())
-	u, err := a.unpack.Expand(ctx, c, stored, v, size)
+	u, err := p.Expand(ctx, c, stored, v, size)
 	if err != nil {
 		return nil, err
 	}

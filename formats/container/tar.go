@@ -1,4 +1,4 @@
-package archive
+package container
 
 import (
 	"archive/tar"
@@ -9,19 +9,19 @@ import (
 	"io"
 	"strings"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
-var tarContainer = &container{name: "tar", list: listTar, open: openTarMember}
+// Tar has its headers before the files they are of, all over the file.
+var Tar = &Kind{Name: "tar", list: listTar, open: openTarMember}
 
 // listTar reads the headers of a tar. If it is cut or damaged, what comes
 // before is shown.
-func listTar(ctx context.Context, a *archive, src formats.Source, room *cache.Room) (*members, error) {
-	l := newLister(src.ModTime, a.maxList, room)
+func listTar(ctx context.Context, src formats.Source, w Work) (*Members, error) {
+	l := newBuilder(src.ModTime, w.Limit, w.Room)
 	section := &tarSection{r: src.At(ctx), size: src.Size}
 	for r := tar.NewReader(section); ; {
 		if err := ctx.Err(); err != nil {
@@ -39,10 +39,10 @@ func listTar(ctx context.Context, a *archive, src formats.Source, room *cache.Ro
 		case err == nil:
 		case errors.Is(err, errTooManyMembers):
 			return nil, &formats.Error{Format: "tar", Offset: section.at, Err: err}
-		case l.len() == 1:
+		case l.Len() == 1:
 			return nil, &formats.Error{Format: "tar", Offset: section.at, Err: fmt.Errorf("%w: %w", formats.ErrCorrupt, err)}
 		default:
-			l.damage = &formats.Error{Format: "tar", Offset: section.at, Err: err}
+			l.Damage = &formats.Error{Format: "tar", Offset: section.at, Err: err}
 			return l.finish(), nil
 		}
 	}
@@ -50,7 +50,7 @@ func listTar(ctx context.Context, a *archive, src formats.Source, room *cache.Ro
 }
 
 // addTar adds the member whose header was read.
-func addTar(l *lister, h *tar.Header, section *tarSection) error {
+func addTar(l *builder, h *tar.Header, section *tarSection) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
 		return l.addDir(h.Name, h.ModTime)
@@ -69,10 +69,10 @@ func addTar(l *lister, h *tar.Header, section *tarSection) error {
 }
 
 // openTarMember returns a reader of a file in a tar.
-func openTarMember(ctx context.Context, a *archive, src formats.Source, v source.Version, _ *members, f member) (nodes.ReaderAt, error) {
+func openTarMember(ctx context.Context, src formats.Source, v source.Version, _ *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
 	if f.kind == sparseMember {
 		rest := sectionOf(src, f.at, src.Size-f.at)
-		return a.expand(ctx, sparse, rest, f.size, v)
+		return expand(ctx, u, sparse, rest, f.size, v)
 	}
 	return nodes.SectionContent(src, f.at, f.size), nil
 }

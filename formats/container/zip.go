@@ -1,4 +1,4 @@
-package archive
+package container
 
 import (
 	"bufio"
@@ -13,23 +13,23 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
-var zipContainer = &container{name: "zip", list: listZip, open: openZipMember}
+// Zip has a directory at its end.
+var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 
 // listZip reads the directory of a zip. If that is damaged, what comes
 // before is shown.
-func listZip(ctx context.Context, a *archive, src formats.Source, room *cache.Room) (*members, error) {
+func listZip(ctx context.Context, src formats.Source, w Work) (*Members, error) {
 	dir, err := findZipDirectory(src.At(ctx), src.Size)
 	if err != nil {
 		return nil, err
 	}
-	l := newLister(src.ModTime, a.maxList, room)
+	l := newBuilder(src.ModTime, w.Limit, w.Room)
 	l.base = dir.base
 	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.at, dir.size), zipBuffer)
 	at, n := dir.at, uint64(0)
@@ -41,7 +41,7 @@ func listZip(ctx context.Context, a *archive, src formats.Source, room *cache.Ro
 		if z, err = readZipEntry(in, dir.base); err != nil {
 			break
 		}
-		if err := addZip(ctx, l, a, src, z, at); err != nil {
+		if err := addZip(ctx, l, w.Unpack, src, z, at); err != nil {
 			return nil, &formats.Error{Format: "zip", Offset: at, Err: err}
 		}
 		at += z.length
@@ -57,12 +57,12 @@ func listZip(ctx context.Context, a *archive, src formats.Source, room *cache.Ro
 	case err == io.EOF:
 		err = fmt.Errorf("%d files missing in the directory: %w", dir.count-n, io.ErrUnexpectedEOF)
 	}
-	l.damage = &formats.Error{Format: "zip", Offset: at, Err: err}
+	l.Damage = &formats.Error{Format: "zip", Offset: at, Err: err}
 	return l.finish(), nil
 }
 
 // addZip adds the member whose record is at at.
-func addZip(ctx context.Context, l *lister, a *archive, src formats.Source, z zipFile, at int64) error {
+func addZip(ctx context.Context, l *builder, u *unpack.Unpacker, src formats.Source, z zipFile, at int64) error {
 	modified := z.Modified
 	if modified.IsZero() {
 		modified = src.ModTime
@@ -76,7 +76,7 @@ func addZip(ctx context.Context, l *lister, a *archive, src formats.Source, z zi
 	case mode.Type() == 0:
 		return l.addFile(z.Name, member{kind: fileMember, at: at, size: int64(z.UncompressedSize64)}, modified)
 	case mode.Type() == iofs.ModeSymlink:
-		target := a.zipLink(ctx, src, z)
+		target := zipLink(ctx, u, src, z)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ func addZip(ctx context.Context, l *lister, a *archive, src formats.Source, z zi
 
 // zipLink returns the target of a symbolic link, which is its content; "" if
 // that cannot be read.
-func (a *archive) zipLink(ctx context.Context, src formats.Source, z zipFile) string {
-	content, err := a.openZipFile(ctx, src, source.Version{}, z)
+func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Source, z zipFile) string {
+	content, err := openZipFile(ctx, u, src, source.Version{}, z)
 	if err != nil {
 		return ""
 	}
@@ -100,12 +100,12 @@ func (a *archive) zipLink(ctx context.Context, src formats.Source, z zipFile) st
 }
 
 // openZipMember returns a reader of a file in a zip.
-func openZipMember(ctx context.Context, a *archive, src formats.Source, v source.Version, m *members, f member) (nodes.ReaderAt, error) {
+func openZipMember(ctx context.Context, src formats.Source, v source.Version, m *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
 	z, err := readZipEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 	if err != nil {
 		return nil, &formats.Error{Format: "zip", Offset: f.at, Err: err}
 	}
-	return a.openZipFile(ctx, src, v, z)
+	return openZipFile(ctx, u, src, v, z)
 }
 
 const zipEncrypted = 1 // flag
@@ -121,7 +121,7 @@ var zipMethods = map[uint16]unpack.Compression{
 	95:          unpack.XZ,
 }
 
-func (a *archive) openZipFile(ctx context.Context, src formats.Source, v source.Version, z zipFile) (nodes.ReaderAt, error) {
+func openZipFile(ctx context.Context, u *unpack.Unpacker, src formats.Source, v source.Version, z zipFile) (nodes.ReaderAt, error) {
 	method, known := zipMethods[z.Method]
 	switch {
 	case z.Flags&zipEncrypted != 0:
@@ -147,7 +147,7 @@ func (a *archive) openZipFile(ctx context.Context, src formats.Source, v source.
 		out, done, err := method.Open(in, window)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
 	}
-	return a.expand(ctx, checked, stored, int64(z.UncompressedSize64), v)
+	return expand(ctx, u, checked, stored, int64(z.UncompressedSize64), v)
 }
 
 // A checkedReader compares what it read with a checksum at the end.

@@ -1,6 +1,7 @@
-package archive
+package container
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"testing"
@@ -98,15 +99,16 @@ func TestZipCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := zipOf(test.zipEnding)
-			c := newCache(t)
+			c := cache.New(1<<20, nil)
+			t.Cleanup(c.Close)
 			room := c.Room()
 			defer room.Close()
-			m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, room)
-			if whole := err == nil && m.damage == nil; whole != test.whole {
+			m, err := listZip(t.Context(), formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, Work{Limit: 1 << 30, Room: room})
+			if whole := err == nil && m.Damage == nil; whole != test.whole {
 				t.Fatalf("whole is %v, want %v: %v", whole, test.whole, err)
 			}
-			if test.size == 0 && (err != nil || m.len() != 1+test.entries) {
-				t.Errorf("%d members are listed, %v", m.len()-1, err)
+			if test.size == 0 && (err != nil || m.Len() != 1+test.entries) {
+				t.Errorf("%d members are listed, %v", m.Len()-1, err)
 			}
 		})
 	}
@@ -115,13 +117,19 @@ func TestZipCount(t *testing.T) {
 // What package zip writes is whole, with zip64 and without.
 func TestZipOfManyIsWhole(t *testing.T) {
 	for _, n := range []int{1, 1<<16 - 1, 1<<16 + 1} {
-		entries := make([]entry, n)
-		for i := range entries {
-			entries[i].name = strconv.Itoa(i)
+		var buf bytes.Buffer
+		w := zip.NewWriter(&buf)
+		for i := range n {
+			if _, err := w.CreateHeader(&zip.FileHeader{Name: strconv.Itoa(i), Method: zip.Store}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		b := packZip(t, zip.Store, entries...)
-		m, err := listZip(t.Context(), &archive{maxList: 1 << 30}, formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, cache.New(1<<20, nil).Room())
-		if err != nil || m.damage != nil || m.len() != 1+n {
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b := buf.Bytes()
+		m, err := listZip(t.Context(), formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, Work{Limit: 1 << 30, Room: cache.New(1<<20, nil).Room()})
+		if err != nil || m.Damage != nil || m.Len() != 1+n {
 			t.Errorf("%d files: %v, %v", n, m, err)
 		}
 	}

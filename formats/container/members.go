@@ -1,4 +1,4 @@
-package archive
+package container
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ const (
 	maxMemberPath = 4096 // bytes in a path in a container, and kept of a target of a link
 	maxMemberName = 255  // bytes in a part of it
 
-	minList = 1 << 20 // bytes that a list may take however small the cache is
+	MinList = 1 << 20 // bytes that a list may take however small the cache is
 )
 
 type memberKind uint8
@@ -60,24 +60,25 @@ type block struct {
 	text    []byte // of each the last part of its path, and the target behind that of a link
 }
 
-// A members is the list of what a container holds, in the order of the
+// Members is the list of what a container holds, in the order of the
 // container and behind the root. It is compact and counts in the cache as
 // what it is: a container may hold millions.
-type members struct {
+type Members struct {
 	blocks []block
 	order  []uint32 // what each directory holds, sorted by name
 	base   int64    // what offsets in a zip count from
 
-	damage error // why there may be more than this
+	Damage error // why there may be more than this
 }
 
-// len returns the number of members, the root among them.
-func (m *members) len() int {
+// Len returns the number of members, the root among them.
+func (m *Members) Len() int {
 	last := len(m.blocks) - 1
 	return last*blockSize + len(m.blocks[last].members)
 }
 
-func (m *members) cost() int64 {
+// Cost returns the bytes of memory that the list takes.
+func (m *Members) Cost() int64 {
 	n := int64(placeSize * cap(m.order))
 	for _, b := range m.blocks {
 		n += int64(memberSize*cap(b.members) + cap(b.text))
@@ -85,10 +86,10 @@ func (m *members) cost() int64 {
 	return n
 }
 
-func (m *members) at(i uint32) *member { return &m.blocks[i/blockSize].members[i%blockSize] }
+func (m *Members) at(i uint32) *member { return &m.blocks[i/blockSize].members[i%blockSize] }
 
 // append adds a member with its text.
-func (m *members) append(f member, text ...string) {
+func (m *Members) append(f member, text ...string) {
 	last := len(m.blocks) - 1
 	if last < 0 || len(m.blocks[last].members) == blockSize {
 		m.blocks = append(m.blocks, block{})
@@ -103,7 +104,7 @@ func (m *members) append(f member, text ...string) {
 }
 
 // words returns the text of a member.
-func (m *members) words(i uint32) []byte {
+func (m *Members) words(i uint32) []byte {
 	b := &m.blocks[i/blockSize]
 	n, start := i%blockSize, uint32(0)
 	if n > 0 {
@@ -113,7 +114,7 @@ func (m *members) words(i uint32) []byte {
 }
 
 // name returns the last part of the path of a member.
-func (m *members) name(i uint32) []byte {
+func (m *Members) name(i uint32) []byte {
 	b := m.words(i)
 	if f := m.at(i); f.kind == linkMember && f.at == int64(i) {
 		b = b[:int64(len(b))-f.size]
@@ -122,20 +123,20 @@ func (m *members) name(i uint32) []byte {
 }
 
 // target returns what a symbolic link points to.
-func (m *members) target(i uint32) string {
+func (m *Members) target(i uint32) string {
 	f := m.at(i)
 	b := m.words(uint32(f.at))
 	return string(b[int64(len(b))-f.size:])
 }
 
 // in returns what a directory holds.
-func (m *members) in(i uint32) []uint32 {
+func (m *Members) in(i uint32) []uint32 {
 	f := m.at(i)
 	return m.order[f.at:][:f.size]
 }
 
 // find returns the member at a path.
-func (m *members) find(name string) (i uint32, ok bool) {
+func (m *Members) find(name string) (i uint32, ok bool) {
 	if name == "." {
 		return 0, true
 	}
@@ -153,9 +154,9 @@ func (m *members) find(name string) (i uint32, ok bool) {
 	return i, true
 }
 
-// A lister makes the list of a container.
-type lister struct {
-	members
+// A builder makes the list of a container.
+type builder struct {
+	Members
 	limit   int64 // of the memory that this may take
 	room    *cache.Room
 	more    int64             // memory besides that of members
@@ -172,10 +173,10 @@ type hardLink struct {
 	target string
 }
 
-// newLister begins the list of a container of the given time, which has room
+// newBuilder begins the list of a container of the given time, which has room
 // for limit bytes.
-func newLister(modified time.Time, limit int64, room *cache.Room) *lister {
-	l := &lister{limit: limit, room: room, parents: []uint32{0}, dirs: map[string]uint32{".": 0}, dir: "."}
+func newBuilder(modified time.Time, limit int64, room *cache.Room) *builder {
+	l := &builder{limit: limit, room: room, parents: []uint32{0}, dirs: map[string]uint32{".": 0}, dir: "."}
 	l.append(member{kind: dirMember, sec: modified.Unix(), nsec: uint32(modified.Nanosecond())})
 	return l
 }
@@ -183,12 +184,12 @@ func newLister(modified time.Time, limit int64, room *cache.Room) *lister {
 var errTooManyMembers = errors.New("holds too many files")
 
 // reserve counts n more bytes of memory.
-func (l *lister) reserve(n int) error {
+func (l *builder) reserve(n int) error {
 	l.more += int64(n)
 	used := l.more + int64(len(l.parents)*(memberSize+2*placeSize))
 	if used > l.limit {
 		return &formats.Reason{Kind: errTooManyMembers, Msg: fmt.Sprintf("it holds too many files: the list of the first %d takes more than %d MiB, all that the size of the memory cache allows",
-			l.len()-1, l.limit>>20)}
+			l.Len()-1, l.limit>>20)}
 	}
 	l.room.Resize(used)
 	return nil
@@ -210,7 +211,7 @@ func memberPath(name string) string {
 }
 
 // addDir puts a directory at a path.
-func (l *lister) addDir(name string, modified time.Time) error {
+func (l *builder) addDir(name string, modified time.Time) error {
 	at := memberPath(name)
 	if at == "" {
 		return nil
@@ -223,13 +224,13 @@ func (l *lister) addDir(name string, modified time.Time) error {
 }
 
 // addFile puts a file at a path.
-func (l *lister) addFile(name string, f member, modified time.Time) error {
+func (l *builder) addFile(name string, f member, modified time.Time) error {
 	_, err := l.add(name, "", f, modified)
 	return err
 }
 
 // addLink puts a symbolic link at a path.
-func (l *lister) addLink(name, target string, modified time.Time) error {
+func (l *builder) addLink(name, target string, modified time.Time) error {
 	target = target[:min(len(target), maxMemberPath)] // which is more than a target can have
 	i, err := l.add(name, target, member{kind: linkMember, size: int64(len(target))}, modified)
 	if i > 0 {
@@ -239,7 +240,7 @@ func (l *lister) addLink(name, target string, modified time.Time) error {
 }
 
 // addHardLink puts what is at target by now at another path, too.
-func (l *lister) addHardLink(name, target string) error {
+func (l *builder) addHardLink(name, target string) error {
 	target = memberPath(target)
 	i, err := l.add(name, "", member{}, time.Time{})
 	if i == 0 || err != nil {
@@ -251,7 +252,7 @@ func (l *lister) addHardLink(name, target string) error {
 
 // add puts a member at a path and returns its number, 0 if it is shown
 // nowhere.
-func (l *lister) add(name, target string, f member, modified time.Time) (uint32, error) {
+func (l *builder) add(name, target string, f member, modified time.Time) (uint32, error) {
 	at := memberPath(name)
 	if at == "" {
 		return 0, nil
@@ -268,7 +269,7 @@ func (l *lister) add(name, target string, f member, modified time.Time) (uint32,
 
 // mkdir returns the directory at a path, which it makes if the container did
 // not mention it.
-func (l *lister) mkdir(at string, modified time.Time) (uint32, error) {
+func (l *builder) mkdir(at string, modified time.Time) (uint32, error) {
 	if i, ok := l.dirs[at]; ok {
 		return i, nil
 	}
@@ -284,8 +285,8 @@ func (l *lister) mkdir(at string, modified time.Time) (uint32, error) {
 	return i, l.reserve(len(at) + 64)
 }
 
-func (l *lister) put(dir uint32, f member, modified time.Time, name, target string) (uint32, error) {
-	i := uint32(l.len())
+func (l *builder) put(dir uint32, f member, modified time.Time, name, target string) (uint32, error) {
+	i := uint32(l.Len())
 	f.modify(modified)
 	l.append(f, name, target)
 	l.parents = append(l.parents, dir)
@@ -294,8 +295,8 @@ func (l *lister) put(dir uint32, f member, modified time.Time, name, target stri
 
 // finish completes the list. Of two files at one path the later counts, as
 // when unpacking; of a file and a directory the earlier.
-func (l *lister) finish() *members {
-	order := make([]uint32, l.len()-1)
+func (l *builder) finish() *Members {
+	order := make([]uint32, l.Len()-1)
 	for n := range order {
 		order[n] = uint32(n + 1)
 	}
@@ -314,12 +315,12 @@ func (l *lister) finish() *members {
 		}
 		dir.size++
 	}
-	m := l.members
+	m := l.Members
 	return &m
 }
 
 // compare compares a member by where it is.
-func (l *lister) compare(i, parent uint32, name []byte) int {
+func (l *builder) compare(i, parent uint32, name []byte) int {
 	return cmp.Or(cmp.Compare(l.parents[i], parent), bytes.Compare(l.name(i), name))
 }
 
@@ -329,7 +330,7 @@ func (l *lister) compare(i, parent uint32, name []byte) int {
 const maxDangling = 100
 
 // resolve makes a hard link what it is one with, in the sorted order.
-func (l *lister) resolve(h hardLink, order []uint32) {
+func (l *builder) resolve(h hardLink, order []uint32) {
 	parent, ok := l.dirs[path.Dir(h.target)]
 	if h.target == "" || !ok {
 		return
@@ -349,7 +350,7 @@ func (l *lister) resolve(h hardLink, order []uint32) {
 }
 
 // dedupe leaves one member at each path.
-func (l *lister) dedupe() {
+func (l *builder) dedupe() {
 	kept := l.order[:0]
 	for n, i := range l.order {
 		last := len(kept) - 1

@@ -1,4 +1,4 @@
-package archive
+package container
 
 import (
 	"bytes"
@@ -15,50 +15,18 @@ import (
 
 const (
 	savedListVersion = 2
-	savedListMin     = 1000 // members; less is read faster than this is worth
 )
-
-// listName names the list of a container in the disk cache; "": it is not
-// kept. The version of a tar in a container says too little to find it by: the
-// next container may hold another one of the same size and time.
-func (a *archive) listName(k nestedKey) string {
-	if a.depth > 0 || k.v.Changed == 0 { // without a change time no stamp is the same
-		return ""
-	}
-	if id := a.sourceID(k.path); a.opt.Disk != nil && id != "" && k.c == tarContainer {
-		return id + "/" + k.c.name
-	}
-	return ""
-}
-
-// savedList returns the list of a container that was saved.
-func (a *archive) savedList(k nestedKey) *members {
-	name := a.listName(k)
-	if name == "" {
-		return nil
-	}
-	b, ok := a.opt.Disk.Load(name)
-	if !ok {
-		return nil
-	}
-	return decodeList(b, k.stamp(), a.maxList)
-}
-
-func (a *archive) saveList(k nestedKey, m *members) {
-	if name := a.listName(k); name != "" && m.damage == nil && m.len() >= savedListMin {
-		a.opt.Disk.Save(name, encodeList(m, k.stamp()))
-	}
-}
 
 // listHead returns what the list of a container with a stamp begins with.
 func listHead(stamp formats.Stamp) []byte { return stamp.Append([]byte{savedListVersion}) }
 
-func encodeList(m *members, stamp formats.Stamp) []byte {
-	b := make([]byte, 0, m.cost()/2)
+// Encode returns the list of a container with a stamp as bytes that Decode knows.
+func Encode(m *Members, stamp formats.Stamp) []byte {
+	b := make([]byte, 0, m.Cost()/2)
 	b = append(b, listHead(stamp)...)
-	b = binary.AppendUvarint(b, uint64(m.len()))
+	b = binary.AppendUvarint(b, uint64(m.Len()))
 	var last member
-	for i := range uint32(m.len()) {
+	for i := range uint32(m.Len()) {
 		f, text := m.at(i), m.words(i)
 		b = append(b, byte(f.kind))
 		b = binary.AppendVarint(b, f.at-last.at)
@@ -108,9 +76,9 @@ func (r *listReader) count(size int) int {
 
 const savedMemberMin = 6 // bytes that a member takes at least
 
-// decodeList returns the list that encodeList made for a stamp; nil if the
+// Decode returns the list that Encode made for a stamp; nil if the
 // bytes are of something else, or it takes more than limit bytes of memory.
-func decodeList(b []byte, stamp formats.Stamp, limit int64) *members {
+func Decode(b []byte, stamp formats.Stamp, limit int64) *Members {
 	list, ok := bytes.CutPrefix(b, listHead(stamp))
 	if !ok {
 		return nil
@@ -120,7 +88,7 @@ func decodeList(b []byte, stamp formats.Stamp, limit int64) *members {
 	if n == 0 || int64(len(b))+int64(n)*(memberSize+placeSize) > limit {
 		return nil
 	}
-	m := new(members)
+	m := new(Members)
 	var last member
 	for range n {
 		f := member{kind: memberKind(r.unsigned())}
@@ -146,8 +114,8 @@ func decodeList(b []byte, stamp formats.Stamp, limit int64) *members {
 // sound reports whether the members make a tree: each but the root stands in
 // the order once at most and in one directory, whose names are sorted. Else a
 // list could show a member at a number of paths that doubles with each level.
-func (m *members) sound() bool {
-	n := int64(m.len())
+func (m *Members) sound() bool {
+	n := int64(m.Len())
 	placed := make([]bool, n)
 	taken := make([]bool, len(m.order)) // places of a directory
 	for i := range uint32(n) {
@@ -176,7 +144,7 @@ func (m *members) sound() bool {
 }
 
 // soundDir looks at what a directory holds, and notes that it does.
-func (m *members) soundDir(i uint32, placed, taken []bool) bool {
+func (m *Members) soundDir(i uint32, placed, taken []bool) bool {
 	f, all := m.at(i), int64(len(m.order))
 	if f.size < 0 || f.size > all || f.at < 0 || f.at > all-f.size {
 		return false

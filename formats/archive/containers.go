@@ -2,14 +2,12 @@ package archive
 
 import (
 	"context"
-	"fmt"
 	iofs "io/fs"
 	"path"
-	"strings"
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/source"
+	"recfs/formats/container"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
@@ -21,31 +19,13 @@ import (
 
 const maxDepth = 4 // containers in containers
 
-// A container is a kind of file that holds files.
-type container struct {
-	name string
-	list func(ctx context.Context, a *archive, src formats.Source, room *cache.Room) (*members, error)
-	open func(ctx context.Context, a *archive, src formats.Source, v source.Version, m *members, f member) (nodes.ReaderAt, error)
-}
-
-// containerOf tells by its name whether a file is shown as a directory, and
-// whether it is compressed as a whole.
-func (a *archive) containerOf(name string) (c *container, packed bool) {
+// containerOf returns how a file of that name is shown as a directory, if it
+// is, and whether it is compressed as a whole.
+func (a *archive) containerOf(name string) (k *container.Kind, packed bool) {
 	if a.depth >= maxDepth {
 		return nil, false
 	}
-	if stem, ok := strings.CutSuffix(name, ".zip"); ok && stem != "" {
-		return zipContainer, false
-	}
-	for _, ext := range append([]string{""}, outerExtensions...) {
-		if stem, ok := strings.CutSuffix(name, ".tar"+ext); ok && stem != "" {
-			return tarContainer, ext != ""
-		}
-	}
-	if stem, ok := strings.CutSuffix(name, ".tgz"); ok && stem != "" {
-		return tarContainer, true
-	}
-	return nil, false
+	return container.KindOf(name)
 }
 
 // A nested is the directory of what a container holds. It is a value, equal
@@ -57,7 +37,7 @@ type nested struct {
 
 type nestedKey struct {
 	recordingKey
-	c *container
+	c *container.Kind
 }
 
 func (n nested) dir(ctx context.Context) (nodes.Dir, error) { return n.a.nests.Get(ctx, n.key) }
@@ -96,9 +76,15 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 	if l.broken != nil {
 		return l.broken, treeCost, nil
 	}
-	fsys := &memberFS{a: a, key: k}
+	fsys := &container.FS{Kind: k.c, Version: k.v, Unpack: a.unpack, List: func(ctx context.Context) (*container.Members, formats.Source, error) {
+		l, err := a.lists.Get(ctx, k)
+		if err != nil || l.broken != nil {
+			return nil, formats.Source{}, err
+		}
+		return l.Members, l.src, nil
+	}}
 	if id := a.sourceID(k.path); id != "" {
-		fsys.path = path.Join("/", id, k.name)
+		fsys.Name = path.Join("/", id, k.name)
 	}
 	inner := newArchive(fsys, a.list, c, a.opt, a.memory, a.depth+1)
 	return fixed{folder{inner, "."}}, treeCost, nil
@@ -106,7 +92,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 
 // A listed is a container with the list of what it holds.
 type listed struct {
-	*members
+	*container.Members
 	src    formats.Source
 	broken nodes.Dir // what is shown instead if it does not open
 }
@@ -118,38 +104,34 @@ func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*l
 	if k.packed {
 		hurt, err = a.decompress(ctx, k.recordingKey, &src, reads)
 	}
-	var m *members
+	var m *container.Members
 	if err == nil {
 		m, err = a.membersOf(ctx, k, src, c)
 	}
 	switch {
 	case err == nil:
-		if m.damage != nil {
-			a.warn(k.path, k.v, "archive is damaged; what comes before is shown", "format", k.c.name, "err", m.damage)
+		if m.Damage != nil {
+			a.warn(k.path, k.v, "archive is damaged; what comes before is shown", "format", k.c.Name, "err", m.Damage)
 		}
-		return &listed{members: m, src: src}, m.cost() + treeCost, nil
+		return &listed{Members: m, src: src}, m.Cost() + treeCost, nil
 	case ctx.Err() != nil || notSaved(err):
 		return nil, 0, err
 	case reads.failure() != nil:
 		return nil, 0, reads.failure()
 	}
-	a.warn(k.path, k.v, "archive does not open", "format", k.c.name, "err", err)
-	return &listed{broken: broken(src, a.errorText(ctx, src, k.c.name, err, hurt))}, treeCost, nil
+	a.warn(k.path, k.v, "archive does not open", "format", k.c.Name, "err", err)
+	return &listed{broken: broken(src, a.errorText(ctx, src, k.c.Name, err, hurt))}, treeCost, nil
 }
 
-// membersOf returns the list of a container. It does not panic.
-func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Source, c *cache.Cache) (m *members, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &formats.Error{Format: k.c.name, Offset: 0, Err: fmt.Errorf("internal error: %v", p)}
-		}
-	}()
+// membersOf returns the list of a container.
+func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Source, c *cache.Cache) (*container.Members, error) {
 	if m := a.savedList(k); m != nil {
 		return m, nil
 	}
 	room := c.Room()
 	defer room.Close()
-	if m, err = k.c.list(ctx, a, src, room); err == nil {
+	m, err := k.c.List(ctx, src, container.Work{Limit: a.maxList, Room: room, Unpack: a.unpack})
+	if err == nil {
 		a.saveList(k, m)
 	}
 	return m, err

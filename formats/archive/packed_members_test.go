@@ -1,0 +1,148 @@
+package archive
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/formats/container"
+	"recfs/formats/source"
+	"recfs/nodes"
+)
+
+// manyEntries are n files in directories of a thousand.
+func manyEntries(n int) []entry {
+	entries := make([]entry, n)
+	for i := range entries {
+		entries[i] = entry{fmt.Sprintf("dir%03d/%07d-name", i/1000, i), "x"}
+	}
+	return entries
+}
+
+func TestNestedCost(t *testing.T) {
+	const n = 100_000
+	dir := t.TempDir()
+	entries := manyEntries(n)
+	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
+	for _, name := range []string{"a.tar", "a.zip"} {
+		root, c := newArchiveWith(t, dir, "", 0, 64<<20)
+		held := heapSize()
+		if got, err := read(t, root, name+"/dir099/0099999-name"); got != "x" || err != nil {
+			t.Fatalf("%s: %q, %v", name, got, err)
+		}
+		held, counted := heapSize()-held, c.Stats().Bytes
+		if counted > 80*n || held > counted+counted/2+1<<20 {
+			t.Errorf("%s: the list of %d members takes %d bytes and counts as %d", name, n, held, counted)
+		}
+		runtime.KeepAlive(root)
+	}
+}
+
+func heapSize() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Directories that are in use survive their container going from the cache.
+func TestNestedEvicted(t *testing.T) {
+	const n = 5000
+	dir := t.TempDir()
+	for i := range 8 {
+		write(t, dir, fmt.Sprintf("%d.tar", i), string(packTar(t, manyEntries(n)...)))
+	}
+	root, c := newArchiveWith(t, dir, "", 0, 1<<20)
+	var held []nodes.Dir
+	for range 2 {
+		for i := range 8 {
+			e, err := nodes.Lookup(t.Context(), root, fmt.Sprintf("%d.tar/dir002", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, e.Dir)
+		}
+	}
+	for i, d := range held {
+		e, err := nodes.Lookup(t.Context(), d, fmt.Sprintf("%07d-name", 2000+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := nodes.ReadAll(t.Context(), e.File); string(b) != "x" || err != nil {
+			t.Errorf("%q, %v", b, err)
+		}
+	}
+	if b := c.Stats().Bytes; b > 1<<20+64<<10 {
+		t.Errorf("%d bytes in a cache of 1 MiB", b)
+	}
+}
+
+func TestNestedLimit(t *testing.T) {
+	dir := t.TempDir()
+	entries := manyEntries(20_000)
+	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
+	root, _ := newArchiveWith(t, dir, "", 0, 1<<20)
+	for _, name := range []string{"a.tar", "a.zip"} {
+		got, err := read(t, root, name+"/error.txt")
+		if err != nil || !strings.Contains(got, "it holds too many files") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestNestedSaved(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	write(t, dir, "a.tar", string(packTar(t, append(manyEntries(2000), nestedEntries...)...)))
+	first, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
+	want := show(t, first)
+	a := first.(*top).a
+	info, err := a.lstat("a.tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := nestedKey{recordingKey{path: "a.tar", name: "a.tar", v: source.VersionOf(info), format: noFormat}, container.Tar}
+	if a.savedList(k) == nil {
+		t.Fatal("the list was not saved")
+	}
+	second, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
+	wantTree(t, show(t, second), want)
+	k.v.Nanos++
+	if a.savedList(k) != nil {
+		t.Error("a list of another version was used")
+	}
+}
+
+// A tar in a tar says less of its version than a file: its list is not kept.
+func TestNestedSavedInside(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		entries := manyEntries(2000)
+		entries[1999].name = name
+		outer := packTar(t, entry{"inner.tar", string(packTar(t, entries...))})
+		write(t, dir, name, string(outer))
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "outer.tar")); err != nil {
+			t.Fatal(err)
+		}
+		root, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
+		if got, err := read(t, root, "outer.tar/inner.tar/"+name); got != "x" || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestNestedWithoutCache(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.tar", string(packTar(t, manyEntries(10)...)))
+	root, _ := newArchiveWith(t, dir, "", 0, 0)
+	if got, err := read(t, root, "a.tar/dir000/0000001-name"); got != "x" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
