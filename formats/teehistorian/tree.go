@@ -385,3 +385,19 @@ func (t *tree) table(ctx context.Context, r *recording, stay int32, k table) (no
 	}
 	return p, nil
 }
+
+// mapFile returns the map of the recording, nil if it is not there or cannot be read.
+func (t *tree) mapFile(ctx context.Context) *Map {
+	if t.readMap == nil {
+		return nil
+	}
+	file := findMap(t.src.FS, t.header)
+	if file == nil {
+		return nil
+	}
+	m, err := t.readMap(ctx, file)
+	if err != nil {
+		return nil
+	}
+	return m
+}

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -31,22 +30,6 @@ func findMap(fsys iofs.FS, h *header) []byte {
 		}
 	}
 	return nil
-}
-
-// mapFile returns the map of the recording, nil if it is not there or cannot be read.
-func (t *tree) mapFile(ctx context.Context) *Map {
-	if t.readMap == nil {
-		return nil
-	}
-	file := findMap(t.src.FS, t.header)
-	if file == nil {
-		return nil
-	}
-	m, err := t.readMap(ctx, file)
-	if err != nil {
-		return nil
-	}
-	return m
 }
 
 func readMap(fsys iofs.FS, name string) ([]byte, error) {
