@@ -12,6 +12,7 @@ func commands() commandTable {
 		cpCommand,
 		infoCommand,
 		findCommand,
+		demoCommand,
 		checkCommand,
 		indexCommand,
 		compactCommand,

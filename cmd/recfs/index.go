@@ -23,15 +23,17 @@ var indexCommand = command{
 	summary: "Make the indexes of recordings ahead of time",
 	about: `
 Some recordings have to be read once before their ticks are known. This does it now, so that nobody waits
-for it later: mounts and all other commands find the indexes in the cache directory.`,
+for it later: mounts and all other commands find the indexes in the cache directory. With --demos it also
+renders the demos of all finished runs once, so that ls -l and the menu of the game client find their sizes.`,
 	run: runIndex,
 }
 
 func runIndex(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
+	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON, told: map[string]bool{}}
+		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON, demos: *demos, told: map[string]bool{}}
 		x.run(a, args, *jobs)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -48,6 +50,7 @@ type indexer struct {
 	failures
 	ctx    context.Context
 	asJSON bool
+	demos  bool // make the sizes of demos
 	bar    *progressbar.ProgressBar
 
 	recordings int
@@ -130,9 +133,33 @@ func makeIndex(ctx context.Context, f found) error {
 	return err
 }
 
+// measureDemos asks for the sizes of the demos of all runs in a recording, which the cache on disk
+// keeps.
+func measureDemos(ctx context.Context, f found) error {
+	runs, err := nodes.Lookup(ctx, f.entry.Dir, "demos/runs")
+	if errors.Is(err, iofs.ErrNotExist) || err == nil && runs.Dir == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for run, err := range entries(ctx, runs) {
+		if err == nil && run.File != nil {
+			_, err = run.File.Size(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path.Join("demos/runs", run.Name), err)
+		}
+	}
+	return nil
+}
+
 func (x *indexer) index(f found) indexed {
 	start := time.Now()
 	err := makeIndex(x.ctx, f)
+	if err == nil && x.demos {
+		err = measureDemos(x.ctx, f)
+	}
 	line := indexed{Path: f.name, Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
 	if err != nil {
 		line.Error = reason(f.name, err).Error()

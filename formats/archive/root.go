@@ -54,7 +54,7 @@ func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	}
 	switch {
 	case e.Dir != nil:
-		e.Dir = nodes.Deferred[topDir]{Target: topDir{d, e.Name}}
+		e.Dir = deferTop(topDir{d, e.Name}, e.Dir)
 	case e.File != nil:
 		e.File = topFile{d, e.Name}
 	}
@@ -102,6 +102,39 @@ func (t *top) Find(ctx context.Context, name string) (int, error) {
 type topDir struct {
 	recording nodes.Dir
 	name      string
+}
+
+// deferTop returns the directory that stands for dir, which t resolves to now.
+func deferTop(t topDir, dir nodes.Dir) nodes.Dir {
+	deferred := nodes.Deferred[topDir]{Target: t}
+	if _, ok := dir.(nodes.Volatile); ok {
+		return volatileTop{deferred}
+	}
+	return deferred
+}
+
+// A volatileTop is a topDir whose entries are looked up by name.
+type volatileTop struct{ nodes.Deferred[topDir] }
+
+// Lookup implements nodes.Volatile.
+func (t volatileTop) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	d, err := t.Resolve(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return nodes.Child(ctx, d, name)
+}
+
+// Snapshot implements nodes.Volatile.
+func (t volatileTop) Snapshot(ctx context.Context) (nodes.Dir, error) {
+	d, err := t.Resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := d.(nodes.Volatile); ok {
+		return v.Snapshot(ctx)
+	}
+	return d, nil
 }
 
 // Resolve returns the directory as the tree has it now.
