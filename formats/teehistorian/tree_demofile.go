@@ -175,3 +175,26 @@ func (f demoFile) head(ctx context.Context) ([]byte, error) {
 	}
 	return f.t.header.demoHeader(id.first, id.last, id.follow != noStay, markers).Append(nil), nil
 }
+
+// loadRunSizes returns the sizes of a recording of whose demos none was made.
+func (t *tree) loadRunSizes(ctx context.Context, _ struct{}) (*runSizes, int64, error) {
+	v, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	s := newRunSizes(v.seal, len(v.demos().runs))
+	return s, s.memory(), nil
+}
+
+// resumeRunSizes takes saved sizes if they are of this version of the recording.
+func (t *tree) resumeRunSizes(ctx context.Context, _ struct{}, saved []byte) (*runSizes, int64, error) {
+	v, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	s, err := decodeRunSizes(saved, v.seal, len(v.demos().runs))
+	if err != nil {
+		return nil, 0, err
+	}
+	return s, s.memory(), nil
+}

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"context"
 	"encoding/binary"
 	"math"
 	"sync"
@@ -46,14 +45,8 @@ func (s *runSizes) set(run int32, size int64) bool {
 
 func (s *runSizes) memory() int64 { return int64(4*len(s.list)) + 128 }
 
-// loadRunSizes returns the sizes of a recording of whose demos none was made.
-func (t *tree) loadRunSizes(ctx context.Context, _ struct{}) (*runSizes, int64, error) {
-	v, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	s := &runSizes{seal: v.seal, list: make([]atomic.Uint32, len(v.demos().runs))}
-	return s, s.memory(), nil
+func newRunSizes(seal formats.Seal, runs int) *runSizes {
+	return &runSizes{seal: seal, list: make([]atomic.Uint32, runs)}
 }
 
 // encodeRunSizes returns the sizes as they are saved.
@@ -71,22 +64,17 @@ func encodeRunSizes(s *runSizes) []byte {
 	return w.Bytes()
 }
 
-// resumeRunSizes takes saved sizes if they are of this version of the recording.
-func (t *tree) resumeRunSizes(ctx context.Context, _ struct{}, saved []byte) (*runSizes, int64, error) {
-	v, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	r, seal := indexfile.Open(name, saved)
+// decodeRunSizes reads the sizes of so many runs, if they are of the bytes that the seal is of.
+func decodeRunSizes(saved []byte, seal formats.Seal, runs int) (*runSizes, error) {
+	r, was := indexfile.Open(name, saved)
 	sizes := r.Blob()
 	if err := r.Close(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	n := len(v.demos().runs)
-	if seal.Length != v.seal.Length || seal.Sum != v.seal.Sum || len(sizes) != sizeBytes*n {
-		return nil, 0, formats.ErrOther
+	if was.Length != seal.Length || was.Sum != seal.Sum || len(sizes) != sizeBytes*runs {
+		return nil, formats.ErrOther
 	}
-	s := &runSizes{seal: v.seal, list: make([]atomic.Uint32, n)}
+	s := newRunSizes(seal, runs)
 	for i := range s.list {
 		if n := binary.LittleEndian.Uint32(sizes[sizeBytes*i:]); n != 0 {
 			s.list[i].Store(n)
@@ -94,5 +82,5 @@ func (t *tree) resumeRunSizes(ctx context.Context, _ struct{}, saved []byte) (*r
 		}
 	}
 	s.saved.Store(s.known.Load())
-	return s, s.memory(), nil
+	return s, nil
 }
