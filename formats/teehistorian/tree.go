@@ -330,15 +330,6 @@ func (t *tree) loadTable(ctx context.Context, k tableKey) (map[int32][]byte, int
 	return rows, cost, stale(err)
 }
 
-func (t *tree) loadLog(ctx context.Context, k int) ([]byte, int64, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	b, err := r.log(ctx, k)
-	return b, int64(cap(b)), stale(err)
-}
-
 func (t *tree) players(r *recording) nodes.Dir {
 	entries := make([]nodes.Entry, 0, len(r.dirs))
 	for i, dir := range r.dirs {

@@ -61,3 +61,13 @@ func (t *tree) openEvents(ctx context.Context) (nodes.Content, error) {
 	}
 	return p, nil
 }
+
+// loadLog returns the part of events.txt in chunk k.
+func (t *tree) loadLog(ctx context.Context, k int) ([]byte, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := r.log(ctx, k)
+	return b, int64(cap(b)), stale(err)
+}
