@@ -72,6 +72,7 @@ type archive struct {
 	handles *source.Files
 	unpack  *unpack.Unpacker
 	memory  *unpack.Memory // shared with the archives in it
+	warned  *cache.Recent[string, source.Version]
 
 	listings *cache.Memo[listingKey, *listing]
 	kinds    *cache.Memo[kindKey, kind]
@@ -84,7 +85,6 @@ type archive struct {
 	depth    int                                     // containers around it
 
 	mu        sync.Mutex
-	warned    map[string]source.Version
 	shown     [sha256.Size]byte // sum of recordings.jsonl
 	shownTime time.Time         // since when it is that
 
@@ -96,7 +96,7 @@ type archive struct {
 func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, memory *unpack.Memory, depth int) *archive {
 	a := &archive{
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, depth: depth, memory: memory,
-		handles: source.NewFiles(fsys), warned: map[string]source.Version{},
+		handles: source.NewFiles(fsys), warned: cache.NewRecent[string, source.Version](maxWarned),
 		scanning: make(chan struct{}, 1),
 		maxList:  max(c.Budget()/2, container.MinList),
 	}
@@ -126,16 +126,16 @@ func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options
 	return a
 }
 
-// warn logs a message about a file once per version of it.
+// warn logs a message about a file once per version of it, as far back as
+// maxWarned remembers.
 func (a *archive) warn(name string, v source.Version, msg string, args ...any) {
-	a.mu.Lock()
-	old, ok := a.warned[name]
-	a.warned[name] = v
-	a.mu.Unlock()
-	if !ok || old != v {
+	if old, ok := a.warned.Swap(name, v); !ok || old != v {
 		a.log.Warn(msg, append([]any{"path", name}, args...)...)
 	}
 }
+
+// maxWarned is how many files the archive knows that it warned of.
+const maxWarned = 1 << 10
 
 // byName returns the index of the format whose extension name has, and
 // whether the extension of a compression is behind it.

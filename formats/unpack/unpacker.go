@@ -5,7 +5,6 @@ package unpack
 import (
 	"context"
 	"log/slog"
-	"sync"
 
 	"recfs/cache"
 	"recfs/formats/source"
@@ -26,8 +25,7 @@ type Unpacker struct {
 	frames     *cache.Memo[frameKey, []byte]
 	seekFrames *cache.Memo[seekableKey, []byte]
 
-	mu         sync.Mutex
-	distrusted map[source.FileKey]bool
+	distrusted *cache.Recent[source.FileKey, bool]
 }
 
 // Options are what an Unpacker uses besides the cache.
@@ -42,7 +40,7 @@ type Options struct {
 func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
 	p := &Unpacker{
 		files: files, disk: opt.Disk, log: opt.Log, memory: opt.Memory, depth: opt.Depth,
-		smallSize: min(maxSmall, c.Budget()/4), distrusted: map[source.FileKey]bool{},
+		smallSize: min(maxSmall, c.Budget()/4), distrusted: cache.NewRecent[source.FileKey, bool](maxDistrusted),
 	}
 	p.inflated = cache.NewMemo(c, p.inflate)
 	p.frames = cache.NewMemo(c, p.loadFrame)
@@ -55,19 +53,17 @@ func (p *Unpacker) newDecoder(c Compression, raw nodes.ReaderAt, size int64) *de
 	return newDecoder(c, raw, size, p.memory, p.depth)
 }
 
+// maxDistrusted is how many wrong seek tables are remembered.
+const maxDistrusted = 1 << 10
+
 // distrust notes that a seekable zstd file is not what its seek table says:
 // the next look-up finds it as a file without one.
-func (p *Unpacker) distrust(k source.FileKey) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.distrusted[k] = true
-}
+func (p *Unpacker) distrust(k source.FileKey) { p.distrusted.Swap(k, true) }
 
 // Distrusts reports whether the seek table of a file was found to be wrong.
 func (p *Unpacker) Distrusts(k source.FileKey) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.distrusted[k]
+	wrong, _ := p.distrusted.Get(k)
+	return wrong
 }
 
 // Expand returns a reader of what c makes of raw, the stored bytes of a member
