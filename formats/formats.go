@@ -1,6 +1,6 @@
 // Package formats is the contract between recording formats and the rest of
 // the program: what a format tells of itself ([Format]), what it is given
-// ([Source]), and how it says where decoding stopped ([Error]).
+// ([Input]), and how it says where decoding stopped ([Error]).
 package formats
 
 import (
@@ -43,7 +43,7 @@ type Format struct {
 	// the DirFile and the names of all files.
 	MatchDir func(head []byte, names iter.Seq[string]) bool
 
-	// Streams says that Open copes with a Source of UnknownSize.
+	// Streams says that Open copes with an Input of UnknownSize.
 	Streams bool
 
 	// Variant tells apart what the options of the format make of the same
@@ -57,7 +57,7 @@ type Format struct {
 	// Open returns the tree of a recording. It reads no more than the header
 	// and tables. If src is none of this format, or too damaged to open, the
 	// error is an *Error and the archive shows it as error.txt beside raw.
-	Open func(ctx context.Context, src Source, c *cache.Cache) (nodes.Dir, error)
+	Open func(ctx context.Context, src Input, c *cache.Cache) (nodes.Dir, error)
 }
 
 // A ReaderAt reads bytes of a source in the context of an operation.
@@ -69,10 +69,10 @@ func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
 // At binds r to the context of one operation, which the result must not outlive.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
 
-// A Source is the bytes of one recording at one version (name, size, time).
+// An Input is the bytes of one recording at one version (name, size, time).
 // Only the ReaderAt varies: a local file, a decompressed view of one, a
 // bytes.Reader in tests.
-type Source struct {
+type Input struct {
 	nodes.ReaderAt           // the bytes of the recording, without outer compression; nil for a directory
 	Name           string    // of the file or directory
 	Size           int64     // bytes in ReaderAt, or UnknownSize
@@ -89,7 +89,7 @@ type Source struct {
 	// of it, else nil.
 	Raw nodes.ReaderAt
 
-	// Measure returns the size of a Source of UnknownSize, reading it to
+	// Measure returns the size of an Input of UnknownSize, reading it to
 	// its end; nil otherwise.
 	Measure func(ctx context.Context) (int64, error)
 }
@@ -103,14 +103,14 @@ type SourceInfo struct {
 }
 
 // Info returns what header.json tells of the source.
-func (s Source) Info() SourceInfo {
+func (s Input) Info() SourceInfo {
 	return SourceInfo{s.Name, HexOf(s.Name), s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
 }
 
 // IndexName returns the name under which an index of the recording is kept on disk; "": none is kept.
 // kind is the name of the format, or what else is kept, and variant what the index depends on besides
 // the bytes of the recording, such as an option; it may be empty.
-func (s Source) IndexName(kind, variant string) string {
+func (s Input) IndexName(kind, variant string) string {
 	if s.ID == "" {
 		return ""
 	}
@@ -122,7 +122,7 @@ func (s Source) IndexName(kind, variant string) string {
 
 // RawFile returns the entry raw of a recording that is a file: its bytes as
 // they lie there.
-func (s Source) RawFile() nodes.File {
+func (s Input) RawFile() nodes.File {
 	if s.Raw != nil {
 		return nodes.Section(s.Raw, 0, s.Stored)
 	}
@@ -131,16 +131,16 @@ func (s Source) RawFile() nodes.File {
 
 // Length returns the number of bytes in the source, reading it to its end if
 // that is the only way to know.
-func (s Source) Length(ctx context.Context) (int64, error) {
+func (s Input) Length(ctx context.Context) (int64, error) {
 	if s.Size == UnknownSize {
 		return s.Measure(ctx)
 	}
 	return s.Size, nil
 }
 
-// BytesSource returns a Source of bytes in memory.
-func BytesSource(name string, b []byte, modified time.Time) Source {
-	return Source{
+// BytesSource returns an Input of bytes in memory.
+func BytesInput(name string, b []byte, modified time.Time) Input {
+	return Input{
 		ReaderAt: nodes.BytesContent(b), Name: name,
 		Size: int64(len(b)), Stored: int64(len(b)), ModTime: modified,
 	}
@@ -148,7 +148,7 @@ func BytesSource(name string, b []byte, modified time.Time) Source {
 
 // At returns the bytes of the recording for one operation, whose context ends
 // the reads.
-func (s Source) At(ctx context.Context) io.ReaderAt { return nodes.At(ctx, s.ReaderAt) }
+func (s Input) At(ctx context.Context) io.ReaderAt { return nodes.At(ctx, s.ReaderAt) }
 
 // A Problem is an element of "problems" in header.json and index.json.
 type Problem struct {

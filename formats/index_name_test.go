@@ -9,7 +9,7 @@ func TestIndexName(t *testing.T) {
 		{"a1", "hcrp", "0f", "a1/hcrp-0f"},
 		{"", "hcrp", "0f", ""},
 	} {
-		if got := (Source{ID: c.id}).IndexName(c.kind, c.variant); got != c.want {
+		if got := (Input{ID: c.id}).IndexName(c.kind, c.variant); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

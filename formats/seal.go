@@ -16,7 +16,7 @@ type Seal struct {
 	Sum    uint64 // their xxHash64
 }
 
-// A Fit says what a saved index is worth for a Source.
+// A Fit says what a saved index is worth for an Input.
 type Fit int
 
 const (
@@ -25,13 +25,13 @@ const (
 	Same             // it has the bytes of the index and no more
 )
 
-// ErrOther says that a saved index is of other bytes than the Source.
+// ErrOther says that a saved index is of other bytes than the Input.
 var ErrOther = errors.New("the saved index is of other bytes")
 
 // Fit reports what an index with this seal is worth for src. If the stamp is
 // not the same, all bytes of the index are compared by their checksum, which
 // reads them once; the Tally, if there is one, goes on from there.
-func (s Seal) Fit(ctx context.Context, src Source) (Fit, *Tally, error) {
+func (s Seal) Fit(ctx context.Context, src Input) (Fit, *Tally, error) {
 	if s.Stamp.Same(src.Stamp) {
 		return Same, nil, nil
 	}

@@ -19,7 +19,7 @@ type Stamp struct {
 }
 
 // StampOf returns the stamp of a file: what its FileInfo has a method Stamp
-// for, as those of a Source have, or else what every FileInfo tells.
+// for, as those of an Input have, or else what every FileInfo tells.
 func StampOf(info iofs.FileInfo) Stamp {
 	if i, ok := info.(interface{ Stamp() Stamp }); ok {
 		return i.Stamp()

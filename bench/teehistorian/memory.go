@@ -21,7 +21,7 @@ import (
 // openTicks returns the directory ticks of a recording, its index made.
 func openTicks(ctx context.Context, recording []byte) (nodes.Dir, func(), error) {
 	c := cache.New(256<<20, nil)
-	src := formats.BytesSource("sample.teehistorian", recording, time.Now())
+	src := formats.BytesInput("sample.teehistorian", recording, time.Now())
 	root, err := teehistorian.New(teehistorian.Options{}).Open(ctx, src, c)
 	if err != nil {
 		c.Close()

@@ -35,7 +35,7 @@ var lump = formats.Format{
 	Extensions: []string{".lump"},
 	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
 	MatchNamed: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
-	Open: func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+	Open: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		return nodes.List(nodes.Entry{Name: "raw", File: src.RawFile()}), nil
 	},
 }
@@ -48,7 +48,7 @@ var parts = formats.Format{
 	MatchDir: func(head []byte, names iter.Seq[string]) bool {
 		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
 	},
-	Open: func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+	Open: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		b, err := iofs.ReadFile(src.FS, "first.part")
 		if err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ var parts = formats.Format{
 	},
 }
 
-func openRec(ctx context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+func openRec(ctx context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 	head := make([]byte, 8)
 	n, err := src.ReadAt(ctx, head, 0)
 	if err != nil && err != io.EOF {
@@ -266,7 +266,7 @@ func TestArchiveFileKeepsItsValues(t *testing.T) {
 	write(t, dir, "one", "RECone")
 	fsys := openLocal(t, dir)
 	nested := rec
-	nested.Open = func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+	nested.Open = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
 		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, nodes.Entry{Name: "raw", File: src.RawFile()}), nil
 	}
@@ -317,7 +317,7 @@ func TestLinkedSegment(t *testing.T) {
 func TestArchiveOfOneInSegments(t *testing.T) {
 	dir := t.TempDir()
 	named := parts
-	named.Open = func(_ context.Context, src formats.Source, _ *cache.Cache) (nodes.Dir, error) {
+	named.Open = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		return nodes.List(nodes.Entry{Name: src.Name, File: nodes.Bytes(nil)}), nil
 	}
 	write(t, dir, "run/first.part", "1")

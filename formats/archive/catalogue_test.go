@@ -29,7 +29,7 @@ func logged(opens, scans *atomic.Int64) formats.Format {
 		Extensions: []string{".log"},
 		Match:      func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
 		MatchNamed: func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
-		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			opens.Add(1)
 			head := make([]byte, 4)
 			if _, err := src.ReadAt(ctx, head, 0); err != nil {

@@ -76,10 +76,10 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 	if l.broken != nil {
 		return l.broken, treeCost, nil
 	}
-	fsys := &container.FS{Kind: k.c, Version: k.v, Unpack: a.unpack, List: func(ctx context.Context) (*container.Members, formats.Source, error) {
+	fsys := &container.FS{Kind: k.c, Version: k.v, Unpack: a.unpack, List: func(ctx context.Context) (*container.Members, formats.Input, error) {
 		l, err := a.lists.Get(ctx, k)
 		if err != nil || l.broken != nil {
-			return nil, formats.Source{}, err
+			return nil, formats.Input{}, err
 		}
 		return l.Members, l.src, nil
 	}}
@@ -93,7 +93,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 // A listed is a container with the list of what it holds.
 type listed struct {
 	*container.Members
-	src    formats.Source
+	src    formats.Input
 	broken nodes.Dir // what is shown instead if it does not open
 }
 
@@ -124,7 +124,7 @@ func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*l
 }
 
 // membersOf returns the list of a container.
-func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Source, c *cache.Cache) (*container.Members, error) {
+func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Input, c *cache.Cache) (*container.Members, error) {
 	if m := a.savedList(k); m != nil {
 		return m, nil
 	}

@@ -133,7 +133,7 @@ func notSaved(err error) bool {
 
 // errorText returns the content of error.txt. Of a source that is not read to its end, and may be huge,
 // it tells the damage that is known by now.
-func (a *archive) errorText(ctx context.Context, src formats.Source, format string, err error, hurt unpack.DamageFunc) []byte {
+func (a *archive) errorText(ctx context.Context, src formats.Input, format string, err error, hurt unpack.DamageFunc) []byte {
 	var damage []error
 	if hurt != nil {
 		ctx, cancel := context.WithCancel(ctx)
@@ -148,9 +148,9 @@ func (a *archive) errorText(ctx context.Context, src formats.Source, format stri
 	return formats.ErrorText(format, err, damage...)
 }
 
-// decompress completes the Source of a compressed recording. It returns what
+// decompress completes the Input of a compressed recording. It returns what
 // tells of damage of the stream, which may read it to its end.
-func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Source, w *watch) (unpack.DamageFunc, error) {
+func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Input, w *watch) (unpack.DamageFunc, error) {
 	file := source.FileKey{Path: k.path, Version: k.v}
 	raw := watchedReader{source.NewReader(a.handles, k.path, k.v), w}
 	src.Raw = raw
@@ -167,7 +167,7 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.S
 }
 
 // openFormat is the Open of a format that does not panic.
-func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.Source, c *cache.Cache) (dir nodes.Dir, err error) {
+func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.Input, c *cache.Cache) (dir nodes.Dir, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("panic", "path", src.Name, "format", f.Name, "err", p, "stack", string(debug.Stack()))
@@ -179,12 +179,12 @@ func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.
 
 // source returns the bytes of a recording, and what watches the reads of
 // them.
-func (a *archive) source(k recordingKey) (formats.Source, *watch) {
+func (a *archive) source(k recordingKey) (formats.Input, *watch) {
 	w := new(watch)
 	reader := func(name string, v source.Version) nodes.ReaderAt {
 		return watchedReader{source.NewReader(a.handles, name, v), w}
 	}
-	src := formats.Source{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.Time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
+	src := formats.Input{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.Time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
 	if k.segments != "" {
 		src.FS = newSegmentFS(k, reader)
 		return src, w
@@ -223,7 +223,7 @@ func (r watchedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, er
 }
 
 // broken returns the tree of a recording that does not open.
-func broken(src formats.Source, text []byte) nodes.Dir {
+func broken(src formats.Input, text []byte) nodes.Dir {
 	raw := nodes.Entry{Name: "raw"}
 	if files, ok := src.FS.(*segmentFS); ok {
 		raw.Dir = files.raw()

@@ -88,7 +88,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 func openTree(b testing.TB, data []byte, c *cache.Cache) nodes.Dir {
-	src := formats.BytesSource("match.butter", data, time.Unix(1e9, 0))
+	src := formats.BytesInput("match.butter", data, time.Unix(1e9, 0))
 	src.ID = "bench"
 	dir, err := New(Options{}).Open(b.Context(), src, c)
 	if err != nil {

@@ -21,13 +21,13 @@ type Options struct {
 func New(o Options) formats.Format {
 	return formats.Format{
 		Name: name, Extensions: []string{".butter"}, Match: Match, Variant: fmt.Sprint(o.MaxChunk),
-		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			return open(ctx, src, c, o)
 		},
 	}
 }
 
-func open(ctx context.Context, src formats.Source, c *cache.Cache, o Options) (nodes.Dir, error) {
+func open(ctx context.Context, src formats.Input, c *cache.Cache, o Options) (nodes.Dir, error) {
 	r, err := NewReader(ctx, src, src.Size, o.MaxChunk)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, o Options) (n
 }
 
 // dataFile returns chunks/N: the stored bytes, or those that they decompress to.
-func (r *Reader) dataFile(src formats.Source, n int, size int64) nodes.File {
+func (r *Reader) dataFile(src formats.Input, n int, size int64) nodes.File {
 	e := r.Header.Chunks[n]
 	if r.Header.Compression == stored {
 		return nodes.Section(src, e.Offset, e.Size)

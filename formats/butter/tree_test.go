@@ -33,7 +33,7 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) {
-				return New(Options{}).Open(t.Context(), formats.BytesSource("x.butter", b, time.Unix(1e9, 0)), newCache(t))
+				return New(Options{}).Open(t.Context(), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), newCache(t))
 			})
 		})
 	}
@@ -47,7 +47,7 @@ func TestSaved(t *testing.T) {
 
 // openBroken opens a file that may be damaged; nil if it does not open.
 func openBroken(t testing.TB, b []byte) nodes.Dir {
-	dir, err := New(Options{}).Open(t.Context(), formats.BytesSource("x.butter", b, time.Unix(1e9, 0)), newCache(t))
+	dir, err := New(Options{}).Open(t.Context(), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), newCache(t))
 	if err != nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func TestReadsOneChunk(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 4, 100, true, func(w *writer) { w.interval = 10 })
 	r := openBytes(t, b)
 	counted := &countingReader{r: formats.BytesReader(b)}
-	src := formats.BytesSource("x.butter", b, time.Unix(1e9, 0))
+	src := formats.BytesInput("x.butter", b, time.Unix(1e9, 0))
 	src.ReaderAt = counted
 	c := newCache(t)
 	dir, err := New(Options{}).Open(t.Context(), src, c)
@@ -303,7 +303,7 @@ func TestSavedIndexOfOtherBytes(t *testing.T) {
 	damaged[openBytes(t, b).Header.Chunks[1].Offset+8] ^= 0xff
 	disk := store{}
 	index := func(b []byte, changed int64, disk store) string {
-		src := formats.BytesSource("x.butter", b, time.Unix(1e9, 0))
+		src := formats.BytesInput("x.butter", b, time.Unix(1e9, 0))
 		src.ID, src.Stamp = "x", formats.Stamp{Size: src.Size, Modified: 1e9, Changed: changed, Born: 1, Inode: 2}
 		c := cache.New(64<<20, disk)
 		defer c.Close()

@@ -25,7 +25,7 @@ type FS struct {
 
 	// list returns the list and what it is of, or no list if the container does
 	// not open.
-	List func(context.Context) (*Members, formats.Source, error)
+	List func(context.Context) (*Members, formats.Input, error)
 }
 
 // Path returns a name for the container that no file has.
@@ -35,7 +35,7 @@ func (m *FS) Path() string { return m.Name }
 type found struct {
 	*Members
 	i   uint32
-	src formats.Source
+	src formats.Input
 }
 
 func (m *FS) find(op, name string) (found, error) {
@@ -167,7 +167,7 @@ type memberSection struct {
 	at int64
 }
 
-func sectionOf(src formats.Source, at, n int64) memberSection {
+func sectionOf(src formats.Input, at, n int64) memberSection {
 	return memberSection{nodes.SectionContent(src, at, n), at}
 }
 

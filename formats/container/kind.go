@@ -17,8 +17,8 @@ import (
 // A Kind is a kind of file that holds files.
 type Kind struct {
 	Name string // as in errors and logs
-	list func(ctx context.Context, src formats.Source, w Work) (*Members, error)
-	open func(ctx context.Context, src formats.Source, v source.Version, m *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error)
+	list func(ctx context.Context, src formats.Input, w Work) (*Members, error)
+	open func(ctx context.Context, src formats.Input, v source.Version, m *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error)
 }
 
 // Work is what it takes to list a container.
@@ -50,7 +50,7 @@ func KindOf(name string) (k *Kind, packed bool) {
 }
 
 // List returns the list of a container. It does not panic.
-func (k *Kind) List(ctx context.Context, src formats.Source, w Work) (m *Members, err error) {
+func (k *Kind) List(ctx context.Context, src formats.Input, w Work) (m *Members, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &formats.Error{Format: k.Name, Offset: 0, Err: fmt.Errorf("internal error: %v", p)}

@@ -20,7 +20,7 @@ var Tar = &Kind{Name: "tar", list: listTar, open: openTarMember}
 
 // listTar reads the headers of a tar. If it is cut or damaged, what comes
 // before is shown.
-func listTar(ctx context.Context, src formats.Source, w Work) (*Members, error) {
+func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	l := newBuilder(src.ModTime, w.Limit, w.Room)
 	section := &tarSection{r: src.At(ctx), size: src.Size}
 	for r := tar.NewReader(section); ; {
@@ -69,7 +69,7 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 }
 
 // openTarMember returns a reader of a file in a tar.
-func openTarMember(ctx context.Context, src formats.Source, v source.Version, _ *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
+func openTarMember(ctx context.Context, src formats.Input, v source.Version, _ *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
 	if f.kind == sparseMember {
 		rest := sectionOf(src, f.at, src.Size-f.at)
 		return expand(ctx, u, sparse, rest, f.size, v)

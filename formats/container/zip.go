@@ -24,7 +24,7 @@ var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 
 // listZip reads the directory of a zip. If that is damaged, what comes
 // before is shown.
-func listZip(ctx context.Context, src formats.Source, w Work) (*Members, error) {
+func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	dir, err := findZipDirectory(src.At(ctx), src.Size)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func listZip(ctx context.Context, src formats.Source, w Work) (*Members, error) 
 }
 
 // addZip adds the member whose record is at at.
-func addZip(ctx context.Context, l *builder, u *unpack.Unpacker, src formats.Source, z zipFile, at int64) error {
+func addZip(ctx context.Context, l *builder, u *unpack.Unpacker, src formats.Input, z zipFile, at int64) error {
 	modified := z.Modified
 	if modified.IsZero() {
 		modified = src.ModTime
@@ -87,7 +87,7 @@ func addZip(ctx context.Context, l *builder, u *unpack.Unpacker, src formats.Sou
 
 // zipLink returns the target of a symbolic link, which is its content; "" if
 // that cannot be read.
-func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Source, z zipFile) string {
+func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Input, z zipFile) string {
 	content, err := openZipFile(ctx, u, src, source.Version{}, z)
 	if err != nil {
 		return ""
@@ -100,7 +100,7 @@ func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Source, z zipF
 }
 
 // openZipMember returns a reader of a file in a zip.
-func openZipMember(ctx context.Context, src formats.Source, v source.Version, m *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
+func openZipMember(ctx context.Context, src formats.Input, v source.Version, m *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
 	z, err := readZipEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 	if err != nil {
 		return nil, &formats.Error{Format: "zip", Offset: f.at, Err: err}
@@ -121,7 +121,7 @@ var zipMethods = map[uint16]unpack.Compression{
 	95:          unpack.XZ,
 }
 
-func openZipFile(ctx context.Context, u *unpack.Unpacker, src formats.Source, v source.Version, z zipFile) (nodes.ReaderAt, error) {
+func openZipFile(ctx context.Context, u *unpack.Unpacker, src formats.Input, v source.Version, z zipFile) (nodes.ReaderAt, error) {
 	method, known := zipMethods[z.Method]
 	switch {
 	case z.Flags&zipEncrypted != 0:

@@ -103,7 +103,7 @@ func TestZipCount(t *testing.T) {
 			t.Cleanup(c.Close)
 			room := c.Room()
 			defer room.Close()
-			m, err := listZip(t.Context(), formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, Work{Limit: 1 << 30, Room: room})
+			m, err := listZip(t.Context(), formats.Input{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, Work{Limit: 1 << 30, Room: room})
 			if whole := err == nil && m.Damage == nil; whole != test.whole {
 				t.Fatalf("whole is %v, want %v: %v", whole, test.whole, err)
 			}
@@ -128,7 +128,7 @@ func TestZipOfManyIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := buf.Bytes()
-		m, err := listZip(t.Context(), formats.Source{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, Work{Limit: 1 << 30, Room: cache.New(1<<20, nil).Room()})
+		m, err := listZip(t.Context(), formats.Input{ReaderAt: formats.BytesReader(b), Size: int64(len(b))}, Work{Limit: 1 << 30, Room: cache.New(1<<20, nil).Room()})
 		if err != nil || m.Damage != nil || m.Len() != 1+n {
 			t.Errorf("%d files: %v, %v", n, m, err)
 		}

@@ -66,7 +66,7 @@ func walkDamaged(t *testing.T, c *cache.Cache, b []byte, what string, args ...an
 	var root nodes.Dir
 	var err error
 	spent := allocated(func() {
-		root, err = New(Options{MaxData: 1 << 20}).Open(t.Context(), formats.BytesSource("test.map", b, testTime), c)
+		root, err = New(Options{MaxData: 1 << 20}).Open(t.Context(), formats.BytesInput("test.map", b, testTime), c)
 		if err == nil {
 			nodestest.Check(t, root)
 		}

@@ -31,5 +31,5 @@ func TestGolden(t *testing.T) {
 // openTree opens the tree of a map in memory.
 func openTree(t testing.TB, recording []byte, opt Options) (nodes.Dir, error) {
 	t.Helper()
-	return New(opt).Open(t.Context(), formats.BytesSource("test.map", recording, testTime), newCache(t))
+	return New(opt).Open(t.Context(), formats.BytesInput("test.map", recording, testTime), newCache(t))
 }

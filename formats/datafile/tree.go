@@ -25,7 +25,7 @@ func New(opt Options) formats.Format {
 		Match:      match,
 		MatchNamed: isMagic,
 		Variant:    fmt.Sprint(opt.MaxData),
-		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			r, err := NewReader(ctx, src, src.Size)
 			if err != nil {
 				return nil, err

@@ -38,7 +38,7 @@ func TestDurableIndex(t *testing.T) {
 	disk := store{}
 	index := func(b []byte, changed int64, disk store) (doc []byte, reads bool) {
 		r := newCountingReader(b)
-		src := formats.BytesSource("test.map", nil, testTime)
+		src := formats.BytesInput("test.map", nil, testTime)
 		src.ReaderAt, src.Size, src.Stored, src.ID = r, int64(len(b)), int64(len(b)), "archive/test.map"
 		src.Stamp = formats.Stamp{Size: src.Size, Changed: changed}
 		c := cache.New(1<<20, disk)
@@ -77,7 +77,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			return nil
 		}
-		v := newView(formats.BytesSource("test.map", b, testTime), r, newCache(t))
+		v := newView(formats.BytesInput("test.map", b, testTime), r, newCache(t))
 		found, _, err := v.findProblems(t.Context(), struct{}{})
 		if err != nil {
 			t.Fatal(err)

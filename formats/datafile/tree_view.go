@@ -11,7 +11,7 @@ import (
 
 // A view is an open datafile with what is remembered of it. Every file of the tree is made from it.
 type view struct {
-	src    formats.Source
+	src    formats.Input
 	r      *Reader
 	m      *Map
 	cache  *cache.Cache
@@ -19,7 +19,7 @@ type view struct {
 	points func() Points
 }
 
-func newView(src formats.Source, r *Reader, c *cache.Cache) *view {
+func newView(src formats.Input, r *Reader, c *cache.Cache) *view {
 	return &view{
 		src: src, r: r, m: r.Map(), cache: c, points: sync.OnceValue(r.Points),
 		data: newContents(c, r.ReadData),

@@ -70,7 +70,7 @@ func tree(t testing.TB, b []byte) nodes.Dir {
 	t.Helper()
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
-	dir, err := Format.Open(t.Context(), formats.BytesSource("x.echoreplay", b, time.Unix(1e9, 0)), c)
+	dir, err := Format.Open(t.Context(), formats.BytesInput("x.echoreplay", b, time.Unix(1e9, 0)), c)
 	if err != nil {
 		return nil
 	}

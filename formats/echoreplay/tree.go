@@ -14,7 +14,7 @@ import (
 // asked for.
 var Format = formats.Format{Name: name, Match: Match, Open: open}
 
-func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+func open(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 	r, err := NewReader(ctx, src, src.Size)
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func BenchmarkColdTick(b *testing.B) {
 	name := fmt.Sprintf("ticks/%d.json", r.Entry(i).Start)
 	for b.Loop() {
 		counter := &countingReader{r: r.file}
-		src := formats.Source{ReaderAt: counter, Name: "a.hcrp", Size: r.size, Stored: r.size, ModTime: testTime}
+		src := formats.Input{ReaderAt: counter, Name: "a.hcrp", Size: r.size, Stored: r.size, ModTime: testTime}
 		dir, err := format.Open(b.Context(), src, c)
 		if err != nil {
 			b.Fatal(err)

@@ -15,7 +15,7 @@ func TestForgedIndex(t *testing.T) {
 	b := g.recording(Published, 4, 100, 100).file(t)
 	nodestest.Forged(t, 40, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 		size := int64(len(b))
-		src := formats.Source{ReaderAt: formats.BytesReader(b), Name: "a.hcrp", Size: size, Stored: size, ModTime: testTime, ID: "a"}
+		src := formats.Input{ReaderAt: formats.BytesReader(b), Name: "a.hcrp", Size: size, Stored: size, ModTime: testTime, ID: "a"}
 		dir, err := New(Options{}).Open(t.Context(), src, testCache(t, shelf))
 		if err != nil {
 			t.Fatal(err)

@@ -168,7 +168,7 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := cache.New(64<<20, nil)
 		defer c.Close()
-		dir, err := format.Open(t.Context(), formats.BytesSource("f.hcrp", b, testTime), c)
+		dir, err := format.Open(t.Context(), formats.BytesInput("f.hcrp", b, testTime), c)
 		if err == nil {
 			nodestest.Check(t, dir)
 		}

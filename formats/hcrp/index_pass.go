@@ -98,7 +98,7 @@ func (w *pass) fits(ctx context.Context, x *index) error {
 			return formats.ErrOther
 		}
 		size, _ := w.extent(place{segment: f.number})
-		src := formats.Source{ReaderAt: w.files[f.number], Size: size, Stamp: w.stampOf(f.number)}
+		src := formats.Input{ReaderAt: w.files[f.number], Size: size, Stamp: w.stampOf(f.number)}
 		fit, tally, err := f.Fit(ctx, src)
 		if err != nil {
 			return err

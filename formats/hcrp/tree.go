@@ -26,7 +26,7 @@ func New(opt Options) formats.Format {
 
 		TickLength: msPerTick * time.Millisecond,
 
-		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			if src.ReaderAt == nil {
 				return openDir(ctx, src, opt, c)
 			}
@@ -59,7 +59,7 @@ func match(head []byte) bool {
 }
 
 // openDir opens a recording in segments. All times in its tree are that of the preamble.
-func openDir(ctx context.Context, src formats.Source, opt Options, c *cache.Cache) (nodes.Dir, error) {
+func openDir(ctx context.Context, src formats.Input, opt Options, c *cache.Cache) (nodes.Dir, error) {
 	if info, err := iofs.Stat(src.FS, preambleName); err == nil {
 		src.ModTime = info.ModTime()
 	}
@@ -76,7 +76,7 @@ func openDir(ctx context.Context, src formats.Source, opt Options, c *cache.Cach
 }
 
 // recordingEntries returns the entries of an opened recording.
-func recordingEntries(ctx context.Context, src formats.Source, r *Reader, opt Options, c *cache.Cache) ([]nodes.Entry, error) {
+func recordingEntries(ctx context.Context, src formats.Input, r *Reader, opt Options, c *cache.Cache) ([]nodes.Entry, error) {
 	schema, err := chooseSchema(ctx, r, src.Name, src.FS, opt.Schemas)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func timed(when time.Time, entries []nodes.Entry) nodes.Dir {
 
 // lostTree returns the tree of a directory whose preamble does not open: what lies in it, why, and,
 // if the preamble is lost, what its segments hold.
-func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
+func lostTree(ctx context.Context, src formats.Input, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
 	entries := []nodes.Entry{
 		{Name: "raw", Dir: rawDir(src.FS)},
 		{Name: "error.txt", File: nodes.Bytes(formats.ErrorText(formatName, bad))},
@@ -141,7 +141,7 @@ func lostTree(ctx context.Context, src formats.Source, opt Options, c *cache.Cac
 
 // lostSalvage returns salvage/ of segments without a preamble: what they hold is taken for chunks
 // of the published layout, with any of the built-in schemas.
-func lostSalvage(ctx context.Context, src formats.Source, opt Options, c *cache.Cache) (nodes.Entry, error) {
+func lostSalvage(ctx context.Context, src formats.Input, opt Options, c *cache.Cache) (nodes.Entry, error) {
 	segments, _, err := findSegments(src.FS)
 	if err != nil {
 		return nodes.Entry{}, err

@@ -9,7 +9,7 @@ import (
 )
 
 // newRecording returns a recording whose memos load from r and what the index gives.
-func newRecording(src formats.Source, r eventReader, c *cache.Cache) *recording {
+func newRecording(src formats.Input, r eventReader, c *cache.Cache) *recording {
 	rec := &recording{eventReader: r, src: src}
 	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
 		b, err := r.Body(ctx, i)

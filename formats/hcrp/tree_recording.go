@@ -11,7 +11,7 @@ import (
 // A recording is what the directories of one recording share.
 type recording struct {
 	eventReader
-	src formats.Source
+	src formats.Input
 
 	bodies  *cache.Memo[int, []byte]
 	chunks  *cache.Memo[int, *chunk]

@@ -37,12 +37,12 @@ func testCache(t testing.TB, disk cache.Store) *cache.Cache {
 
 // openBytes opens a recording that is one file.
 func openBytes(t testing.TB, b []byte, opt Options) (nodes.Dir, error) {
-	return New(opt).Open(t.Context(), formats.BytesSource("test.hcrp", b, testTime), testCache(t, nil))
+	return New(opt).Open(t.Context(), formats.BytesInput("test.hcrp", b, testTime), testCache(t, nil))
 }
 
 // openFS opens a recording in segments.
 func openFS(t testing.TB, fsys iofs.FS, opt Options) (nodes.Dir, error) {
-	src := formats.Source{Name: "test", FS: fsys, ModTime: testTime}
+	src := formats.Input{Name: "test", FS: fsys, ModTime: testTime}
 	return New(opt).Open(t.Context(), src, testCache(t, nil))
 }
 
@@ -257,7 +257,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	disk := store{}
 	open := func() (nodes.Dir, *countingReader) {
 		r := &countingReader{r: formats.BytesReader(file)}
-		src := formats.Source{ReaderAt: r, Name: "a.hcrp", Size: int64(len(file)), Stored: int64(len(file)), ModTime: testTime, ID: "a"}
+		src := formats.Input{ReaderAt: r, Name: "a.hcrp", Size: int64(len(file)), Stored: int64(len(file)), ModTime: testTime, ID: "a"}
 		src.Stamp = formats.Stamp{Size: src.Size, Changed: 1}
 		dir, err := New(Options{}).Open(t.Context(), src, testCache(t, disk))
 		if err != nil {
@@ -420,7 +420,7 @@ func TestDictionaries(t *testing.T) {
 	file := rec.file(t)
 	opt := Options{Schemas: []*Schema{g.schema}}
 	open := func(beside iofs.FS, opt Options) nodes.Dir {
-		src := formats.BytesSource("d.hcrp", file, testTime)
+		src := formats.BytesInput("d.hcrp", file, testTime)
 		src.FS = beside
 		dir, err := New(opt).Open(t.Context(), src, testCache(t, nil))
 		if err != nil {
@@ -461,7 +461,7 @@ func TestDamage(t *testing.T) {
 		whole := rec.file(t)
 		format, c := New(Options{Schemas: []*Schema{h.schema}}), testCache(t, nil)
 		walk := func(what string, b []byte) {
-			dir, err := format.Open(t.Context(), formats.BytesSource("test.hcrp", b, testTime), c)
+			dir, err := format.Open(t.Context(), formats.BytesInput("test.hcrp", b, testTime), c)
 			if err != nil {
 				var e *HeaderError
 				if !errors.As(err, &e) {
@@ -617,7 +617,7 @@ func TestSharedRecordings(t *testing.T) {
 			if rerr != nil {
 				t.Fatal(rerr)
 			}
-			src := formats.BytesSource(e.Name(), b, testTime)
+			src := formats.BytesInput(e.Name(), b, testTime)
 			src.FS = os.DirFS(shared)
 			dir, err = New(opt).Open(t.Context(), src, testCache(t, nil))
 		case strings.HasPrefix(e.Name(), "run-") || strings.HasPrefix(e.Name(), "design-"):

@@ -157,7 +157,7 @@ func readProblem(r *indexfile.Reader) problem {
 }
 
 // resumeIndex brings a saved index up to the log as it is now.
-func resumeIndex(ctx context.Context, src formats.Source, h *header, saved []byte) (*index, error) {
+func resumeIndex(ctx context.Context, src formats.Input, h *header, saved []byte) (*index, error) {
 	x, err := decodeIndex(saved, h)
 	if err != nil {
 		return nil, err

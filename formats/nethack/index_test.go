@@ -303,7 +303,7 @@ func readTruth(t testing.TB, file string) map[int64]map[string]string {
 	return truth
 }
 
-func logSource(log []byte) formats.Source { return formats.BytesSource("x.nhgame", log, time.Time{}) }
+func logSource(log []byte) formats.Input { return formats.BytesInput("x.nhgame", log, time.Time{}) }
 
 // TestResume continues indexes from every length of a log to every longer one; the result must be what a
 // pass over the longer one gives.

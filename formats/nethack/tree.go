@@ -22,7 +22,7 @@ var Format = formats.Format{
 
 // A recording is one opened log.
 type recording struct {
-	src      formats.Source
+	src      formats.Input
 	header   *header
 	listings *cache.Memo[struct{}, *listing]
 	index    *cache.Memo[struct{}, *index]
@@ -45,12 +45,12 @@ const (
 	indexView
 )
 
-func open(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+func open(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 	_, tree, err := openRecording(ctx, src, c)
 	return tree, err
 }
 
-func openRecording(ctx context.Context, src formats.Source, c *cache.Cache) (*recording, nodes.Dir, error) {
+func openRecording(ctx context.Context, src formats.Input, c *cache.Cache) (*recording, nodes.Dir, error) {
 	if src.Raw == nil {
 		live, err := newLiveLog(ctx, src.ReaderAt, src.Size)
 		if err != nil {

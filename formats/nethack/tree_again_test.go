@@ -26,7 +26,7 @@ func (c *countedLog) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 func TestIndexIsMadeOnce(t *testing.T) {
 	w := sampleGame(60)
 	w.line("move D4", 1000)
-	src := formats.BytesSource("x.nhgame", w.Bytes(), time.Unix(1, 0))
+	src := formats.BytesInput("x.nhgame", w.Bytes(), time.Unix(1, 0))
 	log := &countedLog{ReaderAt: src.ReaderAt}
 	src.ReaderAt = log
 	c := cache.New(1<<20, nil)

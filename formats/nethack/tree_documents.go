@@ -41,7 +41,7 @@ type headerFields struct {
 }
 
 // headerFile is header.json. A header with a problem does not open, so there is none to list.
-func headerFile(src formats.Source, h *header) nodes.File {
+func headerFile(src formats.Input, h *header) nodes.File {
 	return nodes.JSON(func(context.Context) (any, error) {
 		word := func(i int) (string, string) { return h.words[i], invalidHex([]byte(h.words[i])) }
 		f := headerFields{

@@ -31,7 +31,7 @@ func newCache(t testing.TB, budget int64) *cache.Cache {
 }
 
 func openTree(t testing.TB, log []byte) (nodes.Dir, error) {
-	return Format.Open(t.Context(), formats.BytesSource("game.nhgame", log, testTime), newCache(t, 16<<20))
+	return Format.Open(t.Context(), formats.BytesInput("game.nhgame", log, testTime), newCache(t, 16<<20))
 }
 
 func mustOpen(t testing.TB, log []byte) nodes.Dir {
@@ -233,7 +233,7 @@ func TestRealTrees(t *testing.T) {
 // walk opens a log, walks its tree and returns the sums of all saves by offset of their lines.
 func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 	t.Helper()
-	rec, tree, err := openRecording(t.Context(), formats.BytesSource("game.nhgame", log, testTime), c)
+	rec, tree, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", log, testTime), c)
 	if err != nil {
 		return nil, err
 	}
@@ -366,7 +366,7 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 	log := sampleGame(5000).Bytes()
 	x := mustIndex(t, log)
 	r := &countingReader{r: formats.BytesReader(log)}
-	src := formats.BytesSource("game.nhgame", log, testTime)
+	src := formats.BytesInput("game.nhgame", log, testTime)
 	src.ReaderAt = r
 	r.reset()
 	root, err := Format.Open(t.Context(), src, newCache(t, 16<<20))
@@ -400,7 +400,7 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 // TestListingNeedsNoIndex holds that directories are there before the index pass.
 func TestListingNeedsNoIndex(t *testing.T) {
 	log := sampleGame(5000).Bytes()
-	rec, root, err := openRecording(t.Context(), formats.BytesSource("game.nhgame", log, testTime), newCache(t, 16<<20))
+	rec, root, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", log, testTime), newCache(t, 16<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestSequentialPass(t *testing.T) {
 		for _, budget := range []int64{0, 10_000, 16 << 20} {
 			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {
 				r := &countingReader{r: formats.BytesReader(log)}
-				src := formats.BytesSource("game.nhgame", log, testTime)
+				src := formats.BytesInput("game.nhgame", log, testTime)
 				src.ReaderAt = r
 				rec, _, err := openRecording(t.Context(), src, newCache(t, budget))
 				if err != nil {

@@ -77,8 +77,8 @@ func (r *repeated) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (r *repeated) source() formats.Source {
-	return formats.Source{
+func (r *repeated) source() formats.Input {
+	return formats.Input{
 		ReaderAt: r, Name: "repeated.teehistorian", Size: r.size(), Stored: r.size(), ModTime: time.Unix(1, 0),
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // A recording decodes stretches of a source that was indexed.
 type recording struct {
-	src      formats.Source
+	src      formats.Input
 	idx      *index
 	version1 bool
 	render   renderer

@@ -18,7 +18,7 @@ func TestForgedIndex(t *testing.T) {
 			c := cache.New(64<<20, shelf)
 			t.Cleanup(c.Close)
 			size := int64(len(b))
-			dir, err := Format.Open(t.Context(), formats.Source{
+			dir, err := Format.Open(t.Context(), formats.Input{
 				ReaderAt: formats.BytesReader(b), Name: "sample", Size: size, Stored: size, ModTime: time.Unix(1e9, 0), ID: "sample",
 			}, c)
 			if err != nil {

@@ -22,7 +22,7 @@ func newCache(t testing.TB) *cache.Cache {
 
 // openBytes opens a recording in memory.
 func openBytes(t testing.TB, c *cache.Cache, recording []byte) (nodes.Dir, error) {
-	src := formats.BytesSource("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
+	src := formats.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
 	return Format.Open(t.Context(), src, c)
 }
 

@@ -28,7 +28,7 @@ func New(opt Options) formats.Format {
 		Extensions: []string{".teehistorian"},
 		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
 		Streams:    true,
-		Open: func(ctx context.Context, src formats.Source, c *cache.Cache) (nodes.Dir, error) {
+		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			return open(ctx, src, c, opt)
 		},
 	}
@@ -36,7 +36,7 @@ func New(opt Options) formats.Format {
 
 // A tree is an opened recording.
 type tree struct {
-	src     formats.Source
+	src     formats.Input
 	header  *header
 	readMap func(context.Context, []byte) (*Map, error)
 
@@ -72,7 +72,7 @@ type tableKey struct {
 	table table
 }
 
-func open(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) (nodes.Dir, error) {
+func open(ctx context.Context, src formats.Input, c *cache.Cache, opt Options) (nodes.Dir, error) {
 	t, err := newTree(ctx, src, c, opt)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func open(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) 
 	return t.root(), nil
 }
 
-func newTree(ctx context.Context, src formats.Source, c *cache.Cache, opt Options) (*tree, error) {
+func newTree(ctx context.Context, src formats.Input, c *cache.Cache, opt Options) (*tree, error) {
 	h, err := readHeader(src.At(ctx))
 	if err != nil {
 		return nil, err

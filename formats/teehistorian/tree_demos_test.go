@@ -178,7 +178,7 @@ func openCounted(t *testing.T, shelf cache.Store, recording []byte) (nodes.Dir, 
 	t.Cleanup(c.Close)
 	var read atomic.Int64
 	size := int64(len(recording))
-	root, err := Format.Open(t.Context(), formats.Source{
+	root, err := Format.Open(t.Context(), formats.Input{
 		ReaderAt: counted{formats.BytesReader(recording), &read}, Name: "x.teehistorian", Size: size, Stored: size,
 		ModTime: time.Unix(1e9, 0), ID: "x", Stamp: formats.Stamp{Size: size},
 	}, c)

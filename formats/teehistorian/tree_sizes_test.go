@@ -17,7 +17,7 @@ import (
 func TestSizesAreRemembered(t *testing.T) {
 	c := cache.New(16<<20, nil)
 	defer c.Close()
-	tr, err := newTree(t.Context(), formats.BytesSource("x.teehistorian", readBusy(t), time.Unix(1, 0)), c, Options{})
+	tr, err := newTree(t.Context(), formats.BytesInput("x.teehistorian", readBusy(t), time.Unix(1, 0)), c, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func version(t testing.TB, recording []byte, indexes store) nodes.Dir {
 	t.Helper()
 	c := cache.New(16<<20, indexes)
 	defer c.Close() // what is read later is not kept
-	src := formats.BytesSource("x.teehistorian", recording, time.Unix(int64(len(recording)), 0))
+	src := formats.BytesInput("x.teehistorian", recording, time.Unix(int64(len(recording)), 0))
 	src.ID = "x"
 	root, err := Format.Open(t.Context(), src, c)
 	if err != nil {
@@ -508,7 +508,7 @@ func TestUnknownSize(t *testing.T) {
 	b := readBusy(t)[:200_000]
 	c := cache.New(16<<20, nil)
 	defer c.Close()
-	src := formats.BytesSource("x.teehistorian", b, time.Unix(1, 0))
+	src := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
 	want := read(t, version(t, b, store{}), "index.json")
 	src.Size = formats.UnknownSize
 	root, err := Format.Open(t.Context(), src, c)
@@ -652,7 +652,7 @@ func TestMapOutline(t *testing.T) {
 		{fstest.MapFS{"some map.map": {Data: []byte("another map")}}, false},
 		{nil, false},
 	} {
-		src := formats.BytesSource("x.teehistorian", w.b, time.Unix(1, 0))
+		src := formats.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
 		src.FS = c.files
 		root, err := format.Open(t.Context(), src, newCache(t))
 		if err != nil {

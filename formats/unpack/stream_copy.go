@@ -45,7 +45,7 @@ func (u *Stream) isOf(ctx context.Context, s formats.Seal) bool {
 		u.good = &s
 		return true
 	}
-	fit, _, err := formats.Seal{Length: s.Length, Sum: s.Sum}.Fit(ctx, formats.Source{ReaderAt: u.raw, Size: u.v.Size})
+	fit, _, err := formats.Seal{Length: s.Length, Sum: s.Sum}.Fit(ctx, formats.Input{ReaderAt: u.raw, Size: u.v.Size})
 	if err != nil || fit == formats.Other {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 // A Recording is what the two formats do differently, for the tree that they share.
 type Recording struct {
 	Format   string
-	Source   formats.Source
+	Source   formats.Input
 	Combat   bool // a map without a disc
 	Header   any  // header.json
 	Metadata nodes.File

@@ -134,7 +134,7 @@ func openTest(t *testing.T, frames []Frame, source string, saved store, scans *i
 	t.Helper()
 	c := cache.New(1<<20, saved)
 	t.Cleanup(c.Close)
-	src := formats.BytesSource("x.butter", []byte(source), time.Unix(1e9, 0))
+	src := formats.BytesInput("x.butter", []byte(source), time.Unix(1e9, 0))
 	src.ID = "id"
 	return NewTree(Recording{
 		Format: "test", Variant: "7", Source: src, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
@@ -245,7 +245,7 @@ func FuzzSavedIndex(f *testing.F) {
 	f.Add(saved[indexfile.HeadSize:])
 	f.Fuzz(func(t *testing.T, values []byte) {
 		x, seal, err := DecodeIndex("test", append(head, values...))
-		tree := &Tree{rec: Recording{NumChunks: UnknownChunks, Source: formats.BytesSource("x", nil, time.Time{})}}
+		tree := &Tree{rec: Recording{NumChunks: UnknownChunks, Source: formats.BytesInput("x", nil, time.Time{})}}
 		if err != nil || !tree.sound(x) {
 			return
 		}
