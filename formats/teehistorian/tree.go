@@ -382,13 +382,10 @@ func (t *tree) mapFile(ctx context.Context) *Map {
 	if t.readMap == nil {
 		return nil
 	}
-	file := findMap(t.src.FS, t.header)
-	if file == nil {
-		return nil
+	if file := findMap(t.src.FS, t.header); file != nil {
+		if m, err := t.readMap(ctx, file); err == nil {
+			return m
+		}
 	}
-	m, err := t.readMap(ctx, file)
-	if err != nil {
-		return nil
-	}
-	return m
+	return nil
 }
