@@ -53,8 +53,9 @@ type Dir interface {
 	Find(ctx context.Context, name string) (int, error)
 }
 
-// A Volatile is a Dir whose entries may change while it is in use: the
-// directories of an archive. Everything below a recording is immutable.
+// A Volatile is a Dir whose entries may change while it is in use, such as
+// the directories of an archive, or are too many to have an index each.
+// Everything below a recording is immutable.
 //
 // The Dir and File values of its entries are comparable, and equal exactly
 // when they show the same version of the same thing.

@@ -45,14 +45,3 @@ func intAt(b []byte, p int) (v int32, next int, ok bool) {
 	v, n := readInt(pad[:], 0)
 	return v, p + n, n <= len(b)-p
 }
-
-// appendInt appends the shortest encoding of v.
-func appendInt(b []byte, v int32) []byte {
-	u := uint32(v ^ v>>31)
-	c := byte(u&0x3f) | byte(v>>31)&0x40
-	for u >>= 6; u != 0; u >>= 7 {
-		b = append(b, c|0x80)
-		c = byte(u & 0x7f)
-	}
-	return append(b, c)
-}

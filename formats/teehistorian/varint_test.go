@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"recfs/formats/internal/demo"
 )
 
 // The table of docs/formats/teehistorian.md section 2.1, and what its rules say of unusual
@@ -53,7 +55,7 @@ func TestInt(t *testing.T) {
 				t.Errorf("%s: %d, %d bytes, %v, want %d, %d bytes", c.hex, v, n, ok, c.want, len(b))
 			}
 		}
-		if got := hex.EncodeToString(appendInt(nil, c.want)); c.usual && got != c.hex {
+		if got := hex.EncodeToString(demo.AppendInt(nil, c.want)); c.usual && got != c.hex {
 			t.Errorf("%d is written as %s, want %s", c.want, got, c.hex)
 		}
 	}
@@ -62,7 +64,7 @@ func TestInt(t *testing.T) {
 func TestIntProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Int32().Draw(t, "v")
-		if got, n, ok := intAt(appendInt(nil, v), 0); got != v || n != len(appendInt(nil, v)) || !ok {
+		if got, n, ok := intAt(demo.AppendInt(nil, v), 0); got != v || n != len(demo.AppendInt(nil, v)) || !ok {
 			t.Errorf("%d is read back as %d", v, got)
 		}
 		want := len(strconv.Itoa(int(v)))

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"recfs/formats/internal/demo"
 )
 
 // A writer makes recordings, good and broken ones. It keeps count of ticks on its own, as the words
@@ -44,7 +46,7 @@ func (w *writer) note(event string, cid int) {
 
 func (w *writer) ints(list ...int) {
 	for _, v := range list {
-		w.b = appendInt(w.b, int32(v))
+		w.b = demo.AppendInt(w.b, int32(v))
 	}
 }
 
@@ -150,7 +152,7 @@ func packed(list ...any) string {
 	for _, v := range list {
 		switch v := v.(type) {
 		case int:
-			b = appendInt(b, int32(v))
+			b = demo.AppendInt(b, int32(v))
 		case string:
 			b = append(append(b, v...), 0)
 		case uuid.UUID:
