@@ -42,7 +42,7 @@ type Options struct {
 // by its tree. What is neither a recording nor a directory appears as it is.
 // The names of a directory are listed without opening anything in it.
 func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) nodes.Dir {
-	return &top{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0)}
+	return &rootDir{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0)}
 }
 
 // NewFile returns the tree of one recording, the file called name in
@@ -50,7 +50,7 @@ func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) nodes
 // either, the error is errors.ErrUnsupported.
 func NewFile(fsys iofs.FS, name string, list []formats.Format, c *cache.Cache, opt Options) (nodes.Dir, error) {
 	opt.Sniff = true
-	t := &top{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0), file: name}
+	t := &rootDir{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0), file: name}
 	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name)}, path.Base(name))
 	if err != nil {
 		return nil, err
@@ -63,26 +63,26 @@ func NewFile(fsys iofs.FS, name string, list []formats.Format, c *cache.Cache, o
 
 // An archive is what all its directories share.
 type archive struct {
-	fsys    iofs.FS
-	base    func() string // see findBase
-	list    []formats.Format
-	ext     map[string]int // index in list by extension
-	opt     Options
-	log     *slog.Logger
-	handles *source.Files
-	unpack  *unpack.Unpacker
-	memory  *unpack.Memory // shared with the archives in it
-	warned  *cache.Recent[string, source.Version]
+	fsys      iofs.FS
+	base      func() string // see findBase
+	list      []formats.Format
+	ext       map[string]int // index in list by extension
+	opt       Options
+	log       *slog.Logger
+	openFiles *source.Files
+	unpack    *unpack.Unpacker
+	memory    *unpack.Memory // shared with the archives in it
+	warned    *cache.Recent[string, source.Version]
 
-	listings *cache.Memo[listingKey, *listing]
-	kinds    *cache.Memo[kindKey, kind]
-	trees    *cache.Memo[recordingKey, nodes.Dir]
-	digests  *cache.Memo[recordingKey, digest]
-	lists    *cache.Memo[nestedKey, *listed]
-	maxList  int64 // of the memory that one takes
-	nests    *cache.Memo[nestedKey, nodes.Dir]
-	surveys  *cache.Memo[[sha256.Size]byte, *survey] // by the sum of recordings.jsonl
-	depth    int                                     // containers around it
+	listings   *cache.Memo[listingKey, *listing]
+	kinds      *cache.Memo[kindKey, kind]
+	trees      *cache.Memo[recordingKey, nodes.Dir]
+	digests    *cache.Memo[recordingKey, digest]
+	lists      *cache.Memo[containerKey, *listed]
+	maxList    int64 // of the memory that one takes
+	containers *cache.Memo[containerKey, nodes.Dir]
+	surveys    *cache.Memo[[sha256.Size]byte, *survey] // by the sum of recordings.jsonl
+	depth      int                                     // containers around it
 
 	mu        sync.Mutex
 	shown     [sha256.Size]byte // sum of recordings.jsonl
@@ -96,7 +96,7 @@ type archive struct {
 func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, memory *unpack.Memory, depth int) *archive {
 	a := &archive{
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, depth: depth, memory: memory,
-		handles: source.NewFiles(fsys), warned: cache.NewRecent[string, source.Version](maxWarned),
+		openFiles: source.NewFiles(fsys), warned: cache.NewRecent[string, source.Version](maxWarned),
 		scanning: make(chan struct{}, 1),
 		maxList:  max(c.Budget()/2, container.MinList),
 	}
@@ -111,16 +111,16 @@ func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options
 	}
 	a.listings = cache.NewMemo(c, a.loadListing)
 	a.kinds = cache.NewMemo(c, a.loadKind)
-	a.unpack = unpack.New(a.handles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Memory: memory, Depth: depth})
+	a.unpack = unpack.New(a.openFiles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Memory: memory, Depth: depth})
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
 	})
 	a.digests = cache.NewMemo(c, a.loadDigest).Durable(a.digestName, encodeDigest, a.resumeDigest)
-	a.lists = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (*listed, int64, error) {
+	a.lists = cache.NewMemo(c, func(ctx context.Context, k containerKey) (*listed, int64, error) {
 		return a.loadList(ctx, k, c)
 	})
-	a.nests = cache.NewMemo(c, func(ctx context.Context, k nestedKey) (nodes.Dir, int64, error) {
-		return a.loadNested(ctx, k, c)
+	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
+		return a.loadContainer(ctx, k, c)
 	})
 	a.surveys = cache.NewMemo(c, a.loadSurvey)
 	return a
@@ -222,7 +222,7 @@ func (a *archive) match(head []byte) (int, bool) {
 // head returns the first bytes of a file.
 func (a *archive) head(ctx context.Context, name string, v source.Version) ([]byte, error) {
 	b := make([]byte, min(formats.HeadSize, v.Size))
-	if _, err := source.NewReader(a.handles, name, v).ReadAt(ctx, b, 0); err != nil && err != io.EOF {
+	if _, err := source.NewReader(a.openFiles, name, v).ReadAt(ctx, b, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
 	return b, nil

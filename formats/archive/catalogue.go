@@ -74,11 +74,11 @@ func surveyOf(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	switch d := dir.(type) {
 	case folder:
 		return d.a.catalogue(ctx, d)
-	case fixed:
+	case memberDir:
 		return d.d.a.catalogue(ctx, d)
 	case recording:
 		return d.a.catalogue(ctx, d)
-	case nested:
+	case containerDir:
 		return d.a.catalogue(ctx, d)
 	}
 	return nil, errors.ErrUnsupported

@@ -94,7 +94,7 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	switch d := dir.(type) {
 	case folder:
 		return s.folder(ctx, d, at)
-	case fixed:
+	case memberDir:
 		return s.folder(ctx, d.d, at)
 	case recording:
 		if d.key.segments != "" {
@@ -102,7 +102,7 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 			s.watch.segments(d.key.segments)
 		}
 		s.found(at, d.key.stamp(), d)
-	case nested:
+	case containerDir:
 		s.found(at, d.key.stamp(), d)
 	}
 	return nil
@@ -260,13 +260,13 @@ func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
 	case recording:
 		line, pending, keep := s.a.summary(ctx, r.path, dir.key, s.c)
 		r.lines, r.pending, r.open = string(line), pending, !keep
-	case nested:
+	case containerDir:
 		r.lines, r.pending, r.open = s.members(ctx, r.path, dir)
 	}
 }
 
 // members returns the lines of all recordings in a container.
-func (s *scan) members(ctx context.Context, at string, n nested) (lines, pending string, open bool) {
+func (s *scan) members(ctx context.Context, at string, n containerDir) (lines, pending string, open bool) {
 	dir, err := n.dir(cache.SavedOnly(ctx))
 	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
 		return "", missing.Name, false
@@ -274,7 +274,7 @@ func (s *scan) members(ctx context.Context, at string, n nested) (lines, pending
 	if err != nil {
 		return unreadableLine(at, err), "", true
 	}
-	f, ok := dir.(fixed)
+	f, ok := dir.(memberDir)
 	if !ok { // it does not open
 		return "", "", false
 	}

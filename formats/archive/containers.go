@@ -28,21 +28,23 @@ func (a *archive) containerOf(name string) (k *container.Kind, packed bool) {
 	return container.KindOf(name)
 }
 
-// A nested is the directory of what a container holds. It is a value, equal
+// A containerDir is the directory of what a container holds. It is a value, equal
 // to another of the same version of the same file.
-type nested struct {
+type containerDir struct {
 	a   *archive
-	key nestedKey
+	key containerKey
 }
 
-type nestedKey struct {
+type containerKey struct {
 	recordingKey
 	c *container.Kind
 }
 
-func (n nested) dir(ctx context.Context) (nodes.Dir, error) { return n.a.nests.Get(ctx, n.key) }
+func (n containerDir) dir(ctx context.Context) (nodes.Dir, error) {
+	return n.a.containers.Get(ctx, n.key)
+}
 
-func (n nested) Len(ctx context.Context) (int, error) {
+func (n containerDir) Len(ctx context.Context) (int, error) {
 	d, err := n.dir(ctx)
 	if err != nil {
 		return 0, err
@@ -50,7 +52,7 @@ func (n nested) Len(ctx context.Context) (int, error) {
 	return d.Len(ctx)
 }
 
-func (n nested) At(ctx context.Context, i int) (nodes.Entry, error) {
+func (n containerDir) At(ctx context.Context, i int) (nodes.Entry, error) {
 	d, err := n.dir(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -58,7 +60,7 @@ func (n nested) At(ctx context.Context, i int) (nodes.Entry, error) {
 	return d.At(ctx, i)
 }
 
-func (n nested) Find(ctx context.Context, name string) (int, error) {
+func (n containerDir) Find(ctx context.Context, name string) (int, error) {
 	d, err := n.dir(ctx)
 	if err != nil {
 		return 0, err
@@ -66,9 +68,9 @@ func (n nested) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// loadNested opens a container. What it lists is not part of the value: as
+// loadContainer opens a container. What it lists is not part of the value: as
 // long as a directory in it is in use, that list can come and go.
-func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (nodes.Dir, int64, error) {
+func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Cache) (nodes.Dir, int64, error) {
 	l, err := a.lists.Get(ctx, k)
 	if err != nil {
 		return nil, 0, err
@@ -87,7 +89,7 @@ func (a *archive) loadNested(ctx context.Context, k nestedKey, c *cache.Cache) (
 		fsys.Name = path.Join("/", id, k.name)
 	}
 	inner := newArchive(fsys, a.list, c, a.opt, a.memory, a.depth+1)
-	return fixed{folder{inner, "."}}, treeCost, nil
+	return memberDir{folder{inner, "."}}, treeCost, nil
 }
 
 // A listed is a container with the list of what it holds.
@@ -97,7 +99,7 @@ type listed struct {
 	broken nodes.Dir // what is shown instead if it does not open
 }
 
-func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*listed, int64, error) {
+func (a *archive) loadList(ctx context.Context, k containerKey, c *cache.Cache) (*listed, int64, error) {
 	src, reads := a.source(k.recordingKey)
 	var hurt unpack.DamageFunc
 	var err error
@@ -124,7 +126,7 @@ func (a *archive) loadList(ctx context.Context, k nestedKey, c *cache.Cache) (*l
 }
 
 // membersOf returns the list of a container.
-func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Input, c *cache.Cache) (*container.Members, error) {
+func (a *archive) membersOf(ctx context.Context, k containerKey, src formats.Input, c *cache.Cache) (*container.Members, error) {
 	if m := a.savedList(k); m != nil {
 		return m, nil
 	}
@@ -137,14 +139,14 @@ func (a *archive) membersOf(ctx context.Context, k nestedKey, src formats.Input,
 	return m, err
 }
 
-// A fixed is a folder of a container: unlike others it never changes.
-type fixed struct{ d folder }
+// A memberDir is a folder of a container: unlike others it never changes.
+type memberDir struct{ d folder }
 
-func (f fixed) Len(ctx context.Context) (int, error) { return f.d.Len(ctx) }
+func (f memberDir) Len(ctx context.Context) (int, error) { return f.d.Len(ctx) }
 
-func (f fixed) Find(ctx context.Context, name string) (int, error) { return f.d.Find(ctx, name) }
+func (f memberDir) Find(ctx context.Context, name string) (int, error) { return f.d.Find(ctx, name) }
 
-func (f fixed) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
+func (f memberDir) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
 	s, err := f.d.Snapshot(ctx)
 	if err != nil {
 		return b, 0, err
@@ -152,12 +154,12 @@ func (f fixed) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.Fi
 	return nodes.AppendName(ctx, s, b, i)
 }
 
-func (f fixed) At(ctx context.Context, i int) (nodes.Entry, error) {
+func (f memberDir) At(ctx context.Context, i int) (nodes.Entry, error) {
 	e, err := f.d.At(ctx, i)
 	if d, ok := e.Dir.(folder); ok {
-		e.Dir = fixed{d}
+		e.Dir = memberDir{d}
 	}
 	return e, err
 }
 
-var _ nodes.Namer = fixed{}
+var _ nodes.Namer = memberDir{}

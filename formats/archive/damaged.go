@@ -13,30 +13,30 @@ import (
 	"recfs/nodes"
 )
 
-// A noted is the tree of a recording under outer compression. Its index.json
+// A damagedTree is the tree of a recording under outer compression. Its index.json
 // has one more problem and is not complete if the compressed stream is
 // damaged, of which the format, which sees only what came out before, knows
 // nothing.
-type noted struct {
+type damagedTree struct {
 	nodes.Dir
 	damage unpack.DamageFunc
 }
 
-func (n *noted) At(ctx context.Context, i int) (nodes.Entry, error) {
+func (n *damagedTree) At(ctx context.Context, i int) (nodes.Entry, error) {
 	e, err := n.Dir.At(ctx, i)
 	if err == nil && e.Name == "index.json" && e.File != nil {
-		e.File = notedFile{e.File, n}
+		e.File = damagedIndex{e.File, n}
 	}
 	return e, err
 }
 
-// A notedFile is the index.json of a noted.
-type notedFile struct {
+// A damagedIndex is the index.json of a damagedTree.
+type damagedIndex struct {
 	nodes.File
-	n *noted
+	n *damagedTree
 }
 
-func (f notedFile) Size(ctx context.Context) (int64, error) {
+func (f damagedIndex) Size(ctx context.Context) (int64, error) {
 	n, err := f.File.Size(ctx)
 	if err != nil {
 		return 0, err
@@ -51,7 +51,7 @@ func (f notedFile) Size(ctx context.Context) (int64, error) {
 	return c.Size(), nil
 }
 
-func (f notedFile) Open(ctx context.Context) (nodes.Content, error) {
+func (f damagedIndex) Open(ctx context.Context) (nodes.Content, error) {
 	c, err := f.File.Open(ctx)
 	if err != nil {
 		return nil, err

@@ -54,9 +54,9 @@ func (r recording) format() formats.Format { return r.a.list[r.key.format] }
 // actual returns the directory that dir, of an archive, stands for at present.
 func actual(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
 	switch d := dir.(type) {
-	case *top:
+	case *rootDir:
 		return d.current(ctx)
-	case nodes.Deferred[topDir]:
+	case nodes.Deferred[rootChild]:
 		return d.Resolve(ctx)
 	}
 	return dir, nil

@@ -41,13 +41,13 @@ func (a *archive) hold(e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
 		if dir.key.segments == "" {
-			a.handles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
+			a.openFiles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
 		}
-	case nested:
-		a.handles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
+	case containerDir:
+		a.openFiles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
 	}
 	if f, ok := e.File.(plainFile); ok {
-		a.handles.Hold(source.FileKey{Path: f.path, Version: f.v})
+		a.openFiles.Hold(source.FileKey{Path: f.path, Version: f.v})
 	}
 }
 
@@ -248,7 +248,7 @@ func (a *archive) fileEntry(ctx context.Context, at string, info iofs.FileInfo) 
 		return e, nil
 	}
 	if c, packed := a.containerOf(name); c != nil {
-		e.Dir = nested{a, nestedKey{recordingKey{path: at, name: name, v: v, format: noFormat, packed: packed}, c}}
+		e.Dir = containerDir{a, containerKey{recordingKey{path: at, name: name, v: v, format: noFormat, packed: packed}, c}}
 		e.Rights = e.Rights.Searchable()
 		return e, nil
 	}

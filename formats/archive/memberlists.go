@@ -11,7 +11,7 @@ const savedListMin = 1000
 // listName names the list of a container in the disk cache; "": it is not
 // kept. The version of a tar in a container says too little to find it by: the
 // next container may hold another one of the same size and time.
-func (a *archive) listName(k nestedKey) string {
+func (a *archive) listName(k containerKey) string {
 	if a.depth > 0 || k.v.Changed == 0 { // without a change time no stamp is the same
 		return ""
 	}
@@ -22,7 +22,7 @@ func (a *archive) listName(k nestedKey) string {
 }
 
 // savedList returns the list of a container that was saved.
-func (a *archive) savedList(k nestedKey) *container.Members {
+func (a *archive) savedList(k containerKey) *container.Members {
 	name := a.listName(k)
 	if name == "" {
 		return nil
@@ -34,7 +34,7 @@ func (a *archive) savedList(k nestedKey) *container.Members {
 	return container.Decode(b, k.stamp(), a.maxList)
 }
 
-func (a *archive) saveList(k nestedKey, m *container.Members) {
+func (a *archive) saveList(k containerKey, m *container.Members) {
 	if name := a.listName(k); name != "" && m.Damage == nil && m.Len() >= savedListMin {
 		a.opt.Disk.Save(name, container.Encode(m, k.stamp()))
 	}

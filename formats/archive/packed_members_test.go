@@ -103,12 +103,12 @@ func TestNestedSaved(t *testing.T) {
 	write(t, dir, "a.tar", string(packTar(t, append(manyEntries(2000), nestedEntries...)...)))
 	first, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	want := show(t, first)
-	a := first.(*top).a
+	a := first.(*rootDir).a
 	info, err := a.lstat("a.tar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := nestedKey{recordingKey{path: "a.tar", name: "a.tar", v: source.VersionOf(info), format: noFormat}, container.Tar}
+	k := containerKey{recordingKey{path: "a.tar", name: "a.tar", v: source.VersionOf(info), format: noFormat}, container.Tar}
 	if a.savedList(k) == nil {
 		t.Fatal("the list was not saved")
 	}

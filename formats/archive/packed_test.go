@@ -364,7 +364,7 @@ func TestNoted(t *testing.T) {
 		return map[string]any{"problems": []int{}}, nil
 	})
 	hurt := &unpack.Damage{Compression: "xz", Stored: 10, Size: 20, Err: errors.New("why")}
-	root := &noted{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*unpack.Damage, error) { return hurt, nil }}
+	root := &damagedTree{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*unpack.Damage, error) { return hurt, nil }}
 	got, err := read(t, root, "index.json")
 	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Error())
 	if err != nil || got != want {

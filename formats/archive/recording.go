@@ -112,7 +112,7 @@ func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nod
 	}
 	switch {
 	case err == nil && k.packed:
-		return &noted{dir, hurt}, cost, nil
+		return &damagedTree{dir, hurt}, cost, nil
 	case err == nil:
 		return dir, cost, nil
 	case ctx.Err() != nil || notSaved(err):
@@ -150,9 +150,9 @@ func (a *archive) errorText(ctx context.Context, src formats.Input, format strin
 
 // decompress completes the Input of a compressed recording. It returns what
 // tells of damage of the stream, which may read it to its end.
-func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Input, w *watch) (unpack.DamageFunc, error) {
+func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Input, w *readErrors) (unpack.DamageFunc, error) {
 	file := source.FileKey{Path: k.path, Version: k.v}
-	raw := watchedReader{source.NewReader(a.handles, k.path, k.v), w}
+	raw := watchedReader{source.NewReader(a.openFiles, k.path, k.v), w}
 	src.Raw = raw
 	c, err := a.unpack.Open(ctx, file, raw, unpack.Choice{
 		Streams: k.format != noFormat && a.list[k.format].Streams, Distrust: k.distrust,
@@ -179,10 +179,10 @@ func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.
 
 // source returns the bytes of a recording, and what watches the reads of
 // them.
-func (a *archive) source(k recordingKey) (formats.Input, *watch) {
-	w := new(watch)
+func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
+	w := new(readErrors)
 	reader := func(name string, v source.Version) nodes.ReaderAt {
-		return watchedReader{source.NewReader(a.handles, name, v), w}
+		return watchedReader{source.NewReader(a.openFiles, name, v), w}
 	}
 	src := formats.Input{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.Time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
 	if k.segments != "" {
@@ -194,17 +194,17 @@ func (a *archive) source(k recordingKey) (formats.Input, *watch) {
 	return src, w
 }
 
-// A watch remembers that a read failed, so that damage can be told from a
+// A readErrors remembers that a read failed, so that damage can be told from a
 // source that cannot be read.
-type watch struct{ err atomic.Pointer[error] }
+type readErrors struct{ err atomic.Pointer[error] }
 
-func (w *watch) note(err error) {
+func (w *readErrors) note(err error) {
 	if err != nil && err != io.EOF {
 		w.err.CompareAndSwap(nil, &err)
 	}
 }
 
-func (w *watch) failure() error {
+func (w *readErrors) failure() error {
 	if e := w.err.Load(); e != nil {
 		return *e
 	}
@@ -213,7 +213,7 @@ func (w *watch) failure() error {
 
 type watchedReader struct {
 	r nodes.ReaderAt
-	w *watch
+	w *readErrors
 }
 
 func (r watchedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {

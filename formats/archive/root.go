@@ -10,21 +10,21 @@ import (
 	"recfs/nodes"
 )
 
-// A top is the root of an archive: the source directory, or the recording
+// A rootDir is the root of an archive: the source directory, or the recording
 // that the source is.
-type top struct {
+type rootDir struct {
 	a    *archive
 	file string // the source is this one file; "" if it is the directory
 }
 
 // current returns the root as it is now.
-func (t *top) current(ctx context.Context) (nodes.Dir, error) {
+func (t *rootDir) current(ctx context.Context) (nodes.Dir, error) {
 	e, err := t.entry(ctx)
 	return e.Dir, err
 }
 
 // entry returns the entry of the root as it is now.
-func (t *top) entry(ctx context.Context) (nodes.Entry, error) {
+func (t *rootDir) entry(ctx context.Context) (nodes.Entry, error) {
 	dir, name := ".", "."
 	if t.file != "" {
 		dir, name = path.Split(t.file)
@@ -37,7 +37,7 @@ func (t *top) entry(ctx context.Context) (nodes.Entry, error) {
 	return e, err
 }
 
-func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+func (t *rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if name == "." {
 		return t.entry(ctx)
 	}
@@ -54,14 +54,14 @@ func (t *top) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	}
 	switch {
 	case e.Dir != nil:
-		e.Dir = deferTop(topDir{d, e.Name}, e.Dir)
+		e.Dir = deferTop(rootChild{d, e.Name}, e.Dir)
 	case e.File != nil:
-		e.File = topFile{d, e.Name}
+		e.File = rootFile{d, e.Name}
 	}
 	return e, err
 }
 
-func (t *top) Snapshot(ctx context.Context) (nodes.Dir, error) {
+func (t *rootDir) Snapshot(ctx context.Context) (nodes.Dir, error) {
 	d, err := t.current(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (t *top) Snapshot(ctx context.Context) (nodes.Dir, error) {
 	return d, nil
 }
 
-func (t *top) Len(ctx context.Context) (int, error) {
+func (t *rootDir) Len(ctx context.Context) (int, error) {
 	d, err := t.Snapshot(ctx)
 	if err != nil {
 		return 0, err
@@ -80,7 +80,7 @@ func (t *top) Len(ctx context.Context) (int, error) {
 	return d.Len(ctx)
 }
 
-func (t *top) At(ctx context.Context, i int) (nodes.Entry, error) {
+func (t *rootDir) At(ctx context.Context, i int) (nodes.Entry, error) {
 	d, err := t.Snapshot(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -88,7 +88,7 @@ func (t *top) At(ctx context.Context, i int) (nodes.Entry, error) {
 	return d.At(ctx, i)
 }
 
-func (t *top) Find(ctx context.Context, name string) (int, error) {
+func (t *rootDir) Find(ctx context.Context, name string) (int, error) {
 	d, err := t.Snapshot(ctx)
 	if err != nil {
 		return 0, err
@@ -96,28 +96,28 @@ func (t *top) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// A topDir is a directory in a recording that is the root, by its name. The
+// A rootChild is a directory in a recording that is the root, by its name. The
 // values of the tree itself are made anew when the recording was put out of the
 // cache and opened again; this one is equal to another of the same version.
-type topDir struct {
+type rootChild struct {
 	recording nodes.Dir
 	name      string
 }
 
 // deferTop returns the directory that stands for dir, which t resolves to now.
-func deferTop(t topDir, dir nodes.Dir) nodes.Dir {
-	deferred := nodes.Deferred[topDir]{Target: t}
+func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
+	deferred := nodes.Deferred[rootChild]{Target: t}
 	if _, ok := dir.(nodes.Volatile); ok {
-		return volatileTop{deferred}
+		return volatileChild{deferred}
 	}
 	return deferred
 }
 
-// A volatileTop is a topDir whose entries are looked up by name.
-type volatileTop struct{ nodes.Deferred[topDir] }
+// A volatileChild is a topDir whose entries are looked up by name.
+type volatileChild struct{ nodes.Deferred[rootChild] }
 
 // Lookup implements nodes.Volatile.
-func (t volatileTop) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+func (t volatileChild) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	d, err := t.Resolve(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -126,7 +126,7 @@ func (t volatileTop) Lookup(ctx context.Context, name string) (nodes.Entry, erro
 }
 
 // Snapshot implements nodes.Volatile.
-func (t volatileTop) Snapshot(ctx context.Context) (nodes.Dir, error) {
+func (t volatileChild) Snapshot(ctx context.Context) (nodes.Dir, error) {
 	d, err := t.Resolve(ctx)
 	if err != nil {
 		return nil, err
@@ -138,23 +138,23 @@ func (t volatileTop) Snapshot(ctx context.Context) (nodes.Dir, error) {
 }
 
 // Resolve returns the directory as the tree has it now.
-func (t topDir) Resolve(ctx context.Context) (nodes.Dir, error) {
+func (t rootChild) Resolve(ctx context.Context) (nodes.Dir, error) {
 	e, err := nodes.Child(ctx, t.recording, t.name)
 	return e.Dir, err
 }
 
-// A topFile is a file in a recording that is the root, like topDir.
-type topFile struct {
+// A rootFile is a file in a recording that is the root, like rootChild.
+type rootFile struct {
 	recording nodes.Dir
 	name      string
 }
 
-func (t topFile) file(ctx context.Context) (nodes.File, error) {
+func (t rootFile) file(ctx context.Context) (nodes.File, error) {
 	e, err := nodes.Child(ctx, t.recording, t.name)
 	return e.File, err
 }
 
-func (t topFile) Size(ctx context.Context) (int64, error) {
+func (t rootFile) Size(ctx context.Context) (int64, error) {
 	f, err := t.file(ctx)
 	if err != nil {
 		return 0, err
@@ -162,7 +162,7 @@ func (t topFile) Size(ctx context.Context) (int64, error) {
 	return f.Size(ctx)
 }
 
-func (t topFile) Open(ctx context.Context) (nodes.Content, error) {
+func (t rootFile) Open(ctx context.Context) (nodes.Content, error) {
 	f, err := t.file(ctx)
 	if err != nil {
 		return nil, err

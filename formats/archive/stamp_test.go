@@ -121,7 +121,7 @@ func TestReplacedWithSameInode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root.(*top).a.handles.CloseIdle()
+			root.(*rootDir).a.openFiles.CloseIdle()
 			fsys.put("plain", c.content, after)
 			fsys.put("a.rec", c.content, after)
 			for want, file := range map[string]nodes.File{"RECfirst": plain.File, "first": recording.File} {
@@ -189,7 +189,7 @@ func TestInodeReused(t *testing.T) {
 		}
 		files = append(files, e.File)
 	}
-	root.(*top).a.handles.CloseIdle()
+	root.(*rootDir).a.openFiles.CloseIdle()
 	replaceReusing(t, filepath.Join(dir, "plain"), "RECother, and longer")
 	replaceReusing(t, filepath.Join(dir, "a.rec"), "RECother, and longer")
 	for _, f := range files {

@@ -21,8 +21,8 @@ var tailSeed = maphash.MakeSeed()
 // that was appended to does, as far as the last bytes of the version tell;
 // one that was replaced, shortened or changed gives nodes.ErrStale.
 type Reader struct {
-	handles *Files
-	key     FileKey
+	files *Files
+	key   FileKey
 
 	mu    sync.Mutex
 	seen  Version // the last state that was found to have the bytes
@@ -32,7 +32,7 @@ type Reader struct {
 
 // NewReader returns a reader of the version v of the file at path.
 func NewReader(h *Files, path string, v Version) *Reader {
-	return &Reader{handles: h, key: FileKey{path, v}}
+	return &Reader{files: h, key: FileKey{path, v}}
 }
 
 // ReadAt reads from the version.
@@ -51,11 +51,11 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if int64(len(p)) > size-off {
 		p, end = p[:size-off], true
 	}
-	h, err := r.handles.acquire(r.key)
+	h, err := r.files.acquire(r.key)
 	if err != nil {
 		return 0, err
 	}
-	defer r.handles.release(h)
+	defer r.files.release(h)
 	n, err := h.r.ReadAt(ctx, p, off)
 	if err != nil && err != io.EOF {
 		return 0, err
@@ -121,7 +121,7 @@ func (r *Reader) same(now Version) bool {
 	if now.Changed == last.Changed || now.Links != last.Links {
 		return true
 	}
-	info, err := iofs.Lstat(r.handles.fsys, r.key.Path)
+	info, err := iofs.Lstat(r.files.fsys, r.key.Path)
 	return IsGone(err) || err == nil && r.key.Version.otherFile(info)
 }
 

@@ -18,5 +18,5 @@ type plainFile struct {
 func (f plainFile) Size(context.Context) (int64, error) { return f.v.Size, nil }
 
 func (f plainFile) Open(context.Context) (nodes.Content, error) {
-	return nodes.SectionContent(source.NewReader(f.a.handles, f.path, f.v), 0, f.v.Size), nil
+	return nodes.SectionContent(source.NewReader(f.a.openFiles, f.path, f.v), 0, f.v.Size), nil
 }
