@@ -39,7 +39,7 @@ func (r *recording) runs() (list []run, finishes []int32) {
 		for _, f := range s.finishes {
 			finishes = append(finishes, f.Tick)
 			n := run{stay: int32(i), tick: f.Tick, time: f.TimeTicks, number: 1}
-			if first, last := r.runTicks(&n); first < last && last <= demo.MaxTick && r.idx.spans(int64(n.tick)) {
+			if r.hasDemo(&n) {
 				list = append(list, n)
 			}
 		}
@@ -61,6 +61,19 @@ func (r *recording) runs() (list []run, finishes []int32) {
 		return strings.Compare(r.runName(&a), r.runName(&b))
 	})
 	return list, finishes
+}
+
+// maxRun bounds the ticks of the demo of a run, each of which takes a byte at least: a few records can
+// claim any number of them. Here are seven days.
+const maxRun = 1 << 25
+
+// hasDemo reports whether a run has a demo.
+func (r *recording) hasDemo(n *run) bool {
+	if !r.idx.spans(int64(n.tick)) {
+		return false
+	}
+	first, last := r.runTicks(n)
+	return first < last && last <= demo.MaxTick && last-first <= maxRun
 }
 
 // numberRuns gives the runs of one tick, in the order of the stays, names of their own.

@@ -135,6 +135,33 @@ func TestDemoNames(t *testing.T) {
 	}
 }
 
+// A finish may claim that it took any time, over ticks that a few bytes skip.
+func TestDemoOfLongRun(t *testing.T) {
+	w := newWriter(nil)
+	w.skip(9)
+	w.new(0, 1, 1)
+	w.skip(maxRun)
+	w.ex("player_finish", 0, packed(0, maxRun+1))
+	w.skip(99)
+	w.ex("player_finish", 0, packed(0, 300))
+	root, err := openBytes(t, newCache(t), w.b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Lookup(t.Context(), root, "demos/runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := e.Dir.Len(t.Context())
+	if err != nil || n != 1 {
+		t.Fatalf("%d runs, %v, want 1", n, err)
+	}
+	if run, err := e.Dir.At(t.Context(), 0); err != nil || run.Name != fmt.Sprintf("%08d-00.demo", w.tick) {
+		t.Errorf("the run %s, %v", run.Name, err)
+	}
+	demoOf(t, root, fmt.Sprintf("runs/%d-00.demo", w.tick))
+}
+
 // Blocks depend on the recording alone: demos that overlap share them.
 func TestDemoBlocks(t *testing.T) {
 	root, err := openBytes(t, newCache(t), race(2000))
