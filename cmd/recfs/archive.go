@@ -16,6 +16,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -39,14 +40,15 @@ func readFlags(flags *pflag.FlagSet) *archiveFlags {
 
 // An archive opens sources with one cache for all of them.
 type archive struct {
-	formats  []formats.Format
-	options  archives.Options
-	cache    *cache.Cache
-	log      *slog.Logger
-	problems *problemLog // of what goes through log
-	onRead   func(int)   // hears how many bytes of sources are read, unless nil
-	sources  map[string]nodes.Entry
-	closers  []func()
+	formats   []formats.Format
+	options   archives.Options
+	cache     *cache.Cache
+	catalogue *catalogue.Catalogue
+	log       *slog.Logger
+	problems  *problemLog // of what goes through log
+	onRead    func(int)   // hears how many bytes of sources are read, unless nil
+	sources   map[string]nodes.Entry
+	closers   []func()
 }
 
 // open makes the archive that the flags describe.
@@ -68,9 +70,10 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 		store, options.Disk = disk, disk
 	}
 	c := cache.New(int64(f.cacheMem), store)
+	known := catalogue.New(c, &options)
 	return &archive{
 		formats: list, options: options,
-		cache: c, log: log, problems: handler.problems, sources: map[string]nodes.Entry{}, closers: []func(){closeLog, c.Close},
+		cache: c, catalogue: known, log: log, problems: handler.problems, sources: map[string]nodes.Entry{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }
 
@@ -136,7 +139,7 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 	if a.onRead != nil {
 		fsys = countingFS{local, a.onRead}
 	}
-	root := archives.New(fsys, a.formats, a.cache, a.options)
+	root := a.catalogue.Root(archives.New(fsys, a.formats, a.cache, a.options))
 	if !info.IsDir() {
 		recording, err := archives.NewFile(fsys, base, a.formats, a.cache, a.options)
 		if errors.Is(err, errors.ErrUnsupported) {

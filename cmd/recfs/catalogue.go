@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
 	"recfs/fs"
 )
 
 // summaries yields what is known of the recordings below name, a directory, a recording or a mount.
-func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[archives.Summary, error] {
-	return func(yield func(archives.Summary, error) bool) {
+func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[catalogue.Summary, error] {
+	return func(yield func(catalogue.Summary, error) bool) {
 		if fs.Mounted(name) {
 			mountSummaries(name, yield)
 			return
@@ -26,22 +26,22 @@ func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[archives
 			if err == nil {
 				err = errors.New("not a directory or a recording")
 			}
-			yield(archives.Summary{}, err)
+			yield(catalogue.Summary{}, err)
 			return
 		}
-		archives.Summaries(ctx, e.Dir)(yield)
+		a.catalogue.Summaries(ctx, e.Dir)(yield)
 	}
 }
 
 // mountSummaries reads the catalogue of a mount.
-func mountSummaries(dir string, yield func(archives.Summary, error) bool) {
-	text, err := os.ReadFile(filepath.Join(dir, archives.CatalogueName))
+func mountSummaries(dir string, yield func(catalogue.Summary, error) bool) {
+	text, err := os.ReadFile(filepath.Join(dir, catalogue.Name))
 	if err != nil {
-		yield(archives.Summary{}, err)
+		yield(catalogue.Summary{}, err)
 		return
 	}
 	for line := range bytes.Lines(text) {
-		var s archives.Summary
+		var s catalogue.Summary
 		err := json.Unmarshal(line, &s)
 		if !yield(s, err) || err != nil {
 			return
@@ -50,7 +50,7 @@ func mountSummaries(dir string, yield func(archives.Summary, error) bool) {
 }
 
 // exactPath is the path of a recording also where it is not UTF-8.
-func exactPath(s archives.Summary) string {
+func exactPath(s catalogue.Summary) string {
 	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
 		return string(exact)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
-	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
 )
 
 // finder says which recordings find prints, and how.
@@ -96,7 +96,7 @@ const (
 
 // judge asks about a value. One that is missing although the index was read is not what is looked
 // for.
-func judge[T any](s archives.Summary, value *T, ok func(T) bool) verdict {
+func judge[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
 	switch {
 	case value != nil && ok(*value):
 		return yes
@@ -107,7 +107,7 @@ func judge[T any](s archives.Summary, value *T, ok func(T) bool) verdict {
 }
 
 // judgeGame is judge for what a map does not have.
-func judgeGame[T any](s archives.Summary, value *T, ok func(T) bool) verdict {
+func judgeGame[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
 	if s.Format == "datafile" {
 		return no
 	}
@@ -116,7 +116,7 @@ func judgeGame[T any](s archives.Summary, value *T, ok func(T) bool) verdict {
 
 // match reports whether s is one of those that are looked for. Those of which that is not known are
 // counted.
-func (f *finder) match(s archives.Summary) bool {
+func (f *finder) match(s catalogue.Summary) bool {
 	worst := yes
 	for _, v := range f.verdicts(s) {
 		worst = min(worst, v)
@@ -127,7 +127,7 @@ func (f *finder) match(s archives.Summary) bool {
 	return worst == yes
 }
 
-func (f *finder) verdicts(s archives.Summary) []verdict {
+func (f *finder) verdicts(s catalogue.Summary) []verdict {
 	var all []verdict
 	add := func(asked bool, v func() verdict) {
 		if asked {
@@ -197,7 +197,7 @@ func likeWhole(pattern, name string) bool {
 }
 
 // print writes one recording that was found below dir.
-func (f *finder) print(w io.Writer, e *env, dir string, s archives.Summary) {
+func (f *finder) print(w io.Writer, e *env, dir string, s catalogue.Summary) {
 	name := path.Join(dir, exactPath(s))
 	switch {
 	case f.asJSON:
@@ -220,7 +220,7 @@ func orDash(text string) string {
 }
 
 // about is the end of a long line.
-func about(s archives.Summary) string {
+func about(s catalogue.Summary) string {
 	var b strings.Builder
 	if s.Map != nil {
 		b.WriteString("  " + *s.Map)

@@ -23,6 +23,7 @@ import (
 
 	"recfs/cache"
 	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -40,7 +41,9 @@ func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
 	}
 	c := cache.New(budget, nil)
 	tb.Cleanup(c.Close)
-	return archives.New(fsys, list, c, archives.Options{})
+	var options archives.Options
+	known := catalogue.New(c, &options)
+	return known.Root(archives.New(fsys, list, c, options))
 }
 
 // readFile reads a file as a mount would and holds it to its size.

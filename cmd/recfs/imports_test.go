@@ -46,6 +46,7 @@ var house = []room{
 			"github.com/cespare/xxhash/v2",
 		},
 	},
+	{dir: "formats/catalogue", allow: []string{"recfs/formats", "recfs/formats/source", "recfs/formats/archive", "recfs/cache", "recfs/nodes"}},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
 )
 
 // A summary is what a person wants to know first about a recording.
 type summary struct {
-	archives.Summary
+	catalogue.Summary
 	Version  string    `json:"format_version,omitempty"`
 	Layout   string    `json:"layout,omitempty"`
 	Chunks   int       `json:"chunks,omitempty"`
@@ -62,7 +62,7 @@ func summarize(ctx context.Context, f found) (*summary, error) {
 	told, err := toldProblems(ctx, f)
 	s.Problems = append(s.Problems, told...)
 	if err == nil {
-		s.Summary, err = archives.Summarize(ctx, f.entry.Dir)
+		s.Summary, err = catalogue.Summarize(ctx, f.entry.Dir)
 	}
 	if errors.Is(err, iofs.ErrNotExist) {
 		s.Complete, err = new(bool), nil

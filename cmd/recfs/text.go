@@ -29,13 +29,13 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// parseTime reads a time of a archives.Summary, or returns the zero time.
+// parseTime reads a time of a catalogue.Summary, or returns the zero time.
 func parseTime(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text)
 	return t
 }
 
-// localTime is a time of a archives.Summary for people, "" if it is not known.
+// localTime is a time of a catalogue.Summary for people, "" if it is not known.
 func localTime(text *string) string {
 	if text == nil {
 		return ""

@@ -4,7 +4,6 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -34,6 +32,8 @@ type Options struct {
 	// lies beside a recording and adds to its tree, such as a schema or a map,
 	// then does so only if all who may read the recording may read it.
 	Shared bool
+	// Indexed hears when the index.json of a recording was made or asked for; nil: nobody does.
+	Indexed func(context.Context, Recording)
 	// Log hears of what does not open, once per version; nil: nobody.
 	Log *slog.Logger
 }
@@ -41,7 +41,7 @@ type Options struct {
 // New presents fsys with every recording of the listed formats replaced
 // by its tree. What is neither a recording nor a directory appears as it is.
 // The names of a directory are listed without opening anything in it.
-func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) nodes.Dir {
+func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) Root {
 	return &rootDir{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0)}
 }
 
@@ -77,28 +77,17 @@ type archive struct {
 	listings   *cache.Memo[listingKey, *listing]
 	kinds      *cache.Memo[kindKey, kind]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
-	digests    *cache.Memo[recordingKey, digest]
 	lists      *cache.Memo[containerKey, *listed]
 	maxList    int64 // of the memory that one takes
 	containers *cache.Memo[containerKey, nodes.Dir]
-	surveys    *cache.Memo[[sha256.Size]byte, *survey] // by the sum of recordings.jsonl
-	depth      int                                     // containers around it
-
-	mu        sync.Mutex
-	shown     [sha256.Size]byte // sum of recordings.jsonl
-	shownTime time.Time         // since when it is that
-
-	scanning chan struct{}     // holds one while the catalogue is made, and guards what follows
-	last     [sha256.Size]byte // sum of the latest survey
-	saved    time.Time         // when one was saved on disk
+	depth      int // containers around it
 }
 
 func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, memory *unpack.Memory, depth int) *archive {
 	a := &archive{
 		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, depth: depth, memory: memory,
 		openFiles: source.NewFiles(fsys), warned: cache.NewRecent[string, source.Version](maxWarned),
-		scanning: make(chan struct{}, 1),
-		maxList:  max(c.Budget()/2, container.MinList),
+		maxList: max(c.Budget()/2, container.MinList),
 	}
 	a.base = sync.OnceValue(a.findBase)
 	if a.log == nil {
@@ -115,14 +104,12 @@ func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options
 	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 		return a.open(ctx, k, c)
 	})
-	a.digests = cache.NewMemo(c, a.loadDigest).Durable(a.digestName, encodeDigest, a.resumeDigest)
 	a.lists = cache.NewMemo(c, func(ctx context.Context, k containerKey) (*listed, int64, error) {
 		return a.loadList(ctx, k, c)
 	})
 	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
 		return a.loadContainer(ctx, k, c)
 	})
-	a.surveys = cache.NewMemo(c, a.loadSurvey)
 	return a
 }
 

@@ -396,8 +396,4 @@ func TestNestedLinksBetweenDirectories(t *testing.T) {
 	if got, want := len(show(t, root)), 2+10+100+10*3; got != want {
 		t.Errorf("%d entries, want %d", got, want)
 	}
-	lines, err := read(t, root, CatalogueName)
-	if got := strings.Count(lines, "\n"); got != 10 || err != nil {
-		t.Errorf("%d recordings, %v, want 10", got, err)
-	}
 }

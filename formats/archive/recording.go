@@ -52,7 +52,7 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 		return nodes.Entry{}, err
 	}
 	e, err := d.At(ctx, i)
-	if err == nil && e.Name == "index.json" && e.File != nil {
+	if err == nil && e.Name == "index.json" && e.File != nil && r.a.opt.Indexed != nil {
 		e.File = indexFile{e.File, r}
 	}
 	return e, err

@@ -37,7 +37,6 @@ func TestArchiveRights(t *testing.T) {
 		"tool": 0o711, "folder": 0o755, "folder/x": 0, "locked": 0o700,
 		"a.tar": 0o705, "a.tar/in": 0o705, "a.tar/in/c": 0o604, "a.tar/in/b.rec": 0o705, "a.tar/in/b.rec/body": 0o604,
 		"seg": 0o750, "seg/body": 0o640, "drop": 0o700, "drop/body": 0o600, "linked": 0o700, "linked/body": 0o600,
-		CatalogueName: 0o600,
 	}
 	for name, mode := range want {
 		self, err := nodes.Child(t.Context(), root, ".")

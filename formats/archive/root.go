@@ -2,8 +2,6 @@ package archive
 
 import (
 	"context"
-	"errors"
-	iofs "io/fs"
 	"path"
 
 	"recfs/formats/source"
@@ -17,8 +15,8 @@ type rootDir struct {
 	file string // the source is this one file; "" if it is the directory
 }
 
-// current returns the root as it is now.
-func (t *rootDir) current(ctx context.Context) (nodes.Dir, error) {
+// Current returns the root as it is now.
+func (t *rootDir) Current(ctx context.Context) (nodes.Dir, error) {
 	e, err := t.entry(ctx)
 	return e.Dir, err
 }
@@ -41,15 +39,12 @@ func (t *rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) 
 	if name == "." {
 		return t.entry(ctx)
 	}
-	d, err := t.current(ctx)
+	d, err := t.Current(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	e, err := nodes.Child(ctx, d, name)
 	if _, ok := d.(folder); ok {
-		if name == CatalogueName && errors.Is(err, iofs.ErrNotExist) {
-			return t.a.catalogueEntry(ctx)
-		}
 		return e, err
 	}
 	switch {
@@ -62,7 +57,7 @@ func (t *rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) 
 }
 
 func (t *rootDir) Snapshot(ctx context.Context) (nodes.Dir, error) {
-	d, err := t.current(ctx)
+	d, err := t.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +108,7 @@ func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
 	return deferred
 }
 
-// A volatileChild is a topDir whose entries are looked up by name.
+// A volatileChild is a rootChild whose entries are looked up by name.
 type volatileChild struct{ nodes.Deferred[rootChild] }
 
 // Lookup implements nodes.Volatile.

@@ -420,14 +420,6 @@ func TestDirectoryBecameFile(t *testing.T) {
 	if b, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("%q, %v, want ErrStale", b, err)
 	}
-	for err, gone := range map[error]bool{
-		syscall.ENOENT: true, syscall.ENOTDIR: true, nodes.ErrStale: true, syscall.EACCES: false, syscall.EIO: false,
-	} {
-		line := unreadableLine("sub/plain", &iofs.PathError{Op: "open", Path: "sub/plain", Err: err})
-		if (line == "") != gone {
-			t.Errorf("%v: the catalogue says %q", err, line)
-		}
-	}
 }
 
 func TestUnreadable(t *testing.T) {

@@ -1,8 +1,9 @@
-package archive
+package catalogue
 
 import (
 	"time"
 
+	"recfs/formats/archive"
 	"recfs/formats/source"
 )
 
@@ -32,9 +33,9 @@ type seen struct {
 
 // folder adds a directory, whose version tells of new, renamed and removed
 // names.
-func (w *watchlist) folder(a *archive, name string) {
-	info, err := a.lstat(name)
-	if err != nil || time.Since(info.ModTime()) < settled {
+func (w *watchlist) folder(view archive.View, name string) {
+	info, err := view.Stat(name)
+	if err != nil || !archive.Settled(info) {
 		w.restless = true
 		return
 	}
@@ -49,20 +50,20 @@ func (w *watchlist) file(name string, v source.Version) {
 }
 
 // segments adds the files of a recording in segments.
-func (w *watchlist) segments(list string) {
-	for _, s := range parseSegments(list) {
-		w.file(s.at, s.v)
+func (w *watchlist) segments(files []source.FileKey) {
+	for _, f := range files {
+		w.file(f.Path, f.Version)
 	}
 }
 
 // holds reports whether what was found by the scan can be taken for what is
 // there now.
-func (w *watchlist) holds(a *archive) bool {
+func (w *watchlist) holds(view archive.View) bool {
 	if w.restless || time.Since(w.ended) > restCheck {
 		return false
 	}
 	for _, s := range w.seen {
-		if info, err := a.lstat(s.path); err != nil || source.VersionOf(info) != s.v {
+		if info, err := view.Stat(s.path); err != nil || source.VersionOf(info) != s.v {
 			return false
 		}
 	}

@@ -1,4 +1,4 @@
-package archive
+package catalogue
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -85,10 +86,10 @@ func largeArchive(t *testing.T) (fsys *countedFS, opens *atomic.Int64, look func
 	format.MatchNamed = nil
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
-	root := New(fsys, []formats.Format{format}, c, Options{})
+	root := newRoot(fsys, []formats.Format{format}, c, archive.Options{})
 	return fsys, opens, func() int64 {
 		t.Helper()
-		e, err := nodes.Lookup(t.Context(), root, CatalogueName)
+		e, err := nodes.Lookup(t.Context(), root, Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,17 +150,17 @@ func TestCatalogueAgainSmall(t *testing.T) {
 	var opens, scans atomic.Int64
 	format := logged(&opens, &scans)
 	format.MatchNamed = nil
-	root := New(fsys, []formats.Format{format}, newCache(t), Options{})
-	first, err := read(t, root, CatalogueName)
+	root := newRoot(fsys, []formats.Format{format}, newCache(t), archive.Options{})
+	first, err := read(t, root, Name)
 	if err != nil || opens.Load() != 2 {
 		t.Fatalf("%d opened: %v", opens.Load(), err)
 	}
 	opens.Store(0)
-	if again, err := read(t, root, CatalogueName); again != first || err != nil || opens.Load() > 0 {
+	if again, err := read(t, root, Name); again != first || err != nil || opens.Load() > 0 {
 		t.Errorf("%s, %v; %d opened", again, err, opens.Load())
 	}
 	fsys.put("d/b.log", "LOG xy", old) // its time was set back
-	changed, err := read(t, root, CatalogueName)
+	changed, err := read(t, root, Name)
 	if err != nil || changed == first || opens.Load() != 1 {
 		t.Errorf("%s, %v; %d opened", changed, err, opens.Load())
 	}
@@ -179,8 +180,8 @@ func TestCatalogueInBudget(t *testing.T) {
 	for _, budget := range []int64{8 << 20, 1 << 10} {
 		c := cache.New(budget, nil)
 		defer c.Close()
-		root := New(fsys, []formats.Format{format}, c, Options{})
-		e, err := nodes.Lookup(t.Context(), root, CatalogueName)
+		root := newRoot(fsys, []formats.Format{format}, c, archive.Options{})
+		e, err := nodes.Lookup(t.Context(), root, Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestCatalogueInBudget(t *testing.T) {
 		if held := c.Stats().Bytes; budget > size && held < size {
 			t.Errorf("%d bytes are held, of which the budget knows %d", size, held)
 		}
-		if again, err := nodes.Lookup(t.Context(), root, CatalogueName); err != nil || again.File != e.File {
+		if again, err := nodes.Lookup(t.Context(), root, Name); err != nil || again.File != e.File {
 			t.Errorf("budget %d: the same catalogue is another file, %v", budget, err)
 		}
 		opened, err := e.File.Open(t.Context())
@@ -200,7 +201,7 @@ func TestCatalogueInBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		fsys.put("0500.log", "LOG x"+fmt.Sprint(budget), old)
-		if e, err := nodes.Lookup(t.Context(), root, CatalogueName); err != nil {
+		if e, err := nodes.Lookup(t.Context(), root, Name); err != nil {
 			t.Error(err)
 		} else if b, err := nodes.ReadAll(t.Context(), e.File); err != nil || string(b) == string(content) {
 			t.Errorf("budget %d: a change does not show, %v", budget, err)
@@ -223,8 +224,8 @@ func TestCatalogueInterrupted(t *testing.T) {
 	}
 	var opens, scans atomic.Int64
 	look := func(ctx context.Context) error {
-		root := New(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, newCache(t), Options{Disk: disk})
-		_, err := nodes.Lookup(ctx, root, CatalogueName)
+		root := newRoot(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, newCache(t), archive.Options{Disk: disk})
+		_, err := nodes.Lookup(ctx, root, Name)
 		return err
 	}
 	if err := look(t.Context()); err != nil {

@@ -1,4 +1,4 @@
-package archive
+package catalogue
 
 import (
 	"context"
@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -72,16 +74,16 @@ func TestCatalogue(t *testing.T) {
 		write(t, dir, name, content)
 	}
 	var opens, scans atomic.Int64
-	open := func() nodes.Dir {
+	open := func() *root {
 		fsys := openLocal(t, dir)
 		disk := cache.NewDisk(store, 1<<20, nil)
 		c := cache.New(1<<20, disk)
 		t.Cleanup(c.Close)
-		return New(fsys, []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+		return newRoot(fsys, []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
 	}
 	lines := func(root nodes.Dir) map[string]string {
 		t.Helper()
-		text, err := read(t, root, CatalogueName)
+		text, err := read(t, root, Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +128,7 @@ func TestCatalogue(t *testing.T) {
 	}
 	if s, err := names.Dir.(nodes.Volatile).Snapshot(t.Context()); err != nil {
 		t.Error(err)
-	} else if _, err := s.Find(t.Context(), CatalogueName); err == nil {
+	} else if _, err := s.Find(t.Context(), Name); err == nil {
 		t.Error("the catalogue is listed")
 	}
 
@@ -135,8 +137,8 @@ func TestCatalogue(t *testing.T) {
 	if lines(open()); opens.Load() != 0 {
 		t.Errorf("%d opened the second time", opens.Load())
 	}
-	first, _ := nodes.Lookup(t.Context(), root, CatalogueName)
-	second, _ := nodes.Lookup(t.Context(), root, CatalogueName)
+	first, _ := nodes.Lookup(t.Context(), root, Name)
+	second, _ := nodes.Lookup(t.Context(), root, Name)
 	if first.File != second.File {
 		t.Error("the same catalogue is another file")
 	}
@@ -188,7 +190,7 @@ func TestCatalogue(t *testing.T) {
 	}
 
 	var paths []string
-	for s, err := range Summaries(t.Context(), open()) {
+	for s, err := range summariesOf(t, open()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestCatalogue(t *testing.T) {
 	if want := []string{"a.log", "bad�.log", "sub/b.log"}; !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
-	for _, err := range Summaries(t.Context(), nodes.List()) {
+	for _, err := range open().c.Summaries(t.Context(), nodes.List()) {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Error(err)
 		}
@@ -230,10 +232,11 @@ func TestSummariesBelow(t *testing.T) {
 	write(t, dir, "sub/in.tar", string(packTar(t, entry{"d/x.log", "LOG three"})))
 	fsys := openLocal(t, dir)
 	var opens, scans atomic.Int64
-	list, opt := []formats.Format{logged(&opens, &scans)}, Options{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}
-	root := New(fsys, list, newCache(t), opt)
+	list, opt, c := []formats.Format{logged(&opens, &scans)}, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}, newCache(t)
+	known := New(c, &opt)
+	root := known.Root(archive.New(fsys, list, c, opt))
 	file := func(name string) nodes.Dir {
-		d, err := NewFile(fsys, name, list, newCache(t), opt)
+		d, err := archive.NewFile(fsys, name, list, c, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +265,7 @@ func TestSummariesBelow(t *testing.T) {
 		"archive another time": {root, []string{"a.log", "sub/b.log", "sub/in.tar/d/x.log"}},
 	} {
 		var paths []string
-		for s, err := range Summaries(t.Context(), c.dir) {
+		for s, err := range known.Summaries(t.Context(), c.dir) {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -285,8 +288,8 @@ func TestCatalogueTellsUnreadable(t *testing.T) {
 	fsys := openLocal(t, dir)
 	known := func(store, refused string) (got []string) {
 		var opens, scans atomic.Int64
-		root := New(locked{fsys, refused}, []formats.Format{logged(&opens, &scans)}, newCache(t), Options{Disk: cache.NewDisk(store, 1<<20, nil)})
-		for s, err := range Summaries(t.Context(), root) {
+		root := newRoot(locked{fsys, refused}, []formats.Format{logged(&opens, &scans)}, newCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		for s, err := range summariesOf(t, root) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -338,9 +341,9 @@ func TestCatalogueOfUnreadable(t *testing.T) {
 	format.MatchNamed = nil
 	for _, refused := range []string{"b.log", ""} {
 		fsys := openLocal(t, dir)
-		root := New(locked{fsys, refused}, []formats.Format{format}, newCache(t), Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		root := newRoot(locked{fsys, refused}, []formats.Format{format}, newCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
 		n := 0
-		for s, err := range Summaries(t.Context(), root) {
+		for s, err := range summariesOf(t, root) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -364,9 +367,9 @@ func TestCatalogueOfIndexedNested(t *testing.T) {
 	c := cache.New(1<<20, disk)
 	defer c.Close()
 	var opens, scans atomic.Int64
-	root := New(fsys, []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+	root := newRoot(fsys, []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
 	known := func() (paths []string) {
-		for s, err := range Summaries(t.Context(), root) {
+		for s, err := range summariesOf(t, root) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -396,9 +399,9 @@ func TestCatalogueOfNested(t *testing.T) {
 	for _, want := range []int64{2, 0} {
 		opens.Store(0)
 		fsys := openLocal(t, dir)
-		root := New(fsys, []formats.Format{logged(&opens, &scans)}, newCache(t), Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		root := newRoot(fsys, []formats.Format{logged(&opens, &scans)}, newCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
 		var paths []string
-		for s, err := range Summaries(t.Context(), root) {
+		for s, err := range summariesOf(t, root) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -418,9 +421,11 @@ func TestCatalogueLeavesNestedWhole(t *testing.T) {
 	write(t, dir, "a.tar.gz", string(packed))
 	write(t, dir, "in.tar", string(packTar(t, entry{"b.tar.gz", string(packed)})))
 	write(t, dir, "c.rec.gz", string(packGzip(t, body(3_000_000))))
-	root := newArchiveIn(t, dir, t.TempDir(), 1<<30)
+	c := cache.New(4<<20, nil)
+	defer c.Close()
+	root := newRoot(openLocal(t, dir), []formats.Format{rec}, c, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
 	for range 2 {
-		catalogue, err := read(t, root, CatalogueName)
+		catalogue, err := read(t, root, Name)
 		if err != nil || strings.Contains(catalogue, `"error"`) {
 			t.Errorf("%s%v", catalogue, err)
 		}
@@ -433,11 +438,14 @@ func TestCatalogueLeavesNestedWhole(t *testing.T) {
 }
 
 func TestCatalogueGivesWay(t *testing.T) {
-	_, root := mount(t, map[string]string{CatalogueName: "mine", "sub/x.rec": "RECx"}, Options{})
-	if got, err := read(t, root, CatalogueName); got != "mine" || err != nil {
+	dir := t.TempDir()
+	write(t, dir, Name, "mine")
+	write(t, dir, "sub/x.rec", "RECx")
+	root := newRoot(openLocal(t, dir), []formats.Format{rec}, newCache(t), archive.Options{})
+	if got, err := read(t, root, Name); got != "mine" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := read(t, root, "sub/"+CatalogueName); !errors.Is(err, iofs.ErrNotExist) {
+	if _, err := read(t, root, "sub/"+Name); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("below the root: %v", err)
 	}
 }
@@ -456,8 +464,8 @@ func TestMovedArchive(t *testing.T) {
 		disk := cache.NewDisk(store, 1<<20, nil)
 		c := cache.New(1<<20, disk)
 		defer c.Close()
-		root := New(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
-		text, err := read(t, root, CatalogueName)
+		root := newRoot(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
+		text, err := read(t, root, Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -499,13 +507,13 @@ func TestForgedCatalogue(t *testing.T) {
 		var opens, scans atomic.Int64
 		c := cache.New(1<<20, disk)
 		defer c.Close()
-		root := New(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, Options{Disk: disk})
+		root := newRoot(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
 		for _, name := range indexed {
 			if _, err := read(t, root, name+"/index.json"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		text, err := read(t, root, CatalogueName)
+		text, err := read(t, root, Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -554,6 +562,51 @@ func TestForgedCatalogue(t *testing.T) {
 		}
 		if got := catalogue("a.log", "b.log"); got != want {
 			t.Errorf("%s for %s, and indexed again:\n%swant\n%s", forged.new, forged.old, got, want)
+		}
+	}
+}
+
+// The directories of a container that have links to each other are walked once.
+func TestCatalogueOfLinksBetweenDirectories(t *testing.T) {
+	dir := t.TempDir()
+	var entries []entry
+	for i := range 10 {
+		for j := range 10 {
+			entries = append(entries, entry{fmt.Sprintf("%d/%d", i, j), fmt.Sprintf("->../%d", j)})
+		}
+		entries = append(entries, entry{fmt.Sprintf("%d/a.rec", i), "RECone"})
+	}
+	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	root := newRoot(openLocal(t, dir), []formats.Format{rec}, newCache(t), archive.Options{})
+	lines, err := read(t, root, Name)
+	if got := strings.Count(lines, "\n"); got != 10 || err != nil {
+		t.Errorf("%d recordings, %v, want 10", got, err)
+	}
+}
+
+// The catalogue tells of all recordings, whoever may read each: it is for the owner of the source.
+func TestCatalogueRights(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "x.rec", "RECx")
+	root := newRoot(openLocal(t, dir), []formats.Format{rec}, newCache(t), archive.Options{})
+	self, err := nodes.Child(t.Context(), root, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Lookup(t.Context(), root, Name)
+	if e = e.Inherit(self.Attr); err != nil || e.Rights.Mode != 0o600 || runtime.GOOS != "windows" && int(e.Rights.UID) != os.Getuid() {
+		t.Errorf("%v, %v, want mode 600 of the user", e.Rights, err)
+	}
+}
+
+// Of what is gone there is no line, of what cannot be read there is one.
+func TestGoneIsNotUnreadable(t *testing.T) {
+	for err, gone := range map[error]bool{
+		syscall.ENOENT: true, syscall.ENOTDIR: true, nodes.ErrStale: true, syscall.EACCES: false, syscall.EIO: false,
+	} {
+		line := unreadableLine("sub/plain", &iofs.PathError{Op: "open", Path: "sub/plain", Err: err})
+		if (line == "") != gone {
+			t.Errorf("%v: the catalogue says %q", err, line)
 		}
 	}
 }

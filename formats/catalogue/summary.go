@@ -1,14 +1,16 @@
-package archive
+package catalogue
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -24,22 +26,22 @@ const digestCost = 1 << 10
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.
-func (a *archive) digestName(k recordingKey) string {
-	id := a.sourceID(k.path)
+func digestName(r archive.Recording) string {
+	id := r.ID()
 	if id == "" {
 		return ""
 	}
-	f := a.list[k.format]
+	f := r.Format()
 	return fmt.Sprintf("%s/summary-%d-%s-%s", id, catalogueVersion, f.Name, f.Variant)
 }
 
-func (a *archive) loadDigest(ctx context.Context, k recordingKey) (digest, int64, error) {
-	dir, err := a.trees.Get(ctx, k)
+func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error) {
+	dir, err := r.Tree(ctx)
 	if err != nil {
 		return digest{}, 0, err
 	}
-	d := digest{Stamp: k.stamp()}
-	err = d.Summary.fill(ctx, dir, a.list[k.format].TickLength)
+	d := digest{Stamp: r.Stamp()}
+	err = d.Summary.fill(ctx, dir, r.Format().TickLength)
 	return d, digestCost, err
 }
 
@@ -54,7 +56,7 @@ func encodeDigest(d digest) []byte {
 // resumeDigest returns a saved digest. Where the file may be another one of the
 // same size it is made again, for which the format compares the bytes with its
 // own index.
-func (a *archive) resumeDigest(ctx context.Context, k recordingKey, b []byte) (digest, int64, error) {
+func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, int64, error) {
 	var d digest
 	if err := json.Unmarshal(b, &d); err != nil {
 		return digest{}, 0, err
@@ -62,11 +64,11 @@ func (a *archive) resumeDigest(ctx context.Context, k recordingKey, b []byte) (d
 	if !d.sound() {
 		return digest{}, 0, formats.ErrOther
 	}
-	switch stamp := k.stamp(); {
+	switch stamp := r.Stamp(); {
 	case stamp.Same(d.Stamp):
 		return d, digestCost, nil
 	case stamp.Size == d.Stamp.Size:
-		return a.loadDigest(ctx, k)
+		return loadDigest(ctx, r)
 	}
 	return digest{}, 0, formats.ErrOther
 }
@@ -79,88 +81,51 @@ func (d *digest) sound() bool {
 		s.Problems != nil && *s.Problems >= 0
 }
 
-// An indexFile is the index.json of a recording. When it was made, its
-// digest is kept for the catalogue.
-type indexFile struct {
-	nodes.File
-	r recording
-}
-
-func (f indexFile) Size(ctx context.Context) (int64, error) {
-	n, err := f.File.Size(ctx)
-	if err == nil {
-		f.r.keepDigest(ctx)
-	}
-	return n, err
-}
-
-func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
-	c, err := f.File.Open(ctx)
-	if err == nil {
-		f.r.keepDigest(ctx)
-	}
-	return c, err
-}
-
-func (r recording) keepDigest(ctx context.Context) {
-	if r.a.opt.Disk != nil && !cache.IsSavedOnly(ctx) {
-		_, _ = r.a.digests.Get(ctx, r.key) // without it the catalogue knows less
-	}
-}
-
 // summary returns the line of a recording, and what on disk would tell more
 // than the line does. If the recording could not be read this time the line
 // says so, and is not one to keep.
-func (a *archive) summary(ctx context.Context, at string, k recordingKey, c *cache.Cache) (line []byte, pending string, keep bool) {
+func (s *scan) summary(ctx context.Context, at string, r archive.Recording) (line []byte, pending string, keep bool) {
 	keep = true
 	ctx = cache.SavedOnly(ctx)
-	var s Summary
-	d, err := a.digests.Get(ctx, k)
+	var sum Summary
+	d, err := s.c.digests.Get(ctx, r)
 	if err == nil {
-		s = d.Summary
+		sum = d.Summary
 	} else {
 		if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
 			pending = missing.Name
 		}
-		keep = a.summariseHeader(ctx, &s, k, c)
-		if s.Error != "" {
+		keep = sum.open(ctx, r, s.cache)
+		if sum.Error != "" {
 			pending = ""
 		}
 	}
-	s.Path, s.Format, s.Size, s.Modified = at, a.list[k.format].Name, k.v.Size, k.v.Time().UTC().Format(time.RFC3339Nano)
-	s.PathHex = formats.HexOf(at)
-	if s.Players == nil {
-		s.Players = []string{}
+	v := r.Version()
+	sum.Path, sum.Format, sum.Size, sum.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
+	sum.PathHex = formats.HexOf(at)
+	if sum.Players == nil {
+		sum.Players = []string{}
 	}
-	b, err := json.Marshal(s)
+	b, err := json.Marshal(sum)
 	if err != nil {
 		return nil, "", false
 	}
 	return append(b, '\n'), pending, keep
 }
 
-// summariseHeader opens a recording for itself alone and takes what its
-// header says, or that it does not open. It returns false if the recording
-// could not be read this time.
-func (a *archive) summariseHeader(ctx context.Context, s *Summary, k recordingKey, c *cache.Cache) bool {
-	src, reads := a.source(k)
-	var err error
-	if k.packed {
-		_, err = a.decompress(ctx, k, &src, reads)
-	}
-	var dir nodes.Dir
-	if err == nil {
-		dir, err = a.openFormat(ctx, a.list[k.format], src, c)
-	}
-	missing := (*cache.NotSavedError)(nil)
+// open opens a recording for itself alone and takes what its header says, or
+// that it does not open. It returns false if it could not be read this time.
+func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) bool {
+	dir, err := r.OpenWith(ctx, c)
+	missing, unread := (*cache.NotSavedError)(nil), (*archive.UnreadError)(nil)
 	switch {
 	case err == nil:
 		s.fillHeader(ctx, dir)
 	case errors.As(err, &missing): // a large one under compression: nothing is known
 	case ctx.Err() != nil:
 		return false
-	case reads.failure() != nil:
-		s.Error, s.Problems = readReason(reads.failure()), ptr(int64(1))
+	case errors.As(err, &unread):
+		s.Error, s.Problems = readReason(unread.Err), ptr(int64(1))
 		return false
 	default:
 		s.Error = formats.OneLine(err.Error())
@@ -250,7 +215,7 @@ func document(ctx context.Context, dir nodes.Dir, name string) (object, error) {
 		return nil, err
 	}
 	if e.File == nil {
-		return nil, notExist(name)
+		return nil, &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
 	}
 	b, err := nodes.ReadAll(ctx, e.File)
 	if err != nil {

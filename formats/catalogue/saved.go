@@ -1,4 +1,4 @@
-package archive
+package catalogue
 
 import (
 	"crypto/sha256"
@@ -12,16 +12,17 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/archive"
 )
 
-// catalogueName names the catalogue in the disk cache; "": there is none.
-func (a *archive) catalogueName() string {
-	if a.opt.Disk == nil || a.depth > 0 || a.base() == "" {
+// savedName names the catalogue in the disk cache; "": there is none.
+func (c *Catalogue) savedName(view archive.View) string {
+	if c.disk == nil || view.ID() == "" {
 		return ""
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, a.base(), a.opt.Sniff)
-	for _, f := range a.list {
+	fmt.Fprintln(h, view.ID(), c.sniff)
+	for _, f := range view.Formats() {
 		fmt.Fprintln(h, f.Name, f.Extensions, f.Variant)
 	}
 	return fmt.Sprintf("catalogue %x", h.Sum(nil))
@@ -35,12 +36,12 @@ const catalogueVersion = 5
 const saveEvery = time.Minute
 
 // loadSaved returns the catalogue on disk, an empty one if there is none.
-func (a *archive) loadSaved() *survey {
-	name := a.catalogueName()
+func (c *Catalogue) loadSaved(view archive.View) *survey {
+	name := c.savedName(view)
 	if name == "" {
 		return newSurvey(nil)
 	}
-	b, ok := a.opt.Disk.Load(name)
+	b, ok := c.disk.Load(name)
 	if !ok || len(b) == 0 || b[0] != catalogueVersion {
 		return newSurvey(nil)
 	}
@@ -65,7 +66,7 @@ func (a *archive) loadSaved() *survey {
 		r.stamp, r.pending, r.lines = formats.ReadStamp([]byte(stamp)), next(), next()
 		records = append(records, r)
 	}
-	if cut || !a.soundRecords(records) {
+	if cut || !soundRecords(records, view.Formats()) {
 		return newSurvey(nil)
 	}
 	return newSurvey(records)
@@ -73,9 +74,9 @@ func (a *archive) loadSaved() *survey {
 
 // soundRecords reports whether saved records are some that a scan makes: in the order of a walk, with
 // lines of what lies there. The checksum does not tell, as who can write to the cache can make it.
-func (a *archive) soundRecords(records []record) bool {
+func soundRecords(records []record, list []formats.Format) bool {
 	for i, r := range records {
-		if i > 0 && walkOrder(records[i-1].path, r.path) >= 0 || !a.soundLines(r) {
+		if i > 0 && walkOrder(records[i-1].path, r.path) >= 0 || !soundLines(r, list) {
 			return false
 		}
 	}
@@ -84,11 +85,11 @@ func (a *archive) soundRecords(records []record) bool {
 
 // soundLines reports whether each line of a record is a Summary of what is called like the record, or
 // lies in it, and stands in the order of a walk.
-func (a *archive) soundLines(r record) bool {
+func soundLines(r record, list []formats.Format) bool {
 	last, first := "", true
 	for line := range strings.Lines(r.lines) {
 		var s Summary
-		if !strings.HasSuffix(line, "\n") || json.Unmarshal([]byte(line), &s) != nil || !a.soundSummary(&s) {
+		if !strings.HasSuffix(line, "\n") || json.Unmarshal([]byte(line), &s) != nil || !s.sound(list) {
 			return false
 		}
 		at := s.Path
@@ -108,29 +109,29 @@ func (a *archive) soundLines(r record) bool {
 	return true
 }
 
-// soundSummary reports whether a summary is of a format of the archive, and counts what can be counted.
-func (a *archive) soundSummary(s *Summary) bool {
-	return slices.ContainsFunc(a.list, func(f formats.Format) bool { return f.Name == s.Format }) &&
+// sound reports whether a summary is of a format of the list, and counts what can be counted.
+func (s *Summary) sound(list []formats.Format) bool {
+	return slices.ContainsFunc(list, func(f formats.Format) bool { return f.Name == s.Format }) &&
 		s.Size >= 0 && (s.Problems == nil || *s.Problems >= 0)
 }
 
 // save keeps a survey on disk, of what could be read.
-func (a *archive) save(s *survey) {
-	name := a.catalogueName()
-	if name == "" || time.Since(a.saved) < saveEvery {
+func (r *root) save(view archive.View, s *survey) {
+	name := r.c.savedName(view)
+	if name == "" || time.Since(r.saved) < saveEvery {
 		return
 	}
-	a.saved = time.Now()
+	r.saved = time.Now()
 	b := make([]byte, 0, s.cost())
 	b = append(b, catalogueVersion)
-	for _, r := range s.records {
-		if r.open {
+	for _, known := range s.records {
+		if known.open {
 			continue
 		}
-		for _, field := range []string{r.path, string(r.stamp.Append(nil)), r.pending, r.lines} {
+		for _, field := range []string{known.path, string(known.stamp.Append(nil)), known.pending, known.lines} {
 			b = binary.AppendUvarint(b, uint64(len(field)))
 			b = append(b, field...)
 		}
 	}
-	a.opt.Disk.Save(name, b)
+	r.c.disk.Save(name, b)
 }

@@ -1,4 +1,4 @@
-package archive
+package catalogue
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -21,12 +22,13 @@ import (
 // A scan finds the recordings of an archive, and opens those of which it is
 // not known from before what there is to know.
 type scan struct {
-	a       *archive
+	c       *Catalogue
+	view    archive.View
 	old     *survey                // what was known before; may be nil
 	place   int                    // in old, where the next one is expected
 	saved   func(name string) bool // what is in the disk cache, if there is one
 	state   string                 // of the disk cache
-	c       *cache.Cache
+	cache   *cache.Cache
 	records []record
 	taken   int // records that are from before
 	todo    []task
@@ -91,54 +93,54 @@ func readReason(err error) string {
 
 // dir adds what dir, which is called at, is or holds.
 func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
-	switch d := dir.(type) {
-	case folder:
-		return s.folder(ctx, d, at)
-	case memberDir:
-		return s.folder(ctx, d.d, at)
-	case recording:
-		if d.key.segments != "" {
-			s.watch.folder(s.a, d.key.path)
-			s.watch.segments(d.key.segments)
+	if name, ok := archive.FolderOf(dir); ok {
+		return s.folder(ctx, name, at)
+	}
+	if r, ok := archive.RecordingOf(dir); ok {
+		if files, ok := r.Segments(); ok {
+			s.watch.folder(s.view, r.Path())
+			s.watch.segments(files)
 		}
-		s.found(at, d.key.stamp(), d)
-	case containerDir:
-		s.found(at, d.key.stamp(), d)
+		s.found(at, r.Stamp(), dir)
+	}
+	if c, ok := archive.ContainerOf(dir); ok {
+		s.found(at, c.Stamp(), dir)
 	}
 	return nil
 }
 
-// folder adds what is below d, which is called name in the mount.
-func (s *scan) folder(ctx context.Context, d folder, name string) error {
-	s.watch.folder(s.a, d.path)
-	l, err := s.a.listing(ctx, d.path)
+// folder adds what is below dir of the source, which is called at in the mount.
+func (s *scan) folder(ctx context.Context, dir, at string) error {
+	s.watch.folder(s.view, dir)
+	names, err := s.view.Names(ctx, dir)
 	if err != nil {
-		if name == "" || ctx.Err() != nil {
+		if at == "" || ctx.Err() != nil {
 			return err
 		}
-		s.unreadable(name, err) // it hides no other
+		s.unreadable(at, err) // it hides no other
 		return nil
 	}
-	for i := range l.len() {
+	for i := range names.Len() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.entry(ctx, d, path.Join(name, l.name(i)), l.name(i), l.types[i]); err != nil {
+		name, typ := names.At(i)
+		if err := s.entry(ctx, path.Join(at, name), dir, name, typ); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// entry adds what the entry called name in d is or holds.
-func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) error {
-	switch kind {
-	case typeFile:
-		return s.file(ctx, d, at, name)
-	case typeLink:
+// entry adds what the entry called name in dir is or holds.
+func (s *scan) entry(ctx context.Context, at, dir, name string, typ iofs.FileMode) error {
+	switch typ {
+	case 0:
+		return s.file(ctx, at, dir, name)
+	case iofs.ModeSymlink:
 		return nil // what it leads to is found where it is
 	}
-	e, err := s.a.lookup(ctx, d, name)
+	e, err := s.view.Lookup(ctx, dir, name)
 	if err != nil {
 		s.unreadable(at, err)
 		return ctx.Err()
@@ -148,12 +150,12 @@ func (s *scan) entry(ctx context.Context, d folder, at, name string, kind byte) 
 
 // file adds a file. What the catalogue knows of this version of it need not
 // be opened to learn what it is.
-func (s *scan) file(ctx context.Context, d folder, at, name string) error {
-	if mode, ok := s.a.typeByName(name, typeFile); ok && !mode.IsDir() {
+func (s *scan) file(ctx context.Context, at, dir, name string) error {
+	if s.view.IsPlain(name) {
 		return nil
 	}
-	inSource := path.Join(d.path, name)
-	info, err := s.a.lstat(inSource)
+	inSource := path.Join(dir, name)
+	info, err := s.view.Stat(inSource)
 	if err != nil {
 		s.unreadable(at, err)
 		return nil
@@ -166,13 +168,10 @@ func (s *scan) file(ctx context.Context, d folder, at, name string) error {
 	if s.known(at, v.Stamp) {
 		return nil
 	}
-	if _, err := s.a.kind(ctx, kindKey{inSource, v}); err != nil {
+	e, err := s.view.File(ctx, inSource, info)
+	if err != nil {
 		s.unreadable(at, err)
 		return ctx.Err()
-	}
-	e, err := s.a.fileEntry(ctx, inSource, info)
-	if err != nil {
-		return err
 	}
 	if e.Dir != nil {
 		s.found(at, v.Stamp, e.Dir)
@@ -256,30 +255,29 @@ func (s *scan) summarise(ctx context.Context) error {
 
 // open makes the lines of a recording or container.
 func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
-	switch dir := dir.(type) {
-	case recording:
-		line, pending, keep := s.a.summary(ctx, r.path, dir.key, s.c)
+	if rec, ok := archive.RecordingOf(dir); ok {
+		line, pending, keep := s.summary(ctx, r.path, rec)
 		r.lines, r.pending, r.open = string(line), pending, !keep
-	case containerDir:
-		r.lines, r.pending, r.open = s.members(ctx, r.path, dir)
+	} else if c, ok := archive.ContainerOf(dir); ok {
+		r.lines, r.pending, r.open = s.members(ctx, r.path, c)
 	}
 }
 
 // members returns the lines of all recordings in a container.
-func (s *scan) members(ctx context.Context, at string, n containerDir) (lines, pending string, open bool) {
-	dir, err := n.dir(cache.SavedOnly(ctx))
+func (s *scan) members(ctx context.Context, at string, c archive.Container) (lines, pending string, open bool) {
+	dir, err := c.Dir(cache.SavedOnly(ctx))
 	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
 		return "", missing.Name, false
 	}
 	if err != nil {
 		return unreadableLine(at, err), "", true
 	}
-	f, ok := dir.(memberDir)
-	if !ok { // it does not open
+	if _, ok := archive.FolderOf(dir); !ok { // it does not open
 		return "", "", false
 	}
-	inner := &scan{a: f.d.a, c: s.c}
-	if inner.dir(ctx, f.d, at) != nil || inner.summarise(ctx) != nil {
+	view, _ := archive.ViewOf(dir)
+	inner := &scan{c: s.c, view: view, cache: s.cache}
+	if inner.dir(ctx, dir, at) != nil || inner.summarise(ctx) != nil {
 		return "", "", true
 	}
 	lines, pending = inner.lines()

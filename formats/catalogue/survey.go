@@ -1,4 +1,4 @@
-package archive
+package catalogue
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"time"
 	"unsafe"
 
+	"recfs/cache"
+	"recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -60,9 +62,9 @@ func (s *survey) renewed(by *scan) *survey {
 }
 
 // holds reports whether s need not be made again.
-func (s *survey) holds(a *archive) bool {
-	return len(s.records) >= manyRecords && s.watch.holds(a) &&
-		(a.opt.Disk == nil || s.state == a.opt.Disk.State())
+func (s *survey) holds(view archive.View, disk *cache.Disk) bool {
+	return len(s.records) >= manyRecords && s.watch.holds(view) &&
+		(disk == nil || s.state == disk.State())
 }
 
 // cost is about what a survey keeps alive.

@@ -1,0 +1,160 @@
+// Package catalogue tells what is known of the recordings of an archive without decoding them.
+package catalogue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/archive"
+	"recfs/nodes"
+)
+
+// Name is the file at the root of an archive that has one line for
+// each recording. It opens by name and is not listed.
+const Name = "recordings.jsonl"
+
+// A Summary is what is known of a recording without decoding it: from its
+// header, and from its index.json if that was made before. A null is not known.
+type Summary struct {
+	Path       string   `json:"path"`
+	PathHex    string   `json:"path_hex,omitempty"` // if the path is not UTF-8
+	Format     string   `json:"format"`
+	Start      *string  `json:"start"` // RFC 3339
+	DurationMS *int64   `json:"duration_ms"`
+	Ticks      *int64   `json:"ticks"`
+	Map        *string  `json:"map"` // or world
+	Players    []string `json:"players"`
+	Size       int64    `json:"size"`
+	Modified   string   `json:"modified"`
+	Complete   *bool    `json:"complete"`
+	Finished   *bool    `json:"finished"`
+	Problems   *int64   `json:"problems"`
+	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
+}
+
+// Unread tells whether the error is of reading, which may be better next
+// time. Without a Format there is then a directory or file of which nothing
+// is known.
+func (s *Summary) Unread() bool { return s.Error != "" && s.Complete == nil }
+
+// A Catalogue keeps what is known of the recordings of archives that share a cache.
+type Catalogue struct {
+	cache   *cache.Cache
+	disk    *cache.Disk // may be nil
+	sniff   bool
+	digests *cache.Memo[archive.Recording, digest]
+}
+
+// New returns the catalogue of archives that are opened with c and opt after it: it sets
+// opt.Indexed.
+func New(c *cache.Cache, opt *archive.Options) *Catalogue {
+	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff}
+	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
+	opt.Indexed = k.indexed
+	return k
+}
+
+// indexed keeps the digest of a recording whose index.json was made.
+func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
+	if c.disk != nil && !cache.IsSavedOnly(ctx) {
+		_, _ = c.digests.Get(ctx, r) // without it the catalogue knows less
+	}
+}
+
+// Summaries returns the recordings below dir, an archive or a directory of
+// one, in the order of a walk, with paths relative to dir. What was found in
+// a whole archive, as Root returns it, is kept in the disk cache, so that the
+// next time only what is new or changed is opened.
+func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summary, error] {
+	return func(yield func(Summary, error) bool) {
+		found, err := c.surveyOf(ctx, dir)
+		if err != nil {
+			yield(Summary{}, err)
+			return
+		}
+		for _, r := range found.records {
+			for line := range strings.Lines(r.lines) {
+				var s Summary
+				err := json.Unmarshal([]byte(line), &s)
+				if !yield(s, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Summarize returns what is known of a recording, with what only its
+// index.json says: that is made if it has to be. One that does not open has
+// none: the error is io/fs.ErrNotExist.
+func Summarize(ctx context.Context, dir nodes.Dir) (Summary, error) {
+	dir, err := archive.Current(ctx, dir)
+	if err != nil {
+		return Summary{}, errors.ErrUnsupported
+	}
+	r, ok := archive.RecordingOf(dir)
+	if !ok {
+		return Summary{}, errors.ErrUnsupported
+	}
+	s := Summary{Players: []string{}}
+	err = s.fill(ctx, dir, r.Format().TickLength)
+	return s, err
+}
+
+// A record is what the catalogue has of a path.
+type record struct {
+	path    string
+	stamp   formats.Stamp
+	pending string // the names, pendingSep between them, of what on disk would tell more
+	lines   string // of recordings.jsonl: of a container all that it holds
+	open    bool   // the lines are still to be made, or say what may pass
+}
+
+// pendingSep is in no name of a file on disk.
+const pendingSep = "\x00"
+
+// catalogueCache is the memory for opening recordings to summarise them.
+const catalogueCache = 8 << 20
+
+// surveyOf returns what is known below dir.
+func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (*survey, error) {
+	at, err := archive.Current(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	view, ok := archive.ViewOf(at)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	if _, folder := archive.FolderOf(at); folder {
+		if r, whole := dir.(*root); whole {
+			return r.survey(ctx, at)
+		}
+	}
+	s := c.newScan(view)
+	defer s.cache.Close()
+	if err := s.dir(ctx, at, ""); err != nil {
+		return nil, err
+	}
+	if err := s.summarise(ctx); err != nil {
+		return nil, err
+	}
+	return newSurvey(s.records), nil
+}
+
+// newScan returns a scan that finds nothing yet.
+func (c *Catalogue) newScan(view archive.View) *scan {
+	s := &scan{c: c, view: view, watch: watchlist{began: time.Now()}}
+	var disk cache.Store
+	if c.disk != nil {
+		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()
+	}
+	s.cache = cache.New(catalogueCache, disk)
+	return s
+}
