@@ -243,13 +243,17 @@ func (w *Writer) Problem(p *formats.Problem) {
 	w.Text(p.Message)
 }
 
-// Problem reads a problem of index.json.
+// Problem reads a problem of index.json. One that is not whole is the zero value, like any other value.
 func (r *Reader) Problem() formats.Problem {
 	number := func() int { return int(r.Int()) }
-	return formats.Problem{
+	p := formats.Problem{
 		Code: r.Text(), Chunk: ReadOptional(r, number), Segment: ReadOptional(r, number),
 		Path: r.Text(), Offset: r.Int(), Message: r.Text(),
 	}
+	if r.Err() != nil {
+		return formats.Problem{}
+	}
+	return p
 }
 
 // Seal writes the seal of a file, of which a recording may have more than the one in the head.
