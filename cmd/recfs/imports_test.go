@@ -54,6 +54,10 @@ var house = []room{
 	{dir: "formats/internal/indexfile", allow: []string{"recfs/formats", "recfs/formats/internal/wire"}},
 	{dir: "formats/internal/zipfile"},
 	{
+		dir:   "formats/internal/formatstest",
+		allow: []string{"recfs/formats", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/gzip"},
+	},
+	{
 		dir:     "formats/internal/echovr", // the tree that butter and echoreplay share
 		allow:   []string{"recfs/formats", "recfs/formats/internal/indexfile", "recfs/formats/internal/jsonenc", "recfs/formats/internal/zipfile"},
 		special: map[string][]string{"tree.go": {"recfs/nodes", "recfs/cache"}, "tree_*.go": {"recfs/nodes", "recfs/cache"}},

@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -92,11 +93,11 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 // A source that fails at random gives errors or right bytes, never wrong
 // ones, and everything once it is well again.
 func TestFaultySource(t *testing.T) {
-	content := body(1_500_000)
+	content := formatstest.Compressible(1_500_000)
 	dir := t.TempDir()
 	files := map[string][]byte{
-		"a.rec": content, "small.rec.gz": packGzip(t, content[:50_000]), "large.rec.gz": packGzip(t, content),
-		"large.stream.gz": packGzip(t, content), "seekable.rec.zst": packSeekable(t, content, 100_000),
+		"a.rec": content, "small.rec.gz": formatstest.Gzip(t, content[:50_000]), "large.rec.gz": formatstest.Gzip(t, content),
+		"large.stream.gz": formatstest.Gzip(t, content), "seekable.rec.zst": packSeekable(t, content, 100_000),
 		"in.tar": packTar(t, entry{"a.rec", string(content)}),
 	}
 	want := map[string]string{"in.tar/a.rec/body": string(content[3:])}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -98,8 +99,8 @@ func TestNested(t *testing.T) {
 	tarBytes := packTar(t, nestedEntries...)
 	files := map[string]string{
 		"t.tar":      string(tarBytes),
-		"t.tar.gz":   string(packGzip(t, tarBytes)),
-		"t.tgz":      string(packGzip(t, tarBytes)),
+		"t.tar.gz":   string(formatstest.Gzip(t, tarBytes)),
+		"t.tgz":      string(formatstest.Gzip(t, tarBytes)),
 		"t.tar.zst":  string(packZstd(t, tarBytes)),
 		"s.zip":      string(packZip(t, zip.Store, nestedEntries...)),
 		"d.zip":      string(packZip(t, zip.Deflate, nestedEntries...)),
@@ -128,7 +129,7 @@ func TestNestedDepth(t *testing.T) {
 	if _, ok := got["top.tar/3.tar/2.tar/1.tar/0.tar"]; !ok {
 		t.Errorf("the fifth container is not shown as a file: %v", got)
 	}
-	b = packTar(t, entry{"x.zip", string(packZip(t, zip.Deflate, entry{"y.tar.gz", string(packGzip(t, packTar(t, entry{"a.rec", "RECdeep"})))}))})
+	b = packTar(t, entry{"x.zip", string(packZip(t, zip.Deflate, entry{"y.tar.gz", string(formatstest.Gzip(t, packTar(t, entry{"a.rec", "RECdeep"})))}))})
 	_, root = mount(t, map[string]string{"top.tar": string(b)}, Options{})
 	if got, err := read(t, root, "top.tar/x.zip/y.tar.gz/a.rec/body"); got != "deep" || err != nil {
 		t.Errorf("%q, %v", got, err)
@@ -159,7 +160,7 @@ func TestNestedBroken(t *testing.T) {
 		"empty.tar":   "",
 		"cut.zip":     string(zipped[:len(zipped)-10]),
 		"flipped.zip": string(flipped),
-		"cut.tar.gz":  string(packGzip(t, whole)[:40]),
+		"cut.tar.gz":  string(formatstest.Gzip(t, whole)[:40]),
 	}, Options{})
 	got := show(t, root)
 	for name, want := range map[string]string{
@@ -182,10 +183,10 @@ func TestNestedBroken(t *testing.T) {
 }
 
 func TestNestedLarge(t *testing.T) {
-	content := body(3_000_000)
+	content := formatstest.Compressible(3_000_000)
 	dir, disk := t.TempDir(), t.TempDir()
 	write(t, dir, "a.zip", string(packZip(t, zip.Deflate, entry{"a.rec", string(content)})))
-	write(t, dir, "b.tar.gz", string(packGzip(t, packTar(t, entry{"a.rec", string(content)}, entry{"a.rec.gz", string(packGzip(t, content))}))))
+	write(t, dir, "b.tar.gz", string(formatstest.Gzip(t, packTar(t, entry{"a.rec", string(content)}, entry{"a.rec.gz", string(formatstest.Gzip(t, content))}))))
 	for _, where := range []string{disk, ""} {
 		root := newArchiveIn(t, dir, where, 1<<30)
 		for _, name := range []string{"a.zip/a.rec", "b.tar.gz/a.rec", "b.tar.gz/a.rec.gz"} {
@@ -249,7 +250,7 @@ func TestNestedSparse(t *testing.T) {
 // Two members of the same bytes and time are told apart by what the zip says
 // of them.
 func TestNestedCopyIsOfOneStream(t *testing.T) {
-	good := packZip(t, zip.Deflate, entry{"a", string(body(3_000_000))})
+	good := packZip(t, zip.Deflate, entry{"a", string(formatstest.Compressible(3_000_000))})
 	bad := bytes.Clone(good)
 	directory := bytes.LastIndex(bad, []byte("PK\x01\x02"))
 	bad[directory+16] ^= 1 // the checksum

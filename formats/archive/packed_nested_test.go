@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"recfs/formats/internal/formatstest"
+
 	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -12,7 +14,7 @@ import (
 // Files in containers in containers, with larger windows than there is room
 // for, are read by many at once, and all of them come to an end.
 func TestWorkroomNested(t *testing.T) {
-	content := body(1_500_000)
+	content := formatstest.Compressible(1_500_000)
 	pack := func(b []byte) string { return string(packWindow(t, b, 32<<20)) }
 	inner := packTar(t, entry{"a.rec.zst", pack(content)}, entry{"b.rec.zst", pack(content)})
 	middle := packTar(t, entry{"c.tar.zst", pack(inner)}, entry{"d.tar.zst", pack(inner)})

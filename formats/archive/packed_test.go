@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -21,27 +20,13 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
 // streaming is rec for sources of unknown size.
 var streaming = formats.Format{Name: "streaming", Extensions: []string{".stream"}, Streams: true, Open: openRec}
-
-func packGzip(t testing.TB, b []byte) []byte {
-	var buf bytes.Buffer
-	w, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
 
 func packZstd(t testing.TB, b []byte) []byte {
 	z, err := zstd.NewWriter(nil)
@@ -72,17 +57,6 @@ func packSeekable(t testing.TB, b []byte, frame int) []byte {
 	return buf.Bytes()
 }
 
-// body returns n bytes that compress about to a half.
-func body(n int) []byte {
-	r := rand.New(rand.NewPCG(1, 2))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = "0123456789abcdef"[r.IntN(16)]
-	}
-	copy(b, "REC")
-	return b
-}
-
 // "RECtiny\n" by xz -6 and bzip2.
 const (
 	tinyXZ    = "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAHUkVDdGlueQoAQKxhZDgn034AASAIuxnZux+2830BAAAAAARZWg=="
@@ -97,17 +71,17 @@ func TestCompressedSmall(t *testing.T) {
 		}
 		return string(b)
 	}
-	content := body(100_000)
+	content := formatstest.Compressible(100_000)
 	_, root := mount(t, map[string]string{
-		"a.rec.gz":     string(packGzip(t, content)),
+		"a.rec.gz":     string(formatstest.Gzip(t, content)),
 		"b.rec.zst":    string(packZstd(t, content)),
 		"c.rec.zst":    string(packSeekable(t, content, 30_000)),
-		"two.rec.gz":   string(packGzip(t, content[:500])) + string(packGzip(t, content[500:])),
-		"wrong.rec.xz": string(packGzip(t, content)),
+		"two.rec.gz":   string(formatstest.Gzip(t, content[:500])) + string(formatstest.Gzip(t, content[500:])),
+		"wrong.rec.xz": string(formatstest.Gzip(t, content)),
 		"x.rec.xz":     unbase64(tinyXZ),
 		"z.rec.bz2":    unbase64(tinyBzip2),
-		"lump.lump.gz": string(packGzip(t, []byte("LUMPx"))),
-		"no.lump.gz":   string(packGzip(t, []byte("other"))),
+		"lump.lump.gz": string(formatstest.Gzip(t, []byte("LUMPx"))),
+		"no.lump.gz":   string(formatstest.Gzip(t, []byte("other"))),
 	}, Options{})
 	for _, name := range []string{"a.rec.gz", "b.rec.zst", "c.rec.zst", "two.rec.gz", "wrong.rec.xz"} {
 		if got, err := read(t, root, name+"/body"); err != nil || got != string(content[3:]) {
@@ -128,7 +102,7 @@ func TestCompressedSmall(t *testing.T) {
 }
 
 func TestCompressedBroken(t *testing.T) {
-	gz := packGzip(t, body(1000))
+	gz := formatstest.Gzip(t, formatstest.Compressible(1000))
 	_, root := mount(t, map[string]string{
 		"none.rec.xz":  "plain text",
 		"empty.rec.gz": "",
@@ -145,7 +119,7 @@ func TestCompressedBroken(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if got, err := read(t, root, "cut.rec.gz/body"); err != nil || len(got) < 900 || !strings.HasPrefix(string(body(1000)[3:]), got) {
+	if got, err := read(t, root, "cut.rec.gz/body"); err != nil || len(got) < 900 || !strings.HasPrefix(string(formatstest.Compressible(1000)[3:]), got) {
 		t.Errorf("cut.rec.gz: %d bytes, %v", len(got), err)
 	}
 }
@@ -185,12 +159,12 @@ func copies(t *testing.T, disk string) (n int) {
 }
 
 func TestCompressedLarge(t *testing.T) {
-	content := body(2_500_000)
+	content := formatstest.Compressible(2_500_000)
 	dir, disk := t.TempDir(), t.TempDir()
-	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
-	write(t, dir, "b.stream.gz", string(packGzip(t, content)))
+	write(t, dir, "a.rec.gz", string(formatstest.Gzip(t, content)))
+	write(t, dir, "b.stream.gz", string(formatstest.Gzip(t, content)))
 	write(t, dir, "c.rec.zst", string(packSeekable(t, content, 300_000)))
-	gz := packGzip(t, content)
+	gz := formatstest.Gzip(t, content)
 	write(t, dir, "cut.rec.gz", string(gz[:len(gz)-1000]))
 
 	for _, where := range []string{disk, disk, ""} { // made, reused, none
@@ -256,9 +230,9 @@ func TestCompressedBomb(t *testing.T) {
 // A disk cache that is too small, or cannot be written, changes nothing that
 // can be read.
 func TestCompressedWithoutRoom(t *testing.T) {
-	content := body(2_500_000)
+	content := formatstest.Compressible(2_500_000)
 	dir := t.TempDir()
-	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
+	write(t, dir, "a.rec.gz", string(formatstest.Gzip(t, content)))
 	for _, limit := range []int64{1 << 20, 0} {
 		root := newArchiveIn(t, dir, t.TempDir(), limit)
 		if got, err := read(t, root, "a.rec.gz/body"); err != nil || got != string(content[3:]) {
@@ -269,9 +243,9 @@ func TestCompressedWithoutRoom(t *testing.T) {
 
 // A damaged copy in the disk cache is made again.
 func TestCompressedDamagedCopy(t *testing.T) {
-	content := body(2_500_000)
+	content := formatstest.Compressible(2_500_000)
 	dir, disk := t.TempDir(), t.TempDir()
-	write(t, dir, "a.rec.gz", string(packGzip(t, content)))
+	write(t, dir, "a.rec.gz", string(formatstest.Gzip(t, content)))
 	for _, hurt := range []func(b []byte) []byte{
 		func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
 		func(b []byte) []byte { return b[:len(b)/2] },
@@ -303,7 +277,7 @@ func TestCompressedDamagedCopy(t *testing.T) {
 // A seekable file whose frame is damaged is taken as a plain stream from the
 // next look-up on: what is before the damage can be read.
 func TestSeekableDamaged(t *testing.T) {
-	content := body(1_000_000)
+	content := formatstest.Compressible(1_000_000)
 	b := packSeekable(t, content, 100_000)
 	b[len(b)*7/10] ^= 1
 	dir := t.TempDir()
@@ -322,7 +296,7 @@ func TestSeekableDamaged(t *testing.T) {
 func TestCompressedLargeBroken(t *testing.T) {
 	b := make([]byte, 8<<20)
 	rand.NewChaCha8([32]byte{}).Read(b)
-	gz := packGzip(t, b)
+	gz := formatstest.Gzip(t, b)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "cut.stream.gz"), gz[:len(gz)-20], 0o666); err != nil {
 		t.Fatal(err)

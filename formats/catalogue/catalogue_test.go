@@ -19,6 +19,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -417,10 +418,10 @@ func TestCatalogueOfNested(t *testing.T) {
 // damage, and nothing to remember: who looks next gets what it holds.
 func TestCatalogueLeavesNestedWhole(t *testing.T) {
 	dir := t.TempDir()
-	packed := packGzip(t, packTar(t, entry{"x.rec", string(body(3_000_000))}))
+	packed := formatstest.Gzip(t, packTar(t, entry{"x.rec", string(formatstest.Compressible(3_000_000))}))
 	write(t, dir, "a.tar.gz", string(packed))
 	write(t, dir, "in.tar", string(packTar(t, entry{"b.tar.gz", string(packed)})))
-	write(t, dir, "c.rec.gz", string(packGzip(t, body(3_000_000))))
+	write(t, dir, "c.rec.gz", string(formatstest.Gzip(t, formatstest.Compressible(3_000_000))))
 	c := cache.New(4<<20, nil)
 	defer c.Close()
 	root := newRoot(openLocal(t, dir), []formats.Format{rec}, c, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
@@ -430,7 +431,7 @@ func TestCatalogueLeavesNestedWhole(t *testing.T) {
 			t.Errorf("%s%v", catalogue, err)
 		}
 		for _, name := range []string{"a.tar.gz/x.rec", "in.tar/b.tar.gz/x.rec", "c.rec.gz"} {
-			if got, err := read(t, root, name+"/body"); err != nil || got != string(body(3_000_000)[3:]) {
+			if got, err := read(t, root, name+"/body"); err != nil || got != string(formatstest.Compressible(3_000_000)[3:]) {
 				t.Errorf("%s after the catalogue: %d bytes, %v", name, len(got), err)
 			}
 		}

@@ -3,13 +3,11 @@ package catalogue
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
 	iofs "io/fs"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,29 +142,4 @@ func packTar(t testing.TB, entries ...entry) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
-}
-
-func packGzip(t testing.TB, b []byte) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	w := gzip.NewWriter(&buf)
-	_, err := w.Write(b)
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-// body returns a recording of n bytes that compress about to a half.
-func body(n int) []byte {
-	r := rand.New(rand.NewPCG(1, 2))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = "0123456789abcdef"[r.IntN(16)]
-	}
-	copy(b, "REC")
-	return b
 }

@@ -2,29 +2,14 @@ package teehistorian
 
 import (
 	"testing"
-	"time"
 
-	"recfs/cache"
-	"recfs/formats"
-	"recfs/nodes"
-	"recfs/nodes/nodestest"
+	"recfs/formats/internal/formatstest"
 )
 
 // An index on disk with any content, and the right checksum, does no harm.
 func TestForgedIndex(t *testing.T) {
-	for _, sample := range []string{"../../testdata/teehistorian/basic.txtar", "../../testdata/teehistorian/limits.txtar", "../../testdata/archive/teehistorian/reload-20.1.teehistorian"} {
-		b := nodestest.Sample(t, sample)
-		nodestest.Forged(t, 150, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
-			c := cache.New(64<<20, shelf)
-			t.Cleanup(c.Close)
-			size := int64(len(b))
-			dir, err := Format.Open(t.Context(), formats.Input{
-				ReaderAt: formats.BytesReader(b), Name: "sample", Size: size, Stored: size, ModTime: time.Unix(1e9, 0), ID: "sample",
-			}, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return dir
-		})
-	}
+	formatstest.Forged(t, Format,
+		"../../testdata/teehistorian/basic.txtar",
+		"../../testdata/teehistorian/limits.txtar",
+		"../../testdata/archive/teehistorian/reload-20.1.teehistorian")
 }

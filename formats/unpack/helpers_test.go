@@ -2,9 +2,7 @@ package unpack
 
 import (
 	"bytes"
-	"compress/gzip"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,22 +64,7 @@ func writeFile(t testing.TB, dir, name string, b []byte) {
 	}
 }
 
-func gzipped(t testing.TB, b []byte) []byte {
-	var buf bytes.Buffer
-	w, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-// packWindow returns a zstd frame that asks for a window.
+// zstdWindow returns a zstd frame that asks for a window.
 func zstdWindow(t testing.TB, b []byte, window int) []byte {
 	var buf bytes.Buffer
 	z, err := zstd.NewWriter(&buf, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
@@ -97,15 +80,4 @@ func zstdWindow(t testing.TB, b []byte, window int) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
-}
-
-// body returns n bytes that compress about to a half.
-func text(n int) []byte {
-	r := rand.New(rand.NewPCG(1, 2))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = "0123456789abcdef"[r.IntN(16)]
-	}
-	copy(b, "REC")
-	return b
 }

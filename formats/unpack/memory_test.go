@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -84,7 +85,7 @@ func TestMemoryInterrupted(t *testing.T) {
 
 // Each frame of a file may ask for a window of its own.
 func TestWindowGrows(t *testing.T) {
-	content := text(6_000_000)
+	content := formatstest.Compressible(6_000_000)
 	var packed []byte
 	for i, window := range []int{1 << 20, 32 << 20, 1 << 20, 64 << 20} {
 		packed = append(packed, zstdWindow(t, content[i*1_500_000:][:1_500_000], window)...)
@@ -106,7 +107,7 @@ func TestWindowGrows(t *testing.T) {
 
 // A decoder that nobody reads makes room for one that is read.
 func TestMemoryReclaims(t *testing.T) {
-	sent := text(4_000_000)
+	sent := formatstest.Compressible(4_000_000)
 	dir := t.TempDir()
 	const files = 8
 	for i := range files {

@@ -11,14 +11,15 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 )
 
 func TestUnpackedBackwards(t *testing.T) {
-	content := text(3_000_000)
+	content := formatstest.Compressible(3_000_000)
 	for _, disk := range []string{t.TempDir(), ""} {
 		dir := t.TempDir()
-		writeFile(t, dir, "a.gz", gzipped(t, content))
+		writeFile(t, dir, "a.gz", formatstest.Gzip(t, content))
 		p, k := openUnpacker(t, dir, "a.gz", disk)
 		u, err := p.newStream(t.Context(), Gzip, source.NewReader(p.files, k.Path, k.Version), k.Version)
 		if err != nil {
@@ -52,7 +53,7 @@ func TestCopyTail(t *testing.T) {
 	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
 	s := newCopyWriter(disk, "some copy", formats.NewTally(formats.BytesReader([]byte("stored"))))
 	for range 3 {
-		if err := s.add(text(1000)); err != nil {
+		if err := s.add(formatstest.Compressible(1000)); err != nil {
 			t.Fatal(err)
 		}
 	}
