@@ -3,7 +3,6 @@
 package cache
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
@@ -13,15 +12,15 @@ import (
 // weights are uint32.
 const weightUnit = 64
 
-// A Cache holds the values of all Memos made on it within one budget.
+// A Cache holds the values of all Memos made on it within one budget. What is being made counts there, too,
+// see [Cache.Do]: what it takes the values have less.
 type Cache struct {
 	store  *otter.Cache[key, value]
 	budget int64
 	disk   Store
 	memos  atomic.Uint32
 
-	mu    sync.Mutex
-	taken int64 // by Rooms
+	account *account
 
 	hits, misses, diskHits, computed atomic.Int64
 }
@@ -58,7 +57,16 @@ func New(budget int64, disk Store) *Cache {
 		// dozens of megabytes late.
 		Executor: func(evict func()) { evict() },
 	})
+	c.account = newAccount(c)
 	return c
+}
+
+// Part returns a Cache for other values, with a budget and a disk of its own, whose work counts in the
+// account of c.
+func (c *Cache) Part(budget int64, disk Store) *Cache {
+	p := New(budget, disk)
+	p.account = c.account
+	return p
 }
 
 // weight is a budget as the store counts it.
@@ -90,6 +98,14 @@ func (c *Cache) Stats() Stats {
 		Hits: c.hits.Load(), Misses: c.misses.Load(), DiskHits: c.diskHits.Load(), Computed: c.computed.Load(),
 		Bytes: int64(c.store.WeightedSize()) * weightUnit, Budget: c.budget,
 	}
+}
+
+// Load returns what a durable Memo of the Cache, or of one with the same disk, keeps under a name.
+func (c *Cache) Load(name string) ([]byte, bool) {
+	if c.disk == nil {
+		return nil, false
+	}
+	return c.disk.Load(name)
 }
 
 func (c *Cache) get(k key) (any, bool) {

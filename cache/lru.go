@@ -68,7 +68,7 @@ func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context)
 			return r, nil
 		}
 		r.Release()
-		if ctx.Err() != nil || !errors.Is(err, context.Canceled) {
+		if ctx.Err() != nil || !errors.Is(err, context.Canceled) && !IsShort(err) {
 			return nil, err
 		}
 	}
@@ -152,6 +152,18 @@ func (r *Ref[K, V]) Forget() {
 	r.closeUnused() // it was dropped while it was in use
 }
 
+// Drop closes the value for k if nobody uses it, and reports whether it did.
+func (l *LRU[K, V]) Drop(k K) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.byKey[k]
+	if r == nil || r.users > 0 {
+		return false
+	}
+	l.drop(r)
+	return true
+}
+
 // trim drops the values used longest ago, as far as there are too many. The caller holds the lock.
 func (l *LRU[K, V]) trim() {
 	for e := l.recent.Back(); e != nil; {
@@ -202,6 +214,19 @@ func (l *LRU[K, V]) drop(r *Ref[K, V]) {
 func (r *Ref[K, V]) closeUnused() {
 	if r.users == 0 && r.place == nil && r.err == nil && r.l.opt.Close != nil {
 		r.l.opt.Close(r.Value)
+	}
+}
+
+// CloseIdle drops everything that is not in use.
+func (l *LRU[K, V]) CloseIdle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := l.recent.Front(); e != nil; {
+		r := e.Value.(*Ref[K, V])
+		e = e.Next()
+		if r.users == 0 {
+			l.drop(r)
+		}
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 type Memo[K comparable, V any] struct {
 	c    *Cache
 	id   uint32
-	load func(context.Context, K) (V, int64, error)
+	load loader[K, V] // nil: it is always GetFrom
+	peak func(K) int64
 
 	name   func(K) string // durable if set
 	encode func(V) []byte
@@ -25,6 +26,9 @@ type Memo[K comparable, V any] struct {
 	mu    sync.Mutex
 	calls map[K]*call[V]
 }
+
+// A loader computes the value for a key, and how many bytes it keeps alive.
+type loader[K comparable, V any] = func(context.Context, K) (V, int64, error)
 
 // A call is one computation under way and those who wait for it.
 type call[V any] struct {
@@ -38,6 +42,30 @@ type call[V any] struct {
 // NewMemo returns a Memo of load that keeps its results in c.
 func NewMemo[K comparable, V any](c *Cache, load func(context.Context, K) (V, int64, error)) *Memo[K, V] {
 	return &Memo[K, V]{c: c, id: c.memos.Add(1), load: load, calls: map[K]*call[V]{}}
+}
+
+// What a computation takes unless Peak says otherwise. One that is worth saving is a pass over a whole
+// recording.
+const (
+	ordinaryPeak = 512 << 10
+	durablePeak  = 2 << 20
+)
+
+// Peak declares how much memory the computation for a key takes at most, its value among it, without
+// what it gets from other Memos or charges itself.
+func (m *Memo[K, V]) Peak(peak func(K) int64) *Memo[K, V] {
+	m.peak = peak
+	return m
+}
+
+func (m *Memo[K, V]) peakOf(k K) int64 {
+	switch {
+	case m.peak != nil:
+		return m.peak(k)
+	case m.name != nil:
+		return durablePeak
+	}
+	return ordinaryPeak
 }
 
 // Durable makes m keep its values on disk as well, under name(k) with the
@@ -79,31 +107,73 @@ func (m *Memo[K, V]) Save(k K, v V) {
 // callers ask at the same time. A caller whose ctx ends stops waiting; the
 // computation is cancelled only when nobody is left waiting. Errors are not
 // remembered; a panic in load becomes an error.
-func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
-	if v, ok := m.Peek(k); ok {
-		m.c.hits.Add(1)
-		return v, nil
-	}
-	var zero V
-	if err := ctx.Err(); err != nil {
-		return zero, err
-	}
-	if IsSavedOnly(ctx) {
-		return m.saved(ctx, k)
-	}
-	m.mu.Lock()
-	if v, ok := m.Peek(k); ok {
-		m.mu.Unlock()
-		m.c.hits.Add(1)
-		return v, nil
-	}
-	cl := m.calls[k]
-	if cl == nil {
-		cl = m.start(ctx, k)
-	}
-	cl.waiters++
-	m.mu.Unlock()
+func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) { return m.GetFrom(ctx, k, m.load) }
 
+// GetFrom is Get with a function of the caller's in place of that of the Memo: for values that a key
+// names but does not lead to. Whatever function the callers of one key give, it makes the same value.
+func (m *Memo[K, V]) GetFrom(ctx context.Context, k K, load func(context.Context, K) (V, int64, error)) (V, error) {
+	if v, ok := m.Peek(k); ok {
+		m.c.hits.Add(1)
+		return v, nil
+	}
+	var v V
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	if !IsSavedOnly(ctx) {
+		if cl := m.join(k); cl != nil { // who waits for others needs no memory
+			if v, err := m.wait(ctx, k, cl); !IsShort(err) {
+				return v, err
+			}
+		}
+	}
+	err := m.c.Do(ctx, m.peakOf(k), func(ctx context.Context) (err error) {
+		if IsSavedOnly(ctx) {
+			v, err = m.saved(ctx, k, load)
+			return err
+		}
+		v, err = m.get(ctx, k, load)
+		return err
+	})
+	return v, err
+}
+
+// get is GetFrom within a request.
+func (m *Memo[K, V]) get(ctx context.Context, k K, load loader[K, V]) (V, error) {
+	for {
+		m.mu.Lock()
+		if v, ok := m.Peek(k); ok {
+			m.mu.Unlock()
+			m.c.hits.Add(1)
+			return v, nil
+		}
+		cl := m.calls[k]
+		own := cl == nil
+		if own {
+			cl = m.start(ctx, k, load)
+		}
+		cl.waiters++
+		m.mu.Unlock()
+		// The request of another one may have had less memory.
+		if v, err := m.wait(ctx, k, cl); own || !IsShort(err) {
+			return v, err
+		}
+	}
+}
+
+// join counts one more who waits for the value for k. It returns nil if that is not being computed.
+func (m *Memo[K, V]) join(k K) *call[V] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cl := m.calls[k]
+	if cl != nil {
+		cl.waiters++
+	}
+	return cl
+}
+
+// wait returns the result of a computation, or that ctx ended.
+func (m *Memo[K, V]) wait(ctx context.Context, k K, cl *call[V]) (V, error) {
 	select {
 	case <-cl.done:
 		return cl.v, cl.err
@@ -123,19 +193,23 @@ func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) {
 			delete(m.calls, k) // who comes now starts anew
 		}
 	}
+	var zero V
 	return zero, ctx.Err()
 }
 
 // start begins the computation for k in a goroutine of its own. The caller
 // holds mu.
-func (m *Memo[K, V]) start(ctx context.Context, k K) *call[V] {
+func (m *Memo[K, V]) start(ctx context.Context, k K, load loader[K, V]) *call[V] {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	cl := &call[V]{done: make(chan struct{}), cancel: cancel}
 	m.calls[k] = cl
 	m.c.misses.Add(1)
+	r := reservationOf(ctx)
+	r.enter()
 	go func() {
-		v, cost, err := m.compute(ctx, k)
+		v, cost, err := m.charged(ctx, k, load)
 		cancel()
+		r.leave()
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if err == nil {
@@ -150,8 +224,22 @@ func (m *Memo[K, V]) start(ctx context.Context, k K) *call[V] {
 	return cl
 }
 
+// charged is compute with the memory that it takes. What was made with less is not kept.
+func (m *Memo[K, V]) charged(ctx context.Context, k K, load loader[K, V]) (v V, cost int64, err error) {
+	held, err := Charge(ctx, m.peakOf(k))
+	if err != nil {
+		return v, 0, err
+	}
+	defer held.Free()
+	v, cost, err = m.compute(ctx, k, load)
+	if short := reservationOf(ctx).failed(); short != nil {
+		err = short
+	}
+	return v, cost, err
+}
+
 // compute takes the value from disk or from load.
-func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err error) {
+func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, cost int64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -165,11 +253,15 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err err
 		if m.name != nil && m.c.disk == nil && IsSavedOnly(ctx) {
 			return v, 0, &NotSavedError{}
 		}
-		return m.load(ctx, k) // what is not worth saving is cheap
+		return load(ctx, k) // what is not worth saving is cheap
 	}
 	saved, ok := m.c.disk.Load(name)
 	if ok {
-		if v, cost, err = m.resume(ctx, k, saved); err == nil {
+		v, cost, err = m.resume(ctx, k, saved)
+		if short := reservationOf(ctx).failed(); short != nil {
+			return v, cost, short
+		}
+		if err == nil {
 			m.c.diskHits.Add(1)
 			m.save(name, saved, v)
 			return v, cost, nil
@@ -181,7 +273,7 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K) (v V, cost int64, err err
 	if IsSavedOnly(ctx) {
 		return v, 0, &NotSavedError{name}
 	}
-	if v, cost, err = m.load(ctx, k); err == nil {
+	if v, cost, err = load(ctx, k); err == nil && reservationOf(ctx).failed() == nil {
 		m.save(name, nil, v)
 	}
 	return v, cost, err

@@ -54,22 +54,29 @@ func (r *Reason) Error() string { return r.Msg }
 // Unwrap returns the kind.
 func (r *Reason) Unwrap() error { return r.Kind }
 
-// ErrorText returns the content of error.txt: format, offset and reason of
-// err, and its code if it has a method ErrorCode() string, one fact a line.
-// More reasons follow the first one.
-func ErrorText(format string, err error, more ...error) []byte {
-	var offset int64
+// ErrorProblem returns err, which a recording does not open for, as a Problem: with its offset and
+// reason, and its code if it has a method ErrorCode() string. More reasons follow the first one.
+func ErrorProblem(err error, more ...error) Problem {
+	var p Problem
 	reason := err
 	if e := (*Error)(nil); errors.As(err, &e) {
-		offset, reason = e.Offset, e.Err
+		p.Offset, reason = e.Offset, e.Err
 	}
-	text := OneLine(reason.Error())
+	p.Message = OneLine(reason.Error())
 	for _, m := range more {
-		text += "; " + OneLine(m.Error())
+		p.Message += "; " + OneLine(m.Error())
 	}
-	b := fmt.Appendf(nil, "format: %s\noffset: %d\nreason: %s\n", format, offset, text)
 	if c := interface{ ErrorCode() string }(nil); errors.As(err, &c) {
-		b = fmt.Appendf(b, "code: %s\n", OneLine(c.ErrorCode()))
+		p.Code = OneLine(c.ErrorCode())
+	}
+	return p
+}
+
+// ErrorText returns the content of error.txt: the format and the facts of a problem, one a line.
+func (p *Problem) ErrorText(format string) []byte {
+	b := fmt.Appendf(nil, "format: %s\noffset: %d\nreason: %s\n", format, p.Offset, p.Message)
+	if p.Code != "" {
+		b = fmt.Appendf(b, "code: %s\n", p.Code)
 	}
 	return b
 }

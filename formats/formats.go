@@ -50,14 +50,59 @@ type Format struct {
 	// recording. It is part of the name under which a result is kept on disk.
 	Variant string
 
+	// Timeless says that a recording is none of a game: it never has a start,
+	// a length, a map or players.
+	Timeless bool
+
+	// Runs says that the Summary of an index has the runs of players.
+	Runs bool
+
 	// TickLength is how long a tick takes in a format that stores no times;
 	// else 0.
 	TickLength time.Duration
 
-	// Open returns the tree of a recording. It reads no more than the header
-	// and tables. If src is none of this format, or too damaged to open, the
-	// error is an *Error and the archive shows it as error.txt beside raw.
-	Open func(ctx context.Context, src Input, c *cache.Cache) (nodes.Dir, error)
+	// Open reads the head of a recording: the header and tables, and what it
+	// takes to know how to read the rest. If in is none of this format, or too
+	// damaged to open, the error is an *Error and the archive shows it as
+	// error.txt beside raw.
+	Open func(ctx context.Context, in Input) (Head, error)
+
+	// ReadHead returns the Head whose Append gave saved, without a look at the
+	// bytes of in: they are the same ones. What lies beside the recording may
+	// be others. An error means that Open is asked.
+	ReadHead func(ctx context.Context, in Input, saved []byte) (Head, error)
+
+	// Scan makes the index in one pass. earlier, if it is not nil, is the index
+	// of a recording whose bytes, up to where its Reach is, are still the same:
+	// Scan goes on from there, may change it, or fails with ErrOther to be asked
+	// again without it.
+	Scan func(ctx context.Context, in Input, h Head, earlier Index) (Index, error)
+
+	// ReadIndex returns the Index whose Append gave saved. It is a claim: who can
+	// write to the cache can write anything. So it is held against itself, the
+	// head and the size of in, but no byte of in is read. in.Size may be more
+	// than it was for the index.
+	ReadIndex func(in Input, h Head, saved []byte) (Index, error)
+
+	// Keep reports whether the index of a recording is worth a file on disk;
+	// nil: each one is.
+	Keep func(h Head) bool
+
+	// Steady, if set, returns r with zeros in place of what a writer changes in
+	// the middle of a recording although its index stays right. An index is
+	// tied to these bytes.
+	Steady func(h Head, r ReaderAt) ReaderAt
+
+	// Tree returns the tree of a recording. It reads nothing.
+	Tree func(rec Recording, c *cache.Cache) nodes.Dir
+
+	// Summary returns what a person wants to know first: with an Index all, with
+	// nil what the head says.
+	Summary func(ctx context.Context, rec Recording, x Index) (Summary, error)
+
+	// OpenTree is set in place of all these by a format that is not split into
+	// them yet.
+	OpenTree func(ctx context.Context, in Input, c *cache.Cache) (nodes.Dir, error)
 }
 
 // A ReaderAt reads bytes of a source in the context of an operation.
@@ -69,6 +114,15 @@ func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
 // At binds r to the context of one operation, which the result must not outlive.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
 
+// InContext returns fsys, the FS of an Input, for one operation, whose context ends its reads and which
+// the result must not outlive. A file system that knows of no contexts is returned as it is.
+func InContext(ctx context.Context, fsys iofs.FS) iofs.FS {
+	if c, ok := fsys.(interface{ InContext(context.Context) iofs.FS }); ok {
+		return c.InContext(ctx)
+	}
+	return fsys
+}
+
 // An Input is the bytes of one recording at one version (name, size, time).
 // Only the ReaderAt varies: a local file, a decompressed view of one, a
 // bytes.Reader in tests.
@@ -77,17 +131,21 @@ type Input struct {
 	Name           string    // of the file or directory
 	Size           int64     // bytes in ReaderAt, or UnknownSize
 	Stored         int64     // bytes of the file as it lies there
-	ModTime        time.Time // of the file
+	ModTime        time.Time // of the file; for a directory that of its DirFile
 	Stamp          Stamp     // of the file, for Seal; zero: nothing is known of it
 	ID             string    // stable over versions and mounts, for names of durable indexes; "": keep none
 
 	// FS is the directory where the recording was found, for sibling files;
-	// for a directory that is a recording, the directory itself. May be nil.
+	// for a directory that is a recording, the directory itself, which alone can
+	// be listed. May be nil. InContext ends its reads with an operation.
 	FS iofs.FS
 
 	// Raw is the file as it lies there, if ReaderAt is a decompressed view
 	// of it, else nil.
 	Raw nodes.ReaderAt
+	// Grows says that whoever writes the file may add to it: what it shows that
+	// can only become longer is an entry that grows, too.
+	Grows bool
 
 	// Measure returns the size of an Input of UnknownSize, reading it to
 	// its end; nil otherwise.
@@ -120,13 +178,16 @@ func (s Input) IndexName(kind, variant string) string {
 	return s.ID + "/" + kind
 }
 
-// RawFile returns the entry raw of a recording that is a file: its bytes as
+// RawEntry returns the entry raw of a recording that is a file: its bytes as
 // they lie there.
-func (s Input) RawFile() nodes.File {
+func (s Input) RawEntry() nodes.Entry {
+	e := nodes.Entry{Name: "raw", Grows: s.Grows}
 	if s.Raw != nil {
-		return nodes.Section(s.Raw, 0, s.Stored)
+		e.File = nodes.Section(s.Raw, 0, s.Stored)
+	} else {
+		e.File = nodes.Section(s.ReaderAt, 0, s.Stored)
 	}
-	return nodes.Section(s.ReaderAt, 0, s.Stored)
+	return e
 }
 
 // Length returns the number of bytes in the source, reading it to its end if
@@ -149,13 +210,3 @@ func BytesInput(name string, b []byte, modified time.Time) Input {
 // At returns the bytes of the recording for one operation, whose context ends
 // the reads.
 func (s Input) At(ctx context.Context) io.ReaderAt { return nodes.At(ctx, s.ReaderAt) }
-
-// A Problem is an element of "problems" in header.json and index.json.
-type Problem struct {
-	Code    string `json:"code"`
-	Chunk   *int   `json:"chunk,omitempty"`
-	Segment *int   `json:"segment,omitempty"`
-	Path    string `json:"path,omitempty"`
-	Offset  int64  `json:"offset"`
-	Message string `json:"message"`
-}

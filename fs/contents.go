@@ -4,7 +4,6 @@ package fs
 
 import (
 	"context"
-	"io"
 	"sync"
 	"time"
 
@@ -14,9 +13,10 @@ import (
 
 const (
 	maxContents     = 64       // open Contents
-	maxContentBytes = 16 << 20 // sum of their sizes, an upper bound of what they keep in memory
+	maxContentBytes = 16 << 20 // sum of what they keep in memory that counts nowhere else
 	minContents     = 4        // kept however large they are, so that no READ has to decode again
 	contentsIdle    = 10 * time.Second
+	uncountedBytes  = 64 << 10 // what a Content may keep in memory that counts as nothing
 )
 
 // A contentKey names an open file: entry index of a directory, or the numbered node itself (-1).
@@ -28,15 +28,23 @@ type contentKey struct {
 // A content is an open Content that readers share.
 type content struct {
 	nodes.Content
+	held *cache.Held // what it keeps in memory; nil: next to nothing
 
 	mu   sync.Mutex
 	read spans
 }
 
-func (c *content) close() {
-	if closer, ok := c.Content.(io.Closer); ok {
-		closer.Close()
+// uncounted is what c keeps in memory beside the account.
+func (c *content) uncounted() int64 {
+	if c.held != nil {
+		return 0
 	}
+	return nodes.Held(c.Content)
+}
+
+func (c *content) close() {
+	nodes.CloseContent(c.Content)
+	c.held.Free()
 }
 
 // contents are the Contents that READs used last. Without OPEN and RELEASE nobody says when a file
@@ -49,19 +57,36 @@ type contentRef = cache.Ref[contentKey, *content]
 func newContents() *contents {
 	return cache.NewLRU[contentKey](cache.LRUOptions[*content]{
 		Max: maxContents, MaxBytes: maxContentBytes, Min: minContents, Idle: contentsIdle,
-		Size: func(c *content) int64 { return c.Size() }, Close: (*content).close,
+		Size: (*content).uncounted, Close: (*content).close,
 	})
 }
 
-// acquire returns the open Content of the item.
+// acquire returns the open Content of the item. What it keeps in memory counts in the account until it
+// is closed, which is when others need the memory and nobody reads it at that moment.
 func (s *server) acquire(ctx context.Context, it item) (*contentRef, error) {
 	return s.contents.Acquire(ctx, it.key, func(ctx context.Context) (*content, error) {
 		c, err := it.File.Open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return &content{Content: c}, nil
+		opened := &content{Content: c}
+		if n := nodes.Held(c); n > uncountedBytes && s.account != nil {
+			if opened.held, err = cache.Charge(ctx, n); err != nil {
+				opened.close()
+				return nil, err
+			}
+			opened.held.Keep(func() bool { return s.contents.Drop(it.key) })
+		}
+		return opened, nil
 	})
+}
+
+// within runs a READ as one request of the account, which may begin it again.
+func (s *server) within(ctx context.Context, do func(context.Context) error) error {
+	if s.account == nil {
+		return do(ctx)
+	}
+	return s.account.Do(ctx, 0, do)
 }
 
 // served ends one use of a content, a READ that gave n bytes from off on. A content of which every

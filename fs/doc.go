@@ -24,6 +24,11 @@
 // those who have the old one open keep reading it. A number that the kernel
 // forgot may be given out again, with another generation.
 //
+// An entry that grows ([nodes.Entry]) is numbered, too, and is the one thing that changes: when its
+// attributes are asked for, which hold for a second, its node gets the file of the same path in the
+// newest version of the recording, if that grew out of the one that the node is of. The kernel drops
+// the pages of a file whose size has changed, so there is nothing to tell it.
+//
 // st_ino is a hash of the path, so it is the same at every mount and for every
 // version of a recording.
 //

@@ -168,12 +168,7 @@ type openFile struct {
 
 func (f *openFile) Stat() (iofs.FileInfo, error) { return fileInfo{f.entry, f.Size()}, nil }
 
-func (f *openFile) Close() error {
-	if c, ok := f.content.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
+func (f *openFile) Close() error { return nodes.CloseContent(f.content) }
 
 type openDir struct {
 	fs    *FS

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -44,6 +45,7 @@ type server struct {
 
 	table    *table
 	contents *contents
+	account  *cache.Cache
 	listings listings
 	counters counters
 }
@@ -58,6 +60,7 @@ func newServer(root nodes.Dir, opt *Options) *server {
 		space:         opt.Space,
 		pending:       procPending,
 		contents:      newContents(),
+		account:       opt.Cache,
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
 	}
@@ -208,12 +211,17 @@ func (s *server) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out
 		return err
 	}
 	id, generation := dir.childID(i), dir.generation
-	if e.Dir != nil {
+	if e.Dir != nil || e.Grows {
 		n, err := s.table.add(dir, nodeKey{index: i}, e)
 		if err != nil {
 			return err
 		}
 		id, generation = n.id(), n.generation
+		if e.Grows { // the node may be of a later version than dir
+			if later, err := sizeOf(ctx, n.entry); err == nil {
+				e, size = n.entry, later
+			}
+		}
 	}
 	out.NodeId, out.Generation = id, generation
 	out.SetEntryTimeout(immutable)
@@ -273,12 +281,16 @@ func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (int,
 	if it.File == nil {
 		return 0, errIsDir
 	}
-	c, err := s.acquire(ctx, it)
-	if err != nil {
-		return 0, err
-	}
-	n, err := readFull(ctx, c.Value, buf, off)
-	served(c, off, int64(n))
+	n := 0
+	err := s.within(ctx, func(ctx context.Context) error {
+		c, err := s.acquire(ctx, it)
+		if err != nil {
+			return err
+		}
+		n, err = readFull(ctx, c.Value, buf, off)
+		served(c, off, int64(n))
+		return err
+	})
 	return n, err
 }
 

@@ -23,6 +23,9 @@ func (s *server) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.A
 
 func (s *server) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	it, err := s.item(ctx, in.NodeId)
+	if err == nil && it.Grows {
+		it = s.grown(ctx, it)
+	}
 	if err == nil {
 		it.Attr, err = current(ctx, it.Entry)
 	}
@@ -65,23 +68,33 @@ func (s *server) readEmpty(ctx context.Context, it item) error {
 	return nil
 }
 
-// sizeOf returns st_size. That of a directory is 0, so that it need not be
-// looked into.
+// sizeOf returns st_size. For that of a directory it is not looked into.
 func sizeOf(ctx context.Context, e nodes.Entry) (int64, error) {
-	if e.File != nil {
+	switch {
+	case e.File != nil:
 		return e.File.Size(ctx)
+	case e.Dir != nil:
+		return e.DirSize, nil
 	}
 	return int64(len(e.Link)), nil
+}
+
+// blocksOf returns st_blocks. A directory has none: what it shows counts where it is shown.
+func blocksOf(e nodes.Entry, size int64) uint64 {
+	const block = 512 // the unit of st_blocks
+	if e.Dir != nil {
+		return 0
+	}
+	return uint64(size+block-1) / block
 }
 
 // setAttr fills in the attributes of an entry with its own Time and returns
 // how long they hold.
 func (s *server) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.Duration {
-	const block = 512 // the unit of st_blocks
 	*a = fuse.Attr{
 		Ino:     ino,
 		Size:    uint64(size),
-		Blocks:  uint64(size+block-1) / block,
+		Blocks:  blocksOf(e, size),
 		Mode:    typeBits(e.Type()) | uint32(e.Mode().Perm())&^s.umask,
 		Nlink:   1,
 		Owner:   s.owner(e.Rights),
@@ -93,6 +106,9 @@ func (s *server) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) ti
 	}
 	if e.File != nil && size == 0 {
 		return 0 // a reader must ask (see the package documentation)
+	}
+	if e.Grows {
+		return volatile // who follows it asks again
 	}
 	return immutable
 }

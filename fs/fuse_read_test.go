@@ -3,14 +3,18 @@
 package fs
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"pgregory.net/rapid"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -48,6 +52,45 @@ func TestReadersShareOneOpen(t *testing.T) {
 				t.Errorf("%d stay open, want %d", kept, test.kept)
 			}
 		})
+	}
+}
+
+// TestContentsCount reads the halves of many files that are made in memory, by many readers at once:
+// what stays open, and what is read, counts in the account.
+func TestContentsCount(t *testing.T) {
+	const files, readers, size = 60, 30, 800 << 10
+	c := cache.New(1<<20, nil)
+	t.Cleanup(c.Close)
+	series := &nodes.Series{Width: 2, N: files, File: func(n int64) nodes.File {
+		return nodes.Sized(size, func(context.Context) ([]byte, error) {
+			return bytes.Repeat([]byte{byte(n)}, size), nil
+		})
+	}}
+	k := newKernel(t, series, Options{Cache: c})
+	ids := make([]uint64, files)
+	for i := range ids {
+		ids[i] = k.walk(fmt.Sprintf("%02d", i)).NodeId
+	}
+	var wg sync.WaitGroup
+	for r := range readers {
+		wg.Go(func() {
+			for i := range files {
+				n := (i + r) % files
+				b, status := k.read(ids[n], size/2, size/4)
+				if status != fuse.OK || len(b) != size/4 || b[0] != byte(n) {
+					t.Errorf("file %d: %d bytes, %v", n, len(b), status)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	const lane = 16 << 20
+	if now, peak := c.Work(); now != int64(k.server.contents.Len())*size || peak > lane {
+		t.Errorf("%d bytes for %d that are open, %d at most, want %d", now, k.server.contents.Len(), peak, lane)
+	}
+	k.server.contents.Close()
+	if now, _ := c.Work(); now != 0 {
+		t.Errorf("%d bytes of what is closed", now)
 	}
 }
 

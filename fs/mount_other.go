@@ -22,6 +22,9 @@ func Unmount(string, bool) error { return unsupported() }
 // Mounted reports that there is no mount.
 func Mounted(string) bool { return false }
 
+// Mounts returns nothing.
+func Mounts() []string { return nil }
+
 // Source reports that there is no mount.
 func Source(string) (string, bool) { return "", false }
 

@@ -45,6 +45,17 @@ func Source(dir string) (source string, ok bool) {
 	return mountedAt(point).source, true
 }
 
+// Mounts returns the directories where a recfs is mounted, in the order in which they were.
+func Mounts() (dirs []string) {
+	table, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(table)) {
+		if m := parseMountinfo(line); m.fstype == "fuse."+fsName {
+			dirs = append(dirs, m.dir)
+		}
+	}
+	return dirs
+}
+
 // A mountedFS is a line of mountinfo.
 type mountedFS struct{ device, dir, fstype, source string }
 

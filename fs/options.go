@@ -5,6 +5,8 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"time"
+
+	"recfs/cache"
 )
 
 // fsName is the type under which mounts are known: fuse.recfs.
@@ -27,6 +29,9 @@ type Options struct {
 	// Space returns the bytes that statfs reports, those of the place where
 	// the recordings are; nil: there are none.
 	Space func() (total, free uint64)
+
+	// Cache has the account in which open contents count; nil: they count nowhere.
+	Cache *cache.Cache
 
 	ReadDirPlus ReadDirPlus
 }

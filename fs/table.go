@@ -28,6 +28,10 @@ type node struct {
 	ino        uint64
 	parent     *node       // nil: this is the root
 	entry      nodes.Entry // its attributes are set
+
+	// Of an entry that grows: what lies in the nearest volatile directory above, at the version that
+	// entry is of. It is later than that of parent once something was added.
+	origin nodes.Grower
 }
 
 // id returns the node id of the node itself.
@@ -90,6 +94,39 @@ func (n *node) path() string {
 	return path.Join(n.parent.path(), n.entry.Name)
 }
 
+// origins returns the node above n, or n itself, that is an entry of a volatile directory, and the path
+// from it to n; nil if there is none.
+func (n *node) origins() (top *node, below string) {
+	below = "."
+	for top = n; top.parent != nil; top = top.parent {
+		if top.parent.volatile() {
+			return top, below
+		}
+		below = path.Join(top.entry.Name, below)
+	}
+	return nil, below
+}
+
+// firstOrigin returns the origin of an entry that was just found.
+func (n *node) firstOrigin() nodes.Grower {
+	if !n.entry.Grows {
+		return nil
+	}
+	if top, _ := n.origins(); top != nil {
+		return growerOf(top.entry)
+	}
+	return nil
+}
+
+// growerOf returns what of an entry can tell what it grew out of; nil: nothing.
+func growerOf(e nodes.Entry) nodes.Grower {
+	if g, ok := e.Dir.(nodes.Grower); ok {
+		return g
+	}
+	g, _ := e.File.(nodes.Grower)
+	return g
+}
+
 // A nodeKey says where a node was found: by index in an immutable directory,
 // by name in a volatile one.
 type nodeKey struct {
@@ -148,12 +185,19 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	defer t.mu.Unlock()
 	if number, ok := t.numbers[key]; ok {
 		s := &t.slots[number]
-		if key.name == "" || sameVersion(s.node.entry, e) {
-			if old := s.node.entry.Attr; !old.Time.Equal(e.Time) || old.Rights != e.Rights {
-				renewed := *s.node
-				renewed.entry = e
-				s.node = &renewed
-			}
+		old, same := s.node.entry, key.name == "" || sameVersion(s.node.entry, e)
+		origin := growerOf(e)
+		switch {
+		case same && old.Time.Equal(e.Time) && old.Rights == e.Rights:
+		case e.Grows && key.name == "":
+			// The node may be of a later version than the directory that e was found in.
+		case same:
+			s.renew(e, s.node.origin)
+		case e.Grows && s.node.origin != nil && origin != nil && origin.GrewFrom(s.node.origin):
+			s.renew(e, origin)
+			same = true
+		}
+		if same {
 			s.lookups++
 			return s.node, nil
 		}
@@ -170,9 +214,30 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 		parent:     parent,
 		entry:      e,
 	}
+	n.origin = n.firstOrigin()
 	t.slots[number] = slot{n, key, 1}
 	t.numbers[key] = number
 	return n, nil
+}
+
+// renew gives a node a later version of its entry, and returns the node as it is then. One that is not
+// held any more stays as it is.
+func (t *table) renew(n *node, e nodes.Entry, origin nodes.Grower) *node {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &t.slots[n.number]
+	if s.node == nil || s.node.generation != n.generation {
+		return n
+	}
+	s.renew(e, origin)
+	return s.node
+}
+
+// renew gives the node of a slot another entry. Who has the node from before keeps that.
+func (s *slot) renew(e nodes.Entry, origin nodes.Grower) {
+	renewed := *s.node
+	renewed.entry, renewed.origin = e, origin
+	s.node = &renewed
 }
 
 // sameVersion reports whether two entries of a name are one version. Rights are

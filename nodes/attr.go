@@ -9,8 +9,9 @@ import (
 // An Attr is what an entry has besides its name and content. What is zero is
 // that of the directory the entry is in, see [Entry.Inherit].
 type Attr struct {
-	Time   time.Time // of the last modification
-	Rights Rights
+	Time    time.Time // of the last modification
+	Rights  Rights
+	DirSize int64 // st_size of a directory, in bytes: of what it shows, or 0
 }
 
 // Rights say who may do what with an entry. They are comparable; the zero

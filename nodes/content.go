@@ -75,6 +75,18 @@ func (b bytesContent) ReadAt(ctx context.Context, p []byte, off int64) (int, err
 	return n, nil
 }
 
+// Held returns about how much memory c keeps as long as it is open: its bytes, if it is bytes in
+// memory, or what its method Held says.
+func Held(c Content) int64 {
+	switch c := c.(type) {
+	case bytesContent:
+		return int64(len(c))
+	case interface{ Held() int64 }:
+		return c.Held()
+	}
+	return 0
+}
+
 // SectionContent returns n bytes of r from off on as a Content.
 func SectionContent(r ReaderAt, off, n int64) Content { return sectionContent{r, off, n} }
 
@@ -101,9 +113,10 @@ func (s sectionContent) ReadAt(ctx context.Context, p []byte, off int64) (int, e
 	return s.r.ReadAt(ctx, p, s.off+off)
 }
 
-// closeContent lets go of a content that is an io.Closer.
-func closeContent(c Content) {
+// CloseContent lets go of a content that is an io.Closer.
+func CloseContent(c Content) error {
 	if closer, ok := c.(io.Closer); ok {
-		closer.Close()
+		return closer.Close()
 	}
+	return nil
 }

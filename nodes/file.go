@@ -49,7 +49,7 @@ func (f *stream) Open(ctx context.Context) (Content, error) {
 		return nil, err
 	}
 	if got := c.Size(); got != f.size {
-		closeContent(c)
+		CloseContent(c)
 		return nil, SizeError(f.size, got)
 	}
 	return c, nil
@@ -99,7 +99,7 @@ func (f *openedFile) Size(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer closeContent(c)
+	defer CloseContent(c)
 	return c.Size(), nil
 }
 
@@ -178,6 +178,6 @@ func ReadAll(ctx context.Context, f File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer closeContent(c)
+	defer CloseContent(c)
 	return io.ReadAll(Reader(ctx, c))
 }

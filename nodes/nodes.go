@@ -26,6 +26,10 @@ type Entry struct {
 	Dir  Dir
 	File File
 	Link string // target of a symbolic link, see MaxLink; only the archive makes links
+
+	// Grows says that File is one to which bytes can only be added: the file of the same path in a
+	// later version of the recording, or a later version of the file itself, begins with its bytes.
+	Grows bool
 }
 
 // MaxLink is the most bytes that the target of a symbolic link has, as in
@@ -69,6 +73,14 @@ type Volatile interface {
 
 	// Snapshot returns the names as they are now, for one listing.
 	Snapshot(ctx context.Context) (Dir, error)
+}
+
+// A Grower is the Dir or File of an entry of a Volatile that can tell whether it grew out of another.
+// Who has a file open that Grows then sees what was added.
+type Grower interface {
+	// GrewFrom reports whether earlier, a value for an entry of the same name, shows an earlier
+	// version of the same source, to which bytes were added, and that was not replaced.
+	GrewFrom(earlier Grower) bool
 }
 
 // A File is immutable. File values are comparable, like Dir values.

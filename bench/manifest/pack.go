@@ -3,78 +3,32 @@
 package main
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"cmp"
-	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	iofs "io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"recfs/bench/internal/packing"
 )
-
-// standardTime is the time of everything that is packed.
-var standardTime = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
 
 // nestable is the size of the largest samples that are packed in nested containers.
 const nestable = 12 << 10
 
-// A compression is one around a recording or a tar, by its extension.
-type compression struct {
-	ext  string
-	pack func(ctx context.Context, w io.Writer, r io.Reader) error
-}
-
-// Nothing in go.mod writes xz or bzip2, so the tools do.
-var compressions = []compression{
-	{".gz", packGzip}, {".xz", packWith("xz", "-T1")}, {".zst", packZstd}, {".bz2", packWith("bzip2")},
-}
-
 // extensions are those of recordings, which are packed each by itself.
 var extensions = []string{".teehistorian", ".hcrp", ".butter", ".milk", ".nhgame", ".map", ".echoreplay"}
 
-func packGzip(_ context.Context, w io.Writer, r io.Reader) error {
-	z := gzip.NewWriter(w)
-	_, err := io.Copy(z, r)
-	return cmp.Or(err, z.Close())
-}
-
-// packZstd packs with one worker, so that the bytes do not depend on their number.
-func packZstd(_ context.Context, w io.Writer, r io.Reader) error {
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(z, r)
-	return cmp.Or(err, z.Close())
-}
-
-func packWith(tool string, flags ...string) func(context.Context, io.Writer, io.Reader) error {
-	return func(ctx context.Context, w io.Writer, r io.Reader) error {
-		cmd := exec.CommandContext(ctx, tool, append(flags, "-c")...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = r, w, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("%s: %w", tool, err)
-		}
-		return nil
-	}
-}
-
 // packFile writes source packed to target.
-func (c compression) packFile(ctx context.Context, source, target string) error {
+func packFile(ctx context.Context, c packing.Compression, source, target string) error {
 	in, err := os.Open(source)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	return create(target, func(w io.Writer) error { return c.pack(ctx, w, in) })
+	return create(target, func(w io.Writer) error { return c.Pack(ctx, w, in) })
 }
 
 // packEach packs every recording below plain/name by itself, in each compression, to root/EXT/name.
@@ -84,8 +38,8 @@ func packEach(ctx context.Context, plain, name, root string) error {
 			return err
 		}
 		rel, err := filepath.Rel(plain, file)
-		for _, c := range compressions {
-			err = cmp.Or(err, c.packFile(ctx, file, filepath.Join(root, c.ext[1:], rel)+c.ext))
+		for _, c := range packing.Compressions {
+			err = cmp.Or(err, packFile(ctx, c, file, filepath.Join(root, c.Ext[1:], rel)+c.Ext))
 		}
 		return err
 	})
@@ -94,12 +48,12 @@ func packEach(ctx context.Context, plain, name, root string) error {
 // packAll packs the directory into every kind of container, at target and the extension.
 func packAll(ctx context.Context, dir, target string) error {
 	err := cmp.Or(
-		create(target+".tar", func(w io.Writer) error { return packTar(w, dir) }),
-		create(target+"-stored.zip", func(w io.Writer) error { return packZip(w, dir, zip.Store) }),
-		create(target+".zip", func(w io.Writer) error { return packZip(w, dir, zip.Deflate) }),
+		create(target+".tar", func(w io.Writer) error { return packing.Tar(w, dir) }),
+		create(target+"-stored.zip", func(w io.Writer) error { return packing.Zip(w, dir, zip.Store) }),
+		create(target+".zip", func(w io.Writer) error { return packing.Zip(w, dir, zip.Deflate) }),
 	)
-	for _, c := range compressions {
-		err = cmp.Or(err, c.packFile(ctx, target+".tar", target+".tar"+c.ext))
+	for _, c := range packing.Compressions {
+		err = cmp.Or(err, packFile(ctx, c, target+".tar", target+".tar"+c.Ext))
 	}
 	return err
 }
@@ -114,9 +68,9 @@ func packNested(ctx context.Context, dir, target, work string) error {
 	third := filepath.Join(work, "3")
 	return cmp.Or(
 		packAll(ctx, inner, filepath.Join(work, "2", "inner")),
-		create(filepath.Join(third, "stored.zip"), func(w io.Writer) error { return packZip(w, filepath.Join(work, "2"), zip.Store) }),
+		create(filepath.Join(third, "stored.zip"), func(w io.Writer) error { return packing.Zip(w, filepath.Join(work, "2"), zip.Store) }),
 		packNestedOnce(ctx, third, filepath.Join(work, "4")),
-		create(target, func(w io.Writer) error { return packTar(w, filepath.Join(work, "4")) }),
+		create(target, func(w io.Writer) error { return packing.Tar(w, filepath.Join(work, "4")) }),
 		os.RemoveAll(work),
 	)
 }
@@ -125,81 +79,8 @@ func packNested(ctx context.Context, dir, target, work string) error {
 func packNestedOnce(ctx context.Context, dir, target string) error {
 	plain := filepath.Join(target, "third.tar")
 	return cmp.Or(
-		create(plain, func(w io.Writer) error { return packTar(w, dir) }),
-		compression{".zst", packZstd}.packFile(ctx, plain, plain+".zst"),
+		create(plain, func(w io.Writer) error { return packing.Tar(w, dir) }),
+		packFile(ctx, packing.Zstd, plain, plain+".zst"),
 		os.Remove(plain),
 	)
-}
-
-// packTar writes the tree below dir.
-func packTar(w io.Writer, dir string) error {
-	t := tar.NewWriter(w)
-	err := members(dir, func(name string, info iofs.FileInfo, target string, content []byte) error {
-		h := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: standardTime, Typeflag: tar.TypeReg}
-		switch {
-		case info.IsDir():
-			h.Name, h.Mode, h.Typeflag = name+"/", 0o755, tar.TypeDir
-		case target != "":
-			h.Linkname, h.Typeflag = target, tar.TypeSymlink
-		}
-		if err := t.WriteHeader(h); err != nil {
-			return err
-		}
-		_, err := t.Write(content)
-		return err
-	})
-	return cmp.Or(err, t.Close())
-}
-
-// packZip writes the tree below dir, its files by the method. A link is a file that holds its
-// target.
-func packZip(w io.Writer, dir string, method uint16) error {
-	z := zip.NewWriter(w)
-	err := members(dir, func(name string, info iofs.FileInfo, target string, content []byte) error {
-		h := &zip.FileHeader{Name: name, Method: method, Modified: standardTime}
-		h.SetMode(info.Mode())
-		switch {
-		case info.IsDir():
-			h.Name, h.Method = name+"/", zip.Store
-		case target != "":
-			content = []byte(target)
-		}
-		f, err := z.CreateHeader(h)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(content)
-		return err
-	})
-	return cmp.Or(err, z.Close())
-}
-
-// members calls visit for everything below dir, in the order of a walk: with the target of a link
-// or the content of a file.
-func members(dir string, visit func(name string, info iofs.FileInfo, target string, content []byte) error) error {
-	return filepath.WalkDir(dir, func(file string, d iofs.DirEntry, err error) error {
-		if err != nil || file == dir {
-			return err
-		}
-		name, err := filepath.Rel(dir, file)
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		var target string
-		var content []byte
-		switch {
-		case info.Mode()&iofs.ModeSymlink != 0:
-			target, err = os.Readlink(file)
-		case info.Mode().IsRegular():
-			content, err = os.ReadFile(file)
-		}
-		if err != nil {
-			return err
-		}
-		return visit(filepath.ToSlash(name), info, target, content)
-	})
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/bench/internal/packing"
 )
 
 // samplesOfTestdata are what recfs reads; beside them lie goldens.
@@ -135,6 +137,6 @@ func normalizeOne(name string) error {
 	case mode.IsRegular():
 		err = os.Chmod(name, 0o644)
 	}
-	at := unix.NsecToTimespec(standardTime.UnixNano())
+	at := unix.NsecToTimespec(packing.Time.UnixNano())
 	return cmp.Or(err, unix.UtimesNanoAt(unix.AT_FDCWD, name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW))
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"recfs/bench/internal/harness"
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/recordings"
 	"recfs/formats/teehistorian"
 	"recfs/fs"
 	"recfs/nodes"
@@ -22,12 +24,12 @@ import (
 func openTicks(ctx context.Context, recording []byte) (nodes.Dir, func(), error) {
 	c := cache.New(256<<20, nil)
 	src := formats.BytesInput("sample.teehistorian", recording, time.Now())
-	root, err := teehistorian.New(teehistorian.Options{}).Open(ctx, src, c)
+	o, err := recordings.OpenOne(ctx, recordings.Source{Format: &teehistorian.Format, Input: src}, c, slog.Default())
 	if err != nil {
 		c.Close()
 		return nil, nil, err
 	}
-	e, err := nodes.Lookup(ctx, root, "ticks")
+	e, err := nodes.Lookup(ctx, o.Dir, "ticks")
 	if err == nil {
 		_, err = e.Dir.Len(ctx)
 	}

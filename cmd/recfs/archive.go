@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -44,16 +46,20 @@ type archive struct {
 	options   archives.Options
 	cache     *cache.Cache
 	catalogue *catalogue.Catalogue
+	mapres    mapresSearch
 	log       *slog.Logger
+	logged    string      // where that goes
 	problems  *problemLog // of what goes through log
 	onRead    func(int)   // hears how many bytes of sources are read, unless nil
+	mu        sync.Mutex  // guards what follows
 	sources   map[string]nodes.Entry
+	globbed   map[string]string // written before work begins: for each name that a pattern stands for, the directory where that begins
 	closers   []func()
 }
 
 // open makes the archive that the flags describe.
 func (f *archiveFlags) open(e *env) (*archive, error) {
-	handler, closeLog, err := f.log.open(e.stderr)
+	handler, logged, closeLog, err := f.log.open(e.stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +78,18 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	c := cache.New(int64(f.cacheMem), store)
 	known := catalogue.New(c, &options)
 	return &archive{
-		formats: list, options: options,
-		cache: c, catalogue: known, log: log, problems: handler.problems, sources: map[string]nodes.Entry{}, closers: []func(){closeLog, c.Close},
+		formats: list, options: options, mapres: f.formats.search,
+		cache: c, catalogue: known, log: log, logged: logged, problems: handler.problems,
+		sources: map[string]nodes.Entry{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
 	}, nil
+}
+
+// onPaths is opened for a command whose arguments are all paths: of patterns work gets what they stand
+// for.
+func (f *archiveFlags) onPaths(work func(ctx context.Context, e *env, a *archive, args []string) error) runFunc {
+	return f.opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+		return work(ctx, e, a, a.expand(ctx, args))
+	})
 }
 
 // opened returns what runs work with the archive that the flags describe, on the current directory
@@ -110,6 +125,8 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	if err != nil {
 		return nodes.Entry{}, err
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if e, ok := a.sources[at]; ok {
 		return e, nil
 	}
@@ -120,7 +137,7 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	return e, err
 }
 
-// openSource opens the source at name, which info describes.
+// openSource opens the source at name, which info describes. The caller holds mu.
 func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInfo) (nodes.Entry, error) {
 	dir, base := name, ""
 	if !info.IsDir() {
@@ -135,13 +152,14 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 		return nodes.Entry{}, err
 	}
 	a.closers = append(a.closers, func() { local.Close() })
-	var fsys iofs.FS = local
+	var tree source.Tree = local
 	if a.onRead != nil {
-		fsys = countingFS{local, a.onRead}
+		tree = countingTree{local, a.onRead}
 	}
-	root := a.catalogue.Root(archives.New(fsys, a.formats, a.cache, a.options))
+	all := archives.New(tree, a.formats, a.cache, a.options)
+	root := a.catalogue.Root(all)
 	if !info.IsDir() {
-		recording, err := archives.NewFile(fsys, base, a.formats, a.cache, a.options)
+		recording, err := all.File(ctx, base)
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nodes.Lookup(ctx, root, base)
 		}
@@ -154,9 +172,21 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 	return nodes.Entry{Name: filepath.Base(local.Path()), Attr: self.Attr, Dir: root}, err
 }
 
-// resolve finds what name means: the longest part of it that exists on disk is the source, the rest
-// is a path below that.
+// resolve finds what name means, as lookUp does. Of one that is not there the error may name another.
 func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error) {
+	e, err := a.lookUp(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		err = fmt.Errorf("%w%s", syscall.ENOENT, a.suggestion(ctx, name))
+	}
+	return e, err
+}
+
+// lookUp finds what name means: the longest part of it that exists on disk is the source, the rest is
+// a path below that.
+func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) {
+	if e, ok := a.lookUpGlobbed(ctx, name); ok {
+		return e, nil
+	}
 	source, inside, err := splitPath(name)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -169,8 +199,18 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 		return nodes.Entry{}, syscall.ENOTDIR
 	}
 	found, err := nodes.Follow(ctx, e.Dir, inside)
-	if errors.Is(err, iofs.ErrNotExist) {
-		err = syscall.ENOENT
-	}
 	return found.Inherit(e.Attr), err
+}
+
+// suggestion is the end of a message about a name that is not there.
+func (a *archive) suggestion(ctx context.Context, name string) string {
+	source, inside, err := splitPath(name)
+	if err != nil {
+		return ""
+	}
+	e, err := a.source(ctx, source)
+	if err != nil || e.Dir == nil {
+		return ""
+	}
+	return suggestName(ctx, e, inside)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +17,13 @@ var cacheCommand = command{
 	args:    "[ls|prune|clear]",
 	summary: "Look after the cache on disk",
 	about: `
-'ls' shows what it holds, 'prune' shrinks it to --cache-disk, 'clear' empties it. All of it can be made again.`,
+Without an argument it tells how much is kept of how many recordings, and of which the most. 'ls' lists all
+files, 'prune' shrinks the cache to --cache-disk, 'clear' empties it. All of it can be made again.`,
 	run: runCache,
 }
 
 func runCache(flags *pflag.FlagSet) runFunc {
+	asJSON := flags.Bool("json", false, "print JSON: with ls an object for each file")
 	opt := readFlags(flags)
 	return func(_ context.Context, e *env, args []string) error {
 		dir, err := opt.disk.path()
@@ -31,40 +32,30 @@ func runCache(flags *pflag.FlagSet) runFunc {
 		}
 		disk := cache.NewDisk(dir, int64(opt.disk.limit), slog.New(slog.NewTextHandler(e.stderr, nil)))
 		switch {
-		case len(args) == 0 || args[0] == "ls":
-			return listCache(e.stdout, disk)
+		case len(args) == 0:
+			return summarizeCache(e.stdout, disk, *asJSON)
+		case args[0] == "ls":
+			return listCache(e.stdout, disk, *asJSON)
 		case args[0] == "prune":
-			return tellRemoved(e.stdout)(disk.Prune(int64(opt.disk.limit)))
+			return tellRemoved(e.stdout, *asJSON)(disk.Prune(int64(opt.disk.limit)))
 		case args[0] == "clear":
-			return tellRemoved(e.stdout)(disk.Clear())
+			return tellRemoved(e.stdout, *asJSON)(disk.Clear())
 		}
-		return usagef("cache: name one of ls, prune and clear")
+		return usagef("cache: name one of ls, prune and clear%s", didYouMean(args[0], []string{"ls", "prune", "clear"}))
 	}
 }
 
-// listCache prints what the cache holds, the one unused for longest first.
-func listCache(out io.Writer, disk *cache.Disk) error {
-	items, err := disk.Items()
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	var total int64
-	for _, it := range items {
-		total += it.Size
-		name := it.Name
-		if name == "" {
-			name = it.Path
-		}
-		fmt.Fprintf(w, "%10s  %s  %s\n", humanSize(it.Size), it.Used.Local().Format("2006-01-02 15:04"), name)
-	}
-	fmt.Fprintf(w, "%s in %s, %s of %s\n", count(len(items), "file", "files"), disk.Dir(), humanSize(total), humanSize(disk.Limit()))
-	return w.Flush()
-}
-
-func tellRemoved(w io.Writer) func(int, int64, error) error {
+func tellRemoved(w io.Writer, asJSON bool) func(int, int64, error) error {
 	return func(files int, bytes int64, err error) error {
-		_, printErr := fmt.Fprintf(w, "removed %s, %s\n", count(files, "file", "files"), humanSize(bytes))
+		var printErr error
+		if asJSON {
+			printErr = writeJSON(w, struct {
+				Files int   `json:"files"`
+				Bytes int64 `json:"bytes"`
+			}{files, bytes})
+		} else {
+			_, printErr = fmt.Fprintf(w, "removed %s, %s\n", count(files, "file", "files"), humanSize(bytes))
+		}
 		return errors.Join(err, printErr)
 	}
 }

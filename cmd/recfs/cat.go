@@ -16,7 +16,7 @@ var catCommand = command{
 }
 
 func runCat(flags *pflag.FlagSet) runFunc {
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/pflag"
 
+	"recfs/formats/catalogue"
 	"recfs/nodes"
 )
 
@@ -20,19 +21,25 @@ var checkCommand = command{
 	about: aboutPaths + `
 
 Each problem is one line: path, format, chunk or file in the recording, offset, reason. The exit code is 1
-if there is a problem.`,
+if there is a problem, 2 if there is nothing to read.`,
 	run: runCheck,
 }
 
 func runCheck(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print each problem as a JSON object")
 	jobs := jobsFlag(flags)
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		c := &checker{ctx: ctx, out: e.stdout, asJSON: *asJSON, bar: newProgress(e.stderr, "checking", -1)}
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		c := &checker{ctx: ctx, out: e.stdout, asJSON: *asJSON, told: map[string]bool{}, notes: e.stderr, meter: newMeter(e.stderr, "checking")}
+		stop := a.measure(ctx, c.meter, args, everything)
 		inOrder(*jobs, a.find(ctx, args, c.unreadable), c.check, c.report)
-		_ = c.bar.Exit()
-		if err := ctx.Err(); err != nil {
-			return err
+		stop()
+		c.meter.close()
+		if ctx.Err() != nil {
+			return &interruption{fmt.Sprintf("%s, %s read: %s so far; another run starts from the beginning",
+				c.meter.far(), humanSize(c.bytes), count(c.problems, "problem", "problems"))}
+		}
+		if c.files == 0 && c.recordings == 0 && c.problems == 0 {
+			return usagef("check: there is nothing to read in %s", strings.Join(args, ", "))
 		}
 		fmt.Fprintf(e.stderr, "%s, %s, %s read: %s\n", count(c.recordings, "recording", "recordings"),
 			count(c.files, "file", "files"), humanSize(c.bytes), count(c.problems, "problem", "problems"))
@@ -47,14 +54,16 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 type checker struct {
 	ctx    context.Context
 	asJSON bool
-	bar    *progressbar.ProgressBar
+	meter  *meter
 
 	mu         sync.Mutex // guards what follows
 	out        io.Writer
+	notes      io.Writer // for what is no problem
 	recordings int
 	files      int
 	bytes      int64
 	problems   int
+	told       map[string]bool // files of containers, of which their containers tell
 }
 
 func (c *checker) unreadable(name string, err error) {
@@ -70,38 +79,65 @@ func (c *checker) report(problems []problem) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range problems {
-		c.problems++
-		_ = c.bar.Clear()
-		if c.asJSON {
-			_ = json.NewEncoder(c.out).Encode(p)
-		} else {
-			fmt.Fprintln(c.out, p)
+		if p.Format == "" && c.told[p.Path] { // its container says why it cannot be read
+			continue
 		}
+		if p.member != "" {
+			c.told[p.member] = true
+		}
+		c.problems++
+		c.meter.print(func() {
+			if c.asJSON {
+				_ = json.NewEncoder(c.out).Encode(p)
+			} else {
+				fmt.Fprintln(c.out, p)
+			}
+		})
 	}
+}
+
+// note tells of what could not be looked at, although nothing is wrong with it.
+func (c *checker) note(name, hint string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.meter.print(func() { fmt.Fprintln(c.notes, printable(name+": "+hint)) })
 }
 
 // check reads a recording or another file and returns what is wrong with it.
 func (c *checker) check(f found) []problem {
+	if len(f.damage) > 0 {
+		return containerProblems(f)
+	}
 	if !f.isRecording {
-		if err := c.read(f.entry.File); err != nil {
+		n, err := c.read(f.entry.File)
+		c.meter.finish(0, n)
+		if err != nil {
 			return []problem{fileProblem(f.name, err)}
 		}
 		return nil
 	}
-	c.mu.Lock()
-	c.recordings++
-	c.mu.Unlock()
-	return c.recording(f)
+	problems := c.recording(f)
+	if c.ctx.Err() == nil {
+		c.meter.finish(1, f.Stored)
+		c.mu.Lock()
+		c.recordings++
+		c.mu.Unlock()
+	}
+	return problems
 }
 
 // recording returns the problems that a recording tells of, and those of reading it that this does
 // not explain.
 func (c *checker) recording(f found) []problem {
-	told, toldErr := toldProblems(c.ctx, f)
+	_, known, toldErr := catalogue.Summarize(c.ctx, f.entry.Dir)
+	if hint := known.Details.Text("hint"); hint != "" {
+		c.note(f.name, hint)
+	}
+	told, toldErr := toldProblems(f, known, toldErr)
 	l := newProblemList(told)
 	err := nodes.Walk(c.ctx, f.entry.Dir, func(name string, e nodes.Entry, err error) error {
 		if err == nil && e.File != nil {
-			err = c.read(e.File)
+			_, err = c.read(e.File)
 		}
 		switch {
 		case c.ctx.Err() != nil:
@@ -122,24 +158,22 @@ func (c *checker) recording(f found) []problem {
 	return l.problems
 }
 
-// read reads a file to its end.
-func (c *checker) read(file nodes.File) error {
-	n := &byteCounter{bar: c.bar}
-	err := copyFile(c.ctx, n, file)
+// read reads a file to its end, and returns how long it is.
+func (c *checker) read(file nodes.File) (int64, error) {
+	n := byteCounter(0)
+	err := copyFile(c.ctx, &n, file)
+	c.meter.file()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files++
-	c.bytes += n.n
-	return err
+	c.bytes += int64(n)
+	return int64(n), err
 }
 
-type byteCounter struct {
-	n   int64
-	bar *progressbar.ProgressBar
-}
+// A byteCounter counts what is written to it.
+type byteCounter int64
 
 func (b *byteCounter) Write(p []byte) (int, error) {
-	b.n += int64(len(p))
-	_ = b.bar.Add(len(p))
+	*b += byteCounter(len(p))
 	return len(p), nil
 }

@@ -33,7 +33,7 @@ func TestCheckOfAReplacedSource(t *testing.T) {
 		{found{name: "notes", entry: nodes.Entry{File: nodes.Sized(13, changed)}}, "notes: changed while it was read\n"},
 	} {
 		var out bytes.Buffer
-		c := &checker{ctx: t.Context(), out: &out, bar: newProgress(&out, "checking", -1)}
+		c := &checker{ctx: t.Context(), out: &out, meter: newMeter(&out, "checking")}
 		problems := c.check(test.found)
 		out.Reset()
 		c.report(problems)

@@ -24,7 +24,7 @@ import (
 // Sections of documents that are not ours follow their names. Everything else that looks like a
 // citation is wrong.
 const (
-	sectionID   = `(?:\d+|[A-C])(?:\.\d+)*\b`
+	sectionID   = `(?:\d+[a-z]?|[A-C])(?:\.\d+)*\b`
 	sectionList = sectionID + `(?:(?:, (?:and )?| and | or | to |–)` + sectionID + `)*`
 )
 

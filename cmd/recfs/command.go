@@ -39,10 +39,21 @@ func (t commandTable) named(name string) command {
 	return command{}
 }
 
+// names returns the names of the commands that help lists.
+func (t commandTable) names() (names []string) {
+	for _, cmd := range t {
+		if !cmd.hidden {
+			names = append(names, cmd.name)
+		}
+	}
+	return names
+}
+
 // aboutPaths explains the arguments of all commands that work without a mount.
 const aboutPaths = `
 No mount is needed: a PATH goes on inside a recording, as in run.hcrp/ticks/12.json. Names and bytes are
-the same as in a mount.`
+the same as in a mount. A PATH in quotes may have * ? and [a-z], which stand for names in recordings, too:
+'days/*/*.hcrp/markers.json'.`
 
 // checkArgs says when a command line has too many or too few arguments.
 func (cmd command) checkArgs(args []string) error {

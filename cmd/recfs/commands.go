@@ -13,6 +13,7 @@ func commands() commandTable {
 		infoCommand,
 		findCommand,
 		demoCommand,
+		diffCommand,
 		checkCommand,
 		indexCommand,
 		compactCommand,

@@ -26,6 +26,7 @@ damaged segments it keeps what is whole, says what is missing, and exits with 1.
 
 func runCompact(flags *pflag.FlagSet) runFunc {
 	level := flags.Int("level", 19, "zstd `LEVEL`, 1 to 22")
+	asJSON := flags.Bool("json", false, "print what was made and what is missing as a JSON object")
 	opt := readFlags(flags)
 	return func(ctx context.Context, e *env, args []string) error {
 		if *level < 1 || *level > 22 {
@@ -35,13 +36,31 @@ func runCompact(flags *pflag.FlagSet) runFunc {
 		if err != nil {
 			return err
 		}
-		return compact(ctx, e, sourceOf(args[0]), args[1], options, *level)
+		c := &compacter{env: e, dir: sourceOf(args[0]), out: args[1], level: *level, asJSON: *asJSON}
+		return c.compact(ctx, options)
 	}
 }
 
-// compact writes the recording in dir to the new file out. A file that is
-// there under its name is whole: it is made under another one first.
-func compact(ctx context.Context, e *env, dir, out string, options hcrp.Options, level int) error {
+// A compacter makes the file out of the recording in dir.
+type compacter struct {
+	env      *env
+	dir, out string
+	level    int // of zstd
+	asJSON   bool
+}
+
+// A compactedLine is what compact --json prints.
+type compactedLine struct {
+	Path    string    `json:"path"`
+	Chunks  int       `json:"chunks"`
+	Size    int64     `json:"size"`
+	Missing []problem `json:"missing"`
+}
+
+// compact writes the recording to the new file. A file that is there under its name is whole: it is
+// made under another one first.
+func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
+	dir, out := c.dir, c.out
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
@@ -62,13 +81,13 @@ func compact(ctx context.Context, e *env, dir, out string, options hcrp.Options,
 		return err
 	}
 	defer discard(file)
-	bar := newProgress(e.stderr, "compacting", -1)
+	bar := newMeter(c.env.stderr, "compacting")
 	w := bufio.NewWriter(file)
-	report, err := r.Compact(ctx, w, scratch, hcrp.CompactOptions{Level: level, Progress: func(done, all int64) {
-		bar.ChangeMax64(all)
-		_ = bar.Set64(done)
-	}})
-	_ = bar.Exit()
+	report, err := r.Compact(ctx, w, scratch, hcrp.CompactOptions{Level: c.level, Progress: bar.set})
+	bar.close()
+	if ctx.Err() != nil {
+		return &interruption{"nothing was written; another run starts from the beginning"}
+	}
 	if err == nil {
 		err = w.Flush()
 	}
@@ -78,17 +97,28 @@ func compact(ctx context.Context, e *env, dir, out string, options hcrp.Options,
 	if err != nil {
 		return err
 	}
-	return e.compacted(dir, out, report)
+	return c.tell(report)
 }
 
-// compacted tells what was written and what could not be.
-func (e *env) compacted(dir, out string, report *hcrp.CompactReport) error {
-	fmt.Fprintf(e.stderr, "%s: %d chunks, %s\n", out, report.Chunks, humanSize(report.Size))
+// tell says what was written and what could not be.
+func (c *compacter) tell(report *hcrp.CompactReport) error {
+	line := compactedLine{Path: c.out, Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
 	for _, p := range report.Missing {
-		told := problem{Path: dir, Format: "hcrp", Code: p.Code, Chunk: p.Chunk, Segment: p.Segment, Offset: &p.Offset, Reason: p.Message}
-		fmt.Fprintln(e.stderr, "missing:", told)
+		line.Missing = append(line.Missing, problem{
+			Path: c.dir, Format: "hcrp", Code: p.Code, Chunk: p.Chunk, Segment: p.Segment, Offset: &p.Offset, Reason: p.Message,
+		})
 	}
-	if len(report.Missing) > 0 {
+	if c.asJSON {
+		if err := writeJSON(c.env.stdout, line); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(c.env.stderr, "%s: %d chunks, %s\n", c.out, report.Chunks, humanSize(report.Size))
+		for _, p := range line.Missing {
+			fmt.Fprintln(c.env.stderr, "missing:", p)
+		}
+	}
+	if len(line.Missing) > 0 {
 		return errReported
 	}
 	return nil

@@ -108,7 +108,7 @@ func complete(ctx context.Context, table commandTable, words []string) []string 
 	case strings.HasPrefix(last, "-"):
 		return flagCandidates(cmd, last)
 	case cmd.name == "help":
-		return commandCandidates(table, last)
+		return append(commandCandidates(table, last), withPrefix([]string{sharedTopic}, last)...)
 	case cmd.name == "cache":
 		return withPrefix([]string{"clear", "ls", "prune"}, last)
 	case cmd.name == "completion":

@@ -1,39 +1,32 @@
 package main
 
 import (
-	"io"
-	iofs "io/fs"
+	"context"
 
 	"recfs/formats/source"
 )
 
-// A countingFS tells how many bytes are read from a source.
-type countingFS struct {
-	*source.Local
+// A countingTree tells how many bytes are read from a source.
+type countingTree struct {
+	source.Tree
 	onRead func(int)
 }
 
-func (c countingFS) Open(name string) (iofs.File, error) {
-	f, err := c.Local.Open(name)
-	if file, ok := f.(readableFile); ok && err == nil {
-		return countingFile{file, c.onRead}, nil
+func (c countingTree) Open(ctx context.Context, name string) (source.File, error) {
+	f, err := c.Tree.Open(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
-}
-
-// A readableFile is what a Local opens.
-type readableFile interface {
-	iofs.ReadDirFile
-	io.ReaderAt
+	return countingFile{f, c.onRead}, nil
 }
 
 type countingFile struct {
-	readableFile
+	source.File
 	onRead func(int)
 }
 
-func (c countingFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.readableFile.ReadAt(p, off)
+func (c countingFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := c.File.ReadAt(ctx, p, off)
 	c.onRead(n)
 	return n, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -27,15 +28,25 @@ file that cannot be read to its end is reported and not left behind half.`,
 
 func runCp(flags *pflag.FlagSet) runFunc {
 	recursive := flags.BoolP("recursive", "r", false, "copy directories and what is in them")
+	flags.BoolVarP(recursive, "recurse", "R", false, "the same as -r")
+	_ = flags.MarkHidden("recurse")
 	preserve := flags.BoolP("preserve", "p", false, "keep the modification times")
+	asJSON := flags.Bool("json", false, "print a JSON object for each copy")
+	archived := flags.BoolP("archive", "a", false, "the same as -rp")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		sources, dest := args[:len(args)-1], args[len(args)-1]
+		sources, dest := a.expand(ctx, args[:len(args)-1]), args[len(args)-1]
+		if *archived {
+			*recursive, *preserve = true, true
+		}
 		info, err := os.Stat(dest)
 		into := err == nil && info.IsDir()
 		if len(sources) > 1 && !into {
 			return usagef("cp: %s is not a directory", dest)
 		}
-		c := copier{failures: failures{env: e}, preserve: *preserve}
+		c := copier{failures: failures{env: e}, preserve: *preserve, asJSON: *asJSON, meter: newMeter(e.stderr, "copying")}
+		defer c.meter.close()
+		defer a.measure(ctx, c.meter, sources, everything)()
+		copies := map[string]string{}
 		for _, name := range sources {
 			entry, err := a.resolve(ctx, name)
 			if err == nil && entry.Dir != nil && !*recursive {
@@ -48,11 +59,19 @@ func runCp(flags *pflag.FlagSet) runFunc {
 			if err == nil {
 				err = checkTarget(name, target)
 			}
+			if first, ok := copies[target]; ok && err == nil {
+				err = fmt.Errorf("%s is the copy of %s", target, first)
+			}
+			copies[target] = name
 			if err != nil {
 				c.fail(name, err)
 				continue
 			}
 			c.copyTo(ctx, name, entry, target)
+		}
+		if ctx.Err() != nil {
+			return &interruption{fmt.Sprintf("%s, %s copied, and none half; another run copies all again",
+				c.meter.far(), count(c.meter.files, "file", "files"))}
 		}
 		return c.result()
 	})
@@ -104,6 +123,26 @@ func sameFile(a, b string) bool {
 type copier struct {
 	failures
 	preserve bool
+	asJSON   bool
+	meter    *meter
+	within   bool // a recording, whose files count together
+}
+
+// fail reports what could not be copied, with the meter out of the way.
+func (c *copier) fail(name string, err error) {
+	c.meter.print(func() { c.failures.fail(name, err) })
+}
+
+// A copiedLine is what cp --json prints of a copy.
+type copiedLine struct {
+	entryLine
+	Copy string `json:"copy"` // where it is
+}
+
+// A place is an open directory on disk and what it is called.
+type place struct {
+	*os.Root
+	name string
 }
 
 // copyTo copies e, which was named name, to target on disk. Everything is made below the
@@ -115,38 +154,83 @@ func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target 
 		return
 	}
 	defer root.Close()
-	c.copy(ctx, name, e, root, filepath.Base(target))
+	c.copy(ctx, name, e, place{root, filepath.Dir(target)}, filepath.Base(target))
 }
 
-func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, root *os.Root, target string) {
+func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into place, target string) {
 	var err error
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case e.Dir != nil:
-		err = c.copyDir(ctx, name, e, root, target)
+		err = c.copyCounted(ctx, name, e, into, target)
 	case e.Type() == iofs.ModeSymlink:
-		err = notWritten(target, root.Symlink(e.Link, target))
+		err = notWritten(target, into.Symlink(e.Link, target))
 	default:
-		err = copyOut(ctx, e, root, target)
+		err = copyOut(ctx, e, into.Root, target)
+		if err == nil {
+			c.meter.file()
+			c.countFile(ctx, e)
+		}
 	}
 	if err == nil && c.preserve && e.Type() != iofs.ModeSymlink {
-		err = notWritten(target, root.Chtimes(target, e.Time, e.Time))
+		err = notWritten(target, into.Chtimes(target, e.Time, e.Time))
+	}
+	if err == nil && c.asJSON {
+		err = c.tell(ctx, name, e, filepath.Join(into.name, target))
 	}
 	if err != nil {
 		c.fail(name, err)
 	}
 }
 
-func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, root *os.Root, target string) error {
-	if err := root.Mkdir(target, modeOfCopy(e, 0o777)|0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
+// copyCounted is copyDir for a directory that may be a recording, and counts that.
+func (c *copier) copyCounted(ctx context.Context, name string, e nodes.Entry, into place, target string) error {
+	d, ok := archives.Describe(ctx, e.Dir)
+	if !ok {
+		return c.copyDir(ctx, name, e, into, target)
+	}
+	c.within = true
+	defer func() { c.within = false }()
+	err := c.copyDir(ctx, name, e, into, target)
+	if ctx.Err() == nil {
+		c.meter.finish(1, d.Stored)
+	}
+	return err
+}
+
+// countFile counts a file that is no part of a recording.
+func (c *copier) countFile(ctx context.Context, e nodes.Entry) {
+	if c.within {
+		return
+	}
+	if n, err := e.File.Size(ctx); err == nil {
+		c.meter.finish(0, n)
+	}
+}
+
+// tell prints what was copied.
+func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target string) error {
+	line := copiedLine{newEntryLine(name, e), target}
+	size, err := sizeOf(ctx, e)
+	if err != nil {
+		return err
+	}
+	line.Size = size
+	c.meter.print(func() { err = writeJSON(c.env.stdout, line) })
+	return err
+}
+
+func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into place, target string) error {
+	if err := into.Mkdir(target, modeOfCopy(e, 0o777)|0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return notWritten(target, err)
 	}
-	sub, err := root.OpenRoot(target)
+	root, err := into.OpenRoot(target)
 	if err != nil {
 		return notWritten(target, err)
 	}
-	defer sub.Close()
+	defer root.Close()
+	sub := place{root, filepath.Join(into.name, target)}
 	for child, err := range entries(ctx, e) {
 		switch {
 		case err == nil && !filepath.IsLocal(child.Name):
@@ -184,7 +268,7 @@ func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) e
 	if err != nil {
 		return err
 	}
-	defer closeContent(content)
+	defer nodes.CloseContent(content)
 	f, err := root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, modeOfCopy(e, 0o666))
 	if err != nil {
 		return notWritten(target, err)

@@ -20,12 +20,6 @@ const (
 	maxLines = 400 // of a file that is no test
 )
 
-// largerCycles has the packages whose largest cycle is not divided yet, with its files. A row may
-// only shrink.
-var largerCycles = map[string]int{
-	"recfs/formats/archive": 12,
-}
-
 // TestFiles keeps packages readable in pieces: few files of one know each other, and none is long.
 func TestFiles(t *testing.T) {
 	if testing.Short() {
@@ -51,7 +45,7 @@ func TestFiles(t *testing.T) {
 			t.Error(err)
 		}
 		for _, cycle := range cycles(references(p)) {
-			if len(cycle) > max(maxCycle, largerCycles[p.PkgPath]) {
+			if len(cycle) > maxCycle {
 				t.Errorf("%s: a cycle of %d files: %s", p.PkgPath, len(cycle), strings.Join(cycle, " "))
 			}
 		}

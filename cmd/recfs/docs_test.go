@@ -22,9 +22,9 @@ type session struct {
 	want    []string
 }
 
-// TestDocuments runs the commands in the console blocks of the documents, in order, and compares
-// what they print with the document. A line of … alone matches any number of lines, … in a line any
-// text.
+// TestDocuments pastes the commands in the console blocks of a document into one shell, from top to
+// bottom, and compares what they print with the document. A line of … alone matches any number of
+// lines, … in a line any text.
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs many programs")
@@ -61,19 +61,38 @@ func runDocument(t *testing.T, name string) {
 	if err := os.CopyFS(filepath.Join(work, "testdata/archive"), os.DirFS(filepath.Join(repo, "testdata/archive"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range sessions {
-		cmd := exec.Command("bash", "-c", strings.ReplaceAll(s.command, docMount, mnt))
-		cmd.Dir = work
-		cmd.Env = append(os.Environ(), "HOME="+work, "XDG_CACHE_HOME="+filepath.Join(work, ".cache"), "LC_ALL=C.UTF-8", "TZ=UTC")
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		cmd.WaitDelay = 10 * time.Second
-		err := cmd.Run() // diff and grep tell with their exit code what they found
-		got := strings.ReplaceAll(out.String(), mnt, docMount)
+	printed := paste(t, work, sessions, func(text string) string { return strings.ReplaceAll(text, docMount, mnt) })
+	for i, s := range sessions {
+		got := strings.ReplaceAll(printed[i], mnt, docMount)
 		if !matchOutput(s.want, strings.Split(strings.TrimSuffix(got, "\n"), "\n")) {
-			t.Errorf("%s:%d: $ %s\nprinted (%v)\n%s\nwhere the document has\n%s", name, s.line, s.command, err, got, strings.Join(s.want, "\n"))
+			t.Errorf("%s:%d: $ %s\nprinted\n%s\nwhere the document has\n%s", name, s.line, s.command, got, strings.Join(s.want, "\n"))
 		}
 	}
+}
+
+// pasteEnd is printed after each command.
+const pasteEnd = "\n\x1eend\n"
+
+// paste gives the commands, changed by a function, to the standard input of one shell in the directory
+// work, and returns what each printed.
+func paste(t *testing.T, work string, sessions []session, change func(string) string) []string {
+	tmp := t.TempDir()
+	t.Cleanup(func() { unmountBelow(tmp) })
+	var script strings.Builder
+	for _, s := range sessions {
+		fmt.Fprintf(&script, "%s\nprintf '\\n\\036end\\n'\n", change(s.command))
+	}
+	var out bytes.Buffer
+	cmd := exec.Command("bash", "--norc")
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, strings.NewReader(script.String()), &out, &out
+	cmd.Env = append(os.Environ(), "HOME="+work, "XDG_CACHE_HOME="+filepath.Join(work, ".cache"), "TMPDIR="+tmp, "LC_ALL=C.UTF-8", "TZ=UTC")
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run() // diff and grep tell with their exit code what they found
+	printed := strings.Split(out.String(), pasteEnd)
+	if len(printed) != len(sessions)+1 {
+		t.Fatalf("%d of %d commands ran: %v\n%s", len(printed)-1, len(sessions), err, &out)
+	}
+	return printed
 }
 
 // parseSessions takes the commands from the console blocks of a document: a line that begins with

@@ -48,7 +48,7 @@ func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
 	if err != nil {
 		return err
 	}
-	defer closeContent(content)
+	defer nodes.CloseContent(content)
 	return copyContent(ctx, w, content)
 }
 
@@ -59,10 +59,4 @@ func copyContent(ctx context.Context, w io.Writer, content nodes.Content) error 
 		err = nodes.SizeError(content.Size(), n)
 	}
 	return err
-}
-
-func closeContent(content nodes.Content) {
-	if c, ok := content.(io.Closer); ok {
-		c.Close()
-	}
 }

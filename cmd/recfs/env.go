@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"os"
 	"path/filepath"
+
+	"golang.org/x/term"
 )
 
 // Exit codes of every command.
@@ -14,6 +17,8 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // something could not be read
 	exitUsage  = 2
+
+	exitTrouble = 2 // of diff, for which 1 says that there are differences
 )
 
 // A usageError says that the command line makes no sense.
@@ -31,11 +36,39 @@ var errReported = errors.New("reported")
 // errInterrupted ends a command that a signal stopped.
 var errInterrupted = errors.New("interrupted")
 
+// An interruption is errInterrupted with how far the command came and how to go on.
+type interruption struct{ far string }
+
+func (i *interruption) Error() string { return errInterrupted.Error() + ": " + i.far }
+
+// Is reports whether the interruption is errInterrupted.
+func (i *interruption) Is(err error) bool { return err == errInterrupted }
+
 // env is where a command writes.
 type env struct {
 	stdout   io.Writer
 	stderr   io.Writer
 	terminal bool // stdout is one
+}
+
+// The width of text that is printed for a person, in characters: that of the terminal, but no line
+// should be longer than eyes can follow.
+const (
+	usualWidth = 80
+	leastWidth = 40
+	mostWidth  = 100
+)
+
+// width is how long a line of text may be.
+func (e *env) width() int {
+	if !e.terminal {
+		return usualWidth
+	}
+	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return usualWidth
+	}
+	return min(max(columns, leastWidth), mostWidth)
 }
 
 // report prints a problem that does not end the command.

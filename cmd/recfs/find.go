@@ -16,18 +16,28 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/catalogue"
+	"recfs/formats/container"
 )
 
 // finder says which recordings find prints, and how.
 type finder struct {
-	format, player, mapName string
-	since, until            moment
-	longer, shorter         span
-	damaged, incomplete     bool
+	format, mapName     string
+	players             []string // patterns, each of which a player matches
+	items, monsters     []string // the same for what the last save has
+	since, until, at    moment
+	longer, shorter     span
+	damaged, incomplete bool
 
 	long, asJSON, null bool
+	index              bool // first
+	finished           bool // runs, not recordings
 
-	unknown int // recordings that a filter could not judge
+	found []finishedRun
+
+	formats map[string]formats.Format // by name
+
+	unknown  int // recordings that a filter could not judge
+	unlisted int // containers of which it is not known what they hold
 }
 
 var findCommand = command{
@@ -36,17 +46,21 @@ var findCommand = command{
 	summary: "Find recordings by format, player, map, time, length or damage",
 	about: `
 Prints the paths of the recordings below PATH, an archive or a mount of one, that match all flags. It reads
-headers and the indexes that exist, nothing else, and keeps what it learns: the next run is faster.`,
+headers and the indexes that exist, and for --item and --monster the last save of a game, nothing else, and
+keeps what it learns: the next run is faster. The exit code is 1 if a recording could not be read, or not be judged because it has no index yet.`,
 	run: runFind,
 }
 
 func runFind(flags *pflag.FlagSet) runFunc {
 	f := &finder{}
-	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`")
-	flags.StringVar(&f.player, "player", "", "with a player whose name matches `PATTERN`: * and ? are wildcards, without them a part of the name is enough")
+	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`: "+strings.Join(formatList(), ", ")+"; or damaged containers: tar, zip, tar.xz and the like")
+	flags.StringArrayVar(&f.players, "player", nil, "with a player whose name matches `PATTERN`: * and ? are wildcards, without them a part of the name is enough (may be repeated: with each of them)")
+	flags.StringArrayVar(&f.items, "item", nil, "with an item whose name matches `PATTERN` in the pack when the game was saved last (NetHack; may be repeated)")
+	flags.StringArrayVar(&f.monsters, "monster", nil, "with a monster whose name matches `PATTERN` on the level when the game was saved last (NetHack; may be repeated)")
 	flags.StringVar(&f.mapName, "map", "", "on a map or in a world whose name matches `PATTERN`")
 	flags.Var(&f.since, "since", "that began at `TIME` or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now")
 	flags.Var(&f.until, "until", "that began before `TIME`")
+	flags.Var(&f.at, "at", "that cover `TIME`: they began at it or before, and ended at it or later")
 	flags.Var(&f.longer, "longer-than", "that are longer than `TIME`: 90s, 36h or 7d")
 	flags.Var(&f.shorter, "shorter-than", "that are shorter than `TIME`")
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
@@ -54,35 +68,72 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		if f.format != "" && !slices.ContainsFunc(a.formats, func(known formats.Format) bool { return known.Name == f.format }) {
-			return usagef("find: there is no format %q", f.format)
+	flags.BoolVar(&f.index, "index", false, "first make the indexes that are missing")
+	flags.BoolVar(&f.finished, "finished", false, "print the finished runs of these recordings (of the players of --player): time in seconds, tick, demo, map and player, on each map the best first; of a recording below a directory the best 4096")
+	jobs := jobsFlag(flags)
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		known := append(formatList(), container.Formats()...)
+		if f.format != "" && !slices.Contains(known, f.format) {
+			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
 		fails := failures{env: e}
-		w := bufio.NewWriter(e.stdout)
-		for _, name := range args {
-			for s, err := range a.summaries(ctx, name) {
-				if err != nil {
-					fails.fail(name, err)
-					continue
+		if f.index {
+			x := newIndexer(ctx, e)
+			if err := x.runMissing(a, args, *jobs); err != nil {
+				return err
+			}
+			fails.n += x.n
+		}
+		return f.find(ctx, a, args, &fails)
+	})
+}
+
+// find prints the recordings that match.
+func (f *finder) find(ctx context.Context, a *archive, args []string, fails *failures) error {
+	f.formats = map[string]formats.Format{}
+	for _, format := range a.formats {
+		f.formats[format.Name] = format
+	}
+	e := fails.env
+	w := bufio.NewWriter(e.stdout)
+	for _, name := range args {
+		for s, err := range a.summaries(ctx, name) {
+			if err != nil {
+				fails.fail(name, err)
+				continue
+			}
+			if s.Unread() {
+				fails.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
+			}
+			switch {
+			case s.Format != "" && f.match(s):
+				if f.holds(ctx, a, path.Join(name, exactPath(s)), s, fails) {
+					f.show(ctx, a, w, name, s, fails)
 				}
-				if s.Unread() {
-					fails.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
-				}
-				if s.Format != "" && f.match(s) {
-					f.print(w, e, name, s)
-				}
+			case s.Format == "" && s.Error == "":
+				f.unlisted++
 			}
 		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if f.unknown > 0 {
-			fmt.Fprintf(e.stderr, "recfs: %s could not be judged without an index; 'recfs index' makes them\n",
-				count(f.unknown, "recording", "recordings"))
-		}
-		return fails.result()
-	})
+	}
+	f.printRuns(w)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fails.n += f.unknown + f.unlisted
+	f.tellUnknown(e)
+	return fails.result()
+}
+
+// tellUnknown says what could not be judged.
+func (f *finder) tellUnknown(e *env) {
+	if f.unknown > 0 {
+		fmt.Fprintf(e.stderr, "recfs: %s could not be judged without an index; 'recfs find --index' makes them first\n",
+			count(f.unknown, "recording", "recordings"))
+	}
+	if f.unlisted > 0 {
+		fmt.Fprintf(e.stderr, "recfs: what is in %s is not known yet; 'recfs find --index' reads it first\n",
+			count(f.unlisted, "container", "containers"))
+	}
 }
 
 // A verdict is what one filter says of a recording.
@@ -100,18 +151,27 @@ func judge[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
 	switch {
 	case value != nil && ok(*value):
 		return yes
-	case value == nil && s.Complete == nil:
+	case value == nil && !s.Indexed:
 		return unknown
 	}
 	return no
 }
 
-// judgeGame is judge for what a map does not have.
-func judgeGame[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
-	if s.Format == "datafile" {
-		return no
+// judgePlayer asks whether the name of a player matches a pattern.
+func judgePlayer(s catalogue.Summary, pattern string) verdict {
+	var players *[]string
+	if s.Players != nil {
+		players = &s.Players
 	}
-	return judge(s, value, ok)
+	return judge(s, players, func(names []string) bool { return slices.ContainsFunc(names, like(pattern)) })
+}
+
+// judgeCover asks whether a recording began at t or before, and ended at t or later.
+func judgeCover(s catalogue.Summary, t time.Time) verdict {
+	began := judge(s, s.Start, func(text string) bool { return !parseTime(text).After(t) })
+	return min(began, judge(s, s.DurationMS, func(ms int64) bool {
+		return s.Start == nil || t.Sub(parseTime(*s.Start)) <= time.Duration(ms)*time.Millisecond
+	}))
 }
 
 // match reports whether s is one of those that are looked for. Those of which that is not known are
@@ -127,7 +187,15 @@ func (f *finder) match(s catalogue.Summary) bool {
 	return worst == yes
 }
 
+// asksOfGame reports whether a flag is about what only a recording of a game has.
+func (f *finder) asksOfGame() bool {
+	return len(f.players) > 0 || f.mapName != "" || !f.since.IsZero() || !f.until.IsZero() || !f.at.IsZero() || f.longer.given || f.shorter.given
+}
+
 func (f *finder) verdicts(s catalogue.Summary) []verdict {
+	if f.formats[s.Format].Timeless && f.asksOfGame() {
+		return []verdict{no}
+	}
 	var all []verdict
 	add := func(asked bool, v func() verdict) {
 		if asked {
@@ -136,23 +204,20 @@ func (f *finder) verdicts(s catalogue.Summary) []verdict {
 	}
 	length := func(ok func(time.Duration) bool) func() verdict {
 		return func() verdict {
-			return judgeGame(s, s.DurationMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
+			return judge(s, s.DurationMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
 		}
 	}
 	start := func(ok func(time.Time) bool) func() verdict {
-		return func() verdict { return judgeGame(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
+		return func() verdict { return judge(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
 	}
 	add(f.format != "", func() verdict { return judge(s, &s.Format, func(name string) bool { return name == f.format }) })
-	add(f.player != "", func() verdict {
-		var players *[]string
-		if len(s.Players) > 0 {
-			players = &s.Players
-		}
-		return judgeGame(s, players, func(names []string) bool { return slices.ContainsFunc(names, like(f.player)) })
-	})
-	add(f.mapName != "", func() verdict { return judgeGame(s, s.Map, like(f.mapName)) })
+	for _, player := range f.players {
+		all = append(all, judgePlayer(s, player))
+	}
+	add(f.mapName != "", func() verdict { return judge(s, s.Map, like(f.mapName)) })
 	add(!f.since.IsZero(), start(func(t time.Time) bool { return !t.Before(f.since.Time) }))
 	add(!f.until.IsZero(), start(func(t time.Time) bool { return t.Before(f.until.Time) }))
+	add(!f.at.IsZero(), func() verdict { return judgeCover(s, f.at.Time) })
 	add(f.longer.given, length(func(d time.Duration) bool { return d > f.longer.Duration }))
 	add(f.shorter.given, length(func(d time.Duration) bool { return d < f.shorter.Duration }))
 	add(f.damaged, func() verdict { return judge(s, s.Problems, func(n int64) bool { return n > 0 }) })
@@ -194,6 +259,18 @@ func likeWhole(pattern, name string) bool {
 		}
 	}
 	return strings.Trim(string(p[i:]), "*") == ""
+}
+
+// show prints a recording that was found below dir, or keeps its runs.
+func (f *finder) show(ctx context.Context, a *archive, w io.Writer, dir string, s catalogue.Summary, fails *failures) {
+	if !f.finished {
+		f.print(w, fails.env, dir, s)
+		return
+	}
+	name := path.Join(dir, exactPath(s))
+	if err := f.addRuns(ctx, a, name, s); err != nil {
+		fails.fail(name, err)
+	}
 }
 
 // print writes one recording that was found below dir.

@@ -16,7 +16,7 @@ var notOfType = map[string]string{
 }
 
 // flagError is the sentence for a person about an error of parsing flags.
-func flagError(err error) string {
+func flagError(err error, flags *pflag.FlagSet) string {
 	var (
 		invalid *pflag.InvalidValueError
 		missing *pflag.ValueRequiredError
@@ -29,6 +29,8 @@ func flagError(err error) string {
 		return "--" + missing.GetFlag().Name + " needs a value"
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return "unknown flag: -" + unknown.GetSpecifiedName()
+	case errors.As(err, &unknown):
+		return "unknown flag: --" + unknown.GetSpecifiedName() + didYouMean("--"+unknown.GetSpecifiedName(), flagNames(flags, "--"))
 	}
 	return err.Error()
 }
@@ -40,4 +42,14 @@ func badValue(err *pflag.InvalidValueError) string {
 		text = errors.Unwrap(err).Error()
 	}
 	return fmt.Sprintf("%q is %s", err.GetValue(), text)
+}
+
+// flagNames returns the names of flags that help shows, each after a prefix.
+func flagNames(flags *pflag.FlagSet, prefix string) (names []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, prefix+f.Name)
+		}
+	})
+	return names
 }

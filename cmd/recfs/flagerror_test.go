@@ -22,7 +22,7 @@ func TestFlagErrors(t *testing.T) {
 			}
 			flags, _ := cmd.parse()
 			err := flags.Parse([]string{"--" + f.Name + "=!"})
-			if err == nil || !want.MatchString(flagError(err)) || strings.Contains(flagError(err), "\n") {
+			if err == nil || !want.MatchString(flagError(err, flags)) || strings.Contains(flagError(err, flags), "\n") {
 				t.Errorf("%s: %v", cmd.name, err)
 			}
 		})

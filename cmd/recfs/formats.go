@@ -5,6 +5,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -22,6 +23,7 @@ import (
 type formatOptions struct {
 	sniff       bool
 	mapres      string
+	search      mapresSearch // what mapres means, set by list
 	schemas     []string
 	dictDirs    []string
 	maxChunk    byteSize // of hcrp and butter; 0: the default of each
@@ -32,7 +34,7 @@ type formatOptions struct {
 func (o *formatOptions) register(flags *pflag.FlagSet) {
 	o.maxData, o.maxMetadata = 1*gib, 16*mib
 	flags.BoolVar(&o.sniff, "sniff", false, "also find recordings with other extensions, by their first bytes")
-	flags.StringVar(&o.mapres, "mapres", "", "look in `DIR` for the images that maps name but do not hold")
+	flags.StringVar(&o.mapres, "mapres", "", "look only in `DIR` for the images that maps name but do not hold, or nowhere if it is none (default: where DDNet and Teeworlds are usually installed, and in mapres beside the map)")
 	flags.StringArrayVar(&o.schemas, "schema", nil, "read an event schema for hcrp recordings from `FILE` (may be repeated)")
 	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "look in `DIR` for zstd dictionaries of hcrp recordings (may be repeated)")
 	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks of hcrp and butter that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, 256MiB for butter")
@@ -42,26 +44,37 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 
 // list returns the formats in the order in which they are asked to match.
 func (o *formatOptions) list() ([]formats.Format, error) {
-	var mapres iofs.FS
-	if o.mapres != "" {
-		var err error
-		if mapres, err = flagDir(o.mapres); err != nil {
-			return nil, err
-		}
+	search, err := newMapresSearch(o.mapres)
+	if err != nil {
+		return nil, err
 	}
+	o.search = search
 	recordings, err := o.hcrp()
 	if err != nil {
 		return nil, err
 	}
 	return []formats.Format{
 		hcrp.New(recordings),
-		datafile.New(datafile.Options{Mapres: mapres, MaxData: int64(o.maxData)}),
+		datafile.New(datafile.Options{Mapres: search.dirs, Beside: search.beside, MaxData: int64(o.maxData)}),
 		nethack.Format,
 		teehistorian.New(teehistorian.Options{Map: mapOutline}),
 		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
 		echoreplay.Format,
 		milk.Format,
 	}, nil
+}
+
+// formatList returns the sorted names of all formats.
+func formatList() (names []string) {
+	list, err := (&formatOptions{}).list()
+	if err != nil { // there are no files to open
+		return nil
+	}
+	for _, f := range list {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // hcrp returns the options of HCRP recordings.

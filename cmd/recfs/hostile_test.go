@@ -30,9 +30,9 @@ import (
 
 const samples = "../../testdata/archive"
 
-// openArchive returns what a mount of fsys shows, with the formats as the flags choose them by
+// openArchive returns what a mount of tree shows, with the formats as the flags choose them by
 // default.
-func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
+func openArchive(tb testing.TB, tree source.Tree, budget int64) nodes.Dir {
 	tb.Helper()
 	var opt formatOptions
 	list, err := opt.list()
@@ -43,7 +43,7 @@ func openArchive(tb testing.TB, fsys iofs.FS, budget int64) nodes.Dir {
 	tb.Cleanup(c.Close)
 	var options archives.Options
 	known := catalogue.New(c, &options)
-	return known.Root(archives.New(fsys, list, c, options))
+	return known.Root(archives.New(tree, list, c, options))
 }
 
 // readFile reads a file as a mount would and holds it to its size.
@@ -149,7 +149,7 @@ func FuzzArchive(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind byte, b []byte) {
 		name := "x" + all[int(kind)%len(all)]
-		walkAll(t, openArchive(t, fstest.MapFS{name: {Data: b, Mode: 0o444}}, 16<<20))
+		walkAll(t, openArchive(t, source.FromFS(fstest.MapFS{name: {Data: b, Mode: 0o444}}), 16<<20))
 	})
 }
 
@@ -167,43 +167,35 @@ func FuzzSegments(f *testing.F) {
 		f.Add(parts[0], parts[1], parts[2])
 	}
 	f.Fuzz(func(t *testing.T, preamble, first, second []byte) {
-		walkAll(t, openArchive(t, fstest.MapFS{
+		walkAll(t, openArchive(t, source.FromFS(fstest.MapFS{
 			"r/preamble.dat":    {Data: preamble},
 			"r/segment-000.dat": {Data: first},
 			"r/segment-001.dat": {Data: second},
-		}, 16<<20))
+		}), 16<<20))
 	})
 }
 
-// A faultyFS is a source that fails at random while faults is set: reads give an error, come late,
+// A faultyTree is a source that fails at random while faults is set: reads give an error, come late,
 // or come short with an error.
-type faultyFS struct {
-	iofs.FS
+type faultyTree struct {
+	source.Tree
 	faults atomic.Bool
 	failed atomic.Int64
 }
 
-func (f *faultyFS) Open(name string) (iofs.File, error) {
+func (f *faultyTree) Open(ctx context.Context, name string) (source.File, error) {
 	if f.fault(50) {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: syscall.EIO}
 	}
-	file, err := f.FS.Open(name)
+	file, err := f.Tree.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if r, ok := file.(readableFile); ok {
-		return &faultyFile{r, f}, nil
-	}
-	return file, nil
+	return &faultyFile{file, f}, nil
 }
 
-func (f *faultyFS) Lstat(name string) (iofs.FileInfo, error)     { return iofs.Lstat(f.FS, name) }
-func (f *faultyFS) Stat(name string) (iofs.FileInfo, error)      { return iofs.Stat(f.FS, name) }
-func (f *faultyFS) ReadLink(name string) (string, error)         { return iofs.ReadLink(f.FS, name) }
-func (f *faultyFS) ReadDir(name string) ([]iofs.DirEntry, error) { return iofs.ReadDir(f.FS, name) }
-
 // fault decides whether something fails: once in n times.
-func (f *faultyFS) fault(n int) bool {
+func (f *faultyTree) fault(n int) bool {
 	if !f.faults.Load() || rand.IntN(n) > 0 {
 		return false
 	}
@@ -212,22 +204,22 @@ func (f *faultyFS) fault(n int) bool {
 }
 
 type faultyFile struct {
-	readableFile
-	fsys *faultyFS
+	source.File
+	tree *faultyTree
 }
 
-func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
-	if f.fsys.fault(20) {
+func (f *faultyFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	if f.tree.fault(20) {
 		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
 	}
-	if f.fsys.fault(10) {
+	if f.tree.fault(10) {
 		return 0, syscall.EIO
 	}
-	if f.fsys.fault(20) {
-		n, _ := f.readableFile.ReadAt(p[:rand.IntN(len(p)+1)], off)
+	if f.tree.fault(20) {
+		n, _ := f.File.ReadAt(ctx, p[:rand.IntN(len(p)+1)], off)
 		return n, syscall.EIO
 	}
-	return f.readableFile.ReadAt(p, off)
+	return f.File.ReadAt(ctx, p, off)
 }
 
 // TestFailingSource reads the samples with 64 readers while the source fails at random: every read
@@ -269,9 +261,9 @@ func TestFailingSource(t *testing.T) {
 	}
 	names := slices.Sorted(maps.Keys(want))
 
-	source := &faultyFS{FS: local}
-	root := openArchive(t, source, 1<<20) // small, so that things are decoded again
-	source.faults.Store(true)
+	faulty := &faultyTree{Tree: local}
+	root := openArchive(t, faulty, 1<<20) // small, so that things are decoded again
+	faulty.faults.Store(true)
 	var wg sync.WaitGroup
 	var right, failed atomic.Int64
 	for range 64 {
@@ -297,8 +289,8 @@ func TestFailingSource(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	source.faults.Store(false)
-	t.Logf("%d reads right, %d failed; %d faults of the source", right.Load(), failed.Load(), source.failed.Load())
+	faulty.faults.Store(false)
+	t.Logf("%d reads right, %d failed; %d faults of the source", right.Load(), failed.Load(), faulty.failed.Load())
 	if right.Load() == 0 || failed.Load() == 0 {
 		t.Error("the test means nothing unless some reads fail and some do not")
 	}

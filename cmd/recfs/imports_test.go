@@ -25,9 +25,10 @@ type room struct {
 var house = []room{
 	{dir: "nodes"},
 	{dir: "nodes/nodestest", allow: []string{"recfs/nodes", "github.com/google/go-cmp/...", "golang.org/x/tools/txtar"}},
-	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sys/..."}},
+	{dir: "cache", allow: []string{"github.com/maypok86/otter/v2", "golang.org/x/sync/semaphore", "golang.org/x/sys/..."}},
 	{dir: "formats", allow: []string{"recfs/cache", "recfs/nodes", "github.com/cespare/xxhash/v2"}},
-	{dir: "formats/source", allow: []string{"recfs/formats", "recfs/nodes", "golang.org/x/sys/..."}},
+	{dir: "formats/columnar"},
+	{dir: "formats/source", allow: []string{"recfs/formats", "recfs/cache", "recfs/nodes", "golang.org/x/sys/..."}},
 	{
 		dir:   "formats/unpack",
 		allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/cache", "recfs/nodes"}, compressors...),
@@ -35,37 +36,53 @@ var house = []room{
 	{
 		dir: "formats/container",
 		allow: []string{
-			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/cache", "recfs/nodes",
+			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/internal/zipfile", "recfs/cache", "recfs/nodes",
 			"github.com/cespare/xxhash/v2", "github.com/klauspost/compress/zip",
 		},
 	},
+	{dir: "formats/recordings", allow: []string{"recfs/formats", "recfs/formats/internal/indexfile", "recfs/cache", "recfs/nodes"}},
 	{
 		dir: "formats/archive",
 		allow: []string{
-			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/container", "recfs/cache", "recfs/nodes",
+			"recfs/formats", "recfs/formats/recordings", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/container", "recfs/cache", "recfs/nodes",
 			"github.com/cespare/xxhash/v2",
 		},
 	},
-	{dir: "formats/catalogue", allow: []string{"recfs/formats", "recfs/formats/source", "recfs/formats/archive", "recfs/cache", "recfs/nodes"}},
+	{dir: "formats/catalogue", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/source", "recfs/formats/archive", "recfs/formats/container", "recfs/formats/recordings", "recfs/formats/internal/parquet", "recfs/cache", "recfs/nodes"}},
+	{dir: "formats/compare", allow: []string{"recfs/nodes"}},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),
 	},
 	{dir: "formats/internal/indexfile", allow: []string{"recfs/formats", "recfs/formats/internal/wire"}},
-	{dir: "formats/internal/zipfile"},
+	{dir: "formats/internal/zipfile", allow: []string{"recfs/formats"}},
+	{
+		dir: "formats/internal/parquet", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/nodes"},
+		special: map[string][]string{"tree.go": {"recfs/cache"}},
+	},
+	{dir: "formats/internal/parquet/testdata/...", std: true}, // a module of its own
+	{dir: "formats/internal/parquettest"},
+	{dir: "formats/internal/rowcount", allow: []string{"recfs/formats/columnar", "recfs/formats/internal/indexfile"}},
 	{
 		dir:   "formats/internal/formatstest",
-		allow: []string{"recfs/formats", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/gzip"},
+		allow: []string{"recfs/formats", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
 	},
 	{
-		dir:     "formats/internal/echovr", // the tree that butter and echoreplay share
-		allow:   []string{"recfs/formats", "recfs/formats/internal/indexfile", "recfs/formats/internal/jsonenc", "recfs/formats/internal/zipfile"},
-		special: map[string][]string{"tree.go": {"recfs/nodes", "recfs/cache"}, "tree_*.go": {"recfs/nodes", "recfs/cache"}},
+		dir: "formats/internal/echovr", // the tree that butter and echoreplay share
+		allow: []string{
+			"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/jsonenc",
+			"recfs/formats/internal/rowcount",
+			"recfs/formats/internal/zipfile",
+		},
+		special: map[string][]string{
+			"tree.go":   {"recfs/nodes", "recfs/cache", "recfs/formats/internal/parquet"},
+			"tree_*.go": {"recfs/nodes", "recfs/cache"},
+		},
 	},
 	{
 		dir: "formats/...",
 		allow: []string{
-			"recfs/formats", "recfs/formats/internal/...", "github.com/google/uuid",
+			"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/...", "github.com/google/uuid",
 			"github.com/klauspost/compress/...", "github.com/pierrec/lz4/...",
 		},
 		special: map[string][]string{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,9 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
+	"recfs/formats/catalogue"
 	"recfs/nodes"
 )
 
@@ -23,8 +25,9 @@ var indexCommand = command{
 	summary: "Make the indexes of recordings ahead of time",
 	about: `
 Some recordings have to be read once before their ticks are known. This does it now, so that nobody waits
-for it later: mounts and all other commands find the indexes in the cache directory. With --demos it also
-renders the demos of all finished runs once, so that ls -l and the menu of the game client find their sizes.`,
+for it later: mounts and all other commands find the indexes in the cache directory. It also draws the
+pictures of maps and of their layers, and counts their tiles. With --demos it renders the demos of all
+finished runs once, too, so that ls -l and the menu of the game client find their sizes.`,
 	run: runIndex,
 }
 
@@ -32,16 +35,10 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
 	jobs := jobsFlag(flags)
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		x := &indexer{failures: failures{env: e}, ctx: ctx, asJSON: *asJSON, demos: *demos, told: map[string]bool{}}
-		x.run(a, args, *jobs)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if disk := a.options.Disk; disk != nil && disk.Err() != nil {
-			return fmt.Errorf("the indexes could not be kept: %w", disk.Err())
-		}
-		return x.result()
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		x := newIndexer(ctx, e)
+		x.asJSON, x.demos = *asJSON, *demos
+		return x.run(a, args, *jobs)
 	})
 }
 
@@ -50,14 +47,16 @@ type indexer struct {
 	failures
 	ctx    context.Context
 	asJSON bool
-	demos  bool // make the sizes of demos
-	bar    *progressbar.ProgressBar
-
-	recordings int
-	total      int64 // bytes of recordings
+	demos  bool                   // make the sizes of demos
+	skip   func(name string) bool // recordings that need none; nil: there are none of these
+	meter  *meter
 
 	mu   sync.Mutex
 	told map[string]bool // of what could not be read
+}
+
+func newIndexer(ctx context.Context, e *env) *indexer {
+	return &indexer{failures: failures{env: e}, ctx: ctx, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}
 }
 
 // An indexed is what index --json prints of a recording.
@@ -69,12 +68,12 @@ type indexed struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-func (x *indexer) run(a *archive, args []string, jobs jobCount) {
-	x.bar = newProgress(x.env.stderr, "indexing", -1)
-	a.onRead = func(n int) { _ = x.bar.Add(n) }
+// run makes the indexes of all that the arguments name, and tells how many.
+func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 	start := time.Now()
-	x.indexAll(a.find(x.ctx, args, x.fail), jobs)
-	_ = x.bar.Exit()
+	if err := x.make(a, args, jobs); err != nil {
+		return err
+	}
 	for _, name := range args {
 		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
 			if err == nil && s.Unread() {
@@ -82,30 +81,82 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) {
 			}
 		}
 	}
+	if x.ctx.Err() != nil {
+		return x.ctx.Err()
+	}
+	x.tellDone(time.Since(start))
+	return cmp.Or(x.kept(a), x.result())
+}
+
+// runMissing makes the indexes that are missing, and tells how many if there are any.
+func (x *indexer) runMissing(a *archive, args []string, jobs jobCount) error {
+	if a.options.Disk == nil {
+		return usagef("--index keeps the indexes on disk, where --cache-disk 0 keeps nothing")
+	}
+	there := map[string]bool{}
+	for _, name := range args {
+		for s, err := range a.summaries(x.ctx, name) {
+			if err == nil && s.Indexed {
+				there[path.Join(name, exactPath(s))] = true
+			}
+		}
+	}
+	x.skip = func(name string) bool { return there[name] }
+	start := time.Now()
+	if err := x.make(a, args, jobs); err != nil {
+		return err
+	}
+	if x.meter.done.recordings > 0 {
+		x.tellDone(time.Since(start))
+	}
+	return x.kept(a)
+}
+
+// make makes the indexes.
+func (x *indexer) make(a *archive, args []string, jobs jobCount) error {
+	a.onRead = x.meter.onRead
+	stop := a.measure(x.ctx, x.meter, args, x.wants)
+	x.indexAll(a.find(x.ctx, args, x.fail), jobs)
+	stop()
+	x.meter.close()
+	if x.ctx.Err() != nil {
+		return &interruption{x.meter.far() + " indexed; the same command goes on from there"}
+	}
+	return nil
+}
+
+func (x *indexer) tellDone(took time.Duration) {
+	done := x.meter.done
 	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
-		count(x.recordings, "recording", "recordings"), humanSize(x.total), time.Since(start).Seconds(), x.n)
+		count(done.recordings, "recording", "recordings"), humanSize(done.bytes), took.Seconds(), x.n)
+}
+
+// kept returns why the indexes could not be kept, if they could not.
+func (x *indexer) kept(a *archive) error {
+	if disk := a.options.Disk; disk != nil && disk.Err() != nil {
+		return fmt.Errorf("the indexes could not be kept: %w", disk.Err())
+	}
+	return nil
 }
 
 // indexAll makes the indexes while the walk that finds the recordings goes on.
 func (x *indexer) indexAll(walk iter.Seq[found], jobs jobCount) {
-	inOrder(jobs, x.counted(walk), x.index, x.tell)
+	inOrder(jobs, x.wanted(walk), x.index, x.tell)
 }
 
-// counted yields the recordings of a walk.
-func (x *indexer) counted(walk iter.Seq[found]) iter.Seq[found] {
+// wanted yields the recordings of a walk that need an index.
+func (x *indexer) wanted(walk iter.Seq[found]) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		for f := range walk {
-			if !f.isRecording {
-				continue
-			}
-			x.recordings++
-			x.total += f.Stored
-			if !yield(f) {
+			if x.wants(f) && !yield(f) {
 				return
 			}
 		}
 	}
 }
+
+// wants reports whether something needs an index.
+func (x *indexer) wants(f found) bool { return f.isRecording && (x.skip == nil || !x.skip(f.name)) }
 
 // fail tells once that name could not be read. The walk and the indexing call it at the same time.
 func (x *indexer) fail(name string, err error) {
@@ -113,7 +164,7 @@ func (x *indexer) fail(name string, err error) {
 	defer x.mu.Unlock()
 	if !x.told[name] {
 		x.told[name] = true
-		x.failures.fail(name, err)
+		x.meter.print(func() { x.failures.fail(name, err) })
 	}
 }
 
@@ -121,7 +172,8 @@ func (x *indexer) fail(name string, err error) {
 func makeIndex(ctx context.Context, f found) error {
 	e, err := nodes.Child(ctx, f.entry.Dir, "index.json")
 	if errors.Is(err, iofs.ErrNotExist) {
-		told, err := toldProblems(ctx, f)
+		_, known, err := catalogue.Summarize(ctx, f.entry.Dir)
+		told, err := toldProblems(f, known, err)
 		if err == nil && len(told) > 0 {
 			err = errors.New(told[0].Reason)
 		}
@@ -154,11 +206,46 @@ func measureDemos(ctx context.Context, f found) error {
 	return nil
 }
 
+// measure asks for the sizes of what has to be made to know them, and is kept by the cache on disk: the
+// pictures of a map and of its layers, and its table of tiles. Damage, which makes a picture unreadable,
+// is told of elsewhere.
+func measure(ctx context.Context, f found) error {
+	dirs := []nodes.Entry{f.entry}
+	for _, name := range []string{"layers", "tables"} {
+		dir, err := nodes.Lookup(ctx, f.entry.Dir, name)
+		switch {
+		case err == nil && dir.Dir != nil:
+			dirs = append(dirs, dir)
+		case err != nil && !errors.Is(err, iofs.ErrNotExist):
+			return err
+		}
+	}
+	for _, dir := range dirs {
+		for file, err := range entries(ctx, dir) {
+			made, ok := file.File.(nodes.Measured)
+			if err == nil && ok {
+				_, err = made.Size(ctx)
+			}
+			if damage := (*formats.Error)(nil); err != nil && !errors.As(err, &damage) {
+				return fmt.Errorf("%s: %w", file.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
 func (x *indexer) index(f found) indexed {
 	start := time.Now()
+	x.meter.begin(f.Stored)
 	err := makeIndex(x.ctx, f)
+	if err == nil {
+		err = measure(x.ctx, f)
+	}
 	if err == nil && x.demos {
 		err = measureDemos(x.ctx, f)
+	}
+	if x.ctx.Err() == nil {
+		x.meter.finish(1, f.Stored)
 	}
 	line := indexed{Path: f.name, Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
 	if err != nil {
@@ -171,11 +258,10 @@ func (x *indexer) tell(line indexed) {
 	if x.ctx.Err() != nil {
 		return
 	}
-	_ = x.bar.Clear()
 	if line.Error != "" {
 		x.fail(line.Path, errors.New(line.Error))
 	}
 	if x.asJSON {
-		_ = json.NewEncoder(x.env.stdout).Encode(line)
+		x.meter.print(func() { _ = json.NewEncoder(x.env.stdout).Encode(line) })
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
@@ -43,20 +45,18 @@ func TestIndexDuringWalk(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	x := &indexer{
-		failures: failures{env: &env{stdout: &stdout, stderr: &stderr}}, ctx: ctx, asJSON: true,
-		told: map[string]bool{}, bar: newProgress(&stderr, "indexing", -1),
-	}
+	x := newIndexer(ctx, &env{stdout: &stdout, stderr: &stderr})
+	x.asJSON = true
 	x.indexAll(walk, 1)
-	if x.recordings != 3 || x.total != 15 || x.n != 0 || strings.Count(stdout.String(), "\n") != 3 {
-		t.Errorf("%d recordings of %d bytes, %d failed: %s%s", x.recordings, x.total, x.n, &stdout, &stderr)
+	if done := x.meter.done; done != (amount{3, 15}) || x.n != 0 || strings.Count(stdout.String(), "\n") != 3 {
+		t.Errorf("%v done, %d failed: %s%s", done, x.n, &stdout, &stderr)
 	}
 }
 
 // What the walk and the indexing both cannot read is told once.
 func TestIndexTellsOnce(t *testing.T) {
 	var stderr bytes.Buffer
-	x := &indexer{failures: failures{env: &env{stderr: &stderr}}, ctx: t.Context(), told: map[string]bool{}}
+	x := newIndexer(t.Context(), &env{stderr: &stderr})
 	done := make(chan bool)
 	for range 2 {
 		go func() { x.fail("a", errors.New("broken")); done <- true }()
@@ -65,5 +65,66 @@ func TestIndexTellsOnce(t *testing.T) {
 	<-done
 	if x.n != 1 || strings.Count(stderr.String(), "\n") != 1 {
 		t.Errorf("told %d times: %s", x.n, &stderr)
+	}
+}
+
+// An interrupted command says what was done, not what was found.
+func TestInterruptedIndex(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	recording := func(index nodes.File) found {
+		return found{
+			name: "r", isRecording: true, Description: archives.Description{Format: "f", Stored: 5},
+			entry: nodes.Entry{Name: "r", Dir: nodes.List(nodes.Entry{Name: "index.json", File: index})},
+		}
+	}
+	whole := nodes.Bytes([]byte("{}"))
+	long := nodes.Func(func(ctx context.Context) ([]byte, error) {
+		interrupt()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	walk := func(yield func(found) bool) {
+		for _, file := range []nodes.File{whole, whole, long, whole, whole} {
+			if !yield(recording(file)) {
+				return
+			}
+		}
+	}
+	x := newIndexer(ctx, &env{stdout: io.Discard, stderr: io.Discard})
+	x.indexAll(walk, 1)
+	if far := x.meter.far(); far != "2 recordings" {
+		t.Errorf("%s are done", far)
+	}
+}
+
+// A drawnFile has a size only once it was asked for.
+type drawnFile struct {
+	asked *bool
+	err   error
+}
+
+func (f drawnFile) Size(context.Context) (int64, error) { *f.asked = true; return 1, f.err }
+func (f drawnFile) Open(context.Context) (nodes.Content, error) {
+	return nodes.BytesContent([]byte{1}), f.err
+}
+func (f drawnFile) IsMeasured(context.Context) bool { return *f.asked }
+
+// The pictures of a map and of its layers are drawn, those after a damaged one, too.
+func TestIndexDrawsPictures(t *testing.T) {
+	var asked [3]bool
+	damage := formats.Corrupt("f", 0, "damaged")
+	tree := nodes.List(
+		nodes.Entry{Name: "collision.png", File: drawnFile{&asked[0], damage}},
+		nodes.Entry{Name: "layers", Dir: nodes.List(nodes.Entry{Name: "game.png", File: drawnFile{&asked[1], nil}})},
+		nodes.Entry{Name: "preview.png", File: drawnFile{&asked[2], nil}},
+	)
+	if err := measure(t.Context(), found{entry: nodes.Entry{Name: "x.map", Dir: tree}}); err != nil || asked != [3]bool{true, true, true} {
+		t.Errorf("%v, drawn: %v", err, asked)
+	}
+	failed := errors.New("disk failure")
+	tree = nodes.List(nodes.Entry{Name: "preview.png", File: drawnFile{&asked[0], failed}})
+	if err := measure(t.Context(), found{entry: nodes.Entry{Dir: tree}}); !errors.Is(err, failed) {
+		t.Errorf("got %v, want %v", err, failed)
 	}
 }

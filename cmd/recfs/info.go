@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,29 +23,30 @@ var infoCommand = command{
 	summary: "Tell what a recording is, in a screenful",
 	about: `
 What it is, when it was made, how long and how big it is, who takes part, and what is damaged. FILE is a
-recording, a directory of recordings, or either of them in a mount.`,
+recording, a directory of recordings, or either of them in a mount. The objects of --json have the keys of
+recordings.jsonl, and those that only one recording is asked for.`,
 	run: runInfo,
 }
 
 func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		later := false
 		for found := range a.find(ctx, args, f.fail) {
-			if !found.isRecording {
-				if slices.Contains(args, found.name) {
+			if !found.isRecording && len(found.damage) == 0 {
+				if !found.container && slices.Contains(args, found.name) {
 					f.fail(found.name, errors.New("not a recording"))
 				}
 				continue
 			}
-			s, err := summarize(ctx, found)
+			s, err := describe(ctx, a, found)
 			if err != nil {
 				f.fail(found.name, err)
-				s.Problems = append(s.Problems, readProblem(found, "", err))
+				s.found(readProblem(found, "", err))
 			}
 			if *asJSON {
-				err = json.NewEncoder(e.stdout).Encode(s)
+				err = writeJSON(e.stdout, s)
 			} else {
 				err = s.write(e.stdout, later)
 			}
@@ -60,6 +60,14 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 		}
 		return f.result()
 	})
+}
+
+// describe returns the summary of a recording or a damaged container.
+func describe(ctx context.Context, a *archive, f found) (*summary, error) {
+	if f.isRecording {
+		return summarize(ctx, a, f)
+	}
+	return summarizeContainer(f), nil
 }
 
 // write prints the summary for a person, after an empty line if it is not the first.
@@ -82,8 +90,7 @@ func (s *summary) write(w io.Writer, later bool) error {
 		line("map", *s.Map)
 	}
 	for _, d := range s.Details {
-		key, value, _ := strings.Cut(d, ": ")
-		line(key, value)
+		line(label(d), d.Text)
 	}
 	if n := len(s.Players); n > 0 {
 		line("players", append(s.Players[:min(n, shownPlayers):n], more(n-shownPlayers)...)...)
@@ -91,15 +98,15 @@ func (s *summary) write(w io.Writer, later bool) error {
 	if s.End != "" && s.Complete != nil {
 		line("end", s.End, map[bool]string{true: "complete", false: "incomplete"}[*s.Complete])
 	}
-	for i, p := range s.Problems {
+	for i, p := range s.Found {
 		if i == shownProblems {
-			line("problems", more(len(s.Problems)-shownProblems)...)
+			line("problems", more(len(s.Found)-shownProblems)...)
 			break
 		}
 		p.Path, p.Format = "", ""
 		line("problem", strings.TrimPrefix(p.String(), ": "))
 	}
-	if len(s.Problems) == 0 {
+	if len(s.Found) == 0 {
 		line("problems", "none known; 'recfs check' reads everything")
 	}
 	_, err := io.WriteString(w, b.String())

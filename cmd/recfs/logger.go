@@ -13,8 +13,10 @@ import (
 
 // logFlags say what is logged and where.
 type logFlags struct {
-	level logLevel
-	file  string
+	level      logLevel
+	file       string
+	background bool   // stderr will go away
+	socket     string // of the system log; "": where it usually is
 }
 
 // A logLevel is a flag value.
@@ -33,20 +35,63 @@ func (l *logFlags) register(flags *pflag.FlagSet) {
 	l.level.Level = slog.LevelError
 	flags.Var(&l.level, "log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
 	flags.Lookup("log-level").DefValue = ""
-	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE` instead of stderr; opened again when it was moved away")
+	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE`, which is opened again when it was moved away (default: stderr; for a mount in the background the system log, or ~/.local/state/recfs/recfs.log where there is none)")
+	flags.Lookup("log-file").DefValue = ""
 }
 
-// open returns the log and what closes its file.
-func (l *logFlags) open(stderr io.Writer) (*logHandler, func(), error) {
-	w, closeLog := stderr, func() {}
-	if l.file != "" {
-		f, err := openLogFile(l.file)
-		if err != nil {
-			return nil, nil, fmt.Errorf("log file: %w", err)
-		}
-		w, closeLog = f, func() { f.Close() }
+// open returns the log, where it goes, and what closes that.
+func (l *logFlags) open(stderr io.Writer) (log *logHandler, place string, stop func(), err error) {
+	opt := &slog.HandlerOptions{Level: l.level.Level}
+	if l.file == "" && !l.background {
+		return newLogHandler(slog.NewTextHandler(stderr, opt)), "stderr", func() {}, nil
 	}
-	return newLogHandler(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l.level.Level})), closeLog, nil
+	if l.file == "" {
+		if system, stop, err := openSystemLog(l.socket, opt); err == nil {
+			return newLogHandler(system), "syslog", stop, nil
+		}
+	}
+	f, err := l.openFile()
+	if err != nil && l.file == "" { // a mount without a log is better than none
+		return newLogHandler(slog.NewTextHandler(stderr, opt)), "nowhere: " + plain(err), func() {}, nil
+	}
+	if err != nil {
+		return nil, "", nil, fmt.Errorf("log file: %w", err)
+	}
+	return newLogHandler(slog.NewTextHandler(f, opt)), f.path, func() { f.Close() }, nil
+}
+
+// openFile opens the file that the flags name, or that of mounts in the background.
+func (l *logFlags) openFile() (*logFile, error) {
+	if l.file != "" {
+		return openLogFile(l.file)
+	}
+	name, err := stateFile("recfs.log")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(name); err == nil && info.Size() > maxOldLog {
+		_ = os.Rename(name, name+".old") // else it grows on
+	}
+	return openLogFile(name)
+}
+
+// maxOldLog is how large the log of mounts in the background is when the next one begins a new file.
+const maxOldLog = 4 << 20
+
+// stateFile is the path of a file in the directory for what programs remember of this user.
+func stateFile(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "recfs", name), nil
 }
 
 // A logFile is appended to. When it was moved away or removed, as log rotation does, the next line

@@ -19,7 +19,7 @@ func TestLogRotation(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Chdir(dir)
-	handler, closeLog, err := (&logFlags{file: "log"}).open(nil)
+	handler, _, closeLog, err := (&logFlags{file: "log"}).open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestLogRotation(t *testing.T) {
 // The log has some of the failures of a damaged recording, .recfs/problems.jsonl has each of them.
 func TestLogLimit(t *testing.T) {
 	var text bytes.Buffer
-	handler, closeLog, err := (&logFlags{level: logLevel{slog.LevelWarn}}).open(&text)
+	handler, _, closeLog, err := (&logFlags{level: logLevel{slog.LevelWarn}}).open(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,4 +72,34 @@ func TestLogLimit(t *testing.T) {
 	if n := bytes.Count(handler.problems.lines(), []byte("\n")); n != 101 {
 		t.Errorf("%d problems, want 101", n)
 	}
+}
+
+// Without a system log a mount in the background has a file, which does not grow for ever.
+func TestBackgroundLog(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	want := filepath.Join(dir, "recfs", "recfs.log")
+	for range 2 {
+		handler, place, closeLog, err := (&logFlags{background: true, socket: filepath.Join(dir, "none")}).open(nil)
+		if err != nil || place != want {
+			t.Fatalf("%s, %v", place, err)
+		}
+		slog.New(handler).Error("lost")
+		closeLog()
+		if b, err := os.ReadFile(want); err != nil || bytes.Count(b, []byte("msg=lost")) != 1 {
+			t.Errorf("%s, %v", b, err)
+		}
+		if err := os.Truncate(want, maxOldLog+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(want + ".old"); err != nil || info.Size() != maxOldLog+1 {
+		t.Errorf("the old log: %v", err)
+	}
+	t.Setenv("XDG_STATE_HOME", filepath.Join(want, "no directory"))
+	_, place, closeLog, err := (&logFlags{background: true, socket: filepath.Join(dir, "none")}).open(io.Discard)
+	if err != nil || !strings.HasPrefix(place, "nowhere: ") {
+		t.Fatalf("%s, %v", place, err)
+	}
+	closeLog()
 }

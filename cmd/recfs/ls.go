@@ -17,15 +17,23 @@ var lsCommand = command{
 	name:    "ls",
 	args:    "[PATH...]",
 	summary: "List directories of an archive",
-	about:   aboutPaths,
-	run:     runLs,
+	about: aboutPaths + `
+
+One name a line; names that begin with a dot are listed, too. With --json there is an object for each entry,
+with its whole path and all that -l shows.`,
+	run: runLs,
 }
 
 func runLs(flags *pflag.FlagSet) runFunc {
 	l := lister{}
 	flags.BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
+	flags.BoolVarP(&l.human, "human-readable", "h", false, "show sizes as 1.5 KiB")
 	flags.BoolVarP(&l.recursive, "recursive", "R", false, "list directories in directories too")
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+	flags.BoolVarP(&l.itself, "directory", "d", false, "list each PATH itself, not what is in it")
+	flags.BoolVar(&l.asJSON, "json", false, "print a JSON object for each entry")
+	flags.BoolP("all", "a", false, "changes nothing: every name is listed anyway")
+	flags.BoolP("one", "1", false, "changes nothing: there is one name a line anyway")
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		w := bufio.NewWriter(e.stdout)
 		l.env, l.w, l.headings = e, w, len(args) > 1 || l.recursive
 		for _, name := range args {
@@ -48,31 +56,28 @@ type lister struct {
 	failures
 	w         io.Writer
 	long      bool
+	human     bool
 	recursive bool
+	itself    bool
+	asJSON    bool
 	headings  bool
 	later     bool // something was listed before
 }
 
 // show lists e, which was named name.
 func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
-	if e.Dir == nil {
+	if e.Dir == nil || l.itself {
 		e.Name = name
-		return l.line(ctx, e)
+		return l.line(ctx, name, e)
 	}
-	if l.headings {
-		if l.later {
-			fmt.Fprintln(l.w)
-		}
-		fmt.Fprintf(l.w, "%s:\n", l.env.fileName(name))
-	}
-	l.later = true
+	l.heading(name)
 	var below []nodes.Entry
 	for child, err := range entries(ctx, e) {
 		if err != nil && child.Name == "" {
 			return err
 		}
 		if err == nil {
-			err = l.line(ctx, child)
+			err = l.line(ctx, path.Join(name, child.Name), child)
 		}
 		if err != nil {
 			l.fail(path.Join(name, child.Name), err)
@@ -88,29 +93,71 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 	return nil
 }
 
-// line prints one entry. A file whose size cannot be told is printed too, and an error.
-func (l *lister) line(ctx context.Context, e nodes.Entry) error {
-	if !l.long {
+// heading prints the name of a directory above what is in it.
+func (l *lister) heading(name string) {
+	if !l.headings || l.asJSON {
+		return
+	}
+	if l.later {
+		fmt.Fprintln(l.w)
+	}
+	fmt.Fprintf(l.w, "%s:\n", l.env.fileName(name))
+	l.later = true
+}
+
+// line prints one entry, which is called name. A file whose size cannot be told is printed too, and
+// an error.
+func (l *lister) line(ctx context.Context, name string, e nodes.Entry) error {
+	if !l.long && !l.asJSON {
 		_, err := fmt.Fprintln(l.w, l.env.fileName(e.Name))
 		return err
 	}
-	size, arrow := "-", ""
-	var failed error
-	switch e.Type() {
-	case iofs.ModeDir:
-	case iofs.ModeSymlink:
-		arrow = " -> " + e.Link
-	default:
-		n, err := e.File.Size(ctx)
-		if size = fmt.Sprint(n); err != nil {
-			size, failed = "?", err
+	size, failed := sizeOf(ctx, e)
+	if l.asJSON {
+		line := newEntryLine(name, e)
+		line.Size = size
+		if failed != nil {
+			line.Error = reason(name, failed).Error()
 		}
+		if err := writeJSON(l.w, line); err != nil {
+			return err
+		}
+		return failed
 	}
-	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", modeOf(e), size, e.Time.Local().Format("2006-01-02 15:04"), l.env.fileName(e.Name+arrow))
+	arrow := ""
+	if e.Type() == iofs.ModeSymlink {
+		arrow = " -> " + e.Link
+	}
+	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", modeOf(e), l.sizeText(size, failed), e.Time.Local().Format("2006-01-02 15:04"), l.env.fileName(e.Name+arrow))
 	if err != nil {
 		return err
 	}
 	return failed
+}
+
+// sizeOf returns how many bytes a file has, nil for what is none.
+func sizeOf(ctx context.Context, e nodes.Entry) (*int64, error) {
+	if e.File == nil {
+		return nil, nil
+	}
+	n, err := e.File.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &n, nil
+}
+
+// sizeText is the size in a long line.
+func (l *lister) sizeText(size *int64, failed error) string {
+	switch {
+	case failed != nil:
+		return "?"
+	case size == nil:
+		return "-"
+	case l.human:
+		return humanSize(*size)
+	}
+	return fmt.Sprint(*size)
 }
 
 // modeOf is type and permissions of an entry as ls(1) shows them.

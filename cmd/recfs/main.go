@@ -32,6 +32,7 @@ func run(e *env, argv []string) int {
 		err = cmd.execute(ctx, e, args)
 	}
 	var usage *usageError
+	var trouble troubleError
 	switch {
 	case err == nil:
 		return exitOK
@@ -41,6 +42,9 @@ func run(e *env, argv []string) int {
 		e.report(err)
 		fmt.Fprintf(e.stderr, "Try '%s' for more.\n", strings.TrimSpace("recfs help "+cmd.name))
 		return exitUsage
+	case errors.As(err, &trouble):
+		e.report(err)
+		return exitTrouble
 	default:
 		e.report(err)
 		return exitFailed
@@ -67,10 +71,10 @@ func dispatch(argv []string) (command, []string, error) {
 		return cmd, args[1:], nil
 	}
 	if len(args) == 1 && (strings.HasPrefix(args[0], "-") || isTypo(args[0])) {
-		return command{}, nil, usagef("unknown command %q", args[0])
+		return command{}, nil, usagef("unknown command %q%s", args[0], didYouMean(args[0], commands().names()))
 	}
 	if isTypo(args[0]) {
-		return command{}, nil, usagef("%q is neither a command nor a source", args[0])
+		return command{}, nil, usagef("%q is neither a command nor a source%s", args[0], didYouMean(args[0], commands().names()))
 	}
 	return commands().named("mount"), args, nil
 }
@@ -92,10 +96,10 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	flags, run := cmd.parse()
 	err := flags.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
-		return cmd.help(e.stdout)
+		return cmd.help(e.stdout, e.width())
 	}
 	if err != nil {
-		return usagef("%s: %s", cmd.name, flagError(err))
+		return usagef("%s: %s", cmd.name, flagError(err, flags))
 	}
 	if err := cmd.checkArgs(flags.Args()); err != nil {
 		return err
@@ -104,6 +108,8 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	defer stop(nil)
 	err = run(working, &env{&output{e.stdout, stop}, e.stderr, e.terminal}, flags.Args())
 	switch {
+	case ctx.Err() != nil && errors.Is(err, errInterrupted):
+		return err
 	case ctx.Err() != nil && err != nil:
 		return errInterrupted
 	case ctx.Err() == nil && working.Err() != nil:

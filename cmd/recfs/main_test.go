@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,12 +15,18 @@ import (
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	far := map[string]string{
+		"check": "interrupted: 0 recordings, 0 B read: 0 problems so far; another run starts from the beginning",
+		"index": "interrupted: 0 recordings indexed; the same command goes on from there",
+	}
 	for _, line := range [][]string{{"check"}, {"ls", "-R"}, {"tree"}, {"index"}, {"info"}} {
 		var stdout, stderr bytes.Buffer
 		args := append(line[1:], "--cache-disk=0", samples)
 		err := commands().named(line[0]).execute(ctx, &env{stdout: &stdout, stderr: &stderr}, args)
 		if !errors.Is(err, errInterrupted) {
 			t.Errorf("%s: error %v", line[0], err)
+		} else if want := cmp.Or(far[line[0]], "interrupted"); err.Error() != want {
+			t.Errorf("%s: %q, want %q", line[0], err, want)
 		}
 		if bytes.Contains(stdout.Bytes(), []byte("context")) || bytes.Contains(stderr.Bytes(), []byte("context")) {
 			t.Errorf("%s prints\n%s%s", line[0], &stdout, &stderr)

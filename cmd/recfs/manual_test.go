@@ -71,7 +71,11 @@ func manualFlags(flags *pflag.FlagSet) string {
 	}
 	var b strings.Builder
 	b.WriteString(".Bl -tag -width Ds\n")
-	flags.VisitAll(func(f *pflag.Flag) { b.WriteString(manualFlag(f)) })
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			b.WriteString(manualFlag(f))
+		}
+	})
 	b.WriteString(".El\n")
 	return b.String()
 }
@@ -97,8 +101,11 @@ func escapeRoff(text string) string {
 	text = strings.ReplaceAll(text, `\`, `\e`)
 	text = strings.ReplaceAll(text, "-", `\-`)
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), ". ", ".\n")
-	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
-		text = `\&` + text
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
 	}
-	return text
+	return strings.Join(lines, "\n")
 }

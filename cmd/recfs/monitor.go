@@ -19,12 +19,17 @@ type monitor struct {
 	cache     *cache.Cache
 	problems  *problemLog
 	bytesRead atomic.Int64
+	log       string                    // where it goes
+	cacheDir  string                    // on disk; "" if nothing is kept there
 	server    atomic.Pointer[fs.Server] // nil until it is mounted
 }
 
 // newMonitor returns the monitor of a mount of source. It counts what a reads from now on.
 func newMonitor(source string, a *archive) *monitor {
-	m := &monitor{source: source, since: time.Now(), cache: a.cache, problems: a.problems}
+	m := &monitor{source: source, since: time.Now(), cache: a.cache, problems: a.problems, log: a.logged}
+	if disk := a.options.Disk; disk != nil {
+		m.cacheDir = disk.Dir()
+	}
 	a.onRead = func(n int) { m.bytesRead.Add(int64(n)) }
 	return m
 }
@@ -44,6 +49,7 @@ func (m *monitor) stats() mountStats {
 	s := mountStats{
 		Source: m.source, Since: m.since,
 		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: m.problems.len(),
+		Log: m.log, CacheDir: m.cacheDir,
 		Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
 	}
 	if server := m.server.Load(); server != nil {

@@ -11,6 +11,7 @@ func (m *mountFlags) mount(ctx context.Context, e *env, args []string) error {
 	if starter == nil && !m.foreground {
 		return startDaemon()
 	}
+	m.log.background = starter != nil
 	err := m.serve(ctx, e, args[0], args[1], starter)
 	if err != nil && starter != nil {
 		starter.tell(err)

@@ -24,6 +24,8 @@ type mountStats struct {
 	Nodes       int               `json:"nodes"`
 	OpenFiles   int               `json:"open_files"`
 	Problems    int               `json:"problems"`
+	Log         string            `json:"log"`       // a file, syslog or stderr
+	CacheDir    string            `json:"cache_dir"` // "": nothing is kept on disk
 }
 
 type memoryStats struct {

@@ -36,7 +36,8 @@ func applyMountOption(flags *pflag.FlagSet, option string) error {
 	name := strings.ReplaceAll(word, "_", "-")
 	flag := flags.Lookup(name)
 	if flag == nil || len(name) == 1 || flag.Hidden {
-		return usagef("mount: unknown mount option %q", word)
+		known := strings.ReplaceAll(strings.Join(flagNames(flags, ""), " "), "-", "_")
+		return usagef("mount: unknown mount option %q%s", word, didYouMean(word, strings.Fields(known)))
 	}
 	if !hasValue {
 		if flag.NoOptDefVal == "" {

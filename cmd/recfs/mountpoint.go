@@ -46,7 +46,7 @@ func removeMountPoint(dir string, made bool) {
 // unmount ends the mount at dir, whichever process serves it or no longer does.
 func unmount(dir string, lazy bool) error {
 	if err := fs.Unmount(dir, lazy); err != nil {
-		return err
+		return busyError(dir, err)
 	}
 	removeMountPoint(dir, false)
 	return nil
@@ -55,6 +55,9 @@ func unmount(dir string, lazy bool) error {
 // checkShown refuses a mount that hides what its server writes to: it would wait for itself.
 func (f *archiveFlags) checkShown(dir string) error {
 	written := []string{f.log.file}
+	if log, err := stateFile("recfs.log"); err == nil && f.log.background && f.log.file == "" {
+		written = append(written, log)
+	}
 	if cacheDir, err := f.disk.path(); err == nil && f.disk.limit > 0 {
 		written = append(written, cacheDir)
 	}

@@ -15,7 +15,7 @@ import (
 // printing are command lines that print something of the archive in $1.
 var printing = []string{
 	"ls $1", "ls -lR $1", "tree $1", "cat $1/README.md", "info $1", "info --json $1", "find $1", "find -l $1", "find --json $1",
-	"find -0 $1", "check $1", "check --json $1", "index --json $1", "cache ls", "help", "help mount", "version", "version --json",
+	"ls --json $1", "tree --json $1", "find -0 $1", "check $1", "check --json $1", "index --json $1", "cache", "cache ls", "cache --json", "help", "help mount", "help flags", "version", "version --json",
 	"completion bash",
 }
 

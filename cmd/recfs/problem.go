@@ -21,6 +21,8 @@ type problem struct {
 	Offset  *int64 `json:"offset,omitempty"`
 	Reason  string `json:"reason"`
 	Files   int    `json:"files,omitempty"` // how many cannot be read for this reason, Object being the first
+
+	member string // path of the file of a container that this is about
 }
 
 func (p problem) String() string {

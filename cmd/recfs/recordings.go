@@ -3,23 +3,29 @@ package main
 import (
 	"context"
 	"iter"
+	"os"
 	"path"
+	"slices"
 
+	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
-// A found is a recording, or a file that belongs to none, and its name for people.
+// A found is a recording, a damaged container, or a file that belongs to no recording, and its name for
+// people.
 type found struct {
 	name  string
 	entry nodes.Entry
 
-	archives.Description // of a recording
+	archives.Description // of a recording or a container
 	isRecording          bool
+	damage               []formats.Problem // of a container; none: it is something else
+	container            bool              // it is the bytes of a container in a zip, which have a checksum
 }
 
-// find yields everything that the arguments name, of a mount what its source has. What cannot be
-// looked into goes to fail.
+// find yields everything that the arguments name, of a mount what its source has. A damaged container
+// comes before what it holds. What cannot be looked into goes to fail.
 func (a *archive) find(ctx context.Context, args []string, fail func(string, error)) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		for _, name := range args {
@@ -40,7 +46,17 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 		return e.File == nil || yield(found{name: name, entry: e})
 	}
 	if d, ok := archives.Describe(ctx, e.Dir); ok {
-		return yield(found{name, e, d, true})
+		return yield(found{name: name, entry: e, Description: d, isRecording: true})
+	}
+	switch d, problems, summed := archives.DescribeContainer(ctx, e.Dir); {
+	case len(problems) > 0:
+		if !yield(found{name: name, entry: e, Description: d, damage: problems}) {
+			return false
+		}
+	case summed != nil:
+		if !yield(found{name: name, entry: nodes.Entry{Name: e.Name, Attr: e.Attr, File: summed}, container: true}) {
+			return false
+		}
 	}
 	for child, err := range entries(ctx, e) {
 		below := path.Join(name, child.Name)
@@ -51,4 +67,51 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 		}
 	}
 	return true
+}
+
+// amount returns how much of what find yields is wanted: how many recordings, and the bytes of these
+// and of other files. What cannot be looked into is told by who works on it.
+func (a *archive) amount(ctx context.Context, args []string, wanted func(found) bool) (all amount) {
+	for f := range a.find(ctx, args, func(string, error) {}) {
+		switch {
+		case f.container || !wanted(f):
+		case f.isRecording:
+			all.recordings++
+			all.bytes += f.Stored
+		case f.entry.File != nil:
+			if n, err := f.entry.File.Size(ctx); err == nil {
+				all.bytes += n
+			}
+		}
+	}
+	return all
+}
+
+// everything is what check and cp want.
+func everything(found) bool { return true }
+
+func onDisk(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// measure lets m know what the arguments name, while the work on that goes on. Nobody waits for it;
+// stop ends it. Where an argument leads into a recording nothing is known: its files have no size
+// before they are made.
+func (a *archive) measure(ctx context.Context, m *meter, args []string, wanted func(found) bool) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if !m.drawn() || slices.ContainsFunc(args, func(name string) bool { return !onDisk(sourceOf(name)) }) {
+			return
+		}
+		if all := a.amount(ctx, args, wanted); ctx.Err() == nil {
+			m.expect(all)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }

@@ -16,6 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	gameData = func() []string { return nil }
 	testscript.Main(m, map[string]func(){
 		"recfs":            main,
 		"mount.recfs":      main,

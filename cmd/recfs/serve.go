@@ -45,6 +45,10 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	}
 	defer a.close()
 	a.options.Shared = m.allowOther
+	if m.log.background { // others write there, too
+		a.log = a.log.With("source", source)
+		a.options.Log = a.log
+	}
 	p := &mountSession{flags: m, archive: a, source: source, dir: dir, monitor: newMonitor(source, a)}
 	if err := p.openTree(ctx); err != nil {
 		return err
@@ -148,7 +152,8 @@ func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
 		modified = info.ModTime()
 	}
 	return fs.Options{
-		Log: a.log, FsName: source, Time: modified,
+		Cache: a.cache,
+		Log:   a.log, FsName: source, Time: modified,
 		UID: m.uid.id, GID: m.gid.id, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
 		ReadDirPlus: m.readDirPlus, EntryTimeout: m.entryTimeout.Duration,
 		Space: func() (total, free uint64) {

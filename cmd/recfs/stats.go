@@ -13,16 +13,18 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"recfs/fs"
 )
 
 const watchInterval = time.Second
 
 var statsCommand = command{
 	name:    "stats",
-	args:    "MOUNTPOINT",
+	args:    "[MOUNTPOINT]",
 	summary: "Show what a mount has done and what it uses",
 	about: `
-The numbers are those of MOUNTPOINT/.recfs/stats.json.`,
+The numbers are those of MOUNTPOINT/.recfs/stats.json. Without MOUNTPOINT it lists the mounts.`,
 	run: runStats,
 }
 
@@ -30,6 +32,9 @@ func runStats(flags *pflag.FlagSet) runFunc {
 	watch := flags.Bool("watch", false, "show them again every second")
 	asJSON := flags.Bool("json", false, "print JSON")
 	return func(ctx context.Context, e *env, args []string) error {
+		if len(args) == 0 {
+			return listMounts(e, *asJSON)
+		}
 		for {
 			err := showStats(e.stdout, args[0], *asJSON, *watch && e.terminal)
 			if err != nil || !*watch {
@@ -42,6 +47,36 @@ func runStats(flags *pflag.FlagSet) runFunc {
 			}
 		}
 	}
+}
+
+// A mountLine is what stats --json prints of each mount.
+type mountLine struct {
+	Mountpoint string    `json:"mountpoint"`
+	Source     string    `json:"source"`
+	Since      time.Time `json:"since"`
+	Problems   int       `json:"problems"`
+}
+
+// listMounts prints the mounts, one a line.
+func listMounts(e *env, asJSON bool) error {
+	f := failures{env: e}
+	for _, dir := range fs.Mounts() {
+		s, _, err := readStats(dir)
+		if err != nil { // its server died, or it is that of somebody else
+			f.fail(dir, err)
+			continue
+		}
+		if asJSON {
+			err = writeJSON(e.stdout, mountLine{dir, s.Source, s.Since, s.Problems})
+		} else {
+			_, err = fmt.Fprintf(e.stdout, "%s  %s  since %s, %s\n", e.fileName(dir), e.fileName(s.Source),
+				s.Since.Local().Format(time.DateTime), count(s.Problems, "problem", "problems"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.result()
 }
 
 // showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be
@@ -88,4 +123,6 @@ func (s mountStats) write(w io.Writer) {
 	line("memory", "%s, heap %s", humanSize(int64(s.Memory.System)), humanSize(int64(s.Memory.Heap)))
 	line("held", "%s by the kernel, %s", count(s.Nodes, "node", "nodes"), count(s.OpenFiles, "open file", "open files"))
 	line("problems", "%d", s.Problems)
+	line("log", "%s", s.Log)
+	line("cache dir", "%s", s.CacheDir)
 }

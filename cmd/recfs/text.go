@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // printable returns s without what would move the cursor of a terminal or end a line: names and
@@ -49,4 +50,26 @@ func length(ms *int64) string {
 		return ""
 	}
 	return (time.Duration(*ms) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// wrap returns the words of text in lines of at most width characters; a longer word has its own.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	at := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case at == 0:
+		case at+1+n > width:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteByte('\n')
+	return b.String()
 }

@@ -5,43 +5,50 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
+	"path"
+	"slices"
 
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
-// toldProblems returns what header.json, index.json and error.txt say.
-func toldProblems(ctx context.Context, f found) ([]problem, error) {
-	if e, err := nodes.Child(ctx, f.entry.Dir, "error.txt"); err == nil && e.File != nil {
-		text, err := nodes.ReadAll(ctx, e.File)
-		if err != nil {
-			return nil, err
-		}
-		return []problem{parseErrorText(f, string(text))}, nil
+// toldProblems returns the problems of which a recording tells, or why it does not open, given what is
+// known of it. err is what was wrong with asking for that; that it does not open is no such error.
+func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
+	if broken := (*archives.NotOpenError)(nil); errors.As(err, &broken) {
+		return []problem{toldProblem(f, broken.Problem)}, nil
 	}
 	var problems []problem
 	seen := map[string]bool{}
-	for _, name := range []string{"header.json", "index.json"} {
-		var document struct {
-			Problems []formats.Problem `json:"problems"`
-		}
-		if err := readJSON(ctx, f.entry.Dir, name, &document); err != nil {
-			return problems, err
-		}
-		for _, told := range document.Problems {
-			p := problem{
-				Path: f.name, Format: f.Format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
-				Object: told.Path, Offset: &told.Offset, Reason: told.Message,
-			}
-			if line := p.String(); !seen[line] {
-				seen[line] = true
-				problems = append(problems, p)
-			}
+	for _, told := range slices.Concat(k.HeaderProblems, k.Problems) {
+		p := toldProblem(f, told)
+		if line := p.String(); !seen[line] {
+			seen[line] = true
+			problems = append(problems, p)
 		}
 	}
-	return problems, nil
+	return problems, err
+}
+
+// toldProblem returns a problem that a recording or a container tells of.
+func toldProblem(f found, told formats.Problem) problem {
+	return problem{
+		Path: f.name, Format: f.Format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
+		Object: told.Path, Offset: &told.Offset, Reason: told.Message,
+	}
+}
+
+// containerProblems returns what is wrong with a damaged container.
+func containerProblems(f found) []problem {
+	problems := make([]problem, len(f.damage))
+	for i, told := range f.damage {
+		problems[i] = toldProblem(f, told)
+		if told.Path != "" {
+			problems[i].member = path.Join(f.name, told.Path)
+		}
+	}
+	return problems
 }
 
 func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
@@ -59,23 +66,4 @@ func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(v)
-}
-
-// parseErrorText reads error.txt, one fact a line.
-func parseErrorText(f found, text string) problem {
-	p := problem{Path: f.name, Format: f.Format}
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		switch key {
-		case "reason":
-			p.Reason = value
-		case "code":
-			p.Code = value
-		case "offset":
-			if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-				p.Offset = &n
-			}
-		}
-	}
-	return p
 }

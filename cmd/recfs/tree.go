@@ -23,28 +23,33 @@ var treeCommand = command{
 
 func runTree(flags *pflag.FlagSet) runFunc {
 	depth := flags.IntP("level", "L", 0, "show only this many levels; 0 is no limit")
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+	asJSON := flags.Bool("json", false, "print a JSON object for each PATH, with its contents")
+	flags.BoolP("all", "a", false, "changes nothing: every name is shown anyway")
+	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")
 		}
 		w := bufio.NewWriter(e.stdout)
 		t := treePrinter{failures: failures{env: e}, w: w, depth: *depth}
+		j := treeEncoder{failures: failures{env: e}, w: w, depth: *depth}
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
-			if err != nil {
+			switch {
+			case err != nil:
 				t.fail(name, err)
-				continue
+			case *asJSON:
+				j.tree(ctx, name, entry)
+			default:
+				t.tree(ctx, name, entry)
 			}
-			fmt.Fprintln(w, printable(name))
-			if entry.Dir == nil {
-				t.files++
-			}
-			t.below(ctx, name, entry, "", 1)
 		}
-		fmt.Fprintf(w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
+		if !*asJSON {
+			fmt.Fprintf(w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
+		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
+		t.n += j.n
 		return t.result()
 	})
 }
@@ -54,6 +59,15 @@ type treePrinter struct {
 	w           io.Writer
 	depth       int
 	dirs, files int
+}
+
+// tree prints the tree of e, which is called name.
+func (t *treePrinter) tree(ctx context.Context, name string, e nodes.Entry) {
+	fmt.Fprintln(t.w, printable(name))
+	if e.Dir == nil {
+		t.files++
+	}
+	t.below(ctx, name, e, "", 1)
 }
 
 // below prints what e holds, each line after indent. A line is printed when the next one is known,

@@ -6,16 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	iofs "io/fs"
 	"log/slog"
-	"path"
 	"slices"
-	"strings"
-	"sync"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/container"
+	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -38,75 +35,56 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// New presents fsys with every recording of the listed formats replaced
-// by its tree. What is neither a recording nor a directory appears as it is.
-// The names of a directory are listed without opening anything in it.
-func New(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options) Root {
-	return &rootDir{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0)}
-}
-
-// NewFile returns the tree of one recording, the file called name in
-// fsys. If its name says nothing its first bytes do; if they say nothing
-// either, the error is errors.ErrUnsupported.
-func NewFile(fsys iofs.FS, name string, list []formats.Format, c *cache.Cache, opt Options) (nodes.Dir, error) {
-	opt.Sniff = true
-	t := &rootDir{a: newArchive(fsys, list, c, opt, unpack.NewMemory(c, maxDepth), 0), file: name}
-	e, err := t.a.lookup(context.Background(), folder{t.a, path.Dir(name)}, path.Base(name))
-	if err != nil {
-		return nil, err
-	}
-	if e.Dir == nil {
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
-	}
-	return t, nil
-}
-
 // An archive is what all its directories share.
 type archive struct {
-	fsys      iofs.FS
-	base      func() string // see findBase
+	links
+	ids
+	namings
+	cache     *cache.Cache
 	list      []formats.Format
-	ext       map[string]int // index in list by extension
 	opt       Options
 	log       *slog.Logger
 	openFiles *source.Files
 	unpack    *unpack.Unpacker
-	memory    *unpack.Memory // shared with the archives in it
 	warned    *cache.Recent[string, source.Version]
+	plainDirs *cache.Recent[listingKey, bool] // that are no recordings
 
-	listings   *cache.Memo[listingKey, *listing]
+	segmentLists *segmentLists
+
+	listings   *cache.Memo[listingKey, source.Names]
 	kinds      *cache.Memo[kindKey, kind]
+	unpacked   *cache.Memo[recordingKey, *unpacked]
+	recordings *recordings.Store[recordingKey]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
 	lists      *cache.Memo[containerKey, *listed]
-	maxList    int64 // of the memory that one takes
+	savedLists savedLists
 	containers *cache.Memo[containerKey, nodes.Dir]
 	depth      int // containers around it
 }
 
-func newArchive(fsys iofs.FS, list []formats.Format, c *cache.Cache, opt Options, memory *unpack.Memory, depth int) *archive {
-	a := &archive{
-		fsys: fsys, list: list, ext: map[string]int{}, opt: opt, log: opt.Log, depth: depth, memory: memory,
-		openFiles: source.NewFiles(fsys), warned: cache.NewRecent[string, source.Version](maxWarned),
-		maxList: max(c.Budget()/2, container.MinList),
+func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *archive {
+	disk := opt.Disk
+	if depth > 0 { // the ID of a container tells all, and its version too little
+		disk = nil
 	}
-	a.base = sync.OnceValue(a.findBase)
+	a := &archive{
+		links: links{tree}, ids: newIDs(tree.ID(), disk), namings: newNamings(list, depth < maxDepth),
+		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
+		openFiles: source.NewFiles(tree), warned: cache.NewRecent[string, source.Version](maxWarned),
+		plainDirs:    cache.NewRecent[listingKey, bool](maxPlainDirs),
+		segmentLists: newSegmentLists(),
+	}
+	a.savedLists = savedLists{a.ids, disk, max(c.Budget()/2, container.MinList)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
-	for i, f := range list {
-		for _, ext := range f.Extensions {
-			a.ext[ext] = i
-		}
-	}
 	a.listings = cache.NewMemo(c, a.loadListing)
 	a.kinds = cache.NewMemo(c, a.loadKind)
-	a.unpack = unpack.New(a.openFiles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Memory: memory, Depth: depth})
-	a.trees = cache.NewMemo(c, func(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
-		return a.open(ctx, k, c)
-	})
-	a.lists = cache.NewMemo(c, func(ctx context.Context, k containerKey) (*listed, int64, error) {
-		return a.loadList(ctx, k, c)
-	})
+	a.unpack = unpack.New(a.openFiles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Nested: depth > 0})
+	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
+	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
+	a.trees = cache.NewMemo(c, a.open)
+	a.lists = cache.NewMemo(c, a.loadList)
 	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
 		return a.loadContainer(ctx, k, c)
 	})
@@ -124,22 +102,8 @@ func (a *archive) warn(name string, v source.Version, msg string, args ...any) {
 // maxWarned is how many files the archive knows that it warned of.
 const maxWarned = 1 << 10
 
-// byName returns the index of the format whose extension name has, and
-// whether the extension of a compression is behind it.
-func (a *archive) byName(name string) (format int, packed, ok bool) {
-	for _, ext := range unpack.Extensions {
-		if inner, found := strings.CutSuffix(name, ext); found {
-			name, packed = inner, true
-			break
-		}
-	}
-	ext := path.Ext(name)
-	if ext == name { // no name in front of it
-		return 0, false, false
-	}
-	format, ok = a.ext[ext]
-	return format, packed && ok, ok
-}
+// maxPlainDirs is of how many directories the archive knows that they are no recordings.
+const maxPlainDirs = 1 << 10
 
 // A kind is what a file is shown as.
 type kind struct {
@@ -150,38 +114,37 @@ type kind struct {
 
 // kindKey: a decision about a file holds for one version of it.
 type kindKey struct {
-	path string
-	v    source.Version
+	source.FileKey
+	naming
 }
 
-// kind tells what the file at a path is shown as. It opens the file only if
+// kind tells what a file is shown as. It opens the file only if
 // the name does not say.
-func (a *archive) kind(ctx context.Context, k kindKey) (kind, error) {
-	f, packed, ok := a.byName(path.Base(k.path))
+func (a *archive) kind(ctx context.Context, file source.FileKey, n naming) (kind, error) {
 	switch {
-	case ok && a.list[f].MatchNamed == nil:
-		return kind{true, f, packed}, nil
-	case ok || a.opt.Sniff:
-		return a.kinds.Get(ctx, k)
+	case n.format != noFormat && a.list[n.format].MatchNamed == nil:
+		return kind{true, n.format, n.packed}, nil
+	case n.format != noFormat || a.opt.Sniff:
+		return a.kinds.Get(ctx, kindKey{file, n})
 	}
 	return kind{}, nil
 }
 
 func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
-	cost := int64(len(k.path) + 128)
-	head, err := a.head(ctx, k.path, k.v)
+	cost := int64(len(k.Path) + 128)
+	head, err := a.head(ctx, k.FileKey)
 	if err != nil {
 		return kind{}, 0, err
 	}
-	if f, packed, ok := a.byName(path.Base(k.path)); ok {
+	if k.format != noFormat {
 		inner := head
-		if packed {
-			if inner, err = a.unpack.Head(ctx, source.FileKey{Path: k.path, Version: k.v}, head); err != nil {
+		if k.packed {
+			if inner, err = a.unpack.Head(ctx, k.FileKey, head); err != nil {
 				return kind{}, 0, err
 			}
 		}
-		if a.list[f].MatchNamed(inner) {
-			return kind{true, f, packed}, cost, nil
+		if a.list[k.format].MatchNamed(inner) {
+			return kind{true, k.format, k.packed}, cost, nil
 		}
 	}
 	if !a.opt.Sniff {
@@ -190,7 +153,7 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 	if i, ok := a.match(head); ok {
 		return kind{true, i, false}, cost, nil
 	}
-	inner, err := a.unpack.Head(ctx, source.FileKey{Path: k.path, Version: k.v}, head)
+	inner, err := a.unpack.Head(ctx, k.FileKey, head)
 	if err != nil {
 		return kind{}, 0, err
 	}
@@ -207,10 +170,11 @@ func (a *archive) match(head []byte) (int, bool) {
 }
 
 // head returns the first bytes of a file.
-func (a *archive) head(ctx context.Context, name string, v source.Version) ([]byte, error) {
-	b := make([]byte, min(formats.HeadSize, v.Size))
-	if _, err := source.NewReader(a.openFiles, name, v).ReadAt(ctx, b, 0); err != nil && err != io.EOF {
+func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
+	b := make([]byte, min(formats.HeadSize, file.Version.Size))
+	n, err := source.NewReader(a.openFiles, file).ReadAt(ctx, b, 0)
+	if hurt := (*unpack.Damage)(nil); err != nil && err != io.EOF && !errors.As(err, &hurt) {
 		return nil, err
 	}
-	return b, nil
+	return b[:n], nil
 }

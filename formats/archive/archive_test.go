@@ -15,7 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/source"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -26,7 +26,7 @@ var rec = formats.Format{
 	Name:       "rec",
 	Extensions: []string{".rec"},
 	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("REC")) },
-	Open:       openRec,
+	OpenTree:   openRec,
 }
 
 // lump is a format whose extension others use, too.
@@ -35,8 +35,8 @@ var lump = formats.Format{
 	Extensions: []string{".lump"},
 	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
 	MatchNamed: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
-	Open: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
-		return nodes.List(nodes.Entry{Name: "raw", File: src.RawFile()}), nil
+	OpenTree: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+		return nodes.List(src.RawEntry()), nil
 	},
 }
 
@@ -48,7 +48,7 @@ var parts = formats.Format{
 	MatchDir: func(head []byte, names iter.Seq[string]) bool {
 		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
 	},
-	Open: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+	OpenTree: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		b, err := iofs.ReadFile(src.FS, "first.part")
 		if err != nil {
 			return nil, err
@@ -82,28 +82,11 @@ func openRec(ctx context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir,
 			}
 			return io.ReadAll(io.NewSectionReader(src.At(ctx), 3, size-3))
 		})},
-		nodes.Entry{Name: "raw", File: src.RawFile()},
+		src.RawEntry(),
 	), nil
 }
 
 var testFormats = []formats.Format{rec, lump, parts}
-
-func newCache(t testing.TB) *cache.Cache {
-	c := cache.New(64<<20, nil)
-	t.Cleanup(c.Close)
-	return c
-}
-
-// openLocal opens a directory until the test ends.
-func openLocal(t testing.TB, dir string) *source.Local {
-	t.Helper()
-	fsys, err := source.OpenLocal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { fsys.Close() })
-	return fsys
-}
 
 // mount returns the archive of a new directory with the given files; names
 // that end in / are directories, contents that begin with -> links.
@@ -113,7 +96,7 @@ func mount(t testing.TB, files map[string]string, opt Options) (dir string, root
 	for name, content := range files {
 		write(t, dir, name, content)
 	}
-	return dir, New(openLocal(t, dir), testFormats, newCache(t), opt)
+	return dir, New(formatstest.OpenLocal(t, dir), testFormats, formatstest.NewCache(t), opt)
 }
 
 func write(t testing.TB, dir, name, content string) {
@@ -245,8 +228,8 @@ func TestArchiveFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "sub/one", "RECone")
 	write(t, dir, "sub/two", "nothing")
-	fsys := openLocal(t, dir)
-	root, err := NewFile(fsys, "sub/one", testFormats, newCache(t), Options{})
+	fsys := formatstest.OpenLocal(t, dir)
+	root, err := New(fsys, testFormats, formatstest.NewCache(t), Options{}).File(t.Context(), "sub/one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +237,7 @@ func TestArchiveFile(t *testing.T) {
 	write(t, dir, "sub/one", "RECother")
 	wantTree(t, show(t, root), map[string]string{"./": "", "body": "other", "raw": "RECother"})
 
-	if _, err := NewFile(fsys, "sub/two", testFormats, newCache(t), Options{}); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := New(fsys, testFormats, formatstest.NewCache(t), Options{}).File(t.Context(), "sub/two"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a file that is no recording: %v", err)
 	}
 }
@@ -264,15 +247,15 @@ func TestArchiveFile(t *testing.T) {
 func TestArchiveFileKeepsItsValues(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one", "RECone")
-	fsys := openLocal(t, dir)
+	fsys := formatstest.OpenLocal(t, dir)
 	nested := rec
-	nested.Open = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+	nested.OpenTree = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
-		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, nodes.Entry{Name: "raw", File: src.RawFile()}), nil
+		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, src.RawEntry()), nil
 	}
 	c := cache.New(0, nil)
 	t.Cleanup(c.Close)
-	root, err := NewFile(fsys, "one", []formats.Format{nested}, c, Options{})
+	root, err := New(fsys, []formats.Format{nested}, c, Options{}).File(t.Context(), "one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,11 +300,11 @@ func TestLinkedSegment(t *testing.T) {
 func TestArchiveOfOneInSegments(t *testing.T) {
 	dir := t.TempDir()
 	named := parts
-	named.Open = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+	named.OpenTree = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
 		return nodes.List(nodes.Entry{Name: src.Name, File: nodes.Bytes(nil)}), nil
 	}
 	write(t, dir, "run/first.part", "1")
-	fsys := openLocal(t, filepath.Join(dir, "run"))
-	root := New(fsys, []formats.Format{named}, newCache(t), Options{})
+	fsys := formatstest.OpenLocal(t, filepath.Join(dir, "run"))
+	root := New(fsys, []formats.Format{named}, formatstest.NewCache(t), Options{})
 	wantTree(t, show(t, root), map[string]string{"./": "", "run": ""})
 }

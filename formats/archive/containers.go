@@ -8,7 +8,6 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/container"
-	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -18,15 +17,6 @@ import (
 // shown like a recording that does not, as raw and error.txt.
 
 const maxDepth = 4 // containers in containers
-
-// containerOf returns how a file of that name is shown as a directory, if it
-// is, and whether it is compressed as a whole.
-func (a *archive) containerOf(name string) (k *container.Kind, packed bool) {
-	if a.depth >= maxDepth {
-		return nil, false
-	}
-	return container.KindOf(name)
-}
 
 // A containerDir is the directory of what a container holds. It is a value, equal
 // to another of the same version of the same file.
@@ -39,6 +29,9 @@ type containerKey struct {
 	recordingKey
 	c *container.Kind
 }
+
+// format returns the format of the container, "tar.xz" or the like.
+func (k containerKey) format() string { return container.FormatOf(k.name) }
 
 func (n containerDir) dir(ctx context.Context) (nodes.Dir, error) {
 	return n.a.containers.Get(ctx, n.key)
@@ -76,9 +69,9 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 		return nil, 0, err
 	}
 	if l.broken != nil {
-		return l.broken, treeCost, nil
+		return l.broken, treeCost + int64(problemCost*len(l.problems)), nil
 	}
-	fsys := &container.FS{Kind: k.c, Version: k.v, Unpack: a.unpack, List: func(ctx context.Context) (*container.Members, formats.Input, error) {
+	tree := &container.Tree{Kind: k.c, At: k.path, Version: k.v, Unpack: a.unpack, Load: func(ctx context.Context) (*container.Members, formats.Input, error) {
 		l, err := a.lists.Get(ctx, k)
 		if err != nil || l.broken != nil {
 			return nil, formats.Input{}, err
@@ -86,55 +79,61 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 		return l.Members, l.src, nil
 	}}
 	if id := a.sourceID(k.path); id != "" {
-		fsys.Name = path.Join("/", id, k.name)
+		tree.Name = path.Join("/", id, k.name)
 	}
-	inner := newArchive(fsys, a.list, c, a.opt, a.memory, a.depth+1)
-	return memberDir{folder{inner, "."}}, treeCost, nil
+	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
+	dir := nodes.Dir(memberDir{folder{inner, "."}})
+	if len(l.problems) > 0 {
+		dir, err = newDamagedDir(ctx, memberDir{folder{inner, "."}}, containerErrorText(k.format(), l.problems))
+	}
+	return dir, treeCost + int64(problemCost*len(l.problems)), err
 }
 
 // A listed is a container with the list of what it holds.
 type listed struct {
 	*container.Members
-	src    formats.Input
-	broken nodes.Dir // what is shown instead if it does not open
+	src      formats.Input
+	problems []formats.Problem // by offset
+	broken   nodes.Dir         // what is shown instead if it does not open
 }
 
-func (a *archive) loadList(ctx context.Context, k containerKey, c *cache.Cache) (*listed, int64, error) {
-	src, reads := a.source(k.recordingKey)
-	var hurt unpack.DamageFunc
-	var err error
-	if k.packed {
-		hurt, err = a.decompress(ctx, k.recordingKey, &src, reads)
-	}
-	var m *container.Members
+func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
+	src, reads, hurt, err := a.input(ctx, k.recordingKey)
+	l := &listed{src: src}
 	if err == nil {
-		m, err = a.membersOf(ctx, k, src, c)
+		l.Members, err = a.membersOf(ctx, k, src)
 	}
 	switch {
+	case err == nil && reads.failure() != nil:
+		return nil, 0, reads.failure()
 	case err == nil:
-		if m.Damage != nil {
-			a.warn(k.path, k.v, "archive is damaged; what comes before is shown", "format", k.c.Name, "err", m.Damage)
+		if l.problems, err = withDamage(ctx, l.Problems, hurt); err != nil {
+			return nil, 0, err
 		}
-		return &listed{Members: m, src: src}, m.Cost() + treeCost, nil
+		if len(l.problems) > 0 {
+			a.warn(k.path, k.v, "archive is damaged; what is whole is shown", "format", k.format(), "err", l.problems[0].Message, "problems", len(l.problems))
+		}
+		return l, l.Cost() + treeCost, nil
 	case ctx.Err() != nil || notSaved(err):
 		return nil, 0, err
 	case reads.failure() != nil:
 		return nil, 0, reads.failure()
 	}
-	a.warn(k.path, k.v, "archive does not open", "format", k.c.Name, "err", err)
-	return &listed{broken: broken(src, a.errorText(ctx, src, k.c.Name, err, hurt))}, treeCost, nil
+	a.warn(k.path, k.v, "archive does not open", "format", k.format(), "err", err)
+	l.problems = []formats.Problem{openingProblem(err)}
+	l.broken = broken(src, k.format(), openProblem(ctx, src, err, hurt))
+	return l, treeCost, nil
 }
 
 // membersOf returns the list of a container.
-func (a *archive) membersOf(ctx context.Context, k containerKey, src formats.Input, c *cache.Cache) (*container.Members, error) {
-	if m := a.savedList(k); m != nil {
+func (a *archive) membersOf(ctx context.Context, k containerKey, src formats.Input) (*container.Members, error) {
+	name, stamp := a.savedLists.name(k.path, k.c, k.v.Stamp), k.v.Stamp
+	if m := a.savedLists.load(name, stamp); m != nil {
 		return m, nil
 	}
-	room := c.Room()
-	defer room.Close()
-	m, err := k.c.List(ctx, src, container.Work{Limit: a.maxList, Room: room, Unpack: a.unpack})
+	m, err := k.c.List(ctx, src, container.Work{Limit: a.savedLists.limit, Unpack: a.unpack})
 	if err == nil {
-		a.saveList(k, m)
+		a.savedLists.save(name, stamp, m)
 	}
 	return m, err
 }
@@ -142,24 +141,58 @@ func (a *archive) membersOf(ctx context.Context, k containerKey, src formats.Inp
 // A memberDir is a folder of a container: unlike others it never changes.
 type memberDir struct{ d folder }
 
-func (f memberDir) Len(ctx context.Context) (int, error) { return f.d.Len(ctx) }
+// Resolve implements nodes.Resolver: a listing looks for the folder once.
+func (f memberDir) Resolve(ctx context.Context) (nodes.Dir, error) { return f.members(ctx) }
 
-func (f memberDir) Find(ctx context.Context, name string) (int, error) { return f.d.Find(ctx, name) }
+func (f memberDir) members(ctx context.Context) (members, error) {
+	l, err := f.d.a.listing(ctx, f.d.path)
+	return members{snapshot{f.d, l}}, err
+}
 
-func (f memberDir) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
-	s, err := f.d.Snapshot(ctx)
+func (f memberDir) Len(ctx context.Context) (int, error) {
+	m, err := f.members(ctx)
 	if err != nil {
-		return b, 0, err
+		return 0, err
 	}
-	return nodes.AppendName(ctx, s, b, i)
+	return m.Len(ctx)
+}
+
+func (f memberDir) Find(ctx context.Context, name string) (int, error) {
+	m, err := f.members(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return m.Find(ctx, name)
 }
 
 func (f memberDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	e, err := f.d.At(ctx, i)
+	m, err := f.members(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return m.At(ctx, i)
+}
+
+func (f memberDir) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
+	m, err := f.members(ctx)
+	if err != nil {
+		return b, 0, err
+	}
+	return m.AppendName(ctx, b, i)
+}
+
+// members are what is in a memberDir.
+type members struct{ snapshot }
+
+func (m members) At(ctx context.Context, i int) (nodes.Entry, error) {
+	e, err := m.snapshot.At(ctx, i)
 	if d, ok := e.Dir.(folder); ok {
 		e.Dir = memberDir{d}
 	}
 	return e, err
 }
 
-var _ nodes.Namer = memberDir{}
+var (
+	_ nodes.Namer    = memberDir{}
+	_ nodes.Resolver = memberDir{}
+)

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"recfs/formats"
-	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -19,7 +18,7 @@ import (
 // nothing.
 type damagedTree struct {
 	nodes.Dir
-	damage unpack.DamageFunc
+	damage func(context.Context) (*formats.Problem, error)
 }
 
 func (n *damagedTree) At(ctx context.Context, i int) (nodes.Entry, error) {
@@ -60,9 +59,7 @@ func (f damagedIndex) Open(ctx context.Context) (nodes.Content, error) {
 	if d == nil && err == nil {
 		return c, nil
 	}
-	if closer, ok := c.(io.Closer); ok {
-		defer closer.Close()
-	}
+	defer nodes.CloseContent(c)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +67,7 @@ func (f damagedIndex) Open(ctx context.Context) (nodes.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err = addDamage(b, formats.Problem{Code: "bad_compression", Offset: d.Size, Message: d.Error()})
+	b, err = addDamage(b, *d)
 	return nodes.BytesContent(b), err
 }
 

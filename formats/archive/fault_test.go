@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -24,10 +25,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errInjected = errors.New("injected")
 
-// A faulty is a file system whose operations fail, stop short or are slow at
+// A faulty is a tree whose operations fail, stop short or are slow at
 // random while it is told so.
 type faulty struct {
-	*source.Local
+	source.Tree
 	on atomic.Bool
 }
 
@@ -44,50 +45,45 @@ func (f *faulty) fault() error {
 	return nil
 }
 
-func (f *faulty) Open(name string) (iofs.File, error) {
+func (f *faulty) Open(ctx context.Context, name string) (source.File, error) {
 	if err := f.fault(); err != nil {
 		return nil, err
 	}
-	file, err := f.Local.Open(name)
+	file, err := f.Tree.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return &faultyFile{file.(readableFile), f}, nil
+	return &faultyFile{file, f}, nil
 }
 
-func (f *faulty) Lstat(name string) (iofs.FileInfo, error) {
+func (f *faulty) Stat(ctx context.Context, name string) (source.Info, error) {
 	if err := f.fault(); err != nil {
-		return nil, err
+		return source.Info{}, err
 	}
-	return f.Local.Lstat(name)
-}
-
-type readableFile interface {
-	iofs.ReadDirFile
-	io.ReaderAt
+	return f.Tree.Stat(ctx, name)
 }
 
 type faultyFile struct {
-	readableFile
+	source.File
 	f *faulty
 }
 
-func (f *faultyFile) Stat() (iofs.FileInfo, error) {
+func (f *faultyFile) Info(ctx context.Context) (source.Info, error) {
 	if err := f.f.fault(); err != nil {
-		return nil, err
+		return source.Info{}, err
 	}
-	return f.readableFile.Stat()
+	return f.File.Info(ctx)
 }
 
-func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
+func (f *faultyFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if err := f.f.fault(); err != nil {
 		return 0, err
 	}
 	if f.f.on.Load() && len(p) > 1 && rand.IntN(20) == 0 { // cut short, as if the file were
-		n, _ := f.readableFile.ReadAt(p[:len(p)/2], off)
+		n, _ := f.File.ReadAt(ctx, p[:len(p)/2], off)
 		return n, io.EOF
 	}
-	return f.readableFile.ReadAt(p, off)
+	return f.File.ReadAt(ctx, p, off)
 }
 
 // A source that fails at random gives errors or right bytes, never wrong
@@ -98,7 +94,7 @@ func TestFaultySource(t *testing.T) {
 	files := map[string][]byte{
 		"a.rec": content, "small.rec.gz": formatstest.Gzip(t, content[:50_000]), "large.rec.gz": formatstest.Gzip(t, content),
 		"large.stream.gz": formatstest.Gzip(t, content), "seekable.rec.zst": packSeekable(t, content, 100_000),
-		"in.tar": packTar(t, entry{"a.rec", string(content)}),
+		"in.tar": formatstest.Tar(t, entry{"a.rec", string(content)}),
 	}
 	want := map[string]string{"in.tar/a.rec/body": string(content[3:])}
 	for name, b := range files {
@@ -114,7 +110,7 @@ func TestFaultySource(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	fsys := &faulty{Local: local}
+	fsys := &faulty{Tree: local}
 	c := cache.New(4<<20, nil)
 	defer c.Close()
 	root := New(fsys, append([]formats.Format{streaming}, testFormats...), c, Options{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})

@@ -2,13 +2,9 @@ package archive
 
 import (
 	"context"
-	"errors"
 	iofs "io/fs"
-	"math"
 	"path"
-	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -21,7 +17,7 @@ import (
 // give equal ones.
 type folder struct {
 	a    *archive
-	path string // in fsys, free of symbolic links
+	path string // in the source, free of symbolic links
 }
 
 // Lookup returns the entry of that name as it is now.
@@ -31,23 +27,23 @@ func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	}
 	e, err := d.a.lookup(ctx, d, name)
 	if err == nil && d.a.depth == 0 {
-		d.a.hold(e)
+		d.a.hold(ctx, e)
 	}
 	return e, err
 }
 
 // hold keeps the file of an entry open for a moment.
-func (a *archive) hold(e nodes.Entry) {
+func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
-		if dir.key.segments == "" {
-			a.openFiles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
+		if dir.key.segments == nil {
+			a.openFiles.Hold(ctx, source.FileKey{Path: dir.key.path, Version: dir.key.v})
 		}
 	case containerDir:
-		a.openFiles.Hold(source.FileKey{Path: dir.key.path, Version: dir.key.v})
+		a.openFiles.Hold(ctx, source.FileKey{Path: dir.key.path, Version: dir.key.v})
 	}
 	if f, ok := e.File.(plainFile); ok {
-		a.openFiles.Hold(source.FileKey{Path: f.path, Version: f.v})
+		a.openFiles.Hold(ctx, f.key)
 	}
 }
 
@@ -84,20 +80,35 @@ func (d folder) Find(ctx context.Context, name string) (int, error) {
 	return s.Find(ctx, name)
 }
 
+// linkEntry returns the entry of the symbolic link called name in d.
+func (a *archive) linkEntry(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
+	target, err := a.tree.ReadLink(ctx, path.Join(d.path, name))
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(ctx, d.path, target)}, nil
+}
+
 // A snapshot is the names of a folder at one moment.
 type snapshot struct {
 	d folder
-	l *listing
+	l source.Names
 }
 
-func (s snapshot) Len(context.Context) (int, error) { return s.l.len(), nil }
+func (s snapshot) Len(context.Context) (int, error) { return s.l.Len(), nil }
 
 func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
-	if i < 0 || i >= s.l.len() {
+	if i < 0 || i >= s.l.Len() {
 		return nodes.Entry{}, notExist("")
 	}
-	name := s.l.name(i)
-	e, err := s.d.a.lookup(ctx, s.d, name)
+	name, _ := s.l.At(i)
+	var e nodes.Entry
+	var err error
+	if info, ok := s.l.Info(i); ok {
+		e, err = s.d.a.entry(ctx, s.d, name, info)
+	} else {
+		e, err = s.d.a.lookup(ctx, s.d, name)
+	}
 	if err != nil {
 		e.Name = name
 	}
@@ -109,11 +120,11 @@ var _ nodes.Namer = snapshot{}
 // AppendName implements nodes.Namer: it looks at a file only if neither its
 // name nor the directory says what it is shown as.
 func (s snapshot) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
-	if i < 0 || i >= s.l.len() {
+	if i < 0 || i >= s.l.Len() {
 		return b, 0, notExist("")
 	}
-	name := s.l.name(i)
-	mode, ok := s.d.a.typeByName(name, s.l.types[i])
+	name, typ := s.l.At(i)
+	mode, ok := s.d.a.typeByName(name, typ)
 	if !ok {
 		e, err := s.At(ctx, i)
 		if err != nil {
@@ -124,25 +135,22 @@ func (s snapshot) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs
 	return append(b, name...), mode, nil
 }
 
-// typeByName tells what an entry is shown as, if that takes no look at it.
-func (a *archive) typeByName(name string, kind byte) (mode iofs.FileMode, ok bool) {
-	switch kind {
-	case typeDir:
-		return iofs.ModeDir, true
-	case typeLink:
-		return iofs.ModeSymlink, true
+// typeByName tells what an entry of a type is shown as, if that takes no look at it.
+func (a *archive) typeByName(name string, typ iofs.FileMode) (mode iofs.FileMode, ok bool) {
+	if typ != 0 {
+		return typ, true
 	}
-	if f, _, known := a.byName(name); known {
-		return iofs.ModeDir, a.list[f].MatchNamed == nil
-	}
-	if c, _ := a.containerOf(name); c != nil {
+	switch n := a.naming(name); {
+	case n.format != noFormat:
+		return iofs.ModeDir, a.list[n.format].MatchNamed == nil
+	case n.container != nil:
 		return iofs.ModeDir, !a.opt.Sniff
 	}
 	return 0, !a.opt.Sniff
 }
 
 func (s snapshot) Find(_ context.Context, name string) (int, error) {
-	i, ok := s.l.find(name)
+	i, ok := s.l.Find(name)
 	if !ok {
 		return 0, notExist(name)
 	}
@@ -158,59 +166,82 @@ func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entr
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err
 	}
-	at := path.Join(d.path, name)
-	info, err := a.lstat(at)
+	info, err := a.tree.Stat(ctx, path.Join(d.path, name))
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	switch info.Mode().Type() {
+	return a.entry(ctx, d, name, info)
+}
+
+// entry returns the entry called name in d, which info describes. What was not found because ctx ended
+// decides nothing.
+func (a *archive) entry(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
+	e, err := a.entryOf(ctx, d, name, info)
+	if ctx.Err() != nil {
+		return nodes.Entry{}, ctx.Err()
+	}
+	return e, err
+}
+
+func (a *archive) entryOf(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
+	at := path.Join(d.path, name)
+	switch info.Type {
 	case iofs.ModeDir:
 		return a.dirEntry(ctx, folder{a, at}, name, info)
 	case iofs.ModeSymlink:
-		return a.linkEntry(d, name, info)
+		return a.linkEntry(ctx, d, name, info)
 	case 0:
-		return a.fileEntry(ctx, at, info)
+		e, _ := a.fileEntry(ctx, at, info) // it tells of an error by itself
+		return e, nil
 	}
 	return nodes.Entry{}, notExist(name) // sockets, devices and fifos are not shown
 }
 
 // dirEntry returns the entry of a directory: a folder, or a recording in
 // segments.
-func (a *archive) dirEntry(ctx context.Context, d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
+func (a *archive) dirEntry(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
 	e := nodes.Entry{Name: name, Attr: attrOf(info), Dir: d}
-	format := a.dirFormat(d.path)
+	format := a.dirFormat(ctx, d.path, info)
 	if format == noFormat {
 		return e, nil
 	}
 	l, err := a.listing(ctx, d.path)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nodes.Entry{}, err
-		}
 		return e, nil // to list it will give the error
 	}
-	segments, v, rights := a.segments(d.path, l, info)
-	if !a.matchDir(ctx, format, parseSegments(segments)) {
+	files, v, rights := a.segments(ctx, d.path, l, info)
+	if !a.matchDir(ctx, format, files) {
 		return e, nil
 	}
-	if l, ok := a.fsys.(interface{ Path() string }); ok && name == "." {
-		name = path.Base(filepath.ToSlash(l.Path()))
+	if at := a.tree.ID().Path; name == "." && at != "" {
+		name = path.Base(at)
 	}
-	e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: format, segments: segments}}
-	e.Rights = rights.Searchable()
+	e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: format, segments: a.segmentLists.list(files)}}
+	e.Rights, e.DirSize = rights.Searchable(), v.Size
 	return e, nil
 }
 
 // dirFormat returns the index of the format whose recording a directory may
-// be, or noFormat. The directory, which may be large, is not read for it.
-func (a *archive) dirFormat(dir string) int {
-	return slices.IndexFunc(a.list, func(f formats.Format) bool {
+// be, or noFormat. The directory, which may be large, is not read for it, and
+// as long as it does not change it is asked once.
+func (a *archive) dirFormat(ctx context.Context, dir string, info source.Info) int {
+	k := listingKey{dir, info.Version}
+	if _, plain := a.plainDirs.Get(k); plain {
+		return noFormat
+	}
+	sure := a.depth == 0 && quiet(info)
+	format := slices.IndexFunc(a.list, func(f formats.Format) bool {
 		if f.DirFile == "" {
 			return false
 		}
-		info, err := a.lstat(path.Join(dir, f.DirFile))
-		return err == nil && (info.Mode().IsRegular() || info.Mode().Type() == iofs.ModeSymlink)
+		info, err := a.tree.Stat(ctx, path.Join(dir, f.DirFile))
+		sure = sure && (err == nil || source.IsGone(err))
+		return err == nil && (info.Type == 0 || info.Type == iofs.ModeSymlink)
 	})
+	if format == noFormat && sure {
+		a.plainDirs.Swap(k, true)
+	}
+	return format
 }
 
 // matchDir tells whether a directory with the files of a recording of a format
@@ -221,7 +252,7 @@ func (a *archive) matchDir(ctx context.Context, format int, files []segment) boo
 	if f.MatchDir == nil || i < 0 {
 		return true
 	}
-	head, err := a.head(ctx, files[i].at, files[i].v)
+	head, err := a.head(ctx, source.FileKey{Path: files[i].at, Version: files[i].v})
 	return err != nil || f.MatchDir(head, func(yield func(string) bool) {
 		for _, s := range files {
 			if !yield(s.name) {
@@ -231,57 +262,29 @@ func (a *archive) matchDir(ctx context.Context, format int, files []segment) boo
 	})
 }
 
-// fileEntry returns the entry of a regular file: a recording or the file.
-func (a *archive) fileEntry(ctx context.Context, at string, info iofs.FileInfo) (nodes.Entry, error) {
-	v, name := source.VersionOf(info), path.Base(at)
+// fileEntry returns the entry of a regular file: a recording, a container or the file. An error
+// that is not of ctx is only told.
+func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (nodes.Entry, error) {
+	file, name := source.FileKey{Path: at, Version: info.Version}, path.Base(at)
 	e := nodes.Entry{Name: name, Attr: attrOf(info)}
-	k, err := a.kind(ctx, kindKey{at, v})
-	if err != nil && ctx.Err() != nil {
-		return nodes.Entry{}, err
-	}
-	if err == nil && k.recording {
+	n := a.naming(name)
+	k, err := a.kind(ctx, file, n)
+	switch {
+	case k.recording:
 		e.Dir = recording{a, recordingKey{
-			path: at, name: name, v: v, format: k.format, packed: k.packed,
-			distrust: k.packed && a.unpack.Distrusts(source.FileKey{Path: at, Version: v}), beside: a.beside(e.Rights),
+			path: at, name: name, v: info.Version, format: k.format, packed: k.packed,
+			distrust: k.packed && a.unpack.Distrusts(file), beside: a.beside(e.Rights),
 		}}
-		e.Rights = e.Rights.Searchable()
-		return e, nil
+		e.DirSize = info.Version.Size
+	case n.container != nil:
+		e.Dir = containerDir{a, containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}}
+	default:
+		e.File = plainFile{a.openFiles, file} // also what cannot be read
+		e.Grows = grows(info.Version)
+		return e, err
 	}
-	if c, packed := a.containerOf(name); c != nil {
-		e.Dir = containerDir{a, containerKey{recordingKey{path: at, name: name, v: v, format: noFormat, packed: packed}, c}}
-		e.Rights = e.Rights.Searchable()
-		return e, nil
-	}
-	e.File = plainFile{a, at, v} // also what cannot be read
-	return e, nil
-}
-
-// A listing is the sorted names of a directory, of all that can be shown.
-type listing struct {
-	text  string // the names end to end
-	ends  []uint32
-	types []byte
-}
-
-// What a directory says of its entries.
-const (
-	typeFile = iota
-	typeDir
-	typeLink
-)
-
-func (l *listing) len() int { return len(l.ends) }
-
-func (l *listing) name(i int) string {
-	start := uint32(0)
-	if i > 0 {
-		start = l.ends[i-1]
-	}
-	return l.text[start:l.ends[i]]
-}
-
-func (l *listing) find(name string) (int, bool) {
-	return sort.Find(l.len(), func(i int) int { return strings.Compare(name, l.name(i)) })
+	e.Rights = e.Rights.Searchable()
+	return e, err
 }
 
 // listingKey: a listing holds until the directory changes.
@@ -294,58 +297,34 @@ type listingKey struct {
 // listing is remembered: a change right after it may leave the same time.
 const settled = 2 * time.Second
 
+// quiet reports whether what is learnt of a directory may be remembered for its version.
+func quiet(dir source.Info) bool {
+	modified := dir.Time()
+	return !modified.IsZero() && time.Since(modified) >= settled
+}
+
 // listing returns the names in a directory.
-func (a *archive) listing(ctx context.Context, name string) (*listing, error) {
-	info, err := a.lstat(name)
+func (a *archive) listing(ctx context.Context, name string) (source.Names, error) {
+	if a.depth > 0 { // a container has its list by heart, and does not change
+		return a.tree.List(ctx, name)
+	}
+	info, err := a.tree.Stat(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
+	if info.Type != iofs.ModeDir {
 		return nil, source.Stale(name)
 	}
-	k := listingKey{name, source.VersionOf(info)}
-	if a.depth == 0 && (info.ModTime().IsZero() || time.Since(info.ModTime()) < settled) {
-		l, _, err := a.loadListing(ctx, k)
-		return l, err
+	if info.Fixed || !quiet(info) {
+		return a.tree.List(ctx, name)
 	}
-	return a.listings.Get(ctx, k)
+	return a.listings.Get(ctx, listingKey{name, info.Version})
 }
 
-func (a *archive) loadListing(ctx context.Context, k listingKey) (*listing, int64, error) {
-	type entry struct {
-		name string
-		kind byte
-	}
-	var entries []entry
-	var size int
-	err := source.ReadDir(a.fsys, k.path, func(e iofs.DirEntry) {
-		found := entry{name: e.Name()}
-		switch e.Type() {
-		case 0:
-		case iofs.ModeDir:
-			found.kind = typeDir
-		case iofs.ModeSymlink:
-			found.kind = typeLink
-		default:
-			return // sockets, devices and fifos are not shown
-		}
-		entries = append(entries, found)
-		size += len(found.name)
-	})
+func (a *archive) loadListing(ctx context.Context, k listingKey) (source.Names, int64, error) {
+	l, err := a.tree.List(ctx, k.path)
 	if err != nil {
 		return nil, 0, err
 	}
-	if int64(size) > math.MaxUint32 {
-		return nil, 0, &iofs.PathError{Op: "readdir", Path: k.path, Err: errors.ErrUnsupported}
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	l := &listing{ends: make([]uint32, len(entries)), types: make([]byte, len(entries))}
-	var text strings.Builder
-	text.Grow(size)
-	for i, e := range entries {
-		text.WriteString(e.name)
-		l.ends[i], l.types[i] = uint32(text.Len()), e.kind
-	}
-	l.text = text.String()
-	return l, int64(size + 5*len(entries) + len(k.path) + 128), ctx.Err()
+	return l, l.Cost() + int64(len(k.path)+128), ctx.Err()
 }

@@ -5,14 +5,25 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"path/filepath"
+	"sync"
 
+	"recfs/cache"
 	"recfs/formats/source"
 )
 
+// ids name the recordings of a tree on disk.
+type ids struct {
+	base func() string // the path below which they are named; "": they have no names
+}
+
+// newIDs returns the names for a tree, which is looked for on disk unless that is nil.
+func newIDs(id source.ID, disk *cache.Disk) ids {
+	return ids{sync.OnceValue(func() string { return findBase(id, disk) })}
+}
+
 // sourceID names a recording by where it lies; "" if that says nothing.
-func (a *archive) sourceID(name string) string {
-	base := a.base()
+func (i ids) sourceID(name string) string {
+	base := i.base()
 	if base == "" {
 		return ""
 	}
@@ -21,33 +32,28 @@ func (a *archive) sourceID(name string) string {
 }
 
 // findBase returns the path below which recordings are named on disk, ""
-// if the archive has none. It is where the archive lay when it was seen first:
+// if the tree has none. It is where the tree lay when it was seen first:
 // what is known of it is found again after it, or a directory above it, was
 // renamed. The inode tells that; that of another directory which got the same
 // number leads to what does not fit.
-func (a *archive) findBase() string {
-	l, ok := a.fsys.(interface{ Path() string })
-	if !ok {
-		return ""
-	}
-	here := filepath.ToSlash(l.Path())
-	if a.opt.Disk == nil || a.depth > 0 {
+func findBase(id source.ID, disk *cache.Disk) string {
+	here := id.Path
+	if disk == nil || here == "" {
 		return here
 	}
 	byPath := "archive at " + here
-	if b, ok := a.opt.Disk.Load(byPath); ok {
+	if b, ok := disk.Load(byPath); ok {
 		return string(b)
 	}
 	base := here
-	if info, err := a.lstat("."); err == nil && source.VersionOf(info).Inode != 0 {
-		s := source.VersionOf(info)
-		byInode := fmt.Sprintf("archive of inode %d, born %d, called %q", s.Inode, s.Born, path.Base(here))
-		if b, ok := a.opt.Disk.Load(byInode); ok {
+	if id.Inode != 0 {
+		byInode := fmt.Sprintf("archive of inode %d, born %d, called %q", id.Inode, id.Born, path.Base(here))
+		if b, ok := disk.Load(byInode); ok {
 			base = string(b)
 		} else {
-			a.opt.Disk.Save(byInode, []byte(base))
+			disk.Save(byInode, []byte(base))
 		}
 	}
-	a.opt.Disk.Save(byPath, []byte(base))
+	disk.Save(byPath, []byte(base))
 	return base
 }

@@ -2,11 +2,12 @@ package archive
 
 import (
 	"cmp"
+	"context"
 	iofs "io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -19,35 +20,26 @@ const (
 // be a target, so that it leads nowhere in the mount either.
 const outside = "outside-the-archive:"
 
-// lstat does not follow links, if fsys has any.
-func (a *archive) lstat(name string) (iofs.FileInfo, error) { return iofs.Lstat(a.fsys, name) }
-
-// linkEntry returns the entry of the symbolic link called name in d.
-func (a *archive) linkEntry(d folder, name string, info iofs.FileInfo) (nodes.Entry, error) {
-	target, err := iofs.ReadLink(a.fsys, path.Join(d.path, name))
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(d.path, filepath.ToSlash(target))}, nil
-}
+// links follows the symbolic links of a tree.
+type links struct{ tree source.Tree }
 
 // shownTarget returns the target that a link in the directory dir has in the
 // mount: the same, or the way from dir to where an absolute one leads. The
 // kernel follows it, and would follow it out of the mount as well.
-func (a *archive) shownTarget(dir, target string) string {
+func (l links) shownTarget(ctx context.Context, dir, target string) string {
 	shown := target
 	if path.IsAbs(target) {
-		inside, ok := a.inside(target)
+		inside, ok := l.tree.Inside(target)
 		if !ok {
-			return a.dangling(dir, target)
+			return l.dangling(ctx, dir, target)
 		}
 		shown = cmp.Or(strings.TrimSuffix(upFrom(dir)+inside, "/"), ".")
 	}
 	if shown == "" || len(shown) > nodes.MaxLink || strings.Contains(shown, "\x00") {
-		return a.dangling(dir, target)
+		return l.dangling(ctx, dir, target)
 	}
-	if _, _, err := a.resolve(dir, shown, nil); err == errOutside || err == errTooLong {
-		return a.dangling(dir, target)
+	if _, _, err := l.resolve(ctx, dir, shown, nil); err == errOutside || err == errTooLong {
+		return l.dangling(ctx, dir, target)
 	}
 	return shown
 }
@@ -62,27 +54,18 @@ func upFrom(dir string) string {
 
 // dangling returns a target that leads nowhere from dir and tells of another one. Nothing in dir has
 // the name that it begins with: from there the steps up in target would lead out of the mount.
-func (a *archive) dangling(dir, target string) string {
+func (l links) dangling(ctx context.Context, dir, target string) string {
 	shown, _, _ := strings.Cut(target, "\x00")
 	for {
 		shown = outside + shown
 		first, _, _ := strings.Cut(shown, "/")
 		if len(first) < nodes.MaxLink {
-			if _, err := a.lstat(path.Join(dir, first)); err == nil {
+			if _, err := l.tree.Stat(ctx, path.Join(dir, first)); err == nil {
 				continue
 			}
 		}
 		return shown[:min(len(shown), nodes.MaxLink)]
 	}
-}
-
-// inside returns the rest of an absolute path that leads into the source.
-func (a *archive) inside(abs string) (string, bool) {
-	l, ok := a.fsys.(interface{ Inside(string) (string, bool) })
-	if !ok {
-		return "", false
-	}
-	return l.Inside(abs)
 }
 
 type linkError string
@@ -99,17 +82,17 @@ const (
 // resolve returns the path that target leads to from the directory dir, and
 // what is there. dir and the result are free of links. through hears of every
 // directory on the way, unless it is nil.
-func (a *archive) resolve(dir, target string, through func(iofs.FileInfo)) (string, iofs.FileInfo, error) {
-	r := route{a: a, at: dir, rest: target, through: through}
+func (l links) resolve(ctx context.Context, dir, target string, through func(source.Info)) (string, source.Info, error) {
+	r := route{tree: l.tree, at: dir, rest: target, through: through}
 	for r.rest != "" {
-		if err := r.step(); err != nil {
-			return "", nil, err
+		if err := r.step(ctx); err != nil {
+			return "", source.Info{}, err
 		}
 	}
 	if r.missing != nil {
-		return "", nil, r.missing
+		return "", source.Info{}, r.missing
 	}
-	info, err := a.lstat(r.at)
+	info, err := l.tree.Stat(ctx, r.at)
 	return r.at, info, err
 }
 
@@ -117,18 +100,18 @@ func (a *archive) resolve(dir, target string, through func(iofs.FileInfo)) (stri
 // source the mount may have one: there it follows the names alone, as they may
 // lead out of the source from there.
 type route struct {
-	a            *archive
+	tree         source.Tree
 	at           string // free of links
 	rest         string // still to follow
 	below        int    // how many names at goes on below what is no directory of the source
 	missing      error  // why the source does not have what it leads to
 	links, steps int
-	through      func(iofs.FileInfo)
+	through      func(source.Info)
 }
 
-func (r *route) step() error {
+func (r *route) step(ctx context.Context) error {
 	if path.IsAbs(r.rest) {
-		inside, ok := r.a.inside(r.rest)
+		inside, ok := r.tree.Inside(r.rest)
 		if !ok {
 			return errOutside
 		}
@@ -146,27 +129,27 @@ func (r *route) step() error {
 	case r.below > 0:
 		r.at, r.below = path.Join(r.at, part), r.below+1
 	default:
-		return r.enter(path.Join(r.at, part))
+		return r.enter(ctx, path.Join(r.at, part))
 	}
 	return nil
 }
 
 // enter goes on to next, which the source may have.
-func (r *route) enter(next string) error {
+func (r *route) enter(ctx context.Context, next string) error {
 	if r.steps++; r.steps > maxSteps {
 		return errTooLong
 	}
-	info, err := r.a.lstat(next)
+	info, err := r.tree.Stat(ctx, next)
 	switch {
 	case err != nil:
 		r.lose(next, err)
-	case info.Mode().Type() == iofs.ModeSymlink:
-		return r.follow(next)
-	case !info.IsDir() && r.rest != "":
+	case info.Type == iofs.ModeSymlink:
+		return r.follow(ctx, next)
+	case info.Type != iofs.ModeDir && r.rest != "":
 		r.lose(next, errNoFolder)
 	default:
 		r.at = next
-		if info.IsDir() && r.through != nil {
+		if info.Type == iofs.ModeDir && r.through != nil {
 			r.through(info)
 		}
 	}
@@ -174,11 +157,11 @@ func (r *route) enter(next string) error {
 }
 
 // follow puts the target of a link before the rest.
-func (r *route) follow(link string) error {
+func (r *route) follow(ctx context.Context, link string) error {
 	if r.links++; r.links > maxLinks {
 		return errTooMany
 	}
-	target, err := iofs.ReadLink(r.a.fsys, link)
+	target, err := r.tree.ReadLink(ctx, link)
 	if err == nil && target == "" {
 		err = iofs.ErrNotExist
 	}
@@ -186,7 +169,7 @@ func (r *route) follow(link string) error {
 		r.lose(link, err)
 		return nil
 	}
-	r.rest = filepath.ToSlash(target) + "/" + r.rest
+	r.rest = target + "/" + r.rest
 	return nil
 }
 

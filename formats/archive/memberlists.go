@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/container"
 )
 
@@ -8,34 +10,41 @@ import (
 // than this is worth.
 const savedListMin = 1000
 
-// listName names the list of a container in the disk cache; "": it is not
-// kept. The version of a tar in a container says too little to find it by: the
-// next container may hold another one of the same size and time.
-func (a *archive) listName(k containerKey) string {
-	if a.depth > 0 || k.v.Changed == 0 { // without a change time no stamp is the same
+// savedLists keep lists of containers in the disk cache: not those of containers in containers,
+// whose versions say too little to find them by, as the next container may hold another one of the
+// same size and time.
+type savedLists struct {
+	ids
+	disk  *cache.Disk // nil: none are kept
+	limit int64       // of the memory that a list takes
+}
+
+// name names the list of the container at a path; "": it is not kept.
+func (s savedLists) name(path string, kind *container.Kind, stamp formats.Stamp) string {
+	if s.disk == nil || kind != container.Tar || stamp.Changed == 0 { // without a change time no stamp is the same
 		return ""
 	}
-	if id := a.sourceID(k.path); a.opt.Disk != nil && id != "" && k.c == container.Tar {
-		return id + "/" + k.c.Name
+	if id := s.sourceID(path); id != "" {
+		return id + "/" + kind.Name
 	}
 	return ""
 }
 
-// savedList returns the list of a container that was saved.
-func (a *archive) savedList(k containerKey) *container.Members {
-	name := a.listName(k)
+// load returns the list of that name, nil if there is none for the stamp.
+func (s savedLists) load(name string, stamp formats.Stamp) *container.Members {
 	if name == "" {
 		return nil
 	}
-	b, ok := a.opt.Disk.Load(name)
+	b, ok := s.disk.Load(name)
 	if !ok {
 		return nil
 	}
-	return container.Decode(b, k.stamp(), a.maxList)
+	return container.Decode(b, stamp, s.limit)
 }
 
-func (a *archive) saveList(k containerKey, m *container.Members) {
-	if name := a.listName(k); name != "" && m.Damage == nil && m.Len() >= savedListMin {
-		a.opt.Disk.Save(name, container.Encode(m, k.stamp()))
+// save keeps a list under a name.
+func (s savedLists) save(name string, stamp formats.Stamp, m *container.Members) {
+	if name != "" && len(m.Problems) == 0 && m.Len() >= savedListMin {
+		s.disk.Save(name, container.Encode(m, stamp))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats/container"
-	"recfs/formats/source"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -28,7 +28,7 @@ func TestNestedCost(t *testing.T) {
 	const n = 100_000
 	dir := t.TempDir()
 	entries := manyEntries(n)
-	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	write(t, dir, "a.tar", string(formatstest.Tar(t, entries...)))
 	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
 	for _, name := range []string{"a.tar", "a.zip"} {
 		root, c := newArchiveWith(t, dir, "", 0, 64<<20)
@@ -57,7 +57,7 @@ func TestNestedEvicted(t *testing.T) {
 	const n = 5000
 	dir := t.TempDir()
 	for i := range 8 {
-		write(t, dir, fmt.Sprintf("%d.tar", i), string(packTar(t, manyEntries(n)...)))
+		write(t, dir, fmt.Sprintf("%d.tar", i), string(formatstest.Tar(t, manyEntries(n)...)))
 	}
 	root, c := newArchiveWith(t, dir, "", 0, 1<<20)
 	var held []nodes.Dir
@@ -87,7 +87,7 @@ func TestNestedEvicted(t *testing.T) {
 func TestNestedLimit(t *testing.T) {
 	dir := t.TempDir()
 	entries := manyEntries(20_000)
-	write(t, dir, "a.tar", string(packTar(t, entries...)))
+	write(t, dir, "a.tar", string(formatstest.Tar(t, entries...)))
 	write(t, dir, "a.zip", string(packZip(t, zip.Store, entries...)))
 	root, _ := newArchiveWith(t, dir, "", 0, 1<<20)
 	for _, name := range []string{"a.tar", "a.zip"} {
@@ -100,22 +100,25 @@ func TestNestedLimit(t *testing.T) {
 
 func TestNestedSaved(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
-	write(t, dir, "a.tar", string(packTar(t, append(manyEntries(2000), nestedEntries...)...)))
+	write(t, dir, "a.tar", string(formatstest.Tar(t, append(manyEntries(2000), nestedEntries...)...)))
 	first, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	want := show(t, first)
 	a := first.(*rootDir).a
-	info, err := a.lstat("a.tar")
+	info, err := a.tree.Stat(t.Context(), "a.tar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := containerKey{recordingKey{path: "a.tar", name: "a.tar", v: source.VersionOf(info), format: noFormat}, container.Tar}
-	if a.savedList(k) == nil {
+	k := containerKey{recordingKey{path: "a.tar", name: "a.tar", v: info.Version, format: noFormat}, container.Tar}
+	saved := func(k containerKey) *container.Members {
+		return a.savedLists.load(a.savedLists.name(k.path, k.c, k.v.Stamp), k.v.Stamp)
+	}
+	if saved(k) == nil {
 		t.Fatal("the list was not saved")
 	}
 	second, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	wantTree(t, show(t, second), want)
 	k.v.Nanos++
-	if a.savedList(k) != nil {
+	if saved(k) != nil {
 		t.Error("a list of another version was used")
 	}
 }
@@ -125,8 +128,8 @@ func TestNestedSavedInside(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a", "b"} {
 		entries := manyEntries(2000)
-		entries[1999].name = name
-		outer := packTar(t, entry{"inner.tar", string(packTar(t, entries...))})
+		entries[1999][0] = name
+		outer := formatstest.Tar(t, entry{"inner.tar", string(formatstest.Tar(t, entries...))})
 		write(t, dir, name, string(outer))
 		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "outer.tar")); err != nil {
 			t.Fatal(err)
@@ -140,7 +143,7 @@ func TestNestedSavedInside(t *testing.T) {
 
 func TestNestedWithoutCache(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.tar", string(packTar(t, manyEntries(10)...)))
+	write(t, dir, "a.tar", string(formatstest.Tar(t, manyEntries(10)...)))
 	root, _ := newArchiveWith(t, dir, "", 0, 0)
 	if got, err := read(t, root, "a.tar/dir000/0000001-name"); got != "x" || err != nil {
 		t.Errorf("%q, %v", got, err)

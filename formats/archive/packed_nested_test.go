@@ -1,23 +1,21 @@
 package archive
 
 import (
-	"bytes"
 	"sync"
 	"testing"
 
 	"recfs/formats/internal/formatstest"
 
 	"github.com/klauspost/compress/zip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Files in containers in containers, with larger windows than there is room
 // for, are read by many at once, and all of them come to an end.
 func TestWorkroomNested(t *testing.T) {
 	content := formatstest.Compressible(1_500_000)
-	pack := func(b []byte) string { return string(packWindow(t, b, 32<<20)) }
-	inner := packTar(t, entry{"a.rec.zst", pack(content)}, entry{"b.rec.zst", pack(content)})
-	middle := packTar(t, entry{"c.tar.zst", pack(inner)}, entry{"d.tar.zst", pack(inner)})
+	pack := func(b []byte) string { return string(formatstest.ZstdWindow(t, b, 32<<20)) }
+	inner := formatstest.Tar(t, entry{"a.rec.zst", pack(content)}, entry{"b.rec.zst", pack(content)})
+	middle := formatstest.Tar(t, entry{"c.tar.zst", pack(inner)}, entry{"d.tar.zst", pack(inner)})
 	dir := t.TempDir()
 	write(t, dir, "e.tar.zst", pack(middle))
 	write(t, dir, "f.zip", string(packZip(t, zip.Deflate, entry{"c.tar.zst", pack(inner)}, entry{"d.tar.zst", pack(inner)})))
@@ -36,22 +34,4 @@ func TestWorkroomNested(t *testing.T) {
 		}
 	}
 	wg.Wait()
-}
-
-// packWindow returns a zstd frame that asks for a window.
-func packWindow(t testing.TB, b []byte, window int) []byte {
-	var buf bytes.Buffer
-	z, err := zstd.NewWriter(&buf, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-	for len(b) > 0 && err == nil { // in pieces, so that the frame does not tell its size
-		n := min(len(b), 1<<20)
-		_, err = z.Write(b[:n])
-		b = b[n:]
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -21,12 +20,11 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/formatstest"
-	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
 // streaming is rec for sources of unknown size.
-var streaming = formats.Format{Name: "streaming", Extensions: []string{".stream"}, Streams: true, Open: openRec}
+var streaming = formats.Format{Name: "streaming", Extensions: []string{".stream"}, Streams: true, OpenTree: openRec}
 
 func packZstd(t testing.TB, b []byte) []byte {
 	z, err := zstd.NewWriter(nil)
@@ -141,7 +139,7 @@ func newArchiveWith(t testing.TB, dir, disk string, limit, budget int64) (nodes.
 	}
 	c := cache.New(budget, nil)
 	t.Cleanup(c.Close)
-	return New(openLocal(t, dir), append([]formats.Format{streaming}, testFormats...), c, opt), c
+	return New(formatstest.OpenLocal(t, dir), append([]formats.Format{streaming}, testFormats...), c, opt), c
 }
 
 func copies(t *testing.T, disk string) (n int) {
@@ -337,10 +335,10 @@ func TestNoted(t *testing.T) {
 	index := nodes.JSON(func(context.Context) (any, error) {
 		return map[string]any{"problems": []int{}}, nil
 	})
-	hurt := &unpack.Damage{Compression: "xz", Stored: 10, Size: 20, Err: errors.New("why")}
-	root := &damagedTree{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*unpack.Damage, error) { return hurt, nil }}
+	hurt := &formats.Problem{Code: "bad_compression", Offset: 20, Message: "why"}
+	root := &damagedTree{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*formats.Problem, error) { return hurt, nil }}
 	got, err := read(t, root, "index.json")
-	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Error())
+	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Message)
 	if err != nil || got != want {
 		t.Errorf("%s, %v, want\n%s", got, err, want)
 	}
@@ -369,7 +367,7 @@ func TestCopyRewrittenUnseen(t *testing.T) {
 	}
 	packed := z.EncodeAll(content, nil) // it is stored: one byte more or less changes no other
 	dir, disk := t.TempDir(), t.TempDir()
-	files := map[string][]byte{"a.rec.zst": packed, "b.tar": packTar(t, entry{"c.rec.zst", string(packed)})}
+	files := map[string][]byte{"a.rec.zst": packed, "b.tar": formatstest.Tar(t, entry{"c.rec.zst", string(packed)})}
 	bodies := map[string]string{}
 	for round := range 2 {
 		for name, b := range files {

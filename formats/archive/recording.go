@@ -1,21 +1,16 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	iofs "io/fs"
 	"path"
-	"runtime/debug"
-	"strings"
 	"sync/atomic"
-
-	"github.com/cespare/xxhash/v2"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -29,14 +24,19 @@ type recording struct {
 }
 
 type recordingKey struct {
-	path, name string // in fsys; as shown
+	path, name string // in the source; as shown
 	v          source.Version
 	format     int
 	packed     bool
 	distrust   bool         // do not believe its seek table
-	segments   string       // the files of a directory, see segments
+	segments   *segmentList // the files of a directory; else nil
 	beside     nodes.Rights // see archive.beside
 }
+
+func (r recording) format() formats.Format { return r.a.list[r.key.format] }
+
+// A Recording is one version of a recording. It is a value, equal to another of the same version.
+type Recording struct{ r recording }
 
 func (r recording) Len(ctx context.Context) (int, error) {
 	d, err := r.a.trees.Get(ctx, r.key)
@@ -66,74 +66,86 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
+// An indexFile is the index.json of a recording, which Options.Indexed hears of.
+type indexFile struct {
+	nodes.File
+	r recording
+}
+
+func (f indexFile) Size(ctx context.Context) (int64, error) {
+	n, err := f.File.Size(ctx)
+	if err == nil {
+		f.r.a.opt.Indexed(ctx, Recording{f.r})
+	}
+	return n, err
+}
+
+func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
+	c, err := f.File.Open(ctx)
+	if err == nil {
+		f.r.a.opt.Indexed(ctx, Recording{f.r})
+	}
+	return c, err
+}
+
+// GrewFrom implements nodes.Grower.
+func (r recording) GrewFrom(earlier nodes.Grower) bool {
+	e, ok := earlier.(recording)
+	return ok && e.a == r.a && e.key.path == r.key.path && e.key.format == r.key.format && !r.key.packed && grew(e.key.v, r.key.v)
+}
+
 // stamp returns the stamp of the recording: that of one in segments has those
 // of all its files in place of an inode.
 func (k recordingKey) stamp() formats.Stamp {
 	s := k.v.Stamp
-	if k.segments == "" {
-		return s
+	if k.segments != nil {
+		s.Inode = k.segments.inode
 	}
-	var b []byte
-	for _, f := range parseSegments(k.segments) {
-		b = append(b, f.name...)
-		b = f.v.Append(append(b, 0))
-	}
-	s.Inode = xxhash.Sum64(b)
 	return s
 }
-
-// noFormat is the format of a container, and of a directory that is none.
-const noFormat = -1
 
 // treeCost is what an opened recording counts for in the cache: its header
 // and tables. What is bigger, its format keeps in Memos of its own.
 const treeCost = 16 << 10
 
-// packedCost is that of one under outer compression, which may hold a file
-// open.
-const packedCost = 256 << 10
-
 // open opens a recording. One that is damaged too badly is shown as raw and
 // error.txt; the error is only for a source that could not be read, which
 // may be better next time.
-func (a *archive) open(ctx context.Context, k recordingKey, c *cache.Cache) (nodes.Dir, int64, error) {
+func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
-	src, reads := a.source(k)
-	cost := int64(treeCost)
-	var hurt unpack.DamageFunc
-	var err error
-	if k.packed {
-		cost = packedCost
-		hurt, err = a.decompress(ctx, k, &src, reads)
-	}
-	var dir nodes.Dir
-	if err == nil {
-		dir, err = a.openFormat(ctx, f, src, c)
-	}
+	o, err := a.recordings.Get(ctx, k)
+	unread := (*recordings.UnreadError)(nil)
 	switch {
-	case err == nil && k.packed:
-		return &damagedTree{dir, hurt}, cost, nil
+	case err == nil && a.wrapped(k) && f.OpenTree != nil:
+		return &damagedTree{o.Dir, func(ctx context.Context) (*formats.Problem, error) { return a.damageOf(ctx, k) }}, treeCost, nil
 	case err == nil:
-		return dir, cost, nil
+		return o.Dir, treeCost, nil
 	case ctx.Err() != nil || notSaved(err):
 		return nil, 0, err
-	case reads.failure() != nil:
-		return nil, 0, reads.failure()
+	case errors.As(err, &unread):
+		return nil, 0, unread.Err
 	}
 	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
-	return broken(src, a.errorText(ctx, src, f.Name, err, hurt)), cost, nil
+	src, _ := a.source(k)
+	var hurt unpack.DamageFunc
+	if a.wrapped(k) {
+		if u, err := a.unpacked.Get(ctx, k); err == nil {
+			src, hurt = u.src, u.hurt
+		}
+	}
+	return broken(src, f.Name, openProblem(ctx, src, err, hurt)), treeCost, nil
 }
 
-// notSaved reports whether err only says that what was asked for would have to be made: that is no
-// damage, and another time it is made.
+// notSaved reports whether err only says that what was asked for would have to be made, or with more
+// memory: that is no damage, and another time it is made.
 func notSaved(err error) bool {
 	missing := (*cache.NotSavedError)(nil)
-	return errors.As(err, &missing)
+	return errors.As(err, &missing) || cache.IsShort(err)
 }
 
-// errorText returns the content of error.txt. Of a source that is not read to its end, and may be huge,
+// openProblem returns why a source does not open. Of one that is not read to its end, and may be huge,
 // it tells the damage that is known by now.
-func (a *archive) errorText(ctx context.Context, src formats.Input, format string, err error, hurt unpack.DamageFunc) []byte {
+func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.DamageFunc) formats.Problem {
 	var damage []error
 	if hurt != nil {
 		ctx, cancel := context.WithCancel(ctx)
@@ -145,36 +157,20 @@ func (a *archive) errorText(ctx context.Context, src formats.Input, format strin
 			damage = append(damage, d)
 		}
 	}
-	return formats.ErrorText(format, err, damage...)
+	return formats.ErrorProblem(err, damage...)
 }
 
-// decompress completes the Input of a compressed recording. It returns what
-// tells of damage of the stream, which may read it to its end.
-func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Input, w *readErrors) (unpack.DamageFunc, error) {
-	file := source.FileKey{Path: k.path, Version: k.v}
-	raw := watchedReader{source.NewReader(a.openFiles, k.path, k.v), w}
-	src.Raw = raw
-	c, err := a.unpack.Open(ctx, file, raw, unpack.Choice{
-		Streams: k.format != noFormat && a.list[k.format].Streams, Distrust: k.distrust,
-	})
-	if failed := (*unpack.ReadError)(nil); errors.As(err, &failed) {
-		w.note(failed.Err)
-	}
-	if c.ReaderAt != nil {
-		src.ReaderAt, src.Size, src.Measure = watchedReader{c, w}, c.Size, c.Measure
-	}
-	return c.Damage, err
-}
-
-// openFormat is the Open of a format that does not panic.
-func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.Input, c *cache.Cache) (dir nodes.Dir, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			a.log.Error("panic", "path", src.Name, "format", f.Name, "err", p, "stack", string(debug.Stack()))
-			err = &formats.Error{Format: f.Name, Offset: 0, Err: fmt.Errorf("internal error: %v", p)}
+// modified returns the time of a recording's files: of one in segments that of the file by which it is
+// recognised.
+func (a *archive) modified(k recordingKey) time.Time {
+	if k.segments != nil {
+		for _, f := range k.segments.files {
+			if f.name == a.list[k.format].DirFile {
+				return f.v.Time()
+			}
 		}
-	}()
-	return f.Open(ctx, src, c)
+	}
+	return k.v.Time()
 }
 
 // source returns the bytes of a recording, and what watches the reads of
@@ -182,15 +178,16 @@ func (a *archive) openFormat(ctx context.Context, f formats.Format, src formats.
 func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 	w := new(readErrors)
 	reader := func(name string, v source.Version) nodes.ReaderAt {
-		return watchedReader{source.NewReader(a.openFiles, name, v), w}
+		return watchedReader{source.NewReader(a.openFiles, source.FileKey{Path: name, Version: v}), w}
 	}
-	src := formats.Input{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: k.v.Time(), Stamp: k.stamp(), ID: a.sourceID(k.path)}
-	if k.segments != "" {
-		src.FS = newSegmentFS(k, reader)
+	src := formats.Input{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: a.modified(k), Stamp: k.stamp(), ID: a.sourceID(k.path)}
+	if k.segments != nil {
+		src.FS = newSegmentFS(k.segments, reader)
 		return src, w
 	}
 	src.ReaderAt = reader(k.path, k.v)
-	src.FS = subFS{a, path.Dir(k.path), k.beside}
+	src.Grows = !k.packed && grows(k.v)
+	src.FS = besideFS{ctx: context.Background(), links: a.links, dir: path.Dir(k.path), rights: k.beside}
 	return src, w
 }
 
@@ -199,7 +196,7 @@ func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 type readErrors struct{ err atomic.Pointer[error] }
 
 func (w *readErrors) note(err error) {
-	if err != nil && err != io.EOF {
+	if hurt := (*unpack.Damage)(nil); err != nil && err != io.EOF && !notSaved(err) && !errors.As(err, &hurt) {
 		w.err.CompareAndSwap(nil, &err)
 	}
 }
@@ -222,15 +219,21 @@ func (r watchedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, er
 	return n, err
 }
 
-// broken returns the tree of a recording that does not open.
-func broken(src formats.Input, text []byte) nodes.Dir {
-	raw := nodes.Entry{Name: "raw"}
+// A brokenDir is the tree of a recording that does not open.
+type brokenDir struct {
+	nodes.Dir
+	problem formats.Problem
+}
+
+// broken returns the tree of a source that does not open.
+func broken(src formats.Input, format string, p formats.Problem) brokenDir {
+	var raw nodes.Entry
 	if files, ok := src.FS.(*segmentFS); ok {
-		raw.Dir = files.raw()
+		raw = nodes.Entry{Name: "raw", Dir: files.raw()}
 	} else {
-		raw.File = src.RawFile()
+		raw = src.RawEntry()
 	}
-	return nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(text)})
+	return brokenDir{nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(p.ErrorText(format))}), p}
 }
 
 // beside returns the rights that what lies beside a recording must allow; unknown
@@ -242,37 +245,3 @@ func (a *archive) beside(r nodes.Rights) nodes.Rights {
 	r.Mode &= 0o444
 	return r
 }
-
-// subFS is a directory of a file system, with all its names, for those who have
-// certain rights.
-type subFS struct {
-	a      *archive
-	dir    string
-	rights nodes.Rights
-}
-
-func (s subFS) Open(name string) (iofs.File, error) {
-	if name != "." && !validName(name) {
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
-	}
-	rights := s.rights
-	at, info, err := s.a.resolve(s.dir, name, func(dir iofs.FileInfo) { rights = limitedBy(rights, dir) })
-	if err != nil {
-		return nil, err
-	}
-	if limited(rights, source.RightsOf(info)) != s.rights {
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
-	}
-	f, err := s.a.fsys.Open(at)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := f.Stat(); err != nil || now.Mode().IsRegular() && !source.VersionOf(info).SameFile(now) {
-		f.Close()
-		return nil, cmp.Or(err, source.Stale(at))
-	}
-	return f, nil
-}
-
-// validName is iofs.ValidPath without asking for UTF-8.
-func validName(name string) bool { return iofs.ValidPath(strings.ToValidUTF8(name, "_")) }

@@ -1,16 +1,14 @@
 package archive
 
 import (
-	iofs "io/fs"
-
 	"recfs/formats/source"
 	"recfs/nodes"
 )
 
 // attrOf returns the attributes of a file of the source. What lies in a
 // container has no rights of its own.
-func attrOf(info iofs.FileInfo) nodes.Attr {
-	return nodes.Attr{Time: info.ModTime(), Rights: source.RightsOf(info)}
+func attrOf(info source.Info) nodes.Attr {
+	return nodes.Attr{Time: info.Time(), Rights: info.Rights}
 }
 
 // limited returns r without what a file with rights f does not allow the same
@@ -34,16 +32,16 @@ func limited(r, f nodes.Rights) nodes.Rights {
 
 // limitedBy returns r without what is kept from those whom the directory on
 // the way to a file does not let through.
-func limitedBy(r nodes.Rights, dir iofs.FileInfo) nodes.Rights {
-	f := source.RightsOf(dir)
+func limitedBy(r nodes.Rights, dir source.Info) nodes.Rights {
+	f := dir.Rights
 	f.Mode = f.Mode & 0o111 * 7
 	return limited(r, f)
 }
 
 // insideOf returns the rights of a file in a directory for those who may list
 // the directory and reach what is in it.
-func insideOf(dir iofs.FileInfo) nodes.Rights {
-	r := source.RightsOf(dir)
+func insideOf(dir source.Info) nodes.Rights {
+	r := dir.Rights
 	r.Mode &^= 0o111
 	return limitedBy(r, dir)
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"recfs/formats/unpack"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -18,7 +18,7 @@ func TestArchiveRights(t *testing.T) {
 	}
 	dir, root := mount(t, map[string]string{
 		"open.rec": "RECone", "group.rec": "RECtwo", "tool": "text", "folder/x": "y", "locked/x.rec": "REC", "link": "->tool",
-		"a.tar":          string(packTar(t, entry{"in/b.rec", "RECthree"}, entry{"in/c", "text"}, entry{"l", "->in"})),
+		"a.tar":          string(formatstest.Tar(t, entry{"in/b.rec", "RECthree"}, entry{"in/c", "text"}, entry{"l", "->in"})),
 		"seg/first.part": "1", "seg/second.part": "2",
 		"drop/first.part": "1", "drop/second.part": "2",
 		"linked/first.part": "->../locked/one", "locked/one": "1",
@@ -96,7 +96,7 @@ func TestBesideIsNotShared(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a := newArchive(openLocal(t, dir), testFormats, newCache(t), Options{Shared: test.shared}, unpack.NewMemory(newCache(t), maxDepth), 0)
+		a := newArchive(formatstest.OpenLocal(t, dir), testFormats, formatstest.NewCache(t), Options{Shared: test.shared}, 0)
 		e, err := a.lookup(t.Context(), folder{a, "."}, "x.rec")
 		if err != nil {
 			t.Fatal(err)

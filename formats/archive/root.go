@@ -2,17 +2,67 @@ package archive
 
 import (
 	"context"
+	"errors"
+	iofs "io/fs"
 	"path"
 
+	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
+
+// New presents a tree of files with every recording of the listed formats replaced
+// by its tree. What is neither a recording nor a directory appears as it is.
+// The names of a directory are listed without opening anything in it.
+func New(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options) Root {
+	return &rootDir{a: newArchive(tree, list, c, opt, 0)}
+}
+
+// A Root is what New returns.
+type Root interface {
+	nodes.Volatile
+	// Current returns the directory that the root stands for at present.
+	Current(ctx context.Context) (nodes.Dir, error)
+	// File returns the tree of one recording, the file called name. If its name says nothing its first
+	// bytes do; if they say nothing either, the error is errors.ErrUnsupported.
+	File(ctx context.Context, name string) (nodes.Dir, error)
+}
+
+var _ Root = (*rootDir)(nil)
+
+// Current returns the directory that dir, of an archive, stands for at present.
+func Current(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
+	switch d := dir.(type) {
+	case Root:
+		return d.Current(ctx)
+	case nodes.Deferred[rootChild]:
+		return d.Resolve(ctx)
+	}
+	return dir, nil
+}
 
 // A rootDir is the root of an archive: the source directory, or the recording
 // that the source is.
 type rootDir struct {
 	a    *archive
 	file string // the source is this one file; "" if it is the directory
+}
+
+// File implements Root.
+func (t *rootDir) File(ctx context.Context, name string) (nodes.Dir, error) {
+	a := t.a
+	opt := a.opt
+	opt.Sniff = true
+	t = &rootDir{a: newArchive(a.tree, a.list, a.cache, opt, a.depth), file: name}
+	e, err := t.a.lookup(ctx, folder{t.a, path.Dir(name)}, path.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	if e.Dir == nil {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
+	}
+	return t, nil
 }
 
 // Current returns the root as it is now.

@@ -1,49 +1,22 @@
 package archive
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	iofs "io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
-	"time"
+	"sync"
+	"weak"
 
-	"recfs/formats"
+	"github.com/cespare/xxhash/v2"
+
 	"recfs/formats/source"
 	"recfs/nodes"
 )
-
-// segments returns the regular files of a directory that is a recording, links
-// to such files among them, and their versions as a string, so that a
-// recordingKey stays comparable, and the version of the whole. The rights are
-// those of a file of the recording: they allow what the directory and all the
-// files allow.
-func (a *archive) segments(dir string, l *listing, info iofs.FileInfo) (string, source.Version, nodes.Rights) {
-	v, rights := source.VersionOf(info), insideOf(info)
-	v.Size = 0
-	through := func(dir iofs.FileInfo) { rights = limitedBy(rights, dir) }
-	var b []byte
-	for i := range l.len() {
-		name := l.name(i)
-		at := path.Join(dir, name)
-		info, err := a.lstat(at)
-		if err == nil && info.Mode().Type() == iofs.ModeSymlink {
-			at, info, err = a.resolve(dir, name, through)
-		}
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		f := source.VersionOf(info)
-		v.Size += f.Size
-		rights = limited(rights, source.RightsOf(info))
-		for _, s := range []string{name, at} {
-			b = binary.AppendUvarint(b, uint64(len(s)))
-			b = append(b, s...)
-		}
-		b = f.AppendAll(b)
-	}
-	return string(b) + "\x00", v, rights
-}
 
 // A segment is a file of a directory that is a recording.
 type segment struct {
@@ -52,93 +25,145 @@ type segment struct {
 	v    source.Version
 }
 
-func parseSegments(s string) []segment {
-	var list []segment
-	b := []byte(s[:len(s)-1])
-	for len(b) > 0 {
-		var seg segment
-		for _, s := range []*string{&seg.name, &seg.at} {
-			n, size := binary.Uvarint(b)
-			*s = string(b[size:][:n])
-			b = b[size:][n:]
+// A segmentList is the files of a directory that is a recording, sorted by name. It does not change.
+// Two lists of one segmentLists are the same pointer exactly if they have the same files at the same
+// versions.
+type segmentList struct {
+	files []segment
+	inode uint64 // stands for all of it in a stamp
+}
+
+// segmentLists have those of the lists that are in use.
+type segmentLists struct {
+	mu  sync.Mutex
+	all map[segmentSum]weak.Pointer[segmentList]
+}
+
+// A segmentSum is the checksum of a list.
+type segmentSum [sha256.Size]byte
+
+func newSegmentLists() *segmentLists {
+	return &segmentLists{all: map[segmentSum]weak.Pointer[segmentList]{}}
+}
+
+// list returns the list of files.
+func (s *segmentLists) list(files []segment) *segmentList {
+	var all, stamps []byte
+	for _, f := range files {
+		for _, text := range []string{f.name, f.at} {
+			all = append(binary.AppendUvarint(all, uint64(len(text))), text...)
 		}
-		seg.v, b = source.CutVersion(b)
-		list = append(list, seg)
+		all = f.v.AppendAll(all)
+		stamps = f.v.Append(append(append(stamps, f.name...), 0))
 	}
-	return list
+	sum := segmentSum(sha256.Sum256(all))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.all[sum].Value(); l != nil {
+		return l
+	}
+	l := &segmentList{files, xxhash.Sum64(stamps)}
+	s.all[sum] = weak.Make(l)
+	runtime.AddCleanup(l, s.drop, sum)
+	return l
+}
+
+// drop forgets a list that is not in use any more.
+func (s *segmentLists) drop(sum segmentSum) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all[sum].Value() == nil { // else there is one again
+		delete(s.all, sum)
+	}
+}
+
+// segments returns the regular files of a directory that is a recording, links
+// to such files among them, and the version of the whole. The rights are
+// those of a file of the recording: they allow what the directory and all the
+// files allow.
+func (l links) segments(ctx context.Context, dir string, names source.Names, info source.Info) ([]segment, source.Version, nodes.Rights) {
+	v, rights := info.Version, insideOf(info)
+	v.Size = 0
+	through := func(dir source.Info) { rights = limitedBy(rights, dir) }
+	var files []segment
+	for i := range names.Len() {
+		name, _ := names.At(i)
+		at := path.Join(dir, name)
+		info, err := l.tree.Stat(ctx, at)
+		if err == nil && info.Type == iofs.ModeSymlink {
+			at, info, err = l.resolve(ctx, dir, name, through)
+		}
+		if err != nil || info.Type != 0 {
+			continue
+		}
+		v.Size += info.Size
+		rights = limited(rights, info.Rights)
+		files = append(files, segment{name, at, info.Version})
+	}
+	return files, v, rights
 }
 
 // A segmentFS shows the regular files of a directory as they were at one
 // version. Its files hold nothing open.
 type segmentFS struct {
-	modified time.Time
-	files    []segmentInfo // sorted by name
+	ctx   context.Context // see [formats.InContext]
+	files []segmentFile   // sorted by name
 }
 
-func newSegmentFS(k recordingKey, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
-	fsys := &segmentFS{modified: k.v.Time()}
-	for _, s := range parseSegments(k.segments) {
-		fsys.files = append(fsys.files, segmentInfo{s, reader(s.at, s.v)})
+var _ iofs.ReadDirFS = (*segmentFS)(nil)
+
+func newSegmentFS(segments *segmentList, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
+	fsys := &segmentFS{ctx: context.Background()}
+	for _, s := range segments.files {
+		fsys.files = append(fsys.files, segmentFile{reader(s.at, s.v), s})
 	}
 	return fsys
 }
 
+// InContext tells [formats.InContext].
+func (s *segmentFS) InContext(ctx context.Context) iofs.FS { return &segmentFS{ctx, s.files} }
+
+// Open implements io/fs.FS.
 func (s *segmentFS) Open(name string) (iofs.File, error) {
-	if name == "." {
-		return &segmentDir{fsys: s}, nil
-	}
-	i, ok := slices.BinarySearchFunc(s.files, name, func(f segmentInfo, name string) int { return strings.Compare(f.name, name) })
+	i, ok := slices.BinarySearchFunc(s.files, name, func(f segmentFile, name string) int { return strings.Compare(f.name, name) })
 	if !ok {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	}
 	f := s.files[i]
-	return source.NewFile(f.r, f.v.Size, f), nil
+	return source.IOFile(s.ctx, name, f, f.info()), nil
 }
 
-// A segmentInfo is the DirEntry and FileInfo of a segment.
-type segmentInfo struct {
+// ReadDir implements io/fs.ReadDirFS.
+func (s *segmentFS) ReadDir(name string) ([]iofs.DirEntry, error) {
+	if name != "." {
+		return nil, &iofs.PathError{Op: "readdir", Path: name, Err: iofs.ErrNotExist}
+	}
+	var entries []iofs.DirEntry
+	for _, f := range s.files {
+		entries = append(entries, iofs.FileInfoToDirEntry(source.IOInfo(f.name, f.info())))
+	}
+	return entries, nil
+}
+
+// A segmentFile is a segment with its bytes.
+type segmentFile struct {
+	nodes.ReaderAt
 	segment
-	r nodes.ReaderAt
 }
 
-func (i segmentInfo) Name() string                 { return i.name }
-func (i segmentInfo) Size() int64                  { return i.v.Size }
-func (i segmentInfo) Mode() iofs.FileMode          { return 0o444 }
-func (i segmentInfo) ModTime() time.Time           { return i.v.Time() }
-func (i segmentInfo) IsDir() bool                  { return false }
-func (i segmentInfo) Sys() any                     { return nil }
-func (i segmentInfo) Version() source.Version      { return i.v }
-func (i segmentInfo) Stamp() formats.Stamp         { return i.v.Stamp }
-func (i segmentInfo) Type() iofs.FileMode          { return 0 }
-func (i segmentInfo) Info() (iofs.FileInfo, error) { return i, nil }
+func (f segmentFile) info() source.Info { return source.Info{Version: f.v} }
 
-// A segmentDir is the opened directory of a segmentFS, and its FileInfo.
-type segmentDir struct {
-	fsys *segmentFS
-	next int
-}
+// Info implements [source.File].
+func (f segmentFile) Info(context.Context) (source.Info, error) { return f.info(), nil }
 
-func (d *segmentDir) Stat() (iofs.FileInfo, error) { return segmentDirInfo{d.fsys}, nil }
-func (d *segmentDir) Close() error                 { return nil }
-func (d *segmentDir) Read([]byte) (int, error)     { return 0, iofs.ErrInvalid }
-func (d *segmentDir) ReadDir(n int) ([]iofs.DirEntry, error) {
-	return source.Entries(len(d.fsys.files), &d.next, n, func(i int) iofs.DirEntry { return d.fsys.files[i] })
-}
-
-type segmentDirInfo struct{ fsys *segmentFS }
-
-func (i segmentDirInfo) Name() string        { return "." }
-func (i segmentDirInfo) Size() int64         { return 0 }
-func (i segmentDirInfo) Mode() iofs.FileMode { return iofs.ModeDir | 0o555 }
-func (i segmentDirInfo) ModTime() time.Time  { return i.fsys.modified }
-func (i segmentDirInfo) IsDir() bool         { return true }
-func (i segmentDirInfo) Sys() any            { return nil }
+// Close implements [source.File].
+func (f segmentFile) Close() error { return nil }
 
 // raw shows the files as they lie there.
 func (s *segmentFS) raw() nodes.Dir {
 	var entries []nodes.Entry
 	for _, f := range s.files {
-		entries = append(entries, nodes.Entry{Name: f.name, Attr: nodes.Attr{Time: f.v.Time()}, File: nodes.Section(f.r, 0, f.v.Size)})
+		entries = append(entries, nodes.Entry{Name: f.name, Attr: nodes.Attr{Time: f.v.Time()}, File: nodes.Section(f, 0, f.v.Size)})
 	}
 	return nodes.List(entries...)
 }

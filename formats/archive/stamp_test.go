@@ -1,84 +1,22 @@
 package archive
 
 import (
-	"bytes"
+	"context"
 	"errors"
-	"io"
-	iofs "io/fs"
 	"math/rand/v2"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
-
-// A stamped is a file system in memory that has the inodes a test wants.
-type stamped map[string]*stampedFile
-
-type stampedFile struct {
-	name    string
-	content []byte
-	v       source.Version
-}
-
-func (s stamped) file(op, name string) (*stampedFile, error) {
-	if name == "." {
-		return &stampedFile{name: name}, nil
-	}
-	if f, ok := s[name]; ok {
-		return f, nil
-	}
-	return nil, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
-}
-
-func (s stamped) Open(name string) (iofs.File, error) {
-	f, err := s.file("open", name)
-	return opened{f}, err
-}
-
-func (s stamped) Lstat(name string) (iofs.FileInfo, error) { return s.file("lstat", name) }
-
-func (s stamped) ReadLink(name string) (string, error) {
-	return "", &iofs.PathError{Op: "readlink", Path: name, Err: iofs.ErrInvalid}
-}
-
-// put makes a file of a version, whose size is that of the content.
-func (s stamped) put(name, content string, v source.Version) {
-	v.Size = int64(len(content))
-	s[name] = &stampedFile{path.Base(name), []byte(content), v}
-}
-
-func (f *stampedFile) Name() string            { return f.name }
-func (f *stampedFile) Size() int64             { return f.v.Size }
-func (f *stampedFile) IsDir() bool             { return f.name == "." }
-func (f *stampedFile) ModTime() time.Time      { return f.v.Time() }
-func (f *stampedFile) Sys() any                { return nil }
-func (f *stampedFile) Version() source.Version { return f.v }
-
-func (f *stampedFile) Mode() iofs.FileMode {
-	if f.IsDir() {
-		return iofs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-type opened struct{ f *stampedFile }
-
-func (o opened) Stat() (iofs.FileInfo, error) { return o.f, nil }
-func (o opened) Read([]byte) (int, error)     { return 0, io.EOF }
-func (o opened) Close() error                 { return nil }
-func (o opened) ReadAt(p []byte, off int64) (int, error) {
-	return bytes.NewReader(o.f.content).ReadAt(p, off)
-}
 
 // After the handle of a file that was looked up is closed, only the same inode
 // gives its bytes, and an inode without a time of birth only in the same state.
@@ -109,10 +47,10 @@ func TestReplacedWithSameInode(t *testing.T) {
 			if after.Inode == 0 {
 				before.Inode, before.Changed = 0, 0
 			}
-			fsys := stamped{}
-			fsys.put("plain", "RECfirst", before)
-			fsys.put("a.rec", "RECfirst", before)
-			root := New(fsys, testFormats, newCache(t), Options{})
+			fsys := newMemTree()
+			fsys.write("plain", "RECfirst", before)
+			fsys.write("a.rec", "RECfirst", before)
+			root := New(fsys, testFormats, formatstest.NewCache(t), Options{})
 			plain, err := nodes.Lookup(t.Context(), root, "plain")
 			if err != nil {
 				t.Fatal(err)
@@ -122,8 +60,8 @@ func TestReplacedWithSameInode(t *testing.T) {
 				t.Fatal(err)
 			}
 			root.(*rootDir).a.openFiles.CloseIdle()
-			fsys.put("plain", c.content, after)
-			fsys.put("a.rec", c.content, after)
+			fsys.write("plain", c.content, after)
+			fsys.write("a.rec", c.content, after)
 			for want, file := range map[string]nodes.File{"RECfirst": plain.File, "first": recording.File} {
 				got, err := nodes.ReadAll(t.Context(), file)
 				if c.stale && !errors.Is(err, nodes.ErrStale) || !c.stale && (err != nil || string(got) != want) {
@@ -142,11 +80,11 @@ func TestReplacedWithSameInode(t *testing.T) {
 func replaceReusing(t *testing.T, name, content string) {
 	t.Helper()
 	inode := func(name string) uint64 {
-		info, err := os.Lstat(name)
+		info, err := formatstest.OpenLocal(t, filepath.Dir(name)).Stat(t.Context(), filepath.Base(name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return source.VersionOf(info).Inode
+		return info.Inode
 	}
 	want := inode(name)
 	if err := os.Remove(name); err != nil {
@@ -204,25 +142,22 @@ func TestInodeReused(t *testing.T) {
 
 // A counting is a directory whose bytes are counted as they are read.
 type counting struct {
-	*source.Local
+	source.Tree
 	read *int64
 }
 
 type countingOpen struct {
-	readableFile
+	source.File
 	read *int64
 }
 
-func (c counting) Open(name string) (iofs.File, error) {
-	f, err := c.Local.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return countingOpen{f.(readableFile), c.read}, nil
+func (c counting) Open(ctx context.Context, name string) (source.File, error) {
+	f, err := c.Tree.Open(ctx, name)
+	return countingOpen{f, c.read}, err
 }
 
-func (c countingOpen) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.readableFile.ReadAt(p, off)
+func (c countingOpen) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := c.File.ReadAt(ctx, p, off)
 	atomic.AddInt64(c.read, int64(n))
 	return n, err
 }
@@ -243,7 +178,7 @@ func TestCopyOutlivesChanges(t *testing.T) {
 	for _, name := range []string{"a.rec.zst", "b.tar"} {
 		b := packed
 		if name == "b.tar" {
-			b = packTar(t, entry{"c.rec.zst", string(packed)})
+			b = formatstest.Tar(t, entry{"c.rec.zst", string(packed)})
 		}
 		write(t, dir, name, string(b))
 	}
@@ -271,7 +206,7 @@ func TestCopyOutlivesChanges(t *testing.T) {
 			}
 			var bytesRead int64
 			c := cache.New(64<<20, disk)
-			root := New(counting{openLocal(t, dir), &bytesRead}, testFormats, c, Options{Disk: disk})
+			root := New(counting{formatstest.OpenLocal(t, dir), &bytesRead}, testFormats, c, Options{Disk: disk})
 			got, err := read(t, root, name+"/body")
 			if err != nil || got != string(content[3:]) {
 				t.Errorf("step %d, %s: %d bytes, %v", i, name, len(got), err)
@@ -281,5 +216,30 @@ func TestCopyOutlivesChanges(t *testing.T) {
 				t.Errorf("step %d, %s: %d bytes of %d were read", i, name, bytesRead, len(packed))
 			}
 		}
+	}
+}
+
+// Look-ups of one version of a recording in segments are equal, whatever was collected meanwhile,
+// and those of two versions are not.
+func TestSegmentsAreCompared(t *testing.T) {
+	dir, root := mount(t, map[string]string{"seg/first.part": "1", "seg/second.part": "2"}, Options{})
+	look := func() nodes.Dir {
+		e, err := nodes.Child(t.Context(), root, "seg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Dir
+	}
+	first := look()
+	runtime.GC()
+	if again := look(); again != first {
+		t.Error("one version gives two values")
+	}
+	write(t, dir, "seg/second.part", "longer")
+	if other := look(); other == first {
+		t.Error("two versions give one value")
+	}
+	if got, err := read(t, first, "body"); err == nil && got != "1" {
+		t.Errorf("the old version has %q", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -23,13 +24,13 @@ import (
 func TestArchiveLinks(t *testing.T) {
 	dir, root := mount(t, map[string]string{
 		"d/one.rec": "RECone", "d/plain": "text", "d/seg/first.part": "1", "d/seg/second.part": "2", "d/sub/deep/x": "y",
-		"a.tar": string(packTar(t, entry{"in/a", "b"})),
+		"a.tar": string(formatstest.Tar(t, entry{"in/a", "b"})),
 	}, Options{})
 	alias := filepath.Join(t.TempDir(), "alias")
 	if err := os.Symlink(dir, alias); err != nil {
 		t.Fatal(err)
 	}
-	named := New(openLocal(t, alias), testFormats, newCache(t), Options{})
+	named := New(formatstest.OpenLocal(t, alias), testFormats, formatstest.NewCache(t), Options{})
 	for i, link := range []struct{ name, target, want string }{
 		{"l", "d/plain", ""},
 		{"l.rec", "d/one.rec", ""},
@@ -90,9 +91,9 @@ func TestArchiveLinksThroughTheirWarning(t *testing.T) {
 		{"absolute", "->/../../../x"},
 		{"long", "->../" + strings.Repeat("../", 2000)},
 	}
-	files := map[string]string{"a.tar": string(packTar(t, entries...))}
+	files := map[string]string{"a.tar": string(formatstest.Tar(t, entries...))}
 	for _, e := range entries[:6] {
-		files[e.name] = e.content
+		files[e[0]] = e[1]
 	}
 	_, root := mount(t, files, Options{})
 	got := show(t, root)
@@ -312,9 +313,9 @@ func TestArchiveVersions(t *testing.T) {
 	}
 
 	// Grown: the old view stays, a look-up sees the new.
-	appendTo(t, filepath.Join(dir, "a.rec"), "more")
-	appendTo(t, filepath.Join(dir, "plain"), "678")
-	appendTo(t, filepath.Join(dir, "seg/first.part"), "2")
+	formatstest.AppendTo(t, filepath.Join(dir, "a.rec"), "more")
+	formatstest.AppendTo(t, filepath.Join(dir, "plain"), "678")
+	formatstest.AppendTo(t, filepath.Join(dir, "seg/first.part"), "2")
 	if got := read(oldBody); got != "one" {
 		t.Errorf("the old view of a grown file: %q", got)
 	}
@@ -368,18 +369,6 @@ func TestArchiveVersions(t *testing.T) {
 	}
 	if _, err := nodes.Lookup(t.Context(), root, "a.rec"); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("a removed file: %v", err)
-	}
-}
-
-func appendTo(t *testing.T, name, more string) {
-	t.Helper()
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString(more); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -446,14 +435,14 @@ func TestWarnsOncePerVersion(t *testing.T) {
 	var out strings.Builder
 	dir, root := mount(t, map[string]string{"bad.rec": "RECBAD"}, Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
 	look := func() {
-		root.(*rootDir).a.open(context.Background(), recordingOf(t, root, "bad.rec").key, newCache(t))
+		root.(*rootDir).a.open(context.Background(), recordingOf(t, root, "bad.rec").key)
 	}
 	look()
 	look()
 	if n := strings.Count(out.String(), "\n"); n != 1 {
 		t.Errorf("%d lines: %s", n, out.String())
 	}
-	appendTo(t, filepath.Join(dir, "bad.rec"), "x")
+	formatstest.AppendTo(t, filepath.Join(dir, "bad.rec"), "x")
 	look()
 	if n := strings.Count(out.String(), "\n"); n != 2 {
 		t.Errorf("%d lines: %s", n, out.String())

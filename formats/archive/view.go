@@ -2,11 +2,14 @@ package archive
 
 import (
 	"context"
-	iofs "io/fs"
+	"errors"
+	"path"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/container"
+	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -23,6 +26,8 @@ func ViewOf(dir nodes.Dir) (v View, ok bool) {
 		return View{d.a}, true
 	case memberDir:
 		return View{d.d.a}, true
+	case *damagedDir:
+		return ViewOf(d.Namer)
 	case recording:
 		return View{d.a}, true
 	case containerDir:
@@ -38,6 +43,8 @@ func FolderOf(dir nodes.Dir) (name string, ok bool) {
 		return d.path, true
 	case memberDir:
 		return d.d.path, true
+	case *damagedDir:
+		return FolderOf(d.Namer)
 	}
 	return "", false
 }
@@ -55,11 +62,13 @@ func (v View) ID() string {
 }
 
 // Stat returns what the source tells of a file, or of a link itself.
-func (v View) Stat(name string) (iofs.FileInfo, error) { return v.a.lstat(name) }
+func (v View) Stat(ctx context.Context, name string) (source.Info, error) {
+	return v.a.tree.Stat(ctx, name)
+}
 
 // Settled reports whether the last change of a directory is so old that another one would leave
 // another time.
-func Settled(dir iofs.FileInfo) bool { return time.Since(dir.ModTime()) >= settled }
+func Settled(dir source.Info) bool { return time.Since(dir.Time()) >= settled }
 
 // Lookup returns the entry called name in the directory dir.
 func (v View) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
@@ -68,44 +77,20 @@ func (v View) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error)
 
 // IsPlain reports whether a file is shown as it is, as its name alone tells.
 func (v View) IsPlain(name string) bool {
-	mode, ok := v.a.typeByName(name, typeFile)
+	mode, ok := v.a.typeByName(name, 0)
 	return ok && !mode.IsDir()
 }
 
 // File returns the entry of the regular file that info describes. Unlike in a look-up it is an error
 // if what the file is cannot be read.
-func (v View) File(ctx context.Context, name string, info iofs.FileInfo) (nodes.Entry, error) {
-	if _, err := v.a.kind(ctx, kindKey{name, source.VersionOf(info)}); err != nil {
-		return nodes.Entry{}, err
-	}
+func (v View) File(ctx context.Context, name string, info source.Info) (nodes.Entry, error) {
 	return v.a.fileEntry(ctx, name, info)
 }
 
 // Names returns the sorted names in the directory dir.
-func (v View) Names(ctx context.Context, dir string) (Names, error) {
-	l, err := v.a.listing(ctx, dir)
-	return Names{l}, err
+func (v View) Names(ctx context.Context, dir string) (source.Names, error) {
+	return v.a.listing(ctx, dir)
 }
-
-// Names are those of the files, directories and links in a directory.
-type Names struct{ l *listing }
-
-// Len returns how many there are.
-func (n Names) Len() int { return n.l.len() }
-
-// At returns a name and the type that the directory states.
-func (n Names) At(i int) (name string, typ iofs.FileMode) {
-	switch n.l.types[i] {
-	case typeDir:
-		typ = iofs.ModeDir
-	case typeLink:
-		typ = iofs.ModeSymlink
-	}
-	return n.l.name(i), typ
-}
-
-// A Recording is one version of a recording. It is a value, equal to another of the same version.
-type Recording struct{ r recording }
 
 // RecordingOf reports whether dir, the directory of an entry, is a recording, and which.
 func RecordingOf(dir nodes.Dir) (Recording, bool) {
@@ -122,18 +107,25 @@ func (r Recording) Path() string { return r.r.key.path }
 // Version returns the version of its file or directory; the size is that of all its files.
 func (r Recording) Version() source.Version { return r.r.key.v }
 
+// Modified returns the time of its files.
+func (r Recording) Modified() time.Time { return r.r.a.modified(r.r.key) }
+
 // Stamp returns the stamp of all its files.
 func (r Recording) Stamp() formats.Stamp { return r.r.key.stamp() }
+
+// Place is the path that ID stands for: where it lay when its archive was seen first. In a container it
+// begins with the ID of the outermost one.
+func (r Recording) Place() string { return path.Join(r.r.a.base(), r.r.key.path) }
 
 // ID names it for what is kept of it on disk, "" if it has no such name.
 func (r Recording) ID() string { return r.r.a.sourceID(r.r.key.path) }
 
 // Segments returns the files of a recording that is a directory.
 func (r Recording) Segments() (files []source.FileKey, ok bool) {
-	if r.r.key.segments == "" {
+	if r.r.key.segments == nil {
 		return nil, false
 	}
-	for _, s := range parseSegments(r.r.key.segments) {
+	for _, s := range r.r.key.segments.files {
 		files = append(files, source.FileKey{Path: s.at, Version: s.v})
 	}
 	return files, true
@@ -142,33 +134,36 @@ func (r Recording) Segments() (files []source.FileKey, ok bool) {
 // Tree returns the tree that its format makes of it. Options.Indexed does not hear of it.
 func (r Recording) Tree(ctx context.Context) (nodes.Dir, error) { return r.r.a.trees.Get(ctx, r.r.key) }
 
-// OpenWith opens a recording for the caller alone, with a cache of its own. Unlike Tree it has an
-// error for one that does not open, and an [UnreadError] if it could not be read this time.
-func (r Recording) OpenWith(ctx context.Context, c *cache.Cache) (nodes.Dir, error) {
-	a, k := r.r.a, r.r.key
-	src, reads := a.source(k)
-	var err error
-	if k.packed {
-		_, err = a.decompress(ctx, k, &src, reads)
+// A NotOpenError says why a recording does not open.
+type NotOpenError struct{ formats.Problem }
+
+func (e *NotOpenError) Error() string { return e.Message }
+
+// Summary returns what a person wants to know first, for which the index is made if there is none: of
+// an error what is known without. One that does not open has a [NotOpenError].
+func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
+	dir, err := r.Tree(ctx)
+	if err != nil {
+		return formats.Summary{}, err
 	}
-	var dir nodes.Dir
-	if err == nil {
-		dir, err = a.openFormat(ctx, r.Format(), src, c)
+	if b, ok := dir.(brokenDir); ok {
+		return formats.Summary{}, &NotOpenError{b.problem}
 	}
-	if err != nil && !notSaved(err) && ctx.Err() == nil && reads.failure() != nil {
-		return nil, &UnreadError{reads.failure()}
+	if r.Format().Summary == nil {
+		return formats.Summary{}, errors.ErrUnsupported
 	}
-	return dir, err
+	o, err := r.r.a.recordings.Get(ctx, r.r.key)
+	if err != nil {
+		return formats.Summary{}, err
+	}
+	return o.Summary(ctx)
 }
 
-// An UnreadError is that of a source which could not be read. It tells nothing of what the source
-// holds.
-type UnreadError struct{ Err error }
-
-func (e *UnreadError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the read.
-func (e *UnreadError) Unwrap() error { return e.Err }
+// OpenWith opens a recording for the caller alone, with a cache of its own. Unlike Tree it has an
+// error for one that does not open, and a [recordings.UnreadError] if it could not be read this time.
+func (r Recording) OpenWith(ctx context.Context, c *cache.Cache) (*recordings.Opened, error) {
+	return recordings.OpenOne(ctx, r.r.a.claimedOf(r.r.key), c, r.r.a.log)
+}
 
 // A Container is one version of a file that holds files.
 type Container struct{ n containerDir }
@@ -182,50 +177,77 @@ func ContainerOf(dir nodes.Dir) (Container, bool) {
 // Stamp returns the stamp of the file.
 func (c Container) Stamp() formats.Stamp { return c.n.key.stamp() }
 
+// Format returns its format: "tar", "zip", "tar.xz" and the like.
+func (c Container) Format() string { return c.n.key.format() }
+
+// Path returns where it lies in the source.
+func (c Container) Path() string { return c.n.key.path }
+
+// Version returns the version of its file.
+func (c Container) Version() source.Version { return c.n.key.v }
+
+// Problems returns what is wrong with it: with its own structure and the compression around it, not
+// with what is in its members, which reading them tells. They are sorted by offset, in the bytes
+// without outer compression. One that does not open has one problem.
+func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
+	l, err := c.n.a.lists.Get(ctx, c.n.key)
+	if err != nil {
+		return nil, err
+	}
+	return l.problems, nil
+}
+
+// summed returns the file that it is if it has a checksum which is compared only when the file is read
+// to its end, as one that lies in a zip, else nil.
+func (c Container) summed() nodes.File {
+	a, k := c.n.a, c.n.key
+	around, inside := a.tree.(*container.Tree)
+	if !inside || around.Kind != container.Zip || k.packed {
+		return nil
+	}
+	return plainFile{a.openFiles, source.FileKey{Path: k.path, Version: k.v}}
+}
+
 // Dir returns what it holds: a folder, see FolderOf, or another directory if it does not open.
 func (c Container) Dir(ctx context.Context) (nodes.Dir, error) { return c.n.dir(ctx) }
 
-// A Root is what New returns.
-type Root interface {
-	nodes.Volatile
-	// Current returns the directory that the root stands for at present.
-	Current(ctx context.Context) (nodes.Dir, error)
+// A Description is what an archive knows of a recording without opening it.
+type Description struct {
+	Format string // name of the format
+	Path   string // where it lies in the source
+	Stored int64  // bytes of its file
+	Time   time.Time
 }
 
-var (
-	_ Root  = (*rootDir)(nil)
-	_ error = (*UnreadError)(nil)
-)
-
-// Current returns the directory that dir, of an archive, stands for at present.
-func Current(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
-	switch d := dir.(type) {
-	case Root:
-		return d.Current(ctx)
-	case nodes.Deferred[rootChild]:
-		return d.Resolve(ctx)
+// Describe tells whether dir, the directory of an entry of an archive or an
+// archive itself, is a recording, and which.
+func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
+	dir, err := Current(ctx, dir)
+	if err != nil {
+		return d, false
 	}
-	return dir, nil
-}
-
-// An indexFile is the index.json of a recording, which Options.Indexed hears of.
-type indexFile struct {
-	nodes.File
-	r recording
-}
-
-func (f indexFile) Size(ctx context.Context) (int64, error) {
-	n, err := f.File.Size(ctx)
-	if err == nil {
-		f.r.a.opt.Indexed(ctx, Recording{f.r})
+	r, ok := dir.(recording)
+	if !ok {
+		return d, false
 	}
-	return n, err
+	return Description{r.format().Name, r.key.path, r.key.v.Size, r.key.v.Time()}, true
 }
 
-func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
-	c, err := f.File.Open(ctx)
-	if err == nil {
-		f.r.a.opt.Indexed(ctx, Recording{f.r})
+// DescribeContainer returns what an archive knows of dir, the directory of an entry of an archive or an
+// archive itself, if it is a damaged container, and what is wrong with it. Of what could not be read
+// this time it knows nothing.
+func DescribeContainer(ctx context.Context, dir nodes.Dir) (d Description, problems []formats.Problem, summed nodes.File) {
+	dir, err := Current(ctx, dir)
+	if err != nil {
+		return d, nil, nil
 	}
-	return c, err
+	c, ok := ContainerOf(dir)
+	if !ok {
+		return d, nil, nil
+	}
+	if problems, err = c.Problems(ctx); err != nil {
+		return d, nil, nil
+	}
+	v := c.Version()
+	return Description{c.Format(), c.Path(), v.Size, v.Time()}, problems, c.summed()
 }

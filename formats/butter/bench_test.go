@@ -13,6 +13,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -90,7 +91,7 @@ func BenchmarkScan(b *testing.B) {
 func openTree(b testing.TB, data []byte, c *cache.Cache) nodes.Dir {
 	src := formats.BytesInput("match.butter", data, time.Unix(1e9, 0))
 	src.ID = "bench"
-	dir, err := New(Options{}).Open(b.Context(), src, c)
+	dir, err := formatstest.Open(b.Context(), New(Options{}), src, c)
 	if err != nil {
 		b.Fatal(err)
 	}

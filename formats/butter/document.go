@@ -2,15 +2,14 @@ package butter
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
 // headerDocument returns the value of header.json.
-func (r *Reader) headerDocument(source formats.SourceInfo) any {
-	h := r.Header
+func (o *head) headerDocument(source formats.SourceInfo) any {
+	h := o.Header
 	type player struct {
 		Name    string          `json:"name"`
 		NameHex string          `json:"name_hex,omitempty"`
@@ -50,13 +49,8 @@ func (r *Reader) headerDocument(source formats.SourceInfo) any {
 		v.Name, v.NameHex = display(p.Name)
 		stored.Players[i] = v
 	}
-	return struct {
-		formats.HeaderHead
-		Source   formats.SourceInfo `json:"source"`
-		Header   header             `json:"header"`
-		Problems []formats.Problem  `json:"problems"`
-	}{
-		formats.HeaderHead{Format: name, FormatVersion: strconv.Itoa(int(h.Version)), Layout: r.Layout.name},
-		source, stored, append([]formats.Problem{}, r.problems()...),
+	return formats.HeaderDocument[header]{
+		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: o.formatVersion(), Layout: o.Layout.name},
+		Source:     source, Header: stored, Problems: append([]formats.Problem{}, o.problems()...),
 	}
 }

@@ -1,6 +1,7 @@
 package butter
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type Header struct {
 	Chunks      []Extent // without the empty entries of the table
 	Entries     int      // of the chunk table, with the empty ones
 	Size        int64    // of header and chunk table
+	raw         []byte   // as stored: Size bytes
 	End         int64    // where the last chunk should end
 }
 
@@ -167,6 +169,7 @@ func parseHeader(b []byte, size int64) (*Header, error) {
 	if err := h.table(c, size); err != nil {
 		return nil, err
 	}
+	h.raw = bytes.Clone(b[:h.Size])
 	return h, nil
 }
 

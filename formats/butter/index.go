@@ -16,7 +16,7 @@ func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.End = r.end()
+	x.End, x.Bytes = r.end(), r.size
 	x.Problems = append(r.problems(), s.problems...)
 	sort.SliceStable(x.Problems, func(i, j int) bool { return x.Problems[i].Offset < x.Problems[j].Offset })
 	return x, nil

@@ -9,22 +9,26 @@ import (
 
 // A Reader decodes one butter file. It is safe for concurrent use.
 type Reader struct {
-	Header *Header
-	Layout *layout
-	r      formats.ReaderAt
-	size   int64
+	*head
+	r formats.ReaderAt
+}
 
+// A head is what opening a file tells.
+type head struct {
+	Header   *Header
+	Layout   *layout
+	size     int64 // of the file
 	maxChunk int64 // decompressed, and read of what is stored
 }
 
-// over returns a Reader that reads the same bytes from in.
-func (r *Reader) over(in formats.ReaderAt) *Reader {
-	o := *r
-	o.r = in
-	return &o
-}
-
 const defaultMaxChunk = 256 << 20
+
+func (o Options) maxChunk() int64 {
+	if o.MaxChunk == 0 {
+		return defaultMaxChunk
+	}
+	return o.MaxChunk
+}
 
 // NewReader reads header and chunk table and, where the version byte leaves open which layout the
 // frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are held; 0 is
@@ -34,10 +38,7 @@ func NewReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*
 	if err != nil {
 		return nil, err
 	}
-	if maxChunk == 0 {
-		maxChunk = defaultMaxChunk
-	}
-	d := &Reader{Header: h, r: r, size: size, maxChunk: maxChunk}
+	d := &Reader{&head{Header: h, size: size, maxChunk: Options{maxChunk}.maxChunk()}, r}
 	return d, d.chooseLayout(ctx)
 }
 
@@ -87,37 +88,37 @@ func (r *Reader) chooseLayout(ctx context.Context) error {
 }
 
 // Match returns what is the same in all frames.
-func (r *Reader) Match() *echovr.Match {
-	h := r.Header
-	client, _ := display(h.ClientName)
+func (h *head) Match() *echovr.Match {
+	stored := h.Header
+	client, _ := display(stored.ClientName)
 	return &echovr.Match{
-		SessionID: h.Session(), SessionIP: h.IP(), MatchType: h.MatchType(), MapName: h.MapName(), ClientName: client,
-		Private: h.Private, TotalRounds: int(h.TotalRounds), BlueRounds: int(h.BlueScore), OrangeRounds: int(h.OrangeScore),
-		Emotes: r.Layout.emotes,
+		SessionID: stored.Session(), SessionIP: stored.IP(), MatchType: stored.MatchType(), MapName: stored.MapName(), ClientName: client,
+		Private: stored.Private, TotalRounds: int(stored.TotalRounds), BlueRounds: int(stored.BlueScore), OrangeRounds: int(stored.OrangeScore),
+		Emotes: h.Layout.emotes,
 	}
 }
 
 // problems returns what header and file size alone show.
-func (r *Reader) problems() []formats.Problem {
+func (h *head) problems() []formats.Problem {
 	var list []formats.Problem
-	if r.Header.Compression > zstdLast {
+	if h.Header.Compression > zstdLast {
 		list = append(list, formats.Problem{Code: codeCompression, Offset: 3, Message: "no chunk can be read"})
 	}
 	switch {
-	case r.size < r.Header.End:
+	case h.size < h.Header.End:
 		list = append(list, formats.Problem{
-			Code: codeTruncated, Chunk: r.firstCut(), Offset: r.size, Message: "the file ends before its last chunk does",
+			Code: codeTruncated, Chunk: h.firstCut(), Offset: h.size, Message: "the file ends before its last chunk does",
 		})
-	case r.size > r.Header.End:
-		list = append(list, formats.Problem{Code: codeTrailing, Offset: r.Header.End, Message: "bytes behind the last chunk"})
+	case h.size > h.Header.End:
+		list = append(list, formats.Problem{Code: codeTrailing, Offset: h.Header.End, Message: "bytes behind the last chunk"})
 	}
 	return list
 }
 
 // firstCut returns the first chunk that is not all there, or nil.
-func (r *Reader) firstCut() *int {
-	for i, e := range r.Header.Chunks {
-		if e.Offset+e.Size > r.size {
+func (h *head) firstCut() *int {
+	for i, e := range h.Header.Chunks {
+		if e.Offset+e.Size > h.size {
 			return &i
 		}
 	}
@@ -125,11 +126,11 @@ func (r *Reader) firstCut() *int {
 }
 
 // end says how the file ends.
-func (r *Reader) end() string {
+func (h *head) end() string {
 	switch {
-	case r.size < r.Header.End:
+	case h.size < h.Header.End:
 		return echovr.EndTruncated
-	case r.size > r.Header.End:
+	case h.size > h.Header.End:
 		return echovr.EndTrailing
 	}
 	return echovr.EndClean

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -21,36 +20,29 @@ type Options struct {
 func New(o Options) formats.Format {
 	return formats.Format{
 		Name: name, Extensions: []string{".butter"}, Match: Match, Variant: fmt.Sprint(o.MaxChunk),
-		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
-			return open(ctx, src, c, o)
-		},
+		Open:      o.open,
+		ReadHead:  o.readHead,
+		Scan:      scanRecording,
+		ReadIndex: readIndex,
+		Tree:      newTree,
+		Summary:   summary,
 	}
 }
 
-func open(ctx context.Context, src formats.Input, c *cache.Cache, o Options) (nodes.Dir, error) {
-	r, err := NewReader(ctx, src, src.Size, o.MaxChunk)
-	if err != nil {
-		return nil, err
-	}
-	encoder := echovr.NewEncoder(r.Match())
+func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
+	h := rec.Head.(*head)
+	r := &Reader{h, rec.ReaderAt}
+	encoder := echovr.NewEncoder(h.Match())
 	return echovr.NewTree(echovr.Recording{
-		Format: name, Source: src, Combat: r.Header.kind() == combat,
-		Header:    r.headerDocument(src.Info()),
-		Metadata:  nodes.Section(src, 0, r.Header.Size),
-		NumChunks: len(r.Header.Chunks),
-		Variant:   strconv.FormatInt(r.maxChunk, 10),
-		Scan: func(ctx context.Context, in formats.ReaderAt) (*echovr.Index, error) {
-			return r.over(in).Scan(ctx)
-		},
+		Recording: rec, Format: name, Combat: h.Header.kind() == combat,
+		Header:    h.headerDocument(rec.Info()),
+		Metadata:  nodes.Bytes(h.Header.raw),
+		NumChunks: len(h.Header.Chunks),
 		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, n, info.State, encoder)
 		},
-		Sound: func(info *echovr.ChunkInfo) bool {
-			_, err := decodeCarry(info.State)
-			return err == nil || info.Ticks() == 0
-		},
-		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(src, n, info.Size) },
-	}, c), nil
+		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
+	}, c)
 }
 
 // dataFile returns chunks/N: the stored bytes, or those that they decompress to.

@@ -14,16 +14,12 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
-
-func newCache(t testing.TB) *cache.Cache {
-	c := cache.New(64<<20, nil)
-	t.Cleanup(c.Close)
-	return c
-}
 
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/butter/*.txtar")
@@ -33,21 +29,21 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) {
-				return New(Options{}).Open(t.Context(), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), newCache(t))
-			})
+				return formatstest.Open(t.Context(), New(Options{}), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+			}, parquettest.Show)
 		})
 	}
 }
 
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, "../../testdata/butter/saved.sums", indexfile.Layout,
-		func(b []byte) []byte { return scanned(t, b).Encode(formats.Seal{}) },
+		func(b []byte) []byte { return scanned(t, b).Append(openBytes(t, b).Append(nil)) },
 		"../../testdata/butter/*.txtar", "../../testdata/archive/butter/*.butter")
 }
 
 // openBroken opens a file that may be damaged; nil if it does not open.
 func openBroken(t testing.TB, b []byte) nodes.Dir {
-	dir, err := New(Options{}).Open(t.Context(), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), newCache(t))
+	dir, err := formatstest.Open(t.Context(), New(Options{}), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
 	if err != nil {
 		return nil
 	}
@@ -123,8 +119,8 @@ func TestReadsOneChunk(t *testing.T) {
 	counted := &countingReader{r: formats.BytesReader(b)}
 	src := formats.BytesInput("x.butter", b, time.Unix(1e9, 0))
 	src.ReaderAt = counted
-	c := newCache(t)
-	dir, err := New(Options{}).Open(t.Context(), src, c)
+	c := formatstest.NewCache(t)
+	dir, err := formatstest.Open(t.Context(), New(Options{}), src, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +303,7 @@ func TestSavedIndexOfOtherBytes(t *testing.T) {
 		src.ID, src.Stamp = "x", formats.Stamp{Size: src.Size, Modified: 1e9, Changed: changed, Born: 1, Inode: 2}
 		c := cache.New(64<<20, disk)
 		defer c.Close()
-		dir, err := New(Options{}).Open(t.Context(), src, c)
+		dir, err := formatstest.Open(t.Context(), New(Options{}), src, c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -60,9 +61,10 @@ func (f timedFile) Stat() (iofs.FileInfo, error) {
 type timedInfo struct{ iofs.FileInfo }
 
 func (i timedInfo) Version() source.Version {
-	v := source.VersionOf(i.FileInfo)
-	v.Changed = i.ModTime().UnixNano()
-	return v
+	m := i.ModTime()
+	return source.Version{Stamp: formats.Stamp{
+		Size: i.Size(), Modified: m.Unix(), Nanos: int64(m.Nanosecond()), Changed: m.UnixNano(),
+	}}
 }
 
 func (c *countedFS) put(name, content string, modified time.Time) {
@@ -86,7 +88,7 @@ func largeArchive(t *testing.T) (fsys *countedFS, opens *atomic.Int64, look func
 	format.MatchNamed = nil
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
-	root := newRoot(fsys, []formats.Format{format}, c, archive.Options{})
+	root := newRoot(source.FromFS(fsys), []formats.Format{format}, c, archive.Options{})
 	return fsys, opens, func() int64 {
 		t.Helper()
 		e, err := nodes.Lookup(t.Context(), root, Name)
@@ -150,7 +152,7 @@ func TestCatalogueAgainSmall(t *testing.T) {
 	var opens, scans atomic.Int64
 	format := logged(&opens, &scans)
 	format.MatchNamed = nil
-	root := newRoot(fsys, []formats.Format{format}, newCache(t), archive.Options{})
+	root := newRoot(source.FromFS(fsys), []formats.Format{format}, formatstest.NewCache(t), archive.Options{})
 	first, err := read(t, root, Name)
 	if err != nil || opens.Load() != 2 {
 		t.Fatalf("%d opened: %v", opens.Load(), err)
@@ -180,7 +182,7 @@ func TestCatalogueInBudget(t *testing.T) {
 	for _, budget := range []int64{8 << 20, 1 << 10} {
 		c := cache.New(budget, nil)
 		defer c.Close()
-		root := newRoot(fsys, []formats.Format{format}, c, archive.Options{})
+		root := newRoot(source.FromFS(fsys), []formats.Format{format}, c, archive.Options{})
 		e, err := nodes.Lookup(t.Context(), root, Name)
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +226,7 @@ func TestCatalogueInterrupted(t *testing.T) {
 	}
 	var opens, scans atomic.Int64
 	look := func(ctx context.Context) error {
-		root := newRoot(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, newCache(t), archive.Options{Disk: disk})
+		root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{logged(&opens, &scans)}, formatstest.NewCache(t), archive.Options{Disk: disk})
 		_, err := nodes.Lookup(ctx, root, Name)
 		return err
 	}

@@ -25,17 +25,21 @@ type Summary struct {
 	Path       string   `json:"path"`
 	PathHex    string   `json:"path_hex,omitempty"` // if the path is not UTF-8
 	Format     string   `json:"format"`
-	Start      *string  `json:"start"` // RFC 3339
+	Indexed    bool     `json:"indexed"` // nothing is null for want of an index
+	Start      *string  `json:"start"`   // RFC 3339
 	DurationMS *int64   `json:"duration_ms"`
 	Ticks      *int64   `json:"ticks"`
-	Map        *string  `json:"map"` // or world
-	Players    []string `json:"players"`
+	Map        *string  `json:"map"`     // or world
+	Players    []string `json:"players"` // nil if unknown, not empty
 	Size       int64    `json:"size"`
 	Modified   string   `json:"modified"`
 	Complete   *bool    `json:"complete"`
 	Finished   *bool    `json:"finished"`
 	Problems   *int64   `json:"problems"`
 	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
+
+	// Runners are those of the index, in no document; nil if they are not known or the format has none.
+	Runners []formats.Runner `json:"-"`
 }
 
 // Unread tells whether the error is of reading, which may be better next
@@ -71,6 +75,8 @@ func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
 // one, in the order of a walk, with paths relative to dir. What was found in
 // a whole archive, as Root returns it, is kept in the disk cache, so that the
 // next time only what is new or changed is opened.
+//
+// A container of which it is not known what it holds has a Summary of its path alone.
 func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		found, err := c.surveyOf(ctx, dir)
@@ -79,9 +85,16 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 			return
 		}
 		for _, r := range found.records {
+			if r.lines == "" && r.pending != "" && !yield(Summary{Path: r.path, PathHex: formats.HexOf(r.path)}, nil) {
+				return
+			}
+			runs := r.runs
 			for line := range strings.Lines(r.lines) {
 				var s Summary
 				err := json.Unmarshal([]byte(line), &s)
+				if err == nil {
+					s.Runners, runs, err = cutRunners(runs)
+				}
 				if !yield(s, err) || err != nil {
 					return
 				}
@@ -92,19 +105,19 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 
 // Summarize returns what is known of a recording, with what only its
 // index.json says: that is made if it has to be. One that does not open has
-// none: the error is io/fs.ErrNotExist.
-func Summarize(ctx context.Context, dir nodes.Dir) (Summary, error) {
-	dir, err := archive.Current(ctx, dir)
+// an [archive.NotOpenError].
+func Summarize(ctx context.Context, dir nodes.Dir) (s Summary, k formats.Summary, err error) {
+	dir, err = archive.Current(ctx, dir)
 	if err != nil {
-		return Summary{}, errors.ErrUnsupported
+		return s, k, errors.ErrUnsupported
 	}
 	r, ok := archive.RecordingOf(dir)
 	if !ok {
-		return Summary{}, errors.ErrUnsupported
+		return s, k, errors.ErrUnsupported
 	}
-	s := Summary{Players: []string{}}
-	err = s.fill(ctx, dir, r.Format().TickLength)
-	return s, err
+	k, err = known(ctx, r)
+	s.take(k, err == nil)
+	return s, k, err
 }
 
 // A record is what the catalogue has of a path.
@@ -113,6 +126,8 @@ type record struct {
 	stamp   formats.Stamp
 	pending string // the names, pendingSep between them, of what on disk would tell more
 	lines   string // of recordings.jsonl: of a container all that it holds
+	tables  string // the names of tables, a line for each of lines
+	runs    string // the same of runs (runs.go)
 	open    bool   // the lines are still to be made, or say what may pass
 }
 
@@ -155,6 +170,6 @@ func (c *Catalogue) newScan(view archive.View) *scan {
 	if c.disk != nil {
 		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()
 	}
-	s.cache = cache.New(catalogueCache, disk)
+	s.cache = c.cache.Part(catalogueCache, disk)
 	return s
 }

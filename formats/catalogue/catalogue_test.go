@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -32,7 +31,7 @@ func logged(opens, scans *atomic.Int64) formats.Format {
 		Extensions: []string{".log"},
 		Match:      func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
 		MatchNamed: func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
-		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
+		OpenTree: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			opens.Add(1)
 			head := make([]byte, 4)
 			if _, err := src.ReadAt(ctx, head, 0); err != nil {
@@ -54,7 +53,7 @@ func logged(opens, scans *atomic.Int64) formats.Format {
 				nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
 					v, err := index.Get(ctx, 0)
 					return map[string]any{
-						"complete": true, "finished": false, "problems": []any{1, 2},
+						"complete": true, "finished": false, "problems": []formats.Problem{{Code: "a"}, {Code: "b"}},
 						"totals": map[string]any{"ticks": len(v), "first_time": "2026-01-01T00:00:00Z", "last_time": "2026-01-01T00:00:01.5Z"},
 					}, err
 				})},
@@ -76,7 +75,7 @@ func TestCatalogue(t *testing.T) {
 	}
 	var opens, scans atomic.Int64
 	open := func() *root {
-		fsys := openLocal(t, dir)
+		fsys := formatstest.OpenLocal(t, dir)
 		disk := cache.NewDisk(store, 1<<20, nil)
 		c := cache.New(1<<20, disk)
 		t.Cleanup(c.Close)
@@ -103,8 +102,8 @@ func TestCatalogue(t *testing.T) {
 		}
 		return found
 	}
-	const header = `"start":"2026-01-02T01:04:05Z","duration_ms":null,"ticks":null,"map":"castle","players":["ann"]`
-	const index = `"start":"2026-01-01T00:00:00Z","duration_ms":1500,"ticks":%d,"map":"castle","players":["ann","rob","bob"]`
+	const header = `"indexed":false,"start":"2026-01-02T01:04:05Z","duration_ms":null,"ticks":null,"map":"castle","players":["ann"]`
+	const index = `"indexed":true,"start":"2026-01-01T00:00:00Z","duration_ms":1500,"ticks":%d,"map":"castle","players":["ann","rob","bob"]`
 	want := func(path, what string, size int, rest string) string {
 		return fmt.Sprintf(`{"path":%q,"format":"logged",%s,"size":%d,"modified":"M",%s}`, path, what, size, rest)
 	}
@@ -113,7 +112,7 @@ func TestCatalogue(t *testing.T) {
 	for path, line := range map[string]string{
 		"a.log":     want("a.log", header, 9, `"complete":null,"finished":null,"problems":null`),
 		"sub/b.log": want("sub/b.log", header, 14, `"complete":null,"finished":null,"problems":null`),
-		"bad.log": want("bad.log", `"start":null,"duration_ms":null,"ticks":null,"map":null,"players":[]`, 3,
+		"bad.log": want("bad.log", `"indexed":true,"start":null,"duration_ms":null,"ticks":null,"map":null,"players":null`, 3,
 			`"complete":false,"finished":null,"problems":1,"error":"logged: at 0x0: no header"`),
 	} {
 		if got[path] != line {
@@ -174,7 +173,7 @@ func TestCatalogue(t *testing.T) {
 	}
 
 	// What changed is opened again, what is gone is gone.
-	appendTo(t, filepath.Join(dir, "a.log"), "!")
+	formatstest.AppendTo(t, filepath.Join(dir, "a.log"), "!")
 	if err := os.Remove(filepath.Join(dir, "bad.log")); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +184,7 @@ func TestCatalogue(t *testing.T) {
 	}
 
 	// An index of another version tells nothing.
-	appendTo(t, filepath.Join(dir, "sub/b.log"), "!")
+	formatstest.AppendTo(t, filepath.Join(dir, "sub/b.log"), "!")
 	if line := want("sub/b.log", header, 15, `"complete":null,"finished":null,"problems":null`); lines(open())["sub/b.log"] != line {
 		t.Errorf("no %s", line)
 	}
@@ -207,37 +206,19 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-func TestSummaryOfTicks(t *testing.T) {
-	for doc, want := range map[string]string{
-		`{"chunks":[{"first_tick":10,"last_tick":19},{"first_tick":30,"last_tick":49}],"complete":true}`: "2000",
-		`{"chunks":[],"complete":true}`:                                          "null",
-		`{"chunks":[{"first_tick":null,"last_tick":null}]}`:                      "null",
-		`{"chunks":[{"first_tick":1,"last_tick":2}],"totals":{"duration_ms":7}}`: "7",
-	} {
-		var s Summary
-		dir := nodes.List(nodes.Entry{Name: "index.json", File: nodes.Bytes([]byte(doc))})
-		if err := s.fillIndex(t.Context(), dir, 50*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := json.Marshal(s.DurationMS); string(got) != want {
-			t.Errorf("%s: %s ms, want %s", doc, got, want)
-		}
-	}
-}
-
 // The paths of Summaries are relative to the directory that is asked for, whatever that is.
 func TestSummariesBelow(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.log", "LOG one")
 	write(t, dir, "sub/b.log", "LOG two")
-	write(t, dir, "sub/in.tar", string(packTar(t, entry{"d/x.log", "LOG three"})))
-	fsys := openLocal(t, dir)
+	write(t, dir, "sub/in.tar", string(formatstest.Tar(t, entry{"d/x.log", "LOG three"})))
+	fsys := formatstest.OpenLocal(t, dir)
 	var opens, scans atomic.Int64
-	list, opt, c := []formats.Format{logged(&opens, &scans)}, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}, newCache(t)
+	list, opt, c := []formats.Format{logged(&opens, &scans)}, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<20, nil)}, formatstest.NewCache(t)
 	known := New(c, &opt)
 	root := known.Root(archive.New(fsys, list, c, opt))
 	file := func(name string) nodes.Dir {
-		d, err := archive.NewFile(fsys, name, list, c, opt)
+		d, err := archive.New(fsys, list, c, opt).File(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,13 +264,13 @@ func TestCatalogueTellsUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.log", "LOG one")
 	write(t, dir, "b/x.log", "LOG two")
-	write(t, dir, "c.tar", string(packTar(t, entry{"y.log", "LOG three"})))
+	write(t, dir, "c.tar", string(formatstest.Tar(t, entry{"y.log", "LOG three"})))
 	write(t, dir, "d.log.gz", "neither compressed nor a recording")
 	write(t, dir, "e.log", "LOG four")
-	fsys := openLocal(t, dir)
+	fsys := formatstest.OpenLocal(t, dir)
 	known := func(store, refused string) (got []string) {
 		var opens, scans atomic.Int64
-		root := newRoot(locked{fsys, refused}, []formats.Format{logged(&opens, &scans)}, newCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		root := newRoot(locked{fsys, refused}, []formats.Format{logged(&opens, &scans)}, formatstest.NewCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
 		for s, err := range summariesOf(t, root) {
 			if err != nil {
 				t.Fatal(err)
@@ -320,17 +301,24 @@ func TestCatalogueTellsUnreadable(t *testing.T) {
 	}
 }
 
-// A locked is a file system that refuses to open the file of that name.
+// A locked is a tree that refuses to open the file or directory of that name.
 type locked struct {
-	*source.Local
+	source.Tree
 	name string
 }
 
-func (l locked) Open(name string) (iofs.File, error) {
+func (l locked) Open(ctx context.Context, name string) (source.File, error) {
 	if name == l.name {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
 	}
-	return l.Local.Open(name)
+	return l.Tree.Open(ctx, name)
+}
+
+func (l locked) List(ctx context.Context, name string) (source.Names, error) {
+	if name == l.name {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+	}
+	return l.Tree.List(ctx, name)
 }
 
 func TestCatalogueOfUnreadable(t *testing.T) {
@@ -341,8 +329,8 @@ func TestCatalogueOfUnreadable(t *testing.T) {
 	format := logged(&opens, &scans)
 	format.MatchNamed = nil
 	for _, refused := range []string{"b.log", ""} {
-		fsys := openLocal(t, dir)
-		root := newRoot(locked{fsys, refused}, []formats.Format{format}, newCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		fsys := formatstest.OpenLocal(t, dir)
+		root := newRoot(locked{fsys, refused}, []formats.Format{format}, formatstest.NewCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
 		n := 0
 		for s, err := range summariesOf(t, root) {
 			if err != nil {
@@ -361,9 +349,9 @@ func TestCatalogueOfUnreadable(t *testing.T) {
 
 func TestCatalogueOfIndexedNested(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
-	write(t, dir, "sub/a.tar", string(packTar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
-	fsys := openLocal(t, dir)
+	write(t, dir, "a.tar", string(formatstest.Tar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
+	write(t, dir, "sub/a.tar", string(formatstest.Tar(t, entry{"x.log", "LOG one"}, entry{"y.log", "LOG two"})))
+	fsys := formatstest.OpenLocal(t, dir)
 	disk := cache.NewDisk(t.TempDir(), 1<<20, nil)
 	c := cache.New(1<<20, disk)
 	defer c.Close()
@@ -393,14 +381,14 @@ func TestCatalogueOfIndexedNested(t *testing.T) {
 
 func TestCatalogueOfNested(t *testing.T) {
 	dir, store := t.TempDir(), t.TempDir()
-	inner := packTar(t, entry{"d/x.log", "LOG one"}, entry{"y", "no recording"})
-	write(t, dir, "a.tar", string(packTar(t, entry{"z.log", "LOG two"}, entry{"in.tar", string(inner)})))
+	inner := formatstest.Tar(t, entry{"d/x.log", "LOG one"}, entry{"y", "no recording"})
+	write(t, dir, "a.tar", string(formatstest.Tar(t, entry{"z.log", "LOG two"}, entry{"in.tar", string(inner)})))
 	write(t, dir, "b.zip", "broken")
 	var opens, scans atomic.Int64
 	for _, want := range []int64{2, 0} {
 		opens.Store(0)
-		fsys := openLocal(t, dir)
-		root := newRoot(fsys, []formats.Format{logged(&opens, &scans)}, newCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
+		fsys := formatstest.OpenLocal(t, dir)
+		root := newRoot(fsys, []formats.Format{logged(&opens, &scans)}, formatstest.NewCache(t), archive.Options{Disk: cache.NewDisk(store, 1<<20, nil)})
 		var paths []string
 		for s, err := range summariesOf(t, root) {
 			if err != nil {
@@ -408,7 +396,7 @@ func TestCatalogueOfNested(t *testing.T) {
 			}
 			paths = append(paths, s.Path)
 		}
-		if all := []string{"a.tar/in.tar/d/x.log", "a.tar/z.log"}; !slices.Equal(paths, all) || opens.Load() != want {
+		if all := []string{"a.tar/in.tar/d/x.log", "a.tar/z.log", "b.zip"}; !slices.Equal(paths, all) || opens.Load() != want {
 			t.Errorf("%q, %d opened, want %q, %d", paths, opens.Load(), all, want)
 		}
 	}
@@ -418,13 +406,13 @@ func TestCatalogueOfNested(t *testing.T) {
 // damage, and nothing to remember: who looks next gets what it holds.
 func TestCatalogueLeavesNestedWhole(t *testing.T) {
 	dir := t.TempDir()
-	packed := formatstest.Gzip(t, packTar(t, entry{"x.rec", string(formatstest.Compressible(3_000_000))}))
+	packed := formatstest.Gzip(t, formatstest.Tar(t, entry{"x.rec", string(formatstest.Compressible(3_000_000))}))
 	write(t, dir, "a.tar.gz", string(packed))
-	write(t, dir, "in.tar", string(packTar(t, entry{"b.tar.gz", string(packed)})))
+	write(t, dir, "in.tar", string(formatstest.Tar(t, entry{"b.tar.gz", string(packed)})))
 	write(t, dir, "c.rec.gz", string(formatstest.Gzip(t, formatstest.Compressible(3_000_000))))
 	c := cache.New(4<<20, nil)
 	defer c.Close()
-	root := newRoot(openLocal(t, dir), []formats.Format{rec}, c, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
+	root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{rec}, c, archive.Options{Disk: cache.NewDisk(t.TempDir(), 1<<30, nil)})
 	for range 2 {
 		catalogue, err := read(t, root, Name)
 		if err != nil || strings.Contains(catalogue, `"error"`) {
@@ -442,7 +430,7 @@ func TestCatalogueGivesWay(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, Name, "mine")
 	write(t, dir, "sub/x.rec", "RECx")
-	root := newRoot(openLocal(t, dir), []formats.Format{rec}, newCache(t), archive.Options{})
+	root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{rec}, formatstest.NewCache(t), archive.Options{})
 	if got, err := read(t, root, Name); got != "mine" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -465,7 +453,7 @@ func TestMovedArchive(t *testing.T) {
 		disk := cache.NewDisk(store, 1<<20, nil)
 		c := cache.New(1<<20, disk)
 		defer c.Close()
-		root := newRoot(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
+		root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
 		text, err := read(t, root, Name)
 		if err != nil {
 			t.Fatal(err)
@@ -508,7 +496,7 @@ func TestForgedCatalogue(t *testing.T) {
 		var opens, scans atomic.Int64
 		c := cache.New(1<<20, disk)
 		defer c.Close()
-		root := newRoot(openLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
+		root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{logged(&opens, &scans)}, c, archive.Options{Disk: disk})
 		for _, name := range indexed {
 			if _, err := read(t, root, name+"/index.json"); err != nil {
 				t.Fatal(err)
@@ -577,8 +565,8 @@ func TestCatalogueOfLinksBetweenDirectories(t *testing.T) {
 		}
 		entries = append(entries, entry{fmt.Sprintf("%d/a.rec", i), "RECone"})
 	}
-	write(t, dir, "a.tar", string(packTar(t, entries...)))
-	root := newRoot(openLocal(t, dir), []formats.Format{rec}, newCache(t), archive.Options{})
+	write(t, dir, "a.tar", string(formatstest.Tar(t, entries...)))
+	root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{rec}, formatstest.NewCache(t), archive.Options{})
 	lines, err := read(t, root, Name)
 	if got := strings.Count(lines, "\n"); got != 10 || err != nil {
 		t.Errorf("%d recordings, %v, want 10", got, err)
@@ -589,7 +577,7 @@ func TestCatalogueOfLinksBetweenDirectories(t *testing.T) {
 func TestCatalogueRights(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "x.rec", "RECx")
-	root := newRoot(openLocal(t, dir), []formats.Format{rec}, newCache(t), archive.Options{})
+	root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{rec}, formatstest.NewCache(t), archive.Options{})
 	self, err := nodes.Child(t.Context(), root, ".")
 	if err != nil {
 		t.Fatal(err)
@@ -609,5 +597,15 @@ func TestGoneIsNotUnreadable(t *testing.T) {
 		if (line == "") != gone {
 			t.Errorf("%v: the catalogue says %q", err, line)
 		}
+	}
+}
+
+// The line of what cannot be read has all keys, too.
+func TestUnreadableLine(t *testing.T) {
+	const want = `{"path":"a","format":null,"indexed":false,"start":null,"duration_ms":null,"ticks":null,"map":null,"players":null,` +
+		`"size":null,"modified":null,"complete":null,"finished":null,"problems":null,"error":"permission denied"}` + "\n"
+	got := unreadableLine("a", &iofs.PathError{Op: "open", Path: "a", Err: syscall.EACCES})
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -28,18 +28,28 @@ type root struct {
 	scanning chan struct{}     // holds one while the catalogue is made, and guards what follows
 	last     [sha256.Size]byte // sum of the latest survey
 	saved    time.Time         // when one was saved on disk
+
+	// By the sum of the survey they are made of.
+	waters   *lakeRoot
+	lakes    *cache.Memo[[sha256.Size]byte, *lake]
+	parquets *cache.Memo[[sha256.Size]byte, []byte]
+	lakeSum  [sha256.Size]byte // of the lake that is shown, guarded by mu
+	lakeTime time.Time         // when that was known to hold
 }
 
-// Root returns an archive with the file called Name in it, unless the archive
-// has one of its own or is a recording.
+// Root returns an archive with the file called Name in it, the same as Parquet, and
+// the directory of all tables, unless the archive has one of its own or is a recording.
 func (c *Catalogue) Root(archive archive.Root) nodes.Dir {
 	r := &root{Root: archive, c: c, scanning: make(chan struct{}, 1)}
-	r.surveys = cache.NewMemo(c.cache, r.loadSurvey)
+	r.surveys = cache.NewMemo(c.cache, r.loadSurvey).Peak(func([sha256.Size]byte) int64 { return 0 })
+	r.waters = &lakeRoot{r.Current, r.lake}
+	r.lakes = cache.NewMemo(c.cache, r.loadLake).Peak(r.peak)
+	r.parquets = cache.NewMemo(c.cache, r.loadParquet).Peak(r.peak)
 	return r
 }
 
 func (r *root) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	if name != Name {
+	if name != Name && name != parquetName && name != tablesName {
 		return r.Root.Lookup(ctx, name)
 	}
 	dir, err := r.Current(ctx)
@@ -51,13 +61,17 @@ func (r *root) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	}
 	e, err := nodes.Child(ctx, dir, name)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return r.entry(ctx, dir)
+		return r.entry(ctx, dir, name)
 	}
 	return e, err
 }
 
-// entry returns the entry of recordings.jsonl.
-func (r *root) entry(ctx context.Context, dir nodes.Dir) (nodes.Entry, error) {
+// entry returns the entry of recordings.jsonl, recordings.parquet or tables.
+func (r *root) entry(ctx context.Context, dir nodes.Dir, name string) (nodes.Entry, error) {
+	if name == tablesName {
+		_, since, err := r.lake(ctx)
+		return r.waters.entry(name, "", since), err
+	}
 	s, err := r.survey(ctx, dir)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -67,7 +81,11 @@ func (r *root) entry(ctx context.Context, dir nodes.Dir) (nodes.Entry, error) {
 	if r.shown != s.sum {
 		r.shown, r.shownTime = s.sum, time.Now()
 	}
-	return nodes.Entry{Name: Name, Attr: nodes.Attr{Time: r.shownTime, Rights: nodes.Private(0o600)}, File: file{r, s.sum, s.size}}, nil
+	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: r.shownTime, Rights: nodes.Private(0o600)}, File: file{r, s.sum, s.size}}
+	if name == parquetName {
+		e.File = nodes.DeferredFile[parquetFile]{Target: parquetFile{r, s.sum}}
+	}
+	return e, nil
 }
 
 // A file is recordings.jsonl as it was at one moment. It is a value,
@@ -118,7 +136,7 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 		return nil, ctx.Err()
 	}
 	view, _ := archive.ViewOf(dir)
-	if s, ok := r.surveys.Peek(r.last); ok && s.holds(view, r.c.disk) {
+	if s, ok := r.surveys.Peek(r.last); ok && s.holds(ctx, view, r.c.disk) {
 		return s, nil
 	}
 	s := r.c.newScan(view)
@@ -157,4 +175,93 @@ func (r *root) keep(s *survey) *survey {
 	}
 	r.last = s.sum
 	return s
+}
+
+// peak is about what it takes to read the lines of a survey, and to make something of them.
+func (r *root) peak(sum [sha256.Size]byte) int64 {
+	n := int64(512 << 10)
+	if s, ok := r.surveys.Peek(sum); ok {
+		n += 4 * s.size
+	}
+	return n
+}
+
+// members returns the recordings of a survey.
+func (r *root) members(ctx context.Context, sum [sha256.Size]byte) (list []*member, err error) {
+	s, err := r.surveys.Get(ctx, sum)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.records {
+		if list, err = appendMembers(list, s.records[i].lines, s.records[i].tables); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// A parquetFile is recordings.parquet as it was at one moment. It is a value, as a file is.
+type parquetFile struct {
+	r   *root
+	sum [sha256.Size]byte
+}
+
+// Resolve implements the target of a nodes.DeferredFile.
+func (f parquetFile) Resolve(ctx context.Context) (nodes.File, error) {
+	b, err := f.r.parquets.Get(ctx, f.sum)
+	if err != nil {
+		return nil, err
+	}
+	return nodes.Bytes(b), nil
+}
+
+func (r *root) loadParquet(ctx context.Context, sum [sha256.Size]byte) ([]byte, int64, error) {
+	list, err := r.members(ctx, sum)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := makeParquet(ctx, list)
+	return b, int64(cap(b)), err
+}
+
+// lakeCheck is how long what is in the lake is taken for what the archive has: a reader looks up all of it,
+// and the whole archive would be looked at for each look-up.
+const lakeCheck = time.Second
+
+// lake returns the lake as it is now, and since when it is that.
+func (r *root) lake(ctx context.Context) (*lake, time.Time, error) {
+	r.mu.Lock()
+	sum, fresh := r.lakeSum, time.Since(r.lakeTime) <= lakeCheck
+	r.mu.Unlock()
+	if !fresh {
+		dir, err := r.Current(ctx)
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		s, err := r.survey(ctx, dir)
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		sum = s.sum
+	}
+	r.mu.Lock()
+	if r.shown != sum {
+		r.shown, r.shownTime = sum, time.Now()
+	}
+	since := r.shownTime
+	if r.lakeSum = sum; !fresh {
+		r.lakeTime = time.Now()
+	}
+	r.mu.Unlock()
+	l, err := r.lakes.Get(ctx, sum)
+	return l, since, err
+}
+
+func (r *root) loadLake(ctx context.Context, sum [sha256.Size]byte) (*lake, int64, error) {
+	list, err := r.members(ctx, sum)
+	if err != nil {
+		return nil, 0, err
+	}
+	l := newLake(list)
+	return l, l.size, nil
 }

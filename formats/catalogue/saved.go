@@ -13,6 +13,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/container"
 )
 
 // savedName names the catalogue in the disk cache; "": there is none.
@@ -29,7 +30,7 @@ func (c *Catalogue) savedName(view archive.View) string {
 }
 
 // catalogueVersion changes when the lines, the digests or their encoding do.
-const catalogueVersion = 5
+const catalogueVersion = 8
 
 // saveEvery is how often a process saves the catalogue on disk. What changed
 // since is opened again by the next one.
@@ -63,7 +64,8 @@ func (c *Catalogue) loadSaved(view archive.View) *survey {
 		if len(stamp) != formats.StampSize {
 			return newSurvey(nil)
 		}
-		r.stamp, r.pending, r.lines = formats.ReadStamp([]byte(stamp)), next(), next()
+		r.stamp, r.pending, r.lines, r.tables = formats.ReadStamp([]byte(stamp)), next(), next(), next()
+		r.runs = next()
 		records = append(records, r)
 	}
 	if cut || !soundRecords(records, view.Formats()) {
@@ -76,7 +78,7 @@ func (c *Catalogue) loadSaved(view archive.View) *survey {
 // lines of what lies there. The checksum does not tell, as who can write to the cache can make it.
 func soundRecords(records []record, list []formats.Format) bool {
 	for i, r := range records {
-		if i > 0 && walkOrder(records[i-1].path, r.path) >= 0 || !soundLines(r, list) {
+		if i > 0 && walkOrder(records[i-1].path, r.path) >= 0 || !soundLines(r, list) || !soundTables(r.tables, r.lines) || !soundRuns(r.runs, r.lines) {
 			return false
 		}
 	}
@@ -109,9 +111,11 @@ func soundLines(r record, list []formats.Format) bool {
 	return true
 }
 
-// sound reports whether a summary is of a format of the list, and counts what can be counted.
+// sound reports whether a summary is of a format of the list or of a damaged container, and counts what
+// can be counted.
 func (s *Summary) sound(list []formats.Format) bool {
-	return slices.ContainsFunc(list, func(f formats.Format) bool { return f.Name == s.Format }) &&
+	known := slices.ContainsFunc(list, func(f formats.Format) bool { return f.Name == s.Format })
+	return (known || s.Error != "" && slices.Contains(container.Formats(), s.Format)) &&
 		s.Size >= 0 && (s.Problems == nil || *s.Problems >= 0)
 }
 
@@ -128,7 +132,7 @@ func (r *root) save(view archive.View, s *survey) {
 		if known.open {
 			continue
 		}
-		for _, field := range []string{known.path, string(known.stamp.Append(nil)), known.pending, known.lines} {
+		for _, field := range []string{known.path, string(known.stamp.Append(nil)), known.pending, known.lines, known.tables, known.runs} {
 			b = binary.AppendUvarint(b, uint64(len(field)))
 			b = append(b, field...)
 		}

@@ -48,21 +48,26 @@ func (s *scan) nothingNew() bool {
 }
 
 // lines returns what was found, and what on disk would tell more.
-func (s *scan) lines() (lines, pending string) {
-	var all strings.Builder
+func (s *scan) lines() (found record) {
+	var lines, tables, runs strings.Builder
 	var names []string
 	for _, r := range s.records {
-		all.WriteString(r.lines)
+		lines.WriteString(r.lines)
+		tables.WriteString(r.tables)
+		runs.WriteString(r.runs)
 		if r.pending != "" {
 			names = append(names, r.pending)
 		}
 	}
-	return all.String(), strings.Join(names, pendingSep)
+	found.lines, found.tables, found.runs = lines.String(), tables.String(), runs.String()
+	found.pending = strings.Join(names, pendingSep)
+	return found
 }
 
 // unreadable adds the line of what could not be read this time.
 func (s *scan) unreadable(at string, err error) {
-	s.records = append(s.records, record{path: at, lines: unreadableLine(at, err), open: true})
+	line := unreadableLine(at, err)
+	s.records = append(s.records, record{path: at, lines: line, tables: blankLines(line), runs: blankLines(line), open: true})
 }
 
 // unreadableLine tells why what is called at could not be read this time,
@@ -71,16 +76,31 @@ func unreadableLine(at string, err error) string {
 	if source.IsGone(err) || errors.Is(err, nodes.ErrStale) {
 		return ""
 	}
-	line := struct {
-		Path    string `json:"path"`
-		PathHex string `json:"path_hex,omitempty"`
-		Error   string `json:"error"`
-	}{at, formats.HexOf(at), readReason(err)}
+	line := unreadLine{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)}
 	b, err := json.Marshal(line)
 	if err != nil {
 		return ""
 	}
 	return string(b) + "\n"
+}
+
+// An unreadLine is a Summary of which nothing is known.
+type unreadLine struct {
+	Path       string    `json:"path"`
+	PathHex    string    `json:"path_hex,omitempty"`
+	Format     *struct{} `json:"format"`
+	Indexed    bool      `json:"indexed"`
+	Start      *struct{} `json:"start"`
+	DurationMS *struct{} `json:"duration_ms"`
+	Ticks      *struct{} `json:"ticks"`
+	Map        *struct{} `json:"map"`
+	Players    *struct{} `json:"players"`
+	Size       *struct{} `json:"size"`
+	Modified   *struct{} `json:"modified"`
+	Complete   *struct{} `json:"complete"`
+	Finished   *struct{} `json:"finished"`
+	Problems   *struct{} `json:"problems"`
+	Error      string    `json:"error"`
 }
 
 // readReason is why something could not be read, without its path.
@@ -98,7 +118,7 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	}
 	if r, ok := archive.RecordingOf(dir); ok {
 		if files, ok := r.Segments(); ok {
-			s.watch.folder(s.view, r.Path())
+			s.watch.folder(ctx, s.view, r.Path())
 			s.watch.segments(files)
 		}
 		s.found(at, r.Stamp(), dir)
@@ -111,7 +131,7 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 
 // folder adds what is below dir of the source, which is called at in the mount.
 func (s *scan) folder(ctx context.Context, dir, at string) error {
-	s.watch.folder(s.view, dir)
+	s.watch.folder(ctx, s.view, dir)
 	names, err := s.view.Names(ctx, dir)
 	if err != nil {
 		if at == "" || ctx.Err() != nil {
@@ -155,15 +175,15 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 		return nil
 	}
 	inSource := path.Join(dir, name)
-	info, err := s.view.Stat(inSource)
+	info, err := s.view.Stat(ctx, inSource)
 	if err != nil {
 		s.unreadable(at, err)
+		return ctx.Err()
+	}
+	if info.Type != 0 {
 		return nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil
-	}
-	v := source.VersionOf(info)
+	v := info.Version
 	s.watch.file(inSource, v)
 	if s.known(at, v.Stamp) {
 		return nil
@@ -234,6 +254,7 @@ func (s *scan) found(at string, stamp formats.Stamp, dir nodes.Dir) {
 
 // summarise opens the recordings of which too little is known.
 func (s *scan) summarise(ctx context.Context) error {
+	ctx = cache.Separate(ctx) // each takes memory for itself
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(s.todo)) {
@@ -256,30 +277,45 @@ func (s *scan) summarise(ctx context.Context) error {
 // open makes the lines of a recording or container.
 func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
 	if rec, ok := archive.RecordingOf(dir); ok {
-		line, pending, keep := s.summary(ctx, r.path, rec)
-		r.lines, r.pending, r.open = string(line), pending, !keep
+		s.summary(ctx, r, rec)
 	} else if c, ok := archive.ContainerOf(dir); ok {
-		r.lines, r.pending, r.open = s.members(ctx, r.path, c)
+		s.members(ctx, r, c)
 	}
 }
 
-// members returns the lines of all recordings in a container.
-func (s *scan) members(ctx context.Context, at string, c archive.Container) (lines, pending string, open bool) {
-	dir, err := c.Dir(cache.SavedOnly(ctx))
+// members makes the lines of all recordings in a container, after one of its own if it is damaged.
+func (s *scan) members(ctx context.Context, r *record, c archive.Container) {
+	r.lines, r.tables, r.runs, r.pending, r.open = "", "", "", "", false
+	ctxSaved := cache.SavedOnly(ctx)
+	problems, err := c.Problems(ctxSaved)
+	var dir nodes.Dir
+	if err == nil {
+		dir, err = c.Dir(ctxSaved)
+	}
 	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
-		return "", missing.Name, false
+		r.pending = missing.Name
+		return
 	}
 	if err != nil {
-		return unreadableLine(at, err), "", true
+		r.lines, r.open = unreadableLine(r.path, err), true
+		r.tables, r.runs = blankLines(r.lines), blankLines(r.lines)
+		return
 	}
+	own := containerLine(r.path, c, problems)
+	r.lines, r.tables, r.runs = own, blankLines(own), blankLines(own)
 	if _, ok := archive.FolderOf(dir); !ok { // it does not open
-		return "", "", false
+		return
 	}
 	view, _ := archive.ViewOf(dir)
 	inner := &scan{c: s.c, view: view, cache: s.cache}
-	if inner.dir(ctx, dir, at) != nil || inner.summarise(ctx) != nil {
-		return "", "", true
+	if inner.dir(ctx, dir, r.path) != nil || inner.summarise(ctx) != nil {
+		r.lines, r.tables, r.runs, r.open = "", "", "", true
+		return
 	}
-	lines, pending = inner.lines()
-	return lines, pending, slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
+	found := inner.lines()
+	r.lines += found.lines
+	r.tables += found.tables
+	r.runs += found.runs
+	r.pending = found.pending
+	r.open = slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
 }

@@ -18,11 +18,11 @@ import (
 // A survey is what is known of the recordings of an archive at one moment. It
 // does not change.
 type survey struct {
-	records []record // in the order of a walk
-	size    int64    // of recordings.jsonl, which is the lines of all
-	sum     [sha256.Size]byte
-	text    int    // bytes of all that is in records
-	state   string // of the disk cache before what is pending was looked for
+	records []record          // in the order of a walk
+	size    int64             // of recordings.jsonl, which is the lines of all
+	sum     [sha256.Size]byte // of the lines, tables and runs of all
+	text    int               // bytes of all that is in records
+	state   string            // of the disk cache before what is pending was looked for
 	watch   watchlist
 }
 
@@ -32,7 +32,7 @@ type survey struct {
 func newSurvey(records []record) *survey {
 	s := &survey{records: records}
 	for _, r := range records {
-		s.text += len(r.path) + len(r.pending) + len(r.lines)
+		s.text += len(r.path) + len(r.pending) + len(r.lines) + len(r.tables) + len(r.runs)
 	}
 	var text strings.Builder
 	text.Grow(s.text)
@@ -40,12 +40,14 @@ func newSurvey(records []record) *survey {
 	w := bufio.NewWriterSize(h, 32<<10)
 	for i := range records {
 		r := &records[i]
-		for _, field := range []*string{&r.path, &r.pending, &r.lines} {
+		for _, field := range []*string{&r.path, &r.pending, &r.lines, &r.tables, &r.runs} {
 			start := text.Len()
 			text.WriteString(*field)
 			*field = text.String()[start:]
 		}
-		w.WriteString(r.lines) //nolint:errcheck // a hash takes everything
+		w.WriteString(r.lines)  //nolint:errcheck // a hash takes everything
+		w.WriteString(r.tables) //nolint:errcheck // the same
+		w.WriteString(r.runs)   //nolint:errcheck // the same
 		s.size += int64(len(r.lines))
 	}
 	w.Flush() //nolint:errcheck // see above
@@ -62,8 +64,8 @@ func (s *survey) renewed(by *scan) *survey {
 }
 
 // holds reports whether s need not be made again.
-func (s *survey) holds(view archive.View, disk *cache.Disk) bool {
-	return len(s.records) >= manyRecords && s.watch.holds(view) &&
+func (s *survey) holds(ctx context.Context, view archive.View, disk *cache.Disk) bool {
+	return len(s.records) >= manyRecords && s.watch.holds(ctx, view) &&
 		(disk == nil || s.state == disk.State())
 }
 

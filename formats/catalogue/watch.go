@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"context"
 	"time"
 
 	"recfs/formats/archive"
@@ -33,13 +34,13 @@ type seen struct {
 
 // folder adds a directory, whose version tells of new, renamed and removed
 // names.
-func (w *watchlist) folder(view archive.View, name string) {
-	info, err := view.Stat(name)
+func (w *watchlist) folder(ctx context.Context, view archive.View, name string) {
+	info, err := view.Stat(ctx, name)
 	if err != nil || !archive.Settled(info) {
 		w.restless = true
 		return
 	}
-	w.seen = append(w.seen, seen{name, source.VersionOf(info)})
+	w.seen = append(w.seen, seen{name, info.Version})
 }
 
 // file adds a file unless it is at rest.
@@ -58,12 +59,12 @@ func (w *watchlist) segments(files []source.FileKey) {
 
 // holds reports whether what was found by the scan can be taken for what is
 // there now.
-func (w *watchlist) holds(view archive.View) bool {
+func (w *watchlist) holds(ctx context.Context, view archive.View) bool {
 	if w.restless || time.Since(w.ended) > restCheck {
 		return false
 	}
 	for _, s := range w.seen {
-		if info, err := view.Stat(s.path); err != nil || source.VersionOf(info) != s.v {
+		if info, err := view.Stat(ctx, s.path); err != nil || info.Version != s.v {
 			return false
 		}
 	}

@@ -30,11 +30,12 @@ const (
 	sparseMember
 	dirMember
 	linkMember
+	foundMember // a file of a zip whose directory does not have it
 )
 
 // A member is a file, directory or symbolic link in a container.
 type member struct {
-	at   int64 // a file: where the container has it; a directory: its first place in order; a link: the number of the member with the target
+	at   int64 // a file: where the container has it, or the local header of a foundMember; a directory: its first place in order; a link: the number of the member with the target
 	size int64 // a directory: how many places; a link: the length of the target
 	sec  int64 // modification time
 	nsec uint32
@@ -42,14 +43,14 @@ type member struct {
 	kind memberKind
 }
 
-func (m *member) modified() time.Time { return time.Unix(m.sec, int64(m.nsec)) }
-
 func (m *member) modify(t time.Time) { m.sec, m.nsec = t.Unix(), uint32(t.Nanosecond()) }
 
 // What a member takes in memory besides its text.
 const (
 	memberSize = 40
 	placeSize  = 4
+
+	problemSize = 256 // about what a problem takes
 )
 
 // blockSize is how many members lie together: lists grow without moving.
@@ -68,7 +69,25 @@ type Members struct {
 	order  []uint32 // what each directory holds, sorted by name
 	base   int64    // what offsets in a zip count from
 
-	Damage error // why there may be more than this
+	sums *cache.Recent[int64, *sum] // of stored members that were read, by where they begin; nil: none are kept
+
+	Problems []formats.Problem // what is not shown, or not as it should be, in the order it was found
+}
+
+// maxSums is how many checksums of members are known, those used last.
+const maxSums = 1 << 10
+
+// sumOf returns the checksum of the stored member at at that its readers share.
+func (m *Members) sumOf(at int64) *sum {
+	if m.sums == nil {
+		return new(sum)
+	}
+	if s, ok := m.sums.Get(at); ok {
+		return s
+	}
+	s := new(sum)
+	m.sums.Swap(at, s)
+	return s
 }
 
 // Len returns the number of members, the root among them.
@@ -79,7 +98,7 @@ func (m *Members) Len() int {
 
 // Cost returns the bytes of memory that the list takes.
 func (m *Members) Cost() int64 {
-	n := int64(placeSize * cap(m.order))
+	n := int64(placeSize*cap(m.order) + problemSize*len(m.Problems))
 	for _, b := range m.blocks {
 		n += int64(memberSize*cap(b.members) + cap(b.text))
 	}
@@ -135,6 +154,11 @@ func (m *Members) in(i uint32) []uint32 {
 	return m.order[f.at:][:f.size]
 }
 
+// findIn returns the place of a name among the members that a directory holds.
+func (m *Members) findIn(all []uint32, name []byte) (n int, ok bool) {
+	return sort.Find(len(all), func(n int) int { return bytes.Compare(name, m.name(all[n])) })
+}
+
 // find returns the member at a path.
 func (m *Members) find(name string) (i uint32, ok bool) {
 	if name == "." {
@@ -145,7 +169,7 @@ func (m *Members) find(name string) (i uint32, ok bool) {
 			return 0, false
 		}
 		all := m.in(i)
-		n, found := sort.Find(len(all), func(n int) int { return bytes.Compare(part, m.name(all[n])) })
+		n, found := m.findIn(all, part)
 		if !found {
 			return 0, false
 		}
@@ -157,8 +181,9 @@ func (m *Members) find(name string) (i uint32, ok bool) {
 // A builder makes the list of a container.
 type builder struct {
 	Members
-	limit   int64 // of the memory that this may take
-	room    *cache.Room
+	limit   int64       // of the memory that this may take
+	held    *cache.Held // of the request that makes the list
+	charged int64
 	more    int64             // memory besides that of members
 	parents []uint32          // the directory of each member
 	dirs    map[string]uint32 // by path
@@ -173,10 +198,9 @@ type hardLink struct {
 	target string
 }
 
-// newBuilder begins the list of a container of the given time, which has room
-// for limit bytes.
-func newBuilder(modified time.Time, limit int64, room *cache.Room) *builder {
-	l := &builder{limit: limit, room: room, parents: []uint32{0}, dirs: map[string]uint32{".": 0}, dir: "."}
+// newBuilder begins the list of a container of the given time.
+func newBuilder(modified time.Time, w Work) *builder {
+	l := &builder{limit: w.Limit, held: w.held, parents: []uint32{0}, dirs: map[string]uint32{".": 0}, dir: "."}
 	l.append(member{kind: dirMember, sec: modified.Unix(), nsec: uint32(modified.Nanosecond())})
 	return l
 }
@@ -191,9 +215,20 @@ func (l *builder) reserve(n int) error {
 		return &formats.Reason{Kind: errTooManyMembers, Msg: fmt.Sprintf("it holds too many files: the list of the first %d takes more than %d MiB, all that the size of the memory cache allows",
 			l.Len()-1, l.limit>>20)}
 	}
-	l.room.Resize(used)
+	if used <= l.charged {
+		return nil
+	}
+	// Who gets too little begins again, so this asks for much more than it needs now.
+	more := min(listGrowth*used, l.limit) - l.charged
+	if err := l.held.Grow(more); err != nil {
+		return err
+	}
+	l.charged += more
 	return nil
 }
+
+// listGrowth is by how much the memory for a list grows.
+const listGrowth = 4
 
 // memberPath returns where a member of that name is shown: inside, whatever
 // the name says; "" if nowhere.

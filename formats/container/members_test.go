@@ -18,7 +18,7 @@ import (
 func TestDanglingHardLinks(t *testing.T) {
 	c := cache.New(1<<20, nil)
 	t.Cleanup(c.Close)
-	l := newBuilder(time.Time{}, 1<<30, c.Room())
+	l := newBuilder(time.Time{}, Work{Limit: 1 << 30})
 	for range 200_000 {
 		if err := l.addHardLink("a", "a"); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestDanglingHardLinks(t *testing.T) {
 
 func TestMembersEncoding(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	l := newBuilder(time.Unix(-5, 7), 1<<30, cache.New(1<<30, nil).Room())
+	l := newBuilder(time.Unix(-5, 7), Work{Limit: 1 << 30})
 	for i := range 10_000 {
 		name := fmt.Sprintf("%d/%d/%d", rnd.IntN(10), rnd.IntN(50), rnd.IntN(100))
 		modified := time.Unix(rnd.Int64N(1<<40)-1<<39, rnd.Int64N(1e9))
@@ -76,7 +76,7 @@ func TestMembersEncoding(t *testing.T) {
 // Whatever a saved list claims, it takes no more memory than its bytes
 // justify, and what is made of it can be walked.
 func TestSavedListDamaged(t *testing.T) {
-	l := newBuilder(time.Unix(1, 2), 1<<30, cache.New(1<<30, nil).Room())
+	l := newBuilder(time.Unix(1, 2), Work{Limit: 1 << 30})
 	for i := range 100 {
 		if err := l.addFile(fmt.Sprintf("%d/%d", i%7, i), member{kind: fileMember}, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)

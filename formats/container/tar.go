@@ -3,50 +3,130 @@ package container
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
-	"recfs/nodes"
 )
 
 // Tar has its headers before the files they are of, all over the file.
 var Tar = &Kind{Name: "tar", list: listTar, open: openTarMember}
 
-// listTar reads the headers of a tar. If it is cut or damaged, what comes
-// before is shown.
+// listTar reads the headers of a tar. After a damaged one it goes on at the next that is whole.
 func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
-	l := newBuilder(src.ModTime, w.Limit, w.Room)
-	section := &tarSection{r: src.At(ctx), size: src.Size}
-	for r := tar.NewReader(section); ; {
-		if err := ctx.Err(); err != nil {
+	if src.Size == 0 {
+		return nil, formats.Errorf("tar", 0, io.ErrUnexpectedEOF, "the file is empty")
+	}
+	t := &tarList{builder: newBuilder(src.ModTime, w), in: &tarSection{r: src.At(ctx), size: src.Size}}
+	for t.in.at >= 0 {
+		err := t.members(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case t.in.failed != nil:
+			return nil, t.in.failed
+		case cache.IsShort(err):
+			return nil, err
+		case errors.Is(err, errTooManyMembers):
+			return nil, &formats.Error{Format: "tar", Offset: t.in.at, Err: err}
+		case err == io.EOF:
+			err = t.afterEnd(ctx)
+		default:
+			err = t.skip(ctx, err)
+		}
+		if err != nil {
 			return nil, err
 		}
-		section.header = -1
+	}
+	if t.Len() == 1 && len(t.Problems) > 0 {
+		p := t.Problems[0]
+		return nil, formats.Corrupt("tar", p.Offset, "%s", p.Message)
+	}
+	return t.finish(), nil
+}
+
+// A tarList is the list of a tar while it is made. in is at where it is read next, at -1 if
+// that is done.
+type tarList struct {
+	*builder
+	in       *tarSection
+	last     member // the last file
+	lastName string
+}
+
+// members reads headers up to the end, io.EOF, or to one that makes no sense.
+func (t *tarList) members(ctx context.Context) error {
+	for r := tar.NewReader(t.in); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.in.header = -1
 		h, err := r.Next()
-		if err == io.EOF {
-			break
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = addTar(l, h, section)
-		}
-		switch {
-		case err == nil:
-		case errors.Is(err, errTooManyMembers):
-			return nil, &formats.Error{Format: "tar", Offset: section.at, Err: err}
-		case l.Len() == 1:
-			return nil, &formats.Error{Format: "tar", Offset: section.at, Err: fmt.Errorf("%w: %w", formats.ErrCorrupt, err)}
-		default:
-			l.Damage = &formats.Error{Format: "tar", Offset: section.at, Err: err}
-			return l.finish(), nil
+		t.last, t.lastName = member{at: t.in.at, size: h.Size}, h.Name
+		if err := addTar(t.builder, h, t.in); err != nil {
+			return err
 		}
 	}
-	return l.finish(), nil
+}
+
+// afterEnd goes on after the end of the tar, if there is a header where there should be nothing: a
+// hole in the file reads like the end.
+func (t *tarList) afterEnd(ctx context.Context) error {
+	end := t.in.at
+	next, err := t.in.findHeader(ctx, end)
+	if next >= 0 && err == nil {
+		t.problem(BadHeader, end, "", "there are zeros where a header should be; the next one is at %d", next)
+	}
+	t.in.at = next
+	return err
+}
+
+// skip notes why the headers stopped to make sense, and goes on at the next that does.
+func (t *tarList) skip(ctx context.Context, reason error) error {
+	if t.in.header < 0 { // what was read last is the content of a member
+		if there := t.in.size - t.last.at; there < t.last.size {
+			t.problem(Truncated, t.in.size, memberPath(t.lastName), "the tar ends after %d of %d bytes", max(there, 0), t.last.size)
+		} else {
+			t.problem(Truncated, t.in.size, "", "%v", reason)
+		}
+		t.in.at = -1
+		return nil
+	}
+	at, b, err := t.in.badHeader(ctx, t.in.header)
+	if err != nil {
+		return err
+	}
+	if rest := t.in.size - at; rest < 2*tarBlock { // a part of the end is as good as none
+		if b, err = t.in.bytes(at, rest); err != nil || len(bytes.Trim(b, "\x00")) == 0 {
+			t.in.at = -1
+			return err
+		}
+	}
+	if t.in.size-at < tarBlock {
+		t.in.at = -1
+		t.problem(Truncated, t.in.size, "", "the tar ends inside a header")
+		return nil
+	}
+	next, err := t.in.resume(ctx, at, b)
+	switch {
+	case err != nil:
+		return err
+	case validHeader(b):
+		t.problem(BadHeader, at, "", "the header of a member, called about %q, makes no sense: %v", nameIn(b), reason)
+	default:
+		t.problem(BadHeader, at, "", "the header of a member, called about %q, is damaged", nameIn(b))
+	}
+	t.in.at = next
+	return nil
 }
 
 // addTar adds the member whose header was read.
@@ -62,19 +142,17 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 		if isSparse(h) {
 			return l.addFile(h.Name, member{kind: sparseMember, at: section.header, size: h.Size}, h.ModTime)
 		}
-		size := max(0, min(h.Size, section.size-section.at)) // the last may be cut
-		return l.addFile(h.Name, member{kind: fileMember, at: section.at, size: size}, h.ModTime)
+		return l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
 	}
 	return nil
 }
 
-// openTarMember returns a reader of a file in a tar.
-func openTarMember(ctx context.Context, src formats.Input, v source.Version, _ *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
+// openTarMember returns a file in a tar.
+func openTarMember(_ context.Context, src formats.Input, k source.FileKey, _ *Members, f member, u *unpack.Unpacker) (Content, error) {
 	if f.kind == sparseMember {
-		rest := sectionOf(src, f.at, src.Size-f.at)
-		return expand(ctx, u, sparse, rest, f.size, v)
+		return expand(u, sparse, src, f.at, src.Size-f.at, f.size, k), nil
 	}
-	return nodes.SectionContent(src, f.at, f.size), nil
+	return plain(src, f.at, f.size), nil
 }
 
 // isSparse tells whether holes of a member are left out.
@@ -110,8 +188,9 @@ type tarSection struct {
 	at     int64
 	header int64 // of the first whole block that was read since it was set to -1
 
-	buf   []byte
-	bufAt int64
+	buf    []byte
+	bufAt  int64
+	failed error // of reading the file
 }
 
 func (s *tarSection) Read(p []byte) (int, error) {
@@ -139,6 +218,9 @@ func (s *tarSection) fill() error {
 	s.buf, s.bufAt = s.buf[:n], s.at
 	if n > 0 {
 		return nil
+	}
+	if err != io.EOF {
+		s.failed = err
 	}
 	return err
 }

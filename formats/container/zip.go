@@ -13,7 +13,9 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
+	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/zipfile"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -22,93 +24,270 @@ import (
 // Zip has a directory at its end.
 var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 
-// listZip reads the directory of a zip. If that is damaged, what comes
-// before is shown.
+// listZip reads the directory of a zip. Where that is damaged or missing, files
+// are found by the headers before them.
 func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
-	dir, err := findZipDirectory(src.At(ctx), src.Size)
+	z := &zipList{builder: newBuilder(src.ModTime, w), src: src, u: w.Unpack}
+	z.sums = cache.NewRecent[int64, *sum](maxSums)
+	dir, err := zipfile.FindDirectory(src.At(ctx), src.Size)
+	if errors.Is(err, formats.ErrCorrupt) {
+		return z.recover(ctx, w, zipfile.Directory{}, src.Size, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	l := newBuilder(src.ModTime, w.Limit, w.Room)
-	l.base = dir.base
-	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.at, dir.size), zipBuffer)
-	at, n := dir.at, uint64(0)
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var z zipFile
-		if z, err = readZipEntry(in, dir.base); err != nil {
-			break
-		}
-		if err := addZip(ctx, l, w.Unpack, src, z, at); err != nil {
-			return nil, &formats.Error{Format: "zip", Offset: at, Err: err}
-		}
-		at += z.length
-		n++
-	}
+	z.base = dir.Base
+	at, n := dir.At, uint64(0)
+	err = entries(ctx, src, dir, func(e zipfile.Entry, where int64) error {
+		at, n = where+e.Length, n+1
+		return z.add(ctx, e, where)
+	})
 	switch {
-	case err == io.EOF && n == dir.count:
-		return l.finish(), nil
-	case n == 0:
-		return nil, &formats.Error{Format: "zip", Offset: at, Err: fmt.Errorf("%w: %w", formats.ErrCorrupt, err)}
-	case err == io.EOF && n > dir.count: // some write the low 16 bits of a greater number: who knows whether this is all
-		err = fmt.Errorf("%w: the directory has %d files, its end counts %d", formats.ErrCorrupt, n, dir.count)
-	case err == io.EOF:
-		err = fmt.Errorf("%d files missing in the directory: %w", dir.count-n, io.ErrUnexpectedEOF)
+	case err == nil && n == dir.Count:
+		return z.finish(), nil
+	case err == nil && n > dir.Count: // some write the low 16 bits of a greater number: who knows whether this is all
+		err = fmt.Errorf("%w: the directory has %d files, its end counts %d", formats.ErrCorrupt, n, dir.Count)
+	case err == nil:
+		err = fmt.Errorf("%d files missing in the directory: %w", dir.Count-n, io.ErrUnexpectedEOF)
+	case errors.Is(err, errTooManyMembers):
+		return nil, &formats.Error{Format: "zip", Offset: at, Err: err}
+	case !zipfile.IsBadEntry(err):
+		return nil, err
+	default:
+		dir.Size, z.doubt = at-dir.At, true // the last of these may be wrong
 	}
-	l.Damage = &formats.Error{Format: "zip", Offset: at, Err: err}
-	return l.finish(), nil
+	return z.recover(ctx, w, dir, at, err)
 }
 
-// addZip adds the member whose record is at at.
-func addZip(ctx context.Context, l *builder, u *unpack.Unpacker, src formats.Input, z zipFile, at int64) error {
-	modified := z.Modified
-	if modified.IsZero() {
-		modified = src.ModTime
-	}
-	mode := z.Mode()
-	switch {
-	case strings.HasSuffix(z.Name, "/"), mode.IsDir():
-		return l.addDir(z.Name, modified)
-	case z.UncompressedSize64 > 1<<62:
-		return nil
-	case mode.Type() == 0:
-		return l.addFile(z.Name, member{kind: fileMember, at: at, size: int64(z.UncompressedSize64)}, modified)
-	case mode.Type() == iofs.ModeSymlink:
-		target := zipLink(ctx, u, src, z)
+// A zipList is the list of a zip while it is made.
+type zipList struct {
+	*builder
+	src   formats.Input
+	u     *unpack.Unpacker
+	doubt bool // entries of the directory count only if the header of the file agrees
+}
+
+// entries calls each for the entries of a directory and where they lie, until one makes no sense.
+func entries(ctx context.Context, src formats.Input, dir zipfile.Directory, each func(zipfile.Entry, int64) error) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.At, dir.Size), zipBuffer)
+	for at := dir.At; ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return l.addLink(z.Name, target, modified)
+		e, err := zipfile.ReadEntry(in, dir.Base)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = each(e, at)
+		}
+		if err != nil {
+			return err
+		}
+		at += e.Length
+	}
+}
+
+// recover lists a zip with a directory that is damaged or, if its size is 0, missing: the files
+// whose headers are found, and those that the directory has. at is where it is damaged.
+func (z *zipList) recover(ctx context.Context, w Work, dir zipfile.Directory, at int64, reason error) (*Members, error) {
+	base, sums := z.base, z.sums
+	z.builder = newBuilder(z.src.ModTime, w)
+	z.base, z.sums = base, sums
+	var e *formats.Error
+	if errors.As(reason, &e) {
+		at, reason = e.Offset, e.Err
+	}
+	z.problem(BadDirectory, at, "", "%v", reason)
+	known := map[int64]int64{} // where the files of the directory begin and end
+	err := entries(ctx, z.src, dir, func(e zipfile.Entry, _ int64) error {
+		local, err := zipfile.ReadLocal(z.src.At(ctx), e.Header)
+		switch {
+		case err == nil && (!z.doubt || local.Name == e.Name):
+			known[e.Header] = e.Header + local.Length + int64(e.CompressedSize64)
+		case !z.doubt:
+			known[e.Header] = e.Header + 1
+		}
+		return z.reserve(knownCost)
+	})
+	if err == nil {
+		err = z.scan(ctx, known)
+	}
+	if err == nil {
+		err = entries(ctx, z.src, dir, func(e zipfile.Entry, where int64) error {
+			if _, ok := known[e.Header]; !ok {
+				return nil
+			}
+			return z.add(ctx, e, where)
+		})
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case z.Len() == 1:
+		return nil, &formats.Error{Format: "zip", Offset: at, Err: reason}
+	}
+	return z.finish(), nil
+}
+
+// knownCost is about what it takes to know where a file lies.
+const knownCost = 48
+
+// scan adds the files that are not known.
+func (z *zipList) scan(ctx context.Context, known map[int64]int64) error {
+	s := &zipScan{r: z.src.At(ctx), size: z.src.Size}
+	for at := int64(0); ; {
+		f, err := s.file(ctx, at)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if end, ok := known[f.Header]; ok {
+			at = max(end, f.Header+1)
+			continue
+		}
+		if f.cut {
+			z.problem(Truncated, f.end(), memberPath(f.Name), "the end of the file was not found")
+		}
+		if err := z.addFound(f); err != nil {
+			return err
+		}
+		if at, err = s.after(&f); err != nil {
+			return err
+		}
+	}
+}
+
+// addFound adds a file that was found by its header, which does not tell what is a link.
+func (z *zipList) addFound(f scanned) error {
+	modified := f.Modified
+	if modified.IsZero() {
+		modified = z.src.ModTime
+	}
+	z.unsupported(f.Entry)
+	switch {
+	case strings.HasSuffix(f.Name, "/"):
+		return z.addDir(f.Name, modified)
+	case f.UncompressedSize64 > 1<<62, f.cut && f.UncompressedSize64 == 0: // none would know that something is missing
+		return nil
+	}
+	return z.addFile(f.Name, member{kind: foundMember, at: f.Header, size: int64(f.UncompressedSize64)}, modified)
+}
+
+// unsupported notes that the content of a file cannot be read.
+func (z *zipList) unsupported(e zipfile.Entry) {
+	if err := readable(e); err != nil && !strings.HasSuffix(e.Name, "/") {
+		z.problem(Unsupported, e.Header, memberPath(e.Name), "%v", err)
+	}
+}
+
+// add adds the member whose entry is at at.
+func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
+	modified := e.Modified
+	if modified.IsZero() {
+		modified = z.src.ModTime
+	}
+	z.unsupported(e)
+	mode := e.Mode()
+	switch {
+	case strings.HasSuffix(e.Name, "/"), mode.IsDir():
+		return z.addDir(e.Name, modified)
+	case e.UncompressedSize64 > 1<<62:
+		return nil
+	case mode.Type() == 0:
+		return z.addFile(e.Name, member{kind: fileMember, at: at, size: int64(e.UncompressedSize64)}, modified)
+	case mode.Type() == iofs.ModeSymlink:
+		target := zipLink(ctx, z.u, z.src, e)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return z.addLink(e.Name, target, modified)
 	}
 	return nil
 }
 
 // zipLink returns the target of a symbolic link, which is its content; "" if
 // that cannot be read.
-func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Input, z zipFile) string {
-	content, err := openZipFile(ctx, u, src, source.Version{}, z)
+func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Input, z zipfile.Entry) string {
+	c, at, size, err := storedZip(ctx, src, z, false)
 	if err != nil {
 		return ""
 	}
-	b := make([]byte, min(z.UncompressedSize64, maxMemberPath))
-	if _, err := content.ReadAt(ctx, b, 0); err != nil && err != io.EOF {
+	stored := nodes.SectionContent(src, at, size)
+	b := make([]byte, min(z.UncompressedSize64, maxMemberPath)+1)
+	var n int
+	if c == nil {
+		n, err = stored.ReadAt(ctx, b, 0)
+	} else {
+		n, err = u.First(ctx, *c, stored, size, b)
+	}
+	switch {
+	case n == len(b) && z.UncompressedSize64 > maxMemberPath:
+		return string(b[:maxMemberPath])
+	case n < len(b)-1 || err != io.EOF:
 		return ""
 	}
-	return string(b)
+	return string(b[:n])
 }
 
-// openZipMember returns a reader of a file in a zip.
-func openZipMember(ctx context.Context, src formats.Input, v source.Version, m *Members, f member, u *unpack.Unpacker) (nodes.ReaderAt, error) {
-	z, err := readZipEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
+// openZipMember returns a file in a zip.
+func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *Members, f member, u *unpack.Unpacker) (Content, error) {
+	z, err := entryOf(ctx, src, m, f)
 	if err != nil {
-		return nil, &formats.Error{Format: "zip", Offset: f.at, Err: err}
+		return Content{}, &formats.Error{Format: "zip", Offset: f.at, Err: err}
 	}
-	return openZipFile(ctx, u, src, v, z)
+	c, at, size, err := storedZip(ctx, src, z.Entry, z.cut)
+	switch {
+	case errors.Is(err, formats.ErrCorrupt), errors.Is(err, errors.ErrUnsupported), errors.Is(err, io.ErrUnexpectedEOF):
+		return absent(f.size, err), nil
+	case err != nil:
+		return Content{}, err
+	case c != nil:
+		return expand(u, *c, src, at, size, f.size, k), nil
+	}
+	content := plain(src, at, f.size)
+	switch {
+	case z.cut:
+		return unknownEnd(content), nil
+	case size < content.there:
+		content = shorter(src, at, size, f.size)
+	}
+	if content.there < f.size {
+		return content, nil
+	}
+	return content.checked(nodes.SectionContent(src, at, content.there), m.sumOf(at), z.CRC32), nil
 }
 
-const zipEncrypted = 1 // flag
+// entryOf returns what the directory says of a file, or the header that it was found by.
+func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z scanned, err error) {
+	if f.kind != foundMember {
+		z.Entry, err = zipfile.ReadEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
+		return z, err
+	}
+	z, err = (&zipScan{r: src.At(ctx), size: src.Size}).at(ctx, f.at)
+	z.cut = z.cut && z.Streamed()
+	return z, err
+}
+
+// unknownEnd returns the content of a stored file whose end was not found.
+func unknownEnd(c Content) Content {
+	d := &unpack.Damage{Size: c.there, Err: errCut}
+	c.Damage, c.Short = always(d), always(d)
+	return c
+}
+
+var errCut = &formats.Reason{Kind: io.ErrUnexpectedEOF, Msg: "the end of the file was not found"}
+
+// shorter returns the content of a stored file that has fewer bytes than the directory says.
+func shorter(src formats.Input, at, stored, size int64) Content {
+	c := plain(src, at, stored)
+	c.size = size
+	d := &unpack.Damage{Stored: at + c.there, Size: c.there, Err: fmt.Errorf("%w: it has %d stored bytes, of %d", formats.ErrCorrupt, stored, size)}
+	c.Damage, c.Short = always(d), always(d)
+	return c
+}
 
 // zipBuffer is how much of the directory is read at once.
 const zipBuffer = 128 << 10
@@ -121,47 +300,72 @@ var zipMethods = map[uint16]unpack.Compression{
 	95:          unpack.XZ,
 }
 
-func openZipFile(ctx context.Context, u *unpack.Unpacker, src formats.Input, v source.Version, z zipFile) (nodes.ReaderAt, error) {
-	method, known := zipMethods[z.Method]
-	switch {
-	case z.Flags&zipEncrypted != 0:
-		return nil, fmt.Errorf("%s is encrypted: %w", z.Name, errors.ErrUnsupported)
+// readable returns why the content of a file cannot be read, nil if it can.
+func readable(z zipfile.Entry) error {
+	switch _, known := zipMethods[z.Method]; {
+	case z.Encrypted():
+		return errEncrypted
 	case !known && z.Method != zip.Store:
-		return nil, fmt.Errorf("%s is compressed by method %d: %w", z.Name, z.Method, errors.ErrUnsupported)
+		return unknownMethod(z.Method)
 	}
-	at, err := zipData(src.At(ctx), z.header)
-	if err != nil {
-		return nil, err
-	}
-	if z.CompressedSize64 > uint64(max(src.Size-at, 0)) {
-		return nil, fmt.Errorf("%s: %w", z.Name, io.ErrUnexpectedEOF)
-	}
-	stored := sectionOf(src, at, int64(z.CompressedSize64))
-	if z.Method == zip.Store {
-		return stored, nil
-	}
-	stream := fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
-	checked := method
-	checked.Stream = stream
-	checked.Open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
-		out, done, err := method.Open(in, window)
-		return &checkedReader{out, crc32.NewIEEE(), z.CRC32}, done, err
-	}
-	return expand(ctx, u, checked, stored, int64(z.UncompressedSize64), v)
+	return nil
 }
 
-// A checkedReader compares what it read with a checksum at the end.
+// storedZip returns where the stored bytes of a member lie, as far as they are there, and how they are
+// compressed; nil: not at all. Of one that is cut no checksum is known.
+func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool) (c *unpack.Compression, at, size int64, err error) {
+	if err := readable(z); err != nil {
+		return nil, 0, 0, err
+	}
+	if at, err = zipfile.DataAt(src.At(ctx), z.Header); err != nil {
+		return nil, 0, 0, err
+	}
+	size = int64(min(z.CompressedSize64, uint64(max(src.Size-at, 0))))
+	if z.Method == zip.Store {
+		return nil, at, size, nil
+	}
+	method := zipMethods[z.Method]
+	checked := method
+	checked.Stream = fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
+	checked.Open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+		out, done, err := method.Open(in, window)
+		return &checkedReader{out, crc32.NewIEEE(), z.CRC32, int64(z.UncompressedSize64), cut}, done, err
+	}
+	return &checked, at, size, nil
+}
+
+var errEncrypted = &formats.Reason{Kind: errors.ErrUnsupported, Msg: "it is encrypted"}
+
+func unknownMethod(method uint16) error {
+	return &formats.Reason{Kind: errors.ErrUnsupported, Msg: fmt.Sprintf("it is packed by the unknown method %d", method)}
+}
+
+// A checkedReader compares what it read with a checksum and a size at the end.
 type checkedReader struct {
 	r    io.Reader
 	hash hash.Hash32
 	want uint32
+	rest int64 // of the size
+	cut  bool  // neither checksum nor size are known
 }
 
 func (c *checkedReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
+	n, err := c.r.Read(p[:min(int64(len(p)), c.rest+1)])
+	if int64(n) > c.rest {
+		n, err = int(c.rest), errTooLarge
+	}
+	c.rest -= int64(n)
 	c.hash.Write(p[:n])
-	if err == io.EOF && c.hash.Sum32() != c.want {
+	switch {
+	case err != io.EOF:
+	case c.cut:
+		err = errCut
+	case c.rest > 0:
+		err = fmt.Errorf("%w: %d bytes fewer than the container says", formats.ErrCorrupt, c.rest)
+	case c.hash.Sum32() != c.want:
 		err = zip.ErrChecksum
 	}
 	return n, err
 }
+
+var errTooLarge = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "there are more bytes than the container says"}

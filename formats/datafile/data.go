@@ -1,9 +1,11 @@
 package datafile
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zlib"
@@ -51,7 +53,7 @@ func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
 	if err == nil {
 		return content, nil
 	}
-	if _, err := r.checkStream(i, stored, io.Discard); err != nil {
+	if err := r.checkStream(ctx, i, bufio.NewReader(bytes.NewReader(stored)), io.Discard); err != nil {
 		return nil, err
 	}
 	return nil, zlibFault(i, r.Data[i], err)
@@ -63,37 +65,52 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 	if !r.compressed(i) && w == io.Discard {
 		return 0, r.checkStored(i)
 	}
-	stored, err := r.readStored(ctx, i)
-	if err != nil {
+	if err := r.checkStored(i); err != nil {
 		return 0, err
 	}
+	d := r.Data[i]
+	src := &boundReader{ctx: ctx, src: r.src, off: d.Offset, end: d.Offset + d.Stored}
 	if !r.compressed(i) {
-		_, err := w.Write(stored)
+		_, err := io.Copy(w, src)
 		return 0, err
 	}
-	return r.checkStream(i, stored, w)
+	in := bufio.NewReaderSize(src, storedBlock)
+	err = r.checkStream(ctx, i, in, w)
+	switch {
+	case src.err != nil:
+		return 0, fmt.Errorf("reading %d bytes at %d: %w", d.Stored, d.Offset, src.err)
+	case err != nil:
+		return 0, err
+	}
+	return src.end - src.off + int64(in.Buffered()), nil
 }
 
-func (r *Reader) checkStream(i int, stored []byte, w io.Writer) (trailing int64, err error) {
+// storedBlock is how much of a data item is read at once.
+const storedBlock = 64 << 10
+
+// checkStream inflates data item i. It reads no byte after the zlib stream.
+func (r *Reader) checkStream(ctx context.Context, i int, in *bufio.Reader, w io.Writer) error {
 	d := r.Data[i]
-	in := bytes.NewReader(stored)
 	zr, err := zlib.NewReader(in)
 	if err != nil {
-		return 0, zlibFault(i, d, err)
+		return zlibFault(i, d, err)
 	}
 	size := int64(0)
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n, err := io.CopyN(w, zr, checkBlock)
 		size += n
 		switch {
 		case (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && size > d.Size:
-			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds at least %d", i, d.Size, size)
+			return fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds at least %d", i, d.Size, size)
 		case err != nil && err != io.EOF:
-			return 0, zlibFault(i, d, err)
+			return zlibFault(i, d, err)
 		case err == io.EOF && size != d.Size:
-			return 0, fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds %d", i, d.Size, size)
+			return fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds %d", i, d.Size, size)
 		case err == io.EOF:
-			return int64(in.Len()), nil
+			return nil
 		}
 	}
 }

@@ -88,7 +88,5 @@
 //   - References mean the position within a type, not the id.
 //   - Of the data references of a tile layer only the one that its flags ask for is looked at; the
 //     others hold garbage in real maps.
-//   - collision.png and preview.png are stored without compression. So their size follows from the
-//     dimensions of the game layer, and listing them draws nothing. Embedded images are compressed;
-//     their sizes are learnt by encoding them and remembered.
+//   - The sizes of PNG files are learnt by making them and remembered.
 package datafile

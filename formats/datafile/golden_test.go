@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -23,7 +25,7 @@ func TestGolden(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) {
 				return openTree(t, recording, Options{})
-			})
+			}, parquettest.Show)
 		})
 	}
 }
@@ -31,5 +33,5 @@ func TestGolden(t *testing.T) {
 // openTree opens the tree of a map in memory.
 func openTree(t testing.TB, recording []byte, opt Options) (nodes.Dir, error) {
 	t.Helper()
-	return New(opt).Open(t.Context(), formats.BytesInput("test.map", recording, testTime), newCache(t))
+	return formatstest.Open(t.Context(), New(opt), formats.BytesInput("test.map", recording, testTime), formatstest.NewCache(t))
 }

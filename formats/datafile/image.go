@@ -1,9 +1,11 @@
 package datafile
 
 import (
-	"bytes"
+	"cmp"
+	"context"
 	"image"
-	"image/png"
+
+	"recfs/formats"
 )
 
 // variant returns how the pixels are stored.
@@ -80,12 +82,77 @@ func (o *Image) decode(data []byte) *image.NRGBA {
 	return m
 }
 
-// encodePNG writes m as RGBA, or as RGB if every pixel is opaque.
-func encodePNG(m image.Image, level png.CompressionLevel) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := png.Encoder{CompressionLevel: level}
-	if err := enc.Encode(&buf, m); err != nil {
+// raster returns the pixels of an embedded image that passed checkImage: as RGBA, or as RGB if every
+// one is opaque.
+func (o *Image) raster(data []byte) *raster {
+	w, h := int(o.Width), int(o.Height)
+	data = data[:o.pixelBytes()]
+	stride := len(data) / h
+	p := &raster{width: w, height: h, kind: pngRGB, row: func(y int) []byte { return data[y*stride : (y+1)*stride] }}
+	switch {
+	case o.variant() == variantRGB:
+	case !opaque(data):
+		p.kind = pngRGBA
+	default:
+		rgb := make([]byte, 3*w)
+		p.row = func(y int) []byte {
+			dropAlpha(rgb, data[y*stride:(y+1)*stride])
+			return rgb
+		}
+	}
+	return p
+}
+
+// streamRaster is raster for pixels that are too many to be held in memory.
+func (o *Image) streamRaster(ctx context.Context, pixels formats.ReaderAt) (*raster, error) {
+	h := int(o.Height)
+	stride := int(o.pixelBytes()) / h
+	if _, err := formats.Charge(ctx, 2*int64(stride)); err != nil {
 		return nil, err
 	}
-	return buf.Bytes(), nil
+	b := make([]byte, stride)
+	var failed error
+	row := func(y int) []byte {
+		if failed == nil {
+			if n, err := pixels.ReadAt(ctx, b, int64(y)*int64(stride)); n < stride {
+				failed = err
+			}
+		}
+		return b
+	}
+	whole := o.variant() == variantRGBA
+	for y := 0; whole && y < h && failed == nil && ctx.Err() == nil; y++ {
+		whole = opaque(row(y))
+	}
+	p := &raster{width: int(o.Width), height: h, kind: pngRGB, failure: func() error { return failed }, row: row}
+	switch {
+	case o.variant() == variantRGB:
+	case !whole:
+		p.kind = pngRGBA
+	default:
+		rgb := make([]byte, 3*p.width)
+		p.row = func(y int) []byte {
+			dropAlpha(rgb, row(y))
+			return rgb
+		}
+	}
+	return p, cmp.Or(failed, ctx.Err())
+}
+
+// opaque reports whether all RGBA pixels are.
+func opaque(pixels []byte) bool {
+	for i := 3; i < len(pixels); i += 4 {
+		if pixels[i] != 0xff {
+			return false
+		}
+	}
+	return true
+}
+
+// dropAlpha sets rgb to the colours of RGBA pixels.
+func dropAlpha(rgb, pixels []byte) {
+	for i := 0; len(rgb) >= 3; i += 4 {
+		rgb[0], rgb[1], rgb[2] = pixels[i], pixels[i+1], pixels[i+2]
+		rgb = rgb[3:]
+	}
 }

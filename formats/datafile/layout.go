@@ -120,25 +120,25 @@ func checkVersion(v int32) error {
 	return unsupported(4, "version %d%s, expected 3 or 4", v, hint)
 }
 
-// parseTables reads everything between the header and the data part. b is the file up to there.
-func (r *Reader) parseTables(b []byte) error {
-	if err := r.parseItems(b); err != nil {
+// parse reads everything between the header and the data part. b is the file up to there.
+func (t *Tables) parse(b []byte) error {
+	if err := t.parseItems(b); err != nil {
 		return err
 	}
-	if err := r.parseTypes(b); err != nil {
+	if err := t.parseTypes(b); err != nil {
 		return err
 	}
-	return r.parseData(b)
+	return t.parseData(b)
 }
 
 // parseItems follows the items through the items part; the offset table must repeat what their
 // sizes add up to.
-func (r *Reader) parseItems(b []byte) error {
-	h := &r.Header
+func (t *Tables) parseItems(b []byte) error {
+	h := &t.Header
 	base, end := h.itemsAt(), h.dataAt()
-	r.Items = make([]Item, h.NumItems)
+	t.Items = make([]Item, h.NumItems)
 	next := base
-	for i := range r.Items {
+	for i := range t.Items {
 		entry := h.offsetsAt() + 4*int64(i)
 		if got := int64(int32At(b, entry)); got != next-base {
 			return corrupt(entry, "item %d has offset %d, expected %d", i, got, next-base)
@@ -156,7 +156,7 @@ func (r *Reader) parseItems(b []byte) error {
 			return corrupt(next+4, "item %d at offset %d has size %d, with %d bytes left in the items part",
 				i, next-base, it.Size, end-next-itemHeadSize)
 		}
-		r.Items[i] = it
+		t.Items[i] = it
 		next += itemHeadSize + int64(it.Size)
 	}
 	if next != end {
@@ -167,70 +167,70 @@ func (r *Reader) parseItems(b []byte) error {
 
 // parseTypes checks the type table against the items: its entries cover all of them in order, and
 // an id occurs once in a type, except in the type index.
-func (r *Reader) parseTypes(b []byte) error {
-	h := &r.Header
-	r.Types = make([]ItemType, h.NumItemTypes)
-	r.byType = make(map[uint16]int, h.NumItemTypes)
-	r.repeats = map[int]int{}
+func (t *Tables) parseTypes(b []byte) error {
+	h := &t.Header
+	t.Types = make([]ItemType, h.NumItemTypes)
+	t.byType = make(map[uint16]int, h.NumItemTypes)
+	t.repeats = map[int]int{}
 	start := 0
-	for k := range r.Types {
+	for k := range t.Types {
 		at := headerSize + typeSize*int64(k)
 		id, first, num := int32At(b, at), int32At(b, at+4), int32At(b, at+8)
 		if id < 0 || id > 0xffff {
 			return corrupt(at, "type_id of item type %d is %d, outside of 0 to 65535", k, id)
 		}
-		if other, ok := r.byType[uint16(id)]; ok {
+		if other, ok := t.byType[uint16(id)]; ok {
 			return corrupt(at, "type_id %d stands at item types %d and %d", id, other, k)
 		}
 		if int(first) != start {
 			return corrupt(at+4, "item type %d (type_id %d, num %d) has start %d, expected %d", k, id, num, first, start)
 		}
-		if num < 0 || start+int(num) > len(r.Items) {
-			return corrupt(at+8, "item type %d (type_id %d, start %d) has num %d, with %d items left", k, id, first, num, len(r.Items)-start)
+		if num < 0 || start+int(num) > len(t.Items) {
+			return corrupt(at+8, "item type %d (type_id %d, start %d) has num %d, with %d items left", k, id, first, num, len(t.Items)-start)
 		}
-		t := ItemType{ID: uint16(id), Start: start, Num: int(num)}
-		if err := r.checkItemsOf(k, t); err != nil {
+		typ := ItemType{ID: uint16(id), Start: start, Num: int(num)}
+		if err := t.checkItemsOf(k, typ); err != nil {
 			return err
 		}
-		r.Types[k] = t
-		r.byType[t.ID] = k
-		start += t.Num
+		t.Types[k] = typ
+		t.byType[typ.ID] = k
+		start += typ.Num
 	}
-	if start != len(r.Items) {
-		return corrupt(20, "num_items is %d, the item types cover %d", len(r.Items), start)
+	if start != len(t.Items) {
+		return corrupt(20, "num_items is %d, the item types cover %d", len(t.Items), start)
 	}
 	return nil
 }
 
-func (r *Reader) checkItemsOf(k int, t ItemType) error {
+func (t *Tables) checkItemsOf(k int, typ ItemType) error {
 	type first struct{ item, repeats int }
-	seen := make(map[uint16]first, min(t.Num, 1<<16))
-	for i := t.Start; i < t.Start+t.Num; i++ {
-		it := r.Items[i]
-		if it.Type != t.ID {
-			return corrupt(it.Offset, "item %d is of type %d, item type %d says %d", i, it.Type, k, t.ID)
+	seen := make(map[uint16]first, min(typ.Num, 1<<16))
+	for i := typ.Start; i < typ.Start+typ.Num; i++ {
+		it := t.Items[i]
+		if it.Type != typ.ID {
+			return corrupt(it.Offset, "item %d is of type %d, item type %d says %d", i, it.Type, k, typ.ID)
 		}
 		f, again := seen[it.ID]
 		switch {
 		case !again:
 			seen[it.ID] = first{item: i}
-		case t.ID != typeUUIDIndex:
+		case typ.ID != typeUUIDIndex:
 			return corrupt(it.Offset, "items %d and %d are both type %d, id %d", f.item, i, it.Type, it.ID)
 		default:
 			f.repeats++
 			seen[it.ID] = f
-			r.repeats[i] = f.repeats
+			t.repeats[i] = f.repeats
 		}
 	}
 	return nil
 }
 
 // parseData reads the data tables. In version 3 data is stored as it is.
-func (r *Reader) parseData(b []byte) error {
-	h := &r.Header
-	r.Data = make([]Data, h.NumData)
+func (t *Tables) parseData(b []byte) error {
+	h := &t.Header
+	t.Data = make([]Data, h.NumData)
 	previous := int64(0)
-	for i := range r.Data {
+	for i := range t.Data {
 		entry := h.dataOffsetsAt() + 4*int64(i)
 		off := int64(int32At(b, entry))
 		if off < 0 || off > int64(h.DataSize) {
@@ -240,13 +240,13 @@ func (r *Reader) parseData(b []byte) error {
 			return corrupt(entry, "data %d has offset %d, before the previous one %d", i, off, previous)
 		}
 		previous = off
-		r.Data[i].Offset = h.dataAt() + off
+		t.Data[i].Offset = h.dataAt() + off
 	}
-	for i := range r.Data {
-		d := &r.Data[i]
+	for i := range t.Data {
+		d := &t.Data[i]
 		end := h.Total()
-		if i+1 < len(r.Data) {
-			end = r.Data[i+1].Offset
+		if i+1 < len(t.Data) {
+			end = t.Data[i+1].Offset
 		}
 		d.Stored = end - d.Offset
 		d.Size = d.Stored

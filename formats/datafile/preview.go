@@ -22,12 +22,15 @@ func previewScale(width, height int64) int64 {
 	return 1
 }
 
+const bytesPerPixel = 3 // of a preview: red green blue
+
 var previewGround = [bytesPerPixel]byte{0x5d, 0x6d, 0x7e}
 
 // A canvas is a preview being drawn.
 type canvas struct {
-	picture
 	tilesX, tilesY, scale int
+	width, height         int // in pixels
+	rows                  []byte
 }
 
 func newCanvas(tilesX, tilesY int) *canvas {
@@ -39,6 +42,11 @@ func newCanvas(tilesX, tilesY int) *canvas {
 		copy(c.rows[i:], previewGround[:])
 	}
 	return c
+}
+
+func (c *canvas) raster() *raster {
+	stride := c.width * bytesPerPixel
+	return &raster{width: c.width, height: c.height, kind: pngRGB, row: func(y int) []byte { return c.rows[y*stride : (y+1)*stride] }}
 }
 
 // A pixel is a colour whose parts are multiplied by its alpha, 0 to 255.
@@ -135,10 +143,11 @@ const (
 )
 
 // draw draws the tiles over what is there.
-func (c *canvas) draw(t *Tiles, a atlas) {
+func (c *canvas) draw(t *rows, a atlas) {
 	for y := range min(t.Height, c.tilesY) {
+		tiles := t.row(y)
 		for x := range min(t.Width, c.tilesX) {
-			record := t.Records[(y*t.Width+x)*t.size:]
+			record := tiles[x*t.size:]
 			if record[0] != 0 {
 				c.drawTile(x, y, a[int(record[0])*c.scale*c.scale:], record[1])
 			}
@@ -146,22 +155,26 @@ func (c *canvas) draw(t *Tiles, a atlas) {
 	}
 }
 
+// tilePixel returns which pixel of its cell a tile shows at x, y.
+func tilePixel(flags byte, x, y, scale int) int {
+	last := scale - 1
+	if flags&flagTurn != 0 {
+		x, y = y, last-x
+	}
+	if flags&flagMirrorX != 0 {
+		x = last - x
+	}
+	if flags&flagMirrorY != 0 {
+		y = last - y
+	}
+	return y*scale + x
+}
+
 func (c *canvas) drawTile(tileX, tileY int, cell []pixel, flags byte) {
-	last := c.scale - 1
 	for y := range c.scale {
 		row := c.rows[((tileY*c.scale+y)*c.width+tileX*c.scale)*bytesPerPixel:]
 		for x := range c.scale {
-			fromX, fromY := x, y
-			if flags&flagTurn != 0 {
-				fromX, fromY = y, last-x
-			}
-			if flags&flagMirrorX != 0 {
-				fromX = last - fromX
-			}
-			if flags&flagMirrorY != 0 {
-				fromY = last - fromY
-			}
-			p := cell[fromY*c.scale+fromX]
+			p := cell[tilePixel(flags, x, y, c.scale)]
 			under := row[x*bytesPerPixel : x*bytesPerPixel+bytesPerPixel]
 			under[0] = byte(p.r + uint32(under[0])*(255-p.a)/255)
 			under[1] = byte(p.g + uint32(under[1])*(255-p.a)/255)

@@ -22,8 +22,8 @@ const (
 	maxTables = 16 << 20
 )
 
-// A Reader gives access to the items and data of a datafile.
-type Reader struct {
+// Tables are what lies before the data part of a datafile: the header, the tables and the items.
+type Tables struct {
 	Header Header
 	Types  []ItemType
 	Items  []Item
@@ -32,13 +32,18 @@ type Reader struct {
 	// MaxData bounds the size of a data item, and of a run-length layer when expanded.
 	MaxData int64
 
-	src    formats.ReaderAt
-	size   int64
-	tables []byte // the file up to the data part
+	size   int64  // of the file
+	stored []byte // the file up to the data part
 	byType map[uint16]int
 	uuids  map[uint16]uuidType
 
 	repeats map[int]int // items that are not the first of their type and id: how many are before them
+}
+
+// A Reader gives access to the items and data of a datafile.
+type Reader struct {
+	*Tables
+	src formats.ReaderAt
 }
 
 // NewReader reads the header and tables of the datafile of size bytes in src. A file cut inside the
@@ -48,51 +53,62 @@ func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{MaxData: defaultMaxData, src: src, size: size}
-	if r.Header, err = parseHeader(head); err != nil {
+	h, err := parseHeader(head)
+	if err != nil {
 		return nil, err
 	}
-	end := r.Header.dataAt()
+	end := h.dataAt()
 	if size < end {
-		return nil, tooShort(size, r.Header.Total())
+		return nil, tooShort(size, h.Total())
 	}
 	if end > maxTables {
 		return nil, unsupported(headerSize, "header, tables and items take %d bytes, the limit is %d", end, maxTables)
 	}
-	if r.tables, err = readFull(ctx, src, 0, end); err != nil {
+	stored, err := readFull(ctx, src, 0, end)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.parseTables(r.tables); err != nil {
+	t, err := parseTables(h, stored, size)
+	if err != nil {
 		return nil, err
 	}
-	r.uuids = r.readUUIDIndex()
-	return r, nil
+	return &Reader{t, src}, nil
+}
+
+// parseTables parses what lies before the data part of a file of size bytes.
+func parseTables(h Header, stored []byte, size int64) (*Tables, error) {
+	t := &Tables{Header: h, MaxData: defaultMaxData, size: size, stored: stored}
+	if err := t.parse(stored); err != nil {
+		return nil, err
+	}
+	t.uuids = t.readUUIDIndex()
+	return t, nil
 }
 
 // Missing returns how many bytes the file is shorter than announced.
-func (r *Reader) Missing() int64 { return max(0, r.Header.Total()-r.size) }
+func (t *Tables) Missing() int64 { return max(0, t.Header.Total()-t.size) }
 
 // Trailing returns how many bytes follow the announced end.
-func (r *Reader) Trailing() int64 { return max(0, r.size-r.Header.Total()) }
+func (t *Tables) Trailing() int64 { return max(0, t.size-t.Header.Total()) }
 
 // ItemData returns the bytes of item i without its header.
-func (r *Reader) ItemData(i int) []byte {
-	it := r.Items[i]
+func (t *Tables) ItemData(i int) []byte {
+	it := t.Items[i]
 	start := it.Offset + itemHeadSize
-	return r.tables[start : start+int64(it.Size) : start+int64(it.Size)]
+	return t.stored[start : start+int64(it.Size) : start+int64(it.Size)]
 }
 
 // Ints returns the ints of item i.
-func (r *Reader) Ints(i int) []int32 { return toInts(r.ItemData(i)) }
+func (t *Tables) Ints(i int) []int32 { return toInts(t.ItemData(i)) }
 
 // ItemsOf returns the first item of a type and the one after its last.
-func (r *Reader) ItemsOf(typ uint16) (start, end int) {
-	k, ok := r.byType[typ]
+func (t *Tables) ItemsOf(typ uint16) (start, end int) {
+	k, ok := t.byType[typ]
 	if !ok {
 		return 0, 0
 	}
-	t := r.Types[k]
-	return t.Start, t.Start + t.Num
+	items := t.Types[k]
+	return items.Start, items.Start + items.Num
 }
 
 // readFull reads n bytes of src, which is known to have them.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
@@ -19,7 +20,10 @@ var (
 type Tiles struct {
 	Kind          Kind
 	Width, Height int
-	Records       []byte
+	Records       []byte // nil if they are too many to be held in memory
+
+	stream formats.ReaderAt // of the records then
+	held   *formats.Held
 
 	size int // of a record
 	main int // the byte of a record that is its index or type
@@ -30,39 +34,156 @@ func (r *Reader) tiles(l *Layer, data []byte) (*Tiles, error) {
 	if err != nil {
 		return nil, err
 	}
+	t := l.tiles()
+	t.Records = records
+	return t, nil
+}
+
+// tiles returns the tiles of a layer without their records.
+func (l *Layer) tiles() *Tiles {
 	w, h := l.dimensions()
-	t := &Tiles{Kind: l.Kind, Width: int(w), Height: int(h), Records: records, size: int(l.recordSize())}
+	t := &Tiles{Kind: l.Kind, Width: int(w), Height: int(h), size: int(l.recordSize())}
 	switch l.Kind {
 	case KindTele, KindTune, KindSwitch:
 		t.main = 1
 	case KindSpeedup:
 		t.main = 2
 	}
-	return t, nil
+	return t
 }
+
+// Held is about how much memory the records take.
+func (t *Tiles) Held() int64 {
+	if t.stream != nil {
+		return 2 * recentSize
+	}
+	return int64(len(t.Records))
+}
+
+// at returns the records of n tiles from tile i on.
+func (t *Tiles) at(ctx context.Context, i, n int) ([]byte, error) {
+	if t.stream == nil {
+		return t.Records[i*t.size : (i+n)*t.size], nil
+	}
+	b := make([]byte, n*t.size)
+	if k, err := t.stream.ReadAt(ctx, b, int64(i)*int64(t.size)); k < len(b) {
+		return nil, err
+	}
+	return b, nil
+}
+
+// tilesAtOnce is how many tiles are looked at at once.
+const tilesAtOnce = 16 << 10
+
+// each calls do with the records of all tiles, in order, some at a time.
+func (t *Tiles) each(ctx context.Context, do func(records []byte)) error {
+	all := t.Width * t.Height
+	for i := 0; i < all; i += tilesAtOnce {
+		records, err := t.at(ctx, i, min(tilesAtOnce, all-i))
+		if err != nil {
+			return err
+		}
+		do(records)
+	}
+	return nil
+}
+
+// cells calls do with the number and the record of each tile that is no dot in a grid, in order, until
+// it returns false.
+func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
+	all := t.Width * t.Height
+	for i := 0; i < all; i += tilesAtOnce {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		records, err := t.at(ctx, i, min(tilesAtOnce, all-i))
+		if err != nil {
+			return err
+		}
+		n := i
+		for record := range slices.Chunk(records, t.size) {
+			if !t.isDot(record) && !do(n, record) {
+				return nil
+			}
+			n++
+		}
+	}
+	return nil
+}
+
+// isDot reports whether a grid shows a tile as a dot.
+func (t *Tiles) isDot(record []byte) bool {
+	if t.numbered() {
+		return isZero(record)
+	}
+	return record[0] == 0 && record[1] == 0
+}
+
+// verify finds out whether all tiles can be read, before some of them are drawn.
+func (t *Tiles) verify(ctx context.Context) error {
+	if t.stream == nil {
+		return nil
+	}
+	return t.each(ctx, func([]byte) {})
+}
+
+// rows are the tiles for a drawing, which takes a row after the other. After an error, rows are empty.
+type rows struct {
+	*Tiles
+	ctx   context.Context // of the drawing
+	err   error
+	empty []byte
+}
+
+// newRows returns the rows of t for a drawing in ctx.
+func newRows(ctx context.Context, t *Tiles) (*rows, error) {
+	if t.stream != nil {
+		if _, err := formats.Charge(ctx, 2*int64(t.Width*t.size)); err != nil {
+			return nil, err
+		}
+	}
+	return &rows{Tiles: t, ctx: ctx}, nil
+}
+
+// row returns the records of row y.
+func (r *rows) row(y int) []byte {
+	if r.err == nil {
+		var b []byte
+		if b, r.err = r.at(r.ctx, y*r.Width, r.Width); r.err == nil {
+			return b
+		}
+		r.empty = make([]byte, r.Width*r.size)
+	}
+	return r.empty
+}
+
+func (r *rows) failure() error { return r.err }
 
 // numbered reports whether a tile has more to it than index and flags.
 func (t *Tiles) numbered() bool { return t.main > 0 }
 
 // nonZero is the number of tiles that are not all zero.
-func (t *Tiles) nonZero() int {
-	n := 0
-	for record := range slices.Chunk(t.Records, t.size) {
-		if !isZero(record) {
-			n++
+func (t *Tiles) nonZero(ctx context.Context) (n int, err error) {
+	err = t.each(ctx, func(records []byte) {
+		for record := range slices.Chunk(records, t.size) {
+			if !isZero(record) {
+				n++
+			}
 		}
-	}
-	return n
+	})
+	return n, err
 }
 
 // A tileCounts says how often each index or type occurs.
 type tileCounts [256]int
 
-func (t *Tiles) count() (c tileCounts) {
-	for i := t.main; i < len(t.Records); i += t.size {
-		c[t.Records[i]]++
-	}
-	return c
+func (t *Tiles) count(ctx context.Context) (c tileCounts, err error) {
+	err = t.each(ctx, func(records []byte) {
+		for i := t.main; i < len(records); i += t.size {
+			c[records[i]]++
+		}
+	})
+	return c, err
 }
 
 // nonAir is the number of tiles with an index or type other than 0.
@@ -94,26 +215,29 @@ func (c tileCounts) MarshalJSON() ([]byte, error) {
 }
 
 // tileList is the JSON list of the tiles that are not all zero.
-type tileList struct{ *Tiles }
+type tileList struct {
+	*Tiles
+	ctx context.Context // of the request that makes the document
+}
 
 // MarshalJSON implements json.Marshaler.
 func (t tileList) MarshalJSON() ([]byte, error) {
-	b := []byte{'['}
-	for i := 0; i < len(t.Records); i += t.size {
-		record := t.Records[i : i+t.size]
-		if isZero(record) {
-			continue
+	b, n := []byte{'['}, -1
+	err := t.each(t.ctx, func(records []byte) {
+		for record := range slices.Chunk(records, t.size) {
+			if n++; isZero(record) {
+				continue
+			}
+			if len(b) > 1 {
+				b = append(b, ',')
+			}
+			b = appendField(append(b, '{'), "x", n%t.Width)
+			b = appendField(append(b, ','), "y", n/t.Width)
+			b = t.appendRecord(append(b, ','), record)
+			b = append(b, '}')
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		n := i / t.size
-		b = appendField(append(b, '{'), "x", n%t.Width)
-		b = appendField(append(b, ','), "y", n/t.Width)
-		b = t.appendRecord(append(b, ','), record)
-		b = append(b, '}')
-	}
-	return append(b, ']'), nil
+	})
+	return append(b, ']'), err
 }
 
 func (t *Tiles) appendRecord(b, record []byte) []byte {
@@ -180,17 +304,22 @@ func (g grid) rowSize() int { return g.Width*g.cell() + 1 }
 func (g grid) Size() int64 { return int64(g.Height) * int64(g.rowSize()) }
 
 // ReadAt implements nodes.Content.
-func (g grid) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+func (g grid) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < 0 || off >= g.Size() {
 		return 0, io.EOF
 	}
 	n, cell, rowSize := 0, g.cell(), int64(g.rowSize())
+	first := g.tileAt(off)
+	records, err := g.at(ctx, first, g.tileAt(min(off+int64(len(p)), g.Size())-1)+1-first)
+	if err != nil {
+		return 0, err
+	}
 	var text [numberedCell]byte
 	for n < len(p) && off < g.Size() {
 		y, column := int(off/rowSize), int(off%rowSize)
 		part := []byte{'\n'}
 		if x := column / cell; x < g.Width {
-			part = g.appendCell(text[:0], y*g.Width+x)[column%cell:]
+			part = g.appendCell(text[:0], records[(y*g.Width+x-first)*g.size:][:g.size])[column%cell:]
 		}
 		k := copy(p[n:], part)
 		n += k
@@ -202,17 +331,22 @@ func (g grid) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// appendCell appends the text of tile i.
-func (g grid) appendCell(b []byte, i int) []byte {
-	record := g.Records[i*g.size : (i+1)*g.size]
+// tileAt returns which tile the byte at off shows; the one before if it ends a row.
+func (g grid) tileAt(off int64) int {
+	y, column := int(off/int64(g.rowSize())), int(off%int64(g.rowSize()))
+	return y*g.Width + min(column/g.cell(), g.Width-1)
+}
+
+// appendCell appends the text of a tile.
+func (g grid) appendCell(b, record []byte) []byte {
 	switch {
 	case g.numbered():
-		if isZero(record) {
+		if g.isDot(record) {
 			return append(b, "   .    "...)
 		}
 		b = append(appendRight(append(b, ' '), record[g.main]), '#')
 		return appendLeft(b, record[0])
-	case record[0] == 0 && record[1] == 0:
+	case g.isDot(record):
 		return append(b, "   .   "...)
 	case record[1] == 0:
 		return append(appendRight(append(b, ' '), record[0]), "   "...)

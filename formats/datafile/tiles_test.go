@@ -3,11 +3,7 @@ package datafile
 import (
 	"bytes"
 	"encoding/json"
-	"image"
-	"image/color"
-	"image/png"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -91,7 +87,7 @@ func TestGridCells(t *testing.T) {
 		{KindSpeedup, 2, []byte{50, 9, 128, 0, 0, 0}, " 128#50 "},
 	} {
 		g := grid{&Tiles{Kind: c.kind, Width: 1, Height: 1, Records: c.record, size: len(c.record), main: c.main}}
-		if got := string(g.appendCell(nil, 0)); got != c.want {
+		if got := string(g.appendCell(nil, c.record)); got != c.want {
 			t.Errorf("%s %v is %q, want %q", c.kind, c.record, got, c.want)
 		}
 	}
@@ -106,7 +102,7 @@ func TestTileJSON(t *testing.T) {
 		Type   byte `json:"type"`
 	}
 	tiles := &Tiles{Kind: KindTele, Width: 3, Height: 2, Records: []byte{0, 0, 7, 26, 0, 10, 1, 0, 0, 0, 255, 255}, size: 2, main: 1}
-	got, err := json.Marshal(tileList{tiles})
+	got, err := json.Marshal(tileList{tiles, t.Context()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,56 +110,14 @@ func TestTileJSON(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	counts, err := json.Marshal(tiles.count())
+	n, err := tiles.count(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := json.Marshal(n)
 	if err != nil || string(counts) != `{"10":1,"26":1,"255":1}` {
 		t.Errorf("counts %s, %v", counts, err)
 	}
-}
-
-// TestPicturePNG decodes pictures of many sizes with the standard library.
-func TestPicturePNG(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, size := range [][2]int{{1, 1}, {3, 2}, {255, 257}, {65534, 1}, {65535, 2}, {1, 70000}, {300, 300}} {
-		for _, palette := range []color.Palette{nil, collisionPalette} {
-			p := &picture{width: size[0], height: size[1], palette: palette}
-			n := size[0] * size[1]
-			if palette == nil {
-				n *= bytesPerPixel
-			}
-			for range n {
-				v := byte(random.Uint32())
-				if palette != nil {
-					v %= byte(len(palette))
-				}
-				p.rows = append(p.rows, v)
-			}
-			b := p.png()
-			if want := pngSize(int64(size[0]), int64(size[1]), len(palette)); int64(len(b)) != want {
-				t.Errorf("%v: %d bytes, want %d", size, len(b), want)
-			}
-			m, err := png.Decode(bytes.NewReader(b))
-			if err != nil {
-				t.Fatalf("%v: %v", size, err)
-			}
-			if !slices.Equal(pixelsOf(m), p.rows) {
-				t.Errorf("%v: pixels differ", size)
-			}
-		}
-	}
-}
-
-// pixelsOf returns the palette indices or the red, green and blue of m.
-func pixelsOf(m image.Image) []byte {
-	if m, ok := m.(*image.Paletted); ok {
-		return m.Pix
-	}
-	var b []byte
-	for i, v := range m.(*image.RGBA).Pix {
-		if i%4 != 3 {
-			b = append(b, v)
-		}
-	}
-	return b
 }
 
 func TestTileTurns(t *testing.T) {
@@ -179,7 +133,7 @@ func TestTileTurns(t *testing.T) {
 		flagTurn | flagMirrorY:               {1, 3, 2, 4},
 		4 | flagMirrorX | flagMirrorY:        {4, 3, 2, 1},
 	} {
-		c := &canvas{picture: picture{width: 2, height: 2, rows: make([]byte, 12)}, tilesX: 1, tilesY: 1, scale: 2}
+		c := &canvas{tilesX: 1, tilesY: 1, scale: 2, width: 2, height: 2, rows: make([]byte, 12)}
 		c.drawTile(0, 0, quarters, flags)
 		if got := [4]byte{c.rows[0], c.rows[3], c.rows[6], c.rows[9]}; got != want {
 			t.Errorf("flags %d give %v, want %v", flags, got, want)

@@ -13,8 +13,9 @@ import (
 
 // Options are the settings of the format; the zero value works.
 type Options struct {
-	Mapres  iofs.FS // where NAME.png of external images lies, for previews
-	MaxData int64   // the greatest data item that is inflated; 0: 1 GiB
+	Mapres  []iofs.FS // where NAME.png of external images may lie, for pictures; the first one counts
+	Beside  bool      // before there, look for them in the directory mapres beside the map
+	MaxData int64     // the greatest data item that is inflated; 0: 1 GiB
 }
 
 // New returns the format.
@@ -25,17 +26,32 @@ func New(opt Options) formats.Format {
 		Match:      match,
 		MatchNamed: isMagic,
 		Variant:    fmt.Sprint(opt.MaxData),
-		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
-			r, err := NewReader(ctx, src, src.Size)
-			if err != nil {
-				return nil, err
-			}
-			if opt.MaxData > 0 {
-				r.MaxData = opt.MaxData
-			}
-			return root(newView(src, r, c), opt.Mapres), nil
+		Timeless:   true,
+		Open:       opt.open,
+		ReadHead:   opt.readHead,
+		Scan:       scan,
+		ReadIndex:  readIndex,
+		Keep:       keep,
+		Tree: func(rec formats.Recording, c *cache.Cache) nodes.Dir {
+			return root(rec, newView(rec.Input, rec.Head.(*Tables), c), opt.mapres(rec.Input))
 		},
+		Summary: summary,
 	}
+}
+
+// mapresDir is the directory beside a map that may hold its external images, as that of the games.
+const mapresDir = "mapres"
+
+// mapres returns where the external images of a map may lie.
+func (o Options) mapres(src formats.Input) []iofs.FS {
+	if !o.Beside || src.FS == nil {
+		return o.Mapres
+	}
+	beside, err := iofs.Sub(src.FS, mapresDir)
+	if err != nil {
+		return o.Mapres
+	}
+	return append([]iofs.FS{beside}, o.Mapres...)
 }
 
 // match recognises a datafile whose name says nothing.
@@ -44,32 +60,36 @@ func match(head []byte) bool {
 }
 
 // root returns the tree of a datafile (docs/tree/datafile.md).
-func root(v *view, mapres iofs.FS) nodes.Dir {
-	m, problems := v.m, v.problems()
+func root(rec formats.Recording, v *view, mapres []iofs.FS) nodes.Dir {
+	m, pictures := v.m, newPictures(v, mapres, rec.Seal)
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(v.header)},
 		{Name: "index.json", File: v.document(func(ctx context.Context) (any, error) {
-			found, err := problems.Get(ctx, struct{}{})
+			x, err := rec.Index(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return v.index(found), nil
+			damage, err := rec.Damage(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return v.index(x.(*index), damage), nil
 		})},
 		{Name: "map.json", File: v.document(v.mapDocument)},
-		{Name: "raw", File: v.src.RawFile()},
+		v.src.RawEntry(),
+		{Name: "tables", Dir: v.tableDir(rec.Seal)},
 		when(len(v.r.Items) > 0, nodes.Entry{Name: "items", Dir: v.itemTypes()}),
 		when(len(v.r.Data) > 0, nodes.Entry{Name: "data", Dir: v.dataDir()}),
 		when(m.hasSettings(), nodes.Entry{Name: "settings.cfg", File: v.file(v.settings)}),
 		when(slices.ContainsFunc(m.images(), medium.embedded), nodes.Entry{Name: "images", Dir: v.imageDir()}),
 		when(slices.ContainsFunc(m.sounds(), medium.embedded), nodes.Entry{Name: "sounds", Dir: v.soundDir()}),
 		when(slices.ContainsFunc(m.Envelopes, Envelope.whole), nodes.Entry{Name: "envelopes", Dir: v.envelopeDir()}),
-		when(len(m.Layers) > 0, nodes.Entry{Name: "layers", Dir: v.layerDir()}),
+		when(len(m.Layers) > 0, nodes.Entry{Name: "layers", Dir: v.layerDir(pictures)}),
 	}
 	if m.Game != nil {
-		p := pictures{v, mapres}
 		entries = append(entries,
-			nodes.Entry{Name: "collision.png", File: p.collisionFile()},
-			nodes.Entry{Name: "preview.png", File: p.previewFile()})
+			nodes.Entry{Name: "collision.png", File: pictures.gameFile(collisionPicture)},
+			nodes.Entry{Name: "preview.png", File: pictures.gameFile(previewPicture)})
 	}
 	return nodes.List(entries...)
 }

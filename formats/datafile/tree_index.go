@@ -8,6 +8,8 @@ import (
 	"recfs/formats"
 )
 
+func (t *Tables) formatVersion() string { return strconv.Itoa(int(t.Header.Version)) }
+
 // header is header.json.
 func (v *view) header(context.Context) (any, error) {
 	h := &v.r.Header
@@ -18,7 +20,7 @@ func (v *view) header(context.Context) (any, error) {
 		Header   any                `json:"header"`
 		Problems problemList        `json:"problems"`
 	}{
-		formats.HeaderHead{Format: formatName, FormatVersion: strconv.Itoa(int(h.Version))},
+		formats.HeaderHead{Format: formatName, FormatVersion: v.r.formatVersion()},
 		v.src.Info(),
 		struct {
 			Header
@@ -87,8 +89,8 @@ type dataEntry struct {
 	UsedBy []string `json:"used_by"`
 }
 
-// index is index.json.
-func (v *view) index(found findings) any {
+// index is index.json. damage is that of the compressed stream, nil if there is none.
+func (v *view) index(x *index, damage *formats.Problem) any {
 	types, items, data := v.typeList(), v.itemList(), v.dataList()
 	totals := totalsEntry{
 		Total: v.r.Header.Total(), Bytes: v.src.Size, Missing: v.r.Missing(), Trailing: v.r.Trailing(),
@@ -99,7 +101,7 @@ func (v *view) index(found findings) any {
 		totals.Size += d.Size
 	}
 	whole := totals.Missing == 0
-	return struct {
+	doc := struct {
 		formats.IndexHead
 		Totals    totalsEntry `json:"totals"`
 		ItemTypes []typeEntry `json:"item_types"`
@@ -108,8 +110,10 @@ func (v *view) index(found findings) any {
 		Problems  problemList `json:"problems"`
 	}{
 		formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: v.r.end()},
-		totals, types, items, data, found.problems,
+		totals, types, items, data, nil,
 	}
+	doc.Problems = doc.IndexHead.Damaged(slices.Clone(x.problems), damage)
+	return doc
 }
 
 func (v *view) typeList() []typeEntry {

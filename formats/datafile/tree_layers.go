@@ -3,10 +3,14 @@ package datafile
 import (
 	"context"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
-var _ nodes.Content = grid{}
+var (
+	_ nodes.Content = grid{}
+	_ nodes.Content = chars{}
+)
 
 // A layerDocument is what map.json and a layer's own file have in common (docs/tree/datafile.md
 // sections 5 and 8). Group and Layer are null for a layer that no group claims.
@@ -88,8 +92,31 @@ func (v *view) layerList() []any {
 	return list
 }
 
+// Extensions of the files of a layer.
+const (
+	documentExt = ".json"
+	gridExt     = ".txt"
+	charsExt    = ".chars.txt"
+	pictureExt  = ".png"
+)
+
+// layerFiles returns the extensions of the files that a layer has, damaged or not.
+func (m *Map) layerFiles(l *Layer) []string {
+	if l.Tiles == nil {
+		return []string{documentExt}
+	}
+	list := []string{documentExt, gridExt}
+	if l.Kind != KindTiles {
+		list = append(list, charsExt)
+	}
+	if m.hasPicture(l) {
+		list = append(list, pictureExt)
+	}
+	return list
+}
+
 // layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
-func (v *view) layerDir() nodes.Dir {
+func (v *view) layerDir(p *pictures) nodes.Dir {
 	documents := v.files(func(ctx context.Context, i int) ([]byte, error) {
 		content, err := v.layerContent(ctx, &v.m.Layers[i])
 		if err != nil {
@@ -97,33 +124,42 @@ func (v *view) layerDir() nodes.Dir {
 		}
 		return nodes.MarshalIndented(v.m.Layers[i].document(content))
 	})
+	file := func(l *Layer, ext string) nodes.File {
+		switch ext {
+		case gridExt:
+			return v.textFile(l, gridSize(l), func(t *Tiles) nodes.Content { return grid{t} })
+		case charsExt:
+			return v.textFile(l, charsSize(l), func(t *Tiles) nodes.Content { return chars{t} })
+		case pictureExt:
+			return p.layerFile(l)
+		}
+		return documents(l.Index)
+	}
 	return v.dir(func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
 		for i := range v.m.Layers {
 			l := &v.m.Layers[i]
-			document, text := documents(i), nodes.File(nil)
-			if err := v.r.checkContent(l); err != nil {
-				document, text = nodes.Failing(err), nodes.Failing(err)
-			} else if l.Tiles != nil {
-				text = v.gridFile(l)
-			}
-			entries = append(entries, entry(layerStem(l)+".json", document))
-			if l.Tiles != nil {
-				entries = append(entries, entry(layerStem(l)+".txt", text))
+			damage := v.r.checkContent(l)
+			for _, ext := range v.m.layerFiles(l) {
+				f := nodes.Failing(damage)
+				if damage == nil {
+					f = file(l, ext)
+				}
+				entries = append(entries, entry(layerStem(l)+ext, f))
 			}
 		}
 		return entries, nil
 	})
 }
 
-// gridFile is the text of a tile layer that passed checkContent.
-func (v *view) gridFile(l *Layer) nodes.File {
-	return nodes.Stream(gridSize(l), func(ctx context.Context) (nodes.Content, error) {
+// textFile is a text of a tile layer that passed checkContent.
+func (v *view) textFile(l *Layer, size int64, text func(*Tiles) nodes.Content) nodes.File {
+	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
 		tiles, err := v.tiles(ctx, l)
 		if err != nil {
 			return nil, err
 		}
-		return grid{tiles}, nil
+		return text(tiles), nil
 	})
 }
 
@@ -154,12 +190,21 @@ func (v *view) tilesContent(ctx context.Context, l *Layer) (*tilesContent, error
 	if err != nil {
 		return nil, err
 	}
-	content := &tilesContent{TileLook: l.Tiles.TileLook, Counts: tiles.count()}
-	content.NonAir = content.Counts.nonAir()
-	if tiles.numbered() {
-		content.Tiles = &tileList{tiles}
-		err = v.r.checkDocument(l, tileText*int64(tiles.nonZero()))
+	content := &tilesContent{TileLook: l.Tiles.TileLook}
+	if content.Counts, err = tiles.count(ctx); err != nil || !tiles.numbered() {
+		content.NonAir = content.Counts.nonAir()
+		return content, err
 	}
+	content.NonAir = content.Counts.nonAir()
+	n, err := tiles.nonZero(ctx)
+	if err != nil {
+		return nil, err
+	}
+	content.Tiles = &tileList{tiles, ctx}
+	if err := v.r.checkDocument(l, tileText*int64(n)); err != nil {
+		return nil, err
+	}
+	_, err = formats.Charge(ctx, documentCopies*tileText*int64(n))
 	return content, err
 }
 
@@ -168,7 +213,7 @@ func (v *view) records(ctx context.Context, l *Layer) ([]byte, error) {
 	if l.empty() {
 		return nil, nil
 	}
-	data, err := v.data.Get(ctx, int(*l.Data))
+	data, _, err := v.hold(ctx, int(*l.Data))
 	if err != nil {
 		return nil, err
 	}
@@ -176,5 +221,13 @@ func (v *view) records(ctx context.Context, l *Layer) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return records, v.r.checkDocument(l, l.maxText())
+	if err := v.r.checkDocument(l, l.maxText()); err != nil {
+		return nil, err
+	}
+	_, err = formats.Charge(ctx, documentCopies*l.maxText())
+	return records, err
 }
+
+// documentCopies is how often the text of a document is in memory while it is made, the values that
+// become text among it.
+const documentCopies = 4

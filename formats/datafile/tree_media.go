@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"context"
-	"image/png"
 
 	"recfs/nodes"
 )
@@ -95,9 +94,21 @@ func (v *view) mediaDir(media []medium, path mediumPath, file func(o medium, nam
 // image is the PNG file of an embedded image that passed checkImage.
 func (v *view) image(ctx context.Context, i int) ([]byte, error) {
 	o := &v.m.Images[i]
-	data, err := v.data.Get(ctx, int(o.Data))
+	if v.r.Data[o.Data].Size > v.large && v.r.compressed(int(o.Data)) {
+		pixels, err := v.r.stream(int(o.Data))
+		if err != nil {
+			return nil, err
+		}
+		drawn, err := o.streamRaster(ctx, pixels)
+		if err != nil {
+			return nil, err
+		}
+		return drawn.png(ctx)
+	}
+	data, held, err := v.hold(ctx, int(o.Data))
+	defer held.Free()
 	if err != nil {
 		return nil, err
 	}
-	return encodePNG(o.decode(data), png.BestSpeed)
+	return o.raster(data).png(ctx)
 }

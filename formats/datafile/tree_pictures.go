@@ -1,67 +1,134 @@
 package datafile
 
 import (
-	"bytes"
 	"context"
-	"image"
-	"image/draw"
-	"image/png"
-	"io"
+	"fmt"
+	"hash/fnv"
 	iofs "io/fs"
-	"strings"
+	"maps"
+	"slices"
 
+	"recfs/cache"
+	"recfs/formats"
 	"recfs/nodes"
 )
 
-// maxMapres is the greatest number of pixels of an external image.
-const maxMapres = 1 << 24
-
-// pictures are drawn from the layers of a map with a game layer.
+// pictures are drawn from the layers of a map (docs/tree/datafile.md section 9).
 type pictures struct {
 	*view
-	mapres iofs.FS
+	externals *externals
+	seal      sealer
+
+	// What is remembered, each Memo before those that use it.
+	drawings *cache.Memo[picture, drawing]
+	sizes    *cache.Memo[picture, int64]
 }
 
-// file returns a picture of the game layer whose size is known from the layer's dimensions.
-func (p pictures) file(size func(width, height int64) int64, draw func(context.Context) ([]byte, error)) nodes.File {
+func newPictures(v *view, mapres []iofs.FS, seal sealer) *pictures {
+	p := &pictures{view: v, externals: &externals{dirs: mapres}, seal: seal}
+	p.keep()
+	return p
+}
+
+// file returns the PNG file of a picture of a layer that passed checkContent. Its tiles are scale
+// pixels wide, of that many bytes.
+func (p *pictures) file(id picture, l *Layer, scale, perPixel int) nodes.File {
+	w, h := l.dimensions()
+	if err := p.r.checkDocument(l, w*h*int64(scale*scale*perPixel)); err != nil {
+		return nodes.Failing(err)
+	}
+	return pictureFile{p, id}
+}
+
+// gameFile is a picture of the size of the game layer.
+func (p *pictures) gameFile(id picture) nodes.File {
 	l := p.m.Game
 	if err := p.r.checkContent(l); err != nil {
 		return nodes.Failing(err)
 	}
-	n := size(l.dimensions())
-	if err := p.r.checkDocument(l, n); err != nil {
-		return nodes.Failing(err)
+	if id == collisionPicture {
+		return p.file(id, l, 1, 1)
 	}
-	drawn := newContents(p.cache, func(ctx context.Context, _ int) ([]byte, error) { return draw(ctx) })
-	return nodes.Sized(n, func(ctx context.Context) ([]byte, error) { return drawn.Get(ctx, 0) })
+	return p.file(id, l, p.scale(l), bytesPerPixel)
 }
 
-func (p pictures) collisionFile() nodes.File {
-	return p.file(func(w, h int64) int64 { return pngSize(w, h, len(collisionPalette)) }, p.collision)
+// layerFile is the picture of a layer alone, which passed checkContent.
+func (p *pictures) layerFile(l *Layer) nodes.File {
+	perPixel := 1
+	if l.Kind == KindTiles {
+		perPixel = 4
+	}
+	return p.file(picture(l.Index), l, p.scale(l), perPixel)
 }
 
-func (p pictures) previewFile() nodes.File {
-	return p.file(func(w, h int64) int64 {
-		s := previewScale(w, h)
-		return pngSize(w*s, h*s, 0)
-	}, p.preview)
+// scale is how many pixels wide a tile of a layer that passed checkContent is drawn: as wide as in
+// the preview, if there is one.
+func (p *pictures) scale(l *Layer) int {
+	if game := p.m.Game; game != nil && p.r.checkContent(game) == nil {
+		l = game
+	}
+	return int(previewScale(l.dimensions()))
 }
 
-func (p pictures) collision(ctx context.Context) ([]byte, error) {
-	tiles, err := p.tiles(ctx, p.m.Game)
+// draw draws a picture.
+func (p *pictures) draw(ctx context.Context, id picture) (*raster, error) {
+	switch id {
+	case previewPicture:
+		return p.preview(ctx)
+	case collisionPicture:
+		tiles, err := p.tiles(ctx, p.m.Game)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := newRows(ctx, tiles)
+		if err != nil {
+			return nil, err
+		}
+		return drawCollision(rows), nil
+	}
+	return p.layer(ctx, &p.m.Layers[id])
+}
+
+// layer draws a layer alone.
+func (p *pictures) layer(ctx context.Context, l *Layer) (*raster, error) {
+	tiles, err := p.tiles(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	return drawCollision(tiles).png(), nil
+	scale := p.scale(l)
+	rows, err := newRows(ctx, tiles)
+	if err != nil {
+		return nil, err
+	}
+	if l.Kind != KindTiles {
+		return drawColors(rows, scale), nil
+	}
+	a, err := p.atlas(ctx, *l.Tiles.Image, scale)
+	if err != nil {
+		return nil, err
+	}
+	return drawAlone(rows, a.tinted(l.Tiles.Color), scale), nil
 }
 
 // preview draws the plain tile layers. One that cannot be read is left out.
-func (p pictures) preview(ctx context.Context) ([]byte, error) {
+func (p *pictures) preview(ctx context.Context) (*raster, error) {
 	game, err := p.tiles(ctx, p.m.Game)
 	if err != nil {
 		return nil, err
 	}
-	c := newCanvas(game.Width, game.Height)
+	game.held.Free()
+	if err := game.verify(ctx); err != nil {
+		return nil, err
+	}
+	w, h := p.m.Game.dimensions()
+	s := previewScale(w, h)
+	if _, err := formats.Charge(ctx, w*h*s*s*bytesPerPixel); err != nil {
+		return nil, err
+	}
+	c := newCanvas(int(w), int(h))
+	if err := p.drawSky(ctx, c); err != nil {
+		return nil, err
+	}
 	atlases := map[int32]atlas{}
 	for i := range p.m.Layers {
 		l := &p.m.Layers[i]
@@ -76,15 +143,50 @@ func (p pictures) preview(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return c.png(), nil
+	return c.raster(), nil
 }
 
-func (p pictures) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases map[int32]atlas) error {
+// drawSky draws the quads of the groups before the first tile layer in the preview. A layer that
+// cannot be read is left out.
+func (p *pictures) drawSky(ctx context.Context, c *canvas) error {
+	first := len(p.m.Groups)
+	for i := range p.m.Layers {
+		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) {
+			first = min(first, l.Group)
+		}
+	}
+	s, points := newSky(c), p.points()
+	tint := func(q *Quad) [4]float64 { return p.m.tint(q, &points) }
+	for i := range p.m.Layers {
+		l := &p.m.Layers[i]
+		if l.Quads == nil || l.Group == noGroup || l.Group >= first {
+			continue
+		}
+		err := p.r.checkContent(l)
+		if err != nil || *l.Quads.Image != noImage {
+			continue
+		}
+		records, err := p.records(ctx, l)
+		if err == nil {
+			err = s.draw(ctx, &p.m.Groups[l.Group], decodeQuads(records), tint)
+		}
+		if err != nil && !isFault(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pictures) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases map[int32]atlas) error {
 	if err := p.r.checkContent(l); err != nil {
 		return err
 	}
 	tiles, err := p.tiles(ctx, l)
 	if err != nil {
+		return err
+	}
+	defer tiles.held.Free()
+	if err := tiles.verify(ctx); err != nil {
 		return err
 	}
 	index := *l.Tiles.Image
@@ -95,12 +197,16 @@ func (p pictures) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases ma
 		}
 		atlases[index] = a
 	}
-	c.draw(tiles, a.tinted(l.Tiles.Color))
-	return nil
+	rows, err := newRows(ctx, tiles)
+	if err != nil {
+		return err
+	}
+	c.draw(rows, a.tinted(l.Tiles.Color))
+	return rows.err
 }
 
 // atlas returns the cells of an image of the map.
-func (p pictures) atlas(ctx context.Context, index int32, scale int) (atlas, error) {
+func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, error) {
 	if index == noImage {
 		return plainAtlas(white, scale), nil
 	}
@@ -109,56 +215,58 @@ func (p pictures) atlas(ctx context.Context, index int32, scale int) (atlas, err
 	}
 	o := &p.m.Images[index]
 	if o.Short || o.External {
-		name, err := p.text(ctx, o.Name, &o.Element, maxName)
+		external, err := p.external(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if m := p.externalImage(name.bytes()); m != nil {
+		if m := external[index].decode(ctx); m != nil {
 			return newAtlas(m, scale), nil
 		}
-		return plainAtlas(nameColor(name.bytes()), scale), nil
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return plainAtlas(nameColor(external[index].name), scale), nil
 	}
 	if err := p.r.checkImage(o, ""); err != nil {
 		return nil, err
 	}
-	data, err := p.data.Get(ctx, int(o.Data))
+	data, held, err := p.hold(ctx, int(o.Data))
+	defer held.Free()
 	if err != nil {
 		return nil, err
 	}
 	return newAtlas(o.decode(data), scale), nil
 }
 
-// externalImage returns an image of the mapres directory, nil if it is not there or no picture.
-func (p pictures) externalImage(name string) *image.NRGBA {
-	if p.mapres == nil || strings.ContainsAny(name, `/\`) {
-		return nil
-	}
-	f, err := p.mapres.Open(name + ".png")
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	return decodeMapres(f)
+// external returns the external images of the map.
+func (p *pictures) external(ctx context.Context) (map[int32]*externalImage, error) {
+	return p.externals.all(ctx, func(o *Image) (string, error) {
+		if o.Short {
+			return "", nil
+		}
+		name, err := p.text(ctx, o.Name, &o.Element, maxName)
+		return name.bytes(), err
+	}, p.m.Images)
 }
 
-// decodeMapres reads a PNG file of bounded size.
-func decodeMapres(r io.Reader) *image.NRGBA {
-	b, err := io.ReadAll(io.LimitReader(r, 4*maxMapres))
+// externalSum is a checksum of the names and versions of the external images in a picture.
+func (p *pictures) externalSum(ctx context.Context, id picture) (uint64, error) {
+	if id == collisionPicture || id >= 0 && p.m.Layers[id].Kind != KindTiles {
+		return 0, nil
+	}
+	external, err := p.external(ctx)
 	if err != nil {
-		return nil
+		return 0, err
 	}
-	config, err := png.DecodeConfig(bytes.NewReader(b))
-	if err != nil || int64(config.Width)*int64(config.Height) > maxMapres {
-		return nil
+	if id >= 0 {
+		if x := external[*p.m.Layers[id].Tiles.Image]; x != nil {
+			return x.sum, nil
+		}
+		return 0, nil
 	}
-	m, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		return nil
+	sum := fnv.New64a()
+	for _, i := range slices.Sorted(maps.Keys(external)) {
+		_, _ = fmt.Fprintln(sum, i, external[i].sum)
 	}
-	if same, ok := m.(*image.NRGBA); ok {
-		return same
-	}
-	out := image.NewNRGBA(m.Bounds())
-	draw.Draw(out, out.Rect, m, m.Bounds().Min, draw.Src)
-	return out
+	return sum.Sum64(), nil
 }

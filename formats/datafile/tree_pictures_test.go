@@ -2,9 +2,16 @@ package datafile
 
 import (
 	"bytes"
+	"errors"
 	"image"
+	"image/png"
+	"io/fs"
 	"testing"
 	"testing/fstest"
+
+	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
 )
 
 // TestImages compares the pixels of embedded images with their PNG files.
@@ -45,11 +52,11 @@ func TestPreviewMapres(t *testing.T) {
 	for i := range m.Pix {
 		m.Pix[i] = 255 * byte(i%4/2) // opaque blue
 	}
-	file, err := encodePNG(m, 0)
-	if err != nil {
+	var file bytes.Buffer
+	if err := png.Encode(&file, m); err != nil {
 		t.Fatal(err)
 	}
-	mapres := fstest.MapFS{"grass_main.png": {Data: file}, "broken.png": {Data: file[:20]}}
+	mapres := fstest.MapFS{"grass_main.png": {Data: file.Bytes()}, "broken.png": {Data: file.Bytes()[:20]}}
 	for _, c := range []struct {
 		name string
 		want [3]byte
@@ -59,12 +66,7 @@ func TestPreviewMapres(t *testing.T) {
 		{"absent", plainRGB("absent")},
 		{"../grass_main", plainRGB("../grass_main")},
 	} {
-		w := &mapWriter{}
-		w.item(typeImage, 1, 16, 16, 1, w.text(c.name), -1)
-		w.tileLayer("Game", 1, 1, 1, -1, make([]byte, 4))
-		w.tileLayer("Tiles", 1, 1, 0, 0, []byte{1, 0, 0, 0})
-		w.group("Game", 100, 0, 2)
-		root, err := openTree(t, w.bytes(), Options{Mapres: mapres})
+		root, err := openTree(t, externalMap(c.name).bytes(), Options{Mapres: []fs.FS{fstest.MapFS{}, mapres}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +78,47 @@ func TestPreviewMapres(t *testing.T) {
 			t.Errorf("%s is drawn as %v, %v, want %v", c.name, got, m.Bounds(), c.want)
 		}
 	}
+}
+
+// TestPreviewBeside draws an external image from mapres beside the map, if that is asked for, before
+// the one of the same name in a directory.
+func TestPreviewBeside(t *testing.T) {
+	blue, red := onePixel(t, 0, 0, 255), onePixel(t, 255, 0, 0)
+	mapres := []fs.FS{fstest.MapFS{"grass_main.png": {Data: red}, "sun.png": {Data: red}}}
+	for name, want := range map[string][2][3]byte{
+		"grass_main": {{0, 0, 255}, {255, 0, 0}},
+		"sun":        {{255, 0, 0}, {255, 0, 0}},
+		"absent":     {plainRGB("absent"), plainRGB("absent")},
+	} {
+		for i, beside := range []bool{true, false} {
+			src := formats.BytesInput("test.map", externalMap(name).bytes(), testTime)
+			src.FS = fstest.MapFS{"mapres/grass_main.png": {Data: blue}}
+			root, err := formatstest.Open(t.Context(), New(Options{Mapres: mapres, Beside: beside}), src, formatstest.NewCache(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := png.Decode(bytes.NewReader(readFile(t, root, "preview.png")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := [3]byte(pixelsOf(m)); got != want[i] {
+				t.Errorf("%s, beside %v: drawn as %v, want %v", name, beside, got, want[i])
+			}
+			if _, err := nodes.Lookup(t.Context(), root, "images"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is listed: %v", name, err)
+			}
+		}
+	}
+}
+
+// externalMap is a map of one tile of an external image.
+func externalMap(name string) *mapWriter {
+	w := &mapWriter{}
+	w.item(typeImage, 1, 16, 16, 1, w.text(name), -1)
+	w.tileLayer("Game", 1, 1, 1, -1, make([]byte, 4))
+	w.tileLayer("Tiles", 1, 1, 0, 0, []byte{1, 0, 0, 0})
+	w.group("Game", 100, 0, 2)
+	return w
 }
 
 func plainRGB(name string) [3]byte {

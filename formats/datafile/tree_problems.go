@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/nodes"
 )
@@ -36,9 +37,9 @@ func (r *Reader) tableProblems() problemList {
 // A finder collects the problems of index.json.
 type finder struct {
 	*view
-	tally  *formats.Tally // of the source, for checkData, which reads most of it
-	list   problemList
-	faulty map[int32]bool // data items that cannot be read
+	list    problemList
+	credits [4]string      // who made the map, as in map.json
+	faulty  map[int32]bool // data items that cannot be read
 
 	// What checkData learns of the data of run-length layers and of sounds, so that only short
 	// strings are inflated again.
@@ -46,11 +47,20 @@ type finder struct {
 	opus map[int32]*opusHead
 }
 
-// findProblems looks at everything. It inflates every data item and keeps none but the short
-// strings.
-func (v *view) findProblems(ctx context.Context, _ struct{}) (findings, int64, error) {
+// scanBudget is what a pass remembers of the data that many items may refer to.
+const scanBudget = 8 << 20
+
+// scan is the Scan of the format. It looks at everything, always anew: it inflates every data item and
+// keeps none but the short strings.
+func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+	if earlier != nil {
+		return nil, formats.ErrOther
+	}
+	c := cache.New(scanBudget, nil)
+	defer c.Close()
+	v := newView(in, h.(*Tables), c)
 	f := &finder{
-		view: v, tally: formats.NewTally(v.src), list: v.r.tableProblems(), faulty: map[int32]bool{},
+		view: v, list: v.r.tableProblems(), faulty: map[int32]bool{},
 		runs: map[int32]*runCounter{}, opus: map[int32]*opusHead{},
 	}
 	for _, o := range v.m.sounds() {
@@ -67,14 +77,10 @@ func (v *view) findProblems(ctx context.Context, _ struct{}) (findings, int64, e
 		f.checkData, f.version, f.info, f.images, f.sounds, f.envelopes, f.groups, f.layers, f.autoMappers,
 	} {
 		if err := find(ctx); err != nil {
-			return findings{}, 0, err
+			return nil, err
 		}
 	}
-	seal, err := f.tally.Seal(ctx, v.src.Stamp, v.src.Size)
-	if err != nil {
-		return findings{}, 0, err
-	}
-	return findings{f.list.sorted(), seal}, f.list.cost(), nil
+	return &index{size: v.r.size, credits: f.credits, problems: f.list.sorted()}, nil
 }
 
 // observer returns a writer that learns of data item i what is needed later.
@@ -106,13 +112,11 @@ func (f *finder) short(e *Element) bool {
 }
 
 func (f *finder) checkData(ctx context.Context) error {
-	r := *f.r
-	r.src = f.tally
 	for i, d := range f.r.Data {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trailing, err := r.CheckData(ctx, i, f.observer(int32(i)))
+		trailing, err := f.r.CheckData(ctx, i, f.observer(int32(i)))
 		if err != nil {
 			f.faulty[int32(i)] = true
 			if err := f.list.addFault(dataPath(i), err); err != nil {
@@ -144,9 +148,12 @@ func (f *finder) info(ctx context.Context) error {
 		return nil
 	}
 	for i, ref := range info.Strings {
-		if _, err := f.checkText(ctx, ref, &info.Element, infoKeys[i], maxInfo); err != nil {
+		stored, err := f.checkText(ctx, ref, &info.Element, infoKeys[i], maxInfo)
+		if err != nil {
 			return err
 		}
+		text, _ := utf8Text([]byte(stored))
+		f.credits[i] = text.Value
 	}
 	if !f.m.hasSettings() {
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -23,8 +24,8 @@ import (
 // TestBroken opens the maps in testdata/datafile/broken. Names that begin with reject do not open;
 // the others open, and exactly these files fail and these problems are told.
 func TestBroken(t *testing.T) {
-	layer7 := []string{"layers/01-06-tiles-Deco.json", "layers/01-06-tiles-Deco.txt"}
-	image0 := []string{"images/00-blocks.png"}
+	layer7 := []string{"layers/01-06-tiles-Deco.json", "layers/01-06-tiles-Deco.png", "layers/01-06-tiles-Deco.txt"}
+	image0 := []string{"images/00-blocks.png", "layers/01-06-tiles-Deco.png"}
 	image0data := append([]string{"data/00006"}, image0...)
 	cases := map[string]struct{ codes, fail []string }{
 		"ok_short_size_fields.map":          {codes: []string{"size_short_by_data_sizes", "swaplen_short_by_data_sizes"}},
@@ -151,7 +152,7 @@ func countedTree(t *testing.T, b []byte) (nodes.Dir, *countingReader, *Reader) {
 	r := newCountingReader(b)
 	src := formats.BytesInput("test.map", nil, testTime)
 	src.ReaderAt, src.Size, src.Stored = r, int64(len(b)), int64(len(b))
-	root, err := New(Options{}).Open(t.Context(), src, newCache(t))
+	root, err := formatstest.Open(t.Context(), New(Options{}), src, formatstest.NewCache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func countedTree(t *testing.T, b []byte) (nodes.Dir, *countingReader, *Reader) {
 }
 
 // TestListingReadsNoData lists everything: only the strings that hold the names of images and
-// sounds are read. Sizes of pictures and text grids need no data either.
+// sounds are read. Sizes of text grids need no data either.
 func TestListingReadsNoData(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
 	root, touched, r := countedTree(t, b)
@@ -170,7 +171,7 @@ func TestListingReadsNoData(t *testing.T) {
 		if name == "images" || name == "sounds" {
 			return fs.SkipDir
 		}
-		sized := path.Ext(name) == ".png" || path.Ext(name) == ".txt" || path.Dir(name) == "data"
+		sized := path.Ext(name) == ".txt" || path.Dir(name) == "data"
 		if e.File != nil && sized {
 			_, err = e.File.Size(t.Context())
 		}
@@ -240,7 +241,7 @@ func TestScanReadsOnce(t *testing.T) {
 		reads[off]++
 		return formats.BytesReader(b).ReadAt(t.Context(), p, off)
 	})
-	root, err := New(Options{}).Open(t.Context(), src, newCache(t))
+	root, err := formatstest.Open(t.Context(), New(Options{}), src, formatstest.NewCache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +305,7 @@ func TestSourceErrors(t *testing.T) {
 	})
 	c := cache.New(1<<20, nil)
 	defer c.Close()
-	root, err := New(Options{}).Open(t.Context(), src, c)
+	root, err := formatstest.Open(t.Context(), New(Options{}), src, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,15 +16,23 @@ type view struct {
 	m      *Map
 	cache  *cache.Cache
 	data   *cache.Memo[int, []byte] // contents of data items
+	large  int64                    // from which size on they are not held in memory
 	points func() Points
 }
 
-func newView(src formats.Input, r *Reader, c *cache.Cache) *view {
+func newView(src formats.Input, t *Tables, c *cache.Cache) *view {
+	r := &Reader{t, src.ReaderAt}
 	return &view{
 		src: src, r: r, m: r.Map(), cache: c, points: sync.OnceValue(r.Points),
-		data: newContents(c, r.ReadData),
+		data: newContents(c, r.ReadData).Peak(func(i int) int64 {
+			return r.Data[i].Stored + r.Data[i].Size + r.Data[i].Size/8 // it moves as it grows
+		}),
+		large: max(minLarge, c.Budget()/8),
 	}
 }
+
+// minLarge is from which size on data is streamed however small the cache is.
+const minLarge = 1 << 20
 
 func newContents(c *cache.Cache, content func(context.Context, int) ([]byte, error)) *cache.Memo[int, []byte] {
 	return cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
@@ -87,7 +95,20 @@ func (v *view) dataFile(i int) nodes.File {
 	if !v.r.compressed(i) && v.r.checkStored(i) == nil {
 		return nodes.Section(v.src, d.Offset, d.Stored)
 	}
+	if d.Size > v.large {
+		return nodes.Stream(d.Size, func(context.Context) (nodes.Content, error) { return v.r.stream(i) })
+	}
 	return nodes.Sized(d.Size, func(ctx context.Context) ([]byte, error) { return v.data.Get(ctx, i) })
+}
+
+// hold counts data item i for as long as the request goes on, and returns its content.
+func (v *view) hold(ctx context.Context, i int) ([]byte, *formats.Held, error) {
+	held, err := formats.Charge(ctx, v.r.Data[i].Size)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := v.data.Get(ctx, i)
+	return data, held, err
 }
 
 // content returns the data of at most limit bytes that a field of an item refers to.
@@ -114,11 +135,49 @@ func (v *view) text(ctx context.Context, ref int32, e *Element, limit int64) (*T
 	return &s, nil
 }
 
-// tiles returns the tiles of a layer that passed checkContent.
+// tiles returns the tiles of a layer that passed checkContent. Those in memory count as long as the
+// request goes on, or until they are let go.
 func (v *view) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	data, err := v.data.Get(ctx, int(*l.Data))
+	i := int(*l.Data)
+	w, h := l.dimensions()
+	if size := w * h * l.recordSize(); size > v.large || v.r.Data[i].Size > v.large {
+		return v.streamTiles(ctx, l)
+	}
+	data, held, err := v.hold(ctx, i)
 	if err != nil {
 		return nil, err
 	}
-	return v.r.tiles(l, data)
+	t, err := v.r.tiles(l, data)
+	if err == nil {
+		t.held = held
+	}
+	return t, err
+}
+
+// streamTiles returns tiles that are too many to be held in memory.
+func (v *view) streamTiles(ctx context.Context, l *Layer) (*Tiles, error) {
+	t, i := l.tiles(), int(*l.Data)
+	data := v.r.src
+	size := v.r.Data[i].Size
+	if v.r.compressed(i) {
+		s, err := v.r.stream(i)
+		if err != nil {
+			return nil, err
+		}
+		data = s
+	} else {
+		if err := v.r.checkStored(i); err != nil {
+			return nil, err
+		}
+		data, size = nodes.SectionContent(data, v.r.Data[i].Offset, v.r.Data[i].Stored), v.r.Data[i].Stored
+	}
+	if t.stream = data; !l.runs() {
+		return t, nil
+	}
+	var runs runCounter
+	if _, err := v.r.CheckData(ctx, i, &runs); err != nil {
+		return nil, err
+	}
+	t.stream = &runStream{data: data, size: size, turn: make(chan struct{}, 1)}
+	return t, v.r.checkRuns(l, runs.tiles())
 }

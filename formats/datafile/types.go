@@ -57,13 +57,13 @@ type uuidType struct {
 
 // readUUIDIndex reads the items of type 0xffff. The first one for a number counts; those that are
 // too short or for other numbers are ignored.
-func (r *Reader) readUUIDIndex() map[uint16]uuidType {
+func (t *Tables) readUUIDIndex() map[uint16]uuidType {
 	types := map[uint16]uuidType{}
 	owned := map[uuid.UUID]bool{}
-	start, end := r.ItemsOf(typeUUIDIndex)
+	start, end := t.ItemsOf(typeUUIDIndex)
 	for i := start; i < end; i++ {
-		number := r.Items[i].ID
-		id, ok := indexedUUID(r.ItemData(i))
+		number := t.Items[i].ID
+		id, ok := indexedUUID(t.ItemData(i))
 		if _, again := types[number]; !ok || again || number < firstUUIDType || number > lastUUIDType {
 			continue
 		}
@@ -86,31 +86,31 @@ func indexedUUID(item []byte) (id uuid.UUID, ok bool) {
 }
 
 // UUID returns the UUID that the type index gives for a type.
-func (r *Reader) UUID(typ uint16) (id uuid.UUID, ok bool) {
-	t, ok := r.uuids[typ]
-	return t.id, ok
+func (t *Tables) UUID(typ uint16) (id uuid.UUID, ok bool) {
+	u, ok := t.uuids[typ]
+	return u.id, ok
 }
 
 // TypeName returns the name of a type in paths.
-func (r *Reader) TypeName(typ uint16) string {
+func (t *Tables) TypeName(typ uint16) string {
 	if name, ok := typeNames[typ]; ok {
 		return name
 	}
-	t := r.uuids[typ]
-	if !t.owner {
+	u := t.uuids[typ]
+	if !u.owner {
 		return strconv.Itoa(int(typ))
 	}
-	if name, ok := uuidNames[t.id]; ok {
+	if name, ok := uuidNames[u.id]; ok {
 		return name
 	}
-	return t.id.String()
+	return u.id.String()
 }
 
 // itemsNamed is ItemsOf for a UUID type.
-func (r *Reader) itemsNamed(name string) (start, end int) {
-	for _, t := range r.Types {
-		if r.TypeName(t.ID) == name {
-			return t.Start, t.Start + t.Num
+func (t *Tables) itemsNamed(name string) (start, end int) {
+	for _, typ := range t.Types {
+		if t.TypeName(typ.ID) == name {
+			return typ.Start, typ.Start + typ.Num
 		}
 	}
 	return 0, 0

@@ -11,21 +11,36 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
+	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
 )
 
 const name = "echoreplay"
 
-// A container is where the text lies.
-type container struct {
-	layout  string // "text" or "zip"
+// A head is what opening a file tells: where the text lies, and how its first frame begins.
+type head struct {
+	layout  string // layoutText or layoutZip
 	entry   string // name of the zip entry
 	method  uint16
+	offset  int64   // of the text, or of what it inflates from, in the file
+	length  int64   // of that
+	sum     *uint32 // CRC-32 of the text, where a zip directory tells
+	cut     bool    // the archive has no directory
+	size    int64   // of the file
+	kind    echovr.Kind
+	session []byte // of the first frame, if it is near the start
+}
+
+const (
+	layoutText = "text"
+	layoutZip  = "zip"
+)
+
+// A container reads the text.
+type container struct {
+	*head
 	section nodes.Content // the text, or what it inflates from
-	offset  int64         // of section in the file
-	sum     *uint32       // CRC-32 of the text, where a zip directory tells
-	cut     bool          // the archive has no directory
 
 	mu     sync.Mutex // guards the inflater
 	inflow io.Reader
@@ -33,22 +48,23 @@ type container struct {
 	at     int64         // how much of the text it gave
 }
 
-func openContainer(ctx context.Context, src formats.ReaderAt, size int64) (*container, error) {
+// openHead finds the text of a file.
+func openHead(ctx context.Context, src formats.ReaderAt, size int64) (*head, error) {
 	r := formats.At(ctx, src)
 	magic := make([]byte, len(zipfile.LocalMagic))
 	if n, err := r.ReadAt(magic, 0); n < len(magic) && err != io.EOF {
 		return nil, &formats.Error{Format: name, Err: err}
 	}
 	if string(magic) != zipfile.LocalMagic {
-		return &container{layout: "text", section: nodes.SectionContent(src, 0, size)}, nil
+		return &head{layout: layoutText, length: size, size: size}, nil
 	}
-	c := &container{layout: "zip"}
+	c := &head{layout: layoutZip, size: size}
 	z, err := zip.NewReader(r, size)
 	if err != nil || len(z.File) == 0 {
 		if err = c.fromLocalHeader(ctx, src, size); err != nil {
 			return nil, err
 		}
-	} else if err = c.fromDirectory(z.File[0], src, size); err != nil {
+	} else if err = c.fromDirectory(z.File[0], size); err != nil {
 		return nil, err
 	}
 	if c.method != zip.Store && c.method != zip.Deflate {
@@ -57,7 +73,7 @@ func openContainer(ctx context.Context, src formats.ReaderAt, size int64) (*cont
 	return c, nil
 }
 
-func (c *container) fromDirectory(f *zip.File, src formats.ReaderAt, size int64) error {
+func (c *head) fromDirectory(f *zip.File, size int64) error {
 	at, err := f.DataOffset()
 	if err != nil {
 		return formats.Corrupt(name, 0, "the zip entry has no local header: %v", err)
@@ -66,12 +82,12 @@ func (c *container) fromDirectory(f *zip.File, src formats.ReaderAt, size int64)
 		return formats.Errorf(name, 6, errors.ErrUnsupported, "the zip entry is encrypted")
 	}
 	c.entry, c.method, c.sum = f.Name, f.Method, &f.CRC32
-	c.setSection(src, at, min(int64(f.CompressedSize64), size-at))
+	c.offset, c.length = at, min(int64(f.CompressedSize64), size-at)
 	return nil
 }
 
 // fromLocalHeader finds the text in an archive that was cut before its directory.
-func (c *container) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size int64) error {
+func (c *head) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size int64) error {
 	r := formats.At(ctx, src)
 	head := make([]byte, zipfile.LocalSize)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
@@ -86,7 +102,7 @@ func (c *container) fromLocalHeader(ctx context.Context, src formats.ReaderAt, s
 		return &formats.Error{Format: name, Offset: zipfile.LocalSize + int64(n), Err: noEOF(err)}
 	}
 	c.entry, c.method, c.cut = string(entry), l.Method, true
-	c.setSection(src, int64(l.Size()), size-int64(l.Size()))
+	c.offset, c.length = int64(l.Size()), size-int64(l.Size())
 	return nil
 }
 
@@ -97,9 +113,9 @@ func noEOF(err error) error {
 	return err
 }
 
-// setSection makes n bytes of src from off on the section.
-func (c *container) setSection(src formats.ReaderAt, off, n int64) {
-	c.section, c.offset = nodes.SectionContent(src, off, n), off
+// newContainer returns what reads the text of a file from src.
+func newContainer(h *head, src formats.ReaderAt) *container {
+	return &container{head: h, section: nodes.SectionContent(src, h.offset, h.length)}
 }
 
 // text returns a reader of the whole text for one operation.

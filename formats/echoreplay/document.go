@@ -4,7 +4,7 @@ import "recfs/formats"
 
 // headerDocument returns the value of header.json. What is about the match is that of the first
 // frame.
-func (r *Reader) headerDocument(source formats.SourceInfo) any {
+func (r *head) headerDocument(source formats.SourceInfo) any {
 	type header struct {
 		Entry       string `json:"entry,omitempty"`
 		Compression string `json:"compression"`
@@ -24,22 +24,25 @@ func (r *Reader) headerDocument(source formats.SourceInfo) any {
 	if r.method != 0 {
 		compression = "deflate"
 	}
-	problems := []formats.Problem{}
-	if r.cut {
-		problems = append(problems, formats.Problem{Code: "truncated", Offset: 0, Message: "the zip archive has no directory"})
-	}
-	return struct {
-		formats.HeaderHead
-		Source   formats.SourceInfo `json:"source"`
-		Header   header             `json:"header"`
-		Problems []formats.Problem  `json:"problems"`
-	}{
-		formats.HeaderHead{Format: name, FormatVersion: "1", Layout: r.layout},
-		source,
-		header{
+	return formats.HeaderDocument[header]{
+		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: formatVersion, Layout: r.layout},
+		Source:     source,
+		Header: header{
 			r.entry, compression, chunkFrames, m.ClientName, m.SessionID, m.SessionIP, m.TotalRounds, m.BlueRounds,
 			m.OrangeRounds, m.MapName, m.Private, m.MatchType,
 		},
-		problems,
+		Problems: r.problems(),
 	}
+}
+
+// formatVersion is that of all files: none is stored.
+const formatVersion = "1"
+
+// problems returns what opening the file shows.
+func (r *head) problems() []formats.Problem {
+	list := []formats.Problem{}
+	if r.cut {
+		list = append(list, formats.Problem{Code: "truncated", Offset: 0, Message: "the zip archive has no directory"})
+	}
+	return list
 }

@@ -14,6 +14,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
@@ -70,7 +71,7 @@ func tree(t testing.TB, b []byte) nodes.Dir {
 	t.Helper()
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
-	dir, err := Format.Open(t.Context(), formats.BytesInput("x.echoreplay", b, time.Unix(1e9, 0)), c)
+	dir, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x.echoreplay", b, time.Unix(1e9, 0)), c)
 	if err != nil {
 		return nil
 	}
@@ -287,7 +288,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return x.Encode(formats.Seal{})
+		return x.Append(r.Append(nil))
 	}, "../../testdata/archive/butter/*.echoreplay")
 }
 

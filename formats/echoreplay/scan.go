@@ -24,36 +24,26 @@ const (
 )
 
 // A Reader reads one .echoreplay file. It is safe for concurrent use.
-type Reader struct {
-	*container
-	first frame // the first frame, if it is near the start
-}
+type Reader struct{ *container }
 
 // NewReader opens the archive, if it is one, and looks for the first frame.
 func NewReader(ctx context.Context, r formats.ReaderAt, size int64) (*Reader, error) {
-	c, err := openContainer(ctx, r, size)
+	h, err := openHead(ctx, r, size)
 	if err != nil {
 		return nil, err
 	}
-	d := &Reader{container: c}
-	lines := newLineReader(io.LimitReader(c.text(ctx), maxLine))
+	d := &Reader{newContainer(h, r)}
+	lines := newLineReader(io.LimitReader(d.text(ctx), maxLine))
 	for {
 		b, err := lines.next()
 		if f, kind := parseLine(trim(b)); kind == frameLine {
-			d.first = f
+			h.kind, h.session = f.Kind, bytes.Clone(f.session)
 			return d, nil
 		}
 		if err != nil {
 			return d, nil // what is wrong is for the index to say
 		}
 	}
-}
-
-// over returns a Reader that reads the same bytes from in.
-func (r *Reader) over(in formats.ReaderAt) *Reader {
-	c := &container{layout: r.layout, entry: r.entry, method: r.method, sum: r.sum, cut: r.cut}
-	c.setSection(in, r.offset, r.section.Size())
-	return &Reader{container: c, first: r.first}
 }
 
 // trim returns a line without its end, and without the mark that the first may have.
@@ -98,7 +88,7 @@ func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
 	} else if r.sum != nil && *r.sum != s.sum.Sum32() {
 		s.problem(echovr.CodeChecksum, 0, "the CRC-32 of the text is not that of the archive")
 	}
-	x.End, x.Problems = s.end, s.problems
+	x.End, x.Bytes, x.Problems = s.end, r.size, s.problems
 	return x, nil
 }
 
@@ -249,9 +239,9 @@ func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo) ([]byte,
 }
 
 // Match returns what is the same in all frames, as the first frame tells.
-func (r *Reader) Match() *echovr.Match {
+func (c *head) Match() *echovr.Match {
 	m := &echovr.Match{}
-	for _, v := range objectMembers(r.first.session) {
+	for _, v := range objectMembers(c.session) {
 		switch string(v.key) {
 		case "sessionid":
 			m.SessionID = str(v.value)

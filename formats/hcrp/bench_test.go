@@ -12,6 +12,8 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
+	"recfs/formats/source"
 )
 
 // longRecording returns a long recording: the one of the wild if it is there, else one from the
@@ -135,7 +137,7 @@ func BenchmarkColdTick(b *testing.B) {
 	for b.Loop() {
 		counter := &countingReader{r: r.file}
 		src := formats.Input{ReaderAt: counter, Name: "a.hcrp", Size: r.size, Stored: r.size, ModTime: testTime}
-		dir, err := format.Open(b.Context(), src, c)
+		dir, err := formatstest.Open(b.Context(), format, src, c)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -159,7 +161,7 @@ func BenchmarkArchive(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		archive := archive.New(os.DirFS(dir), []formats.Format{New(Options{})}, testCache(b, nil), archive.Options{})
+		archive := archive.New(source.FromFS(os.DirFS(dir)), []formats.Format{New(Options{})}, testCache(b, nil), archive.Options{})
 		start := time.Now()
 		if n, err := archive.Len(b.Context()); n != files || err != nil {
 			b.Fatal(n, err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -16,7 +17,7 @@ func TestForgedIndex(t *testing.T) {
 	nodestest.Forged(t, 40, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 		size := int64(len(b))
 		src := formats.Input{ReaderAt: formats.BytesReader(b), Name: "a.hcrp", Size: size, Stored: size, ModTime: testTime, ID: "a"}
-		dir, err := New(Options{}).Open(t.Context(), src, testCache(t, shelf))
+		dir, err := formatstest.Open(t.Context(), New(Options{}), src, testCache(t, shelf))
 		if err != nil {
 			t.Fatal(err)
 		}

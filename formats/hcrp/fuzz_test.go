@@ -12,6 +12,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes/nodestest"
 )
 
@@ -168,7 +169,7 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := cache.New(64<<20, nil)
 		defer c.Close()
-		dir, err := format.Open(t.Context(), formats.BytesInput("f.hcrp", b, testTime), c)
+		dir, err := formatstest.Open(t.Context(), format, formats.BytesInput("f.hcrp", b, testTime), c)
 		if err == nil {
 			nodestest.Check(t, dir)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"recfs/formats"
+	"recfs/formats/internal/rowcount"
 )
 
 // maxTracks bounds the tracks of an index; no real recording comes near.
@@ -24,6 +25,9 @@ type index struct {
 	checkpoints []checkpoint
 	tracks      []track
 	markers     []byte // elements of a JSON list
+
+	// The rows of tables/. Their chunks are counted in the order of ticks.
+	eventRows, positionRows *rowcount.Counter
 
 	fingerprint fingerprint // of the chunks that need not be decoded again
 	progress    progress    // what was known after them
@@ -109,5 +113,5 @@ func (x *index) weight() int64 {
 	for _, t := range x.tracks {
 		n += 256 + 16*len(t.Pieces)
 	}
-	return int64(n)
+	return int64(n) + x.eventRows.Cost() + x.positionRows.Cost()
 }

@@ -26,6 +26,7 @@ func (x *index) check(r *Reader) error {
 		{"ranges", x.soundRanges(r)},
 		{"saved replays", x.soundCheckpoints(r.Header.Layout)},
 		{"tracks", x.soundTracks()},
+		{"tables", x.soundTables()},
 		{"markers", json.Valid(slices.Concat([]byte{'['}, x.markers, []byte{']'}))},
 	} {
 		if !part.sound {
@@ -33,6 +34,12 @@ func (x *index) check(r *Reader) error {
 		}
 	}
 	return nil
+}
+
+// soundTables looks at the counted rows, which are of as many chunks.
+func (x *index) soundTables() bool {
+	chunks := max(x.progress.chunks, 1) // the first one begins by itself
+	return x.eventRows.Chunks() == chunks && x.positionRows.Chunks() == chunks
 }
 
 func (x *index) soundRows() bool {

@@ -7,6 +7,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/rowcount"
 )
 
 // encode returns the index up to its progress as it is saved. order are the chunks in the order of
@@ -14,7 +15,7 @@ import (
 //
 //	| head with the seal of the first file | fingerprint | progress | empty |
 //	| chunks × (records, events) | n | n × (name, events) | n | n × problem | n | n × run |
-//	| n | n × range | n | n × checkpoint | n | n × track | markers |
+//	| n | n × range | n | n × checkpoint | n | n × track | markers | rows of events | rows of positions |
 func (x *index) encode(order []int32) []byte {
 	var seal formats.Seal
 	if len(x.fingerprint.files) > 0 {
@@ -48,6 +49,8 @@ func (x *index) encode(order []int32) []byte {
 		w.track(&x.tracks[i])
 	}
 	w.Blob(x.markers)
+	x.eventRows.Write(w.Writer)
+	x.positionRows.Write(w.Writer)
 	return w.Bytes()
 }
 
@@ -81,6 +84,7 @@ func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 		x.tracks[i] = r.track()
 	}
 	x.markers = r.Blob()
+	x.eventRows, x.positionRows = rowcount.Read(r.Reader, eventsColumns), rowcount.Read(r.Reader, positionsColumns)
 	return x, r.Close()
 }
 

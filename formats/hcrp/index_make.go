@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"recfs/formats"
+	"recfs/formats/internal/rowcount"
 )
 
 // An indexer makes an index, or goes on with one.
@@ -19,12 +20,18 @@ type indexer struct {
 
 	current map[int64]int // entity to its track
 	lives   map[int64]int // entity to how many tracks it has
+
+	fields []byte      // memory for the fields of an event
+	placed []placement // memory for those of a tick
 }
 
 func newIndexer(r eventReader) *indexer {
 	s := &indexer{
 		eventReader: r, replay: newReplay(r.Header.Layout),
-		index:    &index{rows: newRows(r.Chunks()), names: map[string]int64{}},
+		index: &index{
+			rows: newRows(r.Chunks()), names: map[string]int64{},
+			eventRows: rowcount.New(eventsColumns), positionRows: rowcount.New(positionsColumns),
+		},
 		progress: progress{unknown: -1, sound: true},
 		current:  map[int64]int{}, lives: map[int64]int{},
 	}
@@ -64,6 +71,10 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	for ; s.chunks < end; s.chunks++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if s.chunks > 0 {
+			s.index.eventRows.EndChunk()
+			s.index.positionRows.EndChunk()
 		}
 		i := int(order[s.chunks])
 		c, err := s.decode(ctx, i)
@@ -116,6 +127,7 @@ func (s *indexer) chunk(i int, c *chunk) {
 	if c.stop == nil {
 		s.index.empty += c.entry.Ticks - int64(len(c.ticks))
 	}
+	c.eventRows(s.index.eventRows.Batch, i, &s.fields, s.index.eventRows.EndRow)
 	s.tickRange(i, c)
 	if c.known < c.entry.Last() {
 		s.unknown = max(s.unknown, c.entry.Last())
@@ -162,7 +174,7 @@ func (s *indexer) add(st tickRange, c *chunk, size int64) {
 		}
 	}
 	s.played += size
-	w := sizer{indexer: s, chunk: c, ghost: ghostRows{replay: s.replay}, rows: map[int]int64{}, touched: map[int]position{}}
+	w := sizer{indexer: s, chunk: c, ghost: ghostRows{replay: s.replay}, rows: map[int]int64{}}
 	s.replay.play(&st, c, st.Last, &w)
 	st.Ghost = w.ghost.size
 	for _, k := range slices.Sorted(maps.Keys(w.rows)) {
@@ -175,26 +187,30 @@ func (s *indexer) add(st tickRange, c *chunk, size int64) {
 // A sizer measures the rows that a tick range gives.
 type sizer struct {
 	*indexer
-	chunk   *chunk
-	ghost   ghostRows
-	rows    map[int]int64    // by track
-	touched map[int]position // in this tick, by track
-	buf     []byte
+	chunk *chunk
+	ghost ghostRows
+	rows  map[int]int64 // bytes, by track
+	buf   []byte
 }
 
 func (w *sizer) event(t *tick, k int, placed bool) {
 	e := &w.chunk.events[k]
 	if i := w.trackOf(e, moment{t.n, k - t.first}, placed, k < w.chunk.marked); i >= 0 {
-		w.touched[i] = w.replay.positions[e.entity]
+		w.placed = append(w.placed, placement{i, e.entity, w.index.tracks[i].Life, w.replay.positions[e.entity]})
 	}
 }
 
 func (w *sizer) tick(n int64) {
-	for i, pos := range w.touched {
-		w.buf = appendTrackRow(w.buf[:0], n, &pos)
-		w.rows[i] += int64(len(w.buf))
+	list := lastPlacements(w.placed)
+	for i := range list {
+		p := &list[i]
+		w.buf = appendTrackRow(w.buf[:0], n, &p.pos)
+		w.rows[p.track] += int64(len(w.buf))
+		if positionRow(w.index.positionRows.Batch, n, p) {
+			w.index.positionRows.EndRow()
+		}
 	}
-	clear(w.touched)
+	w.placed = w.placed[:0]
 	w.ghost.tick(n)
 }
 

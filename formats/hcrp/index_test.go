@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,12 @@ func (g *growth) look(what string, r *Reader, size int64, modified time.Time) in
 	}
 	if !bytes.Equal(resumed.encode(r.byTick), saved) {
 		g.t.Errorf("%s: the index that went on is another", what)
+	}
+	if !reflect.DeepEqual(fresh.eventRows, resumed.eventRows) || !reflect.DeepEqual(fresh.positionRows, resumed.positionRows) {
+		g.t.Errorf("%s: the index that went on has other rows of tables", what)
+	}
+	for _, x := range []*index{fresh, resumed} {
+		x.eventRows, x.positionRows = nil, nil // were compared, and print as addresses
 	}
 	if a, b := fmt.Sprintf("%v", fresh), fmt.Sprintf("%v", resumed); a != b {
 		g.t.Errorf("%s: the index that went on is another:\n%s\nnot\n%s", what, b, a)

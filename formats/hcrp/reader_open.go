@@ -68,6 +68,9 @@ func (r *Reader) readPreamble(ctx context.Context, opt Options, fsys iofs.FS) er
 	r.sortEntries()
 	r.checkEntries(&problems)
 	dict, err := findDictionary(h.Dictionary, opt.DictDirs, fsys, r.limits)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		problems.add(codeDictionary, h.dictionaryOffset(), "dictionary %d: %v", h.Dictionary, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	iofs "io/fs"
 	"strings"
+	"syscall"
 
 	"recfs/formats/internal/wire"
 )
@@ -15,8 +16,11 @@ const maxSchemaFile = 1 << 20
 // chooseSchema returns the schema of a recording, or nil if none fits (docs/tree/hcrp.md section 1,
 // "Options"). name is that of its file.
 func chooseSchema(ctx context.Context, r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schema, error) {
-	if s := sidecar(r, name, fsys); s != nil {
-		return s, nil
+	if s, err := sidecar(r, name, fsys); s != nil || err != nil {
+		return s, err
+	}
+	if err := ctx.Err(); err != nil { // there may be one all the same
+		return nil, err
 	}
 	own, err := builtin()
 	if err != nil {
@@ -47,10 +51,11 @@ func chooseSchema(ctx context.Context, r *Reader, name string, fsys iofs.FS, giv
 	return best, nil
 }
 
-// sidecar returns the schema that lies beside the recording, or nil.
-func sidecar(r *Reader, name string, fsys iofs.FS) *Schema {
+// sidecar returns the schema that lies beside the recording, or nil. An error means that there may be
+// one, which could not be read this time.
+func sidecar(r *Reader, name string, fsys iofs.FS) (*Schema, error) {
 	if fsys == nil {
-		return nil
+		return nil, nil
 	}
 	names := []string{"schema.json"}
 	if !r.Dir {
@@ -61,18 +66,37 @@ func sidecar(r *Reader, name string, fsys iofs.FS) *Schema {
 	}
 	for _, n := range names {
 		info, err := iofs.Stat(fsys, n)
-		if err != nil || info.Size() > maxSchemaFile {
+		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxSchemaFile) {
 			continue
 		}
-		b, err := iofs.ReadFile(fsys, n)
-		if err != nil {
+		var b []byte
+		if err == nil {
+			b, err = iofs.ReadFile(fsys, n)
+		}
+		if isAbsent(err) {
 			continue
+		}
+		if err != nil {
+			return nil, err
 		}
 		if s, err := ParseSchema(b); err == nil && s.usable(r.Header) {
-			return s
+			return s, nil
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// isAbsent reports whether an error says that there is no such file, for us: its name may also be too
+// long to exist.
+func isAbsent(err error) bool {
+	for _, absent := range [...]error{
+		iofs.ErrNotExist, iofs.ErrPermission, iofs.ErrInvalid, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.ENOTDIR,
+	} {
+		if errors.Is(err, absent) {
+			return true
+		}
+	}
+	return false
 }
 
 func fitting(list []*Schema, h *Header) (fit []*Schema) {

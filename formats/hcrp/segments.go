@@ -78,15 +78,12 @@ type siblingFile struct {
 
 // ReadAt implements formats.ReaderAt.
 func (f *siblingFile) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	file, err := f.fsys.Open(f.name)
+	file, err := formats.InContext(ctx, f.fsys).Open(f.name)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
-	switch r := file.(type) {
-	case formats.ReaderAt:
-		return r.ReadAt(ctx, b, off)
-	case io.ReaderAt:
+	if r, ok := file.(io.ReaderAt); ok {
 		return r.ReadAt(b, off)
 	}
 	return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errUnsupported)
@@ -95,7 +92,7 @@ func (f *siblingFile) ReadAt(ctx context.Context, b []byte, off int64) (int, err
 // readPreambleFile reads the preamble whole, so that one version of it is used throughout: it is
 // replaced by rename at every commit.
 func readPreambleFile(ctx context.Context, fsys iofs.FS, limit int64) ([]byte, error) {
-	file, err := fsys.Open(preambleName)
+	file, err := formats.InContext(ctx, fsys).Open(preambleName)
 	if err != nil {
 		return nil, err
 	}

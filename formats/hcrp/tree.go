@@ -3,7 +3,6 @@ package hcrp
 import (
 	"context"
 	"errors"
-	iofs "io/fs"
 	"iter"
 	"time"
 
@@ -26,11 +25,11 @@ func New(opt Options) formats.Format {
 
 		TickLength: msPerTick * time.Millisecond,
 
-		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
+		OpenTree: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
 			if src.ReaderAt == nil {
 				return openDir(ctx, src, opt, c)
 			}
-			r, err := NewReader(ctx, src, src.Size, src.FS, opt)
+			r, err := NewReader(ctx, src, src.Size, formats.InContext(ctx, src.FS), opt)
 			if err != nil {
 				return nil, err
 			}
@@ -58,11 +57,9 @@ func match(head []byte) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
 }
 
-// openDir opens a recording in segments. All times in its tree are that of the preamble.
+// openDir opens a recording in segments. All times in its tree are that of the Input, which is the
+// preamble's.
 func openDir(ctx context.Context, src formats.Input, opt Options, c *cache.Cache) (nodes.Dir, error) {
-	if info, err := iofs.Stat(src.FS, preambleName); err == nil {
-		src.ModTime = info.ModTime()
-	}
 	r, err := OpenDir(ctx, src.FS, opt)
 	var bad *HeaderError
 	if errors.As(err, &bad) {
@@ -77,7 +74,7 @@ func openDir(ctx context.Context, src formats.Input, opt Options, c *cache.Cache
 
 // recordingEntries returns the entries of an opened recording.
 func recordingEntries(ctx context.Context, src formats.Input, r *Reader, opt Options, c *cache.Cache) ([]nodes.Entry, error) {
-	schema, err := chooseSchema(ctx, r, src.Name, src.FS, opt.Schemas)
+	schema, err := chooseSchema(ctx, r, src.Name, formats.InContext(ctx, src.FS), opt.Schemas)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +93,7 @@ func recordingEntries(ctx context.Context, src formats.Input, r *Reader, opt Opt
 	if schema == nil {
 		entries = append(entries, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
 	} else {
-		entries = append(entries, rec.eventEntries()...)
+		entries = append(entries, rec.eventEntries(c)...)
 	}
 	files, from := r.salvageFiles()
 	salvage, err := salvageEntry(ctx, salvageSource{files, from, r.zstd, []eventFormat{r.eventFormat(schema)}}, c)
@@ -104,13 +101,16 @@ func recordingEntries(ctx context.Context, src formats.Input, r *Reader, opt Opt
 }
 
 // eventEntries returns what is only there if a schema fits.
-func (rec *recording) eventEntries() []nodes.Entry {
+func (rec *recording) eventEntries(c *cache.Cache) []nodes.Entry {
 	return []nodes.Entry{
 		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
-		{Name: "ticks", Dir: rec.ticksDir()},
-		{Name: "states", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.states })},
+		{Name: "ticks", Dir: &nodes.Timed{Dir: rec.ticksDir(), Suffix: ".json", Clock: rec.clock(), Listed: true}},
+		{Name: "states", Dir: &nodes.Timed{
+			Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.states }), Suffix: ".json", Clock: rec.clock(),
+		}},
 		{Name: "tracks", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.tracks })},
 		{Name: markersName, File: rec.textFile(markersName)},
+		{Name: "tables", Dir: rec.tablesDir(c)},
 	}
 }
 
@@ -125,9 +125,10 @@ func timed(when time.Time, entries []nodes.Entry) nodes.Dir {
 // lostTree returns the tree of a directory whose preamble does not open: what lies in it, why, and,
 // if the preamble is lost, what its segments hold.
 func lostTree(ctx context.Context, src formats.Input, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
+	why := formats.ErrorProblem(bad)
 	entries := []nodes.Entry{
 		{Name: "raw", Dir: rawDir(src.FS)},
-		{Name: "error.txt", File: nodes.Bytes(formats.ErrorText(formatName, bad))},
+		{Name: "error.txt", File: nodes.Bytes(why.ErrorText(formatName))},
 	}
 	if bad.Code == codeHeaderTruncated {
 		salvage, err := lostSalvage(ctx, src, opt, c)

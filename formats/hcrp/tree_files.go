@@ -44,7 +44,7 @@ func (rec *recording) rawEntry() nodes.Entry {
 	if rec.Reader.Dir {
 		return nodes.Entry{Name: "raw", Dir: rawDir(rec.src.FS)}
 	}
-	return nodes.Entry{Name: "raw", File: rec.src.RawFile()}
+	return rec.src.RawEntry()
 }
 
 // rawDir shows every regular file of a directory.

@@ -17,6 +17,7 @@ type (
 	indexHead struct {
 		formats.IndexHead
 		Schema *string    `json:"schema"`
+		Hint   string     `json:"hint,omitempty"`
 		Totals totalsJSON `json:"totals"`
 	}
 	totalsJSON struct {
@@ -32,6 +33,9 @@ type (
 		Problems []formats.Problem `json:"problems"`
 	}
 )
+
+// schemaHint says what is missing where no schema fits (docs/tree/hcrp.md section 3).
+const schemaHint = "no event schema fits, so the events are shown as bytes only; name one with --schema, or put it beside the recording"
 
 // rowsPerPiece is how many rows of the table are made at once: some 160 KiB of text. An index of 64
 // MiB has five million rows, which are 800 MiB.
@@ -57,6 +61,8 @@ func newIndexText(r eventReader, x *index) (*indexText, error) {
 	}
 	if r.schema != nil {
 		doc.Schema = &r.schema.Name
+	} else {
+		doc.Hint = schemaHint
 	}
 	head, err := nodes.MarshalIndented(doc)
 	if err != nil {

@@ -48,11 +48,20 @@ func (rec *recording) markersText(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := rec.Reader.limits.Text; len(s.index.markers) > limit {
+	list, err := rec.markers(s.index)
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(`{"markers":[`), list...)
+	return document(append(b, ']', '}')), nil
+}
+
+// markers returns the markers, elements of a JSON list, if they are not too many to be shown.
+func (rec *recording) markers(x *index) ([]byte, error) {
+	if limit := rec.Reader.limits.Text; len(x.markers) > limit {
 		return nil, fmt.Errorf("the markers are more than %d bytes long", limit)
 	}
-	b := append([]byte(`{"markers":[`), s.index.markers...)
-	return document(append(b, ']', '}')), nil
+	return x.markers, nil
 }
 
 // A rowMaker is an observer that makes rows.

@@ -23,6 +23,9 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/parquettest"
+	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -37,13 +40,13 @@ func testCache(t testing.TB, disk cache.Store) *cache.Cache {
 
 // openBytes opens a recording that is one file.
 func openBytes(t testing.TB, b []byte, opt Options) (nodes.Dir, error) {
-	return New(opt).Open(t.Context(), formats.BytesInput("test.hcrp", b, testTime), testCache(t, nil))
+	return formatstest.Open(t.Context(), New(opt), formats.BytesInput("test.hcrp", b, testTime), testCache(t, nil))
 }
 
 // openFS opens a recording in segments.
 func openFS(t testing.TB, fsys iofs.FS, opt Options) (nodes.Dir, error) {
 	src := formats.Input{Name: "test", FS: fsys, ModTime: testTime}
-	return New(opt).Open(t.Context(), src, testCache(t, nil))
+	return formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 }
 
 // read returns the content of a file of a tree.
@@ -92,13 +95,13 @@ func names(t testing.TB, dir nodes.Dir, name string) (list []string) {
 func TestGolden(t *testing.T) {
 	nodestest.Golden(t, "../../testdata/hcrp/tiny.txtar", func(b []byte) (nodes.Dir, error) {
 		return openBytes(t, b, Options{})
-	})
+	}, parquettest.Show)
 	nodestest.Golden(t, "../../testdata/hcrp/design.txtar", func(b []byte) (nodes.Dir, error) {
 		return openBytes(t, b, Options{Schemas: []*Schema{testSchema(t, designSchema)}})
-	})
+	}, parquettest.Show)
 	nodestest.Golden(t, "../../testdata/hcrp/design-without-schema.txtar", func(b []byte) (nodes.Dir, error) {
 		return openBytes(t, b, Options{})
-	})
+	}, parquettest.Show)
 }
 
 // TestSegmentsAndFileAgree shows one recording in both forms.
@@ -259,7 +262,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 		r := &countingReader{r: formats.BytesReader(file)}
 		src := formats.Input{ReaderAt: r, Name: "a.hcrp", Size: int64(len(file)), Stored: int64(len(file)), ModTime: testTime, ID: "a"}
 		src.Stamp = formats.Stamp{Size: src.Size, Changed: 1}
-		dir, err := New(Options{}).Open(t.Context(), src, testCache(t, disk))
+		dir, err := formatstest.Open(t.Context(), New(Options{}), src, testCache(t, disk))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +323,7 @@ func TestLive(t *testing.T) {
 	if err := os.Mkdir(path.Join(root, "live"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	archive := archive.New(os.DirFS(root), []formats.Format{New(Options{})}, testCache(t, nil), archive.Options{})
+	archive := archive.New(source.FromFS(os.DirFS(root)), []formats.Format{New(Options{})}, testCache(t, nil), archive.Options{})
 	chunks := func() int { return len(names(t, archive, "live/chunks")) }
 	frames := rec.frames(t)
 	for n := 2; n <= 6; n += 2 {
@@ -422,7 +425,7 @@ func TestDictionaries(t *testing.T) {
 	open := func(beside iofs.FS, opt Options) nodes.Dir {
 		src := formats.BytesInput("d.hcrp", file, testTime)
 		src.FS = beside
-		dir, err := New(opt).Open(t.Context(), src, testCache(t, nil))
+		dir, err := formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -461,7 +464,7 @@ func TestDamage(t *testing.T) {
 		whole := rec.file(t)
 		format, c := New(Options{Schemas: []*Schema{h.schema}}), testCache(t, nil)
 		walk := func(what string, b []byte) {
-			dir, err := format.Open(t.Context(), formats.BytesInput("test.hcrp", b, testTime), c)
+			dir, err := formatstest.Open(t.Context(), format, formats.BytesInput("test.hcrp", b, testTime), c)
 			if err != nil {
 				var e *HeaderError
 				if !errors.As(err, &e) {
@@ -619,7 +622,7 @@ func TestSharedRecordings(t *testing.T) {
 			}
 			src := formats.BytesInput(e.Name(), b, testTime)
 			src.FS = os.DirFS(shared)
-			dir, err = New(opt).Open(t.Context(), src, testCache(t, nil))
+			dir, err = formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 		case strings.HasPrefix(e.Name(), "run-") || strings.HasPrefix(e.Name(), "design-"):
 			dir, err = openFS(t, os.DirFS(shared+e.Name()), opt)
 		default:

@@ -1,10 +1,12 @@
 package hcrp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	iofs "io/fs"
 	"strconv"
+	"time"
 
 	"recfs/nodes"
 )
@@ -110,6 +112,28 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 	}
 	b = document(b)
 	return b, int64(cap(b)), nil
+}
+
+// clock counts ticks from the moment that the recording began.
+func (rec *recording) clock() nodes.Clock {
+	r := rec.Reader
+	const tick = msPerTick * time.Millisecond
+	began := time.UnixMilli(rec.Header.Timestamp)
+	return nodes.Clock{
+		Start: func(context.Context) (time.Time, error) {
+			if rec.Header.timestamp() == nil || len(r.byTick) == 0 {
+				return time.Time{}, nil
+			}
+			return began.Add(time.Duration(r.Entry(int(r.byTick[0])).Start) * tick), nil
+		},
+		Tick: func(ctx context.Context, at time.Time) (int64, error) {
+			n := int64(at.Sub(began) / tick)
+			if ok, err := rec.hasState(ctx, n); err != nil || !ok {
+				return 0, cmp.Or(err, iofs.ErrNotExist)
+			}
+			return n, nil
+		},
+	}
 }
 
 // hasState reports whether there is a state of tick n: from the first tick of the first chunk to

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"recfs/cache"
 	"recfs/formats"
-	"recfs/nodes"
 )
 
 const name = "milk"
@@ -15,7 +13,7 @@ const name = "milk"
 var Format = formats.Format{
 	Name: name, Extensions: []string{".milk"},
 	Match: func([]byte) bool { return false },
-	Open: func(ctx context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+	Open: func(ctx context.Context, src formats.Input) (formats.Head, error) {
 		var head [1]byte
 		if n, err := src.ReadAt(ctx, head[:], 0); n == 0 && src.Size > 0 {
 			return nil, &formats.Error{Format: name, Err: err}

@@ -55,7 +55,7 @@ func openBench(b testing.TB, log []byte, budget int64) (*recording, *index, func
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, err := rec.index.Get(b.Context(), struct{}{})
+	x, err := rec.index(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -204,6 +204,15 @@ func TestDiffLimits(t *testing.T) {
 			t.Errorf("%v: %v, want %v", f, err, errTooLong)
 		}
 	}
+	var many patch
+	many.reset(0)
+	var err error
+	for made := 0; err == nil && made <= maxEdits; made++ {
+		err = many.edit([]byte{1})
+	}
+	if !errors.Is(err, errTooMany) {
+		t.Errorf("more than %d commands: %v, want %v", maxEdits, err, errTooMany)
+	}
 	wide := mdiffWriter{b: []byte{0x01, 0x43}}
 	for i := range wide.order {
 		wide.order[i] = byte(i)

@@ -53,10 +53,11 @@
 // # Saves
 //
 // Integers are little-endian. Only these places are the same in all versions; those of the hero, the
-// dungeons and the map are in docs/formats/nethack.md sections 7.2 to 7.5.
+// dungeons, the map, the levels and the pack are in docs/formats/nethack.md sections 7.2 to 7.5 and 12 to
+// 15.
 //
 //	0   u32  incarnation, 04030000 for 4.3
-//	8   u32  fingerprint of the game's data
+//	8   u32  fingerprint of the game's data, 211b017d for 4.3
 //	12  i32  turn
 //	16  i64  clock in microseconds
 //	32  i32  timezone in seconds
@@ -66,7 +67,11 @@
 // The pieces, from the bytes up: scanner.go finds lines, blob.go decodes blobs, diff.go and beta3.go
 // decode diffs into a patch, patch.go applies one, save.go keeps a save while patches are applied,
 // event.go parses all other lines. outline.go is a first look at a log, index.go the pass that rebuilds
-// every save once, index_file.go keeps its result. state.go reads fields and the map out of a save.
+// every save once, index_file.go keeps its result, verdict.go says what it tells of the log, replay.go
+// rebuilds a save again, and values.go is what the rest of the program is given of all this. state.go
+// reads fields and the map out of a save; level_walk.go, level.go, monster.go and object.go what is around
+// the hero, names.go has its names, and screen.go draws it. hero_csv.go and cast.go write the exports,
+// tables.go and rows.go the rows of tables.
 //
 // # Saves are patched in place
 //
@@ -83,5 +88,7 @@
 //   - Lines between two saves are shown up to 1 MiB: the tick behind more, or the action under way, is not
 //     shown, which is the problem too_long. A log has at most 2,097,152 save lines, and index.json lists at
 //     most 100,000 problems.
+//   - The pack and what is on the hero's level are shown up to 4 MiB of a save; of more, neither is.
+//   - The lines after the last save are saved with an index up to 1 MiB; with more, an index is made anew.
 //   - A time step longer than 16 digits is an unknown line and does not move the clock.
 package nethack

@@ -1,6 +1,7 @@
 package nethack
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,11 +10,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// Bounds of what is made at once. The lines between two saves are a few hundred bytes.
-const (
-	maxEventText = 1 << 20
-	maxDocument  = 256 << 20
-)
+// maxDocument bounds what is made at once.
+const maxDocument = 256 << 20
 
 // visit calls fn for the ticks from first up to end with the events of each. The tick behind the last
 // one is the action under way.
@@ -26,7 +24,8 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 	if end <= len(x.ticks) {
 		stop = x.ticks[end-1].off
 	}
-	s := newScanner(r, start, stop)
+	s := newScanner(ctx, r, start, stop)
+	defer s.close()
 	for n := first; n < end; n++ {
 		off := x.end
 		if n < len(x.ticks) {
@@ -129,10 +128,11 @@ func (x *index) chunkLines(ctx context.Context, r io.ReaderAt, chunk int) (doc [
 }
 
 // pending returns the events behind the last save line, if they are not too many.
-func (x *index) pending(ctx context.Context, r io.ReaderAt) (docs [][]byte, err error) {
-	if x.end-x.reach() > maxEventText {
+func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
+	if x.tail == nil {
 		return nil, nil
 	}
+	r := offsetReader{bytes.NewReader(x.tail), x.reach()}
 	tz := x.lastZone()
 	n := len(x.ticks)
 	err = x.visit(ctx, r, n, n+1, func(_ int, list []event) error {
@@ -142,14 +142,6 @@ func (x *index) pending(ctx context.Context, r io.ReaderAt) (docs [][]byte, err 
 		return nil
 	})
 	return docs, err
-}
-
-// lastZone returns the timezone of what follows the last tick.
-func (x *index) lastZone() int32 {
-	if n := len(x.ticks); n > 0 {
-		return x.ticks[n-1].tz
-	}
-	return 0
 }
 
 // commandLines returns every command with its answers, one a line.
@@ -163,22 +155,8 @@ func (x *index) commandLines(ctx context.Context, r io.ReaderAt) (doc []byte, er
 
 // appendCommands appends the commands that led to tick n, or are pending.
 func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
-	tz := x.lastZone()
-	if n < len(x.ticks) {
-		tz = x.ticks[n].tz
-	}
-	var before *tick
-	if n > 0 {
-		before = &x.ticks[n-1]
-	}
-	for i := 0; i < len(list); {
-		e := &list[i]
-		answers := i + 1
-		for i++; i < len(list) && list[i].kind != kindCommand; i++ {
-		}
-		if e.kind != kindCommand {
-			continue
-		}
+	tz, before := x.context(n)
+	for e, answers := range commandsOf(list) {
 		dst = append(dst, `{"tick":`...)
 		if n < len(x.ticks) {
 			dst = jsonenc.AppendInt(dst, n)
@@ -192,7 +170,7 @@ func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
 		dst = appendEventTime(dst, e, tz)
 		dst = appendFields(dst, e.fields)
 		dst = append(dst, `,"answers":`...)
-		dst = appendEvents(dst, list[answers:i], tz)
+		dst = appendEvents(dst, answers, tz)
 		dst = append(dst, "}\n"...)
 	}
 	return dst

@@ -3,6 +3,7 @@ package nethack
 import (
 	"bytes"
 	"errors"
+	"iter"
 )
 
 // An event is a line between two save lines (docs/formats/nethack.md sections 2.1 and 2.4).
@@ -43,6 +44,9 @@ const (
 var directions = [...]string{"W", "NW", "N", "NE", "E", "SE", "S", "SW", "up", "down", "self"}
 
 var errEvent = errors.New("not a line of the format")
+
+// maxEventText bounds the lines between two saves, which are a few hundred bytes.
+const maxEventText = 1 << 20
 
 // maxUnknown is how much is shown of a line that is not understood.
 const maxUnknown = 200
@@ -310,15 +314,34 @@ type events struct {
 
 // add reads the next line, which is no save.
 func (ev *events) add(l line) {
-	step, ok := parseStep(l.text)
-	if !ok || l.long() {
-		ev.list = append(ev.list, parseEvent(l))
+	if step, ok := parseStep(l.text); ok && !l.long() {
+		ev.step(l, step)
 		return
 	}
+	ev.list = append(ev.list, parseEvent(l))
+}
+
+// step reads a time step, of the event before it if that has none.
+func (ev *events) step(l line, step uint64) {
 	ev.clock += step
 	if n := len(ev.list) - 1; n >= 0 && !ev.list[n].timed {
 		ev.list[n].timed, ev.list[n].clock = true, ev.clock
 		return
 	}
 	ev.list = append(ev.list, event{kind: kindTime, off: l.off, timed: true, clock: ev.clock})
+}
+
+// commandsOf returns the commands of a list, each with the events up to the next one: its answers.
+func commandsOf(list []event) iter.Seq2[*event, []event] {
+	return func(yield func(*event, []event) bool) {
+		for i := 0; i < len(list); {
+			e := &list[i]
+			answers := i + 1
+			for i++; i < len(list) && list[i].kind != kindCommand; i++ {
+			}
+			if e.kind == kindCommand && !yield(e, list[answers:i]) {
+				return
+			}
+		}
+	}
 }

@@ -97,3 +97,13 @@ func appendUTC(dst []byte, clock uint64, tz int32) []byte {
 	dst = t.AppendFormat(dst, utcLayout)
 	return append(dst, '"')
 }
+
+// timeOf returns the time of a clock as text, nil outside the years that utc has.
+func timeOf(clock uint64, tz int32) *string {
+	t, ok := utc(clock, tz)
+	if !ok {
+		return nil
+	}
+	s := t.Format(utcLayout)
+	return &s
+}

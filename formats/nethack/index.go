@@ -1,7 +1,6 @@
 package nethack
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"sort"
 
 	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/rowcount"
 )
 
 // Limits of what one log may hold; the games that exist are a thousand times smaller.
@@ -16,22 +17,6 @@ const (
 	maxTicks    = 1 << 21
 	maxProblems = 100_000
 )
-
-// A tick is a save line.
-type tick struct {
-	off, end int64  // end: behind the newline
-	clock    uint64 // after the line
-	line     int    // number in the log, from 1
-	turn     int32  // -1: the tick is lost
-	size     int32  // of the save
-	tz       int32  // seconds that the clock is ahead of UTC
-	nth      int32  // among the saves of its turn, from 1; 0 is the last of them
-	backup   bool
-	format   diffFormat
-	comp     compression
-}
-
-func (t *tick) lost() bool { return t.turn < 0 }
 
 // A problem is damage found by the index pass.
 type problem struct {
@@ -56,7 +41,7 @@ const (
 var problemNames = [problemCodes]string{"bad_save", "lost_saves", "bad_line", "clock_mismatch", "too_long"}
 
 // A mark is how far the durable part of an index reaches: to the end of its last save line. What
-// follows is an action under way, and read again.
+// follows is an action under way, and read again when the log has grown.
 type mark struct {
 	lines, commands int
 	problems        int
@@ -77,10 +62,15 @@ type index struct {
 
 	end  int64 // behind the last newline
 	size int64
-	over bool // the last line is Q
-	seal formats.Seal
+	over bool   // the last line is Q
+	tail []byte // the lines after the last save, nil if they are too long to be kept
 
 	names saveNames
+
+	// The rows of tables that the saves and the lines between them have, up to the last save, and the
+	// groups of commands with those of the action under way.
+	heroes, commands *rowcount.Counter
+	commandGroups    []columnar.Group
 }
 
 // An indexer is the pass that makes or continues an index.
@@ -89,35 +79,40 @@ type indexer struct {
 	re    rebuilder
 	clock uint64
 	tz    int32
+	ev    events // since the last save line, if they are shown
+	hero  heroState
+
+	answers []byte
 }
 
 // buildIndex reads a log from its start.
-func buildIndex(ctx context.Context, r formats.ReaderAt, size int64, h *header) (*index, error) {
-	x := &index{header: h, at: mark{lines: 3, open: -1, firstStep: -1}, end: h.size}
-	x.now = x.at
-	p := &indexer{index: x, clock: h.start}
-	err := p.run(ctx, formats.At(ctx, r), size)
-	if err == nil {
-		x.seal, err = formats.NewTally(settled{r, h.size}).Seal(ctx, formats.Stamp{}, size)
-	}
-	return x, err
+func buildIndex(ctx context.Context, r io.ReaderAt, size int64, h *header) (*index, error) {
+	x := &index{header: h, at: mark{lines: 3, open: -1, firstStep: -1}}
+	x.heroes, x.commands = rowcount.New(heroesColumns), rowcount.New(commandsColumns)
+	return x, x.extend(ctx, r, size)
 }
 
-// extend continues an index of which only the durable part is there, to a new size.
+// extend goes on from the durable part of an index, to a new size.
 func (x *index) extend(ctx context.Context, r io.ReaderAt, size int64) error {
+	p := x.indexer()
+	if n := len(x.ticks) - 1; n >= 0 && size > x.end && !x.ticks[n].lost() {
+		if err := x.rebuild(ctx, r, &p.re, x.backupOf(n), n); err != nil {
+			return err
+		}
+	}
+	return p.run(ctx, r, size)
+}
+
+// indexer returns a pass that goes on from the durable part. It has no save to start from.
+func (x *index) indexer() *indexer {
 	x.problems = x.problems[:x.at.problems]
-	x.now = x.at
+	x.now, x.over = x.at, false
 	x.end = x.reach()
 	p := &indexer{index: x, clock: x.header.start}
 	if n := len(x.ticks) - 1; n >= 0 {
 		p.clock, p.tz = x.ticks[n].clock, x.ticks[n].tz
-		if size > x.end && !x.ticks[n].lost() {
-			if err := x.rebuild(ctx, r, &p.re, x.backupOf(n), n); err != nil {
-				return err
-			}
-		}
 	}
-	return p.run(ctx, r, size)
+	return p
 }
 
 // reach returns where the durable part ends.
@@ -130,8 +125,9 @@ func (x *index) reach() int64 {
 
 // run reads the lines behind the durable part.
 func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
-	p.size = size
-	s := newScanner(r, p.end, size)
+	p.size, p.ev.clock = size, p.clock
+	s := newScanner(ctx, r, p.end, size)
+	defer s.close()
 	for {
 		l, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -152,12 +148,28 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 		if len(p.ticks) == maxTicks {
 			return formats.Corrupt(name, l.off, "there are more than %d save lines", maxTicks)
 		}
+		if err := p.charge(s, l); err != nil {
+			return err
+		}
 		p.saveLine(l)
 	}
 	p.checkGap(p.end)
 	p.place()
 	p.names = nameSaves(p.ticks)
+	pending := p.commands.Clone()
+	p.countCommands(pending, len(p.ticks))
+	p.commandGroups = pending.Groups()
 	return nil
+}
+
+// charge counts what the next tick takes.
+func (p *indexer) charge(s *scanner, l line) error {
+	if n := len(p.ticks); n == cap(p.ticks) {
+		if err := s.charge(2 * int64(max(n, 64)) * tickCost); err != nil {
+			return err
+		}
+	}
+	return s.chargeSave(l)
 }
 
 // other reads a line that is no save.
@@ -168,9 +180,14 @@ func (p *indexer) other(l line) {
 		if p.now.firstStep < 0 {
 			p.now.firstStep = l.off
 		}
+		p.ev.step(l, step)
 		return
 	}
-	switch e := parseEvent(l); e.kind {
+	e := parseEvent(l)
+	if l.end-p.reach() <= maxEventText { // the rest is not shown
+		p.ev.list = append(p.ev.list, e)
+	}
+	switch e.kind {
 	case kindCommand:
 		p.now.commands++
 	case kindUnknown:
@@ -184,7 +201,7 @@ func (p *indexer) saveLine(l line) {
 	n := len(p.ticks)
 	t := tick{off: l.off, end: l.end, line: p.now.lines, turn: -1, backup: l.text[0] == '*'}
 	if t.backup || n == 0 {
-		p.chunks = append(p.chunks, n)
+		p.beginChunk(n)
 	}
 	p.checkGap(l.off)
 	p.place()
@@ -201,6 +218,7 @@ func (p *indexer) saveLine(l line) {
 	}
 	t.clock, t.tz = p.clock, p.tz
 	p.ticks = append(p.ticks, t)
+	p.count(n)
 	p.place()
 	p.over = false
 	p.now.problems = len(p.problems)
@@ -209,7 +227,7 @@ func (p *indexer) saveLine(l line) {
 
 var (
 	errNoBase = errors.New("there is no save to start from")
-	errLong   = fmt.Errorf("the line is longer than %d bytes", maxLine)
+	errLong   = fmt.Errorf("the line is longer than %d bytes", maxSaveLine)
 )
 
 // checkGap notes that there is more than maxEventText between the last save line and end.
@@ -289,19 +307,6 @@ func (p *problem) text() string {
 	return p.message
 }
 
-// blobOf returns the blob of a save line, which ends at a space. The location in front of a backup's
-// does not matter.
-func blobOf(text []byte) []byte {
-	blob := text[1:]
-	if text[0] == '*' {
-		blob = text[min(len(text), locationSize):]
-	}
-	if end := bytes.IndexByte(blob, ' '); end >= 0 {
-		blob = blob[:end]
-	}
-	return blob
-}
-
 // chunkOf returns the chunk of a tick.
 func (x *index) chunkOf(n int) int { return sort.SearchInts(x.chunks, n+1) - 1 }
 
@@ -315,42 +320,6 @@ func (x *index) chainEnd(n int) int {
 
 // backupOf returns the backup that the save of tick n is built on.
 func (x *index) backupOf(n int) int { return x.chunks[x.chunkOf(n)] }
-
-// rebuild makes re hold the save of tick to. It holds that of tick from, or from is its backup.
-// Both are in one chunk, and not lost. Checksums in between were found right by the index pass.
-func (x *index) rebuild(ctx context.Context, r io.ReaderAt, re *rebuilder, from, to int) error {
-	start := x.ticks[from].end
-	k := from + 1
-	if x.ticks[from].backup && re.save == nil {
-		start, k = x.ticks[from].off, from
-	}
-	s := newScanner(r, start, x.ticks[to].end)
-	for k <= to {
-		l, err := s.next()
-		if err != nil {
-			return &formats.Error{Format: name, Offset: s.off, Err: err}
-		}
-		if l.off != x.ticks[k].off {
-			continue
-		}
-		if !isSaveLine(l.text) { // the index is not of this log
-			return formats.Corrupt(name, l.off, "tick %d is no save line", k)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if x.ticks[k].backup {
-			err = re.backup(blobOf(l.text))
-		} else {
-			err = re.diff(blobOf(l.text), k == to)
-		}
-		if err != nil {
-			return formats.Corrupt(name, l.off, "tick %d: %v", k, err)
-		}
-		k++
-	}
-	return nil
-}
 
 // zone returns the timezone in force at tick n: the clock is UTC until the first time step.
 func (x *index) zone(n int) int32 {
@@ -366,11 +335,11 @@ const (
 	problemCost = 64
 )
 
-// cost returns about how many bytes the index keeps alive.
-func (x *index) cost() int64 {
-	n := 512 + len(x.ticks)*tickCost + 8*(len(x.chunks)+len(x.names.turns))
+// Memory is about how many bytes the index keeps alive.
+func (x *index) Memory() int64 {
+	n := 512 + len(x.tail) + len(x.ticks)*tickCost + 8*(len(x.chunks)+len(x.names.turns))
 	for i := range x.problems {
 		n += problemCost + len(x.problems[i].message)
 	}
-	return int64(n)
+	return int64(n) + x.heroes.Cost() + 2*x.commands.Cost()
 }

@@ -1,20 +1,20 @@
 package nethack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
 	"slices"
 
-	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/rowcount"
 )
 
 var errIndex = errors.New("the saved index does not fit the log")
 
 // The saved index: each part has its bytes in the comment of the function that writes it, and after
-// that the one that reads it. Numbers are varints where nothing else is said. The seal in the head is of
-// the log but for what the game rewrites.
+// that the one that reads it. Numbers are varints where nothing else is said.
 
 // The least bytes that an element of a list takes, from the rulers below.
 const (
@@ -22,12 +22,16 @@ const (
 	minProblem = 5
 )
 
-// encode returns the durable part of the index: what does not change when the log grows.
+// Append appends the saved form of an index: what does not change when the log grows, and after it the
+// lines after the last save, of which the rest is made again.
 //
-//	| head | recovery count | lines | commands | problems not listed | open problem zigzag |
-//	| offset of the first time step zigzag | count | tick … | count | problem … |
-func (x *index) encode() []byte {
-	w := indexfile.NewWriter(x.seal, 64+indexfile.HeadSize+12*len(x.ticks))
+//	| recovery count | lines | commands | problems not listed | open problem zigzag |
+//	| offset of the first time step zigzag | count | tick … | count | problem … | heroes | commands |
+//	| size of the log | [tail blob] |
+//
+// heroes and commands are what rowcount.Counter writes.
+func (x *index) Append(b []byte) []byte {
+	w := indexfile.Append(b)
 	w.Uint(uint64(x.header.count))
 	w.Count(x.at.lines)
 	w.Count(x.at.commands)
@@ -44,16 +48,28 @@ func (x *index) encode() []byte {
 	for i := range x.problems[:x.at.problems] {
 		writeProblem(w, &x.problems[i])
 	}
+	x.heroes.Write(w)
+	x.commands.Write(w)
+	w.Size(x.size)
+	indexfile.WriteOptional(w, x.savedTail(), w.Blob)
 	return w.Bytes()
 }
 
-// decodeIndex reads what encode wrote.
+// savedTail returns the tail, nil if it is too long to be kept.
+func (x *index) savedTail() *[]byte {
+	if x.tail == nil {
+		return nil
+	}
+	return &x.tail
+}
+
+// decodeIndex reads what Append wrote.
 func decodeIndex(saved []byte, h *header) (*index, error) {
-	r, seal := indexfile.Open(name, saved)
+	r := indexfile.NewReader(name, saved)
 	if r.Uint(math.MaxUint32) != uint64(h.count) {
 		return nil, errIndex
 	}
-	x := &index{header: h, seal: seal}
+	x := &index{header: h}
 	x.at = mark{
 		lines: readInt(r), commands: readInt(r), unlisted: readInt(r), open: int(r.Int()), firstStep: r.Int(),
 	}
@@ -68,10 +84,27 @@ func decodeIndex(saved []byte, h *header) (*index, error) {
 		x.problems = append(x.problems, readProblem(r))
 	}
 	x.at.problems = len(x.problems)
-	if r.Close() != nil || !x.sound() {
+	x.heroes, x.commands = rowcount.Read(r, heroesColumns), rowcount.Read(r, commandsColumns)
+	size, tail := r.Size(), indexfile.ReadOptional(r, r.Blob)
+	if r.Close() != nil || !x.sound() || tail == nil || !x.finish(*tail, size) {
 		return nil, errIndex
 	}
 	return x, nil
+}
+
+// finish goes on over the lines after the last save, and reports whether they can be those of a log of the
+// size.
+func (x *index) finish(tail []byte, size int64) bool {
+	if len(tail) > maxEventText {
+		return false
+	}
+	ticks, end := len(x.ticks), x.reach()+int64(len(tail))
+	log := offsetReader{bytes.NewReader(tail), x.reach()}
+	if err := x.indexer().run(context.Background(), log, end); err != nil {
+		return false
+	}
+	x.tail, x.size = append([]byte{}, tail...), size
+	return len(x.ticks) == ticks && x.end == end && end <= size
 }
 
 // readInt reads a number from 0 to the greatest int.
@@ -156,29 +189,6 @@ func readProblem(r *indexfile.Reader) problem {
 	return p
 }
 
-// resumeIndex brings a saved index up to the log as it is now.
-func resumeIndex(ctx context.Context, src formats.Input, h *header, saved []byte) (*index, error) {
-	x, err := decodeIndex(saved, h)
-	if err != nil {
-		return nil, err
-	}
-	log := src
-	log.ReaderAt = settled{src.ReaderAt, h.size}
-	fit, tally, err := x.seal.Fit(ctx, log)
-	if err != nil {
-		return nil, err
-	}
-	if fit == formats.Other || x.reach() > src.Size {
-		return nil, errIndex
-	}
-	if x.seal.Stamp = src.Stamp; fit == formats.Grown {
-		if x.seal, err = tally.Seal(ctx, src.Stamp, src.Size); err != nil {
-			return nil, err
-		}
-	}
-	return x, x.extend(ctx, src.At(ctx), src.Size)
-}
-
 // follows reports whether a save line can stand after another one.
 func (t *tick) follows(last *tick) bool {
 	switch {
@@ -197,6 +207,9 @@ func (x *index) sound() bool {
 		lines = x.ticks[n-1].line
 	}
 	m := &x.at
+	if chunks := max(len(x.chunks), 1); x.heroes.Chunks() != chunks || x.commands.Chunks() != chunks {
+		return false
+	}
 	switch {
 	case m.lines != lines, m.commands < 0, m.commands > lines:
 		return false
@@ -214,23 +227,4 @@ func (x *index) sound() bool {
 		}
 	}
 	return true
-}
-
-// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the
-// recovery count, which is compared by itself, and the hint in line 4, which starts at offset line4.
-type settled struct {
-	r     formats.ReaderAt
-	line4 int64
-}
-
-// ReadAt implements formats.ReaderAt.
-func (s settled) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	n, err := s.r.ReadAt(ctx, p, off)
-	end := off + int64(n)
-	for _, part := range [][2]int64{{0, line3At}, {s.line4 + 1, s.line4 + 1 + hintSize}} {
-		if start, stop := max(part[0], off), min(part[1], end); start < stop {
-			clear(p[start-off : stop-off])
-		}
-	}
-	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,8 +20,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -53,15 +56,27 @@ func sampleGame(saveSize int) *gameWriter {
 
 func mustIndex(t testing.TB, log []byte) *index {
 	t.Helper()
-	h, err := readHeader(bytes.NewReader(log), int64(len(log)))
+	h, err := readHeader(t.Context(), bytes.NewReader(log), int64(len(log)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), formats.BytesReader(log), int64(len(log)), h)
+	x, err := scan(t.Context(), logSource(log), h, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x
+	return x.(*index)
+}
+
+// resume goes on from a saved index, as if the log began with the bytes of that.
+func resume(ctx context.Context, log []byte, h *header, saved []byte) (*index, error) {
+	x, err := readIndex(logSource(log), h, saved)
+	if err == nil {
+		x, err = scan(ctx, logSource(log), h, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.(*index), nil
 }
 
 // saveSums rebuilds every save and returns the sums by offset of their lines.
@@ -314,9 +329,9 @@ func TestResume(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			from := rapid.IntRange(200, len(log)).Draw(rt, "from")
 			to := rapid.IntRange(from, len(log)).Draw(rt, "to")
-			stored := mustIndex(t, log[:from]).encode()
+			stored := mustIndex(t, log[:from]).Append(nil)
 			want := mustIndex(t, log[:to])
-			got, err := resumeIndex(t.Context(), logSource(log[:to]), want.header, stored)
+			got, err := resume(t.Context(), log[:to], want.header, stored)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -331,7 +346,11 @@ func TestResume(t *testing.T) {
 func TestResumeRewritten(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	x := mustIndex(t, log)
-	stored := x.encode()
+	stored := x.Append(nil)
+	seal, err := formats.NewTally(steady(x.header, formats.BytesReader(log))).Seal(t.Context(), formats.Stamp{}, x.reach())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		at      int64
 		resumes bool
@@ -343,17 +362,23 @@ func TestResumeRewritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			changed := bytes.Clone(log)
 			changed[c.at] = '3'
-			h, err := readHeader(bytes.NewReader(changed), int64(len(log)))
+			h, err := readHeader(t.Context(), bytes.NewReader(changed), int64(len(log)))
 			if err != nil {
 				h = x.header // the status is no word any more
 			}
-			_, err = resumeIndex(t.Context(), logSource(changed), h, stored)
-			if (err == nil) != c.resumes {
-				t.Errorf("resuming: %v", err)
+			_, err = readIndex(logSource(changed), h, stored)
+			in := logSource(changed)
+			in.ReaderAt = steady(h, in.ReaderAt)
+			fit, _, fitErr := seal.Fit(t.Context(), in)
+			if fitErr != nil {
+				t.Fatal(fitErr)
+			}
+			if (err == nil && fit != formats.Other) != c.resumes {
+				t.Errorf("resuming: %v, fit %v", err, fit)
 			}
 		})
 	}
-	if _, err := resumeIndex(t.Context(), logSource(log[:x.reach()-1]), x.header, stored); err == nil {
+	if _, err := readIndex(logSource(log[:x.reach()-1]), x.header, stored); err == nil {
 		t.Error("an index of a log that is shorter now resumes")
 	}
 }
@@ -361,7 +386,10 @@ func TestResumeRewritten(t *testing.T) {
 // TestSaved holds the bytes of saved indexes to the number of their layout.
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, "../../testdata/nethack/saved.sums", indexfile.Layout,
-		func(log []byte) []byte { return mustIndex(t, log).encode() },
+		func(log []byte) []byte {
+			x := mustIndex(t, log)
+			return x.Append(x.header.Append(nil))
+		},
 		"../../testdata/nethack/*.txtar", "../../testdata/archive/nethack/*.nhgame")
 }
 
@@ -369,13 +397,13 @@ func TestSaved(t *testing.T) {
 func TestSavedIndexDamaged(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	x := mustIndex(t, log)
-	stored := x.encode()
+	stored := x.Append(nil)
 	for i := range stored {
-		resumeIndex(t.Context(), logSource(log), x.header, stored[:i])
+		resume(t.Context(), log, x.header, stored[:i])
 		for _, bit := range []byte{1, 0x10, 0x80} {
 			damaged := bytes.Clone(stored)
 			damaged[i] ^= bit
-			resumeIndex(t.Context(), logSource(log), x.header, damaged)
+			resume(t.Context(), log, x.header, damaged)
 		}
 	}
 }
@@ -396,42 +424,212 @@ func TestIndexStops(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	h, _ := readHeader(bytes.NewReader(log), int64(len(log)))
-	if _, err := buildIndex(ctx, formats.BytesReader(log), int64(len(log)), h); !errors.Is(err, context.Canceled) {
+	h, _ := readHeader(t.Context(), bytes.NewReader(log), int64(len(log)))
+	if _, err := buildIndex(ctx, bytes.NewReader(log), int64(len(log)), h); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
-// TestStampedIndex holds that the log is not read again to compare it where its stamp is the same, and that it is read
-// where only the stamp changed.
-func TestStampedIndex(t *testing.T) {
-	log := sampleGame(60).Bytes()
-	x := mustIndex(t, log)
-	x.seal.Stamp = formats.Stamp{Size: int64(len(log)), Changed: 1}
-	for changed, want := range map[int64]bool{1: false, 2: true} {
-		r := &firstRead{r: formats.BytesReader(log)}
-		src := logSource(nil)
-		src.ReaderAt, src.Size, src.Stamp = r, int64(len(log)), formats.Stamp{Size: int64(len(log)), Changed: changed}
-		got, err := resumeIndex(t.Context(), src, x.header, x.encode())
+// kept opens a log whose head and index may be on a shelf, and counts what is read of it.
+func kept(t *testing.T, shelf cache.Store, log []byte, r *countingReader) (*recording, nodes.Dir) {
+	t.Helper()
+	c := cache.New(16<<20, shelf)
+	t.Cleanup(c.Close)
+	r.r = formats.BytesReader(log)
+	r.reset()
+	in := logSource(log)
+	in.ReaderAt, in.ID, in.Stamp = r, "game", formats.Stamp{Size: in.Size, Changed: 1}
+	rec, root, err := openRecording(t.Context(), in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rec.index(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return rec, root
+}
+
+// TestIndexReadsOnce holds that the pass that makes an index, or continues one, reads each byte of the log
+// once. What it continues from is read to be compared and to rebuild the last save, and once more by the
+// attempt that asks for memory.
+func TestIndexReadsOnce(t *testing.T) {
+	log := longGame(20_000, 3000)
+	const more = readAhead + 1<<10 // by such an attempt, and the header
+	r := &countingReader{}
+	kept(t, nil, log, r)
+	if n := r.bytes.Load(); n > int64(len(log))+more {
+		t.Errorf("%d bytes read of a log of %d", n, len(log))
+	}
+	shelf := &mapStore{}
+	half := len(log) / 2
+	kept(t, shelf, log[:half], r)
+	kept(t, shelf, log, r)
+	if n, most := r.bytes.Load(), int64(4*half+half+more); n > most {
+		t.Errorf("%d bytes read to continue from the middle of a log of %d, more than %d", n, len(log), most)
+	}
+}
+
+// TestKeptIndexReadsNothing holds that a log whose head and index are kept shows both, and its directories,
+// without a byte being read, also where a command is under way and the last line has no end.
+func TestKeptIndexReadsNothing(t *testing.T) {
+	w := sampleGame(60)
+	w.line("kick D3", 1000)
+	w.WriteString("?\nK97,-1\n+12\nK9")
+	shelf, r := &mapStore{}, &countingReader{}
+	names := []string{"header.json", "metadata", "index.json"}
+	_, root := kept(t, shelf, w.Bytes(), r)
+	want := map[string]string{}
+	for _, name := range names {
+		want[name] = read(t, root, name)
+	}
+	_, root = kept(t, shelf, w.Bytes(), r)
+	for _, name := range names {
+		if got := read(t, root, name); got != want[name] {
+			t.Errorf("%s is\n%s\nand was\n%s", name, got, want[name])
+		}
+	}
+	for _, name := range []string{"ticks", "states", "lines", "chunks", "saves", "tables", "export"} {
+		e, err := find(t, root, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.start != want {
-			t.Errorf("change time %d: compared is %t", changed, r.start)
+		if n, err := e.Dir.Len(t.Context()); err != nil || n == 0 {
+			t.Errorf("%s: %d entries, %v", name, n, err)
 		}
-		if got.seal.Stamp != src.Stamp || len(got.ticks) != len(x.ticks) {
-			t.Errorf("change time %d: %+v, %d ticks", changed, got.seal, len(got.ticks))
+	}
+	if n := r.bytes.Load(); n != 0 {
+		t.Errorf("%d bytes read", n)
+	}
+}
+
+// TestLongTail holds that lines without end after the last save are read again, not kept.
+func TestLongTail(t *testing.T) {
+	w := sampleGame(60)
+	w.line("chat"+strings.Repeat(" ", maxEventText), 20)
+	x := mustIndex(t, w.Bytes())
+	if _, err := readIndex(logSource(w.Bytes()), x.header, x.Append(nil)); !errors.Is(err, errIndex) {
+		t.Errorf("error %v, want %v", err, errIndex)
+	}
+}
+
+// TestForgedTail holds that what a saved index says to follow the last save is no save itself, and whole
+// lines within the log.
+func TestForgedTail(t *testing.T) {
+	w := sampleGame(60)
+	w.line("kick D3", 1000)
+	x := mustIndex(t, w.Bytes())
+	in := logSource(w.Bytes())
+	for tail, want := range map[string]bool{
+		string(x.tail): true, "": true, "Q\n": true, "Q": false, "*00000000 \n": false, "~AA==\n": false, "kick\n+1\nQ\n": true,
+		strings.Repeat("Q\n", 100): false,
+	} {
+		x.tail = []byte(tail)
+		if _, err := readIndex(in, x.header, x.Append(nil)); (err == nil) != want {
+			t.Errorf("%q: %v", tail, err)
 		}
 	}
 }
 
-// A firstRead notes whether the start of a log was read.
-type firstRead struct {
-	r     formats.ReaderAt
-	start bool
+// TestSummary holds what a person is told of a log, without and with an index.
+func TestSummary(t *testing.T) {
+	w := newGame("Ag\xffnes")
+	w.backup(testSave(60), 1)
+	w.line("move D4", 2_500_000)
+	w.diff(beta3, 2, w.rest(24))
+	w.line("Q", -1)
+	x := mustIndex(t, w.Bytes())
+	rec := formats.Recording{Input: logSource(w.Bytes()), Head: x.header}
+	head, err := summary(t.Context(), rec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, length, ticks := time.UnixMicro(testStart).UTC(), 2500*time.Millisecond, int64(2)
+	want := formats.Summary{
+		Version: "4.003.000", Start: &start, Players: []string{"Ag\ufffdnes"},
+		Details: formats.Details{
+			{Key: "description", Value: "(new game)", Text: "(new game)"},
+			{Key: "mode", Value: "normal", Text: "normal"},
+			{Key: "hero", Text: "Val hum fem neu", Value: formats.Details{
+				{Key: "role", Value: "Val", Text: "Val"},
+				{Key: "race", Value: "hum", Text: "hum"},
+				{Key: "gender", Value: "fem", Text: "fem"},
+				{Key: "alignment", Value: "neu", Text: "neu"},
+			}},
+		},
+	}
+	if !reflect.DeepEqual(head, want) {
+		t.Errorf("head\n%+v\nwant\n%+v", head, want)
+	}
+	all, err := summary(t.Context(), rec, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Duration, want.Ticks, want.Chunks, want.Complete, want.Finished, want.End = &length, &ticks, 1, true, true, endGameOver
+	want.Problems = []formats.Problem{}
+	if !reflect.DeepEqual(all, want) {
+		t.Errorf("all\n%+v\nwant\n%+v", all, want)
+	}
 }
 
-func (f *firstRead) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	f.start = f.start || off == 0
-	return f.r.ReadAt(ctx, p, off)
+// TestLongLines keeps little of a line that is no save, however long it is, and all of one that is.
+func TestLongLines(t *testing.T) {
+	lines := strings.SplitAfter(sampleGame(300).String(), "\n")
+	long := string(make([]byte, 40<<20)) + "\n"
+	log := []byte(strings.Join(lines[:5], "") + long + strings.Join(lines[5:], ""))
+	c := newCache(t, 1<<20)
+	err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+		h, err := readHeader(ctx, bytes.NewReader(log), int64(len(log)))
+		if err != nil {
+			return err
+		}
+		_, err = buildIndex(ctx, bytes.NewReader(log), int64(len(log)), h)
+		return err
+	})
+	if _, peak := c.Work(); err != nil || peak > 2<<20 {
+		t.Errorf("%v, %d bytes at most", err, peak)
+	}
 }
+
+// TestLongSaveIsCharged takes the memory for a long save line before it reads the line.
+func TestLongSaveIsCharged(t *testing.T) {
+	lines := strings.SplitAfter(sampleGame(300).String(), "\n")
+	log := []byte(strings.Join(lines[:3], "") + "*00000000 " + strings.Repeat("A", 4<<20) + "\n")
+	c := newCache(t, 1<<20)
+	attempts := 0
+	err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+		attempts++
+		s := newScanner(ctx, bytes.NewReader(log), int64(len(strings.Join(lines[:3], ""))), int64(len(log)))
+		defer s.close()
+		l, err := s.next()
+		if err == nil && l.long() {
+			t.Error("it is cut")
+		}
+		return err
+	})
+	if now, peak := c.Work(); err != nil || now != 0 || peak < 4<<20 || attempts < 2 {
+		t.Errorf("%v after %d attempts, %d bytes, %d at most", err, attempts, now, peak)
+	}
+}
+
+// TestLongLineIsLeft ends with its context, in a line that does not.
+func TestLongLineIsLeft(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	endless := readerAtFunc(func(p []byte, off int64) (int, error) {
+		if off > 4<<20 {
+			cancel()
+		}
+		if off > 64<<20 {
+			t.Error("it goes on")
+			return 0, io.EOF
+		}
+		clear(p)
+		return len(p), nil
+	})
+	if _, err := readOutline(ctx, endless, 0, 1<<40); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the end of the context", err)
+	}
+}
+
+type readerAtFunc func(p []byte, off int64) (int, error)
+
+func (f readerAtFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }

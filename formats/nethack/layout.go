@@ -2,6 +2,7 @@ package nethack
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -42,6 +43,7 @@ type header struct {
 	name        []byte
 	words       [4]string // role, race, gender, alignment
 	size        int64     // of the three lines
+	lines       []byte    // as they are
 }
 
 var modes = []string{"normal", "explore", "wizard", "set_seed"}
@@ -93,7 +95,7 @@ func mismatch(head []byte) int {
 }
 
 // readHeader reads the first three lines of a log of the given size.
-func readHeader(r io.ReaderAt, size int64) (*header, error) {
+func readHeader(ctx context.Context, r io.ReaderAt, size int64) (*header, error) {
 	head := make([]byte, min(size, line3At))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, &formats.Error{Format: name, Offset: 0, Err: err}
@@ -108,7 +110,7 @@ func readHeader(r io.ReaderAt, size int64) (*header, error) {
 	if len(head) < line3At || head[line3At-1] != '\n' || bytes.IndexByte(head[descriptionAt:line3At-1], '\n') >= 0 {
 		return nil, formats.Corrupt(name, descriptionAt, "the second line is not 78 bytes long")
 	}
-	l, err := newScannerSize(r, line3At, min(size, maxHeader), 256).next()
+	l, err := newScannerSize(ctx, r, line3At, min(size, maxHeader), 256).next()
 	if errors.Is(err, io.EOF) {
 		return nil, formats.Corrupt(name, line3At, "the third line has no newline")
 	}
@@ -122,6 +124,7 @@ func readHeader(r io.ReaderAt, size int64) (*header, error) {
 		version:     string(head[versionAt : firstSize-1]),
 		description: bytes.TrimLeft(head[descriptionAt:line3At-1], " "),
 		size:        l.end,
+		lines:       append(append(head, l.text...), '\n'),
 	}
 	return h, h.parseThird(l.text)
 }

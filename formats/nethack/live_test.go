@@ -272,12 +272,11 @@ func TestLiveLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &changingReader{log}
-			l, err := newLiveLog(t.Context(), r, int64(len(log)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := logSource(log)
+			in.ReaderAt = r
+			l := live(in, mustIndex(t, log).header)
 			r.log = c.change(bytes.Clone(log))
-			_, err = l.ReadAt(t.Context(), make([]byte, 100), int64(len(log)-100))
+			_, err := l.ReadAt(t.Context(), make([]byte, 100), int64(len(log)-100))
 			if errors.Is(err, nodes.ErrStale) != c.stale || !c.stale && err != nil {
 				t.Errorf("reading: %v", err)
 			}

@@ -19,7 +19,9 @@ type outline struct {
 // readOutline reads a log from behind its header on.
 func readOutline(ctx context.Context, r io.ReaderAt, start, size int64) (*outline, error) {
 	o := &outline{end: start}
-	s := newScanner(r, start, size)
+	s := newScanner(ctx, r, start, size)
+	s.most = 1 // the start of a line is enough
+	defer s.close()
 	for n := 0; ; n++ {
 		l, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -50,4 +52,13 @@ func (o *outline) chunk(i int) (start, end int64) {
 		return o.chunks[i], o.chunks[i+1]
 	}
 	return o.chunks[i], o.end
+}
+
+// outline returns the outline of the log that an index is of.
+func (x *index) outline() *outline {
+	o := &outline{ticks: len(x.ticks), end: x.end}
+	for _, first := range x.chunks {
+		o.chunks = append(o.chunks, x.ticks[first].off)
+	}
+	return o
 }

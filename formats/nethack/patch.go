@@ -19,13 +19,19 @@ var (
 	errChecksum    = errors.New("the save does not have the checksum of the diff")
 	errWide        = errors.New("the diff has an argument of more than 63 bits")
 	errTooLong     = fmt.Errorf("the save is longer than %d bytes", maxBlob)
+	errTooMany     = fmt.Errorf("the diff has more than %d commands", maxEdits)
 )
+
+// maxEdits is how many pieces a diff may make of a save. A diff of a turn has some hundreds; each takes
+// 40 bytes here, so 20 MiB at most.
+const maxEdits = 1 << 19
 
 // A patch is a decoded diff: what to change in a save to get the next one. Decoding needs only the
 // length of the base, so that everything but the checksum is known to be sound before a byte moves.
 type patch struct {
 	base int // length of the save it applies to
 	size int // length of the save it makes
+	made int // pieces of it so far
 	src  int64
 
 	moves    []move
@@ -141,6 +147,9 @@ func (p *patch) forward(n int64) error {
 }
 
 func (p *patch) grow(n int) error {
+	if p.made++; p.made > maxEdits {
+		return errTooMany
+	}
 	if n > maxBlob-p.size {
 		return errTooLong
 	}

@@ -71,15 +71,15 @@ func (n *saveNames) find(ticks []tick, name string) (int, bool) {
 	return sort.Find(len(n.listed), func(i int) int { return strings.Compare(name, ticks[n.listed[i]].saveName()) })
 }
 
-// inForce returns the tick whose save is that of a turn without one of its own; ok is false below the
-// first turn and above the last.
-func (n *saveNames) inForce(turn int32) (k int, ok bool) {
+// inForce returns the tick whose save is that of a turn, and whether it is the turn's own; ok is false
+// below the first turn and above the last.
+func (n *saveNames) inForce(turn int32) (k int, own, ok bool) {
 	i, own := slices.BinarySearch(n.turns, turn)
 	if own {
-		return int(n.last[i]), true
+		return int(n.last[i]), true, true
 	}
 	if i == 0 || i == len(n.turns) {
-		return 0, false
+		return 0, false, false
 	}
-	return int(n.last[i-1]), true
+	return int(n.last[i-1]), false, true
 }

@@ -2,19 +2,25 @@ package nethack
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"io"
+
+	"recfs/formats"
 )
 
-// maxLine bounds what of a line is kept: a blob of maxBlob bytes in base64, and some more. Of a
-// longer line only its length and its start count.
-const maxLine = maxBlob/3*4 + 1<<10
+// What is kept of a line. Of a longer one only its length and its start count.
+const (
+	maxSaveLine  = maxBlob/3*4 + 1<<10 // a blob of maxBlob bytes in base64, and some more
+	maxOtherLine = 64 << 10
+)
 
 // A line is the bytes before a newline.
 type line struct {
 	off  int64
 	end  int64  // behind the newline
-	text []byte // valid until the next line; at most maxLine bytes
+	text []byte // valid until the next line; at most maxSaveLine or maxOtherLine bytes
 }
 
 // long says that text is not the whole line.
@@ -22,23 +28,34 @@ func (l line) long() bool { return l.end-l.off-1 > int64(len(l.text)) }
 
 // A scanner reads the lines of a log. Bytes behind the last newline are no line.
 type scanner struct {
-	r   *bufio.Reader
-	off int64
-	buf []byte
+	ctx  context.Context // of the pass, which the scanner does not outlive
+	r    *bufio.Reader
+	off  int64
+	most int // of a save line that is kept
+
+	buf    []byte
+	held   *formats.Held // buf, and what a save line makes
+	needed int64         // for the save line that took most
 }
 
 // readAhead is how much a scanner reads at once.
 const readAhead = 256 << 10
 
-// newScanner reads lines of r from off, the start of one, up to end.
-func newScanner(r io.ReaderAt, off, end int64) *scanner {
-	return newScannerSize(r, off, end, readAhead)
+// newScanner reads lines of r from off, the start of one, up to end. The caller closes it.
+func newScanner(ctx context.Context, r io.ReaderAt, off, end int64) *scanner {
+	return newScannerSize(ctx, r, off, end, readAhead)
 }
 
 // newScannerSize reads size bytes at once.
-func newScannerSize(r io.ReaderAt, off, end int64, size int64) *scanner {
-	return &scanner{r: bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), int(min(end-off, size))), off: off}
+func newScannerSize(ctx context.Context, r io.ReaderAt, off, end int64, size int64) *scanner {
+	return &scanner{
+		ctx: ctx, r: bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), int(min(end-off, size))),
+		off: off, most: maxSaveLine,
+	}
 }
+
+// close gives the memory back that the lines took.
+func (s *scanner) close() { s.held.Free() }
 
 // next returns the next line, or io.EOF.
 func (s *scanner) next() (line, error) {
@@ -48,24 +65,86 @@ func (s *scanner) next() (line, error) {
 	if err == bufio.ErrBufferFull {
 		s.buf = s.buf[:0]
 		for err == bufio.ErrBufferFull {
-			s.keep(part)
+			if err := s.keep(part); err != nil {
+				return line{}, err
+			}
 			part, err = s.r.ReadSlice('\n')
 			s.off += int64(len(part))
 		}
-		s.keep(part)
+		if err := s.keep(part); err != nil {
+			return line{}, err
+		}
 		part = s.buf
 	}
 	if err != nil {
 		return line{}, err
 	}
 	l.end = s.off
-	l.text = part[:min(len(part), int(min(l.end-l.off-1, maxLine)))]
+	l.text = part[:min(len(part), int(min(l.end-l.off-1, int64(s.limit(part)))))]
 	return l, nil
 }
 
-func (s *scanner) keep(part []byte) {
-	s.buf = append(s.buf, part[:min(len(part), maxLine+1-len(s.buf))]...)
+// limit returns how much is kept of a line that begins with text.
+func (s *scanner) limit(text []byte) int {
+	if isSaveLine(text) {
+		return s.most
+	}
+	return maxOtherLine
 }
+
+// keep adds a part of a line to what is kept of it.
+func (s *scanner) keep(part []byte) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	text := s.buf
+	if len(text) == 0 {
+		text = part
+	}
+	part = part[:min(len(part), s.limit(text)+1-len(s.buf))]
+	if n := len(s.buf) + len(part); n > cap(s.buf) {
+		n = max(n, 2*cap(s.buf))
+		if err := s.charge(int64(n)); err != nil {
+			return err
+		}
+		grown := make([]byte, len(s.buf), n)
+		copy(grown, s.buf)
+		s.buf = grown
+	}
+	s.buf = append(s.buf, part...)
+	return nil
+}
+
+// charge counts n more bytes as long as the scanner is open.
+func (s *scanner) charge(n int64) (err error) {
+	if s.held == nil {
+		s.held, err = formats.Charge(s.ctx, n)
+		return err
+	}
+	return s.held.Grow(n)
+}
+
+// chargeSave counts what a save line makes: the blob without its base64, what that expands to, and the
+// save before and after it.
+func (s *scanner) chargeSave(l line) error {
+	blob := blobOf(l.text)
+	size := int64(len(blob))
+	if compressionOf(blob) != plain {
+		if claimed, _, err := blobSize(blob); err == nil {
+			size = min(claimed, maxExpansion*size, maxBlob)
+		}
+	}
+	need := int64(len(blob)) + savesAtOnce*size
+	if need <= s.needed {
+		return nil
+	}
+	more := need - s.needed
+	s.needed = need
+	return s.charge(more)
+}
+
+// savesAtOnce is how many saves, or diffs as large as one, are in memory when a line is decoded.
+const savesAtOnce = 3
 
 // parseStep reads a time step (docs/formats/nethack.md section 2.3): 1 to 16 hex digits that are
 // added to the clock.
@@ -100,3 +179,30 @@ func parseHex(s []byte, digits int) (uint64, error) {
 
 // isSaveLine tells whether a line is a tick.
 func isSaveLine(text []byte) bool { return len(text) > 0 && (text[0] == '*' || text[0] == '~') }
+
+// blobOf returns the blob of a save line, which ends at a space. The location in front of a backup's
+// does not matter.
+func blobOf(text []byte) []byte {
+	blob := text[1:]
+	if text[0] == '*' {
+		blob = text[min(len(text), locationSize):]
+	}
+	if end := bytes.IndexByte(blob, ' '); end >= 0 {
+		blob = blob[:end]
+	}
+	return blob
+}
+
+// offsetReader reads bytes of a log that begin at off.
+type offsetReader struct {
+	*bytes.Reader
+	off int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (r offsetReader) ReadAt(p []byte, off int64) (int, error) {
+	if off < r.off {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return r.Reader.ReadAt(p, off-r.off)
+}

@@ -31,6 +31,15 @@ type details struct {
 	Conducts   *conducts   `json:"conducts"`
 	Location   *location   `json:"location"`
 	Map        []string    `json:"-"` // nil: the level is not in the save
+	*around    `json:"-"`  // nil: the names of what is there are not known
+}
+
+// An around is what is on the hero's level and in his pack, all nil where that part of a save is not as it
+// should be.
+type around struct {
+	screen []string // nil: the level is not in the save
+	pack   []object
+	level  *level // nil: it is not in the save
 }
 
 type game struct {
@@ -119,19 +128,11 @@ type location struct {
 var (
 	roles = []string{"Arc", "Bar", "Cav", "Hea", "Kni", "Mon", "Pri", "Rog", "Ran", "Sam", "Tou", "Val", "Wiz"}
 	races = []string{"hum", "elf", "dwa", "gno", "orc"}
+
+	alignments = []string{"cha", "neu", "law"}
 )
 
-// background are the characters of what a hero remembers of a place, by number
-// (docs/formats/nethack.md section 7.5).
-const background = `  |--------||#.} #}.}.-|++##<><><>_|\#{##++---|||++++++`
-
-const (
-	mapColumns = 79
-	mapRows    = 21
-	cellSize   = 8
-	mapSize    = mapColumns * mapRows * cellSize
-	levelName  = 70 // from the magic of a level to its map
-)
+const levelName = 70 // from the magic of a level to its map
 
 // readState decodes a save of at least minSave bytes.
 func readState(save []byte) (incarnation string, d *details) {
@@ -143,9 +144,30 @@ func readState(save []byte) (incarnation string, d *details) {
 	r := fields{b: save, moves: saveTurn(save)}
 	d = r.details()
 	if r.bad {
-		return incarnation, &details{}
+		d = &details{}
+	}
+	if r.u32(fingerprintAt) == fingerprint43 {
+		d.around = r.around(d)
 	}
 	return incarnation, d
+}
+
+// A heroState is what a save says of the hero.
+type heroState struct {
+	hero       hero
+	attributes attributes
+	conducts   conducts
+	location   location
+}
+
+// readHero decodes a save without game and map into s. It reports whether a state has a hero.
+func readHero(save []byte, s *heroState) bool {
+	if binary.LittleEndian.Uint32(save) != incarnation43 {
+		return false
+	}
+	r := fields{b: save, moves: saveTurn(save)}
+	r.heroState(s)
+	return !r.bad
 }
 
 // fields reads a save by offsets. A read outside gives 0 and sets bad.
@@ -153,6 +175,9 @@ type fields struct {
 	b     []byte
 	moves int32
 	bad   bool
+
+	dungeons int64 // where their list begins
+	role     int32 // of the hero
 }
 
 // at returns n bytes at p.
@@ -181,8 +206,18 @@ func (r *fields) length(p int64) int64 {
 
 // text returns the string in a field of n bytes, and its bytes in hex if it is not UTF-8.
 func (r *fields) text(p int64, n int) (s, asHex string) {
+	s = cutNUL(r.at(p, n))
+	return s, invalidHex([]byte(s))
+}
+
+// textTo reads a text, as text does, into s, which is kept if it has that text: saves one after the other
+// mostly have.
+func (r *fields) textTo(s, asHex *string, p int64, n int) {
 	b, _, _ := bytes.Cut(r.at(p, n), []byte{0})
-	return string(b), invalidHex(b)
+	if string(b) != *s {
+		*s = string(b)
+	}
+	*asHex = invalidHex(b)
 }
 
 // invalidHex returns b in hex if it is not UTF-8.
@@ -222,42 +257,53 @@ func word(words []string, n int32) *string {
 func (r *fields) details() *details {
 	g := &game{Debug: r.u8(71) != 0, Explore: r.u8(73) != 0, MoonPhase: r.i32(48), Friday13th: r.u8(76) != 0}
 	g.SetSeed, g.SetSeedHex = r.text(232, 16)
-	s := r.length(266)
-	y := 276 + s + 44*r.length(270+s)
-	d := &details{Game: g, Hero: r.hero(y), Attributes: &attributes{
-		r.i8(y + 1083), r.i8(y + 1084), r.i8(y + 1085), r.i8(y + 1086), r.i8(y + 1087), r.i8(y + 1088),
-	}}
-	conduct := func(i int64) int32 { return r.i32(y + 1211 + 8*i) }
-	d.Conducts = &conducts{
-		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
-		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
-	}
-	dungeons := y + 1783
-	for range 4 { // delayed causes of death
-		dungeons += 4 + r.length(dungeons)
-	}
-	dungeons += 4 + 85 // last inventory number, the hero as a monster
-	d.Location = r.location(y, dungeons)
-	d.Map = r.level(d.Location, dungeons)
+	s := &heroState{}
+	r.heroState(s)
+	d := &details{Game: g, Hero: &s.hero, Attributes: &s.attributes, Conducts: &s.conducts, Location: &s.location}
+	d.Map = r.level(d.Location)
 	return d
 }
 
-func (r *fields) hero(y int64) *hero {
-	h := &hero{
+// heroState reads what is of the hero, and finds where the list of dungeons begins.
+func (r *fields) heroState(s *heroState) {
+	n := r.length(266)
+	y := 276 + n + 44*r.length(270+n)
+	r.hero(&s.hero, y)
+	s.attributes = attributes{
+		r.i8(y + 1083), r.i8(y + 1084), r.i8(y + 1085), r.i8(y + 1086), r.i8(y + 1087), r.i8(y + 1088),
+	}
+	conduct := func(i int64) int32 { return r.i32(y + 1211 + 8*i) }
+	s.conducts = conducts{
+		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
+		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
+	}
+	r.role = r.i32(y + 188)
+	r.dungeons = y + 1783
+	for range 4 { // delayed causes of death
+		r.dungeons += 4 + r.length(r.dungeons)
+	}
+	r.dungeons += 4 + monsterSize // last inventory number, the hero as a monster
+	r.location(&s.location, y)
+}
+
+// hero reads the hero, who begins at y.
+func (r *fields) hero(h *hero, y int64) {
+	*h = hero{
 		Role: word(roles, r.i32(y+188)), Race: word(races, r.i32(y+192)), Gender: "mal",
 		HP: r.i32(y + 16), HPMax: r.i32(y + 20), Power: r.i32(y + 24), PowerMax: r.i32(y + 28),
 		Level: r.i32(y + 32), LevelMax: r.i32(y + 48), Experience: r.i32(y + 40),
 		Polymorphed: r.i32(y+52) != r.i32(y+56), Monster: r.i32(y + 56), MonsterHP: r.i32(y + 60), MonsterHPMax: r.i32(y + 64),
 		Nutrition: r.counter(y + 84), Hunger: r.i32(y + 88), PrayerTimeout: r.counter(y + 152),
 		AlignmentRecord: r.i32(y + 136), Luck: r.i8(y + 231), LuckBonus: r.i8(y + 232),
+		Name: h.Name, Occupation: h.Occupation,
 	}
-	h.Name, h.NameHex = r.text(y+1179, 32)
-	h.Occupation, h.OccupationHex = r.text(y+780, 256)
+	r.textTo(&h.Name, &h.NameHex, y+1179, 32)
+	r.textTo(&h.Occupation, &h.OccupationHex, y+780, 256)
 	if r.u32(y+8)>>21&1 != 0 {
 		h.Gender = "fem"
 	}
-	h.Alignment = word([]string{"cha", "neu", "law"}, int32(r.i8(y+228))+1)
-	for _, b := range []struct {
+	h.Alignment = word(alignments, int32(r.i8(y+228))+1)
+	for _, b := range [...]struct {
 		field *bool
 		at    int64
 		bit   int
@@ -274,47 +320,45 @@ func (r *fields) hero(y int64) *hero {
 	} {
 		*b.field = r.u32(y+b.at)>>b.bit&1 != 0
 	}
-	return h
 }
 
-// location reads where the hero is; dungeons is where their list should begin
-// (docs/formats/nethack.md section 7.5).
-func (r *fields) location(y, dungeons int64) *location {
+// location reads where the hero is (docs/formats/nethack.md section 7.5).
+func (r *fields) location(l *location, y int64) {
 	const dungeonSize = 55
-	l := &location{Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217)}
-	if string(r.at(dungeons, 4)) != "DGN\x00" || int32(l.Dungeon) >= r.i32(dungeons+4) {
-		r.bad = true
-		return nil
+	*l = location{
+		Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217), DungeonName: l.DungeonName,
 	}
-	entry := dungeons + 8 + dungeonSize*int64(l.Dungeon)
-	l.DungeonName, l.DungeonNameHex = r.text(entry, 24)
+	if string(r.at(r.dungeons, 4)) != "DGN\x00" || int32(l.Dungeon) >= r.i32(r.dungeons+4) {
+		r.bad = true
+		return
+	}
+	entry := r.dungeons + 8 + dungeonSize*int64(l.Dungeon)
+	r.textTo(&l.DungeonName, &l.DungeonNameHex, entry, 24)
 	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
-	return l
 }
 
 // level draws the map of the hero's level, if it is in the save.
-func (r *fields) level(l *location, dungeons int64) []string {
+func (r *fields) level(l *location) []string {
 	if r.bad {
 		return nil
 	}
-	at := bytes.Index(r.b[dungeons:], []byte{'L', 'E', 'V', 'L', l.Dungeon, l.Level})
-	if at < 0 || len(r.b)-at-int(dungeons)-levelName < mapSize {
+	at := bytes.Index(r.b[r.dungeons:], []byte{'L', 'E', 'V', 'L', l.Dungeon, l.Level})
+	if at < 0 || len(r.b)-at-int(r.dungeons)-levelName < mapSize {
 		return nil
 	}
-	cells := r.b[int(dungeons)+at+levelName:]
-	rows := make([]string, mapRows)
-	for y := range rows {
-		var row [mapColumns]byte
-		for x := range row {
-			row[x] = '?'
-			if c := int(cells[(mapRows*x+y)*cellSize+3] >> 2); c < len(background) {
-				row[x] = background[c]
-			}
-		}
-		if y == int(l.Y) && l.X < mapColumns {
-			row[l.X] = '@'
-		}
-		rows[y] = string(row[:])
+	return drawMap(r.b[int(r.dungeons)+at+levelName:], l)
+}
+
+// around reads what is around the hero.
+func (r *fields) around(d *details) *around {
+	a := &around{}
+	if r.bad {
+		return a
 	}
-	return rows
+	a.pack, a.level = readLevel(r.b, r.dungeons, d.Location, r.role)
+	if a.level != nil {
+		a.screen = drawScreen(a.level.cells, d.Location, d.Hero.Monster)
+		a.level.cells = nil // they would keep the save
+	}
+	return a
 }

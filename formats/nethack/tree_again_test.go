@@ -8,6 +8,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -31,7 +32,7 @@ func TestIndexIsMadeOnce(t *testing.T) {
 	src.ReaderAt = log
 	c := cache.New(1<<20, nil)
 	defer c.Close()
-	root, err := open(t.Context(), src, c)
+	root, err := formatstest.Open(t.Context(), Format, src, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,23 +1,12 @@
 package nethack
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"slices"
 
 	"recfs/formats"
 	"recfs/nodes"
 )
-
-type headerDocument struct {
-	formats.HeaderHead
-	Source   formats.SourceInfo `json:"source"`
-	Header   headerFields       `json:"header"`
-	Problems []formats.Problem  `json:"problems"`
-}
 
 type headerFields struct {
 	Status         string  `json:"status"`
@@ -57,8 +46,10 @@ func headerFile(src formats.Input, h *header) nodes.File {
 		f.Race, f.RaceHex = word(1)
 		f.Gender, f.GenderHex = word(2)
 		f.Alignment, f.AlignmentHex = word(3)
-		head := formats.HeaderHead{Format: name, FormatVersion: h.version}
-		return headerDocument{head, src.Info(), f, []formats.Problem{}}, nil
+		return formats.HeaderDocument[headerFields]{
+			HeaderHead: formats.HeaderHead{Format: name, FormatVersion: h.version},
+			Source:     src.Info(), Header: f, Problems: []formats.Problem{},
+		}, nil
 	})
 }
 
@@ -106,14 +97,15 @@ type chunkRow struct {
 	LastTurn  *int32 `json:"last_turn"`
 }
 
-// document makes index.json.
-func (x *index) document(ctx context.Context, log io.ReaderAt) ([]byte, error) {
+// document makes index.json of a log whose compressed stream has that damage, if it has one.
+func (x *index) document(ctx context.Context, damage *formats.Problem) ([]byte, error) {
 	end := x.ending()
 	doc := indexDocument{
 		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: end == endGameOver, End: end},
 		Totals:    x.totals(), LastSave: x.lastSave(), Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
 	}
-	pending, err := x.pending(ctx, log)
+	doc.Problems = doc.IndexHead.Damaged(doc.Problems, damage)
+	pending, err := x.pending(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -121,29 +113,6 @@ func (x *index) document(ctx context.Context, log io.ReaderAt) ([]byte, error) {
 		doc.Pending = append(doc.Pending, e)
 	}
 	return nodes.MarshalIndented(doc)
-}
-
-const endGameOver = "game_over"
-
-// whole reports whether nothing of the game is missing or unreadable: that a save disagrees about the time takes
-// nothing away. Problems that are beyond the list may be any.
-func (x *index) whole() bool {
-	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p problem) bool { return p.code != clockMismatch })
-}
-
-// ending says how the log ends.
-func (x *index) ending() string {
-	switch {
-	case x.end < x.size:
-		return "partial_line"
-	case len(x.ticks) == 0:
-		return "no_save"
-	case x.over:
-		return endGameOver
-	case x.end == x.reach():
-		return "save"
-	}
-	return "action"
 }
 
 func (x *index) totals() totals {
@@ -201,21 +170,4 @@ func (x *index) chunkRows() []chunkRow {
 		rows[i].FirstTurn, rows[i].LastTurn = turnsOf(x.ticks[first:end])
 	}
 	return rows
-}
-
-func (x *index) problemList() []formats.Problem {
-	list := make([]formats.Problem, 0, len(x.problems))
-	for i := range x.problems {
-		p := &x.problems[i]
-		q := formats.Problem{Code: problemNames[p.code], Offset: p.off, Message: p.text()}
-		if p.chunk >= 0 {
-			q.Chunk = &p.chunk
-		}
-		list = append(list, q)
-	}
-	slices.SortStableFunc(list, func(a, b formats.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
-	if x.now.unlisted > 0 {
-		list[len(list)-1].Message += fmt.Sprintf("; %d more problems are not listed", x.now.unlisted)
-	}
-	return list
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -20,13 +21,13 @@ type liveLog struct {
 	count [countSize]byte
 }
 
-// newLiveLog notes the recovery count of a log.
-func newLiveLog(ctx context.Context, r nodes.ReaderAt, size int64) (*liveLog, error) {
-	l := &liveLog{r: r, size: size}
-	if _, err := r.ReadAt(ctx, l.count[:], countAt); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+// live returns the bytes of a log for reads that notice when it is cut after its header was read. A copy of
+// a compressed one is not.
+func live(in formats.Input, h *header) nodes.ReaderAt {
+	if in.Raw != nil {
+		return in.ReaderAt
 	}
-	return l, nil
+	return &liveLog{r: in.ReaderAt, size: in.Size, count: [countSize]byte(h.lines[countAt:])}
 }
 
 // ReadAt implements nodes.ReaderAt. It fails with nodes.ErrStale once the log was cut.

@@ -27,7 +27,7 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 	}
 	first := x.backupOf(n)
 	re := rebuilders.Get().(*rebuilder)
-	defer rebuilders.Put(re)
+	defer re.reuse()
 	re.save = nil
 	from := first
 	if n > first {
@@ -35,9 +35,15 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 		if err != nil {
 			return nil, 0, err
 		}
-		re.start(base, x.largest(from, n))
+		largest := x.largest(from, n)
+		held, err := formats.Charge(ctx, int64(len(base)+largest))
+		if err != nil {
+			return nil, 0, err
+		}
+		defer held.Free()
+		re.start(base, largest)
 	}
-	err = x.rebuild(ctx, rec.src.At(ctx), re, from, n)
+	err = x.rebuild(ctx, rec.At(ctx), re, from, n)
 	save := re.release()
 	if size := int64(x.ticks[n].size); err == nil && int64(len(save)) != size {
 		err = nodes.SizeError(size, int64(len(save)))
@@ -47,6 +53,16 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 
 // rebuilders are kept for their buffers.
 var rebuilders = sync.Pool{New: func() any { return new(rebuilder) }}
+
+// maxKept is how large the buffers of a rebuilder that is kept may be.
+const maxKept = 1 << 20
+
+// reuse keeps a rebuilder for its buffers, unless they are large.
+func (r *rebuilder) reuse() {
+	if cap(r.raw) <= maxKept && cap(r.spare) <= maxKept {
+		rebuilders.Put(r)
+	}
+}
 
 // base returns the save from which that of tick n is rebuilt, and sets from to its tick.
 func (rec *recording) base(ctx context.Context, x *index, first, n int, from *int) ([]byte, error) {
@@ -82,71 +98,69 @@ func (rec *recording) sound(ctx context.Context, n int) (*index, error) {
 	return x, nil
 }
 
-// A savesDir lists every save under its turn. A turn without a save opens as the save in force, at index
-// Len + turn.
-type savesDir struct{ rec *recording }
+// savesDir lists every save under its turn. A turn without a save opens as the save in force.
+func (rec *recording) savesDir() nodes.Dir {
+	return &nodes.LazySeries{
+		List: func(ctx context.Context) (nodes.Dir, error) {
+			x, err := rec.index(ctx)
+			return savesList{rec, x}, err
+		},
+		Unlisted: &nodes.Series{
+			Prefix: "turn", Width: turnWidth,
+			Extra: func(ctx context.Context, turn int64) (bool, error) {
+				_, err := rec.saveInForce(ctx, turn)
+				return err == nil, err
+			},
+			File: func(turn int64) nodes.File {
+				return nodes.LazyFile(func(ctx context.Context) (nodes.File, error) { return rec.saveInForce(ctx, turn) })
+			},
+		},
+	}
+}
 
-func (d *savesDir) index(ctx context.Context) (*index, error) {
-	return d.rec.index.Get(ctx, struct{}{})
+// saveInForce returns the save that was in force in a turn.
+func (rec *recording) saveInForce(ctx context.Context, turn int64) (nodes.File, error) {
+	x, err := rec.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := x.inForce(turn)
+	if err != nil {
+		return nil, err
+	}
+	return rec.saveFile(x, k), nil
+}
+
+func (rec *recording) saveFile(x *index, n int) nodes.File {
+	return nodes.Sized(int64(x.ticks[n].size), func(ctx context.Context) ([]byte, error) { return rec.saves.Get(ctx, n) })
+}
+
+// A savesList is the saves that an index has, in the order of their names.
+type savesList struct {
+	rec *recording
+	x   *index
 }
 
 // Len implements nodes.Dir.
-func (d *savesDir) Len(ctx context.Context) (int, error) {
-	x, err := d.index(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return len(x.names.listed), nil
-}
+func (l savesList) Len(context.Context) (int, error) { return len(l.x.names.listed), nil }
 
 // At implements nodes.Dir.
-func (d *savesDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	x, err := d.index(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	listed := x.names.listed
-	if i >= 0 && i < len(listed) {
-		k := int(listed[i])
-		return nodes.Entry{Name: x.ticks[k].saveName(), File: d.file(x, k)}, nil
-	}
-	turn := i - len(listed)
-	if i < 0 || turn > maxTurn {
+func (l savesList) At(_ context.Context, i int) (nodes.Entry, error) {
+	if i < 0 || i >= len(l.x.names.listed) {
 		return nodes.Entry{}, notExist(fmt.Sprint(i))
 	}
-	k, err := x.inForce(int32(turn))
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return nodes.Entry{Name: saveName(int32(turn), 0), File: d.file(x, k)}, nil
+	k := int(l.x.names.listed[i])
+	return nodes.Entry{Name: l.x.ticks[k].saveName(), File: l.rec.saveFile(l.x, k)}, nil
 }
 
 // Find implements nodes.Dir.
-func (d *savesDir) Find(ctx context.Context, file string) (int, error) {
-	turn, nth, ok := parseSaveName(file)
-	if !ok {
-		return 0, notExist(file)
+func (l savesList) Find(_ context.Context, file string) (int, error) {
+	if turn, nth, ok := parseSaveName(file); ok {
+		if i, ok := l.x.names.find(l.x.ticks, saveName(turn, nth)); ok {
+			return i, nil
+		}
 	}
-	x, err := d.index(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if i, ok := x.names.find(x.ticks, saveName(turn, nth)); ok {
-		return i, nil
-	}
-	if nth > 0 {
-		return 0, notExist(file)
-	}
-	if _, err := x.inForce(turn); err != nil {
-		return 0, err
-	}
-	return len(x.names.listed) + int(turn), nil
-}
-
-func (d *savesDir) file(x *index, n int) nodes.File {
-	return nodes.Sized(int64(x.ticks[n].size), func(ctx context.Context) ([]byte, error) {
-		return d.rec.saves.Get(ctx, n)
-	})
+	return 0, notExist(file)
 }
 
 const maxTurn = 1<<31 - 1
@@ -169,11 +183,17 @@ func parseSaveName(file string) (turn, nth int32, ok bool) {
 	return int32(t), int32(n), ok && 0 < n && n <= maxTicks
 }
 
-// inForce returns the tick whose save was in force in a turn that has none of its own.
-func (x *index) inForce(turn int32) (int, error) {
-	k, ok := x.names.inForce(turn)
-	if !ok {
-		return 0, notExist(saveName(turn, 0))
+// inForce returns the tick whose save was in force in a turn: its own, or the one before.
+func (x *index) inForce(turn int64) (int, error) {
+	if turn > maxTurn {
+		return 0, notExist(fmt.Sprint(turn))
+	}
+	k, own, ok := x.names.inForce(int32(turn))
+	switch {
+	case !ok:
+		return 0, notExist(saveName(int32(turn), 0))
+	case own:
+		return k, nil
 	}
 	if k+1 < len(x.ticks) && x.ticks[k+1].lost() {
 		return 0, formats.Corrupt(name, x.ticks[k+1].off, "the save of turn %d is lost", turn)

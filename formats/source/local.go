@@ -1,15 +1,14 @@
 package source
 
 import (
+	"context"
 	"errors"
-	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// A Local is a directory of this machine as an io/fs.FS. Nothing outside of
+// A Local is the Tree of a directory of this machine. Nothing outside of
 // it can be opened, whatever its symbolic links say, and unlike os.DirFS it
 // has the names that are not UTF-8, too.
 type Local struct {
@@ -17,6 +16,7 @@ type Local struct {
 	dir  *os.File // the same directory
 	path string   // absolute, without symbolic links
 	name string   // absolute, as it was given
+	id   ID
 }
 
 // OpenLocal returns the directory at path.
@@ -38,7 +38,11 @@ func OpenLocal(path string) (*Local, error) {
 		root.Close()
 		return nil, err
 	}
-	return &Local{root, dir, abs, name}, nil
+	id := ID{Path: filepath.ToSlash(abs)}
+	if info, err := stat(dir); err == nil {
+		id.Inode, id.Born = info.Inode, info.Born
+	}
+	return &Local{root, dir, abs, name, id}, nil
 }
 
 // Close lets go of the directory.
@@ -82,43 +86,47 @@ func skipDots(name string) string {
 	}
 }
 
-// Open opens a file or a directory to which no symbolic link leads. It does not
-// wait for the other end of a fifo.
-func (l *Local) Open(name string) (iofs.File, error) {
+// ID implements Tree.
+func (l *Local) ID() ID { return l.id }
+
+// Open implements Tree. No symbolic link leads to the file. It does not wait for the other end of a
+// fifo.
+func (l *Local) Open(_ context.Context, name string) (File, error) {
 	f, err := l.open(name)
 	if err != nil {
 		return nil, err
 	}
-	return wrapFile(f), nil
+	return localFile{f}, nil
 }
 
-// ReadLink returns the target of a symbolic link.
-func (l *Local) ReadLink(name string) (string, error) { return l.root.Readlink(name) }
-
-var _ iofs.ReadLinkFS = (*Local)(nil)
-
-// ReadDir calls each for every name in a directory, in no order, without
-// holding them all.
-func ReadDir(fsys iofs.FS, name string, each func(iofs.DirEntry)) error {
-	f, err := fsys.Open(name)
+// List implements Tree.
+func (l *Local) List(ctx context.Context, name string) (Names, error) {
+	f, err := l.open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	dir, ok := f.(iofs.ReadDirFile)
-	if !ok {
-		return &iofs.PathError{Op: "readdir", Path: name, Err: iofs.ErrInvalid}
-	}
-	for {
-		entries, err := dir.ReadDir(1024)
-		for _, e := range entries {
-			each(e)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return readNames(ctx, f, name)
 }
+
+// ReadLink implements Tree.
+func (l *Local) ReadLink(_ context.Context, name string) (string, error) {
+	target, err := l.root.Readlink(name)
+	return filepath.ToSlash(target), err
+}
+
+var _ Tree = (*Local)(nil)
+
+// A localFile is an opened file of this machine.
+type localFile struct{ f *os.File }
+
+func (f localFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.f.ReadAt(p, off)
+}
+
+func (f localFile) Info(context.Context) (Info, error) { return stat(f.f) }
+
+func (f localFile) Close() error { return f.f.Close() }

@@ -23,6 +23,7 @@ var tailSeed = maphash.MakeSeed()
 type Reader struct {
 	files *Files
 	key   FileKey
+	open  func(context.Context) (*openFile, error)
 
 	mu    sync.Mutex
 	seen  Version // the last state that was found to have the bytes
@@ -30,9 +31,9 @@ type Reader struct {
 	stale bool
 }
 
-// NewReader returns a reader of the version v of the file at path.
-func NewReader(h *Files, path string, v Version) *Reader {
-	return &Reader{files: h, key: FileKey{path, v}}
+// NewReader returns a reader of a version of a file.
+func NewReader(h *Files, key FileKey) *Reader {
+	return &Reader{files: h, key: key, open: h.opener(key)}
 }
 
 // ReadAt reads from the version.
@@ -51,19 +52,22 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if int64(len(p)) > size-off {
 		p, end = p[:size-off], true
 	}
-	h, err := r.files.acquire(r.key)
+	f, err := r.files.open.Acquire(ctx, r.key, r.open)
 	if err != nil {
 		return 0, err
 	}
-	defer r.files.release(h)
-	n, err := h.r.ReadAt(ctx, p, off)
-	if err != nil && err != io.EOF {
+	defer f.Release()
+	n, readErr := f.Value.ReadAt(ctx, p, off)
+	if readErr != nil && readErr != io.EOF && n == 0 {
+		return 0, readErr
+	}
+	if err := r.verify(ctx, f.Value); err != nil {
 		return 0, err
 	}
-	if err := r.verify(ctx, h); err != nil {
-		return 0, err
-	}
-	if n < len(p) {
+	switch {
+	case readErr != nil && readErr != io.EOF:
+		return n, readErr
+	case n < len(p):
 		return 0, Stale(r.key.Path)
 	}
 	if end {
@@ -74,15 +78,15 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 
 // verify tells by the state of the file after a read whether the read gave
 // bytes of the version.
-func (r *Reader) verify(ctx context.Context, h *openFile) error {
-	info, err := h.file.Stat()
+func (r *Reader) verify(ctx context.Context, f *openFile) error {
+	if f.fixed {
+		return nil
+	}
+	info, err := f.Info(ctx)
 	if err != nil {
 		return err
 	}
-	if _, ok := info.Sys().(Immutable); ok {
-		return nil
-	}
-	now := VersionOf(info)
+	now := info.Version
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -90,11 +94,11 @@ func (r *Reader) verify(ctx context.Context, h *openFile) error {
 		return Stale(r.key.Path)
 	case now == r.seen:
 		return nil
-	case now.Size < r.key.Version.Size, now.Size == r.key.Version.Size && !r.same(now):
+	case now.Size < r.key.Version.Size, now.Size == r.key.Version.Size && !r.same(ctx, now):
 		r.stale = true
 		return Stale(r.key.Path)
 	}
-	tail, err := r.tailHash(ctx, h)
+	tail, err := r.tailHash(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -110,7 +114,7 @@ func (r *Reader) verify(ctx context.Context, h *openFile) error {
 // changed is seen by its times. Who sets the modification time back cannot
 // set back when that was done; but to link, unlink or rename a file counts as
 // a change, too.
-func (r *Reader) same(now Version) bool {
+func (r *Reader) same(ctx context.Context, now Version) bool {
 	last := r.seen
 	if last == (Version{}) {
 		last = r.key.Version
@@ -121,14 +125,14 @@ func (r *Reader) same(now Version) bool {
 	if now.Changed == last.Changed || now.Links != last.Links {
 		return true
 	}
-	info, err := iofs.Lstat(r.files.fsys, r.key.Path)
+	info, err := r.files.tree.Stat(ctx, r.key.Path)
 	return IsGone(err) || err == nil && r.key.Version.otherFile(info)
 }
 
-func (r *Reader) tailHash(ctx context.Context, h *openFile) (uint64, error) {
+func (r *Reader) tailHash(ctx context.Context, f *openFile) (uint64, error) {
 	n := min(tailSize, r.key.Version.Size)
 	b := make([]byte, n)
-	if got, err := h.r.ReadAt(ctx, b, r.key.Version.Size-n); got < len(b) {
+	if got, err := f.ReadAt(ctx, b, r.key.Version.Size-n); got < len(b) {
 		if err == io.EOF {
 			err = Stale(r.key.Path)
 		}

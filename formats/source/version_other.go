@@ -14,5 +14,5 @@ const nonblock = 0
 // as another file.
 func systemVersion(info iofs.FileInfo) Version { return plainVersion(info) }
 
-// RightsOf knows no rights here.
-func RightsOf(iofs.FileInfo) nodes.Rights { return nodes.Rights{} }
+// rightsOf knows no rights here.
+func rightsOf(iofs.FileInfo) nodes.Rights { return nodes.Rights{} }

@@ -11,11 +11,8 @@ import (
 
 const nonblock = syscall.O_NONBLOCK
 
-// RightsOf returns who may do what with a file.
-func RightsOf(info iofs.FileInfo) nodes.Rights {
-	if i, ok := info.(interface{ Rights() nodes.Rights }); ok {
-		return i.Rights()
-	}
+// rightsOf returns who may do what with a file.
+func rightsOf(info iofs.FileInfo) nodes.Rights {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return nodes.NewRights(info.Mode(), s.Uid, s.Gid)
 	}

@@ -30,6 +30,7 @@ func (b *builder) account(e *event) {
 	case e.kind == playerDiff && e.known:
 		a := &b.active[e.place]
 		a.positions.count++
+		b.positions.row(e.tick)
 		a.positions.digits += a.x.of(e.player.x) + a.y.of(e.player.y)
 		b.digits += shortLen(e.x) + shortLen(e.y)
 	case e.kind == inputDiff && e.known:
@@ -44,6 +45,7 @@ func (b *builder) account(e *event) {
 			b.digits-- // the first member has no comma
 		}
 		a.inputs.count++
+		b.inputs.row(e.tick)
 		a.inputs.digits += a.inputLen
 	default:
 		b.accountRare(e)
@@ -96,6 +98,7 @@ func (b *builder) accountRare(e *event) {
 	}
 	b.scratch = b.render.appendEvent(b.scratch[:0], e)
 	b.chunk.lines += int64(len(b.scratch) + len(","))
+	b.countRare(e, b.scratch)
 	if t, ok := tableOf(e.kind); ok && e.stay != noStay {
 		a := &b.active[e.place]
 		if e.kind == inputNew {
@@ -199,4 +202,34 @@ func (b *builder) accountStay(e *event, s *stay) {
 			s.finishes = append(s.finishes, finishTime{tick, e.payload.num("time_ticks")})
 		}
 	}
+}
+
+// countRare counts the rows of an event of a kind that is seldom, of which doc is the JSON, which it changes.
+func (b *builder) countRare(e *event, doc []byte) {
+	if e.kind.isHot() {
+		t, ok := tableOf(e.kind)
+		if !ok || e.stay == noStay {
+			return
+		}
+		rows := &b.positions
+		if t == inputTable {
+			rows = &b.inputs
+		}
+		if rows.row(e.tick); !e.known {
+			rows.null()
+		}
+		return
+	}
+	events, finishes := b.rows[eventsTable], b.rows[finishesTable]
+	eventRow(events.Batch, e, &b.state, b.begun, doc)
+	events.EndRow()
+	if finishRow(finishes.Batch, e, b.begun) {
+		finishes.EndRow()
+	}
+}
+
+// flushRows counts what was gathered.
+func (b *builder) flushRows() {
+	b.positions.flush()
+	b.inputs.flush()
 }

@@ -33,6 +33,9 @@ type builder struct {
 	part     indexfile.Writer // of the index
 	text     []byte           // of a line of events.txt
 
+	begun             startTime
+	positions, inputs hotRows
+
 	tickLen     int   // digits of the tick
 	tickLines   int64 // length of a tick in lines/ without its events
 	tickLimit   int64 // from this tick on both are more
@@ -97,6 +100,7 @@ func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*i
 	x := &index{start: h.start, bytes: h.start, end: endUnfinished}
 	x.chunks = make([]chunk, 0, max(size-h.start, 0)/chunkSize+1)
 	x.tail.last = newDecoder(false).last
+	x.rows = newRowCounters()
 	return extendIndex(ctx, x, src, size, h)
 }
 
@@ -111,7 +115,8 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 	}
 	b := &builder{
 		index: x, render: renderer{h.idents()}, log: h.logWriter(func(_, _ int32) string { return "" }),
-		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s,
+		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s, begun: h.begun(),
+		positions: hotRows{Counter: x.rows[positionsTable]}, inputs: hotRows{Counter: x.rows[inputsTable]},
 	}
 	b.reopen()
 	if err := b.run(); err != nil {
@@ -185,6 +190,8 @@ func (b *builder) startTick(r *record) {
 		tick := b.chunk.last
 		if b.open {
 			b.closeChunk(r.offset)
+			b.flushRows()
+			b.rows.endChunk()
 		}
 		b.openChunk(r, tick)
 	}
@@ -277,6 +284,7 @@ func (b *builder) finish() {
 	if b.open {
 		b.closeChunk(b.bytes)
 	}
+	b.flushRows()
 	b.records = 0
 	for _, n := range b.counts.kinds {
 		b.records += n

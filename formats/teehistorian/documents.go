@@ -6,12 +6,7 @@ import (
 	"recfs/formats"
 )
 
-type indexDocument struct {
-	formats.IndexHead
-	Totals   totals            `json:"totals"`
-	Chunks   []chunkEntry      `json:"chunks"`
-	Problems []formats.Problem `json:"problems"`
-}
+type indexDocument = formats.IndexDocument[totals, chunkEntry]
 
 type totals struct {
 	StartTime  *string          `json:"start_time"`
@@ -37,8 +32,8 @@ type chunkEntry struct {
 }
 
 // indexJSON returns the content of index.json (docs/tree/teehistorian.md section 9).
-func indexJSON(x *index, h *header) any {
-	d := indexDocument{
+func indexJSON(x *index, h *header) *indexDocument {
+	d := &indexDocument{
 		IndexHead: formats.IndexHead{
 			Format: name, Complete: x.end == endFinished || x.end == endUnfinished, Finished: x.end == endFinished, End: x.end,
 		},

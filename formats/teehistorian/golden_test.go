@@ -8,7 +8,9 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -23,7 +25,7 @@ func newCache(t testing.TB) *cache.Cache {
 // openBytes opens a recording in memory.
 func openBytes(t testing.TB, c *cache.Cache, recording []byte) (nodes.Dir, error) {
 	src := formats.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
-	return Format.Open(t.Context(), src, c)
+	return formatstest.Open(t.Context(), Format, src, c)
 }
 
 func TestGolden(t *testing.T) {
@@ -33,7 +35,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) { return openBytes(t, newCache(t), recording) })
+			nodestest.Golden(t, file, func(recording []byte) (nodes.Dir, error) { return openBytes(t, newCache(t), recording) }, parquettest.Show)
 		})
 	}
 }
@@ -48,6 +50,6 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return x.encode(formats.Seal{})
+		return x.Append(h.Append(nil))
 	}, "../../testdata/teehistorian/*.txtar", "../../testdata/archive/teehistorian/*.teehistorian")
 }

@@ -109,6 +109,12 @@ func (h *header) startTime() (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// begun returns the time of tick 0 as tables have it.
+func (h *header) begun() startTime {
+	t, ok := h.startTime()
+	return startTime{t.UnixMicro(), ok}
+}
+
 // idents returns the names of extensions that the header lists, by their UUIDs.
 func (h *header) idents() map[uuid.UUID]string {
 	m := h.object.find("uuids")

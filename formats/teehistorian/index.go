@@ -45,10 +45,13 @@ type index struct {
 	tail     checkpoint
 	activity []activity // of the last chunk
 
+	rows rowCounters // the last chunk is not ended
+
 	texts    texts                         // of the checkpoints
 	byClient map[int32][]int32             // stays of each client id
 	decoded  [4]atomic.Pointer[chunkTicks] // the latest, for ticks that are asked for one by one
 	turn     atomic.Uint32                 // of the next in decoded
+	view     atomic.Value                  // what a tree made of it
 }
 
 // counts are the numbers of events by name.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/rowcount"
 )
 
 // The saved index: each part has its bytes in the comment of the function that writes it, and after
@@ -27,18 +27,16 @@ const (
 	minCheckpoint = 1 + 1 + 1
 )
 
-// encode returns the bytes of an index with its seal.
+// Append appends the saved form of an index.
 //
-//	| head | start | bytes | end text | records | anomalies | kinds × 12 |
+//	| start | bytes | end text | records | anomalies | kinds × 12 |
 //	| count | extension … | count | problem … | count | text … | count | stay … |
 //	| count | practice change … | count | chunk … | tail checkpoint | last zigzag |
 //	| count | activity … |
 //
 // extension: | event text | number |
-func (x *index) encode(s formats.Seal) []byte {
-	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make
-	// megabytes.
-	w := indexfile.NewWriter(s, int(x.memory()*2/3))
+func (x *index) Append(b []byte) []byte {
+	w := indexfile.Append(b)
 	w.Size(x.start)
 	w.Size(x.bytes)
 	w.Text(x.end)
@@ -76,12 +74,15 @@ func (x *index) encode(s formats.Seal) []byte {
 	for i := range x.activity {
 		writeActivity(w, &x.activity[i])
 	}
+	for _, t := range x.rows[positionsTable:] {
+		t.Write(w)
+	}
 	return w.Bytes()
 }
 
-// decodeIndex reads what encode wrote.
-func decodeIndex(b []byte) (*index, formats.Seal, error) {
-	r, seal := indexfile.Open(name, b)
+// decodeIndex reads what Append wrote.
+func decodeIndex(b []byte) (*index, error) {
+	r := indexfile.NewReader(name, b)
 	x := &index{start: r.Size(), bytes: r.Size(), end: r.Text(), records: r.Size(), anomalies: r.Size()}
 	readSizes(r, x.counts.kinds[:])
 	x.counts.extensions = map[string]int64{}
@@ -107,8 +108,11 @@ func decodeIndex(b []byte) (*index, formats.Seal, error) {
 	for range r.Count(minActivity) {
 		x.activity = append(x.activity, readActivity(r, len(x.stays)))
 	}
+	for t := positionsTable; t < rowTables; t++ {
+		x.rows[t] = rowcount.Read(r, rowColumns[t])
+	}
 	x.sortStays()
-	return x, seal, r.Close()
+	return x, r.Close()
 }
 
 // readChunks reads the chunks, whose offsets and ordinals follow from those before.
@@ -307,8 +311,8 @@ func readChunkActivity(b []byte) ([]activity, error) {
 	return list, r.Err()
 }
 
-// memory is about what the index keeps alive.
-func (x *index) memory() int64 {
+// Memory is about what the index keeps alive.
+func (x *index) Memory() int64 {
 	n := 0
 	for i := range x.chunks {
 		c := &x.chunks[i]
@@ -319,6 +323,9 @@ func (x *index) memory() int64 {
 	}
 	for _, s := range x.texts.list {
 		n += 3*len(s) + 64 // there, in the map and in a stay
+	}
+	for _, t := range x.rows[positionsTable:] {
+		n += int(t.Cost())
 	}
 	return int64(n + 64*len(x.problems) + 24*len(x.practice))
 }

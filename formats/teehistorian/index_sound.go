@@ -17,6 +17,11 @@ func (x *index) check(size int64) error {
 	case len(x.stays) > 2*maxStays || int(x.tail.stays) != len(x.stays):
 		return x.wrong("the number of stays")
 	}
+	for _, t := range x.rows[positionsTable:] {
+		if t.Chunks() != max(len(x.chunks), 1) {
+			return x.wrong("the chunks of a table")
+		}
+	}
 	for _, p := range x.problems {
 		if p.offset < 0 {
 			return x.wrong("the place of a problem")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -28,33 +29,36 @@ func New(opt Options) formats.Format {
 		Extensions: []string{".teehistorian"},
 		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
 		Streams:    true,
-		Open: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
-			return open(ctx, src, c, opt)
-		},
+		Runs:       true,
+		TickLength: tickMS * time.Millisecond,
+		Open:       open,
+		ReadHead:   readHead,
+		Scan:       scan,
+		ReadIndex:  readIndex,
+		Tree:       func(rec formats.Recording, c *cache.Cache) nodes.Dir { return newTree(rec, c, opt).root(c) },
+		Summary:    summary,
 	}
 }
 
 // A tree is an opened recording.
 type tree struct {
-	src     formats.Input
+	rec     formats.Recording
 	header  *header
 	readMap func(context.Context, []byte) (*Map, error)
 
 	// Each Memo uses only those before it.
-	indexed *cache.Memo[struct{}, *view]
-	blocks  *cache.Memo[blockKey, *block]
-	tables  *cache.Memo[tableKey, map[int32][]byte]
-	logs    *cache.Memo[int, []byte]
-	active  *cache.Memo[int, []activity]
-	sizes   *cache.Memo[struct{}, []int64]
-	files   *cache.Memo[string, []byte]
+	blocks *cache.Memo[blockKey, *block]
+	tables *cache.Memo[tableKey, map[int32][]byte]
+	logs   *cache.Memo[int, []byte]
+	active *cache.Memo[int, []activity]
+	sizes  *cache.Memo[struct{}, []int64]
+	files  *cache.Memo[string, []byte]
 	demoMemos
 }
 
 // A view is an indexed recording with its directories.
 type view struct {
 	*recording
-	seal                         formats.Seal
 	chunks, lines, ticks, states nodes.Dir
 	players                      func() nodes.Dir
 	demos                        func() *demos
@@ -72,22 +76,8 @@ type tableKey struct {
 	table table
 }
 
-func open(ctx context.Context, src formats.Input, c *cache.Cache, opt Options) (nodes.Dir, error) {
-	t, err := newTree(ctx, src, c, opt)
-	if err != nil {
-		return nil, err
-	}
-	return t.root(), nil
-}
-
-func newTree(ctx context.Context, src formats.Input, c *cache.Cache, opt Options) (*tree, error) {
-	h, err := readHeader(src.At(ctx))
-	if err != nil {
-		return nil, err
-	}
-	t := &tree{src: src, header: h, readMap: opt.Map}
-	t.indexed = cache.NewMemo(c, t.index).Durable(
-		func(struct{}) string { return src.IndexName(name, "") }, t.encodeIndex, t.resumeIndex)
+func newTree(rec formats.Recording, c *cache.Cache, opt Options) *tree {
+	t := &tree{rec: rec, header: rec.Head.(*header), readMap: opt.Map}
 	t.blocks = cache.NewMemo(c, t.loadBlock)
 	t.tables = cache.NewMemo(c, t.loadTable)
 	t.logs = cache.NewMemo(c, t.loadLog)
@@ -95,12 +85,12 @@ func newTree(ctx context.Context, src formats.Input, c *cache.Cache, opt Options
 	t.sizes = cache.NewMemo(c, t.loadLogSizes)
 	t.files = cache.NewMemo(c, t.loadFile)
 	t.demoMemos = t.newDemoMemos(c)
-	return t, nil
+	return t
 }
 
-func (t *tree) root() nodes.Dir {
+func (t *tree) root(c *cache.Cache) nodes.Dir {
 	return nodes.List(
-		nodes.Entry{Name: "raw", File: t.src.RawFile()},
+		t.rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
 		nodes.Entry{Name: "header.json", File: nodes.JSON(t.headerJSON)},
 		nodes.Entry{Name: "index.json", File: t.file("index.json")},
@@ -111,6 +101,7 @@ func (t *tree) root() nodes.Dir {
 		nodes.Entry{Name: "states", Dir: t.lazy(func(v *view) nodes.Dir { return v.states })},
 		nodes.Entry{Name: "players", Dir: t.lazy(func(v *view) nodes.Dir { return v.players() })},
 		nodes.Entry{Name: "demos", Dir: t.demosDir()},
+		nodes.Entry{Name: "tables", Dir: tablesDir(c, t.rec.Input, t.header, t.indexed)},
 		nodes.Entry{Name: "export", Dir: nodes.List(
 			nodes.Entry{Name: "events.txt", File: nodes.Opened(t.openEvents)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
@@ -118,69 +109,41 @@ func (t *tree) root() nodes.Dir {
 	)
 }
 
-// index makes the index of a recording that has none yet.
-func (t *tree) index(ctx context.Context, _ struct{}) (*view, int64, error) {
-	tally := formats.NewTally(t.src)
-	x, err := buildIndex(ctx, formats.At(ctx, tally), t.src.Size, t.header)
-	if err != nil {
-		return nil, 0, err
-	}
-	return t.sealed(ctx, x, tally)
-}
-
-// sealed returns the view of an index that was made or brought up to date.
-func (t *tree) sealed(ctx context.Context, x *index, tally *formats.Tally) (*view, int64, error) {
-	s, err := tally.Seal(ctx, t.src.Stamp, x.bytes)
-	if err != nil {
-		return nil, 0, err
-	}
-	return t.view(x, s), x.memory(), nil
-}
-
-func (t *tree) encodeIndex(v *view) []byte { return v.idx.encode(v.seal) }
-
-// resumeIndex brings a saved index up to date.
-func (t *tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*view, int64, error) {
-	x, s, err := decodeIndex(saved)
-	if err == nil {
-		err = x.check(t.src.Size)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	fit, tally, err := s.Fit(ctx, t.src)
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case fit == formats.Other, x.start != t.header.start, s.Length < x.bytes:
-		return nil, 0, formats.ErrOther
-	case fit == formats.Same:
-		s.Stamp = t.src.Stamp
-		return t.view(x, s), x.memory(), nil
-	}
-	if x, err = extendIndex(ctx, x, formats.At(ctx, tally), t.src.Size, t.header); err != nil {
-		return nil, 0, err
-	}
-	return t.sealed(ctx, x, tally)
-}
-
-func (t *tree) view(x *index, s formats.Seal) *view {
+func (t *tree) view(x *index) *view {
 	r := &recording{
-		src: t.src, idx: x, version1: t.header.version1(),
+		src: t.rec.Input, idx: x, version1: t.header.version1(),
 		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
 	}
 	r.events = t.header.logWriter(r.who)
 	return &view{
-		recording: r, seal: s,
-		chunks: t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
+		recording: r,
+		chunks:    t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
 		players: sync.OnceValue(func() nodes.Dir { return t.players(r) }),
 		demos:   sync.OnceValue(func() *demos { return newDemos(r) }),
 	}
 }
 
-// get returns the indexed recording.
+// get returns the indexed recording. What is made of an index stays with it.
 func (t *tree) get(ctx context.Context) (*view, error) {
-	return t.indexed.Get(ctx, struct{}{})
+	found, err := t.rec.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := found.(*index)
+	if v, ok := x.view.Load().(*view); ok {
+		return v, nil
+	}
+	x.view.CompareAndSwap(nil, t.view(x))
+	return x.view.Load().(*view), nil
+}
+
+// indexed is get for who needs no directories.
+func (t *tree) indexed(ctx context.Context) (*recording, error) {
+	v, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.recording, nil
 }
 
 // lazy returns a directory that needs the index.
@@ -195,14 +158,9 @@ func (t *tree) lazy(dir func(*view) nodes.Dir) nodes.Dir {
 }
 
 func (t *tree) headerJSON(context.Context) (any, error) {
-	return struct {
-		formats.HeaderHead
-		Source   formats.SourceInfo `json:"source"`
-		Header   json.RawMessage    `json:"header"`
-		Problems []formats.Problem  `json:"problems"`
-	}{
-		formats.HeaderHead{Format: name, FormatVersion: t.header.formatVersion()},
-		t.src.Info(), appendObject(nil, t.header.object), t.header.problems(),
+	return formats.HeaderDocument[json.RawMessage]{
+		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: t.header.formatVersion()},
+		Source:     t.rec.Info(), Header: appendObject(nil, t.header.object), Problems: t.header.problems(),
 	}, nil
 }
 
@@ -220,11 +178,19 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 	var b []byte
 	switch name {
 	case "index.json":
-		b, err = nodes.MarshalIndented(indexJSON(r.idx, t.header))
+		d := indexJSON(r.idx, t.header)
+		var damage *formats.Problem
+		if damage, err = t.rec.Damage(ctx); err == nil {
+			d.Damaged(damage)
+			b, err = nodes.MarshalIndented(d)
+		}
 	case "players.json":
 		b, err = nodes.MarshalIndented(playersJSON(r.recording))
 	case "paths.svg":
-		b, err = r.paths(ctx, t.mapFile(ctx))
+		m := t.mapFile(ctx)
+		if err = ctx.Err(); err == nil { // else m may be there all the same
+			b, err = r.paths(ctx, m)
+		}
 		err = stale(err)
 	}
 	return b, int64(cap(b)), err
@@ -233,7 +199,7 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 func (t *tree) chunks(r *recording) nodes.Dir {
 	return &nodes.Series{Width: 6, N: len(r.idx.chunks), File: func(n int64) nodes.File {
 		c := &r.idx.chunks[n]
-		return nodes.Section(t.src, c.offset, c.size)
+		return nodes.Section(t.rec, c.offset, c.size)
 	}}
 }
 
@@ -247,11 +213,12 @@ func (t *tree) lines(r *recording) nodes.Dir {
 }
 
 func (t *tree) ticks(r *recording) nodes.Dir {
-	return tickSeries(r, func(n int64) nodes.File {
+	s := tickSeries(r, func(n int64) nodes.File {
 		return nodes.Func(func(ctx context.Context) ([]byte, error) {
 			return t.doc(ctx, r, int32(n), false)
 		})
 	})
+	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.clock(r), Listed: true}
 }
 
 func (t *tree) states(r *recording) nodes.Dir {
@@ -265,7 +232,7 @@ func (t *tree) states(r *recording) nodes.Dir {
 		})
 	})
 	s.Extra = func(_ context.Context, n int64) (bool, error) { return r.idx.spans(n), nil }
-	return s
+	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.clock(r)}
 }
 
 // tickSeries lists a file for every tick with records.
@@ -382,7 +349,7 @@ func (t *tree) mapFile(ctx context.Context) *Map {
 	if t.readMap == nil {
 		return nil
 	}
-	if file := findMap(t.src.FS, t.header); file != nil {
+	if file := findMap(formats.InContext(ctx, t.rec.FS), t.header); file != nil {
 		if m, err := t.readMap(ctx, file); err == nil {
 			return m
 		}

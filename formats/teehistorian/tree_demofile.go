@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -176,23 +177,33 @@ func (f demoFile) head(ctx context.Context) ([]byte, error) {
 	return f.t.header.demoHeader(id.first, id.last, id.follow != noStay, markers).Append(nil), nil
 }
 
+// sealed returns the indexed recording and the seal of its index.
+func (t *tree) sealed(ctx context.Context) (*view, formats.Seal, error) {
+	v, err := t.get(ctx)
+	if err != nil {
+		return nil, formats.Seal{}, err
+	}
+	seal, err := t.rec.Seal(ctx)
+	return v, seal, err
+}
+
 // loadRunSizes returns the sizes of a recording of whose demos none was made.
 func (t *tree) loadRunSizes(ctx context.Context, _ struct{}) (*runSizes, int64, error) {
-	v, err := t.get(ctx)
+	v, seal, err := t.sealed(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	s := newRunSizes(v.seal, len(v.demos().runs))
+	s := newRunSizes(seal, len(v.demos().runs))
 	return s, s.memory(), nil
 }
 
 // resumeRunSizes takes saved sizes if they are of this version of the recording.
 func (t *tree) resumeRunSizes(ctx context.Context, _ struct{}, saved []byte) (*runSizes, int64, error) {
-	v, err := t.get(ctx)
+	v, seal, err := t.sealed(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err := decodeRunSizes(saved, v.seal, len(v.demos().runs))
+	s, err := decodeRunSizes(saved, seal, len(v.demos().runs))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -37,7 +37,7 @@ func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 		demoBlocks: cache.NewMemo(c, t.loadDemoBlock),
 		demoEnds:   cache.NewMemo(c, t.loadDemoEnds),
 		runSizes: cache.NewMemo(c, t.loadRunSizes).Durable(
-			func(struct{}) string { return t.src.IndexName(name, "demos") }, encodeRunSizes, t.resumeRunSizes),
+			func(struct{}) string { return t.rec.IndexName(name, "demos") }, encodeRunSizes, t.resumeRunSizes),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/demo"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -205,7 +206,7 @@ func openCounted(t *testing.T, shelf cache.Store, recording []byte) (nodes.Dir, 
 	t.Cleanup(c.Close)
 	var read atomic.Int64
 	size := int64(len(recording))
-	root, err := Format.Open(t.Context(), formats.Input{
+	root, err := formatstest.Open(t.Context(), Format, formats.Input{
 		ReaderAt: counted{formats.BytesReader(recording), &read}, Name: "x.teehistorian", Size: size, Stored: size,
 		ModTime: time.Unix(1e9, 0), ID: "x", Stamp: formats.Stamp{Size: size},
 	}, c)

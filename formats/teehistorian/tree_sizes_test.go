@@ -2,12 +2,14 @@ package teehistorian
 
 import (
 	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/recordings"
 	"recfs/nodes"
 )
 
@@ -17,23 +19,24 @@ import (
 func TestSizesAreRemembered(t *testing.T) {
 	c := cache.New(16<<20, nil)
 	defer c.Close()
-	tr, err := newTree(t.Context(), formats.BytesInput("x.teehistorian", readBusy(t), time.Unix(1, 0)), c, Options{})
+	src := formats.BytesInput("x.teehistorian", readBusy(t), time.Unix(1, 0))
+	o, err := recordings.OpenOne(t.Context(), recordings.Source{Format: &Format, Input: src}, c, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := tr.root()
-	v, err := tr.get(t.Context())
+	found, err := o.Index(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := sizesOfStays(t, root)
-	if n := len(v.idx.chunks); n < 2 || first["export/events.txt"] == 0 || len(first) < 4 {
+	x := found.(*index)
+	first := sizesOfStays(t, o.Dir)
+	if n := len(x.chunks); n < 2 || first["export/events.txt"] == 0 || len(first) < 4 {
 		t.Fatalf("%d chunks, files %v", n, first)
 	}
-	for i := range v.idx.chunks {
-		v.idx.chunks[i].activity = bytes.Repeat([]byte{0xff}, 16)
+	for i := range x.chunks {
+		x.chunks[i].activity = bytes.Repeat([]byte{0xff}, 16)
 	}
-	for name, size := range sizesOfStays(t, root) {
+	for name, size := range sizesOfStays(t, o.Dir) {
 		if size != first[name] {
 			t.Errorf("%s: %d bytes, %d before", name, size, first[name])
 		}

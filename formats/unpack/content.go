@@ -2,6 +2,7 @@ package unpack
 
 import (
 	"context"
+	"errors"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -16,15 +17,23 @@ func (p *Unpacker) Head(ctx context.Context, k source.FileKey, stored []byte) ([
 	if !ok {
 		return nil, nil
 	}
-	d := p.newDecoder(c, source.NewReader(p.files, k.Path, k.Version), k.Version.Size)
-	defer d.close(true)
 	b := make([]byte, formats.HeadSize)
-	n, err := d.read(ctx, b)
-	if d.raw.Err != nil || err != nil && ctx.Err() != nil {
+	n, err := p.First(ctx, c, source.NewReader(p.files, k), k.Version.Size, b)
+	if err != nil && endOf(0, err) == nil {
 		return nil, err
 	}
 	return b[:n], nil
 }
+
+const (
+	// maxSmall is up to which size a decompressed recording is held whole
+	// in the cache, or less if the cache is small.
+	maxSmall = 16 << 20
+
+	// streamShare: from this part of maxSmall on, as it is stored, a format
+	// that can is given a source that is not yet read to its end.
+	streamShare = 8
+)
 
 // A Content is what a compressed file decompresses to.
 type Content struct {
@@ -33,15 +42,6 @@ type Content struct {
 	Measure func(context.Context) (int64, error) // returns the size, reading to the end; nil: it is known
 	Damage  DamageFunc                           // may read to the end
 }
-
-// A ReadError is a failed read of a file, as against one whose bytes make no
-// sense.
-type ReadError struct{ Err error }
-
-func (e *ReadError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the read.
-func (e *ReadError) Unwrap() error { return e.Err }
 
 // A Choice is what can be chosen for a file.
 type Choice struct {
@@ -58,13 +58,13 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 		return Content{}, err
 	}
 	if c.Name == "zstd" && !how.Distrust {
-		if s := p.openSeekable(ctx, raw, size, func() { p.distrust(k) }); s != nil {
+		if s := p.openSeekable(ctx, k, raw); s != nil {
 			return Content{ReaderAt: s, Size: s.size, Damage: undamaged}, nil
 		}
 	}
 	streams := how.Streams && size > p.smallSize/streamShare
 	if !streams && p.mayBeSmall(size) {
-		w, err := p.inflated.Get(ctx, k)
+		w, err := p.inflated.GetFrom(ctx, k, p.inflate)
 		if err != nil {
 			return Content{}, &ReadError{err}
 		}
@@ -72,19 +72,27 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 			return p.openSmall(k, w)
 		}
 	}
-	u, err := p.newStream(ctx, c, raw, k.Version)
+	return p.openLarge(ctx, &Stream{p: p, packed: packed{k, c, raw}}, streams)
+}
+
+// openLarge returns what a file decompresses to that is not held in memory.
+func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Content, error) {
+	size, missing, err := r.saved(ctx)
 	if err != nil {
-		return Content{}, err
+		return Content{}, &ReadError{err}
 	}
-	out := Content{ReaderAt: u, Size: u.known(), Damage: u.Damaged}
+	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged}
 	switch {
-	case out.Size != formats.UnknownSize:
+	case missing == nil:
 	case streams:
-		out.Measure = u.length
+		out.Size, out.Measure = formats.UnknownSize, r.length
 	case cache.IsSavedOnly(ctx):
-		return Content{Damage: undamaged}, &cache.NotSavedError{Name: u.name}
+		return Content{Damage: undamaged}, missing
 	default:
-		out.Size, err = u.length(ctx)
+		out.Size, err = r.length(ctx)
+	}
+	if refused := (*formats.Error)(nil); err != nil && !errors.As(err, &refused) {
+		err = &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
 	}
 	return out, err
 }

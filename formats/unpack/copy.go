@@ -58,9 +58,9 @@ func (s *copyWriter) add(b []byte) error {
 	return nil
 }
 
-// frame returns frame i if it was added.
+// frame returns frame i if it was added. There may be no copy.
 func (s *copyWriter) frame(i int64) ([]byte, bool) {
-	if i >= int64(len(s.ends)) {
+	if s == nil || i >= int64(len(s.ends)) {
 		return nil, false
 	}
 	start := int64(0)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/nodes"
 
@@ -14,16 +15,28 @@ import (
 	"github.com/mikelolasagasti/xz"
 )
 
+// A ReadError is a failed read of a file, as against one whose bytes make no
+// sense.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the read.
+func (e *ReadError) Unwrap() error { return e.Err }
+
 // A Damage says where a compressed stream stopped to make sense. All that
 // came out before is shown.
 type Damage struct {
-	Compression string
-	Stored      int64 // offset in the file, about
-	Size        int64 // bytes that came out before
+	Compression string // "": none; the bytes lie in a container as they are, and Err says all
+	Stored      int64  // offset in the file, about
+	Size        int64  // bytes that came out before
 	Err         error
 }
 
 func (d *Damage) Error() string {
+	if d.Compression == "" {
+		return d.Err.Error()
+	}
 	if d.Size == 0 {
 		return fmt.Sprintf("nothing can be decompressed: the %s stream is damaged near offset %d of the file: %v",
 			d.Compression, d.Stored, d.Err)
@@ -34,29 +47,30 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
+// decoderCost is what a decoder takes besides its window: its input, its
+// tables, and the frame that it makes.
+const decoderCost = 1 << 20
+
 // inputSize is how much is read from a compressed file at once.
 const inputSize = 128 << 10
 
 // A decoder decompresses a file from its start to its end.
 type decoder struct {
-	c     Compression
-	in    *bufio.Reader
-	raw   *nodes.Cursor
-	work  *Memory
-	depth int // in work
+	c   Compression
+	in  *bufio.Reader
+	raw *nodes.Cursor
 
-	window int64 // what r may use; 0 before there was one
-	beside int64 // what else is held as long as r is
+	window int64       // what r may use; 0 before there was one
+	held   *cache.Held // the memory of r
 	r      io.Reader
 	done   func(bool)
 	out    int64
 }
 
-// newDecoder begins to decompress the size bytes of raw, a file in depth
-// containers.
-func newDecoder(c Compression, raw nodes.ReaderAt, size int64, work *Memory, depth int) *decoder {
+// newDecoder begins to decompress the size bytes of raw.
+func newDecoder(c Compression, raw nodes.ReaderAt, size int64) *decoder {
 	r := nodes.NewCursor(raw, 0, size)
-	return &decoder{c: c, in: bufio.NewReaderSize(r, inputSize), raw: r, work: work, depth: depth}
+	return &decoder{c: c, in: bufio.NewReaderSize(r, inputSize), raw: r}
 }
 
 // read fills p, as far as there are bytes. The error is io.EOF behind the
@@ -74,7 +88,7 @@ func (d *decoder) read(ctx context.Context, p []byte) (n int, err error) {
 			if d.window == 0 {
 				d.window = d.firstWindow()
 			}
-			if err := d.work.acquire(ctx, d.depth, d.cost()); err != nil {
+			if d.held, err = cache.Charge(ctx, d.cost()); err != nil {
 				return n, err
 			}
 			err = d.open(d.out + int64(n))
@@ -99,11 +113,11 @@ func (d *decoder) read(ctx context.Context, p []byte) (n int, err error) {
 }
 
 // open begins to decompress at the start of the file and goes on behind the
-// first skip bytes. The memory for that is acquired.
+// first skip bytes. The memory for that is charged.
 func (d *decoder) open(skip int64) error {
 	defer func() {
 		if d.r == nil {
-			d.work.release(d.depth, d.cost())
+			d.held.Free()
 		}
 	}()
 	d.raw.Reset(0)
@@ -134,13 +148,13 @@ func (d *decoder) cost() int64 {
 	if d.c.Window == 0 {
 		return 0
 	}
-	return decoderCost + d.window + d.beside
+	return decoderCost + d.window
 }
 
 // failure tells apart why decompressing stopped after n more bytes.
 func (d *decoder) failure(n int, err error) error {
-	if d.raw.Err != nil {
-		return d.raw.Err
+	if inner := (*Damage)(nil); d.raw.Err != nil && !errors.As(d.raw.Err, &inner) {
+		return &ReadError{d.raw.Err} // also for those who share the stream and do not see its reads
 	}
 	d.out += int64(n)
 	defer func() { d.out -= int64(n) }()
@@ -169,10 +183,7 @@ func (d *decoder) close(sound bool) {
 	if d.r != nil {
 		d.done(sound)
 		d.r, d.done = nil, nil
-		if d.window > d.c.First {
-			d.work.drop(d.window)
-		}
-		d.work.release(d.depth, d.cost())
+		d.held.Free()
 	}
 }
 

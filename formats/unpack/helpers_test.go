@@ -1,22 +1,24 @@
-package unpack
+package unpack_test
 
 import (
-	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"recfs/cache"
 	"recfs/formats/source"
-
-	"github.com/klauspost/compress/zstd"
+	"recfs/formats/unpack"
+	"recfs/nodes"
 )
 
 // openUnpacker returns an unpacker of the files in dir with a disk cache in
 // disk, unless that is empty, and the key of the file called name. In its
 // memory files from 1 MiB on are large.
-func openUnpacker(t testing.TB, dir, name, disk string) (*Unpacker, source.FileKey) {
+func openUnpacker(t testing.TB, dir, name, disk string) (*unpack.Unpacker, source.FileKey) {
 	t.Helper()
 	local, err := source.OpenLocal(dir)
 	if err != nil {
@@ -25,11 +27,11 @@ func openUnpacker(t testing.TB, dir, name, disk string) (*Unpacker, source.FileK
 	t.Cleanup(func() { local.Close() })
 	c := cache.New(4<<20, nil)
 	t.Cleanup(c.Close)
-	opt := Options{Log: slog.New(slog.DiscardHandler), Memory: NewMemory(c, 0)}
+	opt := unpack.Options{Log: slog.New(slog.DiscardHandler)}
 	if disk != "" {
 		opt.Disk = cache.NewDisk(disk, 1<<30, nil)
 	}
-	return New(source.NewFiles(local), c, opt), keyOf(t, dir, name)
+	return unpack.New(source.NewFiles(local), c, opt), keyOf(t, dir, name)
 }
 
 // keyOf returns the key of a file in dir as it is now.
@@ -40,21 +42,66 @@ func keyOf(t testing.TB, dir, name string) source.FileKey {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	info, err := local.Lstat(name)
+	info, err := local.Stat(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source.FileKey{Path: name, Version: source.VersionOf(info)}
+	return source.FileKey{Path: name, Version: info.Version}
 }
 
 // openContent returns what a file decompresses to.
-func openContent(t testing.TB, p *Unpacker, k source.FileKey) Content {
+func openContent(t testing.TB, p *unpack.Unpacker, dir string, k source.FileKey) unpack.Content {
 	t.Helper()
-	c, err := p.Open(t.Context(), k, source.NewReader(p.files, k.Path, k.Version), Choice{})
+	c, err := p.Open(t.Context(), k, rawOf(t, dir, k), unpack.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// rawOf returns the stored bytes of a file.
+func rawOf(t testing.TB, dir string, k source.FileKey) nodes.ReaderAt {
+	t.Helper()
+	local, err := source.OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { local.Close() })
+	return source.NewReader(source.NewFiles(local), k)
+}
+
+// A countingReader counts reads.
+type countingReader struct {
+	nodes.ReaderAt
+	reads atomic.Int64
+}
+
+func (r *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	r.reads.Add(1)
+	return r.ReaderAt.ReadAt(ctx, p, off)
+}
+
+// A stuckReader reads nothing until stuck is closed.
+type stuckReader struct {
+	nodes.ReaderAt
+	stuck   chan struct{}
+	reached atomic.Bool
+}
+
+func (r *stuckReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	r.reached.Store(true)
+	<-r.stuck
+	return r.ReaderAt.ReadAt(ctx, p, off)
+}
+
+// wait returns when somebody is in a read.
+func (r *stuckReader) wait(t testing.TB) {
+	for !r.reached.Load() {
+		if t.Context().Err() != nil {
+			t.Fatal("nobody reads")
+		}
+		runtime.Gosched()
+	}
 }
 
 func writeFile(t testing.TB, dir, name string, b []byte) {
@@ -62,22 +109,4 @@ func writeFile(t testing.TB, dir, name string, b []byte) {
 	if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// zstdWindow returns a zstd frame that asks for a window.
-func zstdWindow(t testing.TB, b []byte, window int) []byte {
-	var buf bytes.Buffer
-	z, err := zstd.NewWriter(&buf, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-	for len(b) > 0 && err == nil { // in pieces, so that the frame does not tell its size
-		n := min(len(b), 1<<20)
-		_, err = z.Write(b[:n])
-		b = b[n:]
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
 }

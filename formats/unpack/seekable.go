@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 
+	"recfs/cache"
+	"recfs/formats/source"
 	"recfs/nodes"
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
@@ -17,15 +19,16 @@ import (
 // A seekableReader reads a file that a user has compressed as seekable zstd.
 type seekableReader struct {
 	p     *Unpacker
+	key   source.FileKey
 	raw   nodes.ReaderAt
 	table seekable.SeekTable
 	size  int64
-	wrong func() // is told that the file is not what its table says
 }
 
-// openSeekable opens a file of size bytes as seekable zstd; nil if it is
+// openSeekable opens a file as seekable zstd; nil if it is
 // not, or if its frames are too large to be used one by one.
-func (p *Unpacker) openSeekable(ctx context.Context, raw nodes.ReaderAt, size int64, wrong func()) *seekableReader {
+func (p *Unpacker) openSeekable(ctx context.Context, k source.FileKey, raw nodes.ReaderAt) *seekableReader {
+	size := k.Version.Size
 	r, end, err := openSeekableReader(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
 	if err != nil {
 		return nil
@@ -47,35 +50,31 @@ func (p *Unpacker) openSeekable(ctx context.Context, raw nodes.ReaderAt, size in
 			return nil
 		}
 	}
-	return &seekableReader{p, raw, table, int64(table.Size()), wrong}
+	return &seekableReader{p, k, raw, table, int64(table.Size())}
 }
 
-// seekableKey is a frame of a user's file.
-type seekableKey struct {
-	r *seekableReader
-	i int64
-}
-
-func (p *Unpacker) loadSeekableFrame(ctx context.Context, k seekableKey) ([]byte, int64, error) {
-	e, ok := k.r.table.EntryByID(k.i)
+// frame reads frame i.
+func (r *seekableReader) frame(ctx context.Context, k frameKey) ([]byte, int64, error) {
+	e, ok := r.table.EntryByID(k.i)
 	if !ok {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
 	work := int64(e.CompressedSize) + int64(e.DecompressedSize)
-	if err := p.memory.acquire(ctx, p.depth, work); err != nil {
-		return nil, 0, err
-	}
-	defer p.memory.release(p.depth, work)
-	packed := make([]byte, e.CompressedSize)
-	if n, err := k.r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
-		return nil, 0, err
-	}
-	b, err := k.r.decode(packed, &e)
+	held, err := cache.Charge(ctx, work)
 	if err != nil {
-		k.r.wrong()
 		return nil, 0, err
 	}
-	return b, int64(cap(b)) + 128, nil
+	defer held.Free()
+	packed := make([]byte, e.CompressedSize)
+	if n, err := r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
+		return nil, 0, err
+	}
+	b, err := r.decode(packed, &e)
+	if err != nil {
+		r.p.distrust(r.key)
+		return nil, 0, err
+	}
+	return b, int64(cap(b)) + frameCost, nil
 }
 
 // decode returns a frame as its entry in the seek table describes it.
@@ -107,7 +106,7 @@ func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int
 		if !ok {
 			return n, io.EOF
 		}
-		b, err := r.p.seekFrames.Get(ctx, seekableKey{r, e.ID})
+		b, err := r.p.seekFrames.GetFrom(ctx, frameKey{r.key, e.ID}, r.frame)
 		if err != nil {
 			return n, err
 		}

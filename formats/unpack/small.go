@@ -22,16 +22,18 @@ type inflated struct {
 // may give for each of its own.
 const smallRatio = 64
 
+// maxInflated is how many bytes a file of so many may give to be held whole, if small are the most.
+func maxInflated(small, stored int64) int64 { return min(small, smallRatio*stored+frameSize) }
+
 // inflate decompresses a file that gives at most p.smallSize bytes.
 func (p *Unpacker) inflate(ctx context.Context, k source.FileKey) (inflated, int64, error) {
-	raw := source.NewReader(p.files, k.Path, k.Version)
+	raw := source.NewReader(p.files, k)
 	c, err := detect(ctx, raw, k.Version.Size)
 	if err != nil {
 		return inflated{}, 0, err
 	}
-	limit := min(p.smallSize, smallRatio*k.Version.Size+frameSize)
-	d := p.newDecoder(c, raw, k.Version.Size)
-	d.beside = 2 * limit // it moves as it grows
+	limit := maxInflated(p.smallSize, k.Version.Size)
+	d := newDecoder(c, raw, k.Version.Size)
 	var out []byte
 	buf := make([]byte, frameSize)
 	for {
@@ -81,7 +83,7 @@ type inflatedReader struct {
 }
 
 func (r inflatedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	w, err := r.p.inflated.Get(ctx, r.k)
+	w, err := r.p.inflated.GetFrom(ctx, r.k, r.p.inflate)
 	if err != nil {
 		return 0, err
 	}

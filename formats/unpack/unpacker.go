@@ -1,30 +1,32 @@
 // Package unpack decompresses files: small ones whole into the cache, large ones as a stream that a
-// seekable copy in the disk cache follows. What decoders remember shares one bounded Memory.
+// seekable copy in the disk cache follows. What decoders remember counts in the account of the cache.
 package unpack
 
 import (
-	"context"
 	"log/slog"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats/source"
-	"recfs/nodes"
 )
 
 // An Unpacker decompresses the files of one source. What it made stays in the
 // cache, and of large files in the disk cache.
 type Unpacker struct {
 	files  *source.Files
+	cache  *cache.Cache
 	disk   *cache.Disk // nil: no copies are made
 	log    *slog.Logger
-	memory *Memory // shared by all nested sources
-	depth  int     // containers around the source
+	nested bool
 
 	inflated   *cache.Memo[source.FileKey, inflated]
 	smallSize  int64 // what is decompressed whole into memory
+	streams    *cache.LRU[source.FileKey, *stream]
 	frames     *cache.Memo[frameKey, []byte]
-	seekFrames *cache.Memo[seekableKey, []byte]
+	seekFrames *cache.Memo[frameKey, []byte] // by their numbers in seek tables
 
+	ends       *cache.Recent[source.FileKey, *end]
+	lost       *cache.Recent[source.FileKey, int] // how often a decompression was given up for others
 	distrusted *cache.Recent[source.FileKey, bool]
 }
 
@@ -32,25 +34,33 @@ type Unpacker struct {
 type Options struct {
 	Disk   *cache.Disk // for copies of large files; nil: none are made
 	Log    *slog.Logger
-	Memory *Memory
-	Depth  int // containers around the source
+	Nested bool // the files lie in a container, so that to read one may take memory
 }
+
+const (
+	maxStreams = 128              // open at once, beyond those in use
+	idleStream = 10 * time.Second // a stream without a reader is closed after one to two of these
+	maxEnds    = 1 << 10          // streams of which something is remembered when they are closed
+)
 
 // New returns an Unpacker of files.
 func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
-	p := &Unpacker{
-		files: files, disk: opt.Disk, log: opt.Log, memory: opt.Memory, depth: opt.Depth,
-		smallSize: min(maxSmall, c.Budget()/4), distrusted: cache.NewRecent[source.FileKey, bool](maxDistrusted),
+	small := min(maxSmall, c.Budget()/4)
+	return &Unpacker{
+		files: files, cache: c, disk: opt.Disk, log: opt.Log, nested: opt.Nested,
+		smallSize: small,
+		inflated: cache.NewMemo[source.FileKey, inflated](c, nil).Peak(func(k source.FileKey) int64 {
+			return 2 * maxInflated(small, k.Version.Size) // it moves as it grows
+		}),
+		streams: cache.NewLRU[source.FileKey](cache.LRUOptions[*stream]{
+			Max: maxStreams, Idle: idleStream, Close: func(s *stream) { go s.close() },
+		}),
+		frames:     cache.NewMemo[frameKey, []byte](c, nil),
+		seekFrames: cache.NewMemo[frameKey, []byte](c, nil),
+		ends:       cache.NewRecent[source.FileKey, *end](maxEnds),
+		lost:       cache.NewRecent[source.FileKey, int](maxEnds),
+		distrusted: cache.NewRecent[source.FileKey, bool](maxDistrusted),
 	}
-	p.inflated = cache.NewMemo(c, p.inflate)
-	p.frames = cache.NewMemo(c, p.loadFrame)
-	p.seekFrames = cache.NewMemo(c, p.loadSeekableFrame)
-	return p
-}
-
-// newDecoder begins to decompress the size bytes of raw.
-func (p *Unpacker) newDecoder(c Compression, raw nodes.ReaderAt, size int64) *decoder {
-	return newDecoder(c, raw, size, p.memory, p.depth)
 }
 
 // maxDistrusted is how many wrong seek tables are remembered.
@@ -64,14 +74,4 @@ func (p *Unpacker) distrust(k source.FileKey) { p.distrusted.Swap(k, true) }
 func (p *Unpacker) Distrusts(k source.FileKey) bool {
 	wrong, _ := p.distrusted.Get(k)
 	return wrong
-}
-
-// Expand returns a reader of what c makes of raw, the stored bytes of a member
-// at a version, which should be size bytes.
-func (p *Unpacker) Expand(ctx context.Context, c Compression, raw nodes.ReaderAt, v source.Version, size int64) (*Stream, error) {
-	u, err := p.newStream(ctx, c, raw, v)
-	if err == nil {
-		u.inMemory = size <= p.smallSize
-	}
-	return u, err
 }

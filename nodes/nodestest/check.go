@@ -118,9 +118,7 @@ func (c *checker) file(name string, f nodes.File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if closer, ok := content.(io.Closer); ok {
-		defer closer.Close()
-	}
+	defer nodes.CloseContent(content)
 	if got := content.Size(); got != size {
 		c.t.Errorf("%s: the content has %d bytes, Size said %d", name, got, size)
 	}
@@ -145,4 +143,22 @@ func isText(b []byte) bool {
 		}
 	}
 	return utf8.Valid(b) && !strings.HasPrefix(string(b), "-- ") && !strings.Contains(string(b), "\n-- ")
+}
+
+// Files returns the content of all files of a tree by their paths.
+func Files(t testing.TB, root nodes.Dir) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+		if err != nil || e.File == nil {
+			return err
+		}
+		b, err := nodes.ReadAll(t.Context(), e.File)
+		files[name] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

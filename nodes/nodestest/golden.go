@@ -28,9 +28,10 @@ const recordingFile = "recording.hex"
 // recording.hex (see [ParseHex]), then tree/PATH for each file of the tree.
 // A file that is no text stands as tree/PATH.hex, one that cannot be read as
 // tree/PATH.error with the reason, an empty directory as tree/PATH/.empty; a
-// raw that equals the recording is left out. With -update the tree is
-// rewritten, for a person to read the diff.
-func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, error)) {
+// raw that equals the recording is left out. A file that one of shows makes text
+// of stands as tree/PATH.txt. With -update the tree is rewritten, for a person to
+// read the diff.
+func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, error), shows ...Show) {
 	t.Helper()
 	recording, ar := readGolden(t, file)
 	root, err := open(recording)
@@ -43,7 +44,7 @@ func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, e
 			got.Files = append(got.Files, f)
 		}
 	}
-	got.Files = append(got.Files, render(t, root, recording)...)
+	got.Files = append(got.Files, render(t, root, recording, shows)...)
 	if *update {
 		if err := os.WriteFile(file, txtar.Format(got), 0o666); err != nil {
 			t.Fatal(err)
@@ -54,6 +55,10 @@ func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, e
 		t.Errorf("%s (rewrite with -update): -want +got\n%s", file, diff)
 	}
 }
+
+// A Show makes text, for a person to read, of a file that is no text; nil if it
+// does not know files of that name.
+type Show func(t *testing.T, name string, content []byte) []byte
 
 // readGolden returns a golden archive and the recording in it.
 func readGolden(t *testing.T, file string) ([]byte, *txtar.Archive) {
@@ -74,7 +79,7 @@ func readGolden(t *testing.T, file string) ([]byte, *txtar.Archive) {
 }
 
 // render checks a tree and returns its files as those of a golden archive.
-func render(t *testing.T, root nodes.Dir, recording []byte) []txtar.File {
+func render(t *testing.T, root nodes.Dir, recording []byte, shows []Show) []txtar.File {
 	t.Helper()
 	unreadable := Check(t, root)
 	c := checker{t: t, ctx: t.Context()}
@@ -100,7 +105,7 @@ func render(t *testing.T, root nodes.Dir, recording []byte) []txtar.File {
 			case isText(b):
 				files = append(files, txtar.File{Name: p, Data: b})
 			default:
-				files = append(files, txtar.File{Name: p + ".hex", Data: formatHex(b)})
+				files = append(files, shown(t, p, b, shows))
 			}
 		}
 		return nil
@@ -109,6 +114,16 @@ func render(t *testing.T, root nodes.Dir, recording []byte) []txtar.File {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// shown returns a file that is no text.
+func shown(t *testing.T, name string, b []byte, shows []Show) txtar.File {
+	for _, show := range shows {
+		if text := show(t, name, b); text != nil {
+			return txtar.File{Name: name + ".txt", Data: text}
+		}
+	}
+	return txtar.File{Name: name + ".hex", Data: formatHex(b)}
 }
 
 // ParseHex reads annotated bytes: pairs of hex digits and Go-quoted strings,

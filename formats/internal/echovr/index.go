@@ -8,8 +8,11 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/rowcount"
 )
 
 // How a file ends (docs/tree/butter.md section 3).
@@ -25,6 +28,7 @@ const CodeChecksum = "checksum"
 // An Index is what one pass over a recording learns of it.
 type Index struct {
 	End               string // EndClean, EndTruncated or EndTrailing
+	Bytes             int64  // of the file
 	Chunks            []ChunkInfo
 	Problems          []formats.Problem
 	Ticks, BonesTicks int64
@@ -32,7 +36,12 @@ type Index struct {
 	CRC               uint32 // of the text of .echoreplay
 	Events            []byte // events.jsonl
 	Scores            []byte // scores.json, compact
+	Frames, Players   *rowcount.Counter
+
+	dirs atomic.Pointer[dirs] // that a tree has made of it
 }
+
+var _ formats.Index = (*Index)(nil)
 
 // A ChunkInfo is what the index knows of one chunk.
 type ChunkInfo struct {
@@ -63,6 +72,33 @@ type Builder struct {
 	wait    sync.WaitGroup
 	slots   chan struct{}
 	sizes   []*ChunkInfo
+	rows    []chunkRows
+	lines   [2]rowcount.Line // of frames and of players
+}
+
+// chunkRows are the rows of tables that a chunk has.
+type chunkRows struct{ frames, players *rowcount.Counter }
+
+// nextRows returns Counters for the next chunk.
+func (b *Builder) nextRows(c *Chunk) chunkRows {
+	players := 0
+	for i := range c.Frames {
+		for t := range c.Frames[i].Teams {
+			players += len(c.Frames[i].Teams[t].Players)
+		}
+	}
+	r := chunkRows{b.lines[0].Part(framesColumns, len(c.Frames)), b.lines[1].Part(playersColumns, players)}
+	b.rows = append(b.rows, r)
+	return r
+}
+
+// add counts frame i of a chunk with a session.
+func (r *chunkRows) add(c *Chunk, i int, session []byte) {
+	tick, f := c.FirstTick+int64(i), &c.Frames[i]
+	v := readFrame(session)
+	v.row(r.frames.Batch, tick, c.Number, f.Time)
+	r.frames.EndRow()
+	playerRows(r.players.Batch, tick, f, r.players.EndRow)
 }
 
 // maxEvents bounds events.jsonl, which is kept whole: a match has some hundred kilobytes of events.
@@ -85,13 +121,14 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	info.FirstTick = c.FirstTick
 	p := &info
 	b.sizes = append(b.sizes, p)
+	rows := b.nextRows(c)
 	if len(c.Frames) == 0 {
 		return nil
 	}
 	start := b.summary.First
 	b.slots <- struct{}{}
 	b.wait.Go(func() {
-		p.measure(c, start)
+		p.measure(c, start, &rows)
 		<-b.slots
 	})
 	return nil
@@ -108,13 +145,22 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
 	x.First, x.Last = b.summary.First, b.summary.Last
 	x.Events = b.summary.Events()
+	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
+	for i, r := range b.rows {
+		if i > 0 {
+			x.Frames.EndChunk()
+			x.Players.EndChunk()
+		}
+		x.Frames.Join(r.frames)
+		x.Players.Join(r.players)
+	}
 	var err error
 	x.Scores, err = json.Marshal(b.summary.Scores(m))
 	return x, err
 }
 
 // measure renders everything that is made of the chunk to learn its lengths.
-func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
+func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
 	var r record
 	var buf []byte
 	var indent indentation
@@ -125,6 +171,7 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64) {
 		}
 		p := &c.Pieces[len(c.Pieces)-1]
 		r.render(chunk, i)
+		rows.add(chunk, i, r.session)
 		buf = r.line(buf[:0], chunk, i)
 		c.Lines = append(c.Lines, uint32(len(buf)+1))
 		c.TickSizes = append(c.TickSizes, uint32(len(buf)+indent.of(chunk, i, buf)+1))
@@ -164,9 +211,9 @@ func (c *ChunkInfo) text() (n int64) {
 	return n
 }
 
-// cost returns about how much memory the index keeps.
-func (x *Index) cost() int64 {
-	n := int64(len(x.Events)+len(x.Scores)) + 4096
+// Memory returns about how much memory the index keeps.
+func (x *Index) Memory() int64 {
+	n := int64(len(x.Events)+len(x.Scores)) + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
 		n += 256 + int64(len(c.State)) + 8*int64(len(c.Lines)) + 256*int64(len(c.Pieces))
@@ -174,9 +221,11 @@ func (x *Index) cost() int64 {
 	return n
 }
 
-// document is the value of index.json.
-func (x *Index) document(format string) any {
-	type totals struct {
+// Reach is the whole file: none is known that grows after it has a header.
+func (x *Index) Reach(string) int64 { return x.Bytes }
+
+type (
+	totals struct {
 		Ticks   int64   `json:"ticks"`
 		Chunks  int     `json:"chunks"`
 		Damaged int     `json:"damaged_chunks"`
@@ -184,7 +233,7 @@ func (x *Index) document(format string) any {
 		First   *string `json:"first_time"`
 		Last    *string `json:"last_time"`
 	}
-	type chunk struct {
+	chunkRow struct {
 		Chunk  int    `json:"chunk"`
 		First  *int64 `json:"first_tick"`
 		Last   *int64 `json:"last_tick"`
@@ -193,15 +242,14 @@ func (x *Index) document(format string) any {
 		Stored int64  `json:"stored"`
 		Size   *int64 `json:"size"`
 	}
-	doc := struct {
-		formats.IndexHead
-		Totals   totals            `json:"totals"`
-		Chunks   []chunk           `json:"chunks"`
-		Problems []formats.Problem `json:"problems"`
-	}{
+)
+
+// document is index.json.
+func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow] {
+	doc := &formats.IndexDocument[totals, chunkRow]{
 		IndexHead: formats.IndexHead{Format: format, Finished: x.End != EndTruncated, End: x.End},
 		Totals:    totals{Ticks: x.Ticks, Chunks: len(x.Chunks), Bones: x.BonesTicks},
-		Chunks:    make([]chunk, len(x.Chunks)), Problems: append([]formats.Problem{}, x.Problems...),
+		Chunks:    make([]chunkRow, len(x.Chunks)), Problems: append([]formats.Problem{}, x.Problems...),
 	}
 	if x.Ticks > 0 {
 		first, last := string(AppendTime(nil, x.First)), string(AppendTime(nil, x.Last))
@@ -209,7 +257,7 @@ func (x *Index) document(format string) any {
 	}
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		v := chunk{Chunk: i, Ticks: c.Ticks(), Offset: c.Offset, Stored: c.Stored}
+		v := chunkRow{Chunk: i, Ticks: c.Ticks(), Offset: c.Offset, Stored: c.Stored}
 		if c.Ticks() > 0 {
 			last := c.FirstTick + int64(c.Ticks()) - 1
 			v.First, v.Last = &c.FirstTick, &last
@@ -224,6 +272,30 @@ func (x *Index) document(format string) any {
 	}
 	doc.Complete = doc.Totals.Damaged == 0 && x.End != EndTruncated && !x.mismatched()
 	return doc
+}
+
+// Summarize adds to a summary what the index tells of the recording (docs/tree/README.md section 3).
+func (x *Index) Summarize(format string, s *formats.Summary) {
+	doc := x.document(format)
+	ticks := x.Ticks
+	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(x.Chunks), doc.Complete, doc.Finished, doc.End, doc.Problems
+	if x.Ticks > 0 {
+		start := time.UnixMilli(x.First).UTC()
+		length := time.Duration(x.Last-x.First) * time.Millisecond
+		s.Start, s.Duration = &start, &length
+	}
+}
+
+// ScanAnew is the Scan of a format that goes on from no earlier index.
+func ScanAnew(earlier formats.Index, scan func() (*Index, error)) (formats.Index, error) {
+	if earlier != nil {
+		return nil, formats.ErrOther
+	}
+	x, err := scan()
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/rowcount"
 )
 
 // The saved index: each part has its bytes in the comment of the function that writes it, and after
@@ -14,13 +14,14 @@ import (
 // minChunk is the least bytes that a chunk takes: seven numbers and empty lists, and a bool.
 const minChunk = 8
 
-// Encode returns the index as it is kept on disk, with the seal of the recording.
+// Append appends the index as it is kept on disk.
 //
-//	| head | end text | count | problem … | ticks | bones ticks | first zigzag | last zigzag |
-//	| crc | events blob | scores blob | count | chunk … |
-func (x *Index) Encode(seal formats.Seal) []byte {
-	w := indexfile.NewWriter(seal, int(x.cost()/2))
+//	| end text | bytes | count | problem … | ticks | bones ticks | first zigzag | last zigzag |
+//	| crc | events blob | scores blob | rowcount.Counter of frames, of players | count | chunk … |
+func (x *Index) Append(b []byte) []byte {
+	w := indexfile.Append(b)
 	w.Text(x.End)
+	w.Size(x.Bytes)
 	w.Count(len(x.Problems))
 	for i := range x.Problems {
 		w.Problem(&x.Problems[i])
@@ -32,6 +33,8 @@ func (x *Index) Encode(seal formats.Seal) []byte {
 	w.Uint(uint64(x.CRC))
 	w.Blob(x.Events)
 	w.Blob(x.Scores)
+	x.Frames.Write(w)
+	x.Players.Write(w)
 	w.Count(len(x.Chunks))
 	for i := range x.Chunks {
 		writeChunk(w, &x.Chunks[i])
@@ -39,21 +42,22 @@ func (x *Index) Encode(seal formats.Seal) []byte {
 	return w.Bytes()
 }
 
-// DecodeIndex reads what Encode returned. The format is named in errors.
-func DecodeIndex(format string, saved []byte) (*Index, formats.Seal, error) {
-	r, seal := indexfile.Open(format, saved)
-	x := &Index{End: r.Text()}
+// DecodeIndex reads what Append wrote. The format is named in errors.
+func DecodeIndex(format string, saved []byte) (*Index, error) {
+	r := indexfile.NewReader(format, saved)
+	x := &Index{End: r.Text(), Bytes: r.Size()}
 	for range r.Count(indexfile.MinProblem) {
 		x.Problems = append(x.Problems, r.Problem())
 	}
 	x.Ticks, x.BonesTicks, x.First, x.Last = r.Size(), r.Size(), r.Int(), r.Int()
 	x.CRC = uint32(r.Uint(math.MaxUint32))
 	x.Events, x.Scores = r.Blob(), r.Blob()
+	x.Frames, x.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, playersColumns)
 	x.Chunks = make([]ChunkInfo, r.Count(minChunk))
 	for i := range x.Chunks {
 		x.Chunks[i] = readChunk(r)
 	}
-	return x, seal, r.Close()
+	return x, r.Close()
 }
 
 // | first tick | offset | stored | size zigzag | damaged bool | state blob | lines | tick sizes |

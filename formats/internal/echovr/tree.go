@@ -6,13 +6,18 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
+// UnknownChunks is a NumChunks that only the index knows.
+const UnknownChunks = -1
+
 // A Recording is what the two formats do differently, for the tree that they share.
 type Recording struct {
+	formats.Recording // whose index is an *Index
+
 	Format   string
-	Source   formats.Input
 	Combat   bool // a map without a disc
 	Header   any  // header.json
 	Metadata nodes.File
@@ -20,18 +25,9 @@ type Recording struct {
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
 	NumChunks int
 
-	// Variant is of the options that the index depends on; it may be empty.
-	Variant string
-
-	// Scan makes the index of the recording that it reads from r, which has the bytes of Source.
-	Scan func(ctx context.Context, r formats.ReaderAt) (*Index, error)
-
 	// Chunk decodes chunk n, given what the index knows of it, and returns how many bytes it keeps
 	// alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
-
-	// Sound reports whether a chunk of a saved index can be used; nil: every one can.
-	Sound func(info *ChunkInfo) bool
 
 	// Data returns the file that shows the bytes of chunk n, which are readable.
 	Data func(n int, info *ChunkInfo) nodes.File
@@ -40,50 +36,26 @@ type Recording struct {
 // A Tree is the directory of one recording.
 type Tree struct {
 	rec    Recording
-	index  *cache.Memo[struct{}, *indexed]
 	chunks *cache.Memo[int, *Chunk]
 	pieces *cache.Memo[pieceKey, []byte]
 }
 
-// indexed is an index with the directories made of it.
-type indexed struct {
-	*Index
-	seal formats.Seal
-
-	ticks, export nodes.Dir
-}
-
-func (x *indexed) encode() []byte { return x.Encode(x.seal) }
-
-// UnknownChunks is a NumChunks that only the index knows.
-const UnknownChunks = -1
+// dirs are the directories that are made of an index at once, and stay with it.
+type dirs struct{ ticks, export nodes.Dir }
 
 // NewTree returns the tree of a recording.
 func NewTree(rec Recording, c *cache.Cache) nodes.Dir {
 	t := &Tree{rec: rec}
-	t.index = cache.NewMemo(c, t.loadIndex).Durable(t.indexName, (*indexed).encode, t.resumeIndex)
 	t.chunks = cache.NewMemo(c, t.loadChunk)
 	t.pieces = cache.NewMemo(c, t.loadPiece)
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) { return rec.Header, nil })},
-		nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
-			x, err := t.Index(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return x.document(rec.Format), nil
-		})},
-		nodes.Entry{Name: "raw", File: rec.Source.RawFile()},
+		nodes.Entry{Name: "index.json", File: nodes.JSON(t.document)},
+		rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: rec.Metadata},
 		nodes.Entry{Name: "chunks", Dir: t.series("", t.dataFile)},
 		nodes.Entry{Name: "lines", Dir: t.series(".jsonl", t.linesFile)},
-		nodes.Entry{Name: "ticks", Dir: nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-			x, err := t.index.Get(ctx, struct{}{})
-			if err != nil {
-				return nil, err
-			}
-			return x.ticks, nil
-		})},
+		nodes.Entry{Name: "ticks", Dir: t.lazy(func(d *dirs) nodes.Dir { return d.ticks })},
 		nodes.Entry{Name: "scores.json", File: t.file(func(x *Index) (nodes.File, error) {
 			return nodes.Func(func(context.Context) ([]byte, error) {
 				return append(nodes.AppendIndented(nil, x.Scores), '\n'), nil
@@ -92,64 +64,47 @@ func NewTree(rec Recording, c *cache.Cache) nodes.Dir {
 		nodes.Entry{Name: "events.jsonl", File: t.file(func(x *Index) (nodes.File, error) {
 			return nodes.Bytes(x.Events), nil
 		})},
-		nodes.Entry{Name: "export", Dir: nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-			x, err := t.index.Get(ctx, struct{}{})
-			if err != nil {
-				return nil, err
-			}
-			return x.export, nil
-		})},
+		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, rec.Format, []string{framesTable, playersTable, eventsTable}, t.table)},
+		nodes.Entry{Name: "export", Dir: t.lazy(func(d *dirs) nodes.Dir { return d.export })},
 	)
 }
 
-// Index returns the index, scanning the recording if it is not known.
+// Index returns the index.
 func (t *Tree) Index(ctx context.Context) (*Index, error) {
-	x, err := t.index.Get(ctx, struct{}{})
+	x, err := t.rec.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return x.Index, nil
+	return x.(*Index), nil
 }
 
-func (t *Tree) loadIndex(ctx context.Context, _ struct{}) (*indexed, int64, error) {
-	tally := formats.NewTally(t.rec.Source)
-	x, err := t.rec.Scan(ctx, tally)
+// document is the value of index.json.
+func (t *Tree) document(ctx context.Context) (any, error) {
+	x, err := t.Index(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	seal, err := tally.Seal(ctx, t.rec.Source.Stamp, t.rec.Source.Size)
+	damage, err := t.rec.Damage(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return t.withDirs(x, seal), x.cost(), nil
+	doc := x.document(t.rec.Format)
+	doc.Damaged(damage)
+	return doc, nil
 }
 
-func (t *Tree) indexName(struct{}) string {
-	return t.rec.Source.IndexName(t.rec.Format, t.rec.Variant)
-}
-
-// resumeIndex returns a saved index if it is of the bytes that the recording has.
-func (t *Tree) resumeIndex(ctx context.Context, _ struct{}, saved []byte) (*indexed, int64, error) {
-	x, seal, err := DecodeIndex(t.rec.Format, saved)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !t.sound(x) {
-		return nil, 0, formats.Corrupt(t.rec.Format, 0, "the saved index cannot be of this recording")
-	}
-	fit, _, err := seal.Fit(ctx, t.rec.Source)
-	if err != nil {
-		return nil, 0, err
-	}
-	if fit != formats.Same {
-		return nil, 0, formats.ErrOther
-	}
-	seal.Stamp = t.rec.Source.Stamp
-	return t.withDirs(x, seal), x.cost(), nil
-}
-
-func (t *Tree) withDirs(x *Index, seal formats.Seal) *indexed {
-	return &indexed{x, seal, t.ticksDir(x), t.exportDir(x)}
+// lazy is a directory of those that are made of the index.
+func (t *Tree) lazy(dir func(*dirs) nodes.Dir) nodes.Dir {
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if x.dirs.Load() == nil {
+			x.dirs.CompareAndSwap(nil, &dirs{t.ticksDir(x), t.exportDir(x)})
+		}
+		return dir(x.dirs.Load()), nil
+	})
 }
 
 func (t *Tree) loadChunk(ctx context.Context, n int) (*Chunk, int64, error) {

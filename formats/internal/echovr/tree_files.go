@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"sort"
 	"time"
 
@@ -58,7 +59,7 @@ func (t *Tree) ticksDir(x *Index) nodes.Dir {
 	for i := range x.Chunks {
 		first[i+1] = first[i] + x.Chunks[i].Ticks()
 	}
-	return &nodes.Series{
+	ticks := &nodes.Series{
 		Suffix: ".json", Width: 8, N: first[len(x.Chunks)],
 		Number: func(i int) int64 {
 			n := sort.SearchInts(first, i+1) - 1
@@ -76,6 +77,59 @@ func (t *Tree) ticksDir(x *Index) nodes.Dir {
 			})
 		},
 	}
+	return &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: t.clock(x), Listed: true}
+}
+
+// clock tells the frames by their times, which do not go back.
+func (t *Tree) clock(x *Index) nodes.Clock {
+	return nodes.Clock{
+		Start: func(context.Context) (time.Time, error) {
+			if x.Ticks == 0 {
+				return time.Time{}, nil
+			}
+			return time.UnixMilli(x.First), nil
+		},
+		Tick: func(ctx context.Context, at time.Time) (int64, error) { return t.tickAt(ctx, x, at.UnixMilli()) },
+	}
+}
+
+// tickAt returns the last frame at or before a time, which is not before the first one. It decodes as
+// many chunks as a binary search looks at.
+func (t *Tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
+	if ms > x.Last {
+		return 0, iofs.ErrNotExist
+	}
+	var readable []int
+	for i := range x.Chunks {
+		if x.Chunks[i].Ticks() > 0 {
+			readable = append(readable, i)
+		}
+	}
+	var failed error
+	frames := func(i int) []Frame {
+		c, err := t.chunks.Get(ctx, readable[i])
+		if err != nil {
+			failed = err
+			return nil
+		}
+		return c.Frames
+	}
+	after := sort.Search(len(readable), func(i int) bool {
+		f := frames(i)
+		return len(f) == 0 || f[0].Time > ms
+	})
+	if failed != nil {
+		return 0, failed
+	}
+	if after == 0 {
+		return 0, iofs.ErrNotExist
+	}
+	f := frames(after - 1)
+	if failed != nil {
+		return 0, failed
+	}
+	i := sort.Search(len(f), func(i int) bool { return f[i].Time > ms }) - 1
+	return x.Chunks[readable[after-1]].FirstTick + int64(max(i, 0)), nil
 }
 
 // exportDir is export/.
@@ -83,7 +137,7 @@ func (t *Tree) exportDir(x *Index) nodes.Dir {
 	if x.Ticks == 0 {
 		return nodes.List()
 	}
-	name := ExportName(t.rec.Source.Name, "."+t.rec.Format) + ".echoreplay"
+	name := ExportName(t.rec.Name, "."+t.rec.Format) + ".echoreplay"
 	text := t.export(x, viewText)
 	archive := &pieced{t: t}
 	z := zipfile.NewStored(name, time.UnixMilli(x.First), text.size, x.CRC)

@@ -3,19 +3,32 @@ package echovr
 import (
 	"encoding/json"
 	"math"
+
+	"recfs/formats"
 )
 
 // maxSaved is what a length in a saved index may be. So few of them can be in one that their sum is
 // no overflow.
 const maxSaved = 1 << 40
 
-// sound reports whether a saved index can be of this recording: its numbers are held against each
-// other and against what the file tells without it, so that nothing that uses it needs to doubt
-// them.
-func (t *Tree) sound(x *Index) bool {
-	if n := t.rec.NumChunks; n != UnknownChunks && n != len(x.Chunks) {
-		return false
+// ReadIndex reads what Append of an index wrote for a file of that size. Its numbers are held against
+// each other and against the chunks that the header tells of, or UnknownChunks, so that nothing that
+// uses it needs to doubt them; sound, unless it is nil, looks at what the format alone knows.
+func ReadIndex(format string, saved []byte, size int64, chunks int, sound func(*ChunkInfo) bool) (formats.Index, error) {
+	x, err := DecodeIndex(format, saved)
+	if err != nil {
+		return nil, err
 	}
+	if chunks != UnknownChunks && chunks != len(x.Chunks) || !x.sound(sound) {
+		return nil, formats.Corrupt(format, 0, "the saved index cannot be of this recording")
+	}
+	if x.Bytes != size {
+		return nil, formats.ErrOther
+	}
+	return x, nil
+}
+
+func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 	switch x.End {
 	case EndClean, EndTruncated, EndTrailing:
 	default:
@@ -24,7 +37,7 @@ func (t *Tree) sound(x *Index) bool {
 	ticks, next := int64(0), int64(0)
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		if c.FirstTick < next || c.FirstTick > math.MaxInt32 || !c.sound() || t.rec.Sound != nil && !t.rec.Sound(c) {
+		if c.FirstTick < next || c.FirstTick > math.MaxInt32 || !c.sound() || chunk != nil && !chunk(c) {
 			return false
 		}
 		ticks += int64(c.Ticks())
@@ -34,6 +47,9 @@ func (t *Tree) sound(x *Index) bool {
 		if p.Offset < 0 || p.Chunk != nil && (*p.Chunk < 0 || *p.Chunk >= len(x.Chunks)) {
 			return false
 		}
+	}
+	if n := max(1, len(x.Chunks)); x.Frames.Chunks() != n || x.Players.Chunks() != n {
+		return false
 	}
 	return x.Ticks == ticks && 0 <= x.BonesTicks && x.BonesTicks <= ticks && json.Valid(x.Scores)
 }

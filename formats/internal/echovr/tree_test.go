@@ -17,7 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -136,16 +136,50 @@ func openTest(t *testing.T, frames []Frame, source string, saved store, scans *i
 	t.Cleanup(c.Close)
 	src := formats.BytesInput("x.butter", []byte(source), time.Unix(1e9, 0))
 	src.ID = "id"
-	return NewTree(Recording{
-		Format: "test", Variant: "7", Source: src, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
-		NumChunks: UnknownChunks,
-		Scan: func(ctx context.Context, r formats.ReaderAt) (*Index, error) {
-			*scans++
-			if _, err := r.ReadAt(ctx, make([]byte, len(source)), 0); err != nil {
-				return nil, err
-			}
-			return scan(ctx, frames)
+	src.Stamp = formats.Stamp{Size: src.Size, Changed: int64(source[0])}
+	dir, err := formatstest.Open(t.Context(), testFormat(frames, scans), src, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A testHead is empty.
+type testHead struct{}
+
+func (testHead) Append(b []byte) []byte { return b }
+func (testHead) Memory() int64          { return 0 }
+
+// testFormat has recordings of frames, and counts its scans.
+func testFormat(frames []Frame, scans *int) formats.Format {
+	return formats.Format{
+		Name: "test", Variant: "7",
+		Open:     func(context.Context, formats.Input) (formats.Head, error) { return testHead{}, nil },
+		ReadHead: func(context.Context, formats.Input, []byte) (formats.Head, error) { return testHead{}, nil },
+		Scan: func(ctx context.Context, in formats.Input, _ formats.Head, earlier formats.Index) (formats.Index, error) {
+			return ScanAnew(earlier, func() (*Index, error) {
+				*scans++
+				if _, err := in.ReadAt(ctx, make([]byte, in.Size), 0); err != nil {
+					return nil, err
+				}
+				x, err := scan(ctx, frames)
+				if err == nil {
+					x.Bytes = in.Size
+				}
+				return x, err
+			})
 		},
+		ReadIndex: func(in formats.Input, _ formats.Head, saved []byte) (formats.Index, error) {
+			return ReadIndex("test", saved, in.Size, UnknownChunks, nil)
+		},
+		Tree: func(rec formats.Recording, c *cache.Cache) nodes.Dir { return testTree(rec, frames, c) },
+	}
+}
+
+func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) nodes.Dir {
+	return NewTree(Recording{
+		Recording: rec, Format: "test", Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
+		NumChunks: UnknownChunks,
 		Chunk: func(_ context.Context, n int, info *ChunkInfo) (*Chunk, int64, error) {
 			if !bytes.Equal(info.State, []byte{byte(n + 1)}) {
 				return nil, 0, fmt.Errorf("state %x", info.State)
@@ -164,7 +198,7 @@ func TestTree(t *testing.T) {
 	for name, err := range nodestest.Check(t, first) {
 		t.Errorf("%s: %v", name, err)
 	}
-	want := allFiles(t, first)
+	want := nodestest.Files(t, first)
 	for _, name := range []string{"events.jsonl", "scores.json", "export/disc.csv", "ticks/00000056.json", "lines/000001.jsonl"} {
 		if _, ok := want[name]; !ok {
 			t.Errorf("no %s in %q", name, slices.Sorted(maps.Keys(want)))
@@ -173,36 +207,17 @@ func TestTree(t *testing.T) {
 	if _, ok := saved["id/test-7"]; !ok || scans != 1 {
 		t.Fatalf("%d scans, saved %d", scans, len(saved))
 	}
-	if diff := cmp.Diff(want, allFiles(t, openTest(t, frames, "bytes", saved, &scans))); diff != "" || scans != 1 {
+	if diff := cmp.Diff(want, nodestest.Files(t, openTest(t, frames, "bytes", saved, &scans))); diff != "" || scans != 1 {
 		t.Errorf("with the saved index, %d scans: %s", scans, diff)
 	}
 	openAgain := func(what, source string, want int) {
-		if allFiles(t, openTest(t, frames, source, saved, &scans)); scans != want {
+		if nodestest.Files(t, openTest(t, frames, source, saved, &scans)); scans != want {
 			t.Errorf("%s: %d scans, want %d", what, scans, want)
 		}
 	}
 	openAgain("other bytes", "other", 2)
 	saved["id/test-7"][0]++
 	openAgain("another layout", "other", 3)
-	saved["id/test-7"] = mustScan(t, nil).Encode(formats.Seal{})
-	openAgain("the index of no bytes", "other", 4)
-}
-
-func allFiles(t *testing.T, root nodes.Dir) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
-		if err != nil || e.File == nil {
-			return err
-		}
-		b, err := nodes.ReadAll(t.Context(), e.File)
-		files[name] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }
 
 // TestSound holds that an index which cannot be of the recording is not used.
@@ -226,11 +241,11 @@ func TestSound(t *testing.T) {
 		"chunk of a problem": func(x *Index) { x.Problems = []formats.Problem{{Chunk: &chunk}} },
 	} {
 		x := mustScan(t, testFrames(testInterval+1))
-		tree := &Tree{rec: Recording{NumChunks: 2}}
-		if !tree.sound(x) {
+		if _, err := ReadIndex("test", x.Append(nil), x.Bytes, 2, nil); err != nil {
 			t.Fatal("an index that was just made")
 		}
-		if spoil(x); tree.sound(x) {
+		spoil(x)
+		if _, err := ReadIndex("test", x.Append(nil), x.Bytes, 2, nil); err == nil {
 			t.Errorf("%s: sound", name)
 		}
 	}
@@ -240,20 +255,18 @@ func TestSound(t *testing.T) {
 func FuzzSavedIndex(f *testing.F) {
 	x := mustScan(f, testFrames(testInterval+1))
 	x.Problems = []formats.Problem{{Code: CodeChecksum, Message: "m"}}
-	saved := x.Encode(formats.Seal{})
-	head := saved[:indexfile.HeadSize:indexfile.HeadSize]
-	f.Add(saved[indexfile.HeadSize:])
+	f.Add(x.Append(nil))
 	f.Fuzz(func(t *testing.T, values []byte) {
-		x, seal, err := DecodeIndex("test", append(head, values...))
-		tree := &Tree{rec: Recording{NumChunks: UnknownChunks, Source: formats.BytesInput("x", nil, time.Time{})}}
-		if err != nil || !tree.sound(x) {
+		x, err := DecodeIndex("test", values)
+		if err != nil || !x.sound(nil) {
 			return
 		}
+		rec := formats.Recording{Input: formats.BytesInput("x", nil, time.Time{})}
+		tree := &Tree{rec: Recording{Recording: rec, NumChunks: UnknownChunks}}
 		if _, err := json.Marshal(x.document("test")); err != nil {
 			t.Error(err)
 		}
-		v := tree.withDirs(x, seal)
-		for _, dir := range []nodes.Dir{v.ticks, v.export} {
+		for _, dir := range []nodes.Dir{tree.ticksDir(x), tree.exportDir(x)} {
 			if _, err := dir.Len(t.Context()); err != nil {
 				t.Error(err)
 			}

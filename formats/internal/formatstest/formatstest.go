@@ -2,15 +2,23 @@
 package formatstest
 
 import (
+	"archive/tar"
 	"bytes"
+	"context"
+	"log/slog"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/recordings"
+	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -29,13 +37,23 @@ func Forged(t *testing.T, format formats.Format, samples ...string) {
 			t.Cleanup(c.Close)
 			in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
 			in.ID = "sample"
-			dir, err := format.Open(t.Context(), in, c)
+			in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
+			dir, err := Open(t.Context(), format, in, c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return dir
 		})
 	}
+}
+
+// Open returns the tree of a recording.
+func Open(ctx context.Context, format formats.Format, in formats.Input, c *cache.Cache) (nodes.Dir, error) {
+	o, err := recordings.OpenOne(ctx, recordings.Source{Format: &format, Input: in}, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	return o.Dir, nil
 }
 
 // Gzip returns b as a gzip file.
@@ -53,6 +71,88 @@ func Gzip(t testing.TB, b []byte) []byte {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// ZstdWindow returns b as a zstd frame that asks for a window and does not tell its size.
+func ZstdWindow(t testing.TB, b []byte, window int) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z, err := zstd.NewWriter(&buf, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	for len(b) > 0 && err == nil { // in pieces, so that the frame does not tell its size
+		n := min(len(b), 1<<20)
+		_, err = z.Write(b[:n])
+		b = b[n:]
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// A Member is the name and the content of one of a tar or zip. A name that ends in / is a directory,
+// content that begins with -> a symbolic link, and with => a hard link.
+type Member [2]string
+
+// Tar returns a tar of members.
+func Tar(t testing.TB, members ...Member) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, m := range members {
+		name, content := m[0], m[1]
+		h := &tar.Header{Name: name, Size: int64(len(content)), Mode: 0o644, ModTime: time.Unix(1e9, 0), Typeflag: tar.TypeReg}
+		if target, ok := strings.CutPrefix(content, "->"); ok {
+			h.Typeflag, h.Linkname, h.Size, content = tar.TypeSymlink, target, 0, ""
+		} else if target, ok := strings.CutPrefix(content, "=>"); ok {
+			h.Typeflag, h.Linkname, h.Size, content = tar.TypeLink, target, 0, ""
+		} else if strings.HasSuffix(name, "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// OpenLocal opens a directory until the test ends.
+func OpenLocal(t testing.TB, dir string) *source.Local {
+	t.Helper()
+	local, err := source.OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { local.Close() })
+	return local
+}
+
+// NewCache returns a cache of 64 MiB without a disk, until the test ends.
+func NewCache(t testing.TB) *cache.Cache {
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// AppendTo appends to a file.
+func AppendTo(t testing.TB, name, more string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(more); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Compressible returns n bytes that begin with REC and compress to about a half.

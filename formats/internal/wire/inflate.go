@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 
 	"recfs/formats"
 )
@@ -16,30 +15,18 @@ import (
 // firstAlloc bounds what is allocated on the word of a declared size alone.
 const firstAlloc = 1 << 20
 
-var zlibReaders sync.Pool
-
 // Zlib inflates src, one zlib stream (RFC 1950), which must give exactly size
 // bytes. It stops one byte after them and allocates as bytes arrive. With
 // the error come the bytes before it. The second result is the number of
 // bytes of src after the stream.
 func Zlib(src []byte, size int64) ([]byte, int, error) {
-	in := bytes.NewReader(src)
-	var zr io.ReadCloser
-	var err error
-	if pooled, ok := zlibReaders.Get().(io.ReadCloser); ok {
-		zr = pooled
-		err = pooled.(zlib.Resetter).Reset(in, nil)
-	} else {
-		zr, err = zlib.NewReader(in)
-	}
-	if err != nil {
+	zr := zlibReaders.Get().(*zlibReader)
+	defer zlibReaders.Put(zr)
+	if err := zr.reset(src); err != nil {
 		return nil, 0, corrupt(err)
 	}
 	out, err := ReadExactly(zr, size)
-	if err == nil {
-		zlibReaders.Put(zr)
-	}
-	return out, in.Len(), err
+	return out, zr.in.Len(), err
 }
 
 var gzipReaders sync.Pool

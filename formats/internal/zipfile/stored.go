@@ -8,11 +8,14 @@ import (
 
 // Fields of headers.
 const (
-	version20  = 20      // 4.4.3: what is needed to read a plain file
-	version45  = 45      // and one with sizes of 64 bits
-	flagUTF8   = 1 << 11 // 4.4.4
-	tooBig     = math.MaxUint32
-	zip64Extra = 1 // 4.5.3
+	version20 = 20      // 4.4.3: what is needed to read a plain file
+	version45 = 45      // and one with sizes of 64 bits
+	flagUTF8  = 1 << 11 // 4.4.4
+
+	flagEncrypted = 1 << 0
+	flagStreamed  = 1 << 3
+	tooBig        = math.MaxUint32
+	zip64Extra    = 1 // 4.5.3
 )
 
 // A Stored is an archive with one file that is not compressed: the Head, the content, the Tail.
@@ -103,7 +106,7 @@ func (f *file) extra() []byte {
 func (f *file) tail(at uint64) []byte {
 	extra := f.extra()
 	b := make([]byte, 0, centralSize+len(f.name)+len(extra)+zip64EndSize+zip64LocatorSize+endSize)
-	b = append(b, centralMagic...)
+	b = append(b, CentralMagic...)
 	b = le.AppendUint16(b, version45)
 	b = f.common(b, len(extra))
 	b = append(b, make([]byte, 2+2+2+4+4)...) // no comment, disk 0, attributes, the file at the start
@@ -114,7 +117,7 @@ func (f *file) tail(at uint64) []byte {
 		b = appendZip64End(b, length, at)
 		at = tooBig
 	}
-	b = append(b, endMagic...)
+	b = append(b, EndMagic...)
 	b = le.AppendUint32(b, 0) // this disk, the disk of the directory
 	b = le.AppendUint16(b, 1)
 	b = le.AppendUint16(b, 1)

@@ -1,7 +1,6 @@
 // Package zipfile has the records of zip archives, as PKWARE's APPNOTE.TXT 6.3 describes them: the
-// numbers below are of its sections. Numbers in records are little-endian. What reads whole archives is
-// package zip; this one is for an archive that is written without its content at hand, and for one that
-// is cut.
+// numbers below are of its sections. Numbers in records are little-endian. Unlike package zip it reads the
+// directory entry by entry, copes with an archive that is cut, and writes one without its content at hand.
 package zipfile
 
 import (
@@ -12,10 +11,11 @@ import (
 // What records begin with.
 const (
 	LocalMagic        = "PK\x03\x04" // 4.3.7
-	centralMagic      = "PK\x01\x02" // 4.3.12
+	DescriptorMagic   = "PK\x07\x08" // 4.3.9
+	CentralMagic      = "PK\x01\x02" // 4.3.12
 	zip64EndMagic     = "PK\x06\x06" // 4.3.14
 	zip64LocatorMagic = "PK\x06\x07" // 4.3.15
-	endMagic          = "PK\x05\x06" // 4.3.16
+	EndMagic          = "PK\x05\x06" // 4.3.16
 )
 
 // LocalSize is how many bytes a local header has before the name.

@@ -1,0 +1,230 @@
+// Memory looks at what recfs takes at most, against what it promises: the budget of the cache and
+// 64 MiB, whatever the recordings are and however many read them.
+//
+//	go run ./bench/memory [-recfs BIN] [-budget 32MiB] [-only NAME]
+//
+// Each case makes files that are small and become large, mounts them, and lets many read everything in
+// the mount at the same time. It prints the highest resident size of the daemon (VmHWM) and fails if one
+// is above the promise, or if a reader does not come to its end.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"recfs/bench/internal/harness"
+)
+
+const mib = 1 << 20
+
+var (
+	recfs  = harness.RecfsFlag(flag.CommandLine)
+	budget = flag.Int64("budget", 32, "of the cache, in MiB")
+	only   = flag.String("only", "", "run only the case of that name")
+	limit  = flag.Duration("limit", 5*time.Minute, "that a case may take")
+)
+
+// A sample is a case: files in a directory, and how many read them.
+type sample struct {
+	name    string
+	readers int
+	make    func(dir string) error
+	flags   []string
+	statted bool  // readers ask for sizes alone, as find does
+	own     bool  // each reader reads one of the files; else all read all
+	budget  int64 // in MiB, if not that of the flag
+}
+
+var samples = []sample{
+	{name: "maps", readers: 10, make: manyOf("m%d.map", 10, hugeMap), statted: true},
+	{name: "maps-read", readers: 4, make: manyOf("m%d.map", 4, hugeMap), own: true},
+	{name: "lines", readers: 12, make: manyOf("l%d.nhgame", 12, longLog)},
+	{name: "readers", readers: 200, own: true, make: func(dir string) error { return os.CopyFS(dir, os.DirFS("testdata/archive")) }},
+	{
+		name: "windows", readers: 16, make: manyOf("w%02d.tar.zst", 16, wideTar), own: true,
+		flags: []string{"--cache-disk", "0"}, budget: 256,
+	},
+}
+
+func main() { harness.Main("memory", run) }
+
+func run(ctx context.Context) error {
+	return harness.InTemp("", func(dir string) error {
+		binary, err := harness.Recfs(ctx, *recfs, dir)
+		if err != nil {
+			return err
+		}
+		for _, s := range samples {
+			if *only == "" || *only == s.name {
+				err = errors.Join(err, s.run(ctx, binary, filepath.Join(dir, s.name)))
+			}
+		}
+		return err
+	})
+}
+
+// run makes the files, mounts them and reads.
+func (s sample) run(ctx context.Context, binary, dir string) error {
+	source, mnt := filepath.Join(dir, "source"), filepath.Join(dir, "mnt")
+	if err := os.MkdirAll(source, 0o777); err != nil {
+		return err
+	}
+	if err := s.make(source); err != nil {
+		return err
+	}
+	budget := cmp.Or(s.budget, *budget)
+	flags := append([]string{"--cache-mem", fmt.Sprintf("%dMiB", budget), "--log-file", filepath.Join(dir, "log")}, s.flags...)
+	daemon, err := harness.Program{Binary: binary, Cache: filepath.Join(dir, "cache"), Flags: flags}.Start(ctx, source, mnt)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	err = s.read(ctx, mnt)
+	took := time.Since(began).Round(time.Second / 10)
+	peak, peakErr := daemon.Number("status", "VmHWM")
+	err = errors.Join(err, peakErr, daemon.Stop())
+	promised := budget + 64
+	fmt.Printf("%-10s %3d readers %8v  peak %4d MiB of %d MiB\n", s.name, s.readers, took, peak/1024, promised)
+	if err == nil && int64(peak/1024) > promised {
+		err = errors.New("more than was promised")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return nil
+}
+
+// read lets all readers walk through the mount at once.
+func (s sample) read(ctx context.Context, mnt string) error {
+	ctx, cancel := context.WithTimeout(ctx, *limit)
+	defer cancel()
+	errs := make([]error, s.readers)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = s.walk(ctx, mnt, i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// walk looks at every file, beginning with another one for each reader. What cannot be read does not
+// matter here.
+func (s sample) walk(ctx context.Context, mnt string, reader int) error {
+	roots, err := os.ReadDir(mnt)
+	if err != nil {
+		return err
+	}
+	if s.own {
+		roots = roots[reader%len(roots):][:1]
+	}
+	for i := range roots {
+		root := filepath.Join(mnt, roots[(i+reader)%len(roots)].Name())
+		err := filepath.WalkDir(root, func(name string, e iofs.DirEntry, err error) error {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil || e.IsDir():
+			case s.statted:
+				_, _ = e.Info()
+			default:
+				readStart(name)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readStart reads the first 64 MiB of a file.
+func readStart(name string) {
+	f, err := os.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = io.CopyN(io.Discard, f, 64*mib)
+}
+
+// manyOf returns what makes n files.
+func manyOf(pattern string, n int, write func(w io.Writer, i int) error) func(dir string) error {
+	return func(dir string) error {
+		for i := range n {
+			f, err := os.Create(filepath.Join(dir, fmt.Sprintf(pattern, i)))
+			if err != nil {
+				return err
+			}
+			w := bufio.NewWriter(f)
+			if err := errors.Join(write(w, i), w.Flush(), f.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// noise returns bytes that compress to about a half.
+func noise(n, seed int) []byte {
+	random := rand.New(rand.NewPCG(1, uint64(seed)))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "0123456789abcdef"[random.IntN(16)]
+	}
+	return b
+}
+
+// longLog is a NetHack log with a line of 300 MB of zeroes.
+func longLog(w io.Writer, i int) error {
+	if _, err := io.WriteString(w, logHead(i)); err != nil {
+		return err
+	}
+	zeroes := make([]byte, mib)
+	for range 300 {
+		if _, err := w.Write(zeroes); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, "\nQ\n")
+	return err
+}
+
+// logHead is the three lines that a log begins with.
+func logHead(i int) string {
+	second := fmt.Sprintf("%78s\n", "a game of no moves")
+	return "NHGAME done 00000000 4.003.000\n" + second + fmt.Sprintf("%x 0 0 UGxheWVy Arc Hum Mal Neu\n", 1<<50+i)
+}
+
+// wideTar is a tar in a zstd frame that asks for a window of 64 MiB.
+func wideTar(w io.Writer, i int) error {
+	z, err := zstd.NewWriter(w, zstd.WithWindowSize(64*mib), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeTar(z, i, 60), z.Close())
+}
+
+// writeTar writes a tar of files of 1 MiB.
+func writeTar(w io.Writer, seed, files int) error {
+	for i := range files {
+		if err := tarFile(w, fmt.Sprintf("f%02d.txt", i), noise(mib, seed*files+i)); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(make([]byte, 1024))
+	return err
+}

@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+func samplesOf(t *testing.T) []sample {
+	t.Helper()
+	all, err := readSamples("../../testdata/archive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestPieces finds what the formats compress, and puts other content in its place.
+func TestPieces(t *testing.T) {
+	found := map[string]int{}
+	for _, s := range samplesOf(t) {
+		pieces := findPieces(s.content)
+		found[s.path] = len(pieces)
+		for i, p := range pieces {
+			content := append(bytes.Clone(p.content), "and more"...)
+			again := findPieces(replacePiece(s.content, pieces, i, content))
+			if len(again) != len(pieces) || !bytes.Equal(again[i].content, content) {
+				t.Errorf("%s: %d pieces, then %d; piece %d is not what was put there", s.path, len(pieces), len(again), i)
+			}
+		}
+	}
+	for _, path := range []string{
+		"butter/arena_v1_gzip.butter", "butter/arena_private_bones_v3_zstd7.butter", "datafile/maps/new.map",
+		"hcrp/run-short.hcrp", "nethack/small.nhgame",
+	} {
+		if found[path] == 0 {
+			t.Errorf("%s: no pieces", path)
+		}
+	}
+}
+
+// TestSeed makes the same inputs of the same seed, and others of another.
+func TestSeed(t *testing.T) {
+	samples := samplesOf(t)
+	made := map[string]bool{}
+	for seed := range uint64(50) {
+		var twice [2][]byte
+		for i := range twice {
+			m := &mutator{Rand: newRand(seed, 0), others: [][]byte{samples[0].content}}
+			twice[i] = m.mutate(samples[seed%uint64(len(samples))].content)
+		}
+		if !bytes.Equal(twice[0], twice[1]) {
+			t.Errorf("seed %d makes two inputs", seed)
+		}
+		key := fmt.Sprint(seed%uint64(len(samples)), string(twice[0]))
+		made[key] = true
+	}
+	if len(made) < 45 {
+		t.Errorf("50 seeds make %d inputs", len(made))
+	}
+}
+
+func TestPanicked(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                               false,
+		"recfs: a.map: 3 problems\n":     false,
+		"panic: runtime error\n\nmore\n": true,
+		"level=ERROR msg=panic err=x\n":  true,
+		"reason: internal error: x\n":    true,
+	} {
+		if got := panicked([]byte(text)) != ""; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

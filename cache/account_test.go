@@ -1,0 +1,199 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// most is what work may take beside the budget of c, unless something larger is alone.
+func most(c *Cache) int64 { return c.account.small.size + c.account.large.size }
+
+// TestDo runs many requests that learn what they need on the way: all end, and together they never take
+// more than there is, but for one that is larger.
+func TestDo(t *testing.T) {
+	for _, budget := range []int64{0, 32 << 20, 256 << 20} {
+		c := newCache(t, budget, nil)
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				rnd := rand.New(rand.NewPCG(uint64(i), 0))
+				err := c.Do(t.Context(), rnd.Int64N(1<<20), func(ctx context.Context) error {
+					var all []*Held
+					for range 10 {
+						h, err := Charge(ctx, rnd.Int64N(4<<20))
+						if err != nil {
+							return err
+						}
+						all = append(all, h)
+						if rnd.IntN(3) == 0 {
+							all[rnd.IntN(len(all))].Free()
+						}
+						if now, _ := c.Work(); now > most(c)+40<<20 {
+							t.Errorf("%d bytes are taken", now)
+						}
+					}
+					for _, h := range all {
+						h.Free()
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if now, peak := c.Work(); now != 0 || peak > most(c)+40<<20 {
+			t.Errorf("budget %d: %d bytes not given back, %d at most", budget, now, peak)
+		}
+	}
+}
+
+// TestDoAlone gives a request more than there is, and then it is the only large one.
+func TestDoAlone(t *testing.T) {
+	c := newCache(t, 1<<20, nil)
+	huge := 10 * most(c)
+	var inside, ran atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+				h, err := Charge(ctx, huge)
+				if err != nil {
+					return err
+				}
+				defer h.Free()
+				if inside.Add(1) > 1 {
+					t.Error("another one has as much")
+				}
+				defer inside.Add(-1)
+				ran.Add(1)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, peak := c.Work(); ran.Load() != 8 || peak > huge+smallLane {
+		t.Errorf("%d ran, %d bytes at most", ran.Load(), peak)
+	}
+}
+
+// TestDoInOrder lets small requests pass by large ones, and lets nobody overtake in a lane.
+func TestDoInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCache(t, 0, nil)
+		release := make(chan struct{})
+		var order []int
+		var wg sync.WaitGroup
+		begin := func(name int, n int64) {
+			wg.Go(func() {
+				err := c.Do(t.Context(), n, func(context.Context) error {
+					order = append(order, name)
+					if name == 0 {
+						<-release
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		begin(0, c.account.large.size)
+		begin(1, c.account.large.size)
+		begin(2, 2*smallWork)
+		begin(3, smallWork) // small: it is not in this lane
+		close(release)
+		wg.Wait()
+		if !slices.Equal(order, []int{0, 3, 1, 2}) {
+			t.Errorf("order %v", order)
+		}
+	})
+}
+
+// TestDoInterrupted lets go of a request that waits for memory.
+func TestDoInterrupted(t *testing.T) {
+	c := newCache(t, 0, nil)
+	err := c.Do(t.Context(), 1<<30, func(context.Context) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		return c.Do(ctx, 1<<30, func(context.Context) error { return errors.New("it ran") })
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want the end of the context", err)
+	}
+	if now, _ := c.Work(); now != 0 {
+		t.Errorf("%d bytes not given back", now)
+	}
+}
+
+// TestShortIsNotKept runs a load that takes a refusal for something else: what it makes then is neither
+// kept nor given to anybody, here or on disk.
+func TestShortIsNotKept(t *testing.T) {
+	d := &mapStore{m: map[string][]byte{}}
+	c := newCache(t, 1<<20, d)
+	m := NewMemo(c, func(ctx context.Context, k int) (string, int64, error) {
+		h, err := Charge(ctx, 10<<20)
+		if err != nil {
+			return "damaged", 10, nil
+		}
+		defer h.Free()
+		return "sound", 10, nil
+	}).Durable(func(int) string { return "name" }, func(s string) []byte { return []byte(s) },
+		func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), 10, nil })
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if v, err := m.Get(t.Context(), 1); v != "sound" || err != nil {
+				t.Errorf("%q, %v", v, err)
+			}
+		})
+	}
+	wg.Wait()
+	if b, _ := d.Load("name"); string(b) != "sound" {
+		t.Errorf("saved %q", b)
+	}
+	if h, err := Charge(Aside(), 1); err == nil || !IsShort(err) || !errors.Is(err, syscall.ENOMEM) || h.n != 0 {
+		t.Errorf("%v, want ENOMEM", err)
+	}
+}
+
+// TestKeep takes back what is kept open once others need the memory.
+func TestKeep(t *testing.T) {
+	c := newCache(t, 0, nil)
+	var open atomic.Int32
+	for range 20 {
+		err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+			h, err := Charge(ctx, 3<<20)
+			if err != nil {
+				return err
+			}
+			open.Add(1)
+			h.Keep(func() bool {
+				open.Add(-1)
+				h.Free()
+				h.Free() // of no effect
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now, _ := c.Work(); now != 3<<20*int64(open.Load()) || now > c.account.large.size {
+			t.Errorf("%d open, %d bytes", open.Load(), now)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// shownUsers keeps the message about a busy mount to a few lines.
+const shownUsers = 8
+
+// busyError adds to the error of ending the mount at dir who uses it, as far as this user may know.
+func busyError(dir string, err error) error {
+	if !errors.Is(err, syscall.EBUSY) && !strings.Contains(err.Error(), "busy") {
+		return err
+	}
+	if at, linkErr := filepath.EvalSymlinks(dir); linkErr == nil {
+		dir = at
+	}
+	if abs, absErr := filepath.Abs(dir); absErr == nil {
+		dir = abs
+	}
+	users := usersOf("/proc", dir)
+	if len(users) > shownUsers {
+		users = append(users[:shownUsers], more(len(users)-shownUsers)...)
+	}
+	if len(users) == 0 {
+		users = []string{"a process that this user may not see"}
+	}
+	return fmt.Errorf("%w: in use by %s; 'recfs umount -l' detaches it all the same", err, strings.Join(users, ", "))
+}
+
+// usersOf names the processes that have something open below dir or stand in it. It reads links
+// alone, and asks no server. Proc is where the process file system is.
+func usersOf(proc, dir string) (users []string) {
+	entries, err := os.ReadDir(proc)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		if use := useOf(filepath.Join(proc, e.Name()), dir); use != "" {
+			name, _ := os.ReadFile(filepath.Join(proc, e.Name(), "comm"))
+			users = append(users, fmt.Sprintf("%s (process %s: %s)", strings.TrimSpace(string(name)), e.Name(), use))
+		}
+	}
+	return users
+}
+
+// useOf says what a process has of dir, "" if nothing.
+func useOf(process, dir string) string {
+	below := func(link string) (string, bool) {
+		at, err := os.Readlink(filepath.Join(process, link))
+		return at, err == nil && contains(dir, at)
+	}
+	if at, ok := below("cwd"); ok {
+		return "its working directory is " + at
+	}
+	if at, ok := below("root"); ok {
+		return "its root is " + at
+	}
+	open, err := os.ReadDir(filepath.Join(process, "fd"))
+	if err != nil {
+		return ""
+	}
+	for _, fd := range open {
+		if at, ok := below(filepath.Join("fd", fd.Name())); ok {
+			return at + " is open"
+		}
+	}
+	return ""
+}

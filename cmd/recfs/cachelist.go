@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats/catalogue"
+)
+
+// shownLargest is how many recordings the summary of the cache names.
+const shownLargest = 10
+
+// A cacheFile is what cache ls prints of a file.
+type cacheFile struct {
+	File      string    `json:"file"`
+	Size      int64     `json:"size"`
+	Used      time.Time `json:"used"`                // about when it was used last
+	Recording string    `json:"recording,omitempty"` // where that lies, of which it keeps something
+	Name      string    `json:"name,omitempty"`      // what it keeps
+}
+
+// cacheFiles returns the files of the cache, the one unused for longest first.
+func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
+	items, err := disk.Items()
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]string{} // of recordings, by the ID that their files have in front
+	for _, it := range items {
+		if !strings.Contains(it.Name, "/summary-") {
+			continue
+		}
+		if data, err := disk.Read(it); err == nil {
+			if id, place, ok := catalogue.PlaceOf(it.Name, data); ok {
+				places[id] = withoutID(place)
+			}
+		}
+	}
+	files := make([]cacheFile, 0, len(items))
+	for _, it := range items {
+		f := cacheFile{File: it.Path, Size: it.Size, Used: it.Used.UTC(), Name: it.Name}
+		id, rest, _ := strings.Cut(it.Name, "/")
+		if place := places[id]; place != "" {
+			f.Recording, f.Name = place, rest
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// withoutID is a place without the ID of the container where it begins: that says nothing to people.
+func withoutID(place string) string {
+	const idLen = 64 // of a SHA-256
+	first, rest, _ := strings.Cut(strings.TrimPrefix(place, "/"), "/")
+	if len(first) == idLen && strings.Trim(first, "0123456789abcdef") == "" && rest != "" {
+		return rest
+	}
+	return place
+}
+
+// listCache prints the files of the cache.
+func listCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
+	files, err := cacheFiles(disk)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	var total int64
+	for _, f := range files {
+		total += f.Size
+		if asJSON {
+			if err := writeJSON(w, f); err != nil {
+				return err
+			}
+			continue
+		}
+		name := cmp.Or(strings.TrimSpace(f.Recording+"  "+f.Name), f.File)
+		fmt.Fprintf(w, "%10s  %s  %s\n", humanSize(f.Size), f.Used.Local().Format("2006-01-02 15:04"), printable(name))
+	}
+	if !asJSON {
+		fmt.Fprintf(w, "%s in %s, %s of %s\n", count(len(files), "file", "files"), disk.Dir(), humanSize(total), humanSize(disk.Limit()))
+	}
+	return w.Flush()
+}
+
+// A cacheSummary is what cache tells without an argument.
+type cacheSummary struct {
+	Dir        string            `json:"directory"`
+	Size       int64             `json:"size"`
+	Limit      int64             `json:"limit"`
+	Files      int               `json:"files"`
+	Recordings int               `json:"recordings"`
+	Largest    []cachedRecording `json:"largest"` // recordings
+	Other      int64             `json:"other"`   // bytes of copies, catalogues and what else names no recording
+}
+
+// A cachedRecording is how much of a recording is kept.
+type cachedRecording struct {
+	Recording string    `json:"recording"`
+	Size      int64     `json:"size"`
+	Used      time.Time `json:"used"`
+}
+
+// summarizeCache tells how much the cache keeps, and of what.
+func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
+	files, err := cacheFiles(disk)
+	if err != nil {
+		return err
+	}
+	s := cacheSummary{Dir: disk.Dir(), Limit: disk.Limit(), Files: len(files), Largest: []cachedRecording{}}
+	by := map[string]*cachedRecording{}
+	for _, f := range files {
+		s.Size += f.Size
+		if f.Recording == "" {
+			s.Other += f.Size
+			continue
+		}
+		r := by[f.Recording]
+		if r == nil {
+			r = &cachedRecording{Recording: f.Recording}
+			by[f.Recording] = r
+		}
+		r.Size += f.Size
+		if f.Used.After(r.Used) {
+			r.Used = f.Used
+		}
+	}
+	s.Recordings = len(by)
+	for _, r := range by {
+		s.Largest = append(s.Largest, *r)
+	}
+	slices.SortFunc(s.Largest, func(a, b cachedRecording) int {
+		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Recording, b.Recording))
+	})
+	s.Largest = s.Largest[:min(shownLargest, len(s.Largest))]
+	if asJSON {
+		return writeJSON(out, s)
+	}
+	return s.write(out)
+}
+
+func (s cacheSummary) write(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "%s of %s in %s, in %s\n", humanSize(s.Size), humanSize(s.Limit), count(s.Files, "file", "files"), s.Dir)
+	for _, r := range s.Largest {
+		fmt.Fprintf(w, "%10s  %s  %s\n", humanSize(r.Size), r.Used.Local().Format("2006-01-02 15:04"), printable(r.Recording))
+	}
+	if n := s.Recordings - len(s.Largest); n > 0 {
+		fmt.Fprintf(w, "%10s  and of %s; 'recfs cache ls' lists all\n", "", count(n, "other recording", "other recordings"))
+	}
+	if s.Other > 0 {
+		fmt.Fprintf(w, "%10s  copies, catalogues and what else names no recording\n", humanSize(s.Other))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"recfs/formats/compare"
+	"recfs/nodes"
+)
+
+var diffCommand = command{
+	name:    "diff",
+	args:    "A B",
+	summary: "Tell how two recordings, maps or saves differ",
+	about: `
+Two maps are compared by info, settings, images, sounds, envelopes, groups, layers and tiles; other recordings
+by header, totals, players and the first tick that differs; documents such as run.nhgame/states/12.json by their
+fields, and so are the saves of NetHack. A and B may be in recordings, containers or mounts.
+
+A line begins with + for what only B has, - for what only A has, and ~ for what is different. The exit code is 0
+if there is no difference, 1 if there is one, and 2 if something could not be compared.`,
+	run: runDiff,
+}
+
+// shownOfPart is how many differences of one layer, list or object are shown to people.
+const shownOfPart = 12
+
+// A differ is what recfs diff was asked for.
+type differ struct {
+	json, all bool
+	png       string
+}
+
+// A troubleError ends a command that compares with the exit code 2, as that of diff(1).
+type troubleError struct{ error }
+
+func (e troubleError) Unwrap() error { return e.error }
+
+func runDiff(flags *pflag.FlagSet) runFunc {
+	d := &differ{}
+	flags.BoolVar(&d.json, "json", false, "print each difference as a JSON object")
+	flags.BoolVar(&d.all, "all", false, fmt.Sprintf("print all differences of a part, not only %d", shownOfPart))
+	flags.StringVar(&d.png, "png", "", "also draw the tiles of two maps that differ, to `FILE`")
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+		err := d.run(ctx, e, a, args)
+		if err != nil && !errors.Is(err, errReported) && ctx.Err() == nil {
+			return troubleError{err}
+		}
+		return err
+	})
+}
+
+func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) error {
+	var entries [2]nodes.Entry
+	for i, name := range args {
+		var err error
+		if entries[i], err = compared(ctx, a, sourceOf(name)); err != nil {
+			return fmt.Errorf("%s: %w", name, reason(name, err))
+		}
+	}
+	var picture *compare.Picture
+	var marks compare.Marks
+	if d.png != "" {
+		if entries[0].Dir == nil || entries[1].Dir == nil {
+			return errors.New("--png is for two maps")
+		}
+		var err error
+		if picture, err = compare.NewPicture(ctx, entries[0].Dir, entries[1].Dir); err != nil {
+			return err
+		}
+		marks = picture.Mark
+	}
+	p := &changePrinter{env: e, differ: d}
+	err := compare.Entries(ctx, entries[0], entries[1], marks, p.print)
+	err = cmp.Or(err, p.end())
+	if picture != nil && err == nil {
+		err = createPNG(d.png, picture)
+	}
+	switch {
+	case err != nil:
+		return err
+	case p.n > 0:
+		return errReported
+	}
+	return nil
+}
+
+// compared returns what a name stands for: for a save of NetHack, the document of it.
+func compared(ctx context.Context, a *archive, name string) (nodes.Entry, error) {
+	entry, err := a.resolve(ctx, name)
+	dir, base := path.Split(path.Clean(name))
+	dir = path.Clean(dir)
+	if err != nil || entry.File == nil || path.Base(dir) != "saves" {
+		return entry, err
+	}
+	states, err := a.resolve(ctx, path.Join(path.Dir(dir), "states"))
+	if err != nil || states.Dir == nil {
+		return entry, nil //nolint:nilerr // no save of NetHack: it is compared as it is
+	}
+	state, err := compare.StateOf(ctx, states.Dir, base)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return entry, nil
+	}
+	return state, err
+}
+
+// A changePrinter prints differences as they come.
+type changePrinter struct {
+	*env
+	*differ
+	n      int
+	part   string // of the last one
+	inPart int
+}
+
+func (p *changePrinter) print(c compare.Change) error {
+	p.n++
+	if p.json {
+		return writeJSON(p.stdout, c)
+	}
+	if part := partOf(c.Path); part != p.part {
+		if err := p.end(); err != nil {
+			return err
+		}
+		p.part, p.inPart = part, 0
+	}
+	if p.inPart++; p.inPart > shownOfPart && !p.all {
+		return nil
+	}
+	_, err := fmt.Fprintln(p.stdout, changeText(c))
+	return err
+}
+
+// end tells how many differences of the last part were left out.
+func (p *changePrinter) end() error {
+	if left := p.inPart - shownOfPart; left > 0 && !p.all && !p.json {
+		_, err := fmt.Fprintf(p.stdout, "  … and %s of %s\n", count(left, "more difference", "more differences"), printable(p.part))
+		return err
+	}
+	return nil
+}
+
+// partOf returns what a path of a change begins with: a file, or a key of a document.
+func partOf(name string) string {
+	if i := strings.IndexAny(name, ".["); i > 0 && !strings.Contains(name[:i], "/") {
+		return name[:i]
+	}
+	if i := strings.Index(name, "."); i > 0 {
+		return name[:i]
+	}
+	return name
+}
+
+// maxShown is how much of a value is shown to people.
+const maxShown = 60
+
+func changeText(c compare.Change) string {
+	sign := map[compare.Kind]string{compare.Added: "+ ", compare.Removed: "- ", compare.Changed: "~ "}[c.Kind]
+	var tells []string
+	switch {
+	case c.Old != nil && c.New != nil:
+		same := commonStart(c.Old, c.New)
+		tells = append(tells, shorten(c.Old, same)+" → "+shorten(c.New, same))
+	case c.Old != nil || c.New != nil:
+		tells = append(tells, shorten(append(c.Old, c.New...), 0))
+	}
+	if c.Tiles != nil {
+		tells = append(tells, tilesText(c.Tiles))
+	}
+	if c.Note != "" {
+		tells = append(tells, c.Note)
+	}
+	text := strings.Join(tells, ", ")
+	if c.Path == "" {
+		return printable(sign + text)
+	}
+	if text == "" {
+		return printable(sign + c.Path)
+	}
+	return printable(sign + c.Path + ": " + text)
+}
+
+// shorten returns the part of a long value that is of interest: from a little before where it differs
+// from another.
+func shorten(text []byte, same int) string {
+	runes := []rune(string(text))
+	if len(runes) <= maxShown {
+		return string(runes)
+	}
+	start, end := "", "…"
+	from := len([]rune(string(text[:same])))
+	if from > maxShown/2 {
+		start, runes = "…", runes[from-maxShown/4:]
+	}
+	if len(runes) <= maxShown {
+		end = ""
+	}
+	return start + string(runes[:min(len(runes), maxShown)]) + end
+}
+
+// commonStart returns how many bytes both begin with.
+func commonStart(a, b []byte) int {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// shownReplaced is how many kinds of replaced tiles are shown to people.
+const shownReplaced = 6
+
+func tilesText(t *compare.Tiles) string {
+	var kinds []string
+	for _, r := range t.Replaced[:min(len(t.Replaced), shownReplaced)] {
+		kinds = append(kinds, fmt.Sprintf("%s → %s (%d)", r.Old, r.New, r.Count))
+	}
+	if len(t.Replaced) > shownReplaced {
+		kinds = append(kinds, "…")
+	}
+	return fmt.Sprintf("%s in columns %d to %d of rows %d to %d: %s", count(t.Count, "tile differs", "tiles differ"),
+		t.X, t.X+t.Width-1, t.Y, t.Y+t.Height-1, strings.Join(kinds, ", "))
+}
+
+// createPNG writes the picture to a file.
+func createPNG(name string, picture *compare.Picture) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(picture.Encode(f), f.Close())
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"recfs/nodes"
+)
+
+// expand returns args with what each pattern stands for in its place, in order: the shell cannot look
+// into recordings. A name that is there is no pattern, and a pattern that stands for nothing stays.
+func (a *archive) expand(ctx context.Context, args []string) []string {
+	var names []string
+	for _, arg := range args {
+		found := []string{arg}
+		if isPattern(arg) && !a.exists(ctx, arg) {
+			found = a.glob(ctx, filepath.ToSlash(arg))
+		}
+		if len(found) == 0 {
+			found = []string{arg}
+		}
+		names = append(names, found...)
+	}
+	return names
+}
+
+// isPattern reports whether a path may stand for others, as path.Match has it.
+func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
+
+// exists reports whether something is called name, or may be: also what cannot be read is there.
+func (a *archive) exists(ctx context.Context, name string) bool {
+	_, err := a.lookUp(ctx, name)
+	return !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+}
+
+// glob returns the names that match a pattern, element by element. As in a shell, only a pattern that
+// begins with a dot stands for names that do, and what cannot be listed is left out.
+func (a *archive) glob(ctx context.Context, pattern string) []string {
+	parts := strings.Split(pattern, "/")
+	first := 0
+	for !isPattern(parts[first]) {
+		first++
+	}
+	base := path.Clean(strings.Join(parts[:first], "/"))
+	if first > 0 && parts[0] == "" {
+		base = path.Clean("/" + base)
+	}
+	names := []string{base}
+	for _, part := range parts[first:] {
+		var next []string
+		for _, name := range names {
+			next = append(next, a.matches(ctx, base, name, part)...)
+		}
+		names = next
+	}
+	return names
+}
+
+// matches returns the paths of what matches part in the directory called dir, where a pattern that
+// begins in base has led. They are resolved from base: what is in one archive is opened once.
+func (a *archive) matches(ctx context.Context, base, dir, part string) (names []string) {
+	take := func(name string) string {
+		at := path.Join(dir, name)
+		a.globbed[at] = base
+		return at
+	}
+	if !isPattern(part) {
+		if at := take(part); a.exists(ctx, at) {
+			return []string{at}
+		}
+		return nil
+	}
+	e, err := a.lookUp(ctx, dir)
+	if err != nil || e.Dir == nil {
+		return nil
+	}
+	for child, err := range entries(ctx, e) {
+		if err != nil || strings.HasPrefix(child.Name, ".") && !strings.HasPrefix(part, ".") {
+			continue
+		}
+		if ok, _ := path.Match(part, child.Name); ok { // a pattern that is none matches nothing
+			names = append(names, take(child.Name))
+		}
+	}
+	return names
+}
+
+// lookUpGlobbed finds what a name of glob means.
+func (a *archive) lookUpGlobbed(ctx context.Context, name string) (e nodes.Entry, ok bool) {
+	base, ok := a.globbed[name]
+	if !ok {
+		return e, false
+	}
+	root, err := a.lookUp(ctx, base)
+	if err != nil || root.Dir == nil {
+		return e, false
+	}
+	inside := name
+	if base != "." {
+		inside = strings.TrimPrefix(strings.TrimPrefix(name, base), "/")
+	}
+	e, err = nodes.Follow(ctx, root.Dir, inside)
+	return e.Inherit(root.Attr), err == nil
+}

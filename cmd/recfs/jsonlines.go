@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	iofs "io/fs"
+	"time"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// writeJSON prints v as one line of JSON.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// An entryLine is what --json prints of an entry.
+type entryLine struct {
+	Path     string `json:"path"`
+	PathHex  string `json:"path_hex,omitempty"` // if the path is not UTF-8
+	Type     string `json:"type"`               // file, directory or link
+	Size     *int64 `json:"size"`               // bytes; null if it is no file or cannot be told
+	Mode     string `json:"mode"`               // as ls -l shows it
+	Modified string `json:"modified"`           // RFC 3339
+	Target   string `json:"target,omitempty"`   // of a link
+	Error    string `json:"error,omitempty"`
+}
+
+// newEntryLine describes e, which is called name, but for its size.
+func newEntryLine(name string, e nodes.Entry) entryLine {
+	return entryLine{
+		Path: name, PathHex: formats.HexOf(name), Type: typeName(e), Mode: modeOf(e),
+		Modified: e.Time.UTC().Format(time.RFC3339Nano), Target: e.Link,
+	}
+}
+
+// typeName is the word for what an entry is.
+func typeName(e nodes.Entry) string {
+	switch e.Type() {
+	case iofs.ModeDir:
+		return "directory"
+	case iofs.ModeSymlink:
+		return "link"
+	}
+	return "file"
+}

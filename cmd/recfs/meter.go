@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// meterPeriod is how often a meter is drawn anew.
+const meterPeriod = 200 * time.Millisecond
+
+// A meter shows how far a command has come: recordings done of all, how fast it goes and how long it
+// will take. It is drawn where the terminal is; on a pipe it only counts.
+type meter struct {
+	what string // the command does
+
+	mu       sync.Mutex
+	done     amount                   // what is finished
+	started  int64                    // bytes of recordings that were begun
+	read     int64                    // bytes read of sources, some twice
+	files    int                      // read or written
+	all      amount                   // what there is to do
+	counted  bool                     // all is known
+	bar      *progressbar.ProgressBar // nil: nothing is drawn; itself it is safe, but not what is printed
+	stopTick chan struct{}
+}
+
+// An amount is what a command has to do, or has done.
+type amount struct {
+	recordings int
+	bytes      int64 // of recordings and other files, as they are stored
+}
+
+// newMeter returns a meter of what a command does, which is drawn on w if that is a terminal, until
+// close.
+func newMeter(w io.Writer, what string) *meter {
+	m := &meter{what: what}
+	if isTerminal(w) {
+		m.draw(w)
+	}
+	return m
+}
+
+// draw begins to draw m on w.
+func (m *meter) draw(w io.Writer) {
+	m.bar = progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionUseIECUnits(true),
+		progressbar.OptionUseANSICodes(true), // it is drawn over, never blank
+		progressbar.OptionSetDescription(m.what),
+	)
+	m.stopTick = make(chan struct{})
+	ticker := time.NewTicker(meterPeriod)
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				m.change(m.show)
+			case <-m.stopTick:
+				return
+			}
+		}
+	}()
+}
+
+// drawn reports whether somebody sees m.
+func (m *meter) drawn() bool { return m.bar != nil }
+
+// close takes m away. What it counted stays.
+func (m *meter) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.bar != nil {
+		close(m.stopTick)
+		_ = m.bar.Clear()
+		_ = m.bar.Exit()
+		m.bar = nil
+	}
+}
+
+// change counts something; the next drawing shows it.
+func (m *meter) change(count func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count()
+}
+
+// expect says how much there is to do.
+func (m *meter) expect(all amount) {
+	m.change(func() { m.all, m.counted = all, true })
+}
+
+// begin says that a recording or file of so many bytes is begun.
+func (m *meter) begin(bytes int64) { m.change(func() { m.started += bytes }) }
+
+// finish says that one was finished, or that no recording was but a file.
+func (m *meter) finish(recordings int, bytes int64) {
+	m.change(func() {
+		m.done.recordings += recordings
+		m.done.bytes += bytes
+	})
+}
+
+// set says that so much of all is done of one recording.
+func (m *meter) set(done, all int64) {
+	m.change(func() { m.done.bytes, m.all, m.counted = done, amount{0, all}, true })
+}
+
+// file says that a file was read or written.
+func (m *meter) file() { m.change(func() { m.files++ }) }
+
+// onRead says that n more bytes of sources were read.
+func (m *meter) onRead(n int) { m.change(func() { m.read += int64(n) }) }
+
+// print calls write, which prints something, with the meter out of its way.
+func (m *meter) print(write func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.bar != nil {
+		_ = m.bar.Clear()
+	}
+	write()
+	m.show()
+}
+
+// show draws m as it is now.
+func (m *meter) show() {
+	if m.bar == nil {
+		return
+	}
+	m.bar.Describe(m.text())
+	if m.counted {
+		if end := m.all.bytes + 1; m.bar.GetMax64() != end { // a bar at its end would vanish
+			m.bar.ChangeMax64(end)
+		}
+		_ = m.bar.Set64(m.position())
+	}
+}
+
+// text is what stands before the bar.
+func (m *meter) text() string {
+	text := m.what
+	switch {
+	case m.counted && m.all.recordings > 0:
+		text += fmt.Sprintf(" %d/%d recordings", m.done.recordings, m.all.recordings)
+	case !m.counted:
+		text += " " + count(m.done.recordings, "recording", "recordings")
+	}
+	if m.files > 0 {
+		text += ", " + count(m.files, "file", "files")
+	}
+	return text
+}
+
+// position is how many of all bytes are done. What is read of recordings that are not finished yet
+// counts, but not twice.
+func (m *meter) position() int64 {
+	return min(max(m.done.bytes, min(m.read, m.started)), m.all.bytes)
+}
+
+// far says how much is done of what.
+func (m *meter) far() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.counted {
+		return fmt.Sprintf("%d of %s", m.done.recordings, count(m.all.recordings, "recording", "recordings"))
+	}
+	return count(m.done.recordings, "recording", "recordings")
+}

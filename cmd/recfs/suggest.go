@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"recfs/nodes"
+)
+
+// didYouMean is the end of a message about a word that is not known: the most similar one of those
+// that are, if one is similar enough for a slip of the finger.
+func didYouMean(word string, known []string) string {
+	if found := closest(word, known); found != "" {
+		return fmt.Sprintf("; did you mean %s?", found)
+	}
+	return ""
+}
+
+// closest returns the word that the fewest slips make of word, "" if that takes too many for its
+// length.
+func closest(word string, known []string) (best string) {
+	fewest := (len([]rune(word)) + 2) / 3
+	for _, k := range known {
+		if n := slips(word, k, fewest); n <= fewest && k != word {
+			best, fewest = k, n-1
+		}
+	}
+	return best
+}
+
+// slips counts the characters that were left out, put in, exchanged or swapped with the next one
+// between two words (the optimal string alignment distance). More than most it does not count.
+func slips(a, b string, most int) int {
+	x, y := []rune(a), []rune(b)
+	if max(len(x), len(y))-min(len(x), len(y)) > most {
+		return most + 1
+	}
+	var before, above []int
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		before, above, row = above, row, make([]int, len(y)+1)
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(y)]
+}
+
+// maxCompared is how many names of a directory are compared with one that is not there.
+const maxCompared = 10000
+
+// suggestName is the end of a message about a path below root that is not there.
+func suggestName(ctx context.Context, root nodes.Entry, inside string) string {
+	here := root
+	for part := range strings.SplitSeq(inside, "/") {
+		next, err := nodes.Follow(ctx, here.Dir, part)
+		switch {
+		case err != nil && isPattern(part):
+			return ""
+		case err != nil:
+			return didYouMean(part, namesIn(ctx, here))
+		case next.Dir == nil:
+			return ""
+		}
+		here = next
+	}
+	return ""
+}
+
+// namesIn returns the first names in a directory, of those that can be listed.
+func namesIn(ctx context.Context, dir nodes.Entry) (names []string) {
+	for child, err := range entries(ctx, dir) {
+		if len(names) == maxCompared || err != nil && child.Name == "" {
+			break
+		}
+		names = append(names, child.Name)
+	}
+	return names
+}

@@ -1,0 +1,227 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/container"
+	"recfs/formats/recordings"
+	"recfs/formats/source"
+	"recfs/formats/unpack"
+	"recfs/nodes"
+)
+
+// What a recording under outer compression decompresses to, and one in a
+// container, is opened when it is read first: with a head and an index on disk
+// its tree does without.
+
+// wrapped reports whether something around the bytes of a recording may be
+// damaged: a compressed stream or a container.
+func (a *archive) wrapped(k recordingKey) bool {
+	_, inside := a.tree.(*container.Tree)
+	return k.packed || inside && k.segments == nil
+}
+
+// input returns the bytes of a recording or container, and what watches the
+// reads of them. hurt, if it is not nil, tells of damage of what is around
+// them, and may read them to their end.
+func (a *archive) input(ctx context.Context, k recordingKey) (src formats.Input, reads *readErrors, hurt unpack.DamageFunc, err error) {
+	src, reads = a.source(k)
+	switch {
+	case k.packed:
+		hurt, err = a.decompress(ctx, k, &src, reads)
+	case a.wrapped(k):
+		hurt, err = a.member(ctx, k, &src, reads)
+	}
+	return src, reads, hurt, err
+}
+
+// streams reports whether the format of a recording copes with an Input of
+// unknown size.
+func (a *archive) streams(k recordingKey) bool {
+	return k.format != noFormat && a.list[k.format].Streams
+}
+
+// content returns what a container holds as a recording.
+func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (container.Content, error) {
+	c, err := a.tree.(*container.Tree).Content(ctx, k.path)
+	w.note(err)
+	return c, err
+}
+
+// member completes the Input of a recording in a container: of one that is
+// damaged it has the bytes that there are, like that of a damaged stream, while
+// raw is an error from the damage on.
+func (a *archive) member(ctx context.Context, k recordingKey, src *formats.Input, w *readErrors) (unpack.DamageFunc, error) {
+	c, err := a.content(ctx, k, w)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := c.Open(ctx, a.streams(k))
+	src.Raw = src.ReaderAt
+	src.ReaderAt, src.Size, src.Measure = watchedReader{c, w}, opened.Size, opened.Measure
+	if err == nil && opened.Size == 0 {
+		if d, failed := opened.Damage(ctx); d != nil { // it says all
+			return nil, d
+		} else if failed != nil {
+			return nil, failed
+		}
+	}
+	if k.format == noFormat { // what it holds is looked at without reading it all
+		return c.Short, err
+	}
+	return opened.Damage, err
+}
+
+// decompress completes the Input of a compressed recording. It returns what
+// tells of damage of the stream, which may read it to its end.
+func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Input, w *readErrors) (unpack.DamageFunc, error) {
+	file := source.FileKey{Path: k.path, Version: k.v}
+	raw := watchedReader{source.NewReader(a.openFiles, file), w}
+	src.Raw = raw
+	c, err := a.unpack.Open(ctx, file, raw, unpack.Choice{Streams: a.streams(k), Distrust: k.distrust})
+	if failed := (*unpack.ReadError)(nil); errors.As(err, &failed) {
+		w.note(failed.Err)
+	}
+	if c.ReaderAt != nil {
+		src.ReaderAt, src.Size, src.Measure = watchedReader{c, w}, c.Size, c.Measure
+	}
+	return c.Damage, err
+}
+
+// packedCost is what an opened stream counts for in the cache: it may hold a
+// file open.
+const packedCost = 256 << 10
+
+// An unpacked is what a compressed recording decompresses to, or why it does
+// not.
+type unpacked struct {
+	src  formats.Input
+	hurt unpack.DamageFunc
+	err  error
+}
+
+// loadUnpacked opens a compressed recording. The error is only for what may be
+// better next time.
+func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*unpacked, int64, error) {
+	u := new(unpacked)
+	var reads *readErrors
+	u.src, reads, u.hurt, u.err = a.input(ctx, k)
+	switch {
+	case u.err == nil:
+	case ctx.Err() != nil || notSaved(u.err):
+		return nil, 0, u.err
+	case reads.failure() != nil:
+		return nil, 0, reads.failure()
+	case !refused(u.err): // another reader of the same stream failed
+		return nil, 0, u.err
+	}
+	if !k.packed {
+		return u, treeCost, nil
+	}
+	return u, packedCost, nil
+}
+
+// refused reports whether err says something of the bytes of a file, and not
+// that they could not be read.
+func refused(err error) bool {
+	bad, damage := (*formats.Error)(nil), (*unpack.Damage)(nil)
+	return errors.As(err, &bad) || errors.As(err, &damage) ||
+		errors.Is(err, errors.ErrUnsupported) || errors.Is(err, formats.ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// recordingOf returns a recording that was not looked at yet.
+func (a *archive) recordingOf(k recordingKey) recordings.Source {
+	in, reads := a.source(k)
+	src := recordings.Source{Format: &a.list[k.format], Input: in, Failure: reads.failure}
+	if !a.wrapped(k) {
+		return src
+	}
+	src.Input.Raw = in.ReaderAt
+	src.Input.ReaderAt = unpackedReader{a, k, reads}
+	src.Input.Size = formats.UnknownSize
+	src.Input.Measure = func(ctx context.Context) (int64, error) {
+		u, err := a.unpacked.Get(ctx, k)
+		if err != nil {
+			return 0, err
+		}
+		return u.src.Length(ctx)
+	}
+	src.Open = func(ctx context.Context, in *formats.Input) error {
+		u, err := a.unpacked.Get(ctx, k)
+		if err != nil {
+			reads.note(err)
+			return err
+		}
+		in.Size = u.src.Size
+		return u.err
+	}
+	src.Damage = func(ctx context.Context) (*formats.Problem, error) { return a.damageOf(ctx, k) }
+	return src
+}
+
+// claimedOf returns a recording for who looks at no more than its head: of one
+// in a container whose size would have to be measured, what the container says.
+func (a *archive) claimedOf(k recordingKey) recordings.Source {
+	src := a.recordingOf(k)
+	if k.packed || !a.wrapped(k) {
+		return src
+	}
+	open := src.Open
+	src.Open = func(ctx context.Context, in *formats.Input) error {
+		err := open(ctx, in)
+		if missing := (*cache.NotSavedError)(nil); !errors.As(err, &missing) {
+			return err
+		}
+		c, failed := a.content(ctx, k, new(readErrors))
+		if failed != nil || c.Claimed() == 0 {
+			return err
+		}
+		in.ReaderAt, in.Size = c, c.Claimed()
+		return nil
+	}
+	return src
+}
+
+// damageOf returns what is wrong with what is around a recording, nil if nothing is.
+func (a *archive) damageOf(ctx context.Context, k recordingKey) (*formats.Problem, error) {
+	u, err := a.unpacked.Get(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if u.hurt == nil {
+		return nil, u.err
+	}
+	d, err := u.hurt(ctx)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	return &formats.Problem{Code: "bad_compression", Offset: d.Size, Message: d.Error()}, nil
+}
+
+// An unpackedReader reads what a recording decompresses to.
+type unpackedReader struct {
+	a     *archive
+	key   recordingKey
+	reads *readErrors
+}
+
+// ReadAt implements nodes.ReaderAt.
+func (r unpackedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	u, err := r.a.unpacked.Get(ctx, r.key)
+	if err == nil {
+		err = u.err
+	}
+	if err != nil {
+		r.reads.note(err)
+		return 0, err
+	}
+	n, err := u.src.ReadAt(ctx, p, off)
+	r.reads.note(err)
+	return n, err
+}
+
+var _ nodes.ReaderAt = unpackedReader{}

@@ -1,0 +1,93 @@
+package butter
+
+import (
+	"context"
+	"strconv"
+
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/indexfile"
+)
+
+var _ formats.Head = (*head)(nil)
+
+// open is the Open of the format.
+func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	r, err := NewReader(ctx, in, in.Size, o.MaxChunk)
+	if err != nil {
+		return nil, err
+	}
+	return r.head, nil
+}
+
+// Append appends the head as it is kept on disk.
+//
+//	| size of the file | layout text | header and chunk table |
+func (o *head) Append(b []byte) []byte {
+	w := indexfile.Append(b)
+	w.Size(o.size)
+	w.Text(o.Layout.name)
+	w.Blob(o.Header.raw)
+	return w.Bytes()
+}
+
+// readHead reads what Append of a head wrote.
+func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	r := indexfile.NewReader(name, saved)
+	h := &head{size: r.Size(), maxChunk: o.maxChunk()}
+	chosen, raw := r.Text(), r.Blob()
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	var err error
+	if h.Header, err = parseHeader(raw, h.size); err != nil {
+		return nil, err
+	}
+	for _, l := range layoutsOf(h.Header.Version) {
+		if l.name == chosen {
+			h.Layout = l
+			return h, nil
+		}
+	}
+	return nil, formats.ErrOther
+}
+
+// Memory is about what the head keeps alive: the chunk table has 4 bytes a chunk as it is stored, and
+// 16 as it is used.
+func (o *head) Memory() int64 { return int64(5*len(o.Header.raw) + 1024) }
+
+func (o *head) formatVersion() string { return strconv.Itoa(int(o.Header.Version)) }
+
+// scanRecording is the Scan of the format. It makes every index anew.
+func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+	r := &Reader{h.(*head), in.ReaderAt}
+	return echovr.ScanAnew(earlier, func() (*echovr.Index, error) { return r.Scan(ctx) })
+}
+
+// readIndex reads what Append of an index wrote.
+func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
+	r := h.(*head)
+	return echovr.ReadIndex(name, saved, r.size, len(r.Header.Chunks), func(info *echovr.ChunkInfo) bool {
+		_, err := decodeCarry(info.State)
+		return err == nil || info.Ticks() == 0
+	})
+}
+
+// summary is the Summary of the format.
+func summary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
+	h := rec.Head.(*head)
+	m := h.Match()
+	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: &m.MapName, HeaderProblems: h.problems()}
+	s.Details.Add("match_type", m.MatchType)
+	s.Details.Add("client_name", m.ClientName)
+	var names []string
+	for _, p := range h.Header.Players {
+		shown, _ := display(p.Name)
+		names = append(names, shown)
+	}
+	s.AddPlayers(names)
+	if x != nil {
+		x.(*echovr.Index).Summarize(name, &s)
+	}
+	return s, nil
+}

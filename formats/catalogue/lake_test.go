@@ -1,0 +1,234 @@
+package catalogue
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/parquettest"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// tabled is rec with two tables, unless the recording has no more than its magic. opens counts what is
+// opened.
+func tabled(opens *atomic.Int32) formats.Format {
+	f := rec
+	f.OpenTree = func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
+		opens.Add(1)
+		dir, err := rec.OpenTree(ctx, src, c)
+		if err != nil || src.Size == 3 {
+			return dir, err
+		}
+		body, err := nodes.Lookup(ctx, dir, "body")
+		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(
+			nodes.Entry{Name: "rows.parquet", File: body.File}, nodes.Entry{Name: "some_more.parquet", File: nodes.Bytes([]byte("more of " + src.Name))},
+		)}), err
+	}
+	return f
+}
+
+// lakeRootOf returns an archive of files with their content.
+func lakeRootOf(t *testing.T, opens *atomic.Int32, files map[string]string) (*root, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		write(t, dir, name, content)
+	}
+	c := cache.New(1<<20, nil)
+	t.Cleanup(c.Close)
+	return newRoot(formatstest.OpenLocal(t, dir), []formats.Format{tabled(opens)}, c, archive.Options{}), dir
+}
+
+// filesOf returns the files below an entry of the root with their content.
+func filesOf(t *testing.T, root nodes.Dir, name string) map[string]string {
+	t.Helper()
+	e, err := nodes.Child(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodestest.Files(t, e.Dir)
+}
+
+// TestLake shows the tables of all recordings by kind, under names that engines take for nothing else.
+func TestLake(t *testing.T) {
+	var opens atomic.Int32
+	root, _ := lakeRootOf(t, &opens, map[string]string{
+		"a.rec": "RECone", "tick=5/_x/.h:i%.rec": "RECtwo", "tick=5/bad\xffä.rec": "RECthree", "none/e.rec": "REC",
+		"broken.rec": "junk", "other.txt": "text",
+	})
+	want := map[string]string{}
+	for file, body := range map[string]string{"a.rec": "one", "tick%3D5/%5Fx/%2Eh%3Ai%25.rec": "two", "tick%3D5/bad%FFä.rec": "three"} {
+		source := map[string]string{"one": "a.rec", "two": ".h:i%.rec", "three": "bad\xffä.rec"}[body]
+		want["rec/rows/"+file+".parquet"], want["rec/some_more/"+file+".parquet"] = body, "more of "+source
+	}
+	got := filesOf(t, root, "tables")
+	for name, content := range want {
+		if got[name] != content {
+			t.Errorf("%s: %q, want %q", name, got[name], content)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d files, want %d: %q", len(got), len(want), got)
+	}
+	e, err := nodes.Child(t.Context(), root, "tables")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodestest.Check(t, e.Dir)
+	if names := namesOf(t, root); slices.Contains(names, "tables") || slices.Contains(names, parquetName) {
+		t.Errorf("the root lists %q", names)
+	}
+}
+
+// namesOf returns what a directory lists.
+func namesOf(t *testing.T, dir nodes.Dir) (names []string) {
+	t.Helper()
+	n, err := dir.Len(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		b, _, err := nodes.AppendName(t.Context(), dir, nil, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, string(b))
+	}
+	return names
+}
+
+// TestLakeOpensOnce opens each recording once to learn its tables, and none to list them again.
+func TestLakeOpensOnce(t *testing.T) {
+	var opens atomic.Int32
+	root, _ := lakeRootOf(t, &opens, map[string]string{"a.rec": "RECone", "sub/b.rec": "RECtwo"})
+	for range 2 {
+		e, err := nodes.Lookup(t.Context(), root, "tables/rec/rows")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := namesOf(t, e.Dir); !slices.Equal(names, []string{"a.rec.parquet", "sub"}) {
+			t.Errorf("it lists %q", names)
+		}
+	}
+	if opens.Load() != 2 {
+		t.Errorf("%d recordings were opened", opens.Load())
+	}
+}
+
+// TestLakeFollows shows the table of a recording as it is now.
+func TestLakeFollows(t *testing.T) {
+	var opens atomic.Int32
+	root, dir := lakeRootOf(t, &opens, map[string]string{"a.rec": "RECone"})
+	look := func() nodes.Entry {
+		t.Helper()
+		e, err := nodes.Lookup(t.Context(), root, "tables/rec/rows/a.rec.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	before := look()
+	if again := look(); again.File != before.File {
+		t.Error("a table of the same version is another file")
+	}
+	write(t, dir, "a.rec", "RECone and more")
+	after := look()
+	if n, err := after.File.Size(t.Context()); n != int64(len("one and more")) || err != nil || after.File == before.File {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if after.Time.Equal(before.Time) {
+		t.Error("the time is the same")
+	}
+}
+
+// TestLakeOfItsOwn shows what the source has under the name.
+func TestLakeOfItsOwn(t *testing.T) {
+	var opens atomic.Int32
+	root, _ := lakeRootOf(t, &opens, map[string]string{"a.rec": "RECone", "tables/own.txt": "own", "recordings.parquet": "own"})
+	if got := filesOf(t, root, "tables"); len(got) != 1 || got["own.txt"] != "own" {
+		t.Errorf("tables: %q", got)
+	}
+	if text, err := read(t, root, parquetName); text != "own" || err != nil {
+		t.Errorf("%s: %q, %v", parquetName, text, err)
+	}
+	if _, err := nodes.Lookup(t.Context(), root, "tables/rec"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestRecordingsParquet has the lines of recordings.jsonl as rows.
+func TestRecordingsParquet(t *testing.T) {
+	var opens atomic.Int32
+	root, _ := lakeRootOf(t, &opens, map[string]string{"a.rec": "RECone", "d=1/b.rec": "REC", "broken.rec": "junk", "bad\xff.rec": "RECtwo"})
+	text, err := read(t, root, parquetName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := parquettest.Read(t, []byte(text))
+	if table.Metadata["recfs.table"] != "recordings" || table.Rows() != 4 {
+		t.Errorf("%d rows, metadata %q", table.Rows(), table.Metadata)
+	}
+	values := map[string][]any{}
+	for _, c := range table.Columns {
+		values[c.Name] = c.Values
+	}
+	for i, want := range []struct{ path, tables string }{
+		{"a.rec", "a.rec.parquet"}, {"bad\ufffd.rec", "bad%FF.rec.parquet"}, {"broken.rec", ""}, {"d=1/b.rec", ""},
+	} {
+		var tables any
+		if want.tables != "" {
+			tables = want.tables
+		}
+		if values["path"][i] != want.path || values["tables_path"][i] != tables || values["format"][i] != "rec" {
+			t.Errorf("row %d: path %v, tables %v, format %v", i, values["path"][i], values["tables_path"][i], values["format"][i])
+		}
+		if broken := want.path == "broken.rec"; (values["error"][i] != nil) != broken {
+			t.Errorf("%s: error %v", want.path, values["error"][i])
+		}
+	}
+}
+
+// unmeasured is a file that has to be made before its size is known.
+type unmeasured struct{ nodes.File }
+
+// IsMeasured implements nodes.Measured.
+func (unmeasured) IsMeasured(context.Context) bool { return false }
+
+// TestLakeMeasures holds that a listing of the lake makes no table that a listing of the recording does
+// not make.
+func TestLakeMeasures(t *testing.T) {
+	f := rec
+	f.OpenTree = func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
+		dir, err := rec.OpenTree(ctx, src, c)
+		if err != nil {
+			return nil, err
+		}
+		body, err := nodes.Lookup(ctx, dir, "body")
+		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(
+			nodes.Entry{Name: "known.parquet", File: body.File}, nodes.Entry{Name: "made.parquet", File: unmeasured{body.File}},
+		)}), err
+	}
+	dir := t.TempDir()
+	write(t, dir, "a.rec", "REC a")
+	c := cache.New(1<<20, nil)
+	t.Cleanup(c.Close)
+	root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{f}, c, archive.Options{})
+	for table, want := range map[string]bool{"known": true, "made": false} {
+		e, err := nodes.Lookup(t.Context(), root, "tables/rec/"+table+"/a.rec.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, ok := e.File.(nodes.Measured)
+		if got := !ok || m.IsMeasured(t.Context()); got != want {
+			t.Errorf("the size of %s is known: %v", table, got)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"recfs/nodes"
+)
+
+// tablesName is the directory at the root of an archive that shows the tables of all recordings by kind
+// (docs/tree/tables.md), and that of a recording with its tables. The first one is not listed.
+const tablesName = "tables"
+
+// tableSuffix is the end of the names of tables.
+const tableSuffix = ".parquet"
+
+// tablesOf returns the names of the tables that a recording shows, sorted.
+func tablesOf(ctx context.Context, recording nodes.Dir) []string {
+	e, err := nodes.Child(ctx, recording, tablesName)
+	if err != nil || e.Dir == nil {
+		return nil
+	}
+	n, err := e.Dir.Len(ctx)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for i := range n {
+		b, _, err := nodes.AppendName(ctx, e.Dir, nil, i)
+		if name, ok := strings.CutSuffix(string(b), tableSuffix); ok && err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// blankLines says of each of some lines that what it is of has no tables, or no known runs.
+func blankLines(lines string) string { return strings.Repeat("\n", strings.Count(lines, "\n")) }
+
+// soundTables reports whether saved names of tables are those of so many lines.
+func soundTables(tables, lines string) bool {
+	if strings.Count(tables, "\n") != strings.Count(lines, "\n") || tables != "" && !strings.HasSuffix(tables, "\n") {
+		return false
+	}
+	return !strings.ContainsFunc(tables, func(c rune) bool { return (c < 'a' || c > 'z') && c != '_' && c != ' ' && c != '\n' })
+}
+
+// tablesPath returns where below tables/FORMAT/TABLE a recording is found: its path, in which what engines
+// take for something else is % and two hex digits, and tableSuffix.
+func tablesPath(at string) string {
+	parts := strings.Split(at, "/")
+	for i, name := range parts {
+		parts[i] = escapeName(name)
+	}
+	return strings.Join(parts, "/") + tableSuffix
+}
+
+// escapeName escapes %, = and :, a leading _ or ., and each byte that is not UTF-8.
+func escapeName(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRuneInString(name[i:])
+		switch c := name[i]; {
+		case r == utf8.RuneError && n == 1, c == '%', c == '=', c == ':', i == 0 && (c == '_' || c == '.'):
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteString(name[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}

@@ -1,0 +1,366 @@
+package columnar
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// A Batch takes rows value by value, each row from the first column to the last. It keeps them by
+// column, or only counts them.
+//
+// A value goes to the next column, whose type the caller knows.
+type Batch struct {
+	Columns []Vector
+	rows    int
+	skip    int // rows to pass over
+	limit   int // of rows
+	next    int // column of the next value
+	mode    batchMode
+}
+
+type batchMode uint8
+
+const (
+	counting batchMode = iota
+	keeping
+	passing // over rows that are not of the group
+)
+
+// A Vector is the values of a column. Of its slices the one of its type has a value for each row that
+// is not null.
+type Vector struct {
+	Column
+	Counts
+	Valid   []bool // of each row of a Nullable column: it is not null
+	Bools   []bool
+	Int32s  []int32 // of Int32, and the numbers of Words
+	Int64s  []int64 // of Int64 and Time
+	Floats  []float32
+	Doubles []float64
+	Text    []byte // of Text and Texts, end to end
+	Ends    []int  // in Text, of each text
+	// Of Texts: of each item, null or not, that it is not null, and after which item each row ends.
+	ValidItems []bool
+	ItemEnds   []int
+}
+
+// NewBatch returns a Batch that keeps the rows of a group. It passes over the rows before the group,
+// from the start of its chunk on, and those after it.
+func NewBatch(columns []Column, g Group) *Batch {
+	b := NewCounter(columns)
+	b.skip, b.limit = g.Skip, g.Rows
+	for i := range b.Columns {
+		b.Columns[i].grow(g.Rows, &g.Columns[i])
+	}
+	b.begin()
+	return b
+}
+
+// NewCounter returns a Batch that only counts.
+func NewCounter(columns []Column) *Batch {
+	b := &Batch{Columns: make([]Vector, len(columns))}
+	for i, c := range columns {
+		b.Columns[i].Column = c
+	}
+	return b
+}
+
+// maxRoom bounds the room for text that is made beforehand: counts may come from a saved index, and
+// prove nothing.
+const maxRoom = 1 << 20
+
+// grow makes room for what was counted.
+func (v *Vector) grow(rows int, c *Counts) {
+	rows = min(rows, GroupRows)
+	if v.Nullable {
+		v.Valid = make([]bool, 0, rows)
+	}
+	n := max(rows-int(c.Nulls), 0)
+	switch {
+	case v.Type == Bool:
+		v.Bools = make([]bool, 0, n)
+	case v.Type == Int32, v.Words != nil:
+		v.Int32s = make([]int32, 0, n)
+	case v.Type == Int64, v.Type == Time:
+		v.Int64s = make([]int64, 0, n)
+	case v.Type == Float:
+		v.Floats = make([]float32, 0, n)
+	case v.Type == Double:
+		v.Doubles = make([]float64, 0, n)
+	default:
+		v.Text, v.Ends = make([]byte, 0, min(c.Bytes, maxRoom)), make([]int, 0, n)
+	}
+}
+
+// Rows returns how many whole rows were kept or counted.
+func (b *Batch) Rows() int { return b.rows }
+
+// Full reports whether all rows of the group were made.
+func (b *Batch) Full() bool { return b.rows == b.limit }
+
+// Reset makes a Batch that counts go on as after so many rows with these counts, nil for none.
+func (b *Batch) Reset(rows int, counts []Counts) {
+	b.rows = rows
+	for i := range b.Columns {
+		b.Columns[i].Counts = Counts{}
+		if counts != nil {
+			b.Columns[i].Counts = counts[i]
+		}
+	}
+}
+
+// begin begins a row.
+func (b *Batch) begin() {
+	switch {
+	case b.limit == 0:
+	case b.skip > 0, b.rows == b.limit:
+		b.mode = passing
+	default:
+		b.mode = keeping
+	}
+}
+
+// end ends a row.
+func (b *Batch) end() {
+	b.next = 0
+	switch {
+	case b.mode != passing:
+		b.rows++
+	case b.skip > 0:
+		b.skip--
+	}
+	b.begin()
+}
+
+// column returns the column of the next value and what to do with that.
+func (b *Batch) column() (*Vector, batchMode) {
+	v, mode := &b.Columns[b.next], b.mode
+	if b.next++; b.next == len(b.Columns) {
+		b.end()
+	}
+	if mode == keeping && v.Nullable {
+		v.Valid = append(v.Valid, true)
+	}
+	return v, mode
+}
+
+// Null adds no value to a Nullable column.
+func (b *Batch) Null() {
+	v, mode := b.column()
+	if mode == passing {
+		return
+	}
+	v.Nulls++
+	if v.Type == Texts {
+		v.Empty++
+	}
+	if mode != keeping {
+		return
+	}
+	v.Valid[len(v.Valid)-1] = false
+	if v.Type == Texts {
+		v.ItemEnds = append(v.ItemEnds, len(v.ValidItems))
+	}
+}
+
+// Later counts a number that is not known before its row is made.
+func (b *Batch) Later() { b.column() }
+
+// Bool adds a value of type Bool.
+func (b *Batch) Bool(x bool) {
+	if v, mode := b.column(); mode == keeping {
+		v.Bools = append(v.Bools, x)
+	}
+}
+
+// Int32 adds a value of type Int32.
+func (b *Batch) Int32(x int32) {
+	v, mode := b.column()
+	if mode == passing {
+		return
+	}
+	v.bound(int64(x))
+	if mode == keeping {
+		v.Int32s = append(v.Int32s, x)
+	}
+}
+
+// Int32s adds values to as many columns of type Int32, none of them the last, faster than one by one.
+func (b *Batch) Int32s(list ...int32) {
+	vectors := b.Columns[b.next:][:len(list)]
+	b.next += len(list)
+	if b.mode == passing {
+		return
+	}
+	for i, x := range list {
+		v := &vectors[i]
+		v.bound(int64(x))
+		if b.mode == keeping {
+			v.Int32s = append(v.Int32s, x)
+			if v.Nullable {
+				v.Valid = append(v.Valid, true)
+			}
+		}
+	}
+}
+
+// FitInt32 adds a value of type Int32; one that does not fit is null.
+func (b *Batch) FitInt32(x int64) {
+	if int64(int32(x)) != x {
+		b.Null()
+		return
+	}
+	b.Int32(int32(x))
+}
+
+// Int64 adds a value of type Int64 or Time.
+func (b *Batch) Int64(x int64) {
+	v, mode := b.column()
+	if mode == passing {
+		return
+	}
+	v.bound(x)
+	if mode == keeping {
+		v.Int64s = append(v.Int64s, x)
+	}
+}
+
+// Float adds a value of type Float.
+func (b *Batch) Float(x float32) {
+	v, mode := b.column()
+	if mode == passing {
+		return
+	}
+	v.boundFloat(float64(x))
+	if mode == keeping {
+		v.Floats = append(v.Floats, x)
+	}
+}
+
+// Double adds a value of type Double.
+func (b *Batch) Double(x float64) {
+	v, mode := b.column()
+	if mode == passing {
+		return
+	}
+	v.boundFloat(x)
+	if mode == keeping {
+		v.Doubles = append(v.Doubles, x)
+	}
+}
+
+// Word adds a value to a column with Words, by its number.
+func (b *Batch) Word(n int) {
+	if v, mode := b.column(); mode == keeping {
+		v.Int32s = append(v.Int32s, int32(n))
+	}
+}
+
+// Text adds a value of type Text. Each byte that is not UTF-8 becomes U+FFFD.
+func (b *Batch) Text(s string) { addText(b, s) }
+
+// Bytes adds a value of type Text, as the method Text does. The caller keeps s.
+func (b *Batch) Bytes(s []byte) { addText(b, s) }
+
+func addText[S ~string | ~[]byte](b *Batch, s S) {
+	v, mode := b.column()
+	switch mode {
+	case keeping:
+		v.Text = appendValid(v.Text, s)
+		v.Ends = append(v.Ends, len(v.Text))
+	case counting:
+		v.Counts.Bytes += validLen(s)
+	}
+}
+
+// Texts adds a value of type Texts.
+func (b *Batch) Texts(list []string) {
+	v, mode := b.column()
+	if mode == passing {
+		return
+	}
+	v.Items += int64(len(list))
+	if len(list) == 0 {
+		v.Empty++
+	}
+	for _, s := range list {
+		if mode == counting {
+			v.Counts.Bytes += validLen(s)
+			continue
+		}
+		v.Text = appendValid(v.Text, s)
+		v.Ends = append(v.Ends, len(v.Text))
+		v.ValidItems = append(v.ValidItems, true)
+	}
+	if mode == keeping {
+		v.ItemEnds = append(v.ItemEnds, len(v.ValidItems))
+	}
+}
+
+// Add adds what was counted in other rows of a column of that type.
+func (c *Counts) Add(o *Counts, t ColumnType) {
+	c.Nulls, c.Bytes, c.Items, c.Empty = c.Nulls+o.Nulls, c.Bytes+o.Bytes, c.Items+o.Items, c.Empty+o.Empty
+	switch {
+	case !o.Bounded:
+	case t == Float || t == Double:
+		c.boundFloat(math.Float64frombits(uint64(o.Min)))
+		c.boundFloat(math.Float64frombits(uint64(o.Max)))
+	default:
+		c.bound(o.Min)
+		c.bound(o.Max)
+	}
+}
+
+// bound takes a number into Min and Max.
+func (c *Counts) bound(x int64) {
+	if !c.Bounded {
+		c.Min, c.Max, c.Bounded = x, x, true
+		return
+	}
+	c.Min, c.Max = min(c.Min, x), max(c.Max, x)
+}
+
+// boundFloat takes a number that is not NaN into Min and Max.
+func (c *Counts) boundFloat(x float64) {
+	if x != x {
+		return
+	}
+	bits := int64(math.Float64bits(x))
+	if !c.Bounded {
+		c.Min, c.Max, c.Bounded = bits, bits, true
+		return
+	}
+	if x < math.Float64frombits(uint64(c.Min)) {
+		c.Min = bits
+	}
+	if x > math.Float64frombits(uint64(c.Max)) {
+		c.Max = bits
+	}
+}
+
+// appendValid appends s with U+FFFD for each byte that is not UTF-8.
+func appendValid[S ~string | ~[]byte](dst []byte, s S) []byte {
+	n := len(dst)
+	dst = append(dst, s...)
+	if utf8.Valid(dst[n:]) {
+		return dst
+	}
+	dst = dst[:n]
+	for _, r := range string(s) {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// validLen returns how many bytes appendValid appends.
+func validLen[S ~string | ~[]byte](s S) (n int64) {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			for _, r := range string(s) {
+				n += int64(utf8.RuneLen(r))
+			}
+			return n
+		}
+	}
+	return int64(len(s))
+}

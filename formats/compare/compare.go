@@ -1,0 +1,203 @@
+// Package compare tells how two trees of this program differ: two recordings, two versions of a map,
+// or two of their documents. It reads what a tree shows (docs/tree) and knows no format, so that
+// everything a tree shows in the common way can be compared.
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path"
+	"strings"
+
+	"recfs/nodes"
+)
+
+// A Kind is what happened to something from the first tree to the second.
+type Kind string
+
+// The kinds of changes.
+const (
+	Added   Kind = "added"
+	Removed Kind = "removed"
+	Changed Kind = "changed"
+)
+
+// A Change is one difference. Old is missing where something was added, and New where it was removed;
+// both are where the content of a file differs that is no JSON.
+type Change struct {
+	Kind  Kind            `json:"change"`
+	Path  string          `json:"path"` // a file of the tree, or a key of a document as in "hero.attributes.str"
+	Old   json.RawMessage `json:"old,omitempty"`
+	New   json.RawMessage `json:"new,omitempty"`
+	Note  string          `json:"note,omitempty"`  // what the values do not tell
+	Tiles *Tiles          `json:"tiles,omitempty"` // of a tile layer
+}
+
+// ErrNothing says that two things have nothing in common that could be compared.
+var ErrNothing = errors.New("these cannot be compared")
+
+// An UnreadableError says that something of a tree cannot be read, so that nothing is known of it.
+type UnreadableError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnreadableError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns why.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// Entries calls visit for each difference between two entries, which are of one kind. What cannot be
+// read is left out, and told in the error at the end. Marks, if not nil, hears of each tile that
+// differs.
+func Entries(ctx context.Context, a, b nodes.Entry, marks Marks, visit func(Change) error) error {
+	c := &comparison{ctx: ctx, visit: visit, marks: marks}
+	switch {
+	case a.File != nil && b.File != nil:
+		c.files("", a, b)
+	case a.Dir == nil || b.Dir == nil:
+		return fmt.Errorf("%w: one is a directory", ErrNothing)
+	case c.has(a.Dir, "map.json") && c.has(b.Dir, "map.json"):
+		c.maps(a.Dir, b.Dir)
+	case c.isRecording(a.Dir) && c.isRecording(b.Dir):
+		c.recordings(a.Dir, b.Dir)
+	default:
+		return fmt.Errorf("%w: give two recordings of one format, or two of their files", ErrNothing)
+	}
+	return c.err
+}
+
+// A comparison is one under way. An error of visit or ctx ends it, others are collected.
+type comparison struct {
+	ctx   context.Context
+	visit func(Change) error
+	marks Marks
+	err   error
+	ended bool
+}
+
+func (c *comparison) add(change Change) {
+	if c.ended {
+		return
+	}
+	if err := c.visit(change); err != nil {
+		c.err, c.ended = err, true
+	}
+}
+
+// failed notes that the file called name cannot be read.
+func (c *comparison) failed(name string, err error) {
+	switch {
+	case c.ended:
+	case c.ctx.Err() != nil:
+		c.err, c.ended = c.ctx.Err(), true
+	default:
+		c.err = errors.Join(c.err, &UnreadableError{name, err})
+	}
+}
+
+func (c *comparison) has(dir nodes.Dir, name string) bool {
+	_, err := nodes.Child(c.ctx, dir, name)
+	return err == nil
+}
+
+func (c *comparison) isRecording(dir nodes.Dir) bool {
+	return c.has(dir, "header.json") && c.has(dir, "index.json")
+}
+
+// document returns a document of a tree. ok is false where it is not there or cannot be read.
+func (c *comparison) document(dir nodes.Dir, name string) (v value, ok bool) {
+	e, err := nodes.Lookup(c.ctx, dir, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return v, false
+	}
+	if err == nil && e.File == nil {
+		err = errors.New("not a file")
+	}
+	if err == nil {
+		v, err = readDocument(c.ctx, e.File)
+	}
+	if err != nil {
+		c.failed(name, err)
+	}
+	return v, err == nil
+}
+
+// files compares two files: JSON by its keys, others by their bytes.
+func (c *comparison) files(name string, a, b nodes.Entry) {
+	if path.Ext(a.Name) == ".json" && path.Ext(b.Name) == ".json" {
+		x, xErr := nodes.ReadAll(c.ctx, a.File)
+		y, yErr := nodes.ReadAll(c.ctx, b.File)
+		if err := errors.Join(xErr, yErr); err != nil {
+			c.failed(a.Name, err)
+			return
+		}
+		c.documents(name, x, y)
+		return
+	}
+	at, err := firstDifference(c.ctx, a.File, b.File)
+	switch {
+	case err != nil:
+		c.failed(a.Name, err)
+	case at >= 0:
+		c.add(Change{Kind: Changed, Path: name, Note: fmt.Sprintf("the bytes differ from offset %d on", at)})
+	}
+}
+
+// firstDifference returns the offset from which two files differ, or -1.
+func firstDifference(ctx context.Context, a, b nodes.File) (int64, error) {
+	x, err := a.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer nodes.CloseContent(x)
+	y, err := b.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer nodes.CloseContent(y)
+	const step = 64 << 10
+	var p, q [step]byte
+	for at := int64(0); ; at += step {
+		n, err := readAt(ctx, x, p[:], at)
+		if err != nil {
+			return 0, err
+		}
+		m, err := readAt(ctx, y, q[:], at)
+		if err != nil {
+			return 0, err
+		}
+		if !bytes.Equal(p[:n], q[:m]) {
+			i := 0
+			for i < min(n, m) && p[i] == q[i] {
+				i++
+			}
+			return at + int64(i), nil
+		}
+		if n < step {
+			return -1, nil
+		}
+	}
+}
+
+// readAt reads as much as there is, up to len(p).
+func readAt(ctx context.Context, content nodes.Content, p []byte, at int64) (int, error) {
+	n, err := content.ReadAt(ctx, p[:max(0, min(int64(len(p)), content.Size()-at))], at)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// join makes the path of a key of a document, or of an element of a list of it.
+func join(name, key string) string {
+	if name == "" || strings.HasPrefix(key, "[") || strings.HasSuffix(name, "/") {
+		return name + key
+	}
+	return name + "." + key
+}

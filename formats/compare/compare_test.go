@@ -1,0 +1,226 @@
+package compare_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/archive"
+	"recfs/formats/compare"
+	"recfs/formats/datafile"
+	"recfs/formats/source"
+	"recfs/nodes"
+)
+
+// lines returns what differs, a line each.
+func lines(t *testing.T, a, b nodes.Entry, marks compare.Marks) ([]string, error) {
+	t.Helper()
+	var all []string
+	err := compare.Entries(t.Context(), a, b, marks, func(c compare.Change) error {
+		line := fmt.Sprintf("%s %s %s %s %s", c.Kind, c.Path, c.Old, c.New, c.Note)
+		if c.Tiles != nil {
+			line += fmt.Sprintf("%+v", *c.Tiles)
+		}
+		all = append(all, strings.TrimSpace(line))
+		return nil
+	})
+	return all, err
+}
+
+func file(name, content string) nodes.Entry {
+	return nodes.Entry{Name: name, File: nodes.Bytes([]byte(content))}
+}
+
+func TestDocuments(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b string
+		want       []string
+	}{
+		{"same", `{"a":1,"b":[1,{"c":null}]}`, "{\n \"a\": 1, \"b\": [1, {\"c\": null}]\n}", nil},
+		{"another value", `{"a":{"b":1}}`, `{"a":{"b":"x<y"}}`, []string{`changed a.b 1 "x<y"`}},
+		{"another shape", `{"a":{"b":1}}`, `{"a":[1]}`, []string{`changed a {"b":1} [1]`}},
+		{"keys", `{"a":1,"b":2}`, `{"b":2,"c":3}`, []string{"removed a 1", "added c  3"}},
+		{"large numbers", `{"a":9007199254740993}`, `{"a":9007199254740992}`, []string{"changed a 9007199254740993 9007199254740992"}},
+		{"point", `{"a":[1,2]}`, `{"a":[1,3]}`, []string{"changed a [1,2] [1,3]"}},
+		{"named elements", `[{"name":"x","n":1},{"name":"y"}]`, `[{"name":"y"},{"name":"x","n":2}]`, []string{"changed [x].n 1 2"}},
+		{"sequence", `["a","b","c"]`, `["b","c","d","e"]`, []string{`removed  "a"`, `added   "d"`, `added   "e"`}},
+		{"same length", `["a","b"]`, `["a","c"]`, []string{`changed [1] "b" "c"`}},
+	} {
+		got, err := lines(t, file("a.json", c.a), file("b.json", c.b), nil)
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", c.name, err, diff)
+		}
+	}
+	if _, err := lines(t, file("a.json", "{"), file("b.json", "{}"), nil); err == nil {
+		t.Error("a document that is cut is compared")
+	}
+}
+
+func TestBytes(t *testing.T) {
+	long := strings.Repeat("x", 200_000)
+	for _, c := range []struct {
+		a, b string
+		want []string
+	}{
+		{long, long, nil},
+		{long, long + "y", []string{"changed    the bytes differ from offset 200000 on"}},
+		{long[:70_000] + "y", long, []string{"changed    the bytes differ from offset 70000 on"}},
+		{"", "x", []string{"changed    the bytes differ from offset 0 on"}},
+	} {
+		got, err := lines(t, file("a", c.a), file("b", c.b), nil)
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+}
+
+// recording is a tree as all formats have it.
+func recording(format string, ticks ...string) nodes.Entry {
+	var entries []nodes.Entry
+	for i, content := range ticks {
+		if content == "" {
+			continue
+		}
+		e := file(fmt.Sprintf("%08d.json", i), content)
+		if content == "damaged" {
+			e.File = nodes.Func(func(context.Context) ([]byte, error) { return nil, formats.Corrupt(format, 12, "no tick") })
+		}
+		entries = append(entries, e)
+	}
+	return nodes.Entry{Name: "r", Dir: nodes.List(
+		file("header.json", fmt.Sprintf(`{"format":%q,"source":{"size":%d}}`, format, len(ticks))),
+		file("index.json", fmt.Sprintf(`{"format":%q,"chunks":[%d]}`, format, len(ticks))),
+		nodes.Entry{Name: "ticks", Dir: nodes.List(entries...)},
+	)}
+}
+
+func TestFirstTick(t *testing.T) {
+	const first = "the first tick that differs"
+	for name, c := range map[string]struct {
+		a, b []string
+		want []string
+	}{
+		"same":         {[]string{"{}", `{"x":1}`}, []string{"{}", `{"x":1}`}, nil},
+		"other":        {[]string{"{}", `{"x":1}`, "1"}, []string{"{}", `{"x":2}`, "2"}, []string{"changed ticks/00000001.json   " + first, "changed ticks/00000001.json/x 1 2"}},
+		"shorter":      {[]string{"{}", "{}"}, []string{"{}"}, []string{"removed ticks/00000001.json   " + first}},
+		"longer":       {nil, []string{"{}"}, []string{"added ticks/00000000.json   " + first}},
+		"a hole":       {[]string{"{}", "", "{}"}, []string{"{}", "{}", "{}"}, []string{"added ticks/00000001.json   " + first}},
+		"both damaged": {[]string{"damaged", "{}"}, []string{"damaged", "{}"}, nil},
+	} {
+		got, err := lines(t, recording("f", c.a...), recording("f", c.b...), nil)
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestTrouble(t *testing.T) {
+	unreadable := (*compare.UnreadableError)(nil)
+	if _, err := lines(t, recording("f", "damaged"), recording("f", "{}"), nil); !errors.As(err, &unreadable) || unreadable.Path != "ticks/00000000.json" {
+		t.Errorf("a damaged tick: %v", err)
+	}
+	for name, pair := range map[string][2]nodes.Entry{
+		"formats":          {recording("f"), recording("g")},
+		"a file":           {recording("f"), file("x", "")},
+		"plain folders":    {{Name: "x", Dir: nodes.List()}, {Name: "y", Dir: nodes.List()}},
+		"a map and others": {recording("f"), {Name: "m", Dir: nodes.List(file("map.json", "{}"))}},
+	} {
+		if _, err := lines(t, pair[0], pair[1], nil); !errors.Is(err, compare.ErrNothing) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := compare.Entries(ctx, recording("f", "{}"), recording("f", "{}"), nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its context ended: %v", err)
+	}
+}
+
+func TestStateOf(t *testing.T) {
+	saves := []string{"turn0000001", "turn0000004.001", "turn0000004.002", "turn0000004", "turn9999999", "turn10000000"}
+	var entries []nodes.Entry
+	for i, save := range saves {
+		entries = append(entries, file(fmt.Sprintf("%08d.json", i), fmt.Sprintf(`{"save":%q}`, save)))
+	}
+	states := nodes.List(entries...)
+	for i, save := range saves {
+		if e, err := compare.StateOf(t.Context(), states, save); err != nil || e.Name != entries[i].Name {
+			t.Errorf("%s: %s, %v", save, e.Name, err)
+		}
+	}
+	for _, save := range []string{"turn0000000", "turn0000002", "turn0000004.003", "turn10000001"} {
+		if e, err := compare.StateOf(t.Context(), states, save); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %s, %v", save, e.Name, err)
+		}
+	}
+}
+
+// maps returns the two versions of a map among the samples.
+func maps(t *testing.T) (before, after nodes.Entry) {
+	t.Helper()
+	c := cache.New(16<<20, nil)
+	t.Cleanup(c.Close)
+	root := archive.New(source.FromFS(os.DirFS("../../testdata/archive/datafile")), []formats.Format{datafile.New(datafile.Options{})}, c, archive.Options{})
+	var pair [2]nodes.Entry
+	for i, name := range []string{"maps/old.map", "maps/new.map"} {
+		var err error
+		if pair[i], err = nodes.Lookup(t.Context(), root, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pair[0], pair[1]
+}
+
+func TestMaps(t *testing.T) {
+	a, b := maps(t)
+	picture, err := compare.NewPicture(t.Context(), a.Dir, b.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := 0
+	got, err := lines(t, a, b, func(layer string, x, y int, old, now string) {
+		marked++
+		picture.Mark(layer, x, y, old, now)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile(filepath.Join("testdata", "maps.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(golden), strings.Join(got, "\n")+"\n"); diff != "" {
+		t.Error(diff)
+	}
+	if marked != 42 {
+		t.Errorf("%d tiles are marked, not 42", marked)
+	}
+	var drawn bytes.Buffer
+	if err := picture.Encode(&drawn); err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(&drawn)
+	if err != nil || img.Bounds().Dx() != 48*16 || img.Bounds().Dy() != 16*16 {
+		t.Fatalf("the picture is %v, %v", img.Bounds(), err)
+	}
+	if red, green, _, _ := img.At(17*16+3, 13*16+3).RGBA(); red >= green {
+		t.Error("a tile that was added is not green")
+	}
+	if same, err := lines(t, a, a, nil); len(same) > 0 || err != nil {
+		t.Errorf("a map differs from itself: %q, %v", same, err)
+	}
+	if _, err := compare.NewPicture(t.Context(), a.Dir, recording("f").Dir); !errors.Is(err, compare.ErrNothing) {
+		t.Errorf("a picture of what is no map: %v", err)
+	}
+}

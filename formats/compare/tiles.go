@@ -1,0 +1,181 @@
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"recfs/nodes"
+)
+
+// Tiles are the differences of two tile layers, or of parts of them where they have other sizes.
+type Tiles struct {
+	Count int `json:"count"` // of tiles that differ; those outside the other layer only if they are not air
+	// The smallest rectangle that holds them, in tiles.
+	X        int       `json:"x"`
+	Y        int       `json:"y"`
+	Width    int       `json:"width"`
+	Height   int       `json:"height"`
+	Replaced []Replace `json:"replaced"` // the most frequent first, at most maxReplaced
+}
+
+// A Replace is how many tiles of one kind became one of another. A kind is a cell of the text grid
+// (docs/tree/datafile.md section 8) without its blanks: "." is air.
+type Replace struct {
+	Old   string `json:"old"`
+	New   string `json:"new"`
+	Count int    `json:"count"`
+}
+
+// maxReplaced is how many kinds of replacements are listed, and maxKinds how many are counted.
+const (
+	maxReplaced = 32
+	maxKinds    = 1 << 16
+)
+
+// Marks hears of each tile that differs: where, and what is there before and after, as in Replace.
+type Marks func(layer string, x, y int, old, now string)
+
+const air = "."
+
+// cellWidth is how wide a cell of the text grid of a layer is.
+func cellWidth(kind string) int {
+	switch kind {
+	case "tele", "speedup", "switch", "tune":
+		return 8
+	}
+	return 7
+}
+
+// tiles compares the grids of two layers row by row.
+func (c *comparison) tiles(name string, a, b part) {
+	x, err := openGrid(c.ctx, a)
+	if err != nil {
+		c.failed(name, err)
+		return
+	}
+	defer x.close()
+	y, err := openGrid(c.ctx, b)
+	if err != nil {
+		c.failed(name, err)
+		return
+	}
+	defer y.close()
+	d := tileDifference{marks: c.marks, layer: name, width: max(x.width, y.width), kinds: map[[2]string]int{}}
+	for row := range max(x.height, y.height) {
+		old, oldErr := x.row(row)
+		now, nowErr := y.row(row)
+		if err := cmp.Or(c.ctx.Err(), oldErr, nowErr); err != nil {
+			c.failed(name, err)
+			return
+		}
+		d.row(row, x.cells(old), y.cells(now))
+	}
+	if t := d.tiles(); t != nil {
+		c.add(Change{Kind: Changed, Path: name, Tiles: t})
+	}
+}
+
+// A grid is the text of a layer, read row by row.
+type grid struct {
+	height, width, cell int
+	content             nodes.Content
+	r                   *bufio.Reader
+	line                []byte
+}
+
+func openGrid(ctx context.Context, p part) (*grid, error) {
+	e, err := nodes.Lookup(ctx, p.dir, p.member("path").str()+".txt")
+	if err != nil {
+		return nil, err
+	}
+	if e.File == nil {
+		return nil, errors.New("not a file")
+	}
+	content, err := e.File.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := &grid{
+		height: p.member("height").number(), width: p.member("width").number(), cell: cellWidth(p.member("kind").str()),
+		content: content, r: bufio.NewReader(nodes.Reader(ctx, content)),
+	}
+	if want := int64(g.height) * (int64(g.width)*int64(g.cell) + 1); content.Size() != want {
+		g.close()
+		return nil, fmt.Errorf("the grid has %d bytes, not %d", content.Size(), want)
+	}
+	g.line = make([]byte, g.width*g.cell+1)
+	return g, nil
+}
+
+func (g *grid) close() { nodes.CloseContent(g.content) }
+
+// row returns a row, nothing below the last one. Rows are asked for in order.
+func (g *grid) row(i int) ([]byte, error) {
+	if i >= g.height {
+		return nil, nil
+	}
+	_, err := io.ReadFull(g.r, g.line)
+	return g.line, err
+}
+
+// cells returns the cell at a column of a row, air outside.
+func (g *grid) cells(row []byte) func(int) []byte {
+	return func(column int) []byte {
+		if row == nil || column >= g.width {
+			return []byte(air)
+		}
+		return bytes.TrimSpace(row[column*g.cell : (column+1)*g.cell])
+	}
+}
+
+// A tileDifference counts the tiles of a layer that differ.
+type tileDifference struct {
+	marks                    Marks
+	layer                    string
+	count, width             int
+	left, top, right, bottom int
+	kinds                    map[[2]string]int
+}
+
+func (d *tileDifference) row(y int, old, now func(int) []byte) {
+	for x := range d.width {
+		p, q := old(x), now(x)
+		if bytes.Equal(p, q) {
+			continue
+		}
+		if d.count == 0 {
+			d.left, d.top, d.right = x, y, x
+		}
+		d.left, d.right, d.bottom = min(d.left, x), max(d.right, x), y
+		d.count++
+		kind := [2]string{string(p), string(q)}
+		if _, ok := d.kinds[kind]; ok || len(d.kinds) < maxKinds {
+			d.kinds[kind]++
+		}
+		if d.marks != nil {
+			d.marks(d.layer, x, y, kind[0], kind[1])
+		}
+	}
+}
+
+// tiles returns what was counted, nil if nothing differs.
+func (d *tileDifference) tiles() *Tiles {
+	if d.count == 0 {
+		return nil
+	}
+	t := &Tiles{Count: d.count, X: d.left, Y: d.top, Width: d.right - d.left + 1, Height: d.bottom - d.top + 1}
+	for kind, n := range d.kinds {
+		t.Replaced = append(t.Replaced, Replace{kind[0], kind[1], n})
+	}
+	slices.SortFunc(t.Replaced, func(a, b Replace) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New))
+	})
+	t.Replaced = t.Replaced[:min(len(t.Replaced), maxReplaced)]
+	return t
+}

@@ -1,0 +1,210 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"sync"
+
+	"recfs/formats"
+	"recfs/formats/source"
+	"recfs/formats/unpack"
+	"recfs/nodes"
+)
+
+// A Content is what a file in a container holds. Its ReaderAt gives the bytes that there are, whether
+// they are right or not, and then io.EOF.
+type Content struct {
+	nodes.ReaderAt
+	Damage unpack.DamageFunc // what is wrong with the bytes, or why there are no more; it may read them all
+	Short  unpack.DamageFunc // why there are no more; it reads no more than it takes to know the size
+
+	size   int64          // that the container states
+	stored int64          // bytes in the container
+	there  int64          // how many there are; formats.UnknownSize: that takes reading them
+	stream *unpack.Stream // they are decompressed; nil: they lie there as they are
+	read   *sum           // the checksum of those read by now; nil: it is not looked at while reading
+}
+
+// Open returns the bytes like those of a file under compression (unpack.Unpacker.Open). If the size
+// has to be measured and may not, as the context is one of cache.SavedOnly, the error says so.
+func (c Content) Open(ctx context.Context, streams bool) (unpack.Content, error) {
+	if c.stream != nil {
+		opened, err := c.stream.Open(ctx, streams)
+		opened.Damage = c.Damage
+		return opened, err
+	}
+	return unpack.Content{ReaderAt: c, Size: c.there, Damage: c.Damage}, nil
+}
+
+// Claimed returns how many bytes the container says there are, 0 if it is hard to believe.
+func (c Content) Claimed() int64 {
+	if c.stored < c.size/maxRatio {
+		return 0
+	}
+	return c.size
+}
+
+// maxRatio is how many bytes of one stored byte are believed. Deflate makes 1032 at most.
+const maxRatio = 1100
+
+// A wholeReader reads a file of a container as it should be: after the bytes that there are comes the
+// damage as the error, and the last byte comes only if all are right.
+type wholeReader struct{ Content }
+
+func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.Content.ReadAt(ctx, p, off)
+	end := off + int64(n)
+	if err == nil && end < r.size || err != nil && err != io.EOF {
+		return n, err
+	}
+	if end >= r.size && r.read != nil && !r.read.near(r.size) {
+		return n, err // who reads the end alone does not wait for a checksum of all
+	}
+	d, failed := r.Damage(ctx)
+	switch {
+	case failed != nil:
+		return 0, failed
+	case d != nil:
+		return int(max(0, min(end, r.size-1)-off)), d
+	case end < r.size:
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// always returns a function that tells of one damage.
+func always(d *unpack.Damage) unpack.DamageFunc {
+	return func(context.Context) (*unpack.Damage, error) { return d, nil }
+}
+
+// absent returns the content of a file of which there is nothing.
+func absent(size int64, err error) Content {
+	d := &unpack.Damage{Err: err}
+	return Content{
+		ReaderAt: nodes.BytesContent(nil), size: size, Damage: always(d), Short: always(d),
+	}
+}
+
+// plain returns the content of a file of size bytes that lie at at, if they do.
+func plain(src formats.Input, at, size int64) Content {
+	there := max(0, min(size, src.Size-at))
+	var d *unpack.Damage
+	if there < size {
+		d = &unpack.Damage{Stored: src.Size, Size: there, Err: &formats.Reason{
+			Kind: io.ErrUnexpectedEOF, Msg: fmt.Sprintf("the container ends after %d of %d bytes", there, size),
+		}}
+	}
+	return Content{ReaderAt: nodes.SectionContent(src, at, there), Damage: always(d), Short: always(d), size: size, stored: there, there: there}
+}
+
+// expand returns the content of a file that is stored in another form than its own: size bytes that c
+// makes of the n stored ones at at, in a container.
+func expand(p *unpack.Unpacker, c unpack.Compression, src formats.Input, at, n, size int64, container source.FileKey) Content {
+	container.Version.Stamp = stampAt(container.Version.Stamp, at, n)
+	s := p.Expand(container, c, nodes.SectionContent(src, at, n), size)
+	damage := func(ctx context.Context) (*unpack.Damage, error) {
+		d, err := s.Damaged(ctx)
+		if d != nil {
+			inFile := *d
+			inFile.Stored += at
+			d = &inFile
+		}
+		return d, err
+	}
+	return Content{ReaderAt: s, stream: s, size: size, stored: n, there: formats.UnknownSize, Damage: damage, Short: damage}
+}
+
+// A sum is the checksum (CRC-32) of the first bytes of a file, as far as they were read in order.
+type sum struct {
+	mu  sync.Mutex
+	at  int64
+	crc uint32
+}
+
+// add takes in what was read at off.
+func (s *sum) add(b []byte, off int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if done := s.at - off; done >= 0 && done < int64(len(b)) {
+		s.crc = crc32.Update(s.crc, crc32.IEEETable, b[done:])
+		s.at = off + int64(len(b))
+	}
+}
+
+func (s *sum) now() (at int64, crc uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at, s.crc
+}
+
+// sumStep is how much is read at once for a checksum, and sumGap how far reads may be out of order.
+const (
+	sumStep = 256 << 10
+	sumGap  = 4 << 20
+)
+
+// near reports whether most of the first size bytes were read.
+func (s *sum) near(size int64) bool {
+	at, _ := s.now()
+	return size-at <= sumGap
+}
+
+// A summed reads bytes of which the checksum is known: whoever reads them all in order has them
+// compared without another read.
+type summed struct {
+	nodes.Content
+	sum *sum
+}
+
+func (r summed) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.Content.ReadAt(ctx, p, off)
+	r.sum.add(p[:n], off)
+	return n, err
+}
+
+// crc returns the checksum of all, and reads what was not read yet.
+func (r summed) crc(ctx context.Context) (uint32, error) {
+	var buf []byte
+	for {
+		at, crc := r.sum.now()
+		if at >= r.Size() {
+			return crc, nil
+		}
+		if buf == nil {
+			buf = make([]byte, min(sumStep, r.Size()-at))
+		}
+		n, err := r.ReadAt(ctx, buf, at)
+		if n == 0 && err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+var errChecksum = errors.New("wrong checksum")
+
+// checked returns c, whose bytes have that checksum (CRC-32) if they are right.
+func (c Content) checked(section nodes.Content, s *sum, want uint32) Content {
+	r := summed{section, s}
+	c.ReaderAt, c.read = r, s
+	before := c.Damage
+	c.Damage = func(ctx context.Context) (*unpack.Damage, error) {
+		if d, err := before(ctx); d != nil || err != nil {
+			return d, err
+		}
+		crc, err := r.crc(ctx)
+		if err != nil || crc == want {
+			return nil, err
+		}
+		return &unpack.Damage{Size: r.Size(), Err: fmt.Errorf("%w: %w: %08x, not %08x", formats.ErrCorrupt, errChecksum, crc, want)}, nil
+	}
+	return c
+}

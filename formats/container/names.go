@@ -1,0 +1,63 @@
+package container
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"recfs/formats/unpack"
+)
+
+// shortTars are what the names of compressed tars end with instead of ".tar" and the extension of
+// the compression.
+var shortTars = map[string]string{".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2", ".tzst": ".zst"}
+
+// KindOf returns what kind of container a file of that name is, nil if it is none, and whether it is
+// compressed as a whole (docs/tree/README.md section 1).
+func KindOf(name string) (k *Kind, packed bool) {
+	k, compression := split(name)
+	return k, compression != ""
+}
+
+// FormatOf returns the format of the container of that name: "zip", "tar", "tar.xz" and the like. It
+// is "" if the name is of none.
+func FormatOf(name string) string {
+	k, compression := split(name)
+	if k == nil {
+		return ""
+	}
+	return k.Name + compression
+}
+
+// Formats are all that FormatOf returns.
+func Formats() []string {
+	list := []string{Tar.Name, Zip.Name}
+	for _, ext := range unpack.Extensions {
+		list = append(list, Tar.Name+ext)
+	}
+	return list
+}
+
+// split returns the kind of container that a name is of, and the extension of the compression around
+// it.
+func split(name string) (k *Kind, compression string) {
+	ext := path.Ext(name)
+	if ext == name { // nothing before it
+		return nil, ""
+	}
+	if full, ok := shortTars[ext]; ok {
+		return Tar, full
+	}
+	if slices.Contains(unpack.Extensions, ext) {
+		name, compression = strings.TrimSuffix(name, ext), ext
+		ext = path.Ext(name)
+	}
+	switch {
+	case ext == name:
+	case ext == ".tar":
+		return Tar, compression
+	case ext == ".zip" && compression == "":
+		return Zip, ""
+	}
+	return nil, ""
+}

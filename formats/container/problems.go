@@ -1,0 +1,31 @@
+package container
+
+import (
+	"fmt"
+
+	"recfs/formats"
+)
+
+// Codes of what can be wrong with a container (docs/tree/README.md section 1).
+const (
+	BadCompression = "bad_compression" // the bytes of a member, or of the whole, cannot be decompressed to their end
+	Truncated      = "truncated"       // the container ends too early
+	BadHeader      = "bad_header"      // the header of a member is damaged
+	BadDirectory   = "bad_directory"   // the directory of a zip is damaged or missing
+	Unsupported    = "unsupported"     // a member is encrypted or packed by an unknown method
+)
+
+// maxProblems is how many problems of a container are kept: 100 KiB of them or so.
+const maxProblems = 1000
+
+// problem notes what is wrong; path is that of a member, or "".
+func (l *builder) problem(code string, offset int64, path, format string, args ...any) {
+	switch n := len(l.Problems); {
+	case n < maxProblems:
+		l.Problems = append(l.Problems, formats.Problem{
+			Code: code, Path: path, Offset: offset, Message: formats.OneLine(fmt.Sprintf(format, args...)),
+		})
+	case n == maxProblems:
+		l.Problems = append(l.Problems, formats.Problem{Code: code, Offset: offset, Message: "there are more problems"})
+	}
+}

@@ -1,0 +1,79 @@
+package container_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"recfs/formats/container"
+)
+
+var tarFiles = []packed{
+	{"a", "one"}, {"b", strings.Repeat("b", 5000)}, {"c", "three"}, {strings.Repeat("long/", 30) + "d", "four"}, {"e", "five"},
+}
+
+// A damaged header hides no member but its own.
+func TestTarDamagedHeader(t *testing.T) {
+	whole := tarOf(t, tarFiles...)
+	sound, problems, err := list(t, container.Tar, whole)
+	if err != nil || len(sound) != len(tarFiles) || len(problems) > 0 {
+		t.Fatalf("%d files, %+v, %v", len(sound), problems, err)
+	}
+	headers := map[string]int{}
+	for at := 0; at < len(whole); at += 512 {
+		if string(whole[at+257:at+262]) == "ustar" {
+			headers[string(bytes.TrimRight(whole[at:at+100], "\x00"))] = at
+		}
+	}
+	b, c := headers["b"], headers["c"]
+	for name, test := range map[string]struct {
+		damage func([]byte) []byte
+		lost   []string
+	}{
+		"the first":       {func(x []byte) []byte { x[0] ^= 1; return x }, []string{"a"}},
+		"a name":          {func(x []byte) []byte { x[b] ^= 1; return x }, []string{"b"}},
+		"a size":          {func(x []byte) []byte { x[b+130] ^= 7; return x }, []string{"b"}},
+		"a size of -1":    {func(x []byte) []byte { copy(x[b+124:], "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"); return x }, []string{"b"}},
+		"a checksum":      {func(x []byte) []byte { copy(x[b+148:], "xxxxxxxx"); return x }, []string{"b"}},
+		"zeros":           {func(x []byte) []byte { clear(x[b : b+512]); return x }, []string{"b"}},
+		"zeros for two":   {func(x []byte) []byte { clear(x[b : c+1024]); return x }, []string{"b", "c"}},
+		"bytes cut out":   {func(x []byte) []byte { return slices.Delete(x, b+100, b+300) }, []string{"b"}},
+		"garbage before":  {func(x []byte) []byte { return append([]byte(strings.Repeat("garbage", 100)), x...) }, nil},
+		"two in sequence": {func(x []byte) []byte { x[b], x[c] = 0xff, 0xff; return x }, []string{"b", "c"}},
+		"the last":        {func(x []byte) []byte { x[headers["e"]+110] ^= 1; return x }, []string{"e"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, problems, err := list(t, container.Tar, test.damage(bytes.Clone(whole)))
+			if err != nil || len(problems) == 0 {
+				t.Fatalf("%+v, %v", problems, err)
+			}
+			for _, f := range tarFiles {
+				content, ok := found[f.name]
+				if lost := slices.Contains(test.lost, f.name); lost == ok || ok && content != f.content {
+					t.Errorf("%.20s: %.40q, lost is %v; %+v", f.name, content, lost, problems)
+				}
+			}
+			for _, p := range problems {
+				if p.Code != container.BadHeader || p.Offset < 0 || p.Offset > int64(len(whole)) {
+					t.Errorf("%+v", p)
+				}
+			}
+		})
+	}
+}
+
+// A tar that ends too early has a problem, one that lacks only zeros at its end has none.
+func TestTarCut(t *testing.T) {
+	whole := tarOf(t, tarFiles[:3]...)
+	for n := range len(whole) {
+		found, problems, err := list(t, container.Tar, whole[:n])
+		between := n >= 512+3 && n <= 1024 || n >= 1536+5000 && n <= 1536+5120 || n >= 6656+512+5 // two members
+		if (err == nil && len(problems) == 0) != between {
+			t.Fatalf("cut at %d: %+v, %v", n, problems, err)
+		}
+		if n >= 1024 && found["a"] != "one" {
+			t.Errorf("cut at %d: a is %q", n, found["a"])
+		}
+	}
+}

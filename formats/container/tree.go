@@ -1,0 +1,171 @@
+package container
+
+import (
+	"context"
+	iofs "io/fs"
+
+	"recfs/formats"
+	"recfs/formats/source"
+	"recfs/formats/unpack"
+	"recfs/nodes"
+)
+
+// A Tree is the files in a container. It holds no more than what
+// the container is: the list is asked for each time.
+type Tree struct {
+	Kind    *Kind
+	At      string         // where the container lies in its archive
+	Version source.Version // of the container
+	Name    string         // names the tree, see [source.ID]; "": nothing is kept of it
+	Unpack  *unpack.Unpacker
+
+	// Load returns the list and what it is of, or no list if the container does
+	// not open.
+	Load func(context.Context) (*Members, formats.Input, error)
+}
+
+var _ source.Tree = (*Tree)(nil)
+
+// ID implements [source.Tree].
+func (t *Tree) ID() source.ID { return source.ID{Path: t.Name} }
+
+// Inside implements [source.Tree]: no absolute path leads into a container.
+func (t *Tree) Inside(string) (string, bool) { return "", false }
+
+// A found is a member and the list that it stands in.
+type found struct {
+	*Members
+	i   uint32
+	src formats.Input
+}
+
+func (t *Tree) find(ctx context.Context, op, name string) (found, error) {
+	l, src, err := t.Load(ctx)
+	if err != nil {
+		return found{}, err
+	}
+	if l != nil {
+		if i, ok := l.find(name); ok {
+			return found{l, i, src}, nil
+		}
+	}
+	return found{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
+}
+
+// Stat implements [source.Tree].
+func (t *Tree) Stat(ctx context.Context, name string) (source.Info, error) {
+	f, err := t.find(ctx, "lstat", name)
+	if err != nil {
+		return source.Info{}, err
+	}
+	return f.at(f.i).info(t.Version), nil
+}
+
+// List implements [source.Tree].
+func (t *Tree) List(ctx context.Context, name string) (source.Names, error) {
+	f, err := t.find(ctx, "readdir", name)
+	if err == nil && f.at(f.i).kind != dirMember {
+		err = &iofs.PathError{Op: "readdir", Path: name, Err: iofs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return names{f.Members, f.in(f.i), t.Version}, nil
+}
+
+// ReadLink implements [source.Tree].
+func (t *Tree) ReadLink(ctx context.Context, name string) (string, error) {
+	f, err := t.find(ctx, "readlink", name)
+	if err == nil && f.at(f.i).kind != linkMember {
+		err = &iofs.PathError{Op: "readlink", Path: name, Err: iofs.ErrInvalid}
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.target(f.i), nil
+}
+
+// Open implements [source.Tree].
+func (t *Tree) Open(ctx context.Context, name string) (source.File, error) {
+	f, err := t.find(ctx, "open", name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.content(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return file{wholeReader{c}, f.at(f.i).info(t.Version)}, nil
+}
+
+// Content returns what a file holds, as far as it is there.
+func (t *Tree) Content(ctx context.Context, name string) (Content, error) {
+	f, err := t.find(ctx, "open", name)
+	if err != nil {
+		return Content{}, err
+	}
+	return t.content(ctx, f)
+}
+
+// content returns what a member holds, if it is a file.
+func (t *Tree) content(ctx context.Context, f found) (Content, error) {
+	m := f.at(f.i)
+	if m.mode() != 0 {
+		return Content{}, &iofs.PathError{Op: "open", Path: string(f.name(f.i)), Err: iofs.ErrInvalid}
+	}
+	return t.Kind.open(ctx, f.src, source.FileKey{Path: t.At, Version: t.Version}, f.Members, *m, t.Unpack)
+}
+
+// A file is an opened member.
+type file struct {
+	nodes.ReaderAt
+	info source.Info
+}
+
+func (f file) Info(context.Context) (source.Info, error) { return f.info, nil }
+func (f file) Close() error                              { return nil }
+
+// names are the names in a directory of a container.
+type names struct {
+	*Members
+	in []uint32       // the members
+	v  source.Version // of the container
+}
+
+func (n names) Len() int { return len(n.in) }
+
+func (n names) At(i int) (string, iofs.FileMode) {
+	return string(n.name(n.in[i])), n.at(n.in[i]).mode()
+}
+
+func (n names) Find(name string) (int, bool) {
+	return n.findIn(n.in, []byte(name))
+}
+
+func (n names) Info(i int) (source.Info, bool) { return n.at(n.in[i]).info(n.v), true }
+
+// info returns what is known of a member of a container of version v.
+func (m *member) info(v source.Version) source.Info {
+	size := int64(0)
+	if m.mode() == 0 {
+		size = m.size
+	}
+	return source.Info{Version: source.Version{Stamp: m.stamp(v.Stamp, size)}, Type: m.mode(), Fixed: true}
+}
+
+// stamp returns the stamp of a member of that size.
+func (m *member) stamp(container formats.Stamp, size int64) formats.Stamp {
+	s := stampAt(container, m.at, size)
+	s.Modified, s.Nanos = m.sec, int64(m.nsec)
+	return s
+}
+
+func (m *member) mode() iofs.FileMode {
+	switch m.kind {
+	case dirMember:
+		return iofs.ModeDir
+	case linkMember:
+		return iofs.ModeSymlink
+	}
+	return 0
+}

@@ -1,0 +1,130 @@
+package datafile
+
+import (
+	"image/color"
+	"slices"
+)
+
+// A layer alone is drawn over nothing: where it has no tile, its picture is transparent.
+
+// hasPicture reports whether there is a picture of a layer alone: of tiles with an image, and of
+// layers whose tiles have colours by what they do.
+func (m *Map) hasPicture(l *Layer) bool {
+	switch l.Kind {
+	case KindGame, KindFront, KindTele:
+		return true
+	case KindTiles:
+		i := l.Tiles.Image
+		return i != nil && *i >= 0 && int(*i) < len(m.Images)
+	}
+	return false
+}
+
+// drawAlone draws tiles of an image whose cells have scale×scale pixels.
+func drawAlone(t *rows, a atlas, scale int) *raster {
+	pixels := a.straight()
+	row := make([]byte, 4*t.Width*scale)
+	var tiles []byte
+	return &raster{width: t.Width * scale, height: t.Height * scale, kind: pngRGBA, failure: t.failure, row: func(y int) []byte {
+		clear(row)
+		if y%scale == 0 {
+			tiles = t.row(y / scale)
+		}
+		for x := range t.Width {
+			index, flags := int(tiles[x*t.size]), tiles[x*t.size+1]
+			if index == 0 {
+				continue
+			}
+			for i := range scale {
+				p := pixels[index*scale*scale+tilePixel(flags, i, y%scale, scale)]
+				copy(row[4*(x*scale+i):], p[:])
+			}
+		}
+		return row
+	}}
+}
+
+// straight returns the pixels as red, green, blue and alpha, not multiplied.
+func (a atlas) straight() [][4]byte {
+	out := make([][4]byte, len(a))
+	for i, p := range a {
+		if p.a > 0 {
+			part := func(v uint32) byte { return byte(min(v*255/p.a, 255)) }
+			out[i] = [4]byte{part(p.r), part(p.g), part(p.b), byte(p.a)}
+		}
+	}
+	return out
+}
+
+// drawColors draws tiles in a colour each, by what they do.
+func drawColors(t *rows, scale int) *raster {
+	paint, palette := gameColor, gamePalette
+	if t.Kind == KindTele {
+		paint, palette = teleColor, telePalette
+	}
+	row := make([]byte, t.Width*scale)
+	return &raster{t.Width * scale, t.Height * scale, pngIndexed, palette, t.failure, func(y int) []byte {
+		if y%scale > 0 {
+			return row
+		}
+		tiles := t.row(y / scale)
+		for x := range t.Width {
+			c := paint(tiles[x*t.size : (x+1)*t.size])
+			for k := range scale {
+				row[x*scale+k] = c
+			}
+		}
+		return row
+	}}
+}
+
+// gamePalette holds the colours of collision.png, but for air.
+var gamePalette = slices.Concat([]color.NRGBA{{}}, collisionPalette[1:])
+
+func gameColor(record []byte) byte { return collisionColor(record[0]) }
+
+// Types of tele tiles where one comes out.
+const (
+	teleOut           = 27
+	teleCheckpointOut = 30
+)
+
+// teleHues is how many numbers of teleporters have colours of their own.
+const teleHues = 127
+
+// telePalette has two colours for each number: a light one where one goes in, a dark one where one
+// comes out. Those of numbers that follow each other are far apart.
+var telePalette = func() []color.NRGBA {
+	const step = 949 // of 1536: the golden ratio
+	palette := []color.NRGBA{{}}
+	for i := range teleHues {
+		c := hue(i * step % 1536)
+		palette = append(palette, c, color.NRGBA{c.R / 2, c.G / 2, c.B / 2, c.A})
+	}
+	return palette
+}()
+
+func teleColor(record []byte) byte {
+	if isZero(record) {
+		return 0
+	}
+	c := 1 + 2*byte((int(record[0])+254)%255%teleHues)
+	if kind := record[1]; kind == teleOut || kind == teleCheckpointOut {
+		c++
+	}
+	return c
+}
+
+// hue returns the colour at angle h of the colour wheel, 0 to 1535, from red over green and blue.
+func hue(h int) color.NRGBA {
+	up := byte(h % 256)
+	down := 255 - up
+	return []color.NRGBA{
+		{255, up, 0, 255},
+		{down, 255, 0, 255},
+		{0, 255, up, 255},
+		{0, down, 255, 255},
+		{up, 0, 255, 255},
+		{255, 0, down, 255},
+	}[h/256]
+}

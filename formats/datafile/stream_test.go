@@ -1,0 +1,163 @@
+package datafile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
+)
+
+// wideMap returns a map whose layers, an image and a sound are larger than what a small cache holds:
+// of 1024×700 tiles, plain, in run lengths, and with numbers.
+func wideMap(version int32) []byte {
+	const w, h = 1024, 700
+	random := rand.New(rand.NewPCG(1, 2))
+	m := &mapWriter{version: version}
+	m.item(typeVersion, 1)
+	tiles := make([]byte, 4*w*h)
+	for i := 0; i < len(tiles); i += 4 {
+		if random.IntN(8) == 0 {
+			tiles[i], tiles[i+1] = byte(random.IntN(256)), byte(random.IntN(16))
+		}
+	}
+	pixels := bytes.Repeat([]byte{1, 2, 3, 0xff}, 700*700)
+	m.image("opaque", 700, 700, pixels)
+	pixels = bytes.Clone(pixels)
+	pixels[len(pixels)-1] = 7
+	m.image("glass", 700, 700, pixels)
+	m.tileLayer("Game", w, h, 1, -1, tiles)
+	m.tileLayer("Tiles", w, h, 0, 1, tiles)
+	tele := make([]byte, 2*w*h)
+	tele[10], tele[11], tele[len(tele)-2], tele[len(tele)-1] = 3, 26, 9, 27
+	m.tileLayer("Tele", w, h, 2, -1, tele)
+	runs := bytes.Repeat([]byte{5, 8, 255, 0, 0, 0, 255, 0}, w*h/512)
+	m.item(typeLayer, ints(0, layerTiles, 0, 4, w, h, 0, []int32{255, 255, 255, 255}, -1, 0,
+		0, m.content(runs), textInts("Runs", 3), []int32{-1, -1, -1, -1, -1})...)
+	m.group("Group", 100, 0, 4)
+	return m.bytes()
+}
+
+// contents returns every file of a tree.
+func contents(ctx context.Context, root nodes.Dir) (map[string]string, error) {
+	all := map[string]string{}
+	err := nodes.Walk(ctx, root, func(name string, e nodes.Entry, err error) error {
+		if err != nil || e.File == nil {
+			return err
+		}
+		b, err := nodes.ReadAll(ctx, e.File)
+		all[name] = string(b)
+		if size, sizeErr := e.File.Size(ctx); err == nil && (sizeErr != nil || size != int64(len(b))) {
+			err = errors.Join(sizeErr, errors.New(name+" has another size"))
+		}
+		return err
+	})
+	return all, err
+}
+
+// TestStreamedTree compares the tree of a map in a cache that is too small for its layers with that in
+// a large one, for ten readers at once, and looks at what it takes.
+func TestStreamedTree(t *testing.T) {
+	for _, version := range []int32{4, 3} {
+		b := wideMap(version)
+		open := func(budget int64) (nodes.Dir, *cache.Cache) {
+			c := cache.New(budget, nil)
+			t.Cleanup(c.Close)
+			root, err := openMap(t.Context(), b, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return root, c
+		}
+		large, _ := open(256 << 20)
+		want, err := contents(t.Context(), large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, c := open(1 << 20)
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				got, err := contents(t.Context(), small)
+				if err != nil || len(got) != len(want) {
+					t.Errorf("version %d: %d files, want %d: %v", version, len(got), len(want), err)
+				}
+				for name, text := range want {
+					if got[name] != text {
+						t.Errorf("version %d: %s differs", version, name)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		// Small requests have 16 MiB of their own; beside them the largest is alone, which is a group of the
+		// table tiles: three times its 11 MB.
+		if now, peak := c.Work(); now != 0 || peak > 16<<20+33_200_000 {
+			t.Errorf("version %d: %d bytes are not given back, %d at most", version, now, peak)
+		}
+	}
+}
+
+// openMap returns the tree of a map.
+func openMap(ctx context.Context, b []byte, c *cache.Cache) (nodes.Dir, error) {
+	return formatstest.Open(ctx, New(Options{}), formats.BytesInput("wide.map", b, time.Unix(1e9, 0)), c)
+}
+
+// TestItemStream reads a data item in any order, and one that is damaged up to where it is.
+func TestItemStream(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	content := make([]byte, 3<<20)
+	for i := range content {
+		content[i] = byte(random.IntN(4))
+	}
+	stored := deflate(content)
+	open := func(stored []byte, size int) *itemStream {
+		r := &Reader{&Tables{MaxData: defaultMaxData, size: int64(len(stored))}, formats.BytesReader(stored)}
+		r.Header.Version = 4
+		r.Data = []Data{{Offset: 0, Stored: int64(len(stored)), Size: int64(size)}}
+		s, err := r.stream(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open(stored, len(content))
+	for range 50 {
+		off, p := random.IntN(len(content)), make([]byte, random.IntN(200_000))
+		n, err := s.ReadAt(t.Context(), p, int64(off))
+		want := content[off:min(off+len(p), len(content))]
+		if !bytes.Equal(p[:n], want) || (err == io.EOF) != (n < len(p)) || err != nil && err != io.EOF {
+			t.Fatalf("at %d: %d bytes of %d, %v", off, n, len(want), err)
+		}
+	}
+	broken := bytes.Clone(stored)
+	broken[len(broken)-1] ^= 1 // of the checksum
+	for name, s := range map[string]*itemStream{
+		"checksum": open(broken, len(content)),
+		"cut":      open(stored[:len(stored)/2], len(content)),
+		"long":     open(stored, len(content)-1),
+		"short":    open(stored, len(content)+1),
+	} {
+		if n, err := s.ReadAt(t.Context(), make([]byte, 1000), 5000); n != 1000 || err != nil {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+		for range 2 {
+			if _, err := s.ReadAt(t.Context(), make([]byte, 1000), s.Size()-1000); !isFault(err) {
+				t.Errorf("%s: the end reads with %v", name, err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.ReadAt(ctx, make([]byte, 10), 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the end of the context", err)
+	}
+}

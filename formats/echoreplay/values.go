@@ -1,0 +1,98 @@
+package echoreplay
+
+import (
+	"context"
+	"math"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/indexfile"
+)
+
+var _ formats.Head = (*head)(nil)
+
+// open is the Open of the format.
+func open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	r, err := NewReader(ctx, in, in.Size)
+	if err != nil {
+		return nil, err
+	}
+	return r.head, nil
+}
+
+// Append appends the head as it is kept on disk.
+//
+//	| layout text | entry text | method | offset | length | sum present bool | [sum] | cut bool | size |
+//	| kind | session blob |
+func (c *head) Append(b []byte) []byte {
+	w := indexfile.Append(b)
+	w.Text(c.layout)
+	w.Text(c.entry)
+	w.Uint(uint64(c.method))
+	w.Size(c.offset)
+	w.Size(c.length)
+	w.Bool(c.sum != nil)
+	if c.sum != nil {
+		w.Uint(uint64(*c.sum))
+	}
+	w.Bool(c.cut)
+	w.Size(c.size)
+	w.Uint(uint64(c.kind))
+	w.Blob(c.session)
+	return w.Bytes()
+}
+
+// readHead reads what Append of a head wrote.
+func readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	r := indexfile.NewReader(name, saved)
+	h := &head{layout: r.Text(), entry: r.Text(), method: uint16(r.Uint(math.MaxUint16)), offset: r.Size(), length: r.Size()}
+	if r.Bool() {
+		sum := uint32(r.Uint(math.MaxUint32))
+		h.sum = &sum
+	}
+	h.cut, h.size, h.kind, h.session = r.Bool(), r.Size(), echovr.Kind(r.Uint(math.MaxUint8)), r.Blob()
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	if !h.sound() {
+		return nil, formats.ErrOther
+	}
+	return h, nil
+}
+
+// sound reports whether a saved head can be of a file.
+func (c *head) sound() bool {
+	return (c.layout == layoutText || c.layout == layoutZip) && (c.method == zip.Store || c.method == zip.Deflate) &&
+		c.offset <= c.size && c.length <= c.size-c.offset && (len(c.session) == 0 || isObject(c.session))
+}
+
+// Memory is about what the head keeps alive.
+func (c *head) Memory() int64 { return int64(len(c.session) + len(c.entry) + 512) }
+
+// scanRecording is the Scan of the format. It makes every index anew.
+func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+	r := &Reader{newContainer(h.(*head), in.ReaderAt)}
+	return echovr.ScanAnew(earlier, func() (*echovr.Index, error) { return r.Scan(ctx) })
+}
+
+// readIndex reads what Append of an index wrote.
+func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
+	return echovr.ReadIndex(name, saved, h.(*head).size, echovr.UnknownChunks, func(info *echovr.ChunkInfo) bool {
+		return info.Stored <= chunkText+maxLine && info.Size == info.Stored
+	})
+}
+
+// summary is the Summary of the format.
+func summary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
+	h := rec.Head.(*head)
+	m := h.Match()
+	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: &m.MapName, HeaderProblems: h.problems()}
+	s.Details.Add("match_type", m.MatchType)
+	s.Details.Add("client_name", m.ClientName)
+	if x != nil {
+		x.(*echovr.Index).Summarize(name, &s)
+	}
+	return s, nil
+}

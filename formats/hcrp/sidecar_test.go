@@ -1,0 +1,28 @@
+package hcrp
+
+import (
+	"errors"
+	iofs "io/fs"
+	"syscall"
+	"testing"
+)
+
+// An errorFS fails to open anything.
+type errorFS struct{ err error }
+
+func (f errorFS) Open(name string) (iofs.File, error) {
+	return nil, &iofs.PathError{Op: "open", Path: name, Err: f.err}
+}
+
+// TestUnreadableSidecar takes a failed read for no answer: without its schema a recording would show
+// other files.
+func TestUnreadableSidecar(t *testing.T) {
+	for err, fails := range map[error]bool{
+		iofs.ErrNotExist: false, iofs.ErrPermission: false, syscall.ENAMETOOLONG: false, syscall.EIO: true,
+	} {
+		s, got := sidecar(&Reader{}, "run.hcrp", errorFS{err})
+		if s != nil || errors.Is(got, err) != fails {
+			t.Errorf("%v: %v, %v", err, s, got)
+		}
+	}
+}

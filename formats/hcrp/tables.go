@@ -1,0 +1,189 @@
+package hcrp
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
+)
+
+// The tables of a recording and their columns (docs/tree/tables.md section 5).
+const (
+	positionsTable = "positions"
+	eventsTable    = "events"
+	markersTable   = "markers"
+)
+
+var positionsColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "entity", "life"),
+	columnar.Required(columnar.Double, "x", "y", "z"), columnar.Optional(columnar.Float, "yaw", "pitch"),
+)
+
+var eventsColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "chunk", "id"), columnar.Required(columnar.Text, "event"),
+	columnar.Optional(columnar.Int32, "entity"), columnar.Required(columnar.Bool, "snapshot"), columnar.Required(columnar.Text, "data"),
+)
+
+var markersColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Text, "event"), columnar.Required(columnar.Int32, "id"),
+	columnar.Required(columnar.Text, "data"),
+)
+
+// A placement is a position that an event gave an entity.
+type placement struct {
+	track  int // its number in the index, where that is needed
+	entity int64
+	life   int
+	pos    position
+}
+
+// lastPlacements sorts the placements of a tick by entity and life, and returns the last one of each. It
+// uses the memory of list.
+func lastPlacements(list []placement) []placement {
+	slices.SortStableFunc(list, func(a, b placement) int { return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.life, b.life)) })
+	out := list[:0]
+	for _, p := range list {
+		if n := len(out); n > 0 && out[n-1].entity == p.entity && out[n-1].life == p.life {
+			out[n-1] = p
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// positionRow adds where an entity was after a tick. It reports whether there is a row: there is none of
+// an entity whose number does not fit its column.
+func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
+	if int64(int32(p.entity)) != p.entity {
+		return false
+	}
+	b.Int64(tick)
+	b.Int32s(int32(p.entity), int32(p.life))
+	for _, x := range p.pos[:3] {
+		b.Double(x)
+	}
+	for _, x := range p.pos[3:] {
+		if f := float32(x); math.IsInf(float64(f), 0) && !math.IsInf(x, 0) {
+			b.Null()
+		} else {
+			b.Float(f)
+		}
+	}
+	return true
+}
+
+// eventRows adds the events of a chunk and calls end after each. buf is memory for their fields.
+func (c *chunk) eventRows(b *columnar.Batch, number int, buf *[]byte, end func()) {
+	for i := range c.ticks {
+		t := &c.ticks[i]
+		for k := t.first; k < t.last; k++ {
+			c.eventRow(b, t.n, number, k, buf)
+			end()
+		}
+	}
+}
+
+func (c *chunk) eventRow(b *columnar.Batch, tick int64, number, k int, buf *[]byte) {
+	e := &c.events[k]
+	id, entity, fields := splitEvent(c.bytes(e.text), (*buf)[:0], e.def != nil && e.def.hasEntity())
+	*buf = fields
+	b.Int64(tick)
+	b.Int32s(int32(number), int32(id))
+	b.Text(c.name(e))
+	if n, err := strconv.ParseInt(string(entity), 10, 32); err == nil {
+		b.Int32(int32(n))
+	} else {
+		b.Null()
+	}
+	b.Bool(k < c.marked)
+	b.Bytes(fields)
+}
+
+// hasEntity reports whether the event has a field of that name.
+func (d *eventDef) hasEntity() bool {
+	return slices.ContainsFunc(d.fields, func(f field) bool { return f.name == "entity" })
+}
+
+var (
+	snapshotEnd = []byte(`,"snapshot":true}`)
+	objectEnd   = []byte{'}'}
+)
+
+// splitEvent returns the id of an event, its entity if that is to be taken out and a whole number, and
+// appends an object of its further fields to dst.
+func splitEvent(text, dst []byte, takeEntity bool) (id int64, entity, fields []byte) {
+	w := jsonenc.Walk(text)
+	w.Enter()
+	at := 0 // where the member begins, with the comma or brace before it
+	next := func() (key, value []byte) {
+		w.More()
+		key, value = w.Value(), w.Value()
+		at += len(key) + len(value) + 2
+		return key, value
+	}
+	next()
+	_, value := next()
+	id, _ = strconv.ParseInt(string(value), 10, 32) // what is written there is one
+	start := at
+	rest, ok := bytes.CutSuffix(text, snapshotEnd)
+	if !ok {
+		rest = bytes.TrimSuffix(text, objectEnd)
+	}
+	from, to := start, start // of the entity
+	for takeEntity && at < len(rest) {
+		before := at
+		if key, value := next(); string(key) == `"entity"` {
+			if isWhole(value) {
+				entity, from, to = value, before, at
+			}
+			break
+		}
+	}
+	fields = append(append(append(dst, rest[start:from]...), rest[to:]...), '}')
+	if len(fields) == len(dst)+1 {
+		return id, entity, append(dst, '{', '}')
+	}
+	fields[len(dst)] = '{' // in place of the first comma
+	return id, entity, fields
+}
+
+// isWhole reports whether a value of JSON is a whole number.
+func isWhole(value []byte) bool {
+	digits := bytes.TrimPrefix(value, []byte{'-'})
+	return !slices.ContainsFunc(digits, func(c byte) bool { return c < '0' || c > '9' })
+}
+
+// markerTick returns the tick of a marker, an element of markers.json.
+func markerTick(marker []byte) int64 {
+	w := jsonenc.Walk(marker)
+	w.Enter()
+	w.Value()
+	tick, _ := strconv.ParseInt(string(w.Value()), 10, 64) // what is written there is one
+	return tick
+}
+
+// markerRow adds a marker, an element of markers.json. buf is memory for its fields.
+func markerRow(b *columnar.Batch, marker []byte, buf *[]byte) {
+	tick := markerTick(marker)
+	b.Int64(tick)
+	moment := appendMoment((*buf)[:0], tick)
+	text := marker[len(moment):]
+	object := append(append((*buf)[:0], '{'), text[1:]...)
+	w := jsonenc.Walk(object)
+	w.Enter()
+	w.Value()
+	var name string
+	_ = json.Unmarshal(w.Value(), &name) // what is written there is a string
+	b.Text(name)
+	n := len(object)
+	id, _, fields := splitEvent(object, object[:n:cap(object)], false)
+	*buf = fields
+	b.Int32(int32(id))
+	b.Bytes(fields[n:])
+}

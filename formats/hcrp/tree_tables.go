@@ -1,0 +1,179 @@
+package hcrp
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"recfs/cache"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/rowcount"
+	"recfs/nodes"
+)
+
+// tablesDir returns tables/.
+func (rec *recording) tablesDir(c *cache.Cache) nodes.Dir {
+	return parquet.Dir(c, rec.src, formatName, []string{positionsTable, eventsTable, markersTable}, rec.table)
+}
+
+// table returns a table by its name.
+func (rec *recording) table(ctx context.Context, table string) (columnar.Table, error) {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return columnar.Table{}, err
+	}
+	x := s.index
+	switch table {
+	case positionsTable:
+		return columnar.NewTable(table, positionsColumns, x.positionRows.Groups(), rec.fillPositions), nil
+	case eventsTable:
+		return columnar.NewTable(table, eventsColumns, x.eventRows.Groups(), rec.fillEvents), nil
+	case markersTable:
+		if _, err := rec.markers(x); err != nil {
+			return columnar.Table{}, err
+		}
+		return columnar.NewTable(table, markersColumns, rec.markerGroups(x), rec.fillMarkers), nil
+	}
+	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
+}
+
+// fillEvents makes the events of whole chunks, in the order of ticks. What had no rows when they were
+// counted has none.
+func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk int) error {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return err
+	}
+	x := s.index
+	var fields []byte
+	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
+		i := int(rec.byTick[chunk])
+		if x.rows[i] == unreadable {
+			continue
+		}
+		c, err := rec.chunks.Get(ctx, i)
+		if err != nil {
+			return err
+		}
+		c.eventRows(b, i, &fields, func() {})
+	}
+	return nil
+}
+
+// fillPositions plays the ranges of whole chunks, in the order of ticks.
+func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from int) error {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return err
+	}
+	if from > len(rec.byTick) {
+		return nodes.ErrStale
+	}
+	x, number := s.index, 0
+	for _, i := range rec.byTick[:from] {
+		for number < len(x.ranges) && x.ranges[number].Chunk == i {
+			number++
+		}
+	}
+	play := rec.playback(s)
+	p, err := play.before(ctx, number)
+	if err != nil {
+		return err
+	}
+	rows := placementRows{replay: p, lives: x.lives(), batch: b}
+	for ; number < len(x.ranges) && !b.Full(); number++ {
+		err := play.play(ctx, p, number, x.ranges[number].Last, func(c *chunk) observer {
+			rows.chunk = c
+			return &rows
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lives returns the tracks of each entity, one after the other.
+func (x *index) lives() map[int64][]*track {
+	lives := map[int64][]*track{}
+	for i := range x.tracks {
+		t := &x.tracks[i]
+		lives[t.Entity] = append(lives[t.Entity], t)
+	}
+	return lives
+}
+
+// placementRows makes the rows of positions.
+type placementRows struct {
+	replay *replay
+	lives  map[int64][]*track
+	chunk  *chunk
+	batch  *columnar.Batch
+	placed []placement // in this tick
+}
+
+func (w *placementRows) event(t *tick, k int, placed bool) {
+	if !placed {
+		return
+	}
+	e, at := &w.chunk.events[k], moment{t.n, k - t.first}
+	lives := w.lives[e.entity]
+	i := sort.Search(len(lives), func(i int) bool { return at.before(lives[i].From) }) - 1
+	if i >= 0 && at.before(lives[i].To) {
+		w.placed = append(w.placed, placement{entity: e.entity, life: lives[i].Life, pos: w.replay.positions[e.entity]})
+	}
+}
+
+func (w *placementRows) tick(n int64) {
+	list := lastPlacements(w.placed)
+	for i := range list {
+		positionRow(w.batch, n, &list[i])
+	}
+	w.placed = w.placed[:0]
+}
+
+// eachMarker calls fn for each marker from a chunk on, with the chunk of its tick in the order of ticks,
+// until fn returns false.
+func (rec *recording) eachMarker(x *index, from int, fn func(chunk int, marker []byte) bool) {
+	chunk := 0
+	for w := jsonenc.Walk(x.markers); w.Peek() != 0; {
+		marker := w.Value()
+		tick := markerTick(marker)
+		for chunk+1 < x.progress.chunks && rec.Entry(int(rec.byTick[chunk+1])).Start <= tick {
+			chunk++
+		}
+		if chunk >= from && !fn(chunk, marker) {
+			return
+		}
+	}
+}
+
+// markerGroups counts the markers, which the index has all of.
+func (rec *recording) markerGroups(x *index) []columnar.Group {
+	c, at := rowcount.New(markersColumns), 0
+	var buf []byte
+	rec.eachMarker(x, 0, func(chunk int, marker []byte) bool {
+		for ; at < chunk; at++ {
+			c.EndChunk()
+		}
+		markerRow(c.Batch, marker, &buf)
+		c.EndRow()
+		return true
+	})
+	return c.Groups()
+}
+
+func (rec *recording) fillMarkers(ctx context.Context, b *columnar.Batch, chunk int) error {
+	s, err := rec.index(ctx)
+	if err != nil {
+		return err
+	}
+	var buf []byte
+	rec.eachMarker(s.index, chunk, func(_ int, marker []byte) bool {
+		markerRow(b, marker, &buf)
+		return !b.Full()
+	})
+	return nil
+}

@@ -1,0 +1,294 @@
+package echovr
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
+)
+
+// The tables of a recording and their columns (docs/tree/tables.md section 3).
+const (
+	framesTable  = "frames"
+	playersTable = "players"
+	eventsTable  = "events"
+)
+
+var framesColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "chunk"), columnar.Required(columnar.Time, "time"),
+	columnar.Optional(columnar.Text, "game_status"), columnar.Optional(columnar.Float, "game_clock", "blue_points", "orange_points"),
+	columnar.Optional(columnar.Int32, "blue_round_score", "orange_round_score"),
+	columnar.Optional(columnar.Float, "disc_x", "disc_y", "disc_z", "disc_vx", "disc_vy", "disc_vz"),
+	columnar.Optional(columnar.Int32, "disc_bounces", "possession_team", "possession_player"),
+	columnar.Optional(columnar.Text, "paused_state"),
+)
+
+var playersColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.OneOf("team", false, TeamNames[:]...),
+	columnar.Required(columnar.Text, "name"), columnar.Required(columnar.Int64, "userid"), columnar.Required(columnar.Int32, "playerid"),
+	columnar.Optional(columnar.Float, "x", "y", "z", "vx", "vy", "vz", "body_x", "body_y", "body_z", "lhand_x", "lhand_y", "lhand_z",
+		"rhand_x", "rhand_y", "rhand_z"),
+	columnar.Required(columnar.Int32, "ping"), columnar.Optional(columnar.Bool, "possession", "blocking", "stunned", "invulnerable"),
+	columnar.Optional(columnar.Text, "holding_left", "holding_right"),
+)
+
+var eventsColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.Required(columnar.Text, "event"),
+	columnar.Optional(columnar.Int64, "userid"), columnar.Optional(columnar.Text, "name"), columnar.Required(columnar.Text, "data"),
+)
+
+// micros is a time of a frame as tables have it.
+func micros(ms int64) int64 { return ms * 1000 }
+
+// A frameValues is what a row of frames has of a session: its values as JSON, nil where it has none.
+type frameValues struct {
+	status, clock, bluePoints, orangePoints, blueRounds, orangeRounds []byte
+	position, velocity                                                [3][]byte
+	bounces, pausedState                                              []byte
+	possession                                                        [2][]byte
+}
+
+// readFrame takes the values from a session. They are parts of it.
+func readFrame(session []byte) (v frameValues) {
+	w := jsonenc.Walk(session)
+	if w.Peek() != '{' {
+		return v
+	}
+	missing := 9
+	for w.Enter(); missing > 0 && w.More(); {
+		key, value := w.Value(), w.Value()
+		missing--
+		switch string(key) {
+		case `"game_status"`:
+			v.status = value
+		case `"game_clock"`:
+			v.clock = value
+		case `"blue_points"`:
+			v.bluePoints = value
+		case `"orange_points"`:
+			v.orangePoints = value
+		case `"blue_round_score"`:
+			v.blueRounds = value
+		case `"orange_round_score"`:
+			v.orangeRounds = value
+		case `"disc"`:
+			v.disc(value)
+		case `"possession"`:
+			readList(v.possession[:], value)
+		case `"pause"`:
+			v.pausedState = memberOf(value, `"paused_state"`)
+		default:
+			missing++
+		}
+	}
+	return v
+}
+
+func (v *frameValues) disc(disc []byte) {
+	readList(v.position[:], memberOf(disc, `"position"`))
+	readList(v.velocity[:], memberOf(disc, `"velocity"`))
+	v.bounces = memberOf(disc, `"bounce_count"`)
+}
+
+// memberOf returns the value of a key, which has its quotes, of an object; nil if it is not there.
+func memberOf(object []byte, key string) []byte {
+	w := jsonenc.Walk(object)
+	if w.Peek() != '{' {
+		return nil
+	}
+	for w.Enter(); w.More(); {
+		if k, value := w.Value(), w.Value(); string(k) == key {
+			return value
+		}
+	}
+	return nil
+}
+
+// readList takes as many elements of a list.
+func readList(to [][]byte, list []byte) {
+	w := jsonenc.Walk(list)
+	if w.Peek() != '[' {
+		return
+	}
+	w.Enter()
+	for i := range to {
+		if !w.More() {
+			return
+		}
+		to[i] = w.Value()
+	}
+}
+
+// row adds the frame to frames.
+func (v *frameValues) row(b *columnar.Batch, tick int64, chunk int, ms int64) {
+	b.Int64(tick)
+	b.Int32(int32(chunk))
+	b.Int64(micros(ms))
+	addText(b, v.status)
+	for _, x := range [...][]byte{v.clock, v.bluePoints, v.orangePoints} {
+		addFloat(b, x)
+	}
+	addInt(b, v.blueRounds)
+	addInt(b, v.orangeRounds)
+	for _, list := range [...]*[3][]byte{&v.position, &v.velocity} {
+		for _, x := range list {
+			addFloat(b, x)
+		}
+	}
+	for _, x := range [...][]byte{v.bounces, v.possession[0], v.possession[1]} {
+		addInt(b, x)
+	}
+	addText(b, v.pausedState)
+}
+
+// unquote returns the text of a JSON string.
+func unquote(value []byte) (string, bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	if !slices.Contains(value, '\\') {
+		return string(value[1 : len(value)-1]), true
+	}
+	var s string
+	err := json.Unmarshal(value, &s)
+	return s, err == nil
+}
+
+func addText(b *columnar.Batch, value []byte) {
+	if s, ok := unquote(value); ok {
+		b.Text(s)
+		return
+	}
+	b.Null()
+}
+
+// addFloat adds a number, or one of the words that stand for what is no number in JSON.
+func addFloat(b *columnar.Batch, value []byte) {
+	text, ok := unquote(value)
+	if !ok {
+		text = string(value)
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		b.Null()
+		return
+	}
+	b.Float(float32(x))
+}
+
+func addInt(b *columnar.Batch, value []byte) {
+	n, err := strconv.ParseInt(string(value), 10, 32)
+	if err != nil {
+		b.Null()
+		return
+	}
+	b.Int32(int32(n))
+}
+
+// playerRows adds the players of a frame to players.
+func playerRows(b *columnar.Batch, tick int64, f *Frame, each func()) {
+	for team := range f.Teams {
+		for i := range f.Teams[team].Players {
+			playerRow(b, tick, f, team, &f.Teams[team].Players[i])
+			each()
+		}
+	}
+}
+
+func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
+	b.Int64(tick)
+	b.Int64(micros(f.Time))
+	b.Word(team)
+	b.Text(p.Name)
+	b.Int64(p.UserID)
+	b.Int32(int32(p.ID))
+	for _, v := range [...]*Vec3{
+		&p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position,
+	} {
+		for _, x := range v {
+			b.Float(x)
+		}
+	}
+	b.Int32(p.Ping)
+	for _, flag := range [...]bool{p.Possession, p.Blocking, p.Stunned, p.Invulnerable} {
+		if f.Kind == Combat {
+			b.Null()
+		} else {
+			b.Bool(flag)
+		}
+	}
+	for _, hand := range p.Holding {
+		if hand == "" {
+			b.Null()
+		} else {
+			b.Text(hand)
+		}
+	}
+}
+
+// eventRow adds a line of events.jsonl. buf is memory for the further keys.
+func eventRow(b *columnar.Batch, line []byte, buf *[]byte) {
+	var tick, at, user int64
+	var event, name string
+	var hasUser, hasName bool
+	rest := append((*buf)[:0], '{')
+	w := jsonenc.Walk(line)
+	for w.Enter(); w.More(); {
+		key, value := w.Value(), w.Value()
+		switch string(key) {
+		case `"tick"`:
+			tick = integerOf(value)
+		case `"time"`:
+			at = timeOf(value)
+		case `"event"`:
+			event, _ = unquote(value)
+		case `"userid"`:
+			user, hasUser = integerOf(value), string(value) != "null"
+		case `"name"`:
+			name, hasName = unquote(value)
+		default:
+			if len(rest) > 1 {
+				rest = append(rest, ',')
+			}
+			rest = append(append(append(rest, key...), ':'), value...)
+		}
+	}
+	*buf = append(rest, '}')
+	b.Int64(tick)
+	b.Int64(at)
+	b.Text(event)
+	if hasUser {
+		b.Int64(user)
+	} else {
+		b.Null()
+	}
+	if hasName {
+		b.Text(name)
+	} else {
+		b.Null()
+	}
+	b.Bytes(*buf)
+}
+
+// timeOf returns a time as AppendTime writes it, in microseconds.
+func timeOf(value []byte) int64 {
+	text, _ := unquote(value)
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0 // a year that no recorder has lived in
+	}
+	return t.UnixMicro()
+}
+
+// integerOf returns an integer of JSON; a large one is a string.
+func integerOf(value []byte) int64 {
+	text, ok := unquote(value)
+	if !ok {
+		text = string(value)
+	}
+	n, _ := strconv.ParseInt(text, 10, 64) // what is written there is one
+	return n
+}

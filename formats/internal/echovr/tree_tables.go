@@ -1,0 +1,113 @@
+package echovr
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/rowcount"
+	"recfs/nodes"
+)
+
+// table returns a table by its name.
+func (t *Tree) table(ctx context.Context, table string) (columnar.Table, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return columnar.Table{}, err
+	}
+	switch table {
+	case framesTable:
+		return columnar.NewTable(table, framesColumns, x.Frames.Groups(), t.fillFrames), nil
+	case playersTable:
+		return columnar.NewTable(table, playersColumns, x.Players.Groups(), t.fillPlayers), nil
+	case eventsTable:
+		return columnar.NewTable(table, eventsColumns, x.eventGroups(), t.fillEvents), nil
+	}
+	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
+}
+
+// visit calls fn for the chunks from a number on that have frames, until b is full.
+func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(*Chunk)) error {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return err
+	}
+	if chunk >= len(x.Chunks) {
+		return nodes.ErrStale
+	}
+	for ; chunk < len(x.Chunks) && !b.Full(); chunk++ {
+		if x.Chunks[chunk].Ticks() == 0 {
+			continue
+		}
+		c, err := t.chunks.Get(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		fn(c)
+	}
+	return nil
+}
+
+func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) error {
+	var session []byte
+	return t.visit(ctx, b, chunk, func(c *Chunk) {
+		for i := range c.Frames {
+			session = c.Session(session[:0], c.base+i)
+			v := readFrame(session)
+			v.row(b, c.FirstTick+int64(i), c.Number, c.Frames[i].Time)
+		}
+	})
+}
+
+func (t *Tree) fillPlayers(ctx context.Context, b *columnar.Batch, chunk int) error {
+	return t.visit(ctx, b, chunk, func(c *Chunk) {
+		for i := range c.Frames {
+			playerRows(b, c.FirstTick+int64(i), &c.Frames[i], func() {})
+		}
+	})
+}
+
+// events calls fn for each line of events.jsonl from a chunk on with the chunk of its tick, until it
+// returns false.
+func (x *Index) events(from int, fn func(chunk int, line []byte) bool) {
+	chunk := 0
+	for line := range bytes.Lines(x.Events) {
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		tick := integerOf(memberOf(line, `"tick"`))
+		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= tick {
+			chunk++
+		}
+		if chunk >= from && !fn(chunk, line) {
+			return
+		}
+	}
+}
+
+// eventGroups counts the events, which the index has all of.
+func (x *Index) eventGroups() []columnar.Group {
+	c, at := rowcount.New(eventsColumns), 0
+	var buf []byte
+	x.events(0, func(chunk int, line []byte) bool {
+		for ; at < chunk; at++ {
+			c.EndChunk()
+		}
+		eventRow(c.Batch, line, &buf)
+		c.EndRow()
+		return true
+	})
+	return c.Groups()
+}
+
+func (t *Tree) fillEvents(ctx context.Context, b *columnar.Batch, chunk int) error {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return err
+	}
+	var buf []byte
+	x.events(chunk, func(_ int, line []byte) bool {
+		eventRow(b, line, &buf)
+		return !b.Full()
+	})
+	return nil
+}

@@ -1,0 +1,198 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+
+	"recfs/formats/columnar"
+	"recfs/nodes"
+)
+
+// magic stands at both ends of a file.
+const magic = "PAR1"
+
+// A Layout knows where everything in the file of a table is, without a row of it.
+type Layout struct {
+	table  columnar.Table
+	groups []int64 // offset of each row group, and after the last
+	footer []byte  // to the end of the file
+}
+
+// A Pair is an element of the key-value metadata of a file.
+type Pair struct{ Key, Value string }
+
+// errTooLarge says that a page has more bytes than a page header can tell.
+var errTooLarge = fmt.Errorf("a page of more than %d bytes: %w", math.MaxInt32, errors.ErrUnsupported)
+
+// NewLayout returns the layout of a table.
+func NewLayout(t columnar.Table, metadata ...Pair) (*Layout, error) {
+	l := &Layout{table: t, groups: make([]int64, 1, len(t.Groups)+1)}
+	l.groups[0] = int64(len(magic))
+	for i := range t.Groups {
+		size := int64(0)
+		for c := range t.Columns {
+			p := planOf(&t.Columns[c], &t.Groups[i], c)
+			if p.page > math.MaxInt32 || p.dictionary > math.MaxInt32 {
+				return nil, errTooLarge
+			}
+			size += p.total()
+		}
+		l.groups = append(l.groups, l.groups[i]+size)
+	}
+	l.footer = l.makeFooter(metadata)
+	return l, nil
+}
+
+// Size returns how many bytes the file has.
+func (l *Layout) Size() int64 { return l.groups[len(l.groups)-1] + int64(len(l.footer)) }
+
+// Cost returns about how many bytes the layout keeps alive.
+func (l *Layout) Cost() int64 {
+	const each = 48 // of Counts, and a share of its Group
+	return int64(len(l.footer)) + int64(len(l.groups))*int64(8+each*(len(l.table.Columns)+1))
+}
+
+// Make returns the bytes of row group i.
+func (l *Layout) Make(ctx context.Context, i int) ([]byte, error) {
+	rows, err := l.table.Rows(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return l.encode(i, rows)
+}
+
+// Content returns the file. group returns what Make does; it is called for each read that touches the
+// group, so it belongs in a Memo.
+func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, error)) nodes.Content {
+	n := len(l.table.Groups)
+	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+		switch i {
+		case 0:
+			return []byte(magic), nil
+		case n + 1:
+			return l.footer, nil
+		}
+		return group(ctx, i-1)
+	})
+	p.Add(int64(len(magic)))
+	for i := range n {
+		p.Add(l.groupSize(i))
+	}
+	p.Add(int64(len(l.footer)))
+	return p
+}
+
+// Encode returns the file of a table of n rows, which add adds by their numbers.
+func Encode(ctx context.Context, columns []columnar.Column, n int, add func(b *columnar.Batch, i int), metadata ...Pair) ([]byte, error) {
+	t := columnar.Table{Columns: columns}
+	fill := func(b *columnar.Batch, group int) *columnar.Batch {
+		for i := group * columnar.MaxGroupRows; i < min(n, (group+1)*columnar.MaxGroupRows); i++ {
+			add(b, i)
+		}
+		return b
+	}
+	for group := 0; group*columnar.MaxGroupRows < n; group++ {
+		counted := fill(columnar.NewCounter(columns), group)
+		g := columnar.Group{Rows: counted.Rows(), Columns: make([]columnar.Counts, len(columns))}
+		for i := range columns {
+			g.Columns[i] = counted.Columns[i].Counts
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	t.Rows = func(_ context.Context, i int) (*columnar.Batch, error) {
+		return fill(columnar.NewBatch(columns, t.Groups[i]), i), nil
+	}
+	l, err := NewLayout(t, metadata...)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(nodes.Reader(ctx, l.Content(l.Make)))
+}
+
+// groupSize returns how many bytes row group i has.
+func (l *Layout) groupSize(i int) int64 { return l.groups[i+1] - l.groups[i] }
+
+// A plan is what the chunk of a column in a row group is made of, in bytes. A chunk is a dictionary page,
+// if the column has Words, and one data page:
+//
+//	| page header | 4 u32, text … | page header | repetition levels | definition levels | values |
+//	|<------- dictionary -------->|<------------------------- data ------------------------------>|
+//
+// Levels are there for columns that can hold nulls or lists: their number of bytes, 4 u32, and one
+// bit-packed run, so that their number follows from that of the rows.
+type plan struct {
+	values     int   // how many the data page has, nulls among them
+	head       int   // of the data page
+	page       int64 // without head
+	dictHead   int   // of the dictionary page; 0: there is none
+	dictionary int64 // without dictHead
+}
+
+// total returns the bytes of the chunk.
+func (p *plan) total() int64 { return p.start() + int64(p.head) + p.page }
+
+// start returns where in the chunk the data page begins.
+func (p *plan) start() int64 { return int64(p.dictHead) + p.dictionary }
+
+// planOf returns the plan of column i in a group.
+func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
+	n := &g.Columns[i]
+	p := plan{values: g.Rows}
+	if c.Type == columnar.Texts {
+		p.values = int(n.Items + n.Empty)
+		p.page = levelsSize(p.values, 1) + levelsSize(p.values, 2) + 4*n.Items + n.Bytes
+		p.head = len(dataHeader(nil, p.page, p.values, plainEncoding))
+		return p
+	}
+	if c.Nullable {
+		p.page = levelsSize(p.values, 1)
+	}
+	p.page += valuesSize(c, int64(g.Rows)-n.Nulls, n.Bytes)
+	p.head = len(dataHeader(nil, p.page, p.values, encodingOf(c)))
+	if c.Words != nil {
+		p.dictionary = wordsSize(c.Words)
+		p.dictHead = len(dictionaryHeader(nil, p.dictionary, len(c.Words)))
+	}
+	return p
+}
+
+// levelsSize returns how many bytes n levels of some bits each take.
+func levelsSize(n, width int) int64 { return 4 + runSize(n, width) }
+
+// runSize returns how many bytes one bit-packed run of n values takes, header and all.
+func runSize(n, width int) int64 {
+	groups := (n + 7) / 8
+	return int64((bits.Len(uint(groups)<<1|1)+6)/7 + groups*width)
+}
+
+// valuesSize returns how many bytes n values of a column take that have so much text.
+func valuesSize(c *columnar.Column, n, text int64) int64 {
+	if c.Words != nil {
+		return 1 + runSize(int(n), wordWidth(c.Words))
+	}
+	switch c.Type {
+	case columnar.Bool:
+		return (n + 7) / 8
+	case columnar.Int32, columnar.Float:
+		return 4 * n
+	case columnar.Int64, columnar.Time, columnar.Double:
+		return 8 * n
+	}
+	return 4*n + text
+}
+
+// wordWidth returns how many bits the number of a word takes.
+func wordWidth(words []string) int { return max(bits.Len(uint(len(words)-1)), 1) }
+
+// wordsSize returns how many bytes a dictionary takes.
+func wordsSize(words []string) int64 {
+	n := int64(0)
+	for _, w := range words {
+		n += 4 + int64(len(w))
+	}
+	return n
+}

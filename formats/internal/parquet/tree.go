@@ -1,0 +1,102 @@
+package parquet
+
+import (
+	"context"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/nodes"
+)
+
+// Extension is that of the names of tables.
+const Extension = ".parquet"
+
+// Dir returns the directory tables/ of a recording: a file for each table of names. load makes a table by
+// its name when its file is asked for; it is cheap once there is an index.
+func Dir(c *cache.Cache, src formats.Input, format string, names []string,
+	load func(ctx context.Context, table string) (columnar.Table, error),
+) nodes.Dir {
+	return nodes.List(Entries(c, src, format, names, load)...)
+}
+
+// Entries returns the entries of [Dir], in the order of names.
+func Entries(c *cache.Cache, src formats.Input, format string, names []string,
+	load func(ctx context.Context, table string) (columnar.Table, error),
+) []nodes.Entry {
+	r := &recording{load: load, metadata: []Pair{
+		{"recfs.format", format}, {"recfs.source", string([]rune(src.Name))}, // U+FFFD, as in header.json
+	}}
+	r.layouts = cache.NewMemo(c, r.loadLayout)
+	r.groups = cache.NewMemo(c, r.loadGroup).Peak(r.peak)
+	entries := make([]nodes.Entry, len(names))
+	for i, name := range names {
+		entries[i] = nodes.Entry{Name: name + Extension, File: nodes.DeferredFile[file]{Target: file{r, name}}}
+	}
+	return entries
+}
+
+// A recording has the tables of one version of a recording.
+type recording struct {
+	load     func(ctx context.Context, table string) (columnar.Table, error)
+	metadata []Pair
+	layouts  *cache.Memo[string, *Layout]
+	groups   *cache.Memo[groupKey, []byte]
+}
+
+type groupKey struct {
+	table string
+	group int
+}
+
+// A file is the Parquet of one table.
+type file struct {
+	r     *recording
+	table string
+}
+
+// Resolve implements the target of a nodes.DeferredFile.
+func (f file) Resolve(ctx context.Context) (nodes.File, error) {
+	l, err := f.r.layouts.Get(ctx, f.table)
+	if err != nil {
+		return nil, err
+	}
+	return nodes.Stream(l.Size(), func(context.Context) (nodes.Content, error) {
+		return l.Content(func(ctx context.Context, i int) ([]byte, error) {
+			return f.r.groups.Get(ctx, groupKey{f.table, i})
+		}), nil
+	}), nil
+}
+
+func (r *recording) loadLayout(ctx context.Context, table string) (*Layout, int64, error) {
+	t, err := r.load(ctx, table)
+	if err != nil {
+		return nil, 0, err
+	}
+	l, err := NewLayout(t, append([]Pair{{"recfs.table", table}}, r.metadata...)...)
+	if err != nil {
+		return nil, 0, err
+	}
+	return l, l.Cost(), nil
+}
+
+// peak is about what it takes to make a group: its rows, which lists grow to have, and its bytes.
+func (r *recording) peak(k groupKey) int64 {
+	n := int64(minPeak)
+	if l, ok := r.layouts.Peek(k.table); ok {
+		n += 3 * l.groupSize(k.group)
+	}
+	return n
+}
+
+// minPeak is what decoding takes besides rows.
+const minPeak = 512 << 10
+
+func (r *recording) loadGroup(ctx context.Context, k groupKey) ([]byte, int64, error) {
+	l, err := r.layouts.Get(ctx, k.table)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := l.Make(ctx, k.group)
+	return b, int64(cap(b)), err
+}

@@ -1,0 +1,117 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/parquettest"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// dirOf returns the directory of one table, called all.
+func dirOf(t *testing.T, load func() (columnar.Table, error)) nodes.Dir {
+	t.Helper()
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	in := formats.BytesInput("bad\xff.rec", nil, time.Time{})
+	return parquet.Dir(c, in, "test", []string{"all"}, func(context.Context, string) (columnar.Table, error) { return load() })
+}
+
+// TestDir lists tables without making them, and makes each group once for all who read it.
+func TestDir(t *testing.T) {
+	rows := rowsOf(columnar.GroupRows + 5)
+	table := tableOf(rows[:columnar.GroupRows], rows[columnar.GroupRows:])
+	want := write(t, table)
+	var loads, made atomic.Int64
+	counted := table
+	counted.Rows = func(ctx context.Context, i int) (*columnar.Batch, error) {
+		made.Add(1)
+		return table.Rows(ctx, i)
+	}
+	dir := dirOf(t, func() (columnar.Table, error) { loads.Add(1); return counted, nil })
+	e, err := nodes.Lookup(t.Context(), dir, "all.parquet")
+	if err != nil || loads.Load() != 0 {
+		t.Fatalf("%d tables were made to look one up, %v", loads.Load(), err)
+	}
+	if _, err := e.File.Size(t.Context()); err != nil || made.Load() != 0 {
+		t.Errorf("%d groups were made to know the size, %v", made.Load(), err)
+	}
+	var wg sync.WaitGroup
+	files := make([][]byte, 8)
+	for i := range files {
+		wg.Go(func() {
+			b, err := nodes.ReadAll(t.Context(), e.File)
+			if err != nil {
+				t.Error(err)
+			}
+			files[i] = b
+		})
+	}
+	wg.Wait()
+	if loads.Load() != 1 || made.Load() != 2 {
+		t.Errorf("%d tables and %d groups were made, not one and two", loads.Load(), made.Load())
+	}
+	got := parquettest.Read(t, files[0])
+	if got.Metadata["recfs.format"] != "test" || got.Metadata["recfs.table"] != "all" || got.Metadata["recfs.source"] != "bad\ufffd.rec" {
+		t.Errorf("metadata %q", got.Metadata)
+	}
+	for _, b := range files {
+		if !bytes.Equal(b, files[0]) {
+			t.Error("two readers read two files")
+		}
+	}
+	if !bytes.HasPrefix(files[0], want[:len(want)/2]) {
+		t.Error("it is another table")
+	}
+	nodestest.Check(t, dir)
+}
+
+// TestDirFails passes on why there is no index, or no rows.
+func TestDirFails(t *testing.T) {
+	failure := errors.New("no index")
+	e, err := nodes.Lookup(t.Context(), dirOf(t, func() (columnar.Table, error) { return columnar.Table{}, failure }), "all.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.File.Size(t.Context()); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	table := tableOf(rowsOf(3))
+	table.Rows = func(context.Context, int) (*columnar.Batch, error) { return nil, failure }
+	e, err = nodes.Lookup(t.Context(), dirOf(t, func() (columnar.Table, error) { return table, nil }), "all.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+}
+
+// TestGrown holds that the groups of a recording that has grown stay, all but the last.
+func TestGrown(t *testing.T) {
+	rows := rowsOf(columnar.GroupRows + 200)
+	first, rest := rows[:columnar.GroupRows], rows[columnar.GroupRows:]
+	before, after := write(t, tableOf(first, rest[:10])), write(t, tableOf(first, rest[:100], rest[100:]))
+	l, err := parquet.NewLayout(tableOf(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := l.Make(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := append([]byte("PAR1"), group...)
+	if !bytes.HasPrefix(before, kept) || !bytes.HasPrefix(after, kept) {
+		t.Error("the first group is another one")
+	}
+}

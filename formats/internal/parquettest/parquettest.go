@@ -1,0 +1,332 @@
+// Package parquettest reads for tests the Parquet that package parquet writes, by nothing of that
+// package: one page a column chunk, without compression.
+package parquettest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A Table is a file of Parquet, whole.
+type Table struct {
+	Columns  []Column
+	Groups   []int             // how many rows each row group has
+	Metadata map[string]string // of the file
+	Footer   int               // bytes of it
+}
+
+// A Column is one column of a Table. A value is nil where it is null, else a bool, int32, int64, float32,
+// float64, string, time.Time or []any.
+type Column struct {
+	Name     string
+	Type     string // as docs/tree/tables.md writes it
+	Values   []any
+	Bounds   [][2]any // of each row group: the least and the greatest value, nil where they are not told
+	Nulls    []int    // of each row group
+	physical int64
+	optional bool
+	list     bool
+	time     bool
+	path     string
+}
+
+// Read reads a file. What is wrong with it ends the test.
+func Read(t *testing.T, b []byte) *Table {
+	t.Helper()
+	if len(b) < 12 || string(b[:4]) != "PAR1" || string(b[len(b)-4:]) != "PAR1" {
+		t.Fatal("no PAR1 at both ends")
+	}
+	table := &Table{Metadata: map[string]string{}, Footer: int(binary.LittleEndian.Uint32(b[len(b)-8:]))}
+	end := len(b) - 8 - table.Footer
+	footer := &thrift{b[end : len(b)-8]}
+	meta := footer.object()
+	if len(footer.b) > 0 {
+		t.Fatalf("%d bytes after the footer", len(footer.b))
+	}
+	table.schema(t, meta.list(2))
+	if n := len(meta.list(7)); n != len(table.Columns) {
+		t.Errorf("%d column orders", n)
+	}
+	for _, m := range meta.list(5) {
+		table.Metadata[m.(object).text(1)] = m.(object).text(2)
+	}
+	at := int64(4)
+	for _, g := range meta.list(4) {
+		at = table.group(t, b, g.(object), at)
+	}
+	if at != int64(end) {
+		t.Errorf("the row groups end at %d, the footer begins at %d", at, end)
+	}
+	if rows := meta.int(3); rows != int64(table.Rows()) {
+		t.Errorf("%d rows in the footer, %d in the groups", rows, table.Rows())
+	}
+	return table
+}
+
+// Show is the nodestest.Show of tables.
+func Show(t *testing.T, name string, content []byte) []byte {
+	if !strings.HasSuffix(name, ".parquet") {
+		return nil
+	}
+	return Read(t, content).Text()
+}
+
+// Rows returns how many rows there are.
+func (t *Table) Rows() (n int) {
+	for _, g := range t.Groups {
+		n += g
+	}
+	return n
+}
+
+// Text shows a table as text: its metadata, its columns, and a line a row.
+func (t *Table) Text() []byte {
+	var b strings.Builder
+	for _, key := range []string{"recfs.format", "recfs.table", "recfs.source"} {
+		if value, ok := t.Metadata[key]; ok {
+			fmt.Fprintf(&b, "%s: %s\n", key, value)
+		}
+	}
+	fmt.Fprintf(&b, "row groups: %d\n", t.Groups)
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		fmt.Fprintf(&b, "%s %s", c.Name, c.Type)
+		for g, bounds := range c.Bounds {
+			if bounds[0] != nil {
+				fmt.Fprintf(&b, "; %v to %v", text(bounds[0]), text(bounds[1]))
+			}
+			if c.Nulls[g] > 0 {
+				fmt.Fprintf(&b, "; nulls: %d", c.Nulls[g])
+			}
+		}
+		b.WriteByte('\n')
+	}
+	for row := range t.Rows() {
+		for i := range t.Columns {
+			b.WriteString(text(t.Columns[i].Values[row]))
+			b.WriteByte("\t\n"[min(1, (i+1)/len(t.Columns))])
+		}
+	}
+	return []byte(b.String())
+}
+
+// text shows a value.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case time.Time:
+		return v.Format("2006-01-02T15:04:05.999999Z")
+	case string:
+		return fmt.Sprintf("%q", v)
+	}
+	return fmt.Sprint(v)
+}
+
+// schema reads the columns.
+func (t *Table) schema(tb testing.TB, elements []any) {
+	types := []string{0: "BOOLEAN", 1: "INT32", 2: "INT64", 4: "FLOAT", 5: "DOUBLE", 6: "text"}
+	for i := 1; i < len(elements); i++ {
+		e := elements[i].(object)
+		c := Column{Name: e.text(4), optional: e.int(3) == 1, path: e.text(4)}
+		if _, leaf := e[1]; !leaf {
+			c.list = true
+			e = elements[i+2].(object)
+			c.path += ".list.element"
+			i += 2
+		}
+		c.physical = e.int(1)
+		c.Type = types[c.physical]
+		if _, c.time = e.object(10)[8]; c.time {
+			c.Type = "TIMESTAMP"
+		}
+		if c.list {
+			c.Type = "LIST of " + c.Type
+		}
+		if c.optional {
+			c.Type += "?"
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	if n := elements[0].(object).int(5); n != int64(len(t.Columns)) {
+		tb.Errorf("%d columns, the schema says %d", len(t.Columns), n)
+	}
+}
+
+// group reads a row group, which begins at a place, and returns where it ends.
+func (t *Table) group(tb testing.TB, b []byte, g object, at int64) int64 {
+	tb.Helper()
+	rows, start := g.int(3), at
+	t.Groups = append(t.Groups, int(rows))
+	for i, chunk := range g.list(1) {
+		c, meta := &t.Columns[i], chunk.(object).object(3)
+		if off := meta.int(9); off < at || c.path != path(meta.list(3)) || meta.int(6) != meta.int(7) {
+			tb.Errorf("the chunk of %s at %d: %v", c.path, at, meta)
+		}
+		values := c.chunk(b[at : at+meta.int(7)])
+		if int64(len(values)) != rows {
+			tb.Errorf("%s has %d values, not %d", c.Name, len(values), rows)
+		}
+		c.Values = append(c.Values, values...)
+		c.statistics(meta.object(12))
+		at += meta.int(7)
+	}
+	if g.int(2) != at-start {
+		tb.Errorf("a row group of %d bytes, not %d", at-start, g.int(2))
+	}
+	return at
+}
+
+func path(list []any) string {
+	var names []string
+	for _, n := range list {
+		names = append(names, n.(string))
+	}
+	return strings.Join(names, ".")
+}
+
+func (c *Column) statistics(s object) {
+	var bounds [2]any
+	if s.text(6) != "" {
+		p := page{b: []byte(s.text(6) + s.text(5)), c: c}
+		bounds = [2]any{p.plain(), p.plain()}
+	}
+	c.Bounds, c.Nulls = append(c.Bounds, bounds), append(c.Nulls, int(s.int(3)))
+}
+
+// chunk reads the pages of a column chunk.
+func (c *Column) chunk(b []byte) (values []any) {
+	var words []any
+	for len(b) > 0 {
+		t := &thrift{b}
+		head := t.object()
+		p := page{b: t.b[:head.int(3)], c: c}
+		b = t.b[head.int(3):]
+		if head.int(1) == 2 {
+			for range head.object(7).int(1) {
+				words = append(words, p.plain())
+			}
+			continue
+		}
+		values = append(values, p.values(int(head.object(5).int(1)), words)...)
+	}
+	return values
+}
+
+// A page is what is left of the content of one.
+type page struct {
+	b   []byte
+	c   *Column
+	bit int // of the first byte, of BOOLEAN
+}
+
+// take returns n bytes.
+func (p *page) take(n int) []byte {
+	b := p.b[:n]
+	p.b = p.b[n:]
+	return b
+}
+
+// levels returns n levels of some bits each.
+func (p *page) levels(n, width int) []int {
+	size := int(binary.LittleEndian.Uint32(p.take(4)))
+	run := page{b: p.take(size)}
+	return run.packed(n, width)
+}
+
+// packed returns n values of one bit-packed run.
+func (p *page) packed(n, width int) []int {
+	t := &thrift{p.b}
+	head := int(t.uvarint())
+	p.b = t.b
+	bits := p.take(head >> 1 * width)
+	values := make([]int, n)
+	for i := range values {
+		for k := range width {
+			at := i*width + k
+			values[i] |= int(bits[at/8]>>(at%8)&1) << k
+		}
+	}
+	return values
+}
+
+// values returns the values of a data page, lists made up of their items.
+func (p *page) values(n int, words []any) (values []any) {
+	var first []int
+	full := 0
+	if p.c.optional {
+		full = 1
+	}
+	if p.c.list {
+		first, full = p.levels(n, 1), 3
+	}
+	var defined []int
+	if full > 0 {
+		defined = p.levels(n, (full+1)/2)
+	}
+	var indices []int
+	if words != nil {
+		width := int(p.take(1)[0])
+		count := n
+		if defined != nil {
+			count = 0
+			for _, d := range defined {
+				count += d
+			}
+		}
+		indices = p.packed(count, width)
+	}
+	for i := range n {
+		var v any
+		if defined == nil || defined[i] == full {
+			if words != nil {
+				v, indices = words[indices[0]], indices[1:]
+			} else {
+				v = p.plain()
+			}
+		}
+		switch {
+		case !p.c.list:
+			values = append(values, v)
+		case defined[i] == 0:
+			values = append(values, nil)
+		case defined[i] == 1:
+			values = append(values, []any{})
+		case first[i] == 0:
+			values = append(values, []any{v})
+		default:
+			values[len(values)-1] = append(values[len(values)-1].([]any), v)
+		}
+	}
+	return values
+}
+
+// plain reads a value.
+func (p *page) plain() any {
+	le := binary.LittleEndian
+	switch p.c.physical {
+	case 0:
+		v := p.b[0]>>p.bit&1 == 1
+		if p.bit++; p.bit == 8 {
+			p.b, p.bit = p.b[1:], 0
+		}
+		return v
+	case 1:
+		return int32(le.Uint32(p.take(4)))
+	case 2:
+		v := int64(le.Uint64(p.take(8)))
+		if p.c.time {
+			return time.UnixMicro(v).UTC()
+		}
+		return v
+	case 4:
+		return math.Float32frombits(le.Uint32(p.take(4)))
+	case 5:
+		return math.Float64frombits(le.Uint64(p.take(8)))
+	}
+	return string(p.take(int(le.Uint32(p.take(4)))))
+}

@@ -1,0 +1,50 @@
+package rowcount
+
+import (
+	"recfs/formats/columnar"
+)
+
+// Where the chunks of a recording are counted side by side, each has a Counter of its own, a part, and
+// a Line says beforehand how many rows stand before it.
+
+// A Line is how many rows the parts have that were taken.
+type Line struct {
+	rows   int // of the group that is open
+	chunks int
+}
+
+// Part returns a Counter for the next chunk, which has so many rows.
+func (l *Line) Part(columns []columnar.Column, rows int) *Counter {
+	if l.chunks++; l.rows >= columnar.GroupRows {
+		l.rows = 0
+	}
+	c := New(columns)
+	c.Reset(l.rows, nil)
+	l.rows = (l.rows + rows) % columnar.MaxGroupRows
+	return c
+}
+
+// Join adds the rows of a part. Parts are joined in the order in which they were taken, with EndChunk
+// between them.
+func (c *Counter) Join(part *Counter) {
+	for i := range part.groups {
+		c.take(part.groups[i].Rows, part.groups[i].Columns)
+		next := part.begin
+		if i+1 < len(part.groups) {
+			next = part.groups[i+1]
+		}
+		c.cut(next.Skip)
+	}
+	open := part.group()
+	c.take(open.Rows, open.Columns)
+	c.rows = part.rows
+}
+
+// take makes the open group one of so many rows, with further counts.
+func (c *Counter) take(rows int, counts []columnar.Counts) {
+	sum := c.group().Columns
+	for i := range sum {
+		sum[i].Add(&counts[i], c.Columns[i].Type)
+	}
+	c.Reset(rows, sum)
+}

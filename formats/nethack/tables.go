@@ -1,0 +1,189 @@
+package nethack
+
+import (
+	"math"
+	"slices"
+
+	"recfs/formats/columnar"
+)
+
+// The tables of a log and their columns (docs/tree/tables.md section 4).
+const (
+	ticksTable    = "ticks"
+	heroesTable   = "heroes"
+	commandsTable = "commands"
+)
+
+var ticksColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
+	columnar.OneOf("kind", false, "backup", "diff"), columnar.OneOf("diff_format", true, diffFormatNames[1:]...),
+	columnar.OneOf("compression", true, compressionNames[:]...), columnar.Optional(columnar.Text, "save"),
+	columnar.Required(columnar.Int64, "line", "offset", "line_end"), columnar.Optional(columnar.Int64, "size"),
+	columnar.Required(columnar.Int32, "events"),
+)
+
+var heroesColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
+	columnar.Optional(columnar.Text, "name", "role", "race", "gender", "alignment"),
+	columnar.Required(columnar.Int32, "hp", "hp_max", "power", "power_max", "level", "level_max", "experience"),
+	columnar.Required(columnar.Bool, "polymorphed"),
+	columnar.Required(columnar.Int32, "monster", "monster_hp", "monster_hp_max", "nutrition", "hunger", "prayer_timeout",
+		"alignment_record", "luck", "luck_bonus"),
+	columnar.Required(columnar.Bool, "swallowed", "in_water", "hiding", "invulnerable", "quest_completed",
+		"invocation_done", "entered_gehennom", "killed_wizard", "ascended"),
+	columnar.Optional(columnar.Text, "occupation"),
+	columnar.Required(columnar.Int32, "attr_str", "attr_int", "attr_wis", "attr_dex", "attr_con", "attr_cha",
+		"conduct_food", "conduct_vegan", "conduct_vegetarian", "conduct_gnostic", "conduct_weapon_hit",
+		"conduct_killer", "conduct_illiterate", "conduct_polypile", "conduct_polyself", "conduct_wish",
+		"conduct_artifact_wish", "conduct_genocide", "conduct_elbereth", "conduct_pudding_split",
+		"conduct_lost_alignment", "dungeon"),
+	columnar.Optional(columnar.Text, "dungeon_name"),
+	columnar.Required(columnar.Int32, "dungeon_level", "depth", "x", "y"),
+)
+
+var commandsColumns = slices.Concat(
+	columnar.Optional(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
+	columnar.Required(columnar.Int64, "offset"), columnar.Required(columnar.Text, "command"),
+	columnar.Optional(columnar.Text, "direction"), columnar.Optional(columnar.Int32, "x", "y"),
+	columnar.Optional(columnar.Text, "item", "text", "spell"), columnar.Optional(columnar.Int32, "limit", "key_code"),
+	columnar.Required(columnar.Text, "answers"),
+)
+
+// addTime adds a clock as utc has it.
+func addTime(b *columnar.Batch, clock uint64, tz int32) {
+	if t, ok := utc(clock, tz); ok {
+		b.Int64(t.UnixMicro())
+		return
+	}
+	b.Null()
+}
+
+// tickRow adds tick n, in a timezone. Its number of events is -1 where it is not known yet.
+func tickRow(b *columnar.Batch, n int, t *tick, zone int32, events int) {
+	b.Int64(int64(n))
+	addTurn(b, t)
+	addTime(b, t.clock, zone)
+	b.Word(wordOf(!t.backup))
+	if t.format == noDiff {
+		b.Null()
+	} else {
+		b.Word(int(t.format) - 1)
+	}
+	b.Word(int(t.comp))
+	if t.lost() {
+		b.Null()
+	} else {
+		b.Text(t.saveName())
+	}
+	b.Int64(int64(t.line))
+	b.Int64(t.off)
+	b.Int64(t.end)
+	if t.lost() {
+		b.Null()
+	} else {
+		b.Int64(int64(t.size))
+	}
+	if events < 0 {
+		b.Later()
+	} else {
+		b.Int32(int32(events))
+	}
+}
+
+func wordOf(second bool) int {
+	if second {
+		return 1
+	}
+	return 0
+}
+
+func addTurn(b *columnar.Batch, t *tick) {
+	if t == nil || t.lost() {
+		b.Null()
+		return
+	}
+	b.Int32(t.turn)
+}
+
+// heroRow adds the hero of tick n, in a timezone.
+func heroRow(b *columnar.Batch, n int, t *tick, zone int32, d *heroState) {
+	h, a, c, l := &d.hero, &d.attributes, &d.conducts, &d.location
+	b.Int64(int64(n))
+	b.Int32(t.turn)
+	addTime(b, t.clock, zone)
+	b.Text(h.Name)
+	addWord(b, h.Role)
+	addWord(b, h.Race)
+	b.Text(h.Gender)
+	addWord(b, h.Alignment)
+	b.Int32s(h.HP, h.HPMax, h.Power, h.PowerMax, h.Level, h.LevelMax, h.Experience)
+	b.Bool(h.Polymorphed)
+	b.Int32s(h.Monster, h.MonsterHP, h.MonsterHPMax, int32(h.Nutrition), h.Hunger, int32(h.PrayerTimeout),
+		h.AlignmentRecord, int32(h.Luck), int32(h.LuckBonus))
+	for _, flag := range [...]bool{
+		h.Swallowed, h.InWater, h.Hiding, h.Invulnerable, h.QuestCompleted, h.InvocationDone, h.EnteredGehennom,
+		h.KilledWizard, h.Ascended,
+	} {
+		b.Bool(flag)
+	}
+	b.Text(h.Occupation)
+	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
+		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
+		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment, int32(l.Dungeon))
+	b.Text(l.DungeonName)
+	depth := min(l.Depth, math.MaxInt32) // of a save that is not as it should be
+	b.Int32s(int32(l.Level), int32(depth), int32(l.X))
+	b.Int32(int32(l.Y))
+}
+
+func addWord(b *columnar.Batch, word *string) {
+	if word == nil {
+		b.Null()
+		return
+	}
+	b.Text(*word)
+}
+
+// A commandContext is what is known of a command besides its lines.
+type commandContext struct {
+	tick    int   // -1: it is pending
+	before  *tick // the one before the command; nil: none
+	zone    int32
+	answers []byte // a list as JSON
+}
+
+// commandRow adds a command.
+func commandRow(b *columnar.Batch, e *event, c *commandContext) {
+	if c.tick < 0 {
+		b.Null()
+	} else {
+		b.Int64(int64(c.tick))
+	}
+	addTurn(b, c.before)
+	if e.timed {
+		addTime(b, e.clock, c.zone)
+	} else {
+		b.Null()
+	}
+	b.Int64(e.off)
+	for _, key := range [...]string{"command", "direction", "x", "y", "item", "text", "spell", "limit", "key_code"} {
+		e.addTo(b, key)
+	}
+	b.Bytes(c.answers)
+}
+
+// addTo adds the field of an event, null if it has none of that key.
+func (e *event) addTo(b *columnar.Batch, key string) {
+	for i := range e.fields {
+		switch f := &e.fields[i]; {
+		case f.key != key:
+		case f.text != nil:
+			b.Bytes(f.text)
+			return
+		default:
+			b.FitInt32(f.number)
+			return
+		}
+	}
+	b.Null()
+}

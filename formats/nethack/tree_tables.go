@@ -1,0 +1,124 @@
+package nethack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recfs/cache"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+	"recfs/nodes"
+)
+
+// A tables makes the tables of a log.
+type tables struct{ *recording }
+
+// dir returns the directory tables/.
+func (t *tables) dir(c *cache.Cache) nodes.Dir {
+	return parquet.Dir(c, t.Input, name, []string{ticksTable, heroesTable, commandsTable}, t.table)
+}
+
+// table returns a table by its name.
+func (t *tables) table(ctx context.Context, table string) (columnar.Table, error) {
+	x, err := t.index(ctx)
+	if err != nil {
+		return columnar.Table{}, err
+	}
+	switch table {
+	case ticksTable:
+		return columnar.NewTable(table, ticksColumns, x.tickGroups(), t.fillTicks), nil
+	case heroesTable:
+		return columnar.NewTable(table, heroesColumns, x.heroes.Groups(), t.fillHeroes), nil
+	case commandsTable:
+		return columnar.NewTable(table, commandsColumns, x.commandGroups, t.fillCommands), nil
+	}
+	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
+}
+
+// errFull ends a visit when there are rows enough.
+var errFull = errors.New("all rows are there")
+
+// visit calls fn for all ticks from the start of a chunk on, with the events of each, until b is full. Those
+// whose events are not shown it leaves out; the one after the last are the events that are pending.
+func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(x *index, n int, list []event)) error {
+	x, err := t.index(ctx)
+	if err != nil {
+		return err
+	}
+	n, last := 0, len(x.ticks)
+	if chunk > 0 {
+		if chunk >= len(x.chunks) {
+			return nodes.ErrStale
+		}
+		n = x.chunks[chunk]
+	}
+	for n <= last && !b.Full() {
+		end := n
+		for end <= last && !x.tooLong(end) {
+			end++
+		}
+		if end > n {
+			err := x.visit(ctx, t.At(ctx), n, end, func(n int, list []event) error {
+				if fn(x, n, list); b.Full() {
+					return errFull
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, errFull) {
+				return err
+			}
+		}
+		n = end + 1
+	}
+	return nil
+}
+
+func (t *tables) fillTicks(ctx context.Context, b *columnar.Batch, chunk int) error {
+	return t.visit(ctx, b, chunk, func(x *index, n int, list []event) {
+		if n < len(x.ticks) {
+			tickRow(b, n, &x.ticks[n], x.zone(n), len(list))
+		}
+	})
+}
+
+func (t *tables) fillCommands(ctx context.Context, b *columnar.Batch, chunk int) error {
+	var buf []byte
+	return t.visit(ctx, b, chunk, func(x *index, n int, list []event) {
+		x.commandRows(n, list, &buf, func(e *event, at *commandContext) { commandRow(b, e, at) })
+	})
+}
+
+// fillHeroes rebuilds the saves of whole chunks, one after the other.
+func (t *tables) fillHeroes(ctx context.Context, b *columnar.Batch, chunk int) error {
+	x, err := t.index(ctx)
+	if err != nil {
+		return err
+	}
+	var hero heroState
+	re := &rebuilder{}
+	for ; chunk < len(x.chunks) && !b.Full(); chunk++ {
+		first := x.chunks[chunk]
+		end := first
+		for end < x.chainEnd(first) && !x.ticks[end].lost() {
+			end++
+		}
+		re.save = nil
+		if end == first {
+			continue
+		}
+		err := x.saveLines(ctx, t.At(ctx), first, end-1, func(k int, text []byte) error {
+			if err := x.replay(re, k, text, false); err != nil {
+				return err
+			}
+			if readHero(re.save, &hero) {
+				heroRow(b, k, &x.ticks[k], x.zone(k), &hero)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package nethack
+
+import (
+	"context"
+	iofs "io/fs"
+	"time"
+
+	"recfs/nodes"
+)
+
+// clock tells the saves by the times that their documents have. They can go back where somebody set
+// the clock, so that the last one is looked for from the end.
+func (rec *recording) clock() nodes.Clock {
+	return nodes.Clock{
+		Start: func(ctx context.Context) (time.Time, error) {
+			x, err := rec.index(ctx)
+			if err != nil || len(x.ticks) == 0 {
+				return time.Time{}, err
+			}
+			t, _ := utc(x.ticks[0].clock, x.zone(0))
+			return t, nil
+		},
+		Tick: func(ctx context.Context, at time.Time) (int64, error) {
+			x, err := rec.index(ctx)
+			if err != nil {
+				return 0, err
+			}
+			last := len(x.ticks) - 1
+			for n := last; n >= 0; n-- {
+				switch t, ok := utc(x.ticks[n].clock, x.zone(n)); {
+				case ok && n == last && t.Before(at):
+					return 0, iofs.ErrNotExist
+				case ok && !t.After(at):
+					return int64(n), nil
+				}
+			}
+			return 0, iofs.ErrNotExist
+		},
+	}
+}

@@ -1,0 +1,163 @@
+package nethack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"recfs/formats"
+)
+
+var (
+	_ formats.Head  = (*header)(nil)
+	_ formats.Index = (*index)(nil)
+)
+
+// open is the Open of the format.
+func open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	h, err := readHeader(ctx, in.At(ctx), in.Size)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Append appends the three lines as they are.
+func (h *header) Append(b []byte) []byte { return append(b, h.lines...) }
+
+// Memory is about what the header keeps alive: the lines, and once more what was parsed of them.
+func (h *header) Memory() int64 { return int64(2*len(h.lines) + 512) }
+
+// readHead reads what Append of a header wrote.
+func readHead(ctx context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	h, err := readHeader(ctx, bytes.NewReader(saved), int64(len(saved)))
+	switch {
+	case err != nil:
+		return nil, err
+	case h.size != int64(len(saved)):
+		return nil, formats.ErrOther
+	}
+	return h, nil
+}
+
+// steady is the Steady of the format.
+func steady(head formats.Head, r formats.ReaderAt) formats.ReaderAt {
+	return settled{r, head.(*header).size}
+}
+
+// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the
+// recovery count, which is compared by itself, and the hint in line 4, which starts at offset line4.
+type settled struct {
+	r     formats.ReaderAt
+	line4 int64
+}
+
+// ReadAt implements formats.ReaderAt.
+func (s settled) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := s.r.ReadAt(ctx, p, off)
+	end := off + int64(n)
+	for _, part := range [][2]int64{{0, line3At}, {s.line4 + 1, s.line4 + 1 + hintSize}} {
+		if start, stop := max(part[0], off), min(part[1], end); start < stop {
+			clear(p[start-off : stop-off])
+		}
+	}
+	return n, err
+}
+
+// scan is the Scan of the format.
+func scan(ctx context.Context, in formats.Input, head formats.Head, earlier formats.Index) (formats.Index, error) {
+	h := head.(*header)
+	log := formats.At(ctx, live(in, h))
+	x, err := (*index)(nil), error(nil)
+	if earlier == nil {
+		x, err = buildIndex(ctx, log, in.Size, h)
+	} else {
+		x = earlier.(*index)
+		err = x.extend(ctx, log, in.Size)
+	}
+	if err == nil {
+		err = x.readTail(log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// readTail keeps the lines after the last save, if they are shown.
+func (x *index) readTail(log io.ReaderAt) error {
+	x.tail = nil
+	if x.end-x.reach() > maxEventText {
+		return nil
+	}
+	tail := make([]byte, x.end-x.reach())
+	if _, err := log.ReadAt(tail, x.reach()); err != nil && !errors.Is(err, io.EOF) {
+		return &formats.Error{Format: name, Offset: x.reach(), Err: err}
+	}
+	x.tail = tail
+	return nil
+}
+
+// Reach is where the last save line ends: what follows is an action under way, and read again when the log
+// has grown.
+func (x *index) Reach(string) int64 { return x.reach() }
+
+// readIndex reads what Append of an index wrote.
+func readIndex(in formats.Input, head formats.Head, saved []byte) (formats.Index, error) {
+	x, err := decodeIndex(saved, head.(*header))
+	if err != nil {
+		return nil, err
+	}
+	if x.size > in.Size && in.Size != formats.UnknownSize {
+		return nil, formats.ErrOther
+	}
+	return x, nil
+}
+
+// summary is the Summary of the format.
+func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
+	h := rec.Head.(*header)
+	s := formats.Summary{Version: h.version}
+	if start, ok := utc(h.start, 0); ok {
+		s.Start = &start
+	}
+	s.AddPlayers([]string{validText(h.name)})
+	s.Details.Add("description", validText(h.description))
+	s.Details.Add("mode", h.modeName())
+	s.Details = append(s.Details, h.hero())
+	if found == nil {
+		return s, nil
+	}
+	x := found.(*index)
+	ticks := int64(len(x.ticks))
+	s.Ticks, s.Chunks, s.Problems = &ticks, len(x.chunks), x.problemList()
+	s.End = x.ending()
+	s.Complete, s.Finished = x.whole(), s.End == endGameOver
+	if last := len(x.ticks) - 1; last >= 0 {
+		first, known := utc(x.ticks[0].clock, x.zone(0))
+		if known {
+			s.Start = &first
+		}
+		if end, ok := utc(x.ticks[last].clock, x.zone(last)); ok && known {
+			length := end.Sub(first)
+			s.Duration = &length
+		}
+	}
+	return s, nil
+}
+
+// hero returns the words for the hero.
+func (h *header) hero() formats.Detail {
+	var words [len(h.words)]string
+	var hero formats.Details
+	for i, key := range []string{"role", "race", "gender", "alignment"} {
+		words[i] = validText([]byte(h.words[i]))
+		hero.Add(key, words[i])
+	}
+	return formats.Detail{Key: "hero", Value: hero, Text: strings.Join(words[:], " ")}
+}
+
+// validText returns b with U+FFFD for each byte that is not UTF-8.
+func validText(b []byte) string { return string([]rune(string(b))) }

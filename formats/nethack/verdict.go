@@ -1,0 +1,50 @@
+package nethack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"recfs/formats"
+)
+
+const endGameOver = "game_over"
+
+// whole reports whether nothing of the game is missing or unreadable: that a save disagrees about the time takes
+// nothing away. Problems that are beyond the list may be any.
+func (x *index) whole() bool {
+	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p problem) bool { return p.code != clockMismatch })
+}
+
+// ending says how the log ends.
+func (x *index) ending() string {
+	switch {
+	case x.end < x.size:
+		return "partial_line"
+	case len(x.ticks) == 0:
+		return "no_save"
+	case x.over:
+		return endGameOver
+	case x.end == x.reach():
+		return "save"
+	}
+	return "action"
+}
+
+// problemList returns the problems by offset.
+func (x *index) problemList() []formats.Problem {
+	list := make([]formats.Problem, 0, len(x.problems))
+	for i := range x.problems {
+		p := &x.problems[i]
+		q := formats.Problem{Code: problemNames[p.code], Offset: p.off, Message: p.text()}
+		if p.chunk >= 0 {
+			q.Chunk = &p.chunk
+		}
+		list = append(list, q)
+	}
+	slices.SortStableFunc(list, func(a, b formats.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
+	if x.now.unlisted > 0 {
+		list[len(list)-1].Message += fmt.Sprintf("; %d more problems are not listed", x.now.unlisted)
+	}
+	return list
+}

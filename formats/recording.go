@@ -1,0 +1,41 @@
+package formats
+
+import "context"
+
+// A Head is what Open learns of a recording: its header and tables. It does not change.
+type Head interface {
+	// Append appends the saved form, from which ReadHead makes the same Head.
+	Append(b []byte) []byte
+	// Memory is about how many bytes the head keeps alive.
+	Memory() int64
+}
+
+// An Index is what one pass over a recording leaves behind: enough to list its tree, and to read each
+// file of it without a second pass. It does not change but for what it remembers of itself.
+type Index interface {
+	// Append appends the saved form, from which ReadIndex makes the same Index.
+	Append(b []byte) []byte
+	// Memory is about how many bytes the index keeps alive.
+	Memory() int64
+	// Reach returns how many first bytes of a file the index is made of: as long as they are the same
+	// the index is right, or one to go on from. name is that of a file in a recording that is a
+	// directory, else "".
+	Reach(name string) int64
+}
+
+// A Recording is what a tree is made of. Where Head and Index are on disk, nothing of the Input is
+// read before a file is that shows its bytes.
+type Recording struct {
+	Input
+	Head Head
+
+	// Index returns the index, made by the first who asks.
+	Index func(ctx context.Context) (Index, error)
+
+	// Seal returns the seal of the index, for what else of the recording is kept on disk.
+	Seal func(ctx context.Context) (Seal, error)
+
+	// Damage returns what is wrong with the compressed stream that the recording was read from, nil if
+	// nothing is. The format, which sees only what came out before, lists it in index.json: see Damaged.
+	Damage func(ctx context.Context) (*Problem, error)
+}

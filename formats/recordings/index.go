@@ -1,0 +1,216 @@
+package recordings
+
+import (
+	"context"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+// An indexed is an index with what it was made of.
+type indexed struct {
+	formats.Index
+	seal   formats.Seal     // of a directory the stamp only
+	parts  []part           // of a directory
+	size   int64            // of the Input, or UnknownSize
+	head   formats.Head     // with which it was made
+	damage *formats.Problem // of the compressed stream
+}
+
+func (x *indexed) memory() int64 { return x.Index.Memory() + 256 }
+
+// name is that of the file on disk; "": there is none.
+func (s *Store[K]) name(key indexKey[K]) string {
+	if !key.kept {
+		return ""
+	}
+	src := s.source(key.k)
+	return src.Input.IndexName(src.Format.Name, src.Format.Variant)
+}
+
+// scan makes the index of a recording that has none yet.
+func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*indexed, int64, error) {
+	o, err := s.opened.Get(ctx, key.k)
+	if err != nil {
+		return nil, 0, err
+	}
+	if o.ReaderAt == nil {
+		return o.scanDir(ctx, nil, newTallies(o.FS))
+	}
+	r, seen := o.steady()
+	return o.scan(ctx, nil, formats.NewTally(r), seen)
+}
+
+// resume brings the saved index of a recording up to date.
+func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*indexed, int64, error) {
+	o, err := s.opened.Get(ctx, key.k)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := decode(o.source.Format.Name, saved)
+	if err != nil {
+		return nil, 0, err
+	}
+	if f.seal.Stamp.Same(o.Stamp) {
+		x, err := o.reuse(f)
+		if err != nil {
+			return nil, 0, err
+		}
+		return x, x.memory(), nil
+	}
+	if o.ReaderAt == nil {
+		return o.refreshDir(ctx, f)
+	}
+	return o.refresh(ctx, f)
+}
+
+// reuse returns the index of a file that did not change.
+func (o *Opened) reuse(f file) (*indexed, error) {
+	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
+	if err != nil {
+		return nil, err
+	}
+	unknown := f.size == formats.UnknownSize || o.Size == formats.UnknownSize
+	if f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
+		return nil, formats.ErrOther
+	}
+	return &indexed{x, f.seal, f.parts, f.size, o.Head, f.damage}, nil
+}
+
+// refresh returns the index of a file that changed, if its bytes begin with those of the index.
+func (o *Opened) refresh(ctx context.Context, f file) (*indexed, int64, error) {
+	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
+	if err != nil {
+		return nil, 0, err
+	}
+	in := o.Input
+	r, seen := o.steady()
+	in.ReaderAt = r
+	fit, tally, err := f.seal.Fit(ctx, in)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case fit == formats.Other, f.seal.Length < x.Reach(""):
+		return nil, 0, formats.ErrOther
+	case fit == formats.Grown:
+		return o.scan(ctx, x, tally, seen)
+	}
+	f.seal.Stamp = o.Stamp
+	return o.sealed(ctx, x, f.seal, nil)
+}
+
+// scan makes an index, or goes on from an earlier one. The tally has read the bytes of that.
+func (o *Opened) scan(ctx context.Context, earlier formats.Index, tally *formats.Tally, seen *lastRead) (*indexed, int64, error) {
+	in := o.Input
+	in.ReaderAt = tally
+	if seen != nil {
+		in.ReaderAt = unsteady{tally, seen}
+	}
+	x, err := o.source.Format.Scan(ctx, in, o.Head, earlier)
+	if err != nil {
+		return nil, 0, err
+	}
+	seal, err := tally.Seal(ctx, o.Stamp, x.Reach(""))
+	if err != nil {
+		return nil, 0, err
+	}
+	return o.sealed(ctx, x, seal, nil)
+}
+
+// sealed returns an index that fits the recording as it is.
+func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*indexed, int64, error) {
+	i := &indexed{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head}
+	if o.source.Damage != nil {
+		var err error
+		if i.damage, err = o.source.Damage(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	return i, i.memory(), nil
+}
+
+// steady returns the bytes that an index is tied to, and if they are not those of the recording what was
+// read of those last.
+func (o *Opened) steady() (formats.ReaderAt, *lastRead) {
+	f := o.source.Format.Steady
+	if f == nil {
+		return o.ReaderAt, nil
+	}
+	seen := &lastRead{r: o.ReaderAt}
+	return f(o.Head, seen), seen
+}
+
+// A lastRead keeps what was read last.
+type lastRead struct {
+	r   formats.ReaderAt
+	b   []byte
+	off int64
+}
+
+// ReadAt implements formats.ReaderAt.
+func (l *lastRead) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := l.r.ReadAt(ctx, p, off)
+	l.b, l.off = append(l.b[:0], p[:n]...), off
+	return n, err
+}
+
+// An unsteady gives a pass the bytes as they are, while the tally takes in the steady ones: so both need one
+// read.
+type unsteady struct {
+	tally *formats.Tally
+	seen  *lastRead
+}
+
+// ReadAt implements formats.ReaderAt.
+func (u unsteady) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := u.tally.ReadAt(ctx, p, off)
+	if off == u.seen.off && n <= len(u.seen.b) {
+		return copy(p[:n], u.seen.b), err
+	}
+	return u.seen.r.ReadAt(ctx, p, off)
+}
+
+// A file is what is kept of a recording.
+type file struct {
+	seal        formats.Seal
+	parts       []part
+	size        int64
+	damage      *formats.Problem
+	head, index []byte
+}
+
+// encode returns what is kept: the values of the format have its own encoding.
+//
+//	| head | size zigzag | [damage problem] | count | part … | Head blob | Index |
+//
+// part: | name text | formats.Seal |
+func (x *indexed) encode() []byte {
+	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make
+	// megabytes.
+	h := x.head.Append(nil)
+	w := indexfile.NewWriter(x.seal, int(x.Index.Memory()*2/3)+len(h)+2*indexfile.HeadSize)
+	w.Int(x.size)
+	indexfile.WriteOptional(w, x.damage, func(p formats.Problem) { w.Problem(&p) })
+	w.Count(len(x.parts))
+	for _, p := range x.parts {
+		w.Text(p.name)
+		w.Seal(p.seal)
+	}
+	w.Blob(h)
+	return x.Index.Append(w.Bytes())
+}
+
+func decode(format string, saved []byte) (file, error) {
+	r, seal := indexfile.Open(format, saved)
+	f := file{seal: seal, size: r.Int(), damage: indexfile.ReadOptional(r, r.Problem)}
+	f.parts = make([]part, r.Count(1+formats.SealSize))
+	for i := range f.parts {
+		f.parts[i] = part{r.Text(), r.Seal()}
+	}
+	f.head = r.Bytes(r.Count(1))
+	f.index = r.Rest()
+	if f.size < 0 && f.size != formats.UnknownSize {
+		r.Fail("a size of %d", f.size)
+	}
+	return f, r.Close()
+}

@@ -1,0 +1,212 @@
+// Package recordings opens recordings. It reads their heads, makes their indexes, ties both to the
+// bytes that they were made of, and keeps them on disk: with a head and an index that were kept, the
+// tree of a recording stands without a look at its bytes.
+package recordings
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A Source is one version of a recording, of which nothing was read yet.
+type Source struct {
+	Format *formats.Format
+
+	// Input is the recording. What is compressed is opened by the first read; the Size of that is unknown
+	// until Open.
+	Input formats.Input
+
+	// Open, if set, learns what only the bytes tell of the Input: Size and Measure.
+	Open func(ctx context.Context, in *formats.Input) error
+
+	// Damage, if set, returns what is wrong with the compressed stream; nil: nothing is. It may read to
+	// the end.
+	Damage func(ctx context.Context) (*formats.Problem, error)
+
+	// Failure, if set, returns the first error of reading the source.
+	Failure func() error
+}
+
+// An UnreadError is that of a source which could not be read. It tells nothing of what the source
+// holds.
+type UnreadError struct{ Err error }
+
+func (e *UnreadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the read.
+func (e *UnreadError) Unwrap() error { return e.Err }
+
+var _ error = (*UnreadError)(nil)
+
+// A Store opens recordings, whose versions have names of type K, and remembers them.
+type Store[K comparable] struct {
+	source  func(K) Source
+	c       *cache.Cache
+	log     *slog.Logger
+	opened  *cache.Memo[K, *Opened]
+	indexes *cache.Memo[indexKey[K], *indexed]
+}
+
+// An indexKey is a recording whose index is kept on disk or not.
+type indexKey[K comparable] struct {
+	k    K
+	kept bool
+}
+
+// NewStore returns a Store. source returns what K names, without reading it. The log hears of panics.
+func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Source) *Store[K] {
+	s := &Store[K]{source: source, c: c, log: log}
+	s.opened = cache.NewMemo(c, s.open)
+	s.indexes = cache.NewMemo(c, s.scan).Durable(s.name, (*indexed).encode, s.resume)
+	return s
+}
+
+// An Opened is a recording with its tree. It has only a Dir if its format has only OpenTree.
+type Opened struct {
+	formats.Recording
+	Dir nodes.Dir
+
+	source Source
+}
+
+// HeadSummary returns what the head says for a person.
+func (o *Opened) HeadSummary(ctx context.Context) (formats.Summary, error) {
+	return o.source.Format.Summary(ctx, o.Recording, nil)
+}
+
+// Summary returns what a person wants to know first, for which the index is made if there is none. Of an
+// error there is what the head says.
+func (o *Opened) Summary(ctx context.Context) (formats.Summary, error) {
+	x, err := o.Index(ctx)
+	var damage *formats.Problem
+	if err == nil {
+		damage, err = o.Damage(ctx)
+	}
+	if err != nil {
+		s, _ := o.HeadSummary(ctx)
+		return s, err
+	}
+	s, err := o.source.Format.Summary(ctx, o.Recording, x)
+	if damage != nil {
+		s.Complete, s.Problems = false, formats.InsertProblem(slices.Clone(s.Problems), *damage)
+	}
+	return s, err
+}
+
+// Get opens a recording. The error is an *UnreadError if it could not be read this time, and a
+// *cache.NotSavedError if that is what the context asks for.
+func (s *Store[K]) Get(ctx context.Context, k K) (*Opened, error) { return s.opened.Get(ctx, k) }
+
+// OpenOne opens a recording for the caller alone.
+func OpenOne(ctx context.Context, src Source, c *cache.Cache, log *slog.Logger) (*Opened, error) {
+	return NewStore(c, log, func(struct{}) Source { return src }).Get(ctx, struct{}{})
+}
+
+// openCost is what an Opened counts for besides its head.
+const openCost = 2 << 10
+
+func (s *Store[K]) open(ctx context.Context, k K) (o *Opened, cost int64, err error) {
+	src := s.source(k)
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("panic", "path", src.Input.Name, "format", src.Format.Name, "err", p, "stack", string(debug.Stack()))
+			err = &formats.Error{Format: src.Format.Name, Offset: 0, Err: fmt.Errorf("internal error: %v", p)}
+		}
+	}()
+	if o = s.openSaved(ctx, k, src); o == nil {
+		o, err = s.openSource(ctx, k, src)
+	}
+	switch {
+	case err == nil && o.Head != nil:
+		return o, o.Head.Memory() + openCost, nil
+	case err == nil:
+		return o, openCost, nil
+	case ctx.Err() == nil && src.Failure != nil && src.Failure() != nil:
+		return nil, 0, &UnreadError{src.Failure()}
+	}
+	return nil, 0, err
+}
+
+// openSource opens a recording whose head is not on disk.
+func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, error) {
+	if src.Open != nil {
+		if err := src.Open(ctx, &src.Input); err != nil {
+			return nil, err
+		}
+	}
+	if src.Format.OpenTree != nil {
+		dir, err := src.Format.OpenTree(ctx, src.Input, s.c)
+		return &Opened{Dir: dir}, err
+	}
+	h, err := src.Format.Open(ctx, src.Input)
+	if err != nil {
+		return nil, err
+	}
+	return s.tree(k, src, h), nil
+}
+
+// openSaved opens a recording whose head and index are on disk; nil: they are not.
+func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
+	key := indexKey[K]{k, true}
+	b, ok := s.c.Load(s.name(key))
+	if !ok || src.Format.OpenTree != nil {
+		return nil
+	}
+	f, err := decode(src.Format.Name, b)
+	if err != nil || !f.seal.Stamp.Same(src.Input.Stamp) {
+		return nil
+	}
+	if src.Open != nil {
+		src.Input.Size = f.size
+	}
+	h, err := src.Format.ReadHead(ctx, src.Input, f.head)
+	if err != nil {
+		return nil
+	}
+	o := s.tree(k, src, h)
+	x, err := o.reuse(f)
+	if err != nil {
+		return nil
+	}
+	s.indexes.Put(key, x, x.memory())
+	return o
+}
+
+// tree returns an opened recording.
+func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
+	key := indexKey[K]{k, src.Format.Keep == nil || src.Format.Keep(h)}
+	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
+	o.Index = func(ctx context.Context) (formats.Index, error) {
+		x, err := s.indexes.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		return x.Index, nil
+	}
+	o.Seal = func(ctx context.Context) (formats.Seal, error) {
+		x, err := s.indexes.Get(ctx, key)
+		if err != nil {
+			return formats.Seal{}, err
+		}
+		return x.seal, nil
+	}
+	o.Damage = func(ctx context.Context) (*formats.Problem, error) {
+		if src.Damage == nil {
+			return nil, nil
+		}
+		x, err := s.indexes.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		return x.damage, nil
+	}
+	o.Dir = src.Format.Tree(o.Recording, s.c)
+	return o
+}

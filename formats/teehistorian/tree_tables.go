@@ -1,0 +1,152 @@
+package teehistorian
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/rowcount"
+	"recfs/nodes"
+)
+
+// tablesDir returns the directory tables/. get returns the indexed recording.
+func tablesDir(c *cache.Cache, in formats.Input, h *header, get func(context.Context) (*recording, error)) nodes.Dir {
+	return parquet.Dir(c, in, name, rowTableNames[:], func(ctx context.Context, table string) (columnar.Table, error) {
+		r, err := get(ctx)
+		if err != nil {
+			return columnar.Table{}, err
+		}
+		n := slices.Index(rowTableNames[:], table)
+		if n < 0 {
+			return columnar.Table{}, fmt.Errorf("there is no table %q", table)
+		}
+		return r.rowTable(n, h.begun()), nil
+	})
+}
+
+// rowTable returns a table by its number.
+func (r *recording) rowTable(n int, begun startTime) columnar.Table {
+	groups := r.idx.rows[n].Groups
+	fill := func(ctx context.Context, b *columnar.Batch, chunk int) error {
+		return stale(r.fill(ctx, b, n, chunk, begun))
+	}
+	if n == playersTable {
+		groups = func() []columnar.Group { return r.stayGroups(begun) }
+		fill = func(_ context.Context, b *columnar.Batch, _ int) error {
+			for i := range r.idx.stays {
+				r.stayRow(b, i, begun)
+			}
+			return nil
+		}
+	}
+	return columnar.NewTable(rowTableNames[n], rowColumns[n], groups(), fill)
+}
+
+// fill adds the rows of a table from the start of a chunk on, until b is full.
+func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, begun startTime) error {
+	var doc []byte
+	for ; chunk < len(r.idx.chunks) && !b.Full(); chunk++ {
+		from, err := r.chunkStart(chunk)
+		if err != nil {
+			return err
+		}
+		c := r.cursor(ctx, from, chunk, chunkSize)
+		for !b.Full() {
+			more, err := c.next(math.MaxInt32)
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			doc = r.addRow(b, table, c, begun, doc)
+		}
+	}
+	return nil
+}
+
+// addRow adds the row that the event at c has in a table, if it has one. It returns doc, memory to use.
+func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startTime, doc []byte) []byte {
+	e := &c.event
+	switch of, ok := tableOf(e.kind); {
+	case table == positionsTable:
+		if ok && of == positionTable && e.stay != noStay {
+			positionRow(b, e)
+		}
+	case table == inputsTable:
+		if ok && of == inputTable && e.stay != noStay {
+			inputRow(b, e)
+		}
+	case e.kind.isHot():
+	case table == eventsTable:
+		doc = r.render.appendEvent(doc[:0], e)
+		eventRow(b, e, &c.state, begun, doc)
+	default:
+		finishRow(b, e, begun)
+	}
+	return doc
+}
+
+// stayGroups counts the stays.
+func (r *recording) stayGroups(begun startTime) []columnar.Group {
+	c := rowcount.New(rowColumns[playersTable])
+	for i := range r.idx.stays {
+		r.stayRow(c.Batch, i, begun)
+		c.EndRow()
+	}
+	return c.Groups()
+}
+
+// stayRow adds a stay.
+func (r *recording) stayRow(b *columnar.Batch, i int, begun startTime) {
+	s := r.idx.stays[i]
+	b.Int32(int32(i))
+	b.Text(r.dirs[i])
+	b.Int32(s.cid)
+	if n := len(s.names); n > 0 {
+		b.Text(s.names[n-1])
+	} else {
+		b.Null()
+	}
+	addText(b, s.clan)
+	if s.protocol == unknownProtocol {
+		b.Null()
+	} else {
+		b.Text(s.protocol.String())
+	}
+	if s.version == nil {
+		b.Null()
+	} else {
+		b.Int32(*s.version)
+	}
+	addText(b, s.versionStr)
+	b.Int64(int64(s.first))
+	addTick(b, s.join)
+	addTick(b, s.drop)
+	addText(b, s.reason)
+	for _, n := range [...]int64{s.lives, s.rows[positionTable], s.rows[inputTable], s.rows[commandTable]} {
+		b.Int32(int32(min(n, math.MaxInt32)))
+	}
+	begun.add(b, s.first)
+}
+
+func addText(b *columnar.Batch, s *string) {
+	if s == nil {
+		b.Null()
+		return
+	}
+	b.Text(*s)
+}
+
+func addTick(b *columnar.Batch, tick *int32) {
+	if tick == nil {
+		b.Null()
+		return
+	}
+	b.Int64(int64(*tick))
+}

@@ -1,0 +1,105 @@
+package teehistorian
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"recfs/formats"
+)
+
+var (
+	_ formats.Head  = (*header)(nil)
+	_ formats.Index = (*index)(nil)
+)
+
+// open is the Open of the format.
+func open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	h, err := readHeader(in.At(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Append appends the header as it is stored, with magic and end.
+func (h *header) Append(b []byte) []byte { return append(append(append(b, magic[:]...), h.json...), 0) }
+
+// readHead reads what Append of a header wrote.
+func readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	h, err := readHeader(bytes.NewReader(saved))
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Memory is about what the header keeps alive: the text, and once more what was parsed of it.
+func (h *header) Memory() int64 { return int64(3*len(h.json) + 512) }
+
+// scan is the Scan of the format.
+func scan(ctx context.Context, in formats.Input, head formats.Head, earlier formats.Index) (formats.Index, error) {
+	h := head.(*header)
+	x, err := (*index)(nil), error(nil)
+	if earlier == nil {
+		x, err = buildIndex(ctx, in.At(ctx), in.Size, h)
+	} else {
+		x, err = extendIndex(ctx, earlier.(*index), in.At(ctx), in.Size, h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// readIndex reads what Append of an index wrote.
+func readIndex(in formats.Input, head formats.Head, saved []byte) (formats.Index, error) {
+	x, err := decodeIndex(saved)
+	if err == nil {
+		err = x.check(in.Size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if x.start != head.(*header).start {
+		return nil, formats.ErrOther
+	}
+	return x, nil
+}
+
+// Reach is the end of the last complete record.
+func (x *index) Reach(string) int64 { return x.bytes }
+
+// summary is the Summary of the format.
+func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
+	h := rec.Head.(*header)
+	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: h.problems()}
+	if start, ok := h.startTime(); ok {
+		s.Start = &start
+	}
+	if m := h.object.find("map_name"); m != nil && m.isString {
+		text := cleanText(m.text)
+		s.Map = &text
+	}
+	for _, key := range []string{"server_name", "server_version", "game_type"} {
+		s.Details.Add(key, h.text(key))
+	}
+	if found == nil {
+		return s, nil
+	}
+	x := found.(*index)
+	d := indexJSON(x, h)
+	ticks := int64(d.Totals.Ticks)
+	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(d.Chunks), d.Complete, d.Finished, d.End, d.Problems
+	if ms := d.Totals.DurationMS; ms != nil {
+		length := time.Duration(*ms) * time.Millisecond
+		s.Duration = &length
+	}
+	var names []string
+	for _, stay := range x.stays {
+		names = append(names, stay.names...)
+	}
+	s.AddPlayers(names)
+	s.Runners = x.runners()
+	return s, nil
+}

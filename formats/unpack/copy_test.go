@@ -1,0 +1,68 @@
+package unpack
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+)
+
+// What stands behind the frames of a copy says how large it is: a change of
+// any of its bytes is seen, and that it is the copy of another file, too.
+func TestCopyTail(t *testing.T) {
+	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
+	s := newCopyWriter(disk, "some copy", formats.NewTally(formats.BytesReader([]byte("stored"))))
+	for range 3 {
+		if err := s.add(formatstest.Compressible(1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := s.ends[2]
+	done := s.commit(3000, &Damage{Compression: "gzip", Stored: 10, Size: 3000, Err: io.ErrUnexpectedEOF}, formats.Stamp{})
+	if done == nil || done.damage == nil || done.damage.Stored != 10 {
+		t.Fatalf("%+v", done)
+	}
+	defer done.f.Close()
+	whole, err := io.ReadAll(io.NewSectionReader(done.f, 0, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(b []byte, name string) error {
+		f := filepath.Join(t.TempDir(), "copy")
+		if err := os.WriteFile(f, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openCopyFile(file, name)
+		if err == nil {
+			s.f.Close()
+		}
+		return err
+	}
+	if err := open(whole, "some copy"); err != nil {
+		t.Errorf("undamaged: %v", err)
+	}
+	if open(whole, "another copy") == nil {
+		t.Error("opened under another name")
+	}
+	for i := frames; i < int64(len(whole)); i++ {
+		if open(whole[:i], "some copy") == nil {
+			t.Errorf("cut at %d of %d bytes, and opened", i, len(whole))
+		}
+		for _, bit := range []byte{1, 0x80} {
+			b := bytes.Clone(whole)
+			b[i] ^= bit
+			if open(b, "some copy") == nil {
+				t.Errorf("byte %d of %d changed, and opened", i, len(whole))
+			}
+		}
+	}
+}

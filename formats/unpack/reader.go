@@ -1,0 +1,160 @@
+package unpack
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"recfs/cache"
+	"recfs/formats/source"
+	"recfs/nodes"
+)
+
+// A Stream reads a large compressed file, or a member of a container. It holds nothing: what is open
+// for it is closed when nobody reads it for a while, and opened again.
+type Stream struct {
+	p *Unpacker
+	packed
+	inMemory bool // no copy is made
+}
+
+// Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
+// should give size bytes. The key names the member like no other file.
+func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, size int64) *Stream {
+	return &Stream{p, packed{k, c, raw}, size <= p.smallSize}
+}
+
+// Open returns what the stream gives like Unpacker.Open.
+func (r *Stream) Open(ctx context.Context, streams bool) (Content, error) {
+	if !r.inMemory {
+		return r.p.openLarge(ctx, r, streams)
+	}
+	size, err := r.length(ctx)
+	return Content{ReaderAt: r, Size: size, Damage: r.Damaged}, err
+}
+
+// A frameKey is a frame of a file.
+type frameKey struct {
+	file source.FileKey
+	i    int64
+}
+
+// frameCost is what a frame counts for in the cache besides its bytes.
+const frameCost = 128
+
+// use returns the stream that all readers of the file share. The caller releases it.
+func (r *Stream) use(ctx context.Context) (*cache.Ref[source.FileKey, *stream], error) {
+	return r.p.streams.Acquire(ctx, r.key, func(ctx context.Context) (*stream, error) {
+		s := &stream{
+			packed: r.packed, ahead: !r.p.nested && r.c.Window > 0,
+			ends: r.p.ends, lost: r.p.lost, turn: make(chan struct{}, 1),
+		}
+		if r.p.disk != nil && !r.inMemory {
+			var err error
+			if s.copies, err = newStore(ctx, r.p.disk, r.p.log, r.packed); err != nil {
+				return nil, err
+			}
+		}
+		return s, s.open(ctx)
+	})
+}
+
+// frame returns frame i; behind the end it is empty.
+func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
+	return r.p.frames.GetFrom(ctx, frameKey{r.key, i}, func(ctx context.Context, _ frameKey) ([]byte, int64, error) {
+		s, err := r.use(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		defer s.Release()
+		b, err := s.Value.frame(ctx, i)
+		return b, int64(cap(b)) + frameCost, err
+	})
+}
+
+// ReadAt reads decompressed bytes.
+func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, os.ErrInvalid
+	}
+	for n < len(p) {
+		at := off + int64(n)
+		b, err := r.frame(ctx, at/frameSize)
+		if err != nil {
+			return n, err
+		}
+		if at%frameSize >= int64(len(b)) {
+			return n, io.EOF
+		}
+		n += copy(p[n:], b[at%frameSize:])
+	}
+	return n, nil
+}
+
+// toEnd returns the end, decompressing up to there if it must.
+func (r *Stream) toEnd(ctx context.Context) (*end, error) {
+	if e, _ := r.p.ends.Get(r.key); e != nil && e.refused == nil {
+		return e, nil
+	}
+	var e *end
+	err := r.p.cache.Do(ctx, 0, func(ctx context.Context) error {
+		s, err := r.use(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Release()
+		for e = nil; e == nil && err == nil; {
+			e, err = s.Value.step(ctx)
+		}
+		return err
+	})
+	return e, err
+}
+
+// length returns the size, decompressing to the end if it must.
+func (r *Stream) length(ctx context.Context) (int64, error) {
+	e, err := r.toEnd(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return e.size, nil
+}
+
+// Damaged returns the damage at the end, if there is any.
+func (r *Stream) Damaged(ctx context.Context) (*Damage, error) {
+	e, err := r.toEnd(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.hurt, nil
+}
+
+// saved returns the size if it is known without decompressing, and else what is missing for that.
+func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSavedError, err error) {
+	s, err := r.use(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer s.Release()
+	if e, _ := r.p.ends.Get(r.key); e != nil && e.refused == nil {
+		return e.size, nil, nil
+	}
+	missing = &cache.NotSavedError{}
+	if s.Value.copies != nil {
+		missing.Name = s.Value.copies.name
+	}
+	return 0, missing, nil
+}
+
+// First fills b with the first bytes of what c makes of the size bytes of raw, as far as there are
+// any. The error is io.EOF after the last byte of a sound stream, or a *Damage, or a failed read.
+func (p *Unpacker) First(ctx context.Context, c Compression, raw nodes.ReaderAt, size int64, b []byte) (int, error) {
+	n := 0
+	err := p.cache.Do(ctx, 0, func(ctx context.Context) (err error) {
+		d := newDecoder(c, raw, size)
+		defer d.close(true)
+		n, err = d.read(ctx, b)
+		return err
+	})
+	return n, err
+}

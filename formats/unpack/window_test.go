@@ -1,0 +1,88 @@
+package unpack_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"recfs/formats/internal/formatstest"
+	"recfs/formats/unpack"
+	"recfs/nodes"
+)
+
+// Each frame of a file may ask for a window of its own.
+func TestWindowGrows(t *testing.T) {
+	content := formatstest.Compressible(6_000_000)
+	var packed []byte
+	for i, window := range []int{1 << 20, 32 << 20, 1 << 20, 64 << 20} {
+		packed = append(packed, formatstest.ZstdWindow(t, content[i*1_500_000:][:1_500_000], window)...)
+	}
+	dir := t.TempDir()
+	writeFile(t, dir, "a.zst", packed)
+	for _, disk := range []string{"", t.TempDir()} {
+		p, k := openUnpacker(t, dir, "a.zst", disk)
+		c := openContent(t, p, dir, k)
+		got, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(c, 0, c.Size)))
+		if err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		p.CloseStreams()
+		if n, _ := p.Work(); n != 0 {
+			t.Errorf("%d bytes not given back", n)
+		}
+	}
+}
+
+// A decoder that nobody reads makes room for one that is read.
+func TestMemoryReclaims(t *testing.T) {
+	sent := formatstest.Compressible(4_000_000)
+	dir := t.TempDir()
+	const files = 8
+	for i := range files {
+		writeFile(t, dir, fmt.Sprintf("%d.zst", i), formatstest.ZstdWindow(t, sent, 8<<20))
+	}
+	p, _ := openUnpacker(t, dir, "0.zst", "")
+	var all []unpack.Content
+	for i := range files {
+		all = append(all, openContent(t, p, dir, keyOf(t, dir, fmt.Sprintf("%d.zst", i))))
+	}
+	for range 2 {
+		for i, c := range all {
+			b := make([]byte, 1000)
+			if _, err := c.ReadAt(t.Context(), b, 1_000_000); err != nil || !bytes.Equal(b, sent[1_000_000:][:1000]) {
+				t.Errorf("%d: %v", i, err)
+			}
+			if n, _ := p.Work(); n > 30<<20 {
+				t.Errorf("%d bytes for decoders, 27 MiB are enough for three", n)
+			}
+		}
+	}
+}
+
+// TestBzip2WindowGrows reads a block that does not fit into the window that is tried first.
+func TestBzip2WindowGrows(t *testing.T) {
+	s := unpack.Bzip2Samples["runs"]
+	packed, err := base64.StdEncoding.DecodeString(s.Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, sound := range []bool{true, false} {
+		if !sound {
+			packed[len(packed)-40] ^= 1
+		}
+		writeFile(t, dir, "r.bz2", packed)
+		p, k := openUnpacker(t, dir, "r.bz2", "")
+		c := openContent(t, p, dir, k)
+		got, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(c, 0, c.Size)))
+		if err != nil || len(got) == 0 || !strings.HasPrefix(s.Content, string(got)) || sound != (string(got) == s.Content) {
+			t.Errorf("sound: %v, %d bytes, %v", sound, len(got), err)
+		}
+		if d, err := c.Damage(t.Context()); err != nil || sound != (d == nil) {
+			t.Errorf("sound: %v, but %v, %v", sound, d, err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package nodes
+
+import (
+	"context"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Clock tells which tick is the last one at or before a time.
+type Clock struct {
+	// Start returns the time of the first tick; the zero time: the ticks have no times.
+	Start func(ctx context.Context) (time.Time, error)
+
+	// Tick returns the last tick at or before t, which is not before the start. After the end of the
+	// last tick the error is io/fs.ErrNotExist.
+	Tick func(ctx context.Context, t time.Time) (int64, error)
+}
+
+// Timed is a directory of ticks whose entries also open under times: @TIME and Suffix is the entry of
+// the tick that Clock has for it (docs/tree/README.md section 2). Use it through a pointer.
+type Timed struct {
+	Dir
+	Suffix string
+	Clock  Clock
+
+	// Listed chooses the last tick at or before the time that the listing has. Dir is then a *[Series]
+	// or a *[LazySeries] of one.
+	Listed bool
+}
+
+var (
+	_ Dir   = (*Timed)(nil)
+	_ Namer = (*Timed)(nil)
+)
+
+// AppendName implements Namer.
+func (t *Timed) AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.FileMode, error) {
+	return AppendName(ctx, t.Dir, b, i)
+}
+
+// Find implements Dir.
+func (t *Timed) Find(ctx context.Context, name string) (int, error) {
+	text, ok := strings.CutPrefix(name, "@")
+	if ok {
+		text, ok = strings.CutSuffix(text, t.Suffix)
+	}
+	if !ok {
+		return t.Dir.Find(ctx, name)
+	}
+	n, err := t.Clock.at(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	if !t.Listed {
+		return t.Dir.Find(ctx, strconv.FormatInt(n, 10)+t.Suffix)
+	}
+	s, err := listing(ctx, t.Dir)
+	if err != nil {
+		return 0, err
+	}
+	return s.floor(n)
+}
+
+// at returns the tick of a time as it is written in a name.
+func (c Clock) at(ctx context.Context, text string) (int64, error) {
+	t, day, ok := ParseMoment(text)
+	if !ok {
+		return 0, notExist(text)
+	}
+	start, err := c.Start(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if start.IsZero() {
+		return 0, notExist(text)
+	}
+	if !day {
+		midnight := start.UTC().Truncate(24 * time.Hour)
+		if t = midnight.Add(t.Sub(time.Time{})); t.Before(start) {
+			t = t.AddDate(0, 0, 1)
+		}
+	}
+	if t.Before(start) {
+		return 0, notExist(text)
+	}
+	return c.Tick(ctx, t)
+}
+
+// ParseMoment reads a time as in 2026-11-21T18:30:05Z or 2026-11-21T18:30:05, both of UTC, or
+// 18:30:05 and 18:30, which are times of a day: then day is false, and the time is one of the first
+// day of the year 1. Seconds may have fractions.
+func ParseMoment(text string) (t time.Time, day, ok bool) {
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, true, true
+		}
+	}
+	for _, layout := range [...]string{time.TimeOnly, "15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return time.Time{}.Add(t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))), false, true
+		}
+	}
+	return t, false, false
+}
+
+// listing returns the list of a Series or a LazySeries.
+func listing(ctx context.Context, dir Dir) (*Series, error) {
+	if lazy, ok := dir.(*LazySeries); ok {
+		list, err := lazy.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		dir = list
+	}
+	s, ok := dir.(*Series)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return s, nil
+}
+
+// floor returns the index of the last listed entry whose number is n or less.
+func (s *Series) floor(n int64) (int, error) {
+	i := s.search(n+1) - 1
+	if i < 0 {
+		return 0, notExist(s.name(n))
+	}
+	return s.position(i), nil
+}
