@@ -68,6 +68,11 @@ var house = []room{
 		allow: []string{"recfs/formats", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
 	},
 	{
+		dir:     "formats/internal/example", // a format to read, which the program does not have
+		allow:   []string{"recfs/formats", "recfs/formats/internal/indexfile"},
+		special: map[string][]string{"tree.go": {"recfs/nodes", "recfs/cache"}},
+	},
+	{
 		dir: "formats/internal/echovr", // the tree that butter and echoreplay share
 		allow: []string{
 			"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/jsonenc",

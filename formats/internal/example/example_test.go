@@ -1,0 +1,202 @@
+package example
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/indexfile"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+func openBytes(t testing.TB, b []byte) (nodes.Dir, error) {
+	return formatstest.Open(t.Context(), Format, formats.BytesInput("x.scores", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+}
+
+func TestGolden(t *testing.T) {
+	for _, file := range []string{"testdata/clean.txtar", "testdata/damaged.txtar"} {
+		nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) { return openBytes(t, b) })
+	}
+}
+
+// An index on disk with any content, and the right checksum, does no harm.
+func TestForgedIndex(t *testing.T) {
+	formatstest.Forged(t, Format, "testdata/clean.txtar", "testdata/damaged.txtar")
+}
+
+func TestSavedIndex(t *testing.T) {
+	nodestest.Saved(t, "testdata/saved.sums", indexfile.Layout, func(b []byte) []byte {
+		h, x := scanBytes(t, b)
+		return x.Append(h.Append(nil))
+	}, "testdata/*.txtar")
+}
+
+func scanBytes(t testing.TB, b []byte) (formats.Head, formats.Index) {
+	t.Helper()
+	in := formats.BytesInput("x.scores", b, time.Unix(1e9, 0))
+	h, err := open(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := scan(t.Context(), in, h, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, x
+}
+
+// longLog returns a log of n scores without an end.
+func longLog(n int) string {
+	var b strings.Builder
+	b.WriteString("scores 1 2026-11-22T10:00:00Z 50 dust\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%d player%d %d\n", i/3, i%5, i)
+	}
+	return b.String()
+}
+
+// Wherever the log was cut when it was indexed, going on gives the index of the whole.
+func TestGrowth(t *testing.T) {
+	whole := longLog(2500) + "end 900\n"
+	_, want := scanBytes(t, []byte(whole))
+	for n := strings.Index(whole, "\n") + 1; n <= len(whole); n += 997 {
+		h, x := scanBytes(t, []byte(whole[:n]))
+		in := formats.BytesInput("x.scores", []byte(whole), time.Unix(1e9, 0))
+		x, err := readIndex(in, h, x.Append(nil))
+		if err == nil {
+			x, err = scan(t.Context(), in, h, x)
+		}
+		if err != nil || string(x.Append(nil)) != string(want.Append(nil)) {
+			t.Fatalf("from byte %d on: another index, %v", n, err)
+		}
+	}
+}
+
+// A countedReader counts the bytes that are read.
+type countedReader struct {
+	nodes.ReaderAt
+	n atomic.Int64
+}
+
+func (c *countedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(ctx, p, off)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// A tick reads its own chunk, and what is saved stands without a read.
+func TestReads(t *testing.T) {
+	in := formats.BytesInput("x.scores", []byte(longLog(20_000)), time.Unix(1e9, 0))
+	in.ID, in.Stamp = "x", formats.Stamp{Size: in.Size, Changed: 1}
+	counted := &countedReader{ReaderAt: in.ReaderAt}
+	in.ReaderAt = counted
+	shelf := &nodestest.Shelf{}
+	var root nodes.Dir
+	for range 2 {
+		c := cache.New(1<<20, shelf)
+		defer c.Close()
+		var err error
+		if root, err = formatstest.Open(t.Context(), Format, in, c); err != nil {
+			t.Fatal(err)
+		}
+		counted.n.Store(0)
+		read(t, root, "index.json")
+	}
+	if n := counted.n.Load(); n > 0 {
+		t.Errorf("index.json reads %d bytes again", n)
+	}
+	if got := read(t, root, "ticks/3000.json"); !strings.Contains(got, `"player0": 9000`) {
+		t.Errorf("ticks/3000.json is %s", got)
+	}
+	if n := counted.n.Load(); n > chunkLines*24+maxLine {
+		t.Errorf("a tick reads %d bytes", n)
+	}
+}
+
+func read(t testing.TB, root nodes.Dir, name string) string {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return string(b)
+}
+
+// The archive shows a recording the same plain, compressed and in a container, by its name or its first bytes.
+func TestArchive(t *testing.T) {
+	dir, log := t.TempDir(), longLog(3000)
+	for name, b := range map[string][]byte{
+		"x.scores": []byte(log), "packed.scores.gz": formatstest.Gzip(t, []byte(log)), "unnamed": []byte(log),
+		"all.tar": formatstest.Tar(t, formatstest.Member{"x.scores", log}),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := archive.New(formatstest.OpenLocal(t, dir), []formats.Format{Format}, formatstest.NewCache(t), archive.Options{Sniff: true})
+	want := read(t, root, "x.scores/ticks/@10:00:04.json")
+	if !strings.Contains(want, `"tick": 80`) {
+		t.Errorf("10:00:04 is %s", want)
+	}
+	for _, name := range []string{"packed.scores.gz", "unnamed", "all.tar/x.scores"} {
+		if got := read(t, root, name+"/ticks/80.json"); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A stream that is cut shows what came out of it, and says so.
+func TestDamagedStream(t *testing.T) {
+	dir := t.TempDir()
+	packed := formatstest.Gzip(t, []byte(longLog(30_000)))
+	if err := os.WriteFile(filepath.Join(dir, "x.scores.gz"), packed[:len(packed)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := archive.New(formatstest.OpenLocal(t, dir), []formats.Format{Format}, formatstest.NewCache(t), archive.Options{})
+	if got := read(t, root, "x.scores.gz/index.json"); !strings.Contains(got, `"complete": false`) || !strings.Contains(got, `"end": "truncated"`) {
+		t.Errorf("index.json is %s", got)
+	}
+	read(t, root, "x.scores.gz/lines/0.jsonl")
+}
+
+// The players after the first maxPlayers are left out everywhere.
+func TestManyPlayers(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(longLog(0))
+	for i := range maxPlayers + 2 {
+		fmt.Fprintf(&b, "%d p%d 1\n", i, i)
+	}
+	root, err := openBytes(t, []byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodestest.Check(t, root)
+	if got := read(t, root, "index.json"); !strings.Contains(got, `"players": 256`) || strings.Count(got, "more than 256 players") != 2 {
+		t.Errorf("index.json is %s", got)
+	}
+}
+
+// FuzzOpen opens any bytes and reads the whole tree.
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte(longLog(5) + "end 7\n"))
+	f.Add([]byte(longLog(2) + strings.Repeat("x", 2*maxLine) + "\n3 a"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if root, err := openBytes(t, b); err == nil {
+			nodestest.Check(t, root)
+		}
+	})
+}
