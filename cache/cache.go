@@ -16,6 +16,7 @@ const weightUnit = 64
 // see [Cache.Do]: what it takes the values have less.
 type Cache struct {
 	store  *otter.Cache[key, value]
+	aside  *aside
 	budget int64
 	disk   Store
 	memos  atomic.Uint32
@@ -46,16 +47,24 @@ type value struct {
 // garbage collector, which would never stop if they filled what it has.
 func valuesOf(budget int64) int64 { return budget / 4 * 3 }
 
+// asideOf is how much of that the values may take that the store gave up.
+func asideOf(budget int64) int64 { return budget / 8 }
+
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
-	c := &Cache{budget: budget, disk: disk}
+	c := &Cache{budget: budget, disk: disk, aside: newAside(weight(asideOf(budget)))}
 	c.store = otter.Must(&otter.Options[key, value]{
-		MaximumWeight: weight(valuesOf(budget)),
+		MaximumWeight: weight(valuesOf(budget) - asideOf(budget)),
 		Weigher:       func(_ key, v value) uint32 { return v.cost },
 		// Evict at once: behind a busy processor a goroutine may run
 		// dozens of megabytes late.
 		Executor: func(evict func()) { evict() },
+		OnDeletion: func(e otter.DeletionEvent[key, value]) {
+			if e.WasEvicted() {
+				c.aside.put(e.Key, e.Value)
+			}
+		},
 	})
 	c.account = newAccount(c)
 	return c
@@ -96,7 +105,7 @@ type Stats struct {
 func (c *Cache) Stats() Stats {
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), DiskHits: c.diskHits.Load(), Computed: c.computed.Load(),
-		Bytes: int64(c.store.WeightedSize()) * weightUnit, Budget: c.budget,
+		Bytes: int64(c.store.WeightedSize()+c.aside.held()) * weightUnit, Budget: c.budget,
 	}
 }
 
@@ -109,13 +118,16 @@ func (c *Cache) Load(name string) ([]byte, bool) {
 }
 
 func (c *Cache) get(k key) (any, bool) {
-	v, ok := c.store.GetIfPresent(k)
-	return v.v, ok
+	if v, ok := c.store.GetIfPresent(k); ok {
+		return v.v, true
+	}
+	return c.aside.get(k)
 }
 
 // set keeps v. The store does not take what alone is more than the budget.
 func (c *Cache) set(k key, v any, cost int64) {
 	cost = max(cost, 0)
 	c.computed.Add(cost)
+	c.aside.drop(k)
 	c.store.Set(k, value{v, uint32(min((cost+weightUnit-1)/weightUnit+1, 1<<32-1))})
 }

@@ -81,6 +81,35 @@ func TestMemoBudget(t *testing.T) {
 	}
 }
 
+// TestMemoKeepsNew holds that a new value is there for who comes again, though others were used more
+// often and leave no room.
+func TestMemoKeepsNew(t *testing.T) {
+	const size = 4 << 10
+	c := newCache(t, 256*size, nil)
+	loads := map[int]int{}
+	m := NewMemo(c, func(_ context.Context, k int) (int, int64, error) {
+		loads[k]++
+		return k, size, nil
+	})
+	for k := range 1000 {
+		for back := range min(k+1, 16) { // as many are read side by side
+			for range 4 {
+				if v, err := m.Get(t.Context(), k-back); v != k-back || err != nil {
+					t.Fatal(v, err)
+				}
+			}
+		}
+	}
+	for k, n := range loads {
+		if n != 1 {
+			t.Errorf("value %d was made %d times", k, n)
+		}
+	}
+	if got := c.Stats().Bytes; got > valuesOf(c.Budget()) {
+		t.Errorf("%d bytes held, values may have %d", got, valuesOf(c.Budget()))
+	}
+}
+
 func TestMemoErrorsAndPanicsAreNotKept(t *testing.T) {
 	loads := 0
 	m := NewMemo(newCache(t, 1<<20, nil), func(_ context.Context, k string) (int, int64, error) {
