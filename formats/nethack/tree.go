@@ -17,6 +17,7 @@ var Format = formats.Format{
 	Open:       open,
 	ReadHead:   readHead,
 	Scan:       scan,
+	Prefixes:   true,
 	ReadIndex:  readIndex,
 	Steady:     steady,
 	Tree:       func(rec formats.Recording, c *cache.Cache) nodes.Dir { return newTree(rec, c).root(c) },

@@ -34,6 +34,7 @@ func New(opt Options) formats.Format {
 		Open:       open,
 		ReadHead:   readHead,
 		Scan:       scan,
+		Prefixes:   true,
 		ReadIndex:  readIndex,
 		Tree:       func(rec formats.Recording, c *cache.Cache) nodes.Dir { return newTree(rec, c, opt).root(c) },
 		Summary:    summary,
