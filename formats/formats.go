@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
@@ -98,8 +99,9 @@ type Format struct {
 	// tied to these bytes.
 	Steady func(h Head, r ReaderAt) ReaderAt
 
-	// Tree returns the tree of a recording. It reads nothing.
-	Tree func(rec Recording, c *cache.Cache) nodes.Dir
+	// Tree returns the tree of a recording, and the tables of which its directory
+	// tables/ is made (docs/tree/tables.md), if it has any. It reads nothing.
+	Tree func(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker)
 
 	// Summary returns what a person wants to know first: with an Index all, with
 	// nil what the head says.

@@ -12,6 +12,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
@@ -72,7 +73,8 @@ func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Sou
 // An Opened is a recording with its tree. It has only a Dir if its format has only OpenTree.
 type Opened struct {
 	formats.Recording
-	Dir nodes.Dir
+	Dir    nodes.Dir
+	Tables []columnar.Maker
 
 	source Source
 }
@@ -208,6 +210,6 @@ func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 		}
 		return x.damage, nil
 	}
-	o.Dir = src.Format.Tree(o.Recording, s.c)
+	o.Dir, o.Tables = src.Format.Tree(o.Recording, s.c)
 	return o
 }
