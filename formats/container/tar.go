@@ -38,7 +38,7 @@ func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 		case err == io.EOF:
 			err = t.afterEnd(ctx)
 		default:
-			err = t.skip(ctx, err)
+			err = t.skip(ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -82,6 +82,14 @@ func (t *tarList) members(ctx context.Context) error {
 // hole in the file reads like the end.
 func (t *tarList) afterEnd(ctx context.Context) error {
 	end := t.in.at
+	b, err := t.in.bytes(max(t.in.header, 0), tarBlock)
+	if err != nil {
+		return err
+	}
+	if t.in.header >= 0 && len(b) == tarBlock && validHeader(b) { // it says more of a member whose own header is not there
+		t.cutHeaders()
+		return nil
+	}
 	next, err := t.in.findHeader(ctx, end)
 	if next >= 0 && err == nil {
 		t.problem(BadHeader, end, "", "there are zeros where a header should be; the next one is at %d", next)
@@ -91,12 +99,12 @@ func (t *tarList) afterEnd(ctx context.Context) error {
 }
 
 // skip notes why the headers stopped to make sense, and goes on at the next that does.
-func (t *tarList) skip(ctx context.Context, reason error) error {
+func (t *tarList) skip(ctx context.Context) error {
 	if t.in.header < 0 { // what was read last is the content of a member
 		if there := t.in.size - t.last.at; there < t.last.size {
 			t.problem(Truncated, t.in.size, memberPath(t.lastName), "the tar ends after %d of %d bytes", max(there, 0), t.last.size)
 		} else {
-			t.problem(Truncated, t.in.size, "", "%v", reason)
+			t.problem(Truncated, t.in.size, "", "the tar ends too early")
 		}
 		t.in.at = -1
 		return nil
@@ -104,6 +112,10 @@ func (t *tarList) skip(ctx context.Context, reason error) error {
 	at, b, err := t.in.badHeader(ctx, t.in.header)
 	if err != nil {
 		return err
+	}
+	if at >= t.in.size { // behind the one that is whole
+		t.cutHeaders()
+		return nil
 	}
 	if rest := t.in.size - at; rest < 2*tarBlock { // a part of the end is as good as none
 		if b, err = t.in.bytes(at, rest); err != nil || len(bytes.Trim(b, "\x00")) == 0 {
@@ -121,12 +133,18 @@ func (t *tarList) skip(ctx context.Context, reason error) error {
 	case err != nil:
 		return err
 	case validHeader(b):
-		t.problem(BadHeader, at, "", "the header of a member, called about %q, makes no sense: %v", nameIn(b), reason)
+		t.problem(BadHeader, at, "", "the header of a member, called about %q, makes no sense", nameIn(b))
 	default:
 		t.problem(BadHeader, at, "", "the header of a member, called about %q, is damaged", nameIn(b))
 	}
 	t.in.at = next
 	return nil
+}
+
+// cutHeaders notes that the tar ends where a header should follow, and is done.
+func (t *tarList) cutHeaders() {
+	t.in.at = -1
+	t.problem(Truncated, t.in.size, "", "the tar ends inside the headers of a member")
 }
 
 // addTar adds the member whose header was read.

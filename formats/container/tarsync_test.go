@@ -1,6 +1,7 @@
 package container_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"slices"
 	"strings"
@@ -74,6 +75,28 @@ func TestTarCut(t *testing.T) {
 		}
 		if n >= 1024 && found["a"] != "one" {
 			t.Errorf("cut at %d: a is %q", n, found["a"])
+		}
+	}
+}
+
+// TestTarEndsAfterExtendedHeader cuts a tar after the header that only says more of the next one, or
+// inside what that says: where the next one should be is behind the end.
+func TestTarEndsAfterExtendedHeader(t *testing.T) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, name := range []string{"a", strings.Repeat("long", 100)} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Size: 1, Mode: 0o644, Format: tar.FormatPAX}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte{'x'}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const extended = 1024
+	for _, n := range []int{extended + 512, extended + 512 + 100, extended + 1024} {
+		found, problems, err := list(t, container.Tar, buf.Bytes()[:n])
+		if err != nil || len(found) != 1 || len(problems) != 1 || problems[0].Code != container.Truncated || problems[0].Offset != int64(n) {
+			t.Errorf("cut at %d: %d files, %+v, %v", n, len(found), problems, err)
 		}
 	}
 }
