@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,12 +36,21 @@ func (e *Error) Unwrap() error { return e.Err }
 // io.ErrUnexpectedEOF, errors.ErrUnsupported or another) whose reason reads
 // as the formatted message alone.
 func Errorf(format string, offset int64, kind error, msg string, args ...any) *Error {
-	return &Error{format, offset, &Reason{kind, fmt.Sprintf(msg, args...)}}
+	return &Error{format, offset, Reasonf(kind, msg, args...)}
 }
 
 // Corrupt returns an *Error that wraps ErrCorrupt.
 func Corrupt(format string, offset int64, msg string, args ...any) *Error {
 	return Errorf(format, offset, ErrCorrupt, msg, args...)
+}
+
+// ShortRead returns the error of a read that gave too few bytes, before offset: err or, where the source
+// is shorter than its size, io.ErrUnexpectedEOF.
+func ShortRead(format string, offset int64, err error) *Error {
+	if err == io.EOF {
+		err = Reasonf(io.ErrUnexpectedEOF, "the bytes end before the size of the source")
+	}
+	return &Error{format, offset, err}
 }
 
 // A Reason is an error with a message of its own that counts as its kind.
@@ -50,6 +60,11 @@ type Reason struct {
 }
 
 func (r *Reason) Error() string { return r.Msg }
+
+// Reasonf returns a Reason with the formatted message.
+func Reasonf(kind error, msg string, args ...any) *Reason {
+	return &Reason{kind, fmt.Sprintf(msg, args...)}
+}
 
 // Unwrap returns the kind.
 func (r *Reason) Unwrap() error { return r.Kind }

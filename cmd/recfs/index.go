@@ -120,11 +120,7 @@ func (x *indexer) make(a *archive, args []string, jobs jobCount) error {
 	stop()
 	x.meter.close()
 	if x.ctx.Err() != nil {
-		on := "the same command goes on from there"
-		if a.options.Disk == nil {
-			on = "nothing was kept, as there is no cache on disk"
-		}
-		return &interruption{x.meter.far() + " indexed; " + on}
+		return &interruption{x.meter.far() + " indexed; the same command goes on from there"}
 	}
 	return nil
 }

@@ -108,10 +108,10 @@ func TestCompressedBroken(t *testing.T) {
 		"head.rec.gz":  string(gz[:11]),
 	}, Options{})
 	for name, want := range map[string]string{
-		"none.rec.xz/error.txt":  "format: rec\noffset: 0\nreason: corrupt: neither xz, zstd, gzip nor bzip2\n",
-		"empty.rec.gz/error.txt": "format: rec\noffset: 0\nreason: the file is empty: unexpected EOF\n",
+		"none.rec.xz/error.txt":  "format: rec\noffset: 0\nreason: it is neither xz, zstd, gzip nor bzip2, which its name says\n",
+		"empty.rec.gz/error.txt": "format: rec\noffset: 0\nreason: the file is empty\n",
 		"head.rec.gz/error.txt": "format: rec\noffset: 0\nreason: nothing can be decompressed: " +
-			"the gzip stream is damaged near offset 11 of the file: unexpected EOF\n",
+			"the gzip stream is damaged near offset 11 of the file: the compressed data ends too early\n",
 	} {
 		if got, err := read(t, root, name); err != nil || got != want {
 			t.Errorf("%s: %q, %v", name, got, err)

@@ -24,7 +24,7 @@ func (r *Reader) chunkBytes(ctx context.Context, n int) ([]byte, *damage, error)
 	there := min(e.Size, max(r.size-e.Offset, 0))
 	b := make([]byte, min(there, r.maxChunk))
 	if got, err := r.r.ReadAt(ctx, b, e.Offset); got < len(b) {
-		return nil, nil, &formats.Error{Format: name, Offset: e.Offset + int64(got), Err: noEOF(err)}
+		return nil, nil, formats.ShortRead(name, e.Offset+int64(got), err)
 	}
 	var err error
 	switch {

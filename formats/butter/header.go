@@ -124,7 +124,7 @@ func readHeader(r io.ReaderAt, size int64) (*Header, error) {
 		n = min(n, size)
 		b := make([]byte, n)
 		if got, err := r.ReadAt(b, 0); int64(got) < n {
-			return nil, &formats.Error{Format: name, Offset: int64(got), Err: noEOF(err)}
+			return nil, formats.ShortRead(name, int64(got), err)
 		}
 		h, err := parseHeader(b, size)
 		if n < size && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -132,14 +132,6 @@ func readHeader(r io.ReaderAt, size int64) (*Header, error) {
 		}
 		return h, err
 	}
-}
-
-// noEOF returns err, or io.ErrUnexpectedEOF where a source is shorter than it said.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // parseHeader reads the header from the first bytes of a file of the given size.

@@ -7,7 +7,6 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/columnar"
 	"recfs/formats/internal/echovr"
 	"recfs/nodes"
 )
@@ -30,7 +29,7 @@ func New(o Options) formats.Format {
 	}
 }
 
-func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
 	h := rec.Head.(*head)
 	r := &Reader{h, rec.ReaderAt}
 	encoder := echovr.NewEncoder(h.Match())

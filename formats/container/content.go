@@ -2,8 +2,6 @@ package container
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"sync"
@@ -93,9 +91,8 @@ func plain(src formats.Input, at, size int64) Content {
 	there := max(0, min(size, src.Size-at))
 	var d *unpack.Damage
 	if there < size {
-		d = &unpack.Damage{Stored: src.Size, Size: there, Err: &formats.Reason{
-			Kind: io.ErrUnexpectedEOF, Msg: fmt.Sprintf("the container ends after %d of %d bytes", there, size),
-		}}
+		d = &unpack.Damage{Stored: src.Size, Size: there, Err: formats.Reasonf(
+			io.ErrUnexpectedEOF, "the container ends after %d of %d bytes", there, size)}
 	}
 	return Content{ReaderAt: nodes.SectionContent(src, at, there), Damage: always(d), Short: always(d), size: size, stored: there, there: there}
 }
@@ -189,7 +186,10 @@ func (r summed) crc(ctx context.Context) (uint32, error) {
 	}
 }
 
-var errChecksum = errors.New("wrong checksum")
+// wrongChecksum says that the bytes of a file are not those of which the container has the checksum.
+func wrongChecksum(crc, want uint32) error {
+	return formats.Reasonf(formats.ErrCorrupt, "its checksum is %08x, the container says %08x", crc, want)
+}
 
 // checked returns c, whose bytes have that checksum (CRC-32) if they are right.
 func (c Content) checked(section nodes.Content, s *sum, want uint32) Content {
@@ -204,7 +204,7 @@ func (c Content) checked(section nodes.Content, s *sum, want uint32) Content {
 		if err != nil || crc == want {
 			return nil, err
 		}
-		return &unpack.Damage{Size: r.Size(), Err: fmt.Errorf("%w: %w: %08x, not %08x", formats.ErrCorrupt, errChecksum, crc, want)}, nil
+		return &unpack.Damage{Size: r.Size(), Err: wrongChecksum(crc, want)}, nil
 	}
 	return c
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"sort"
@@ -212,8 +211,8 @@ func (l *builder) reserve(n int) error {
 	l.more += int64(n)
 	used := l.more + int64(len(l.parents)*(memberSize+2*placeSize))
 	if used > l.limit {
-		return &formats.Reason{Kind: errTooManyMembers, Msg: fmt.Sprintf("it holds too many files: the list of the first %d takes more than %d MiB, all that the size of the memory cache allows",
-			l.Len()-1, l.limit>>20)}
+		return formats.Reasonf(errTooManyMembers, "it holds too many files: the list of the first %d takes more than %d MiB, all that the size of the memory cache allows",
+			l.Len()-1, l.limit>>20)
 	}
 	if used <= l.charged {
 		return nil

@@ -46,9 +46,9 @@ func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	case err == nil && n == dir.Count:
 		return z.finish(), nil
 	case err == nil && n > dir.Count: // some write the low 16 bits of a greater number: who knows whether this is all
-		err = fmt.Errorf("%w: the directory has %d files, its end counts %d", formats.ErrCorrupt, n, dir.Count)
+		err = formats.Reasonf(formats.ErrCorrupt, "the directory has %d files, its end counts %d", n, dir.Count)
 	case err == nil:
-		err = fmt.Errorf("%d files missing in the directory: %w", dir.Count-n, io.ErrUnexpectedEOF)
+		err = formats.Reasonf(io.ErrUnexpectedEOF, "%d files are missing in the directory", dir.Count-n)
 	case errors.Is(err, errTooManyMembers):
 		return nil, &formats.Error{Format: "zip", Offset: at, Err: err}
 	case !zipfile.IsBadEntry(err):
@@ -284,7 +284,7 @@ var errCut = &formats.Reason{Kind: io.ErrUnexpectedEOF, Msg: "the end of the fil
 func shorter(src formats.Input, at, stored, size int64) Content {
 	c := plain(src, at, stored)
 	c.size = size
-	d := &unpack.Damage{Stored: at + c.there, Size: c.there, Err: fmt.Errorf("%w: it has %d stored bytes, of %d", formats.ErrCorrupt, stored, size)}
+	d := &unpack.Damage{Stored: at + c.there, Size: c.there, Err: formats.Reasonf(formats.ErrCorrupt, "it has %d stored bytes, of %d", stored, size)}
 	c.Damage, c.Short = always(d), always(d)
 	return c
 }
@@ -337,7 +337,7 @@ func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool
 var errEncrypted = &formats.Reason{Kind: errors.ErrUnsupported, Msg: "it is encrypted"}
 
 func unknownMethod(method uint16) error {
-	return &formats.Reason{Kind: errors.ErrUnsupported, Msg: fmt.Sprintf("it is packed by the unknown method %d", method)}
+	return formats.Reasonf(errors.ErrUnsupported, "it is packed by the unknown method %d", method)
 }
 
 // A checkedReader compares what it read with a checksum and a size at the end.
@@ -361,9 +361,9 @@ func (c *checkedReader) Read(p []byte) (int, error) {
 	case c.cut:
 		err = errCut
 	case c.rest > 0:
-		err = fmt.Errorf("%w: %d bytes fewer than the container says", formats.ErrCorrupt, c.rest)
+		err = formats.Reasonf(formats.ErrCorrupt, "there are %d bytes fewer than the container says", c.rest)
 	case c.hash.Sum32() != c.want:
-		err = zip.ErrChecksum
+		err = wrongChecksum(c.hash.Sum32(), c.want)
 	}
 	return n, err
 }

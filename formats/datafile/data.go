@@ -116,7 +116,7 @@ func (r *Reader) checkStream(ctx context.Context, i int, in *bufio.Reader, w io.
 }
 
 func zlibFault(i int, d Data, err error) error {
-	return fault("data_zlib", d.Offset, "data %d of %d stored bytes: %v", i, d.Stored, err)
+	return fault("data_zlib", d.Offset, "data %d of %d stored bytes: %v", i, d.Stored, wire.Explain(err))
 }
 
 // checkStored checks that data item i can be read at all.

@@ -76,7 +76,7 @@ func openHead(ctx context.Context, src formats.ReaderAt, size int64) (*head, err
 func (c *head) fromDirectory(f *zip.File, size int64) error {
 	at, err := f.DataOffset()
 	if err != nil {
-		return formats.Corrupt(name, 0, "the zip entry has no local header: %v", err)
+		return formats.Corrupt(name, 0, "the zip entry has no local header")
 	}
 	if f.Flags&1 != 0 {
 		return formats.Errorf(name, 6, errors.ErrUnsupported, "the zip entry is encrypted")
@@ -91,7 +91,7 @@ func (c *head) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size i
 	r := formats.At(ctx, src)
 	head := make([]byte, zipfile.LocalSize)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
-		return &formats.Error{Format: name, Offset: int64(n), Err: noEOF(err)}
+		return formats.ShortRead(name, int64(n), err)
 	}
 	l, _ := zipfile.ParseLocal(head) // the signature was looked at
 	if int64(l.Size()) > size {
@@ -99,18 +99,11 @@ func (c *head) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size i
 	}
 	entry := make([]byte, l.NameSize)
 	if n, err := r.ReadAt(entry, zipfile.LocalSize); n < len(entry) {
-		return &formats.Error{Format: name, Offset: zipfile.LocalSize + int64(n), Err: noEOF(err)}
+		return formats.ShortRead(name, zipfile.LocalSize+int64(n), err)
 	}
 	c.entry, c.method, c.cut = string(entry), l.Method, true
 	c.offset, c.length = int64(l.Size()), size-int64(l.Size())
 	return nil
-}
-
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // newContainer returns what reads the text of a file from src.

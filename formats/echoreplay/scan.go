@@ -15,6 +15,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/wire"
 )
 
 const (
@@ -107,7 +108,7 @@ type scan struct {
 
 func (s *scan) why(r *Reader) string {
 	if s.failed != nil {
-		return s.failed.Error()
+		return wire.Explain(s.failed).Error()
 	}
 	return "the archive " + r.entry + " has no directory"
 }
@@ -233,7 +234,7 @@ func damaged(err error) bool {
 func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo) ([]byte, error) {
 	b := make([]byte, info.Stored)
 	if n, err := r.ReadAt(ctx, b, info.Offset); n < len(b) {
-		return nil, &formats.Error{Format: name, Offset: info.Offset + int64(n), Err: noEOF(err)}
+		return nil, formats.ShortRead(name, info.Offset+int64(n), err)
 	}
 	return b, nil
 }

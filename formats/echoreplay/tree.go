@@ -5,7 +5,6 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/columnar"
 	"recfs/formats/internal/echovr"
 	"recfs/nodes"
 )
@@ -23,7 +22,7 @@ var Format = formats.Format{
 	Summary:   summary,
 }
 
-func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
 	h := rec.Head.(*head)
 	r := &Reader{newContainer(h, rec.ReaderAt)}
 	return echovr.NewTree(echovr.Recording{

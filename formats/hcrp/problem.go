@@ -39,7 +39,7 @@ const (
 var (
 	errTruncated   = io.ErrUnexpectedEOF
 	errUnsupported = errors.ErrUnsupported
-	errUnknownTick = fmt.Errorf("%w: what happened then, or before, is unknown", formats.ErrCorrupt)
+	errUnknownTick = formats.Reasonf(formats.ErrCorrupt, "what happened then, or before, is unknown")
 )
 
 // A damage is an error that index.json lists: bytes of a chunk cannot be had, and why.

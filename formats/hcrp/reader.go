@@ -175,7 +175,7 @@ func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	case errors.Is(err, wire.ErrSize):
 		return nil, newDamage(codeLength, i, p, "more than the %d bytes that the index says", e.Size)
 	case errors.As(err, &bad):
-		return nil, newDamage(codeZstd, i, p, "%v", bad.Err)
+		return nil, newDamage(codeZstd, i, p, "%v", bad)
 	case err != nil:
 		return nil, err
 	case int64(len(body)) != e.Size:

@@ -177,7 +177,7 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 	case errors.Is(err, wire.ErrSize):
 		return nil, formats.Corrupt(formatName, f.offset, "longer than the index says")
 	case errors.As(err, &bad):
-		return nil, formats.Corrupt(formatName, f.offset, "%v", bad.Err)
+		return nil, formats.Corrupt(formatName, f.offset, "%v", bad)
 	case err != nil:
 		return nil, err
 	}

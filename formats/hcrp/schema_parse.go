@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 )
 
 // The JSON of a schema file. Unknown keys are ignored.
@@ -60,7 +61,7 @@ type (
 func ParseSchema(b []byte) (*Schema, error) {
 	var j schemaJSON
 	if err := json.Unmarshal(b, &j); err != nil {
-		return nil, schemaError("%v", err)
+		return nil, schemaError("%v", jsonenc.Explain(err))
 	}
 	switch {
 	case j.Format != schemaFormat:
@@ -97,7 +98,7 @@ func ParseSchema(b []byte) (*Schema, error) {
 }
 
 func schemaError(msg string, args ...any) error {
-	return fmt.Errorf("schema: %w: %s", formats.ErrCorrupt, fmt.Sprintf(msg, args...))
+	return formats.Reasonf(formats.ErrCorrupt, "the schema cannot be used: "+msg, args...)
 }
 
 func (s *Schema) compileSnapshot(j *snapshotJSON) error {
@@ -169,7 +170,7 @@ func compileType(raw json.RawMessage, depth int) (*fieldType, error) {
 	if len(raw) > 0 && raw[0] == '"' {
 		var name string
 		if err := json.Unmarshal(raw, &name); err != nil {
-			return nil, schemaError("%v", err)
+			return nil, schemaError("%v", jsonenc.Explain(err))
 		}
 		return scalarType(name)
 	}
@@ -178,7 +179,7 @@ func compileType(raw json.RawMessage, depth int) (*fieldType, error) {
 		return nil, schemaError("a type is a name or an object")
 	}
 	if err := json.Unmarshal(raw, &j); err != nil {
-		return nil, schemaError("%v", err)
+		return nil, schemaError("%v", jsonenc.Explain(err))
 	}
 	switch {
 	case j.Enum != nil:

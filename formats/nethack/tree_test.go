@@ -41,8 +41,7 @@ func openRecording(ctx context.Context, in formats.Input, c *cache.Cache) (*reco
 		return nil, nil, err
 	}
 	rec := newTree(o.Recording, c)
-	dir, _ := rec.root(c)
-	return rec, dir, nil
+	return rec, rec.root(c), nil
 }
 
 func openTree(t testing.TB, log []byte) (nodes.Dir, error) {

@@ -26,9 +26,8 @@ const (
 
 // texts are the strings that checkpoints refer to by number.
 type texts struct {
-	list    []string
-	ids     map[string]int
-	settled int // how many those of the chunks refer to; the tail may refer to more
+	list []string
+	ids  map[string]int
 }
 
 func (t *texts) id(s string) int {
@@ -42,14 +41,6 @@ func (t *texts) id(s string) int {
 		t.ids[s] = i
 	}
 	return i
-}
-
-// drop forgets the texts that only the tail refers to.
-func (t *texts) drop() {
-	for _, s := range t.list[t.settled:] {
-		delete(t.ids, s)
-	}
-	t.list = t.list[:t.settled]
 }
 
 func (p *player) flags() int {
@@ -110,7 +101,7 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 			p.stay = list[n-1]
 		}
 	}
-	r := c.reader(x.texts.list)
+	r := c.reader(&x.texts)
 	for r.Len() > 0 {
 		if cid := r.cid(); r.Err() == nil {
 			r.fill(s.player(cid))
@@ -199,8 +190,8 @@ type playersReader struct {
 	texts []string // of the index
 }
 
-func (c *checkpoint) reader(texts []string) playersReader {
-	return playersReader{indexfile.NewReader(name, c.players), texts}
+func (c *checkpoint) reader(t *texts) playersReader {
+	return playersReader{indexfile.NewReader(name, c.players), t.list}
 }
 
 // cid reads the client id of the next player.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 )
 
 // name is the name of the format.
@@ -44,7 +45,7 @@ func readHeader(r io.ReaderAt) (*header, error) {
 	}
 	h := &header{json: text, start: int64(len(magic) + len(text) + 1)}
 	if h.object, err = parseObject(text); err != nil {
-		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", err)
+		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", jsonenc.Explain(err))
 	}
 	if v := h.text("version"); v != "1" && v != "2" {
 		return nil, formats.Errorf(name, int64(len(magic)), errors.ErrUnsupported, "the version in the header is not \"1\" or \"2\"")

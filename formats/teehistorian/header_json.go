@@ -48,7 +48,7 @@ func parseObject(b []byte) (object, error) {
 	}
 	w := jsonenc.Walk(b)
 	if w.Peek() != '{' {
-		return nil, errors.New("another value")
+		return nil, errors.New("it is another value")
 	}
 	return readObject(&w)
 }

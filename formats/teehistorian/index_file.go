@@ -30,8 +30,7 @@ const (
 // Append appends the saved form of an index.
 //
 //	| start | bytes | end text | records | anomalies | kinds × 12 |
-//	| count | extension … | count | problem … | count | text … | settled texts |
-//	| count | stay … |
+//	| count | extension … | count | problem … | count | text … | count | stay … |
 //	| count | practice change … | count | chunk … | tail checkpoint | last zigzag |
 //	| count | activity … |
 //
@@ -57,7 +56,6 @@ func (x *index) Append(b []byte) []byte {
 	for _, s := range x.texts.list {
 		w.Text(s)
 	}
-	w.Count(x.texts.settled)
 	w.Count(len(x.stays))
 	for _, s := range x.stays {
 		writeStay(w, s)
@@ -98,7 +96,6 @@ func decodeIndex(b []byte) (*index, error) {
 	for range r.Count(minText) {
 		x.texts.id(r.Text())
 	}
-	x.texts.settled = int(r.Uint(uint64(len(x.texts.list))))
 	for range r.Count(minStay) {
 		x.stays = append(x.stays, readStay(r))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/wire"
 	"recfs/nodes"
 
 	"github.com/klauspost/compress/zstd"
@@ -79,7 +80,7 @@ func (d *decoder) read(ctx context.Context, p []byte) (n int, err error) {
 	defer d.raw.Bind(ctx)()
 	defer func() {
 		if r := recover(); r != nil {
-			n, err = 0, d.damaged(fmt.Errorf("internal error: %v", r))
+			n, err = 0, d.damaged(formats.Reasonf(formats.ErrCorrupt, "internal error: %v", r))
 		}
 		d.out += int64(n)
 	}()
@@ -162,13 +163,16 @@ func (d *decoder) failure(n int, err error) error {
 }
 
 func (d *decoder) damaged(err error) error {
-	switch {
+	switch inner := (*Damage)(nil); {
+	case errors.As(err, &inner): // it says all
 	case err == io.EOF:
-		err = io.ErrUnexpectedEOF
+		err = wire.Explain(io.ErrUnexpectedEOF)
 	case errors.Is(err, xz.ErrMemlimit):
-		err = &formats.Reason{Kind: errors.ErrUnsupported, Msg: fmt.Sprintf("it needs a dictionary of more than %d MiB", maxXZDictionary>>20)}
+		err = formats.Reasonf(errors.ErrUnsupported, "it needs a dictionary of more than %d MiB", maxXZDictionary>>20)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		err = &formats.Reason{Kind: errors.ErrUnsupported, Msg: fmt.Sprintf("it needs a window of more than %d MiB", maxZstdWindow>>20)}
+		err = formats.Reasonf(errors.ErrUnsupported, "it needs a window of more than %d MiB", maxZstdWindow>>20)
+	default:
+		err = wire.Explain(err)
 	}
 	return &Damage{d.c.Name, d.stored(), d.out, err}
 }
@@ -198,10 +202,10 @@ const (
 // bomb tells whether a file that gave out bytes from stored ones is refused.
 func bomb(out, stored int64) error {
 	if out > bombSize && out/bombRatio > stored {
-		return fmt.Errorf("%w: refused as a decompression bomb: %d bytes from %d, more than %d to 1", errors.ErrUnsupported, out, stored, bombRatio)
+		return formats.Reasonf(errors.ErrUnsupported, "refused as a decompression bomb: %d bytes from %d, more than %d to 1", out, stored, bombRatio)
 	}
 	if out > maxExpanded {
-		return fmt.Errorf("%w: expands to more than %d bytes", errors.ErrUnsupported, int64(maxExpanded))
+		return formats.Reasonf(errors.ErrUnsupported, "it expands to more than %d bytes", int64(maxExpanded))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package unpack
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"recfs/formats"
@@ -71,9 +70,9 @@ func detect(ctx context.Context, raw nodes.ReaderAt, size int64) (Compression, e
 		return c, nil
 	}
 	if size == 0 {
-		return Compression{}, fmt.Errorf("the file is empty: %w", io.ErrUnexpectedEOF)
+		return Compression{}, formats.Reasonf(io.ErrUnexpectedEOF, "the file is empty")
 	}
-	return Compression{}, fmt.Errorf("%w: neither xz, zstd, gzip nor bzip2", formats.ErrCorrupt)
+	return Compression{}, formats.Reasonf(formats.ErrCorrupt, "it is neither xz, zstd, gzip nor bzip2, which its name says")
 }
 
 // An inflatedReader reads a small compressed file. It holds no bytes itself.

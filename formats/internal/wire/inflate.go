@@ -125,15 +125,15 @@ func readUpTo(r io.Reader, limit int64, stored int) ([]byte, error) {
 }
 
 // A StreamError says that a compressed stream is damaged. It is formats.ErrCorrupt.
-type StreamError struct{ Err error } // what the decompressor says
+type StreamError struct{ Err error } // says why, and wraps what the decompressor says
 
 // corrupt marks a decompressor's error as damage of the data.
-func corrupt(err error) error { return &StreamError{err} }
+func corrupt(err error) error { return &StreamError{Explain(err)} }
 
-// Error returns what the decompressor says, and that it is damage.
-func (e *StreamError) Error() string { return fmt.Sprintf("%v (%v)", e.Err, formats.ErrCorrupt) }
+// Error says why.
+func (e *StreamError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error of the decompressor and formats.ErrCorrupt.
+// Unwrap returns why and formats.ErrCorrupt.
 func (e *StreamError) Unwrap() []error { return []error{e.Err, formats.ErrCorrupt} }
 
 // ErrSize says that a stream is longer or shorter than announced. It comes as formats.ErrCorrupt, too.

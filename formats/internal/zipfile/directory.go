@@ -27,11 +27,14 @@ const (
 	extraOld  = 0x5855
 )
 
-var errEntry = errors.New("damaged entry of the directory")
+var (
+	errEntry = formats.Reasonf(formats.ErrCorrupt, "an entry of the directory is damaged")
+	errShort = formats.Reasonf(io.ErrUnexpectedEOF, "the directory ends inside an entry")
+)
 
 // IsBadEntry reports whether an error of ReadEntry says that the bytes are no entry.
 func IsBadEntry(err error) bool {
-	return errors.Is(err, errEntry) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.Is(err, errEntry) || errors.Is(err, errShort)
 }
 
 // A Directory is where the entries of a zip stand.
@@ -122,7 +125,9 @@ type Entry struct {
 // is none.
 func ReadEntry(r io.Reader, base int64) (f Entry, err error) {
 	b := make([]byte, centralSize)
-	if _, err := io.ReadFull(r, b); err != nil {
+	if _, err := io.ReadFull(r, b); err == io.ErrUnexpectedEOF {
+		return f, errShort
+	} else if err != nil {
 		return f, err
 	}
 	if string(b[:4]) != CentralMagic {
@@ -136,7 +141,7 @@ func ReadEntry(r io.Reader, base int64) (f Entry, err error) {
 	f.Length = int64(centralSize + name + extra + comment)
 	rest := make([]byte, name+extra+comment)
 	if _, err := io.ReadFull(r, rest); err != nil {
-		return f, io.ErrUnexpectedEOF
+		return f, errShort
 	}
 	f.Name = string(rest[:name])
 	for id, field := range extraFields(rest[name:][:extra]) {

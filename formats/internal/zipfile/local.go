@@ -1,7 +1,6 @@
 package zipfile
 
 import (
-	"fmt"
 	"io"
 
 	"recfs/formats"
@@ -16,7 +15,7 @@ func ReadLocal(r io.ReaderAt, at int64) (f Entry, err error) {
 	}
 	l, ok := ParseLocal(b)
 	if !ok {
-		return f, fmt.Errorf("%w: no file at %d", formats.ErrCorrupt, at)
+		return f, formats.Reasonf(formats.ErrCorrupt, "there is no file at %d", at)
 	}
 	f.Flags, f.Method = le.Uint16(b[6:]), l.Method
 	f.CRC32, f.Modified = le.Uint32(b[14:]), fromDOS(le.Uint16(b[12:]), le.Uint16(b[10:]))
@@ -83,7 +82,7 @@ func DataAt(r io.ReaderAt, header int64) (int64, error) {
 		return 0, err
 	}
 	if string(b[:4]) != LocalMagic {
-		return 0, fmt.Errorf("%w: no file at %d", formats.ErrCorrupt, header)
+		return 0, formats.Reasonf(formats.ErrCorrupt, "there is no file at %d", header)
 	}
 	return header + LocalSize + int64(le.Uint16(b[26:])) + int64(le.Uint16(b[28:])), nil
 }
