@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,34 +14,40 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what tests compare with")
 
-const manualFile = "../../packaging/recfs.1"
-
-// TestManual keeps the manual page in step with the table of commands.
+// TestManual keeps the manual pages in step with the table of commands.
 func TestManual(t *testing.T) {
-	prose, err := os.ReadFile(manualFile + ".in")
+	_, shared := commands().named("ls").flags()
+	mount, _ := mountCommand.parse()
+	testPage(t, "recfs.1", "@COMMANDS@\n", manualCommands(), "@SHARED@\n", manualFlags(shared, flagItem))
+	testPage(t, "mount.recfs.8", "@OPTIONS@\n", manualFlags(mount, optionItem))
+}
+
+// testPage compares a manual page with what its prose becomes, in which words are replaced.
+func testPage(t *testing.T, name string, replaced ...string) {
+	name = filepath.Join("../../packaging", name)
+	prose, err := os.ReadFile(name + ".in")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shared := commands().named("ls").flags()
-	page := strings.NewReplacer("@COMMANDS@\n", manualCommands(), "@SHARED@\n", manualFlags(shared)).Replace(string(prose))
+	page := strings.NewReplacer(replaced...).Replace(string(prose))
 	if *update {
-		if err := os.WriteFile(manualFile, []byte(page), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kept, err := os.ReadFile(manualFile)
+	kept, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(kept) != page {
-		t.Errorf("%s is out of date: go test ./cmd/recfs -run TestManual -update", manualFile)
+		t.Errorf("%s is out of date: go test ./cmd/recfs -run TestManual -update", name)
 	}
 
 	mandoc, err := exec.LookPath("mandoc")
 	if err != nil {
 		t.Skip("mandoc is not installed")
 	}
-	if out, err := exec.Command(mandoc, "-T", "lint", "-W", "warning", manualFile).CombinedOutput(); err != nil {
+	if out, err := exec.Command(mandoc, "-T", "lint", "-W", "warning", name).CombinedOutput(); err != nil {
 		t.Errorf("mandoc: %v\n%s", err, out)
 	}
 }
@@ -59,41 +66,58 @@ func manualCommands() string {
 			}
 		}
 		own, _ := cmd.flags()
-		b.WriteString(manualFlags(own))
+		b.WriteString(manualFlags(own, flagItem))
 	}
 	return b.String()
 }
 
-// manualFlags is a list of flags in mdoc(7).
-func manualFlags(flags *pflag.FlagSet) string {
+// manualFlags is a list of flags in mdoc(7), each under what item returns; it leaves out those without.
+func manualFlags(flags *pflag.FlagSet, item func(f *pflag.Flag, value string) string) string {
 	if !flags.HasAvailableFlags() {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString(".Bl -tag -width Ds\n")
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			b.WriteString(manualFlag(f))
+		value, usage := pflag.UnquoteUsage(f)
+		if head := item(f, escapeRoff(value)); head != "" && !f.Hidden {
+			b.WriteString(".It " + head + "\n" + escapeRoff(manualText(f, usage)) + ".\n")
 		}
 	})
 	b.WriteString(".El\n")
 	return b.String()
 }
 
-func manualFlag(f *pflag.Flag) string {
-	value, usage := pflag.UnquoteUsage(f)
-	item := ".It Fl -" + f.Name
+// flagItem is a flag of a command.
+func flagItem(f *pflag.Flag, value string) string {
+	item := "Fl -" + f.Name
 	if f.Shorthand != "" {
-		item = ".It Fl " + f.Shorthand + " , Fl -" + f.Name
+		item = "Fl " + f.Shorthand + " , Fl -" + f.Name
 	}
 	if value != "" {
-		item += " Ar " + escapeRoff(value)
+		item += " Ar " + value
 	}
+	return item
+}
+
+// optionItem is a flag as an option of mount(8), which has no use for those of one letter.
+func optionItem(f *pflag.Flag, value string) string {
+	if f.Shorthand != "" {
+		return ""
+	}
+	item := "Cm " + strings.ReplaceAll(f.Name, "-", "_")
+	if value != "" {
+		item += " Ns = Ns Ar " + value
+	}
+	return item
+}
+
+func manualText(f *pflag.Flag, usage string) string {
 	text := strings.ToUpper(usage[:1]) + usage[1:]
 	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "0" {
 		text += " (default: " + f.DefValue + ")"
 	}
-	return item + "\n" + escapeRoff(text) + ".\n"
+	return text
 }
 
 // escapeRoff keeps roff from taking text for its own, and starts each sentence on a line.

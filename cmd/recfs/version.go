@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	_ "embed" // of revision.txt
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -18,22 +20,46 @@ type versionInfo struct {
 	Platform string `json:"platform"`
 }
 
-// version reads what the go command wrote into the program.
+// release is the version of a package; packaging/build.sh gives it to the linker.
+var release string
+
+// archived says of which commit the source is where it was unpacked from git archive, which fills in
+// the tag, the day and the commit; packaging/version.sh reads it, too.
+//
+//go:embed revision.txt
+var archived string
+
+// version reads what the go command or git archive left in the program. A package is called by its own version.
 func version() versionInfo {
 	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v.Revision = s.Value
+	v.Version, v.Revision = fromArchive(v.Version, archived)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if version := info.Main.Version; version != "" && version != "(devel)" {
+			v.Version = version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Revision = s.Value
+			}
 		}
 	}
+	if release != "" {
+		v.Version = release
+	}
 	return v
+}
+
+// fromArchive returns the version and commit that git archive filled in, the version otherwise.
+func fromArchive(version, filled string) (tag, commit string) {
+	words := strings.Fields(filled)
+	if strings.HasPrefix(filled, "$") || len(words) < 2 {
+		return version, ""
+	}
+	day, commit := words[len(words)-2], words[len(words)-1]
+	if len(words) > 2 {
+		return words[0], commit
+	}
+	return "0.0.0+" + strings.ReplaceAll(day, "-", "") + "." + commit, commit
 }
 
 var versionCommand = command{
