@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
@@ -78,6 +79,11 @@ type Format struct {
 	// again without it.
 	Scan func(ctx context.Context, in Input, h Head, earlier Index) (Index, error)
 
+	// Prefixes says that Scan of the first bytes of a recording, however many behind the head, makes an index
+	// from which it goes on to the same that it makes of all bytes at once. So a pass that is interrupted need
+	// not begin again. Size of the Input is then that of the first bytes.
+	Prefixes bool
+
 	// ReadIndex returns the Index whose Append gave saved. It is a claim: who can
 	// write to the cache can write anything. So it is held against itself, the
 	// head and the size of in, but no byte of in is read. in.Size may be more
@@ -93,8 +99,9 @@ type Format struct {
 	// tied to these bytes.
 	Steady func(h Head, r ReaderAt) ReaderAt
 
-	// Tree returns the tree of a recording. It reads nothing.
-	Tree func(rec Recording, c *cache.Cache) nodes.Dir
+	// Tree returns the tree of a recording, and the tables of which its directory
+	// tables/ is made (docs/tree/tables.md), if it has any. It reads nothing.
+	Tree func(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker)
 
 	// Summary returns what a person wants to know first: with an Index all, with
 	// nil what the head says.

@@ -84,6 +84,23 @@ type Tally struct {
 // NewTally returns a Tally that reads src.
 func NewTally(src ReaderAt) *Tally { return &Tally{src: src, sum: xxhash.New()} }
 
+// ResumeTally returns a Tally that goes on behind the bytes of s, where another one was that had this
+// State. It fails with ErrOther if the two do not belong together.
+func ResumeTally(src ReaderAt, s Seal, state []byte) (*Tally, error) {
+	t := NewTally(src)
+	if t.sum.UnmarshalBinary(state) != nil || t.sum.Sum64() != s.Sum || s.Length < 0 {
+		return nil, ErrOther
+	}
+	t.at = s.Length
+	return t, nil
+}
+
+// State returns what ResumeTally takes besides the seal of what was read.
+func (t *Tally) State() []byte {
+	b, _ := t.sum.MarshalBinary() // it cannot fail
+	return b
+}
+
 // ReadAt implements ReaderAt.
 func (t *Tally) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if err := t.skip(ctx, off); err != nil && err != io.EOF {

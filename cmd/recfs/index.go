@@ -120,7 +120,11 @@ func (x *indexer) make(a *archive, args []string, jobs jobCount) error {
 	stop()
 	x.meter.close()
 	if x.ctx.Err() != nil {
-		return &interruption{x.meter.far() + " indexed; the same command goes on from there"}
+		on := "the same command goes on from there"
+		if a.options.Disk == nil {
+			on = "nothing was kept, as there is no cache on disk"
+		}
+		return &interruption{x.meter.far() + " indexed; " + on}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	far := map[string]string{
 		"check": "interrupted: 0 recordings, 0 B read: 0 problems so far; another run starts from the beginning",
-		"index": "interrupted: 0 recordings indexed; the same command goes on from there",
+		"index": "interrupted: 0 recordings indexed; nothing was kept, as there is no cache on disk",
 	}
 	for _, line := range [][]string{{"check"}, {"ls", "-R"}, {"tree"}, {"index"}, {"info"}} {
 		var stdout, stderr bytes.Buffer

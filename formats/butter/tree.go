@@ -7,6 +7,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/echovr"
 	"recfs/nodes"
 )
@@ -29,7 +30,7 @@ func New(o Options) formats.Format {
 	}
 }
 
-func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
+func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	h := rec.Head.(*head)
 	r := &Reader{h, rec.ReaderAt}
 	encoder := echovr.NewEncoder(h.Match())

@@ -10,6 +10,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
@@ -50,11 +51,11 @@ func raced() formats.Format {
 			return readAll(ctx, in)
 		},
 		ReadIndex: func(_ formats.Input, _ formats.Head, saved []byte) (formats.Index, error) { return headOf(saved), nil },
-		Tree: func(r formats.Recording, _ *cache.Cache) nodes.Dir {
+		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			return nodes.List(nodes.Entry{Name: "index.json", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
 				_, err := r.Index(ctx)
 				return []byte("{}\n"), err
-			})})
+			})}), nil
 		},
 		Summary: func(_ context.Context, r formats.Recording, found formats.Index) (s formats.Summary, err error) {
 			if found != nil {

@@ -23,6 +23,31 @@ func NewTable(name string, columns []Column, groups []Group, fill func(ctx conte
 	}}
 }
 
+// A Maker makes a table of a recording when it is asked for.
+type Maker struct {
+	Name string // of the table
+
+	// Make returns the table. It makes no rows, and once there is an index it is cheap.
+	Make func(ctx context.Context) (Table, error)
+
+	// Counted, if set, is for a table whose rows no index counts: it reports whether they were counted before,
+	// which Make does otherwise.
+	Counted func(ctx context.Context) bool
+}
+
+// NewMaker returns the Maker of a table that [NewTable] gives once its groups are known.
+func NewMaker(name string, columns []Column, groups func(ctx context.Context) ([]Group, error),
+	fill func(ctx context.Context, b *Batch, chunk int) error,
+) Maker {
+	return Maker{Name: name, Make: func(ctx context.Context) (Table, error) {
+		list, err := groups(ctx)
+		if err != nil {
+			return Table{}, err
+		}
+		return NewTable(name, columns, list, fill), nil
+	}}
+}
+
 // A ColumnType says what the values of a column are.
 type ColumnType uint8
 

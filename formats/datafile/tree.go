@@ -8,6 +8,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
@@ -32,7 +34,7 @@ func New(opt Options) formats.Format {
 		Scan:       scan,
 		ReadIndex:  readIndex,
 		Keep:       keep,
-		Tree: func(rec formats.Recording, c *cache.Cache) nodes.Dir {
+		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			return root(rec, newView(rec.Input, rec.Head.(*Tables), c), opt.mapres(rec.Input))
 		},
 		Summary: summary,
@@ -59,9 +61,10 @@ func match(head []byte) bool {
 	return len(head) >= 8 && isMagic(head) && checkVersion(int32At(head, 4)) == nil
 }
 
-// root returns the tree of a datafile (docs/tree/datafile.md).
-func root(rec formats.Recording, v *view, mapres []iofs.FS) nodes.Dir {
+// root returns the tree of a datafile (docs/tree/datafile.md), and its tables.
+func root(rec formats.Recording, v *view, mapres []iofs.FS) (nodes.Dir, []columnar.Maker) {
 	m, pictures := v.m, newPictures(v, mapres, rec.Seal)
+	tables := v.tables(rec.Seal)
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(v.header)},
 		{Name: "index.json", File: v.document(func(ctx context.Context) (any, error) {
@@ -77,7 +80,7 @@ func root(rec formats.Recording, v *view, mapres []iofs.FS) nodes.Dir {
 		})},
 		{Name: "map.json", File: v.document(v.mapDocument)},
 		v.src.RawEntry(),
-		{Name: "tables", Dir: v.tableDir(rec.Seal)},
+		{Name: "tables", Dir: parquet.Dir(v.cache, v.src, formatName, tables)},
 		when(len(v.r.Items) > 0, nodes.Entry{Name: "items", Dir: v.itemTypes()}),
 		when(len(v.r.Data) > 0, nodes.Entry{Name: "data", Dir: v.dataDir()}),
 		when(m.hasSettings(), nodes.Entry{Name: "settings.cfg", File: v.file(v.settings)}),
@@ -91,7 +94,7 @@ func root(rec formats.Recording, v *view, mapres []iofs.FS) nodes.Dir {
 			nodes.Entry{Name: "collision.png", File: pictures.gameFile(collisionPicture)},
 			nodes.Entry{Name: "preview.png", File: pictures.gameFile(previewPicture)})
 	}
-	return nodes.List(entries...)
+	return nodes.List(entries...), tables
 }
 
 // when returns e if it is there, else what nodes.List leaves out.

@@ -9,12 +9,8 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
-	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/rowcount"
-	"recfs/nodes"
 )
-
-var _ nodes.Measured = tilesFile{}
 
 // A tables makes the tables of a map.
 type tables struct {
@@ -30,68 +26,52 @@ type tileRows struct {
 	rows   *rowcount.Counter
 }
 
-// tableDir is tables/.
-func (v *view) tableDir(seal sealer) nodes.Dir {
+// tables returns what makes the tables: all layers are decoded once to count the rows of tiles.
+func (v *view) tables(seal sealer) []columnar.Maker {
 	t := &tables{view: v, seal: seal}
 	t.counts = cache.NewMemo(v.cache, t.load).Durable(t.keptName, tileRows.encode, t.resume)
-	entries := parquet.Entries(v.cache, v.src, formatName, []string{itemsTable, layersTable, tilesTable}, t.table)
-	last := &entries[len(entries)-1]
-	last.File = tilesFile{last.File, t}
-	return nodes.List(entries...)
+	return []columnar.Maker{
+		smallTable(itemsTable, itemsColumns, len(t.r.Items), func(b *columnar.Batch, i int) {
+			itemRow(b, i, &t.r.Items[i], t.r.itemPath(i))
+		}),
+		smallTable(layersTable, layersColumns, len(t.m.Layers), func(b *columnar.Batch, i int) {
+			layerRow(b, &t.m.Layers[i])
+		}),
+		{Name: tilesTable, Make: t.tilesTable, Counted: t.counted},
+	}
 }
 
-// A tilesFile is tiles.parquet: all layers are decoded once to learn its size.
-type tilesFile struct {
-	nodes.File
-	t *tables
-}
-
-// IsMeasured implements nodes.Measured.
-func (f tilesFile) IsMeasured(ctx context.Context) bool {
-	if _, ok := f.t.counts.Peek(struct{}{}); ok {
+// counted reports whether the rows of tiles are known.
+func (t *tables) counted(ctx context.Context) bool {
+	if _, ok := t.counts.Peek(struct{}{}); ok {
 		return true
 	}
-	if f.t.keptName(struct{}{}) == "" {
+	if t.keptName(struct{}{}) == "" {
 		return false
 	}
-	_, err := f.t.counts.Get(cache.SavedOnly(ctx), struct{}{})
+	_, err := t.counts.Get(cache.SavedOnly(ctx), struct{}{})
 	return err == nil
 }
 
-// table returns a table by its name.
-func (t *tables) table(ctx context.Context, table string) (columnar.Table, error) {
-	switch table {
-	case itemsTable:
-		return smallTable(table, itemsColumns, len(t.r.Items), func(b *columnar.Batch, i int) {
-			itemRow(b, i, &t.r.Items[i], t.r.itemPath(i))
-		}), nil
-	case layersTable:
-		return smallTable(table, layersColumns, len(t.m.Layers), func(b *columnar.Batch, i int) {
-			layerRow(b, &t.m.Layers[i])
-		}), nil
-	case tilesTable:
-		return t.tilesTable(ctx)
-	}
-	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
-}
-
-// smallTable returns a table of n rows that are all in memory.
-func smallTable(name string, columns []columnar.Column, n int, row func(b *columnar.Batch, i int)) columnar.Table {
-	c := rowcount.New(columns)
-	for i := range n {
-		row(c.Batch, i)
-		c.EndRow()
-	}
-	groups := c.Groups()
-	return columnar.Table{Name: name, Columns: columns, Groups: groups, Rows: func(_ context.Context, k int) (*columnar.Batch, error) {
-		g := groups[k]
-		first := g.Skip
-		g.Skip = 0
-		b := columnar.NewBatch(columns, g)
-		for i := first; i < n && !b.Full(); i++ {
-			row(b, i)
+// smallTable returns what makes a table of n rows that are all in memory.
+func smallTable(name string, columns []columnar.Column, n int, row func(b *columnar.Batch, i int)) columnar.Maker {
+	return columnar.Maker{Name: name, Make: func(context.Context) (columnar.Table, error) {
+		c := rowcount.New(columns)
+		for i := range n {
+			row(c.Batch, i)
+			c.EndRow()
 		}
-		return b, nil
+		groups := c.Groups()
+		return columnar.Table{Name: name, Columns: columns, Groups: groups, Rows: func(_ context.Context, k int) (*columnar.Batch, error) {
+			g := groups[k]
+			first := g.Skip
+			g.Skip = 0
+			b := columnar.NewBatch(columns, g)
+			for i := first; i < n && !b.Full(); i++ {
+				row(b, i)
+			}
+			return b, nil
+		}}, nil
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/echovr"
 	"recfs/nodes"
 )
@@ -22,7 +23,7 @@ var Format = formats.Format{
 	Summary:   summary,
 }
 
-func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
+func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	h := rec.Head.(*head)
 	r := &Reader{newContainer(h, rec.ReaderAt)}
 	return echovr.NewTree(echovr.Recording{

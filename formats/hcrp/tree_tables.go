@@ -15,7 +15,17 @@ import (
 
 // tablesDir returns tables/.
 func (rec *recording) tablesDir(c *cache.Cache) nodes.Dir {
-	return parquet.Dir(c, rec.src, formatName, []string{positionsTable, eventsTable, markersTable}, rec.table)
+	return parquet.Dir(c, rec.src, formatName, rec.makers())
+}
+
+// makers returns what makes the tables.
+func (rec *recording) makers() (list []columnar.Maker) {
+	for _, name := range []string{positionsTable, eventsTable, markersTable} {
+		list = append(list, columnar.Maker{Name: name, Make: func(ctx context.Context) (columnar.Table, error) {
+			return rec.table(ctx, name)
+		}})
+	}
+	return list
 }
 
 // table returns a table by its name.

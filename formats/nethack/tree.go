@@ -6,6 +6,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
@@ -17,10 +19,13 @@ var Format = formats.Format{
 	Open:       open,
 	ReadHead:   readHead,
 	Scan:       scan,
+	Prefixes:   true,
 	ReadIndex:  readIndex,
 	Steady:     steady,
-	Tree:       func(rec formats.Recording, c *cache.Cache) nodes.Dir { return newTree(rec, c).root(c) },
-	Summary:    summary,
+	Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		return newTree(rec, c).root(c)
+	},
+	Summary: summary,
 }
 
 // A recording is one opened log.
@@ -62,7 +67,8 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	return r
 }
 
-func (rec *recording) root(c *cache.Cache) nodes.Dir {
+func (rec *recording) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	tables := (&tables{rec}).makers()
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: headerFile(rec.Input, rec.header)},
 		nodes.Entry{Name: "index.json", File: rec.textFile(indexView, 0)},
@@ -73,9 +79,9 @@ func (rec *recording) root(c *cache.Cache) nodes.Dir {
 		nodes.Entry{Name: "ticks", Dir: rec.listing(ticksDir)},
 		nodes.Entry{Name: "states", Dir: rec.listing(statesDir)},
 		nodes.Entry{Name: "saves", Dir: rec.savesDir()},
-		nodes.Entry{Name: "tables", Dir: (&tables{rec}).dir(c)},
+		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, name, tables)},
 		nodes.Entry{Name: "export", Dir: rec.exports()},
-	)
+	), tables
 }
 
 // index returns the index, made by the first who asks.

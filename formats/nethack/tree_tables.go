@@ -3,37 +3,30 @@ package nethack
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"recfs/cache"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
 // A tables makes the tables of a log.
 type tables struct{ *recording }
 
-// dir returns the directory tables/.
-func (t *tables) dir(c *cache.Cache) nodes.Dir {
-	return parquet.Dir(c, t.Input, name, []string{ticksTable, heroesTable, commandsTable}, t.table)
-}
-
-// table returns a table by its name.
-func (t *tables) table(ctx context.Context, table string) (columnar.Table, error) {
-	x, err := t.index(ctx)
-	if err != nil {
-		return columnar.Table{}, err
+// makers returns what makes the tables.
+func (t *tables) makers() []columnar.Maker {
+	groups := func(of func(x *index) []columnar.Group) func(context.Context) ([]columnar.Group, error) {
+		return func(ctx context.Context) ([]columnar.Group, error) {
+			x, err := t.index(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return of(x), nil
+		}
 	}
-	switch table {
-	case ticksTable:
-		return columnar.NewTable(table, ticksColumns, x.tickGroups(), t.fillTicks), nil
-	case heroesTable:
-		return columnar.NewTable(table, heroesColumns, x.heroes.Groups(), t.fillHeroes), nil
-	case commandsTable:
-		return columnar.NewTable(table, commandsColumns, x.commandGroups, t.fillCommands), nil
+	return []columnar.Maker{
+		columnar.NewMaker(ticksTable, ticksColumns, groups((*index).tickGroups), t.fillTicks),
+		columnar.NewMaker(heroesTable, heroesColumns, groups(func(x *index) []columnar.Group { return x.heroes.Groups() }), t.fillHeroes),
+		columnar.NewMaker(commandsTable, commandsColumns, groups(func(x *index) []columnar.Group { return x.commandGroups }), t.fillCommands),
 	}
-	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
 }
 
 // errFull ends a visit when there are rows enough.

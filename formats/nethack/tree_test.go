@@ -41,7 +41,8 @@ func openRecording(ctx context.Context, in formats.Input, c *cache.Cache) (*reco
 		return nil, nil, err
 	}
 	rec := newTree(o.Recording, c)
-	return rec, rec.root(c), nil
+	dir, _ := rec.root(c)
+	return rec, dir, nil
 }
 
 func openTree(t testing.TB, log []byte) (nodes.Dir, error) {

@@ -3,6 +3,7 @@ package recordings
 import (
 	"context"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 )
@@ -15,6 +16,7 @@ type indexed struct {
 	size   int64            // of the Input, or UnknownSize
 	head   formats.Head     // with which it was made
 	damage *formats.Problem // of the compressed stream
+	pass   []byte           // see file
 }
 
 func (x *indexed) memory() int64 { return x.Index.Memory() + 256 }
@@ -38,7 +40,7 @@ func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*indexed, int64, 
 		return o.scanDir(ctx, nil, newTallies(o.FS))
 	}
 	r, seen := o.steady()
-	return o.scan(ctx, nil, formats.NewTally(r), seen)
+	return s.pass(o, key, formats.NewTally(r), seen).run(ctx, nil)
 }
 
 // resume brings the saved index of a recording up to date.
@@ -51,17 +53,20 @@ func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*
 	if err != nil {
 		return nil, 0, err
 	}
-	if f.seal.Stamp.Same(o.Stamp) {
+	same := f.seal.Stamp.Same(o.Stamp)
+	switch {
+	case f.pass != nil && cache.IsSavedOnly(ctx):
+		return nil, 0, formats.ErrOther
+	case same && f.pass == nil:
 		x, err := o.reuse(f)
 		if err != nil {
 			return nil, 0, err
 		}
 		return x, x.memory(), nil
-	}
-	if o.ReaderAt == nil {
+	case o.ReaderAt == nil:
 		return o.refreshDir(ctx, f)
 	}
-	return o.refresh(ctx, f)
+	return s.refresh(ctx, key, o, f)
 }
 
 // reuse returns the index of a file that did not change.
@@ -74,11 +79,12 @@ func (o *Opened) reuse(f file) (*indexed, error) {
 	if f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
 		return nil, formats.ErrOther
 	}
-	return &indexed{x, f.seal, f.parts, f.size, o.Head, f.damage}, nil
+	return &indexed{x, f.seal, f.parts, f.size, o.Head, f.damage, nil}, nil
 }
 
-// refresh returns the index of a file that changed, if its bytes begin with those of the index.
-func (o *Opened) refresh(ctx context.Context, f file) (*indexed, int64, error) {
+// refresh returns the index of a file that changed, if its bytes begin with those of the index, or goes on with
+// the pass of one.
+func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f file) (*indexed, int64, error) {
 	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
 	if err != nil {
 		return nil, 0, err
@@ -86,35 +92,35 @@ func (o *Opened) refresh(ctx context.Context, f file) (*indexed, int64, error) {
 	in := o.Input
 	r, seen := o.steady()
 	in.ReaderAt = r
-	fit, tally, err := f.seal.Fit(ctx, in)
+	fit, tally, err := f.fit(ctx, in)
 	switch {
 	case err != nil:
 		return nil, 0, err
 	case fit == formats.Other, f.seal.Length < x.Reach(""):
 		return nil, 0, formats.ErrOther
 	case fit == formats.Grown:
-		return o.scan(ctx, x, tally, seen)
+		return s.pass(o, key, tally, seen).run(ctx, x)
 	}
 	f.seal.Stamp = o.Stamp
 	return o.sealed(ctx, x, f.seal, nil)
 }
 
-// scan makes an index, or goes on from an earlier one. The tally has read the bytes of that.
-func (o *Opened) scan(ctx context.Context, earlier formats.Index, tally *formats.Tally, seen *lastRead) (*indexed, int64, error) {
-	in := o.Input
-	in.ReaderAt = tally
-	if seen != nil {
-		in.ReaderAt = unsteady{tally, seen}
+// fit reports what the index is worth for in. One of a pass that did not come to its end is never all of it.
+func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats.Tally, error) {
+	switch {
+	case f.pass == nil:
+		return f.seal.Fit(ctx, in)
+	case in.Size != formats.UnknownSize && f.seal.Length > in.Size:
+		return formats.Other, nil, nil
+	case f.seal.Stamp.Same(in.Stamp):
+		t, err := formats.ResumeTally(in, f.seal, f.pass)
+		return formats.Grown, t, err
 	}
-	x, err := o.source.Format.Scan(ctx, in, o.Head, earlier)
-	if err != nil {
-		return nil, 0, err
+	fit, t, err := f.seal.Fit(ctx, in)
+	if fit == formats.Same {
+		fit = formats.Grown
 	}
-	seal, err := tally.Seal(ctx, o.Stamp, x.Reach(""))
-	if err != nil {
-		return nil, 0, err
-	}
-	return o.sealed(ctx, x, seal, nil)
+	return fit, t, err
 }
 
 // sealed returns an index that fits the recording as it is.
@@ -170,8 +176,10 @@ func (u unsteady) ReadAt(ctx context.Context, p []byte, off int64) (int, error) 
 	return u.seen.r.ReadAt(ctx, p, off)
 }
 
-// A file is what is kept of a recording.
+// A file is what is kept of a recording. Its index is of the first bytes alone if it has the state of the
+// Tally of a pass that is to go on.
 type file struct {
+	pass        []byte // nil: the index is whole
 	seal        formats.Seal
 	parts       []part
 	size        int64
@@ -181,7 +189,7 @@ type file struct {
 
 // encode returns what is kept: the values of the format have its own encoding.
 //
-//	| head | size zigzag | [damage problem] | count | part … | Head blob | Index |
+//	| head | size zigzag | [damage problem] | pass blob | count | part … | Head blob | Index |
 //
 // part: | name text | formats.Seal |
 func (x *indexed) encode() []byte {
@@ -191,6 +199,7 @@ func (x *indexed) encode() []byte {
 	w := indexfile.NewWriter(x.seal, int(x.Index.Memory()*2/3)+len(h)+2*indexfile.HeadSize)
 	w.Int(x.size)
 	indexfile.WriteOptional(w, x.damage, func(p formats.Problem) { w.Problem(&p) })
+	w.Blob(x.pass)
 	w.Count(len(x.parts))
 	for _, p := range x.parts {
 		w.Text(p.name)
@@ -203,6 +212,7 @@ func (x *indexed) encode() []byte {
 func decode(format string, saved []byte) (file, error) {
 	r, seal := indexfile.Open(format, saved)
 	f := file{seal: seal, size: r.Int(), damage: indexfile.ReadOptional(r, r.Problem)}
+	f.pass = r.Blob()
 	f.parts = make([]part, r.Count(1+formats.SealSize))
 	for i := range f.parts {
 		f.parts[i] = part{r.Text(), r.Seal()}

@@ -12,6 +12,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
@@ -52,6 +53,7 @@ type Store[K comparable] struct {
 	log     *slog.Logger
 	opened  *cache.Memo[K, *Opened]
 	indexes *cache.Memo[indexKey[K], *indexed]
+	pace    pace
 }
 
 // An indexKey is a recording whose index is kept on disk or not.
@@ -62,7 +64,7 @@ type indexKey[K comparable] struct {
 
 // NewStore returns a Store. source returns what K names, without reading it. The log hears of panics.
 func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Source) *Store[K] {
-	s := &Store[K]{source: source, c: c, log: log}
+	s := &Store[K]{source: source, c: c, log: log, pace: pace{keepEvery, leastStretch}}
 	s.opened = cache.NewMemo(c, s.open)
 	s.indexes = cache.NewMemo(c, s.scan).Durable(s.name, (*indexed).encode, s.resume)
 	return s
@@ -71,7 +73,8 @@ func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Sou
 // An Opened is a recording with its tree. It has only a Dir if its format has only OpenTree.
 type Opened struct {
 	formats.Recording
-	Dir nodes.Dir
+	Dir    nodes.Dir
+	Tables []columnar.Maker
 
 	source Source
 }
@@ -160,7 +163,7 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 		return nil
 	}
 	f, err := decode(src.Format.Name, b)
-	if err != nil || !f.seal.Stamp.Same(src.Input.Stamp) {
+	if err != nil || f.pass != nil || !f.seal.Stamp.Same(src.Input.Stamp) {
 		return nil
 	}
 	if src.Open != nil {
@@ -207,6 +210,6 @@ func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 		}
 		return x.damage, nil
 	}
-	o.Dir = src.Format.Tree(o.Recording, s.c)
+	o.Dir, o.Tables = src.Format.Tree(o.Recording, s.c)
 	return o
 }

@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/recordings"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -60,7 +61,7 @@ func lines(passes *[]int64) formats.Format {
 			}
 			return text(b), nil
 		},
-		Tree: func(rec formats.Recording, _ *cache.Cache) nodes.Dir {
+		Tree: func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			return nodes.List(nodes.Entry{Name: "index", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
 				x, err := rec.Index(ctx)
 				if err != nil {
@@ -71,7 +72,7 @@ func lines(passes *[]int64) formats.Format {
 					return x.Append([]byte(damage.Message + ": ")), err
 				}
 				return x.Append(nil), err
-			})})
+			})}), nil
 		},
 	}
 }

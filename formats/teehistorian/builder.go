@@ -113,6 +113,7 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 	if err != nil {
 		return nil, err
 	}
+	x.texts.drop()
 	b := &builder{
 		index: x, render: renderer{h.idents()}, log: h.logWriter(func(_, _ int32) string { return "" }),
 		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s, begun: h.begun(),
@@ -280,6 +281,7 @@ func (b *builder) flush() {
 // finish closes the last chunk and keeps what is needed to go on.
 func (b *builder) finish() {
 	b.bytes = b.scan.position()
+	b.texts.settled = len(b.texts.list)
 	b.tail = b.checkpoint(b.scan.dec.tick, b.scan.dec.last)
 	if b.open {
 		b.closeChunk(b.bytes)

@@ -26,8 +26,9 @@ const (
 
 // texts are the strings that checkpoints refer to by number.
 type texts struct {
-	list []string
-	ids  map[string]int
+	list    []string
+	ids     map[string]int
+	settled int // how many those of the chunks refer to; the tail may refer to more
 }
 
 func (t *texts) id(s string) int {
@@ -41,6 +42,14 @@ func (t *texts) id(s string) int {
 		t.ids[s] = i
 	}
 	return i
+}
+
+// drop forgets the texts that only the tail refers to.
+func (t *texts) drop() {
+	for _, s := range t.list[t.settled:] {
+		delete(t.ids, s)
+	}
+	t.list = t.list[:t.settled]
 }
 
 func (p *player) flags() int {
@@ -101,7 +110,7 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 			p.stay = list[n-1]
 		}
 	}
-	r := c.reader(&x.texts)
+	r := c.reader(x.texts.list)
 	for r.Len() > 0 {
 		if cid := r.cid(); r.Err() == nil {
 			r.fill(s.player(cid))
@@ -190,8 +199,8 @@ type playersReader struct {
 	texts []string // of the index
 }
 
-func (c *checkpoint) reader(t *texts) playersReader {
-	return playersReader{indexfile.NewReader(name, c.players), t.list}
+func (c *checkpoint) reader(texts []string) playersReader {
+	return playersReader{indexfile.NewReader(name, c.players), texts}
 }
 
 // cid reads the client id of the next player.

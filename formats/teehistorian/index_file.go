@@ -30,7 +30,8 @@ const (
 // Append appends the saved form of an index.
 //
 //	| start | bytes | end text | records | anomalies | kinds × 12 |
-//	| count | extension … | count | problem … | count | text … | count | stay … |
+//	| count | extension … | count | problem … | count | text … | settled texts |
+//	| count | stay … |
 //	| count | practice change … | count | chunk … | tail checkpoint | last zigzag |
 //	| count | activity … |
 //
@@ -56,6 +57,7 @@ func (x *index) Append(b []byte) []byte {
 	for _, s := range x.texts.list {
 		w.Text(s)
 	}
+	w.Count(x.texts.settled)
 	w.Count(len(x.stays))
 	for _, s := range x.stays {
 		writeStay(w, s)
@@ -96,6 +98,7 @@ func decodeIndex(b []byte) (*index, error) {
 	for range r.Count(minText) {
 		x.texts.id(r.Text())
 	}
+	x.texts.settled = int(r.Uint(uint64(len(x.texts.list))))
 	for range r.Count(minStay) {
 		x.stays = append(x.stays, readStay(r))
 	}

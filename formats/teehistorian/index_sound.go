@@ -50,7 +50,7 @@ func (x *index) checkChunks() error {
 		case c.lines > maxSize, c.log > maxSize:
 			return x.wrong("the length of what a chunk shows")
 		}
-		if err := x.checkCheckpoint(&c.checkpoint, stays); err != nil {
+		if err := x.checkCheckpoint(&c.checkpoint, stays, x.texts.list[:x.texts.settled]); err != nil {
 			return err
 		}
 		offset, tick, stays = offset+c.size, c.last, c.checkpoint.stays
@@ -58,15 +58,15 @@ func (x *index) checkChunks() error {
 	if len(x.chunks) > 0 && offset != x.bytes {
 		return x.wrong("the end of the last chunk")
 	}
-	return x.checkCheckpoint(&x.tail, stays)
+	return x.checkCheckpoint(&x.tail, stays, x.texts.list)
 }
 
-// checkCheckpoint looks at a checkpoint that comes after so many stays.
-func (x *index) checkCheckpoint(c *checkpoint, stays int32) error {
+// checkCheckpoint looks at a checkpoint that comes after so many stays and has these texts.
+func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts []string) error {
 	if c.stays < stays || int(c.stays) > len(x.stays) {
 		return x.wrong("the stays of a checkpoint")
 	}
-	r := c.reader(&x.texts)
+	r := c.reader(texts)
 	for r.Len() > 0 {
 		p := player{cid: r.cid(), stay: noStay}
 		if list := x.byClient[p.cid]; len(list) > 0 && list[0] < c.stays {

@@ -11,6 +11,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
@@ -34,9 +36,12 @@ func New(opt Options) formats.Format {
 		Open:       open,
 		ReadHead:   readHead,
 		Scan:       scan,
+		Prefixes:   true,
 		ReadIndex:  readIndex,
-		Tree:       func(rec formats.Recording, c *cache.Cache) nodes.Dir { return newTree(rec, c, opt).root(c) },
-		Summary:    summary,
+		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+			return newTree(rec, c, opt).root(c)
+		},
+		Summary: summary,
 	}
 }
 
@@ -88,7 +93,8 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) *tree {
 	return t
 }
 
-func (t *tree) root(c *cache.Cache) nodes.Dir {
+func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	tables := t.header.makers(t.indexed)
 	return nodes.List(
 		t.rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
@@ -101,12 +107,12 @@ func (t *tree) root(c *cache.Cache) nodes.Dir {
 		nodes.Entry{Name: "states", Dir: t.lazy(func(v *view) nodes.Dir { return v.states })},
 		nodes.Entry{Name: "players", Dir: t.lazy(func(v *view) nodes.Dir { return v.players() })},
 		nodes.Entry{Name: "demos", Dir: t.demosDir()},
-		nodes.Entry{Name: "tables", Dir: tablesDir(c, t.rec.Input, t.header, t.indexed)},
+		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, t.rec.Input, name, tables)},
 		nodes.Entry{Name: "export", Dir: nodes.List(
 			nodes.Entry{Name: "events.txt", File: nodes.Opened(t.openEvents)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
 		)},
-	)
+	), tables
 }
 
 func (t *tree) view(x *index) *view {

@@ -2,31 +2,25 @@ package teehistorian
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 
-	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/rowcount"
-	"recfs/nodes"
 )
 
-// tablesDir returns the directory tables/. get returns the indexed recording.
-func tablesDir(c *cache.Cache, in formats.Input, h *header, get func(context.Context) (*recording, error)) nodes.Dir {
-	return parquet.Dir(c, in, name, rowTableNames[:], func(ctx context.Context, table string) (columnar.Table, error) {
-		r, err := get(ctx)
-		if err != nil {
-			return columnar.Table{}, err
-		}
-		n := slices.Index(rowTableNames[:], table)
-		if n < 0 {
-			return columnar.Table{}, fmt.Errorf("there is no table %q", table)
-		}
-		return r.rowTable(n, h.begun()), nil
-	})
+// makers returns what makes the tables. get returns the indexed recording.
+func (h *header) makers(get func(context.Context) (*recording, error)) []columnar.Maker {
+	list := make([]columnar.Maker, rowTables)
+	for n := range list {
+		list[n] = columnar.Maker{Name: rowTableNames[n], Make: func(ctx context.Context) (columnar.Table, error) {
+			r, err := get(ctx)
+			if err != nil {
+				return columnar.Table{}, err
+			}
+			return r.rowTable(n, h.begun()), nil
+		}}
+	}
+	return list
 }
 
 // rowTable returns a table by its number.

@@ -6,6 +6,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
@@ -43,11 +44,12 @@ type Tree struct {
 // dirs are the directories that are made of an index at once, and stay with it.
 type dirs struct{ ticks, export nodes.Dir }
 
-// NewTree returns the tree of a recording.
-func NewTree(rec Recording, c *cache.Cache) nodes.Dir {
+// NewTree returns the tree of a recording, and its tables.
+func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	t := &Tree{rec: rec}
 	t.chunks = cache.NewMemo(c, t.loadChunk)
 	t.pieces = cache.NewMemo(c, t.loadPiece)
+	tables := t.tables()
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) { return rec.Header, nil })},
 		nodes.Entry{Name: "index.json", File: nodes.JSON(t.document)},
@@ -64,9 +66,9 @@ func NewTree(rec Recording, c *cache.Cache) nodes.Dir {
 		nodes.Entry{Name: "events.jsonl", File: t.file(func(x *Index) (nodes.File, error) {
 			return nodes.Bytes(x.Events), nil
 		})},
-		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, rec.Format, []string{framesTable, playersTable, eventsTable}, t.table)},
+		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, rec.Format, tables)},
 		nodes.Entry{Name: "export", Dir: t.lazy(func(d *dirs) nodes.Dir { return d.export })},
-	)
+	), tables
 }
 
 // Index returns the index.

@@ -3,28 +3,28 @@ package echovr
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
 )
 
-// table returns a table by its name.
-func (t *Tree) table(ctx context.Context, table string) (columnar.Table, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return columnar.Table{}, err
+// tables returns what makes the tables.
+func (t *Tree) tables() []columnar.Maker {
+	groups := func(of func(x *Index) []columnar.Group) func(context.Context) ([]columnar.Group, error) {
+		return func(ctx context.Context) ([]columnar.Group, error) {
+			x, err := t.Index(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return of(x), nil
+		}
 	}
-	switch table {
-	case framesTable:
-		return columnar.NewTable(table, framesColumns, x.Frames.Groups(), t.fillFrames), nil
-	case playersTable:
-		return columnar.NewTable(table, playersColumns, x.Players.Groups(), t.fillPlayers), nil
-	case eventsTable:
-		return columnar.NewTable(table, eventsColumns, x.eventGroups(), t.fillEvents), nil
+	return []columnar.Maker{
+		columnar.NewMaker(framesTable, framesColumns, groups(func(x *Index) []columnar.Group { return x.Frames.Groups() }), t.fillFrames),
+		columnar.NewMaker(playersTable, playersColumns, groups(func(x *Index) []columnar.Group { return x.Players.Groups() }), t.fillPlayers),
+		columnar.NewMaker(eventsTable, eventsColumns, groups((*Index).eventGroups), t.fillEvents),
 	}
-	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
 }
 
 // visit calls fn for the chunks from a number on that have frames, until b is full.

@@ -17,6 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -172,11 +173,13 @@ func testFormat(frames []Frame, scans *int) formats.Format {
 		ReadIndex: func(in formats.Input, _ formats.Head, saved []byte) (formats.Index, error) {
 			return ReadIndex("test", saved, in.Size, UnknownChunks, nil)
 		},
-		Tree: func(rec formats.Recording, c *cache.Cache) nodes.Dir { return testTree(rec, frames, c) },
+		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+			return testTree(rec, frames, c)
+		},
 	}
 }
 
-func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) nodes.Dir {
+func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	return NewTree(Recording{
 		Recording: rec, Format: "test", Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
 		NumChunks: UnknownChunks,

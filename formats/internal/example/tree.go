@@ -13,6 +13,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
@@ -34,7 +35,7 @@ type tree struct {
 	chunks *cache.Memo[int, []score]
 }
 
-func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
+func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	t := &tree{Recording: rec}
 	t.chunks = cache.NewMemo(c, t.load)
 	return nodes.List(
@@ -43,7 +44,7 @@ func newTree(rec formats.Recording, c *cache.Cache) nodes.Dir {
 		rec.RawEntry(),
 		nodes.Entry{Name: "lines", Dir: t.dir((*tree).lines)},
 		nodes.Entry{Name: "ticks", Dir: t.dir((*tree).ticks)},
-	)
+	), nil
 }
 
 // index returns the index, made by the first who asks.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,55 @@ func Forged(t *testing.T, format formats.Format, samples ...string) {
 			return dir
 		})
 	}
+}
+
+// Prefixes holds a format to Format.Prefixes: the index of each sample that is made in stretches, of which
+// some are saved in between, is that of one pass.
+func Prefixes(t *testing.T, format formats.Format, samples ...[]byte) {
+	t.Helper()
+	if !format.Prefixes {
+		t.Fatal("the format does not say that it can")
+	}
+	for n, b := range samples {
+		in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
+		want := stretched(t, format, in, int64(len(b)))
+		random := rand.New(rand.NewPCG(1, uint64(n)))
+		for range 20 {
+			var ends []int64
+			for range 1 + random.IntN(8) {
+				ends = append(ends, in.Size/3+random.Int64N(in.Size*2/3)) // behind the head
+			}
+			slices.Sort(ends)
+			ends = append(ends, in.Size)
+			if got := stretched(t, format, in, ends...); !bytes.Equal(got, want) {
+				t.Errorf("sample %d: another index when made in stretches to %d", n, ends)
+			}
+		}
+	}
+}
+
+// stretched returns the saved index of in, made in stretches that end there.
+func stretched(t *testing.T, format formats.Format, in formats.Input, ends ...int64) (saved []byte) {
+	t.Helper()
+	h, err := format.Open(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x formats.Index
+	for i, end := range ends {
+		part := in
+		part.ReaderAt, part.Size = nodes.SectionContent(in.ReaderAt, 0, end), end
+		if x, err = format.Scan(t.Context(), part, h, x); err != nil {
+			t.Fatalf("to %d: %v", end, err)
+		}
+		saved = x.Append(nil)
+		if i%2 == 1 {
+			if x, err = format.ReadIndex(in, h, saved); err != nil {
+				t.Fatalf("saved at %d: %v", end, err)
+			}
+		}
+	}
+	return saved
 }
 
 // Open returns the tree of a recording.

@@ -37,17 +37,14 @@ const (
 )
 
 const (
+	uncompressed = 0
+	zstdCodec    = 6
+)
+
+const (
 	dataPage       = 0
 	dictionaryPage = 2
 )
-
-// encodingOf returns the encoding of a column's data pages.
-func encodingOf(c *columnar.Column) int {
-	if c.Words != nil {
-		return dictionaryEncoding
-	}
-	return plainEncoding
-}
 
 // physical returns the type that a column's values are stored as.
 func physical(t columnar.ColumnType) int {
@@ -57,20 +54,36 @@ func physical(t columnar.ColumnType) int {
 	}[t]
 }
 
-// makeFooter returns what follows the row groups: the metadata of the file, its length, and magic.
-func (l *Layout) makeFooter(metadata []Pair) []byte {
+// A chunk is what the footer says of the values of a column in a row group.
+type chunk struct {
+	column      *columnar.Column
+	values      int   // nulls among them
+	offset      int64 // in the file
+	data        int64 // from offset to the first data page; 0: there is no dictionary before it
+	plain, size int64 // bytes with all page headers, before compression and as they lie there
+	codec       int
+	nulls       int64
+	bounded     bool
+	least, most string // as a value is stored, if bounded
+}
+
+// makeFooter returns what follows the row groups of a table: the metadata of the file, its length, and magic.
+// chunks appends those of a row group to list.
+func makeFooter(table *columnar.Table, chunks func(list []chunk, group int) []chunk, metadata []Pair) []byte {
 	t := &thrift{}
 	rows := int64(0)
-	for i := range l.table.Groups {
-		rows += int64(l.table.Groups[i].Rows)
+	for i := range table.Groups {
+		rows += int64(table.Groups[i].Rows)
 	}
 	t.begin(0) // FileMetaData
 	t.i32(1, 1)
-	l.schema(t)
+	schema(t, table.Columns)
 	t.i64(3, rows)
-	t.list(4, len(l.table.Groups), thriftStruct)
-	for i := range l.table.Groups {
-		l.group(t, i)
+	t.list(4, len(table.Groups), thriftStruct)
+	var list []chunk
+	for i := range table.Groups {
+		list = chunks(list[:0], i)
+		rowGroup(t, list, table.Groups[i].Rows)
 	}
 	t.list(5, len(metadata), thriftStruct)
 	for _, m := range metadata {
@@ -80,8 +93,8 @@ func (l *Layout) makeFooter(metadata []Pair) []byte {
 		t.end()
 	}
 	t.binary(6, "recfs")
-	t.list(7, len(l.table.Columns), thriftStruct) // without them readers pass over min_value and max_value
-	for range l.table.Columns {
+	t.list(7, len(table.Columns), thriftStruct) // without them readers pass over min_value and max_value
+	for range table.Columns {
 		t.begin(0)
 		t.empty(1)
 		t.end()
@@ -92,17 +105,17 @@ func (l *Layout) makeFooter(metadata []Pair) []byte {
 }
 
 // schema writes the tree of columns, flat and in order.
-func (l *Layout) schema(t *thrift) {
-	elements := 1 + len(l.table.Columns)
-	for _, c := range l.table.Columns {
+func schema(t *thrift, columns []columnar.Column) {
+	elements := 1 + len(columns)
+	for _, c := range columns {
 		if c.Type == columnar.Texts {
 			elements += 2
 		}
 	}
 	t.list(2, elements, thriftStruct)
-	group(t, "schema", -1, len(l.table.Columns), -1)
-	for i := range l.table.Columns {
-		c := &l.table.Columns[i]
+	group(t, "schema", -1, len(columns), -1)
+	for i := range columns {
+		c := &columns[i]
 		if c.Type == columnar.Texts {
 			group(t, c.Name, optional, 1, listConverted)
 			group(t, "list", repeated, 1, -1)
@@ -160,31 +173,29 @@ func leaf(t *thrift, name string, typ columnar.ColumnType, nullable bool) {
 	t.end()
 }
 
-// group writes a RowGroup.
-func (l *Layout) group(t *thrift, i int) {
-	g := &l.table.Groups[i]
+// rowGroup writes a RowGroup.
+func rowGroup(t *thrift, list []chunk, rows int) {
 	t.begin(0)
-	t.list(1, len(l.table.Columns), thriftStruct)
-	off := l.groups[i]
-	for c := range l.table.Columns {
-		p := planOf(&l.table.Columns[c], g, c)
-		chunk(t, &l.table.Columns[c], &g.Columns[c], &p, off)
-		off += p.total()
+	t.list(1, len(list), thriftStruct)
+	size := int64(0)
+	for i := range list {
+		list[i].write(t)
+		size += list[i].plain
 	}
-	t.i64(2, l.groupSize(i))
-	t.i64(3, int64(g.Rows))
+	t.i64(2, size)
+	t.i64(3, int64(rows))
 	t.end()
 }
 
-// chunk writes the ColumnChunk of a column whose chunk begins at off.
-func chunk(t *thrift, c *columnar.Column, n *columnar.Counts, p *plan, off int64) {
+// write writes a ColumnChunk.
+func (c *chunk) write(t *thrift) {
 	t.begin(0)
 	t.i64(2, 0)
 	t.begin(3) // ColumnMetaData
-	typ := c.Type
+	typ := c.column.Type
 	t.i32(1, physical(typ))
-	encodings(t, c)
-	path := []string{c.Name}
+	c.encodings(t)
+	path := []string{c.column.Name}
 	if typ == columnar.Texts {
 		path = append(path, "list", "element")
 	}
@@ -192,28 +203,28 @@ func chunk(t *thrift, c *columnar.Column, n *columnar.Counts, p *plan, off int64
 	for _, name := range path {
 		t.text(name)
 	}
-	t.i32(4, 0) // UNCOMPRESSED
-	t.i64(5, int64(p.values))
-	t.i64(6, p.total())
-	t.i64(7, p.total())
-	t.i64(9, off+p.start())
-	if c.Words != nil {
-		t.i64(11, off)
+	t.i32(4, c.codec)
+	t.i64(5, int64(c.values))
+	t.i64(6, c.plain)
+	t.i64(7, c.size)
+	t.i64(9, c.offset+c.data)
+	if c.data > 0 {
+		t.i64(11, c.offset)
 	}
 	if typ != columnar.Texts {
-		statistics(t, typ, n)
+		c.statistics(t)
 	}
 	t.end()
 	t.end()
 }
 
-// encodings writes all that are used in a column.
-func encodings(t *thrift, c *columnar.Column) {
+// encodings writes all that are used in a chunk.
+func (c *chunk) encodings(t *thrift) {
 	list := []int{plainEncoding}
-	if c.Words != nil {
+	if c.data > 0 {
 		list = append(list, dictionaryEncoding)
 	}
-	if c.Nullable {
+	if c.column.Nullable {
 		list = append(list, rleEncoding)
 	}
 	t.list(2, len(list), thriftI32)
@@ -222,15 +233,24 @@ func encodings(t *thrift, c *columnar.Column) {
 	}
 }
 
-// statistics writes how many nulls there are, and the least and the greatest number if they are known.
-func statistics(t *thrift, typ columnar.ColumnType, n *columnar.Counts) {
+// statistics writes how many nulls there are, and the least and the greatest value if they are known.
+func (c *chunk) statistics(t *thrift) {
 	t.begin(12)
-	t.i64(3, n.Nulls)
-	if n.Bounded {
-		t.binary(5, plain(typ, n.Max, math.Copysign(0, 1)))
-		t.binary(6, plain(typ, n.Min, math.Copysign(0, -1)))
+	t.i64(3, c.nulls)
+	if c.bounded {
+		t.binary(5, c.most)
+		t.binary(6, c.least)
 	}
 	t.end()
+}
+
+// counted sets what is known of the numbers of a chunk.
+func (c *chunk) counted(n *columnar.Counts) {
+	c.nulls = n.Nulls
+	if c.bounded = n.Bounded; n.Bounded {
+		c.least = plain(c.column.Type, n.Min, math.Copysign(0, -1))
+		c.most = plain(c.column.Type, n.Max, math.Copysign(0, 1))
+	}
 }
 
 // plain returns a bound as a value is stored. zero is what stands for both zeros of a Float or Double:

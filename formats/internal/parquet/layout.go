@@ -43,7 +43,7 @@ func NewLayout(t columnar.Table, metadata ...Pair) (*Layout, error) {
 		}
 		l.groups = append(l.groups, l.groups[i]+size)
 	}
-	l.footer = l.makeFooter(metadata)
+	l.footer = makeFooter(&l.table, l.chunks, metadata)
 	return l, nil
 }
 
@@ -113,6 +113,19 @@ func Encode(ctx context.Context, columns []columnar.Column, n int, add func(b *c
 	return io.ReadAll(nodes.Reader(ctx, l.Content(l.Make)))
 }
 
+// chunks appends what the footer says of row group i.
+func (l *Layout) chunks(list []chunk, i int) []chunk {
+	off := l.groups[i]
+	for c := range l.table.Columns {
+		p := planOf(&l.table.Columns[c], &l.table.Groups[i], c)
+		one := chunk{column: &l.table.Columns[c], values: p.values, offset: off, data: p.start(), plain: p.total(), size: p.total()}
+		one.counted(&l.table.Groups[i].Columns[c])
+		list = append(list, one)
+		off += p.total()
+	}
+	return list
+}
+
 // groupSize returns how many bytes row group i has.
 func (l *Layout) groupSize(i int) int64 { return l.groups[i+1] - l.groups[i] }
 
@@ -145,18 +158,20 @@ func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
 	if c.Type == columnar.Texts {
 		p.values = int(n.Items + n.Empty)
 		p.page = levelsSize(p.values, 1) + levelsSize(p.values, 2) + 4*n.Items + n.Bytes
-		p.head = len(dataHeader(nil, p.page, p.values, plainEncoding))
+		p.head = len(dataHeader(nil, p.page, p.page, p.values, plainEncoding))
 		return p
 	}
 	if c.Nullable {
 		p.page = levelsSize(p.values, 1)
 	}
 	p.page += valuesSize(c, int64(g.Rows)-n.Nulls, n.Bytes)
-	p.head = len(dataHeader(nil, p.page, p.values, encodingOf(c)))
+	encoding := plainEncoding
 	if c.Words != nil {
+		encoding = dictionaryEncoding
 		p.dictionary = wordsSize(c.Words)
-		p.dictHead = len(dictionaryHeader(nil, p.dictionary, len(c.Words)))
+		p.dictHead = len(dictionaryHeader(nil, p.dictionary, p.dictionary, len(c.Words)))
 	}
+	p.head = len(dataHeader(nil, p.page, p.page, p.values, encoding))
 	return p
 }
 
@@ -172,7 +187,7 @@ func runSize(n, width int) int64 {
 // valuesSize returns how many bytes n values of a column take that have so much text.
 func valuesSize(c *columnar.Column, n, text int64) int64 {
 	if c.Words != nil {
-		return 1 + runSize(int(n), wordWidth(c.Words))
+		return 1 + runSize(int(n), indexWidth(len(c.Words)))
 	}
 	switch c.Type {
 	case columnar.Bool:
@@ -185,8 +200,8 @@ func valuesSize(c *columnar.Column, n, text int64) int64 {
 	return 4*n + text
 }
 
-// wordWidth returns how many bits the number of a word takes.
-func wordWidth(words []string) int { return max(bits.Len(uint(len(words)-1)), 1) }
+// indexWidth returns how many bits the number of one of n values takes.
+func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
 
 // wordsSize returns how many bytes a dictionary takes.
 func wordsSize(words []string) int64 {

@@ -8,11 +8,12 @@ import (
 	"recfs/nodes"
 )
 
-// dataHeader appends the PageHeader of a data page of so many bytes and values.
-func dataHeader(b []byte, size int64, values, encoding int) []byte {
+// dataHeader appends the PageHeader of a data page of so many bytes, before compression and as they are stored,
+// and values.
+func dataHeader(b []byte, plain, stored int64, values, encoding int) []byte {
 	t := &thrift{b: b}
 	t.begin(0)
-	pageHead(t, dataPage, size)
+	pageHead(t, dataPage, plain, stored)
 	t.begin(5) // DataPageHeader
 	t.i32(1, values)
 	t.i32(2, encoding)
@@ -23,23 +24,24 @@ func dataHeader(b []byte, size int64, values, encoding int) []byte {
 	return t.b
 }
 
-// dictionaryHeader appends the PageHeader of a dictionary of so many bytes and words.
-func dictionaryHeader(b []byte, size int64, words int) []byte {
+// dictionaryHeader appends the PageHeader of a dictionary of so many bytes, before compression and as they are
+// stored, and values.
+func dictionaryHeader(b []byte, plain, stored int64, values int) []byte {
 	t := &thrift{b: b}
 	t.begin(0)
-	pageHead(t, dictionaryPage, size)
+	pageHead(t, dictionaryPage, plain, stored)
 	t.begin(7) // DictionaryPageHeader
-	t.i32(1, words)
+	t.i32(1, values)
 	t.i32(2, plainEncoding)
 	t.end()
 	t.end()
 	return t.b
 }
 
-func pageHead(t *thrift, typ int, size int64) {
+func pageHead(t *thrift, typ int, plain, stored int64) {
 	t.i32(1, typ)
-	t.i32(2, int(size))
-	t.i32(3, int(size))
+	t.i32(2, int(plain))
+	t.i32(3, int(stored))
 }
 
 // encode returns the bytes of row group i, whose rows b has. If it has other rows than were counted, or
@@ -54,68 +56,116 @@ func (l *Layout) encode(i int, b *columnar.Batch) ([]byte, error) {
 		v := &b.Columns[c]
 		p := planOf(&v.Column, g, c)
 		start := len(out)
-		if v.Words != nil {
-			out = dictionaryHeader(out, p.dictionary, len(v.Words))
-			for _, w := range v.Words {
-				out = binary.LittleEndian.AppendUint32(out, uint32(len(w)))
-				out = append(out, w...)
-			}
+		d := wordsOf(v)
+		if d != nil {
+			out = dictionaryHeader(out, p.dictionary, p.dictionary, d.n)
+			out = append(out, d.page...)
 		}
-		out = dataHeader(out, p.page, p.values, encodingOf(&v.Column))
-		if out = appendPage(out, v, g.Rows); int64(len(out)-start) != p.total() {
+		out = dataHeader(out, p.page, p.page, p.values, d.encoding())
+		if out = appendPage(out, v, d, whole(v, g.Rows)); int64(len(out)-start) != p.total() {
 			return nil, nodes.SizeError(p.total(), int64(len(out)-start))
 		}
 	}
 	return out, nil
 }
 
-// appendPage appends the content of a data page.
-func appendPage(out []byte, v *columnar.Vector, rows int) []byte {
+// A dictionary is the values of a column in a row group, each once, for data pages that have their numbers.
+type dictionary struct {
+	page  []byte // the values, in the encoding PLAIN
+	n     int    // how many
+	index []int32
+}
+
+// wordsOf returns the dictionary of a column with Words, else nil.
+func wordsOf(v *columnar.Vector) *dictionary {
+	if v.Words == nil {
+		return nil
+	}
+	d := &dictionary{page: make([]byte, 0, wordsSize(v.Words)), n: len(v.Words), index: v.Int32s}
+	for _, w := range v.Words {
+		d.page = appendText(d.page, w)
+	}
+	return d
+}
+
+// encoding returns that of data pages with this dictionary, or with none.
+func (d *dictionary) encoding() int {
+	if d == nil {
+		return plainEncoding
+	}
+	return dictionaryEncoding
+}
+
+// A part is rows of a column and the values that they have.
+type part struct {
+	row, endRow     int
+	value, endValue int
+}
+
+// whole returns all rows of a column.
+func whole(v *columnar.Vector, rows int) part {
+	if v.Type == columnar.Texts {
+		return part{0, rows, 0, len(v.Ends)}
+	}
+	return part{0, rows, 0, rows - int(v.Nulls)}
+}
+
+// appendPage appends the content of a data page. One with lists has all rows.
+func appendPage(out []byte, v *columnar.Vector, d *dictionary, p part) []byte {
 	switch {
 	case v.Type == columnar.Texts:
 		out = appendListLevels(out, v)
 	case v.Nullable:
-		out = appendLevels(out, v.Valid)
+		out = appendLevels(out, v.Valid[p.row:p.endRow])
 	}
-	if v.Words != nil {
-		width := wordWidth(v.Words)
-		out = append(out, byte(width))
-		return appendRun(out, len(v.Int32s), width, func(i int) uint { return uint(v.Int32s[i]) })
+	if d == nil {
+		return appendValues(out, v, p.value, p.endValue)
 	}
-	return appendValues(out, v)
+	width := indexWidth(d.n)
+	return appendRun(append(out, byte(width)), d.index[p.value:p.endValue], width)
 }
 
-// appendValues appends the values of a column, in the encoding PLAIN.
-func appendValues(out []byte, v *columnar.Vector) []byte {
+// appendValues appends the values of a column from one to another, in the encoding PLAIN.
+func appendValues(out []byte, v *columnar.Vector, from, to int) []byte {
 	le := binary.LittleEndian
 	switch v.Type {
 	case columnar.Bool:
-		return appendBits(out, v.Bools)
+		return appendBits(out, v.Bools[from:to])
 	case columnar.Int32:
-		for _, x := range v.Int32s {
+		for _, x := range v.Int32s[from:to] {
 			out = le.AppendUint32(out, uint32(x))
 		}
 	case columnar.Int64, columnar.Time:
-		for _, x := range v.Int64s {
+		for _, x := range v.Int64s[from:to] {
 			out = le.AppendUint64(out, uint64(x))
 		}
 	case columnar.Float:
-		for _, x := range v.Floats {
+		for _, x := range v.Floats[from:to] {
 			out = le.AppendUint32(out, math.Float32bits(x))
 		}
 	case columnar.Double:
-		for _, x := range v.Doubles {
+		for _, x := range v.Doubles[from:to] {
 			out = le.AppendUint64(out, math.Float64bits(x))
 		}
 	default:
-		start := 0
-		for _, end := range v.Ends {
-			out = le.AppendUint32(out, uint32(end-start))
-			out = append(out, v.Text[start:end]...)
-			start = end
+		for i := from; i < to; i++ {
+			out = appendText(out, textOf(v, i))
 		}
 	}
 	return out
+}
+
+// textOf returns text i of a column.
+func textOf(v *columnar.Vector, i int) []byte {
+	if i == 0 {
+		return v.Text[:v.Ends[0]]
+	}
+	return v.Text[v.Ends[i-1]:v.Ends[i]]
+}
+
+func appendText[S ~string | ~[]byte](out []byte, s S) []byte {
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(s)))
+	return append(out, s...)
 }
 
 // appendLevels appends the definition levels of a column: 1 where there is a value.
@@ -129,28 +179,28 @@ func appendLevels(out []byte, valid []bool) []byte {
 // row. A definition level is 0 for a list that is null, 1 for an empty one, 2 for a null in one, and 3 for
 // a text.
 func appendListLevels(out []byte, v *columnar.Vector) []byte {
-	var first, defined []uint
+	var first, defined []int32
 	start := 0
 	for row, end := range v.ItemEnds {
 		if start == end {
-			level := uint(0)
+			level := int32(0)
 			if v.Valid[row] {
 				level = 1
 			}
 			first, defined = append(first, 0), append(defined, level)
 		}
 		for i := start; i < end; i++ {
-			level := uint(2)
+			level := int32(2)
 			if v.ValidItems[i] {
 				level = 3
 			}
-			first, defined = append(first, min(uint(i-start), 1)), append(defined, level)
+			first, defined = append(first, min(int32(i-start), 1)), append(defined, level)
 		}
 		start = end
 	}
-	for width, levels := range [][]uint{first, defined} {
+	for width, levels := range [][]int32{first, defined} {
 		out = binary.LittleEndian.AppendUint32(out, uint32(runSize(len(levels), width+1)))
-		out = appendRun(out, len(levels), width+1, func(i int) uint { return levels[i] })
+		out = appendRun(out, levels, width+1)
 	}
 	return out
 }
@@ -163,15 +213,21 @@ func appendRunHeader(out []byte, n int) []byte {
 
 // appendRun appends one bit-packed run: values of so many bits each, the least significant bit first,
 // eight at a time.
-func appendRun(out []byte, n, width int, at func(int) uint) []byte {
-	out = appendRunHeader(out, n)
-	start := len(out)
-	out = append(out, make([]byte, (n+7)/8*width)...)
-	for i := range n {
-		value, bit := at(i), i*width
-		for k := range width {
-			out[start+(bit+k)/8] |= byte(value>>k&1) << ((bit + k) % 8)
+func appendRun(out []byte, list []int32, width int) []byte {
+	out = appendRunHeader(out, len(list))
+	end := len(out) + (len(list)+7)/8*width
+	var rest uint64 // bits that do not fill a byte yet
+	n := 0
+	for _, x := range list {
+		rest |= uint64(x) << n
+		for n += width; n >= 8; n -= 8 {
+			out = append(out, byte(rest))
+			rest >>= 8
 		}
+	}
+	for len(out) < end {
+		out = append(out, byte(rest))
+		rest >>= 8
 	}
 	return out
 }

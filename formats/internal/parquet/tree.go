@@ -12,47 +12,52 @@ import (
 // Extension is that of the names of tables.
 const Extension = ".parquet"
 
-// Dir returns the directory tables/ of a recording: a file for each table of names. load makes a table by
-// its name when its file is asked for; it is cheap once there is an index.
-func Dir(c *cache.Cache, src formats.Input, format string, names []string,
-	load func(ctx context.Context, table string) (columnar.Table, error),
-) nodes.Dir {
-	return nodes.List(Entries(c, src, format, names, load)...)
-}
-
-// Entries returns the entries of [Dir], in the order of names.
-func Entries(c *cache.Cache, src formats.Input, format string, names []string,
-	load func(ctx context.Context, table string) (columnar.Table, error),
-) []nodes.Entry {
-	r := &recording{load: load, metadata: []Pair{
+// Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when its file is
+// asked for.
+func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Maker) nodes.Dir {
+	r := &recording{metadata: []Pair{
 		{"recfs.format", format}, {"recfs.source", string([]rune(src.Name))}, // U+FFFD, as in header.json
 	}}
 	r.layouts = cache.NewMemo(c, r.loadLayout)
 	r.groups = cache.NewMemo(c, r.loadGroup).Peak(r.peak)
-	entries := make([]nodes.Entry, len(names))
-	for i, name := range names {
-		entries[i] = nodes.Entry{Name: name + Extension, File: nodes.DeferredFile[file]{Target: file{r, name}}}
+	entries := make([]nodes.Entry, len(tables))
+	for i := range tables {
+		t := &tables[i]
+		entries[i] = nodes.Entry{Name: t.Name + Extension, File: nodes.DeferredFile[file]{Target: file{r, t}}}
+		if t.Counted != nil {
+			entries[i].File = countedFile{entries[i].File, t}
+		}
 	}
-	return entries
+	return nodes.List(entries...)
 }
+
+// A countedFile is a table whose size a listing leaves out until its rows were counted.
+type countedFile struct {
+	nodes.File
+	table *columnar.Maker
+}
+
+var _ nodes.Measured = countedFile{}
+
+// IsMeasured implements nodes.Measured.
+func (f countedFile) IsMeasured(ctx context.Context) bool { return f.table.Counted(ctx) }
 
 // A recording has the tables of one version of a recording.
 type recording struct {
-	load     func(ctx context.Context, table string) (columnar.Table, error)
 	metadata []Pair
-	layouts  *cache.Memo[string, *Layout]
+	layouts  *cache.Memo[*columnar.Maker, *Layout]
 	groups   *cache.Memo[groupKey, []byte]
 }
 
 type groupKey struct {
-	table string
+	table *columnar.Maker
 	group int
 }
 
 // A file is the Parquet of one table.
 type file struct {
 	r     *recording
-	table string
+	table *columnar.Maker
 }
 
 // Resolve implements the target of a nodes.DeferredFile.
@@ -68,12 +73,12 @@ func (f file) Resolve(ctx context.Context) (nodes.File, error) {
 	}), nil
 }
 
-func (r *recording) loadLayout(ctx context.Context, table string) (*Layout, int64, error) {
-	t, err := r.load(ctx, table)
+func (r *recording) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout, int64, error) {
+	t, err := table.Make(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := NewLayout(t, append([]Pair{{"recfs.table", table}}, r.metadata...)...)
+	l, err := NewLayout(t, append([]Pair{{"recfs.table", table.Name}}, r.metadata...)...)
 	if err != nil {
 		return nil, 0, err
 	}

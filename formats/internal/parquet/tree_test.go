@@ -24,7 +24,7 @@ func dirOf(t *testing.T, load func() (columnar.Table, error)) nodes.Dir {
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
 	in := formats.BytesInput("bad\xff.rec", nil, time.Time{})
-	return parquet.Dir(c, in, "test", []string{"all"}, func(context.Context, string) (columnar.Table, error) { return load() })
+	return parquet.Dir(c, in, "test", []columnar.Maker{{Name: "all", Make: func(context.Context) (columnar.Table, error) { return load() }}})
 }
 
 // TestDir lists tables without making them, and makes each group once for all who read it.
