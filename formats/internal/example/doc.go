@@ -17,6 +17,6 @@
 // Fields are parted by one blank and hold none. Ticks do not go back. A line ends with a line feed and has at most
 // 1,024 bytes; one without its line feed at the end of the file is still being written.
 //
-// A recording is a directory of header.json, index.json, raw, lines/N.jsonl (a file for each 1,024 scores) and
-// ticks/N.json (the scores of all players at a tick at which one of them changed).
+// A recording is a directory of header.json, index.json, raw, lines/N.jsonl (a file for each 1,024 scores),
+// ticks/N.json (the scores of all players at a tick at which one of them changed) and tables/scores.parquet.
 package example

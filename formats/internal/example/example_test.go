@@ -15,6 +15,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -25,7 +26,7 @@ func openBytes(t testing.TB, b []byte) (nodes.Dir, error) {
 
 func TestGolden(t *testing.T) {
 	for _, file := range []string{"testdata/clean.txtar", "testdata/damaged.txtar"} {
-		nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) { return openBytes(t, b) })
+		nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) { return openBytes(t, b) }, parquettest.Show)
 	}
 }
 
@@ -64,6 +65,8 @@ func longLog(n int) string {
 	}
 	return b.String()
 }
+
+func TestPrefixes(t *testing.T) { formatstest.Prefixes(t, Format, []byte(longLog(2500)+"end 900\n")) }
 
 // Wherever the log was cut when it was indexed, going on gives the index of the whole.
 func TestGrowth(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 	"strconv"
 
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/rowcount"
 )
 
 var _ formats.Index = (*index)(nil)
@@ -39,6 +41,7 @@ type index struct {
 	ticks    []int64           // at which a score changed
 	scores   map[string]int32  // after the last line
 	problems []formats.Problem // of lines that are none
+	rows     *rowcount.Counter // of the table scores
 	reach    int64             // where the last whole line ends
 	last     int64             // tick of the last line
 	ended    bool
@@ -57,7 +60,7 @@ type chunk struct {
 func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 	x, ok := earlier.(*index)
 	if !ok {
-		x = &index{reach: h.(*header).size(), scores: map[string]int32{}}
+		x = &index{reach: h.(*header).size(), scores: map[string]int32{}, rows: rowcount.New(columns)}
 	}
 	size, err := in.Length(ctx)
 	if err != nil {
@@ -90,6 +93,9 @@ func (x *index) add(line []byte, off, end int64) {
 		return
 	}
 	if n := len(x.chunks); n == 0 || x.chunks[n-1].lines == chunkLines {
+		if n > 0 {
+			x.rows.EndChunk()
+		}
 		x.chunks = append(x.chunks, chunk{offset: off, first: s.Tick, before: maps.Clone(x.scores)})
 	}
 	if n := len(x.ticks); n == 0 || x.ticks[n-1] != s.Tick {
@@ -100,6 +106,8 @@ func (x *index) add(line []byte, off, end int64) {
 	c.end = end
 	c.lines++
 	c.size += int64(len(s.appendJSON(nil)))
+	s.row(x.rows.Batch)
+	x.rows.EndRow()
 }
 
 // knows reports whether the lines of a player count.
@@ -134,6 +142,18 @@ func (s score) appendJSON(b []byte) []byte {
 	return append(append(b, line...), '\n')
 }
 
+// columns are those of the table scores.
+var columns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Text, "player"), columnar.Required(columnar.Int32, "score"),
+)
+
+// row adds a line to the table.
+func (s score) row(b *columnar.Batch) {
+	b.Int64(s.Tick)
+	b.Text(s.Player)
+	b.Int32(s.Score)
+}
+
 // ending returns the word for how the log ends.
 func (x *index) ending() string {
 	if x.ended {
@@ -148,12 +168,13 @@ func (x *index) Reach(string) int64 { return x.reach }
 // Memory is about what the index keeps alive: a chunk has a copy of all scores.
 func (x *index) Memory() int64 {
 	const player = 64 // in a map
-	return int64(1024 + 8*len(x.ticks) + 128*len(x.problems) + (len(x.chunks)+1)*(96+player*len(x.scores)))
+	return int64(1024+8*len(x.ticks)+128*len(x.problems)+(len(x.chunks)+1)*(96+player*len(x.scores))) + x.rows.Cost()
 }
 
 // Append appends the index as it is kept on disk.
 //
-//	| reach | last | ended bool | count | problem … | count | tick - tick before … | scores | count | chunk … |
+//	| reach | last | ended bool | count | problem … | count | tick - tick before … | scores | rowcount.Counter |
+//	| count | chunk … |
 //
 // A chunk is | offset | end | first | lines | size | scores |.
 func (x *index) Append(b []byte) []byte {
@@ -172,6 +193,7 @@ func (x *index) Append(b []byte) []byte {
 		before = t
 	}
 	writeScores(w, x.scores)
+	x.rows.Write(w)
 	w.Count(len(x.chunks))
 	for i := range x.chunks {
 		c := &x.chunks[i]
@@ -197,7 +219,7 @@ func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, e
 		tick += int64(r.Uint(math.MaxInt32))
 		x.ticks = append(x.ticks, tick)
 	}
-	x.scores = readScores(r)
+	x.scores, x.rows = readScores(r), rowcount.Read(r, columns)
 	for range r.Count(6) {
 		x.chunks = append(x.chunks, chunk{r.Size(), r.Size(), r.Size(), int(r.Uint(chunkLines)), r.Size(), readScores(r)})
 	}
@@ -223,7 +245,7 @@ func (x *index) sound(header, size int64) bool {
 		at, tick = c.end, c.first
 	}
 	ordered := slices.IsSortedFunc(x.ticks, func(a, b int64) int { return int(min(max(a-b, -1), 1)) })
-	return x.reach >= at && (x.reach <= size || size == formats.UnknownSize) && x.last >= tick && ordered
+	return x.reach >= at && (x.reach <= size || size == formats.UnknownSize) && x.last >= tick && ordered && x.rows.Chunks() <= max(len(x.chunks), 1)
 }
 
 // writeScores writes the scores of players.

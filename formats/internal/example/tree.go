@@ -14,12 +14,14 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
 // Format is what the list of a program has of this room.
 var Format = formats.Format{
 	Name: name, Extensions: []string{".scores"},
+	Prefixes:  true,
 	Match:     func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
 	Open:      open,
 	ReadHead:  readHead,
@@ -38,13 +40,15 @@ type tree struct {
 func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	t := &tree{Recording: rec}
 	t.chunks = cache.NewMemo(c, t.load)
+	tables := []columnar.Maker{columnar.NewMaker("scores", columns, t.groups, t.fill)}
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: nodes.JSON(t.header)},
 		nodes.Entry{Name: "index.json", File: nodes.JSON(t.document)},
 		rec.RawEntry(),
 		nodes.Entry{Name: "lines", Dir: t.dir((*tree).lines)},
 		nodes.Entry{Name: "ticks", Dir: t.dir((*tree).ticks)},
-	), nil
+		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, name, tables)},
+	), tables
 }
 
 // index returns the index, made by the first who asks.
@@ -187,6 +191,34 @@ func (t *tree) tick(ctx context.Context, x *index, tick int64) ([]byte, error) {
 	}
 	b, err := json.Marshal(map[string]any{"tick": tick, "scores": scores})
 	return append(nodes.AppendIndented(nil, b), '\n'), err
+}
+
+// groups returns the row groups of the table scores.
+func (t *tree) groups(ctx context.Context) ([]columnar.Group, error) {
+	x, err := t.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return x.rows.Groups(), nil
+}
+
+// fill adds the rows from a chunk on.
+func (t *tree) fill(ctx context.Context, b *columnar.Batch, chunk int) error {
+	for ; !b.Full(); chunk++ {
+		if x, err := t.index(ctx); err != nil {
+			return err
+		} else if chunk >= len(x.chunks) {
+			return nodes.ErrStale
+		}
+		list, err := t.chunks.Get(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			s.row(b)
+		}
+	}
+	return nil
 }
 
 // clock tells the ticks by their times.
