@@ -45,6 +45,7 @@ type chunk struct {
 	known      int64             // last tick of which is known what happened; before entry.Start: none
 	stop       *formats.Problem  // where decoding stopped, nil if it came to the end
 	problems   []formats.Problem // stop and what else was found
+	short      error             // there was too little memory, see formats.Charge
 }
 
 // eventSize is about what an event takes in memory.
@@ -53,6 +54,31 @@ const eventSize = 256
 // weight returns the bytes that the chunk keeps alive.
 func (c *chunk) weight() int64 {
 	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + 1<<10
+}
+
+// decodedPerByte is about how many bytes decoding takes for each of a body: the body, some 12 of text, and an
+// event for each 16. What needs more is charged as it grows.
+const decodedPerByte = 1 + 12 + eventSize/16
+
+// peak returns what it takes to expand and decode chunk i.
+func (r *Reader) peak(i int) int64 { return r.bodyPeak(i) + (decodedPerByte-1)*r.claimed(i) }
+
+// bodyPeak returns what it takes to expand chunk i.
+func (r *Reader) bodyPeak(i int) int64 {
+	return 512<<10 + min(max(r.Entry(i).Stored, 0), r.limits.Body+firstAlloc) + r.claimed(i)
+}
+
+// claimed returns the size that the body of chunk i has at most.
+func (r *Reader) claimed(i int) int64 { return min(max(r.Entry(i).Size, 0), r.limits.Body) }
+
+// grown returns how many bytes more are to be charged for a chunk of which n are: while one of its lists grows
+// it is there twice.
+func (c *chunk) grown(text []byte, n int64) int64 {
+	need := 2 * (int64(cap(text)) + c.weight())
+	if need <= n {
+		return 0
+	}
+	return max(need-n, n/2)
 }
 
 // find returns the tick with that number, or nil.

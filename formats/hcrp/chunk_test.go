@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"math/rand/v2"
 	"os"
@@ -272,4 +273,35 @@ func TestVarintRoundTrip(t *testing.T) {
 			rt.Fatalf("%d became %d", n, got)
 		}
 	})
+}
+
+// What decoding takes is counted: as much as the size of a body lets expect before it is expanded, and more while the
+// chunk outgrows that.
+func TestDecodingIsCharged(t *testing.T) {
+	s, err := ParseSchema([]byte(`{"format":"recording-schema/1","name":"t","events":[{"id":1,"name":"e","fields":[]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const events = 30_000 // of one byte each, which are 256 in memory
+	body := append([]byte{0}, byte(events>>8), byte(events&0xff))
+	body = append(body, bytes.Repeat([]byte{1}, events)...)
+	rec := testRecording{layout: Published, version: 4, chunks: []testChunk{{ticks: 10, body: body}}}
+	file := rec.file(t)
+	r, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := eventReader{r, s}
+	c := testCache(t, nil)
+	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+		ch, err := reader.decode(ctx, 0)
+		if err == nil && len(ch.events) != events {
+			t.Errorf("%d events", len(ch.events))
+		}
+		return err
+	})
+	_, peak := c.Work()
+	if least := int64(events * eventSize); err != nil || reader.peak(0) > least || peak < least {
+		t.Errorf("%d bytes counted, at first %d, for %d of events, %v", peak, reader.peak(0), least, err)
+	}
 }

@@ -17,6 +17,12 @@ type eventFormat struct {
 	limits Limits
 }
 
+// charged is the memory that is counted for a chunk while it is decoded.
+type charged struct {
+	held *formats.Held // nil: it is not counted
+	n    int64         // bytes
+}
+
 // anyRange is an entry for a chunk that no index names.
 var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
 
@@ -26,13 +32,19 @@ type decoder struct {
 	values
 	number int // of the chunk, for problems
 	chunk  *chunk
+	memory charged
 }
 
 // decode decodes the body of chunk number, which has index entry e. Damage is among the problems of
 // the chunk. Without a schema it only steps over a snapshot section.
 func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
+	return f.decodeIn(charged{}, number, e, body)
+}
+
+// decodeIn is decode with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
+func (f eventFormat) decodeIn(memory charged, number int, e Entry, body []byte) *chunk {
 	d := decoder{
-		eventFormat: f, number: number,
+		eventFormat: f, number: number, memory: memory,
 		values: values{limits: f.limits},
 		chunk:  &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
 	}
@@ -143,13 +155,24 @@ func (d *decoder) records() {
 			d.stop(codeRecords, at, "tick %d is behind the last of the chunk, %d", n, ch.entry.Last())
 			return
 		}
-		if !d.record(n, count) {
+		if !d.record(n, count) || !d.charge() {
 			return
 		}
 		ch.records++
 		ch.known, ch.final = n, n
 	}
 	ch.known = ch.entry.Last()
+}
+
+// charge counts what the chunk has grown by; false if there is too little memory.
+func (d *decoder) charge() bool {
+	if d.memory.held == nil {
+		return true
+	}
+	more := d.chunk.grown(d.out, d.memory.n)
+	d.memory.n += more
+	d.chunk.short = d.memory.held.Grow(more)
+	return d.chunk.short == nil
 }
 
 // record decodes the events of one tick; false if one of them could not be.

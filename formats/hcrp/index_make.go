@@ -63,6 +63,9 @@ func (s *indexer) resume(ctx context.Context, old *index) (err error) {
 // missing may come with the next version of the recording, so the saved progress stays before them.
 // Errors other than damage end the pass.
 func (s *indexer) run(ctx context.Context) (*index, error) {
+	if err := s.enough(ctx); err != nil {
+		return nil, err
+	}
 	order := s.byTick
 	end := len(order)
 	for end > s.chunks && s.flaw(int(order[end-1])) != nil {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"recfs/formats"
 )
 
 // eventFormat returns what is needed to decode bodies with that schema.
@@ -19,11 +21,29 @@ type eventReader struct {
 // decode decodes chunk i without remembering it. If the chunk is to blame for an error it is a
 // *damage.
 func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
+	held, err := formats.Charge(ctx, r.peak(i))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	body, err := r.Body(ctx, i)
 	if err != nil {
 		return nil, err
 	}
-	return r.eventFormat(r.schema).decode(i, r.Entry(i), body), nil
+	c := r.eventFormat(r.schema).decodeIn(charged{held, r.peak(i)}, i, r.Entry(i), body)
+	return c, c.short
+}
+
+// enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
+// is greater than those before.
+func (r eventReader) enough(ctx context.Context) error {
+	most := int64(0)
+	for i := range r.Chunks() {
+		most = max(most, r.peak(i))
+	}
+	held, err := formats.Charge(ctx, most)
+	held.Free()
+	return err
 }
 
 // variant names the choices that an index depends on besides the recording: schema, limits and

@@ -14,7 +14,7 @@ func newRecording(src formats.Input, r eventReader, c *cache.Cache) *recording {
 	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
 		b, err := r.Body(ctx, i)
 		return b, int64(cap(b)), err
-	})
+	}).Peak(r.bodyPeak)
 	rec.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*chunk, int64, error) {
 		ch, err := r.decode(ctx, i)
 		if err != nil {
