@@ -22,26 +22,60 @@ func (r *Reader) chunkBytes(ctx context.Context, n int) ([]byte, *damage, error)
 		return nil, &damage{msg: "unknown compression"}, nil
 	}
 	there := min(e.Size, max(r.size-e.Offset, 0))
+	if err := enough(ctx, min(there, r.maxChunk)); err != nil {
+		return nil, nil, err
+	}
 	b := make([]byte, min(there, r.maxChunk))
 	if got, err := r.r.ReadAt(ctx, b, e.Offset); got < len(b) {
 		return nil, nil, formats.ShortRead(name, e.Offset+int64(got), err)
 	}
-	var err error
+	var err, short error
 	switch {
 	case r.Header.Compression == gzipped:
-		b, err = wire.Gunzip(b, r.maxChunk)
+		b, err, short = r.expand(ctx, wire.Gunzip, b)
 	case r.Header.Compression != stored:
-		b, err = wire.Unzstd(b, r.maxChunk)
+		b, err, short = r.expand(ctx, wire.Unzstd, b)
 	case there > r.maxChunk:
 		err = fmt.Errorf("more than %d bytes", r.maxChunk)
 	}
 	switch {
+	case short != nil:
+		return nil, nil, short
 	case there < e.Size:
 		return b, &damage{msg: "the file ends inside it"}, nil
 	case err != nil:
 		return b, &damage{code: codeChunk, msg: "it does not decompress: " + reason(err)}, nil
 	}
 	return b, nil, nil
+}
+
+// smallChunk is how many bytes of a chunk count as nothing special: real ones have some 40 KiB.
+const smallChunk = 256 << 10
+
+// decodedPerByte is about how many bytes decoding takes for each of a chunk.
+const decodedPerByte = 12
+
+// enough fails if there is too little memory for a chunk of n bytes and its frames.
+func enough(ctx context.Context, n int64) error {
+	if n <= smallChunk {
+		return nil
+	}
+	held, err := formats.Charge(ctx, decodedPerByte*n)
+	held.Free()
+	return err
+}
+
+// expand decompresses a chunk. One that gives more than is usual is expanded again, up to eight times as much, once there
+// is memory for that: else the second error says that there is too little.
+func (r *Reader) expand(ctx context.Context, by func(src []byte, limit int64) ([]byte, error), src []byte) (b []byte, err, short error) {
+	for limit := min(smallChunk, r.maxChunk); ; limit = min(8*limit, r.maxChunk) {
+		if short = enough(ctx, limit); short != nil {
+			return nil, nil, short
+		}
+		if b, err = by(src, limit); !errors.Is(err, wire.ErrSize) || limit == r.maxChunk {
+			return b, err, nil
+		}
+	}
 }
 
 // A damage is why a chunk is not wholly there: the code and message of a problem, or of none where

@@ -2,10 +2,12 @@ package butter
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
 )
@@ -189,6 +191,26 @@ func TestDoesNotOpen(t *testing.T) {
 	} {
 		if _, err := NewReader(t.Context(), formats.BytesReader(x), int64(len(x)), 0); err == nil {
 			t.Errorf("%s: it opens", what)
+		}
+	}
+}
+
+// A chunk that is larger than real ones are is counted before it is decompressed and decoded.
+func TestLargeChunkIsCharged(t *testing.T) {
+	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
+		b, _ := sample(layoutV3, 2, 8, 4000, false, func(w *writer) { w.interval, w.compression = 4000, compression })
+		r := openBytes(t, b)
+		c := cache.New(64<<20, nil)
+		var size int
+		err := c.Do(t.Context(), 1, func(ctx context.Context) error {
+			data, _, err := r.chunkBytes(ctx, 0)
+			size = len(data)
+			return err
+		})
+		_, peak := c.Work()
+		c.Close()
+		if err != nil || size <= smallChunk || peak < int64(decodedPerByte*size) {
+			t.Errorf("%s: %d bytes counted for a chunk of %d, %v", name, peak, size, err)
 		}
 	}
 }

@@ -62,6 +62,18 @@ func (c *chunk) checkLines(k int) error {
 	return nil
 }
 
+// enough fails if there is too little memory to render chunk k. A usual one takes no more than every request has; a tick
+// of a hostile one may have any number of records, each of some bytes.
+func (x *index) enough(ctx context.Context, k int) error {
+	c := &x.chunks[k]
+	if c.size <= 2*chunkSize {
+		return nil
+	}
+	held, err := formats.Charge(ctx, c.size+2*min(c.lines, maxRendered))
+	held.Free()
+	return err
+}
+
 // chunkStart returns the point at the beginning of chunk k.
 func (r *recording) chunkStart(k int) (*point, error) {
 	c := &r.idx.chunks[k]
@@ -191,6 +203,9 @@ func (r *recording) appendTick(b []byte, c *cursor, t int32, states bool) ([]byt
 
 // lines renders all ticks of chunk k, one a line.
 func (r *recording) lines(ctx context.Context, k int) ([]byte, error) {
+	if err := r.idx.enough(ctx, k); err != nil {
+		return nil, err
+	}
 	b := make([]byte, 0, min(r.idx.chunks[k].lines, maxRendered))
 	tick := int32(-1)
 	err := r.each(ctx, k, func(e *event) {
@@ -210,6 +225,9 @@ func (r *recording) lines(ctx context.Context, k int) ([]byte, error) {
 
 // each calls f for every event of chunk k, and log, if it is set, for every line of events.txt.
 func (r *recording) each(ctx context.Context, k int, f func(*event), log func(*logLine)) error {
+	if err := r.idx.enough(ctx, k); err != nil {
+		return err
+	}
 	from, err := r.chunkStart(k)
 	if err != nil {
 		return err

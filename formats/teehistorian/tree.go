@@ -269,6 +269,9 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := r.idx.enough(ctx, k.chunk); err != nil {
+		return nil, 0, err
+	}
 	var from *point
 	if before, ok := t.blocks.Peek(blockKey{k.chunk, k.block - 1, k.states}); ok {
 		from = before.next

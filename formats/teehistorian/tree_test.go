@@ -683,3 +683,34 @@ func TestManyStays(t *testing.T) {
 		t.Errorf("the last one is %s", dirs[maxStays])
 	}
 }
+
+// What rendering a chunk that is larger than usual takes is counted before.
+func TestLargeChunkIsCharged(t *testing.T) {
+	w := newWriter(nil)
+	w.join(1)
+	for range 100_000 { // of one tick
+		w.message(1, startInfo("nameless"))
+	}
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x", w.b, time.Unix(1, 0)), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Lookup(t.Context(), root, "lines/000000.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := int64(0)
+	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+		b, err := nodes.ReadAll(ctx, e.File)
+		lines = int64(len(b))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, peak := c.Work(); lines < 4<<20 || peak < lines {
+		t.Errorf("%d bytes counted for a chunk of %d", peak, lines)
+	}
+}
