@@ -2,10 +2,9 @@ package catalogue
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
 
@@ -52,23 +51,7 @@ func soundTables(tables, lines string) bool {
 func tablesPath(at string) string {
 	parts := strings.Split(at, "/")
 	for i, name := range parts {
-		parts[i] = escapeName(name)
+		parts[i] = parquet.EscapeName(name)
 	}
 	return strings.Join(parts, "/") + tableSuffix
-}
-
-// escapeName escapes %, = and :, a leading _ or ., and each byte that is not UTF-8.
-func escapeName(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); {
-		r, n := utf8.DecodeRuneInString(name[i:])
-		switch c := name[i]; {
-		case r == utf8.RuneError && n == 1, c == '%', c == '=', c == ':', i == 0 && (c == '_' || c == '.'):
-			fmt.Fprintf(&b, "%%%02X", c)
-		default:
-			b.WriteString(name[i : i+n])
-		}
-		i += n
-	}
-	return b.String()
 }

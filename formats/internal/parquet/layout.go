@@ -25,6 +25,11 @@ type Layout struct {
 // A Pair is an element of the key-value metadata of a file.
 type Pair struct{ Key, Value string }
 
+// Metadata returns the metadata of a table of a recording whose file is called source.
+func Metadata(format, table, source string) []Pair {
+	return []Pair{{"recfs.table", table}, {"recfs.format", format}, {"recfs.source", string([]rune(source))}} // U+FFFD, as in header.json
+}
+
 // errTooLarge says that a page has more bytes than a page header can tell.
 var errTooLarge = fmt.Errorf("a page of more than %d bytes: %w", math.MaxInt32, errors.ErrUnsupported)
 

@@ -15,9 +15,7 @@ const Extension = ".parquet"
 // Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when its file is
 // asked for.
 func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Maker) nodes.Dir {
-	r := &recording{metadata: []Pair{
-		{"recfs.format", format}, {"recfs.source", string([]rune(src.Name))}, // U+FFFD, as in header.json
-	}}
+	r := &recording{format: format, source: src.Name}
 	r.layouts = cache.NewMemo(c, r.loadLayout)
 	r.groups = cache.NewMemo(c, r.loadGroup).Peak(r.peak)
 	entries := make([]nodes.Entry, len(tables))
@@ -44,9 +42,9 @@ func (f countedFile) IsMeasured(ctx context.Context) bool { return f.table.Count
 
 // A recording has the tables of one version of a recording.
 type recording struct {
-	metadata []Pair
-	layouts  *cache.Memo[*columnar.Maker, *Layout]
-	groups   *cache.Memo[groupKey, []byte]
+	format, source string
+	layouts        *cache.Memo[*columnar.Maker, *Layout]
+	groups         *cache.Memo[groupKey, []byte]
 }
 
 type groupKey struct {
@@ -78,7 +76,7 @@ func (r *recording) loadLayout(ctx context.Context, table *columnar.Maker) (*Lay
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := NewLayout(t, append([]Pair{{"recfs.table", table.Name}}, r.metadata...)...)
+	l, err := NewLayout(t, Metadata(r.format, table.Name, r.source)...)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,5 +1,5 @@
 // Package parquettest reads for tests the Parquet that package parquet writes, by nothing of that
-// package: one page a column chunk, without compression.
+// package: plain or under zstd.
 package parquettest
 
 import (
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A Table is a file of Parquet, whole.
@@ -22,16 +24,19 @@ type Table struct {
 // A Column is one column of a Table. A value is nil where it is null, else a bool, int32, int64, float32,
 // float64, string, time.Time or []any.
 type Column struct {
-	Name     string
-	Type     string // as docs/tree/tables.md writes it
-	Values   []any
-	Bounds   [][2]any // of each row group: the least and the greatest value, nil where they are not told
-	Nulls    []int    // of each row group
-	physical int64
-	optional bool
-	list     bool
-	time     bool
-	path     string
+	Name   string
+	Type   string // as docs/tree/tables.md writes it
+	Values []any
+	Bounds [][2]any // of each row group: the least and the greatest value, nil where they are not told
+	Nulls  []int    // of each row group
+	Pages  []int    // of each row group, with values
+	// Dictionary says of each row group that it has one.
+	Dictionary []bool
+	physical   int64
+	optional   bool
+	list       bool
+	time       bool
+	path       string
 }
 
 // Read reads a file. What is wrong with it ends the test.
@@ -160,23 +165,27 @@ func (t *Table) schema(tb testing.TB, elements []any) {
 // group reads a row group, which begins at a place, and returns where it ends.
 func (t *Table) group(tb testing.TB, b []byte, g object, at int64) int64 {
 	tb.Helper()
-	rows, start := g.int(3), at
+	rows, plain := g.int(3), int64(0)
 	t.Groups = append(t.Groups, int(rows))
 	for i, chunk := range g.list(1) {
 		c, meta := &t.Columns[i], chunk.(object).object(3)
-		if off := meta.int(9); off < at || c.path != path(meta.list(3)) || meta.int(6) != meta.int(7) {
+		if off := meta.int(9); off < at || c.path != path(meta.list(3)) {
 			tb.Errorf("the chunk of %s at %d: %v", c.path, at, meta)
 		}
-		values := c.chunk(b[at : at+meta.int(7)])
+		values, size := c.chunk(tb, b[at:at+meta.int(7)], meta.int(4))
+		if meta.int(6) != size {
+			tb.Errorf("%s has pages of %d bytes, not %d", c.Name, size, meta.int(6))
+		}
 		if int64(len(values)) != rows {
 			tb.Errorf("%s has %d values, not %d", c.Name, len(values), rows)
 		}
 		c.Values = append(c.Values, values...)
 		c.statistics(meta.object(12))
 		at += meta.int(7)
+		plain += size
 	}
-	if g.int(2) != at-start {
-		tb.Errorf("a row group of %d bytes, not %d", at-start, g.int(2))
+	if g.int(2) != plain {
+		tb.Errorf("a row group of %d bytes, not %d", plain, g.int(2))
 	}
 	return at
 }
@@ -191,30 +200,58 @@ func path(list []any) string {
 
 func (c *Column) statistics(s object) {
 	var bounds [2]any
-	if s.text(6) != "" {
+	if _, ok := s[6]; ok && c.physical == 6 {
+		bounds = [2]any{s.text(6), s.text(5)}
+	} else if ok {
 		p := page{b: []byte(s.text(6) + s.text(5)), c: c}
 		bounds = [2]any{p.plain(), p.plain()}
 	}
 	c.Bounds, c.Nulls = append(c.Bounds, bounds), append(c.Nulls, int(s.int(3)))
 }
 
-// chunk reads the pages of a column chunk.
-func (c *Column) chunk(b []byte) (values []any) {
+// chunk reads the pages of a column chunk, and returns how many bytes they have without compression.
+func (c *Column) chunk(tb testing.TB, b []byte, codec int64) (values []any, size int64) {
+	tb.Helper()
 	var words []any
+	pages := 0
 	for len(b) > 0 {
 		t := &thrift{b}
 		head := t.object()
+		size += int64(len(b)-len(t.b)) + head.int(2)
 		p := page{b: t.b[:head.int(3)], c: c}
 		b = t.b[head.int(3):]
+		if codec == zstdCodec {
+			p.b = unpack(tb, p.b)
+		}
+		if int64(len(p.b)) != head.int(2) {
+			tb.Errorf("%s has a page of %d bytes, not %d", c.Name, len(p.b), head.int(2))
+		}
 		if head.int(1) == 2 {
 			for range head.object(7).int(1) {
 				words = append(words, p.plain())
 			}
 			continue
 		}
+		pages++
 		values = append(values, p.values(int(head.object(5).int(1)), words)...)
 	}
-	return values
+	c.Pages, c.Dictionary = append(c.Pages, pages), append(c.Dictionary, words != nil)
+	return values, size
+}
+
+const zstdCodec = 6
+
+func unpack(tb testing.TB, b []byte) []byte {
+	tb.Helper()
+	z, err := zstd.NewReader(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer z.Close()
+	if b, err = z.DecodeAll(b, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }
 
 // A page is what is left of the content of one.

@@ -1,0 +1,282 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+
+	"recfs/formats/columnar"
+	"recfs/nodes"
+)
+
+// A Writer makes the file of a table as it is exported: pages under zstd, dictionaries of values that come
+// again, and bounds of texts, too.
+//
+//	PAR1 | row group … | footer | length of the footer u32 | PAR1
+//
+// Each row group follows from its rows alone, and has to be made before the next one.
+type Writer struct {
+	table    columnar.Table
+	metadata []Pair
+	z        *zstd.Encoder // its EncodeAll, which many may use at a time
+	offset   []int64       // of each row group that was made, and of what follows
+	chunks   [][]chunk     // of each row group that was made
+	page     []byte        // memory to use again
+	packed   []byte
+}
+
+// NewWriter returns the Writer of a table.
+func NewWriter(t columnar.Table, z *zstd.Encoder, metadata ...Pair) *Writer {
+	return &Writer{table: t, metadata: metadata, z: z, offset: []int64{int64(len(magic))}}
+}
+
+// Head returns how the file begins.
+func (w *Writer) Head() []byte { return []byte(magic) }
+
+// Peak returns about what it takes to make row group i: its rows, which lists grow to have, a dictionary, and
+// what comes out.
+func (w *Writer) Peak(i int) int64 {
+	n := int64(minPeak)
+	for c := range w.table.Columns {
+		p := planOf(&w.table.Columns[c], &w.table.Groups[i], c)
+		n += 4 * p.total()
+	}
+	return n
+}
+
+// Group makes row group i, and returns its bytes and where they belong. It may be asked again for the last one.
+// Rows that are not those that were counted are [nodes.ErrStale].
+func (w *Writer) Group(ctx context.Context, i int) (out []byte, offset int64, err error) {
+	b, err := w.table.Rows(ctx, i)
+	if err != nil {
+		return nil, 0, err
+	}
+	if want := w.table.Groups[i].Rows; b.Rows() != want {
+		return nil, 0, nodes.SizeError(int64(want), int64(b.Rows()))
+	}
+	w.offset, w.chunks = w.offset[:i+1], append(w.chunks[:i], nil)
+	for c := range b.Columns {
+		if out, err = w.column(out, &b.Columns[c], b.Rows(), w.offset[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	w.offset = append(w.offset, w.offset[i]+int64(len(out)))
+	return out, w.offset[i], nil
+}
+
+// Footer returns how the file ends, after the last row group.
+func (w *Writer) Footer() []byte {
+	return makeFooter(&w.table, func(_ []chunk, i int) []chunk { return w.chunks[i] }, w.metadata)
+}
+
+// pageSize is about how many bytes a page has before compression.
+const pageSize = 1 << 20
+
+// column appends the chunk of a column to the row group, which begins at group in the file.
+func (w *Writer) column(out []byte, v *columnar.Vector, rows int, group int64) ([]byte, error) {
+	column := &w.table.Columns[len(w.chunks[len(w.chunks)-1])]
+	c := chunk{column: column, values: rows, offset: group + int64(len(out)), codec: zstdCodec}
+	c.counted(&v.Counts)
+	start := len(out)
+	d := dictionaryOf(v)
+	if d != nil {
+		out = w.append(out, &c, d.page, func(plain, stored int64) []byte { return dictionaryHeader(nil, plain, stored, d.n) })
+		c.data = int64(len(out) - start)
+	}
+	c.boundTexts(v, d)
+	if v.Type == columnar.Texts {
+		c.values = int(v.Items + v.Empty)
+	}
+	for _, p := range pages(v, d, rows) {
+		values := p.endRow - p.row
+		if v.Type == columnar.Texts {
+			values = c.values
+		}
+		w.page = appendPage(w.page[:0], v, d, p)
+		if len(w.page) > math.MaxInt32 {
+			return nil, errTooLarge
+		}
+		out = w.append(out, &c, w.page, func(plain, stored int64) []byte {
+			return dataHeader(nil, plain, stored, values, d.encoding())
+		})
+	}
+	c.size = int64(len(out) - start)
+	last := &w.chunks[len(w.chunks)-1]
+	*last = append(*last, c)
+	return out, nil
+}
+
+// append appends a page with its header.
+func (w *Writer) append(out []byte, c *chunk, page []byte, header func(plain, stored int64) []byte) []byte {
+	w.packed = w.z.EncodeAll(page, w.packed[:0])
+	h := header(int64(len(page)), int64(len(w.packed)))
+	c.plain += int64(len(h) + len(page))
+	return append(append(out, h...), w.packed...)
+}
+
+// pages divides the rows of a column. Lists are not divided.
+func pages(v *columnar.Vector, d *dictionary, rows int) (list []part) {
+	all := whole(v, rows)
+	size := valuesSize(&v.Column, int64(all.endValue), int64(len(v.Text)))
+	if d != nil {
+		size = int64(all.endValue * indexWidth(d.n) / 8)
+	}
+	if v.Type == columnar.Texts || size <= pageSize {
+		return []part{all}
+	}
+	each := max(int(int64(rows)*pageSize/size), 1)
+	for p := (part{}); p.endRow < rows; {
+		p = part{row: p.endRow, endRow: min(p.endRow+each, rows), value: p.endValue}
+		p.endValue = p.value + p.endRow - p.row
+		if v.Nullable {
+			for _, valid := range v.Valid[p.row:p.endRow] {
+				if !valid {
+					p.endValue--
+				}
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+const (
+	maxDictionary = 1 << 20 // bytes of a dictionary
+	maxNumbers    = 1 << 8  // numbers in one: their indexes take a byte at most
+	numberRange   = 1 << 16 // from the least to the greatest of them
+	firstTexts    = 1 << 10 // so many texts may all be different
+)
+
+// dictionaryOf returns the dictionary of the values of a column, nil if they hardly come again.
+func dictionaryOf(v *columnar.Vector) *dictionary {
+	switch {
+	case v.Words != nil:
+		return wordsOf(v)
+	case v.Type == columnar.Text:
+		return textsOf(v)
+	case !v.Bounded || uint64(v.Max-v.Min) >= numberRange:
+		return nil
+	case v.Type == columnar.Int32:
+		return numbersOf(v.Int32s, v.Min, v.Max, binary.LittleEndian.AppendUint32)
+	case v.Type == columnar.Int64 || v.Type == columnar.Time:
+		return numbersOf(v.Int64s, v.Min, v.Max, binary.LittleEndian.AppendUint64)
+	}
+	return nil
+}
+
+// textsOf returns the dictionary of texts. It is given up when more than half of them are new.
+func textsOf(v *columnar.Vector) *dictionary {
+	d := &dictionary{index: make([]int32, 0, len(v.Ends))}
+	known := map[string]int32{}
+	for i := range v.Ends {
+		text := textOf(v, i)
+		n, ok := known[string(text)]
+		if !ok {
+			if n = int32(d.n); d.n >= firstTexts && d.n > i/2 || len(d.page)+len(text) > maxDictionary {
+				return nil
+			}
+			known[string(text)] = n
+			d.page = appendText(d.page, text)
+			d.n++
+		}
+		d.index = append(d.index, n)
+	}
+	return d.ifSmaller(int64(4*len(v.Ends) + len(v.Text)))
+}
+
+// numbersOf returns the dictionary of numbers that lie between two.
+func numbersOf[N int32 | int64, U uint32 | uint64](list []N, least, most int64, add func([]byte, U) []byte) *dictionary {
+	d := &dictionary{index: make([]int32, len(list))}
+	known := make([]int32, most-least+1) // 1 and the index
+	for i, x := range list {
+		n := &known[int64(x)-least]
+		if *n == 0 {
+			if d.n == maxNumbers {
+				return nil
+			}
+			d.page = add(d.page, U(x))
+			d.n++
+			*n = int32(d.n)
+		}
+		d.index[i] = *n - 1
+	}
+	return d.ifSmaller(int64(len(list) * len(d.page) / max(d.n, 1)))
+}
+
+// ifSmaller returns d if it and its indexes take less than the values as they are, else nil.
+func (d *dictionary) ifSmaller(plain int64) *dictionary {
+	if d.n == 0 || int64(len(d.page)+len(d.index)*indexWidth(d.n)/8) >= plain {
+		return nil
+	}
+	return d
+}
+
+// maxBound is up to how many bytes a text is a bound.
+const maxBound = 64
+
+// boundTexts sets the least and the greatest text.
+func (c *chunk) boundTexts(v *columnar.Vector, d *dictionary) {
+	if v.Type != columnar.Text {
+		return
+	}
+	switch {
+	case v.Words != nil:
+		used := usedWords(v)
+		c.least, c.most, c.bounded = boundsOf(len(used), func(i int) []byte { return used[i] })
+	case d != nil:
+		c.least, c.most, c.bounded = boundsOf(d.n, d.texts())
+	default:
+		c.least, c.most, c.bounded = boundsOf(len(v.Ends), func(i int) []byte { return textOf(v, i) })
+	}
+}
+
+// usedWords returns the words that a column of Words has.
+func usedWords(v *columnar.Vector) (list [][]byte) {
+	used := make([]bool, len(v.Words))
+	for _, n := range v.Int32s {
+		if !used[n] {
+			used[n] = true
+			list = append(list, []byte(v.Words[n]))
+		}
+	}
+	return list
+}
+
+// texts returns the values of a dictionary of texts, which are to be asked for in their order.
+func (d *dictionary) texts() func(int) []byte {
+	rest := d.page
+	return func(int) []byte {
+		n := binary.LittleEndian.Uint32(rest)
+		text := rest[4:][:n]
+		rest = rest[4+n:]
+		return text
+	}
+}
+
+// boundsOf returns the least and the greatest of n texts; bounded is false if there is none, or one is too long.
+func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool) {
+	var lo, hi []byte
+	for i := range n {
+		s := text(i)
+		if i == 0 || bytes.Compare(s, lo) < 0 {
+			lo = s
+		}
+		if i == 0 || bytes.Compare(s, hi) > 0 {
+			hi = s
+		}
+	}
+	return string(lo), string(hi), n > 0 && len(lo) <= maxBound && len(hi) <= maxBound
+}
+
+// NewEncoder returns what compresses the pages of up to so many Writers at a time.
+func NewEncoder(n int) (*zstd.Encoder, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(pageSize), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	return z, nil
+}

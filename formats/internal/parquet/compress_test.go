@@ -1,0 +1,171 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/parquettest"
+	"recfs/nodes"
+)
+
+// compress returns the compressed file of a table, each group of which is made twice.
+func compress(t testing.TB, table columnar.Table) []byte {
+	t.Helper()
+	z, err := parquet.NewEncoder(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := parquet.NewWriter(table, z, parquet.Pair{Key: "recfs.table", Value: table.Name})
+	file := w.Head()
+	for i := range table.Groups {
+		first, _, err := w.Group(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, at, err := w.Group(t.Context(), i)
+		if err != nil || !bytes.Equal(first, again) || at != int64(len(file)) {
+			t.Fatalf("group %d is another one when it is made again, or not at %d but at %d: %v", i, len(file), at, err)
+		}
+		file = append(file, again...)
+	}
+	return append(file, w.Footer()...)
+}
+
+func TestCompressedTypes(t *testing.T) {
+	for _, n := range []int{0, 1, 8, 9, 500} {
+		rows := rowsOf(n)
+		compare(t, compress(t, tableOf(rows)), rows)
+	}
+	rows := rowsOf(columnar.GroupRows + 7)
+	file := compress(t, tableOf(rows[:columnar.GroupRows], rows[columnar.GroupRows:]))
+	got := compare(t, file, rows)
+	if want := []int{columnar.GroupRows, 7}; !slices.Equal(got.Groups, want) {
+		t.Errorf("row groups of %v rows, want %v", got.Groups, want)
+	}
+	if plain := write(t, tableOf(rows)); len(file) > len(plain)/3 {
+		t.Errorf("%d bytes of %d are left", len(file), len(plain))
+	}
+}
+
+// textTable returns a table of n texts and as many numbers, which may be null.
+func textTable(n int, text func(i int) string, number func(i int) (int64, bool)) columnar.Table {
+	columns := slices.Concat(columnar.Required(columnar.Text, "text"), columnar.Optional(columnar.Int64, "number"))
+	fill := func(_ context.Context, b *columnar.Batch, _ int) error {
+		for i := range n {
+			b.Text(text(i))
+			if x, ok := number(i); ok {
+				b.Int64(x)
+			} else {
+				b.Null()
+			}
+		}
+		return nil
+	}
+	c := columnar.NewCounter(columns)
+	_ = fill(nil, c, 0)
+	return columnar.NewTable("text", columns, []columnar.Group{{Rows: n, Columns: []columnar.Counts{c.Columns[0].Counts, c.Columns[1].Counts}}}, fill)
+}
+
+// TestPages holds that what is large is divided into pages, of values and of indexes, nulls among them.
+func TestPages(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	numbers := make([]int64, 300_000)
+	for i := range numbers {
+		numbers[i] = random.Int64()
+	}
+	text := func(i int) string { return fmt.Sprintf("%x", numbers[i]) }
+	number := func(i int) (int64, bool) { return numbers[i], i%7 != 3 }
+	got := parquettest.Read(t, compress(t, textTable(len(numbers), text, number)))
+	for i := range numbers {
+		want, ok := number(i)
+		if got.Columns[0].Values[i] != text(i) || ok && got.Columns[1].Values[i] != want || !ok && got.Columns[1].Values[i] != nil {
+			t.Fatalf("row %d: %v, %v", i, got.Columns[0].Values[i], got.Columns[1].Values[i])
+		}
+	}
+	if got.Columns[0].Pages[0] < 5 || got.Columns[1].Pages[0] < 2 {
+		t.Errorf("%v and %v pages", got.Columns[0].Pages, got.Columns[1].Pages)
+	}
+}
+
+// TestDictionaries holds that values that come again are stored once, and others as they are.
+func TestDictionaries(t *testing.T) {
+	few := func(i int) (int64, bool) { return int64(i%200) - 100, i%5 > 0 }
+	many := func(i int) (int64, bool) { return int64(i % 1000), true }
+	far := func(i int) (int64, bool) { return int64(i%2) << 40, true }
+	for name, c := range map[string]struct {
+		text   func(i int) string
+		number func(i int) (int64, bool)
+		want   [2]bool
+	}{
+		"few":    {func(i int) string { return strings.Repeat("word", i%300) }, few, [2]bool{true, true}},
+		"many":   {func(i int) string { return fmt.Sprint(i / 8) }, many, [2]bool{true, false}},
+		"unique": {func(i int) string { return fmt.Sprint(i) }, far, [2]bool{false, false}},
+	} {
+		const n = 20_000
+		got := parquettest.Read(t, compress(t, textTable(n, c.text, c.number)))
+		least, most := c.text(0), c.text(0)
+		for i := range n {
+			least, most = min(least, c.text(i)), max(most, c.text(i))
+			if got.Columns[0].Values[i] != c.text(i) {
+				t.Fatalf("%s, row %d: %v", name, i, got.Columns[0].Values[i])
+			}
+			if x, ok := c.number(i); ok && got.Columns[1].Values[i] != x {
+				t.Fatalf("%s, row %d: %v, not %d", name, i, got.Columns[1].Values[i], x)
+			}
+		}
+		if d := [2]bool{got.Columns[0].Dictionary[0], got.Columns[1].Dictionary[0]}; d != c.want {
+			t.Errorf("%s: dictionaries %v, want %v", name, d, c.want)
+		}
+		want := [2]any{least, most}
+		if len(most) > 64 {
+			want = [2]any{}
+		}
+		if got.Columns[0].Bounds[0] != want {
+			t.Errorf("%s: bounds %q, want %q", name, got.Columns[0].Bounds[0], want)
+		}
+	}
+}
+
+// TestWordBounds holds that the bounds of few words are those that a row has.
+func TestWordBounds(t *testing.T) {
+	rows := rowsOf(1) // has "a" of "a", "bb" and "ccc"
+	got := parquettest.Read(t, compress(t, tableOf(rows)))
+	if b := got.Columns[7].Bounds[0]; b != [2]any{"a", "a"} {
+		t.Errorf("bounds %v", b)
+	}
+}
+
+// TestCompressedOtherVersion holds that rows which were not counted are of another version.
+func TestCompressedOtherVersion(t *testing.T) {
+	table := tableOf(rowsOf(20))
+	table.Groups[0].Rows++
+	z, err := parquet.NewEncoder(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := parquet.NewWriter(table, z).Group(t.Context(), 0); !errors.Is(err, nodes.ErrStale) {
+		t.Error(err)
+	}
+}
+
+// FuzzMetadata holds that the metadata of any bytes is read or refused.
+func FuzzMetadata(f *testing.F) {
+	file := compress(f, tableOf(rowsOf(3)))
+	f.Add(file)
+	f.Add([]byte("PAR1\x15\x00\x00\x01\x00\x00\x00PAR1"))
+	f.Add([]byte(strings.Repeat("\x1c", 40) + "\x20\x00\x00\x00PAR1"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := parquet.ReadMetadata(bytes.NewReader(b), int64(len(b)))
+		if bytes.Equal(b, file) && (err != nil || m["recfs.table"] != "all") {
+			t.Errorf("metadata %v, %v", m, err)
+		}
+	})
+}

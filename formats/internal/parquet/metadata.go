@@ -1,0 +1,162 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxFooter bounds the footer of which Metadata is read: that of a table of 200 million rows has a megabyte.
+const maxFooter = 64 << 20
+
+// errNotParquet says that a file does not end as one of Parquet does.
+var errNotParquet = errors.New("it is not Parquet")
+
+// ReadMetadata returns the key-value metadata of a file of so many bytes.
+func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
+	const tail = 8 // length of the footer u32, magic
+	var end [tail]byte
+	if size < int64(len(magic)+tail) {
+		return nil, errNotParquet
+	}
+	if _, err := r.ReadAt(end[:], size-tail); err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if string(end[4:]) != magic || n > min(size-int64(len(magic)+tail), maxFooter) {
+		return nil, errNotParquet
+	}
+	footer := make([]byte, n)
+	if _, err := r.ReadAt(footer, size-tail-n); err != nil {
+		return nil, err
+	}
+	t := &thriftReader{b: footer}
+	pairs := map[string]string{}
+	t.fields(func(number int, typ byte) {
+		if number != 5 || typ != thriftList {
+			t.skip(typ)
+			return
+		}
+		t.elements(func(byte) {
+			var pair [3]string
+			t.fields(func(number int, typ byte) {
+				if typ == thriftBinary && number < len(pair) {
+					pair[number] = string(t.take(t.uvarint()))
+					return
+				}
+				t.skip(typ)
+			})
+			pairs[pair[1]] = pair[2]
+		})
+	})
+	return pairs, t.err
+}
+
+// A thriftReader reads what a thrift writes. It stops at the first error.
+type thriftReader struct {
+	b     []byte
+	depth int // of structs and lists around what is read
+	err   error
+}
+
+// maxDepth is how deep structs may lie in each other: those of a footer lie six deep.
+const maxDepth = 16
+
+func (t *thriftReader) fail() {
+	t.b, t.err = nil, fmt.Errorf("a damaged footer: %w", errNotParquet)
+}
+
+func (t *thriftReader) uvarint() uint64 {
+	n, size := binary.Uvarint(t.b)
+	if size <= 0 {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[size:]
+	return n
+}
+
+func (t *thriftReader) take(n uint64) []byte {
+	if n > uint64(len(t.b)) {
+		t.fail()
+		return nil
+	}
+	taken := t.b[:n]
+	t.b = t.b[n:]
+	return taken
+}
+
+// next returns the next byte, 0 after an error.
+func (t *thriftReader) next() byte {
+	if b := t.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// enter counts what begins, and reports whether that is not too deep.
+func (t *thriftReader) enter() bool {
+	if t.depth++; t.depth > maxDepth {
+		t.fail()
+	}
+	return t.err == nil
+}
+
+// fields calls value for each field of a struct, to read its value.
+func (t *thriftReader) fields(value func(number int, typ byte)) {
+	defer func() { t.depth-- }()
+	if !t.enter() {
+		return
+	}
+	for number := 0; ; {
+		head := t.next()
+		if head == 0 || t.err != nil {
+			return
+		}
+		if number += int(head >> 4); head>>4 == 0 {
+			n := t.uvarint()
+			number = int(int16(n>>1) ^ -int16(n&1))
+		}
+		value(number, head&15)
+	}
+}
+
+// elements calls value for each element of a list, to read it.
+func (t *thriftReader) elements(value func(typ byte)) {
+	defer func() { t.depth-- }()
+	if !t.enter() {
+		return
+	}
+	head := t.next()
+	n := uint64(head >> 4)
+	if n == 15 {
+		n = t.uvarint()
+	}
+	for ; n > 0 && t.err == nil; n-- {
+		value(head & 15)
+	}
+}
+
+// skip passes over a value.
+func (t *thriftReader) skip(typ byte) {
+	switch typ {
+	case thriftTrue, thriftTrue + 1: // the type is the value
+	case thriftI32, thriftI64:
+		t.uvarint()
+	case thriftBinary:
+		t.take(t.uvarint())
+	case thriftList:
+		t.elements(func(typ byte) {
+			if typ <= thriftTrue+1 {
+				t.next()
+				return
+			}
+			t.skip(typ)
+		})
+	case thriftStruct:
+		t.fields(func(_ int, typ byte) { t.skip(typ) })
+	default: // none that a footer of recfs has
+		t.fail()
+	}
+}
