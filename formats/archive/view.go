@@ -139,20 +139,25 @@ type NotOpenError struct{ formats.Problem }
 
 func (e *NotOpenError) Error() string { return e.Message }
 
+// Open opens it, for all who ask. One that does not open has a [NotOpenError].
+func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
+	dir, err := r.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := dir.(brokenDir); ok {
+		return nil, &NotOpenError{b.problem}
+	}
+	return r.r.a.recordings.Get(ctx, r.r.key)
+}
+
 // Summary returns what a person wants to know first, for which the index is made if there is none: of
 // an error what is known without. One that does not open has a [NotOpenError].
 func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
-	dir, err := r.Tree(ctx)
-	if err != nil {
-		return formats.Summary{}, err
+	o, err := r.Open(ctx)
+	if err == nil && r.Format().Summary == nil {
+		err = errors.ErrUnsupported
 	}
-	if b, ok := dir.(brokenDir); ok {
-		return formats.Summary{}, &NotOpenError{b.problem}
-	}
-	if r.Format().Summary == nil {
-		return formats.Summary{}, errors.ErrUnsupported
-	}
-	o, err := r.r.a.recordings.Get(ctx, r.r.key)
 	if err != nil {
 		return formats.Summary{}, err
 	}

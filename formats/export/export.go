@@ -1,0 +1,204 @@
+// Package export writes the tables of recordings as compressed Parquet on disk (docs/tree/tables.md section 8).
+package export
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/archive"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/recordings"
+)
+
+// An Exporter writes tables below a directory.
+type Exporter struct {
+	dir string
+	c   *cache.Cache
+	z   *zstd.Encoder
+}
+
+// New returns an Exporter to a directory, for so many recordings at a time. What is made counts in the account
+// of c.
+func New(dir string, c *cache.Cache, jobs int) (*Exporter, error) {
+	z, err := parquet.NewEncoder(jobs)
+	return &Exporter{dir, c, z}, err
+}
+
+// A Recording is one whose tables are exported.
+type Recording struct {
+	archive.Recording
+	Path string        // in what is exported
+	Name string        // of its files, see [Namer]
+	Mode iofs.FileMode // of its files, from which the system takes the umask
+}
+
+// A File is a table that was asked for.
+type File struct {
+	Table string
+	Path  string // on disk
+	Rows  int64
+	Size  int64 // bytes
+	Same  bool  // it was there already, of the same bytes; Rows and Size are 0
+	Err   error // why it could not be written: what was there before still is
+}
+
+// Export writes the tables of a recording that are wanted and not there yet. The error is that of a recording
+// that does not open.
+func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table string) bool) ([]File, error) {
+	o, err := r.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for i := range o.Tables {
+		t := &o.Tables[i]
+		if !wanted(t.Name) {
+			continue
+		}
+		f := File{Table: t.Name, Path: filepath.Join(x.dir, "format="+r.Format().Name, "table="+t.Name, r.Name+parquet.Extension)}
+		if f.Same, f.Err = r.isSame(ctx, f.Path, o); !f.Same && f.Err == nil {
+			f.Err = x.write(ctx, &f, t, r, o)
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// Keys of the metadata of a file that say of what it was made.
+const (
+	pathKey  = "recfs.path"  // as in recordings.jsonl
+	stampKey = "recfs.stamp" // of the recording, in hex
+	sumKey   = "recfs.sum"   // bytes and checksum of the recording, where it is a file
+	madeKey  = "recfs.made"  // by which version of this program and with which options
+)
+
+// version changes when a file would be another although the recording is the same.
+const version = 1
+
+func (r Recording) made() string {
+	return fmt.Sprintf("%d.%d %s", version, indexfile.Layout, r.Format().Variant)
+}
+
+func (r Recording) shownPath() string { return string([]rune(r.Path)) }
+
+func (r Recording) stamp() string { return hex.EncodeToString(r.Stamp().Append(nil)) }
+
+// sum returns what tells the bytes of a recording, "" if it is a directory.
+func sum(s formats.Seal) string {
+	if s.Length == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d-%016x", s.Length, s.Sum)
+}
+
+// isSame reports whether a file has a table of the recording as it is now: by its stamp, or else by its bytes.
+func (r Recording) isSame(ctx context.Context, name string, o *recordings.Opened) (bool, error) {
+	m := readMetadata(name)
+	if m[pathKey] != r.shownPath() || m[madeKey] != r.made() {
+		return false, nil
+	}
+	stamp := r.Stamp()
+	if b, err := hex.DecodeString(m[stampKey]); err == nil && len(b) == formats.StampSize && stamp.Same(formats.ReadStamp(b)) {
+		return true, nil
+	}
+	if m[sumKey] == "" {
+		return false, nil
+	}
+	seal, err := o.Seal(ctx)
+	return err == nil && m[sumKey] == sum(seal), err
+}
+
+// readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
+func readMetadata(name string) map[string]string {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	m, err := parquet.ReadMetadata(f, info.Size())
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// write writes a table under a temporary name and then gives it its own.
+func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Recording, o *recordings.Opened) error {
+	t, err := m.Make(ctx)
+	if err != nil {
+		return err
+	}
+	seal, err := o.Seal(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
+		return err
+	}
+	out, err := newTemporary(f.Path, r.Mode)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	w := parquet.NewWriter(t, x.z, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
+		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
+		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made()})...)
+	f.Size, err = x.writeGroups(ctx, out.File, w, t)
+	if err == nil {
+		err = out.publish(f.Path)
+	}
+	for i := range t.Groups {
+		f.Rows += int64(t.Groups[i].Rows)
+	}
+	return err
+}
+
+// decoding is what most formats take to decode something for rows.
+const decoding = 1 << 20
+
+// writeGroups writes a table and returns how many bytes it has. Each row group is made with the memory that it
+// takes, and may be made again with more.
+func (x *Exporter) writeGroups(ctx context.Context, out *os.File, w *parquet.Writer, t columnar.Table) (int64, error) {
+	end := int64(0)
+	write := func(b []byte, offset int64) error {
+		_, err := out.WriteAt(b, offset)
+		end = offset + int64(len(b))
+		return err
+	}
+	if err := write(w.Head(), 0); err != nil {
+		return 0, err
+	}
+	for i := range t.Groups {
+		err := x.c.Do(ctx, w.Peak(i)+decoding, func(ctx context.Context) error {
+			held, err := formats.Charge(ctx, w.Peak(i))
+			if err != nil {
+				return err
+			}
+			defer held.Free()
+			b, offset, err := w.Group(ctx, i)
+			if err != nil {
+				return err
+			}
+			return write(b, offset)
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	err := write(w.Footer(), end)
+	return end, err
+}
