@@ -16,6 +16,7 @@ func commands() commandTable {
 		diffCommand,
 		checkCommand,
 		indexCommand,
+		exportCommand,
 		compactCommand,
 		statsCommand,
 		cacheCommand,

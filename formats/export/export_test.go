@@ -317,7 +317,9 @@ func TestMemory(t *testing.T) {
 func TestNotOpen(t *testing.T) {
 	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t), formats.Format{
 		Name: "none", Extensions: []string{".milk"},
-		Open: func(context.Context, formats.Input) (formats.Head, error) { return nil, formats.Corrupt("none", 7, "no") },
+		Open: func(context.Context, formats.Input) (formats.Head, error) {
+			return nil, formats.Corrupt("none", 7, "no")
+		},
 	})
 	e, err := nodes.Lookup(t.Context(), x.root, "butter/old.milk")
 	if err != nil {
@@ -334,8 +336,13 @@ func TestNamer(t *testing.T) {
 	var n export.Namer
 	long := strings.Repeat("%", 100)
 	for _, c := range [][2]string{
-		{"a/b/tick=5.rec", "tick%3D5.rec-"}, {"_x", "%5Fx-"}, {"bad\xff", "bad%FF-"}, {"ä😀", "ä😀-"},
-		{long, strings.Repeat("%25", 66) + "-"}, {strings.Repeat("ä", 120), strings.Repeat("ä", 100) + "-"}, {"x" + strings.Repeat("ä", 120), "x" + strings.Repeat("ä", 99) + "-"},
+		{"a/b/tick=5.rec", "tick%3D5.rec-"},
+		{"_x", "%5Fx-"},
+		{"bad\xff", "bad%FF-"},
+		{"ä😀", "ä😀-"},
+		{long, strings.Repeat("%25", 66) + "-"},
+		{strings.Repeat("ä", 120), strings.Repeat("ä", 100) + "-"},
+		{"x" + strings.Repeat("ä", 120), "x" + strings.Repeat("ä", 99) + "-"},
 	} {
 		name := n.Name("f", c[0])
 		if rest, ok := strings.CutPrefix(name, c[1]); !ok || len(rest) != 8 || len(name) > 209 {

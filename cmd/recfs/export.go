@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	archives "recfs/formats/archive"
+	"recfs/formats/export"
+)
+
+var exportCommand = command{
+	name:    "export",
+	args:    "tables SOURCE DESTINATION",
+	summary: "Write the tables of all recordings as compressed Parquet",
+	about: `
+SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes
+DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name and 8 hex digits of the SHA-256
+of its path below SOURCE; so a DESTINATION is for one SOURCE. Another run writes only what is new or changed,
+and removes nothing. A file has its name once it is whole.
+
+A recording that does not open, or a table that cannot be written, is reported, and the rest goes on; the exit
+code then is 1. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
+	run: runExport,
+}
+
+func runExport(flags *pflag.FlagSet) runFunc {
+	x := &exporter{shard: shardFlag{I: 1, N: 1}}
+	flags.StringArrayVar(&x.tables, "table", nil, "only the tables of this `NAME` (may be repeated)")
+	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of this format: "+strings.Join(formatList(), ", ")+" (may be repeated)")
+	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
+	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table")
+	jobs := jobsFlag(flags)
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+		if args[0] != "tables" {
+			return usagef("export: it is only tables that can be exported, not %q", args[0])
+		}
+		for _, f := range x.formats {
+			if !slices.Contains(formatList(), f) {
+				return usagef("export: there is no format %q: it is one of %s", f, strings.Join(formatList(), ", "))
+			}
+		}
+		x.ctx, x.failures, x.meter = ctx, failures{env: e}, newMeter(e.stderr, "exporting")
+		return x.run(a, filepath.Clean(args[1]), args[2], *jobs)
+	})
+}
+
+// A shardFlag is a flag value: I/N.
+type shardFlag export.Shard
+
+func (s *shardFlag) Set(text string) error {
+	var to shardFlag
+	if n, err := fmt.Sscanf(text+"\n", "%d/%d\n", &to.I, &to.N); n != 2 || err != nil || to.I < 1 || to.I > to.N {
+		return errors.New("not a part such as 1/8, the first of eight")
+	}
+	*s = to
+	return nil
+}
+
+func (s *shardFlag) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+func (s *shardFlag) Type() string { return "I/N" }
+
+// An exporter writes the tables of recordings.
+type exporter struct {
+	failures
+	ctx             context.Context
+	tables, formats []string // none: all
+	shard           shardFlag
+	asJSON          bool
+	meter           *meter
+	source          string
+	to              *export.Exporter
+	namer           export.Namer
+
+	mu            sync.Mutex // for failures
+	written, same int        // tables
+	bytes         int64      // of those written
+}
+
+func (x *exporter) run(a *archive, source, destination string, jobs jobCount) error {
+	x.source, a.onRead = source, x.meter.onRead
+	if _, err := a.resolve(x.ctx, source); err != nil {
+		return fmt.Errorf("%s: %w", source, reason(source, err))
+	}
+	if err := makeDestination(source, destination); err != nil {
+		return err
+	}
+	var err error
+	if x.to, err = export.New(destination, a.cache, int(jobs)); err != nil {
+		return err
+	}
+	args := []string{source}
+	stop := a.measure(x.ctx, x.meter, args, x.wants)
+	inOrder(jobs, x.named(a.find(x.ctx, args, x.fail)), x.export, x.tell)
+	stop()
+	x.meter.close()
+	if x.ctx.Err() != nil {
+		return &interruption{x.meter.far() + " exported; the same command goes on from there"}
+	}
+	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
+		count(x.written, "table", "tables"), humanSize(x.bytes), x.same, x.n)
+	return x.result()
+}
+
+// makeDestination makes the directory to export to, unless it lies in the source.
+func makeDestination(source, destination string) error {
+	if err := checkTarget(source, destination); err != nil {
+		return err
+	}
+	if err := os.Mkdir(destination, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return notWritten(destination, err)
+	}
+	return nil
+}
+
+// pathOf returns where a recording lies in the source. A source that is a recording lies in itself under its name.
+func (x *exporter) pathOf(name string) string {
+	switch {
+	case name == x.source:
+		return base(name)
+	case x.source == ".":
+		return name
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, x.source), "/")
+}
+
+// wants reports whether tables of a recording are to be written.
+func (x *exporter) wants(f found) bool {
+	return f.isRecording && (len(x.formats) == 0 || slices.Contains(x.formats, f.Format)) && export.Shard(x.shard).Has(x.pathOf(f.name))
+}
+
+// A named is a recording with the name of its files.
+type named struct {
+	found
+	to export.Recording
+}
+
+// named yields the recordings of a walk that are wanted.
+func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
+	return func(yield func(named) bool) {
+		for f := range walk {
+			if !x.wants(f) {
+				continue
+			}
+			at := x.pathOf(f.name)
+			r := export.Recording{Path: at, Name: x.namer.Name(f.Format, at), Mode: modeOfCopy(f.entry, 0o666) &^ 0o111}
+			if !yield(named{f, r}) {
+				return
+			}
+		}
+	}
+}
+
+// An exported is what became of a recording.
+type exported struct {
+	named
+	files []export.File
+	err   error
+}
+
+func (x *exporter) export(n named) exported {
+	x.meter.begin(n.Stored)
+	dir, err := archives.Current(x.ctx, n.entry.Dir)
+	done := exported{named: n, err: err}
+	if r, ok := archives.RecordingOf(dir); ok && err == nil {
+		n.to.Recording = r
+		done.files, done.err = x.to.Export(x.ctx, n.to, func(table string) bool {
+			return len(x.tables) == 0 || slices.Contains(x.tables, table)
+		})
+	}
+	if x.ctx.Err() == nil {
+		x.meter.finish(1, n.Stored)
+	}
+	return done
+}
+
+// An exportedLine is what export --json prints of a table, or of a recording that does not open.
+type exportedLine struct {
+	Path      string `json:"path"`
+	Format    string `json:"format"`
+	Table     string `json:"table,omitempty"`
+	File      string `json:"file,omitempty"`
+	Rows      *int64 `json:"rows,omitempty"` // of a file that was written
+	Size      *int64 `json:"size,omitempty"`
+	Unchanged bool   `json:"unchanged"`
+	Error     string `json:"error,omitempty"`
+}
+
+// tell tells what became of a recording.
+func (x *exporter) tell(done exported) {
+	if x.ctx.Err() != nil {
+		return
+	}
+	if done.err != nil {
+		x.fail(done.name, done.err)
+		x.print(exportedLine{Path: done.to.Path, Format: done.Format, Error: reason(done.name, done.err).Error()})
+	}
+	for i := range done.files {
+		f := &done.files[i]
+		line := exportedLine{Path: done.to.Path, Format: done.Format, Table: f.Table, File: f.Path, Unchanged: f.Same}
+		switch {
+		case f.Err != nil:
+			x.fail(path.Join(done.name, "tables", f.Table), f.Err)
+			line.Error = f.Err.Error()
+		case f.Same:
+			x.same++
+		default:
+			x.written++
+			x.bytes += f.Size
+			line.Rows, line.Size = &f.Rows, &f.Size
+		}
+		x.print(line)
+	}
+}
+
+func (x *exporter) print(line exportedLine) {
+	if x.asJSON {
+		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
+	}
+}
+
+// fail reports what could not be exported. The walk and the exports call it at the same time.
+func (x *exporter) fail(name string, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.meter.print(func() { x.failures.fail(name, err) })
+}
