@@ -18,21 +18,21 @@ import (
 // server that was killed, so that the next mount or umount knows that nobody else wants them.
 const madeByUs = "user.recfs.made"
 
-// makeMountPoint makes dir unless it is there and reports whether it did.
-func makeMountPoint(source, dir string) (made bool, err error) {
+// makeMountPoint makes dir unless it is there, and marks it. It reports whether it made one that cannot be marked.
+func makeMountPoint(source, dir string) (unmarked bool, err error) {
 	err = os.Mkdir(dir, 0o777)
-	made = err == nil
 	if err != nil && !errors.Is(err, iofs.ErrExist) {
 		return false, fmt.Errorf("the mount point cannot be made: %w", err)
 	}
-	if made {
-		_ = unix.Setxattr(dir, madeByUs, nil, 0) // where the file system has them
+	if err == nil {
+		unmarked = unix.Setxattr(dir, madeByUs, nil, 0) != nil // the file system does not have them
 	}
-	return made, checkApart(source, dir)
+	return unmarked, checkApart(source, dir)
 }
 
 // removeMountPoint removes dir if recfs made it, now or earlier, and nothing is mounted there or
-// lies in it.
+// lies in it. Where directories can be marked the mark alone tells: after the end of the mount
+// umount may have removed it, and somebody else made a new one.
 func removeMountPoint(dir string, made bool) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

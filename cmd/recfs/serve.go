@@ -26,7 +26,7 @@ type mountSession struct {
 	source, dir string // absolute
 	tree        nodes.Volatile
 	monitor     *monitor
-	made        bool // dir was made for the mount
+	made        bool // dir was made for the mount, and cannot be marked so
 }
 
 // serve mounts source on dir and stays until the mount ends. A starter is told when it can be used.
@@ -59,10 +59,7 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return err
 	}
 	defer func() { removeMountPoint(dir, p.made) }()
-	server, err := p.mount()
-	if errors.Is(err, iofs.ErrNotExist) { // dir was removed by a mount that ended there this moment
-		server, err = p.mount()
-	}
+	server, err := p.mount(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,10 +95,20 @@ func unmountSignals() (signals chan os.Signal, stop func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// mount mounts the tree, once.
-func (p *mountSession) mount() (*fs.Server, error) {
-	made, err := makeMountPoint(p.source, p.dir)
-	p.made = p.made || made
+// mount mounts the tree. Mounts that end there this moment may remove dir before it is mounted on, each once.
+func (p *mountSession) mount(ctx context.Context) (server *fs.Server, err error) {
+	for range 100 {
+		server, err = p.tryMount()
+		if _, gone := os.Lstat(p.dir); err == nil || ctx.Err() != nil || !errors.Is(gone, iofs.ErrNotExist) {
+			break
+		}
+	}
+	return server, err
+}
+
+func (p *mountSession) tryMount() (*fs.Server, error) {
+	var err error
+	p.made, err = makeMountPoint(p.source, p.dir)
 	if err == nil {
 		err = p.flags.checkShown(p.dir)
 	}

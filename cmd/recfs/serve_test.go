@@ -259,6 +259,31 @@ func TestMadeMountPoint(t *testing.T) {
 	}
 }
 
+// TestMountPointMadeAnew ends a mount whose mount point was removed and made again by others: it is theirs.
+func TestMountPointMadeAnew(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	source, mnt := t.TempDir(), filepath.Join(t.TempDir(), "mnt")
+	if err := unix.Setxattr(source, madeByUs, nil, 0); err != nil {
+		t.Skipf("no extended attributes here: %v", err)
+	}
+	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
+	cmd := recfs(t, "mount", "-f", source, mnt)
+	must(t, cmd.Start())
+	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+	used, err := os.Open(mnt) // the server goes on until it is closed
+	must(t, err)
+	must(t, unix.Unmount(mnt, unix.MNT_DETACH))
+	must(t, os.Remove(mnt))
+	must(t, os.Mkdir(mnt, 0o777))
+	must(t, used.Close())
+	must(t, cmd.Wait())
+	if !exists(mnt) {
+		t.Error("the end of a mount removes a directory that recfs did not make")
+	}
+}
+
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
