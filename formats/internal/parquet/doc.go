@@ -2,7 +2,7 @@
 // is made: they follow from the counts of rows, nulls and text that an index has (docs/tree/tables.md
 // section 1).
 //
-//	PAR1 | row group … | footer | length of the footer u32 | PAR1
+//	PAR1 | row group, zeros … | footer | length of the footer u32 | PAR1
 //
 //	row group: the chunk of each column after the other, each with one page
 //	footer:    schema, and of each chunk its place, size and bounds, in Thrift's compact protocol

@@ -18,8 +18,23 @@ const magic = "PAR1"
 // A Layout knows where everything in the file of a table is, without a row of it.
 type Layout struct {
 	table  columnar.Table
-	groups []int64 // offset of each row group, and after the last
-	footer []byte  // to the end of the file
+	groups []span // of each row group in the file
+	footer []byte // to the end of the file
+}
+
+// A span is a part of a file. Zeros may follow it.
+type span struct{ start, end int64 }
+
+// block is what a system reads at least, and that at multiples of it.
+const block = 4096
+
+// next returns where what follows a span begins: if it is longer than a block, not in one of its blocks.
+// Who reads the footer, or the start of a row group, does not make the group before.
+func (s span) next() int64 {
+	if s.end-s.start <= block {
+		return s.end
+	}
+	return (s.end + block - 1) / block * block
 }
 
 // A Pair is an element of the key-value metadata of a file.
@@ -35,8 +50,7 @@ var errTooLarge = fmt.Errorf("a page of more than %d bytes: %w", math.MaxInt32, 
 
 // NewLayout returns the layout of a table.
 func NewLayout(t columnar.Table, metadata ...Pair) (*Layout, error) {
-	l := &Layout{table: t, groups: make([]int64, 1, len(t.Groups)+1)}
-	l.groups[0] = int64(len(magic))
+	l := &Layout{table: t, groups: make([]span, 0, len(t.Groups))}
 	for i := range t.Groups {
 		size := int64(0)
 		for c := range t.Columns {
@@ -46,19 +60,28 @@ func NewLayout(t columnar.Table, metadata ...Pair) (*Layout, error) {
 			}
 			size += p.total()
 		}
-		l.groups = append(l.groups, l.groups[i]+size)
+		start := l.end()
+		l.groups = append(l.groups, span{start, start + size})
 	}
 	l.footer = makeFooter(&l.table, l.chunks, metadata)
 	return l, nil
 }
 
 // Size returns how many bytes the file has.
-func (l *Layout) Size() int64 { return l.groups[len(l.groups)-1] + int64(len(l.footer)) }
+func (l *Layout) Size() int64 { return l.end() + int64(len(l.footer)) }
+
+// end returns where what follows the row groups so far begins.
+func (l *Layout) end() int64 {
+	if n := len(l.groups); n > 0 {
+		return l.groups[n-1].next()
+	}
+	return int64(len(magic))
+}
 
 // Cost returns about how many bytes the layout keeps alive.
 func (l *Layout) Cost() int64 {
 	const each = 48 // of Counts, and a share of its Group
-	return int64(len(l.footer)) + int64(len(l.groups))*int64(8+each*(len(l.table.Columns)+1))
+	return int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
 }
 
 // Make returns the bytes of row group i.
@@ -73,19 +96,23 @@ func (l *Layout) Make(ctx context.Context, i int) ([]byte, error) {
 // Content returns the file. group returns what Make does; it is called for each read that touches the
 // group, so it belongs in a Memo.
 func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, error)) nodes.Content {
-	n := len(l.table.Groups)
+	footer := 1 + 2*len(l.groups) // after the magic, and each group with its zeros
 	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
-		switch i {
-		case 0:
+		switch {
+		case i == 0:
 			return []byte(magic), nil
-		case n + 1:
+		case i == footer:
 			return l.footer, nil
+		case i%2 == 1:
+			return group(ctx, i/2)
 		}
-		return group(ctx, i-1)
+		g := l.groups[i/2-1]
+		return make([]byte, g.next()-g.end), nil
 	})
 	p.Add(int64(len(magic)))
-	for i := range n {
-		p.Add(l.groupSize(i))
+	for _, g := range l.groups {
+		p.Add(g.end - g.start)
+		p.Add(g.next() - g.end)
 	}
 	p.Add(int64(len(l.footer)))
 	return p
@@ -120,7 +147,7 @@ func Encode(ctx context.Context, columns []columnar.Column, n int, add func(b *c
 
 // chunks appends what the footer says of row group i.
 func (l *Layout) chunks(list []chunk, i int) []chunk {
-	off := l.groups[i]
+	off := l.groups[i].start
 	for c := range l.table.Columns {
 		p := planOf(&l.table.Columns[c], &l.table.Groups[i], c)
 		one := chunk{column: &l.table.Columns[c], values: p.values, offset: off, data: p.start(), plain: p.total(), size: p.total()}
@@ -132,7 +159,7 @@ func (l *Layout) chunks(list []chunk, i int) []chunk {
 }
 
 // groupSize returns how many bytes row group i has.
-func (l *Layout) groupSize(i int) int64 { return l.groups[i+1] - l.groups[i] }
+func (l *Layout) groupSize(i int) int64 { return l.groups[i].end - l.groups[i].start }
 
 // A plan is what the chunk of a column in a row group is made of, in bytes. A chunk is a dictionary page,
 // if the column has Words, and one data page:
@@ -158,12 +185,13 @@ func (p *plan) start() int64 { return int64(p.dictHead) + p.dictionary }
 
 // planOf returns the plan of column i in a group.
 func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
+	var scratch [64]byte // for the headers
 	n := &g.Columns[i]
 	p := plan{values: g.Rows}
 	if c.Type == columnar.Texts {
 		p.values = int(n.Items + n.Empty)
 		p.page = levelsSize(p.values, 1) + levelsSize(p.values, 2) + 4*n.Items + n.Bytes
-		p.head = len(dataHeader(nil, p.page, p.page, p.values, plainEncoding))
+		p.head = len(dataHeader(scratch[:0], p.page, p.page, p.values, plainEncoding))
 		return p
 	}
 	if c.Nullable {
@@ -174,9 +202,9 @@ func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
 	if c.Words != nil {
 		encoding = dictionaryEncoding
 		p.dictionary = wordsSize(c.Words)
-		p.dictHead = len(dictionaryHeader(nil, p.dictionary, p.dictionary, len(c.Words)))
+		p.dictHead = len(dictionaryHeader(scratch[:0], p.dictionary, p.dictionary, len(c.Words)))
 	}
-	p.head = len(dataHeader(nil, p.page, p.page, p.values, encoding))
+	p.head = len(dataHeader(scratch[:0], p.page, p.page, p.values, encoding))
 	return p
 }
 

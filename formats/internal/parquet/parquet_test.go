@@ -3,6 +3,7 @@ package parquet_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -226,8 +227,8 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestHuge lays out 200 million rows, none of which is made.
-func TestHuge(t *testing.T) {
+// hugeTable returns a table of 200 million rows as positions has them, none of which can be made.
+func hugeTable() columnar.Table {
 	table := columnar.Table{Columns: slices.Concat(
 		columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "cid", "stay"), columnar.Optional(columnar.Int32, "x", "y"),
 	)}
@@ -236,21 +237,45 @@ func TestHuge(t *testing.T) {
 		bounds := columnar.Counts{Bounded: true, Min: int64(i) * 1000, Max: int64(i)*1000 + 999}
 		table.Groups = append(table.Groups, columnar.Group{Rows: 70 << 10, Columns: []columnar.Counts{bounds, bounds, bounds, bounds, bounds}})
 	}
-	l, err := parquet.NewLayout(table)
+	return table
+}
+
+// footerOf returns how many bytes the footer of a file has.
+func footerOf(tb testing.TB, content nodes.Content) int {
+	tb.Helper()
+	tail := make([]byte, 8)
+	if _, err := content.ReadAt(tb.Context(), tail, content.Size()-8); err != nil || !bytes.HasSuffix(tail, []byte("PAR1")) {
+		tb.Errorf("it ends with %q, %v", tail, err)
+	}
+	return int(binary.LittleEndian.Uint32(tail))
+}
+
+// TestHuge lays out 200 million rows, none of which is made.
+func TestHuge(t *testing.T) {
+	l, err := parquet.NewLayout(hugeTable())
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := l.Content(l.Make)
-	tail := make([]byte, 8)
-	if _, err := content.ReadAt(t.Context(), tail, content.Size()-8); err != nil || !bytes.HasSuffix(tail, []byte("PAR1")) {
-		t.Errorf("it ends with %q, %v", tail, err)
-	}
-	if footer := int(tail[0]) | int(tail[1])<<8 | int(tail[2])<<16 | int(tail[3])<<24; footer > 1<<20 {
+	if footer := footerOf(t, l.Content(l.Make)); footer > 1<<20 {
 		t.Errorf("a footer of %d bytes", footer)
 	}
 	if l.Cost() > 16<<20 {
 		t.Errorf("the layout takes %d bytes", l.Cost())
 	}
+}
+
+// BenchmarkLayout lays out 200 million rows.
+func BenchmarkLayout(b *testing.B) {
+	table := hugeTable()
+	var l *parquet.Layout
+	for b.Loop() {
+		var err error
+		if l, err = parquet.NewLayout(table); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(l.Cost()), "B/layout")
+	b.ReportMetric(float64(footerOf(b, l.Content(l.Make))), "B/footer")
 }
 
 // TestTooLarge holds that there is no page whose size its header cannot tell.

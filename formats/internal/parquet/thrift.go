@@ -17,9 +17,13 @@ const (
 // struct. The numbers of fields and what they mean are those of parquet.thrift.
 type thrift struct {
 	b     []byte
-	last  int   // number of the last field of the struct being written
-	outer []int // of the structs around it
+	last  int            // number of the last field of the struct being written
+	outer [maxDepth]int8 // of the structs around it
+	depth int
 }
+
+// maxDepth bounds how deep structs lie in structs.
+const maxDepth = 8
 
 // field writes the header of a field. Numbers ascend, by 15 at most.
 func (t *thrift) field(number int, typ byte) {
@@ -44,15 +48,16 @@ func (t *thrift) begin(f int) {
 	if f > 0 {
 		t.field(f, thriftStruct)
 	}
-	t.outer = append(t.outer, t.last)
+	t.outer[t.depth] = int8(t.last)
+	t.depth++
 	t.last = 0
 }
 
 // end ends the struct that was begun last.
 func (t *thrift) end() {
 	t.b = append(t.b, 0)
-	n := len(t.outer) - 1
-	t.last, t.outer = t.outer[n], t.outer[:n]
+	t.depth--
+	t.last = int(t.outer[t.depth])
 }
 
 // empty writes a struct without fields as field f.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,6 +75,46 @@ func TestDir(t *testing.T) {
 		t.Error("it is another table")
 	}
 	nodestest.Check(t, dir)
+}
+
+// TestFooter holds that the footer, and a row group, can be read in whole blocks without making another group.
+func TestFooter(t *testing.T) {
+	rows := rowsOf(columnar.GroupRows + 300)
+	table := tableOf(rows[:columnar.GroupRows], rows[columnar.GroupRows:])
+	l, err := parquet.NewLayout(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made []int
+	content := l.Content(func(ctx context.Context, i int) ([]byte, error) {
+		made = append(made, i)
+		return l.Make(ctx, i)
+	})
+	const block = 4096
+	read := func(from, to int64) {
+		t.Helper()
+		from, made = from/block*block, nil
+		to = min((to+block-1)/block*block, content.Size())
+		if _, err := content.ReadAt(t.Context(), make([]byte, to-from), from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(content.Size()-8-int64(footerOf(t, content)), content.Size())
+	if len(made) > 0 {
+		t.Errorf("the groups %d were made for the footer", made)
+	}
+	second := int64(4)
+	if first, err := l.Make(t.Context(), 0); err == nil {
+		second += int64(len(first))
+	}
+	read(second+block, second+2*block)
+	if !slices.Equal(made, []int{1}) {
+		t.Errorf("the groups %d were made for the second", made)
+	}
+	read(second-block, second)
+	if !slices.Equal(made, []int{0}) {
+		t.Errorf("the groups %d were made for the end of the first", made)
+	}
 }
 
 // TestDirFails passes on why there is no index, or no rows.

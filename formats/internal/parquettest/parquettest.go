@@ -3,6 +3,7 @@
 package parquettest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -162,7 +163,8 @@ func (t *Table) schema(tb testing.TB, elements []any) {
 	}
 }
 
-// group reads a row group, which begins at a place, and returns where it ends.
+// group reads a row group, which begins at a place, and returns where what follows it begins: after one of
+// more than 4096 bytes at a multiple of that.
 func (t *Table) group(tb testing.TB, b []byte, g object, at int64) int64 {
 	tb.Helper()
 	rows, plain := g.int(3), int64(0)
@@ -187,7 +189,14 @@ func (t *Table) group(tb testing.TB, b []byte, g object, at int64) int64 {
 	if g.int(2) != plain {
 		tb.Errorf("a row group of %d bytes, not %d", plain, g.int(2))
 	}
-	return at
+	if at-start <= 4096 {
+		return at
+	}
+	next := (at + 4095) / 4096 * 4096
+	if zeros := b[at:next]; len(bytes.Trim(zeros, "\x00")) > 0 {
+		tb.Errorf("%q after a row group", zeros)
+	}
+	return next
 }
 
 func path(list []any) string {
