@@ -14,13 +14,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"math/rand/v2"
 	"os"
@@ -28,7 +26,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mikelolasagasti/xz"
 	"golang.org/x/sys/unix"
 
 	"recfs/bench/internal/harness"
@@ -66,7 +63,7 @@ func run(ctx context.Context, dir string) error {
 	mnt := filepath.Join(dir, "mnt")
 	b := &bench{source: filepath.Join(dir, "archive", "long.teehistorian"), cache: filepath.Join(dir, "cache")}
 	b.root = filepath.Join(mnt, filepath.Base(b.source))
-	records, err := readSample()
+	records, err := harness.ReadXZ(*sample)
 	if err != nil {
 		return err
 	}
@@ -96,49 +93,14 @@ func (b *bench) measure() error {
 	return nil
 }
 
-// readSample returns the sample without its compression.
-func readSample() ([]byte, error) {
-	stored, err := os.ReadFile(*sample)
-	if err != nil {
-		return nil, err
-	}
-	r, err := xz.NewReader(bytes.NewReader(stored), 0)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
-}
-
 // write makes the recording.
-func (b *bench) write(sample []byte) error {
-	const magic = 16
-	start := magic + bytes.IndexByte(sample[magic:], 0) + 1
-	body, finish := sample[start:len(sample)-1], sample[len(sample)-1:]
+func (b *bench) write(sample []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(b.source), 0o777); err != nil {
 		return err
 	}
-	f, err := os.Create(b.source)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.Write(sample[:start])
-	for n := *size * 1e6 / int64(len(body)); n > 0 && err == nil; n-- {
-		_, err = f.Write(body)
-	}
-	if err == nil {
-		_, err = f.Write(finish)
-	}
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	b.bytes = info.Size()
+	b.bytes, err = harness.WriteLong(b.source, sample, *size*1e6)
 	fmt.Printf("recording of %d bytes\n", b.bytes)
-	return f.Sync()
+	return err
 }
 
 // firstListing lists the recording before anything is known of it.

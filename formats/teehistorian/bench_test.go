@@ -251,3 +251,28 @@ func benchDir(b *testing.B, root nodes.Dir, name string) nodes.Dir {
 	}
 	return e.Dir
 }
+
+// BenchmarkTable reads tables from end to end, which makes all their row groups.
+func BenchmarkTable(b *testing.B) {
+	root, c := benchTree(b)
+	defer c.Close()
+	dir := benchDir(b, root, "tables")
+	for _, name := range []string{"positions", "inputs", "events"} {
+		b.Run(name, func(b *testing.B) {
+			e, err := nodes.Lookup(b.Context(), dir, name+".parquet")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(*benchSize << 20)
+			for b.Loop() {
+				content, err := e.File.Open(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := io.Copy(io.Discard, nodes.Reader(b.Context(), content)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
