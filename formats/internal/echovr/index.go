@@ -171,7 +171,12 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
 		}
 		p := &c.Pieces[len(c.Pieces)-1]
 		r.render(chunk, i)
-		rows.add(chunk, i, r.session)
+		session := r.session
+		if chunk.Brief != nil {
+			buf = chunk.brief(buf[:0], i)
+			session = buf
+		}
+		rows.add(chunk, i, session)
 		buf = r.line(buf[:0], chunk, i)
 		c.Lines = append(c.Lines, uint32(len(buf)+1))
 		c.TickSizes = append(c.TickSizes, uint32(len(buf)+indent.of(chunk, i, buf)+1))

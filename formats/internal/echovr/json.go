@@ -31,7 +31,12 @@ func NewEncoder(m *Match) *Encoder {
 }
 
 // Session appends the document /session of a frame.
-func (e *Encoder) Session(b []byte, f *Frame) []byte {
+func (e *Encoder) Session(b []byte, f *Frame) []byte { return e.document(b, f, true) }
+
+// Brief appends the document /session of a frame without teams, which are most of it.
+func (e *Encoder) Brief(b []byte, f *Frame) []byte { return e.document(b, f, false) }
+
+func (e *Encoder) document(b []byte, f *Frame, teams bool) []byte {
 	combat := f.Kind == Combat
 	clock := !combat || f.Clock != 0
 	b = append(b, '{')
@@ -56,7 +61,9 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	}
 	b = append(b, e.match...)
 	b = appendShoulder(b, `,"right_shoulder_pressed2":`, f.Shoulders[3])
-	b = e.teams(b, f)
+	if teams {
+		b = e.teams(b, f)
+	}
 	b = append(b, e.blueRound...)
 	b = append(b, `,"orange_points":`...)
 	b = appendPoints(b, f.Points[1], combat)

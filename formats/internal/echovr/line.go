@@ -15,6 +15,9 @@ type Chunk struct {
 	// has none. They may be called at once by several.
 	Session, Bones func(b []byte, i int) []byte
 
+	// Brief, if set, is Session without teams, which are most of it.
+	Brief func(b []byte, i int) []byte
+
 	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same
 	// shape differ in values only. Nil if that is not known.
 	Shape func(b []byte, i int) []byte
@@ -33,6 +36,14 @@ func (c *Chunk) Piece(i int) *Chunk {
 	p.FirstTick += int64(i) * PieceFrames
 	p.Frames = c.Frames[i*PieceFrames : min((i+1)*PieceFrames, len(c.Frames))]
 	return &p
+}
+
+// brief appends what rows of frames are taken from.
+func (c *Chunk) brief(b []byte, i int) []byte {
+	if c.Brief != nil {
+		return c.Brief(b, c.base+i)
+	}
+	return c.Session(b, c.base+i)
 }
 
 // A record is the documents of one frame, and the memory for those of the next.
