@@ -204,6 +204,18 @@ func (b *Batch) Int32s(list ...int32) {
 	}
 }
 
+// Bools adds values to as many columns of type Bool that cannot be null, none of them the last.
+func (b *Batch) Bools(list ...bool) {
+	vectors := b.Columns[b.next:][:len(list)]
+	b.next += len(list)
+	if b.mode != keeping {
+		return
+	}
+	for i, x := range list {
+		vectors[i].Bools = append(vectors[i].Bools, x)
+	}
+}
+
 // FitInt32 adds a value of type Int32; one that does not fit is null.
 func (b *Batch) FitInt32(x int64) {
 	if int64(int32(x)) != x {

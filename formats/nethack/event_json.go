@@ -1,6 +1,7 @@
 package nethack
 
 import (
+	"strconv"
 	"time"
 
 	"recfs/formats/internal/jsonenc"
@@ -94,8 +95,11 @@ func appendUTC(dst []byte, clock uint64, tz int32) []byte {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
-	dst = t.AppendFormat(dst, utcLayout)
-	return append(dst, '"')
+	dst = t.AppendFormat(dst, time.RFC3339) // many times faster than with decimals
+	z := len(dst) - 1
+	dst = strconv.AppendInt(dst[:z], int64(1e6+t.Nanosecond()/1e3), 10)
+	dst[z] = '.' // in place of the 1
+	return append(dst, `Z"`...)
 }
 
 // timeOf returns the time of a clock as text, nil outside the years that utc has.

@@ -189,10 +189,24 @@ func (r *fields) at(p int64, n int) []byte {
 	return r.b[p : p+int64(n)]
 }
 
-func (r *fields) u8(p int64) uint8   { return r.at(p, 1)[0] }
-func (r *fields) i8(p int64) int8    { return int8(r.u8(p)) }
-func (r *fields) u32(p int64) uint32 { return binary.LittleEndian.Uint32(r.at(p, 4)) }
-func (r *fields) i32(p int64) int32  { return int32(r.u32(p)) }
+func (r *fields) u8(p int64) uint8 {
+	if p < 0 || p >= int64(len(r.b)) {
+		r.bad = true
+		return 0
+	}
+	return r.b[p]
+}
+
+func (r *fields) u32(p int64) uint32 {
+	if p < 0 || p > int64(len(r.b))-4 {
+		r.bad = true
+		return 0
+	}
+	return binary.LittleEndian.Uint32(r.b[p:])
+}
+
+func (r *fields) i8(p int64) int8   { return int8(r.u8(p)) }
+func (r *fields) i32(p int64) int32 { return int32(r.u32(p)) }
 
 // length reads a length, which must not be negative.
 func (r *fields) length(p int64) int64 {
@@ -299,27 +313,15 @@ func (r *fields) hero(h *hero, y int64) {
 	}
 	r.textTo(&h.Name, &h.NameHex, y+1179, 32)
 	r.textTo(&h.Occupation, &h.OccupationHex, y+780, 256)
-	if r.u32(y+8)>>21&1 != 0 {
+	h.Alignment = word(alignments, int32(r.i8(y+228))+1)
+	first, second := r.u32(y+8), r.u32(y+12)
+	bit := func(word uint32, n int) bool { return word>>n&1 != 0 }
+	if bit(first, 21) {
 		h.Gender = "fem"
 	}
-	h.Alignment = word(alignments, int32(r.i8(y+228))+1)
-	for _, b := range [...]struct {
-		field *bool
-		at    int64
-		bit   int
-	}{
-		{&h.Swallowed, 8, 31},
-		{&h.InWater, 8, 30},
-		{&h.Hiding, 8, 29},
-		{&h.Invulnerable, 8, 27},
-		{&h.QuestCompleted, 12, 27},
-		{&h.InvocationDone, 12, 23},
-		{&h.EnteredGehennom, 12, 22},
-		{&h.KilledWizard, 12, 19},
-		{&h.Ascended, 12, 18},
-	} {
-		*b.field = r.u32(y+b.at)>>b.bit&1 != 0
-	}
+	h.Swallowed, h.InWater, h.Hiding, h.Invulnerable = bit(first, 31), bit(first, 30), bit(first, 29), bit(first, 27)
+	h.QuestCompleted, h.InvocationDone, h.EnteredGehennom = bit(second, 27), bit(second, 23), bit(second, 22)
+	h.KilledWizard, h.Ascended = bit(second, 19), bit(second, 18)
 }
 
 // location reads where the hero is (docs/formats/nethack.md section 7.5).

@@ -120,12 +120,8 @@ func heroRow(b *columnar.Batch, n int, t *tick, zone int32, d *heroState) {
 	b.Bool(h.Polymorphed)
 	b.Int32s(h.Monster, h.MonsterHP, h.MonsterHPMax, int32(h.Nutrition), h.Hunger, int32(h.PrayerTimeout),
 		h.AlignmentRecord, int32(h.Luck), int32(h.LuckBonus))
-	for _, flag := range [...]bool{
-		h.Swallowed, h.InWater, h.Hiding, h.Invulnerable, h.QuestCompleted, h.InvocationDone, h.EnteredGehennom,
-		h.KilledWizard, h.Ascended,
-	} {
-		b.Bool(flag)
-	}
+	b.Bools(h.Swallowed, h.InWater, h.Hiding, h.Invulnerable, h.QuestCompleted, h.InvocationDone, h.EnteredGehennom,
+		h.KilledWizard, h.Ascended)
 	b.Text(h.Occupation)
 	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
 		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
@@ -152,6 +148,9 @@ type commandContext struct {
 	answers []byte // a list as JSON
 }
 
+// commandFields are the columns that are fields of a command.
+var commandFields = [...]string{"command", "direction", "x", "y", "item", "text", "spell", "limit", "key_code"}
+
 // commandRow adds a command.
 func commandRow(b *columnar.Batch, e *event, c *commandContext) {
 	if c.tick < 0 {
@@ -166,24 +165,26 @@ func commandRow(b *columnar.Batch, e *event, c *commandContext) {
 		b.Null()
 	}
 	b.Int64(e.off)
-	for _, key := range [...]string{"command", "direction", "x", "y", "item", "text", "spell", "limit", "key_code"} {
-		e.addTo(b, key)
+	var fields [len(commandFields)]*field
+	for i := range e.fields {
+		if n := slices.Index(commandFields[:], e.fields[i].key); n >= 0 && fields[n] == nil {
+			fields[n] = &e.fields[i]
+		}
+	}
+	for _, f := range fields {
+		addField(b, f)
 	}
 	b.Bytes(c.answers)
 }
 
-// addTo adds the field of an event, null if it has none of that key.
-func (e *event) addTo(b *columnar.Batch, key string) {
-	for i := range e.fields {
-		switch f := &e.fields[i]; {
-		case f.key != key:
-		case f.text != nil:
-			b.Bytes(f.text)
-			return
-		default:
-			b.FitInt32(f.number)
-			return
-		}
+// addField adds a field, null if there is none.
+func addField(b *columnar.Batch, f *field) {
+	switch {
+	case f == nil:
+		b.Null()
+	case f.text != nil:
+		b.Bytes(f.text)
+	default:
+		b.FitInt32(f.number)
 	}
-	b.Null()
 }
