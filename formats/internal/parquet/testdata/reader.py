@@ -1,7 +1,7 @@
-"""Writes the rows of a Parquet file as JSON, one list a line, as READER reads them. Numbers with a point
+"""Writes the rows of Parquet files as JSON, one list a line, as READER reads them. Numbers with a point
 are written as the bits of a double, times as microseconds.
 
-usage: python3 reader.py pyarrow|duckdb FILE
+usage: python3 reader.py pyarrow|duckdb FILE...
 """
 import datetime, json, struct, sys
 
@@ -16,14 +16,18 @@ def value(v):
     return v
 
 
-reader, name = sys.argv[1:]
-if reader == 'pyarrow':
-    import pyarrow.parquet
-    rows = (r.values() for r in pyarrow.parquet.read_table(name).to_pylist())
-else:
+def rows(name):
+    if reader == 'pyarrow':
+        import pyarrow.parquet
+        return (r.values() for r in pyarrow.parquet.read_table(name).to_pylist())
     import duckdb
-    times = [c[0] for c in duckdb.sql("describe from '%s'" % name).fetchall() if c[1].startswith('TIMESTAMP')]
+    table = duckdb.read_parquet(name)
+    times = [c for c, t in zip(table.columns, table.types) if str(t).startswith('TIMESTAMP')]
     replace = ', '.join('epoch_us(%s) as %s' % (c, c) for c in times)
-    rows = duckdb.sql("select * replace (%s) from '%s'" % (replace, name)).fetchall()
-for r in rows:
-    print(json.dumps([value(v) for v in r], ensure_ascii=False))
+    return table.project('* replace (%s)' % replace if times else '*').fetchall()
+
+
+reader, names = sys.argv[1], sys.argv[2:]
+for name in names:
+    for r in rows(name):
+        print(json.dumps([value(v) for v in r], ensure_ascii=False))

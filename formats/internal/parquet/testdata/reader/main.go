@@ -1,7 +1,7 @@
-// Command reader writes the rows of a Parquet file as reader.py does, read by parquet-go. It is a module of
+// Command reader writes the rows of Parquet files as reader.py does, read by parquet-go. It is a module of
 // its own, so that recfs does without that library.
 //
-//	go run . FILE
+//	go run . FILE...
 package main
 
 import (
@@ -19,8 +19,10 @@ import (
 
 func main() {
 	out := bufio.NewWriter(os.Stdout)
-	if err := show(out, os.Args[1]); err != nil {
-		log.Fatal(err)
+	for _, name := range os.Args[1:] {
+		if err := show(out, name); err != nil {
+			log.Fatalf("%s: %v", name, err)
+		}
 	}
 	if err := out.Flush(); err != nil {
 		log.Fatal(err)

@@ -1,0 +1,212 @@
+package parquettest_test
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"recfs/formats/internal/parquettest"
+)
+
+const samples = "../../../testdata/archive"
+
+// readers returns the readers of Parquet that are there; the test is skipped if none is.
+func readers(t *testing.T) []parquettest.Reader {
+	t.Helper()
+	var found []parquettest.Reader
+	for _, name := range parquettest.ReaderNames {
+		r, err := parquettest.FindReader(t, "../parquet/testdata", name)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		found = append(found, r)
+	}
+	if len(found) == 0 {
+		t.Skip("there is no reader of Parquet")
+	}
+	return found
+}
+
+// mount mounts a directory until the end of the test.
+func mount(t *testing.T, source string) string {
+	t.Helper()
+	if fuse, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil || os.Getuid() != 0 {
+		t.Skip("needs /dev/fuse and root")
+	} else {
+		fuse.Close()
+	}
+	dir := t.TempDir()
+	program, mnt := filepath.Join(dir, "recfs"), filepath.Join(dir, "mnt")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "recfs/cmd/recfs").CombinedOutput(); err != nil {
+		t.Skipf("recfs cannot be built: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program, "mount", "-f", "--cache-dir", filepath.Join(dir, "cache"), source, mnt)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the mount ended with %v", err)
+		}
+	})
+	eventually(t, "a mount", func() bool {
+		_, err := os.Stat(filepath.Join(mnt, ".recfs"))
+		return err == nil
+	})
+	return mnt
+}
+
+func eventually(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !there(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s in a minute", what)
+		}
+	}
+}
+
+// copySamples copies the samples that have up to a limit of bytes.
+func copySamples(t *testing.T, limit int64) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := filepath.WalkDir(samples, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err != nil || int64(len(b)) > limit {
+			return err
+		}
+		to := filepath.Join(dir, strings.TrimPrefix(name, samples))
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		return os.WriteFile(to, b, 0o666)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// tablesBelow returns the paths of all tables below a directory.
+func tablesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".parquet") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// linesOf returns the rows of tables as readers write them.
+func linesOf(t *testing.T, names []string) (lines []string) {
+	t.Helper()
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, parquettest.Lines(t, parquettest.Read(t, b).Values())...)
+	}
+	return lines
+}
+
+// TestReadersOfSamples has eight readers read each table of each sample at once, from a mount that has
+// made nothing yet.
+func TestReadersOfSamples(t *testing.T) {
+	readers := readers(t)
+	mnt := mount(t, copySamples(t, 150<<10))
+	names := tablesBelow(t, filepath.Join(mnt, "tables"))
+	if len(names) < 30 {
+		t.Fatalf("the tables %q of samples", names)
+	}
+	var all [8][]string
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() {
+			var err error
+			if all[i], err = readers[i%len(readers)].Lines(t, names...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	want := linesOf(t, names)
+	for i, got := range all {
+		parquettest.CompareLines(t, readers[i%len(readers)].Name, got, want)
+	}
+}
+
+// TestReadersOfGrowing holds that a recording which grows has more rows for who opens a table then, and
+// those it had for who has it open.
+func TestReadersOfGrowing(t *testing.T) {
+	readers := readers(t)
+	whole, err := os.ReadFile(filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "r.teehistorian"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	grow := func(b []byte) {
+		if _, err := f.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow(whole[:len(whole)/2])
+	tables := filepath.Join(mount(t, dir), "r.teehistorian", "tables")
+	names := tablesBelow(t, tables)
+	before := linesOf(t, names)
+	positions := filepath.Join(tables, "positions.parquet")
+	open, err := os.Open(positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	info, err := open.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	grow(whole[len(whole)/2:])
+	eventually(t, "more rows", func() bool {
+		now, err := os.Stat(positions)
+		return err == nil && now.Size() > info.Size()
+	})
+	after := linesOf(t, names)
+	if len(after) <= len(before) {
+		t.Errorf("%d rows, and %d before", len(after), len(before))
+	}
+	for _, r := range readers {
+		got, err := r.Lines(t, names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parquettest.CompareLines(t, r.Name, got, after)
+	}
+	if old, err := io.ReadAll(open); err != nil || int64(len(old)) != info.Size() || !bytes.HasSuffix(old, []byte("PAR1")) {
+		t.Errorf("%d bytes of what was open with %d, %v", len(old), info.Size(), err)
+	}
+}

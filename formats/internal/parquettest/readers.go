@@ -1,0 +1,122 @@
+package parquettest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// ReaderNames are the readers of Parquet that others have made.
+var ReaderNames = []string{"pyarrow", "duckdb", "parquet-go"}
+
+// A Reader runs one of them.
+type Reader struct {
+	Name    string
+	command []string
+}
+
+// FindReader returns a reader by its name, or why it is not there: Arrow and DuckDB are where the Python of
+// this machine, or that which RECFS_PYTHON names, has them, parquet-go where go has it. dir is the path of
+// formats/internal/parquet/testdata.
+func FindReader(t *testing.T, dir, name string) (Reader, error) {
+	if name != "parquet-go" {
+		python := cmp.Or(os.Getenv("RECFS_PYTHON"), "python3")
+		if err := exec.Command(python, "-c", "import "+name).Run(); err != nil {
+			return Reader{}, fmt.Errorf("%s has no %s: %w", python, name, err)
+		}
+		return Reader{name, []string{python, filepath.Join(dir, "reader.py"), name}}, nil
+	}
+	program, module := filepath.Join(t.TempDir(), "reader"), filepath.Join(dir, "reader")
+	build := exec.CommandContext(t.Context(), "go", "build", "-C", module, "-o", program, ".")
+	build.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		return Reader{}, fmt.Errorf("no parquet-go, which go -C %s mod download gets: %w\n%s", module, err, out)
+	}
+	return Reader{name, []string{program}}, nil
+}
+
+// Lines returns the rows of files as the reader has them, a line each, as [Lines] does.
+func (r Reader) Lines(t *testing.T, files ...string) ([]string, error) {
+	cmd := exec.CommandContext(t.Context(), r.command[0], append(r.command[1:len(r.command):len(r.command)], files...)...)
+	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", r.Name, err, stderr.Bytes())
+	}
+	var lines []string
+	for line := range bytes.Lines(out) {
+		var same bytes.Buffer
+		if err := json.Compact(&same, line); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		lines = append(lines, same.String())
+	}
+	return lines, nil
+}
+
+// Lines returns rows as JSON, as readers write them.
+func Lines(t *testing.T, rows [][]any) (lines []string) {
+	t.Helper()
+	for _, row := range rows {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		values := make([]any, len(row))
+		for i, v := range row {
+			values[i] = written(v)
+		}
+		if err := enc.Encode(values); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
+	}
+	return lines
+}
+
+// written returns a value as readers write it.
+func written(v any) any {
+	switch v := v.(type) {
+	case float32:
+		return written(float64(v))
+	case float64:
+		return fmt.Sprintf("%016x", math.Float64bits(v))
+	case time.Time:
+		return v.UnixMicro()
+	}
+	return v
+}
+
+// Values returns the rows of a table.
+func (t *Table) Values() [][]any {
+	rows := make([][]any, t.Rows())
+	for i := range rows {
+		rows[i] = make([]any, len(t.Columns))
+		for c := range t.Columns {
+			rows[i][c] = t.Columns[c].Values[i]
+		}
+	}
+	return rows
+}
+
+// CompareLines says which line of a reader is another one.
+func CompareLines(t *testing.T, name string, got, want []string) {
+	t.Helper()
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Errorf("%s: row %d: %s, want %s", name, i, got[i], want[i])
+			return
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d rows, want %d", name, len(got), len(want))
+	}
+}
