@@ -14,11 +14,11 @@ func TestReaders(t *testing.T) {
 	rows := rowsOf(columnar.GroupRows + 100)
 	table := tableOf(rows[:9], rows[9:columnar.GroupRows], rows[columnar.GroupRows:])
 	for kind, file := range map[string][]byte{"computed": write(t, table), "compressed": compress(t, table)} {
-		t.Run(kind, func(t *testing.T) { testReaders(t, python, file, rows) })
+		t.Run(kind, func(t *testing.T) { testReaders(t, file, rows) })
 	}
 }
 
-func testReaders(t *testing.T, python string, file []byte, rows []row) {
+func testReaders(t *testing.T, file []byte, rows []row) {
 	name := filepath.Join(t.TempDir(), "all.parquet")
 	if err := os.WriteFile(name, file, 0o666); err != nil {
 		t.Fatal(err)

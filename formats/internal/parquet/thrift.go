@@ -22,9 +22,6 @@ type thrift struct {
 	depth int
 }
 
-// maxDepth bounds how deep structs lie in structs.
-const maxDepth = 8
-
 // field writes the header of a field. Numbers ascend, by 15 at most.
 func (t *thrift) field(number int, typ byte) {
 	t.b = append(t.b, byte(number-t.last)<<4|typ)
