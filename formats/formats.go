@@ -5,6 +5,8 @@ package formats
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
 	"iter"
@@ -58,8 +60,8 @@ type Format struct {
 	// Runs says that the Summary of an index has the runs of players.
 	Runs bool
 
-	// TickLength is how long a tick takes in a format that stores no times;
-	// else 0.
+	// TickLength is how long a tick takes in a format with Runs that stores no
+	// times; else 0.
 	TickLength time.Duration
 
 	// Open reads the head of a recording: the header and tables, and what it
@@ -94,6 +96,10 @@ type Format struct {
 	// nil: each one is.
 	Keep func(h Head) bool
 
+	// Beside, if set, names what the index depends on that lies beside the recording, such as a schema. What
+	// lies there may change while the recording stays the same: then the index is made again.
+	Beside func(h Head) string
+
 	// Steady, if set, returns r with zeros in place of what a writer changes in
 	// the middle of a recording although its index stays right. An index is
 	// tied to these bytes.
@@ -106,10 +112,6 @@ type Format struct {
 	// Summary returns what a person wants to know first: with an Index all, with
 	// nil what the head says.
 	Summary func(ctx context.Context, rec Recording, x Index) (Summary, error)
-
-	// OpenTree is set in place of all these by a format that is not split into
-	// them yet.
-	OpenTree func(ctx context.Context, in Input, c *cache.Cache) (nodes.Dir, error)
 }
 
 // A ReaderAt reads bytes of a source in the context of an operation.
@@ -128,6 +130,30 @@ func InContext(ctx context.Context, fsys iofs.FS) iofs.FS {
 		return c.InContext(ctx)
 	}
 	return fsys
+}
+
+// FileReader returns what reads the file of fsys with that name. It holds nothing open.
+func FileReader(fsys iofs.FS, name string) ReaderAt { return fileReader{fsys, name} }
+
+type fileReader struct {
+	fsys iofs.FS
+	name string
+}
+
+// ReadAt implements ReaderAt.
+func (r fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	f, err := InContext(ctx, r.fsys).Open(r.name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	switch at := f.(type) {
+	case ReaderAt:
+		return at.ReadAt(ctx, p, off)
+	case io.ReaderAt:
+		return at.ReadAt(p, off)
+	}
+	return 0, fmt.Errorf("%s: reading at an offset: %w", r.name, errors.ErrUnsupported)
 }
 
 // An Input is the bytes of one recording at one version (name, size, time).

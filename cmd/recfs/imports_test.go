@@ -72,7 +72,7 @@ var house = []room{
 	{dir: "formats/internal/rowcount", allow: []string{"recfs/formats/columnar", "recfs/formats/internal/indexfile"}},
 	{
 		dir:   "formats/internal/formatstest",
-		allow: []string{"recfs/formats", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
+		allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
 	},
 	{
 		dir:     "formats/internal/example", // a format to read, which the program does not have

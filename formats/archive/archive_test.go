@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -22,68 +23,68 @@ import (
 
 // rec is a format for tests: "REC" and the bytes that its file body shows.
 // "RECBAD" does not open, "RECPANIC" panics.
-var rec = formats.Format{
+var rec = formatstest.Plain(formats.Format{
 	Name:       "rec",
 	Extensions: []string{".rec"},
 	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("REC")) },
-	OpenTree:   openRec,
-}
+}, openRec, recTree)
 
 // lump is a format whose extension others use, too.
-var lump = formats.Format{
+var lump = formatstest.Plain(formats.Format{
 	Name:       "lump",
 	Extensions: []string{".lump"},
 	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
 	MatchNamed: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LUMP")) },
-	OpenTree: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
-		return nodes.List(src.RawEntry()), nil
-	},
-}
+}, func(context.Context, formats.Input) error { return nil }, func(in formats.Input, _ *cache.Cache) nodes.Dir { return nodes.List(in.RawEntry()) })
 
 // parts is a format of directories. One whose first part is of somebody else
 // is a recording only if it has a second.
-var parts = formats.Format{
+var parts = formatstest.Plain(formats.Format{
 	Name:    "parts",
 	DirFile: "first.part",
 	MatchDir: func(head []byte, names iter.Seq[string]) bool {
 		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
 	},
-	OpenTree: func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
-		b, err := iofs.ReadFile(src.FS, "first.part")
-		if err != nil {
-			return nil, err
-		}
-		if string(b) == "BAD" {
-			return nil, formats.Corrupt("parts", 2, "bad part")
-		}
-		return nodes.List(nodes.Entry{Name: "body", File: nodes.Bytes(b)}), nil
-	},
-}
+}, func(_ context.Context, in formats.Input) error {
+	b, err := iofs.ReadFile(in.FS, "first.part")
+	if err == nil && string(b) == "BAD" {
+		err = formats.Corrupt("parts", 2, "bad part")
+	}
+	return err
+}, func(in formats.Input, _ *cache.Cache) nodes.Dir {
+	return nodes.List(nodes.Entry{Name: "body", File: nodes.Func(func(context.Context) ([]byte, error) {
+		return iofs.ReadFile(in.FS, "first.part")
+	})})
+})
 
-func openRec(ctx context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+func openRec(ctx context.Context, in formats.Input) error {
 	head := make([]byte, 8)
-	n, err := src.ReadAt(ctx, head, 0)
+	n, err := in.ReadAt(ctx, head, 0)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return err
 	}
 	switch head = head[:n]; {
 	case bytes.HasPrefix(head, []byte("RECPANIC")):
 		panic("as asked")
 	case bytes.HasPrefix(head, []byte("RECBAD")):
-		return nil, formats.Corrupt("rec", 3, "bad as\nasked")
+		return formats.Corrupt("rec", 3, "bad as\nasked")
 	case !bytes.HasPrefix(head, []byte("REC")):
-		return nil, formats.Corrupt("rec", 0, "no magic")
+		return formats.Corrupt("rec", 0, "no magic")
 	}
+	return nil
+}
+
+func recTree(in formats.Input, _ *cache.Cache) nodes.Dir {
 	return nodes.List(
 		nodes.Entry{Name: "body", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
-			size, err := src.Length(ctx)
+			size, err := in.Length(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return io.ReadAll(io.NewSectionReader(src.At(ctx), 3, size-3))
+			return io.ReadAll(io.NewSectionReader(in.At(ctx), 3, size-3))
 		})},
-		src.RawEntry(),
-	), nil
+		in.RawEntry(),
+	)
 }
 
 var testFormats = []formats.Format{rec, lump, parts}
@@ -249,9 +250,9 @@ func TestArchiveFileKeepsItsValues(t *testing.T) {
 	write(t, dir, "one", "RECone")
 	fsys := formatstest.OpenLocal(t, dir)
 	nested := rec
-	nested.OpenTree = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
+	nested.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
-		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, src.RawEntry()), nil
+		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, rec.RawEntry()), nil
 	}
 	c := cache.New(0, nil)
 	t.Cleanup(c.Close)
@@ -300,8 +301,8 @@ func TestLinkedSegment(t *testing.T) {
 func TestArchiveOfOneInSegments(t *testing.T) {
 	dir := t.TempDir()
 	named := parts
-	named.OpenTree = func(_ context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
-		return nodes.List(nodes.Entry{Name: src.Name, File: nodes.Bytes(nil)}), nil
+	named.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		return nodes.List(nodes.Entry{Name: rec.Name, File: nodes.Bytes(nil)}), nil
 	}
 	write(t, dir, "run/first.part", "1")
 	fsys := formatstest.OpenLocal(t, filepath.Join(dir, "run"))

@@ -2,9 +2,7 @@ package archive
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -24,7 +22,7 @@ import (
 )
 
 // streaming is rec for sources of unknown size.
-var streaming = formats.Format{Name: "streaming", Extensions: []string{".stream"}, Streams: true, OpenTree: openRec}
+var streaming = formatstest.Plain(formats.Format{Name: "streaming", Extensions: []string{".stream"}, Streams: true}, openRec, recTree)
 
 func packZstd(t testing.TB, b []byte) []byte {
 	z, err := zstd.NewWriter(nil)
@@ -302,53 +300,6 @@ func TestCompressedLargeBroken(t *testing.T) {
 	got, err := read(t, newArchiveIn(t, dir, t.TempDir(), 1<<30), "cut.stream.gz/error.txt")
 	if want := "format: streaming\noffset: 0\nreason: no magic\n"; err != nil || got != want {
 		t.Errorf("%q, %v", got, err)
-	}
-}
-
-func TestDamageIsAProblem(t *testing.T) {
-	doc := func(complete bool, problems ...formats.Problem) string {
-		b, err := nodes.MarshalIndented(map[string]any{"complete": complete, "problems": append([]formats.Problem{}, problems...), "z": 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
-	early, same, late := formats.Problem{Code: "<e>"}, formats.Problem{Code: "s", Offset: 7}, formats.Problem{Code: "l", Offset: 8}
-	p := formats.Problem{Code: "c", Offset: 7, Message: "<m>"}
-	for _, c := range []struct{ old, want []formats.Problem }{
-		{nil, []formats.Problem{p}},
-		{[]formats.Problem{early, same}, []formats.Problem{early, same, p}},
-		{[]formats.Problem{early, same, late, late}, []formats.Problem{early, same, p, late, late}},
-		{[]formats.Problem{late, early}, []formats.Problem{late, early, p}}, // in an order of its own
-	} {
-		out, err := addDamage([]byte(doc(true, c.old...)), p)
-		if want := doc(false, c.want...); err != nil || string(out) != want {
-			t.Errorf("%s, %v, want\n%s", out, err, want)
-		}
-	}
-	if _, err := addDamage([]byte("{}"), formats.Problem{}); err == nil {
-		t.Error("no list of problems, no error")
-	}
-}
-
-func TestNoted(t *testing.T) {
-	index := nodes.JSON(func(context.Context) (any, error) {
-		return map[string]any{"problems": []int{}}, nil
-	})
-	hurt := &formats.Problem{Code: "bad_compression", Offset: 20, Message: "why"}
-	root := &damagedTree{nodes.List(nodes.Entry{Name: "index.json", File: index}), func(context.Context) (*formats.Problem, error) { return hurt, nil }}
-	got, err := read(t, root, "index.json")
-	want := fmt.Sprintf("{\n  \"problems\": [\n    {\"code\":\"bad_compression\",\"offset\":20,\"message\":%q}\n  ]\n}\n", hurt.Message)
-	if err != nil || got != want {
-		t.Errorf("%s, %v, want\n%s", got, err, want)
-	}
-	e, _ := nodes.Lookup(t.Context(), root, "index.json")
-	if n, err := e.File.Size(t.Context()); n != int64(len(want)) || err != nil {
-		t.Errorf("size %d, %v", n, err)
-	}
-	hurt = nil
-	if got, _ = read(t, root, "index.json"); got != "{\n  \"problems\": []\n}\n" {
-		t.Errorf("undamaged: %s", got)
 	}
 }
 

@@ -116,8 +116,6 @@ func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, e
 	o, err := a.recordings.Get(ctx, k)
 	unread := (*recordings.UnreadError)(nil)
 	switch {
-	case err == nil && a.wrapped(k) && f.OpenTree != nil:
-		return &damagedTree{o.Dir, func(ctx context.Context) (*formats.Problem, error) { return a.damageOf(ctx, k) }}, treeCost, nil
 	case err == nil:
 		return o.Dir, treeCost, nil
 	case ctx.Err() != nil || notSaved(err):

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"path"
 	"time"
 
@@ -155,9 +154,6 @@ func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
 // an error what is known without. One that does not open has a [NotOpenError].
 func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
 	o, err := r.Open(ctx)
-	if err == nil && r.Format().Summary == nil {
-		err = errors.ErrUnsupported
-	}
 	if err != nil {
 		return formats.Summary{}, err
 	}

@@ -115,7 +115,7 @@ func Summarize(ctx context.Context, dir nodes.Dir) (s Summary, k formats.Summary
 	if !ok {
 		return s, k, errors.ErrUnsupported
 	}
-	k, err = known(ctx, r)
+	k, err = r.Summary(ctx)
 	s.take(k, err == nil)
 	return s, k, err
 }

@@ -14,10 +14,12 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
@@ -26,43 +28,40 @@ import (
 // logged is a format with a header and an index that costs a scan. scans
 // counts them.
 func logged(opens, scans *atomic.Int64) formats.Format {
-	return formats.Format{
+	f := formatstest.Plain(formats.Format{
 		Name:       "logged",
 		Extensions: []string{".log"},
 		Match:      func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
 		MatchNamed: func(head []byte) bool { return strings.HasPrefix(string(head), "LOG") },
-		OpenTree: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
-			opens.Add(1)
-			head := make([]byte, 4)
-			if _, err := src.ReadAt(ctx, head, 0); err != nil {
-				return nil, formats.Corrupt("logged", 0, "no header")
-			}
-			index := cache.NewMemo(c, func(ctx context.Context, _ int) (string, int64, error) {
-				scans.Add(1)
-				b := make([]byte, src.Size)
-				_, err := src.ReadAt(ctx, b, 0)
-				return string(b[4:]), src.Size, err
-			})
-			return nodes.List(
-				nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) {
-					return map[string]any{
-						"header":   map[string]any{"map_name": "castle", "start_time": "2026-01-02 03:04:05 +0200", "players": []any{map[string]any{"name": "ann"}}},
-						"problems": []any{},
-					}, nil
-				})},
-				nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
-					v, err := index.Get(ctx, 0)
-					return map[string]any{
-						"complete": true, "finished": false, "problems": []formats.Problem{{Code: "a"}, {Code: "b"}},
-						"totals": map[string]any{"ticks": len(v), "first_time": "2026-01-01T00:00:00Z", "last_time": "2026-01-01T00:00:01.5Z"},
-					}, err
-				})},
-				nodes.Entry{Name: "players.json", File: nodes.JSON(func(ctx context.Context) (any, error) {
-					return map[string]any{"players": []any{map[string]any{"name": "bob", "names": []string{"rob", "bob", "ann"}}}}, nil
-				})},
-			), nil
-		},
+	}, func(ctx context.Context, in formats.Input) error {
+		opens.Add(1)
+		if _, err := in.ReadAt(ctx, make([]byte, 4), 0); err != nil {
+			return formats.Corrupt("logged", 0, "no header")
+		}
+		return nil
+	}, nil)
+	scan := f.Scan
+	f.Scan = func(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+		scans.Add(1)
+		if _, err := in.ReadAt(ctx, make([]byte, in.Size), 0); err != nil {
+			return nil, err
+		}
+		return scan(ctx, in, h, earlier)
 	}
+	f.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		return nodes.List(nodes.Entry{Name: "index.json", File: nodes.JSON(func(ctx context.Context) (any, error) { return rec.Index(ctx) })}), nil
+	}
+	f.Summary = func(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
+		start, castle := time.Date(2026, 1, 2, 1, 4, 5, 0, time.UTC), "castle"
+		s := formats.Summary{Start: &start, Map: &castle, Players: []string{"ann"}}
+		if x != nil {
+			start, length, ticks := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1500*time.Millisecond, rec.Size-4
+			s.Start, s.Duration, s.Ticks, s.Complete, s.Problems = &start, &length, &ticks, true, []formats.Problem{{Code: "a"}, {Code: "b"}}
+			s.AddPlayers([]string{"rob", "bob", "ann"})
+		}
+		return s, nil
+	}
+	return f
 }
 
 func TestCatalogue(t *testing.T) {

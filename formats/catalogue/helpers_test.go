@@ -24,27 +24,28 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // rec is a format for tests: "REC" and the bytes that its file body shows.
-var rec = formats.Format{
+var rec = formatstest.Plain(formats.Format{
 	Name:       "rec",
 	Extensions: []string{".rec"},
 	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("REC")) },
-	OpenTree: func(ctx context.Context, src formats.Input, _ *cache.Cache) (nodes.Dir, error) {
-		head := make([]byte, 3)
-		if _, err := src.ReadAt(ctx, head, 0); err != nil && err != io.EOF {
+}, func(ctx context.Context, in formats.Input) error {
+	head := make([]byte, 3)
+	if _, err := in.ReadAt(ctx, head, 0); err != nil && err != io.EOF {
+		return err
+	}
+	if string(head) != "REC" {
+		return formats.Corrupt("rec", 0, "no magic")
+	}
+	return nil
+}, func(in formats.Input, _ *cache.Cache) nodes.Dir {
+	return nodes.List(nodes.Entry{Name: "body", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
+		size, err := in.Length(ctx)
+		if err != nil {
 			return nil, err
 		}
-		if string(head) != "REC" {
-			return nil, formats.Corrupt("rec", 0, "no magic")
-		}
-		return nodes.List(nodes.Entry{Name: "body", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
-			size, err := src.Length(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return io.ReadAll(io.NewSectionReader(src.At(ctx), 3, size-3))
-		})}), nil
-	},
-}
+		return io.ReadAll(io.NewSectionReader(in.At(ctx), 3, size-3))
+	})})
+})
 
 // newRoot returns an archive with its catalogue.
 func newRoot(tree source.Tree, list []formats.Format, c *cache.Cache, opt archive.Options) *root {

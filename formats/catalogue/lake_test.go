@@ -11,6 +11,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/parquettest"
 	"recfs/nodes"
@@ -20,17 +21,28 @@ import (
 // tabled is rec with two tables, unless the recording has no more than its magic. opens counts what is
 // opened.
 func tabled(opens *atomic.Int32) formats.Format {
-	f := rec
-	f.OpenTree = func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
+	return withTables(func(in formats.Input, body nodes.File) []nodes.Entry {
 		opens.Add(1)
-		dir, err := rec.OpenTree(ctx, src, c)
-		if err != nil || src.Size == 3 {
-			return dir, err
+		if in.Size == 3 {
+			return nil
 		}
-		body, err := nodes.Lookup(ctx, dir, "body")
-		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(
-			nodes.Entry{Name: "rows.parquet", File: body.File}, nodes.Entry{Name: "some_more.parquet", File: nodes.Bytes([]byte("more of " + src.Name))},
-		)}), err
+		return []nodes.Entry{
+			{Name: "rows.parquet", File: body}, {Name: "some_more.parquet", File: nodes.Bytes([]byte("more of " + in.Name))},
+		}
+	})
+}
+
+// withTables is rec with the tables that a function gives.
+func withTables(tables func(in formats.Input, body nodes.File) []nodes.Entry) formats.Format {
+	f := rec
+	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		plain, _ := rec.Tree(r, c)
+		body, _ := nodes.Lookup(context.Background(), plain, "body")
+		list := tables(r.Input, body.File)
+		if list == nil {
+			return plain, nil
+		}
+		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(list...)}), nil
 	}
 	return f
 }
@@ -205,17 +217,9 @@ func (unmeasured) IsMeasured(context.Context) bool { return false }
 // TestLakeMeasures holds that a listing of the lake makes no table that a listing of the recording does
 // not make.
 func TestLakeMeasures(t *testing.T) {
-	f := rec
-	f.OpenTree = func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
-		dir, err := rec.OpenTree(ctx, src, c)
-		if err != nil {
-			return nil, err
-		}
-		body, err := nodes.Lookup(ctx, dir, "body")
-		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(
-			nodes.Entry{Name: "known.parquet", File: body.File}, nodes.Entry{Name: "made.parquet", File: unmeasured{body.File}},
-		)}), err
-	}
+	f := withTables(func(_ formats.Input, body nodes.File) []nodes.Entry {
+		return []nodes.Entry{{Name: "known.parquet", File: body}, {Name: "made.parquet", File: unmeasured{body}}}
+	})
 	dir := t.TempDir()
 	write(t, dir, "a.rec", "REC a")
 	c := cache.New(1<<20, nil)

@@ -66,7 +66,7 @@ func PlaceOf(name string, data []byte) (id, place string, ok bool) {
 }
 
 func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error) {
-	k, err := known(ctx, r)
+	k, err := r.Summary(ctx)
 	if err != nil {
 		return digest{}, 0, err
 	}
@@ -156,8 +156,6 @@ func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache)
 	}
 	missing, unread := (*cache.NotSavedError)(nil), (*recordings.UnreadError)(nil)
 	switch {
-	case err == nil && r.Format().Summary == nil:
-		s.take(guessHeader(ctx, o.Dir), false)
 	case err == nil:
 		k, _ := o.HeadSummary(ctx) // of an error there is less
 		s.take(k, false)
@@ -218,12 +216,4 @@ func (s *Summary) take(k formats.Summary, indexed bool) {
 	}
 }
 
-// known returns what is known of a recording, for which its index is made if there is none. Of an error
-// there is what the header says.
-func known(ctx context.Context, r archive.Recording) (formats.Summary, error) {
-	k, err := r.Summary(ctx)
-	if err == errors.ErrUnsupported {
-		return guess(ctx, r)
-	}
-	return k, err
-}
+func ptr[T any](v T) *T { return &v }

@@ -34,7 +34,7 @@ type Scratch interface {
 // Compact writes the recording as one file to w (docs/formats/hcrp.md section 11): every chunk that
 // can be read is recompressed, in the order of ticks. Damage is no error but is in the report.
 func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error) {
-	metadata, err := r.Metadata(ctx)
+	metadata, err := r.Metadata()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 // compactedHead returns header, metadata and index of the compacted file. The chunks need no
 // dictionary any more.
 func (r *Reader) compactedHead(metadata []byte, kept []Entry) []byte {
-	head := append(slices.Clone(r.head), metadata...)
+	head := append(slices.Clone(r.header), metadata...)
 	start := len(head)
 	head = appendEntries(head, kept, 0)
 	// The length of the index does not depend on the offsets in it.

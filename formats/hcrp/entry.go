@@ -18,9 +18,12 @@ func appendVarint(dst []byte, n int64) []byte {
 	return binary.AppendUvarint(dst, uint64(uint32(n)))
 }
 
+// fileNumber stands for a file in the place of the number of a segment.
+const fileNumber = -1
+
 // A place is where bytes lie: in a segment, or in the file.
 type place struct {
-	segment int64 // -1: the file
+	segment int64 // or fileNumber
 	offset  int64
 }
 

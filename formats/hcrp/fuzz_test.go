@@ -78,8 +78,7 @@ func FuzzIndex(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		files, from := r.salvageFiles()
-		if _, err := findFrames(t.Context(), files, from, 100); err != nil {
+		if _, err := (eventReader{r, nil}).salvage().find(t.Context(), 100); err != nil {
 			t.Fatal(err)
 		}
 	})

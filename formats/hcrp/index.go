@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"recfs/formats"
 	"recfs/formats/internal/rowcount"
 )
 
@@ -29,8 +28,11 @@ type index struct {
 	// The rows of tables/. Their chunks are counted in the order of ticks.
 	eventRows, positionRows *rowcount.Counter
 
-	fingerprint fingerprint // of the chunks that need not be decoded again
-	progress    progress    // what was known after them
+	progress progress          // what was known after the chunks that need not be decoded again
+	sum      [sha256.Size]byte // of their index entries
+	files    []reach           // in which they lie, sorted
+
+	order []int32 // all chunks in the order of ticks
 }
 
 // A row is what the index adds to an index entry of the file: how many tick records and events the
@@ -91,21 +93,15 @@ type progress struct {
 	lost           bool  // a chunk is not readable
 }
 
-// A fingerprint says what the first chunks of a recording were made of, so that an index of them
-// holds for a version of the recording that has grown.
-type fingerprint struct {
-	sum   [sha256.Size]byte // of their index entries
-	files []fileFingerprint // those in which they lie, sorted
+// A reach is how much of a file chunks take.
+type reach struct {
+	number int64 // of the segment, or fileNumber
+	size   int64 // of the file
+	end    int64 // of the last chunk in it
 }
 
-// A fileFingerprint seals the start of a file up to the last of the chunks in it.
-type fileFingerprint struct {
-	number int64 // of the segment; -1: the file
-	formats.Seal
-}
-
-// weight returns the bytes that the index keeps alive.
-func (x *index) weight() int64 {
+// Memory implements formats.Index.
+func (x *index) Memory() int64 {
 	n := 1<<10 + 8*cap(x.rows) + 24*cap(x.ticks) + 32*cap(x.ranges) + 160*len(x.problems) + len(x.markers)
 	for _, c := range x.checkpoints {
 		n += 32 + len(c.Replay)

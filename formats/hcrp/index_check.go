@@ -12,19 +12,19 @@ const (
 	maxSavedTick = 1 << 33 // after every tick that 32-bit numbers of an index can make
 )
 
-// check holds the values of an unpacked index against each other and against the index of the
-// recording, so that nothing that uses it needs to doubt them.
-func (x *index) check(r *Reader) error {
+// check holds the values of a saved index against each other and against the tables of the recording,
+// so that nothing that uses it needs to doubt them.
+func (x *index) check(t *Tables) error {
 	for _, part := range []struct {
 		name  string
 		sound bool
 	}{
-		{"progress", x.progress.unknown >= -1},
+		{"progress", x.progress.unknown >= -1 && x.progress.ranges <= len(x.ranges)},
 		{"rows", x.soundRows()},
-		{"problems", x.soundProblems(r.Chunks())},
-		{"ticks", x.soundTicks(r.bodyBytes())},
-		{"ranges", x.soundRanges(r)},
-		{"saved replays", x.soundCheckpoints(r.Header.Layout)},
+		{"problems", x.soundProblems(t.Chunks())},
+		{"ticks", x.soundTicks(t.bodyBytes())},
+		{"ranges", x.soundRanges(t.Chunks())},
+		{"saved replays", x.soundCheckpoints(t.Header.Layout)},
 		{"tracks", x.soundTracks()},
 		{"tables", x.soundTables()},
 		{"markers", json.Valid(slices.Concat([]byte{'['}, x.markers, []byte{']'}))},
@@ -54,7 +54,7 @@ func (x *index) soundRows() bool {
 // soundProblems looks at the problems, which are of chunks.
 func (x *index) soundProblems(chunks int) bool {
 	return !slices.ContainsFunc(x.problems, func(p formats.Problem) bool {
-		return p.Chunk == nil || *p.Chunk >= chunks
+		return p.Chunk == nil || *p.Chunk < 0 || *p.Chunk >= chunks
 	})
 }
 
@@ -74,14 +74,14 @@ func (x *index) soundTicks(bodies int64) bool {
 }
 
 // soundRanges looks at the ranges, which ascend, each in its chunk.
-func (x *index) soundRanges(r *Reader) bool {
+func (x *index) soundRanges(chunks int) bool {
 	next := int64(0)
 	for i := range x.ranges {
 		t := &x.ranges[i]
 		switch {
 		case t.First < next, t.Last < t.First, t.Last >= maxSavedTick, t.Ghost > maxSaved:
 			return false
-		case int(t.Chunk) >= r.Chunks():
+		case int(t.Chunk) >= chunks:
 			return false
 		}
 		next = t.Last + 1

@@ -5,27 +5,23 @@ import (
 	"math"
 	"slices"
 
-	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
 )
 
-// encode returns the index up to its progress as it is saved. order are the chunks in the order of
-// ticks.
+// Append appends the index as it is saved.
 //
-//	| head with the seal of the first file | fingerprint | progress | empty |
-//	| chunks × (records, events) | n | n × (name, events) | n | n × problem | n | n × run |
-//	| n | n × range | n | n × checkpoint | n | n × track | markers | rows of events | rows of positions |
-func (x *index) encode(order []int32) []byte {
-	var seal formats.Seal
-	if len(x.fingerprint.files) > 0 {
-		seal = x.fingerprint.files[0].Seal
-	}
-	w := writer{indexfile.NewWriter(seal, int(x.weight()))}
-	w.fingerprint(&x.fingerprint)
+//	| sum, 32 bytes | n | n × reach | progress | complete | empty | chunks × (records, events) |
+//	| n | n × (name, events) | n | n × problem | n | n × run | n | n × range |
+//	| n | n × checkpoint | n | n × track | markers | rows of events | rows of positions |
+func (x *index) Append(b []byte) []byte {
+	w := writer{indexfile.Append(b)}
+	w.Blob(x.sum[:])
+	w.reaches(x.files)
 	w.progress(&x.progress)
+	w.Bool(x.complete)
 	w.Size(x.empty)
-	for _, i := range order[:x.progress.chunks] {
+	for _, i := range x.order[:x.progress.chunks] {
 		w.Int(int64(x.rows[i].records))
 		w.Int(int64(x.rows[i].events))
 	}
@@ -35,15 +31,15 @@ func (x *index) encode(order []int32) []byte {
 		w.Size(x.names[name])
 	}
 	w.Count(len(x.problems))
-	for _, p := range x.problems {
-		w.problem(p)
+	for i := range x.problems {
+		w.Problem(&x.problems[i])
 	}
 	w.runs(x.ticks)
-	w.Count(x.progress.ranges)
-	for i := range x.ranges[:x.progress.ranges] {
+	w.Count(len(x.ranges))
+	for i := range x.ranges {
 		w.tickRange(&x.ranges[i])
 	}
-	w.checkpoints(x.checkpoints, x.progress.ranges)
+	w.checkpoints(x.checkpoints)
 	w.Count(len(x.tracks))
 	for i := range x.tracks {
 		w.track(&x.tracks[i])
@@ -54,12 +50,15 @@ func (x *index) encode(order []int32) []byte {
 	return w.Bytes()
 }
 
-// decodeIndex reads what encode returned, if it is the index of a recording with these chunks.
-// Nothing is sure of the values but that they are there: see check.
+// decodeIndex reads what Append wrote, if it is the index of a recording with these chunks. Nothing is
+// sure of the values but that they are there: see check.
 func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
-	saved, seal := indexfile.Open(formatName, b)
-	r := reading{saved}
-	x := &index{fingerprint: r.fingerprint(seal), progress: r.progress(len(order)), empty: r.Size(), rows: newRows(chunks)}
+	r := reading{indexfile.NewReader(formatName, b)}
+	x := &index{order: order, rows: newRows(chunks)}
+	copy(x.sum[:], r.Blob())
+	x.files = r.reaches()
+	x.progress = r.progress(len(order))
+	x.complete, x.empty = r.Bool(), r.Size()
 	for _, i := range order[:x.progress.chunks] {
 		x.rows[i] = row{r.Int32(), r.Int32()}
 	}
@@ -68,13 +67,12 @@ func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 		name := r.Text()
 		x.names[name] = r.Size()
 	}
-	x.problems = make(problemList, r.Count(5))
+	x.problems = make(problemList, r.Count(indexfile.MinProblem))
 	for i := range x.problems {
-		x.problems[i] = r.problem()
+		x.problems[i] = r.Problem()
 	}
 	x.ticks = r.runs()
 	x.ranges = make([]tickRange, r.Count(6))
-	x.progress.ranges = len(x.ranges)
 	for i := range x.ranges {
 		x.ranges[i] = r.tickRange()
 	}
@@ -88,34 +86,29 @@ func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 	return x, r.Close()
 }
 
-// fingerprint writes all but the seal in the head.
+// reaches writes how much of each file chunks take.
 //
-//	| sum, 32 bytes | n files | n × number | n-1 × formats.Seal |
-func (w writer) fingerprint(f *fingerprint) {
-	w.Blob(f.sum[:])
-	w.Count(len(f.files))
-	for i, file := range f.files {
-		w.Int(file.number)
-		if i > 0 {
-			w.Seal(file.Seal)
-		}
+//	| n | n × (number, size, end) |
+func (w writer) reaches(list []reach) {
+	w.Count(len(list))
+	for _, f := range list {
+		w.Int(f.number)
+		w.Size(f.size)
+		w.Size(f.end)
 	}
 }
 
-func (r reading) fingerprint(first formats.Seal) (f fingerprint) {
-	copy(f.sum[:], r.Blob())
-	f.files = make([]fileFingerprint, r.Count(1))
-	for i := range f.files {
-		f.files[i].number = r.Int()
-		if f.files[i].Seal = first; i > 0 {
-			f.files[i].Seal = r.Seal()
-		}
+func (r reading) reaches() []reach {
+	list := make([]reach, r.Count(3))
+	for i := range list {
+		list[i] = reach{r.Int(), r.Size(), r.Size()}
 	}
-	return f
+	return list
 }
 
 func (w writer) progress(p *progress) {
 	w.Count(p.chunks)
+	w.Count(p.ranges)
 	w.Size(p.next)
 	w.Int(p.unknown)
 	w.Size(p.played)
@@ -125,24 +118,8 @@ func (w writer) progress(p *progress) {
 
 func (r reading) progress(chunks int) progress {
 	return progress{
-		chunks: int(r.Uint(uint64(chunks))),
-		next:   r.Size(), unknown: r.Int(), played: r.Size(), sound: r.Bool(), lost: r.Bool(),
-	}
-}
-
-func (w writer) problem(p formats.Problem) {
-	w.Text(p.Code)
-	indexfile.WriteOptional(w.Writer, p.Chunk, w.Count)
-	indexfile.WriteOptional(w.Writer, p.Segment, w.Count)
-	w.Size(p.Offset)
-	w.Text(p.Message)
-}
-
-func (r reading) problem() formats.Problem {
-	number := func() int { return int(r.Uint(math.MaxInt32)) }
-	return formats.Problem{
-		Code: r.Text(), Chunk: indexfile.ReadOptional(r.Reader, number), Segment: indexfile.ReadOptional(r.Reader, number),
-		Offset: r.Size(), Message: r.Text(),
+		chunks: int(r.Uint(uint64(chunks))), ranges: int(r.Uint(math.MaxInt32)),
+		next: r.Size(), unknown: r.Int(), played: r.Size(), sound: r.Bool(), lost: r.Bool(),
 	}
 }
 
@@ -183,11 +160,7 @@ func (r reading) tickRange() tickRange {
 	}
 }
 
-// checkpoints writes those before the first n ranges.
-func (w writer) checkpoints(list []checkpoint, n int) {
-	for len(list) > 0 && list[len(list)-1].Range >= n {
-		list = list[:len(list)-1]
-	}
+func (w writer) checkpoints(list []checkpoint) {
 	w.Count(len(list))
 	for _, x := range list {
 		w.Count(x.Range)

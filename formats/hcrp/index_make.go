@@ -29,7 +29,7 @@ func newIndexer(r eventReader) *indexer {
 	s := &indexer{
 		eventReader: r, replay: newReplay(r.Header.Layout),
 		index: &index{
-			rows: newRows(r.Chunks()), names: map[string]int64{},
+			rows: newRows(r.Chunks()), names: map[string]int64{}, order: r.byTick,
 			eventRows: rowcount.New(eventsColumns), positionRows: rowcount.New(positionsColumns),
 		},
 		progress: progress{unknown: -1, sound: true},
@@ -42,9 +42,13 @@ func newIndexer(r eventReader) *indexer {
 	return s
 }
 
-// resume makes s go on with an index.
+// resume makes s go on with an index: what follows its progress is taken back.
 func (s *indexer) resume(ctx context.Context, old *index) (err error) {
 	s.index, s.progress = old, old.progress
+	old.ranges = old.ranges[:s.ranges]
+	for n := len(old.checkpoints); n > 0 && old.checkpoints[n-1].Range >= s.ranges; n-- {
+		old.checkpoints = old.checkpoints[:n-1]
+	}
 	for i := range old.tracks {
 		t := &old.tracks[i]
 		s.lives[t.Entity] = t.Life
@@ -96,6 +100,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	}
 	s.ranges = len(s.index.ranges)
 	s.index.progress = s.progress
+	s.index.sum, s.index.files = s.sumOf(s.chunks), s.reach(s.chunks)
 	for _, i := range order[end:] {
 		s.unreadable(int(i))
 	}

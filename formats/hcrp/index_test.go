@@ -2,20 +2,56 @@ package hcrp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	iofs "io/fs"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
+	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
 	"recfs/nodes/nodestest"
 )
+
+// indexOf returns the index of a recording, made anew.
+func indexOf(t testing.TB, in formats.Input, schema *Schema) (*head, *index) {
+	t.Helper()
+	opened, err := Options{}.open(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := opened.(*head)
+	h.schema = schema
+	x, err := scan(t.Context(), in, h, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, x.(*index)
+}
+
+// fileInput returns the first n bytes of a recording that is a file.
+func fileInput(b []byte, n int) formats.Input {
+	return formats.BytesInput("test.hcrp", b[:n], testTime)
+}
+
+// dirInput returns a recording in segments.
+func dirInput(fsys iofs.FS) formats.Input {
+	return formats.Input{Name: "test", FS: fsys, ModTime: testTime}
+}
+
+// shown returns all that an index is for those who use it.
+func shown(x *index) string {
+	other := *x
+	other.eventRows, other.positionRows = nil, nil // print as addresses
+	return fmt.Sprintf("%v %v %v", other, x.eventRows.Groups(), x.positionRows.Groups())
+}
 
 // A growth is one version after the other of a recording that is being written.
 type growth struct {
@@ -25,38 +61,37 @@ type growth struct {
 }
 
 // look indexes a version from its start and goes on with the index of the last version. It returns
-// how many bytes the latter read.
-func (g *growth) look(what string, r *Reader, size int64, modified time.Time) int64 {
+// how many bytes of a file the latter read.
+func (g *growth) look(what string, in formats.Input) int64 {
 	g.t.Helper()
-	counter := &countingReader{r: r.file}
-	r.file = counter
-	stamp := formats.Stamp{Size: size, Modified: modified.Unix(), Nanos: int64(modified.Nanosecond())}
-	rec := eventReader{r, g.schema}
-	fresh, err := makeIndex(g.t.Context(), rec, stamp)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	saved := fresh.encode(r.byTick)
+	h, fresh := indexOf(g.t, in, g.schema)
+	saved := fresh.Append(nil)
 	if g.saved == nil {
 		g.saved = saved
 	}
-	counter.n.Store(0)
-	resumed, err := resumeIndex(g.t.Context(), rec, stamp, g.saved)
+	counter := &countingReader{r: in.ReaderAt}
+	if in.ReaderAt != nil {
+		in.ReaderAt = counter
+	}
+	read := func(b []byte) *index {
+		x, err := readIndex(in, h, b)
+		if err != nil {
+			g.t.Fatalf("%s: %v", what, err)
+		}
+		return x.(*index)
+	}
+	if again := read(saved); shown(again) != shown(fresh) {
+		g.t.Errorf("%s: the saved index is another:\n%s\nnot\n%s", what, shown(again), shown(fresh))
+	}
+	resumed, err := scan(g.t.Context(), in, h, read(g.saved))
 	if err != nil {
-		g.t.Errorf("%s: %v", what, err)
-		return 0
+		g.t.Fatalf("%s: %v", what, err)
 	}
-	if !bytes.Equal(resumed.encode(r.byTick), saved) {
-		g.t.Errorf("%s: the index that went on is another", what)
-	}
-	if !reflect.DeepEqual(fresh.eventRows, resumed.eventRows) || !reflect.DeepEqual(fresh.positionRows, resumed.positionRows) {
-		g.t.Errorf("%s: the index that went on has other rows of tables", what)
-	}
-	for _, x := range []*index{fresh, resumed} {
-		x.eventRows, x.positionRows = nil, nil // were compared, and print as addresses
-	}
-	if a, b := fmt.Sprintf("%v", fresh), fmt.Sprintf("%v", resumed); a != b {
+	if a, b := shown(fresh), shown(resumed.(*index)); a != b {
 		g.t.Errorf("%s: the index that went on is another:\n%s\nnot\n%s", what, b, a)
+	}
+	if !bytes.Equal(resumed.Append(nil), saved) {
+		g.t.Errorf("%s: the index that went on is saved otherwise", what)
 	}
 	g.saved = saved
 	return counter.n.Load()
@@ -64,55 +99,43 @@ func (g *growth) look(what string, r *Reader, size int64, modified time.Time) in
 
 // TestIndexGoesOn indexes recordings while they grow.
 func TestIndexGoesOn(t *testing.T) {
-	for _, h := range hosts(t) {
+	for _, host := range hosts(t) {
 		for seed := range uint64(12) {
-			g := &generator{rand.New(rand.NewPCG(seed, 20)), h.schema}
-			rec := g.recording(h.layout, h.version, 2+g.IntN(6), 20)
-			schema := h.schema
+			g := &generator{rand.New(rand.NewPCG(seed, 20)), host.schema}
+			rec := g.recording(host.layout, host.version, 2+g.IntN(6), 20)
+			schema := host.schema
 			if seed%4 == 3 {
 				schema = nil
 			}
-			what := fmt.Sprintf("%s, seed %d", h.name, seed)
+			what := fmt.Sprintf("%s, seed %d", host.name, seed)
 
 			live := growth{t: t, schema: schema}
 			for n := 1; n <= len(rec.chunks); n++ {
 				part := *rec
 				part.chunks = rec.chunks[:n]
-				r, err := OpenDir(t.Context(), part.segments(t, 1+int(seed%3)), Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				live.look(fmt.Sprintf("%s, %d chunks in segments", what, n), r, 0, testTime)
+				live.look(fmt.Sprintf("%s, %d chunks in segments", what, n), dirInput(part.segments(t, 1+int(seed%3))))
 			}
 
 			file := rec.file(t)
 			download := growth{t: t, schema: schema}
 			for n := len(rec.preamble(rec.frames(t), func(int) int64 { return 0 })); n <= len(file); n += 1 + g.IntN(200) {
-				r, err := NewReader(t.Context(), formats.BytesReader(file[:n]), int64(n), nil, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				download.look(fmt.Sprintf("%s, %d of %d bytes", what, n, len(file)), r, int64(n), testTime.Add(time.Duration(n)))
+				download.look(fmt.Sprintf("%s, %d of %d bytes", what, n, len(file)), fileInput(file, n))
 			}
 		}
 	}
 }
 
 // TestIndexGoesOnWithoutTheStart counts what is read of a long recording that has grown by one
-// chunk: all once, to compare it, and little to decode.
+// chunk: no more than it takes to play to there.
 func TestIndexGoesOnWithoutTheStart(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 21)), hosts(t)[0].schema}
-	rec := g.recording(Published, 4, 100, 100)
-	file := rec.file(t)
+	file := g.recording(Published, 4, 100, 100).file(t)
 	live := growth{t: t, schema: g.schema}
 	for _, cut := range []int{1, 0} {
-		r, err := NewReader(t.Context(), formats.BytesReader(file[:len(file)-cut]), int64(len(file)-cut), nil, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := live.look("a long recording", r, int64(len(file)-cut), testTime)
-		if n > int64(len(file))+5*r.Entry(99).Stored {
-			t.Errorf("%d bytes were read to index one more chunk of %d", n, r.Entry(99).Stored)
+		in := fileInput(file, len(file)-cut)
+		h, _ := indexOf(t, in, g.schema)
+		if n, last := live.look("a long recording", in), h.Entry(99).Stored; n > 5*last {
+			t.Errorf("%d bytes were read to index one more chunk of %d", n, last)
 		}
 	}
 }
@@ -121,49 +144,61 @@ func TestIndexGoesOnWithoutTheStart(t *testing.T) {
 func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 22)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 6, 20)
-	open := func(fsys fstest.MapFS) eventReader {
-		r, err := OpenDir(t.Context(), fsys, Options{})
+	// look returns index.json, and whether the index was made anew.
+	look := func(fsys iofs.FS, disk cache.Store) (string, bool) {
+		format, anew := keeping(Options{}), false
+		format.Scan = func(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+			anew = anew || earlier == nil
+			return scan(ctx, in, h, earlier)
+		}
+		in := dirInput(fsys)
+		in.ID = "a"
+		dir, err := formatstest.Open(t.Context(), format, in, testCache(t, disk))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return eventReader{r, g.schema}
+		return mustRead(t, dir, "index.json"), anew
 	}
-	first := open(rec.segments(t, 2))
-	fresh, err := makeIndex(t.Context(), first, formats.Stamp{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	saved := fresh.encode(first.byTick)
-	for name, change := range map[string]func(fstest.MapFS){
-		"the start of the first segment": func(m fstest.MapFS) { m["segment-000.dat"].Data[0] ^= 1 },
-		"the end of the first segment":   func(m fstest.MapFS) { b := m["segment-000.dat"].Data; b[len(b)-1] ^= 1 },
-		"the start of the last segment":  func(m fstest.MapFS) { m["segment-002.dat"].Data[0] ^= 1 },
-		"the end of the last segment":    func(m fstest.MapFS) { b := m["segment-002.dat"].Data; b[len(b)-1] ^= 1 },
-		"a shorter segment":              func(m fstest.MapFS) { b := m["segment-001.dat"].Data; m["segment-001.dat"].Data = b[:len(b)-1] },
-		"without the last segment":       func(m fstest.MapFS) { delete(m, "segment-002.dat") },
-		"another index": func(m fstest.MapFS) {
+	for name, c := range map[string]struct {
+		change func(fstest.MapFS)
+		anew   bool
+	}{
+		"the start of the first segment": {func(m fstest.MapFS) { m["segment-000.dat"].Data[0] ^= 1 }, true},
+		"the end of the first segment":   {func(m fstest.MapFS) { b := m["segment-000.dat"].Data; b[len(b)-1] ^= 1 }, true},
+		"the start of the last segment":  {func(m fstest.MapFS) { m["segment-002.dat"].Data[0] ^= 1 }, true},
+		"the end of the last segment":    {func(m fstest.MapFS) { b := m["segment-002.dat"].Data; b[len(b)-1] ^= 1 }, true},
+		"a shorter segment":              {func(m fstest.MapFS) { b := m["segment-001.dat"].Data; m["segment-001.dat"].Data = b[:len(b)-1] }, true},
+		"without the last segment":       {func(m fstest.MapFS) { delete(m, "segment-002.dat") }, true},
+		"another index": {func(m fstest.MapFS) {
 			other := *rec
 			other.chunks = slices.Clone(rec.chunks[:5])
 			m[preambleName] = other.segments(t, 2)[preambleName]
-		},
+		}, true},
+		"nothing":                   {func(fstest.MapFS) {}, false},
+		"a segment of another time": {func(m fstest.MapFS) { m["segment-000.dat"].ModTime = testTime.Add(1) }, false},
+		"a longer segment":          {func(m fstest.MapFS) { m["segment-002.dat"].Data = append(m["segment-002.dat"].Data, 0) }, false},
 	} {
-		fsys := rec.segments(t, 2)
-		change(fsys)
-		if _, err := resumeIndex(t.Context(), open(fsys), formats.Stamp{}, saved); err == nil {
-			t.Errorf("%s: the old index is used", name)
+		disk, fsys := store{}, rec.segments(t, 2)
+		look(fsys, disk)
+		c.change(fsys)
+		want, _ := look(fsys, nil)
+		if got, anew := look(fsys, disk); got != want || anew != c.anew {
+			t.Errorf("%s: made anew: %v, index.json is\n%s\nnot\n%s", name, anew, got, want)
 		}
 	}
-	for name, change := range map[string]func(fstest.MapFS){
-		"nothing":                   func(fstest.MapFS) {},
-		"a segment of another time": func(m fstest.MapFS) { m["segment-000.dat"].ModTime = testTime.Add(1) },
-		"a longer segment":          func(m fstest.MapFS) { m["segment-002.dat"].Data = append(m["segment-002.dat"].Data, 0) },
-	} {
-		fsys := rec.segments(t, 2)
-		change(fsys)
-		x, err := resumeIndex(t.Context(), open(fsys), formats.Stamp{}, saved)
-		if err != nil || x.progress != fresh.progress {
-			t.Errorf("%s changed: %v", name, err)
-		}
+}
+
+// A chunk whose bytes were missing is looked for again once its file has become longer.
+func TestLostChunkComesBack(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 23)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 4, 20)
+	whole := rec.segments(t, 2)
+	cut := rec.segments(t, 2)
+	cut["segment-000.dat"].Data = cut["segment-000.dat"].Data[:len(cut["segment-000.dat"].Data)-1]
+	_, lost := indexOf(t, dirInput(cut), g.schema)
+	h, _ := indexOf(t, dirInput(whole), g.schema)
+	if _, err := readIndex(dirInput(whole), h, lost.Append(nil)); !errors.Is(err, formats.ErrOther) {
+		t.Errorf("the index without the chunk: %v", err)
 	}
 }
 
@@ -191,54 +226,59 @@ func TestRemoveWithoutEntity(t *testing.T) {
 	}
 }
 
-// TestSaved holds the bytes of saved indexes to the layout that all formats share.
+// TestSaved holds the bytes of saved heads and indexes to the layout that all formats share.
 func TestSaved(t *testing.T) {
-	given := []*Schema{testSchema(t, designSchema)}
+	opt := Options{Schemas: []*Schema{testSchema(t, designSchema)}}
 	nodestest.Saved(t, "../../testdata/hcrp/saved.sums", indexfile.Layout, func(b []byte) []byte {
-		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), nil, Options{})
+		in := fileInput(b, len(b))
+		h, err := opt.open(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		schema, err := chooseSchema(t.Context(), r, "a.hcrp", nil, given)
+		x, err := scan(t.Context(), in, h, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := makeIndex(t.Context(), eventReader{r, schema}, formats.Stamp{Size: r.size})
-		if err != nil {
-			t.Fatal(err)
+		head, saved := h.Append(nil), x.Append(nil)
+		again, err := opt.readHead(t.Context(), in, head)
+		if err != nil || !bytes.Equal(again.Append(nil), head) {
+			t.Fatalf("a head changes when it is saved: %v", err)
 		}
-		saved := x.encode(r.byTick)
-		again, err := decodeIndex(saved, r.byTick, r.Chunks())
-		if err != nil || !bytes.Equal(again.encode(r.byTick), saved) {
+		if x, err = readIndex(in, again, saved); err != nil || !bytes.Equal(x.Append(nil), saved) {
 			t.Errorf("an index changes when it is saved: %v", err)
 		}
-		return saved
+		return append(head, saved...)
 	}, "../../testdata/hcrp/*.txtar")
 }
 
-// A saved index that ends early, or goes on after its end, is none; and a broken one does no harm.
-func TestDecodeIndexCut(t *testing.T) {
+// A saved head or index that ends early, or goes on after its end, is none; and a broken one does no harm.
+func TestSavedCut(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(3, 3)), hosts(t)[0].schema}
 	b := g.recording(Published, 4, 3, 20).file(t)
-	r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := makeIndex(t.Context(), eventReader{r, g.schema}, formats.Stamp{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	saved := x.encode(r.byTick)
+	in := fileInput(b, len(b))
+	h, x := indexOf(t, in, g.schema)
+	saved := h.Append(nil)
 	for n := range saved {
-		if _, err := decodeIndex(saved[:n], r.byTick, r.Chunks()); err == nil {
+		if _, err := (Options{}).readHead(t.Context(), in, saved[:n]); err == nil {
+			t.Fatalf("%d of %d bytes are a head", n, len(saved))
+		}
+	}
+	if _, err := (Options{}).readHead(t.Context(), in, append(saved, 0)); err == nil {
+		t.Error("a byte more is a head")
+	}
+	saved = x.Append(nil)
+	for n := range saved {
+		if _, err := readIndex(in, h, saved[:n]); err == nil {
 			t.Fatalf("%d of %d bytes are an index", n, len(saved))
 		}
 	}
-	if _, err := decodeIndex(append(saved, 0), r.byTick, r.Chunks()); err == nil {
+	if _, err := readIndex(in, h, append(saved, 0)); err == nil {
 		t.Error("a byte more is an index")
 	}
-	if _, err := decodeIndex(saved, r.byTick[:1], 1); err == nil {
-		t.Error("the index of another recording is one")
+	other := fileInput(b, len(b)-1)
+	cut, _ := indexOf(t, other, g.schema)
+	if _, err := readIndex(other, cut, saved); err == nil {
+		t.Error("the index of a longer recording is one")
 	}
 }
 

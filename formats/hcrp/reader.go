@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	iofs "io/fs"
 	"slices"
 	"sort"
 
@@ -11,9 +12,8 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// A Reader reads one recording: header and tables when it is made, chunks on demand. It is safe for
-// concurrent use.
-type Reader struct {
+// Tables are the header and the index of a recording, and what is wrong with them. They do not change.
+type Tables struct {
 	Header   *Header
 	Dir      bool              // a directory of segments; else a file
 	Finished bool              // the directory has the marker
@@ -25,9 +25,7 @@ type Reader struct {
 	whole      bool // the index was read to its end
 	hasEntries bool // false if the metadata does not end in the file
 
-	head     []byte           // the header as stored
-	file     formats.ReaderAt // the file, or preamble.dat
-	size     int64
+	preamble
 	segments []segment
 	limits   Limits
 	entries  []packedEntry
@@ -37,17 +35,46 @@ type Reader struct {
 	dictSum  []byte // of the dictionary, if there is one
 }
 
+// A Reader reads one recording: header and tables when it is made, chunks on demand. It is safe for
+// concurrent use.
+type Reader struct {
+	*Tables
+	files
+}
+
+// files are where the bytes of a recording lie.
+type files struct {
+	file formats.ReaderAt // the recording, or preamble.dat
+	dir  iofs.FS          // of the segments
+}
+
+// filesOf returns those of an Input.
+func filesOf(in formats.Input) files {
+	if in.ReaderAt == nil {
+		return files{formats.FileReader(in.FS, preambleName), in.FS}
+	}
+	return files{file: in.ReaderAt}
+}
+
+// at returns what to read a place from; it must exist.
+func (f files) at(p place) formats.ReaderAt {
+	if p.segment < 0 {
+		return f.file
+	}
+	return formats.FileReader(f.dir, segmentName(p.segment))
+}
+
 // Chunks returns how many chunks there are.
-func (r *Reader) Chunks() int { return len(r.entries) }
+func (t *Tables) Chunks() int { return len(t.entries) }
 
 // Entry returns what the index says of chunk i.
-func (r *Reader) Entry(i int) Entry { return r.entries[i].unpack(r.Header.IndexOffset()) }
+func (t *Tables) Entry(i int) Entry { return t.entries[i].unpack(t.Header.IndexOffset()) }
 
 // chunksOf returns the chunks whose range has tick n, those that start first before the others.
-func (r *Reader) chunksOf(n int64) (list []int) {
-	k := sort.Search(len(r.byTick), func(k int) bool { return r.Entry(int(r.byTick[k])).Start > n })
-	for k--; k >= 0 && int64(r.lasts[k]) >= n; k-- {
-		if i := int(r.byTick[k]); r.Entry(i).Last() >= n {
+func (t *Tables) chunksOf(n int64) (list []int) {
+	k := sort.Search(len(t.byTick), func(k int) bool { return t.Entry(int(t.byTick[k])).Start > n })
+	for k--; k >= 0 && int64(t.lasts[k]) >= n; k-- {
+		if i := int(t.byTick[k]); t.Entry(i).Last() >= n {
 			list = append(list, i)
 		}
 	}
@@ -58,48 +85,40 @@ func (r *Reader) chunksOf(n int64) (list []int) {
 }
 
 // place returns where the stored bytes of chunk i begin.
-func (r *Reader) place(i int) place {
-	raw := r.Entry(i).Raw
-	if r.segmented {
+func (t *Tables) place(i int) place {
+	raw := t.Entry(i).Raw
+	if t.segmented {
 		return place{raw >> 32, raw & 0xffffffff}
 	}
 	return place{-1, raw}
 }
 
 // segment returns segment n, or nil.
-func (r *Reader) segment(n int64) *segment {
-	i, ok := slices.BinarySearchFunc(r.segments, n, func(s segment, n int64) int { return cmp.Compare(s.number, n) })
+func (t *Tables) segment(n int64) *segment {
+	i, ok := slices.BinarySearchFunc(t.segments, n, func(s segment, n int64) int { return cmp.Compare(s.number, n) })
 	if !ok {
 		return nil
 	}
-	return &r.segments[i]
+	return &t.segments[i]
 }
 
 // extent returns how many bytes the file or segment of a place has, and whether it is there at all.
-func (r *Reader) extent(p place) (size int64, exists bool) {
-	if !r.segmented {
-		return r.size, true
+func (t *Tables) extent(p place) (size int64, exists bool) {
+	if !t.segmented {
+		return t.size, true
 	}
-	if s := r.segment(p.segment); s != nil {
+	if s := t.segment(p.segment); s != nil {
 		return s.size, true
 	}
 	return 0, false
 }
 
-// at returns what to read a place from; it must exist.
-func (r *Reader) at(p place) formats.ReaderAt {
-	if p.segment < 0 {
-		return r.file
-	}
-	return r.segment(p.segment).file
-}
-
 // used returns how far the index uses each segment; -1 is the file.
-func (r *Reader) used() map[int64]int64 {
+func (t *Tables) used() map[int64]int64 {
 	used := map[int64]int64{}
-	for i := range r.Chunks() {
-		if e := r.Entry(i); e.Stored > 0 {
-			p := r.place(i)
+	for i := range t.Chunks() {
+		if e := t.Entry(i); e.Stored > 0 {
+			p := t.place(i)
 			used[p.segment] = max(used[p.segment], addSat(p.offset, e.Stored))
 		}
 	}
@@ -107,17 +126,17 @@ func (r *Reader) used() map[int64]int64 {
 }
 
 // bodyBytes returns the bytes of all bodies, as far as the index can be believed.
-func (r *Reader) bodyBytes() (n int64) {
-	for i := range r.Chunks() {
-		n += max(r.Entry(i).Size, 0)
+func (t *Tables) bodyBytes() (n int64) {
+	for i := range t.Chunks() {
+		n += max(t.Entry(i).Size, 0)
 	}
 	return n
 }
 
 // sort sorts chunks by what key says of them, then by number. Most often they are in that order.
-func (r *Reader) sort(list []int32, key func(*packedEntry) int64) {
+func (t *Tables) sort(list []int32, key func(*packedEntry) int64) {
 	compare := func(a, b int32) int {
-		return cmp.Or(cmp.Compare(key(&r.entries[a]), key(&r.entries[b])), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(key(&t.entries[a]), key(&t.entries[b])), cmp.Compare(a, b))
 	}
 	if !slices.IsSortedFunc(list, compare) {
 		slices.SortFunc(list, compare)
@@ -125,39 +144,39 @@ func (r *Reader) sort(list []int32, key func(*packedEntry) int64) {
 }
 
 // flaw returns why the bytes of chunk i cannot be had, or nil.
-func (r *Reader) flaw(i int) *damage {
-	e, p := r.Entry(i), r.place(i)
+func (t *Tables) flaw(i int) *damage {
+	e, p := t.Entry(i), t.place(i)
 	if e.Raw < 0 {
 		return newDamage(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
 	}
 	if flaw := e.flaw(); flaw != "" {
 		return newDamage(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
 	}
-	size, exists := r.extent(p)
+	size, exists := t.extent(p)
 	switch {
 	case !exists:
 		return newDamage(codeSegmentMissing, i, p, "%s is missing", segmentName(p.segment))
 	case p.offset <= size-e.Stored:
 		return nil
-	case r.segmented:
+	case t.segmented:
 		return newDamage(codeSegmentTruncated, i, p, "the chunk ends at %d, %s at %d", p.offset+e.Stored, segmentName(p.segment), size)
 	}
 	return newDamage(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), size)
 }
 
 // hasStored reports whether all stored bytes of chunk i are there.
-func (r *Reader) hasStored(i int) bool {
-	e, p := r.Entry(i), r.place(i)
-	size, ok := r.extent(p)
+func (t *Tables) hasStored(i int) bool {
+	e, p := t.Entry(i), t.place(i)
+	size, ok := t.extent(p)
 	return ok && e.Raw >= 0 && e.Stored > 0 && p.offset <= size-e.Stored
 }
 
 // missing returns why the stored bytes of chunk i are not there.
-func (r *Reader) missing(i int) error {
-	if d := r.flaw(i); d != nil {
+func (t *Tables) missing(i int) error {
+	if d := t.flaw(i); d != nil {
 		return d
 	}
-	return formats.Errorf(formatName, r.Entry(i).at, errTruncated, "chunk %d is not there", i)
+	return formats.Errorf(formatName, t.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
 // Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is a *damage.
@@ -184,30 +203,20 @@ func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	return body, nil
 }
 
-// bytes returns n bytes at off, of head if they are there: as long as some of them are kept, all of
-// head is.
-func (r *Reader) bytes(ctx context.Context, head []byte, off, n int64) ([]byte, error) {
-	if off+n <= int64(len(head)) {
-		return head[off : off+n], nil
-	}
-	b := make([]byte, n)
-	return b, readFull(ctx, r.file, b, off)
-}
-
 // Metadata returns the stored metadata.
-func (r *Reader) Metadata(ctx context.Context) ([]byte, error) {
-	if n := r.Header.MetadataLength; r.hasEntries && n <= r.limits.Metadata {
-		return r.bytes(ctx, nil, headerSize, n)
+func (t *Tables) Metadata() ([]byte, error) {
+	if t.hasEntries && t.Header.MetadataLength <= t.limits.Metadata {
+		return t.metadata, nil
 	}
 	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
 }
 
 // TypedMetadata returns the metadata as typed JSON.
-func (r *Reader) TypedMetadata(ctx context.Context) ([]byte, error) {
-	b, err := r.Metadata(ctx)
+func (t *Tables) TypedMetadata() ([]byte, error) {
+	b, err := t.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := typedMetadata(b, r.limits)
+	out, _, err := typedMetadata(b, t.limits)
 	return out, err
 }

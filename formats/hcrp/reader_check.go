@@ -9,22 +9,22 @@ import (
 )
 
 // checkEntries checks the entries for themselves and their tick ranges.
-func (r *Reader) checkEntries(problems *problemList) {
+func (t *Tables) checkEntries(problems *problemList) {
 	var total, end int64
-	for i := range r.Chunks() {
-		e := r.Entry(i)
+	for i := range t.Chunks() {
+		e := t.Entry(i)
 		if flaw := e.flaw(); flaw != "" {
 			problems.addChunk(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
 		}
-		if i > 0 && e.Start <= r.Entry(i-1).Start {
-			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, r.Entry(i-1).Start)
+		if i > 0 && e.Start <= t.Entry(i-1).Start {
+			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, t.Entry(i-1).Start)
 		}
 		total += max(e.Ticks, 0)
 	}
-	published := r.Header.Layout == Published
-	for k, n := range r.byTick {
+	published := t.Header.Layout == Published
+	for k, n := range t.byTick {
 		i := int(n)
-		e := r.Entry(i)
+		e := t.Entry(i)
 		switch {
 		case e.Start < end:
 			problems.addChunk(codeIndexTicks, i, place{-1, e.at}, "the chunk starts at tick %d, but ticks up to %d are in others", e.Start, end-1)
@@ -35,19 +35,19 @@ func (r *Reader) checkEntries(problems *problemList) {
 		}
 		end = max(end, e.Start+e.Ticks)
 	}
-	if r.Header.Layout == Design {
+	if t.Header.Layout == Design {
 		total = end
 	}
-	if r.whole && total != r.Header.TickCount {
-		problems.add(codeTicksTotal, r.Header.indexLengthOffset()+4, "the header says %d ticks, the index %d", r.Header.TickCount, total)
+	if t.whole && total != t.Header.TickCount {
+		problems.add(codeTicksTotal, t.Header.indexLengthOffset()+4, "the header says %d ticks, the index %d", t.Header.TickCount, total)
 	}
 }
 
 // checkPlaces looks for stored bytes that are not there, first by segment, then by chunk.
-func (r *Reader) checkPlaces(problems *problemList) {
+func (t *Tables) checkPlaces(problems *problemList) {
 	var segments, chunks problemList
-	for i := range r.Chunks() {
-		switch d := r.flaw(i); {
+	for i := range t.Chunks() {
+		switch d := t.flaw(i); {
 		case d == nil || d.Code == codeIndexEntry: // told with the index
 		case d.Code == codeOutOfFile:
 			chunks.append(d.Problem)
@@ -55,20 +55,20 @@ func (r *Reader) checkPlaces(problems *problemList) {
 			segments.append(d.Problem)
 		}
 	}
-	r.checkSegments(&segments)
-	r.checkOverlap(&chunks)
+	t.checkSegments(&segments)
+	t.checkOverlap(&chunks)
 	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
-	r.chunkProblems = len(chunks)
+	t.chunkProblems = len(chunks)
 	*problems = slices.Concat(*problems, segments, chunks)
 }
 
 // checkSegments looks for what is in segments besides the chunks of the index.
-func (r *Reader) checkSegments(problems *problemList) {
-	if !r.segmented {
+func (t *Tables) checkSegments(problems *problemList) {
+	if !t.segmented {
 		return
 	}
-	used := r.used()
-	for _, s := range r.segments {
+	used := t.used()
+	for _, s := range t.segments {
 		number := int(s.number)
 		to, named := used[s.number]
 		switch {
@@ -81,23 +81,23 @@ func (r *Reader) checkSegments(problems *problemList) {
 }
 
 // checkOverlap looks for chunks that share stored bytes.
-func (r *Reader) checkOverlap(problems *problemList) {
-	list := make([]int32, 0, r.Chunks())
-	for i := range r.Chunks() {
-		if r.flaw(i) == nil {
+func (t *Tables) checkOverlap(problems *problemList) {
+	list := make([]int32, 0, t.Chunks())
+	for i := range t.Chunks() {
+		if t.flaw(i) == nil {
 			list = append(list, int32(i))
 		}
 	}
-	r.sort(list, func(e *packedEntry) int64 { return e.raw })
+	t.sort(list, func(e *packedEntry) int64 { return e.raw })
 	end := place{-2, 0}
 	last := 0
 	for _, n := range list {
 		i := int(n)
-		p := r.place(i)
+		p := t.place(i)
 		if p.segment == end.segment && p.offset < end.offset {
 			problems.addChunk(codeOverlap, i, p, "the chunk shares stored bytes with chunk %d", last)
 		}
-		if to := p.offset + r.Entry(i).Stored; p.segment != end.segment || to > end.offset {
+		if to := p.offset + t.Entry(i).Stored; p.segment != end.segment || to > end.offset {
 			end, last = place{p.segment, to}, i
 		}
 	}

@@ -2,15 +2,12 @@ package hcrp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 
 	"recfs/formats"
 )
 
 // eventFormat returns what is needed to decode bodies with that schema.
-func (r *Reader) eventFormat(s *Schema) eventFormat { return eventFormat{r.Header.Layout, s, r.limits} }
+func (t *Tables) eventFormat(s *Schema) eventFormat { return eventFormat{t.Header.Layout, s, t.limits} }
 
 // An eventReader decodes the chunks of a recording.
 type eventReader struct {
@@ -44,15 +41,4 @@ func (r eventReader) enough(ctx context.Context) error {
 	held, err := formats.Charge(ctx, most)
 	held.Free()
 	return err
-}
-
-// variant names the choices that an index depends on besides the recording: schema, limits and
-// dictionary.
-func (r eventReader) variant() string {
-	h := sha256.New()
-	if r.schema != nil {
-		fmt.Fprintf(h, "%x", r.schema.sum)
-	}
-	fmt.Fprintf(h, " %+v %x", r.limits, r.dictSum)
-	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"recfs/formats"
 	"recfs/formats/internal/wire"
@@ -13,27 +12,46 @@ import (
 // maxSalvaged bounds how many chunks a walk finds.
 const maxSalvaged = 1 << 20
 
-// salvageFiles returns the files in which frames may lie that the index does not name
-// (docs/formats/hcrp.md section 13), and from where on: segments after what the index uses, the one
-// file after the index and the last byte it names.
-func (r *Reader) salvageFiles() (files []segment, from map[int64]int64) {
-	from = r.used()
-	if r.Dir {
-		return r.segments, from
+// salvage returns where frames may lie that the index does not name (docs/formats/hcrp.md section 13), and
+// how their chunks are decoded: in segments after what the index uses, in the one file after the index and the
+// last byte it names.
+func (r eventReader) salvage() *salvageSource {
+	s := &salvageSource{
+		files: r.files, segments: r.segments, from: r.used(), zstd: r.zstd, formats: []eventFormat{r.eventFormat(r.schema)},
 	}
-	if !r.hasEntries {
-		return nil, nil
+	switch {
+	case r.Dir:
+	case !r.hasEntries:
+		s.segments = nil
+	default:
+		s.segments = []segment{{number: -1, size: r.size}}
+		s.from[-1] = max(r.Header.IndexEnd(), s.from[-1])
 	}
-	from[-1] = max(r.Header.IndexEnd(), from[-1])
-	return []segment{{number: -1, size: r.size, file: r.file}}, from
+	return s
 }
 
-// findFrames returns the frames, at most limit, that follow each other in each file from an offset
-// on. In a file it ends at the first bytes that are no frame; the error is one of reading.
-func findFrames(ctx context.Context, files []segment, from map[int64]int64, limit int) (list []frame, err error) {
-	for _, s := range files {
-		w := window{ctx: ctx, r: s.file, size: s.size}
-		for p := (place{s.number, from[s.number]}); len(list) < limit; {
+// A salvageSource is where chunks that no index names are looked for, and how they may be decoded.
+type salvageSource struct {
+	files
+	segments []segment       // by number; the one file has number -1
+	from     map[int64]int64 // by number: where to begin
+	zstd     *wire.Zstd
+	formats  []eventFormat // to try, the newest first; all of one layout
+}
+
+// any reports whether there is a frame.
+func (s *salvageSource) any(ctx context.Context) (bool, error) {
+	list, err := s.find(ctx, 1)
+	return len(list) > 0, err
+}
+
+// find returns the frames, at most limit, that follow each other in each file from an offset on. In a
+// file it ends at the first bytes that are no frame; the error is one of reading.
+func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err error) {
+	for _, seg := range s.segments {
+		p := place{seg.number, s.from[seg.number]}
+		w := window{ctx: ctx, r: s.at(p), size: seg.size}
+		for len(list) < limit {
 			n, skippable := w.frame(p.offset)
 			if n == 0 {
 				break
@@ -144,20 +162,6 @@ func (w *window) blocks(off int64, checksum bool) int64 {
 	}
 }
 
-// A salvageSource is where chunks that no index names are looked for, and how they may be decoded.
-type salvageSource struct {
-	files   []segment       // by number; the one file has number -1
-	from    map[int64]int64 // by number: where to begin
-	zstd    *wire.Zstd
-	formats []eventFormat // to try, the newest first; all of one layout
-}
-
-// file returns what to read a frame from.
-func (s *salvageSource) file(f frame) formats.ReaderAt {
-	i := slices.IndexFunc(s.files, func(x segment) bool { return x.number == f.segment })
-	return s.files[i].file
-}
-
 // A rescued chunk is one that a walk over frames found.
 type rescued struct {
 	body  []byte
@@ -171,7 +175,7 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 	if f.stored > limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
 	}
-	body, err := f.expand(ctx, s.zstd, s.file(f), limits.Body)
+	body, err := f.expand(ctx, s.zstd, s.at(f.place), limits.Body)
 	var bad *wire.StreamError
 	switch {
 	case errors.Is(err, wire.ErrSize):

@@ -1,32 +1,38 @@
 package hcrp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	iofs "io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
+	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
 // maxSchemaFile bounds a schema beside a recording.
 const maxSchemaFile = 1 << 20
 
-// chooseSchema returns the schema of a recording, or nil if none fits (docs/tree/hcrp.md section 1,
-// "Options"). name is that of its file.
-func chooseSchema(ctx context.Context, r *Reader, name string, fsys iofs.FS, given []*Schema) (*Schema, error) {
-	if s, err := sidecar(r, name, fsys); s != nil || err != nil {
-		return s, err
+// schemaOf returns the schema of a recording, or nil if none fits (docs/tree/hcrp.md section 1,
+// "Options"), and whether it lies beside it.
+func (o Options) schemaOf(ctx context.Context, r *Reader, in formats.Input) (s *Schema, beside bool, err error) {
+	if s, err = sidecar(ctx, r.Tables, in); s != nil || err != nil {
+		return s, true, err
 	}
-	if err := ctx.Err(); err != nil { // there may be one all the same
-		return nil, err
-	}
+	s, err = o.choose(ctx, r)
+	return s, false, err
+}
+
+// choose returns the schema of a recording beside which none lies.
+func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	own, err := builtin()
 	if err != nil {
 		return nil, err
 	}
-	own, given = fitting(own, r.Header), fitting(given, r.Header)
+	own, given := fitting(own, r.Header), fitting(o.Schemas, r.Header)
 	if len(own)+len(given) <= 1 {
 		return first(own, given), nil
 	}
@@ -51,14 +57,30 @@ func chooseSchema(ctx context.Context, r *Reader, name string, fsys iofs.FS, giv
 	return best, nil
 }
 
+// schemaWith returns the schema that choose chose once, by its checksum; nil is none. ok is false if there
+// is none of that checksum any more.
+func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
+	own, err := builtin()
+	if err != nil || len(sum) == 0 {
+		return nil, err == nil
+	}
+	list := fitting(slices.Concat(o.Schemas, own), h)
+	i := slices.IndexFunc(list, func(s *Schema) bool { return bytes.Equal(s.sum[:], sum) })
+	if i < 0 {
+		return nil, false
+	}
+	return list[i], true
+}
+
 // sidecar returns the schema that lies beside the recording, or nil. An error means that there may be
 // one, which could not be read this time.
-func sidecar(r *Reader, name string, fsys iofs.FS) (*Schema, error) {
+func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) {
+	fsys, name := formats.InContext(ctx, in.FS), in.Name
 	if fsys == nil {
 		return nil, nil
 	}
 	names := []string{"schema.json"}
-	if !r.Dir {
+	if !t.Dir {
 		names = []string{name + ".schema.json"}
 		if i := strings.LastIndex(name, extension); i >= 0 {
 			names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
@@ -79,11 +101,11 @@ func sidecar(r *Reader, name string, fsys iofs.FS) (*Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s, err := ParseSchema(b); err == nil && s.usable(r.Header) {
+		if s, err := ParseSchema(b); err == nil && s.usable(t.Header) {
 			return s, nil
 		}
 	}
-	return nil, nil
+	return nil, ctx.Err() // there may be one all the same
 }
 
 // isAbsent reports whether an error says that there is no such file, for us: its name may also be too

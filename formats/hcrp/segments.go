@@ -25,8 +25,6 @@ const (
 type segment struct {
 	number int64
 	size   int64
-	stamp  formats.Stamp
-	file   formats.ReaderAt
 }
 
 func segmentName(n int64) string { return fmt.Sprintf("segment-%03d.dat", n) }
@@ -64,29 +62,10 @@ func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		list = append(list, segment{n, info.Size(), formats.StampOf(info), &siblingFile{fsys, e.Name()}})
+		list = append(list, segment{n, info.Size()})
 	}
 	slices.SortFunc(list, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
 	return list, finished, nil
-}
-
-// A siblingFile reads a file of a directory that is a recording. It holds nothing open.
-type siblingFile struct {
-	fsys iofs.FS
-	name string
-}
-
-// ReadAt implements formats.ReaderAt.
-func (f *siblingFile) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	file, err := formats.InContext(ctx, f.fsys).Open(f.name)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	if r, ok := file.(io.ReaderAt); ok {
-		return r.ReadAt(b, off)
-	}
-	return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errUnsupported)
 }
 
 // readPreambleFile reads the preamble whole, so that one version of it is used throughout: it is

@@ -5,6 +5,8 @@ import (
 	iofs "io/fs"
 	"syscall"
 	"testing"
+
+	"recfs/formats"
 )
 
 // An errorFS fails to open anything.
@@ -20,7 +22,7 @@ func TestUnreadableSidecar(t *testing.T) {
 	for err, fails := range map[error]bool{
 		iofs.ErrNotExist: false, iofs.ErrPermission: false, syscall.ENAMETOOLONG: false, syscall.EIO: true,
 	} {
-		s, got := sidecar(&Reader{}, "run.hcrp", errorFS{err})
+		s, got := sidecar(t.Context(), &Tables{}, formats.Input{Name: "run.hcrp", FS: errorFS{err}})
 		if s != nil || errors.Is(got, err) != fails {
 			t.Errorf("%v: %v, %v", err, s, got)
 		}

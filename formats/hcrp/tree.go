@@ -1,13 +1,13 @@
 package hcrp
 
 import (
-	"context"
-	"errors"
+	iofs "io/fs"
 	"iter"
-	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/wire"
 	"recfs/nodes"
 )
@@ -22,20 +22,14 @@ func New(opt Options) formats.Format {
 		DirFile:    preambleName,
 		MatchDir:   matchDir,
 		Variant:    opt.variant(),
-
-		TickLength: msPerTick * time.Millisecond,
-
-		OpenTree: func(ctx context.Context, src formats.Input, c *cache.Cache) (nodes.Dir, error) {
-			if src.ReaderAt == nil {
-				return openDir(ctx, src, opt, c)
-			}
-			r, err := NewReader(ctx, src, src.Size, formats.InContext(ctx, src.FS), opt)
-			if err != nil {
-				return nil, err
-			}
-			entries, err := recordingEntries(ctx, src, r, opt, c)
-			return nodes.List(entries...), err
-		},
+		Open:       opt.open,
+		ReadHead:   opt.readHead,
+		Scan:       scan,
+		ReadIndex:  readIndex,
+		Keep:       isWorthSaving,
+		Beside:     beside,
+		Tree:       newTree,
+		Summary:    summary,
 	}
 }
 
@@ -57,28 +51,30 @@ func match(head []byte) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
 }
 
-// openDir opens a recording in segments. All times in its tree are that of the Input, which is the
+// newTree is the Tree of the format. All times in that of a directory are that of the Input, which is the
 // preamble's.
-func openDir(ctx context.Context, src formats.Input, opt Options, c *cache.Cache) (nodes.Dir, error) {
-	r, err := OpenDir(ctx, src.FS, opt)
-	var bad *HeaderError
-	if errors.As(err, &bad) {
-		return lostTree(ctx, src, opt, c, bad)
+func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	var entries []nodes.Entry
+	var tables []columnar.Maker
+	if l, ok := src.Head.(*lost); ok {
+		entries = l.entries(src.FS, c)
+	} else {
+		rec := newRecording(src, c)
+		if rec.schema != nil {
+			tables = rec.makers()
+		}
+		entries = rec.entries(c, tables)
 	}
-	if err != nil {
-		return nil, err
+	if src.ReaderAt == nil {
+		for i := range entries {
+			entries[i].Time = src.ModTime
+		}
 	}
-	entries, err := recordingEntries(ctx, src, r, opt, c)
-	return timed(src.ModTime, entries), err
+	return nodes.List(entries...), tables
 }
 
-// recordingEntries returns the entries of an opened recording.
-func recordingEntries(ctx context.Context, src formats.Input, r *Reader, opt Options, c *cache.Cache) ([]nodes.Entry, error) {
-	schema, err := chooseSchema(ctx, r, src.Name, formats.InContext(ctx, src.FS), opt.Schemas)
-	if err != nil {
-		return nil, err
-	}
-	rec := newRecording(src, eventReader{r, schema}, c)
+// entries returns those of an opened recording.
+func (rec *recording) entries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
 		{Name: "index.json", File: nodes.Opened(rec.openIndex)},
@@ -90,18 +86,19 @@ func recordingEntries(ctx context.Context, src formats.Input, r *Reader, opt Opt
 		rec.snapshotsEntry(),
 		rec.exportEntry(),
 	}
-	if schema == nil {
+	if rec.schema == nil {
 		entries = append(entries, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
 	} else {
-		entries = append(entries, rec.eventEntries(c)...)
+		entries = append(entries, rec.eventEntries(c, tables)...)
 	}
-	files, from := r.salvageFiles()
-	salvage, err := salvageEntry(ctx, salvageSource{files, from, r.zstd, []eventFormat{r.eventFormat(schema)}}, c)
-	return append(entries, salvage), err
+	if rec.src.Head.(*head).salvaging {
+		entries = append(entries, salvageEntry(rec.salvage(), c))
+	}
+	return entries
 }
 
 // eventEntries returns what is only there if a schema fits.
-func (rec *recording) eventEntries(c *cache.Cache) []nodes.Entry {
+func (rec *recording) eventEntries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
 	return []nodes.Entry{
 		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
 		{Name: "ticks", Dir: &nodes.Timed{Dir: rec.ticksDir(), Suffix: ".json", Clock: rec.clock(), Listed: true}},
@@ -110,50 +107,20 @@ func (rec *recording) eventEntries(c *cache.Cache) []nodes.Entry {
 		}},
 		{Name: "tracks", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.tracks })},
 		{Name: markersName, File: rec.textFile(markersName)},
-		{Name: "tables", Dir: rec.tablesDir(c)},
+		{Name: "tables", Dir: parquet.Dir(c, rec.src.Input, formatName, tables)},
 	}
 }
 
-// timed returns a directory whose entries have the given time.
-func timed(when time.Time, entries []nodes.Entry) nodes.Dir {
-	for i := range entries {
-		entries[i].Time = when
-	}
-	return nodes.List(entries...)
-}
-
-// lostTree returns the tree of a directory whose preamble does not open: what lies in it, why, and,
-// if the preamble is lost, what its segments hold.
-func lostTree(ctx context.Context, src formats.Input, opt Options, c *cache.Cache, bad *HeaderError) (nodes.Dir, error) {
-	why := formats.ErrorProblem(bad)
+// entries returns those of a directory whose preamble does not open: what lies in it, why, and, if the
+// preamble is lost, what its segments hold.
+func (l *lost) entries(dir iofs.FS, c *cache.Cache) []nodes.Entry {
+	why := formats.ErrorProblem(l.why)
 	entries := []nodes.Entry{
-		{Name: "raw", Dir: rawDir(src.FS)},
+		{Name: "raw", Dir: rawDir(dir)},
 		{Name: "error.txt", File: nodes.Bytes(why.ErrorText(formatName))},
 	}
-	if bad.Code == codeHeaderTruncated {
-		salvage, err := lostSalvage(ctx, src, opt, c)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, salvage)
+	if l.salvage != nil {
+		entries = append(entries, salvageEntry(l.salvage, c))
 	}
-	return timed(src.ModTime, entries), nil
-}
-
-// lostSalvage returns salvage/ of segments without a preamble: what they hold is taken for chunks
-// of the published layout, with any of the built-in schemas.
-func lostSalvage(ctx context.Context, src formats.Input, opt Options, c *cache.Cache) (nodes.Entry, error) {
-	segments, _, err := findSegments(src.FS)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	schemas, err := builtin()
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	var try []eventFormat
-	for _, s := range schemas {
-		try = append(try, eventFormat{Published, s, opt.Limits.withDefaults()})
-	}
-	return salvageEntry(ctx, salvageSource{files: segments, zstd: opt.zstd, formats: try}, c)
+	return entries
 }

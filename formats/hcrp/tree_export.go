@@ -71,12 +71,14 @@ func (r *Reader) compactedSize() (int64, error) {
 // compactedPreamble returns what is before the frames in the recording as one file: the preamble
 // with absolute offsets, the frames in the order of the index after it.
 func (r *Reader) compactedPreamble(ctx context.Context) ([]byte, error) {
-	preamble, err := r.bytes(ctx, nil, 0, r.Header.IndexEnd())
-	if err != nil {
-		return nil, err
-	}
-	preamble = slices.Clone(preamble)
 	offset := r.Header.IndexEnd()
+	preamble := slices.Concat(r.header, r.metadata, r.index)
+	if int64(len(preamble)) < offset { // the metadata is longer than the limit
+		preamble = make([]byte, offset)
+		if err := readFull(ctx, r.file, preamble, 0); err != nil {
+			return nil, err
+		}
+	}
 	for i := range r.Chunks() {
 		e := r.Entry(i)
 		binary.BigEndian.PutUint64(preamble[e.rawAt:], uint64(offset))

@@ -58,7 +58,7 @@ func rawDir(fsys iofs.FS) nodes.Dir {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			entries = append(entries, nodes.Entry{
 				Name: e.Name(),
-				File: nodes.Section(&siblingFile{fsys, e.Name()}, 0, info.Size()),
+				File: nodes.Section(formats.FileReader(fsys, e.Name()), 0, info.Size()),
 			})
 		}
 	}
@@ -99,6 +99,9 @@ func (rec *recording) metadataFile() nodes.File {
 	r := rec.Reader
 	if !r.hasEntries {
 		return nodes.Failing(formats.Errorf(formatName, r.size, errTruncated, "the metadata is cut"))
+	}
+	if b, err := r.Metadata(); err == nil {
+		return nodes.Bytes(b)
 	}
 	return nodes.Section(r.file, headerSize, r.Header.MetadataLength)
 }

@@ -2,10 +2,8 @@ package hcrp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -34,9 +32,6 @@ type (
 	}
 )
 
-// schemaHint says what is missing where no schema fits (docs/tree/hcrp.md section 3).
-const schemaHint = "no event schema fits, so the events are shown as bytes only; name one with --schema, or put it beside the recording"
-
 // rowsPerPiece is how many rows of the table are made at once: some 160 KiB of text. An index of 64
 // MiB has five million rows, which are 800 MiB.
 const rowsPerPiece = 1024
@@ -49,8 +44,9 @@ type indexText struct {
 	pieces     []int64 // bytes of each piece of the rows between them
 }
 
-// newIndexText makes head and tail, and learns the sizes of the rows.
-func newIndexText(r eventReader, x *index) (*indexText, error) {
+// newIndexText makes head and tail, and learns the sizes of the rows. damage is that of the stream that the
+// recording was read from.
+func newIndexText(r eventReader, x *index, damage *formats.Problem) (*indexText, error) {
 	t := &indexText{r: r, index: x}
 	end := r.end()
 	doc := indexHead{
@@ -64,11 +60,12 @@ func newIndexText(r eventReader, x *index) (*indexText, error) {
 	} else {
 		doc.Hint = schemaHint
 	}
+	problems := doc.Damaged(listOf(r.allProblems(x.problems)), damage)
 	head, err := nodes.MarshalIndented(doc)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := nodes.MarshalIndented(indexTail{listOf(r.allProblems(x.problems))})
+	tail, err := nodes.MarshalIndented(indexTail{problems})
 	if err != nil {
 		return nil, err
 	}
@@ -146,41 +143,4 @@ func (t *indexText) appendRow(b []byte, i int) []byte {
 		return append(b, `,"records":null,"events":null}`...)
 	}
 	return fmt.Appendf(b, `,"records":%d,"events":%d}`, n.records, n.events)
-}
-
-// How a recording ends (docs/tree/hcrp.md section 3).
-const (
-	endCut        = "cut"        // bytes that header or index name are missing
-	endCompacted  = "compacted"  // one file, written when the recording was over
-	endFinished   = "finished"   // segments with the marker
-	endUnfinished = "unfinished" // segments without it: still running, or crashed
-)
-
-// end says how the recording ends.
-func (r *Reader) end() string {
-	cut := slices.ContainsFunc(r.Problems, func(p formats.Problem) bool {
-		switch p.Code {
-		case codeIndexTruncated, codeMetadataTruncated, codeOutOfFile, codeSegmentTruncated, codeSegmentMissing:
-			return true
-		}
-		return false
-	})
-	switch {
-	case cut:
-		return endCut
-	case !r.segmented:
-		return endCompacted
-	case r.Finished:
-		return endFinished
-	}
-	return endUnfinished
-}
-
-// allProblems returns the problems known at once and those of the index: what is not about one
-// chunk first, then chunk by chunk.
-func (r *Reader) allProblems(indexed []formats.Problem) []formats.Problem {
-	n := len(r.Problems) - r.chunkProblems
-	chunks := slices.Concat(r.Problems[n:], indexed)
-	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
-	return append(slices.Clip(r.Problems[:n]), chunks...)
 }

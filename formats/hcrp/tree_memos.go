@@ -8,8 +8,9 @@ import (
 	"recfs/nodes"
 )
 
-// newRecording returns a recording whose memos load from r and what the index gives.
-func newRecording(src formats.Input, r eventReader, c *cache.Cache) *recording {
+// newRecording returns a recording that opened.
+func newRecording(src formats.Recording, c *cache.Cache) *recording {
+	r := src.Head.(*head).reader(src.Input)
 	rec := &recording{eventReader: r, src: src}
 	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
 		b, err := r.Body(ctx, i)
@@ -22,7 +23,7 @@ func newRecording(src formats.Input, r eventReader, c *cache.Cache) *recording {
 		}
 		return ch, ch.weight(), nil
 	})
-	rec.indexes = rec.newIndexes(c)
+	rec.indexes = cache.NewMemo(c, rec.loadIndexed)
 	rec.states = cache.NewMemo(c, rec.loadState)
 	rec.texts = cache.NewMemo(c, rec.loadText)
 	return rec
@@ -31,7 +32,7 @@ func newRecording(src formats.Input, r eventReader, c *cache.Cache) *recording {
 func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n int64, err error) {
 	switch name {
 	case metadataName:
-		if b, err = rec.TypedMetadata(ctx); err == nil {
+		if b, err = rec.TypedMetadata(); err == nil {
 			b = document(b)
 		}
 	case markersName:
@@ -40,43 +41,27 @@ func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n in
 	return b, int64(cap(b)), err
 }
 
-// worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to
-// read one takes as long as to index so much.
-const worthSaving = 64 << 10
-
-// newIndexes returns the memo of the index, which is kept on disk.
-func (rec *recording) newIndexes(c *cache.Cache) *cache.Memo[struct{}, *indexed] {
-	m := cache.NewMemo(c, func(ctx context.Context, _ struct{}) (*indexed, int64, error) {
-		return rec.show(makeIndex(ctx, rec.eventReader, rec.src.Stamp))
-	})
-	name := func(struct{}) string {
-		if rec.bodyBytes() < worthSaving {
-			return ""
-		}
-		return rec.src.IndexName(formatName, rec.variant())
-	}
-	return m.Durable(name,
-		func(x *indexed) []byte { return x.index.encode(rec.byTick) },
-		func(ctx context.Context, _ struct{}, saved []byte) (*indexed, int64, error) {
-			return rec.show(resumeIndex(ctx, rec.eventReader, rec.src.Stamp, saved))
-		})
-}
-
-// show makes what an index gives, and returns the bytes that both keep alive.
-func (rec *recording) show(x *index, err error) (*indexed, int64, error) {
+// loadIndexed makes what an index gives. The index counts once more here, as it is kept alive.
+func (rec *recording) loadIndexed(ctx context.Context, _ struct{}) (*indexed, int64, error) {
+	found, err := rec.src.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
+	damage, err := rec.src.Damage(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	x := found.(*index)
 	v := &indexed{
 		index:  x,
 		ticks:  tickSeries(x.ticks, rec.tickFile, nil),
 		states: tickSeries(x.ticks, rec.stateFile, rec.hasState),
 		tracks: rec.trackList(x),
 	}
-	if v.text, err = newIndexText(rec.eventReader, x); err != nil {
+	if v.text, err = newIndexText(rec.eventReader, x, damage); err != nil {
 		return nil, 0, err
 	}
-	return v, x.weight() + v.text.weight(), nil
+	return v, x.Memory() + v.text.weight(), nil
 }
 
 // openIndex opens index.json.

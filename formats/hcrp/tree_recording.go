@@ -11,7 +11,7 @@ import (
 // A recording is what the directories of one recording share.
 type recording struct {
 	eventReader
-	src formats.Input
+	src formats.Recording
 
 	bodies  *cache.Memo[int, []byte]
 	chunks  *cache.Memo[int, *chunk]

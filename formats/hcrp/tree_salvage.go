@@ -11,16 +11,16 @@ import (
 
 // A salvage shows the chunks that no index names.
 type salvage struct {
-	salvageSource
+	*salvageSource
 	frames *cache.Memo[struct{}, []frame]
 	chunks *cache.Memo[int, *rescued]
 }
 
 // newSalvage prepares salvage/.
-func newSalvage(src salvageSource, c *cache.Cache) *salvage {
+func newSalvage(src *salvageSource, c *cache.Cache) *salvage {
 	s := &salvage{salvageSource: src}
 	s.frames = cache.NewMemo(c, func(ctx context.Context, _ struct{}) ([]frame, int64, error) {
-		list, err := findFrames(ctx, s.files, s.from, maxSalvaged)
+		list, err := s.find(ctx, maxSalvaged)
 		return list, 24 * int64(cap(list)), err
 	})
 	s.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*rescued, int64, error) {
@@ -41,13 +41,9 @@ func newSalvage(src salvageSource, c *cache.Cache) *salvage {
 	return s
 }
 
-// salvageEntry returns salvage/, or no entry if there is nothing to salvage.
-func salvageEntry(ctx context.Context, src salvageSource, c *cache.Cache) (nodes.Entry, error) {
-	found, err := findFrames(ctx, src.files, src.from, 1)
-	if err != nil || len(found) == 0 {
-		return nodes.Entry{}, err
-	}
-	return nodes.Entry{Name: "salvage", Dir: newSalvage(src, c).dir()}, nil
+// salvageEntry returns salvage/.
+func salvageEntry(src *salvageSource, c *cache.Cache) nodes.Entry {
+	return nodes.Entry{Name: "salvage", Dir: newSalvage(src, c).dir()}
 }
 
 func (s *salvage) dir() nodes.Dir {

@@ -5,18 +5,11 @@ import (
 	"fmt"
 	"sort"
 
-	"recfs/cache"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
-	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
 )
-
-// tablesDir returns tables/.
-func (rec *recording) tablesDir(c *cache.Cache) nodes.Dir {
-	return parquet.Dir(c, rec.src, formatName, rec.makers())
-}
 
 // makers returns what makes the tables.
 func (rec *recording) makers() (list []columnar.Maker) {

@@ -3,8 +3,6 @@ package recordings
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	iofs "io/fs"
 	"sync"
 
@@ -40,6 +38,9 @@ func (t *tallies) Open(name string) (iofs.File, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return f, nil
 	}
+	if _, ok := t.known[name]; ok {
+		return talliedFile{f, formats.FileReader(t.FS, name)}, nil
+	}
 	return talliedFile{f, t.tally(name)}, nil
 }
 
@@ -48,7 +49,7 @@ func (t *tallies) tally(name string) *formats.Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.of[name] == nil {
-		t.of[name] = formats.NewTally(partReader{t.FS, name})
+		t.of[name] = formats.NewTally(formats.FileReader(t.FS, name))
 	}
 	return t.of[name]
 }
@@ -56,34 +57,12 @@ func (t *tallies) tally(name string) *formats.Tally {
 // A talliedFile is an opened file of a tallies.
 type talliedFile struct {
 	iofs.File
-	tally *formats.Tally
+	r formats.ReaderAt
 }
 
 // ReadAt implements formats.ReaderAt.
 func (f talliedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	return f.tally.ReadAt(ctx, p, off)
-}
-
-// A partReader reads a file of a directory. It holds nothing open.
-type partReader struct {
-	fsys iofs.FS
-	name string
-}
-
-// ReadAt implements formats.ReaderAt.
-func (r partReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	f, err := r.fsys.Open(r.name)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	switch at := f.(type) {
-	case formats.ReaderAt:
-		return at.ReadAt(ctx, p, off)
-	case io.ReaderAt:
-		return at.ReadAt(p, off)
-	}
-	return 0, fmt.Errorf("%s: reading at an offset: %w", r.name, errors.ErrUnsupported)
+	return f.r.ReadAt(ctx, p, off)
 }
 
 // fit compares the files of an index with those that are there. ErrOther: one of them is another.
@@ -96,7 +75,7 @@ func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error 
 		if err != nil {
 			return err
 		}
-		in := formats.Input{ReaderAt: partReader{t.FS, p.name}, Size: info.Size(), Stamp: formats.StampOf(info)}
+		in := formats.Input{ReaderAt: formats.FileReader(t.FS, p.name), Size: info.Size(), Stamp: formats.StampOf(info)}
 		fit, tally, err := p.seal.Fit(ctx, in)
 		switch {
 		case err != nil:

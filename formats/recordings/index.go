@@ -6,6 +6,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/nodes"
 )
 
 // An indexed is an index with what it was made of.
@@ -15,6 +16,7 @@ type indexed struct {
 	parts  []part           // of a directory
 	size   int64            // of the Input, or UnknownSize
 	head   formats.Head     // with which it was made
+	beside string           // see formats.Format
 	damage *formats.Problem // of the compressed stream
 	pass   []byte           // see file
 }
@@ -30,9 +32,18 @@ func (s *Store[K]) name(key indexKey[K]) string {
 	return src.Input.IndexName(src.Format.Name, src.Format.Variant)
 }
 
+// openedFor returns the recording that an index is of. It is stale if what lies beside it is another by now.
+func (s *Store[K]) openedFor(ctx context.Context, key indexKey[K]) (*Opened, error) {
+	o, err := s.opened.Get(ctx, key.k)
+	if err == nil && o.beside != key.beside {
+		err = nodes.ErrStale
+	}
+	return o, err
+}
+
 // scan makes the index of a recording that has none yet.
 func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*indexed, int64, error) {
-	o, err := s.opened.Get(ctx, key.k)
+	o, err := s.openedFor(ctx, key)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -45,7 +56,7 @@ func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*indexed, int64, 
 
 // resume brings the saved index of a recording up to date.
 func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*indexed, int64, error) {
-	o, err := s.opened.Get(ctx, key.k)
+	o, err := s.openedFor(ctx, key)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -55,7 +66,7 @@ func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*
 	}
 	same := f.seal.Stamp.Same(o.Stamp)
 	switch {
-	case f.pass != nil && cache.IsSavedOnly(ctx):
+	case f.beside != o.beside, f.pass != nil && cache.IsSavedOnly(ctx):
 		return nil, 0, formats.ErrOther
 	case same && f.pass == nil:
 		x, err := o.reuse(f)
@@ -76,10 +87,10 @@ func (o *Opened) reuse(f file) (*indexed, error) {
 		return nil, err
 	}
 	unknown := f.size == formats.UnknownSize || o.Size == formats.UnknownSize
-	if f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
+	if f.beside != o.beside || f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
 		return nil, formats.ErrOther
 	}
-	return &indexed{x, f.seal, f.parts, f.size, o.Head, f.damage, nil}, nil
+	return &indexed{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil}, nil
 }
 
 // refresh returns the index of a file that changed, if its bytes begin with those of the index, or goes on with
@@ -125,7 +136,7 @@ func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats
 
 // sealed returns an index that fits the recording as it is.
 func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*indexed, int64, error) {
-	i := &indexed{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head}
+	i := &indexed{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head, beside: o.beside}
 	if o.source.Damage != nil {
 		var err error
 		if i.damage, err = o.source.Damage(ctx); err != nil {
@@ -184,12 +195,13 @@ type file struct {
 	parts       []part
 	size        int64
 	damage      *formats.Problem
+	beside      string
 	head, index []byte
 }
 
 // encode returns what is kept: the values of the format have its own encoding.
 //
-//	| head | size zigzag | [damage problem] | pass blob | count | part … | Head blob | Index |
+//	| head | size zigzag | [damage problem] | pass blob | beside text | count | part … | Head blob | Index |
 //
 // part: | name text | formats.Seal |
 func (x *indexed) encode() []byte {
@@ -200,6 +212,7 @@ func (x *indexed) encode() []byte {
 	w.Int(x.size)
 	indexfile.WriteOptional(w, x.damage, func(p formats.Problem) { w.Problem(&p) })
 	w.Blob(x.pass)
+	w.Text(x.beside)
 	w.Count(len(x.parts))
 	for _, p := range x.parts {
 		w.Text(p.name)
@@ -212,7 +225,7 @@ func (x *indexed) encode() []byte {
 func decode(format string, saved []byte) (file, error) {
 	r, seal := indexfile.Open(format, saved)
 	f := file{seal: seal, size: r.Int(), damage: indexfile.ReadOptional(r, r.Problem)}
-	f.pass = r.Blob()
+	f.pass, f.beside = r.Blob(), r.Text()
 	f.parts = make([]part, r.Count(1+formats.SealSize))
 	for i := range f.parts {
 		f.parts[i] = part{r.Text(), r.Seal()}

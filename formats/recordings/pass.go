@@ -108,7 +108,7 @@ func (p *pass) next(n int64, took, left time.Duration) int64 {
 func (p *pass) save(ctx context.Context, x formats.Index) error {
 	seal, err := p.tally.Seal(ctx, p.o.Stamp, x.Reach(""))
 	if err == nil {
-		p.keep(&indexed{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, pass: p.tally.State()})
+		p.keep(&indexed{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, beside: p.o.beside, pass: p.tally.State()})
 	}
 	return err
 }

@@ -56,10 +56,11 @@ type Store[K comparable] struct {
 	pace    pace
 }
 
-// An indexKey is a recording whose index is kept on disk or not.
+// An indexKey is a recording whose index is kept on disk or not, and what beside it the index depends on.
 type indexKey[K comparable] struct {
-	k    K
-	kept bool
+	k      K
+	kept   bool
+	beside string
 }
 
 // NewStore returns a Store. source returns what K names, without reading it. The log hears of panics.
@@ -70,13 +71,14 @@ func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Sou
 	return s
 }
 
-// An Opened is a recording with its tree. It has only a Dir if its format has only OpenTree.
+// An Opened is a recording with its tree.
 type Opened struct {
 	formats.Recording
 	Dir    nodes.Dir
 	Tables []columnar.Maker
 
 	source Source
+	beside string // see formats.Format
 }
 
 // HeadSummary returns what the head says for a person.
@@ -127,10 +129,8 @@ func (s *Store[K]) open(ctx context.Context, k K) (o *Opened, cost int64, err er
 		o, err = s.openSource(ctx, k, src)
 	}
 	switch {
-	case err == nil && o.Head != nil:
-		return o, o.Head.Memory() + openCost, nil
 	case err == nil:
-		return o, openCost, nil
+		return o, o.Head.Memory() + openCost, nil
 	case ctx.Err() == nil && src.Failure != nil && src.Failure() != nil:
 		return nil, 0, &UnreadError{src.Failure()}
 	}
@@ -144,10 +144,6 @@ func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, er
 			return nil, err
 		}
 	}
-	if src.Format.OpenTree != nil {
-		dir, err := src.Format.OpenTree(ctx, src.Input, s.c)
-		return &Opened{Dir: dir}, err
-	}
 	h, err := src.Format.Open(ctx, src.Input)
 	if err != nil {
 		return nil, err
@@ -157,9 +153,9 @@ func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, er
 
 // openSaved opens a recording whose head and index are on disk; nil: they are not.
 func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
-	key := indexKey[K]{k, true}
+	key := indexKey[K]{k: k, kept: true}
 	b, ok := s.c.Load(s.name(key))
-	if !ok || src.Format.OpenTree != nil {
+	if !ok {
 		return nil
 	}
 	f, err := decode(src.Format.Name, b)
@@ -178,14 +174,18 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	if err != nil {
 		return nil
 	}
+	key.beside = o.beside
 	s.indexes.Put(key, x, x.memory())
 	return o
 }
 
 // tree returns an opened recording.
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
-	key := indexKey[K]{k, src.Format.Keep == nil || src.Format.Keep(h)}
 	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
+	if src.Format.Beside != nil {
+		o.beside = src.Format.Beside(h)
+	}
+	key := indexKey[K]{k, src.Format.Keep == nil || src.Format.Keep(h), o.beside}
 	o.Index = func(ctx context.Context) (formats.Index, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {

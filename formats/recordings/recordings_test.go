@@ -305,3 +305,43 @@ func TestOpenFails(t *testing.T) {
 		})
 	}
 }
+
+// Of a recording beside which something else lies by now there is another index, in memory and on disk; the
+// earlier tree is stale.
+func TestBeside(t *testing.T) {
+	disk := new(nodestest.Shelf)
+	c := cache.New(0, disk) // remembers nothing
+	defer c.Close()
+	beside, passes := "one", []int64(nil)
+	format := lines(&passes)
+	format.Beside = func(formats.Head) string { return beside }
+	in := formats.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
+	in.Stamp, in.ID = formats.Stamp{Size: 3, Changed: 3}, "id"
+	store := recordings.NewStore(c, slog.New(slog.DiscardHandler), func(int) recordings.Source {
+		return recordings.Source{Format: &format, Input: in}
+	})
+	open := func() *recordings.Opened {
+		o, err := store.Get(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	var earlier *recordings.Opened
+	for i, c := range []struct {
+		beside string
+		passes int
+	}{{"one", 1}, {"one", 1}, {"two", 2}, {"two", 2}, {"one", 3}} {
+		beside = c.beside
+		o := open()
+		if _, err := o.Index(t.Context()); err != nil || len(passes) != c.passes {
+			t.Errorf("look %d: %d passes, %v", i, len(passes), err)
+		}
+		if i == 2 {
+			if _, err := earlier.Index(t.Context()); !errors.Is(err, nodes.ErrStale) {
+				t.Errorf("the earlier tree: %v", err)
+			}
+		}
+		earlier = o
+	}
+}

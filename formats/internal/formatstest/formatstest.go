@@ -18,6 +18,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/nodes"
@@ -105,6 +106,31 @@ func Open(ctx context.Context, format formats.Format, in formats.Input, c *cache
 	}
 	return o.Dir, nil
 }
+
+// Plain completes a format for tests whose recordings are opened by open, which looks whether they do, and have
+// neither a head nor an index to speak of.
+func Plain(f formats.Format, open func(context.Context, formats.Input) error, tree func(formats.Input, *cache.Cache) nodes.Dir) formats.Format {
+	f.Open = func(ctx context.Context, in formats.Input) (formats.Head, error) { return blank{}, open(ctx, in) }
+	f.ReadHead = func(context.Context, formats.Input, []byte) (formats.Head, error) { return nil, formats.ErrOther }
+	f.Scan = func(context.Context, formats.Input, formats.Head, formats.Index) (formats.Index, error) {
+		return blank{}, nil
+	}
+	f.Keep = func(formats.Head) bool { return false }
+	f.Tree = func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		return tree(rec.Input, c), nil
+	}
+	f.Summary = func(context.Context, formats.Recording, formats.Index) (formats.Summary, error) {
+		return formats.Summary{}, nil
+	}
+	return f
+}
+
+// blank is a head and an index of nothing.
+type blank struct{}
+
+func (blank) Append(b []byte) []byte { return b }
+func (blank) Memory() int64          { return 0 }
+func (blank) Reach(string) int64     { return 0 }
 
 // Gzip returns b as a gzip file.
 func Gzip(t testing.TB, b []byte) []byte {

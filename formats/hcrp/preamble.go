@@ -1,0 +1,87 @@
+package hcrp
+
+import (
+	"bytes"
+	"context"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+// A preamble is what is stored before the chunks, as far as it is there and the limits allow.
+type preamble struct {
+	size     int64  // of the file that it is in
+	header   []byte // the first 256 bytes
+	metadata []byte
+	index    []byte
+}
+
+// firstRead is what opening reads at once: it covers header, metadata and index of nearly every
+// recording.
+const firstRead = 256 << 10
+
+// readPreamble reads that of a file of size bytes. An error of the recording is a *HeaderError.
+func readPreamble(ctx context.Context, r formats.ReaderAt, size int64, limits Limits) (preamble, error) {
+	p := preamble{size: size}
+	head := make([]byte, min(size, firstRead))
+	if err := readFull(ctx, r, head, 0); err != nil {
+		return p, err
+	}
+	p.header = bytes.Clone(head[:min(len(head), headerSize)])
+	h, err := parseHeader(p.header)
+	if err != nil {
+		return p, err
+	}
+	metadata, index := h.stored(size, limits)
+	part := func(off, n int64) []byte {
+		if err != nil || n == 0 {
+			return nil
+		}
+		if off+n <= int64(len(head)) {
+			return bytes.Clone(head[off : off+n])
+		}
+		b := make([]byte, n)
+		err = readFull(ctx, r, b, off)
+		return b
+	}
+	p.metadata = part(headerSize, metadata)
+	p.index = part(h.IndexOffset(), index)
+	return p, err
+}
+
+// stored returns how many bytes of metadata and index there are in a file of size bytes that the limits
+// allow to read.
+func (h *Header) stored(size int64, limits Limits) (metadata, index int64) {
+	if h.IndexOffset() > size {
+		return 0, 0
+	}
+	if metadata = h.MetadataLength; metadata > limits.Metadata {
+		metadata = 0
+	}
+	return metadata, min(h.IndexLength, size-h.IndexOffset(), limits.Index)
+}
+
+// append writes the preamble.
+//
+//	| size | header blob | metadata blob | index blob |
+func (p *preamble) append(w *indexfile.Writer) {
+	w.Size(p.size)
+	w.Blob(p.header)
+	w.Blob(p.metadata)
+	w.Blob(p.index)
+}
+
+// savedPreamble reads what append wrote, which has what readPreamble reads and no more.
+func savedPreamble(r *indexfile.Reader, limits Limits) preamble {
+	p := preamble{size: r.Size(), header: r.Blob(), metadata: r.Blob(), index: r.Blob()}
+	h, err := parseHeader(p.header)
+	if err != nil {
+		r.Fail("%v", err)
+		return p
+	}
+	metadata, index := h.stored(p.size, limits)
+	if metadata != int64(len(p.metadata)) || index != int64(len(p.index)) {
+		r.Fail("%d bytes of metadata and %d of the index", len(p.metadata), len(p.index))
+	}
+	return p
+}

@@ -1,0 +1,250 @@
+package hcrp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+var (
+	_ formats.Head  = (*head)(nil)
+	_ formats.Head  = (*lost)(nil)
+	_ formats.Index = (*index)(nil)
+	_ formats.Index = (*lost)(nil)
+)
+
+// A head is what opening learns of a recording.
+type head struct {
+	*Tables
+	schema    *Schema // nil: no events can be told apart
+	beside    bool    // the schema lies beside the recording
+	salvaging bool    // there are frames that the index does not name
+}
+
+// reader returns what decodes the chunks of in, the recording.
+func (h *head) reader(in formats.Input) eventReader {
+	return eventReader{&Reader{h.Tables, filesOf(in)}, h.schema}
+}
+
+// open is the Open of the format.
+func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	r, err := o.newReader(ctx, in)
+	if bad := (*HeaderError)(nil); in.ReaderAt == nil && errors.As(err, &bad) {
+		return o.openLost(ctx, in, bad)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &head{Tables: r.Tables}
+	if h.schema, h.beside, err = o.schemaOf(ctx, r, in); err != nil {
+		return nil, err
+	}
+	if h.salvaging, err = h.reader(in).salvage().any(ctx); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Append appends the head as it is kept on disk.
+//
+//	| preamble | salvaging | beside | checksum of the schema blob, empty without one |
+func (h *head) Append(b []byte) []byte {
+	w := indexfile.Append(b)
+	h.preamble.append(w)
+	w.Bool(h.salvaging)
+	w.Bool(h.beside)
+	w.Blob(h.schemaSum())
+	return w.Bytes()
+}
+
+// readHead reads what Append of a head wrote. A schema that lies beside the recording, and the dictionary, are
+// looked for again.
+func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (formats.Head, error) {
+	r := indexfile.NewReader(formatName, saved)
+	p := savedPreamble(r, o.Limits.withDefaults())
+	h := &head{salvaging: r.Bool(), beside: r.Bool()}
+	sum := r.Blob()
+	err := r.Close()
+	if err == nil {
+		h.Tables, err = o.newTables(ctx, p, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	schema, err := sidecar(ctx, h.Tables, in)
+	if err != nil {
+		return nil, err
+	}
+	if schema != nil {
+		h.schema, h.beside = schema, true
+		return h, nil
+	}
+	known := !h.beside
+	if known {
+		h.schema, known = o.schemaWith(sum, h.Header)
+	}
+	if !known {
+		return nil, formats.ErrOther
+	}
+	return h, nil
+}
+
+// Memory is about what the head keeps alive: an entry takes 32 bytes, and its places in the order of ticks
+// 8 more.
+func (h *head) Memory() int64 {
+	return int64(1<<10 + len(h.metadata) + len(h.index) + 40*cap(h.entries) + 16*cap(h.segments) + 160*len(h.Problems))
+}
+
+// schemaSum returns the checksum of the schema, nil without one.
+func (h *head) schemaSum() []byte {
+	if h.schema == nil {
+		return nil
+	}
+	return h.schema.sum[:]
+}
+
+// beside is the Beside of the format: an index depends on the schema and the dictionary.
+func beside(found formats.Head) string {
+	h, ok := found.(*head)
+	if !ok {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x %x", h.schemaSum(), h.dictSum))
+	return hex.EncodeToString(sum[:8])
+}
+
+// worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to
+// read one takes as long as to index so much.
+const worthSaving = 64 << 10
+
+// isWorthSaving is the Keep of the format.
+func isWorthSaving(found formats.Head) bool {
+	h, ok := found.(*head)
+	return ok && h.bodyBytes() >= worthSaving
+}
+
+// scan is the Scan of the format: the chunks are decoded that an earlier index does not have.
+func scan(ctx context.Context, in formats.Input, found formats.Head, earlier formats.Index) (formats.Index, error) {
+	h, ok := found.(*head)
+	if !ok {
+		return found.(*lost), nil
+	}
+	s := newIndexer(h.reader(in))
+	if earlier != nil {
+		if err := s.resume(ctx, earlier.(*index)); err != nil {
+			return nil, err
+		}
+	}
+	x, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// readIndex reads what Append of an index wrote.
+func readIndex(_ formats.Input, found formats.Head, saved []byte) (formats.Index, error) {
+	h, ok := found.(*head)
+	if !ok {
+		return nil, formats.ErrOther
+	}
+	x, err := decodeIndex(saved, h.byTick, h.Chunks())
+	if err == nil {
+		err = x.check(h.Tables)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !x.holds(h.Tables) {
+		return nil, formats.ErrOther
+	}
+	x.ticks.finish()
+	return x, nil
+}
+
+// summary is the Summary of the format.
+func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
+	h, ok := rec.Head.(*head)
+	if !ok {
+		return rec.Head.(*lost).summary(found), nil
+	}
+	id := h.Header.WorldID.String()
+	s := formats.Summary{
+		Version: strconv.Itoa(h.Header.Version), Layout: string(h.Header.Layout), Map: &id, Ticks: &h.Header.TickCount,
+		HeaderProblems: h.Problems,
+	}
+	if h.Header.timestamp() != nil {
+		start := time.UnixMilli(h.Header.Timestamp).UTC()
+		s.Start = &start
+	}
+	if found == nil {
+		return s, nil
+	}
+	x := found.(*index)
+	ticks := h.totalTicks()
+	s.Ticks, s.Chunks, s.Problems = &ticks, h.Chunks(), h.allProblems(x.problems)
+	s.End, s.Complete = h.end(), x.complete
+	s.Finished = s.End == endCompacted || s.End == endFinished
+	if last := h.Chunks() - 1; last >= 0 {
+		length := time.Duration(h.Entry(last).Last()-h.Entry(0).Start+1) * msPerTick * time.Millisecond
+		s.Duration = &length
+	}
+	if h.schema == nil {
+		s.Details.Add("hint", schemaHint)
+	}
+	return s, nil
+}
+
+// A lost is a directory of segments whose preamble does not open: it takes the place of its head and its
+// index.
+type lost struct {
+	why     *HeaderError
+	salvage *salvageSource // nil: there is nothing to salvage
+}
+
+// openLost opens a directory whose preamble does not. If that is lost, what the segments hold is taken for
+// chunks of the published layout, with any of the built-in schemas.
+func (o Options) openLost(ctx context.Context, in formats.Input, why *HeaderError) (*lost, error) {
+	if why.Code != codeHeaderTruncated {
+		return &lost{why: why}, nil
+	}
+	segments, _, err := findSegments(in.FS)
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	s := &salvageSource{files: filesOf(in), segments: segments, zstd: o.zstd}
+	for _, schema := range schemas {
+		s.formats = append(s.formats, eventFormat{Published, schema, o.Limits.withDefaults()})
+	}
+	if found, err := s.any(ctx); err != nil || !found {
+		return &lost{why: why}, err
+	}
+	return &lost{why, s}, nil
+}
+
+// Append implements formats.Head and formats.Index: nothing of it is kept.
+func (l *lost) Append(b []byte) []byte { return b }
+
+// Memory implements formats.Head and formats.Index.
+func (l *lost) Memory() int64 { return 1 << 10 }
+
+// Reach implements formats.Index.
+func (l *lost) Reach(string) int64 { return 0 }
+
+func (l *lost) summary(found formats.Index) (s formats.Summary) {
+	if found != nil {
+		s.Problems = []formats.Problem{formats.ErrorProblem(l.why)}
+	}
+	return s
+}

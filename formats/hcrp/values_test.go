@@ -1,0 +1,204 @@
+package hcrp
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// A countedFS is a directory that counts the reads of its files.
+type countedFS struct {
+	fstest.MapFS
+	reads *atomic.Int64
+}
+
+// Open implements fs.FS.
+func (f countedFS) Open(name string) (iofs.File, error) {
+	file, err := f.MapFS.Open(name)
+	if info, _ := iofs.Stat(f.MapFS, name); err != nil || info.IsDir() {
+		return file, err
+	}
+	return countedFile{file, f.reads}, nil
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (f countedFS) ReadDir(name string) ([]iofs.DirEntry, error) { return f.MapFS.ReadDir(name) }
+
+type countedFile struct {
+	iofs.File
+	reads *atomic.Int64
+}
+
+func (f countedFile) Read(b []byte) (int, error) {
+	f.reads.Add(1)
+	return f.File.Read(b)
+}
+
+func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
+	f.reads.Add(1)
+	return f.File.(interface {
+		ReadAt([]byte, int64) (int, error)
+	}).ReadAt(b, off)
+}
+
+// keeping returns the format with an index on disk for every recording.
+func keeping(opt Options) formats.Format {
+	f := New(opt)
+	f.Keep = nil
+	return f
+}
+
+// openKept opens a recording whose bytes did not change since it was opened with the same disk.
+func openKept(t testing.TB, format formats.Format, in formats.Input, disk cache.Store) nodes.Dir {
+	t.Helper()
+	in.ID, in.Stamp = "a", formats.Stamp{Size: in.Size, Changed: 1}
+	dir, err := formatstest.Open(t.Context(), format, in, testCache(t, disk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// outline reads what takes the index and no chunk: documents, names and sizes.
+func outline(t *testing.T, dir nodes.Dir) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range []string{"header.json", "index.json", "metadata", "metadata.json", "markers.json"} {
+		if b, err := read(t, dir, name); err == nil {
+			all[name] = string(b)
+		} else if !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all["."] = strings.Join(names(t, dir, "."), " ")
+	for _, name := range []string{"chunks", "stored", "ticks", "ticks.hex", "states", "tracks", "tables", "export", "snapshots", "raw"} {
+		e, err := nodes.Lookup(t.Context(), dir, name)
+		if err != nil || e.Dir == nil {
+			continue
+		}
+		list := names(t, dir, name)
+		all[name] = strings.Join(list, " ")
+		if name == "tracks" || name == "tables" || name == "export" {
+			for _, n := range list {
+				e, err := nodes.Lookup(t.Context(), dir, name+"/"+n)
+				if err == nil {
+					_, err = e.File.Size(t.Context())
+				}
+				if err != nil && !errors.Is(err, formats.ErrCorrupt) && !errors.Is(err, errTruncated) {
+					t.Errorf("%s/%s: %v", name, n, err)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestKeptTree holds that the tree of a recording whose head and index are kept stands without a read of
+// the recording, also of a damaged one.
+func TestKeptTree(t *testing.T) {
+	for _, h := range hosts(t) {
+		g := &generator{rand.New(rand.NewPCG(4, 31)), h.schema}
+		rec := g.recording(h.layout, h.version, 5, 20)
+		file, segments := rec.file(t), rec.segments(t, 2)
+		more := maps.Clone(segments)
+		more["segment-009.dat"] = segments["segment-000.dat"]
+		hurt := slices.Clone(file)
+		hurt[len(hurt)-20] ^= 1
+		for name, in := range map[string]formats.Input{
+			"file": fileInput(file, len(file)), "cut": fileInput(file, len(file)-1), "cut in a chunk": fileInput(file, len(file)*3/4),
+			"cut in the index": fileInput(file, headerSize+len(rec.metadata)+5), "changed": fileInput(hurt, len(hurt)),
+			"with a rest": fileInput(append(slices.Clone(file), file[len(file)-10:]...), len(file)+10),
+			"segments":    dirInput(segments), "more segments": dirInput(more),
+		} {
+			for _, schemas := range [][]*Schema{nil, {h.schema}} {
+				format, disk := keeping(Options{Schemas: schemas}), store{}
+				want := outline(t, openKept(t, format, in, disk))
+				reads := new(atomic.Int64)
+				counter := &countingReader{r: in.ReaderAt}
+				counted := in
+				if in.ReaderAt == nil {
+					counted.FS = countedFS{in.FS.(fstest.MapFS), reads}
+				} else {
+					counted.ReaderAt = counter
+				}
+				got := outline(t, openKept(t, format, counted, disk))
+				if n := reads.Load() + counter.n.Load(); n > 0 {
+					t.Errorf("%s, %s: %d reads", h.name, name, n)
+				}
+				if !maps.Equal(got, want) {
+					t.Errorf("%s, %s: %v\nnot\n%v", h.name, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestGrowingSegments looks at a recording in segments after each commit, with what the last look left on
+// disk: it shows what a first look does, and makes no index anew.
+func TestGrowingSegments(t *testing.T) {
+	for _, h := range hosts(t) {
+		g := &generator{rand.New(rand.NewPCG(2, 32)), h.schema}
+		rec := g.recording(h.layout, h.version, 7, 20)
+		disk := store{}
+		for n := 1; n <= len(rec.chunks); n++ {
+			part := *rec
+			part.chunks = rec.chunks[:n]
+			in := dirInput(part.segments(t, 2))
+			format := keeping(Options{Schemas: []*Schema{h.schema}})
+			want := nodestest.Files(t, openKept(t, format, in, nil))
+			in.ID, in.Stamp = "a", formats.Stamp{Size: int64(n), Changed: int64(n)}
+			anew := false
+			goOn := format.Scan
+			format.Scan = func(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+				anew = anew || earlier == nil
+				return goOn(ctx, in, h, earlier)
+			}
+			dir, err := formatstest.Open(t.Context(), format, in, testCache(t, disk))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := nodestest.Files(t, dir)
+			if !maps.Equal(got, want) {
+				t.Errorf("%s: the tree of %d chunks is another", h.name, n)
+			}
+			if anew != (n == 1) {
+				t.Errorf("%s: %d chunks, indexed anew: %v", h.name, n, anew)
+			}
+		}
+	}
+}
+
+// A schema that is put beside a recording, or taken away, counts although head and index are kept.
+func TestSidecarComesAndGoes(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 33)), hosts(t)[0].schema}
+	file := g.recording(Published, 4, 3, 20).file(t)
+	disk, format := store{}, keeping(Options{})
+	other := []byte(strings.Replace(string(parkourV4), `"name": "mapmaker-parkour"`, `"name": "of my own"`, 1))
+	if _, err := ParseSchema(other); err != nil || string(other) == string(parkourV4) {
+		t.Fatal("no other schema:", err)
+	}
+	for i, beside := range []fstest.MapFS{{}, {"test.schema.json": {Data: other}}, {"test.schema.json": {Data: other}}, {}} {
+		in := fileInput(file, len(file))
+		in.FS = beside
+		want := `"schema": "mapmaker-parkour"`
+		if len(beside) > 0 {
+			want = `"schema": "of my own"`
+		}
+		if got := mustRead(t, openKept(t, format, in, disk), "index.json"); !strings.Contains(got, want) {
+			t.Errorf("look %d: no %s in %s", i, want, got)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package hcrp
+
+import (
+	"cmp"
+	"slices"
+
+	"recfs/formats"
+)
+
+// schemaHint says what is missing where no schema fits (docs/tree/hcrp.md section 3).
+const schemaHint = "no event schema fits, so the events are shown as bytes only; name one with --schema, or put it beside the recording"
+
+// How a recording ends (docs/tree/hcrp.md section 3).
+const (
+	endCut        = "cut"        // bytes that header or index name are missing
+	endCompacted  = "compacted"  // one file, written when the recording was over
+	endFinished   = "finished"   // segments with the marker
+	endUnfinished = "unfinished" // segments without it: still running, or crashed
+)
+
+// end says how the recording ends.
+func (t *Tables) end() string {
+	cut := slices.ContainsFunc(t.Problems, func(p formats.Problem) bool {
+		switch p.Code {
+		case codeIndexTruncated, codeMetadataTruncated, codeOutOfFile, codeSegmentTruncated, codeSegmentMissing:
+			return true
+		}
+		return false
+	})
+	switch {
+	case cut:
+		return endCut
+	case !t.segmented:
+		return endCompacted
+	case t.Finished:
+		return endFinished
+	}
+	return endUnfinished
+}
+
+// allProblems returns the problems known at once and those of the index: what is not about one
+// chunk first, then chunk by chunk.
+func (t *Tables) allProblems(indexed []formats.Problem) []formats.Problem {
+	n := len(t.Problems) - t.chunkProblems
+	chunks := slices.Concat(t.Problems[n:], indexed)
+	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
+	return append(slices.Clip(t.Problems[:n]), chunks...)
+}
+
+// totalTicks returns how many ticks the ranges of all chunks have.
+func (t *Tables) totalTicks() (n int64) {
+	for i := range t.Chunks() {
+		n += max(t.Entry(i).Ticks, 0)
+	}
+	return n
+}
