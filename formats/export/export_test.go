@@ -198,7 +198,7 @@ func rec(variant string, rows func(ctx context.Context, w whole, group int) erro
 
 func noError(context.Context, whole, int) error { return nil }
 
-func put(t *testing.T, name, content string) {
+func put(t testing.TB, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@
 // its own, so that recfs does without that library.
 //
 //	go run . FILE...
+//	go run . -write FILE...   prints how long it takes parquet-go to write the rows of files
 package main
 
 import (
@@ -18,6 +19,12 @@ import (
 )
 
 func main() {
+	if os.Args[1] == "-write" {
+		if err := write(os.Args[2:]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	out := bufio.NewWriter(os.Stdout)
 	for _, name := range os.Args[1:] {
 		if err := show(out, name); err != nil {
