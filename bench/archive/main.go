@@ -13,13 +13,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"recfs/bench/internal/harness"
+	"recfs/bench/internal/packing"
 )
 
 var (
@@ -50,7 +50,7 @@ func run(ctx context.Context, dir string) error {
 		harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")},
 		filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"),
 	}
-	if err := b.fill(); err != nil {
+	if err := packing.Many(b.archive, *source, *count, *limit); err != nil {
 		return err
 	}
 	fmt.Printf("%d recordings\n%-34s %10s %10s %8s\n", *count, "", "recfs", "source", "ratio")
@@ -66,46 +66,6 @@ func run(ctx context.Context, dir string) error {
 		}
 	}
 	return b.mounted(ctx, b.catalogue)
-}
-
-// fill writes the archive: the small samples, again and again, in one directory.
-func (b *bench) fill() error {
-	samples := map[string][]byte{}
-	err := filepath.WalkDir(*source, func(name string, d iofs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		switch filepath.Ext(name) {
-		case ".hcrp", ".nhgame", ".teehistorian", ".map", ".butter":
-		default:
-			return nil
-		}
-		content, err := os.ReadFile(name)
-		if err == nil && int64(len(content)) <= *limit {
-			samples[filepath.Base(name)] = content
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if len(samples) == 0 {
-		return errors.New("no samples")
-	}
-	if err := os.Mkdir(b.archive, 0o777); err != nil {
-		return err
-	}
-	for i := 0; i < *count; {
-		for name, content := range samples {
-			if i++; i > *count {
-				break
-			}
-			if err := os.WriteFile(filepath.Join(b.archive, fmt.Sprintf("%06d-%s", i, name)), content, 0o666); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (b *bench) command(ctx context.Context, name string) func() error {

@@ -9,11 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
-
-	"recfs/fs"
 )
 
 // A Program is a binary of recfs, and what all its commands that read recordings are given.
@@ -71,11 +70,17 @@ type Daemon struct {
 // Start mounts source on mnt, which it makes, and returns when the mount can be used. The end of
 // ctx ends the mount.
 func (p Program) Start(ctx context.Context, source, mnt string) (*Daemon, error) {
+	line := slices.Concat([]string{"mount", "-f", "--cache-dir", p.Cache}, p.Flags, []string{source, mnt})
+	return StartMount(ctx, mnt, p.Binary, line...)
+}
+
+// StartMount runs a program that mounts something on mnt, which it makes, and returns when the mount
+// can be used. The end of ctx ends the program.
+func StartMount(ctx context.Context, mnt, binary string, line ...string) (*Daemon, error) {
 	if err := os.MkdirAll(mnt, 0o777); err != nil {
 		return nil, err
 	}
-	line := slices.Concat([]string{"mount", "-f", "--cache-dir", p.Cache}, p.Flags, []string{source, mnt})
-	cmd := exec.CommandContext(ctx, p.Binary, line...)
+	cmd := exec.CommandContext(ctx, binary, line...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -83,18 +88,27 @@ func (p Program) Start(ctx context.Context, source, mnt string) (*Daemon, error)
 	}
 	d := &Daemon{Process(cmd.Process.Pid), cmd, make(chan error, 1)}
 	go func() { d.ended <- cmd.Wait() }()
-	tick := time.NewTicker(10 * time.Millisecond)
+	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-d.ended:
 			return nil, fmt.Errorf("the mount ended early: %w", cmp.Or(err, ctx.Err(), errors.New("exit code 0")))
 		case <-tick.C:
-			if fs.Mounted(mnt) {
+			if mounted(mnt) {
 				return d, nil
 			}
 		}
 	}
+}
+
+// mounted reports whether anything is mounted on dir.
+func mounted(dir string) bool {
+	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(real, filepath.Base(dir))
+	}
+	table, _ := os.ReadFile("/proc/self/mountinfo")
+	return bytes.Contains(table, []byte(" "+dir+" "))
 }
 
 // Stop ends the mount and waits for the end of the process.
@@ -102,5 +116,8 @@ func (d *Daemon) Stop() error {
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	return <-d.ended
+	return d.Wait()
 }
+
+// Wait waits for the end of the process.
+func (d *Daemon) Wait() error { return <-d.ended }
