@@ -34,9 +34,7 @@ var (
 	Gzip    = Compression{Name: "gzip", magic: "\x1f\x8b", Open: openGzip, First: deflateWindow, Window: deflateWindow}
 	Deflate = Compression{
 		Name: "deflate", First: deflateWindow, Window: deflateWindow,
-		Open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
-			return flate.NewReader(r), func(bool) {}, nil
-		},
+		Open: openDeflate,
 	}
 	Bzip2 = Compression{Name: "bzip2", magic: "BZh", Open: openBzip2, First: bzip2First, Window: bzip2Window}
 
@@ -72,7 +70,7 @@ const (
 	windowStep = 8
 )
 
-var xzReaders, zstdReaders, gzipReaders sync.Pool
+var xzReaders, zstdReaders, gzipReaders, deflateReaders sync.Pool
 
 // xzStep is how much of a file the xz decoder is given at once: at damage it
 // drops what it made of the last piece.
@@ -127,6 +125,22 @@ func openGzip(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 			gzipReaders.Put(g)
 		}
 	}, err
+}
+
+func openDeflate(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
+	f, ok := deflateReaders.Get().(io.ReadCloser)
+	if ok {
+		if err := f.(flate.Resetter).Reset(r, nil); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		f = flate.NewReader(r)
+	}
+	return f, func(sound bool) {
+		if sound {
+			deflateReaders.Put(f)
+		}
+	}, nil
 }
 
 // needsWindow tells whether decoding stopped because the window is too small.

@@ -52,8 +52,12 @@ func (d *Damage) Unwrap() error { return d.Err }
 // tables, and the frame that it makes.
 const decoderCost = 1 << 20
 
-// inputSize is how much is read from a compressed file at once.
-const inputSize = 128 << 10
+// inputSize is how much is read from a compressed file at once, and minInput what is made room for
+// however short it is: at least the header of a zstd frame.
+const (
+	inputSize = 128 << 10
+	minInput  = 512
+)
 
 // A decoder decompresses a file from its start to its end.
 type decoder struct {
@@ -71,7 +75,7 @@ type decoder struct {
 // newDecoder begins to decompress the size bytes of raw.
 func newDecoder(c Compression, raw nodes.ReaderAt, size int64) *decoder {
 	r := nodes.NewCursor(raw, 0, size)
-	return &decoder{c: c, in: bufio.NewReaderSize(r, inputSize), raw: r}
+	return &decoder{c: c, in: bufio.NewReaderSize(r, int(min(max(size, minInput), inputSize))), raw: r}
 }
 
 // read fills p, as far as there are bytes. The error is io.EOF behind the

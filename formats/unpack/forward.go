@@ -53,7 +53,7 @@ func (f *forward) make(ctx context.Context, b []byte) chan made {
 	done := make(chan made, 1)
 	go func() {
 		if b == nil {
-			b = make([]byte, 0, frameSize)
+			b = newFrame()
 		}
 		n, err := f.dec.read(ctx, b[len(b):frameSize])
 		done <- made{b[:len(b)+n], err}

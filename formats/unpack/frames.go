@@ -15,6 +15,35 @@ import (
 // frameSize is how much of a stream is made, kept and copied at once.
 const frameSize = 256 << 10
 
+var frameBuffers sync.Pool // of *[frameSize]byte
+
+// newFrame returns an empty frame with room for a whole one.
+func newFrame() []byte {
+	if b, ok := frameBuffers.Get().(*[frameSize]byte); ok {
+		return b[:0]
+	}
+	return make([]byte, 0, frameSize)
+}
+
+// dropFrame takes a frame that nobody uses any more.
+func dropFrame(b []byte) {
+	if cap(b) == frameSize {
+		frameBuffers.Put((*[frameSize]byte)(b[:frameSize]))
+	}
+}
+
+// kept returns a frame, which nobody else uses, without room that it does not need: most members of a
+// container are much shorter than a frame.
+func kept(b []byte) []byte {
+	if len(b) == cap(b) {
+		return b
+	}
+	exact := make([]byte, len(b))
+	copy(exact, b)
+	dropFrame(b)
+	return exact
+}
+
 // maxFrame is the largest frame of a seekable zstd file of a user that is
 // used as it is.
 const maxFrame = 16 << 20

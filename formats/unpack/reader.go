@@ -68,7 +68,8 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 		}
 		defer s.Release()
 		b, err := s.Value.frame(ctx, i)
-		return b, int64(cap(b)) + frameCost, err
+		b = kept(b)
+		return b, int64(len(b)) + frameCost, err
 	})
 }
 

@@ -143,9 +143,11 @@ func (s *stream) step(ctx context.Context) (*end, error) {
 		s.begin()
 	}
 	if s.end == nil {
-		if _, err := s.advance(ctx); err != nil {
+		b, err := s.advance(ctx)
+		if err != nil {
 			return nil, err
 		}
+		dropFrame(b)
 	}
 	if s.end != nil && s.end.refused != nil {
 		return nil, s.end.refused
@@ -156,7 +158,7 @@ func (s *stream) step(ctx context.Context) (*end, error) {
 // first returns frame 0 without beginning a copy: often no more is asked for.
 func (s *stream) first(ctx context.Context) ([]byte, error) {
 	d := newDecoder(s.c, s.raw, s.key.Version.Size)
-	b := make([]byte, frameSize)
+	b := newFrame()[:frameSize]
 	n, err := d.read(ctx, b)
 	e := endOf(int64(n), err)
 	d.close(err == nil || e != nil && e.hurt == nil)
