@@ -20,6 +20,7 @@ type Memo[K comparable, V any] struct {
 	peak func(K) int64
 
 	name   func(K) string // durable if set
+	eager  bool           // computes in a context of SavedOnly, too
 	encode func(V) []byte
 	resume func(context.Context, K, []byte) (V, int64, error)
 
@@ -72,11 +73,19 @@ func (m *Memo[K, V]) peakOf(k K) int64 {
 // bytes enc gives; where name is "", or the Cache has no disk, it does not.
 // resume brings saved bytes up to date or fails; then load runs. A value
 // that resume returned with other bytes than the saved ones is saved again.
-// Best effort: a damaged or missing file is only a miss.
+// Best effort: a damaged or missing file is only a miss. A value of which enc
+// gives nil is not worth a file.
 func (m *Memo[K, V]) Durable(name func(K) string, enc func(V) []byte,
 	resume func(context.Context, K, []byte) (V, int64, error),
 ) *Memo[K, V] {
 	m.name, m.encode, m.resume = name, enc, resume
+	return m
+}
+
+// Eager lets a durable m compute in a context of [SavedOnly] as well, as what it gets from other Memos tells
+// what is missing.
+func (m *Memo[K, V]) Eager() *Memo[K, V] {
+	m.eager = true
 	return m
 }
 
@@ -250,7 +259,7 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 		name = m.name(k)
 	}
 	if name == "" {
-		if m.name != nil && m.c.disk == nil && IsSavedOnly(ctx) {
+		if m.name != nil && m.c.disk == nil && IsSavedOnly(ctx) && !m.eager {
 			return v, 0, &NotSavedError{}
 		}
 		return load(ctx, k) // what is not worth saving is cheap
@@ -270,7 +279,7 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 			return v, cost, err
 		}
 	}
-	if IsSavedOnly(ctx) {
+	if IsSavedOnly(ctx) && !m.eager {
 		return v, 0, &NotSavedError{name}
 	}
 	if v, cost, err = load(ctx, k); err == nil && reservationOf(ctx).failed() == nil {
@@ -281,7 +290,7 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 
 // save writes v to disk if its bytes are not the ones that lie there.
 func (m *Memo[K, V]) save(name string, saved []byte, v V) {
-	if b := m.encode(v); saved == nil || string(b) != string(saved) {
+	if b := m.encode(v); b != nil && (saved == nil || string(b) != string(saved)) {
 		m.c.disk.Save(name, b)
 	}
 }

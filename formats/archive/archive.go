@@ -57,9 +57,9 @@ type archive struct {
 	recordings *recordings.Store[recordingKey]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
 	lists      *cache.Memo[containerKey, *listed]
-	savedLists savedLists
 	containers *cache.Memo[containerKey, nodes.Dir]
-	depth      int // containers around it
+	depth      int             // containers around it
+	container  *container.Tree // the innermost one of them, which tree is; nil: none
 }
 
 func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *archive {
@@ -74,7 +74,6 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		plainDirs:    cache.NewRecent[listingKey, bool](maxPlainDirs),
 		segmentLists: newSegmentLists(),
 	}
-	a.savedLists = savedLists{a.ids, disk, max(c.Budget()/2, container.MinList)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -84,7 +83,7 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
 	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
 	a.trees = cache.NewMemo(c, a.open)
-	a.lists = cache.NewMemo(c, a.loadList)
+	a.lists = a.newLists()
 	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
 		return a.loadContainer(ctx, k, c)
 	})
@@ -171,6 +170,11 @@ func (a *archive) match(head []byte) (int, bool) {
 
 // head returns the first bytes of a file.
 func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
+	if a.container != nil {
+		if b, ok := a.container.Head(ctx, file.Path); ok {
+			return b, nil
+		}
+	}
 	b := make([]byte, min(formats.HeadSize, file.Version.Size))
 	n, err := source.NewReader(a.openFiles, file).ReadAt(ctx, b, 0)
 	if hurt := (*unpack.Damage)(nil); err != nil && err != io.EOF && !errors.As(err, &hurt) {

@@ -82,60 +82,12 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 		tree.Name = path.Join("/", id, k.name)
 	}
 	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
+	inner.container = tree
 	dir := nodes.Dir(memberDir{folder{inner, "."}})
 	if len(l.problems) > 0 {
 		dir, err = newDamagedDir(ctx, memberDir{folder{inner, "."}}, containerErrorText(k.format(), l.problems))
 	}
 	return dir, treeCost + int64(problemCost*len(l.problems)), err
-}
-
-// A listed is a container with the list of what it holds.
-type listed struct {
-	*container.Members
-	src      formats.Input
-	problems []formats.Problem // by offset
-	broken   nodes.Dir         // what is shown instead if it does not open
-}
-
-func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
-	src, reads, hurt, err := a.input(ctx, k.recordingKey)
-	l := &listed{src: src}
-	if err == nil {
-		l.Members, err = a.membersOf(ctx, k, src)
-	}
-	switch {
-	case err == nil && reads.failure() != nil:
-		return nil, 0, reads.failure()
-	case err == nil:
-		if l.problems, err = withDamage(ctx, l.Problems, hurt); err != nil {
-			return nil, 0, err
-		}
-		if len(l.problems) > 0 {
-			a.warn(k.path, k.v, "archive is damaged; what is whole is shown", "format", k.format(), "err", l.problems[0].Message, "problems", len(l.problems))
-		}
-		return l, l.Cost() + treeCost, nil
-	case ctx.Err() != nil || notSaved(err):
-		return nil, 0, err
-	case reads.failure() != nil:
-		return nil, 0, reads.failure()
-	}
-	a.warn(k.path, k.v, "archive does not open", "format", k.format(), "err", err)
-	l.problems = []formats.Problem{openingProblem(err)}
-	l.broken = broken(src, k.format(), openProblem(ctx, src, err, hurt))
-	return l, treeCost, nil
-}
-
-// membersOf returns the list of a container.
-func (a *archive) membersOf(ctx context.Context, k containerKey, src formats.Input) (*container.Members, error) {
-	name, stamp := a.savedLists.name(k.path, k.c, k.v.Stamp), k.v.Stamp
-	if m := a.savedLists.load(name, stamp); m != nil {
-		return m, nil
-	}
-	m, err := k.c.List(ctx, src, container.Work{Limit: a.savedLists.limit, Unpack: a.unpack})
-	if err == nil {
-		a.savedLists.save(name, stamp, m)
-	}
-	return m, err
 }
 
 // A memberDir is a folder of a container: unlike others it never changes.

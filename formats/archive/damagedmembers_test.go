@@ -161,7 +161,8 @@ func TestDamagedRecordingsInContainers(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is no recording", name)
 		}
-		_, _, hurt, err := r.a.input(t.Context(), r.key)
+		u, _ := r.a.input(t.Context(), r.key)
+		hurt, err := u.hurt, u.err
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,22 +21,21 @@ import (
 // wrapped reports whether something around the bytes of a recording may be
 // damaged: a compressed stream or a container.
 func (a *archive) wrapped(k recordingKey) bool {
-	_, inside := a.tree.(*container.Tree)
-	return k.packed || inside && k.segments == nil
+	return k.packed || a.container != nil && k.segments == nil
 }
 
-// input returns the bytes of a recording or container, and what watches the
-// reads of them. hurt, if it is not nil, tells of damage of what is around
-// them, and may read them to their end.
-func (a *archive) input(ctx context.Context, k recordingKey) (src formats.Input, reads *readErrors, hurt unpack.DamageFunc, err error) {
-	src, reads = a.source(k)
+// input opens a recording or container. The second result watches the reads of
+// it.
+func (a *archive) input(ctx context.Context, k recordingKey) (*unpacked, *readErrors) {
+	src, reads := a.source(k)
+	u := &unpacked{src: src}
 	switch {
 	case k.packed:
-		hurt, err = a.decompress(ctx, k, &src, reads)
+		u.err = a.decompress(ctx, k, u, reads)
 	case a.wrapped(k):
-		hurt, err = a.member(ctx, k, &src, reads)
+		u.err = a.member(ctx, k, u, reads)
 	}
-	return src, reads, hurt, err
+	return u, reads
 }
 
 // streams reports whether the format of a recording copes with an Input of
@@ -47,7 +46,7 @@ func (a *archive) streams(k recordingKey) bool {
 
 // content returns what a container holds as a recording.
 func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (container.Content, error) {
-	c, err := a.tree.(*container.Tree).Content(ctx, k.path)
+	c, err := a.container.Content(ctx, k.path)
 	w.note(err)
 	return c, err
 }
@@ -55,41 +54,40 @@ func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (c
 // member completes the Input of a recording in a container: of one that is
 // damaged it has the bytes that there are, like that of a damaged stream, while
 // raw is an error from the damage on.
-func (a *archive) member(ctx context.Context, k recordingKey, src *formats.Input, w *readErrors) (unpack.DamageFunc, error) {
+func (a *archive) member(ctx context.Context, k recordingKey, u *unpacked, w *readErrors) error {
 	c, err := a.content(ctx, k, w)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	opened, err := c.Open(ctx, a.streams(k))
-	src.Raw = src.ReaderAt
-	src.ReaderAt, src.Size, src.Measure = watchedReader{c, w}, opened.Size, opened.Measure
+	u.src.Raw = u.src.ReaderAt
+	opened.ReaderAt = c
+	u.take(opened, w)
 	if err == nil && opened.Size == 0 {
 		if d, failed := opened.Damage(ctx); d != nil { // it says all
-			return nil, d
+			u.hurt = nil
+			return d
 		} else if failed != nil {
-			return nil, failed
+			return failed
 		}
 	}
 	if k.format == noFormat { // what it holds is looked at without reading it all
-		return c.Short, err
+		u.hurt = c.Short
 	}
-	return opened.Damage, err
+	return err
 }
 
-// decompress completes the Input of a compressed recording. It returns what
-// tells of damage of the stream, which may read it to its end.
-func (a *archive) decompress(ctx context.Context, k recordingKey, src *formats.Input, w *readErrors) (unpack.DamageFunc, error) {
+// decompress completes the Input of a compressed recording.
+func (a *archive) decompress(ctx context.Context, k recordingKey, u *unpacked, w *readErrors) error {
 	file := source.FileKey{Path: k.path, Version: k.v}
 	raw := watchedReader{source.NewReader(a.openFiles, file), w}
-	src.Raw = raw
+	u.src.Raw = raw
 	c, err := a.unpack.Open(ctx, file, raw, unpack.Choice{Streams: a.streams(k), Distrust: k.distrust})
 	if failed := (*unpack.ReadError)(nil); errors.As(err, &failed) {
 		w.note(failed.Err)
 	}
-	if c.ReaderAt != nil {
-		src.ReaderAt, src.Size, src.Measure = watchedReader{c, w}, c.Size, c.Measure
-	}
-	return c.Damage, err
+	u.take(c, w)
+	return err
 }
 
 // packedCost is what an opened stream counts for in the cache: it may hold a
@@ -100,16 +98,37 @@ const packedCost = 256 << 10
 // not.
 type unpacked struct {
 	src  formats.Input
-	hurt unpack.DamageFunc
+	pass nodes.ReaderAt    // see [unpack.Content]; nil: that of src
+	hurt unpack.DamageFunc // tells of damage of what is around the bytes, and may read them to their end; nil: nothing is
 	err  error
+}
+
+// take makes c, as far as it was opened, the bytes.
+func (u *unpacked) take(c unpack.Content, w *readErrors) {
+	u.hurt = c.Damage
+	if c.ReaderAt == nil {
+		return
+	}
+	u.src.ReaderAt, u.src.Size, u.src.Measure = watchedReader{c.ReaderAt, w}, c.Size, c.Measure
+	if c.Pass != nil {
+		u.pass = watchedReader{c.Pass, w}
+	}
+}
+
+// once returns the Input for one who reads it once, in order.
+func (u *unpacked) once() formats.Input {
+	src := u.src
+	if u.pass != nil {
+		src.ReaderAt = u.pass
+	}
+	return src
 }
 
 // loadUnpacked opens a compressed recording. The error is only for what may be
 // better next time.
 func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*unpacked, int64, error) {
-	u := new(unpacked)
-	var reads *readErrors
-	u.src, reads, u.hurt, u.err = a.input(ctx, k)
+	u, reads := a.input(ctx, k)
+	u.pass = nil // readers come and go
 	switch {
 	case u.err == nil:
 	case ctx.Err() != nil || notSaved(u.err):

@@ -110,7 +110,8 @@ func TestNestedSaved(t *testing.T) {
 	}
 	k := containerKey{recordingKey{path: "a.tar", name: "a.tar", v: info.Version, format: noFormat}, container.Tar}
 	saved := func(k containerKey) *container.Members {
-		return a.savedLists.load(a.savedLists.name(k.path, k.c, k.v.Stamp), k.v.Stamp)
+		b, _ := a.opt.Disk.Load(a.listName(k))
+		return container.Decode(b, k.v.Stamp, 1<<30)
 	}
 	if saved(k) == nil {
 		t.Fatal("the list was not saved")

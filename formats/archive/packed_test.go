@@ -132,10 +132,12 @@ func newArchiveIn(t testing.TB, dir, disk string, limit int64) nodes.Dir {
 func newArchiveWith(t testing.TB, dir, disk string, limit, budget int64) (nodes.Dir, *cache.Cache) {
 	t.Helper()
 	opt := Options{}
+	store := cache.Store(nil)
 	if disk != "" {
 		opt.Disk = cache.NewDisk(disk, limit, nil)
+		store = opt.Disk
 	}
-	c := cache.New(budget, nil)
+	c := cache.New(budget, store)
 	t.Cleanup(c.Close)
 	return New(formatstest.OpenLocal(t, dir), append([]formats.Format{streaming}, testFormats...), c, opt), c
 }

@@ -202,8 +202,7 @@ func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
 // to its end, as one that lies in a zip, else nil.
 func (c Container) summed() nodes.File {
 	a, k := c.n.a, c.n.key
-	around, inside := a.tree.(*container.Tree)
-	if !inside || around.Kind != container.Zip || k.packed {
+	if a.container == nil || a.container.Kind != container.Zip || k.packed {
 		return nil
 	}
 	return plainFile{a.openFiles, source.FileKey{Path: k.path, Version: k.v}}

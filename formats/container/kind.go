@@ -24,6 +24,9 @@ type Work struct {
 	Limit  int64 // of the memory that the list may take
 	Unpack *unpack.Unpacker
 
+	// Look reports whether the first bytes of a file of that name will be asked for; nil: of none.
+	Look func(name string) bool
+
 	held *cache.Held
 }
 

@@ -67,6 +67,7 @@ type Members struct {
 	blocks []block
 	order  []uint32 // what each directory holds, sorted by name
 	base   int64    // what offsets in a zip count from
+	heads  heads
 
 	sums *cache.Recent[int64, *sum] // of stored members that were read, by where they begin; nil: none are kept
 
@@ -97,7 +98,7 @@ func (m *Members) Len() int {
 
 // Cost returns the bytes of memory that the list takes.
 func (m *Members) Cost() int64 {
-	n := int64(placeSize*cap(m.order) + problemSize*len(m.Problems))
+	n := int64(placeSize*cap(m.order)+problemSize*len(m.Problems)) + m.heads.cost()
 	for _, b := range m.blocks {
 		n += int64(memberSize*cap(b.members) + cap(b.text))
 	}
@@ -182,6 +183,8 @@ type builder struct {
 	Members
 	limit   int64       // of the memory that this may take
 	held    *cache.Held // of the request that makes the list
+	look    func(name string) bool
+	headed  int // bytes in heads
 	charged int64
 	more    int64             // memory besides that of members
 	parents []uint32          // the directory of each member
@@ -199,7 +202,7 @@ type hardLink struct {
 
 // newBuilder begins the list of a container of the given time.
 func newBuilder(modified time.Time, w Work) *builder {
-	l := &builder{limit: w.Limit, held: w.held, parents: []uint32{0}, dirs: map[string]uint32{".": 0}, dir: "."}
+	l := &builder{limit: w.Limit, held: w.held, look: w.Look, parents: []uint32{0}, dirs: map[string]uint32{".": 0}, dir: "."}
 	l.append(member{kind: dirMember, sec: modified.Unix(), nsec: uint32(modified.Nanosecond())})
 	return l
 }

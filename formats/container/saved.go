@@ -9,12 +9,12 @@ import (
 
 // The headers of a tar stand all over it. So that the whole of a large one
 // need not be read each time, its list is kept in the disk cache: the stamp of
-// the tar, the number of members, each with its text, and the order; numbers
-// are varints, most of them the difference to the member before. With another
-// stamp the tar is listed again, which reads less than to compare all of it.
+// the tar, the number of members, each with its text, the order, and the heads
+// of files by where they begin; numbers are varints, most of them the
+// difference to the one before. With another stamp the tar is listed again, which reads less than to compare all of it.
 
 const (
-	savedListVersion = 2
+	savedListVersion = 3
 )
 
 // listHead returns what the list of a container with a stamp begins with.
@@ -42,6 +42,15 @@ func Encode(m *Members, stamp formats.Stamp) []byte {
 	for _, i := range m.order {
 		b = binary.AppendVarint(b, int64(i)-int64(place))
 		place = i
+	}
+	b = binary.AppendUvarint(b, uint64(len(m.heads)))
+	from := int64(0)
+	for _, at := range m.heads.places() {
+		head := m.heads[at]
+		b = binary.AppendUvarint(b, uint64(at-from))
+		b = binary.AppendUvarint(b, uint64(len(head)))
+		b = append(b, head...)
+		from = at
 	}
 	return b
 }
@@ -74,7 +83,32 @@ func (r *listReader) count(size int) int {
 	return int(n)
 }
 
-const savedMemberMin = 6 // bytes that a member takes at least
+// bytes reads the bytes that follow their number.
+func (r *listReader) bytes() []byte {
+	n := r.count(1)
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+// heads reads the first bytes of files.
+func (r *listReader) heads() heads {
+	n := r.count(savedHeadMin)
+	if n == 0 {
+		return nil
+	}
+	h, at := make(heads, n), int64(0)
+	for range n {
+		at += int64(r.unsigned())
+		h[at] = bytes.Clone(r.bytes())
+	}
+	return h
+}
+
+const (
+	savedMemberMin = 6 // bytes that a member takes at least
+	savedHeadMin   = 3 // and the head of a file, which is not empty
+)
 
 // Decode returns the list that Encode made for a stamp; nil if the
 // bytes are of something else, or it takes more than limit bytes of memory.
@@ -94,9 +128,7 @@ func Decode(b []byte, stamp formats.Stamp, limit int64) *Members {
 		f := member{kind: memberKind(r.unsigned())}
 		f.at, f.size, f.sec = last.at+r.signed(), r.signed(), last.sec+r.signed()
 		f.nsec = uint32(r.unsigned())
-		text := r.count(1)
-		m.append(f, string(r.b[:text]))
-		r.b = r.b[text:]
+		m.append(f, string(r.bytes()))
 		last = f
 	}
 	m.order = make([]uint32, r.count(1))
@@ -105,6 +137,7 @@ func Decode(b []byte, stamp formats.Stamp, limit int64) *Members {
 		place += r.signed()
 		m.order[n] = uint32(place)
 	}
+	m.heads = r.heads()
 	if r.bad || !m.sound() {
 		return nil
 	}

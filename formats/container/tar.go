@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -160,7 +161,8 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 		if isSparse(h) {
 			return l.addFile(h.Name, member{kind: sparseMember, at: section.header, size: h.Size}, h.ModTime)
 		}
-		return l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
+		err := l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
+		return cmp.Or(err, l.addHead(h.Name, h.Size, section))
 	}
 	return nil
 }
@@ -241,6 +243,15 @@ func (s *tarSection) fill() error {
 		s.failed = err
 	}
 	return err
+}
+
+// peek reads what comes next, as far as it is there, and stays where it is.
+func (s *tarSection) peek(b []byte) int {
+	if from := s.at - s.bufAt; from >= 0 && from+int64(len(b)) <= int64(len(s.buf)) {
+		return copy(b, s.buf[from:])
+	}
+	n, _ := s.r.ReadAt(b, s.at)
+	return n
 }
 
 // Seek goes on from where it is; [tar.Reader] asks for nothing else.

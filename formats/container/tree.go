@@ -107,6 +107,16 @@ func (t *Tree) Content(ctx context.Context, name string) (Content, error) {
 	return t.content(ctx, f)
 }
 
+// Head returns the first bytes of a file, [formats.HeadSize] of them or all, if the list has them.
+func (t *Tree) Head(ctx context.Context, name string) ([]byte, bool) {
+	f, err := t.find(ctx, "open", name)
+	if err != nil || f.at(f.i).kind != fileMember {
+		return nil, false
+	}
+	b, ok := f.heads[f.at(f.i).at]
+	return b, ok
+}
+
 // content returns what a member holds, if it is a file.
 func (t *Tree) content(ctx context.Context, f found) (Content, error) {
 	m := f.at(f.i)

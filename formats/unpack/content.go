@@ -33,6 +33,10 @@ const (
 	// streamShare: from this part of maxSmall on, as it is stored, a format
 	// that can is given a source that is not yet read to its end.
 	streamShare = 8
+
+	// copyShare: from this part of it on, a copy is looked for before the file is decompressed, which
+	// takes longer than that then.
+	copyShare = 64
 )
 
 // A Content is what a compressed file decompresses to.
@@ -41,6 +45,7 @@ type Content struct {
 	Size    int64                                // or formats.UnknownSize
 	Measure func(context.Context) (int64, error) // returns the size, reading to the end; nil: it is known
 	Damage  DamageFunc                           // may read to the end
+	Pass    nodes.ReaderAt                       // the same for one who reads it once, in order: it leaves nothing in the cache; nil: it is held anyway
 }
 
 // A Choice is what can be chosen for a file.
@@ -62,17 +67,21 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 			return Content{ReaderAt: s, Size: s.size, Damage: undamaged}, nil
 		}
 	}
+	f := packed{k, c, raw}
+	large := &Stream{p: p, packed: f}
 	streams := how.Streams && size > p.smallSize/streamShare
-	if !streams && p.mayBeSmall(size) {
-		w, err := p.inflated.GetFrom(ctx, k, p.inflate)
-		if err != nil {
-			return Content{}, &ReadError{err}
-		}
-		if !w.more {
-			return p.openSmall(k, w)
-		}
+	if streams || !p.mayBeSmall(size) || size > p.smallSize/copyShare && large.copied(ctx) {
+		return p.openLarge(ctx, large, streams)
 	}
-	return p.openLarge(ctx, &Stream{p: p, packed: packed{k, c, raw}}, streams)
+	s := small{p, f}
+	w, err := s.get(ctx)
+	switch {
+	case err != nil:
+		return Content{}, &ReadError{err}
+	case w.more:
+		return p.openLarge(ctx, large, streams)
+	}
+	return s.open(w)
 }
 
 // openLarge returns what a file decompresses to that is not held in memory.
@@ -81,7 +90,7 @@ func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Cont
 	if err != nil {
 		return Content{}, &ReadError{err}
 	}
-	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged}
+	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged, Pass: &pass{Stream: r}}
 	switch {
 	case missing == nil:
 	case streams:
@@ -97,9 +106,9 @@ func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Cont
 	return out, err
 }
 
-// openSmall returns what a file decompresses to that is held in memory.
-func (p *Unpacker) openSmall(k source.FileKey, w inflated) (Content, error) {
-	out := Content{ReaderAt: inflatedReader{p, k}, Size: int64(len(w.data)), Damage: undamaged}
+// open returns what a file decompresses to that is held in memory.
+func (s small) open(w inflated) (Content, error) {
+	out := Content{ReaderAt: s, Size: int64(len(w.data)), Damage: undamaged}
 	if d := w.damage; d != nil && len(w.data) == 0 {
 		return out, &formats.Error{Format: d.Compression, Offset: 0, Err: d} // which says all
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 
 	"recfs/cache"
 	"recfs/formats/source"
@@ -75,12 +76,17 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 
 // ReadAt reads decompressed bytes.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	return readFrames(ctx, p, off, r.frame)
+}
+
+// readFrames is ReadAt for bytes that come in frames; behind the end they are empty.
+func readFrames(ctx context.Context, p []byte, off int64, frame func(context.Context, int64) ([]byte, error)) (n int, err error) {
 	if off < 0 {
 		return 0, os.ErrInvalid
 	}
 	for n < len(p) {
 		at := off + int64(n)
-		b, err := r.frame(ctx, at/frameSize)
+		b, err := frame(ctx, at/frameSize)
 		if err != nil {
 			return n, err
 		}
@@ -92,10 +98,61 @@ func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err er
 	return n, nil
 }
 
+// A pass reads a stream once. It has two frames, as who looks for something reads back a little.
+type pass struct {
+	*Stream
+	mu   sync.Mutex
+	last [2]struct {
+		i int64
+		b []byte // nil: none
+	}
+}
+
+// ReadAt reads decompressed bytes.
+func (p *pass) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return readFrames(ctx, b, off, p.frame)
+}
+
+func (p *pass) frame(ctx context.Context, i int64) ([]byte, error) {
+	last := &p.last[i%2]
+	if last.b != nil && last.i == i {
+		return last.b, nil
+	}
+	s, err := p.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Release()
+	b, err := s.Value.frame(ctx, i)
+	if err == nil {
+		dropFrame(last.b)
+		last.i, last.b = i, b
+	}
+	return b, err
+}
+
+// known returns the end if it was come to before.
+func (r *Stream) known() *end {
+	if e, _ := r.p.ends.Get(r.key); e != nil && e.refused == nil {
+		return e
+	}
+	return nil
+}
+
 // toEnd returns the end, decompressing up to there if it must.
 func (r *Stream) toEnd(ctx context.Context) (*end, error) {
-	if e, _ := r.p.ends.Get(r.key); e != nil && e.refused == nil {
+	if e := r.known(); e != nil {
 		return e, nil
+	}
+	if r.inMemory { // most of these end in their first frame, which is read next
+		if _, err := r.frame(ctx, 0); err != nil {
+			return nil, err
+		}
+		if e := r.known(); e != nil {
+			return e, nil
+		}
 	}
 	var e *end
 	err := r.p.cache.Do(ctx, 0, func(ctx context.Context) error {
@@ -137,7 +194,7 @@ func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSaved
 		return 0, nil, err
 	}
 	defer s.Release()
-	if e, _ := r.p.ends.Get(r.key); e != nil && e.refused == nil {
+	if e := r.known(); e != nil {
 		return e.size, nil, nil
 	}
 	missing = &cache.NotSavedError{}
@@ -145,6 +202,15 @@ func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSaved
 		missing.Name = s.Value.copies.name
 	}
 	return 0, missing, nil
+}
+
+// copied reports whether there is a complete copy.
+func (r *Stream) copied(ctx context.Context) bool {
+	if r.p.disk == nil {
+		return false
+	}
+	_, missing, err := r.saved(ctx)
+	return missing == nil && err == nil
 }
 
 // First fills b with the first bytes of what c makes of the size bytes of raw, as far as there are

@@ -2,8 +2,8 @@ package unpack
 
 import (
 	"context"
-	"errors"
 	"io"
+	"slices"
 
 	"recfs/formats"
 	"recfs/formats/source"
@@ -24,40 +24,59 @@ const smallRatio = 64
 // maxInflated is how many bytes a file of so many may give to be held whole, if small are the most.
 func maxInflated(small, stored int64) int64 { return min(small, smallRatio*stored+frameSize) }
 
-// inflate decompresses a file that gives at most p.smallSize bytes.
-func (p *Unpacker) inflate(ctx context.Context, k source.FileKey) (inflated, int64, error) {
-	raw := source.NewReader(p.files, k)
-	c, err := detect(ctx, raw, k.Version.Size)
-	if err != nil {
-		return inflated{}, 0, err
-	}
-	limit := maxInflated(p.smallSize, k.Version.Size)
-	d := newDecoder(c, raw, k.Version.Size)
-	var out []byte
-	buf := make([]byte, frameSize)
+// A small is a compressed file that is held whole in the cache. It holds no bytes itself.
+type small struct {
+	p *Unpacker
+	packed
+}
+
+// get returns the decompressed bytes.
+func (s small) get(ctx context.Context) (inflated, error) {
+	return s.p.inflated.GetFrom(ctx, s.key, func(ctx context.Context, k source.FileKey) (inflated, int64, error) {
+		w, err := s.inflate(ctx, maxInflated(s.p.smallSize, k.Version.Size))
+		return w, int64(cap(w.data)) + 256, err
+	})
+}
+
+// inflate decompresses what gives at most limit bytes.
+func (s small) inflate(ctx context.Context, limit int64) (inflated, error) {
+	d := newDecoder(s.c, s.raw, s.key.Version.Size)
+	var frames [][]byte
+	defer func() {
+		for _, b := range frames {
+			dropFrame(b)
+		}
+	}()
 	for {
-		if err := ctx.Err(); err != nil {
-			d.close(false)
-			return inflated{}, 0, err
+		b := newFrame()
+		n, err := d.read(ctx, b[:frameSize])
+		frames = append(frames, b[:n])
+		size := int64(len(frames)-1)*frameSize + int64(n)
+		e := endOf(size, err)
+		if err == nil {
+			err = ctx.Err()
 		}
-		n, err := d.read(ctx, buf)
-		out = append(out, buf[:n]...)
-		if int64(len(out)) > limit {
-			d.close(true)
-			return inflated{more: true}, 256, nil
+		if e != nil || err != nil || size > limit {
+			d.close(size > limit || e != nil && e.hurt == nil)
 		}
-		switch hurt := (*Damage)(nil); {
-		case err == io.EOF:
-			d.close(true)
-			return inflated{data: out}, int64(cap(out)) + 256, nil
-		case errors.As(err, &hurt):
-			d.close(false)
-			return inflated{data: out, damage: hurt}, int64(cap(out)) + 256, nil
+		switch {
+		case size > limit:
+			return inflated{more: true}, nil
+		case e != nil:
+			return inflated{data: slices.Concat(frames...), damage: e.hurt}, nil
 		case err != nil:
-			d.close(false)
-			return inflated{}, 0, err
+			return inflated{}, err
 		}
 	}
+}
+
+// ReadAt reads decompressed bytes.
+func (s small) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
+	w, err := s.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return nodes.BytesContent(w.data).ReadAt(ctx, b, off)
 }
 
 // detect tells how the file raw is compressed.
@@ -73,18 +92,4 @@ func detect(ctx context.Context, raw nodes.ReaderAt, size int64) (Compression, e
 		return Compression{}, formats.Reasonf(io.ErrUnexpectedEOF, "the file is empty")
 	}
 	return Compression{}, formats.Reasonf(formats.ErrCorrupt, "it is neither xz, zstd, gzip nor bzip2, which its name says")
-}
-
-// An inflatedReader reads a small compressed file. It holds no bytes itself.
-type inflatedReader struct {
-	p *Unpacker
-	k source.FileKey
-}
-
-func (r inflatedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	w, err := r.p.inflated.GetFrom(ctx, r.k, r.p.inflate)
-	if err != nil {
-		return 0, err
-	}
-	return nodes.BytesContent(w.data).ReadAt(ctx, p, off)
 }
