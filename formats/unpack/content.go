@@ -67,7 +67,7 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 			return Content{ReaderAt: s, Size: s.size, Damage: undamaged}, nil
 		}
 	}
-	f := packed{k, c, raw}
+	f := packed{k, c, raw, formats.UnknownSize}
 	large := &Stream{p: p, packed: f}
 	streams := how.Streams && size > p.smallSize/streamShare
 	if streams || !p.mayBeSmall(size) || size > p.smallSize/copyShare && large.copied(ctx) {

@@ -10,12 +10,23 @@ import (
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
 	"github.com/SaveTheRbtz/zstd-seekable-format-go/pkg/framecache"
 	"github.com/klauspost/compress/zstd"
+
+	"recfs/formats"
 )
 
 // frameSize is how much of a stream is made, kept and copied at once.
 const frameSize = 256 << 10
 
 var frameBuffers sync.Pool // of *[frameSize]byte
+
+// frameFor returns an empty frame for the first bytes of a stream: with room for the size bytes that it should
+// give and one more, where it ends, or for a whole frame if it gives more or that is not known.
+func frameFor(size int64) []byte {
+	if size == formats.UnknownSize || size >= frameSize {
+		return newFrame()
+	}
+	return make([]byte, 0, size+1)
+}
 
 // newFrame returns an empty frame with room for a whole one.
 func newFrame() []byte {
@@ -35,7 +46,7 @@ func dropFrame(b []byte) {
 // kept returns a frame, which nobody else uses, without room that it does not need: most members of a
 // container are much shorter than a frame.
 func kept(b []byte) []byte {
-	if len(b) == cap(b) {
+	if cap(b)-len(b) <= 1 {
 		return b
 	}
 	exact := make([]byte, len(b))

@@ -22,7 +22,7 @@ type Stream struct {
 // Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
 // should give size bytes. The key names the member like no other file.
 func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, size int64) *Stream {
-	return &Stream{p, packed{k, c, raw}, size <= p.smallSize}
+	return &Stream{p, packed{k, c, raw, size}, size <= p.smallSize}
 }
 
 // Open returns what the stream gives like Unpacker.Open.
@@ -70,7 +70,7 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 		defer s.Release()
 		b, err := s.Value.frame(ctx, i)
 		b = kept(b)
-		return b, int64(len(b)) + frameCost, err
+		return b, int64(cap(b)) + frameCost, err
 	})
 }
 

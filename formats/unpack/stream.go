@@ -38,6 +38,8 @@ type packed struct {
 	key source.FileKey
 	c   Compression
 	raw nodes.ReaderAt
+
+	size int64 // that it should give, or formats.UnknownSize
 }
 
 // A stream decompresses one version of a large file for all who read it. It goes as far as is read,
@@ -158,8 +160,14 @@ func (s *stream) step(ctx context.Context) (*end, error) {
 // first returns frame 0 without beginning a copy: often no more is asked for.
 func (s *stream) first(ctx context.Context) ([]byte, error) {
 	d := newDecoder(s.c, s.raw, s.key.Version.Size)
-	b := newFrame()[:frameSize]
-	n, err := d.read(ctx, b)
+	b := frameFor(s.size)
+	n, err := d.read(ctx, b[:cap(b)])
+	if err == nil && n < frameSize { // it is longer than it should be
+		b = append(newFrame(), b[:n]...)
+		var m int
+		m, err = d.read(ctx, b[n:frameSize])
+		n += m
+	}
 	e := endOf(int64(n), err)
 	d.close(err == nil || e != nil && e.hurt == nil)
 	if e != nil {
