@@ -85,8 +85,10 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 			return
 		}
 		for _, r := range found.records {
-			if r.lines == "" && r.pending != "" && !yield(Summary{Path: r.path, PathHex: formats.HexOf(r.path)}, nil) {
-				return
+			for at := range r.unlisted() {
+				if !yield(Summary{Path: at, PathHex: formats.HexOf(at)}, nil) {
+					return
+				}
 			}
 			runs := r.runs
 			for line := range strings.Lines(r.lines) {
@@ -124,15 +126,43 @@ func Summarize(ctx context.Context, dir nodes.Dir) (s Summary, k formats.Summary
 type record struct {
 	path    string
 	stamp   formats.Stamp
-	pending string // the names, pendingSep between them, of what on disk would tell more
+	pending string // the names of what on disk would tell more, see pendings
 	lines   string // of recordings.jsonl: of a container all that it holds
 	tables  string // the names of tables, a line for each of lines
 	runs    string // the same of runs (runs.go)
 	open    bool   // the lines are still to be made, or say what may pass
 }
 
-// pendingSep is in no name of a file on disk.
-const pendingSep = "\x00"
+// Between what is pending stands pendingSep, and behind the name of a list that tells what a container holds
+// its path after unlistedSep. No name of a file on disk has them, and no path has pendingSep.
+const (
+	pendingSep  = "\x00"
+	unlistedSep = "\x01"
+)
+
+// pendings returns the names on disk that would tell more, and the paths of the containers that they are of,
+// "" for those of recordings.
+func pendings(all string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for one := range strings.SplitSeq(all, pendingSep) {
+			name, at, _ := strings.Cut(one, unlistedSep)
+			if !yield(name, at) {
+				return
+			}
+		}
+	}
+}
+
+// unlisted returns the containers, the record's own or in it, of which it is not known what they hold.
+func (r *record) unlisted() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, at := range pendings(r.pending) {
+			if at != "" && !yield(at) {
+				return
+			}
+		}
+	}
+}
 
 // catalogueCache is the memory for opening recordings to summarise them.
 const catalogueCache = 8 << 20

@@ -425,6 +425,38 @@ func TestCatalogueLeavesNestedWhole(t *testing.T) {
 	}
 }
 
+// A container that is not read yet is told of, whatever lies beside it and in how many containers it is.
+func TestUnlisted(t *testing.T) {
+	dir := t.TempDir()
+	packed := entry{"b.tar.gz", string(formatstest.Gzip(t, formatstest.Tar(t, entry{"y.rec", string(formatstest.Compressible(3_000_000))})))}
+	inner := formatstest.Tar(t, packed, entry{"z.rec", "RECz"})
+	write(t, dir, "a.tar", string(formatstest.Tar(t, entry{"in.tar", string(inner)}, packed, entry{"x.rec", "RECx"})))
+	for name, disk := range map[string]*cache.Disk{"kept": cache.NewDisk(t.TempDir(), 1<<30, nil), "nothing kept": nil} {
+		c := cache.New(4<<20, nil)
+		defer c.Close()
+		root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{rec}, c, archive.Options{Disk: disk})
+		for range 2 {
+			var unlisted, listed []string
+			for s, err := range summariesOf(t, root) {
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case s.Format == "":
+					unlisted = append(unlisted, s.Path)
+				default:
+					listed = append(listed, s.Path)
+				}
+			}
+			if want := []string{"a.tar/b.tar.gz", "a.tar/in.tar/b.tar.gz"}; !slices.Equal(unlisted, want) {
+				t.Errorf("%s: not read are %q, want %q", name, unlisted, want)
+			}
+			if want := []string{"a.tar/in.tar/z.rec", "a.tar/x.rec"}; !slices.Equal(listed, want) {
+				t.Errorf("%s: read are %q, want %q", name, listed, want)
+			}
+		}
+	}
+}
+
 func TestCatalogueGivesWay(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, Name, "mine")

@@ -30,7 +30,7 @@ func (c *Catalogue) savedName(view archive.View) string {
 }
 
 // catalogueVersion changes when the lines, the digests or their encoding do.
-const catalogueVersion = 8
+const catalogueVersion = 9
 
 // saveEvery is how often a process saves the catalogue on disk. What changed
 // since is opened again by the next one.

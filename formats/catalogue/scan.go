@@ -236,7 +236,7 @@ func (s *scan) savedAny(pending string) bool {
 	if s.saved == nil || s.state == s.old.state {
 		return false
 	}
-	for name := range strings.SplitSeq(pending, pendingSep) {
+	for name := range pendings(pending) {
 		if name != "" && s.saved(name) {
 			return true
 		}
@@ -293,7 +293,7 @@ func (s *scan) members(ctx context.Context, r *record, c archive.Container) {
 		dir, err = c.Dir(ctxSaved)
 	}
 	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
-		r.pending = missing.Name
+		r.pending = missing.Name + unlistedSep + r.path
 		return
 	}
 	if err != nil {
