@@ -17,6 +17,14 @@ import (
 	"recfs/nodes"
 )
 
+// A tester is a test, or one case of a property.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Context() context.Context
+	Cleanup(f func())
+}
+
 // A packed is a file to put into a container.
 type packed struct{ name, content string }
 
@@ -40,7 +48,7 @@ func tarOf(t *testing.T, files ...packed) []byte {
 }
 
 // list lists a container and returns its files with what they hold, or why they do not.
-func list(t *testing.T, k *container.Kind, b []byte) (map[string]string, []formats.Problem, error) {
+func list(t tester, k *container.Kind, b []byte) (map[string]string, []formats.Problem, error) {
 	t.Helper()
 	u, in := newUnpacker(t), formats.BytesInput("x", b, time.Unix(1e9, 0))
 	m, err := k.List(t.Context(), in, container.Work{Limit: 1 << 30, Unpack: u})
@@ -53,7 +61,7 @@ func list(t *testing.T, k *container.Kind, b []byte) (map[string]string, []forma
 	return found, m.Problems, nil
 }
 
-func readTree(t *testing.T, tree source.Tree, dir string, found map[string]string) {
+func readTree(t tester, tree source.Tree, dir string, found map[string]string) {
 	names, err := tree.List(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +98,7 @@ func loaded(m *container.Members, in formats.Input) func(context.Context) (*cont
 	return func(context.Context) (*container.Members, formats.Input, error) { return m, in, nil }
 }
 
-func newUnpacker(t *testing.T) *unpack.Unpacker {
+func newUnpacker(t tester) *unpack.Unpacker {
 	c := cache.New(8<<20, nil)
 	t.Cleanup(c.Close)
 	return unpack.New(nil, c, unpack.Options{})

@@ -82,15 +82,17 @@ func (t *tarList) members(ctx context.Context) error {
 // afterEnd goes on after the end of the tar, if there is a header where there should be nothing: a
 // hole in the file reads like the end.
 func (t *tarList) afterEnd(ctx context.Context) error {
+	if t.in.header >= 0 {
+		at, _, begun, err := t.in.badHeader(ctx, t.in.header)
+		if err != nil {
+			return err
+		}
+		if begun || at > t.in.size { // it says more of a member whose own header is not there
+			t.cutHeaders()
+			return nil
+		}
+	}
 	end := t.in.at
-	b, err := t.in.bytes(max(t.in.header, 0), tarBlock)
-	if err != nil {
-		return err
-	}
-	if t.in.header >= 0 && len(b) == tarBlock && validHeader(b) { // it says more of a member whose own header is not there
-		t.cutHeaders()
-		return nil
-	}
 	next, err := t.in.findHeader(ctx, end)
 	if next >= 0 && err == nil {
 		t.problem(BadHeader, end, "", "there are zeros where a header should be; the next one is at %d", next)
@@ -110,7 +112,7 @@ func (t *tarList) skip(ctx context.Context) error {
 		t.in.at = -1
 		return nil
 	}
-	at, b, err := t.in.badHeader(ctx, t.in.header)
+	at, b, begun, err := t.in.badHeader(ctx, t.in.header)
 	if err != nil {
 		return err
 	}
@@ -118,13 +120,14 @@ func (t *tarList) skip(ctx context.Context) error {
 		t.cutHeaders()
 		return nil
 	}
-	if rest := t.in.size - at; rest < 2*tarBlock { // a part of the end is as good as none
+	rest := t.in.size - at
+	if rest < 2*tarBlock && !begun { // a part of the end is as good as none
 		if b, err = t.in.bytes(at, rest); err != nil || len(bytes.Trim(b, "\x00")) == 0 {
 			t.in.at = -1
 			return err
 		}
 	}
-	if t.in.size-at < tarBlock {
+	if rest < tarBlock {
 		t.in.at = -1
 		t.problem(Truncated, t.in.size, "", "the tar ends inside a header")
 		return nil

@@ -111,24 +111,27 @@ func after(at int64, b []byte) (int64, bool) {
 }
 
 // badHeader returns the header at which reading stopped: the first of those for one member, from at on,
-// that is not valid, or the last. It has fewer bytes than a block if the tar ends inside it.
-func (s *tarSection) badHeader(ctx context.Context, at int64) (int64, []byte, error) {
+// that is not valid, or the last. It has fewer bytes than a block if the tar ends inside it. begun reports
+// whether the member has a header before it, as for a long name.
+func (s *tarSection) badHeader(ctx context.Context, at int64) (bad int64, b []byte, begun bool, err error) {
 	for {
 		b, err := s.bytes(at, tarBlock)
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil || len(b) < tarBlock || !validHeader(b) {
-			return at, b, err
+			return at, b, begun, err
 		}
 		switch b[tarType] {
-		case tar.TypeXHeader, tar.TypeXGlobalHeader, tar.TypeGNULongName, tar.TypeGNULongLink:
+		case tar.TypeXHeader, tar.TypeGNULongName, tar.TypeGNULongLink:
+			begun = true
+		case tar.TypeXGlobalHeader:
 		default:
-			return at, b, nil
+			return at, b, begun, nil
 		}
 		next, ok := after(at, b)
 		if !ok {
-			return at, b, nil
+			return at, b, begun, nil
 		}
 		at = next
 	}

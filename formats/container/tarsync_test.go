@@ -64,6 +64,17 @@ func TestTarDamagedHeader(t *testing.T) {
 	}
 }
 
+// A tar that ends in what belongs to the header of a member, as its long name, has a problem.
+func TestTarCutInHeader(t *testing.T) {
+	whole := tarOf(t, packed{"a", "one"}, packed{"файл", "two"}) // the second has two headers
+	for n := 1025; n < 2560+3; n++ {
+		found, problems, err := list(t, container.Tar, whole[:n])
+		if err != nil || len(problems) == 0 || found["a"] != "one" {
+			t.Fatalf("cut at %d: %q, %+v, %v", n, found, problems, err)
+		}
+	}
+}
+
 // A tar that ends too early has a problem, one that lacks only zeros at its end has none.
 func TestTarCut(t *testing.T) {
 	whole := tarOf(t, tarFiles[:3]...)
