@@ -124,6 +124,39 @@ func TestNestedSaved(t *testing.T) {
 	}
 }
 
+// A list tells what the files are whose names do not say it: none is opened for that.
+func TestListKnowsKinds(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	entries := manyEntries(2000)
+	for i := range entries {
+		entries[i][0] += ".lump"
+		if i%2 == 0 {
+			entries[i][1] = "LUMP"
+		}
+	}
+	write(t, dir, "a.tar.gz", string(formatstest.Gzip(t, formatstest.Tar(t, entries...))))
+	for _, again := range []bool{false, true} {
+		root, c := newArchiveWith(t, dir, disk, 1<<30, 1<<20) // too small to hold the tar
+		_, err := nodes.Lookup(t.Context(), root, "a.tar.gz/dir000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := c.Stats().Misses
+		for n := range entries {
+			i := n * 997 % len(entries) // far from the one before
+			e := entries[i]
+			got, err := nodes.Lookup(t.Context(), root, "a.tar.gz/"+e[0])
+			if err != nil || (got.Dir != nil) != (i%2 == 0) {
+				t.Fatalf("%s: %+v, %v", e[0], got, err)
+			}
+		}
+		// Each kind is decided once, and nothing is decompressed.
+		if n := c.Stats().Misses - before; n > int64(len(entries)+len(entries)/10) {
+			t.Errorf("listed before: %v; %d computations for %d files", again, n, len(entries))
+		}
+	}
+}
+
 // A tar in a tar says less of its version than a file: its list is not kept.
 func TestNestedSavedInside(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
