@@ -117,19 +117,22 @@ func (b *builder) accountRare(e *event) {
 	}
 }
 
-// accountLog counts the line of e in events.txt.
+// accountLog keeps the line of e in events.txt.
 func (b *builder) accountLog(e *event) {
 	l, ok := b.state.logLine(e, b.text)
 	b.text = l.text
 	if !ok {
 		return
 	}
-	b.scratch = b.log.append(b.scratch[:0], &l)
-	b.chunk.log += int64(len(b.scratch))
-	for _, w := range []*who{&l.who, l.with} {
-		if w != nil && w.stay != noStay {
-			b.active[b.state.slots[b.stays[w.stay].cid]-1].mentions++
-		}
+	if b.log.add(&l); len(b.log.raw.Bytes()) >= lineGroupSize {
+		b.endLines()
+	}
+}
+
+// endLines ends the open group of lines, if there are any.
+func (b *builder) endLines() {
+	if len(b.log.raw.Bytes()) > 0 {
+		b.lines = append(b.lines, b.log.end())
 	}
 }
 
@@ -168,38 +171,35 @@ func (b *builder) accountStay(e *event, s *stay) {
 	if p.open { // what a checkpoint keeps of a player ends with the stay
 		s.protocol = p.protocol
 		if p.hasClan && (s.clan == nil || *s.clan != p.clan) {
-			clan := p.clan
-			s.clan = &clan
+			s.clan = b.shared.text(p.clan)
 		}
 	}
-	tick := e.tick
 	if e.renamed {
 		if len(s.names) == 0 {
-			s.named = tick
+			s.named = e.tick
 		}
-		s.names = append(s.names, p.name)
+		s.names = b.shared.append(s.names, p.name)
 	}
 	switch e.kind {
 	case join:
+		tick := e.tick
 		s.join = &tick
 	case drop:
 		if s.drop == nil { // else it has ended before
-			reason := cleanText(e.data)
-			s.drop, s.reason = &tick, &reason
+			tick := e.tick
+			s.drop, s.reason = &tick, b.shared.text(cleanText(e.data))
 		}
 	case playerNew:
 		s.lives++
 	case extension:
 		switch e.payload.typ.event {
 		case "ddnetver":
-			text := cleanText(find(e.payload.values, "version_str").bytes)
-			s.versionStr = &text
+			s.versionStr = b.shared.text(cleanText(find(e.payload.values, "version_str").bytes))
 			fallthrough
 		case "ddnetver_old":
-			version := e.payload.num("version")
-			s.version = &version
+			s.version = b.shared.version(e.payload.num("version"))
 		case "player_finish":
-			s.finishes = append(s.finishes, finishTime{tick, e.payload.num("time_ticks")})
+			s.finishes = append(s.finishes, finishTime{e.tick, e.payload.num("time_ticks")})
 		}
 	}
 }

@@ -18,6 +18,7 @@ type recording struct {
 	render   renderer
 	dirs     []string // of the stays
 	events   logWriter
+	growing  bool // what may still change is held back where a file grows
 }
 
 // maxRendered bounds the JSON of one chunk, which for a damaged or hostile recording may be anything.
@@ -219,12 +220,12 @@ func (r *recording) lines(ctx context.Context, k int) ([]byte, error) {
 		}
 		tick = e.tick
 		b = r.render.appendEvent(b, e)
-	}, nil)
+	})
 	return append(b, tickTail...), err
 }
 
-// each calls f for every event of chunk k, and log, if it is set, for every line of events.txt.
-func (r *recording) each(ctx context.Context, k int, f func(*event), log func(*logLine)) error {
+// each calls f for every event of chunk k.
+func (r *recording) each(ctx context.Context, k int, f func(*event)) error {
 	if err := r.idx.enough(ctx, k); err != nil {
 		return err
 	}
@@ -233,21 +234,12 @@ func (r *recording) each(ctx context.Context, k int, f func(*event), log func(*l
 		return err
 	}
 	c := r.cursor(ctx, from, k, chunkSize)
-	var text []byte
 	for {
 		more, err := c.next(math.MaxInt32)
 		if err != nil || !more {
 			return err
 		}
 		f(&c.event)
-		if log == nil {
-			continue
-		}
-		l, ok := c.state.logLine(&c.event, text)
-		if ok {
-			log(&l)
-		}
-		text = l.text
 	}
 }
 
@@ -258,21 +250,6 @@ func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte,
 		if of, ok := tableOf(e.kind); ok && of == t && e.stay != noStay {
 			rows[e.stay] = appendRow(rows[e.stay], e)
 		}
-	}, nil)
-	return rows, err
-}
-
-// log renders the part of events.txt in chunk k.
-func (r *recording) log(ctx context.Context, k int) ([]byte, error) {
-	var b []byte
-	unknown := false // a stay that the index has not
-	err := r.each(ctx, k, func(*event) {}, func(l *logLine) {
-		if unknown = unknown || l.latestStay() >= int32(len(r.dirs)); !unknown {
-			b = r.events.append(b, l)
-		}
 	})
-	if err == nil && unknown {
-		err = errBad
-	}
-	return b, err
+	return rows, err
 }

@@ -19,7 +19,8 @@ type builder struct {
 	scan   *scanner
 	state  state
 	render renderer
-	log    logWriter // without the names of stays
+	log    lineWriter
+	shared interner
 	event  event
 
 	// The open chunk.
@@ -115,11 +116,14 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 	}
 	x.texts.drop()
 	b := &builder{
-		index: x, render: renderer{h.idents()}, log: h.logWriter(func(_, _ int32) string { return "" }),
+		index: x, render: renderer{h.idents()}, shared: newInterner(),
 		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s, begun: h.begun(),
 		positions: hotRows{Counter: x.rows[positionsTable]}, inputs: hotRows{Counter: x.rows[inputsTable]},
 	}
 	b.reopen()
+	if err := b.log.reopen(x); err != nil {
+		return nil, err
+	}
 	if err := b.run(); err != nil {
 		return nil, err
 	}
@@ -252,7 +256,7 @@ func (b *builder) flush() {
 	b.activity = b.activity[:0]
 	number := int32(len(b.chunks))
 	take := func(a *activity) {
-		if a.mentions == 0 && a.rows == [tables]int64{} {
+		if a.rows == [tables]int64{} {
 			return
 		}
 		s := b.stays[a.stay]
@@ -287,6 +291,7 @@ func (b *builder) finish() {
 		b.closeChunk(b.bytes)
 	}
 	b.flushRows()
+	b.endLines()
 	b.records = 0
 	for _, n := range b.counts.kinds {
 		b.records += n

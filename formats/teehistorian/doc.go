@@ -84,7 +84,8 @@
 // shown and checkpoint.go keeps states; index.go is what it leaves behind,
 // index_file.go how that is stored, seal.go whether it still fits. block.go
 // decodes a stretch again; event_json.go, state_json.go, table.go,
-// event_log.go, paths.go and documents.go render it. demo_film.go plays it as
+// event_log.go, paths.go and documents.go render it, but for the lines of
+// events.txt, which event_lines.go keeps. demo_film.go plays it as
 // demos, with what records tell the players from demo_note.go; look.go,
 // demo_runs.go and demo_name.go know who looks how and which demos there are.
 //

@@ -123,20 +123,3 @@ func playersJSON(r *recording) any {
 		Players []playerEntry `json:"players"`
 	}{list}
 }
-
-// logSize returns the size of the part of events.txt in chunk k. It is not known without the lines
-// where a stay is called by its id in the first of them and by its directory in the last.
-func (r *recording) logSize(k int) (size int64, known bool, err error) {
-	c := &r.idx.chunks[k]
-	list, err := readChunkActivity(c.activity)
-	size = c.log
-	for i := range list {
-		a := &list[i]
-		last := r.who(a.stay, c.last)
-		if a.mentions > 0 && r.who(a.stay, max(c.first, r.idx.stays[a.stay].first)) != last {
-			return 0, false, err
-		}
-		size += a.mentions * int64(len(last))
-	}
-	return size, true, err
-}

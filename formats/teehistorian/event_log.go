@@ -80,14 +80,6 @@ func (w *logWriter) append(b []byte, l *logLine) []byte {
 	return append(b, '\n')
 }
 
-// latestStay returns the greatest number of a stay in the line, noStay if there is none.
-func (l *logLine) latestStay() int32 {
-	if l.with == nil {
-		return l.who.stay
-	}
-	return max(l.who.stay, l.with.stay)
-}
-
 // appendTime appends the time of a tick in UTC to the hundredth, - if it is not known.
 func (w *logWriter) appendTime(b []byte, tick int32) []byte {
 	if !w.dated {

@@ -40,6 +40,7 @@ type index struct {
 	chunks    []chunk
 	stays     []*stay
 	practice  []practiceChange
+	lines     []lineGroup
 
 	// What the pass needs to go on when the recording has grown.
 	tail     checkpoint
@@ -75,7 +76,6 @@ type chunk struct {
 	ordinal      int   // ticks with records in all chunks before
 	count        int   // ticks with records
 	lines        int64 // size of lines/
-	log          int64 // size of its part of events.txt without the names of stays
 	weight       int   // players and teams in the checkpoint
 	ticks        []byte
 	checkpoint   checkpoint
@@ -101,7 +101,7 @@ type practiceChange struct {
 // A stay is one client on one client id (docs/tree/teehistorian.md section 7).
 type stay struct {
 	cid        int32
-	firstChunk int32 // the chunks with rows or mentions of it lie between, -1 if there are none
+	firstChunk int32 // the chunks with rows of it lie between, -1 if there are none
 	lastChunk  int32
 
 	protocol   protocol
@@ -127,10 +127,9 @@ type finishTime struct {
 
 // An activity is what a chunk holds for one stay.
 type activity struct {
-	stay     int32
-	rows     [tables]int64 // not kept for complete chunks
-	bytes    [tables]int64
-	mentions int64 // of the stay's directory in events.txt
+	stay  int32
+	rows  [tables]int64 // not kept for complete chunks
+	bytes [tables]int64
 }
 
 // tickCount is the number of ticks with records.

@@ -21,8 +21,9 @@ const (
 	minStay      = 15 + 2*tables
 	minFinish    = 1 + 1
 	minPractice  = 1 + 1 + 1
-	minChunk     = 7 + 1 + minCheckpoint + 1
-	minActivity  = 1 + 2*tables + 1
+	minChunk     = 6 + 1 + minCheckpoint + 1
+	minActivity  = 1 + 2*tables
+	minLines     = 1 + 1
 
 	minCheckpoint = 1 + 1 + 1
 )
@@ -32,10 +33,11 @@ const (
 //	| start | bytes | end text | records | anomalies | kinds × 12 |
 //	| count | extension … | count | problem … | count | text … | settled texts |
 //	| count | stay … |
-//	| count | practice change … | count | chunk … | tail checkpoint | last zigzag |
+//	| count | practice change … | count | lines … | count | chunk … | tail checkpoint | last zigzag |
 //	| count | activity … |
 //
 // extension: | event text | number |
+// lines: | size | packed blob |
 func (x *index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
 	w.Size(x.start)
@@ -65,6 +67,11 @@ func (x *index) Append(b []byte) []byte {
 	w.Count(len(x.practice))
 	for i := range x.practice {
 		writePractice(w, &x.practice[i])
+	}
+	w.Count(len(x.lines))
+	for _, g := range x.lines {
+		w.Size(g.size)
+		w.Blob(g.packed)
 	}
 	w.Count(len(x.chunks))
 	for i := range x.chunks {
@@ -99,11 +106,17 @@ func decodeIndex(b []byte) (*index, error) {
 		x.texts.id(r.Text())
 	}
 	x.texts.settled = int(r.Uint(uint64(len(x.texts.list))))
-	for range r.Count(minStay) {
-		x.stays = append(x.stays, readStay(r))
+	stays, shared := make([]stay, r.Count(minStay)), newInterner()
+	x.stays = make([]*stay, len(stays))
+	for i := range stays {
+		x.stays[i] = &stays[i]
+		stays[i].read(r, &shared)
 	}
 	for range r.Count(minPractice) {
 		x.practice = append(x.practice, readPractice(r))
+	}
+	for range r.Count(minLines) {
+		x.lines = append(x.lines, lineGroup{r.Size(), bytesOf(r)})
 	}
 	x.readChunks(r)
 	x.tail = readCheckpoint(r)
@@ -186,27 +199,34 @@ func writeStay(w *indexfile.Writer, s *stay) {
 	writeSizes(w, s.bytes[:])
 }
 
-func readStay(r *indexfile.Reader) *stay {
-	s := &stay{cid: int32(r.Uint(maxClients - 1)), firstChunk: r.Int32(), lastChunk: r.Int32()}
+func (s *stay) read(r *indexfile.Reader, shared *interner) {
+	s.cid, s.firstChunk, s.lastChunk = int32(r.Uint(maxClients-1)), r.Int32(), r.Int32()
 	s.protocol = protocol(r.Uint(math.MaxUint8))
 	for range r.Count(minText) {
-		s.names = append(s.names, r.Text())
+		s.names = shared.append(s.names, r.Text())
 	}
 	s.named = readTick(r)
-	s.clan = indexfile.ReadOptional(r, r.Text)
-	s.version = indexfile.ReadOptional(r, r.Int32)
-	s.versionStr = indexfile.ReadOptional(r, r.Text)
+	s.clan = readShared(r, r.Text, shared.text)
+	s.version = readShared(r, r.Int32, shared.version)
+	s.versionStr = readShared(r, r.Text, shared.text)
 	s.first = readTick(r)
 	s.join = indexfile.ReadOptional(r, r.Int32)
 	s.drop = indexfile.ReadOptional(r, r.Int32)
-	s.reason = indexfile.ReadOptional(r, r.Text)
+	s.reason = readShared(r, r.Text, shared.text)
 	s.lives = r.Size()
 	for range r.Count(minFinish) {
 		s.finishes = append(s.finishes, finishTime{r.Int32(), r.Int32()})
 	}
 	readSizes(r, s.rows[:])
 	readSizes(r, s.bytes[:])
-	return s
+}
+
+// readShared reads a value that may be missing and returns the one of its kind.
+func readShared[V any](r *indexfile.Reader, read func() V, shared func(V) *V) *V {
+	if v := indexfile.ReadOptional(r, read); v != nil {
+		return shared(*v)
+	}
+	return nil
 }
 
 // readTick reads a number of 31 bits, which a tick is.
@@ -223,7 +243,14 @@ func readPractice(r *indexfile.Reader) practiceChange {
 	return practiceChange{r.Size(), r.Int32(), r.Bool()}
 }
 
-// | size | first tick | last - first | count | lines | log | weight | ticks blob | checkpoint |
+// bytesOf reads a blob that stays where it is: nearly all of a saved index are blobs, which as copies would be there
+// twice while it is read.
+func bytesOf(r *indexfile.Reader) []byte {
+	n := r.Count(1)
+	return slices.Clip(r.Bytes(n))
+}
+
+// | size | first tick | last - first | count | lines | weight | ticks blob | checkpoint |
 // | activity blob |
 func writeChunk(w *indexfile.Writer, c *chunk) {
 	w.Size(c.size)
@@ -231,7 +258,6 @@ func writeChunk(w *indexfile.Writer, c *chunk) {
 	w.Uint(uint64(c.last - c.first))
 	w.Count(c.count)
 	w.Size(c.lines)
-	w.Size(c.log)
 	w.Count(c.weight)
 	w.Blob(c.ticks)
 	writeCheckpoint(w, &c.checkpoint)
@@ -243,11 +269,10 @@ func readChunk(r *indexfile.Reader) chunk {
 	c.last = c.first + int32(r.Uint(uint64(math.MaxInt32-c.first)))
 	c.count = int(r.Uint(math.MaxInt32))
 	c.lines = r.Size()
-	c.log = r.Size()
 	c.weight = int(r.Uint(math.MaxInt32))
-	c.ticks = r.Blob()
+	c.ticks = bytesOf(r)
 	c.checkpoint = readCheckpoint(r)
-	c.activity = r.Blob()
+	c.activity = bytesOf(r)
 	ticks, ok := decodeTicks(c.ticks, c.first, c.count)
 	if !ok || len(ticks) == 0 || ticks[0] != c.first || ticks[len(ticks)-1] != c.last || !slices.IsSorted(ticks) {
 		r.Fail("the ticks of a chunk")
@@ -263,22 +288,20 @@ func writeCheckpoint(w *indexfile.Writer, c *checkpoint) {
 }
 
 func readCheckpoint(r *indexfile.Reader) checkpoint {
-	return checkpoint{tick: readTick(r), stays: readTick(r), players: r.Blob()}
+	return checkpoint{tick: readTick(r), stays: readTick(r), players: bytesOf(r)}
 }
 
-// | stay | rows × tables | bytes × tables | mentions |
+// | stay | rows × tables | bytes × tables |
 func writeActivity(w *indexfile.Writer, a *activity) {
 	w.Uint(uint64(a.stay))
 	writeSizes(w, a.rows[:])
 	writeSizes(w, a.bytes[:])
-	w.Size(a.mentions)
 }
 
 func readActivity(r *indexfile.Reader, stays int) activity {
 	a := activity{stay: int32(r.Uint(math.MaxInt32))}
 	readSizes(r, a.rows[:])
 	readSizes(r, a.bytes[:])
-	a.mentions = r.Size()
 	if int(a.stay) >= stays {
 		r.Fail("activity of a stay that is not listed")
 	}
@@ -287,7 +310,7 @@ func readActivity(r *indexfile.Reader, stays int) activity {
 
 // writeChunkActivity writes what a chunk holds for its stays, in ascending order, up to the end:
 //
-//	| stay - stay before | bytes × tables | mentions |
+//	| stay - stay before | bytes × tables |
 func writeChunkActivity(w *indexfile.Writer, list []activity) {
 	last := int32(0)
 	for i := range list {
@@ -295,20 +318,18 @@ func writeChunkActivity(w *indexfile.Writer, list []activity) {
 		w.Uint(uint64(a.stay - last))
 		last = a.stay
 		writeSizes(w, a.bytes[:])
-		w.Size(a.mentions)
 	}
 }
 
-func readChunkActivity(b []byte) ([]activity, error) {
+// The reader appends the list to the one that it is given.
+func readChunkActivity(list []activity, b []byte) ([]activity, error) {
 	r := indexfile.NewReader(name, b)
-	var list []activity
 	last := uint64(0)
 	for r.Len() > 0 {
 		var a activity
 		last += r.Uint(math.MaxInt32)
 		a.stay = int32(last)
 		readSizes(r, a.bytes[:])
-		a.mentions = r.Size()
 		list = append(list, a)
 	}
 	return list, r.Err()
@@ -319,7 +340,7 @@ func (x *index) Memory() int64 {
 	n := 0
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		n += cap(c.ticks) + cap(c.checkpoint.players) + cap(c.activity) + 160
+		n += len(c.ticks) + len(c.checkpoint.players) + len(c.activity) + 160
 	}
 	for i := range x.stays {
 		n += 256 + 8*cap(x.stays[i].finishes)
@@ -329,6 +350,9 @@ func (x *index) Memory() int64 {
 	}
 	for _, t := range x.rows[positionsTable:] {
 		n += int(t.Cost())
+	}
+	for i := range x.lines {
+		n += len(x.lines[i].packed) + 48
 	}
 	return int64(n + 64*len(x.problems) + 24*len(x.practice))
 }

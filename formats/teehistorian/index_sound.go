@@ -47,7 +47,7 @@ func (x *index) checkChunks() error {
 			return x.wrong("the size of a chunk")
 		case c.first <= tick, c.count <= 0, int64(c.count) > c.size:
 			return x.wrong("the ticks of a chunk")
-		case c.lines > maxSize, c.log > maxSize:
+		case c.lines > maxSize:
 			return x.wrong("the length of what a chunk shows")
 		}
 		if err := x.checkCheckpoint(&c.checkpoint, stays, x.texts.list[:x.texts.settled]); err != nil {
@@ -80,16 +80,17 @@ func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts []string) erro
 // checkStays holds what the chunks have of the stays against what there is in all.
 func (x *index) checkStays() error {
 	sums := make([][tables]int64, len(x.stays))
+	var list []activity
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		list, err := readChunkActivity(c.activity)
-		if err != nil {
+		var err error
+		if list, err = readChunkActivity(list[:0], c.activity); err != nil {
 			return err
 		}
 		last := int32(-1)
 		for k := range list {
 			a := &list[k]
-			if a.stay <= last || int(a.stay) >= len(x.stays) || a.mentions > 2*c.size {
+			if a.stay <= last || int(a.stay) >= len(x.stays) {
 				return x.wrong("the activity of a stay")
 			}
 			last = a.stay

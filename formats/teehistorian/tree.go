@@ -120,6 +120,7 @@ func (t *tree) view(x *index) *view {
 		src: t.rec.Input, idx: x, version1: t.header.version1(),
 		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
 	}
+	r.growing = t.rec.Grows && (x.end == endUnfinished || x.end == endCut)
 	r.events = t.header.logWriter(r.who)
 	return &view{
 		recording: r,

@@ -18,35 +18,28 @@ func (t *tree) loadActivity(ctx context.Context, k int) ([]activity, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := readChunkActivity(r.idx.chunks[k].activity)
+	list, err := readChunkActivity(nil, r.idx.chunks[k].activity)
 	return list, int64(cap(list)) * int64(unsafe.Sizeof(activity{})), err
 }
 
 func byStay(a activity, stay int32) int { return cmp.Compare(a.stay, stay) }
 
-// loadLogSizes returns the sizes of the parts of events.txt, one for each chunk.
+// loadLogSizes returns the sizes of the parts of events.txt, one for each group of its lines up to the one that is
+// held back.
 func (t *tree) loadLogSizes(ctx context.Context, _ struct{}) ([]int64, int64, error) {
 	r, err := t.get(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	sizes := make([]int64, len(r.idx.chunks))
-	for k := range sizes {
-		if sizes[k], err = t.logSize(ctx, r.recording, k); err != nil {
+	sizes := make([]int64, 0, len(r.idx.lines))
+	for g, whole := 0, true; g < len(r.idx.lines) && whole; g++ {
+		var b []byte
+		if b, whole, err = r.log(ctx, g); err != nil {
 			return nil, 0, err
 		}
+		sizes = append(sizes, int64(len(b)))
 	}
 	return sizes, int64(8 * cap(sizes)), nil
-}
-
-// logSize returns the size of the part of events.txt in chunk k.
-func (t *tree) logSize(ctx context.Context, r *recording, k int) (int64, error) {
-	size, known, err := r.logSize(k)
-	if known || err != nil {
-		return size, err
-	}
-	b, err := t.logs.Get(ctx, k)
-	return int64(len(b)), err
 }
 
 // openEvents opens export/events.txt.
@@ -62,12 +55,12 @@ func (t *tree) openEvents(ctx context.Context) (nodes.Content, error) {
 	return p, nil
 }
 
-// loadLog returns the part of events.txt in chunk k.
-func (t *tree) loadLog(ctx context.Context, k int) ([]byte, int64, error) {
+// loadLog returns the part of events.txt in group g.
+func (t *tree) loadLog(ctx context.Context, g int) ([]byte, int64, error) {
 	r, err := t.get(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := r.log(ctx, k)
-	return b, int64(cap(b)), stale(err)
+	b, _, err := r.log(ctx, g)
+	return b, int64(cap(b)), err
 }

@@ -37,6 +37,18 @@ var plainZstd = NewZstd(zstdWindow)
 // Unzstd expands src, one or more zstd frames without a dictionary, as Expand does.
 func Unzstd(src []byte, limit int64) ([]byte, error) { return plainZstd.Expand(src, limit) }
 
+// packer is one for all, as it keeps tables of some 100 KiB for each frame that is being made.
+var packer = sync.OnceValue(func() *zstd.Encoder {
+	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), // it fails only
+		zstd.WithWindowSize(packWindow), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false)) // for options that are not possible
+	return e
+})
+
+const packWindow = 64 << 10
+
+// Pack compresses src to a frame that Unzstd expands.
+func Pack(src []byte) []byte { return packer().EncodeAll(src, nil) }
+
 // Expand expands src, one or more zstd frames, to at most limit bytes; more are an ErrSize, and damage
 // is a *StreamError. With the error come the bytes before it.
 //

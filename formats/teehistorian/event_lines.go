@@ -1,0 +1,145 @@
+package teehistorian
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/wire"
+)
+
+// lineGroupSize is the size from which on a group of lines ends.
+const lineGroupSize = 32 << 10
+
+// A lineGroup is a stretch of the lines of events.txt as the index keeps them: compressed, and without the names of
+// the stays.
+type lineGroup struct {
+	size   int64 // once expanded
+	packed []byte
+}
+
+// A lineWriter collects the lines of the group that is open.
+type lineWriter struct {
+	raw  indexfile.Writer
+	tick int32 // of the line before
+}
+
+// add writes a line behind those before:
+//
+//	| tick - tick before | who | with bool | [who] | text |
+//
+// who: | stay + 1 | or | 0 | word text |
+func (w *lineWriter) add(l *logLine) {
+	w.raw.Uint(uint64(l.tick - w.tick))
+	w.tick = l.tick
+	w.who(l.who)
+	w.raw.Bool(l.with != nil)
+	if l.with != nil {
+		w.who(*l.with)
+	}
+	w.raw.Blob(l.text)
+}
+
+func (w *lineWriter) who(of who) {
+	w.raw.Uint(uint64(of.stay + 1))
+	if of.stay == noStay {
+		w.raw.Text(of.word)
+	}
+}
+
+// end returns the group and begins the next.
+func (w *lineWriter) end() lineGroup {
+	raw := w.raw.Bytes()
+	g := lineGroup{int64(len(raw)), slices.Clone(wire.Pack(raw))}
+	w.raw.Reset()
+	w.tick = 0
+	return g
+}
+
+// reopen makes the last group the open one again, if it is not full.
+func (w *lineWriter) reopen(x *index) error {
+	n := len(x.lines) - 1
+	if n < 0 || x.lines[n].size >= lineGroupSize {
+		return nil
+	}
+	for l, err := range x.lines[n].all(len(x.stays)) {
+		if err != nil {
+			return err
+		}
+		w.add(&l)
+	}
+	x.lines = x.lines[:n]
+	return nil
+}
+
+// all returns the lines of a group in a recording of so many stays. The text of one is valid as long as it is the
+// latest.
+func (g *lineGroup) all(stays int) iter.Seq2[logLine, error] {
+	return func(yield func(logLine, error) bool) {
+		raw, err := wire.Unzstd(g.packed, g.size)
+		if err != nil {
+			yield(logLine{}, formats.Corrupt(name, 0, "index: lines: %v", err))
+			return
+		}
+		r := indexfile.NewReader(name, raw)
+		for l := (logLine{}); r.Len() > 0; {
+			l.tick += int32(r.Uint(uint64(math.MaxInt32 - l.tick)))
+			l.who, l.with = readWho(r, stays), nil
+			if r.Bool() {
+				with := readWho(r, stays)
+				l.with = &with
+			}
+			l.text = r.Bytes(r.Count(1))
+			if !yield(l, r.Err()) || r.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+func readWho(r *indexfile.Reader, stays int) who {
+	w := who{stay: int32(r.Uint(uint64(stays))) - 1}
+	if w.stay == noStay {
+		w.word = r.Text()
+	}
+	return w
+}
+
+// log renders the part of events.txt in group g. It is whole unless it ends before a line that is held back.
+func (r *recording) log(ctx context.Context, g int) (b []byte, whole bool, err error) {
+	group := &r.idx.lines[g]
+	if group.size > 2*lineGroupSize { // a line is very long
+		held, err := formats.Charge(ctx, 4*group.size)
+		if err != nil {
+			return nil, false, err
+		}
+		defer held.Free()
+	}
+	for l, err := range group.all(len(r.dirs)) {
+		if err != nil {
+			return nil, false, err
+		}
+		if r.holds(&l) {
+			return b, false, nil
+		}
+		b = r.events.append(b, &l)
+	}
+	return b, true, nil
+}
+
+// holds reports whether a line is held back in a recording that grows: it has a stay that may still get its name.
+func (r *recording) holds(l *logLine) bool {
+	return r.growing && (r.mayBeNamed(l.who, l.tick) || l.with != nil && r.mayBeNamed(*l.with, l.tick))
+}
+
+// mayBeNamed reports whether a stay without a name may get one that counts for a line of that tick.
+func (r *recording) mayBeNamed(of who, tick int32) bool {
+	if of.stay == noStay {
+		return false
+	}
+	s := r.idx.stays[of.stay]
+	return len(s.names) == 0 && s.drop == nil && r.idx.tail.tick-nameDelay <= tick
+}
