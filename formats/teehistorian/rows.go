@@ -81,28 +81,28 @@ func (s startTime) add(b *columnar.Batch, tick int32) {
 // positionRow adds an event of the table positions.
 func positionRow(b *columnar.Batch, e *event) {
 	b.Int64(int64(e.tick))
-	b.Int32(e.cid)
-	b.Int32(e.stay)
 	if !e.known {
+		b.Int32s(e.cid, e.stay)
 		b.Null()
 		b.Null()
 		return
 	}
-	b.Int32(e.player.x)
+	b.Int32s(e.cid, e.stay, e.player.x)
 	b.Int32(e.player.y)
 }
 
 // inputRow adds an event of the table inputs.
 func inputRow(b *columnar.Batch, e *event) {
 	b.Int64(int64(e.tick))
-	b.Int32(e.cid)
-	b.Int32(e.stay)
-	for _, v := range e.player.input {
-		if e.known {
-			b.Int32(v)
-		} else {
-			b.Null()
-		}
+	b.Int32s(e.cid, e.stay)
+	input := &e.player.input
+	if e.known {
+		b.Int32s(input[:inputs-1]...)
+		b.Int32(input[inputs-1])
+		return
+	}
+	for range input {
+		b.Null()
 	}
 }
 
