@@ -372,3 +372,13 @@ func TestNestedLinksBetweenDirectories(t *testing.T) {
 		t.Errorf("%d entries, want %d", got, want)
 	}
 }
+
+// A recording in a container of which a file is refused says so: to read it again would not help.
+func TestBombInDirectory(t *testing.T) {
+	bomb := packZip(t, zip.Deflate, entry{"run/first.part", string(make([]byte, 80<<20))}, entry{"run/second.part", "x"})
+	_, root := mount(t, map[string]string{"a.zip": string(bomb)}, Options{})
+	got, err := read(t, root, "a.zip/run/error.txt")
+	if err != nil || !strings.Contains(got, "refused as a decompression bomb") {
+		t.Errorf("%q, %v", got, err)
+	}
+}

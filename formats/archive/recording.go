@@ -189,12 +189,15 @@ func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 	return src, w
 }
 
-// A readErrors remembers that a read failed, so that damage can be told from a
+// A readErrors remembers that a read failed, so that damage and what is refused can be told from a
 // source that cannot be read.
 type readErrors struct{ err atomic.Pointer[error] }
 
 func (w *readErrors) note(err error) {
-	if hurt := (*unpack.Damage)(nil); err != nil && err != io.EOF && !notSaved(err) && !errors.As(err, &hurt) {
+	if err == nil || err == io.EOF || notSaved(err) || errors.Is(err, errors.ErrUnsupported) {
+		return
+	}
+	if hurt := (*unpack.Damage)(nil); !errors.As(err, &hurt) {
 		w.err.CompareAndSwap(nil, &err)
 	}
 }
