@@ -143,6 +143,9 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	defer s.cache.Close()
 	s.old = r.lastSurvey(view)
 	if err := s.dir(ctx, dir, ""); err != nil {
+		if len(s.records) > len(s.old.records) { // the next one need not open those again
+			r.save(view, newSurvey(s.records))
+		}
 		return nil, err
 	}
 	err := s.summarise(ctx)

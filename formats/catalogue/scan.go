@@ -148,6 +148,12 @@ func (s *scan) folder(ctx context.Context, dir, at string) error {
 		if err := s.entry(ctx, path.Join(at, name), dir, name, typ); err != nil {
 			return err
 		}
+		if len(s.todo) < manyTasks {
+			continue
+		}
+		if err := s.summarise(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -252,6 +258,10 @@ func (s *scan) found(at string, stamp formats.Stamp, dir nodes.Dir) {
 	}
 }
 
+// manyTasks is how many recordings are found before they are opened, so that what was looked up to open them need not
+// be there for all at once.
+const manyTasks = 1024
+
 // summarise opens the recordings of which too little is known.
 func (s *scan) summarise(ctx context.Context) error {
 	ctx = cache.Separate(ctx) // each takes memory for itself
@@ -271,6 +281,8 @@ func (s *scan) summarise(ctx context.Context) error {
 	}
 	wg.Wait()
 	s.changed = s.changed || len(s.todo) > 0
+	s.todo = s.todo[:0]
+	clear(s.todo[:cap(s.todo)])
 	return ctx.Err()
 }
 

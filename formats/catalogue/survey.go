@@ -27,24 +27,19 @@ type survey struct {
 }
 
 // newSurvey returns what is known when it is records, which it takes over. It
-// has all their text in one place, so that what it costs is known, and nothing
+// has all their text in blocks of its own, so that what it costs is known, and nothing
 // of what was known before is kept alive.
 func newSurvey(records []record) *survey {
 	s := &survey{records: records}
-	for _, r := range records {
-		s.text += len(r.path) + len(r.pending) + len(r.lines) + len(r.tables) + len(r.runs)
-	}
-	var text strings.Builder
-	text.Grow(s.text)
+	var text block
+	var last record
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 32<<10)
 	for i := range records {
 		r := &records[i]
-		for _, field := range []*string{&r.path, &r.pending, &r.lines, &r.tables, &r.runs} {
-			start := text.Len()
-			text.WriteString(*field)
-			*field = text.String()[start:]
-		}
+		r.path, r.pending, r.lines = text.add(r.path), text.add(r.pending), text.add(r.lines)
+		r.tables, r.runs = text.again(r.tables, last.tables), text.again(r.runs, last.runs)
+		last = *r
 		w.WriteString(r.lines)  //nolint:errcheck // a hash takes everything
 		w.WriteString(r.tables) //nolint:errcheck // the same
 		w.WriteString(r.runs)   //nolint:errcheck // the same
@@ -52,7 +47,38 @@ func newSurvey(records []record) *survey {
 	}
 	w.Flush() //nolint:errcheck // see above
 	h.Sum(s.sum[:0])
+	s.text = text.size
 	return s
+}
+
+// blockSize is how many bytes of text are allocated at once. What a block was copied from can go before the next is
+// made, so that the text of a large archive is not there twice.
+const blockSize = 64 << 10
+
+// A block takes in text.
+type block struct {
+	b    strings.Builder
+	size int // of all blocks
+}
+
+// add returns a copy of s in the block, or in a new one.
+func (t *block) add(s string) string {
+	if t.b.Len()+len(s) > t.b.Cap() {
+		t.b = strings.Builder{}
+		t.b.Grow(max(blockSize, len(s)))
+		t.size += t.b.Cap()
+	}
+	start := t.b.Len()
+	t.b.WriteString(s)
+	return t.b.String()[start:]
+}
+
+// again is add for what is often the same as that of the record before.
+func (t *block) again(s, last string) string {
+	if s == last {
+		return last
+	}
+	return t.add(s)
 }
 
 // renewed returns s as of the time of a scan.

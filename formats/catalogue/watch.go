@@ -16,6 +16,7 @@ const (
 	manyRecords = 4096
 	restCheck   = time.Second
 	atRest      = time.Minute
+	mostSeen    = 16384 // that are looked at one by one; where more changed, a look at all is no worse
 )
 
 // A watchlist is what tells whether anything has changed since a scan.
@@ -40,13 +41,23 @@ func (w *watchlist) folder(ctx context.Context, view archive.View, name string) 
 		w.restless = true
 		return
 	}
-	w.seen = append(w.seen, seen{name, info.Version})
+	w.see(seen{name, info.Version})
 }
 
 // file adds a file unless it is at rest.
 func (w *watchlist) file(name string, v source.Version) {
 	if w.began.Sub(v.Time()) < atRest || w.began.UnixNano()-v.Changed < int64(atRest) {
-		w.seen = append(w.seen, seen{name, v})
+		w.see(seen{name, v})
+	}
+}
+
+// see adds what is to be looked at again.
+func (w *watchlist) see(s seen) {
+	if len(w.seen) == mostSeen {
+		w.restless, w.seen = true, nil
+	}
+	if !w.restless {
+		w.seen = append(w.seen, s)
 	}
 }
 
