@@ -4,7 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/klauspost/compress/zlib"
@@ -77,4 +80,31 @@ func writeMap(w io.Writer, items []item, data []byte, size int32) error {
 	}
 	_, err := w.Write(data)
 	return err
+}
+
+// tinyRecordings makes -records recordings of a few hundred bytes in directories of 1000 each. Most are links, as that is
+// faster; a file may have some 65000.
+func tinyRecordings(dir string) error {
+	head := "\x69\x9d\xb1\x7b\x8e\xfb\x34\xff\xb1\xd8\xda\x6f\x60\xc1\x5d\xd1" +
+		`{"version":"2","version_minor":"5","start_time":"2026-11-21T00:49:38+00:00","map_name":"map"}` + "\x00"
+	first := ""
+	for i := range *count {
+		in := filepath.Join(dir, fmt.Sprintf("%04d", i/1000))
+		name := filepath.Join(in, fmt.Sprintf("%03d.teehistorian", i%1000))
+		if i%1000 == 0 {
+			if err := os.Mkdir(in, 0o777); err != nil {
+				return err
+			}
+		}
+		var err error
+		if i%60_000 == 0 {
+			first, err = name, os.WriteFile(name, []byte(head+"\x40"), 0o666)
+		} else {
+			err = os.Link(first, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,10 +2,14 @@
 // 64 MiB, whatever the recordings are and however many read them.
 //
 //	go run ./bench/memory [-recfs BIN] [-budget 32MiB] [-only NAME]
+//	go run ./bench/memory -only catalogue [-records 1000000]
 //
 // Each case makes files that are small and become large, mounts them, and lets many read everything in
 // the mount at the same time. It prints the highest resident size of the daemon (VmHWM) and fails if one
 // is above the promise, or if a reader does not come to its end.
+//
+// The catalogue grows with the archive, and is no part of the promise: that case prints how much it takes
+// for each of very many recordings, and runs only by its name.
 package main
 
 import (
@@ -20,6 +24,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +40,7 @@ var (
 	budget = flag.Int64("budget", 32, "of the cache, in MiB")
 	only   = flag.String("only", "", "run only the case of that name")
 	limit  = flag.Duration("limit", 5*time.Minute, "that a case may take")
+	count  = flag.Int("records", 100_000, "recordings in the catalogue")
 )
 
 // A sample is a case: files in a directory, and how many read them.
@@ -43,9 +49,10 @@ type sample struct {
 	readers int
 	make    func(dir string) error
 	flags   []string
-	statted bool  // readers ask for sizes alone, as find does
-	own     bool  // each reader reads one of the files; else all read all
-	budget  int64 // in MiB, if not that of the flag
+	statted bool     // readers ask for sizes alone, as find does
+	own     bool     // each reader reads one of the files; else all read all
+	files   []string // that are read, in place of all; the case runs only by its name
+	budget  int64    // in MiB, if not that of the flag
 }
 
 var samples = []sample{
@@ -57,6 +64,9 @@ var samples = []sample{
 		name: "windows", readers: 16, make: manyOf("w%02d.tar.zst", 16, wideTar), own: true,
 		flags: []string{"--cache-disk", "0"}, budget: 256,
 	},
+	{name: "catalogue", readers: 1, make: tinyRecordings, files: []string{"recordings.jsonl"}},
+	{name: "catalogue-parquet", readers: 1, make: tinyRecordings, files: []string{"recordings.parquet"}},
+	{name: "catalogue-tables", readers: 1, make: tinyRecordings, files: []string{"tables"}},
 }
 
 func main() { harness.Main("memory", run) }
@@ -68,7 +78,7 @@ func run(ctx context.Context) error {
 			return err
 		}
 		for _, s := range samples {
-			if *only == "" || *only == s.name {
+			if *only == "" && s.files == nil || *only != "" && strings.HasPrefix(s.name, *only) {
 				err = errors.Join(err, s.run(ctx, binary, filepath.Join(dir, s.name)))
 			}
 		}
@@ -98,7 +108,9 @@ func (s sample) run(ctx context.Context, binary, dir string) error {
 	err = errors.Join(err, peakErr, daemon.Stop())
 	promised := budget + 64
 	fmt.Printf("%-10s %3d readers %8v  peak %4d MiB of %d MiB\n", s.name, s.readers, took, peak/1024, promised)
-	if err == nil && int64(peak/1024) > promised {
+	if s.files != nil {
+		fmt.Printf("%.0f bytes for each of %d recordings\n", float64(peak)*1024/float64(*count), *count)
+	} else if err == nil && int64(peak/1024) > promised {
 		err = errors.New("more than was promised")
 	}
 	if err != nil {
@@ -123,15 +135,21 @@ func (s sample) read(ctx context.Context, mnt string) error {
 // walk looks at every file, beginning with another one for each reader. What cannot be read does not
 // matter here.
 func (s sample) walk(ctx context.Context, mnt string, reader int) error {
-	roots, err := os.ReadDir(mnt)
-	if err != nil {
-		return err
+	roots := s.files
+	if roots == nil {
+		list, err := os.ReadDir(mnt)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			roots = append(roots, e.Name())
+		}
 	}
 	if s.own {
 		roots = roots[reader%len(roots):][:1]
 	}
 	for i := range roots {
-		root := filepath.Join(mnt, roots[(i+reader)%len(roots)].Name())
+		root := filepath.Join(mnt, roots[(i+reader)%len(roots)])
 		err := filepath.WalkDir(root, func(name string, e iofs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
