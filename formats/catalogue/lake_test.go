@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -42,7 +43,13 @@ func withTables(tables func(in formats.Input, body nodes.File) []nodes.Entry) fo
 		if list == nil {
 			return plain, nil
 		}
-		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(list...)}), nil
+		var makers []columnar.Maker
+		for _, e := range list {
+			if name, ok := strings.CutSuffix(e.Name, ".parquet"); ok {
+				makers = append(makers, columnar.Maker{Name: name})
+			}
+		}
+		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(list...)}), makers
 	}
 	return f
 }

@@ -71,8 +71,8 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 		return digest{}, 0, err
 	}
 	d := digest{Stamp: r.Stamp(), Place: r.Place(), Runners: k.Runners}
-	if dir, err := r.Tree(ctx); err == nil {
-		d.Tables = tablesOf(ctx, dir)
+	if o, err := r.Open(ctx); err == nil {
+		d.Tables = tablesOf(o)
 	}
 	d.Summary.take(k, true)
 	return d, d.cost(), nil
@@ -152,7 +152,7 @@ func (s *scan) summary(ctx context.Context, known *record, r archive.Recording) 
 func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) (tables []string, ok bool) {
 	o, err := r.OpenWith(ctx, c)
 	if err == nil {
-		tables = tablesOf(ctx, o.Dir)
+		tables = tablesOf(o)
 	}
 	missing, unread := (*cache.NotSavedError)(nil), (*recordings.UnreadError)(nil)
 	switch {

@@ -1,11 +1,11 @@
 package catalogue
 
 import (
-	"context"
+	"slices"
 	"strings"
 
 	"recfs/formats/internal/parquet"
-	"recfs/nodes"
+	"recfs/formats/recordings"
 )
 
 // tablesName is the directory at the root of an archive that shows the tables of all recordings by kind
@@ -15,23 +15,12 @@ const tablesName = "tables"
 // tableSuffix is the end of the names of tables.
 const tableSuffix = ".parquet"
 
-// tablesOf returns the names of the tables that a recording shows, sorted.
-func tablesOf(ctx context.Context, recording nodes.Dir) []string {
-	e, err := nodes.Child(ctx, recording, tablesName)
-	if err != nil || e.Dir == nil {
-		return nil
+// tablesOf returns the names of the tables that a recording has, sorted.
+func tablesOf(o *recordings.Opened) (names []string) {
+	for i := range o.Tables {
+		names = append(names, o.Tables[i].Name)
 	}
-	n, err := e.Dir.Len(ctx)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for i := range n {
-		b, _, err := nodes.AppendName(ctx, e.Dir, nil, i)
-		if name, ok := strings.CutSuffix(string(b), tableSuffix); ok && err == nil {
-			names = append(names, name)
-		}
-	}
+	slices.Sort(names)
 	return names
 }
 

@@ -79,14 +79,18 @@ const (
 	pathKey  = "recfs.path"  // as in recordings.jsonl
 	stampKey = "recfs.stamp" // of the recording, in hex
 	sumKey   = "recfs.sum"   // bytes and checksum of the recording, where it is a file
-	madeKey  = "recfs.made"  // by which version of this program and with which options
+	madeKey  = "recfs.made"  // by which version of this program, with which options and what beside the recording
 )
 
 // version changes when a file would be another although the recording is the same.
 const version = 1
 
-func (r Recording) made() string {
-	return fmt.Sprintf("%d.%d %s", version, indexfile.Layout, r.Format().Variant)
+func (r Recording) made(o *recordings.Opened) string {
+	f, beside := r.Format(), ""
+	if f.Beside != nil {
+		beside = f.Beside(o.Head)
+	}
+	return fmt.Sprintf("%d.%d %s %s", version, indexfile.Layout, f.Variant, beside)
 }
 
 func (r Recording) shownPath() string { return string([]rune(r.Path)) }
@@ -104,7 +108,7 @@ func sum(s formats.Seal) string {
 // isSame reports whether a file has a table of the recording as it is now: by its stamp, or else by its bytes.
 func (r Recording) isSame(ctx context.Context, name string, o *recordings.Opened) (bool, error) {
 	m := readMetadata(name)
-	if m[pathKey] != r.shownPath() || m[madeKey] != r.made() {
+	if m[pathKey] != r.shownPath() || m[madeKey] != r.made(o) {
 		return false, nil
 	}
 	stamp := r.Stamp()
@@ -156,7 +160,7 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	defer out.discard()
 	w := parquet.NewWriter(t, x.z, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
-		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made()})...)
+		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
 	f.Size, err = x.writeGroups(ctx, out.File, w, t)
 	if err == nil {
 		err = out.publish(f.Path)

@@ -98,6 +98,7 @@ func TestSamples(t *testing.T) {
 		hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, teehistorian.Format, butter.New(butter.Options{}))
 	for at, want := range map[string]int{
 		"teehistorian/reload-20.1.teehistorian": 5, "butter/arena_v1_gzip.butter": 3, "nethack/small.nhgame": 3, "datafile/maps/new.map": 3,
+		"hcrp/design-snapshot.hcrp": 3, "hcrp/run-finished": 3,
 	} {
 		files := x.export(t.Context(), at)
 		if len(files) != want {
@@ -245,6 +246,13 @@ func TestUnchanged(t *testing.T) {
 	step("other bytes", "other", false, plain)
 	step("other options", "other", false, other)
 	step("the first options", "other", false, plain)
+	besides := rec("", noError)
+	besides.Beside = func(formats.Head) string { return "a schema" }
+	withSchema := newTarget(t, source, c, besides)
+	withSchema.Exporter = plain.Exporter
+	step("a schema beside it", "other", false, withSchema)
+	step("the same schema", "other", true, withSchema)
+	step("no schema", "other", false, plain)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
