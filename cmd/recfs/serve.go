@@ -99,11 +99,18 @@ func unmountSignals() (signals chan os.Signal, stop func()) {
 func (p *mountSession) mount(ctx context.Context) (server *fs.Server, err error) {
 	for range 100 {
 		server, err = p.tryMount()
-		if _, gone := os.Lstat(p.dir); err == nil || ctx.Err() != nil || !errors.Is(gone, iofs.ErrNotExist) {
+		if err == nil || ctx.Err() != nil || !gone(p.dir) {
 			break
 		}
 	}
 	return server, err
+}
+
+// gone reports whether there is nothing of that name. Of a directory where this process serves a mount it would
+// ask itself: killed meanwhile, it would wait for itself for ever.
+func gone(name string) bool {
+	_, err := os.Lstat(name)
+	return errors.Is(err, iofs.ErrNotExist)
 }
 
 func (p *mountSession) tryMount() (*fs.Server, error) {
