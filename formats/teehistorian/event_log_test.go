@@ -4,9 +4,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -92,6 +96,65 @@ func TestEventsNamesOverChunks(t *testing.T) {
 			}
 			if words[3] != want {
 				t.Errorf("named at %d: %q, want %s", named, line, want)
+			}
+		}
+	}
+}
+
+// TestGrowing cuts a recording at each byte: what a growing file has then is what it begins with later.
+func TestGrowing(t *testing.T) {
+	w := newWriter(map[string]any{"version": "2"})
+	start := len(w.b)
+	w.to(10)
+	w.join(0)
+	w.new(0, 1, 2)
+	w.join(1)
+	w.ex("player_name", 1, packed(1, "bob"))
+	w.diff(0, 5, 5)
+	w.to(900)
+	w.command(1, 128, "team", "1")
+	w.ex("player_name", 0, packed(0, "ann"))
+	w.inputNew(0, [inputs]int{1})
+	w.join(2)
+	w.to(900 + nameDelay + 1)
+	w.drop(1, "bye")
+	w.old(0)
+	w.finish()
+	grown := func(n int) map[string]string {
+		in := formats.BytesInput("x.teehistorian", w.b[:n], time.Unix(1, 0))
+		in.Grows = true
+		root, err := formatstest.Open(t.Context(), Format, in, newCache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{}
+		for _, dir := range []string{"export", "players/00-ann", "players/01-bob", "players/02"} {
+			d, err := nodes.Lookup(t.Context(), root, dir)
+			if err != nil {
+				continue
+			}
+			n, err := d.Dir.Len(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if e, err := d.Dir.At(t.Context(), i); err != nil {
+					t.Error(err)
+				} else if e.Grows {
+					files[dir+"/"+e.Name] = read(t, root, dir+"/"+e.Name)
+				}
+			}
+		}
+		return files
+	}
+	whole := grown(len(w.b))
+	if len(whole) != 1+2*tables {
+		t.Errorf("%d files grow", len(whole))
+	}
+	for n := start; n < len(w.b); n++ {
+		for name, b := range grown(n) {
+			if !strings.HasPrefix(whole[name], b) {
+				t.Fatalf("%s of %d bytes is %q, of all %q", name, n, b, whole[name])
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		nodes.Entry{Name: "demos", Dir: t.demosDir()},
 		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, t.rec.Input, name, tables)},
 		nodes.Entry{Name: "export", Dir: nodes.List(
-			nodes.Entry{Name: "events.txt", File: nodes.Opened(t.openEvents)},
+			nodes.Entry{Name: "events.txt", Grows: t.rec.Grows, File: nodes.Opened(t.openEvents)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
 		)},
 	), tables
@@ -319,10 +319,11 @@ func (t *tree) players(r *recording) nodes.Dir {
 
 func (t *tree) player(r *recording, stay int32) nodes.Dir {
 	entries := make([]nodes.Entry, tables)
+	grows := t.rec.Grows && len(r.idx.stays[stay].names) > 0 // without a name the directory may get another
 	for k, name := range tableNames {
 		k := table(k)
 		size := int64(len(tableHeads[k])) + r.idx.stays[stay].bytes[k]
-		entries[k] = nodes.Entry{Name: name, File: nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+		entries[k] = nodes.Entry{Name: name, Grows: grows, File: nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
 			return t.table(ctx, r, stay, k)
 		})}
 	}
