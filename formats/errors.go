@@ -13,15 +13,16 @@ import (
 // format asks for.
 var ErrCorrupt = errors.New("corrupt")
 
-// An Error says where decoding stopped. Err wraps ErrCorrupt,
+// An Error is damage: what of a recording cannot be had, where, and why. It is the error of each read
+// that fails for this, and its Problem is in the documents and in error.txt. Err wraps ErrCorrupt,
 // io.ErrUnexpectedEOF, errors.ErrUnsupported, or the error of the read.
-//
-// If an error in the chain has a method ErrorCode() string, error.txt has the
-// line "code:", too.
 type Error struct {
-	Format string
-	Offset int64 // in the source, without outer compression
-	Err    error
+	Format         string
+	Code           string // of the problem; may be empty
+	Offset         int64  // in the source, without outer compression, or in the segment
+	Chunk, Segment *int   // nil: none
+	Path           string // in the tree of the recording, of what cannot be had; may be empty
+	Err            error
 }
 
 // Error returns the format, the offset and the reason.
@@ -32,11 +33,37 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Problem returns the damage as the documents tell it.
+func (e *Error) Problem() Problem {
+	return Problem{Code: e.Code, Chunk: e.Chunk, Segment: e.Segment, Path: e.Path, Offset: e.Offset, Message: OneLine(e.Err.Error())}
+}
+
+// DamageOf returns what err says of the bytes of a recording: the Problem of the first error in its
+// chain that has one, as those of this package and of compressed streams do. ok is false if it says
+// nothing of them.
+func DamageOf(err error) (p Problem, ok bool) {
+	var d interface {
+		error
+		Problem() Problem
+	}
+	if !errors.As(err, &d) {
+		return Problem{}, false
+	}
+	return d.Problem(), true
+}
+
+// Coded returns the first Error in the chain of err if it has a code: its Problem is one of those that
+// the recording tells.
+func Coded(err error) (e *Error, ok bool) {
+	ok = errors.As(err, &e) && e.Code != ""
+	return e, ok
+}
+
 // Errorf returns an *Error of the given kind (ErrCorrupt,
 // io.ErrUnexpectedEOF, errors.ErrUnsupported or another) whose reason reads
 // as the formatted message alone.
 func Errorf(format string, offset int64, kind error, msg string, args ...any) *Error {
-	return &Error{format, offset, Reasonf(kind, msg, args...)}
+	return &Error{Format: format, Offset: offset, Err: Reasonf(kind, msg, args...)}
 }
 
 // Corrupt returns an *Error that wraps ErrCorrupt.
@@ -50,7 +77,7 @@ func ShortRead(format string, offset int64, err error) *Error {
 	if err == io.EOF {
 		err = Reasonf(io.ErrUnexpectedEOF, "the bytes end before the size of the source")
 	}
-	return &Error{format, offset, err}
+	return &Error{Format: format, Offset: offset, Err: err}
 }
 
 // A Reason is an error with a message of its own that counts as its kind.
@@ -69,20 +96,15 @@ func Reasonf(kind error, msg string, args ...any) *Reason {
 // Unwrap returns the kind.
 func (r *Reason) Unwrap() error { return r.Kind }
 
-// ErrorProblem returns err, which a recording does not open for, as a Problem: with its offset and
-// reason, and its code if it has a method ErrorCode() string. More reasons follow the first one.
+// ErrorProblem returns err, which a recording or a container does not open for, as a Problem. More
+// reasons follow the first one.
 func ErrorProblem(err error, more ...error) Problem {
-	var p Problem
-	reason := err
+	p := Problem{Message: OneLine(err.Error())}
 	if e := (*Error)(nil); errors.As(err, &e) {
-		p.Offset, reason = e.Offset, e.Err
+		p = e.Problem()
 	}
-	p.Message = OneLine(reason.Error())
 	for _, m := range more {
 		p.Message += "; " + OneLine(m.Error())
-	}
-	if c := interface{ ErrorCode() string }(nil); errors.As(err, &c) {
-		p.Code = OneLine(c.ErrorCode())
 	}
 	return p
 }

@@ -23,6 +23,7 @@ type problem struct {
 	Files   int    `json:"files,omitempty"` // how many cannot be read for this reason, Object being the first
 
 	member string // path of the file of a container that this is about
+	at     *int64 // where the bytes are damaged, of those that say so
 }
 
 func (p problem) String() string {
@@ -70,7 +71,13 @@ func readProblem(f found, object string, err error) problem {
 	}
 	p := fileProblem(f.name, err)
 	p.Format, p.Object, p.Files = f.Format, object, 1
-	if e := (*formats.Error)(nil); p.Reason != changedMeanwhile && errors.As(err, &e) {
+	if p.Reason == changedMeanwhile {
+		return p
+	}
+	if damage, ok := formats.DamageOf(err); ok {
+		p.at = &damage.Offset
+	}
+	if e := (*formats.Error)(nil); errors.As(err, &e) {
 		p.Offset, p.Reason = &e.Offset, e.Err.Error()
 	}
 	return p

@@ -1,17 +1,14 @@
 package main
 
-import (
-	"path"
-	"strings"
-)
+import "path"
 
 // A problemList collects the problems of one recording. Files that cannot be read are no problem of
 // their own where a problem of the same file or place is known; neighbours count as one.
 type problemList struct {
 	problems []problem
 	objects  map[string]bool
-	offsets  map[int64]int  // index in problems
-	reasons  map[string]int // of those without an offset, and of those that the recording tells
+	offsets  map[int64]int  // index in problems, by where the bytes are damaged
+	reasons  map[string]int // of those that do not say where
 	run      int            // index of the problem of the file before, -1 if that was readable
 	told     int            // so many problems are told by the recording
 }
@@ -28,25 +25,20 @@ func (l *problemList) know(i int, p problem) {
 	if p.Object != "" {
 		l.objects[p.Object] = true
 	}
-	if p.Offset != nil {
-		l.offsets[*p.Offset] = i
-	}
-	if p.Offset == nil || i < l.told {
+	if p.at != nil {
+		l.offsets[*p.at] = i
+	} else {
 		l.reasons[p.Reason] = i
 	}
 }
 
-// cause returns the index of the problem known before that explains p. The error of a read may have
-// the code of the problem in front.
+// cause returns the index of the problem known before that explains p.
 func (l *problemList) cause(p problem) (int, bool) {
-	if p.Offset != nil {
-		i, ok := l.offsets[*p.Offset]
+	if p.at != nil {
+		i, ok := l.offsets[*p.at]
 		return i, ok
 	}
 	i, ok := l.reasons[p.Reason]
-	if _, reason, found := strings.Cut(p.Reason, ": "); found && !ok {
-		i, ok = l.reasons[reason]
-	}
 	return i, ok
 }
 

@@ -35,7 +35,7 @@ func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
 func toldProblem(f found, told formats.Problem) problem {
 	return problem{
 		Path: f.name, Format: f.Format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
-		Object: told.Path, Offset: &told.Offset, Reason: told.Message,
+		Object: told.Path, Offset: &told.Offset, Reason: told.Message, at: &told.Offset,
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"sort"
 
 	"recfs/formats"
-	"recfs/formats/container"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
@@ -28,7 +27,7 @@ func withDamage(ctx context.Context, problems []formats.Problem, hurt unpack.Dam
 			return nil, err
 		}
 		if d != nil {
-			problems = append(problems, formats.Problem{Code: container.BadCompression, Offset: d.Size, Message: formats.OneLine(d.Error())})
+			problems = append(problems, d.Problem())
 		}
 	}
 	slices.SortStableFunc(problems, func(a, b formats.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -37,15 +36,6 @@ func withDamage(ctx context.Context, problems []formats.Problem, hurt unpack.Dam
 
 // problemCost is about what a problem takes in memory, with its part of error.txt.
 const problemCost = 512
-
-// openingProblem is that of a container that does not open.
-func openingProblem(err error) formats.Problem {
-	p := formats.Problem{Message: formats.OneLine(err.Error())}
-	if e := (*formats.Error)(nil); errors.As(err, &e) {
-		p.Offset, p.Message = e.Offset, formats.OneLine(e.Err.Error())
-	}
-	return p
-}
 
 // containerErrorText returns the error.txt of a container that opens: for each problem its format,
 // offset, reason and, if it is one of a member, path, one fact a line, and an empty line between two.

@@ -104,7 +104,7 @@ func (a *archive) listOf(ctx context.Context, k containerKey, u *unpacked, reads
 		return l, l.Cost() + treeCost, nil
 	}
 	a.warn(k.path, k.v, "archive does not open", "format", k.format(), "err", err)
-	l.problems = []formats.Problem{openingProblem(err)}
-	l.broken = broken(l.src, k.format(), openProblem(ctx, l.src, err, u.hurt))
+	p := openProblem(ctx, l.src, err, u.hurt)
+	l.problems, l.broken = []formats.Problem{p}, broken(l.src, k.format(), p)
 	return l, treeCost, nil
 }

@@ -218,7 +218,8 @@ func (a *archive) damageOf(ctx context.Context, k recordingKey) (*formats.Proble
 	if d == nil || err != nil {
 		return nil, err
 	}
-	return &formats.Problem{Code: "bad_compression", Offset: d.Size, Message: d.Error()}, nil
+	p := d.Problem()
+	return &p, nil
 }
 
 // An unpackedReader reads what a recording decompresses to.

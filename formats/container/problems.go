@@ -6,13 +6,13 @@ import (
 	"recfs/formats"
 )
 
-// Codes of what can be wrong with a container (docs/tree/README.md section 1).
+// Codes of what can be wrong with a container, besides unpack.BadCompression
+// (docs/tree/README.md section 1).
 const (
-	BadCompression = "bad_compression" // the bytes of a member, or of the whole, cannot be decompressed to their end
-	Truncated      = "truncated"       // the container ends too early
-	BadHeader      = "bad_header"      // the header of a member is damaged
-	BadDirectory   = "bad_directory"   // the directory of a zip is damaged or missing
-	Unsupported    = "unsupported"     // a member is encrypted or packed by an unknown method
+	Truncated    = "truncated"     // the container ends too early
+	BadHeader    = "bad_header"    // the header of a member is damaged
+	BadDirectory = "bad_directory" // the directory of a zip is damaged or missing
+	Unsupported  = "unsupported"   // a member is encrypted or packed by an unknown method
 )
 
 // maxProblems is how many problems of a container are kept: 100 KiB of them or so.

@@ -3,7 +3,6 @@ package datafile
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,13 +51,15 @@ func (l *problemList) add(code, path string, offset int64, msg string, args ...a
 	*l = append(*l, formats.Problem{Code: code, Path: path, Offset: offset, Message: fmt.Sprintf(msg, args...)})
 }
 
-// addFault adds err if it is a Fault. Any other error is returned: it says nothing about the file.
+// addFault adds err if it is a fault. Any other error is returned: it says nothing about the file.
 func (l *problemList) addFault(path string, err error) error {
-	var f *Fault
-	if !errors.As(err, &f) {
+	f, ok := formats.Coded(err)
+	if !ok {
 		return err
 	}
-	l.add(f.Code, path, f.Err.Offset, "%v", f.Err.Err)
+	p := f.Problem()
+	p.Path = path
+	*l = append(*l, p)
 	return nil
 }
 

@@ -14,33 +14,22 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-var _ error = (*Fault)(nil)
-
 // checkBlock is how much CheckData inflates before it looks whether the announced size is exceeded,
 // so that it can tell a broken stream from a long one and a slightly wrong size from a bomb.
 const checkBlock = 1 << 20
 
-// A Fault says why one object of a datafile cannot be shown. Code is that of its problem in
+// fault says why one object of a datafile cannot be shown. The code is that of its problem in
 // index.json.
-type Fault struct {
-	Code string
-	Err  *formats.Error
-}
-
-// Error returns the format, the offset and the reason.
-func (f *Fault) Error() string { return f.Err.Error() }
-
-// Unwrap returns the error without its code.
-func (f *Fault) Unwrap() error { return f.Err }
-
 func fault(code string, offset int64, msg string, args ...any) error {
-	return &Fault{code, formats.Corrupt(formatName, offset, msg, args...)}
+	e := formats.Corrupt(formatName, offset, msg, args...)
+	e.Code = code
+	return e
 }
 
 // isFault reports whether err is damage of the file, not a failure to read it.
 func isFault(err error) bool {
-	var f *Fault
-	return errors.As(err, &f)
+	_, ok := formats.Coded(err)
+	return ok
 }
 
 // ReadData returns the content of data item i.

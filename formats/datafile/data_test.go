@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"runtime"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -59,8 +59,7 @@ func TestData(t *testing.T) {
 				}
 				return
 			}
-			var f *Fault
-			if !errors.As(err, &f) || f.Code != c.code {
+			if f, ok := formats.Coded(err); !ok || f.Code != c.code {
 				t.Fatalf("got %v, want %s", err, c.code)
 			}
 			if checked == nil || checked.Error() != err.Error() {
@@ -143,7 +142,7 @@ func TestBombs(t *testing.T) {
 			r := dataReader(t, c.stored, c.size)
 			if got := allocated(func() {
 				if _, err := r.ReadData(t.Context(), 0); !isFault(err) {
-					t.Errorf("got %v, want a Fault", err)
+					t.Errorf("got %v, want a fault", err)
 				}
 			}); got > 4<<20 {
 				t.Errorf("%d bytes allocated", got)

@@ -2,11 +2,11 @@ package datafile
 
 import (
 	"bytes"
-	"errors"
 	"image/color"
 	"image/png"
 	"testing"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -102,8 +102,7 @@ func TestHugePictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = e.File.Size(t.Context())
-		var f *Fault
-		if errors.As(err, &f); code == "" && err != nil || code != "" && (f == nil || f.Code != code) {
+		if f, ok := formats.Coded(err); code == "" && err != nil || code != "" && (!ok || f.Code != code) {
 			t.Errorf("%s: %v, want %q", name, err, code)
 		}
 	}

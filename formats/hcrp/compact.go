@@ -3,7 +3,6 @@ package hcrp
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"slices"
 
@@ -87,7 +86,7 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 	}
 	for i := range r.Chunks() {
 		if e := r.Entry(i); e.Start < 0 || e.Ticks <= 0 {
-			report.Missing = append(report.Missing, r.flaw(i).Problem)
+			report.Missing = append(report.Missing, r.flaw(i).Problem())
 		}
 	}
 	for _, n := range r.byTick {
@@ -96,9 +95,8 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 			return nil, err
 		}
 		body, err := r.Body(ctx, i)
-		var bad *damage
-		if errors.As(err, &bad) {
-			report.Missing = append(report.Missing, bad.Problem)
+		if bad, damaged := formats.Coded(err); damaged {
+			report.Missing = append(report.Missing, bad.Problem())
 			continue
 		}
 		if err != nil {

@@ -39,8 +39,7 @@ func FuzzHeader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := parseHeader(b)
 		if err != nil {
-			var e *HeaderError
-			if !errors.As(err, &e) || e.Code == "" {
+			if _, ok := formats.Coded(err); !ok {
 				t.Fatal(err)
 			}
 			return

@@ -124,26 +124,15 @@ func (h *Header) IndexOffset() int64 { return headerSize + h.MetadataLength }
 // IndexEnd returns the offset after the index.
 func (h *Header) IndexEnd() int64 { return h.IndexOffset() + h.IndexLength }
 
-// A HeaderError says why a recording does not open.
-type HeaderError struct {
-	Code string // of docs/formats/hcrp.md section 16, or header.magic
-	err  *formats.Error
+// headerError says why a recording does not open. The code is one of docs/formats/hcrp.md section 16, or
+// header.magic.
+func headerError(code string, offset int64, kind error, msg string, args ...any) *formats.Error {
+	e := formats.Errorf(formatName, offset, kind, msg, args...)
+	e.Code = code
+	return e
 }
 
-func headerError(code string, offset int64, kind error, msg string, args ...any) *HeaderError {
-	return &HeaderError{code, formats.Errorf(formatName, offset, kind, msg, args...)}
-}
-
-// Error returns the format, the offset and the reason.
-func (e *HeaderError) Error() string { return e.err.Error() }
-
-// Unwrap returns the *formats.Error, which tells the offset.
-func (e *HeaderError) Unwrap() error { return e.err }
-
-// ErrorCode returns the code for error.txt.
-func (e *HeaderError) ErrorCode() string { return e.Code }
-
-// parseHeader parses the header at the start of b. The error is a *HeaderError.
+// parseHeader parses the header at the start of b. The error has a code.
 func parseHeader(b []byte) (*Header, error) {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
 		return nil, headerError(codeHeaderMagic, 0, formats.ErrCorrupt, "the file does not begin with %q", magic)

@@ -3,7 +3,6 @@ package hcrp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -85,12 +84,12 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 		}
 		i := int(order[s.chunks])
 		c, err := s.decode(ctx, i)
-		var bad *damage
+		bad, damaged := formats.Coded(err)
 		switch {
-		case errors.As(err, &bad):
+		case damaged:
 			s.unreadable(i)
 			if s.flaw(i) == nil { // else it is known without the index
-				s.index.problems.append(bad.Problem)
+				s.index.problems.append(bad.Problem())
 			}
 		case err != nil:
 			return nil, err

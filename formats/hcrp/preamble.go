@@ -20,7 +20,7 @@ type preamble struct {
 // recording.
 const firstRead = 256 << 10
 
-// readPreamble reads that of a file of size bytes. An error of the recording is a *HeaderError.
+// readPreamble reads that of a file of size bytes. An error of the recording has a code.
 func readPreamble(ctx context.Context, r formats.ReaderAt, size int64, limits Limits) (preamble, error) {
 	p := preamble{size: size}
 	head := make([]byte, min(size, firstRead))

@@ -42,16 +42,20 @@ var (
 	errUnknownTick = formats.Reasonf(formats.ErrCorrupt, "what happened then, or before, is unknown")
 )
 
-// A damage is an error that index.json lists: bytes of a chunk cannot be had, and why.
-type damage struct{ formats.Problem }
-
-func newDamage(code string, chunk int, p place, msg string, args ...any) *damage {
-	return &damage{formats.Problem{Code: code, Chunk: &chunk, Segment: p.segmentOrNil(), Offset: p.offset, Message: fmt.Sprintf(msg, args...)}}
+// newDamage returns an error that index.json lists: bytes of a chunk cannot be had, and why.
+func newDamage(code string, chunk int, p place, msg string, args ...any) *formats.Error {
+	e := formats.Corrupt(formatName, p.offset, msg, args...)
+	e.Code, e.Chunk, e.Segment = code, &chunk, p.segmentOrNil()
+	return e
 }
 
-func (d *damage) Error() string { return d.Code + ": " + d.Message }
-
-func (d *damage) Unwrap() error { return formats.ErrCorrupt }
+// stopped returns the error of what is missing because decoding a chunk stopped for p.
+func stopped(p *formats.Problem) error {
+	return &formats.Error{
+		Format: formatName, Code: p.Code, Chunk: p.Chunk, Offset: p.Offset,
+		Err: formats.Reasonf(formats.ErrCorrupt, "%s", p.Message),
+	}
+}
 
 // reasonOf returns what an error of a Cursor says, without its offset.
 func reasonOf(err error) string {
@@ -87,7 +91,7 @@ func (l *problemList) add(code string, offset int64, msg string, args ...any) {
 // addChunk adds a problem of a chunk. In a segment, offset counts there.
 func (l *problemList) addChunk(code string, chunk int, p place, msg string, args ...any) {
 	if !l.full() {
-		l.append(newDamage(code, chunk, p, msg, args...).Problem)
+		l.append(newDamage(code, chunk, p, msg, args...).Problem())
 	}
 }
 

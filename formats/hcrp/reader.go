@@ -144,7 +144,7 @@ func (t *Tables) sort(list []int32, key func(*packedEntry) int64) {
 }
 
 // flaw returns why the bytes of chunk i cannot be had, or nil.
-func (t *Tables) flaw(i int) *damage {
+func (t *Tables) flaw(i int) *formats.Error {
 	e, p := t.Entry(i), t.place(i)
 	if e.Raw < 0 {
 		return newDamage(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
@@ -179,7 +179,7 @@ func (t *Tables) missing(i int) error {
 	return formats.Errorf(formatName, t.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
-// Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is a *damage.
+// Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is one of newDamage.
 func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d

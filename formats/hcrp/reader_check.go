@@ -50,9 +50,9 @@ func (t *Tables) checkPlaces(problems *problemList) {
 		switch d := t.flaw(i); {
 		case d == nil || d.Code == codeIndexEntry: // told with the index
 		case d.Code == codeOutOfFile:
-			chunks.append(d.Problem)
+			chunks.append(d.Problem())
 		default:
-			segments.append(d.Problem)
+			segments.append(d.Problem())
 		}
 	}
 	t.checkSegments(&segments)

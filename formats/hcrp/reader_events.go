@@ -15,8 +15,8 @@ type eventReader struct {
 	schema *Schema // nil: no events can be told apart
 }
 
-// decode decodes chunk i without remembering it. If the chunk is to blame for an error it is a
-// *damage.
+// decode decodes chunk i without remembering it. If the chunk is to blame for an error it is one of
+// newDamage.
 func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
 	held, err := formats.Charge(ctx, r.peak(i))
 	if err != nil {

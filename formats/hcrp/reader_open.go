@@ -10,7 +10,7 @@ import (
 )
 
 // NewReader opens a recording that is one file. fsys is where it was found and may be nil. An error
-// of the recording is a *HeaderError.
+// of the recording has a code.
 func NewReader(ctx context.Context, r formats.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
 	return opt.newReader(ctx, formats.Input{ReaderAt: r, Size: size, FS: fsys})
 }

@@ -144,8 +144,7 @@ func first(lists ...[]*Schema) *Schema {
 func (r *Reader) firstWithEvent(ctx context.Context) (number int, body []byte, err error) {
 	for i := range r.Chunks() {
 		body, err := r.Body(ctx, i)
-		var bad *damage
-		if errors.As(err, &bad) {
+		if _, damaged := formats.Coded(err); damaged {
 			continue
 		}
 		if err != nil {

@@ -44,7 +44,7 @@ func (rec *recording) snapshotLines(i int) nodes.File {
 			return nil, err
 		}
 		if c.sectionCut {
-			return nil, &damage{*c.stop}
+			return nil, stopped(c.stop)
 		}
 		return c.SnapshotLines(rec.Reader.Header.Layout), nil
 	})
@@ -58,7 +58,7 @@ func (rec *recording) snapshotSection(i int) nodes.File {
 		}
 		c := rec.Reader.eventFormat(nil).decode(i, rec.Reader.Entry(i), body)
 		if c.stop != nil {
-			return nil, &damage{*c.stop}
+			return nil, stopped(c.stop)
 		}
 		return body[c.section.start:c.section.end], nil
 	})

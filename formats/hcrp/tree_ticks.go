@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -26,9 +27,9 @@ func (rec *recording) line(ctx context.Context, n int64) ([]byte, error) {
 	unknown := false
 	for _, i := range rec.Reader.chunksOf(n) {
 		c, err := rec.chunks.Get(ctx, i)
-		var bad *damage
+		_, damaged := formats.Coded(err)
 		switch {
-		case errors.As(err, &bad):
+		case damaged:
 			unknown = true
 			continue
 		case err != nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -36,7 +35,7 @@ func (h *head) reader(in formats.Input) eventReader {
 // open is the Open of the format.
 func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
 	r, err := o.newReader(ctx, in)
-	if bad := (*HeaderError)(nil); in.ReaderAt == nil && errors.As(err, &bad) {
+	if bad, ok := formats.Coded(err); ok && in.ReaderAt == nil {
 		return o.openLost(ctx, in, bad)
 	}
 	if err != nil {
@@ -205,13 +204,13 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 // A lost is a directory of segments whose preamble does not open: it takes the place of its head and its
 // index.
 type lost struct {
-	why     *HeaderError
+	why     *formats.Error
 	salvage *salvageSource // nil: there is nothing to salvage
 }
 
 // openLost opens a directory whose preamble does not. If that is lost, what the segments hold is taken for
 // chunks of the published layout, with any of the built-in schemas.
-func (o Options) openLost(ctx context.Context, in formats.Input, why *HeaderError) (*lost, error) {
+func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Error) (*lost, error) {
 	if why.Code != codeHeaderTruncated {
 		return &lost{why: why}, nil
 	}

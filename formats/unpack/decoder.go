@@ -48,6 +48,14 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
+// BadCompression is the code of what cannot be decompressed to its end (docs/tree/README.md section 1).
+const BadCompression = "bad_compression"
+
+// Problem returns the damage as the documents tell it: where the bytes of the recording end.
+func (d *Damage) Problem() formats.Problem {
+	return formats.Problem{Code: BadCompression, Offset: d.Size, Message: formats.OneLine(d.Error())}
+}
+
 // decoderCost is what a decoder takes besides its window: its input, its
 // tables, and the frame that it makes.
 const decoderCost = 1 << 20
