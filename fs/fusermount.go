@@ -9,7 +9,26 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+const (
+	fuseDevice = "/dev/fuse"
+	noFUSE     = "the kernel has no FUSE (as root, modprobe fuse loads it; a container has to be given " + fuseDevice + ")"
+)
+
+// checkDevice says why fusermount3 could not open the device, which it does as the user.
+func checkDevice() error {
+	err := unix.Access(fuseDevice, unix.R_OK|unix.W_OK)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return errors.New(noFUSE)
+	case err != nil:
+		return fmt.Errorf("%s is not open to this user (%w): ask root for it, or mount as root", fuseDevice, err)
+	}
+	return nil
+}
 
 // checkHelper says why a user who is not root cannot mount.
 func checkHelper(allowOther bool) error {

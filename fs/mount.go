@@ -63,6 +63,9 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 	}
 	isRoot := os.Geteuid() == 0
 	if !isRoot {
+		if err := checkDevice(); err != nil {
+			return nil, err
+		}
 		if err := checkHelper(opt.AllowOther); err != nil {
 			return nil, err
 		}
@@ -126,7 +129,10 @@ func connect(tree *server, dir string, opt *fuse.MountOptions) (protocol *fuse.S
 	}
 	protocol, err = fuse.NewServer(tree, dir, opt)
 	if opt.DirectMountStrict && (errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENODEV)) {
-		return nil, 0, fmt.Errorf("the kernel has no FUSE (modprobe fuse?): %w", err)
+		return nil, 0, fmt.Errorf("%s: %w", noFUSE, err)
+	}
+	if err != nil && !opt.DirectMountStrict {
+		return nil, 0, fmt.Errorf("fusermount3 failed, for the reason that it gave itself (%w)", err)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -192,11 +198,13 @@ func prepare(dir string, log *slog.Logger) error {
 		}
 		err = probe(dir)
 	}
-	switch {
+	switch p := (*os.PathError)(nil); {
+	case errors.As(err, &p):
+		return p.Err // of dir
 	case err != nil:
 		return err
 	case isOurs(dir):
-		return errors.New("recfs is mounted there already")
+		return errors.New("recfs is mounted there already; recfs umount ends that")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func runCat(flags *pflag.FlagSet) runFunc {
 			switch {
 			case err != nil:
 			case entry.File == nil:
-				err = errors.New("not a file")
+				err = errors.New("is a directory; recfs ls lists it")
 			default:
 				err = copyFile(ctx, e.stdout, entry.File)
 			}

@@ -65,7 +65,7 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "preamble.dat")); err != nil {
-		return fmt.Errorf("%s is no recording in segments: %w", dir, err)
+		return fmt.Errorf("%s is no recording in segments: preamble.dat in it: %w", dir, reason("preamble.dat", err))
 	}
 	r, err := hcrp.OpenDir(ctx, os.DirFS(dir), options)
 	if err != nil {

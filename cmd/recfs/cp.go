@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -126,10 +127,12 @@ type copier struct {
 	asJSON   bool
 	meter    *meter
 	within   bool // a recording, whose files count together
+	full     bool // there is no room for another file
 }
 
 // fail reports what could not be copied, with the meter out of the way.
 func (c *copier) fail(name string, err error) {
+	c.full = c.full || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 	c.meter.print(func() { c.failures.fail(name, err) })
 }
 
@@ -160,6 +163,8 @@ func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target 
 func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into place, target string) {
 	var err error
 	switch {
+	case c.full:
+		return
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case e.Dir != nil:

@@ -8,6 +8,8 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -102,7 +104,12 @@ func (o *output) Write(p []byte) (int, error) {
 // An outputError is that of standard output, and ends the command.
 type outputError struct{ err error }
 
-func (e *outputError) Error() string { return e.err.Error() }
+func (e *outputError) Error() string {
+	if p := (*iofs.PathError)(nil); errors.As(e.err, &p) {
+		return "standard output: " + p.Err.Error()
+	}
+	return e.err.Error()
+}
 
 func (e *outputError) Unwrap() error { return e.err }
 
@@ -114,12 +121,17 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// reason is why name could not be read, without the name that the error may have in front.
+// reason is why name could not be read, without the system call that failed, and without the path for
+// which it did if that is name or what it lies in.
 func reason(name string, err error) error {
-	if p, ok := err.(*iofs.PathError); ok && (p.Path == "." || filepath.Base(p.Path) == filepath.Base(name)) {
+	p, ok := err.(*iofs.PathError)
+	switch {
+	case !ok:
+		return err
+	case p.Path == ".", slices.Contains(strings.Split(filepath.ToSlash(name), "/"), filepath.Base(p.Path)):
 		return p.Err
 	}
-	return err
+	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
 // failures counts what a command could not read and tells about each.

@@ -138,7 +138,11 @@ func (x *indexer) tellDone(took time.Duration) {
 // kept returns why the indexes could not be kept, if they could not.
 func (x *indexer) kept(a *archive) error {
 	if disk := a.options.Disk; disk != nil && disk.Err() != nil {
-		return fmt.Errorf("the indexes could not be kept: %w", disk.Err())
+		err := disk.Err()
+		if p := (*iofs.PathError)(nil); errors.As(err, &p) {
+			err = p.Err
+		}
+		return fmt.Errorf("the indexes could not be kept in %s: %w; --cache-dir names another place", disk.Dir(), err)
 	}
 	return nil
 }

@@ -70,6 +70,13 @@ func dispatch(argv []string) (command, []string, error) {
 	if cmd := commands().named(args[0]); cmd.run != nil {
 		return cmd, args[1:], nil
 	}
+	if strings.HasPrefix(args[0], "-") {
+		for _, word := range args[1:] {
+			if commands().named(word).run != nil && isTypo(word) {
+				return command{}, nil, usagef("%s comes before its flags: recfs %s %s ...", word, word, args[0])
+			}
+		}
+	}
 	if len(args) == 1 && (strings.HasPrefix(args[0], "-") || isTypo(args[0])) {
 		return command{}, nil, usagef("unknown command %q%s", args[0], didYouMean(args[0], commands().names()))
 	}

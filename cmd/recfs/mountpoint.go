@@ -22,7 +22,10 @@ const madeByUs = "user.recfs.made"
 func makeMountPoint(source, dir string) (unmarked bool, err error) {
 	err = os.Mkdir(dir, 0o777)
 	if err != nil && !errors.Is(err, iofs.ErrExist) {
-		return false, fmt.Errorf("the mount point cannot be made: %w", err)
+		if parent := filepath.Dir(dir); errors.Is(err, iofs.ErrNotExist) {
+			return false, fmt.Errorf("the mount point cannot be made: there is no directory %s", parent)
+		}
+		return false, fmt.Errorf("the mount point cannot be made: %w", reason("", err))
 	}
 	if err == nil {
 		unmarked = unix.Setxattr(dir, madeByUs, nil, 0) != nil // the file system does not have them
@@ -81,7 +84,7 @@ func checkApart(source, dir string) error {
 	}
 	dir = linkTarget(dir)
 	if contains(real, dir) || contains(dir, real) {
-		return fmt.Errorf("%s and %s: one must not lie inside the other", source, dir)
+		return fmt.Errorf("the source %s and the mount point %s: one must not lie inside the other", source, dir)
 	}
 	return nil
 }
