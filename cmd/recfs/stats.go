@@ -61,7 +61,10 @@ type mountLine struct {
 func listMounts(e *env, asJSON bool) error {
 	f := failures{env: e}
 	for _, dir := range fs.Mounts() {
-		s, _, err := readStats(dir)
+		s, err := answer(dir)
+		if err != nil && !slices.Contains(fs.Mounts(), dir) {
+			continue // it went meanwhile
+		}
 		if err != nil { // its server died, or it is that of somebody else
 			f.fail(dir, err)
 			continue
@@ -77,6 +80,28 @@ func listMounts(e *env, asJSON bool) error {
 		}
 	}
 	return f.result()
+}
+
+// answerTime is how long a mount has to say how it is doing before the next one is asked.
+const answerTime = 2 * time.Second
+
+// answer returns what a mount says, or that it says nothing.
+func answer(dir string) (mountStats, error) {
+	type reply struct {
+		stats mountStats
+		err   error
+	}
+	got := make(chan reply, 1)
+	go func() {
+		s, _, err := readStats(dir)
+		got <- reply{s, err}
+	}()
+	select {
+	case r := <-got:
+		return r.stats, r.err
+	case <-time.After(answerTime):
+		return mountStats{}, fmt.Errorf("it did not answer in %v", answerTime)
+	}
 }
 
 // showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be
