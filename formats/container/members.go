@@ -14,12 +14,8 @@ import (
 	"recfs/formats"
 )
 
-const (
-	maxMemberPath = 4096 // bytes in a path in a container, and kept of a target of a link
-	maxMemberName = 255  // bytes in a part of it
-
-	MinList = 1 << 20 // bytes that a list may take however small the cache is
-)
+// MinList is how many bytes a list may take however small the cache is.
+const MinList = 1 << 20
 
 type memberKind uint8
 
@@ -231,21 +227,6 @@ func (l *builder) reserve(n int) error {
 
 // listGrowth is by how much the memory for a list grows.
 const listGrowth = 4
-
-// memberPath returns where a member of that name is shown: inside, whatever
-// the name says; "" if nowhere.
-func memberPath(name string) string {
-	name = strings.TrimPrefix(path.Clean("/"+name), "/")
-	if len(name) > maxMemberPath || strings.Contains(name, "\x00") {
-		return ""
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if len(part) > maxMemberName {
-			return ""
-		}
-	}
-	return name
-}
 
 // addDir puts a directory at a path.
 func (l *builder) addDir(name string, modified time.Time) error {
