@@ -22,8 +22,8 @@ var infoCommand = command{
 	args:    "FILE...",
 	summary: "Tell what a recording is, in a screenful",
 	about: `
-What it is, when it was made, how long and how big it is, who takes part, and what is damaged. FILE is a
-recording, a directory of recordings, or either of them in a mount. The objects of --json have the keys of
+What it is, when it was made, how long and how big it is, who takes part, and what is damaged. The map of a
+teehistorian is looked for by its SHA-256 beside the recording, in maps there, and in all FILEs. FILE is a recording, a directory of recordings, or either of them in a mount. The objects of --json have the keys of
 recordings.jsonl, and those that only one recording is asked for.`,
 	run: runInfo,
 }
@@ -32,7 +32,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
-		later := false
+		later, maps := false, newMapFinder(a, args)
 		for found := range a.find(ctx, args, f.fail) {
 			if !found.isRecording && len(found.damage) == 0 {
 				if !found.container && slices.Contains(args, found.name) {
@@ -40,7 +40,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 				}
 				continue
 			}
-			s, err := describe(ctx, a, found)
+			s, err := describe(ctx, a, maps, found)
 			if err != nil {
 				f.fail(found.name, err)
 				s.found(readProblem(found, "", err))
@@ -63,11 +63,15 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 }
 
 // describe returns the summary of a recording or a damaged container.
-func describe(ctx context.Context, a *archive, f found) (*summary, error) {
-	if f.isRecording {
-		return summarize(ctx, a, f)
+func describe(ctx context.Context, a *archive, maps *mapFinder, f found) (*summary, error) {
+	if !f.isRecording {
+		return summarizeContainer(f), nil
 	}
-	return summarizeContainer(f), nil
+	s, err := summarize(ctx, a, f)
+	if err == nil {
+		s.Details = append(s.Details, maps.details(ctx, f)...)
+	}
+	return s, err
 }
 
 // write prints the summary for a person, after an empty line if it is not the first.
