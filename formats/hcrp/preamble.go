@@ -20,6 +20,30 @@ type preamble struct {
 // recording.
 const firstRead = 256 << 10
 
+// preambleCopies is how often metadata and index are in memory at most while a recording opens: as they are
+// stored, and as the entries of the index, which take about twice as much.
+const preambleCopies = 3
+
+// smallCharge is up to how many bytes opening takes without asking.
+const smallCharge = 512 << 10
+
+// chargeLarge counts n bytes, if they are many, to the request that opens a recording.
+func chargeLarge(ctx context.Context, n int64) (*formats.Held, error) {
+	if n <= smallCharge {
+		return nil, nil
+	}
+	return formats.Charge(ctx, n)
+}
+
+// textPerByte is the most text that a byte of NBT gives, as an empty compound in a list does, and once more
+// half of that for a buffer that grows.
+const textPerByte = 31 + 16
+
+// chargeText counts what typed JSON of the metadata takes.
+func (t *Tables) chargeText(ctx context.Context) (*formats.Held, error) {
+	return chargeLarge(ctx, min(textPerByte*int64(len(t.metadata)), 2*int64(t.limits.Text)))
+}
+
 // readPreamble reads that of a file of size bytes. An error of the recording has a code.
 func readPreamble(ctx context.Context, r formats.ReaderAt, size int64, limits Limits) (preamble, error) {
 	p := preamble{size: size}
@@ -33,6 +57,9 @@ func readPreamble(ctx context.Context, r formats.ReaderAt, size int64, limits Li
 		return p, err
 	}
 	metadata, index := h.stored(size, limits)
+	if _, err := chargeLarge(ctx, preambleCopies*(metadata+index)); err != nil {
+		return p, err
+	}
 	part := func(off, n int64) []byte {
 		if err != nil || n == 0 {
 			return nil

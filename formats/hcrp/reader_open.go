@@ -59,7 +59,9 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 		}
 	}
 	var problems problemList
-	t.checkMetadata(&problems)
+	if err := t.checkMetadata(ctx, &problems); err != nil {
+		return nil, err
+	}
 	t.parseEntries(&problems)
 	t.segmented = t.Dir || t.Chunks() > 0 && t.Entry(0).Raw == 0
 	t.sortEntries()
@@ -80,18 +82,23 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 	return t, nil
 }
 
-// checkMetadata finds out whether the metadata is whole and parses.
-func (t *Tables) checkMetadata(problems *problemList) {
+// checkMetadata finds out whether the metadata is whole and parses. An error says that there is no memory for that.
+func (t *Tables) checkMetadata(ctx context.Context, problems *problemList) error {
 	n := t.Header.MetadataLength
 	t.hasEntries = headerSize+n <= t.size
 	switch {
 	case !t.hasEntries:
 		problems.add(codeMetadataTruncated, t.size, "the metadata ends at %d, the file at %d", headerSize+n, t.size)
-		return
+		return nil
 	case n > t.limits.Metadata:
 		problems.add(codeMetadata, headerSize, "%d bytes of metadata, %d are the limit", n, t.limits.Metadata)
-		return
+		return nil
 	}
+	held, err := t.chargeText(ctx)
+	if err != nil {
+		return err
+	}
+	defer held.Free()
 	_, sound, err := typedMetadata(t.metadata, t.limits)
 	var fe *formats.Error
 	switch {
@@ -100,6 +107,7 @@ func (t *Tables) checkMetadata(problems *problemList) {
 	case !sound:
 		problems.add(codeMetadata, headerSize, "a string is not modified UTF-8")
 	}
+	return nil
 }
 
 // parseEntries parses the entries of the index, as many as there are.

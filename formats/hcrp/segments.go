@@ -76,6 +76,14 @@ func readPreambleFile(ctx context.Context, fsys iofs.FS, limit int64) ([]byte, e
 		return nil, err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	const grown = 3 // times its size, of a buffer that doubles and is copied to do so
+	if _, err := chargeLarge(ctx, grown*min(info.Size(), limit)); err != nil {
+		return nil, err
+	}
 	var buf bytes.Buffer
 	if _, err := io.Copy(&buf, io.LimitReader(file, limit)); err != nil {
 		return nil, err

@@ -32,9 +32,15 @@ func newRecording(src formats.Recording, c *cache.Cache) *recording {
 func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n int64, err error) {
 	switch name {
 	case metadataName:
-		if b, err = rec.TypedMetadata(); err == nil {
-			b = document(b)
+		held, err := rec.chargeText(ctx)
+		if err != nil {
+			return nil, 0, err
 		}
+		defer held.Free()
+		if b, err = rec.TypedMetadata(); err != nil {
+			return nil, 0, err
+		}
+		b = document(b)
 	case markersName:
 		b, err = rec.markersText(ctx)
 	}

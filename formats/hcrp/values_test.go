@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	iofs "io/fs"
 	"maps"
@@ -199,6 +200,34 @@ func TestSidecarComesAndGoes(t *testing.T) {
 		}
 		if got := mustRead(t, openKept(t, format, in, disk), "index.json"); !strings.Contains(got, want) {
 			t.Errorf("look %d: no %s in %s", i, want, got)
+		}
+	}
+}
+
+// What opening takes is counted where the preamble is large: metadata of empty compounds becomes text of 31 times as
+// much.
+func TestOpeningIsCharged(t *testing.T) {
+	const n = 1 << 20
+	metadata := append([]byte{tagCompound, tagList, 0, 1, 'x', tagCompound}, binary.BigEndian.AppendUint32(nil, n)...)
+	metadata = append(metadata, make([]byte, n+1)...) // each the end of a compound, and that of the root
+	rec := testRecording{layout: Published, version: 4, metadata: metadata, chunks: []testChunk{{ticks: 10, body: []byte{0, 0, 0}}}}
+	file := rec.file(t)
+	for name, in := range map[string]formats.Input{
+		"file":     formats.BytesInput("x.hcrp", file, testTime),
+		"segments": {Name: "x", FS: rec.segments(t, 1)},
+	} {
+		c := testCache(t, nil)
+		var h formats.Head
+		err := c.Do(t.Context(), 1, func(ctx context.Context) (err error) {
+			h, err = Options{}.open(ctx, in)
+			return err
+		})
+		if err != nil || len(h.(*head).Problems) > 0 {
+			t.Fatalf("%s: %v, problems %v", name, err, h)
+		}
+		text, err := h.(*head).TypedMetadata()
+		if now, peak := c.Work(); err != nil || len(text) < 31*n || now != 0 || peak < int64(len(text)) {
+			t.Errorf("%s: %d bytes counted, %d not given back, for %d of text, %v", name, peak, now, len(text), err)
 		}
 	}
 }
