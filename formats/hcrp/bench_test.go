@@ -14,6 +14,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
+	"recfs/nodes/nodestest"
 )
 
 // longRecording returns a long recording: the one of the wild if it is there, else one from the
@@ -135,7 +136,7 @@ func BenchmarkColdTick(b *testing.B) {
 	format := New(Options{})
 	name := fmt.Sprintf("ticks/%d.json", r.Entry(i).Start)
 	for b.Loop() {
-		counter := &countingReader{r: r.file}
+		counter := &nodestest.Counted{ReaderAt: r.file}
 		src := formats.Input{ReaderAt: counter, Name: "a.hcrp", Size: r.size, Stored: r.size, ModTime: testTime}
 		dir, err := formatstest.Open(b.Context(), format, src, c)
 		if err != nil {
@@ -145,7 +146,7 @@ func BenchmarkColdTick(b *testing.B) {
 			b.Fatal(err)
 		}
 		need := max(r.Header.IndexEnd(), min(r.size, firstRead)) + r.Entry(i).Stored
-		b.ReportMetric(float64(counter.n.Load()-need), "extra-bytes")
+		b.ReportMetric(float64(counter.Bytes.Load()-need), "extra-bytes")
 	}
 }
 

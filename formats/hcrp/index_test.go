@@ -69,7 +69,7 @@ func (g *growth) look(what string, in formats.Input) int64 {
 	if g.saved == nil {
 		g.saved = saved
 	}
-	counter := &countingReader{r: in.ReaderAt}
+	counter := &nodestest.Counted{ReaderAt: in.ReaderAt}
 	if in.ReaderAt != nil {
 		in.ReaderAt = counter
 	}
@@ -94,7 +94,7 @@ func (g *growth) look(what string, in formats.Input) int64 {
 		g.t.Errorf("%s: the index that went on is saved otherwise", what)
 	}
 	g.saved = saved
-	return counter.n.Load()
+	return counter.Bytes.Load()
 }
 
 // TestIndexGoesOn indexes recordings while they grow.

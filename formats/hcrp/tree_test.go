@@ -2,7 +2,6 @@ package hcrp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -231,17 +229,6 @@ func TestCompactionKeepsWhatIsWhole(t *testing.T) {
 	}
 }
 
-// A countingReader counts bytes.
-type countingReader struct {
-	r formats.ReaderAt
-	n atomic.Int64
-}
-
-func (c *countingReader) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	c.n.Add(int64(len(b)))
-	return c.r.ReadAt(ctx, b, off)
-}
-
 // store is a cache.Store in memory.
 type store map[string][]byte
 
@@ -258,8 +245,8 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 		t.Fatalf("the file has only %d bytes", len(file))
 	}
 	disk := store{}
-	open := func() (nodes.Dir, *countingReader) {
-		r := &countingReader{r: formats.BytesReader(file)}
+	open := func() (nodes.Dir, *nodestest.Counted) {
+		r := &nodestest.Counted{ReaderAt: formats.BytesReader(file)}
 		src := formats.Input{ReaderAt: r, Name: "a.hcrp", Size: int64(len(file)), Stored: int64(len(file)), ModTime: testTime, ID: "a"}
 		src.Stamp = formats.Stamp{Size: src.Size, Changed: 1}
 		dir, err := formatstest.Open(t.Context(), New(Options{}), src, testCache(t, disk))
@@ -269,11 +256,11 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 		return dir, r
 	}
 	dir, r := open()
-	if n := r.n.Load(); n > firstRead {
+	if n := r.Bytes.Load(); n > firstRead {
 		t.Errorf("opening read %d bytes", n)
 	}
 	mustRead(t, dir, "header.json")
-	if n := r.n.Swap(0); n > firstRead {
+	if n := r.Bytes.Swap(0); n > firstRead {
 		t.Errorf("header.json read %d bytes", n)
 	}
 	ticks := strings.SplitAfter(rec.chunks[200].lines, "\n")
@@ -287,21 +274,21 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	}
 	stored := rd.Entry(200).Stored
 	mustRead(t, dir, fmt.Sprintf("ticks/%d.json", tick.Tick))
-	if n := r.n.Swap(0); n != stored {
+	if n := r.Bytes.Swap(0); n != stored {
 		t.Errorf("a tick read %d bytes, its chunk has %d", n, stored)
 	}
 	mustRead(t, dir, "lines/201.jsonl")
-	if n := r.n.Swap(0); n != rd.Entry(201).Stored {
+	if n := r.Bytes.Swap(0); n != rd.Entry(201).Stored {
 		t.Errorf("lines read %d bytes, the chunk has %d", n, rd.Entry(201).Stored)
 	}
 	state := fmt.Sprintf("states/%d.json", tick.Tick)
 	want := mustRead(t, dir, state) // the index comes with it
 	dir, r = open()
-	r.n.Store(0)
+	r.Bytes.Store(0)
 	if got := mustRead(t, dir, state); got != want {
 		t.Errorf("the remembered index gives another state:\n%s\n%s", got, want)
 	}
-	if n := r.n.Load(); n == 0 || n > 5*stored {
+	if n := r.Bytes.Load(); n == 0 || n > 5*stored {
 		t.Errorf("a state read %d bytes, its chunk has %d", n, stored)
 	}
 	if len(disk) != 1 {

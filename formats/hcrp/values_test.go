@@ -128,7 +128,7 @@ func TestKeptTree(t *testing.T) {
 				format, disk := keeping(Options{Schemas: schemas}), store{}
 				want := outline(t, openKept(t, format, in, disk))
 				reads := new(atomic.Int64)
-				counter := &countingReader{r: in.ReaderAt}
+				counter := &nodestest.Counted{ReaderAt: in.ReaderAt}
 				counted := in
 				if in.ReaderAt == nil {
 					counted.FS = countedFS{in.FS.(fstest.MapFS), reads}
@@ -136,7 +136,7 @@ func TestKeptTree(t *testing.T) {
 					counted.ReaderAt = counter
 				}
 				got := outline(t, openKept(t, format, counted, disk))
-				if n := reads.Load() + counter.n.Load(); n > 0 {
+				if n := reads.Load() + counter.Bytes.Load(); n > 0 {
 					t.Errorf("%s, %s: %d reads", h.name, name, n)
 				}
 				if !maps.Equal(got, want) {

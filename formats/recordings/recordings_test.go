@@ -77,17 +77,6 @@ func lines(passes *[]int64) formats.Format {
 	}
 }
 
-// A counted counts reads.
-type counted struct {
-	nodes.ReaderAt
-	n int
-}
-
-func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	c.n++
-	return c.ReaderAt.ReadAt(ctx, p, off)
-}
-
 // What is kept of a recording is used as far as its bytes are still the same.
 func TestVersions(t *testing.T) {
 	stamp := func(n int64) formats.Stamp { return formats.Stamp{Size: n, Changed: n} }
@@ -130,12 +119,12 @@ func index(t *testing.T, shelf *nodestest.Shelf, b string, stamp formats.Stamp, 
 	defer c.Close()
 	format := lines(passes)
 	in := formats.BytesInput("x", []byte(b), time.Unix(1, 0))
-	reader := &counted{ReaderAt: in.ReaderAt}
+	reader := &nodestest.Counted{ReaderAt: in.ReaderAt}
 	in.ReaderAt, in.Stamp, in.ID, in.Size = reader, stamp, "id", formats.UnknownSize
 	src := recordings.Source{
 		Format: &format, Input: in,
 		Open: func(_ context.Context, in *formats.Input) error {
-			reader.n++
+			reader.Reads.Add(1)
 			in.Size = int64(len(b))
 			return nil
 		},
@@ -153,7 +142,7 @@ func index(t *testing.T, shelf *nodestest.Shelf, b string, stamp formats.Stamp, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(got), reader.n
+	return string(got), int(reader.Reads.Load())
 }
 
 // A parts is the index of a directory: its files end to end, and how long each is.

@@ -2,7 +2,6 @@ package teehistorian
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -188,26 +187,14 @@ func TestDemoBlocks(t *testing.T) {
 	}
 }
 
-// counted is a source that counts the bytes that are read of it.
-type counted struct {
-	formats.ReaderAt
-	n *atomic.Int64
-}
-
-func (c counted) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	n, err := c.ReaderAt.ReadAt(ctx, b, off)
-	c.n.Add(int64(n))
-	return n, err
-}
-
 // openCounted opens a recording whose indexes are kept on a shelf.
 func openCounted(t *testing.T, shelf cache.Store, recording []byte) (nodes.Dir, *atomic.Int64) {
 	c := cache.New(64<<20, shelf)
 	t.Cleanup(c.Close)
-	var read atomic.Int64
+	counted := &nodestest.Counted{ReaderAt: formats.BytesReader(recording)}
 	size := int64(len(recording))
 	root, err := formatstest.Open(t.Context(), Format, formats.Input{
-		ReaderAt: counted{formats.BytesReader(recording), &read}, Name: "x.teehistorian", Size: size, Stored: size,
+		ReaderAt: counted, Name: "x.teehistorian", Size: size, Stored: size,
 		ModTime: time.Unix(1e9, 0), ID: "x", Stamp: formats.Stamp{Size: size},
 	}, c)
 	if err != nil {
@@ -216,7 +203,7 @@ func openCounted(t *testing.T, shelf cache.Store, recording []byte) (nodes.Dir, 
 	if _, err := demoSize(t, root, "index.json"); err != nil {
 		t.Fatal(err)
 	}
-	return root, &read
+	return root, &counted.Bytes
 }
 
 func demoSize(t *testing.T, root nodes.Dir, name string) (int64, error) {

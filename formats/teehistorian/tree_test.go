@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -298,19 +297,6 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// A counter counts what is read.
-type counter struct {
-	formats.ReaderAt
-	bytes, calls atomic.Int64
-}
-
-func (c *counter) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	n, err := c.ReaderAt.ReadAt(ctx, p, off)
-	c.bytes.Add(int64(n))
-	c.calls.Add(1)
-	return n, err
-}
-
 // An index that is kept spares reading the source, and is not written again. After a change of the inode alone the
 // source is read once, to compare it, and the index has the new stamp.
 func TestKeptIndex(t *testing.T) {
@@ -322,7 +308,7 @@ func TestKeptIndex(t *testing.T) {
 		c := cache.New(16<<20, indexes)
 		defer c.Close()
 		src := r.source()
-		count := &counter{ReaderAt: r}
+		count := &nodestest.Counted{ReaderAt: r}
 		src.ReaderAt, src.ID = count, "x"
 		src.Stamp = formats.Stamp{Size: r.size(), Changed: 1}
 		if changed {
@@ -333,7 +319,7 @@ func TestKeptIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := read(t, root, "index.json") + read(t, root, "players.json")
-		switch n := count.bytes.Load(); {
+		switch n := count.Bytes.Load(); {
 		case mount == 0:
 			want = got
 			indexes["first"] = indexes["x/teehistorian"]
@@ -370,7 +356,7 @@ func TestReadsLittle(t *testing.T) {
 	c := cache.New(16<<20, nil)
 	defer c.Close()
 	src := r.source()
-	count := &counter{ReaderAt: r}
+	count := &nodestest.Counted{ReaderAt: r}
 	src.ReaderAt = count
 	root, err := formatstest.Open(t.Context(), Format, src, c)
 	if err != nil {
@@ -379,7 +365,7 @@ func TestReadsLittle(t *testing.T) {
 	for _, name := range []string{"header.json", "metadata"} {
 		read(t, root, name)
 	}
-	if n := count.bytes.Load(); n > 16<<10 {
+	if n := count.Bytes.Load(); n > 16<<10 {
 		t.Errorf("the header cost %d bytes", n)
 	}
 	ticks, err := nodes.Lookup(t.Context(), root, "ticks")
@@ -390,10 +376,10 @@ func TestReadsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := count.bytes.Load(); got > r.size()+16<<10 {
+	if got := count.Bytes.Load(); got > r.size()+16<<10 {
 		t.Errorf("the index cost %d bytes of %d", got, r.size())
 	}
-	count.bytes.Store(0)
+	count.Bytes.Store(0)
 	for i := range n {
 		if _, err := ticks.Dir.At(t.Context(), i); err != nil {
 			t.Fatal(err)
@@ -410,12 +396,12 @@ func TestReadsLittle(t *testing.T) {
 	}
 	read(t, root, "index.json")
 	read(t, root, "players.json")
-	if got := count.bytes.Load(); got != 0 {
+	if got := count.Bytes.Load(); got != 0 {
 		t.Errorf("names and sizes cost %d bytes", got)
 	}
 	for _, i := range []int{0, 1, n / 3, n / 2, n - 1} {
 		for _, dir := range []string{"ticks", "states"} {
-			count.bytes.Store(0)
+			count.Bytes.Store(0)
 			e, err := nodes.Lookup(t.Context(), root, dir)
 			if err != nil {
 				t.Fatal(err)
@@ -427,7 +413,7 @@ func TestReadsLittle(t *testing.T) {
 			if _, err := nodes.ReadAll(t.Context(), entry.File); err != nil {
 				t.Fatal(err)
 			}
-			if got := count.bytes.Load(); got > 256<<10 {
+			if got := count.Bytes.Load(); got > 256<<10 {
 				t.Errorf("%s entry %d cost %d bytes", dir, i, got)
 			}
 		}

@@ -70,17 +70,6 @@ func rawOf(t testing.TB, dir string, k source.FileKey) nodes.ReaderAt {
 	return source.NewReader(source.NewFiles(local), k)
 }
 
-// A countingReader counts reads.
-type countingReader struct {
-	nodes.ReaderAt
-	reads atomic.Int64
-}
-
-func (r *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	r.reads.Add(1)
-	return r.ReaderAt.ReadAt(ctx, p, off)
-}
-
 // A stuckReader reads nothing until stuck is closed.
 type stuckReader struct {
 	nodes.ReaderAt

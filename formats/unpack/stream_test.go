@@ -10,6 +10,7 @@ import (
 
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/unpack"
+	"recfs/nodes/nodestest"
 )
 
 // TestStreamBackwards reads a file in any order, with and without a copy, also after everything was closed.
@@ -48,7 +49,7 @@ func TestStreamsShareFrames(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "a.gz", formatstest.Gzip(t, content))
 	p, k := openUnpacker(t, dir, "a.gz", "")
-	raw := &countingReader{ReaderAt: rawOf(t, dir, k)}
+	raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
 	for i := range 3 {
 		b := make([]byte, 1000)
 		if _, err := p.Expand(k, unpack.Gzip, raw, 1<<30).ReadAt(t.Context(), b, 2_000_000); err != nil || !bytes.Equal(b, content[2_000_000:][:1000]) {
@@ -56,10 +57,10 @@ func TestStreamsShareFrames(t *testing.T) {
 		}
 		p.CloseStreams()
 		if i == 0 {
-			raw.reads.Store(0)
+			raw.Reads.Store(0)
 		}
 	}
-	if n := raw.reads.Load(); n > 0 {
+	if n := raw.Reads.Load(); n > 0 {
 		t.Errorf("%d reads of the file for bytes that were there", n)
 	}
 }

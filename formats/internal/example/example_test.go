@@ -1,12 +1,10 @@
 package example
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,23 +83,11 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// A countedReader counts the bytes that are read.
-type countedReader struct {
-	nodes.ReaderAt
-	n atomic.Int64
-}
-
-func (c *countedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	n, err := c.ReaderAt.ReadAt(ctx, p, off)
-	c.n.Add(int64(n))
-	return n, err
-}
-
 // A tick reads its own chunk, and what is saved stands without a read.
 func TestReads(t *testing.T) {
 	in := formats.BytesInput("x.scores", []byte(longLog(20_000)), time.Unix(1e9, 0))
 	in.ID, in.Stamp = "x", formats.Stamp{Size: in.Size, Changed: 1}
-	counted := &countedReader{ReaderAt: in.ReaderAt}
+	counted := &nodestest.Counted{ReaderAt: in.ReaderAt}
 	in.ReaderAt = counted
 	shelf := &nodestest.Shelf{}
 	var root nodes.Dir
@@ -112,16 +98,16 @@ func TestReads(t *testing.T) {
 		if root, err = formatstest.Open(t.Context(), Format, in, c); err != nil {
 			t.Fatal(err)
 		}
-		counted.n.Store(0)
+		counted.Bytes.Store(0)
 		read(t, root, "index.json")
 	}
-	if n := counted.n.Load(); n > 0 {
+	if n := counted.Bytes.Load(); n > 0 {
 		t.Errorf("index.json reads %d bytes again", n)
 	}
 	if got := read(t, root, "ticks/3000.json"); !strings.Contains(got, `"player0": 9000`) {
 		t.Errorf("ticks/3000.json is %s", got)
 	}
-	if n := counted.n.Load(); n > chunkLines*24+maxLine {
+	if n := counted.Bytes.Load(); n > chunkLines*24+maxLine {
 		t.Errorf("a tick reads %d bytes", n)
 	}
 }
