@@ -206,7 +206,7 @@ func openCounted(t *testing.T, shelf cache.Store, recording []byte) (nodes.Dir, 
 	return root, &counted.Bytes
 }
 
-func demoSize(t *testing.T, root nodes.Dir, name string) (int64, error) {
+func demoSize(t testing.TB, root nodes.Dir, name string) (int64, error) {
 	e, err := nodes.Lookup(t.Context(), root, name)
 	if err != nil {
 		return 0, err
