@@ -47,7 +47,7 @@ inside() { chroot "$root" "$@"; }
 inside dpkg -i /tmp/recfs.deb
 [ "$(inside recfs version | cut -d ' ' -f 2)" = "$(dpkg-deb -f "$deb" Version)" ]
 for page in man1/recfs.1 man8/mount.recfs.8 man8/mount.fuse.recfs.8; do
-    zcat "$root/usr/share/man/$page.gz" | grep -q '^\.Sh EXAMPLES'
+    zcat "$root/usr/share/man/$page.gz" | grep '^\.Sh EXAMPLES' >/dev/null
 done
 for doc in README.md docs/cookbook.md docs/tree/README.md changelog.gz changelog.Debian.gz copyright licenses.gz; do
     test -s "$root/usr/share/doc/recfs/$doc"
@@ -69,7 +69,7 @@ for command in $(candidates ''); do
     [ -z "$missing" ] || { echo "$command: not completed:" $missing; exit 1; }
 done
 for shared in $(flags_of flags); do
-    candidates ls -- | grep -qxe "$shared"
+    candidates ls -- | grep -xe "$shared" >/dev/null
 done
 EOF
 inside bash -eo pipefail /tmp/complete.bash
