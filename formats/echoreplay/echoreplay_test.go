@@ -78,19 +78,6 @@ func tree(t testing.TB, b []byte) nodes.Dir {
 	return dir
 }
 
-func read(t testing.TB, dir nodes.Dir, name string) string {
-	t.Helper()
-	e, err := nodes.Lookup(t.Context(), dir, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := nodes.ReadAll(t.Context(), e.File)
-	if err != nil {
-		t.Fatal(name, err)
-	}
-	return string(b)
-}
-
 // TestSame holds the trees of text, stored and deflated archives to each other.
 func TestSame(t *testing.T) {
 	text := textOf(700)
@@ -104,23 +91,23 @@ func TestSame(t *testing.T) {
 			"lines/000002.jsonl", "lines/000000.jsonl", "chunks/000001", "events.jsonl", "scores.json", "index.json",
 			"export/x.echoreplay.txt", "export/players.csv", "export/disc.csv", "ticks/00000699.json", "ticks/12.json",
 		} {
-			if read(t, dir, name) != read(t, plain, name) {
+			if nodestest.Read(t, dir, name) != nodestest.Read(t, plain, name) {
 				t.Errorf("%s differs", name)
 			}
 		}
 	}
-	if got := read(t, plain, "chunks/000000") + read(t, plain, "chunks/000001") + read(t, plain, "chunks/000002"); got != string(text) {
+	if got := nodestest.Read(t, plain, "chunks/000000") + nodestest.Read(t, plain, "chunks/000001") + nodestest.Read(t, plain, "chunks/000002"); got != string(text) {
 		t.Errorf("the chunks are %d bytes together, the text is %d", len(got), len(text))
 	}
-	again := tree(t, []byte(read(t, plain, "export/x.echoreplay")))
-	if read(t, again, "lines/000001.jsonl") != read(t, plain, "lines/000001.jsonl") {
+	again := tree(t, []byte(nodestest.Read(t, plain, "export/x.echoreplay")))
+	if nodestest.Read(t, again, "lines/000001.jsonl") != nodestest.Read(t, plain, "lines/000001.jsonl") {
 		t.Error("the exported archive does not read like the original")
 	}
 }
 
 func TestTree(t *testing.T) {
 	dir := tree(t, textOf(25))
-	line, _, _ := strings.Cut(read(t, dir, "lines/000000.jsonl"), "\n")
+	line, _, _ := strings.Cut(nodestest.Read(t, dir, "lines/000000.jsonl"), "\n")
 	for _, want := range []string{
 		`{"tick":0,"chunk":0,"time":"2023-11-14T22:13:20.000Z","session":{"disc":{"position":[1.0,2.0,3.0],"velocity":[0.5,0.0,0.0]},"sessionid":"S","game_status"`,
 		`"game_clock":0.50000001`, `"team":"Custom"`, `"err_code":0,"extra":{"b":1,"a":[[1],{}]}},"bones":{"user_bones":[{"bone_t":[0.5],"bone_o":[1.0],"playerid":1}],"err_code":0}}`,
@@ -130,18 +117,18 @@ func TestTree(t *testing.T) {
 			t.Errorf("the first line is\n%s\nand does not have\n%s", line, want)
 		}
 	}
-	if got := read(t, dir, "export/players.csv"); !strings.Contains(got, "3,99,blue,Tess,1000,1,1.0,2.0,3.5,1.5,0.0,-2.25,0.0,0.0,0.0,4.0,5.0,6.0,7.0,8.0,9.0,30,false,false,true,false,none,geo\n") {
+	if got := nodestest.Read(t, dir, "export/players.csv"); !strings.Contains(got, "3,99,blue,Tess,1000,1,1.0,2.0,3.5,1.5,0.0,-2.25,0.0,0.0,0.0,4.0,5.0,6.0,7.0,8.0,9.0,30,false,false,true,false,none,geo\n") {
 		t.Errorf("players.csv is\n%.900s", got)
 	}
 	for _, want := range []string{`"event":"goal","team":"blue"`, `"event":"stun","name":"Tess"`, `"event":"join","name":"Anné"`} {
-		if got := read(t, dir, "events.jsonl"); !strings.Contains(got, want) {
+		if got := nodestest.Read(t, dir, "events.jsonl"); !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
 	var index struct {
 		Totals struct{ Ticks, Bones_ticks int }
 	}
-	if err := json.Unmarshal([]byte(read(t, dir, "index.json")), &index); err != nil || index.Totals.Ticks != 25 || index.Totals.Bones_ticks != 13 {
+	if err := json.Unmarshal([]byte(nodestest.Read(t, dir, "index.json")), &index); err != nil || index.Totals.Ticks != 25 || index.Totals.Bones_ticks != 13 {
 		t.Errorf("%+v, %v", index, err)
 	}
 }
@@ -189,7 +176,7 @@ func TestDamage(t *testing.T) {
 			Complete, Finished bool
 			Problems           []formats.Problem
 		}
-		if err := json.Unmarshal([]byte(read(t, tree(t, c.b), "index.json")), &got); err != nil {
+		if err := json.Unmarshal([]byte(nodestest.Read(t, tree(t, c.b), "index.json")), &got); err != nil {
 			t.Fatal(err)
 		}
 		var codes []string

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/nodes/nodestest"
 )
 
 // A frame is an event of a cast: when, and the rows that it draws.
@@ -74,7 +75,7 @@ func TestCast(t *testing.T) {
 	w.line("move D4", 1)
 	w.backup(bytes.Clone(save), 4)
 
-	header, frames := readCast(t, read(t, mustOpen(t, w.Bytes()), "export/game.cast"))
+	header, frames := readCast(t, nodestest.Read(t, mustOpen(t, w.Bytes()), "export/game.cast"))
 	if want := map[string]any{"version": 2.0, "width": 80.0, "height": 24.0, "timestamp": float64(testStart / 1_000_000), "title": "Ag?nes"}; fmt.Sprint(header) != fmt.Sprint(want) {
 		t.Errorf("header %v, want %v", header, want)
 	}
@@ -143,17 +144,17 @@ func TestExportsOfRealGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			root := mustOpen(t, log)
-			rows, err := csv.NewReader(strings.NewReader(read(t, root, "export/hero.csv"))).ReadAll()
+			rows, err := csv.NewReader(strings.NewReader(nodestest.Read(t, root, "export/hero.csv"))).ReadAll()
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, frames := readCast(t, read(t, root, "export/game.cast"))
+			_, frames := readCast(t, nodestest.Read(t, root, "export/game.cast"))
 			if len(frames) != len(rows)-1 || len(frames) < 10 {
 				t.Fatalf("%d events, %d rows", len(frames), len(rows)-1)
 			}
 			at := 0.0
 			for i, row := range rows[1:] {
-				doc := read(t, root, "states/"+row[0]+".json")
+				doc := nodestest.Read(t, root, "states/"+row[0]+".json")
 				checkRow(t, rows[0], row, doc)
 				if i > 0 {
 					at += min(max(timeIn(t, row).Sub(timeIn(t, rows[i])).Seconds(), 0), 2)
@@ -218,7 +219,7 @@ func TestExportsOfForks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	read(t, root, "export/commands.jsonl")
+	nodestest.Read(t, root, "export/commands.jsonl")
 }
 
 // TestCastIsCharged holds that a long cast waits for the memory that it takes.

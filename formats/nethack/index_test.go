@@ -480,11 +480,11 @@ func TestKeptIndexReadsNothing(t *testing.T) {
 	_, root := kept(t, shelf, w.Bytes(), r)
 	want := map[string]string{}
 	for _, name := range names {
-		want[name] = read(t, root, name)
+		want[name] = nodestest.Read(t, root, name)
 	}
 	_, root = kept(t, shelf, w.Bytes(), r)
 	for _, name := range names {
-		if got := read(t, root, name); got != want[name] {
+		if got := nodestest.Read(t, root, name); got != want[name] {
 			t.Errorf("%s is\n%s\nand was\n%s", name, got, want[name])
 		}
 	}

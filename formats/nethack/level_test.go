@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // stateOf returns the document of states/ for a save.
@@ -16,7 +17,7 @@ func stateOf(t testing.TB, save []byte) string {
 	t.Helper()
 	w := newGame("Agnes")
 	w.backup(bytes.Clone(save), 1)
-	return read(t, mustOpen(t, w.Bytes()), "states/0.json")
+	return nodestest.Read(t, mustOpen(t, w.Bytes()), "states/0.json")
 }
 
 // list returns the elements of a list of a document, a line each, or the document's value for the key if
@@ -309,7 +310,7 @@ func TestRealLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := read(t, mustOpen(t, log), "states/00000040.json")
+	doc := nodestest.Read(t, mustOpen(t, log), "states/00000040.json")
 	inventory := list(t, doc, "inventory")
 	const shield = `{"letter":"e","quantity":1,"object":"small shield","class":"armor","buc":"cursed","buc_known":true,"known":true,"weight":30,` +
 		`"enchantment":3,"flags":["dropped"],"name":"text 17713","worn":"shield"}`

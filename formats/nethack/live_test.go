@@ -22,6 +22,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/source"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // A mapStore is a disk in memory.
@@ -191,10 +192,10 @@ func TestLiveGame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, tree.Dir, fmt.Sprintf("saves/turn%d", g.turn)); got != string(g.w.save) {
+	if got := nodestest.Read(t, tree.Dir, fmt.Sprintf("saves/turn%d", g.turn)); got != string(g.w.save) {
 		t.Error("the last save is not there")
 	}
-	if got := read(t, tree.Dir, "raw"); len(got) != g.w.Len() {
+	if got := nodestest.Read(t, tree.Dir, "raw"); len(got) != g.w.Len() {
 		t.Errorf("raw has %d bytes, the log %d", len(got), g.w.Len())
 	}
 }

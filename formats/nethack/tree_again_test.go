@@ -24,14 +24,14 @@ func TestIndexIsMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := read(t, root, "index.json")
+	first := nodestest.Read(t, root, "index.json")
 	log.Reads.Store(0)
 	e, err := nodes.Lookup(t.Context(), root, "index.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	size, err := e.File.Size(t.Context())
-	if err != nil || size != int64(len(first)) || read(t, root, "index.json") != first {
+	if err != nil || size != int64(len(first)) || nodestest.Read(t, root, "index.json") != first {
 		t.Errorf("%d bytes the second time, %d the first, %v", size, len(first), err)
 	}
 	if n := log.Reads.Load(); n > 0 {

@@ -133,19 +133,6 @@ func find(t testing.TB, root nodes.Dir, name string) (nodes.Entry, error) {
 	return nodes.Lookup(t.Context(), root, name)
 }
 
-func read(t testing.TB, root nodes.Dir, name string) string {
-	t.Helper()
-	e, err := find(t, root, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := nodes.ReadAll(t.Context(), e.File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // TestUnlistedNames looks for names that open without being listed, and for some that do not.
 func TestUnlistedNames(t *testing.T) {
 	ar, err := os.ReadFile("../../testdata/nethack/damaged.txtar")
@@ -164,7 +151,7 @@ func TestUnlistedNames(t *testing.T) {
 		"saves/turn0000004": "saves/turn0000001", "ticks/1.json": "ticks/00000001.json", "chunks/0": "chunks/000000",
 		"lines/01.jsonl": "lines/000001.jsonl", "states/1.json": "states/00000001.json",
 	} {
-		if read(t, root, alias) != read(t, root, listed) {
+		if nodestest.Read(t, root, alias) != nodestest.Read(t, root, listed) {
 			t.Errorf("%s is not %s", alias, listed)
 		}
 	}
@@ -229,14 +216,14 @@ func TestRealTrees(t *testing.T) {
 			if bad := nodestest.Check(t, root); len(bad) > 0 {
 				t.Error(bad)
 			}
-			all := read(t, root, "metadata")
+			all := nodestest.Read(t, root, "metadata")
 			dir, err := find(t, root, "chunks")
 			if err != nil {
 				t.Fatal(err)
 			}
 			n, _ := dir.Dir.Len(t.Context())
 			for i := range n {
-				all += read(t, root, fmt.Sprintf("chunks/%06d", i))
+				all += nodestest.Read(t, root, fmt.Sprintf("chunks/%06d", i))
 			}
 			if want := string(log[:bytes.LastIndexByte(log, '\n')+1]); all != want {
 				t.Error("metadata and chunks are not the log")
@@ -260,7 +247,7 @@ func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 	got := map[int64]string{}
 	for i := range x.ticks {
 		if k := &x.ticks[i]; !k.lost() {
-			sum := sha256.Sum256([]byte(read(t, tree, "saves/"+k.saveName())))
+			sum := sha256.Sum256([]byte(nodestest.Read(t, tree, "saves/"+k.saveName())))
 			got[k.off] = hex.EncodeToString(sum[:])
 		}
 	}
@@ -391,8 +378,8 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 	if n := r.bytes.Load(); n > 1<<10 {
 		t.Errorf("opening reads %d bytes", n)
 	}
-	read(t, root, "index.json")
-	read(t, root, "ticks/00000000.json")
+	nodestest.Read(t, root, "index.json")
+	nodestest.Read(t, root, "ticks/00000000.json")
 	for _, c := range []struct {
 		name      string
 		low, high int64
@@ -405,7 +392,7 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 		{"lines/000002.jsonl", x.ticks[17].end, x.ticks[24].end},
 	} {
 		r.reset()
-		read(t, root, c.name)
+		nodestest.Read(t, root, c.name)
 		if low, high := r.low.Load(), r.high.Load(); high > 0 && (low < c.low || high > c.high) {
 			t.Errorf("%s reads from %d to %d, not only %d to %d", c.name, low, high, c.low, c.high)
 		}
@@ -434,8 +421,8 @@ func TestListingNeedsNoIndex(t *testing.T) {
 			}
 		}
 	}
-	read(t, root, "chunks/000001")
-	read(t, root, "header.json")
+	nodestest.Read(t, root, "chunks/000001")
+	nodestest.Read(t, root, "header.json")
 	if _, err := rec.index(cache.SavedOnly(t.Context())); err == nil {
 		t.Error("the index was made for a listing")
 	}
@@ -510,7 +497,7 @@ func TestLongGaps(t *testing.T) {
 	if want := []string{"export/commands.jsonl", "lines/000002.jsonl", "ticks/00000025.json"}; !slices.Equal(bad, want) {
 		t.Errorf("%q cannot be read, want %q", bad, want)
 	}
-	if n := strings.Count(read(t, root, "index.json"), `"code":"too_long"`); n != 2 {
+	if n := strings.Count(nodestest.Read(t, root, "index.json"), `"code":"too_long"`); n != 2 {
 		t.Errorf("%d problems, want 2", n)
 	}
 }

@@ -57,7 +57,7 @@ func TestEventsNames(t *testing.T) {
 1601 0:00:32.02 D 00-ann is called "ann"
 1601 0:00:32.02 D end
 `)
-		if diff := cmp.Diff(want, read(t, root, "export/events.txt")); diff != "" {
+		if diff := cmp.Diff(want, nodestest.Read(t, root, "export/events.txt")); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -79,12 +79,12 @@ func TestEventsNamesOverChunks(t *testing.T) {
 		w.to(named)
 		w.ex("player_name", 0, packed(0, "ann"))
 		indexes := store{}
-		read(t, version(t, w.b[:before], indexes), "export/events.txt")
+		nodestest.Read(t, version(t, w.b[:before], indexes), "export/events.txt")
 		root := version(t, w.b, indexes)
 		for name, err := range nodestest.Check(t, root) {
 			t.Errorf("named at %d: %s: %v", named, name, err)
 		}
-		for line := range strings.Lines(read(t, root, "export/events.txt")) {
+		for line := range strings.Lines(nodestest.Read(t, root, "export/events.txt")) {
 			words := strings.Fields(line) // tick, clock, time, who
 			tick, err := strconv.Atoi(words[0])
 			if err != nil {
@@ -141,7 +141,7 @@ func TestGrowing(t *testing.T) {
 				if e, err := d.Dir.At(t.Context(), i); err != nil {
 					t.Error(err)
 				} else if e.Grows {
-					files[dir+"/"+e.Name] = read(t, root, dir+"/"+e.Name)
+					files[dir+"/"+e.Name] = nodestest.Read(t, root, dir+"/"+e.Name)
 				}
 			}
 		}

@@ -179,7 +179,7 @@ func TestGrowthOfChunks(t *testing.T) {
 		root := version(t, b[:end], indexes)
 		fresh := version(t, b[:end], store{})
 		for _, name := range []string{"index.json", "players.json", "export/events.txt", "export/paths.svg"} {
-			if got, want := read(t, root, name), read(t, fresh, name); got != want {
+			if got, want := nodestest.Read(t, root, name), nodestest.Read(t, fresh, name); got != want {
 				t.Errorf("%d bytes: %s differs: %s", end, name, cmp.Diff(want, got))
 			}
 		}
@@ -192,19 +192,6 @@ func TestGrowthOfChunks(t *testing.T) {
 	}
 }
 
-func read(t testing.TB, root nodes.Dir, name string) string {
-	t.Helper()
-	e, err := nodes.Lookup(t.Context(), root, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := nodes.ReadAll(t.Context(), e.File)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return string(b)
-}
-
 // An index that is damaged, or of another recording, is not used.
 func TestForeignIndex(t *testing.T) {
 	w := newWriter(nil)
@@ -214,7 +201,7 @@ func TestForeignIndex(t *testing.T) {
 		w.diff(1, 1, 1)
 	}
 	indexes := store{}
-	read(t, version(t, w.b, indexes), "index.json")
+	nodestest.Read(t, version(t, w.b, indexes), "index.json")
 	saved := indexes["x/teehistorian"]
 	want := nodestest.Files(t, version(t, append(w.b, 0x40), store{}))
 
@@ -230,7 +217,7 @@ func TestForeignIndex(t *testing.T) {
 	for range 2000 {
 		other.diff(2, 1, 1)
 	}
-	read(t, version(t, other.b, indexes), "index.json")
+	nodestest.Read(t, version(t, other.b, indexes), "index.json")
 	if diff := cmp.Diff(want, nodestest.Files(t, version(t, append(w.b, 0x40), indexes))); diff != "" {
 		t.Errorf("with the index of another recording: %s", diff)
 	}
@@ -280,7 +267,7 @@ func TestCutAnywhere(t *testing.T) {
 			End                string
 			Totals             struct{ Bytes int }
 		}
-		if err := json.Unmarshal([]byte(read(t, root, "index.json")), &index); err != nil {
+		if err := json.Unmarshal([]byte(nodestest.Read(t, root, "index.json")), &index); err != nil {
 			t.Fatal(err)
 		}
 		last := n
@@ -318,7 +305,7 @@ func TestKeptIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := read(t, root, "index.json") + read(t, root, "players.json")
+		got := nodestest.Read(t, root, "index.json") + nodestest.Read(t, root, "players.json")
 		switch n := count.Bytes.Load(); {
 		case mount == 0:
 			want = got
@@ -341,11 +328,11 @@ func TestRewrittenIndex(t *testing.T) {
 		w.diff(1, 1, 1)
 	}
 	indexes := store{}
-	old := read(t, version(t, w.b, indexes), "index.json")
+	old := nodestest.Read(t, version(t, w.b, indexes), "index.json")
 	damaged := bytes.Clone(w.b)
 	copy(damaged[len(damaged)/2:], "\x40\x40\x40") // the end
-	want := read(t, version(t, damaged, store{}), "index.json")
-	if got := read(t, version(t, damaged, indexes), "index.json"); got != want || got == old {
+	want := nodestest.Read(t, version(t, damaged, store{}), "index.json")
+	if got := nodestest.Read(t, version(t, damaged, indexes), "index.json"); got != want || got == old {
 		t.Error("the index is that of other bytes")
 	}
 }
@@ -363,7 +350,7 @@ func TestReadsLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"header.json", "metadata"} {
-		read(t, root, name)
+		nodestest.Read(t, root, name)
 	}
 	if n := count.Bytes.Load(); n > 16<<10 {
 		t.Errorf("the header cost %d bytes", n)
@@ -394,8 +381,8 @@ func TestReadsLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read(t, root, "index.json")
-	read(t, root, "players.json")
+	nodestest.Read(t, root, "index.json")
+	nodestest.Read(t, root, "players.json")
 	if got := count.Bytes.Load(); got != 0 {
 		t.Errorf("names and sizes cost %d bytes", got)
 	}
@@ -432,7 +419,7 @@ func TestStatesBetweenTicks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for tick, want := range map[int]string{10: `"x":1,"y":2`, 11: `"x":1,"y":2`, 109: `"x":1,"y":2`, 110: `"x":2,"y":3`} {
-		got := read(t, root, fmt.Sprintf("states/%d.json", tick))
+		got := nodestest.Read(t, root, fmt.Sprintf("states/%d.json", tick))
 		if !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("\"tick\": %d,", tick)) {
 			t.Errorf("tick %d: %s", tick, got)
 		}
@@ -476,13 +463,13 @@ func TestUnknownSize(t *testing.T) {
 	c := cache.New(16<<20, nil)
 	defer c.Close()
 	src := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
-	want := read(t, version(t, b, store{}), "index.json")
+	want := nodestest.Read(t, version(t, b, store{}), "index.json")
 	src.Size = formats.UnknownSize
 	root, err := formatstest.Open(t.Context(), Format, src, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, read(t, root, "index.json")); diff != "" {
+	if diff := cmp.Diff(want, nodestest.Read(t, root, "index.json")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -622,7 +609,7 @@ func TestMapOutline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, root, "export/paths.svg"); strings.Contains(got, outline) != c.want {
+		if got := nodestest.Read(t, root, "export/paths.svg"); strings.Contains(got, outline) != c.want {
 			t.Errorf("%v: %s", c.files, got)
 		}
 	}

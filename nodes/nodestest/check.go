@@ -145,6 +145,20 @@ func isText(b []byte) bool {
 	return utf8.Valid(b) && !strings.HasPrefix(string(b), "-- ") && !strings.Contains(string(b), "\n-- ")
 }
 
+// Read returns the content of the file at a path.
+func Read(t testing.TB, root nodes.Dir, name string) string {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return string(b)
+}
+
 // Files returns the content of all files of a tree by their paths.
 func Files(t testing.TB, root nodes.Dir) map[string]string {
 	t.Helper()

@@ -99,30 +99,17 @@ func TestReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		counted.Bytes.Store(0)
-		read(t, root, "index.json")
+		nodestest.Read(t, root, "index.json")
 	}
 	if n := counted.Bytes.Load(); n > 0 {
 		t.Errorf("index.json reads %d bytes again", n)
 	}
-	if got := read(t, root, "ticks/3000.json"); !strings.Contains(got, `"player0": 9000`) {
+	if got := nodestest.Read(t, root, "ticks/3000.json"); !strings.Contains(got, `"player0": 9000`) {
 		t.Errorf("ticks/3000.json is %s", got)
 	}
 	if n := counted.Bytes.Load(); n > chunkLines*24+maxLine {
 		t.Errorf("a tick reads %d bytes", n)
 	}
-}
-
-func read(t testing.TB, root nodes.Dir, name string) string {
-	t.Helper()
-	e, err := nodes.Lookup(t.Context(), root, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := nodes.ReadAll(t.Context(), e.File)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return string(b)
 }
 
 // The archive shows a recording the same plain, compressed and in a container, by its name or its first bytes.
@@ -137,12 +124,12 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	root := archive.New(formatstest.OpenLocal(t, dir), []formats.Format{Format}, formatstest.NewCache(t), archive.Options{Sniff: true})
-	want := read(t, root, "x.scores/ticks/@10:00:04.json")
+	want := nodestest.Read(t, root, "x.scores/ticks/@10:00:04.json")
 	if !strings.Contains(want, `"tick": 80`) {
 		t.Errorf("10:00:04 is %s", want)
 	}
 	for _, name := range []string{"packed.scores.gz", "unnamed", "all.tar/x.scores"} {
-		if got := read(t, root, name+"/ticks/80.json"); got != want {
+		if got := nodestest.Read(t, root, name+"/ticks/80.json"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -156,10 +143,10 @@ func TestDamagedStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := archive.New(formatstest.OpenLocal(t, dir), []formats.Format{Format}, formatstest.NewCache(t), archive.Options{})
-	if got := read(t, root, "x.scores.gz/index.json"); !strings.Contains(got, `"complete": false`) || !strings.Contains(got, `"end": "truncated"`) {
+	if got := nodestest.Read(t, root, "x.scores.gz/index.json"); !strings.Contains(got, `"complete": false`) || !strings.Contains(got, `"end": "truncated"`) {
 		t.Errorf("index.json is %s", got)
 	}
-	read(t, root, "x.scores.gz/lines/0.jsonl")
+	nodestest.Read(t, root, "x.scores.gz/lines/0.jsonl")
 }
 
 // The players after the first maxPlayers are left out everywhere.
@@ -174,7 +161,7 @@ func TestManyPlayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodestest.Check(t, root)
-	if got := read(t, root, "index.json"); !strings.Contains(got, `"players": 256`) || strings.Count(got, "more than 256 players") != 2 {
+	if got := nodestest.Read(t, root, "index.json"); !strings.Contains(got, `"players": 256`) || strings.Count(got, "more than 256 players") != 2 {
 		t.Errorf("index.json is %s", got)
 	}
 }
