@@ -52,6 +52,8 @@ const maxRatio = 1100
 // damage as the error, and the last byte comes only if all are right.
 type wholeReader struct{ Content }
 
+// ReadAt waits for the checksum of everything only when a read in order has come to the end by itself, so
+// that the last block of a large file costs what one block costs.
 func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	n, err := r.Content.ReadAt(ctx, p, off)
 	end := off + int64(n)
@@ -78,7 +80,8 @@ func always(d *unpack.Damage) unpack.DamageFunc {
 	return func(context.Context) (*unpack.Damage, error) { return d, nil }
 }
 
-// absent returns the content of a file of which there is nothing.
+// absent returns the content of a file of which there is nothing, as of an encrypted one. It keeps the
+// size that the container states, so that a listing shows how much is missing.
 func absent(size int64, err error) Content {
 	d := &unpack.Damage{Err: err}
 	return Content{
@@ -86,7 +89,8 @@ func absent(size int64, err error) Content {
 	}
 }
 
-// plain returns the content of a file of size bytes that lie at at, if they do.
+// plain returns the content of a file of size bytes that lie at at, if they do: at and size are claims of
+// the container, and what lies behind its end is damage, not content.
 func plain(src formats.Input, at, size int64) Content {
 	there := max(0, min(size, src.Size-at))
 	var d *unpack.Damage
@@ -103,6 +107,8 @@ func expand(p *unpack.Unpacker, c unpack.Compression, src formats.Input, at, n, 
 	container.Version.Stamp = stampAt(container.Version.Stamp, at, n)
 	s := p.Expand(container, c, nodes.SectionContent(src, at, n), size)
 	damage := func(ctx context.Context) (*unpack.Damage, error) {
+		// The stream counts stored bytes from its own beginning; people look for the place in the file.
+		// The damage is shared by all who ask for it, hence the copy.
 		d, err := s.Damaged(ctx)
 		if d != nil {
 			inFile := *d
@@ -121,7 +127,8 @@ type sum struct {
 	crc uint32
 }
 
-// add takes in what was read at off.
+// add takes in what was read at off. What overlaps with bytes taken in before counts once; what lies
+// behind a gap is left out, and crc reads it again.
 func (s *sum) add(b []byte, off int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,13 +138,15 @@ func (s *sum) add(b []byte, off int64) {
 	}
 }
 
+// now returns of how many first bytes the checksum is known, and that.
 func (s *sum) now() (at int64, crc uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at, s.crc
 }
 
-// sumStep is how much is read at once for a checksum, and sumGap how far reads may be out of order.
+// sumStep is how much is read at once for a checksum, and sumGap how far reads may be out of order: the
+// kernel reads ahead with several requests of up to 1 MiB in flight, which arrive in any order.
 const (
 	sumStep = 256 << 10
 	sumGap  = 4 << 20

@@ -12,7 +12,7 @@ import (
 // the compression.
 var shortTars = map[string]string{".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2", ".tzst": ".zst"}
 
-// KindOf returns what kind of container a file of that name is, nil if it is none, and whether it is
+// KindOf returns by its name what kind of container a file of that name is, nil if it is none, and whether it is
 // compressed as a whole (docs/tree/README.md section 1).
 func KindOf(name string) (k *Kind, packed bool) {
 	k, compression := split(name)
@@ -48,6 +48,8 @@ func split(name string) (k *Kind, compression string) {
 	if full, ok := shortTars[ext]; ok {
 		return Tar, full
 	}
+	// A zip within compression is left as it is: its directory stands at the end, so that a list would
+	// take decompressing all, and nobody makes such files.
 	if slices.Contains(unpack.Extensions, ext) {
 		name, compression = strings.TrimSuffix(name, ext), ext
 		ext = path.Ext(name)

@@ -13,9 +13,8 @@ import (
 // of files by where they begin; numbers are varints, most of them the
 // difference to the one before. With another stamp the tar is listed again, which reads less than to compare all of it.
 
-const (
-	savedListVersion = 3
-)
+// savedListVersion is the number of this layout: that of another one is a miss.
+const savedListVersion = 3
 
 // listHead returns what the list of a container with a stamp begins with.
 func listHead(stamp formats.Stamp) []byte { return stamp.Append([]byte{savedListVersion}) }
@@ -55,7 +54,7 @@ func Encode(m *Members, stamp formats.Stamp) []byte {
 	return b
 }
 
-// A listReader reads the numbers of a list. Behind the end, and after one that
+// A listReader reads the numbers of a list, which is a file on disk that anything may have happened to. Behind the end, and after one that
 // cannot be, all are 0.
 type listReader struct {
 	b   []byte
@@ -73,7 +72,8 @@ func (r *listReader) skip(size int) {
 	r.b = r.b[size:]
 }
 
-// count reads how many things follow that take at least size bytes each.
+// count reads how many things follow that take at least size bytes each. More of them than there are
+// bytes left cannot be, so nothing is allocated by a number alone.
 func (r *listReader) count(size int) int {
 	n := r.unsigned()
 	if n > uint64(len(r.b)/size) {

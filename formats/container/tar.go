@@ -19,7 +19,8 @@ import (
 // Tar has its headers before the files they are of, all over the file.
 var Tar = &Kind{Name: "tar", list: listTar, open: openTarMember}
 
-// listTar reads the headers of a tar. After a damaged one it goes on at the next that is whole.
+// listTar reads the headers of a tar. After a damaged one it goes on at the next that is whole. What has
+// no whole header at all, but for the root, is no tar: its first problem is the error.
 func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	if src.Size == 0 {
 		return nil, formats.Errorf("tar", 0, io.ErrUnexpectedEOF, "the file is empty")
@@ -80,7 +81,8 @@ func (t *tarList) members(ctx context.Context) error {
 }
 
 // afterEnd goes on after the end of the tar, if there is a header where there should be nothing: a
-// hole in the file reads like the end.
+// hole in the file reads like the end, and so does the end of each of several tars written one after
+// another.
 func (t *tarList) afterEnd(ctx context.Context) error {
 	if t.in.header >= 0 {
 		at, _, begun, err := t.in.badHeader(ctx, t.in.header)
@@ -101,7 +103,9 @@ func (t *tarList) afterEnd(ctx context.Context) error {
 	return err
 }
 
-// skip notes why the headers stopped to make sense, and goes on at the next that does.
+// skip notes why the headers stopped making sense, and goes on at the next one that does. There are
+// three ways to stop: inside the content of the last member, which then is cut; after the last whole
+// header of a member that has several; or at a block that is no header.
 func (t *tarList) skip(ctx context.Context) error {
 	if t.in.header < 0 { // what was read last is the content of a member
 		if there := t.in.size - t.last.at; there < t.last.size {
@@ -151,7 +155,8 @@ func (t *tarList) cutHeaders() {
 	t.problem(Truncated, t.in.size, "", "the tar ends inside the headers of a member")
 }
 
-// addTar adds the member whose header was read.
+// addTar adds the member whose header was read. Devices, pipes and what later standards may bring have
+// no content and are not shown.
 func addTar(l *builder, h *tar.Header, section *tarSection) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
@@ -200,7 +205,7 @@ var sparse = unpack.Compression{Name: "sparse tar", Open: func(r *bufio.Reader, 
 }}
 
 const (
-	tarBlock  = 512
+	tarBlock  = 512      // POSIX.1-2017, pax, "ustar Interchange Format": all is in blocks of 512 bytes
 	tarBuffer = 16 << 10 // headers of small members come with one read
 )
 
@@ -216,6 +221,8 @@ type tarSection struct {
 	failed error // of reading the file
 }
 
+// Read reads what comes next. The package tar reads headers in whole blocks and, through Seek, skips the
+// rest, so that the first read of a block after header was set to -1 is that of a header.
 func (s *tarSection) Read(p []byte) (int, error) {
 	if len(p) == tarBlock && s.header < 0 {
 		s.header = s.at
@@ -230,6 +237,8 @@ func (s *tarSection) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// fill reads the buffer from where the section is. An error of the file itself is kept apart from the end
+// of the tar, which the package tar would make the same.
 func (s *tarSection) fill() error {
 	if s.at >= s.size {
 		return io.EOF

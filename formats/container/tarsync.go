@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Fields of a tar header, by where they begin.
+// Fields of a tar header, by where they begin in its block.
 const (
 	tarName  = 0
 	tarSize  = 124
@@ -51,7 +51,8 @@ func tarNumber(b []byte) (int64, bool) {
 }
 
 // headerIn returns where the first header in b begins, at a whole block or where its magic number says
-// so, -1 if there is none.
+// so, -1 if there is none. Bytes that are missing from a tar move all headers after them away from whole
+// blocks, counted from its beginning; headers older than POSIX have no magic number to find them by.
 func headerIn(b []byte) int {
 	first := -1
 	for i := 0; i+tarBlock <= len(b) && first < 0; i += tarBlock {

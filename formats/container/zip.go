@@ -25,7 +25,8 @@ import (
 var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 
 // listZip reads the directory of a zip. Where that is damaged or missing, files
-// are found by the headers before them.
+// are found by the headers before them: each has most of what the directory says,
+// but for what is a link and, if the zip was written as a stream, the sizes.
 func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	z := &zipList{builder: newBuilder(src.ModTime, w), src: src, u: w.Unpack}
 	z.sums = cache.NewRecent[int64, *sum](maxSums)
@@ -99,6 +100,9 @@ func (z *zipList) recover(ctx context.Context, w Work, dir zipfile.Directory, at
 		at, reason = e.Offset, e.Err
 	}
 	z.problem(BadDirectory, at, "", "%v", reason)
+	// Three passes: the entries of the directory tell where files lie that need not be looked for; the
+	// scan adds the others, in the gaps; and last come the entries themselves, since of two files at one
+	// path the later counts, and an entry knows more than a header.
 	known := map[int64]int64{} // where the files of the directory begin and end
 	err := entries(ctx, z.src, dir, func(e zipfile.Entry, _ int64) error {
 		local, err := zipfile.ReadLocal(z.src.At(ctx), e.Header)
@@ -266,6 +270,8 @@ func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z sc
 		z.Entry, err = zipfile.ReadEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 		return z, err
 	}
+	// Only a file of unknown length is cut here. Of another one the header tells the size, and what is
+	// missing of it is told like that of any file.
 	z, err = (&zipScan{r: src.At(ctx), size: src.Size}).at(ctx, f.at)
 	z.cut = z.cut && z.Streamed()
 	return z, err
@@ -289,10 +295,11 @@ func shorter(src formats.Input, at, stored, size int64) Content {
 	return c
 }
 
-// zipBuffer is how much of the directory is read at once.
+// zipBuffer is how much of the directory is read at once: about 1,000 entries.
 const zipBuffer = 128 << 10
 
-// zipMethods are the ways to compress a member.
+// zipMethods are the ways to compress a member (APPNOTE.TXT 4.4.5); what is not here is named by its
+// number in a problem.
 var zipMethods = map[uint16]unpack.Compression{
 	zip.Deflate: unpack.Deflate,
 	12:          unpack.Bzip2,
@@ -349,6 +356,7 @@ type checkedReader struct {
 	cut  bool  // neither checksum nor size are known
 }
 
+// Read asks for one byte more than there should be, which shows whether there are too many.
 func (c *checkedReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p[:min(int64(len(p)), c.rest+1)])
 	if int64(n) > c.rest {

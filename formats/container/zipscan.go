@@ -30,11 +30,12 @@ type zipScan struct {
 const (
 	scanWindow = 128 << 10
 
-	// maxInflated is how much is decompressed at most to learn sizes, of one zip.
+	// maxInflated is how much is decompressed at most to learn sizes, of one zip: some seconds of work,
+	// where each of many headers may claim the same stored bytes.
 	maxInflated = 1 << 30
 )
 
-// window returns the bytes from at on, max(n, what is left) of them.
+// window returns the bytes from at on: n of them or more, or all that are left.
 func (s *zipScan) window(at int64, n int) ([]byte, error) {
 	end := min(at+int64(n), s.size)
 	if at < s.bufAt || end > s.bufAt+int64(len(s.buf)) {
@@ -51,7 +52,8 @@ func (s *zipScan) window(at int64, n int) ([]byte, error) {
 	return s.buf[min(at-s.bufAt, int64(len(s.buf))):], nil
 }
 
-// next returns where the next record begins from at on, and its signature; io.EOF: there is none.
+// next returns where the next record begins from at on, and its signature; io.EOF: there is none. Windows
+// overlap by three bytes, so that no signature is cut in two.
 func (s *zipScan) next(ctx context.Context, at int64) (int64, string, error) {
 	for at < s.size {
 		if err := ctx.Err(); err != nil {
@@ -165,7 +167,9 @@ func (s *zipScan) findEnd(ctx context.Context, z *scanned) error {
 	}
 }
 
-// describe reports whether there is a descriptor of a file at at, and takes what it says.
+// describe reports whether there is a descriptor of a file at at, and takes what it says. One without a
+// signature is known by its place before the next record, which begins at end, and by its length; and any
+// must tell the compressed size that the file then has.
 func (s *zipScan) describe(z *scanned, at, end int64) (bool, error) {
 	if at < z.data {
 		return false, nil
@@ -197,7 +201,7 @@ func (s *zipScan) measure(ctx context.Context, z *scanned) error {
 			return ctx.Err()
 		}
 	default:
-		z.UncompressedSize64 = math.MaxUint64 // nobody knows
+		z.UncompressedSize64 = math.MaxUint64 // nobody knows: it is not shown
 	}
 	return nil
 }
