@@ -35,7 +35,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// An archive is what all its directories share.
+// An archive is what all its directories share. That of a container, which has one of its own, shares the
+// cache, the options and the log with the one around it.
 type archive struct {
 	links
 	ids
@@ -64,7 +65,9 @@ type archive struct {
 
 func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *archive {
 	disk := opt.Disk
-	if depth > 0 { // the ID of a container tells all, and its version too little
+	// IDs are kept on disk so that a file which moves keeps what was made of it. The ID of a container
+	// tells all of what is in it, and its version too little.
+	if depth > 0 {
 		disk = nil
 	}
 	a := &archive{
@@ -111,7 +114,8 @@ type kind struct {
 	packed    bool // under outer compression
 }
 
-// kindKey: a decision about a file holds for one version of it.
+// kindKey: a decision about a file holds for one version of it, and for one name: that says what the bytes
+// have to look like.
 type kindKey struct {
 	source.FileKey
 	naming
@@ -162,7 +166,8 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 	return kind{}, cost, nil
 }
 
-// match returns the index of the first format that knows a head.
+// match returns the index of the first format that knows a head. The order of the list decides between
+// formats of which one is a special case of the other.
 func (a *archive) match(head []byte) (int, bool) {
 	i := slices.IndexFunc(a.list, func(f formats.Format) bool { return f.Match != nil && f.Match(head) })
 	return i, i >= 0

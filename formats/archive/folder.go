@@ -14,7 +14,7 @@ import (
 )
 
 // A folder is a directory of the source. It is a value, so that two look-ups
-// give equal ones.
+// give equal ones, which is how fs knows that its node may stay.
 type folder struct {
 	a    *archive
 	path string // in the source, free of symbolic links
@@ -32,7 +32,8 @@ func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	return e, err
 }
 
-// hold keeps the file of an entry open for a moment.
+// hold keeps the file of an entry open for a moment: who looks a file up reads it next, most of the time,
+// and then reads what the look-up saw even if another file has taken its place.
 func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
@@ -56,6 +57,9 @@ func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) {
 	return snapshot{d, l}, nil
 }
 
+// Len, At and Find are those of a snapshot each: who needs answers that agree takes one Snapshot.
+
+// Len implements nodes.Dir.
 func (d folder) Len(ctx context.Context) (int, error) {
 	s, err := d.Snapshot(ctx)
 	if err != nil {
@@ -64,6 +68,7 @@ func (d folder) Len(ctx context.Context) (int, error) {
 	return s.Len(ctx)
 }
 
+// At implements nodes.Dir.
 func (d folder) At(ctx context.Context, i int) (nodes.Entry, error) {
 	s, err := d.Snapshot(ctx)
 	if err != nil {
@@ -72,6 +77,7 @@ func (d folder) At(ctx context.Context, i int) (nodes.Entry, error) {
 	return s.At(ctx, i)
 }
 
+// Find implements nodes.Dir.
 func (d folder) Find(ctx context.Context, name string) (int, error) {
 	s, err := d.Snapshot(ctx)
 	if err != nil {
@@ -183,6 +189,7 @@ func (a *archive) entry(ctx context.Context, d folder, name string, info source.
 	return e, err
 }
 
+// entryOf is entry without that: most of what can fail becomes an entry that tells of it when it is read.
 func (a *archive) entryOf(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
 	at := path.Join(d.path, name)
 	switch info.Type {
@@ -321,6 +328,7 @@ func (a *archive) listing(ctx context.Context, name string) (source.Names, error
 	return a.listings.Get(ctx, listingKey{name, info.Version})
 }
 
+// loadListing reads a directory for the Memo, which counts the bytes of all names.
 func (a *archive) loadListing(ctx context.Context, k listingKey) (source.Names, int64, error) {
 	l, err := a.tree.List(ctx, k.path)
 	if err != nil {

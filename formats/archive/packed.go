@@ -39,7 +39,7 @@ func (a *archive) input(ctx context.Context, k recordingKey) (*unpacked, *readEr
 }
 
 // streams reports whether the format of a recording copes with an Input of
-// unknown size.
+// unknown size. A container does not: a zip is read from its end.
 func (a *archive) streams(k recordingKey) bool {
 	return k.format != noFormat && a.list[k.format].Streams
 }
@@ -90,8 +90,9 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, u *unpacked, w
 	return err
 }
 
-// packedCost is what an opened stream counts for in the cache: it may hold a
-// file open.
+// packedCost is what an opened stream counts for in the cache. It may hold a
+// file open, of which a process has some thousand: a cache of 32 MiB has at
+// most 128 of these.
 const packedCost = 256 << 10
 
 // An unpacked is what a compressed recording decompresses to, or why it does
@@ -125,7 +126,8 @@ func (u *unpacked) once() formats.Input {
 }
 
 // loadUnpacked opens a compressed recording. The error is only for what may be
-// better next time.
+// better next time: that the bytes are refused is a value like others, so that
+// they are not decompressed again for each who asks.
 func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*unpacked, int64, error) {
 	u, reads := a.input(ctx, k)
 	u.pass = nil // readers come and go

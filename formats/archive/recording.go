@@ -23,6 +23,7 @@ type recording struct {
 	key recordingKey
 }
 
+// A recordingKey is all that the tree of a recording depends on.
 type recordingKey struct {
 	path, name string // in the source; as shown
 	v          source.Version

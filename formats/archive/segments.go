@@ -27,7 +27,8 @@ type segment struct {
 
 // A segmentList is the files of a directory that is a recording, sorted by name. It does not change.
 // Two lists of one segmentLists are the same pointer exactly if they have the same files at the same
-// versions.
+// versions: a list is a part of keys, which are compared often, and a recording may have thousands of
+// segments.
 type segmentList struct {
 	files []segment
 	inode uint64 // stands for all of it in a stamp
@@ -46,7 +47,8 @@ func newSegmentLists() *segmentLists {
 	return &segmentLists{all: map[segmentSum]weak.Pointer[segmentList]{}}
 }
 
-// list returns the list of files.
+// list returns the list of files. What tells lists apart has all that is known of each version, while the
+// stamp leaves out what a remount or another link to the file changes.
 func (s *segmentLists) list(files []segment) *segmentList {
 	var all, stamps []byte
 	for _, f := range files {
@@ -104,7 +106,8 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 }
 
 // A segmentFS shows the regular files of a directory as they were at one
-// version. Its files hold nothing open.
+// version. Its files hold nothing open: a format may keep thousands of them
+// without a descriptor of the process.
 type segmentFS struct {
 	ctx   context.Context // see [formats.InContext]
 	files []segmentFile   // sorted by name

@@ -9,7 +9,9 @@ import (
 	"recfs/formats"
 )
 
-// A recording that is a directory has a seal for each of its files that the index is made of.
+// A recording that is a directory has a seal for each of its files that the index is made of. Its stamp
+// alone would not do: a segment that grew changes no other one, and the index goes on from those that are
+// as they were.
 
 // A part is a file of a recording that is a directory.
 type part struct {
@@ -44,7 +46,8 @@ func (t *tallies) Open(name string) (iofs.File, error) {
 	return talliedFile{f, t.tally(name)}, nil
 }
 
-// tally returns the tally of a file.
+// tally returns the tally of a file, which all who open it share: the checksum is of its bytes in order,
+// whoever read them.
 func (t *tallies) tally(name string) *formats.Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +94,8 @@ func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error 
 	return nil
 }
 
-// seals returns the parts that an index is made of.
+// seals returns the parts that an index is made of. A file with the stamp that it had before keeps its
+// seal, so that a directory with thousands of finished segments is not read again for the last one.
 func (t *tallies) seals(ctx context.Context, x formats.Index) ([]part, error) {
 	entries, err := iofs.ReadDir(t.FS, ".")
 	if err != nil {

@@ -134,7 +134,8 @@ func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats
 	return fit, t, err
 }
 
-// sealed returns an index that fits the recording as it is.
+// sealed returns an index that fits the recording as it is. The damage of a compressed stream is known
+// here, after its end was come to, and is kept with the index, so that no other pass is made for it.
 func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*indexed, int64, error) {
 	i := &indexed{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head, beside: o.beside}
 	if o.source.Damage != nil {

@@ -68,7 +68,8 @@ func (p *pass) scan(ctx context.Context, in formats.Input, earlier formats.Index
 	return p.o.source.Format.Scan(ctx, in, p.o.Head, earlier)
 }
 
-// stretches makes the index, and keeps it on the way.
+// stretches makes the index, and keeps it on the way. The last stretch is the one that was given all there
+// is: where the size is unknown that shows in a read that met no end.
 func (p *pass) stretches(ctx context.Context, in formats.Input, x formats.Index) (formats.Index, error) {
 	end, n, kept := int64(0), p.least, time.Now()
 	if x != nil {
@@ -100,6 +101,7 @@ func (p *pass) stretches(ctx context.Context, in formats.Input, x formats.Index)
 // next returns how long a stretch is that comes after one of n bytes, which took some time, when so much is
 // left before the pass keeps what it has.
 func (p *pass) next(n int64, took, left time.Duration) int64 {
+	// Four times the last one at most: the first stretch says little of the rate of those after it.
 	rate := float64(n) / max(took, time.Millisecond).Seconds()
 	return max(p.least, min(4*n, int64(rate*left.Seconds())))
 }

@@ -57,6 +57,8 @@ func compressionOf(head []byte) (Compression, bool) {
 	return Compression{}, false
 }
 
+// The largest windows that are given to a stream. xz -9 makes dictionaries of 64 MiB, zstd --long=27, the
+// most that its decoder takes unasked, windows of 128 MiB. Deflate has one of 32 KiB, and tables.
 const (
 	maxXZDictionary = 64 << 20
 	maxZstdWindow   = 128 << 20
@@ -70,6 +72,8 @@ const (
 	windowStep = 8
 )
 
+// Decoders that were used for a sound stream to its end, with the first window: to make one costs more than
+// to decompress a small recording with it.
 var xzReaders, zstdReaders, gzipReaders, deflateReaders sync.Pool
 
 // xzStep is how much of a file the xz decoder is given at once: at damage it

@@ -14,7 +14,8 @@ import (
 	"recfs/formats"
 )
 
-// frameSize is how much of a stream is made, kept and copied at once.
+// frameSize is how much of a stream is made, kept and copied at once: small enough that a jump into a copy
+// costs a millisecond or so, large enough that zstd loses little by beginning anew with each.
 const frameSize = 256 << 10
 
 var frameBuffers sync.Pool // of *[frameSize]byte
@@ -70,7 +71,7 @@ var (
 )
 
 // maxFrames is how many frames a seekable zstd file may have: the table of
-// them is held in memory.
+// them is held in memory, 16 bytes for each, so 16 MiB at most.
 const maxFrames = 1 << 20
 
 // countFrames reads the end of a seekable zstd file: the number of frames, a

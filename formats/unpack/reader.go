@@ -74,7 +74,8 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	})
 }
 
-// ReadAt reads decompressed bytes.
+// ReadAt reads decompressed bytes. Frames of a stream that must begin anew for them are made on the way and
+// kept as far as the cache has room.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	return readFrames(ctx, p, off, r.frame)
 }
@@ -141,7 +142,8 @@ func (r *Stream) known() *end {
 	return nil
 }
 
-// toEnd returns the end, decompressing up to there if it must.
+// toEnd returns the end, decompressing up to there if it must. Where it is a request of its own that begins
+// again for want of memory, it goes on from where the shared stream is by then.
 func (r *Stream) toEnd(ctx context.Context) (*end, error) {
 	if e := r.known(); e != nil {
 		return e, nil
