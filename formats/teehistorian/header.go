@@ -57,7 +57,7 @@ func readHeader(r io.ReaderAt) (*header, error) {
 func readText(r io.ReaderAt, off int64) ([]byte, error) {
 	var text []byte
 	for step := 8 << 10; len(text) < maxHeader; step *= 2 {
-		b := make([]byte, step)
+		b := make([]byte, min(step, maxHeader-len(text)))
 		n, err := r.ReadAt(b, off+int64(len(text)))
 		if i := bytes.IndexByte(b[:n], 0); i >= 0 {
 			return append(text, b[:i]...), nil

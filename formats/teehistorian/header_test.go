@@ -2,9 +2,23 @@ package teehistorian
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
 	"testing"
 	"time"
+
+	"recfs/formats"
+	"recfs/nodes/nodestest"
 )
+
+// headed begins a recording with a header that is stored as text.
+func headed(text string) *writer {
+	w := newWriter(nil)
+	w.b = append(append(bytes.Clone(magic[:]), text...), 0)
+	return w
+}
 
 // TestStartTime reads the ways in which servers write when a game began.
 func TestStartTime(t *testing.T) {
@@ -27,6 +41,148 @@ func TestStartTime(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What does not open says where and why (docs/tree/teehistorian.md section 11).
+func TestRefusedHeaders(t *testing.T) {
+	whole := headed(`{"version":"2"}`).b
+	wrong := bytes.Clone(whole)
+	wrong[15] ^= 1
+	for _, c := range []struct {
+		name   string
+		b      []byte
+		offset int64
+		kind   error
+		reason string
+	}{
+		{"nothing", nil, 0, nil, "magic"},
+		{"a part of the magic", whole[:15], 0, nil, "magic"},
+		{"another magic", wrong, 0, nil, "magic"},
+		{"the magic alone", whole[:16], 16, io.ErrUnexpectedEOF, "no end"},
+		{"no 00", whole[:len(whole)-1], 16, io.ErrUnexpectedEOF, "no end"},
+		{"no 00 within 16 MiB", append(bytes.Clone(magic[:]), bytes.Repeat([]byte(" "), maxHeader+1<<20)...), 16, nil, "within 16777216 bytes"},
+		{"an empty header", headed("").b, 16, nil, "not a JSON object"},
+		{"a list", headed(`["2"]`).b, 16, nil, "not a JSON object"},
+		{"a string", headed(`"2"`).b, 16, nil, "not a JSON object"},
+		{"an object that is cut", headed(`{"version":"2"`).b, 16, nil, "not a JSON object"},
+		{"more behind the object", headed(`{"version":"2"}}`).b, 16, nil, "not a JSON object"},
+		{"no version", headed(`{}`).b, 16, errors.ErrUnsupported, "version"},
+		{"version 3", headed(`{"version":"3"}`).b, 16, errors.ErrUnsupported, "version"},
+		{"a version that is a number", headed(`{"version":2}`).b, 16, errors.ErrUnsupported, "version"},
+		{"a version that is inside another object", headed(`{"config":{"version":"2"}}`).b, 16, errors.ErrUnsupported, "version"},
+	} {
+		_, err := openBytes(t, newCache(t), c.b)
+		var e *formats.Error
+		if !errors.As(err, &e) || e.Offset != c.offset || !strings.Contains(e.Error(), c.reason) || c.kind != nil && !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v, want offset %d and %q", c.name, err, c.offset, c.reason)
+		}
+	}
+}
+
+// The version that is shown has the minor one behind a dot, if there is one.
+func TestFormatVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"version":"2","version_minor":"4"}`:                      "2.4",
+		`{"version":"2","version_minor":22}`:                       "2.22",
+		`{"version":"2"}`:                                          "2",
+		`{"version":"2","version_minor":null}`:                     "2",
+		`{"version":"2","version_minor":{}}`:                       "2",
+		`{"version_minor":"9","version":"1"}`:                      "1.9",
+		`{"version":"1","version":"2","version_minor":"\u0031"}`:   "2.1",
+		"{ \"version\" :\n\"2\", \"version_minor\" :\t\"5\" }\r\n": "2.5",
+	} {
+		h, err := readHeader(bytes.NewReader(headed(text).b))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := h.formatVersion(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// header.json has the header as it is stored: the order of the keys, numbers as they are written, and for what is
+// not UTF-8 the exact bytes beside it.
+func TestHeaderAsStored(t *testing.T) {
+	for _, c := range []struct {
+		stored, want string
+		bad          int64 // offset of the first byte that is not UTF-8, 0 if there is none
+	}{
+		{`{"version":"2","b":"1","a":"2"}`, `{"version":"2","b":"1","a":"2"}`, 0},
+		{`{"version":"2","n":1.50,"big":12345678901234567890,"t":true,"nil":null}`, `{"version":"2","n":1.50,"big":12345678901234567890,"t":true,"nil":null}`, 0},
+		{`{"version":"2","k":"first","z":"","k":"last"}`, `{"version":"2","k":"last","z":""}`, 0},
+		{`{"version":"2","config":{"b":"x","a":{"c":"y"}},"l":["1",[2]]}`, `{"version":"2","config":{"b":"x","a":{"c":"y"}},"l":["1",[2]]}`, 0},
+		{`{"version":"2","s":"\u00e9\n\"\\"}`, `{"version":"2","s":"é\n\"\\"}`, 0},
+		{"{\"version\":\"2\",\"s\":\"a\xff\xc3\"}", `{"version":"2","s":"a��","s_hex":"61ffc3"}`, 16 + 21},
+		{"{\"version\":\"2\",\"config\":{\"s\":\"\xe2\x82\"}}", `{"version":"2","config":{"s":"��","s_hex":"e282"}}`, 16 + 30},
+		{"{\"version\":\"2\",\"s\":\"\xff\",\"s_hex\":\"mine\"}", `{"version":"2","s":"�","s_hex":"mine"}`, 16 + 20},
+		{"{\"version\":\"2\",\"\xff\":\"k\"}", `{"version":"2","�":"k"}`, 16 + 16},
+		{"{\"version\":\"2\",\"l\":[\"\xff\"]}", `{"version":"2","l":["�"]}`, 16 + 21},
+	} {
+		w := headed(c.stored)
+		root := rootOf(t, w)
+		if got := nodestest.Read(t, root, "metadata"); got != c.stored {
+			t.Errorf("metadata %q, want %q", got, c.stored)
+		}
+		var doc struct {
+			Header   json.RawMessage
+			Problems []struct {
+				Code   string
+				Offset int64
+			}
+		}
+		if err := json.Unmarshal([]byte(nodestest.Read(t, root, "header.json")), &doc); err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := json.Compact(&got, doc.Header); err != nil {
+			t.Fatal(err)
+		}
+		if shown := strings.ReplaceAll(got.String(), `\ufffd`, "�"); shown != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.stored, shown, c.want)
+		}
+		if n := len(doc.Problems); n != 0 != (c.bad != 0) || n == 1 && (doc.Problems[0].Code != "bad_utf8" || doc.Problems[0].Offset != c.bad) {
+			t.Errorf("%q: problems %v, want one at %d", c.stored, doc.Problems, c.bad)
+		}
+	}
+}
+
+// A header may be larger than one read of it.
+func TestLongHeader(t *testing.T) {
+	for _, n := range []int{8<<10 - 1, 8 << 10, 8<<10 + 1, 1 << 20} {
+		text := `{"version":"2","pad":"`
+		text += strings.Repeat("x", n-len(text)-len(`"}`)) + `"}`
+		w := headed(text)
+		w.join(3)
+		h, err := readHeader(bytes.NewReader(w.b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.start != int64(16+n+1) || string(h.json) != text {
+			t.Errorf("a header of %d bytes: the records begin at %d", n, h.start)
+		}
+	}
+}
+
+// A saved head is the head that was saved.
+func TestSavedHead(t *testing.T) {
+	in := formats.BytesInput("x.teehistorian", headed("{\"version\":\"2\",\"s\":\"\xff\"}").b, time.Unix(1, 0))
+	h, err := Format.Open(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := h.Append(nil)
+	again, err := Format.ReadHead(t.Context(), in, saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Append(nil); !bytes.Equal(got, saved) {
+		t.Errorf("%x, saved was %x", got, saved)
+	}
+	for n := range saved {
+		if _, err := Format.ReadHead(t.Context(), in, saved[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes are a head", n, len(saved))
 		}
 	}
 }
