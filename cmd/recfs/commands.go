@@ -25,5 +25,6 @@ func commands() commandTable {
 		versionCommand,
 		helpCommand(commands),
 		completeCommand(commands),
+		completeLineCommand(commands),
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"recfs/fs"
 )
 
 // completionScripts ask recfs itself for candidates.
@@ -17,23 +19,24 @@ var completionScripts = map[string]string{
     COMPREPLY=()
     while IFS= read -r line; do
         COMPREPLY+=("${line%%$'\t'*}")
-    done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    done < <("${1/#\~\//$HOME/}" __complete-line "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
 }
 complete -o default -o filenames -F _recfs recfs
 `,
 	"zsh": `#compdef recfs
 _recfs() {
-    local line value
+    local line value home=
     local -a plain described
+    [[ -z $QIPREFIX ]] && compset -P '\~/' && home=$HOME/ # which must not be quoted
     while IFS= read -r line; do
-        value="${line%%$'\t'*}"
+        value="${${line%%$'\t'*}#"$home"}"
         if [[ $line == *$'\t'* ]]; then
             described+=("${value//:/\\:}:${line#*$'\t'}")
         else
             plain+=("$value")
         fi
-    done < <("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
+    done < <("${words[1]/#\~\//$HOME/}" __complete "${(@Q)words[2,CURRENT-1]}" "$home${(Q)PREFIX}" 2>/dev/null)
     (( ${#described} )) && _describe recfs described
     (( ${#plain} )) && compadd -S '' -- "${plain[@]}"
     (( ${#described} + ${#plain} )) || _files
@@ -45,8 +48,10 @@ else
 fi
 `,
 	"fish": `function __recfs_complete
-    set -l words (commandline -opc) (commandline -ct)
-    $words[1] __complete $words[2..-1] 2>/dev/null
+    set -l words (commandline -opc)
+    set -l last (string replace -r '^[\'"]' '' -- (commandline -ct) | string unescape)
+    set words[1] (string replace -r '^~/' "$HOME/" -- $words[1])
+    $words[1] __complete $words[2..-1] "$last" 2>/dev/null
 end
 complete -c recfs -f -a '(__recfs_complete)'
 `,
@@ -75,14 +80,39 @@ func runCompletion(*pflag.FlagSet) runFunc {
 // completeCommand prints candidates for the last of its words, one a line: the word and, after a
 // tab, what it means.
 func completeCommand(table func() commandTable) command {
+	return completer("__complete", func(ctx context.Context, words []string) []string {
+		return complete(ctx, table(), words)
+	})
+}
+
+// completeLineCommand does the same for Readline, whose words also end at = : @ and the like. It has
+// the line up to the cursor and the part of it that a candidate replaces.
+func completeLineCommand(table func() commandTable) command {
+	return completer("__complete-line", func(ctx context.Context, args []string) (out []string) {
+		if len(args) != 2 {
+			return nil
+		}
+		words, replaced := shellWords(args[0]), shellWords(args[1])
+		if len(replaced) > 1 { // the quote before it is left out
+			replaced = shellWords(`"` + args[1])
+		}
+		stays := max(len(words[len(words)-1])-len(replaced[0]), 0)
+		for _, c := range complete(ctx, table(), words[1:]) {
+			out = append(out, c[min(stays, len(c)):])
+		}
+		return out
+	})
+}
+
+func completer(name string, candidates func(ctx context.Context, args []string) []string) command {
 	return command{
-		name:    "__complete",
+		name:    name,
 		summary: "Print candidates for the last word of a command line",
 		raw:     true,
 		hidden:  true,
 		run: func(*pflag.FlagSet) runFunc {
-			return func(ctx context.Context, e *env, words []string) error {
-				for _, c := range complete(ctx, table(), words) {
+			return func(ctx context.Context, e *env, args []string) error {
+				for _, c := range candidates(ctx, args) {
 					if _, err := fmt.Fprintln(e.stdout, c); err != nil {
 						return err
 					}
@@ -102,17 +132,29 @@ func complete(ctx context.Context, table commandTable, words []string) []string 
 		return append(commandCandidates(table, last), pathCandidates(ctx, last)...)
 	}
 	cmd := table.named(words[0])
-	switch {
-	case cmd.run == nil:
+	if cmd.run == nil {
 		return nil
+	}
+	flags, _ := cmd.parse()
+	if out, ok := valueCandidates(ctx, flags, words[len(words)-2], last); ok {
+		return out
+	}
+	switch {
 	case strings.HasPrefix(last, "-"):
-		return flagCandidates(cmd, last)
+		return flagCandidates(flags, last)
 	case cmd.name == "help":
 		return append(commandCandidates(table, last), withPrefix([]string{sharedTopic}, last)...)
 	case cmd.name == "cache":
 		return withPrefix([]string{"clear", "ls", "prune"}, last)
 	case cmd.name == "completion":
 		return withPrefix([]string{"bash", "fish", "zsh"}, last)
+	case cmd.name == "export" && len(words) == 2:
+		return withPrefix([]string{"tables"}, last)
+	case cmd.name == "umount" || cmd.name == "stats":
+		if mounts := withPrefix(fs.Mounts(), last); len(mounts) > 0 {
+			return mounts
+		}
+		return pathCandidates(ctx, last)
 	case strings.ContainsAny(cmd.args, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"):
 		return pathCandidates(ctx, last)
 	}
@@ -129,9 +171,8 @@ func commandCandidates(table commandTable, prefix string) []string {
 	return out
 }
 
-func flagCandidates(cmd command, prefix string) []string {
+func flagCandidates(flags *pflag.FlagSet, prefix string) []string {
 	var out []string
-	flags, _ := cmd.parse()
 	flags.VisitAll(func(f *pflag.Flag) {
 		if name := "--" + f.Name; !f.Hidden && strings.HasPrefix(name, prefix) {
 			_, usage := pflag.UnquoteUsage(f)

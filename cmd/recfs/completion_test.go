@@ -13,21 +13,21 @@ import (
 // completionSessions are what shells do to complete a line and print what became of it. They find
 // the line in $LINE, the script in the file _recfs, and print into the file out.
 var completionSessions = map[string][]string{
-	"bash": {"bash", "--norc", "-c", `source ./_recfs
-complete -p recfs >/dev/null || exit
-read -ra COMP_WORDS <<<"$LINE"
-COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-_recfs
-COMP_WORDS[COMP_CWORD]=${COMPREPLY[0]}
-echo "${COMP_WORDS[*]}" >out`},
+	"bash": {"bash", "--norc", "-c", `printf '%s\t\a' "$LINE" | bash --noprofile --rcfile .bashrc -i 2>/dev/null`},
 	"fish": {"fish", "--no-config", "-c", `source ./_recfs
-echo (string replace -r '\S*$' '' -- $LINE)(complete -C $LINE | string split -f 1 \t) >out`},
+echo (string replace -r '(\\\\.|[^\\\\ ])*$' '' -- $LINE)(complete -C $LINE | string split -f 1 \t | string replace -a ' ' '\\ ') >out`},
 	"zsh":          {"zsh", "-f", "-c", zshTerminal},
 	"zsh autoload": {"zsh", "-f", "-c", zshTerminal},
 }
 
 // zshTerminal runs a zsh with the .zshrc below on a terminal of its own, which it has to have.
 const zshTerminal = `zmodload zsh/zpty; zpty terminal zsh -i; while zpty -r terminal text; do :; done`
+
+// bashrc lets Readline end the session with a bell, after the tabulator that completes.
+const bashrc = `source ./_recfs
+bind 'set bell-style none'
+bind -x '"\C-g": printf "%s\n" "$READLINE_LINE" >out; exit'
+`
 
 const zshrc = `autoload -Uz compinit
 [[ $NAME == 'zsh autoload' ]] && fpath=($PWD $fpath)
@@ -60,15 +60,25 @@ func TestCompletion(t *testing.T) {
 				err = os.WriteFile(filepath.Join(dir, ".zshrc"), []byte(zshrc), 0o666)
 			}
 			if err == nil {
-				err = os.CopyFS(filepath.Join(dir, "maps"), os.DirFS(filepath.Join(samples, "datafile/maps")))
+				err = os.WriteFile(filepath.Join(dir, ".bashrc"), []byte(bashrc), 0o666)
+			}
+			for _, to := range []string{"maps", "our server"} {
+				if err == nil {
+					err = os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(samples, "datafile/maps")))
+				}
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			for line, want := range map[string]string{
-				"recfs che":                  "recfs check",
-				"recfs check --js":           "recfs check --json",
-				"recfs cat maps/new.map/set": "recfs cat maps/new.map/settings.cfg",
+				"recfs che":                         "recfs check",
+				"recfs check --js":                  "recfs check --json",
+				"recfs cat maps/new.map/set":        "recfs cat maps/new.map/settings.cfg",
+				"recfs cat ~/maps/new.map/set":      "recfs cat ~/maps/new.map/settings.cfg",
+				`recfs cat our\ server/new.map/set`: `recfs cat our\ server/new.map/settings.cfg`,
+				"recfs find --format d":             "recfs find --format datafile",
+				"recfs find --format=d":             "recfs find --format=datafile",
+				"recfs cat --mapres=ma":             "recfs cat --mapres=maps/",
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()

@@ -38,6 +38,7 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 	q := &demoRequest{}
 	flags.StringVar(&q.follow, "follow", "", "let the camera follow the player `NAME`, or the one with that directory in players/")
 	flags.StringVar(&q.run, "run", "", "the fastest run of `PLAYER`, or with best that of all players")
+	offer(flags, "run", "best")
 	flags.StringVarP(&q.output, "output", "o", "", "write to `FILE`, in a directory under the name that the demo has in a mount")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		switch ticks := len(args) == 3; {

@@ -37,7 +37,9 @@ code then is 1. With --shard 1/8 to 8/8, eight machines write an eighth each, ab
 func runExport(flags *pflag.FlagSet) runFunc {
 	x := &exporter{shard: shardFlag{I: 1, N: 1}}
 	flags.StringArrayVar(&x.tables, "table", nil, "only the tables of this `NAME` (may be repeated)")
-	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of this format: "+strings.Join(formatList(), ", ")+" (may be repeated)")
+	known := formatList()
+	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")
+	offer(flags, "format", known...)
 	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
 	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table")
 	jobs := jobsFlag(flags)
@@ -46,8 +48,8 @@ func runExport(flags *pflag.FlagSet) runFunc {
 			return usagef("export: it is only tables that can be exported, not %q", args[0])
 		}
 		for _, f := range x.formats {
-			if !slices.Contains(formatList(), f) {
-				return usagef("export: there is no format %q: it is one of %s", f, strings.Join(formatList(), ", "))
+			if !slices.Contains(known, f) {
+				return usagef("export: there is no format %q: it is one of %s", f, strings.Join(known, ", "))
 			}
 		}
 		x.ctx, x.failures, x.meter = ctx, failures{env: e}, newMeter(e.stderr, "exporting")

@@ -35,6 +35,7 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 	o.maxData, o.maxMetadata = 1*gib, 16*mib
 	flags.BoolVar(&o.sniff, "sniff", false, "also find recordings with other extensions, by their first bytes")
 	flags.StringVar(&o.mapres, "mapres", "", "look only in `DIR` for the images that maps name but do not hold, or nowhere if it is none (default: where DDNet and Teeworlds are usually installed, and in mapres beside the map)")
+	offer(flags, "mapres", noMapres)
 	flags.StringArrayVar(&o.schemas, "schema", nil, "read an event schema for hcrp recordings from `FILE` (may be repeated)")
 	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "look in `DIR` for zstd dictionaries of hcrp recordings (may be repeated)")
 	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks of hcrp and butter that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, 256MiB for butter")

@@ -35,6 +35,7 @@ func (l *logFlags) register(flags *pflag.FlagSet) {
 	l.level.Level = slog.LevelError
 	flags.Var(&l.level, "log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
 	flags.Lookup("log-level").DefValue = ""
+	offer(flags, "log-level", "debug", "info", "warn", "error")
 	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE`, which is opened again when it was moved away (default: stderr; for a mount in the background the system log, or ~/.local/state/recfs/recfs.log where there is none)")
 	flags.Lookup("log-file").DefValue = ""
 }

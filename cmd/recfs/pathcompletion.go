@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,14 +28,24 @@ func pathCandidates(ctx context.Context, prefix string) []string {
 	}
 	defer a.close()
 	dir, start := path.Split(prefix)
-	e, err := a.resolve(ctx, path.Join(".", dir))
-	if strings.HasPrefix(dir, "/") {
-		e, err = a.resolve(ctx, dir)
+	at := path.Join(".", dir)
+	switch rest, home := strings.CutPrefix(dir, "~/"); {
+	case home:
+		at = path.Join(os.Getenv("HOME"), rest)
+	case strings.HasPrefix(dir, "/"):
+		at = dir
 	}
-	if err != nil || e.Dir == nil {
-		return nil
+	var out []string
+	for _, name := range a.expand(ctx, []string{at}) {
+		if e, err := a.resolve(ctx, name); err == nil && e.Dir != nil {
+			out = append(out, startingWith(ctx, e, dir, start)...)
+		}
+		if len(out) >= maxCandidates {
+			break
+		}
 	}
-	return startingWith(ctx, e, dir, start)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func startingWith(ctx context.Context, e nodes.Entry, dir, start string) []string {

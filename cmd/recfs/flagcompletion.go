@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// offered is the annotation of a flag with the values that it is known to take.
+const offered = "recfs_values"
+
+// offer tells completion values of a flag.
+func offer(flags *pflag.FlagSet, name string, values ...string) {
+	flags.Lookup(name).Annotations = map[string][]string{offered: values}
+}
+
+// valueCandidates completes the value of a flag, where last is one: after --flag= or a word that is
+// a flag with a value.
+func valueCandidates(ctx context.Context, flags *pflag.FlagSet, before, last string) (out []string, ok bool) {
+	lead, value, given := strings.Cut(last, "=")
+	flag := flagCalled(flags, before)
+	if given && strings.HasPrefix(lead, "--") {
+		flag, lead = flagCalled(flags, lead), lead+"="
+	} else {
+		lead, value = "", last
+	}
+	if flag == nil || flag.NoOptDefVal != "" && lead == "" {
+		return nil, false
+	}
+	for _, candidate := range flagValues(ctx, flag, value) {
+		out = append(out, lead+candidate)
+	}
+	return out, true
+}
+
+// flagCalled returns the flag that a word is, nil if it is none.
+func flagCalled(flags *pflag.FlagSet, word string) *pflag.Flag {
+	if name, ok := strings.CutPrefix(word, "--"); ok {
+		return flags.Lookup(name)
+	}
+	if len(word) == 2 && word[0] == '-' {
+		return flags.ShorthandLookup(word[1:])
+	}
+	return nil
+}
+
+// flagValues returns the values of a flag that begin with prefix. That one is a file or a directory
+// is told by the word for it in the usage, and a|b are all that there are.
+func flagValues(ctx context.Context, flag *pflag.Flag, prefix string) []string {
+	out := withPrefix(slices.Clone(flag.Annotations[offered]), prefix)
+	switch word, _ := pflag.UnquoteUsage(flag); {
+	case word == "FILE":
+		out = append(out, pathCandidates(ctx, prefix)...)
+	case word == "DIR":
+		out = append(out, slices.DeleteFunc(pathCandidates(ctx, prefix), func(name string) bool { return !strings.HasSuffix(name, "/") })...)
+	case strings.Contains(word, "|"):
+		out = withPrefix(strings.Split(word, "|"), prefix)
+	}
+	return out
+}
