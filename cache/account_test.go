@@ -197,3 +197,47 @@ func TestKeep(t *testing.T) {
 		}
 	}
 }
+
+// TestLRUWithoutMemory lets a request that has all memory wait for a value that another one, outside of any
+// request, opens: that one must not wait for memory meanwhile.
+func TestLRUWithoutMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(0, nil)
+		defer c.Close()
+		l := NewLRU[int](LRUOptions[string]{Max: 1, Idle: time.Minute, Cache: c})
+		defer l.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		open := func(ctx context.Context) (string, error) {
+			return "v", c.Do(ctx, 0, func(ctx context.Context) error {
+				h, err := Charge(ctx, 2*smallWork)
+				h.Free()
+				return err
+			})
+		}
+		acquire := func(ctx context.Context) error {
+			r, err := l.Acquire(ctx, 1, open)
+			if err == nil {
+				r.Release()
+			}
+			return err
+		}
+		err := c.Do(ctx, c.account.large.size, func(inside context.Context) error {
+			go func() {
+				if err := acquire(ctx); err != nil {
+					t.Error(err)
+				}
+			}()
+			time.Sleep(time.Second)
+			return acquire(inside)
+		})
+		if err != nil {
+			t.Errorf("%v, want the value", err)
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if now, _ := c.Work(); now != 0 {
+			t.Errorf("%d bytes not given back", now)
+		}
+	})
+}

@@ -16,6 +16,7 @@ type LRUOptions[V any] struct {
 	Idle     time.Duration // a value without a user is closed after one to two of these
 	Size     func(V) int64 // of a value, for MaxBytes; nil: 0
 	Close    func(V)       // lets go of a value; nil: nothing has to be done
+	Cache    *Cache        // where opening a value may take memory; nil: it takes none
 }
 
 // An LRU keeps values open between uses: files, contents. A value is opened once however many ask
@@ -54,7 +55,56 @@ func NewLRU[K comparable, V any](opt LRUOptions[V]) *LRU[K, V] {
 // Acquire returns the value for k, which open makes if it is not kept. All who ask at the same time
 // share one call of open, but not the end of its context: who is still waiting then opens it again.
 // Errors are not kept.
-func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context) (V, error)) (*Ref[K, V], error) {
+//
+// What opens a value is a part of a request, see [Cache.Do]: outside of one it would wait for memory while
+// others, who have that memory, wait for the value.
+func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context) (V, error)) (r *Ref[K, V], err error) {
+	if l.opt.Cache == nil {
+		return l.acquire(ctx, k, open)
+	}
+	if r := l.opened(k); r != nil {
+		return r, nil
+	}
+	err = l.opt.Cache.Do(ctx, 0, func(ctx context.Context) (err error) {
+		if r != nil { // opened in an attempt that had too little memory
+			r.Release()
+		}
+		r, err = l.acquire(ctx, k, open)
+		return err
+	})
+	if err != nil && r != nil {
+		r.Release()
+		r = nil
+	}
+	return r, err
+}
+
+// opened returns the value for k for one more user if it is open.
+func (l *LRU[K, V]) opened(k K) *Ref[K, V] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.byKey[k]
+	if r == nil {
+		return nil
+	}
+	select {
+	case <-r.ready:
+	default:
+		return nil
+	}
+	l.use(r)
+	return r
+}
+
+// use counts one more user. The caller holds the lock.
+func (l *LRU[K, V]) use(r *Ref[K, V]) {
+	r.users++
+	r.touched = true
+	l.recent.MoveToFront(r.place)
+}
+
+// acquire is Acquire within a request, or without memory.
+func (l *LRU[K, V]) acquire(ctx context.Context, k K, open func(context.Context) (V, error)) (*Ref[K, V], error) {
 	for {
 		r, found := l.join(k)
 		if !found {
@@ -96,9 +146,7 @@ func (l *LRU[K, V]) join(k K) (r *Ref[K, V], found bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.byKey[k]; r != nil {
-		r.users++
-		r.touched = true
-		l.recent.MoveToFront(r.place)
+		l.use(r)
 		return r, true
 	}
 	r = &Ref[K, V]{l: l, key: k, ready: make(chan struct{}), users: 1, touched: true}

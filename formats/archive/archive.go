@@ -73,7 +73,7 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 	a := &archive{
 		links: links{tree}, ids: newIDs(tree.ID(), disk), namings: newNamings(list, depth < maxDepth),
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
-		openFiles: source.NewFiles(tree), warned: cache.NewRecent[string, source.Version](maxWarned),
+		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
 		plainDirs:    cache.NewRecent[listingKey, bool](maxPlainDirs),
 		segmentLists: newSegmentLists(),
 	}

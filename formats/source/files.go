@@ -41,10 +41,10 @@ type openFile struct {
 	fixed bool // see Info
 }
 
-// NewFiles returns the open files of a tree, none yet.
-func NewFiles(tree Tree) *Files {
+// NewFiles returns the open files of a tree, none yet. To open one takes memory of c; nil: it takes none.
+func NewFiles(tree Tree, c *cache.Cache) *Files {
 	return &Files{tree: tree, open: cache.NewLRU[FileKey](cache.LRUOptions[*openFile]{
-		Max: maxFiles, Idle: idleFile, Close: func(f *openFile) { f.Close() },
+		Max: maxFiles, Idle: idleFile, Close: func(f *openFile) { f.Close() }, Cache: c,
 	})}
 }
 

@@ -14,7 +14,7 @@ func TestFilesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	h := NewFiles(local)
+	h := NewFiles(local, nil)
 	for i := range 3 * maxFiles {
 		name := strconv.Itoa(i)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600); err != nil {

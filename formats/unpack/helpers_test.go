@@ -31,7 +31,7 @@ func openUnpacker(t testing.TB, dir, name, disk string) (*unpack.Unpacker, sourc
 	if disk != "" {
 		opt.Disk = cache.NewDisk(disk, 1<<30, nil)
 	}
-	return unpack.New(source.NewFiles(local), c, opt), keyOf(t, dir, name)
+	return unpack.New(source.NewFiles(local, c), c, opt), keyOf(t, dir, name)
 }
 
 // keyOf returns the key of a file in dir as it is now.
@@ -67,7 +67,7 @@ func rawOf(t testing.TB, dir string, k source.FileKey) nodes.ReaderAt {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { local.Close() })
-	return source.NewReader(source.NewFiles(local), k)
+	return source.NewReader(source.NewFiles(local, nil), k)
 }
 
 // A stuckReader reads nothing until stuck is closed.
