@@ -118,10 +118,15 @@ func (l *LRU[K, V]) acquire(ctx context.Context, k K, open func(context.Context)
 			return r, nil
 		}
 		r.Release()
-		if ctx.Err() != nil || !errors.Is(err, context.Canceled) && !IsShort(err) {
+		if ctx.Err() != nil || !ofOpener(err) {
 			return nil, err
 		}
 	}
+}
+
+// ofOpener reports whether an error is about who opened a value, not about the value.
+func ofOpener(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || IsShort(err)
 }
 
 // wait returns when the value is open, or cannot be, or ctx ends. What is open already is of use even
