@@ -90,6 +90,18 @@ type openedFile struct {
 	open func(context.Context) (Content, error)
 }
 
+// Computed returns a File like that of [Func] whose size can be had without making its bytes.
+func Computed(size func(context.Context) (int64, error), content func(context.Context) ([]byte, error)) File {
+	return &computedFile{Func(content), size}
+}
+
+type computedFile struct {
+	File
+	size func(context.Context) (int64, error)
+}
+
+func (f *computedFile) Size(ctx context.Context) (int64, error) { return f.size(ctx) }
+
 // Opened returns a File whose size is that of what open returns. It calls
 // open for every Size and Open, so what is costly there belongs in a Memo.
 func Opened(open func(context.Context) (Content, error)) File { return &openedFile{open} }

@@ -3,6 +3,7 @@ package hcrp
 import (
 	"maps"
 	"slices"
+	"sort"
 
 	"recfs/formats/internal/indexfile"
 )
@@ -11,6 +12,34 @@ import (
 type checkpoint struct {
 	Range  int
 	Replay []byte
+}
+
+// The tick ranges from one checkpoint up to the next are a stretch, which has the number of the
+// checkpoint. Those before the first one are stretch -1.
+
+// stretch returns the stretch that a tick range is in.
+func (x *index) stretch(number int) int {
+	return sort.Search(len(x.checkpoints), func(k int) bool { return x.checkpoints[k].Range > number }) - 1
+}
+
+// first returns the first tick range of a stretch, or of what follows the last one.
+func (x *index) first(stretch int) int {
+	switch {
+	case stretch < 0:
+		return 0
+	case stretch == len(x.checkpoints):
+		return len(x.ranges)
+	}
+	return x.checkpoints[stretch].Range
+}
+
+// rangeOf returns the tick range that tick n is in, -1 if it is in none.
+func (x *index) rangeOf(n int64) int {
+	i := sort.Search(len(x.ranges), func(i int) bool { return x.ranges[i].Last >= n })
+	if i == len(x.ranges) || x.ranges[i].First > n {
+		return -1
+	}
+	return i
 }
 
 // A writer writes what an index is made of (package indexfile), a reading reads it.

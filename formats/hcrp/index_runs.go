@@ -66,3 +66,12 @@ func (r runs) number(i int64) int64 {
 	k := sort.Search(len(r), func(k int) bool { return r[k].Before > i }) - 1
 	return r[k].First + i - r[k].Before
 }
+
+// search returns how many numbers are less than n.
+func (r runs) search(n int64) int64 {
+	k := sort.Search(len(r), func(k int) bool { return r[k].Last >= n })
+	if k == len(r) {
+		return r.count()
+	}
+	return r[k].Before + max(n-r[k].First, 0)
+}

@@ -2,8 +2,8 @@ package hcrp
 
 import (
 	"context"
-	"sort"
-	"strconv"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 // A playback plays the ranges of an index.
@@ -15,16 +15,20 @@ type playback struct {
 
 // before returns a replay as it is before a tick range.
 func (t *playback) before(ctx context.Context, number int) (*replay, error) {
-	checkpoints := t.index.checkpoints
-	k := sort.Search(len(checkpoints), func(k int) bool { return checkpoints[k].Range > number }) - 1
-	if k < 0 {
-		return newReplay(t.layout), nil
-	}
-	p, err := decodeReplay(t.layout, checkpoints[k].Replay)
-	for i := checkpoints[k].Range; err == nil && i < number; i++ {
+	k := t.index.stretch(number)
+	p, err := t.start(k)
+	for i := t.index.first(k); err == nil && i < number; i++ {
 		err = t.play(ctx, p, i, t.index.ranges[i].Last, nil)
 	}
 	return p, err
+}
+
+// start returns a replay as it is before a stretch.
+func (t *playback) start(k int) (*replay, error) {
+	if k < 0 {
+		return newReplay(t.layout), nil
+	}
+	return decodeReplay(t.layout, t.index.checkpoints[k].Replay)
 }
 
 // play plays a tick range up to a tick. The observer, if any, is made for its chunk.
@@ -48,8 +52,8 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 // state returns the world after tick n as compact JSON, or errUnknownTick.
 func (t *playback) state(ctx context.Context, n int64) ([]byte, error) {
 	list := t.index.ranges
-	i := sort.Search(len(list), func(i int) bool { return list[i].Last >= n })
-	if i == len(list) || list[i].First > n {
+	i := t.index.rangeOf(n)
+	if i < 0 {
 		return nil, errUnknownTick
 	}
 	p, err := t.before(ctx, i)
@@ -62,9 +66,11 @@ func (t *playback) state(ctx context.Context, n int64) ([]byte, error) {
 	if p.world == nil {
 		return nil, errUnknownTick
 	}
-	out := appendMoment(nil, n)
-	out = append(out, `,"chunk":`...)
-	out = strconv.AppendInt(out, int64(list[i].Chunk), 10)
-	out = append(out, ',')
-	return append(p.world.appendState(out), '}'), nil
+	return p.world.appendState(appendStateHead(nil, n, list[i].Chunk)), nil
+}
+
+// appendStateHead appends the members of a state in front of those of the world.
+func appendStateHead(dst []byte, n int64, chunk int32) []byte {
+	dst = append(appendMoment(dst, n), `,"chunk":`...)
+	return append(jsonenc.AppendInt(dst, chunk), ',')
 }

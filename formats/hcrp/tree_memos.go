@@ -25,6 +25,7 @@ func newRecording(src formats.Recording, c *cache.Cache) *recording {
 	})
 	rec.indexes = cache.NewMemo(c, rec.loadIndexed)
 	rec.states = cache.NewMemo(c, rec.loadState)
+	rec.sizes = cache.NewMemo(c, rec.loadSizes)
 	rec.texts = cache.NewMemo(c, rec.loadText)
 	return rec
 }

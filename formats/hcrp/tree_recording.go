@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"context"
+	"sync/atomic"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -17,7 +18,9 @@ type recording struct {
 	chunks  *cache.Memo[int, *chunk]
 	indexes *cache.Memo[struct{}, *indexed] // one, which may leave the cache
 	states  *cache.Memo[int64, []byte]
-	texts   *cache.Memo[string, []byte] // other documents by name
+	sizes   *cache.Memo[int, *stateSizes] // of states, by stretch
+	asked   atomic.Int64                  // the stretch of which a size was asked for last, and 2
+	texts   *cache.Memo[string, []byte]   // other documents by name
 }
 
 // An indexed is an index and what it gives at once.

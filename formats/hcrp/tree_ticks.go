@@ -22,8 +22,8 @@ func (rec *recording) linesFile(i int) nodes.File {
 	})
 }
 
-// line returns the JSON object of tick n. What is unknown is an error that is no iofs.ErrNotExist.
-func (rec *recording) line(ctx context.Context, n int64) ([]byte, error) {
+// tick returns tick n and its chunk. What is unknown is an error that is no iofs.ErrNotExist.
+func (rec *recording) tick(ctx context.Context, n int64) (*chunk, *tick, error) {
 	unknown := false
 	for _, i := range rec.Reader.chunksOf(n) {
 		c, err := rec.chunks.Get(ctx, i)
@@ -33,26 +33,32 @@ func (rec *recording) line(ctx context.Context, n int64) ([]byte, error) {
 			unknown = true
 			continue
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		}
-		if line := c.Line(n); line != nil {
-			return line, nil
+		if t := c.find(n); t != nil {
+			return c, t, nil
 		}
 		unknown = unknown || n > c.known
 	}
 	if unknown {
-		return nil, errUnknownTick
+		return nil, nil, errUnknownTick
 	}
-	return nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
+	return nil, nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
 }
 
 func (rec *recording) tickFile(n int64) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) {
-		line, err := rec.line(ctx, n)
+	return nodes.Computed(func(ctx context.Context) (int64, error) {
+		_, t, err := rec.tick(ctx, n)
+		if err != nil {
+			return 0, err
+		}
+		return t.documentSize(), nil
+	}, func(ctx context.Context) ([]byte, error) {
+		c, t, err := rec.tick(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		return document(line), nil
+		return document(c.bytes(t.line)), nil
 	})
 }
 
@@ -84,6 +90,7 @@ func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Cont
 	return &nodes.Series{
 		Width: 8, Suffix: ".json", N: int(ticks.count()),
 		Number: func(i int) int64 { return ticks.number(int64(i)) },
+		Search: func(n int64) int { return int(ticks.search(n)) },
 		File:   file, Extra: extra,
 	}
 }
@@ -91,7 +98,7 @@ func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Cont
 // unlistedTick reports whether tick n opens although it is not listed: before the list is made, or
 // why it does not.
 func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
-	_, err := rec.line(ctx, n)
+	_, _, err := rec.tick(ctx, n)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return false, nil
 	}
@@ -99,7 +106,10 @@ func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
 }
 
 func (rec *recording) stateFile(n int64) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.states.Get(ctx, n) })
+	return nodes.Computed(
+		func(ctx context.Context) (int64, error) { return rec.stateSize(ctx, n) },
+		func(ctx context.Context) ([]byte, error) { return rec.states.Get(ctx, n) },
+	)
 }
 
 func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, error) {

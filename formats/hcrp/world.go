@@ -160,7 +160,7 @@ func (p *position) move(e *event) {
 	}
 }
 
-// appendState appends the members entities and blocks of a state.
+// appendState appends the members entities and blocks of a state, and ends it.
 func (w *world) appendState(dst []byte) []byte {
 	dst = append(dst, `"entities":[`...)
 	for i, id := range slices.Sorted(maps.Keys(w.entities)) {
@@ -174,12 +174,14 @@ func (w *world) appendState(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"at":`...)
-		dst = appendBlockAt(dst, at)
-		dst = appendText(dst, `,"state":`, w.blocks[at])
-		dst = append(dst, '}')
+		dst = appendBlock(dst, at, w.blocks[at])
 	}
-	return append(dst, ']')
+	return append(dst, "]}"...)
+}
+
+func appendBlock(dst []byte, at blockAt, state []byte) []byte {
+	dst = appendBlockAt(append(dst, `{"at":`...), at)
+	return append(appendText(dst, `,"state":`, state), '}')
 }
 
 func (e *entity) append(dst []byte, id int64) []byte {

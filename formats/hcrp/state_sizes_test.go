@@ -1,0 +1,104 @@
+package hcrp
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// TestStateSizes holds the sizes that a pass learns to the documents, for random events in chunks of which some are
+// damaged.
+func TestStateSizes(t *testing.T) {
+	known, unknown := 0, 0
+	for seed := range uint64(12) {
+		for _, host := range hosts(t) {
+			g := &generator{rand.New(rand.NewPCG(seed, 5)), host.schema}
+			r := g.recording(host.layout, host.version, 1+g.IntN(40), 1+g.IntN(30))
+			if seed%3 == 2 {
+				c := &r.chunks[g.IntN(len(r.chunks))]
+				c.body = c.body[:g.IntN(len(c.body)+1)]
+			}
+			h, x := indexOf(t, fileInput(r.file(t), len(r.file(t))), host.schema)
+			p := &playback{layout: host.layout, index: x, decode: h.reader(fileInput(r.file(t), len(r.file(t)))).decode}
+			for k := -1; k < len(x.checkpoints); k++ {
+				if x.first(k) == x.first(k+1) {
+					continue // there is nothing before the first checkpoint
+				}
+				s, err := p.stateSizes(t.Context(), k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range s.sizes {
+					n := x.ticks.number(s.first + int64(i))
+					doc, err := p.state(t.Context(), n)
+					want := int64(len(document(doc)))
+					if err != nil {
+						want = 0
+						unknown++
+					}
+					known++
+					if got := s.of(s.first + int64(i)); got != want || err != nil && !errors.Is(err, errUnknownTick) {
+						t.Errorf("%s, seed %d: state %d of %d bytes, %v, measured %d", host.name, seed, n, want, err, got)
+					}
+				}
+			}
+		}
+	}
+	if known < 1000 || unknown < 10 {
+		t.Errorf("%d states, %d of them unknown", known, unknown)
+	}
+}
+
+// TestSizesOfTicks holds the sizes of ticks to their documents, in bodies that end anywhere.
+func TestSizesOfTicks(t *testing.T) {
+	cut := 0
+	for _, host := range hosts(t) {
+		g := &generator{rand.New(rand.NewPCG(1, 6)), host.schema}
+		c := g.chunk(host.layout, 0, 20)
+		for n := range len(c.body) + 1 {
+			ch := eventFormat{host.layout, host.schema, Limits{}.withDefaults()}.decode(0, Entry{Ticks: 20, Flags: c.flags}, c.body[:n])
+			for i := range ch.ticks {
+				tick := &ch.ticks[i]
+				if tick.cut {
+					cut++
+				}
+				if want := int64(len(document(ch.bytes(tick.line)))); tick.documentSize() != want {
+					t.Fatalf("%s, %d bytes: tick %d has %d bytes, want %d", host.name, n, tick.n, tick.documentSize(), want)
+				}
+			}
+		}
+	}
+	if cut < 10 {
+		t.Errorf("%d ticks are cut", cut)
+	}
+}
+
+// TestOneStateIsMadeAlone learns the sizes of a stretch with a look at a second state of it, not with the first one.
+func TestOneStateIsMadeAlone(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 7)), hosts(t)[0].schema}
+	file := g.recording(Published, 4, 1, 50).file(t)
+	in := fileInput(file, len(file))
+	h, x := indexOf(t, in, g.schema)
+	rec := newRecording(formats.Recording{
+		Input: in, Head: h,
+		Index:  func(context.Context) (formats.Index, error) { return x, nil },
+		Damage: func(context.Context) (*formats.Problem, error) { return nil, nil },
+	}, testCache(t, nil))
+	for i, learnt := range []bool{false, false, true, true} { // the first one is looked at twice
+		n := x.ticks.number(int64(max(i-1, 0)))
+		size, err := rec.stateFile(n).Size(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := rec.sizes.Peek(0); ok != learnt {
+			t.Errorf("look %d: sizes are learnt: %v", i, ok)
+		}
+		if b, err := nodes.ReadAll(t.Context(), rec.stateFile(n)); err != nil || int64(len(b)) != size {
+			t.Errorf("state %d: %d bytes, %v, want %d", n, len(b), err, size)
+		}
+	}
+}
