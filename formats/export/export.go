@@ -83,7 +83,7 @@ const (
 )
 
 // version changes when a file would be another although the recording is the same.
-const version = 1
+const version = 2
 
 func (r Recording) made(o *recordings.Opened) string {
 	f, beside := r.Format(), ""

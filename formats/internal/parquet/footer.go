@@ -240,8 +240,18 @@ func (c *chunk) statistics(t *thrift) {
 	if c.bounded {
 		t.binary(5, c.most)
 		t.binary(6, c.least)
+		if c.isExact() {
+			t.isTrue(7)
+			t.isTrue(8)
+		}
 	}
 	t.end()
+}
+
+// isExact reports whether the bounds are values of the chunk, by which engines may answer max and min. Those of a Float
+// or Double pass over NaN, and have both zeros.
+func (c *chunk) isExact() bool {
+	return c.column.Type != columnar.Float && c.column.Type != columnar.Double
 }
 
 // counted sets what is known of the numbers of a chunk.

@@ -4,9 +4,11 @@ package parquettest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,7 +183,7 @@ func (t *Table) group(tb testing.TB, b []byte, g object, at int64) int64 {
 			tb.Errorf("%s has %d values, not %d", c.Name, len(values), rows)
 		}
 		c.Values = append(c.Values, values...)
-		c.statistics(meta.object(12))
+		c.statistics(tb, meta.object(12), values)
 		at += meta.int(7)
 		plain += size
 	}
@@ -216,7 +218,9 @@ func path(list []any) string {
 	return strings.Join(names, ".")
 }
 
-func (c *Column) statistics(s object) {
+// statistics reads those of values. Bounds that are said to be exact have to be those of the values.
+func (c *Column) statistics(tb testing.TB, s object, values []any) {
+	tb.Helper()
 	var bounds [2]any
 	if _, ok := s[6]; ok && c.physical == 6 {
 		bounds = [2]any{s.text(6), s.text(5)}
@@ -225,6 +229,39 @@ func (c *Column) statistics(s object) {
 		bounds = [2]any{p.plain(), p.plain()}
 	}
 	c.Bounds, c.Nulls = append(c.Bounds, bounds), append(c.Nulls, int(s.int(3)))
+	exact := bounds[0] != nil && c.physical != 4 && c.physical != 5
+	if exact != (s[7] == true) || exact != (s[8] == true) {
+		tb.Errorf("%s is between %v, exactly: %v and %v", c.Name, bounds, s[7], s[8])
+	}
+	if want := [2]any{slices.MinFunc(values, least), slices.MaxFunc(values, most)}; exact && bounds != want {
+		tb.Errorf("%s is between %v, exactly, and not %v", c.Name, want, bounds)
+	}
+}
+
+// least compares values for the least one, most for the greatest. Null is neither.
+func least(a, b any) int { return compare(a, b, 1) }
+func most(a, b any) int  { return compare(a, b, -1) }
+
+func compare(a, b any, null int) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return null
+	case b == nil:
+		return -null
+	}
+	switch a := a.(type) {
+	case int32:
+		return cmp.Compare(a, b.(int32))
+	case int64:
+		return cmp.Compare(a, b.(int64))
+	case string:
+		return cmp.Compare(a, b.(string))
+	case time.Time:
+		return a.Compare(b.(time.Time))
+	}
+	return 0 // of what has no exact bounds
 }
 
 // chunk reads the pages of a column chunk, and returns how many bytes they have without compression.
