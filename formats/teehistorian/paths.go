@@ -150,10 +150,19 @@ func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 // goldenAngle turns the hue so that the colours of successive stays differ.
 const goldenAngle = 137.508
 
+// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb (CSS Color 4, section 7): not all programs that draw SVG know hsl.
+func strokeColour(degrees float64) string {
+	channel := func(n float64) int {
+		k := math.Mod(n+degrees/30, 12)
+		return int(math.Round(255 * (0.45 - 0.7*0.45*max(-1, min(k-3, 9-k, 1)))))
+	}
+	return fmt.Sprintf("#%02x%02x%02x", channel(0), channel(8), channel(4))
+}
+
 func appendPath(b []byte, dir string, s *stay, i int, path *path) []byte {
 	b = append(b, `<g id="`...)
 	b = appendXML(b, dir)
-	b = fmt.Appendf(b, "\" stroke=\"hsl(%d,70%%,45%%)\">\n<title>", int(math.Mod(float64(i)*goldenAngle, 360)))
+	b = fmt.Appendf(b, "\" stroke=\"%s\">\n<title>", strokeColour(float64(i)*goldenAngle))
 	if n := len(s.names); n > 0 {
 		b = appendXML(b, s.names[n-1])
 	}
