@@ -16,6 +16,7 @@ import (
 const (
 	fuseDevice = "/dev/fuse"
 	noFUSE     = "the kernel has no FUSE (as root, modprobe fuse loads it; a container has to be given " + fuseDevice + ")"
+	noMount    = "recfs ls, cat, tree and cp work without one"
 )
 
 // checkDevice says why fusermount3 could not open the device, which it does as the user.
@@ -33,8 +34,7 @@ func checkDevice() error {
 // checkHelper says why a user who is not root cannot mount.
 func checkHelper(allowOther bool) error {
 	if _, err := fusermount(); err != nil {
-		return errors.New("fusermount3 is not installed: install the package fuse3, or mount as root " +
-			"(recfs ls, cat, tree and cp work without mounting)")
+		return errors.New("fusermount3 is not installed: as root, install the package fuse3 (apt, dnf, pacman, apk), or mount (" + noMount + ")")
 	}
 	if !allowOther {
 		return nil
@@ -49,6 +49,26 @@ func checkHelper(allowOther bool) error {
 		}
 	}
 	return errors.New("allow_other needs the line user_allow_other in /etc/fuse.conf, or root")
+}
+
+// refused says what to do about an error of go-fuse with fusermount3, which has printed its reason.
+func refused(err error) error {
+	helper, missing := fusermount()
+	info, unseen := os.Stat(helper)
+	switch {
+	case missing != nil || unseen != nil || !strings.HasPrefix(err.Error(), "fusermount exited"):
+		return fmt.Errorf("fusermount3: %w", err)
+	case info.Mode()&os.ModeSetuid == 0 || fileOwner(info) != 0:
+		return fmt.Errorf("%s may not mount: it is not setuid root, as the package fuse3 installs it; as root, reinstall that or mount (%s)", helper, noMount)
+	}
+	return fmt.Errorf("%s refused, and said above why: the mount point has to be a directory of yours, and you a user of this system (%s)", helper, noMount)
+}
+
+func fileOwner(info os.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1
 }
 
 func fusermount() (string, error) {

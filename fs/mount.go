@@ -132,7 +132,7 @@ func connect(tree *server, dir string, opt *fuse.MountOptions) (protocol *fuse.S
 		return nil, 0, fmt.Errorf("%s: %w", noFUSE, err)
 	}
 	if err != nil && !opt.DirectMountStrict {
-		return nil, 0, fmt.Errorf("fusermount3 failed, for the reason that it gave itself (%w)", err)
+		return nil, 0, refused(err)
 	}
 	if err != nil {
 		return nil, 0, err

@@ -51,10 +51,10 @@ func runStats(flags *pflag.FlagSet) runFunc {
 
 // A mountLine is what stats --json prints of each mount.
 type mountLine struct {
-	Mountpoint string    `json:"mountpoint"`
-	Source     string    `json:"source"`
-	Since      time.Time `json:"since"`
-	Problems   int       `json:"problems"`
+	Mountpoint string     `json:"mountpoint"`
+	Source     string     `json:"source"`
+	Since      *time.Time `json:"since"`    // nil: it is that of another user
+	Problems   *int       `json:"problems"` // the same
 }
 
 // listMounts prints the mounts, one a line.
@@ -65,21 +65,31 @@ func listMounts(e *env, asJSON bool) error {
 		if err != nil && !slices.Contains(fs.Mounts(), dir) {
 			continue // it went meanwhile
 		}
-		if err != nil { // its server died, or it is that of somebody else
+		line := mountLine{dir, s.Source, &s.Since, &s.Problems}
+		if errors.Is(err, iofs.ErrPermission) {
+			source, _ := fs.Source(dir)
+			line = mountLine{Mountpoint: dir, Source: source}
+		} else if err != nil { // its server died
 			f.fail(dir, err)
 			continue
 		}
-		if asJSON {
-			err = writeJSON(e.stdout, mountLine{dir, s.Source, s.Since, s.Problems})
-		} else {
-			_, err = fmt.Fprintf(e.stdout, "%s  %s  since %s, %s\n", e.fileName(dir), e.fileName(s.Source),
-				s.Since.Local().Format(time.DateTime), count(s.Problems, "problem", "problems"))
-		}
-		if err != nil {
+		if err := line.print(e, asJSON); err != nil {
 			return err
 		}
 	}
 	return f.result()
+}
+
+func (m mountLine) print(e *env, asJSON bool) error {
+	if asJSON {
+		return writeJSON(e.stdout, m)
+	}
+	about := "of another user"
+	if m.Since != nil {
+		about = "since " + m.Since.Local().Format(time.DateTime) + ", " + count(*m.Problems, "problem", "problems")
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s  %s  %s\n", e.fileName(m.Mountpoint), e.fileName(m.Source), about)
+	return err
 }
 
 // answerTime is how long a mount has to say how it is doing before the next one is asked.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"recfs/nodes"
@@ -17,14 +18,17 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
-// closest returns the word that the fewest slips make of word, "" if that takes too many for its
-// length.
+// closest returns the word that the fewest slips make of word, or else one that only has an extension
+// more, "" if there is neither.
 func closest(word string, known []string) (best string) {
 	fewest := (len([]rune(word)) + 2) / 3
 	for _, k := range known {
 		if n := slips(word, k, fewest); n <= fewest && k != word {
 			best, fewest = k, n-1
 		}
+	}
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(k, word+".") }); best == "" && word != "" && i >= 0 {
+		return known[i] // ticks.hex for ticks, where no schema fits
 	}
 	return best
 }

@@ -3,10 +3,10 @@ package main
 import "testing"
 
 func TestClosest(t *testing.T) {
-	known := []string{"find", "info", "index", "players.json", "player"}
+	known := []string{"find", "info", "index", "players.json", "player", "ticks.hex", ".recfs"}
 	for word, want := range map[string]string{
 		"fnid": "find", "fnd": "find", "indx": "index", "player.json": "players.json", "playesr.json": "players.json",
-		"frobnicate": "", "": "", "x": "", "find": "", "idnex": "index", "Ünfo": "info",
+		"frobnicate": "", "": "", "x": "", "find": "", "idnex": "index", "Ünfo": "info", "ticks": "ticks.hex", "tick": "", "ticks.": "",
 	} {
 		if got := closest(word, known); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)

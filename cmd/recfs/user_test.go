@@ -115,6 +115,9 @@ func (u *userMount) testDefault(t *testing.T) {
 	u.expect(t, somebody, 2, "Permission denied", "ls", u.mnt)
 	u.expect(t, 0, 2, "Permission denied", "ls", u.mnt)
 	u.expect(t, nobody, 1, "recfs is mounted there already", u.path("recfs"), "mount", u.source, u.mnt)
+	u.expect(t, nobody, 0, u.mnt+"  "+u.source+"  since ", u.path("recfs"), "stats")
+	u.expect(t, somebody, 0, u.mnt+"  "+u.source+"  of another user", u.path("recfs"), "stats")
+	u.expect(t, somebody, 0, `"since":null,"problems":null`, u.path("recfs"), "stats", "--json")
 	u.expect(t, somebody, 1, "", u.path("recfs"), "umount", u.mnt)
 	u.expect(t, nobody, 0, "", u.path("recfs"), "umount", u.mnt)
 	eventually(t, "the end of the mount", func() bool { return !exists(u.mnt) })
@@ -139,6 +142,17 @@ func (u *userMount) testRefused(t *testing.T) {
 	if exists(u.mnt) {
 		t.Error("a mount point is still there")
 	}
+	must(t, os.MkdirAll(u.path("rootdir"), 0o755))
+	u.expect(t, nobody, 1, "fusermount3 refused, and said above why", u.path("recfs"), "mount", u.source, u.path("rootdir"))
+
+	helper, err := exec.LookPath("fusermount3")
+	must(t, err)
+	program, err := os.ReadFile(helper)
+	must(t, err)
+	u.write(t, "fusermount3", string(program))
+	must(t, unix.Mount(u.path("fusermount3"), helper, "", unix.MS_BIND, ""))
+	defer func() { must(t, unix.Unmount(helper, 0)) }()
+	u.expect(t, nobody, 1, helper+" may not mount: it is not setuid root", u.path("recfs"), "mount", u.source, u.mnt)
 }
 
 func (u *userMount) testAllowed(t *testing.T) {
