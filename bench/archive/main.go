@@ -4,7 +4,10 @@
 // The floor of each is the same work on the source directory itself: the
 // program prints both and their ratio.
 //
-//	go run ./bench/archive [-recfs /tmp/recfs] [-n 20000]
+// With -packed .xz (or .gz, .zst, .bz2) each recording is compressed, and it measures what of them is served
+// from their indexes.
+//
+//	go run ./bench/archive [-recfs /tmp/recfs] [-n 20000] [-packed .xz]
 package main
 
 import (
@@ -27,6 +30,7 @@ var (
 	count  = flag.Int("n", 20_000, "recordings in the archive")
 	limit  = flag.Int64("largest", 40_000, "use samples of up to this many bytes")
 	source = flag.String("source", "testdata/archive", "where the samples are")
+	packed = flag.String("packed", "", "compress each recording, by this extension, and measure what its index is worth")
 )
 
 func main() {
@@ -50,8 +54,15 @@ func run(ctx context.Context, dir string) error {
 		harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")},
 		filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"),
 	}
-	if err := packing.Many(b.archive, *source, *count, *limit); err != nil {
+	c, err := compression()
+	if err != nil {
 		return err
+	}
+	if err := packing.Many(ctx, b.archive, *source, *count, *limit, c); err != nil {
+		return err
+	}
+	if c != nil {
+		return b.indexed(ctx)
 	}
 	fmt.Printf("%d recordings\n%-34s %10s %10s %8s\n", *count, "", "recfs", "source", "ratio")
 	if err := b.mounted(ctx, b.listings); err != nil {

@@ -56,7 +56,7 @@ func run(ctx context.Context, dir string) error {
 		fmt.Printf("there is no ratarmount to compare with: %v\n", err)
 	}
 	plain := filepath.Join(dir, "plain")
-	if err := packing.Many(plain, *source, *count, *limit); err != nil {
+	if err := packing.Many(ctx, plain, *source, *count, *limit, nil); err != nil {
 		return err
 	}
 	fmt.Printf("%d recordings\n%-8s %-34s %10s %10s %8s\n", *count, "", "", "recfs", "ratarmount", "ratio")

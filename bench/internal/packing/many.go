@@ -1,6 +1,8 @@
 package packing
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -38,10 +40,13 @@ func samples(dir string, largest int64) (all []sample, err error) {
 }
 
 // Many makes dir, which then holds count recordings: those below source of up to largest bytes, again
-// and again.
-func Many(dir, source string, count int, largest int64) error {
+// and again. Each is compressed by c, or as it is if c is nil.
+func Many(ctx context.Context, dir, source string, count int, largest int64, c *Compression) error {
 	all, err := samples(source, largest)
 	if err != nil {
+		return err
+	}
+	if err := compress(ctx, all, c); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -52,6 +57,21 @@ func Many(dir, source string, count int, largest int64) error {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d-%s", i+1, s.name)), s.content, 0o666); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// compress compresses the samples by c, unless that is nil.
+func compress(ctx context.Context, all []sample, c *Compression) error {
+	if c == nil {
+		return nil
+	}
+	for i, s := range all {
+		var packed bytes.Buffer
+		if err := c.Pack(ctx, &packed, bytes.NewReader(s.content)); err != nil {
+			return err
+		}
+		all[i] = sample{s.name + c.Ext, packed.Bytes()}
 	}
 	return nil
 }
