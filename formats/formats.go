@@ -93,7 +93,8 @@ type Format struct {
 	ReadIndex func(in Input, h Head, saved []byte) (Index, error)
 
 	// Keep reports whether the index of a recording is worth a file on disk;
-	// nil: each one is.
+	// nil: each one is. It is not asked of one that is compressed or in a
+	// container.
 	Keep func(h Head) bool
 
 	// Beside, if set, names what the index depends on that lies beside the recording, such as a schema. What

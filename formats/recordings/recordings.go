@@ -179,13 +179,19 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	return o
 }
 
+// worthKeeping reports whether an index is kept on disk. Where its bytes lie in a container or a compressed
+// stream, to read any of them costs more than a file of the cache, so each is.
+func worthKeeping(src Source, h formats.Head) bool {
+	return src.Open != nil || src.Format.Keep == nil || src.Format.Keep(h)
+}
+
 // tree returns an opened recording.
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
 	if src.Format.Beside != nil {
 		o.beside = src.Format.Beside(h)
 	}
-	key := indexKey[K]{k, src.Format.Keep == nil || src.Format.Keep(h), o.beside}
+	key := indexKey[K]{k, worthKeeping(src, h), o.beside}
 	o.Index = func(ctx context.Context) (formats.Index, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {
