@@ -8,6 +8,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/container"
+	"recfs/formats/unpack"
 	"recfs/nodes"
 )
 
@@ -178,16 +179,21 @@ func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*li
 	if m == nil {
 		return nil, 0, errOtherList
 	}
-	u, reads := a.input(ctx, k.recordingKey)
+	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true})
 	return a.listOf(ctx, k, u, reads, &listed{Members: m, saved: true})
 }
 
 // loadList returns the list of a container.
 func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
-	u, reads := a.input(ctx, k.recordingKey)
+	streams := k.c == container.Tar && !cache.IsSavedOnly(ctx)
+	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
 	l := new(listed)
 	if u.err == nil {
 		l.Members, u.err = k.c.List(ctx, u.once(), container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})
+	}
+	if u.err == nil && streams {
+		u.src.Size, u.err = u.src.Length(ctx) // known by now, as the list ends there
+		u.src.Measure = nil
 	}
 	return a.listOf(ctx, k, u, reads, l)
 }

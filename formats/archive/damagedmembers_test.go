@@ -161,7 +161,7 @@ func TestDamagedRecordingsInContainers(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is no recording", name)
 		}
-		u, _ := r.a.input(t.Context(), r.key)
+		u, _ := r.a.input(t.Context(), r.key, r.a.recordingChoice(r.key))
 		hurt, err := u.hurt, u.err
 		if err != nil {
 			t.Fatal(err)

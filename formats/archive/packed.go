@@ -26,22 +26,21 @@ func (a *archive) wrapped(k recordingKey) bool {
 
 // input opens a recording or container. The second result watches the reads of
 // it.
-func (a *archive) input(ctx context.Context, k recordingKey) (*unpacked, *readErrors) {
+func (a *archive) input(ctx context.Context, k recordingKey, how unpack.Choice) (*unpacked, *readErrors) {
 	src, reads := a.source(k)
 	u := &unpacked{src: src}
 	switch {
 	case k.packed:
-		u.err = a.decompress(ctx, k, u, reads)
+		u.err = a.decompress(ctx, k, how, u, reads)
 	case a.wrapped(k):
-		u.err = a.member(ctx, k, u, reads)
+		u.err = a.member(ctx, k, how, u, reads)
 	}
 	return u, reads
 }
 
-// streams reports whether the format of a recording copes with an Input of
-// unknown size. A container does not: a zip is read from its end.
-func (a *archive) streams(k recordingKey) bool {
-	return k.format != noFormat && a.list[k.format].Streams
+// recordingChoice is how a recording is opened.
+func (a *archive) recordingChoice(k recordingKey) unpack.Choice {
+	return unpack.Choice{Streams: a.list[k.format].Streams, Distrust: k.distrust}
 }
 
 // content returns what a container holds as a recording.
@@ -54,12 +53,12 @@ func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (c
 // member completes the Input of a recording in a container: of one that is
 // damaged it has the bytes that there are, like that of a damaged stream, while
 // raw is an error from the damage on.
-func (a *archive) member(ctx context.Context, k recordingKey, u *unpacked, w *readErrors) error {
+func (a *archive) member(ctx context.Context, k recordingKey, how unpack.Choice, u *unpacked, w *readErrors) error {
 	c, err := a.content(ctx, k, w)
 	if err != nil {
 		return err
 	}
-	opened, err := c.Open(ctx, a.streams(k))
+	opened, err := c.Open(ctx, how.Streams)
 	u.src.Raw = u.src.ReaderAt
 	opened.ReaderAt = c
 	u.take(opened, w)
@@ -77,12 +76,12 @@ func (a *archive) member(ctx context.Context, k recordingKey, u *unpacked, w *re
 	return err
 }
 
-// decompress completes the Input of a compressed recording.
-func (a *archive) decompress(ctx context.Context, k recordingKey, u *unpacked, w *readErrors) error {
+// decompress completes the Input of what is compressed.
+func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Choice, u *unpacked, w *readErrors) error {
 	file := source.FileKey{Path: k.path, Version: k.v}
 	raw := watchedReader{source.NewReader(a.openFiles, file), w}
 	u.src.Raw = raw
-	c, err := a.unpack.Open(ctx, file, raw, unpack.Choice{Streams: a.streams(k), Distrust: k.distrust})
+	c, err := a.unpack.Open(ctx, file, raw, how)
 	if failed := (*unpack.ReadError)(nil); errors.As(err, &failed) {
 		w.note(failed.Err)
 	}
@@ -129,7 +128,7 @@ func (u *unpacked) once() formats.Input {
 // better next time: that the bytes are refused is a value like others, so that
 // they are not decompressed again for each who asks.
 func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*unpacked, int64, error) {
-	u, reads := a.input(ctx, k)
+	u, reads := a.input(ctx, k, a.recordingChoice(k))
 	u.pass = nil // readers come and go
 	switch {
 	case u.err == nil:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,6 +53,9 @@ func list(t tester, k *container.Kind, b []byte) (map[string]string, []formats.P
 	t.Helper()
 	u, in := newUnpacker(t), formats.BytesInput("x", b, time.Unix(1e9, 0))
 	m, err := k.List(t.Context(), in, container.Work{Limit: 1 << 30, Unpack: u})
+	if k == container.Tar {
+		sameUnmeasured(t, in, m, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,6 +63,24 @@ func list(t tester, k *container.Kind, b []byte) (map[string]string, []formats.P
 	found := map[string]string{}
 	readTree(t, tree, ".", found)
 	return found, m.Problems, nil
+}
+
+// sameUnmeasured lists a tar again, whose size is not known before its end, and compares the lists.
+func sameUnmeasured(t tester, in formats.Input, want *container.Members, wantErr error) {
+	t.Helper()
+	size := in.Size
+	in.Size, in.Measure = formats.UnknownSize, func(context.Context) (int64, error) { return size, nil }
+	m, err := container.Tar.List(t.Context(), in, container.Work{Limit: 1 << 30, Unpack: newUnpacker(t)})
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatal("the error", err, "and of known size", wantErr)
+	}
+	if err != nil {
+		return
+	}
+	stamp := formats.Stamp{Changed: 1}
+	if !slices.Equal(m.Problems, want.Problems) || !bytes.Equal(container.Encode(m, stamp), container.Encode(want, stamp)) {
+		t.Fatal("another list: problems", m.Problems, "and of known size", want.Problems)
+	}
 }
 
 func readTree(t tester, tree source.Tree, dir string, found map[string]string) {

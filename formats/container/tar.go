@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strings"
 
 	"recfs/cache"
@@ -22,17 +23,22 @@ var Tar = &Kind{Name: "tar", list: listTar, open: openTarMember}
 // listTar reads the headers of a tar. After a damaged one it goes on at the next that is whole. What has
 // no whole header at all, but for the root, is no tar: its first problem is the error.
 func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
-	if src.Size == 0 {
-		return nil, formats.Errorf("tar", 0, io.ErrUnexpectedEOF, "the file is empty")
-	}
 	t := &tarList{builder: newBuilder(src.ModTime, w), in: &tarSection{r: src.At(ctx), size: src.Size}}
+	if src.Size == formats.UnknownSize {
+		t.in.size = maxTar
+	}
 	for t.in.at >= 0 {
 		err := t.members(ctx)
+		if t.in.size == maxTar && ctx.Err() == nil && t.in.failed == nil { // what follows looks at the end
+			t.in.size, t.in.failed = src.Length(ctx)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case t.in.failed != nil:
 			return nil, t.in.failed
+		case t.in.size == 0:
+			return nil, formats.Errorf("tar", 0, io.ErrUnexpectedEOF, "the file is empty")
 		case cache.IsShort(err):
 			return nil, err
 		case errors.Is(err, errTooManyMembers):
@@ -205,8 +211,9 @@ var sparse = unpack.Compression{Name: "sparse tar", Open: func(r *bufio.Reader, 
 }}
 
 const (
-	tarBlock  = 512      // POSIX.1-2017, pax, "ustar Interchange Format": all is in blocks of 512 bytes
-	tarBuffer = 16 << 10 // headers of small members come with one read
+	tarBlock  = 512           // POSIX.1-2017, pax, "ustar Interchange Format": all is in blocks of 512 bytes
+	maxTar    = math.MaxInt64 // the size of a tar while it is not known
+	tarBuffer = 16 << 10      // headers of small members come with one read
 )
 
 // A tarSection reads a tar and notes where the headers of a member begin.

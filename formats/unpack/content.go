@@ -37,6 +37,10 @@ const (
 	// copyShare: from this part of it on, a copy is looked for before the file is decompressed, which
 	// takes longer than that then.
 	copyShare = 64
+
+	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a disk cache,
+	// where a copy serves those who read a member here and there.
+	listedShare = 256
 )
 
 // A Content is what a compressed file decompresses to.
@@ -51,6 +55,7 @@ type Content struct {
 // A Choice is what can be chosen for a file.
 type Choice struct {
 	Streams  bool // its size need not be known: a large one is not read to its end
+	Listed   bool // it is a container: it is read once, and then here and there
 	Distrust bool // of its seek table, see Unpacker.Distrusts
 }
 
@@ -69,9 +74,8 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	}
 	f := packed{k, c, raw, formats.UnknownSize}
 	large := &Stream{p: p, packed: f}
-	streams := how.Streams && size > p.smallSize/streamShare
-	if streams || !p.mayBeSmall(size) || size > p.smallSize/copyShare && large.copied(ctx) {
-		return p.openLarge(ctx, large, streams)
+	if !p.mayBeSmall(size, how) || size > p.smallSize/copyShare && large.copied(ctx) {
+		return p.openLarge(ctx, large, how.Streams)
 	}
 	s := small{p, f}
 	w, err := s.get(ctx)
@@ -79,7 +83,7 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	case err != nil:
 		return Content{}, &ReadError{err}
 	case w.more:
-		return p.openLarge(ctx, large, streams)
+		return p.openLarge(ctx, large, how.Streams)
 	}
 	return s.open(w)
 }
@@ -118,11 +122,17 @@ func (s small) open(w inflated) (Content, error) {
 
 // mayBeSmall tells whether it is worth trying to hold a file decompressed in
 // memory: with a disk cache not if it would have to be started again.
-func (p *Unpacker) mayBeSmall(stored int64) bool {
-	if p.disk == nil {
-		return stored <= p.smallSize
+func (p *Unpacker) mayBeSmall(stored int64, how Choice) bool {
+	share := int64(4)
+	switch {
+	case how.Listed && p.disk != nil:
+		share = listedShare
+	case how.Streams && !how.Listed:
+		share = streamShare
+	case p.disk == nil:
+		share = 1
 	}
-	return stored <= p.smallSize/4
+	return stored <= p.smallSize/share
 }
 
 // A DamageFunc reports whether a compressed stream is damaged; nil: it is not.

@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"recfs/formats"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/unpack"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -62,6 +64,33 @@ func TestStreamsShareFrames(t *testing.T) {
 	}
 	if n := raw.Reads.Load(); n > 0 {
 		t.Errorf("%d reads of the file for bytes that were there", n)
+	}
+}
+
+// TestListedOnce reads a container to its end in one pass, which makes the copy as it goes: who reads here and
+// there after that, or opens it again, reads no byte of the file.
+func TestListedOnce(t *testing.T) {
+	content := formatstest.Compressible(3_000_000)
+	dir := t.TempDir()
+	writeFile(t, dir, "a.gz", formatstest.Gzip(t, content))
+	p, k := openUnpacker(t, dir, "a.gz", t.TempDir())
+	raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
+	c, err := p.Open(t.Context(), k, raw, unpack.Choice{Listed: true, Streams: true})
+	if err != nil || c.Size != formats.UnknownSize || raw.Bytes.Load() > 100<<10 {
+		t.Fatalf("%d bytes, %d read, %v", c.Size, raw.Bytes.Load(), err)
+	}
+	got, err := io.ReadAll(io.NewSectionReader(nodes.At(t.Context(), c.Pass), 0, 1<<40))
+	if err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+	raw.Bytes.Store(0)
+	size, err := c.Measure(t.Context())
+	if n, readErr := c.ReadAt(t.Context(), make([]byte, 100), 1_000_000); size != int64(len(content)) || err != nil || n != 100 || readErr != nil {
+		t.Errorf("size %d, %v; %d bytes, %v", size, err, n, readErr)
+	}
+	c, err = p.Open(t.Context(), k, raw, unpack.Choice{Listed: true, Streams: true})
+	if c.Size != size || err != nil || raw.Bytes.Load() > 100<<10 {
+		t.Errorf("opened again: %d bytes, %d read, %v", c.Size, raw.Bytes.Load(), err)
 	}
 }
 
