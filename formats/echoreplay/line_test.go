@@ -1,0 +1,263 @@
+package echoreplay
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
+	"recfs/nodes/nodestest"
+)
+
+const stamp = "2022/05/01 20:15:30.123"
+
+// long returns a session of these members that is long enough for a frame.
+func long(members string) string {
+	return `{"pad":"` + strings.Repeat("x", minSession) + `",` + members + `}`
+}
+
+// What a line is: a frame, nothing, or damaged (docs/formats/butter.md section 14).
+func TestLines(t *testing.T) {
+	session := long(`"a":1`)
+	just := `{"pad":"` + strings.Repeat("x", minSession-len(`{"pad":""}`)) + `"}`
+	for _, c := range []struct {
+		name, text string
+		want       line
+	}{
+		{"blank", "", emptyLine},
+		{"spaces", "   ", emptyLine},
+		{"no tab", stamp + " " + session, emptyLine},
+		{"an error of the API", stamp + "\t{\"err_code\":-6}", emptyLine},
+		{"799 bytes", stamp + "\t" + just[:len(just)-3] + `"}`, emptyLine},
+		{"800 bytes", stamp + "\t" + just, frameLine},
+		{"session", stamp + "\t" + session, frameLine},
+		{"session and bones", stamp + "\t" + session + "\t{}", frameLine},
+		{"a space before the bones", stamp + "\t" + session + "\t {}", frameLine},
+		{"no bones behind the tab", stamp + "\t" + session + "\t", frameLine},
+		{"spaces around the session", stamp + "\t " + session + " ", frameLine},
+		{"a short stamp", stamp[1:] + "\t" + session, badLine},
+		{"a bad stamp", "x" + stamp[1:] + "\t" + session, badLine},
+		{"a list", stamp + "\t[" + session + "]", badLine},
+		{"a session that is cut", stamp + "\t" + session[:len(session)-1], badLine},
+		{"bones that are cut", stamp + "\t" + session + "\t{", badLine},
+		{"bones that are a list", stamp + "\t" + session + "\t[]", badLine},
+		{"more behind the session", stamp + "\t" + session + "}", badLine},
+	} {
+		if _, got := parseLine([]byte(c.text)); got != c.want {
+			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// What a frame takes from its session, from values of the right kind and of others.
+func TestFrameValues(t *testing.T) {
+	for _, c := range []struct {
+		members string
+		get     func(f *frame) any
+		want    any
+	}{
+		{`"map_name":"mpl_arena_a"`, func(f *frame) any { return f.Kind }, echovr.Arena},
+		{`"match_type":"Echo_Combat_Private"`, func(f *frame) any { return f.Kind }, echovr.Combat},
+		{`"map_name":"mpl_combat_dyson","match_type":"Echo_Arena"`, func(f *frame) any { return f.Kind }, echovr.Combat},
+		{`"match_type":"Echo_Combat","map_name":"mpl_arena_a"`, func(f *frame) any { return f.Kind }, echovr.Combat},
+		{`"map_name":"mpl_lobby_b2"`, func(f *frame) any { return f.Kind }, echovr.Other},
+		{`"match_type":"Echo_Combat","game_status":"x","rules_changed_at":1,"last_score":{"team":"a"},"last_throw":{"arm_speed":1}`, func(f *frame) any { return f.Has }, echovr.HasThrow},
+		{`"game_status":"","disc":{"x":1},"pause":{"x":1}`, func(f *frame) any { return f.Has }, echovr.HasStatus | echovr.HasDisc | echovr.HasPause},
+		{`"disc":{},"pause":[],"last_throw":null`, func(f *frame) any { return f.Has }, echovr.Has(0)},
+		{`"game_status":"p\u00e9"`, func(f *frame) any { return f.Status }, "pé"},
+		{`"game_status":7`, func(f *frame) any { return f.Status }, ""},
+		{`"game_clock":1.5,"game_clock":2.5`, func(f *frame) any { return f.Clock }, float32(2.5)},
+		{`"blue_points":3.0,"orange_points":"4"`, func(f *frame) any { return f.Points }, [2]float32{3, 0}},
+		{`"blue_team_restart_request":1,"orange_team_restart_request":true`, func(f *frame) any { return f.Restart }, [2]bool{true, true}},
+		{`"blue_team_restart_request":0,"orange_team_restart_request":false`, func(f *frame) any { return f.Restart }, [2]bool{}},
+		{`"rules_changed_at":-9223372036854775808`, func(f *frame) any { return f.Rules.At }, int64(-1 << 63)},
+		{`"last_throw":{"throw_move_penalty":1,"arm_speed":2}`, func(f *frame) any { return [2]float32{f.Throw[12], f.Throw[0]} }, [2]float32{1, 2}},
+		{`"disc":{"position":[1,2,3,4],"velocity":[5]}`, func(f *frame) any { return [2]echovr.Vec3{f.Disc.Position, f.Disc.Velocity} }, [2]echovr.Vec3{{1, 2, 3}, {5}}},
+		{`"disc":{"position":{"x":1},"velocity":7}`, func(f *frame) any { return f.Disc }, echovr.Disc{}},
+		{`"teams":[{"players":[{"name":"a"},{"name":"b"}]},7,null,{"players":[{}]}]`, func(f *frame) any { return len(f.Teams[0].Players) + len(f.Teams[1].Players) }, 2},
+		{`"teams":{"players":[]}`, func(f *frame) any { return len(f.Teams[0].Players) }, 0},
+		{`"teams":[{"players":[` + strings.Repeat(`{},`, 299) + `{}]}]`, func(f *frame) any { return len(f.Teams[0].Players) }, maxPlayers},
+		{`"teams":[{"players":[{"lhand":[1,2,3],"rhand":{"pos":[4,5,6]},"head":{"position":[7,8,9]},"body":"x"}]}]`, func(f *frame) any {
+			p := f.Teams[0].Players[0].Poses
+			return [4]echovr.Vec3{p[echovr.LeftHand].Position, p[echovr.RightHand].Position, p[echovr.Head].Position, p[echovr.Body].Position}
+		}, [4]echovr.Vec3{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}},
+		{`"teams":[{"players":[{"stats":{"saves":2,"possession_time":0.5,"x":1}}]}]`, func(f *frame) any {
+			p := f.Teams[0].Players[0]
+			return fmt.Sprint(p.HasStats, p.Stats.Counts[1], p.Stats.PossessionTime)
+		}, "true 2 0.5"},
+	} {
+		f, kind := parseLine([]byte(stamp + "\t" + long(c.members)))
+		if kind != frameLine {
+			t.Fatalf("%s is no frame", c.members)
+		}
+		if got := c.get(&f); got != c.want {
+			t.Errorf("%.80s: %v, want %v", c.members, got, c.want)
+		}
+	}
+	for bones, want := range map[string]bool{`{"user_bones":[{}]}`: true, `{"user_bones":[]}`: false, `{"user_bones":{}}`: false, `{}`: false} {
+		f, _ := parseLine([]byte(stamp + "\t" + long(`"a":1`) + "\t" + bones))
+		if got := f.Has&echovr.HasBones != 0; got != want {
+			t.Errorf("%s: bones %t, want %t", bones, got, want)
+		}
+	}
+}
+
+// Known keys come in the order of docs/tree/butter.md section 4, the others behind them as they stood.
+func TestOrder(t *testing.T) {
+	for in, want := range map[string]string{
+		`{}`:                `{}`,
+		`{"z":1,"a":[ 1 ]}`: `{"z":1,"a":[1]}`,
+		`{"err_code":0,"new":{"up":1,"position":2},"sessionid":"s"}`:                             `{"sessionid":"s","err_code":0,"new":{"up":1,"position":2}}`,
+		`{"disc":{"up":[0],"x":1,"position":[1.50,2e3]}}`:                                        `{"disc":{"position":[1.50,2e3],"up":[0],"x":1}}`,
+		`{"teams":[{"team":"a","players":[{"level":1,"name":"n"}]},5,[{"team":1,"players":2}]]}`: `{"teams":[{"players":[{"name":"n","level":1}],"team":"a"},5,[{"team":1,"players":2}]]}`,
+		`{"err_code":1,"err_code":2,"sessionid":"s"}`:                                            `{"sessionid":"s","err_code":1,"err_code":2}`,
+		`{"disc":"no object","pause":null}`:                                                      `{"disc":"no object","pause":null}`,
+		`{"\u0064isc":{"up":1,"position":2}}`:                                                    `{"\u0064isc":{"up":1,"position":2}}`,
+	} {
+		if got := string(appendOrdered(nil, []byte(in), sessionShape)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+// Reading a deflated entry anywhere gives the bytes that reading it whole does.
+func TestReadAnywhere(t *testing.T) {
+	text := textOf(60)
+	b := zipOf(t, text, zip.Deflate, "x")
+	r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		off := random.IntN(len(text))
+		p := make([]byte, 1+random.IntN(5000))
+		n, err := r.ReadAt(t.Context(), p, int64(off))
+		if want := text[off:min(off+len(p), len(text))]; !bytes.Equal(p[:n], want) || (err != nil) != (n < len(p)) {
+			t.Fatalf("%d bytes at %d: %d, %v", len(p), off, n, err)
+		}
+	}
+	if n, err := r.ReadAt(t.Context(), make([]byte, 1), int64(len(text))); n != 0 || err == nil {
+		t.Errorf("at the end: %d bytes, %v", n, err)
+	}
+}
+
+// Wherever a file is cut, it opens or says where it ends, and what is whole is shown.
+func TestCutAnywhere(t *testing.T) {
+	text := textOf(3)
+	for name, b := range map[string][]byte{"text": text, "deflated": zipOf(t, text, zip.Deflate, "x.echoreplay"), "stored": zipOf(t, text, zip.Store, "x.echoreplay")} {
+		ticks := int64(0)
+		for n := range b {
+			if n%7 != 0 && n > 100 && n < len(b)-100 {
+				continue
+			}
+			r, err := NewReader(t.Context(), formats.BytesReader(b[:n]), int64(n))
+			var e *formats.Error
+			if err != nil {
+				if !errors.As(err, &e) || e.Offset > int64(n) || !errors.Is(err, io.ErrUnexpectedEOF) || n > 60 {
+					t.Errorf("%s of %d bytes: %v", name, n, err)
+				}
+				continue
+			}
+			x, err := r.Scan(t.Context())
+			if err != nil {
+				t.Fatalf("%s of %d bytes: %v", name, n, err)
+			}
+			if x.Ticks < ticks-1 { // a line that ended here goes on with bones
+				t.Errorf("%s of %d bytes: %d frames, %d of fewer bytes", name, n, x.Ticks, ticks)
+			}
+			ticks = max(ticks, x.Ticks)
+			if cut := r.layout == layoutZip; cut != (x.End == echovr.EndTruncated) {
+				t.Errorf("%s of %d bytes ends %s", name, n, x.End)
+			}
+		}
+		if ticks < 2 {
+			t.Errorf("%s: %d frames before the last byte", name, ticks)
+		}
+	}
+}
+
+// What does not open, and where it says so.
+func TestRefused(t *testing.T) {
+	encrypted := zipOf(t, textOf(1), zip.Store, "x")
+	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1
+	unknown := zipOf(t, textOf(1), zip.Store, "x")
+	unknown[8], unknown[bytes.Index(unknown, []byte("PK\x01\x02"))+10] = 99, 99
+	for _, c := range []struct {
+		name   string
+		b      []byte
+		offset int64
+		kind   error
+	}{
+		{"encrypted", encrypted, 6, errors.ErrUnsupported},
+		{"an unknown method", unknown, 8, errors.ErrUnsupported},
+		{"half a local header", encrypted[:20], 20, io.ErrUnexpectedEOF},
+		{"a header without its name", encrypted[:30], 30, io.ErrUnexpectedEOF},
+	} {
+		_, err := NewReader(t.Context(), formats.BytesReader(c.b), int64(len(c.b)))
+		var e *formats.Error
+		if !errors.As(err, &e) || e.Offset != c.offset || !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v, want %v at %d", c.name, err, c.kind, c.offset)
+		}
+	}
+}
+
+// The header tells of the first frame, wherever that is, and of the archive.
+func TestHeader(t *testing.T) {
+	text := []byte("\ufeff\r\n" + stamp + "\t{\"err_code\":-6}\n" + stamp + "\t" +
+		long(`"sessionid":"id","sessionip":"1.2.3.4","match_type":"Echo_Arena","map_name":"m","client_name":"\u00e9","private_match":true,"total_round_count":3,"blue_round_score":1.0,"orange_round_score":"x"`) + "\n")
+	const match = `"chunk_frames":300,"client_name":"é","session_id":"id","session_ip":"1.2.3.4","total_round_count":3,"blue_round_score":1,"orange_round_score":0,"map_name":"m","private_match":true,"match_type":"Echo_Arena"`
+	for _, c := range []struct {
+		b            []byte
+		layout, want string
+	}{
+		{text, "text", `{"compression":"stored",` + match + "}"},
+		{zipOf(t, text, zip.Store, "a.echoreplay"), "zip", `{"entry":"a.echoreplay","compression":"stored",` + match + "}"},
+		{zipOf(t, text, zip.Deflate, "b"), "zip", `{"entry":"b","compression":"deflate",` + match + "}"},
+		{[]byte("nothing"), "text", `{"compression":"stored","chunk_frames":300,"client_name":"","session_id":"","session_ip":"","total_round_count":0,"blue_round_score":0,"orange_round_score":0,"map_name":"","private_match":false,"match_type":""}`},
+	} {
+		var doc struct {
+			Version string `json:"format_version"`
+			Layout  string
+			Header  json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(nodestest.Read(t, tree(t, c.b), "header.json")), &doc); err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := json.Compact(&got, doc.Header); err != nil {
+			t.Fatal(err)
+		}
+		if doc.Version != "1" || doc.Layout != c.layout || got.String() != c.want {
+			t.Errorf("version %s, layout %s\n%s\nwant %s\n%s", doc.Version, doc.Layout, got.String(), c.layout, c.want)
+		}
+	}
+}
+
+// Damaged lines are one problem for a chunk, where the first of them begins.
+func TestDamagedLines(t *testing.T) {
+	good, bad := lineOf(0, false)+"\n", stamp+"\t"+long(`"a":`)+"\n"
+	text := strings.Repeat(good, 2) + bad + good + bad + strings.Repeat(good, chunkFrames) + bad + "\n\n"
+	r, err := NewReader(t.Context(), formats.BytesReader([]byte(text)), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := r.Scan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := int64(len(text) - len(bad) - 2)
+	if len(x.Problems) != 2 || x.Problems[0].Offset != int64(2*len(good)) || x.Problems[1].Offset != last || *x.Problems[1].Chunk != 1 {
+		t.Errorf("%+v, want %d and %d", x.Problems, 2*len(good), last)
+	}
+	if x.Ticks != chunkFrames+3 || len(x.Chunks) != 2 || x.Chunks[0].Ticks() != chunkFrames || !x.Chunks[0].Damaged || x.Chunks[1].Offset+x.Chunks[1].Stored != int64(len(text)) {
+		t.Errorf("%d frames in %d chunks, the last %+v", x.Ticks, len(x.Chunks), x.Chunks[len(x.Chunks)-1])
+	}
+}
