@@ -140,8 +140,10 @@ func ReadEntry(r io.Reader, base int64) (f Entry, err error) {
 	name, extra, comment := int(le.Uint16(b[28:])), int(le.Uint16(b[30:])), int(le.Uint16(b[32:]))
 	f.Length = int64(centralSize + name + extra + comment)
 	rest := make([]byte, name+extra+comment)
-	if _, err := io.ReadFull(r, rest); err != nil {
+	if _, err := io.ReadFull(r, rest); err == io.EOF || err == io.ErrUnexpectedEOF {
 		return f, errShort
+	} else if err != nil {
+		return f, err
 	}
 	f.Name = string(rest[:name])
 	for id, field := range extraFields(rest[name:][:extra]) {

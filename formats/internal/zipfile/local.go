@@ -10,12 +10,16 @@ import (
 // bit for that among the Flags ([Streamed]).
 func ReadLocal(r io.ReaderAt, at int64) (f Entry, err error) {
 	b := make([]byte, LocalSize)
-	if _, err := r.ReadAt(b, at); err != nil && err != io.EOF {
+	n, err := r.ReadAt(b, at)
+	if err != nil && err != io.EOF {
 		return f, err
 	}
 	l, ok := ParseLocal(b)
 	if !ok {
 		return f, formats.Reasonf(formats.ErrCorrupt, "there is no file at %d", at)
+	}
+	if n < len(b) {
+		return f, io.ErrUnexpectedEOF
 	}
 	f.Flags, f.Method = le.Uint16(b[6:]), l.Method
 	f.CRC32, f.Modified = le.Uint32(b[14:]), fromDOS(le.Uint16(b[12:]), le.Uint16(b[10:]))
@@ -62,17 +66,23 @@ func (f *Entry) ReadDescriptor(b []byte, n int64) int {
 	}
 	b = b[start:]
 	switch {
+	case len(b) >= 20 && le.Uint64(b[4:]) == uint64(n) && le.Uint64(b[12:]) < maxNumber && !startsRecord(b[12:]):
+		f.UncompressedSize64 = le.Uint64(b[12:])
+		start += 20
 	case len(b) >= 12 && int64(le.Uint32(b[4:])) == n:
 		f.UncompressedSize64 = uint64(le.Uint32(b[8:]))
 		start += 12
-	case len(b) >= 20 && le.Uint64(b[4:]) == uint64(n) && le.Uint64(b[12:]) < maxNumber:
-		f.UncompressedSize64 = le.Uint64(b[12:])
-		start += 20
 	default:
 		return 0
 	}
 	f.CRC32, f.CompressedSize64 = le.Uint32(b), uint64(n)
 	return start
+}
+
+// startsRecord reports whether b begins with what follows a descriptor: one of 32 bits that tells an empty
+// file reads like the first half of one of 64 bits.
+func startsRecord(b []byte) bool {
+	return string(b[:4]) == LocalMagic || string(b[:4]) == CentralMagic
 }
 
 // DataAt returns where the content of the file at header begins.
