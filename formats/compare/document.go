@@ -12,7 +12,7 @@ import (
 )
 
 // A value is one of JSON. Objects keep the order of their keys, so that changes are told in the order
-// of the document.
+// of the document; of a repeated key the last value counts.
 type value struct {
 	text  json.RawMessage // as it stands there, without white space
 	keys  []string        // of an object
@@ -52,13 +52,17 @@ func parseNext(d *json.Decoder) (v value, err error) {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
+		at := -1 // where a repeated key was first
 		if v.shape == '{' {
 			key, err := d.Token()
 			if err != nil {
 				return v, err
 			}
 			name, _ := key.(string)
-			v.keys = append(v.keys, name)
+			at = slices.Index(v.keys, name)
+			if at < 0 {
+				v.keys = append(v.keys, name)
+			}
 			quoted, err := encode(name)
 			if err != nil {
 				return v, err
@@ -69,7 +73,11 @@ func parseNext(d *json.Decoder) (v value, err error) {
 		if err != nil {
 			return v, err
 		}
-		v.items = append(v.items, item)
+		if at >= 0 {
+			v.items[at] = item
+		} else {
+			v.items = append(v.items, item)
+		}
 		text = append(text, item.text...)
 	}
 	_, err = d.Token()
@@ -205,14 +213,14 @@ func keyed(list value, key string) (value, bool) {
 	seen := map[string]bool{}
 	for _, item := range list.items {
 		id := item.member(key)
-		if id.shape != 0 || len(id.text) == 0 || string(id.text) == "null" || seen[string(id.text)] {
-			return v, false
-		}
-		seen[string(id.text)] = true
 		text := id.str()
 		if text == "" {
 			text = string(id.text)
 		}
+		if id.shape != 0 || text == "" || text == "null" || seen[text] {
+			return v, false
+		}
+		seen[text] = true
 		v.keys, v.items = append(v.keys, "["+text+"]"), append(v.items, item)
 	}
 	return v, true

@@ -61,10 +61,11 @@ func (c *comparison) parts(a, b side, list string, compare func(name string, a, 
 }
 
 // named returns a list of map.json as an object, by names that are alike in both maps: a layer is
-// called by its group, kind and name. Of several with one name the second is NAME~2.
+// called by its group, kind and name. Of several with one name the second is NAME~2, or ~3 where another
+// is called that.
 func (s side) named(list string) value {
 	v := value{shape: '{'}
-	seen := map[string]int{}
+	seen, taken := map[string]int{}, map[string]bool{}
 	for _, item := range s.page.member(list).items {
 		name := item.member("name").str()
 		switch list {
@@ -76,10 +77,15 @@ func (s side) named(list string) value {
 		case "groups":
 			name = s.groupName(item.member("index").number())
 		}
-		if seen[name]++; seen[name] > 1 || name == "" {
-			name = fmt.Sprintf("%s~%d", name, seen[name])
+		unique := ""
+		for unique == "" || taken[unique] {
+			if unique = name; seen[name] > 0 || name == "" {
+				unique = fmt.Sprintf("%s~%d", name, seen[name]+1)
+			}
+			seen[name]++
 		}
-		v.keys, v.items = append(v.keys, name), append(v.items, item)
+		taken[unique] = true
+		v.keys, v.items = append(v.keys, unique), append(v.items, item)
 	}
 	return v
 }
