@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// The sky of a map is quads without an image, of groups that hardly move with the game layer: a few
-// gradients as large as a screen, however large the map. A preview shows all of the map, so each
+// The sky of a map is quads of groups that hardly move with the game layer: a few gradients as large
+// as a screen, however large the map, and pictures of clouds and mountains. A preview shows all of the map, so each
 // point of it shows what stands there while the camera is around: as far as the group moves with the
 // camera it is where it belongs, and as far as it does not it is stretched from a screen to the map.
 
@@ -40,7 +40,7 @@ func (a axis) pixel(v int32) float64 { return (float64(v)/fixedPoint - a.origin)
 // fixedPoint is 1 in fixed-point numbers.
 const fixedPoint = 1024
 
-// inSky reports whether a quad of a layer without an image is drawn: one that no envelope moves.
+// inSky reports whether a quad is drawn: one that no envelope moves.
 func (q *Quad) inSky() bool { return q.PosEnv < 0 }
 
 // tint is the colour that a quad is multiplied by: that of the first point of its envelope.
@@ -69,8 +69,9 @@ const skyWork = 32
 
 func newSky(c *canvas) *sky { return &sky{c, skyWork * c.width * c.height} }
 
-// draw draws the quads of a group. tint is the colour that a quad is multiplied by.
-func (s *sky) draw(ctx context.Context, g *Group, quads []Quad, tint func(*Quad) [4]float64) error {
+// draw draws the quads of a group. tint is the colour that a quad is multiplied by, and t the image
+// of the layer, if it has one.
+func (s *sky) draw(ctx context.Context, g *Group, quads []Quad, tint func(*Quad) [4]float64, t texture) error {
 	scale := float64(s.scale) / tileUnits
 	x, okX := newAxis(g.Offset[0], g.Parallax[0], screenWidth, float64(s.width)/scale, s.width)
 	y, okY := newAxis(g.Offset[1], g.Parallax[1], screenHeight, float64(s.height)/scale, s.height)
@@ -96,6 +97,12 @@ func (s *sky) draw(ctx context.Context, g *Group, quads []Quad, tint func(*Quad)
 			for channel, c := range v.Colors[k] {
 				q.colors[k][channel] = float64(c) * factor[channel]
 			}
+			for i, c := range v.Texcoords[k] {
+				q.places[k][i] = float64(c) / fixedPoint
+			}
+		}
+		if t != nil {
+			q.image = t.level(extent(&q.points), extent(&q.places))
 		}
 		s.fill(&q, clip)
 	}
@@ -112,6 +119,16 @@ func (s *sky) pixels(left, top, right, bottom float64) image.Rectangle {
 type gradient struct {
 	points [4][2]float64
 	colors [4][4]float64
+	image  *image.NRGBA  // nil: there is none
+	places [4][2]float64 // of the corners in the image
+}
+
+// extent returns the width and height of what has these corners.
+func extent(p *[4][2]float64) (size [2]float64) {
+	for i := range size {
+		size[i] = max(p[0][i], p[1][i], p[2][i], p[3][i]) - min(p[0][i], p[1][i], p[2][i], p[3][i])
+	}
+	return size
 }
 
 // halves are the triangles of a quad.
@@ -143,10 +160,16 @@ func (q *gradient) at(x, y float64) (c [4]float64, ok bool) {
 		if !inside {
 			continue
 		}
+		place := [2]float64{}
 		for i, w := range weights {
 			for channel, v := range q.colors[corners[i]] {
 				c[channel] += w * v
 			}
+			place[0] += w * q.places[corners[i]][0]
+			place[1] += w * q.places[corners[i]][1]
+		}
+		if q.image != nil {
+			shade(&c, q.image, place)
 		}
 		return c, true
 	}

@@ -75,7 +75,7 @@ func TestSky(t *testing.T) {
 				return [4]float64{0.5, 1, 1, 1}
 			}
 			return [4]float64{1, 1, 1, 1}
-		})
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestSkyWork(t *testing.T) {
 	}
 	quads[len(quads)-1] = quad(-1<<20, -1<<20, 1<<20, 1<<20, blue, blue)
 	white := func(*Quad) [4]float64 { return [4]float64{1, 1, 1, 1} }
-	if err := newSky(canvas).draw(t.Context(), &Group{}, quads, white); err != nil {
+	if err := newSky(canvas).draw(t.Context(), &Group{}, quads, white, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := [3]byte(canvas.rows); got != [3]byte{255, 0, 0} {
@@ -108,7 +108,7 @@ func TestSkyWork(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := newSky(canvas).draw(ctx, &Group{}, quads, white); !errors.Is(err, context.Canceled) {
+	if err := newSky(canvas).draw(ctx, &Group{}, quads, white, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 }
@@ -130,6 +130,16 @@ func TestPreviewSky(t *testing.T) {
 			w.group("Sky", 0, 0, 1)
 		}, drawn},
 		{"one with an image", func(w *mapWriter) {
+			w.image("half red", 1, 1, []byte{128, 255, 255, 255})
+			w.item(typeLayer, ints(0, layerQuads, 0, 2, 1, w.content(screen.bytes()), 0, textInts("Cloud", 3))...)
+			w.group("Sky", 0, 0, 1)
+		}, [3]byte{128, 0, 0}},
+		{"one with an image that is not at hand", func(w *mapWriter) {
+			w.item(typeImage, 1, 16, 16, 1, w.text("nowhere"), -1)
+			w.item(typeLayer, ints(0, layerQuads, 0, 2, 1, w.content(screen.bytes()), 0, textInts("Cloud", 3))...)
+			w.group("Sky", 0, 0, 1)
+		}, ground},
+		{"one with an image that does not exist", func(w *mapWriter) {
 			w.item(typeLayer, ints(0, layerQuads, 0, 2, 1, w.content(screen.bytes()), 0, textInts("Cloud", 3))...)
 			w.group("Sky", 0, 0, 1)
 		}, ground},

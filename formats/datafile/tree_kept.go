@@ -40,9 +40,12 @@ func (p *pictures) keep() {
 	})
 }
 
+// pictureVersion is raised when a picture of the same bytes would be another one.
+const pictureVersion = 2
+
 // keptName has the limit of data items, as a layer with a greater one is left out.
 func (p *pictures) keptName(id picture) string {
-	return p.src.IndexName(formatName, fmt.Sprintf("picture-%d-%d", id, p.r.MaxData))
+	return p.src.IndexName(formatName, fmt.Sprintf("picture%d-%d-%d", pictureVersion, id, p.r.MaxData))
 }
 
 func (d drawing) cost() int64 { return int64(cap(d.file)) + formats.SealSize }

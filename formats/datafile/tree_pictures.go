@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"image"
 	iofs "io/fs"
 	"maps"
 	"slices"
@@ -162,19 +163,34 @@ func (p *pictures) drawSky(ctx context.Context, c *canvas) error {
 		if l.Quads == nil || l.Group == noGroup || l.Group >= first {
 			continue
 		}
-		err := p.r.checkContent(l)
-		if err != nil || *l.Quads.Image != noImage {
-			continue
-		}
-		records, err := p.records(ctx, l)
-		if err == nil {
-			err = s.draw(ctx, &p.m.Groups[l.Group], decodeQuads(records), tint)
-		}
-		if err != nil && !isFault(err) {
+		if err := p.drawQuads(ctx, s, l, tint); err != nil && !isFault(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// drawQuads draws a layer of quads, unless its image is an external one that is not at hand.
+func (p *pictures) drawQuads(ctx context.Context, s *sky, l *Layer, tint func(*Quad) [4]float64) error {
+	if err := p.r.checkContent(l); err != nil {
+		return err
+	}
+	var t texture
+	if index := *l.Quads.Image; index != noImage {
+		m, held, err := p.image(ctx, index)
+		defer held.Free()
+		if err != nil || m == nil {
+			return err
+		}
+		if t, err = newTexture(ctx, m); err != nil {
+			return err
+		}
+	}
+	records, err := p.records(ctx, l)
+	if err != nil {
+		return err
+	}
+	return s.draw(ctx, &p.m.Groups[l.Group], decodeQuads(records), tint, t)
 }
 
 func (p *pictures) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases map[int32]atlas) error {
@@ -210,32 +226,41 @@ func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, er
 	if index == noImage {
 		return plainAtlas(white, scale), nil
 	}
+	m, held, err := p.image(ctx, index)
+	defer held.Free()
+	switch {
+	case err != nil:
+		return nil, err
+	case m == nil:
+		external, err := p.external(ctx)
+		return plainAtlas(nameColor(external[index].name), scale), err
+	}
+	return newAtlas(m, scale), nil
+}
+
+// image returns the pixels of an image of the map, held as long as they are used. There are none of
+// an external one that is not at hand.
+func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *formats.Held, error) {
 	if index < 0 || int(index) >= len(p.m.Images) {
-		return nil, fault("image", 0, "image %d does not exist", index)
+		return nil, nil, fault("image", 0, "image %d does not exist", index)
 	}
 	o := &p.m.Images[index]
 	if o.Short || o.External {
 		external, err := p.external(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if m := external[index].decode(ctx); m != nil {
-			return newAtlas(m, scale), nil
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		return plainAtlas(nameColor(external[index].name), scale), nil
+		m := external[index].decode(ctx)
+		return m, nil, ctx.Err()
 	}
 	if err := p.r.checkImage(o, ""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	data, held, err := p.hold(ctx, int(o.Data))
-	defer held.Free()
 	if err != nil {
-		return nil, err
+		return nil, held, err
 	}
-	return newAtlas(o.decode(data), scale), nil
+	return o.decode(data), held, nil
 }
 
 // external returns the external images of the map.
