@@ -137,7 +137,8 @@ func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 	const margin = tile / 2
 	b := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%d %d %d %d\">\n",
 		left-margin, top-margin, right-left+2*margin, bottom-top+2*margin)
-	b = append(b, "<style>polyline{fill:none;stroke-width:4;stroke-linejoin:round;stroke-linecap:round}</style>\n"...)
+	b = fmt.Appendf(b, "<style>polyline{fill:none;stroke-width:%d;stroke-linejoin:round;stroke-linecap:round}</style>\n",
+		min(max(max(right-left, bottom-top)/screenPixels, minStroke), tile))
 	b = appendOutline(b, m)
 	for i := range r.idx.stays {
 		if path := p.paths[int32(i)]; path != nil {
@@ -146,6 +147,12 @@ func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 	}
 	return append(b, "</svg>\n"...), nil
 }
+
+// A path is as wide as a pixel where all of the map is seen on a screen, between an eighth of a tile and a tile.
+const (
+	minStroke    = 4
+	screenPixels = 1500
+)
 
 // goldenAngle turns the hue so that the colours of successive stays differ.
 const goldenAngle = 137.508

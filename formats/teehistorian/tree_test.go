@@ -615,6 +615,18 @@ func TestMapOutline(t *testing.T) {
 	}
 }
 
+// Paths over a wide map are wide enough to be seen with all of it.
+func TestStroke(t *testing.T) {
+	for far, want := range map[int]string{100: "stroke-width:4;", 7000: "stroke-width:4;", 15000: "stroke-width:10;", 1 << 20: "stroke-width:32;"} {
+		w := newWriter(nil)
+		w.new(0, 0, 0)
+		w.new(1, far, 0)
+		if got := nodestest.Read(t, rootOf(t, w), "export/paths.svg"); !strings.Contains(got, want) {
+			t.Errorf("%d: %.200s, want %s", far, got, want)
+		}
+	}
+}
+
 // A recording with a wrong byte anywhere is shown as far as it can be, with sizes that are right.
 func TestFlippedBytes(t *testing.T) {
 	sample, err := os.ReadFile("../../testdata/archive/teehistorian/reload-20.1.teehistorian")
