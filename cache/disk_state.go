@@ -1,12 +1,12 @@
 package cache
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -18,20 +18,20 @@ const settled = 2 * time.Second
 // name that was not there, by whatever process. It is the same as long as
 // nothing is saved, but for once in the first seconds after a change.
 func (d *Disk) State() string {
-	var b strings.Builder
+	b := sha256.New() // there may be millions of names
 	now := time.Now()
 	for i := range 256 {
 		dir := fmt.Sprintf("%s/%02x", layoutDir, i)
 		switch info, err := os.Lstat(filepath.Join(d.base, dir)); {
 		case err != nil:
-			b.WriteByte('-')
+			fmt.Fprint(b, "- ")
 		case now.Sub(info.ModTime()) < settled:
 			for _, name := range slices.Sorted(maps.Keys(d.fileNames(dir))) {
-				b.WriteString(name)
+				fmt.Fprintln(b, name)
 			}
 		default:
-			fmt.Fprintf(&b, "%d ", info.ModTime().UnixNano())
+			fmt.Fprintf(b, "%d ", info.ModTime().UnixNano())
 		}
 	}
-	return b.String()
+	return string(b.Sum(nil))
 }
