@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -35,15 +35,16 @@ func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[catalogu
 
 // mountSummaries reads the catalogue of a mount.
 func mountSummaries(dir string, yield func(catalogue.Summary, error) bool) {
-	text, err := os.ReadFile(filepath.Join(dir, catalogue.Name))
+	f, err := os.Open(filepath.Join(dir, catalogue.Name))
 	if err != nil {
 		yield(catalogue.Summary{}, err)
 		return
 	}
-	for line := range bytes.Lines(text) {
+	defer f.Close()
+	for lines := json.NewDecoder(f); ; {
 		var s catalogue.Summary
-		err := json.Unmarshal(line, &s)
-		if !yield(s, err) || err != nil {
+		err := lines.Decode(&s)
+		if err == io.EOF || !yield(s, err) || err != nil {
 			return
 		}
 	}
