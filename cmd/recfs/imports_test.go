@@ -48,7 +48,7 @@ var house = []room{
 			"github.com/cespare/xxhash/v2",
 		},
 	},
-	{dir: "formats/catalogue", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/source", "recfs/formats/archive", "recfs/formats/container", "recfs/formats/recordings", "recfs/formats/internal/parquet", "recfs/cache", "recfs/nodes"}},
+	{dir: "formats/catalogue", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/source", "recfs/formats/archive", "recfs/formats/container", "recfs/formats/recordings", "recfs/formats/internal/ledger", "recfs/formats/internal/parquet", "recfs/cache", "recfs/nodes"}},
 	{
 		dir: "formats/export",
 		allow: []string{
@@ -62,6 +62,7 @@ var house = []room{
 		allow: append([]string{"recfs/formats"}, compressors...),
 	},
 	{dir: "formats/internal/indexfile", allow: []string{"recfs/formats", "recfs/formats/internal/wire"}},
+	{dir: "formats/internal/ledger", allow: []string{"recfs/formats", "recfs/formats/internal/indexfile", "recfs/formats/internal/wire", "recfs/cache"}},
 	{dir: "formats/internal/zipfile", allow: []string{"recfs/formats"}},
 	{
 		dir: "formats/internal/parquet", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/nodes", "github.com/klauspost/compress/zstd"},

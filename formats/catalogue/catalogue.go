@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"strings"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/ledger"
 	"recfs/nodes"
 )
 
@@ -53,12 +53,13 @@ type Catalogue struct {
 	disk    *cache.Disk // may be nil
 	sniff   bool
 	digests *cache.Memo[archive.Recording, digest]
+	pages   *ledger.Pages
 }
 
 // New returns the catalogue of archives that are opened with c and opt after it: it sets
 // opt.Indexed.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
-	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff}
+	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
 	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
 	opt.Indexed = k.indexed
 	return k
@@ -84,25 +85,33 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 			yield(Summary{}, err)
 			return
 		}
-		for _, r := range found.records {
-			for at := range r.unlisted() {
-				if !yield(Summary{Path: at, PathHex: formats.HexOf(at)}, nil) {
-					return
-				}
+		for i := range found.Blocks() {
+			page, err := found.Page(ctx, c.pages, i)
+			if err != nil {
+				yield(Summary{}, err)
+				return
 			}
-			runs := r.runs
-			for line := range strings.Lines(r.lines) {
-				var s Summary
-				err := json.Unmarshal([]byte(line), &s)
-				if err == nil {
-					s.Runners, runs, err = cutRunners(runs)
-				}
-				if !yield(s, err) || err != nil {
+			for j := range page {
+				if s, ok, err := summaryOf(&page[j]); ok && (!yield(s, err) || err != nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// summaryOf returns what a record says, if that is anything.
+func summaryOf(r *ledger.Record) (s Summary, ok bool, err error) {
+	switch {
+	case r.Unlisted:
+		return Summary{Path: r.Path, PathHex: formats.HexOf(r.Path)}, true, nil
+	case r.Line == "":
+		return s, false, nil
+	}
+	if err = json.Unmarshal([]byte(r.Line), &s); err == nil {
+		s.Runners, err = runners(r.Runs)
+	}
+	return s, true, err
 }
 
 // Summarize returns what is known of a recording, with what only its
@@ -120,48 +129,6 @@ func Summarize(ctx context.Context, dir nodes.Dir) (s Summary, k formats.Summary
 	k, err = r.Summary(ctx)
 	s.take(k, err == nil)
 	return s, k, err
-}
-
-// A record is what the catalogue has of a path.
-type record struct {
-	path    string
-	stamp   formats.Stamp
-	pending string // the names of what on disk would tell more, see pendings
-	lines   string // of recordings.jsonl: of a container all that it holds
-	tables  string // the names of tables, a line for each of lines
-	runs    string // the same of runs (runs.go)
-	open    bool   // the lines are still to be made, or say what may pass
-}
-
-// Between what is pending stands pendingSep, and behind the name of a list that tells what a container holds
-// its path after unlistedSep. No name of a file on disk has them, and no path has pendingSep.
-const (
-	pendingSep  = "\x00"
-	unlistedSep = "\x01"
-)
-
-// pendings returns the names on disk that would tell more, and the paths of the containers that they are of,
-// "" for those of recordings.
-func pendings(all string) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for one := range strings.SplitSeq(all, pendingSep) {
-			name, at, _ := strings.Cut(one, unlistedSep)
-			if !yield(name, at) {
-				return
-			}
-		}
-	}
-}
-
-// unlisted returns the containers, the record's own or in it, of which it is not known what they hold.
-func (r *record) unlisted() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, at := range pendings(r.pending) {
-			if at != "" && !yield(at) {
-				return
-			}
-		}
-	}
 }
 
 // catalogueCache is the memory for opening recordings to summarise them.
@@ -182,20 +149,21 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (*survey, error
 			return r.survey(ctx, at)
 		}
 	}
-	s := c.newScan(view)
+	s := c.newScan(view, ledger.NewSink(nil, ""))
 	defer s.cache.Close()
+	ctx = cache.Separate(ctx) // each part takes memory for itself
 	if err := s.dir(ctx, at, ""); err != nil {
 		return nil, err
 	}
 	if err := s.summarise(ctx); err != nil {
 		return nil, err
 	}
-	return newSurvey(s.records), nil
+	return s.renewed(s.found.List()), nil
 }
 
 // newScan returns a scan that finds nothing yet.
-func (c *Catalogue) newScan(view archive.View) *scan {
-	s := &scan{c: c, view: view, watch: watchlist{began: time.Now()}}
+func (c *Catalogue) newScan(view archive.View, sink *ledger.Sink) *scan {
+	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), watch: watchlist{began: time.Now()}}
 	var disk cache.Store
 	if c.disk != nil {
 		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()

@@ -17,11 +17,15 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/wire"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	wire.Pack(nil) // the encoder has a channel, which must not be that of a bubble
+	goleak.VerifyTestMain(m)
+}
 
 // rec is a format for tests: "REC" and the bytes that its file body shows.
 var rec = formatstest.Plain(formats.Format{

@@ -1,60 +1,137 @@
 package catalogue
 
 import (
+	"context"
+	iofs "io/fs"
 	"slices"
 	"strings"
+
+	"recfs/formats"
+	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/source"
 )
 
-// A lake is the directories below tables/, by their paths in it.
-type lake struct {
-	dirs map[string][]lakeEntry // sorted by name; "" is tables/ itself
-	size int64                  // about what it keeps alive
+// A place is a directory below tables/.
+type place struct {
+	format, table string // "": the formats, or the tables of one, are in it
+	dir           string // of the archive
 }
 
-// A lakeEntry is a directory, or a table of the recording at a path.
-type lakeEntry struct {
-	name string
-	path string // "": a directory
-}
-
-// newLake returns the lake of recordings.
-func newLake(list []*member) *lake {
-	l := &lake{dirs: map[string][]lakeEntry{}}
-	known := map[string]bool{}
-	for _, m := range list {
-		if m.Format == nil || m.Error != nil {
-			continue
-		}
-		for _, table := range m.tables {
-			l.add(known, *m.Format+"/"+table+"/"+tablesPath(m.place()), m.place())
+// placeOf returns the directory at a path below tables/.
+func placeOf(at string) (p place, ok bool) {
+	parts := strings.SplitN(at, "/", 3)
+	p.format = parts[0]
+	if len(parts) > 1 {
+		p.table = parts[1]
+	}
+	if len(parts) < 3 {
+		return p, true
+	}
+	names := strings.Split(parts[2], "/")
+	for i, name := range names {
+		if names[i], ok = parquet.UnescapeName(name); !ok {
+			return p, false
 		}
 	}
-	for _, list := range l.dirs {
-		slices.SortStableFunc(list, func(a, b lakeEntry) int { return strings.Compare(a.name, b.name) })
-	}
-	return l
+	p.dir = strings.Join(names, "/")
+	return p, true
 }
 
-// add adds a table of the recording at a path, and the directories around it.
-func (l *lake) add(known map[string]bool, at, recording string) {
-	for at != "" && !known[at] {
-		known[at] = true
-		dir, name := "", at
-		if i := strings.LastIndexByte(at, '/'); i >= 0 {
-			dir, name = at[:i], at[i+1:]
-		}
-		l.dirs[dir] = append(l.dirs[dir], lakeEntry{name, recording})
-		l.size += int64(len(at)) + 128
-		at, recording = dir, ""
+// below returns the path in the archive of what is called name there.
+func (p place) below(name string) string {
+	if p.dir == "" {
+		return name
 	}
+	return p.dir + "/" + name
 }
 
-// find returns the entry called name in a directory.
-func (l *lake) find(dir, name string) (lakeEntry, bool) {
-	list := l.dirs[dir]
-	i, ok := slices.BinarySearchFunc(list, name, func(e lakeEntry, name string) int { return strings.Compare(e.name, name) })
+// recording returns the path of the recording whose table is called name.
+func (p place) recording(name string) (string, bool) {
+	escaped, ok := strings.CutSuffix(name, parquet.Extension)
+	if !ok || p.table == "" {
+		return "", false
+	}
+	name, ok = parquet.UnescapeName(escaped)
+	return p.below(name), ok && name != "" && !strings.Contains(name, "/")
+}
+
+// table returns the record with the table that is called name, nil if there is none.
+func (s *survey) table(ctx context.Context, p place, name string) (*ledger.Record, ledger.Table, error) {
+	at, ok := p.recording(name)
 	if !ok {
-		return lakeEntry{}, false
+		return nil, ledger.Table{}, nil
 	}
-	return list[i], true
+	r, err := s.Find(ctx, s.pages, at)
+	if r == nil || err != nil {
+		return nil, ledger.Table{}, err
+	}
+	t, ok := r.Table(p.format, p.table)
+	if !ok {
+		r = nil
+	}
+	return r, t, nil
+}
+
+// hasDir reports whether there is a directory called name, which has tables below it.
+func (s *survey) hasDir(ctx context.Context, p place, name string) (found bool, err error) {
+	if p.table == "" {
+		return slices.Contains(s.kindsIn(p), name), nil
+	}
+	name, ok := parquet.UnescapeName(name)
+	if !ok || name == "" || strings.Contains(name, "/") {
+		return false, nil
+	}
+	err = s.Entries(ctx, s.pages, p.below(name), p.format, p.table, func(string, bool) bool {
+		found = true
+		return false
+	})
+	return found, err
+}
+
+// kindsIn returns the formats, or the tables of one.
+func (s *survey) kindsIn(p place) (names []string) {
+	for _, kind := range s.Kinds() {
+		switch format, table, _ := strings.Cut(kind, "/"); {
+		case p.format == "":
+			names = append(names, format)
+		case p.format == format:
+			names = append(names, table)
+		}
+	}
+	return slices.Compact(names)
+}
+
+// names returns the names in a directory. What they take is charged as it grows.
+func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
+	var list []source.Name
+	if p.table == "" {
+		for _, name := range s.kindsIn(p) {
+			list = append(list, source.Name{Name: name, Type: iofs.ModeDir})
+		}
+		return source.NewNames(p.format, list)
+	}
+	held, err := formats.Charge(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	err = s.Entries(ctx, s.pages, p.dir, p.format, p.table, func(name string, isDir bool) bool {
+		const each, atOnce = 128, 4096 // bytes of a name until all are together, and names
+		if len(list)%atOnce == 0 && held.Grow(each*atOnce) != nil {
+			return false // the request begins again, with more
+		}
+		if isDir {
+			list = append(list, source.Name{Name: parquet.EscapeName(name), Type: iofs.ModeDir})
+		} else {
+			list = append(list, source.Name{Name: parquet.EscapeName(name) + parquet.Extension})
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	// A recording x and a directory x.parquet have the same name.
+	slices.SortStableFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
+	return source.NewNames(p.dir, slices.CompactFunc(list, func(a, b source.Name) bool { return a.Name == b.Name }))
 }

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,12 +10,15 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/parquettest"
+	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -241,5 +245,125 @@ func TestLakeMeasures(t *testing.T) {
 		if got := !ok || m.IsMeasured(t.Context()); got != want {
 			t.Errorf("the size of %s is known: %v", table, got)
 		}
+	}
+}
+
+// countedReads counts what is read of the files of a tree.
+type countedReads struct {
+	source.Tree
+	reads *nodestest.Counted
+}
+
+func (c countedReads) Open(ctx context.Context, name string) (source.File, error) {
+	f, err := c.Tree.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return countedFile{f, c.reads}, nil
+}
+
+type countedFile struct {
+	source.File
+	reads *nodestest.Counted
+}
+
+func (f countedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	f.reads.Reads.Add(1)
+	n, err := f.File.ReadAt(ctx, p, off)
+	f.reads.Bytes.Add(int64(n))
+	return n, err
+}
+
+// measuredTables is raced with a table whose size is that of the recording, and one that has to be made. trees
+// counts the recordings that are opened.
+func measuredTables(trees *atomic.Int32) formats.Format {
+	f := raced()
+	plain := f.Tree
+	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		trees.Add(1)
+		dir, _ := plain(r, c)
+		index, _ := nodes.Lookup(context.Background(), dir, "index.json")
+		rows := nodes.Bytes(bytes.Repeat([]byte("row"), int(r.Size)))
+		return nodes.List(index, nodes.Entry{Name: "tables", Dir: nodes.List(
+			nodes.Entry{Name: "made.parquet", File: unmeasured{rows}}, nodes.Entry{Name: "rows.parquet", File: rows},
+		)}), []columnar.Maker{{Name: "rows"}, {Name: "made"}}
+	}
+	return f
+}
+
+// sizesBelow returns the sizes that a listing with attributes shows of the files in a directory, -1 for those it
+// leaves out.
+func sizesBelow(t *testing.T, root nodes.Dir, name string) map[string]int64 {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int64{}
+	for _, name := range namesOf(t, e.Dir) {
+		file, err := nodes.Child(t.Context(), e.Dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file.File == nil {
+			continue
+		}
+		sizes[name] = -1
+		if m, ok := file.File.(nodes.Measured); !ok || m.IsMeasured(t.Context()) {
+			if sizes[name], err = file.File.Size(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return sizes
+}
+
+// TestLakeSizes holds that a listing with attributes of the lake opens no recording that has an index, and reads
+// nothing of one, but for the tables that are made to know their size; and that the sizes are those of what is
+// there now.
+func TestLakeSizes(t *testing.T) {
+	dir, store := t.TempDir(), t.TempDir()
+	write(t, dir, "a.rec", "REC a")
+	write(t, dir, "b.rec", "REC of b")
+	write(t, dir, "c.tar", string(formatstest.Tar(t, entry{"d.rec", "REC in c"})))
+	var reads nodestest.Counted
+	var trees atomic.Int32
+	start := func() *root {
+		disk := cache.NewDisk(store, 1<<20, nil)
+		c := cache.New(1<<20, disk)
+		t.Cleanup(c.Close)
+		return newRoot(countedReads{formatstest.OpenLocal(t, dir), &reads}, []formats.Format{measuredTables(&trees)}, c, archive.Options{Disk: disk})
+	}
+	first := start()
+	for _, name := range []string{"a.rec", "b.rec", "c.tar/d.rec"} {
+		if _, err := read(t, first, name+"/index.json"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := read(t, start(), Name); err != nil { // which learns of the indexes
+		t.Fatal(err)
+	}
+	root := start()
+	if _, err := nodes.Lookup(t.Context(), root, "tables/rec/rows/c.tar/d.rec.parquet"); err != nil { // the list of c.tar
+		t.Fatal(err)
+	}
+	trees.Store(0)
+	reads.Reads.Store(0)
+	want := map[string]int64{"a.rec.parquet": 15, "b.rec.parquet": 24}
+	if diff := cmp.Diff(want, sizesBelow(t, root, "tables/rec/rows")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int64{"d.rec.parquet": 24}, sizesBelow(t, root, "tables/rec/rows/c.tar")); diff != "" {
+		t.Errorf("in a container (-want +got):\n%s", diff)
+	}
+	if trees.Load() > 0 || reads.Reads.Load() > 0 {
+		t.Errorf("%d recordings were opened, and %d times was one read", trees.Load(), reads.Reads.Load())
+	}
+	if got := sizesBelow(t, root, "tables/rec/made")["a.rec.parquet"]; got != -1 {
+		t.Errorf("a table that has to be made is listed with %d bytes", got)
+	}
+	write(t, dir, "a.rec", "REC a, grown")
+	if got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]; got != 36 {
+		t.Errorf("%d bytes after the recording grew", got)
 	}
 }

@@ -1,20 +1,56 @@
 package catalogue
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	iofs "io/fs"
 	"path"
-	"strings"
 	"time"
 
+	"recfs/cache"
 	"recfs/formats/archive"
+	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/source"
 	"recfs/nodes"
 )
 
 // A lakeRoot is the archive that a lake is of.
 type lakeRoot struct {
-	current func(context.Context) (nodes.Dir, error)        // the directory of the source
-	lake    func(context.Context) (*lake, time.Time, error) // as it is now, and since when it is that
+	current func(context.Context) (nodes.Dir, error)          // the directory of the source
+	survey  func(context.Context) (*survey, time.Time, error) // what is known now, and since when it is that
+	names   *cache.Memo[lakeKey, source.Names]
+}
+
+// A lakeKey is a directory of the lake when the survey with that sum was made.
+type lakeKey struct {
+	sum [sha256.Size]byte
+	at  string
+}
+
+// namesPeak is what is needed to read a block of the catalogue. Names are charged as they are found.
+const namesPeak = 2 << 20
+
+func newLakeRoot(c *cache.Cache, current func(context.Context) (nodes.Dir, error), survey func(context.Context) (*survey, time.Time, error),
+	bySum func(context.Context, [sha256.Size]byte) (*survey, error),
+) *lakeRoot {
+	names := cache.NewMemo(c, func(ctx context.Context, k lakeKey) (source.Names, int64, error) {
+		s, err := bySum(ctx, k.sum)
+		if err != nil {
+			return nil, 0, err
+		}
+		p, ok := placeOf(k.at)
+		if !ok {
+			return nil, 0, notExist(k.at)
+		}
+		names, err := s.names(ctx, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		return names, names.Cost(), nil
+	})
+	return &lakeRoot{current, survey, names.Peak(func(lakeKey) int64 { return namesPeak })}
 }
 
 // A lakeDir is a directory of the lake. It is a value.
@@ -27,18 +63,28 @@ var _ nodes.Volatile = lakeDir{}
 
 // Lookup implements nodes.Volatile. A table is that of the recording as it is now.
 func (d lakeDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	l, since, err := d.r.lake(ctx)
+	s, since, err := d.r.survey(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	if name == "." {
 		return d.r.entry(path.Base(d.path), d.path, since), nil
 	}
-	e, ok := l.find(d.path, name)
+	p, ok := placeOf(d.path)
 	if !ok {
 		return nodes.Entry{}, notExist(name)
 	}
-	return d.entry(ctx, e, since)
+	r, _, err := s.table(ctx, p, name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if r != nil {
+		return d.table(ctx, p, name)
+	}
+	if ok, err := s.hasDir(ctx, p, name); err != nil || !ok {
+		return nodes.Entry{}, cmp.Or(err, notExist(name))
+	}
+	return d.r.entry(name, path.Join(d.path, name), since), nil
 }
 
 func notExist(name string) error {
@@ -50,40 +96,41 @@ func (r *lakeRoot) entry(name, at string, since time.Time) nodes.Entry {
 	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: since, Rights: nodes.Private(0o700)}, Dir: lakeDir{r, at}}
 }
 
-// entry returns an entry of the directory.
-func (d lakeDir) entry(ctx context.Context, e lakeEntry, since time.Time) (nodes.Entry, error) {
-	at := path.Join(d.path, e.name)
-	if e.path == "" {
-		return d.r.entry(e.name, at, since), nil
+// table returns the entry of a table.
+func (d lakeDir) table(ctx context.Context, p place, name string) (nodes.Entry, error) {
+	at, ok := p.recording(name)
+	if !ok {
+		return nodes.Entry{}, notExist(name)
 	}
 	dir, err := d.r.current(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	found, err := nodes.Lookup(ctx, dir, e.path)
+	found, err := nodes.Lookup(ctx, dir, at)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	recording, ok := archive.RecordingOf(found.Dir)
 	if !ok {
-		return nodes.Entry{}, notExist(e.name)
+		return nodes.Entry{}, notExist(name)
 	}
-	table := nodes.Entry{Name: e.name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}}
 	table.Rights.Mode &^= 0o111
-	table.File = lakeTable{nodes.DeferredFile[lakeFile]{Target: lakeFile{recording, tableOf(at) + tableSuffix}}}
+	table.File = lakeTable{nodes.DeferredFile[lakeFile]{Target: lakeFile{recording, p.table + parquet.Extension}}, d, name}
 	return table, nil
 }
 
-// tableOf returns the table of which a path below tables/ is.
-func tableOf(at string) string { return strings.SplitN(at, "/", 3)[1] }
-
 // Snapshot implements nodes.Volatile.
 func (d lakeDir) Snapshot(ctx context.Context) (nodes.Dir, error) {
-	l, since, err := d.r.lake(ctx)
+	s, since, err := d.r.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &lakeNames{d, l, since}, nil
+	names, err := d.r.names.Get(ctx, lakeKey{s.Sum(), d.path})
+	if err != nil {
+		return nil, err
+	}
+	return &lakeNames{d, names, since}, nil
 }
 
 // Len implements nodes.Dir.
@@ -116,49 +163,46 @@ func (d lakeDir) Find(ctx context.Context, name string) (int, error) {
 // lakeNames is a directory of the lake at one moment.
 type lakeNames struct {
 	d     lakeDir
-	l     *lake
+	names source.Names
 	since time.Time
 }
 
 var _ nodes.Namer = (*lakeNames)(nil)
 
-func (s *lakeNames) list() []lakeEntry { return s.l.dirs[s.d.path] }
-
 // Len implements nodes.Dir.
-func (s *lakeNames) Len(context.Context) (int, error) { return len(s.list()), nil }
+func (s *lakeNames) Len(context.Context) (int, error) { return s.names.Len(), nil }
 
 // At implements nodes.Dir.
 func (s *lakeNames) At(ctx context.Context, i int) (nodes.Entry, error) {
-	if i < 0 || i >= len(s.list()) {
+	if i < 0 || i >= s.names.Len() {
 		return nodes.Entry{}, notExist("")
 	}
-	e, err := s.d.entry(ctx, s.list()[i], s.since)
-	if err != nil {
-		e.Name = s.list()[i].name
+	name, typ := s.names.At(i)
+	if typ == iofs.ModeDir {
+		return s.d.r.entry(name, path.Join(s.d.path, name), s.since), nil
 	}
+	p, _ := placeOf(s.d.path) // of an unknown one there are no names
+	e, err := s.d.table(ctx, p, name)
+	e.Name = name
 	return e, err
 }
 
 // AppendName implements nodes.Namer.
 func (s *lakeNames) AppendName(_ context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
-	if i < 0 || i >= len(s.list()) {
+	if i < 0 || i >= s.names.Len() {
 		return b, 0, notExist("")
 	}
-	e := s.list()[i]
-	if e.path == "" {
-		return append(b, e.name...), iofs.ModeDir, nil
-	}
-	return append(b, e.name...), 0, nil
+	name, typ := s.names.At(i)
+	return append(b, name...), typ, nil
 }
 
 // Find implements nodes.Dir.
 func (s *lakeNames) Find(_ context.Context, name string) (int, error) {
-	for i, e := range s.list() {
-		if e.name == name {
-			return i, nil
-		}
+	i, ok := s.names.Find(name)
+	if !ok {
+		return 0, notExist(name)
 	}
-	return 0, notExist(name)
+	return i, nil
 }
 
 // A lakeFile is a table of one version of a recording. It is a value.
@@ -183,13 +227,43 @@ func (f lakeFile) Resolve(ctx context.Context) (nodes.File, error) {
 	return e.File, nil
 }
 
-// A lakeTable is a lakeFile as a file, whose size a listing leaves out where the recording does.
-type lakeTable struct{ nodes.DeferredFile[lakeFile] }
+// A lakeTable is a lakeFile as a file, whose size a listing leaves out where the recording does. The catalogue
+// has the sizes of tables of recordings that have an index.
+type lakeTable struct {
+	nodes.DeferredFile[lakeFile]
+	dir  lakeDir
+	name string
+}
 
 var _ nodes.Measured = lakeTable{}
 
+// Size implements nodes.File.
+func (t lakeTable) Size(ctx context.Context) (int64, error) {
+	if n := t.known(ctx); n != ledger.Unknown {
+		return n, nil
+	}
+	return t.DeferredFile.Size(ctx)
+}
+
+// known returns the size that the catalogue has of this version.
+func (t lakeTable) known(ctx context.Context) int64 {
+	s, _, err := t.dir.r.survey(ctx)
+	if err != nil {
+		return ledger.Unknown
+	}
+	p, _ := placeOf(t.dir.path)
+	r, table, err := s.table(ctx, p, t.name)
+	if err != nil || r == nil || !t.Target.recording.Stamp().Same(r.Stamp) {
+		return ledger.Unknown
+	}
+	return table.Size
+}
+
 // IsMeasured implements nodes.Measured.
 func (t lakeTable) IsMeasured(ctx context.Context) bool {
+	if t.known(ctx) != ledger.Unknown {
+		return true
+	}
 	f, err := t.Target.Resolve(ctx)
 	if err != nil {
 		return true // there is nothing to make

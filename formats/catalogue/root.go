@@ -10,6 +10,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats/archive"
+	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -30,11 +32,10 @@ type root struct {
 	saved    time.Time         // when one was saved on disk
 
 	// By the sum of the survey they are made of.
-	waters   *lakeRoot
-	lakes    *cache.Memo[[sha256.Size]byte, *lake]
-	parquets *cache.Memo[[sha256.Size]byte, []byte]
-	lakeSum  [sha256.Size]byte // of the lake that is shown, guarded by mu
-	lakeTime time.Time         // when that was known to hold
+	waters    *lakeRoot
+	parquets  *cache.Memo[[sha256.Size]byte, nodes.File]
+	lakeSum   [sha256.Size]byte // of the lake that is shown, guarded by mu
+	lakeUntil time.Time         // how long that is good
 }
 
 // Root returns an archive with the file called Name in it, the same as Parquet, and
@@ -42,9 +43,8 @@ type root struct {
 func (c *Catalogue) Root(archive archive.Root) nodes.Dir {
 	r := &root{Root: archive, c: c, scanning: make(chan struct{}, 1)}
 	r.surveys = cache.NewMemo(c.cache, r.loadSurvey).Peak(func([sha256.Size]byte) int64 { return 0 })
-	r.waters = &lakeRoot{r.Current, r.lake}
-	r.lakes = cache.NewMemo(c.cache, r.loadLake).Peak(r.peak)
-	r.parquets = cache.NewMemo(c.cache, r.loadParquet).Peak(r.peak)
+	r.waters = newLakeRoot(c.cache, r.Current, r.lake, r.surveys.Get)
+	r.parquets = cache.NewMemo(c.cache, r.loadParquet)
 	return r
 }
 
@@ -78,12 +78,12 @@ func (r *root) entry(ctx context.Context, dir nodes.Dir, name string) (nodes.Ent
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.shown != s.sum {
-		r.shown, r.shownTime = s.sum, time.Now()
+	if r.shown != s.Sum() {
+		r.shown, r.shownTime = s.Sum(), time.Now()
 	}
-	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: r.shownTime, Rights: nodes.Private(0o600)}, File: file{r, s.sum, s.size}}
+	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: r.shownTime, Rights: nodes.Private(0o600)}, File: file{r, s.Sum(), s.Lines()}}
 	if name == parquetName {
-		e.File = nodes.DeferredFile[parquetFile]{Target: parquetFile{r, s.sum}}
+		e.File = nodes.DeferredFile[parquetFile]{Target: parquetFile{r, s.Sum()}}
 	}
 	return e, nil
 }
@@ -121,7 +121,7 @@ func (r *root) loadSurvey(ctx context.Context, sum [sha256.Size]byte) (*survey, 
 	if err != nil {
 		return nil, 0, err
 	}
-	if s.sum != sum {
+	if s.Sum() != sum {
 		return nil, 0, source.Stale(Name)
 	}
 	return s, s.cost(), nil
@@ -139,27 +139,42 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	if s, ok := r.surveys.Peek(r.last); ok && s.holds(ctx, view, r.c.disk) {
 		return s, nil
 	}
-	s := r.c.newScan(view)
-	defer s.cache.Close()
-	s.old = r.lastSurvey(view)
-	if err := s.dir(ctx, dir, ""); err != nil {
-		if len(s.records) > len(s.old.records) { // the next one need not open those again
-			r.save(view, newSurvey(s.records))
-		}
-		return nil, err
-	}
-	err := s.summarise(ctx)
-	if s.nothingNew() {
-		return r.keep(s.old.renewed(s)), nil
-	}
-	found := newSurvey(s.records).renewed(s)
-	if s.changed || s.taken != len(s.old.records) {
-		r.save(view, found)
-	}
+	old := r.lastSurvey(view)
+	list, by, err := r.scan(cache.Separate(ctx), view, dir, old) // each part takes memory for itself
 	if err != nil {
 		return nil, err
 	}
-	return r.keep(found), nil
+	if list.Same(old.List) {
+		list = old.List
+	}
+	return r.keep(by.renewed(list)), nil
+}
+
+// scan returns what is in the archive now, and what looked for it. Of a scan that does not come to its end what it
+// found is kept on disk, with what was known before of the rest, so that the next one need not open that again.
+func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *survey) (*ledger.List, *scan, error) {
+	sink := ledger.NewSink(r.c.disk, r.c.savedName(view))
+	defer sink.Close()
+	s := r.c.newScan(view, sink)
+	defer s.cache.Close()
+	known := old.Cursor(r.c.pages)
+	s.old, s.oldState = &known, old.state
+	err := s.dir(ctx, dir, "")
+	if err == nil {
+		err = s.summarise(ctx)
+	}
+	if err != nil {
+		s.found.KeepRest(s.old)
+	}
+	list := s.found.List()
+	if list.Same(old.List) {
+		return list, s, err
+	}
+	due := time.Since(r.saved) >= saveEvery
+	if due {
+		r.saved = time.Now()
+	}
+	return sink.Save(list, due), s, err
 }
 
 // lastSurvey returns what was known of the whole archive last, in memory or
@@ -173,34 +188,11 @@ func (r *root) lastSurvey(view archive.View) *survey {
 
 // keep remembers what is known of the whole archive now.
 func (r *root) keep(s *survey) *survey {
-	if old, ok := r.surveys.Peek(s.sum); !ok || old != s {
-		r.surveys.Put(s.sum, s, s.cost())
+	if old, ok := r.surveys.Peek(s.Sum()); !ok || old != s {
+		r.surveys.Put(s.Sum(), s, s.cost())
 	}
-	r.last = s.sum
+	r.last = s.Sum()
 	return s
-}
-
-// peak is about what it takes to read the lines of a survey, and to make something of them.
-func (r *root) peak(sum [sha256.Size]byte) int64 {
-	n := int64(512 << 10)
-	if s, ok := r.surveys.Peek(sum); ok {
-		n += 4 * s.size
-	}
-	return n
-}
-
-// members returns the recordings of a survey.
-func (r *root) members(ctx context.Context, sum [sha256.Size]byte) (list []*member, err error) {
-	s, err := r.surveys.Get(ctx, sum)
-	if err != nil {
-		return nil, err
-	}
-	for i := range s.records {
-		if list, err = appendMembers(list, s.records[i].lines, s.records[i].tables); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
 }
 
 // A parquetFile is recordings.parquet as it was at one moment. It is a value, as a file is.
@@ -211,30 +203,23 @@ type parquetFile struct {
 
 // Resolve implements the target of a nodes.DeferredFile.
 func (f parquetFile) Resolve(ctx context.Context) (nodes.File, error) {
-	b, err := f.r.parquets.Get(ctx, f.sum)
-	if err != nil {
-		return nil, err
-	}
-	return nodes.Bytes(b), nil
+	return f.r.parquets.Get(ctx, f.sum)
 }
 
-func (r *root) loadParquet(ctx context.Context, sum [sha256.Size]byte) ([]byte, int64, error) {
-	list, err := r.members(ctx, sum)
+func (r *root) loadParquet(ctx context.Context, sum [sha256.Size]byte) (nodes.File, int64, error) {
+	s, err := r.surveys.Get(ctx, sum)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := makeParquet(ctx, list)
-	return b, int64(cap(b)), err
+	return parquet.File(r.c.cache, s.maker()), s.cost(), nil
 }
 
-// lakeCheck is how long what is in the lake is taken for what the archive has: a reader looks up all of it,
-// and the whole archive would be looked at for each look-up.
-const lakeCheck = time.Second
-
-// lake returns the lake as it is now, and since when it is that.
-func (r *root) lake(ctx context.Context) (*lake, time.Time, error) {
+// lake returns what is known of the whole archive now, and since when it is that. It is taken for what the archive
+// has as long as a survey of a large one: a reader looks up all of it, and the whole archive would be looked at for
+// each look-up.
+func (r *root) lake(ctx context.Context) (*survey, time.Time, error) {
 	r.mu.Lock()
-	sum, fresh := r.lakeSum, time.Since(r.lakeTime) <= lakeCheck
+	sum, fresh := r.lakeSum, time.Now().Before(r.lakeUntil)
 	r.mu.Unlock()
 	if !fresh {
 		dir, err := r.Current(ctx)
@@ -245,26 +230,17 @@ func (r *root) lake(ctx context.Context) (*lake, time.Time, error) {
 		if err != nil {
 			return nil, time.Time{}, err
 		}
-		sum = s.sum
+		sum = s.Sum()
+		r.mu.Lock()
+		r.lakeSum, r.lakeUntil = sum, time.Now().Add(s.watch.good())
+		r.mu.Unlock()
 	}
 	r.mu.Lock()
 	if r.shown != sum {
 		r.shown, r.shownTime = sum, time.Now()
 	}
 	since := r.shownTime
-	if r.lakeSum = sum; !fresh {
-		r.lakeTime = time.Now()
-	}
 	r.mu.Unlock()
-	l, err := r.lakes.Get(ctx, sum)
-	return l, since, err
-}
-
-func (r *root) loadLake(ctx context.Context, sum [sha256.Size]byte) (*lake, int64, error) {
-	list, err := r.members(ctx, sum)
-	if err != nil {
-		return nil, 0, err
-	}
-	l := newLake(list)
-	return l, l.size, nil
+	s, err := r.surveys.Get(ctx, sum)
+	return s, since, err
 }

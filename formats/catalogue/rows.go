@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/ledger"
 )
 
 // parquetName is the file at the root of an archive that has the lines of Name as rows of Parquet. It
@@ -55,28 +55,72 @@ func (r *row) place() string {
 // A member is a recording with its tables.
 type member struct {
 	row
-	tables []string
+	tables []ledger.Table
 }
 
-// appendMembers appends the recordings of lines, each with a line of tables.
-func appendMembers(list []*member, lines, tables string) ([]*member, error) {
-	for line := range strings.Lines(lines) {
-		m := &member{}
-		if err := json.Unmarshal([]byte(line), &m.row); err != nil {
+// addRows adds the rows of a block, until the Batch has done with it.
+func (s *survey) addRows(ctx context.Context, b *columnar.Batch, block int, done func() bool) error {
+	page, err := s.Page(ctx, s.pages, block)
+	if err != nil {
+		return err
+	}
+	for i := range page {
+		if page[i].Line == "" {
+			continue
+		}
+		m := member{tables: page[i].Tables}
+		if err := json.Unmarshal([]byte(page[i].Line), &m.row); err != nil {
+			return err
+		}
+		if m.add(b); done() {
+			break
+		}
+	}
+	return nil
+}
+
+// maker returns the maker of recordings.parquet. Its chunks are the blocks, of which all are read to count the rows.
+func (s *survey) maker() *columnar.Maker {
+	m := columnar.NewMaker("recordings", columns, s.rowGroups, func(ctx context.Context, b *columnar.Batch, block int) error {
+		for ; block < s.Blocks() && !b.Full(); block++ {
+			if err := s.addRows(ctx, b, block, b.Full); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return &m
+}
+
+// rowGroups counts the rows. A group has columnar.GroupRows of them.
+func (s *survey) rowGroups(ctx context.Context) (groups []columnar.Group, err error) {
+	count := columnar.NewCounter(columns)
+	g := columnar.Group{}
+	end := func() {
+		if g.Rows = count.Rows(); g.Rows > 0 {
+			g.Columns = make([]columnar.Counts, len(columns))
+			for i := range columns {
+				g.Columns[i] = count.Columns[i].Counts
+			}
+			groups = append(groups, g)
+		}
+		count.Reset(0, nil)
+	}
+	for block := range s.Blocks() {
+		rows := 0
+		err := s.addRows(ctx, count, block, func() bool {
+			if rows++; count.Rows() == columnar.GroupRows {
+				end()
+				g = columnar.Group{Chunk: block, Skip: rows}
+			}
+			return false
+		})
+		if err != nil {
 			return nil, err
 		}
-		var names string
-		names, tables, _ = strings.Cut(tables, "\n")
-		m.tables = strings.Fields(names)
-		list = append(list, m)
 	}
-	return list, nil
-}
-
-// makeParquet makes recordings.parquet.
-func makeParquet(ctx context.Context, list []*member) ([]byte, error) {
-	return parquet.Encode(ctx, columns, len(list), func(b *columnar.Batch, i int) { list[i].add(b) },
-		parquet.Pair{Key: "recfs.table", Value: "recordings"})
+	end()
+	return groups, nil
 }
 
 // add adds the row of a recording.

@@ -4,45 +4,28 @@ import (
 	"encoding/json"
 	iofs "io/fs"
 	"slices"
-	"strings"
 
 	"recfs/formats"
 )
 
-// runnersLine returns the runs of a recording as a line of a record: JSON, or blank if they are not known.
-func runnersLine(list []formats.Runner) string {
+// runsOf returns the runs of a recording as a record has them: JSON, or "" if they are not known.
+func runsOf(list []formats.Runner) string {
 	if list == nil {
-		return "\n"
+		return ""
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
-		return "\n"
+		return ""
 	}
-	return string(b) + "\n"
+	return string(b)
 }
 
-// cutRunners reads the first line that runnersLine made, and returns what follows it.
-func cutRunners(lines string) (list []formats.Runner, rest string, err error) {
-	line, rest, _ := strings.Cut(lines, "\n")
-	if line != "" {
-		err = json.Unmarshal([]byte(line), &list)
+// runners reads what runsOf made.
+func runners(runs string) (list []formats.Runner, err error) {
+	if runs != "" {
+		err = json.Unmarshal([]byte(runs), &list)
 	}
-	return list, rest, err
-}
-
-// soundRuns reports whether saved runs are those of so many lines.
-func soundRuns(runs, lines string) bool {
-	if strings.Count(runs, "\n") != strings.Count(lines, "\n") || runs != "" && !strings.HasSuffix(runs, "\n") {
-		return false
-	}
-	for runs != "" {
-		list, rest, err := cutRunners(runs)
-		if err != nil || !soundRunners(list) {
-			return false
-		}
-		runs = rest
-	}
-	return true
+	return list, err
 }
 
 // soundRunners reports whether saved runs are no more than a Summary has, with demos below the recording.

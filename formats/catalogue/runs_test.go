@@ -110,21 +110,16 @@ func TestRunnersAreKept(t *testing.T) {
 	}
 }
 
-func TestSoundRuns(t *testing.T) {
-	for _, test := range []struct {
-		runs, lines string
-		sound       bool
-	}{
-		{"", "", true},
-		{"\n[]\n", "{}\n{}\n", true},
-		{`[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"demos/1.demo"}]}]` + "\n", "{}\n", true},
-		{`[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"../1.demo"}]}]` + "\n", "{}\n", false},
-		{"[]\n", "{}\n{}\n", false},
-		{"[]\n[]", "{}\n", false},
-		{"[\n", "{}\n", false},
+func TestSoundRunners(t *testing.T) {
+	for runs, sound := range map[string]bool{
+		"": true, "[]": true,
+		`[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"demos/1.demo"}]}]`: true,
+		`[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"../1.demo"}]}]`:    false,
+		"[": false,
 	} {
-		if got := soundRuns(test.runs, test.lines); got != test.sound {
-			t.Errorf("soundRuns(%q, %q) = %t", test.runs, test.lines, got)
+		list, err := runners(runs)
+		if got := err == nil && soundRunners(list); got != sound {
+			t.Errorf("%q: %t", runs, got)
 		}
 	}
 }

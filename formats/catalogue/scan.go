@@ -1,20 +1,21 @@
 package catalogue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	iofs "io/fs"
 	"path"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/ledger"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -22,52 +23,66 @@ import (
 // A scan finds the recordings of an archive, and opens those of which it is
 // not known from before what there is to know.
 type scan struct {
-	c       *Catalogue
-	view    archive.View
-	old     *survey                // what was known before; may be nil
-	place   int                    // in old, where the next one is expected
-	saved   func(name string) bool // what is in the disk cache, if there is one
-	state   string                 // of the disk cache
-	cache   *cache.Cache
-	records []record
-	taken   int // records that are from before
-	todo    []task
-	changed bool // there are records to save
-	watch   watchlist
+	c        *Catalogue
+	view     archive.View
+	inner    bool                   // of what a container holds
+	old      *ledger.Cursor         // in what was known before; nil: nothing was
+	oldState string                 // of the disk cache then
+	saved    func(name string) bool // what is in the disk cache, if there is one
+	state    string                 // of the disk cache
+	cache    *cache.Cache
+	found    *ledger.Writer
+	queue    []item // not in found yet, as it holds tasks
+	tasks    int
+	failed   error // of reading what was known before
+	watch    watchlist
 }
 
-// A task is a recording or container to open for records[i].
-type task struct {
-	i   int
-	dir nodes.Dir
+// An item is a record on its way to what was found.
+type item struct {
+	ledger.Record
+	at    *ledger.Cursor // where it is in what was known before; nil: it is new
+	dir   nodes.Dir      // to open; nil: there is nothing to open
+	holds *ledger.Writer // what a container holds
 }
 
-// nothingNew reports whether all is as it was before.
-func (s *scan) nothingNew() bool {
-	return s.taken == len(s.records) && s.taken == len(s.old.records)
-}
+// What is found is opened manyTasks at a time, so that what was looked up to open it need not be there for all
+// at once. No more than manyItems wait for that.
+const (
+	manyTasks = 256
+	manyItems = 4096
+)
 
-// lines returns what was found, and what on disk would tell more.
-func (s *scan) lines() (found record) {
-	var lines, tables, runs strings.Builder
-	var names []string
-	for _, r := range s.records {
-		lines.WriteString(r.lines)
-		tables.WriteString(r.tables)
-		runs.WriteString(r.runs)
-		if r.pending != "" {
-			names = append(names, r.pending)
-		}
+// add adds what was found next.
+func (s *scan) add(it item) {
+	it.Inner = s.inner
+	if it.dir != nil {
+		s.tasks++
 	}
-	found.lines, found.tables, found.runs = lines.String(), tables.String(), runs.String()
-	found.pending = strings.Join(names, pendingSep)
-	return found
+	if s.tasks > 0 {
+		s.queue = append(s.queue, it)
+		return
+	}
+	s.put(it)
+}
+
+// put puts an item into what was found. Of a container only what says something is kept, as all of it is looked
+// at or nothing.
+func (s *scan) put(it item) {
+	switch {
+	case it.at != nil:
+		s.found.Keep(it.at)
+	case !s.inner || it.Line != "" || it.Pending != "" || it.Open || it.Unlisted:
+		s.found.Append(it.Record)
+	}
+	if it.holds != nil {
+		s.found.Join(it.holds)
+	}
 }
 
 // unreadable adds the line of what could not be read this time.
 func (s *scan) unreadable(at string, err error) {
-	line := unreadableLine(at, err)
-	s.records = append(s.records, record{path: at, lines: line, tables: blankLines(line), runs: blankLines(line), open: true})
+	s.add(item{Record: ledger.Record{Path: at, Line: unreadableLine(at, err), Open: true}})
 }
 
 // unreadableLine tells why what is called at could not be read this time,
@@ -121,10 +136,10 @@ func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 			s.watch.folder(ctx, s.view, r.Path())
 			s.watch.segments(files)
 		}
-		s.found(at, r.Stamp(), dir)
+		s.addDir(ctx, at, r.Stamp(), dir)
 	}
 	if c, ok := archive.ContainerOf(dir); ok {
-		s.found(at, c.Stamp(), dir)
+		s.addDir(ctx, at, c.Stamp(), dir)
 	}
 	return nil
 }
@@ -148,7 +163,7 @@ func (s *scan) folder(ctx context.Context, dir, at string) error {
 		if err := s.entry(ctx, path.Join(at, name), dir, name, typ); err != nil {
 			return err
 		}
-		if len(s.todo) < manyTasks {
+		if s.tasks < manyTasks && len(s.queue) < manyItems {
 			continue
 		}
 		if err := s.summarise(ctx); err != nil {
@@ -191,7 +206,7 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 	}
 	v := info.Version
 	s.watch.file(inSource, v)
-	if s.known(at, v.Stamp) {
+	if s.known(ctx, at, v.Stamp) {
 		return nil
 	}
 	e, err := s.view.File(ctx, inSource, info)
@@ -200,104 +215,104 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 		return ctx.Err()
 	}
 	if e.Dir != nil {
-		s.found(at, v.Stamp, e.Dir)
+		s.add(item{Record: ledger.Record{Path: at, Stamp: v.Stamp, Open: true}, dir: e.Dir})
 		return nil
 	}
-	s.records = append(s.records, record{path: at, stamp: v.Stamp})
-	s.changed = true
+	s.add(item{Record: ledger.Record{Path: at, Stamp: v.Stamp}})
 	return nil
 }
 
 // known takes over what was known before, if that is all there is to know.
-func (s *scan) known(at string, stamp formats.Stamp) bool {
-	old, ok := s.before(at)
-	if !ok || old.open || !stamp.Same(old.stamp) || s.savedAny(old.pending) {
+func (s *scan) known(ctx context.Context, at string, stamp formats.Stamp) bool {
+	if s.old == nil || s.old.Seek(ctx, at) != nil {
 		return false
 	}
-	s.records = append(s.records, *old)
-	s.taken++
-	return true
-}
-
-// before returns what was known of at.
-func (s *scan) before(at string) (*record, bool) {
-	if s.old == nil {
-		return nil, false
+	r, err := s.old.Record(ctx)
+	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) || !s.allKnown(ctx) {
+		return false
 	}
-	all := s.old.records
-	if s.place >= len(all) || all[s.place].path != at {
-		i, ok := s.old.find(at)
-		if !ok {
-			return nil, false
+	for first := true; ; first = false {
+		r, err := s.old.Record(ctx)
+		if err != nil && !first {
+			s.failed = err // what is in a container is taken as a whole
 		}
-		s.place = i
-	}
-	s.place++
-	return &all[s.place-1], true
-}
-
-// savedAny tells whether the disk cache has one of the names in pending, where
-// that was not looked for since it changed.
-func (s *scan) savedAny(pending string) bool {
-	if s.saved == nil || s.state == s.old.state {
-		return false
-	}
-	for name := range pendings(pending) {
-		if name != "" && s.saved(name) {
+		if err != nil || r == nil || !r.Inner && !first {
 			return true
 		}
-	}
-	return false
-}
-
-// found adds a recording or a container.
-func (s *scan) found(at string, stamp formats.Stamp, dir nodes.Dir) {
-	if !s.known(at, stamp) {
-		s.todo = append(s.todo, task{len(s.records), dir})
-		s.records = append(s.records, record{path: at, stamp: stamp, open: true})
+		place := *s.old
+		s.add(item{Record: *r, at: &place})
+		s.old.Next()
 	}
 }
 
-// manyTasks is how many recordings are found before they are opened, so that what was looked up to open them need not
-// be there for all at once.
-const manyTasks = 1024
+// allKnown reports whether nothing more is to be known of the record that the cursor is at, and of what is in it.
+func (s *scan) allKnown(ctx context.Context) bool {
+	c := *s.old
+	for first := true; ; first = false {
+		r, err := c.Record(ctx)
+		switch {
+		case err != nil:
+			return false
+		case r == nil, !r.Inner && !first:
+			return true
+		case r.Open, s.savedSince(r.Pending):
+			return false
+		}
+		c.Next()
+	}
+}
+
+// savedSince tells whether the disk cache has a name, where that was not looked for since it changed.
+func (s *scan) savedSince(name string) bool {
+	return name != "" && s.saved != nil && s.state != s.oldState && s.saved(name)
+}
+
+// addDir adds a recording or a container that is no file of the source or was not looked for yet.
+func (s *scan) addDir(ctx context.Context, at string, stamp formats.Stamp, dir nodes.Dir) {
+	if !s.known(ctx, at, stamp) {
+		s.add(item{Record: ledger.Record{Path: at, Stamp: stamp, Open: true}, dir: dir})
+	}
+}
 
 // summarise opens the recordings of which too little is known.
 func (s *scan) summarise(ctx context.Context) error {
-	ctx = cache.Separate(ctx) // each takes memory for itself
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(s.todo)) {
+	for range min(runtime.GOMAXPROCS(0), s.tasks) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				i := next.Add(1) - 1
-				if i >= int64(len(s.todo)) {
+				if i >= int64(len(s.queue)) {
 					return
 				}
-				t := s.todo[i]
-				s.open(ctx, &s.records[t.i], t.dir)
+				if it := &s.queue[i]; it.dir != nil {
+					s.open(ctx, it)
+				}
 			}
 		})
 	}
 	wg.Wait()
-	s.changed = s.changed || len(s.todo) > 0
-	s.todo = s.todo[:0]
-	clear(s.todo[:cap(s.todo)])
-	return ctx.Err()
+	for _, it := range s.queue {
+		s.put(it)
+	}
+	clear(s.queue)
+	s.queue, s.tasks = s.queue[:0], 0
+	return cmp.Or(s.failed, ctx.Err())
 }
 
-// open makes the lines of a recording or container.
-func (s *scan) open(ctx context.Context, r *record, dir nodes.Dir) {
-	if rec, ok := archive.RecordingOf(dir); ok {
-		s.summary(ctx, r, rec)
-	} else if c, ok := archive.ContainerOf(dir); ok {
-		s.members(ctx, r, c)
+// open makes the record of a recording or container.
+func (s *scan) open(ctx context.Context, it *item) {
+	if rec, ok := archive.RecordingOf(it.dir); ok {
+		s.summary(ctx, &it.Record, rec)
+	} else if c, ok := archive.ContainerOf(it.dir); ok {
+		s.members(ctx, it, c)
 	}
 }
 
-// members makes the lines of all recordings in a container, after one of its own if it is damaged.
-func (s *scan) members(ctx context.Context, r *record, c archive.Container) {
-	r.lines, r.tables, r.runs, r.pending, r.open = "", "", "", "", false
+// members makes the record of a container, with a line if it is damaged, and those of all that it holds.
+func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
+	r := &it.Record
+	r.Open = false
 	ctxSaved := cache.SavedOnly(ctx)
 	problems, err := c.Problems(ctxSaved)
 	var dir nodes.Dir
@@ -305,29 +320,29 @@ func (s *scan) members(ctx context.Context, r *record, c archive.Container) {
 		dir, err = c.Dir(ctxSaved)
 	}
 	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
-		r.pending = missing.Name + unlistedSep + r.path
+		r.Pending, r.Unlisted = missing.Name, true
 		return
 	}
 	if err != nil {
-		r.lines, r.open = unreadableLine(r.path, err), true
-		r.tables, r.runs = blankLines(r.lines), blankLines(r.lines)
+		r.Line, r.Open = unreadableLine(r.Path, err), true
 		return
 	}
-	own := containerLine(r.path, c, problems)
-	r.lines, r.tables, r.runs = own, blankLines(own), blankLines(own)
+	r.Line = containerLine(r.Path, c, problems)
 	if _, ok := archive.FolderOf(dir); !ok { // it does not open
 		return
 	}
 	view, _ := archive.ViewOf(dir)
-	inner := &scan{c: s.c, view: view, cache: s.cache}
-	if inner.dir(ctx, dir, r.path) != nil || inner.summarise(ctx) != nil {
-		r.lines, r.tables, r.runs, r.open = "", "", "", true
+	inner := &scan{c: s.c, view: view, cache: s.cache, inner: true, found: s.found.Beside()}
+	if inner.dir(ctx, dir, r.Path) != nil || inner.summarise(ctx) != nil {
+		r.Line, r.Open = "", true
 		return
 	}
-	found := inner.lines()
-	r.lines += found.lines
-	r.tables += found.tables
-	r.runs += found.runs
-	r.pending = found.pending
-	r.open = slices.ContainsFunc(inner.records, func(r record) bool { return r.open })
+	it.holds = inner.found
+}
+
+// renewed returns what is known as of the time of a scan.
+func (s *scan) renewed(list *ledger.List) *survey {
+	r := &survey{list, s.c.pages, s.state, s.watch}
+	r.watch.ended = time.Now()
+	return r
 }

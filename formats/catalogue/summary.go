@@ -11,6 +11,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/ledger"
 	"recfs/formats/recordings"
 )
 
@@ -19,7 +20,7 @@ import (
 type digest struct {
 	Stamp   formats.Stamp
 	Place   string // of the recording, for people
-	Tables  []string
+	Tables  []ledger.Table
 	Runners []formats.Runner
 	Summary Summary
 }
@@ -73,6 +74,9 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	d := digest{Stamp: r.Stamp(), Place: r.Place(), Runners: k.Runners}
 	if o, err := r.Open(ctx); err == nil {
 		d.Tables = tablesOf(o)
+		if r.Format().Beside == nil { // else the sizes are not those of this version alone
+			measure(ctx, o.Dir, d.Tables)
+		}
 	}
 	d.Summary.take(k, true)
 	return d, d.cost(), nil
@@ -111,45 +115,44 @@ func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, i
 func (d *digest) sound() bool {
 	s := &d.Summary
 	return s.Indexed && s.Path == "" && s.PathHex == "" && s.Format == "" && s.Size == 0 && s.Modified == "" && s.Error == "" &&
-		s.Problems != nil && *s.Problems >= 0 && soundRunners(d.Runners)
+		s.Problems != nil && *s.Problems >= 0 && soundTables(d.Tables) && soundRunners(d.Runners)
 }
 
 // summary makes the line of a recording, and says what on disk would tell more than the line does. If the
 // recording could not be read this time the line says so, and is not one to keep.
-func (s *scan) summary(ctx context.Context, known *record, r archive.Recording) {
+func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Recording) {
 	keep := true
 	ctx = cache.SavedOnly(ctx)
-	known.pending = ""
 	var sum Summary
-	var tables []string
-	var runners []formats.Runner
+	var list []formats.Runner
 	d, err := s.c.digests.Get(ctx, r)
 	if err == nil {
-		sum, tables, runners = d.Summary, d.Tables, d.Runners
+		sum, known.Tables, list = d.Summary, d.Tables, d.Runners
 	} else {
 		if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
-			known.pending = missing.Name
+			known.Pending = missing.Name
 		}
-		tables, keep = sum.open(ctx, r, s.cache)
+		known.Tables, keep = sum.open(ctx, r, s.cache)
 		if sum.Error != "" {
-			known.pending = ""
+			known.Pending = ""
 		}
 	}
-	v, at := r.Version(), known.path
+	v, at := r.Version(), known.Path
 	sum.Path, sum.Format, sum.Size, sum.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
 	sum.PathHex = formats.HexOf(at)
 	b, err := json.Marshal(sum)
 	if err != nil {
-		known.lines, known.tables, known.runs, known.open = "", "", "", true
 		return
 	}
-	known.lines, known.tables, known.open = string(b)+"\n", strings.Join(tables, " ")+"\n", !keep
-	known.runs = runnersLine(runners)
+	known.Line, known.Runs, known.Open = string(b)+"\n", runsOf(list), !keep
+	if len(known.Tables) > 0 && sum.Error == "" {
+		known.Format = sum.Format
+	}
 }
 
 // open opens a recording for itself alone and takes what its header says, or
 // that it does not open, and the names of its tables. ok is false if it could not be read this time.
-func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) (tables []string, ok bool) {
+func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) (tables []ledger.Table, ok bool) {
 	o, err := r.OpenWith(ctx, c)
 	if err == nil {
 		tables = tablesOf(o)

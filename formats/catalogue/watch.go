@@ -33,6 +33,10 @@ type seen struct {
 	v    source.Version
 }
 
+// good is how long what was found is taken for what is there, as far as only a look at each file tells. Where that
+// took long, it is no more than a fifth of what is done.
+func (w *watchlist) good() time.Duration { return max(restCheck, 4*w.ended.Sub(w.began)) }
+
 // folder adds a directory, whose version tells of new, renamed and removed
 // names.
 func (w *watchlist) folder(ctx context.Context, view archive.View, name string) {
@@ -71,7 +75,7 @@ func (w *watchlist) segments(files []source.FileKey) {
 // holds reports whether what was found by the scan can be taken for what is
 // there now.
 func (w *watchlist) holds(ctx context.Context, view archive.View) bool {
-	if w.restless || time.Since(w.ended) > restCheck {
+	if w.restless || time.Since(w.ended) > w.good() {
 		return false
 	}
 	for _, s := range w.seen {

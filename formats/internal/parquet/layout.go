@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/bits"
 
@@ -116,33 +115,6 @@ func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, error))
 	}
 	p.Add(int64(len(l.footer)))
 	return p
-}
-
-// Encode returns the file of a table of n rows, which add adds by their numbers.
-func Encode(ctx context.Context, columns []columnar.Column, n int, add func(b *columnar.Batch, i int), metadata ...Pair) ([]byte, error) {
-	t := columnar.Table{Columns: columns}
-	fill := func(b *columnar.Batch, group int) *columnar.Batch {
-		for i := group * columnar.MaxGroupRows; i < min(n, (group+1)*columnar.MaxGroupRows); i++ {
-			add(b, i)
-		}
-		return b
-	}
-	for group := 0; group*columnar.MaxGroupRows < n; group++ {
-		counted := fill(columnar.NewCounter(columns), group)
-		g := columnar.Group{Rows: counted.Rows(), Columns: make([]columnar.Counts, len(columns))}
-		for i := range columns {
-			g.Columns[i] = counted.Columns[i].Counts
-		}
-		t.Groups = append(t.Groups, g)
-	}
-	t.Rows = func(_ context.Context, i int) (*columnar.Batch, error) {
-		return fill(columnar.NewBatch(columns, t.Groups[i]), i), nil
-	}
-	l, err := NewLayout(t, metadata...)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(nodes.Reader(ctx, l.Content(l.Make)))
 }
 
 // chunks appends what the footer says of row group i.

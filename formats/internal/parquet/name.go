@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,4 +22,23 @@ func EscapeName(name string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// UnescapeName returns the name of which EscapeName makes the given one; ok is false if there is none.
+func UnescapeName(escaped string) (name string, ok bool) {
+	var b strings.Builder
+	for rest := escaped; rest != ""; {
+		before, after, found := strings.Cut(rest, "%")
+		b.WriteString(before)
+		if rest = after; !found {
+			break
+		}
+		c, err := strconv.ParseUint(rest[:min(2, len(rest))], 16, 8)
+		if err != nil || len(rest) < 2 {
+			return "", false
+		}
+		b.WriteByte(byte(c))
+		rest = rest[2:]
+	}
+	return b.String(), EscapeName(b.String()) == escaped
 }

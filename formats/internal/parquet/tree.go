@@ -15,9 +15,7 @@ const Extension = ".parquet"
 // Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when its file is
 // asked for.
 func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Maker) nodes.Dir {
-	r := &recording{format: format, source: src.Name}
-	r.layouts = cache.NewMemo(c, r.loadLayout)
-	r.groups = cache.NewMemo(c, r.loadGroup).Peak(r.peak)
+	r := newFiles(c, func(table string) []Pair { return Metadata(format, table, src.Name) })
 	entries := make([]nodes.Entry, len(tables))
 	for i := range tables {
 		t := &tables[i]
@@ -27,6 +25,13 @@ func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Mak
 		}
 	}
 	return nodes.List(entries...)
+}
+
+// File returns the file of a table that is of no recording, which has its name alone as metadata. It is made when
+// it is asked for.
+func File(c *cache.Cache, table *columnar.Maker) nodes.File {
+	r := newFiles(c, func(table string) []Pair { return []Pair{{"recfs.table", table}} })
+	return nodes.DeferredFile[file]{Target: file{r, table}}
 }
 
 // A countedFile is a table whose size a listing leaves out until its rows were counted.
@@ -40,11 +45,18 @@ var _ nodes.Measured = countedFile{}
 // IsMeasured implements nodes.Measured.
 func (f countedFile) IsMeasured(ctx context.Context) bool { return f.table.Counted(ctx) }
 
-// A recording has the tables of one version of a recording.
-type recording struct {
-	format, source string
-	layouts        *cache.Memo[*columnar.Maker, *Layout]
-	groups         *cache.Memo[groupKey, []byte]
+// files are tables of one version of a recording, or of a catalogue.
+type files struct {
+	metadata func(table string) []Pair
+	layouts  *cache.Memo[*columnar.Maker, *Layout]
+	groups   *cache.Memo[groupKey, []byte]
+}
+
+func newFiles(c *cache.Cache, metadata func(table string) []Pair) *files {
+	r := &files{metadata: metadata}
+	r.layouts = cache.NewMemo(c, r.loadLayout)
+	r.groups = cache.NewMemo(c, r.loadGroup).Peak(r.peak)
+	return r
 }
 
 type groupKey struct {
@@ -54,7 +66,7 @@ type groupKey struct {
 
 // A file is the Parquet of one table.
 type file struct {
-	r     *recording
+	r     *files
 	table *columnar.Maker
 }
 
@@ -71,12 +83,12 @@ func (f file) Resolve(ctx context.Context) (nodes.File, error) {
 	}), nil
 }
 
-func (r *recording) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout, int64, error) {
+func (r *files) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout, int64, error) {
 	t, err := table.Make(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := NewLayout(t, Metadata(r.format, table.Name, r.source)...)
+	l, err := NewLayout(t, r.metadata(table.Name)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -84,7 +96,7 @@ func (r *recording) loadLayout(ctx context.Context, table *columnar.Maker) (*Lay
 }
 
 // peak is about what it takes to make a group: its rows, which lists grow to have, and its bytes.
-func (r *recording) peak(k groupKey) int64 {
+func (r *files) peak(k groupKey) int64 {
 	n := int64(minPeak)
 	if l, ok := r.layouts.Peek(k.table); ok {
 		n += 3 * l.groupSize(k.group)
@@ -95,7 +107,7 @@ func (r *recording) peak(k groupKey) int64 {
 // minPeak is what decoding takes besides rows.
 const minPeak = 512 << 10
 
-func (r *recording) loadGroup(ctx context.Context, k groupKey) ([]byte, int64, error) {
+func (r *files) loadGroup(ctx context.Context, k groupKey) ([]byte, int64, error) {
 	l, err := r.layouts.Get(ctx, k.table)
 	if err != nil {
 		return nil, 0, err

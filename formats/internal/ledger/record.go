@@ -1,0 +1,160 @@
+// Package ledger keeps what is known of very many files: records sorted by path, in compressed blocks of
+// a few hundred. Of a list only its directory is in memory, about 200 bytes a block; the blocks are in a
+// file of the disk cache, or in memory if there is none. What is read of them counts in the budget of the
+// cache.
+//
+// A list does not change. The next one is written beside a walk through what it is of, and has the blocks
+// in common in which nothing changed.
+package ledger
+
+import (
+	"cmp"
+	"strings"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+// A Record is what is known of a path.
+type Record struct {
+	Path     string
+	Stamp    formats.Stamp
+	Inner    bool   // it lies in the container whose record is before it
+	Open     bool   // it is still to be made, or says what may pass
+	Unlisted bool   // a container of which it is not known what it holds
+	Pending  string // the name of what on disk would tell more; "": nothing would
+	Line     string // of recordings.jsonl; "": there is none
+	Runs     string // JSON; "": they are not known
+	Format   string // that its tables are of
+	Tables   []Table
+}
+
+// A Table is one of a recording.
+type Table struct {
+	Name string
+	Size int64 // in bytes; [Unknown]: only the recording tells
+}
+
+// Unknown is the size of a table of which it is not known.
+const Unknown = -1
+
+// Table returns the table of that format and name.
+func (r *Record) Table(format, name string) (Table, bool) {
+	if r.Format == format {
+		for _, t := range r.Tables {
+			if t.Name == name {
+				return t, true
+			}
+		}
+	}
+	return Table{}, false
+}
+
+// size is about how many bytes the record has in memory.
+func (r *Record) size() int {
+	const fixed, table = 200, 24
+	return fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Runs) + table*len(r.Tables)
+}
+
+// Order compares two paths by which a walk comes to first.
+func Order(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		switch {
+		case a[i] == b[i]:
+		case a[i] == '/':
+			return -1
+		case b[i] == '/':
+			return 1
+		default:
+			return cmp.Compare(a[i], b[i])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// Within reports whether a path lies below dir, "" for the root.
+func Within(path, dir string) bool {
+	return dir == "" || len(path) > len(dir) && path[len(dir)] == '/' && strings.HasPrefix(path, dir)
+}
+
+const (
+	innerFlag = 1 << iota
+	openFlag
+	unlistedFlag
+	allFlags = innerFlag | openFlag | unlistedFlag
+)
+
+// flags returns what of the record is true or false.
+func (r *Record) flags() (flags uint8) {
+	for i, set := range [...]bool{r.Inner, r.Open, r.Unlisted} {
+		if set {
+			flags |= 1 << i
+		}
+	}
+	return flags
+}
+
+// encode returns a block before compression.
+//
+//	| count | record … |
+//
+// record: | path text | size, modified, nanos, changed, born: zigzag | inode varint | flags u8 |
+// | pending text | line text | runs text | format text | count | table … |
+//
+// table: | name text | size zigzag |
+func encode(records []Record) []byte {
+	w := indexfile.Append(nil)
+	w.Count(len(records))
+	for i := range records {
+		r := &records[i]
+		w.Text(r.Path)
+		for _, n := range [...]int64{r.Stamp.Size, r.Stamp.Modified, r.Stamp.Nanos, r.Stamp.Changed, r.Stamp.Born} {
+			w.Int(n)
+		}
+		w.Uint(r.Stamp.Inode)
+		w.U8(r.flags())
+		for _, text := range [...]string{r.Pending, r.Line, r.Runs, r.Format} {
+			w.Text(text)
+		}
+		w.Count(len(r.Tables))
+		for _, t := range r.Tables {
+			w.Text(t.Name)
+			w.Int(t.Size)
+		}
+	}
+	return w.Bytes()
+}
+
+// minRecord is the least bytes that a record takes.
+const minRecord = 13
+
+// decode returns the records of a block. Their texts are parts of one copy of it.
+func decode(b []byte) ([]Record, error) {
+	r, all := indexfile.NewReader("catalogue", b), string(b)
+	text := func() string {
+		n := r.Count(1)
+		at := len(all) - r.Len()
+		r.Bytes(n)
+		return all[at : at+n]
+	}
+	records := make([]Record, r.Count(minRecord))
+	for i := range records {
+		records[i] = Record{
+			Path:  text(),
+			Stamp: formats.Stamp{Size: r.Int(), Modified: r.Int(), Nanos: r.Int(), Changed: r.Int(), Born: r.Int(), Inode: r.Uvarint(10)},
+		}
+		to, flags := &records[i], r.U8()
+		to.Inner, to.Open, to.Unlisted = flags&innerFlag > 0, flags&openFlag > 0, flags&unlistedFlag > 0
+		if flags > allFlags {
+			r.Fail("flags %#x", flags)
+		}
+		to.Pending, to.Line, to.Runs, to.Format = text(), text(), text(), text()
+		if n := r.Count(2); n > 0 {
+			to.Tables = make([]Table, n)
+		}
+		for i := range to.Tables {
+			to.Tables[i] = Table{text(), r.Int()}
+		}
+	}
+	return records, r.Close()
+}
