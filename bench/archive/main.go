@@ -1,13 +1,17 @@
+//go:build linux
+
 // Command archive measures an archive of very many small recordings: the
 // first listing of its mount and the next, stat of all, the index of all, and
-// what recfs find and recordings.jsonl take the first and the second time.
-// The floor of each is the same work on the source directory itself: the
-// program prints both and their ratio.
+// what recfs find, recordings.jsonl, recordings.parquet and a listing of all
+// tables of a kind take the first and the second time. The floor of each is the
+// same work on the source directory itself: the program prints both and their
+// ratio. Beside the highest resident size of each process it prints what is
+// promised, the budget and 64 MiB, and fails if one is above that.
 //
 // With -packed .xz (or .gz, .zst, .bz2) each recording is compressed, and it measures what of them is served
 // from their indexes.
 //
-//	go run ./bench/archive [-recfs /tmp/recfs] [-n 20000] [-packed .xz]
+//	go run ./bench/archive [-recfs /tmp/recfs] [-n 20000] [-budget 32] [-index=false] [-packed .xz]
 package main
 
 import (
@@ -31,6 +35,8 @@ var (
 	limit  = flag.Int64("largest", 40_000, "use samples of up to this many bytes")
 	source = flag.String("source", "testdata/archive", "where the samples are")
 	packed = flag.String("packed", "", "compress each recording, by this extension, and measure what its index is worth")
+	budget = flag.Int64("budget", 32, "of the cache, in MiB")
+	index  = flag.Bool("index", true, "index all; without, the catalogue has what headers tell")
 )
 
 func main() {
@@ -51,7 +57,7 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	b := &bench{
-		harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")},
+		harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache"), Flags: []string{"--cache-mem", fmt.Sprintf("%dMiB", *budget)}},
 		filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"),
 	}
 	c, err := compression()
@@ -68,8 +74,10 @@ func run(ctx context.Context, dir string) error {
 	if err := b.mounted(ctx, b.listings); err != nil {
 		return err
 	}
-	if err := b.timed("recfs index", b.command(ctx, "index"), nil); err != nil {
-		return err
+	if *index {
+		if err := b.timed("recfs index", b.command(ctx, "index"), nil); err != nil {
+			return err
+		}
 	}
 	for _, what := range []string{"recfs find, first", "recfs find, second"} {
 		if err := b.timed(what, b.command(ctx, "find"), nil); err != nil {
@@ -81,27 +89,44 @@ func run(ctx context.Context, dir string) error {
 
 func (b *bench) command(ctx context.Context, name string) func() error {
 	return func() error {
-		_, err := b.program.Run(ctx, nil, name, b.archive)
-		if errors.Is(err, harness.ErrDamaged) {
-			return nil // a damaged sample
+		peak, err := b.program.Peak(ctx, name, b.archive)
+		if err != nil && !errors.Is(err, harness.ErrDamaged) { // which is a damaged sample
+			return err
 		}
-		return err
+		return promised("recfs "+name, peak)
 	}
 }
 
+// mounted does work while the archive is mounted.
 func (b *bench) mounted(ctx context.Context, work func() error) error {
-	return b.program.Mounted(ctx, b.archive, b.mnt, work)
+	d, err := b.program.Start(ctx, b.archive, b.mnt)
+	if err != nil {
+		return err
+	}
+	err = work()
+	peak, peakErr := d.Number("status", "VmHWM")
+	return errors.Join(err, peakErr, d.Stop(), promised("the mount", peak))
+}
+
+// promised prints the highest resident size of a process, in KiB, and fails if it is more than was promised.
+func promised(what string, peak int) error {
+	const mib, beside = 1024, 64
+	fmt.Printf("%-34s %10d MiB of %d MiB\n", "peak of "+what, peak/mib, *budget+beside)
+	if int64(peak/mib) > *budget+beside {
+		return fmt.Errorf("%s took more than was promised", what)
+	}
+	return nil
 }
 
 func (b *bench) listings() error {
 	for _, what := range []string{"first ls", "second ls"} {
-		err := b.timed(what, func() error { return list(b.mnt, false) }, func() error { return list(b.archive, false) })
+		err := b.timed(what, func() error { return list(b.mnt, false, *count) }, func() error { return list(b.archive, false, *count) })
 		if err != nil {
 			return err
 		}
 	}
 	for _, what := range []string{"first ls -l", "second ls -l"} {
-		err := b.timed(what, func() error { return list(b.mnt, true) }, func() error { return list(b.archive, true) })
+		err := b.timed(what, func() error { return list(b.mnt, true, *count) }, func() error { return list(b.archive, true, *count) })
 		if err != nil {
 			return err
 		}
@@ -122,11 +147,23 @@ func (b *bench) catalogue() error {
 			return err
 		}
 	}
-	return nil
+	tables := filepath.Join(b.mnt, "tables/teehistorian/positions")
+	for _, what := range []string{"ls -l of a table of all, first", "ls -l of a table of all, second"} {
+		if err := b.timed(what, func() error { return list(tables, true, anyCount) }, nil); err != nil {
+			return err
+		}
+	}
+	return b.timed("recordings.parquet", func() error {
+		_, err := harness.ReadFile(filepath.Join(b.mnt, "recordings.parquet"))
+		return err
+	}, nil)
 }
 
-// list lists a directory, and with stat looks at every entry, too.
-func list(dir string, stat bool) error {
+// anyCount is for a directory of which it is not known how many entries it has.
+const anyCount = -1
+
+// list lists a directory of so many entries, and with stat looks at every entry, too.
+func list(dir string, stat bool, want int) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -151,8 +188,8 @@ func list(dir string, stat bool) error {
 			}
 		}
 	}
-	if n != *count {
-		return fmt.Errorf("%d entries listed, want %d", n, *count)
+	if n != want && want != anyCount {
+		return fmt.Errorf("%d entries listed, want %d", n, want)
 	}
 	return nil
 }

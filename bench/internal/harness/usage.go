@@ -3,6 +3,10 @@
 package harness
 
 import (
+	"context"
+	"os/exec"
+	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,4 +23,18 @@ func CPU() (time.Duration, error) {
 		sum += time.Duration(used.Utime.Nano() + used.Stime.Nano())
 	}
 	return sum, nil
+}
+
+// Peak runs the command name, and returns its highest resident size in KiB, with errors as of Run.
+func (p Program) Peak(ctx context.Context, name string, args ...string) (kib int, err error) {
+	cmd := exec.CommandContext(ctx, p.Binary, slices.Concat([]string{name, "--cache-dir", p.Cache}, p.Flags, args)...)
+	err = cmd.Run()
+	if cmd.ProcessState == nil {
+		return 0, err
+	}
+	if cmd.ProcessState.ExitCode() == 1 {
+		err = ErrDamaged
+	}
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return int(usage.Maxrss), err
 }
