@@ -1,0 +1,130 @@
+package columnar_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"recfs/formats/columnar"
+)
+
+var columns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "x"), columnar.Optional(columnar.Text, "name"),
+	columnar.Optional(columnar.Double, "y"), columnar.Required(columnar.Bool, "on"),
+)
+
+// A row is one of these columns; nil is null.
+type row struct {
+	tick int64
+	x    *int32
+	name *string
+	y    *float64
+	on   bool
+}
+
+func (r *row) add(b *columnar.Batch) {
+	b.Int64(r.tick)
+	if r.x != nil {
+		b.FitInt32(int64(*r.x))
+	} else {
+		b.FitInt32(1 << 40) // does not fit
+	}
+	if r.name != nil {
+		b.Text(*r.name)
+	} else {
+		b.Null()
+	}
+	if r.y != nil {
+		b.Double(*r.y)
+	} else {
+		b.Null()
+	}
+	b.Bool(r.on)
+}
+
+// A batch of a group has the rows of the group, whatever stands before and after them, and counts what is in them as a
+// counter does.
+func TestGroupsOfRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) row {
+			return row{
+				rapid.Int64().Draw(t, "tick"), rapid.Ptr(rapid.Int32(), true).Draw(t, "x"), rapid.Ptr(rapid.StringN(0, 5, 20), true).Draw(t, "name"),
+				rapid.Ptr(rapid.Float64(), true).Draw(t, "y"), rapid.Bool().Draw(t, "on"),
+			}
+		}), 1, 20).Draw(t, "rows")
+		skip := rapid.IntRange(0, len(rows)-1).Draw(t, "skip")
+		n := rapid.IntRange(1, len(rows)-skip).Draw(t, "n")
+		part := rows[skip:][:n]
+
+		counter := columnar.NewCounter(columns)
+		for i := range part {
+			part[i].add(counter)
+		}
+		counts := make([]columnar.Counts, len(columns))
+		for i := range counts {
+			counts[i] = counter.Columns[i].Counts
+		}
+		b := columnar.NewBatch(columns, columnar.Group{Rows: n, Skip: skip, Columns: counts})
+		for i := range rows {
+			if full := i >= skip+n; b.Full() != full {
+				t.Fatalf("full before row %d of %d behind %d: %t", i, n, skip, b.Full())
+			}
+			rows[i].add(b)
+		}
+		if b.Rows() != n || counter.Rows() != n {
+			t.Fatalf("%d rows, %d counted, want %d", b.Rows(), counter.Rows(), n)
+		}
+		got := [3]int{} // places in the values of x, name and y
+		for i := range part {
+			want := part[i]
+			if b.Columns[0].Int64s[i] != want.tick || b.Columns[4].Bools[i] != want.on {
+				t.Fatalf("row %d: %d %t", i, b.Columns[0].Int64s[i], b.Columns[4].Bools[i])
+			}
+			for k, valid := range []bool{want.x != nil, want.name != nil, want.y != nil} {
+				if b.Columns[k+1].Valid[i] != valid {
+					t.Fatalf("row %d: column %d is valid: %t", i, k+1, !valid)
+				}
+				if !valid {
+					continue
+				}
+				at := got[k]
+				got[k]++
+				start := 0
+				if k == 1 && at > 0 {
+					start = b.Columns[2].Ends[at-1]
+				}
+				switch {
+				case k == 0 && b.Columns[1].Int32s[at] != *want.x,
+					k == 1 && string(b.Columns[2].Text[start:b.Columns[2].Ends[at]]) != *want.name,
+					k == 2 && b.Columns[3].Doubles[at] != *want.y:
+					t.Fatalf("row %d: another value in column %d", i, k+1)
+				}
+			}
+		}
+		for k, valid := range got {
+			if nulls := counter.Columns[k+1].Nulls; nulls != int64(n-valid) || b.Columns[k+1].Nulls != nulls {
+				t.Errorf("column %d has %d nulls, %d counted, want %d", k+1, b.Columns[k+1].Nulls, nulls, n-valid)
+			}
+		}
+		if text := counter.Columns[2].Counts.Bytes; text != int64(len(b.Columns[2].Text)) {
+			t.Errorf("%d bytes of text counted, there are %d", text, len(b.Columns[2].Text))
+		}
+	})
+}
+
+// Text of a table is UTF-8: each byte that is not becomes U+FFFD, which is counted as the three bytes it takes.
+func TestTextOfTables(t *testing.T) {
+	text := columnar.Required(columnar.Text, "text")
+	for in, want := range map[string]string{"": "", "é": "é", "a\xffb": "a\ufffdb", "\xe2\x82": "\ufffd\ufffd", "\xed\xa0\x80": "\ufffd\ufffd\ufffd"} {
+		counter := columnar.NewCounter(text)
+		counter.Bytes([]byte(in))
+		n := counter.Columns[0].Counts.Bytes
+		b := columnar.NewBatch(text, columnar.Group{Rows: 1, Columns: []columnar.Counts{counter.Columns[0].Counts}})
+		b.Text(in)
+		if got := string(b.Columns[0].Text); got != want || n != int64(len(want)) || fmt.Sprint(b.Columns[0].Ends) != fmt.Sprintf("[%d]", len(want)) {
+			t.Errorf("%q: %q, counted as %d bytes", in, got, n)
+		}
+	}
+}
