@@ -26,6 +26,7 @@ type Memo[K comparable, V any] struct {
 
 	mu    sync.Mutex
 	calls map[K]*call[V]
+	asked *K // by Again, last
 }
 
 // A loader computes the value for a key, and how many bytes it keeps alive.
@@ -117,6 +118,23 @@ func (m *Memo[K, V]) Save(k K, v V) {
 // computation is cancelled only when nobody is left waiting. Errors are not
 // remembered; a panic in load becomes an error.
 func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) { return m.GetFrom(ctx, k, m.load) }
+
+// Again is Get for what costs more than one use of it is worth: what is not in memory is computed at the second of two
+// successive calls for a key. Until then, and if it fails, ok is false.
+func (m *Memo[K, V]) Again(ctx context.Context, k K) (v V, ok bool) {
+	if v, ok = m.Peek(k); ok {
+		return v, true
+	}
+	m.mu.Lock()
+	again := m.asked != nil && *m.asked == k
+	m.asked = &k
+	m.mu.Unlock()
+	if !again {
+		return v, false
+	}
+	v, err := m.Get(ctx, k)
+	return v, err == nil
+}
 
 // GetFrom is Get with a function of the caller's in place of that of the Memo: for values that a key
 // names but does not lead to. Whatever function the callers of one key give, it makes the same value.

@@ -2,7 +2,6 @@ package hcrp
 
 import (
 	"context"
-	"sync/atomic"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -19,7 +18,6 @@ type recording struct {
 	indexes *cache.Memo[struct{}, *indexed] // one, which may leave the cache
 	states  *cache.Memo[int64, []byte]
 	sizes   *cache.Memo[int, *stateSizes] // of states, by stretch
-	asked   atomic.Int64                  // the stretch of which a size was asked for last, and 2
 	texts   *cache.Memo[string, []byte]   // other documents by name
 }
 

@@ -25,16 +25,10 @@ func (rec *recording) listedSize(ctx context.Context, x *index, n int64) int64 {
 	if number < 0 || i == x.ticks.count() || x.ticks.number(i) != n {
 		return 0
 	}
-	k := x.stretch(number)
-	sizes, ok := rec.sizes.Peek(k)
+	// An error is that of a state that cannot be made, and perhaps not of this one.
+	sizes, ok := rec.sizes.Again(ctx, x.stretch(number))
 	if !ok {
-		if rec.asked.Swap(int64(k)+2) != int64(k)+2 {
-			return 0
-		}
-		// An error is that of a state that cannot be made, and perhaps not of this one.
-		if sizes, _ = rec.sizes.Get(ctx, k); sizes == nil {
-			return 0
-		}
+		return 0
 	}
 	return sizes.of(i)
 }

@@ -17,21 +17,26 @@ func appendState(b []byte, s *state) []byte {
 			continue
 		}
 		p := &s.players[slot-1]
-		if !p.open && !p.alive {
+		if !p.shown() {
 			continue
 		}
 		b = appendElement(b, &first)
 		b = appendPlayer(b, p)
 	}
-	b = closeList(b, first)
+	return append(appendTeams(closeList(b, first), s), "\n}\n"...)
+}
+
+// shown tells whether a state has the player.
+func (p *player) shown() bool { return p.open || p.alive }
+
+func appendTeams(b []byte, s *state) []byte {
 	b = append(b, ",\n  \"teams\": ["...)
-	first = true
+	first := true
 	for _, t := range s.teams() {
 		b = appendElement(b, &first)
 		b = appendTeam(b, t)
 	}
-	b = closeList(b, first)
-	return append(b, "\n}\n"...)
+	return closeList(b, first)
 }
 
 // appendElement begins the line of an element of a list of objects.

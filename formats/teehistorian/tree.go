@@ -53,6 +53,7 @@ type tree struct {
 
 	// Each Memo uses only those before it.
 	blocks *cache.Memo[blockKey, *block]
+	docs   *cache.Memo[docsKey, []uint32] // sizes of what blocks hold
 	tables *cache.Memo[tableKey, map[int32][]byte]
 	logs   *cache.Memo[int, []byte]
 	active *cache.Memo[int, []activity]
@@ -75,6 +76,12 @@ type blockKey struct {
 	states       bool
 }
 
+// A docsKey names all ticks of a chunk, or the states after them.
+type docsKey struct {
+	chunk  int
+	states bool
+}
+
 // A tableKey names the rows of one table in one chunk.
 type tableKey struct {
 	chunk int
@@ -84,6 +91,7 @@ type tableKey struct {
 func newTree(rec formats.Recording, c *cache.Cache, opt Options) *tree {
 	t := &tree{rec: rec, header: rec.Head.(*header), readMap: opt.Map}
 	t.blocks = cache.NewMemo(c, t.loadBlock)
+	t.docs = cache.NewMemo(c, t.loadDocSizes)
 	t.tables = cache.NewMemo(c, t.loadTable)
 	t.logs = cache.NewMemo(c, t.loadLog)
 	t.active = cache.NewMemo(c, t.loadActivity)
@@ -221,7 +229,9 @@ func (t *tree) lines(r *recording) nodes.Dir {
 
 func (t *tree) ticks(r *recording) nodes.Dir {
 	s := tickSeries(r, func(n int64) nodes.File {
-		return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		return nodes.Computed(func(ctx context.Context) (int64, error) {
+			return t.docSize(ctx, r, int32(n), false)
+		}, func(ctx context.Context) ([]byte, error) {
 			return t.doc(ctx, r, int32(n), false)
 		})
 	})
@@ -230,7 +240,10 @@ func (t *tree) ticks(r *recording) nodes.Dir {
 
 func (t *tree) states(r *recording) nodes.Dir {
 	s := tickSeries(r, func(n int64) nodes.File {
-		return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		return nodes.Computed(func(ctx context.Context) (int64, error) {
+			size, err := t.docSize(ctx, r, int32(n), true)
+			return size + int64(len(appendDocumentHead(nil, int32(n)))), err
+		}, func(ctx context.Context) ([]byte, error) {
 			tail, err := t.doc(ctx, r, int32(n), true)
 			if err != nil {
 				return nil, err

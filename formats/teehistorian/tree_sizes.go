@@ -64,3 +64,29 @@ func (t *tree) loadLog(ctx context.Context, g int) ([]byte, int64, error) {
 	b, _, err := r.log(ctx, g)
 	return b, int64(cap(b)), err
 }
+
+// docSize returns the size of what doc returns. For a single one that is made. When more of a chunk is asked for, as
+// ls -l does, the sizes of all in it are counted at once.
+func (t *tree) docSize(ctx context.Context, r *recording, n int32, states bool) (int64, error) {
+	k, i := r.idx.findTick(n)
+	size := r.idx.blockLen(k)
+	b, ok := t.blocks.Peek(blockKey{k, i / size, states})
+	if ok {
+		return int64(len(b.doc(i % size))), nil
+	}
+	// An error is that of a tick that cannot be made, and perhaps not of this one.
+	if sizes, ok := t.docs.Again(ctx, docsKey{k, states}); ok && sizes[i] > 0 {
+		return int64(sizes[i]), nil
+	}
+	doc, err := t.doc(ctx, r, n, states)
+	return int64(len(doc)), err
+}
+
+func (t *tree) loadDocSizes(ctx context.Context, k docsKey) ([]uint32, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	sizes, err := r.docSizes(ctx, k.chunk, k.states)
+	return sizes, int64(4 * cap(sizes)), stale(err)
+}

@@ -1,0 +1,164 @@
+//go:build linux
+
+// Command attributes measures ls -l, which wants the size of every file, in the directories of a recording that have
+// a file for each tick or state. The floor is ls -l of as many files of known sizes, in the same run; ls without
+// attributes shows what the names alone take. All of them run in the directory: with a path to it each question about
+// a file asks for the recording on the way, too, as long as --entry-timeout is 0.
+//
+//	go run ./bench/attributes [-recfs /tmp/recfs] [-size 80] [-hcrp FILE]
+//
+// The teehistorian recording is made of a sample: its header, its records many times, and FINISH. A long HCRP
+// recording must be given.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"recfs/bench/internal/harness"
+	"recfs/fs"
+	"recfs/nodes"
+)
+
+var (
+	binary = harness.RecfsFlag(flag.CommandLine)
+	size   = flag.Int64("size", 12, "size of the teehistorian recording in MB")
+	hcrp   = flag.String("hcrp", "../shared/recordings/hcrp/run-long.hcrp", "a HCRP recording; left out if it is not there")
+	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what the teehistorian recording is made of")
+)
+
+// aim is how long ls -l of 130,000 files may take.
+const aim = time.Second
+
+func main() {
+	harness.Main("attributes", func(ctx context.Context) error {
+		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
+	})
+}
+
+func run(ctx context.Context, dir string) error {
+	recfs, err := harness.Recfs(ctx, *binary, dir)
+	if err != nil {
+		return err
+	}
+	archive := filepath.Join(dir, "archive")
+	list, err := writeArchive(archive)
+	if err != nil {
+		return err
+	}
+	program := harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")}
+	if messages, err := program.Run(ctx, nil, "index", archive); err != nil {
+		return fmt.Errorf("%w\n%s", err, messages)
+	}
+	for _, name := range list {
+		for _, series := range []string{"ticks", "states"} {
+			if err := measure(ctx, program, archive, filepath.Join(dir, "mnt"), filepath.Join(name, series)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeArchive makes the archive, and returns the names of its recordings.
+func writeArchive(dir string) ([]string, error) {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
+	records, err := harness.ReadXZ(*sample)
+	if err != nil {
+		return nil, err
+	}
+	list := []string{"long.teehistorian"}
+	if _, err := harness.WriteLong(filepath.Join(dir, list[0]), records, *size*1e6); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(*hcrp)
+	if errors.Is(err, os.ErrNotExist) {
+		return list, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(list, "long.hcrp"), os.WriteFile(filepath.Join(dir, "long.hcrp"), b, 0o666)
+}
+
+// A cost is what a command took: time on the clock, and of the processors in it and in the mount.
+type cost struct{ clock, cpu time.Duration }
+
+// measure lists one directory of a fresh mount, and as many files of the floor.
+func measure(ctx context.Context, program harness.Program, archive, mnt, name string) error {
+	daemon, err := program.Start(ctx, archive, mnt)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(mnt, name)
+	var long cost
+	var files []os.DirEntry
+	names, err := list(ctx, daemon.CPU, dir) // reads the index, too
+	if err == nil {
+		long, err = list(ctx, daemon.CPU, dir, "-l")
+	}
+	if err == nil {
+		files, err = os.ReadDir(dir)
+	}
+	peak, peakErr := daemon.Number("status", "VmHWM")
+	if err := errors.Join(err, peakErr, daemon.Stop()); err != nil {
+		return err
+	}
+	floor, err := measureFloor(ctx, mnt, len(files))
+	if err != nil {
+		return err
+	}
+	scaled := time.Duration(float64(long.clock) * 130_000 / float64(len(files)))
+	fmt.Printf("%-24s %6d files: ls %v, ls -l %v, floor %v; of the processors %v, %v, %v, ratio to the floor %.1f; 130,000 files in %v (aim %v), %d KiB\n",
+		name, len(files), round(names.clock), round(long.clock), round(floor.clock), round(names.cpu), round(long.cpu), round(floor.cpu),
+		long.cpu.Seconds()/floor.cpu.Seconds(), round(scaled), aim, peak)
+	return nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
+
+// list runs ls in a directory. server is the processor time of the mount.
+func list(ctx context.Context, server func() (time.Duration, error), dir string, args ...string) (cost, error) {
+	used := func() (time.Duration, error) {
+		own, err := harness.CPU()
+		there, serverErr := server()
+		return own + there, cmp.Or(err, serverErr)
+	}
+	before, err := used()
+	if err != nil {
+		return cost{}, err
+	}
+	start := time.Now()
+	// A shell goes there. This process cannot between fork and exec, as it may be the one that serves the directory.
+	shell := append([]string{"-c", `cd "$0" && exec ls "$@"`, dir}, args...)
+	if err := exec.CommandContext(ctx, "sh", shell...).Run(); err != nil {
+		return cost{}, err
+	}
+	clock := time.Since(start)
+	after, err := used()
+	return cost{clock, after - before}, err
+}
+
+// measureFloor lists n files of known sizes, which this process serves.
+func measureFloor(ctx context.Context, mnt string, n int) (cost, error) {
+	file := func(n int64) nodes.File {
+		return nodes.Sized(5000+n%1000, func(context.Context) ([]byte, error) { return nil, errors.ErrUnsupported })
+	}
+	tree := nodes.List(nodes.Entry{Name: "files", Dir: &nodes.Series{Width: 8, Suffix: ".json", N: n, File: file}})
+	server, err := fs.Mount(mnt, tree, fs.Options{FsName: "bench"})
+	if err != nil {
+		return cost{}, err
+	}
+	none := func() (time.Duration, error) { return 0, nil } // it is in this process
+	took, err := list(ctx, none, filepath.Join(mnt, "files"), "-l")
+	return took, errors.Join(err, server.Unmount())
+}
