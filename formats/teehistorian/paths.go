@@ -157,7 +157,7 @@ const (
 // goldenAngle turns the hue so that the colours of successive stays differ.
 const goldenAngle = 137.508
 
-// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb (CSS Color 4, section 7): not all programs that draw SVG know hsl.
+// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb by the formula of CSS Color 4: not all programs that draw SVG know hsl.
 func strokeColour(degrees float64) string {
 	channel := func(n float64) int {
 		k := math.Mod(n+degrees/30, 12)

@@ -121,7 +121,8 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// The directory of a stay has its first name, made safe; one that is taken gets a number (section 8).
+// The directory of a stay has its first name, made safe; one that is taken gets a number
+// (docs/tree/teehistorian.md section 8).
 func TestStayNames(t *testing.T) {
 	w := newWriter(nil)
 	named := func(cid int, names ...string) {
