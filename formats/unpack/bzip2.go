@@ -16,9 +16,7 @@ const (
 	// five may stand for a run of 259.
 	bzip2Block = 48 << 20
 
-	// bzip2First and bzip2Window are for the blocks of most files and for every
-	// block. What is held moves as it grows, so it is there twice.
-	bzip2First  = bzip2Tables + 2<<20
+	// bzip2Window is for every block. What is held moves as it grows, so it is there twice.
 	bzip2Window = bzip2Tables + 2*bzip2Block
 
 	bzip2Step = 64 << 10 // how much is decompressed at once
@@ -40,6 +38,10 @@ type bzip2Reader struct {
 }
 
 func openBzip2(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+	if window <= bzip2First {
+		b := &bzip2Blocks{in: bzip2Scanner{r: r}}
+		return b, b.close, nil
+	}
 	in := &byteCounter{Reader: r}
 	limit := (window - bzip2Tables) / 2
 	return &bzip2Reader{in: in, r: bzip2.NewReader(in), limit: int(limit)}, func(bool) {}, nil

@@ -4,9 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
+	"math/rand/v2"
+	"os/exec"
 	"strings"
 	"testing"
+
+	"recfs/nodes"
 )
 
 // Bzip2Samples are by bzip2 -1: three blocks of 100,000 bytes, and one of runs.
@@ -48,6 +53,9 @@ func TestBzip2(t *testing.T) {
 		sizes := map[int]bool{}
 		check := func(b []byte, what string, at int) {
 			got, err := unpack(b, bzip2Window)
+			if at%7 == 0 {
+				sameBzip2(t, b, fmt.Sprintf("%s, %s %d", name, what, at))
+			}
 			if !strings.HasPrefix(s.Content, got) || err == nil && got != s.Content {
 				t.Fatalf("%s, %s %d: %d bytes that differ, %v", name, what, at, len(got), err)
 			}
@@ -69,5 +77,80 @@ func TestBzip2(t *testing.T) {
 		if len(sizes) != 4 {
 			t.Errorf("%s: sizes of damaged files %v", name, sizes)
 		}
+	}
+}
+
+// sameBzip2 compares what a decoder gives that begins with blocks at the same time to what one gives that does not.
+func sameBzip2(t *testing.T, b []byte, what string) {
+	t.Helper()
+	want, wantErr := decodeBzip2(t, b, bzip2Window)
+	if got, err := decodeBzip2(t, b, bzip2First); got != want || err.Error() != wantErr.Error() {
+		t.Fatalf("%s: %d bytes, %v; one block after the other %d, %v", what, len(got), err, len(want), wantErr)
+	}
+}
+
+// decodeBzip2 returns what a decoder gives up to the error after the last byte.
+func decodeBzip2(t *testing.T, b []byte, window int64) (string, error) {
+	t.Helper()
+	d := newDecoder(Bzip2, nodes.BytesContent(b), int64(len(b)))
+	d.window = window
+	defer d.close(false)
+	var out []byte
+	for p := make([]byte, frameSize); ; {
+		n, err := d.read(t.Context(), p)
+		out = append(out, p[:n]...)
+		if err != nil {
+			return string(out), err
+		}
+	}
+}
+
+// TestBzip2Blocks decompresses blocks at the same time, of all streams in a file and at all bits, and leaves none
+// of them to the decoder that reads one after the other.
+func TestBzip2Blocks(t *testing.T) {
+	packed, err := base64.StdEncoding.DecodeString(Bzip2Samples["blocks"].Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, level := bytes.Repeat(packed, 9), bytes.Clone(packed)
+	level[3] = '9'
+	for name, b := range map[string][]byte{"one stream": packed, "nine": many, "two levels": append(level, packed...)} {
+		readBlocks(t, name, b, strings.Repeat(Bzip2Samples["blocks"].Content, len(b)/len(packed)))
+	}
+}
+
+// TestBzip2LargeBlocks has a stream of twenty blocks that are decompressed on their own.
+func TestBzip2LargeBlocks(t *testing.T) {
+	tool, err := exec.LookPath("bzip2")
+	if err != nil {
+		t.Skip("no bzip2: ", err)
+	}
+	content := make([]byte, 2_000_000)
+	rand.NewChaCha8([32]byte{}).Read(content)
+	cmd := exec.CommandContext(t.Context(), tool, "-1", "-c")
+	cmd.Stdin = bytes.NewReader(content)
+	packed, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readBlocks(t, "whole", packed, string(content))
+	for _, at := range []int{1000, len(packed) / 2, len(packed) - 3} {
+		b := bytes.Clone(packed)
+		b[at] ^= 4
+		sameBzip2(t, b, fmt.Sprint("another byte at ", at))
+		sameBzip2(t, packed[:at], fmt.Sprint("cut at ", at))
+	}
+}
+
+// readBlocks expects what blocks give that are decompressed at the same time.
+func readBlocks(t *testing.T, name string, packed []byte, want string) {
+	t.Helper()
+	r, done, err := openBzip2(bufio.NewReaderSize(bytes.NewReader(packed), 16), bzip2First)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done(true)
+	if got, err := io.ReadAll(r); err != nil || string(got) != want {
+		t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(want), err)
 	}
 }
