@@ -69,9 +69,12 @@ func NewCounter(columns []Column) *Batch {
 // prove nothing.
 const maxRoom = 1 << 20
 
+// maxRows bounds the rows that room is made for. Most groups have up to a chunk more than GroupRows.
+const maxRows = GroupRows + GroupRows/2
+
 // grow makes room for what was counted.
 func (v *Vector) grow(rows int, c *Counts) {
-	rows = min(rows, GroupRows)
+	rows = min(rows, maxRows)
 	if v.Nullable {
 		v.Valid = make([]bool, 0, rows)
 	}
@@ -175,32 +178,33 @@ func (b *Batch) Bool(x bool) {
 
 // Int32 adds a value of type Int32.
 func (b *Batch) Int32(x int32) {
-	v, mode := b.column()
-	if mode == passing {
-		return
-	}
-	v.bound(int64(x))
-	if mode == keeping {
+	switch v, mode := b.column(); mode {
+	case keeping:
 		v.Int32s = append(v.Int32s, x)
+	case counting:
+		v.bound(int64(x))
 	}
 }
 
-// Int32s adds values to as many columns of type Int32, none of them the last, faster than one by one.
+// Int32s adds values to as many columns of type Int32, faster than one by one.
 func (b *Batch) Int32s(list ...int32) {
 	vectors := b.Columns[b.next:][:len(list)]
-	b.next += len(list)
-	if b.mode == passing {
-		return
-	}
-	for i, x := range list {
-		v := &vectors[i]
-		v.bound(int64(x))
-		if b.mode == keeping {
+	switch b.mode {
+	case keeping:
+		for i, x := range list {
+			v := &vectors[i]
 			v.Int32s = append(v.Int32s, x)
 			if v.Nullable {
 				v.Valid = append(v.Valid, true)
 			}
 		}
+	case counting:
+		for i, x := range list {
+			vectors[i].bound(int64(x))
+		}
+	}
+	if b.next += len(list); b.next == len(b.Columns) {
+		b.end()
 	}
 }
 
@@ -227,37 +231,31 @@ func (b *Batch) FitInt32(x int64) {
 
 // Int64 adds a value of type Int64 or Time.
 func (b *Batch) Int64(x int64) {
-	v, mode := b.column()
-	if mode == passing {
-		return
-	}
-	v.bound(x)
-	if mode == keeping {
+	switch v, mode := b.column(); mode {
+	case keeping:
 		v.Int64s = append(v.Int64s, x)
+	case counting:
+		v.bound(x)
 	}
 }
 
 // Float adds a value of type Float.
 func (b *Batch) Float(x float32) {
-	v, mode := b.column()
-	if mode == passing {
-		return
-	}
-	v.boundFloat(float64(x))
-	if mode == keeping {
+	switch v, mode := b.column(); mode {
+	case keeping:
 		v.Floats = append(v.Floats, x)
+	case counting:
+		v.boundFloat(float64(x))
 	}
 }
 
 // Double adds a value of type Double.
 func (b *Batch) Double(x float64) {
-	v, mode := b.column()
-	if mode == passing {
-		return
-	}
-	v.boundFloat(x)
-	if mode == keeping {
+	switch v, mode := b.column(); mode {
+	case keeping:
 		v.Doubles = append(v.Doubles, x)
+	case counting:
+		v.boundFloat(x)
 	}
 }
 
@@ -320,6 +318,29 @@ func (c *Counts) Add(o *Counts, t ColumnType) {
 	default:
 		c.bound(o.Min)
 		c.bound(o.Max)
+	}
+}
+
+// Measure finds the least and the greatest of the values that were kept. Those that are only counted are measured as
+// they come.
+func (v *Vector) Measure() {
+	switch v.Type {
+	case Int32:
+		for _, x := range v.Int32s {
+			v.bound(int64(x))
+		}
+	case Int64, Time:
+		for _, x := range v.Int64s {
+			v.bound(x)
+		}
+	case Float:
+		for _, x := range v.Floats {
+			v.boundFloat(float64(x))
+		}
+	case Double:
+		for _, x := range v.Doubles {
+			v.boundFloat(x)
+		}
 	}
 }
 

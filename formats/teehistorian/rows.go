@@ -87,8 +87,7 @@ func positionRow(b *columnar.Batch, e *event) {
 		b.Null()
 		return
 	}
-	b.Int32s(e.cid, e.stay, e.player.x)
-	b.Int32(e.player.y)
+	b.Int32s(e.cid, e.stay, e.player.x, e.player.y)
 }
 
 // inputRow adds an event of the table inputs.
@@ -97,8 +96,7 @@ func inputRow(b *columnar.Batch, e *event) {
 	b.Int32s(e.cid, e.stay)
 	input := &e.player.input
 	if e.known {
-		b.Int32s(input[:inputs-1]...)
-		b.Int32(input[inputs-1])
+		b.Int32s(input[:]...)
 		return
 	}
 	for range input {

@@ -2,6 +2,7 @@ package teehistorian
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"recfs/formats/columnar"
@@ -50,15 +51,14 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 			return err
 		}
 		c := r.cursor(ctx, from, chunk, chunkSize)
-		for !b.Full() {
-			more, err := c.next(math.MaxInt32)
-			if err != nil {
-				return err
+		for err == nil && !b.Full() {
+			if err = c.scan.next(&c.event.record); err == nil {
+				c.state.apply(&c.event)
+				doc = r.addRow(b, table, c, begun, doc)
 			}
-			if !more {
-				break
-			}
-			doc = r.addRow(b, table, c, begun, doc)
+		}
+		if err != nil && !errors.Is(err, errEnd) {
+			return err
 		}
 	}
 	return nil

@@ -80,6 +80,7 @@ const pageSize = 1 << 20
 func (w *Writer) column(out []byte, v *columnar.Vector, rows int, group int64) ([]byte, error) {
 	column := &w.table.Columns[len(w.chunks[len(w.chunks)-1])]
 	c := chunk{column: column, values: rows, offset: group + int64(len(out)), codec: zstdCodec}
+	v.Measure()
 	c.counted(&v.Counts)
 	start := len(out)
 	d := dictionaryOf(v)

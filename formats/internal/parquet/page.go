@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"recfs/formats/columnar"
 	"recfs/nodes"
@@ -132,27 +133,41 @@ func appendValues(out []byte, v *columnar.Vector, from, to int) []byte {
 	case columnar.Bool:
 		return appendBits(out, v.Bools[from:to])
 	case columnar.Int32:
-		for _, x := range v.Int32s[from:to] {
-			out = le.AppendUint32(out, uint32(x))
+		out, at := extend(out, 4*(to-from))
+		for i, x := range v.Int32s[from:to] {
+			le.PutUint32(at[4*i:], uint32(x))
 		}
+		return out
 	case columnar.Int64, columnar.Time:
-		for _, x := range v.Int64s[from:to] {
-			out = le.AppendUint64(out, uint64(x))
+		out, at := extend(out, 8*(to-from))
+		for i, x := range v.Int64s[from:to] {
+			le.PutUint64(at[8*i:], uint64(x))
 		}
+		return out
 	case columnar.Float:
-		for _, x := range v.Floats[from:to] {
-			out = le.AppendUint32(out, math.Float32bits(x))
+		out, at := extend(out, 4*(to-from))
+		for i, x := range v.Floats[from:to] {
+			le.PutUint32(at[4*i:], math.Float32bits(x))
 		}
+		return out
 	case columnar.Double:
-		for _, x := range v.Doubles[from:to] {
-			out = le.AppendUint64(out, math.Float64bits(x))
+		out, at := extend(out, 8*(to-from))
+		for i, x := range v.Doubles[from:to] {
+			le.PutUint64(at[8*i:], math.Float64bits(x))
 		}
+		return out
 	default:
 		for i := from; i < to; i++ {
 			out = appendText(out, textOf(v, i))
 		}
 	}
 	return out
+}
+
+// extend returns out with n more bytes, and these.
+func extend(out []byte, n int) (all, more []byte) {
+	all = slices.Grow(out, n)[:len(out)+n]
+	return all, all[len(out):]
 }
 
 // textOf returns text i of a column.
