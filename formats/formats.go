@@ -57,6 +57,9 @@ type Format struct {
 	// a length, a map or players.
 	Timeless bool
 
+	// HoldsBack says that Tree shows less of an Input that is Running, which is a version of its own.
+	HoldsBack bool
+
 	// Runs says that the Summary of an index has the runs of players.
 	Runs bool
 
@@ -180,6 +183,9 @@ type Input struct {
 	// Grows says that whoever writes the file may add to it: what it shows that
 	// can only become longer is an entry that grows, too.
 	Grows bool
+	// Running says that somebody seems to be adding to the file at present. What the next bytes may
+	// still change is held back where an entry grows.
+	Running bool
 
 	// Measure returns the size of an Input of UnknownSize, reading it to
 	// its end; nil otherwise.

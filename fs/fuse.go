@@ -43,6 +43,7 @@ type server struct {
 	entryTimeout       time.Duration
 	log                *slog.Logger
 
+	drop     func(id uint64) // has the kernel forget the pages of a node; nil: there is no kernel
 	table    *table
 	contents *contents
 	account  *cache.Cache
@@ -69,6 +70,11 @@ func newServer(root nodes.Dir, opt *Options) *server {
 }
 
 func (s *server) String() string { return fsName }
+
+// Init implements fuse.RawFileSystem.
+func (s *server) Init(kernel *fuse.Server) {
+	s.drop = func(id uint64) { kernel.InodeNotify(id, 0, 0) }
+}
 
 // OnUnmount implements fuse.RawFileSystem.
 func (s *server) OnUnmount() { s.contents.Close() }
@@ -179,6 +185,7 @@ func (s *server) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile
 	if err != nil {
 		return err
 	}
+	s.announce(n)
 	out.NodeId, out.Generation = n.id(), n.generation
 	out.SetEntryTimeout(s.entryTimeout)
 	if n.volatile() {
@@ -216,6 +223,7 @@ func (s *server) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out
 		if err != nil {
 			return err
 		}
+		s.announce(n)
 		id, generation = n.id(), n.generation
 		if e.Grows { // the node may be of a later version than dir
 			if later, err := sizeOf(ctx, n.entry); err == nil {

@@ -25,6 +25,7 @@ func (s *server) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.Attr
 	it, err := s.item(ctx, in.NodeId)
 	if err == nil && it.Grows {
 		it = s.grown(ctx, it)
+		s.announce(it.key.node)
 	}
 	if err == nil {
 		it.Attr, err = current(ctx, it.Entry)

@@ -102,6 +102,41 @@ func TestGrowingRecording(t *testing.T) {
 	}
 }
 
+// A file of a recording that is at its end there shows the rest and grows no more.
+func TestGrowingEnds(t *testing.T) {
+	const text = "first, second, third"
+	live := newLiveDir(nodes.Entry{Name: "r", Dir: newGrownDir(text, 5)})
+	k := newKernel(t, live, Options{})
+	log := k.walk("r/sub/log")
+	whole := newGrownDir(text, len(text))
+	whole.Dir = nodes.List(nodes.Entry{Name: "sub", Dir: nodes.List(nodes.Entry{Name: "log", File: nodes.Bytes([]byte(text))})})
+	live.set(nodes.Entry{Name: "r", Dir: whole})
+	if got := followed(t, k, log.NodeId); got != text {
+		t.Errorf("%q", got)
+	}
+	if attr, _ := k.getattr(log.NodeId); attr.Timeout() != immutable {
+		t.Errorf("its attributes are kept for %v", attr.Timeout())
+	}
+}
+
+// Who has a file open never sees other bytes than before, though its recording says that it only grew.
+func TestGrowingOtherwise(t *testing.T) {
+	live := newLiveDir(nodes.Entry{Name: "r", Dir: newGrownDir("tick 1]\n", 8)})
+	k := newKernel(t, live, Options{})
+	log := k.walk("r/sub/log")
+	for _, other := range []string{"tick 1, and more]\n", "tick 1, and more]\ntick 2]\n"} {
+		now := newGrownDir(other, len(other))
+		now.text, now.n = "tick 1]\n", 8
+		live.set(nodes.Entry{Name: "r", Dir: now})
+		if got := followed(t, k, log.NodeId); got != "tick 1]\n" {
+			t.Errorf("%q", got)
+		}
+		if again := k.walk("r/sub/log"); again.Attr.Size != uint64(len(other)) {
+			t.Errorf("a look-up finds %d bytes", again.Attr.Size)
+		}
+	}
+}
+
 func TestGrowingFile(t *testing.T) {
 	const text = "one two three"
 	live := newLiveDir(nodes.Entry{Name: "f", Grows: true, File: newGrownFile(text, 0)})

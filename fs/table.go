@@ -32,6 +32,10 @@ type node struct {
 	// Of an entry that grows: what lies in the nearest volatile directory above, at the version that
 	// entry is of. It is later than that of parent once something was added.
 	origin nodes.Grower
+
+	// Of a node that was renewed: what the kernel keeps of the earlier version is dropped once, before
+	// anybody hears of the size of this one.
+	dropped *sync.Once
 }
 
 // id returns the node id of the node itself.
@@ -192,9 +196,9 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 		case e.Grows && key.name == "":
 			// The node may be of a later version than the directory that e was found in.
 		case same:
-			s.renew(e, s.node.origin)
+			s.node = s.node.renewed(e, s.node.origin)
 		case e.Grows && s.node.origin != nil && origin != nil && origin.GrewFrom(s.node.origin):
-			s.renew(e, origin)
+			s.node = s.node.renewed(e, origin)
 			same = true
 		}
 		if same {
@@ -220,24 +224,27 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	return n, nil
 }
 
-// renew gives a node a later version of its entry, and returns the node as it is then. One that is not
-// held any more stays as it is.
-func (t *table) renew(n *node, e nodes.Entry, origin nodes.Grower) *node {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := &t.slots[n.number]
-	if s.node == nil || s.node.generation != n.generation {
-		return n
-	}
-	s.renew(e, origin)
-	return s.node
+// renewed returns the node with a later version of its entry. Who has n keeps that.
+func (n *node) renewed(e nodes.Entry, origin nodes.Grower) *node {
+	renewed := *n
+	renewed.entry, renewed.origin, renewed.dropped = e, origin, new(sync.Once)
+	return &renewed
 }
 
-// renew gives the node of a slot another entry. Who has the node from before keeps that.
-func (s *slot) renew(e nodes.Entry, origin nodes.Grower) {
-	renewed := *s.node
-	renewed.entry, renewed.origin = e, origin
-	s.node = &renewed
+// renew puts what was renewed of a node in its place, and returns the node that is there then: that of
+// another if it was faster, and n if the node is not held any more.
+func (t *table) renew(n, renewed *node) *node {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch s := &t.slots[n.number]; {
+	case s.node == n:
+		s.node = renewed
+		return renewed
+	case s.node == nil || s.node.generation != n.generation:
+		return n
+	default:
+		return s.node
+	}
 }
 
 // sameVersion reports whether two entries of a name are one version. Rights are

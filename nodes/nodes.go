@@ -29,6 +29,7 @@ type Entry struct {
 
 	// Grows says that File is one to which bytes can only be added: the file of the same path in a
 	// later version of the recording, or a later version of the file itself, begins with its bytes.
+	// That later one need not grow any more.
 	Grows bool
 }
 

@@ -33,6 +33,8 @@ type Series struct {
 	File   func(n int64) File
 	Dir    func(n int64) Dir // exactly one of File and Dir is set
 
+	Grows func(n int64) bool // which files do (see Entry); nil: none
+
 	// Extra reports whether number n, which is not listed, opens all the same; nil: none does. Numbers
 	// from 1<<38 on never do. An error other than io/fs.ErrNotExist says why it cannot be known.
 	Extra func(ctx context.Context, n int64) (bool, error)
@@ -54,7 +56,7 @@ func (s *Series) At(_ context.Context, i int) (Entry, error) {
 	if s.Dir != nil {
 		e.Dir = s.Dir(n)
 	} else {
-		e.File = s.File(n)
+		e.File, e.Grows = s.File(n), s.Grows != nil && s.Grows(n)
 	}
 	return e, nil
 }

@@ -49,6 +49,7 @@ type archive struct {
 	unpack    *unpack.Unpacker
 	warned    *cache.Recent[string, source.Version]
 	plainDirs *cache.Recent[listingKey, bool] // that are no recordings
+	growths   *cache.Recent[string, growth]   // of files
 
 	segmentLists *segmentLists
 
@@ -75,6 +76,7 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
 		plainDirs:    cache.NewRecent[listingKey, bool](maxPlainDirs),
+		growths:      cache.NewRecent[string, growth](maxGrowths),
 		segmentLists: newSegmentLists(),
 	}
 	if a.log == nil {

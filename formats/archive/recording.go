@@ -29,6 +29,7 @@ type recordingKey struct {
 	v          source.Version
 	format     int
 	packed     bool
+	running    bool         // only of a format that HoldsBack
 	distrust   bool         // do not believe its seek table
 	segments   *segmentList // the files of a directory; else nil
 	beside     nodes.Rights // see archive.beside
@@ -179,13 +180,15 @@ func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 	reader := func(name string, v source.Version) nodes.ReaderAt {
 		return watchedReader{source.NewReader(a.openFiles, source.FileKey{Path: name, Version: v}), w}
 	}
-	src := formats.Input{Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: a.modified(k), Stamp: k.stamp(), ID: a.sourceID(k.path)}
+	src := formats.Input{
+		Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: a.modified(k), Stamp: k.stamp(), ID: a.sourceID(k.path),
+		Grows: !k.packed && grows(k.v), Running: k.running,
+	}
 	if k.segments != nil {
 		src.FS = newSegmentFS(k.segments, reader)
 		return src, w
 	}
 	src.ReaderAt = reader(k.path, k.v)
-	src.Grows = !k.packed && grows(k.v)
 	src.FS = besideFS{ctx: context.Background(), links: a.links, dir: path.Dir(k.path), rights: k.beside}
 	return src, w
 }

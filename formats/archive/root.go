@@ -36,7 +36,7 @@ func Current(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
 	switch d := dir.(type) {
 	case Root:
 		return d.Current(ctx)
-	case nodes.Deferred[rootChild]:
+	case topDir:
 		return d.Resolve(ctx)
 	}
 	return dir, nil
@@ -151,15 +151,24 @@ type rootChild struct {
 
 // deferTop returns the directory that stands for dir, which t resolves to now.
 func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
-	deferred := nodes.Deferred[rootChild]{Target: t}
+	top := topDir{nodes.Deferred[rootChild]{Target: t}}
 	if _, ok := dir.(nodes.Volatile); ok {
-		return volatileChild{deferred}
+		return volatileChild{top}
 	}
-	return deferred
+	return top
 }
 
-// A volatileChild is a rootChild whose entries are looked up by name.
-type volatileChild struct{ nodes.Deferred[rootChild] }
+// A topDir is what a rootChild stands for.
+type topDir struct{ nodes.Deferred[rootChild] }
+
+// GrewFrom implements nodes.Grower.
+func (t topDir) GrewFrom(earlier nodes.Grower) bool {
+	e, ok := earlier.(topDir)
+	return ok && rootFile(t.Target).GrewFrom(rootFile(e.Target))
+}
+
+// A volatileChild is a topDir whose entries are looked up by name.
+type volatileChild struct{ topDir }
 
 // Lookup implements nodes.Volatile.
 func (t volatileChild) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
@@ -197,6 +206,17 @@ type rootFile struct {
 func (t rootFile) file(ctx context.Context) (nodes.File, error) {
 	e, err := nodes.Child(ctx, t.recording, t.name)
 	return e.File, err
+}
+
+// GrewFrom implements nodes.Grower.
+func (t rootFile) GrewFrom(earlier nodes.Grower) bool {
+	e, ok := earlier.(rootFile)
+	if !ok || e.name != t.name {
+		return false
+	}
+	now, ok := t.recording.(recording)
+	before, was := e.recording.(recording)
+	return ok && was && now.GrewFrom(before)
 }
 
 func (t rootFile) Size(ctx context.Context) (int64, error) {

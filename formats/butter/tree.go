@@ -36,6 +36,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	encoder := echovr.NewEncoder(h.Match())
 	return echovr.NewTree(echovr.Recording{
 		Recording: rec, Format: name, Combat: h.Header.kind() == combat,
+		Grows:     rec.Grows && h.Header.settled(rec.Size),
 		Header:    h.headerDocument(rec.Info()),
 		Metadata:  nodes.Bytes(h.Header.raw),
 		NumChunks: len(h.Header.Chunks),
@@ -44,6 +45,12 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 		},
 		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
 	}, c)
+}
+
+// settled reports whether a file of that size has the whole first chunk, by which the layouts of version 3
+// are told apart.
+func (h *Header) settled(size int64) bool {
+	return len(h.Chunks) > 0 && h.Chunks[0].Offset+h.Chunks[0].Size <= size
 }
 
 // dataFile returns chunks/N: the stored bytes, or those that they decompress to.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -330,5 +332,21 @@ func TestSavedIndexOfOtherBytes(t *testing.T) {
 	want := index(damaged, 3, store{})
 	if got := index(damaged, 3, disk); got != want || got == sound {
 		t.Errorf("of a damaged file:\n%s", got)
+	}
+}
+
+// TestGrowing lets a recording arrive: what is decoded of a chunk that is cut stays, once it is known how.
+func TestGrowing(t *testing.T) {
+	want := []string{"events.jsonl", "export/disc.csv", "export/players.csv", "export/sample.echoreplay.txt"}
+	for sample, chunks := range map[string]int{"arena_private_bones_v3_zstd7": 5, "arena_v1_gzip": 3, "arena_v3early_none": 3} {
+		b, err := os.ReadFile("../../testdata/archive/butter/" + sample + ".butter")
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := slices.Clone(want)
+		for n := range chunks {
+			names = append(names, fmt.Sprintf("lines/%06d.jsonl", n))
+		}
+		formatstest.Growing(t, New(Options{}), b, 4000, len(b)/19, names...)
 	}
 }

@@ -332,3 +332,10 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+func TestGrowing(t *testing.T) {
+	text := textOf(chunkFrames + 50)
+	formatstest.Growing(t, Format, text, len(text)/50, len(text)/23,
+		"events.jsonl", "export/disc.csv", "export/players.csv", "export/sample.echoreplay.txt", "lines/000000.jsonl", "lines/000001.jsonl")
+	formatstest.Growing(t, Format, zipOf(t, text[:9000], zip.Deflate, "x.echoreplay"), 400, 100)
+}

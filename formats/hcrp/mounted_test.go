@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"recfs/formats"
 	"recfs/formats/archive"
@@ -182,6 +183,12 @@ func TestMountedSegments(t *testing.T) {
 	tick := fmt.Sprintf("live/ticks/%08d.json", first.Tick)
 	inode := m.run("stat", "-c", "%i", tick) // nothing is indexed yet
 	stop := m.follow("live/lines/000000.jsonl")
+	grown := map[string]func() string{}
+	for _, name := range []string{"export/ghost.csv", "tracks/entity-0.csv"} {
+		if _, err := m.try("stat", "live/"+name); err == nil {
+			grown[name] = m.follow("live/" + name)
+		}
+	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
@@ -215,6 +222,15 @@ func TestMountedSegments(t *testing.T) {
 	readers.Wait()
 	if got := stop(); got != rec.chunks[0].lines {
 		t.Errorf("tail -f printed\n%s", got)
+	}
+	time.Sleep(2200 * time.Millisecond) // attributes hold for a second, and tail looks once in one
+	if len(grown) == 0 {
+		t.Error("no file that grows")
+	}
+	for name, stop := range grown {
+		if got, want := stop(), m.run("cat", "live/"+name); got != want || strings.Count(got, "\n") < 2 {
+			t.Errorf("tail -f of %s printed\n%s\nnot\n%s", name, got, want)
+		}
 	}
 
 	m.write("live.hcrp", []byte(m.run("cat", "live/export/compacted.hcrp")))

@@ -14,7 +14,7 @@ import (
 func (rec *recording) exportEntry() nodes.Entry {
 	var entries []nodes.Entry
 	if rec.schema != nil {
-		entries = append(entries, nodes.Entry{Name: "ghost.csv", File: nodes.Opened(rec.openGhost)})
+		entries = append(entries, nodes.Entry{Name: "ghost.csv", Grows: rec.src.Grows, File: nodes.Opened(rec.openGhost)})
 	}
 	if rec.Reader.Dir && rec.Reader.hasEntries {
 		entries = append(entries, nodes.Entry{Name: "compacted.hcrp", File: rec.compactedFile()})

@@ -17,7 +17,10 @@ func (rec *recording) trackList(x *index) nodes.Dir {
 		if t.Life > 1 {
 			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
 		}
-		entries = append(entries, nodes.Entry{Name: name, File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *playback) nodes.Content { return th.track(t) })})
+		entries = append(entries, nodes.Entry{
+			Name: name, Grows: rec.src.Grows,
+			File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *playback) nodes.Content { return th.track(t) }),
+		})
 	}
 	return nodes.List(entries...)
 }

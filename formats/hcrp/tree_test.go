@@ -627,3 +627,12 @@ func TestSharedRecordings(t *testing.T) {
 		}
 	}
 }
+
+func TestGrowing(t *testing.T) {
+	b, err := os.ReadFile("../../testdata/archive/hcrp/run-short.hcrp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	formatstest.Growing(t, New(Options{}), b, 400, 211, "export/ghost.csv", "tracks/entity-0.csv",
+		"tracks/entity-1.csv", "tracks/entity-2.csv", "tracks/entity-3.csv", "tracks/entity-4.csv", "tracks/entity-5.csv")
+}

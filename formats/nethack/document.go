@@ -16,6 +16,9 @@ const maxDocument = 256 << 20
 // visit calls fn for the ticks from first up to end with the events of each. The tick behind the last
 // one is the action under way.
 func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, list []event) error) error {
+	if end <= first {
+		return nil
+	}
 	start, ev := x.header.size, events{clock: x.header.start}
 	if first > 0 {
 		start, ev.clock = x.ticks[first-1].end, x.ticks[first-1].clock
@@ -117,10 +120,21 @@ func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err
 	return doc, err
 }
 
-// chunkLines returns the ticks of a chunk, one a line.
-func (x *index) chunkLines(ctx context.Context, r io.ReaderAt, chunk int) (doc []byte, err error) {
+// settled returns the tick from which on lines may become others while the game goes on: the save of the
+// last one that has a save loses its name to the next one of that turn.
+func (x *index) settled() int {
+	for n := len(x.ticks) - 1; n >= 0 && !x.over; n-- {
+		if !x.ticks[n].lost() {
+			return n
+		}
+	}
+	return len(x.ticks)
+}
+
+// chunkLines returns the ticks of a chunk up to end, one a line.
+func (x *index) chunkLines(ctx context.Context, r io.ReaderAt, chunk, end int) (doc []byte, err error) {
 	first := x.chunks[chunk]
-	err = x.visit(ctx, r, first, x.chainEnd(first), func(n int, list []event) error {
+	err = x.visit(ctx, r, first, min(end, x.chainEnd(first)), func(n int, list []event) error {
 		doc = append(x.appendTick(doc, n, list), '\n')
 		return checkSize(doc)
 	})
@@ -144,9 +158,9 @@ func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
 	return docs, err
 }
 
-// commandLines returns every command with its answers, one a line.
-func (x *index) commandLines(ctx context.Context, r io.ReaderAt) (doc []byte, err error) {
-	err = x.visit(ctx, r, 0, len(x.ticks)+1, func(n int, list []event) error {
+// commandLines returns every command up to tick end with its answers, one a line.
+func (x *index) commandLines(ctx context.Context, r io.ReaderAt, end int) (doc []byte, err error) {
+	err = x.visit(ctx, r, 0, end, func(n int, list []event) error {
 		doc = x.appendCommands(doc, n, list)
 		return checkSize(doc)
 	})

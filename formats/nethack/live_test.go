@@ -20,6 +20,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -289,4 +290,14 @@ type changingReader struct{ log []byte }
 
 func (r *changingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return formats.BytesReader(r.log).ReadAt(ctx, p, off)
+}
+
+// TestGrowing cuts a game anywhere. The name of a save is that of the last one of its turn, so that lines/ holds back
+// the last save; commands under way are held back until their tick is known.
+func TestGrowing(t *testing.T) {
+	w := sampleGame(60)
+	w.line("go DE", 5)
+	w.line("Q", 5)
+	formatstest.Growing(t, Format, w.Bytes(), int(mustIndex(t, w.Bytes()).header.size), 5,
+		"export/commands.jsonl", "export/game.cast", "export/hero.csv", "lines/000000.jsonl", "lines/000001.jsonl", "lines/000002.jsonl")
 }

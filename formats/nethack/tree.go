@@ -22,6 +22,7 @@ var Format = formats.Format{
 	Prefixes:   true,
 	ReadIndex:  readIndex,
 	Steady:     steady,
+	HoldsBack:  true,
 	Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		return newTree(rec, c).root(c)
 	},
@@ -134,9 +135,11 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 		start, end := o.chunk(int(n))
 		return nodes.Section(rec, start, end-start)
 	}}
-	l.dirs[linesDir] = &nodes.Series{Width: 6, Suffix: ".jsonl", N: len(o.chunks), File: func(n int64) nodes.File {
-		return rec.textFile(chunkView, int(n))
-	}}
+	l.dirs[linesDir] = &nodes.Series{
+		Width: 6, Suffix: ".jsonl", N: len(o.chunks),
+		Grows: func(int64) bool { return rec.Grows },
+		File:  func(n int64) nodes.File { return rec.textFile(chunkView, int(n)) },
+	}
 	ticks := &nodes.Series{Width: 8, Suffix: ".json", N: o.ticks, File: func(n int64) nodes.File {
 		return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.tick(ctx, int(n)) })
 	}}
@@ -183,7 +186,11 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		if t.n >= len(x.chunks) {
 			return nil, 0, nodes.ErrStale
 		}
-		doc, err = x.chunkLines(ctx, rec.At(ctx), t.n)
+		end := len(x.ticks)
+		if rec.Running {
+			end = x.settled()
+		}
+		doc, err = x.chunkLines(ctx, rec.At(ctx), t.n, end)
 	case stateView:
 		doc, err = rec.stateDocument(ctx, t.n)
 	case indexView:
@@ -196,7 +203,11 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 	case castView:
 		doc, err = rec.cast(ctx, x)
 	default:
-		doc, err = x.commandLines(ctx, rec.At(ctx))
+		end := len(x.ticks)
+		if !rec.Running || x.over {
+			end++ // with what is pending
+		}
+		doc, err = x.commandLines(ctx, rec.At(ctx), end)
 	}
 	return doc, int64(cap(doc)), err
 }

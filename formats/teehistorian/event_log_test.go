@@ -4,13 +4,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"recfs/formats"
 	"recfs/formats/internal/formatstest"
-	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -120,42 +117,8 @@ func TestGrowing(t *testing.T) {
 	w.drop(1, "bye")
 	w.old(0)
 	w.finish()
-	grown := func(n int) map[string]string {
-		in := formats.BytesInput("x.teehistorian", w.b[:n], time.Unix(1, 0))
-		in.Grows = true
-		root, err := formatstest.Open(t.Context(), Format, in, newCache(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files := map[string]string{}
-		for _, dir := range []string{"export", "players/00-ann", "players/01-bob", "players/02"} {
-			d, err := nodes.Lookup(t.Context(), root, dir)
-			if err != nil {
-				continue
-			}
-			n, err := d.Dir.Len(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range n {
-				if e, err := d.Dir.At(t.Context(), i); err != nil {
-					t.Error(err)
-				} else if e.Grows {
-					files[dir+"/"+e.Name] = nodestest.Read(t, root, dir+"/"+e.Name)
-				}
-			}
-		}
-		return files
-	}
-	whole := grown(len(w.b))
-	if len(whole) != 1+2*tables {
-		t.Errorf("%d files grow", len(whole))
-	}
-	for n := start; n < len(w.b); n++ {
-		for name, b := range grown(n) {
-			if !strings.HasPrefix(whole[name], b) {
-				t.Fatalf("%s of %d bytes is %q, of all %q", name, n, b, whole[name])
-			}
-		}
-	}
+	formatstest.Growing(t, Format, w.b, start, 1,
+		"export/events.txt", "lines/000000.jsonl",
+		"players/00-ann/commands.txt", "players/00-ann/inputs.csv", "players/00-ann/positions.csv",
+		"players/01-bob/commands.txt", "players/01-bob/inputs.csv", "players/01-bob/positions.csv")
 }

@@ -33,6 +33,7 @@ func New(opt Options) formats.Format {
 		Streams:    true,
 		Runs:       true,
 		TickLength: tickMS * time.Millisecond,
+		HoldsBack:  true,
 		Open:       open,
 		ReadHead:   readHead,
 		Scan:       scan,
@@ -219,12 +220,24 @@ func (t *tree) chunks(r *recording) nodes.Dir {
 }
 
 func (t *tree) lines(r *recording) nodes.Dir {
-	return &nodes.Series{Suffix: ".jsonl", Width: 6, N: len(r.idx.chunks), File: func(n int64) nodes.File {
-		return nodes.Sized(r.idx.chunks[n].lines, func(ctx context.Context) ([]byte, error) {
-			b, err := r.lines(ctx, int(n))
-			return b, stale(err)
-		})
-	}}
+	last := int64(len(r.idx.chunks) - 1)
+	return &nodes.Series{
+		Suffix: ".jsonl", Width: 6, N: len(r.idx.chunks),
+		Grows: func(n int64) bool { return t.rec.Grows && n == last },
+		File: func(n int64) nodes.File {
+			lines := func(ctx context.Context) ([]byte, error) {
+				b, err := r.lines(ctx, int(n))
+				return b, stale(err)
+			}
+			if t.rec.Running && r.growing && n == last {
+				return nodes.Func(func(ctx context.Context) ([]byte, error) {
+					b, err := lines(ctx)
+					return b[:bytes.LastIndexByte(bytes.TrimSuffix(b, []byte{'\n'}), '\n')+1], err // the last tick may go on
+				})
+			}
+			return nodes.Sized(r.idx.chunks[n].lines, lines)
+		},
+	}
 }
 
 func (t *tree) ticks(r *recording) nodes.Dir {

@@ -20,6 +20,7 @@ type Recording struct {
 
 	Format   string
 	Combat   bool // a map without a disc
+	Grows    bool // what is made of frames does as the file grows
 	Header   any  // header.json
 	Metadata nodes.File
 
@@ -55,15 +56,15 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		nodes.Entry{Name: "index.json", File: nodes.JSON(t.document)},
 		rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: rec.Metadata},
-		nodes.Entry{Name: "chunks", Dir: t.series("", t.dataFile)},
-		nodes.Entry{Name: "lines", Dir: t.series(".jsonl", t.linesFile)},
+		nodes.Entry{Name: "chunks", Dir: t.series("", false, t.dataFile)},
+		nodes.Entry{Name: "lines", Dir: t.series(".jsonl", rec.Grows, t.linesFile)},
 		nodes.Entry{Name: "ticks", Dir: t.lazy(func(d *dirs) nodes.Dir { return d.ticks })},
 		nodes.Entry{Name: "scores.json", File: t.file(func(x *Index) (nodes.File, error) {
 			return nodes.Func(func(context.Context) ([]byte, error) {
 				return append(nodes.AppendIndented(nil, x.Scores), '\n'), nil
 			}), nil
 		})},
-		nodes.Entry{Name: "events.jsonl", File: t.file(func(x *Index) (nodes.File, error) {
+		nodes.Entry{Name: "events.jsonl", Grows: rec.Grows, File: t.file(func(x *Index) (nodes.File, error) {
 			return nodes.Bytes(x.Events), nil
 		})},
 		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, rec.Format, tables)},
@@ -123,11 +124,15 @@ func (t *Tree) loadChunk(ctx context.Context, n int) (*Chunk, int64, error) {
 
 // series is the directory of one file per chunk. It is listed without the index where the file
 // tells how many there are.
-func (t *Tree) series(suffix string, file func(x *Index, n int) (nodes.File, error)) nodes.Dir {
+func (t *Tree) series(suffix string, grows bool, file func(x *Index, n int) (nodes.File, error)) nodes.Dir {
 	of := func(chunks int) *nodes.Series {
-		return &nodes.Series{Suffix: suffix, Width: 6, N: chunks, File: func(n int64) nodes.File {
-			return t.file(func(x *Index) (nodes.File, error) { return file(x, int(n)) })
-		}}
+		return &nodes.Series{
+			Suffix: suffix, Width: 6, N: chunks,
+			Grows: func(int64) bool { return grows },
+			File: func(n int64) nodes.File {
+				return t.file(func(x *Index) (nodes.File, error) { return file(x, int(n)) })
+			},
+		}
 	}
 	if t.rec.NumChunks != UnknownChunks {
 		return of(t.rec.NumChunks)

@@ -146,11 +146,11 @@ func (t *Tree) exportDir(x *Index) nodes.Dir {
 	archive.addBytes(z.Tail)
 	entries := []nodes.Entry{
 		{Name: name, File: archive.file()},
-		{Name: name + ".txt", File: text.file()},
-		{Name: "players.csv", File: t.export(x, viewPlayers).file()},
+		{Name: name + ".txt", Grows: t.rec.Grows, File: text.file()},
+		{Name: "players.csv", Grows: t.rec.Grows, File: t.export(x, viewPlayers).file()},
 	}
 	if !t.rec.Combat {
-		entries = append(entries, nodes.Entry{Name: "disc.csv", File: t.export(x, viewDisc).file()})
+		entries = append(entries, nodes.Entry{Name: "disc.csv", Grows: t.rec.Grows, File: t.export(x, viewDisc).file()})
 	}
 	return nodes.List(entries...)
 }

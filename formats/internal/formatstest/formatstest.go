@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -96,6 +97,50 @@ func stretched(t *testing.T, format formats.Format, in formats.Input, ends ...in
 		}
 	}
 	return saved
+}
+
+// Growing cuts a recording after every step bytes from first on, as if it were just being written: each
+// file that grows begins in the whole recording with what it has then. Those of the whole recording, raw
+// left out, are to be the names.
+func Growing(t *testing.T, format formats.Format, b []byte, first, step int, names ...string) {
+	t.Helper()
+	files := func(n int) map[string]string {
+		in := formats.BytesInput("sample"+strings.Join(format.Extensions, ""), b[:n], time.Unix(1e9, 0))
+		in.Grows, in.Running = true, n < len(b)
+		root, err := Open(t.Context(), format, in, NewCache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{}
+		err = nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+			if err != nil || !e.Grows || name == "raw" {
+				return err
+			}
+			if text, err := nodes.ReadAll(t.Context(), e.File); err == nil { // else there is nothing of it yet
+				files[name] = string(text)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	whole := files(len(b))
+	for n := first; n < len(b); n += step {
+		for name, text := range files(n) {
+			if all := whole[name]; !strings.HasPrefix(all, text) {
+				at := 0
+				for at < min(len(text), len(all)) && text[at] == all[at] {
+					at++
+				}
+				t.Errorf("%s has of %d bytes at %d %.80q, of all %.80q", name, n, at, text[at:], all[at:])
+			}
+		}
+	}
+	if got := slices.Sorted(maps.Keys(whole)); !slices.Equal(got, names) {
+		t.Errorf("%q grow, not %q", got, names)
+	}
 }
 
 // Open returns the tree of a recording.

@@ -1,0 +1,43 @@
+package archive
+
+import (
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/source"
+)
+
+// A recording is taken to be written for a moment after each write, and for long if it was seen to grow.
+func TestRunning(t *testing.T) {
+	a := &archive{growths: cache.NewRecent[string, growth](10)}
+	at := func(ago time.Duration, size int64, inode uint64) source.Version {
+		when := time.Now().Add(-ago)
+		return source.Version{Dev: 1, Stamp: formats.Stamp{
+			Size: size, Modified: when.Unix(), Nanos: int64(when.Nanosecond()), Inode: inode, Born: 7,
+		}}
+	}
+	grown := at(10*time.Minute, 6, 1)
+	for _, look := range []struct {
+		what string
+		v    source.Version
+		want bool
+	}{
+		{"just written", at(time.Second, 5, 1), true},
+		{"the same at rest", at(time.Minute, 5, 1), false},
+		{"grown", grown, true},
+		{"as it was", grown, true},
+		{"at rest for long", at(2*time.Hour, 7, 1), false},
+		{"touched", at(time.Minute, 7, 1), true},
+		{"shorter", at(time.Minute, 3, 1), false},
+		{"longer again", at(time.Minute, 9, 1), true},
+		{"another file", at(time.Minute, 10, 2), false},
+		{"of the future", at(-time.Hour, 10, 2), false},
+		{"of last week", at(7*24*time.Hour, 99, 2), false},
+	} {
+		if got := a.running("x", look.v); got != look.want {
+			t.Errorf("%s: %v", look.what, got)
+		}
+	}
+}
