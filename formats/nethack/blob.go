@@ -12,7 +12,7 @@ import (
 )
 
 // maxBlob bounds a decoded blob and a save. The largest games have saves of a few megabytes.
-const maxBlob = 64 << 20
+const maxBlob = 16 << 20
 
 // maxExpansion is how many bytes one byte of an LZ4 block can stand for.
 const maxExpansion = 255
@@ -48,28 +48,27 @@ var (
 	errPrefix = errors.New("the blob has no length between its two marks")
 )
 
-// decodeBlob returns the bytes of a blob (docs/formats/nethack.md section 1.4). raw is a buffer for
-// the base64 behind it, which is also where a plain blob is; both are returned, raw perhaps grown.
-func decodeBlob(blob, raw []byte) (data, grown []byte, err error) {
+// decodeBlob returns the bytes of a blob (docs/formats/nethack.md section 1.4), in whose place those of its
+// base64 are written: a plain one is there.
+func decodeBlob(blob []byte) (data []byte, err error) {
 	kind := compressionOf(blob)
 	size := int64(0)
 	if kind != plain {
 		if size, blob, err = blobSize(blob); err != nil {
-			return nil, raw, err
+			return nil, err
 		}
 	}
-	if raw, err = decodeBase64(raw, blob); err != nil {
-		return nil, raw, err
-	}
-	switch kind {
-	case zlibStream:
+	raw, err := decodeBase64(blob)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == zlibStream:
 		data, _, err = wire.Zlib(raw, size)
-		return data, raw, err
-	case lz4Block:
-		data, err = decodeLZ4(raw, size)
-		return data, raw, err
+		return data, err
+	case kind == lz4Block:
+		return decodeLZ4(raw, size)
 	}
-	return raw, raw, nil
+	return raw, nil
 }
 
 // blobSize reads the $n$ or #n# in front of a compressed blob.
@@ -87,18 +86,23 @@ func blobSize(blob []byte) (size int64, rest []byte, err error) {
 	return size, blob[i+1:], nil
 }
 
-// decodeBase64 decodes into the buffer dst, which it lets grow.
-func decodeBase64(dst, src []byte) ([]byte, error) {
-	n := base64.StdEncoding.DecodedLen(len(src))
-	if n > cap(dst) {
-		dst = make([]byte, n)
+// base64Step is how many characters are decoded at once, whole groups of four.
+const base64Step = 4 << 10
+
+// decodeBase64 decodes a text in its place.
+func decodeBase64(text []byte) ([]byte, error) {
+	var part [base64Step / 4 * 3]byte
+	n := 0
+	for rest := text; len(rest) > 0; {
+		src := rest[:min(len(rest), base64Step)]
+		rest = rest[len(src):]
+		m, err := base64.StdEncoding.Decode(part[:], src)
+		if err != nil || bytes.IndexByte(src, '\r') >= 0 || len(rest) > 0 && m < len(part) { // a decoder skips \r
+			return nil, errBase64
+		}
+		n += copy(text[n:], part[:m])
 	}
-	dst = dst[:n]
-	n, err := base64.StdEncoding.Decode(dst, src)
-	if err != nil || bytes.IndexByte(src, '\r') >= 0 { // which the decoder skips
-		return dst[:0], errBase64
-	}
-	return dst[:n], nil
+	return text[:n], nil
 }
 
 // decodeLZ4 expands one LZ4 block to exactly size bytes.

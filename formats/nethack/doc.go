@@ -84,7 +84,7 @@
 //
 //   - The location before a backup's blob is not needed and may be anything: the save counts.
 //   - Base64 must be strict. The game reads other characters as zero bits; no log needs that.
-//   - A blob, and so a save, has at most 64 MiB, a line what a blob of that size takes.
+//   - A blob, and so a save, has at most 16 MiB, a line what a blob of that size takes.
 //   - Lines between two saves are shown up to 1 MiB: the tick behind more, or the action under way, is not
 //     shown, which is the problem too_long. A log has at most 2,097,152 save lines, and index.json lists at
 //     most 100,000 problems.

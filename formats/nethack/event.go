@@ -3,6 +3,7 @@ package nethack
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"iter"
 )
 
@@ -290,9 +291,27 @@ func parseItem(s []byte, object bool) (item, error) {
 	return it, err
 }
 
+// How much the blobs of lines between saves may hold: the game asks for texts of 256 bytes, and a level that
+// it reads from a file of bones takes less than a tenth of this.
+const (
+	maxText     = 256
+	textPerByte = 8 // of a longer text
+	maxBones    = 1 << 20
+)
+
+// decodeSmall decodes a blob of at most limit bytes.
+func decodeSmall(blob []byte, limit int) ([]byte, error) {
+	if compressionOf(blob) != plain {
+		if size, _, err := blobSize(blob); err == nil && size > int64(limit) {
+			return nil, fmt.Errorf("the blob claims %d bytes, more than %d", size, limit)
+		}
+	}
+	return decodeBlob(bytes.Clone(blob))
+}
+
 // parseText returns the string of a blob without the NUL that ends it.
 func parseText(blob []byte) ([]byte, error) {
-	text, _, err := decodeBlob(blob, nil)
+	text, err := decodeSmall(blob, max(maxText, textPerByte*len(blob)))
 	return bytes.TrimSuffix(text, []byte{0}), err
 }
 
@@ -301,7 +320,7 @@ func (e *event) parseBones(s []byte) error {
 		e.addNumber("size", 0)
 		return nil
 	}
-	data, _, err := decodeBlob(s, nil)
+	data, err := decodeSmall(s, maxBones)
 	e.addNumber("size", int64(len(data)))
 	return err
 }

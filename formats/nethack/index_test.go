@@ -633,3 +633,41 @@ func TestLongLineIsLeft(t *testing.T) {
 type readerAtFunc func(p []byte, off int64) (int, error)
 
 func (f readerAtFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
+
+// TestBombsOfSaves makes the index of a log whose saves, diffs and texts are zeros without end.
+func TestBombsOfSaves(t *testing.T) {
+	for _, size := range []int{maxBlob, 60 << 20} {
+		zeros := encodeBlob(make([]byte, size), zlibStream)
+		w := newGame("Bomb")
+		w.backup(testSave(300), 1)
+		for i := range 3 {
+			fmt.Fprintf(w, "L%s\n~%s\n", zeros, zeros)
+			fmt.Fprintf(w, "*%08x %s\n", i, zeros)
+		}
+		c := newCache(t, 1<<20)
+		var x *index
+		err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+			h, err := readHeader(ctx, bytes.NewReader(w.Bytes()), int64(w.Len()))
+			if err == nil {
+				x, err = buildIndex(ctx, bytes.NewReader(w.Bytes()), int64(w.Len()), h)
+			}
+			return err
+		})
+		if _, peak := c.Work(); err != nil || peak > 64<<20 {
+			t.Errorf("%d zeros: %v, %d bytes at most", size, err, peak)
+		}
+		if err == nil && (len(x.ticks) != 7 || x.ticks[0].lost() || len(x.problems) < 3) {
+			t.Errorf("%d zeros: %d ticks, %v", size, len(x.ticks), x.problems)
+		}
+	}
+}
+
+// TestLargeTexts takes no text from a line that is very much shorter.
+func TestLargeTexts(t *testing.T) {
+	for size, want := range map[int]string{200: "text", 1 << 20: ""} {
+		e := parseText1("L" + encodeBlob(bytes.Repeat([]byte("a"), size), zlibStream))
+		if e.kind != want && (want != "" || e.kind != kindUnknown) {
+			t.Errorf("%d bytes: %q", size, e.kind)
+		}
+	}
+}

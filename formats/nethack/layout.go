@@ -145,7 +145,7 @@ func (h *header) parseThird(text []byte) error {
 	if h.mode, err = parseNumber(fields[2]); err != nil || h.mode < 0 || h.mode > math.MaxInt32 {
 		return formats.Corrupt(name, line3At, "the play mode is no decimal number")
 	}
-	if h.name, _, err = decodeBlob(fields[3], nil); err != nil {
+	if h.name, err = decodeBlob(bytes.Clone(fields[3])); err != nil {
 		return formats.Corrupt(name, line3At, "the player's name: %v", err)
 	}
 	for i, word := range fields[4:] {

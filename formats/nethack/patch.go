@@ -23,8 +23,8 @@ var (
 )
 
 // maxEdits is how many pieces a diff may make of a save. A diff of a turn has some hundreds; each takes
-// 40 bytes here, so 20 MiB at most.
-const maxEdits = 1 << 19
+// 40 bytes here, so 5 MiB at most.
+const maxEdits = 1 << 17
 
 // A patch is a decoded diff: what to change in a save to get the next one. Decoding needs only the
 // length of the base, so that everything but the checksum is known to be sound before a byte moves.

@@ -20,16 +20,14 @@ var errSave = errors.New("the save has no turn or is too short for one")
 type rebuilder struct {
 	save   []byte // nil: no save to start from
 	spare  []byte
-	raw    []byte // base64 decoded
 	patch  patch
 	format diffFormat // of the last diff
 }
 
-// backup takes the save of a backup line.
+// backup takes the save of a backup line, whose blob it writes over, as diff and look do.
 func (r *rebuilder) backup(blob []byte) error {
 	r.format, r.save = noDiff, r.save[:0]
-	data, raw, err := decodeBlob(blob, r.raw)
-	r.raw = raw
+	data, err := decodeBlob(blob)
 	if err == nil && !isSave(data) {
 		err = errSave
 	}
@@ -59,8 +57,7 @@ func (r *rebuilder) release() []byte {
 // After an error there is no save.
 func (r *rebuilder) diff(blob []byte, check bool) error {
 	r.format = noDiff
-	data, raw, err := decodeBlob(blob, r.raw)
-	r.raw = raw
+	data, err := decodeBlob(blob)
 	if err == nil {
 		r.format = formatOf(data)
 		err = r.apply(data, check)
@@ -88,8 +85,7 @@ func (r *rebuilder) apply(diff []byte, check bool) error {
 // look tells the format of a diff that has no save to start from.
 func (r *rebuilder) look(blob []byte) {
 	r.format = noDiff
-	data, raw, err := decodeBlob(blob, r.raw)
-	r.raw = raw
+	data, err := decodeBlob(blob)
 	if err == nil {
 		r.format = formatOf(data)
 	}

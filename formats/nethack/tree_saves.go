@@ -54,12 +54,15 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 // rebuilders are kept for their buffers.
 var rebuilders = sync.Pool{New: func() any { return new(rebuilder) }}
 
-// maxKept is how large the buffers of a rebuilder that is kept may be.
-const maxKept = 1 << 20
+// How large the buffer and the lists of a rebuilder that is kept may be.
+const (
+	maxKept      = 1 << 20
+	maxKeptEdits = 4 << 10
+)
 
 // reuse keeps a rebuilder for its buffers, unless they are large.
 func (r *rebuilder) reuse() {
-	if cap(r.raw) <= maxKept && cap(r.spare) <= maxKept {
+	if cap(r.spare) <= maxKept && len(r.patch.literals) <= maxKeptEdits && len(r.patch.moves) <= maxKeptEdits {
 		rebuilders.Put(r)
 	}
 }
