@@ -3,6 +3,8 @@ package nethack
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
+	"weak"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -33,6 +35,7 @@ var Format = formats.Format{
 type recording struct {
 	formats.Recording // whose ReaderAt notices when the log is cut
 	header            *header
+	last              atomic.Pointer[weak.Pointer[index]] // what index returned
 
 	// Each Memo uses only those before it.
 	listings *cache.Memo[struct{}, *listing]
@@ -85,13 +88,22 @@ func (rec *recording) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	), tables
 }
 
-// index returns the index, made by the first who asks.
+// index returns the index, made by the first who asks. Who reads the whole game holds it, while the cache may
+// give it up for what that takes: then it is not made again for each save.
 func (rec *recording) index(ctx context.Context) (*index, error) {
-	x, err := rec.Index(ctx)
+	if last := rec.last.Load(); last != nil {
+		if x := last.Value(); x != nil {
+			return x, nil
+		}
+	}
+	found, err := rec.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return x.(*index), nil
+	x := found.(*index)
+	last := weak.Make(x)
+	rec.last.Store(&last)
+	return x, nil
 }
 
 // A listing is the directories that need no index.

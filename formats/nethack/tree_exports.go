@@ -3,6 +3,7 @@ package nethack
 import (
 	"bytes"
 	"context"
+	"runtime"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -28,9 +29,10 @@ const (
 	eventSize = 3 << 10
 )
 
-// eachState calls fn for every tick whose state has its groups, to make size bytes of each.
+// eachState calls fn for every tick whose state has its groups, to make size bytes of each. The index counts, too,
+// as it is held all the time.
 func (rec *recording) eachState(ctx context.Context, x *index, size int64, fn func(*state) error) error {
-	held, err := formats.Charge(ctx, min(size*int64(len(x.ticks)), maxDocument))
+	held, err := formats.Charge(ctx, x.Memory()+min(size*int64(len(x.ticks)), maxDocument))
 	if err != nil {
 		return err
 	}
@@ -50,6 +52,7 @@ func (rec *recording) eachState(ctx context.Context, x *index, size int64, fn fu
 			return err
 		}
 	}
+	runtime.KeepAlive(x)
 	return nil
 }
 

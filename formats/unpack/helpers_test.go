@@ -17,7 +17,7 @@ import (
 
 // openUnpacker returns an unpacker of the files in dir with a disk cache in
 // disk, unless that is empty, and the key of the file called name. In its
-// memory files from 1 MiB on are large.
+// memory files from 256 KiB on are large.
 func openUnpacker(t testing.TB, dir, name, disk string) (*unpack.Unpacker, source.FileKey) {
 	t.Helper()
 	local, err := source.OpenLocal(dir)

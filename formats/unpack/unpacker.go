@@ -45,7 +45,7 @@ const (
 
 // New returns an Unpacker of files.
 func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
-	small := min(maxSmall, c.Budget()/4)
+	small := min(maxSmall, c.Budget()/16) // which stays when work leaves a quarter of the budget to values
 	return &Unpacker{
 		files: files, cache: c, disk: opt.Disk, log: opt.Log, nested: opt.Nested,
 		smallSize: small,

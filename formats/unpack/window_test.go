@@ -2,13 +2,19 @@ package unpack_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"recfs/cache"
 	"recfs/formats/internal/formatstest"
+	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
@@ -84,5 +90,53 @@ func TestBzip2WindowGrows(t *testing.T) {
 		if d, err := c.Damage(t.Context()); err != nil || sound != (d == nil) {
 			t.Errorf("sound: %v, but %v, %v", sound, d, err)
 		}
+	}
+}
+
+// A countingReader counts the bytes that are read.
+type countingReader struct {
+	nodes.ReaderAt
+	bytes atomic.Int64
+}
+
+func (r *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(ctx, p, off)
+	r.bytes.Add(int64(n))
+	return n, err
+}
+
+// TestLargeBesideWork reads a file to its end while something else leaves little of the cache: it is not
+// inflated again for each piece.
+func TestLargeBesideWork(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	sent := formatstest.Compressible(6 << 20)
+	_, _ = z.Write(sent)
+	_ = z.Close()
+	dir := t.TempDir()
+	writeFile(t, dir, "a.gz", packed.Bytes())
+	c := cache.New(32<<20, nil)
+	defer c.Close()
+	local, err := source.OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	p := unpack.New(source.NewFiles(local, c), c, unpack.Options{Log: slog.New(slog.DiscardHandler)})
+	k := keyOf(t, dir, "a.gz")
+	raw := &countingReader{ReaderAt: rawOf(t, dir, k)}
+	err = c.Do(t.Context(), 80<<20, func(ctx context.Context) error {
+		content, err := p.Open(ctx, k, raw, unpack.Choice{})
+		if err != nil {
+			return err
+		}
+		got, err := io.ReadAll(nodes.Reader(ctx, nodes.SectionContent(content, 0, content.Size)))
+		if !bytes.Equal(got, sent) {
+			t.Errorf("%d bytes, want %d", len(got), len(sent))
+		}
+		return err
+	})
+	if n := raw.bytes.Load(); err != nil || n > 3*int64(packed.Len()) {
+		t.Errorf("%v, %d bytes are read of %d", err, n, packed.Len())
 	}
 }
