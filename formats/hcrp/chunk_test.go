@@ -304,4 +304,23 @@ func TestDecodingIsCharged(t *testing.T) {
 	if least := int64(events * eventSize); err != nil || reader.peak(0) > least || peak < least {
 		t.Errorf("%d bytes counted, at first %d, for %d of events, %v", peak, reader.peak(0), least, err)
 	}
+	c = testCache(t, nil)
+	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+		found, err := reader.salvage().rescue(ctx, frame{r.place(0), r.Entry(0).Stored}, 0)
+		if err == nil && len(found.chunk.events) != events {
+			t.Errorf("%d events are salvaged", len(found.chunk.events))
+		}
+		return err
+	})
+	if _, peak := c.Work(); err != nil || peak < events*eventSize {
+		t.Errorf("%d bytes counted for what is salvaged, %v", peak, err)
+	}
+	c = testCache(t, nil)
+	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+		_, err := Options{Schemas: []*Schema{s, s}}.choose(ctx, r)
+		return err
+	})
+	if _, peak := c.Work(); err != nil || peak < r.peak(0) {
+		t.Errorf("%d bytes counted to choose a schema, %v", peak, err)
+	}
 }

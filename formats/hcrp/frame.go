@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
@@ -35,6 +37,19 @@ func (f frame) expand(ctx context.Context, z *wire.Zstd, r formats.ReaderAt, lim
 		return nil, err
 	}
 	return z.Expand(stored, limit)
+}
+
+// claimed returns how many bytes a frame gives at most, which is limit unless its header says less.
+func (f frame) claimed(ctx context.Context, r formats.ReaderAt, limit int64) (int64, error) {
+	head := make([]byte, min(f.stored, zstd.HeaderMaxSize))
+	if err := readFull(ctx, r, head, f.offset); err != nil {
+		return 0, err
+	}
+	var h zstd.Header
+	if h.Decode(head) == nil && h.HasFCS && h.FrameContentSize < uint64(limit) {
+		limit = int64(h.FrameContentSize)
+	}
+	return limit, nil
 }
 
 // readFull reads len(b) bytes at off.

@@ -34,11 +34,16 @@ func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
 // enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
 // is greater than those before.
 func (r eventReader) enough(ctx context.Context) error {
+	held, err := formats.Charge(ctx, r.largest())
+	held.Free()
+	return err
+}
+
+// largest returns what it takes to expand and decode any of the chunks.
+func (r *Reader) largest() int64 {
 	most := int64(0)
 	for i := range r.Chunks() {
 		most = max(most, r.peak(i))
 	}
-	held, err := formats.Charge(ctx, most)
-	held.Free()
-	return err
+	return most
 }

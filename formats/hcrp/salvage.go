@@ -175,6 +175,16 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 	if f.stored > limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
 	}
+	size, err := f.claimed(ctx, s.at(f.place), limits.Body)
+	if err != nil {
+		return nil, err
+	}
+	need := f.stored + decodedPerByte*size
+	held, err := formats.Charge(ctx, need)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	body, err := f.expand(ctx, s.zstd, s.at(f.place), limits.Body)
 	var bad *wire.StreamError
 	switch {
@@ -190,7 +200,10 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 		if format.layout == Design {
 			break
 		}
-		c := format.decode(number, anyRange, body)
+		c := format.decodeIn(charged{held, need}, number, anyRange, body)
+		if c.short != nil {
+			return nil, c.short
+		}
 		if out.chunk == nil || c.stop == nil {
 			out.chunk = c
 		}

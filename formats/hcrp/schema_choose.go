@@ -36,6 +36,12 @@ func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	if len(own)+len(given) <= 1 {
 		return first(own, given), nil
 	}
+	most := r.largest()
+	held, err := formats.Charge(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	number, body, err := r.firstWithEvent(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +52,10 @@ func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	var best *Schema
 	events := -1
 	for i, s := range append(given, own...) {
-		c := r.eventFormat(s).decode(number, r.Entry(number), body)
+		c := r.eventFormat(s).decodeIn(charged{held, most}, number, r.Entry(number), body)
+		if c.short != nil {
+			return nil, c.short
+		}
 		if len(c.problems) == 0 {
 			return s, nil
 		}
