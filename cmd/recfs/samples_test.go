@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // recfs returns a command that runs this program in a process of its own.
@@ -41,7 +42,11 @@ func smallSamples(t *testing.T) string {
 		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 			return err
 		}
-		return os.WriteFile(target, b, 0o666)
+		if err := os.WriteFile(target, b, 0o666); err != nil {
+			return err
+		}
+		atRest := time.Now().Add(-time.Hour)
+		return os.Chtimes(target, atRest, atRest)
 	})
 	if err != nil {
 		t.Fatal(err)

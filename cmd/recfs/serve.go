@@ -44,7 +44,7 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return err
 	}
 	defer a.close()
-	a.options.Shared = m.allowOther
+	a.options.Shared, a.options.Follow = m.allowOther, true
 	if m.log.background { // others write there, too
 		a.log = a.log.With("source", source)
 		a.options.Log = a.log

@@ -29,6 +29,9 @@ type Options struct {
 	// lies beside a recording and adds to its tree, such as a schema or a map,
 	// then does so only if all who may read the recording may read it.
 	Shared bool
+	// Follow tells that files are read while they grow: of one that was written a moment ago, some formats show
+	// what will stay (formats.Format.HoldsBack). Else all is shown.
+	Follow bool
 	// Indexed hears when the index.json of a recording was made or asked for; nil: nobody does.
 	Indexed func(context.Context, Recording)
 	// Log hears of what does not open, once per version; nil: nobody.
@@ -41,6 +44,7 @@ type archive struct {
 	links
 	ids
 	namings
+	growths
 	cache     *cache.Cache
 	list      []formats.Format
 	opt       Options
@@ -49,7 +53,6 @@ type archive struct {
 	unpack    *unpack.Unpacker
 	warned    *cache.Recent[string, source.Version]
 	plainDirs *cache.Recent[listingKey, bool] // that are no recordings
-	growths   *cache.Recent[string, growth]   // of files
 
 	segmentLists *segmentLists
 
@@ -76,7 +79,7 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
 		plainDirs:    cache.NewRecent[listingKey, bool](maxPlainDirs),
-		growths:      cache.NewRecent[string, growth](maxGrowths),
+		growths:      newGrowths(),
 		segmentLists: newSegmentLists(),
 	}
 	if a.log == nil {

@@ -280,7 +280,7 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 	case k.recording:
 		e.Dir = recording{a, recordingKey{
 			path: at, name: name, v: info.Version, format: k.format, packed: k.packed,
-			running:  a.list[k.format].HoldsBack && !k.packed && a.running(at, info.Version),
+			running:  a.opt.Follow && a.list[k.format].HoldsBack && !k.packed && a.running(at, info.Version),
 			distrust: k.packed && a.unpack.Distrusts(file), beside: a.beside(e.Rights),
 		}}
 		e.DirSize = info.Version.Size

@@ -3,6 +3,7 @@ package archive
 import (
 	"time"
 
+	"recfs/cache"
 	"recfs/formats/source"
 )
 
@@ -28,26 +29,33 @@ type growth struct {
 	was bool           // it grew out of the one before
 }
 
-// maxGrowths is of how many files the archive knows that they grew.
+// maxGrowths is of how many files growths know that they grew.
 const maxGrowths = 1 << 10
+
+// growths tell which files somebody is adding to.
+type growths struct {
+	seen *cache.Recent[string, growth]
+}
+
+func newGrowths() growths { return growths{cache.NewRecent[string, growth](maxGrowths)} }
 
 const (
 	// writing is for how long after a write the next one is expected. A file that was just put there by
 	// a copy is complete when that is over.
-	writing = 5 * time.Second
+	writing = 2 * time.Second
 	// pausing is the same for a file that was seen to grow.
 	pausing = time.Hour
 )
 
 // running reports whether somebody seems to be adding to a file at present.
-func (a *archive) running(at string, v source.Version) bool {
+func (g growths) running(at string, v source.Version) bool {
 	if !grows(v) {
 		return false
 	}
-	before, ok := a.growths.Get(at)
+	before, ok := g.seen.Get(at)
 	now := growth{v, ok && grew(before.v, v) && (before.was || before.v.Size < v.Size)}
 	if now != before {
-		a.growths.Swap(at, now)
+		g.seen.Swap(at, now)
 	}
 	pause := time.Since(v.Time()).Abs() // a clock may be ahead of another
 	return pause < writing || now.was && pause < pausing

@@ -4,14 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
 )
 
 // A recording is taken to be written for a moment after each write, and for long if it was seen to grow.
 func TestRunning(t *testing.T) {
-	a := &archive{growths: cache.NewRecent[string, growth](10)}
+	a := newGrowths()
 	at := func(ago time.Duration, size int64, inode uint64) source.Version {
 		when := time.Now().Add(-ago)
 		return source.Version{Dev: 1, Stamp: formats.Stamp{
