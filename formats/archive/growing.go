@@ -42,7 +42,7 @@ func newGrowths() growths { return growths{cache.NewRecent[string, growth](maxGr
 const (
 	// writing is for how long after a write the next one is expected. A file that was just put there by
 	// a copy is complete when that is over.
-	writing = 2 * time.Second
+	writing = 5 * time.Second
 	// pausing is the same for a file that was seen to grow.
 	pausing = time.Hour
 )
