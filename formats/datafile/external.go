@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"hash/fnv"
 	"image"
@@ -15,8 +16,11 @@ import (
 	"recfs/formats"
 )
 
-// maxMapres is the greatest number of pixels of an external image.
-const maxMapres = 1 << 24
+const (
+	maxMapres     = 1 << 24 // pixels of an external image
+	mapresPixel   = 4       // bytes of one
+	maxMapresFile = mapresPixel * maxMapres
+)
 
 // FindImage returns which of the directories is the first that has the external image of that name,
 // as NAME.png, and what it says of that file.
@@ -89,37 +93,51 @@ func (e *externals) find(ctx context.Context, name string) *externalImage {
 	return x
 }
 
-// decode returns the pixels, nil if the image is not there or no picture.
-func (x *externalImage) decode(ctx context.Context) *image.NRGBA {
-	if x.dir == nil {
-		return nil
+// decode returns the pixels, nil if the image is not there or no picture, and holds the memory for them.
+func (x *externalImage) decode(ctx context.Context) (*image.NRGBA, *formats.Held, error) {
+	held, err := formats.Charge(ctx, 0)
+	if err != nil || x.dir == nil {
+		return nil, held, err
 	}
 	f, err := formats.InContext(ctx, x.dir).Open(x.name + ".png")
 	if err != nil {
-		return nil
+		return nil, held, ctx.Err()
 	}
 	defer f.Close()
-	return decodeMapres(f)
+	m, err := decodeMapres(f, held)
+	return m, held, cmp.Or(err, ctx.Err())
 }
 
-// decodeMapres reads a PNG file of bounded size.
-func decodeMapres(r io.Reader) *image.NRGBA {
-	b, err := io.ReadAll(io.LimitReader(r, 4*maxMapres))
+// decodeMapres reads a PNG file of bounded size. The error is that of the memory for it: its bytes, its pixels
+// and, if it has them in another form, those again.
+func decodeMapres(f iofs.File, held *formats.Held) (*image.NRGBA, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() > maxMapresFile {
+		return nil, nil
+	}
+	if err := held.Grow(info.Size()); err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, info.Size()))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	config, err := png.DecodeConfig(bytes.NewReader(b))
-	if err != nil || int64(config.Width)*int64(config.Height) > maxMapres {
-		return nil
+	pixels := int64(config.Width) * int64(config.Height)
+	if err != nil || pixels > maxMapres {
+		return nil, nil
+	}
+	if err := held.Grow(2 * mapresPixel * pixels); err != nil {
+		return nil, err
 	}
 	m, err := png.Decode(bytes.NewReader(b))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	if same, ok := m.(*image.NRGBA); ok {
-		return same
+		return same, nil
 	}
 	out := image.NewNRGBA(m.Bounds())
 	draw.Draw(out, out.Rect, m, m.Bounds().Min, draw.Src)
-	return out
+	return out, nil
 }

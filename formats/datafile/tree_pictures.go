@@ -250,8 +250,7 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 		if err != nil {
 			return nil, nil, err
 		}
-		m := external[index].decode(ctx)
-		return m, nil, ctx.Err()
+		return external[index].decode(ctx)
 	}
 	if err := p.r.checkImage(o, ""); err != nil {
 		return nil, nil, err
