@@ -57,8 +57,9 @@ done
 cat >"$root/tmp/complete.bash" <<'EOF'
 source /usr/share/bash-completion/completions/recfs
 candidates() {
-    COMP_WORDS=(recfs "$@") COMP_CWORD=$#
-    _recfs 2>/dev/null || : # compopt works in a shell that completes
+    COMP_LINE="recfs $*"
+    COMP_POINT=${#COMP_LINE}
+    _recfs recfs "${!#}" 2>/dev/null || : # compopt works in a shell that completes
     printf '%s\n' "${COMPREPLY[@]}"
 }
 flags_of() { recfs help "$1" | grep -o '^ *\(-[[:alnum:]], \)\?--[a-z-]*' | grep -o -e '--.*'; }
