@@ -138,15 +138,7 @@ func TestGrowing(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(source, "whole"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	server := recfs(t, "mount", "-f", "--sniff", source, mnt)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
-	defer func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
-	}()
+	serveLive(t, "--sniff", source, mnt)
 	rest := map[string][]byte{}
 	var open []*follower
 	for _, g := range grownSamples {
@@ -217,6 +209,20 @@ func add(t *testing.T, name string, b []byte, last bool) {
 	}
 }
 
+// serveLive mounts until the end of the test. The last argument is the mount point.
+func serveLive(t *testing.T, args ...string) {
+	t.Helper()
+	server := recfs(t, append([]string{"mount", "-f"}, args...)...)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM)
+		_ = server.Wait()
+	})
+	eventually(t, "a mount", func() bool { return exists(filepath.Join(args[len(args)-1], controlName)) })
+}
+
 // Who has a file of a recording open that is cut hears of it, and a new look finds what there is.
 func TestCut(t *testing.T) {
 	if !canMount() {
@@ -226,15 +232,7 @@ func TestCut(t *testing.T) {
 	g := grownSamples["teehistorian"]
 	name, shown := filepath.Join(source, g.name), filepath.Join(mnt, g.name)
 	add(t, name, g.bytes(t), true)
-	server := recfs(t, "mount", "-f", source, mnt)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
-	defer func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
-	}()
+	serveLive(t, source, mnt)
 	var open []*os.File
 	for _, rel := range []string{"raw", "lines/000000.jsonl", "players/00-alice/inputs.csv", "chunks/000000"} {
 		f, err := os.Open(filepath.Join(shown, rel))

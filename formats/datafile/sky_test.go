@@ -79,15 +79,7 @@ func TestSky(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for p, want := range c.want {
-			i := (p.Y*canvas.width + p.X) * bytesPerPixel
-			for k, v := range canvas.rows[i : i+3] {
-				if d := int(v) - int(want[k]); d < -1 || d > 1 {
-					t.Errorf("%s: %v is %v, want %v", c.name, p, canvas.rows[i:i+3], want)
-					break
-				}
-			}
-		}
+		wantPixels(t, c.name, canvas, c.want)
 	}
 }
 
@@ -166,6 +158,20 @@ func TestPreviewSky(t *testing.T) {
 		}
 		if got := [3]byte(pixelsOf(m)); got != c.want {
 			t.Errorf("%s: the first pixel is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// wantPixels compares pixels of a canvas, which rounding may make one more or less.
+func wantPixels(t *testing.T, name string, canvas *canvas, wants map[image.Point][3]byte) {
+	t.Helper()
+	for p, want := range wants {
+		i := (p.Y*canvas.width + p.X) * bytesPerPixel
+		for k, v := range canvas.rows[i : i+3] {
+			if d := int(v) - int(want[k]); d < -1 || d > 1 {
+				t.Errorf("%s: %v is %v, want %v", name, p, canvas.rows[i:i+3], want)
+				break
+			}
 		}
 	}
 }

@@ -49,14 +49,6 @@ func TestTexture(t *testing.T) {
 		if err := newSky(canvas).draw(t.Context(), &Group{Parallax: [2]int32{100, 100}}, []Quad{q}, plain, pictured); err != nil {
 			t.Fatal(err)
 		}
-		for p, want := range c.want {
-			i := (p.Y*canvas.width + p.X) * bytesPerPixel
-			for k, v := range canvas.rows[i : i+3] {
-				if d := int(v) - int(want[k]); d < -1 || d > 1 {
-					t.Errorf("%s: %v is %v, want %v", c.name, p, canvas.rows[i:i+3], want)
-					break
-				}
-			}
-		}
+		wantPixels(t, c.name, canvas, c.want)
 	}
 }

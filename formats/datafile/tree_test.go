@@ -107,15 +107,7 @@ func problemCodes(t testing.TB, root nodes.Dir) (codes []string) {
 
 func readFile(t testing.TB, root nodes.Dir, name string) []byte {
 	t.Helper()
-	e, err := nodes.Lookup(t.Context(), root, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := nodes.ReadAll(t.Context(), e.File)
-	if err != nil {
-		t.Fatal(name, err)
-	}
-	return b
+	return []byte(nodestest.Read(t, root, name))
 }
 
 // A countingReader remembers how far into the file it was read.
