@@ -120,16 +120,20 @@ func (m *Memo[K, V]) Save(k K, v V) {
 func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) { return m.GetFrom(ctx, k, m.load) }
 
 // Again is Get for what costs more than one use of it is worth: what is not in memory is computed at the second of two
-// successive calls for a key. Until then, and if it fails, ok is false.
+// successive calls for a key, or at the first one after that for another key, as somebody goes from one to the next.
+// Until then, and if it fails, ok is false.
 func (m *Memo[K, V]) Again(ctx context.Context, k K) (v V, ok bool) {
 	if v, ok = m.Peek(k); ok {
 		return v, true
 	}
 	m.mu.Lock()
-	again := m.asked != nil && *m.asked == k
+	last := m.asked
 	m.asked = &k
 	m.mu.Unlock()
-	if !again {
+	if last == nil {
+		return v, false
+	}
+	if _, walks := m.Peek(*last); !walks && *last != k {
 		return v, false
 	}
 	v, err := m.Get(ctx, k)

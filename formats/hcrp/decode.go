@@ -21,6 +21,7 @@ type eventFormat struct {
 type charged struct {
 	held *formats.Held // nil: it is not counted
 	n    int64         // bytes
+	used *chunk        // that nobody needs any more, whose memory is taken; nil: there is none
 }
 
 // anyRange is an entry for a chunk that no index names.
@@ -46,10 +47,15 @@ func (f eventFormat) decodeIn(memory charged, number int, e Entry, body []byte) 
 	d := decoder{
 		eventFormat: f, number: number, memory: memory,
 		values: values{limits: f.limits},
-		chunk:  &chunk{entry: e, known: e.Start - 1, events: make([]event, 0, min(len(body)/16+4, 1<<10))},
+		chunk:  &chunk{entry: e, known: e.Start - 1},
 	}
-	// Real bodies give about 12 bytes of text for each of theirs, so most texts need not grow.
-	d.out = make([]byte, 0, min(12*len(body)+256, 1<<20))
+	if c := memory.used; c != nil {
+		d.chunk.ticks, d.chunk.events, d.chunk.entries, d.out = c.ticks[:0], c.events[:0], c.entries[:0], c.text[:0]
+	} else {
+		d.chunk.events = make([]event, 0, min(len(body)/16+4, 1<<10))
+		// Real bodies give about 12 bytes of text for each of theirs, so most texts need not grow.
+		d.out = make([]byte, 0, min(12*len(body)+256, 1<<20))
+	}
 	d.tags = nbtDecoder{depth: f.limits.Depth, limit: f.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
 	switch {

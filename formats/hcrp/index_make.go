@@ -69,6 +69,8 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	if err := s.enough(ctx); err != nil {
 		return nil, err
 	}
+	bodies := pass{eventReader: s.eventReader}
+	defer bodies.end()
 	order := s.byTick
 	end := len(order)
 	for end > s.chunks && s.flaw(int(order[end-1])) != nil {
@@ -83,7 +85,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 			s.index.positionRows.EndChunk()
 		}
 		i := int(order[s.chunks])
-		c, err := s.decode(ctx, i)
+		c, err := bodies.decode(ctx, i)
 		bad, damaged := formats.Coded(err)
 		switch {
 		case damaged:

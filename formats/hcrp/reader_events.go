@@ -18,18 +18,38 @@ type eventReader struct {
 // decode decodes chunk i without remembering it. If the chunk is to blame for an error it is one of
 // newDamage.
 func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
-	held, err := formats.Charge(ctx, r.peak(i))
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
-	body, err := r.Body(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	c := r.eventFormat(r.schema).decodeIn(charged{held, r.peak(i)}, i, r.Entry(i), body)
-	return c, c.short
+	p := pass{eventReader: r}
+	defer p.end()
+	return p.decode(ctx, i)
 }
+
+// A pass decodes chunks one after the other in the same memory.
+type pass struct {
+	eventReader
+	last *chunk
+	held *formats.Held // for it
+}
+
+// decode is decode of an eventReader. The chunk is good until the next one is decoded.
+func (p *pass) decode(ctx context.Context, i int) (c *chunk, err error) {
+	p.end()
+	peak := p.peak(i)
+	if p.last != nil && p.last.weight() > peak {
+		p.last = nil // more than is charged
+	}
+	if p.held, err = formats.Charge(ctx, peak); err != nil {
+		return nil, err
+	}
+	body, err := p.Body(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	p.last = p.eventFormat(p.schema).decodeIn(charged{p.held, peak, p.last}, i, p.Entry(i), body)
+	return p.last, p.last.short
+}
+
+// end gives back what is charged.
+func (p *pass) end() { p.held.Free() }
 
 // enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
 // is greater than those before.

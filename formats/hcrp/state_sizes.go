@@ -28,27 +28,66 @@ func (t *tick) documentSize() int64 {
 	return n
 }
 
-// stateSizes are the sizes of the listed states of a stretch.
-type stateSizes struct {
+// docSizes are the sizes of the listed documents of successive tick ranges.
+type docSizes struct {
 	first int64    // place of the first one among the listed
-	sizes []uint32 // 0: the state has to be made to learn it, or why it is unknown
+	sizes []uint32 // 0: the document has to be made to learn it, or why it is unknown
 }
 
-// of returns the size of the i-th listed state, 0 if it is not known.
-func (s *stateSizes) of(i int64) int64 { return int64(s.sizes[i-s.first]) }
+// of returns the size of the i-th listed document, 0 if it is not known.
+func (s *docSizes) of(i int64) int64 { return int64(s.sizes[i-s.first]) }
 
-// stateSizes plays stretch k once for the sizes of its states.
-func (t *playback) stateSizes(ctx context.Context, k int) (*stateSizes, error) {
-	x := t.index
-	begin, end := x.first(k), x.first(k+1)
-	s := &stateSizes{first: x.ticks.search(x.ranges[begin].First)}
-	n := x.ticks.search(x.ranges[end-1].Last+1) - s.first
+// set notes the size of the i-th listed document.
+func (s *docSizes) set(i, size int64) {
+	if size <= math.MaxUint32 {
+		s.sizes[i-s.first] = uint32(size)
+	}
+}
+
+// newSizes makes room for those of the ranges from begin on and before end. The memory is charged until it is freed.
+func (x *index) newSizes(ctx context.Context, begin, end int) (*docSizes, *formats.Held, error) {
+	first := x.ticks.search(x.ranges[begin].First)
+	n := x.ticks.search(x.ranges[end-1].Last+1) - first
 	held, err := formats.Charge(ctx, 4*n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &docSizes{first, make([]uint32, n)}, held, nil
+}
+
+// tickSizes decodes the chunk of a tick range for the sizes of its ticks.
+func (t *playback) tickSizes(ctx context.Context, number int) (*docSizes, error) {
+	x := t.index
+	s, held, err := x.newSizes(ctx, number, number+1)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Free()
-	s.sizes = make([]uint32, n)
+	r := &x.ranges[number]
+	if r.Hole {
+		return s, nil
+	}
+	c, err := t.decode(ctx, int(r.Chunk))
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.ticks {
+		if tick := &c.ticks[i]; tick.n >= r.First && tick.n <= r.Last {
+			s.set(x.ticks.search(tick.n), tick.documentSize())
+		}
+	}
+	return s, nil
+}
+
+// stateSizes plays stretch k once for the sizes of its states.
+func (t *playback) stateSizes(ctx context.Context, k int) (*docSizes, error) {
+	x := t.index
+	begin, end := x.first(k), x.first(k+1)
+	s, held, err := x.newSizes(ctx, begin, end)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	p, err := t.start(k)
 	m := &stateMeter{replay: p, ticks: x.ticks, out: s, entities: elements[int64]{of: map[int64]int{}}, blocks: elements[blockAt]{of: map[blockAt]int{}}}
 	for i := begin; err == nil && i < end; i++ {
@@ -65,7 +104,7 @@ func (t *playback) stateSizes(ctx context.Context, k int) (*stateSizes, error) {
 type stateMeter struct {
 	replay *replay
 	ticks  runs
-	out    *stateSizes
+	out    *docSizes
 
 	chunk    *chunk
 	number   int32  // of the chunk, as the states tell it
@@ -150,9 +189,7 @@ func (m *stateMeter) through(n int64) {
 			continue
 		}
 		m.buf = appendStateHead(m.buf[:0], m.next, m.number)
-		if size := int64(len(m.buf)) + emptyState + m.entities.size() + m.blocks.size(); size <= math.MaxUint32 {
-			m.out.sizes[m.at-m.out.first] = uint32(size)
-		}
+		m.out.set(m.at, int64(len(m.buf))+emptyState+m.entities.size()+m.blocks.size())
 	}
 }
 

@@ -53,6 +53,46 @@ func TestStateSizes(t *testing.T) {
 	}
 }
 
+// TestTickSizes holds the sizes of all ticks of a directory to its documents, where chunks are damaged and overlap.
+func TestTickSizes(t *testing.T) {
+	for seed := range uint64(6) {
+		for _, host := range hosts(t) {
+			g := &generator{rand.New(rand.NewPCG(seed, 8)), host.schema}
+			r := g.recording(host.layout, host.version, 2+g.IntN(20), 2+g.IntN(30))
+			c := &r.chunks[g.IntN(len(r.chunks))]
+			switch seed % 3 {
+			case 1:
+				c.body = c.body[:g.IntN(len(c.body)+1)]
+			case 2:
+				c.ticks += 5
+			}
+			rec, x := openedRecording(t, r.file(t), host.schema)
+			if _, err := rec.index(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for i := range x.ticks.count() {
+				n := x.ticks.number(i)
+				size, err := rec.tickFile(n).Size(t.Context())
+				b, readErr := nodes.ReadAll(t.Context(), rec.tickFile(n))
+				if int64(len(b)) != size || (err == nil) != (readErr == nil) {
+					t.Errorf("%s, seed %d: tick %d of %d bytes, %v; size %d, %v", host.name, seed, n, len(b), readErr, size, err)
+				}
+			}
+		}
+	}
+}
+
+// openedRecording returns the recording in a file, and its index.
+func openedRecording(t *testing.T, file []byte, schema *Schema) (*recording, *index) {
+	in := fileInput(file, len(file))
+	h, x := indexOf(t, in, schema)
+	return newRecording(formats.Recording{
+		Input: in, Head: h,
+		Index:  func(context.Context) (formats.Index, error) { return x, nil },
+		Damage: func(context.Context) (*formats.Problem, error) { return nil, nil },
+	}, testCache(t, nil)), x
+}
+
 // TestSizesOfTicks holds the sizes of ticks to their documents, in bodies that end anywhere.
 func TestSizesOfTicks(t *testing.T) {
 	cut := 0
@@ -80,21 +120,14 @@ func TestSizesOfTicks(t *testing.T) {
 // TestOneStateIsMadeAlone learns the sizes of a stretch with a look at a second state of it, not with the first one.
 func TestOneStateIsMadeAlone(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 7)), hosts(t)[0].schema}
-	file := g.recording(Published, 4, 1, 50).file(t)
-	in := fileInput(file, len(file))
-	h, x := indexOf(t, in, g.schema)
-	rec := newRecording(formats.Recording{
-		Input: in, Head: h,
-		Index:  func(context.Context) (formats.Index, error) { return x, nil },
-		Damage: func(context.Context) (*formats.Problem, error) { return nil, nil },
-	}, testCache(t, nil))
+	rec, x := openedRecording(t, g.recording(Published, 4, 1, 50).file(t), g.schema)
 	for i, learnt := range []bool{false, false, true, true} { // the first one is looked at twice
 		n := x.ticks.number(int64(max(i-1, 0)))
 		size, err := rec.stateFile(n).Size(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := rec.sizes.Peek(0); ok != learnt {
+		if _, ok := rec.sizes.Peek(sizesKey{0, true}); ok != learnt {
 			t.Errorf("look %d: sizes are learnt: %v", i, ok)
 		}
 		if b, err := nodes.ReadAll(t.Context(), rec.stateFile(n)); err != nil || int64(len(b)) != size {

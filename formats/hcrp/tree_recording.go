@@ -17,8 +17,8 @@ type recording struct {
 	chunks  *cache.Memo[int, *chunk]
 	indexes *cache.Memo[struct{}, *indexed] // one, which may leave the cache
 	states  *cache.Memo[int64, []byte]
-	sizes   *cache.Memo[int, *stateSizes] // of states, by stretch
-	texts   *cache.Memo[string, []byte]   // other documents by name
+	sizes   *cache.Memo[sizesKey, *docSizes]
+	texts   *cache.Memo[string, []byte] // other documents by name
 }
 
 // An indexed is an index and what it gives at once.

@@ -2,8 +2,44 @@ package hcrp
 
 import "context"
 
-// stateSize returns the size of the state after tick n. A single one is made for it. When states of one stretch
-// are asked for again, as ls -l does, the sizes of all of them are learnt at once.
+// A sizesKey says of which documents sizes are.
+type sizesKey struct {
+	number int  // of a stretch for states, else of a tick range
+	states bool // or ticks
+}
+
+// listedSize returns the size of the document of tick n without making it, 0 if it is not known. A single document is
+// made for its size. When others beside it are asked for, as ls -l does, the sizes of all in the tick range, or of all
+// states of the stretch, are learnt at once.
+func (rec *recording) listedSize(ctx context.Context, x *index, n int64, states bool) int64 {
+	i, number := x.ticks.search(n), x.rangeOf(n)
+	if number < 0 || i == x.ticks.count() || x.ticks.number(i) != n {
+		return 0
+	}
+	if states {
+		number = x.stretch(number)
+	}
+	// An error is that of a document that cannot be made, and perhaps not of this one.
+	sizes, ok := rec.sizes.Again(ctx, sizesKey{number, states})
+	if !ok {
+		return 0
+	}
+	return sizes.of(i)
+}
+
+func (rec *recording) tickSize(ctx context.Context, n int64) (int64, error) {
+	if x, ok := rec.indexes.Peek(struct{}{}); ok {
+		if size := rec.listedSize(ctx, x.index, n, false); size > 0 {
+			return size, nil
+		}
+	}
+	_, t, err := rec.tick(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	return t.documentSize(), nil
+}
+
 func (rec *recording) stateSize(ctx context.Context, n int64) (int64, error) {
 	if b, ok := rec.states.Peek(n); ok {
 		return int64(len(b)), nil
@@ -12,33 +48,33 @@ func (rec *recording) stateSize(ctx context.Context, n int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if size := rec.listedSize(ctx, x.index, n); size > 0 {
+	if size := rec.listedSize(ctx, x.index, n, true); size > 0 {
 		return size, nil
 	}
 	b, err := rec.states.Get(ctx, n)
 	return int64(len(b)), err
 }
 
-// listedSize returns the size of a state without making it, 0 if it is not known.
-func (rec *recording) listedSize(ctx context.Context, x *index, n int64) int64 {
-	i, number := x.ticks.search(n), x.rangeOf(n)
-	if number < 0 || i == x.ticks.count() || x.ticks.number(i) != n {
-		return 0
-	}
-	// An error is that of a state that cannot be made, and perhaps not of this one.
-	sizes, ok := rec.sizes.Again(ctx, x.stretch(number))
-	if !ok {
-		return 0
-	}
-	return sizes.of(i)
-}
-
-func (rec *recording) loadSizes(ctx context.Context, k int) (*stateSizes, int64, error) {
+// loadSizes learns sizes from chunks that are not kept.
+func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, cost int64, err error) {
 	x, err := rec.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err := rec.playback(x).stateSizes(ctx, k)
+	bodies := pass{eventReader: rec.eventReader}
+	defer bodies.end()
+	t := rec.playback(x)
+	t.decode = func(ctx context.Context, i int) (*chunk, error) {
+		if c, ok := rec.chunks.Peek(i); ok {
+			return c, nil
+		}
+		return bodies.decode(ctx, i)
+	}
+	if k.states {
+		s, err = t.stateSizes(ctx, k.number)
+	} else {
+		s, err = t.tickSizes(ctx, k.number)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

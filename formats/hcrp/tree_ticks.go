@@ -47,13 +47,8 @@ func (rec *recording) tick(ctx context.Context, n int64) (*chunk, *tick, error) 
 }
 
 func (rec *recording) tickFile(n int64) nodes.File {
-	return nodes.Computed(func(ctx context.Context) (int64, error) {
-		_, t, err := rec.tick(ctx, n)
-		if err != nil {
-			return 0, err
-		}
-		return t.documentSize(), nil
-	}, func(ctx context.Context) ([]byte, error) {
+	size := func(ctx context.Context) (int64, error) { return rec.tickSize(ctx, n) }
+	return nodes.Computed(size, func(ctx context.Context) ([]byte, error) {
 		c, t, err := rec.tick(ctx, n)
 		if err != nil {
 			return nil, err
