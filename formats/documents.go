@@ -1,5 +1,7 @@
 package formats
 
+import "recfs/nodes"
+
 // A HeaderHead is what the header.json of every format begins with
 // (docs/tree/README.md section 2).
 type HeaderHead struct {
@@ -50,3 +52,12 @@ func (h *IndexHead) Damaged(problems []Problem, damage *Problem) []Problem {
 	h.Complete = false
 	return InsertProblem(problems, *damage)
 }
+
+// IndexEntry returns the entry of index.json in the tree of a recording, with the document as its content.
+func IndexEntry(document nodes.File) nodes.Entry {
+	return nodes.Entry{Name: "index.json", File: IndexFile{document}}
+}
+
+// An IndexFile is the File of an [IndexEntry]. Its size takes the index of the recording: who knows one has made the
+// other, which the archive tells the catalogue.
+type IndexFile struct{ nodes.File }

@@ -54,8 +54,8 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 		return nodes.Entry{}, err
 	}
 	e, err := d.At(ctx, i)
-	if err == nil && e.Name == "index.json" && e.File != nil && r.a.opt.Indexed != nil {
-		e.File = indexFile{e.File, r}
+	if f, ok := e.File.(formats.IndexFile); ok && r.a.opt.Indexed != nil {
+		e.File = indexFile{f, r}
 	}
 	return e, err
 }
@@ -70,12 +70,12 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 
 // An indexFile is the index.json of a recording, which Options.Indexed hears of.
 type indexFile struct {
-	nodes.File
+	formats.IndexFile
 	r recording
 }
 
 func (f indexFile) Size(ctx context.Context) (int64, error) {
-	n, err := f.File.Size(ctx)
+	n, err := f.IndexFile.Size(ctx)
 	if err == nil {
 		f.r.a.opt.Indexed(ctx, Recording{f.r})
 	}
@@ -83,7 +83,7 @@ func (f indexFile) Size(ctx context.Context) (int64, error) {
 }
 
 func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
-	c, err := f.File.Open(ctx)
+	c, err := f.IndexFile.Open(ctx)
 	if err == nil {
 		f.r.a.opt.Indexed(ctx, Recording{f.r})
 	}

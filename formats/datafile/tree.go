@@ -67,7 +67,7 @@ func root(rec formats.Recording, v *view, mapres []iofs.FS) (nodes.Dir, []column
 	tables := v.tables(rec.Seal)
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(v.header)},
-		{Name: "index.json", File: v.document(func(ctx context.Context) (any, error) {
+		formats.IndexEntry(v.document(func(ctx context.Context) (any, error) {
 			x, err := rec.Index(ctx)
 			if err != nil {
 				return nil, err
@@ -77,7 +77,7 @@ func root(rec formats.Recording, v *view, mapres []iofs.FS) (nodes.Dir, []column
 				return nil, err
 			}
 			return v.index(x.(*index), damage), nil
-		})},
+		})),
 		{Name: "map.json", File: v.document(v.mapDocument)},
 		v.src.RawEntry(),
 		{Name: "tables", Dir: parquet.Dir(v.cache, v.src, formatName, tables)},

@@ -77,7 +77,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 func (rec *recording) entries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
-		{Name: "index.json", File: nodes.Opened(rec.openIndex)},
+		formats.IndexEntry(nodes.Opened(rec.openIndex)),
 		{Name: "metadata", File: rec.metadataFile()},
 		{Name: metadataName, File: rec.textFile(metadataName)},
 		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},

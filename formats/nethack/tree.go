@@ -75,7 +75,7 @@ func (rec *recording) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	tables := (&tables{rec}).makers()
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: headerFile(rec.Input, rec.header)},
-		nodes.Entry{Name: "index.json", File: rec.textFile(indexView, 0)},
+		formats.IndexEntry(rec.textFile(indexView, 0)),
 		rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(rec.header.lines)},
 		nodes.Entry{Name: "chunks", Dir: rec.listing(chunksDir)},

@@ -108,7 +108,7 @@ func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		t.rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
 		nodes.Entry{Name: "header.json", File: nodes.JSON(t.headerJSON)},
-		nodes.Entry{Name: "index.json", File: t.file("index.json")},
+		formats.IndexEntry(t.file("index.json")),
 		nodes.Entry{Name: "players.json", File: t.file("players.json")},
 		nodes.Entry{Name: "chunks", Dir: t.lazy(func(v *view) nodes.Dir { return v.chunks })},
 		nodes.Entry{Name: "lines", Dir: t.lazy(func(v *view) nodes.Dir { return v.lines })},

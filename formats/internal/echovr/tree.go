@@ -53,7 +53,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	tables := t.tables()
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) { return rec.Header, nil })},
-		nodes.Entry{Name: "index.json", File: nodes.JSON(t.document)},
+		formats.IndexEntry(nodes.JSON(t.document)),
 		rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: rec.Metadata},
 		nodes.Entry{Name: "chunks", Dir: t.series("", false, t.dataFile)},

@@ -43,7 +43,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	tables := []columnar.Maker{columnar.NewMaker("scores", columns, t.groups, t.fill)}
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: nodes.JSON(t.header)},
-		nodes.Entry{Name: "index.json", File: nodes.JSON(t.document)},
+		formats.IndexEntry(nodes.JSON(t.document)),
 		rec.RawEntry(),
 		nodes.Entry{Name: "lines", Dir: t.dir((*tree).lines)},
 		nodes.Entry{Name: "ticks", Dir: t.dir((*tree).ticks)},
