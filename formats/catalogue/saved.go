@@ -13,7 +13,9 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/container"
+	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
 )
 
 // savedName names the catalogue in the disk cache; "": there is none.
@@ -26,11 +28,12 @@ func (c *Catalogue) savedName(view archive.View) string {
 	for _, f := range view.Formats() {
 		fmt.Fprintln(h, f.Name, f.Extensions, f.Variant)
 	}
-	return fmt.Sprintf("catalogue %d %x", catalogueVersion, h.Sum(nil))
+	return fmt.Sprintf("catalogue %x %x", layout, h.Sum(nil))
 }
 
-// catalogueVersion changes when the lines, the digests or their encoding do, or the encoding of records.
-const catalogueVersion = 10
+// layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
+// numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
+const layout = 11<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // saveEvery is how often a process saves the catalogue on disk. What changed
 // since is opened again by the next one.

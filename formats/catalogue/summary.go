@@ -48,7 +48,7 @@ func digestName(r archive.Recording) string {
 		return ""
 	}
 	f := r.Format()
-	return fmt.Sprintf("%s/summary-%d-%s-%s", id, catalogueVersion, f.Name, f.Variant)
+	return fmt.Sprintf("%s/summary-%x-%s-%s", id, layout, f.Name, f.Variant)
 }
 
 // PlaceOf returns what a file of the disk cache called name is of, if data, which it holds, says so:

@@ -21,7 +21,8 @@ import (
 // other bytes for the same recording: when the encoding changes, when a pass finds something else or
 // says it in other words, and when lengths that are saved become those of another text. An index with
 // another number is made again, in all formats: that is rare, and one number cannot be forgotten in
-// one place of five. Goldens of the formats (nodestest.Saved) fail where it was not raised.
+// one place of five. Goldens of the formats and of the catalogue, whose digests are made of indexes, fail where it was
+// not raised (nodestest.Saved).
 const Layout = 7
 
 // The head of a saved index. Numbers are little-endian. The stamp and the seal are those of

@@ -14,6 +14,10 @@ import (
 // magic stands at both ends of a file.
 const magic = "PAR1"
 
+// LayoutNumber is that of the layout of all tables. It is raised whenever a table of the same rows gets another size,
+// as sizes are kept on disk.
+const LayoutNumber = 1
+
 // A Layout knows where everything in the file of a table is, without a row of it.
 type Layout struct {
 	table  columnar.Table
