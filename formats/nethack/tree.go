@@ -42,6 +42,7 @@ type recording struct {
 	saves    *cache.Memo[int, []byte]
 	states   *cache.Memo[int, *state]
 	texts    *cache.Memo[text, []byte]
+	sizes    *cache.Memo[sizesKey, []uint32]
 }
 
 // A text is a document that is remembered: one of lines/, states/ or export/, or index.json.
@@ -68,6 +69,7 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	r.saves = cache.NewMemo(c, r.loadSave)
 	r.states = cache.NewMemo(c, r.loadState)
 	r.texts = cache.NewMemo(c, r.loadText)
+	r.sizes = cache.NewMemo(c, r.loadSizes)
 	return r
 }
 
@@ -153,10 +155,12 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 		File:  func(n int64) nodes.File { return rec.textFile(chunkView, int(n)) },
 	}
 	ticks := &nodes.Series{Width: 8, Suffix: ".json", N: o.ticks, File: func(n int64) nodes.File {
-		return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.tick(ctx, int(n)) })
+		size := func(ctx context.Context) (int64, error) { return rec.docSize(ctx, int(n), false) }
+		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.tick(ctx, int(n)) })
 	}}
 	states := &nodes.Series{Width: 8, Suffix: ".json", N: o.ticks, File: func(n int64) nodes.File {
-		return rec.textFile(stateView, int(n))
+		size := func(ctx context.Context) (int64, error) { return rec.docSize(ctx, int(n), true) }
+		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{stateView, int(n)}) })
 	}}
 	l.dirs[ticksDir] = &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: rec.clock(), Listed: true}
 	l.dirs[statesDir] = &nodes.Timed{Dir: states, Suffix: ".json", Clock: rec.clock()}
@@ -181,7 +185,7 @@ func (rec *recording) tick(ctx context.Context, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(nodes.AppendIndented(make([]byte, 0, 2*len(doc)), doc), '\n'), nil
+	return appendDocument(make([]byte, 0, 2*len(doc)), doc), nil
 }
 
 func (rec *recording) textFile(v view, n int) nodes.File {

@@ -13,16 +13,22 @@ func (rec *recording) loadState(ctx context.Context, n int) (*state, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	t := &x.ticks[n]
 	save, err := rec.saves.Get(ctx, n)
 	if err != nil {
 		return nil, 0, err
 	}
+	s := x.decodeState(n, save)
+	return s, s.cost(), nil
+}
+
+// decodeState decodes the save of tick n, parts of which the state may keep.
+func (x *index) decodeState(n int, save []byte) *state {
+	t := &x.ticks[n]
 	s := &state{
 		Tick: n, Turn: t.turn, Time: timeOf(t.clock, x.zone(n)), Save: t.saveName(), Timezone: saveTimezone(save),
 	}
 	s.Incarnation, s.details = readState(save)
-	return s, s.cost(), nil
+	return s
 }
 
 // What parts of a state take in memory, about.
