@@ -30,7 +30,6 @@ import (
 )
 
 var (
-	binary = harness.RecfsFlag(flag.CommandLine)
 	count  = flag.Int("n", 20_000, "recordings in the archive")
 	limit  = flag.Int64("largest", 40_000, "use samples of up to this many bytes")
 	source = flag.String("source", "testdata/archive", "where the samples are")
@@ -39,11 +38,7 @@ var (
 	index  = flag.Bool("index", true, "index all; without, the catalogue has what headers tell")
 )
 
-func main() {
-	harness.Main("archive", func(ctx context.Context) error {
-		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("archive", run) }
 
 // A bench is one archive and its mount.
 type bench struct {
@@ -51,11 +46,7 @@ type bench struct {
 	archive, mnt string
 }
 
-func run(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, dir, recfs string) error {
 	b := &bench{
 		harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache"), Flags: []string{"--cache-mem", fmt.Sprintf("%dMiB", *budget)}},
 		filepath.Join(dir, "archive"), filepath.Join(dir, "mnt"),

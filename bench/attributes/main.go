@@ -28,7 +28,6 @@ import (
 )
 
 var (
-	binary = harness.RecfsFlag(flag.CommandLine)
 	size   = flag.Int64("size", 12, "size of the teehistorian recording in MB")
 	hcrp   = flag.String("hcrp", "../shared/recordings/hcrp/run-long.hcrp", "a HCRP recording; left out if it is not there")
 	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what the teehistorian recording is made of")
@@ -37,17 +36,9 @@ var (
 // aim is how long ls -l of 130,000 files may take.
 const aim = time.Second
 
-func main() {
-	harness.Main("attributes", func(ctx context.Context) error {
-		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("attributes", run) }
 
-func run(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, dir, recfs string) error {
 	archive := filepath.Join(dir, "archive")
 	list, err := writeArchive(archive)
 	if err != nil {

@@ -23,17 +23,14 @@ import (
 
 const frames = 18000
 
-var (
-	binary = harness.RecfsFlag(flag.CommandLine)
-	rounds = flag.Int("rounds", 3, "how often to do everything; the best counts")
-)
+var rounds = flag.Int("rounds", 3, "how often to do everything; the best counts")
 
 func main() {
-	harness.Main("butter", func(ctx context.Context) error {
+	harness.Main("butter", func(ctx context.Context, dir, recfs string) error {
 		if err := inProcess(ctx); err != nil {
 			return err
 		}
-		return harness.InTemp("", func(dir string) error { return mounted(ctx, dir) })
+		return mounted(ctx, dir, recfs)
 	})
 }
 
@@ -58,11 +55,7 @@ func inProcess(ctx context.Context) error {
 }
 
 // mounted measures the same through a mount.
-func mounted(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
-		return err
-	}
+func mounted(ctx context.Context, dir, recfs string) error {
 	source := filepath.Join(dir, "source")
 	if err := os.Mkdir(source, 0o777); err != nil {
 		return err

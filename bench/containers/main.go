@@ -28,7 +28,6 @@ import (
 )
 
 var (
-	binary = harness.RecfsFlag(flag.CommandLine)
 	other  = flag.String("ratarmount", "ratarmount", "the program to compare with")
 	count  = flag.Int("n", 5000, "recordings in a container")
 	reads  = flag.Int("reads", 300, "how many of them are read")
@@ -38,17 +37,9 @@ var (
 	kinds  = flag.String("kinds", "tar,zip,tar.gz,tar.bz2,tar.xz,tar.zst", "the kinds of containers")
 )
 
-func main() {
-	harness.Main("containers", func(ctx context.Context) error {
-		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("containers", run) }
 
-func run(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, dir, recfs string) error {
 	tools := []tool{recfsTool(recfs)}
 	if found, err := exec.LookPath(*other); err == nil {
 		tools = append(tools, ratarmount(found))

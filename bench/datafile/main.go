@@ -27,42 +27,35 @@ var (
 	twmap  = flag.String("twmap", "", "the directory of the programs to compare with; without it they are looked for in PATH")
 	most   = flag.Int("n", 20, "how many maps, the largest first")
 	rounds = flag.Int("rounds", 5, "how many turns")
-	binary = harness.RecfsFlag(flag.CommandLine)
 )
 
 func main() { harness.Main("datafile", run) }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, dir, recfs string) error {
 	list, err := largest(*maps, *most)
 	if err != nil {
 		return err
 	}
-	return harness.InTemp("", func(dir string) error {
-		recfs, err := harness.Recfs(ctx, *binary, dir)
-		if err != nil {
-			return err
-		}
-		if list, err = copyInto(dir, taken(ctx, dir, list)); err != nil {
-			return err
-		}
-		turns := []*turn{
-			{program: recfs, runs: [][]string{{"cat", filepath.Join(filepath.Dir(list[0]), "*.map", "images", "*.png")}}},
-			{program: filepath.Join(*twmap, "twmap-extract-files"), runs: [][]string{append([]string{"--images"}, list...)}},
-			{program: filepath.Join(*twmap, "twmap-edit"), runs: mapDirs(list)},
-		}
-		for range *rounds {
-			for _, t := range turns {
-				if err := t.run(ctx, dir); err != nil {
-					return err
-				}
+	if list, err = copyInto(dir, taken(ctx, dir, list)); err != nil {
+		return err
+	}
+	turns := []*turn{
+		{program: recfs, runs: [][]string{{"cat", filepath.Join(filepath.Dir(list[0]), "*.map", "images", "*.png")}}},
+		{program: filepath.Join(*twmap, "twmap-extract-files"), runs: [][]string{append([]string{"--images"}, list...)}},
+		{program: filepath.Join(*twmap, "twmap-edit"), runs: mapDirs(list)},
+	}
+	for range *rounds {
+		for _, t := range turns {
+			if err := t.run(ctx, dir); err != nil {
+				return err
 			}
 		}
-		fmt.Printf("%d maps\n", len(list))
-		for _, t := range turns {
-			t.print(turns[0])
-		}
-		return nil
-	})
+	}
+	fmt.Printf("%d maps\n", len(list))
+	for _, t := range turns {
+		t.print(turns[0])
+	}
+	return nil
 }
 
 // taken returns the maps that twmap-edit takes: it refuses some of the games' own.

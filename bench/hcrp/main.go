@@ -15,7 +15,7 @@ import (
 
 var benchtime = flag.String("benchtime", "1s", "how long, or with an x how often, each benchmark runs")
 
-func main() { harness.Main("hcrp", run) }
+func main() { harness.Run("hcrp", run) }
 
 func run(ctx context.Context) error {
 	results, err := harness.Benchmarks(ctx, nil, "./formats/hcrp",

@@ -35,7 +35,6 @@ import (
 const mib = 1 << 20
 
 var (
-	recfs  = harness.RecfsFlag(flag.CommandLine)
 	budget = flag.Int64("budget", 32, "of the cache, in MiB")
 	only   = flag.String("only", "", "run only the case of that name")
 	limit  = flag.Duration("limit", 5*time.Minute, "that a case may take")
@@ -70,23 +69,17 @@ var samples = []sample{
 
 func main() { harness.Main("memory", run) }
 
-func run(ctx context.Context) error {
-	return harness.InTemp("", func(dir string) error {
-		binary, err := harness.Recfs(ctx, *recfs, dir)
-		if err != nil {
-			return err
+func run(ctx context.Context, dir, recfs string) (err error) {
+	for _, s := range samples {
+		if *only == "" && s.files == nil || *only != "" && strings.HasPrefix(s.name, *only) {
+			err = errors.Join(err, s.run(ctx, recfs, filepath.Join(dir, s.name)))
 		}
-		for _, s := range samples {
-			if *only == "" && s.files == nil || *only != "" && strings.HasPrefix(s.name, *only) {
-				err = errors.Join(err, s.run(ctx, binary, filepath.Join(dir, s.name)))
-			}
-		}
-		return err
-	})
+	}
+	return err
 }
 
 // run makes the files, mounts them and reads.
-func (s sample) run(ctx context.Context, binary, dir string) error {
+func (s sample) run(ctx context.Context, recfs, dir string) error {
 	source, mnt := filepath.Join(dir, "source"), filepath.Join(dir, "mnt")
 	if err := os.MkdirAll(source, 0o777); err != nil {
 		return err
@@ -96,7 +89,7 @@ func (s sample) run(ctx context.Context, binary, dir string) error {
 	}
 	budget := cmp.Or(s.budget, *budget)
 	flags := append([]string{"--cache-mem", fmt.Sprintf("%dMiB", budget), "--log-file", filepath.Join(dir, "log")}, s.flags...)
-	daemon, err := harness.Program{Binary: binary, Cache: filepath.Join(dir, "cache"), Flags: flags}.Start(ctx, source, mnt)
+	daemon, err := harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache"), Flags: flags}.Start(ctx, source, mnt)
 	if err != nil {
 		return err
 	}

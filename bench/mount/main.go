@@ -44,7 +44,7 @@ var (
 	profile  = flag.String("cpuprofile", "", "write a profile of the house's server to this file")
 )
 
-func main() { harness.Main("mount", run) }
+func main() { harness.Run("mount", run) }
 
 func run(ctx context.Context) error {
 	switch args := flag.Args(); {

@@ -16,7 +16,7 @@ import (
 
 var benchtime = flag.String("benchtime", "5x", "how long, or with an x how often, each benchmark runs")
 
-func main() { harness.Main("nethack", run) }
+func main() { harness.Run("nethack", run) }
 
 func run(ctx context.Context) error {
 	results, err := harness.Benchmarks(ctx, nil, "./formats/nethack", "Medium|Long", "-benchtime", *benchtime)

@@ -33,7 +33,6 @@ import (
 )
 
 var (
-	binary   = harness.RecfsFlag(flag.CommandLine)
 	duration = flag.Duration("for", time.Minute, "how long")
 	source   = flag.String("source", "testdata/archive", "recordings to use")
 	copies   = flag.Int("copies", 20, "copies of them in the archive")
@@ -41,17 +40,9 @@ var (
 	workers  = flag.Int("workers", 4, "concurrent users")
 )
 
-func main() {
-	harness.Main("soak", func(ctx context.Context) error {
-		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("soak", run) }
 
-func run(ctx context.Context, dir string) (err error) {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, dir, recfs string) (err error) {
 	s := &soak{archive: filepath.Join(dir, "archive"), mnt: filepath.Join(dir, "mnt")}
 	for i := range *copies {
 		if err := os.CopyFS(filepath.Join(s.archive, fmt.Sprintf("copy-%03d", i)), os.DirFS(*source)); err != nil {

@@ -24,24 +24,15 @@ import (
 )
 
 var (
-	binary     = harness.RecfsFlag(flag.CommandLine)
 	python     = flag.String("python", "python3", "a Python that has DuckDB")
 	size       = flag.Int64("size", 300, "size of the recording in MB")
 	recordings = flag.Int("recordings", 20000, "how many recordings to list the tables of; 0: none")
 	rounds     = flag.Int("rounds", 3, "how often to ask each question; the best counts")
-	tmp        = flag.String("dir", "", "where everything is made (default: the system's temporary directory)")
 	sample     = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what the recording is made of")
 	small      = flag.String("small", "testdata/archive/teehistorian/reload-20.1.teehistorian", "what the many recordings are copies of")
 )
 
-func main() {
-	harness.Main("tables", func(ctx context.Context) error {
-		if err := layout(ctx); err != nil {
-			return err
-		}
-		return harness.InTemp(*tmp, func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("tables", run) }
 
 // layout runs the benchmark of the package.
 func layout(ctx context.Context) error {
@@ -56,9 +47,8 @@ func layout(ctx context.Context) error {
 	return nil
 }
 
-func run(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
+func run(ctx context.Context, dir, recfs string) error {
+	if err := layout(ctx); err != nil {
 		return err
 	}
 	program := harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")}

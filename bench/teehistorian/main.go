@@ -34,18 +34,12 @@ import (
 )
 
 var (
-	binary = harness.RecfsFlag(flag.CommandLine)
 	size   = flag.Int64("size", 64, "size of the recording in MB; 3600 is three days of a busy server")
-	tmp    = flag.String("dir", "", "where the recording is made (default: the system's temporary directory)")
 	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what it is made of")
 	reads  = flag.Int("reads", 200, "random ticks")
 )
 
-func main() {
-	harness.Main("teehistorian", func(ctx context.Context) error {
-		return harness.InTemp(*tmp, func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("teehistorian", run) }
 
 // A bench is one mount of the recording.
 type bench struct {
@@ -57,11 +51,7 @@ type bench struct {
 	pass   time.Duration // processor time of the index
 }
 
-func run(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *binary, dir)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, dir, recfs string) error {
 	mnt := filepath.Join(dir, "mnt")
 	b := &bench{source: filepath.Join(dir, "archive", "long.teehistorian"), cache: filepath.Join(dir, "cache")}
 	b.root = filepath.Join(mnt, filepath.Base(b.source))

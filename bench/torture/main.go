@@ -31,7 +31,6 @@ import (
 )
 
 var (
-	program  = harness.RecfsFlag(flag.CommandLine)
 	duration = flag.Duration("for", time.Minute, "how long")
 	seed     = flag.Uint64("seed", 0, "of the first round; 0: another one each time")
 	rounds   = flag.Int("rounds", 0, "how many rounds at most; 0: as many as there is time for")
@@ -42,18 +41,11 @@ var (
 	patience = flag.Duration("patience", 90*time.Second, "how long a command may take")
 )
 
-func main() {
-	harness.Main("torture", func(ctx context.Context) error {
-		return harness.InTemp("", func(dir string) error { return run(ctx, dir) })
-	})
-}
+func main() { harness.Main("torture", run) }
 
-func run(ctx context.Context, dir string) error {
-	recfs, err := harness.Recfs(ctx, *program, dir)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, dir, recfs string) error {
 	t := &torture{recfs: recfs, dir: dir, keep: *keep}
+	var err error
 	if t.samples, err = readSamples(*source); err != nil {
 		return err
 	}

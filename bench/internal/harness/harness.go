@@ -15,9 +15,24 @@ import (
 	"syscall"
 )
 
-// Main parses the flags and runs the program bench/NAME, which a signal interrupts. An error is
-// printed and gives exit code 1.
-func Main(name string, run func(ctx context.Context) error) {
+// Main runs the program bench/NAME, which looks at the recfs of -recfs, with a directory that it removes.
+func Main(name string, run func(ctx context.Context, dir, recfs string) error) {
+	binary := RecfsFlag(flag.CommandLine)
+	parent := flag.String("dir", "", "where everything is made (default: the system's temporary directory)")
+	Run(name, func(ctx context.Context) error {
+		return InTemp(*parent, func(dir string) error {
+			recfs, err := Recfs(ctx, *binary, dir)
+			if err != nil {
+				return err
+			}
+			return run(ctx, dir, recfs)
+		})
+	})
+}
+
+// Run parses the flags and runs the program bench/NAME, which a signal interrupts. An error is printed and gives exit
+// code 1.
+func Run(name string, run func(ctx context.Context) error) {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal is not waited for
