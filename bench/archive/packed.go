@@ -42,18 +42,11 @@ func (b *bench) indexed(ctx context.Context) error {
 	fmt.Printf("%d recordings, each in %s\n", *count, *packed)
 	var used [2]time.Duration
 	for i := range used {
-		before, err := harness.CPU()
+		cost, err := harness.Measure(b.command(ctx, "index"), harness.CPU)
 		if err != nil {
 			return err
 		}
-		if err := b.command(ctx, "index")(); err != nil {
-			return err
-		}
-		after, err := harness.CPU()
-		if err != nil {
-			return err
-		}
-		used[i] = after - before
+		used[i] = cost.CPU
 	}
 	fmt.Printf("recfs index: %v of processor time, the second time %v: %.3f (aim: %.2f)\n",
 		used[0].Round(time.Millisecond), used[1].Round(time.Millisecond), used[1].Seconds()/used[0].Seconds(), secondIndex)

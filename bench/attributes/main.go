@@ -12,7 +12,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -81,9 +80,6 @@ func writeArchive(dir string) ([]string, error) {
 	return append(list, "long.hcrp"), os.WriteFile(filepath.Join(dir, "long.hcrp"), b, 0o666)
 }
 
-// A cost is what a command took: time on the clock, and of the processors in it and in the mount.
-type cost struct{ clock, cpu time.Duration }
-
 // measure lists one directory of a fresh mount, and as many files of the floor.
 func measure(ctx context.Context, program harness.Program, archive, mnt, name string) error {
 	daemon, err := program.Start(ctx, archive, mnt)
@@ -91,11 +87,11 @@ func measure(ctx context.Context, program harness.Program, archive, mnt, name st
 		return err
 	}
 	dir := filepath.Join(mnt, name)
-	var long cost
+	var long harness.Cost
 	var files []os.DirEntry
-	names, err := list(ctx, daemon.CPU, dir) // reads the index, too
+	names, err := list(ctx, dir, nil, harness.CPU, daemon.CPU) // reads the index, too
 	if err == nil {
-		long, err = list(ctx, daemon.CPU, dir, "-l")
+		long, err = list(ctx, dir, []string{"-l"}, harness.CPU, daemon.CPU)
 	}
 	if err == nil {
 		files, err = os.ReadDir(dir)
@@ -108,48 +104,34 @@ func measure(ctx context.Context, program harness.Program, archive, mnt, name st
 	if err != nil {
 		return err
 	}
-	scaled := time.Duration(float64(long.clock) * 130_000 / float64(len(files)))
+	scaled := time.Duration(float64(long.Clock) * 130_000 / float64(len(files)))
 	fmt.Printf("%-24s %6d files: ls %v, ls -l %v, floor %v; of the processors %v, %v, %v, ratio to the floor %.1f; 130,000 files in %v (aim %v), %d KiB\n",
-		name, len(files), round(names.clock), round(long.clock), round(floor.clock), round(names.cpu), round(long.cpu), round(floor.cpu),
-		long.cpu.Seconds()/floor.cpu.Seconds(), round(scaled), aim, peak)
+		name, len(files), round(names.Clock), round(long.Clock), round(floor.Clock), round(names.CPU), round(long.CPU), round(floor.CPU),
+		long.CPU.Seconds()/floor.CPU.Seconds(), round(scaled), aim, peak)
 	return nil
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 
-// list runs ls in a directory. server is the processor time of the mount.
-func list(ctx context.Context, server func() (time.Duration, error), dir string, args ...string) (cost, error) {
-	used := func() (time.Duration, error) {
-		own, err := harness.CPU()
-		there, serverErr := server()
-		return own + there, cmp.Or(err, serverErr)
-	}
-	before, err := used()
-	if err != nil {
-		return cost{}, err
-	}
-	start := time.Now()
-	// A shell goes there. This process cannot between fork and exec, as it may be the one that serves the directory.
-	shell := append([]string{"-c", `cd "$0" && exec ls "$@"`, dir}, args...)
-	if err := exec.CommandContext(ctx, "sh", shell...).Run(); err != nil {
-		return cost{}, err
-	}
-	clock := time.Since(start)
-	after, err := used()
-	return cost{clock, after - before}, err
+// list runs ls in a directory. used counts the processor time of who serves it.
+func list(ctx context.Context, dir string, args []string, used ...func() (time.Duration, error)) (harness.Cost, error) {
+	return harness.Measure(func() error {
+		// A shell goes there. This process cannot between fork and exec, as it may be the one that serves the directory.
+		shell := append([]string{"-c", `cd "$0" && exec ls "$@"`, dir}, args...)
+		return exec.CommandContext(ctx, "sh", shell...).Run()
+	}, used...)
 }
 
 // measureFloor lists n files of known sizes, which this process serves.
-func measureFloor(ctx context.Context, mnt string, n int) (cost, error) {
+func measureFloor(ctx context.Context, mnt string, n int) (harness.Cost, error) {
 	file := func(n int64) nodes.File {
 		return nodes.Sized(5000+n%1000, func(context.Context) ([]byte, error) { return nil, errors.ErrUnsupported })
 	}
 	tree := nodes.List(nodes.Entry{Name: "files", Dir: &nodes.Series{Width: 8, Suffix: ".json", N: n, File: file}})
 	server, err := fs.Mount(mnt, tree, fs.Options{FsName: "bench"})
 	if err != nil {
-		return cost{}, err
+		return harness.Cost{}, err
 	}
-	none := func() (time.Duration, error) { return 0, nil } // it is in this process
-	took, err := list(ctx, none, filepath.Join(mnt, "files"), "-l")
+	took, err := list(ctx, filepath.Join(mnt, "files"), []string{"-l"}, harness.CPU)
 	return took, errors.Join(err, server.Unmount())
 }

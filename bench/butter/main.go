@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -104,29 +105,19 @@ func measure(d *harness.Daemon, tree string) error {
 
 // measureReads reads the files that match pattern.
 func measureReads(d *harness.Daemon, name, pattern string) error {
-	before, err := d.CPU()
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		return err
-	}
 	var total int64
-	for _, file := range files {
-		n, err := harness.ReadFile(file)
-		if err != nil {
-			return err
+	cost, err := harness.Measure(func() error {
+		files, err := filepath.Glob(pattern)
+		for _, file := range files {
+			n, readErr := harness.ReadFile(file)
+			total, err = total+n, cmp.Or(err, readErr)
 		}
-		total += n
-	}
-	wall := time.Since(start)
-	after, err := d.CPU()
+		return err
+	}, d.CPU)
 	if err != nil {
 		return err
 	}
-	cpu := after - before
+	wall, cpu := cost.Clock, cost.CPU
 	fmt.Printf("  %-28s %8.1f MB  wall %8.1f ms  server %6.0f ms", name, float64(total)/1e6, ms(wall), ms(cpu))
 	if total > 1<<20 {
 		fmt.Printf("  %.0f frames/s, %.0f MB/s of wall; %.0f frames/s of server", frames/wall.Seconds(), float64(total)/1e6/wall.Seconds(), frames/cpu.Seconds())

@@ -158,38 +158,19 @@ func find(dir string) func(string) error {
 	}
 }
 
-// A cost is what an operation took: time on the clock, and of the processors
-// in client and server. The second hardly depends on what else runs.
-type cost struct{ clock, cpu time.Duration }
-
 // runPass does the operations of a pass and prints their costs in nanoseconds. The server is a
 // process, or 0 where there is none.
 func runPass(pass []operation, root string, server harness.Process) error {
+	used := []func() (time.Duration, error){harness.CPU}
+	if server != 0 {
+		used = append(used, server.CPU)
+	}
 	for _, o := range pass {
-		before, err := cpuTime(server)
+		cost, err := harness.Measure(func() error { return o.run(root) }, used...)
 		if err != nil {
-			return err
-		}
-		start := time.Now()
-		if err := o.run(root); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
-		clock := time.Since(start)
-		after, err := cpuTime(server)
-		if err != nil {
-			return err
-		}
-		fmt.Println(clock.Nanoseconds(), (after - before).Nanoseconds())
+		fmt.Println(cost.Clock.Nanoseconds(), cost.CPU.Nanoseconds())
 	}
 	return nil
-}
-
-// cpuTime returns the processor time used by this process, its children and the server.
-func cpuTime(server harness.Process) (time.Duration, error) {
-	sum, err := harness.CPU()
-	if err != nil || server == 0 {
-		return sum, err
-	}
-	used, err := server.CPU()
-	return sum + used, err
 }

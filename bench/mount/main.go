@@ -12,13 +12,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,7 +49,7 @@ func run(ctx context.Context) error {
 	case len(args) == 0:
 		return harness.InTemp("", func(dir string) error { return measure(ctx, dir) })
 	case len(args) == 4 && args[0] == "serve":
-		return serve(args[1], args[2], args[3])
+		return serve(ctx, args[1], args[2], args[3])
 	case len(args) == 4 && args[0] == "client":
 		var n, pid int
 		if _, err := fmt.Sscan(args[1]+" "+args[3], &n, &pid); err != nil {
@@ -70,11 +68,11 @@ const (
 )
 
 // A result is the least cost of an operation for each kind.
-type result map[string]cost
+type result map[string]harness.Cost
 
-func (r result) add(kind string, c cost) {
+func (r result) add(kind string, c harness.Cost) {
 	if best, ok := r[kind]; ok {
-		c = cost{min(c.clock, best.clock), min(c.cpu, best.cpu)}
+		c = harness.Cost{Clock: min(c.Clock, best.Clock), CPU: min(c.CPU, best.CPU)}
 	}
 	r[kind] = c
 }
@@ -147,10 +145,10 @@ func (o operation) print(r result) {
 		return fmt.Sprintf("%6.2f GB/s", float64(*size)/float64(t.Nanoseconds()))
 	}
 	house, floor := r[kindHouse], r[kindFloor]
-	fmt.Printf("  %-20s recfs %s  floor %s  ratio %.2f  by processor time %.2f", o.name, show(house.clock), show(floor.clock),
-		ratio(floor.clock, house.clock), ratio(floor.cpu, house.cpu))
+	fmt.Printf("  %-20s recfs %s  floor %s  ratio %.2f  by processor time %.2f", o.name, show(house.Clock), show(floor.Clock),
+		ratio(floor.Clock, house.Clock), ratio(floor.CPU, house.CPU))
 	if source, ok := r[kindSource]; ok {
-		fmt.Printf("  source %s  ratio %.2f", show(source.clock), ratio(source.clock, house.clock))
+		fmt.Printf("  source %s  ratio %.2f", show(source.Clock), ratio(source.Clock, house.Clock))
 	}
 	fmt.Println()
 }
@@ -159,33 +157,34 @@ func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
 // onePass does one pass on a fresh mount. Of the source only raw is read,
 // first from the disk and then from memory.
-func (s setting) onePass(ctx context.Context, kind string, n int) ([]cost, error) {
+func (s setting) onePass(ctx context.Context, kind string, n int) ([]harness.Cost, error) {
 	root, pid := s.dir, 0
 	if kind == kindSource {
 		if passes()[n][0].files > 0 {
 			return nil, nil
 		}
 	} else {
-		server, err := s.start(kind)
+		server, mnt, err := s.start(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
-		defer server.stop()
-		root, pid = server.dir, server.cmd.Process.Pid
+		defer server.Stop()
+		root, pid = mnt, int(server.Process)
 	}
 	if passes()[n][0].files == 0 {
 		if err := dropPages(s.source); err != nil {
 			return nil, err
 		}
 	}
-	out, err := s.self(ctx, "client", strconv.Itoa(n), root, strconv.Itoa(pid)).Output()
+	line := s.self("client", strconv.Itoa(n), root, strconv.Itoa(pid))
+	out, err := exec.CommandContext(ctx, line[0], line[1:]...).Output()
 	if err != nil {
 		return nil, failure(err)
 	}
-	var costs []cost
+	var costs []harness.Cost
 	for line := range strings.Lines(string(out)) {
-		var c cost
-		if _, err := fmt.Sscan(line, (*int64)(&c.clock), (*int64)(&c.cpu)); err != nil {
+		var c harness.Cost
+		if _, err := fmt.Sscan(line, (*int64)(&c.Clock), (*int64)(&c.CPU)); err != nil {
 			return nil, err
 		}
 		costs = append(costs, c)
@@ -201,16 +200,16 @@ func failure(err error) error {
 	return err
 }
 
-// self is this program with other arguments.
-func (s setting) self(ctx context.Context, args ...string) *exec.Cmd {
-	args = append([]string{
-		"-small", strconv.Itoa(*small), "-large", strconv.Itoa(*large), "-size", strconv.FormatInt(*size, 10),
+// self is the command line of this program with other arguments.
+func (s setting) self(args ...string) []string {
+	line := []string{
+		os.Args[0], "-small", strconv.Itoa(*small), "-large", strconv.Itoa(*large), "-size", strconv.FormatInt(*size, 10),
 		"-cpuprofile", *profile,
-	}, args...)
-	if s.pinned {
-		return exec.CommandContext(ctx, "taskset", append([]string{"-c", "0", os.Args[0]}, args...)...)
 	}
-	return exec.CommandContext(ctx, os.Args[0], args...)
+	if s.pinned {
+		line = append([]string{"taskset", "-c", "0"}, line...)
+	}
+	return append(line, args...)
 }
 
 // writeSource writes a file that has no holes.
@@ -245,19 +244,19 @@ func dropPages(name string) error {
 // measureMemory shows how the resident memory of the house grows while find
 // asks for the size of a million files.
 func (s setting) measureMemory(ctx context.Context) error {
-	server, err := s.start(kindHouse)
+	server, mnt, err := s.start(ctx, kindHouse)
 	if err != nil {
 		return err
 	}
-	defer server.stop()
-	idle, err := server.resident()
+	defer server.Stop()
+	idle, err := server.Number("status", "VmRSS")
 	if err != nil {
 		return err
 	}
-	if err := find("large")(server.dir); err != nil {
+	if err := find("large")(mnt); err != nil {
 		return failure(err)
 	}
-	full, err := server.resident()
+	full, err := server.Number("status", "VmRSS")
 	if err != nil {
 		return err
 	}
@@ -268,50 +267,18 @@ func (s setting) measureMemory(ctx context.Context) error {
 
 func mib(kib int) float64 { return float64(kib) / (1 << 10) }
 
-// A server is a child process that serves one kind of filesystem.
-type server struct {
-	dir   string
-	cmd   *exec.Cmd
-	stdin io.Closer
+// start mounts a kind of filesystem at mnt, served by a process of its own.
+func (s setting) start(ctx context.Context, kind string) (server *harness.Daemon, mnt string, err error) {
+	if mnt, err = os.MkdirTemp(s.dir, "mnt-"); err != nil {
+		return nil, "", err
+	}
+	line := s.self("serve", kind, mnt, s.source)
+	server, err = harness.StartMount(ctx, mnt, line[0], line[1:]...)
+	return server, mnt, err
 }
 
-// start starts a server of a kind, which goes on until stop is called or this program ends.
-func (s setting) start(kind string) (*server, error) {
-	mnt, err := os.MkdirTemp(s.dir, "mnt-")
-	if err != nil {
-		return nil, err
-	}
-	started := &server{dir: mnt, cmd: s.self(context.Background(), "serve", kind, mnt, s.source)}
-	started.cmd.Stderr = os.Stderr
-	if started.stdin, err = started.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := started.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := started.cmd.Start(); err != nil {
-		return nil, err
-	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		return nil, fmt.Errorf("the server did not start: %w", err)
-	}
-	return started, nil
-}
-
-func (s *server) stop() {
-	s.stdin.Close()
-	s.cmd.Wait()
-	os.Remove(s.dir)
-}
-
-// resident is the resident memory of the server in KiB.
-func (s *server) resident() (int, error) {
-	return harness.Process(s.cmd.Process.Pid).Number("status", "VmRSS")
-}
-
-// serve serves one kind at dir until standard input ends.
-func serve(kind, dir, source string) error {
+// serve serves one kind at dir until a signal comes.
+func serve(ctx context.Context, kind, dir, source string) error {
 	f, err := os.Open(source)
 	if err != nil {
 		return err
@@ -339,10 +306,7 @@ func serve(kind, dir, source string) error {
 		}
 		defer stop()
 	}
-	fmt.Println("mounted")
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
-		return err
-	}
+	<-ctx.Done()
 	return unmount()
 }
 

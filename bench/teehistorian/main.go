@@ -125,16 +125,14 @@ func readNames(dir string) ([]string, error) {
 
 // index makes the index by looking at a file that needs it.
 func (b *bench) index() error {
-	start := time.Now()
-	var err error
-	b.pass, err = b.processor(func() error {
+	cost, err := harness.Measure(func() error {
 		_, err := os.Stat(filepath.Join(b.root, "lines", "000000.jsonl"))
 		return err
-	})
+	}, b.daemon.CPU)
 	if err != nil {
 		return err
 	}
-	took := time.Since(start)
+	b.pass = cost.CPU
 	kept, err := treeSize(b.cache)
 	if err != nil {
 		return err
@@ -144,33 +142,20 @@ func (b *bench) index() error {
 		return err
 	}
 	fmt.Printf("index: %v, %.0f MB/s, %d bytes kept (%.2f %%), %d KiB resident at most\n",
-		took.Round(time.Millisecond), float64(b.bytes)/1e6/took.Seconds(), kept, 100*float64(kept)/float64(b.bytes), peak)
+		cost.Clock.Round(time.Millisecond), float64(b.bytes)/1e6/cost.Clock.Seconds(), kept, 100*float64(kept)/float64(b.bytes), peak)
 	return nil
-}
-
-// processor returns the processor time that the mount takes for work.
-func (b *bench) processor(work func() error) (time.Duration, error) {
-	before, err := b.daemon.CPU()
-	if err != nil {
-		return 0, err
-	}
-	if err := work(); err != nil {
-		return 0, err
-	}
-	after, err := b.daemon.CPU()
-	return after - before, err
 }
 
 // events reads events.txt, which the index has nearly as it is.
 func (b *bench) events() error {
 	const aim = 0.1
 	var size int64
-	took, err := b.processor(func() (err error) {
+	cost, err := harness.Measure(func() (err error) {
 		size, err = harness.ReadFile(filepath.Join(b.root, "export", "events.txt"))
 		return err
-	})
+	}, b.daemon.CPU)
 	if err == nil {
-		fmt.Printf("events.txt: %d bytes in %v of processor time, %.2f of the pass (aim %.1f)\n", size, took, took.Seconds()/b.pass.Seconds(), aim)
+		fmt.Printf("events.txt: %d bytes in %v of processor time, %.2f of the pass (aim %.1f)\n", size, cost.CPU, cost.CPU.Seconds()/b.pass.Seconds(), aim)
 	}
 	return err
 }

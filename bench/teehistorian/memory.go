@@ -68,22 +68,16 @@ func grepMounted(tmp string, dir nodes.Dir) (time.Duration, error) {
 	if err := os.MkdirAll(mnt, 0o777); err != nil {
 		return 0, err
 	}
-	start, err := harness.CPU()
-	if err != nil {
-		return 0, err
-	}
-	server, err := fs.Mount(mnt, dir, fs.Options{})
-	if err != nil {
-		return 0, err
-	}
-	err = exec.Command("grep", "-rc", "no such text", mnt).Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 { // nothing found
-		err = nil
-	}
-	if err := errors.Join(err, server.Unmount()); err != nil {
-		return 0, err
-	}
-	end, err := harness.CPU()
-	return end - start, err
+	cost, err := harness.Measure(func() error {
+		server, err := fs.Mount(mnt, dir, fs.Options{})
+		if err != nil {
+			return err
+		}
+		err = exec.Command("grep", "-rc", "no such text", mnt).Run()
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 { // nothing found
+			err = nil
+		}
+		return errors.Join(err, server.Unmount())
+	}, harness.CPU)
+	return cost.CPU, err
 }

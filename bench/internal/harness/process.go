@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -62,4 +63,30 @@ func (p Process) Files() (int, error) {
 
 func (p Process) read(file string) ([]byte, error) {
 	return os.ReadFile(fmt.Sprintf("/proc/%d/%s", p, file))
+}
+
+// A Cost is what work took: time on the clock, and of the processors, which hardly depends on what else runs.
+type Cost struct{ Clock, CPU time.Duration }
+
+// Measure does work and returns its cost: of the processors the sum of what each of used, such as [CPU] and that of a
+// [Process], counts.
+func Measure(work func() error, used ...func() (time.Duration, error)) (Cost, error) {
+	sum := func() (all time.Duration, err error) {
+		for _, count := range used {
+			d, countErr := count()
+			all, err = all+d, cmp.Or(err, countErr)
+		}
+		return all, err
+	}
+	before, err := sum()
+	if err != nil {
+		return Cost{}, err
+	}
+	start := time.Now()
+	if err := work(); err != nil {
+		return Cost{}, err
+	}
+	clock := time.Since(start)
+	after, err := sum()
+	return Cost{clock, after - before}, err
 }
