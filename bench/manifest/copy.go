@@ -23,11 +23,15 @@ type job struct {
 
 // throughCopy returns the records of what recfs cp makes of source. A directory goes as a whole if
 // nothing below it is left out.
-func (m *maker) throughCopy(ctx context.Context, l *listing) ([]record, error) {
+func (m *maker) throughCopy(ctx context.Context) ([]record, error) {
+	l, err := m.list(ctx)
+	if err != nil {
+		return nil, err
+	}
 	jobs := copyJobs(l)
 	all := l.records(m)
 	var mu sync.Mutex
-	err := parallel(ctx, len(jobs), func(i int) error {
+	err = parallel(ctx, len(jobs), func(i int) error {
 		records, err := m.copyJob(ctx, l, jobs[i], strconv.Itoa(i))
 		mu.Lock()
 		defer mu.Unlock()

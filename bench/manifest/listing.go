@@ -129,18 +129,6 @@ func (d *listedDir) isDir(name string) bool {
 	return !leaf
 }
 
-// leaves returns the files and links that are looked into, sorted.
-func (l *listing) leaves() (all []record) {
-	for _, dir := range l.sorted() {
-		for _, name := range l.dirs[dir].names {
-			if r, ok := l.dirs[dir].leaves[name]; ok {
-				all = append(all, r)
-			}
-		}
-	}
-	return all
-}
-
 // leaf returns the record of a file or link that is looked into.
 func (l *listing) leaf(rel string) record { return l.dirs[path.Dir(rel)].leaves[path.Base(rel)] }
 

@@ -4,14 +4,14 @@
 // bits, size, modification time, inode number and SHA-256. Two builds that show the same trees give
 // the same manifest.
 //
-//	go run ./bench/manifest make [-recfs /tmp/recfs] [-via mount|cat|cp|all] SOURCE [FLAGS OF RECFS...] >before.txt
+//	go run ./bench/manifest make [-recfs /tmp/recfs] [-via mount|cp|all] SOURCE [FLAGS OF RECFS...] >before.txt
 //	go run ./bench/manifest make [-recfs /tmp/recfs] [-short|-all] >before.txt
 //	go run ./bench/manifest compare [-ignore mtime,inode] before.txt after.txt
 //
 // The first make looks at SOURCE, the second at a set of its own that it packs in each compression
-// and container. With -via all, the default, the tree is looked at through a mount, through recfs
-// ls and cat, and through recfs cp; what they show differently is printed on standard error, and
-// the exit code is 1. So it is when compare finds a difference.
+// and container. With -via all, the default, the tree is looked at through a mount and through recfs
+// ls and cp; what they show differently is printed on standard error, and the exit code is 1. So it
+// is when compare finds a difference.
 package main
 
 import (
@@ -52,7 +52,7 @@ func runMake(ctx context.Context, args []string) error {
 	var opt makeOptions
 	flags := flag.NewFlagSet("make", flag.ExitOnError)
 	binary := harness.RecfsFlag(flags)
-	flags.StringVar(&opt.via, "via", viaAll, "look through mount, cat, cp or all")
+	flags.StringVar(&opt.via, "via", viaAll, "look through mount, cp or all")
 	flags.IntVar(&opt.most, "most", 32, "look into this many files of a directory that holds only files")
 	full := flags.Bool("full", false, "look into every file")
 	flags.BoolVar(&opt.set.short, "short", false, "the standard set without its large samples")

@@ -21,47 +21,36 @@ type makeOptions struct {
 	set    setOptions
 }
 
-// make looks at the source by the ways, and returns the manifest of the first of them, and where
-// the others differ from it.
+// make looks at the source by one way, or by both, and returns the manifest of the first, and where the
+// other differs from it.
 func (m *maker) make(ctx context.Context, via string) (*manifest, []string, error) {
-	ways := []string{via}
-	if via == viaAll {
-		ways = []string{viaMount, viaCat, viaCopy}
+	if via != viaAll {
+		made, err := m.through(ctx, via)
+		return made, nil, err
 	}
-	var l *listing
-	var all []*manifest
-	for _, way := range ways {
-		if way != viaMount && l == nil {
-			var err error
-			if l, err = m.list(ctx); err != nil {
-				return nil, nil, err
-			}
-		}
-		records, err := m.through(ctx, way, l)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", way, err)
-		}
-		one := &manifest{rule: m.sampler.rule(), records: records}
-		one.sort()
-		all = append(all, one)
+	mounted, err := m.through(ctx, viaMount)
+	if err != nil {
+		return nil, nil, err
 	}
-	var differences []string
-	for i, other := range all[1:] {
-		differences = append(differences, disagreements(all[0], other, ways[0], ways[1+i])...)
+	copied, err := m.through(ctx, viaCopy)
+	if err != nil {
+		return nil, nil, err
 	}
-	return all[0], differences, nil
+	return mounted, disagreements(mounted, copied, viaMount, viaCopy), nil
 }
 
-func (m *maker) through(ctx context.Context, way string, l *listing) ([]record, error) {
-	switch way {
-	case viaMount:
-		return m.throughMount(ctx)
-	case viaCat:
-		return m.throughCat(ctx, l)
-	case viaCopy:
-		return m.throughCopy(ctx, l)
+func (m *maker) through(ctx context.Context, way string) (*manifest, error) {
+	look := map[string]func(context.Context) ([]record, error){viaMount: m.throughMount, viaCopy: m.throughCopy}[way]
+	if look == nil {
+		return nil, fmt.Errorf("no way %q; there are %s, %s and %s", way, viaMount, viaCopy, viaAll)
 	}
-	return nil, fmt.Errorf("no such way; there are %s, %s, %s and %s", viaMount, viaCat, viaCopy, viaAll)
+	records, err := look(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", way, err)
+	}
+	made := &manifest{rule: m.sampler.rule(), records: records}
+	made.sort()
+	return made, nil
 }
 
 // disagreements says where two ways to the same tree show another content. What only one of them

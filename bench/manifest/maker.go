@@ -14,10 +14,9 @@ import (
 // catalogue opens in the root of a mount and is not listed.
 const catalogue = "recordings.jsonl"
 
-// The ways by which a tree is looked at. All are compared by viaAll.
+// The ways by which a tree is looked at. Both are compared by viaAll.
 const (
 	viaMount = "mount"
-	viaCat   = "cat"
 	viaCopy  = "cp"
 	viaAll   = "all"
 )
