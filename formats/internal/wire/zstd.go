@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -52,8 +51,8 @@ func Pack(src []byte) []byte { return packer().EncodeAll(src, nil) }
 // Expand expands src, one or more zstd frames, to at most limit bytes; more are an ErrSize, and damage
 // is a *StreamError. With the error come the bytes before it.
 //
-// It allocates by limit as far as src makes that credible (64 times its length, and at most 1 MiB), and
-// four times as much whenever that was too little.
+// It allocates by limit as far as the blocks of src can give that much, at most 1 MiB at first, and four times as much
+// whenever that was too little.
 func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
 	if len(src) == 0 {
 		return nil, corrupt(io.ErrUnexpectedEOF)
@@ -66,7 +65,12 @@ func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
 	case error:
 		return nil, v
 	}
-	for room := min(limit+1, 64*int64(len(src))+512, firstAlloc); ; room = min(4*room, limit+1) {
+	most, lies := zstdBound(src)
+	if lies {
+		return stream(d, src, limit)
+	}
+	most = min(most, limit) + 1
+	for room := min(most, 64*int64(len(src))+512, firstAlloc); ; room = min(4*room, most) {
 		out, err := d.DecodeAll(src, make([]byte, 0, room))
 		switch {
 		case err == nil && int64(len(out)) > limit:
@@ -75,7 +79,7 @@ func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
 			return out, nil
 		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
 			return stream(d, src, limit)
-		case room > limit:
+		case room == most:
 			out, _ := stream(d, src, limit)
 			return out, tooLong(limit)
 		}
@@ -85,7 +89,7 @@ func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
 // stream expands what failed at once: of a frame that does not tell its size the library gives any
 // error if there is too little room.
 func stream(d *zstd.Decoder, src []byte, limit int64) ([]byte, error) {
-	if err := d.Reset(bytes.NewReader(src)); err != nil {
+	if err := d.Reset(&narrowReader{src: src, limit: limit + 1}); err != nil {
 		return nil, corrupt(err)
 	}
 	defer d.Reset(nil) //nolint:errcheck // only lets go of src
