@@ -163,6 +163,16 @@ func (h *Held) Grow(n int64) error {
 	return nil
 }
 
+// Size returns how many bytes are counted.
+func (h *Held) Size() int64 {
+	if h == nil || h.r == nil {
+		return 0
+	}
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.n
+}
+
 // Keep takes the memory out of the request, for what stays open after it. When others need memory they
 // call yield, which frees it and reports true, or reports false if it is in use.
 func (h *Held) Keep(yield func() bool) {

@@ -100,7 +100,7 @@ var house = []room{
 		},
 		special: map[string][]string{
 			"tree.go": {"recfs/nodes", "recfs/cache"}, "tree_*.go": {"recfs/nodes", "recfs/cache"},
-			"container.go": {"recfs/nodes"}, // of echoreplay: sections, and a cursor that outlives an operation
+			"container.go": {"recfs/nodes"}, // of butter and echoreplay: sections, and a cursor that outlives an operation
 		},
 	},
 	{

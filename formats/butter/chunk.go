@@ -14,68 +14,52 @@ import (
 // maxDecoded bounds the frames of one chunk in memory.
 const maxDecoded = 512 << 20
 
-// chunkBytes returns the decompressed bytes of a chunk. With an error that is damage come the bytes
-// before it; any other error is one of reading.
-func (r *Reader) chunkBytes(ctx context.Context, n int) ([]byte, *damage, error) {
+// chunkText returns what a chunk decompresses to. With an error that is damage comes what is before it; any other
+// error is one of reading.
+func (r *Reader) chunkText(ctx context.Context, n int) (*text, *damage, error) {
 	e := r.Header.Chunks[n]
 	if r.Header.Compression > zstdLast {
-		return nil, &damage{msg: "unknown compression"}, nil
+		return &text{}, &damage{msg: "unknown compression"}, nil
 	}
 	there := min(e.Size, max(r.size-e.Offset, 0))
-	if err := enough(ctx, min(there, r.maxChunk)); err != nil {
-		return nil, nil, err
-	}
-	b := make([]byte, min(there, r.maxChunk))
-	if got, err := r.r.ReadAt(ctx, b, e.Offset); got < len(b) {
-		return nil, nil, formats.ShortRead(name, e.Offset+int64(got), err)
-	}
-	var err, short error
+	t, bad, err := r.load(ctx, e.Offset, min(there, r.maxChunk))
 	switch {
-	case r.Header.Compression == gzipped:
-		b, err, short = r.expand(ctx, wire.Gunzip, b)
-	case r.Header.Compression != stored:
-		b, err, short = r.expand(ctx, wire.Unzstd, b)
-	case there > r.maxChunk:
-		err = fmt.Errorf("more than %d bytes", r.maxChunk)
-	}
-	switch {
-	case short != nil:
-		return nil, nil, short
-	case there < e.Size:
-		return b, &damage{msg: "the file ends inside it"}, nil
 	case err != nil:
-		return b, &damage{code: codeChunk, msg: "it does not decompress: " + reason(err)}, nil
+		return nil, nil, err
+	case there < e.Size:
+		return t, &damage{msg: "the file ends inside it"}, nil
+	case bad == nil && r.Header.Compression == stored && there > r.maxChunk:
+		bad = tooLong(r.maxChunk)
 	}
-	return b, nil, nil
+	if bad != nil {
+		return t, &damage{code: codeChunk, msg: "it does not decompress: " + reason(bad)}, nil
+	}
+	return t, nil, nil
 }
 
-// smallChunk is how many bytes of a chunk count as nothing special: real ones have some 40 KiB.
-const smallChunk = 256 << 10
-
-// decodedPerByte is about how many bytes decoding takes for each of a chunk.
-const decodedPerByte = 12
-
-// enough fails if there is too little memory for a chunk of n bytes and its frames.
-func enough(ctx context.Context, n int64) error {
+// load decompresses n bytes that are stored at off: bad is why they end early, err an error of reading.
+func (r *Reader) load(ctx context.Context, off, n int64) (t *text, bad, err error) {
+	src := make([]byte, min(n, smallChunk))
+	if got, err := r.r.ReadAt(ctx, src, off); got < len(src) {
+		return nil, nil, formats.ShortRead(name, off+int64(got), err)
+	}
 	if n <= smallChunk {
-		return nil
+		if b, bad := r.expand(src); !errors.Is(bad, wire.ErrSize) || r.maxChunk <= smallChunk {
+			return &text{held: b, size: int64(len(b))}, bad, nil
+		}
 	}
-	held, err := formats.Charge(ctx, decodedPerByte*n)
-	held.Free()
-	return err
+	return unpack(ctx, r.r, off, n, packingOf(r.Header.Compression, src), r.maxChunk)
 }
 
-// expand decompresses a chunk. One that gives more than is usual is expanded again, up to eight times as much, once there
-// is memory for that: else the second error says that there is too little.
-func (r *Reader) expand(ctx context.Context, by func(src []byte, limit int64) ([]byte, error), src []byte) (b []byte, err, short error) {
-	for limit := min(smallChunk, r.maxChunk); ; limit = min(8*limit, r.maxChunk) {
-		if short = enough(ctx, limit); short != nil {
-			return nil, nil, short
-		}
-		if b, err = by(src, limit); !errors.Is(err, wire.ErrSize) || limit == r.maxChunk {
-			return b, err, nil
-		}
+// expand decompresses a chunk that may be a small one.
+func (r *Reader) expand(src []byte) ([]byte, error) {
+	switch r.Header.Compression {
+	case stored:
+		return src, nil
+	case gzipped:
+		return wire.Gunzip(src, min(smallChunk, r.maxChunk))
 	}
+	return wire.Unzstd(src, min(smallChunk, r.maxChunk))
 }
 
 // A damage is why a chunk is not wholly there: the code and message of a problem, or of none where
@@ -107,42 +91,76 @@ type chunk struct {
 	frames  []echovr.Frame
 	kind    mapKind // under which it was read
 	count   int     // frames that decode, those above the interval too
-	parsed  int     // bytes of whole frames
+	parsed  int64   // bytes of whole frames
 	badRef  bool    // a reference is beyond the player table
 	failed  error   // where a frame does not decode
 	noBones [2]int  // first and one after the last frame whose bones are left out
 	end     carry
+	held    *formats.Held // its frames, from freeFrames on
 }
 
-// decodeChunk decodes the frames of a chunk, of which it keeps the first limit.
-func decodeChunk(l *layout, kind mapKind, u *users, data []byte, from carry, limit int) *chunk {
-	d := newDecoder(l, kind, u, data, from)
-	c := &chunk{kind: kind}
-	memory := int64(0)
-	for d.Len() > 0 {
+// What frames of a chunk take is charged from freeFrames on, which 100 have with bones of 15 players, in steps.
+const (
+	freeFrames = 2 << 20
+	frameStep  = 1 << 20
+)
+
+// decodeChunk decodes the frames of a chunk, of which it keeps the first limit. An error is one of reading.
+func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text, from carry, limit int) (c *chunk, err error) {
+	data, more, done, err := t.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	c = &chunk{kind: kind}
+	if c.held, err = formats.Charge(ctx, 0); err != nil {
+		return nil, err
+	}
+	d := newDecoder(l, kind, u, data, more, from)
+	if err = c.decode(ctx, d, limit); err != nil {
+		c.held.Free()
+		return nil, err
+	}
+	c.badRef, c.end = d.badRef, d.carry
+	c.end.timers = [2]float32{d.frame.Pause.PausedTimer, d.frame.Pause.UnpausedTimer}
+	return c, nil
+}
+
+// decode adds the frames that d gives.
+func (c *chunk) decode(ctx context.Context, d *decoder, limit int) error {
+	memory, charged := int64(0), int64(freeFrames)
+	for {
+		if err := d.fill(ctx); err != nil {
+			return err
+		}
+		if d.Len() == 0 {
+			return nil
+		}
 		f, err := d.decode(c.count == 0)
 		if err != nil {
 			c.failed = err
-			break
+			return nil
 		}
 		memory += sizeOf(&f)
 		if memory > maxDecoded {
 			d.Fail("the frames before it need more than %d bytes", maxDecoded)
 			c.failed = d.Err()
-			break
+			return nil
 		}
 		if len(c.frames) < limit {
-			if l.bones && d.carry.lost && d.carry.count != 0 {
+			for ; charged < memory; charged += frameStep {
+				if err := c.held.Grow(frameStep); err != nil {
+					return err
+				}
+			}
+			if d.layout.bones && d.carry.lost && d.carry.count != 0 {
 				c.leaveOut(len(c.frames))
 			}
 			c.frames = append(c.frames, f)
 		}
 		c.count++
-		c.parsed = d.Pos()
+		c.parsed = d.Offset()
 	}
-	c.badRef, c.end = d.badRef, d.carry
-	c.end.timers = [2]float32{d.frame.Pause.PausedTimer, d.frame.Pause.UnpausedTimer}
-	return c
 }
 
 // leaveOut notes a frame whose bones are left out.
@@ -189,7 +207,7 @@ func near(v echovr.Vec3) bool {
 func (c *chunk) damage(interval int, last bool) *damage {
 	switch {
 	case c.failed != nil:
-		at := int64(c.parsed)
+		at := c.parsed
 		if e := (*formats.Error)(nil); errors.As(c.failed, &e) {
 			at = e.Offset
 		}
@@ -209,22 +227,28 @@ func sizeOf(f *echovr.Frame) int64 {
 	return n
 }
 
-// decode decodes chunk n from its bytes, under the map of the file or, if the recorder has changed
+// decode decodes chunk n from its text, under the map of the file or, if the recorder has changed
 // the map without starting a new file, under the one that fits (docs/formats/butter.md section 11).
-func (r *Reader) decode(n int, data []byte, whole bool, from carry) *chunk {
+func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from carry) (*chunk, error) {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
 	u := newUsers(r.Header.Players)
-	c := decodeChunk(r.Layout, kind, u, data, from, r.Header.Interval)
-	if c.failed == nil || !whole {
-		return c
+	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, r.Header.Interval)
+	if err != nil || c.failed == nil || !whole {
+		return c, err
 	}
 	for _, k := range []mapKind{arena, combat, other} {
 		if k == kind {
 			continue
 		}
-		if o := decodeChunk(r.Layout, k, u, data, from, r.Header.Interval); o.whole(r.Header.Interval, last) && !o.badRef {
-			return o
+		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, r.Header.Interval)
+		if err != nil {
+			return nil, err
 		}
+		if o.whole(r.Header.Interval, last) && !o.badRef {
+			c.held.Free()
+			return o, nil
+		}
+		o.held.Free()
 	}
-	return c
+	return c, nil
 }

@@ -3,6 +3,7 @@ package butter
 import (
 	"bytes"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -195,22 +196,127 @@ func TestDoesNotOpen(t *testing.T) {
 	}
 }
 
-// A chunk that is larger than real ones are is counted before it is decompressed and decoded.
-func TestLargeChunkIsCharged(t *testing.T) {
+// A chunk that is larger than real ones are gives the same frames as it is streamed, and these are counted.
+func TestLargeChunk(t *testing.T) {
 	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
-		b, _ := sample(layoutV3, 2, 8, 4000, false, func(w *writer) { w.interval, w.compression = 4000, compression })
+		b, frames := sample(layoutV3, 2, 8, 4000, true, func(w *writer) { w.interval, w.compression = 4000, compression })
 		r := openBytes(t, b)
 		c := cache.New(64<<20, nil)
-		var size int
+		var cost, size int64
 		err := c.Do(t.Context(), 1, func(ctx context.Context) error {
-			data, _, err := r.chunkBytes(ctx, 0)
-			size = len(data)
+			x, _, err := r.chunkText(ctx, 0)
+			if err != nil {
+				return err
+			}
+			size = x.size
+			got, n, err := r.Chunk(ctx, 0, carry{}.encode(), echovr.NewEncoder(r.Match()))
+			if err == nil && len(got.Frames) != len(frames) {
+				t.Errorf("%s: %d frames", name, len(got.Frames))
+			}
+			cost = n
 			return err
 		})
 		_, peak := c.Work()
 		c.Close()
-		if err != nil || size <= smallChunk || peak < int64(decodedPerByte*size) {
-			t.Errorf("%s: %d bytes counted for a chunk of %d, %v", name, peak, size, err)
+		if err != nil || size <= smallChunk || peak < cost-freeFrames {
+			t.Errorf("%s: %d bytes counted for frames of %d from %d, %v", name, peak, cost, size, err)
+		}
+		held, err := shown(t, r)
+		if err != nil || int64(len(held)) != size {
+			t.Fatal(name, len(held), size, err)
+		}
+		x, _, _ := r.chunkText(t.Context(), 0)
+		var all [2]*chunk
+		for i, x := range []*text{x, {held: held, size: size}} {
+			if all[i], err = r.decode(t.Context(), 0, x, true, carry{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !reflect.DeepEqual(all[0].frames, all[1].frames) || all[0].parsed != size || all[1].parsed != size {
+			t.Errorf("%s: other frames come of a stream, to %d and %d of %d", name, all[0].parsed, all[1].parsed, size)
+		}
+	}
+}
+
+// shown returns the bytes of chunk 0 from what is shown of it, read backwards by pieces.
+func shown(t *testing.T, r *Reader) ([]byte, error) {
+	x, _, err := r.chunkText(t.Context(), 0)
+	if err != nil {
+		return nil, err
+	}
+	c := x.content()
+	b := make([]byte, c.Size())
+	const piece = 100 << 10
+	for end := len(b); end > 0; end -= piece {
+		start := max(0, end-piece)
+		if n, err := c.ReadAt(t.Context(), b[start:end], int64(start)); n < end-start {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// A chunk that gives far more than its frames takes no memory for that, however it ends.
+func TestBombChunk(t *testing.T) {
+	const zeros = 30 << 20
+	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
+		for _, cut := range []bool{false, true} {
+			b, frames := sample(layoutV3, 2, 8, 20, true, func(w *writer) {
+				w.interval, w.compression = 20, stored
+			})
+			plain := openBytes(t, b)
+			text, _, err := plain.chunkText(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := newWriter(layoutV3, 2, plain.Header.Players)
+			w.interval, w.compression = 20, compression
+			packed := pack(compression, append(bytes.Clone(text.held), make([]byte, zeros)...))
+			if cut {
+				packed = packed[:len(packed)-5]
+			}
+			w.chunks = [][]byte{packed}
+			b = w.file()
+			c := cache.New(32<<20, nil)
+			err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+				r, err := NewReader(ctx, formats.BytesReader(b), int64(len(b)), 0)
+				if err != nil {
+					return err
+				}
+				x, err := r.Scan(ctx)
+				if err != nil {
+					return err
+				}
+				size := text.size + zeros
+				switch {
+				case cut && compression == stored:
+					size -= 5
+				case cut:
+					size = echovr.Unreadable
+				}
+				if x.Chunks[0].Size != size || x.Ticks != int64(len(frames)) || len(x.Problems) != 1 {
+					t.Errorf("%s, cut: %t: %d bytes, want %d; %d frames, problems %s", name, cut, x.Chunks[0].Size, size, x.Ticks, codes(x))
+				}
+				return nil
+			})
+			_, peak := c.Work()
+			c.Close()
+			if err != nil || peak > mostWindow/4 {
+				t.Errorf("%s: %d bytes counted, %v", name, peak, err)
+			}
+		}
+	}
+}
+
+// A chunk that is larger than real ones are and cannot be decompressed at all has no frames, and is no failed read.
+func TestLargeChunkOfNothing(t *testing.T) {
+	for _, compression := range []byte{gzipped, zstdLast} {
+		w := newWriter(layoutV3, 2, nil)
+		w.compression = compression
+		w.chunks = [][]byte{make([]byte, 2*smallChunk)}
+		x := scanned(t, w.file())
+		if got := codes(x); got != codeChunk || x.Ticks != 0 || x.Chunks[0].Size != echovr.Unreadable {
+			t.Errorf("%d: problems %s, %d frames", compression, got, x.Ticks)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package butter
 
 import (
+	"context"
+
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/wire"
 )
@@ -15,6 +17,7 @@ const (
 // frame before.
 type decoder struct {
 	*wire.Cursor
+	feed   *feed // of what comes behind; nil: nothing
 	layout *layout
 	kind   mapKind
 	users  *users
@@ -40,8 +43,8 @@ type player struct {
 	ref   uint8
 }
 
-func newDecoder(l *layout, kind mapKind, u *users, data []byte, from carry) *decoder {
-	d := &decoder{Cursor: wire.NewCursor(name, data, 0), layout: l, kind: kind, users: u, carry: from.clone()}
+func newDecoder(l *layout, kind mapKind, u *users, data []byte, more *feed, from carry) *decoder {
+	d := &decoder{Cursor: wire.NewCursor(name, data, 0), feed: more, layout: l, kind: kind, users: u, carry: from.clone()}
 	switch kind {
 	case arena:
 		d.frame.Kind = echovr.Arena
@@ -56,6 +59,23 @@ func newDecoder(l *layout, kind mapKind, u *users, data []byte, from carry) *dec
 	d.frame.Rules.By = invalid
 	d.frame.VR.Rotation, d.frame.Disc.Rotation = echovr.Identity, echovr.Identity
 	return d
+}
+
+// fill sees to it that a whole frame is at hand, unless the text ends before.
+func (d *decoder) fill(ctx context.Context) error {
+	if d.feed == nil || d.Len() >= maxFrame || d.Err() != nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	at := d.Offset()
+	b, err := d.feed.more(d.Rest())
+	d.Cursor = wire.NewCursor(name, b, at)
+	if len(b) < maxFrame {
+		d.feed = nil
+	}
+	return err
 }
 
 // decode reads the next frame, the first of the chunk if first is set. After a failure the frame is

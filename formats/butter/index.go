@@ -38,14 +38,17 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 	n, e := s.n, s.r.Header.Chunks[s.n]
 	s.n++
 	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.encode()}
-	data, bad, err := s.r.chunkBytes(ctx, n)
+	t, bad, err := s.r.chunkText(ctx, n)
 	if err != nil {
 		return nil, info, err
 	}
 	if bad == nil {
-		info.Size = int64(len(data))
+		info.Size = t.size
 	}
-	c := s.r.decode(n, data, bad == nil, s.carry)
+	c, err := s.r.decode(ctx, n, t, bad == nil, s.carry)
+	if err != nil {
+		return nil, info, err
+	}
 	if bad == nil {
 		bad = c.damage(s.r.Header.Interval, n == len(s.r.Header.Chunks)-1)
 	}
@@ -75,7 +78,7 @@ func (r *Reader) tick(n int) int64 { return int64(n) * int64(r.Header.Interval) 
 // chunk returns the decoded frames as the tree takes them.
 func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 	return &echovr.Chunk{
-		Number: n, FirstTick: r.tick(n), Frames: c.frames,
+		Number: n, FirstTick: r.tick(n), Frames: c.frames, Held: c.held,
 		Session: func(b []byte, i int) []byte { return e.Session(b, &c.frames[i]) },
 		Brief:   func(b []byte, i int) []byte { return e.Brief(b, &c.frames[i]) },
 		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &c.frames[i]) },
@@ -94,11 +97,15 @@ func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encod
 	if err != nil {
 		return nil, 0, err
 	}
-	data, bad, err := r.chunkBytes(ctx, n)
+	t, bad, err := r.chunkText(ctx, n)
 	if err != nil {
 		return nil, 0, err
 	}
-	c := r.decode(n, data, bad == nil, from)
+	c, err := r.decode(ctx, n, t, bad == nil, from)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.held.Free()
 	cost := int64(0)
 	for i := range c.frames {
 		cost += sizeOf(&c.frames[i])

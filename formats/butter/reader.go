@@ -31,7 +31,7 @@ func (o Options) maxChunk() int64 {
 }
 
 // NewReader reads header and chunk table and, where the version byte leaves open which layout the
-// frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are held; 0 is
+// frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are decoded; 0 is
 // 256 MiB.
 func NewReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*Reader, error) {
 	h, err := readHeader(formats.At(ctx, r), size)
@@ -57,15 +57,19 @@ func (r *Reader) chooseLayout(ctx context.Context) error {
 	if len(candidates) == 1 || r.Header.Compression > zstdLast {
 		return nil
 	}
-	u, furthest := newUsers(r.Header.Players), 0
+	u, furthest := newUsers(r.Header.Players), int64(0)
 	for n := range min(len(r.Header.Chunks), probed) {
-		data, damaged, err := r.chunkBytes(ctx, n)
+		t, damaged, err := r.chunkText(ctx, n)
 		if err != nil {
 			return err
 		}
 		var sound *layout
 		for _, l := range candidates {
-			c := decodeChunk(l, r.Header.kind(), u, data, carry{}, r.Header.Interval)
+			c, err := decodeChunk(ctx, l, r.Header.kind(), u, t, carry{}, r.Header.Interval)
+			if err != nil {
+				return err
+			}
+			c.held.Free()
 			if damaged == nil && c.whole(r.Header.Interval, n == len(r.Header.Chunks)-1) && !c.badRef {
 				if c.near() {
 					r.Layout = l

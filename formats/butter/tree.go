@@ -59,11 +59,14 @@ func (r *Reader) dataFile(src formats.Input, n int, size int64) nodes.File {
 	if r.Header.Compression == stored {
 		return nodes.Section(src, e.Offset, e.Size)
 	}
-	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
-		b, bad, err := r.chunkBytes(ctx, n)
-		if bad != nil {
+	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+		t, bad, err := r.chunkText(ctx, n)
+		switch {
+		case err != nil:
+			return nil, err
+		case bad != nil:
 			return nil, errors.New(bad.msg)
 		}
-		return b, err
+		return t.content(), nil
 	})
 }

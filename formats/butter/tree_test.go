@@ -214,7 +214,10 @@ func TestBombs(t *testing.T) {
 	w.compression = gzipped
 	w.layout = layoutV1
 	r := openBytes(t, w.file())
-	c := decodeChunk(r.Layout, combat, newUsers(r.Header.Players), chunk, carry{}, r.Header.Interval)
+	c, err := decodeChunk(t.Context(), r.Layout, combat, newUsers(r.Header.Players), &text{held: chunk}, carry{}, r.Header.Interval)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if c.failed == nil || !strings.Contains(c.failed.Error(), "more than") {
 		t.Errorf("%d frames of 765 players: %v", c.count, c.failed)
 	}

@@ -672,13 +672,13 @@ func allFrames(t testing.TB, r *Reader) []echovr.Frame {
 	var all []echovr.Frame
 	var from carry
 	for n := range r.Header.Chunks {
-		data, bad, err := r.chunkBytes(t.Context(), n)
+		x, bad, err := r.chunkText(t.Context(), n)
 		if bad != nil || err != nil {
 			t.Fatal(n, bad, err)
 		}
-		c := r.decode(n, data, true, from)
-		if c.failed != nil {
-			t.Fatal(n, c.failed)
+		c, err := r.decode(t.Context(), n, x, true, from)
+		if err != nil || c.failed != nil {
+			t.Fatal(n, err, c)
 		}
 		all = append(all, c.frames...)
 		from = c.end

@@ -72,24 +72,43 @@ type Builder struct {
 	wait    sync.WaitGroup
 	slots   chan struct{}
 	sizes   []*ChunkInfo
-	rows    []chunkRows
+	rows    []*chunkRows     // of the chunks that are still being measured, and those after them
 	lines   [2]rowcount.Line // of frames and of players
 }
 
 // chunkRows are the rows of tables that a chunk has.
-type chunkRows struct{ frames, players *rowcount.Counter }
+type chunkRows struct {
+	frames, players *rowcount.Counter
+	done            atomic.Bool // they are counted
+}
 
 // nextRows returns Counters for the next chunk.
-func (b *Builder) nextRows(c *Chunk) chunkRows {
+func (b *Builder) nextRows(c *Chunk) *chunkRows {
 	players := 0
 	for i := range c.Frames {
 		for t := range c.Frames[i].Teams {
 			players += len(c.Frames[i].Teams[t].Players)
 		}
 	}
-	r := chunkRows{b.lines[0].Part(framesColumns, len(c.Frames)), b.lines[1].Part(playersColumns, players)}
+	r := &chunkRows{frames: b.lines[0].Part(framesColumns, len(c.Frames)), players: b.lines[1].Part(playersColumns, players)}
 	b.rows = append(b.rows, r)
 	return r
+}
+
+// join takes the rows of the next chunks that are measured.
+func (b *Builder) join() {
+	for len(b.rows) > 0 && b.rows[0].done.Load() {
+		r := b.rows[0]
+		b.rows = b.rows[1:]
+		if b.Frames == nil {
+			b.Frames, b.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
+		} else {
+			b.Frames.EndChunk()
+			b.Players.EndChunk()
+		}
+		b.Frames.Join(r.frames)
+		b.Players.Join(r.players)
+	}
 }
 
 // add counts frame i of a chunk with a session.
@@ -121,16 +140,23 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	info.FirstTick = c.FirstTick
 	p := &info
 	b.sizes = append(b.sizes, p)
+	b.join()
 	rows := b.nextRows(c)
 	if len(c.Frames) == 0 {
+		rows.done.Store(true)
 		return nil
 	}
 	start := b.summary.First
 	b.slots <- struct{}{}
 	b.wait.Go(func() {
-		p.measure(c, start, &rows)
+		p.measure(c, start, rows)
+		rows.done.Store(true)
+		c.Held.Free()
 		<-b.slots
 	})
+	if c.Held.Size() > 0 { // one at a time
+		b.wait.Wait()
+	}
 	return nil
 }
 
@@ -145,14 +171,8 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
 	x.First, x.Last = b.summary.First, b.summary.Last
 	x.Events = b.summary.Events()
-	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
-	for i, r := range b.rows {
-		if i > 0 {
-			x.Frames.EndChunk()
-			x.Players.EndChunk()
-		}
-		x.Frames.Join(r.frames)
-		x.Players.Join(r.players)
+	if b.join(); x.Frames == nil {
+		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
 	}
 	var err error
 	x.Scores, err = json.Marshal(b.summary.Scores(m))

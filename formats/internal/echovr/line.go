@@ -3,6 +3,8 @@ package echovr
 import (
 	"slices"
 	"strconv"
+
+	"recfs/formats"
 )
 
 // A Chunk is a run of frames with their JSON.
@@ -21,6 +23,9 @@ type Chunk struct {
 	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same
 	// shape differ in values only. Nil if that is not known.
 	Shape func(b []byte, i int) []byte
+
+	// Held is what the frames take beyond what is usual, for who has measured them to free; nil: nothing.
+	Held *formats.Held
 
 	base int // of Frames[0], in the functions
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// What a zstd frame can give follows from its blocks, whatever it says of its size and of its window (RFC 8878
+// What a zstd frame can give follows from its blocks, whatever it says of its size and of its window (RFC 8878,
 // section 3.1.1).
 const (
 	zstdMagic     = 0xfd2fb528
