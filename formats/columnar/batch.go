@@ -166,6 +166,38 @@ func (b *Batch) Null() {
 	}
 }
 
+// Room returns how many rows the group still lacks, 0 while rows are passed over. Up to so many without a null may be
+// put behind the values of the columns, where Spare gives them room, in place of adding them value by value.
+func (b *Batch) Room() int {
+	if b.mode != keeping {
+		return 0
+	}
+	return b.limit - b.rows
+}
+
+// Spare returns the room behind the values of a column, for n at most.
+func Spare[V int32 | int64](list []V, n int) []V {
+	return list[len(list):min(len(list)+n, cap(list))]
+}
+
+// Appended says that the columns, which are all of type Int32 and Int64, have n rows more.
+func (b *Batch) Appended(n int) {
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		switch v.Type {
+		case Int32:
+			v.Int32s = v.Int32s[:len(v.Int32s)+n]
+		case Int64:
+			v.Int64s = v.Int64s[:len(v.Int64s)+n]
+		}
+		for k := 0; v.Nullable && k < n; k++ {
+			v.Valid = append(v.Valid, true)
+		}
+	}
+	b.rows += n
+	b.begin()
+}
+
 // Later counts a number that is not known before its row is made.
 func (b *Batch) Later() { b.column() }
 

@@ -97,6 +97,15 @@ func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor
 	}
 }
 
+// from returns a cursor at the start of chunk k that goes on to the end of the records.
+func (r *recording) from(ctx context.Context, k int) (*cursor, error) {
+	s, dec, err := r.idx.stateAt(k, r.version1)
+	if err != nil {
+		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
+	}
+	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, r.idx.bytes, dec, chunkSize), state: s}, nil
+}
+
 // tick returns the tick of the next record, or errEnd behind the chunk.
 func (c *cursor) tick() (int32, error) {
 	if !c.ready {

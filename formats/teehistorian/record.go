@@ -132,6 +132,12 @@ func (d *decoder) follow(r *record) error {
 // decodeFixed decodes a record made of ints from b, which has at least maxFixed bytes. It returns 0 if the record
 // has strings or a payload or is unknown.
 func decodeFixed(b []byte, r *record) int {
+	if b[0] < 0x40 { // the id of a PLAYER_DIFF, in one byte
+		if x, y, n := readTwo(binary.LittleEndian.Uint64(b[1:])); n > 0 {
+			r.kind, r.cid, r.x, r.y = playerDiff, int32(b[0]), x, y
+			return 1 + n
+		}
+	}
 	id, p := readInt(b, 0)
 	if id >= 0 {
 		r.kind, r.cid = playerDiff, id
@@ -163,8 +169,13 @@ func decodeFixed(b []byte, r *record) int {
 func decodeInput(b []byte, p int, r *record) int {
 	var direction, x, y int32
 	direction, p = readInt(b, p)
-	x, p = readInt(b, p)
-	y, p = readInt(b, p)
+	var n int
+	if x, y, n = readTwo(binary.LittleEndian.Uint64(b[p:])); n > 0 {
+		p += n
+	} else {
+		x, p = readInt(b, p)
+		y, p = readInt(b, p)
+	}
 	r.input = [inputs]int32{direction, x, y}
 	changed := notZero(direction) | notZero(x)<<1 | notZero(y)<<2
 	if binary.LittleEndian.Uint64(b[p:])<<8 == 0 { // seven zeros

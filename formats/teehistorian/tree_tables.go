@@ -44,24 +44,30 @@ func (r *recording) rowTable(n int, begun startTime) columnar.Table {
 
 // fill adds the rows of a table from the start of a chunk on, until b is full.
 func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, begun startTime) error {
-	var doc []byte
-	for ; chunk < len(r.idx.chunks) && !b.Full(); chunk++ {
-		from, err := r.chunkStart(chunk)
-		if err != nil {
-			return err
-		}
-		c := r.cursor(ctx, from, chunk, chunkSize)
-		for err == nil && !b.Full() {
-			if err = c.scan.next(&c.event.record); err == nil {
-				c.state.apply(&c.event)
-				doc = r.addRow(b, table, c, begun, doc)
-			}
-		}
-		if err != nil && !errors.Is(err, errEnd) {
-			return err
-		}
+	c, err := r.from(ctx, chunk)
+	if err != nil {
+		return err
 	}
-	return nil
+	var doc []byte
+	for {
+		switch table {
+		case positionsTable:
+			c.positionRun(b)
+		case inputsTable:
+			c.inputRun(b)
+		}
+		if b.Full() {
+			return nil
+		}
+		if err := c.scan.next(&c.event.record); err != nil {
+			if errors.Is(err, errEnd) {
+				return nil
+			}
+			return err
+		}
+		c.state.apply(&c.event)
+		doc = r.addRow(b, table, c, begun, doc)
+	}
 }
 
 // addRow adds the row that the event at c has in a table, if it has one. It returns doc, memory to use.

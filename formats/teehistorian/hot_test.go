@@ -1,0 +1,91 @@
+package teehistorian
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+)
+
+// Rows that runs of records gave are those of the records one by one.
+func TestHotRows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) { holdHotRows(rt, draw(rt).b) })
+	holdHotRows(t, readBusy(t))
+}
+
+func holdHotRows(t rapid.TB, b []byte) {
+	t.Helper()
+	in := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
+	src := in.At(context.Background())
+	h, err := readHeader(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := buildIndex(context.Background(), src, in.Size, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recording{src: in, idx: x, version1: h.version1()}
+	for _, n := range []int{positionsTable, inputsTable} {
+		fast := r.rowTable(n, h.begun())
+		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {
+			c, err := r.from(ctx, chunk)
+			for err == nil && !b.Full() {
+				if err = c.scan.next(&c.event.record); err == nil {
+					c.state.apply(&c.event)
+					r.addRow(b, n, c, h.begun(), nil)
+				}
+			}
+			if errors.Is(err, errEnd) {
+				return nil
+			}
+			return err
+		})
+		for i := range fast.Groups {
+			if got, want := made(t, fast, i), made(t, slow, i); !bytes.Equal(got, want) {
+				t.Fatalf("%s: row group %d is another one", fast.Name, i)
+			}
+		}
+	}
+}
+
+// made returns a row group of a table.
+func made(t rapid.TB, table columnar.Table, group int) []byte {
+	t.Helper()
+	l, err := parquet.NewLayout(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Make(context.Background(), group)
+	if err != nil {
+		t.Fatalf("%s: %v", table.Name, err)
+	}
+	return b
+}
+
+// Two ints read at once are those read one by one.
+func TestReadTwo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := rapid.SliceOfN(rapid.Byte(), 8+maxInt, 8+maxInt).Draw(t, "bytes")
+		first, p := readInt(b, 0)
+		second, q := readInt(b, p)
+		want := q
+		if p > 2 || q-p > 2 {
+			want = 0
+		}
+		switch x, y, n := readTwo(binary.LittleEndian.Uint64(b)); {
+		case n != want:
+			t.Fatalf("%x: %d bytes, want %d", b, n, want)
+		case n > 0 && (x != first || y != second):
+			t.Fatalf("%x: %d and %d, want %d and %d", b, x, y, first, second)
+		}
+	})
+}
