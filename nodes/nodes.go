@@ -54,7 +54,8 @@ type Dir interface {
 	// Find returns the index for At of the entry that opens under name, or
 	// an error that is io/fs.ErrNotExist. The entry's own name may differ
 	// (a number written with fewer zeros). An entry that opens but is not
-	// listed has an index of Len or more, below 1<<39.
+	// listed has an index of Len or more, below 1<<39, and so may one that is
+	// listed, if it is known before the listing is.
 	Find(ctx context.Context, name string) (int, error)
 }
 

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
+	"recfs/formats"
 	"recfs/formats/container"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
@@ -22,6 +24,36 @@ func manyEntries(n int) []entry {
 		entries[i] = entry{fmt.Sprintf("dir%03d/%07d-name", i/1000, i), "x"}
 	}
 	return entries
+}
+
+// TestRawUnopened reads the bytes of recordings that are not opened for it: in a folder, compressed, and in
+// containers.
+func TestRawUnopened(t *testing.T) {
+	opened := 0
+	format := formatstest.Plain(formats.Format{Name: "rec", Extensions: []string{".rec"}}, func(context.Context, formats.Input) error {
+		opened++
+		return nil
+	}, recTree)
+	dir := t.TempDir()
+	packed := string(formatstest.Gzip(t, []byte("RECpacked")))
+	for name, content := range map[string]string{
+		"a.rec": "RECplain", "a.rec.gz": packed,
+		"a.tar": string(formatstest.Tar(t, entry{"a.rec", "RECtar"}, entry{"a.rec.gz", packed})),
+		"a.zip": string(packZip(t, zip.Deflate, entry{"a.rec", "RECzip"})),
+	} {
+		write(t, dir, name, content)
+	}
+	root := New(formatstest.OpenLocal(t, dir), []formats.Format{format}, formatstest.NewCache(t), Options{})
+	for name, want := range map[string]string{
+		"a.rec": "RECplain", "a.rec.gz": packed, "a.tar/a.rec": "RECtar", "a.tar/a.rec.gz": packed, "a.zip/a.rec": "RECzip",
+	} {
+		if got, err := read(t, root, name+"/raw"); got != want || err != nil || opened > 0 {
+			t.Errorf("%s: %q, %v; opened %d times", name, got, err, opened)
+		}
+	}
+	if got, err := read(t, root, "a.zip/a.rec/body"); got != "zip" || err != nil || opened != 1 {
+		t.Errorf("body: %q, %v; opened %d times", got, err, opened)
+	}
 }
 
 func TestNestedCost(t *testing.T) {

@@ -49,6 +49,9 @@ func (r recording) Len(ctx context.Context) (int, error) {
 }
 
 func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if i == rawIndex && r.key.segments == nil {
+		return r.raw(), nil
+	}
 	d, err := r.a.trees.Get(ctx, r.key)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -61,11 +64,32 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 }
 
 func (r recording) Find(ctx context.Context, name string) (int, error) {
+	if name == rawName && r.key.segments == nil {
+		return rawIndex, nil
+	}
 	d, err := r.a.trees.Get(ctx, r.key)
 	if err != nil {
 		return 0, err
 	}
 	return d.Find(ctx, name)
+}
+
+const (
+	rawName = "raw"
+
+	// rawIndex is where raw of a recording that is a file opens, which has fewer entries than that: who reads no
+	// more of it does not wait until the recording is opened.
+	rawIndex = 1 << 30
+)
+
+// raw returns the entry raw of a recording that is a file.
+func (r recording) raw() nodes.Entry {
+	k := r.key
+	in := formats.Input{
+		ReaderAt: source.NewReader(r.a.openFiles, source.FileKey{Path: k.path, Version: k.v}),
+		Stored:   k.v.Size, Grows: !k.packed && grows(k.v),
+	}
+	return in.RawEntry()
 }
 
 // An indexFile is the index.json of a recording, which Options.Indexed hears of.
