@@ -2,12 +2,12 @@ package container
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"errors"
 	"io"
 	"math"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"

@@ -3,11 +3,11 @@ package unpack
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
 	"errors"
 	"io"
 	"sync"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"

@@ -149,6 +149,9 @@ func (d *decoder) open(skip int64) error {
 // firstWindow returns the window to begin with: that of the first frame of a
 // zstd file, which is known without a decoder, or what most others need.
 func (d *decoder) firstWindow() int64 {
+	if d.c.First == d.c.Window {
+		return d.c.Window
+	}
 	var h zstd.Header
 	if b, _ := d.in.Peek(zstd.HeaderMaxSize); h.Decode(b) != nil {
 		h.WindowSize = 0

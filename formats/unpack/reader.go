@@ -77,7 +77,32 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 // ReadAt reads decompressed bytes. Frames of a stream that must begin anew for them are made on the way and
 // kept as far as the cache has room.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	if off == 0 && r.inMemory && r.size >= 0 && r.size <= min(frameSize, int64(len(p))) {
+		if n, ok, err := r.whole(ctx, p[:r.size]); ok || cache.IsShort(err) {
+			return n, err
+		}
+	}
 	return readFrames(ctx, p, off, r.frame)
+}
+
+// whole reads all of a short stream at once, and keeps nothing of it but how it ends: who has all of it does
+// not come back for a part. It is not ok where that is not as many bytes as there should be.
+func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error) {
+	if b, made := r.p.frames.Peek(frameKey{r.key, 0}); made {
+		return copy(p, b), len(b) == len(p), io.EOF
+	}
+	d := newDecoder(r.c, r.raw, r.key.Version.Size)
+	n, err = d.read(ctx, p)
+	if n == len(p) && err == nil {
+		_, err = d.read(ctx, make([]byte, 1))
+	}
+	e := endOf(d.out, err)
+	d.close(e != nil && e.hurt == nil)
+	if e == nil || e.size != r.size {
+		return 0, false, err
+	}
+	r.p.ends.Swap(r.key, e)
+	return n, true, io.EOF
 }
 
 // readFrames is ReadAt for bytes that come in frames; behind the end they are empty.

@@ -99,6 +99,34 @@ func TestListedOnce(t *testing.T) {
 	}
 }
 
+// TestStreamWhole keeps nothing of a short stream that is read whole, but whether it is damaged.
+func TestStreamWhole(t *testing.T) {
+	content := formatstest.Compressible(30_000)
+	for _, cut := range []int{0, 1} {
+		packed := formatstest.Gzip(t, content)
+		packed[len(packed)-5] ^= byte(cut) // of the length behind the checksum
+		dir := t.TempDir()
+		writeFile(t, dir, "a.gz", packed)
+		p, k := openUnpacker(t, dir, "a.gz", "")
+		raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
+		u := p.Expand(k, unpack.Gzip, raw, int64(len(content)))
+		b := make([]byte, 64<<10)
+		for i := range int64(2) {
+			n, err := u.ReadAt(t.Context(), b, 0)
+			if !bytes.Equal(b[:n], content) || err != io.EOF {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+			d, err := u.Damaged(t.Context())
+			if (d != nil) != (cut != 0) || err != nil {
+				t.Errorf("damage %v, %v", d, err)
+			}
+			if got, want := raw.Bytes.Load(), (i+1)*int64(len(packed)); got != want {
+				t.Errorf("read %d times: %d bytes, want %d", i+1, got, want)
+			}
+		}
+	}
+}
+
 // TestStreamWaits lets go of a reader whose context ends while another one is in the stream.
 func TestStreamWaits(t *testing.T) {
 	dir := t.TempDir()
