@@ -137,7 +137,7 @@ func (d *Disk) open(at string) (*os.File, os.FileInfo, error) {
 
 // refuse notes a refusal, and says so once.
 func (d *Disk) refuse(err error) {
-	if refused := (*refusal)(nil); !errors.As(err, &refused) {
+	if _, ok := errors.AsType[*refusal](err); !ok {
 		return
 	}
 	d.mu.Lock()

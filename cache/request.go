@@ -124,8 +124,8 @@ func (e *shortError) Unwrap() error { return syscall.ENOMEM }
 // IsShort reports whether err is, or comes from, what [Charge] returns when a request has too little
 // memory. It says nothing of what is read.
 func IsShort(err error) bool {
-	s := (*shortError)(nil)
-	return errors.As(err, &s)
+	_, short := errors.AsType[*shortError](err)
+	return short
 }
 
 // Held is memory that is charged to a request.

@@ -100,7 +100,7 @@ func (r *Reason) Unwrap() error { return r.Kind }
 // reasons follow the first one.
 func ErrorProblem(err error, more ...error) Problem {
 	p := Problem{Message: OneLine(err.Error())}
-	if e := (*Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		p = e.Problem()
 	}
 	for _, m := range more {

@@ -193,8 +193,7 @@ func (s setting) onePass(ctx context.Context, kind string, n int) ([]harness.Cos
 }
 
 func failure(err error) error {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
 	}
 	return err

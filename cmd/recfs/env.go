@@ -105,7 +105,7 @@ func (o *output) Write(p []byte) (int, error) {
 type outputError struct{ err error }
 
 func (e *outputError) Error() string {
-	if p := (*iofs.PathError)(nil); errors.As(e.err, &p) {
+	if p, ok := errors.AsType[*iofs.PathError](e.err); ok {
 		return "standard output: " + p.Err.Error()
 	}
 	return e.err.Error()
@@ -143,7 +143,7 @@ type failures struct {
 // fail reports that name could not be read, unless that is because the command ends.
 func (f *failures) fail(name string, err error) {
 	f.n++
-	if output := (*outputError)(nil); errors.Is(err, context.Canceled) || errors.As(err, &output) {
+	if _, ok := errors.AsType[*outputError](err); errors.Is(err, context.Canceled) || ok {
 		return
 	}
 	f.env.report(fmt.Errorf("%s: %w", name, reason(name, err)))

@@ -139,7 +139,7 @@ func (x *indexer) tellDone(took time.Duration) {
 func (x *indexer) kept(a *archive) error {
 	if disk := a.options.Disk; disk != nil && disk.Err() != nil {
 		err := disk.Err()
-		if p := (*iofs.PathError)(nil); errors.As(err, &p) {
+		if p, ok := errors.AsType[*iofs.PathError](err); ok {
 			err = p.Err
 		}
 		return fmt.Errorf("the indexes could not be kept in %s: %w; --cache-dir names another place", disk.Dir(), err)
@@ -234,7 +234,7 @@ func measure(ctx context.Context, f found) error {
 			if err == nil && ok {
 				_, err = made.Size(ctx)
 			}
-			if damage := (*formats.Error)(nil); err != nil && !errors.As(err, &damage) {
+			if _, ok := errors.AsType[*formats.Error](err); err != nil && !ok {
 				return fmt.Errorf("%s: %w", file.Name, err)
 			}
 		}

@@ -77,7 +77,7 @@ func readProblem(f found, object string, err error) problem {
 	if damage, ok := formats.DamageOf(err); ok {
 		p.at = &damage.Offset
 	}
-	if e := (*formats.Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*formats.Error](err); ok {
 		p.Offset, p.Reason = &e.Offset, e.Err.Error()
 	}
 	return p

@@ -53,7 +53,7 @@ func (p *loggedProblem) set(a slog.Attr) {
 	case "err":
 		p.Reason = a.Value.String()
 		err, _ := a.Value.Any().(error)
-		if e := (*formats.Error)(nil); errors.As(err, &e) {
+		if e, ok := errors.AsType[*formats.Error](err); ok {
 			p.Offset, p.Reason = &e.Offset, e.Err.Error()
 		}
 	}

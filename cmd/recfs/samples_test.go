@@ -71,7 +71,7 @@ func TestMountEqualsCopy(t *testing.T) {
 		}
 	})
 	out, err := recfs(t, "cp", "-r", archive, dest).CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitFailed) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != exitFailed) {
 		t.Fatalf("cp: %v\n%s", err, out)
 	}
 

@@ -16,7 +16,7 @@ import (
 // toldProblems returns the problems of which a recording tells, or why it does not open, given what is
 // known of it. err is what was wrong with asking for that; that it does not open is no such error.
 func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
-	if broken := (*archives.NotOpenError)(nil); errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*archives.NotOpenError](err); ok {
 		return []problem{toldProblem(f, broken.Problem)}, nil
 	}
 	var problems []problem

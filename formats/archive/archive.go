@@ -187,7 +187,7 @@ func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error)
 	}
 	b := make([]byte, min(formats.HeadSize, file.Version.Size))
 	n, err := source.NewReader(a.openFiles, file).ReadAt(ctx, b, 0)
-	if hurt := (*unpack.Damage)(nil); err != nil && err != io.EOF && !errors.As(err, &hurt) {
+	if _, ok := errors.AsType[*unpack.Damage](err); err != nil && err != io.EOF && !ok {
 		return nil, err
 	}
 	return b[:n], nil

@@ -170,7 +170,7 @@ func TestDamagedRecordingsInContainers(t *testing.T) {
 			t.Errorf("%s: no damage, %v", name, err)
 		}
 		_, err = read(t, root, name+"/raw")
-		if hurt := (*unpack.Damage)(nil); !errors.As(err, &hurt) {
+		if _, ok := errors.AsType[*unpack.Damage](err); !ok {
 			t.Errorf("%s/raw: %v", name, err)
 		}
 	}

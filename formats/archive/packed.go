@@ -82,7 +82,7 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Cho
 	raw := watchedReader{source.NewReader(a.openFiles, file), w}
 	u.src.Raw = raw
 	c, err := a.unpack.Open(ctx, file, raw, how)
-	if failed := (*unpack.ReadError)(nil); errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*unpack.ReadError](err); ok {
 		w.note(failed.Err)
 	}
 	u.take(c, w)
@@ -193,7 +193,7 @@ func (a *archive) claimedOf(k recordingKey) recordings.Source {
 	open := src.Open
 	src.Open = func(ctx context.Context, in *formats.Input) error {
 		err := open(ctx, in)
-		if missing := (*cache.NotSavedError)(nil); !errors.As(err, &missing) {
+		if _, ok := errors.AsType[*cache.NotSavedError](err); !ok {
 			return err
 		}
 		c, failed := a.content(ctx, k, new(readErrors))

@@ -163,8 +163,8 @@ func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, e
 // notSaved reports whether err only says that what was asked for would have to be made, or with more
 // memory: that is no damage, and another time it is made.
 func notSaved(err error) bool {
-	missing := (*cache.NotSavedError)(nil)
-	return errors.As(err, &missing) || cache.IsShort(err)
+	_, missing := errors.AsType[*cache.NotSavedError](err)
+	return missing || cache.IsShort(err)
 }
 
 // openProblem returns why a source does not open. Of one that is not read to its end, and may be huge,
@@ -225,7 +225,7 @@ func (w *readErrors) note(err error) {
 	if err == nil || err == io.EOF || notSaved(err) || errors.Is(err, errors.ErrUnsupported) {
 		return
 	}
-	if hurt := (*unpack.Damage)(nil); !errors.As(err, &hurt) {
+	if _, ok := errors.AsType[*unpack.Damage](err); !ok {
 		w.err.CompareAndSwap(nil, &err)
 	}
 }

@@ -120,7 +120,7 @@ type unreadLine struct {
 
 // readReason is why something could not be read, without its path.
 func readReason(err error) string {
-	if p := (*iofs.PathError)(nil); errors.As(err, &p) {
+	if p, ok := errors.AsType[*iofs.PathError](err); ok {
 		err = p.Err
 	}
 	return formats.OneLine(err.Error())
@@ -319,7 +319,7 @@ func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 	if err == nil {
 		dir, err = c.Dir(ctxSaved)
 	}
-	if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
 		r.Pending, r.Unlisted = missing.Name, true
 		return
 	}

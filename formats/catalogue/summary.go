@@ -129,7 +129,7 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 	if err == nil {
 		sum, known.Tables, list = d.Summary, d.Tables, d.Runners
 	} else {
-		if missing := (*cache.NotSavedError)(nil); errors.As(err, &missing) {
+		if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
 			known.Pending = missing.Name
 		}
 		known.Tables, keep = sum.open(ctx, r, s.cache)
