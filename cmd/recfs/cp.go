@@ -36,39 +36,25 @@ func runCp(flags *pflag.FlagSet) runFunc {
 	archived := flags.BoolP("archive", "a", false, "the same as -rp")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		sources, dest := a.expand(ctx, args[:len(args)-1]), args[len(args)-1]
-		if *archived {
-			*recursive, *preserve = true, true
-		}
 		info, err := os.Stat(dest)
 		into := err == nil && info.IsDir()
 		if len(sources) > 1 && !into {
 			return usagef("cp: %s is not a directory", dest)
 		}
-		c := copier{failures: failures{env: e}, preserve: *preserve, asJSON: *asJSON, meter: newMeter(e.stderr, "copying")}
+		c := copier{
+			failures: failures{env: e}, recursive: *recursive || *archived, preserve: *preserve || *archived, asJSON: *asJSON,
+			meter: newMeter(e.stderr, "copying"), copies: map[string]string{},
+		}
 		defer c.meter.close()
 		defer a.measure(ctx, c.meter, sources, everything)()
-		copies := map[string]string{}
 		for _, name := range sources {
-			entry, err := a.resolve(ctx, name)
-			if err == nil && entry.Dir != nil && !*recursive {
-				err = errors.New("is a directory; -r copies it")
-			}
 			target := dest
 			if into {
 				target = filepath.Join(dest, base(name))
 			}
-			if err == nil {
-				err = checkTarget(name, target)
-			}
-			if first, ok := copies[target]; ok && err == nil {
-				err = fmt.Errorf("%s is the copy of %s", target, first)
-			}
-			copies[target] = name
-			if err != nil {
+			if err := c.source(ctx, a, name, target); err != nil {
 				c.fail(name, err)
-				continue
 			}
-			c.copyTo(ctx, name, entry, target)
 		}
 		if ctx.Err() != nil {
 			return &interruption{fmt.Sprintf("%s, %s copied, and none half; another run copies all again",
@@ -76,6 +62,25 @@ func runCp(flags *pflag.FlagSet) runFunc {
 		}
 		return c.result()
 	})
+}
+
+// source copies what an argument names to target, unless it cannot be copied there.
+func (c *copier) source(ctx context.Context, a *archive, name, target string) error {
+	entry, err := a.resolve(ctx, name)
+	if err == nil && entry.Dir != nil && !c.recursive {
+		err = errors.New("is a directory; -r copies it")
+	}
+	if err == nil {
+		err = checkTarget(name, target)
+	}
+	if first, ok := c.copies[target]; ok && err == nil {
+		err = fmt.Errorf("%s is the copy of %s", target, first)
+	}
+	c.copies[target] = name
+	if err != nil {
+		return err
+	}
+	return c.copyTo(ctx, name, entry, target)
 }
 
 // base is the last element of name, also where that is a directory such as "." or "..".
@@ -123,11 +128,13 @@ func sameFile(a, b string) bool {
 
 type copier struct {
 	failures
-	preserve bool
-	asJSON   bool
-	meter    *meter
-	within   bool // a recording, whose files count together
-	full     bool // there is no room for another file
+	recursive bool
+	preserve  bool
+	asJSON    bool
+	meter     *meter
+	copies    map[string]string // names of sources, by where they are copied to
+	within    bool              // a recording, whose files count together
+	full      bool              // there is no room for another file
 }
 
 // fail reports what could not be copied, with the meter out of the way.
@@ -150,14 +157,14 @@ type place struct {
 
 // copyTo copies e, which was named name, to target on disk. Everything is made below the
 // directory of target, wherever links that are already there may lead.
-func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target string) {
+func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target string) error {
 	root, err := os.OpenRoot(filepath.Dir(target))
 	if err != nil {
-		c.fail(name, err)
-		return
+		return err
 	}
 	defer root.Close()
 	c.copy(ctx, name, e, place{root, filepath.Dir(target)}, filepath.Base(target))
+	return nil
 }
 
 func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into place, target string) {

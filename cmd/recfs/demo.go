@@ -75,7 +75,7 @@ func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []strin
 	if q.run != "" {
 		demo, err = findRun(ctx, recording.Dir, q.run)
 	} else {
-		demo, err = findDemo(ctx, recording.Dir, dir.Dir, args[1], args[2], q.follow)
+		demo, err = q.findDemo(ctx, recording.Dir, dir.Dir, args[1], args[2])
 	}
 	if err != nil {
 		return err
@@ -113,13 +113,13 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// findDemo returns the demo of ticks or times, which follows a player unless that is "".
-func findDemo(ctx context.Context, recording, demos nodes.Dir, from, to, player string) (nodes.Entry, error) {
+// findDemo returns the demo of ticks or times.
+func (q *demoRequest) findDemo(ctx context.Context, recording, demos nodes.Dir, from, to string) (nodes.Entry, error) {
 	demo, err := nodes.Child(ctx, demos, from+"-"+to+".demo")
 	if errors.Is(err, iofs.ErrNotExist) {
 		return demo, noDemo(ctx, recording, from, to)
 	}
-	if err != nil || player == "" {
+	if err != nil || q.follow == "" {
 		return demo, err
 	}
 	var first, last int32
@@ -131,16 +131,16 @@ func findDemo(ctx context.Context, recording, demos nodes.Dir, from, to, player 
 	if err != nil {
 		return demo, err
 	}
-	dirs := dirsOf(list, player, func(s *stayOf) bool {
+	dirs := dirsOf(list, q.follow, func(s *stayOf) bool {
 		return s.FirstTick <= last && (s.DropTick == nil || *s.DropTick >= first)
 	})
 	switch len(dirs) {
 	case 0:
-		return demo, fmt.Errorf("there is no player %q in these ticks", player)
+		return demo, fmt.Errorf("there is no player %q in these ticks", q.follow)
 	case 1:
 		return nodes.Child(ctx, demos, span+"-"+dirs[0]+".demo")
 	}
-	return demo, fmt.Errorf("there are %d players %q in these ticks: --follow takes one of %s", len(dirs), player, strings.Join(dirs, ", "))
+	return demo, fmt.Errorf("there are %d players %q in these ticks: --follow takes one of %s", len(dirs), q.follow, strings.Join(dirs, ", "))
 }
 
 // noDemo says why there is no demo from one tick or time to another.

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -21,6 +21,11 @@ import (
 
 // finder says which recordings find prints, and how.
 type finder struct {
+	failures
+	ctx context.Context
+	a   *archive
+	w   *bufio.Writer // to stdout
+
 	format, mapName     string
 	players             []string // patterns, each of which a player matches
 	items, monsters     []string // the same for what the last save has
@@ -77,62 +82,69 @@ func runFind(flags *pflag.FlagSet) runFunc {
 		if f.format != "" && !slices.Contains(known, f.format) {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
-		fails := failures{env: e}
+		f.env, f.ctx, f.a, f.w = e, ctx, a, bufio.NewWriter(e.stdout)
 		if f.index {
 			x := newIndexer(ctx, e)
 			if err := x.runMissing(a, args, *jobs); err != nil {
 				return err
 			}
-			fails.n += x.n
+			f.n += x.n
 		}
-		return f.find(ctx, a, args, &fails)
+		return f.find(args)
 	})
 }
 
 // find prints the recordings that match.
-func (f *finder) find(ctx context.Context, a *archive, args []string, fails *failures) error {
+func (f *finder) find(args []string) error {
 	f.formats = map[string]formats.Format{}
-	for _, format := range a.formats {
+	for _, format := range f.a.formats {
 		f.formats[format.Name] = format
 	}
-	e := fails.env
-	w := bufio.NewWriter(e.stdout)
-	for _, name := range args {
-		for s, err := range a.summaries(ctx, name) {
+	for _, dir := range args {
+		for s, err := range f.a.summaries(f.ctx, dir) {
 			if err != nil {
-				fails.fail(name, err)
+				f.fail(dir, err)
 				continue
 			}
-			if s.Unread() {
-				fails.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
-			}
-			switch {
-			case s.Format != "" && f.match(s):
-				if f.holds(ctx, a, path.Join(name, exactPath(s)), s, fails) {
-					f.show(ctx, a, w, name, s, fails)
-				}
-			case s.Format == "" && s.Error == "":
-				f.unlisted++
-			}
+			f.judge(dir, s)
 		}
 	}
-	f.printRuns(w)
-	if err := w.Flush(); err != nil {
+	f.printRuns()
+	if err := f.w.Flush(); err != nil {
 		return err
 	}
-	fails.n += f.unknown + f.unlisted
-	f.tellUnknown(e)
-	return fails.result()
+	f.n += f.unknown + f.unlisted
+	f.tellUnknown()
+	return f.result()
+}
+
+// judge prints a recording that was found below dir, or keeps its runs, if it is looked for.
+func (f *finder) judge(dir string, s catalogue.Summary) {
+	name := path.Join(dir, exactPath(s))
+	if s.Unread() {
+		f.fail(name, errors.New(s.Error))
+	}
+	switch {
+	case s.Format == "" && s.Error == "":
+		f.unlisted++
+	case s.Format == "" || !f.match(s) || !f.holds(name, s):
+	case !f.finished:
+		f.print(name, dir, s)
+	default:
+		if err := f.addRuns(name, s); err != nil {
+			f.fail(name, err)
+		}
+	}
 }
 
 // tellUnknown says what could not be judged.
-func (f *finder) tellUnknown(e *env) {
+func (f *finder) tellUnknown() {
 	if f.unknown > 0 {
-		fmt.Fprintf(e.stderr, "recfs: %s could not be judged without an index; 'recfs find --index' makes them first\n",
+		fmt.Fprintf(f.env.stderr, "recfs: %s could not be judged without an index; 'recfs find --index' makes them first\n",
 			count(f.unknown, "recording", "recordings"))
 	}
 	if f.unlisted > 0 {
-		fmt.Fprintf(e.stderr, "recfs: what is in %s is not known yet; 'recfs find --index' reads it first\n",
+		fmt.Fprintf(f.env.stderr, "recfs: what is in %s is not known yet; 'recfs find --index' reads it first\n",
 			count(f.unlisted, "container", "containers"))
 	}
 }
@@ -146,9 +158,9 @@ const (
 	yes
 )
 
-// judge asks about a value. One that is missing although the index was read is not what is looked
+// ask asks about a value. One that is missing although the index was read is not what is looked
 // for.
-func judge[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
+func ask[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
 	switch {
 	case value != nil && ok(*value):
 		return yes
@@ -158,19 +170,19 @@ func judge[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
 	return no
 }
 
-// judgePlayer asks whether the name of a player matches a pattern.
-func judgePlayer(s catalogue.Summary, pattern string) verdict {
+// askPlayer asks whether the name of a player matches a pattern.
+func askPlayer(s catalogue.Summary, pattern string) verdict {
 	var players *[]string
 	if s.Players != nil {
 		players = &s.Players
 	}
-	return judge(s, players, func(names []string) bool { return slices.ContainsFunc(names, like(pattern)) })
+	return ask(s, players, func(names []string) bool { return slices.ContainsFunc(names, like(pattern)) })
 }
 
-// judgeCover asks whether a recording began at t or before, and ended at t or later.
-func judgeCover(s catalogue.Summary, t time.Time) verdict {
-	began := judge(s, s.Start, func(text string) bool { return !parseTime(text).After(t) })
-	return min(began, judge(s, s.DurationMS, func(ms int64) bool {
+// askCover asks whether a recording began at t or before, and ended at t or later.
+func askCover(s catalogue.Summary, t time.Time) verdict {
+	began := ask(s, s.Start, func(text string) bool { return !parseTime(text).After(t) })
+	return min(began, ask(s, s.DurationMS, func(ms int64) bool {
 		return s.Start == nil || t.Sub(parseTime(*s.Start)) <= time.Duration(ms)*time.Millisecond
 	}))
 }
@@ -205,25 +217,25 @@ func (f *finder) verdicts(s catalogue.Summary) []verdict {
 	}
 	length := func(ok func(time.Duration) bool) func() verdict {
 		return func() verdict {
-			return judge(s, s.DurationMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
+			return ask(s, s.DurationMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
 		}
 	}
 	start := func(ok func(time.Time) bool) func() verdict {
-		return func() verdict { return judge(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
+		return func() verdict { return ask(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
 	}
-	add(f.format != "", func() verdict { return judge(s, &s.Format, func(name string) bool { return name == f.format }) })
+	add(f.format != "", func() verdict { return ask(s, &s.Format, func(name string) bool { return name == f.format }) })
 	for _, player := range f.players {
-		all = append(all, judgePlayer(s, player))
+		all = append(all, askPlayer(s, player))
 	}
-	add(f.mapName != "", func() verdict { return judge(s, s.Map, like(f.mapName)) })
+	add(f.mapName != "", func() verdict { return ask(s, s.Map, like(f.mapName)) })
 	add(!f.since.IsZero(), start(func(t time.Time) bool { return !t.Before(f.since.Time) }))
 	add(!f.until.IsZero(), start(func(t time.Time) bool { return t.Before(f.until.Time) }))
-	add(!f.at.IsZero(), func() verdict { return judgeCover(s, f.at.Time) })
+	add(!f.at.IsZero(), func() verdict { return askCover(s, f.at.Time) })
 	add(f.longer.given, length(func(d time.Duration) bool { return d > f.longer.Duration }))
 	add(f.shorter.given, length(func(d time.Duration) bool { return d < f.shorter.Duration }))
-	add(f.damaged, func() verdict { return judge(s, s.Problems, func(n int64) bool { return n > 0 }) })
+	add(f.damaged, func() verdict { return ask(s, s.Problems, func(n int64) bool { return n > 0 }) })
 	not := func(v bool) bool { return !v }
-	add(f.incomplete, func() verdict { return max(judge(s, s.Complete, not), judge(s, s.Finished, not)) })
+	add(f.incomplete, func() verdict { return max(ask(s, s.Complete, not), ask(s, s.Finished, not)) })
 	return all
 }
 
@@ -262,39 +274,19 @@ func likeWhole(pattern, name string) bool {
 	return strings.Trim(string(p[i:]), "*") == ""
 }
 
-// show prints a recording that was found below dir, or keeps its runs.
-func (f *finder) show(ctx context.Context, a *archive, w io.Writer, dir string, s catalogue.Summary, fails *failures) {
-	if !f.finished {
-		f.print(w, fails.env, dir, s)
-		return
-	}
-	name := path.Join(dir, exactPath(s))
-	if err := f.addRuns(ctx, a, name, s); err != nil {
-		fails.fail(name, err)
-	}
-}
-
-// print writes one recording that was found below dir.
-func (f *finder) print(w io.Writer, e *env, dir string, s catalogue.Summary) {
-	name := path.Join(dir, exactPath(s))
+// print writes one recording, called name, that was found below dir.
+func (f *finder) print(name, dir string, s catalogue.Summary) {
 	switch {
 	case f.asJSON:
 		s.Path = path.Join(dir, s.Path)
-		_ = json.NewEncoder(w).Encode(s) // to memory; Flush tells
+		_ = json.NewEncoder(f.w).Encode(s) // to memory; Flush tells
 	case f.null:
-		fmt.Fprintf(w, "%s\x00", name)
+		fmt.Fprintf(f.w, "%s\x00", name)
 	case f.long:
-		fmt.Fprintf(w, "%-19s %9s %9s  %s\n", orDash(localTime(s.Start)), orDash(length(s.DurationMS)), humanSize(s.Size), printable(name+about(s)))
+		fmt.Fprintf(f.w, "%-19s %9s %9s  %s\n", cmp.Or(localTime(s.Start), "-"), cmp.Or(length(s.DurationMS), "-"), humanSize(s.Size), printable(name+about(s)))
 	default:
-		fmt.Fprintln(w, e.fileName(name))
+		fmt.Fprintln(f.w, f.env.fileName(name))
 	}
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // about is the end of a long line.

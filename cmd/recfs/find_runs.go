@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"path"
 	"slices"
@@ -29,7 +28,7 @@ type finishedRun struct {
 
 // addRuns adds the runs in a recording, called name, of the players that are looked for. The catalogue of
 // a mount has none: there the documents of the recording tell them.
-func (f *finder) addRuns(ctx context.Context, a *archive, name string, s catalogue.Summary) error {
+func (f *finder) addRuns(name string, s catalogue.Summary) error {
 	format, ok := f.formats[s.Format]
 	switch {
 	case !ok || !format.Runs:
@@ -39,7 +38,7 @@ func (f *finder) addRuns(ctx context.Context, a *archive, name string, s catalog
 		return nil
 	case s.Runners == nil && s.Error == "":
 		var err error
-		if s.Runners, err = readRunners(ctx, a, name, format.TickLength); err != nil {
+		if s.Runners, err = readRunners(f.ctx, f.a, name, format.TickLength); err != nil {
 			return err
 		}
 	}
@@ -121,7 +120,7 @@ func runDemoOf(ctx context.Context, recording nodes.Dir, tick int32, dir string,
 }
 
 // printRuns writes the runs by map, on each the best first.
-func (f *finder) printRuns(w io.Writer) {
+func (f *finder) printRuns() {
 	slices.SortStableFunc(f.found, func(a, b finishedRun) int {
 		return cmp.Or(cmp.Compare(a.Map, b.Map), cmp.Compare(a.TimeMS, b.TimeMS))
 	})
@@ -129,11 +128,11 @@ func (f *finder) printRuns(w io.Writer) {
 		where := cmp.Or(r.Demo, r.Path)
 		switch {
 		case f.asJSON:
-			_ = json.NewEncoder(w).Encode(r) // to memory; Flush tells
+			_ = json.NewEncoder(f.w).Encode(r) // to memory; Flush tells
 		case f.null:
-			fmt.Fprintf(w, "%s\x00", where)
+			fmt.Fprintf(f.w, "%s\x00", where)
 		default:
-			fmt.Fprintf(w, "%10.2f %9d  %s  %s  %s\n", float64(r.TimeMS)/1000, r.Tick, printable(where), printable(r.Map), printable(r.Player))
+			fmt.Fprintf(f.w, "%10.2f %9d  %s  %s  %s\n", float64(r.TimeMS)/1000, r.Tick, printable(where), printable(r.Map), printable(r.Player))
 		}
 	}
 }

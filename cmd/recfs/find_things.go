@@ -53,10 +53,10 @@ func lastThings(ctx context.Context, dir nodes.Dir) (*things, error) {
 
 // holds reports whether the last save of a recording, which is called name, has the items and monsters
 // that are looked for.
-func (f *finder) holds(ctx context.Context, a *archive, name string, s catalogue.Summary, fails *failures) bool {
-	v, err := f.judgeThings(ctx, a, name, s.Indexed)
+func (f *finder) holds(name string, s catalogue.Summary) bool {
+	v, err := f.askThings(name, s.Indexed)
 	if err != nil {
-		fails.fail(name, err)
+		f.fail(name, err)
 	}
 	if v == unknown {
 		f.unknown++
@@ -64,25 +64,25 @@ func (f *finder) holds(ctx context.Context, a *archive, name string, s catalogue
 	return v == yes
 }
 
-// judgeThings asks about what was in the pack and on the level when the game was saved last.
-func (f *finder) judgeThings(ctx context.Context, a *archive, name string, indexed bool) (verdict, error) {
+// askThings asks about what was in the pack and on the level when the game was saved last.
+func (f *finder) askThings(name string, indexed bool) (verdict, error) {
 	if len(f.items) == 0 && len(f.monsters) == 0 {
 		return yes, nil
 	}
-	e, err := a.resolve(ctx, name)
+	e, err := f.a.resolve(f.ctx, name)
 	if err != nil {
 		return no, err
 	}
 	if e.Dir == nil {
 		return no, nil
 	}
-	if _, err := nodes.Child(ctx, e.Dir, "saves"); errors.Is(err, iofs.ErrNotExist) {
+	if _, err := nodes.Child(f.ctx, e.Dir, "saves"); errors.Is(err, iofs.ErrNotExist) {
 		return no, nil // of a format without saves
 	}
 	if !indexed {
 		return unknown, nil
 	}
-	last, err := lastThings(ctx, e.Dir)
+	last, err := lastThings(f.ctx, e.Dir)
 	if err != nil || last == nil {
 		return no, err
 	}
