@@ -30,7 +30,9 @@
 // with the bytes it had. Before it hears of the new size, the kernel is told to drop the pages of the file.
 //
 // st_ino is a hash of the path, so it is the same at every mount and for every
-// version of a recording.
+// version of a recording. Only where another file took the place of one that was
+// held it is another number from then on, by which programs that follow a name
+// find out.
 //
 // # Reading without opening
 //

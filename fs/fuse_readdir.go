@@ -173,7 +173,7 @@ func (s *server) readDir(ctx context.Context, n *node, in *fuse.ReadIn, add func
 				return err
 			}
 			e.Name = unsafe.String(unsafe.SliceData(name), len(name))
-			e.Ino, e.Mode = n.childIno(e.Name), typeBits(kind)
+			e.Ino, e.Mode = s.table.childIno(n, e.Name), typeBits(kind)
 		}
 		if !add(dir, i, e) {
 			return nil

@@ -4,6 +4,7 @@ package fs
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,11 @@ func (d *grownDir) GrewFrom(earlier nodes.Grower) bool {
 	return ok && e.text == d.text && e.n <= d.n
 }
 
+func (d *grownDir) Replaces(earlier nodes.Grower) bool {
+	e, ok := earlier.(*grownDir)
+	return ok && e.text != d.text
+}
+
 // A grownFile is a file that grows in a volatile directory.
 type grownFile struct {
 	nodes.File
@@ -45,6 +51,11 @@ func newGrownFile(text string, n int) *grownFile {
 func (f *grownFile) GrewFrom(earlier nodes.Grower) bool {
 	e, ok := earlier.(*grownFile)
 	return ok && e.text == f.text && e.n <= f.n
+}
+
+func (f *grownFile) Replaces(earlier nodes.Grower) bool {
+	e, ok := earlier.(*grownFile)
+	return ok && e.text != f.text
 }
 
 // followed reads a file that is open as a program does that follows it: it asks for the size, then
@@ -99,6 +110,44 @@ func TestGrowingRecording(t *testing.T) {
 	k.server.Forget(log.NodeId, 1)
 	if _, status := k.getattr(log.NodeId); status != estale {
 		t.Errorf("after it was forgotten: %v", status)
+	}
+}
+
+// Who follows the name of a file learns by its inode number that another one took its place, which it keeps while that
+// one grows, and when the kernel has forgotten all of them.
+func TestGrowingReplaced(t *testing.T) {
+	live := newLiveDir(nodes.Entry{Name: "r", Dir: newGrownDir("some text", 4)})
+	k := newKernel(t, live, Options{})
+	ino := func() uint64 {
+		t.Helper()
+		r := k.walk("r")
+		listed := k.opendir(rootID).next(4096)
+		if i := slices.IndexFunc(listed, func(e fuse.DirEntry) bool { return e.Name == "r" }); i < 0 || listed[i].Ino != r.Attr.Ino {
+			t.Errorf("inode %d, listed %+v", r.Attr.Ino, listed)
+		}
+		return k.walk("r/sub/log").Attr.Ino
+	}
+	first := ino()
+	live.set(nodes.Entry{Name: "r", Dir: newGrownDir("some text", 9)})
+	if got := ino(); got != first {
+		t.Errorf("inode %d after it grew, was %d", got, first)
+	}
+	live.set(nodes.Entry{Name: "r", Dir: newGrownDir("another text", 4)})
+	other := ino()
+	if other == first {
+		t.Errorf("another file has the inode number of the first one")
+	}
+	live.set(nodes.Entry{Name: "r", Dir: newGrownDir("another text", 9)})
+	if got := ino(); got != other {
+		t.Errorf("inode %d after that grew, was %d", got, other)
+	}
+	for number := range k.server.table.slots {
+		if number > rootNumber {
+			k.server.Forget(uint64(number)<<indexBits, 100)
+		}
+	}
+	if got := ino(); got != other || k.server.table.len() == 0 {
+		t.Errorf("inode %d after all was forgotten, was %d", got, other)
 	}
 }
 

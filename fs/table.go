@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -152,15 +153,34 @@ type table struct {
 	free       []uint32
 	numbers    map[nodeKey]uint32
 	generation uint64
+
+	// Of entries of which one took the place of another while that was held, by the inode numbers of their names: the
+	// generation of the node that did. Who follows a name then finds another number.
+	replaced *cache.Recent[uint64, uint64]
 }
+
+// maxReplaced is for how many names at least a table knows that they were replaced.
+const maxReplaced = 1 << 10
 
 func newTable(root nodes.Entry) *table {
 	return &table{
 		slots: []slot{
 			rootNumber: {node: &node{number: rootNumber, ino: rootID, entry: root}},
 		},
-		numbers: map[nodeKey]uint32{},
+		numbers:  map[nodeKey]uint32{},
+		replaced: cache.NewRecent[uint64, uint64](maxReplaced),
 	}
+}
+
+// childIno returns the inode number of the entry of that name in a directory.
+func (t *table) childIno(dir *node, name string) uint64 {
+	ino := dir.childIno(name)
+	if dir.volatile() {
+		if generation, ok := t.replaced.Get(ino); ok {
+			return mix(ino ^ generation)
+		}
+	}
+	return ino
 }
 
 // get returns the numbered node of a node id and, if the id is that of one of
@@ -205,6 +225,9 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 			s.lookups++
 			return s.node, nil
 		}
+		if now, before := growerOf(e), growerOf(old); now != nil && before != nil && now.Replaces(before) {
+			t.replaced.Swap(parent.childIno(e.Name), t.generation+1)
+		}
 	}
 	number, err := t.number()
 	if err != nil {
@@ -214,7 +237,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	n := &node{
 		number:     number,
 		generation: t.generation,
-		ino:        parent.childIno(e.Name),
+		ino:        t.childIno(parent, e.Name),
 		parent:     parent,
 		entry:      e,
 	}

@@ -83,6 +83,10 @@ type Grower interface {
 	// GrewFrom reports whether earlier, a value for an entry of the same name, shows an earlier
 	// version of the same source, to which bytes were added, and that was not replaced.
 	GrewFrom(earlier Grower) bool
+
+	// Replaces reports whether earlier, a value for an entry of the same name, shows a source in whose
+	// place there is another one now, or that is shorter now. Where that is not known it is false.
+	Replaces(earlier Grower) bool
 }
 
 // A File is immutable. File values are comparable, like Dir values.

@@ -254,3 +254,68 @@ func TestCut(t *testing.T) {
 		t.Errorf("raw has %d bytes then, %v", len(b), err)
 	}
 }
+
+// tail -F goes on with each file that is renamed over the one it follows, and with what is added to it.
+func TestTailReplaced(t *testing.T) {
+	tail, err := exec.LookPath("tail")
+	if !canMount() || err != nil {
+		t.Skip("needs /dev/fuse, root and tail")
+	}
+	source, mnt, shown := t.TempDir(), filepath.Join(t.TempDir(), "mnt"), t.TempDir()
+	g := grownSamples["teehistorian"]
+	b, notes := g.bytes(t), filepath.Join(source, "notes.txt")
+	replace := func(name string, b []byte) {
+		t.Helper()
+		add(t, name+".new", b, true)
+		if err := os.Rename(name+".new", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(n int, text string) {
+		t.Helper()
+		replace(filepath.Join(source, g.name), b[:n])
+		replace(notes, []byte(text))
+	}
+	write(len(b)/2, "first\n")
+	serveLive(t, source, mnt)
+	want := map[string]string{filepath.Join(mnt, "notes.txt"): "", filepath.Join(mnt, g.name, "lines", "000000.jsonl"): ""}
+	for name := range want {
+		out, err := os.Create(filepath.Join(shown, filepath.Base(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		cmd := exec.Command(tail, "-F", "-n", "+1", "-s", "0.1", "--max-unchanged-stats=1", name)
+		cmd.Stdout = out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}()
+	}
+	check := func() {
+		t.Helper()
+		for name := range want {
+			now, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[name] += string(now)
+			eventually(t, "all of "+name, func() bool {
+				got, err := os.ReadFile(filepath.Join(shown, filepath.Base(name)))
+				return err == nil && string(got) == want[name]
+			})
+		}
+	}
+	check()
+	write(len(b)*2/3, "another\n")
+	check()
+	write(len(b)/2, "a third one\n")
+	check()
+	delete(want, filepath.Join(mnt, g.name, "lines", "000000.jsonl"))
+	want[filepath.Join(mnt, "notes.txt")] = "first\nanother\n"
+	add(t, notes, []byte("goes on\n"), true)
+	check()
+}

@@ -23,6 +23,12 @@ func grew(earlier, now source.Version) bool {
 		now.Born == earlier.Born && now.Size >= earlier.Size
 }
 
+// replaced reports whether there is another file where one was, or it was cut.
+func replaced(earlier, now source.Version) bool {
+	other := now.Dev != earlier.Dev || now.Inode != earlier.Inode || now.Born != earlier.Born
+	return now.Born != 0 && now.Inode != 0 && other || now.Size < earlier.Size
+}
+
 // A growth is what is remembered of a file to which bytes may be added.
 type growth struct {
 	v   source.Version // that was looked at last

@@ -6,6 +6,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/source"
+	"recfs/nodes"
 )
 
 // A recording is taken to be written for a moment after each write, and for long if it was seen to grow.
@@ -37,6 +38,34 @@ func TestRunning(t *testing.T) {
 	} {
 		if got := a.running("x", look.v); got != look.want {
 			t.Errorf("%s: %v", look.what, got)
+		}
+	}
+}
+
+// A name of which it is known that there is another file now, or a shorter one, was replaced.
+func TestReplaces(t *testing.T) {
+	old := source.Version{Dev: 1, Stamp: formats.Stamp{Size: 5, Changed: 100, Inode: 7, Born: 70}}
+	for what, c := range map[string]struct {
+		change func(v *source.Version)
+		want   bool
+	}{
+		"grown":         {func(v *source.Version) { v.Size, v.Changed = 9, 101 }, false},
+		"linked":        {func(v *source.Version) { v.Changed, v.Links = 101, 2 }, false},
+		"cut":           {func(v *source.Version) { v.Size, v.Changed = 3, 101 }, true},
+		"another":       {func(v *source.Version) { v.Inode, v.Born = 8, 80 }, true},
+		"same number":   {func(v *source.Version) { v.Born = 80 }, true},
+		"birth unknown": {func(v *source.Version) { v.Inode, v.Born = 8, 0 }, false},
+	} {
+		now := old
+		c.change(&now)
+		files := func(v source.Version) (list [3]nodes.Grower) {
+			r := recording{key: recordingKey{path: "a.rec", v: v}}
+			return [...]nodes.Grower{plainFile{key: source.FileKey{Path: "a", Version: v}}, r, rootFile{r, "log"}}
+		}
+		for i, f := range files(now) {
+			if got := f.Replaces(files(old)[i]); got != c.want {
+				t.Errorf("%s: %T %v", what, f, got)
+			}
 		}
 	}
 }

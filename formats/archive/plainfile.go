@@ -26,6 +26,12 @@ func (f plainFile) GrewFrom(earlier nodes.Grower) bool {
 	return ok && e.files == f.files && e.key.Path == f.key.Path && grew(e.key.Version, f.key.Version)
 }
 
+// Replaces implements nodes.Grower.
+func (f plainFile) Replaces(earlier nodes.Grower) bool {
+	e, ok := earlier.(plainFile)
+	return ok && replaced(e.key.Version, f.key.Version)
+}
+
 var (
 	_ nodes.Grower = plainFile{}
 	_ nodes.Grower = recording{}

@@ -120,6 +120,12 @@ func (r recording) GrewFrom(earlier nodes.Grower) bool {
 	return ok && e.a == r.a && e.key.path == r.key.path && e.key.format == r.key.format && !r.key.packed && grew(e.key.v, r.key.v)
 }
 
+// Replaces implements nodes.Grower.
+func (r recording) Replaces(earlier nodes.Grower) bool {
+	e, ok := earlier.(recording)
+	return ok && r.key.segments == nil && e.key.segments == nil && replaced(e.key.v, r.key.v)
+}
+
 // stamp returns the stamp of the recording: that of one in segments has those
 // of all its files in place of an inode.
 func (k recordingKey) stamp() formats.Stamp {

@@ -167,6 +167,12 @@ func (t topDir) GrewFrom(earlier nodes.Grower) bool {
 	return ok && rootFile(t.Target).GrewFrom(rootFile(e.Target))
 }
 
+// Replaces implements nodes.Grower.
+func (t topDir) Replaces(earlier nodes.Grower) bool {
+	e, ok := earlier.(topDir)
+	return ok && rootFile(t.Target).Replaces(rootFile(e.Target))
+}
+
 // A volatileChild is a topDir whose entries are looked up by name.
 type volatileChild struct{ topDir }
 
@@ -210,13 +216,25 @@ func (t rootFile) file(ctx context.Context) (nodes.File, error) {
 
 // GrewFrom implements nodes.Grower.
 func (t rootFile) GrewFrom(earlier nodes.Grower) bool {
+	now, before, ok := t.sources(earlier)
+	return ok && now.GrewFrom(before)
+}
+
+// Replaces implements nodes.Grower.
+func (t rootFile) Replaces(earlier nodes.Grower) bool {
+	now, before, ok := t.sources(earlier)
+	return ok && now.Replaces(before)
+}
+
+// sources returns the recordings that t and an earlier file of its name are in.
+func (t rootFile) sources(earlier nodes.Grower) (now, before recording, ok bool) {
 	e, ok := earlier.(rootFile)
 	if !ok || e.name != t.name {
-		return false
+		return now, before, false
 	}
-	now, ok := t.recording.(recording)
+	now, ok = t.recording.(recording)
 	before, was := e.recording.(recording)
-	return ok && was && now.GrewFrom(before)
+	return now, before, ok && was
 }
 
 func (t rootFile) Size(ctx context.Context) (int64, error) {
