@@ -16,6 +16,8 @@ type Batch struct {
 	limit   int // of rows
 	next    int // column of the next value
 	mode    batchMode
+	take    func() // nil: rows are kept until the end
+	whole   bool   // the columns have a part
 }
 
 type batchMode uint8
@@ -54,6 +56,50 @@ func NewBatch(columns []Column, g Group) *Batch {
 	}
 	b.begin()
 	return b
+}
+
+// partRows are the rows of a part: a multiple of eight that the processor's cache has room for.
+const partRows = 1 << 12
+
+// NewParts returns a Batch as NewBatch does that forgets its rows, a part at a time: take is called before, and at the end
+// when there are some that it has not seen.
+func NewParts(columns []Column, g Group, take func(*Batch)) *Batch {
+	b := NewCounter(columns)
+	b.skip, b.limit = g.Skip, g.Rows
+	for i := range b.Columns {
+		b.Columns[i].grow(min(g.Rows, partRows), &Counts{})
+	}
+	b.take = func() { take(b) }
+	b.begin()
+	return b
+}
+
+// give gives a part away.
+func (b *Batch) give() {
+	b.take()
+	b.whole = false
+	for i := range b.Columns {
+		b.Columns[i].forget()
+	}
+}
+
+// End gives the last part away.
+func (b *Batch) End() {
+	if b.whole || b.rows%partRows > 0 {
+		b.give()
+	}
+}
+
+// Len returns how many values there are that are no flags.
+func (v *Vector) Len() int {
+	return len(v.Int32s) + len(v.Int64s) + len(v.Floats) + len(v.Doubles) + len(v.Ends) // of one type only
+}
+
+// forget forgets the values of a column.
+func (v *Vector) forget() {
+	v.Valid, v.Bools, v.Int32s, v.Int64s = v.Valid[:0], v.Bools[:0], v.Int32s[:0], v.Int64s[:0]
+	v.Floats, v.Doubles, v.Text, v.Ends = v.Floats[:0], v.Doubles[:0], v.Text[:0], v.Ends[:0]
+	v.ValidItems, v.ItemEnds = v.ValidItems[:0], v.ItemEnds[:0]
 }
 
 // NewCounter returns a Batch that only counts.
@@ -112,6 +158,12 @@ func (b *Batch) Reset(rows int, counts []Counts) {
 	}
 }
 
+// Pass says that n of the rows that the Batch passes over do not come.
+func (b *Batch) Pass(n int) {
+	b.skip -= n
+	b.begin()
+}
+
 // begin begins a row.
 func (b *Batch) begin() {
 	switch {
@@ -129,6 +181,7 @@ func (b *Batch) end() {
 	switch {
 	case b.mode != passing:
 		b.rows++
+		b.whole = b.take != nil && b.rows%partRows == 0
 	case b.skip > 0:
 		b.skip--
 	}
@@ -137,6 +190,9 @@ func (b *Batch) end() {
 
 // column returns the column of the next value and what to do with that.
 func (b *Batch) column() (*Vector, batchMode) {
+	if b.whole { // the last column of a part has its last value by now
+		b.give()
+	}
 	v, mode := &b.Columns[b.next], b.mode
 	if b.next++; b.next == len(b.Columns) {
 		b.end()
@@ -166,11 +222,17 @@ func (b *Batch) Null() {
 	}
 }
 
-// Room returns how many rows the group still lacks, 0 while rows are passed over. Up to so many without a null may be
+// Room returns how many rows the group, or a part of it, still lacks, 0 while rows are passed over. Up to so many without a null may be
 // put behind the values of the columns, where Spare gives them room, in place of adding them value by value.
 func (b *Batch) Room() int {
 	if b.mode != keeping {
 		return 0
+	}
+	if b.whole {
+		b.give()
+	}
+	if b.take != nil {
+		return min(b.limit-b.rows, partRows-b.rows%partRows)
 	}
 	return b.limit - b.rows
 }
@@ -195,6 +257,7 @@ func (b *Batch) Appended(n int) {
 		}
 	}
 	b.rows += n
+	b.whole = n > 0 && b.take != nil && b.rows%partRows == 0
 	b.begin()
 }
 
@@ -220,6 +283,9 @@ func (b *Batch) Int32(x int32) {
 
 // Int32s adds values to as many columns of type Int32, faster than one by one.
 func (b *Batch) Int32s(list ...int32) {
+	if b.whole {
+		b.give()
+	}
 	vectors := b.Columns[b.next:][:len(list)]
 	switch b.mode {
 	case keeping:
@@ -242,6 +308,9 @@ func (b *Batch) Int32s(list ...int32) {
 
 // Bools adds values to as many columns of type Bool that cannot be null, none of them the last.
 func (b *Batch) Bools(list ...bool) {
+	if b.whole {
+		b.give()
+	}
 	vectors := b.Columns[b.next:][:len(list)]
 	b.next += len(list)
 	if b.mode != keeping {

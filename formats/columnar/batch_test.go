@@ -128,3 +128,46 @@ func TestTextOfTables(t *testing.T) {
 		}
 	}
 }
+
+// A Batch that gives its rows away in parts gives all of them, each once, however they are put in.
+func TestParts(t *testing.T) {
+	numbers := slices.Concat(columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "n"))
+	rapid.Check(t, func(t *rapid.T) {
+		const most = 20_000
+		rows, skip := rapid.IntRange(1, most).Draw(t, "rows"), rapid.IntRange(0, 9).Draw(t, "skip")
+		var ticks []int64
+		var valid []bool
+		b := columnar.NewParts(numbers, columnar.Group{Rows: rows, Skip: skip, Columns: make([]columnar.Counts, 2)}, func(b *columnar.Batch) {
+			v := b.Columns
+			if len(v[0].Int64s) != len(v[1].Valid) {
+				t.Fatalf("%d and %d values in a part", len(v[0].Int64s), len(v[1].Valid))
+			}
+			ticks, valid = append(ticks, v[0].Int64s...), append(valid, v[1].Valid...)
+		})
+		put, limit := 0, rapid.IntRange(1, most).Draw(t, "together")
+		for put < skip+rows+3 { // some follow that are not of the group
+			n := min(b.Room(), limit)
+			list, other := columnar.Spare(b.Columns[0].Int64s, n), columnar.Spare(b.Columns[1].Int32s, n)
+			if len(list) != n || len(other) != n {
+				t.Fatalf("room for %d and %d, want %d", len(list), len(other), n)
+			}
+			for i := range list {
+				list[i] = int64(put)
+				put++
+			}
+			b.Appended(n)
+			b.Int64(int64(put))
+			b.Null()
+			put++
+		}
+		b.End()
+		if b.Rows() != rows || len(ticks) != rows || len(valid) != rows {
+			t.Fatalf("%d rows, %d ticks and %d flags, want %d", b.Rows(), len(ticks), len(valid), rows)
+		}
+		for i, tick := range ticks {
+			if tick != int64(skip+i) {
+				t.Fatalf("row %d is that of %d", i, tick)
+			}
+		}
+	})
+}

@@ -10,16 +10,21 @@ type Table struct {
 	Name    string
 	Columns []Column
 	Groups  []Group // in the order of the rows; none has 0 rows
-	// Rows makes the rows of a group, all columns at once.
-	Rows func(ctx context.Context, group int) (*Batch, error)
+	// Fill makes the rows of a group, all columns at once: it adds them to a Batch of the group.
+	Fill func(ctx context.Context, b *Batch, group int) error
+}
+
+// Rows returns the rows of a group.
+func (t *Table) Rows(ctx context.Context, group int) (*Batch, error) {
+	b := NewBatch(t.Columns, t.Groups[group])
+	return b, t.Fill(ctx, b, group)
 }
 
 // NewTable returns a table whose groups fill makes: it adds the rows from the start of a chunk on, until
 // the Batch is full.
 func NewTable(name string, columns []Column, groups []Group, fill func(ctx context.Context, b *Batch, chunk int) error) Table {
-	return Table{Name: name, Columns: columns, Groups: groups, Rows: func(ctx context.Context, group int) (*Batch, error) {
-		b := NewBatch(columns, groups[group])
-		return b, fill(ctx, b, groups[group].Chunk)
+	return Table{Name: name, Columns: columns, Groups: groups, Fill: func(ctx context.Context, b *Batch, group int) error {
+		return fill(ctx, b, groups[group].Chunk)
 	}}
 }
 

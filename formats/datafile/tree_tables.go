@@ -62,15 +62,13 @@ func smallTable(name string, columns []columnar.Column, n int, row func(b *colum
 			c.EndRow()
 		}
 		groups := c.Groups()
-		return columnar.Table{Name: name, Columns: columns, Groups: groups, Rows: func(_ context.Context, k int) (*columnar.Batch, error) {
-			g := groups[k]
-			first := g.Skip
-			g.Skip = 0
-			b := columnar.NewBatch(columns, g)
+		return columnar.Table{Name: name, Columns: columns, Groups: groups, Fill: func(_ context.Context, b *columnar.Batch, k int) error {
+			first := groups[k].Skip
+			b.Pass(first)
 			for i := first; i < n && !b.Full(); i++ {
 				row(b, i)
 			}
-			return b, nil
+			return nil
 		}}, nil
 	}}
 }
@@ -83,20 +81,20 @@ func (t *tables) tilesTable(ctx context.Context) (columnar.Table, error) {
 	groups := counts.rows.Groups()
 	return columnar.Table{
 		Name: tilesTable, Columns: tilesColumns, Groups: groups,
-		Rows: func(ctx context.Context, k int) (*columnar.Batch, error) {
-			return t.fillTiles(ctx, groups[k], counts.layers)
+		Fill: func(ctx context.Context, b *columnar.Batch, k int) error {
+			return t.fillTiles(ctx, b, groups[k].Skip, counts.layers)
 		},
 	}, nil
 }
 
-// fillTiles makes the rows of a group. Layers that end before it are not read.
-func (t *tables) fillTiles(ctx context.Context, g columnar.Group, layers []int) (*columnar.Batch, error) {
+// fillTiles adds the rows of a group, which begins after skip rows. Layers that end before it are not read.
+func (t *tables) fillTiles(ctx context.Context, b *columnar.Batch, skip int, layers []int) error {
 	first := 0
-	for first < len(layers) && layers[first] <= g.Skip {
-		g.Skip -= layers[first]
+	for first < len(layers) && layers[first] <= skip {
+		b.Pass(layers[first])
+		skip -= layers[first]
 		first++
 	}
-	b := columnar.NewBatch(tilesColumns, g)
 	for i := first; i < len(layers) && !b.Full(); i++ {
 		if layers[i] == 0 {
 			continue
@@ -108,10 +106,10 @@ func (t *tables) fillTiles(ctx context.Context, g columnar.Group, layers []int) 
 			})
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return b, nil
+	return nil
 }
 
 // layerTiles calls fn with the tiles of a layer, which are held until it returns.

@@ -113,8 +113,8 @@ func TestTileGroups(t *testing.T) {
 	}
 	row := 0
 	for _, g := range got.rows.Groups() {
-		made, err := tb.fillTiles(t.Context(), g, got.layers)
-		if err != nil {
+		made := columnar.NewBatch(tilesColumns, g)
+		if err := tb.fillTiles(t.Context(), made, g.Skip, got.layers); err != nil {
 			t.Fatal(err)
 		}
 		layers, xs, ys := made.Columns[0].Int32s, made.Columns[1].Int32s, made.Columns[2].Int32s

@@ -42,16 +42,17 @@ func remembering(f formats.Format) formats.Format {
 			name, load := makers[i].Name, makers[i].Make
 			makers[i].Make = func(ctx context.Context) (columnar.Table, error) {
 				t, err := load(ctx)
-				rows := t.Rows
-				t.Rows = func(ctx context.Context, group int) (*columnar.Batch, error) {
-					if b, ok := known.Load(key{name, group}); ok {
-						return b.(*columnar.Batch), nil
+				fill := t.Fill
+				t.Fill = func(ctx context.Context, b *columnar.Batch, group int) error {
+					if made, ok := known.Load(key{name, group}); ok {
+						*b = *made.(*columnar.Batch)
+						return nil
 					}
-					b, err := rows(ctx, group)
+					err := fill(ctx, b, group)
 					if err == nil {
 						known.Store(key{name, group}, b)
 					}
-					return b, err
+					return err
 				}
 				return t, err
 			}

@@ -87,15 +87,6 @@ func (l *Layout) Cost() int64 {
 	return int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
 }
 
-// Make returns the bytes of row group i.
-func (l *Layout) Make(ctx context.Context, i int) ([]byte, error) {
-	rows, err := l.table.Rows(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	return l.encode(i, rows)
-}
-
 // Content returns the file. group returns what Make does; it is called for each read that touches the
 // group, so it belongs in a Memo.
 func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, error)) nodes.Content {
@@ -158,6 +149,17 @@ func (p *plan) total() int64 { return p.start() + int64(p.head) + p.page }
 
 // start returns where in the chunk the data page begins.
 func (p *plan) start() int64 { return int64(p.dictHead) + p.dictionary }
+
+// levelsOf returns how many kinds of levels the chunk of a column has.
+func levelsOf(c *columnar.Column) int {
+	switch {
+	case c.Type == columnar.Texts:
+		return 2
+	case c.Nullable:
+		return 1
+	}
+	return 0
+}
 
 // planOf returns the plan of column i in a group.
 func planOf(c *columnar.Column, g *columnar.Group, i int) plan {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"recfs/formats/columnar"
-	"recfs/nodes"
 )
 
 // dataHeader appends the PageHeader of a data page of so many bytes, before compression and as they are stored,
@@ -43,31 +42,6 @@ func pageHead(t *thrift, typ int, plain, stored int64) {
 	t.i32(1, typ)
 	t.i32(2, int(plain))
 	t.i32(3, int(stored))
-}
-
-// encode returns the bytes of row group i, whose rows b has. If it has other rows than were counted, or
-// more or fewer nulls or text, the error is [nodes.ErrStale]: they are of another version of the source.
-func (l *Layout) encode(i int, b *columnar.Batch) ([]byte, error) {
-	g := &l.table.Groups[i]
-	if b.Rows() != g.Rows {
-		return nil, nodes.SizeError(int64(g.Rows), int64(b.Rows()))
-	}
-	out := make([]byte, 0, l.groupSize(i))
-	for c := range b.Columns {
-		v := &b.Columns[c]
-		p := planOf(&v.Column, g, c)
-		start := len(out)
-		d := wordsOf(v)
-		if d != nil {
-			out = dictionaryHeader(out, p.dictionary, p.dictionary, d.n)
-			out = append(out, d.page...)
-		}
-		out = dataHeader(out, p.page, p.page, p.values, d.encoding())
-		if out = appendPage(out, v, d, whole(v, g.Rows)); int64(len(out)-start) != p.total() {
-			return nil, nodes.SizeError(p.total(), int64(len(out)-start))
-		}
-	}
-	return out, nil
 }
 
 // A dictionary is the values of a column in a row group, each once, for data pages that have their numbers.
@@ -122,8 +96,14 @@ func appendPage(out []byte, v *columnar.Vector, d *dictionary, p part) []byte {
 	if d == nil {
 		return appendValues(out, v, p.value, p.endValue)
 	}
-	width := indexWidth(d.n)
-	return appendRun(append(out, byte(width)), d.index[p.value:p.endValue], width)
+	w := beginIndexes(out, p.endValue-p.value, indexWidth(d.n))
+	w.numbers(d.index[p.value:p.endValue])
+	return w.end()
+}
+
+// beginIndexes begins the numbers of values in a dictionary, before which stands how many bits they have.
+func beginIndexes(out []byte, n, width int) bitRun {
+	return beginRun(append(out, byte(width)), n, width)
 }
 
 // appendValues appends the values of a column from one to another, in the encoding PLAIN.
@@ -131,29 +111,36 @@ func appendValues(out []byte, v *columnar.Vector, from, to int) []byte {
 	le := binary.LittleEndian
 	switch v.Type {
 	case columnar.Bool:
-		return appendBits(out, v.Bools[from:to])
+		w := bitRun{b: out, width: 1, start: len(out)}
+		w.flags(v.Bools[from:to])
+		w.fill((to - from + 7) / 8)
+		return w.b
 	case columnar.Int32:
 		out, at := extend(out, 4*(to-from))
-		for i, x := range v.Int32s[from:to] {
-			le.PutUint32(at[4*i:], uint32(x))
+		for _, x := range v.Int32s[from:to] {
+			le.PutUint32(at, uint32(x))
+			at = at[4:]
 		}
 		return out
 	case columnar.Int64, columnar.Time:
 		out, at := extend(out, 8*(to-from))
-		for i, x := range v.Int64s[from:to] {
-			le.PutUint64(at[8*i:], uint64(x))
+		for _, x := range v.Int64s[from:to] {
+			le.PutUint64(at, uint64(x))
+			at = at[8:]
 		}
 		return out
 	case columnar.Float:
 		out, at := extend(out, 4*(to-from))
-		for i, x := range v.Floats[from:to] {
-			le.PutUint32(at[4*i:], math.Float32bits(x))
+		for _, x := range v.Floats[from:to] {
+			le.PutUint32(at, math.Float32bits(x))
+			at = at[4:]
 		}
 		return out
 	case columnar.Double:
 		out, at := extend(out, 8*(to-from))
-		for i, x := range v.Doubles[from:to] {
-			le.PutUint64(at[8*i:], math.Float64bits(x))
+		for _, x := range v.Doubles[from:to] {
+			le.PutUint64(at, math.Float64bits(x))
+			at = at[8:]
 		}
 		return out
 	default:
@@ -185,16 +172,25 @@ func appendText[S ~string | ~[]byte](out []byte, s S) []byte {
 
 // appendLevels appends the definition levels of a column: 1 where there is a value.
 func appendLevels(out []byte, valid []bool) []byte {
-	out = binary.LittleEndian.AppendUint32(out, uint32(runSize(len(valid), 1)))
-	out = appendRunHeader(out, len(valid))
-	return appendBits(out, valid)
+	w := beginLevels(out, len(valid), 1)
+	w.flags(valid)
+	return w.end()
 }
 
-// appendListLevels appends the levels of a list of texts. A repetition level is 0 for the first item of a
-// row. A definition level is 0 for a list that is null, 1 for an empty one, 2 for a null in one, and 3 for
-// a text.
+// appendListLevels appends the levels of a list of texts.
 func appendListLevels(out []byte, v *columnar.Vector) []byte {
-	var first, defined []int32
+	first, defined := listLevels(v)
+	for i, levels := range [][]int32{first, defined} {
+		w := beginLevels(out, len(levels), i+1)
+		w.numbers(levels)
+		out = w.end()
+	}
+	return out
+}
+
+// listLevels returns the levels of a list of texts. A repetition level is 0 for the first item of a row. A
+// definition level is 0 for a list that is null, 1 for an empty one, 2 for a null in one, and 3 for a text.
+func listLevels(v *columnar.Vector) (first, defined []int32) {
 	start := 0
 	for row, end := range v.ItemEnds {
 		if start == end {
@@ -213,51 +209,5 @@ func appendListLevels(out []byte, v *columnar.Vector) []byte {
 		}
 		start = end
 	}
-	for width, levels := range [][]int32{first, defined} {
-		out = binary.LittleEndian.AppendUint32(out, uint32(runSize(len(levels), width+1)))
-		out = appendRun(out, levels, width+1)
-	}
-	return out
-}
-
-// appendRunHeader appends the header of one bit-packed run of n values: how many groups of eight it has,
-// and a one-bit that tells it from repeated values.
-func appendRunHeader(out []byte, n int) []byte {
-	return binary.AppendUvarint(out, uint64((n+7)/8)<<1|1)
-}
-
-// appendRun appends one bit-packed run: values of so many bits each, the least significant bit first,
-// eight at a time.
-func appendRun(out []byte, list []int32, width int) []byte {
-	out = appendRunHeader(out, len(list))
-	end := len(out) + (len(list)+7)/8*width
-	var rest uint64 // bits that do not fill a byte yet
-	n := 0
-	for _, x := range list {
-		rest |= uint64(x) << n
-		for n += width; n >= 8; n -= 8 {
-			out = append(out, byte(rest))
-			rest >>= 8
-		}
-	}
-	for len(out) < end {
-		out = append(out, byte(rest))
-		rest >>= 8
-	}
-	return out
-}
-
-// appendBits appends flags, eight a byte, the first in the least significant bit.
-func appendBits(out []byte, flags []bool) []byte {
-	for len(flags) > 0 {
-		var b byte
-		n := min(len(flags), 8)
-		for i, f := range flags[:n] {
-			if f {
-				b |= 1 << i
-			}
-		}
-		out, flags = append(out, b), flags[n:]
-	}
-	return out
+	return first, defined
 }

@@ -98,14 +98,13 @@ func tableOf(chunks ...[]row) columnar.Table {
 		}
 	}
 	t := columnar.Table{Name: "all", Columns: allTypes, Groups: c.Groups()}
-	t.Rows = func(_ context.Context, i int) (*columnar.Batch, error) {
-		b := columnar.NewBatch(allTypes, t.Groups[i])
+	t.Fill = func(_ context.Context, b *columnar.Batch, i int) error {
 		for _, chunk := range chunks[t.Groups[i].Chunk:] {
 			for _, r := range chunk {
 				r.add(b)
 			}
 		}
-		return b, nil
+		return nil
 	}
 	return t
 }
@@ -210,12 +209,11 @@ func TestOtherVersion(t *testing.T) {
 		"more items": func(rows []row) []row { rows[0][16] = []any{"", "", ""}; return rows },
 	} {
 		table, made := tableOf(counted), tableOf(change(rowsOf(20)))
-		table.Rows = func(ctx context.Context, i int) (*columnar.Batch, error) {
-			b := columnar.NewBatch(allTypes, table.Groups[i])
+		table.Fill = func(_ context.Context, b *columnar.Batch, _ int) error {
 			for _, r := range change(rowsOf(20)) {
 				r.add(b)
 			}
-			return b, nil
+			return nil
 		}
 		l, err := parquet.NewLayout(table)
 		if err != nil || len(made.Groups) != 1 {

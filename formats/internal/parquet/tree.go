@@ -95,11 +95,11 @@ func (r *files) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout,
 	return l, l.Cost(), nil
 }
 
-// peak is about what it takes to make a group: its rows, which lists grow to have, and its bytes.
+// peak is about what it takes to make a group: its bytes, and a part of its rows.
 func (r *files) peak(k groupKey) int64 {
 	n := int64(minPeak)
 	if l, ok := r.layouts.Peek(k.table); ok {
-		n += 3 * l.groupSize(k.group)
+		n += 2 * l.groupSize(k.group)
 	}
 	return n
 }

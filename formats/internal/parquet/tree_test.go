@@ -35,9 +35,9 @@ func TestDir(t *testing.T) {
 	want := write(t, table)
 	var loads, made atomic.Int64
 	counted := table
-	counted.Rows = func(ctx context.Context, i int) (*columnar.Batch, error) {
+	counted.Fill = func(ctx context.Context, b *columnar.Batch, i int) error {
 		made.Add(1)
-		return table.Rows(ctx, i)
+		return table.Fill(ctx, b, i)
 	}
 	dir := dirOf(t, func() (columnar.Table, error) { loads.Add(1); return counted, nil })
 	e, err := nodes.Lookup(t.Context(), dir, "all.parquet")
@@ -128,7 +128,7 @@ func TestDirFails(t *testing.T) {
 		t.Error(err)
 	}
 	table := tableOf(rowsOf(3))
-	table.Rows = func(context.Context, int) (*columnar.Batch, error) { return nil, failure }
+	table.Fill = func(context.Context, *columnar.Batch, int) error { return failure }
 	e, err = nodes.Lookup(t.Context(), dirOf(t, func() (columnar.Table, error) { return table, nil }), "all.parquet")
 	if err != nil {
 		t.Fatal(err)
