@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 )
@@ -74,7 +73,7 @@ const (
 
 // Decoders that were used for a sound stream to its end, with the first window: to make one costs more than
 // to decompress a small recording with it.
-var xzReaders, zstdReaders, gzipReaders, deflateReaders sync.Pool
+var xzReaders, zstdReaders, deflateReaders sync.Pool
 
 // xzStep is how much of a file the xz decoder is given at once: at damage it
 // drops what it made of the last piece.
@@ -112,21 +111,6 @@ func openZstd(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	return z, func(sound bool) {
 		if sound && window == zstdFirst && z.Reset(nil) == nil {
 			zstdReaders.Put(z)
-		}
-	}, err
-}
-
-func openGzip(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
-	g, ok := gzipReaders.Get().(*gzip.Reader)
-	var err error
-	if ok {
-		err = g.Reset(r)
-	} else {
-		g, err = gzip.NewReader(r)
-	}
-	return g, func(sound bool) {
-		if sound {
-			gzipReaders.Put(g)
 		}
 	}, err
 }

@@ -95,11 +95,12 @@ func TestCompressions(t *testing.T) {
 			"two":                       {slices.Concat(s.packed, s.packed), slices.Concat(ticks, ticks)},
 			"behind a skippable frame":  {skipped, ticks},
 			"padding as xz has it":      {append(bytes.Clone(s.packed), 0, 0, 0, 0), ticks},
+			"padding as gzip(1) knows":  {append(bytes.Clone(s.packed), make([]byte, 600)...), ticks},
 			"nothing, in one more file": {append(bytes.Clone(s.packed), formatstest.Gzip(t, nil)...), ticks},
 		} {
 			switch {
 			case what == "behind a skippable frame" && s.c.Name != "zstd", what == "padding as xz has it" && s.c.Name != "xz",
-				what == "nothing, in one more file" && s.c.Name != "gzip":
+				what == "nothing, in one more file" && s.c.Name != "gzip", what == "padding as gzip(1) knows" && s.c.Name != "gzip":
 				continue
 			}
 			content, err := opened(t, "another name", c.packed)
