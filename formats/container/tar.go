@@ -161,8 +161,8 @@ func (t *tarList) cutHeaders() {
 	t.problem(Truncated, t.in.size, "", "the tar ends inside the headers of a member")
 }
 
-// addTar adds the member whose header was read. Devices, pipes and what later standards may bring have
-// no content and are not shown.
+// addTar adds the member whose header was read. Devices and pipes have no content and are not shown, nor is
+// what programs have types of their own for. A type that nobody knows is a file (POSIX.1-2017, pax, typeflag).
 func addTar(l *builder, h *tar.Header, section *tarSection) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
@@ -171,14 +171,19 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 		return l.addLink(h.Name, h.Linkname, h.ModTime)
 	case tar.TypeLink:
 		return l.addHardLink(h.Name, h.Linkname)
-	case tar.TypeReg, tar.TypeGNUSparse:
-		if isSparse(h) {
-			return l.addFile(h.Name, member{kind: sparseMember, at: section.header, size: h.Size}, h.ModTime)
+	case tar.TypeGNUSparse:
+	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeXGlobalHeader:
+		return nil
+	default:
+		if 'A' <= h.Typeflag && h.Typeflag <= 'Z' {
+			return nil
 		}
-		err := l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
-		return cmp.Or(err, l.addHead(h.Name, h.Size, section))
 	}
-	return nil
+	if isSparse(h) {
+		return l.addFile(h.Name, member{kind: sparseMember, at: section.header, size: h.Size}, h.ModTime)
+	}
+	err := l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
+	return cmp.Or(err, l.addHead(h.Name, h.Size, section))
 }
 
 // openTarMember returns a file in a tar.

@@ -3,6 +3,7 @@ package container_test
 import (
 	"archive/tar"
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -109,5 +110,31 @@ func TestTarEndsAfterExtendedHeader(t *testing.T) {
 		if err != nil || len(found) != 1 || len(problems) != 1 || problems[0].Code != container.Truncated || problems[0].Offset != int64(n) {
 			t.Errorf("cut at %d: %d files, %+v, %v", n, len(found), problems, err)
 		}
+	}
+}
+
+// A type that POSIX.1-2017 reserves or does not know is a file. What programs have letters of their own for is none.
+func TestTarTypes(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, typ := range []byte{tar.TypeReg, tar.TypeCont, '8', 'z', 'V', 'D', tar.TypeFifo} {
+		content := []byte("content")
+		if typ == tar.TypeFifo {
+			content = nil
+		}
+		if err := w.WriteHeader(&tar.Header{Name: string(typ), Typeflag: typ, Size: int64(len(content)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, problems, err := list(t, container.Tar, b.Bytes())
+	want := map[string]string{"0": "content", "7": "content", "8": "content", "z": "content"}
+	if err != nil || len(problems) > 0 || !maps.Equal(found, want) {
+		t.Errorf("%q, %v, %v", found, problems, err)
 	}
 }
