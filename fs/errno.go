@@ -50,8 +50,6 @@ func errno(err error) fuse.Status {
 		return fuse.ENOENT
 	case errors.Is(err, iofs.ErrPermission):
 		return fuse.EACCES
-	case errors.Is(err, errors.ErrUnsupported):
-		return fuse.Status(syscall.EOPNOTSUPP) // after ENOSYS the kernel would never ask again
 	}
 	return fuse.EIO
 }

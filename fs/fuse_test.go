@@ -694,16 +694,13 @@ func TestListWithErrors(t *testing.T) {
 }
 
 func TestErrno(t *testing.T) {
-	const (
-		enfile     = fuse.Status(syscall.ENFILE)
-		eopnotsupp = fuse.Status(syscall.EOPNOTSUPP)
-	)
+	const enfile = fuse.Status(syscall.ENFILE)
 	for err, want := range map[error]fuse.Status{
 		nil:                         fuse.OK,
 		iofs.ErrNotExist:            fuse.ENOENT,
 		iofs.ErrPermission:          fuse.EACCES,
 		nodes.ErrStale:              estale,
-		errors.ErrUnsupported:       eopnotsupp,
+		errors.ErrUnsupported:       fuse.EIO,
 		context.Canceled:            fuse.EINTR,
 		context.DeadlineExceeded:    fuse.Status(syscall.ETIMEDOUT),
 		io.ErrUnexpectedEOF:         fuse.EIO,
@@ -726,7 +723,7 @@ func TestErrno(t *testing.T) {
 		syscall.ETIMEDOUT:    fuse.Status(syscall.ETIMEDOUT),
 		syscall.EMFILE:       enfile,
 		syscall.ENFILE:       enfile,
-		syscall.ENOSYS:       eopnotsupp,
+		syscall.ENOSYS:       fuse.EIO, // after ENOSYS the kernel would never ask again
 		syscall.EINTR:        fuse.EIO,
 		syscall.EAGAIN:       fuse.EIO,
 		syscall.EIO:          fuse.EIO,
