@@ -162,8 +162,8 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 		size := func(ctx context.Context) (int64, error) { return rec.docSize(ctx, int(n), true) }
 		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{stateView, int(n)}) })
 	}}
-	l.dirs[ticksDir] = &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: rec.clock(), Listed: true}
-	l.dirs[statesDir] = &nodes.Timed{Dir: states, Suffix: ".json", Clock: rec.clock()}
+	l.dirs[ticksDir] = &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: clock(rec.index), Listed: true}
+	l.dirs[statesDir] = &nodes.Timed{Dir: states, Suffix: ".json", Clock: clock(rec.index)}
 	return l, int64(512 + 8*len(o.chunks)), nil
 }
 

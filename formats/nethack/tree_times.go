@@ -10,10 +10,10 @@ import (
 
 // clock tells the saves by the times that their documents have. They can go back where somebody set
 // the clock, so that the last one is looked for from the end.
-func (rec *recording) clock() nodes.Clock {
+func clock(indexed func(context.Context) (*index, error)) nodes.Clock {
 	return nodes.Clock{
 		Start: func(ctx context.Context) (time.Time, error) {
-			x, err := rec.index(ctx)
+			x, err := indexed(ctx)
 			if err != nil || len(x.ticks) == 0 {
 				return time.Time{}, err
 			}
@@ -21,7 +21,7 @@ func (rec *recording) clock() nodes.Clock {
 			return t, nil
 		},
 		Tick: func(ctx context.Context, at time.Time) (int64, error) {
-			x, err := rec.index(ctx)
+			x, err := indexed(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// What a zstd frame can give follows from its blocks, whatever it says of its size and of its window (RFC 8878
-// section 3.1.1).
+// What a zstd frame can give follows from its blocks, whatever it says of its size and of its window (RFC 8878,
+// 3.1.1).
 const (
 	zstdBlock = 128 << 10 // bytes that a block gives at most
 
