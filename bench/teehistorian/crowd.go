@@ -24,7 +24,8 @@ const (
 	crowdMemory  = 64 << 10 // KiB resident at most
 )
 
-// measureCrowd measures what the index of a full server takes, when it is made and when it is there.
+// measureCrowd measures what the index of a full server takes, when it is made and when it is there, and what reading
+// players.json takes besides.
 func measureCrowd(ctx context.Context, recfs, dir string, sample []byte) error {
 	source := filepath.Join(dir, "crowd", "crowd.teehistorian")
 	if err := writeCrowd(source, sample, crowdPlayers, crowdStays, *size*1e6); err != nil {
@@ -39,10 +40,12 @@ func measureCrowd(ctx context.Context, recfs, dir string, sample []byte) error {
 		}
 		_, err = os.Stat(filepath.Join(mnt, filepath.Base(source), "lines", "000000.jsonl"))
 		peak, peakErr := daemon.Number("status", "VmHWM")
-		if err := errors.Join(err, peakErr, daemon.Stop()); err != nil {
+		_, readErr := os.ReadFile(filepath.Join(mnt, filepath.Base(source), "players.json"))
+		read, secondErr := daemon.Number("status", "VmHWM")
+		if err := errors.Join(err, peakErr, readErr, secondErr, daemon.Stop()); err != nil {
 			return err
 		}
-		fmt.Printf("crowd, index %s: %d KiB resident at most, aim %d\n", what, peak, crowdMemory)
+		fmt.Printf("crowd, index %s: %d KiB resident at most, aim %d; with players.json %d\n", what, peak, crowdMemory, read)
 	}
 	return os.RemoveAll(filepath.Dir(source))
 }

@@ -94,10 +94,10 @@ type playerEntry struct {
 	Finishes   []finishTime `json:"finishes"`
 }
 
-// playersJSON returns the content of players.json.
-func playersJSON(r *recording) any {
-	list := make([]playerEntry, len(r.idx.stays))
-	for i := range r.idx.stays {
+// playersJSON returns the content of players.json if it has only the stays from first up to end.
+func playersJSON(r *recording, first, end int) any {
+	list := make([]playerEntry, end-first)
+	for i := first; i < end; i++ {
 		s := r.idx.stays[i]
 		e := playerEntry{
 			Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
@@ -117,7 +117,7 @@ func playersJSON(r *recording) any {
 		if e.Finishes == nil {
 			e.Finishes = []finishTime{}
 		}
-		list[i] = e
+		list[i-first] = e
 	}
 	return struct {
 		Players []playerEntry `json:"players"`

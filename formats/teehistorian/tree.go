@@ -56,9 +56,9 @@ type tree struct {
 	blocks *cache.Memo[blockKey, *block]
 	docs   *cache.Memo[docsKey, []uint32] // sizes of what blocks hold
 	tables *cache.Memo[tableKey, map[int32][]byte]
-	logs   *cache.Memo[int, []byte]
+	parts  *cache.Memo[partKey, []byte]
 	active *cache.Memo[int, []activity]
-	sizes  *cache.Memo[struct{}, []int64]
+	sizes  *cache.Memo[parted, []int64]
 	files  *cache.Memo[string, []byte]
 	demoMemos
 }
@@ -94,9 +94,9 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) *tree {
 	t.blocks = cache.NewMemo(c, t.loadBlock)
 	t.docs = cache.NewMemo(c, t.loadDocSizes)
 	t.tables = cache.NewMemo(c, t.loadTable)
-	t.logs = cache.NewMemo(c, t.loadLog)
+	t.parts = cache.NewMemo(c, t.loadPart)
 	t.active = cache.NewMemo(c, t.loadActivity)
-	t.sizes = cache.NewMemo(c, t.loadLogSizes)
+	t.sizes = cache.NewMemo(c, t.loadPartSizes)
 	t.files = cache.NewMemo(c, t.loadFile)
 	t.demoMemos = t.newDemoMemos(c)
 	return t
@@ -109,7 +109,7 @@ func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
 		nodes.Entry{Name: "header.json", File: nodes.JSON(t.headerJSON)},
 		formats.IndexEntry(t.file("index.json")),
-		nodes.Entry{Name: "players.json", File: t.file("players.json")},
+		nodes.Entry{Name: "players.json", File: t.partedFile(playersParts)},
 		nodes.Entry{Name: "chunks", Dir: t.lazy(func(v *view) nodes.Dir { return v.chunks })},
 		nodes.Entry{Name: "lines", Dir: t.lazy(func(v *view) nodes.Dir { return v.lines })},
 		nodes.Entry{Name: "ticks", Dir: t.lazy(func(v *view) nodes.Dir { return v.ticks })},
@@ -118,7 +118,7 @@ func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		nodes.Entry{Name: "demos", Dir: t.demosDir()},
 		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, t.rec.Input, name, tables)},
 		nodes.Entry{Name: "export", Dir: nodes.List(
-			nodes.Entry{Name: "events.txt", Grows: t.rec.Grows, File: nodes.Opened(t.openEvents)},
+			nodes.Entry{Name: "events.txt", Grows: t.rec.Grows, File: t.partedFile(logParts)},
 			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
 		)},
 	), tables
@@ -200,8 +200,6 @@ func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error)
 			d.Damaged(damage)
 			b, err = nodes.MarshalIndented(d)
 		}
-	case "players.json":
-		b, err = nodes.MarshalIndented(playersJSON(r.recording))
 	case "paths.svg":
 		m := t.mapFile(ctx)
 		if err = ctx.Err(); err == nil { // else m may be there all the same

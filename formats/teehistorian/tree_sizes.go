@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"unsafe"
-
-	"recfs/nodes"
 )
 
 // What a chunk holds for each stay is kept encoded in the index. What follows
@@ -23,47 +21,6 @@ func (t *tree) loadActivity(ctx context.Context, k int) ([]activity, int64, erro
 }
 
 func byStay(a activity, stay int32) int { return cmp.Compare(a.stay, stay) }
-
-// loadLogSizes returns the sizes of the parts of events.txt, one for each group of its lines up to the one that is
-// held back.
-func (t *tree) loadLogSizes(ctx context.Context, _ struct{}) ([]int64, int64, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	sizes := make([]int64, 0, len(r.idx.lines))
-	for g, whole := 0, true; g < len(r.idx.lines) && whole; g++ {
-		var b []byte
-		if b, whole, err = r.log(ctx, g); err != nil {
-			return nil, 0, err
-		}
-		sizes = append(sizes, int64(len(b)))
-	}
-	return sizes, int64(8 * cap(sizes)), nil
-}
-
-// openEvents opens export/events.txt.
-func (t *tree) openEvents(ctx context.Context) (nodes.Content, error) {
-	sizes, err := t.sizes.Get(ctx, struct{}{})
-	if err != nil {
-		return nil, err
-	}
-	p := nodes.NewPieces(t.logs.Get)
-	for _, size := range sizes {
-		p.Add(size)
-	}
-	return p, nil
-}
-
-// loadLog returns the part of events.txt in group g.
-func (t *tree) loadLog(ctx context.Context, g int) ([]byte, int64, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	b, _, err := r.log(ctx, g)
-	return b, int64(cap(b)), err
-}
 
 // docSize returns the size of what doc returns. For a single one that is made. When more of a chunk is asked for, as
 // ls -l does, the sizes of all in it are counted at once.

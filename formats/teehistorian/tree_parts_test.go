@@ -1,0 +1,35 @@
+package teehistorian
+
+import (
+	"encoding/json"
+	"testing"
+
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// players.json is one document, however many parts it is made in.
+func TestPlayersInParts(t *testing.T) {
+	for _, stays := range []int{0, 1, staysPerPart, staysPerPart + 1, 3*staysPerPart - 1} {
+		w := newWriter(nil)
+		for range stays {
+			w.join(5)
+			w.drop(5, "Timeout")
+		}
+		w.finish()
+		got := nodestest.Read(t, rootOf(t, w), "players.json")
+		var doc struct {
+			Players []json.RawMessage `json:"players"`
+		}
+		if err := json.Unmarshal([]byte(got), &doc); err != nil {
+			t.Fatalf("%d stays: %v", stays, err)
+		}
+		want, err := nodes.MarshalIndented(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Players) != stays || got != string(want) {
+			t.Errorf("%d stays: %d are shown, or are laid out in another way than a document is", stays, len(doc.Players))
+		}
+	}
+}
