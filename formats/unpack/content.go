@@ -72,7 +72,7 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 			return Content{ReaderAt: s, Size: s.size, Damage: undamaged}, nil
 		}
 	}
-	f := packed{k, c, raw, formats.UnknownSize}
+	f := packed{k, c, raw, formats.UnknownSize, how.Listed}
 	large := &Stream{p: p, packed: f}
 	if !p.mayBeSmall(size, how) || size > p.smallSize/copyShare && large.copied(ctx) {
 		return p.openLarge(ctx, large, how.Streams)

@@ -21,17 +21,23 @@ type copyWriter struct {
 	raw  *formats.Tally // of what is decompressed
 	blob *cache.Blob
 	enc  *seekable.Encoder
-	ends []int64 // of the frames in blob
+	z    *s2Frames // that made the frames; nil: zstd
+	ends []int64   // of the frames in blob
 }
 
-// newCopyWriter begins a copy of what is read from raw; nil if there is no disk
+// newCopyWriter begins a copy of what is read from raw, which is a container or not; nil if there is no disk
 // cache.
-func newCopyWriter(disk *cache.Disk, name string, raw *formats.Tally) *copyWriter {
+func newCopyWriter(disk *cache.Disk, name string, raw *formats.Tally, container bool) *copyWriter {
 	if disk == nil {
 		return nil
 	}
-	z, err := frameEncoder()
-	if err != nil {
+	var fast *s2Frames
+	var z seekable.ZSTDEncoder
+	var err error
+	if container {
+		fast = new(s2Frames)
+		z = fast
+	} else if z, err = frameEncoder(); err != nil {
 		return nil
 	}
 	enc, err := seekable.NewEncoder(z)
@@ -42,7 +48,7 @@ func newCopyWriter(disk *cache.Disk, name string, raw *formats.Tally) *copyWrite
 	if err != nil {
 		return nil
 	}
-	return &copyWriter{name: name, raw: raw, blob: blob, enc: enc}
+	return &copyWriter{name: name, raw: raw, blob: blob, enc: enc, z: fast}
 }
 
 // add appends a frame.
@@ -71,12 +77,20 @@ func (s *copyWriter) frame(i int64) ([]byte, bool) {
 	if _, err := s.blob.ReadAt(packed, start); err != nil && err != io.EOF {
 		return nil, false
 	}
-	z, err := frameDecoder()
+	z, err := copyDecoder(s.z != nil)
 	if err != nil {
 		return nil, false
 	}
 	b, err := z.DecodeAll(packed, make([]byte, 0, frameSize))
 	return b, err == nil
+}
+
+// copyDecoder returns what decompresses the frames of a copy.
+func copyDecoder(fast bool) (frameDecompressor, error) {
+	if fast {
+		return new(s2Frames), nil
+	}
+	return frameDecoder()
 }
 
 func (s *copyWriter) discard() { s.blob.Discard() }
@@ -99,6 +113,7 @@ type note struct {
 	Compression string       `json:"compression,omitempty"`
 	Stored      int64        `json:"stored,omitempty"`
 	Reason      string       `json:"reason,omitempty"` // "" if the stream is sound
+	S2          bool         `json:"s2,omitempty"`     // its frames are of S2
 }
 
 // commit completes the copy of a file with that stamp and opens it; nil if
@@ -117,7 +132,7 @@ func (s *copyWriter) commit(size int64, hurt *Damage, stamp formats.Stamp) *copy
 }
 
 func (s *copyWriter) complete(hurt *Damage, stamp formats.Stamp) (*os.File, error) {
-	n := note{Name: s.name, Seal: s.raw.SealRead(stamp)}
+	n := note{Name: s.name, Seal: s.raw.SealRead(stamp), S2: s.z != nil}
 	if hurt != nil {
 		n.Compression, n.Stored, n.Reason = hurt.Compression, hurt.Stored, hurt.Err.Error()
 	}
@@ -152,7 +167,8 @@ func (s *copyWriter) tail(n note) ([]byte, error) {
 // A copyFile is a complete copy.
 type copyFile struct {
 	f      *os.File
-	r      *seekable.Reader
+	table  seekable.SeekTable
+	z      frameDecompressor
 	size   int64
 	damage *Damage
 	seal   formats.Seal // of what it is a copy of
@@ -170,11 +186,7 @@ func openCopyFile(f *os.File, name string) (*copyFile, error) {
 }
 
 func openSeekTable(f *os.File, name string) (*copyFile, error) {
-	r, end, err := openSeekableReader(f)
-	if err != nil {
-		return nil, err
-	}
-	table, err := r.SeekTable()
+	table, end, err := readSeekTable(f)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +197,46 @@ func openSeekTable(f *os.File, name string) (*copyFile, error) {
 	if n.Name != name {
 		return nil, errors.New("a copy of something else")
 	}
-	s := &copyFile{r: r, size: int64(table.Size()), seal: n.Seal}
+	s := &copyFile{table: table, size: int64(table.Size()), seal: n.Seal}
+	if s.z, err = copyDecoder(n.S2); err != nil {
+		return nil, err
+	}
 	if n.Reason != "" {
 		s.damage = &Damage{n.Compression, n.Stored, s.size, errors.New(n.Reason)}
 	}
 	return s, nil
+}
+
+// frame returns frame i, which is not behind the end. Copies that were made earlier have longer ones.
+func (s *copyFile) frame(i int64) (b []byte, err error) {
+	off, size := i*frameSize, min(frameSize, s.size-i*frameSize)
+	for int64(len(b)) < size {
+		part, err := s.at(off + int64(len(b)))
+		if err != nil || b == nil && int64(len(part)) == size {
+			return part, err
+		}
+		b = append(b, part[:min(int64(len(part)), size-int64(len(b)))]...)
+	}
+	return b, nil
+}
+
+// at returns the decompressed bytes from off to the end of a frame.
+func (s *copyFile) at(off int64) ([]byte, error) {
+	e, ok := s.table.EntryByDecompressedOffset(uint64(off))
+	if !ok || e.DecompressedSize > maxFrame || e.CompressedSize > 2*maxFrame {
+		return nil, io.ErrUnexpectedEOF
+	}
+	packed := newFrame()
+	defer func() { dropFrame(packed) }()
+	packed = slices.Grow(packed, int(e.CompressedSize))[:e.CompressedSize]
+	if _, err := s.f.ReadAt(packed, int64(e.CompressedOffset)); err != nil && err != io.EOF {
+		return nil, err
+	}
+	b, err := readFrame(s.table, e, packed, s.z)
+	if err != nil {
+		return nil, err
+	}
+	return b[off-int64(e.DecompressedOffset):], nil
 }
 
 // readNote reads all that stands behind the last frame.

@@ -22,7 +22,7 @@ type Stream struct {
 // Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
 // should give size bytes. The key names the member like no other file.
 func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, size int64) *Stream {
-	return &Stream{p, packed{k, c, raw, size}, size <= p.smallSize}
+	return &Stream{p, packed{k, c, raw, size, false}, size <= p.smallSize}
 }
 
 // Open returns what the stream gives like Unpacker.Open.
@@ -77,7 +77,7 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 // ReadAt reads decompressed bytes. Frames of a stream that must begin anew for them are made on the way and
 // kept as far as the cache has room.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
-	if off == 0 && r.inMemory && r.size >= 0 && r.size <= min(frameSize, int64(len(p))) {
+	if off == 0 && r.inMemory && r.size >= 0 && r.size <= min(maxWhole, int64(len(p))) {
 		if n, ok, err := r.whole(ctx, p[:r.size]); ok || cache.IsShort(err) {
 			return n, err
 		}
@@ -85,11 +85,14 @@ func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err er
 	return readFrames(ctx, p, off, r.frame)
 }
 
+// maxWhole is how long a stream is that is decompressed where it is read: as long as what a mount reads at once.
+const maxWhole = 256 << 10
+
 // whole reads all of a short stream at once, and keeps nothing of it but how it ends: who has all of it does
 // not come back for a part. It is not ok where that is not as many bytes as there should be.
 func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error) {
-	if b, made := r.p.frames.Peek(frameKey{r.key, 0}); made {
-		return copy(p, b), len(b) == len(p), io.EOF
+	if b, made := r.p.frames.Peek(frameKey{r.key, 0}); made && len(b) == len(p) {
+		return copy(p, b), true, io.EOF
 	}
 	d := newDecoder(r.c, r.raw, r.key.Version.Size)
 	n, err = d.read(ctx, p)

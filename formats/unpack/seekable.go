@@ -2,8 +2,6 @@ package unpack
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -13,7 +11,6 @@ import (
 	"recfs/nodes"
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
-	"github.com/cespare/xxhash/v2"
 )
 
 // A seekableReader reads a file that a user has compressed as seekable zstd.
@@ -29,11 +26,7 @@ type seekableReader struct {
 // not, or if its frames are too large to be used one by one.
 func (p *Unpacker) openSeekable(ctx context.Context, k source.FileKey, raw nodes.ReaderAt) *seekableReader {
 	size := k.Version.Size
-	r, end, err := openSeekableReader(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
-	if err != nil {
-		return nil
-	}
-	table, err := r.SeekTable()
+	table, end, err := readSeekTable(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
 	if err != nil || table.Size() > math.MaxInt64 || bomb(int64(table.Size()), size) != nil {
 		return nil
 	}
@@ -69,30 +62,16 @@ func (r *seekableReader) frame(ctx context.Context, k frameKey) ([]byte, int64, 
 	if n, err := r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
 		return nil, 0, err
 	}
-	b, err := r.decode(packed, &e)
+	z, err := frameDecoder()
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := readFrame(r.table, e, packed, z)
 	if err != nil {
 		r.p.distrust(r.key)
 		return nil, 0, err
 	}
 	return b, int64(cap(b)) + frameCost, nil
-}
-
-// decode returns a frame as its entry in the seek table describes it.
-func (r *seekableReader) decode(packed []byte, e *seekable.FrameOffsetEntry) ([]byte, error) {
-	z, err := frameDecoder()
-	if err != nil {
-		return nil, err
-	}
-	b, err := z.DecodeAll(packed, make([]byte, 0, e.DecompressedSize))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(b) != int(e.DecompressedSize):
-		return nil, fmt.Errorf("a frame of %d bytes, the seek table has %d", len(b), e.DecompressedSize)
-	case r.table.HasChecksums() && uint32(xxhash.Sum64(b)) != e.Checksum:
-		return nil, errors.New("the checksum in the seek table is another")
-	}
-	return b, nil
 }
 
 // ReadAt reads decompressed bytes.

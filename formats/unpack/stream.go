@@ -2,7 +2,6 @@ package unpack
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"recfs/cache"
@@ -39,7 +38,8 @@ type packed struct {
 	c   Compression
 	raw nodes.ReaderAt
 
-	size int64 // that it should give, or formats.UnknownSize
+	size   int64 // that it should give, or formats.UnknownSize
+	listed bool  // it is a container
 }
 
 // A stream decompresses one version of a large file for all who read it. It goes as far as is read,
@@ -183,7 +183,7 @@ func (s *stream) begin() {
 	raw := formats.NewTally(s.raw)
 	s.fwd = &forward{dec: newDecoder(s.c, raw, s.key.Version.Size)}
 	if s.copies != nil {
-		s.part = newCopyWriter(s.copies.disk, s.copies.name, raw)
+		s.part = newCopyWriter(s.copies.disk, s.copies.name, raw, s.listed)
 	}
 	s.state, s.began = decoding, time.Now()
 }
@@ -276,9 +276,8 @@ func (s *stream) openCopy(ctx context.Context) bool {
 
 // fromCopy returns a frame of the copy. If that is damaged the state is idle.
 func (s *stream) fromCopy(i int64) ([]byte, bool) {
-	b := make([]byte, min(frameSize, s.end.size-i*frameSize))
-	_, err := s.done.r.ReadAt(b, i*frameSize)
-	if err == nil || err == io.EOF {
+	b, err := s.done.frame(i)
+	if err == nil {
 		return b, true
 	}
 	s.copies.damaged(s.done, err)
