@@ -108,11 +108,24 @@ func openZstd(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	} else {
 		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 	}
-	return z, func(sound bool) {
+	return zstdReader{z}, func(sound bool) {
 		if sound && window == zstdFirst && z.Reset(nil) == nil {
 			zstdReaders.Put(z)
 		}
 	}, err
+}
+
+// A zstdReader gives out the last block of a frame whose checksum is cut off, too, before the error.
+type zstdReader struct{ *zstd.Decoder }
+
+func (z zstdReader) Read(p []byte) (int, error) {
+	n, err := z.Decoder.Read(p)
+	if err == io.ErrUnexpectedEOF {
+		if m, _ := z.Decoder.Read(p[n:]); m > 0 { // the decoder has it, but tells the error first
+			return n + m, nil
+		}
+	}
+	return n, err
 }
 
 func openDeflate(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
