@@ -1,10 +1,5 @@
 package columnar
 
-import (
-	"math"
-	"unicode/utf8"
-)
-
 // A Batch takes rows value by value, each row from the first column to the last. It keeps them by
 // column, or only counts them.
 //
@@ -56,50 +51,6 @@ func NewBatch(columns []Column, g Group) *Batch {
 	}
 	b.begin()
 	return b
-}
-
-// partRows are the rows of a part: a multiple of eight that the processor's cache has room for.
-const partRows = 1 << 12
-
-// NewParts returns a Batch as NewBatch does that forgets its rows, a part at a time: take is called before, and at the end
-// when there are some that it has not seen.
-func NewParts(columns []Column, g Group, take func(*Batch)) *Batch {
-	b := NewCounter(columns)
-	b.skip, b.limit = g.Skip, g.Rows
-	for i := range b.Columns {
-		b.Columns[i].grow(min(g.Rows, partRows), &Counts{})
-	}
-	b.take = func() { take(b) }
-	b.begin()
-	return b
-}
-
-// give gives a part away.
-func (b *Batch) give() {
-	b.take()
-	b.whole = false
-	for i := range b.Columns {
-		b.Columns[i].forget()
-	}
-}
-
-// End gives the last part away.
-func (b *Batch) End() {
-	if b.whole || b.rows%partRows > 0 {
-		b.give()
-	}
-}
-
-// Len returns how many values there are that are no flags.
-func (v *Vector) Len() int {
-	return len(v.Int32s) + len(v.Int64s) + len(v.Floats) + len(v.Doubles) + len(v.Ends) // of one type only
-}
-
-// forget forgets the values of a column.
-func (v *Vector) forget() {
-	v.Valid, v.Bools, v.Int32s, v.Int64s = v.Valid[:0], v.Bools[:0], v.Int32s[:0], v.Int64s[:0]
-	v.Floats, v.Doubles, v.Text, v.Ends = v.Floats[:0], v.Doubles[:0], v.Text[:0], v.Ends[:0]
-	v.ValidItems, v.ItemEnds = v.ValidItems[:0], v.ItemEnds[:0]
 }
 
 // NewCounter returns a Batch that only counts.
@@ -158,12 +109,6 @@ func (b *Batch) Reset(rows int, counts []Counts) {
 	}
 }
 
-// Pass says that n of the rows that the Batch passes over do not come.
-func (b *Batch) Pass(n int) {
-	b.skip -= n
-	b.begin()
-}
-
 // begin begins a row.
 func (b *Batch) begin() {
 	switch {
@@ -220,45 +165,6 @@ func (b *Batch) Null() {
 	if v.Type == Texts {
 		v.ItemEnds = append(v.ItemEnds, len(v.ValidItems))
 	}
-}
-
-// Room returns how many rows the group, or a part of it, still lacks, 0 while rows are passed over. Up to so many without a null may be
-// put behind the values of the columns, where Spare gives them room, in place of adding them value by value.
-func (b *Batch) Room() int {
-	if b.mode != keeping {
-		return 0
-	}
-	if b.whole {
-		b.give()
-	}
-	if b.take != nil {
-		return min(b.limit-b.rows, partRows-b.rows%partRows)
-	}
-	return b.limit - b.rows
-}
-
-// Spare returns the room behind the values of a column, for n at most.
-func Spare[V int32 | int64](list []V, n int) []V {
-	return list[len(list):min(len(list)+n, cap(list))]
-}
-
-// Appended says that the columns, which are all of type Int32 and Int64, have n rows more.
-func (b *Batch) Appended(n int) {
-	for i := range b.Columns {
-		v := &b.Columns[i]
-		switch v.Type {
-		case Int32:
-			v.Int32s = v.Int32s[:len(v.Int32s)+n]
-		case Int64:
-			v.Int64s = v.Int64s[:len(v.Int64s)+n]
-		}
-		for k := 0; v.Nullable && k < n; k++ {
-			v.Valid = append(v.Valid, true)
-		}
-	}
-	b.rows += n
-	b.whole = n > 0 && b.take != nil && b.rows%partRows == 0
-	b.begin()
 }
 
 // Later counts a number that is not known before its row is made.
@@ -406,95 +312,4 @@ func (b *Batch) Texts(list []string) {
 	if mode == keeping {
 		v.ItemEnds = append(v.ItemEnds, len(v.ValidItems))
 	}
-}
-
-// Add adds what was counted in other rows of a column of that type.
-func (c *Counts) Add(o *Counts, t ColumnType) {
-	c.Nulls, c.Bytes, c.Items, c.Empty = c.Nulls+o.Nulls, c.Bytes+o.Bytes, c.Items+o.Items, c.Empty+o.Empty
-	switch {
-	case !o.Bounded:
-	case t == Float || t == Double:
-		c.boundFloat(math.Float64frombits(uint64(o.Min)))
-		c.boundFloat(math.Float64frombits(uint64(o.Max)))
-	default:
-		c.bound(o.Min)
-		c.bound(o.Max)
-	}
-}
-
-// Measure finds the least and the greatest of the values that were kept. Those that are only counted are measured as
-// they come.
-func (v *Vector) Measure() {
-	switch v.Type {
-	case Int32:
-		for _, x := range v.Int32s {
-			v.bound(int64(x))
-		}
-	case Int64, Time:
-		for _, x := range v.Int64s {
-			v.bound(x)
-		}
-	case Float:
-		for _, x := range v.Floats {
-			v.boundFloat(float64(x))
-		}
-	case Double:
-		for _, x := range v.Doubles {
-			v.boundFloat(x)
-		}
-	}
-}
-
-// bound takes a number into Min and Max.
-func (c *Counts) bound(x int64) {
-	if !c.Bounded {
-		c.Min, c.Max, c.Bounded = x, x, true
-		return
-	}
-	c.Min, c.Max = min(c.Min, x), max(c.Max, x)
-}
-
-// boundFloat takes a number that is not NaN into Min and Max.
-func (c *Counts) boundFloat(x float64) {
-	if x != x {
-		return
-	}
-	bits := int64(math.Float64bits(x))
-	if !c.Bounded {
-		c.Min, c.Max, c.Bounded = bits, bits, true
-		return
-	}
-	if x < math.Float64frombits(uint64(c.Min)) {
-		c.Min = bits
-	}
-	if x > math.Float64frombits(uint64(c.Max)) {
-		c.Max = bits
-	}
-}
-
-// appendValid appends s with U+FFFD for each byte that is not UTF-8.
-func appendValid[S ~string | ~[]byte](dst []byte, s S) []byte {
-	n := len(dst)
-	dst = append(dst, s...)
-	if utf8.Valid(dst[n:]) {
-		return dst
-	}
-	dst = dst[:n]
-	for _, r := range string(s) {
-		dst = utf8.AppendRune(dst, r)
-	}
-	return dst
-}
-
-// validLen returns how many bytes appendValid appends.
-func validLen[S ~string | ~[]byte](s S) (n int64) {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			for _, r := range string(s) {
-				n += int64(utf8.RuneLen(r))
-			}
-			return n
-		}
-	}
-	return int64(len(s))
 }

@@ -1,0 +1,97 @@
+package columnar
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// Add adds what was counted in other rows of a column of that type.
+func (c *Counts) Add(o *Counts, t ColumnType) {
+	c.Nulls, c.Bytes, c.Items, c.Empty = c.Nulls+o.Nulls, c.Bytes+o.Bytes, c.Items+o.Items, c.Empty+o.Empty
+	switch {
+	case !o.Bounded:
+	case t == Float || t == Double:
+		c.boundFloat(math.Float64frombits(uint64(o.Min)))
+		c.boundFloat(math.Float64frombits(uint64(o.Max)))
+	default:
+		c.bound(o.Min)
+		c.bound(o.Max)
+	}
+}
+
+// Measure finds the least and the greatest of the values that were kept. Those that are only counted are measured as
+// they come.
+func (v *Vector) Measure() {
+	switch v.Type {
+	case Int32:
+		for _, x := range v.Int32s {
+			v.bound(int64(x))
+		}
+	case Int64, Time:
+		for _, x := range v.Int64s {
+			v.bound(x)
+		}
+	case Float:
+		for _, x := range v.Floats {
+			v.boundFloat(float64(x))
+		}
+	case Double:
+		for _, x := range v.Doubles {
+			v.boundFloat(x)
+		}
+	}
+}
+
+// bound takes a number into Min and Max.
+func (c *Counts) bound(x int64) {
+	if !c.Bounded {
+		c.Min, c.Max, c.Bounded = x, x, true
+		return
+	}
+	c.Min, c.Max = min(c.Min, x), max(c.Max, x)
+}
+
+// boundFloat takes a number that is not NaN into Min and Max.
+func (c *Counts) boundFloat(x float64) {
+	if x != x {
+		return
+	}
+	bits := int64(math.Float64bits(x))
+	if !c.Bounded {
+		c.Min, c.Max, c.Bounded = bits, bits, true
+		return
+	}
+	if x < math.Float64frombits(uint64(c.Min)) {
+		c.Min = bits
+	}
+	if x > math.Float64frombits(uint64(c.Max)) {
+		c.Max = bits
+	}
+}
+
+// appendValid appends s with U+FFFD for each byte that is not UTF-8.
+func appendValid[S ~string | ~[]byte](dst []byte, s S) []byte {
+	n := len(dst)
+	dst = append(dst, s...)
+	if utf8.Valid(dst[n:]) {
+		return dst
+	}
+	dst = dst[:n]
+	for _, r := range string(s) {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// validLen returns how many bytes appendValid appends.
+func validLen[S ~string | ~[]byte](s S) (n int64) {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			for _, r := range string(s) {
+				n += int64(utf8.RuneLen(r))
+			}
+			return n
+		}
+	}
+	return int64(len(s))
+}

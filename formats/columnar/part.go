@@ -1,0 +1,97 @@
+package columnar
+
+import "slices"
+
+// partRows are the rows of a part: a multiple of eight that the processor's cache has room for.
+const partRows = 1 << 12
+
+// NewParts returns a Batch as NewBatch does that forgets its rows, a part at a time: take is called before, and at the end
+// when there are some that it has not seen.
+func NewParts(columns []Column, g Group, take func(*Batch)) *Batch {
+	b := NewCounter(columns)
+	b.skip, b.limit = g.Skip, g.Rows
+	for i := range b.Columns {
+		b.Columns[i].grow(min(g.Rows, partRows), &Counts{})
+	}
+	b.take = func() { take(b) }
+	b.begin()
+	return b
+}
+
+// give gives a part away.
+func (b *Batch) give() {
+	b.take()
+	b.whole = false
+	for i := range b.Columns {
+		b.Columns[i].forget()
+	}
+}
+
+// End gives the last part away.
+func (b *Batch) End() {
+	if b.whole || b.rows%partRows > 0 {
+		b.give()
+	}
+}
+
+// Len returns how many values there are that are no flags.
+func (v *Vector) Len() int {
+	return len(v.Int32s) + len(v.Int64s) + len(v.Floats) + len(v.Doubles) + len(v.Ends) // of one type only
+}
+
+// forget forgets the values of a column.
+func (v *Vector) forget() {
+	v.Valid, v.Bools, v.Int32s, v.Int64s = v.Valid[:0], v.Bools[:0], v.Int32s[:0], v.Int64s[:0]
+	v.Floats, v.Doubles, v.Text, v.Ends = v.Floats[:0], v.Doubles[:0], v.Text[:0], v.Ends[:0]
+	v.ValidItems, v.ItemEnds = v.ValidItems[:0], v.ItemEnds[:0]
+}
+
+// Room returns how many rows the group, or a part of it, still lacks, 0 while rows are passed over. Up to so many
+// without a null may be put behind the values of the columns, where Spare gives them room, in place of adding them
+// value by value.
+func (b *Batch) Room() int {
+	if b.mode != keeping {
+		return 0
+	}
+	if b.whole {
+		b.give()
+	}
+	if b.take != nil {
+		return min(b.limit-b.rows, partRows-b.rows%partRows)
+	}
+	return b.limit - b.rows
+}
+
+// Spare returns the room behind the values of a column, for n at most.
+func Spare[V int32 | int64](list []V, n int) []V {
+	return list[len(list):min(len(list)+n, cap(list))]
+}
+
+// Appended says that the columns, which are all of type Int32 and Int64, have n rows more.
+func (b *Batch) Appended(n int) {
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		switch v.Type {
+		case Int32:
+			v.Int32s = v.Int32s[:len(v.Int32s)+n]
+		case Int64:
+			v.Int64s = v.Int64s[:len(v.Int64s)+n]
+		}
+		if v.Nullable {
+			old := len(v.Valid)
+			v.Valid = slices.Grow(v.Valid, n)[:old+n]
+			for k := range v.Valid[old:] {
+				v.Valid[old+k] = true
+			}
+		}
+	}
+	b.rows += n
+	b.whole = n > 0 && b.take != nil && b.rows%partRows == 0
+	b.begin()
+}
+
+// Pass says that n of the rows that the Batch passes over do not come.
+func (b *Batch) Pass(n int) {
+	b.skip -= n
+	b.begin()
+}
