@@ -84,9 +84,21 @@ const utcLayout = "2006-01-02T15:04:05.000000Z"
 
 // utc returns the time of a clock that is tz seconds ahead of UTC. ok is false outside the years 1 to 9999.
 func utc(clock uint64, tz int32) (t time.Time, ok bool) {
-	t = time.UnixMicro(int64(clock - uint64(int64(tz)*1e6))).UTC()
-	return t, t.Year() >= 1 && t.Year() <= 9999
+	micros, ok := utcMicros(clock, tz)
+	return time.UnixMicro(micros).UTC(), ok
 }
+
+// utcMicros is utc in microseconds since 1970.
+func utcMicros(clock uint64, tz int32) (micros int64, ok bool) {
+	micros = int64(clock - uint64(int64(tz)*1e6))
+	return micros, firstMicro <= micros && micros < endMicro
+}
+
+// The years 1 to 9999.
+var (
+	firstMicro = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	endMicro   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+)
 
 // appendUTC appends the time as a JSON string, or null.
 func appendUTC(dst []byte, clock uint64, tz int32) []byte {

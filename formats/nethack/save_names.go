@@ -2,9 +2,9 @@ package nethack
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -24,10 +24,27 @@ type saveNames struct {
 
 // saveName returns the name of a save.
 func saveName(turn, nth int32) string {
-	if nth == 0 {
-		return fmt.Sprintf("turn%0*d", turnWidth, turn)
+	b := make([]byte, 0, len("turn-2147483648.2147483647"))
+	b = appendPadded(append(b, "turn"...), turn, turnWidth)
+	if nth != 0 {
+		b = appendPadded(append(b, '.'), nth, nthWidth)
 	}
-	return fmt.Sprintf("turn%0*d.%0*d", turnWidth, turn, nthWidth, nth)
+	return string(b)
+}
+
+// appendPadded appends a number with zeros up to a width, in which a minus counts. An index has a name for each save, so
+// it is done without package fmt.
+func appendPadded(b []byte, n int32, width int) []byte {
+	abs := int64(n)
+	if abs < 0 {
+		b, abs, width = append(b, '-'), -abs, width-1
+	}
+	var digits [20]byte
+	number := strconv.AppendInt(digits[:0], abs, 10)
+	for range width - len(number) {
+		b = append(b, '0')
+	}
+	return append(b, number...)
 }
 
 func (t *tick) saveName() string { return saveName(t.turn, t.nth) }

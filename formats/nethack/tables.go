@@ -51,8 +51,8 @@ var commandsColumns = slices.Concat(
 
 // addTime adds a clock as utc has it.
 func addTime(b *columnar.Batch, clock uint64, tz int32) {
-	if t, ok := utc(clock, tz); ok {
-		b.Int64(t.UnixMicro())
+	if micros, ok := utcMicros(clock, tz); ok {
+		b.Int64(micros)
 		return
 	}
 	b.Null()
@@ -148,8 +148,33 @@ type commandContext struct {
 	answers []byte // a list as JSON
 }
 
-// commandFields are the columns that are fields of a command.
-var commandFields = [...]string{"command", "direction", "x", "y", "item", "text", "spell", "limit", "key_code"}
+// commandFields is how many columns are fields of a command.
+const commandFields = 9
+
+// commandField returns the number of the column of a field of a command, -1 if it has none.
+func commandField(key string) int {
+	switch key {
+	case "command":
+		return 0
+	case "direction":
+		return 1
+	case "x":
+		return 2
+	case "y":
+		return 3
+	case "item":
+		return 4
+	case "text":
+		return 5
+	case "spell":
+		return 6
+	case "limit":
+		return 7
+	case "key_code":
+		return 8
+	}
+	return -1
+}
 
 // commandRow adds a command.
 func commandRow(b *columnar.Batch, e *event, c *commandContext) {
@@ -165,9 +190,9 @@ func commandRow(b *columnar.Batch, e *event, c *commandContext) {
 		b.Null()
 	}
 	b.Int64(e.off)
-	var fields [len(commandFields)]*field
+	var fields [commandFields]*field
 	for i := range e.fields {
-		if n := slices.Index(commandFields[:], e.fields[i].key); n >= 0 && fields[n] == nil {
+		if n := commandField(e.fields[i].key); n >= 0 && fields[n] == nil {
 			fields[n] = &e.fields[i]
 		}
 	}
