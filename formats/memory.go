@@ -13,3 +13,6 @@ type Held = cache.Held
 // returned, as one of a read: it says that the request has too little memory and nothing of the bytes.
 // The request is then begun again with more. See [cache.Charge].
 func Charge(ctx context.Context, n int64) (*Held, error) { return cache.Charge(ctx, n) }
+
+// IsShort reports whether an error is, or comes from, one of [Charge].
+func IsShort(err error) bool { return cache.IsShort(err) }

@@ -52,7 +52,12 @@ func valid(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
 	}
-	return []byte(string([]rune(string(b))))
+	list := make([]byte, 0, len(b)+len(b)/8)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		list, b = utf8.AppendRune(list, r), b[n:]
+	}
+	return list
 }
 
 // parseStamp reads a timestamp by the places of its digits.

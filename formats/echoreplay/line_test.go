@@ -3,6 +3,7 @@ package echoreplay
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -259,5 +264,64 @@ func TestDamagedLines(t *testing.T) {
 	}
 	if x.Ticks != chunkFrames+3 || len(x.Chunks) != 2 || x.Chunks[0].Ticks() != chunkFrames || !x.Chunks[0].Damaged || x.Chunks[1].Offset+x.Chunks[1].Stored != int64(len(text)) {
 		t.Errorf("%d frames in %d chunks, the last %+v", x.Ticks, len(x.Chunks), x.Chunks[len(x.Chunks)-1])
+	}
+}
+
+// Long lines and what is rendered of them count before they are made, for the head, the index and a file.
+func TestLongLinesAreCharged(t *testing.T) {
+	const size = 3 << 20
+	line := stamp + "\t{\"pad\":\"" + strings.Repeat("x", size) + "\"}\r\n"
+	src := formats.BytesInput("long", []byte(strings.Repeat(line, 4)), time.Unix(1e9, 0))
+	peakOf := func(what string, least int64, do func(context.Context) error) {
+		t.Helper()
+		of := cache.New(256<<20, nil)
+		defer of.Close()
+		err := of.Do(t.Context(), 1, do)
+		if _, peak := of.Work(); err != nil || peak < least {
+			t.Errorf("%s: %d bytes counted, want %d: %v", what, peak, least, err)
+		}
+	}
+	peakOf("head", size, func(ctx context.Context) error {
+		_, err := NewReader(ctx, src, src.Size)
+		return err
+	})
+	r, err := NewReader(t.Context(), src, src.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x *echovr.Index
+	peakOf("index", 4*size+renderedCopy*size, func(ctx context.Context) (err error) {
+		x, err = r.Scan(ctx)
+		return err
+	})
+	if x == nil || x.Ticks != 4 {
+		t.Fatalf("index %+v", x)
+	}
+	peakOf("chunk", 4*size, func(ctx context.Context) error {
+		_, _, err := r.Chunk(ctx, 0, &x.Chunks[0])
+		return err
+	})
+	for _, name := range []string{"lines/000000.jsonl", "ticks/00000002.json", "export/long.echoreplay.txt"} {
+		c := cache.New(256<<20, nil)
+		dir, err := formatstest.Open(t.Context(), Format, src, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := nodes.Lookup(t.Context(), dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := nodes.ReadAll(t.Context(), e.File)
+		if _, peak := c.Work(); err != nil || len(b) < size || peak < 3*int64(len(b)) {
+			t.Errorf("%s: %d bytes counted for %d: %v", name, peak, len(b), err)
+		}
+		c.Close()
+	}
+}
+
+// A byte that is not UTF-8 is one U+FFFD, as many as there are.
+func TestValid(t *testing.T) {
+	if got := string(valid([]byte("a\xff\xfeb\xc3"))); got != "a\ufffd\ufffdb\ufffd" {
+		t.Errorf("%q", got)
 	}
 }

@@ -34,9 +34,16 @@ func NewReader(ctx context.Context, r formats.ReaderAt, size int64) (*Reader, er
 		return nil, err
 	}
 	d := &Reader{newContainer(h, r)}
-	lines := newLineReader(io.LimitReader(d.text(ctx), maxLine))
+	lines, err := newLineReader(ctx, io.LimitReader(d.text(ctx), maxLine))
+	if err != nil {
+		return nil, err
+	}
+	defer lines.held.Free()
 	for {
 		b, err := lines.next()
+		if formats.IsShort(err) {
+			return nil, err
+		}
 		if f, kind := parseLine(trim(b)); kind == frameLine {
 			h.kind, h.session = f.Kind, bytes.Clone(f.session)
 			return d, nil
@@ -54,11 +61,18 @@ func trim(b []byte) []byte {
 
 // A lineReader gives lines with their ends.
 type lineReader struct {
-	r   *bufio.Reader
-	buf []byte
+	r    *bufio.Reader
+	buf  []byte
+	held *formats.Held // buf, beyond freeLine
 }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
+// freeLine is how long a line is that is not charged: those of a match have some 70 KiB at most.
+const freeLine = 256 << 10
+
+func newLineReader(ctx context.Context, r io.Reader) (*lineReader, error) {
+	held, err := formats.Charge(ctx, 0)
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), held: held}, err
+}
 
 // next returns the next line, or maxLine bytes of a longer one. With an error comes what there was
 // before it.
@@ -67,6 +81,9 @@ func (l *lineReader) next() ([]byte, error) {
 	for {
 		b, err := l.r.ReadSlice('\n')
 		l.buf = append(l.buf, b...)
+		if err := l.held.Grow(max(int64(cap(l.buf))-freeLine-l.held.Size(), 0)); err != nil {
+			return nil, err
+		}
 		if err != bufio.ErrBufferFull || len(l.buf) >= maxLine {
 			if err == bufio.ErrBufferFull {
 				err = nil
@@ -78,7 +95,12 @@ func (l *lineReader) next() ([]byte, error) {
 
 // Scan reads the whole text and returns its index.
 func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
-	s := &scan{lines: newLineReader(r.text(ctx)), sum: crc32.NewIEEE(), end: echovr.EndClean}
+	lines, err := newLineReader(ctx, r.text(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer lines.held.Free()
+	s := &scan{lines: lines, sum: crc32.NewIEEE(), end: echovr.EndClean}
 	x, err := echovr.Scan(ctx, r.Match(), s.next)
 	if err != nil {
 		return nil, err
@@ -91,6 +113,21 @@ func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
 	}
 	x.End, x.Bytes, x.Problems = s.end, r.size, s.problems
 	return x, nil
+}
+
+// What the text of a chunk takes is charged from freeText on, which is more than the 300 frames of most matches have: a
+// few times its longest line for what is rendered of that, and its lines, which stay.
+const (
+	freeText     = 8 << 20
+	renderedCopy = 6
+)
+
+// textCost returns what is charged for a chunk of so much text with a line of that length.
+func textCost(text, longest int64) int64 {
+	if n := text + renderedCopy*longest; n > freeText {
+		return n
+	}
+	return 0
 }
 
 // A scan is where a pass over the text is.
@@ -123,13 +160,20 @@ func (s *scan) problem(code string, offset int64, msg string) {
 }
 
 // next reads the next chunk.
-func (s *scan) next(context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
+func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	info := echovr.ChunkInfo{Offset: s.at}
 	c := &chunk{}
+	var err error
+	if c.held, err = formats.Charge(ctx, 0); err != nil {
+		return nil, info, err
+	}
 	for !s.ended && len(c.frames) < chunkFrames && c.size < chunkText {
 		b, err := s.lines.next()
 		s.sum.Write(b)
 		s.at += int64(len(b))
+		if err := c.charge(int64(len(b))); err != nil {
+			return nil, info, err
+		}
 		c.add(bytes.Clone(b))
 		if err == io.EOF {
 			s.ended = true
@@ -158,8 +202,16 @@ func (s *scan) next(context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 type chunk struct {
 	frames   []frame
 	size     int64
+	longest  int64 // of its lines
 	bad      int
 	firstBad int64
+	held     *formats.Held
+}
+
+// charge counts a line that comes next.
+func (c *chunk) charge(line int64) error {
+	c.longest = max(c.longest, line)
+	return c.held.Grow(max(textCost(c.size+line, c.longest)-c.held.Size(), 0))
 }
 
 // add takes the next line, which the chunk keeps.
@@ -184,7 +236,7 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 		frames[i] = c.frames[i].Frame
 	}
 	return &echovr.Chunk{
-		Number: n, FirstTick: firstTick, Frames: frames,
+		Number: n, FirstTick: firstTick, Frames: frames, Held: c.held,
 		Session: func(b []byte, i int) []byte { return appendOrdered(b, c.frames[i].session, sessionShape) },
 		Bones: func(b []byte, i int) []byte {
 			if frames[i].Has&echovr.HasBones == 0 {
@@ -197,19 +249,24 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 
 // Chunk reads chunk n, which lies where the index says, and returns how many bytes it keeps.
 func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Free()
 	text, err := r.chunkText(ctx, info)
 	if err != nil {
 		return nil, 0, err
 	}
 	c := &chunk{}
-	lines := newLineReader(bytes.NewReader(text))
 	cost := int64(len(text))
-	for {
-		b, err := lines.next()
-		c.add(bytes.Clone(b))
-		if err != nil {
-			break
+	for len(text) > 0 {
+		end := bytes.IndexByte(text[:min(len(text), maxLine)], '\n') + 1
+		if end == 0 {
+			end = min(len(text), maxLine)
 		}
+		c.add(text[:end:end])
+		text = text[end:]
 	}
 	for i := range c.frames {
 		cost += int64(unsafe.Sizeof(c.frames[i]))

@@ -125,6 +125,9 @@ const maxEvents = 256 << 20
 
 var errEvents = errors.New("more events than can be kept")
 
+// largeChunk is how much memory a chunk takes that is measured before the next one is read.
+const largeChunk = 8 << 20
+
 // Add takes the next chunk, whose frames must not change any more. Its lengths are measured in the
 // background.
 func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
@@ -154,7 +157,7 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 		c.Held.Free()
 		<-b.slots
 	})
-	if c.Held.Size() > 0 { // one at a time
+	if c.Held.Size() > largeChunk {
 		b.wait.Wait()
 	}
 	return nil

@@ -44,11 +44,8 @@ func (t *Tree) linesFile(x *Index, n int) (nodes.File, error) {
 	}
 	text := &pieced{t: t}
 	for i := range c.Pieces {
-		size := int64(0)
-		for _, l := range c.Lines[i*PieceFrames : min((i+1)*PieceFrames, len(c.Lines))] {
-			size += int64(l)
-		}
-		text.add(pieceKey{viewLines, n, i}, size)
+		k := pieceKey{viewLines, n, i}
+		text.add(k, c.pieceSize(k))
 	}
 	return text.file(), nil
 }
@@ -68,7 +65,13 @@ func (t *Tree) ticksDir(x *Index) nodes.Dir {
 		File: func(tick int64) nodes.File {
 			n := sort.Search(len(x.Chunks), func(i int) bool { return x.Chunks[i].FirstTick > tick }) - 1
 			i := int(tick - x.Chunks[n].FirstTick)
-			return nodes.Sized(int64(x.Chunks[n].TickSizes[i]), func(ctx context.Context) ([]byte, error) {
+			size := int64(x.Chunks[n].TickSizes[i])
+			return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
+				held, err := rendering(ctx, size)
+				if err != nil {
+					return nil, err
+				}
+				defer held.Free()
 				c, err := t.chunks.Get(ctx, n)
 				if err != nil {
 					return nil, err
@@ -165,8 +168,9 @@ func (t *Tree) export(x *Index, v view) *pieced {
 		p.addBytes([]byte(PlayersHead))
 	}
 	for n := range x.Chunks {
-		for i, s := range x.Chunks[n].Pieces {
-			p.add(pieceKey{v, n, i}, [...]int64{viewText: s.Text, viewDisc: s.Disc, viewPlayers: s.Players}[v])
+		for i := range x.Chunks[n].Pieces {
+			k := pieceKey{v, n, i}
+			p.add(k, x.Chunks[n].pieceSize(k))
 		}
 	}
 	return p

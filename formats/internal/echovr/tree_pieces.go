@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -24,11 +25,16 @@ type pieceKey struct {
 
 // loadPiece renders one piece.
 func (t *Tree) loadPiece(ctx context.Context, k pieceKey) ([]byte, int64, error) {
-	c, err := t.chunks.Get(ctx, k.chunk)
+	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	x, err := t.Index(ctx)
+	held, err := rendering(ctx, x.Chunks[k.chunk].pieceSize(k))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Free()
+	c, err := t.chunks.Get(ctx, k.chunk)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -45,6 +51,34 @@ func (t *Tree) loadPiece(ctx context.Context, k pieceKey) ([]byte, int64, error)
 		b = c.PlayerRows(x.First)
 	}
 	return b, int64(cap(b)), nil
+}
+
+// pieceSize returns how many bytes a piece of the chunk has.
+func (c *ChunkInfo) pieceSize(k pieceKey) (n int64) {
+	p := c.Pieces[k.piece]
+	switch k.view {
+	case viewText:
+		return p.Text
+	case viewDisc:
+		return p.Disc
+	case viewPlayers:
+		return p.Players
+	}
+	for _, l := range c.Lines[k.piece*PieceFrames : min((k.piece+1)*PieceFrames, len(c.Lines))] {
+		n += int64(l)
+	}
+	return n
+}
+
+// smallText is up to how many bytes rendering is not charged.
+const smallText = 128 << 10
+
+// rendering charges what it takes to render n bytes, its parts and itself.
+func rendering(ctx context.Context, n int64) (*cache.Held, error) {
+	if n <= smallText {
+		return nil, nil
+	}
+	return cache.Charge(ctx, 3*n)
 }
 
 // A pieced is a file made of pieces whose lengths are known, and of fixed bytes.
