@@ -131,16 +131,6 @@ func (x *index) settled() int {
 	return len(x.ticks)
 }
 
-// chunkLines returns the ticks of a chunk up to end, one a line.
-func (x *index) chunkLines(ctx context.Context, r io.ReaderAt, chunk, end int) (doc []byte, err error) {
-	first := x.chunks[chunk]
-	err = x.visit(ctx, r, first, min(end, x.chainEnd(first)), func(n int, list []event) error {
-		doc = append(x.appendTick(doc, n, list), '\n')
-		return checkSize(doc)
-	})
-	return doc, err
-}
-
 // pending returns the events behind the last save line, if they are not too many.
 func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
 	if x.tail == nil {
@@ -156,15 +146,6 @@ func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
 		return nil
 	})
 	return docs, err
-}
-
-// commandLines returns every command up to tick end with its answers, one a line.
-func (x *index) commandLines(ctx context.Context, r io.ReaderAt, end int) (doc []byte, err error) {
-	err = x.visit(ctx, r, 0, end, func(n int, list []event) error {
-		doc = x.appendCommands(doc, n, list)
-		return checkSize(doc)
-	})
-	return doc, err
 }
 
 // appendCommands appends the commands that led to tick n, or are pending.

@@ -234,7 +234,7 @@ func TestCastIsCharged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rec.texts.Get(t.Context(), text{castView, 0}); err != nil {
+	if _, err := rec.texts.Get(t.Context(), text{view: castView}); err != nil {
 		t.Fatal(err)
 	}
 	if now, peak := c.Work(); now != 0 || peak < ticks*eventSize {

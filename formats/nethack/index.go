@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"recfs/formats"
@@ -14,7 +15,7 @@ import (
 
 // Limits of what one log may hold; the games that exist are a thousand times smaller.
 const (
-	maxTicks    = 1 << 21
+	maxTicks    = 1 << 19
 	maxProblems = 100_000
 )
 
@@ -165,11 +166,20 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 // charge counts what the next tick takes.
 func (p *indexer) charge(s *scanner, l line) error {
 	if n := len(p.ticks); n == cap(p.ticks) {
-		if err := s.charge(2 * int64(max(n, 64)) * tickCost); err != nil {
+		room := p.room(n, l.off)
+		if err := s.charge(int64(room) * tickCost); err != nil {
 			return err
 		}
+		p.ticks = slices.Grow(p.ticks, room-n)
 	}
 	return s.chargeSave(l)
+}
+
+// room returns for how many ticks there is to be room when n end at off: as many as come if those behind are as long,
+// but no more than four times as many.
+func (p *indexer) room(n int, off int64) int {
+	rest := float64(max(p.size-off, 0)) / float64(off-p.header.size+1) * float64(n)
+	return min(max(n+n/4, n+int(min(rest, maxTicks))*9/8, 64), max(4*n, 64), maxTicks)
 }
 
 // other reads a line that is no save.

@@ -42,13 +42,15 @@ type recording struct {
 	saves    *cache.Memo[int, []byte]
 	states   *cache.Memo[int, *state]
 	texts    *cache.Memo[text, []byte]
+	pieces   *cache.Memo[text, *pieces]
 	sizes    *cache.Memo[sizesKey, []uint32]
 }
 
-// A text is a document that is remembered: one of lines/, states/ or export/, or index.json.
+// A text is a document that is remembered: one of lines/, states/ or export/, or index.json; or a part of one.
 type text struct {
 	view view
 	n    int
+	part int // in the pieces of a linesFile
 }
 
 type view int
@@ -69,6 +71,7 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	r.saves = cache.NewMemo(c, r.loadSave)
 	r.states = cache.NewMemo(c, r.loadState)
 	r.texts = cache.NewMemo(c, r.loadText)
+	r.pieces = cache.NewMemo(c, r.loadPieces)
 	r.sizes = cache.NewMemo(c, r.loadSizes)
 	return r
 }
@@ -152,7 +155,7 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 	l.dirs[linesDir] = &nodes.Series{
 		Width: 6, Suffix: ".jsonl", N: len(o.chunks),
 		Grows: func(int64) bool { return rec.Grows },
-		File:  func(n int64) nodes.File { return rec.textFile(chunkView, int(n)) },
+		File:  func(n int64) nodes.File { return rec.linesFile(chunkView, int(n)) },
 	}
 	ticks := &nodes.Series{Width: 8, Suffix: ".json", N: o.ticks, File: func(n int64) nodes.File {
 		size := func(ctx context.Context) (int64, error) { return rec.docSize(ctx, int(n), false) }
@@ -160,7 +163,7 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 	}}
 	states := &nodes.Series{Width: 8, Suffix: ".json", N: o.ticks, File: func(n int64) nodes.File {
 		size := func(ctx context.Context) (int64, error) { return rec.docSize(ctx, int(n), true) }
-		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{stateView, int(n)}) })
+		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: stateView, n: int(n)}) })
 	}}
 	l.dirs[ticksDir] = &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: clock(rec.index), Listed: true}
 	l.dirs[statesDir] = &nodes.Timed{Dir: states, Suffix: ".json", Clock: clock(rec.index)}
@@ -189,7 +192,7 @@ func (rec *recording) tick(ctx context.Context, n int) ([]byte, error) {
 }
 
 func (rec *recording) textFile(v view, n int) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{v, n}) })
+	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: v, n: n}) })
 }
 
 func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost int64, err error) {
@@ -198,15 +201,8 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		return nil, 0, err
 	}
 	switch t.view {
-	case chunkView:
-		if t.n >= len(x.chunks) {
-			return nil, 0, nodes.ErrStale
-		}
-		end := len(x.ticks)
-		if rec.Running {
-			end = x.settled()
-		}
-		doc, err = x.chunkLines(ctx, rec.At(ctx), t.n, end)
+	case chunkView, commandsView:
+		doc, err = rec.lines(ctx, x, t)
 	case stateView:
 		doc, err = rec.stateDocument(ctx, t.n)
 	case indexView:
@@ -218,12 +214,6 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		doc, err = rec.heroTable(ctx, x)
 	case castView:
 		doc, err = rec.cast(ctx, x)
-	default:
-		end := len(x.ticks)
-		if !rec.Running || x.over {
-			end++ // with what is pending
-		}
-		doc, err = x.commandLines(ctx, rec.At(ctx), end)
 	}
 	return doc, int64(cap(doc)), err
 }

@@ -14,7 +14,7 @@ const version43 = "4.003.000"
 
 // exports is the directory of what is made from the whole game (docs/tree/nethack.md sections 7 and 7a).
 func (rec *recording) exports() nodes.Dir {
-	entries := []nodes.Entry{{Name: "commands.jsonl", Grows: rec.Grows, File: rec.textFile(commandsView, 0)}}
+	entries := []nodes.Entry{{Name: "commands.jsonl", Grows: rec.Grows, File: rec.linesFile(commandsView, 0)}}
 	if rec.header.version == version43 {
 		entries = append(entries,
 			nodes.Entry{Name: "hero.csv", Grows: rec.Grows, File: rec.textFile(heroView, 0)},

@@ -1,0 +1,87 @@
+package nethack
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
+)
+
+// Files of lines of many ticks are made by pieces, which together are the ticks one by one.
+func TestPiecesOfLines(t *testing.T) {
+	const ticks = 5*pieceTicks + 100
+	log := newGame("Agnes")
+	for n := range ticks {
+		log.line("move D4", -1)
+		if n%7 == 0 {
+			log.WriteString(strings.Repeat("wait\n", 50))
+		}
+		log.WriteString("~\n")
+	}
+	log.WriteString("wait\n")
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	in := formats.BytesInput("many.nhgame", log.Bytes(), time.Unix(1e9, 0))
+	dir, err := formatstest.Open(t.Context(), Format, in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) []byte {
+		e, err := nodes.Lookup(t.Context(), dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, err := e.File.Size(t.Context())
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		b, err := nodes.ReadAll(t.Context(), e.File)
+		if err != nil || int64(len(b)) != size {
+			t.Fatal(name, len(b), size, err)
+		}
+		return b
+	}
+	lines := strings.SplitAfter(string(read("lines/000000.jsonl")), "\n")
+	if len(lines) != ticks+1 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for n := 0; n < ticks; n += 101 {
+		tick := string(read(fmt.Sprintf("ticks/%08d.json", n)))
+		if want := string(nodes.AppendIndented(nil, []byte(strings.TrimSuffix(lines[n], "\n")))) + "\n"; tick != want {
+			t.Errorf("tick %d is\n%s, its line\n%s", n, tick, want)
+		}
+	}
+	commands := read("export/commands.jsonl")
+	want := ticks + 50*((ticks+6)/7) + 1
+	if n := bytes.Count(commands, []byte{'\n'}); n != want || !bytes.HasPrefix(commands, []byte(`{"tick":0,`)) || !bytes.Contains(commands, []byte(`{"tick":null,`)) {
+		t.Errorf("%d commands, want %d", n, want)
+	}
+}
+
+// The pieces have few ticks and few bytes, or one tick.
+func TestCutsOfLines(t *testing.T) {
+	x := &index{header: &header{size: 10}, end: 10}
+	for n := range 4000 {
+		x.end += 10
+		if n%900 == 5 {
+			x.end += 2 * pieceBytes
+		}
+		x.ticks = append(x.ticks, tick{off: x.end - 1, end: x.end})
+	}
+	cuts := x.cut(3, len(x.ticks)+1)
+	if cuts[0] != 3 || cuts[len(cuts)-1] != len(x.ticks)+1 {
+		t.Fatalf("cuts %v", cuts)
+	}
+	for i, first := range cuts[:len(cuts)-1] {
+		end := cuts[i+1]
+		if n := x.behind(end-1) - x.behind(first-1); end <= first || end-first > pieceTicks || end-first > 1 && n > pieceBytes {
+			t.Errorf("a piece from %d to %d of %d bytes", first, end, n)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package nethack
+
+import (
+	"context"
+	"slices"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A piece of a file of lines has so many ticks, or those of so many bytes of the log, or one.
+const (
+	pieceTicks = 512
+	pieceBytes = 256 << 10
+)
+
+// linesPerByte is about how many bytes the lines take at most that are made of one of the log, with room to grow.
+const linesPerByte = 24
+
+// pieces are how a file of lines is made: those of the ticks from one cut to the next.
+type pieces struct {
+	cuts  []int
+	sizes []int64 // of each piece, unless there is only one
+}
+
+// linesFile is a file with lines of many ticks, which are made piece by piece if they are more than should be held.
+func (rec *recording) linesFile(v view, n int) nodes.File {
+	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) {
+		p, err := rec.pieces.Get(ctx, text{view: v, n: n})
+		if err != nil {
+			return nil, err
+		}
+		load := func(ctx context.Context, i int) ([]byte, error) { return rec.texts.Get(ctx, text{v, n, i}) }
+		if len(p.sizes) == 0 {
+			b, err := load(ctx, 0)
+			return nodes.BytesContent(b), err
+		}
+		c := nodes.NewPieces(load)
+		for _, size := range p.sizes {
+			c.Add(size)
+		}
+		return c, nil
+	})
+}
+
+// ticksOf returns the ticks that a file of lines is made of.
+func (rec *recording) ticksOf(x *index, t text) (first, end int, err error) {
+	end = len(x.ticks)
+	if t.view == commandsView {
+		if !rec.Running || x.over {
+			end++ // with what is pending
+		}
+		return 0, end, nil
+	}
+	if t.n >= len(x.chunks) {
+		return 0, 0, nodes.ErrStale
+	}
+	if rec.Running {
+		end = x.settled()
+	}
+	first = x.chunks[t.n]
+	return first, max(first, min(end, x.chainEnd(first))), nil
+}
+
+// loadPieces cuts a file of lines, and makes all of it once to learn the sizes.
+func (rec *recording) loadPieces(ctx context.Context, t text) (*pieces, int64, error) {
+	x, err := rec.index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	first, end, err := rec.ticksOf(x, t)
+	if err != nil {
+		return nil, 0, err
+	}
+	p := &pieces{cuts: x.cut(first, end)}
+	for i := range p.cuts[1:] {
+		if len(p.cuts) == 2 {
+			break
+		}
+		b, err := rec.makeLines(ctx, x, t.view, p.cuts[i], p.cuts[i+1])
+		if err != nil {
+			return nil, 0, err
+		}
+		p.sizes = append(p.sizes, int64(len(b)))
+	}
+	return p, int64(64 + 16*cap(p.cuts)), nil
+}
+
+// cut returns where the pieces of the ticks from first to end begin, and end.
+func (x *index) cut(first, end int) []int {
+	cuts := []int{first}
+	for n := first; n < end; n++ {
+		last := cuts[len(cuts)-1]
+		if n > last && (n-last == pieceTicks || x.behind(n)-x.behind(last-1) > pieceBytes) {
+			cuts = append(cuts, n)
+		}
+	}
+	return append(cuts, end)
+}
+
+// behind returns where what leads to tick n, and the tick, end.
+func (x *index) behind(n int) int64 {
+	switch {
+	case n < 0:
+		return x.header.size
+	case n < len(x.ticks):
+		return x.ticks[n].end
+	}
+	return x.end
+}
+
+// lines returns a piece of a file of lines.
+func (rec *recording) lines(ctx context.Context, x *index, t text) ([]byte, error) {
+	p, err := rec.pieces.Get(ctx, text{view: t.view, n: t.n})
+	if err != nil {
+		return nil, err
+	}
+	return rec.makeLines(ctx, x, t.view, p.cuts[t.part], p.cuts[t.part+1])
+}
+
+// makeLines returns the lines of the ticks from first to end: each as in ticks/, or the commands that led to them with
+// their answers.
+func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, end int) (doc []byte, err error) {
+	held, err := formats.Charge(ctx, linesPerByte*x.eventBytes(first, end))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	err = x.visit(ctx, rec.At(ctx), first, end, func(n int, list []event) error {
+		if v == commandsView {
+			doc = x.appendCommands(doc, n, list)
+		} else {
+			doc = append(x.appendTick(doc, n, list), '\n')
+		}
+		return nil
+	})
+	return slices.Clip(doc), err
+}
+
+// eventBytes returns how long the lines are between the saves of ticks.
+func (x *index) eventBytes(first, end int) (sum int64) {
+	for n := first; n < end; n++ {
+		off := x.end
+		if n < len(x.ticks) {
+			off = x.ticks[n].off
+		}
+		sum += off - x.behind(n-1)
+	}
+	return sum
+}
