@@ -246,7 +246,7 @@ func (t *tree) ticks(r *recording) nodes.Dir {
 			return t.doc(ctx, r, int32(n), false)
 		})
 	})
-	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.clock(r), Listed: true}
+	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.header.clock(r.idx), Listed: true}
 }
 
 func (t *tree) states(r *recording) nodes.Dir {
@@ -263,7 +263,7 @@ func (t *tree) states(r *recording) nodes.Dir {
 		})
 	})
 	s.Extra = func(_ context.Context, n int64) (bool, error) { return r.idx.spans(n), nil }
-	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.clock(r)}
+	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.header.clock(r.idx)}
 }
 
 // tickSeries lists a file for every tick with records.
