@@ -9,12 +9,15 @@ import (
 	iofs "io/fs"
 	"iter"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/nodes"
 )
@@ -51,6 +54,9 @@ type indexer struct {
 	skip   func(name string) bool // recordings that need none; nil: there are none of these
 	meter  *meter
 
+	made []madeBelow            // what is known of the arguments from before
+	disk func(name string) bool // what the disk cache has
+
 	mu   sync.Mutex
 	told map[string]bool // of what could not be read
 }
@@ -71,6 +77,9 @@ type indexed struct {
 // run makes the indexes of all that the arguments name, and tells how many.
 func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 	start := time.Now()
+	if err := x.remember(a, args); err != nil {
+		return err
+	}
 	if err := x.make(a, args, jobs); err != nil {
 		return err
 	}
@@ -86,6 +95,56 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 	}
 	x.tellDone(time.Since(start))
 	return cmp.Or(x.kept(a), x.result())
+}
+
+// remember learns what was made before.
+func (x *indexer) remember(a *archive, args []string) error {
+	if a.options.Disk == nil || x.demos {
+		return nil
+	}
+	x.disk = a.options.Disk.Lookup()
+	for _, name := range args {
+		e, err := a.lookUp(x.ctx, sourceOf(name))
+		if err != nil || e.Dir == nil {
+			continue // the walk tells why
+		}
+		made, err := a.catalogue.Made(x.ctx, e.Dir)
+		if err != nil {
+			return err
+		}
+		if made != nil {
+			x.made = append(x.made, madeBelow{path.Clean(name), made})
+		}
+	}
+	return nil
+}
+
+// A madeBelow tells of the recordings below an argument which have their indexes.
+type madeBelow struct {
+	dir  string
+	made func(ctx context.Context, at string, r archives.Recording) bool
+}
+
+func (m madeBelow) has(ctx context.Context, name string, r archives.Recording) bool {
+	if m.dir != "." {
+		var below bool
+		if name, below = strings.CutPrefix(name, strings.TrimSuffix(m.dir, "/")+"/"); !below {
+			return false
+		}
+	}
+	return m.made(ctx, name, r)
+}
+
+// isMade reports whether all that index makes of a recording was made and is kept.
+func (x *indexer) isMade(f found) bool {
+	r, ok := archives.RecordingOf(f.entry.Dir)
+	if !ok || !slices.ContainsFunc(x.made, func(m madeBelow) bool { return m.has(x.ctx, f.name, r) }) {
+		return false
+	}
+	name := r.IndexName()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return name != "" && x.disk(name)
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
@@ -242,15 +301,24 @@ func measure(ctx context.Context, f found) error {
 	return nil
 }
 
-func (x *indexer) index(f found) indexed {
-	start := time.Now()
-	x.meter.begin(f.Stored)
+// makeAll makes what index makes of a recording.
+func (x *indexer) makeAll(f found) error {
 	err := makeIndex(x.ctx, f)
 	if err == nil {
 		err = measure(x.ctx, f)
 	}
 	if err == nil && x.demos {
 		err = measureDemos(x.ctx, f)
+	}
+	return err
+}
+
+func (x *indexer) index(f found) indexed {
+	start := time.Now()
+	x.meter.begin(f.Stored)
+	var err error
+	if !x.isMade(f) {
+		err = x.makeAll(f)
 	}
 	if x.ctx.Err() == nil {
 		x.meter.finish(1, f.Stored)

@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
@@ -126,5 +131,69 @@ func TestIndexDrawsPictures(t *testing.T) {
 	tree = nodes.List(nodes.Entry{Name: "preview.png", File: drawnFile{&asked[0], failed}})
 	if err := measure(t.Context(), found{entry: nodes.Entry{Dir: tree}}); !errors.Is(err, failed) {
 		t.Errorf("got %v, want %v", err, failed)
+	}
+}
+
+// What was indexed before is not looked into again, unless it changed, its index is not there, or more is made of it than
+// that.
+func TestIndexAgain(t *testing.T) {
+	source, dir := t.TempDir(), t.TempDir()
+	must(t, os.Chmod(dir, 0o700))
+	samples := filepath.Join("..", "..", "testdata", "archive")
+	for name, from := range map[string]string{
+		"kept.teehistorian": "teehistorian/reload-20.1.teehistorian", "changed.teehistorian": "teehistorian/reload-20.1.teehistorian",
+		"packed.teehistorian.xz": "teehistorian/busy-20.1.teehistorian.xz", "kept.nhgame": "nethack/small.nhgame",
+		"small.hcrp": "hcrp/run-short.hcrp",
+	} {
+		b, err := os.ReadFile(filepath.Join(samples, filepath.FromSlash(from)))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(source, name), b, 0o666))
+	}
+	// made returns what needs no work by then, and does the rest.
+	made := func(disk func(string) bool, demos bool) (list []string) {
+		flags := pflag.NewFlagSet("index", pflag.ContinueOnError)
+		read := readFlags(flags)
+		must(t, flags.Parse([]string{"--cache-dir", dir}))
+		e := &env{stdout: io.Discard, stderr: io.Discard}
+		a, err := read.open(e)
+		must(t, err)
+		defer a.close()
+		x := newIndexer(t.Context(), e)
+		x.demos = demos
+		must(t, x.remember(a, []string{source}))
+		if disk != nil {
+			x.disk = disk
+		}
+		for f := range a.find(t.Context(), []string{source}, x.fail) {
+			if f.isRecording && x.isMade(f) {
+				list = append(list, filepath.Base(f.name))
+			}
+		}
+		must(t, x.run(a, []string{source}, 1))
+		if x.meter.done.recordings != 5 {
+			t.Errorf("%d recordings are counted", x.meter.done.recordings)
+		}
+		return list
+	}
+	nothing := func(string) bool { return false }
+	all := []string{"changed.teehistorian", "kept.nhgame", "kept.teehistorian", "packed.teehistorian.xz"}
+	for i, step := range []struct {
+		disk  func(string) bool
+		demos bool
+		want  []string
+	}{{want: nil}, {want: all}, {disk: nothing}, {demos: true}, {want: all}} {
+		if got := made(step.disk, step.demos); !slices.Equal(got, step.want) {
+			t.Errorf("run %d finds %q, want %q", i, got, step.want)
+		}
+	}
+	name := filepath.Join(source, all[0])
+	b, err := os.ReadFile(name)
+	must(t, err)
+	must(t, os.WriteFile(name, b[:len(b)/2], 0o666))
+	if got := made(nil, false); !slices.Equal(got, all[1:]) {
+		t.Errorf("after a change: %q", got)
+	}
+	if got := made(nil, false); !slices.Equal(got, all) {
+		t.Errorf("after that was indexed: %q", got)
 	}
 }

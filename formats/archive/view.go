@@ -119,6 +119,16 @@ func (r Recording) Place() string { return path.Join(r.r.a.base(), r.r.key.path)
 // ID names it for what is kept of it on disk, "" if it has no such name.
 func (r Recording) ID() string { return r.r.a.sourceID(r.r.key.path) }
 
+// IndexName names the file of the disk cache that its index is kept in; "" if none is, or whether one is there does not
+// tell that nothing is left to make: where a format keeps only some, or they depend on other files.
+func (r Recording) IndexName() string {
+	f := r.Format()
+	if f.Keep != nil || f.Beside != nil {
+		return ""
+	}
+	return formats.Input{ID: r.ID()}.IndexName(f.Name, f.Variant)
+}
+
 // Segments returns the files of a recording that is a directory.
 func (r Recording) Segments() (files []source.FileKey, ok bool) {
 	if r.r.key.segments == nil {
