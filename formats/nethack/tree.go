@@ -77,7 +77,7 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 }
 
 func (rec *recording) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-	tables := (&tables{rec}).makers()
+	tables := (&tables{rec.Input, rec.index}).makers()
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: headerFile(rec.Input, rec.header)},
 		formats.IndexEntry(rec.textFile(indexView, 0)),

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
-// A tables makes the tables of a log.
-type tables struct{ *recording }
+// A tables makes the tables of a log: of its bytes and its index, which the first who asks makes.
+type tables struct {
+	formats.Input
+	index func(context.Context) (*index, error)
+}
 
 // makers returns what makes the tables.
 func (t *tables) makers() []columnar.Maker {
