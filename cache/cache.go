@@ -17,6 +17,7 @@ const weightUnit = 64
 type Cache struct {
 	store  *otter.Cache[key, value]
 	aside  *aside
+	large  large
 	budget int64
 	disk   Store
 	memos  atomic.Uint32
@@ -85,6 +86,7 @@ func weight(budget int64) uint64 { return uint64(max(budget, 0)/weightUnit) + 1 
 // valid.
 func (c *Cache) Close() {
 	c.store.InvalidateAll()
+	c.large.drop(nil)
 	c.store.StopAllGoroutines()
 }
 
@@ -121,7 +123,10 @@ func (c *Cache) get(k key) (any, bool) {
 	if v, ok := c.store.GetIfPresent(k); ok {
 		return v.v, true
 	}
-	return c.aside.get(k)
+	if v, ok := c.aside.get(k); ok {
+		return v, true
+	}
+	return c.large.get(k)
 }
 
 // set keeps v. The store does not take what alone is more than the budget.

@@ -263,8 +263,12 @@ func (m *Memo[K, V]) charged(ctx context.Context, k K, load loader[K, V]) (v V, 
 	}
 	defer held.Free()
 	v, cost, err = m.compute(ctx, k, load)
-	if short := reservationOf(ctx).failed(); short != nil {
+	r := reservationOf(ctx)
+	if short := r.failed(); short != nil {
 		err = short
+	}
+	if err == nil && m.name != nil && m.c.tooLarge(cost) {
+		m.c.large.put(r, key{m.id, k}, v, cost)
 	}
 	return v, cost, err
 }

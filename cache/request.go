@@ -163,6 +163,20 @@ func (h *Held) Grow(n int64) error {
 	return nil
 }
 
+// spare is Charge for what can be done without: it returns nil where there is too little memory.
+func (r *reservation) spare(n int64) *Held {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.a == nil || r.used+n > r.n {
+		return nil
+	}
+	r.used += n
+	return &Held{r: r, n: n}
+}
+
 // Size returns how many bytes are counted.
 func (h *Held) Size() int64 {
 	if h == nil || h.r == nil {
