@@ -2,6 +2,7 @@ package unpack
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"sync"
 
@@ -38,20 +39,28 @@ func (z gzipReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// maxPadding is how many zeros may stand behind a file, as much as the largest blocks of tapes have: a hole at
+// the end of a file can have any number, and all of them are read.
+const maxPadding = 1 << 20
+
 // next begins the member after one that has ended; io.EOF: there is none.
 func (z gzipReader) next() error {
-	for padded := false; ; padded = true {
-		b, err := z.in.Peek(1)
-		switch {
-		case err != nil:
+	for padded := 0; padded <= maxPadding; {
+		if _, err := z.in.Peek(1); err != nil {
 			return err
-		case b[0] != 0 && padded:
-			return gzip.ErrHeader
-		case b[0] != 0:
+		}
+		b, _ := z.in.Peek(z.in.Buffered())
+		zeros := len(b) - len(bytes.TrimLeft(b, "\x00"))
+		if zeros == 0 && padded == 0 {
 			return z.member()
 		}
-		z.in.Discard(1)
+		if zeros == 0 {
+			break
+		}
+		z.in.Discard(zeros)
+		padded += zeros
 	}
+	return gzip.ErrHeader
 }
 
 // member reads the header of a member.

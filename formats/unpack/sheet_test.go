@@ -118,6 +118,23 @@ func TestCompressions(t *testing.T) {
 	}
 }
 
+// What is behind a gzip file is damage unless it is some zeros and nothing else.
+func TestBehindGzip(t *testing.T) {
+	packed := formatstest.Gzip(t, ticks)
+	for what, behind := range map[string][]byte{
+		"a byte": {1}, "a byte behind zeros": append(make([]byte, 600), 1), "a file behind zeros": append(make([]byte, 600), packed...),
+		"too many zeros": make([]byte, 2<<20),
+	} {
+		content, err := opened(t, "a.gz", slices.Concat(packed, behind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := content.Damage(t.Context()); d == nil || err != nil || !bytes.Equal(whole(t, content), ticks) {
+			t.Errorf("%s: %d bytes, damage %v, %v", what, content.Size, d, err)
+		}
+	}
+}
+
 // What is not compressed does not open, and says why.
 func TestNotCompressed(t *testing.T) {
 	for text, want := range map[string]error{"": io.ErrUnexpectedEOF, "hello": formats.ErrCorrupt, "\x1f": formats.ErrCorrupt, "\x28\xb5\x2f": formats.ErrCorrupt, "\x60\x2a\x4d\x18": formats.ErrCorrupt} {
