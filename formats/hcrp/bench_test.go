@@ -25,7 +25,7 @@ func longRecording(b *testing.B) *Reader {
 		g := &generator{rand.New(rand.NewPCG(1, 1)), hosts(b)[0].schema}
 		file = g.recording(Published, 4, 500, 100).file(b)
 	}
-	r, err := NewReader(b.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
+	r, err := readerOf(b.Context(), file)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
@@ -66,7 +65,7 @@ func TestWriterAndReaderAgree(t *testing.T) {
 				g := &generator{rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1)), h.schema}
 				rec := g.recording(h.layout, h.version, 1+g.IntN(3), 20)
 				file := rec.file(t)
-				r, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
+				r, err := readerOf(t.Context(), file)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -287,7 +286,7 @@ func TestDecodingIsCharged(t *testing.T) {
 	body = append(body, bytes.Repeat([]byte{1}, events)...)
 	rec := testRecording{layout: Published, version: 4, chunks: []testChunk{{ticks: 10, body: body}}}
 	file := rec.file(t)
-	r, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
+	r, err := readerOf(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func FuzzIndex(f *testing.F) {
 		if segments {
 			r, err = OpenDir(t.Context(), fstest.MapFS{preambleName: {Data: b}, "segment-000.dat": {Data: b}}, Options{})
 		} else {
-			r, err = NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), nil, Options{})
+			r, err = readerOf(t.Context(), b)
 		}
 		if err != nil {
 			return

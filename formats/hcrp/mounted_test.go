@@ -253,7 +253,7 @@ func TestMountedFile(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 31)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 5, 60)
 	whole := rec.file(t)
-	r, err := NewReader(t.Context(), formats.BytesReader(whole), int64(len(whole)), nil, Options{})
+	r, err := readerOf(t.Context(), whole)
 	if err != nil {
 		t.Fatal(err)
 	}

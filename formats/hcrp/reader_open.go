@@ -9,13 +9,7 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// NewReader opens a recording that is one file. fsys is where it was found and may be nil. An error
-// of the recording has a code.
-func NewReader(ctx context.Context, r formats.ReaderAt, size int64, fsys iofs.FS, opt Options) (*Reader, error) {
-	return opt.newReader(ctx, formats.Input{ReaderAt: r, Size: size, FS: fsys})
-}
-
-// OpenDir opens a recording in segments.
+// OpenDir opens a recording in segments. An error of the recording has a code.
 func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
 	return opt.newReader(ctx, formats.Input{FS: fsys})
 }

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,11 @@ func testCache(t testing.TB, disk cache.Store) *cache.Cache {
 	c := cache.New(64<<20, disk)
 	t.Cleanup(c.Close)
 	return c
+}
+
+// readerOf returns the Reader of a recording that is one file.
+func readerOf(ctx context.Context, b []byte) (*Reader, error) {
+	return Options{}.newReader(ctx, formats.Input{ReaderAt: formats.BytesReader(b), Size: int64(len(b))})
 }
 
 // openBytes opens a recording that is one file.
@@ -268,7 +274,7 @@ func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
 	if err := json.Unmarshal([]byte(ticks[0]), &tick); err != nil {
 		t.Fatal(err)
 	}
-	rd, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
+	rd, err := readerOf(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -553,7 +559,7 @@ func TestStatesAroundDamage(t *testing.T) {
 		rec.chunks = append(rec.chunks, c)
 	}
 	file := rec.file(t)
-	r, err := NewReader(t.Context(), formats.BytesReader(file), int64(len(file)), nil, Options{})
+	r, err := readerOf(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

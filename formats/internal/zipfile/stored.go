@@ -33,9 +33,6 @@ func NewStored(name string, modified time.Time, size int64, crc uint32) Stored {
 	return z
 }
 
-// Size returns the length of the archive.
-func (z Stored) Size(content int64) int64 { return int64(len(z.Head)) + content + int64(len(z.Tail)) }
-
 // A file is what headers say of a file.
 type file struct {
 	name               string

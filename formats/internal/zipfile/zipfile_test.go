@@ -18,6 +18,8 @@ type zeros struct {
 	size int64
 }
 
+func (s zeros) Size() int64 { return int64(len(s.z.Head)) + s.size + int64(len(s.z.Tail)) }
+
 func (s zeros) ReadAt(p []byte, off int64) (int, error) {
 	clear(p)
 	head := int64(len(s.z.Head))
@@ -40,7 +42,7 @@ func TestStored(t *testing.T) {
 		crc := crc32.ChecksumIEEE(make([]byte, min(size, 5000)))
 		z := zipfile.NewStored("match.echoreplay", when, size, crc)
 		s := zeros{z, size}
-		r, err := zip.NewReader(s, z.Size(size))
+		r, err := zip.NewReader(s, s.Size())
 		if err != nil {
 			t.Errorf("%d: %v", size, err)
 			continue
@@ -68,7 +70,8 @@ func TestStored(t *testing.T) {
 		}
 	}
 	for year, want := range map[int]int{1970: 1980, 2200: 2107} {
-		r, err := zip.NewReader(zeros{zipfile.NewStored("x", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), 0, 0), 0}, zipfile.NewStored("x", when, 0, 0).Size(0))
+		s := zeros{zipfile.NewStored("x", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), 0, 0), 0}
+		r, err := zip.NewReader(s, s.Size())
 		if err != nil || r.File[0].Modified.Year() != want {
 			t.Errorf("%d: %v, want %d", year, r.File[0].Modified, want)
 		}
