@@ -8,9 +8,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -152,5 +154,80 @@ func readBlocks(t *testing.T, name string, packed []byte, want string) {
 	defer done(true)
 	if got, err := io.ReadAll(r); err != nil || string(got) != want {
 		t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(want), err)
+	}
+}
+
+// TestBzip2Decode decompresses sound files without the decoder of the standard library.
+func TestBzip2Decode(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	random := make([]byte, 300_000)
+	for i := range random {
+		random[i] = byte(rnd.Uint32())
+	}
+	contents := []string{string(random), string(formatstest.Compressible(2_000_000)), "a", strings.Repeat("ab", 150_000), strings.Repeat("aaaab", 50_000) + string(random[:20_000])}
+	var packed [][]byte
+	for _, s := range Bzip2Samples {
+		if b, err := base64.StdEncoding.DecodeString(s.Packed); err == nil && len(s.Content) < 1<<20 {
+			contents, packed = append(contents, s.Content), append(packed, b)
+		}
+	}
+	if tool, err := exec.LookPath("bzip2"); err == nil {
+		for i, content := range contents[:len(contents)-len(packed)] {
+			cmd := exec.CommandContext(t.Context(), tool, "-c", fmt.Sprintf("-%d", 1+8*(i%2)))
+			cmd.Stdin = strings.NewReader(content)
+			b, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			packed = slices.Insert(packed, i, b)
+		}
+	} else {
+		contents = contents[len(contents)-len(packed):]
+	}
+	for i, b := range packed {
+		in := bzip2Scanner{r: bufio.NewReader(bytes.NewReader(b))}
+		var got []byte
+		for {
+			stream, err := in.next()
+			if err == io.EOF {
+				break
+			}
+			m := unpackBzip2(stream)
+			if err != nil || m.err != nil {
+				t.Fatalf("content %d, at %d: %v, %v", i, len(got), err, m.err)
+			}
+			got = append(got, m.b...)
+		}
+		if string(got) != contents[i] {
+			t.Errorf("content %d: %d bytes that differ, want %d", i, len(got), len(contents[i]))
+		}
+	}
+}
+
+// TestBzip2Lane follows a chain that has nearly all of its bytes in one piece.
+func TestBzip2Lane(t *testing.T) {
+	const n = bzip2LaneLeast
+	d := &bzip2Decoder{chain: make([]uint32, n), from: 5}
+	var order []uint32 // of the places: first those where pieces begin
+	for piece := range bzip2Pieces {
+		order = append(order, d.place(piece))
+	}
+	for at := range uint32(n) {
+		if !slices.Contains(order[:bzip2Pieces], at) {
+			order = append(order, at)
+		}
+	}
+	var want []byte
+	for i, at := range order {
+		c := byte(i * 7)
+		d.chain[at] = order[(i+1)%n]<<8 | uint32(c)
+		want = append(want, c)
+	}
+	if d.follow() {
+		t.Error("there was room for a piece of all bytes")
+	}
+	d.undo()
+	if !bytes.Equal(d.plain, want) {
+		t.Errorf("%d bytes that differ, want %d", len(d.plain), len(want))
 	}
 }

@@ -2,8 +2,6 @@ package unpack
 
 import (
 	"bufio"
-	"bytes"
-	"compress/bzip2"
 	"encoding/binary"
 	"io"
 	"math/bits"
@@ -28,11 +26,12 @@ const (
 	bzip2Out = 2 << 20
 	bzip2In  = 1 << 20
 
-	// bzip2Least is how much is decompressed at once at least, as a decoder has tables of 3.4 MiB to clear.
+	// bzip2Least is how much is decompressed at once at least, as a decoder has tables to clear.
 	bzip2Least = 4 << 10
 
-	// bzip2Worker is what a block takes while it is decompressed.
-	bzip2Worker = bzip2Tables + bzip2Out + 2*bzip2In
+	// bzip2Worker is what a block takes while it is decompressed: 4 bytes of a chain for each byte, these bytes
+	// once in order and twice in lanes, and what goes in and comes out.
+	bzip2Worker = 7*bzip2MaxBlock + bzip2Out + bzip2In
 
 	maxBzip2Workers = 4
 )
@@ -59,8 +58,9 @@ type bzip2Blocks struct {
 	width int              // how many may be under way
 	ended error            // of in
 
-	out []byte // is given out next
-	err error
+	block []byte // that is given out
+	out   []byte // what is left of it
+	err   error
 }
 
 // A bzip2Made is a block that was decompressed.
@@ -98,7 +98,8 @@ func (b *bzip2Blocks) next() {
 	}
 	m := <-b.ahead[0]
 	b.ahead = b.ahead[1:]
-	b.out, b.err = m.b, m.err
+	dropBzip2Out(b.block)
+	b.block, b.out, b.err = m.b, m.b, m.err
 }
 
 // close waits for what is under way.
@@ -107,29 +108,6 @@ func (b *bzip2Blocks) close(bool) {
 		<-made
 	}
 	b.ahead = nil
-}
-
-// unpackBzip2 decompresses a stream that should give no more than bzip2Out.
-func unpackBzip2(stream []byte) (m bzip2Made) {
-	defer func() {
-		if recover() != nil {
-			m = bzip2Made{err: errBzip2Window}
-		}
-	}()
-	r := bzip2.NewReader(bytes.NewReader(stream))
-	out := make([]byte, 0, bzip2Out/2)
-	for {
-		n, err := r.Read(out[len(out):cap(out)])
-		out = out[:len(out)+n]
-		switch {
-		case err == io.EOF:
-			return bzip2Made{b: out}
-		case err != nil, len(out) == bzip2Out:
-			return bzip2Made{err: errBzip2Window}
-		case len(out) == cap(out):
-			out = append(make([]byte, 0, bzip2Out), out...)
-		}
-	}
 }
 
 // A bzip2Scanner takes a file apart into streams of one block, or several that are very small.
