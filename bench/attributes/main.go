@@ -5,10 +5,10 @@
 // attributes shows what the names alone take. All of them run in the directory: with a path to it each question about
 // a file asks for the recording on the way, too, as long as --entry-timeout is 0.
 //
-//	go run ./bench/attributes [-recfs /tmp/recfs] [-size 80] [-hcrp FILE]
+//	go run ./bench/attributes [-recfs /tmp/recfs] [-size 80] [-hcrp FILE] [-nethack FILE]
 //
-// The teehistorian recording is made of a sample: its header, its records many times, and FINISH. A long HCRP
-// recording must be given.
+// The teehistorian recording is made of a sample: its header, its records many times, and FINISH. Long recordings of the
+// other formats must be given.
 package main
 
 import (
@@ -16,9 +16,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"recfs/bench/internal/harness"
@@ -28,8 +30,12 @@ import (
 
 var (
 	size   = flag.Int64("size", 12, "size of the teehistorian recording in MB")
-	hcrp   = flag.String("hcrp", "../shared/recordings/hcrp/run-long.hcrp", "a HCRP recording; left out if it is not there")
 	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what the teehistorian recording is made of")
+
+	given = map[string]*string{
+		"long.hcrp":   flag.String("hcrp", "../shared/recordings/hcrp/run-long.hcrp", "a HCRP recording; left out if it is not there"),
+		"long.nhgame": flag.String("nethack", "../shared/recordings/nethack/medium.nhgame", "a NetHack log; left out if it is not there"),
+	}
 )
 
 // aim is how long ls -l of 130,000 files may take.
@@ -70,14 +76,20 @@ func writeArchive(dir string) ([]string, error) {
 	if _, err := harness.WriteLong(filepath.Join(dir, list[0]), records, *size*1e6); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(*hcrp)
-	if errors.Is(err, os.ErrNotExist) {
-		return list, nil
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		b, err := os.ReadFile(*given[name])
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o666)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return append(list, "long.hcrp"), os.WriteFile(filepath.Join(dir, "long.hcrp"), b, 0o666)
+	return list, nil
 }
 
 // measure lists one directory of a fresh mount, and as many files of the floor.
