@@ -92,7 +92,9 @@ func decodeReplay(l Layout, b []byte) (*replay, error) {
 			id := r.Int()
 			p.world.entities[id] = r.entity()
 		}
-		for range r.Count(1) {
+		n := r.Count(4) // three numbers and a text
+		p.world.blocks = make(map[blockAt][]byte, n)
+		for range n {
 			at := blockAt{r.Int(), r.Int(), r.Int()}
 			p.world.blocks[at] = r.Blob()
 		}

@@ -172,6 +172,9 @@ func (m *stateMeter) tick(n int64) {
 	if m.world == nil {
 		return
 	}
+	if len(m.blocks.of) == 0 {
+		m.blocks.of = make(map[blockAt]int, len(m.world.blocks))
+	}
 	for id := range m.world.entities {
 		m.entity(id)
 	}
