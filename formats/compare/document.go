@@ -52,28 +52,17 @@ func parseNext(d *json.Decoder) (v value, err error) {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		at := -1 // where a repeated key was first
+		at := len(v.items)
 		if v.shape == '{' {
-			key, err := d.Token()
-			if err != nil {
+			if at, text, err = v.parseKey(d, text); err != nil {
 				return v, err
 			}
-			name, _ := key.(string)
-			at = slices.Index(v.keys, name)
-			if at < 0 {
-				v.keys = append(v.keys, name)
-			}
-			quoted, err := encode(name)
-			if err != nil {
-				return v, err
-			}
-			text = append(append(text, quoted...), ':')
 		}
 		item, err := parseNext(d)
 		if err != nil {
 			return v, err
 		}
-		if at >= 0 {
+		if at < len(v.items) {
 			v.items[at] = item
 		} else {
 			v.items = append(v.items, item)
@@ -83,6 +72,21 @@ func parseNext(d *json.Decoder) (v value, err error) {
 	_, err = d.Token()
 	v.text = append(text, v.shape+2) // '}' and ']' stand two after their openings
 	return v, err
+}
+
+// parseKey reads a key of an object and appends it to the text. It returns where its value goes: that of a repeated key
+// where it was first.
+func (v *value) parseKey(d *json.Decoder, text []byte) (at int, longer []byte, err error) {
+	key, err := d.Token()
+	if err != nil {
+		return 0, text, err
+	}
+	name, _ := key.(string)
+	if at = slices.Index(v.keys, name); at < 0 {
+		at, v.keys = len(v.keys), append(v.keys, name)
+	}
+	quoted, err := encode(name)
+	return at, append(append(text, quoted...), ':'), err
 }
 
 // encode is json.Marshal without escapes for HTML.
