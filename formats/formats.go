@@ -146,18 +146,38 @@ type fileReader struct {
 
 // ReadAt implements ReaderAt.
 func (r fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	f, err := InContext(ctx, r.fsys).Open(r.name)
+	f, err := OpenFile(ctx, r.fsys, r.name)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	switch at := f.(type) {
+	return f.ReadAt(ctx, p, off)
+}
+
+// An OpenedFile is a file of an FS as it is open: a ReaderAt of one version of it.
+type OpenedFile struct {
+	iofs.File
+	name string
+}
+
+// OpenFile opens the file of fsys with that name for one operation.
+func OpenFile(ctx context.Context, fsys iofs.FS, name string) (*OpenedFile, error) {
+	f, err := InContext(ctx, fsys).Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &OpenedFile{f, name}, nil
+}
+
+// ReadAt implements ReaderAt.
+func (f *OpenedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	switch at := f.File.(type) {
 	case ReaderAt:
 		return at.ReadAt(ctx, p, off)
 	case io.ReaderAt:
 		return at.ReadAt(p, off)
 	}
-	return 0, fmt.Errorf("%s: reading at an offset: %w", r.name, errors.ErrUnsupported)
+	return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errors.ErrUnsupported)
 }
 
 // An Input is the bytes of one recording at one version (name, size, time).

@@ -19,14 +19,12 @@ func (o Options) newReader(ctx context.Context, in formats.Input) (*Reader, erro
 	limits := o.Limits.withDefaults()
 	file, size := in.ReaderAt, in.Size
 	if file == nil {
-		b, err := readPreambleFile(ctx, in.FS, headerSize+limits.Metadata+limits.Index)
+		opened, n, err := openPreamble(ctx, in.FS, headerSize+limits.Metadata+limits.Index)
 		if err != nil {
 			return nil, err
 		}
-		if isZero(b) && len(b) > 0 {
-			return nil, headerError(codeHeaderTruncated, 0, errTruncated, "%s holds nothing but zeroes", preambleName)
-		}
-		file, size = formats.BytesReader(b), int64(len(b))
+		defer opened.Close()
+		file, size = opened, n
 	}
 	p, err := readPreamble(ctx, file, size, limits)
 	if err != nil {

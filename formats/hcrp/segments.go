@@ -1,12 +1,10 @@
 package hcrp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"slices"
 	"strconv"
@@ -68,27 +66,38 @@ func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 	return list, finished, nil
 }
 
-// readPreambleFile reads the preamble whole, so that one version of it is used throughout: it is
-// replaced by rename at every commit.
-func readPreambleFile(ctx context.Context, fsys iofs.FS, limit int64) ([]byte, error) {
-	file, err := formats.InContext(ctx, fsys).Open(preambleName)
+// openPreamble opens the preamble, of which no more than limit bytes count, so that one version of it is used
+// throughout: it is replaced by rename at every commit.
+func openPreamble(ctx context.Context, fsys iofs.FS, limit int64) (file *formats.OpenedFile, size int64, err error) {
+	file, err = formats.OpenFile(ctx, fsys, preambleName)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer file.Close()
 	info, err := file.Stat()
+	if err == nil {
+		size = min(info.Size(), limit)
+		err = notZero(ctx, file, size)
+	}
 	if err != nil {
-		return nil, err
+		file.Close()
+		return nil, 0, err
 	}
-	const grown = 3 // times its size, of a buffer that doubles and is copied to do so
-	if _, err := chargeLarge(ctx, grown*min(info.Size(), limit)); err != nil {
-		return nil, err
+	return file, size, nil
+}
+
+// notZero returns an error for a preamble that has never been written.
+func notZero(ctx context.Context, r formats.ReaderAt, size int64) error {
+	b := make([]byte, min(size, firstRead))
+	for off := int64(0); off < size; off += int64(len(b)) {
+		b = b[:min(int64(len(b)), size-off)]
+		if err := readFull(ctx, r, b, off); err != nil || !isZero(b) {
+			return err
+		}
 	}
-	var buf bytes.Buffer
-	if _, err := io.Copy(&buf, io.LimitReader(file, limit)); err != nil {
-		return nil, err
+	if size > 0 {
+		return headerError(codeHeaderTruncated, 0, errTruncated, "%s holds nothing but zeroes", preambleName)
 	}
-	return buf.Bytes(), ctx.Err()
+	return nil
 }
 
 func isZero(b []byte) bool {

@@ -1,0 +1,34 @@
+package hcrp
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// Of a preamble only what its header tells of is read into memory, however much is behind it.
+func TestLongPreamble(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 10)), hosts(t)[0].schema}
+	fsys := g.recording(Published, 4, 4, 20).segments(t, 2)
+	want, err := OpenDir(t.Context(), fsys, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const more = 64 << 20
+	fsys[preambleName].Data = append(bytes.Clone(fsys[preambleName].Data), make([]byte, more)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := OpenDir(t.Context(), fsys, Options{})
+	runtime.ReadMemStats(&after)
+	if err != nil || !bytes.Equal(got.metadata, want.metadata) {
+		t.Errorf("%v", err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > more/4 {
+		t.Errorf("%d bytes were allocated", n)
+	}
+	fsys[preambleName].Data = make([]byte, more)
+	if _, err := OpenDir(t.Context(), fsys, Options{}); err == nil {
+		t.Error("a preamble of zeroes opened")
+	}
+}
