@@ -30,7 +30,7 @@ const (
 	bzip2Least = 4 << 10
 
 	// bzip2Worker is what a block takes while it is decompressed: 4 bytes of a chain for each byte, these bytes
-	// once in order and twice in lanes, and what goes in and comes out.
+	// in order and, with a fourth more, in lanes, and what goes in and comes out.
 	bzip2Worker = 7*bzip2MaxBlock + bzip2Out + bzip2In
 
 	maxBzip2Workers = 4

@@ -9,6 +9,8 @@ const (
 	bzip2Pieces = 1024
 	bzip2Begins = 1 << 31 // in a link: a piece begins here
 
+	bzip2LaneMost = bzip2MaxBlock / bzip2Lanes * 5 / 4 // bytes in a lane
+
 	// bzip2LaneLeast is how long a chain is that is not followed from its beginning.
 	bzip2LaneLeast = 16 * bzip2Pieces
 )
@@ -72,17 +74,17 @@ func (d *bzip2Decoder) end(lane, i int, at uint32) {
 	p.b, p.next = p.b[:len(p.b)-(len(d.lanes[lane].out)-i)], at
 }
 
-// follow follows all pieces. It is false if one lane has more than twice its share of them: links are as they
+// follow follows all pieces. It is false if one lane has much more than its share of them: links are as they
 // were then.
 func (d *bzip2Decoder) follow() bool {
 	for piece := range bzip2Pieces {
 		d.chain[d.place(piece)] |= bzip2Begins
 	}
-	room := len(d.chain) / bzip2Lanes * 2
+	room := len(d.chain) / bzip2Lanes * 5 / 4
 	var v [bzip2Lanes]uint32
 	for l := range d.lanes {
-		if cap(d.lanes[l].out) < room {
-			d.lanes[l].out = make([]byte, bzip2MaxBlock/bzip2Lanes*2)
+		if d.lanes[l].out == nil {
+			d.lanes[l].out = make([]byte, bzip2LaneMost)
 		}
 		d.lanes[l].out = d.lanes[l].out[:room]
 		v[l] = d.enter(l, l, 0)
