@@ -16,8 +16,8 @@ const (
 	// five may stand for a run of 259.
 	bzip2Block = 48 << 20
 
-	// bzip2Window is for every block. What is held moves as it grows, so it is there twice.
-	bzip2Window = bzip2Tables + 2*bzip2Block
+	// bzip2Window is for every block.
+	bzip2Window = bzip2Tables + bzip2Block
 
 	bzip2Step = 64 << 10 // how much is decompressed at once
 )
@@ -29,12 +29,14 @@ var errBzip2Window = errors.New("the block needs more memory")
 type bzip2Reader struct {
 	in    *byteCounter
 	r     io.Reader
-	limit int // of held
+	limit int // of the bytes in pieces
 
-	held  []byte
-	next  int // held before it is given out
-	sound int // held before it is of blocks whose checksums hold
-	err   error
+	pieces [][]byte // that are not given out, of up to bzip2Step bytes
+	size   int      // of them
+	sound  int      // how many are of blocks whose checksums hold
+	spare  [][]byte // pieces that were given out
+	out    []byte   // what is left of one that is
+	err    error
 }
 
 func openBzip2(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
@@ -43,41 +45,47 @@ func openBzip2(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 		return b, b.close, nil
 	}
 	in := &byteCounter{Reader: r}
-	limit := (window - bzip2Tables) / 2
+	limit := window - bzip2Tables
 	return &bzip2Reader{in: in, r: bzip2.NewReader(in), limit: int(limit)}, func(bool) {}, nil
 }
 
 func (b *bzip2Reader) Read(p []byte) (int, error) {
-	for b.next == b.sound && len(p) > 0 {
-		if b.err != nil {
+	for len(b.out) == 0 && len(p) > 0 {
+		switch {
+		case b.sound > 0:
+			b.out = b.pieces[0]
+			b.spare = append(b.spare, b.out)
+			b.pieces, b.sound, b.size = b.pieces[1:], b.sound-1, b.size-len(b.out)
+		case b.err != nil:
 			return 0, b.err
+		default:
+			b.fill()
 		}
-		b.fill()
 	}
-	n := copy(p, b.held[b.next:b.sound])
-	b.next += n
+	n := copy(p, b.out)
+	b.out = b.out[n:]
 	return n, nil
 }
 
 // fill reads on when all that is sound was given out.
 func (b *bzip2Reader) fill() {
-	b.held = append(b.held[:0], b.held[b.next:]...)
-	b.next, b.sound = 0, 0
-	if len(b.held) == b.limit {
+	if b.size == b.limit {
 		b.err = errBzip2Window
 		return
 	}
-	if len(b.held) == cap(b.held) {
-		grown := make([]byte, len(b.held), min(max(2*len(b.held), bzip2Step), b.limit))
-		copy(grown, b.held)
-		b.held = grown
+	var piece []byte
+	if n := len(b.spare); n > 0 {
+		piece, b.spare = b.spare[n-1], b.spare[:n-1]
+	} else {
+		piece = make([]byte, bzip2Step)
 	}
 	before := b.in.n
-	n, err := b.r.Read(b.held[len(b.held):min(len(b.held)+bzip2Step, cap(b.held))])
+	n, err := b.r.Read(piece[:min(bzip2Step, b.limit-b.size)])
 	if b.in.n > before { // it is past the end of a block, so that was sound
-		b.sound = len(b.held)
+		b.sound = len(b.pieces)
 	}
-	b.held = b.held[:len(b.held)+n]
+	b.pieces = append(b.pieces, piece[:n])
+	b.size += n
 	b.err = err
 }
 
