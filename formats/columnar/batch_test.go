@@ -171,3 +171,20 @@ func TestParts(t *testing.T) {
 		}
 	})
 }
+
+// A last part that is whole is given away too, though no row is put behind it.
+func TestWholeLastPart(t *testing.T) {
+	numbers := columnar.Required(columnar.Int64, "tick")
+	given := 0
+	take := func(b *columnar.Batch) { given += len(b.Columns[0].Int64s) }
+	part := columnar.NewParts(numbers, columnar.Group{Rows: 1 << 20, Columns: make([]columnar.Counts, 1)}, take).Room()
+	b := columnar.NewParts(numbers, columnar.Group{Rows: 2 * part, Columns: make([]columnar.Counts, 1)}, take)
+	for !b.Full() {
+		b.Int64(0)
+	}
+	b.Appended(min(b.Room(), 1))
+	b.End()
+	if given != 2*part {
+		t.Errorf("%d rows are given away, want %d", given, 2*part)
+	}
+}

@@ -69,6 +69,9 @@ func Spare[V int32 | int64](list []V, n int) []V {
 
 // Appended says that the columns, which are all of type Int32 and Int64, have n rows more.
 func (b *Batch) Appended(n int) {
+	if n == 0 {
+		return // a part that is whole is still to be given away
+	}
 	for i := range b.Columns {
 		v := &b.Columns[i]
 		switch v.Type {
@@ -86,7 +89,7 @@ func (b *Batch) Appended(n int) {
 		}
 	}
 	b.rows += n
-	b.whole = n > 0 && b.take != nil && b.rows%partRows == 0
+	b.whole = b.take != nil && b.rows%partRows == 0
 	b.begin()
 }
 

@@ -59,7 +59,7 @@ func (r *hotRun) follow(id byte) (ok bool) {
 	return true
 }
 
-// inputSize returns the length of the INPUT_DIFF that w, eight bytes of b, begins with, 0 if it is an unusual one:
+// inputSize returns the length of the INPUT_DIFF that b begins with, 0 if it is an unusual one. In a usual one,
 // of the first three components each has as many bytes as it needs, and of the rest each has one.
 func inputSize(b []byte) int {
 	ends := ^binary.LittleEndian.Uint64(b[2:]) & 0x80_8080_8080_8080 // no int of six bytes fits beside two others
@@ -79,8 +79,9 @@ func inputSize(b []byte) int {
 // positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over INPUT_DIFFs: those change
 // nothing that positions have.
 func (c *cursor) positionRun(b *columnar.Batch) {
-	xs, ys := columnar.Spare(b.Columns[3].Int32s, b.Room()), columnar.Spare(b.Columns[4].Int32s, b.Room())
-	room := min(len(xs), len(ys))
+	room := b.Room()
+	xs, ys := columnar.Spare(b.Columns[3].Int32s, room), columnar.Spare(b.Columns[4].Int32s, room)
+	room = min(len(xs), len(ys))
 	ticks := columnar.Spare(b.Columns[0].Int64s, room)
 	cids, stays := columnar.Spare(b.Columns[1].Int32s, room), columnar.Spare(b.Columns[2].Int32s, room)
 	r := c.run()
