@@ -3,6 +3,7 @@ package butter
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -50,7 +51,7 @@ func (p packing) open(src io.Reader) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(p.window)))
 }
 
-// packingOf returns how a chunk is compressed that begins with these bytes.
+// packingOf returns how a chunk is compressed that begins with these bytes: its window is that of the first frame.
 func packingOf(compression uint8, head []byte) packing {
 	p := packing{compression: compression}
 	if compression != stored && compression != gzipped {
@@ -68,9 +69,19 @@ func packingOf(compression uint8, head []byte) packing {
 }
 
 // unpack returns the text of a chunk of n bytes at off that is longer than smallChunk: it decompresses it once to learn
-// how much of it there is, up to limit. bad is why it ends early, err an error of reading.
+// how much of it there is, up to limit, or twice if a later frame asks for a larger window than the first. bad is why it
+// ends early, err an error of reading.
 func unpack(ctx context.Context, r formats.ReaderAt, off, n int64, pack packing, limit int64) (t *text, bad, err error) {
-	src := nodes.NewCursor(r, off, n)
+	t, bad, err = unpackOnce(ctx, nodes.NewCursor(r, off, n), pack, limit)
+	if errors.Is(bad, zstd.ErrWindowSizeExceeded) && pack.window < mostWindow {
+		pack.window = mostWindow
+		t, bad, err = unpackOnce(ctx, nodes.NewCursor(r, off, n), pack, limit)
+	}
+	return t, bad, err
+}
+
+// unpackOnce is unpack with one window.
+func unpackOnce(ctx context.Context, src *nodes.Cursor, pack packing, limit int64) (t *text, bad, err error) {
 	t = &text{src: src, pack: pack}
 	held, err := formats.Charge(ctx, t.pack.window)
 	if err != nil {
@@ -78,7 +89,7 @@ func unpack(ctx context.Context, r formats.ReaderAt, off, n int64, pack packing,
 	}
 	defer held.Free()
 	defer src.Bind(ctx)()
-	defer src.Reset(off)
+	defer src.Reset(src.Offset())
 	in, bad := t.pack.open(src)
 	buf := make([]byte, 64<<10)
 	for bad == nil && t.size <= limit {

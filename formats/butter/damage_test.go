@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
@@ -304,6 +306,34 @@ func TestBombChunk(t *testing.T) {
 			if err != nil || peak > mostWindow/4 {
 				t.Errorf("%s: %d bytes counted, %v", name, peak, err)
 			}
+		}
+	}
+}
+
+// Each frame of a large chunk may ask for a larger window than the one before it, up to the largest that is known.
+func TestLargeChunkOfWindows(t *testing.T) {
+	b, frames := sample(layoutV3, 2, 8, 4000, false, func(w *writer) { w.interval, w.compression = 4000, stored })
+	plain := openBytes(t, b)
+	text, err := shown(t, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for window, problems := range map[int]string{2 * leastWindow: "", mostWindow: "", 2 * mostWindow: codeChunk} {
+		half := len(text) / 2
+		packed := bytes.NewBuffer(pack(zstdLast, text[:half]))
+		z, err := zstd.NewWriter(packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = z.Write(text[half:])
+		_ = z.Flush() // so that it does not know how little that is, and asks for all of the window
+		_ = z.Close()
+		w := newWriter(layoutV3, 2, plain.Header.Players)
+		w.interval, w.compression = 4000, zstdLast
+		w.chunks = [][]byte{packed.Bytes()}
+		x := scanned(t, w.file())
+		if whole := x.Ticks == int64(len(frames)); codes(x) != problems || whole != (problems == "") {
+			t.Errorf("a window of %d: problems %s, %d frames of %d", window, codes(x), x.Ticks, len(frames))
 		}
 	}
 }
