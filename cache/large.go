@@ -30,11 +30,12 @@ func (l *large) put(r *reservation, k key, v any, cost int64) {
 	if held == nil {
 		return
 	}
-	l.drop(nil)
 	l.mu.Lock()
+	before := l.held
 	l.key, l.v, l.held = k, v, held
+	held.Keep(func() bool { return l.drop(held) }) // here, as whoever puts the next one frees it
 	l.mu.Unlock()
-	held.Keep(func() bool { return l.drop(held) })
+	before.Free()
 }
 
 // drop gives up the value that has this memory, or any, and reports whether there was one.

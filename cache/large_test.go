@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"sync"
 	"testing"
 )
 
@@ -50,5 +51,28 @@ func TestLarge(t *testing.T) {
 	c.large.drop(nil)
 	if now, _ := c.Work(); now != 0 {
 		t.Errorf("%d bytes counted for nothing", now)
+	}
+}
+
+// TestLargeAtOnce puts values from many requests at once: one of them stays, and nothing else is counted.
+func TestLargeAtOnce(t *testing.T) {
+	const cost = 1 << 20
+	c := New(64<<20, nil)
+	defer c.Close()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 2000 {
+				_ = c.Do(t.Context(), 2*cost, func(ctx context.Context) error {
+					c.large.put(reservationOf(ctx), key{1, i}, i, cost)
+					return nil
+				})
+			}
+		})
+	}
+	all.Wait()
+	c.large.drop(nil)
+	if now, _ := c.Work(); now != 0 || c.account.kept.Len() != 0 {
+		t.Errorf("%d bytes counted for nothing, %d things kept", now, c.account.kept.Len())
 	}
 }
