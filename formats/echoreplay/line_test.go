@@ -319,6 +319,28 @@ func TestLongLinesAreCharged(t *testing.T) {
 	}
 }
 
+// What a chunk of damaged lines takes is given back before the next one is read.
+func TestDamagedLinesAreFreed(t *testing.T) {
+	line := strings.Repeat("x", 1<<20) + "\t{\"pad\":\"" + strings.Repeat("x", minSession) + "\n"
+	b := []byte(strings.Repeat(line, 3*chunkText>>20))
+	c := cache.New(256<<20, nil)
+	defer c.Close()
+	err := c.Do(t.Context(), 1, func(ctx context.Context) error {
+		r, err := NewReader(ctx, formats.BytesReader(b), int64(len(b)))
+		if err != nil {
+			return err
+		}
+		x, err := r.Scan(ctx)
+		if err == nil && (len(x.Chunks) < 3 || x.Ticks != 0) {
+			t.Errorf("%d chunks, %d frames", len(x.Chunks), x.Ticks)
+		}
+		return err
+	})
+	if _, peak := c.Work(); err != nil || peak < chunkText || peak > 5*chunkText/2 {
+		t.Errorf("%d bytes counted, %v", peak, err)
+	}
+}
+
 // A byte that is not UTF-8 is one U+FFFD, as many as there are.
 func TestValid(t *testing.T) {
 	if got := string(valid([]byte("a\xff\xfeb\xc3"))); got != "a\ufffd\ufffdb\ufffd" {

@@ -147,6 +147,7 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	rows := b.nextRows(c)
 	if len(c.Frames) == 0 {
 		rows.done.Store(true)
+		c.Held.Free()
 		return nil
 	}
 	start := b.summary.First
