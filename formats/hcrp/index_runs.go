@@ -75,3 +75,9 @@ func (r runs) search(n int64) int64 {
 	}
 	return r[k].Before + max(n-r[k].First, 0)
 }
+
+// find returns the place of n, and whether it is there.
+func (r runs) find(n int64) (i int64, ok bool) {
+	i = r.search(n)
+	return i, i < r.count() && r.number(i) == n
+}

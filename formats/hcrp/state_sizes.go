@@ -3,6 +3,7 @@ package hcrp
 import (
 	"context"
 	"math"
+	"slices"
 
 	"recfs/formats"
 )
@@ -55,8 +56,9 @@ func (x *index) newSizes(ctx context.Context, begin, end int) (*docSizes, *forma
 	return &docSizes{first, make([]uint32, n)}, held, nil
 }
 
-// tickSizes decodes the chunk of a tick range for the sizes of its ticks.
-func (t *playback) tickSizes(ctx context.Context, number int) (*docSizes, error) {
+// tickSizes decodes the chunk of a tick range for the sizes of its ticks. chunksOf returns the chunks that may have a
+// tick: an earlier one may have a part of it, which is shown then.
+func (t *playback) tickSizes(ctx context.Context, number int, chunksOf func(n int64) []int) (*docSizes, error) {
 	x := t.index
 	s, held, err := x.newSizes(ctx, number, number+1)
 	if err != nil {
@@ -72,8 +74,10 @@ func (t *playback) tickSizes(ctx context.Context, number int) (*docSizes, error)
 		return nil, err
 	}
 	for i := range c.ticks {
-		if tick := &c.ticks[i]; tick.n >= r.First && tick.n <= r.Last {
-			s.set(x.ticks.search(tick.n), tick.documentSize())
+		tick := &c.ticks[i]
+		place, listed := x.ticks.find(tick.n)
+		if listed && tick.n >= r.First && tick.n <= r.Last && slices.Index(chunksOf(tick.n), int(r.Chunk)) == 0 {
+			s.set(place, tick.documentSize())
 		}
 	}
 	return s, nil

@@ -70,14 +70,37 @@ func TestTickSizes(t *testing.T) {
 			if _, err := rec.index(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			for i := range x.ticks.count() {
-				n := x.ticks.number(i)
-				size, err := rec.tickFile(n).Size(t.Context())
-				b, readErr := nodes.ReadAll(t.Context(), rec.tickFile(n))
-				if int64(len(b)) != size || (err == nil) != (readErr == nil) {
-					t.Errorf("%s, seed %d: tick %d of %d bytes, %v; size %d, %v", host.name, seed, n, len(b), readErr, size, err)
-				}
-			}
+			holdTickSizes(t, rec, x)
+		}
+	}
+}
+
+// A tick that is cut in a chunk hides that of the chunk behind it, which may be whole.
+func TestSizesOfCutTicks(t *testing.T) {
+	host := hosts(t)[0]
+	g := &generator{rand.New(rand.NewPCG(2, 8)), host.schema}
+	r := g.recording(host.layout, host.version, 1, 1)
+	r.chunks = []testChunk{g.chunk(host.layout, 0, 20), g.chunk(host.layout, 5, 20)}
+	whole := r.chunks[0].body
+	for n := len(whole) - 1; n > 0; n -= 7 {
+		r.chunks[0].body = whole[:n]
+		rec, x := openedRecording(t, r.file(t), host.schema)
+		if _, err := rec.index(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		holdTickSizes(t, rec, x)
+	}
+}
+
+// holdTickSizes holds the sizes of ticks to the documents.
+func holdTickSizes(t *testing.T, rec *recording, x *index) {
+	t.Helper()
+	for i := range x.ticks.count() {
+		n := x.ticks.number(i)
+		size, err := rec.tickFile(n).Size(t.Context())
+		b, readErr := nodes.ReadAll(t.Context(), rec.tickFile(n))
+		if int64(len(b)) != size || (err == nil) != (readErr == nil) {
+			t.Errorf("tick %d of %d bytes, %v; size %d, %v", n, len(b), readErr, size, err)
 		}
 	}
 }

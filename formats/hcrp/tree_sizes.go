@@ -12,8 +12,9 @@ type sizesKey struct {
 // made for its size. When others beside it are asked for, as ls -l does, the sizes of all in the tick range, or of all
 // states of the stretch, are learnt at once.
 func (rec *recording) listedSize(ctx context.Context, x *index, n int64, states bool) int64 {
-	i, number := x.ticks.search(n), x.rangeOf(n)
-	if number < 0 || i == x.ticks.count() || x.ticks.number(i) != n {
+	number := x.rangeOf(n)
+	i, listed := x.ticks.find(n)
+	if number < 0 || !listed {
 		return 0
 	}
 	if states {
@@ -73,7 +74,7 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, c
 	if k.states {
 		s, err = t.stateSizes(ctx, k.number)
 	} else {
-		s, err = t.tickSizes(ctx, k.number)
+		s, err = t.tickSizes(ctx, k.number, rec.chunksOf)
 	}
 	if err != nil {
 		return nil, 0, err
