@@ -2,7 +2,6 @@ package nethack
 
 import (
 	"context"
-	"slices"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -134,7 +133,7 @@ func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, en
 		}
 		return nil
 	})
-	return slices.Clip(doc), err
+	return doc, err
 }
 
 // eventBytes returns how long the lines are between the saves of ticks.

@@ -94,6 +94,9 @@ func (rec *recording) eachSave(ctx context.Context, x *index, first, last int, f
 		if err := x.replay(&re, n, text, false); err != nil {
 			return err
 		}
+		if size := int64(x.ticks[n].size); int64(len(re.save)) != size { // the log is another one now
+			return nodes.SizeError(size, int64(len(re.save)))
+		}
 		return fn(n, re.save)
 	})
 	if err == nil && !x.ticks[last].lost() {

@@ -66,3 +66,25 @@ func TestSizesOfABlock(t *testing.T) {
 		}
 	}
 }
+
+// A save that is not as long as the index says is of another log, and none to build on.
+func TestSavesOfAnotherLog(t *testing.T) {
+	w := newGame("Other")
+	w.comp = plain
+	w.backup(testSave(1000), 1)
+	w.diff(beta3, 2, w.rest(24))
+	rec, _, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", w.Bytes(), testTime), newCache(t, 16<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := rec.index(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.ticks[1].size++
+	seen := 0
+	err = rec.eachSave(t.Context(), x, 0, 1, func(int, []byte) error { seen++; return nil })
+	if _, ok := rec.saves.Peek(1); ok || err == nil || seen != 1 {
+		t.Errorf("%d saves, %v; the last one is kept: %v", seen, err, ok)
+	}
+}
