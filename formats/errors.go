@@ -80,6 +80,15 @@ func ShortRead(format string, offset int64, err error) *Error {
 	return &Error{Format: format, Offset: offset, Err: err}
 }
 
+// An UnreadError is that of bytes which could not be read this time, of a recording or of what lies beside it. It
+// tells nothing of what the recording holds.
+type UnreadError struct{ Err error }
+
+func (e *UnreadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the read.
+func (e *UnreadError) Unwrap() error { return e.Err }
+
 // A Reason is an error with a message of its own that counts as its kind.
 type Reason struct {
 	Kind error // which it wraps

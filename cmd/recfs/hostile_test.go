@@ -222,6 +222,39 @@ func (f *faultyFile) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	return f.File.ReadAt(ctx, p, off)
 }
 
+// A besideTree is a source in which one file fails to open while failing is set.
+type besideTree struct {
+	source.Tree
+	name    string
+	failing bool
+}
+
+func (b *besideTree) Open(ctx context.Context, name string) (source.File, error) {
+	if b.failing && name == b.name {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: syscall.EIO}
+	}
+	return b.Tree.Open(ctx, name)
+}
+
+// A recording beside which a file could not be read this time opens as soon as it can be read.
+func TestUnreadBeside(t *testing.T) {
+	local, err := source.OpenLocal(filepath.Join(samples, "hcrp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	tree := &besideTree{Tree: local, name: "design-snapshot.schema.json", failing: true}
+	root := openArchive(t, tree, 16<<20)
+	const name = "design-snapshot.hcrp/header.json"
+	if _, err := nodes.Lookup(t.Context(), root, name); !errors.Is(err, syscall.EIO) {
+		t.Errorf("%v while it fails", err)
+	}
+	tree.failing = false
+	if _, err := nodes.Lookup(t.Context(), root, name); err != nil {
+		t.Errorf("%v afterwards", err)
+	}
+}
+
 // TestFailingSource reads the samples with 64 readers while the source fails at random: every read
 // gives an error or the right bytes, and once the source has recovered everything reads right.
 func TestFailingSource(t *testing.T) {

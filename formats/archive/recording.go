@@ -10,7 +10,6 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -146,7 +145,7 @@ const treeCost = 16 << 10
 func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
 	o, err := a.recordings.Get(ctx, k)
-	unread := (*recordings.UnreadError)(nil)
+	unread := (*formats.UnreadError)(nil)
 	switch {
 	case err == nil:
 		return o.Dir, treeCost, nil

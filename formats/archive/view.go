@@ -171,7 +171,7 @@ func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
 }
 
 // OpenWith opens a recording for the caller alone, with a cache of its own. Unlike Tree it has an
-// error for one that does not open, and a [recordings.UnreadError] if it could not be read this time.
+// error for one that does not open, and a [formats.UnreadError] if it could not be read this time.
 func (r Recording) OpenWith(ctx context.Context, c *cache.Cache) (*recordings.Opened, error) {
 	return recordings.OpenOne(ctx, r.r.a.claimedOf(r.r.key), c, r.r.a.log)
 }

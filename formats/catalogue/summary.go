@@ -12,7 +12,6 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
-	"recfs/formats/recordings"
 )
 
 // A digest is the part of a Summary that the documents of a recording say,
@@ -157,7 +156,7 @@ func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache)
 	if err == nil {
 		tables = tablesOf(o)
 	}
-	missing, unread := (*cache.NotSavedError)(nil), (*recordings.UnreadError)(nil)
+	missing, unread := (*cache.NotSavedError)(nil), (*formats.UnreadError)(nil)
 	switch {
 	case err == nil:
 		k, _ := o.HeadSummary(ctx) // of an error there is less

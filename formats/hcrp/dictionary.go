@@ -3,12 +3,15 @@ package hcrp
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	iofs "io/fs"
 	"slices"
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
+
+	"recfs/formats"
 )
 
 // trainedMagic begins a trained zstd dictionary; anything else is raw.
@@ -18,36 +21,44 @@ var trainedMagic = []byte{0x37, 0xa4, 0x30, 0xec}
 type dictionary struct{ trained, raw []byte }
 
 // findDictionary returns the dictionary with that id, or nil for id 0. It looks into the configured
-// directories, then beside the recording.
+// directories, then beside the recording. A *formats.UnreadError means that there may be one.
 func findDictionary(id uint16, dirs []iofs.FS, beside iofs.FS, limits Limits) (*dictionary, error) {
 	if id == 0 {
 		return nil, nil
 	}
 	name := strconv.Itoa(int(id)) + ".dict"
 	for _, dir := range dirs {
-		if d, err := readDictionary(dir, name, limits); err == nil {
-			return d, nil
+		if d, err := readDictionary(dir, name, limits); err == nil || isUnread(err) {
+			return d, err
 		}
 	}
 	if beside != nil {
 		for _, path := range []string{"dictionaries/" + name, name} {
-			if d, err := readDictionary(beside, path, limits); err == nil {
-				return d, nil
+			if d, err := readDictionary(beside, path, limits); err == nil || isUnread(err) {
+				return d, err
 			}
 		}
 	}
 	return nil, fmt.Errorf("no usable %s was found", name)
 }
 
+func isUnread(err error) bool {
+	_, ok := errors.AsType[*formats.UnreadError](err)
+	return ok
+}
+
 func readDictionary(fsys iofs.FS, name string, limits Limits) (*dictionary, error) {
 	info, err := iofs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > limits.Body) {
+		return nil, fmt.Errorf("%s: no file of at most %d bytes", name, limits.Body)
 	}
-	if info.Size() > limits.Body {
-		return nil, fmt.Errorf("%s: %d bytes, %d are the limit", name, info.Size(), limits.Body)
+	var b []byte
+	if err == nil {
+		b, err = iofs.ReadFile(fsys, name)
 	}
-	b, err := iofs.ReadFile(fsys, name)
+	if err != nil && !isAbsent(err) {
+		err = &formats.UnreadError{Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -59,10 +59,12 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 	t.sortEntries()
 	t.checkEntries(&problems)
 	dict, err := findDictionary(h.Dictionary, o.DictDirs, formats.InContext(ctx, in.FS), t.limits)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	}
-	if err != nil {
+	case isUnread(err):
+		return nil, err
+	case err != nil:
 		problems.add(codeDictionary, h.dictionaryOffset(), "dictionary %d: %v", h.Dictionary, err)
 	}
 	t.dictSum = dict.sum()

@@ -81,8 +81,8 @@ func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	return list[i], true
 }
 
-// sidecar returns the schema that lies beside the recording, or nil. An error means that there may be
-// one, which could not be read this time.
+// sidecar returns the schema that lies beside the recording, or nil. A *formats.UnreadError means that there may
+// be one.
 func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) {
 	fsys, name := formats.InContext(ctx, in.FS), in.Name
 	if fsys == nil {
@@ -108,7 +108,7 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) 
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, &formats.UnreadError{Err: err}
 		}
 		if s, err := ParseSchema(b); err == nil && s.usable(t.Header) {
 			return s, nil

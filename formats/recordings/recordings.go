@@ -35,17 +35,6 @@ type Source struct {
 	Failure func() error
 }
 
-// An UnreadError is that of a source which could not be read. It tells nothing of what the source
-// holds.
-type UnreadError struct{ Err error }
-
-func (e *UnreadError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the read.
-func (e *UnreadError) Unwrap() error { return e.Err }
-
-var _ error = (*UnreadError)(nil)
-
 // A Store opens recordings, whose versions have names of type K, and remembers them.
 type Store[K comparable] struct {
 	source  func(K) Source
@@ -105,7 +94,7 @@ func (o *Opened) Summary(ctx context.Context) (formats.Summary, error) {
 	return s, err
 }
 
-// Get opens a recording. The error is an *UnreadError if it could not be read this time, and a
+// Get opens a recording. The error is a *formats.UnreadError if it could not be read this time, and a
 // *cache.NotSavedError if that is what the context asks for.
 func (s *Store[K]) Get(ctx context.Context, k K) (*Opened, error) { return s.opened.Get(ctx, k) }
 
@@ -132,7 +121,7 @@ func (s *Store[K]) open(ctx context.Context, k K) (o *Opened, cost int64, err er
 	case err == nil:
 		return o, o.Head.Memory() + openCost, nil
 	case ctx.Err() == nil && src.Failure != nil && src.Failure() != nil:
-		return nil, 0, &UnreadError{src.Failure()}
+		return nil, 0, &formats.UnreadError{Err: src.Failure()}
 	}
 	return nil, 0, err
 }

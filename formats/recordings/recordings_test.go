@@ -275,7 +275,7 @@ func TestOpenFails(t *testing.T) {
 				Format: &format, Input: formats.BytesInput("x", []byte("X"), time.Time{}), Failure: func() error { return failed },
 			},
 			func(err error) bool {
-				unread := (*recordings.UnreadError)(nil)
+				unread := (*formats.UnreadError)(nil)
 				return errors.As(err, &unread) && unread.Err == failed
 			},
 		},
