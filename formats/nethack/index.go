@@ -15,7 +15,7 @@ import (
 
 // Limits of what one log may hold; the games that exist are a thousand times smaller.
 const (
-	maxTicks    = 1 << 19
+	maxTicks    = 1 << 21
 	maxProblems = 100_000
 )
 
