@@ -363,6 +363,7 @@ func unpackBzip2(stream []byte) (m bzip2Made) {
 		if recover() != nil {
 			m = bzip2Made{err: errBzip2Window}
 		}
+		d.bits = bzip2Bits{}
 		bzip2Decoders.Put(d)
 	}()
 	d.begin(stream)
