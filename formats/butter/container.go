@@ -59,11 +59,7 @@ func packingOf(compression uint8, head []byte) packing {
 		if h.Decode(head) != nil {
 			h = zstd.Header{}
 		}
-		window := h.WindowSize
-		if h.SingleSegment {
-			window = h.FrameContentSize
-		}
-		p.window = max(leastWindow, int64(min(window, mostWindow)))
+		p.window = max(leastWindow, min(wire.ZstdWindow(&h), mostWindow))
 	}
 	return p
 }

@@ -68,11 +68,11 @@ func (f *zstdFrame) blocks(b []byte) int {
 	return len(b)
 }
 
-// window returns how many bytes the frame asks its decoder to keep.
-func (f *zstdFrame) window() int64 {
-	window := f.WindowSize
-	if f.SingleSegment {
-		window = f.FrameContentSize
+// ZstdWindow returns how many bytes a frame with that head asks its decoder to keep.
+func ZstdWindow(h *zstd.Header) int64 {
+	window := h.WindowSize
+	if h.SingleSegment {
+		window = h.FrameContentSize
 	}
 	return int64(min(window, math.MaxInt64))
 }
@@ -80,7 +80,7 @@ func (f *zstdFrame) window() int64 {
 // narrowed returns the head of the frame with a window of no more than n bytes, or a little more, which are at least
 // those of a block.
 func (f *zstdFrame) narrowed(n int64) []byte {
-	if f.window() <= n {
+	if ZstdWindow(&f.Header) <= n {
 		return f.head
 	}
 	descriptor := byte(bits.Len64(uint64(n-1))-minWindow) << windowShift
