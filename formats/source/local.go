@@ -6,18 +6,39 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 )
 
 // A Local is the Tree of a directory of this machine. Nothing outside of
 // it can be opened, whatever its symbolic links say, and unlike os.DirFS it
 // has the names that are not UTF-8, too.
 type Local struct {
-	root *os.Root
-	dir  *os.File // the same directory
-	path string   // absolute, without symbolic links
-	name string   // absolute, as it was given
+	at   atomic.Pointer[directory]
+	path string // absolute, without symbolic links
+	name string // absolute, as it was given
 	id   ID
 }
+
+// A directory is an opened one.
+type directory struct {
+	root *os.Root
+	dir  *os.File // the same
+}
+
+func openDirectory(path string) (*directory, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &directory{root, dir}, nil
+}
+
+func (d *directory) close() error { return errors.Join(d.dir.Close(), d.root.Close()) }
 
 // OpenLocal returns the directory at path.
 func OpenLocal(path string) (*Local, error) {
@@ -29,24 +50,42 @@ func OpenLocal(path string) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(abs)
+	d, err := openDirectory(abs)
 	if err != nil {
-		return nil, err
-	}
-	dir, err := root.Open(".")
-	if err != nil {
-		root.Close()
 		return nil, err
 	}
 	id := ID{Path: filepath.ToSlash(abs)}
-	if info, err := stat(dir); err == nil {
+	if info, err := stat(d.dir); err == nil {
 		id.Inode, id.Born = info.Inode, info.Born
 	}
-	return &Local{root, dir, abs, name, id}, nil
+	l := &Local{path: abs, name: name, id: id}
+	l.at.Store(d)
+	return l, nil
 }
 
 // Close lets go of the directory.
-func (l *Local) Close() error { return errors.Join(l.dir.Close(), l.root.Close()) }
+func (l *Local) Close() error { return l.at.Load().close() }
+
+// renewed reports whether old was removed and another directory stands at its path, which counts from
+// now on. One that was renamed stays, and so does one whose path has a symbolic link in it by now: that
+// could lead anywhere.
+func (l *Local) renewed(old *directory) bool {
+	if info, err := stat(old.dir); err == nil && info.Links > 0 {
+		return false
+	}
+	if abs, err := filepath.EvalSymlinks(l.path); err != nil || abs != l.path {
+		return false
+	}
+	d, err := openDirectory(l.path)
+	if err != nil {
+		return false
+	}
+	// Others may be using old, so it is closed when nobody has it any more.
+	if !l.at.CompareAndSwap(old, d) {
+		d.close()
+	}
+	return true
+}
 
 // Path returns where the directory lay when it was opened.
 func (l *Local) Path() string { return l.path }
@@ -89,6 +128,16 @@ func skipDots(name string) string {
 // ID implements Tree.
 func (l *Local) ID() ID { return l.id }
 
+// Stat implements Tree.
+func (l *Local) Stat(_ context.Context, name string) (Info, error) {
+	d := l.at.Load()
+	info, err := d.stat(name)
+	if (err != nil || name == "." && info.Links == 0) && l.renewed(d) {
+		return l.at.Load().stat(name)
+	}
+	return info, err
+}
+
 // Open implements Tree. No symbolic link leads to the file. It does not wait for the other end of a
 // fifo.
 func (l *Local) Open(_ context.Context, name string) (File, error) {
@@ -97,6 +146,16 @@ func (l *Local) Open(_ context.Context, name string) (File, error) {
 		return nil, err
 	}
 	return localFile{f}, nil
+}
+
+// open opens a file or a directory.
+func (l *Local) open(name string) (*os.File, error) {
+	d := l.at.Load()
+	f, err := d.open(name)
+	if err != nil && l.renewed(d) {
+		return l.at.Load().open(name)
+	}
+	return f, err
 }
 
 // List implements Tree.
@@ -111,7 +170,7 @@ func (l *Local) List(ctx context.Context, name string) (Names, error) {
 
 // ReadLink implements Tree.
 func (l *Local) ReadLink(_ context.Context, name string) (string, error) {
-	target, err := l.root.Readlink(name)
+	target, err := l.at.Load().root.Readlink(name)
 	return filepath.ToSlash(target), err
 }
 

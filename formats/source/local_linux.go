@@ -1,7 +1,6 @@
 package source
 
 import (
-	"context"
 	iofs "io/fs"
 	"os"
 	"syscall"
@@ -13,11 +12,11 @@ import (
 	"recfs/nodes"
 )
 
-// Stat implements Tree. It is one system call, while os.Root opens every directory on the way: names
-// that the archive asks for have no links in them, and of a link that appears there this moment
-// nothing but the attributes of its target could be learnt.
-func (l *Local) Stat(_ context.Context, name string) (Info, error) {
-	info, err := statAt(l.dir, name)
+// stat returns the state of a file, link or directory. It is one system call, while os.Root opens every
+// directory on the way: names that the archive asks for have no links in them, and of a link that
+// appears there this moment nothing but the attributes of its target could be learnt.
+func (d *directory) stat(name string) (Info, error) {
+	info, err := statAt(d.dir, name)
 	if err != nil {
 		return Info{}, &iofs.PathError{Op: "lstat", Path: name, Err: err}
 	}
@@ -28,8 +27,8 @@ func (l *Local) Stat(_ context.Context, name string) (Info, error) {
 // replaced by a link since it was looked up, that may lead round a directory
 // that is closed to who asks. What a link leads to is not there. A kernel
 // without openat2 follows links inside.
-func (l *Local) open(name string) (*os.File, error) {
-	conn, err := l.dir.SyscallConn()
+func (d *directory) open(name string) (*os.File, error) {
+	conn, err := d.dir.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,7 @@ func (l *Local) open(name string) (*os.File, error) {
 	case errno == nil:
 		return os.NewFile(uintptr(fd), name), nil
 	case errno == unix.ENOSYS, errno == unix.EPERM:
-		return l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+		return d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	case errno == unix.ELOOP:
 		errno = unix.ENOENT
 	}

@@ -2,22 +2,19 @@
 
 package source
 
-import (
-	"context"
-	"os"
-)
+import "os"
 
-// Stat implements Tree.
-func (l *Local) Stat(_ context.Context, name string) (Info, error) {
-	info, err := l.root.Lstat(name)
+// stat returns the state of a file, link or directory.
+func (d *directory) stat(name string) (Info, error) {
+	info, err := d.root.Lstat(name)
 	if err != nil {
 		return Info{}, err
 	}
 	return infoOf(info), nil
 }
 
-func (l *Local) open(name string) (*os.File, error) {
-	return l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+func (d *directory) open(name string) (*os.File, error) {
+	return d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 }
 
 // stat returns the state of an opened file.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -478,5 +479,68 @@ func TestHold(t *testing.T) {
 	b := make([]byte, 4)
 	if _, err := NewReader(files, keys[0]).ReadAt(t.Context(), b, 0); string(b) != "text" || err != nil && err != io.EOF {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// A directory that was removed is the one that is made in its place; one that was renamed stays what it is, and so does
+// one in whose place there is a link.
+func TestRemoved(t *testing.T) {
+	base, other := t.TempDir(), t.TempDir()
+	dir := filepath.Join(base, "dir")
+	put(t, dir, "sub/old", "old")
+	put(t, other, "sub/other", "")
+	local := openDir(t, dir)
+	listed := func(name string) string {
+		t.Helper()
+		l, err := local.List(t.Context(), name)
+		if IsGone(err) {
+			return "gone"
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(namesOf(l), "|")
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(name, want string) {
+		t.Helper()
+		if got := listed(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	must(os.RemoveAll(dir))
+	want("sub", "gone")
+	must(os.Symlink(other, dir))
+	want("sub", "gone")
+	must(os.Remove(dir))
+	put(t, dir, "sub/new", "new")
+	want("sub", "new")
+	if f, err := local.Open(t.Context(), "sub/new"); err != nil {
+		t.Error(err)
+	} else {
+		f.Close()
+	}
+	must(os.RemoveAll(dir))
+	put(t, dir, "again", "")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if info, err := local.Stat(t.Context(), "."); err != nil || info.Links == 0 {
+				t.Errorf("the directory itself: %d links, %v", info.Links, err)
+			}
+		})
+	}
+	wg.Wait()
+	want(".", "again")
+	must(os.Rename(dir, filepath.Join(base, "renamed")))
+	put(t, dir, "beside", "")
+	want(".", "again")
+	if _, err := local.Stat(t.Context(), "beside"); !IsGone(err) {
+		t.Errorf("a file of the directory in place of a renamed one: %v", err)
 	}
 }
