@@ -36,8 +36,8 @@
 //
 // # Reading without opening
 //
-// OPEN is answered with ENOSYS: the kernel then sends no more OPEN, FLUSH or
-// RELEASE and keeps pages from one open to the next. That rests on exact
+// OPEN and FLUSH are answered with ENOSYS: the kernel then sends no more of them, and no
+// RELEASE, and keeps pages from one open to the next. That rests on exact
 // sizes and on immutable files, for every file of the mount. A file whose
 // content changes is therefore an entry of a volatile directory: each look-up
 // that finds other content makes a version with its own exact size. There is

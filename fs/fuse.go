@@ -267,6 +267,11 @@ func (s *server) Open(cancel <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) 
 	return s.serve(opOpen, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
 }
 
+// Flush implements fuse.RawFileSystem: there is nothing to write back, so the kernel need not tell of each close.
+func (s *server) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	return s.serve(opFlush, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
+}
+
 // Read implements fuse.RawFileSystem.
 func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
 	status = s.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {

@@ -158,7 +158,7 @@ func TestMountRequests(t *testing.T) {
 		do   func()
 		want map[string]uint64
 	}{
-		{"first file", readFile("a.recording/ticks/00000001.json"), map[string]uint64{"LOOKUP": 3, "OPEN": 1, "READ": 1}},
+		{"first file", readFile("a.recording/ticks/00000001.json"), map[string]uint64{"LOOKUP": 3, "OPEN": 1, "READ": 1, "FLUSH": 1}},
 		{"second file", readFile("a.recording/ticks/00000002.json"), map[string]uint64{"LOOKUP": 1, "READ": 1}},
 		{"warm file", readFile("a.recording/ticks/00000002.json"), nil},
 		{"cold stat", stat("a.recording/ticks/00000003.json"), map[string]uint64{"LOOKUP": 1}},

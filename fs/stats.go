@@ -20,6 +20,7 @@ const (
 	opReadlink
 	opOpen
 	opRead
+	opFlush
 	opOpendir
 	opReaddir
 	opReaddirplus
@@ -29,7 +30,7 @@ const (
 )
 
 var operationNames = [numOperations]string{
-	"LOOKUP", "FORGET", "GETATTR", "READLINK", "OPEN", "READ",
+	"LOOKUP", "FORGET", "GETATTR", "READLINK", "OPEN", "READ", "FLUSH",
 	"OPENDIR", "READDIR", "READDIRPLUS", "RELEASEDIR", "STATFS",
 }
 
