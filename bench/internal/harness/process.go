@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -10,34 +9,8 @@ import (
 	"time"
 )
 
-// A Process is asked for what it uses, through /proc/PID.
+// A Process is asked for what it uses, most of it through /proc/PID.
 type Process int
-
-// clockTick is the unit of times in /proc/PID/stat: USER_HZ is 100 on all machines of Linux.
-const clockTick = 10 * time.Millisecond
-
-// CPU is the processor time that the process has used, in user space and in the kernel.
-func (p Process) CPU() (time.Duration, error) {
-	stat, err := p.read("stat")
-	if err != nil {
-		return 0, err
-	}
-	// utime and stime are the 14th and 15th field. The second one, the name, ends with a
-	// parenthesis.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc/%d/stat has %d fields after the name", p, len(fields))
-	}
-	var sum time.Duration
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += time.Duration(ticks) * clockTick
-	}
-	return sum, nil
-}
 
 // Number is the number called key in a file of /proc/PID: VmRSS and VmHWM, in KiB, and Threads are
 // in status, rchar is in io.
