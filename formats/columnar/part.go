@@ -83,8 +83,9 @@ func (b *Batch) Appended(n int) {
 		if v.Nullable {
 			old := len(v.Valid)
 			v.Valid = slices.Grow(v.Valid, n)[:old+n]
-			for k := range v.Valid[old:] {
-				v.Valid[old+k] = true
+			v.Valid[old] = true
+			for k := 1; k < n; k *= 2 { // copies of what is there, the faster the longer
+				copy(v.Valid[old+k:], v.Valid[old:old+k])
 			}
 		}
 	}

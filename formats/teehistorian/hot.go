@@ -8,38 +8,18 @@ import (
 	"recfs/formats/columnar"
 )
 
-// What a hotRun takes: differences of players that have a stay and are known, as most records are. It knows them by
-// their first bytes, and leaves the rest to the decoder.
+// What the loops below take: differences of players that have a stay and are known, as most records are. They know them by
+// their first bytes, and leave the rest to the decoder.
 const (
 	oneByte   = 0x40 // ids from here on, and all that are negative, are written otherwise
 	inputByte = 0x44 // INPUT_DIFF
 )
 
-// A hotRun goes through records of the frequent kinds that stand next to each other in a window.
-type hotRun struct {
-	b          []byte
-	tick, last int32 // of the decoder
-	state      *state
-}
-
-// run begins a hotRun at the next record.
-func (c *cursor) run() hotRun {
-	s := c.scan
-	return hotRun{s.buf[s.pos:], s.dec.tick, s.dec.last, &c.state}
-}
-
-// end ends a hotRun: the next record is the one that it stopped at.
-func (c *cursor) end(r *hotRun) {
-	s := c.scan
-	s.pos = len(s.buf) - len(r.b)
-	s.dec.tick, s.dec.last = r.tick, r.last
-}
-
-// player returns the player whose id is in one byte, nil if it has no stay.
-func (r *hotRun) player(id byte) *player {
+// hot returns the player whose id is in one byte, nil if it has no stay.
+func (s *state) hot(id byte) *player {
 	if id < oneByte {
-		if place := r.state.slots[id]; place != 0 {
-			if p := &r.state.players[place-1]; p.stay != noStay {
+		if place := s.slots[id]; place != 0 {
+			if p := &s.players[place-1]; p.stay != noStay {
 				return p
 			}
 		}
@@ -47,16 +27,43 @@ func (r *hotRun) player(id byte) *player {
 	return nil
 }
 
-// follow advances the tick to that of a PLAYER_DIFF. ok is false if there is none.
-func (r *hotRun) follow(id byte) (ok bool) {
-	if int32(id) <= r.last {
-		if r.tick == math.MaxInt32 {
-			return false
-		}
-		r.tick++
+// A clock is what a PLAYER_DIFF advances: the tick, and the id that was last in it. Like all that the loops below
+// change with each record it is a value, which can be in registers.
+type clock struct{ tick, last int32 }
+
+// follow returns the clock after a PLAYER_DIFF.
+func (c clock) follow(id byte) clock {
+	if int32(id) <= c.last {
+		c.tick++
 	}
-	r.last = int32(id)
-	return true
+	c.last = int32(id)
+	return c
+}
+
+// run returns the window, where the next record is in it, and when that is.
+func (c *cursor) run() (buf []byte, pos int, at clock) {
+	s := c.scan
+	return s.buf, s.pos, clock{s.dec.tick, s.dec.last}
+}
+
+// end ends a run of so many rows: the next record is the one that it stopped at.
+func (c *cursor) end(pos int, at clock, b *columnar.Batch, rows int) {
+	c.scan.pos = pos
+	c.scan.dec.tick, c.scan.dec.last = at.tick, at.last
+	b.Appended(rows)
+}
+
+// spare returns room for as many rows in each column, and sets that of those from the fourth on.
+func spare(b *columnar.Batch, values [][]int32) (ticks []int64, cids, stays []int32) {
+	room := b.Room()
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		room = min(room, max(cap(v.Int32s), cap(v.Int64s))-v.Len())
+	}
+	for i := range values {
+		values[i] = columnar.Spare(b.Columns[3+i].Int32s, room)
+	}
+	return columnar.Spare(b.Columns[0].Int64s, room), columnar.Spare(b.Columns[1].Int32s, room), columnar.Spare(b.Columns[2].Int32s, room)
 }
 
 // inputSize returns the length of the INPUT_DIFF that b begins with, 0 if it is an unusual one. In a usual one,
@@ -77,76 +84,79 @@ func inputSize(b []byte) int {
 }
 
 // positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over INPUT_DIFFs: those change
-// nothing that positions have.
+// nothing that positions have. Where each int has one byte, as in most records, the processor need not wait for the size
+// of a record to go on with the next one.
 func (c *cursor) positionRun(b *columnar.Batch) {
-	room := b.Room()
-	xs, ys := columnar.Spare(b.Columns[3].Int32s, room), columnar.Spare(b.Columns[4].Int32s, room)
-	room = min(len(xs), len(ys))
-	ticks := columnar.Spare(b.Columns[0].Int64s, room)
-	cids, stays := columnar.Spare(b.Columns[1].Int32s, room), columnar.Spare(b.Columns[2].Int32s, room)
-	r := c.run()
+	const long = 0x80_8080_8080_8080_80 // of each byte: the int has more
+	var values [2][]int32
+	ticks, cids, stays := spare(b, values[:])
+	cids, stays, xs, ys := cids[:len(ticks)], stays[:len(ticks)], values[0][:len(ticks)], values[1][:len(ticks)]
+	s := &c.state
+	buf, pos, at := c.run()
 	n := 0
-	for n < min(len(ticks), len(cids), len(stays), len(xs), len(ys)) && len(r.b) >= maxFixed {
-		id := r.b[0]
+	for n < len(ticks) && len(buf)-pos >= maxFixed && at.tick < math.MaxInt32 {
+		w := binary.LittleEndian.Uint64(buf[pos:])
+		id := byte(w)
 		if id == inputByte {
-			size := inputSize(r.b)
-			if size == 0 || r.player(r.b[1]) == nil {
+			size := 2 + inputs
+			if (w>>16|binary.LittleEndian.Uint64(buf[pos+4:]))&long != 0 {
+				size = inputSize(buf[pos:])
+			}
+			if size == 0 || s.hot(byte(w>>8)) == nil {
 				break
 			}
-			r.b = r.b[size:]
+			pos += size
 			continue
 		}
-		p := r.player(id)
-		x, y, size := readTwo(binary.LittleEndian.Uint64(r.b[1:]))
-		if p == nil || !p.alive || size == 0 || !r.follow(id) {
+		p := s.hot(id)
+		w >>= 8
+		y, size := w>>8, 2
+		if w&0x8080 != 0 {
+			y, size = cutTwo(w)
+		}
+		if p == nil || !p.alive || size == 0 {
 			break
 		}
-		p.x, p.y = p.x+x, p.y+y
-		ticks[n], cids[n], stays[n], xs[n], ys[n] = int64(r.tick), int32(id), p.stay, p.x, p.y
-		r.b = r.b[1+size:]
+		at = at.follow(id)
+		p.x, p.y = p.x+shortInt(uint32(w)), p.y+shortInt(uint32(y))
+		ticks[n], cids[n], stays[n], xs[n], ys[n] = int64(at.tick), int32(id), p.stay, p.x, p.y
+		pos += 1 + size
 		n++
 	}
-	c.end(&r)
-	b.Appended(n)
+	c.end(pos, at, b, n)
 }
 
 // inputRun adds the rows of INPUT_DIFFs up to a record of another kind, passing over PLAYER_DIFFs, whose tick alone
 // matters to inputs.
 func (c *cursor) inputRun(b *columnar.Batch) {
 	var values [inputs][]int32
-	room := b.Room()
-	for i := range values {
-		values[i] = columnar.Spare(b.Columns[3+i].Int32s, room)
-		room = min(room, len(values[i]))
-	}
-	ticks := columnar.Spare(b.Columns[0].Int64s, room)
-	cids, stays := columnar.Spare(b.Columns[1].Int32s, room), columnar.Spare(b.Columns[2].Int32s, room)
-	r := c.run()
-	e := &c.event.record
+	ticks, cids, stays := spare(b, values[:])
+	s, e := &c.state, &c.event.record
+	buf, pos, at := c.run()
 	n := 0
-	for n < min(len(ticks), len(cids), len(stays), room) && len(r.b) >= maxFixed {
-		id := r.b[0]
+	for n < len(ticks) && len(buf)-pos >= maxFixed && at.tick < math.MaxInt32 {
+		rest := buf[pos:]
+		id := rest[0]
 		if id != inputByte {
-			_, _, size := readTwo(binary.LittleEndian.Uint64(r.b[1:]))
-			if r.player(id) == nil || size == 0 || !r.follow(id) {
+			_, size := cutTwo(binary.LittleEndian.Uint64(rest[1:]))
+			if s.hot(id) == nil || size == 0 {
 				break
 			}
-			r.b = r.b[1+size:]
+			at = at.follow(id)
+			pos += 1 + size
 			continue
 		}
-		p := r.player(r.b[1])
+		p := s.hot(rest[1])
 		if p == nil || !p.open || !p.hasInput {
 			break
 		}
-		size := decodeInput(r.b, 2, e)
-		ticks[n], cids[n], stays[n] = int64(r.tick), p.cid, p.stay
+		pos += decodeInput(rest, 2, e)
+		ticks[n], cids[n], stays[n] = int64(at.tick), p.cid, p.stay
 		for i := range values {
 			p.input[i] += e.input[i]
 			values[i][n] = p.input[i]
 		}
-		r.b = r.b[size:]
 		n++
 	}
-	c.end(&r)
-	b.Appended(n)
+	c.end(pos, at, b, n)
 }

@@ -32,25 +32,29 @@ func readLongInt(b []byte, p int) (int32, int) {
 }
 
 // readTwo decodes the two ints that w, eight bytes, begins with, and returns how many bytes they take: 0 if one of them
-// has more than two, which is seldom. There is no branch that depends on where an int ends.
+// has more than two, which is seldom.
 func readTwo(w uint64) (a, b int32, n int) {
-	ends := ^w & 0x80_80808080
-	last := bits.TrailingZeros64(ends) // the top bit of the last byte of a
-	if last > 15 {
-		return 0, 0, 0
-	}
-	first := w & (1<<last - 1)
-	w >>= last + 1
-	next := bits.TrailingZeros64(^w & 0x8080_8080)
-	if next > 15 {
-		return 0, 0, 0
-	}
-	w &= 1<<next - 1
-	return shortInt(uint32(first)), shortInt(uint32(w)), (last + next + 2) / 8
+	second, n := cutTwo(w)
+	return shortInt(uint32(w)), shortInt(uint32(second)), n
 }
 
-// shortInt returns the int of two bytes.
-func shortInt(w uint32) int32 { return int32(w&0x3f|w>>2&0x1fc0) ^ -int32(w>>6&1) }
+// cutTwo returns what w, eight bytes that begin with two ints, has from the second one on, and how many bytes both take:
+// 0 if one of them has more than two. There is no branch that depends on where an int ends, and what the place of the
+// next record has to wait for is little.
+func cutTwo(w uint64) (second uint64, n int) {
+	long := w >> 7 & 1 // the first one has two bytes
+	second = w >> (8 + 8*long)
+	if (w&(w>>8)|second&(second>>8))&0x80 != 0 {
+		return 0, 0
+	}
+	return second, int(2 + long + second>>7&1)
+}
+
+// shortInt returns the int of at most two bytes that w begins with.
+func shortInt(w uint32) int32 {
+	more := -(w >> 7 & 1) // all ones if there is a second byte
+	return int32(w&0x3f|w>>2&0x1fc0&more) ^ -int32(w>>6&1)
+}
 
 // intAt is readInt for any position: it fails where the bytes end inside the int.
 func intAt(b []byte, p int) (v int32, next int, ok bool) {

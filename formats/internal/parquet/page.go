@@ -2,8 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
-	"math"
-	"slices"
+	"unsafe"
 
 	"recfs/formats/columnar"
 )
@@ -108,7 +107,6 @@ func beginIndexes(out []byte, n, width int) bitRun {
 
 // appendValues appends the values of a column from one to another, in the encoding PLAIN.
 func appendValues(out []byte, v *columnar.Vector, from, to int) []byte {
-	le := binary.LittleEndian
 	switch v.Type {
 	case columnar.Bool:
 		w := bitRun{b: out, width: 1, start: len(out)}
@@ -116,45 +114,30 @@ func appendValues(out []byte, v *columnar.Vector, from, to int) []byte {
 		w.fill((to - from + 7) / 8)
 		return w.b
 	case columnar.Int32:
-		out, at := extend(out, 4*(to-from))
-		for _, x := range v.Int32s[from:to] {
-			le.PutUint32(at, uint32(x))
-			at = at[4:]
-		}
-		return out
+		return appendNumbers(out, v.Int32s[from:to])
 	case columnar.Int64, columnar.Time:
-		out, at := extend(out, 8*(to-from))
-		for _, x := range v.Int64s[from:to] {
-			le.PutUint64(at, uint64(x))
-			at = at[8:]
-		}
-		return out
+		return appendNumbers(out, v.Int64s[from:to])
 	case columnar.Float:
-		out, at := extend(out, 4*(to-from))
-		for _, x := range v.Floats[from:to] {
-			le.PutUint32(at, math.Float32bits(x))
-			at = at[4:]
-		}
-		return out
+		return appendNumbers(out, v.Floats[from:to])
 	case columnar.Double:
-		out, at := extend(out, 8*(to-from))
-		for _, x := range v.Doubles[from:to] {
-			le.PutUint64(at, math.Float64bits(x))
-			at = at[8:]
-		}
-		return out
-	default:
-		for i := from; i < to; i++ {
-			out = appendText(out, textOf(v, i))
-		}
+		return appendNumbers(out, v.Doubles[from:to])
+	}
+	for i := from; i < to; i++ {
+		out = appendText(out, textOf(v, i))
 	}
 	return out
 }
 
-// extend returns out with n more bytes, and these.
-func extend(out []byte, n int) (all, more []byte) {
-	all = slices.Grow(out, n)[:len(out)+n]
-	return all, all[len(out):]
+// littleEndian says that numbers lie in memory as they do in a file.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// appendNumbers appends numbers, the least significant byte of each first.
+func appendNumbers[N int32 | int64 | float32 | float64](out []byte, list []N) []byte {
+	if littleEndian {
+		return append(out, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(N(0))))...)
+	}
+	out, _ = binary.Append(out, binary.LittleEndian, list) // no error, as the size of each is fixed
+	return out
 }
 
 // textOf returns text i of a column.
