@@ -120,6 +120,11 @@ func TestNestedLinksAndClashes(t *testing.T) {
 	wantTree(t, show(t, root), map[string]string{
 		"./": "", "a.tar/": "", "a.tar/file": "text", "a.tar/hard": "text", "a.tar/d/": "", "a.tar/d/x": "1",
 		"a.tar/loop": "->loop", "a.tar/up/": "", "a.tar/up/here": "->..",
+		"a.tar/error.txt": "format: tar\noffset: 1536\nreason: it is a hard link to \"nowhere\", which is no file before it\npath: none\n" +
+			"\nformat: tar\noffset: 2560\nreason: a file has the path of this directory, which is not shown, nor what it holds\npath: file\n" +
+			"\nformat: tar\noffset: 4608\nreason: a directory has the path of this file, which is not shown\npath: d\n" +
+			"\nformat: tar\noffset: 5120\nreason: a member whose name begins \"" + strings.Repeat("n", 100) +
+			"\" is not shown: no file can be called so\n",
 	})
 }
 

@@ -2,10 +2,7 @@ package container
 
 import (
 	"maps"
-	"path"
 	"slices"
-
-	"recfs/formats"
 )
 
 // heads are the first bytes, [formats.HeadSize] of them or all, of files whose names do not say what they
@@ -31,22 +28,3 @@ func (h heads) cost() int64 { return int64(h.size() + headCost*len(h)) }
 
 // places returns where the files begin, in order.
 func (h heads) places() []int64 { return slices.Sorted(maps.Keys(h)) }
-
-// addHead keeps the first bytes of the file called name, which come next in s, if they will be asked for.
-// Of what cannot be read nothing is kept: who asks for it hears why.
-func (l *builder) addHead(name string, size int64, s *tarSection) error {
-	n := min(size, formats.HeadSize)
-	if l.look == nil || n <= 0 || !l.look(path.Base(name)) || l.headed+int(n) > maxHeads {
-		return nil
-	}
-	b := make([]byte, n)
-	if s.peek(b) < len(b) {
-		return nil
-	}
-	if l.heads == nil {
-		l.heads = heads{}
-	}
-	l.heads[s.at] = b
-	l.headed += len(b)
-	return l.reserve(len(b) + headCost)
-}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"path"
 	"strings"
 
 	"recfs/cache"
@@ -80,6 +81,7 @@ func (t *tarList) members(ctx context.Context) error {
 			return err
 		}
 		t.last, t.lastName = member{at: t.in.at, size: h.Size}, h.Name
+		t.where = t.in.header
 		if err := addTar(t.builder, h, t.in); err != nil {
 			return err
 		}
@@ -184,6 +186,25 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 	}
 	err := l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
 	return cmp.Or(err, l.addHead(h.Name, h.Size, section))
+}
+
+// addHead keeps the first bytes of the file called name, which come next in s, if they will be asked for.
+// Of what cannot be read nothing is kept: who asks for it hears why.
+func (l *builder) addHead(name string, size int64, s *tarSection) error {
+	n := min(size, formats.HeadSize)
+	if l.look == nil || n <= 0 || !l.look(path.Base(name)) || l.headed+int(n) > maxHeads {
+		return nil
+	}
+	b := make([]byte, n)
+	if s.peek(b) < len(b) {
+		return nil
+	}
+	if l.heads == nil {
+		l.heads = heads{}
+	}
+	l.heads[s.at] = b
+	l.headed += len(b)
+	return l.reserve(len(b) + headCost)
 }
 
 // openTarMember returns a file in a tar.

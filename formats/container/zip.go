@@ -171,10 +171,11 @@ func (z *zipList) addFound(f scanned) error {
 		modified = z.src.ModTime
 	}
 	z.unsupported(f.Entry)
+	z.where = f.Header
 	switch {
 	case strings.HasSuffix(f.Name, "/"):
 		return z.addDir(f.Name, modified)
-	case f.UncompressedSize64 > 1<<62, f.cut && f.UncompressedSize64 == 0: // none would know that something is missing
+	case f.cut && f.UncompressedSize64 == 0: // none would know that something is missing
 		return nil
 	}
 	return z.addFile(f.Name, member{kind: foundMember, at: f.Header, size: int64(f.UncompressedSize64)}, modified)
@@ -194,12 +195,11 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 		modified = z.src.ModTime
 	}
 	z.unsupported(e)
+	z.where = at
 	mode := e.Mode()
 	switch {
 	case strings.HasSuffix(e.Name, "/"), mode.IsDir():
 		return z.addDir(e.Name, modified)
-	case e.UncompressedSize64 > 1<<62:
-		return nil
 	case mode.Type() == 0:
 		return z.addFile(e.Name, member{kind: fileMember, at: at, size: int64(e.UncompressedSize64)}, modified)
 	case mode.Type() == iofs.ModeSymlink:

@@ -3,6 +3,8 @@ package container_test
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,6 +154,56 @@ func TestZipOfManyIsWhole(t *testing.T) {
 		m, err := listOf(t, container.Zip, b)
 		if err != nil || len(m.Problems) > 0 || m.Len() != 1+n {
 			t.Errorf("%d files: %v, %v", n, m, err)
+		}
+	}
+}
+
+// Of two members at one path the later file counts. A file where a directory is already, and the other way round, is named
+// beside what is shown, like one whose name no file can have.
+func TestZipConflicts(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, f := range [][2]string{
+		{"a", "file"},
+		{"a/below/x", "hidden"},
+		{"b/", ""},
+		{"b/x", "shown"},
+		{"./b", "hidden"},
+		{"c", "old"},
+		{"./c", "new"},
+		{long, "hidden"},
+	} {
+		h := &zip.FileHeader{Name: f[0], UncompressedSize64: uint64(len(f[1]))}
+		h.CompressedSize64 = h.UncompressedSize64
+		h.CRC32 = crc32.ChecksumIEEE([]byte(f[1]))
+		raw, err := w.CreateRaw(h)
+		if err == nil {
+			_, err = raw.Write([]byte(f[1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := buf.Bytes()
+	for name, b := range map[string][]byte{"whole": whole, "without its directory": whole[:bytes.Index(whole, []byte(zipEntry))]} {
+		got, problems, err := list(t, container.Zip, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]string{"a": "file", "b/x": "shown", "c": "new"}; !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		told := map[string]string{}
+		for _, p := range problems {
+			told[p.Path] = p.Code
+		}
+		bad := told["a"] != container.NameConflict || told["b"] != container.NameConflict
+		if bad || name == "whole" && (told[""] != container.BadName || len(problems) != 3) {
+			t.Errorf("%s: the problems are %v", name, problems)
 		}
 	}
 }
