@@ -338,7 +338,7 @@ func FuzzState(f *testing.F) {
 		put32(save, fingerprintAt, fingerprint43)
 		s := &state{}
 		s.Incarnation, s.details = readState(save)
-		doc, err := s.document()
+		doc, err := s.appendDocument(nil)
 		if err != nil || !json.Valid(doc) {
 			t.Fatalf("%v: %s", err, doc)
 		}
@@ -373,7 +373,7 @@ func TestKinds(t *testing.T) {
 			if k.name == "" {
 				unnamed++
 			}
-			if name != "artifacts" && len(k.symbol) != 1 {
+			if name != "artifacts" && (len(k.symbol) != 1 || k.symbol[0] < ' ' || k.symbol[0] > '~') {
 				t.Errorf("%s: %d has the symbol %q", name, i, k.symbol)
 			}
 			if k.spe != "" && k.spe != "enchantment" && k.spe != "charges" {

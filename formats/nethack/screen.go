@@ -1,9 +1,6 @@
 package nethack
 
-import (
-	"cmp"
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // A level's map (docs/formats/nethack.md section 7.5): 79 columns of 21 cells.
 const (
@@ -14,64 +11,67 @@ const (
 )
 
 // unknownSymbol stands for a number that is not in its table.
-const unknownSymbol = "?"
+const unknownSymbol = '?'
 
-// draw returns the rows of a map of which symbol returns the characters, one each.
-func draw(symbol func(x, y int) string) []string {
-	rows := make([]string, mapRows)
-	for y := range rows {
-		var row [mapColumns]byte
-		for x := range row {
-			row[x] = symbol(x, y)[0]
+// char returns the symbol of a number as one character.
+func (t kindTable) char(n int64) byte {
+	if k := t.of(n); k.symbol != "" {
+		return k.symbol[0]
+	}
+	return unknownSymbol
+}
+
+// draw returns the rows of a map, parts of one text. symbol returns the character of what the hero remembers of a place
+// (docs/formats/nethack.md section 15.2); where he is himself, as is shown.
+func draw(cells []byte, hero *location, as byte, symbol func(cell uint32) byte) []string {
+	var all [mapRows * mapColumns]byte
+	last, char := uint32(0), symbol(0) // most places are like those beside them
+	for x := range mapColumns {
+		for y := range mapRows {
+			if cell := binary.LittleEndian.Uint32(cells[(mapRows*x+y)*cellSize:]); cell != last {
+				last, char = cell, symbol(cell)
+			}
+			all[y*mapColumns+x] = char
 		}
-		rows[y] = string(row[:])
+	}
+	if hero.X < mapColumns && hero.Y < mapRows {
+		all[int(hero.Y)*mapColumns+int(hero.X)] = as
+	}
+	rows, text := make([]string, mapRows), string(all[:])
+	for y := range rows {
+		rows[y] = text[y*mapColumns:][:mapColumns]
 	}
 	return rows
 }
 
-// cellAt returns what the hero remembers of a place (docs/formats/nethack.md section 15.2).
-func cellAt(cells []byte, x, y int) uint32 {
-	return binary.LittleEndian.Uint32(cells[(mapRows*x+y)*cellSize:])
-}
-
-func backgroundSymbol(cell uint32) string {
-	return cmp.Or(names().backgrounds.of(int64(cell>>26)).symbol, unknownSymbol)
-}
+// background returns the symbol of the shape of the level at a place.
+func (k *kinds) background(cell uint32) byte { return k.backgrounds.char(int64(cell >> 26)) }
 
 // drawMap draws what the hero remembers of the shape of a level.
 func drawMap(cells []byte, hero *location) []string {
-	return draw(func(x, y int) string {
-		if hero.at(x, y) {
-			return "@"
-		}
-		return backgroundSymbol(cellAt(cells, x, y))
-	})
+	return draw(cells, hero, '@', names().background)
 }
 
 // drawScreen draws all that the hero remembers of a level, and the hero as the monster that he is now.
-func drawScreen(cells []byte, hero *location, as int32) []string {
-	return draw(func(x, y int) string {
-		if hero.at(x, y) {
-			return cmp.Or(names().monsters.of(int64(as)).symbol, "@")
-		}
-		return rememberedSymbol(cellAt(cells, x, y))
-	})
+func drawScreen(cells []byte, hero *location, monster int32) []string {
+	as := byte('@')
+	if k := names().monsters.of(int64(monster)); k.symbol != "" {
+		as = k.symbol[0]
+	}
+	return draw(cells, hero, as, names().remembered)
 }
 
-// rememberedSymbol is the topmost of what the hero remembers of a place.
-func rememberedSymbol(cell uint32) string {
+// remembered returns the symbol of the topmost of what the hero remembers of a place.
+func (k *kinds) remembered(cell uint32) byte {
 	const unseen = 1 << 1
 	object, trap := int64(cell>>11&1023), int64(cell>>21&31)
 	switch {
 	case cell&unseen != 0:
-		return "I"
+		return 'I'
 	case object > 0:
-		return cmp.Or(names().objects.of(object-1).symbol, unknownSymbol)
+		return k.objects.char(object - 1)
 	case trap > 0:
-		return cmp.Or(names().traps.of(trap).symbol, unknownSymbol)
+		return k.traps.char(trap)
 	}
-	return backgroundSymbol(cell)
+	return k.background(cell)
 }
-
-// at reports whether the hero is at a place.
-func (l *location) at(x, y int) bool { return int(l.X) == x && int(l.Y) == y }

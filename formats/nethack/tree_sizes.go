@@ -44,14 +44,14 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (sizes []uint32
 	}
 	end := min(first+sizesAtOnce, len(x.ticks))
 	sizes = make([]uint32, end-first)
+	var line, doc []byte
 	if k.states {
-		err = rec.eachSave(ctx, x, first, end-1, func(n int, save []byte) error {
-			doc, err := x.decodeState(n, save).document()
+		err = rec.eachSave(ctx, x, first, end-1, func(n int, save []byte) (err error) {
+			doc, err = x.decodeState(n, save).appendDocument(doc[:0])
 			sizes[n-first] = uint32(len(doc))
 			return err
 		})
 	} else {
-		var line, doc []byte
 		err = x.visit(ctx, rec.At(ctx), first, end, func(n int, list []event) error {
 			line = x.appendTick(line[:0], n, list)
 			doc = appendDocument(doc[:0], line)

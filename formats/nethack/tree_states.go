@@ -2,6 +2,7 @@ package nethack
 
 import (
 	"context"
+	"strings"
 
 	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
@@ -71,16 +72,16 @@ func (rec *recording) stateDocument(ctx context.Context, n int) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return s.document()
+	return s.appendDocument(nil)
 }
 
-// document returns a state as one of the documents of states/ (docs/tree/nethack.md sections 6 and 6a).
-func (s *state) document() ([]byte, error) {
-	doc, err := nodes.MarshalIndented(s)
+// appendDocument appends a state as one of the documents of states/ (docs/tree/nethack.md sections 6 and 6a).
+func (s *state) appendDocument(dst []byte) ([]byte, error) {
+	head, err := nodes.MarshalIndented(s)
 	if err != nil || s.details == nil {
-		return doc, err
+		return append(dst, head...), err
 	}
-	doc = appendRows(doc[:len(doc)-len("\n}\n")], "map", s.Map)
+	doc := appendRows(append(dst, head[:len(head)-len("\n}\n")]...), "map", s.Map)
 	if s.around != nil {
 		doc = s.around.appendJSON(doc)
 	}
@@ -107,9 +108,14 @@ func appendMember(doc []byte, key string) []byte {
 	return append(doc, "\": "...)
 }
 
-// appendRows appends a member with a list of strings, each on a line.
+// appendRows appends a member with the rows of a map, each on a line.
 func appendRows(doc []byte, key string, rows []string) []byte {
-	row := func(row *string, doc []byte) []byte { return jsonenc.AppendString(doc, *row) }
+	row := func(row *string, doc []byte) []byte {
+		if strings.IndexByte(*row, '"') < 0 && strings.IndexByte(*row, '\\') < 0 { // as symbols are printable
+			return append(append(append(doc, '"'), *row...), '"')
+		}
+		return jsonenc.AppendString(doc, *row)
+	}
 	return appendList(doc, key, rows, rows != nil, row)
 }
 
