@@ -196,15 +196,11 @@ func (s *server) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile
 }
 
 func (s *server) lookupImmutable(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
-	i, err := dir.entry.Dir.Find(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) {
+	i, e, err := nodes.FindAt(ctx, dir.entry.Dir, name)
+	if i < 0 && errors.Is(err, iofs.ErrNotExist) {
 		out.SetEntryTimeout(immutable) // a node id of 0: there is no such name, for that long
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	e, err := dir.entry.Dir.At(ctx, i)
 	if err != nil {
 		return err
 	}

@@ -194,12 +194,20 @@ func (n *node) dotEntry(i int, e *fuse.DirEntry) {
 }
 
 // listing returns the directory to list: of a volatile one the snapshot taken
-// when it was opened or rewound.
+// when it was opened or rewound. What a snapshot stands for is found for each
+// request, so that an open handle keeps no list.
 func (s *server) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.Dir, error) {
-	v, ok := n.entry.Dir.(nodes.Volatile)
-	if !ok {
-		return nodes.Resolve(ctx, n.entry.Dir)
+	dir := n.entry.Dir
+	if v, ok := dir.(nodes.Volatile); ok {
+		var err error
+		if dir, err = s.snapshot(ctx, v, in); err != nil {
+			return nil, err
+		}
 	}
+	return nodes.Resolve(ctx, dir)
+}
+
+func (s *server) snapshot(ctx context.Context, v nodes.Volatile, in *fuse.ReadIn) (nodes.Dir, error) {
 	if in.Offset > 0 {
 		if d := s.listings.get(in.Fh); d != nil {
 			return d, nil

@@ -113,3 +113,12 @@ func (d Deferred[T]) Find(ctx context.Context, name string) (int, error) {
 	}
 	return dir.Find(ctx, name)
 }
+
+// AppendName implements Namer.
+func (d Deferred[T]) AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.FileMode, error) {
+	dir, err := d.Resolve(ctx)
+	if err != nil {
+		return b, 0, err
+	}
+	return AppendName(ctx, dir, b, i)
+}

@@ -13,11 +13,21 @@ func Child(ctx context.Context, dir Dir, name string) (Entry, error) {
 	if v, ok := dir.(Volatile); ok {
 		return v.Lookup(ctx, name)
 	}
-	i, err := dir.Find(ctx, name)
-	if err != nil {
-		return Entry{}, err
+	_, e, err := FindAt(ctx, dir, name)
+	return e, err
+}
+
+// FindAt returns the entry that opens under name in an immutable directory, and its index: -1 if there is no such name,
+// or the error is another one of finding it.
+func FindAt(ctx context.Context, dir Dir, name string) (i int, e Entry, err error) {
+	if dir, err = Resolve(ctx, dir); err != nil {
+		return -1, e, err
 	}
-	return dir.At(ctx, i)
+	if i, err = dir.Find(ctx, name); err != nil {
+		return -1, e, err
+	}
+	e, err = dir.At(ctx, i)
+	return i, e, err
 }
 
 // Lookup returns the entry at a slash-separated path below root. The path

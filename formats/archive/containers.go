@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	iofs "io/fs"
 	"path"
 
 	"recfs/cache"
@@ -21,9 +20,16 @@ const maxDepth = 4 // containers in containers
 
 // A containerDir is the directory of what a container holds. It is a value, equal
 // to another of the same version of the same file.
-type containerDir struct {
+type containerDir struct{ nodes.Deferred[containerRef] }
+
+type containerRef struct {
 	a   *archive
 	key containerKey
+}
+
+// Resolve returns the directory as it was opened last.
+func (r containerRef) Resolve(ctx context.Context) (nodes.Dir, error) {
+	return r.a.containers.Get(ctx, r.key)
 }
 
 type containerKey struct {
@@ -33,34 +39,6 @@ type containerKey struct {
 
 // format returns the format of the container, "tar.xz" or the like.
 func (k containerKey) format() string { return container.FormatOf(k.name) }
-
-func (n containerDir) dir(ctx context.Context) (nodes.Dir, error) {
-	return n.a.containers.Get(ctx, n.key)
-}
-
-func (n containerDir) Len(ctx context.Context) (int, error) {
-	d, err := n.dir(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return d.Len(ctx)
-}
-
-func (n containerDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	d, err := n.dir(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return d.At(ctx, i)
-}
-
-func (n containerDir) Find(ctx context.Context, name string) (int, error) {
-	d, err := n.dir(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return d.Find(ctx, name)
-}
 
 // loadContainer opens a container. What it lists is not part of the value: as
 // long as a directory in it is in use, that list can come and go.
@@ -84,54 +62,27 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 	}
 	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
 	inner.container = tree
-	dir := nodes.Dir(memberDir{folder{inner, "."}})
+	top := newMemberDir(folder{inner, "."})
+	dir := nodes.Dir(top)
 	if len(l.problems) > 0 {
-		dir, err = newDamagedDir(ctx, memberDir{folder{inner, "."}}, containerErrorText(k.format(), l.problems))
+		dir, err = newDamagedDir(ctx, top, containerErrorText(k.format(), l.problems))
 	}
 	return dir, treeCost + int64(problemCost*len(l.problems)), err
 }
 
 // A memberDir is a folder of a container: unlike others it never changes.
-type memberDir struct{ d folder }
+type memberDir struct{ nodes.Deferred[memberRef] }
 
-// Resolve implements nodes.Resolver: a listing looks for the folder once.
-func (f memberDir) Resolve(ctx context.Context) (nodes.Dir, error) { return f.members(ctx) }
+type memberRef folder
 
-func (f memberDir) members(ctx context.Context) (members, error) {
-	l, err := f.d.a.listing(ctx, f.d.path)
-	return members{snapshot{f.d, l}}, err
+func newMemberDir(d folder) memberDir {
+	return memberDir{nodes.Deferred[memberRef]{Target: memberRef(d)}}
 }
 
-func (f memberDir) Len(ctx context.Context) (int, error) {
-	m, err := f.members(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return m.Len(ctx)
-}
-
-func (f memberDir) Find(ctx context.Context, name string) (int, error) {
-	m, err := f.members(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return m.Find(ctx, name)
-}
-
-func (f memberDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	m, err := f.members(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return m.At(ctx, i)
-}
-
-func (f memberDir) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
-	m, err := f.members(ctx)
-	if err != nil {
-		return b, 0, err
-	}
-	return m.AppendName(ctx, b, i)
+// Resolve looks for what is in the folder.
+func (r memberRef) Resolve(ctx context.Context) (nodes.Dir, error) {
+	l, err := r.a.listing(ctx, r.path)
+	return members{snapshot{folder(r), l}}, err
 }
 
 // members are what is in a memberDir.
@@ -140,15 +91,10 @@ type members struct{ snapshot }
 func (m members) At(ctx context.Context, i int) (nodes.Entry, error) {
 	e, err := m.snapshot.At(ctx, i)
 	if d, ok := e.Dir.(folder); ok {
-		e.Dir = memberDir{d}
+		e.Dir = newMemberDir(d)
 	}
 	return e, err
 }
-
-var (
-	_ nodes.Namer    = memberDir{}
-	_ nodes.Resolver = memberDir{}
-)
 
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are kept on
 // disk.

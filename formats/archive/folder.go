@@ -41,7 +41,8 @@ func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 			a.openFiles.Hold(ctx, source.FileKey{Path: dir.key.path, Version: dir.key.v})
 		}
 	case containerDir:
-		a.openFiles.Hold(ctx, source.FileKey{Path: dir.key.path, Version: dir.key.v})
+		k := dir.Target.key
+		a.openFiles.Hold(ctx, source.FileKey{Path: k.path, Version: k.v})
 	}
 	if f, ok := e.File.(plainFile); ok {
 		a.openFiles.Hold(ctx, f.key)
@@ -285,7 +286,8 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 		}}
 		e.DirSize = info.Version.Size
 	case n.container != nil:
-		e.Dir = containerDir{a, containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}}
+		k := containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}
+		e.Dir = containerDir{nodes.Deferred[containerRef]{Target: containerRef{a, k}}}
 	default:
 		e.File = plainFile{a.openFiles, file} // also what cannot be read
 		e.Grows = grows(info.Version)

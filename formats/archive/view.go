@@ -24,13 +24,13 @@ func ViewOf(dir nodes.Dir) (v View, ok bool) {
 	case folder:
 		return View{d.a}, true
 	case memberDir:
-		return View{d.d.a}, true
+		return View{d.Target.a}, true
 	case *damagedDir:
 		return ViewOf(d.Namer)
 	case recording:
 		return View{d.a}, true
 	case containerDir:
-		return View{d.a}, true
+		return View{d.Target.a}, true
 	}
 	return View{}, false
 }
@@ -41,7 +41,7 @@ func FolderOf(dir nodes.Dir) (name string, ok bool) {
 	case folder:
 		return d.path, true
 	case memberDir:
-		return d.d.path, true
+		return d.Target.path, true
 	case *damagedDir:
 		return FolderOf(d.Namer)
 	}
@@ -177,31 +177,31 @@ func (r Recording) OpenWith(ctx context.Context, c *cache.Cache) (*recordings.Op
 }
 
 // A Container is one version of a file that holds files.
-type Container struct{ n containerDir }
+type Container struct{ r containerRef }
 
 // ContainerOf reports whether dir, the directory of an entry, is a container, and which.
 func ContainerOf(dir nodes.Dir) (Container, bool) {
 	n, ok := dir.(containerDir)
-	return Container{n}, ok
+	return Container{n.Target}, ok
 }
 
 // Stamp returns the stamp of the file.
-func (c Container) Stamp() formats.Stamp { return c.n.key.stamp() }
+func (c Container) Stamp() formats.Stamp { return c.r.key.stamp() }
 
 // Format returns its format: "tar", "zip", "tar.xz" and the like.
-func (c Container) Format() string { return c.n.key.format() }
+func (c Container) Format() string { return c.r.key.format() }
 
 // Path returns where it lies in the source.
-func (c Container) Path() string { return c.n.key.path }
+func (c Container) Path() string { return c.r.key.path }
 
 // Version returns the version of its file.
-func (c Container) Version() source.Version { return c.n.key.v }
+func (c Container) Version() source.Version { return c.r.key.v }
 
 // Problems returns what is wrong with it: with its own structure and the compression around it, not
 // with what is in its members, which reading them tells. They are sorted by offset, in the bytes
 // without outer compression. One that does not open has one problem.
 func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
-	l, err := c.n.a.lists.Get(ctx, c.n.key)
+	l, err := c.r.a.lists.Get(ctx, c.r.key)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
 // summed returns the file that it is if it has a checksum which is compared only when the file is read
 // to its end, as one that lies in a zip, else nil.
 func (c Container) summed() nodes.File {
-	a, k := c.n.a, c.n.key
+	a, k := c.r.a, c.r.key
 	if a.container == nil || a.container.Kind != container.Zip || k.packed {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (c Container) summed() nodes.File {
 }
 
 // Dir returns what it holds: a folder, see FolderOf, or another directory if it does not open.
-func (c Container) Dir(ctx context.Context) (nodes.Dir, error) { return c.n.dir(ctx) }
+func (c Container) Dir(ctx context.Context) (nodes.Dir, error) { return c.r.Resolve(ctx) }
 
 // A Description is what an archive knows of a recording without opening it.
 type Description struct {
