@@ -86,7 +86,7 @@ func weight(budget int64) uint64 { return uint64(max(budget, 0)/weightUnit) + 1 
 // valid.
 func (c *Cache) Close() {
 	c.store.InvalidateAll()
-	c.large.drop(nil)
+	c.large.clear()
 	c.store.StopAllGoroutines()
 }
 

@@ -1,53 +1,89 @@
 package cache
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
-// A large is the last value of a durable Memo that the store does not take, because it alone is more than values may be:
-// to make it again for every use would be a pass over a whole recording each time. It counts as what is kept open, and
-// goes as soon as others need the memory.
+// A large is the last values that the store does not take or gives up soon, because each alone is more than values
+// aside may be: to make one again for every read of it would be a pass over a whole recording each time. They count as
+// what is kept open, and go as soon as others need the memory.
 type large struct {
 	mu   sync.Mutex
-	key  key
-	v    any
-	held *Held // nil: there is none
+	list []*largeValue // the last used behind
 }
 
-// tooLarge reports whether the store does not take a value.
-func (c *Cache) tooLarge(cost int64) bool { return cost > valuesOf(c.budget)-asideOf(c.budget) }
+// maxLarge is how many there are at most: what two jobs read of their recordings, and the indexes of those.
+const maxLarge = 4
+
+// A largeValue has the memory of a value for as long as it is kept.
+type largeValue struct {
+	key  key
+	v    any
+	held *Held
+}
+
+// tooLarge reports whether a value has no place in the store that lasts: once others were used more often than it, it
+// goes aside.
+func (c *Cache) tooLarge(cost int64) bool { return cost > max(asideOf(c.budget), smallWork) }
 
 func (l *large) get(k key) (any, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held == nil || l.key != k {
+	i := slices.IndexFunc(l.list, func(e *largeValue) bool { return e.key == k })
+	if i < 0 {
 		return nil, false
 	}
-	return l.v, true
+	e := l.list[i]
+	l.list = append(slices.Delete(l.list, i, i+1), e)
+	return e.v, true
 }
 
-// put keeps a value in place of the one before, if the request that has made it has the memory for it.
+// put keeps a value in place of the one used longest ago, if the request that has made it has the memory for it.
 func (l *large) put(r *reservation, k key, v any, cost int64) {
 	held := r.spare(cost)
 	if held == nil {
 		return
 	}
+	e := &largeValue{k, v, held}
 	l.mu.Lock()
-	before := l.held
-	l.key, l.v, l.held = k, v, held
-	held.Keep(func() bool { return l.drop(held) }) // here, as whoever puts the next one frees it
+	i := slices.IndexFunc(l.list, func(e *largeValue) bool { return e.key == k })
+	if i < 0 && len(l.list) == maxLarge {
+		i = 0
+	}
+	var before *Held
+	if i >= 0 {
+		before = l.list[i].held
+		l.list = slices.Delete(l.list, i, i+1)
+	}
+	l.list = append(l.list, e)
+	held.Keep(func() bool { return l.drop(e) }) // here, as whoever puts the next one frees it
 	l.mu.Unlock()
 	before.Free()
 }
 
-// drop gives up the value that has this memory, or any, and reports whether there was one.
-func (l *large) drop(of *Held) bool {
+// drop gives up a value, and reports whether it was there.
+func (l *large) drop(e *largeValue) bool {
 	l.mu.Lock()
-	held := l.held
-	if of == nil || of == held {
-		l.v, l.held = nil, nil
-	} else {
-		held = nil
+	i := slices.Index(l.list, e)
+	if i >= 0 {
+		l.list = slices.Delete(l.list, i, i+1)
 	}
 	l.mu.Unlock()
-	held.Free()
-	return held != nil
+	if i < 0 {
+		return false
+	}
+	e.held.Free()
+	return true
+}
+
+// clear gives up all values.
+func (l *large) clear() {
+	l.mu.Lock()
+	list := l.list
+	l.list = nil
+	l.mu.Unlock()
+	for _, e := range list {
+		e.held.Free()
+	}
 }

@@ -6,52 +6,78 @@ import (
 	"testing"
 )
 
-// TestLarge keeps a durable value that is more than the store takes, within the account, until others need the memory.
+// TestLarge keeps a value that is more than the store takes, within the account, until others need the memory.
 func TestLarge(t *testing.T) {
-	const budget, cost = 32 << 20, 25 << 20
-	c := New(budget, nil)
+	const cost = 25 << 20
+	c := New(32<<20, nil)
 	defer c.Close()
 	made := 0
-	load := func(ctx context.Context, k int) (int, int64, error) {
-		held, err := Charge(ctx, cost)
-		if err != nil {
-			return 0, 0, err
-		}
-		held.Free()
-		made++
-		return k, cost, nil
-	}
-	m := NewMemo(c, load).Durable(func(int) string { return "" }, nil, nil)
-	ordinary := NewMemo(c, load)
-	get := func(m *Memo[int, int], k, want int) {
+	m := countedMemo(c, &made, cost)
+	get := func(k, want int) {
 		t.Helper()
 		v, err := m.Get(t.Context(), k)
 		if err != nil || v != k || made != want {
 			t.Fatalf("%d, %v, made %d times, want %d", v, err, made, want)
 		}
 	}
-	get(m, 1, 1)
-	get(m, 1, 1)
+	get(1, 1)
+	get(1, 1)
 	if now, _ := c.Work(); now != cost {
 		t.Errorf("%d bytes counted, want %d", now, cost)
 	}
 	if err := c.Do(t.Context(), smallWork, func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	get(m, 1, 1)
-	get(m, 2, 2) // takes the place of the other
-	get(m, 2, 2)
-	get(m, 1, 3)
-	get(ordinary, 1, 4)
-	get(ordinary, 1, 5)
+	get(1, 1)
+	get(2, 2) // takes the place of the other
+	get(2, 2)
+	get(1, 3)
+	if err := c.Do(t.Context(), smallWork+1, func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 	if now, _ := c.Work(); now != 0 {
 		t.Errorf("%d bytes counted after others needed them", now)
 	}
-	get(m, 1, 6)
-	c.large.drop(nil)
+	get(1, 4)
+	c.large.clear()
 	if now, _ := c.Work(); now != 0 {
 		t.Errorf("%d bytes counted for nothing", now)
 	}
+}
+
+// TestLargeBesideUsed keeps the last few values that are more than goes aside although the store has others that are used
+// more often, so that who reads one piece by piece makes it once.
+func TestLargeBesideUsed(t *testing.T) {
+	const cost = 5 << 20
+	c := New(32<<20, nil)
+	defer c.Close()
+	small := NewMemo(c, func(_ context.Context, k int) (int, int64, error) { return k, 512 << 10, nil })
+	made := 0
+	m := countedMemo(c, &made, cost)
+	for read := range 20 {
+		for k := range 64 {
+			_, _ = small.Get(t.Context(), k)
+		}
+		for k := range maxLarge {
+			if v, err := m.Get(t.Context(), k); err != nil || v != k {
+				t.Fatalf("%d, %v", v, err)
+			}
+		}
+		if made != maxLarge {
+			t.Fatalf("%d values made at read %d, want %d", made, read, maxLarge)
+		}
+	}
+	if now, _ := c.Work(); now != maxLarge*cost {
+		t.Errorf("%d bytes counted, want %d", now, maxLarge*cost)
+	}
+}
+
+// countedMemo counts how often it makes a value, which takes all that making it does.
+func countedMemo(c *Cache, made *int, cost int64) *Memo[int, int] {
+	return NewMemo(c, func(_ context.Context, k int) (int, int64, error) {
+		*made++
+		return k, cost, nil
+	}).Peak(func(int) int64 { return cost })
 }
 
 // TestLargeAtOnce puts values from many requests at once: one of them stays, and nothing else is counted.
@@ -71,7 +97,7 @@ func TestLargeAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	c.large.drop(nil)
+	c.large.clear()
 	if now, _ := c.Work(); now != 0 || c.account.kept.Len() != 0 {
 		t.Errorf("%d bytes counted for nothing, %d things kept", now, c.account.kept.Len())
 	}

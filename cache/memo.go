@@ -267,7 +267,8 @@ func (m *Memo[K, V]) charged(ctx context.Context, k K, load loader[K, V]) (v V, 
 	if short := r.failed(); short != nil {
 		err = short
 	}
-	if err == nil && m.name != nil && m.c.tooLarge(cost) {
+	if err == nil && m.c.tooLarge(cost) {
+		held.Free() // what was charged for the value among it
 		m.c.large.put(r, key{m.id, k}, v, cost)
 	}
 	return v, cost, err
