@@ -13,8 +13,8 @@ import (
 // maxDocument bounds what is made at once.
 const maxDocument = 256 << 20
 
-// visit calls fn for the ticks from first up to end with the events of each. The tick behind the last
-// one is the action under way.
+// visit calls fn for the ticks from first up to end with the events of each, which fn does not keep. The tick
+// behind the last one is the action under way.
 func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, list []event) error) error {
 	if end <= first {
 		return nil
@@ -54,7 +54,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 			if _, err := s.next(); err != nil {
 				return &formats.Error{Format: name, Offset: s.off, Err: err}
 			}
-			ev = events{list: ev.list[:0], clock: x.ticks[n].clock}
+			ev.forget(x.ticks[n].clock)
 		}
 	}
 	return nil

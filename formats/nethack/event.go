@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // An event is a line between two save lines (docs/formats/nethack.md sections 2.1 and 2.4).
@@ -16,6 +17,7 @@ type event struct {
 
 	// fields are the further keys in the order in which they are shown.
 	fields []field
+	line   []byte // what was read; texts are parts of it
 }
 
 // A field is one key of an event and its value: of the type of what is set, or a number.
@@ -42,7 +44,7 @@ const (
 	kindUnknown = "unknown"
 )
 
-var directions = [...]string{"W", "NW", "N", "NE", "E", "SE", "S", "SW", "up", "down", "self"}
+var directions = bytes.Fields([]byte("W NW N NE E SE S SW up down self"))
 
 var errEvent = errors.New("not a line of the format")
 
@@ -52,32 +54,37 @@ const maxEventText = 1 << 20
 // maxUnknown is how much is shown of a line that is not understood.
 const maxUnknown = 200
 
-// parseEvent reads a line that is neither a save nor a time step. The event keeps no part of it.
-func parseEvent(l line) event {
-	e := event{off: l.off}
+// parse reads a line that is neither a save nor a time step. The event keeps no part of it.
+func (e *event) parse(l line) {
+	e.off = l.off
 	err := errEvent
 	if len(l.text) > 0 && !l.long() {
-		if c := l.text[0]; 'a' <= c && c <= 'z' {
+		e.line = append(e.line, l.text...)
+		if c := e.line[0]; 'a' <= c && c <= 'z' {
 			e.kind = kindCommand
-			err = e.parseCommand(l.text)
+			err = e.parseCommand(e.line)
 		} else {
-			err = e.parseAnswer(c, l.text[1:])
+			err = e.parseAnswer(c, e.line[1:])
 		}
 	}
 	if err != nil {
-		e.kind, e.fields = kindUnknown, nil
+		e.kind, e.fields = kindUnknown, e.fields[:0]
 		e.addNumber("size", l.end-l.off-1)
-		e.addText("text", l.text[:min(len(l.text), maxUnknown)])
+		e.line = append(e.line[:0], l.text[:min(len(l.text), maxUnknown)]...)
+		e.addText("text", e.line)
 	}
-	return e
 }
 
 func (e *event) addNumber(key string, n int64) {
 	e.fields = append(e.fields, field{key: key, number: n})
 }
 
+// addText adds a text, which stays as it is as long as the event.
 func (e *event) addText(key string, b []byte) {
-	e.fields = append(e.fields, field{key: key, text: append([]byte{}, b...)})
+	if b == nil {
+		b = []byte{}
+	}
+	e.fields = append(e.fields, field{key: key, text: b})
 }
 
 // arguments are the letters of a command's arguments in the order in which they are shown.
@@ -209,7 +216,7 @@ func (e *event) addDirection(s []byte) error {
 	if err != nil || n < 0 || n >= int64(len(directions)) {
 		return errEvent
 	}
-	e.addText("direction", []byte(directions[n]))
+	e.addText("direction", directions[n])
 	return nil
 }
 
@@ -337,7 +344,36 @@ func (ev *events) add(l line) {
 		ev.step(l, step)
 		return
 	}
-	ev.list = append(ev.list, parseEvent(l))
+	ev.next().parse(l)
+}
+
+// next adds an event, in the memory of one that was forgotten.
+func (ev *events) next() *event {
+	n := len(ev.list)
+	ev.list = slices.Grow(ev.list, 1)[:n+1]
+	e := &ev.list[n]
+	*e = event{fields: e.fields[:0], line: e.line[:0]}
+	return e
+}
+
+// Up to manyEvents that are forgotten leave their memory to others, each some 3 KiB: what was read for one is at most
+// longEvent bytes, and a menu has an item of 24 bytes for two of these. Real events have about twenty.
+const (
+	manyEvents = 256
+	longEvent  = 256
+)
+
+// forget forgets all events. Those that come next begin at a clock.
+func (ev *events) forget(clock uint64) {
+	if len(ev.list) > manyEvents {
+		ev.list = nil
+	}
+	for i := range ev.list {
+		if cap(ev.list[i].line) > longEvent {
+			ev.list[i] = event{}
+		}
+	}
+	ev.list, ev.clock = ev.list[:0], clock
 }
 
 // step reads a time step, of the event before it if that has none.
@@ -347,7 +383,8 @@ func (ev *events) step(l line, step uint64) {
 		ev.list[n].timed, ev.list[n].clock = true, ev.clock
 		return
 	}
-	ev.list = append(ev.list, event{kind: kindTime, off: l.off, timed: true, clock: ev.clock})
+	e := ev.next()
+	e.kind, e.off, e.timed, e.clock = kindTime, l.off, true, ev.clock
 }
 
 // commandsOf returns the commands of a list, each with the events up to the next one: its answers.

@@ -6,9 +6,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
-func parseText1(s string) event { return parseEvent(line{end: int64(len(s)) + 1, text: []byte(s)}) }
+func parseText1(s string) (e event) {
+	e.parse(line{end: int64(len(s)) + 1, text: []byte(s)})
+	return e
+}
 
 func TestEvents(t *testing.T) {
 	for in, want := range map[string]string{
@@ -122,6 +127,28 @@ func TestUTC(t *testing.T) {
 	}
 }
 
+// TestEventsAgain reads ticks into the memory of those before them.
+func TestEventsAgain(t *testing.T) {
+	texts := []string{"kick D3", "M5:fffffffe", "O5,3:6", "name TRmlkbwA=", "\xff", "+1", "drop L5 Ia", "K97,3", "P!", "R" + strings.Repeat("x", 2*longEvent)}
+	rapid.Check(t, func(t *rapid.T) {
+		var again events
+		for range rapid.IntRange(1, 5).Draw(t, "ticks") {
+			fresh := events{clock: again.clock}
+			n := rapid.SampledFrom([]int{0, 3, 10, manyEvents + 1}).Draw(t, "events")
+			for _, s := range rapid.SliceOfN(rapid.SampledFrom(texts), n, n).Draw(t, "texts") {
+				l := line{end: int64(len(s)) + 1, text: []byte(s)}
+				fresh.add(l)
+				again.add(l)
+				clear(l.text) // as the next line does
+			}
+			if got, want := appendEvents(nil, again.list, 0), appendEvents(nil, fresh.list, 0); !bytes.Equal(got, want) {
+				t.Fatalf("%s, want %s", got, want)
+			}
+			again.forget(again.clock)
+		}
+	})
+}
+
 // FuzzLine parses one line and looks whether what is shown of it is JSON as encoding/json writes it.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
@@ -131,7 +158,7 @@ func FuzzLine(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		e := parseEvent(line{end: int64(len(text)) + 1, text: text})
+		e := parseText1(string(text))
 		got := appendEvent(nil, &e, 0)
 		if !utf8.Valid(got) {
 			t.Fatalf("%q is not UTF-8", got)

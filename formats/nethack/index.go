@@ -193,9 +193,10 @@ func (p *indexer) other(l line) {
 		p.ev.step(l, step)
 		return
 	}
-	e := parseEvent(l)
-	if l.end-p.reach() <= maxEventText { // the rest is not shown
-		p.ev.list = append(p.ev.list, e)
+	e := p.ev.next()
+	e.parse(l)
+	if l.end-p.reach() > maxEventText { // the rest is not shown
+		p.ev.list = p.ev.list[:len(p.ev.list)-1]
 	}
 	switch e.kind {
 	case kindCommand:

@@ -28,12 +28,12 @@ func (p *indexer) count(n int) {
 // countCommands counts the commands that led to tick n, or are pending, and forgets them.
 func (p *indexer) countCommands(c *rowcount.Counter, n int) {
 	if !p.tooLong(n) {
-		p.commandRows(n, p.ev.list, &p.answers, func(e *event, at *commandContext) {
-			commandRow(c.Batch, e, at)
+		p.commandRows(n, p.ev.list, &p.answers, func(e *event, at commandContext) {
+			commandRow(c.Batch, e, &at)
 			c.EndRow()
 		})
 	}
-	p.ev = events{list: p.ev.list[:0], clock: p.clock}
+	p.ev.forget(p.clock)
 }
 
 // tooLong reports whether the lines that led to tick n, or are pending, are more than are shown.
@@ -49,7 +49,7 @@ func (x *index) tooLong(n int) bool {
 }
 
 // commandRows calls fn for each of the commands that led to tick n, or are pending. buf is memory to use.
-func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, *commandContext)) {
+func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, commandContext)) {
 	at := commandContext{tick: n}
 	if n == len(x.ticks) {
 		at.tick = -1
@@ -58,7 +58,7 @@ func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, *c
 	for e, answers := range commandsOf(list) {
 		*buf = appendEvents((*buf)[:0], answers, at.zone)
 		at.answers = *buf
-		fn(e, &at)
+		fn(e, at)
 	}
 }
 

@@ -22,14 +22,20 @@ type saveNames struct {
 	listed []int32 // ticks in the order of their names
 }
 
+// maxSaveName is how long the name of a save is at most.
+const maxSaveName = len("turn-2147483648.2147483647")
+
 // saveName returns the name of a save.
 func saveName(turn, nth int32) string {
-	b := make([]byte, 0, len("turn-2147483648.2147483647"))
+	return string(appendSaveName(make([]byte, 0, maxSaveName), turn, nth))
+}
+
+func appendSaveName(b []byte, turn, nth int32) []byte {
 	b = appendPadded(append(b, "turn"...), turn, turnWidth)
 	if nth != 0 {
 		b = appendPadded(append(b, '.'), nth, nthWidth)
 	}
-	return string(b)
+	return b
 }
 
 // appendPadded appends a number with zeros up to a width, in which a minus counts. An index has a name for each save, so

@@ -224,14 +224,15 @@ func (r *fields) text(p int64, n int) (s, asHex string) {
 	return s, invalidHex([]byte(s))
 }
 
-// textTo reads a text, as text does, into s, which is kept if it has that text: saves one after the other
-// mostly have.
+// textTo reads a text, as text does, into s and asHex, which are kept if they have that text: saves one after
+// the other mostly have.
 func (r *fields) textTo(s, asHex *string, p int64, n int) {
-	b, _, _ := bytes.Cut(r.at(p, n), []byte{0})
-	if string(b) != *s {
-		*s = string(b)
+	b := r.at(p, n)
+	if k := len(*s); k <= n && string(b[:k]) == *s && (k == n || b[k] == 0) {
+		return
 	}
-	*asHex = invalidHex(b)
+	b, _, _ = bytes.Cut(b, []byte{0})
+	*s, *asHex = string(b), invalidHex(b)
 }
 
 // invalidHex returns b in hex if it is not UTF-8.
@@ -309,7 +310,7 @@ func (r *fields) hero(h *hero, y int64) {
 		Polymorphed: r.i32(y+52) != r.i32(y+56), Monster: r.i32(y + 56), MonsterHP: r.i32(y + 60), MonsterHPMax: r.i32(y + 64),
 		Nutrition: r.counter(y + 84), Hunger: r.i32(y + 88), PrayerTimeout: r.counter(y + 152),
 		AlignmentRecord: r.i32(y + 136), Luck: r.i8(y + 231), LuckBonus: r.i8(y + 232),
-		Name: h.Name, Occupation: h.Occupation,
+		Name: h.Name, NameHex: h.NameHex, Occupation: h.Occupation, OccupationHex: h.OccupationHex,
 	}
 	r.textTo(&h.Name, &h.NameHex, y+1179, 32)
 	r.textTo(&h.Occupation, &h.OccupationHex, y+780, 256)
@@ -328,7 +329,8 @@ func (r *fields) hero(h *hero, y int64) {
 func (r *fields) location(l *location, y int64) {
 	const dungeonSize = 55
 	*l = location{
-		Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217), DungeonName: l.DungeonName,
+		Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217),
+		DungeonName: l.DungeonName, DungeonNameHex: l.DungeonNameHex,
 	}
 	if string(r.at(r.dungeons, 4)) != "DGN\x00" || int32(l.Dungeon) >= r.i32(r.dungeons+4) {
 		r.bad = true

@@ -73,7 +73,8 @@ func tickRow(b *columnar.Batch, n int, t *tick, zone int32, events int) {
 	if t.lost() {
 		b.Null()
 	} else {
-		b.Text(t.saveName())
+		var name [maxSaveName]byte
+		b.Bytes(appendSaveName(name[:0], t.turn, t.nth))
 	}
 	b.Int64(int64(t.line))
 	b.Int64(t.off)

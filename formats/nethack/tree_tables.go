@@ -82,7 +82,7 @@ func (t *tables) fillTicks(ctx context.Context, b *columnar.Batch, chunk int) er
 func (t *tables) fillCommands(ctx context.Context, b *columnar.Batch, chunk int) error {
 	var buf []byte
 	return t.visit(ctx, b, chunk, func(x *index, n int, list []event) {
-		x.commandRows(n, list, &buf, func(e *event, at *commandContext) { commandRow(b, e, at) })
+		x.commandRows(n, list, &buf, func(e *event, at commandContext) { commandRow(b, e, &at) })
 	})
 }
 
