@@ -99,6 +99,7 @@ func (f *archiveFlags) opened(work func(ctx context.Context, e *env, a *archive,
 		if len(args) == 0 {
 			args = []string{"."}
 		}
+		collectLess()
 		a, err := f.open(e)
 		if err != nil {
 			return err

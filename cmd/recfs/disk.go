@@ -58,6 +58,14 @@ func (f *diskFlags) path() (string, error) {
 	return filepath.Join(u.HomeDir, ".cache", "recfs"), nil
 }
 
+// collectLess lets garbage grow to twice what is in use, for a command that ends by itself: below the limit of
+// limitMemory it takes some megabytes more, and collects half as often.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(200)
+	}
+}
+
 // limitMemory tells the garbage collector to stay close to the budget of the cache: what is being
 // decoded, and all else that the process holds, gets what bench/butter needs to keep its speed.
 // The program itself takes 12 MiB more.
