@@ -41,19 +41,23 @@ func (t *torture) alone(ctx context.Context) error {
 	if o.code != 0 {
 		return fmt.Errorf("cp of whole recordings: %d %s\n%s", o.code, o.why, o.stderr)
 	}
-	var err error
-	t.whole, err = sums(filepath.Join(r.dir, "copy", wholeDir))
-	if len(t.whole) == 0 {
+	var err, exportErr error
+	if o = r.export(ctx); o.code != 0 {
+		return fmt.Errorf("export of whole recordings: %d %s\n%s", o.code, o.why, o.stderr)
+	}
+	t.whole, err = sums(filepath.Join(r.dir, "copy", wholeDir), whole)
+	t.tables, exportErr = sums(filepath.Join(r.dir, "tables"), pages)
+	if len(t.whole) == 0 || len(t.tables) == 0 {
 		err = cmp.Or(err, errors.New("there are no whole neighbours"))
 	}
-	return err
+	return cmp.Or(err, exportErr)
 }
 
 // look lets recfs read the recordings in each way and compares.
 func (r *round) look(ctx context.Context) {
 	told := r.check(ctx)
 	trouble := r.copy(ctx)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || r.stuck {
 		return
 	}
 	for _, name := range r.inputs {
@@ -65,6 +69,7 @@ func (r *round) look(ctx context.Context) {
 		}
 	}
 	r.mount(ctx)
+	r.queries(ctx, told)
 	if r.rand.IntN(3) == 0 {
 		r.interrupt(ctx)
 	}
@@ -83,6 +88,7 @@ func (r *round) look(ctx context.Context) {
 // ended notes how a command ended if that is no way to end.
 func (r *round) ended(name string, o outcome) {
 	if o.code < 0 {
+		r.stuck = true
 		r.finding("%s: %s: %s", name, o.why, lastLines(o.stderr))
 	}
 	if p := panicked(o.stderr); p != "" {
@@ -142,15 +148,8 @@ func (r *round) copy(ctx context.Context) map[string]string {
 		return nil
 	}
 	r.ended("cp", o)
-	trouble := map[string]string{}
-	for line := range strings.Lines(string(o.stderr)) {
-		at := strings.Index(line, r.archive())
-		if at < 0 {
-			continue
-		}
-		path, _, _ := strings.Cut(line[at:], ": ")
-		trouble[r.inputOf(strings.Trim(path, `"`))] = strings.TrimSpace(line)
-	}
+	trouble := r.troubles(o.stderr, "")
+	r.lostTables = r.troubles(o.stderr, "/tables/")
 	for _, name := range r.inputs {
 		err := filepath.WalkDir(filepath.Join(target, name), func(path string, d iofs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -166,6 +165,23 @@ func (r *round) copy(ctx context.Context) map[string]string {
 		}
 	}
 	r.neighbours("cp", filepath.Join(target, wholeDir))
+	return trouble
+}
+
+// troubles returns what a command wrote of files in the inputs, of those with part in their paths, by input.
+func (r *round) troubles(stderr []byte, part string) map[string]string {
+	trouble := map[string]string{}
+	for line := range strings.Lines(string(stderr)) {
+		at := strings.Index(line, r.archive())
+		if at < 0 {
+			continue
+		}
+		path, _, _ := strings.Cut(line[at:], ": ")
+		if !strings.Contains(path, part) {
+			continue
+		}
+		trouble[r.inputOf(strings.Trim(path, `"`))] = strings.TrimSpace(line)
+	}
 	return trouble
 }
 
@@ -186,20 +202,32 @@ func says(path string, d iofs.DirEntry) string {
 
 // neighbours compares the whole recordings below dir with what they are alone.
 func (r *round) neighbours(way, dir string) {
-	got, err := sums(dir)
+	got, err := sums(dir, whole)
+	r.same(way, got, err, r.whole)
+}
+
+// same compares the checksums of files that a way gives with those of the neighbours alone.
+func (r *round) same(way string, got map[string]string, err error, alone map[string]string) {
 	if err != nil {
 		r.finding("%s: a whole neighbour: %v", way, err)
 		return
 	}
-	for name, sum := range r.whole {
+	for name, sum := range alone {
 		if got[name] != sum {
 			r.finding("%s: %s of a whole neighbour is not what it is alone", way, name)
 		}
 	}
 }
 
-// sums returns the checksums of all files below dir.
-func sums(dir string) (map[string]string, error) {
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func whole(content []byte) []byte { return content }
+
+// sums returns the checksums of a part of all files below dir.
+func sums(dir string, part func([]byte) []byte) (map[string]string, error) {
 	all := map[string]string{}
 	return all, filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -210,8 +238,7 @@ func sums(dir string) (map[string]string, error) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		sum := sha256.Sum256(b)
-		all[rel] = hex.EncodeToString(sum[:])
+		all[rel] = sumOf(part(b))
 		return err
 	})
 }
@@ -219,7 +246,7 @@ func sums(dir string) (map[string]string, error) {
 // mount reads the inputs through a mount, many files at once, and compares them with their copies.
 func (r *round) mount(ctx context.Context) {
 	r.inMount(ctx, func(d *harness.Daemon, mnt string) {
-		r.readAll(ctx, mnt, func(path string, size int64, content []byte, err error) {
+		r.readAll(ctx, mnt, []error{syscall.EIO}, func(path string, size int64, content []byte, err error) {
 			copied, missing := os.ReadFile(filepath.Join(r.dir, "copy", path))
 			switch {
 			case err != nil && missing != nil:
@@ -251,8 +278,9 @@ func (r *round) inMount(ctx context.Context, work func(d *harness.Daemon, mnt st
 	}
 }
 
-// readAll reads the files of the inputs, or some where there are many, and gives them to see.
-func (r *round) readAll(ctx context.Context, mnt string, see func(path string, size int64, content []byte, err error)) {
+// readAll reads the files of the inputs, or some where there are many, and gives them to see. A
+// directory that cannot be listed is a finding, unless for one of the errors that are allowed.
+func (r *round) readAll(ctx context.Context, mnt string, allowed []error, see func(path string, size int64, content []byte, err error)) {
 	paths := make(chan string)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -272,7 +300,7 @@ func (r *round) readAll(ctx context.Context, mnt string, see func(path string, s
 		})
 	}
 	for _, name := range r.inputs {
-		r.walk(ctx, mnt, name, paths)
+		r.walk(ctx, mnt, name, allowed, paths)
 	}
 	close(paths)
 	wg.Wait()
@@ -294,7 +322,7 @@ func readFile(name string) (int64, []byte, error) {
 }
 
 // walk sends the paths of files below path.
-func (r *round) walk(ctx context.Context, mnt, path string, paths chan<- string) {
+func (r *round) walk(ctx context.Context, mnt, path string, allowed []error, paths chan<- string) {
 	info, err := os.Lstat(filepath.Join(mnt, path))
 	if err != nil || ctx.Err() != nil {
 		return
@@ -304,13 +332,17 @@ func (r *round) walk(ctx context.Context, mnt, path string, paths chan<- string)
 		return
 	}
 	entries, err := os.ReadDir(filepath.Join(mnt, path))
-	if err != nil && !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ESTALE) && !errors.Is(err, syscall.ENOENT) {
-		r.finding("%s: %v", path, err)
+	if err != nil && !isOneOf(err, allowed) {
+		r.finding("%s is not listed: %v", path, err)
 	}
 	step := max(1, len(entries)/inListing)
 	for i, e := range entries {
 		if i%step == 0 || i == len(entries)-1 || e.IsDir() && step < 10 {
-			r.walk(ctx, mnt, filepath.Join(path, e.Name()), paths)
+			r.walk(ctx, mnt, filepath.Join(path, e.Name()), allowed, paths)
 		}
 	}
+}
+
+func isOneOf(err error, list []error) bool {
+	return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
 }

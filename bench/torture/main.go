@@ -2,12 +2,14 @@
 
 // Command torture looks for recordings that recfs does not survive, or of which its commands do not
 // tell the same. In each round it changes samples as damage and malice do (their bytes, what their
-// compressed pieces hold, what they are packed into), and lets recfs check, recfs cp and a mount with
-// a small budget read them beside whole ones. A finding is
+// compressed pieces hold, what they are packed into), and lets recfs check, cp, find and export and a
+// mount with a small budget read them beside whole ones. A finding is
 //
 //   - a command or a mount that panics, hangs, or ends with another exit code than 0, 1 or that of its signal;
 //   - a file whose bytes differ between the mount and its copy, or from the size that stat told;
 //   - an unreadable file, an error.txt or a problem in a document that check does not tell of, and the other way round;
+//   - something that find --damaged or export tell of and check does not, or a table that is unreadable for cp and
+//     that export tells nothing of;
 //   - a whole neighbour that reads otherwise than alone;
 //   - a process with more memory than the budget and what -over allows.
 //
@@ -74,6 +76,7 @@ type torture struct {
 	keep    string
 	samples []sample
 	whole   map[string]string // the files of the whole neighbours: checksums by path
+	tables  map[string]string // what is exported of them, likewise
 
 	inputs, files, reads, findings int
 	peak                           map[string]int // KiB, by command
@@ -108,7 +111,7 @@ func readSamples(dir string) (all []sample, err error) {
 // judge prints what was done, and returns an error if there are findings.
 func (t *torture) judge() error {
 	fmt.Printf("%d inputs, %d files, %d reads, %d findings; peak memory", t.inputs, t.files, t.reads, t.findings)
-	for _, name := range []string{"check", "cp", "mount"} {
+	for _, name := range []string{"check", "cp", "mount", "find", "export"} {
 		fmt.Printf(" %s %d MiB", name, t.peak[name]>>10)
 	}
 	fmt.Println()

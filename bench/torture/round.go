@@ -35,6 +35,9 @@ type round struct {
 	dir    string
 	inputs []string // names of the changed recordings in archive
 	found  []string
+	// What cp wrote of files in tables, by input.
+	lostTables map[string]string
+	stuck      bool // a command did not end as it should: there is nothing to compare with
 	commands
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/formats/export"
 )
@@ -29,8 +30,8 @@ DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name an
 of its path below SOURCE; so a DESTINATION is for one SOURCE. Another run writes only what is new or changed,
 and removes nothing. A file has its name once it is whole.
 
-A recording that does not open, or a table that cannot be written, is reported, and the rest goes on; the exit
-code then is 1. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
+A recording that does not open, a container that is damaged, or a table that cannot be written is reported, and
+the rest goes on; the exit code then is 1. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
 	run: runExport,
 }
 
@@ -139,7 +140,18 @@ func (x *exporter) pathOf(name string) string {
 
 // wants reports whether tables of a recording are to be written.
 func (x *exporter) wants(f found) bool {
-	return f.isRecording && (len(x.formats) == 0 || slices.Contains(x.formats, f.Format)) && export.Shard(x.shard).Has(x.pathOf(f.name))
+	return f.isRecording && (len(x.formats) == 0 || slices.Contains(x.formats, f.Format)) && x.ours(f)
+}
+
+// ours reports whether this is the part of the export for what was found.
+func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathOf(f.name)) }
+
+// damaged tells of a container that is: recordings in it may be missing, whatever their format.
+func (x *exporter) damaged(f found) {
+	p := f.damage[0]
+	err := &formats.Error{Format: f.Format, Offset: p.Offset, Err: errors.New(p.Message)}
+	x.fail(f.name, err)
+	x.print(exportedLine{Path: x.pathOf(f.name), Format: f.Format, Error: err.Error()})
 }
 
 // A named is a recording with the name of its files.
@@ -152,6 +164,9 @@ type named struct {
 func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 	return func(yield func(named) bool) {
 		for f := range walk {
+			if len(f.damage) > 0 && x.ours(f) {
+				x.damaged(f)
+			}
 			if !x.wants(f) {
 				continue
 			}
@@ -187,7 +202,7 @@ func (x *exporter) export(n named) exported {
 	return done
 }
 
-// An exportedLine is what export --json prints of a table, or of a recording that does not open.
+// An exportedLine is what export --json prints of a table, of a recording that does not open, or of a container that is damaged.
 type exportedLine struct {
 	Path      string `json:"path"`
 	Format    string `json:"format"`
