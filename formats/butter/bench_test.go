@@ -56,7 +56,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkLines renders one chunk after the other as JSON.
 func BenchmarkLines(b *testing.B) {
 	r := openBytes(b, benchFile())
-	x, err := r.Scan(b.Context())
+	x, err := r.Scan(b.Context(), r.size, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func BenchmarkScan(b *testing.B) {
 	r := openBytes(b, benchFile())
 	start := cpu()
 	for b.Loop() {
-		if _, err := r.Scan(b.Context()); err != nil {
+		if _, err := r.Scan(b.Context(), r.size, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -17,15 +17,13 @@ func (c carry) encode() []byte {
 	var w indexfile.Writer
 	w.Bool(c.lost)
 	w.Int(int64(c.count))
-	for _, x := range c.timers {
-		w.F32(x)
-	}
+	w.F32s(c.timers[:])
 	for i := range c.bones {
 		for _, v := range c.bones[i].Positions {
-			writeFloats(&w, v[:])
+			w.F32s(v[:])
 		}
 		for _, q := range c.bones[i].Rotations {
-			writeFloats(&w, q[:])
+			w.F32s(q[:])
 		}
 	}
 	return w.Bytes()
@@ -34,33 +32,21 @@ func (c carry) encode() []byte {
 func decodeCarry(b []byte) (carry, error) {
 	r := indexfile.NewReader(name, b)
 	c := carry{lost: r.Bool(), count: int(r.Int32())}
-	readFloats(r, c.timers[:])
+	r.F32s(c.timers[:])
 	if r.Len()%(4*boneFloats) != 0 {
 		r.Fail("%d bytes of bones", r.Len())
 	}
 	c.bones = make([]echovr.Bones, r.Len()/(4*boneFloats))
 	for i := range c.bones {
 		for j := range c.bones[i].Positions {
-			readFloats(r, c.bones[i].Positions[j][:])
+			r.F32s(c.bones[i].Positions[j][:])
 		}
 		for j := range c.bones[i].Rotations {
-			readFloats(r, c.bones[i].Rotations[j][:])
+			r.F32s(c.bones[i].Rotations[j][:])
 		}
 	}
 	if c.count < unknownCount || !c.lost && c.count != len(c.bones) {
 		r.Fail("%d players with bones, %d are there", c.count, len(c.bones))
 	}
 	return c, r.Close()
-}
-
-func writeFloats(w *indexfile.Writer, list []float32) {
-	for _, x := range list {
-		w.F32(x)
-	}
-}
-
-func readFloats(r *indexfile.Reader, list []float32) {
-	for i := range list {
-		list[i] = r.F32()
-	}
 }

@@ -69,7 +69,7 @@ type damage struct{ code, msg string }
 // The codes of problems.
 const (
 	codeCompression = "unknown_compression"
-	codeTruncated   = "truncated"
+	codeTruncated   = echovr.CodeTruncated
 	codeTrailing    = "trailing_bytes"
 	codeChunk       = "chunk_damaged"
 	codeFrame       = "frame_damaged"

@@ -17,7 +17,8 @@ import (
 
 func scanned(t *testing.T, b []byte) *echovr.Index {
 	t.Helper()
-	x, err := openBytes(t, b).Scan(t.Context())
+	r := openBytes(t, b)
+	x, err := r.Scan(t.Context(), r.size, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +286,7 @@ func TestBombChunk(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x, err := r.Scan(ctx)
+				x, err := r.Scan(ctx, r.size, nil)
 				if err != nil {
 					return err
 				}

@@ -52,6 +52,9 @@ type TableEntry struct {
 // An Extent is where a chunk lies in the file.
 type Extent struct{ Offset, Size int64 }
 
+// End returns the offset behind it.
+func (e Extent) End() int64 { return e.Offset + e.Size }
+
 var mapNames = [...]string{
 	"uncoded", "mpl_lobby_b2", "mpl_arena_a", "mpl_combat_fission", "mpl_combat_combustion", "mpl_combat_dyson",
 	"mpl_combat_gauss", "mpl_tutorial_arena",

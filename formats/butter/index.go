@@ -9,14 +9,30 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
-// Scan decodes the whole file and returns its index.
-func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
-	s := scan{r: r, encoder: echovr.NewEncoder(r.Match())}
-	x, err := echovr.Scan(ctx, r.Match(), s.next)
+// Scan decodes the first bytes of the file, or goes on from the index of fewer, and returns their index. Without all
+// bytes that is of the chunks that are whole.
+func (r *Reader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (*echovr.Index, error) {
+	b, err := echovr.Resume(earlier, r.Layout.name)
 	if err != nil {
 		return nil, err
 	}
-	x.End, x.Bytes = r.end(), r.size
+	s := scan{r: r, encoder: echovr.NewEncoder(r.Match()), bytes: bytes, n: len(b.Chunks), problems: b.Problems}
+	if b.State != nil {
+		if s.carry, err = decodeCarry(b.State); err != nil || s.n > len(r.Header.Chunks) {
+			return nil, formats.ErrOther
+		}
+	}
+	x, err := b.Scan(ctx, r.Match(), s.next)
+	if err != nil {
+		return nil, err
+	}
+	x.End, x.Bytes, x.Problems = r.end(), bytes, s.problems
+	if bytes < r.size {
+		return x, nil
+	}
+	if x.End != echovr.EndTruncated {
+		x.Tail = nil
+	}
 	x.Problems = append(r.problems(), s.problems...)
 	sort.SliceStable(x.Problems, func(i, j int) bool { return x.Problems[i].Offset < x.Problems[j].Offset })
 	return x, nil
@@ -26,14 +42,16 @@ func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
 type scan struct {
 	r        *Reader
 	encoder  *echovr.Encoder
+	bytes    int64 // that may be read
 	n        int
 	carry    carry
 	problems []formats.Problem
 }
 
 func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
-	if s.n == len(s.r.Header.Chunks) {
-		return nil, echovr.ChunkInfo{}, nil
+	whole := s.n < len(s.r.Header.Chunks) && s.r.Header.Chunks[s.n].End() <= s.bytes
+	if s.n == len(s.r.Header.Chunks) || !whole && s.bytes < s.r.size {
+		return nil, echovr.ChunkInfo{State: s.carry.encode()}, nil
 	}
 	n, e := s.n, s.r.Header.Chunks[s.n]
 	s.n++
@@ -62,7 +80,9 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 		first := s.r.tick(n)
 		s.problem(n, codeBones, fmt.Sprintf("left out from tick %d to %d", first+int64(c.noBones[0]), first+int64(c.noBones[1])-1))
 	}
-	return s.r.chunk(n, c, s.encoder), info, nil
+	chunk := s.r.chunk(n, c, s.encoder)
+	chunk.Open = !whole
+	return chunk, info, nil
 }
 
 // problem notes a problem with chunk n; one without a code is told of the file as a whole.

@@ -122,7 +122,7 @@ func (h *head) problems() []formats.Problem {
 // firstCut returns the first chunk that is not all there, or nil.
 func (h *head) firstCut() *int {
 	for i, e := range h.Header.Chunks {
-		if e.Offset+e.Size > h.size {
+		if e.End() > h.size {
 			return &i
 		}
 	}

@@ -24,6 +24,7 @@ func New(o Options) formats.Format {
 		Open:      o.open,
 		ReadHead:  o.readHead,
 		Scan:      scanRecording,
+		Prefixes:  true,
 		ReadIndex: readIndex,
 		Tree:      newTree,
 		Summary:   summary,
@@ -50,7 +51,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 // settled reports whether a file of that size has the whole first chunk, by which the layouts of version 3
 // are told apart.
 func (h *Header) settled(size int64) bool {
-	return len(h.Chunks) > 0 && h.Chunks[0].Offset+h.Chunks[0].Size <= size
+	return len(h.Chunks) > 0 && h.Chunks[0].End() <= size
 }
 
 // dataFile returns chunks/N: the stored bytes, or those that they decompress to.

@@ -65,7 +65,7 @@ func TestCuts(t *testing.T) {
 				}
 				continue
 			}
-			x, err := r.Scan(t.Context())
+			x, err := r.Scan(t.Context(), r.size, nil)
 			if err != nil || x.Ticks < frames || x.End != "truncated" {
 				t.Errorf("%d bytes give %d frames, %v, %s; fewer bytes gave %d", n, x.Ticks, err, x.End, frames)
 			}
@@ -94,7 +94,7 @@ func TestFlips(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, err := r.Scan(t.Context()); err != nil {
+		if _, err := r.Scan(t.Context(), r.size, nil); err != nil {
 			t.Errorf("byte %d: %v", i, err)
 		}
 		if i%97 == 0 {
@@ -269,7 +269,7 @@ func FuzzScan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		x, err := r.Scan(t.Context())
+		x, err := r.Scan(t.Context(), r.size, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

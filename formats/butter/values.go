@@ -58,10 +58,13 @@ func (o *head) Memory() int64 { return int64(5*len(o.Header.raw) + 1024) }
 
 func (o *head) formatVersion() string { return strconv.Itoa(int(o.Header.Version)) }
 
-// scanRecording is the Scan of the format. It makes every index anew.
+// scanRecording is the Scan of the format.
 func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
-	r := &Reader{h.(*head), in.ReaderAt}
-	return echovr.ScanAnew(earlier, func() (*echovr.Index, error) { return r.Scan(ctx) })
+	x, err := (&Reader{h.(*head), in.ReaderAt}).Scan(ctx, in.Size, earlier)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // readIndex reads what Append of an index wrote.

@@ -120,6 +120,19 @@ func (c *container) text(ctx context.Context) io.Reader {
 	return s
 }
 
+// textFrom returns a reader of the text from off on. What lies before that in a zip goes to sum; ErrOther: it ends there.
+func (c *container) textFrom(ctx context.Context, off int64, sum io.Writer) (io.Reader, error) {
+	if c.layout == layoutText {
+		return nodes.Reader(ctx, nodes.SectionContent(c.section, off, c.section.Size()-off)), nil
+	}
+	text := c.text(ctx)
+	_, err := io.CopyN(sum, text, off)
+	if err == io.EOF || damaged(err) {
+		err = formats.ErrOther
+	}
+	return text, err
+}
+
 // ReadAt reads from the text.
 func (c *container) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if c.method != zip.Deflate {

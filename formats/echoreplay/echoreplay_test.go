@@ -271,7 +271,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := r.Scan(t.Context())
+		x, err := r.Scan(t.Context(), r.size, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func FuzzScan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		x, err := r.Scan(t.Context())
+		x, err := r.Scan(t.Context(), r.size, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -171,7 +171,7 @@ func TestCutAnywhere(t *testing.T) {
 				}
 				continue
 			}
-			x, err := r.Scan(t.Context())
+			x, err := r.Scan(t.Context(), r.size, nil)
 			if err != nil {
 				t.Fatalf("%s of %d bytes: %v", name, n, err)
 			}
@@ -254,7 +254,7 @@ func TestDamagedLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := r.Scan(t.Context())
+	x, err := r.Scan(t.Context(), r.size, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestLongLinesAreCharged(t *testing.T) {
 	}
 	var x *echovr.Index
 	peakOf("index", 4*size+renderedCopy*size, func(ctx context.Context) (err error) {
-		x, err = r.Scan(ctx)
+		x, err = r.Scan(ctx, r.size, nil)
 		return err
 	})
 	if x == nil || x.Ticks != 4 {
@@ -330,7 +330,7 @@ func TestDamagedLinesAreFreed(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		x, err := r.Scan(ctx)
+		x, err := r.Scan(ctx, r.size, nil)
 		if err == nil && (len(x.Chunks) < 3 || x.Ticks != 0) {
 			t.Errorf("%d chunks, %d frames", len(x.Chunks), x.Ticks)
 		}

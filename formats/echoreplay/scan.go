@@ -93,26 +93,56 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// Scan reads the whole text and returns its index.
-func (r *Reader) Scan(ctx context.Context) (*echovr.Index, error) {
-	lines, err := newLineReader(ctx, r.text(ctx))
+// Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and returns their index. Without
+// all bytes that is of the chunks that nothing behind them can change.
+func (r *Reader) Scan(ctx context.Context, size int64, earlier formats.Index) (*echovr.Index, error) {
+	b, err := echovr.Resume(earlier, "")
 	if err != nil {
 		return nil, err
 	}
-	defer lines.held.Free()
-	s := &scan{lines: lines, sum: crc32.NewIEEE(), end: echovr.EndClean}
-	x, err := echovr.Scan(ctx, r.Match(), s.next)
+	s, err := r.scanFrom(ctx, b)
 	if err != nil {
 		return nil, err
 	}
+	defer s.lines.held.Free()
+	s.part = size < r.size
+	x, err := b.Scan(ctx, r.Match(), s.next)
+	if err != nil {
+		return nil, err
+	}
+	x.End, x.Bytes = echovr.EndClean, size
+	if !s.part {
+		s.finish(r, x)
+	}
+	x.Problems = s.problems
+	return x, nil
+}
+
+// scanFrom returns a scan behind the chunks that b has.
+func (r *Reader) scanFrom(ctx context.Context, b *echovr.Builder) (*scan, error) {
+	s := &scan{sum: crc32.NewIEEE(), chunks: len(b.Chunks), problems: b.Problems}
+	if s.chunks > 0 {
+		last := &b.Chunks[s.chunks-1]
+		s.at, s.ticks = last.Offset+last.Stored, last.FirstTick+int64(last.Ticks())
+	}
+	text, err := r.textFrom(ctx, s.at, s.sum)
+	if err == nil {
+		s.lines, err = newLineReader(ctx, text)
+	}
+	return s, err
+}
+
+// finish says how the text ends.
+func (s *scan) finish(r *Reader, x *echovr.Index) {
 	if s.failed != nil || r.cut {
-		s.end = echovr.EndTruncated
-		s.problem("truncated", s.at, "the text ends here: "+s.why(r))
+		x.End = echovr.EndTruncated
+		s.problem(echovr.CodeTruncated, s.at, "the text ends here: "+s.why(r))
 	} else if r.sum != nil && *r.sum != s.sum.Sum32() {
 		s.problem(echovr.CodeChecksum, 0, "the CRC-32 of the text is not that of the archive")
 	}
-	x.End, x.Bytes, x.Problems = s.end, r.size, s.problems
-	return x, nil
+	if r.layout == layoutZip && !r.cut {
+		x.Tail = nil
+	}
 }
 
 // What the text of a chunk takes is charged from freeText on, which is more than the 300 frames of most matches have: a
@@ -134,12 +164,12 @@ func textCost(text, longest int64) int64 {
 type scan struct {
 	lines    *lineReader
 	sum      hash.Hash32
+	part     bool // there is more behind the bytes that may be read
 	at       int64
 	chunks   int
 	ticks    int64
 	ended    bool
 	failed   error // of the reader
-	end      string
 	problems []formats.Problem
 }
 
@@ -184,8 +214,9 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 			s.ended, s.failed = true, err
 		}
 	}
-	if len(c.frames) == 0 && c.bad == 0 {
-		return nil, info, nil // blank lines at the end
+	if s.ended && s.part || len(c.frames) == 0 && c.bad == 0 {
+		c.held.Free()
+		return nil, info, nil // blank lines at the end, or what goes on behind it
 	}
 	s.chunks++
 	info.Stored, info.Size = c.size, c.size
@@ -194,6 +225,7 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 	}
 	info.Damaged = c.bad > 0 || s.failed != nil
 	out := c.chunk(s.chunks-1, s.ticks)
+	out.Open = s.ended
 	s.ticks += int64(len(c.frames))
 	return out, info, nil
 }

@@ -18,6 +18,7 @@ var Format = formats.Format{
 	Open:      open,
 	ReadHead:  readHead,
 	Scan:      scanRecording,
+	Prefixes:  true,
 	ReadIndex: readIndex,
 	Tree:      newTree,
 	Summary:   summary,

@@ -71,10 +71,14 @@ func (c *head) sound() bool {
 // Memory is about what the head keeps alive.
 func (c *head) Memory() int64 { return int64(len(c.session) + len(c.entry) + 512) }
 
-// scanRecording is the Scan of the format. It makes every index anew.
+// scanRecording is the Scan of the format.
 func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 	r := &Reader{newContainer(h.(*head), in.ReaderAt)}
-	return echovr.ScanAnew(earlier, func() (*echovr.Index, error) { return r.Scan(ctx) })
+	x, err := r.Scan(ctx, in.Size, earlier)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // readIndex reads what Append of an index wrote.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -12,8 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zip"
+
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/butter"
+	"recfs/formats/echoreplay"
 	"recfs/formats/recordings"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"
@@ -49,8 +54,12 @@ func (d *dying) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 // stretch is how many bytes are between saves: twice as many as the head of the sample has.
 const stretch = 8 << 10
 
-// indexOf makes the index of in, of which it keeps every stretch, and dies after the first if it is to.
 func indexOf(ctx context.Context, in formats.Input, shelf *nodestest.Shelf, dies bool) (formats.Index, *dying, error) {
+	return indexBy(ctx, &teehistorian.Format, stretch, in, shelf, dies)
+}
+
+// indexBy makes the index of in, of which it keeps every stretch of so many bytes, and dies after the first if it is to.
+func indexBy(ctx context.Context, format *formats.Format, stretch int64, in formats.Input, shelf *nodestest.Shelf, dies bool) (formats.Index, *dying, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d := &dying{ReaderAt: in.ReaderAt, Shelf: shelf}
@@ -61,7 +70,7 @@ func indexOf(ctx context.Context, in formats.Input, shelf *nodestest.Shelf, dies
 	c := cache.New(1<<20, d)
 	defer c.Close()
 	s := recordings.NewStore(c, slog.New(slog.DiscardHandler), func(struct{}) recordings.Source {
-		return recordings.Source{Format: &teehistorian.Format, Input: in}
+		return recordings.Source{Format: format, Input: in}
 	})
 	s.KeepEvery(stretch)
 	o, err := s.Get(ctx, struct{}{})
@@ -72,14 +81,20 @@ func indexOf(ctx context.Context, in formats.Input, shelf *nodestest.Shelf, dies
 	return x, d, err
 }
 
+// version returns a recording as it is after so many changes.
+func version(b []byte, changes int64) formats.Input {
+	in := formats.BytesInput("x", b, time.Unix(1, 0))
+	in.ID, in.Stamp = "id", formats.Stamp{Size: in.Size, Changed: changes}
+	return in
+}
+
 func reload(t *testing.T, size int64) formats.Input {
 	t.Helper()
 	b, err := os.ReadFile("../../testdata/archive/teehistorian/reload-20.1.teehistorian")
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := formats.BytesInput("x", b, time.Unix(1, 0))
-	in.ID, in.Stamp = "id", formats.Stamp{Size: in.Size, Changed: 1}
+	in := version(b, 1)
 	if size == formats.UnknownSize {
 		in.Size = size
 		in.Measure = func(context.Context) (int64, error) { return int64(len(b)), nil }
@@ -127,6 +142,90 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// A format of chunks goes on behind the last one that was whole, from what it has in hand between two frames: of a pass
+// that died, and of a recording that has grown.
+func TestInterruptedChunks(t *testing.T) {
+	butters, err := os.ReadFile("../../testdata/archive/butter/arena_private_bones_v3_zstd7.butter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := replayText(1000)
+	butterFormat := butter.New(butter.Options{})
+	for name, c := range map[string]struct {
+		format         *formats.Format
+		b              []byte
+		stretch        int64
+		first, settled int64 // bytes of a chunk that is not read again
+	}{
+		"butter":     {&butterFormat, butters, 64 << 10, 31 << 10, 50 << 10},
+		"text":       {&echoreplay.Format, replay, 512 << 10, 80 << 10, 250 << 10},
+		"packed":     {&echoreplay.Format, zipped(t, zip.Deflate, replay), 256 << 10, 0, 0},
+		"zip stored": {&echoreplay.Format, zipped(t, zip.Store, replay), 512 << 10, 0, 0},
+	} {
+		index := func(ctx context.Context, in formats.Input, shelf *nodestest.Shelf, dies bool) ([]byte, *dying, error) {
+			x, d, err := indexBy(ctx, c.format, c.stretch, in, shelf, dies)
+			if err != nil {
+				return nil, d, err
+			}
+			return x.Append(nil), d, nil
+		}
+		goesOn := func(what string, in formats.Input, shelf *nodestest.Shelf) {
+			want, _, err := index(t.Context(), in, new(nodestest.Shelf), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, d, err := index(t.Context(), in, shelf, false)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, %s: another index than in one go, %v", name, what, err)
+			}
+			if slices.ContainsFunc(d.read, func(off int64) bool { return off >= c.first && off < c.settled }) {
+				t.Errorf("%s, %s: reads again what it has: at %d", name, what, d.read)
+			}
+		}
+		in, shelf := version(c.b, 1), new(nodestest.Shelf)
+		if _, _, err := index(t.Context(), in, shelf, true); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if x, _, err := index(cache.SavedOnly(t.Context()), in, shelf, false); err == nil {
+			t.Errorf("%s: the index of a part is shown as %d bytes", name, len(x))
+		}
+		goesOn("killed", in, shelf)
+		grown := new(nodestest.Shelf)
+		if _, _, err := index(t.Context(), version(c.b[:len(c.b)*2/3], 1), grown, false); err != nil {
+			t.Fatal(err)
+		}
+		goesOn("grown", version(c.b, 2), grown)
+	}
+}
+
+// replayText returns so many frames of the text of an .echoreplay, of a kilobyte each.
+func replayText(frames int) (text []byte) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for n := range frames {
+		text = fmt.Appendf(text, "2024/01/01 00:00:%02d.%03d\t{\"game_status\":\"%d\",\"x\":\"", n/100, n%100*10, n/70)
+		for range 60 {
+			text = fmt.Appendf(text, "%016x", random.Uint64())
+		}
+		text = append(text, "\"}\r\n"...)
+	}
+	return text
+}
+
+// zipped returns a zip of one member.
+func zipped(t *testing.T, method uint16, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "x.echoreplay", Method: method})
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // What is kept of a part is worth as much as the bytes of the recording that it was made of.
 func TestInterruptedChanges(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -148,8 +247,7 @@ func TestInterruptedChanges(t *testing.T) {
 			if _, err := in.ReadAt(t.Context(), b, 0); err != nil {
 				t.Fatal(err)
 			}
-			now := formats.BytesInput("x", c.change(b), time.Unix(1, 0))
-			now.ID, now.Stamp = "id", formats.Stamp{Size: now.Size, Changed: 2}
+			now := version(c.change(b), 2)
 			whole, _, err := indexOf(t.Context(), now, new(nodestest.Shelf), false)
 			if err != nil {
 				t.Fatal(err)

@@ -331,9 +331,6 @@ func TestDamagedChunks(t *testing.T) {
 	if doc := x.document("test"); doc.Complete || !doc.Finished {
 		t.Errorf("a checksum that does not hold: %+v", doc)
 	}
-	if _, err := ScanAnew(x, nil); !errors.Is(err, formats.ErrOther) {
-		t.Errorf("going on from an index: %v", err)
-	}
 }
 
 // The values that rows take from a session are those of its keys, nothing where it has another kind of value.

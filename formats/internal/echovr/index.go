@@ -37,6 +37,7 @@ type Index struct {
 	Events            []byte // events.jsonl
 	Scores            []byte // scores.json, compact
 	Frames, Players   *rowcount.Counter
+	Tail              []byte // see Resume; nil: nothing comes behind the chunks
 
 	dirs atomic.Pointer[dirs] // that a tree has made of it
 }
@@ -68,6 +69,9 @@ func (c *ChunkInfo) Ticks() int { return len(c.Lines) }
 // A Builder makes an Index of the chunks it is given in order.
 type Builder struct {
 	Index
+	State   []byte // what the format gave Scan for where it is to go on
+	layout  string
+	settled bool // Tail is that of this pass
 	summary Summary
 	wait    sync.WaitGroup
 	slots   chan struct{}
@@ -164,18 +168,25 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	return nil
 }
 
+// flush takes in the chunks that are being measured.
+func (b *Builder) flush() {
+	b.wait.Wait()
+	b.join()
+	for _, c := range b.sizes {
+		b.Chunks = append(b.Chunks, *c)
+		b.CRC = CombineCRC(b.CRC, c.crc, c.text())
+	}
+	b.sizes = nil
+}
+
 // Finish returns the Index. It must be called even if the pass was given up.
 func (b *Builder) Finish(m *Match) (*Index, error) {
-	b.wait.Wait()
+	b.flush()
 	x := &b.Index
-	for _, c := range b.sizes {
-		x.Chunks = append(x.Chunks, *c)
-		x.CRC = CombineCRC(x.CRC, c.crc, c.text())
-	}
 	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
 	x.First, x.Last = b.summary.First, b.summary.Last
 	x.Events = b.summary.Events()
-	if b.join(); x.Frames == nil {
+	if x.Frames == nil {
 		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
 	}
 	var err error
@@ -242,7 +253,7 @@ func (c *ChunkInfo) text() (n int64) {
 
 // Memory returns about how much memory the index keeps.
 func (x *Index) Memory() int64 {
-	n := int64(len(x.Events)+len(x.Scores)) + 4096 + x.Frames.Cost() + x.Players.Cost()
+	n := int64(len(x.Events)+len(x.Scores)+len(x.Tail)) + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
 		n += 256 + int64(len(c.State)) + 8*int64(len(c.Lines)) + 256*int64(len(c.Pieces))
@@ -250,7 +261,7 @@ func (x *Index) Memory() int64 {
 	return n
 }
 
-// Reach is the whole file: none is known that grows after it has a header.
+// Reach is all that was read: the bytes of a chunk that is not whole yet are in the index, too.
 func (x *Index) Reach(string) int64 { return x.Bytes }
 
 type (
@@ -315,18 +326,6 @@ func (x *Index) Summarize(format string, s *formats.Summary) {
 	}
 }
 
-// ScanAnew is the Scan of a format that goes on from no earlier index.
-func ScanAnew(earlier formats.Index, scan func() (*Index, error)) (formats.Index, error) {
-	if earlier != nil {
-		return nil, formats.ErrOther
-	}
-	x, err := scan()
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
 // mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be
 // blamed.
 func (x *Index) mismatched() bool {
@@ -334,9 +333,8 @@ func (x *Index) mismatched() bool {
 }
 
 // Scan makes an Index from the chunks that next returns until it has none. next is called with ctx
-// checked.
-func Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
-	var b Builder
+// checked. The State that it gives with the end, or with a chunk that is Open, is that to go on from.
+func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
 	var err error
 	for err == nil {
 		var c *Chunk
@@ -344,7 +342,13 @@ func Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, Chu
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		if c, info, err = next(ctx); err != nil || c == nil {
+		if c, info, err = next(ctx); err != nil {
+			break
+		}
+		if !b.settled && (c == nil || c.Open) {
+			b.settle(info.State)
+		}
+		if c == nil {
 			break
 		}
 		err = b.Add(c, info)

@@ -18,6 +18,7 @@ const minChunk = 8
 //
 //	| end text | bytes | count | problem … | ticks | bones ticks | first zigzag | last zigzag |
 //	| crc | events blob | scores blob | rowcount.Counter of frames, of players | count | chunk … |
+//	| tail blob |
 func (x *Index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
 	w.Text(x.End)
@@ -39,6 +40,7 @@ func (x *Index) Append(b []byte) []byte {
 	for i := range x.Chunks {
 		writeChunk(w, &x.Chunks[i])
 	}
+	w.Blob(x.Tail)
 	return w.Bytes()
 }
 
@@ -57,6 +59,7 @@ func DecodeIndex(format string, saved []byte) (*Index, error) {
 	for i := range x.Chunks {
 		x.Chunks[i] = readChunk(r)
 	}
+	x.Tail = r.Blob()
 	return x, r.Close()
 }
 

@@ -12,6 +12,7 @@ type Chunk struct {
 	Number    int
 	FirstTick int64
 	Frames    []Frame
+	Open      bool // bytes that come behind those of the file may change it
 
 	// Session and Bones append the two documents of Frames[i]; Bones appends nothing if the frame
 	// has none. They may be called at once by several.

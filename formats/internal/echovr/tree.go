@@ -78,7 +78,10 @@ func (t *Tree) Index(ctx context.Context) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.(*Index), nil
+	if x := x.(*Index); x.Bytes == t.rec.Size {
+		return x, nil
+	}
+	return nil, nodes.ErrStale // a saved index that says it is of all bytes, and is not
 }
 
 // document is the value of index.json.

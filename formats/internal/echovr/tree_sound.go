@@ -13,16 +13,18 @@ const maxSaved = 1 << 40
 
 // ReadIndex reads what Append of an index wrote for a file of that size. Its numbers are held against
 // each other and against the chunks that the header tells of, or UnknownChunks, so that nothing that
-// uses it needs to doubt them; sound, unless it is nil, looks at what the format alone knows.
+// uses it needs to doubt them; sound, unless it is nil, looks at what the format alone knows. One that was made of
+// fewer bytes, and says how to go on, may have fewer chunks.
 func ReadIndex(format string, saved []byte, size int64, chunks int, sound func(*ChunkInfo) bool) (formats.Index, error) {
 	x, err := DecodeIndex(format, saved)
 	if err != nil {
 		return nil, err
 	}
-	if chunks != UnknownChunks && chunks != len(x.Chunks) || !x.sound(sound) {
+	part := x.Bytes < size && x.Tail != nil
+	if !x.sound(sound) || chunks != UnknownChunks && (len(x.Chunks) > chunks || len(x.Chunks) < chunks && !part) {
 		return nil, formats.Corrupt(format, 0, "the saved index cannot be of this recording")
 	}
-	if x.Bytes != size {
+	if x.Bytes != size && !part {
 		return nil, formats.ErrOther
 	}
 	return x, nil

@@ -59,15 +59,22 @@ func testChunk(frames []Frame, n int) *Chunk {
 	}
 }
 
-// scan makes the index of all frames.
-func scan(ctx context.Context, frames []Frame) (*Index, error) {
-	n := 0
-	x, err := Scan(ctx, testMatch, func(context.Context) (*Chunk, ChunkInfo, error) {
+// scan makes the index of all frames, or goes on from that of fewer.
+func scan(ctx context.Context, frames []Frame, earlier formats.Index) (*Index, error) {
+	b, err := Resume(earlier, "test")
+	if err != nil {
+		return nil, err
+	}
+	n := len(b.Chunks)
+	x, err := b.Scan(ctx, testMatch, func(context.Context) (*Chunk, ChunkInfo, error) {
+		info := ChunkInfo{Offset: int64(n), Stored: 10, Size: 20, State: []byte{byte(n + 1)}}
 		if n*testInterval >= len(frames) {
-			return nil, ChunkInfo{}, nil
+			return nil, info, nil
 		}
 		n++
-		return testChunk(frames, n-1), ChunkInfo{Offset: int64(n), Stored: 10, Size: 20, State: []byte{byte(n)}}, nil
+		c := testChunk(frames, n-1)
+		c.Open = len(c.Frames) < testInterval
+		return c, info, nil
 	})
 	x.End = EndClean
 	return x, err
@@ -75,7 +82,7 @@ func scan(ctx context.Context, frames []Frame) (*Index, error) {
 
 func mustScan(t testing.TB, frames []Frame) *Index {
 	t.Helper()
-	x, err := scan(t.Context(), frames)
+	x, err := scan(t.Context(), frames, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +122,11 @@ func TestScanLengths(t *testing.T) {
 func TestScanStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := scan(ctx, testFrames(5)); !errors.Is(err, context.Canceled) {
+	if _, err := scan(ctx, testFrames(5), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 	broken := errors.New("broken")
-	_, err := Scan(t.Context(), testMatch, func(context.Context) (*Chunk, ChunkInfo, error) { return nil, ChunkInfo{}, broken })
+	_, err := new(Builder).Scan(t.Context(), testMatch, func(context.Context) (*Chunk, ChunkInfo, error) { return nil, ChunkInfo{}, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("%v, want %v", err, broken)
 	}
@@ -158,17 +165,15 @@ func testFormat(frames []Frame, scans *int) formats.Format {
 		Open:     func(context.Context, formats.Input) (formats.Head, error) { return testHead{}, nil },
 		ReadHead: func(context.Context, formats.Input, []byte) (formats.Head, error) { return testHead{}, nil },
 		Scan: func(ctx context.Context, in formats.Input, _ formats.Head, earlier formats.Index) (formats.Index, error) {
-			return ScanAnew(earlier, func() (*Index, error) {
-				*scans++
-				if _, err := in.ReadAt(ctx, make([]byte, in.Size), 0); err != nil {
-					return nil, err
-				}
-				x, err := scan(ctx, frames)
-				if err == nil {
-					x.Bytes = in.Size
-				}
-				return x, err
-			})
+			*scans++
+			if _, err := in.ReadAt(ctx, make([]byte, in.Size), 0); err != nil {
+				return nil, err
+			}
+			x, err := scan(ctx, frames, earlier)
+			if err == nil {
+				x.Bytes = in.Size
+			}
+			return x, err
 		},
 		ReadIndex: func(in formats.Input, _ formats.Head, saved []byte) (formats.Index, error) {
 			return ReadIndex("test", saved, in.Size, UnknownChunks, nil)

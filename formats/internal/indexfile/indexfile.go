@@ -23,7 +23,7 @@ import (
 // another number is made again, in all formats: that is rare, and one number cannot be forgotten in
 // one place of five. Goldens of the formats and of the catalogue, whose digests are made of indexes, fail where it was
 // not raised (nodestest.Saved).
-const Layout = 8
+const Layout = 9
 
 // The head of a saved index. Numbers are little-endian. The stamp and the seal are those of
 // formats.Stamp and formats.Seal.
@@ -161,6 +161,22 @@ func (w *Writer) U8(v uint8) { w.b = append(w.b, v) }
 //
 //	| IEEE 754, little-endian, 4 bytes |
 func (w *Writer) F32(v float32) { w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(v)) }
+
+// F32s writes numbers, how many of which there are is known.
+//
+//	| F32 … |
+func (w *Writer) F32s(list []float32) {
+	for _, v := range list {
+		w.F32(v)
+	}
+}
+
+// F32s reads as many numbers as the list has room for.
+func (r *Reader) F32s(list []float32) {
+	for i := range list {
+		list[i] = r.F32()
+	}
+}
 
 // F64 writes a number that the Reader's F64 reads.
 //

@@ -9,13 +9,15 @@ import (
 
 // A Line is how many rows the parts have that were taken.
 type Line struct {
-	rows   int // of the group that is open
-	chunks int
+	rows int // of the group that is open
 }
+
+// After returns a Line behind the rows of c.
+func After(c *Counter) Line { return Line{c.Rows()} }
 
 // Part returns a Counter for the next chunk, which has so many rows.
 func (l *Line) Part(columns []columnar.Column, rows int) *Counter {
-	if l.chunks++; l.rows >= columnar.GroupRows {
+	if l.rows >= columnar.GroupRows {
 		l.rows = 0
 	}
 	c := New(columns)
