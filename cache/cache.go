@@ -136,3 +136,9 @@ func (c *Cache) set(k key, v any, cost int64) {
 	c.aside.drop(k)
 	c.store.Set(k, value{v, uint32(min((cost+weightUnit-1)/weightUnit+1, 1<<32-1))})
 }
+
+// drop forgets the value for k.
+func (c *Cache) drop(k key) {
+	c.aside.drop(k)
+	c.store.Invalidate(k)
+}

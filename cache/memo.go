@@ -102,6 +102,9 @@ func (m *Memo[K, V]) Peek(k K) (V, bool) {
 // Put remembers v, which was computed elsewhere, as the value for k.
 func (m *Memo[K, V]) Put(k K, v V, cost int64) { m.c.set(key{m.id, k}, v, cost) }
 
+// Drop forgets the value for k if it is in memory, as nobody is likely to ask for it again soon.
+func (m *Memo[K, V]) Drop(k K) { m.c.drop(key{m.id, k}) }
+
 // Save keeps v, the value for k, on disk again: for a durable Memo whose values learn what they do not
 // have at first. Such a value must be safe to encode while it learns.
 func (m *Memo[K, V]) Save(k K, v V) {

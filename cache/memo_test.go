@@ -44,6 +44,10 @@ func TestMemoRemembers(t *testing.T) {
 	if v, ok := m.Peek(1); v != "1" || !ok {
 		t.Errorf("Peek = %q, %v", v, ok)
 	}
+	m.Drop(1)
+	if v, ok := m.Peek(1); ok {
+		t.Errorf("Peek found %q, which was dropped", v)
+	}
 }
 
 func TestMemosDoNotMix(t *testing.T) {

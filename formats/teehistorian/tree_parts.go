@@ -18,6 +18,10 @@ const (
 // staysPerPart stays give some 80 KiB of text.
 const staysPerPart = 256
 
+// partsKept is how many parts of a file stay in memory behind the one that is read: it is mostly read from end to end, and
+// then the kernel has its pages.
+const partsKept = 8
+
 // A partKey names a part of a file.
 type partKey struct {
 	file parted
@@ -30,7 +34,10 @@ func (t *tree) partedFile(file parted) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		p := nodes.NewPieces(func(ctx context.Context, n int) ([]byte, error) { return t.parts.Get(ctx, partKey{file, n}) })
+		p := nodes.NewPieces(func(ctx context.Context, n int) ([]byte, error) {
+			t.parts.Drop(partKey{file, n - partsKept})
+			return t.parts.Get(ctx, partKey{file, n})
+		})
 		for _, size := range sizes {
 			p.Add(size)
 		}

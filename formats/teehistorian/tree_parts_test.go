@@ -33,3 +33,30 @@ func TestPlayersInParts(t *testing.T) {
 		}
 	}
 }
+
+// Of a document that was read from end to end the last parts stay in memory.
+func TestPartsAreDropped(t *testing.T) {
+	w := newWriter(nil)
+	for range 4 * partsKept * staysPerPart {
+		w.join(5)
+		w.drop(5, "Timeout")
+	}
+	w.finish()
+	c := newCache(t)
+	root, err := openBytes(t, c, w.b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Child(t.Context(), root, "players.json")
+	if err == nil {
+		_, err = e.File.Size(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.Stats().Bytes
+	size := int64(len(nodestest.Read(t, root, "players.json")))
+	if kept := c.Stats().Bytes - before; kept < size/8 || kept > size/2 {
+		t.Errorf("%d bytes are kept of %d", kept, size)
+	}
+}
