@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -385,5 +386,54 @@ func TestBombInDirectory(t *testing.T) {
 	got, err := read(t, root, "a.zip/run/error.txt")
 	if err != nil || !strings.Contains(got, "refused as a decompression bomb") {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A container that is the root and replaced while it is listed and read: the next look shows the new one, who had the old
+// one open keeps its names and bytes, or hears that they are gone.
+func TestRootContainerReplaced(t *testing.T) {
+	for _, kind := range []string{"c.tar", "c.zip", "c.tar.gz"} {
+		pack := func(entries ...entry) string {
+			switch kind {
+			case "c.zip":
+				return string(packZip(t, zip.Deflate, entries...))
+			case "c.tar.gz":
+				return string(formatstest.Gzip(t, formatstest.Tar(t, entries...)))
+			}
+			return string(formatstest.Tar(t, entries...))
+		}
+		dir := t.TempDir()
+		write(t, dir, kind, pack(entry{"a", "old"}, entry{"d/b.rec", "RECold"}, entry{"gone", "x"}))
+		root, err := New(formatstest.OpenLocal(t, dir), testFormats, formatstest.NewCache(t), Options{}).File(t.Context(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listing, err := root.(nodes.Volatile).Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := nodes.Lookup(t.Context(), root, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := nodes.ReadAll(t.Context(), was.File); string(got) != "old" || err != nil {
+			t.Errorf("%s: before: %q, %v", kind, got, err)
+		}
+		write(t, dir, "new", pack(entry{"a", "new"}, entry{"d/b.rec", "RECnew"}, entry{"more", "y"}))
+		if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, kind)); err != nil {
+			t.Fatal(err)
+		}
+		wantTree(t, show(t, root), map[string]string{
+			"./": "", "a": "new", "d/": "", "d/b.rec/": "", "d/b.rec/body": "new", "d/b.rec/raw": "RECnew", "more": "y",
+		})
+		if now, err := nodes.Lookup(t.Context(), root, "a"); err != nil || now.File == was.File {
+			t.Errorf("%s: a member of the new one is the file of the old one, %v", kind, err)
+		}
+		if got, err := nodes.ReadAll(t.Context(), was.File); string(got) != "old" && !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("%s: the old view: %q, %v", kind, got, err)
+		}
+		if i, err := listing.Find(t.Context(), "more"); err == nil {
+			t.Errorf("%s: the listing of the old one has %d for a name of the new one", kind, i)
+		}
 	}
 }

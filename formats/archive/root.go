@@ -5,6 +5,7 @@ import (
 	"errors"
 	iofs "io/fs"
 	"path"
+	"sync/atomic"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -47,6 +48,14 @@ func Current(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
 type rootDir struct {
 	a    *archive
 	file string // the source is this one file; "" if it is the directory
+
+	last atomic.Pointer[rootLook] // nil: none, or not of a container
+}
+
+// A rootLook is what was found of a container that is the root: the name of each member asks for it.
+type rootLook struct {
+	info  source.Info
+	entry nodes.Entry
 }
 
 // File implements Root.
@@ -78,9 +87,19 @@ func (t *rootDir) entry(ctx context.Context) (nodes.Entry, error) {
 		dir, name = path.Split(t.file)
 		dir = path.Clean(dir)
 	}
-	e, err := t.a.lookup(ctx, folder{t.a, dir}, name)
+	info, err := t.a.tree.Stat(ctx, path.Join(dir, name))
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if last := t.last.Load(); last != nil && last.info == info {
+		return last.entry, nil
+	}
+	e, err := t.a.entry(ctx, folder{t.a, dir}, name, info)
 	if err == nil && e.Dir == nil { // the file is no recording any more
 		err = source.Stale(t.file)
+	}
+	if _, ok := e.Dir.(containerDir); ok && err == nil {
+		t.last.Store(&rootLook{info, e})
 	}
 	return e, err
 }
