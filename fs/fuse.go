@@ -5,7 +5,6 @@ package fs
 import (
 	"context"
 	"errors"
-	"io"
 	iofs "io/fs"
 	"log/slog"
 	"path"
@@ -272,52 +271,39 @@ func (s *server) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
 	status = s.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {
 		it, err := s.item(ctx, in.NodeId)
-		n := 0
 		if err == nil {
-			n, err = s.read(ctx, it, buf, int64(in.Offset))
+			result, err = s.read(ctx, it, buf, int64(in.Offset))
 		}
 		if err != nil {
 			return s.fail(opRead, it.path, err)
 		}
-		s.counters.bytes.Add(uint64(n))
-		result = fuse.ReadResultData(buf[:n])
+		s.counters.bytes.Add(uint64(result.Size()))
 		return fuse.OK
 	})
 	return result, status
 }
 
-func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (int, error) {
+func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (result fuse.ReadResult, err error) {
 	if it.File == nil {
-		return 0, errIsDir
+		return nil, errIsDir
 	}
-	n := 0
-	err := s.within(ctx, func(ctx context.Context) error {
+	err = s.within(ctx, func(ctx context.Context) error {
+		if result != nil { // it was read without the memory it takes
+			result.Done()
+			result = nil
+		}
 		c, err := s.acquire(ctx, it)
 		if err != nil {
 			return err
 		}
-		n, err = readFull(ctx, c.Value, buf, off)
+		n := 0
+		if result, err = readFrom(ctx, c.Value.Content, buf, off); err == nil {
+			n = result.Size()
+		}
 		served(c, off, int64(n))
 		return err
 	})
-	return n, err
-}
-
-// readFull reads as much of c at off as there is. Anything less would make the
-// kernel correct the size of the file downwards, so it is an error.
-func readFull(ctx context.Context, c nodes.Content, buf []byte, off int64) (int, error) {
-	want := min(int64(len(buf)), c.Size()-off)
-	if want <= 0 {
-		return 0, nil
-	}
-	n, err := c.ReadAt(ctx, buf[:want], off)
-	switch {
-	case int64(n) == want:
-		return n, nil
-	case err == nil, err == io.EOF:
-		return 0, nodes.SizeError(want, int64(n))
-	}
-	return 0, err
+	return result, err
 }
 
 // StatFs implements fuse.RawFileSystem. How much there is in the tree cannot

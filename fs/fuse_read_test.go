@@ -178,3 +178,43 @@ func (c *countedContent) Close() error {
 	c.file.active.Add(-1)
 	return nil
 }
+
+// What a content lends is the reply, and goes back when that was written, also where the read failed.
+func TestLent(t *testing.T) {
+	var lent atomic.Int64
+	short := false
+	content := nodes.NewLoans(func(ctx context.Context, i int) ([]byte, func(int), error) {
+		if i == 1 && short {
+			return nil, nil, nodes.ErrStale
+		}
+		lent.Add(1)
+		return bytes.Repeat([]byte{'a' + byte(i)}, 10), func(int) { lent.Add(-1) }, nil
+	})
+	content.Add(10)
+	content.Add(10)
+	file := nodes.Stream(20, func(context.Context) (nodes.Content, error) { return content, nil })
+	k := newKernel(t, nodes.List(nodes.Entry{Name: "f", File: file}), Options{})
+	id := k.walk("f").NodeId
+	in := &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Offset: 8}
+	result, status := k.server.Read(nil, in, make([]byte, 100))
+	if status != fuse.OK || lent.Load() != 2 || result.Size() != 12 {
+		t.Fatalf("%v, %d pieces are lent", status, lent.Load())
+	}
+	parts, _ := result.(interface {
+		Slices() ([][]byte, fuse.Status)
+	}).Slices()
+	if got := string(bytes.Join(parts, nil)); got != "aabbbbbbbbbb" {
+		t.Errorf("got %q", got)
+	}
+	result.Done()
+	if b, status := k.read(id, 20, 5); status != fuse.OK || len(b) > 0 {
+		t.Errorf("behind the end: %q, %v", b, status)
+	}
+	short = true
+	if _, status := k.read(id, 0, 20); status == fuse.OK {
+		t.Error("a read without its second piece worked")
+	}
+	if n := lent.Load(); n != 0 {
+		t.Errorf("%d pieces were not given back", n)
+	}
+}

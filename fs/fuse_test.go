@@ -72,6 +72,7 @@ func (k *kernel) read(id uint64, off int64, size int) ([]byte, fuse.Status) {
 	if status != fuse.OK {
 		return nil, status
 	}
+	defer result.Done()
 	b, status := result.Bytes(nil)
 	return b, status
 }

@@ -18,6 +18,20 @@ type Content interface {
 	Size() int64
 }
 
+// A Lender is a Content that lends its bytes as they lie in memory, to whoever has one use for them and keeps them himself
+// then, as the kernel does: what was lent once as a whole need not stay for others.
+type Lender interface {
+	// Lend returns the n bytes from off on, which the content has, or no loan if it would have to copy them.
+	Lend(ctx context.Context, n int, off int64) (*Loan, error)
+}
+
+// A Loan is bytes that are lent, in parts one after the other. They must not be changed, and not be used once Return was
+// called, which has to be.
+type Loan struct {
+	Parts  [][]byte
+	Return func()
+}
+
 // At binds r to the context of one operation, after whose end no further read starts. The result must
 // not outlive the operation.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return bound{ctx, r} }

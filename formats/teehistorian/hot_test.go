@@ -64,7 +64,7 @@ func made(t rapid.TB, table columnar.Table, group int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := l.Make(context.Background(), group)
+	b, err := l.Make(context.Background(), group, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", table.Name, err)
 	}

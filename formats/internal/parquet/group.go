@@ -2,34 +2,35 @@ package parquet
 
 import (
 	"context"
+	"slices"
 
 	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
-// Make returns the bytes of row group i. If it has other rows than were counted, or more or fewer nulls or text, the error
-// is [nodes.ErrStale]: they are of another version of the source.
-func (l *Layout) Make(ctx context.Context, i int) ([]byte, error) {
+// Make returns the bytes of row group i, in place of those of b if there is room. If it has other rows than were counted,
+// or more or fewer nulls or text, the error is [nodes.ErrStale]: they are of another version of the source.
+func (l *Layout) Make(ctx context.Context, i int, b []byte) ([]byte, error) {
 	g := &l.table.Groups[i]
-	out := make([]byte, l.groupSize(i))
+	out := slices.Grow(b[:0], int(l.groupSize(i)))[:l.groupSize(i)]
 	var columns []columnWriter
-	b := columnar.NewParts(l.table.Columns, *g, func(b *columnar.Batch) {
+	batch := columnar.NewParts(l.table.Columns, *g, func(b *columnar.Batch) {
 		for c := range columns {
 			columns[c].add(&b.Columns[c])
 		}
 	})
 	rest := out
-	for c := range b.Columns {
-		p := planOf(&b.Columns[c].Column, g, c)
-		columns = append(columns, newColumnWriter(rest[:0:p.total()], &b.Columns[c], &p, &g.Columns[c]))
+	for c := range batch.Columns {
+		p := planOf(&batch.Columns[c].Column, g, c)
+		columns = append(columns, newColumnWriter(rest[:0:p.total()], &batch.Columns[c], &p, &g.Columns[c]))
 		rest = rest[p.total():]
 	}
-	if err := l.table.Fill(ctx, b, i); err != nil {
+	if err := l.table.Fill(ctx, batch, i); err != nil {
 		return nil, err
 	}
-	b.End()
-	if b.Rows() != g.Rows {
-		return nil, nodes.SizeError(int64(g.Rows), int64(b.Rows()))
+	batch.End()
+	if batch.Rows() != g.Rows {
+		return nil, nodes.SizeError(int64(g.Rows), int64(batch.Rows()))
 	}
 	for c := range columns {
 		if err := columns[c].end(); err != nil {

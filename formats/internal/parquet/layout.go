@@ -87,21 +87,21 @@ func (l *Layout) Cost() int64 {
 	return int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
 }
 
-// Content returns the file. group returns what Make does; it is called for each read that touches the
-// group, so it belongs in a Memo.
-func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, error)) nodes.Content {
+// Content returns the file. group returns what Make does, and what to call when that is not used any more (see
+// [nodes.NewLoans]); it is called for each read that touches the group, so it belongs in a Memo.
+func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, func(lent int), error)) nodes.Content {
 	footer := 1 + 2*len(l.groups) // after the magic, and each group with its zeros
-	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+	p := nodes.NewLoans(func(ctx context.Context, i int) ([]byte, func(int), error) {
 		switch {
 		case i == 0:
-			return []byte(magic), nil
+			return []byte(magic), stays, nil
 		case i == footer:
-			return l.footer, nil
+			return l.footer, stays, nil
 		case i%2 == 1:
 			return group(ctx, i/2)
 		}
 		g := l.groups[i/2-1]
-		return make([]byte, g.next()-g.end), nil
+		return make([]byte, g.next()-g.end), stays, nil
 	})
 	p.Add(int64(len(magic)))
 	for _, g := range l.groups {
@@ -111,6 +111,9 @@ func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, error))
 	p.Add(int64(len(l.footer)))
 	return p
 }
+
+// stays is called when bytes are not used any more that need not be given back.
+func stays(int) {}
 
 // chunks appends what the footer says of row group i.
 func (l *Layout) chunks(list []chunk, i int) []chunk {

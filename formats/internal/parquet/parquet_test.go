@@ -125,7 +125,10 @@ func write(t *testing.T, table columnar.Table) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := l.Content(l.Make)
+	c := l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
+		b, err := l.Make(ctx, i, nil)
+		return b, func(int) {}, err
+	})
 	b, err := io.ReadAll(nodes.Reader(t.Context(), c))
 	if err != nil || int64(len(b)) != l.Size() || c.Size() != l.Size() {
 		t.Fatalf("%d bytes of %d, %v", len(b), l.Size(), err)
@@ -219,7 +222,7 @@ func TestOtherVersion(t *testing.T) {
 		if err != nil || len(made.Groups) != 1 {
 			t.Fatal(err)
 		}
-		if _, err := l.Make(t.Context(), 0); !errors.Is(err, nodes.ErrStale) {
+		if _, err := l.Make(t.Context(), 0, nil); !errors.Is(err, nodes.ErrStale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -254,7 +257,10 @@ func TestHuge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if footer := footerOf(t, l.Content(l.Make)); footer > 1<<20 {
+	if footer := footerOf(t, l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
+		b, err := l.Make(ctx, i, nil)
+		return b, func(int) {}, err
+	})); footer > 1<<20 {
 		t.Errorf("a footer of %d bytes", footer)
 	}
 	if l.Cost() > 16<<20 {
@@ -273,7 +279,10 @@ func BenchmarkLayout(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(l.Cost()), "B/layout")
-	b.ReportMetric(float64(footerOf(b, l.Content(l.Make))), "B/footer")
+	b.ReportMetric(float64(footerOf(b, l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
+		b, err := l.Make(ctx, i, nil)
+		return b, func(int) {}, err
+	}))), "B/footer")
 }
 
 // TestTooLarge holds that there is no page whose size its header cannot tell.

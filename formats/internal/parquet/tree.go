@@ -49,7 +49,7 @@ func (f countedFile) IsMeasured(ctx context.Context) bool { return f.table.Count
 type files struct {
 	metadata func(table string) []Pair
 	layouts  *cache.Memo[*columnar.Maker, *Layout]
-	groups   *cache.Memo[groupKey, []byte]
+	groups   *cache.Memo[groupKey, *madeGroup]
 }
 
 func newFiles(c *cache.Cache, metadata func(table string) []Pair) *files {
@@ -77,8 +77,8 @@ func (f file) Resolve(ctx context.Context) (nodes.File, error) {
 		return nil, err
 	}
 	return nodes.Stream(l.Size(), func(context.Context) (nodes.Content, error) {
-		return l.Content(func(ctx context.Context, i int) ([]byte, error) {
-			return f.r.groups.Get(ctx, groupKey{f.table, i})
+		return l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
+			return f.r.use(ctx, groupKey{f.table, i})
 		}), nil
 	}), nil
 }
@@ -107,11 +107,13 @@ func (r *files) peak(k groupKey) int64 {
 // minPeak is what decoding takes besides rows.
 const minPeak = 512 << 10
 
-func (r *files) loadGroup(ctx context.Context, k groupKey) ([]byte, int64, error) {
+func (r *files) loadGroup(ctx context.Context, k groupKey) (*madeGroup, int64, error) {
 	l, err := r.layouts.Get(ctx, k.table)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := l.Make(ctx, k.group)
-	return b, int64(cap(b)), err
+	b, err := l.Make(ctx, k.group, takeBuffer())
+	g := &madeGroup{bytes: b}
+	g.left.Store(int64(len(b)))
+	return g, int64(cap(b)), err
 }

@@ -28,6 +28,20 @@ func dirOf(t *testing.T, load func() (columnar.Table, error)) nodes.Dir {
 	return parquet.Dir(c, in, "test", []columnar.Maker{{Name: "all", Make: func(context.Context) (columnar.Table, error) { return load() }}})
 }
 
+// borrow borrows all of a file.
+func borrow(t *testing.T, f nodes.File, size int) {
+	t.Helper()
+	c, err := f.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loan, err := c.(nodes.Lender).Lend(t.Context(), size, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loan.Return()
+}
+
 // TestDir lists tables without making them, and makes each group once for all who read it.
 func TestDir(t *testing.T) {
 	rows := rowsOf(columnar.GroupRows + 5)
@@ -71,10 +85,59 @@ func TestDir(t *testing.T) {
 			t.Error("two readers read two files")
 		}
 	}
+	for i := range 2 {
+		borrow(t, e.File, len(files[0]))
+		if n := made.Load(); n != int64(2+2*i) {
+			t.Errorf("%d groups were made when all were lent %d times", n, i+1)
+		}
+	}
 	if !bytes.HasPrefix(files[0], want[:len(want)/2]) {
 		t.Error("it is another table")
 	}
 	nodestest.Check(t, dir)
+}
+
+// TestLent holds that the groups are right for who borrows them and who copies them at the same time, though each gives its
+// memory to the next one once all of it was lent.
+func TestLent(t *testing.T) {
+	rows := rowsOf(5 * columnar.GroupRows)
+	table := tableOf(slices.Collect(slices.Chunk(rows, columnar.GroupRows))...)
+	e, err := nodes.Lookup(t.Context(), dirOf(t, func() (columnar.Table, error) { return table, nil }), "all.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			c, err := e.File.Open(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for off := 0; off < len(want); {
+				n := min(100_000, len(want)-off)
+				loan, err := c.(nodes.Lender).Lend(t.Context(), n, int64(off))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				copied := make([]byte, n)
+				if _, err := c.ReadAt(t.Context(), copied, int64(off)); err != nil {
+					t.Error(err)
+				}
+				if lent := bytes.Join(loan.Parts, nil); !bytes.Equal(lent, want[off:off+n]) || !bytes.Equal(copied, lent) {
+					t.Errorf("other bytes from %d on", off)
+				}
+				loan.Return()
+				off += n
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestFooter holds that the footer, and a row group, can be read in whole blocks without making another group.
@@ -86,9 +149,10 @@ func TestFooter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var made []int
-	content := l.Content(func(ctx context.Context, i int) ([]byte, error) {
+	content := l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
 		made = append(made, i)
-		return l.Make(ctx, i)
+		b, err := l.Make(ctx, i, nil)
+		return b, func(int) {}, err
 	})
 	const block = 4096
 	read := func(from, to int64) {
@@ -104,7 +168,7 @@ func TestFooter(t *testing.T) {
 		t.Errorf("the groups %d were made for the footer", made)
 	}
 	second := int64(4)
-	if first, err := l.Make(t.Context(), 0); err == nil {
+	if first, err := l.Make(t.Context(), 0, nil); err == nil {
 		second += int64(len(first))
 	}
 	read(second+block, second+2*block)
@@ -147,7 +211,7 @@ func TestGrown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	group, err := l.Make(t.Context(), 0)
+	group, err := l.Make(t.Context(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
