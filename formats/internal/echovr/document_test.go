@@ -93,8 +93,12 @@ func TestSessionValues(t *testing.T) {
 		if got := valueOf(t, e.Session(nil, &f), keys...); got != c.want {
 			t.Errorf("kind %d: %s is %s, want %s", c.kind, c.path, got, c.want)
 		}
-		if got := valueOf(t, e.Brief(nil, &f), keys...); got != c.want {
-			t.Errorf("kind %d: %s without teams is %s, want %s", c.kind, c.path, got, c.want)
+		brief := c.want
+		if keys[0] == "player" || keys[0] == "last_throw" { // no row has anything of these
+			brief = ""
+		}
+		if got := valueOf(t, e.Brief(nil, &f), keys...); got != brief {
+			t.Errorf("kind %d: %s in brief is %s, want %s", c.kind, c.path, got, brief)
 		}
 	}
 }

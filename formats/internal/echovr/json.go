@@ -33,10 +33,11 @@ func NewEncoder(m *Match) *Encoder {
 // Session appends the document /session of a frame.
 func (e *Encoder) Session(b []byte, f *Frame) []byte { return e.document(b, f, true) }
 
-// Brief appends the document /session of a frame without teams, which are most of it.
+// Brief appends of the document /session of a frame what rows of frames are taken from, without most of the rest: teams,
+// poses and the last throw.
 func (e *Encoder) Brief(b []byte, f *Frame) []byte { return e.document(b, f, false) }
 
-func (e *Encoder) document(b []byte, f *Frame, teams bool) []byte {
+func (e *Encoder) document(b []byte, f *Frame, all bool) []byte {
 	combat := f.Kind == Combat
 	clock := !combat || f.Clock != 0
 	b = append(b, '{')
@@ -61,13 +62,15 @@ func (e *Encoder) document(b []byte, f *Frame, teams bool) []byte {
 	}
 	b = append(b, e.match...)
 	b = appendShoulder(b, `,"right_shoulder_pressed2":`, f.Shoulders[3])
-	if teams {
+	if all {
 		b = e.teams(b, f)
 	}
 	b = append(b, e.blueRound...)
 	b = append(b, `,"orange_points":`...)
 	b = appendPoints(b, f.Points[1], combat)
-	b = appendVR(b, &f.VR)
+	if all {
+		b = appendVR(b, &f.VR)
+	}
 	b = append(b, e.private...)
 	if !combat {
 		b = append(b, `,"blue_team_restart_request":`...)
@@ -85,7 +88,7 @@ func (e *Encoder) document(b []byte, f *Frame, teams bool) []byte {
 	b = appendShoulder(b, `,"right_shoulder_pressed":`, f.Shoulders[1])
 	b = append(b, `,"blue_points":`...)
 	b = appendPoints(b, f.Points[0], combat)
-	if f.Has&HasThrow != 0 {
+	if all && f.Has&HasThrow != 0 {
 		b = append(b, `,"last_throw":{`...)
 		b = appendThrow(b, &f.Throw)
 		b = append(b, '}')

@@ -88,23 +88,30 @@ func readFrame(session []byte) (v frameValues) {
 }
 
 func (v *frameValues) disc(disc []byte) {
-	readList(v.position[:], memberOf(disc, `"position"`))
-	readList(v.velocity[:], memberOf(disc, `"velocity"`))
-	v.bounces = memberOf(disc, `"bounce_count"`)
+	of := membersOf(disc, `"position"`, `"velocity"`, `"bounce_count"`)
+	readList(v.position[:], of[0])
+	readList(v.velocity[:], of[1])
+	v.bounces = of[2]
 }
 
 // memberOf returns the value of a key, which has its quotes, of an object; nil if it is not there.
-func memberOf(object []byte, key string) []byte {
+func memberOf(object []byte, key string) []byte { return membersOf(object, key)[0] }
+
+// membersOf returns the values of up to three keys as memberOf does.
+func membersOf(object []byte, keys ...string) (values [3][]byte) {
 	w := jsonenc.Walk(object)
 	if w.Peek() != '{' {
-		return nil
+		return values
 	}
-	for w.Enter(); w.More(); {
-		if k, value := w.Value(), w.Value(); string(k) == key {
-			return value
+	missing := len(keys)
+	for w.Enter(); missing > 0 && w.More(); {
+		key, value := w.Value(), w.Value()
+		if i := slices.Index(keys, string(key)); i >= 0 && values[i] == nil {
+			values[i] = value
+			missing--
 		}
 	}
-	return nil
+	return values
 }
 
 // readList takes as many elements of a list.
