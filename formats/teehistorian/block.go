@@ -27,6 +27,10 @@ const maxRendered = 256 << 20
 // blockWindow is how many bytes are read at a time for a few ticks.
 const blockWindow = 16 << 10
 
+// tableWindow is how many bytes are read at a time for the rows of a group, which has about 1 MiB: half of it in vain,
+// behind the last row.
+const tableWindow = 64 << 10
+
 // blockTicks is how many ticks are rendered together, fewer if there is much to show of each.
 const blockTicks = 32
 
@@ -103,7 +107,7 @@ func (r *recording) from(ctx context.Context, k int) (*cursor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
 	}
-	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, r.idx.bytes, dec, chunkSize), state: s}, nil
+	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, r.idx.bytes, dec, tableWindow), state: s}, nil
 }
 
 // tick returns the tick of the next record, or errEnd behind the chunk.

@@ -81,7 +81,7 @@ func (s *scanner) fill() error {
 	if size := rest + max(s.window, rest); size > cap(s.buf) || s.pos > 0 {
 		b := s.buf
 		if size > cap(b) {
-			b = make([]byte, size)
+			b = make([]byte, size+maxFixed) // what is left of a window is mostly less, and so fits the next time
 		}
 		copy(b[:rest], s.buf[s.pos:])
 		s.buf, s.offset, s.pos = b[:rest], s.position(), 0
