@@ -182,12 +182,10 @@ func (b *builder) accountStay(e *event, s *stay) {
 	}
 	switch e.kind {
 	case join:
-		tick := e.tick
-		s.join = &tick
+		s.join, s.joined = e.tick, true
 	case drop:
-		if s.drop == nil { // else it has ended before
-			tick := e.tick
-			s.drop, s.reason = &tick, b.shared.text(cleanText(e.data))
+		if !s.dropped { // else it has ended before
+			s.drop, s.dropped, s.reason = e.tick, true, b.shared.text(cleanText(e.data))
 		}
 	case playerNew:
 		s.lives++

@@ -101,7 +101,7 @@ func playersJSON(r *recording, first, end int) any {
 		s := r.idx.stays[i]
 		e := playerEntry{
 			Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
-			FirstTick: s.first, JoinTick: s.join, DropTick: s.drop, DropReason: s.reason, Lives: s.lives,
+			FirstTick: s.first, JoinTick: s.joinTick(), DropTick: s.dropTick(), DropReason: s.reason, Lives: s.lives,
 			Positions: s.rows[positionTable], Inputs: s.rows[inputTable], Commands: s.rows[commandTable],
 			Finishes: s.finishes,
 		}

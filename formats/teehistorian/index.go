@@ -104,19 +104,38 @@ type stay struct {
 	firstChunk int32 // the chunks with rows of it lie between, -1 if there are none
 	lastChunk  int32
 
-	protocol   protocol
-	names      []string
 	named      int32 // tick of the first of names
+	first      int32
+	join, drop int32
+	joined     bool // there is a join
+	dropped    bool // there is a drop
+	protocol   protocol
+
+	names      []string
 	clan       *string
 	version    *int32
 	versionStr *string
-	first      int32
-	join, drop *int32
 	reason     *string
 	lives      int64
 	finishes   []finishTime
 	rows       [tables]int64
 	bytes      [tables]int64 // without the first line
+}
+
+// joinTick returns the tick of the join, nil if there is none.
+func (s *stay) joinTick() *int32 {
+	if !s.joined {
+		return nil
+	}
+	return &s.join
+}
+
+// dropTick returns the tick of the drop, nil if there is none.
+func (s *stay) dropTick() *int32 {
+	if !s.dropped {
+		return nil
+	}
+	return &s.drop
 }
 
 // A finishTime is a PLAYER_FINISH.

@@ -186,8 +186,8 @@ func writeStay(w *indexfile.Writer, s *stay) {
 	indexfile.WriteOptional(w, s.version, int32Of)
 	indexfile.WriteOptional(w, s.versionStr, w.Text)
 	w.Uint(uint64(s.first))
-	indexfile.WriteOptional(w, s.join, int32Of)
-	indexfile.WriteOptional(w, s.drop, int32Of)
+	indexfile.WriteOptional(w, s.joinTick(), int32Of)
+	indexfile.WriteOptional(w, s.dropTick(), int32Of)
 	indexfile.WriteOptional(w, s.reason, w.Text)
 	w.Size(s.lives)
 	w.Count(len(s.finishes))
@@ -210,8 +210,8 @@ func (s *stay) read(r *indexfile.Reader, shared *interner) {
 	s.version = readShared(r, r.Int32, shared.version)
 	s.versionStr = readShared(r, r.Text, shared.text)
 	s.first = readTick(r)
-	s.join = indexfile.ReadOptional(r, r.Int32)
-	s.drop = indexfile.ReadOptional(r, r.Int32)
+	s.join, s.joined = readOptionalTick(r)
+	s.drop, s.dropped = readOptionalTick(r)
 	s.reason = readShared(r, r.Text, shared.text)
 	s.lives = r.Size()
 	for range r.Count(minFinish) {
@@ -219,6 +219,13 @@ func (s *stay) read(r *indexfile.Reader, shared *interner) {
 	}
 	readSizes(r, s.rows[:])
 	readSizes(r, s.bytes[:])
+}
+
+func readOptionalTick(r *indexfile.Reader) (tick int32, ok bool) {
+	if v := indexfile.ReadOptional(r, r.Int32); v != nil {
+		return *v, true
+	}
+	return 0, false
 }
 
 // readShared reads a value that may be missing and returns the one of its kind.

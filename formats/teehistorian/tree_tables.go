@@ -126,8 +126,8 @@ func (r *recording) stayRow(b *columnar.Batch, i int, begun startTime) {
 	}
 	addText(b, s.versionStr)
 	b.Int64(int64(s.first))
-	addTick(b, s.join)
-	addTick(b, s.drop)
+	addTick(b, s.joinTick())
+	addTick(b, s.dropTick())
 	addText(b, s.reason)
 	for _, n := range [...]int64{s.lives, s.rows[positionTable], s.rows[inputTable], s.rows[commandTable]} {
 		b.Int32(int32(min(n, math.MaxInt32)))
