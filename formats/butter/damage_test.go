@@ -351,3 +351,25 @@ func TestLargeChunkOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestManyChunks lists problems of many chunks up to a limit, and refuses more chunks than a file of any use has before
+// anything is allocated for them.
+func TestManyChunks(t *testing.T) {
+	of := func(chunks int) []byte {
+		w := newWriter(layoutV3, 0, nil)
+		for range chunks {
+			w.chunks = append(w.chunks, []byte{0xff})
+		}
+		return w.file()
+	}
+	x := scanned(t, of(2*maxProblems))
+	last := x.Problems[len(x.Problems)-1]
+	if len(x.Problems) != maxProblems || len(x.Chunks) != 2*maxProblems || !strings.HasSuffix(last.Message, "(more are not listed)") {
+		t.Errorf("%d problems of %d chunks, the last is %q", len(x.Problems), len(x.Chunks), last.Message)
+	}
+	b := of(maxChunks + 1)
+	_, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), 0)
+	if err == nil || !strings.Contains(err.Error(), "131073 chunks are more than a file can have") {
+		t.Errorf("a file of too many chunks: %v", err)
+	}
+}

@@ -17,7 +17,7 @@ import (
 const (
 	name      = "butter"
 	maxString = 1024    // with its final 0
-	maxChunks = 4000000 // of which a file of any use has a few hundred
+	maxChunks = 1 << 17 // a second each would be 36 hours; recorders write one for ten
 )
 
 // A Header is the stored file header (docs/formats/butter.md section 3).

@@ -9,9 +9,22 @@ import (
 	"recfs/formats/internal/echovr"
 )
 
+const (
+	// chunkCost is what the index of a chunk takes while the list grows, besides what is kept of its
+	// frames: 40 MiB for as many chunks as there can be.
+	chunkCost = 320
+
+	maxProblems = 1 << 12 // that are listed, of some 200 bytes each
+)
+
 // Scan decodes the first bytes of the file, or goes on from the index of fewer, and returns their index. Without all
 // bytes that is of the chunks that are whole.
 func (r *Reader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (*echovr.Index, error) {
+	held, err := formats.Charge(ctx, int64(chunkCost*len(r.Header.Chunks)))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	b, err := echovr.Resume(earlier, r.Layout.name)
 	if err != nil {
 		return nil, err
@@ -87,7 +100,10 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 
 // problem notes a problem with chunk n; one without a code is told of the file as a whole.
 func (s *scan) problem(n int, code, msg string) {
-	if code != "" {
+	if code != "" && len(s.problems) < maxProblems {
+		if len(s.problems) == maxProblems-1 {
+			msg += " (more are not listed)"
+		}
 		s.problems = append(s.problems, formats.Problem{Code: code, Chunk: &n, Offset: s.r.Header.Chunks[n].Offset, Message: msg})
 	}
 }
