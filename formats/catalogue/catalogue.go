@@ -80,11 +80,12 @@ func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
 // A container of which it is not known what it holds has a Summary of its path alone.
 func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		found, err := c.surveyOf(ctx, dir)
+		found, done, err := c.surveyOf(ctx, dir)
 		if err != nil {
 			yield(Summary{}, err)
 			return
 		}
+		defer done()
 		for i := range found.Blocks() {
 			page, err := found.Page(ctx, c.pages, i)
 			if err != nil {
@@ -134,25 +135,36 @@ func Summarize(ctx context.Context, dir nodes.Dir) (s Summary, k formats.Summary
 // catalogueCache is the memory for opening recordings to summarise them.
 const catalogueCache = 8 << 20
 
-// surveyOf returns what is known below dir.
-func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (*survey, error) {
+// surveyOf returns what is known below dir, until done is called: what was found in a part of an archive is then gone.
+func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey, done func(), err error) {
 	at, err := archive.Current(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	view, ok := archive.ViewOf(at)
 	if !ok {
-		return nil, errors.ErrUnsupported
+		return nil, nil, errors.ErrUnsupported
 	}
 	if _, folder := archive.FolderOf(at); folder {
 		if r, whole := dir.(*root); whole {
-			return r.survey(ctx, at)
+			found, err = r.survey(ctx, at)
+			return found, func() {}, err
 		}
 	}
-	s := c.newScan(view, ledger.NewSink(nil, ""))
+	sink := ledger.NewSink(c.disk, "a part of a catalogue") // which the file is never given as its name
+	if found, err = c.part(ctx, view, at, sink); err != nil {
+		sink.Close()
+		return nil, nil, err
+	}
+	return found, sink.Close, nil
+}
+
+// part returns what is below a directory, of which nothing was known before.
+func (c *Catalogue) part(ctx context.Context, view archive.View, dir nodes.Dir, sink *ledger.Sink) (*survey, error) {
+	s := c.newScan(view, sink)
 	defer s.cache.Close()
 	ctx = cache.Separate(ctx) // each part takes memory for itself
-	if err := s.dir(ctx, at, ""); err != nil {
+	if err := s.dir(ctx, dir, ""); err != nil {
 		return nil, err
 	}
 	if err := s.summarise(ctx); err != nil {
