@@ -122,14 +122,15 @@ func (x *indexer) remember(a *archive, args []string) error {
 // A madeBelow tells of the recordings below an argument which have their indexes.
 type madeBelow struct {
 	dir  string
-	made func(ctx context.Context, at string, r archives.Recording) bool
+	made func(ctx context.Context, at string, r archives.Recording) (index string, ok bool)
 }
 
-func (m madeBelow) has(ctx context.Context, name string, r archives.Recording) bool {
+// has returns the name of the index of a recording, "" if none is kept, if it is one of these.
+func (m madeBelow) has(ctx context.Context, name string, r archives.Recording) (index string, ok bool) {
 	if m.dir != "." {
 		var below bool
 		if name, below = strings.CutPrefix(name, strings.TrimSuffix(m.dir, "/")+"/"); !below {
-			return false
+			return "", false
 		}
 	}
 	return m.made(ctx, name, r)
@@ -138,13 +139,15 @@ func (m madeBelow) has(ctx context.Context, name string, r archives.Recording) b
 // isMade reports whether all that index makes of a recording was made and is kept.
 func (x *indexer) isMade(f found) bool {
 	r, ok := archives.RecordingOf(f.entry.Dir)
-	if !ok || !slices.ContainsFunc(x.made, func(m madeBelow) bool { return m.has(x.ctx, f.name, r) }) {
-		return false
-	}
-	name := r.IndexName()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return name != "" && x.disk(name)
+	return ok && slices.ContainsFunc(x.made, func(m madeBelow) bool {
+		name, ok := m.has(x.ctx, f.name, r)
+		if !ok || name == "" {
+			return ok
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.disk(name)
+	})
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.

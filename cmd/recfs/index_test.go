@@ -134,8 +134,8 @@ func TestIndexDrawsPictures(t *testing.T) {
 	}
 }
 
-// What was indexed before is not looked into again, unless it changed, its index is not there, or more is made of it than
-// that.
+// What was indexed before is not looked into again, unless it changed, or something beside it, its index is not there, or
+// more is made of it than that.
 func TestIndexAgain(t *testing.T) {
 	source, dir := t.TempDir(), t.TempDir()
 	must(t, os.Chmod(dir, 0o700))
@@ -143,10 +143,13 @@ func TestIndexAgain(t *testing.T) {
 	for name, from := range map[string]string{
 		"kept.teehistorian": "teehistorian/reload-20.1.teehistorian", "changed.teehistorian": "teehistorian/reload-20.1.teehistorian",
 		"packed.teehistorian.xz": "teehistorian/busy-20.1.teehistorian.xz", "kept.nhgame": "nethack/small.nhgame",
-		"small.hcrp": "hcrp/run-short.hcrp",
+		"packed.hcrp.gz": "hcrp/run-short.hcrp", "small.hcrp": "hcrp/run-short.hcrp",
 	} {
 		b, err := os.ReadFile(filepath.Join(samples, filepath.FromSlash(from)))
 		must(t, err)
+		if strings.HasSuffix(name, ".gz") {
+			b = gzipped(b)
+		}
 		must(t, os.WriteFile(filepath.Join(source, name), b, 0o666))
 	}
 	// made returns what needs no work by then, and does the rest.
@@ -170,18 +173,18 @@ func TestIndexAgain(t *testing.T) {
 			}
 		}
 		must(t, x.run(a, []string{source}, 1))
-		if x.meter.done.recordings != 5 {
+		if x.meter.done.recordings != 6 {
 			t.Errorf("%d recordings are counted", x.meter.done.recordings)
 		}
 		return list
 	}
 	nothing := func(string) bool { return false }
-	all := []string{"changed.teehistorian", "kept.nhgame", "kept.teehistorian", "packed.teehistorian.xz"}
+	all := []string{"changed.teehistorian", "kept.nhgame", "kept.teehistorian", "packed.hcrp.gz", "packed.teehistorian.xz", "small.hcrp"}
 	for i, step := range []struct {
 		disk  func(string) bool
 		demos bool
 		want  []string
-	}{{want: nil}, {want: all}, {disk: nothing}, {demos: true}, {want: all}} {
+	}{{want: nil}, {want: all}, {disk: nothing, want: all[5:]}, {demos: true}, {want: all}} { // none is kept of small.hcrp
 		if got := made(step.disk, step.demos); !slices.Equal(got, step.want) {
 			t.Errorf("run %d finds %q, want %q", i, got, step.want)
 		}
@@ -195,5 +198,18 @@ func TestIndexAgain(t *testing.T) {
 	}
 	if got := made(nil, false); !slices.Equal(got, all) {
 		t.Errorf("after that was indexed: %q", got)
+	}
+	schema := filepath.Join(source, "packed.schema.json")
+	for i, change := range []func() error{
+		func() error { return os.WriteFile(schema, []byte("{}"), 0o666) },
+		func() error { return os.WriteFile(schema, []byte("{ }"), 0o666) },
+		func() error { return os.Remove(schema) },
+	} {
+		must(t, change())
+		for again, want := range [][]string{slices.Concat(all[:3], all[4:]), all} {
+			if got := made(nil, false); !slices.Equal(got, want) {
+				t.Errorf("change %d beside, run %d: %q, want %q", i, again, got, want)
+			}
+		}
 	}
 }

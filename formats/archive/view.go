@@ -2,6 +2,9 @@ package archive
 
 import (
 	"context"
+	"hash/fnv"
+	"io"
+	iofs "io/fs"
 	"path"
 	"time"
 
@@ -86,6 +89,20 @@ func (v View) File(ctx context.Context, name string, info source.Info) (nodes.En
 	return v.a.fileEntry(ctx, name, info)
 }
 
+// BesideSum returns a checksum of the versions of files beside the recording called name, or that they are not there.
+func (v View) BesideSum(ctx context.Context, name string, names []string) uint64 {
+	fsys, sum := besideFS{ctx: ctx, links: v.a.links, dir: path.Dir(name)}, fnv.New64a()
+	for _, n := range names {
+		_, _ = io.WriteString(sum, n)
+		if info, err := iofs.Stat(fsys, n); err != nil {
+			_, _ = io.WriteString(sum, err.Error())
+		} else {
+			_, _ = sum.Write(formats.StampOf(info).Append([]byte{0}))
+		}
+	}
+	return sum.Sum64()
+}
+
 // Names returns the sorted names in the directory dir.
 func (v View) Names(ctx context.Context, dir string) (source.Names, error) {
 	return v.a.listing(ctx, dir)
@@ -119,15 +136,14 @@ func (r Recording) Place() string { return path.Join(r.r.a.base(), r.r.key.path)
 // ID names it for what is kept of it on disk, "" if it has no such name.
 func (r Recording) ID() string { return r.r.a.sourceID(r.r.key.path) }
 
-// IndexName names the file of the disk cache that its index is kept in; "" if none is, or whether one is there does not
-// tell that nothing is left to make: where a format keeps only some, or they depend on other files.
+// IndexName names the file of the disk cache that its index is kept in, if it is kept; "": none is.
 func (r Recording) IndexName() string {
 	f := r.Format()
-	if f.Keep != nil || f.Beside != nil {
-		return ""
-	}
 	return formats.Input{ID: r.ID()}.IndexName(f.Name, f.Variant)
 }
+
+// View returns the View of its archive.
+func (r Recording) View() View { return View{r.r.a} }
 
 // Segments returns the files of a recording that is a directory.
 func (r Recording) Segments() (files []source.FileKey, ok bool) {

@@ -33,7 +33,7 @@ func (c *Catalogue) savedName(view archive.View) string {
 
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
 // numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
-const layout = 11<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 12<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // saveEvery is how often a process saves the catalogue on disk. What changed
 // since is opened again by the next one.
@@ -52,7 +52,7 @@ func (c *Catalogue) loadSaved(view archive.View) *survey {
 // checksum does not tell, as who can write to the cache can make it. Of one that is open nothing is shown.
 func soundRecord(r *ledger.Record, list []formats.Format) bool {
 	if r.Open || r.Line == "" {
-		return r.Open || r.Runs == "" && r.Tables == nil
+		return r.Open || r.Runs == "" && r.Beside == "" && r.Tables == nil
 	}
 	var s Summary
 	if !strings.HasSuffix(r.Line, "\n") || strings.Count(r.Line, "\n") != 1 || json.Unmarshal([]byte(r.Line), &s) != nil || !s.sound(list) {

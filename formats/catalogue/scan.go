@@ -206,7 +206,7 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 	}
 	v := info.Version
 	s.watch.file(inSource, v)
-	if s.known(ctx, at, v.Stamp) {
+	if s.known(ctx, at, inSource, v.Stamp) {
 		return nil
 	}
 	e, err := s.view.File(ctx, inSource, info)
@@ -222,13 +222,14 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 	return nil
 }
 
-// known takes over what was known before, if that is all there is to know.
-func (s *scan) known(ctx context.Context, at string, stamp formats.Stamp) bool {
+// known takes over what was known before of what lies at inSource, if that is all there is to know.
+func (s *scan) known(ctx context.Context, at, inSource string, stamp formats.Stamp) bool {
 	if s.old == nil || s.old.Seek(ctx, at) != nil {
 		return false
 	}
 	r, err := s.old.Record(ctx)
-	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) || !s.allKnown(ctx) {
+	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) ||
+		besideChanged(ctx, s.view, inSource, r.Beside) || !s.allKnown(ctx) {
 		return false
 	}
 	for first := true; ; first = false {
@@ -269,7 +270,7 @@ func (s *scan) savedSince(name string) bool {
 
 // addDir adds a recording or a container that is no file of the source or was not looked for yet.
 func (s *scan) addDir(ctx context.Context, at string, stamp formats.Stamp, dir nodes.Dir) {
-	if !s.known(ctx, at, stamp) {
+	if !s.known(ctx, at, "", stamp) { // nothing beside a directory counts
 		s.add(item{Record: ledger.Record{Path: at, Stamp: stamp, Open: true}, dir: dir})
 	}
 }

@@ -18,6 +18,7 @@ import (
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {
 	Stamp   formats.Stamp
+	Beside  string `json:",omitempty"` // see besideOf
 	Place   string // of the recording, for people
 	Tables  []ledger.Table
 	Runners []formats.Runner
@@ -72,7 +73,7 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	}
 	d := digest{Stamp: r.Stamp(), Place: r.Place(), Runners: k.Runners}
 	if o, err := r.Open(ctx); err == nil {
-		d.Tables = tablesOf(o)
+		d.Tables, d.Beside = tablesOf(o), besideOf(ctx, r, o)
 		if r.Format().Beside == nil { // else the sizes are not those of this version alone
 			measure(ctx, o.Dir, d.Tables)
 		}
@@ -97,7 +98,7 @@ func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, i
 	if err := json.Unmarshal(b, &d); err != nil {
 		return digest{}, 0, err
 	}
-	if !d.sound() {
+	if !d.sound() || besideChanged(ctx, r.View(), r.Path(), d.Beside) {
 		return digest{}, 0, formats.ErrOther
 	}
 	switch stamp := r.Stamp(); {
@@ -126,7 +127,7 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 	var list []formats.Runner
 	d, err := s.c.digests.Get(ctx, r)
 	if err == nil {
-		sum, known.Tables, list = d.Summary, d.Tables, d.Runners
+		sum, known.Tables, known.Beside, list = d.Summary, d.Tables, d.Beside, d.Runners
 	} else {
 		if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
 			known.Pending = missing.Name

@@ -26,20 +26,28 @@ func findDictionary(id uint16, dirs []iofs.FS, beside iofs.FS, limits Limits) (*
 	if id == 0 {
 		return nil, nil
 	}
-	name := strconv.Itoa(int(id)) + ".dict"
+	name := dictionaryName(id)
 	for _, dir := range dirs {
 		if d, err := readDictionary(dir, name, limits); err == nil || isUnread(err) {
 			return d, err
 		}
 	}
 	if beside != nil {
-		for _, path := range []string{"dictionaries/" + name, name} {
+		for _, path := range besideDictionaries(id) {
 			if d, err := readDictionary(beside, path, limits); err == nil || isUnread(err) {
 				return d, err
 			}
 		}
 	}
 	return nil, fmt.Errorf("no usable %s was found", name)
+}
+
+func dictionaryName(id uint16) string { return strconv.Itoa(int(id)) + ".dict" }
+
+// besideDictionaries returns where a dictionary may lie beside a recording.
+func besideDictionaries(id uint16) []string {
+	name := dictionaryName(id)
+	return []string{"dictionaries/" + name, name}
 }
 
 func isUnread(err error) bool {

@@ -90,10 +90,7 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) 
 	}
 	names := []string{"schema.json"}
 	if !t.Dir {
-		names = []string{name + ".schema.json"}
-		if i := strings.LastIndex(name, extension); i >= 0 {
-			names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
-		}
+		names = sidecarNames(name)
 	}
 	for _, n := range names {
 		info, err := iofs.Stat(fsys, n)
@@ -115,6 +112,15 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) 
 		}
 	}
 	return nil, ctx.Err() // there may be one all the same
+}
+
+// sidecarNames returns where the schema of a recording that is a file may lie.
+func sidecarNames(name string) []string {
+	names := []string{name + ".schema.json"}
+	if i := strings.LastIndex(name, extension); i >= 0 {
+		names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
+	}
+	return names
 }
 
 // isAbsent reports whether an error says that there is no such file, for us: its name may also be too

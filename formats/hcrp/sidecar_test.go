@@ -3,6 +3,7 @@ package hcrp
 import (
 	"errors"
 	iofs "io/fs"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -32,5 +33,34 @@ func TestUnreadableSidecar(t *testing.T) {
 				t.Errorf("%v: %v, %v", err, d, got)
 			}
 		}
+	}
+}
+
+// What is looked for beside a recording is told, unless it may lie elsewhere, too.
+func TestBesideFiles(t *testing.T) {
+	in := formats.Input{Name: "run.hcrp.xz"}
+	schemas := []string{"run.hcrp.xz.schema.json", "run.hcrp.schema.json", "run.schema.json"}
+	dictionaries := []string{"dictionaries/7.dict", "7.dict"}
+	for _, c := range []struct {
+		id   uint16
+		dirs []iofs.FS
+		dir  bool
+		want []string
+		ok   bool
+	}{
+		{want: schemas, ok: true},
+		{dirs: []iofs.FS{errorFS{}}, want: schemas, ok: true},
+		{id: 7, want: slices.Concat(schemas, dictionaries), ok: true},
+		{id: 7, dirs: []iofs.FS{errorFS{}}},
+		{dir: true},
+	} {
+		h := &head{Tables: &Tables{Header: &Header{Dictionary: c.id}, Dir: c.dir}}
+		got, ok := Options{DictDirs: c.dirs}.besideFiles(in, h)
+		if ok != c.ok || ok && !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, %v", c, got, ok)
+		}
+	}
+	if _, ok := (Options{}).besideFiles(in, &lost{}); ok {
+		t.Error("a recording that does not open depends on nothing else")
 	}
 }

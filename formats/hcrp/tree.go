@@ -16,20 +16,21 @@ import (
 func New(opt Options) formats.Format {
 	opt.zstd = wire.NewZstd(opt.Limits.withDefaults().Window)
 	return formats.Format{
-		Name:       formatName,
-		Extensions: []string{extension},
-		Match:      match,
-		DirFile:    preambleName,
-		MatchDir:   matchDir,
-		Variant:    opt.variant(),
-		Open:       opt.open,
-		ReadHead:   opt.readHead,
-		Scan:       scan,
-		ReadIndex:  readIndex,
-		Keep:       isWorthSaving,
-		Beside:     beside,
-		Tree:       newTree,
-		Summary:    summary,
+		Name:        formatName,
+		Extensions:  []string{extension},
+		Match:       match,
+		DirFile:     preambleName,
+		MatchDir:    matchDir,
+		Variant:     opt.variant(),
+		Open:        opt.open,
+		ReadHead:    opt.readHead,
+		Scan:        scan,
+		ReadIndex:   readIndex,
+		Keep:        isWorthSaving,
+		Beside:      beside,
+		BesideFiles: opt.besideFiles,
+		Tree:        newTree,
+		Summary:     summary,
 	}
 }
 

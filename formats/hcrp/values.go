@@ -119,6 +119,20 @@ func beside(found formats.Head) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// besideFiles is the BesideFiles of the format. What lies in a directory that is a recording is part of it, and
+// what in the configured directories is not beside it.
+func (o Options) besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
+	h, ok := found.(*head)
+	if !ok || h.Dir {
+		return nil, false
+	}
+	names = sidecarNames(in.Name)
+	if id := h.Header.Dictionary; id != 0 {
+		names, ok = append(names, besideDictionaries(id)...), len(o.DictDirs) == 0
+	}
+	return names, ok
+}
+
 // worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to
 // read one takes as long as to index so much.
 const worthSaving = 64 << 10

@@ -66,8 +66,18 @@ type Opened struct {
 	Dir    nodes.Dir
 	Tables []columnar.Maker
 
+	Kept bool // on disk, if there is one, the index is kept
+
 	source Source
 	beside string // see formats.Format
+}
+
+// BesideFiles names the files beside the recording on which its index depends, as that of [formats.Format].
+func (o *Opened) BesideFiles() (names []string, ok bool) {
+	if f := o.source.Format.BesideFiles; f != nil {
+		return f(o.Input, o.Head)
+	}
+	return nil, false
 }
 
 // HeadSummary returns what the head says for a person.
@@ -176,11 +186,11 @@ func worthKeeping(src Source, h formats.Head) bool {
 
 // tree returns an opened recording.
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
-	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
+	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, Kept: worthKeeping(src, h), source: src}
 	if src.Format.Beside != nil {
 		o.beside = src.Format.Beside(h)
 	}
-	key := indexKey[K]{k, worthKeeping(src, h), o.beside}
+	key := indexKey[K]{k, o.Kept, o.beside}
 	o.Index = func(ctx context.Context) (formats.Index, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {

@@ -25,6 +25,7 @@ type Record struct {
 	Pending  string // the name of what on disk would tell more; "": nothing would
 	Line     string // of recordings.jsonl; "": there is none
 	Runs     string // JSON; "": they are not known
+	Beside   string // on what beside the recording all of this depends; "": on nothing, or that is not known
 	Format   string // that its tables are of
 	Tables   []Table
 }
@@ -53,7 +54,7 @@ func (r *Record) Table(format, name string) (Table, bool) {
 // size is about how many bytes the record has in memory.
 func (r *Record) size() int {
 	const fixed, table = 200, 24
-	return fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Runs) + table*len(r.Tables)
+	return fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Runs) + len(r.Beside) + table*len(r.Tables)
 }
 
 // Order compares two paths by which a walk comes to first.
@@ -99,7 +100,7 @@ func (r *Record) flags() (flags uint8) {
 //	| count | record … |
 //
 // record: | path text | size, modified, nanos, changed, born: zigzag | inode varint | flags u8 |
-// | pending text | line text | runs text | format text | count | table … |
+// | pending text | line text | runs text | beside text | format text | count | table … |
 //
 // table: | name text | size zigzag |
 func encode(records []Record) []byte {
@@ -113,7 +114,7 @@ func encode(records []Record) []byte {
 		}
 		w.Uint(r.Stamp.Inode)
 		w.U8(r.flags())
-		for _, text := range [...]string{r.Pending, r.Line, r.Runs, r.Format} {
+		for _, text := range [...]string{r.Pending, r.Line, r.Runs, r.Beside, r.Format} {
 			w.Text(text)
 		}
 		w.Count(len(r.Tables))
@@ -126,7 +127,7 @@ func encode(records []Record) []byte {
 }
 
 // minRecord is the least bytes that a record takes.
-const minRecord = 13
+const minRecord = 14
 
 // decode returns the records of a block. Their texts are parts of one copy of it.
 func decode(b []byte) ([]Record, error) {
@@ -148,7 +149,7 @@ func decode(b []byte) ([]Record, error) {
 		if flags > allFlags {
 			r.Fail("flags %#x", flags)
 		}
-		to.Pending, to.Line, to.Runs, to.Format = text(), text(), text(), text()
+		to.Pending, to.Line, to.Runs, to.Beside, to.Format = text(), text(), text(), text(), text()
 		if n := r.Count(2); n > 0 {
 			to.Tables = make([]Table, n)
 		}

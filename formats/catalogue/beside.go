@@ -1,0 +1,51 @@
+package catalogue
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"recfs/formats/archive"
+	"recfs/formats/recordings"
+)
+
+// A beside is on what beside a recording all depends that is known of it.
+type beside struct {
+	kept  bool     // its index is kept on disk
+	sum   uint64   // of the files, see [archive.View.BesideSum]
+	names []string // of the files
+}
+
+// besideOf returns that of a recording, "" where its format does not tell. The files are looked at after the recording
+// was opened: who changes them in between has its index made when it is read.
+func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) string {
+	names, ok := o.BesideFiles()
+	if !ok {
+		return ""
+	}
+	kept := "-"
+	if o.Kept {
+		kept = "+"
+	}
+	sum := strconv.FormatUint(r.View().BesideSum(ctx, r.Path(), names), 16)
+	return kept + strings.Join(append([]string{sum}, names...), "\x00")
+}
+
+// parseBeside parses what besideOf returned.
+func parseBeside(s string) (b beside, ok bool) {
+	if s == "" {
+		return b, false
+	}
+	parts := strings.Split(s[1:], "\x00")
+	sum, err := strconv.ParseUint(parts[0], 16, 64)
+	return beside{s[0] == '+', sum, parts[1:]}, err == nil
+}
+
+// besideChanged reports whether what lies beside the recording called name is not what it was.
+func besideChanged(ctx context.Context, v archive.View, name, was string) bool {
+	if was == "" {
+		return false
+	}
+	b, ok := parseBeside(was)
+	return !ok || v.BesideSum(ctx, name, b.names) != b.sum
+}
