@@ -139,6 +139,7 @@ func (c *Cache) set(k key, v any, cost int64) {
 
 // drop forgets the value for k.
 func (c *Cache) drop(k key) {
-	c.aside.drop(k)
 	c.store.Invalidate(k)
+	c.aside.drop(k)
+	c.large.forget(k)
 }

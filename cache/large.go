@@ -30,13 +30,18 @@ func (c *Cache) tooLarge(cost int64) bool { return cost > max(asideOf(c.budget),
 func (l *large) get(k key) (any, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.list, func(e *largeValue) bool { return e.key == k })
+	i := l.index(k)
 	if i < 0 {
 		return nil, false
 	}
 	e := l.list[i]
 	l.list = append(slices.Delete(l.list, i, i+1), e)
 	return e.v, true
+}
+
+// index returns where the value for k is, -1 if there is none. The caller holds mu.
+func (l *large) index(k key) int {
+	return slices.IndexFunc(l.list, func(e *largeValue) bool { return e.key == k })
 }
 
 // put keeps a value in place of the one used longest ago, if the request that has made it has the memory for it.
@@ -47,7 +52,7 @@ func (l *large) put(r *reservation, k key, v any, cost int64) {
 	}
 	e := &largeValue{k, v, held}
 	l.mu.Lock()
-	i := slices.IndexFunc(l.list, func(e *largeValue) bool { return e.key == k })
+	i := l.index(k)
 	if i < 0 && len(l.list) == maxLarge {
 		i = 0
 	}
@@ -75,6 +80,17 @@ func (l *large) drop(e *largeValue) bool {
 	}
 	e.held.Free()
 	return true
+}
+
+// forget gives up the value for k.
+func (l *large) forget(k key) {
+	l.mu.Lock()
+	var e *largeValue
+	if i := l.index(k); i >= 0 {
+		e = l.list[i]
+	}
+	l.mu.Unlock()
+	l.drop(e)
 }
 
 // clear gives up all values.

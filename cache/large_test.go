@@ -39,6 +39,11 @@ func TestLarge(t *testing.T) {
 		t.Errorf("%d bytes counted after others needed them", now)
 	}
 	get(1, 4)
+	m.Drop(1)
+	if now, _ := c.Work(); now != 0 {
+		t.Errorf("%d bytes counted for a value that was dropped", now)
+	}
+	get(1, 5)
 	c.large.clear()
 	if now, _ := c.Work(); now != 0 {
 		t.Errorf("%d bytes counted for nothing", now)

@@ -25,7 +25,8 @@ func (r *files) use(ctx context.Context, k groupKey) (b []byte, done func(lent i
 			return nil, nil, err
 		}
 		if !g.begin() {
-			continue // it went since it was found
+			r.groups.Drop(k) // it went since it was found, or was put aside while it was dropped
+			continue
 		}
 		return g.bytes, func(lent int) {
 			g.users.Add(-1)

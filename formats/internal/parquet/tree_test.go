@@ -22,7 +22,13 @@ import (
 // dirOf returns the directory of one table, called all.
 func dirOf(t *testing.T, load func() (columnar.Table, error)) nodes.Dir {
 	t.Helper()
-	c := cache.New(64<<20, nil)
+	return dirWithin(t, 64<<20, load)
+}
+
+// dirWithin is dirOf with a budget.
+func dirWithin(t *testing.T, budget int64, load func() (columnar.Table, error)) nodes.Dir {
+	t.Helper()
+	c := cache.New(budget, nil)
 	t.Cleanup(c.Close)
 	in := formats.BytesInput("bad\xff.rec", nil, time.Time{})
 	return parquet.Dir(c, in, "test", []columnar.Maker{{Name: "all", Make: func(context.Context) (columnar.Table, error) { return load() }}})
@@ -138,6 +144,26 @@ func TestLent(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestLentInLittleMemory holds that a group is made again after all of it was lent where the cache keeps it besides
+// what it has room for.
+func TestLentInLittleMemory(t *testing.T) {
+	table := tableOf(rowsOf(columnar.GroupRows / 4))
+	e, err := nodes.Lookup(t.Context(), dirWithin(t, 8<<20, func() (columnar.Table, error) { return table, nil }), "all.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		borrow(t, e.File, len(want))
+	}
+	if got, err := nodes.ReadAll(t.Context(), e.File); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("other bytes, %v", err)
+	}
 }
 
 // TestFooter holds that the footer, and a row group, can be read in whole blocks without making another group.
