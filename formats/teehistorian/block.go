@@ -27,8 +27,7 @@ const maxRendered = 256 << 20
 // blockWindow is how many bytes are read at a time for a few ticks.
 const blockWindow = 16 << 10
 
-// tableWindow is how many bytes are read at a time for the rows of a group, which has about 1 MiB: half of it in vain,
-// behind the last row.
+// tableWindow is how many bytes are read at a time for the rows of a group, which has about 1 MiB.
 const tableWindow = 64 << 10
 
 // blockTicks is how many ticks are rendered together, fewer if there is much to show of each.
@@ -101,13 +100,13 @@ func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor
 	}
 }
 
-// from returns a cursor at the start of chunk k that goes on to the end of the records.
-func (r *recording) from(ctx context.Context, k int) (*cursor, error) {
+// from returns a cursor at the start of chunk k that goes on to an offset, where a chunk begins or ends.
+func (r *recording) from(ctx context.Context, k int, end int64) (*cursor, error) {
 	s, dec, err := r.idx.stateAt(k, r.version1)
 	if err != nil {
 		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
 	}
-	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, r.idx.bytes, dec, tableWindow), state: s}, nil
+	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, end, dec, tableWindow), state: s}, nil
 }
 
 // tick returns the tick of the next record, or errEnd behind the chunk.

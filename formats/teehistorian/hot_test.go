@@ -13,6 +13,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
+	"recfs/nodes/nodestest"
 )
 
 // Rows that runs of records gave are those of the records one by one.
@@ -37,7 +38,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 	for _, n := range []int{positionsTable, inputsTable} {
 		fast := r.rowTable(n, h.begun())
 		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {
-			c, err := r.from(ctx, chunk)
+			c, err := r.from(ctx, chunk, x.bytes)
 			for err == nil && !b.Full() {
 				if err = c.scan.next(&c.event.record); err == nil {
 					c.state.apply(&c.event)
@@ -69,6 +70,36 @@ func made(t rapid.TB, table columnar.Table, group int) []byte {
 		t.Fatalf("%s: %v", table.Name, err)
 	}
 	return b
+}
+
+// All row groups of a table together read each byte of the records once.
+func TestRowsReadOnce(t *testing.T) {
+	long := newRepeated(t, 8<<20)
+	src := long.source()
+	h, err := readHeader(src.At(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := buildIndex(t.Context(), src.At(t.Context()), src.Size, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := &nodestest.Counted{ReaderAt: long}
+	src.ReaderAt = count
+	r := &recording{src: src, idx: x, version1: h.version1()}
+	for _, n := range []int{positionsTable, inputsTable} {
+		table := r.rowTable(n, h.begun())
+		if len(table.Groups) < 3 {
+			t.Fatalf("%s: %d row groups", table.Name, len(table.Groups))
+		}
+		count.Bytes.Store(0)
+		for i := range table.Groups {
+			made(t, table, i)
+		}
+		if got, records := count.Bytes.Load(), x.bytes-h.start; got > records {
+			t.Errorf("%s: %d bytes are read of %d", table.Name, got, records)
+		}
+	}
 }
 
 // Two ints read at once are those read one by one.

@@ -26,25 +26,39 @@ func (h *header) makers(get func(context.Context) (*recording, error)) []columna
 
 // rowTable returns a table by its number.
 func (r *recording) rowTable(n int, begun startTime) columnar.Table {
-	groups := r.idx.rows[n].Groups
-	fill := func(ctx context.Context, b *columnar.Batch, chunk int) error {
-		return stale(r.fill(ctx, b, n, chunk, begun))
-	}
+	t := columnar.Table{Name: rowTableNames[n], Columns: rowColumns[n]}
 	if n == playersTable {
-		groups = func() []columnar.Group { return r.stayGroups(begun) }
-		fill = func(_ context.Context, b *columnar.Batch, _ int) error {
+		t.Groups = r.stayGroups(begun)
+		t.Fill = func(_ context.Context, b *columnar.Batch, _ int) error {
 			for i := range r.idx.stays {
 				r.stayRow(b, i, begun)
 			}
 			return nil
 		}
+		return t
 	}
-	return columnar.NewTable(rowTableNames[n], rowColumns[n], groups(), fill)
+	t.Groups = r.idx.rows[n].Groups()
+	t.Fill = func(ctx context.Context, b *columnar.Batch, group int) error {
+		return stale(r.fill(ctx, b, n, t.Groups[group].Chunk, r.idx.groupEnd(t.Groups[group+1:]), begun))
+	}
+	return t
 }
 
-// fill adds the rows of a table from the start of a chunk on, until b is full.
-func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, begun startTime) error {
-	c, err := r.from(ctx, chunk)
+// groupEnd returns where the chunks with the rows of a group end. after are the groups behind it.
+func (x *index) groupEnd(after []columnar.Group) int64 {
+	if len(after) == 0 {
+		return x.bytes
+	}
+	c := &x.chunks[after[0].Chunk]
+	if after[0].Skip > 0 {
+		return c.offset + c.size
+	}
+	return c.offset
+}
+
+// fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is before end.
+func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, end int64, begun startTime) error {
+	c, err := r.from(ctx, chunk, end)
 	if err != nil {
 		return err
 	}
