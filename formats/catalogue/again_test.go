@@ -218,39 +218,49 @@ func TestCatalogueInBudget(t *testing.T) {
 	}
 }
 
-// A look that was interrupted loses nothing of what is kept on disk.
+// A look that was interrupted, wherever it was, loses nothing of what is kept on disk.
 func TestCatalogueInterrupted(t *testing.T) {
 	dir, disk := t.TempDir(), cache.NewDisk(t.TempDir(), 1<<20, nil)
 	for i := range 10 {
 		write(t, dir, fmt.Sprintf("d%d/a.log", i), "LOG x")
 	}
 	var opens, scans atomic.Int64
-	look := func(ctx context.Context) error {
+	look := func(t *testing.T, ctx context.Context) error {
 		root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{logged(&opens, &scans)}, formatstest.NewCache(t), archive.Options{Disk: disk})
 		_, err := nodes.Lookup(ctx, root, Name)
 		return err
 	}
-	if err := look(t.Context()); err != nil {
+	if err := look(t, t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ctx := &endingContext{Context: t.Context(), left: 8}
-	if err := look(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: %v", err)
+	interrupted := int64(0)
+	for ended := false; !ended && !t.Failed(); interrupted++ {
+		t.Run(fmt.Sprint(interrupted), func(t *testing.T) {
+			write(t, dir, "a.log", fmt.Sprintf("LOG %d", interrupted)) // one that is not known, before the others
+			err := look(t, &endingContext{Context: t.Context(), after: interrupted})
+			if ended = err == nil; !ended && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			opens.Store(0)
+			if err := look(t, t.Context()); err != nil || opens.Load() > 1 {
+				t.Errorf("%d opened, %v", opens.Load(), err)
+			}
+		})
 	}
-	opens.Store(0)
-	if err := look(t.Context()); err != nil || opens.Load() > 0 {
-		t.Errorf("%d opened, %v", opens.Load(), err)
+	if interrupted < 20 {
+		t.Errorf("interrupted %d times only", interrupted)
 	}
 }
 
 // An endingContext ends after it was asked a few times.
 type endingContext struct {
 	context.Context
-	left int64
+	asked atomic.Int64
+	after int64
 }
 
 func (c *endingContext) Err() error {
-	if c.left--; c.left < 0 {
+	if c.asked.Add(1) > c.after {
 		return context.Canceled
 	}
 	return nil

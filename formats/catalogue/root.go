@@ -164,7 +164,7 @@ func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *
 		err = s.summarise(ctx)
 	}
 	if err != nil {
-		s.found.KeepRest(s.old)
+		s.leave()
 	}
 	list := s.found.List()
 	if list.Same(old.List) {

@@ -80,9 +80,23 @@ func (s *scan) put(it item) {
 	}
 }
 
-// unreadable adds the line of what could not be read this time.
-func (s *scan) unreadable(at string, err error) {
+// unreadable adds the line of what could not be read this time, and fails if that was because ctx ended.
+func (s *scan) unreadable(ctx context.Context, at string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	s.add(item{Record: ledger.Record{Path: at, Line: unreadableLine(at, err), Open: true}})
+	return nil
+}
+
+// leave ends a scan that failed: what was known before stays, also of what it has not come to.
+func (s *scan) leave() {
+	for _, it := range s.queue {
+		if it.at != nil {
+			s.put(it)
+		}
+	}
+	s.found.KeepRest(s.old)
 }
 
 // unreadableLine tells why what is called at could not be read this time,
@@ -149,11 +163,10 @@ func (s *scan) folder(ctx context.Context, dir, at string) error {
 	s.watch.folder(ctx, s.view, dir)
 	names, err := s.view.Names(ctx, dir)
 	if err != nil {
-		if at == "" || ctx.Err() != nil {
+		if at == "" {
 			return err
 		}
-		s.unreadable(at, err) // it hides no other
-		return nil
+		return s.unreadable(ctx, at, err) // it hides no other
 	}
 	for i := range names.Len() {
 		if err := ctx.Err(); err != nil {
@@ -183,8 +196,7 @@ func (s *scan) entry(ctx context.Context, at, dir, name string, typ iofs.FileMod
 	}
 	e, err := s.view.Lookup(ctx, dir, name)
 	if err != nil {
-		s.unreadable(at, err)
-		return ctx.Err()
+		return s.unreadable(ctx, at, err)
 	}
 	return s.dir(ctx, e.Dir, at)
 }
@@ -198,8 +210,7 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 	inSource := path.Join(dir, name)
 	info, err := s.view.Stat(ctx, inSource)
 	if err != nil {
-		s.unreadable(at, err)
-		return ctx.Err()
+		return s.unreadable(ctx, at, err)
 	}
 	if info.Type != 0 {
 		return nil
@@ -211,8 +222,7 @@ func (s *scan) file(ctx context.Context, at, dir, name string) error {
 	}
 	e, err := s.view.File(ctx, inSource, info)
 	if err != nil {
-		s.unreadable(at, err)
-		return ctx.Err()
+		return s.unreadable(ctx, at, err)
 	}
 	if e.Dir != nil {
 		s.add(item{Record: ledger.Record{Path: at, Stamp: v.Stamp, Open: true}, dir: e.Dir})
