@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
@@ -201,7 +200,7 @@ func (s *zipScan) measure(ctx context.Context, z *scanned) error {
 			return ctx.Err()
 		}
 	default:
-		z.UncompressedSize64 = math.MaxUint64 // nobody knows: it is not shown
+		z.UncompressedSize64 = 0 // nobody knows: it is not shown
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
+	"recfs/formats"
 	"recfs/formats/container"
 )
 
@@ -153,5 +154,27 @@ func TestZipUnsupported(t *testing.T) {
 		if want := "0 bytes, error: " + reason; found["a"] != want || found["d"] != "four" {
 			t.Errorf("%q, want %q", found["a"], want)
 		}
+	}
+}
+
+// A file whose end is missing and whose method nobody knows has no known size: it is not shown, but named.
+func TestCutOfUnknownMethod(t *testing.T) {
+	const unknown, streamed = 99, 8
+	local := func(flags, method uint16, name string) []byte {
+		b := make([]byte, zipLocalSize)
+		copy(b, zipLocal)
+		le.PutUint16(b[4:], 20)
+		le.PutUint16(b[6:], flags)
+		le.PutUint16(b[8:], method)
+		le.PutUint16(b[26:], uint16(len(name)))
+		return append(b, name...)
+	}
+	b := slices.Concat(local(0, zip.Store, "empty"), local(streamed, unknown, "cut"), []byte("content without an end"))
+	found, problems, err := list(t, container.Zip, b)
+	if _, ok := found["empty"]; !ok || len(found) != 1 || err != nil {
+		t.Errorf("%q, %v", found, err)
+	}
+	if !slices.ContainsFunc(problems, func(p formats.Problem) bool { return p.Code == container.Truncated && p.Path == "cut" }) {
+		t.Errorf("the problems are %v", problems)
 	}
 }
