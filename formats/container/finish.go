@@ -47,7 +47,7 @@ const maxDangling = 100
 // resolve makes a hard link what it is one with, in the sorted order. One with nothing is a problem.
 func (l *builder) resolve(h hardLink, order []uint32) {
 	if !l.resolved(h, order) {
-		l.problem(DanglingLink, h.at, l.pathOf(h.i), "it is a hard link to %.100q, which is no file before it", h.target)
+		l.problemOf(h.i, DanglingLink, h.at, "it is a hard link to %.100q, which is no file before it", h.target)
 	}
 }
 
@@ -81,14 +81,22 @@ func (l *builder) dedupe() {
 		case n == 0, l.compare(kept[last], l.parents[i], l.name(i)) != 0:
 			kept = append(kept, i)
 		case l.at(i).kind == dirMember:
-			l.problem(NameConflict, l.near(i), l.pathOf(i), "a file has the path of this directory, which is not shown, nor what it holds")
+			l.problemOf(i, NameConflict, l.near(i), "a file has the path of this directory, which is not shown, nor what it holds")
 		case l.at(kept[last]).kind == dirMember:
-			l.problem(NameConflict, l.near(i), l.pathOf(i), "a directory has the path of this file, which is not shown")
+			l.problemOf(i, NameConflict, l.near(i), "a directory has the path of this file, which is not shown")
 		default:
 			kept[last] = i
 		}
 	}
 	l.order = kept
+}
+
+// problemOf notes what is wrong with a member, whose path is made only for problems that are kept: to make long ones for
+// all of many members would take for ever.
+func (l *builder) problemOf(i uint32, code string, offset int64, format string, args ...any) {
+	if len(l.Problems) <= maxProblems {
+		l.problem(code, offset, l.pathOf(i), format, args...)
+	}
 }
 
 // pathOf returns the path of a member.
