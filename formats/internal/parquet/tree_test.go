@@ -166,6 +166,28 @@ func TestLentInLittleMemory(t *testing.T) {
 	}
 }
 
+// TestUsedMemory holds that nothing of what was in memory before is in a group that is made there.
+func TestUsedMemory(t *testing.T) {
+	for _, rows := range []int{1, 7, 4097, 9000} {
+		l, err := parquet.NewLayout(tableOf(rowsOf(rows)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := l.Make(t.Context(), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := bytes.Repeat([]byte{0xff}, len(want)+100)
+		got, err := l.Make(t.Context(), 0, used[:rows])
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d rows: other bytes in memory that was used, %v", rows, err)
+		}
+		if &got[0] != &used[0] {
+			t.Errorf("%d rows: the memory was not used", rows)
+		}
+	}
+}
+
 // TestFooter holds that the footer, and a row group, can be read in whole blocks without making another group.
 func TestFooter(t *testing.T) {
 	rows := rowsOf(columnar.GroupRows + 300)
