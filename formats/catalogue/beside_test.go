@@ -15,7 +15,7 @@ func TestParseBeside(t *testing.T) {
 	if !ok || !b.kept || b.sum != 255 || !slices.Equal(b.names, []string{"a\nb", "c"}) {
 		t.Errorf("%+v, %v", b, ok)
 	}
-	if b, ok := parseBeside("-0"); !ok || b.kept || b.names != nil && len(b.names) > 0 {
+	if b, ok := parseBeside("-0"); !ok || b.kept || len(b.names) > 0 {
 		t.Errorf("%+v, %v", b, ok)
 	}
 }
