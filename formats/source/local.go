@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 )
 
 // A Local is the Tree of a directory of this machine. Nothing outside of
@@ -70,7 +71,8 @@ func (l *Local) Close() error { return l.at.Load().close() }
 // now on. One that was renamed stays, and so does one whose path has a symbolic link in it by now: that
 // could lead anywhere.
 func (l *Local) renewed(old *directory) bool {
-	if info, err := stat(old.dir); err == nil && info.Links > 0 {
+	info, err := stat(old.dir)
+	if err == nil && info.Links > 0 || err != nil && !errors.Is(err, syscall.ESTALE) { // a server tells so; else it was closed
 		return false
 	}
 	if abs, err := filepath.EvalSymlinks(l.path); err != nil || abs != l.path {

@@ -544,3 +544,16 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("a file of the directory in place of a renamed one: %v", err)
 	}
 }
+
+// A directory that was closed stays closed, though another stands at its path.
+func TestRemovedAndClosed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	put(t, dir, "old", "")
+	local := openDir(t, dir)
+	if err := local.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := local.Stat(t.Context(), "."); err == nil {
+		t.Errorf("it was opened again: %+v", info)
+	}
+}
