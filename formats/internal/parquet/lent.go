@@ -61,10 +61,15 @@ var buffers sync.Pool // of *[]byte
 
 const maxBuffer = 4 << 20
 
-// takeBuffer returns memory to use again, or none.
-func takeBuffer() []byte {
-	if b, ok := buffers.Get().(*[]byte); ok {
-		return *b
+// takeBuffer returns memory to use again for n bytes, or none: a small group would keep that of a large one.
+func takeBuffer(n int64) []byte {
+	b, ok := buffers.Get().(*[]byte)
+	switch {
+	case !ok:
+		return nil
+	case int64(cap(*b)) > 2*n:
+		buffers.Put(b)
+		return nil
 	}
-	return nil
+	return *b
 }

@@ -112,7 +112,7 @@ func (r *files) loadGroup(ctx context.Context, k groupKey) (*madeGroup, int64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := l.Make(ctx, k.group, takeBuffer())
+	b, err := l.Make(ctx, k.group, takeBuffer(l.groupSize(k.group)))
 	g := &madeGroup{bytes: b}
 	g.left.Store(int64(len(b)))
 	return g, int64(cap(b)), err

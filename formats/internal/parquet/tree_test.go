@@ -188,6 +188,31 @@ func TestUsedMemory(t *testing.T) {
 	}
 }
 
+// TestMemoryFits holds that a small group does not take the memory of a large one.
+func TestMemoryFits(t *testing.T) {
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	maker := func(name string, rows int) columnar.Maker {
+		table := tableOf(rowsOf(rows))
+		return columnar.Maker{Name: name, Make: func(context.Context) (columnar.Table, error) { return table, nil }}
+	}
+	dir := parquet.Dir(c, formats.BytesInput("x", nil, time.Time{}), "test", []columnar.Maker{maker("large", columnar.GroupRows/2), maker("small", 10)})
+	large, err := nodes.Lookup(t.Context(), dir, "large.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := large.File.Size(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	borrow(t, large.File, int(size))
+	before := c.Stats().Bytes
+	nodestest.Read(t, dir, "small.parquet")
+	if kept := c.Stats().Bytes - before; kept > 64<<10 {
+		t.Errorf("%d bytes are kept of a small table", kept)
+	}
+}
+
 // TestFooter holds that the footer, and a row group, can be read in whole blocks without making another group.
 func TestFooter(t *testing.T) {
 	rows := rowsOf(columnar.GroupRows + 300)
