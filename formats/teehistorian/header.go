@@ -2,6 +2,7 @@ package teehistorian
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,7 +22,20 @@ const name = "teehistorian"
 var magic = [16]byte{0x69, 0x9d, 0xb1, 0x7b, 0x8e, 0xfb, 0x34, 0xff, 0xb1, 0xd8, 0xda, 0x6f, 0x60, 0xc1, 0x5d, 0xd1}
 
 // maxHeader bounds the header. Real ones have up to 6 KiB.
-const maxHeader = 16 << 20
+const maxHeader = 256 << 10
+
+const (
+	// memberKept is about what a member of an object takes: itself, two short strings, and as much again of
+	// its slice that is free.
+	memberKept = 256
+
+	// memberParsed is what it takes while it is parsed: also the slices that were too short, and its place in
+	// the map of keys.
+	memberParsed = 2 * memberKept
+
+	// smallHeader is up to how many bytes opening takes without asking.
+	smallHeader = 512 << 10
+)
 
 // A header is what stands before the records (docs/formats/teehistorian.md section 3).
 type header struct {
@@ -31,7 +45,7 @@ type header struct {
 }
 
 // readHeader reads the header of a recording.
-func readHeader(r io.ReaderAt) (*header, error) {
+func readHeader(ctx context.Context, r io.ReaderAt) (*header, error) {
 	var head [len(magic)]byte
 	if n, err := r.ReadAt(head[:], 0); n < len(head) && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -44,6 +58,11 @@ func readHeader(r io.ReaderAt) (*header, error) {
 		return nil, err
 	}
 	h := &header{json: text, start: int64(len(magic) + len(text) + 1)}
+	if n := h.cost(memberParsed); n > smallHeader {
+		if _, err := formats.Charge(ctx, n); err != nil {
+			return nil, err
+		}
+	}
 	if h.object, err = parseObject(text); err != nil {
 		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", jsonenc.Explain(err))
 	}
@@ -51,6 +70,12 @@ func readHeader(r io.ReaderAt) (*header, error) {
 		return nil, formats.Errorf(name, int64(len(magic)), errors.ErrUnsupported, "the version in the header is not \"1\" or \"2\"")
 	}
 	return h, nil
+}
+
+// cost is what the header takes at most where a member takes so many bytes: the text, twice as much that was
+// made of it, and no more members than colons.
+func (h *header) cost(member int) int64 {
+	return int64(3*len(h.json) + member*bytes.Count(h.json, []byte{':'}))
 }
 
 // readText reads up to the 00 that ends the header.

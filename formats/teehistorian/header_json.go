@@ -1,8 +1,10 @@
 package teehistorian
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"unicode/utf8"
 
 	"recfs/formats/internal/jsonenc"
@@ -92,11 +94,15 @@ func readMember(w *jsonenc.Walker) (m member, err error) {
 	return m, err
 }
 
-// unquote returns the bytes of a string, unescaped.
+// unquote returns the bytes of a string, unescaped. They are those of quoted where nothing is escaped.
 func unquote(quoted []byte) ([]byte, error) {
+	body := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(body, '\\') < 0 {
+		return slices.Clip(body), nil
+	}
 	var out []byte
 	// Runs of bad UTF-8 are copied, everything between is unquoted by encoding/json.
-	for body := quoted[1 : len(quoted)-1]; len(body) > 0; {
+	for len(body) > 0 {
 		good := badUTF8(body)
 		var s string
 		if err := json.Unmarshal(append(append([]byte{'"'}, body[:good]...), '"'), &s); err != nil {

@@ -2,13 +2,16 @@ package teehistorian
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/nodes/nodestest"
 )
@@ -31,7 +34,7 @@ func TestStartTime(t *testing.T) {
 		"2026-02-30T00:26:01+0000":  "",
 		"":                          "",
 	} {
-		h, err := readHeader(bytes.NewReader(newWriter(map[string]any{"version": "2", "start_time": text}).b))
+		h, err := readHeader(t.Context(), bytes.NewReader(newWriter(map[string]any{"version": "2", "start_time": text}).b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +65,7 @@ func TestRefusedHeaders(t *testing.T) {
 		{"another magic", wrong, 0, nil, "magic"},
 		{"the magic alone", whole[:16], 16, io.ErrUnexpectedEOF, "no end"},
 		{"no 00", whole[:len(whole)-1], 16, io.ErrUnexpectedEOF, "no end"},
-		{"no 00 within 16 MiB", append(bytes.Clone(magic[:]), bytes.Repeat([]byte(" "), maxHeader+1<<20)...), 16, nil, "within 16777216 bytes"},
+		{"no 00 within the limit", append(bytes.Clone(magic[:]), bytes.Repeat([]byte(" "), maxHeader+1<<20)...), 16, nil, "within 262144 bytes"},
 		{"an empty header", headed("").b, 16, nil, "not a JSON object"},
 		{"a list", headed(`["2"]`).b, 16, nil, "not a JSON object"},
 		{"a string", headed(`"2"`).b, 16, nil, "not a JSON object"},
@@ -93,7 +96,7 @@ func TestFormatVersion(t *testing.T) {
 		`{"version":"1","version":"2","version_minor":"\u0031"}`:   "2.1",
 		"{ \"version\" :\n\"2\", \"version_minor\" :\t\"5\" }\r\n": "2.5",
 	} {
-		h, err := readHeader(bytes.NewReader(headed(text).b))
+		h, err := readHeader(t.Context(), bytes.NewReader(headed(text).b))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if got := h.formatVersion(); got != want {
@@ -150,18 +153,41 @@ func TestHeaderAsStored(t *testing.T) {
 
 // A header may be larger than one read of it.
 func TestLongHeader(t *testing.T) {
-	for _, n := range []int{8<<10 - 1, 8 << 10, 8<<10 + 1, 1 << 20} {
+	for _, n := range []int{8<<10 - 1, 8 << 10, 8<<10 + 1, maxHeader - 1} {
 		text := `{"version":"2","pad":"`
 		text += strings.Repeat("x", n-len(text)-len(`"}`)) + `"}`
 		w := headed(text)
 		w.join(3)
-		h, err := readHeader(bytes.NewReader(w.b))
+		h, err := readHeader(t.Context(), bytes.NewReader(w.b))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if h.start != int64(16+n+1) || string(h.json) != text {
 			t.Errorf("a header of %d bytes: the records begin at %d", n, h.start)
 		}
+	}
+}
+
+// What a header of very many members takes is counted before it is parsed, and while it is kept.
+func TestWideHeaderIsCharged(t *testing.T) {
+	const members = 20_000
+	text := []byte(`{"version":"2"`)
+	for i := range members {
+		text = fmt.Appendf(text, `,"%d":{}`, i)
+	}
+	w := headed(string(text) + "}")
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	var h formats.Head
+	err := c.Do(t.Context(), 1, func(ctx context.Context) (err error) {
+		h, err = Format.Open(ctx, formats.BytesInput("x", w.b, time.Unix(1, 0)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, peak := c.Work(); now != 0 || peak < members*memberParsed || h.Memory() < members*memberKept {
+		t.Errorf("%d bytes counted, %d not given back; %d for what is kept", peak, now, h.Memory())
 	}
 }
 

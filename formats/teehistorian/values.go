@@ -15,7 +15,7 @@ var (
 
 // open is the Open of the format.
 func open(ctx context.Context, in formats.Input) (formats.Head, error) {
-	h, err := readHeader(in.At(ctx))
+	h, err := readHeader(ctx, in.At(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -26,16 +26,16 @@ func open(ctx context.Context, in formats.Input) (formats.Head, error) {
 func (h *header) Append(b []byte) []byte { return append(append(append(b, magic[:]...), h.json...), 0) }
 
 // readHead reads what Append of a header wrote.
-func readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	h, err := readHeader(bytes.NewReader(saved))
+func readHead(ctx context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	h, err := readHeader(ctx, bytes.NewReader(saved))
 	if err != nil {
 		return nil, err
 	}
 	return h, nil
 }
 
-// Memory is about what the header keeps alive: the text, and once more what was parsed of it.
-func (h *header) Memory() int64 { return int64(3*len(h.json) + 512) }
+// Memory is about what the header keeps alive.
+func (h *header) Memory() int64 { return h.cost(memberKept) + 512 }
 
 // scan is the Scan of the format.
 func scan(ctx context.Context, in formats.Input, head formats.Head, earlier formats.Index) (formats.Index, error) {
