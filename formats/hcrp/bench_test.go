@@ -175,3 +175,31 @@ func BenchmarkArchive(b *testing.B) {
 		b.ReportMetric(float64(time.Since(start).Microseconds())/1000, "again-ms")
 	}
 }
+
+// BenchmarkStateSizes learns the sizes of all states, in nanoseconds a state.
+func BenchmarkStateSizes(b *testing.B) {
+	r := longRecording(b)
+	rec := eventReader{r, hosts(b)[0].schema}
+	x, err := newIndexer(rec).run(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for b.Loop() {
+		bodies := pass{eventReader: rec}
+		p := playback{layout: r.Header.Layout, index: x, decode: bodies.decode}
+		n = 0
+		for k := -1; k < len(x.checkpoints); k++ {
+			if x.first(k) == x.first(k+1) {
+				continue
+			}
+			s, err := p.stateSizes(b.Context(), k)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += len(s.sizes)
+		}
+		bodies.end()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/state")
+}

@@ -200,6 +200,13 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	dst = appendText(dst, `,"using":`, e.using)
 	dst = appendText(dst, `,"held_slot":`, e.slot)
 	dst = append(dst, `,"items":[`...)
+	if len(e.items) > 0 { // of most entities none is known
+		dst = e.appendItems(dst)
+	}
+	return append(dst, ']', '}')
+}
+
+func (e *entity) appendItems(dst []byte) []byte {
 	for i, slot := range slices.Sorted(maps.Keys(e.items)) {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -209,7 +216,7 @@ func (e *entity) append(dst []byte, id int64) []byte {
 		dst = appendText(dst, `,"item":`, e.items[slot])
 		dst = append(dst, '}')
 	}
-	return append(dst, ']', '}')
+	return dst
 }
 
 // appendText appends a key and the text of its value, or null if the value is unknown: no text of a
