@@ -186,7 +186,7 @@ func BenchmarkStateSizes(b *testing.B) {
 	}
 	n := 0
 	for b.Loop() {
-		bodies := pass{eventReader: rec}
+		bodies := pass{eventReader: rec, world: true}
 		p := playback{layout: r.Header.Layout, index: x, decode: bodies.decode}
 		n = 0
 		for k := -1; k < len(x.checkpoints); k++ {

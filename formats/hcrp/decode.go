@@ -44,31 +44,43 @@ func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 
 // decodeIn is decode with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
 func (f eventFormat) decodeIn(memory charged, number int, e Entry, body []byte) *chunk {
-	d := decoder{
+	d := f.decoder(memory, number, e)
+	d.all(body)
+	return d.chunk
+}
+
+// decoder returns a decoder for chunk number.
+func (f eventFormat) decoder(memory charged, number int, e Entry) *decoder {
+	d := &decoder{
 		eventFormat: f, number: number, memory: memory,
 		values: values{limits: f.limits},
 		chunk:  &chunk{entry: e, known: e.Start - 1},
 	}
 	if c := memory.used; c != nil {
 		d.chunk.ticks, d.chunk.events, d.chunk.entries, d.out = c.ticks[:0], c.events[:0], c.entries[:0], c.text[:0]
-	} else {
+	}
+	return d
+}
+
+// all decodes a body.
+func (d *decoder) all(body []byte) {
+	if d.memory.used == nil {
 		d.chunk.events = make([]event, 0, min(len(body)/16+4, 1<<10))
 		// Real bodies give about 12 bytes of text for each of theirs, so most texts need not grow.
 		d.out = make([]byte, 0, min(12*len(body)+256, 1<<20))
 	}
-	d.tags = nbtDecoder{depth: f.limits.Depth, limit: f.limits.Text}
+	d.tags = nbtDecoder{depth: d.eventFormat.limits.Depth, limit: d.eventFormat.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
 	switch {
 	case !d.section():
-	case f.schema == nil:
-		d.chunk.known = e.Last()
+	case d.schema == nil:
+		d.chunk.known = d.chunk.entry.Last()
 	default:
 		d.records()
 		d.chunk.lines = len(d.out)
 		d.entries(body)
 	}
 	d.chunk.text = d.out
-	return d.chunk
 }
 
 // section steps over a snapshot section (docs/formats/hcrp.md section 7.2); false if it does not

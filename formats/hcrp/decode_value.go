@@ -30,6 +30,11 @@ type values struct {
 	at       blockAt  // of a block_pos
 	position position // of a pos, lp_pos or lp_vec3
 	notUTF8  []byte   // of a string: its bytes, if they are not UTF-8
+
+	bare  bool // numbers that are no text of a world are not appended
+	world bool // the text of the field is of a world
+	less  int  // bytes that they would have at most
+	over  bool // with so many the text may be longer than its limit
 }
 
 // use makes all reads go to c.
@@ -39,34 +44,12 @@ func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 // is none.
 func (d *values) field(f *field) {
 	d.out = append(d.out, f.key...)
+	outer := d.world
+	d.world = outer || f.capture >= captureRaw || f.typ.gather != gatherNone
 	text := d.member(f.typ, f.hexKey)
+	d.world = outer
 	if f.capture != captureNone {
 		d.keep(f, text)
-	}
-}
-
-// keep stores the value of a field just decoded in the event.
-func (d *values) keep(f *field, text span) {
-	e, c := d.ev, f.capture
-	if c == captureEntity && d.huge(f.typ.kind) {
-		return
-	}
-	e.has |= 1 << min(c, captureRaw)
-	switch {
-	case c >= captureRaw:
-		e.raw[c-captureRaw] = text
-	case c == captureEntity:
-		e.entity = d.int
-	case c == captureAt:
-		e.at = d.at
-	case c == capturePosition:
-		e.pos = d.position
-		e.has |= 1<<captureX | 1<<captureY | 1<<captureZ | 1<<captureYaw | 1<<capturePitch
-	case c == captureVector:
-		e.pos = d.position
-		e.has |= 1<<captureX | 1<<captureY | 1<<captureZ
-	default:
-		e.pos[c-captureX] = d.num
 	}
 }
 
@@ -134,6 +117,9 @@ func (d *values) value(t *fieldType) {
 // whole appends a whole number.
 func (d *values) whole(k kind) {
 	n := d.integer(k)
+	if d.leave(1) {
+		return
+	}
 	if d.huge(k) {
 		d.out = append(d.out, '"')
 		d.out = jsonenc.AppendUint(d.out, uint64(n))
@@ -199,7 +185,9 @@ func (d *values) float(t *fieldType) {
 	if t.kind == kindScaled {
 		d.num *= t.by
 	}
-	d.out = jsonenc.AppendFloat64(d.out, d.num)
+	if !d.leave(1) {
+		d.out = jsonenc.AppendFloat64(d.out, d.num)
+	}
 }
 
 // blob reads a varint length and that many bytes.
@@ -232,7 +220,9 @@ func (d *values) nbt() {
 func (d *values) blockPos() {
 	n := int64(d.c.U64BE())
 	d.at = blockAt{n >> 38, n << 52 >> 52, n << 26 >> 38}
-	d.out = appendBlockAt(d.out, d.at)
+	if !d.leave(3) {
+		d.out = appendBlockAt(d.out, d.at)
+	}
 }
 
 // pos reads a position with a view: plain, or quantized (docs/formats/hcrp.md section 8.1).
@@ -256,7 +246,7 @@ func (d *values) pos(k kind) {
 			d.position[i] = float64(int16(c.U16BE())) * 360 / 65536
 		}
 	}
-	d.out = appendPosition(d.out, d.position[:])
+	d.place(d.position[:])
 }
 
 // vec3 reads a quantized vector (docs/formats/hcrp.md section 8.2).
@@ -276,7 +266,7 @@ func (d *values) vec3() {
 		}
 	}
 	d.position = position{v[0], v[1], v[2]}
-	d.out = appendPosition(d.out, v[:])
+	d.place(v[:])
 }
 
 // enum reads an ordinal, shown as its name or else as the number.
@@ -329,7 +319,8 @@ func (d *values) count(least int) int {
 
 // more reports whether decoding of a list goes on.
 func (d *values) more() bool {
-	if len(d.out) > d.limits.Text {
+	if len(d.out)+d.less > d.limits.Text {
+		d.over = d.bare
 		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
 	}
 	return d.c.Err() == nil

@@ -28,6 +28,8 @@ type pass struct {
 	eventReader
 	last *chunk
 	held *formats.Held // for it
+
+	world bool // the worlds are all that is wanted of the chunks
 }
 
 // decode is decode of an eventReader. The chunk is good until the next one is decoded.
@@ -44,7 +46,11 @@ func (p *pass) decode(ctx context.Context, i int) (c *chunk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.last = p.eventFormat(p.schema).decodeIn(charged{p.held, peak, p.last}, i, p.Entry(i), body)
+	decode := eventFormat.decodeIn
+	if p.world {
+		decode = eventFormat.decodeWorld
+	}
+	p.last = decode(p.eventFormat(p.schema), charged{p.held, peak, p.last}, i, p.Entry(i), body)
 	return p.last, p.last.short
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"recfs/formats"
 	"recfs/nodes"
 )
@@ -24,11 +26,14 @@ func TestStateSizes(t *testing.T) {
 			}
 			h, x := indexOf(t, fileInput(r.file(t), len(r.file(t))), host.schema)
 			p := &playback{layout: host.layout, index: x, decode: h.reader(fileInput(r.file(t), len(r.file(t)))).decode}
+			worlds := pass{eventReader: h.reader(fileInput(r.file(t), len(r.file(t)))), world: true}
+			defer worlds.end()
+			fast := &playback{layout: host.layout, index: x, decode: worlds.decode}
 			for k := -1; k < len(x.checkpoints); k++ {
 				if x.first(k) == x.first(k+1) {
 					continue // there is nothing before the first checkpoint
 				}
-				s, err := p.stateSizes(t.Context(), k)
+				s, err := fast.stateSizes(t.Context(), k)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,6 +56,49 @@ func TestStateSizes(t *testing.T) {
 	if known < 1000 || unknown < 10 {
 		t.Errorf("%d states, %d of them unknown", known, unknown)
 	}
+}
+
+// TestDecodedWorlds holds chunks without the text of numbers to whole ones, whatever the limit of their text is.
+func TestDecodedWorlds(t *testing.T) {
+	stopped, left := 0, 0
+	for seed := range uint64(6) {
+		for _, host := range hosts(t) {
+			g := &generator{rand.New(rand.NewPCG(seed, 9)), host.schema}
+			c := g.chunk(host.layout, 0, 20)
+			e := Entry{Ticks: 20, Flags: c.flags}
+			limits := Limits{}.withDefaults()
+			for limits.Text = 1 << 20; limits.Text > 0; limits.Text = limits.Text * 7 / 8 {
+				f := eventFormat{host.layout, host.schema, limits}
+				want, got := f.decode(0, e, c.body), f.decodeWorld(charged{}, 0, e, c.body)
+				if len(got.text) < len(want.text) {
+					left++
+				}
+				if want.stop != nil {
+					stopped++
+				}
+				if diff := cmp.Diff(want.problems, got.problems); diff != "" || want.known != got.known || want.marked != got.marked {
+					t.Fatalf("%s, seed %d, %d bytes: known to %d, %d are marked, want %d, %d: %s",
+						host.name, seed, limits.Text, got.known, got.marked, want.known, want.marked, diff)
+				}
+				if a, b := worldAfter(host.layout, want), worldAfter(host.layout, got); a != b {
+					t.Fatalf("%s, seed %d, %d bytes: the world is\n%s\nwant\n%s", host.name, seed, limits.Text, b, a)
+				}
+			}
+		}
+	}
+	if stopped < 100 || left < 100 {
+		t.Errorf("%d chunks are too long, and %d are shorter", stopped, left)
+	}
+}
+
+// worldAfter returns the world after a chunk as JSON, if it is known.
+func worldAfter(l Layout, c *chunk) string {
+	p := newReplay(l)
+	p.play(&tickRange{Last: c.known}, c, c.known, nil)
+	if p.world == nil {
+		return ""
+	}
+	return string(p.world.appendState(nil))
 }
 
 // TestTickSizes holds the sizes of all ticks of a directory to its documents, where chunks are damaged and overlap.

@@ -62,7 +62,7 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, c
 	if err != nil {
 		return nil, 0, err
 	}
-	bodies := pass{eventReader: rec.eventReader}
+	bodies := pass{eventReader: rec.eventReader, world: k.states}
 	defer bodies.end()
 	t := rec.playback(x)
 	t.decode = func(ctx context.Context, i int) (*chunk, error) {
