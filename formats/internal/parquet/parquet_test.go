@@ -118,6 +118,14 @@ func rowsOf(n int) []row {
 	return rows
 }
 
+// contentOf returns the file of a layout, which makes a group for each read of it.
+func contentOf(l *parquet.Layout) nodes.Content {
+	return l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
+		b, err := l.Make(ctx, i, nil)
+		return b, func(int) {}, err
+	})
+}
+
 // write returns the file of a table.
 func write(t *testing.T, table columnar.Table) []byte {
 	t.Helper()
@@ -125,10 +133,7 @@ func write(t *testing.T, table columnar.Table) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
-		b, err := l.Make(ctx, i, nil)
-		return b, func(int) {}, err
-	})
+	c := contentOf(l)
 	b, err := io.ReadAll(nodes.Reader(t.Context(), c))
 	if err != nil || int64(len(b)) != l.Size() || c.Size() != l.Size() {
 		t.Fatalf("%d bytes of %d, %v", len(b), l.Size(), err)
@@ -257,10 +262,7 @@ func TestHuge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if footer := footerOf(t, l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
-		b, err := l.Make(ctx, i, nil)
-		return b, func(int) {}, err
-	})); footer > 1<<20 {
+	if footer := footerOf(t, contentOf(l)); footer > 1<<20 {
 		t.Errorf("a footer of %d bytes", footer)
 	}
 	if l.Cost() > 16<<20 {
@@ -279,10 +281,7 @@ func BenchmarkLayout(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(l.Cost()), "B/layout")
-	b.ReportMetric(float64(footerOf(b, l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
-		b, err := l.Make(ctx, i, nil)
-		return b, func(int) {}, err
-	}))), "B/footer")
+	b.ReportMetric(float64(footerOf(b, contentOf(l))), "B/footer")
 }
 
 // TestTooLarge holds that there is no page whose size its header cannot tell.
