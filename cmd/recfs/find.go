@@ -52,7 +52,8 @@ var findCommand = command{
 	about: `
 Prints the paths of the recordings below PATH, an archive or a mount of one, that match all flags. It reads
 headers and the indexes that exist, and for --item and --monster the last save of a game, nothing else, and
-keeps what it learns: the next run is faster. The exit code is 1 if a recording could not be read, or not be judged because it has no index yet.`,
+keeps what it learns: the next run is faster. The exit code is 1 if a recording could not be read, or not be judged because it has no index yet, and
+unless it asks for these with --damaged or --format, if a container is damaged: recordings in it may be missing.`,
 	run: runFind,
 }
 
@@ -121,7 +122,7 @@ func (f *finder) find(args []string) error {
 // judge prints a recording that was found below dir, or keeps its runs, if it is looked for.
 func (f *finder) judge(dir string, s catalogue.Summary) {
 	name := path.Join(dir, exactPath(s))
-	if s.Unread() {
+	if s.Unread() || s.IsContainer() && !f.asksOfContainers() {
 		f.fail(name, errors.New(s.Error))
 	}
 	switch {
@@ -198,6 +199,11 @@ func (f *finder) match(s catalogue.Summary) bool {
 		f.unknown++
 	}
 	return worst == yes
+}
+
+// asksOfContainers reports whether damaged containers are among what is looked for.
+func (f *finder) asksOfContainers() bool {
+	return f.damaged || slices.Contains(container.Formats(), f.format)
 }
 
 // asksOfGame reports whether a flag is about what only a recording of a game has.

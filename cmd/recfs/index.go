@@ -30,7 +30,8 @@ var indexCommand = command{
 Some recordings have to be read once before their ticks are known. This does it now, so that nobody waits
 for it later: mounts and all other commands find the indexes in the cache directory. It also draws the
 pictures of maps and of their layers, and counts their tiles. With --demos it renders the demos of all
-finished runs once, too, so that ls -l and the menu of the game client find their sizes.`,
+finished runs once, too, so that ls -l and the menu of the game client find their sizes. A recording that
+cannot be read or a container that is damaged is reported, and the rest goes on; the exit code then is 1.`,
 	run: runIndex,
 }
 
@@ -85,7 +86,7 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 	}
 	for _, name := range args {
 		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
-			if err == nil && s.Unread() {
+			if err == nil && (s.Unread() || s.IsContainer()) {
 				x.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
 			}
 		}

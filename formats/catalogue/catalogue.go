@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/container"
 	"recfs/formats/internal/ledger"
 	"recfs/nodes"
 )
@@ -46,6 +48,11 @@ type Summary struct {
 // time. Without a Format there is then a directory or file of which nothing
 // is known.
 func (s *Summary) Unread() bool { return s.Error != "" && s.Complete == nil }
+
+// IsContainer tells whether this is a damaged container, from which recordings may be missing.
+func (s *Summary) IsContainer() bool {
+	return s.Error != "" && slices.Contains(container.Formats(), s.Format)
+}
 
 // A Catalogue keeps what is known of the recordings of archives that share a cache.
 type Catalogue struct {

@@ -12,7 +12,6 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/container"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
@@ -75,6 +74,6 @@ func (s *Summary) place() string {
 // can be counted.
 func (s *Summary) sound(list []formats.Format) bool {
 	known := slices.ContainsFunc(list, func(f formats.Format) bool { return f.Name == s.Format })
-	return (known || s.Error != "" && slices.Contains(container.Formats(), s.Format)) &&
+	return (known || s.IsContainer()) &&
 		s.Size >= 0 && (s.Problems == nil || *s.Problems >= 0)
 }
