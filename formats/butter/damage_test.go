@@ -367,6 +367,9 @@ func TestManyChunks(t *testing.T) {
 	if len(x.Problems) != maxProblems || len(x.Chunks) != 2*maxProblems || !strings.HasSuffix(last.Message, "(more are not listed)") {
 		t.Errorf("%d problems of %d chunks, the last is %q", len(x.Problems), len(x.Chunks), last.Message)
 	}
+	if x = scanned(t, of(maxProblems)); strings.HasSuffix(x.Problems[maxProblems-1].Message, "listed)") {
+		t.Error("as many problems as are listed are said to be more")
+	}
 	b := of(maxChunks + 1)
 	_, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), 0)
 	if err == nil || !strings.Contains(err.Error(), "131073 chunks are more than a file can have") {

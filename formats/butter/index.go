@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strings"
 
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
@@ -100,11 +101,14 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 
 // problem notes a problem with chunk n; one without a code is told of the file as a whole.
 func (s *scan) problem(n int, code, msg string) {
-	if code != "" && len(s.problems) < maxProblems {
-		if len(s.problems) == maxProblems-1 {
-			msg += " (more are not listed)"
-		}
+	const more = " (more are not listed)"
+	if code == "" {
+		return
+	}
+	if len(s.problems) < maxProblems {
 		s.problems = append(s.problems, formats.Problem{Code: code, Chunk: &n, Offset: s.r.Header.Chunks[n].Offset, Message: msg})
+	} else if last := &s.problems[maxProblems-1]; !strings.HasSuffix(last.Message, more) {
+		last.Message += more
 	}
 }
 
