@@ -68,8 +68,10 @@ func BenchmarkLines(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for i := range x.Chunks[n].Pieces {
-				c.Piece(i).Lines()
+			first := 0
+			for _, p := range x.Chunks[n].Pieces {
+				c.Run(first, p.Frames).Lines(nil)
+				first += p.Frames
 			}
 		}
 	}

@@ -15,14 +15,14 @@ const maxPlayers = 255
 // read takes from the session what events, scores and tables are made of.
 func (f *frame) read() {
 	f.Kind = echovr.Other
-	for _, m := range members(nil, f.session) {
-		f.member(string(m.key), m.value)
+	for key, v := range members(f.session) {
+		f.member(string(key), v)
 	}
 	if f.Kind == echovr.Combat {
 		f.Has &^= echovr.HasStatus | echovr.HasRestart | echovr.HasRules | echovr.HasScore
 	}
-	for _, m := range objectMembers(f.bones) {
-		if string(m.key) == "user_bones" && m.value[0] == '[' && len(elements(nil, m.value)) > 0 {
+	for key, v := range members(f.bones) {
+		if string(key) == "user_bones" && len(first(v, 1)) > 0 {
 			f.Has |= echovr.HasBones
 		}
 	}
@@ -66,24 +66,21 @@ func (f *frame) member(key string, v []byte) {
 		f.Rules.At = integer(v)
 		f.Has |= echovr.HasRules
 	case "teams":
-		if v[0] == '[' {
-			list := elements(nil, v)
-			for i := range f.Teams[:min(len(list), len(f.Teams))] {
-				readTeam(&f.Teams[i], list[i])
-			}
+		for i, team := range first(v, len(f.Teams)) {
+			readTeam(&f.Teams[i], team)
 		}
 	}
 }
 
 func (f *frame) pause(v []byte) {
-	for _, m := range objectMembers(v) {
-		switch string(m.key) {
+	for key, v := range members(v) {
+		switch string(key) {
 		case "paused_state":
-			f.Pause.State = str(m.value)
+			f.Pause.State = str(v)
 		case "unpaused_team":
-			f.Pause.UnpausedTeam = str(m.value)
+			f.Pause.UnpausedTeam = str(v)
 		case "paused_requested_team":
-			f.Pause.RequestedTeam = str(m.value)
+			f.Pause.RequestedTeam = str(v)
 		}
 		f.Has |= echovr.HasPause
 	}
@@ -91,32 +88,32 @@ func (f *frame) pause(v []byte) {
 
 func (f *frame) score(v []byte) {
 	s := &f.Score
-	for _, m := range objectMembers(v) {
-		switch string(m.key) {
+	for key, v := range members(v) {
+		switch string(key) {
 		case "disc_speed":
-			s.DiscSpeed = float(m.value)
+			s.DiscSpeed = float(v)
 		case "distance_thrown":
-			s.Distance = float(m.value)
+			s.Distance = float(v)
 		case "team":
-			s.Team = str(m.value)
+			s.Team = str(v)
 		case "goal_type":
-			s.GoalType = str(m.value)
+			s.GoalType = str(v)
 		case "point_amount":
-			s.Points = int(integer(m.value))
+			s.Points = int(integer(v))
 		case "person_scored":
-			s.Scorer = str(m.value)
+			s.Scorer = str(v)
 		case "assist_scored":
-			s.Assist = str(m.value)
+			s.Assist = str(v)
 		}
 		f.Has |= echovr.HasScore
 	}
 }
 
 func (f *frame) throw(v []byte) {
-	for _, m := range objectMembers(v) {
-		for i, key := range echovr.ThrowKeys {
-			if string(m.key) == key {
-				f.Throw[i] = float(m.value)
+	for key, v := range members(v) {
+		for i, name := range echovr.ThrowKeys {
+			if string(key) == name {
+				f.Throw[i] = float(v)
 			}
 		}
 		f.Has |= echovr.HasThrow
@@ -124,27 +121,27 @@ func (f *frame) throw(v []byte) {
 }
 
 func (f *frame) disc(v []byte) {
-	for _, m := range objectMembers(v) {
-		switch string(m.key) {
+	for key, v := range members(v) {
+		switch string(key) {
 		case "position":
-			f.Disc.Position = vec(m.value)
+			f.Disc.Position = vec(v)
 		case "velocity":
-			f.Disc.Velocity = vec(m.value)
+			f.Disc.Velocity = vec(v)
 		}
 		f.Has |= echovr.HasDisc
 	}
 }
 
 func readTeam(t *echovr.Team, v []byte) {
-	for _, m := range objectMembers(v) {
-		if string(m.key) != "players" || m.value[0] != '[' {
+	for key, list := range members(v) {
+		if string(key) != "players" || list[0] != '[' {
 			continue
 		}
-		list := elements(nil, m.value)
-		t.Players = make([]echovr.Player, min(len(list), maxPlayers))
+		players := first(list, maxPlayers)
+		t.Players = make([]echovr.Player, len(players))
 		for i := range t.Players {
-			for _, m := range objectMembers(list[i]) {
-				readPlayer(&t.Players[i], string(m.key), m.value)
+			for key, v := range members(players[i]) {
+				readPlayer(&t.Players[i], string(key), v)
 			}
 		}
 	}
@@ -193,13 +190,13 @@ func readPlayer(p *echovr.Player, key string, v []byte) {
 }
 
 func readStats(s *echovr.Stats, v []byte) {
-	for _, m := range objectMembers(v) {
-		if string(m.key) == "possession_time" {
-			s.PossessionTime = float(m.value)
+	for key, v := range members(v) {
+		if string(key) == "possession_time" {
+			s.PossessionTime = float(v)
 		}
-		for i, key := range echovr.StatKeys {
-			if string(m.key) == key {
-				s.Counts[i] = int32(integer(m.value))
+		for i, name := range echovr.StatKeys {
+			if string(key) == name {
+				s.Counts[i] = int32(integer(v))
 			}
 		}
 	}
@@ -210,30 +207,17 @@ func position(v []byte) echovr.Vec3 {
 	if v[0] == '[' {
 		return vec(v)
 	}
-	for _, m := range objectMembers(v) {
-		if key := string(m.key); key == "position" || key == "pos" {
-			return vec(m.value)
+	for key, v := range members(v) {
+		if key := string(key); key == "position" || key == "pos" {
+			return vec(v)
 		}
 	}
 	return echovr.Vec3{}
 }
 
-// objectMembers returns the members of a value, none if it is not an object.
-func objectMembers(v []byte) []member {
-	if len(v) == 0 || v[0] != '{' {
-		return nil
-	}
-	return members(make([]member, 0, 16), v)
-}
-
 func vec(v []byte) (p echovr.Vec3) {
-	if v[0] != '[' {
-		return p
-	}
-	for i, x := range elements(make([][]byte, 0, 3), v) {
-		if i < len(p) {
-			p[i] = float(x)
-		}
+	for i, x := range first(v, len(p)) {
+		p[i] = float(x)
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package echoreplay
 
 import (
 	"bytes"
+	"iter"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -64,81 +65,124 @@ var (
 	}
 )
 
-// A member is a member of an object as it is written.
-type member struct{ key, value []byte } // key without quotes
+// maxKeys is how many keys a shape has at most.
+const maxKeys = 36
+
+// place returns which key of s a key is, -1 if it is none. It is likely to be the one at next.
+func (s *shape) place(key []byte, next int) int {
+	for range 2 {
+		for i := next; i < len(s.keys); i++ {
+			if s.keys[i] == string(key) {
+				return i
+			}
+		}
+		next = 0
+	}
+	return -1
+}
+
+// known returns the first value of each key of s in an object, and whether that has other members.
+func (s *shape) known(object []byte) (values [maxKeys][]byte, others bool) {
+	next := 0
+	for key, v := range members(object) {
+		i := s.place(key, next)
+		if i < 0 || values[i] != nil {
+			others = true
+			continue
+		}
+		values[i], next = v, i+1
+	}
+	return values, others
+}
 
 // appendOrdered appends a valid JSON value without space between its tokens and with the members of
-// objects in the order of s.
+// objects in the order of s. It takes no memory beside that, however many there are.
 func appendOrdered(dst, value []byte, s *shape) []byte {
 	value = bytes.TrimLeft(value, spaces)
 	switch {
 	case s == nil || value[0] != '{' && value[0] != '[':
 		return jsonenc.AppendCompact(dst, value)
 	case value[0] == '[':
-		dst = append(dst, '[')
-		for i, v := range elements(nil, value) {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			if v[0] == '[' {
-				dst = jsonenc.AppendCompact(dst, v)
-			} else {
-				dst = appendOrdered(dst, v, s)
-			}
-		}
-		return append(dst, ']')
+		return appendList(dst, value, s)
 	}
-	list := members(make([]member, 0, len(s.keys)+8), value)
 	dst = append(dst, '{')
 	start := len(dst)
-	put := func(m *member) {
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, '"')
-		dst = append(dst, m.key...)
-		dst = append(dst, '"', ':')
-		dst = appendOrdered(dst, m.value, s.inner[string(m.key)])
-		m.value = nil
-	}
-	for _, key := range s.keys {
-		if m := find(list, key); m != nil {
-			put(m)
+	values, others := s.known(value)
+	for i, key := range s.keys {
+		if values[i] != nil {
+			dst = s.appendMember(dst, start, []byte(key), values[i])
 		}
 	}
-	for i := range list {
-		if list[i].value != nil {
-			put(&list[i])
+	if !others {
+		return append(dst, '}')
+	}
+	next := 0
+	for key, v := range members(value) {
+		if i := s.place(key, next); i < 0 || &values[i][0] != &v[0] {
+			dst = s.appendMember(dst, start, key, v)
+		} else {
+			next = i + 1
 		}
 	}
 	return append(dst, '}')
 }
 
-func find(list []member, key string) *member {
-	for i := range list {
-		if string(list[i].key) == key && list[i].value != nil {
-			return &list[i]
+// appendMember appends a member of an object whose members begin at start.
+func (s *shape) appendMember(dst []byte, start int, key, value []byte) []byte {
+	if len(dst) > start {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, '"')
+	dst = append(dst, key...)
+	dst = append(dst, '"', ':')
+	return appendOrdered(dst, value, s.inner[string(key)])
+}
+
+// appendList appends a list of objects of the shape.
+func appendList(dst, list []byte, s *shape) []byte {
+	dst = append(dst, '[')
+	w := jsonenc.Walk(list)
+	w.Enter()
+	for i := 0; w.More(); i++ {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		v := w.Value()
+		if v[0] == '[' {
+			dst = jsonenc.AppendCompact(dst, v)
+		} else {
+			dst = appendOrdered(dst, v, s)
 		}
 	}
-	return nil
+	return append(dst, ']')
 }
 
 const spaces = " \t\r\n" // of JSON
 
-// members appends the members of a valid JSON object.
-func members(list []member, object []byte) []member {
-	w := jsonenc.Walk(object)
-	for w.Enter(); w.More(); {
-		key := w.Value()
-		list = append(list, member{key[1 : len(key)-1], w.Value()})
+// members goes through the members of a valid JSON value as they are written, keys without quotes. It has none if it is
+// no object.
+func members(value []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		if len(value) == 0 || value[0] != '{' {
+			return
+		}
+		w := jsonenc.Walk(value)
+		for w.Enter(); w.More(); {
+			key := w.Value()
+			if !yield(key[1:len(key)-1], w.Value()) {
+				return
+			}
+		}
 	}
-	return list
 }
 
-// elements appends the elements of a valid JSON list.
-func elements(list [][]byte, array []byte) [][]byte {
-	w := jsonenc.Walk(array)
-	for w.Enter(); w.More(); {
+// first returns the first n elements of a valid JSON value, none if it is no list.
+func first(value []byte, n int) (list [][]byte) {
+	if value[0] != '[' {
+		return nil
+	}
+	w := jsonenc.Walk(value)
+	for w.Enter(); len(list) < n && w.More(); {
 		list = append(list, w.Value())
 	}
 	return list

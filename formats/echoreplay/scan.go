@@ -9,6 +9,8 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"slices"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/klauspost/compress/flate"
@@ -21,6 +23,7 @@ import (
 const (
 	chunkFrames = 300
 	chunkText   = 64 << 20
+	partText    = 8 << 20 // of a chunk that is decoded in parts, which is more than most have
 	maxLine     = 10 << 20
 )
 
@@ -145,16 +148,12 @@ func (s *scan) finish(r *Reader, x *echovr.Index) {
 	}
 }
 
-// What the text of a chunk takes is charged from freeText on, which is more than the 300 frames of most matches have: a
-// few times its longest line for what is rendered of that, and its lines, which stay.
-const (
-	freeText     = 8 << 20
-	renderedCopy = 6
-)
+// What the text of a part takes is charged from freeText on: its lines, which stay, and what is rendered of the longest.
+const freeText = partText + freeLine
 
-// textCost returns what is charged for a chunk of so much text with a line of that length.
+// textCost returns what is charged for a part of so much text with a line of that length.
 func textCost(text, longest int64) int64 {
-	if n := text + renderedCopy*longest; n > freeText {
+	if n := text + longest; n > freeText {
 		return n
 	}
 	return 0
@@ -171,6 +170,13 @@ type scan struct {
 	ended    bool
 	failed   error // of the reader
 	problems []formats.Problem
+
+	// Of the chunk that is open.
+	begun    bool  // there is one, some of whose parts were given
+	text     int64 // bytes
+	frames   int
+	bad      int
+	firstBad int64 // where it begins
 }
 
 func (s *scan) why(r *Reader) string {
@@ -189,7 +195,7 @@ func (s *scan) problem(code string, offset int64, msg string) {
 	s.problems = append(s.problems, p)
 }
 
-// next reads the next chunk.
+// next reads the next part of a chunk.
 func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	info := echovr.ChunkInfo{Offset: s.at}
 	c := &chunk{}
@@ -197,68 +203,121 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 	if c.held, err = formats.Charge(ctx, 0); err != nil {
 		return nil, info, err
 	}
-	for !s.ended && len(c.frames) < chunkFrames && c.size < chunkText {
-		b, err := s.lines.next()
-		s.sum.Write(b)
-		s.at += int64(len(b))
-		if err := c.charge(int64(len(b))); err != nil {
+	for !s.full() && c.size < partText {
+		if err := s.line(c); err != nil {
 			return nil, info, err
 		}
-		c.add(bytes.Clone(b))
-		if err == io.EOF {
-			s.ended = true
-		} else if err != nil {
-			if !damaged(err) {
-				return nil, info, err
-			}
-			s.ended, s.failed = true, err
-		}
 	}
-	if s.ended && s.part || len(c.frames) == 0 && c.bad == 0 {
+	if s.ended && s.part && !s.begun || s.frames == 0 && s.bad == 0 {
 		c.held.Free()
 		return nil, info, nil // blank lines at the end, or what goes on behind it
 	}
-	s.chunks++
-	info.Stored, info.Size = c.size, c.size
-	if c.bad > 0 {
-		s.problem("line_damaged", info.Offset+c.firstBad, fmt.Sprintf("%d lines are no frames, the first begins here", c.bad))
+	out := c.chunk(s.chunks, s.ticks)
+	if out.Continues, out.Skip = s.begun, c.skip; s.begun {
+		out.Number--
+	} else {
+		s.chunks++
 	}
-	info.Damaged = c.bad > 0 || s.failed != nil
-	out := c.chunk(s.chunks-1, s.ticks)
-	out.Open = s.ended
+	closed := s.full()
+	s.begun, out.Open = true, s.ended || !closed
 	s.ticks += int64(len(c.frames))
+	info.Stored = s.at - info.Offset
+	info.Size = info.Stored
+	if closed {
+		info.Damaged = s.close()
+	}
 	return out, info, nil
+}
+
+// full reports whether the open chunk ends here.
+func (s *scan) full() bool {
+	return s.ended || s.frames == chunkFrames || s.text >= chunkText && s.frames+s.bad > 0
+}
+
+// close ends the open chunk, and reports whether it is damaged.
+func (s *scan) close() bool {
+	if s.bad > 0 {
+		s.problem("line_damaged", s.firstBad, fmt.Sprintf("%d lines are no frames, the first begins here", s.bad))
+	}
+	damaged := s.bad > 0 || s.failed != nil
+	s.begun, s.text, s.frames, s.bad = false, 0, 0, 0
+	return damaged
+}
+
+// line reads a line into a part of the open chunk.
+func (s *scan) line(c *chunk) error {
+	b, readErr := s.lines.next()
+	if readErr != nil && readErr != io.EOF && !damaged(readErr) {
+		return readErr
+	}
+	s.sum.Write(b)
+	if err := c.charge(b); err != nil {
+		return err
+	}
+	switch c.add(b, true) {
+	case frameLine:
+		s.frames++
+	case badLine:
+		if s.bad == 0 {
+			s.firstBad = s.at
+		}
+		s.bad++
+	}
+	s.at += int64(len(b))
+	s.text += int64(len(b))
+	if readErr != nil {
+		if s.ended = true; readErr != io.EOF {
+			s.failed = readErr
+		}
+	}
+	return nil
 }
 
 // A chunk is the frames of a stretch of text.
 type chunk struct {
-	frames   []frame
-	size     int64
-	longest  int64 // of its lines
-	bad      int
-	firstBad int64
-	held     *formats.Held
+	frames  []frame
+	skip    int64 // bytes before the first
+	size    int64 // from there on
+	kept    int64 // bytes of the lines of frames, as they are kept
+	longest int64
+	held    *formats.Held
 }
 
 // charge counts a line that comes next.
-func (c *chunk) charge(line int64) error {
-	c.longest = max(c.longest, line)
-	return c.held.Grow(max(textCost(c.size+line, c.longest)-c.held.Size(), 0))
+func (c *chunk) charge(b []byte) error {
+	n := int64(len(b)) + copyCost(b)
+	c.longest = max(c.longest, n)
+	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
 }
 
-// add takes the next line, which the chunk keeps.
-func (c *chunk) add(b []byte) {
-	f, kind := parseLine(trim(b))
-	switch kind {
-	case frameLine:
-		c.frames = append(c.frames, f)
-	case badLine:
-		if c.bad == 0 {
-			c.firstBad = c.size
-		}
-		c.bad++
+// copyCost returns what the documents of a line take beside it: a byte that is not UTF-8 becomes a U+FFFD, which has
+// three.
+func copyCost(b []byte) int64 {
+	if utf8.Valid(b) {
+		return 0
 	}
-	c.size += int64(len(b))
+	return 3 * int64(len(b))
+}
+
+// add takes the next line. The chunk keeps it, or a copy of its frame.
+func (c *chunk) add(b []byte, reused bool) line {
+	if reused && !utf8.Valid(b) { // its documents are copies, but maybe not all
+		b, reused = bytes.Clone(b), false
+	}
+	f, kind := parseLine(trim(b))
+	if kind == frameLine {
+		if reused {
+			f.session, f.bones = bytes.Clone(f.session), bytes.Clone(f.bones)
+		}
+		c.frames = append(c.frames, f)
+		c.kept += int64(len(f.session) + len(f.bones))
+	}
+	if len(c.frames) == 0 {
+		c.skip += int64(len(b))
+	} else {
+		c.size += int64(len(b))
+	}
+	return kind
 }
 
 // chunk returns the frames as the tree takes them.
@@ -269,17 +328,22 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 	}
 	return &echovr.Chunk{
 		Number: n, FirstTick: firstTick, Frames: frames, Held: c.held,
-		Session: func(b []byte, i int) []byte { return appendOrdered(b, c.frames[i].session, sessionShape) },
+		Session: func(b []byte, i int) []byte {
+			return appendOrdered(grow(b, c.frames[i].session), c.frames[i].session, sessionShape)
+		},
 		Bones: func(b []byte, i int) []byte {
 			if frames[i].Has&echovr.HasBones == 0 {
 				return b
 			}
-			return appendOrdered(b, c.frames[i].bones, bonesShape)
+			return appendOrdered(grow(b, c.frames[i].bones), c.frames[i].bones, bonesShape)
 		},
 	}
 }
 
-// Chunk reads chunk n, which lies where the index says, and returns how many bytes it keeps.
+// grow makes room for a document, and for what may stand behind it.
+func grow(b, document []byte) []byte { return slices.Grow(b, len(document)+16) }
+
+// Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes it keeps.
 func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
 	if err != nil {
@@ -297,9 +361,13 @@ func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*ech
 		if end == 0 {
 			end = min(len(text), maxLine)
 		}
-		c.add(text[:end:end])
+		if err := held.Grow(copyCost(text[:end])); err != nil {
+			return nil, 0, err
+		}
+		c.add(text[:end:end], false)
 		text = text[end:]
 	}
+	cost = max(cost, c.kept)
 	for i := range c.frames {
 		cost += int64(unsafe.Sizeof(c.frames[i]))
 		for t := range c.frames[i].Teams {
@@ -331,26 +399,26 @@ func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo) ([]byte,
 // Match returns what is the same in all frames, as the first frame tells.
 func (c *head) Match() *echovr.Match {
 	m := &echovr.Match{}
-	for _, v := range objectMembers(c.session) {
-		switch string(v.key) {
+	for key, v := range members(c.session) {
+		switch string(key) {
 		case "sessionid":
-			m.SessionID = str(v.value)
+			m.SessionID = str(v)
 		case "sessionip":
-			m.SessionIP = str(v.value)
+			m.SessionIP = str(v)
 		case "match_type":
-			m.MatchType = str(v.value)
+			m.MatchType = str(v)
 		case "map_name":
-			m.MapName = str(v.value)
+			m.MapName = str(v)
 		case "client_name":
-			m.ClientName = str(v.value)
+			m.ClientName = str(v)
 		case "private_match":
-			m.Private = truth(v.value)
+			m.Private = truth(v)
 		case "total_round_count":
-			m.TotalRounds = int(integer(v.value))
+			m.TotalRounds = int(integer(v))
 		case "blue_round_score":
-			m.BlueRounds = int(integer(v.value))
+			m.BlueRounds = int(integer(v))
 		case "orange_round_score":
-			m.OrangeRounds = int(integer(v.value))
+			m.OrangeRounds = int(integer(v))
 		}
 	}
 	return m

@@ -34,7 +34,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 			return r.Chunk(ctx, n, info)
 		},
 		Data: func(_ int, info *echovr.ChunkInfo) nodes.File {
-			return nodes.Sized(info.Size, func(ctx context.Context) ([]byte, error) { return r.chunkText(ctx, info) })
+			return nodes.Section(r, info.Offset, info.Size)
 		},
 	}, c)
 }

@@ -3,6 +3,7 @@ package echoreplay
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zip"
 
@@ -84,8 +85,16 @@ func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlie
 // readIndex reads what Append of an index wrote.
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	return echovr.ReadIndex(name, saved, h.(*head).size, echovr.UnknownChunks, func(info *echovr.ChunkInfo) bool {
-		return info.Stored <= chunkText+maxLine && info.Size == info.Stored
+		return soundParts(info) && info.Size == info.Stored
 	})
+}
+
+// soundParts reports whether no more is decoded at once of a chunk than of one that was scanned.
+func soundParts(info *echovr.ChunkInfo) bool {
+	if info.Parts == nil {
+		return info.Stored <= partText+maxLine
+	}
+	return !slices.ContainsFunc(info.Parts, func(p echovr.Part) bool { return p.Stored > partText+maxLine })
 }
 
 // summary is the Summary of the format.

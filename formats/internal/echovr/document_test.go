@@ -377,11 +377,11 @@ func TestFrameValues(t *testing.T) {
 func TestPieces(t *testing.T) {
 	c := testChunk(testFrames(2*testInterval), 1)
 	var texts, lines []byte
-	for i := range (len(c.Frames) + PieceFrames - 1) / PieceFrames {
-		p := c.Piece(i)
-		texts, lines = append(texts, p.Texts()...), append(lines, p.Lines()...)
+	for i := 0; i < len(c.Frames); i += PieceFrames {
+		p := c.Run(i, min(PieceFrames, len(c.Frames)-i))
+		texts, lines = p.Texts(texts), p.Lines(lines)
 	}
-	if !bytes.Equal(texts, c.Texts()) || !bytes.Equal(lines, c.Lines()) {
+	if !bytes.Equal(texts, c.Texts(nil)) || !bytes.Equal(lines, c.Lines(nil)) {
 		t.Error("the pieces are not the chunk")
 	}
 	for i, line := range bytes.Split(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n")) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"hash/crc32"
+	"io"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -137,7 +139,7 @@ func TestSavedIndex(t *testing.T) {
 		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
 			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}, Lines: []uint32{}, TickSizes: []uint32{}},
-			{FirstTick: 7, Size: 5, Lines: []uint32{5, 3}, TickSizes: []uint32{1 << 31, 2}, Pieces: []PieceSizes{{1, 2, 3}}},
+			{FirstTick: 7, Size: 5, Lines: []uint32{5, 3}, TickSizes: []uint32{1 << 31, 2}, Parts: []Part{{0, 1, 1}, {3, 1, 1}}, Pieces: []PieceSizes{{1, 1, 2, 3}, {1, 4, 5, 6}}},
 		},
 	}
 	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
@@ -285,4 +287,19 @@ func TestSession(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A document that is laid out as it is read is the same, and no deeper indented than a line of it may be.
+func TestIndenter(t *testing.T) {
+	deep := strings.Repeat(`{"a":[`, 5000) + `{},{},["` + strings.Repeat(`x\"`, 50_000) + `",1]` + strings.Repeat(`]}`, 5000)
+	for _, src := range []string{`{}`, `[]`, `{"a":[1,"],[",2],"b":[{},[],[[3]]]}`, deep} {
+		want := string(AppendIndented(nil, []byte(src))) + "\n"
+		got, err := io.ReadAll(iotest.OneByteReader(&indenter{src: []byte(src)}))
+		if err != nil || string(got) != want {
+			t.Errorf("%.40s: %d bytes, %v, want %d", src, len(got), err, len(want))
+		}
+		if most := len(src) + 4*5000*(2*maxIndented+2) + 2; len(got) > most {
+			t.Errorf("%.40s: %d bytes, want at most %d", src, len(got), most)
+		}
+	}
 }

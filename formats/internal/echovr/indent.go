@@ -1,56 +1,123 @@
 package echovr
 
-import "recfs/formats/internal/jsonenc"
+import (
+	"io"
+	"math"
+
+	"recfs/formats/internal/jsonenc"
+)
 
 // AppendIndented appends a compact JSON value with every member of an object and every object of a
 // list on a line of its own, and a list of plain values on one line: a frame has hundreds of
 // numbers in threes.
 func AppendIndented(dst, src []byte) []byte {
-	depth := 0
-	for i := 0; i < len(src); i++ {
-		switch c := src[i]; c {
-		case '{':
-			dst, depth = open(dst, c, src[i+1], depth)
-		case '}', ']':
-			depth--
-			if src[i-1] != '{' && src[i-1] != '[' {
-				dst = newline(dst, depth)
-			}
+	d := indenter{src: src}
+	return d.next(dst, math.MaxInt)
+}
+
+// indentedAtOnce is about how many bytes of a document that is too long to be held are laid out at once.
+const indentedAtOnce = 32 << 10
+
+// maxIndented is how deep lines are indented: a line of 10 MiB may open thousands of lists and then have millions of
+// objects in them.
+const maxIndented = 64
+
+// An indenter lays out a compact JSON value piece by piece.
+type indenter struct {
+	src   []byte
+	at    int
+	depth int
+	text  int  // bytes of a string that are still to be copied
+	plain bool // in a list of plain values
+
+	rest, buf []byte // for Read
+}
+
+func (d *indenter) done() bool { return d.at == len(d.src) }
+
+// next appends some more of the document, until dst has about limit bytes.
+func (d *indenter) next(dst []byte, limit int) []byte {
+	for d.at < len(d.src) && len(dst) < limit {
+		c := d.src[d.at]
+		switch {
+		case d.text > 0:
+			n := min(d.text, limit-len(dst))
+			dst = append(dst, d.src[d.at:d.at+n]...)
+			d.text -= n
+			d.at += n
+			continue
+		case c == '"':
+			d.text = jsonenc.StringLen(d.src[d.at:])
+			continue
+		case c == ',' && d.plain:
+			dst = append(dst, ',', ' ')
+		case c == ']' && d.plain:
+			d.plain = false
 			dst = append(dst, c)
-		case '[':
-			if end := plainEnd(src, i); end < 0 {
-				dst, depth = open(dst, c, src[i+1], depth)
-			} else {
-				dst = appendSpaced(dst, src[i:end])
-				i = end - 1
-			}
-		case ',':
-			dst = newline(append(dst, c), depth)
-		case ':':
-			dst = append(dst, ':', ' ')
-		case '"':
-			n := jsonenc.StringLen(src[i:])
-			dst = append(dst, src[i:i+n]...)
-			i += n - 1
 		default:
-			dst = append(dst, c)
+			dst = d.token(dst, c)
 		}
+		d.at++
 	}
 	return dst
 }
 
-// open appends the start of an object or list, whose first byte is next.
-func open(dst []byte, c, next byte, depth int) ([]byte, int) {
-	dst = append(dst, c)
-	if next != '}' && next != ']' {
-		dst = newline(dst, depth+1)
+// token appends a byte that is in no string and no list of plain values.
+func (d *indenter) token(dst []byte, c byte) []byte {
+	switch c {
+	case '{':
+		return d.open(dst, c)
+	case '[':
+		if d.plain = isPlain(d.src[d.at:]); d.plain {
+			return append(dst, c)
+		}
+		return d.open(dst, c)
+	case '}', ']':
+		d.depth--
+		if before := d.src[d.at-1]; before != '{' && before != '[' {
+			dst = newline(dst, d.depth)
+		}
+		return append(dst, c)
+	case ',':
+		return newline(append(dst, c), d.depth)
+	case ':':
+		return append(dst, ':', ' ')
 	}
-	return dst, depth + 1
+	return append(dst, c)
+}
+
+// open appends the start of an object or list.
+func (d *indenter) open(dst []byte, c byte) []byte {
+	d.depth++
+	dst = append(dst, c)
+	if next := d.src[d.at+1]; next != '}' && next != ']' {
+		dst = newline(dst, d.depth)
+	}
+	return dst
+}
+
+// Read implements io.Reader. The document ends with a newline.
+func (d *indenter) Read(p []byte) (int, error) {
+	if len(d.rest) == 0 {
+		if d.at > len(d.src) {
+			return 0, io.EOF
+		}
+		d.buf = d.next(d.buf[:0], indentedAtOnce)
+		if d.done() {
+			d.at++
+			d.buf = append(d.buf, '\n')
+		}
+		d.rest = d.buf
+	}
+	n := copy(p, d.rest)
+	d.rest = d.rest[n:]
+	return n, nil
 }
 
 const blanks = "\n                                "
 
 func newline(dst []byte, depth int) []byte {
+	depth = min(depth, maxIndented)
 	if n := 1 + 2*depth; n <= len(blanks) {
 		return append(dst, blanks[:n]...)
 	}
@@ -61,33 +128,16 @@ func newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// plainEnd returns the end of the list at src[i:], or -1 if it holds objects or lists.
-func plainEnd(src []byte, i int) int {
-	for i++; ; i++ {
-		switch src[i] {
+// isPlain reports whether a list holds neither objects nor lists.
+func isPlain(list []byte) bool {
+	for i := 1; ; i++ {
+		switch list[i] {
 		case ']':
-			return i + 1
+			return true
 		case '{', '[':
-			return -1
+			return false
 		case '"':
-			i += jsonenc.StringLen(src[i:]) - 1
+			i += jsonenc.StringLen(list[i:]) - 1
 		}
 	}
-}
-
-// appendSpaced appends a list of plain values with a space after each comma.
-func appendSpaced(dst, list []byte) []byte {
-	for i := 0; i < len(list); i++ {
-		switch c := list[i]; c {
-		case ',':
-			dst = append(dst, ',', ' ')
-		case '"':
-			n := jsonenc.StringLen(list[i:])
-			dst = append(dst, list[i:i+n]...)
-			i += n - 1
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"hash/crc32"
 	"runtime"
 	"slices"
 	"sync"
@@ -51,17 +50,23 @@ type ChunkInfo struct {
 	Size           int64 // of its bytes; Unreadable if they cannot be had
 	Damaged        bool
 	State          []byte   // what its decoder has to start from, in the words of the format
+	Parts          []Part   // that are decoded one by one; nil: it is one itself
 	Lines          []uint32 // length of each line in lines/
 	TickSizes      []uint32 // of each file in ticks/
 	Pieces         []PieceSizes
 	crc            uint32
+	continues      bool  // it is a part of the chunk before it
+	skip           int64 // of the part
 }
 
 // Unreadable is the Size of a chunk whose bytes cannot be had.
 const Unreadable = -1
 
-// PieceSizes are the lengths of one piece of a chunk in the files of export/.
-type PieceSizes struct{ Text, Disc, Players int64 }
+// PieceSizes are how many frames a piece of a chunk has, and its lengths in the files of export/.
+type PieceSizes struct {
+	Frames              int
+	Text, Disc, Players int64
+}
 
 // Ticks returns how many frames of the chunk are readable.
 func (c *ChunkInfo) Ticks() int { return len(c.Lines) }
@@ -83,6 +88,7 @@ type Builder struct {
 // chunkRows are the rows of tables that a chunk has.
 type chunkRows struct {
 	frames, players *rowcount.Counter
+	continues       bool        // those of the chunk before it
 	done            atomic.Bool // they are counted
 }
 
@@ -94,7 +100,14 @@ func (b *Builder) nextRows(c *Chunk) *chunkRows {
 			players += len(c.Frames[i].Teams[t].Players)
 		}
 	}
-	r := &chunkRows{frames: b.lines[0].Part(framesColumns, len(c.Frames)), players: b.lines[1].Part(playersColumns, players)}
+	part := (*rowcount.Line).Part
+	if c.Continues {
+		part = (*rowcount.Line).More
+	}
+	r := &chunkRows{
+		frames: part(&b.lines[0], framesColumns, len(c.Frames)), players: part(&b.lines[1], playersColumns, players),
+		continues: c.Continues,
+	}
 	b.rows = append(b.rows, r)
 	return r
 }
@@ -106,7 +119,7 @@ func (b *Builder) join() {
 		b.rows = b.rows[1:]
 		if b.Frames == nil {
 			b.Frames, b.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
-		} else {
+		} else if !r.continues {
 			b.Frames.EndChunk()
 			b.Players.EndChunk()
 		}
@@ -144,7 +157,7 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	if b.slots == nil {
 		b.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 	}
-	info.FirstTick = c.FirstTick
+	info.FirstTick, info.continues, info.skip = c.FirstTick, c.Continues, c.Skip
 	p := &info
 	b.sizes = append(b.sizes, p)
 	b.join()
@@ -173,7 +186,7 @@ func (b *Builder) flush() {
 	b.wait.Wait()
 	b.join()
 	for _, c := range b.sizes {
-		b.Chunks = append(b.Chunks, *c)
+		b.add(c)
 		b.CRC = CombineCRC(b.CRC, c.crc, c.text())
 	}
 	b.sizes = nil
@@ -194,69 +207,12 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 	return x, err
 }
 
-// measure renders everything that is made of the chunk to learn its lengths.
-func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
-	var r record
-	var buf []byte
-	var indent indentation
-	crc := crc32.NewIEEE()
-	for i := range chunk.Frames {
-		if i%PieceFrames == 0 {
-			c.Pieces = append(c.Pieces, PieceSizes{})
-		}
-		p := &c.Pieces[len(c.Pieces)-1]
-		r.render(chunk, i)
-		session := r.session
-		if chunk.Brief != nil {
-			buf = chunk.brief(buf[:0], i)
-			session = buf
-		}
-		rows.add(chunk, i, session)
-		buf = r.line(buf[:0], chunk, i)
-		c.Lines = append(c.Lines, uint32(len(buf)+1))
-		c.TickSizes = append(c.TickSizes, uint32(len(buf)+indent.of(chunk, i, buf)+1))
-		buf = r.text(buf[:0], chunk, i)
-		crc.Write(buf)
-		p.Text += int64(len(buf))
-		p.Disc += int64(len(chunk.discRow(buf[:0], i, start)))
-		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
-	}
-	c.crc = crc.Sum32()
-}
-
-// An indentation knows how much longer a line is when it is laid out. Lines of one shape get the
-// same space.
-type indentation struct {
-	shape, next, buf []byte
-	space            int
-}
-
-func (d *indentation) of(c *Chunk, i int, line []byte) int {
-	if c.Shape != nil {
-		d.next = c.Shape(d.next[:0], c.base+i)
-		if len(d.shape) > 0 && string(d.shape) == string(d.next) {
-			return d.space
-		}
-		d.shape, d.next = d.next, d.shape
-	}
-	d.buf = AppendIndented(d.buf[:0], line)
-	d.space = len(d.buf) - len(line)
-	return d.space
-}
-
-func (c *ChunkInfo) text() (n int64) {
-	for _, p := range c.Pieces {
-		n += p.Text
-	}
-	return n
-}
-
 // Memory returns about how much memory the index keeps.
 func (x *Index) Memory() int64 {
 	n := int64(len(x.Events)+len(x.Scores)+len(x.Tail)) + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		n += 256 + int64(len(c.State)) + 8*int64(len(c.Lines)) + 256*int64(len(c.Pieces))
+		n += 256 + int64(len(c.State)) + 8*int64(len(c.Lines)) + 256*int64(len(c.Pieces)) + 24*int64(len(c.Parts))
 	}
 	return n
 }
@@ -350,6 +306,9 @@ func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context)
 		}
 		if c == nil {
 			break
+		}
+		if c.Continues && !c.Open {
+			b.settled = false // the chunk in which it was not known whether it ends is there for good
 		}
 		err = b.Add(c, info)
 	}

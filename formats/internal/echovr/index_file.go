@@ -2,7 +2,6 @@ package echovr
 
 import (
 	"math"
-	"slices"
 
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
@@ -11,8 +10,12 @@ import (
 // The saved index: each part has its bytes in the comment of the function that writes it, and after
 // that the one that reads it. Numbers are varints where nothing else is said.
 
-// minChunk is the least bytes that a chunk takes: seven numbers and empty lists, and a bool.
-const minChunk = 8
+// The least bytes that elements of lists take: a chunk has nine numbers and empty lists, and a bool.
+const (
+	minChunk = 10
+	minPart  = 3
+	minPiece = 4
+)
 
 // Append appends the index as it is kept on disk.
 //
@@ -64,11 +67,13 @@ func DecodeIndex(format string, saved []byte) (*Index, error) {
 }
 
 // | first tick | offset | stored | size zigzag | damaged bool | state blob | lines | tick sizes |
-// | piece … |
+// | count | part … | count | piece … |
 //
 // lines, tick sizes: | count | length - length before zigzag … |
 //
-// There is a piece for each PieceFrames lines begun: | text | disc | players |
+// part: | skip | stored | frames |
+//
+// piece: | frames | text | disc | players |
 func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
 	w.Size(c.FirstTick)
 	w.Size(c.Offset)
@@ -78,7 +83,15 @@ func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
 	w.Blob(c.State)
 	writeLengths(w, c.Lines)
 	writeLengths(w, c.TickSizes)
+	w.Count(len(c.Parts))
+	for _, p := range c.Parts {
+		w.Size(p.Skip)
+		w.Size(p.Stored)
+		w.Count(p.Frames)
+	}
+	w.Count(len(c.Pieces))
 	for _, p := range c.Pieces {
+		w.Count(p.Frames)
 		w.Size(p.Text)
 		w.Size(p.Disc)
 		w.Size(p.Players)
@@ -88,8 +101,12 @@ func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
 func readChunk(r *indexfile.Reader) ChunkInfo {
 	c := ChunkInfo{FirstTick: r.Size(), Offset: r.Size(), Stored: r.Size(), Size: r.Int(), Damaged: r.Bool(), State: r.Blob()}
 	c.Lines, c.TickSizes = readLengths(r), readLengths(r)
-	for range slices.Chunk(c.Lines, PieceFrames) {
-		c.Pieces = append(c.Pieces, PieceSizes{r.Size(), r.Size(), r.Size()})
+	frames := func() int { return int(r.Uint(uint64(len(c.Lines)))) }
+	for range r.Count(minPart) {
+		c.Parts = append(c.Parts, Part{r.Size(), r.Size(), frames()})
+	}
+	for range r.Count(minPiece) {
+		c.Pieces = append(c.Pieces, PieceSizes{frames(), r.Size(), r.Size(), r.Size()})
 	}
 	return c
 }

@@ -1,7 +1,6 @@
 package echovr
 
 import (
-	"slices"
 	"strconv"
 
 	"recfs/formats"
@@ -25,22 +24,30 @@ type Chunk struct {
 	// shape differ in values only. Nil if that is not known.
 	Shape func(b []byte, i int) []byte
 
+	// Continues says that they are a further part of the chunk before, and Skip how many bytes without frames come
+	// before them: for a Builder.
+	Continues bool
+	Skip      int64
+
 	// Held is what the frames take beyond what is usual, for who has measured them to free; nil: nothing.
 	Held *formats.Held
 
 	base int // of Frames[0], in the functions
 }
 
-// PieceFrames is how many frames of a chunk are rendered at once for the files that are too long to
-// be held.
-const PieceFrames = 32
+// A piece of a chunk has so many frames, or those with which its lines have so many bytes: they are rendered at once for
+// the files that are too long to be held.
+const (
+	PieceFrames = 32
+	pieceText   = 1 << 20
+)
 
-// Piece returns the frames from PieceFrames*i on that make piece i of a chunk.
-func (c *Chunk) Piece(i int) *Chunk {
+// Run returns n frames of a chunk from one on.
+func (c *Chunk) Run(first, n int) *Chunk {
 	p := *c
-	p.base += i * PieceFrames
-	p.FirstTick += int64(i) * PieceFrames
-	p.Frames = c.Frames[i*PieceFrames : min((i+1)*PieceFrames, len(c.Frames))]
+	p.base += first
+	p.FirstTick += int64(first)
+	p.Frames = c.Frames[first : first+n]
 	return &p
 }
 
@@ -52,16 +59,23 @@ func (c *Chunk) brief(b []byte, i int) []byte {
 	return c.Session(b, c.base+i)
 }
 
-// A record is the documents of one frame, and the memory for those of the next.
-type record struct{ session, bones []byte }
+// A record is the line of one frame with its documents, which are parts of it, and the memory for that of the next.
+type record struct{ line, session, bones []byte }
 
 func (r *record) render(c *Chunk, i int) {
-	r.session = c.Session(r.session[:0], c.base+i)
-	r.bones = c.Bones(r.bones[:0], c.base+i)
+	b, session := c.appendHead(r.line[:0], i)
+	b = c.Session(b, c.base+i)
+	end := len(b)
+	b = c.appendBones(b, i, `,"bones":`)
+	r.session, r.bones = b[session:end], nil
+	if bones := end + len(`,"bones":`); len(b) > bones {
+		r.bones = b[bones:]
+	}
+	r.line = append(b, '}')
 }
 
-// line appends the object that lines/ and ticks/ show for frame i, compact and without a newline.
-func (r *record) line(b []byte, c *Chunk, i int) []byte {
+// appendHead appends what stands before the session of frame i, and returns where that begins.
+func (c *Chunk) appendHead(b []byte, i int) ([]byte, int) {
 	b = append(b, `{"tick":`...)
 	b = strconv.AppendInt(b, c.FirstTick+int64(i), 10)
 	b = append(b, `,"chunk":`...)
@@ -69,60 +83,51 @@ func (r *record) line(b []byte, c *Chunk, i int) []byte {
 	b = append(b, `,"time":"`...)
 	b = AppendTime(b, c.Frames[i].Time)
 	b = append(b, `","session":`...)
-	b = append(b, r.session...)
-	if len(r.bones) > 0 {
-		b = append(b, `,"bones":`...)
-		b = append(b, r.bones...)
-	}
-	return append(b, '}')
+	return b, len(b)
 }
 
-// text appends the line of .echoreplay for frame i, with its line end.
-func (r *record) text(b []byte, c *Chunk, i int) []byte {
-	b = AppendStamp(b, c.Frames[i].Time)
-	b = append(b, '\t')
-	b = append(b, r.session...)
-	if len(r.bones) > 0 {
-		b = append(b, '\t')
-		b = append(b, r.bones...)
+// appendBones appends the bones of frame i, if it has some, behind what stands before them.
+func (c *Chunk) appendBones(b []byte, i int, before string) []byte {
+	start := len(b)
+	b = append(b, before...)
+	if b = c.Bones(b, c.base+i); len(b) == start+len(before) {
+		return b[:start]
 	}
-	return append(b, '\r', '\n')
+	return b
+}
+
+// appendLine appends the object that lines/ and ticks/ show for frame i, compact and without a newline.
+func (c *Chunk) appendLine(b []byte, i int) []byte {
+	b, _ = c.appendHead(b, i)
+	b = c.Session(b, c.base+i)
+	return append(c.appendBones(b, i, `,"bones":`), '}')
+}
+
+// appendText appends the line of .echoreplay for frame i, with its line end.
+func (c *Chunk) appendText(b []byte, i int) []byte {
+	b = append(AppendStamp(b, c.Frames[i].Time), '\t')
+	b = c.Session(b, c.base+i)
+	return append(c.appendBones(b, i, "\t"), '\r', '\n')
 }
 
 // Tick returns the document that ticks/ shows for frame i.
 func (c *Chunk) Tick(i int) []byte {
-	var r record
-	r.render(c, i)
-	line := r.line(nil, c, i)
+	line := c.appendLine(nil, i)
 	return append(AppendIndented(make([]byte, 0, len(line)*3/2), line), '\n')
 }
 
-// Lines returns the lines of lines/ for the chunk.
-func (c *Chunk) Lines() []byte {
-	var r record
-	var b []byte
+// Lines appends the lines of lines/ for the chunk.
+func (c *Chunk) Lines(b []byte) []byte {
 	for i := range c.Frames {
-		r.render(c, i)
-		b = append(r.line(c.room(b, i), c, i), '\n')
+		b = append(c.appendLine(b, i), '\n')
 	}
 	return b
 }
 
-// Texts returns the lines of .echoreplay for the chunk.
-func (c *Chunk) Texts() []byte {
-	var r record
-	var b []byte
+// Texts appends the lines of .echoreplay for the chunk.
+func (c *Chunk) Texts(b []byte) []byte {
 	for i := range c.Frames {
-		r.render(c, i)
-		b = r.text(c.room(b, i), c, i)
+		b = c.appendText(b, i)
 	}
 	return b
-}
-
-// room makes room for the frames from the second on, which are about as long as the first.
-func (c *Chunk) room(b []byte, i int) []byte {
-	if i != 1 {
-		return b
-	}
-	return slices.Grow(b, len(b)*len(c.Frames)*17/16)
 }

@@ -38,7 +38,7 @@ type Recording struct {
 // A Tree is the directory of one recording.
 type Tree struct {
 	rec    Recording
-	chunks *cache.Memo[int, *Chunk]
+	chunks *cache.Memo[partKey, *Chunk]
 	pieces *cache.Memo[pieceKey, []byte]
 }
 
@@ -113,16 +113,30 @@ func (t *Tree) lazy(dir func(*dirs) nodes.Dir) nodes.Dir {
 	})
 }
 
-func (t *Tree) loadChunk(ctx context.Context, n int) (*Chunk, int64, error) {
+// A partKey is a part of a chunk, the only one of most.
+type partKey struct{ chunk, part int }
+
+func (t *Tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	c, cost, err := t.rec.Chunk(ctx, n, &x.Chunks[n])
-	if err == nil && len(c.Frames) != x.Chunks[n].Ticks() {
-		return nil, 0, fmt.Errorf("%w: chunk %d has %d frames, had %d", nodes.ErrStale, n, len(c.Frames), x.Chunks[n].Ticks())
+	info := x.Chunks[k.chunk].part(k.part)
+	c, cost, err := t.rec.Chunk(ctx, k.chunk, info)
+	if err == nil && len(c.Frames) != info.Ticks() {
+		return nil, 0, fmt.Errorf("%w: chunk %d has %d frames, had %d", nodes.ErrStale, k.chunk, len(c.Frames), info.Ticks())
 	}
 	return c, cost, err
+}
+
+// frames returns n frames of a chunk from one on, all of which are in one part.
+func (t *Tree) frames(ctx context.Context, x *Index, chunk, first, n int) (*Chunk, error) {
+	part, i := x.Chunks[chunk].partOf(first)
+	c, err := t.chunks.Get(ctx, partKey{chunk, part})
+	if err != nil {
+		return nil, err
+	}
+	return c.Run(i, n), nil
 }
 
 // series is the directory of one file per chunk. It is listed without the index where the file

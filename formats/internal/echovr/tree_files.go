@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"sort"
 	"time"
@@ -65,22 +66,37 @@ func (t *Tree) ticksDir(x *Index) nodes.Dir {
 		File: func(tick int64) nodes.File {
 			n := sort.Search(len(x.Chunks), func(i int) bool { return x.Chunks[i].FirstTick > tick }) - 1
 			i := int(tick - x.Chunks[n].FirstTick)
-			size := int64(x.Chunks[n].TickSizes[i])
-			return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
-				held, err := rendering(ctx, size)
-				if err != nil {
-					return nil, err
-				}
-				defer held.Free()
-				c, err := t.chunks.Get(ctx, n)
-				if err != nil {
-					return nil, err
-				}
-				return c.Tick(i), nil
+			return nodes.Stream(int64(x.Chunks[n].TickSizes[i]), func(ctx context.Context) (nodes.Content, error) {
+				return t.tick(ctx, x, n, i)
 			})
 		},
 	}
 	return &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: t.clock(x), Listed: true}
+}
+
+// tick returns the document of a frame, which is laid out as it is read if it is long.
+func (t *Tree) tick(ctx context.Context, x *Index, chunk, i int) (nodes.Content, error) {
+	info := &x.Chunks[chunk]
+	size, laidOut := int64(info.Lines[i])-1, int64(info.TickSizes[i])
+	held, err := rendering(ctx, size)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	c, err := t.frames(ctx, x, chunk, i, 1)
+	if err != nil {
+		return nil, err
+	}
+	if laidOut <= smallText {
+		return nodes.BytesContent(c.Tick(0)), nil
+	}
+	line := c.appendLine(make([]byte, 0, size), 0)
+	if int64(len(line)) != size {
+		return nil, nodes.SizeError(size, int64(len(line)))
+	}
+	open := func(io.Reader) (io.Reader, error) { return &indenter{src: line}, nil }
+	src := nodes.NewCursor(nodes.BytesContent(line), 0, size)
+	return nodes.NewForward(src, open, laidOut, size), nil
 }
 
 // clock tells the frames by their times, which do not go back.
@@ -97,15 +113,17 @@ func (t *Tree) clock(x *Index) nodes.Clock {
 }
 
 // tickAt returns the last frame at or before a time, which is not before the first one. It decodes as
-// many chunks as a binary search looks at.
+// many parts of chunks as a binary search looks at.
 func (t *Tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
 	if ms > x.Last {
 		return 0, iofs.ErrNotExist
 	}
-	var readable []int
+	var readable []partKey
 	for i := range x.Chunks {
-		if x.Chunks[i].Ticks() > 0 {
-			readable = append(readable, i)
+		for part := range x.Chunks[i].parts() {
+			if x.Chunks[i].part(part).Ticks() > 0 {
+				readable = append(readable, partKey{i, part})
+			}
 		}
 	}
 	var failed error
@@ -132,7 +150,8 @@ func (t *Tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
 		return 0, failed
 	}
 	i := sort.Search(len(f), func(i int) bool { return f[i].Time > ms }) - 1
-	return x.Chunks[readable[after-1]].FirstTick + int64(max(i, 0)), nil
+	last := readable[after-1]
+	return x.Chunks[last.chunk].part(last.part).FirstTick + int64(max(i, 0)), nil
 }
 
 // exportDir is export/.

@@ -29,22 +29,23 @@ func (t *Tree) loadPiece(ctx context.Context, k pieceKey) ([]byte, int64, error)
 	if err != nil {
 		return nil, 0, err
 	}
-	held, err := rendering(ctx, x.Chunks[k.chunk].pieceSize(k))
+	info := &x.Chunks[k.chunk]
+	size := info.pieceSize(k)
+	held, err := rendering(ctx, size)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer held.Free()
-	c, err := t.chunks.Get(ctx, k.chunk)
+	c, err := t.frames(ctx, x, k.chunk, info.piece(k.piece), info.Pieces[k.piece].Frames)
 	if err != nil {
 		return nil, 0, err
 	}
-	var b []byte
-	c = c.Piece(k.piece)
+	b := make([]byte, 0, size)
 	switch k.view {
 	case viewLines:
-		b = c.Lines()
+		b = c.Lines(b)
 	case viewText:
-		b = c.Texts()
+		b = c.Texts(b)
 	case viewDisc:
 		b = c.DiscRows(x.First)
 	case viewPlayers:
@@ -64,7 +65,8 @@ func (c *ChunkInfo) pieceSize(k pieceKey) (n int64) {
 	case viewPlayers:
 		return p.Players
 	}
-	for _, l := range c.Lines[k.piece*PieceFrames : min((k.piece+1)*PieceFrames, len(c.Lines))] {
+	first := c.piece(k.piece)
+	for _, l := range c.Lines[first : first+p.Frames] {
 		n += int64(l)
 	}
 	return n
@@ -73,12 +75,12 @@ func (c *ChunkInfo) pieceSize(k pieceKey) (n int64) {
 // smallText is up to how many bytes rendering is not charged.
 const smallText = 128 << 10
 
-// rendering charges what it takes to render n bytes, its parts and itself.
+// rendering charges what it takes to render n bytes.
 func rendering(ctx context.Context, n int64) (*cache.Held, error) {
 	if n <= smallText {
 		return nil, nil
 	}
-	return cache.Charge(ctx, 3*n)
+	return cache.Charge(ctx, n)
 }
 
 // A pieced is a file made of pieces whose lengths are known, and of fixed bytes.

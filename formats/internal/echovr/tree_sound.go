@@ -63,7 +63,7 @@ func (c *ChunkInfo) sound() bool {
 			return false
 		}
 	}
-	if len(c.TickSizes) != len(c.Lines) {
+	if len(c.TickSizes) != len(c.Lines) || !c.soundParts() {
 		return false
 	}
 	for i, n := range c.Lines {
@@ -72,7 +72,7 @@ func (c *ChunkInfo) sound() bool {
 		}
 	}
 	for _, p := range c.Pieces {
-		for _, n := range []int64{p.Text, p.Disc, p.Players} {
+		for _, n := range []int64{int64(p.Frames) - 1, p.Text, p.Disc, p.Players} {
 			if n < 0 || n > maxSaved {
 				return false
 			}

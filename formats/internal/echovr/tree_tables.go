@@ -37,14 +37,16 @@ func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(
 		return nodes.ErrStale
 	}
 	for ; chunk < len(x.Chunks) && !b.Full(); chunk++ {
-		if x.Chunks[chunk].Ticks() == 0 {
-			continue
+		for part := range x.Chunks[chunk].parts() {
+			if x.Chunks[chunk].part(part).Ticks() == 0 {
+				continue
+			}
+			c, err := t.chunks.Get(ctx, partKey{chunk, part})
+			if err != nil {
+				return err
+			}
+			fn(c)
 		}
-		c, err := t.chunks.Get(ctx, chunk)
-		if err != nil {
-			return err
-		}
-		fn(c)
 	}
 	return nil
 }

@@ -99,15 +99,17 @@ func TestScanLengths(t *testing.T) {
 	var text []byte
 	for n := range x.Chunks {
 		c, info := testChunk(frames, n), &x.Chunks[n]
-		text = append(text, c.Texts()...)
-		for i, line := range slices.Collect(bytes.Lines(c.Lines())) {
+		text = append(text, c.Texts(nil)...)
+		for i, line := range slices.Collect(bytes.Lines(c.Lines(nil))) {
 			if uint32(len(line)) != info.Lines[i] || uint32(len(c.Tick(i))) != info.TickSizes[i] {
 				t.Errorf("chunk %d: frame %d has %d bytes and %d as a tick", n, i, len(line), len(c.Tick(i)))
 			}
 		}
+		first := 0
 		for i, p := range info.Pieces {
-			piece := c.Piece(i)
-			got := PieceSizes{int64(len(piece.Texts())), int64(len(piece.DiscRows(x.First))), int64(len(piece.PlayerRows(x.First)))}
+			piece := c.Run(first, p.Frames)
+			first += p.Frames
+			got := PieceSizes{p.Frames, int64(len(piece.Texts(nil))), int64(len(piece.DiscRows(x.First))), int64(len(piece.PlayerRows(x.First)))}
 			if got != p {
 				t.Errorf("chunk %d: piece %d has %+v, want %+v", n, i, p, got)
 			}

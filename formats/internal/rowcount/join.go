@@ -20,6 +20,12 @@ func (l *Line) Part(columns []columnar.Column, rows int) *Counter {
 	if l.rows >= columnar.GroupRows {
 		l.rows = 0
 	}
+	return l.More(columns, rows)
+}
+
+// More returns a Counter for so many further rows of the chunk that was taken last. Those of a chunk are less than
+// MaxGroupRows-GroupRows.
+func (l *Line) More(columns []columnar.Column, rows int) *Counter {
 	c := New(columns)
 	c.Reset(l.rows, nil)
 	l.rows = (l.rows + rows) % columnar.MaxGroupRows
@@ -27,7 +33,7 @@ func (l *Line) Part(columns []columnar.Column, rows int) *Counter {
 }
 
 // Join adds the rows of a part. Parts are joined in the order in which they were taken, with EndChunk
-// between them.
+// between those of different chunks.
 func (c *Counter) Join(part *Counter) {
 	for i := range part.groups {
 		c.take(part.groups[i].Rows, part.groups[i].Columns)
