@@ -43,34 +43,6 @@ type Index struct {
 
 var _ formats.Index = (*Index)(nil)
 
-// A ChunkInfo is what the index knows of one chunk.
-type ChunkInfo struct {
-	FirstTick      int64
-	Offset, Stored int64 // where it lies in the file
-	Size           int64 // of its bytes; Unreadable if they cannot be had
-	Damaged        bool
-	State          []byte   // what its decoder has to start from, in the words of the format
-	Parts          []Part   // that are decoded one by one; nil: it is one itself
-	Lines          []uint32 // length of each line in lines/
-	TickSizes      []uint32 // of each file in ticks/
-	Pieces         []PieceSizes
-	crc            uint32
-	continues      bool  // it is a part of the chunk before it
-	skip           int64 // of the part
-}
-
-// Unreadable is the Size of a chunk whose bytes cannot be had.
-const Unreadable = -1
-
-// PieceSizes are how many frames a piece of a chunk has, and its lengths in the files of export/.
-type PieceSizes struct {
-	Frames              int
-	Text, Disc, Players int64
-}
-
-// Ticks returns how many frames of the chunk are readable.
-func (c *ChunkInfo) Ticks() int { return len(c.Lines) }
-
 // A Builder makes an Index of the chunks it is given in order.
 type Builder struct {
 	Index
@@ -83,13 +55,6 @@ type Builder struct {
 	sizes   []*ChunkInfo
 	rows    []*chunkRows     // of the chunks that are still being measured, and those after them
 	lines   [2]rowcount.Line // of frames and of players
-}
-
-// chunkRows are the rows of tables that a chunk has.
-type chunkRows struct {
-	frames, players *rowcount.Counter
-	continues       bool        // those of the chunk before it
-	done            atomic.Bool // they are counted
 }
 
 // nextRows returns Counters for the next chunk.
@@ -126,15 +91,6 @@ func (b *Builder) join() {
 		b.Frames.Join(r.frames)
 		b.Players.Join(r.players)
 	}
-}
-
-// add counts frame i of a chunk with a session.
-func (r *chunkRows) add(c *Chunk, i int, session []byte) {
-	tick, f := c.FirstTick+int64(i), &c.Frames[i]
-	v := readFrame(session)
-	v.row(r.frames.Batch, tick, c.Number, f.Time)
-	r.frames.EndRow()
-	playerRows(r.players.Batch, tick, f, r.players.EndRow)
 }
 
 // maxEvents bounds events.jsonl, which is kept whole: a match has some hundred kilobytes of events.
@@ -190,6 +146,29 @@ func (b *Builder) flush() {
 		b.CRC = CombineCRC(b.CRC, c.crc, c.text())
 	}
 	b.sizes = nil
+}
+
+// add takes the next chunk, or the next part of the last one.
+func (x *Index) add(c *ChunkInfo) {
+	if !c.continues {
+		x.Chunks = append(x.Chunks, *c)
+		if c.skip > 0 {
+			c.addPart(&x.Chunks[len(x.Chunks)-1])
+		}
+		return
+	}
+	to := &x.Chunks[len(x.Chunks)-1]
+	if to.Parts == nil {
+		to.addPart(to)
+	}
+	if c.Stored > 0 {
+		c.addPart(to)
+	}
+	to.Stored += c.Stored
+	to.Size += c.Size
+	to.Damaged = to.Damaged || c.Damaged
+	to.Lines, to.TickSizes = append(to.Lines, c.Lines...), append(to.TickSizes, c.TickSizes...)
+	to.Pieces = append(to.Pieces, c.Pieces...)
 }
 
 // Finish returns the Index. It must be called even if the pass was given up.

@@ -3,7 +3,26 @@ package echovr
 import (
 	"hash"
 	"hash/crc32"
+	"sync/atomic"
+
+	"recfs/formats/internal/rowcount"
 )
+
+// chunkRows are the rows of tables that a chunk has.
+type chunkRows struct {
+	frames, players *rowcount.Counter
+	continues       bool        // those of the chunk before it
+	done            atomic.Bool // they are counted
+}
+
+// add counts frame i of a chunk with a session.
+func (r *chunkRows) add(c *Chunk, i int, session []byte) {
+	tick, f := c.FirstTick+int64(i), &c.Frames[i]
+	v := readFrame(session)
+	v.row(r.frames.Batch, tick, c.Number, f.Time)
+	r.frames.EndRow()
+	playerRows(r.players.Batch, tick, f, r.players.EndRow)
+}
 
 // measure renders everything that is made of the chunk to learn its lengths.
 func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {

@@ -1,33 +1,38 @@
 package echovr
 
+// A ChunkInfo is what the index knows of one chunk.
+type ChunkInfo struct {
+	FirstTick      int64
+	Offset, Stored int64 // where it lies in the file
+	Size           int64 // of its bytes; Unreadable if they cannot be had
+	Damaged        bool
+	State          []byte   // what its decoder has to start from, in the words of the format
+	Parts          []Part   // that are decoded one by one; nil: it is one itself
+	Lines          []uint32 // length of each line in lines/
+	TickSizes      []uint32 // of each file in ticks/
+	Pieces         []PieceSizes
+	crc            uint32
+	continues      bool  // it is a part of the chunk before it
+	skip           int64 // of the part
+}
+
+// Unreadable is the Size of a chunk whose bytes cannot be had.
+const Unreadable = -1
+
+// PieceSizes are how many frames a piece of a chunk has, and its lengths in the files of export/.
+type PieceSizes struct {
+	Frames              int
+	Text, Disc, Players int64
+}
+
+// Ticks returns how many frames of the chunk are readable.
+func (c *ChunkInfo) Ticks() int { return len(c.Lines) }
+
 // A Part is a run of frames of a chunk that is decoded by itself.
 type Part struct {
 	Skip   int64 // bytes before it in which there are none
 	Stored int64 // its bytes in the file
 	Frames int
-}
-
-// add takes the next chunk, or the next part of the last one.
-func (x *Index) add(c *ChunkInfo) {
-	if !c.continues {
-		x.Chunks = append(x.Chunks, *c)
-		if c.skip > 0 {
-			c.addPart(&x.Chunks[len(x.Chunks)-1])
-		}
-		return
-	}
-	to := &x.Chunks[len(x.Chunks)-1]
-	if to.Parts == nil {
-		to.addPart(to)
-	}
-	if c.Stored > 0 {
-		c.addPart(to)
-	}
-	to.Stored += c.Stored
-	to.Size += c.Size
-	to.Damaged = to.Damaged || c.Damaged
-	to.Lines, to.TickSizes = append(to.Lines, c.Lines...), append(to.TickSizes, c.TickSizes...)
-	to.Pieces = append(to.Pieces, c.Pieces...)
 }
 
 // addPart adds c to the parts of a chunk.
