@@ -94,7 +94,7 @@ func (l *lineReader) next() ([]byte, error) {
 }
 
 // Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and returns their index. Without
-// all bytes that is of the chunks that nothing behind them can change.
+// all bytes it goes no further than the chunks that nothing behind them can change, and parts of the next one.
 func (r *Reader) Scan(ctx context.Context, size int64, earlier formats.Index) (*echovr.Index, error) {
 	b, err := echovr.Resume(earlier, "")
 	if err != nil {

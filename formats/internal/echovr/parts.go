@@ -94,6 +94,9 @@ func (c *ChunkInfo) soundParts() bool {
 	}
 	frames = 0
 	for _, p := range c.Pieces {
+		if p.Frames > len(c.Lines)-frames {
+			return false
+		}
 		for i := range p.Frames - 1 {
 			if ends[frames+1+i] {
 				return false
