@@ -152,6 +152,7 @@ func TestIndexAgain(t *testing.T) {
 		}
 		must(t, os.WriteFile(filepath.Join(source, name), b, 0o666))
 	}
+	must(t, os.CopyFS(filepath.Join(source, "segments"), os.DirFS(filepath.Join(samples, "hcrp", "run-finished"))))
 	// made returns what needs no work by then, and does the rest.
 	made := func(disk func(string) bool, demos bool) (list []string) {
 		flags := pflag.NewFlagSet("index", pflag.ContinueOnError)
@@ -173,18 +174,18 @@ func TestIndexAgain(t *testing.T) {
 			}
 		}
 		must(t, x.run(a, []string{source}, 1))
-		if x.meter.done.recordings != 6 {
+		if x.meter.done.recordings != 7 {
 			t.Errorf("%d recordings are counted", x.meter.done.recordings)
 		}
 		return list
 	}
 	nothing := func(string) bool { return false }
-	all := []string{"changed.teehistorian", "kept.nhgame", "kept.teehistorian", "packed.hcrp.gz", "packed.teehistorian.xz", "small.hcrp"}
+	all := []string{"changed.teehistorian", "kept.nhgame", "kept.teehistorian", "packed.hcrp.gz", "packed.teehistorian.xz", "segments", "small.hcrp"}
 	for i, step := range []struct {
 		disk  func(string) bool
 		demos bool
 		want  []string
-	}{{want: nil}, {want: all}, {disk: nothing, want: all[5:]}, {demos: true}, {want: all}} { // none is kept of small.hcrp
+	}{{want: nil}, {want: all}, {disk: nothing, want: all[5:]}, {demos: true}, {want: all}} { // none is kept of the last two
 		if got := made(step.disk, step.demos); !slices.Equal(got, step.want) {
 			t.Errorf("run %d finds %q, want %q", i, got, step.want)
 		}
@@ -199,16 +200,18 @@ func TestIndexAgain(t *testing.T) {
 	if got := made(nil, false); !slices.Equal(got, all) {
 		t.Errorf("after that was indexed: %q", got)
 	}
-	schema := filepath.Join(source, "packed.schema.json")
-	for i, change := range []func() error{
-		func() error { return os.WriteFile(schema, []byte("{}"), 0o666) },
-		func() error { return os.WriteFile(schema, []byte("{ }"), 0o666) },
-		func() error { return os.Remove(schema) },
-	} {
-		must(t, change())
-		for again, want := range [][]string{slices.Concat(all[:3], all[4:]), all} {
-			if got := made(nil, false); !slices.Equal(got, want) {
-				t.Errorf("change %d beside, run %d: %q, want %q", i, again, got, want)
+	for schema, i := range map[string]int{"packed.schema.json": 3, "segments/schema.json": 5} {
+		schema = filepath.Join(source, schema)
+		for _, change := range []func() error{
+			func() error { return os.WriteFile(schema, []byte("{}"), 0o666) },
+			func() error { return os.WriteFile(schema, []byte("{ }"), 0o666) },
+			func() error { return os.Remove(schema) },
+		} {
+			must(t, change())
+			for again, want := range [][]string{slices.Concat(all[:i], all[i+1:]), all} {
+				if got := made(nil, false); !slices.Equal(got, want) {
+					t.Errorf("after a change of %s, run %d: %q, want %q", schema, again, got, want)
+				}
 			}
 		}
 	}

@@ -52,7 +52,9 @@ func TestBesideFiles(t *testing.T) {
 		{dirs: []iofs.FS{errorFS{}}, want: schemas, ok: true},
 		{id: 7, want: slices.Concat(schemas, dictionaries), ok: true},
 		{id: 7, dirs: []iofs.FS{errorFS{}}},
-		{dir: true},
+		{dir: true, ok: true},
+		{id: 7, dir: true, ok: true},
+		{id: 7, dirs: []iofs.FS{errorFS{}}, dir: true},
 	} {
 		h := &head{Tables: &Tables{Header: &Header{Dictionary: c.id}, Dir: c.dir}}
 		got, ok := Options{DictDirs: c.dirs}.besideFiles(in, h)

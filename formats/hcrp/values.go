@@ -119,18 +119,22 @@ func beside(found formats.Head) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// besideFiles is the BesideFiles of the format. What lies in a directory that is a recording is part of it, and
-// what in the configured directories is not beside it.
+// besideFiles is the BesideFiles of the format. All files of a directory that is a recording are part of its version, and
+// what lies in the configured directories is not beside it.
 func (o Options) besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
 	h, ok := found.(*head)
-	if !ok || h.Dir {
+	if !ok {
 		return nil, false
 	}
-	names = sidecarNames(in.Name)
-	if id := h.Header.Dictionary; id != 0 {
-		names, ok = append(names, besideDictionaries(id)...), len(o.DictDirs) == 0
+	id := h.Header.Dictionary
+	if ok = id == 0 || len(o.DictDirs) == 0; !ok || h.Dir {
+		return nil, ok
 	}
-	return names, ok
+	names = sidecarNames(in.Name)
+	if id != 0 {
+		names = append(names, besideDictionaries(id)...)
+	}
+	return names, true
 }
 
 // worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to
