@@ -83,44 +83,104 @@ func inputSize(b []byte) int {
 	return n + inputs - 3
 }
 
+// A hotTable has all that positions need of the players whose ids are in one byte, close together and by id: what is in it of
+// a character is ahead of the state.
+type hotTable struct {
+	stays   uint64 // by id, a bit each: it has a stay
+	alive   uint64 // and a character
+	players [oneByte]struct{ x, y, stay int32 }
+}
+
+func newHotTable(s *state) (h hotTable) {
+	for i := range s.players {
+		h.load(&s.players[i], true)
+	}
+	return h
+}
+
+// load takes over a player; at says that its place is not older than the one here.
+func (h *hotTable) load(p *player, at bool) {
+	if uint32(p.cid) >= oneByte || p.stay == noStay {
+		return
+	}
+	bit := uint64(1) << p.cid
+	h.stays |= bit
+	h.alive &^= bit
+	if p.alive {
+		h.alive |= bit
+	}
+	own := &h.players[p.cid]
+	own.stay = p.stay
+	if at {
+		own.x, own.y = p.x, p.y
+	}
+}
+
+// apply follows a record that is not of a run, as apply of the state does, but for messages: no position depends on what
+// they say.
+func (h *hotTable) apply(s *state, e *event) {
+	if p := s.lookup(e.cid); e.kind == playerDiff && p != nil && e.cid < oneByte && p.stay != noStay {
+		p.x, p.y = h.players[e.cid].x, h.players[e.cid].y
+	}
+	e.player = nil
+	if e.kind == netMessage {
+		e.stay, e.effect = noStay, effect{}
+		s.touch(e, e.cid, true)
+	} else {
+		s.apply(e)
+	}
+	if e.player != nil {
+		t, ok := tableOf(e.kind)
+		h.load(e.player, ok && t == positionTable)
+	}
+}
+
 // positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over INPUT_DIFFs: those change
 // nothing that positions have. Where each int has one byte, as in most records, the processor need not wait for the size
 // of a record to go on with the next one.
-func (c *cursor) positionRun(b *columnar.Batch) {
+func (c *cursor) positionRun(b *columnar.Batch, h *hotTable) {
 	const long = 0x80_8080_8080_8080_80 // of each byte: the int has more
 	var values [2][]int32
 	ticks, cids, stays := spare(b, values[:])
-	cids, stays, xs, ys := cids[:len(ticks)], stays[:len(ticks)], values[0][:len(ticks)], values[1][:len(ticks)]
-	s := &c.state
 	buf, pos, at := c.run()
+	ticks = ticks[:min(int64(len(ticks)), math.MaxInt32-int64(at.tick))] // a record takes one tick at most
+	cids, stays, xs, ys := cids[:len(ticks)], stays[:len(ticks)], values[0][:len(ticks)], values[1][:len(ticks)]
 	n := 0
-	for n < len(ticks) && len(buf)-pos >= maxFixed && at.tick < math.MaxInt32 {
+	for n < len(ticks) && len(buf)-pos >= maxFixed {
 		w := binary.LittleEndian.Uint64(buf[pos:])
 		id := byte(w)
-		if id == inputByte {
+		if id >= oneByte {
+			cid := byte(w >> 8)
+			if id != inputByte || cid >= oneByte || h.stays>>cid&1 == 0 {
+				break
+			}
 			size := 2 + inputs
 			if (w>>16|binary.LittleEndian.Uint64(buf[pos+4:]))&long != 0 {
-				size = inputSize(buf[pos:])
-			}
-			if size == 0 || s.hot(byte(w>>8)) == nil {
-				break
+				if size = inputSize(buf[pos:]); size == 0 {
+					break
+				}
 			}
 			pos += size
 			continue
 		}
-		p := s.hot(id)
-		w >>= 8
-		y, size := w>>8, 2
-		if w&0x8080 != 0 {
-			y, size = cutTwo(w)
-		}
-		if p == nil || !p.alive || size == 0 {
+		if h.alive>>id&1 == 0 {
 			break
 		}
+		p := &h.players[id]
+		if w&0x8080_00 == 0 {
+			p.x, p.y = p.x+byteInt(w>>8), p.y+byteInt(w>>16)
+			pos += 3
+		} else {
+			w >>= 8
+			y, size := cutTwo(w)
+			if size == 0 {
+				break
+			}
+			p.x, p.y = p.x+shortInt(uint32(w)), p.y+shortInt(uint32(y))
+			pos += 1 + size
+		}
 		at = at.follow(id)
-		p.x, p.y = p.x+shortInt(uint32(w)), p.y+shortInt(uint32(y))
 		ticks[n], cids[n], stays[n], xs[n], ys[n] = int64(at.tick), int32(id), p.stay, p.x, p.y
-		pos += 1 + size
 		n++
 	}
 	c.end(pos, at, b, n)

@@ -43,10 +43,11 @@ func (p *player) setLook(m *message) {
 		return
 	}
 	num := func(name string) int32 { return find(m.values, name).num }
+	var country int32
 	var l demo.Look
-	country, _ := p.look.parse()
 	switch {
 	case m.typ == skinChange:
+		country, _ = p.look.parse()
 		l = m.look7()
 	case !m.isInfo():
 		return

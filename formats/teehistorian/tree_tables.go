@@ -63,10 +63,11 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 		return err
 	}
 	var doc []byte
+	hot := newHotTable(&c.state)
 	for {
 		switch table {
 		case positionsTable:
-			c.positionRun(b)
+			c.positionRun(b, &hot)
 		case inputsTable:
 			c.inputRun(b)
 		}
@@ -79,7 +80,11 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 			}
 			return err
 		}
-		c.state.apply(&c.event)
+		if table == positionsTable {
+			hot.apply(&c.state, &c.event)
+		} else {
+			c.state.apply(&c.event)
+		}
 		doc = r.addRow(b, table, c, begun, doc)
 	}
 }

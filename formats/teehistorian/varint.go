@@ -50,6 +50,9 @@ func cutTwo(w uint64) (second uint64, n int) {
 	return second, int(2 + long + second>>7&1)
 }
 
+// byteInt returns the int of one byte that w begins with.
+func byteInt(w uint64) int32 { return int32(w&0x3f) ^ -int32(w>>6&1) }
+
 // shortInt returns the int of at most two bytes that w begins with.
 func shortInt(w uint32) int32 {
 	more := -(w >> 7 & 1) // all ones if there is a second byte
