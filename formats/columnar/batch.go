@@ -36,6 +36,7 @@ type Vector struct {
 	Doubles []float64
 	Text    []byte // of Text and Texts, end to end
 	Ends    []int  // in Text, of each text
+	Placed  bool   // the numbers lie where they are to stay
 	// Of Texts: of each item, null or not, that it is not null, and after which item each row ends.
 	ValidItems []bool
 	ItemEnds   []int

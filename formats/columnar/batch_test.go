@@ -137,7 +137,7 @@ func TestParts(t *testing.T) {
 		rows, skip := rapid.IntRange(1, most).Draw(t, "rows"), rapid.IntRange(0, 9).Draw(t, "skip")
 		var ticks []int64
 		var valid []bool
-		b := columnar.NewParts(numbers, columnar.Group{Rows: rows, Skip: skip, Columns: make([]columnar.Counts, 2)}, func(b *columnar.Batch) {
+		b := columnar.NewParts(numbers, columnar.Group{Rows: rows, Skip: skip, Columns: make([]columnar.Counts, 2)}, unplaced, func(b *columnar.Batch) {
 			v := b.Columns
 			if len(v[0].Int64s) != len(v[1].Valid) {
 				t.Fatalf("%d and %d values in a part", len(v[0].Int64s), len(v[1].Valid))
@@ -172,13 +172,16 @@ func TestParts(t *testing.T) {
 	})
 }
 
+// unplaced leaves columns where they are.
+func unplaced(*columnar.Vector, int) {}
+
 // A last part that is whole is given away too, though no row is put behind it.
 func TestWholeLastPart(t *testing.T) {
 	numbers := columnar.Required(columnar.Int64, "tick")
 	given := 0
 	take := func(b *columnar.Batch) { given += len(b.Columns[0].Int64s) }
-	part := columnar.NewParts(numbers, columnar.Group{Rows: 1 << 20, Columns: make([]columnar.Counts, 1)}, take).Room()
-	b := columnar.NewParts(numbers, columnar.Group{Rows: 2 * part, Columns: make([]columnar.Counts, 1)}, take)
+	part := columnar.NewParts(numbers, columnar.Group{Rows: 1 << 20, Columns: make([]columnar.Counts, 1)}, unplaced, take).Room()
+	b := columnar.NewParts(numbers, columnar.Group{Rows: 2 * part, Columns: make([]columnar.Counts, 1)}, unplaced, take)
 	for !b.Full() {
 		b.Int64(0)
 	}

@@ -6,12 +6,17 @@ import "slices"
 const partRows = 1 << 12
 
 // NewParts returns a Batch as NewBatch does that forgets its rows, a part at a time: take is called before, and at the end
-// when there are some that it has not seen.
-func NewParts(columns []Column, g Group, take func(*Batch)) *Batch {
+// when there are some that it has not seen. The numbers of columns that place has Placed it does not forget.
+func NewParts(columns []Column, g Group, place func(*Vector, int), take func(*Batch)) *Batch {
 	b := NewCounter(columns)
 	b.skip, b.limit = g.Skip, g.Rows
 	for i := range b.Columns {
-		b.Columns[i].grow(min(g.Rows, partRows), &Counts{})
+		v := &b.Columns[i]
+		if place(v, i); !v.Placed {
+			v.grow(min(g.Rows, partRows), &Counts{})
+		} else if v.Nullable {
+			v.Valid = make([]bool, 0, min(g.Rows, partRows))
+		}
 	}
 	b.take = func() { take(b) }
 	b.begin()
@@ -41,9 +46,12 @@ func (v *Vector) Len() int {
 
 // forget forgets the values of a column.
 func (v *Vector) forget() {
-	v.Valid, v.Bools, v.Int32s, v.Int64s = v.Valid[:0], v.Bools[:0], v.Int32s[:0], v.Int64s[:0]
-	v.Floats, v.Doubles, v.Text, v.Ends = v.Floats[:0], v.Doubles[:0], v.Text[:0], v.Ends[:0]
-	v.ValidItems, v.ItemEnds = v.ValidItems[:0], v.ItemEnds[:0]
+	v.Valid, v.Bools = v.Valid[:0], v.Bools[:0]
+	if v.Placed {
+		return
+	}
+	v.Int32s, v.Int64s, v.Floats, v.Doubles = v.Int32s[:0], v.Int64s[:0], v.Floats[:0], v.Doubles[:0]
+	v.Text, v.Ends, v.ValidItems, v.ItemEnds = v.Text[:0], v.Ends[:0], v.ValidItems[:0], v.ItemEnds[:0]
 }
 
 // Room returns how many rows the group, or a part of it, still lacks, 0 while rows are passed over. Up to so many

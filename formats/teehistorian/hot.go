@@ -150,15 +150,16 @@ func (c *cursor) positionRun(b *columnar.Batch, h *hotTable) {
 		w := binary.LittleEndian.Uint64(buf[pos:])
 		id := byte(w)
 		if id >= oneByte {
-			cid := byte(w >> 8)
-			if id != inputByte || cid >= oneByte || h.stays>>cid&1 == 0 {
+			if cid := byte(w >> 8); id != inputByte || cid >= oneByte || h.stays>>cid&1 == 0 {
 				break
 			}
-			size := 2 + inputs
-			if (w>>16|binary.LittleEndian.Uint64(buf[pos+4:]))&long != 0 {
-				if size = inputSize(buf[pos:]); size == 0 {
-					break
-				}
+			if (w>>16|binary.LittleEndian.Uint64(buf[pos+4:]))&long == 0 {
+				pos += 2 + inputs
+				continue
+			}
+			size := inputSize(buf[pos:])
+			if size == 0 {
+				break
 			}
 			pos += size
 			continue

@@ -1,6 +1,10 @@
 package parquet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+	"unsafe"
+)
 
 // A bitRun appends one bit-packed run: values of so many bits each, the least significant bit first, eight at a time.
 type bitRun struct {
@@ -39,14 +43,14 @@ func (w *bitRun) numbers(list []int32) {
 // flags appends values of one bit.
 func (w *bitRun) flags(list []bool) {
 	w.count += len(list)
-	for len(list) >= 8 {
-		f := (*[8]bool)(list)
-		bits := bit(f[0]) | bit(f[1])<<1 | bit(f[2])<<2 | bit(f[3])<<3 | bit(f[4])<<4 | bit(f[5])<<5 | bit(f[6])<<6 | bit(f[7])<<7
-		w.rest |= bits << w.n
+	n := len(list) &^ 7
+	w.b = slices.Grow(w.b, n/8)
+	for i := 0; i < n; i += 8 {
+		w.rest |= eight(list[i:]) << w.n
 		w.b = append(w.b, byte(w.rest))
 		w.rest >>= 8
-		list = list[8:]
 	}
+	list = list[n:]
 	for _, f := range list {
 		w.rest |= bit(f) << w.n
 		if w.n++; w.n == 8 {
@@ -54,6 +58,12 @@ func (w *bitRun) flags(list []bool) {
 			w.rest, w.n = 0, 0
 		}
 	}
+}
+
+// eight returns the bits of the first eight flags: of a number whose bytes are 0 or 1 the factor moves each into the last byte.
+func eight(list []bool) uint64 {
+	f := (*[8]byte)(unsafe.Pointer((*[8]bool)(list)))
+	return binary.LittleEndian.Uint64(f[:]) * 0x0102_0408_1020_4080 >> 56
 }
 
 func bit(f bool) uint64 {

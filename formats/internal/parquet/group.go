@@ -14,17 +14,17 @@ func (l *Layout) Make(ctx context.Context, i int, b []byte) ([]byte, error) {
 	g := &l.table.Groups[i]
 	out := slices.Grow(b[:0], int(l.groupSize(i)))[:l.groupSize(i)]
 	var columns []columnWriter
-	batch := columnar.NewParts(l.table.Columns, *g, func(b *columnar.Batch) {
+	rest := out
+	place := func(v *columnar.Vector, c int) {
+		p := planOf(&v.Column, g, c)
+		columns = append(columns, newColumnWriter(rest[:0:p.total()], v, &p, &g.Columns[c]))
+		rest = rest[p.total():]
+	}
+	batch := columnar.NewParts(l.table.Columns, *g, place, func(b *columnar.Batch) {
 		for c := range columns {
 			columns[c].add(&b.Columns[c])
 		}
 	})
-	rest := out
-	for c := range batch.Columns {
-		p := planOf(&batch.Columns[c].Column, g, c)
-		columns = append(columns, newColumnWriter(rest[:0:p.total()], &batch.Columns[c], &p, &g.Columns[c]))
-		rest = rest[p.total():]
-	}
 	if err := l.table.Fill(ctx, batch, i); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (l *Layout) Make(ctx context.Context, i int, b []byte) ([]byte, error) {
 		return nil, nodes.SizeError(int64(g.Rows), int64(batch.Rows()))
 	}
 	for c := range columns {
-		if err := columns[c].end(); err != nil {
+		if err := columns[c].end(&batch.Columns[c]); err != nil {
 			return nil, err
 		}
 	}
@@ -81,6 +81,7 @@ func newColumnWriter(out []byte, v *columnar.Vector, p *plan, n *columnar.Counts
 		w.indexes = levelRun{bitRun{b: rest[:0], width: 1}, w.size}
 	}
 	w.values = rest[:0]
+	place(v, rest)
 	return w
 }
 
@@ -99,30 +100,33 @@ func (w *columnWriter) add(v *columnar.Vector) {
 		w.indexes.numbers(v.Int32s)
 	case v.Type == columnar.Bool:
 		w.indexes.flags(v.Bools)
-	default:
+	case !v.Placed:
 		w.values = appendValues(w.values, v, 0, v.Len())
 	}
 }
 
-// end ends the chunk.
-func (w *columnWriter) end() error {
+// end ends the chunk of a column.
+func (w *columnWriter) end(v *columnar.Vector) error {
 	for i := range w.levels {
 		if err := w.levels[i].check(); err != nil {
 			return err
 		}
 	}
-	if w.indexes.b != nil {
+	switch {
+	case w.indexes.b != nil:
 		return w.indexes.check()
+	case v.Placed:
+		return checkSize(w.size, int(valuesSize(&v.Column, int64(v.Len()), 0)))
 	}
-	return checkSize(w.size, w.values)
+	return checkSize(w.size, len(w.values))
 }
 
 // check ends a run.
-func (r *levelRun) check() error { return checkSize(r.size, r.end()) }
+func (r *levelRun) check() error { return checkSize(r.size, len(r.end())) }
 
-func checkSize(want int, b []byte) error {
-	if len(b) != want {
-		return nodes.SizeError(int64(want), int64(len(b)))
+func checkSize(want, size int) error {
+	if size != want {
+		return nodes.SizeError(int64(want), int64(size))
 	}
 	return nil
 }

@@ -140,6 +140,31 @@ func appendNumbers[N int32 | int64 | float32 | float64](out []byte, list []N) []
 	return out
 }
 
+// place makes the numbers of a column lie in room as they do in a file, where memory has them so. There is room for as many
+// as were counted, and others go elsewhere.
+func place(v *columnar.Vector, room []byte) {
+	if !littleEndian || v.Words != nil {
+		return
+	}
+	switch v.Type {
+	case columnar.Int32:
+		v.Int32s = numbersIn[int32](room)
+	case columnar.Int64, columnar.Time:
+		v.Int64s = numbersIn[int64](room)
+	case columnar.Float:
+		v.Floats = numbersIn[float32](room)
+	case columnar.Double:
+		v.Doubles = numbersIn[float64](room)
+	default:
+		return
+	}
+	v.Placed = true
+}
+
+func numbersIn[N int32 | int64 | float32 | float64](room []byte) []N {
+	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(room))), len(room)/int(unsafe.Sizeof(N(0))))[:0]
+}
+
 // textOf returns text i of a column.
 func textOf(v *columnar.Vector, i int) []byte {
 	if i == 0 {
