@@ -120,7 +120,7 @@ func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 	return &echovr.Chunk{
 		Number: n, FirstTick: r.tick(n), Frames: c.frames, Held: c.held,
 		Session: func(b []byte, i int) []byte { return e.Session(b, &c.frames[i]) },
-		Brief:   func(b []byte, i int) []byte { return e.Brief(b, &c.frames[i]) },
+		Encoder: e,
 		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &c.frames[i]) },
 		Bones: func(b []byte, i int) []byte {
 			if len(c.frames[i].Bones) == 0 {

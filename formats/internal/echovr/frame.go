@@ -62,6 +62,19 @@ type Frame struct {
 	Bones     []Bones // one per player in the order of user_bones; nil: none
 }
 
+// possession returns who has the disc: the first such player of the two playing teams, by the numbers of both; -1 twice if
+// nobody has it.
+func (f *Frame) possession() (team, player int) {
+	for t := range f.Teams[:2] {
+		for i := range f.Teams[t].Players {
+			if f.Teams[t].Players[i].Possession {
+				return t, i
+			}
+		}
+	}
+	return -1, -1
+}
+
 // Pause is the session's object pause.
 type Pause struct {
 	State, UnpausedTeam, RequestedTeam string

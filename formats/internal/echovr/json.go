@@ -10,6 +10,7 @@ import (
 // API.
 type Encoder struct {
 	emotes bool
+	scores [2]int // rounds won by blue and orange
 
 	// The parts between two values that change, with those that do not.
 	session, match, blueRound, private, tournament, rounds, client string
@@ -20,6 +21,7 @@ func NewEncoder(m *Match) *Encoder {
 	str := func(key, s string) string { return `,"` + key + `":` + string(jsonenc.AppendString(nil, s)) }
 	return &Encoder{
 		emotes:     m.Emotes,
+		scores:     [2]int{m.BlueRounds, m.OrangeRounds},
 		session:    str("sessionid", m.SessionID)[1:],
 		match:      str("sessionip", m.SessionIP) + str("match_type", m.MatchType) + str("map_name", m.MapName),
 		blueRound:  `,"blue_round_score":` + strconv.Itoa(m.BlueRounds),
@@ -31,13 +33,7 @@ func NewEncoder(m *Match) *Encoder {
 }
 
 // Session appends the document /session of a frame.
-func (e *Encoder) Session(b []byte, f *Frame) []byte { return e.document(b, f, true) }
-
-// Brief appends of the document /session of a frame what rows of frames are taken from, without most of the rest: teams,
-// poses and the last throw.
-func (e *Encoder) Brief(b []byte, f *Frame) []byte { return e.document(b, f, false) }
-
-func (e *Encoder) document(b []byte, f *Frame, all bool) []byte {
+func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	combat := f.Kind == Combat
 	clock := !combat || f.Clock != 0
 	b = append(b, '{')
@@ -62,15 +58,11 @@ func (e *Encoder) document(b []byte, f *Frame, all bool) []byte {
 	}
 	b = append(b, e.match...)
 	b = appendShoulder(b, `,"right_shoulder_pressed2":`, f.Shoulders[3])
-	if all {
-		b = e.teams(b, f)
-	}
+	b = e.teams(b, f)
 	b = append(b, e.blueRound...)
 	b = append(b, `,"orange_points":`...)
 	b = appendPoints(b, f.Points[1], combat)
-	if all {
-		b = appendVR(b, &f.VR)
-	}
+	b = appendVR(b, &f.VR)
 	b = append(b, e.private...)
 	if !combat {
 		b = append(b, `,"blue_team_restart_request":`...)
@@ -88,7 +80,7 @@ func (e *Encoder) document(b []byte, f *Frame, all bool) []byte {
 	b = appendShoulder(b, `,"right_shoulder_pressed":`, f.Shoulders[1])
 	b = append(b, `,"blue_points":`...)
 	b = appendPoints(b, f.Points[0], combat)
-	if all && f.Has&HasThrow != 0 {
+	if f.Has&HasThrow != 0 {
 		b = append(b, `,"last_throw":{`...)
 		b = appendThrow(b, &f.Throw)
 		b = append(b, '}')
@@ -329,20 +321,14 @@ func appendScore(b []byte, s *Score) []byte {
 	return append(b, '}')
 }
 
-// appendPossession appends who has the disc: the first such player of the two playing teams.
+// appendPossession appends who has the disc.
 func appendPossession(b []byte, f *Frame) []byte {
+	team, player := f.possession()
 	b = append(b, `,"possession":[`...)
-	for t := range f.Teams[:2] {
-		for i := range f.Teams[t].Players {
-			if f.Teams[t].Players[i].Possession {
-				b = strconv.AppendInt(b, int64(t), 10)
-				b = append(b, ',')
-				b = strconv.AppendInt(b, int64(i), 10)
-				return append(b, ']')
-			}
-		}
-	}
-	return append(b, `-1,-1]`...)
+	b = strconv.AppendInt(b, int64(team), 10)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(player), 10)
+	return append(b, ']')
 }
 
 // AppendBones appends the document /player_bones.

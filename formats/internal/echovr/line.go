@@ -17,8 +17,8 @@ type Chunk struct {
 	// has none. They may be called at once by several.
 	Session, Bones func(b []byte, i int) []byte
 
-	// Brief, if set, is Session without teams, which are most of it.
-	Brief func(b []byte, i int) []byte
+	// Encoder, if set, is what makes Session of Frames.
+	Encoder *Encoder
 
 	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same
 	// shape differ in values only. Nil if that is not known.
@@ -49,14 +49,6 @@ func (c *Chunk) Run(first, n int) *Chunk {
 	p.FirstTick += int64(first)
 	p.Frames = c.Frames[first : first+n]
 	return &p
-}
-
-// brief appends what rows of frames are taken from.
-func (c *Chunk) brief(b []byte, i int) []byte {
-	if c.Brief != nil {
-		return c.Brief(b, c.base+i)
-	}
-	return c.Session(b, c.base+i)
 }
 
 // A record is the line of one frame with its documents, which are parts of it, and the memory for that of the next.

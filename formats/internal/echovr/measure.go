@@ -15,13 +15,11 @@ type chunkRows struct {
 	done            atomic.Bool // they are counted
 }
 
-// add counts frame i of a chunk with a session.
+// add counts frame i of a chunk with its session.
 func (r *chunkRows) add(c *Chunk, i int, session []byte) {
-	tick, f := c.FirstTick+int64(i), &c.Frames[i]
-	v := readFrame(session)
-	v.row(r.frames.Batch, tick, c.Number, f.Time)
+	c.frameRow(r.frames.Batch, i, session)
 	r.frames.EndRow()
-	playerRows(r.players.Batch, tick, f, r.players.EndRow)
+	playerRows(r.players.Batch, c.FirstTick+int64(i), &c.Frames[i], r.players.EndRow)
 }
 
 // measure renders everything that is made of the chunk to learn its lengths.
@@ -38,12 +36,7 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
 		p := &c.Pieces[len(c.Pieces)-1]
 		p.Frames++
 		r.render(chunk, i)
-		session := r.session
-		if chunk.Brief != nil {
-			buf = chunk.brief(buf[:0], i)
-			session = buf
-		}
-		rows.add(chunk, i, session)
+		rows.add(chunk, i, r.session)
 		size := len(r.line) + 1
 		piece += int64(size)
 		c.Lines = append(c.Lines, uint32(size))

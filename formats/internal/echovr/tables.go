@@ -2,6 +2,7 @@ package echovr
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -129,11 +130,21 @@ func readList(to [][]byte, list []byte) {
 	}
 }
 
-// row adds the frame to frames.
-func (v *frameValues) row(b *columnar.Batch, tick int64, chunk int, ms int64) {
-	b.Int64(tick)
-	b.Int32(int32(chunk))
-	b.Int64(micros(ms))
+// frameRow adds frame i to frames, from its session where that is not made of the frame itself.
+func (c *Chunk) frameRow(b *columnar.Batch, i int, session []byte) {
+	b.Int64(c.FirstTick + int64(i))
+	b.Int32(int32(c.Number))
+	b.Int64(micros(c.Frames[i].Time))
+	if c.Encoder != nil {
+		c.Encoder.row(b, &c.Frames[i])
+		return
+	}
+	v := readFrame(session)
+	v.row(b)
+}
+
+// row adds what frames has of a session.
+func (v *frameValues) row(b *columnar.Batch) {
 	addText(b, v.status)
 	for _, x := range [...][]byte{v.clock, v.bluePoints, v.orangePoints} {
 		addFloat(b, x)
@@ -149,6 +160,58 @@ func (v *frameValues) row(b *columnar.Batch, tick int64, chunk int, ms int64) {
 		addInt(b, x)
 	}
 	addText(b, v.pausedState)
+}
+
+// row adds what frames has of the session that Session makes of a frame.
+func (e *Encoder) row(b *columnar.Batch, f *Frame) {
+	combat := f.Kind == Combat
+	if combat {
+		b.Null()
+	} else {
+		b.Text(f.Status)
+	}
+	addFloats(b, !combat || f.Clock != 0, f.Clock)
+	for _, x := range f.Points {
+		if !combat {
+			x = float32(float64(int64(x))) // written as an integer
+		}
+		addFloats(b, true, x)
+	}
+	for _, n := range e.scores {
+		b.FitInt32(int64(n))
+	}
+	disc := !combat && f.Has&HasDisc != 0
+	addFloats(b, disc, f.Disc.Position[:]...)
+	addFloats(b, disc, f.Disc.Velocity[:]...)
+	addInts(b, disc, 0)
+	team, player := f.possession()
+	addInts(b, !combat, team, player)
+	b.Text(f.Pause.State)
+}
+
+// addFloats adds numbers, or as many nulls. Each NaN is that of JSON, which has but one.
+func addFloats(b *columnar.Batch, known bool, list ...float32) {
+	for _, x := range list {
+		switch {
+		case !known:
+			b.Null()
+		case x != x:
+			b.Float(float32(math.NaN()))
+		default:
+			b.Float(x)
+		}
+	}
+}
+
+// addInts adds small integers, or as many nulls.
+func addInts(b *columnar.Batch, known bool, list ...int) {
+	for _, n := range list {
+		if known {
+			b.Int32(int32(n))
+		} else {
+			b.Null()
+		}
+	}
 }
 
 // unquote returns the text of a JSON string.

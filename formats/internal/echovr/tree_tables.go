@@ -55,9 +55,10 @@ func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) err
 	var session []byte
 	return t.visit(ctx, b, chunk, func(c *Chunk) {
 		for i := range c.Frames {
-			session = c.brief(session[:0], i)
-			v := readFrame(session)
-			v.row(b, c.FirstTick+int64(i), c.Number, c.Frames[i].Time)
+			if c.Encoder == nil {
+				session = c.Session(session[:0], c.base+i)
+			}
+			c.frameRow(b, i, session)
 		}
 	})
 }
