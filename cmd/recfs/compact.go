@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 
@@ -64,19 +66,20 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
-	if _, err := os.Stat(filepath.Join(dir, "preamble.dat")); err != nil {
+	info, err := os.Stat(filepath.Join(dir, "preamble.dat"))
+	if err != nil {
 		return fmt.Errorf("%s is no recording in segments: preamble.dat in it: %w", dir, reason("preamble.dat", err))
 	}
 	r, err := hcrp.OpenDir(ctx, os.DirFS(dir), options)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	scratch, err := tempBeside(out)
+	scratch, err := tempBeside(out, 0o600)
 	if err != nil {
 		return err
 	}
 	defer discard(scratch)
-	file, err := tempBeside(out)
+	file, err := tempBeside(out, info.Mode()&0o666)
 	if err != nil {
 		return err
 	}
@@ -124,8 +127,10 @@ func (c *compacter) tell(report *hcrp.CompactReport) error {
 	return nil
 }
 
-func tempBeside(out string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+"-*.tmp")
+// tempBeside makes a temporary file with that mode, from which the system takes the umask.
+func tempBeside(out string, mode iofs.FileMode) (*os.File, error) {
+	name := "." + filepath.Base(out) + "-" + rand.Text() + ".tmp"
+	return os.OpenFile(filepath.Join(filepath.Dir(out), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 }
 
 // discard closes and removes a temporary file; one that was renamed is gone
@@ -138,9 +143,6 @@ func discard(f *os.File) {
 // publish gives a temporary file its name, once it is safe on disk. It does
 // not replace another file.
 func publish(f *os.File, name string) error {
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
