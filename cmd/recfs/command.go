@@ -19,11 +19,13 @@ type command struct {
 	// run adds the flags and returns what to do once they are parsed.
 	run func(*pflag.FlagSet) runFunc
 
-	raw    bool // arguments reach run as they are
-	hidden bool // not in help, completion or manual
+	raw     bool // arguments reach run as they are
+	hidden  bool // not in help, completion or manual
+	trouble int  // exit code of an error; 0: exitFailed
 }
 
-// A runFunc does the work of a command. An error ends it with exit code 1, or 2 for a usageError.
+// A runFunc does the work of a command. An error ends it with the exit code 2 if it is a usageError, 1 if it is
+// errReported, else with that of the command.
 type runFunc func(ctx context.Context, e *env, args []string) error
 
 // A commandTable is all commands, in the order of help.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"os"
 	"path"
@@ -94,7 +95,7 @@ func base(name string) string {
 // checkTarget refuses to write over the source of name or into it: that would destroy what is being
 // read, or never end.
 func checkTarget(name, target string) error {
-	source, _, err := splitPath(name)
+	source, _, err := splitPath(sourceOf(name))
 	if err != nil {
 		return err
 	}
@@ -281,16 +282,27 @@ func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) e
 		return err
 	}
 	defer nodes.CloseContent(content)
-	f, err := root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, modeOfCopy(e, 0o666))
+	return writeTo(root, target, modeOfCopy(e, 0o666), func(w io.Writer) error { return copyContent(ctx, w, content) })
+}
+
+// writeTo writes the file target, and leaves none if write fails. A device stays, and a link: what that
+// leads to is then empty.
+func writeTo(root *os.Root, target string, mode iofs.FileMode, write func(io.Writer) error) error {
+	f, err := root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return notWritten(target, err)
 	}
-	err = copyContent(ctx, f, content)
+	err = write(f)
+	if err != nil {
+		_ = f.Truncate(0)
+	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		_ = root.Remove(target)
+		if info, statErr := root.Lstat(target); statErr == nil && info.Mode().IsRegular() {
+			_ = root.Remove(target)
+		}
 	}
 	return err
 }

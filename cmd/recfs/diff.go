@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -27,7 +28,8 @@ fields, and so are the saves of NetHack. A and B may be in recordings, container
 
 A line begins with + for what only B has, - for what only A has, and ~ for what is different. The exit code is 0
 if there is no difference, 1 if there is one, and 2 if something could not be compared.`,
-	run: runDiff,
+	run:     runDiff,
+	trouble: exitTrouble,
 }
 
 // shownOfPart is how many differences of one layer, list or object are shown to people.
@@ -39,23 +41,12 @@ type differ struct {
 	png       string
 }
 
-// A troubleError ends a command that compares with the exit code 2, as that of diff(1).
-type troubleError struct{ error }
-
-func (e troubleError) Unwrap() error { return e.error }
-
 func runDiff(flags *pflag.FlagSet) runFunc {
 	d := &differ{}
 	flags.BoolVar(&d.json, "json", false, "print each difference as a JSON object")
 	flags.BoolVar(&d.all, "all", false, fmt.Sprintf("print all differences of a part, not only %d", shownOfPart))
 	flags.StringVar(&d.png, "png", "", "also draw the tiles of two maps that differ, to `FILE`")
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		err := d.run(ctx, e, a, args)
-		if err != nil && !errors.Is(err, errReported) && ctx.Err() == nil {
-			return troubleError{err}
-		}
-		return err
-	})
+	return readFlags(flags).opened(d.run)
 }
 
 func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) error {
@@ -72,7 +63,10 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 		if entries[0].Dir == nil || entries[1].Dir == nil {
 			return errors.New("--png is for two maps")
 		}
-		var err error
+		err := cmp.Or(checkTarget(args[0], d.png), checkTarget(args[1], d.png))
+		if err != nil {
+			return err
+		}
 		if picture, err = compare.NewPicture(ctx, entries[0].Dir, entries[1].Dir); err != nil {
 			return err
 		}
@@ -232,9 +226,10 @@ func tilesText(t *compare.Tiles) string {
 
 // createPNG writes the picture to a file.
 func createPNG(name string, picture *compare.Picture) error {
-	f, err := os.Create(name)
+	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
-		return err
+		return notWritten(name, err)
 	}
-	return errors.Join(picture.Encode(f), f.Close())
+	defer root.Close()
+	return writeTo(root, filepath.Base(name), 0o666, picture.Encode)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,6 @@ func run(e *env, argv []string) int {
 		err = cmd.execute(ctx, e, args)
 	}
 	var usage *usageError
-	var trouble troubleError
 	switch {
 	case err == nil:
 		return exitOK
@@ -42,13 +42,9 @@ func run(e *env, argv []string) int {
 		e.report(err)
 		fmt.Fprintf(e.stderr, "Try '%s' for more.\n", strings.TrimSpace("recfs help "+cmd.name))
 		return exitUsage
-	case errors.As(err, &trouble):
-		e.report(err)
-		return exitTrouble
-	default:
-		e.report(err)
-		return exitFailed
 	}
+	e.report(err)
+	return cmp.Or(cmd.trouble, exitFailed)
 }
 
 // dispatch finds the command that argv names and its arguments. Under the names by which mount(8)
