@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"recfs/nodes"
 )
@@ -88,7 +86,7 @@ var errNoDemos = errors.New("is no recording of which there are demos")
 // write writes the demo, which was made of the recording called name.
 func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes.Entry) error {
 	if q.output == "" {
-		if isTerminal(e.stdout) {
+		if e.terminal {
 			return errors.New("a terminal cannot show a demo; -o writes it to a file")
 		}
 		return copyFile(ctx, e.stdout, demo.File)
@@ -106,11 +104,6 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 	}
 	defer root.Close()
 	return copyOut(ctx, demo, root, filepath.Base(target))
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // findDemo returns the demo of ticks or times.

@@ -130,7 +130,7 @@ func (f *finder) judge(dir string, s catalogue.Summary) {
 		f.unlisted++
 	case s.Format == "" || !f.match(s) || !f.holds(name, s):
 	case !f.finished:
-		f.print(name, dir, s)
+		f.print(name, s)
 	default:
 		if err := f.addRuns(name, s); err != nil {
 			f.fail(name, err)
@@ -280,11 +280,11 @@ func likeWhole(pattern, name string) bool {
 	return strings.Trim(string(p[i:]), "*") == ""
 }
 
-// print writes one recording, called name, that was found below dir.
-func (f *finder) print(name, dir string, s catalogue.Summary) {
+// print writes one recording, called name.
+func (f *finder) print(name string, s catalogue.Summary) {
 	switch {
 	case f.asJSON:
-		s.Path = path.Join(dir, s.Path)
+		s.Path, s.PathHex = name, formats.HexOf(name)
 		_ = json.NewEncoder(f.w).Encode(s) // to memory; Flush tells
 	case f.null:
 		fmt.Fprintf(f.w, "%s\x00", name)

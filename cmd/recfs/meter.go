@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 )
 
 // meterPeriod is how often a meter is drawn anew.
@@ -42,6 +44,11 @@ func newMeter(w io.Writer, what string) *meter {
 		m.draw(w)
 	}
 	return m
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // draw begins to draw m on w.

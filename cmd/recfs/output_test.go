@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"recfs/formats/catalogue"
 )
 
 // printing are command lines that print something of the archive in $1.
@@ -175,5 +177,57 @@ func TestExactNames(t *testing.T) {
 		if !bytes.Contains(stdout.Bytes(), []byte(name+"\n")) {
 			t.Errorf("%q is not there", name)
 		}
+	}
+}
+
+// The paths in JSON lead to the recordings, also those that are not UTF-8.
+func TestExactPaths(t *testing.T) {
+	setCacheHome(t)
+	archive := hostileArchive(t)
+	for _, line := range []string{"find --json $1", "info --json $1"} {
+		name, args := commandLine(line, archive)
+		var stdout, stderr bytes.Buffer
+		err := commands().named(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, args)
+		if err != nil && !errors.Is(err, errReported) {
+			t.Errorf("%s: %v", line, err)
+		}
+		exact := 0
+		for object := range bytes.Lines(stdout.Bytes()) {
+			var s catalogue.Summary
+			if err := json.Unmarshal(object, &s); err != nil {
+				t.Fatalf("%s: %q: %v", line, object, err)
+			}
+			if s.PathHex != "" {
+				exact++
+			}
+			if _, err := os.Lstat(exactPath(s)); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+		if exact == 0 {
+			t.Errorf("%s tells no exact path", line)
+		}
+	}
+}
+
+// A terminal is spared the bytes of a demo.
+func TestDemoOnTerminal(t *testing.T) {
+	setCacheHome(t)
+	var stdout, stderr bytes.Buffer
+	args := []string{filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"), "204", "400"}
+	err := commands().named("demo").execute(t.Context(), &env{stdout: &stdout, stderr: &stderr, terminal: true}, args)
+	if !errors.Is(err, errReported) || stdout.Len() > 0 || !strings.Contains(stderr.String(), "a terminal cannot show a demo") {
+		t.Errorf("%d bytes, %v, %s", stdout.Len(), err, &stderr)
+	}
+}
+
+// That its output cannot be written is trouble for diff, not a difference.
+func TestDiffOnFullDisk(t *testing.T) {
+	setCacheHome(t)
+	maps := filepath.Join(samples, "datafile", "maps")
+	argv := []string{"recfs", "diff", filepath.Join(maps, "old.map"), filepath.Join(maps, "new.map")}
+	var stderr bytes.Buffer
+	if code := run(&env{stdout: &fullDisk{}, stderr: &stderr}, argv); code != exitTrouble {
+		t.Errorf("exit code %d, %s", code, &stderr)
 	}
 }

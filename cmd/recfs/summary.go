@@ -68,7 +68,8 @@ func summarize(ctx context.Context, a *archive, f found) (*summary, error) {
 	if s.Complete == nil && err == nil { // it does not open
 		s.Indexed, s.Complete = true, new(bool)
 	}
-	s.Path, s.Format, s.Size, s.Modified = f.name, f.Format, f.Stored, f.Time.UTC().Format(time.RFC3339Nano)
+	s.Path, s.PathHex = f.name, formats.HexOf(f.name)
+	s.Format, s.Size, s.Modified = f.Format, f.Stored, f.Time.UTC().Format(time.RFC3339Nano)
 	if err != nil {
 		return s, err
 	}
