@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,58 +28,66 @@ func tarFile(w io.Writer, name string, b []byte) error {
 
 // Types of items of a map, and the side of its layer.
 const (
-	typeVersion, typeGroup, typeLayer = 0, 4, 5
+	typeVersion, typeImage, typeGroup, typeLayer = 0, 2, 4, 5
 
 	mapSide = 11_000
 )
 
 // An item is one of a map.
 type item struct {
-	typ, id int32
-	ints    []int32
+	typ  int32
+	ints []int32
 }
 
 // hugeMap is a map of half a megabyte: its game layer has 11000×11000 tiles, 484 MB of zeroes.
 func hugeMap(w io.Writer, i int) error {
-	var data bytes.Buffer
-	z, err := zlib.NewWriterLevel(&data, zlib.BestSpeed)
-	if err != nil {
-		return err
+	tiles := func(w io.Writer) error {
+		row := make([]byte, 4*mapSide)
+		row[4*(i+1)] = 1
+		for range mapSide {
+			if _, err := w.Write(row); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	row := make([]byte, 4*mapSide)
-	row[4*(i+1)] = 1
-	for range mapSide {
-		if _, err := z.Write(row); err != nil {
+	return mapOf(w, []item{{typeVersion, []int32{1}}, {typeGroup, groupItem(1)}, {typeLayer, layerItem(1, mapSide, -1, 0)}},
+		content{4 * mapSide * mapSide, tiles})
+}
+
+// mapOf writes a datafile of version 4 with items, those of a type in a row, and data.
+func mapOf(w io.Writer, items []item, all ...content) error {
+	var types, offsets, starts, sizes, body []int32
+	var data bytes.Buffer
+	for _, it := range items {
+		if n := len(types); n == 0 || types[n-3] != it.typ {
+			types = append(types, it.typ, int32(len(offsets)), 0)
+		}
+		id := types[len(types)-1]
+		types[len(types)-1]++
+		offsets = append(offsets, 4*int32(len(body)))
+		body = append(append(body, it.typ<<16|id, 4*int32(len(it.ints))), it.ints...)
+	}
+	for _, c := range all {
+		starts, sizes = append(starts, int32(data.Len())), append(sizes, c.size)
+		z, err := zlib.NewWriterLevel(&data, zlib.BestSpeed)
+		if err := errors.Join(err, c.write(z), z.Close()); err != nil {
 			return err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return err
+	tables := slices.Concat(types, offsets, starts, sizes, body)
+	swapped := 4*int32(len(tables)) + 20
+	head := []int32{
+		4, swapped + int32(data.Len()), swapped, int32(len(types) / 3), int32(len(items)), int32(len(all)),
+		4 * int32(len(body)), int32(data.Len()),
 	}
-	layer := []int32{0, 2, 0, 3, mapSide, mapSide, 1, 255, 255, 255, 255, -1, 0, -1, 0, 0, 0, 0, -1, -1, -1, -1, -1}
-	group := []int32{3, 0, 0, 100, 100, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
-	return writeMap(w, []item{{typeVersion, 0, []int32{1}}, {typeGroup, 0, group}, {typeLayer, 0, layer}}, data.Bytes(), 4*mapSide*mapSide)
-}
-
-// writeMap writes a datafile of version 4 with items of different types and one data item of size
-// bytes.
-func writeMap(w io.Writer, items []item, data []byte, size int32) error {
-	var types, offsets, body []int32
-	for k, it := range items {
-		types = append(types, it.typ, int32(k), 1)
-		offsets = append(offsets, 4*int32(len(body)))
-		body = append(append(body, it.typ<<16|it.id, 4*int32(len(it.ints))), it.ints...)
-	}
-	tables := slices.Concat(types, offsets, []int32{0, size}, body)
-	swapped := int32(4*len(tables)) + 20
-	head := []int32{4, swapped + int32(len(data)), swapped, int32(len(items)), int32(len(items)), 1, 4 * int32(len(body)), int32(len(data))}
 	if _, err := io.WriteString(w, "DATA"); err != nil {
 		return err
 	}
 	if err := binary.Write(w, binary.LittleEndian, slices.Concat(head, tables)); err != nil {
 		return err
 	}
-	_, err := w.Write(data)
+	_, err := data.WriteTo(w)
 	return err
 }
 

@@ -62,6 +62,7 @@ var samples = []sample{
 		name: "windows", readers: 16, make: manyOf("w%02d.tar.zst", 16, wideTar), own: true,
 		flags: []string{"--cache-disk", "0"}, budget: 256,
 	},
+	{name: "crowd", readers: crowded, make: crowd, own: true},
 	{name: "catalogue", readers: 1, make: tinyRecordings, files: []string{"recordings.jsonl"}},
 	{name: "catalogue-parquet", readers: 1, make: tinyRecordings, files: []string{"recordings.parquet"}},
 	{name: "catalogue-tables", readers: 1, make: tinyRecordings, files: []string{"tables"}},
@@ -173,17 +174,22 @@ func readStart(name string) {
 func manyOf(pattern string, n int, write func(w io.Writer, i int) error) func(dir string) error {
 	return func(dir string) error {
 		for i := range n {
-			f, err := os.Create(filepath.Join(dir, fmt.Sprintf(pattern, i)))
-			if err != nil {
-				return err
-			}
-			w := bufio.NewWriter(f)
-			if err := errors.Join(write(w, i), w.Flush(), f.Close()); err != nil {
+			if err := create(filepath.Join(dir, fmt.Sprintf(pattern, i)), func(w io.Writer) error { return write(w, i) }); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+// create makes a file of what write writes.
+func create(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(write(w), w.Flush(), f.Close())
 }
 
 // noise returns bytes that compress to about a half.

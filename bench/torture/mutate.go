@@ -7,7 +7,12 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+
+	"recfs/bench/internal/pieces"
 )
+
+// maxInput is how long bytes are that are changed once more.
+const maxInput = 8 << 20
 
 // A mutator changes bytes as damage and malice do. What it does depends on its seed alone.
 type mutator struct {
@@ -30,13 +35,13 @@ func (m *mutator) mutate(b []byte) []byte {
 		if len(b) > maxInput {
 			return b
 		}
-		pieces := findPieces(b)
-		if len(pieces) == 0 || m.IntN(2) == 0 {
+		found := pieces.Find(b)
+		if len(found) == 0 || m.IntN(2) == 0 {
 			b = m.change(b)
 			continue
 		}
-		i := m.IntN(len(pieces))
-		b = replacePiece(b, pieces, i, m.change(pieces[i].content))
+		i := m.IntN(len(found))
+		b = pieces.Replace(b, found, i, m.change(found[i].Content))
 	}
 	return b
 }

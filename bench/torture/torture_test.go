@@ -17,30 +17,6 @@ func samplesOf(t *testing.T) []sample {
 	return all
 }
 
-// TestPieces finds what the formats compress, and puts other content in its place.
-func TestPieces(t *testing.T) {
-	found := map[string]int{}
-	for _, s := range samplesOf(t) {
-		pieces := findPieces(s.content)
-		found[s.path] = len(pieces)
-		for i, p := range pieces {
-			content := append(bytes.Clone(p.content), "and more"...)
-			again := findPieces(replacePiece(s.content, pieces, i, content))
-			if len(again) != len(pieces) || !bytes.Equal(again[i].content, content) {
-				t.Errorf("%s: %d pieces, then %d; piece %d is not what was put there", s.path, len(pieces), len(again), i)
-			}
-		}
-	}
-	for _, path := range []string{
-		"butter/arena_v1_gzip.butter", "butter/arena_private_bones_v3_zstd7.butter", "datafile/maps/new.map",
-		"hcrp/run-short.hcrp", "nethack/small.nhgame",
-	} {
-		if found[path] == 0 {
-			t.Errorf("%s: no pieces", path)
-		}
-	}
-}
-
 // TestSeed makes the same inputs of the same seed, and others of another.
 func TestSeed(t *testing.T) {
 	samples := samplesOf(t)

@@ -1,6 +1,5 @@
-//go:build unix
-
-package main
+// Package pieces finds what recordings hold compressed, and puts other content in its place.
+package pieces
 
 import (
 	"bytes"
@@ -15,29 +14,28 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A piece is compressed content inside a recording: an item of a map, a chunk of HCRP or butter, a
+// A Piece is compressed content inside a recording: an item of a map, a chunk of HCRP or butter, a
 // save of NetHack.
-type piece struct {
+type Piece struct {
 	from, to int
-	content  []byte
+	Content  []byte
 	pack     func([]byte) []byte
 }
 
 const (
-	maxInput   = 8 << 20  // of bytes that are changed once more
 	maxPieces  = 200      // that are looked for in a file
 	maxContent = 16 << 20 // of a piece that is changed
 )
 
-// findPieces returns the pieces of b by their magic numbers, as far as they can be unpacked.
-func findPieces(b []byte) (all []piece) {
+// Find returns the pieces of b by their magic numbers, as far as they can be unpacked.
+func Find(b []byte) (all []Piece) {
 	for at := 0; at+4 < len(b) && len(all) < maxPieces; at++ {
 		for _, k := range kinds {
 			if !k.begins(b[at:]) {
 				continue
 			}
 			if content, n, ok := k.unpack(b[at:]); ok && n > 8 {
-				all = append(all, piece{at, at + n, content, k.pack})
+				all = append(all, Piece{at, at + n, content, k.pack})
 				at += n - 1
 				break
 			}
@@ -178,10 +176,10 @@ func packBlob(content []byte) []byte {
 	return fmt.Appendf(nil, "$%d$%s", len(content), base64.StdEncoding.EncodeToString(packZlib(content)))
 }
 
-// replacePiece gives a piece another content. So that readers get as far as it, numbers before the
+// Replace gives a piece another content. So that readers get as far as it, numbers before the
 // first piece that look like the length of this one or the place of a later one are corrected; a
 // file in which they are something else is one more kind of damage.
-func replacePiece(b []byte, pieces []piece, i int, content []byte) []byte {
+func Replace(b []byte, pieces []Piece, i int, content []byte) []byte {
 	p := pieces[i]
 	packed := p.pack(content)
 	moved := map[uint32]uint32{uint32(p.to - p.from): uint32(len(packed))}
