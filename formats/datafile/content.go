@@ -107,8 +107,13 @@ func (l *Layer) recordSize() int64 {
 	return 4
 }
 
-// dimensions are the width and height of a tile layer that is not short.
-func (l *Layer) dimensions() (w, h int64) { return int64(*l.Tiles.Width), int64(*l.Tiles.Height) }
+// dimensions are the width and height of a tile layer that is not short. Other layers are a row of records.
+func (l *Layer) dimensions() (w, h int64) {
+	if l.Tiles == nil {
+		return l.count(), 1
+	}
+	return int64(*l.Tiles.Width), int64(*l.Tiles.Height)
+}
 
 // count is the number of quads or sources of such a layer that is not short.
 func (l *Layer) count() int64 {
@@ -119,7 +124,9 @@ func (l *Layer) count() int64 {
 }
 
 // runs reports whether the tiles are stored as run lengths. The physics layers of DDNet never are.
-func (l *Layer) runs() bool { return *l.Tiles.Version >= tilesRuns && !l.Kind.physics() }
+func (l *Layer) runs() bool {
+	return l.Tiles != nil && *l.Tiles.Version >= tilesRuns && !l.Kind.physics()
+}
 
 // empty reports whether l announces no quads or sources, so that its data reference means nothing.
 func (l *Layer) empty() bool { return (l.Quads != nil || l.Sounds != nil) && l.count() == 0 }
@@ -127,9 +134,6 @@ func (l *Layer) empty() bool { return (l.Quads != nil || l.Sounds != nil) && l.c
 // layerRecords cuts the content of a layer out of its data item, for a layer that passed
 // checkContent. Run lengths are expanded.
 func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
-	if l.Tiles == nil {
-		return data[:l.count()*l.recordSize()], nil
-	}
 	w, h := l.dimensions()
 	if !l.runs() {
 		return data[:w*h*l.recordSize()], nil

@@ -1,12 +1,16 @@
 package datafile
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"image"
 
 	"recfs/formats"
 )
+
+// rgbaPixel is the bytes of a pixel with its alpha.
+const rgbaPixel = 4
 
 // variant returns how the pixels are stored.
 func (o *Image) variant() int32 {
@@ -103,40 +107,79 @@ func (o *Image) raster(data []byte) *raster {
 	return p
 }
 
-// streamRaster is raster for pixels that are too many to be held in memory.
-func (o *Image) streamRaster(ctx context.Context, pixels formats.ReaderAt) (*raster, error) {
-	h := int(o.Height)
-	stride := int(o.pixelBytes()) / h
-	if _, err := formats.Charge(ctx, 2*int64(stride)); err != nil {
+// imageRows are the rows of an image whose pixels are too many to be held in memory. After an error they are not
+// what is stored.
+type imageRows struct {
+	*Image
+	ctx    context.Context
+	pixels formats.ReaderAt
+	row    []byte // as it is stored
+	wide   []byte // as RGBA, if it is RGB
+	err    error
+}
+
+// streamed reports whether the pixels of an image are too many to be held.
+func (v *view) streamed(o *Image) bool {
+	return v.r.checkImage(o, "") == nil && !o.External && v.r.Data[o.Data].Size > v.large && v.r.compressed(int(o.Data))
+}
+
+// streamRows returns the rows of an image that passed checkImage.
+func (v *view) streamRows(ctx context.Context, o *Image) (*imageRows, error) {
+	pixels, err := v.r.stream(int(o.Data))
+	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, stride)
-	var failed error
-	row := func(y int) []byte {
-		if failed == nil {
-			if n, err := pixels.ReadAt(ctx, b, int64(y)*int64(stride)); n < stride {
-				failed = err
-			}
+	stride := o.pixelBytes() / int64(o.Height)
+	if _, err := formats.Charge(ctx, pixels.Held()+2*stride); err != nil {
+		return nil, err
+	}
+	return &imageRows{Image: o, ctx: ctx, pixels: pixels, row: make([]byte, stride)}, nil
+}
+
+// stored returns row y as it is stored.
+func (r *imageRows) stored(y int) []byte {
+	if r.err == nil {
+		if n, err := r.pixels.ReadAt(r.ctx, r.row, int64(y)*int64(len(r.row))); n < len(r.row) {
+			r.err = err
 		}
-		return b
 	}
-	whole := o.variant() == variantRGBA
-	for y := 0; whole && y < h && failed == nil && ctx.Err() == nil; y++ {
-		whole = opaque(row(y))
+	return r.row
+}
+
+// rgba returns row y as RGBA.
+func (r *imageRows) rgba(y int) []byte {
+	row := r.stored(y)
+	if r.variant() == variantRGBA {
+		return row
 	}
-	p := &raster{width: int(o.Width), height: h, kind: pngRGB, failure: func() error { return failed }, row: row}
+	if r.wide == nil {
+		r.wide = bytes.Repeat([]byte{0xff}, rgbaPixel*int(r.Width))
+	}
+	for x := range int(r.Width) {
+		copy(r.wide[rgbaPixel*x:], row[3*x:3*x+3])
+	}
+	return r.wide
+}
+
+// raster is [Image.raster].
+func (r *imageRows) raster() (*raster, error) {
+	whole := r.variant() == variantRGBA
+	for y := 0; whole && y < int(r.Height) && r.err == nil && r.ctx.Err() == nil; y++ {
+		whole = opaque(r.stored(y))
+	}
+	p := &raster{width: int(r.Width), height: int(r.Height), kind: pngRGB, failure: func() error { return r.err }, row: r.stored}
 	switch {
-	case o.variant() == variantRGB:
+	case r.variant() == variantRGB:
 	case !whole:
 		p.kind = pngRGBA
 	default:
 		rgb := make([]byte, 3*p.width)
 		p.row = func(y int) []byte {
-			dropAlpha(rgb, row(y))
+			dropAlpha(rgb, r.stored(y))
 			return rgb
 		}
 	}
-	return p, cmp.Or(failed, ctx.Err())
+	return p, cmp.Or(r.err, r.ctx.Err())
 }
 
 // opaque reports whether all RGBA pixels are.

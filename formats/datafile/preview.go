@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"hash/fnv"
-	"image"
 	"image/color"
 )
 
@@ -26,27 +25,58 @@ const bytesPerPixel = 3 // of a preview: red green blue
 
 var previewGround = [bytesPerPixel]byte{0x5d, 0x6d, 0x7e}
 
-// A canvas is a preview being drawn.
+// maxBand is how many bytes of a preview are drawn at once: as many as nearly all have in all.
+const maxBand = maxPreview * bytesPerPixel
+
+// A canvas is a band of a preview, over all its width, that is being drawn.
 type canvas struct {
 	tilesX, tilesY, scale int
-	width, height         int // in pixels
+	width, height         int // of the preview in pixels
+	top, bottom           int // where the band is, in rows of tiles
 	rows                  []byte
 }
 
+// newCanvas returns the first band of a preview.
 func newCanvas(tilesX, tilesY int) *canvas {
 	s := int(previewScale(int64(tilesX), int64(tilesY)))
-	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s}
-	c.width, c.height = tilesX*s, tilesY*s
-	c.rows = make([]byte, c.width*c.height*bytesPerPixel)
-	for i := 0; i < len(c.rows); i += bytesPerPixel {
-		copy(c.rows[i:], previewGround[:])
-	}
+	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s}
+	c.rows = make([]byte, c.bandTiles()*c.tileRow())
+	c.next()
 	return c
 }
 
-func (c *canvas) raster() *raster {
-	stride := c.width * bytesPerPixel
-	return &raster{width: c.width, height: c.height, kind: pngRGB, row: func(y int) []byte { return c.rows[y*stride : (y+1)*stride] }}
+// tileRow is how many bytes a row of tiles takes.
+func (c *canvas) tileRow() int { return c.width * c.scale * bytesPerPixel }
+
+// bandTiles is how many rows of tiles a band has at most.
+func (c *canvas) bandTiles() int { return min(c.tilesY, max(1, maxBand/c.tileRow())) }
+
+// next goes on to the next band.
+func (c *canvas) next() {
+	c.top, c.bottom = c.bottom, min(c.bottom+c.bandTiles(), c.tilesY)
+	c.rows = c.rows[:(c.bottom-c.top)*c.tileRow()]
+	for i := 0; i < len(c.rows); i += bytesPerPixel {
+		copy(c.rows[i:], previewGround[:])
+	}
+}
+
+// row returns row y of the preview from pixel x on, which is in the band.
+func (c *canvas) row(x, y int) []byte { return c.rows[((y-c.top*c.scale)*c.width+x)*bytesPerPixel:] }
+
+// raster returns the preview. paint draws a band.
+func (c *canvas) raster(paint func() error) *raster {
+	err := paint()
+	return &raster{
+		width: c.width, height: c.height, kind: pngRGB,
+		failure: func() error { return err },
+		row: func(y int) []byte {
+			if y >= c.bottom*c.scale {
+				c.next()
+				err = paint()
+			}
+			return c.row(0, y)[:c.width*bytesPerPixel]
+		},
+	}
 }
 
 // A pixel is a colour whose parts are multiplied by its alpha, 0 to 255.
@@ -54,6 +84,9 @@ type pixel struct{ r, g, b, a uint32 }
 
 // An atlas is the 256 cells of a tile image, each of scale×scale pixels.
 type atlas []pixel
+
+// atlasBytes is how much memory an atlas takes.
+func atlasBytes(scale int64) int64 { return 16 * atlasSide * atlasSide * scale * scale }
 
 // inPreview reports whether a layer is drawn: plain tiles that move with the game layer. game is
 // the group of the game layer.
@@ -86,37 +119,47 @@ func nameColor(name string) color.NRGBA {
 	return color.NRGBA{part(0), part(8), part(16), 0xff}
 }
 
-// newAtlas averages each cell of m down to scale×scale pixels.
-func newAtlas(m *image.NRGBA, scale int) atlas {
+// newAtlas averages each cell of an image of w×h pixels down to scale×scale. Its rows of RGBA pixels are asked for
+// from the top, some more than once.
+func newAtlas(w, h int, rows func(y int) []byte, scale int) atlas {
 	cells := make(atlas, atlasSide*atlasSide*scale*scale)
 	side := atlasSide * scale
-	w, h := m.Rect.Dx(), m.Rect.Dy()
+	sums := make([]sum, side)
 	for y := range side {
-		top, bottom := y*h/side, (y+1)*h/side
-		for x := range side {
-			left, right := x*w/side, (x+1)*w/side
+		clear(sums)
+		top := y * h / side
+		for at := top; at < max((y+1)*h/side, top+1); at++ {
+			row := rows(at)
+			for x := range sums {
+				left := x * w / side
+				sums[x].add(row[rgbaPixel*left : rgbaPixel*max((x+1)*w/side, left+1)])
+			}
+		}
+		for x, s := range sums {
 			cell := y/scale*atlasSide + x/scale
-			cells[cell*scale*scale+y%scale*scale+x%scale] = average(m, left, top, max(right, left+1), max(bottom, top+1))
+			cells[cell*scale*scale+y%scale*scale+x%scale] = s.mean()
 		}
 	}
 	return cells
 }
 
-// average returns the mean of a rectangle that is not empty.
-func average(m *image.NRGBA, left, top, right, bottom int) pixel {
-	var r, g, b, a uint64
-	for y := top; y < bottom; y++ {
-		row := m.Pix[y*m.Stride+4*left : y*m.Stride+4*right]
-		for i := 0; i < len(row); i += 4 {
-			alpha := uint64(row[i+3])
-			r += uint64(row[i]) * alpha
-			g += uint64(row[i+1]) * alpha
-			b += uint64(row[i+2]) * alpha
-			a += alpha
-		}
+// A sum is that of RGBA pixels, their colours times alpha.
+type sum struct{ r, g, b, a, n uint64 }
+
+func (s *sum) add(row []byte) {
+	for i := 0; i < len(row); i += rgbaPixel {
+		alpha := uint64(row[i+3])
+		s.r += uint64(row[i]) * alpha
+		s.g += uint64(row[i+1]) * alpha
+		s.b += uint64(row[i+2]) * alpha
+		s.a += alpha
 	}
-	n := uint64((right - left) * (bottom - top))
-	return pixel{uint32(r / n / 255), uint32(g / n / 255), uint32(b / n / 255), uint32(a / n)}
+	s.n += uint64(len(row) / rgbaPixel)
+}
+
+// mean returns the mean of at least one pixel.
+func (s *sum) mean() pixel {
+	return pixel{uint32(s.r / s.n / 255), uint32(s.g / s.n / 255), uint32(s.b / s.n / 255), uint32(s.a / s.n)}
 }
 
 // tinted returns the atlas multiplied by the colour of a layer.
@@ -142,9 +185,9 @@ const (
 	flagTurn    = 8
 )
 
-// draw draws the tiles over what is there.
+// draw draws the tiles of the band over what is there.
 func (c *canvas) draw(t *rows, a atlas) {
-	for y := range min(t.Height, c.tilesY) {
+	for y := c.top; y < min(t.Height, c.bottom); y++ {
 		tiles := t.row(y)
 		for x := range min(t.Width, c.tilesX) {
 			record := tiles[x*t.size:]
@@ -172,7 +215,7 @@ func tilePixel(flags byte, x, y, scale int) int {
 
 func (c *canvas) drawTile(tileX, tileY int, cell []pixel, flags byte) {
 	for y := range c.scale {
-		row := c.rows[((tileY*c.scale+y)*c.width+tileX*c.scale)*bytesPerPixel:]
+		row := c.row(tileX*c.scale, tileY*c.scale+y)
 		for x := range c.scale {
 			p := cell[tilePixel(flags, x, y, c.scale)]
 			under := row[x*bytesPerPixel : x*bytesPerPixel+bytesPerPixel]

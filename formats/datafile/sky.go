@@ -57,7 +57,7 @@ func (m *Map) tint(q *Quad, points *Points) [4]float64 {
 	return tint
 }
 
-// A sky draws quads on a canvas.
+// A sky draws quads on a canvas. What it takes is counted for the whole preview, so that all bands end with the same.
 type sky struct {
 	*canvas
 	left int // how many more pixels are looked at
@@ -143,8 +143,8 @@ func (s *sky) fill(q *gradient, clip image.Rectangle) {
 	if s.left -= box.Dx() * box.Dy(); s.left < 0 {
 		return
 	}
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		row := s.rows[y*s.width*bytesPerPixel:]
+	for y := max(box.Min.Y, s.top*s.scale); y < min(box.Max.Y, s.bottom*s.scale); y++ {
+		row := s.row(0, y)
 		for x := box.Min.X; x < box.Max.X; x++ {
 			if c, ok := q.at(float64(x)+0.5, float64(y)+0.5); ok {
 				blend(row[x*bytesPerPixel:], c)

@@ -1,7 +1,6 @@
 package datafile
 
 import (
-	"context"
 	"image"
 	"math"
 
@@ -13,9 +12,9 @@ import (
 type texture []*image.NRGBA
 
 // newTexture returns the texture of m. Each image has a quarter of the pixels of the one before it, so
-// all but the first are less than a third of that.
-func newTexture(ctx context.Context, m *image.NRGBA) (texture, error) {
-	if _, err := formats.Charge(ctx, int64(len(m.Pix))/3); err != nil {
+// all but the first are less than a third of that, which counts to held.
+func newTexture(held *formats.Held, m *image.NRGBA) (texture, error) {
+	if err := held.Grow(int64(len(m.Pix)) / 3); err != nil {
 		return nil, err
 	}
 	t := texture{m}
@@ -31,7 +30,12 @@ func half(m *image.NRGBA) *image.NRGBA {
 	for y := range out.Rect.Dy() {
 		row := out.Pix[y*out.Stride:]
 		for x := range out.Rect.Dx() {
-			if p := average(m, 2*x, 2*y, 2*x+2, 2*y+2); p.a > 0 {
+			var s sum
+			for k := range 2 {
+				at := m.PixOffset(2*x, 2*y+k)
+				s.add(m.Pix[at : at+2*rgbaPixel])
+			}
+			if p := s.mean(); p.a > 0 {
 				copy(row[4*x:], []byte{byte(p.r * 255 / p.a), byte(p.g * 255 / p.a), byte(p.b * 255 / p.a), byte(p.a)})
 			}
 		}

@@ -11,12 +11,9 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-var (
-	_ json.Marshaler = tileCounts{}
-	_ json.Marshaler = tileList{}
-)
+var _ json.Marshaler = tileCounts{}
 
-// Tiles are the records of a tile layer, row by row from the top left.
+// Tiles are the records of a tile layer, row by row from the top left. Those of other layers are one row.
 type Tiles struct {
 	Kind          Kind
 	Width, Height int
@@ -72,18 +69,29 @@ func (t *Tiles) at(ctx context.Context, i, n int) ([]byte, error) {
 	return b, nil
 }
 
-// tilesAtOnce is how many tiles are looked at at once.
-const tilesAtOnce = 16 << 10
+// tilesAtOnce is how many tiles are looked at at once, and recordsAtOnce how many other records.
+const (
+	tilesAtOnce   = 16 << 10
+	recordsAtOnce = 512
+)
 
-// each calls do with the records of all tiles, in order, some at a time.
-func (t *Tiles) each(ctx context.Context, do func(records []byte)) error {
-	all := t.Width * t.Height
-	for i := 0; i < all; i += tilesAtOnce {
-		records, err := t.at(ctx, i, min(tilesAtOnce, all-i))
+// each calls do with all records, in order, some at a time.
+func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
+	all, step := t.Width*t.Height, tilesAtOnce
+	if t.size > 8 {
+		step = recordsAtOnce
+	}
+	for i := 0; i < all; i += step {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		records, err := t.at(ctx, i, min(step, all-i))
+		if err == nil {
+			err = do(records)
+		}
 		if err != nil {
 			return err
 		}
-		do(records)
 	}
 	return nil
 }
@@ -124,7 +132,7 @@ func (t *Tiles) verify(ctx context.Context) error {
 	if t.stream == nil {
 		return nil
 	}
-	return t.each(ctx, func([]byte) {})
+	return t.each(ctx, func([]byte) error { return nil })
 }
 
 // rows are the tiles for a drawing, which takes a row after the other. After an error, rows are empty.
@@ -164,12 +172,13 @@ func (t *Tiles) numbered() bool { return t.main > 0 }
 
 // nonZero is the number of tiles that are not all zero.
 func (t *Tiles) nonZero(ctx context.Context) (n int, err error) {
-	err = t.each(ctx, func(records []byte) {
+	err = t.each(ctx, func(records []byte) error {
 		for record := range slices.Chunk(records, t.size) {
 			if !isZero(record) {
 				n++
 			}
 		}
+		return nil
 	})
 	return n, err
 }
@@ -178,10 +187,11 @@ func (t *Tiles) nonZero(ctx context.Context) (n int, err error) {
 type tileCounts [256]int
 
 func (t *Tiles) count(ctx context.Context) (c tileCounts, err error) {
-	err = t.each(ctx, func(records []byte) {
+	err = t.each(ctx, func(records []byte) error {
 		for i := t.main; i < len(records); i += t.size {
 			c[records[i]]++
 		}
+		return nil
 	})
 	return c, err
 }
@@ -212,32 +222,6 @@ func (c tileCounts) MarshalJSON() ([]byte, error) {
 		b = jsonenc.AppendInt(b, n)
 	}
 	return append(b, '}'), nil
-}
-
-// tileList is the JSON list of the tiles that are not all zero.
-type tileList struct {
-	*Tiles
-	ctx context.Context // of the request that makes the document
-}
-
-// MarshalJSON implements json.Marshaler.
-func (t tileList) MarshalJSON() ([]byte, error) {
-	b, n := []byte{'['}, -1
-	err := t.each(t.ctx, func(records []byte) {
-		for record := range slices.Chunk(records, t.size) {
-			if n++; isZero(record) {
-				continue
-			}
-			if len(b) > 1 {
-				b = append(b, ',')
-			}
-			b = appendField(append(b, '{'), "x", n%t.Width)
-			b = appendField(append(b, ','), "y", n/t.Width)
-			b = t.appendRecord(append(b, ','), record)
-			b = append(b, '}')
-		}
-	})
-	return append(b, ']'), err
 }
 
 func (t *Tiles) appendRecord(b, record []byte) []byte {

@@ -102,13 +102,13 @@ func TestTileJSON(t *testing.T) {
 		Type   byte `json:"type"`
 	}
 	tiles := &Tiles{Kind: KindTele, Width: 3, Height: 2, Records: []byte{0, 0, 7, 26, 0, 10, 1, 0, 0, 0, 255, 255}, size: 2, main: 1}
-	got, err := json.Marshal(tileList{tiles, t.Context()})
+	got, err := tiles.appendPiece(t.Context(), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _ := json.Marshal([]entry{{1, 0, 7, 26}, {2, 0, 0, 10}, {0, 1, 1, 0}, {2, 1, 255, 255}})
-	if !bytes.Equal(got, want) {
-		t.Errorf("got %s, want %s", got, want)
+	want, err := appendElements(nil, []entry{{1, 0, 7, 26}, {2, 0, 0, 10}, {0, 1, 1, 0}, {2, 1, 255, 255}})
+	if !bytes.Equal(got, want) || err != nil {
+		t.Errorf("got %s, want %s, %v", got, want, err)
 	}
 	n, err := tiles.count(t.Context())
 	if err != nil {
@@ -133,7 +133,7 @@ func TestTileTurns(t *testing.T) {
 		flagTurn | flagMirrorY:               {1, 3, 2, 4},
 		4 | flagMirrorX | flagMirrorY:        {4, 3, 2, 1},
 	} {
-		c := &canvas{tilesX: 1, tilesY: 1, scale: 2, width: 2, height: 2, rows: make([]byte, 12)}
+		c := &canvas{tilesX: 1, tilesY: 1, scale: 2, width: 2, height: 2, bottom: 1, rows: make([]byte, 12)}
 		c.drawTile(0, 0, quarters, flags)
 		if got := [4]byte{c.rows[0], c.rows[3], c.rows[6], c.rows[9]}; got != want {
 			t.Errorf("flags %d give %v, want %v", flags, got, want)

@@ -3,7 +3,6 @@ package datafile
 import (
 	"context"
 
-	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -52,18 +51,21 @@ type (
 // layerContent is what only the file of a layer says, or only map.json.
 type layerContent struct {
 	*tilesContent
-	Quads   []Quad   `json:"quads,omitzero"`
-	Sources []Source `json:"sources,omitzero"`
-	Ints    []int32  `json:"ints,omitzero"`  // of an unknown kind
-	Path    string   `json:"path,omitempty"` // in map.json
+	Quads   emptyList `json:"quads,omitzero"`
+	Sources emptyList `json:"sources,omitzero"`
+	Ints    []int32   `json:"ints,omitzero"`  // of an unknown kind
+	Path    string    `json:"path,omitempty"` // in map.json
 }
+
+// An emptyList stands for the list that the document of a layer ends with, see [layerText].
+type emptyList []struct{}
 
 // tilesContent is what the file of a tile layer says of its tiles.
 type tilesContent struct {
 	TileLook
 	NonAir int        `json:"non_air"`
 	Counts tileCounts `json:"counts"`
-	Tiles  *tileList  `json:"tiles,omitempty"`
+	Tiles  emptyList  `json:"tiles,omitzero"`
 }
 
 // document returns the document of a layer with its content.
@@ -117,13 +119,7 @@ func (m *Map) layerFiles(l *Layer) []string {
 
 // layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
 func (v *view) layerDir(p *pictures) nodes.Dir {
-	documents := v.files(func(ctx context.Context, i int) ([]byte, error) {
-		content, err := v.layerContent(ctx, &v.m.Layers[i])
-		if err != nil {
-			return nil, err
-		}
-		return nodes.MarshalIndented(v.m.Layers[i].document(content))
-	})
+	documents := newLayerTexts(v)
 	file := func(l *Layer, ext string) nodes.File {
 		switch ext {
 		case gridExt:
@@ -133,7 +129,7 @@ func (v *view) layerDir(p *pictures) nodes.Dir {
 		case pictureExt:
 			return p.layerFile(l)
 		}
-		return documents(l.Index)
+		return documents.file(l)
 	}
 	return v.dir(func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
@@ -162,72 +158,3 @@ func (v *view) textFile(l *Layer, size int64, text func(*Tiles) nodes.Content) n
 		return text(tiles), nil
 	})
 }
-
-// layerContent returns what the file of a layer that passed checkContent says of its content.
-func (v *view) layerContent(ctx context.Context, l *Layer) (content layerContent, err error) {
-	if l.Kind == KindUnknown {
-		return layerContent{Ints: l.ints}, nil
-	}
-	if l.Tiles != nil {
-		content.tilesContent, err = v.tilesContent(ctx, l)
-		return content, err
-	}
-	records, err := v.records(ctx, l)
-	switch {
-	case err != nil:
-	case l.Kind == KindQuads:
-		content.Quads = decodeQuads(records)
-	case l.Kind == KindSounds:
-		content.Sources = decodeSources(records)
-	default:
-		content.Sources = decodeOldSources(records)
-	}
-	return content, err
-}
-
-func (v *view) tilesContent(ctx context.Context, l *Layer) (*tilesContent, error) {
-	tiles, err := v.tiles(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	content := &tilesContent{TileLook: l.Tiles.TileLook}
-	if content.Counts, err = tiles.count(ctx); err != nil || !tiles.numbered() {
-		content.NonAir = content.Counts.nonAir()
-		return content, err
-	}
-	content.NonAir = content.Counts.nonAir()
-	n, err := tiles.nonZero(ctx)
-	if err != nil {
-		return nil, err
-	}
-	content.Tiles = &tileList{tiles, ctx}
-	if err := v.r.checkDocument(l, tileText*int64(n)); err != nil {
-		return nil, err
-	}
-	_, err = formats.Charge(ctx, documentCopies*tileText*int64(n))
-	return content, err
-}
-
-// records returns the quads or sources of a layer that passed checkContent.
-func (v *view) records(ctx context.Context, l *Layer) ([]byte, error) {
-	if l.empty() {
-		return nil, nil
-	}
-	data, _, err := v.hold(ctx, int(*l.Data))
-	if err != nil {
-		return nil, err
-	}
-	records, err := v.r.layerRecords(l, data)
-	if err != nil {
-		return nil, err
-	}
-	if err := v.r.checkDocument(l, l.maxText()); err != nil {
-		return nil, err
-	}
-	_, err = formats.Charge(ctx, documentCopies*l.maxText())
-	return records, err
-}
-
-// documentCopies is how often the text of a document is in memory while it is made, the values that
-// become text among it.
-const documentCopies = 4

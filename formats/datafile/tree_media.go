@@ -94,12 +94,12 @@ func (v *view) mediaDir(media []medium, path mediumPath, file func(o medium, nam
 // image is the PNG file of an embedded image that passed checkImage.
 func (v *view) image(ctx context.Context, i int) ([]byte, error) {
 	o := &v.m.Images[i]
-	if v.r.Data[o.Data].Size > v.large && v.r.compressed(int(o.Data)) {
-		pixels, err := v.r.stream(int(o.Data))
+	if v.streamed(o) {
+		rows, err := v.streamRows(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		drawn, err := o.streamRaster(ctx, pixels)
+		drawn, err := rows.raster()
 		if err != nil {
 			return nil, err
 		}

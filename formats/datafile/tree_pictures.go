@@ -111,120 +111,15 @@ func (p *pictures) layer(ctx context.Context, l *Layer) (*raster, error) {
 	return drawAlone(rows, a.tinted(l.Tiles.Color), scale), nil
 }
 
-// preview draws the plain tile layers. One that cannot be read is left out.
-func (p *pictures) preview(ctx context.Context) (*raster, error) {
-	game, err := p.tiles(ctx, p.m.Game)
-	if err != nil {
-		return nil, err
-	}
-	game.held.Free()
-	if err := game.verify(ctx); err != nil {
-		return nil, err
-	}
-	w, h := p.m.Game.dimensions()
-	s := previewScale(w, h)
-	if _, err := formats.Charge(ctx, w*h*s*s*bytesPerPixel); err != nil {
-		return nil, err
-	}
-	c := newCanvas(int(w), int(h))
-	if err := p.drawSky(ctx, c); err != nil {
-		return nil, err
-	}
-	atlases := map[int32]atlas{}
-	for i := range p.m.Layers {
-		l := &p.m.Layers[i]
-		if !p.m.inPreview(l, p.m.Game.Group) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		err := p.drawLayer(ctx, c, l, atlases)
-		if err != nil && !isFault(err) {
-			return nil, err
-		}
-	}
-	return c.raster(), nil
-}
-
-// drawSky draws the quads of the groups before the first tile layer in the preview. A layer that
-// cannot be read is left out.
-func (p *pictures) drawSky(ctx context.Context, c *canvas) error {
-	first := len(p.m.Groups)
-	for i := range p.m.Layers {
-		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) {
-			first = min(first, l.Group)
-		}
-	}
-	s, points := newSky(c), p.points()
-	tint := func(q *Quad) [4]float64 { return p.m.tint(q, &points) }
-	for i := range p.m.Layers {
-		l := &p.m.Layers[i]
-		if l.Quads == nil || l.Group == noGroup || l.Group >= first {
-			continue
-		}
-		if err := p.drawQuads(ctx, s, l, tint); err != nil && !isFault(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-// drawQuads draws a layer of quads, unless its image is an external one that is not at hand.
-func (p *pictures) drawQuads(ctx context.Context, s *sky, l *Layer, tint func(*Quad) [4]float64) error {
-	if err := p.r.checkContent(l); err != nil {
-		return err
-	}
-	var t texture
-	if index := *l.Quads.Image; index != noImage {
-		m, held, err := p.image(ctx, index)
-		defer held.Free()
-		if err != nil || m == nil {
-			return err
-		}
-		if t, err = newTexture(ctx, m); err != nil {
-			return err
-		}
-	}
-	records, err := p.records(ctx, l)
-	if err != nil {
-		return err
-	}
-	return s.draw(ctx, &p.m.Groups[l.Group], decodeQuads(records), tint, t)
-}
-
-func (p *pictures) drawLayer(ctx context.Context, c *canvas, l *Layer, atlases map[int32]atlas) error {
-	if err := p.r.checkContent(l); err != nil {
-		return err
-	}
-	tiles, err := p.tiles(ctx, l)
-	if err != nil {
-		return err
-	}
-	defer tiles.held.Free()
-	if err := tiles.verify(ctx); err != nil {
-		return err
-	}
-	index := *l.Tiles.Image
-	a, ok := atlases[index]
-	if !ok {
-		if a, err = p.atlas(ctx, index, c.scale); err != nil {
-			return err
-		}
-		atlases[index] = a
-	}
-	rows, err := newRows(ctx, tiles)
-	if err != nil {
-		return err
-	}
-	c.draw(rows, a.tinted(l.Tiles.Color))
-	return rows.err
-}
-
 // atlas returns the cells of an image of the map.
 func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, error) {
 	if index == noImage {
 		return plainAtlas(white, scale), nil
+	}
+	if int(index) < len(p.m.Images) && index >= 0 {
+		if o := &p.m.Images[index]; p.streamed(o) {
+			return p.streamAtlas(ctx, o, scale)
+		}
 	}
 	m, held, err := p.image(ctx, index)
 	defer held.Free()
@@ -235,7 +130,17 @@ func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, er
 		external, err := p.external(ctx)
 		return plainAtlas(nameColor(external[index].name), scale), err
 	}
-	return newAtlas(m, scale), nil
+	return newAtlas(m.Rect.Dx(), m.Rect.Dy(), func(y int) []byte { return m.Pix[y*m.Stride:] }, scale), nil
+}
+
+// streamAtlas returns the cells of an image that is too large to be held in memory.
+func (p *pictures) streamAtlas(ctx context.Context, o *Image, scale int) (atlas, error) {
+	rows, err := p.streamRows(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	a := newAtlas(int(o.Width), int(o.Height), rows.rgba, scale)
+	return a, rows.err
 }
 
 // image returns the pixels of an image of the map, held as long as they are used. There are none of
@@ -258,6 +163,11 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 	data, held, err := p.hold(ctx, int(o.Data))
 	if err != nil {
 		return nil, held, err
+	}
+	if o.variant() == variantRGB {
+		if err := held.Grow(rgbaPixel * int64(o.Width) * int64(o.Height)); err != nil {
+			return nil, held, err
+		}
 	}
 	return o.decode(data), held, nil
 }

@@ -297,7 +297,7 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 		return err
 	}
 	if l.maxText() > maxDocument {
-		_, err := f.layerContent(ctx, l)
+		_, _, err := f.layerContent(ctx, l)
 		return err
 	}
 	if l.Tiles == nil || !l.runs() {

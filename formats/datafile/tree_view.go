@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"context"
+	"io"
 	"sync"
 
 	"recfs/cache"
@@ -163,6 +164,11 @@ func (v *view) streamTiles(ctx context.Context, l *Layer) (*Tiles, error) {
 		s, err := v.r.stream(i)
 		if err != nil {
 			return nil, err
+		}
+		if w, h := l.dimensions(); !l.runs() && size > w*h*l.recordSize() { // what is behind them is not read, but has to be sound
+			if _, err := v.r.CheckData(ctx, i, io.Discard); err != nil {
+				return nil, err
+			}
 		}
 		data = s
 	} else {

@@ -1,0 +1,162 @@
+package datafile
+
+import (
+	"context"
+
+	"recfs/formats"
+)
+
+// A painting is a preview of which one band after the other is drawn: the sky, and then the plain tile layers. A
+// layer that cannot be read is left out.
+type painting struct {
+	*pictures
+	ctx     context.Context
+	canvas  *canvas
+	first   int // the group of the first tile layer
+	atlases map[int32]atlas
+	open    map[int]*rows // layers that are read on from band to band
+	damaged map[int]bool
+}
+
+// How many atlases and streams are kept at a time. A map may have 65536 layers, each with an image of its own.
+const (
+	maxAtlases = 8
+	maxStreams = 16
+)
+
+// preview draws the map.
+func (p *pictures) preview(ctx context.Context) (*raster, error) {
+	game, err := p.tiles(ctx, p.m.Game)
+	if err != nil {
+		return nil, err
+	}
+	game.held.Free()
+	if err := game.verify(ctx); err != nil {
+		return nil, err
+	}
+	w, h := p.m.Game.dimensions()
+	s := previewScale(w, h)
+	if _, err := formats.Charge(ctx, min(w*h*s*s*bytesPerPixel, max(maxBand, w*s*s*bytesPerPixel))+(maxAtlases+1)*atlasBytes(s)); err != nil {
+		return nil, err
+	}
+	d := &painting{
+		pictures: p, ctx: ctx, canvas: newCanvas(int(w), int(h)), first: len(p.m.Groups),
+		atlases: map[int32]atlas{}, open: map[int]*rows{}, damaged: map[int]bool{},
+	}
+	for i := range p.m.Layers {
+		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) {
+			d.first = min(d.first, l.Group)
+		}
+	}
+	return d.canvas.raster(d.paint), nil
+}
+
+// paint draws a band.
+func (d *painting) paint() error {
+	s, points := newSky(d.canvas), d.points()
+	tint := func(q *Quad) [4]float64 { return d.m.tint(q, &points) }
+	for i := range d.m.Layers {
+		if l := &d.m.Layers[i]; l.Quads != nil && l.Group != noGroup && l.Group < d.first {
+			if err := d.layer(l, func() error { return d.drawQuads(s, l, tint) }); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range d.m.Layers {
+		if l := &d.m.Layers[i]; d.m.inPreview(l, d.m.Game.Group) {
+			if err := d.layer(l, func() error { return d.drawTiles(l) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// layer draws a layer, unless it is found to be damaged.
+func (d *painting) layer(l *Layer, draw func() error) error {
+	if err := d.ctx.Err(); err != nil || d.damaged[l.Index] {
+		return err
+	}
+	err := d.r.checkContent(l)
+	if err == nil {
+		err = draw()
+	}
+	if isFault(err) {
+		d.damaged[l.Index], err = true, nil
+	}
+	return err
+}
+
+// drawQuads draws a layer of quads, unless its image is an external one that is not at hand.
+func (d *painting) drawQuads(s *sky, l *Layer, tint func(*Quad) [4]float64) error {
+	if err := d.r.checkDocument(l, l.maxText()); err != nil || l.empty() {
+		return err
+	}
+	var t texture
+	if index := *l.Quads.Image; index != noImage {
+		m, held, err := d.image(d.ctx, index)
+		defer held.Free()
+		if err != nil || m == nil {
+			return err
+		}
+		if t, err = newTexture(held, m); err != nil {
+			return err
+		}
+	}
+	quads, err := d.tiles(d.ctx, l)
+	if err != nil {
+		return err
+	}
+	defer quads.held.Free()
+	if err := quads.verify(d.ctx); err != nil {
+		return err
+	}
+	return quads.each(d.ctx, func(records []byte) error {
+		return s.draw(d.ctx, &d.m.Groups[l.Group], decodeQuads(records), tint, t)
+	})
+}
+
+// drawTiles draws a layer of tiles.
+func (d *painting) drawTiles(l *Layer) error {
+	rows, err := d.rows(l)
+	if err != nil {
+		return err
+	}
+	defer rows.held.Free()
+	index := *l.Tiles.Image
+	a, ok := d.atlases[index]
+	if !ok {
+		if a, err = d.atlas(d.ctx, index, d.canvas.scale); err != nil {
+			return err
+		}
+		if len(d.atlases) == maxAtlases {
+			clear(d.atlases)
+		}
+		d.atlases[index] = a
+	}
+	d.canvas.draw(rows, a.tinted(l.Tiles.Color))
+	return rows.err
+}
+
+// rows returns the rows of a layer, which can all be read. Those of a few that are streamed are read on where the band
+// before ended; the others begin anew for each band.
+func (d *painting) rows(l *Layer) (*rows, error) {
+	if r := d.open[l.Index]; r != nil {
+		return r, nil
+	}
+	tiles, err := d.tiles(d.ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if d.canvas.top == 0 {
+		if err := tiles.verify(d.ctx); err != nil {
+			return nil, err
+		}
+	}
+	r, err := newRows(d.ctx, tiles)
+	if err == nil && tiles.stream != nil && len(d.open) < maxStreams {
+		d.open[l.Index] = r
+		_, err = formats.Charge(d.ctx, tiles.Held())
+	}
+	return r, err
+}
