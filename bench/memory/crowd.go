@@ -194,8 +194,11 @@ func groupItem(layers int32) []int32 {
 func imageMap(w io.Writer, _ int) error {
 	const side = 10_000
 	return mapOf(w, []item{
-		{typeVersion, []int32{1}}, {typeImage, []int32{1, side, side, 0, -1, 0}}, {typeGroup, groupItem(2)},
-		{typeLayer, layerItem(1, 1000, -1, 1)}, {typeLayer, layerItem(0, 1000, 0, 1)},
+		{typeVersion, []int32{1}},
+		{typeImage, []int32{1, side, side, 0, -1, 0}},
+		{typeGroup, groupItem(2)},
+		{typeLayer, layerItem(1, 1000, -1, 1)},
+		{typeLayer, layerItem(0, 1000, 0, 1)},
 	}, content{4 * side * side, rowsOf(side, side, 4)}, content{4_000_000, rowsOf(1000, 1000, 4)})
 }
 
@@ -203,8 +206,10 @@ func imageMap(w io.Writer, _ int) error {
 func previewMap(w io.Writer, _ int) error {
 	const side = 9400
 	return mapOf(w, []item{
-		{typeVersion, []int32{1}}, {typeGroup, groupItem(2)},
-		{typeLayer, layerItem(1, side, -1, 0)}, {typeLayer, layerItem(0, side, -1, 0)},
+		{typeVersion, []int32{1}},
+		{typeGroup, groupItem(2)},
+		{typeLayer, layerItem(1, side, -1, 0)},
+		{typeLayer, layerItem(0, side, -1, 0)},
 	}, content{4 * side * side, rowsOf(side, side, 4)})
 }
 
@@ -214,8 +219,10 @@ func teleMap(w io.Writer, _ int) error {
 	tele := layerItem(2, side, -1, 0)
 	tele[len(tele)-5] = 1
 	return mapOf(w, []item{
-		{typeVersion, []int32{1}}, {typeGroup, groupItem(2)},
-		{typeLayer, layerItem(1, side, -1, 0)}, {typeLayer, tele},
+		{typeVersion, []int32{1}},
+		{typeGroup, groupItem(2)},
+		{typeLayer, layerItem(1, side, -1, 0)},
+		{typeLayer, tele},
 	}, content{4 * side * side, rowsOf(side, side, 4)}, content{2 * side * side, rowsOf(side, side, 2)})
 }
 
@@ -223,8 +230,10 @@ func teleMap(w io.Writer, _ int) error {
 func quadsMap(w io.Writer, _ int) error {
 	const quads, size = 650_000, 152
 	return mapOf(w, []item{
-		{typeVersion, []int32{1}}, {typeGroup, groupItem(2)},
-		{typeLayer, layerItem(1, 1000, -1, 1)}, {typeLayer, []int32{0, 3, 0, 2, quads, 0, -1, 0, 0, 0}},
+		{typeVersion, []int32{1}},
+		{typeGroup, groupItem(2)},
+		{typeLayer, layerItem(1, 1000, -1, 1)},
+		{typeLayer, []int32{0, 3, 0, 2, quads, 0, -1, 0, 0, 0}},
 	}, content{quads * size, rowsOf(size, quads, 1)}, content{4_000_000, rowsOf(1000, 1000, 4)})
 }
 
@@ -233,4 +242,3 @@ type content struct {
 	size  int32
 	write func(io.Writer) error
 }
-
