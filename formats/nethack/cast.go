@@ -3,8 +3,8 @@ package nethack
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
-	"time"
 	"unicode"
 
 	"recfs/formats/internal/jsonenc"
@@ -15,8 +15,8 @@ import (
 const (
 	castColumns = 80
 	castRows    = 24
-	mapTop      = 1 // the row above the map is for messages, which no log has
-	maxPause    = 2 * time.Second
+	mapTop      = 1         // the row above the map is for messages, which no log has
+	maxPause    = 2_000_000 // microseconds
 )
 
 // Sequences of the terminal.
@@ -26,34 +26,37 @@ const (
 	nextRow = "\r\n"
 )
 
-// A cast writes export/game.cast (docs/tree/nethack.md section 7a). Every event draws the whole screen, so
+// A castTime is that of the event before one of export/game.cast: when it is in the cast and when in the game, in microseconds.
+type castTime struct{ at, last int64 }
+
+// castStart is the time before the first event.
+var castStart = castTime{last: math.MaxInt64}
+
+// A cast writes events of export/game.cast (docs/tree/nethack.md section 7a). Each draws the whole screen, so
 // that a player can begin anywhere.
 type cast struct {
+	castTime
 	doc    []byte
-	at     time.Duration // of the last event
-	last   time.Time     // of its tick
-	events int
 	screen []byte
 }
 
-func newCast(h *header) *cast {
-	doc := fmt.Appendf(nil, `{"version":2,"width":%d,"height":%d`, castColumns, castRows)
+// begin appends the header.
+func (c *cast) begin(h *header) {
+	c.doc = fmt.Appendf(c.doc, `{"version":2,"width":%d,"height":%d`, castColumns, castRows)
 	if start, ok := utc(h.start, 0); ok && start.Unix() >= 0 {
-		doc = jsonenc.AppendInt(jsonenc.AppendKey(doc, "timestamp"), start.Unix())
+		c.doc = jsonenc.AppendInt(jsonenc.AppendKey(c.doc, "timestamp"), start.Unix())
 	}
-	doc = jsonenc.AppendString(jsonenc.AppendKey(doc, "title"), printable(string(h.name)))
-	return &cast{doc: append(doc, "}\n"...)}
+	c.doc = jsonenc.AppendString(jsonenc.AppendKey(c.doc, "title"), printable(string(h.name)))
+	c.doc = append(c.doc, "}\n"...)
 }
 
-// add appends the event of a state that has its groups; now is the time of its tick.
-func (c *cast) add(s *state, now time.Time) {
-	if c.events > 0 {
-		c.at += min(max(now.Sub(c.last), 0), maxPause)
+// add appends the event of a state that has its groups; now is the time of its tick in microseconds.
+func (c *cast) add(s *state, now int64) {
+	if now > c.last {
+		c.at += int64(min(uint64(now-c.last), maxPause)) // clocks of any value: what they differ by may need all 64 bits
 	}
 	c.last = now
-	c.events++
-	micros := c.at.Microseconds()
-	c.doc = fmt.Appendf(c.doc, `[%d.%06d,"o",`, micros/1e6, micros%1e6)
+	c.doc = fmt.Appendf(c.doc, `[%d.%06d,"o",`, c.at/1e6, c.at%1e6)
 	c.screen = appendFrame(c.screen[:0], s)
 	c.doc = jsonenc.AppendString(c.doc, c.screen)
 	c.doc = append(c.doc, "]\n"...)

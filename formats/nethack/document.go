@@ -3,15 +3,11 @@ package nethack
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
-
-// maxDocument bounds what is made at once.
-const maxDocument = 256 << 20
 
 // visit calls fn for the ticks from first up to end with the events of each, which fn does not keep. The tick
 // behind the last one is the action under way.
@@ -169,11 +165,4 @@ func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
 		dst = append(dst, "}\n"...)
 	}
 	return dst
-}
-
-func checkSize(doc []byte) error {
-	if len(doc) > maxDocument {
-		return fmt.Errorf("the document has more than %d bytes", maxDocument)
-	}
-	return nil
 }

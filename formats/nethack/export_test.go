@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"recfs/formats"
 	"recfs/nodes/nodestest"
 )
 
@@ -220,24 +219,4 @@ func TestExportsOfForks(t *testing.T) {
 		}
 	}
 	nodestest.Read(t, root, "export/commands.jsonl")
-}
-
-// TestCastIsCharged holds that a long cast waits for the memory that it takes.
-func TestCastIsCharged(t *testing.T) {
-	const ticks = 2500
-	w := newGame("Agnes")
-	for i := range ticks {
-		w.backup(heroSave(), int32(i+1))
-	}
-	c := newCache(t, 16<<20)
-	rec, _, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", w.Bytes(), testTime), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := rec.texts.Get(t.Context(), text{view: castView}); err != nil {
-		t.Fatal(err)
-	}
-	if now, peak := c.Work(); now != 0 || peak < ticks*eventSize {
-		t.Errorf("%d bytes now, %d at most, want %d or more", now, peak, ticks*eventSize)
-	}
 }

@@ -1,9 +1,8 @@
 package nethack
 
 import (
-	"encoding/csv"
-	"io"
 	"strconv"
+	"strings"
 )
 
 // heroColumns are the columns of export/hero.csv (docs/tree/nethack.md section 7a).
@@ -12,30 +11,27 @@ var heroColumns = []string{
 	"nutrition", "luck", "str", "int", "wis", "dex", "con", "cha",
 }
 
-// A heroTable writes export/hero.csv.
-type heroTable struct{ w *csv.Writer }
-
-func newHeroTable(w io.Writer) (*heroTable, error) {
-	t := &heroTable{csv.NewWriter(w)}
-	return t, t.w.Write(heroColumns)
+func appendHeroColumns(doc []byte) []byte {
+	return append(append(doc, strings.Join(heroColumns, ",")...), '\n')
 }
 
-// add writes the row of a state that has its groups. The armour class on the screen is not in a save.
-func (t *heroTable) add(s *state) error {
-	h, l, a := s.Hero, s.Location, s.Attributes
-	time := ""
-	if s.Time != nil {
-		time = *s.Time
+// appendHero appends the row of tick n, in a timezone. The armour class on the screen is not in a save.
+func appendHero(doc []byte, n int, t *tick, zone int32, s *heroState) []byte {
+	h, l, a := &s.hero, &s.location, &s.attributes
+	numbers := func(list ...int64) {
+		for _, v := range list {
+			doc = append(strconv.AppendInt(doc, v, 10), ',')
+		}
 	}
-	n := func(v int64) string { return strconv.FormatInt(v, 10) }
-	return t.w.Write([]string{
-		n(int64(s.Tick)), n(int64(s.Turn)), time, n(int64(h.HP)), n(int64(h.HPMax)), n(int64(h.Power)), n(int64(h.PowerMax)),
-		n(int64(h.Level)), n(int64(h.Experience)), "", n(int64(l.Dungeon)), n(l.Depth), n(int64(l.X)), n(int64(l.Y)),
-		n(h.Nutrition), n(int64(h.Luck)), n(int64(a.Str)), n(int64(a.Int)), n(int64(a.Wis)), n(int64(a.Dex)), n(int64(a.Con)), n(int64(a.Cha)),
-	})
-}
-
-func (t *heroTable) flush() error {
-	t.w.Flush()
-	return t.w.Error()
+	numbers(int64(n), int64(t.turn))
+	if time := timeOf(t.clock, zone); time != nil {
+		doc = append(doc, *time...)
+	}
+	doc = append(doc, ',')
+	numbers(int64(h.HP), int64(h.HPMax), int64(h.Power), int64(h.PowerMax), int64(h.Level), int64(h.Experience))
+	doc = append(doc, ',')
+	numbers(int64(l.Dungeon), l.Depth, int64(l.X), int64(l.Y), h.Nutrition, int64(h.Luck),
+		int64(a.Str), int64(a.Int), int64(a.Wis), int64(a.Dex), int64(a.Con), int64(a.Cha))
+	doc[len(doc)-1] = '\n'
+	return doc
 }

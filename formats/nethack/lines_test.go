@@ -74,7 +74,7 @@ func TestCutsOfLines(t *testing.T) {
 		}
 		x.ticks = append(x.ticks, tick{off: x.end - 1, end: x.end})
 	}
-	cuts := x.cut(3, len(x.ticks)+1)
+	cuts := x.cut(3, len(x.ticks)+1, pieceTicks)
 	if cuts[0] != 3 || cuts[len(cuts)-1] != len(x.ticks)+1 {
 		t.Fatalf("cuts %v", cuts)
 	}

@@ -18,10 +18,16 @@ func (x *index) rebuild(ctx context.Context, r io.ReaderAt, re *rebuilder, from,
 
 // replay makes re, which holds the save before that of tick k unless it is a backup, hold that of tick k.
 func (x *index) replay(re *rebuilder, k int, text []byte, check bool) error {
+	var err error
 	if x.ticks[k].backup {
-		return re.backup(blobOf(text))
+		err = re.backup(blobOf(text))
+	} else {
+		err = re.diff(blobOf(text), check)
 	}
-	return re.diff(blobOf(text), check)
+	if err != nil {
+		return formats.Corrupt(name, x.ticks[k].off, "tick %d: %v", k, err)
+	}
+	return nil
 }
 
 // saveLines calls fn with the lines of ticks from to to.
@@ -46,7 +52,7 @@ func (x *index) saveLines(ctx context.Context, r io.ReaderAt, from, to int, fn f
 			return err
 		}
 		if err := fn(k, l.text); err != nil {
-			return formats.Corrupt(name, l.off, "tick %d: %v", k, err)
+			return err
 		}
 		k++
 	}

@@ -36,6 +36,7 @@ type recording struct {
 	formats.Recording // whose ReaderAt notices when the log is cut
 	header            *header
 	last              atomic.Pointer[weak.Pointer[index]] // what index returned
+	ahead             int64                               // how many bytes of a file are kept that were made for its size
 
 	// Each Memo uses only those before it.
 	listings *cache.Memo[struct{}, *listing]
@@ -65,7 +66,7 @@ const (
 )
 
 func newTree(rec formats.Recording, c *cache.Cache) *recording {
-	r := &recording{Recording: rec, header: rec.Head.(*header)}
+	r := &recording{Recording: rec, header: rec.Head.(*header), ahead: c.Budget() / 8}
 	r.ReaderAt = live(rec.Input, r.header)
 	r.listings = cache.NewMemo(c, r.loadListing)
 	r.saves = cache.NewMemo(c, r.loadSave)
@@ -201,8 +202,6 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		return nil, 0, err
 	}
 	switch t.view {
-	case chunkView, commandsView:
-		doc, err = rec.lines(ctx, x, t)
 	case stateView:
 		doc, err = rec.stateDocument(ctx, t.n)
 	case indexView:
@@ -210,10 +209,8 @@ func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost in
 		if damage, err = rec.Damage(ctx); err == nil {
 			doc, err = x.document(ctx, damage)
 		}
-	case heroView:
-		doc, err = rec.heroTable(ctx, x)
-	case castView:
-		doc, err = rec.cast(ctx, x)
+	default:
+		doc, err = rec.lines(ctx, x, t)
 	}
 	return doc, int64(cap(doc)), err
 }

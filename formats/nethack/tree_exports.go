@@ -1,9 +1,7 @@
 package nethack
 
 import (
-	"bytes"
 	"context"
-	"runtime"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -17,8 +15,8 @@ func (rec *recording) exports() nodes.Dir {
 	entries := []nodes.Entry{{Name: "commands.jsonl", Grows: rec.Grows, File: rec.linesFile(commandsView, 0)}}
 	if rec.header.version == version43 {
 		entries = append(entries,
-			nodes.Entry{Name: "hero.csv", Grows: rec.Grows, File: rec.textFile(heroView, 0)},
-			nodes.Entry{Name: "game.cast", Grows: rec.Grows, File: rec.textFile(castView, 0)})
+			nodes.Entry{Name: "hero.csv", Grows: rec.Grows, File: rec.linesFile(heroView, 0)},
+			nodes.Entry{Name: "game.cast", Grows: rec.Grows, File: rec.linesFile(castView, 0)})
 	}
 	return nodes.List(entries...)
 }
@@ -29,59 +27,43 @@ const (
 	eventSize = 3 << 10
 )
 
-// eachState calls fn for every tick whose state has its groups, to make size bytes of each. The index counts, too,
-// as it is held all the time.
-func (rec *recording) eachState(ctx context.Context, x *index, size int64, fn func(*state) error) error {
-	held, err := formats.Charge(ctx, x.Memory()+min(size*int64(len(x.ticks)), maxDocument))
+// heroTable makes a piece of export/hero.csv.
+func (rec *recording) heroTable(ctx context.Context, x *index, first, end int) (doc []byte, err error) {
+	if first == 0 {
+		doc = appendHeroColumns(nil)
+	}
+	var hero heroState
+	err = rec.eachShown(ctx, x, first, end, rowSize, func(n int, save []byte) error {
+		if readHero(save, &hero) {
+			doc = appendHero(doc, n, &x.ticks[n], x.zone(n), &hero)
+		}
+		return nil
+	})
+	return doc, err
+}
+
+// cast makes a piece of export/game.cast, which begins at a mark, and returns where the next one begins.
+func (rec *recording) cast(ctx context.Context, x *index, first, end int, at castTime) ([]byte, castTime, error) {
+	c := &cast{castTime: at}
+	if first == 0 {
+		c.begin(rec.header)
+	}
+	err := rec.eachShown(ctx, x, first, end, eventSize, func(n int, save []byte) error {
+		if s := x.decodeState(n, save); s.details != nil && s.Hero != nil {
+			now, _ := utcMicros(x.ticks[n].clock, x.zone(n))
+			c.add(s, now)
+		}
+		return nil
+	})
+	return c.doc, c.castTime, err
+}
+
+// eachShown is eachSave for the ticks before end, to make size bytes of each.
+func (rec *recording) eachShown(ctx context.Context, x *index, first, end int, size int64, fn func(n int, save []byte) error) error {
+	held, err := formats.Charge(ctx, size*int64(end-first))
 	if err != nil {
 		return err
 	}
 	defer held.Free()
-	for n := range x.ticks {
-		if x.ticks[n].lost() {
-			continue
-		}
-		s, err := rec.states.Get(ctx, n)
-		if err != nil {
-			return err
-		}
-		if s.details == nil || s.Hero == nil {
-			continue
-		}
-		if err := fn(s); err != nil {
-			return err
-		}
-	}
-	runtime.KeepAlive(x)
-	return nil
-}
-
-// heroTable makes export/hero.csv.
-func (rec *recording) heroTable(ctx context.Context, x *index) ([]byte, error) {
-	var doc bytes.Buffer
-	table, err := newHeroTable(&doc)
-	if err != nil {
-		return nil, err
-	}
-	err = rec.eachState(ctx, x, rowSize, func(s *state) error {
-		if err := table.add(s); err != nil {
-			return err
-		}
-		return checkSize(doc.Bytes())
-	})
-	if err == nil {
-		err = table.flush()
-	}
-	return doc.Bytes(), err
-}
-
-// cast makes export/game.cast.
-func (rec *recording) cast(ctx context.Context, x *index) ([]byte, error) {
-	c := newCast(rec.header)
-	err := rec.eachState(ctx, x, eventSize, func(s *state) error {
-		now, _ := utc(x.ticks[s.Tick].clock, x.zone(s.Tick))
-		c.add(s, now)
-		return checkSize(c.doc)
-	})
-	return c.doc, err
+	return rec.eachSave(ctx, x, first, end-1, fn)
 }

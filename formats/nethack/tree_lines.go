@@ -2,14 +2,17 @@ package nethack
 
 import (
 	"context"
+	"runtime"
 
 	"recfs/formats"
 	"recfs/nodes"
 )
 
-// A piece of a file of lines has so many ticks, or those of so many bytes of the log, or one.
+// A piece of a file of lines has so many ticks, or those of so many bytes of the log, or one. Those of game.cast have
+// fewer: an event is some thirty times as long as a line.
 const (
 	pieceTicks = 512
+	castTicks  = 64
 	pieceBytes = 256 << 10
 )
 
@@ -19,8 +22,12 @@ const linesPerByte = 24
 // pieces are how a file of lines is made: those of the ticks from one cut to the next.
 type pieces struct {
 	cuts  []int
-	sizes []int64 // of each piece, unless there is only one
+	sizes []int64    // of each piece, unless there is only one
+	marks []castTime // where each piece of game.cast begins, unless there is only one
 }
+
+// cost returns how many bytes the pieces take that the cuts make.
+func (p *pieces) cost() int64 { return int64(64 + (8+8+16)*cap(p.cuts)) }
 
 // linesFile is a file with lines of many ticks, which are made piece by piece if they are more than should be held.
 func (rec *recording) linesFile(v view, n int) nodes.File {
@@ -45,7 +52,10 @@ func (rec *recording) linesFile(v view, n int) nodes.File {
 // ticksOf returns the ticks that a file of lines is made of.
 func (rec *recording) ticksOf(x *index, t text) (first, end int, err error) {
 	end = len(x.ticks)
-	if t.view == commandsView {
+	switch t.view {
+	case heroView, castView:
+		return 0, end, nil
+	case commandsView:
 		if !rec.Running || x.over {
 			end++ // with what is pending
 		}
@@ -61,7 +71,8 @@ func (rec *recording) ticksOf(x *index, t text) (first, end int, err error) {
 	return first, max(first, min(end, x.chainEnd(first))), nil
 }
 
-// loadPieces cuts a file of lines, and makes all of it once to learn the sizes.
+// loadPieces cuts a file of lines, and makes all of it once to learn the sizes. Whoever reads it from its start finds
+// the first pieces made: all of them if the game is not a very long one.
 func (rec *recording) loadPieces(ctx context.Context, t text) (*pieces, int64, error) {
 	x, err := rec.index(ctx)
 	if err != nil {
@@ -71,26 +82,53 @@ func (rec *recording) loadPieces(ctx context.Context, t text) (*pieces, int64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	p := &pieces{cuts: x.cut(first, end)}
-	if len(p.cuts) == 2 { // whoever reads the only piece learns its size
-		return p, int64(64 + 16*cap(p.cuts)), nil
+	most := pieceTicks
+	if t.view == castView {
+		most = castTicks
 	}
-	for i := range p.cuts[1:] {
-		b, err := rec.makeLines(ctx, x, t.view, p.cuts[i], p.cuts[i+1])
-		if err != nil {
-			return nil, 0, err
-		}
-		p.sizes = append(p.sizes, int64(len(b)))
+	p := &pieces{cuts: x.cut(first, end, most)}
+	if len(p.cuts) > 2 { // whoever reads the only piece learns its size
+		err = rec.measure(ctx, x, t, p)
 	}
-	return p, int64(64 + 16*cap(p.cuts)), nil
+	return p, p.cost(), err
 }
 
-// cut returns where the pieces of the ticks from first to end begin, and end.
-func (x *index) cut(first, end int) []int {
+// measure makes the pieces of a file one after the other for their sizes. The index counts, too, where it is held for
+// as long as it takes to go through the whole game.
+func (rec *recording) measure(ctx context.Context, x *index, t text, p *pieces) error {
+	need := p.cost()
+	if t.view != chunkView {
+		need += x.Memory()
+	}
+	held, err := formats.Charge(ctx, need)
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	n := len(p.cuts) - 1
+	p.sizes, p.marks = make([]int64, 0, n), make([]castTime, 0, n)
+	at, made := castStart, int64(0)
+	for t.part = range n {
+		p.marks = append(p.marks, at)
+		var b []byte
+		if b, at, err = rec.piece(ctx, x, t, p, at); err != nil {
+			return err
+		}
+		p.sizes = append(p.sizes, int64(len(b)))
+		if made += int64(cap(b)); made <= rec.ahead {
+			rec.texts.Put(t, b, int64(cap(b)))
+		}
+	}
+	runtime.KeepAlive(x)
+	return nil
+}
+
+// cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at most.
+func (x *index) cut(first, end, most int) []int {
 	cuts := []int{first}
 	for n := first; n < end; n++ {
 		last := cuts[len(cuts)-1]
-		if n > last && (n-last == pieceTicks || x.behind(n)-x.behind(last-1) > pieceBytes) {
+		if n > last && (n-last == most || x.behind(n)-x.behind(last-1) > pieceBytes) {
 			cuts = append(cuts, n)
 		}
 	}
@@ -114,7 +152,26 @@ func (rec *recording) lines(ctx context.Context, x *index, t text) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	return rec.makeLines(ctx, x, t.view, p.cuts[t.part], p.cuts[t.part+1])
+	at := castStart
+	if len(p.marks) > 0 {
+		at = p.marks[t.part]
+	}
+	b, _, err := rec.piece(ctx, x, t, p, at)
+	return b, err
+}
+
+// piece makes a piece of a file of lines, which begins at a mark, and returns where the next one begins.
+func (rec *recording) piece(ctx context.Context, x *index, t text, p *pieces, at castTime) (b []byte, next castTime, err error) {
+	first, end := p.cuts[t.part], p.cuts[t.part+1]
+	switch t.view {
+	case heroView:
+		b, err = rec.heroTable(ctx, x, first, end)
+	case castView:
+		return rec.cast(ctx, x, first, end, at)
+	default:
+		b, err = rec.makeLines(ctx, x, t.view, first, end)
+	}
+	return b, at, err
 }
 
 // makeLines returns the lines of the ticks from first to end: each as in ticks/, or the commands that led to them with
