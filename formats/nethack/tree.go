@@ -196,21 +196,24 @@ func (rec *recording) textFile(v view, n int) nodes.File {
 	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: v, n: n}) })
 }
 
+// loadText makes index.json or one of states/. Parts come from whoever has their pieces.
 func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost int64, err error) {
-	x, err := rec.index(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	switch t.view {
-	case stateView:
+	if t.view == stateView {
 		doc, err = rec.stateDocument(ctx, t.n)
-	case indexView:
-		var damage *formats.Problem
-		if damage, err = rec.Damage(ctx); err == nil {
-			doc, err = x.document(ctx, damage)
-		}
-	default:
-		doc, err = rec.lines(ctx, x, t)
+	} else {
+		doc, err = rec.indexDocument(ctx)
 	}
 	return doc, int64(cap(doc)), err
+}
+
+func (rec *recording) indexDocument(ctx context.Context) ([]byte, error) {
+	x, err := rec.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	damage, err := rec.Damage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return x.document(ctx, damage)
 }

@@ -36,7 +36,7 @@ func (rec *recording) linesFile(v view, n int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		load := func(ctx context.Context, i int) ([]byte, error) { return rec.texts.Get(ctx, text{v, n, i}) }
+		load := func(ctx context.Context, i int) ([]byte, error) { return rec.texts.GetFrom(ctx, text{v, n, i}, p.load(rec)) }
 		if len(p.sizes) == 0 {
 			b, err := load(ctx, 0)
 			return nodes.BytesContent(b), err
@@ -146,18 +146,21 @@ func (x *index) behind(n int) int64 {
 	return x.end
 }
 
-// lines returns a piece of a file of lines.
-func (rec *recording) lines(ctx context.Context, x *index, t text) ([]byte, error) {
-	p, err := rec.pieces.Get(ctx, text{view: t.view, n: t.n})
-	if err != nil {
-		return nil, err
+// load returns what makes a piece of a file of lines for who has its pieces: they may be given up while it is read, and
+// take a pass over the game to be made again.
+func (p *pieces) load(rec *recording) func(context.Context, text) ([]byte, int64, error) {
+	return func(ctx context.Context, t text) ([]byte, int64, error) {
+		x, err := rec.index(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		at := castStart
+		if len(p.marks) > 0 {
+			at = p.marks[t.part]
+		}
+		b, _, err := rec.piece(ctx, x, t, p, at)
+		return b, int64(cap(b)), err
 	}
-	at := castStart
-	if len(p.marks) > 0 {
-		at = p.marks[t.part]
-	}
-	b, _, err := rec.piece(ctx, x, t, p, at)
-	return b, err
 }
 
 // piece makes a piece of a file of lines, which begins at a mark, and returns where the next one begins.
