@@ -36,7 +36,9 @@ func (rec *recording) linesFile(v view, n int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		load := func(ctx context.Context, i int) ([]byte, error) { return rec.texts.GetFrom(ctx, text{v, n, i}, p.load(rec)) }
+		load := func(ctx context.Context, i int) ([]byte, error) {
+			return rec.texts.GetFrom(ctx, text{v, n, i}, p.load(rec))
+		}
 		if len(p.sizes) == 0 {
 			b, err := load(ctx, 0)
 			return nodes.BytesContent(b), err
