@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -64,6 +65,7 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 		return err
 	}
 	p.monitor.server.Store(server)
+	addWaiting()
 	p.ready(s)
 	return waitForEnd(server, signals)
 }
@@ -123,6 +125,16 @@ func (p *mountSession) tryMount() (*fs.Server, error) {
 		return nil, err
 	}
 	return fs.Mount(p.dir, &mountRoot{p.tree, p.monitor.entry()}, p.flags.mountOptions(p.source, p.archive))
+}
+
+// addWaiting lets Go run as many goroutines more at a time as wait in the kernel for a request while nobody has one,
+// mostly two. Each occupies one of the places that there are for running goroutines, as many as processors. On few
+// processors none is left, and then the scheduler takes these places away after 20 microseconds and wakes threads to
+// look for work in them: which is at every request of a program that asks one thing after the other. The library
+// has counted the processors by now, so there are no more who wait than before.
+func addWaiting() {
+	const waiting = 2
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waiting)
 }
 
 // ready tells whoever waits that the mount can be used.
