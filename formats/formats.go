@@ -20,6 +20,9 @@ import (
 // HeadSize is how many first bytes of a file Match is shown at most.
 const HeadSize = 512
 
+// NamedSize is how many first bytes of a file MatchNamed is shown: few, as lists of containers keep them.
+const NamedSize = 16
+
 // UnknownSize is the Size of a compressed source that was not yet read to
 // its end. Only formats with Streams see it.
 const UnknownSize = -1
@@ -35,6 +38,7 @@ type Format struct {
 
 	// MatchNamed, if set, must agree before a file with one of the
 	// Extensions counts as a recording: for an extension that others use too.
+	// It is shown the first NamedSize bytes, or all of a shorter file.
 	MatchNamed func(head []byte) bool
 
 	// DirFile is the name of a file that makes the directory it is in a

@@ -133,9 +133,34 @@ func (a *archive) kind(ctx context.Context, file source.FileKey, n naming) (kind
 	case n.format != noFormat && a.list[n.format].MatchNamed == nil:
 		return kind{true, n.format, n.packed}, nil
 	case n.format != noFormat || a.opt.Sniff:
+		if a.container != nil {
+			return a.memberKind(ctx, kindKey{file, n})
+		}
 		return a.kinds.Get(ctx, kindKey{file, n})
 	}
 	return kind{}, nil
+}
+
+// memberKind is kind for a file in a container. It is found out by who asks: to read a few bytes takes no longer than
+// to have others wait for them.
+func (a *archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
+	if key.format != noFormat && !key.packed {
+		head, ok := a.container.Head(ctx, key.Path)
+		switch {
+		case ok && a.list[key.format].MatchNamed(head):
+			return kind{true, key.format, false}, nil
+		case ok && !a.opt.Sniff:
+			return kind{}, nil
+		}
+	}
+	if k, ok := a.kinds.Peek(key); ok {
+		return k, nil
+	}
+	k, cost, err := a.loadKind(ctx, key)
+	if err == nil {
+		a.kinds.Put(key, k, cost)
+	}
+	return k, err
 }
 
 func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
@@ -151,7 +176,7 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 				return kind{}, 0, err
 			}
 		}
-		if a.list[k.format].MatchNamed(inner) {
+		if a.list[k.format].MatchNamed(inner[:min(len(inner), formats.NamedSize)]) {
 			return kind{true, k.format, k.packed}, cost, nil
 		}
 	}
@@ -180,13 +205,14 @@ func (a *archive) match(head []byte) (int, bool) {
 
 // head returns the first bytes of a file.
 func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
-	if a.container != nil {
-		if b, ok := a.container.Head(ctx, file.Path); ok {
-			return b, nil
-		}
-	}
 	b := make([]byte, min(formats.HeadSize, file.Version.Size))
-	n, err := source.NewReader(a.openFiles, file).ReadAt(ctx, b, 0)
+	var n int
+	var err error
+	if a.container != nil {
+		n, err = a.container.First(ctx, file.Path, b)
+	} else {
+		n, err = source.NewReader(a.openFiles, file).ReadAt(ctx, b, 0)
+	}
 	if _, ok := errors.AsType[*unpack.Damage](err); err != nil && err != io.EOF && !ok {
 		return nil, err
 	}

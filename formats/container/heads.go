@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// heads are the first bytes, [formats.HeadSize] of them or all, of files whose names do not say what they
+// heads are the first bytes, [formats.NamedSize] of them or all, of files whose names do not say what they
 // are, by where the files begin. Where headers stand between the files they come with these, and to read
 // them later, one by one, would mean to decompress most of a compressed tar.
 type heads map[int64][]byte
@@ -13,7 +13,8 @@ type heads map[int64][]byte
 const (
 	headCost = 64 // bytes that one takes in memory besides its own
 
-	// maxHeads is how many bytes the heads of a list have at most: 1 MiB are those of 2,048 files.
+	// maxHeads is how many bytes the heads of a list have at most: 1 MiB are those of 65,536 files, which take 5 MiB
+	// of memory.
 	maxHeads = 1 << 20
 )
 

@@ -189,7 +189,7 @@ func TestSavedList(t *testing.T) {
 				heads[name] = string(head)
 			}
 			if look(name) && content != "" {
-				want[name] = content[:min(len(content), formats.HeadSize)]
+				want[name] = content[:min(len(content), formats.NamedSize)]
 			}
 		}
 		if diff := cmp.Diff(asUnpacked(all), found) + cmp.Diff(want, heads); diff != "" {

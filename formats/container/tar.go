@@ -191,7 +191,7 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 // addHead keeps the first bytes of the file called name, which come next in s, if they will be asked for.
 // Of what cannot be read nothing is kept: who asks for it hears why.
 func (l *builder) addHead(name string, size int64, s *tarSection) error {
-	n := min(size, formats.HeadSize)
+	n := min(size, formats.NamedSize)
 	if l.look == nil || n <= 0 || !l.look(path.Base(name)) || l.headed+int(n) > maxHeads {
 		return nil
 	}

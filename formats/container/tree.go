@@ -107,7 +107,7 @@ func (t *Tree) Content(ctx context.Context, name string) (Content, error) {
 	return t.content(ctx, f)
 }
 
-// Head returns the first bytes of a file, [formats.HeadSize] of them or all, if the list has them.
+// Head returns the first bytes of a file, [formats.NamedSize] of them or all, if the list has them.
 func (t *Tree) Head(ctx context.Context, name string) ([]byte, bool) {
 	f, err := t.find(ctx, "open", name)
 	if err != nil || f.at(f.i).kind != fileMember {
@@ -115,6 +115,19 @@ func (t *Tree) Head(ctx context.Context, name string) ([]byte, bool) {
 	}
 	b, ok := f.heads[f.at(f.i).at]
 	return b, ok
+}
+
+// First fills b with the first bytes of a file, as far as they are there. Nothing is kept of what is decompressed
+// for them.
+func (t *Tree) First(ctx context.Context, name string, b []byte) (int, error) {
+	c, err := t.Content(ctx, name)
+	switch {
+	case err != nil:
+		return 0, err
+	case c.stream != nil:
+		return c.stream.First(ctx, b)
+	}
+	return c.ReadAt(ctx, b, 0)
 }
 
 // content returns what a member holds, if it is a file.

@@ -29,7 +29,7 @@ var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 // but for what is a link and, if the zip was written as a stream, the sizes.
 func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	z := &zipList{builder: newBuilder(src.ModTime, w), src: src, u: w.Unpack}
-	z.sums = cache.NewRecent[int64, *sum](maxSums)
+	z.sums, z.entries = cache.NewRecent[int64, *sum](maxSums), new(recent)
 	dir, err := zipfile.FindDirectory(src.At(ctx), src.Size)
 	if errors.Is(err, formats.ErrCorrupt) {
 		return z.recover(ctx, w, zipfile.Directory{}, src.Size, err)
@@ -92,9 +92,9 @@ func entries(ctx context.Context, src formats.Input, dir zipfile.Directory, each
 // recover lists a zip with a directory that is damaged or, if its size is 0, missing: the files
 // whose headers are found, and those that the directory has. at is where it is damaged.
 func (z *zipList) recover(ctx context.Context, w Work, dir zipfile.Directory, at int64, reason error) (*Members, error) {
-	base, sums := z.base, z.sums
+	before := z.Members
 	z.builder = newBuilder(z.src.ModTime, w)
-	z.base, z.sums = base, sums
+	z.base, z.sums, z.entries = before.base, before.sums, before.entries
 	var e *formats.Error
 	if errors.As(reason, &e) {
 		at, reason = e.Offset, e.Err
@@ -267,8 +267,8 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 // entryOf returns what the directory says of a file, or the header that it was found by.
 func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z scanned, err error) {
 	if f.kind != foundMember {
-		in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), entryBuffer)
-		z.Entry, err = zipfile.ReadEntry(in, m.base)
+		in := nodes.At(ctx, recentReader{m.entries, src.ReaderAt})
+		z.Entry, err = zipfile.ReadEntry(io.NewSectionReader(in, f.at, src.Size-f.at), m.base)
 		return z, err
 	}
 	// Only a file of unknown length is cut here. Of another one the header tells the size, and what is
@@ -296,10 +296,8 @@ func shorter(src formats.Input, at, stored, size int64) Content {
 	return c
 }
 
-const (
-	zipBuffer   = 128 << 10 // how much of the directory is read at once: about 1,000 entries
-	entryBuffer = 512       // and of one entry: 46 bytes, and mostly its name and extra fields
-)
+// zipBuffer is how much of the directory is read at once: about 1,000 entries.
+const zipBuffer = 128 << 10
 
 // zipMethods are the ways to compress a member (APPNOTE.TXT 4.4.5); what is not here is named by its
 // number in a problem.

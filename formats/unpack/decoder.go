@@ -60,11 +60,12 @@ func (d *Damage) Problem() formats.Problem {
 // tables, and the frame that it makes.
 const decoderCost = 1 << 20
 
-// inputSize is how much is read from a compressed file at once, and minInput what is made room for
-// however short it is: at least the header of a zstd frame.
+// inputSize is how much is read from a compressed file at once, firstInput for its first bytes, and minInput what is
+// made room for however short it is: at least the header of a zstd frame.
 const (
-	inputSize = 128 << 10
-	minInput  = 512
+	inputSize  = 128 << 10
+	firstInput = 16 << 10
+	minInput   = 512
 )
 
 // A decoder decompresses a file from its start to its end.
@@ -82,8 +83,13 @@ type decoder struct {
 
 // newDecoder begins to decompress the size bytes of raw.
 func newDecoder(c Compression, raw nodes.ReaderAt, size int64) *decoder {
+	return newDecoderOf(c, raw, size, inputSize)
+}
+
+// newDecoderOf is newDecoder for reads of up to input bytes at once.
+func newDecoderOf(c Compression, raw nodes.ReaderAt, size, input int64) *decoder {
 	r := nodes.NewCursor(raw, 0, size)
-	return &decoder{c: c, in: bufio.NewReaderSize(r, int(min(max(size, minInput), inputSize))), raw: r}
+	return &decoder{c: c, in: bufio.NewReaderSize(r, int(min(max(size, minInput), input))), raw: r}
 }
 
 // read fills p, as far as there are bytes. The error is io.EOF behind the

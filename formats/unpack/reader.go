@@ -243,12 +243,17 @@ func (r *Stream) copied(ctx context.Context) bool {
 	return missing == nil && err == nil
 }
 
+// First fills b with the first bytes like Unpacker.First.
+func (r *Stream) First(ctx context.Context, b []byte) (int, error) {
+	return r.p.First(ctx, r.c, r.raw, r.key.Version.Size, b)
+}
+
 // First fills b with the first bytes of what c makes of the size bytes of raw, as far as there are
 // any. The error is io.EOF after the last byte of a sound stream, or a *Damage, or a failed read.
 func (p *Unpacker) First(ctx context.Context, c Compression, raw nodes.ReaderAt, size int64, b []byte) (int, error) {
 	n := 0
 	err := p.cache.Do(ctx, 0, func(ctx context.Context) (err error) {
-		d := newDecoder(c, raw, size)
+		d := newDecoderOf(c, raw, size, firstInput)
 		defer d.close(true)
 		n, err = d.read(ctx, b)
 		return err
