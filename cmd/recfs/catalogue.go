@@ -18,7 +18,7 @@ import (
 func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[catalogue.Summary, error] {
 	return func(yield func(catalogue.Summary, error) bool) {
 		if fs.Mounted(name) {
-			mountSummaries(name, yield)
+			mountSummaries(ctx, name, yield)
 			return
 		}
 		e, err := a.resolve(ctx, sourceOf(name))
@@ -34,7 +34,7 @@ func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[catalogu
 }
 
 // mountSummaries reads the catalogue of a mount.
-func mountSummaries(dir string, yield func(catalogue.Summary, error) bool) {
+func mountSummaries(ctx context.Context, dir string, yield func(catalogue.Summary, error) bool) {
 	f, err := os.Open(filepath.Join(dir, catalogue.Name))
 	if err != nil {
 		yield(catalogue.Summary{}, err)
@@ -44,6 +44,9 @@ func mountSummaries(dir string, yield func(catalogue.Summary, error) bool) {
 	for lines := json.NewDecoder(f); ; {
 		var s catalogue.Summary
 		err := lines.Decode(&s)
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err == io.EOF || !yield(s, err) || err != nil {
 			return
 		}

@@ -92,6 +92,7 @@ type exporter struct {
 }
 
 func (x *exporter) run(a *archive, source, destination string, jobs jobCount) error {
+	defer x.meter.close()
 	x.source, a.onRead = source, x.meter.onRead
 	if _, err := a.resolve(x.ctx, source); err != nil {
 		return fmt.Errorf("%s: %w", source, reason(source, err))

@@ -86,6 +86,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 		f.env, f.ctx, f.a, f.w = e, ctx, a, bufio.NewWriter(e.stdout)
 		if f.index {
 			x := newIndexer(ctx, e)
+			defer x.meter.close()
 			if err := x.runMissing(a, args, *jobs); err != nil {
 				return err
 			}

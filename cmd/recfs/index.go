@@ -41,6 +41,7 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		x := newIndexer(ctx, e)
+		defer x.meter.close()
 		x.asJSON, x.demos = *asJSON, *demos
 		return x.run(a, args, *jobs)
 	})

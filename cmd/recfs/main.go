@@ -104,12 +104,16 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return usagef("%s: %s", cmd.name, flagError(err, flags))
 	}
-	if err := cmd.checkArgs(flags.Args()); err != nil {
+	args = flags.Args()
+	if err := cmd.checkArgs(args); err != nil {
 		return err
+	}
+	for i, arg := range args {
+		args[i] = behindLinks(arg)
 	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	err = run(working, &env{&output{e.stdout, stop}, e.stderr, e.terminal}, flags.Args())
+	err = run(working, &env{&output{e.stdout, stop}, e.stderr, e.terminal}, args)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, errInterrupted):
 		return err

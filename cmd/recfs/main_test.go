@@ -6,8 +6,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"recfs/formats/catalogue"
 	"recfs/nodes"
 )
 
@@ -50,5 +54,23 @@ func TestInterruptedCopy(t *testing.T) {
 	file := nodes.Stream(1<<50, func(context.Context) (nodes.Content, error) { return endless{cancel}, nil })
 	if err := copyFile(ctx, io.Discard, file); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The catalogue of a mount is read no further once the command is interrupted.
+func TestInterruptedCatalogue(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, catalogue.Name), []byte(strings.Repeat("{}\n", 3)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var errs []error
+	mountSummaries(ctx, dir, func(_ catalogue.Summary, err error) bool {
+		cancel()
+		errs = append(errs, err)
+		return true
+	})
+	if len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], context.Canceled) {
+		t.Errorf("errors %v", errs)
 	}
 }

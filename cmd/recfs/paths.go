@@ -5,6 +5,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -32,6 +33,27 @@ func splitPath(name string) (source, inside string, err error) {
 		}
 		inside = filepath.ToSlash(filepath.Join(filepath.Base(source), inside))
 		source = parent
+	}
+}
+
+// behindLinks returns name with what a ".." behind a link leads to on disk in its place: to clean a path takes it
+// for the directory that the link is in.
+func behindLinks(name string) string {
+	const up = "/.."
+	for from := 0; ; {
+		i := strings.Index(name[from:], up)
+		if i < 0 {
+			return name
+		}
+		dir, rest := filepath.Clean(name[:from+i]), name[from+i+len(up):]
+		from += i + len(up)
+		if _, err := os.Readlink(dir); err != nil || rest != "" && rest[0] != '/' {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			parent := filepath.Join(real, "..")
+			name, from = parent+rest, len(parent)
+		}
 	}
 }
 
