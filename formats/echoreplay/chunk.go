@@ -3,8 +3,6 @@ package echoreplay
 import (
 	"bytes"
 	"context"
-	"slices"
-	"unicode/utf8"
 	"unsafe"
 
 	"recfs/formats"
@@ -23,28 +21,17 @@ type chunk struct {
 
 // charge counts a line that comes next.
 func (c *chunk) charge(b []byte) error {
-	n := int64(len(b)) + copyCost(b)
+	n := int64(len(b))
 	c.longest = max(c.longest, n)
 	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
 }
 
-// copyCost returns what the documents of a line take beside it: a byte that is not UTF-8 becomes a U+FFFD, which has
-// three.
-func copyCost(b []byte) int64 {
-	if utf8.Valid(b) {
-		return 0
-	}
-	return 3 * int64(len(b))
-}
-
-// add takes the next line. The chunk keeps it, or a copy of its frame.
-func (c *chunk) add(b []byte, reused bool) line {
-	if reused && !utf8.Valid(b) { // its documents are copies, but maybe not all
-		b, reused = bytes.Clone(b), false
-	}
+// add takes the next line. What the chunk keeps of it are parts of it, or copies where keep, unless it is nil, does not
+// leave it to the chunk.
+func (c *chunk) add(b []byte, keep func() bool) line {
 	f, kind := parseLine(trim(b))
 	if kind == frameLine {
-		if reused {
+		if keep != nil && !keep() {
 			f.session, f.bones = bytes.Clone(f.session), bytes.Clone(f.bones)
 		}
 		c.frames = append(c.frames, f)
@@ -67,19 +54,17 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 	return &echovr.Chunk{
 		Number: n, FirstTick: firstTick, Frames: frames, Held: c.held,
 		Session: func(b []byte, i int) []byte {
-			return appendOrdered(grow(b, c.frames[i].session), c.frames[i].session, sessionShape)
+			return appendOrdered(b, c.frames[i].session, sessionShape)
 		},
 		Bones: func(b []byte, i int) []byte {
 			if frames[i].Has&echovr.HasBones == 0 {
 				return b
 			}
-			return appendOrdered(grow(b, c.frames[i].bones), c.frames[i].bones, bonesShape)
+			return appendOrdered(b, c.frames[i].bones, bonesShape)
 		},
+		Room: func(i int) int { return len(c.frames[i].session) + len(c.frames[i].bones) },
 	}
 }
-
-// grow makes room for a document, and for what may stand behind it.
-func grow(b, document []byte) []byte { return slices.Grow(b, len(document)+16) }
 
 // Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes it keeps.
 func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
@@ -99,13 +84,9 @@ func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*ech
 		if end == 0 {
 			end = min(len(text), maxLine)
 		}
-		if err := held.Grow(copyCost(text[:end])); err != nil {
-			return nil, 0, err
-		}
-		c.add(text[:end:end], false)
+		c.add(text[:end:end], nil)
 		text = text[end:]
 	}
-	cost = max(cost, c.kept)
 	for i := range c.frames {
 		cost += int64(unsafe.Sizeof(c.frames[i]))
 		for t := range c.frames[i].Teams {

@@ -255,7 +255,7 @@ func str(v []byte) string {
 	if len(v) < 2 || v[0] != '"' {
 		return ""
 	}
-	if s := string(v[1 : len(v)-1]); !strings.Contains(s, `\`) {
+	if s := echovr.ValidString(v[1 : len(v)-1]); !strings.Contains(s, `\`) {
 		return s
 	}
 	var s string

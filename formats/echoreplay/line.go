@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"recfs/formats/internal/echovr"
 )
@@ -36,7 +35,7 @@ func parseLine(b []byte) (f frame, kind line) {
 	if f.Time, ok = parseStamp(stamp); !ok || !isObject(session) || len(bones) > 0 && !isObject(bones) {
 		return f, badLine
 	}
-	f.session, f.bones = valid(bytes.TrimLeft(session, spaces)), valid(bytes.TrimLeft(bones, spaces))
+	f.session, f.bones = bytes.TrimLeft(session, spaces), bytes.TrimLeft(bones, spaces)
 	f.read()
 	return f, frameLine
 }
@@ -45,19 +44,6 @@ func parseLine(b []byte) (f frame, kind line) {
 func isObject(b []byte) bool {
 	b = bytes.TrimLeft(b, spaces)
 	return len(b) > 0 && b[0] == '{' && json.Valid(b)
-}
-
-// valid returns b with one U+FFFD for each byte that is not UTF-8.
-func valid(b []byte) []byte {
-	if utf8.Valid(b) {
-		return b
-	}
-	list := make([]byte, 0, len(b)+len(b)/8)
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		list, b = utf8.AppendRune(list, r), b[n:]
-	}
-	return list
 }
 
 // parseStamp reads a timestamp by the places of its digits.
@@ -80,7 +66,7 @@ func parseStamp(b []byte) (ms int64, ok bool) {
 	return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1e6, time.UTC).UnixMilli(), true
 }
 
-// A frame is a frame with the text of its documents.
+// A frame is a frame with the text of its documents, which are JSON but for bytes that are no UTF-8.
 type frame struct {
 	echovr.Frame
 	session, bones []byte

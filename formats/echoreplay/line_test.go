@@ -341,13 +341,6 @@ func TestDamagedLinesAreFreed(t *testing.T) {
 	}
 }
 
-// A byte that is not UTF-8 is one U+FFFD, as many as there are.
-func TestValid(t *testing.T) {
-	if got := string(valid([]byte("a\xff\xfeb\xc3"))); got != "a\ufffd\ufffdb\ufffd" {
-		t.Errorf("%q", got)
-	}
-}
-
 // A tick of a chunk of long lines is made of its part of the chunk alone.
 func TestParts(t *testing.T) {
 	const size, lines = 1 << 20, 18

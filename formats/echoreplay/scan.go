@@ -9,6 +9,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/flate"
 
@@ -45,7 +46,7 @@ func NewReader(ctx context.Context, r formats.ReaderAt, size int64) (*Reader, er
 			return nil, err
 		}
 		if f, kind := parseLine(trim(b)); kind == frameLine {
-			h.kind, h.session = f.Kind, bytes.Clone(f.session)
+			h.kind, h.session = f.Kind, ofMatch(f.session)
 			return d, nil
 		}
 		if err != nil {
@@ -80,10 +81,10 @@ func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for {
 		b, err := l.r.ReadSlice('\n')
-		l.buf = append(l.buf, b...)
-		if err := l.held.Grow(max(int64(cap(l.buf))-freeLine-l.held.Size(), 0)); err != nil {
+		if err := l.grow(len(l.buf) + len(b)); err != nil {
 			return nil, err
 		}
+		l.buf = append(l.buf, b...)
 		if err != bufio.ErrBufferFull || len(l.buf) >= maxLine {
 			if err == bufio.ErrBufferFull {
 				err = nil
@@ -91,6 +92,29 @@ func (l *lineReader) next() ([]byte, error) {
 			return l.buf, err
 		}
 	}
+}
+
+// grow makes room for a line of n bytes.
+func (l *lineReader) grow(n int) error {
+	if n <= cap(l.buf) {
+		return nil
+	}
+	size := max(n, min(4*cap(l.buf), maxLine), 64<<10)
+	if err := l.held.Grow(max(int64(size)-freeLine-l.held.Size(), 0)); err != nil {
+		return err
+	}
+	l.buf = append(make([]byte, 0, size), l.buf...)
+	return nil
+}
+
+// keep leaves the line to who has it, and reports whether it does: not where most of its memory would be kept for nothing.
+func (l *lineReader) keep() bool {
+	if len(l.buf) < cap(l.buf)/2 {
+		return false
+	}
+	l.buf = nil
+	l.held.Free()
+	return true
 }
 
 // Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and returns their index. Without
@@ -251,7 +275,7 @@ func (s *scan) line(c *chunk) error {
 	if err := c.charge(b); err != nil {
 		return err
 	}
-	switch c.add(b, true) {
+	switch c.add(b, s.lines.keep) {
 	case frameLine:
 		s.frames++
 	case badLine:
@@ -287,6 +311,26 @@ func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo) ([]byte,
 		return nil, formats.ShortRead(name, info.Offset+int64(n), err)
 	}
 	return b, nil
+}
+
+// matchKeys are the members of a session that Match reads.
+var matchKeys = []string{
+	"sessionid", "sessionip", "match_type", "map_name", "client_name", "private_match", "total_round_count",
+	"blue_round_score", "orange_round_score",
+}
+
+// ofMatch returns a session that is kept with the head: of a long one what Match reads.
+func ofMatch(session []byte) []byte {
+	if len(session) <= freeLine {
+		return bytes.Clone(session)
+	}
+	b := []byte{'{'}
+	for key, v := range members(session) {
+		if slices.Contains(matchKeys, string(key)) {
+			b = sessionShape.appendMember(b, 1, key, v)
+		}
+	}
+	return append(b, '}')
 }
 
 // Match returns what is the same in all frames, as the first frame tells.

@@ -1,6 +1,7 @@
 package echovr
 
 import (
+	"slices"
 	"strconv"
 
 	"recfs/formats"
@@ -13,9 +14,12 @@ type Chunk struct {
 	Frames    []Frame
 	Open      bool // bytes that come behind those of the file may change it
 
-	// Session and Bones append the two documents of Frames[i]; Bones appends nothing if the frame
-	// has none. They may be called at once by several.
+	// Session and Bones append the two documents of Frames[i], in which bytes need not be UTF-8; Bones
+	// appends nothing if the frame has none. They may be called at once by several.
 	Session, Bones func(b []byte, i int) []byte
+
+	// Room returns how many bytes the two have at most; nil: that is not known, and not many.
+	Room func(i int) int
 
 	// Encoder, if set, is what makes Session of Frames.
 	Encoder *Encoder
@@ -51,11 +55,25 @@ func (c *Chunk) Run(first, n int) *Chunk {
 	return &p
 }
 
+// room returns how much memory n frames from i on are rendered in, if that is known; else 0.
+func (c *Chunk) room(i, n int) (size int) {
+	if c.Room == nil {
+		return 0
+	}
+	for frame := i; frame < i+n; frame++ {
+		size += c.Room(c.base+frame) + frameRoom
+	}
+	return size
+}
+
+// frameRoom is more than is rendered of a frame beside its documents.
+const frameRoom = 160
+
 // A record is the line of one frame with its documents, which are parts of it, and the memory for that of the next.
 type record struct{ line, session, bones []byte }
 
 func (r *record) render(c *Chunk, i int) {
-	b, session := c.appendHead(r.line[:0], i)
+	b, session := c.appendHead(slices.Grow(r.line[:0], c.room(i, 1)), i)
 	b = c.Session(b, c.base+i)
 	end := len(b)
 	b = c.appendBones(b, i, `,"bones":`)
@@ -88,7 +106,8 @@ func (c *Chunk) appendBones(b []byte, i int, before string) []byte {
 	return b
 }
 
-// appendLine appends the object that lines/ and ticks/ show for frame i, compact and without a newline.
+// appendLine appends the object that lines/ and ticks/ show for frame i, compact and without a newline. Its bytes, like
+// those of the functions below, need not be UTF-8.
 func (c *Chunk) appendLine(b []byte, i int) []byte {
 	b, _ = c.appendHead(b, i)
 	b = c.Session(b, c.base+i)
@@ -102,7 +121,7 @@ func (c *Chunk) appendText(b []byte, i int) []byte {
 	return append(c.appendBones(b, i, "\t"), '\r', '\n')
 }
 
-// Tick returns the document that ticks/ shows for frame i.
+// Tick returns the document that ticks/ shows for frame i, as it is shown.
 func (c *Chunk) Tick(i int) []byte {
 	line := c.appendLine(nil, i)
 	return append(AppendIndented(make([]byte, 0, len(line)*3/2), line), '\n')

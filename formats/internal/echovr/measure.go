@@ -37,30 +37,32 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
 		p.Frames++
 		r.render(chunk, i)
 		rows.add(chunk, i, r.session)
-		size := len(r.line) + 1
+		buf = append(AppendStamp(buf[:0], chunk.Frames[i].Time), '\t')
+		text, more := r.text(crc, buf)
+		p.Text += text
+		size := len(r.line) + 1 + more
 		piece += int64(size)
 		c.Lines = append(c.Lines, uint32(size))
-		c.TickSizes = append(c.TickSizes, uint32(size+indent.of(chunk, i, r.line)))
-		buf = append(AppendStamp(buf[:0], chunk.Frames[i].Time), '\t')
-		p.Text += r.text(crc, buf)
+		c.TickSizes = append(c.TickSizes, uint32(len(r.line)+1+indent.of(chunk, i, r.line)))
 		p.Disc += int64(len(chunk.discRow(buf[:0], i, start)))
 		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
 	}
 	c.crc = crc.Sum32()
 }
 
-// text adds the line of .echoreplay, which begins with head, to a checksum, and returns how long it is.
-func (r *record) text(crc hash.Hash32, head []byte) int64 {
-	n := len(head) + len(r.session) + len("\r\n")
+// text adds the line of .echoreplay, which begins with head, to a checksum, and returns how long it is, and how much
+// longer the documents are shown than they are.
+func (r *record) text(crc hash.Hash32, head []byte) (n int64, more int) {
 	crc.Write(head)
-	crc.Write(r.session)
+	shown := writeValid(crc, r.session)
+	n = int64(len(head)) + shown + int64(len("\r\n"))
 	if len(r.bones) > 0 {
-		n += 1 + len(r.bones)
 		crc.Write([]byte{'\t'})
-		crc.Write(r.bones)
+		bones := writeValid(crc, r.bones)
+		n, shown = n+1+bones, shown+bones
 	}
 	crc.Write([]byte("\r\n"))
-	return int64(n)
+	return n, int(shown) - len(r.session) - len(r.bones)
 }
 
 // An indentation knows how much longer a line is when it is laid out. Lines of one shape get the

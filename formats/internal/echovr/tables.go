@@ -220,7 +220,7 @@ func unquote(value []byte) (string, bool) {
 		return "", false
 	}
 	if !slices.Contains(value, '\\') {
-		return string(value[1 : len(value)-1]), true
+		return ValidString(value[1 : len(value)-1]), true
 	}
 	var s string
 	err := json.Unmarshal(value, &s)

@@ -39,7 +39,7 @@ type Recording struct {
 type Tree struct {
 	rec    Recording
 	chunks *cache.Memo[partKey, *Chunk]
-	pieces *cache.Memo[pieceKey, []byte]
+	pieces *cache.Memo[pieceKey, *text]
 }
 
 // dirs are the directories that are made of an index at once, and stay with it.

@@ -78,11 +78,6 @@ func (t *Tree) ticksDir(x *Index) nodes.Dir {
 func (t *Tree) tick(ctx context.Context, x *Index, chunk, i int) (nodes.Content, error) {
 	info := &x.Chunks[chunk]
 	size, laidOut := int64(info.Lines[i])-1, int64(info.TickSizes[i])
-	held, err := rendering(ctx, size)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
 	c, err := t.frames(ctx, x, chunk, i, 1)
 	if err != nil {
 		return nil, err
@@ -90,13 +85,18 @@ func (t *Tree) tick(ctx context.Context, x *Index, chunk, i int) (nodes.Content,
 	if laidOut <= smallText {
 		return nodes.BytesContent(c.Tick(0)), nil
 	}
-	line := c.appendLine(make([]byte, 0, size), 0)
-	if int64(len(line)) != size {
-		return nil, nodes.SizeError(size, int64(len(line)))
+	line, held, err := t.render(ctx, c, size, func(b []byte) []byte { return c.appendLine(b, 0) })
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	if shown := writeValid(io.Discard, line); shown != size {
+		return nil, nodes.SizeError(size, shown)
 	}
 	open := func(io.Reader) (io.Reader, error) { return &indenter{src: line}, nil }
-	src := nodes.NewCursor(nodes.BytesContent(line), 0, size)
-	return nodes.NewForward(src, open, laidOut, size), nil
+	length := int64(len(line))
+	src := nodes.NewCursor(nodes.BytesContent(line), 0, length)
+	return nodes.NewForward(src, open, laidOut, length), nil
 }
 
 // clock tells the frames by their times, which do not go back.

@@ -24,34 +24,46 @@ type pieceKey struct {
 }
 
 // loadPiece renders one piece.
-func (t *Tree) loadPiece(ctx context.Context, k pieceKey) ([]byte, int64, error) {
+func (t *Tree) loadPiece(ctx context.Context, k pieceKey) (*text, int64, error) {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	info := &x.Chunks[k.chunk]
-	size := info.pieceSize(k)
-	held, err := rendering(ctx, size)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer held.Free()
 	c, err := t.frames(ctx, x, k.chunk, info.piece(k.piece), info.Pieces[k.piece].Frames)
 	if err != nil {
 		return nil, 0, err
 	}
-	b := make([]byte, 0, size)
-	switch k.view {
-	case viewLines:
-		b = c.Lines(b)
-	case viewText:
-		b = c.Texts(b)
-	case viewDisc:
-		b = c.DiscRows(x.First)
-	case viewPlayers:
-		b = c.PlayerRows(x.First)
+	b, held, err := t.render(ctx, c, info.pieceSize(k), func(b []byte) []byte {
+		switch k.view {
+		case viewLines:
+			return c.Lines(b)
+		case viewText:
+			return c.Texts(b)
+		case viewDisc:
+			return c.DiscRows(x.First)
+		}
+		return c.PlayerRows(x.First)
+	})
+	if err != nil {
+		return nil, 0, err
 	}
-	return b, int64(cap(b)), nil
+	defer held.Free()
+	p := newText(b)
+	return p, p.cost(), nil
+}
+
+// render returns what appendTo makes of all frames of c, which has size bytes as it is shown, and the memory for it.
+func (t *Tree) render(ctx context.Context, c *Chunk, size int64, appendTo func([]byte) []byte) ([]byte, *cache.Held, error) {
+	if room := c.room(0, len(c.Frames)); room > 0 {
+		size = min(size, int64(room))
+	}
+	size += frameRoom // for what stands before bones until it is known that there are none
+	held, err := rendering(ctx, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return appendTo(make([]byte, 0, size)), held, nil
 }
 
 // pieceSize returns how many bytes a piece of the chunk has.
@@ -115,7 +127,7 @@ func (p *pieced) append(o *pieced) {
 
 func (p *pieced) file() nodes.File {
 	return nodes.Stream(p.size, func(context.Context) (nodes.Content, error) {
-		content := nodes.NewPieces(p.load)
+		content := nodes.NewSections(p.part)
 		for i := range p.parts {
 			content.Add(p.parts[i].size)
 		}
@@ -123,12 +135,30 @@ func (p *pieced) file() nodes.File {
 	})
 }
 
-// load returns the bytes of part i.
-func (p *pieced) load(ctx context.Context, i int) ([]byte, error) {
+// part returns what reads part i from its start.
+func (p *pieced) part(i int) (nodes.ReaderAt, int64) {
 	if b := p.parts[i].fixed; b != nil {
-		return b, nil
+		return nodes.BytesContent(b), 0
 	}
-	return p.t.pieces.Get(ctx, p.parts[i].piece)
+	return &pieceReader{p.t, &p.parts[i]}, 0
+}
+
+// A pieceReader reads a piece.
+type pieceReader struct {
+	t *Tree
+	*part
+}
+
+// ReadAt implements [nodes.ReaderAt].
+func (r *pieceReader) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
+	text, err := r.t.pieces.Get(ctx, r.piece)
+	if err != nil {
+		return 0, err
+	}
+	if text.size != r.size {
+		return 0, nodes.SizeError(r.size, text.size)
+	}
+	return text.ReadAt(ctx, b, off)
 }
 
 // ExportName returns the name of a recording without its extension and without that of an outer

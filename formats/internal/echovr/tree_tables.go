@@ -28,7 +28,7 @@ func (t *Tree) tables() []columnar.Maker {
 }
 
 // visit calls fn for the chunks from a number on that have frames, until b is full.
-func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(*Chunk)) error {
+func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(*Chunk) error) error {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return err
@@ -45,29 +45,42 @@ func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(
 			if err != nil {
 				return err
 			}
-			fn(c)
+			if err := fn(c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) error {
-	var session []byte
-	return t.visit(ctx, b, chunk, func(c *Chunk) {
+	return t.visit(ctx, b, chunk, func(c *Chunk) error {
+		longest := 0
+		for i := range c.Frames {
+			longest = max(longest, c.room(i, 1))
+		}
+		held, err := rendering(ctx, int64(longest))
+		if err != nil {
+			return err
+		}
+		defer held.Free()
+		session := make([]byte, 0, longest)
 		for i := range c.Frames {
 			if c.Encoder == nil {
 				session = c.Session(session[:0], c.base+i)
 			}
 			c.frameRow(b, i, session)
 		}
+		return nil
 	})
 }
 
 func (t *Tree) fillPlayers(ctx context.Context, b *columnar.Batch, chunk int) error {
-	return t.visit(ctx, b, chunk, func(c *Chunk) {
+	return t.visit(ctx, b, chunk, func(c *Chunk) error {
 		for i := range c.Frames {
 			playerRows(b, c.FirstTick+int64(i), &c.Frames[i], func() {})
 		}
+		return nil
 	})
 }
 
