@@ -1,0 +1,60 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Lines of 10 MB take no more than the budget and 64 MiB, also where each of their bytes becomes three.
+func TestLongLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes of their own are not checked for races")
+	}
+	const (
+		length = 10_000_000
+		most   = (32 + 64) << 10 // KiB
+	)
+	if own := ownPeak(t); own > most {
+		t.Skipf("what the kernel reports of a child begins with %d KiB", own)
+	}
+	for name, fill := range map[string]string{"plain": "x", "bytes that are no UTF-8": "\xff"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeLongLines(t, filepath.Join(dir, "a.echoreplay"), []byte(fill), 3, length)
+			cmd := recfs(t, "check", "--sniff", "--cache-mem=32MiB", "--cache-disk=0", dir)
+			stderr := inTime(t, cmd)
+			if code := cmd.ProcessState.ExitCode(); code != exitOK {
+				t.Errorf("ends with %d\n%s", code, stderr)
+			}
+			if used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; used > most {
+				t.Errorf("%d KiB of memory, want %d at most", used, most)
+			}
+		})
+	}
+}
+
+// writeLongLines writes a recording of n frames with lines of length bytes, most of which are fill, and holds little of it.
+func writeLongLines(t *testing.T, name string, fill []byte, n, length int) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const head, end, step = "2022/12/24 06:00:00.033\t{\"pad\":\"", "\"}\r\n", 10_000
+	some := bytes.Repeat(fill, step)
+	for range n {
+		f.WriteString(head)
+		for range length / step {
+			f.Write(some)
+		}
+		if _, err := f.WriteString(end); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
