@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"recfs/formats"
 	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
 	"recfs/formats/export"
 )
 
@@ -42,7 +42,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")
 	offer(flags, "format", known...)
 	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
-	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table")
+	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if args[0] != "tables" {
@@ -149,10 +149,9 @@ func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathO
 
 // damaged tells of a container that is: recordings in it may be missing, whatever their format.
 func (x *exporter) damaged(f found) {
-	p := f.damage[0]
-	err := &formats.Error{Format: f.Format, Offset: p.Offset, Err: errors.New(p.Message)}
-	x.fail(f.name, err)
-	x.print(exportedLine{Path: x.pathOf(f.name), Format: f.Format, Error: err.Error()})
+	told := catalogue.ContainerSummary(f.name, f.Description, f.damage).Error
+	x.fail(f.name, errors.New(told))
+	x.print(exportedLine{Path: x.pathOf(f.name), Format: f.Format, Error: told})
 }
 
 // A named is a recording with the name of its files.

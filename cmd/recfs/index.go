@@ -36,7 +36,7 @@ cannot be read or a container that is damaged is reported, and the rest goes on;
 }
 
 func runIndex(flags *pflag.FlagSet) runFunc {
-	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
+	asJSON := flags.Bool("json", false, "print a JSON object for each recording, and for each container that is damaged")
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
@@ -67,7 +67,7 @@ func newIndexer(ctx context.Context, e *env) *indexer {
 	return &indexer{failures: failures{env: e}, ctx: ctx, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}
 }
 
-// An indexed is what index --json prints of a recording.
+// An indexed is what index --json prints of a recording, or of a container that is damaged.
 type indexed struct {
 	Path    string  `json:"path"`
 	Format  string  `json:"format"`
@@ -87,8 +87,11 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 	}
 	for _, name := range args {
 		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
-			if err == nil && (s.Unread() || s.IsContainer()) {
-				x.fail(path.Join(name, exactPath(s)), errors.New(s.Error))
+			switch at := path.Join(name, exactPath(s)); {
+			case err == nil && s.IsContainer():
+				x.tell(indexed{Path: at, Format: s.Format, Size: s.Size, Error: s.Error})
+			case err == nil && s.Unread():
+				x.fail(at, errors.New(s.Error))
 			}
 		}
 	}

@@ -158,7 +158,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 			return found, func() {}, err
 		}
 	}
-	sink := ledger.NewSink(c.disk, "a part of a catalogue") // which the file is never given as its name
+	sink := ledger.NewTempSink(c.disk)
 	if found, err = c.part(ctx, view, at, sink); err != nil {
 		sink.Close()
 		return nil, nil, err

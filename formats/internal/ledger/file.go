@@ -30,7 +30,7 @@ func (s *Sink) commit(l *List) bool {
 		return false
 	}
 	if s.blob == nil { // of no records
-		blob, err := s.disk.Create(s.name)
+		blob, err := s.create()
 		if s.failed = err != nil; s.failed {
 			return false
 		}

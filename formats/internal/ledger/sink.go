@@ -12,18 +12,22 @@ const mostInMemory = 1 << 20
 
 // A Sink takes in the new blocks of a list: in memory, and once they are many in a file of the disk cache.
 type Sink struct {
-	disk *cache.Disk // nil: all stay in memory
-	name string
+	create func() (*cache.Blob, error) // begins the file
 
 	mu     sync.Mutex
 	held   int
 	blob   *cache.Blob
-	failed bool // the file cannot be written
+	failed bool // there is no file, or it cannot be written
 }
 
 // NewSink returns a Sink for a file of that name; without a disk or a name there is none.
 func NewSink(disk *cache.Disk, name string) *Sink {
-	return &Sink{disk: disk, name: name, failed: disk == nil || name == ""}
+	return &Sink{create: func() (*cache.Blob, error) { return disk.Create(name) }, failed: disk == nil || name == ""}
+}
+
+// NewTempSink returns a Sink for a list that is not saved.
+func NewTempSink(disk *cache.Disk) *Sink {
+	return &Sink{create: disk.Temp, failed: disk == nil}
 }
 
 // put keeps a new block.
@@ -42,7 +46,7 @@ func (s *Sink) write(b *Block, packed []byte) bool {
 		return false
 	}
 	if s.blob == nil {
-		blob, err := s.disk.Create(s.name)
+		blob, err := s.create()
 		if err != nil {
 			s.failed = true
 			return false
