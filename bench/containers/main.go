@@ -1,6 +1,7 @@
 // Command containers compares recfs with ratarmount, the program that people mount containers with:
 // 5,000 recordings in one file of each kind are mounted and listed, without an index and with the one
-// of the first mount, and some of them are read in random order. It prints what each needs, as wall and
+// of the first mount, and some of them are read in random order. So are few, many, and maps alone, of which the
+// names do not say what they are. It prints what each needs, as wall and
 // processor time and as memory, and how many times as much ratarmount needs: from 1 on recfs is ahead.
 // Each figure is the smallest of several runs, in which the two take turns.
 //
@@ -29,13 +30,33 @@ import (
 
 var (
 	other  = flag.String("ratarmount", "ratarmount", "the program to compare with")
-	count  = flag.Int("n", 5000, "recordings in a container")
 	reads  = flag.Int("reads", 300, "how many of them are read")
 	runs   = flag.Int("runs", 3, "how often each is measured")
 	limit  = flag.Int64("largest", 40_000, "use samples of up to this many bytes")
 	source = flag.String("source", "testdata/archive", "where the samples are")
-	kinds  = flag.String("kinds", "tar,zip,tar.gz,tar.bz2,tar.xz,tar.zst", "the kinds of containers")
+	names  = flag.String("sets", "", "only the `SETS` of these names, as mixed,maps")
+	kinds  = flag.String("kinds", "", "only these `KINDS` of containers, as tar,zip")
 )
+
+// A set is recordings that are packed together, in containers of several kinds.
+type set struct {
+	name  string
+	below string // where in the samples they are
+	count int
+	kinds []string
+}
+
+var sets = []set{
+	{"mixed", "", 5000, []string{"tar", "zip", "tar.gz", "tar.bz2", "tar.xz", "tar.zst"}},
+	{"few", "", 100, []string{"tar", "zip", "tar.xz"}},
+	{"many", "", 50_000, []string{"tar", "zip"}},
+	{"maps", "datafile/maps", 5000, []string{"tar", "zip"}},
+}
+
+// among reports whether a name is in a list, of which an empty one has all.
+func among(list, name string) bool {
+	return list == "" || slices.Contains(strings.Split(list, ","), name)
+}
 
 func main() { harness.Main("containers", run) }
 
@@ -46,17 +67,33 @@ func run(ctx context.Context, dir, recfs string) error {
 	} else {
 		fmt.Printf("there is no ratarmount to compare with: %v\n", err)
 	}
+	for _, s := range sets {
+		if !among(*names, s.name) {
+			continue
+		}
+		if err := s.compare(ctx, tools, dir); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// compare prints the rows of a set.
+func (s set) compare(ctx context.Context, tools []tool, dir string) error {
 	plain := filepath.Join(dir, "plain")
-	if err := packing.Many(ctx, plain, *source, *count, *limit, nil); err != nil {
+	if err := packing.Many(ctx, plain, filepath.Join(*source, s.below), s.count, *limit, nil); err != nil {
 		return err
 	}
-	fmt.Printf("%d recordings\n%-8s %-34s %10s %10s %8s\n", *count, "", "", "recfs", "ratarmount", "ratio")
-	for kind := range strings.SplitSeq(*kinds, ",") {
+	fmt.Printf("%s, %d recordings\n%-8s %-34s %10s %10s %8s\n", s.name, s.count, "", "", "recfs", "ratarmount", "ratio")
+	for _, kind := range s.kinds {
+		if !among(*kinds, kind) {
+			continue
+		}
 		if err := compare(ctx, tools, plain, dir, kind); err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
 	}
-	return nil
+	return os.RemoveAll(plain)
 }
 
 // compare prints the rows of one kind of container.

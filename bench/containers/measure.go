@@ -73,7 +73,7 @@ func measure(ctx context.Context, t tool, plain, archive, dir string) (all figur
 	if err := os.RemoveAll(index); err != nil {
 		return nil, err
 	}
-	list := func() error { return list(mnt) }
+	list := func() error { return list(plain, mnt) }
 	for _, phases := range [][]func() error{{list}, {list, func() error { return read(t, plain, mnt) }}} {
 		start := time.Now()
 		d, err := t.start(ctx, archive, mnt, index)
@@ -116,17 +116,21 @@ func usage(p harness.Process, took time.Duration, used *time.Duration) (figures,
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// list lists a directory and looks at every entry, as ls -l does.
-func list(dir string) error {
-	entries, err := os.ReadDir(dir)
+// list lists what is mounted and looks at every entry, as ls -l does. It is what the directory plain has.
+func list(plain, mnt string) error {
+	want, err := os.ReadDir(plain)
 	if err != nil {
 		return err
 	}
-	if len(entries) != *count {
-		return fmt.Errorf("%d entries listed, want %d", len(entries), *count)
+	entries, err := os.ReadDir(mnt)
+	if err != nil {
+		return err
+	}
+	if len(entries) != len(want) {
+		return fmt.Errorf("%d entries listed, want %d", len(entries), len(want))
 	}
 	for _, e := range entries {
-		if _, err := os.Lstat(filepath.Join(dir, e.Name())); err != nil {
+		if _, err := os.Lstat(filepath.Join(mnt, e.Name())); err != nil {
 			return err
 		}
 	}
