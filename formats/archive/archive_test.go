@@ -9,9 +9,11 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -276,6 +278,44 @@ func TestArchiveFileKeepsItsValues(t *testing.T) {
 	if after := []nodes.Entry{look("d"), look("raw")}; after[0].Dir == before[0].Dir || after[1].File == before[1].File {
 		t.Error("another version has the same values")
 	}
+}
+
+// A directory of a recording is equal at each look-up, and who holds it keeps nothing of the tree that the cache gave up.
+func TestHeldDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "one.rec", "RECone")
+	nested, trees := rec, []weak.Pointer[[]byte]{}
+	nested.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		content := []byte("inner")
+		trees = append(trees, weak.Make(&content))
+		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Func(func(context.Context) ([]byte, error) { return content, nil })})
+		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, rec.RawEntry()), nil
+	}
+	c := cache.New(0, nil)
+	t.Cleanup(c.Close)
+	root := New(formatstest.OpenLocal(t, dir), []formats.Format{nested}, c, Options{})
+	var held []nodes.Entry
+	for range 2 {
+		e, err := nodes.Lookup(t.Context(), root, "one.rec/d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, e)
+	}
+	if held[0].Dir != held[1].Dir {
+		t.Error("the same version has other values at another look-up")
+	}
+	if text, err := read(t, held[0].Dir, "f"); text != "inner" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, tree := range trees {
+		for tries := 0; tree.Value() != nil; tries++ {
+			if runtime.GC(); tries == 100 {
+				t.Fatal("the directory keeps a tree")
+			}
+		}
+	}
+	runtime.KeepAlive(held)
 }
 
 // A segment may lie elsewhere in the source, and be a link.

@@ -160,26 +160,6 @@ func (t *rootDir) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// A rootChild is a directory in a recording that is the root, by its name. The
-// values of the tree itself are made anew when the recording was put out of the
-// cache and opened again; this one is equal to another of the same version.
-type rootChild struct {
-	recording nodes.Dir
-	name      string
-}
-
-// deferTop returns the directory that stands for dir, which t resolves to now.
-func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
-	top := topDir{nodes.Deferred[rootChild]{Target: t}}
-	if _, ok := dir.(nodes.Volatile); ok {
-		return volatileChild{top}
-	}
-	return top
-}
-
-// A topDir is what a rootChild stands for.
-type topDir struct{ nodes.Deferred[rootChild] }
-
 // GrewFrom implements nodes.Grower.
 func (t topDir) GrewFrom(earlier nodes.Grower) bool {
 	e, ok := earlier.(topDir)
@@ -190,36 +170,6 @@ func (t topDir) GrewFrom(earlier nodes.Grower) bool {
 func (t topDir) Replaces(earlier nodes.Grower) bool {
 	e, ok := earlier.(topDir)
 	return ok && rootFile(t.Target).Replaces(rootFile(e.Target))
-}
-
-// A volatileChild is a topDir whose entries are looked up by name.
-type volatileChild struct{ topDir }
-
-// Lookup implements nodes.Volatile.
-func (t volatileChild) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	d, err := t.Resolve(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return nodes.Child(ctx, d, name)
-}
-
-// Snapshot implements nodes.Volatile.
-func (t volatileChild) Snapshot(ctx context.Context) (nodes.Dir, error) {
-	d, err := t.Resolve(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if v, ok := d.(nodes.Volatile); ok {
-		return v.Snapshot(ctx)
-	}
-	return d, nil
-}
-
-// Resolve returns the directory as the tree has it now.
-func (t rootChild) Resolve(ctx context.Context) (nodes.Dir, error) {
-	e, err := nodes.Child(ctx, t.recording, t.name)
-	return e.Dir, err
 }
 
 // A rootFile is a file in a recording that is the root, like rootChild.

@@ -64,11 +64,11 @@ type Catalogue struct {
 }
 
 // New returns the catalogue of archives that are opened with c and opt after it: it sets
-// opt.Indexed.
+// opt.Indexed and opt.Tables.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
 	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
-	opt.Indexed = k.indexed
+	opt.Indexed, opt.Tables = k.indexed, k.shownTables
 	return k
 }
 

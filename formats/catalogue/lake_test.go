@@ -318,37 +318,67 @@ func sizesBelow(t *testing.T, root nodes.Dir, name string) map[string]int64 {
 	return sizes
 }
 
-// TestLakeSizes holds that a listing with attributes of the lake opens no recording that has an index, and reads
-// nothing of one, but for the tables that are made to know their size; and that the sizes are those of what is
-// there now.
-func TestLakeSizes(t *testing.T) {
-	dir, store := t.TempDir(), t.TempDir()
-	write(t, dir, "a.rec", "REC a")
-	write(t, dir, "b.rec", "REC of b")
-	write(t, dir, "c.tar", string(formatstest.Tar(t, entry{"d.rec", "REC in c"})))
-	var reads nodestest.Counted
-	var trees atomic.Int32
-	start := func() *root {
-		disk := cache.NewDisk(store, 1<<20, nil)
-		c := cache.New(1<<20, disk)
-		t.Cleanup(c.Close)
-		return newRoot(countedReads{formatstest.OpenLocal(t, dir), &reads}, []formats.Format{measuredTables(&trees)}, c, archive.Options{Disk: disk})
-	}
-	first := start()
+// A measuredArchive has a.rec, b.rec and c.tar/d.rec of measuredTables.
+type measuredArchive struct {
+	dir, store string
+	formats    []formats.Format
+	reads      nodestest.Counted
+	trees      atomic.Int32
+}
+
+// newMeasured returns one whose recordings have their indexes on disk.
+func newMeasured(t *testing.T) *measuredArchive {
+	t.Helper()
+	m := &measuredArchive{dir: t.TempDir(), store: t.TempDir()}
+	m.formats = []formats.Format{measuredTables(&m.trees)}
+	write(t, m.dir, "a.rec", "REC a")
+	write(t, m.dir, "b.rec", "REC of b")
+	write(t, m.dir, "c.tar", string(formatstest.Tar(t, entry{"d.rec", "REC in c"})))
+	first := m.start(t)
 	for _, name := range []string{"a.rec", "b.rec", "c.tar/d.rec"} {
 		if _, err := read(t, first, name+"/index.json"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := read(t, start(), Name); err != nil { // which learns of the indexes
+	return m
+}
+
+// start returns the archive as another process sees it, which has opened no recording.
+func (m *measuredArchive) start(t *testing.T) *root {
+	t.Helper()
+	disk := cache.NewDisk(m.store, 1<<20, nil)
+	c := cache.New(1<<20, disk)
+	t.Cleanup(c.Close)
+	return newRoot(countedReads{formatstest.OpenLocal(t, m.dir), &m.reads}, m.formats, c, archive.Options{Disk: disk})
+}
+
+// count begins to count what is opened and read.
+func (m *measuredArchive) count() {
+	m.trees.Store(0)
+	m.reads.Reads.Store(0)
+}
+
+// wantNoneOpened fails the test if something was.
+func (m *measuredArchive) wantNoneOpened(t *testing.T) {
+	t.Helper()
+	if m.trees.Load() > 0 || m.reads.Reads.Load() > 0 {
+		t.Errorf("%d recordings were opened, and %d times was one read", m.trees.Load(), m.reads.Reads.Load())
+	}
+}
+
+// TestLakeSizes holds that a listing with attributes of the lake opens no recording that has an index, and reads
+// nothing of one, but for the tables that are made to know their size; and that the sizes are those of what is
+// there now.
+func TestLakeSizes(t *testing.T) {
+	m := newMeasured(t)
+	if _, err := read(t, m.start(t), Name); err != nil { // which learns of the indexes
 		t.Fatal(err)
 	}
-	root := start()
+	root := m.start(t)
 	if _, err := nodes.Lookup(t.Context(), root, "tables/rec/rows/c.tar/d.rec.parquet"); err != nil { // the list of c.tar
 		t.Fatal(err)
 	}
-	trees.Store(0)
-	reads.Reads.Store(0)
+	m.count()
 	want := map[string]int64{"a.rec.parquet": 15, "b.rec.parquet": 24}
 	if diff := cmp.Diff(want, sizesBelow(t, root, "tables/rec/rows")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -356,14 +386,79 @@ func TestLakeSizes(t *testing.T) {
 	if diff := cmp.Diff(map[string]int64{"d.rec.parquet": 24}, sizesBelow(t, root, "tables/rec/rows/c.tar")); diff != "" {
 		t.Errorf("in a container (-want +got):\n%s", diff)
 	}
-	if trees.Load() > 0 || reads.Reads.Load() > 0 {
-		t.Errorf("%d recordings were opened, and %d times was one read", trees.Load(), reads.Reads.Load())
-	}
+	m.wantNoneOpened(t)
 	if got := sizesBelow(t, root, "tables/rec/made")["a.rec.parquet"]; got != -1 {
 		t.Errorf("a table that has to be made is listed with %d bytes", got)
 	}
-	write(t, dir, "a.rec", "REC a, grown")
+	write(t, m.dir, "a.rec", "REC a, grown")
 	if got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]; got != 36 {
 		t.Errorf("%d bytes after the recording grew", got)
+	}
+}
+
+// TestTablesUnopened holds that a listing with attributes of tables/ opens no recording that has an index, and shows what
+// the recording does.
+func TestTablesUnopened(t *testing.T) {
+	m := newMeasured(t)
+	root := m.start(t)
+	if _, err := nodes.Lookup(t.Context(), root, "c.tar/d.rec"); err != nil { // the list of c.tar
+		t.Fatal(err)
+	}
+	m.count()
+	for name, want := range map[string]int64{"a.rec": 15, "b.rec": 24, "c.tar/d.rec": 24} {
+		e, err := nodes.Lookup(t.Context(), root, name+"/tables")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := namesOf(t, e.Dir); !slices.Equal(names, []string{"made.parquet", "rows.parquet"}) {
+			t.Errorf("%s: it lists %q", name, names)
+		}
+		rows, err := nodes.Child(t.Context(), e.Dir, "rows.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := rows.File.Size(t.Context()); got != want || err != nil {
+			t.Errorf("%s: %d bytes, %v, want %d", name, got, err, want)
+		}
+	}
+	m.wantNoneOpened(t)
+	if got := sizesBelow(t, root, "b.rec/tables")["made.parquet"]; got != -1 { // which opens b.rec
+		t.Errorf("a table that has to be made is listed with %d bytes", got)
+	}
+	if text, err := read(t, root, "a.rec/tables/rows.parquet"); text != strings.Repeat("row", 5) || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	write(t, m.dir, "a.rec", "REC a, grown")
+	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 36 {
+		t.Errorf("%d bytes after the recording grew", got)
+	}
+}
+
+// TestTablesOfAnotherSize holds that a table which has not as many bytes as were told is stale.
+func TestTablesOfAnotherSize(t *testing.T) {
+	m := newMeasured(t)
+	root := m.start(t)
+	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 15 {
+		t.Fatalf("%d bytes", got)
+	}
+	m.formats[0].Tree = func(formats.Recording, *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		return nodes.List(nodes.Entry{Name: "tables", Dir: nodes.List(nodes.Entry{Name: "rows.parquet", File: nodes.Bytes(make([]byte, 16))})}), nil
+	}
+	root = m.start(t)
+	for _, name := range []string{"a.rec/tables/rows.parquet", "a.rec/tables/rows.parquet", "tables/rec/rows/a.rec.parquet"} {
+		if _, err := read(t, root, name); !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTablesBeside holds that tables which depend on what lies beside a recording are looked at.
+func TestTablesBeside(t *testing.T) {
+	m := newMeasured(t)
+	m.formats[0].Beside = func(formats.Head) string { return "" }
+	root := m.start(t)
+	m.count()
+	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 15 || m.trees.Load() != 1 {
+		t.Errorf("%d bytes, %d recordings were opened", got, m.trees.Load())
 	}
 }

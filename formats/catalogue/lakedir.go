@@ -11,7 +11,6 @@ import (
 	"recfs/cache"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
-	"recfs/formats/internal/parquet"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -74,12 +73,12 @@ func (d lakeDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if !ok {
 		return nodes.Entry{}, notExist(name)
 	}
-	r, _, err := s.table(ctx, p, name)
+	r, t, err := s.table(ctx, p, name)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	if r != nil {
-		return d.table(ctx, p, name)
+		return d.r.table(ctx, r, t, name)
 	}
 	if ok, err := s.hasDir(ctx, p, name); err != nil || !ok {
 		return nodes.Entry{}, cmp.Or(err, notExist(name))
@@ -87,26 +86,19 @@ func (d lakeDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	return d.r.entry(name, path.Join(d.path, name), since), nil
 }
 
-func notExist(name string) error {
-	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
-}
-
 // entry returns the entry of a directory of the lake. It names what others may not be allowed to see.
 func (r *lakeRoot) entry(name, at string, since time.Time) nodes.Entry {
 	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: since, Rights: nodes.Private(0o700)}, Dir: lakeDir{r, at}}
 }
 
-// table returns the entry of a table.
-func (d lakeDir) table(ctx context.Context, p place, name string) (nodes.Entry, error) {
-	at, ok := p.recording(name)
-	if !ok {
-		return nodes.Entry{}, notExist(name)
-	}
-	dir, err := d.r.current(ctx)
+// table returns the entry called name of table t, which the recording of r had. It has the size that is known of this
+// version.
+func (r *lakeRoot) table(ctx context.Context, known *ledger.Record, t ledger.Table, name string) (nodes.Entry, error) {
+	dir, err := r.current(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	found, err := nodes.Lookup(ctx, dir, at)
+	found, err := nodes.Lookup(ctx, dir, known.Path)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -114,9 +106,11 @@ func (d lakeDir) table(ctx context.Context, p place, name string) (nodes.Entry, 
 	if !ok {
 		return nodes.Entry{}, notExist(name)
 	}
-	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}}
+	if !recording.Stamp().Same(known.Stamp) {
+		t.Size = ledger.Unknown
+	}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: tableOf(recording, t)}
 	table.Rights.Mode &^= 0o111
-	table.File = lakeTable{nodes.DeferredFile[lakeFile]{Target: lakeFile{recording, p.table + parquet.Extension}}, d, name}
 	return table, nil
 }
 
@@ -181,8 +175,7 @@ func (s *lakeNames) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if typ == iofs.ModeDir {
 		return s.d.r.entry(name, path.Join(s.d.path, name), s.since), nil
 	}
-	p, _ := placeOf(s.d.path) // of an unknown one there are no names
-	e, err := s.d.table(ctx, p, name)
+	e, err := s.d.Lookup(ctx, name)
 	e.Name = name
 	return e, err
 }
@@ -203,71 +196,4 @@ func (s *lakeNames) Find(_ context.Context, name string) (int, error) {
 		return 0, notExist(name)
 	}
 	return i, nil
-}
-
-// A lakeFile is a table of one version of a recording. It is a value.
-type lakeFile struct {
-	recording archive.Recording
-	name      string // in its tables/
-}
-
-// Resolve implements the target of a nodes.DeferredFile.
-func (f lakeFile) Resolve(ctx context.Context) (nodes.File, error) {
-	tree, err := f.recording.Tree(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e, err := nodes.Lookup(ctx, tree, path.Join(tablesName, f.name))
-	if err != nil {
-		return nil, err
-	}
-	if e.File == nil {
-		return nil, notExist(f.name)
-	}
-	return e.File, nil
-}
-
-// A lakeTable is a lakeFile as a file, whose size a listing leaves out where the recording does. The catalogue
-// has the sizes of tables of recordings that have an index.
-type lakeTable struct {
-	nodes.DeferredFile[lakeFile]
-	dir  lakeDir
-	name string
-}
-
-var _ nodes.Measured = lakeTable{}
-
-// Size implements nodes.File.
-func (t lakeTable) Size(ctx context.Context) (int64, error) {
-	if n := t.known(ctx); n != ledger.Unknown {
-		return n, nil
-	}
-	return t.DeferredFile.Size(ctx)
-}
-
-// known returns the size that the catalogue has of this version.
-func (t lakeTable) known(ctx context.Context) int64 {
-	s, _, err := t.dir.r.survey(ctx)
-	if err != nil {
-		return ledger.Unknown
-	}
-	p, _ := placeOf(t.dir.path)
-	r, table, err := s.table(ctx, p, t.name)
-	if err != nil || r == nil || !t.Target.recording.Stamp().Same(r.Stamp) {
-		return ledger.Unknown
-	}
-	return table.Size
-}
-
-// IsMeasured implements nodes.Measured.
-func (t lakeTable) IsMeasured(ctx context.Context) bool {
-	if t.known(ctx) != ledger.Unknown {
-		return true
-	}
-	f, err := t.Target.Resolve(ctx)
-	if err != nil {
-		return true // there is nothing to make
-	}
-	m, ok := f.(nodes.Measured)
-	return !ok || m.IsMeasured(ctx)
 }

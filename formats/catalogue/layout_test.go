@@ -2,7 +2,11 @@ package catalogue
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -22,12 +26,10 @@ import (
 // TestSavedLayout holds the digests of the samples, and records of them, to the number of the layout: so one who changes
 // what indexes say or how large tables are learns here which number is to be raised.
 func TestSavedLayout(t *testing.T) {
-	const samples = "../../testdata/archive/"
-	list := []formats.Format{hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, butter.New(butter.Options{}), echoreplay.Format, teehistorian.Format}
 	nodestest.Saved(t, "testdata/saved.sums", layout, func(b []byte) []byte {
 		dir := t.TempDir()
 		write(t, dir, "sample", string(b))
-		root := archive.New(formatstest.OpenLocal(t, dir), list, formatstest.NewCache(t), archive.Options{Sniff: true})
+		root := archive.New(formatstest.OpenLocal(t, dir), allFormats(), formatstest.NewCache(t), archive.Options{Sniff: true})
 		e, err := nodes.Lookup(t.Context(), root, "sample")
 		r, ok := archive.RecordingOf(e.Dir)
 		if err != nil || !ok {
@@ -45,6 +47,81 @@ func TestSavedLayout(t *testing.T) {
 		})...)
 	}, samples+"datafile/maps/*.map", samples+"hcrp/*.hcrp", samples+"nethack/*.nhgame", samples+"butter/*.butter",
 		samples+"butter/*.echoreplay", samples+"teehistorian/*.teehistorian")
+}
+
+const samples = "../../testdata/archive/"
+
+func allFormats() []formats.Format {
+	return []formats.Format{hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, butter.New(butter.Options{}), echoreplay.Format, teehistorian.Format}
+}
+
+// TestTablesOfSamples holds that what is known of tables without opening a recording is what the recording shows.
+func TestTablesOfSamples(t *testing.T) {
+	for _, name := range []string{"teehistorian/*.teehistorian", "nethack/*.nhgame", "butter/*.butter", "butter/*.echoreplay", "datafile/maps/*.map"} {
+		files, err := filepath.Glob(samples + name)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) { checkKnownTables(t, file) })
+		}
+	}
+}
+
+func checkKnownTables(t *testing.T, file string) {
+	dir, name := t.TempDir(), filepath.Base(file)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, name, string(b))
+	disk := cache.NewDisk(t.TempDir(), 1<<20, nil)
+	start := func() (*root, archive.Recording, nodes.Dir) {
+		c := cache.New(1<<20, disk)
+		t.Cleanup(c.Close)
+		root := newRoot(formatstest.OpenLocal(t, dir), allFormats(), c, archive.Options{Disk: disk, Sniff: true})
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := archive.RecordingOf(e.Dir)
+		return root, r, e.Dir
+	}
+	first, r, recording := start()
+	if _, err := first.c.shownTables(r); err == nil {
+		t.Error("tables are known before there is an index")
+	}
+	if _, err := read(t, recording, "index.json"); err != nil {
+		t.Fatal(err)
+	}
+	root, r, recording := start()
+	known, err := root.c.shownTables(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i, err := recording.Find(t.Context(), "tables"); i != known.At || err != nil {
+		t.Errorf("tables is found at %d, %v, and known to be at %d", i, err, known.At)
+	}
+	if e, err := recording.At(t.Context(), known.At); e.Name != "tables" || e.Dir == nil || err != nil {
+		t.Errorf("at %d is %q, %v", known.At, e.Name, err)
+	}
+	opened, err := r.Tree(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Lookup(t.Context(), opened, "tables")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i, err := opened.Find(t.Context(), "tables"); i != known.At || err != nil {
+		t.Errorf("tables was known to be at %d and is at %d, %v", known.At, i, err)
+	}
+	if diff := cmp.Diff(nodestest.Files(t, e.Dir), nodestest.Files(t, known.Dir)); diff != "" {
+		t.Errorf("(-opened +known):\n%s", diff)
+	}
+	if e.Attr != (nodes.Attr{}) {
+		t.Errorf("tables has attributes of its own: %v", e.Attr)
+	}
 }
 
 // savedRecord returns what the disk keeps of a list of one record.

@@ -17,10 +17,9 @@ import (
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {
-	Stamp   formats.Stamp
+	tablesPart
 	Beside  string `json:",omitempty"` // see besideOf
 	Place   string // of the recording, for people
-	Tables  []ledger.Table
 	Runners []formats.Runner
 	Summary Summary
 }
@@ -71,15 +70,35 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	if err != nil {
 		return digest{}, 0, err
 	}
-	d := digest{Stamp: r.Stamp(), Place: r.Place(), Runners: k.Runners}
+	d := digest{tablesPart: tablesPart{Stamp: r.Stamp()}, Place: r.Place(), Runners: k.Runners}
 	if o, err := r.Open(ctx); err == nil {
 		d.Tables, d.Beside = tablesOf(o), besideOf(ctx, r, o)
+		if len(d.Tables) > 0 {
+			if d.TablesAt, err = o.Dir.Find(ctx, archive.TablesName); err != nil {
+				return digest{}, 0, err
+			}
+		}
 		if r.Format().Beside == nil { // else the sizes are not those of this version alone
 			measure(ctx, o.Dir, d.Tables)
 		}
 	}
 	d.Summary.take(k, true)
 	return d, d.cost(), nil
+}
+
+// shownTables returns the tables that the digest of a recording tells of.
+func (c *Catalogue) shownTables(r archive.Recording) (*archive.Tables, error) {
+	if f := r.Format(); f.Beside != nil || f.BesideFiles != nil {
+		return nil, errUnknown // what lies beside the recording has to be looked at
+	}
+	d, ok := c.digests.Peek(r)
+	if !ok {
+		b, ok := c.cache.Load(digestName(r))
+		if !ok || json.Unmarshal(b, &d.tablesPart) != nil || !d.tablesPart.sound() {
+			return nil, errUnknown
+		}
+	}
+	return d.shown(r)
 }
 
 func encodeDigest(d digest) []byte {
@@ -115,7 +134,7 @@ func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, i
 func (d *digest) sound() bool {
 	s := &d.Summary
 	return s.Indexed && s.Path == "" && s.PathHex == "" && s.Format == "" && s.Size == 0 && s.Modified == "" && s.Error == "" &&
-		s.Problems != nil && *s.Problems >= 0 && soundTables(d.Tables) && soundRunners(d.Runners)
+		s.Problems != nil && *s.Problems >= 0 && d.tablesPart.sound() && soundRunners(d.Runners)
 }
 
 // summary makes the line of a recording, and says what on disk would tell more than the line does. If the

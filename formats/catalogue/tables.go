@@ -2,9 +2,13 @@ package catalogue
 
 import (
 	"context"
+	"errors"
+	iofs "io/fs"
 	"slices"
 	"strings"
 
+	"recfs/formats"
+	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/recordings"
@@ -12,7 +16,7 @@ import (
 )
 
 // tablesName is the directory at the root of an archive that shows the tables of all recordings by kind
-// (docs/tree/tables.md), and that of a recording with its tables. The first one is not listed.
+// (docs/tree/tables.md). It is not listed.
 const tablesName = "tables"
 
 // tablesOf returns the tables that a recording has, sorted by name.
@@ -28,7 +32,7 @@ func tablesOf(o *recordings.Opened) (list []ledger.Table) {
 // made for it.
 func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) {
 	for i, t := range list {
-		e, err := nodes.Lookup(ctx, tree, tablesName+"/"+t.Name+parquet.Extension)
+		e, err := nodes.Lookup(ctx, tree, tablePath(t.Name))
 		if err != nil || e.File == nil {
 			continue
 		}
@@ -39,6 +43,103 @@ func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) {
 			list[i].Size = n
 		}
 	}
+}
+
+// tablePath returns where in the tree of a recording a table is.
+func tablePath(table string) string { return archive.TablesName + "/" + table + parquet.Extension }
+
+// A tablesPart is the part of a digest that tells of the tables of a recording.
+type tablesPart struct {
+	Stamp    formats.Stamp
+	TablesAt int // where in the tree their directory is
+	Tables   []ledger.Table
+}
+
+// sound reports whether what was saved is of tables that a recording may have.
+func (t *tablesPart) sound() bool { return t.TablesAt >= 0 && soundTables(t.Tables) }
+
+// errUnknown says that the tables of a version of a recording are not known.
+var errUnknown = errors.New("no digest")
+
+// shown returns the tables of a recording as they are shown before it is opened.
+func (t *tablesPart) shown(r archive.Recording) (*archive.Tables, error) {
+	if len(t.Tables) == 0 || !r.Stamp().Same(t.Stamp) {
+		return nil, errUnknown
+	}
+	entries := make([]nodes.Entry, len(t.Tables))
+	for i, table := range t.Tables {
+		entries[i] = nodes.Entry{Name: table.Name + parquet.Extension, File: tableOf(r, table)}
+	}
+	return &archive.Tables{At: t.TablesAt, Dir: nodes.List(entries...)}, nil
+}
+
+func notExist(name string) error {
+	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
+}
+
+// A tableRef is a table of one version of a recording. It is a value.
+type tableRef struct {
+	recording archive.Recording
+	name      string
+}
+
+// Resolve implements the target of a nodes.DeferredFile.
+func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) {
+	tree, err := t.recording.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := nodes.Lookup(ctx, tree, tablePath(t.name))
+	if err != nil {
+		return nil, err
+	}
+	if e.File == nil {
+		return nil, notExist(t.name)
+	}
+	return e.File, nil
+}
+
+// A tableFile is a table as a file, whose recording is opened when it is read, or its size is not known. A
+// listing leaves that out then where the recording does. It is a value.
+type tableFile struct {
+	nodes.DeferredFile[tableRef]
+	size int64 // [ledger.Unknown]: only the recording tells
+}
+
+var _ nodes.Measured = tableFile{}
+
+// tableOf returns a table of a recording.
+func tableOf(r archive.Recording, t ledger.Table) tableFile {
+	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, t.Name}}, t.Size}
+}
+
+// Size implements nodes.File.
+func (t tableFile) Size(ctx context.Context) (int64, error) {
+	if t.size != ledger.Unknown {
+		return t.size, nil
+	}
+	return t.DeferredFile.Size(ctx)
+}
+
+// Open implements nodes.File. A table of another size is stale.
+func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
+	if t.size == ledger.Unknown {
+		return t.DeferredFile.Open(ctx)
+	}
+	return nodes.Stream(t.size, t.DeferredFile.Open).Open(ctx)
+}
+
+// IsMeasured implements nodes.Measured.
+func (t tableFile) IsMeasured(ctx context.Context) bool {
+	if t.size != ledger.Unknown {
+		return true
+	}
+	f, err := t.Target.Resolve(ctx)
+	if err != nil {
+		return true // there is nothing to make
+	}
+	m, ok := f.(nodes.Measured)
+	return !ok || m.IsMeasured(ctx)
 }
 
 // soundTables reports whether saved tables are some that a recording may have.

@@ -1,0 +1,66 @@
+package archive
+
+import (
+	"context"
+
+	"recfs/nodes"
+)
+
+// A rootChild is a directory in a recording, or in what else is the root, by its name. The
+// values of the tree itself are made anew when the recording was put out of the
+// cache and opened again; this one is equal to another of the same version, and who holds
+// it keeps nothing of the tree in memory.
+type rootChild struct {
+	recording nodes.Dir
+	name      string
+}
+
+// A childOpener is a directory in which a rootChild finds another one than look-ups do, as these find rootChilds.
+type childOpener interface {
+	child(ctx context.Context, name string) (nodes.Dir, error)
+}
+
+// Resolve returns the directory as the tree has it now.
+func (t rootChild) Resolve(ctx context.Context) (nodes.Dir, error) {
+	if r, ok := t.recording.(childOpener); ok {
+		return r.child(ctx, t.name)
+	}
+	e, err := nodes.Child(ctx, t.recording, t.name)
+	return e.Dir, err
+}
+
+// deferTop returns the directory that stands for dir, which t resolves to now.
+func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
+	top := topDir{nodes.Deferred[rootChild]{Target: t}}
+	if _, ok := dir.(nodes.Volatile); ok {
+		return volatileChild{top}
+	}
+	return top
+}
+
+// A topDir is what a rootChild stands for.
+type topDir struct{ nodes.Deferred[rootChild] }
+
+// A volatileChild is a topDir whose entries are looked up by name.
+type volatileChild struct{ topDir }
+
+// Lookup implements nodes.Volatile.
+func (t volatileChild) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	d, err := t.Resolve(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return nodes.Child(ctx, d, name)
+}
+
+// Snapshot implements nodes.Volatile.
+func (t volatileChild) Snapshot(ctx context.Context) (nodes.Dir, error) {
+	d, err := t.Resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := d.(nodes.Volatile); ok {
+		return v.Snapshot(ctx)
+	}
+	return d, nil
+}
