@@ -95,7 +95,7 @@ func (d *decoder) mask() uint32 {
 // keep returns a copy that stays when the state moves on.
 func (d *decoder) keep(bones []echovr.Bones) []echovr.Bones {
 	if len(d.boneSlab)+len(bones) > cap(d.boneSlab) {
-		d.boneSlab = make([]echovr.Bones, 0, slabFrames*len(bones))
+		d.boneSlab = make([]echovr.Bones, 0, slab(cap(d.boneSlab), len(bones)))
 	}
 	start := len(d.boneSlab)
 	d.boneSlab = append(d.boneSlab, bones...)

@@ -257,7 +257,7 @@ func (d *decoder) score() {
 	}
 	d.refer(scorer)
 	d.refer(assist)
-	s.Scorer, s.Assist = d.users.of[scorer].Name, d.users.of[assist].Name
+	s.Scorer, s.Assist = d.users.at(scorer).name, d.users.at(assist).name
 	s.DiscSpeed, s.Distance = half(d.Cursor), half(d.Cursor)
 	if d.kind != combat { // whose session has no such key
 		d.frame.Has |= echovr.HasScore
@@ -277,7 +277,7 @@ func (d *decoder) disc() {
 // emit gives f the players of this frame, which become those of the frame before.
 func (d *decoder) emit(f *echovr.Frame) {
 	if len(d.playerSlab)+len(d.next) > cap(d.playerSlab) {
-		d.playerSlab = make([]echovr.Player, 0, max(slabFrames*len(d.next), len(d.next)))
+		d.playerSlab = make([]echovr.Player, 0, slab(cap(d.playerSlab), len(d.next)))
 	}
 	at := 0
 	for t := range f.Teams {
@@ -291,5 +291,9 @@ func (d *decoder) emit(f *echovr.Frame) {
 	d.players, d.next = d.next, d.players[:0]
 }
 
-// slabFrames is for how many frames players are allocated at once.
+// slabFrames is for how many frames players or bones are allocated at once, at most.
 const slabFrames = 32
+
+// slab returns how many of them to allocate behind a slab of so many, for a frame of n: a chunk of few frames leaves at most
+// as much empty as it fills.
+func slab(before, n int) int { return max(n, min(2*before, slabFrames*n)) }

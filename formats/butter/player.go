@@ -9,40 +9,47 @@ import (
 // invalid is the name of nobody.
 const invalid = "[INVALID]"
 
-// users is the player table as frames refer to it: by a byte. Its 70 kB are made for each chunk and
-// not kept.
+// users is the player table as frames refer to it: by a byte.
 type users struct {
-	of   [256]echovr.Player // name, user id, number and level
-	same [256]uint8         // the first reference to the same user id: what a base is looked up by
-	size int
+	of   []user     // nobody, and those of the table
+	same [256]uint8 // the first reference to the same user id: what a base is looked up by
+}
+
+// A user is what a reference means.
+type user struct {
+	name          string
+	id            int64
+	number, level int32
 }
 
 func newUsers(table []TableEntry) *users {
-	u := &users{size: len(table)}
+	u := &users{of: make([]user, 1, 1+len(table))}
+	u.of[0] = user{name: invalid, number: -1, level: -1}
+	for ref := range u.same {
+		u.same[ref] = uint8(ref)
+	}
 	first := map[int64]uint8{0: 0}
-	for ref := range u.of {
-		p := &u.of[ref]
-		if ref == 0 || ref > len(table) {
-			*p = echovr.Player{Name: invalid, Number: -1, Level: -1}
-			u.same[ref] = uint8(ref)
-			if ref > 0 {
-				p.Name = "Player " + strconv.Itoa(ref)
-			}
-			continue
-		}
-		e := table[ref-1]
-		p.Name, p.UserID, p.Number, p.Level = e.Name, e.UserID, int32(e.Number), int32(e.Level)
+	for i, e := range table {
 		if _, ok := first[e.UserID]; !ok {
-			first[e.UserID] = uint8(ref)
+			first[e.UserID] = uint8(i + 1)
 		}
-		u.same[ref] = first[e.UserID]
+		u.same[i+1] = first[e.UserID]
+		u.of = append(u.of, user{e.Name, e.UserID, int32(e.Number), int32(e.Level)})
 	}
 	return u
 }
 
+// at returns what a reference means, also one beyond the table.
+func (u *users) at(ref uint8) user {
+	if int(ref) < len(u.of) {
+		return u.of[ref]
+	}
+	return user{name: "Player " + strconv.Itoa(int(ref)), number: -1, level: -1}
+}
+
 // refer notes a reference that no sound file has.
 func (d *decoder) refer(ref uint8) {
-	d.badRef = d.badRef || int(ref) > d.users.size
+	d.badRef = d.badRef || int(ref) >= len(d.users.of)
 }
 
 // teams reads the three teams (docs/formats/butter.md section 7).
@@ -79,8 +86,8 @@ func (d *decoder) player(team int) {
 			p.Poses[i].Rotation = echovr.Identity
 		}
 	}
-	u := &d.users.of[ref]
-	p.Name, p.UserID, p.Number, p.Level = u.Name, u.UserID, u.Number, u.Level
+	u := d.users.at(ref)
+	p.Name, p.UserID, p.Number, p.Level = u.name, u.id, u.number, u.level
 	p.ref, p.team = ref, team
 	p.ID = int(d.U8())
 	mask := d.U8()

@@ -117,8 +117,8 @@ func TestUsers(t *testing.T) {
 			t.Errorf("reference %d has the base of %d, want %d", ref, u.same[ref], want)
 		}
 	}
-	if u.of[0].Name != invalid || u.of[4].Name != "Player 4" || u.of[3].Name != "C" || u.of[4].Level != -1 {
-		t.Errorf("names %q %q %q", u.of[0].Name, u.of[4].Name, u.of[3].Name)
+	if u.at(0).name != invalid || u.at(4).name != "Player 4" || u.at(3).name != "C" || u.at(4).level != -1 {
+		t.Errorf("names %q %q %q", u.at(0).name, u.at(4).name, u.at(3).name)
 	}
 }
 
