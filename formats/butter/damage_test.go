@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -372,7 +373,58 @@ func TestManyChunks(t *testing.T) {
 	}
 	b := of(maxChunks + 1)
 	_, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), 0)
-	if err == nil || !strings.Contains(err.Error(), "131073 chunks are more than a file can have") {
+	if err == nil || !strings.Contains(err.Error(), "524289 chunks are more than a file can have") {
 		t.Errorf("a file of too many chunks: %v", err)
+	}
+}
+
+// An hour of one frame a chunk opens, and its table is charged.
+func TestAFrameAChunk(t *testing.T) {
+	const hour = 60 * 60 * 60
+	w := newWriter(layoutV3, 2, nil)
+	w.interval, w.chunks = 1, make([][]byte, hour)
+	for i := range w.chunks {
+		w.chunks[i] = []byte{0xff}
+	}
+	b := w.file()
+	c := cache.New(256<<20, nil)
+	defer c.Close()
+	err := c.Do(t.Context(), 1, func(ctx context.Context) error {
+		r, err := NewReader(ctx, formats.BytesReader(b), int64(len(b)), 0)
+		if err == nil && len(r.Header.Chunks) != hour {
+			t.Errorf("%d chunks", len(r.Header.Chunks))
+		}
+		return err
+	})
+	if _, peak := c.Work(); err != nil || peak < 5*4*hour {
+		t.Errorf("%d bytes counted, %v", peak, err)
+	}
+}
+
+// A chunk of one frame takes what the frame does, not what many would.
+func TestMemoryOfAFrame(t *testing.T) {
+	b, _ := sample(layoutV3, 2, 8, 2, true, func(w *writer) { w.interval = 1 })
+	r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := r.chunkText(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const times = 100
+	var before, after runtime.MemStats
+	frame := int64(0)
+	runtime.ReadMemStats(&before)
+	for range times {
+		c, err := r.decode(t.Context(), 0, text, true, carry{})
+		if err != nil || len(c.frames) != 1 {
+			t.Fatalf("%d frames, %v", len(c.frames), err)
+		}
+		frame = sizeOf(&c.frames[0])
+	}
+	runtime.ReadMemStats(&after)
+	if each := int64(after.TotalAlloc-before.TotalAlloc) / times; each > 4*frame {
+		t.Errorf("%d bytes are allocated for a frame of %d", each, frame)
 	}
 }

@@ -2,6 +2,7 @@ package butter
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 const (
 	name      = "butter"
 	maxString = 1024    // with its final 0
-	maxChunks = 1 << 17 // a second each would be 36 hours; recorders write one for ten
+	maxChunks = 1 << 19 // a frame each would be 145 minutes; recorders write one for ten seconds
 )
 
 // A Header is the stored file header (docs/formats/butter.md section 3).
@@ -121,12 +122,26 @@ func (h *Header) CompressionName() string {
 	return "unknown"
 }
 
-// readHeader reads the header and the chunk table of a file of the given size.
-func readHeader(r io.ReaderAt, size int64) (*Header, error) {
+// freeTable is up to how many first bytes of a file are read for its header without being charged.
+const freeTable = 64 << 10
+
+// readHeader reads the header and the chunk table of a file of the given size. What it returns takes five times the bytes
+// that are stored, and they are held twice meanwhile.
+func readHeader(ctx context.Context, r formats.ReaderAt, size int64) (*Header, error) {
+	held, err := formats.Charge(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	for n := int64(4096); ; n *= 4 {
 		n = min(n, size)
+		if n > freeTable {
+			if err := held.Grow(6*n - held.Size()); err != nil {
+				return nil, err
+			}
+		}
 		b := make([]byte, n)
-		if got, err := r.ReadAt(b, 0); int64(got) < n {
+		if got, err := r.ReadAt(ctx, b, 0); int64(got) < n {
 			return nil, formats.ShortRead(name, int64(got), err)
 		}
 		h, err := parseHeader(b, size)

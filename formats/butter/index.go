@@ -12,7 +12,7 @@ import (
 
 const (
 	// chunkCost is what the index of a chunk takes while the list grows, besides what is kept of its
-	// frames: 40 MiB for as many chunks as there can be.
+	// frames: 160 MiB for as many chunks as there can be.
 	chunkCost = 320
 
 	maxProblems = 1 << 12 // that are listed, of some 200 bytes each

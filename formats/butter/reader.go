@@ -34,7 +34,7 @@ func (o Options) maxChunk() int64 {
 // frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are decoded; 0 is
 // 256 MiB.
 func NewReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*Reader, error) {
-	h, err := readHeader(formats.At(ctx, r), size)
+	h, err := readHeader(ctx, r, size)
 	if err != nil {
 		return nil, err
 	}
