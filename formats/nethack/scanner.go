@@ -39,7 +39,7 @@ type scanner struct {
 }
 
 // readAhead is how much a scanner reads at once.
-const readAhead = 256 << 10
+const readAhead = 64 << 10
 
 // newScanner reads lines of r from off, the start of one, up to end. The caller closes it.
 func newScanner(ctx context.Context, r io.ReaderAt, off, end int64) *scanner {
