@@ -33,8 +33,9 @@ type scanner struct {
 	off  int64
 	most int // of a save line that is kept
 
+	ahead  int64 // how much is read at once, until it is counted
 	buf    []byte
-	held   *formats.Held // buf, and what a save line makes
+	held   *formats.Held // what is read at once, buf, and what a save line makes
 	needed int64         // for the save line that took most
 }
 
@@ -43,7 +44,9 @@ const readAhead = 64 << 10
 
 // newScanner reads lines of r from off, the start of one, up to end. The caller closes it.
 func newScanner(ctx context.Context, r io.ReaderAt, off, end int64) *scanner {
-	return newScannerSize(ctx, r, off, end, readAhead)
+	s := newScannerSize(ctx, r, off, end, readAhead)
+	s.ahead = int64(s.r.Size())
+	return s
 }
 
 // newScannerSize reads size bytes at once.
@@ -60,6 +63,12 @@ func (s *scanner) close() { s.held.Free() }
 // next returns the next line, or io.EOF.
 func (s *scanner) next() (line, error) {
 	l := line{off: s.off}
+	if n := s.ahead; n > 0 {
+		s.ahead = 0
+		if err := s.charge(n); err != nil {
+			return line{}, err
+		}
+	}
 	part, err := s.r.ReadSlice('\n')
 	s.off += int64(len(part))
 	if err == bufio.ErrBufferFull {

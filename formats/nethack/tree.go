@@ -36,7 +36,8 @@ type recording struct {
 	formats.Recording // whose ReaderAt notices when the log is cut
 	header            *header
 	last              atomic.Pointer[weak.Pointer[index]] // what index returned
-	ahead             int64                               // how many bytes of a file are kept that were made for its size
+	cache             *cache.Cache
+	ahead             int64 // how many bytes of a file are kept that were made for its size
 
 	// Each Memo uses only those before it.
 	listings *cache.Memo[struct{}, *listing]
@@ -65,13 +66,26 @@ const (
 	indexView
 )
 
+// What a save, a state, or a document takes beside what is counted when it is made, and what index.json takes.
+const (
+	littlePeak = 32 << 10
+	indexPeak  = 512 << 10
+)
+
 func newTree(rec formats.Recording, c *cache.Cache) *recording {
-	r := &recording{Recording: rec, header: rec.Head.(*header), ahead: c.Budget() / 8}
+	r := &recording{Recording: rec, header: rec.Head.(*header), cache: c, ahead: c.Budget() / 8}
 	r.ReaderAt = live(rec.Input, r.header)
 	r.listings = cache.NewMemo(c, r.loadListing)
-	r.saves = cache.NewMemo(c, r.loadSave)
-	r.states = cache.NewMemo(c, r.loadState)
-	r.texts = cache.NewMemo(c, r.loadText)
+	// These count what is more than a little themselves: what one of states/ takes is small, so that it is made beside
+	// an index of any size, which would else be given up for it and read again.
+	r.saves = cache.NewMemo(c, r.loadSave).Peak(func(int) int64 { return littlePeak })
+	r.states = cache.NewMemo(c, r.loadState).Peak(func(int) int64 { return littlePeak })
+	r.texts = cache.NewMemo(c, r.loadText).Peak(func(t text) int64 {
+		if t.view == indexView {
+			return indexPeak
+		}
+		return littlePeak
+	})
 	r.pieces = cache.NewMemo(c, r.loadPieces)
 	r.sizes = cache.NewMemo(c, r.loadSizes)
 	return r
@@ -137,8 +151,12 @@ func (rec *recording) listing(dir int) nodes.Dir {
 
 // outline returns that of the index, if there is one, else it looks at the log.
 func (rec *recording) outline(ctx context.Context) (*outline, error) {
-	if x, err := rec.index(cache.SavedOnly(ctx)); err == nil {
+	x, err := rec.index(cache.SavedOnly(ctx))
+	if err == nil {
 		return x.outline(), nil
+	}
+	if formats.IsShort(err) {
+		return nil, err
 	}
 	return readOutline(ctx, rec.At(ctx), rec.header.size, rec.Size)
 }
@@ -164,7 +182,7 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 	}}
 	states := &nodes.Series{Width: 8, Suffix: ".json", N: o.ticks, File: func(n int64) nodes.File {
 		size := func(ctx context.Context) (int64, error) { return rec.docSize(ctx, int(n), true) }
-		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: stateView, n: int(n)}) })
+		return nodes.Computed(size, func(ctx context.Context) ([]byte, error) { return rec.stateText(ctx, int(n)) })
 	}}
 	l.dirs[ticksDir] = &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: clock(rec.index), Listed: true}
 	l.dirs[statesDir] = &nodes.Timed{Dir: states, Suffix: ".json", Clock: clock(rec.index)}

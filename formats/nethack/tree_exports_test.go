@@ -2,13 +2,18 @@ package nethack
 
 import (
 	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // heroGame writes a log of so many ticks with a hero, whose chains are shorter than pieces are. At the seam of two
@@ -183,6 +188,51 @@ func TestGrowingExports(t *testing.T) {
 			if !strings.HasPrefix(whole[i], text) || len(text) < 100 {
 				t.Errorf("with %d ticks export %d is no beginning of what it is later: %d bytes", n+1, i, len(text))
 			}
+		}
+	}
+}
+
+// A countedStore counts what is read from it.
+type countedStore struct {
+	mapStore
+	loads atomic.Int64
+}
+
+func (s *countedStore) Load(name string) ([]byte, bool) {
+	s.loads.Add(1)
+	return s.mapStore.Load(name)
+}
+
+// An index that alone has more than the memory for large requests stays while one tick after the other is read beside it.
+func TestLargeIndexStays(t *testing.T) {
+	const budget, ticks = 1 << 20, 40
+	w := heroGame(ticks)
+	w.Write(bytes.Repeat([]byte("~\n"), 150_000))
+	shelf := &countedStore{}
+	in := formats.BytesInput("game.nhgame", w.Bytes(), testTime)
+	in.ID, in.Stamp = "game", formats.Stamp{Size: in.Size, Changed: 1}
+	for range 2 {
+		c := cache.New(budget, shelf)
+		defer c.Close()
+		rec, root, err := openRecording(t.Context(), in, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := rec.index(t.Context())
+		if err != nil || x.Memory() < 9<<20 {
+			t.Fatal(x.Memory(), err)
+		}
+		shelf.loads.Store(0)
+		for n := range ticks {
+			nodestest.Read(t, root, fmt.Sprintf("states/%08d.json", n))
+			nodestest.Read(t, root, "saves/"+x.ticks[n].saveName())
+			if n == 0 {
+				x = &index{ticks: slices.Clone(x.ticks[:ticks])}
+			}
+			runtime.GC() // of what nobody holds
+		}
+		if n := shelf.loads.Load(); n > ticks/4 {
+			t.Errorf("the index is read %d times for %d ticks", n, ticks)
 		}
 	}
 }

@@ -135,7 +135,9 @@ func (rec *recording) saveInForce(ctx context.Context, turn int64) (nodes.File, 
 }
 
 func (rec *recording) saveFile(x *index, n int) nodes.File {
-	return nodes.Sized(int64(x.ticks[n].size), func(ctx context.Context) ([]byte, error) { return rec.saves.Get(ctx, n) })
+	return nodes.Sized(int64(x.ticks[n].size), func(ctx context.Context) ([]byte, error) {
+		return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.saves.Get(ctx, n) })
+	})
 }
 
 // A savesList is the saves that an index has, in the order of their names.

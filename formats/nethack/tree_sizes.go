@@ -27,7 +27,7 @@ func (rec *recording) docSize(ctx context.Context, n int, states bool) (int64, e
 	var doc []byte
 	var err error
 	if states {
-		doc, err = rec.texts.Get(ctx, text{view: stateView, n: n})
+		doc, err = rec.stateText(ctx, n)
 	} else {
 		doc, err = rec.tick(ctx, n)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
 )
@@ -18,6 +19,11 @@ func (rec *recording) loadState(ctx context.Context, n int) (*state, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
+	held, err := formats.Charge(ctx, stateCost+2*mapRows*rowCost+thingCost/objectSize*min(int64(len(save)), maxShown))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Free()
 	s := x.decodeState(n, save)
 	return s, s.cost(), nil
 }
@@ -37,6 +43,8 @@ const (
 	stateCost = 1 << 10
 	rowCost   = mapColumns + 17
 	thingCost = 120
+
+	documentPerState = 6 // times as long is its document at most, about, with room to grow
 )
 
 // cost returns about how many bytes a state keeps alive.
@@ -66,12 +74,34 @@ func countObjects(list []object) int64 {
 	return n
 }
 
+// tickWork is what a save takes, or one of states/ with its save, unless that is a large one.
+const tickWork = 1 << 20
+
+// ofTick returns what get makes of a tick, with as much memory from the start as that mostly takes.
+func (rec *recording) ofTick(ctx context.Context, get func(context.Context) ([]byte, error)) (b []byte, err error) {
+	err = rec.cache.Do(ctx, tickWork, func(ctx context.Context) (err error) {
+		b, err = get(ctx)
+		return err
+	})
+	return b, err
+}
+
+// stateText returns a document of states/.
+func (rec *recording) stateText(ctx context.Context, n int) ([]byte, error) {
+	return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: stateView, n: n}) })
+}
+
 // stateDocument makes a document of states/.
 func (rec *recording) stateDocument(ctx context.Context, n int) ([]byte, error) {
 	s, err := rec.states.Get(ctx, n)
 	if err != nil {
 		return nil, err
 	}
+	held, err := formats.Charge(ctx, documentPerState*s.cost())
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	return s.appendDocument(nil)
 }
 

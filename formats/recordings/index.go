@@ -23,6 +23,20 @@ type indexed struct {
 
 func (x *indexed) memory() int64 { return x.Index.Memory() + 256 }
 
+// countedAlone is how large an index is that counts beside what the cache takes a pass for.
+const countedAlone = 1 << 20
+
+// count counts an index that was read from disk. The request that has the memory for a large one leaves it to those
+// that come after it; else each would read it again.
+func (x *indexed) count(ctx context.Context) error {
+	if x.memory() < countedAlone {
+		return nil
+	}
+	held, err := formats.Charge(ctx, x.memory())
+	held.Free()
+	return err
+}
+
 // name is that of the file on disk; "": there is none.
 func (s *Store[K]) name(key indexKey[K]) string {
 	if !key.kept {
@@ -73,7 +87,7 @@ func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*
 		if err != nil {
 			return nil, 0, err
 		}
-		return x, x.memory(), nil
+		return x, x.memory(), x.count(ctx)
 	case o.ReaderAt == nil:
 		return o.refreshDir(ctx, f)
 	}
