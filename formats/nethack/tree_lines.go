@@ -37,7 +37,9 @@ func (rec *recording) linesFile(v view, n int) nodes.File {
 			return nil, err
 		}
 		load := func(ctx context.Context, i int) ([]byte, error) {
-			return rec.texts.GetFrom(ctx, text{v, n, i}, p.load(rec))
+			return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) {
+				return rec.texts.GetFrom(ctx, text{v, n, i}, p.load(rec))
+			})
 		}
 		if len(p.sizes) == 0 {
 			b, err := load(ctx, 0)
