@@ -58,11 +58,12 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 		return 0, err
 	}
 	d := r.Data[i]
-	src := &boundReader{ctx: ctx, src: r.src, off: d.Offset, end: d.Offset + d.Stored}
+	section := io.NewSectionReader(formats.At(ctx, r.src), d.Offset, d.Stored)
 	if !r.compressed(i) {
-		_, err := io.Copy(w, src)
+		_, err := io.Copy(w, section)
 		return 0, err
 	}
+	src := &sourceReader{Reader: section}
 	in := bufio.NewReaderSize(src, storedBlock)
 	err = r.checkStream(ctx, i, in, w)
 	switch {
@@ -71,7 +72,23 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 	case err != nil:
 		return 0, err
 	}
-	return src.end - src.off + int64(in.Buffered()), nil
+	at, err := section.Seek(0, io.SeekCurrent)
+	return d.Stored - at + int64(in.Buffered()), err
+}
+
+// A sourceReader keeps the error of a read: it tells a source that cannot be read from damage.
+type sourceReader struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (r *sourceReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }
 
 // storedBlock is how much of a data item is read at once.

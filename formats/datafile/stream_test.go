@@ -128,7 +128,7 @@ func TestItemStream(t *testing.T) {
 		content[i] = byte(random.IntN(4))
 	}
 	stored := deflate(content)
-	open := func(stored []byte, size int) *itemStream {
+	open := func(stored []byte, size int) *nodes.Forward {
 		r := &Reader{&Tables{MaxData: defaultMaxData, size: int64(len(stored))}, formats.BytesReader(stored)}
 		r.Header.Version = 4
 		r.Data = []Data{{Offset: 0, Stored: int64(len(stored)), Size: int64(size)}}
@@ -149,7 +149,7 @@ func TestItemStream(t *testing.T) {
 	}
 	broken := bytes.Clone(stored)
 	broken[len(broken)-1] ^= 1 // of the checksum
-	for name, s := range map[string]*itemStream{
+	for name, s := range map[string]*nodes.Forward{
 		"checksum": open(broken, len(content)),
 		"cut":      open(stored[:len(stored)/2], len(content)),
 		"long":     open(stored, len(content)-1),

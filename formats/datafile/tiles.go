@@ -52,7 +52,7 @@ func (l *Layer) tiles() *Tiles {
 // Held is about how much memory the records take.
 func (t *Tiles) Held() int64 {
 	if t.stream != nil {
-		return 2 * recentSize
+		return 2 * inflaterCost
 	}
 	return int64(len(t.Records))
 }
