@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -206,7 +207,7 @@ func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) 
 // suggestion is the end of a message about a name that is not there.
 func (a *archive) suggestion(ctx context.Context, name string) string {
 	source, inside, err := splitPath(name)
-	if err != nil {
+	if err != nil || filepath.Base(name) != path.Base(inside) { // it is a link to nothing
 		return ""
 	}
 	e, err := a.source(ctx, source)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -88,7 +87,7 @@ func (c *checker) report(problems []problem) {
 		c.problems++
 		c.meter.print(func() {
 			if c.asJSON {
-				_ = json.NewEncoder(c.out).Encode(p)
+				_ = writeJSON(c.out, p) // its error has ended the command
 			} else {
 				fmt.Fprintln(c.out, p)
 			}

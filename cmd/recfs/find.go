@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -286,7 +285,7 @@ func (f *finder) print(name string, s catalogue.Summary) {
 	switch {
 	case f.asJSON:
 		s.Path, s.PathHex = name, formats.HexOf(name)
-		_ = json.NewEncoder(f.w).Encode(s) // to memory; Flush tells
+		_ = writeJSON(f.w, s) // to memory; Flush tells
 	case f.null:
 		fmt.Fprintf(f.w, "%s\x00", name)
 	case f.long:

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -128,7 +127,7 @@ func (f *finder) printRuns() {
 		where := cmp.Or(r.Demo, r.Path)
 		switch {
 		case f.asJSON:
-			_ = json.NewEncoder(f.w).Encode(r) // to memory; Flush tells
+			_ = writeJSON(f.w, r) // to memory; Flush tells
 		case f.null:
 			fmt.Fprintf(f.w, "%s\x00", where)
 		default:

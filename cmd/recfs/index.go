@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -96,7 +95,7 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 		}
 	}
 	if x.ctx.Err() != nil {
-		return x.ctx.Err()
+		return x.interrupted(a)
 	}
 	x.tellDone(time.Since(start))
 	return cmp.Or(x.kept(a), x.result())
@@ -187,13 +186,18 @@ func (x *indexer) make(a *archive, args []string, jobs jobCount) error {
 	stop()
 	x.meter.close()
 	if x.ctx.Err() != nil {
-		on := "the same command goes on from there"
-		if a.options.Disk == nil {
-			on = "nothing was kept, as there is no cache on disk"
-		}
-		return &interruption{x.meter.far() + " indexed; " + on}
+		return x.interrupted(a)
 	}
 	return nil
+}
+
+// interrupted says how far the indexing came.
+func (x *indexer) interrupted(a *archive) error {
+	on := "the same command goes on from there"
+	if a.options.Disk == nil {
+		on = "nothing was kept, as there is no cache on disk"
+	}
+	return &interruption{x.meter.far() + " indexed; " + on}
 }
 
 func (x *indexer) tellDone(took time.Duration) {
@@ -346,6 +350,6 @@ func (x *indexer) tell(line indexed) {
 		x.fail(line.Path, errors.New(line.Error))
 	}
 	if x.asJSON {
-		x.meter.print(func() { _ = json.NewEncoder(x.env.stdout).Encode(line) })
+		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
 	}
 }

@@ -38,7 +38,6 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 }
 
 // An ownerID is a flag value: the number of a user or group, or none.
-
 type ownerID struct{ id *uint32 }
 
 func (o *ownerID) Set(s string) error {

@@ -32,7 +32,10 @@ func runStats(flags *pflag.FlagSet) runFunc {
 	watch := flags.Bool("watch", false, "show them again every second")
 	asJSON := flags.Bool("json", false, "print JSON")
 	return func(ctx context.Context, e *env, args []string) error {
-		if len(args) == 0 {
+		switch {
+		case len(args) == 0 && *watch:
+			return usagef("stats: --watch needs a MOUNTPOINT")
+		case len(args) == 0:
 			return listMounts(e, *asJSON)
 		}
 		for {

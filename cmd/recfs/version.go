@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed" // of revision.txt
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -73,7 +72,7 @@ func runVersion(flags *pflag.FlagSet) runFunc {
 	return func(_ context.Context, e *env, _ []string) error {
 		v := version()
 		if *asJSON {
-			return json.NewEncoder(e.stdout).Encode(v)
+			return writeJSON(e.stdout, v)
 		}
 		_, err := fmt.Fprintf(e.stdout, "recfs %s %s %s\n", v.Version, v.Go, v.Platform)
 		return err
