@@ -69,28 +69,26 @@ func (l *large) put(r *reservation, k key, v any, cost int64) {
 
 // drop gives up a value, and reports whether it was there.
 func (l *large) drop(e *largeValue) bool {
+	return l.remove(func(other *largeValue) bool { return other == e })
+}
+
+// forget gives up the value for k.
+func (l *large) forget(k key) { l.remove(func(e *largeValue) bool { return e.key == k }) }
+
+// remove gives up the first value that is which, and reports whether there was one.
+func (l *large) remove(which func(*largeValue) bool) bool {
 	l.mu.Lock()
-	i := slices.Index(l.list, e)
-	if i >= 0 {
+	var e *largeValue
+	if i := slices.IndexFunc(l.list, which); i >= 0 {
+		e = l.list[i]
 		l.list = slices.Delete(l.list, i, i+1)
 	}
 	l.mu.Unlock()
-	if i < 0 {
+	if e == nil {
 		return false
 	}
 	e.held.Free()
 	return true
-}
-
-// forget gives up the value for k.
-func (l *large) forget(k key) {
-	l.mu.Lock()
-	var e *largeValue
-	if i := l.index(k); i >= 0 {
-		e = l.list[i]
-	}
-	l.mu.Unlock()
-	l.drop(e)
 }
 
 // clear gives up all values.
