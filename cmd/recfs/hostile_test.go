@@ -21,6 +21,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"recfs/cache"
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
@@ -252,6 +254,60 @@ func TestUnreadBeside(t *testing.T) {
 	tree.failing = false
 	if _, err := nodes.Lookup(t.Context(), root, name); err != nil {
 		t.Errorf("%v afterwards", err)
+	}
+}
+
+// TestBombBehindRecording shows a log before a bomb with all that it holds and the damage behind it, before that was met
+// and after.
+func TestBombBehindRecording(t *testing.T) {
+	log, err := os.ReadFile(path.Join(samples, "nethack/small.nhgame"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	writeNew(t, path.Join(dir, "bomb.nhgame.zst"), z.EncodeAll(append(bytes.Clone(log), make([]byte, 100<<20)...), nil))
+	writeNew(t, path.Join(dir, "whole.nhgame"), log)
+	local, err := source.OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	names := func(root nodes.Dir, in string) (all []string) {
+		t.Helper()
+		e, err := nodes.Lookup(t.Context(), root, in)
+		if err == nil {
+			err = nodes.Walk(t.Context(), e.Dir, func(name string, _ nodes.Entry, err error) error {
+				all = append(all, name)
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	root := openArchive(t, local, 32<<20)
+	e, err := nodes.Lookup(t.Context(), root, "bomb.nhgame.zst/index.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := names(root, "bomb.nhgame.zst")
+	text, err := nodes.ReadAll(t.Context(), e.File)
+	if err != nil || !bytes.Contains(text, []byte("refused as a decompression bomb")) || !bytes.Contains(text, []byte(`"complete": false`)) {
+		t.Errorf("%s, %v", text, err)
+	}
+	want := names(root, "whole.nhgame")
+	for what, got := range map[string][]string{
+		"early": early, "late": names(root, "bomb.nhgame.zst"), "anew": names(openArchive(t, local, 32<<20), "bomb.nhgame.zst"),
+	} {
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d names, want %d", what, len(got), len(want))
+		}
 	}
 }
 

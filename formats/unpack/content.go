@@ -2,7 +2,6 @@ package unpack
 
 import (
 	"context"
-	"errors"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -104,7 +103,7 @@ func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Cont
 	default:
 		out.Size, err = r.length(ctx)
 	}
-	if refused := (*formats.Error)(nil); err != nil && !errors.As(err, &refused) {
+	if err != nil {
 		err = &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
 	}
 	return out, err

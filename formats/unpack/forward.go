@@ -75,9 +75,8 @@ func (f *forward) close(sound bool) {
 
 // An end is where a stream ends, and how.
 type end struct {
-	size    int64
-	hurt    *Damage // behind the last byte; nil: none
-	refused error   // instead of all bytes: too many come out of too few
+	size int64
+	hurt *Damage // behind the last byte; nil: none
 }
 
 // endOf returns the end of a stream of which size bytes came out before the error of a decoder; nil:

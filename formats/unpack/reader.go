@@ -164,10 +164,8 @@ func (p *pass) frame(ctx context.Context, i int64) ([]byte, error) {
 
 // known returns the end if it was come to before.
 func (r *Stream) known() *end {
-	if e, _ := r.p.ends.Get(r.key); e != nil && e.refused == nil {
-		return e
-	}
-	return nil
+	e, _ := r.p.ends.Get(r.key)
+	return e
 }
 
 // toEnd returns the end, decompressing up to there if it must. Where it is a request of its own that begins

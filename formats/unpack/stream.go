@@ -14,10 +14,10 @@ import (
 //
 //	        a frame is asked for             the end, and the copy is complete
 //	┌───▶ idle ─────────────▶ decoding ───────────────────────────────▶ copied
-//	│      │  ▲                │   │                                    ▲  │
-//	│      │  └────────────────┘   │ too much comes out                 │  │
-//	│      │   the end, no copy;   ▼                                    │  │
-//	│      │   back; an error;   failed                                 │  │
+//	│      │  ▲                │                                        ▲  │
+//	│      │  └────────────────┘                                        │  │
+//	│      │   the end, no copy;                                        │  │
+//	│      │   back; an error;                                          │  │
 //	│      │   nobody reads on                                          │  │
 //	│      └────────────────────────────────────────────────────────────┘  │
 //	│          a copy that was completed earlier, also by another process  │
@@ -29,7 +29,6 @@ const (
 	idle     state = iota // nothing is open
 	decoding              // fwd is under way, and part follows it if a copy is made
 	copied                // done is open
-	failed                // refused: every read is that error
 )
 
 // A packed is a compressed file, or a member of a container, at a version.
@@ -83,10 +82,7 @@ func (s *stream) leave() {
 
 // open finds out whether there is a complete copy.
 func (s *stream) open(ctx context.Context) error {
-	if s.end, _ = s.ends.Get(s.key); s.end != nil && s.end.refused != nil {
-		s.state = failed
-		return nil
-	}
+	s.end, _ = s.ends.Get(s.key)
 	if !s.openCopy(ctx) && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -100,7 +96,7 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	}
 	defer s.leave()
 	for ctx.Err() == nil {
-		if s.end != nil && s.end.refused == nil && i*frameSize >= s.end.size {
+		if s.end != nil && i*frameSize >= s.end.size {
 			return nil, nil
 		}
 		switch s.state {
@@ -128,8 +124,6 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 			if b, ok := s.fromCopy(i); ok {
 				return b, nil
 			}
-		case failed:
-			return nil, s.end.refused
 		}
 	}
 	return nil, ctx.Err()
@@ -150,9 +144,6 @@ func (s *stream) step(ctx context.Context) (*end, error) {
 			return nil, err
 		}
 		dropFrame(b)
-	}
-	if s.end != nil && s.end.refused != nil {
-		return nil, s.end.refused
 	}
 	return s.end, nil
 }
@@ -188,8 +179,8 @@ func (s *stream) begin() {
 	s.state, s.began = decoding, time.Now()
 }
 
-// advance makes the next frame while decoding. At the end the state is idle or copied, after an error
-// idle or failed.
+// advance makes the next frame while decoding. At the end the state is idle or copied, after an error idle. A stream of
+// which too much comes out ends there, damaged, for whoever reads it and whenever; no copy is made of it.
 func (s *stream) advance(ctx context.Context) ([]byte, error) {
 	b, err := s.fwd.next(ctx)
 	e := endOf(s.fwd.dec.out, err)
@@ -197,12 +188,9 @@ func (s *stream) advance(ctx context.Context) ([]byte, error) {
 		s.giveUp()
 		return nil, err
 	}
-	if refused := bomb(s.fwd.dec.out, s.key.Version.Size); refused != nil {
-		refused = &formats.Error{Format: s.c.Name, Offset: s.fwd.dec.out, Err: refused}
-		s.giveUp()
-		s.ended(&end{refused: refused})
-		s.state = failed
-		return nil, refused
+	if bad := bomb(s.fwd.dec.out, s.key.Version.Size); bad != nil {
+		e = endOf(s.fwd.dec.out, s.fwd.dec.damaged(bad))
+		s.discard()
 	}
 	if e == nil && s.ahead { // the next frame can be made while this one is kept and used
 		s.fwd.keep(s.yield)
@@ -223,8 +211,7 @@ func (s *stream) keep(b []byte) {
 		return
 	}
 	if err := s.part.add(b); err != nil {
-		s.part.discard()
-		s.part = nil
+		s.discard()
 	}
 }
 
@@ -250,6 +237,11 @@ func (s *stream) ended(e *end) {
 // giveUp goes from decoding to idle.
 func (s *stream) giveUp() {
 	s.closeForward(false)
+	s.discard()
+}
+
+// discard lets go of the copy that is made.
+func (s *stream) discard() {
 	if s.part != nil {
 		s.part.discard()
 		s.part = nil
