@@ -3,6 +3,8 @@ package butter
 import (
 	"testing"
 
+	"recfs/formats"
+	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes/nodestest"
 )
@@ -19,4 +21,31 @@ func TestPrefixes(t *testing.T) {
 	bones, _ := sample(layoutV3, 2, 4, 130, true, func(w *writer) { w.interval, w.compression = 10, gzipped })
 	damaged := nodestest.Sample(t, "../../testdata/butter/damaged.txtar")
 	formatstest.Prefixes(t, New(Options{}), bones, bones[:len(bones)-1000], append(bones, 7), damaged)
+}
+
+// A saved chunk that has parts, which none of butter has, or more frames than fit between key frames is not used.
+func TestForgedParts(t *testing.T) {
+	b, _ := sample(layoutV3, 2, 2, 20, false, func(w *writer) { w.interval = 10 })
+	r := openBytes(t, b)
+	x, err := r.Scan(t.Context(), r.size, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() error {
+		_, err := readIndex(formats.Input{}, r.head, x.Append(nil))
+		return err
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	c := &x.Chunks[0]
+	c.Parts = []echovr.Part{{Stored: c.Stored, Frames: c.Ticks()}}
+	if read() == nil {
+		t.Error("a chunk with a part")
+	}
+	c.Parts = nil
+	r.Header.Interval = 9
+	if read() == nil {
+		t.Error("a chunk of 10 frames where 9 have room")
+	}
 }

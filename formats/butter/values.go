@@ -71,6 +71,9 @@ func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlie
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	r := h.(*head)
 	return echovr.ReadIndex(name, saved, r.size, len(r.Header.Chunks), func(info *echovr.ChunkInfo) bool {
+		if info.Parts != nil || info.Ticks() > r.Header.Interval {
+			return false
+		}
 		_, err := decodeCarry(info.State)
 		return err == nil || info.Ticks() == 0
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
+	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/formatstest"
 )
 
@@ -13,6 +14,23 @@ import (
 func TestForgedIndex(t *testing.T) {
 	formatstest.Forged(t, Format,
 		"../../testdata/archive/butter/first-24-frames.echoreplay")
+}
+
+// A saved chunk that has more parts or frames than one that was scanned is not used: going through them takes the square of
+// their number.
+func TestForgedParts(t *testing.T) {
+	for what, info := range map[string]*echovr.ChunkInfo{
+		"parts":  {Parts: make([]echovr.Part, maxParts+1)},
+		"frames": {Lines: make([]uint32, chunkFrames+1)},
+	} {
+		if soundParts(info) {
+			t.Errorf("more %s than there can be", what)
+		}
+	}
+	most := &echovr.ChunkInfo{Parts: make([]echovr.Part, maxParts), Lines: make([]uint32, chunkFrames)}
+	if !soundParts(most) {
+		t.Error("as many as there can be")
+	}
 }
 
 // An index that is made in stretches is that of one pass.

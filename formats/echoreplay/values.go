@@ -89,8 +89,14 @@ func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, er
 	})
 }
 
-// soundParts reports whether no more is decoded at once of a chunk than of one that was scanned.
+// maxParts is how many parts a chunk has at most: each but the last two has partText bytes and lies in chunkText.
+const maxParts = chunkText/partText + 2
+
+// soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than of one that was scanned.
 func soundParts(info *echovr.ChunkInfo) bool {
+	if info.Ticks() > chunkFrames || len(info.Parts) > maxParts {
+		return false
+	}
 	if info.Parts == nil {
 		return info.Stored <= partText+maxLine
 	}

@@ -93,6 +93,9 @@ func (c *ChunkInfo) soundParts() bool {
 		return false
 	}
 	frames = 0
+	if len(c.Pieces) > c.mostPieces() {
+		return false
+	}
 	for _, p := range c.Pieces {
 		if p.Frames > len(c.Lines)-frames {
 			return false
@@ -105,4 +108,14 @@ func (c *ChunkInfo) soundParts() bool {
 		frames += p.Frames
 	}
 	return frames == len(c.Lines)
+}
+
+// mostPieces is how many pieces a chunk can have: each but the last of a part has PieceFrames frames, or pieceText bytes of
+// lines.
+func (c *ChunkInfo) mostPieces() int {
+	lines := int64(0)
+	for _, n := range c.Lines {
+		lines += int64(n)
+	}
+	return len(c.Lines)/PieceFrames + int(lines/pieceText) + c.parts()
 }

@@ -234,16 +234,20 @@ func TestTree(t *testing.T) {
 func TestSound(t *testing.T) {
 	chunk := 5
 	for name, spoil := range map[string]func(x *Index){
-		"end":                func(x *Index) { x.End = "" },
-		"chunks":             func(x *Index) { x.Chunks = x.Chunks[:1] },
-		"order":              func(x *Index) { x.Chunks[1].FirstTick = 3 },
-		"far tick":           func(x *Index) { x.Chunks[1].FirstTick = 1 << 40 },
-		"offset":             func(x *Index) { x.Chunks[0].Offset = -1 },
-		"size":               func(x *Index) { x.Chunks[0].Size = -2 },
-		"tick sizes":         func(x *Index) { x.Chunks[0].TickSizes = x.Chunks[0].TickSizes[1:] },
-		"empty line":         func(x *Index) { x.Chunks[0].Lines[3] = 0 },
-		"empty tick":         func(x *Index) { x.Chunks[0].TickSizes[3] = 0 },
-		"long piece":         func(x *Index) { x.Chunks[0].Pieces[0].Disc = 1 << 41 },
+		"end":        func(x *Index) { x.End = "" },
+		"chunks":     func(x *Index) { x.Chunks = x.Chunks[:1] },
+		"order":      func(x *Index) { x.Chunks[1].FirstTick = 3 },
+		"far tick":   func(x *Index) { x.Chunks[1].FirstTick = 1 << 40 },
+		"offset":     func(x *Index) { x.Chunks[0].Offset = -1 },
+		"size":       func(x *Index) { x.Chunks[0].Size = -2 },
+		"tick sizes": func(x *Index) { x.Chunks[0].TickSizes = x.Chunks[0].TickSizes[1:] },
+		"empty line": func(x *Index) { x.Chunks[0].Lines[3] = 0 },
+		"empty tick": func(x *Index) { x.Chunks[0].TickSizes[3] = 0 },
+		"long piece": func(x *Index) { x.Chunks[0].Pieces[0].Disc = 1 << 41 },
+		"many pieces": func(x *Index) {
+			c := &x.Chunks[0]
+			c.Pieces = slices.Repeat([]PieceSizes{{Frames: 1}}, len(c.Lines))
+		},
 		"sum of ticks":       func(x *Index) { x.Ticks++ },
 		"bones":              func(x *Index) { x.BonesTicks = x.Ticks + 1 },
 		"scores":             func(x *Index) { x.Scores = []byte("{") },
