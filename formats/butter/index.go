@@ -15,6 +15,9 @@ const (
 	// frames: 160 MiB for as many chunks as there can be.
 	chunkCost = 320
 
+	// chunkMemory is more than a chunk keeps beside its frames.
+	chunkMemory = 1 << 10
+
 	maxProblems = 1 << 12 // that are listed, of some 200 bytes each
 )
 
@@ -146,7 +149,7 @@ func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encod
 		return nil, 0, err
 	}
 	defer c.held.Free()
-	cost := int64(0)
+	cost := int64(chunkMemory)
 	for i := range c.frames {
 		cost += sizeOf(&c.frames[i])
 	}
