@@ -1,6 +1,10 @@
 package teehistorian
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"recfs/formats/internal/jsonenc"
+)
 
 // Lengths of the two most frequent events without their numbers.
 const (
@@ -23,8 +27,8 @@ var inputDiffLens = func() (lens [inputs]int) {
 func (b *builder) account(e *event) {
 	if e.offset >= b.offsetLimit {
 		b.fold()
-		b.offsetLen = uintLen(uint64(e.offset))
-		b.offsetLimit = int64(pow10[b.offsetLen])
+		b.offsetLen = jsonenc.UintLen(uint64(e.offset))
+		b.offsetLimit = int64(jsonenc.Pow10[b.offsetLen])
 	}
 	switch {
 	case e.kind == playerDiff && e.known:
@@ -32,14 +36,14 @@ func (b *builder) account(e *event) {
 		a.positions.count++
 		b.positions.row(e.tick)
 		a.positions.digits += a.x.of(e.player.x) + a.y.of(e.player.y)
-		b.digits += shortLen(e.x) + shortLen(e.y)
+		b.digits += jsonenc.ShortLen(e.x) + jsonenc.ShortLen(e.y)
 	case e.kind == inputDiff && e.known:
 		a := &b.active[e.place]
 		for m := e.changed; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
 			v, diff := e.player.input[i], e.input[i]
-			b.digits += inputDiffLens[i] + shortLen(diff)
-			a.inputLen += shortLen(v) - shortLen(v-diff)
+			b.digits += inputDiffLens[i] + jsonenc.ShortLen(diff)
+			a.inputLen += jsonenc.ShortLen(v) - jsonenc.ShortLen(v-diff)
 		}
 		if e.changed != 0 {
 			b.digits-- // the first member has no comma

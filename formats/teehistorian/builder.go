@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/jsonenc"
 )
 
 // scanWindow is how many bytes the pass reads at a time.
@@ -61,19 +62,19 @@ type gathered struct {
 }
 
 func newActive(p *player) active {
-	return active{activity: activity{stay: p.stay}, cidLen: intLen(p.cid), inputLen: inputLen(&p.input)}
+	return active{activity: activity{stay: p.stay}, cidLen: jsonenc.IntLen(p.cid), inputLen: inputLen(&p.input)}
 }
 
 // inputLen is the number of characters of the numbers of an input.
 func inputLen(input *[inputs]int32) int {
 	n := 0
 	for _, v := range input {
-		n += intLen(v)
+		n += jsonenc.IntLen(v)
 	}
 	return n
 }
 
-// lengths remembers intLen of a number that changes little.
+// lengths remembers the length of a number that changes little.
 type lengths struct {
 	first  int32  // the numbers from here on
 	count  uint32 // and so many more
@@ -88,11 +89,11 @@ func (l *lengths) of(v int32) int {
 }
 
 func (l *lengths) measure(v int32) {
-	l.length = intLen(v)
+	l.length = jsonenc.IntLen(v)
 	l.first, l.count = v, 1
 	if digits := l.length; v >= 10 && digits < 10 {
-		l.first = int32(pow10[digits-1])
-		l.count = uint32(pow10[digits] - pow10[digits-1])
+		l.first = int32(jsonenc.Pow10[digits-1])
+		l.count = uint32(jsonenc.Pow10[digits] - jsonenc.Pow10[digits-1])
 	}
 }
 
@@ -211,10 +212,10 @@ func (b *builder) startTick(r *record) {
 // measureTick sets what depends on the length of the tick.
 func (b *builder) measureTick(tick int32) {
 	b.fold()
-	b.tickLen = intLen(tick)
-	time := uintLen(uint64(tick) * tickMS)
+	b.tickLen = jsonenc.IntLen(tick)
+	time := jsonenc.UintLen(uint64(tick) * tickMS)
 	b.tickLines = int64(len(`{"tick":,"time_ms":,"events":[`) + b.tickLen + time + len(tickTail) - len(","))
-	b.tickLimit = min(int64(pow10[b.tickLen]), (int64(pow10[time])+tickMS-1)/tickMS)
+	b.tickLimit = min(int64(jsonenc.Pow10[b.tickLen]), (int64(jsonenc.Pow10[time])+tickMS-1)/tickMS)
 }
 
 // openChunk begins a chunk with record r; before it the tick was another.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 )
 
 // docSizes returns the sizes of the documents of all ticks of chunk k, or of what stands behind time_ms in those of
@@ -85,13 +86,13 @@ func (m *docMeter) tickSize(t int32) int64 {
 func (m *docMeter) eventLen(e *event) int64 {
 	switch {
 	case e.kind == playerDiff && e.known:
-		return int64(playerDiffLen - len(",") + uintLen(uint64(e.offset)) + intLen(e.cid) +
-			shortLen(e.x) + shortLen(e.y) + intLen(e.player.x) + intLen(e.player.y))
+		return int64(playerDiffLen - len(",") + jsonenc.UintLen(uint64(e.offset)) + jsonenc.IntLen(e.cid) +
+			jsonenc.ShortLen(e.x) + jsonenc.ShortLen(e.y) + jsonenc.IntLen(e.player.x) + jsonenc.IntLen(e.player.y))
 	case e.kind == inputDiff && e.known:
-		n := inputDiffLen - len(",") + uintLen(uint64(e.offset)) + intLen(e.cid) + inputLen(&e.player.input)
+		n := inputDiffLen - len(",") + jsonenc.UintLen(uint64(e.offset)) + jsonenc.IntLen(e.cid) + inputLen(&e.player.input)
 		for c := e.changed; c != 0; c &= c - 1 {
 			i := bits.TrailingZeros16(c)
-			n += inputDiffLens[i] + shortLen(e.input[i])
+			n += inputDiffLens[i] + jsonenc.ShortLen(e.input[i])
 		}
 		if e.changed != 0 {
 			n -= len(",")
@@ -115,12 +116,12 @@ func (m *docMeter) stateSize() int64 {
 func (m *docMeter) follow(e *event) {
 	switch {
 	case e.kind == playerDiff && e.known:
-		m.grow(e.place, intLen(e.player.x)-intLen(e.player.x-e.x)+intLen(e.player.y)-intLen(e.player.y-e.y))
+		m.grow(e.place, jsonenc.IntLen(e.player.x)-jsonenc.IntLen(e.player.x-e.x)+jsonenc.IntLen(e.player.y)-jsonenc.IntLen(e.player.y-e.y))
 	case e.kind == inputDiff && e.known:
 		n := 0
 		for c := e.changed; c != 0; c &= c - 1 {
 			i := bits.TrailingZeros16(c)
-			n += shortLen(e.player.input[i]) - shortLen(e.player.input[i]-e.input[i])
+			n += jsonenc.ShortLen(e.player.input[i]) - jsonenc.ShortLen(e.player.input[i]-e.input[i])
 		}
 		m.grow(e.place, n)
 	case e.kind == extension: // teams may be others, and a player who has no stay

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
 )
 
 // The tables of a recording (docs/tree/tables.md section 2).
@@ -141,7 +142,7 @@ func addStay(b *columnar.Batch, p *player) {
 // writes into doc.
 func cutHead(e *event, doc []byte) (cid int32, known bool, data []byte) {
 	const cidKey = `,"cid":`
-	rest := doc[len(`{"event":"`)+len(e.name())+len(`","offset":`)+uintLen(uint64(e.offset)):]
+	rest := doc[len(`{"event":"`)+len(e.name())+len(`","offset":`)+jsonenc.UintLen(uint64(e.offset)):]
 	if after, ok := bytes.CutPrefix(rest, []byte(cidKey)); ok {
 		end := bytes.IndexAny(after, ",}")
 		n, err := strconv.ParseInt(string(after[:end]), 10, 32)
