@@ -33,7 +33,11 @@ type trap struct {
 // readLevel walks through a save from offset dungeons on. It returns what the hero carries, nil if the
 // save is not as it should be, and his level, nil if it is not in the save.
 func readLevel(save []byte, dungeons int64, at *location, role int32) (pack []object, here *level) {
-	w := &levelWalk{Cursor: wire.NewCursor(name, save, 0), role: role}
+	return (&levelWalk{Cursor: wire.NewCursor(name, save, 0), role: role}).read(dungeons, at)
+}
+
+// read is readLevel.
+func (w *levelWalk) read(dungeons int64, at *location) (pack []object, here *level) {
 	w.Skip(int(dungeons))
 	w.magic("DGN\x00")
 	w.skipList(55)
@@ -51,7 +55,7 @@ func readLevel(save []byte, dungeons int64, at *location, role int32) (pack []ob
 	w.skipList(timerSize)
 	w.skipList(lightSize)
 	w.keep = true
-	pack = w.objects(0)
+	pack = w.objects(0, carried)
 	if w.Err() != nil {
 		return nil, nil
 	}
@@ -75,7 +79,9 @@ func (w *levelWalk) level(at *location, wanted bool) *level {
 	dungeon, number := w.U8(), w.U8()
 	w.Skip(64) // name
 	w.keep = wanted && dungeon == at.Dungeon && number == at.Level
+	start := w.Pos()
 	l := &level{cells: w.Bytes(mapSize)}
+	w.note(cells, start, false)
 	w.Skip(4 + 5*5 + 2*8 + 4 + 120*2) // turn, stairs, areas, flags, doors
 	w.each("RDBT", func() { w.room(0) })
 	w.skipList(timerSize)
@@ -91,8 +97,8 @@ func (w *levelWalk) level(at *location, wanted bool) *level {
 			l.traps = append(l.traps, t)
 		}
 	})
-	l.objects = w.objects(0)
-	buried := w.objects(0)
+	l.objects = w.objects(0, lying)
+	buried := w.objects(0, lying)
 	for i := range buried {
 		buried[i].buried = true
 	}
@@ -108,7 +114,7 @@ func (w *levelWalk) level(at *location, wanted bool) *level {
 
 // endOfLevel skips what is on a level and not shown.
 func (w *levelWalk) endOfLevel() {
-	w.objects(0) // used up in a shop and not paid
+	w.objects(0, held) // used up in a shop and not paid
 	w.magic("ENGR")
 	for n := w.count(); n > 0; n = w.count() {
 		w.Skip(3)
@@ -148,10 +154,12 @@ func (w *levelWalk) longWorms() {
 }
 
 func (w *levelWalk) trap() trap {
+	start := w.Pos()
 	b := w.Bytes(trapSize)
 	if b == nil {
 		return trap{}
 	}
+	w.note(trapped, start, false)
 	if w.keep {
 		w.take(trapSize)
 	}

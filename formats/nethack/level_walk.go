@@ -17,9 +17,10 @@ const (
 // it should be: the parts have no lengths. The first part that is not makes it fail.
 type levelWalk struct {
 	*wire.Cursor
-	role  int32 // of the hero, which numbers the persons of the quest
-	keep  bool  // what is read now is shown
-	shown int   // bytes of what was kept
+	role  int32  // of the hero, which numbers the persons of the quest
+	keep  bool   // what is read now is shown
+	shown int    // bytes of what was kept
+	parts *parts // what was read; nil: nobody wants to know
 }
 
 // magic reads the four bytes that a part begins with.
@@ -54,6 +55,13 @@ func (w *levelWalk) skipElements(n, size int) {
 	w.Skip(n * size)
 }
 
+// Skip goes on behind n bytes of which nothing is shown.
+func (w *levelWalk) Skip(n int) {
+	start := w.Pos()
+	w.Cursor.Skip(n)
+	w.note(unread, start, false)
+}
+
 // each calls read for every element of a list, until one is not as it should be.
 func (w *levelWalk) each(magic string, read func()) {
 	w.magic(magic)
@@ -81,4 +89,48 @@ func (w *levelWalk) text(b []byte) string {
 func cutNUL(b []byte) string {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	return string(b)
+}
+
+// A partKind says what a part of a save is.
+type partKind uint8
+
+const (
+	unread  partKind = iota // nothing depends on it
+	cells                   // of the map that is shown
+	carried                 // an object of the pack
+	lying                   // an object on the level
+	held                    // an object that a monster or another object has
+	living                  // a monster
+	trapped                 // a trap that is shown
+)
+
+// A part is what a levelWalk has read at once. Bytes between the parts say where they are.
+type part struct {
+	start, end int32
+	kind       partKind
+	shown      bool
+	list       bool // of things, which follows: the contents or the inventory
+}
+
+// maxParts is how many parts are noted: 12 bytes each, so 192 KiB at most. Large games have some thousands.
+const maxParts = 16 << 10
+
+// parts are those of a save, in their order.
+type parts struct {
+	list []part
+	all  bool // there are no more than maxParts
+}
+
+// note notes the part from start up to here, if somebody wants to know.
+func (w *levelWalk) note(kind partKind, start int, list bool) {
+	switch {
+	case w.parts == nil || start == w.Pos():
+		return
+	case len(w.parts.list) == maxParts:
+		w.parts.all = false
+		return
+	case !w.keep && (kind == cells || kind == trapped):
+		kind = unread
+	}
+	w.parts.list = append(w.parts.list, part{int32(start), int32(w.Pos()), kind, w.keep, list})
 }

@@ -44,14 +44,18 @@ func (t kindTable) of(n int64) *kind {
 // kinds are all tables.
 type kinds struct {
 	objects, monsters, traps, backgrounds, artifacts kindTable
+
+	symbols symbols
 }
 
 // names reads the tables once.
 var names = sync.OnceValue(func() *kinds {
-	return &kinds{
+	k := &kinds{
 		objects: readKinds(objectsTable), monsters: readKinds(monstersTable), traps: readKinds(trapsTable),
 		backgrounds: readKinds(backgroundsTable), artifacts: readKinds(artifactsTable),
 	}
+	k.symbols = k.readSymbols()
+	return k
 })
 
 // readKinds reads a table whose rows are numbered one after the other from 0 or 1 on.
@@ -76,4 +80,37 @@ func readKinds(table string) kindTable {
 		kinds = append(kinds, kind{name: cell("name"), symbol: cell("symbol"), class: cell("class"), spe: cell("spe")})
 	}
 	return kinds
+}
+
+// unknownSymbol stands for a number that is not in its table.
+const unknownSymbol = '?'
+
+// Numbers that a cell may have.
+const (
+	backgroundNumbers = 1 << 6
+	objectNumbers     = 1 << 10
+	trapNumbers       = 1 << 5
+)
+
+// symbols are the characters that cells stand for, by their numbers.
+type symbols struct {
+	backgrounds [backgroundNumbers]byte
+	objects     [objectNumbers]byte
+	traps       [trapNumbers]byte
+}
+
+// readSymbols returns those of the tables.
+func (k *kinds) readSymbols() (s symbols) {
+	fill := func(chars []byte, t kindTable) {
+		for n := range chars {
+			chars[n] = unknownSymbol
+			if k := t.of(int64(n)); k.symbol != "" {
+				chars[n] = k.symbol[0]
+			}
+		}
+	}
+	fill(s.backgrounds[:], k.backgrounds)
+	fill(s.objects[:], k.objects)
+	fill(s.traps[:], k.traps)
+	return s
 }

@@ -24,23 +24,29 @@ type object struct {
 	contents         []object
 }
 
-// objects reads a list of objects, of things in depth others.
-func (w *levelWalk) objects(depth int) []object {
+// objects reads a list of objects, of things in depth others. kind says how they are shown.
+func (w *levelWalk) objects(depth int, kind partKind) []object {
 	if depth > maxDepth {
 		w.Fail("an object in more than %d others", maxDepth)
 		return nil
 	}
 	list := []object{}
 	w.each("OCHN", func() {
-		if o := w.object(depth); w.keep {
+		start := w.Pos()
+		o := w.object()
+		w.note(kind, start, o.filled)
+		if o.filled {
+			o.contents = w.objects(depth+1, held)
+		}
+		if w.keep {
 			list = append(list, o)
 		}
 	})
 	return list
 }
 
-// object reads an object with its name, its attachment and its contents.
-func (w *levelWalk) object(depth int) object {
+// object reads an object with its name and its attachment, without its contents.
+func (w *levelWalk) object() object {
 	start := w.Pos()
 	w.magic("OBJ\x00")
 	b := w.Bytes(objectSize - 4)
@@ -59,9 +65,6 @@ func (w *levelWalk) object(depth int) object {
 		w.take(w.Pos() - start)
 	}
 	w.attachment(o.flags >> 9 & 3)
-	if o.filled {
-		o.contents = w.objects(depth + 1)
-	}
 	return o
 }
 
@@ -74,7 +77,7 @@ func (w *levelWalk) attachment(kind uint32) {
 		w.monster()
 		w.keep = keep
 	case 2:
-		w.Skip(4)
+		w.Bytes(4)
 	case 3:
 		w.Fail("an attachment of kind 3")
 	}

@@ -10,17 +10,6 @@ const (
 	mapSize    = mapColumns * mapRows * cellSize
 )
 
-// unknownSymbol stands for a number that is not in its table.
-const unknownSymbol = '?'
-
-// char returns the symbol of a number as one character.
-func (t kindTable) char(n int64) byte {
-	if k := t.of(n); k.symbol != "" {
-		return k.symbol[0]
-	}
-	return unknownSymbol
-}
-
 // draw returns the rows of a map, parts of one text. symbol returns the character of what the hero remembers of a place
 // (docs/formats/nethack.md section 15.2); where he is himself, as is shown.
 func draw(cells []byte, hero *location, as byte, symbol func(cell uint32) byte) []string {
@@ -45,33 +34,40 @@ func draw(cells []byte, hero *location, as byte, symbol func(cell uint32) byte) 
 }
 
 // background returns the symbol of the shape of the level at a place.
-func (k *kinds) background(cell uint32) byte { return k.backgrounds.char(int64(cell >> 26)) }
+func (k *kinds) background(cell uint32) byte { return k.symbols.backgrounds[cell>>26] }
+
+// heroSymbol stands for the hero, but where he is shown as the monster that he is.
+const heroSymbol = '@'
+
+// hero returns the symbol of the monster that the hero is.
+func (k *kinds) hero(monster int32) byte {
+	if kind := k.monsters.of(int64(monster)); kind.symbol != "" {
+		return kind.symbol[0]
+	}
+	return heroSymbol
+}
 
 // drawMap draws what the hero remembers of the shape of a level.
 func drawMap(cells []byte, hero *location) []string {
-	return draw(cells, hero, '@', names().background)
+	return draw(cells, hero, heroSymbol, names().background)
 }
 
 // drawScreen draws all that the hero remembers of a level, and the hero as the monster that he is now.
 func drawScreen(cells []byte, hero *location, monster int32) []string {
-	as := byte('@')
-	if k := names().monsters.of(int64(monster)); k.symbol != "" {
-		as = k.symbol[0]
-	}
-	return draw(cells, hero, as, names().remembered)
+	return draw(cells, hero, names().hero(monster), names().remembered)
 }
 
 // remembered returns the symbol of the topmost of what the hero remembers of a place.
 func (k *kinds) remembered(cell uint32) byte {
 	const unseen = 1 << 1
-	object, trap := int64(cell>>11&1023), int64(cell>>21&31)
+	object, trap := cell>>11%objectNumbers, cell>>21%trapNumbers
 	switch {
 	case cell&unseen != 0:
 		return 'I'
 	case object > 0:
-		return k.objects.char(object - 1)
+		return k.symbols.objects[object-1]
 	case trap > 0:
-		return k.traps.char(trap)
+		return k.symbols.traps[trap]
 	}
 	return k.background(cell)
 }

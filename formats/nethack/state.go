@@ -218,14 +218,8 @@ func (r *fields) length(p int64) int64 {
 	return int64(n)
 }
 
-// text returns the string in a field of n bytes, and its bytes in hex if it is not UTF-8.
-func (r *fields) text(p int64, n int) (s, asHex string) {
-	s = cutNUL(r.at(p, n))
-	return s, invalidHex([]byte(s))
-}
-
-// textTo reads a text, as text does, into s and asHex, which are kept if they have that text: saves one after
-// the other mostly have.
+// textTo reads the string in a field of n bytes into s, and its bytes in hex into asHex if it is not UTF-8. They are
+// kept if they have that text: saves one after the other mostly have.
 func (r *fields) textTo(s, asHex *string, p int64, n int) {
 	b := r.at(p, n)
 	if k := len(*s); k <= n && string(b[:k]) == *s && (k == n || b[k] == 0) {
@@ -270,13 +264,18 @@ func word(words []string, n int32) *string {
 
 // details reads everything; offsets are those of docs/formats/nethack.md sections 7.2 and 7.3.
 func (r *fields) details() *details {
-	g := &game{Debug: r.u8(71) != 0, Explore: r.u8(73) != 0, MoonPhase: r.i32(48), Friday13th: r.u8(76) != 0}
-	g.SetSeed, g.SetSeedHex = r.text(232, 16)
-	s := &heroState{}
+	g, s := &game{}, &heroState{}
+	r.readGame(g)
 	r.heroState(s)
 	d := &details{Game: g, Hero: &s.hero, Attributes: &s.attributes, Conducts: &s.conducts, Location: &s.location}
 	d.Map = r.level(d.Location)
 	return d
+}
+
+// readGame reads what is of the game.
+func (r *fields) readGame(g *game) {
+	g.Debug, g.Explore, g.MoonPhase, g.Friday13th = r.u8(71) != 0, r.u8(73) != 0, r.i32(48), r.u8(76) != 0
+	r.textTo(&g.SetSeed, &g.SetSeedHex, 232, 16)
 }
 
 // heroState reads what is of the hero, and finds where the list of dungeons begins.

@@ -65,5 +65,5 @@ func (rec *recording) eachShown(ctx context.Context, x *index, first, end int, s
 		return err
 	}
 	defer held.Free()
-	return rec.eachSave(ctx, x, first, end-1, fn)
+	return rec.eachSave(ctx, x, new(rebuilder), first, end-1, fn)
 }

@@ -7,9 +7,9 @@ import (
 	"recfs/nodes"
 )
 
-// sizesAtOnce is how many ticks there are in a block, whose documents are made one after the other to learn their
-// sizes: the saves of a block are rebuilt in one place, which copies none of them.
-const sizesAtOnce = 64
+// sizesAtOnce is how many ticks there are in a block, whose sizes are learnt at once: the saves of a block are rebuilt in
+// one place, which copies none of them.
+const sizesAtOnce = 256
 
 // A sizesKey says of which documents sizes are.
 type sizesKey struct {
@@ -42,22 +42,11 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (sizes []uint32
 	if err != nil {
 		return nil, 0, err
 	}
-	end := min(first+sizesAtOnce, len(x.ticks))
-	sizes = make([]uint32, end-first)
-	var line, doc []byte
+	sizes = make([]uint32, min(sizesAtOnce, len(x.ticks)-first))
 	if k.states {
-		err = rec.eachSave(ctx, x, first, end-1, func(n int, save []byte) (err error) {
-			doc, err = x.decodeState(n, save).appendDocument(doc[:0])
-			sizes[n-first] = uint32(len(doc))
-			return err
-		})
+		err = rec.stateSizes(ctx, x, first, sizes)
 	} else {
-		err = x.visit(ctx, rec.At(ctx), first, end, func(n int, list []event) error {
-			line = x.appendTick(line[:0], n, list)
-			doc = appendDocument(doc[:0], line)
-			sizes[n-first] = uint32(len(doc))
-			return nil
-		})
+		err = rec.tickSizes(ctx, x, first, sizes)
 	}
 	if _, damaged := formats.Coded(err); damaged {
 		err = nil // of the document that is told its size
@@ -65,8 +54,36 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (sizes []uint32
 	return sizes, int64(64 + 4*cap(sizes)), err
 }
 
-// eachSave calls fn with the saves of the ticks from first to last that are not lost. They are good until it returns.
-func (rec *recording) eachSave(ctx context.Context, x *index, first, last int, fn func(n int, save []byte) error) error {
+// stateSizes learns the sizes of the documents in states/ from tick first on.
+func (rec *recording) stateSizes(ctx context.Context, x *index, first int, sizes []uint32) error {
+	var doc []byte
+	re := &rebuilder{}
+	m := newStateMeter(x, re)
+	return rec.eachSave(ctx, x, re, first, first+len(sizes)-1, func(n int, save []byte) (err error) {
+		if more, ok := m.more(n); ok {
+			sizes[n-first] = uint32(emptyHead() + more)
+			return nil
+		}
+		doc, err = x.decodeState(n, save).appendDocument(doc[:0])
+		sizes[n-first] = uint32(len(doc))
+		return err
+	})
+}
+
+// tickSizes learns the sizes of the documents in ticks/ from tick first on.
+func (rec *recording) tickSizes(ctx context.Context, x *index, first int, sizes []uint32) error {
+	var line, doc []byte
+	return x.visit(ctx, rec.At(ctx), first, first+len(sizes), func(n int, list []event) error {
+		line = x.appendTick(line[:0], n, list)
+		doc = appendDocument(doc[:0], line)
+		sizes[n-first] = uint32(len(doc))
+		return nil
+	})
+}
+
+// eachSave makes re hold the saves of the ticks from first to last that are not lost, and calls fn with each. It is good
+// until fn returns.
+func (rec *recording) eachSave(ctx context.Context, x *index, re *rebuilder, first, last int, fn func(n int, save []byte) error) error {
 	for first <= last && x.ticks[first].lost() {
 		first++
 	}
@@ -79,7 +96,6 @@ func (rec *recording) eachSave(ctx context.Context, x *index, first, last int, f
 		return err
 	}
 	defer held.Free()
-	var re rebuilder
 	if !x.ticks[first].backup {
 		base, err := rec.saves.Get(ctx, first-1)
 		if err != nil {
@@ -91,7 +107,7 @@ func (rec *recording) eachSave(ctx context.Context, x *index, first, last int, f
 		if x.ticks[n].lost() {
 			return nil
 		}
-		if err := x.replay(&re, n, text, false); err != nil {
+		if err := x.replay(re, n, text, false); err != nil {
 			return err
 		}
 		if size := int64(x.ticks[n].size); int64(len(re.save)) != size { // the log is another one now

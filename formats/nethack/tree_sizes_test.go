@@ -19,7 +19,7 @@ func TestSizesOfABlock(t *testing.T) {
 			w.diff(beta3, int32(i+2), w.rest(24))
 		}
 	}
-	chain(90)
+	chain(290)
 	w.line("~"+encodeBlob([]byte{1, 0x43}, plain), -1)
 	for range 70 {
 		w.diff(beta3, 200, w.rest(24))
@@ -83,7 +83,7 @@ func TestSavesOfAnotherLog(t *testing.T) {
 	}
 	x.ticks[1].size++
 	seen := 0
-	err = rec.eachSave(t.Context(), x, 0, 1, func(int, []byte) error { seen++; return nil })
+	err = rec.eachSave(t.Context(), x, new(rebuilder), 0, 1, func(int, []byte) error { seen++; return nil })
 	if _, ok := rec.saves.Peek(1); ok || err == nil || seen != 1 {
 		t.Errorf("%d saves, %v; the last one is kept: %v", seen, err, ok)
 	}

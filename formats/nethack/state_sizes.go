@@ -1,0 +1,194 @@
+package nethack
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"recfs/formats/internal/wire"
+)
+
+// A stateMeter learns the sizes of the documents of the saves that a rebuilder makes one after the other. What they say of
+// the hero is read of each. Of the rest only what a diff changes is measured again, unless it moves something.
+type stateMeter struct {
+	x      *index
+	re     *rebuilder
+	fields // of the save
+	game   game
+	state  heroState
+	buf    []byte
+
+	known bool // the following is, of the save
+	place place
+	parts parts
+	end   int // of them
+	rest  int // bytes of the document behind its location, with maps that are blank
+
+	cells   int // where the map that was shown begins; 0: none was, or it moved
+	escapes int // characters of the two maps that are escaped there, without the hero
+}
+
+// A place is what the rest of a document depends on besides the bytes that are walked through.
+type place struct {
+	dungeons       int64 // where their list begins
+	role           int32
+	dungeon, level uint8
+}
+
+// newStateMeter returns one for the saves that re will have, which tells it of each diff.
+func newStateMeter(x *index, re *rebuilder) *stateMeter {
+	m := &stateMeter{x: x, re: re}
+	re.before = m.changing
+	return m
+}
+
+// changing takes in that the patch is about to change the save.
+func (m *stateMeter) changing() { m.follow(-1) }
+
+// more returns how many bytes more the document of tick n takes, whose save there is now, than one of which emptyHead is
+// all. It is not ok if the document is another one, or has to be made to know it.
+func (m *stateMeter) more(n int) (size int, ok bool) {
+	if m.x.ticks[n].backup {
+		m.known, m.cells = false, 0
+	} else {
+		m.follow(1)
+	}
+	m.fields = fields{b: m.re.save, moves: saveTurn(m.re.save)}
+	ok = m.u32(0) == incarnation43 && m.u32(fingerprintAt) == fingerprint43
+	if ok {
+		m.readGame(&m.game)
+		m.heroState(&m.state)
+		ok = !m.bad && (m.known && m.place == m.here() || m.measure())
+	}
+	if m.known = ok; !ok {
+		return 0, false
+	}
+	return m.x.moreHead(n, saveTimezone(m.b)) + m.game.more() + m.state.more() + m.hero() + m.escapes + m.rest, true
+}
+
+// here returns where the hero is.
+func (m *stateMeter) here() place {
+	return place{m.dungeons, m.role, m.state.location.Dungeon, m.state.location.Level}
+}
+
+// blankRows are those of a map on which there is nothing.
+var blankRows = slices.Repeat([]string{strings.Repeat(" ", mapColumns)}, mapRows)
+
+// measure measures the rest of a document, if all that it may have is in the save.
+func (m *stateMeter) measure() bool {
+	m.parts = parts{list: m.parts.list[:0], all: true}
+	w := &levelWalk{Cursor: wire.NewCursor(name, m.b, 0), role: m.role, parts: &m.parts}
+	pack, l := w.read(m.dungeons, &m.state.location)
+	if l == nil || !m.parts.all {
+		return false
+	}
+	m.place, m.end = m.here(), w.Pos()
+	cells := int(m.dungeons) + bytes.Index(m.b[m.dungeons:], m.place.magic()) + levelName
+	if &l.cells[0] != &m.b[cells] { // the map is drawn from what only looks like a level
+		return false
+	}
+	if cells != m.cells {
+		m.cells, m.escapes = cells, 0
+		m.countCells(0, mapSize/cellSize, 1)
+	}
+	m.buf = appendRows(m.buf[:0], "map", blankRows)
+	m.buf = (&around{blankRows, pack, l}).appendJSON(m.buf)
+	m.rest = len(m.buf)
+	return true
+}
+
+// magic returns what the level begins with.
+func (p *place) magic() []byte { return []byte{'L', 'E', 'V', 'L', p.dungeon, p.level} }
+
+// follow counts what the patch touches, sign times: -1 before it changes the save, 1 after that. The rest is not known
+// any more if that may be more than the numbers and flags of what is shown.
+func (m *stateMeter) follow(sign int) {
+	p := &m.re.patch
+	m.known = m.known && len(p.moves) == 0 && p.size >= m.end
+	if end := m.cells + mapSize; p.size < end || len(p.moves) > 0 && p.moves[0].dst < end {
+		m.cells = 0
+	}
+	parts, cells := 0, 0 // up to where they are counted
+	for start, end := range p.edits {
+		if first, next := max(start-m.cells, 0)/cellSize, (min(end-m.cells, mapSize)+cellSize-1)/cellSize; m.cells > 0 && first < next {
+			m.countCells(max(first, cells), next, sign)
+			cells = next
+		}
+		if m.known {
+			parts, m.known = m.count(max(start, parts), end, sign)
+			m.known = m.known && (sign < 0 || !m.looksLikeLevel(start, end))
+		}
+	}
+}
+
+// count counts the parts that have bytes from start to before end, and returns where the last one ends. It is not ok if
+// bytes between parts are among them, or a part is of another length now.
+func (m *stateMeter) count(start, end, sign int) (counted int, ok bool) {
+	save, list := m.re.save, m.parts.list
+	counted = start
+	i, _ := slices.BinarySearchFunc(list, start, func(p part, at int) int { return int(p.end) - at - 1 })
+	for ; start < min(end, m.end); i++ {
+		if i == len(list) || start < int(list[i].start) {
+			return start, false
+		}
+		p := &list[i]
+		start = int(p.end)
+		if p.kind == unread || p.kind == cells {
+			continue
+		}
+		if m.buf, ok = p.append(m.buf[:0], save, m.place.role); !ok {
+			return start, false
+		}
+		m.rest += sign * len(m.buf)
+		counted = start
+	}
+	return counted, true
+}
+
+// looksLikeLevel reports whether the bytes from start to before end, or those with some beside them, are what the level
+// begins with, in front of it: the map is drawn from the first place that looks like it.
+func (m *stateMeter) looksLikeLevel(start, end int) bool {
+	magic := m.place.magic()
+	start, end = max(start-len(magic)+1, int(m.place.dungeons)), min(end, m.cells-levelName)+len(magic)-1
+	return start < end && bytes.Contains(m.re.save[start:end], magic)
+}
+
+// countCells counts the characters that are escaped in the cells from first to before next.
+func (m *stateMeter) countCells(first, next, sign int) {
+	k := names()
+	last, each := uint32(0), k.escapes(0) // most places are like those beside them
+	for i := first; i < next; i++ {
+		if cell := m.cell(i); cell != last {
+			last, each = cell, k.escapes(cell)
+		}
+		m.escapes += sign * each
+	}
+}
+
+func (m *stateMeter) cell(i int) uint32 {
+	return binary.LittleEndian.Uint32(m.re.save[m.cells+i*cellSize:])
+}
+
+// escapes returns how many characters of a place on the two maps are escaped.
+func (k *kinds) escapes(cell uint32) int {
+	return escapes(k.background(cell)) + escapes(k.remembered(cell))
+}
+
+// escapes returns 1 for a printable character that is escaped in a string.
+func escapes(char byte) int {
+	if char == '"' || char == '\\' {
+		return 1
+	}
+	return 0
+}
+
+// hero returns by how much the hero on the two maps changes the rest.
+func (m *stateMeter) hero() int {
+	l := &m.state.location
+	if l.X >= mapColumns || l.Y >= mapRows {
+		return 0
+	}
+	k := names()
+	return escapes(heroSymbol) + escapes(k.hero(m.state.hero.Monster)) - k.escapes(m.cell(mapRows*int(l.X)+int(l.Y)))
+}
