@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 )
 
 // What laying out a document adds to its compact JSON.
@@ -14,6 +15,9 @@ var (
 	listSpace    = space(`{"a":[{}]}`) - space(`{"a":[]}`) // of the first element
 	elementSpace = space(`{"a":[{},{}]}`) - space(`{"a":[{}]}`)
 	tickSpace    = space(`{"tick":0,"time_ms":0,"events":[{}]}`)
+
+	bareEntity = len((&entity{}).append(nil, 0)) - len("0") - 7*len("null") // with neither its id nor what is null
+	bareBlock  = len(appendBlock(nil, blockAt{}, nil)) - 3*len("0") - len("null")
 
 	emptyState = int64(len(document(newWorld().appendState(appendStateHead(nil, 0, 0)))) - len(appendStateHead(nil, 0, 0)))
 )
@@ -116,6 +120,7 @@ type stateMeter struct {
 	world    *world // of which the elements are measured
 	entities elements[int64]
 	blocks   elements[blockAt]
+	touched  []int64 // entities that this tick has changed, which are measured at its end
 
 	next int64 // tick of the next state
 	at   int64 // its place in ticks
@@ -142,8 +147,8 @@ func (m *stateMeter) event(t *tick, k int, _ bool) {
 	if m.world == nil || e.def == nil {
 		return
 	}
-	if e.hasAll(captureEntity) {
-		m.entity(e.entity)
+	if last := len(m.touched) - 1; e.hasAll(captureEntity) && (last < 0 || m.touched[last] != e.entity) {
+		m.touched = append(m.touched, e.entity)
 	}
 	switch e.def.Role {
 	case roleBlock:
@@ -163,6 +168,10 @@ func (m *stateMeter) event(t *tick, k int, _ bool) {
 func (m *stateMeter) tick(n int64) {
 	if m.entered {
 		m.through(n - 1)
+		for _, id := range m.touched {
+			m.entity(id)
+		}
+		m.touched = m.touched[:0]
 		return
 	}
 	m.entered = true
@@ -202,20 +211,39 @@ func (m *stateMeter) through(n int64) {
 
 // entity measures what is known of an entity.
 func (m *stateMeter) entity(id int64) {
-	m.buf = m.buf[:0]
-	if e := m.world.entities[id]; e != nil {
-		m.buf = e.append(m.buf, id)
+	e := m.world.entities[id]
+	if e == nil {
+		m.entities.set(id, 0)
+		return
 	}
-	m.entities.set(id, len(m.buf))
+	m.buf = jsonenc.AppendInt64(m.buf[:0], id)
+	if e.placed {
+		m.buf = appendPosition(m.buf, e.pos[:])
+	} else {
+		m.buf = append(m.buf, "null"...)
+	}
+	n := bareEntity + len(m.buf) + len(e.itemList())
+	for _, text := range [...][]byte{e.kind, e.velocity, e.pose, e.flags, e.using, e.slot} {
+		n += textSize(text)
+	}
+	m.entities.set(id, n)
 }
 
 // block measures what is known of a block.
 func (m *stateMeter) block(at blockAt) {
-	m.buf = m.buf[:0]
+	n := 0
 	if state, ok := m.world.blocks[at]; ok {
-		m.buf = appendBlock(m.buf, at, state)
+		n = bareBlock + jsonenc.Int64Len(at.x) + jsonenc.Int64Len(at.y) + jsonenc.Int64Len(at.z) + textSize(state)
 	}
-	m.blocks.set(at, len(m.buf))
+	m.blocks.set(at, n)
+}
+
+// textSize returns how many bytes appendText appends behind the key.
+func textSize(text []byte) int {
+	if len(text) == 0 {
+		return len("null")
+	}
+	return len(text)
 }
 
 // elements are the bytes of the elements of a list.

@@ -14,7 +14,8 @@ type entity struct {
 
 	kind, velocity, pose, flags, using, slot []byte
 
-	items map[int64][]byte
+	items  map[int64][]byte
+	listed []byte // items as JSON; nil: they have changed
 }
 
 // A world is what is known after some tick (docs/tree/hcrp.md section 7).
@@ -136,6 +137,7 @@ func (w *world) note(c *chunk, e *event) {
 		for _, i := range e.items {
 			x.items[i.slot] = slices.Clone(c.bytes(i.text))
 		}
+		x.listed = nil
 	}
 }
 
@@ -200,10 +202,15 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	dst = appendText(dst, `,"using":`, e.using)
 	dst = appendText(dst, `,"held_slot":`, e.slot)
 	dst = append(dst, `,"items":[`...)
-	if len(e.items) > 0 { // of most entities none is known
-		dst = e.appendItems(dst)
+	return append(append(dst, e.itemList()...), ']', '}')
+}
+
+// itemList returns the elements of items.
+func (e *entity) itemList() []byte {
+	if e.listed == nil && len(e.items) > 0 { // of most entities none is known
+		e.listed = e.appendItems(nil)
 	}
-	return append(dst, ']', '}')
+	return e.listed
 }
 
 func (e *entity) appendItems(dst []byte) []byte {
