@@ -7,11 +7,12 @@
 //
 //	go run ./bench/attributes [-recfs /tmp/recfs] [-size 80] [-hcrp FILE] [-nethack FILE]
 //
-// The teehistorian recording is made of a sample: its header, its records many times, and FINISH. Long recordings of the
-// other formats must be given.
+// The teehistorian recording is made of a sample: its header, its records many times, and FINISH. Of a NetHack log that is
+// given what follows its header is written as many times as it takes, too. A long HCRP recording must be given.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -29,14 +30,17 @@ import (
 )
 
 var (
-	size   = flag.Int64("size", 12, "size of the teehistorian recording in MB")
+	size   = flag.Int64("size", 12, "size of the recordings that are made, in MB")
 	sample = flag.String("sample", "testdata/archive/teehistorian/busy-20.1.teehistorian.xz", "what the teehistorian recording is made of")
 
 	given = map[string]*string{
-		"long.hcrp":   flag.String("hcrp", "../shared/recordings/hcrp/run-long.hcrp", "a HCRP recording; left out if it is not there"),
-		"long.nhgame": flag.String("nethack", "../shared/recordings/nethack/medium.nhgame", "a NetHack log; left out if it is not there"),
+		"long.hcrp": flag.String("hcrp", "../shared/recordings/hcrp/run-long.hcrp", "a HCRP recording; left out if it is not there"),
+		nethack:     flag.String("nethack", "../shared/recordings/nethack/medium.nhgame", "a NetHack log; left out if it is not there"),
 	}
 )
+
+// nethack is the name of the log that is made.
+const nethack = "long.nhgame"
 
 // aim is how long ls -l of 130,000 files may take.
 const aim = time.Second
@@ -81,6 +85,9 @@ func writeArchive(dir string) ([]string, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
+		if name == nethack {
+			b = lengthen(b, *size*1e6)
+		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o666)
 		}
@@ -90,6 +97,18 @@ func writeArchive(dir string) ([]string, error) {
 		list = append(list, name)
 	}
 	return list, nil
+}
+
+// lengthen returns a log with what stands behind its three header lines as many times as it takes to have size bytes.
+func lengthen(log []byte, size int64) []byte {
+	body := log[:bytes.LastIndexByte(log, '\n')+1]
+	for range 3 {
+		_, body, _ = bytes.Cut(body, []byte{'\n'})
+	}
+	for len(body) > 0 && int64(len(log)) < size {
+		log = append(log, body...)
+	}
+	return log
 }
 
 // measure lists one directory of a fresh mount, and as many files of the floor.
