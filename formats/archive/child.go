@@ -15,7 +15,7 @@ type rootChild struct {
 	name      string
 }
 
-// A childOpener is a directory in which a rootChild finds another one than look-ups do, as these find rootChilds.
+// A childOpener is a recording: a look-up in it returns a rootChild again, so that asks for the directory itself here.
 type childOpener interface {
 	child(ctx context.Context, name string) (nodes.Dir, error)
 }
