@@ -161,8 +161,13 @@ func place(v *columnar.Vector, room []byte) {
 	v.Placed = true
 }
 
+// numbersIn returns room as room for numbers, nil if it has none for any: behind it there may be no memory of ours.
 func numbersIn[N int32 | int64 | float32 | float64](room []byte) []N {
-	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(room))), len(room)/int(unsafe.Sizeof(N(0))))[:0]
+	n := len(room) / int(unsafe.Sizeof(N(0)))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(room))), n)[:0]
 }
 
 // textOf returns text i of a column.
