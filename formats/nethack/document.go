@@ -24,6 +24,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 		stop = x.ticks[end-1].off
 	}
 	s := newScanner(ctx, r, start, stop)
+	s.most = 1 // the saves between are skipped
 	defer s.close()
 	for n := first; n < end; n++ {
 		off := x.end

@@ -31,7 +31,8 @@ type scanner struct {
 	ctx  context.Context // of the pass, which the scanner does not outlive
 	r    *bufio.Reader
 	off  int64
-	most int // of a save line that is kept
+	end  int64 // of what is read
+	most int   // of a save line that is kept
 
 	ahead  int64 // how much is read at once, until it is counted
 	buf    []byte
@@ -53,7 +54,7 @@ func newScanner(ctx context.Context, r io.ReaderAt, off, end int64) *scanner {
 func newScannerSize(ctx context.Context, r io.ReaderAt, off, end int64, size int64) *scanner {
 	return &scanner{
 		ctx: ctx, r: bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), int(min(end-off, size))),
-		off: off, most: maxSaveLine,
+		off: off, end: end, most: maxSaveLine,
 	}
 }
 
@@ -101,6 +102,10 @@ func (s *scanner) limit(text []byte) int {
 	return maxOtherLine
 }
 
+// maxDoubled is how large a buffer becomes by doubling. The next one has room for the longest line, or
+// all that there is, so that no two large ones are in memory at once.
+const maxDoubled = 1 << 20
+
 // keep adds a part of a line to what is kept of it.
 func (s *scanner) keep(part []byte) error {
 	if err := s.ctx.Err(); err != nil {
@@ -110,9 +115,12 @@ func (s *scanner) keep(part []byte) error {
 	if len(text) == 0 {
 		text = part
 	}
-	part = part[:min(len(part), s.limit(text)+1-len(s.buf))]
+	most := s.limit(text) + 1
+	part = part[:min(len(part), most-len(s.buf))]
 	if n := len(s.buf) + len(part); n > cap(s.buf) {
-		n = max(n, 2*cap(s.buf))
+		if n = max(n, 2*cap(s.buf)); n > maxDoubled {
+			n = int(min(int64(most), int64(len(s.buf)+len(part))+s.end-s.off))
+		}
 		if err := s.charge(int64(n)); err != nil {
 			return err
 		}
