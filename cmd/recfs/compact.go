@@ -53,7 +53,7 @@ type compacter struct {
 
 // A compactedLine is what compact --json prints.
 type compactedLine struct {
-	Path    string    `json:"path"`
+	jsonPath
 	Chunks  int       `json:"chunks"`
 	Size    int64     `json:"size"`
 	Missing []problem `json:"missing"`
@@ -105,10 +105,10 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 
 // tell says what was written and what could not be.
 func (c *compacter) tell(report *hcrp.CompactReport) error {
-	line := compactedLine{Path: c.out, Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
+	line := compactedLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
 	for _, p := range report.Missing {
 		line.Missing = append(line.Missing, problem{
-			Path: c.dir, Format: "hcrp", Code: p.Code, Chunk: p.Chunk, Segment: p.Segment, Offset: &p.Offset, Reason: p.Message,
+			jsonPath: newJSONPath(c.dir), Format: "hcrp", Code: p.Code, Chunk: p.Chunk, Segment: p.Segment, Offset: &p.Offset, Reason: p.Message,
 		})
 	}
 	if c.asJSON {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
@@ -147,7 +148,8 @@ func (c *copier) fail(name string, err error) {
 // A copiedLine is what cp --json prints of a copy.
 type copiedLine struct {
 	entryLine
-	Copy string `json:"copy"` // where it is
+	Copy    string `json:"copy"` // where it is
+	CopyHex string `json:"copy_hex,omitempty"`
 }
 
 // A place is an open directory on disk and what it is called.
@@ -224,7 +226,7 @@ func (c *copier) countFile(ctx context.Context, e nodes.Entry) {
 
 // tell prints what was copied.
 func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target string) error {
-	line := copiedLine{newEntryLine(name, e), target}
+	line := copiedLine{newEntryLine(name, e), target, formats.HexOf(target)}
 	size, err := sizeOf(ctx, e)
 	if err != nil {
 		return err

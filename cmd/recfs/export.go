@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/formats/export"
@@ -151,7 +152,7 @@ func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathO
 func (x *exporter) damaged(f found) {
 	told := catalogue.ContainerSummary(f.name, f.Description, f.damage).Error
 	x.fail(f.name, errors.New(told))
-	x.print(exportedLine{Path: x.pathOf(f.name), Format: f.Format, Error: told})
+	x.print(exportedLine{jsonPath: newJSONPath(x.pathOf(f.name)), Format: f.Format, Error: told})
 }
 
 // A named is a recording with the name of its files.
@@ -204,10 +205,11 @@ func (x *exporter) export(n named) exported {
 
 // An exportedLine is what export --json prints of a table, of a recording that does not open, or of a container that is damaged.
 type exportedLine struct {
-	Path      string `json:"path"`
+	jsonPath
 	Format    string `json:"format"`
 	Table     string `json:"table,omitempty"`
 	File      string `json:"file,omitempty"`
+	FileHex   string `json:"file_hex,omitempty"`
 	Rows      *int64 `json:"rows,omitempty"` // of a file that was written
 	Size      *int64 `json:"size,omitempty"`
 	Unchanged bool   `json:"unchanged"`
@@ -221,11 +223,11 @@ func (x *exporter) tell(done exported) {
 	}
 	if done.err != nil {
 		x.fail(done.name, done.err)
-		x.print(exportedLine{Path: done.to.Path, Format: done.Format, Error: reason(done.name, done.err).Error()})
+		x.print(exportedLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
 	}
 	for i := range done.files {
 		f := &done.files[i]
-		line := exportedLine{Path: done.to.Path, Format: done.Format, Table: f.Table, File: f.Path, Unchanged: f.Same}
+		line := exportedLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: f.Table, File: f.Path, FileHex: formats.HexOf(f.Path), Unchanged: f.Same}
 		switch {
 		case f.Err != nil:
 			x.fail(path.Join(done.name, "tables", f.Table), f.Err)

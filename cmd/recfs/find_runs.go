@@ -17,12 +17,13 @@ import (
 
 // A finishedRun is a line of find --finished.
 type finishedRun struct {
-	Path   string `json:"path"` // of the recording
-	Map    string `json:"map"`
-	Player string `json:"player"` // the first name of the stay
-	TimeMS int64  `json:"time_ms"`
-	Tick   int32  `json:"tick"`
-	Demo   string `json:"demo,omitempty"` // its path, if there is one
+	jsonPath        // of the recording
+	Map      string `json:"map"`
+	Player   string `json:"player"` // the first name of the stay
+	TimeMS   int64  `json:"time_ms"`
+	Tick     int32  `json:"tick"`
+	Demo     string `json:"demo,omitempty"` // its path, if there is one
+	DemoHex  string `json:"demo_hex,omitempty"`
 }
 
 // addRuns adds the runs in a recording, called name, of the players that are looked for. The catalogue of
@@ -52,7 +53,7 @@ func (f *finder) addRuns(name string, s catalogue.Summary) error {
 // addRunner adds the runs of a stay in a recording called name.
 func (f *finder) addRunner(name string, mapName *string, who formats.Runner) {
 	for _, run := range who.Runs {
-		r := finishedRun{Path: name, Tick: run.Tick, TimeMS: run.TimeMS}
+		r := finishedRun{jsonPath: newJSONPath(name), Tick: run.Tick, TimeMS: run.TimeMS}
 		if mapName != nil {
 			r.Map = *mapName
 		}
@@ -61,6 +62,7 @@ func (f *finder) addRunner(name string, mapName *string, who formats.Runner) {
 		}
 		if run.Demo != "" {
 			r.Demo = path.Join(name, run.Demo)
+			r.DemoHex = formats.HexOf(r.Demo)
 		}
 		f.found = append(f.found, r)
 	}

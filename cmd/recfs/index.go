@@ -68,7 +68,7 @@ func newIndexer(ctx context.Context, e *env) *indexer {
 
 // An indexed is what index --json prints of a recording, or of a container that is damaged.
 type indexed struct {
-	Path    string  `json:"path"`
+	jsonPath
 	Format  string  `json:"format"`
 	Size    int64   `json:"size"`
 	Seconds float64 `json:"seconds"`
@@ -88,7 +88,7 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
 			switch at := path.Join(name, exactPath(s)); {
 			case err == nil && s.IsContainer():
-				x.tell(indexed{Path: at, Format: s.Format, Size: s.Size, Error: s.Error})
+				x.tell(indexed{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
 			case err == nil && s.Unread():
 				x.fail(at, errors.New(s.Error))
 			}
@@ -335,7 +335,7 @@ func (x *indexer) index(f found) indexed {
 	if x.ctx.Err() == nil {
 		x.meter.finish(1, f.Stored)
 	}
-	line := indexed{Path: f.name, Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
+	line := indexed{jsonPath: newJSONPath(f.name), Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
 	if err != nil {
 		line.Error = reason(f.name, err).Error()
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"io"
 	"log/slog"
 	"os"
@@ -64,13 +65,16 @@ func TestLogLimit(t *testing.T) {
 	for i := range 100 {
 		log.With("path", strconv.Itoa(i)).Warn("request failed", "err", io.ErrUnexpectedEOF)
 	}
-	log.Warn("something else")
+	log.With("path", "not utf-8 \xff").Warn("something else")
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[logPerPeriod-1], "left out") || !strings.Contains(lines[logPerPeriod], "else") {
 		t.Errorf("log:\n%s", &text)
 	}
 	if n := bytes.Count(handler.problems.lines(), []byte("\n")); n != 101 {
 		t.Errorf("%d problems, want 101", n)
+	}
+	if want := `"path_hex":"` + hex.EncodeToString([]byte("not utf-8 \xff")); !bytes.Contains(handler.problems.lines(), []byte(want)) {
+		t.Errorf("no %s in %s", want, handler.problems.lines())
 	}
 }
 

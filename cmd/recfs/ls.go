@@ -159,12 +159,3 @@ func (l *lister) sizeText(size *int64, failed error) string {
 	}
 	return fmt.Sprint(*size)
 }
-
-// modeOf is type and permissions of an entry as ls(1) shows them.
-func modeOf(e nodes.Entry) string {
-	mode := []byte(e.Mode().String())
-	if e.Type() == iofs.ModeSymlink {
-		mode[0] = 'l'
-	}
-	return string(mode)
-}

@@ -184,7 +184,15 @@ func TestExactNames(t *testing.T) {
 func TestExactPaths(t *testing.T) {
 	setCacheHome(t)
 	archive := hostileArchive(t)
-	for _, line := range []string{"find --json $1", "info --json $1"} {
+	run, err := os.ReadFile(filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeNew(t, filepath.Join(archive, "run \xff.teehistorian"), run)
+	for line, below := range map[string]string{
+		"find --json $1": "", "info --json $1": "", "check --json $1": "", "index --json $1": "", "find --finished --json $1": "", "ls --json $1": "",
+		"export tables --json $1 " + t.TempDir(): archive,
+	} {
 		name, args := commandLine(line, archive)
 		var stdout, stderr bytes.Buffer
 		err := commands().named(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, args)
@@ -200,8 +208,8 @@ func TestExactPaths(t *testing.T) {
 			if s.PathHex != "" {
 				exact++
 			}
-			if _, err := os.Lstat(exactPath(s)); err != nil {
-				t.Errorf("%s: %v", line, err)
+			if name := filepath.Join(below, exactPath(s)); !exists(name) {
+				t.Errorf("%s: there is no %q", line, name)
 			}
 		}
 		if exact == 0 {

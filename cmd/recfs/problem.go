@@ -12,15 +12,16 @@ import (
 
 // A problem is one line of what check prints.
 type problem struct {
-	Path    string `json:"path"` // of the recording, or of the file in it that cannot be read
-	Format  string `json:"format,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Chunk   *int   `json:"chunk,omitempty"`
-	Segment *int   `json:"segment,omitempty"`
-	Object  string `json:"object,omitempty"` // path in the recording
-	Offset  *int64 `json:"offset,omitempty"`
-	Reason  string `json:"reason"`
-	Files   int    `json:"files,omitempty"` // how many cannot be read for this reason, Object being the first
+	jsonPath         // of the recording, or of the file in it that cannot be read
+	Format    string `json:"format,omitempty"`
+	Code      string `json:"code,omitempty"`
+	Chunk     *int   `json:"chunk,omitempty"`
+	Segment   *int   `json:"segment,omitempty"`
+	Object    string `json:"object,omitempty"` // path in the recording
+	ObjectHex string `json:"object_hex,omitempty"`
+	Offset    *int64 `json:"offset,omitempty"`
+	Reason    string `json:"reason"`
+	Files     int    `json:"files,omitempty"` // how many cannot be read for this reason, Object being the first
 
 	member string // path of the file of a container that this is about
 	at     *int64 // where the bytes are damaged, of those that say so
@@ -56,9 +57,9 @@ func (p problem) String() string {
 // fileProblem is that of a file or folder that cannot be read.
 func fileProblem(name string, err error) problem {
 	if errors.Is(err, nodes.ErrStale) {
-		return problem{Path: name, Reason: changedMeanwhile}
+		return problem{jsonPath: newJSONPath(name), Reason: changedMeanwhile}
 	}
-	return problem{Path: name, Reason: reason(name, err).Error()}
+	return problem{jsonPath: newJSONPath(name), Reason: reason(name, err).Error()}
 }
 
 // changedMeanwhile is the reason of a source that was replaced, shortened or rewritten by somebody:
@@ -70,7 +71,7 @@ func readProblem(f found, object string, err error) problem {
 		object = ""
 	}
 	p := fileProblem(f.name, err)
-	p.Format, p.Object, p.Files = f.Format, object, 1
+	p.Format, p.Object, p.ObjectHex, p.Files = f.Format, object, formats.HexOf(object), 1
 	if p.Reason == changedMeanwhile {
 		return p
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -24,6 +23,7 @@ type problemLog struct {
 type loggedProblem struct {
 	Time    time.Time `json:"time"` // when it was met first
 	Path    string    `json:"path,omitempty"`
+	PathHex string    `json:"path_hex,omitempty"` // if the path is not UTF-8
 	Format  string    `json:"format,omitempty"`
 	Offset  *int64    `json:"offset,omitempty"`
 	Message string    `json:"message"`
@@ -48,6 +48,7 @@ func (p *loggedProblem) set(a slog.Attr) {
 	switch a.Key {
 	case "path":
 		p.Path = a.Value.String()
+		p.PathHex = formats.HexOf(p.Path)
 	case "format":
 		p.Format = a.Value.String()
 	case "err":
@@ -68,9 +69,7 @@ func (l *problemLog) add(p loggedProblem) {
 		return
 	}
 	l.known[key] = true
-	e := json.NewEncoder(&l.text)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(p) // into memory, of plain values
+	_ = writeJSON(&l.text, p) // into memory, of plain values
 }
 
 // lines returns what is kept, one JSON object a line.

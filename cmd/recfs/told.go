@@ -34,8 +34,8 @@ func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
 // toldProblem returns a problem that a recording or a container tells of.
 func toldProblem(f found, told formats.Problem) problem {
 	return problem{
-		Path: f.name, Format: f.Format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
-		Object: told.Path, Offset: &told.Offset, Reason: told.Message, at: &told.Offset,
+		jsonPath: newJSONPath(f.name), Format: f.Format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
+		Object: told.Path, ObjectHex: formats.HexOf(told.Path), Offset: &told.Offset, Reason: told.Message, at: &told.Offset,
 	}
 }
 
