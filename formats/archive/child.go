@@ -29,6 +29,16 @@ func (t rootChild) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return e.Dir, err
 }
 
+// sources returns the recordings that t and an earlier child of its name are in; nil: they are none.
+func (t rootChild) sources(earlier rootChild) (now, before nodes.Grower) {
+	now, ok := t.recording.(nodes.Grower)
+	before, was := earlier.recording.(nodes.Grower)
+	if !ok || !was || earlier.name != t.name {
+		return nil, nil
+	}
+	return now, before
+}
+
 // deferTop returns the directory that stands for dir, which t resolves to now.
 func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
 	top := topDir{nodes.Deferred[rootChild]{Target: t}}
@@ -40,6 +50,20 @@ func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
 
 // A topDir is what a rootChild stands for.
 type topDir struct{ nodes.Deferred[rootChild] }
+
+// GrewFrom implements nodes.Grower.
+func (t topDir) GrewFrom(earlier nodes.Grower) bool {
+	e, _ := earlier.(topDir)
+	now, before := t.Target.sources(e.Target)
+	return before != nil && now.GrewFrom(before)
+}
+
+// Replaces implements nodes.Grower.
+func (t topDir) Replaces(earlier nodes.Grower) bool {
+	e, _ := earlier.(topDir)
+	now, before := t.Target.sources(e.Target)
+	return before != nil && now.Replaces(before)
+}
 
 // A volatileChild is a topDir whose entries are looked up by name.
 type volatileChild struct{ topDir }

@@ -116,8 +116,9 @@ func (t *rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) 
 	if _, ok := d.(folder); ok {
 		return e, err
 	}
+	_, defers := d.(childOpener)
 	switch {
-	case e.Dir != nil:
+	case e.Dir != nil && !defers:
 		e.Dir = deferTop(rootChild{d, e.Name}, e.Dir)
 	case e.File != nil:
 		e.File = rootFile{d, e.Name}
@@ -160,18 +161,6 @@ func (t *rootDir) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// GrewFrom implements nodes.Grower.
-func (t topDir) GrewFrom(earlier nodes.Grower) bool {
-	e, ok := earlier.(topDir)
-	return ok && rootFile(t.Target).GrewFrom(rootFile(e.Target))
-}
-
-// Replaces implements nodes.Grower.
-func (t topDir) Replaces(earlier nodes.Grower) bool {
-	e, ok := earlier.(topDir)
-	return ok && rootFile(t.Target).Replaces(rootFile(e.Target))
-}
-
 // A rootFile is a file in a recording that is the root, like rootChild.
 type rootFile struct {
 	recording nodes.Dir
@@ -185,25 +174,16 @@ func (t rootFile) file(ctx context.Context) (nodes.File, error) {
 
 // GrewFrom implements nodes.Grower.
 func (t rootFile) GrewFrom(earlier nodes.Grower) bool {
-	now, before, ok := t.sources(earlier)
-	return ok && now.GrewFrom(before)
+	e, _ := earlier.(rootFile)
+	now, before := rootChild(t).sources(rootChild(e))
+	return before != nil && now.GrewFrom(before)
 }
 
 // Replaces implements nodes.Grower.
 func (t rootFile) Replaces(earlier nodes.Grower) bool {
-	now, before, ok := t.sources(earlier)
-	return ok && now.Replaces(before)
-}
-
-// sources returns the recordings that t and an earlier file of its name are in.
-func (t rootFile) sources(earlier nodes.Grower) (now, before recording, ok bool) {
-	e, ok := earlier.(rootFile)
-	if !ok || e.name != t.name {
-		return now, before, false
-	}
-	now, ok = t.recording.(recording)
-	before, was := e.recording.(recording)
-	return now, before, ok && was
+	e, _ := earlier.(rootFile)
+	now, before := rootChild(t).sources(rootChild(e))
+	return before != nil && now.Replaces(before)
 }
 
 func (t rootFile) Size(ctx context.Context) (int64, error) {
