@@ -123,6 +123,9 @@ func (s *server) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int,
 	if err == nil && !isMeasured(ctx, e) {
 		err = errUnmeasured
 	}
+	if err == nil { // by its name it may have another index, and has one node id
+		i, err = dir.Find(ctx, e.Name)
+	}
 	if err == nil {
 		err = s.enter(ctx, n, i, e, out)
 	}

@@ -584,6 +584,40 @@ func TestReadDirPlus(t *testing.T) {
 	}
 }
 
+// earlyDir knows the entry "raw" before the others, and so under an index of its own.
+type earlyDir struct{ nodes.Dir }
+
+const earlyIndex = 1 << 30
+
+func (d earlyDir) Find(ctx context.Context, name string) (int, error) {
+	if name == "raw" {
+		return earlyIndex, nil
+	}
+	return d.Dir.Find(ctx, name)
+}
+
+func (d earlyDir) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if i == earlyIndex {
+		i = 1
+	}
+	return d.Dir.At(ctx, i)
+}
+
+// What opens by name under another index than in the listing has one node id, also while it grows.
+func TestReadDirPlusOneNode(t *testing.T) {
+	for _, grows := range []bool{false, true} {
+		file := nodes.Bytes([]byte("abc"))
+		list := nodes.List(nodes.Entry{Name: "a", File: file}, nodes.Entry{Name: "raw", File: file, Grows: grows})
+		k := newKernel(t, earlyDir{list}, Options{ReadDirPlus: ReadDirPlusOn})
+		_, outs := k.opendir(rootID).nextPlus(4096)
+		for i, name := range []string{"a", "raw"} {
+			if want := k.walk(name); outs[dotEntries+i].NodeId != want.NodeId {
+				t.Errorf("%s is node %d in the listing and %d by its name", name, outs[dotEntries+i].NodeId, want.NodeId)
+			}
+		}
+	}
+}
+
 // unmeasured is a file whose size is not known until somebody asks for it.
 type unmeasured struct {
 	nodes.File
