@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
-// A byteSize is a flag value such as 256MiB, 4G or 65536. Units are powers of 1024.
+// A byteSize is a flag value such as 256MiB, 4G or 65536: a whole number and perhaps a unit. Units are powers of 1024.
 type byteSize int64
 
 const (
@@ -24,20 +26,30 @@ var units = []struct {
 }{{"T", tib}, {"G", gib}, {"M", mib}, {"K", kib}}
 
 func (b *byteSize) Set(s string) error {
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")
-	unit := byteSize(1)
-	for _, u := range units {
-		if n, ok := strings.CutSuffix(number, u.letter); ok {
-			number, unit = n, u.size
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
-		return errors.New("not a size like 256MiB")
+	number := strings.TrimRightFunc(s, unicode.IsLetter)
+	unit := unitNamed(strings.ToUpper(s[len(number):]))
+	n, err := strconv.ParseUint(number, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && unit > 0 && n > math.MaxInt64/uint64(unit):
+		return errors.New("more than any memory or disk has")
+	case err != nil, unit == 0:
+		return errors.New("not a size such as 256MiB, 4G or 65536")
 	}
 	*b = byteSize(n) * unit
 	return nil
+}
+
+// unitNamed returns the unit of that name in capitals, such as MIB, MI, MB or M; 0: there is none.
+func unitNamed(name string) byteSize {
+	if name == "" || name == "B" {
+		return 1
+	}
+	for _, u := range units {
+		if end, ok := strings.CutPrefix(name, u.letter); ok && slices.Contains([]string{"", "B", "I", "IB"}, end) {
+			return u.size
+		}
+	}
+	return 0
 }
 
 // String is exact, so that a default reads as it can be given.
