@@ -183,9 +183,18 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 	return e, err
 }
 
-// lookUp finds what name means: the longest part of it that exists on disk is the source, the rest is
-// a path below that.
+// lookUp finds what name means. With a slash at its end that is a directory, as a recording is one.
 func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) {
+	e, err := a.lookUpClean(ctx, name)
+	if err == nil && e.Dir == nil && meansDir(name) {
+		return nodes.Entry{}, syscall.ENOTDIR
+	}
+	return e, err
+}
+
+// lookUpClean is lookUp for a name as if it were clean: the longest part of it that exists on disk is the
+// source, the rest is a path below that.
+func (a *archive) lookUpClean(ctx context.Context, name string) (nodes.Entry, error) {
 	if e, ok := a.lookUpGlobbed(ctx, name); ok {
 		return e, nil
 	}

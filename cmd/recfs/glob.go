@@ -69,14 +69,16 @@ func (a *archive) matches(ctx context.Context, base, dir, part string) (names []
 		a.globbed[at] = base
 		return at
 	}
-	if !isPattern(part) {
+	e, err := a.lookUp(ctx, dir)
+	switch {
+	case err != nil || e.Dir == nil:
+		return nil
+	case part == "": // of a slash at the end, or of two in a row
+		return []string{dir}
+	case !isPattern(part):
 		if at := take(part); a.exists(ctx, at) {
 			return []string{at}
 		}
-		return nil
-	}
-	e, err := a.lookUp(ctx, dir)
-	if err != nil || e.Dir == nil {
 		return nil
 	}
 	for child, err := range entries(ctx, e) {

@@ -59,7 +59,11 @@ func sourceOf(name string) string {
 	}
 	for dir := at; ; dir = filepath.Dir(dir) {
 		if source, ok := fs.Source(dir); ok {
-			return filepath.Join(source, strings.TrimPrefix(at, dir))
+			at = filepath.Join(source, strings.TrimPrefix(at, dir))
+			if meansDir(name) {
+				at += string(filepath.Separator)
+			}
+			return at
 		}
 		if dir == filepath.Dir(dir) {
 			return name

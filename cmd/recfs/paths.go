@@ -36,6 +36,12 @@ func splitPath(name string) (source, inside string, err error) {
 	}
 }
 
+// meansDir reports whether a name can only be that of a directory.
+func meansDir(name string) bool {
+	name = filepath.ToSlash(name)
+	return strings.HasSuffix(name, "/") || strings.HasSuffix(name, "/.")
+}
+
 // behindLinks returns name with what a ".." behind a link leads to on disk in its place: to clean a path takes it
 // for the directory that the link is in.
 func behindLinks(name string) string {
