@@ -14,21 +14,28 @@ const recentSize = 4 << 10
 type recent struct {
 	mu sync.Mutex
 	at int64
-	b  []byte // does not change
+	n  int
+	b  *[recentSize]byte // nil: nothing was read yet
 }
+
+var recentBuffers = sync.Pool{New: func() any { return new([recentSize]byte) }}
 
 // get fills p from off on if all of it was read.
 func (s *recent) get(p []byte, off int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := off - s.at
-	return i >= 0 && i <= int64(len(s.b))-int64(len(p)) && copy(p, s.b[i:]) == len(p)
+	return i >= 0 && i <= int64(s.n-len(p)) && copy(p, s.b[i:s.n]) == len(p)
 }
 
-func (s *recent) set(b []byte, at int64) {
+// set takes the first n bytes of b in place of what was there.
+func (s *recent) set(b *[recentSize]byte, n int, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at, s.b = at, b
+	if s.b != nil {
+		recentBuffers.Put(s.b)
+	}
+	s.at, s.n, s.b = at, n, b
 }
 
 // A recentReader reads a source by way of what was read of it last.
@@ -38,14 +45,19 @@ type recentReader struct {
 }
 
 func (r recentReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	if len(p) > recentSize {
+		return r.r.ReadAt(ctx, p, off)
+	}
 	if r.get(p, off) {
 		return len(p), nil
 	}
-	b := make([]byte, max(recentSize, len(p)))
-	n, err := r.r.ReadAt(ctx, b, off)
-	if n < len(p) {
-		return copy(p, b[:n]), err
+	b := recentBuffers.Get().(*[recentSize]byte)
+	n, err := r.r.ReadAt(ctx, b[:], off)
+	got := copy(p, b[:n])
+	if got < len(p) {
+		recentBuffers.Put(b)
+		return got, err
 	}
-	r.set(b[:n], off)
-	return copy(p, b), nil
+	r.set(b, n, off)
+	return got, nil
 }

@@ -20,6 +20,10 @@ type Compression struct {
 	First  int64  // how much a decoder has to remember at least
 	Window int64  // and at most; 0: it needs no memory to speak of
 	Stream string // what open makes of the same bytes, if that is not always the same
+
+	// Whole decompresses a short stream and reports whether in gives all of out and ends there; where it does not, Open
+	// tells why. nil: there is nothing that is faster than Open.
+	Whole func(out, in []byte) bool
 }
 
 // An Opener begins to decompress. What needs a larger window than the given
@@ -33,7 +37,7 @@ var (
 	Gzip    = Compression{Name: "gzip", magic: "\x1f\x8b", Open: openGzip, First: deflateWindow, Window: deflateWindow}
 	Deflate = Compression{
 		Name: "deflate", First: deflateWindow, Window: deflateWindow,
-		Open: openDeflate,
+		Open: openDeflate, Whole: inflate,
 	}
 	Bzip2 = Compression{Name: "bzip2", magic: "BZh", Open: openBzip2, First: bzip2First, Window: bzip2Window}
 
