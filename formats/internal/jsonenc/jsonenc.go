@@ -120,6 +120,9 @@ func AppendFloat64(dst []byte, x float64) []byte {
 	case math.IsInf(x, -1):
 		return append(dst, `"-Infinity"`...)
 	}
+	if n, ok := fraction(x); ok {
+		return appendFraction(dst, n)
+	}
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 

@@ -1,0 +1,62 @@
+package jsonenc
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// A number below 1024 that is a multiple of 2^-13 has at most 13 digits behind the point. All of them are needed: as
+// neighbouring float64 are at most 2^-43 apart there, a decimal with as many digits that stands for the same one is within
+// 2^-44 of it, which is less than the 10^-13 to the next such decimal. So the shortest decimal is the exact one, for
+// which no search is needed.
+const (
+	fractionBits = 13
+	fractionUnit = 1 << fractionBits
+)
+
+// fraction returns x × 2^13, if x is such a number.
+func fraction(x float64) (n int64, ok bool) {
+	scaled := x * fractionUnit
+	n = int64(scaled)
+	return n, math.Abs(x) < 1024 && float64(n) == scaled && (n != 0 || !math.Signbit(x))
+}
+
+// Float64Len is how many bytes AppendFloat64 appends.
+func Float64Len(x float64) int {
+	n, ok := fraction(x)
+	if !ok {
+		var text [32]byte
+		return len(AppendFloat64(text[:0], x))
+	}
+	digits := Int64Len(n / fractionUnit)
+	if rest := n % fractionUnit; rest != 0 {
+		digits += len(".") + fractionBits - bits.TrailingZeros64(uint64(rest))
+		if n < 0 && n > -fractionUnit {
+			digits += len("-") // which the 0 in front of the point has not
+		}
+	}
+	return digits
+}
+
+// appendFraction appends n / 2^13.
+func appendFraction(dst []byte, n int64) []byte {
+	if n < 0 {
+		dst = append(dst, '-')
+		n = -n
+	}
+	dst = strconv.AppendUint(dst, uint64(n)>>fractionBits, 10)
+	rest := uint64(n) % fractionUnit
+	if rest == 0 {
+		return dst
+	}
+	zeros := bits.TrailingZeros64(rest)
+	digits := fractionBits - zeros // m / 2^digits is m × 5^digits / 10^digits
+	rest = rest >> zeros * (Pow10[digits] >> digits)
+	dst = append(dst, ".0000000000000"[:1+digits]...)
+	for i := len(dst) - 1; rest > 0; i-- {
+		dst[i] = byte('0' + rest%10)
+		rest /= 10
+	}
+	return dst
+}

@@ -1,0 +1,50 @@
+package jsonenc
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+)
+
+// TestFractions holds numbers that are written without strconv, and those beside them, to what strconv writes.
+func TestFractions(t *testing.T) {
+	hold := func(x float64) {
+		for _, x := range []float64{x, -x, math.Nextafter(x, 0), math.Nextafter(x, 2048)} {
+			want := strconv.FormatFloat(x, 'f', -1, 64)
+			if got, n := string(AppendFloat64(nil, x)), Float64Len(x); got != want || n != len(want) {
+				t.Fatalf("%s, of %d bytes, want %s", got, n, want)
+			}
+		}
+	}
+	for n := range 1 << 17 { // from 0 to 16
+		hold(float64(n) / fractionUnit)
+		hold(1024 - float64(n)/fractionUnit)
+	}
+	hold(math.MaxFloat64)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1 << 17 {
+		hold(math.Ldexp(float64(r.IntN(1<<24)), -r.IntN(16)))
+	}
+}
+
+// BenchmarkAppendFloat64 writes numbers with 12 binary places, and as many that strconv has to search for.
+func BenchmarkAppendFloat64(b *testing.B) {
+	for name, by := range map[string]float64{"fraction": 1. / 4096, "other": 1. / 16383} {
+		b.Run(name, func(b *testing.B) {
+			var text []byte
+			n := 0
+			for b.Loop() {
+				n = (n + 977) & 0xfffff
+				text = AppendFloat64(text[:0], float64(n)*by)
+			}
+		})
+		b.Run(name+"-length", func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				n = (n + 977) & 0xfffff
+				Float64Len(float64(n) * by)
+			}
+		})
+	}
+}
