@@ -129,9 +129,10 @@ func (m *Memo[K, V]) Again(ctx context.Context, k K) (v V, ok bool) {
 	if v, ok = m.Peek(k); ok {
 		return v, true
 	}
+	asked := k // else k is in the heap also where the value is in memory
 	m.mu.Lock()
 	last := m.asked
-	m.asked = &k
+	m.asked = &asked
 	m.mu.Unlock()
 	if last == nil {
 		return v, false

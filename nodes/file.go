@@ -59,11 +59,7 @@ func (f *stream) Open(ctx context.Context) (Content, error) {
 // demand. Open fails with ErrStale if they are not of that size.
 func Sized(size int64, content func(context.Context) ([]byte, error)) File {
 	return Stream(size, func(ctx context.Context) (Content, error) {
-		b, err := content(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return BytesContent(b), nil
+		return made(content(ctx))
 	})
 }
 
@@ -78,11 +74,7 @@ func SizeError(announced, got int64) error {
 // calls content for every Size and Open, so a costly one belongs in a Memo.
 func Func(content func(context.Context) ([]byte, error)) File {
 	return Opened(func(ctx context.Context) (Content, error) {
-		b, err := content(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return BytesContent(b), nil
+		return made(content(ctx))
 	})
 }
 
@@ -92,15 +84,24 @@ type openedFile struct {
 
 // Computed returns a File like that of [Func] whose size can be had without making its bytes.
 func Computed(size func(context.Context) (int64, error), content func(context.Context) ([]byte, error)) File {
-	return &computedFile{Func(content), size}
+	return &computedFile{size, content}
 }
 
 type computedFile struct {
-	File
-	size func(context.Context) (int64, error)
+	size    func(context.Context) (int64, error)
+	content func(context.Context) ([]byte, error)
 }
 
-func (f *computedFile) Size(ctx context.Context) (int64, error) { return f.size(ctx) }
+func (f *computedFile) Size(ctx context.Context) (int64, error)   { return f.size(ctx) }
+func (f *computedFile) Open(ctx context.Context) (Content, error) { return made(f.content(ctx)) }
+
+// made returns bytes as content.
+func made(b []byte, err error) (Content, error) {
+	if err != nil {
+		return nil, err
+	}
+	return BytesContent(b), nil
+}
 
 // Opened returns a File whose size is that of what open returns. It calls
 // open for every Size and Open, so what is costly there belongs in a Memo.
