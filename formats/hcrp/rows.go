@@ -3,6 +3,8 @@ package hcrp
 import (
 	"math"
 	"strconv"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 const (
@@ -27,7 +29,7 @@ func appendCoordinates(dst []byte, p *position) []byte {
 		case math.IsInf(x, -1):
 			dst = append(dst, "-Infinity"...)
 		default:
-			dst = strconv.AppendFloat(dst, x, 'f', -1, 64)
+			dst = jsonenc.AppendFloat64(dst, x)
 		}
 	}
 	return append(dst, '\n')

@@ -96,7 +96,7 @@ func (c *chunk) eventRow(b *columnar.Batch, tick int64, number, k int, buf *[]by
 	b.Int64(tick)
 	b.Int32s(int32(number), int32(id))
 	b.Text(c.name(e))
-	if n, err := strconv.ParseInt(string(entity), 10, 32); err == nil {
+	if n, err := strconv.ParseInt(string(entity), 10, 32); len(entity) > 0 && err == nil {
 		b.Int32(int32(n))
 	} else {
 		b.Null()
