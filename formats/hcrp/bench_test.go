@@ -14,18 +14,23 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
-// longRecording returns a long recording: the one of the wild if it is there, else one from the
-// test writer.
-func longRecording(b *testing.B) *Reader {
+// longFile returns a long recording: the one of the wild if it is there, else one from the test writer.
+func longFile(b *testing.B) []byte {
 	file, err := os.ReadFile(shared + "run-long.hcrp")
 	if err != nil {
 		g := &generator{rand.New(rand.NewPCG(1, 1)), hosts(b)[0].schema}
 		file = g.recording(Published, 4, 500, 100).file(b)
 	}
-	r, err := readerOf(b.Context(), file)
+	return file
+}
+
+// longRecording returns what longFile does, opened.
+func longRecording(b *testing.B) *Reader {
+	r, err := readerOf(b.Context(), longFile(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -176,30 +181,27 @@ func BenchmarkArchive(b *testing.B) {
 	}
 }
 
-// BenchmarkStateSizes learns the sizes of all states, in nanoseconds a state.
-func BenchmarkStateSizes(b *testing.B) {
-	r := longRecording(b)
-	rec := eventReader{r, hosts(b)[0].schema}
-	x, err := newIndexer(rec).run(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	n := 0
-	for b.Loop() {
-		bodies := pass{eventReader: rec, world: true}
-		p := playback{layout: r.Header.Layout, index: x, decode: bodies.decode}
-		n = 0
-		for k := -1; k < len(x.checkpoints); k++ {
-			if x.first(k) == x.first(k+1) {
-				continue
+// BenchmarkSizes asks for the sizes of all ticks or states in order, as ls -l does, in nanoseconds a file.
+func BenchmarkSizes(b *testing.B) {
+	long := longFile(b)
+	for series, file := range map[string]func(*recording, int64) nodes.File{"ticks": (*recording).tickFile, "states": (*recording).stateFile} {
+		b.Run(series, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				b.StopTimer()
+				rec, x := openedRecording(b, long, hosts(b)[0].schema)
+				if _, err := rec.index(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				n = int(x.ticks.count())
+				for i := range n {
+					if _, err := file(rec, x.ticks.number(int64(i))).Size(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
 			}
-			s, err := p.stateSizes(b.Context(), k)
-			if err != nil {
-				b.Fatal(err)
-			}
-			n += len(s.sizes)
-		}
-		bodies.end()
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/file")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/state")
 }

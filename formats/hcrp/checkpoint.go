@@ -96,7 +96,7 @@ func decodeReplay(l Layout, b []byte) (*replay, error) {
 		p.world.blocks = make(map[blockAt][]byte, n)
 		for range n {
 			at := blockAt{r.Int(), r.Int(), r.Int()}
-			p.world.blocks[at] = r.Blob()
+			p.world.setBlock(at, r.Blob())
 		}
 	}
 	for range r.Count(1) {

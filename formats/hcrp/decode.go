@@ -66,8 +66,12 @@ func (f eventFormat) decoder(memory charged, number int, e Entry) *decoder {
 func (d *decoder) all(body []byte) {
 	if d.memory.used == nil {
 		d.chunk.events = make([]event, 0, min(len(body)/16+4, 1<<10))
-		// Real bodies give about 12 bytes of text for each of theirs, so most texts need not grow.
-		d.out = make([]byte, 0, min(12*len(body)+256, 1<<20))
+		// Real bodies give about 12 bytes of text for each of theirs, of which a world has 2, so most texts need not grow.
+		perByte := 12
+		if d.bare {
+			perByte = 2
+		}
+		d.out = make([]byte, 0, min(perByte*len(body)+256, 1<<20))
 	}
 	d.tags = nbtDecoder{depth: d.eventFormat.limits.Depth, limit: d.eventFormat.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
@@ -113,7 +117,7 @@ func (d *decoder) entries(body []byte) {
 	defer d.use(outer)
 	d.use(wire.NewCursor(formatName, body[ch.section.start:ch.section.end], int64(ch.section.start)))
 	for d.c.Len() > 0 {
-		at, start := d.c.Offset(), len(d.out)
+		at, start := d.c.Offset(), d.mark()
 		id := varint(d.c)
 		def := d.schema.section[id]
 		ch.entries = d.begin(ch.entries, def)
@@ -125,7 +129,8 @@ func (d *decoder) entries(body []byte) {
 			d.fields()
 		}
 		if !d.more() {
-			d.out, ch.entries = d.out[:start], ch.entries[:len(ch.entries)-1]
+			d.back(start)
+			ch.entries = ch.entries[:len(ch.entries)-1]
 			ch.lost = true
 			d.problem(codeEvent, at, "snapshot entry: %s", reasonOf(d.c.Err()))
 			return
@@ -196,32 +201,35 @@ func (d *decoder) charge() bool {
 // record decodes the events of one tick; false if one of them could not be.
 func (d *decoder) record(n int64, count int) bool {
 	ch := d.chunk
-	t := tick{n: n, line: span{start: uint32(len(d.out))}, first: len(ch.events)}
+	t := tick{n: n, line: span{start: uint32(d.length())}, first: len(ch.events)}
+	before := d.mark()
 	d.out = appendMoment(d.out, n)
-	d.out = append(d.out, `,"events":[`...)
+	d.cut(before.kept)
+	d.add(`,"events":[`)
 	for i := 0; i < count && !t.cut; i++ {
-		start := len(d.out)
+		start := d.mark()
 		if i > 0 {
-			d.out = append(d.out, ',')
+			d.add(",")
 		}
 		if t.cut = !d.event(); t.cut {
-			d.out, ch.events = d.out[:start], ch.events[:len(ch.events)-1]
+			d.back(start)
+			ch.events = ch.events[:len(ch.events)-1]
 		}
 	}
 	t.last = len(ch.events)
 	if t.first == t.last {
-		d.out = d.out[:t.line.start]
+		d.back(before)
 		return !t.cut
 	}
 	if n == ch.entry.Start {
 		d.markSnapshot(&t)
 	}
-	d.out = append(d.out, ']')
+	d.add("]")
 	if t.cut {
-		d.out = append(d.out, `,"cut":true`...)
+		d.add(`,"cut":true`)
 	}
-	d.out = append(d.out, '}', '\n')
-	t.line.end = uint32(len(d.out)) - 1
+	d.add("}\n")
+	t.line.end = uint32(d.length()) - 1
 	ch.ticks = append(ch.ticks, t)
 	return !t.cut
 }
@@ -265,7 +273,7 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 		d.unknown(id, payload)
 		return
 	}
-	outer, start := d.c, len(d.out)
+	outer, start := d.c, d.mark()
 	d.use(wire.NewCursor(formatName, payload, at))
 	d.fields()
 	if d.c.Err() == nil && d.c.Len() > 0 {
@@ -276,7 +284,7 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 	if err == nil {
 		return
 	}
-	d.out = d.out[:start]
+	d.back(start)
 	d.unknown(id, payload)
 	if len(d.chunk.problems) == 0 { // one of a kind is enough
 		d.problem(codeEvent, at, "event id %d: %s", id, reasonOf(err))
@@ -295,11 +303,15 @@ func (d *decoder) markSnapshot(t *tick) {
 		return
 	}
 	ch.marked = n
+	const inside = `,"snapshot":true`
+	if d.counts() {
+		d.less += n * len(inside)
+		return
+	}
 	events := ch.events[t.first:t.last]
 	from := events[0].text.start
 	plain := slices.Clone(d.out[from:])
 	d.out = d.out[:from]
-	const progress = `,"snapshot":true}`
 	for i := range events {
 		e := &events[i]
 		if i > 0 {
@@ -308,7 +320,7 @@ func (d *decoder) markSnapshot(t *tick) {
 		text := plain[e.text.start-from : e.text.end-from]
 		e.shift(uint32(len(d.out)) - e.text.start)
 		if i < n {
-			d.out = append(append(d.out, text[:len(text)-1]...), progress...)
+			d.out = append(append(append(d.out, text[:len(text)-1]...), inside...), '}')
 		} else {
 			d.out = append(d.out, text...)
 		}
@@ -345,7 +357,7 @@ func (d *values) begin(list []event, def *eventDef) []event {
 
 // fields decodes the payload of the event and appends the whole object.
 func (d *values) fields() {
-	d.out = append(d.out, d.ev.def.head...)
+	d.add(d.ev.def.head)
 	for i := range d.ev.def.fields {
 		d.field(&d.ev.def.fields[i])
 	}
@@ -355,16 +367,18 @@ func (d *values) fields() {
 // unknown appends an event of which only the length is known.
 func (d *values) unknown(id int32, payload []byte) {
 	*d.ev = event{text: d.ev.text}
+	start := len(d.out)
 	d.out = appendHead(d.out, "event", "unknown", id)
 	d.out = append(d.out, `,"length":`...)
 	d.out = jsonenc.AppendInt(d.out, len(payload))
 	d.out = append(d.out, `,"raw":`...)
 	d.out = jsonenc.AppendHex(d.out, payload)
+	d.cut(start)
 	d.end()
 }
 
 // end ends the object of the event.
 func (d *values) end() {
-	d.out = append(d.out, '}')
+	d.add("}")
 	d.ev.text.end = uint32(len(d.out))
 }

@@ -31,10 +31,9 @@ type values struct {
 	position position // of a pos, lp_pos or lp_vec3
 	notUTF8  []byte   // of a string: its bytes, if they are not UTF-8
 
-	bare  bool // numbers that are no text of a world are not appended
+	bare  bool // text of which no world is made is counted and not kept
 	world bool // the text of the field is of a world
-	less  int  // bytes that they would have at most
-	over  bool // with so many the text may be longer than its limit
+	less  int  // bytes of text that were counted
 }
 
 // use makes all reads go to c.
@@ -43,7 +42,7 @@ func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 // field appends a field of an object. The comma before it is the caller's to overwrite where there
 // is none.
 func (d *values) field(f *field) {
-	d.out = append(d.out, f.key...)
+	d.add(f.key)
 	outer := d.world
 	d.world = outer || f.capture >= captureRaw || f.typ.gather != gatherNone
 	text := d.member(f.typ, f.hexKey)
@@ -55,13 +54,15 @@ func (d *values) field(f *field) {
 
 // member appends the value of a member whose key was appended, and a member with the exact bytes
 // after it if it is a string that is not UTF-8. It returns where the value is.
-func (d *values) member(t *fieldType, hexKey []byte) span {
+func (d *values) member(t *fieldType, hexKey string) span {
 	start := len(d.out)
 	d.value(t)
 	end := len(d.out)
 	if d.notUTF8 != nil && t.isText() {
-		d.out = append(d.out, hexKey...)
+		d.add(hexKey)
+		at := len(d.out)
 		d.out = jsonenc.AppendHex(d.out, d.notUTF8)
+		d.cut(at)
 	}
 	d.notUTF8 = nil
 	return newSpan(start, end)
@@ -69,6 +70,28 @@ func (d *values) member(t *fieldType, hexKey []byte) span {
 
 // value decodes one value and appends it as JSON.
 func (d *values) value(t *fieldType) {
+	switch t.kind {
+	case kindOptional:
+		if d.c.U8() == 1 {
+			d.value(t.elem)
+		} else {
+			d.add("null")
+		}
+	case kindList:
+		d.list(t)
+	case kindMap:
+		d.pairs(t)
+	case kindStruct:
+		d.object(t)
+	default:
+		start := len(d.out)
+		d.scalar(t)
+		d.cut(start)
+	}
+}
+
+// scalar decodes a value that has no others in it.
+func (d *values) scalar(t *fieldType) {
 	c := d.c
 	switch t.kind {
 	case kindBool:
@@ -97,18 +120,6 @@ func (d *values) value(t *fieldType) {
 		d.enum(t)
 	case kindFlags:
 		d.flags(t)
-	case kindOptional:
-		if c.U8() == 1 {
-			d.value(t.elem)
-		} else {
-			d.out = append(d.out, "null"...)
-		}
-	case kindList:
-		d.list(t)
-	case kindMap:
-		d.pairs(t)
-	case kindStruct:
-		d.object(t)
 	default:
 		d.whole(t.kind)
 	}
@@ -117,16 +128,16 @@ func (d *values) value(t *fieldType) {
 // whole appends a whole number.
 func (d *values) whole(k kind) {
 	n := d.integer(k)
-	if d.leave(1) {
-		return
-	}
-	if d.huge(k) {
+	switch {
+	case d.huge(k):
 		d.out = append(d.out, '"')
 		d.out = jsonenc.AppendUint(d.out, uint64(n))
 		d.out = append(d.out, '"')
-		return
+	case d.counts() && int64(int32(n)) == n:
+		d.less += jsonenc.IntLen(int32(n))
+	default:
+		d.out = jsonenc.AppendInt64(d.out, n)
 	}
-	d.out = jsonenc.AppendInt64(d.out, n)
 }
 
 // huge reports whether the whole number just decoded is beyond an int64, where integer makes it a
@@ -185,9 +196,7 @@ func (d *values) float(t *fieldType) {
 	if t.kind == kindScaled {
 		d.num *= t.by
 	}
-	if !d.leave(1) {
-		d.out = jsonenc.AppendFloat64(d.out, d.num)
-	}
+	d.out = jsonenc.AppendFloat64(d.out, d.num)
 }
 
 // blob reads a varint length and that many bytes.
@@ -210,7 +219,7 @@ func (d *values) text(b []byte) {
 
 func (d *values) nbt() {
 	tag := d.c.U8()
-	d.tags.out = d.out
+	d.tags.out, d.tags.less = d.out, d.less
 	d.tags.value(tag, 0)
 	d.out = d.tags.out
 }
@@ -220,7 +229,9 @@ func (d *values) nbt() {
 func (d *values) blockPos() {
 	n := int64(d.c.U64BE())
 	d.at = blockAt{n >> 38, n << 52 >> 52, n << 26 >> 38}
-	if !d.leave(3) {
+	if d.counts() {
+		d.less += blockAtLen(d.at)
+	} else {
 		d.out = appendBlockAt(d.out, d.at)
 	}
 }
@@ -271,10 +282,11 @@ func (d *values) vec3() {
 
 // enum reads an ordinal, shown as its name or else as the number.
 func (d *values) enum(t *fieldType) {
-	start := len(d.out)
+	start := d.mark()
 	d.whole(t.base)
 	if n := d.int; n >= 0 && n < int64(len(t.names)) {
-		d.out = jsonenc.AppendString(d.out[:start], t.names[n])
+		d.back(start)
+		d.out = jsonenc.AppendString(d.out, t.names[n])
 	}
 }
 
@@ -319,8 +331,7 @@ func (d *values) count(least int) int {
 
 // more reports whether decoding of a list goes on.
 func (d *values) more() bool {
-	if len(d.out)+d.less > d.limits.Text {
-		d.over = d.bare
+	if d.length() > d.limits.Text {
 		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
 	}
 	return d.c.Err() == nil
@@ -328,43 +339,37 @@ func (d *values) more() bool {
 
 func (d *values) list(t *fieldType) {
 	n := d.count(t.elem.least)
-	d.out = append(d.out, '[')
+	d.add("[")
 	for i := 0; i < n && d.more(); i++ {
 		if i > 0 {
-			d.out = append(d.out, ',')
+			d.add(",")
 		}
 		d.value(t.elem)
 		if t.gather == gatherBlocks {
 			d.ev.blocks = append(d.ev.blocks, block{d.ev.at, d.ev.raw[rawState]})
 		}
 	}
-	d.out = append(d.out, ']')
+	d.add("]")
 }
-
-// The keys after a key or value of a map that is no UTF-8.
-var (
-	pairKeyHex   = []byte(`,"key_hex":`)
-	pairValueHex = []byte(`,"value_hex":`)
-)
 
 func (d *values) pairs(t *fieldType) {
 	n := d.count(t.key.least + t.elem.least)
-	d.out = append(d.out, '[')
+	d.add("[")
 	for i := 0; i < n && d.more(); i++ {
 		if i > 0 {
-			d.out = append(d.out, ',')
+			d.add(",")
 		}
-		d.out = append(d.out, `{"key":`...)
-		d.member(t.key, pairKeyHex)
+		d.add(`{"key":`)
+		d.member(t.key, `,"key_hex":`)
 		key, hugeKey := d.int, d.huge(t.key.kind)
-		d.out = append(d.out, `,"value":`...)
-		text := d.member(t.elem, pairValueHex)
+		d.add(`,"value":`)
+		text := d.member(t.elem, `,"value_hex":`)
 		if t.gather == gatherItems && !hugeKey {
 			d.ev.items = append(d.ev.items, item{key, text})
 		}
-		d.out = append(d.out, '}')
+		d.add("}")
 	}
-	d.out = append(d.out, ']')
+	d.add("]")
 }
 
 func (d *values) object(t *fieldType) {
@@ -372,9 +377,10 @@ func (d *values) object(t *fieldType) {
 	for i := range t.fields {
 		d.field(&t.fields[i])
 	}
-	if len(d.out) == start {
-		d.out = append(d.out, '{')
+	if len(t.fields) == 0 {
+		d.add("{")
+	} else if !d.counts() {
+		d.out[start] = '{' // in place of the first comma
 	}
-	d.out[start] = '{' // in place of the first comma
-	d.out = append(d.out, '}')
+	d.add("}")
 }

@@ -1,29 +1,44 @@
 package hcrp
 
-// decodeWorld is decodeIn without the text of numbers that no world has, which is most of the text: the lines and the
-// objects of the events are of no use. What text has to be left out is told from its greatest length, so that a chunk
-// with about as much as may be is decoded with it.
+// decodeWorld is decodeIn without the text of which no world is made, which is most of the text. It is counted: the lines
+// are as long as they would be, but neither they nor the objects of the events are there.
 func (f eventFormat) decodeWorld(memory charged, number int, e Entry, body []byte) *chunk {
 	d := f.decoder(memory, number, e)
 	d.bare = true
 	d.all(body)
-	if d.over {
-		return f.decodeIn(charged{memory.held, d.memory.n, d.chunk}, number, e, body)
-	}
 	return d.chunk
 }
 
-// maxNumber is how many bytes a number has at most: the least of those below 0 with a sign, "0." and 324 digits.
-const maxNumber = 1 + 2 + 324
+// counts reports whether text is only counted.
+func (d *values) counts() bool { return d.bare && !d.world }
 
-// leave reports whether the text of so many numbers is left out.
-func (d *values) leave(numbers int) bool {
-	if !d.bare || d.world {
-		return false
+// length returns how many bytes the text has.
+func (d *values) length() int { return len(d.out) + d.less }
+
+// add appends text.
+func (d *values) add(text string) {
+	if d.counts() {
+		d.less += len(text)
+	} else {
+		d.out = append(d.out, text...)
 	}
-	d.less += numbers * (maxNumber + len(`,"pitch":`))
-	return true
 }
+
+// cut takes what was appended from start on out again if it is only counted.
+func (d *values) cut(start int) {
+	if d.counts() {
+		d.less += len(d.out) - start
+		d.out = d.out[:start]
+	}
+}
+
+// A mark is a place in the text.
+type mark struct{ kept, counted int }
+
+func (d *values) mark() mark { return mark{len(d.out), d.less} }
+
+// back takes out the text behind a place.
+func (d *values) back(to mark) { d.out, d.less = d.out[:to.kept], to.counted }
 
 // keep stores the value of a field just decoded in the event.
 func (d *values) keep(f *field, text span) {
@@ -52,7 +67,9 @@ func (d *values) keep(f *field, text span) {
 
 // place appends a position of some coordinates.
 func (d *values) place(v []float64) {
-	if !d.leave(len(v)) {
+	if d.counts() {
+		d.less += positionLen(v)
+	} else {
 		d.out = appendPosition(d.out, v)
 	}
 }

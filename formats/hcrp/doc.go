@@ -94,14 +94,15 @@
 //	                               what events consist of, and which of their values change the world
 //	options                        schemas, dictionaries, limits
 //	geometry nbt event chunk       what a body is decoded to
-//	decode_value decode            values, then records and events
+//	decode_value decode _world     values, then records and events; worlds alone
 //	frame dictionary segments      where stored bytes lie, how they expand
 //	preamble                       what is stored before the chunks
 //	reader _check _open _events    a recording: its tables, what is wrong with them, its chunks
 //	verdict                        how it ends, and what is wrong with it in all
 //	schema_choose                  the schema of a recording
 //	salvage compact                frames without index entries; one file of many segments
-//	world replay checkpoint        the world after each tick, and how it is saved
+//	world _sizes replay checkpoint
+//	                               the world after each tick, and how it is saved
 //	index _runs _check _codec _reach
 //	                               what decoding every chunk once has taught, and of which bytes
 //	playback rows                  states and CSV rows out of an index

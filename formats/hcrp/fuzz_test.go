@@ -113,7 +113,9 @@ func FuzzEvents(f *testing.F) {
 		if snapshot {
 			e.Flags = flagSnapshot
 		}
-		c := eventFormat{h.layout, h.schema, limits}.decode(3, e, b)
+		format := eventFormat{h.layout, h.schema, limits}
+		c := format.decode(3, e, b)
+		holdWorld(t, format, e, b, c)
 		for _, lines := range [][]byte{c.Lines(), c.SnapshotLines(h.layout)} {
 			for line := range bytes.Lines(lines) {
 				if !json.Valid(line) {
@@ -153,7 +155,8 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		for _, l := range []Layout{Published, Design} {
-			eventFormat{l, s, limits}.decode(0, Entry{Ticks: 100, Flags: flagSnapshot}, body)
+			f, e := eventFormat{l, s, limits}, Entry{Ticks: 100, Flags: flagSnapshot}
+			holdWorld(t, f, e, body, f.decode(3, e, body))
 		}
 	})
 }

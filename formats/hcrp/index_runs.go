@@ -69,15 +69,15 @@ func (r runs) number(i int64) int64 {
 
 // search returns how many numbers are less than n.
 func (r runs) search(n int64) int64 {
-	k := sort.Search(len(r), func(k int) bool { return r[k].Last >= n })
-	if k == len(r) {
-		return r.count()
-	}
-	return r[k].Before + max(n-r[k].First, 0)
+	i, _ := r.find(n)
+	return i
 }
 
-// find returns the place of n, and whether it is there.
+// find returns how many numbers are less than n, and whether n is there.
 func (r runs) find(n int64) (i int64, ok bool) {
-	i = r.search(n)
-	return i, i < r.count() && r.number(i) == n
+	k := sort.Search(len(r), func(k int) bool { return r[k].Last >= n })
+	if k == len(r) {
+		return r.count(), false
+	}
+	return r[k].Before + max(n-r[k].First, 0), n >= r[k].First
 }

@@ -41,7 +41,8 @@ type nbtDecoder struct {
 	c     *wire.Cursor
 	out   []byte
 	depth int  // levels that may be nested
-	limit int  // bytes that out may have
+	limit int  // bytes that the text may have
+	less  int  // how many of them are not in out
 	wrong bool // a string was not modified UTF-8
 
 	units []uint16
@@ -96,7 +97,7 @@ func (d *nbtDecoder) typed(tag uint8, depth int) {
 	case depth > d.depth:
 		d.c.Fail("NBT nested deeper than %d", d.depth)
 		return
-	case len(d.out) > d.limit:
+	case len(d.out)+d.less > d.limit:
 		d.c.Fail("NBT gives more than %d bytes of text", d.limit)
 		return
 	}
@@ -176,7 +177,7 @@ func (d *nbtDecoder) array(tag uint8) {
 }
 
 func (d *nbtDecoder) checkText() {
-	if len(d.out) > d.limit {
+	if len(d.out)+d.less > d.limit {
 		d.c.Fail("NBT gives more than %d bytes of text", d.limit)
 	}
 }

@@ -43,7 +43,7 @@ type eventDef struct {
 	Name   string
 	Role   string
 	fields []field
-	head   []byte // the JSON up to the first field
+	head   string // the JSON up to the first field
 }
 
 type patternItem struct {

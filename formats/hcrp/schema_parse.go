@@ -140,7 +140,7 @@ func compileEvents(list []eventJSON, noun string) (map[int32]*eventDef, error) {
 			}
 		}
 		def := &eventDef{ID: *e.ID, Name: e.Name, Role: e.Role, fields: fields}
-		def.head = appendHead(nil, noun, e.Name, *e.ID)
+		def.head = string(appendHead(nil, noun, e.Name, *e.ID))
 		bindCaptures(def)
 		defs[*e.ID] = def
 	}

@@ -84,14 +84,14 @@ func (t *fieldType) isText() bool {
 type field struct {
 	name    string
 	typ     *fieldType
-	key     []byte // `,"name":`
-	hexKey  []byte // `,"name_hex":`, for strings that are not UTF-8
+	key     string // `,"name":`
+	hexKey  string // `,"name_hex":`, for strings that are not UTF-8
 	capture capture
 }
 
 func newField(name string, t *fieldType) field {
-	key := func(name string) []byte {
-		return append(jsonenc.AppendString([]byte{','}, name), ':')
+	key := func(name string) string {
+		return string(append(jsonenc.AppendString([]byte{','}, name), ':'))
 	}
 	return field{name: name, typ: t, key: key(name), hexKey: key(name + "_hex")}
 }

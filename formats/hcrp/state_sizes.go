@@ -2,8 +2,10 @@ package hcrp
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
+	"sort"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -15,9 +17,6 @@ var (
 	listSpace    = space(`{"a":[{}]}`) - space(`{"a":[]}`) // of the first element
 	elementSpace = space(`{"a":[{},{}]}`) - space(`{"a":[{}]}`)
 	tickSpace    = space(`{"tick":0,"time_ms":0,"events":[{}]}`)
-
-	bareEntity = len((&entity{}).append(nil, 0)) - len("0") - 7*len("null") // with neither its id nor what is null
-	bareBlock  = len(appendBlock(nil, blockAt{}, nil)) - 3*len("0") - len("null")
 
 	emptyState = int64(len(document(newWorld().appendState(appendStateHead(nil, 0, 0)))) - len(appendStateHead(nil, 0, 0)))
 )
@@ -60,44 +59,77 @@ func (x *index) newSizes(ctx context.Context, begin, end int) (*docSizes, *forma
 	return &docSizes{first, make([]uint32, n)}, held, nil
 }
 
-// tickSizes decodes the chunk of a tick range for the sizes of its ticks. chunksOf returns the chunks that may have a
-// tick: an earlier one may have a part of it, which is shown then.
-func (t *playback) tickSizes(ctx context.Context, number int, chunksOf func(n int64) []int) (*docSizes, error) {
-	x := t.index
-	s, held, err := x.newSizes(ctx, number, number+1)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
-	r := &x.ranges[number]
-	if r.Hole {
-		return s, nil
-	}
-	c, err := t.decode(ctx, int(r.Chunk))
-	if err != nil {
-		return nil, err
-	}
-	for i := range c.ticks {
-		tick := &c.ticks[i]
-		place, listed := x.ticks.find(tick.n)
-		if listed && tick.n >= r.First && tick.n <= r.Last && slices.Index(chunksOf(tick.n), int(r.Chunk)) == 0 {
-			s.set(place, tick.documentSize())
+// groupBytes is how many bytes of bodies are decoded at least to learn sizes, as far as there are so many.
+const groupBytes = 32 << 10
+
+// groups are the first tick ranges of groups of stretches whose sizes are learnt at once, and the end of the last one.
+type groups []int32
+
+// newGroups returns the groups of the tick ranges of x, whose chunks have as many bytes as size says.
+func newGroups(x *index, size func(chunk int) int64) groups {
+	g := groups{0}
+	bytes := int64(0)
+	for k := range x.checkpoints {
+		begin, end := x.first(k), x.first(k+1)
+		if bytes >= groupBytes {
+			g, bytes = append(g, int32(begin)), 0
+		}
+		for i := begin; i < end; i++ {
+			bytes += size(int(x.ranges[i].Chunk))
 		}
 	}
-	return s, nil
+	return append(g, int32(len(x.ranges)))
 }
 
-// stateSizes plays stretch k once for the sizes of its states.
-func (t *playback) stateSizes(ctx context.Context, k int) (*docSizes, error) {
+// of returns the group that a tick range is in.
+func (g groups) of(number int) int {
+	return sort.Search(len(g), func(k int) bool { return int(g[k]) > number }) - 1
+}
+
+// ranges returns where the tick ranges of a group begin and end.
+func (g groups) ranges(group int) (begin, end int) { return int(g[group]), int(g[group+1]) }
+
+// tickSizes decodes the chunks of tick ranges for the sizes of their ticks. chunksOf returns the chunks that may have a
+// tick: an earlier one may have a part of it, which is shown then.
+func (t *playback) tickSizes(ctx context.Context, begin, end int, chunksOf func(n int64) []int) (*docSizes, error) {
 	x := t.index
-	begin, end := x.first(k), x.first(k+1)
 	s, held, err := x.newSizes(ctx, begin, end)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Free()
-	p, err := t.start(k)
-	m := &stateMeter{replay: p, ticks: x.ticks, out: s, entities: elements[int64]{of: map[int64]int{}}, blocks: elements[blockAt]{of: map[blockAt]int{}}}
+	for number := begin; number < end; number++ {
+		r := &x.ranges[number]
+		if r.Hole {
+			continue
+		}
+		c, err := t.decode(ctx, int(r.Chunk))
+		if err != nil {
+			return nil, err
+		}
+		shown := func(n int64) bool { return slices.Index(chunksOf(n), int(r.Chunk)) == 0 }
+		all := shown(r.First) // an earlier chunk that has one of the later ticks has this one, too
+		for i := range c.ticks {
+			tick := &c.ticks[i]
+			place, listed := x.ticks.find(tick.n)
+			if listed && tick.n >= r.First && tick.n <= r.Last && (all || shown(tick.n)) {
+				s.set(place, tick.documentSize())
+			}
+		}
+	}
+	return s, nil
+}
+
+// stateSizes plays tick ranges, of which the first begins a stretch, once for the sizes of their states.
+func (t *playback) stateSizes(ctx context.Context, begin, end int) (*docSizes, error) {
+	x := t.index
+	s, held, err := x.newSizes(ctx, begin, end)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	p, err := t.start(x.stretch(begin))
+	m := &stateMeter{replay: p, ticks: x.ticks, out: s, sizes: map[int64]int{}}
 	for i := begin; err == nil && i < end; i++ {
 		err = t.play(ctx, p, i, x.ranges[i].Last, func(c *chunk) observer {
 			m.begin(&x.ranges[i], c)
@@ -115,11 +147,12 @@ type stateMeter struct {
 	out    *docSizes
 
 	chunk    *chunk
-	number   int32  // of the chunk, as the states tell it
-	entered  bool   // what the tick range begins with is measured
-	world    *world // of which the elements are measured
-	entities elements[int64]
-	blocks   elements[blockAt]
+	number   int32         // of the chunk, as the states tell it
+	entered  bool          // what the tick range begins with is measured
+	world    *world        // of which the elements are measured
+	sizes    map[int64]int // of entities
+	entities elements
+	blocks   elements
 	touched  []int64 // entities that this tick has changed, which are measured at its end
 
 	next int64 // tick of the next state
@@ -141,26 +174,10 @@ func (m *stateMeter) goTo(i int64) {
 }
 
 // event implements observer.
-func (m *stateMeter) event(t *tick, k int, _ bool) {
-	m.through(t.n - 1)
+func (m *stateMeter) event(_ *tick, k int, _ bool) {
 	e := &m.chunk.events[k]
-	if m.world == nil || e.def == nil {
-		return
-	}
-	if last := len(m.touched) - 1; e.hasAll(captureEntity) && (last < 0 || m.touched[last] != e.entity) {
+	if last := len(m.touched) - 1; e.def != nil && e.hasAll(captureEntity) && (last < 0 || m.touched[last] != e.entity) {
 		m.touched = append(m.touched, e.entity)
-	}
-	switch e.def.Role {
-	case roleBlock:
-		if e.hasAll(captureAt) {
-			m.block(e.at)
-		}
-	case roleBlocks:
-		for _, b := range e.blocks {
-			m.block(b.at)
-		}
-	case roleClear:
-		m.blocks.clear()
 	}
 }
 
@@ -168,34 +185,20 @@ func (m *stateMeter) event(t *tick, k int, _ bool) {
 func (m *stateMeter) tick(n int64) {
 	if m.entered {
 		m.through(n - 1)
+	} else {
+		m.world, m.entities = m.replay.world, elements{}
+		clear(m.sizes)
+	}
+	if m.world != nil {
+		if !m.entered {
+			m.touched = slices.AppendSeq(m.touched[:0], maps.Keys(m.world.entities))
+		}
 		for _, id := range m.touched {
 			m.entity(id)
 		}
-		m.touched = m.touched[:0]
-		return
+		m.blocks = elements{len(m.world.blocks), m.world.blockBytes}
 	}
-	m.entered = true
-	before := m.world
-	m.world = m.replay.world
-	m.entities.clear()
-	anew := m.world != before || m.chunk.described
-	if anew {
-		m.blocks.clear()
-	}
-	if m.world == nil {
-		return
-	}
-	if len(m.blocks.of) == 0 {
-		m.blocks.of = make(map[blockAt]int, len(m.world.blocks))
-	}
-	for id := range m.world.entities {
-		m.entity(id)
-	}
-	if anew {
-		for at := range m.world.blocks {
-			m.block(at)
-		}
-	}
+	m.entered, m.touched = true, m.touched[:0]
 }
 
 // through notes the sizes of the states up to that of tick n.
@@ -211,66 +214,27 @@ func (m *stateMeter) through(n int64) {
 
 // entity measures what is known of an entity.
 func (m *stateMeter) entity(id int64) {
-	e := m.world.entities[id]
-	if e == nil {
-		m.entities.set(id, 0)
-		return
-	}
-	m.buf = jsonenc.AppendInt64(m.buf[:0], id)
-	if e.placed {
-		m.buf = appendPosition(m.buf, e.pos[:])
+	m.entities.bytes -= int64(m.sizes[id])
+	if e := m.world.entities[id]; e != nil {
+		m.buf = jsonenc.AppendInt64(m.buf[:0], id)
+		m.sizes[id] = len(m.buf) + e.size()
+		m.entities.bytes += int64(m.sizes[id])
 	} else {
-		m.buf = append(m.buf, "null"...)
+		delete(m.sizes, id)
 	}
-	n := bareEntity + len(m.buf) + len(e.itemList())
-	for _, text := range [...][]byte{e.kind, e.velocity, e.pose, e.flags, e.using, e.slot} {
-		n += textSize(text)
-	}
-	m.entities.set(id, n)
+	m.entities.n = len(m.sizes)
 }
 
-// block measures what is known of a block.
-func (m *stateMeter) block(at blockAt) {
-	n := 0
-	if state, ok := m.world.blocks[at]; ok {
-		n = bareBlock + jsonenc.Int64Len(at.x) + jsonenc.Int64Len(at.y) + jsonenc.Int64Len(at.z) + textSize(state)
-	}
-	m.blocks.set(at, n)
-}
-
-// textSize returns how many bytes appendText appends behind the key.
-func textSize(text []byte) int {
-	if len(text) == 0 {
-		return len("null")
-	}
-	return len(text)
-}
-
-// elements are the bytes of the elements of a list.
-type elements[K comparable] struct {
-	of  map[K]int
-	sum int64
-}
-
-// set sets those of one element; 0 takes it out.
-func (l *elements[K]) set(k K, n int) {
-	l.sum += int64(n - l.of[k])
-	if n == 0 {
-		delete(l.of, k)
-	} else {
-		l.of[k] = n
-	}
-}
-
-func (l *elements[K]) clear() {
-	clear(l.of)
-	l.sum = 0
+// elements are how many elements a list has, and how many bytes they take.
+type elements struct {
+	n     int
+	bytes int64
 }
 
 // size returns how many more bytes a document has than with an empty list.
-func (l *elements[K]) size() int64 {
-	if len(l.of) == 0 {
+func (l elements) size() int64 {
+	if l.n == 0 {
 		return 0
 	}
-	return l.sum + listSpace + int64(len(l.of)-1)*(elementSpace+int64(len(",")))
+	return l.bytes + listSpace + int64(l.n-1)*(elementSpace+int64(len(",")))
 }

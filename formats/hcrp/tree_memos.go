@@ -61,6 +61,7 @@ func (rec *recording) loadIndexed(ctx context.Context, _ struct{}) (*indexed, in
 	x := found.(*index)
 	v := &indexed{
 		index:  x,
+		groups: newGroups(x, func(i int) int64 { return rec.Entry(i).Size }),
 		ticks:  tickSeries(x.ticks, rec.tickFile, nil),
 		states: tickSeries(x.ticks, rec.stateFile, rec.hasState),
 		tracks: rec.trackList(x),
@@ -68,7 +69,7 @@ func (rec *recording) loadIndexed(ctx context.Context, _ struct{}) (*indexed, in
 	if v.text, err = newIndexText(rec.eventReader, x, damage); err != nil {
 		return nil, 0, err
 	}
-	return v, x.Memory() + v.text.weight(), nil
+	return v, x.Memory() + int64(4*cap(v.groups)) + v.text.weight(), nil
 }
 
 // openIndex opens index.json.

@@ -24,6 +24,7 @@ type recording struct {
 // An indexed is an index and what it gives at once.
 type indexed struct {
 	index  *index
+	groups groups
 	text   *indexText
 	ticks  *nodes.Series
 	states *nodes.Series

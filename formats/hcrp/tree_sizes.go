@@ -4,33 +4,38 @@ import "context"
 
 // A sizesKey says of which documents sizes are.
 type sizesKey struct {
-	number int  // of a stretch for states, else of a tick range
+	group  int  // of tick ranges
 	states bool // or ticks
 }
 
 // listedSize returns the size of the document of tick n without making it, 0 if it is not known. A single document is
-// made for its size. When others beside it are asked for, as ls -l does, the sizes of all in the tick range, or of all
-// states of the stretch, are learnt at once.
-func (rec *recording) listedSize(ctx context.Context, x *index, n int64, states bool) int64 {
-	number := x.rangeOf(n)
-	i, listed := x.ticks.find(n)
+// made for its size. When others beside it are asked for, as ls -l does, the sizes of all in a group of tick ranges are
+// learnt at once.
+func (rec *recording) listedSize(ctx context.Context, x *indexed, n int64, states bool) int64 {
+	number := x.index.rangeOf(n)
+	i, listed := x.index.ticks.find(n)
 	if number < 0 || !listed {
 		return 0
 	}
-	if states {
-		number = x.stretch(number)
+	k := sizesKey{x.groups.of(number), states}
+	sizes, ok := rec.sizes.Peek(k)
+	if !ok && states {
+		if b, made := rec.states.Peek(n); made {
+			return int64(len(b))
+		}
 	}
-	// An error is that of a document that cannot be made, and perhaps not of this one.
-	sizes, ok := rec.sizes.Again(ctx, sizesKey{number, states})
 	if !ok {
-		return 0
+		// An error is that of a document that cannot be made, and perhaps not of this one.
+		if sizes, ok = rec.sizes.Again(ctx, k); !ok {
+			return 0
+		}
 	}
 	return sizes.of(i)
 }
 
 func (rec *recording) tickSize(ctx context.Context, n int64) (int64, error) {
 	if x, ok := rec.indexes.Peek(struct{}{}); ok {
-		if size := rec.listedSize(ctx, x.index, n, false); size > 0 {
+		if size := rec.listedSize(ctx, x, n, false); size > 0 {
 			return size, nil
 		}
 	}
@@ -42,14 +47,11 @@ func (rec *recording) tickSize(ctx context.Context, n int64) (int64, error) {
 }
 
 func (rec *recording) stateSize(ctx context.Context, n int64) (int64, error) {
-	if b, ok := rec.states.Peek(n); ok {
-		return int64(len(b)), nil
-	}
 	x, err := rec.index(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if size := rec.listedSize(ctx, x.index, n, true); size > 0 {
+	if size := rec.listedSize(ctx, x, n, true); size > 0 {
 		return size, nil
 	}
 	b, err := rec.states.Get(ctx, n)
@@ -62,7 +64,7 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, c
 	if err != nil {
 		return nil, 0, err
 	}
-	bodies := pass{eventReader: rec.eventReader, world: k.states}
+	bodies := pass{eventReader: rec.eventReader, world: true}
 	defer bodies.end()
 	t := rec.playback(x)
 	t.decode = func(ctx context.Context, i int) (*chunk, error) {
@@ -71,10 +73,11 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, c
 		}
 		return bodies.decode(ctx, i)
 	}
+	begin, end := x.groups.ranges(k.group)
 	if k.states {
-		s, err = t.stateSizes(ctx, k.number)
+		s, err = t.stateSizes(ctx, begin, end)
 	} else {
-		s, err = t.tickSizes(ctx, k.number, rec.chunksOf)
+		s, err = t.tickSizes(ctx, begin, end, rec.chunksOf)
 	}
 	if err != nil {
 		return nil, 0, err

@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 
@@ -21,11 +22,37 @@ type entity struct {
 // A world is what is known after some tick (docs/tree/hcrp.md section 7).
 type world struct {
 	entities map[int64]*entity
-	blocks   map[blockAt][]byte
+	blocks   map[blockAt][]byte // set by setBlock, forgotten by clearBlocks
+
+	blockBytes int64      // that the blocks take in a state
+	states     [16][]byte // which some of the blocks have
 }
 
 func newWorld() *world {
-	return &world{map[int64]*entity{}, map[blockAt][]byte{}}
+	return &world{entities: map[int64]*entity{}, blocks: map[blockAt][]byte{}}
+}
+
+// setBlock notes the state of a block, which may have none. Blocks that are set one after the other have few different
+// ones.
+func (w *world) setBlock(at blockAt, state []byte) {
+	if old, ok := w.blocks[at]; ok {
+		w.blockBytes -= int64(blockSize(at, old))
+	}
+	w.blockBytes += int64(blockSize(at, state))
+	if len(state) == 0 {
+		w.blocks[at] = nil
+		return
+	}
+	known := &w.states[int(state[len(state)-1])%len(w.states)]
+	if !bytes.Equal(*known, state) {
+		*known = bytes.Clone(state)
+	}
+	w.blocks[at] = *known
+}
+
+func (w *world) clearBlocks() {
+	clear(w.blocks)
+	w.blockBytes = 0
 }
 
 func (w *world) know(id int64) *entity {
@@ -52,7 +79,7 @@ func (w *world) begin(c *chunk, l Layout) {
 	case !c.described:
 		return
 	default:
-		clear(w.blocks)
+		w.clearBlocks()
 	}
 	for i := range list {
 		if e := &list[i]; e.def != nil && e.hasAll(captureEntity) && (e.def.Role == roleSpawn || e.def.Role == rolePlace) {
@@ -76,14 +103,14 @@ func (w *world) apply(c *chunk, e *event) {
 	switch e.def.Role {
 	case roleBlock:
 		if e.hasAll(captureAt) {
-			w.blocks[e.at] = slices.Clone(c.bytes(e.raw[rawState]))
+			w.setBlock(e.at, c.bytes(e.raw[rawState]))
 		}
 	case roleBlocks:
 		for _, b := range e.blocks {
-			w.blocks[b.at] = slices.Clone(c.bytes(b.state))
+			w.setBlock(b.at, c.bytes(b.state))
 		}
 	case roleClear:
-		clear(w.blocks)
+		w.clearBlocks()
 	}
 }
 
