@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 )
@@ -17,7 +18,8 @@ var catCommand = command{
 
 func runCat(flags *pflag.FlagSet) runFunc {
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		f := failures{env: e}
+		f, printed := failures{env: e}, 0
+		e.far = func() string { return fmt.Sprintf("%d of %s printed to the end", printed, count(len(args), "file", "files")) + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
 			switch {
@@ -29,7 +31,9 @@ func runCat(flags *pflag.FlagSet) runFunc {
 			}
 			if err != nil {
 				f.fail(name, err)
+				continue
 			}
+			printed++
 		}
 		return f.result()
 	})

@@ -50,6 +50,8 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 }
 
 func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) error {
+	p := &changePrinter{env: e, differ: d}
+	e.far = func() string { return count(p.n, "difference", "differences") + " found so far" + fromStart }
 	var entries [2]nodes.Entry
 	for i, name := range args {
 		var err error
@@ -72,7 +74,6 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 		}
 		marks = picture.Mark
 	}
-	p := &changePrinter{env: e, differ: d}
 	err := compare.Entries(ctx, entries[0], entries[1], marks, p.print)
 	err = cmp.Or(err, p.end())
 	if picture != nil && err == nil {

@@ -51,7 +51,14 @@ type env struct {
 	stdout   io.Writer
 	stderr   io.Writer
 	terminal bool // stdout is one
+
+	// far says how far the command came, and how to go on, if it is interrupted and does not say so itself;
+	// nil: there is nothing to say.
+	far func() string
 }
+
+// fromStart is how most commands go on after an interruption.
+const fromStart = "; another run starts from the beginning"
 
 // The width of text that is printed for a person, in characters: that of the terminal, but no line
 // should be longer than eyes can follow.

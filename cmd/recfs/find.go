@@ -40,7 +40,8 @@ type finder struct {
 
 	formats map[string]formats.Format // by name
 
-	unknown  int // recordings that a filter could not judge
+	judged   int // recordings
+	unknown  int // those that a filter could not judge
 	unlisted int // containers of which it is not known what they hold
 }
 
@@ -83,6 +84,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
 		f.env, f.ctx, f.a, f.w = e, ctx, a, bufio.NewWriter(e.stdout)
+		e.far = f.far
 		if f.index {
 			x := newIndexer(ctx, e)
 			defer x.meter.close()
@@ -119,9 +121,17 @@ func (f *finder) find(args []string) error {
 	return f.result()
 }
 
+// far says how far the search came.
+func (f *finder) far() string {
+	looked := max(f.a.catalogue.Looked(), f.judged) // that of a mount is its server's
+	return fmt.Sprintf("%s looked at, %d of them judged", count(looked, "recording", "recordings"), f.judged) +
+		"; another run takes over what the disk cache keeps of them"
+}
+
 // judge prints a recording that was found below dir, or keeps its runs, if it is looked for.
 func (f *finder) judge(dir string, s catalogue.Summary) {
 	name := path.Join(dir, exactPath(s))
+	f.judged++
 	if s.Unread() || s.IsContainer() && !f.asksOfContainers() {
 		f.fail(name, errors.New(s.Error))
 	}

@@ -32,7 +32,8 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
-		later, maps := false, newMapFinder(a, args)
+		told, maps := 0, newMapFinder(a, args)
+		e.far = func() string { return count(told, "recording", "recordings") + " told of" + fromStart }
 		for found := range a.find(ctx, args, f.fail) {
 			if !found.isRecording && len(found.damage) == 0 {
 				if !found.container && slices.Contains(args, found.name) {
@@ -48,14 +49,14 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 			if *asJSON {
 				err = writeJSON(e.stdout, s)
 			} else {
-				err = s.write(e.stdout, later)
+				err = s.write(e.stdout, told > 0)
 			}
 			if err != nil {
 				return err
 			}
-			later = true
+			told++
 		}
-		if !later && f.n == 0 {
+		if told == 0 && f.n == 0 {
 			return fmt.Errorf("no recordings in %s", strings.Join(args, ", "))
 		}
 		return f.result()

@@ -36,6 +36,7 @@ func runLs(flags *pflag.FlagSet) runFunc {
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		w := bufio.NewWriter(e.stdout)
 		l.env, l.w, l.headings = e, w, len(args) > 1 || l.recursive
+		e.far = func() string { return count(l.listed, "entry", "entries") + " listed" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
 			if err == nil {
@@ -62,6 +63,7 @@ type lister struct {
 	asJSON    bool
 	headings  bool
 	later     bool // something was listed before
+	listed    int  // entries
 }
 
 // show lists e, which was named name.
@@ -108,6 +110,7 @@ func (l *lister) heading(name string) {
 // line prints one entry, which is called name. A file whose size cannot be told is printed too, and
 // an error.
 func (l *lister) line(ctx context.Context, name string, e nodes.Entry) error {
+	l.listed++
 	if !l.long && !l.asJSON {
 		_, err := fmt.Fprintln(l.w, l.env.fileName(e.Name))
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	os.Exit(run(&env{os.Stdout, os.Stderr, term.IsTerminal(int(os.Stdout.Fd()))}, os.Args))
+	os.Exit(run(&env{stdout: os.Stdout, stderr: os.Stderr, terminal: term.IsTerminal(int(os.Stdout.Fd()))}, os.Args))
 }
 
 // run executes a command line, argv[0] included, and returns the exit code.
@@ -113,10 +113,13 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	err = run(working, &env{&output{e.stdout, stop}, e.stderr, e.terminal}, args)
+	own := &env{stdout: &output{e.stdout, stop}, stderr: e.stderr, terminal: e.terminal}
+	err = run(working, own, args)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, errInterrupted):
 		return err
+	case ctx.Err() != nil && err != nil && own.far != nil:
+		return &interruption{own.far()}
 	case ctx.Err() != nil && err != nil:
 		return errInterrupted
 	case ctx.Err() == nil && working.Err() != nil:

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,20 +20,67 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	far := map[string]string{
-		"check": "interrupted: 0 recordings, 0 B read: 0 problems so far; another run starts from the beginning",
-		"index": "interrupted: 0 recordings indexed; nothing was kept, as there is no cache on disk",
+		"check": "0 recordings, 0 B read: 0 problems so far; another run starts from the beginning",
+		"index": "0 recordings indexed; nothing was kept, as there is no cache on disk",
+		"cat":   "0 of 1 file printed to the end; another run starts from the beginning",
+		"diff":  "0 differences found so far; another run starts from the beginning",
+		"ls":    "0 entries listed; another run starts from the beginning",
+		"tree":  "0 entries drawn; another run starts from the beginning",
+		"info":  "0 recordings told of; another run starts from the beginning",
+		"find":  "0 recordings looked at, 0 of them judged; another run takes over what the disk cache keeps of them",
+		"demo":  "the demo is not whole; another run starts from the beginning",
 	}
-	for _, line := range [][]string{{"check"}, {"ls", "-R"}, {"tree"}, {"index"}, {"info"}} {
+	for _, line := range [][]string{
+		{"check"},
+		{"ls", "-R"},
+		{"tree"},
+		{"index"},
+		{"info"},
+		{"find"},
+		{"diff", samples},
+		{"cat"},
+		{"demo", "--run", "best"},
+	} {
 		var stdout, stderr bytes.Buffer
 		args := append(line[1:], "--cache-disk=0", samples)
 		err := commands().named(line[0]).execute(ctx, &env{stdout: &stdout, stderr: &stderr}, args)
 		if !errors.Is(err, errInterrupted) {
 			t.Errorf("%s: error %v", line[0], err)
-		} else if want := cmp.Or(far[line[0]], "interrupted"); err.Error() != want {
+		} else if want := "interrupted: " + far[line[0]]; err.Error() != want {
 			t.Errorf("%s: %q, want %q", line[0], err, want)
 		}
 		if bytes.Contains(stdout.Bytes(), []byte("context")) || bytes.Contains(stderr.Bytes(), []byte("context")) {
 			t.Errorf("%s prints\n%s%s", line[0], &stdout, &stderr)
+		}
+	}
+}
+
+// An impatient reader interrupts a command that has printed something to him.
+type impatient struct{ interrupt func() }
+
+func (i impatient) Write(p []byte) (int, error) {
+	i.interrupt()
+	return len(p), nil
+}
+
+// What an interrupted command did before is counted.
+func TestInterruptedHalfway(t *testing.T) {
+	setCacheHome(t)
+	for line, want := range map[string]string{
+		"info $1":                 "1 recording told of; ",
+		"find --json $1 $1 $1 $1": `[1-9]\d* recordings looked at, [1-9]\d* of them judged; `,
+		"ls -R $1":                `[1-9]\d* entries listed; `,
+		"tree $1":                 `[1-9]\d* entries drawn; `,
+		"tree --json $1":          `[1-9]\d* entries drawn; `,
+		"cat $1/README.md $1":     "1 of 2 files printed to the end; ",
+		"diff $1/datafile/maps/old.map $1/datafile/maps/new.map": `[1-9]\d* differences found so far; `,
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stderr bytes.Buffer
+		name, args := commandLine(line, samples)
+		err := commands().named(name).execute(ctx, &env{stdout: impatient{cancel}, stderr: &stderr}, args)
+		if err == nil || !regexp.MustCompile("^interrupted: "+want).MatchString(err.Error()) {
+			t.Errorf("%s: %v, want %s\n%s", line, err, want, &stderr)
 		}
 	}
 }

@@ -32,6 +32,7 @@ func runTree(flags *pflag.FlagSet) runFunc {
 		w := bufio.NewWriter(e.stdout)
 		t := treePrinter{failures: failures{env: e}, w: w, depth: *depth}
 		j := treeEncoder{failures: failures{env: e}, w: w, depth: *depth}
+		e.far = func() string { return count(t.dirs+t.files+j.drawn, "entry", "entries") + " drawn" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
 			switch {

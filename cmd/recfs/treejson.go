@@ -15,6 +15,7 @@ type treeEncoder struct {
 	failures
 	w     io.Writer
 	depth int // how many levels; 0 is no limit
+	drawn int // entries
 }
 
 // A treeLine is an element of what tree --json prints. A directory also has contents, the elements in
@@ -42,6 +43,7 @@ func (t *treeEncoder) element(ctx context.Context, at string, e nodes.Entry, lev
 		t.fail(at, err)
 		return
 	}
+	t.drawn++
 	b.Truncate(b.Len() - len("}\n"))
 	t.w.Write(b.Bytes()) //nolint:errcheck // as in tree
 	if e.Dir != nil && (t.depth == 0 || level <= t.depth) {

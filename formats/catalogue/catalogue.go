@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"recfs/cache"
@@ -60,6 +61,7 @@ type Catalogue struct {
 	disk    *cache.Disk // may be nil
 	sniff   bool
 	digests *cache.Memo[archive.Recording, digest]
+	looked  atomic.Int64
 	pages   *ledger.Pages
 }
 
@@ -78,6 +80,9 @@ func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
 		_, _ = c.digests.Get(ctx, r) // without it the catalogue knows less
 	}
 }
+
+// Looked returns how many recordings were looked at so far.
+func (c *Catalogue) Looked() int { return int(c.looked.Load()) }
 
 // Summaries returns the recordings below dir, an archive or a directory of
 // one, in the order of a walk, with paths relative to dir. What was found in

@@ -69,6 +69,9 @@ func (s *scan) add(it item) {
 // put puts an item into what was found. Of a container only what says something is kept, as all of it is looked
 // at or nothing.
 func (s *scan) put(it item) {
+	if it.Line != "" {
+		s.c.looked.Add(1)
+	}
 	switch {
 	case it.at != nil:
 		s.found.Keep(it.at)
