@@ -190,7 +190,7 @@ func TestExactPaths(t *testing.T) {
 	}
 	writeNew(t, filepath.Join(archive, "run \xff.teehistorian"), run)
 	for line, below := range map[string]string{
-		"find --json $1": "", "info --json $1": "", "check --json $1": "", "index --json $1": "", "find --finished --json $1": "", "ls --json $1": "",
+		"find --json $1": "", "info --json $1": "", "check --json $1": "", "index --json $1": "", "find --finished --index --json $1": "", "ls --json $1": "",
 		"export tables --json $1 " + t.TempDir(): archive,
 	} {
 		name, args := commandLine(line, archive)
