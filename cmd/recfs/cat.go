@@ -19,7 +19,9 @@ var catCommand = command{
 func runCat(flags *pflag.FlagSet) runFunc {
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f, printed := failures{env: e}, 0
-		e.far = func() string { return fmt.Sprintf("%d of %s printed to the end", printed, count(len(args), "file", "files")) + fromStart }
+		e.far = func() string {
+			return fmt.Sprintf("%d of %s printed to the end", printed, count(len(args), "file", "files")) + fromStart
+		}
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
 			switch {

@@ -34,7 +34,7 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 		stop()
 		c.meter.close()
 		if ctx.Err() != nil {
-			return &interruption{fmt.Sprintf("%s, %s read: %s so far" + fromStart,
+			return &interruption{fmt.Sprintf("%s, %s read: %s so far"+fromStart,
 				c.meter.far(), humanSize(c.bytes), count(c.problems, "problem", "problems"))}
 		}
 		if c.files == 0 && c.recordings == 0 && c.problems == 0 {

@@ -42,6 +42,9 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 				continue
 			}
 			s, err := describe(ctx, a, maps, found)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
 				f.fail(found.name, err)
 				s.found(readProblem(found, "", err))

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"recfs/formats/catalogue"
 	"recfs/nodes"
@@ -81,6 +82,25 @@ func TestInterruptedHalfway(t *testing.T) {
 		err := commands().named(name).execute(ctx, &env{stdout: impatient{cancel}, stderr: &stderr}, args)
 		if err == nil || !regexp.MustCompile("^interrupted: "+want).MatchString(err.Error()) {
 			t.Errorf("%s: %v, want %s\n%s", line, err, want, &stderr)
+		}
+	}
+}
+
+// Whenever a command is interrupted, what it prints tells of recordings, and not of the interruption.
+func TestInterruptedAnytime(t *testing.T) {
+	for _, line := range append(printing, "find --index $1", "export tables $1 $2", "diff $1/datafile $1/teehistorian") {
+		for wait := time.Millisecond; wait < 64*time.Millisecond; wait *= 2 {
+			setCacheHome(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			timer := time.AfterFunc(wait, cancel)
+			var out bytes.Buffer
+			name, args := commandLine(strings.ReplaceAll(line, "$2", t.TempDir()), samples)
+			err := commands().named(name).execute(ctx, &env{stdout: &out, stderr: &out}, args)
+			timer.Stop()
+			cancel()
+			if bytes.Contains(out.Bytes(), []byte("context")) || err != nil && strings.Contains(err.Error(), "context") {
+				t.Errorf("%s, after %v: %v\n%s", line, wait, err, &out)
+			}
 		}
 	}
 }
