@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -219,4 +220,55 @@ func BenchmarkTreeLines(b *testing.B) {
 		b.SetBytes(n)
 	}
 	rate(b, start)
+}
+
+// BenchmarkDamagedChunks reads all of files whose chunks have a frame too many, or bytes behind their compressed ones,
+// with less memory than one of the files takes, and reports the processor time for a chunk, and how many times as much
+// that is in a file with eight times as many.
+func BenchmarkDamagedChunks(b *testing.B) {
+	const few, many = 256, 2048
+	for name, c := range map[string]struct {
+		compression uint8
+		frames      int
+		behind      string
+	}{"sound": {gzipped, 2, ""}, "frames": {gzipped, 3, ""}, "size": {gzipped, 2, "abc"}} {
+		b.Run(name, func(b *testing.B) {
+			m := newMatch(arena, 2, false)
+			w := newWriter(layoutV3, 2, m.table)
+			w.interval, w.compression = 100, c.compression
+			for range c.frames {
+				w.add(m.next())
+			}
+			w.flush()
+			chunk := append(w.chunks[0], c.behind...)
+			w.interval = 2
+			took := func(n int) float64 {
+				w.chunks = slices.Repeat([][]byte{chunk}, n)
+				start := cpu()
+				readTree(b, w.file())
+				return float64(cpu()-start) / float64(n)
+			}
+			for b.Loop() {
+				of := took(few)
+				more := took(many)
+				b.ReportMetric(more, "cpu-ns/chunk")
+				b.ReportMetric(more/of, "ratio")
+			}
+		})
+	}
+}
+
+// readTree reads what can be read of a recording.
+func readTree(b *testing.B, data []byte) {
+	c := cache.New(512<<10, memoryStore{})
+	defer c.Close()
+	err := nodes.Walk(b.Context(), openTree(b, data, c), func(_ string, e nodes.Entry, err error) error {
+		if err == nil && e.File != nil {
+			_, _ = nodes.ReadAll(b.Context(), e.File) // of some chunks nothing can be read
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 }
