@@ -289,24 +289,31 @@ func TestHeldDirectory(t *testing.T) {
 		content := []byte("inner")
 		trees = append(trees, weak.Make(&content))
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Func(func(context.Context) ([]byte, error) { return content, nil })})
-		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, rec.RawEntry()), nil
+		deep := nodes.List(nodes.Entry{Name: "e", Dir: nodes.List(nodes.Entry{Name: "deeper", Dir: inner})})
+		return nodes.List(
+			nodes.Entry{Name: "c", Dir: deep}, nodes.Entry{Name: "d", Dir: inner}, rec.RawEntry(),
+			nodes.Entry{Name: "v", Dir: volatileOf{nodes.List(nodes.Entry{Name: "deep", Dir: inner})}},
+		), nil
 	}
 	c := cache.New(0, nil)
 	t.Cleanup(c.Close)
 	root := New(formatstest.OpenLocal(t, dir), []formats.Format{nested}, c, Options{})
 	var held []nodes.Entry
-	for range 2 {
-		e, err := nodes.Lookup(t.Context(), root, "one.rec/d")
-		if err != nil {
-			t.Fatal(err)
+	for _, name := range []string{"d", "c/e/deeper", "v/deep"} {
+		for range 2 {
+			e, err := nodes.Lookup(t.Context(), root, "one.rec/"+name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, e)
 		}
-		held = append(held, e)
-	}
-	if held[0].Dir != held[1].Dir {
-		t.Error("the same version has other values at another look-up")
-	}
-	if text, err := read(t, held[0].Dir, "f"); text != "inner" || err != nil {
-		t.Errorf("%q, %v", text, err)
+		last := held[len(held)-2:]
+		if last[0].Dir != last[1].Dir {
+			t.Errorf("%s: the same version has other values at another look-up", name)
+		}
+		if text, err := read(t, last[0].Dir, "f"); text != "inner" || err != nil {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
 	}
 	for _, tree := range trees {
 		for tries := 0; tree.Value() != nil; tries++ {
@@ -316,6 +323,15 @@ func TestHeldDirectory(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(held)
+}
+
+// A volatileOf is a directory whose entries are looked up by name.
+type volatileOf struct{ nodes.Dir }
+
+func (d volatileOf) Snapshot(context.Context) (nodes.Dir, error) { return d.Dir, nil }
+
+func (d volatileOf) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	return nodes.Child(ctx, d.Dir, name)
 }
 
 // A segment may lie elsewhere in the source, and be a link.
