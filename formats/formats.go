@@ -108,9 +108,12 @@ type Format struct {
 	// lies there may change while the recording stays the same: then the index is made again.
 	Beside func(h Head) string
 
-	// BesideFiles, if set, names the files in the FS of a recording, there or not, on whose versions Beside depends.
-	// ok is false if it depends on others, too.
+	// BesideFiles, if set, names the files in the FS of a recording, there or not, on whose versions Beside depends, and
+	// with a / in front those in any of Elsewhere. ok is false if it depends on others, too.
 	BesideFiles func(in Input, h Head) (names []string, ok bool)
+
+	// Elsewhere are directories that are not in the source and have files on which recordings depend.
+	Elsewhere []iofs.FS
 
 	// Steady, if set, returns r with zeros in place of what a writer changes in
 	// the middle of a recording although its index stays right. An index is

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,31 @@ func TestIndexDrawsPictures(t *testing.T) {
 	}
 }
 
+// indexAgain returns what needs no work by then, and does the rest. disk, unless nil, tells what the cache has.
+func indexAgain(t *testing.T, source string, demos bool, disk func(string) bool, line ...string) (list []string, m *meter) {
+	flags := pflag.NewFlagSet("index", pflag.ContinueOnError)
+	read := readFlags(flags)
+	must(t, flags.Parse(line))
+	e := &env{stdout: io.Discard, stderr: io.Discard}
+	a, err := read.open(e)
+	must(t, err)
+	defer a.close()
+	x := newIndexer(t.Context(), e)
+	a.onRead = x.meter.onRead
+	x.demos = demos
+	must(t, x.remember(a, []string{source}))
+	if disk != nil {
+		x.disk = disk
+	}
+	for f := range a.find(t.Context(), []string{source}, x.fail) {
+		if f.isRecording && x.isMade(f) {
+			list = append(list, filepath.Base(f.name))
+		}
+	}
+	must(t, x.run(a, []string{source}, 1))
+	return list, x.meter
+}
+
 // What was indexed before is not looked into again, unless it changed, or something beside it, its index is not there, or
 // more is made of it than that.
 func TestIndexAgain(t *testing.T) {
@@ -153,29 +179,10 @@ func TestIndexAgain(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(source, name), b, 0o666))
 	}
 	must(t, os.CopyFS(filepath.Join(source, "segments"), os.DirFS(filepath.Join(samples, "hcrp", "run-finished"))))
-	// made returns what needs no work by then, and does the rest.
-	made := func(disk func(string) bool, demos bool) (list []string) {
-		flags := pflag.NewFlagSet("index", pflag.ContinueOnError)
-		read := readFlags(flags)
-		must(t, flags.Parse([]string{"--cache-dir", dir}))
-		e := &env{stdout: io.Discard, stderr: io.Discard}
-		a, err := read.open(e)
-		must(t, err)
-		defer a.close()
-		x := newIndexer(t.Context(), e)
-		x.demos = demos
-		must(t, x.remember(a, []string{source}))
-		if disk != nil {
-			x.disk = disk
-		}
-		for f := range a.find(t.Context(), []string{source}, x.fail) {
-			if f.isRecording && x.isMade(f) {
-				list = append(list, filepath.Base(f.name))
-			}
-		}
-		must(t, x.run(a, []string{source}, 1))
-		if x.meter.done.recordings != 7 {
-			t.Errorf("%d recordings are counted", x.meter.done.recordings)
+	made := func(disk func(string) bool, demos bool) []string {
+		list, m := indexAgain(t, source, demos, disk, "--cache-dir", dir)
+		if m.done.recordings != 7 {
+			t.Errorf("%d recordings are counted", m.done.recordings)
 		}
 		return list
 	}
@@ -212,6 +219,46 @@ func TestIndexAgain(t *testing.T) {
 				if got := made(nil, false); !slices.Equal(got, want) {
 					t.Errorf("after a change of %s, run %d: %q, want %q", schema, again, got, want)
 				}
+			}
+		}
+	}
+}
+
+// A recording whose dictionary may lie in a directory of --dict-dir is not looked into again, either, unless that
+// dictionary came, changed or went.
+func TestIndexAgainDictionaries(t *testing.T) {
+	source, dir, empty, dicts := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	must(t, os.Chmod(dir, 0o700))
+	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "archive", "hcrp", "design-snapshot.hcrp"))
+	must(t, err)
+	b[48] = 77 // the dictionary
+	must(t, os.WriteFile(filepath.Join(source, "packed.hcrp.gz"), gzipped(b), 0o666))
+	must(t, os.WriteFile(filepath.Join(source, "plain.hcrp"), b, 0o666))
+	b[48] = 0
+	must(t, os.WriteFile(filepath.Join(source, "without.hcrp"), b, 0o666))
+	name := filepath.Join(dicts, "77.dict")
+	write := func(name, content string) func() error {
+		return func() error { return os.WriteFile(name, []byte(content), 0o666) }
+	}
+	all := []string{"packed.hcrp.gz", "plain.hcrp", "without.hcrp"}
+	for i, step := range []struct {
+		change func() error
+		want   []string
+	}{
+		{change: func() error { return nil }},
+		{write(filepath.Join(dicts, "78.dict"), "another one"), all},
+		{write(name, "a dictionary"), all[2:]},
+		{func() error { return os.Chtimes(name, time.Now(), time.Unix(1e9, 0)) }, all[2:]},
+		{func() error {
+			return cmp.Or(write(name, "A dictionary")(), os.Chtimes(name, time.Now(), time.Unix(1e9, 0)))
+		}, all[2:]},
+		{func() error { return os.Remove(name) }, all[2:]},
+	} {
+		must(t, step.change())
+		for again, want := range [][]string{step.want, all} {
+			got, m := indexAgain(t, source, false, nil, "--cache-dir", dir, "--dict-dir", empty, "--dict-dir", dicts)
+			if opened := m.read > 0; !slices.Equal(got, want) || opened != (len(want) < len(all)) {
+				t.Errorf("step %d, run %d: %q need no work, want %q; %d bytes are read", i, again, got, want, m.read)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"path"
+	"strings"
 	"time"
 
 	"recfs/cache"
@@ -89,15 +90,28 @@ func (v View) File(ctx context.Context, name string, info source.Info) (nodes.En
 	return v.a.fileEntry(ctx, name, info)
 }
 
-// BesideSum returns a checksum of the versions of files beside the recording called name, or that they are not there.
+// BesideSum returns a checksum of the versions of files on which the recording called name depends, named as by
+// [formats.Format.BesideFiles], or that they are not there.
 func (v View) BesideSum(ctx context.Context, name string, names []string) uint64 {
 	fsys, sum := besideFS{ctx: ctx, links: v.a.links, dir: path.Dir(name)}, fnv.New64a()
-	for _, n := range names {
+	add := func(fsys iofs.FS, n string) {
 		_, _ = io.WriteString(sum, n)
 		if info, err := iofs.Stat(fsys, n); err != nil {
 			_, _ = io.WriteString(sum, err.Error())
 		} else {
-			_, _ = sum.Write(formats.StampOf(info).Append([]byte{0}))
+			_, _ = sum.Write(source.InfoOf(info).Append([]byte{0}))
+		}
+	}
+	for _, n := range names {
+		n, elsewhere := strings.CutPrefix(n, "/")
+		if !elsewhere {
+			add(fsys, n)
+			continue
+		}
+		for _, f := range v.a.list {
+			for _, dir := range f.Elsewhere {
+				add(dir, n)
+			}
 		}
 	}
 	return sum.Sum64()

@@ -36,33 +36,27 @@ func TestUnreadableSidecar(t *testing.T) {
 	}
 }
 
-// What is looked for beside a recording is told, unless it may lie elsewhere, too.
+// What is looked for beside a recording, and elsewhere, is told.
 func TestBesideFiles(t *testing.T) {
 	in := formats.Input{Name: "run.hcrp.xz"}
 	schemas := []string{"run.hcrp.xz.schema.json", "run.hcrp.schema.json", "run.schema.json"}
-	dictionaries := []string{"dictionaries/7.dict", "7.dict"}
+	dictionaries := []string{"dictionaries/7.dict", "7.dict", "/7.dict"}
 	for _, c := range []struct {
 		id   uint16
-		dirs []iofs.FS
 		dir  bool
 		want []string
-		ok   bool
 	}{
-		{want: schemas, ok: true},
-		{dirs: []iofs.FS{errorFS{}}, want: schemas, ok: true},
-		{id: 7, want: slices.Concat(schemas, dictionaries), ok: true},
-		{id: 7, dirs: []iofs.FS{errorFS{}}},
-		{dir: true, ok: true},
-		{id: 7, dir: true, ok: true},
-		{id: 7, dirs: []iofs.FS{errorFS{}}, dir: true},
+		{want: schemas},
+		{id: 7, want: slices.Concat(schemas, dictionaries)},
+		{dir: true},
+		{id: 7, dir: true, want: dictionaries[2:]},
 	} {
 		h := &head{Tables: &Tables{Header: &Header{Dictionary: c.id}, Dir: c.dir}}
-		got, ok := Options{DictDirs: c.dirs}.besideFiles(in, h)
-		if ok != c.ok || ok && !slices.Equal(got, c.want) {
+		if got, ok := besideFiles(in, h); !ok || !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %q, %v", c, got, ok)
 		}
 	}
-	if _, ok := (Options{}).besideFiles(in, &lost{}); ok {
+	if _, ok := besideFiles(in, &lost{}); ok {
 		t.Error("a recording that does not open depends on nothing else")
 	}
 }

@@ -28,7 +28,8 @@ func New(opt Options) formats.Format {
 		ReadIndex:   readIndex,
 		Keep:        isWorthSaving,
 		Beside:      beside,
-		BesideFiles: opt.besideFiles,
+		BesideFiles: besideFiles,
+		Elsewhere:   opt.DictDirs,
 		Tree:        newTree,
 		Summary:     summary,
 	}

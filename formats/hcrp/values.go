@@ -119,20 +119,21 @@ func beside(found formats.Head) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// besideFiles is the BesideFiles of the format. All files of a directory that is a recording are part of its version, and
-// what lies in the configured directories is not beside it.
-func (o Options) besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
+// besideFiles is the BesideFiles of the format. All files of a directory that is a recording are part of its version.
+func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
 	h, ok := found.(*head)
 	if !ok {
 		return nil, false
 	}
 	id := h.Header.Dictionary
-	if ok = id == 0 || len(o.DictDirs) == 0; !ok || h.Dir {
-		return nil, ok
+	if !h.Dir {
+		names = sidecarNames(in.Name)
 	}
-	names = sidecarNames(in.Name)
-	if id != 0 {
+	if id != 0 && !h.Dir {
 		names = append(names, besideDictionaries(id)...)
+	}
+	if id != 0 {
+		names = append(names, "/"+dictionaryName(id))
 	}
 	return names, true
 }

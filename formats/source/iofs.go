@@ -30,7 +30,7 @@ func (t fsTree) Stat(_ context.Context, name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoOf(info), nil
+	return InfoOf(info), nil
 }
 
 func (t fsTree) List(ctx context.Context, name string) (Names, error) {
@@ -92,12 +92,12 @@ func (f fsFile) Info(context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoOf(info), nil
+	return InfoOf(info), nil
 }
 
-// infoOf returns what info tells of a file: its version, if it has a method for that, or else what
+// InfoOf returns what info tells of a file: its version, if it has a method for that, or else what
 // the system does.
-func infoOf(info iofs.FileInfo) Info {
+func InfoOf(info iofs.FileInfo) Info {
 	v, ok := info.(interface{ Version() Version })
 	if ok {
 		return Info{Version: v.Version(), Type: info.Mode().Type(), Rights: rightsOf(info)}
@@ -177,4 +177,5 @@ func (i ioInfo) Mode() iofs.FileMode  { return i.info.Type | 0o444 }
 func (i ioInfo) ModTime() time.Time   { return i.info.Time() }
 func (i ioInfo) IsDir() bool          { return i.info.Type.IsDir() }
 func (i ioInfo) Sys() any             { return nil }
+func (i ioInfo) Version() Version     { return i.info.Version }
 func (i ioInfo) Stamp() formats.Stamp { return i.info.Stamp }

@@ -10,7 +10,7 @@ func (d *directory) stat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoOf(info), nil
+	return InfoOf(info), nil
 }
 
 func (d *directory) open(name string) (*os.File, error) {
@@ -23,5 +23,5 @@ func stat(f *os.File) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoOf(info), nil
+	return InfoOf(info), nil
 }
