@@ -32,6 +32,12 @@ func (d *decoder) bones() []echovr.Bones {
 	if n&1 != 0 {
 		count = int(n >> 1)
 	}
+	if d.lean {
+		for range count {
+			d.passBones()
+		}
+		return nil
+	}
 	d.carry.rebase(count)
 	if count == 0 {
 		return nil
@@ -81,6 +87,15 @@ func (d *decoder) bonePlayer(b *echovr.Bones) {
 		r := &b.Rotations[bits.TrailingZeros32(rotations)]
 		*r = quat(d.Cursor).Mul(*r)
 	}
+}
+
+// passBones passes over the bones of a player.
+func (d *decoder) passBones() {
+	positions, rotations := d.mask(), d.mask()
+	for range 3 * bits.OnesCount32(positions) {
+		uvarint(d.Cursor)
+	}
+	d.Skip(quatSize * bits.OnesCount32(rotations))
 }
 
 // mask reads the 23 bits that say which bones follow.

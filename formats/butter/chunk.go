@@ -252,3 +252,35 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 	}
 	return c, nil
 }
+
+// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones, rotations of
+// players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames there
+// are: the chunk has more, is damaged, or of another map than the file.
+func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame) error) (ok bool, err error) {
+	t, bad, err := r.chunkText(ctx, n)
+	if err != nil || bad != nil {
+		return false, err
+	}
+	data, more, done, err := t.reader(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	d := newDecoder(r.Layout, r.Header.kind(), newUsers(r.Header.Players), data, more, carry{})
+	d.lean = true
+	for i := 0; ; i++ {
+		if err := d.fill(ctx); err != nil {
+			return false, err
+		}
+		if d.Len() == 0 {
+			return true, nil
+		}
+		f, err := d.decode(i == 0)
+		if err != nil || i == limit {
+			return false, nil
+		}
+		if err := fn(&f); err != nil {
+			return false, err
+		}
+	}
+}

@@ -22,22 +22,28 @@ type decoder struct {
 	kind   mapKind
 	users  *users
 
-	frame      echovr.Frame // the running state, without players
-	vrStep     echovr.Vec3
-	discStep   [2]echovr.Vec3 // position, velocity
-	timerStep  [2]float32     // paused, unpaused
-	players    []player       // of the frame before, teams in order
-	next       []player       // of this frame
-	base       [256]int32     // index in players by users.same, -1: none
-	carry      carry
-	badRef     bool // a player reference beyond the table was seen
-	playerSlab []echovr.Player
-	boneSlab   []echovr.Bones
+	// lean says that frames are looked at one by one: they have no bones and their players no rotations, and the players
+	// of one are there until the next frame but one is decoded.
+	lean bool
+
+	frame       echovr.Frame // the running state, without players
+	vrStep      echovr.Vec3
+	discStep    [2]echovr.Vec3  // position, velocity
+	timerStep   [2]float32      // paused, unpaused
+	players     []echovr.Player // of the frame before, teams in order
+	next        []echovr.Player // of this frame
+	spare       []echovr.Player // memory for the next frame, if lean
+	courses     []course        // of players
+	nextCourses []course
+	base        [256]int32 // index in players by users.same, -1: none
+	carry       carry
+	badRef      bool // a player reference beyond the table was seen
+	playerSlab  int  // how many players were allocated at once
+	boneSlab    []echovr.Bones
 }
 
-// A player is a player with the position differences that may have to be repeated.
-type player struct {
-	echovr.Player
+// A course is what of a player is not of the frame: the position differences that may have to be repeated.
+type course struct {
 	steps [4]echovr.Vec3
 	team  int
 	ref   uint8
@@ -276,19 +282,31 @@ func (d *decoder) disc() {
 
 // emit gives f the players of this frame, which become those of the frame before.
 func (d *decoder) emit(f *echovr.Frame) {
-	if len(d.playerSlab)+len(d.next) > cap(d.playerSlab) {
-		d.playerSlab = make([]echovr.Player, 0, slab(cap(d.playerSlab), len(d.next)))
-	}
 	at := 0
 	for t := range f.Teams {
-		start := len(d.playerSlab)
-		for at < len(d.next) && d.next[at].team == t {
-			d.playerSlab = append(d.playerSlab, d.next[at].Player)
+		start := at
+		for at < len(d.next) && d.nextCourses[at].team == t {
 			at++
 		}
-		f.Teams[t].Players = d.playerSlab[start:len(d.playerSlab):len(d.playerSlab)]
+		f.Teams[t].Players = d.next[start:at:at]
 	}
-	d.players, d.next = d.next, d.players[:0]
+	if d.lean {
+		d.spare = d.players
+	}
+	d.players, d.courses, d.nextCourses = d.next, d.nextCourses, d.courses[:0]
+}
+
+// room returns memory for the players of a frame: behind those of the one before, or elsewhere.
+func (d *decoder) room() []echovr.Player {
+	if d.lean {
+		return d.spare[:0]
+	}
+	n := len(d.players)
+	if cap(d.players) < 2*n {
+		d.playerSlab = slab(d.playerSlab, n)
+		return make([]echovr.Player, 0, d.playerSlab)
+	}
+	return d.players[n:]
 }
 
 // slabFrames is for how many frames players or bones are allocated at once, at most.

@@ -58,8 +58,9 @@ func (d *decoder) teams() {
 		d.base[i] = -1
 	}
 	for i := len(d.players) - 1; i >= 0; i-- {
-		d.base[d.users.same[d.players[i].ref]] = int32(i)
+		d.base[d.users.same[d.courses[i].ref]] = int32(i)
 	}
+	d.next = d.room()
 	mask := d.U8()
 	for t := range d.frame.Teams {
 		team := &d.frame.Teams[t]
@@ -77,18 +78,10 @@ func (d *decoder) teams() {
 func (d *decoder) player(team int) {
 	ref := d.U8()
 	d.refer(ref)
-	d.next = append(d.next, player{})
-	p := &d.next[len(d.next)-1]
-	if i := d.base[d.users.same[ref]]; i >= 0 {
-		*p = d.players[i]
-	} else {
-		for i := range p.Poses {
-			p.Poses[i].Rotation = echovr.Identity
-		}
-	}
+	p, c := d.addPlayer(d.base[d.users.same[ref]])
 	u := d.users.at(ref)
 	p.Name, p.UserID, p.Number, p.Level = u.name, u.id, u.number, u.level
-	p.ref, p.team = ref, team
+	c.ref, c.team = ref, team
 	p.ID = int(d.U8())
 	mask := d.U8()
 	p.Possession, p.Blocking = mask&1 != 0, mask&2 != 0
@@ -111,20 +104,38 @@ func (d *decoder) player(team int) {
 	if mask&128 != 0 {
 		p.Velocity = p.Velocity.Add(vec3(d.Cursor))
 	}
-	d.poses(p)
+	d.poses(p, c)
 	if d.kind == combat && d.layout.loadouts {
 		p.Loadout = &loadouts[d.U8()&0x7f]
 	}
 }
 
-func (d *decoder) poses(p *player) {
+// addPlayer adds a player that goes on from one of the frame before; -1: it is a new one.
+func (d *decoder) addPlayer(base int32) (*echovr.Player, *course) {
+	if base >= 0 {
+		d.next, d.nextCourses = append(d.next, d.players[base]), append(d.nextCourses, d.courses[base])
+		return &d.next[len(d.next)-1], &d.nextCourses[len(d.nextCourses)-1]
+	}
+	d.next, d.nextCourses = append(d.next, echovr.Player{}), append(d.nextCourses, course{})
+	p := &d.next[len(d.next)-1]
+	for i := range p.Poses {
+		p.Poses[i].Rotation = echovr.Identity
+	}
+	return p, &d.nextCourses[len(d.nextCourses)-1]
+}
+
+func (d *decoder) poses(p *echovr.Player, c *course) {
 	mask := d.U8()
 	for i := range p.Poses {
 		if mask>>(2*i)&1 != 0 {
-			p.steps[i] = vec3(d.Cursor)
+			c.steps[i] = vec3(d.Cursor)
 		}
-		p.Poses[i].Position = p.Poses[i].Position.Add(p.steps[i])
-		if mask>>(2*i+1)&1 != 0 {
+		p.Poses[i].Position = p.Poses[i].Position.Add(c.steps[i])
+		switch {
+		case mask>>(2*i+1)&1 == 0:
+		case d.lean:
+			d.Skip(quatSize)
+		default:
 			p.Poses[i].Rotation = quat(d.Cursor)
 		}
 	}

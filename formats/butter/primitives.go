@@ -25,6 +25,9 @@ func fromHalf(h uint16) float32 {
 
 func vec3(c *wire.Cursor) echovr.Vec3 { return echovr.Vec3{half(c), half(c), half(c)} }
 
+// quatSize is how many bytes a packed rotation has.
+const quatSize = 4
+
 // quat reads a rotation packed as the three smaller of its components (docs/formats/butter.md
 // section 2).
 func quat(c *wire.Cursor) echovr.Quat { return fromPacked(c.U32()) }

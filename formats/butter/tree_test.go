@@ -288,6 +288,7 @@ func FuzzScan(f *testing.F) {
 				}
 			}
 		}
+		visitAll(t, r, x)
 	})
 }
 

@@ -1,5 +1,7 @@
 package columnar
 
+import "math"
+
 // A Batch takes rows value by value, each row from the first column to the last. It keeps them by
 // column, or only counts them.
 //
@@ -91,6 +93,13 @@ func (v *Vector) grow(rows int, c *Counts) {
 	default:
 		v.Text, v.Ends = make([]byte, 0, min(c.Bytes, maxRoom)), make([]int, 0, n)
 	}
+}
+
+// NewRows returns a Batch that keeps all rows, and has room for some.
+func NewRows(columns []Column, room int) *Batch {
+	b := NewBatch(columns, Group{Rows: room, Columns: make([]Counts, len(columns))})
+	b.limit = math.MaxInt
+	return b
 }
 
 // Rows returns how many whole rows were kept or counted.
@@ -254,6 +263,29 @@ func (b *Batch) Float(x float32) {
 		v.Floats = append(v.Floats, x)
 	case counting:
 		v.boundFloat(float64(x))
+	}
+}
+
+// Floats adds values to as many columns of type Float, none of them the last, faster than one by one.
+func (b *Batch) Floats(list ...float32) {
+	if b.whole {
+		b.give()
+	}
+	vectors := b.Columns[b.next:][:len(list)]
+	b.next += len(list)
+	switch b.mode {
+	case keeping:
+		for i, x := range list {
+			v := &vectors[i]
+			v.Floats = append(v.Floats, x)
+			if v.Nullable {
+				v.Valid = append(v.Valid, true)
+			}
+		}
+	case counting:
+		for i, x := range list {
+			vectors[i].boundFloat(float64(x))
+		}
 	}
 }
 

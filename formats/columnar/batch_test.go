@@ -114,6 +114,64 @@ func TestGroupsOfRows(t *testing.T) {
 	})
 }
 
+// Rows that are kept elsewhere are appended as they are added one by one, also to a Batch that gives its rows away.
+func TestAppend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const most = 10_000
+		all, skip := rapid.IntRange(most/2, most).Draw(t, "all"), rapid.IntRange(0, 9).Draw(t, "skip")
+		g := columnar.Group{Rows: rapid.IntRange(all/2, all).Draw(t, "rows"), Skip: skip, Columns: make([]columnar.Counts, len(columns))}
+		together := rapid.SampledFrom([]int{1, 100, 4096, most}).Draw(t, "together")
+		add := func(b *columnar.Batch, i int) {
+			x, name, y := int32(i), fmt.Sprint(i%100), float64(i)/2
+			r := row{tick: int64(i), on: i%3 == 0}
+			if i%5 > 0 {
+				r.x = &x
+			}
+			if i%7 > 0 {
+				r.name = &name
+			}
+			if i%11 > 0 {
+				r.y = &y
+			}
+			r.add(b)
+		}
+		var given [2]string
+		for k := range given {
+			show := func(b *columnar.Batch) {
+				for i := range b.Columns {
+					v := &b.Columns[i]
+					given[k] += fmt.Sprint(v.Nulls, v.Valid, v.Bools, v.Int32s, v.Int64s, v.Doubles, string(v.Text), v.Ends)
+				}
+			}
+			whole, parts := columnar.NewBatch(columns, g), columnar.NewParts(columns, g, unplaced, show)
+			for i := 0; i < skip+all; i += together {
+				kept := columnar.NewRows(columns, 1)
+				for j := i; j < min(i+together, skip+all); j++ {
+					if add(kept, j); k == 0 {
+						add(whole, j)
+						add(parts, j)
+					}
+				}
+				if k == 1 {
+					whole.Append(kept)
+					parts.Append(kept)
+				}
+				if n := kept.Size(); n < int64(9*kept.Rows()) {
+					t.Fatalf("%d rows have %d bytes", kept.Rows(), n)
+				}
+			}
+			parts.End()
+			show(whole)
+			if !whole.Full() || !parts.Full() {
+				t.Fatalf("%d and %d rows, want %d", whole.Rows(), parts.Rows(), g.Rows)
+			}
+		}
+		if given[0] != given[1] {
+			t.Fatalf("appended: %.2000s\nwant: %.2000s", given[1], given[0])
+		}
+	})
+}
+
 // Text of a table is UTF-8: each byte that is not becomes U+FFFD, which is counted as the three bytes it takes.
 func TestTextOfTables(t *testing.T) {
 	text := columnar.Required(columnar.Text, "text")

@@ -97,6 +97,11 @@ func (b *Batch) Appended(n int) {
 			}
 		}
 	}
+	b.grew(n)
+}
+
+// grew says that the Batch has n rows more.
+func (b *Batch) grew(n int) {
 	b.rows += n
 	b.whole = b.take != nil && b.rows%partRows == 0
 	b.begin()

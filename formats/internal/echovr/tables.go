@@ -132,15 +132,20 @@ func readList(to [][]byte, list []byte) {
 
 // frameRow adds frame i to frames, from its session where that is not made of the frame itself.
 func (c *Chunk) frameRow(b *columnar.Batch, i int, session []byte) {
-	b.Int64(c.FirstTick + int64(i))
-	b.Int32(int32(c.Number))
-	b.Int64(micros(c.Frames[i].Time))
 	if c.Encoder != nil {
-		c.Encoder.row(b, &c.Frames[i])
+		c.Encoder.frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
 		return
 	}
+	frameHead(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
 	v := readFrame(session)
 	v.row(b)
+}
+
+// frameHead adds what frames has of each frame.
+func frameHead(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	b.Int64(tick)
+	b.Int32(int32(chunk))
+	b.Int64(micros(f.Time))
 }
 
 // row adds what frames has of a session.
@@ -162,8 +167,9 @@ func (v *frameValues) row(b *columnar.Batch) {
 	addText(b, v.pausedState)
 }
 
-// row adds what frames has of the session that Session makes of a frame.
-func (e *Encoder) row(b *columnar.Batch, f *Frame) {
+// frameRow adds a frame to frames, by the session that Session makes of it.
+func (e *Encoder) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	frameHead(b, tick, chunk, f)
 	combat := f.Kind == Combat
 	if combat {
 		b.Null()
@@ -278,9 +284,7 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 	for _, v := range [...]*Vec3{
 		&p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position,
 	} {
-		for _, x := range v {
-			b.Float(x)
-		}
+		b.Floats(v[:]...)
 	}
 	b.Int32(p.Ping)
 	for _, flag := range [...]bool{p.Possession, p.Blocking, p.Stunned, p.Invulnerable} {

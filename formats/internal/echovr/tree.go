@@ -31,6 +31,13 @@ type Recording struct {
 	// alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
 
+	// Visit, if set, calls fn for up to so many frames of chunk n, as Chunk decodes them, with what tables have of them: a frame is
+	// there until fn returns. ok is false if only Chunk tells which frames there are. No chunk has parts.
+	Visit func(ctx context.Context, n, limit int, fn func(*Frame) error) (ok bool, err error)
+
+	// Encoder makes the sessions of the frames that Visit gives.
+	Encoder *Encoder
+
 	// Data returns the file that shows the bytes of chunk n, which are readable.
 	Data func(n int, info *ChunkInfo) nodes.File
 }
@@ -39,6 +46,7 @@ type Recording struct {
 type Tree struct {
 	rec    Recording
 	chunks *cache.Memo[partKey, *Chunk]
+	rows   *cache.Memo[int, *tableRows]
 	pieces *cache.Memo[pieceKey, *text]
 }
 
@@ -49,6 +57,7 @@ type dirs struct{ ticks, export nodes.Dir }
 func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	t := &Tree{rec: rec}
 	t.chunks = cache.NewMemo(c, t.loadChunk)
+	t.rows = cache.NewMemo(c, t.loadRows)
 	t.pieces = cache.NewMemo(c, t.loadPiece)
 	tables := t.tables()
 	return nodes.List(

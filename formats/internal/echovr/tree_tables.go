@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
@@ -27,8 +28,9 @@ func (t *Tree) tables() []columnar.Maker {
 	}
 }
 
-// visit calls fn for the chunks from a number on that have frames, until b is full.
-func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(*Chunk) error) error {
+// fill puts the rows of the chunks from a number on into b, until it is full: those that are kept of a chunk, which of
+// returns, or those that add adds of its frames.
+func (t *Tree) fill(ctx context.Context, b *columnar.Batch, chunk int, of func(*tableRows) *columnar.Batch, add func(*Chunk) error) error {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return err
@@ -37,24 +39,88 @@ func (t *Tree) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(
 		return nodes.ErrStale
 	}
 	for ; chunk < len(x.Chunks) && !b.Full(); chunk++ {
-		for part := range x.Chunks[chunk].parts() {
-			if x.Chunks[chunk].part(part).Ticks() == 0 {
-				continue
-			}
-			c, err := t.chunks.Get(ctx, partKey{chunk, part})
-			if err != nil {
-				return err
-			}
-			if err := fn(c); err != nil {
-				return err
-			}
+		if x.Chunks[chunk].Ticks() == 0 {
+			continue
+		}
+		kept, err := t.rowsOf(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			b.Append(of(kept))
+		} else if err := t.visit(ctx, &x.Chunks[chunk], chunk, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The rows of a chunk are charged from freeRows on, which 200 frames of 8 players have, each time that rowsTogether frames more are
+// there.
+const (
+	freeRows     = 256 << 10
+	rowsTogether = 16
+)
+
+// rowsOf returns the rows of a chunk, nil if they are to be made of its frames: these are in memory, or nothing else tells.
+func (t *Tree) rowsOf(ctx context.Context, chunk int) (*tableRows, error) {
+	if t.rec.Visit == nil {
+		return nil, nil
+	}
+	if _, ok := t.chunks.Peek(partKey{chunk, 0}); ok {
+		return nil, nil
+	}
+	return t.rows.Get(ctx, chunk)
+}
+
+// loadRows makes the rows of a chunk, whose frames it does not keep.
+func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	held, err := formats.Charge(ctx, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Free()
+	info := &x.Chunks[chunk]
+	r := &tableRows{frames: columnar.NewRows(framesColumns, info.Ticks())}
+	n, charged := 0, int64(freeRows)
+	ok, err := t.rec.Visit(ctx, chunk, info.Ticks(), func(f *Frame) error {
+		r.add(t.rec.Encoder, info.FirstTick+int64(n), chunk, f, info.Ticks())
+		if n++; n%rowsTogether != 1 {
+			return nil
+		}
+		more := max(r.size()-charged, 0)
+		charged += more
+		return held.Grow(more)
+	})
+	if err != nil || !ok || n != info.Ticks() {
+		return nil, 0, err
+	}
+	return r, r.size(), nil
+}
+
+// visit calls fn for the parts of a chunk that have frames.
+func (t *Tree) visit(ctx context.Context, info *ChunkInfo, chunk int, fn func(*Chunk) error) error {
+	for part := range info.parts() {
+		if info.part(part).Ticks() == 0 {
+			continue
+		}
+		c, err := t.chunks.Get(ctx, partKey{chunk, part})
+		if err != nil {
+			return err
+		}
+		if err := fn(c); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) error {
-	return t.visit(ctx, b, chunk, func(c *Chunk) error {
+	return t.fill(ctx, b, chunk, func(r *tableRows) *columnar.Batch { return r.frames }, func(c *Chunk) error {
 		longest := 0
 		for i := range c.Frames {
 			longest = max(longest, c.room(i, 1))
@@ -76,7 +142,7 @@ func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) err
 }
 
 func (t *Tree) fillPlayers(ctx context.Context, b *columnar.Batch, chunk int) error {
-	return t.visit(ctx, b, chunk, func(c *Chunk) error {
+	return t.fill(ctx, b, chunk, func(r *tableRows) *columnar.Batch { return r.players }, func(c *Chunk) error {
 		for i := range c.Frames {
 			playerRows(b, c.FirstTick+int64(i), &c.Frames[i], func() {})
 		}
