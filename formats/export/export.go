@@ -150,9 +150,6 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
-		return err
-	}
 	out, err := newTemporary(f.Path, r.Mode)
 	if err != nil {
 		return err
@@ -183,9 +180,6 @@ func (x *Exporter) writeGroups(ctx context.Context, out *os.File, w *parquet.Wri
 		end = offset + int64(len(b))
 		return err
 	}
-	if err := write(w.Head(), 0); err != nil {
-		return 0, err
-	}
 	for i := range t.Groups {
 		err := x.c.Do(ctx, w.Peak(i)+decoding, func(ctx context.Context) error {
 			held, err := formats.Charge(ctx, w.Peak(i))
@@ -193,11 +187,7 @@ func (x *Exporter) writeGroups(ctx context.Context, out *os.File, w *parquet.Wri
 				return err
 			}
 			defer held.Free()
-			b, offset, err := w.Group(ctx, i)
-			if err != nil {
-				return err
-			}
-			return write(b, offset)
+			return w.Group(ctx, i, write)
 		})
 		if err != nil {
 			return 0, err

@@ -2,31 +2,45 @@ package export
 
 import (
 	"crypto/rand"
+	"errors"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
 )
 
 // A temporary is a file that has no name for others yet. Engines pass over names that begin with a dot.
-type temporary struct{ *os.File }
+type temporary struct {
+	*os.File
+	published bool
+}
 
-// newTemporary makes a file beside name.
-func newTemporary(name string, mode iofs.FileMode) (temporary, error) {
-	at := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"-"+rand.Text()[:8])
+// newTemporary makes a file beside name, and the directory if there is none.
+func newTemporary(name string, mode iofs.FileMode) (*temporary, error) {
+	dir := filepath.Dir(name)
+	at := filepath.Join(dir, "."+filepath.Base(name)+"-"+rand.Text()[:8])
 	f, err := os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	return temporary{f}, err
+	if errors.Is(err, iofs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o777); err == nil {
+			f, err = os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		}
+	}
+	return &temporary{File: f}, err
 }
 
 // publish gives the file its name, in place of what has that now.
-func (t temporary) publish(name string) error {
-	if err := t.Close(); err != nil {
-		return err
+func (t *temporary) publish(name string) error {
+	err := t.Close()
+	if err == nil {
+		err = os.Rename(t.Name(), name)
 	}
-	return os.Rename(t.Name(), name)
+	t.published = err == nil
+	return err
 }
 
 // discard removes the file unless it was published.
-func (t temporary) discard() {
-	t.Close()
-	os.Remove(t.Name())
+func (t *temporary) discard() {
+	if !t.published {
+		t.Close()
+		os.Remove(t.Name())
+	}
 }

@@ -25,17 +25,18 @@ type Writer struct {
 	z        *zstd.Encoder // its EncodeAll, which many may use at a time
 	offset   []int64       // of each row group that was made, and of what follows
 	chunks   [][]chunk     // of each row group that was made
-	page     []byte        // memory to use again
+	out      []byte        // memory to use again
+	page     []byte
 	packed   []byte
 }
 
+// together is how many bytes of columns are given away at once, or more.
+const together = 1 << 20
+
 // NewWriter returns the Writer of a table.
 func NewWriter(t columnar.Table, z *zstd.Encoder, metadata ...Pair) *Writer {
-	return &Writer{table: t, metadata: metadata, z: z, offset: []int64{int64(len(magic))}}
+	return &Writer{table: t, metadata: metadata, z: z, offset: []int64{0}}
 }
-
-// Head returns how the file begins.
-func (w *Writer) Head() []byte { return []byte(magic) }
 
 // Peak returns about what it takes to make row group i: its rows, which lists grow to have, a dictionary, and
 // what comes out.
@@ -48,38 +49,53 @@ func (w *Writer) Peak(i int) int64 {
 	return n
 }
 
-// Group makes row group i, and returns its bytes and where they belong. It may be asked again for the last one.
-// Rows that are not those that were counted are [nodes.ErrStale].
-func (w *Writer) Group(ctx context.Context, i int) (out []byte, offset int64, err error) {
+// Group makes row group i and gives its bytes to write, which does not keep them, with where they belong; the first has the beginning of
+// the file before it. It may be asked again for the last one. Rows that are not those that were counted are [nodes.ErrStale].
+func (w *Writer) Group(ctx context.Context, i int, write func(b []byte, offset int64) error) error {
 	b, err := w.table.Rows(ctx, i)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	if want := w.table.Groups[i].Rows; b.Rows() != want {
-		return nil, 0, nodes.SizeError(int64(want), int64(b.Rows()))
+		return nodes.SizeError(int64(want), int64(b.Rows()))
 	}
 	w.offset, w.chunks = w.offset[:i+1], append(w.chunks[:i], nil)
-	for c := range b.Columns {
-		if out, err = w.column(out, &b.Columns[c], b.Rows(), w.offset[i]); err != nil {
-			return nil, 0, err
-		}
+	at, out := w.offset[i], w.out[:0]
+	if i == 0 {
+		out = append(out, magic...)
 	}
-	w.offset = append(w.offset, w.offset[i]+int64(len(out)))
-	return out, w.offset[i], nil
+	for c := range b.Columns {
+		if out, err = w.column(out, &b.Columns[c], b.Rows(), at); err != nil {
+			return err
+		}
+		if len(out) < together && c < len(b.Columns)-1 {
+			continue
+		}
+		if err := write(out, at); err != nil {
+			return err
+		}
+		at, out = at+int64(len(out)), out[:0]
+	}
+	w.offset, w.out = append(w.offset, at), out
+	return nil
 }
 
-// Footer returns how the file ends, after the last row group.
+// Footer returns how the file ends, after the last row group; all of a file that has none.
 func (w *Writer) Footer() []byte {
-	return makeFooter(&w.table, func(_ []chunk, i int) []chunk { return w.chunks[i] }, w.metadata)
+	footer := makeFooter(&w.table, func(_ []chunk, i int) []chunk { return w.chunks[i] }, w.metadata)
+	if len(w.table.Groups) == 0 {
+		return append([]byte(magic), footer...)
+	}
+	return footer
 }
 
 // pageSize is about how many bytes a page has before compression.
 const pageSize = 1 << 20
 
-// column appends the chunk of a column to the row group, which begins at group in the file.
-func (w *Writer) column(out []byte, v *columnar.Vector, rows int, group int64) ([]byte, error) {
+// column appends the chunk of a column to out, which begins at an offset in the file.
+func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]byte, error) {
 	column := &w.table.Columns[len(w.chunks[len(w.chunks)-1])]
-	c := chunk{column: column, values: rows, offset: group + int64(len(out)), codec: zstdCodec}
+	c := chunk{column: column, values: rows, offset: at + int64(len(out)), codec: zstdCodec}
 	v.Measure()
 	c.counted(&v.Counts)
 	start := len(out)
