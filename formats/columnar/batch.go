@@ -1,6 +1,9 @@
 package columnar
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Batch takes rows value by value, each row from the first column to the last. It keeps them by
 // column, or only counts them.
@@ -11,6 +14,7 @@ type Batch struct {
 	rows    int
 	skip    int // rows to pass over
 	limit   int // of rows
+	room    int // that rows were given
 	next    int // column of the next value
 	mode    batchMode
 	take    func() // nil: rows are kept until the end
@@ -48,7 +52,7 @@ type Vector struct {
 // from the start of its chunk on, and those after it.
 func NewBatch(columns []Column, g Group) *Batch {
 	b := NewCounter(columns)
-	b.skip, b.limit = g.Skip, g.Rows
+	b.skip, b.limit, b.room = g.Skip, g.Rows, min(g.Rows, maxRows)
 	for i := range b.Columns {
 		b.Columns[i].grow(g.Rows, &g.Columns[i])
 	}
@@ -102,6 +106,25 @@ func NewRows(columns []Column, room int) *Batch {
 	return b
 }
 
+// widen makes room for as many rows as there are, which append would do in many steps.
+func (b *Batch) widen() {
+	n := min(b.rows, b.limit-b.rows)
+	b.room += n
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		v.Valid, v.Bools, v.Ends = wider(v.Valid, n), wider(v.Bools, n), wider(v.Ends, n)
+		v.Int32s, v.Int64s, v.Floats, v.Doubles = wider(v.Int32s, n), wider(v.Int64s, n), wider(v.Floats, n), wider(v.Doubles, n)
+	}
+}
+
+// wider returns a list with room for n more, or for none where nothing came.
+func wider[V any](list []V, n int) []V {
+	if len(list) == 0 {
+		return list
+	}
+	return slices.Grow(list, n)
+}
+
 // Rows returns how many whole rows were kept or counted.
 func (b *Batch) Rows() int { return b.rows }
 
@@ -137,6 +160,9 @@ func (b *Batch) end() {
 	case b.mode != passing:
 		b.rows++
 		b.whole = b.take != nil && b.rows%partRows == 0
+		if b.rows == b.room && b.mode == keeping {
+			b.widen()
+		}
 	case b.skip > 0:
 		b.skip--
 	}
