@@ -61,6 +61,7 @@ type Catalogue struct {
 	disk    *cache.Disk // may be nil
 	sniff   bool
 	digests *cache.Memo[archive.Recording, digest]
+	tables  *digested
 	looked  atomic.Int64
 	pages   *ledger.Pages
 }
@@ -69,6 +70,7 @@ type Catalogue struct {
 // opt.Indexed and opt.Tables.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
+	k.tables = &digested{k.savedTables, k.remakeDigest, cache.NewRecent[toldKey, tablesPart](maxTold)}
 	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
 	opt.Indexed, opt.Tables = k.indexed, k.shownTables
 	return k

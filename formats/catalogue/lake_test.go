@@ -434,20 +434,38 @@ func TestTablesUnopened(t *testing.T) {
 	}
 }
 
-// TestTablesOfAnotherSize holds that a table which has not as many bytes as were told is stale.
+// TestTablesOfAnotherSize holds that a table which has not as many bytes as were told is stale for who was told, and that
+// nobody is told so after that.
 func TestTablesOfAnotherSize(t *testing.T) {
 	m := newMeasured(t)
 	root := m.start(t)
 	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 15 {
 		t.Fatalf("%d bytes", got)
 	}
-	m.formats[0].Tree = func(formats.Recording, *cache.Cache) (nodes.Dir, []columnar.Maker) {
-		return nodes.List(nodes.Entry{Name: "tables", Dir: nodes.List(nodes.Entry{Name: "rows.parquet", File: nodes.Bytes(make([]byte, 16))})}), nil
+	tree := m.formats[0].Tree
+	m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		_, makers := tree(r, c)
+		longer := nodes.Bytes(make([]byte, 16))
+		return nodes.List(nodes.Entry{Name: "tables", Dir: nodes.List(
+			nodes.Entry{Name: "made.parquet", File: longer}, nodes.Entry{Name: "rows.parquet", File: longer})}), makers
 	}
 	root = m.start(t)
-	for _, name := range []string{"a.rec/tables/rows.parquet", "a.rec/tables/rows.parquet", "tables/rec/rows/a.rec.parquet"} {
-		if _, err := read(t, root, name); !errors.Is(err, nodes.ErrStale) {
-			t.Errorf("%s: %v", name, err)
+	const direct, lake = "a.rec/tables/rows.parquet", "tables/rec/rows/a.rec.parquet"
+	for range 2 {
+		if _, err := read(t, root, direct); !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("%v", err)
+		}
+	}
+	if text, err := read(t, root, lake); len(text) != 16 || err != nil {
+		t.Errorf("%d bytes of all tables, %v", len(text), err)
+	}
+	root = m.start(t)
+	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 16 {
+		t.Errorf("%d bytes after the digest was made again", got)
+	}
+	for _, name := range []string{direct, lake} {
+		if text, err := read(t, root, name); len(text) != 16 || err != nil {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
 		}
 	}
 }

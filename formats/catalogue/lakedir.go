@@ -17,6 +17,7 @@ import (
 
 // A lakeRoot is the archive that a lake is of.
 type lakeRoot struct {
+	tables  *digested
 	current func(context.Context) (nodes.Dir, error)          // the directory of the source
 	survey  func(context.Context) (*survey, time.Time, error) // what is known now, and since when it is that
 	names   *cache.Memo[lakeKey, source.Names]
@@ -31,7 +32,7 @@ type lakeKey struct {
 // namesPeak is what is needed to read a block of the catalogue. Names are charged as they are found.
 const namesPeak = 2 << 20
 
-func newLakeRoot(c *cache.Cache, current func(context.Context) (nodes.Dir, error), survey func(context.Context) (*survey, time.Time, error),
+func newLakeRoot(c *cache.Cache, tables *digested, current func(context.Context) (nodes.Dir, error), survey func(context.Context) (*survey, time.Time, error),
 	bySum func(context.Context, [sha256.Size]byte) (*survey, error),
 ) *lakeRoot {
 	names := cache.NewMemo(c, func(ctx context.Context, k lakeKey) (source.Names, int64, error) {
@@ -49,7 +50,7 @@ func newLakeRoot(c *cache.Cache, current func(context.Context) (nodes.Dir, error
 		}
 		return names, names.Cost(), nil
 	})
-	return &lakeRoot{current, survey, names.Peak(func(lakeKey) int64 { return namesPeak })}
+	return &lakeRoot{tables, current, survey, names.Peak(func(lakeKey) int64 { return namesPeak })}
 }
 
 // A lakeDir is a directory of the lake. It is a value.
@@ -106,10 +107,10 @@ func (r *lakeRoot) table(ctx context.Context, known *ledger.Record, t ledger.Tab
 	if !ok {
 		return nodes.Entry{}, notExist(name)
 	}
-	if !recording.Stamp().Same(known.Stamp) {
+	if stamp := recording.Stamp(); !stamp.Same(known.Stamp) || r.tables.wrong(recording.Path(), stamp) {
 		t.Size = ledger.Unknown
 	}
-	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: tableOf(recording, t)}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.tables.tableOf(recording, t)}
 	table.Rights.Mode &^= 0o111
 	return table, nil
 }

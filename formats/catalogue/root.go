@@ -43,7 +43,7 @@ type root struct {
 func (c *Catalogue) Root(archive archive.Root) nodes.Dir {
 	r := &root{Root: archive, c: c, scanning: make(chan struct{}, 1)}
 	r.surveys = cache.NewMemo(c.cache, r.loadSurvey).Peak(func([sha256.Size]byte) int64 { return 0 })
-	r.waters = newLakeRoot(c.cache, r.Current, r.lake, r.surveys.Get)
+	r.waters = newLakeRoot(c.cache, c.tables, r.Current, r.lake, r.surveys.Get)
 	r.parquets = cache.NewMemo(c.cache, r.loadParquet)
 	return r
 }

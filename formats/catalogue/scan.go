@@ -240,6 +240,9 @@ func (s *scan) known(ctx context.Context, at, inSource string, stamp formats.Sta
 	if s.old == nil || s.old.Seek(ctx, at) != nil {
 		return false
 	}
+	if s.c.tables.wrong(inSource, stamp) {
+		return false
+	}
 	r, err := s.old.Record(ctx)
 	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) ||
 		besideChanged(ctx, s.view, inSource, r.Beside) || !s.allKnown(ctx) {

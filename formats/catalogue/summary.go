@@ -91,14 +91,26 @@ func (c *Catalogue) shownTables(r archive.Recording) (*archive.Tables, error) {
 	if f := r.Format(); f.Beside != nil || f.BesideFiles != nil {
 		return nil, errUnknown // what lies beside the recording has to be looked at
 	}
-	d, ok := c.digests.Peek(r)
-	if !ok {
-		b, ok := c.cache.Load(digestName(r))
-		if !ok || json.Unmarshal(b, &d.tablesPart) != nil || !d.tablesPart.sound() {
-			return nil, errUnknown
-		}
+	return c.tables.shown(r)
+}
+
+// remakeDigest makes the digest of a recording again, and keeps it.
+func (c *Catalogue) remakeDigest(ctx context.Context, r archive.Recording) error {
+	d, cost, err := loadDigest(ctx, r)
+	if err == nil {
+		c.digests.Put(r, d, cost)
+		c.digests.Save(r, d)
 	}
-	return d.shown(r)
+	return err
+}
+
+// savedTables returns what the digest of a recording tells of its tables, if there is one.
+func (c *Catalogue) savedTables(r archive.Recording) (t tablesPart, ok bool) {
+	if d, ok := c.digests.Peek(r); ok {
+		return d.tablesPart, true
+	}
+	b, ok := c.cache.Load(digestName(r))
+	return t, ok && json.Unmarshal(b, &t) == nil && t.sound()
 }
 
 func encodeDigest(d digest) []byte {

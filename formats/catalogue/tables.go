@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
@@ -58,17 +59,60 @@ type tablesPart struct {
 // sound reports whether what was saved is of tables that a recording may have.
 func (t *tablesPart) sound() bool { return t.TablesAt >= 0 && soundTables(t.Tables) }
 
+// digested is what digests tell of tables.
+type digested struct {
+	saved  func(archive.Recording) (tablesPart, bool)     // what is kept
+	remake func(context.Context, archive.Recording) error // a digest
+	told   *cache.Recent[toldKey, tablesPart]             // what those told that were made again
+}
+
+// A toldKey is a version of a recording.
+type toldKey struct {
+	path  string
+	stamp formats.Stamp
+}
+
+// maxTold is of how many versions at least it is known what was told wrongly of their tables.
+const maxTold = 1 << 10
+
+// of returns what the digest of a recording tells of its tables, or told before it was made again.
+func (d *digested) of(r archive.Recording) (tablesPart, bool) {
+	if t, ok := d.told.Get(toldKey{r.Path(), r.Stamp()}); ok {
+		return t, true
+	}
+	return d.saved(r)
+}
+
+// wrong reports whether a digest of that version told what is not so.
+func (d *digested) wrong(name string, stamp formats.Stamp) bool {
+	_, ok := d.told.Get(toldKey{name, stamp})
+	return ok
+}
+
+// heal makes the digest of a recording again, as it tells of a table another size than that has. Who was told of it
+// is told the same until this process ends: the kernel keeps sizes, and what it reads by them must not be cut.
+func (d *digested) heal(ctx context.Context, r archive.Recording) {
+	if d.wrong(r.Path(), r.Stamp()) {
+		return
+	}
+	told, _ := d.saved(r)
+	if d.remake(ctx, r) == nil {
+		d.told.Swap(toldKey{r.Path(), r.Stamp()}, told)
+	}
+}
+
 // errUnknown says that the tables of a version of a recording are not known.
 var errUnknown = errors.New("no digest")
 
 // shown returns the tables of a recording as they are shown before it is opened.
-func (t *tablesPart) shown(r archive.Recording) (*archive.Tables, error) {
-	if len(t.Tables) == 0 || !r.Stamp().Same(t.Stamp) {
+func (d *digested) shown(r archive.Recording) (*archive.Tables, error) {
+	t, ok := d.of(r)
+	if !ok || len(t.Tables) == 0 || !r.Stamp().Same(t.Stamp) {
 		return nil, errUnknown
 	}
 	entries := make([]nodes.Entry, len(t.Tables))
 	for i, table := range t.Tables {
-		entries[i] = nodes.Entry{Name: table.Name + parquet.Extension, File: tableOf(r, table)}
+		entries[i] = nodes.Entry{Name: table.Name + parquet.Extension, File: d.tableOf(r, table)}
 	}
 	return &archive.Tables{At: t.TablesAt, Dir: nodes.List(entries...)}, nil
 }
@@ -79,6 +123,7 @@ func notExist(name string) error {
 
 // A tableRef is a table of one version of a recording. It is a value.
 type tableRef struct {
+	known     *digested
 	recording archive.Recording
 	name      string
 }
@@ -109,8 +154,8 @@ type tableFile struct {
 var _ nodes.Measured = tableFile{}
 
 // tableOf returns a table of a recording.
-func tableOf(r archive.Recording, t ledger.Table) tableFile {
-	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, t.Name}}, t.Size}
+func (d *digested) tableOf(r archive.Recording, t ledger.Table) tableFile {
+	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{d, r, t.Name}}, t.Size}
 }
 
 // Size implements nodes.File.
@@ -121,12 +166,15 @@ func (t tableFile) Size(ctx context.Context) (int64, error) {
 	return t.DeferredFile.Size(ctx)
 }
 
-// Open implements nodes.File. A table of another size is stale.
+// Open implements nodes.File. A table of another size is stale, and then the digest is made again.
 func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
-	if t.size == ledger.Unknown {
-		return t.DeferredFile.Open(ctx)
+	content, err := t.DeferredFile.Open(ctx)
+	if err != nil || t.size == ledger.Unknown || content.Size() == t.size {
+		return content, err
 	}
-	return nodes.Stream(t.size, t.DeferredFile.Open).Open(ctx)
+	defer nodes.CloseContent(content)
+	t.Target.known.heal(ctx, t.Target.recording)
+	return nil, nodes.SizeError(t.size, content.Size())
 }
 
 // IsMeasured implements nodes.Measured.
