@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -22,5 +23,24 @@ func TestForgedIndex(t *testing.T) {
 				return openKept(t, keeping(Options{}), in, shelf)
 			})
 		})
+	}
+}
+
+// TestPrefixes makes indexes in stretches of the file, where chunks are damaged, missing, and in another order than their
+// ticks.
+func TestPrefixes(t *testing.T) {
+	for i, host := range hosts(t) {
+		g := &generator{rand.New(rand.NewPCG(uint64(i), 10)), host.schema}
+		whole := g.recording(host.layout, host.version, 60, 30)
+		samples := [][]byte{whole.file(t)}
+		samples = append(samples, samples[0][:len(samples[0])*9/10])
+		damaged := &whole.chunks[20]
+		damaged.body = damaged.body[:len(damaged.body)/2]
+		samples = append(samples, whole.file(t))
+		damaged.body = nil
+		samples = append(samples, whole.file(t))
+		g.Shuffle(len(whole.chunks), func(i, j int) { whole.chunks[i], whole.chunks[j] = whole.chunks[j], whole.chunks[i] })
+		samples = append(samples, whole.file(t))
+		formatstest.Prefixes(t, New(Options{Schemas: []*Schema{host.schema}}), samples...)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"recfs/formats"
@@ -15,7 +16,8 @@ type indexer struct {
 	eventReader
 	index    *index
 	replay   *replay
-	progress // where it is
+	progress       // where it is
+	given    int64 // bytes of the file that are given to the pass, if it is one
 
 	current map[int64]int // entity to its track
 	lives   map[int64]int // entity to how many tracks it has
@@ -31,8 +33,8 @@ func newIndexer(r eventReader) *indexer {
 			rows: newRows(r.Chunks()), names: map[string]int64{}, order: r.byTick,
 			eventRows: rowcount.New(eventsColumns), positionRows: rowcount.New(positionsColumns),
 		},
-		progress: progress{unknown: -1, sound: true},
-		current:  map[int64]int{}, lives: map[int64]int{},
+		progress: progress{unknown: -1, sound: true}, given: math.MaxInt64,
+		current: map[int64]int{}, lives: map[int64]int{},
 	}
 	// In the published layout ticks before the first chunk are missing.
 	if len(r.byTick) > 0 && r.Header.Layout == Design {
@@ -76,6 +78,9 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	for end > s.chunks && s.flaw(int(order[end-1])) != nil {
 		end--
 	}
+	if n := slices.IndexFunc(order[s.chunks:end], s.beyond); n >= 0 {
+		end = s.chunks + n
+	}
 	for ; s.chunks < end; s.chunks++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -109,6 +114,11 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	slices.SortStableFunc(s.index.problems, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
 	s.index.ticks.finish()
 	return s.index, nil
+}
+
+// beyond reports whether a chunk lies in bytes that are not given.
+func (s *indexer) beyond(i int32) bool {
+	return !s.segmented && s.flaw(int(i)) == nil && s.place(int(i)).offset+s.Entry(int(i)).Stored > s.given
 }
 
 // unreadable notes a chunk that cannot be decoded.

@@ -25,6 +25,7 @@ func New(opt Options) formats.Format {
 		Open:        opt.open,
 		ReadHead:    opt.readHead,
 		Scan:        scan,
+		Prefixes:    true,
 		ReadIndex:   readIndex,
 		Keep:        isWorthSaving,
 		Beside:      beside,

@@ -155,6 +155,9 @@ func scan(ctx context.Context, in formats.Input, found formats.Head, earlier for
 		return found.(*lost), nil
 	}
 	s := newIndexer(h.reader(in))
+	if in.ReaderAt != nil {
+		s.given = in.Size
+	}
 	if earlier != nil {
 		if err := s.resume(ctx, earlier.(*index)); err != nil {
 			return nil, err
