@@ -144,6 +144,19 @@ func mountTiny(t *testing.T) string {
 	return dir
 }
 
+// An export to a file system that is full says so once, and tries no other recording.
+func TestExportToFullDisk(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs root")
+	}
+	setCacheHome(t)
+	to := filepath.Join(mountTiny(t), "tables")
+	out, err := recfs(t, "export", "--jobs=1", "tables", samples, to).CombinedOutput()
+	if err == nil || bytes.Count(out, []byte("no space left")) > 5 || !bytes.Contains(out, []byte(to+" has no room for more; the same command goes on")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // mountReadOnly makes a directory read-only until the test ends.
 func mountReadOnly(t *testing.T, dir string) {
 	t.Helper()

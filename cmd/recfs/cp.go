@@ -141,9 +141,12 @@ type copier struct {
 
 // fail reports what could not be copied, with the meter out of the way.
 func (c *copier) fail(name string, err error) {
-	c.full = c.full || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	c.full = c.full || isFull(err)
 	c.meter.print(func() { c.failures.fail(name, err) })
 }
+
+// isFull reports whether err says that there is no room for another file.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // A copiedLine is what cp --json prints of a copy.
 type copiedLine struct {

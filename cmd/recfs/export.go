@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
@@ -87,9 +88,10 @@ type exporter struct {
 	to              *export.Exporter
 	namer           export.Namer
 
-	mu            sync.Mutex // for failures
-	written, same int        // tables
-	bytes         int64      // of those written
+	full          atomic.Bool // there is no room for another file
+	mu            sync.Mutex  // for failures
+	written, same int         // tables
+	bytes         int64       // of those written
 }
 
 func (x *exporter) run(a *archive, source, destination string, jobs jobCount) error {
@@ -115,6 +117,9 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	}
 	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
 		count(x.written, "table", "tables"), humanSize(x.bytes), x.same, x.n)
+	if x.full.Load() {
+		return fmt.Errorf("%s has no room for more; the same command goes on from there", destination)
+	}
 	return x.result()
 }
 
@@ -165,6 +170,9 @@ type named struct {
 func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 	return func(yield func(named) bool) {
 		for f := range walk {
+			if x.full.Load() {
+				return
+			}
 			if len(f.damage) > 0 && x.ours(f) {
 				x.damaged(f)
 			}
@@ -194,8 +202,11 @@ func (x *exporter) export(n named) exported {
 	if r, ok := archives.RecordingOf(dir); ok && err == nil {
 		n.to.Recording = r
 		done.files, done.err = x.to.Export(x.ctx, n.to, func(table string) bool {
-			return len(x.tables) == 0 || slices.Contains(x.tables, table)
+			return !x.full.Load() && (len(x.tables) == 0 || slices.Contains(x.tables, table))
 		})
+		if slices.ContainsFunc(done.files, func(f export.File) bool { return isFull(f.Err) }) {
+			x.full.Store(true)
+		}
 	}
 	if x.ctx.Err() == nil {
 		x.meter.finish(1, n.Stored)
