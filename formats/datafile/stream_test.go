@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -168,5 +169,28 @@ func TestItemStream(t *testing.T) {
 	cancel()
 	if _, err := s.ReadAt(ctx, make([]byte, 10), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want the end of the context", err)
+	}
+}
+
+// TestLongItems counts what the documents of items take that are as long as their tables, and shows them as the others.
+func TestLongItems(t *testing.T) {
+	const n = 600_000
+	ints := make([]int32, n)
+	for i := range ints {
+		ints[i] = math.MinInt32 + int32(i)
+	}
+	m := &mapWriter{}
+	m.item(typeVersion, 1)
+	m.item(typeEnvPoints, ints[:n-1]...)
+	m.item(777, ints...)
+	r := mustRead(t, m.bytes())
+	files, most := readSmall(t, m.bytes(), "items/envpoints/00000.json", "items/777/00000.json")
+	for i, file := range files {
+		if want, err := nodes.MarshalIndented(r.describeItem(1 + i)); err != nil || !bytes.Equal(file, want) {
+			t.Errorf("item %d: %d bytes, want %d: %v", i, len(file), len(want), err)
+		}
+		if most < 2*int64(len(file)) || most > 4*int64(len(file)) {
+			t.Errorf("item %d: %d bytes are counted for %d", i, most, len(file))
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"unicode/utf8"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 var _ json.Marshaler = object{}
@@ -129,23 +131,49 @@ func (o object) withRest(ints []int32) object {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	buf.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			buf.WriteByte(',')
-		}
-		if err := enc.Encode(m.key); err != nil {
-			return nil, err
-		}
-		buf.WriteByte(':')
-		if err := enc.Encode(m.value); err != nil {
-			return nil, err
+func (o object) MarshalJSON() ([]byte, error) { return o.appendTo(nil) }
+
+// appendTo appends the object as JSON. Lists of ints, of which there may be millions, it appends itself.
+func (o object) appendTo(b []byte) ([]byte, error) {
+	if len(o) == 0 {
+		return append(b, "{}"...), nil
+	}
+	start := len(b)
+	for _, m := range o {
+		b = jsonenc.AppendKey(b, m.key)
+		switch v := m.value.(type) {
+		case []int32:
+			b = appendList(b, v)
+		case [][]int32:
+			b = append(b, '[')
+			for i, ints := range v {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = appendList(b, ints)
+			}
+			b = append(b, ']')
+		default:
+			buf := bytes.NewBuffer(b)
+			enc := json.NewEncoder(buf)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(v); err != nil {
+				return nil, err
+			}
+			b = buf.Bytes()
 		}
 	}
-	buf.WriteByte('}')
-	return buf.Bytes(), nil
+	b[start] = '{' // instead of its comma
+	return append(b, '}'), nil
+}
+
+func appendList(b []byte, ints []int32) []byte {
+	b = append(b, '[')
+	for i, v := range ints {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonenc.AppendInt(b, v)
+	}
+	return append(b, ']')
 }
