@@ -66,6 +66,25 @@ func (r *Reader) Points() Points {
 	return p
 }
 
+// pointsSize returns about how much memory Points take: their ints, as much for the list of them, and as much again where
+// tangents are put to them.
+func (r *Reader) pointsSize() int64 {
+	size := func(start, end int) int64 {
+		if start == end {
+			return 0
+		}
+		return 3 * int64(r.Items[start].Size)
+	}
+	return size(r.ItemsOf(typeEnvPoints)) + size(r.itemsNamed(nameBezier))
+}
+
+// pointCost is what a point takes in the document of an envelope: 128 bytes, and some 120 of JSON, which are there four
+// times while the document is made.
+const (
+	pointCost  = 640
+	freePoints = 512 // that are as good as nothing
+)
+
 // Of returns the points of e that exist.
 func (p *Points) Of(e *Envelope) []Point {
 	first, last := p.clamp(e)

@@ -183,14 +183,20 @@ func TestLongItems(t *testing.T) {
 	m.item(typeVersion, 1)
 	m.item(typeEnvPoints, ints[:n-1]...)
 	m.item(777, ints...)
+	m.item(typeEnvelope, 1, 4, 0, n/6)
 	r := mustRead(t, m.bytes())
 	files, most := readSmall(t, m.bytes(), "items/envpoints/00000.json", "items/777/00000.json")
 	for i, file := range files {
-		if want, err := nodes.MarshalIndented(r.describeItem(1 + i)); err != nil || !bytes.Equal(file, want) {
+		first, _ := r.ItemsOf([]uint16{typeEnvPoints, 777}[i])
+		if want, err := nodes.MarshalIndented(r.describeItem(first)); err != nil || !bytes.Equal(file, want) {
 			t.Errorf("item %d: %d bytes, want %d: %v", i, len(file), len(want), err)
 		}
 		if most < 2*int64(len(file)) || most > 4*int64(len(file)) {
 			t.Errorf("item %d: %d bytes are counted for %d", i, most, len(file))
 		}
+	}
+	files, most = readSmall(t, m.bytes(), "envelopes/000.json")
+	if n := int64(len(files[0])); n < 4<<20 || most < 2*n {
+		t.Errorf("envelope: %d bytes are counted for %d", most, n)
 	}
 }

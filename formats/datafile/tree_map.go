@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -165,8 +166,16 @@ func (v *view) envelopeDir() nodes.Dir {
 			if !o.whole() {
 				continue
 			}
-			entries = append(entries, entry(envelopePath(o), nodes.JSON(func(context.Context) (any, error) {
-				points := v.points()
+			entries = append(entries, entry(envelopePath(o), nodes.JSON(func(ctx context.Context) (any, error) {
+				points, err := v.points.Get(ctx, struct{}{})
+				if err != nil {
+					return nil, err
+				}
+				if first, last := points.clamp(o); last-first > freePoints {
+					if _, err := formats.Charge(ctx, pointCost*int64(last-first)); err != nil {
+						return nil, err
+					}
+				}
 				return envelopeDocument{
 					Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: points.Of(o),
 				}, nil

@@ -53,7 +53,11 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 
 // paint draws a band.
 func (d *painting) paint() error {
-	s, points := newSky(d.canvas), d.points()
+	points, err := d.points.Get(d.ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	s := newSky(d.canvas)
 	tint := func(q *Quad) [4]float64 { return d.m.tint(q, &points) }
 	for i := range d.m.Layers {
 		if l := &d.m.Layers[i]; l.Quads != nil && l.Group != noGroup && l.Group < d.first {

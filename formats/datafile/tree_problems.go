@@ -244,8 +244,11 @@ func (f *finder) sounds(ctx context.Context) error {
 	})
 }
 
-func (f *finder) envelopes(context.Context) error {
-	points := f.points()
+func (f *finder) envelopes(ctx context.Context) error {
+	points, err := f.points.Get(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
 	if points.Rest > 0 {
 		f.add("envpoints_size", &Element{Item: points.Item}, "%d ints follow the last of %d points", points.Rest, len(points.List))
 	}
