@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash"
+	"hash/crc32"
 	"io"
 	"sync"
 
@@ -40,7 +42,8 @@ const (
 // A container reads the text.
 type container struct {
 	*head
-	section nodes.Content // the text, or what it inflates from
+	src     formats.ReaderAt // the file
+	section nodes.Content    // the text, or what it inflates from
 
 	mu     sync.Mutex // guards the inflater
 	inflow io.Reader
@@ -108,7 +111,7 @@ func (c *head) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size i
 
 // newContainer returns what reads the text of a file from src.
 func newContainer(h *head, src formats.ReaderAt) *container {
-	return &container{head: h, section: nodes.SectionContent(src, h.offset, h.length)}
+	return &container{head: h, src: src, section: nodes.SectionContent(src, h.offset, h.length)}
 }
 
 // text returns a reader of the whole text for one operation.
@@ -120,17 +123,65 @@ func (c *container) text(ctx context.Context) io.Reader {
 	return s
 }
 
-// textFrom returns a reader of the text from off on. What lies before that in a zip goes to sum; ErrOther: it ends there.
-func (c *container) textFrom(ctx context.Context, off int64, sum io.Writer) (io.Reader, error) {
+// A flow is the lines of a file from where a pass begins. That of a zip stays open when the pass has come to the end of
+// what it may read, for the one that goes on from there: all before would have to be inflated again.
+type flow struct {
+	formats.ReaderAt // the file, or as much of it as may be read
+	offset           int64
+	stored           *nodes.Cursor // from offset on
+	lines            *lineReader
+	sum              hash.Hash32 // of the text before
+	at               int64       // how long that is
+	met              bool        // an end, which an inflater does not go on behind
+}
+
+// ReadAt implements formats.ReaderAt.
+func (f *flow) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := f.ReaderAt.ReadAt(ctx, p, off)
+	f.met = f.met || err != nil
+	return n, err
+}
+
+// flowMargin is how far before the end of the bytes that it may read a pass stops between two chunks, so that it does not
+// end within one: it is more than 300 frames are deflated.
+const flowMargin = 8 << 20
+
+// flowFrom returns the flow of the text from at on: that which the pass left open that made the earlier index, or a new
+// one. ErrOther: the text ends before.
+func (c *container) flowFrom(ctx context.Context, earlier formats.Index, at int64) (*flow, error) {
+	if x, ok := earlier.(*echovr.Index); ok {
+		if f, ok := x.Open.(*flow); ok && f.at == at {
+			x.Open, f.ReaderAt = nil, c.src
+			var err error
+			f.lines.held, err = formats.Charge(ctx, 0)
+			return f, err
+		}
+	}
+	f := &flow{ReaderAt: c.src, offset: c.offset, sum: crc32.NewIEEE(), at: at}
+	f.stored = nodes.NewCursor(nodes.SectionContent(f, c.offset, c.length), 0, c.length)
 	if c.layout == layoutText {
-		return nodes.Reader(ctx, nodes.SectionContent(c.section, off, c.section.Size()-off)), nil
+		f.stored.Reset(at)
 	}
-	text := c.text(ctx)
-	_, err := io.CopyN(sum, text, off)
-	if err == io.EOF || damaged(err) {
-		err = formats.ErrOther
+	text := io.Reader(f.stored)
+	if c.method == zip.Deflate {
+		text = flate.NewReader(text)
 	}
-	return text, err
+	if c.layout == layoutZip {
+		defer f.stored.Bind(ctx)()
+		if _, err := io.CopyN(f.sum, text, at); err == io.EOF || damaged(err) {
+			return nil, formats.ErrOther
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	f.lines, err = newLineReader(ctx, text)
+	return f, err
+}
+
+// reached reports whether what was read of the file comes close to end.
+func (f *flow) reached(end int64) bool {
+	return f.offset+f.stored.Offset() >= end-min(flowMargin, end/8)
 }
 
 // ReadAt reads from the text.

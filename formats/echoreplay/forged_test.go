@@ -3,11 +3,14 @@ package echoreplay
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zip"
 
+	"recfs/formats"
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
 )
 
 // An index on disk with any content, and the right checksum, does no harm.
@@ -39,4 +42,30 @@ func TestPrefixes(t *testing.T) {
 	copy(text[len(text)/2:], "no frame\nand no other\n")
 	packed := zipOf(t, text, zip.Deflate, "x")
 	formatstest.Prefixes(t, Format, text, packed, packed[:len(packed)*3/4])
+}
+
+// A pass that is made in stretches inflates once: nearly nothing of the file is read twice.
+func TestStretchesGoOn(t *testing.T) {
+	text := textOf(40 * chunkFrames)
+	for name, b := range map[string][]byte{"deflated": zipOf(t, text, zip.Deflate, "x"), "stored": zipOf(t, text, zip.Store, "x")} {
+		in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
+		h, err := Format.Open(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := int64(0)
+		src := countingReader{in.ReaderAt, &read}
+		var x formats.Index
+		for i := range int64(4) {
+			end := in.Size * (i + 1) / 4
+			part := in
+			part.ReaderAt, part.Size = nodes.SectionContent(src, 0, end), end
+			if x, err = Format.Scan(t.Context(), part, h, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(x.(*echovr.Index).Chunks); n != 40 || read > in.Size*5/4 {
+			t.Errorf("%s: %d bytes are read of %d, %d chunks", name, read, in.Size, n)
+		}
+	}
 }

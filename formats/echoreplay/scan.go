@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash"
-	"hash/crc32"
 	"io"
 	"slices"
 
@@ -124,36 +122,30 @@ func (r *Reader) Scan(ctx context.Context, size int64, earlier formats.Index) (*
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.scanFrom(ctx, b)
-	if err != nil {
+	s := &scan{chunks: len(b.Chunks), problems: b.Problems, part: size < r.size, end: size}
+	if s.chunks > 0 {
+		last := &b.Chunks[s.chunks-1]
+		s.at, s.ticks = last.Offset+last.Stored, last.FirstTick+int64(last.Ticks())
+	}
+	if s.flow, err = r.flowFrom(ctx, earlier, s.at); err != nil {
 		return nil, err
 	}
 	defer s.lines.held.Free()
-	s.part = size < r.size
+	defer s.stored.Bind(ctx)()
 	x, err := b.Scan(ctx, r.Match(), s.next)
 	if err != nil {
 		return nil, err
 	}
 	x.End, x.Bytes = echovr.EndClean, size
-	if !s.part {
+	switch {
+	case !s.part:
 		s.finish(r, x)
+	case s.paused && !s.met:
+		s.flow.at, s.lines.buf = s.at, nil
+		x.Open = s.flow
 	}
 	x.Problems = s.problems
 	return x, nil
-}
-
-// scanFrom returns a scan behind the chunks that b has.
-func (r *Reader) scanFrom(ctx context.Context, b *echovr.Builder) (*scan, error) {
-	s := &scan{sum: crc32.NewIEEE(), chunks: len(b.Chunks), problems: b.Problems}
-	if s.chunks > 0 {
-		last := &b.Chunks[s.chunks-1]
-		s.at, s.ticks = last.Offset+last.Stored, last.FirstTick+int64(last.Ticks())
-	}
-	text, err := r.textFrom(ctx, s.at, s.sum)
-	if err == nil {
-		s.lines, err = newLineReader(ctx, text)
-	}
-	return s, err
 }
 
 // finish says how the text ends.
@@ -182,10 +174,11 @@ func textCost(text, longest int64) int64 {
 
 // A scan is where a pass over the text is.
 type scan struct {
-	lines    *lineReader
-	sum      hash.Hash32
-	part     bool // there is more behind the bytes that may be read
-	at       int64
+	*flow
+	end      int64 // of the bytes that may be read
+	part     bool  // there is more behind them
+	paused   bool  // close before the end
+	at       int64 // in the text
 	chunks   int
 	ticks    int64
 	ended    bool
@@ -219,6 +212,9 @@ func (s *scan) problem(code string, offset int64, msg string) {
 // next reads the next part of a chunk.
 func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	info := echovr.ChunkInfo{Offset: s.at}
+	if s.paused = s.part && !s.begun && s.reached(s.end); s.paused {
+		return nil, info, nil
+	}
 	c := &chunk{}
 	var err error
 	if c.held, err = formats.Charge(ctx, 0); err != nil {

@@ -37,6 +37,7 @@ type Index struct {
 	Scores            []byte // scores.json, compact
 	Frames, Players   *rowcount.Counter
 	Tail              []byte // see Resume; nil: nothing comes behind the chunks
+	Open              any    // what a pass over a part has open, for the one that goes on from it; not saved
 
 	dirs atomic.Pointer[dirs] // that a tree has made of it
 }
