@@ -23,7 +23,7 @@ const linesPerByte = 24
 type pieces struct {
 	cuts  []int
 	sizes []int64    // of each piece, unless there is only one
-	marks []castTime // where each piece of game.cast begins, unless there is only one
+	marks []castTime // where each piece begins, of game.cast unless there is only one
 }
 
 // cost returns how many bytes the pieces take that the cuts make.
@@ -110,10 +110,12 @@ func (rec *recording) measure(ctx context.Context, x *index, t text, p *pieces) 
 	}
 	defer held.Free()
 	n := len(p.cuts) - 1
-	p.sizes, p.marks = make([]int64, 0, n), make([]castTime, 0, n)
+	p.sizes = make([]int64, 0, n)
 	at, made := castStart, int64(0)
 	for t.part = range n {
-		p.marks = append(p.marks, at)
+		if t.view == castView {
+			p.marks = append(p.marks, at)
+		}
 		var b []byte
 		if b, at, err = rec.piece(ctx, x, t, p, at); err != nil {
 			return err
