@@ -19,7 +19,17 @@ type Batch struct {
 	mode    batchMode
 	take    func() // nil: rows are kept until the end
 	whole   bool   // the columns have a part
+
+	// Where rows are counted:
+	last  []int64 // of each column what [Batch.Int32s] counted last, or the bytes of the text in the row before
+	texts []int   // the columns of type Text
 }
+
+// What last has besides values.
+const (
+	noLast   = math.MinInt64 // nothing was counted yet
+	nullText = -1
+)
 
 type batchMode uint8
 
@@ -62,9 +72,13 @@ func NewBatch(columns []Column, g Group) *Batch {
 
 // NewCounter returns a Batch that only counts.
 func NewCounter(columns []Column) *Batch {
-	b := &Batch{Columns: make([]Vector, len(columns))}
+	b := &Batch{Columns: make([]Vector, len(columns)), last: make([]int64, len(columns))}
 	for i, c := range columns {
 		b.Columns[i].Column = c
+		if c.Type == Text {
+			b.texts = append(b.texts, i)
+		}
+		b.last[i] = noLast
 	}
 	return b
 }
@@ -139,6 +153,7 @@ func (b *Batch) Reset(rows int, counts []Counts) {
 		if counts != nil {
 			b.Columns[i].Counts = counts[i]
 		}
+		b.last[i] = noLast
 	}
 }
 
@@ -186,6 +201,7 @@ func (b *Batch) column() (*Vector, batchMode) {
 
 // Null adds no value to a Nullable column.
 func (b *Batch) Null() {
+	b.last[b.next] = nullText
 	v, mode := b.column()
 	if mode == passing {
 		return
@@ -202,9 +218,6 @@ func (b *Batch) Null() {
 		v.ItemEnds = append(v.ItemEnds, len(v.ValidItems))
 	}
 }
-
-// Later counts a number that is not known before its row is made.
-func (b *Batch) Later() { b.column() }
 
 // Bool adds a value of type Bool.
 func (b *Batch) Bool(x bool) {
@@ -239,8 +252,12 @@ func (b *Batch) Int32s(list ...int32) {
 			}
 		}
 	case counting:
+		last := b.last[b.next:][:len(list)]
 		for i, x := range list {
-			vectors[i].bound(int64(x))
+			if int64(x) != last[i] { // most are as in the row before
+				last[i] = int64(x)
+				vectors[i].bound(int64(x))
+			}
 		}
 	}
 	if b.next += len(list); b.next == len(b.Columns) {
@@ -339,13 +356,15 @@ func (b *Batch) Text(s string) { addText(b, s) }
 func (b *Batch) Bytes(s []byte) { addText(b, s) }
 
 func addText[S ~string | ~[]byte](b *Batch, s S) {
+	last := &b.last[b.next]
 	v, mode := b.column()
 	switch mode {
 	case keeping:
 		v.Text = appendValid(v.Text, s)
 		v.Ends = append(v.Ends, len(v.Text))
 	case counting:
-		v.Counts.Bytes += validLen(s)
+		*last = validLen(s)
+		v.Counts.Bytes += *last
 	}
 }
 

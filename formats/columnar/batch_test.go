@@ -249,3 +249,70 @@ func TestWholeLastPart(t *testing.T) {
 		t.Errorf("%d rows are given away, want %d", given, 2*part)
 	}
 }
+
+// Rows that are counted in short, as like the row before, without nulls one by one, or with the length of a text alone,
+// are counted as they are value by value, also behind a Reset.
+func TestCountedInShort(t *testing.T) {
+	columns := slices.Concat(
+		columnar.Required(columnar.Int32, "a", "b"), columnar.Optional(columnar.Text, "s", "t"), columnar.Required(columnar.Int32, "c", "d"),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		short, long := columnar.NewCounter(columns), columnar.NewCounter(columns)
+		var last [4]int32
+		var text, other string
+		for range rapid.IntRange(1, 30).Draw(t, "rows") {
+			again := short.Rows() > 0 && rapid.Bool().Draw(t, "again")
+			if !again {
+				for i := range last {
+					last[i] = rapid.Int32Range(-2, 2).Draw(t, "number")
+				}
+				text, other = rapid.SampledFrom([]string{"", "x", "long"}).Draw(t, "text"), rapid.SampledFrom([]string{"", "y"}).Draw(t, "other")
+			}
+			long.Int32(last[0])
+			long.Int32(last[1])
+			for _, s := range []string{text, other} {
+				if s == "" {
+					long.Null()
+				} else {
+					long.Text(s)
+				}
+			}
+			long.Int32(last[2])
+			long.Int32(last[3])
+			switch {
+			case again:
+				n := rapid.IntRange(0, 2).Draw(t, "before")
+				short.Int32s(last[:n]...)
+				short.Again(len(columns) - n)
+			default:
+				short.Int32s(last[0], last[1])
+				switch {
+				case text == "" && other == "":
+					short.Nulls(2)
+				case text == "":
+					short.Nulls(1)
+					short.Text(other)
+				case other == "":
+					short.LaterText(len(text))
+					short.Null()
+				default:
+					short.Text(text)
+					short.LaterText(len(other))
+				}
+				short.Int32s(last[2], last[3])
+			}
+			for i := range columns {
+				if short.Columns[i].Counts != long.Columns[i].Counts {
+					t.Fatalf("column %d of %d rows: %+v, want %+v", i, short.Rows(), short.Columns[i].Counts, long.Columns[i].Counts)
+				}
+			}
+			if short.Rows() != long.Rows() {
+				t.Fatalf("%d rows, want %d", short.Rows(), long.Rows())
+			}
+			if rapid.IntRange(0, 5).Draw(t, "reset") == 0 {
+				short.Reset(0, nil)
+				long.Reset(0, nil)
+			}
+		}
+	})
+}

@@ -85,7 +85,10 @@ func appendValid[S ~string | ~[]byte](dst []byte, s S) []byte {
 
 // validLen returns how many bytes appendValid appends.
 func validLen[S ~string | ~[]byte](s S) (n int64) {
-	for i := range len(s) {
+	i := 0
+	for ; i+8 <= len(s) && (s[i]|s[i+1]|s[i+2]|s[i+3]|s[i+4]|s[i+5]|s[i+6]|s[i+7]) < utf8.RuneSelf; i += 8 {
+	}
+	for ; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
 			for _, r := range string(s) {
 				n += int64(utf8.RuneLen(r))

@@ -81,7 +81,7 @@ type indexer struct {
 	clock uint64
 	tz    int32
 	ev    events // since the last save line, if they are shown
-	hero  heroState
+	hero  heroReader
 
 	answers []byte
 }

@@ -22,7 +22,9 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -320,6 +322,17 @@ func readTruth(t testing.TB, file string) map[int64]map[string]string {
 
 func logSource(log []byte) formats.Input { return formats.BytesInput("x.nhgame", log, time.Time{}) }
 
+// forgetRows lets the counters of an index forget the last row, which spares them work if the next one is like it.
+func forgetRows(x *index) {
+	for _, c := range []*rowcount.Counter{x.heroes, x.commands} {
+		counts := make([]columnar.Counts, len(c.Columns))
+		for i := range counts {
+			counts[i] = c.Columns[i].Counts
+		}
+		c.Reset(c.Rows(), counts)
+	}
+}
+
 // TestResume continues indexes from every length of a log to every longer one; the result must be what a
 // pass over the longer one gives.
 func TestResume(t *testing.T) {
@@ -335,6 +348,8 @@ func TestResume(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
+			forgetRows(got)
+			forgetRows(want)
 			if !reflect.DeepEqual(got, want) {
 				rt.Fatalf("resumed\n%+v\nanew\n%+v", got, want)
 			}

@@ -19,8 +19,11 @@ func (p *indexer) count(n int) {
 	if p.ticks[n].lost() {
 		return
 	}
-	if readHero(p.re.save, &p.hero) {
-		heroRow(p.heroes.Batch, n, &p.ticks[n], p.zone(n), &p.hero)
+	if changed, ok := p.hero.read(&p.re, p.ticks[n].backup); ok {
+		if p.heroes.Rows() == 0 {
+			changed = allParts
+		}
+		heroRow(p.heroes.Batch, n, &p.ticks[n], p.zone(n), &p.hero.heroState, changed)
 		p.heroes.EndRow()
 	}
 }
@@ -71,7 +74,7 @@ func (x *index) tickGroups() []columnar.Group {
 			c.EndChunk()
 		}
 		if !x.tooLong(n) {
-			tickRow(c.Batch, n, &x.ticks[n], x.zone(n), -1)
+			tickRow(c.Batch, n, &x.ticks[n], x.zone(n), notYet)
 			c.EndRow()
 		}
 	}

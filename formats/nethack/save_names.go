@@ -1,11 +1,14 @@
 package nethack
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 // Widths of the numbers in the names of saves; larger numbers are wider.
@@ -38,6 +41,15 @@ func appendSaveName(b []byte, turn, nth int32) []byte {
 	return b
 }
 
+// saveNameLen returns how long the name of a save is.
+func saveNameLen(turn, nth int32) int {
+	size := len("turn") + max(turnWidth, jsonenc.ShortLen(turn))
+	if nth != 0 {
+		size += len(".") + max(nthWidth, jsonenc.ShortLen(nth))
+	}
+	return size
+}
+
 // appendPadded appends a number with zeros up to a width, in which a minus counts. An index has a name for each save, so
 // it is done without package fmt.
 func appendPadded(b []byte, n int32, width int) []byte {
@@ -45,12 +57,10 @@ func appendPadded(b []byte, n int32, width int) []byte {
 	if abs < 0 {
 		b, abs, width = append(b, '-'), -abs, width-1
 	}
-	var digits [20]byte
-	number := strconv.AppendInt(digits[:0], abs, 10)
-	for range width - len(number) {
+	for zeros := width - jsonenc.Int64Len(abs); zeros > 0; zeros-- {
 		b = append(b, '0')
 	}
-	return append(b, number...)
+	return strconv.AppendInt(b, abs, 10)
 }
 
 func (t *tick) saveName() string { return saveName(t.turn, t.nth) }
@@ -84,7 +94,11 @@ func nameSaves(ticks []tick) saveNames {
 		start = end
 	}
 	if wide { // then names do not sort like numbers
-		slices.SortFunc(n.listed, func(a, b int32) int { return strings.Compare(ticks[a].saveName(), ticks[b].saveName()) })
+		var x, y []byte
+		slices.SortFunc(n.listed, func(a, b int32) int {
+			x, y = appendSaveName(x[:0], ticks[a].turn, ticks[a].nth), appendSaveName(y[:0], ticks[b].turn, ticks[b].nth)
+			return bytes.Compare(x, y)
+		})
 	}
 	return n
 }

@@ -132,6 +132,12 @@ var (
 	alignments = []string{"cha", "neu", "law"}
 )
 
+// Offsets in a save of NetHack 4.3 (docs/formats/nethack.md section 7.2).
+const (
+	relativeAt = 121 // how counters are stored
+	stringAt   = 266 // the first of the parts that are not always as long
+)
+
 const levelName = 70 // from the magic of a level to its map
 
 // readState decodes a save of at least minSave bytes.
@@ -152,31 +158,15 @@ func readState(save []byte) (incarnation string, d *details) {
 	return incarnation, d
 }
 
-// A heroState is what a save says of the hero.
-type heroState struct {
-	hero       hero
-	attributes attributes
-	conducts   conducts
-	location   location
-}
-
-// readHero decodes a save without game and map into s. It reports whether a state has a hero.
-func readHero(save []byte, s *heroState) bool {
-	if binary.LittleEndian.Uint32(save) != incarnation43 {
-		return false
-	}
-	r := fields{b: save, moves: saveTurn(save)}
-	r.heroState(s)
-	return !r.bad
-}
-
 // fields reads a save by offsets. A read outside gives 0 and sets bad.
 type fields struct {
 	b     []byte
 	moves int32
 	bad   bool
 
+	you      int64 // where the hero begins
 	dungeons int64 // where their list begins
+	end      int64 // of what heroState reads
 	role     int32 // of the hero
 }
 
@@ -240,7 +230,6 @@ func invalidHex(b []byte) string {
 // counter reads a number that may be stored so that it stays the same from turn to turn
 // (docs/formats/nethack.md section 7.4).
 func (r *fields) counter(p int64) int64 {
-	const relativeAt = 121
 	stored := r.u32(p)
 	if stored == 0 || r.u8(relativeAt) == 0 {
 		return int64(int32(stored))
@@ -266,7 +255,7 @@ func word(words []string, n int32) *string {
 func (r *fields) details() *details {
 	g, s := &game{}, &heroState{}
 	r.readGame(g)
-	r.heroState(s)
+	r.readHero(s)
 	d := &details{Game: g, Hero: &s.hero, Attributes: &s.attributes, Conducts: &s.conducts, Location: &s.location}
 	d.Map = r.level(d.Location)
 	return d
@@ -276,68 +265,6 @@ func (r *fields) details() *details {
 func (r *fields) readGame(g *game) {
 	g.Debug, g.Explore, g.MoonPhase, g.Friday13th = r.u8(71) != 0, r.u8(73) != 0, r.i32(48), r.u8(76) != 0
 	r.textTo(&g.SetSeed, &g.SetSeedHex, 232, 16)
-}
-
-// heroState reads what is of the hero, and finds where the list of dungeons begins.
-func (r *fields) heroState(s *heroState) {
-	n := r.length(266)
-	y := 276 + n + 44*r.length(270+n)
-	r.hero(&s.hero, y)
-	s.attributes = attributes{
-		r.i8(y + 1083), r.i8(y + 1084), r.i8(y + 1085), r.i8(y + 1086), r.i8(y + 1087), r.i8(y + 1088),
-	}
-	conduct := func(i int64) int32 { return r.i32(y + 1211 + 8*i) }
-	s.conducts = conducts{
-		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
-		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
-	}
-	r.role = r.i32(y + 188)
-	r.dungeons = y + 1783
-	for range 4 { // delayed causes of death
-		r.dungeons += 4 + r.length(r.dungeons)
-	}
-	r.dungeons += 4 + monsterSize // last inventory number, the hero as a monster
-	r.location(&s.location, y)
-}
-
-// hero reads the hero, who begins at y.
-func (r *fields) hero(h *hero, y int64) {
-	*h = hero{
-		Role: word(roles, r.i32(y+188)), Race: word(races, r.i32(y+192)), Gender: "mal",
-		HP: r.i32(y + 16), HPMax: r.i32(y + 20), Power: r.i32(y + 24), PowerMax: r.i32(y + 28),
-		Level: r.i32(y + 32), LevelMax: r.i32(y + 48), Experience: r.i32(y + 40),
-		Polymorphed: r.i32(y+52) != r.i32(y+56), Monster: r.i32(y + 56), MonsterHP: r.i32(y + 60), MonsterHPMax: r.i32(y + 64),
-		Nutrition: r.counter(y + 84), Hunger: r.i32(y + 88), PrayerTimeout: r.counter(y + 152),
-		AlignmentRecord: r.i32(y + 136), Luck: r.i8(y + 231), LuckBonus: r.i8(y + 232),
-		Name: h.Name, NameHex: h.NameHex, Occupation: h.Occupation, OccupationHex: h.OccupationHex,
-	}
-	r.textTo(&h.Name, &h.NameHex, y+1179, 32)
-	r.textTo(&h.Occupation, &h.OccupationHex, y+780, 256)
-	h.Alignment = word(alignments, int32(r.i8(y+228))+1)
-	first, second := r.u32(y+8), r.u32(y+12)
-	bit := func(word uint32, n int) bool { return word>>n&1 != 0 }
-	if bit(first, 21) {
-		h.Gender = "fem"
-	}
-	h.Swallowed, h.InWater, h.Hiding, h.Invulnerable = bit(first, 31), bit(first, 30), bit(first, 29), bit(first, 27)
-	h.QuestCompleted, h.InvocationDone, h.EnteredGehennom = bit(second, 27), bit(second, 23), bit(second, 22)
-	h.KilledWizard, h.Ascended = bit(second, 19), bit(second, 18)
-}
-
-// location reads where the hero is (docs/formats/nethack.md section 7.5).
-func (r *fields) location(l *location, y int64) {
-	const dungeonSize = 55
-	*l = location{
-		Dungeon: r.u8(y + 222), Level: r.u8(y + 223), X: r.u8(y + 216), Y: r.u8(y + 217),
-		DungeonName: l.DungeonName, DungeonNameHex: l.DungeonNameHex,
-	}
-	if string(r.at(r.dungeons, 4)) != "DGN\x00" || int32(l.Dungeon) >= r.i32(r.dungeons+4) {
-		r.bad = true
-		return
-	}
-	entry := r.dungeons + 8 + dungeonSize*int64(l.Dungeon)
-	r.textTo(&l.DungeonName, &l.DungeonNameHex, entry, 24)
-	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
 }
 
 // level draws the map of the hero's level, if it is in the save.

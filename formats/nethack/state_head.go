@@ -6,9 +6,8 @@ import "recfs/formats/internal/jsonenc"
 // that have empty texts.
 func (x *index) moreHead(n int, timezone int32) int {
 	t := &x.ticks[n]
-	var save [maxSaveName]byte
 	size := jsonenc.Int64Len(int64(n)) - 1 + moreDigits(t.turn, timezone) +
-		len(appendSaveName(save[:0], t.turn, t.nth)) + len("04030000")
+		saveNameLen(t.turn, t.nth) + len("04030000")
 	if _, ok := utcMicros(t.clock, x.zone(n)); ok {
 		return size + len(utcLayout)
 	}

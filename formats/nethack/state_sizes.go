@@ -5,19 +5,20 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 
 	"recfs/formats/internal/wire"
 )
 
-// A stateMeter learns the sizes of the documents of the saves that a rebuilder makes one after the other. What they say of
-// the hero is read of each. Of the rest only what a diff changes is measured again, unless it moves something.
+// A stateMeter learns the sizes of the documents of the saves that a rebuilder makes one after the other. Only what a
+// diff changes is measured again, unless it moves something.
 type stateMeter struct {
-	x      *index
-	re     *rebuilder
-	fields // of the save
-	game   game
-	state  heroState
-	buf    []byte
+	x  *index
+	re *rebuilder
+	heroReader
+	game     game
+	heroMore int // bytes more that the hero takes
+	buf      []byte
 
 	known bool // the following is, of the save
 	place place
@@ -54,32 +55,39 @@ func (m *stateMeter) more(n int) (size int, ok bool) {
 	} else {
 		m.follow(1)
 	}
-	m.fields = fields{b: m.re.save, moves: saveTurn(m.re.save)}
-	ok = m.u32(0) == incarnation43 && m.u32(fingerprintAt) == fingerprint43
-	if ok {
+	changed, ok := m.read(m.re, m.x.ticks[n].backup)
+	if changed != 0 && ok {
+		m.heroMore = m.heroState.more()
+	}
+	if ok = ok && m.u32(fingerprintAt) == fingerprint43; ok {
 		m.readGame(&m.game)
-		m.heroState(&m.state)
 		ok = !m.bad && (m.known && m.place == m.here() || m.measure())
 	}
 	if m.known = ok; !ok {
 		return 0, false
 	}
-	return m.x.moreHead(n, saveTimezone(m.b)) + m.game.more() + m.state.more() + m.hero() + m.escapes + m.rest, true
+	return m.x.moreHead(n, saveTimezone(m.b)) + m.game.more() + m.heroMore + m.marks() + m.escapes + m.rest, true
 }
 
 // here returns where the hero is.
 func (m *stateMeter) here() place {
-	return place{m.dungeons, m.role, m.state.location.Dungeon, m.state.location.Level}
+	return place{m.dungeons, m.role, m.heroState.location.Dungeon, m.heroState.location.Level}
 }
 
-// blankRows are those of a map on which there is nothing.
-var blankRows = slices.Repeat([]string{strings.Repeat(" ", mapColumns)}, mapRows)
+// blankMaps is how much longer a document is with two maps on which there is nothing than with one map without rows.
+var blankMaps = sync.OnceValue(func() int {
+	rows := slices.Repeat([]string{strings.Repeat(" ", mapColumns)}, mapRows)
+	return len(appendRows(appendRows(nil, "map", rows), "screen", rows)) - len(appendRows(nil, "screen", noRows))
+})
+
+// noRows are those of a map that has none.
+var noRows = []string{}
 
 // measure measures the rest of a document, if all that it may have is in the save.
 func (m *stateMeter) measure() bool {
 	m.parts = parts{list: m.parts.list[:0], all: true}
 	w := &levelWalk{Cursor: wire.NewCursor(name, m.b, 0), role: m.role, parts: &m.parts}
-	pack, l := w.read(m.dungeons, &m.state.location)
+	pack, l := w.read(m.dungeons, &m.heroState.location)
 	if l == nil || !m.parts.all {
 		return false
 	}
@@ -92,9 +100,8 @@ func (m *stateMeter) measure() bool {
 		m.cells, m.escapes = cells, 0
 		m.countCells(0, mapSize/cellSize, 1)
 	}
-	m.buf = appendRows(m.buf[:0], "map", blankRows)
-	m.buf = (&around{blankRows, pack, l}).appendJSON(m.buf)
-	m.rest = len(m.buf)
+	m.buf = (&around{noRows, pack, l}).appendJSON(m.buf[:0])
+	m.rest = len(m.buf) + blankMaps()
 	return true
 }
 
@@ -127,8 +134,7 @@ func (m *stateMeter) follow(sign int) {
 func (m *stateMeter) count(start, end, sign int) (counted int, ok bool) {
 	save, list := m.re.save, m.parts.list
 	counted = start
-	i, _ := slices.BinarySearchFunc(list, start, func(p part, at int) int { return int(p.end) - at - 1 })
-	for ; start < min(end, m.end); i++ {
+	for i := firstPart(list, start); start < min(end, m.end); i++ {
 		if i == len(list) || start < int(list[i].start) {
 			return start, false
 		}
@@ -144,6 +150,20 @@ func (m *stateMeter) count(start, end, sign int) (counted int, ok bool) {
 		counted = start
 	}
 	return counted, true
+}
+
+// firstPart returns the first part that ends behind an offset. Each change of each save asks for one, so it is done without
+// a function to compare.
+func firstPart(list []part, at int) int {
+	i, n := 0, len(list)
+	for i < n {
+		if mid := (i + n) / 2; int(list[mid].end) <= at {
+			i = mid + 1
+		} else {
+			n = mid
+		}
+	}
+	return i
 }
 
 // looksLikeLevel reports whether the bytes from start to before end, or those with some beside them, are what the level
@@ -183,12 +203,12 @@ func escapes(char byte) int {
 	return 0
 }
 
-// hero returns by how much the hero on the two maps changes the rest.
-func (m *stateMeter) hero() int {
-	l := &m.state.location
+// marks returns by how much the hero on the two maps changes the rest.
+func (m *stateMeter) marks() int {
+	l := &m.heroState.location
 	if l.X >= mapColumns || l.Y >= mapRows {
 		return 0
 	}
 	k := names()
-	return escapes(heroSymbol) + escapes(k.hero(m.state.hero.Monster)) - k.escapes(m.cell(mapRows*int(l.X)+int(l.Y)))
+	return escapes(heroSymbol) + escapes(k.hero(m.heroState.hero.Monster)) - k.escapes(m.cell(mapRows*int(l.X)+int(l.Y)))
 }

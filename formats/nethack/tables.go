@@ -58,7 +58,10 @@ func addTime(b *columnar.Batch, clock uint64, tz int32) {
 	b.Null()
 }
 
-// tickRow adds tick n, in a timezone. Its number of events is -1 where it is not known yet.
+// notYet is the number of events of a tick that is only counted.
+const notYet = -1
+
+// tickRow adds tick n, in a timezone.
 func tickRow(b *columnar.Batch, n int, t *tick, zone int32, events int) {
 	b.Int64(int64(n))
 	addTurn(b, t)
@@ -70,11 +73,13 @@ func tickRow(b *columnar.Batch, n int, t *tick, zone int32, events int) {
 		b.Word(int(t.format) - 1)
 	}
 	b.Word(int(t.comp))
-	if t.lost() {
+	switch {
+	case t.lost():
 		b.Null()
-	} else {
-		var name [maxSaveName]byte
-		b.Bytes(appendSaveName(name[:0], t.turn, t.nth))
+	case events == notYet:
+		b.LaterText(saveNameLen(t.turn, t.nth))
+	default:
+		b.Text(t.saveName())
 	}
 	b.Int64(int64(t.line))
 	b.Int64(t.off)
@@ -84,7 +89,7 @@ func tickRow(b *columnar.Batch, n int, t *tick, zone int32, events int) {
 	} else {
 		b.Int64(int64(t.size))
 	}
-	if events < 0 {
+	if events == notYet {
 		b.Later()
 	} else {
 		b.Int32(int32(events))
@@ -106,31 +111,65 @@ func addTurn(b *columnar.Batch, t *tick) {
 	b.Int32(t.turn)
 }
 
-// heroRow adds the hero of tick n, in a timezone.
-func heroRow(b *columnar.Batch, n int, t *tick, zone int32, d *heroState) {
+// Columns of heroes from parts of the hero that lie together.
+const (
+	nameColumns   = 5
+	numberColumns = 26
+	habitColumns  = 21
+	placeColumns  = 6
+)
+
+// heroRow adds the hero of tick n, in a timezone. Where rows are counted only the parts are looked at that changed since
+// the row before, which is one of the group.
+func heroRow(b *columnar.Batch, n int, t *tick, zone int32, d *heroState, changed heroParts) {
 	h, a, c, l := &d.hero, &d.attributes, &d.conducts, &d.location
 	b.Int64(int64(n))
 	b.Int32(t.turn)
 	addTime(b, t.clock, zone)
-	b.Text(h.Name)
-	addWord(b, h.Role)
-	addWord(b, h.Race)
-	b.Text(h.Gender)
-	addWord(b, h.Alignment)
+	if changed&heroNames != 0 {
+		b.Text(h.Name)
+		addWord(b, h.Role)
+		addWord(b, h.Race)
+		b.Text(h.Gender)
+		addWord(b, h.Alignment)
+	} else {
+		b.Again(nameColumns)
+	}
+	if changed&heroNumbers != 0 {
+		addNumbers(b, h)
+	} else {
+		b.Again(numberColumns)
+	}
+	if changed&heroOccupation != 0 {
+		b.Text(h.Occupation)
+	} else {
+		b.Again(1)
+	}
+	if changed&heroHabits != 0 {
+		b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
+			c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
+			c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
+	} else {
+		b.Again(habitColumns)
+	}
+	if changed&heroPlace == 0 {
+		b.Again(placeColumns)
+		return
+	}
+	b.Int32(int32(l.Dungeon))
+	b.Text(l.DungeonName)
+	depth := min(l.Depth, math.MaxInt32) // of a save that is not as it should be
+	b.Int32s(int32(l.Level), int32(depth), int32(l.X), int32(l.Y))
+}
+
+// addNumbers adds the numbers and flags of the hero.
+func addNumbers(b *columnar.Batch, h *hero) {
 	b.Int32s(h.HP, h.HPMax, h.Power, h.PowerMax, h.Level, h.LevelMax, h.Experience)
 	b.Bool(h.Polymorphed)
 	b.Int32s(h.Monster, h.MonsterHP, h.MonsterHPMax, int32(h.Nutrition), h.Hunger, int32(h.PrayerTimeout),
 		h.AlignmentRecord, int32(h.Luck), int32(h.LuckBonus))
 	b.Bools(h.Swallowed, h.InWater, h.Hiding, h.Invulnerable, h.QuestCompleted, h.InvocationDone, h.EnteredGehennom,
 		h.KilledWizard, h.Ascended)
-	b.Text(h.Occupation)
-	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
-		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
-		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment, int32(l.Dungeon))
-	b.Text(l.DungeonName)
-	depth := min(l.Depth, math.MaxInt32) // of a save that is not as it should be
-	b.Int32s(int32(l.Level), int32(depth), int32(l.X))
-	b.Int32(int32(l.Y))
 }
 
 func addWord(b *columnar.Batch, word *string) {
@@ -197,20 +236,25 @@ func commandRow(b *columnar.Batch, e *event, c *commandContext) {
 			fields[n] = &e.fields[i]
 		}
 	}
-	for _, f := range fields {
-		addField(b, f)
+	for i := 0; i < commandFields; {
+		nulls := 0
+		for ; i < commandFields && fields[i] == nil; i++ {
+			nulls++
+		}
+		b.Nulls(nulls)
+		if i < commandFields {
+			addField(b, fields[i])
+			i++
+		}
 	}
 	b.Bytes(c.answers)
 }
 
-// addField adds a field, null if there is none.
+// addField adds a field.
 func addField(b *columnar.Batch, f *field) {
-	switch {
-	case f == nil:
-		b.Null()
-	case f.text != nil:
+	if f.text != nil {
 		b.Bytes(f.text)
-	default:
-		b.FitInt32(f.number)
+		return
 	}
+	b.FitInt32(f.number)
 }

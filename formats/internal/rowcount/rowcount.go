@@ -87,9 +87,7 @@ func (c *Counter) Groups() []columnar.Group {
 func (c *Counter) Clone() *Counter {
 	d := *c
 	d.groups = slices.Clip(c.groups)
-	d.Batch = columnar.NewCounter(nil)
-	*d.Batch = *c.Batch
-	d.Columns = slices.Clone(c.Columns)
+	d.Batch = c.Batch.Clone()
 	return &d
 }
 

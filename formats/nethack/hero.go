@@ -1,0 +1,232 @@
+package nethack
+
+import "encoding/binary"
+
+// A heroState is what a save says of the hero.
+type heroState struct {
+	hero       hero
+	attributes attributes
+	conducts   conducts
+	location   location
+}
+
+// heroParts are parts of a heroState.
+type heroParts uint8
+
+const (
+	heroNames heroParts = 1 << iota // name, role, race, gender, alignment
+	heroNumbers
+	heroOccupation
+	heroHabits // attributes and conducts
+	heroPlace
+	allParts = 1<<iota - 1
+)
+
+// How long the hero is in a save, and what stands between the causes of death that follow him and the dungeons: his last
+// inventory number, and he as a monster.
+const (
+	heroSize      = 1783
+	heroAsMonster = 4 + monsterSize
+)
+
+// heroBytes are the parts that depend on each byte of the hero.
+var heroBytes = func() (parts [heroSize]heroParts) {
+	for _, p := range []struct {
+		from, to int
+		part     heroParts
+	}{
+		{8, 16, heroNames | heroNumbers}, // flags
+		{16, 160, heroNumbers},
+		{188, 196, heroNames},
+		{216, 224, heroPlace},
+		{228, 229, heroNames},
+		{231, 233, heroNumbers},
+		{780, 1036, heroOccupation},
+		{1083, 1089, heroHabits},
+		{1179, 1211, heroNames},
+		{1211, 1331, heroHabits},
+	} {
+		for at := p.from; at < p.to; at++ {
+			parts[at] |= p.part
+		}
+	}
+	return parts
+}()
+
+// readHero decodes a save without game and map into s. It reports whether a state has a hero.
+func readHero(save []byte, s *heroState) bool {
+	if binary.LittleEndian.Uint32(save) != incarnation43 {
+		return false
+	}
+	r := fields{b: save, moves: saveTurn(save)}
+	r.readHero(s)
+	return !r.bad
+}
+
+// readHero reads what is of the hero, and finds where he and the list of dungeons begin.
+func (r *fields) readHero(s *heroState) {
+	n := r.length(stringAt)
+	r.you = 276 + n + 44*r.length(270+n)
+	r.dungeons = r.you + heroSize
+	for range 4 { // delayed causes of death
+		r.dungeons += 4 + r.length(r.dungeons)
+	}
+	r.dungeons += heroAsMonster
+	r.readParts(s, allParts)
+}
+
+// readParts reads parts of the hero, whose offsets are those of docs/formats/nethack.md section 7.3.
+func (r *fields) readParts(s *heroState, parts heroParts) {
+	if parts&heroNames != 0 {
+		r.names(&s.hero)
+	}
+	if parts&heroNumbers != 0 {
+		r.numbers(&s.hero)
+	}
+	if parts&heroOccupation != 0 {
+		r.textTo(&s.hero.Occupation, &s.hero.OccupationHex, r.you+780, 256)
+	}
+	if parts&heroHabits != 0 {
+		r.habits(&s.attributes, &s.conducts)
+	}
+	if parts&heroPlace != 0 {
+		r.location(&s.location)
+	}
+}
+
+// flag returns bit n of the word at an offset in the hero.
+func (r *fields) flag(at int64, n int) bool { return r.u32(r.you+at)>>n&1 != 0 }
+
+func (r *fields) names(h *hero) {
+	y := r.you
+	r.textTo(&h.Name, &h.NameHex, y+1179, 32)
+	r.role = r.i32(y + 188)
+	h.Role, h.Race, h.Alignment = word(roles, r.role), word(races, r.i32(y+192)), word(alignments, int32(r.i8(y+228))+1)
+	h.Gender = "mal"
+	if r.flag(8, 21) {
+		h.Gender = "fem"
+	}
+}
+
+func (r *fields) numbers(h *hero) {
+	y := r.you
+	h.HP, h.HPMax, h.Power, h.PowerMax = r.i32(y+16), r.i32(y+20), r.i32(y+24), r.i32(y+28)
+	h.Level, h.LevelMax, h.Experience = r.i32(y+32), r.i32(y+48), r.i32(y+40)
+	h.Monster, h.MonsterHP, h.MonsterHPMax = r.i32(y+56), r.i32(y+60), r.i32(y+64)
+	h.Polymorphed, h.Hunger, h.AlignmentRecord = h.Monster != r.i32(y+52), r.i32(y+88), r.i32(y+136)
+	h.Luck, h.LuckBonus = r.i8(y+231), r.i8(y+232)
+	r.counters(h)
+	h.Swallowed, h.InWater, h.Hiding, h.Invulnerable = r.flag(8, 31), r.flag(8, 30), r.flag(8, 29), r.flag(8, 27)
+	h.QuestCompleted, h.InvocationDone, h.EnteredGehennom = r.flag(12, 27), r.flag(12, 23), r.flag(12, 22)
+	h.KilledWizard, h.Ascended = r.flag(12, 19), r.flag(12, 18)
+}
+
+// counters reads the numbers that may be stored so that they depend on the turn, and reports whether they are others.
+func (r *fields) counters(h *hero) bool {
+	nutrition, prayer := r.counter(r.you+84), r.counter(r.you+152)
+	same := h.Nutrition == nutrition && h.PrayerTimeout == prayer
+	h.Nutrition, h.PrayerTimeout = nutrition, prayer
+	return !same
+}
+
+func (r *fields) habits(a *attributes, c *conducts) {
+	y := r.you
+	*a = attributes{
+		r.i8(y + 1083), r.i8(y + 1084), r.i8(y + 1085), r.i8(y + 1086), r.i8(y + 1087), r.i8(y + 1088),
+	}
+	conduct := func(i int64) int32 { return r.i32(y + 1211 + 8*i) }
+	*c = conducts{
+		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
+		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
+	}
+}
+
+// location reads where the hero is (docs/formats/nethack.md section 7.5).
+func (r *fields) location(l *location) {
+	const dungeonSize = 55
+	l.Dungeon, l.Level, l.X, l.Y = r.u8(r.you+222), r.u8(r.you+223), r.u8(r.you+216), r.u8(r.you+217)
+	if string(r.at(r.dungeons, 4)) != "DGN\x00" || int32(l.Dungeon) >= r.i32(r.dungeons+4) {
+		r.bad = true
+		return
+	}
+	entry := r.dungeons + 8 + dungeonSize*int64(l.Dungeon)
+	r.end = entry + dungeonSize
+	r.textTo(&l.DungeonName, &l.DungeonNameHex, entry, 24)
+	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
+}
+
+// A heroReader reads the hero of the saves that a rebuilder makes one after the other: after a diff only the parts that it
+// touches.
+type heroReader struct {
+	fields // of the save
+	heroState
+	current bool // the hero is that of the save
+}
+
+// read reads the hero of the save that there is now. It returns what of him may be other than in the one before, and
+// whether a state has one.
+func (h *heroReader) read(re *rebuilder, backup bool) (changed heroParts, ok bool) {
+	changed = allParts
+	if h.current && !backup {
+		changed = h.touched(&re.patch)
+	}
+	turned := saveTurn(re.save) != h.moves
+	if changed == allParts {
+		h.fields = fields{}
+	}
+	h.b, h.moves = re.save, saveTurn(re.save)
+	switch {
+	case h.u32(0) != incarnation43:
+		h.bad = true
+	case changed == allParts:
+		h.readHero(&h.heroState)
+	default:
+		h.readParts(&h.heroState, changed)
+		if turned && h.counters(&h.hero) {
+			changed |= heroNumbers
+		}
+	}
+	h.current = !h.bad
+	return changed, h.current
+}
+
+// touched returns the parts that a patch may have changed, besides what depends on the turn.
+func (h *heroReader) touched(p *patch) (parts heroParts) {
+	end := int(h.end)
+	if p.size < end || len(p.moves) > 0 && p.moves[0].dst < end {
+		return allParts
+	}
+	for i := range p.literals {
+		l := &p.literals[i]
+		if l.dst >= end {
+			break
+		}
+		parts |= h.partsIn(l.dst, l.dst+l.n)
+	}
+	for _, a := range p.adjusts {
+		if a.dst >= end {
+			break
+		}
+		parts |= h.partsIn(a.dst, a.dst+1)
+	}
+	return parts
+}
+
+// partsIn returns the parts that depend on the bytes of a save from start to before stop.
+func (h *heroReader) partsIn(start, stop int) (parts heroParts) {
+	you, dungeons := int(h.you), int(h.dungeons)
+	switch {
+	case stop <= relativeAt, relativeAt < start && stop <= stringAt, dungeons-heroAsMonster <= start && stop <= dungeons:
+		return 0
+	case start < you:
+		return allParts
+	}
+	start, stop = start-you, stop-you
+	if stop > heroSize {
+		return allParts
+	}
+	for at := start; at < stop; at++ {
+		parts |= heroBytes[at]
+	}
+	return parts
+}
