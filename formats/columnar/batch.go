@@ -265,7 +265,7 @@ func (b *Batch) Int32s(list ...int32) {
 	}
 }
 
-// Bools adds values to as many columns of type Bool that cannot be null, none of them the last.
+// Bools adds values to as many columns of type Bool, none of them the last.
 func (b *Batch) Bools(list ...bool) {
 	if b.whole {
 		b.give()
@@ -276,7 +276,11 @@ func (b *Batch) Bools(list ...bool) {
 		return
 	}
 	for i, x := range list {
-		vectors[i].Bools = append(vectors[i].Bools, x)
+		v := &vectors[i]
+		v.Bools = append(v.Bools, x)
+		if v.Nullable {
+			v.Valid = append(v.Valid, true)
+		}
 	}
 }
 

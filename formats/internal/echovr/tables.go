@@ -287,12 +287,12 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 		b.Floats(v[:]...)
 	}
 	b.Int32(p.Ping)
-	for _, flag := range [...]bool{p.Possession, p.Blocking, p.Stunned, p.Invulnerable} {
-		if f.Kind == Combat {
+	if f.Kind == Combat {
+		for range 4 {
 			b.Null()
-		} else {
-			b.Bool(flag)
 		}
+	} else {
+		b.Bools(p.Possession, p.Blocking, p.Stunned, p.Invulnerable)
 	}
 	for _, hand := range p.Holding {
 		if hand == "" {

@@ -38,13 +38,12 @@ func NewWriter(t columnar.Table, z *zstd.Encoder, metadata ...Pair) *Writer {
 	return &Writer{table: t, metadata: metadata, z: z, offset: []int64{0}}
 }
 
-// Peak returns about what it takes to make row group i: its rows, which lists grow to have, a dictionary, and
-// what comes out.
+// Peak returns about what it takes to make row group i: its rows, twice where a list grows, and the dictionary of a column.
 func (w *Writer) Peak(i int) int64 {
 	n := int64(minPeak)
 	for c := range w.table.Columns {
 		p := planOf(&w.table.Columns[c], &w.table.Groups[i], c)
-		n += 4 * p.total()
+		n += 3 * p.total()
 	}
 	return n
 }
