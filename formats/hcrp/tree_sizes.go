@@ -1,6 +1,9 @@
 package hcrp
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // A sizesKey says of which documents sizes are.
 type sizesKey struct {
@@ -58,6 +61,11 @@ func (rec *recording) stateSize(ctx context.Context, n int64) (int64, error) {
 	return int64(len(b)), err
 }
 
+// spareChunks are decoded chunks whose memory the next ones take, of at most spareWeight each, which is not counted.
+var spareChunks sync.Pool
+
+const spareWeight = 256 << 10
+
 // loadSizes learns sizes from chunks that are not kept.
 func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, cost int64, err error) {
 	x, err := rec.index(ctx)
@@ -65,7 +73,13 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, c
 		return nil, 0, err
 	}
 	bodies := pass{eventReader: rec.eventReader, world: true}
-	defer bodies.end()
+	bodies.last, _ = spareChunks.Get().(*chunk)
+	defer func() {
+		if bodies.last != nil && bodies.last.weight() <= spareWeight {
+			spareChunks.Put(bodies.last)
+		}
+		bodies.end()
+	}()
 	t := rec.playback(x)
 	t.decode = func(ctx context.Context, i int) (*chunk, error) {
 		if c, ok := rec.chunks.Peek(i); ok {
