@@ -60,7 +60,7 @@ func (x *index) newSizes(ctx context.Context, begin, end int) (*docSizes, *forma
 }
 
 // groupBytes is how many bytes of bodies are decoded at least to learn sizes, as far as there are so many.
-const groupBytes = 32 << 10
+const groupBytes = 64 << 10
 
 // groups are the first tick ranges of groups of stretches whose sizes are learnt at once, and the end of the last one.
 type groups []int32
