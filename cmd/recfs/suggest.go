@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"recfs/nodes"
 )
@@ -65,22 +66,34 @@ func slips(a, b string, most int) int {
 // maxCompared is how many names of a directory are compared with one that is not there.
 const maxCompared = 10000
 
-// suggestName is the end of a message about a path below root that is not there.
+// suggestName is the end of a message about a path below root that is not there. Another number or time
+// is no slip of the finger.
 func suggestName(ctx context.Context, root nodes.Entry, inside string) string {
 	here := root
 	for part := range strings.SplitSeq(inside, "/") {
 		next, err := nodes.Follow(ctx, here.Dir, part)
 		switch {
-		case err != nil && isPattern(part):
+		case err != nil && (isPattern(part) || strings.HasPrefix(part, "@")):
 			return ""
 		case err != nil:
-			return didYouMean(part, namesIn(ctx, here))
+			names := slices.DeleteFunc(namesIn(ctx, here), func(name string) bool { return unnumbered(name) == unnumbered(part) })
+			return didYouMean(part, names)
 		case next.Dir == nil:
 			return ""
 		}
 		here = next
 	}
 	return ""
+}
+
+// unnumbered returns a name without its digits.
+func unnumbered(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // namesIn returns the first names in a directory, of those that can be listed.
