@@ -27,8 +27,8 @@ type Batch struct {
 
 // What last has besides values.
 const (
-	noLast   = math.MinInt64 // nothing was counted yet
-	nullText = -1
+	noLast = math.MinInt64 // nothing was counted yet
+	null   = noLast + 1
 )
 
 type batchMode uint8
@@ -117,6 +117,7 @@ func (v *Vector) grow(rows int, c *Counts) {
 func NewRows(columns []Column, room int) *Batch {
 	b := NewBatch(columns, Group{Rows: room, Columns: make([]Counts, len(columns))})
 	b.limit = math.MaxInt
+	b.begin()
 	return b
 }
 
@@ -201,7 +202,7 @@ func (b *Batch) column() (*Vector, batchMode) {
 
 // Null adds no value to a Nullable column.
 func (b *Batch) Null() {
-	b.last[b.next] = nullText
+	b.last[b.next] = null
 	v, mode := b.column()
 	if mode == passing {
 		return

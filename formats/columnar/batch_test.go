@@ -121,6 +121,7 @@ func TestAppend(t *testing.T) {
 		all, skip := rapid.IntRange(most/2, most).Draw(t, "all"), rapid.IntRange(0, 9).Draw(t, "skip")
 		g := columnar.Group{Rows: rapid.IntRange(all/2, all).Draw(t, "rows"), Skip: skip, Columns: make([]columnar.Counts, len(columns))}
 		together := rapid.SampledFrom([]int{1, 100, 4096, most}).Draw(t, "together")
+		room := rapid.IntRange(0, 1).Draw(t, "room")
 		add := func(b *columnar.Batch, i int) {
 			x, name, y := int32(i), fmt.Sprint(i%100), float64(i)/2
 			r := row{tick: int64(i), on: i%3 == 0}
@@ -145,7 +146,7 @@ func TestAppend(t *testing.T) {
 			}
 			whole, parts := columnar.NewBatch(columns, g), columnar.NewParts(columns, g, unplaced, show)
 			for i := 0; i < skip+all; i += together {
-				kept := columnar.NewRows(columns, 1)
+				kept := columnar.NewRows(columns, room)
 				for j := i; j < min(i+together, skip+all); j++ {
 					if add(kept, j); k == 0 {
 						add(whole, j)
@@ -312,6 +313,32 @@ func TestCountedInShort(t *testing.T) {
 			if rapid.IntRange(0, 5).Draw(t, "reset") == 0 {
 				short.Reset(0, nil)
 				long.Reset(0, nil)
+			}
+		}
+	})
+}
+
+// The bounds of numbers that may be null are those of the numbers, whichever come behind a null.
+func TestNumbersBehindNulls(t *testing.T) {
+	columns := columnar.Optional(columnar.Int32, "a", "b")
+	rapid.Check(t, func(t *rapid.T) {
+		short, long := columnar.NewCounter(columns), columnar.NewCounter(columns)
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			x := rapid.Int32Range(-2, 2).Draw(t, "number")
+			if x == -2 {
+				short.Null()
+				short.Null()
+				long.Null()
+				long.Null()
+			} else {
+				short.Int32s(x, -x)
+				long.Int32(x)
+				long.Int32(-x)
+			}
+		}
+		for i := range columns {
+			if short.Columns[i].Counts != long.Columns[i].Counts {
+				t.Fatalf("column %d: %+v, want %+v", i, short.Columns[i].Counts, long.Columns[i].Counts)
 			}
 		}
 	})

@@ -18,7 +18,7 @@ func (b *Batch) Nulls(n int) {
 		return
 	}
 	for i := b.next; i < b.next+n; i++ {
-		b.last[i] = nullText
+		b.last[i] = null
 		b.Columns[i].Nulls++
 	}
 	b.next += n
@@ -42,7 +42,7 @@ func (b *Batch) Again(n int) {
 		if i < b.next || i >= end {
 			continue
 		}
-		if n := b.last[i]; n == nullText {
+		if n := b.last[i]; n == null {
 			b.Columns[i].Nulls++
 		} else {
 			b.Columns[i].Counts.Bytes += n
