@@ -70,7 +70,7 @@ type Catalogue struct {
 // opt.Indexed and opt.Tables.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
-	k.tables = &digested{k.savedTables, k.remakeDigest, cache.NewRecent[toldKey, tablesPart](maxTold)}
+	k.tables = &digested{k.savedTables, k.remakeDigest, cache.NewRecent[toldKey, retold](maxTold)}
 	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
 	opt.Indexed, opt.Tables = k.indexed, k.shownTables
 	return k

@@ -437,10 +437,25 @@ func TestTablesUnopened(t *testing.T) {
 // TestTablesOfAnotherSize holds that a table which has not as many bytes as were told is stale for who was told, and that
 // nobody is told so after that.
 func TestTablesOfAnotherSize(t *testing.T) {
+	for name, size := range map[string]int64{"a.rec": 15, "c.tar/d.rec": 24} {
+		for _, listed := range []bool{false, true} { // the catalogue knows the size, too
+			testTablesOfAnotherSize(t, name, size, listed)
+		}
+	}
+}
+
+func testTablesOfAnotherSize(t *testing.T, name string, size int64, listed bool) {
+	t.Helper()
 	m := newMeasured(t)
 	root := m.start(t)
-	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 15 {
-		t.Fatalf("%d bytes", got)
+	direct, lake := name+"/tables/rows.parquet", "tables/rec/rows/"+name+".parquet"
+	if listed {
+		if _, err := read(t, root, lake); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := sizesBelow(t, root, name+"/tables")["rows.parquet"]; got != size {
+		t.Fatalf("%s: %d bytes", name, got)
 	}
 	tree := m.formats[0].Tree
 	m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
@@ -450,22 +465,21 @@ func TestTablesOfAnotherSize(t *testing.T) {
 			nodes.Entry{Name: "made.parquet", File: longer}, nodes.Entry{Name: "rows.parquet", File: longer})}), makers
 	}
 	root = m.start(t)
-	const direct, lake = "a.rec/tables/rows.parquet", "tables/rec/rows/a.rec.parquet"
 	for range 2 {
 		if _, err := read(t, root, direct); !errors.Is(err, nodes.ErrStale) {
-			t.Errorf("%v", err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if text, err := read(t, root, lake); len(text) != 16 || err != nil {
-		t.Errorf("%d bytes of all tables, %v", len(text), err)
+		t.Errorf("%s: %d bytes of all tables, %v", name, len(text), err)
 	}
 	root = m.start(t)
-	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 16 {
-		t.Errorf("%d bytes after the digest was made again", got)
+	if got := sizesBelow(t, root, name+"/tables")["rows.parquet"]; got != 16 {
+		t.Errorf("%s: %d bytes after the digest was made again", name, got)
 	}
-	for _, name := range []string{direct, lake} {
-		if text, err := read(t, root, name); len(text) != 16 || err != nil {
-			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+	for _, at := range []string{direct, lake} {
+		if text, err := read(t, root, at); len(text) != 16 || err != nil {
+			t.Errorf("%s, listed %t: %d bytes, %v", at, listed, len(text), err)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (r *lakeRoot) table(ctx context.Context, known *ledger.Record, t ledger.Tab
 	if !ok {
 		return nodes.Entry{}, notExist(name)
 	}
-	if stamp := recording.Stamp(); !stamp.Same(known.Stamp) || r.tables.wrong(recording.Path(), stamp) {
+	if !recording.Stamp().Same(known.Stamp) || r.tables.wrong(recording) {
 		t.Size = ledger.Unknown
 	}
 	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.tables.tableOf(recording, t)}

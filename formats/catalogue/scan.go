@@ -240,9 +240,6 @@ func (s *scan) known(ctx context.Context, at, inSource string, stamp formats.Sta
 	if s.old == nil || s.old.Seek(ctx, at) != nil {
 		return false
 	}
-	if s.c.tables.wrong(inSource, stamp) {
-		return false
-	}
 	r, err := s.old.Record(ctx)
 	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) ||
 		besideChanged(ctx, s.view, inSource, r.Beside) || !s.allKnown(ctx) {
@@ -272,7 +269,7 @@ func (s *scan) allKnown(ctx context.Context) bool {
 			return false
 		case r == nil, !r.Inner && !first:
 			return true
-		case r.Open, s.savedSince(r.Pending):
+		case r.Open, s.savedSince(r.Pending), s.c.tables.outdated(r):
 			return false
 		}
 		c.Next()

@@ -94,14 +94,14 @@ func (c *Catalogue) shownTables(r archive.Recording) (*archive.Tables, error) {
 	return c.tables.shown(r)
 }
 
-// remakeDigest makes the digest of a recording again, and keeps it.
-func (c *Catalogue) remakeDigest(ctx context.Context, r archive.Recording) error {
+// remakeDigest makes the digest of a recording again, keeps it, and returns what it tells of tables.
+func (c *Catalogue) remakeDigest(ctx context.Context, r archive.Recording) (tablesPart, error) {
 	d, cost, err := loadDigest(ctx, r)
 	if err == nil {
 		c.digests.Put(r, d, cost)
 		c.digests.Save(r, d)
 	}
-	return err
+	return d.tablesPart, err
 }
 
 // savedTables returns what the digest of a recording tells of its tables, if there is one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -61,43 +62,56 @@ func (t *tablesPart) sound() bool { return t.TablesAt >= 0 && soundTables(t.Tabl
 
 // digested is what digests tell of tables.
 type digested struct {
-	saved  func(archive.Recording) (tablesPart, bool)     // what is kept
-	remake func(context.Context, archive.Recording) error // a digest
-	told   *cache.Recent[toldKey, tablesPart]             // what those told that were made again
+	saved  func(archive.Recording) (tablesPart, bool)                   // what is kept
+	remake func(context.Context, archive.Recording) (tablesPart, error) // a digest
+	told   *cache.Recent[toldKey, retold]                               // of those that were made again
 }
 
-// A toldKey is a version of a recording.
+// A retold is what a digest told of tables before it was made again, and tells since.
+type retold struct{ before, since tablesPart }
+
+// A toldKey is a version of a recording, which its name and stamp tell: that of one in a container says in which.
 type toldKey struct {
-	path  string
+	name  string
 	stamp formats.Stamp
 }
+
+func toldKeyOf(r archive.Recording) toldKey { return toldKey{path.Base(r.Path()), r.Stamp()} }
 
 // maxTold is of how many versions at least it is known what was told wrongly of their tables.
 const maxTold = 1 << 10
 
 // of returns what the digest of a recording tells of its tables, or told before it was made again.
 func (d *digested) of(r archive.Recording) (tablesPart, bool) {
-	if t, ok := d.told.Get(toldKey{r.Path(), r.Stamp()}); ok {
-		return t, true
+	if t, ok := d.told.Get(toldKeyOf(r)); ok {
+		return t.before, true
 	}
 	return d.saved(r)
 }
 
 // wrong reports whether a digest of that version told what is not so.
-func (d *digested) wrong(name string, stamp formats.Stamp) bool {
-	_, ok := d.told.Get(toldKey{name, stamp})
+func (d *digested) wrong(r archive.Recording) bool {
+	_, ok := d.told.Get(toldKeyOf(r))
 	return ok
+}
+
+// outdated reports whether a record has a size from before the digest of that version was made again.
+func (d *digested) outdated(r *ledger.Record) bool {
+	t, ok := d.told.Get(toldKey{path.Base(r.Path), r.Stamp})
+	return ok && slices.ContainsFunc(r.Tables, func(table ledger.Table) bool {
+		return table.Size != ledger.Unknown && !slices.Contains(t.since.Tables, table)
+	})
 }
 
 // heal makes the digest of a recording again, as it tells of a table another size than that has. Who was told of it
 // is told the same until this process ends: the kernel keeps sizes, and what it reads by them must not be cut.
 func (d *digested) heal(ctx context.Context, r archive.Recording) {
-	if d.wrong(r.Path(), r.Stamp()) {
+	if d.wrong(r) {
 		return
 	}
-	told, _ := d.saved(r)
-	if d.remake(ctx, r) == nil {
-		d.told.Swap(toldKey{r.Path(), r.Stamp()}, told)
+	before, _ := d.saved(r)
+	if since, err := d.remake(ctx, r); err == nil {
+		d.told.Swap(toldKeyOf(r), retold{before, since})
 	}
 }
 
