@@ -166,7 +166,7 @@ type fields struct {
 
 	you      int64 // where the hero begins
 	dungeons int64 // where their list begins
-	end      int64 // of what heroState reads
+	end      int64 // of what readHero reads
 	role     int32 // of the hero
 }
 
