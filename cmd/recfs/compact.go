@@ -89,7 +89,7 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 	report, err := r.Compact(ctx, w, scratch, hcrp.CompactOptions{Level: c.level, Progress: bar.set})
 	bar.close()
 	if ctx.Err() != nil {
-		return &interruption{"nothing was written" + fromStart}
+		return &interruption{nothingWritten}
 	}
 	if err == nil {
 		err = w.Flush()

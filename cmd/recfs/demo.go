@@ -46,7 +46,12 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 			return usagef("demo: FROM and TO are missing, or --run")
 		}
 		f := failures{env: e}
-		e.far = func() string { return "the demo is not whole" + fromStart }
+		e.far = func() string {
+			if q.output != "" {
+				return nothingWritten
+			}
+			return "the demo is not whole" + fromStart
+		}
 		if err := q.make(ctx, e, a, args); err != nil {
 			f.fail(args[0], err)
 		}

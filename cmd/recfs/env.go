@@ -60,6 +60,9 @@ type env struct {
 // fromStart is how most commands go on after an interruption.
 const fromStart = "; another run starts from the beginning"
 
+// nothingWritten is how far a command came that writes one file.
+const nothingWritten = "nothing was written" + fromStart
+
 // The width of text that is printed for a person, in characters: that of the terminal, but no line
 // should be longer than eyes can follow.
 const (

@@ -20,38 +20,28 @@ import (
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	far := map[string]string{
-		"check": "0 recordings, 0 B read: 0 problems so far; another run starts from the beginning",
-		"index": "0 recordings indexed; nothing was kept, as there is no cache on disk",
-		"cat":   "0 of 1 file printed to the end; another run starts from the beginning",
-		"diff":  "0 differences found so far; another run starts from the beginning",
-		"ls":    "0 entries listed; another run starts from the beginning",
-		"tree":  "0 entries drawn; another run starts from the beginning",
-		"info":  "0 recordings told of; another run starts from the beginning",
-		"find":  "0 recordings looked at, 0 of them judged; another run takes over what the disk cache keeps of them",
-		"demo":  "the demo is not whole; another run starts from the beginning",
-	}
-	for _, line := range [][]string{
-		{"check"},
-		{"ls", "-R"},
-		{"tree"},
-		{"index"},
-		{"info"},
-		{"find"},
-		{"diff", samples},
-		{"cat"},
-		{"demo", "--run", "best"},
+	for line, far := range map[string]string{
+		"check":                      "0 recordings, 0 B read: 0 problems so far; another run starts from the beginning",
+		"index":                      "0 recordings indexed; nothing was kept, as there is no cache on disk",
+		"cat":                        "0 of 1 file printed to the end; another run starts from the beginning",
+		"diff " + samples:            "0 differences found so far; another run starts from the beginning",
+		"ls -R":                      "0 entries listed; another run starts from the beginning",
+		"tree":                       "0 entries drawn; another run starts from the beginning",
+		"info":                       "0 recordings told of; another run starts from the beginning",
+		"find":                       "0 recordings looked at, 0 of them judged; another run takes over what the disk cache keeps of them",
+		"demo --run best":            "the demo is not whole; another run starts from the beginning",
+		"demo --run best -o no.demo": "nothing was written; another run starts from the beginning",
 	} {
 		var stdout, stderr bytes.Buffer
-		args := append(line[1:], "--cache-disk=0", samples)
-		err := commands().named(line[0]).execute(ctx, &env{stdout: &stdout, stderr: &stderr}, args)
+		name, args := commandLine(line+" --cache-disk=0 $1", samples)
+		err := commands().named(name).execute(ctx, &env{stdout: &stdout, stderr: &stderr}, args)
 		if !errors.Is(err, errInterrupted) {
-			t.Errorf("%s: error %v", line[0], err)
-		} else if want := "interrupted: " + far[line[0]]; err.Error() != want {
-			t.Errorf("%s: %q, want %q", line[0], err, want)
+			t.Errorf("%s: error %v", line, err)
+		} else if want := "interrupted: " + far; err.Error() != want {
+			t.Errorf("%s: %q, want %q", line, err, want)
 		}
 		if bytes.Contains(stdout.Bytes(), []byte("context")) || bytes.Contains(stderr.Bytes(), []byte("context")) {
-			t.Errorf("%s prints\n%s%s", line[0], &stdout, &stderr)
+			t.Errorf("%s prints\n%s%s", line, &stdout, &stderr)
 		}
 	}
 }
