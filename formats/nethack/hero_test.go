@@ -80,7 +80,7 @@ func TestHeroesOfGames(t *testing.T) {
 // TestHeroesOfDiffs holds heroes whatever diffs change of them.
 func TestHeroesOfDiffs(t *testing.T) {
 	saves := sizedSaves()
-	re := &rebuilder{before: func() {}}
+	re := &rebuilder{}
 	e := &editor{rand.New(rand.NewPCG(5, 6)), re}
 	var h heroReader
 	parts := map[heroParts]int{}

@@ -87,22 +87,18 @@ func (w *levelWalk) level(at *location, wanted bool) *level {
 	w.skipList(timerSize)
 	w.skipList(lightSize)
 	w.each("MCHN", func() {
-		if m := w.carrier(); w.keep {
+		if m := w.carrier(); w.made() {
 			l.monsters = append(l.monsters, m)
 		}
 	})
 	w.longWorms()
 	w.each("TRPS", func() {
-		if t := w.trap(); w.keep {
+		if t := w.trap(); w.made() {
 			l.traps = append(l.traps, t)
 		}
 	})
 	l.objects = w.objects(0, lying)
-	buried := w.objects(0, lying)
-	for i := range buried {
-		buried[i].buried = true
-	}
-	l.objects = append(l.objects, buried...)
+	l.objects = append(l.objects, w.objects(0, buried)...)
 	keep := w.keep
 	w.keep = false
 	w.endOfLevel()

@@ -30,7 +30,8 @@ func (o *object) appendAs(kind partKind, dst []byte) []byte {
 	switch kind {
 	case carried:
 		return o.appendCarried(dst)
-	case lying:
+	case lying, buried:
+		o.buried = kind == buried
 		return o.appendLying(dst)
 	}
 	return o.appendHeld(dst)

@@ -31,17 +31,21 @@ func (w *levelWalk) objects(depth int, kind partKind) []object {
 		return nil
 	}
 	list := []object{}
-	w.each("OCHN", func() {
+	n := w.each("OCHN", func() {
 		start := w.Pos()
 		o := w.object()
 		w.note(kind, start, o.filled)
 		if o.filled {
 			o.contents = w.objects(depth+1, held)
 		}
-		if w.keep {
+		if w.made() {
+			o.buried = kind == buried
 			list = append(list, o)
 		}
 	})
+	if kind == held {
+		w.noteList(n)
+	}
 	return list
 }
 

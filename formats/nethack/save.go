@@ -22,8 +22,6 @@ type rebuilder struct {
 	spare  []byte
 	patch  patch
 	format diffFormat // of the last diff
-
-	before func() // is called when patch is about to change save; nil: nothing is
 }
 
 // backup takes the save of a backup line, whose blob it writes over, as diff and look do.
@@ -73,9 +71,6 @@ func (r *rebuilder) diff(blob []byte, check bool) error {
 func (r *rebuilder) apply(diff []byte, check bool) error {
 	if err := r.patch.decode(diff, len(r.save)); err != nil {
 		return err
-	}
-	if r.before != nil {
-		r.before()
 	}
 	r.save, r.spare = r.patch.apply(r.save, r.spare)
 	if !isSave(r.save) {

@@ -11,7 +11,7 @@ import (
 )
 
 // A stateMeter learns the sizes of the documents of the saves that a rebuilder makes one after the other. Only what a
-// diff changes is measured again, unless it moves something.
+// diff changes is measured again: what it moves is as long as before.
 type stateMeter struct {
 	x  *index
 	re *rebuilder
@@ -26,9 +26,18 @@ type stateMeter struct {
 	end   int // of them
 	rest  int // bytes of the document behind its location, with maps that are blank
 
-	cells   int // where the map that was shown begins; 0: none was, or it moved
-	escapes int // characters of the two maps that are escaped there, without the hero
+	sizes [partKinds]map[string]int32 // of what is shown of parts, by their bytes
+
+	cells   int                       // where the map that was shown begins; 0: none was, or it moved
+	escapes int                       // characters of the two maps that are escaped there, without the hero
+	escaped [mapSize / cellSize]uint8 // those of each place
 }
+
+// What is remembered of the sizes of parts: in a map 50 bytes and the part each, so 180 KiB of each kind at most.
+const (
+	maxSizes    = 1 << 10
+	longestPart = 128 // a pet without a name takes 120
+)
 
 // A place is what the rest of a document depends on besides the bytes that are walked through.
 type place struct {
@@ -37,15 +46,14 @@ type place struct {
 	dungeon, level uint8
 }
 
-// newStateMeter returns one for the saves that re will have, which tells it of each diff.
+// newStateMeter returns one for the saves that re will have, which it is to be asked about one after the other.
 func newStateMeter(x *index, re *rebuilder) *stateMeter {
 	m := &stateMeter{x: x, re: re}
-	re.before = m.changing
+	for kind := range m.sizes {
+		m.sizes[kind] = map[string]int32{}
+	}
 	return m
 }
-
-// changing takes in that the patch is about to change the save.
-func (m *stateMeter) changing() { m.follow(-1) }
 
 // more returns how many bytes more the document of tick n takes, whose save there is now, than one of which emptyHead is
 // all. It is not ok if the document is another one, or has to be made to know it.
@@ -53,7 +61,7 @@ func (m *stateMeter) more(n int) (size int, ok bool) {
 	if m.x.ticks[n].backup {
 		m.known, m.cells = false, 0
 	} else {
-		m.follow(1)
+		m.follow()
 	}
 	changed, ok := m.read(m.re, m.x.ticks[n].backup)
 	if changed != 0 && ok {
@@ -74,22 +82,30 @@ func (m *stateMeter) here() place {
 	return place{m.dungeons, m.role, m.heroState.location.Dungeon, m.heroState.location.Level}
 }
 
-// blankMaps is how much longer a document is with two maps on which there is nothing than with one map without rows.
-var blankMaps = sync.OnceValue(func() int {
+// emptyRest is how long the rest of a document is with two maps on which there is nothing, and without things.
+var emptyRest = sync.OnceValue(func() int {
 	rows := slices.Repeat([]string{strings.Repeat(" ", mapColumns)}, mapRows)
-	return len(appendRows(appendRows(nil, "map", rows), "screen", rows)) - len(appendRows(nil, "screen", noRows))
+	return len((&around{rows, []object{}, &level{}}).appendJSON(appendRows(nil, "map", rows)))
 })
 
-// noRows are those of a map that has none.
-var noRows = []string{}
+// moreLines returns how much longer a list of n things is than an empty one, without the things.
+func moreLines(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return n*len(",\n    ") + len("\n  ]") - len("[]")
+}
 
 // measure measures the rest of a document, if all that it may have is in the save.
 func (m *stateMeter) measure() bool {
 	m.parts = parts{list: m.parts.list[:0], all: true}
 	w := &levelWalk{Cursor: wire.NewCursor(name, m.b, 0), role: m.role, parts: &m.parts}
-	pack, l := w.read(m.dungeons, &m.heroState.location)
+	_, l := w.read(m.dungeons, &m.heroState.location)
 	if l == nil || !m.parts.all {
 		return false
+	}
+	if m.place.role != m.role {
+		clear(m.sizes[living])
 	}
 	m.place, m.end = m.here(), w.Pos()
 	cells := int(m.dungeons) + bytes.Index(m.b[m.dungeons:], m.place.magic()) + levelName
@@ -97,20 +113,49 @@ func (m *stateMeter) measure() bool {
 		return false
 	}
 	if cells != m.cells {
-		m.cells, m.escapes = cells, 0
-		m.countCells(0, mapSize/cellSize, 1)
+		m.cells = cells
+		m.countCells(0, mapSize/cellSize)
 	}
-	m.buf = (&around{noRows, pack, l}).appendJSON(m.buf[:0])
-	m.rest = len(m.buf) + blankMaps()
+	return m.sum()
+}
+
+// sum adds up the rest of a document.
+func (m *stateMeter) sum() bool {
+	n := &m.parts.shown
+	m.rest = emptyRest() + moreLines(n[carried]) + moreLines(n[living]) + moreLines(n[lying]+n[buried]) + moreLines(n[trapped]) + m.parts.commas
+	for i := range m.parts.list {
+		p := &m.parts.list[i]
+		if p.kind == unread || p.kind == cells || !p.shown {
+			continue
+		}
+		b, sizes := m.b[p.start:p.end], m.sizes[p.kind]
+		size, ok := sizes[string(b)]
+		if !ok {
+			if size, ok = m.sizeOf(p); !ok {
+				return false
+			}
+			if len(b) <= longestPart && len(sizes) < maxSizes {
+				sizes[string(b)] = size
+			}
+		}
+		p.size = size
+		m.rest += int(size)
+	}
 	return true
+}
+
+// sizeOf returns how long what is shown of a part is now. It is not ok if the part is of another length now.
+func (m *stateMeter) sizeOf(p *part) (size int32, ok bool) {
+	m.buf, ok = p.append(m.buf[:0], m.re.save, m.place.role)
+	return int32(len(m.buf)), ok
 }
 
 // magic returns what the level begins with.
 func (p *place) magic() []byte { return []byte{'L', 'E', 'V', 'L', p.dungeon, p.level} }
 
-// follow counts what the patch touches, sign times: -1 before it changes the save, 1 after that. The rest is not known
-// any more if that may be more than the numbers and flags of what is shown.
-func (m *stateMeter) follow(sign int) {
+// follow counts again what the patch touched. The rest is not known any more if that may be more than the numbers and
+// flags of what is shown.
+func (m *stateMeter) follow() {
 	p := &m.re.patch
 	m.known = m.known && len(p.moves) == 0 && p.size >= m.end
 	if end := m.cells + mapSize; p.size < end || len(p.moves) > 0 && p.moves[0].dst < end {
@@ -119,20 +164,20 @@ func (m *stateMeter) follow(sign int) {
 	parts, cells := 0, 0 // up to where they are counted
 	for start, end := range p.edits {
 		if first, next := max(start-m.cells, 0)/cellSize, (min(end-m.cells, mapSize)+cellSize-1)/cellSize; m.cells > 0 && first < next {
-			m.countCells(max(first, cells), next, sign)
+			m.countCells(max(first, cells), next)
 			cells = next
 		}
 		if m.known {
-			parts, m.known = m.count(max(start, parts), end, sign)
-			m.known = m.known && (sign < 0 || !m.looksLikeLevel(start, end))
+			parts, m.known = m.count(max(start, parts), end)
+			m.known = m.known && !m.looksLikeLevel(start, end)
 		}
 	}
 }
 
-// count counts the parts that have bytes from start to before end, and returns where the last one ends. It is not ok if
-// bytes between parts are among them, or a part is of another length now.
-func (m *stateMeter) count(start, end, sign int) (counted int, ok bool) {
-	save, list := m.re.save, m.parts.list
+// count counts the parts again that have bytes from start to before end, and returns where the last one ends. It is not ok
+// if bytes between parts are among them, or a part is of another length now.
+func (m *stateMeter) count(start, end int) (counted int, ok bool) {
+	list := m.parts.list
 	counted = start
 	for i := firstPart(list, start); start < min(end, m.end); i++ {
 		if i == len(list) || start < int(list[i].start) {
@@ -143,10 +188,12 @@ func (m *stateMeter) count(start, end, sign int) (counted int, ok bool) {
 		if p.kind == unread || p.kind == cells {
 			continue
 		}
-		if m.buf, ok = p.append(m.buf[:0], save, m.place.role); !ok {
+		size, ok := m.sizeOf(p)
+		if !ok {
 			return start, false
 		}
-		m.rest += sign * len(m.buf)
+		m.rest += int(size - p.size)
+		p.size = size
 		counted = start
 	}
 	return counted, true
@@ -174,15 +221,16 @@ func (m *stateMeter) looksLikeLevel(start, end int) bool {
 	return start < end && bytes.Contains(m.re.save[start:end], magic)
 }
 
-// countCells counts the characters that are escaped in the cells from first to before next.
-func (m *stateMeter) countCells(first, next, sign int) {
+// countCells counts the characters that are escaped in the cells from first to before next again.
+func (m *stateMeter) countCells(first, next int) {
 	k := names()
 	last, each := uint32(0), k.escapes(0) // most places are like those beside them
 	for i := first; i < next; i++ {
 		if cell := m.cell(i); cell != last {
 			last, each = cell, k.escapes(cell)
 		}
-		m.escapes += sign * each
+		m.escapes += each - int(m.escaped[i])
+		m.escaped[i] = uint8(each)
 	}
 }
 
