@@ -1,5 +1,10 @@
 package nethack
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Commands of a beta3 diff in their default order (docs/formats/nethack.md section 6.1).
 const (
 	cmdCopyEdit = iota
@@ -156,24 +161,15 @@ func (m *mdiff) command() (cmd int, arg1, arg2 uint64, err error) {
 
 // which reads an index into the order list and moves the command found there to its front.
 func (m *mdiff) which() (int, error) {
-	ones := 0
-	for {
-		b, err := m.bits(1)
-		if err != nil {
-			return 0, err
-		}
-		if b == 0 {
-			break
-		}
-		if ones++; ones > 2 {
-			return 0, errUnknown
-		}
+	ones := bits.LeadingZeros64(^m.ahead())
+	if ones > 2 {
+		return 0, errUnknown
 	}
-	r, err := m.bits(ones + 1)
+	r, err := m.bits(2*ones + 2) // the ones, a zero, and as many bits as these
 	if err != nil {
 		return 0, err
 	}
-	i := 1<<(ones+1) - 2 + int(r)
+	i := 1<<(ones+1) - 2 + int(r&(1<<(ones+1)-1))
 	if i >= commands {
 		return 0, errUnknown
 	}
@@ -183,19 +179,23 @@ func (m *mdiff) which() (int, error) {
 	return int(cmd), nil
 }
 
-// bits reads n bits, at most 63.
+// bits reads n bits, at most 63, of no more than eight bytes.
 func (m *mdiff) bits(n int) (uint64, error) {
 	if n > 8*len(m.data)-m.pos {
 		return 0, errTruncated
 	}
-	var v uint64
-	for n > 0 {
-		left := 8 - m.pos&7
-		take := min(left, n)
-		b := m.data[m.pos>>3] >> (left - take) & (1<<take - 1)
-		v = v<<take | uint64(b)
-		m.pos += take
-		n -= take
-	}
+	v := m.ahead() >> (64 - n)
+	m.pos += n
 	return v, nil
+}
+
+// ahead returns the bits that come, the next one first: those of eight bytes, with zeros behind the end of the diff.
+func (m *mdiff) ahead() uint64 {
+	rest := m.data[m.pos/8:]
+	if len(rest) < 8 {
+		var last [8]byte
+		copy(last[:], rest)
+		rest = last[:]
+	}
+	return binary.BigEndian.Uint64(rest) << (m.pos % 8)
 }
