@@ -140,7 +140,8 @@ func (e *editor) apply() {
 // sizedSaves returns saves of which one becomes the other, when the hero goes from level to level and things before his
 // level become more.
 func sizedSaves() (list [][]byte) {
-	named := testObject{number: 389, quantity: 36, letter: 'a', name: "LEVL\x00\x01LEVL", contents: [][]byte{testObject{number: 2, name: "xy"}.bytes()}}
+	contents := [][]byte{testObject{number: 2, name: "xy"}.bytes(), testObject{number: 3}.bytes()}
+	named := testObject{number: 389, quantity: 36, letter: 'a', name: "LEVL\x00\x01LEVL", contents: contents}
 	elsewhere, here := fullLevel(), fullLevel()
 	elsewhere.level = 7
 	here.monsters = append(here.monsters, testMonster{number: -1000, flags: normal, name: "x"}.bytes())
