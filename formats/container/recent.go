@@ -25,7 +25,7 @@ func (s *recent) get(p []byte, off int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := off - s.at
-	return i >= 0 && i <= int64(s.n-len(p)) && copy(p, s.b[i:s.n]) == len(p)
+	return s.b != nil && i >= 0 && i <= int64(s.n-len(p)) && copy(p, s.b[i:s.n]) == len(p)
 }
 
 // set takes the first n bytes of b in place of what was there.

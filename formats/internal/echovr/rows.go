@@ -6,8 +6,11 @@ import "recfs/formats/columnar"
 // collector to go through.
 type tableRows struct{ frames, players *columnar.Batch }
 
-// playersRoom is for how many rows of players there is room before there are any.
-const playersRoom = 1 << 13
+// For how many rows there is room before there are any.
+const (
+	framesRoom  = 1 << 10
+	playersRoom = framesRoom * 8
+)
 
 // add adds the rows of a frame, the first of which says how many players the others may have.
 func (r *tableRows) add(e *Encoder, tick int64, chunk int, f *Frame, frames int) {

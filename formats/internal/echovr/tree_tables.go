@@ -85,7 +85,7 @@ func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, erro
 	}
 	defer held.Free()
 	info := &x.Chunks[chunk]
-	r := &tableRows{frames: columnar.NewRows(framesColumns, info.Ticks())}
+	r := &tableRows{frames: columnar.NewRows(framesColumns, min(info.Ticks(), framesRoom))}
 	n, charged := 0, int64(freeRows)
 	ok, err := t.rec.Visit(ctx, chunk, info.Ticks(), func(f *Frame) error {
 		r.add(t.rec.Encoder, info.FirstTick+int64(n), chunk, f, info.Ticks())
