@@ -2,8 +2,6 @@ package nethack
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -51,30 +49,19 @@ func wordText(word *string) string {
 
 // TestHeroesOfGames holds the heroes of all saves of real games.
 func TestHeroesOfGames(t *testing.T) {
-	files, _ := filepath.Glob(sharedGames + "/*.nhgame")
-	for _, file := range append(files, "../../testdata/archive/nethack/small.nhgame") {
-		log, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec, x, done := openBench(t, log, benchBudget)
-		var re rebuilder
+	eachGame(t, func(file string, x *index, re *rebuilder) (save func(n int), end func()) {
 		var h heroReader
 		again := 0
-		err = rec.eachSave(t.Context(), x, &re, 0, len(x.ticks)-1, func(n int, _ []byte) error {
-			if holdHero(t, &h, &re, x.ticks[n].backup) != allParts {
-				again++
+		return func(n int) {
+				if holdHero(t, &h, re, x.ticks[n].backup) != allParts {
+					again++
+				}
+			}, func() {
+				if h.current && 2*again < len(x.ticks) {
+					t.Errorf("%s: of %d heroes %d were read in part", file, len(x.ticks), again)
+				}
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if h.current && 2*again < len(x.ticks) {
-			t.Errorf("%s: of %d heroes %d were read in part", file, len(x.ticks), again)
-		}
-		done()
-	}
+	})
 }
 
 // TestHeroesOfDiffs holds heroes whatever diffs change of them.

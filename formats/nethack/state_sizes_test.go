@@ -32,10 +32,11 @@ func holdSize(t *testing.T, m *stateMeter, n int) (followed bool) {
 	return followed && ok
 }
 
-// TestStateSizesOfGames holds the sizes of all states of real games to their documents.
-func TestStateSizesOfGames(t *testing.T) {
+// eachGame rebuilds all saves of real games. begin is called for each game, and what it returns for each of its saves and
+// behind the last one.
+func eachGame(t *testing.T, begin func(file string, x *index, re *rebuilder) (save func(n int), end func())) {
+	t.Helper()
 	files, _ := filepath.Glob(sharedGames + "/*.nhgame")
-	measured, all := 0, 0
 	for _, file := range append(files, "../../testdata/archive/nethack/small.nhgame") {
 		log, err := os.ReadFile(file)
 		if err != nil {
@@ -43,19 +44,31 @@ func TestStateSizesOfGames(t *testing.T) {
 		}
 		rec, x, done := openBench(t, log, benchBudget)
 		var re rebuilder
-		m := newStateMeter(x, &re)
-		all += len(x.ticks)
+		save, end := begin(file, x, &re)
 		err = rec.eachSave(t.Context(), x, &re, 0, len(x.ticks)-1, func(n int, _ []byte) error {
-			if holdSize(t, m, n) {
-				measured++
-			}
+			save(n)
 			return nil
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
+		end()
 		done()
 	}
+}
+
+// TestStateSizesOfGames holds the sizes of all states of real games to their documents.
+func TestStateSizesOfGames(t *testing.T) {
+	measured, all := 0, 0
+	eachGame(t, func(_ string, x *index, re *rebuilder) (save func(n int), end func()) {
+		m := newStateMeter(x, re)
+		all += len(x.ticks)
+		return func(n int) {
+			if holdSize(t, m, n) {
+				measured++
+			}
+		}, func() {}
+	})
 	if 4*measured < 3*all-500 { // those of a fork are none
 		t.Errorf("of %d states %d had to be measured in part", all, measured)
 	}

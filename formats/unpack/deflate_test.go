@@ -35,18 +35,8 @@ func deflateSamples() map[string][]byte {
 }
 
 func deflate(t testing.TB, level int, b []byte) []byte {
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, level)
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
+	t.Helper()
+	return formatstest.Packed(t, b, func(w io.Writer) (*flate.Writer, error) { return flate.NewWriter(w, level) })
 }
 
 // sameInflate tells inflate by the decoder of the standard library: what that gives, if it has n bytes and then ends.

@@ -5,6 +5,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -180,8 +181,14 @@ func (blank) Reach(string) int64     { return 0 }
 // Gzip returns b as a gzip file.
 func Gzip(t testing.TB, b []byte) []byte {
 	t.Helper()
+	return Packed(t, b, func(w io.Writer) (*gzip.Writer, error) { return gzip.NewWriterLevel(w, gzip.BestSpeed) })
+}
+
+// Packed returns what is written of b by the writer that open returns.
+func Packed[W io.WriteCloser](t testing.TB, b []byte, open func(io.Writer) (W, error)) []byte {
+	t.Helper()
 	var buf bytes.Buffer
-	w, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
+	w, err := open(&buf)
 	if err == nil {
 		_, err = w.Write(b)
 	}
