@@ -266,13 +266,19 @@ func (b *Batch) Int32s(list ...int32) {
 	}
 }
 
-// Bools adds values to as many columns of type Bool, none of them the last.
-func (b *Batch) Bools(list ...bool) {
+// several returns the columns of the next n values, of which none is the last one.
+func (b *Batch) several(n int) []Vector {
 	if b.whole {
 		b.give()
 	}
-	vectors := b.Columns[b.next:][:len(list)]
-	b.next += len(list)
+	vectors := b.Columns[b.next:][:n]
+	b.next += n
+	return vectors
+}
+
+// Bools adds values to as many columns of type Bool, none of them the last.
+func (b *Batch) Bools(list ...bool) {
+	vectors := b.several(len(list))
 	if b.mode != keeping {
 		return
 	}
@@ -316,11 +322,7 @@ func (b *Batch) Float(x float32) {
 
 // Floats adds values to as many columns of type Float, none of them the last, faster than one by one.
 func (b *Batch) Floats(list ...float32) {
-	if b.whole {
-		b.give()
-	}
-	vectors := b.Columns[b.next:][:len(list)]
-	b.next += len(list)
+	vectors := b.several(len(list))
 	switch b.mode {
 	case keeping:
 		for i, x := range list {

@@ -18,10 +18,11 @@ type temporary struct {
 func newTemporary(name string, mode iofs.FileMode) (*temporary, error) {
 	dir := filepath.Dir(name)
 	at := filepath.Join(dir, "."+filepath.Base(name)+"-"+rand.Text()[:8])
-	f, err := os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	create := func() (*os.File, error) { return os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode) }
+	f, err := create()
 	if errors.Is(err, iofs.ErrNotExist) {
 		if err = os.MkdirAll(dir, 0o777); err == nil {
-			f, err = os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+			f, err = create()
 		}
 	}
 	return &temporary{File: f}, err

@@ -128,9 +128,9 @@ func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool)
 	id := h.Header.Dictionary
 	if !h.Dir {
 		names = sidecarNames(in.Name)
-	}
-	if id != 0 && !h.Dir {
-		names = append(names, besideDictionaries(id)...)
+		if id != 0 {
+			names = append(names, besideDictionaries(id)...)
+		}
 	}
 	if id != 0 {
 		names = append(names, "/"+dictionaryName(id))

@@ -288,9 +288,7 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 	}
 	b.Int32(p.Ping)
 	if f.Kind == Combat {
-		for range 4 {
-			b.Null()
-		}
+		b.Nulls(4)
 	} else {
 		b.Bools(p.Possession, p.Blocking, p.Stunned, p.Invulnerable)
 	}
