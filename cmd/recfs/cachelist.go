@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/catalogue"
 )
 
@@ -18,12 +19,22 @@ const shownLargest = 10
 
 // A cacheFile is what cache ls prints of a file.
 type cacheFile struct {
-	File      string    `json:"file"`
-	Size      int64     `json:"size"`
-	Used      time.Time `json:"used"`                // about when it was used last
-	Recording string    `json:"recording,omitempty"` // where that lies, of which it keeps something
-	Name      string    `json:"name,omitempty"`      // what it keeps
+	File    string    `json:"file"`
+	FileHex string    `json:"file_hex,omitempty"` // if File is not UTF-8
+	Size    int64     `json:"size"`
+	Used    time.Time `json:"used"` // about when it was used last
+	cachedOf
+	Name    string `json:"name,omitempty"`     // what it keeps
+	NameHex string `json:"name_hex,omitempty"` // if Name, which may have a path in it, is not UTF-8
 }
+
+// A cachedOf tells where the recording lies of which something is kept.
+type cachedOf struct {
+	Recording    string `json:"recording,omitempty"`
+	RecordingHex string `json:"recording_hex,omitempty"` // if Recording is not UTF-8
+}
+
+func newCachedOf(place string) cachedOf { return cachedOf{place, formats.HexOf(place)} }
 
 // cacheFiles returns the files of the cache, the one unused for longest first.
 func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
@@ -44,11 +55,12 @@ func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
 	}
 	files := make([]cacheFile, 0, len(items))
 	for _, it := range items {
-		f := cacheFile{File: it.Path, Size: it.Size, Used: it.Used.UTC(), Name: it.Name}
+		f := cacheFile{File: it.Path, FileHex: formats.HexOf(it.Path), Size: it.Size, Used: it.Used.UTC(), Name: it.Name}
 		id, rest, _ := strings.Cut(it.Name, "/")
 		if place := places[id]; place != "" {
-			f.Recording, f.Name = place, rest
+			f.cachedOf, f.Name = newCachedOf(place), rest
 		}
+		f.NameHex = formats.HexOf(f.Name)
 		files = append(files, f)
 	}
 	return files, nil
@@ -92,6 +104,7 @@ func listCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
 // A cacheSummary is what cache tells without an argument.
 type cacheSummary struct {
 	Dir        string            `json:"directory"`
+	DirHex     string            `json:"directory_hex,omitempty"` // if Dir is not UTF-8
 	Size       int64             `json:"size"`
 	Limit      int64             `json:"limit"`
 	Files      int               `json:"files"`
@@ -102,9 +115,9 @@ type cacheSummary struct {
 
 // A cachedRecording is how much of a recording is kept.
 type cachedRecording struct {
-	Recording string    `json:"recording"`
-	Size      int64     `json:"size"`
-	Used      time.Time `json:"used"`
+	cachedOf
+	Size int64     `json:"size"`
+	Used time.Time `json:"used"`
 }
 
 // summarizeCache tells how much the cache keeps, and of what.
@@ -113,7 +126,7 @@ func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s := cacheSummary{Dir: disk.Dir(), Limit: disk.Limit(), Files: len(files), Largest: []cachedRecording{}}
+	s := cacheSummary{Dir: disk.Dir(), DirHex: formats.HexOf(disk.Dir()), Limit: disk.Limit(), Files: len(files), Largest: []cachedRecording{}}
 	by := map[string]*cachedRecording{}
 	for _, f := range files {
 		s.Size += f.Size
@@ -123,7 +136,7 @@ func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
 		}
 		r := by[f.Recording]
 		if r == nil {
-			r = &cachedRecording{Recording: f.Recording}
+			r = &cachedRecording{cachedOf: f.cachedOf}
 			by[f.Recording] = r
 		}
 		r.Size += f.Size

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/fs"
 	"recfs/nodes"
 )
@@ -47,9 +48,9 @@ func (m *monitor) stats() mountStats {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	s := mountStats{
-		Source: m.source, Since: m.since,
+		Source: m.source, SourceHex: formats.HexOf(m.source), Since: m.since,
 		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: m.problems.len(),
-		Log: m.log, CacheDir: m.cacheDir,
+		Log: m.log, LogHex: formats.HexOf(m.log), CacheDir: m.cacheDir, CacheDirHex: formats.HexOf(m.cacheDir),
 		Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
 	}
 	if server := m.server.Load(); server != nil {

@@ -14,6 +14,7 @@ import (
 // mountStats is .recfs/stats.json.
 type mountStats struct {
 	Source      string            `json:"source"`
+	SourceHex   string            `json:"source_hex,omitempty"` // if Source is not UTF-8; so are LogHex and CacheDirHex
 	Since       time.Time         `json:"since"`
 	Operations  map[string]uint64 `json:"operations"`
 	Errors      uint64            `json:"errors"`
@@ -24,8 +25,10 @@ type mountStats struct {
 	Nodes       int               `json:"nodes"`
 	OpenFiles   int               `json:"open_files"`
 	Problems    int               `json:"problems"`
-	Log         string            `json:"log"`       // a file, syslog or stderr
+	Log         string            `json:"log"` // a file, syslog or stderr
+	LogHex      string            `json:"log_hex,omitempty"`
 	CacheDir    string            `json:"cache_dir"` // "": nothing is kept on disk
+	CacheDirHex string            `json:"cache_dir_hex,omitempty"`
 }
 
 type memoryStats struct {

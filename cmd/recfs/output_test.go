@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -214,6 +215,28 @@ func TestExactPaths(t *testing.T) {
 		}
 		if exact == 0 {
 			t.Errorf("%s tells no exact path", line)
+		}
+	}
+}
+
+// So does what the cache tells of them.
+func TestExactCachePaths(t *testing.T) {
+	setCacheHome(t)
+	run, err := os.ReadFile(filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := t.TempDir()
+	writeNew(t, filepath.Join(archive, "run\xff.teehistorian"), run)
+	exact := `"recording_hex":"` + hex.EncodeToString([]byte(filepath.Join(archive, "run\xff.teehistorian"))) + `"`
+	for _, line := range []string{"index $1", "cache ls --json", "cache --json"} {
+		name, args := commandLine(line, archive)
+		var stdout, stderr bytes.Buffer
+		if err := commands().named(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, args); err != nil {
+			t.Fatalf("%s: %v, %s", line, err, &stderr)
+		}
+		if strings.HasPrefix(line, "cache") && !strings.Contains(stdout.String(), exact) {
+			t.Errorf("%s: %s", line, &stdout)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
 	"recfs/fs"
 )
 
@@ -54,10 +55,12 @@ func runStats(flags *pflag.FlagSet) runFunc {
 
 // A mountLine is what stats --json prints of each mount.
 type mountLine struct {
-	Mountpoint string     `json:"mountpoint"`
-	Source     string     `json:"source"`
-	Since      *time.Time `json:"since"`    // nil: it is that of another user
-	Problems   *int       `json:"problems"` // the same
+	Mountpoint    string     `json:"mountpoint"`
+	MountpointHex string     `json:"mountpoint_hex,omitempty"` // if Mountpoint is not UTF-8
+	Source        string     `json:"source"`
+	SourceHex     string     `json:"source_hex,omitempty"` // if Source is not UTF-8
+	Since         *time.Time `json:"since"`                // nil: it is that of another user
+	Problems      *int       `json:"problems"`             // the same
 }
 
 // listMounts prints the mounts, one a line.
@@ -68,11 +71,12 @@ func listMounts(e *env, asJSON bool) error {
 		if err != nil && !slices.Contains(fs.Mounts(), dir) {
 			continue // it went meanwhile
 		}
-		line := mountLine{dir, s.Source, &s.Since, &s.Problems}
-		if errors.Is(err, iofs.ErrPermission) {
-			source, _ := fs.Source(dir)
-			line = mountLine{Mountpoint: dir, Source: source}
-		} else if err != nil { // its server died
+		line := mountLine{Mountpoint: dir, MountpointHex: formats.HexOf(dir)}
+		line.Source, _ = fs.Source(dir)
+		line.SourceHex = formats.HexOf(line.Source)
+		if err == nil {
+			line.Since, line.Problems = &s.Since, &s.Problems
+		} else if !errors.Is(err, iofs.ErrPermission) { // its server died
 			f.fail(dir, err)
 			continue
 		}

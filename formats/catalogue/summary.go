@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,10 +19,11 @@ import (
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {
 	tablesPart
-	Beside  string `json:",omitempty"` // see besideOf
-	Place   string // of the recording, for people
-	Runners []formats.Runner
-	Summary Summary
+	Beside   string `json:",omitempty"` // see besideOf
+	Place    string // of the recording, for people
+	PlaceHex string `json:",omitempty"` // if Place is not UTF-8
+	Runners  []formats.Runner
+	Summary  Summary
 }
 
 // cost is about what a digest counts for in the cache.
@@ -62,6 +64,9 @@ func PlaceOf(name string, data []byte) (id, place string, ok bool) {
 	if json.Unmarshal(data, &d) != nil || d.Place == "" {
 		return "", "", false
 	}
+	if exact, err := hex.DecodeString(d.PlaceHex); err == nil && len(exact) > 0 {
+		return id, string(exact), true
+	}
 	return id, d.Place, true
 }
 
@@ -70,7 +75,7 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	if err != nil {
 		return digest{}, 0, err
 	}
-	d := digest{tablesPart: tablesPart{Stamp: r.Stamp()}, Place: r.Place(), Runners: k.Runners}
+	d := digest{tablesPart: tablesPart{Stamp: r.Stamp()}, Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Runners: k.Runners}
 	if o, err := r.Open(ctx); err == nil {
 		d.Tables, d.Beside = tablesOf(o), besideOf(ctx, r, o)
 		if len(d.Tables) > 0 {
