@@ -14,7 +14,7 @@ import (
 )
 
 // ReaderNames are the readers of Parquet that others have made.
-var ReaderNames = []string{"pyarrow", "duckdb", "parquet-go"}
+var ReaderNames = []string{"pyarrow", "duckdb", "polars", "parquet-go"}
 
 // A Reader runs one of them.
 type Reader struct {
@@ -22,7 +22,7 @@ type Reader struct {
 	command []string
 }
 
-// FindReader returns a reader by its name, or why it is not there: Arrow and DuckDB are where the Python of
+// FindReader returns a reader by its name, or why it is not there: Arrow, DuckDB and Polars are where the Python of
 // this machine, or that which RECFS_PYTHON names, has them, parquet-go where go has it. dir is the path of
 // formats/internal/parquet/testdata.
 func FindReader(t *testing.T, dir, name string) (Reader, error) {

@@ -1,7 +1,7 @@
 """Writes the rows of Parquet files as JSON, one list a line, as READER reads them. Numbers with a point
 are written as the bits of a double, times as microseconds.
 
-usage: python3 reader.py pyarrow|duckdb FILE...
+usage: python3 reader.py pyarrow|duckdb|polars FILE...
 """
 import datetime, json, struct, sys
 
@@ -20,6 +20,9 @@ def rows(name):
     if reader == 'pyarrow':
         import pyarrow.parquet
         return (r.values() for r in pyarrow.parquet.read_table(name).to_pylist())
+    if reader == 'polars':
+        import polars
+        return polars.read_parquet(name, glob=False, hive_partitioning=False).iter_rows()
     import duckdb
     table = duckdb.read_parquet(name)
     times = [c for c, t in zip(table.columns, table.types) if str(t).startswith('TIMESTAMP')]
