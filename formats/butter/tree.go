@@ -44,8 +44,11 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, n, info.State, encoder)
 		},
-		Visit: r.visit, Encoder: encoder,
-		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
+		Visit: func(ctx context.Context, n int, info *echovr.ChunkInfo, fn func(*echovr.Frame, []byte) error) (bool, error) {
+			return r.visit(ctx, n, info.Ticks(), func(f *echovr.Frame) error { return fn(f, nil) })
+		},
+		Encoder: encoder,
+		Data:    func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
 	}, c)
 }
 

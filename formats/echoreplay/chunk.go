@@ -3,6 +3,7 @@ package echoreplay
 import (
 	"bytes"
 	"context"
+	"errors"
 	"unsafe"
 
 	"recfs/formats"
@@ -11,6 +12,7 @@ import (
 
 // A chunk is the frames of a stretch of text.
 type chunk struct {
+	reader
 	frames  []frame
 	skip    int64 // bytes before the first
 	size    int64 // from there on
@@ -29,7 +31,7 @@ func (c *chunk) charge(b []byte) error {
 // add takes the next line. What the chunk keeps of it are parts of it, or copies where keep, unless it is nil, does not
 // leave it to the chunk.
 func (c *chunk) add(b []byte, keep func() bool) line {
-	f, kind := parseLine(trim(b))
+	f, kind := c.line(trim(b))
 	if kind == frameLine {
 		if keep != nil && !keep() {
 			f.session, f.bones = bytes.Clone(f.session), bytes.Clone(f.bones)
@@ -56,6 +58,7 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 		Session: func(b []byte, i int) []byte {
 			return appendOrdered(b, c.frames[i].session, sessionShape)
 		},
+		Stored: func(i int) []byte { return c.frames[i].session },
 		Bones: func(b []byte, i int) []byte {
 			if frames[i].Has&echovr.HasBones == 0 {
 				return b
@@ -68,24 +71,14 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 
 // Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes it keeps.
 func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
-	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer held.Free()
-	text, err := r.chunkText(ctx, info)
-	if err != nil {
-		return nil, 0, err
-	}
 	c := &chunk{}
-	cost := int64(len(text))
-	for len(text) > 0 {
-		end := bytes.IndexByte(text[:min(len(text), maxLine)], '\n') + 1
-		if end == 0 {
-			end = min(len(text), maxLine)
-		}
-		c.add(text[:end:end], nil)
-		text = text[end:]
+	cost := info.Stored
+	err := r.lines(ctx, info, func(b []byte) error {
+		c.add(b, nil)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
 	}
 	for i := range c.frames {
 		cost += int64(unsafe.Sizeof(c.frames[i]))
@@ -94,4 +87,46 @@ func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*ech
 		}
 	}
 	return c.chunk(n, info.FirstTick), cost, nil
+}
+
+// lines calls fn for the lines of a chunk, or of a part of it, with their ends.
+func (r *Reader) lines(ctx context.Context, info *echovr.ChunkInfo, fn func([]byte) error) error {
+	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	text, err := r.chunkText(ctx, info)
+	for err == nil && len(text) > 0 {
+		end := bytes.IndexByte(text[:min(len(text), maxLine)], '\n') + 1
+		if end == 0 {
+			end = min(len(text), maxLine)
+		}
+		err = fn(text[:end:end])
+		text = text[end:]
+	}
+	return err
+}
+
+var errMore = errors.New("more frames than the index knows")
+
+// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That the lines of a chunk without
+// damage are JSON the pass has seen.
+func (r *Reader) visit(ctx context.Context, _ int, info *echovr.ChunkInfo, fn func(*echovr.Frame, []byte) error) (ok bool, err error) {
+	read := reader{lean: !info.Damaged}
+	frames := 0
+	err = r.lines(ctx, info, func(b []byte) error {
+		f, kind := read.line(trim(b))
+		if kind != frameLine {
+			return nil
+		}
+		if frames++; frames > info.Ticks() {
+			return errMore
+		}
+		return fn(&f.Frame, f.session)
+	})
+	if err == errMore {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/zipfile"
@@ -283,6 +284,7 @@ func TestSaved(t *testing.T) {
 func FuzzOrder(f *testing.F) {
 	f.Add([]byte(`{"err_code":0,"teams":[{"x":[[{"a":1}]],"players":[{"name":"a\"b","stats":{ }}]},[[]],3],"err_code":1}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		(&reader{lean: true}).read(&frame{session: b}) // whether it is JSON or not
 		if !isObject(b) {
 			return
 		}
@@ -297,8 +299,57 @@ func FuzzOrder(f *testing.F) {
 			t.Fatalf("%s becomes %s of another length", compact.String(), out)
 		}
 		fr := frame{session: b}
-		fr.read()
+		new(reader).read(&fr)
 	})
+}
+
+// withoutStats returns what tables have of a frame.
+func withoutStats(f *echovr.Frame) string {
+	g := echovr.Frame{Time: f.Time, Kind: f.Kind, Teams: f.Teams}
+	for i := range g.Teams {
+		g.Teams[i].Players = slices.Clone(g.Teams[i].Players)
+		for p := range g.Teams[i].Players {
+			g.Teams[i].Players[p].Stats = echovr.Stats{}
+		}
+	}
+	return fmt.Sprintf("%+v", g) // in which NaN is itself
+}
+
+// sameVisit holds what tables are given of a chunk to the chunk.
+func sameVisit(t *testing.T, r *Reader, n int, info *echovr.ChunkInfo, c *echovr.Chunk) {
+	t.Helper()
+	i := 0
+	ok, err := r.visit(t.Context(), n, info, func(f *echovr.Frame, stored []byte) error {
+		if got, want := withoutStats(f), withoutStats(&c.Frames[i]); got != want {
+			t.Errorf("frame %d is %s, want %s", i, got, want)
+		}
+		if !bytes.Equal(stored, c.Stored(i)) {
+			t.Errorf("the session of frame %d is %s, want %s", i, stored, c.Stored(i))
+		}
+		i++
+		return nil
+	})
+	if err != nil || !ok || i != len(c.Frames) {
+		t.Errorf("%d of %d frames, %t, %v", i, len(c.Frames), ok, err)
+	}
+}
+
+// Frames of which the index does not know, or too many of it, make no tables.
+func TestVisitMore(t *testing.T) {
+	text := textOf(3)
+	r, err := NewReader(t.Context(), formats.BytesReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &echovr.ChunkInfo{Stored: int64(len(text)), Lines: make([]uint32, 2)}
+	n := 0
+	ok, err := r.visit(t.Context(), 0, info, func(*echovr.Frame, []byte) error {
+		n++
+		return nil
+	})
+	if err != nil || ok || n != 2 {
+		t.Errorf("%d frames, %t, %v", n, ok, err)
+	}
 }
 
 // FuzzScan holds the chunks that are read by themselves to the pass over the whole text.
@@ -306,6 +357,7 @@ func FuzzScan(f *testing.F) {
 	f.Add(textOf(2))
 	f.Add(zipOf(f, textOf(2), zip.Deflate, "x"))
 	f.Add(zipOf(f, textOf(1), zip.Store, "x"))
+	f.Add([]byte(stamp + "\t" + long(`"teams":[{"players":[{"lhand":[1,2,3],"name":"{","name":"a","stats":{"goals":1}}],"players":7},[]],"disc":7`) + "\t{}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		Match(b)
 		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
@@ -324,6 +376,7 @@ func FuzzScan(f *testing.F) {
 			if len(c.Frames) != x.Chunks[n].Ticks() {
 				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks())
 			}
+			sameVisit(t, r, n, &x.Chunks[n], c)
 			for i, size := range x.Chunks[n].TickSizes {
 				if tick := c.Tick(i); !json.Valid(tick) || len(tick) != int(size) {
 					t.Fatalf("tick %d has %d bytes, %d in the pass:\n%s", i, len(tick), size, tick)

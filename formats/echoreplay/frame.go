@@ -6,26 +6,55 @@ import (
 	"strings"
 
 	"recfs/formats/internal/echovr"
+	"recfs/formats/internal/jsonenc"
 )
 
 // maxPlayers bounds the players of a team that events and tables know, as in butter. A match has at
 // most 15.
 const maxPlayers = 255
 
+// A reader reads lines. It keeps memory from one to the next.
+type reader struct {
+	players []echovr.Player
+	lean    bool // only for what tables have
+}
+
 // read takes from the session what events, scores and tables are made of.
-func (f *frame) read() {
+func (r *reader) read(f *frame) {
 	f.Kind = echovr.Other
-	for key, v := range members(f.session) {
-		f.member(string(key), v)
+	w := jsonenc.Walk(f.session)
+	for key := range w.Members() {
+		if string(key) == `"teams"` {
+			for i := range w.Elements(len(f.Teams)) {
+				r.team(&f.Teams[i], &w)
+			}
+		} else if r.lean && string(key) != `"match_type"` && string(key) != `"map_name"` {
+			w.Value()
+		} else {
+			f.member(string(key[1:len(key)-1]), w.Value())
+		}
 	}
 	if f.Kind == echovr.Combat {
 		f.Has &^= echovr.HasStatus | echovr.HasRestart | echovr.HasRules | echovr.HasScore
 	}
-	for key, v := range members(f.bones) {
-		if string(key) == "user_bones" && len(first(v, 1)) > 0 {
-			f.Has |= echovr.HasBones
+	if !r.lean && hasBones(f.bones) {
+		f.Has |= echovr.HasBones
+	}
+}
+
+// hasBones reports whether the bones of anyone are in a document.
+func hasBones(bones []byte) bool {
+	w := jsonenc.Walk(bones)
+	for key := range w.Members() {
+		if string(key) == `"user_bones"` {
+			for range w.Elements(1) {
+				return true
+			}
+		} else {
+			w.Value()
 		}
 	}
+	return false
 }
 
 func (f *frame) member(key string, v []byte) {
@@ -65,10 +94,6 @@ func (f *frame) member(key string, v []byte) {
 	case "rules_changed_at":
 		f.Rules.At = integer(v)
 		f.Has |= echovr.HasRules
-	case "teams":
-		for i, team := range first(v, len(f.Teams)) {
-			readTeam(&f.Teams[i], team)
-		}
 	}
 }
 
@@ -122,70 +147,81 @@ func (f *frame) throw(v []byte) {
 
 func (f *frame) disc(v []byte) {
 	for key, v := range members(v) {
-		switch string(key) {
+		switch w := jsonenc.Walk(v); string(key) {
 		case "position":
-			f.Disc.Position = vec(v)
+			f.Disc.Position = vec(&w)
 		case "velocity":
-			f.Disc.Velocity = vec(v)
+			f.Disc.Velocity = vec(&w)
 		}
 		f.Has |= echovr.HasDisc
 	}
 }
 
-func readTeam(t *echovr.Team, v []byte) {
-	for key, list := range members(v) {
-		if string(key) != "players" || list[0] != '[' {
+// team reads the next value. The last list of players that a team has counts.
+func (r *reader) team(t *echovr.Team, w *jsonenc.Walker) {
+	for key := range w.Members() {
+		if string(key) != `"players"` || w.Peek() != '[' {
+			w.Value()
 			continue
 		}
-		players := first(list, maxPlayers)
-		t.Players = make([]echovr.Player, len(players))
-		for i := range t.Players {
-			for key, v := range members(players[i]) {
-				readPlayer(&t.Players[i], string(key), v)
+		r.players = r.players[:0]
+		for range w.Elements(maxPlayers) {
+			r.players = append(r.players, echovr.Player{})
+			p := &r.players[len(r.players)-1]
+			for key := range w.Members() {
+				r.player(p, string(key), w)
 			}
 		}
+		t.Players = append(make([]echovr.Player, 0, len(r.players)), r.players...)
 	}
 }
 
-func readPlayer(p *echovr.Player, key string, v []byte) {
+// player reads the value of a key.
+func (r *reader) player(p *echovr.Player, key string, w *jsonenc.Walker) {
 	switch key {
-	case "name":
-		p.Name = str(v)
-	case "userid":
-		p.UserID = integer(v)
-	case "playerid":
-		p.ID = int(integer(v))
-	case "number":
-		p.Number = int32(integer(v))
-	case "level":
-		p.Level = int32(integer(v))
-	case "ping":
-		p.Ping = int32(integer(v))
-	case "stunned":
-		p.Stunned = truth(v)
-	case "invulnerable":
-		p.Invulnerable = truth(v)
-	case "possession":
-		p.Possession = truth(v)
-	case "blocking":
-		p.Blocking = truth(v)
-	case "holding_left":
-		p.Holding[0] = str(v)
-	case "holding_right":
-		p.Holding[1] = str(v)
-	case "velocity":
-		p.Velocity = vec(v)
-	case "head":
-		p.Poses[echovr.Head].Position = position(v)
-	case "body":
-		p.Poses[echovr.Body].Position = position(v)
-	case "lhand":
-		p.Poses[echovr.LeftHand].Position = position(v)
-	case "rhand":
-		p.Poses[echovr.RightHand].Position = position(v)
-	case "stats":
+	case `"name"`:
+		p.Name = str(w.Value())
+	case `"userid"`:
+		p.UserID = integer(w.Value())
+	case `"playerid"`:
+		p.ID = int(integer(w.Value()))
+	case `"number"`:
+		p.Number = int32(integer(w.Value()))
+	case `"level"`:
+		p.Level = int32(integer(w.Value()))
+	case `"ping"`:
+		p.Ping = int32(integer(w.Value()))
+	case `"stunned"`:
+		p.Stunned = truth(w.Value())
+	case `"invulnerable"`:
+		p.Invulnerable = truth(w.Value())
+	case `"possession"`:
+		p.Possession = truth(w.Value())
+	case `"blocking"`:
+		p.Blocking = truth(w.Value())
+	case `"holding_left"`:
+		p.Holding[0] = str(w.Value())
+	case `"holding_right"`:
+		p.Holding[1] = str(w.Value())
+	case `"velocity"`:
+		p.Velocity = vec(w)
+	case `"head"`:
+		p.Poses[echovr.Head].Position = position(w)
+	case `"body"`:
+		p.Poses[echovr.Body].Position = position(w)
+	case `"lhand"`:
+		p.Poses[echovr.LeftHand].Position = position(w)
+	case `"rhand"`:
+		p.Poses[echovr.RightHand].Position = position(w)
+	case `"stats"`:
 		p.HasStats = true
-		readStats(&p.Stats, v)
+		if r.lean {
+			w.Value()
+		} else {
+			readStats(&p.Stats, w.Value())
+		}
+	default:
+		w.Value()
 	}
 }
 
@@ -202,22 +238,26 @@ func readStats(s *echovr.Stats, v []byte) {
 	}
 }
 
-// position returns the place of a head, body or hand. Old recordings have bare lists for hands.
-func position(v []byte) echovr.Vec3 {
-	if v[0] == '[' {
-		return vec(v)
+// position returns the place of a head, body or hand, the next value. Old recordings have bare lists for hands.
+func position(w *jsonenc.Walker) (p echovr.Vec3) {
+	if w.Peek() == '[' {
+		return vec(w)
 	}
-	for key, v := range members(v) {
-		if key := string(key); key == "position" || key == "pos" {
-			return vec(v)
+	for key := range w.Members() {
+		if string(key) == `"position"` || string(key) == `"pos"` {
+			p = vec(w)
+			w.Leave()
+			break
 		}
+		w.Value()
 	}
-	return echovr.Vec3{}
+	return p
 }
 
-func vec(v []byte) (p echovr.Vec3) {
-	for i, x := range first(v, len(p)) {
-		p[i] = float(x)
+// vec returns the next value.
+func vec(w *jsonenc.Walker) (p echovr.Vec3) {
+	for i := range w.Elements(len(p)) {
+		p[i] = float(w.Value())
 	}
 	return p
 }

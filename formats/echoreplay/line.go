@@ -22,8 +22,8 @@ const (
 	badLine
 )
 
-// parseLine reads one line without its end.
-func parseLine(b []byte) (f frame, kind line) {
+// line reads one line without its end.
+func (r *reader) line(b []byte) (f frame, kind line) {
 	stamp, rest, ok := bytes.Cut(b, []byte{'\t'})
 	if !ok {
 		return f, emptyLine
@@ -32,11 +32,11 @@ func parseLine(b []byte) (f frame, kind line) {
 	if len(session) < minSession {
 		return f, emptyLine
 	}
-	if f.Time, ok = parseStamp(stamp); !ok || !isObject(session) || len(bones) > 0 && !isObject(bones) {
+	if f.Time, ok = parseStamp(stamp); !ok || !r.lean && (!isObject(session) || len(bones) > 0 && !isObject(bones)) {
 		return f, badLine
 	}
 	f.session, f.bones = bytes.TrimLeft(session, spaces), bytes.TrimLeft(bones, spaces)
-	f.read()
+	r.read(&f)
 	return f, frameLine
 }
 

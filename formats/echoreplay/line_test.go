@@ -55,7 +55,7 @@ func TestLines(t *testing.T) {
 		{"bones that are a list", stamp + "\t" + session + "\t[]", badLine},
 		{"more behind the session", stamp + "\t" + session + "}", badLine},
 	} {
-		if _, got := parseLine([]byte(c.text)); got != c.want {
+		if _, got := new(reader).line([]byte(c.text)); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -98,7 +98,7 @@ func TestFrameValues(t *testing.T) {
 			return fmt.Sprint(p.HasStats, p.Stats.Counts[1], p.Stats.PossessionTime)
 		}, "true 2 0.5"},
 	} {
-		f, kind := parseLine([]byte(stamp + "\t" + long(c.members)))
+		f, kind := new(reader).line([]byte(stamp + "\t" + long(c.members)))
 		if kind != frameLine {
 			t.Fatalf("%s is no frame", c.members)
 		}
@@ -107,7 +107,7 @@ func TestFrameValues(t *testing.T) {
 		}
 	}
 	for bones, want := range map[string]bool{`{"user_bones":[{}]}`: true, `{"user_bones":[]}`: false, `{"user_bones":{}}`: false, `{}`: false} {
-		f, _ := parseLine([]byte(stamp + "\t" + long(`"a":1`) + "\t" + bones))
+		f, _ := new(reader).line([]byte(stamp + "\t" + long(`"a":1`) + "\t" + bones))
 		if got := f.Has&echovr.HasBones != 0; got != want {
 			t.Errorf("%s: bones %t, want %t", bones, got, want)
 		}

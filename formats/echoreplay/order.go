@@ -163,27 +163,11 @@ const spaces = " \t\r\n" // of JSON
 // no object.
 func members(value []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		if len(value) == 0 || value[0] != '{' {
-			return
-		}
 		w := jsonenc.Walk(value)
-		for w.Enter(); w.More(); {
-			key := w.Value()
+		for key := range w.Members() {
 			if !yield(key[1:len(key)-1], w.Value()) {
 				return
 			}
 		}
 	}
-}
-
-// first returns the first n elements of a valid JSON value, none if it is no list.
-func first(value []byte, n int) (list [][]byte) {
-	if value[0] != '[' {
-		return nil
-	}
-	w := jsonenc.Walk(value)
-	for w.Enter(); len(list) < n && w.More(); {
-		list = append(list, w.Value())
-	}
-	return list
 }

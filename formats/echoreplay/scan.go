@@ -38,12 +38,13 @@ func NewReader(ctx context.Context, r formats.ReaderAt, size int64) (*Reader, er
 		return nil, err
 	}
 	defer lines.held.Free()
+	var first reader
 	for {
 		b, err := lines.next()
 		if formats.IsShort(err) {
 			return nil, err
 		}
-		if f, kind := parseLine(trim(b)); kind == frameLine {
+		if f, kind := first.line(trim(b)); kind == frameLine {
 			h.kind, h.session = f.Kind, ofMatch(f.session)
 			return d, nil
 		}

@@ -33,6 +33,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, n, info)
 		},
+		Visit: r.visit,
 		Data: func(_ int, info *echovr.ChunkInfo) nodes.File {
 			return nodes.Section(r, info.Offset, info.Size)
 		},

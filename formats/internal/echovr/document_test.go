@@ -340,8 +340,8 @@ func TestFrameValues(t *testing.T) {
 		`{}`, `[]`, `"x"`, `{"disc":7,"pause":[],"possession":{}}`, `{"game_clock":"x","blue_points":null,"game_status":5,"blue_round_score":1.5}`,
 		`{"blue_round_score":4294967296}`,
 	} {
-		c := Chunk{Frames: make([]Frame, 1)}
-		c.frameRow(rows, 0, []byte(session))
+		c := Chunk{Frames: make([]Frame, 1), Stored: func(int) []byte { return []byte(session) }}
+		c.frameRow(rows, 0)
 	}
 	for _, column := range rows.Columns {
 		if n := slices.Index(column.Valid, true); n >= 0 {
@@ -363,6 +363,17 @@ func TestFrameValues(t *testing.T) {
 		if string(c.got) != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
 		}
+	}
+	again := readFrame([]byte(`{"disc":{"position":[1,2]},"game_clock":1,"disc":{"velocity":[3]},"game_clock":2}`))
+	if got := fmt.Sprintf("%s %s %s", again.position, again.velocity[0], again.clock); got != "[1 2 ] 3 2" {
+		t.Errorf("of two keys each: %s", got)
+	}
+	all := "{"
+	for _, key := range frameKeys {
+		all += key + ":1," + key + ":2,"
+	}
+	if v := readFrame([]byte(all + `"x":0}`)); string(v.status) != "1" || string(v.orangeRounds) != "1" {
+		t.Errorf("of all keys twice: %s, %s", v.status, v.orangeRounds)
 	}
 	if s, ok := unquote(v.pausedState); s != `p"q` || !ok {
 		t.Errorf("unquoted %q", s)
@@ -391,7 +402,7 @@ func TestFrameRows(t *testing.T) {
 		}
 		of := func(c Chunk) (list []string) {
 			rows := columnar.NewBatch(framesColumns, columnar.Group{Rows: 1, Columns: make([]columnar.Counts, len(framesColumns))})
-			c.frameRow(rows, 0, e.Session(nil, &f))
+			c.frameRow(rows, 0)
 			for i := range rows.Columns {
 				v := &rows.Columns[i]
 				one := fmt.Sprint(v.Name, v.Valid, v.Int32s, v.Int64s, v.Ends) + fmt.Sprintf(" %q", v.Text)
@@ -402,7 +413,7 @@ func TestFrameRows(t *testing.T) {
 			}
 			return list
 		}
-		taken, made := of(Chunk{Frames: []Frame{f}}), of(Chunk{Frames: []Frame{f}, Encoder: e})
+		taken, made := of(Chunk{Frames: []Frame{f}, Stored: func(int) []byte { return e.Session(nil, &f) }}), of(Chunk{Frames: []Frame{f}, Encoder: e})
 		if diff := cmp.Diff(taken, made); diff != "" {
 			t.Fatal(diff)
 		}

@@ -21,8 +21,10 @@ type Chunk struct {
 	// Room returns how many bytes the two have at most; nil: that is not known, and not many.
 	Room func(i int) int
 
-	// Encoder, if set, is what makes Session of Frames.
+	// Encoder, if set, is what makes Session of Frames. If not, Stored returns the session of Frames[i], a JSON object, as
+	// the file has it.
 	Encoder *Encoder
+	Stored  func(i int) []byte
 
 	// Shape appends what the keys in the documents of Frames[i] depend on: two frames of the same
 	// shape differ in values only. Nil if that is not known.

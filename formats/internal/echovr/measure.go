@@ -15,9 +15,9 @@ type chunkRows struct {
 	done            atomic.Bool // they are counted
 }
 
-// add counts frame i of a chunk with its session.
-func (r *chunkRows) add(c *Chunk, i int, session []byte) {
-	c.frameRow(r.frames.Batch, i, session)
+// add counts frame i of a chunk.
+func (r *chunkRows) add(c *Chunk, i int) {
+	c.frameRow(r.frames.Batch, i)
 	r.frames.EndRow()
 	playerRows(r.players.Batch, c.FirstTick+int64(i), &c.Frames[i], r.players.EndRow)
 }
@@ -36,7 +36,7 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
 		p := &c.Pieces[len(c.Pieces)-1]
 		p.Frames++
 		r.render(chunk, i)
-		rows.add(chunk, i, r.session)
+		rows.add(chunk, i)
 		buf = append(AppendStamp(buf[:0], chunk.Frames[i].Time), '\t')
 		text, more := r.text(crc, buf)
 		p.Text += text

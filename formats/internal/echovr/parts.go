@@ -48,7 +48,7 @@ func (c *ChunkInfo) part(n int) *ChunkInfo {
 	if c.Parts == nil {
 		return c
 	}
-	p := &ChunkInfo{FirstTick: c.FirstTick, Offset: c.Offset, State: c.State}
+	p := &ChunkInfo{FirstTick: c.FirstTick, Offset: c.Offset, State: c.State, Damaged: c.Damaged}
 	first := 0
 	for _, before := range c.Parts[:n] {
 		first += before.Frames

@@ -13,12 +13,12 @@ const (
 )
 
 // add adds the rows of a frame, the first of which says how many players the others may have.
-func (r *tableRows) add(e *Encoder, tick int64, chunk int, f *Frame, frames int) {
+func (r *tableRows) add(tick int64, chunk int, f *Frame, frames int, s sessionOf) {
 	if r.players == nil {
 		players := len(f.Teams[0].Players) + len(f.Teams[1].Players) + len(f.Teams[2].Players)
 		r.players = columnar.NewRows(playersColumns, min(players*frames, playersRoom))
 	}
-	e.frameRow(r.frames, tick, chunk, f)
+	s.frameRow(r.frames, tick, chunk, f)
 	playerRows(r.players, tick, f, func() {})
 }
 

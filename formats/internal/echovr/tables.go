@@ -44,100 +44,29 @@ var eventsColumns = slices.Concat(
 // micros is a time of a frame as tables have it.
 func micros(ms int64) int64 { return ms * 1000 }
 
-// A frameValues is what a row of frames has of a session: its values as JSON, nil where it has none.
-type frameValues struct {
-	status, clock, bluePoints, orangePoints, blueRounds, orangeRounds []byte
-	position, velocity                                                [3][]byte
-	bounces, pausedState                                              []byte
-	possession                                                        [2][]byte
+// A sessionOf is what the session of a frame is made by, or where there is none the session as it is stored.
+type sessionOf struct {
+	*Encoder
+	stored []byte
 }
 
-// readFrame takes the values from a session. They are parts of it.
-func readFrame(session []byte) (v frameValues) {
-	w := jsonenc.Walk(session)
-	if w.Peek() != '{' {
-		return v
+// frameRow adds frame i to frames.
+func (c *Chunk) frameRow(b *columnar.Batch, i int) {
+	s := sessionOf{Encoder: c.Encoder}
+	if s.Encoder == nil {
+		s.stored = c.Stored(c.base + i)
 	}
-	missing := 9
-	for w.Enter(); missing > 0 && w.More(); {
-		key, value := w.Value(), w.Value()
-		missing--
-		switch string(key) {
-		case `"game_status"`:
-			v.status = value
-		case `"game_clock"`:
-			v.clock = value
-		case `"blue_points"`:
-			v.bluePoints = value
-		case `"orange_points"`:
-			v.orangePoints = value
-		case `"blue_round_score"`:
-			v.blueRounds = value
-		case `"orange_round_score"`:
-			v.orangeRounds = value
-		case `"disc"`:
-			v.disc(value)
-		case `"possession"`:
-			readList(v.possession[:], value)
-		case `"pause"`:
-			v.pausedState = memberOf(value, `"paused_state"`)
-		default:
-			missing++
-		}
-	}
-	return v
+	s.frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
 }
 
-func (v *frameValues) disc(disc []byte) {
-	of := membersOf(disc, `"position"`, `"velocity"`, `"bounce_count"`)
-	readList(v.position[:], of[0])
-	readList(v.velocity[:], of[1])
-	v.bounces = of[2]
-}
-
-// memberOf returns the value of a key, which has its quotes, of an object; nil if it is not there.
-func memberOf(object []byte, key string) []byte { return membersOf(object, key)[0] }
-
-// membersOf returns the values of up to three keys as memberOf does.
-func membersOf(object []byte, keys ...string) (values [3][]byte) {
-	w := jsonenc.Walk(object)
-	if w.Peek() != '{' {
-		return values
-	}
-	missing := len(keys)
-	for w.Enter(); missing > 0 && w.More(); {
-		key, value := w.Value(), w.Value()
-		if i := slices.Index(keys, string(key)); i >= 0 && values[i] == nil {
-			values[i] = value
-			missing--
-		}
-	}
-	return values
-}
-
-// readList takes as many elements of a list.
-func readList(to [][]byte, list []byte) {
-	w := jsonenc.Walk(list)
-	if w.Peek() != '[' {
+// frameRow adds a frame to frames, from its session where that is not made of the frame itself.
+func (s sessionOf) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	if s.Encoder != nil {
+		s.Encoder.frameRow(b, tick, chunk, f)
 		return
 	}
-	w.Enter()
-	for i := range to {
-		if !w.More() {
-			return
-		}
-		to[i] = w.Value()
-	}
-}
-
-// frameRow adds frame i to frames, from its session where that is not made of the frame itself.
-func (c *Chunk) frameRow(b *columnar.Batch, i int, session []byte) {
-	if c.Encoder != nil {
-		c.Encoder.frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
-		return
-	}
-	frameHead(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
-	v := readFrame(session)
+	frameHead(b, tick, chunk, f)
+	v := readFrame(s.stored)
 	v.row(b)
 }
 
@@ -146,25 +75,6 @@ func frameHead(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	b.Int64(tick)
 	b.Int32(int32(chunk))
 	b.Int64(micros(f.Time))
-}
-
-// row adds what frames has of a session.
-func (v *frameValues) row(b *columnar.Batch) {
-	addText(b, v.status)
-	for _, x := range [...][]byte{v.clock, v.bluePoints, v.orangePoints} {
-		addFloat(b, x)
-	}
-	addInt(b, v.blueRounds)
-	addInt(b, v.orangeRounds)
-	for _, list := range [...]*[3][]byte{&v.position, &v.velocity} {
-		for _, x := range list {
-			addFloat(b, x)
-		}
-	}
-	for _, x := range [...][]byte{v.bounces, v.possession[0], v.possession[1]} {
-		addInt(b, x)
-	}
-	addText(b, v.pausedState)
 }
 
 // frameRow adds a frame to frames, by the session that Session makes of it.

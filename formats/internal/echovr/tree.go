@@ -31,11 +31,12 @@ type Recording struct {
 	// alive.
 	Chunk func(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error)
 
-	// Visit, if set, calls fn for up to so many frames of chunk n, as Chunk decodes them, with what tables have of them: a frame is
-	// there until fn returns. ok is false if only Chunk tells which frames there are. No chunk has parts.
-	Visit func(ctx context.Context, n, limit int, fn func(*Frame) error) (ok bool, err error)
+	// Visit calls fn for the frames of chunk n, up to as many as the index knows, as Chunk decodes them, with what tables
+	// have of them, and with what Chunk.Stored gives of them: both are there until fn returns. ok is false if only Chunk
+	// tells which frames there are.
+	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame, stored []byte) error) (ok bool, err error)
 
-	// Encoder makes the sessions of the frames that Visit gives.
+	// Encoder, if set, makes the sessions of the frames that Visit gives.
 	Encoder *Encoder
 
 	// Data returns the file that shows the bytes of chunk n, which are readable.

@@ -64,9 +64,6 @@ const (
 
 // rowsOf returns the rows of a chunk, nil if they are to be made of its frames: these are in memory, or nothing else tells.
 func (t *Tree) rowsOf(ctx context.Context, chunk int) (*tableRows, error) {
-	if t.rec.Visit == nil {
-		return nil, nil
-	}
 	if _, ok := t.chunks.Peek(partKey{chunk, 0}); ok {
 		return nil, nil
 	}
@@ -87,17 +84,22 @@ func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, erro
 	info := &x.Chunks[chunk]
 	r := &tableRows{frames: columnar.NewRows(framesColumns, min(info.Ticks(), framesRoom))}
 	n, charged := 0, int64(freeRows)
-	ok, err := t.rec.Visit(ctx, chunk, info.Ticks(), func(f *Frame) error {
-		r.add(t.rec.Encoder, info.FirstTick+int64(n), chunk, f, info.Ticks())
-		if n++; n%rowsTogether != 1 {
-			return nil
+	for part := range info.parts() {
+		ok, err := t.rec.Visit(ctx, chunk, info.part(part), func(f *Frame, stored []byte) error {
+			r.add(info.FirstTick+int64(n), chunk, f, info.Ticks(), sessionOf{t.rec.Encoder, stored})
+			if n++; n%rowsTogether != 1 {
+				return nil
+			}
+			more := max(r.size()-charged, 0)
+			charged += more
+			return held.Grow(more)
+		})
+		if err != nil || !ok {
+			return nil, 0, err
 		}
-		more := max(r.size()-charged, 0)
-		charged += more
-		return held.Grow(more)
-	})
-	if err != nil || !ok || n != info.Ticks() {
-		return nil, 0, err
+	}
+	if n != info.Ticks() {
+		return nil, 0, nil
 	}
 	return r, r.size(), nil
 }
@@ -121,21 +123,8 @@ func (t *Tree) visit(ctx context.Context, info *ChunkInfo, chunk int, fn func(*C
 
 func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) error {
 	return t.fill(ctx, b, chunk, func(r *tableRows) *columnar.Batch { return r.frames }, func(c *Chunk) error {
-		longest := 0
 		for i := range c.Frames {
-			longest = max(longest, c.room(i, 1))
-		}
-		held, err := rendering(ctx, int64(longest))
-		if err != nil {
-			return err
-		}
-		defer held.Free()
-		session := make([]byte, 0, longest)
-		for i := range c.Frames {
-			if c.Encoder == nil {
-				session = c.Session(session[:0], c.base+i)
-			}
-			c.frameRow(b, i, session)
+			c.frameRow(b, i)
 		}
 		return nil
 	})

@@ -54,6 +54,7 @@ func testChunk(frames []Frame, n int) *Chunk {
 	return &Chunk{
 		Number: n, FirstTick: int64(n) * testInterval, Frames: part,
 		Session: func(b []byte, i int) []byte { return e.Session(b, &part[i]) },
+		Stored:  func(i int) []byte { return e.Session(nil, &part[i]) },
 		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &part[i]) },
 		Bones:   func(b []byte, i int) []byte { return b },
 	}

@@ -3,6 +3,7 @@ package jsonenc_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"recfs/formats/internal/jsonenc"
@@ -74,5 +75,30 @@ func TestValue(t *testing.T) {
 	}
 	if w.Peek() != 0 || w.More() {
 		t.Error("goes on after the end")
+	}
+}
+
+// TestParts goes through some of the parts of a value, and on behind it, also where there is another kind of value.
+func TestParts(t *testing.T) {
+	w := jsonenc.Walk([]byte(`{"a":[1,[2],{"]":3},4],"b" : {"x":"}","y":{"z":[]}},"c":[],"d":{},"e":"[","f":5,"g":[6]}`))
+	var got []string
+	for key := range w.Members() {
+		got = append(got, string(key))
+		switch string(key) {
+		case `"a"`, `"c"`, `"d"`, `"g"`:
+			for range w.Elements(2) {
+				got = append(got, string(w.Value()))
+			}
+		default:
+			for key := range w.Members() {
+				got = append(got, string(key), string(w.Value()))
+				w.Leave()
+				break
+			}
+		}
+	}
+	want := []string{`"a"`, `1`, `[2]`, `"b"`, `"x"`, `"}"`, `"c"`, `"d"`, `"e"`, `"f"`, `"g"`, `6`}
+	if !slices.Equal(got, want) || w.Peek() != 0 {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
