@@ -17,7 +17,7 @@ func (r *Reader) checkContent(l *Layer) error {
 func (r *Reader) checkLayer(l *Layer) error {
 	offset := r.Items[l.Item].Offset
 	if l.Short {
-		return fault("item_short", offset, "layer %d has %d ints, %d are needed", l.Index, len(l.ints), l.Need)
+		return fault("item_short", offset, "layer %d has %d ints, %d are needed", l.Index, r.Items[l.Item].Size/4, l.Need)
 	}
 	if l.Kind == KindUnknown || l.empty() {
 		return nil

@@ -13,19 +13,20 @@ var layouts = map[string]*itemLayout{
 
 // describeItem names the ints of item i (docs/tree/datafile.md section 4). Those of an unknown type
 // are its "ints".
-func (r *Reader) describeItem(i int) object {
-	ints := r.Ints(i)
+func (r *Reader) describeItem(i int) object { return r.describe(i, r.Ints(i)) }
+
+// describe is describeItem for the ints that an item begins with.
+func (r *Reader) describe(i int, ints []int32) object {
 	name := r.TypeName(r.Items[i].Type)
 	if l, ok := layouts[name]; ok {
 		return l.describe(ints)
 	}
+	if n := r.recordInts(i); n > 1 {
+		return describePoints(ints, n)
+	}
 	switch name {
 	case typeNames[typeLayer]:
 		return layoutOfLayer(ints).describe(ints)
-	case typeNames[typeEnvPoints]:
-		return describePoints(ints, r.pointInts())
-	case nameBezier:
-		return describePoints(ints, tangentInts)
 	case typeNames[typeUUIDIndex]:
 		if id, ok := indexedUUID(r.ItemData(i)); ok {
 			doc := object{{"uuid", id.String()}}
@@ -36,6 +37,32 @@ func (r *Reader) describeItem(i int) object {
 		}
 	}
 	return object{{"ints", ints}}
+}
+
+// recordInts returns how many ints each list of item i has, 1 if there are no lists of lists.
+func (r *Reader) recordInts(i int) int {
+	switch r.TypeName(r.Items[i].Type) {
+	case typeNames[typeEnvPoints]:
+		return r.pointInts()
+	case nameBezier:
+		return tangentInts
+	}
+	return 1
+}
+
+// describeLong is describeItem for an item with more ints than longItemInts: the list that has most of them is empty, and
+// returned as it is stored, with how many ints each of its elements has.
+func (r *Reader) describeLong(i int) (doc object, list []byte, n int) {
+	data := r.ItemData(i)
+	if n = r.recordInts(i); n > 1 {
+		end := len(data) / (4 * n) * (4 * n)
+		return object{{"points", emptyList{}}}.withRest(toInts(data[end:])), data[:end], n
+	}
+	doc = r.describe(i, toInts(data[:4*longItemInts]))
+	last := &doc[len(doc)-1] // fields have fewer ints than that
+	named := longItemInts - len(last.value.([]int32))
+	last.value = emptyList{}
+	return doc, data[4*named:], 1
 }
 
 // describePoints shows the whole records of n ints.

@@ -54,7 +54,6 @@ type Layer struct {
 
 	Data *int32 // the data reference that is used, nil if there is none
 
-	ints []int32
 	kind int32 // as stored
 }
 
@@ -136,14 +135,14 @@ func layoutOfLayer(ints []int32) *itemLayout {
 
 // layer decodes a layer item.
 func (r *Reader) layer(index, item int) Layer {
-	ints := r.Ints(item)
+	ints := r.fields(item)
 	var head layerHead
 	layerLayout.decode(ints, &head)
-	l := Layer{Kind: KindUnknown, Group: noGroup, Detail: head.Flags&layerDetail != 0, ints: ints, kind: head.Kind}
+	l := Layer{Kind: KindUnknown, Group: noGroup, Detail: head.Flags&layerDetail != 0, kind: head.Kind}
 	need := layoutOfLayer(ints).need
 	switch head.Kind {
 	case layerTiles:
-		need = l.decodeTiles()
+		need = l.decodeTiles(ints)
 	case layerQuads:
 		l.Kind, l.Quads = KindQuads, &QuadFields{}
 		quadsLayout.decode(ints, l.Quads)
@@ -161,9 +160,9 @@ func (r *Reader) layer(index, item int) Layer {
 }
 
 // decodeTiles decodes a tile layer. It returns how many ints it needs, up to the reference in use.
-func (l *Layer) decodeTiles() (need int) {
+func (l *Layer) decodeTiles(ints []int32) (need int) {
 	o := &TileFields{}
-	tilesLayout.decode(l.ints, o)
+	tilesLayout.decode(ints, o)
 	l.Tiles, l.Kind, l.Name, l.Data = o, tileKind(orZero(o.TileFlags)), o.Name, o.Data
 	i := slices.Index(physicsKinds, l.Kind)
 	if i < 0 {

@@ -227,7 +227,7 @@ func elements[T any, P elementOf[T]](r *Reader, l *itemLayout, start, end int) [
 		o := P(&list[i])
 		*o.base() = r.element(i, start+i, l.need)
 		if !o.base().Short {
-			l.decode(r.Ints(start+i), o)
+			l.decode(r.fields(start+i), o)
 		}
 	}
 	return list

@@ -64,7 +64,7 @@ func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, 
 	if end > maxTables {
 		return nil, unsupported(headerSize, "header, tables and items take %d bytes, the limit is %d", end, maxTables)
 	}
-	stored, err := readFull(ctx, src, 0, end)
+	stored, err := readTables(ctx, src, end)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,17 @@ func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, 
 		return nil, err
 	}
 	return &Reader{t, src}, nil
+}
+
+// readTables reads what lies before the data part. The memory for it, which the request has to have, is left to whoever
+// keeps the Reader.
+func readTables(ctx context.Context, src formats.ReaderAt, end int64) ([]byte, error) {
+	held, err := formats.Charge(ctx, end)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	return readFull(ctx, src, 0, end)
 }
 
 // parseTables parses what lies before the data part of a file of size bytes.
@@ -110,6 +121,15 @@ func (t *Tables) ItemsOf(typ uint16) (start, end int) {
 	items := t.Types[k]
 	return items.Start, items.Start + items.Num
 }
+
+// fields returns the ints that item i begins with, among them all that its fields have.
+func (t *Tables) fields(i int) []int32 {
+	b := t.ItemData(i)
+	return toInts(b[:min(len(b), 4*maxFields)])
+}
+
+// maxFields is more ints than the fields of any item have.
+const maxFields = 64
 
 // readFull reads n bytes of src, which is known to have them.
 func readFull(ctx context.Context, src formats.ReaderAt, off, n int64) ([]byte, error) {

@@ -50,7 +50,7 @@ func (m *Map) tint(q *Quad, points *Points) [4]float64 {
 		return tint
 	}
 	if first, last := points.clamp(&m.Envelopes[q.ColorEnv]); first < last {
-		for i, v := range points.List[first][2 : 2+maxChannels] {
+		for i, v := range points.At(first)[2 : 2+maxChannels] {
 			tint[i] = float64(v) / fixedPoint
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -172,7 +173,8 @@ func TestItemStream(t *testing.T) {
 	}
 }
 
-// TestLongItems counts what the documents of items take that are as long as their tables, and shows them as the others.
+// TestLongItems shows items that are as long as their tables, and what is made of them, as short ones, and counts what
+// that takes.
 func TestLongItems(t *testing.T) {
 	const n = 600_000
 	ints := make([]int32, n)
@@ -181,22 +183,72 @@ func TestLongItems(t *testing.T) {
 	}
 	m := &mapWriter{}
 	m.item(typeVersion, 1)
+	m.item(typeImage, append([]int32{1, 2, 3, 0, -1, -1}, ints...)...)
 	m.item(typeEnvPoints, ints[:n-1]...)
 	m.item(777, ints...)
-	m.item(typeEnvelope, 1, 4, 0, n/6)
-	r := mustRead(t, m.bytes())
-	files, most := readSmall(t, m.bytes(), "items/envpoints/00000.json", "items/777/00000.json")
-	for i, file := range files {
-		first, _ := r.ItemsOf([]uint16{typeEnvPoints, 777}[i])
-		if want, err := nodes.MarshalIndented(r.describeItem(first)); err != nil || !bytes.Equal(file, want) {
-			t.Errorf("item %d: %d bytes, want %d: %v", i, len(file), len(want), err)
-		}
-		if most < 2*int64(len(file)) || most > 4*int64(len(file)) {
-			t.Errorf("item %d: %d bytes are counted for %d", i, most, len(file))
+	m.item(typeEnvelope, 1, 3, 2, n, -1)
+	m.item(typeEnvelope, 1, 3, n, n, -1)
+	m.item(typeLayer, append([]int32{0, 77, 0}, ints...)...)
+	b := m.bytes()
+	r := mustRead(t, b)
+	types := []uint16{typeImage, typeEnvPoints, 777, typeLayer}
+	files, most := readSmall(t, b, "items/image/00000.json", "items/envpoints/00000.json", "items/777/00000.json",
+		"items/layer/00000.json", "layers/xx-00-unknown.json", "envelopes/000.json", "envelopes/001.json")
+	for i, typ := range types {
+		first, _ := r.ItemsOf(typ)
+		if want, err := nodes.MarshalIndented(r.describeItem(first)); err != nil || !bytes.Equal(files[i], want) {
+			t.Errorf("item of type %d: %d bytes, want %d: %v", typ, len(files[i]), len(want), err)
 		}
 	}
-	files, most = readSmall(t, m.bytes(), "envelopes/000.json")
-	if n := int64(len(files[0])); n < 4<<20 || most < 2*n {
-		t.Errorf("envelope: %d bytes are counted for %d", most, n)
+	type point struct {
+		Time   int32   `json:"time_ms"`
+		Curve  int32   `json:"curve"`
+		Values []int32 `json:"values"`
+	}
+	var points []point
+	for p := range slices.Chunk(ints[12:n-6], 6) {
+		points = append(points, point{p[0], p[1], p[2:5]})
+	}
+	for i, want := range []any{
+		object{
+			{"index", 0},
+			{"id", 0},
+			{"group", nil},
+			{"layer", nil},
+			{"kind", "unknown"},
+			{"name", ""},
+			{"detail", false},
+			{"ints", append([]int32{0, 77, 0}, ints...)},
+		},
+		object{
+			{"index", 0},
+			{"id", 0},
+			{"item_version", 1},
+			{"channels", 3},
+			{"start_point", 2},
+			{"num_points", n},
+			{"name", ""},
+			{"synchronized", false},
+			{"points", points},
+		},
+		object{
+			{"index", 1},
+			{"id", 1},
+			{"item_version", 1},
+			{"channels", 3},
+			{"start_point", n},
+			{"num_points", n},
+			{"name", ""},
+			{"synchronized", false},
+			{"points", []point{}},
+		},
+	} {
+		file := files[len(types)+i]
+		if want, err := nodes.MarshalIndented(want); err != nil || !bytes.Equal(file, want) {
+			t.Errorf("document %d: %d bytes, want %d: %v", i, len(file), len(want), err)
+		}
+	}
+	if most > int64(len(b)+1<<20) { // to open the map takes as much as it has
+		t.Errorf("%d bytes are counted for %d of a map of %d", most, len(files[0]), len(b))
 	}
 }

@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/nodes"
 )
 
 // itemTypes is items/: a directory for each type that has items.
 func (v *view) itemTypes() nodes.Dir {
-	long := v.files(v.longItem)
+	long := newLongTexts(v.cache, v.longItem)
 	dirs := cache.NewMemo(v.cache, func(_ context.Context, k int) (nodes.Dir, int64, error) {
 		typ := v.r.Types[k]
 		return v.itemDir(typ, long), 2 * int64(typ.Num) * entrySize, nil
@@ -27,36 +26,25 @@ func (v *view) itemTypes() nodes.Dir {
 	return nodes.List(entries...)
 }
 
-// What the document of an item with more ints than longItemInts takes is counted: the ints, 12 bytes of JSON for each, 15 as
-// they are laid out, and its share of the lists of records of six.
-const (
-	longItemInts = 8 << 10
-	longItemInt  = 4 + 12 + 15 + 4
-)
+// longItemInts is from how many ints on an item has a document whose list is made piece by piece.
+const longItemInts = 8 << 10
 
-// longItem returns the document of such an item.
-func (v *view) longItem(ctx context.Context, i int) ([]byte, error) {
-	n := int(v.r.Items[i].Size) / 4
-	held, err := formats.Charge(ctx, int64(n)*longItemInt)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
-	b, err := v.r.describeItem(i).appendTo(make([]byte, 0, 12*n+1<<10))
-	if err != nil {
-		return nil, err
-	}
-	return append(nodes.AppendIndented(make([]byte, 0, len(b)*5/4), b), '\n'), nil
+// longItem is the text of an item with more ints than that.
+func (v *view) longItem(_ context.Context, i int) (longText, error) {
+	doc, data, n := v.r.describeLong(i)
+	text := intsText(data, n)
+	text.document = func(context.Context) (any, error) { return doc, nil }
+	return text, nil
 }
 
 // itemDir shows the items of a type, raw and decoded.
-func (v *view) itemDir(typ ItemType, long func(i int) nodes.File) nodes.Dir {
+func (v *view) itemDir(typ ItemType, long *longTexts) nodes.Dir {
 	entries := make([]nodes.Entry, 0, 2*typ.Num)
 	for i := typ.Start; i < typ.Start+typ.Num; i++ {
 		name := v.r.itemNumber(i)
 		document := nodes.JSON(func(context.Context) (any, error) { return v.r.describeItem(i), nil })
 		if v.r.Items[i].Size > 4*longItemInts {
-			document = long(i)
+			document = long.file(i)
 		}
 		entries = append(entries,
 			nodes.Entry{Name: name, File: nodes.Bytes(v.r.ItemData(i))}, nodes.Entry{Name: name + ".json", File: document})

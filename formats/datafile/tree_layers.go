@@ -53,11 +53,11 @@ type layerContent struct {
 	*tilesContent
 	Quads   emptyList `json:"quads,omitzero"`
 	Sources emptyList `json:"sources,omitzero"`
-	Ints    []int32   `json:"ints,omitzero"`  // of an unknown kind
+	Ints    emptyList `json:"ints,omitzero"`  // of an unknown kind
 	Path    string    `json:"path,omitempty"` // in map.json
 }
 
-// An emptyList stands for the list that the document of a layer ends with, see [layerText].
+// An emptyList stands for the list that the document of a layer ends with, see [longText].
 type emptyList []struct{}
 
 // tilesContent is what the file of a tile layer says of its tiles.
@@ -119,7 +119,7 @@ func (m *Map) layerFiles(l *Layer) []string {
 
 // layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
 func (v *view) layerDir(p *pictures) nodes.Dir {
-	documents := newLayerTexts(v)
+	documents := newLongTexts(v.cache, func(ctx context.Context, i int) (longText, error) { return v.layerText(ctx, &v.m.Layers[i]) })
 	file := func(l *Layer, ext string) nodes.File {
 		switch ext {
 		case gridExt:
@@ -129,7 +129,7 @@ func (v *view) layerDir(p *pictures) nodes.Dir {
 		case pictureExt:
 			return p.layerFile(l)
 		}
-		return documents.file(l)
+		return documents.file(l.Index)
 	}
 	return v.dir(func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry

@@ -1,191 +1,74 @@
 package datafile
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
-
-	"recfs/cache"
-	"recfs/nodes"
 )
 
-// layerTexts are the documents of layers. The list of tiles, quads or sources that one ends with is made piece
-// by piece: a few stored bytes can make 256 MiB of it.
-type layerTexts struct {
-	*view
-	layouts *cache.Memo[int, *layerText]
-	pieces  *cache.Memo[listPiece, []byte]
-}
-
-// A listPiece is a part of the list of a layer.
-type listPiece struct{ layer, piece int }
-
-// A layerText is how the document of a layer is laid out.
-type layerText struct {
-	head, tail []byte
-	sizes      []int64 // of the pieces between them
-	first      int     // the first of them that has an element; 0: or there is none
-}
-
-// pieceText is about how long a piece is.
-const pieceText = 128 << 10
-
-func newLayerTexts(v *view) *layerTexts {
-	t := &layerTexts{view: v, pieces: cache.NewMemo[listPiece, []byte](v.cache, nil)}
-	t.layouts = cache.NewMemo(v.cache, t.layout).Peak(func(i int) int64 {
-		const ordinary, slice = 512 << 10, 16 // a slice moves as it grows
-		l := &v.m.Layers[i]
-		return ordinary + documentCopies*4*int64(len(l.ints)) + slice*l.maxText()/pieceText
-	})
-	return t
-}
-
-// documentCopies is how often the ints of a layer are in memory while they become text.
-const documentCopies = 8
-
-// file returns the document of a layer that passed checkContent.
-func (t *layerTexts) file(l *Layer) nodes.File {
-	return nodes.LazyFile(func(ctx context.Context) (nodes.File, error) {
-		text, err := t.layouts.Get(ctx, l.Index)
-		if err != nil {
-			return nil, err
-		}
-		return nodes.Stream(text.pieces(nil).Size(), func(ctx context.Context) (nodes.Content, error) {
-			if text.sizes == nil {
-				return nodes.BytesContent(text.head), nil
-			}
-			return t.open(ctx, l, text)
-		}), nil
-	})
-}
-
-// layout lays out the document of a layer, for which it makes all of it once.
-func (t *layerTexts) layout(ctx context.Context, i int) (*layerText, int64, error) {
-	l := &t.m.Layers[i]
-	content, tiles, err := t.layerContent(ctx, l)
-	if err != nil {
-		return nil, 0, err
-	}
-	text := &layerText{}
-	if text.head, err = nodes.MarshalIndented(l.document(content)); err == nil && tiles != nil {
-		err = t.layoutList(ctx, l, tiles, text)
-	}
-	return text, int64(cap(text.head) + 8*cap(text.sizes)), err
-}
-
-// layoutList adds the list, which is empty so far.
-func (t *layerTexts) layoutList(ctx context.Context, l *Layer, tiles *Tiles, text *layerText) error {
-	const empty = "]\n}\n"
-	text.first = -1
-	var b []byte
-	for i := range tiles.pieces() {
-		var err error
-		if b, err = tiles.appendPiece(ctx, b[:0], i); err != nil {
-			return err
-		}
-		if text.sizes = append(text.sizes, int64(len(b))); text.first < 0 && len(b) > 0 {
-			text.first = i
-			text.sizes[i]-- // the comma
-		}
-	}
-	if text.first < 0 {
-		text.sizes = nil
-		return nil
-	}
-	text.head = bytes.TrimSuffix(text.head, []byte(empty))
-	text.tail = []byte("\n  " + empty)
-	return nil
-}
-
-// pieces returns the document, the pieces of whose list load makes.
-func (text *layerText) pieces(load func(ctx context.Context, i int) ([]byte, error)) *nodes.Pieces {
-	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
-		switch i {
-		case 0:
-			return text.head, nil
-		case len(text.sizes) + 1:
-			return text.tail, nil
-		}
-		return load(ctx, i-1)
-	})
-	p.Add(int64(len(text.head)))
-	for _, n := range text.sizes {
-		p.Add(n)
-	}
-	p.Add(int64(len(text.tail)))
-	return p
-}
-
-// A layerReader is an open document of a layer.
-type layerReader struct {
-	*nodes.Pieces
-	tiles *Tiles
-}
-
-// Held is about how much memory it takes.
-func (r layerReader) Held() int64 { return r.tiles.Held() }
-
-func (t *layerTexts) open(ctx context.Context, l *Layer, text *layerText) (nodes.Content, error) {
-	tiles, err := t.tiles(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	load := func(ctx context.Context, key listPiece) ([]byte, int64, error) {
-		b, err := tiles.appendPiece(ctx, nil, key.piece)
-		if key.piece == text.first && len(b) > 0 {
-			b = b[1:]
-		}
-		return b, int64(cap(b)), err
-	}
-	return layerReader{text.pieces(func(ctx context.Context, i int) ([]byte, error) {
-		return t.pieces.GetFrom(ctx, listPiece{l.Index, i}, load)
-	}), tiles}, nil
-}
-
-// layerContent returns what the document of a layer that passed checkContent says of its content, and the records
-// of the list that it ends with, if there is one.
-func (v *view) layerContent(ctx context.Context, l *Layer) (content layerContent, list *Tiles, err error) {
+// layerText returns the document of a layer that passed checkContent.
+func (v *view) layerText(ctx context.Context, l *Layer) (text longText, err error) {
+	content := layerContent{}
+	text.document = func(context.Context) (any, error) { return l.document(content), nil }
 	switch {
 	case l.Kind == KindUnknown:
-		return layerContent{Ints: l.ints}, nil, nil
+		ints := intsText(v.r.ItemData(l.Item), 1)
+		ints.document, content.Ints = text.document, emptyList{}
+		return ints, nil
 	case l.Tiles != nil:
-		content.tilesContent, list, err = v.tilesContent(ctx, l)
-		return content, list, err
+		return v.tilesText(ctx, l)
 	case l.Kind == KindQuads:
 		content.Quads = emptyList{}
 	default:
 		content.Sources = emptyList{}
 	}
 	if l.empty() {
-		return content, nil, nil
+		return text, nil
 	}
 	if err := v.r.checkDocument(l, l.maxText()); err != nil {
-		return content, nil, err
+		return text, err
 	}
-	list, err = v.tiles(ctx, l)
-	return content, list, err
+	list, err := v.tiles(ctx, l)
+	if err == nil {
+		text.addTiles(list)
+	}
+	return text, err
 }
 
-func (v *view) tilesContent(ctx context.Context, l *Layer) (*tilesContent, *Tiles, error) {
+// addTiles makes the records of a layer the list of its document.
+func (text *longText) addTiles(t *Tiles) {
+	text.pieces, text.append, text.held = t.pieces(), t.appendPiece, t.Held()
+}
+
+// tilesText is layerText for a tile layer. How often each tile occurs is only counted for the document.
+func (v *view) tilesText(ctx context.Context, l *Layer) (text longText, err error) {
 	tiles, err := v.tiles(ctx, l)
 	if err != nil {
-		return nil, nil, err
+		return text, err
 	}
-	content := &tilesContent{TileLook: l.Tiles.TileLook}
-	if content.Counts, err = tiles.count(ctx); err != nil {
-		return nil, nil, err
+	if tiles.numbered() {
+		text.addTiles(tiles)
 	}
-	content.NonAir = content.Counts.nonAir()
-	if !tiles.numbered() {
-		return content, nil, nil
+	text.document = func(ctx context.Context) (any, error) {
+		content := &tilesContent{TileLook: l.Tiles.TileLook}
+		var err error
+		if content.Counts, err = tiles.count(ctx); err != nil {
+			return nil, err
+		}
+		content.NonAir = content.Counts.nonAir()
+		if tiles.numbered() {
+			n, err := tiles.nonZero(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if err := v.r.checkDocument(l, tileText*int64(n)); err != nil {
+				return nil, err
+			}
+			content.Tiles = emptyList{}
+		}
+		return l.document(layerContent{tilesContent: content}), nil
 	}
-	n, err := tiles.nonZero(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	content.Tiles = emptyList{}
-	return content, tiles, v.r.checkDocument(l, tileText*int64(n))
+	return text, nil
 }
 
 // pieceRecords is how many records a piece of the list is made of.
@@ -224,9 +107,6 @@ func (t *Tiles) appendPiece(ctx context.Context, b []byte, piece int) ([]byte, e
 	}
 	return b, nil
 }
-
-// nextElement begins an element of a list in a document.
-const nextElement = ",\n    "
 
 func appendElements[T any](b []byte, list []T) ([]byte, error) {
 	for i := range list {

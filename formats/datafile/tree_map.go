@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
 )
 
@@ -31,9 +31,9 @@ type mapDocument struct {
 type envelopeDocument struct {
 	*Envelope
 	nameKeys
-	Synchronized bool    `json:"synchronized"`
-	Points       []Point `json:"points,omitzero"` // in its own file
-	Path         string  `json:"path,omitempty"`  // in map.json
+	Synchronized bool      `json:"synchronized"`
+	Points       emptyList `json:"points,omitzero"` // in its own file
+	Path         string    `json:"path,omitempty"`  // in map.json
 }
 
 type groupDocument struct {
@@ -159,30 +159,61 @@ func (v *view) settings(ctx context.Context) ([]byte, error) {
 
 // envelopeDir is envelopes/.
 func (v *view) envelopeDir() nodes.Dir {
+	texts := newLongTexts(v.cache, func(_ context.Context, i int) (longText, error) {
+		o := &v.m.Envelopes[i]
+		doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: emptyList{}}
+		text := v.points.text(o)
+		text.document = func(context.Context) (any, error) { return doc, nil }
+		return text, nil
+	})
 	return v.dir(func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
 		for i := range v.m.Envelopes {
-			o := &v.m.Envelopes[i]
-			if !o.whole() {
-				continue
+			if o := &v.m.Envelopes[i]; o.whole() {
+				entries = append(entries, entry(envelopePath(o), texts.file(i)))
 			}
-			entries = append(entries, entry(envelopePath(o), nodes.JSON(func(ctx context.Context) (any, error) {
-				points, err := v.points.Get(ctx, struct{}{})
-				if err != nil {
-					return nil, err
-				}
-				if first, last := points.clamp(o); last-first > freePoints {
-					if _, err := formats.Charge(ctx, pointCost*int64(last-first)); err != nil {
-						return nil, err
-					}
-				}
-				return envelopeDocument{
-					Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: points.Of(o),
-				}, nil
-			})))
 		}
 		return entries, nil
 	})
+}
+
+// text is the text of the points of e that exist.
+func (p *Points) text(e *Envelope) longText {
+	first, last := p.clamp(e)
+	step := pieceText / intText / pointInts
+	return longText{
+		pieces: (last - first + step - 1) / step,
+		append: func(_ context.Context, b []byte, piece int) ([]byte, error) {
+			from := first + piece*step
+			for i := from; i < min(from+step, last); i++ {
+				b = append(appendPoint(append(b, nextElement...), p.At(i), e.channels()), '}')
+			}
+			return b, nil
+		},
+	}
+}
+
+// appendPoint appends a point with the values of so many channels, but for its last brace.
+func appendPoint(b []byte, v []int32, channels int) []byte {
+	b = appendField(append(b, '{'), "time_ms", int(v[0]))
+	b = appendField(append(b, ','), "curve", int(v[1]))
+	for i, key := range []string{"values", "in_dx", "in_dy", "out_dx", "out_dy"} {
+		if at := 2 + i*maxChannels; at < len(v) {
+			b = appendList(jsonenc.AppendKey(b, key), v[at:at+channels])
+		}
+	}
+	return b
+}
+
+func appendList(b []byte, ints []int32) []byte {
+	b = append(b, '[')
+	for i, v := range ints {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonenc.AppendInt(b, v)
+	}
+	return append(b, ']')
 }
 
 func (v *view) autoMapperList() []autoMapperDocument {

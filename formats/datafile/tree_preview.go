@@ -53,12 +53,8 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 
 // paint draws a band.
 func (d *painting) paint() error {
-	points, err := d.points.Get(d.ctx, struct{}{})
-	if err != nil {
-		return err
-	}
 	s := newSky(d.canvas)
-	tint := func(q *Quad) [4]float64 { return d.m.tint(q, &points) }
+	tint := func(q *Quad) [4]float64 { return d.m.tint(q, &d.points) }
 	for i := range d.m.Layers {
 		if l := &d.m.Layers[i]; l.Quads != nil && l.Group != noGroup && l.Group < d.first {
 			if err := d.layer(l, func() error { return d.drawQuads(s, l, tint) }); err != nil {

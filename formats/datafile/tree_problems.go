@@ -244,22 +244,19 @@ func (f *finder) sounds(ctx context.Context) error {
 	})
 }
 
-func (f *finder) envelopes(ctx context.Context) error {
-	points, err := f.points.Get(ctx, struct{}{})
-	if err != nil {
-		return err
-	}
+func (f *finder) envelopes(context.Context) error {
+	points := &f.points
 	if points.Rest > 0 {
-		f.add("envpoints_size", &Element{Item: points.Item}, "%d ints follow the last of %d points", points.Rest, len(points.List))
+		f.add("envpoints_size", &Element{Item: points.Item}, "%d ints follow the last of %d points", points.Rest, points.Len)
 	}
 	if points.Unlike {
 		f.add("bezier_points", &Element{Item: points.Bezier}, "%d ints of tangents, %d points",
-			f.r.Items[points.Bezier].Size/4, len(points.List))
+			f.r.Items[points.Bezier].Size/4, points.Len)
 	}
 	for i := range f.m.Envelopes {
 		o := &f.m.Envelopes[i]
 		if !f.short(&o.Element) && !points.Exist(o) {
-			f.add("envpoint_range", &o.Element, "envelope %d has %d points from %d on, there are %d", i, o.NumPoints, o.StartPoint, len(points.List))
+			f.add("envpoint_range", &o.Element, "envelope %d has %d points from %d on, there are %d", i, o.NumPoints, o.StartPoint, points.Len)
 		}
 	}
 	return nil
@@ -300,7 +297,10 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 		return err
 	}
 	if l.maxText() > maxDocument {
-		_, _, err := f.layerContent(ctx, l)
+		text, err := f.layerText(ctx, l)
+		if err == nil {
+			_, err = text.document(ctx)
+		}
 		return err
 	}
 	if l.Tiles == nil || !l.runs() {

@@ -17,25 +17,18 @@ type view struct {
 	cache  *cache.Cache
 	data   *cache.Memo[int, []byte] // contents of data items
 	large  int64                    // from which size on they are not held in memory
-	points *cache.Memo[struct{}, Points]
+	points Points
 }
 
 func newView(src formats.Input, t *Tables, c *cache.Cache) *view {
 	r := &Reader{t, src.ReaderAt}
 	return &view{
-		src: src, r: r, m: r.Map(), cache: c, points: newPoints(c, r),
+		src: src, r: r, m: r.Map(), cache: c, points: r.Points(),
 		data: newContents(c, r.ReadData).Peak(func(i int) int64 {
 			return r.Data[i].Stored + r.Data[i].Size + r.Data[i].Size/8 // it moves as it grows
 		}),
 		large: max(minLarge, c.Budget()/8),
 	}
-}
-
-// newPoints returns what remembers the points of a map.
-func newPoints(c *cache.Cache, r *Reader) *cache.Memo[struct{}, Points] {
-	size := r.pointsSize()
-	points := cache.NewMemo(c, func(context.Context, struct{}) (Points, int64, error) { return r.Points(), size, nil })
-	return points.Peak(func(struct{}) int64 { return size })
 }
 
 // minLarge is from which size on data is streamed however small the cache is.

@@ -131,49 +131,19 @@ func (o object) withRest(ints []int32) object {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) { return o.appendTo(nil) }
-
-// appendTo appends the object as JSON. Lists of ints, of which there may be millions, it appends itself.
-func (o object) appendTo(b []byte) ([]byte, error) {
-	if len(o) == 0 {
-		return append(b, "{}"...), nil
-	}
-	start := len(b)
-	for _, m := range o {
-		b = jsonenc.AppendKey(b, m.key)
-		switch v := m.value.(type) {
-		case []int32:
-			b = appendList(b, v)
-		case [][]int32:
-			b = append(b, '[')
-			for i, ints := range v {
-				if i > 0 {
-					b = append(b, ',')
-				}
-				b = appendList(b, ints)
-			}
-			b = append(b, ']')
-		default:
-			buf := bytes.NewBuffer(b)
-			enc := json.NewEncoder(buf)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(v); err != nil {
-				return nil, err
-			}
-			b = buf.Bytes()
-		}
-	}
-	b[start] = '{' // instead of its comma
-	return append(b, '}'), nil
-}
-
-func appendList(b []byte, ints []int32) []byte {
-	b = append(b, '[')
-	for i, v := range ints {
+func (o object) MarshalJSON() ([]byte, error) {
+	buf := bytes.NewBufferString("{")
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	for i, m := range o {
 		if i > 0 {
-			b = append(b, ',')
+			buf.WriteByte(',')
 		}
-		b = jsonenc.AppendInt(b, v)
+		buf.Write(jsonenc.AppendString(nil, m.key))
+		buf.WriteByte(':')
+		if err := enc.Encode(m.value); err != nil {
+			return nil, err
+		}
 	}
-	return append(b, ']')
+	return append(buf.Bytes(), '}'), nil
 }
