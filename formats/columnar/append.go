@@ -1,5 +1,7 @@
 package columnar
 
+import "unsafe"
+
 // Append adds the rows that o has kept, of the same columns, none of which has lists.
 func (b *Batch) Append(o *Batch) {
 	row := min(b.skip, o.rows)
@@ -69,8 +71,9 @@ func (v *Vector) textStart(i int) int {
 	return v.Ends[i-1]
 }
 
-// Size returns how many bytes of memory the rows have that are kept.
+// Size returns how many bytes of memory the rows have that are kept, and their columns.
 func (b *Batch) Size() (n int64) {
+	n = int64(len(b.Columns)) * int64(unsafe.Sizeof(Vector{}))
 	for i := range b.Columns {
 		v := &b.Columns[i]
 		n += int64(cap(v.Valid) + cap(v.Bools) + cap(v.Text) + cap(v.ValidItems))

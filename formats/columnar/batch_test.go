@@ -2,6 +2,7 @@ package columnar_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -342,4 +343,21 @@ func TestNumbersBehindNulls(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSizeOfFewRows holds what few rows are said to have to what is allocated for them.
+func TestSizeOfFewRows(t *testing.T) {
+	few := columnar.Required(columnar.Int64, "a", "b", "c", "d", "e", "f", "g", "h")
+	const times = 1000
+	said, kept := int64(0), make([]*columnar.Batch, times)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range kept {
+		kept[i] = columnar.NewRows(few, 1)
+		said += kept[i].Size()
+	}
+	runtime.ReadMemStats(&after)
+	if took := int64(after.TotalAlloc - before.TotalAlloc); said < took/2 || said > took {
+		t.Errorf("they are said to have %d bytes and took %d", said, took)
+	}
 }
