@@ -13,6 +13,7 @@ type carry struct {
 	lost   bool           // the bones of the frame before are not known
 	count  int            // how many bone players the frame before had; unknownCount if not even that is known
 	bones  []echovr.Bones // theirs, unless lost
+	since  int64          // bytes of the chunks since the one whose checkpoint has the bones; 0: this one's has them
 }
 
 const unknownCount = -1
@@ -32,7 +33,7 @@ func (d *decoder) bones() []echovr.Bones {
 	if n&1 != 0 {
 		count = int(n >> 1)
 	}
-	if d.lean {
+	if d.lean && !d.follow {
 		for range count {
 			d.passBones()
 		}
@@ -51,6 +52,9 @@ func (d *decoder) bones() []echovr.Bones {
 	}
 	for i := range d.carry.bones {
 		d.bonePlayer(&d.carry.bones[i])
+	}
+	if d.follow {
+		return nil
 	}
 	return d.keep(d.carry.bones)
 }

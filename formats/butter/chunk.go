@@ -105,7 +105,7 @@ const (
 	frameStep  = 1 << 20
 )
 
-// decodeChunk decodes the frames of a chunk, of which it keeps the first limit. An error is one of reading.
+// decodeChunk decodes the frames of a chunk, of which it keeps the first limit; 0: only the end counts. An error is one of reading.
 func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text, from carry, limit int) (c *chunk, err error) {
 	data, more, done, err := t.reader(ctx)
 	if err != nil {
@@ -117,6 +117,7 @@ func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text
 		return nil, err
 	}
 	d := newDecoder(l, kind, u, data, more, from)
+	d.lean, d.follow = limit == 0, limit == 0
 	if err = c.decode(ctx, d, limit); err != nil {
 		c.held.Free()
 		return nil, err
@@ -228,11 +229,11 @@ func sizeOf(f *echovr.Frame) int64 {
 }
 
 // decode decodes chunk n from its text, under the map of the file or, if the recorder has changed
-// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11).
-func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from carry) (*chunk, error) {
+// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11). It keeps the first limit frames.
+func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from carry, limit int) (*chunk, error) {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
 	u := newUsers(r.Header.Players)
-	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, r.Header.Interval)
+	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, limit)
 	if err != nil || c.failed == nil || !whole {
 		return c, err
 	}
@@ -240,7 +241,7 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 		if k == kind {
 			continue
 		}
-		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, r.Header.Interval)
+		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, limit)
 		if err != nil {
 			return nil, err
 		}

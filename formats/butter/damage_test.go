@@ -67,7 +67,7 @@ func TestLostChunk(t *testing.T) {
 	}
 	encoder := echovr.NewEncoder(r.Match())
 	for n, want := range []float32{frames[9].Pause.PausedTimer, 0, 10, 20, 30} {
-		c, _, err := openBytes(t, b).Chunk(t.Context(), n, x.Chunks[n].State, encoder)
+		c, _, err := openBytes(t, b).Chunk(t.Context(), x, n, nil, encoder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,6 +205,7 @@ func TestLargeChunk(t *testing.T) {
 	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
 		b, frames := sample(layoutV3, 2, 8, 4000, true, func(w *writer) { w.interval, w.compression = 4000, compression })
 		r := openBytes(t, b)
+		first := &echovr.Index{Chunks: []echovr.ChunkInfo{{State: carry{}.encode(true)}}}
 		c := cache.New(64<<20, nil)
 		var cost, size int64
 		err := c.Do(t.Context(), 1, func(ctx context.Context) error {
@@ -213,7 +214,7 @@ func TestLargeChunk(t *testing.T) {
 				return err
 			}
 			size = x.size
-			got, n, err := r.Chunk(ctx, 0, carry{}.encode(), echovr.NewEncoder(r.Match()))
+			got, n, err := r.Chunk(ctx, first, 0, nil, echovr.NewEncoder(r.Match()))
 			if err == nil && len(got.Frames) != len(frames) {
 				t.Errorf("%s: %d frames", name, len(got.Frames))
 			}
@@ -232,7 +233,7 @@ func TestLargeChunk(t *testing.T) {
 		x, _, _ := r.chunkText(t.Context(), 0)
 		var all [2]*chunk
 		for i, x := range []*text{x, {held: held, size: size}} {
-			if all[i], err = r.decode(t.Context(), 0, x, true, carry{}); err != nil {
+			if all[i], err = r.decode(t.Context(), 0, x, true, carry{}, r.Header.Interval); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -417,7 +418,7 @@ func TestMemoryOfAFrame(t *testing.T) {
 	frame := int64(0)
 	runtime.ReadMemStats(&before)
 	for range times {
-		c, err := r.decode(t.Context(), 0, text, true, carry{})
+		c, err := r.decode(t.Context(), 0, text, true, carry{}, r.Header.Interval)
 		if err != nil || len(c.frames) != 1 {
 			t.Fatalf("%d frames, %v", len(c.frames), err)
 		}

@@ -43,7 +43,8 @@
 // A part that a frame leaves out has the same bytes as in the frame before. Where they are a
 // difference, the same difference is added again. Key frames reset everything but bones and pause
 // timers, so a chunk decodes by itself given those two at its start: the carry, which the index
-// keeps for every chunk.
+// keeps for every chunk. Where chunks have few frames it keeps the bones of some only, and those
+// between are decoded from there on (boneShare).
 //
 // # Decisions
 //

@@ -26,6 +26,8 @@ type decoder struct {
 	// of one are there until the next frame but one is decoded.
 	lean bool
 
+	follow bool // the bones are decoded, although frames that are lean do not have them
+
 	frame       echovr.Frame // the running state, without players
 	vrStep      echovr.Vec3
 	discStep    [2]echovr.Vec3  // position, velocity

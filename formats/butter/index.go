@@ -68,11 +68,11 @@ type scan struct {
 func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	whole := s.n < len(s.r.Header.Chunks) && s.r.Header.Chunks[s.n].End() <= s.bytes
 	if s.n == len(s.r.Header.Chunks) || !whole && s.bytes < s.r.size {
-		return nil, echovr.ChunkInfo{State: s.carry.encode()}, nil
+		return nil, echovr.ChunkInfo{State: s.carry.encode(true)}, nil
 	}
 	n, e := s.n, s.r.Header.Chunks[s.n]
 	s.n++
-	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.encode()}
+	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.encode(!whole)}
 	t, bad, err := s.r.chunkText(ctx, n)
 	if err != nil {
 		return nil, info, err
@@ -80,7 +80,7 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 	if bad == nil {
 		info.Size = t.size
 	}
-	c, err := s.r.decode(ctx, n, t, bad == nil, s.carry)
+	c, err := s.r.decode(ctx, n, t, bad == nil, s.carry, s.r.Header.Interval)
 	if err != nil {
 		return nil, info, err
 	}
@@ -93,6 +93,7 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 		s.carry = afterDamage
 		s.problem(n, bad.code, bad.msg)
 	}
+	s.carry.pass(t.size)
 	if c.noBones[1] > 0 {
 		first := s.r.tick(n)
 		s.problem(n, codeBones, fmt.Sprintf("left out from tick %d to %d", first+int64(c.noBones[0]), first+int64(c.noBones[1])-1))
@@ -134,9 +135,10 @@ func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 	}
 }
 
-// Chunk decodes chunk n by itself, starting from the state that the index has of the chunk before.
-func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
-	from, err := decodeCarry(state)
+// Chunk decodes chunk n by itself, starting from the state that the index has of the chunk before. That one is before, if it is in
+// memory.
+func (r *Reader) Chunk(ctx context.Context, x *echovr.Index, n int, before *echovr.Chunk, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
+	from, err := r.start(ctx, x, n, before)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -144,14 +146,55 @@ func (r *Reader) Chunk(ctx context.Context, n int, state []byte, e *echovr.Encod
 	if err != nil {
 		return nil, 0, err
 	}
-	c, err := r.decode(ctx, n, t, bad == nil, from)
+	c, err := r.decode(ctx, n, t, bad == nil, from, r.Header.Interval)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer c.held.Free()
+	c.end = carry{} // which stays with its frames
 	cost := int64(chunkMemory)
 	for i := range c.frames {
 		cost += sizeOf(&c.frames[i])
 	}
 	return r.chunk(n, c, e), cost, nil
+}
+
+// start returns what chunk n starts from. Bones that its checkpoint lacks are those of the last frame before, if that chunk is in
+// memory, or what is left of others after the chunks between.
+func (r *Reader) start(ctx context.Context, x *echovr.Index, n int, before *echovr.Chunk) (carry, error) {
+	from, err := decodeCarry(x.Chunks[n].State)
+	if err != nil || from.complete() {
+		return from, err
+	}
+	if before == nil || len(before.Frames) == 0 {
+		from.bones, err = r.bonesAt(ctx, x, n, from)
+	} else {
+		from.bones = before.Frames[len(before.Frames)-1].Bones
+	}
+	if err == nil && !from.complete() {
+		err = formats.ErrOther
+	}
+	return from, err
+}
+
+// bonesAt decodes the chunks from the last checkpoint with bones on, for those that chunk n lacks in its own, which is at.
+func (r *Reader) bonesAt(ctx context.Context, x *echovr.Index, n int, at carry) (_ []echovr.Bones, err error) {
+	first := n
+	for ; first > 0 && !at.complete(); first-- {
+		if at, err = decodeCarry(x.Chunks[first-1].State); err != nil {
+			return nil, err
+		}
+	}
+	for ; first < n && at.complete(); first++ {
+		t, bad, err := r.chunkText(ctx, first)
+		if err != nil {
+			return nil, err
+		}
+		c, err := r.decode(ctx, first, t, bad == nil, at, 0)
+		if err != nil {
+			return nil, err
+		}
+		at = c.end
+	}
+	return at.bones, nil
 }

@@ -41,8 +41,8 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 		Header:    h.headerDocument(rec.Info()),
 		Metadata:  nodes.Bytes(h.Header.raw),
 		NumChunks: len(h.Header.Chunks),
-		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
-			return r.Chunk(ctx, n, info.State, encoder)
+		Chunk: func(ctx context.Context, x *echovr.Index, n int, _ *echovr.ChunkInfo, before *echovr.Chunk) (*echovr.Chunk, int64, error) {
+			return r.Chunk(ctx, x, n, before, encoder)
 		},
 		Visit: func(ctx context.Context, n int, info *echovr.ChunkInfo, fn func(*echovr.Frame, []byte) error) (bool, error) {
 			return r.visit(ctx, n, info.Ticks(), func(f *echovr.Frame) error { return fn(f, nil) })

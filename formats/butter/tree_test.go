@@ -116,7 +116,7 @@ func (c *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, 
 
 // TestReadsOneChunk holds a look at one frame to the bytes of its chunk.
 func TestReadsOneChunk(t *testing.T) {
-	b, _ := sample(layoutV3, 2, 4, 100, true, func(w *writer) { w.interval = 10 })
+	b, _ := sample(layoutV3, 2, 4, 300, true, func(w *writer) { w.interval = 100 })
 	r := openBytes(t, b)
 	counted := &countingReader{r: formats.BytesReader(b)}
 	src := formats.BytesInput("x.butter", b, time.Unix(1e9, 0))
@@ -126,12 +126,12 @@ func TestReadsOneChunk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nodes.Lookup(t.Context(), dir, "ticks/00000057.json"); err != nil {
+	if _, err := nodes.Lookup(t.Context(), dir, "ticks/00000157.json"); err != nil {
 		t.Fatal(err)
 	}
 	counted.min, counted.max = 1<<62, 0
-	readFile(t, dir, "ticks/00000057.json")
-	if e := r.Header.Chunks[5]; counted.min != e.Offset || counted.max != e.Offset+e.Size {
+	readFile(t, dir, "ticks/00000157.json")
+	if e := r.Header.Chunks[1]; counted.min != e.Offset || counted.max != e.Offset+e.Size {
 		t.Errorf("bytes %d to %d were read, the chunk is %d to %d", counted.min, counted.max, e.Offset, e.Offset+e.Size)
 	}
 }
@@ -275,7 +275,7 @@ func FuzzScan(f *testing.F) {
 		}
 		encoder := echovr.NewEncoder(r.Match())
 		for n := range x.Chunks {
-			c, _, err := r.Chunk(t.Context(), n, x.Chunks[n].State, encoder)
+			c, _, err := r.Chunk(t.Context(), x, n, nil, encoder)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ func lean(f *echovr.Frame) echovr.Frame {
 func visitAll(t *testing.T, r *Reader, x *echovr.Index) (whole int) {
 	t.Helper()
 	for n := range x.Chunks {
-		c, _, err := r.Chunk(t.Context(), n, x.Chunks[n].State, echovr.NewEncoder(r.Match()))
+		c, _, err := r.Chunk(t.Context(), x, n, nil, echovr.NewEncoder(r.Match()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	return echovr.NewTree(echovr.Recording{
 		Recording: rec, Format: name, Combat: h.kind == echovr.Combat, Grows: rec.Grows && h.layout == layoutText,
 		Header: h.headerDocument(rec.Info()), Metadata: nodes.Bytes(nil), NumChunks: echovr.UnknownChunks,
-		Chunk: func(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
+		Chunk: func(ctx context.Context, _ *echovr.Index, n int, info *echovr.ChunkInfo, _ *echovr.Chunk) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, n, info)
 		},
 		Visit: r.visit,

@@ -191,7 +191,7 @@ func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir,
 	return NewTree(Recording{
 		Recording: rec, Format: "test", Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
 		NumChunks: UnknownChunks,
-		Chunk: func(_ context.Context, n int, info *ChunkInfo) (*Chunk, int64, error) {
+		Chunk: func(_ context.Context, _ *Index, n int, info *ChunkInfo, _ *Chunk) (*Chunk, int64, error) {
 			if !bytes.Equal(info.State, []byte{byte(n + 1)}) {
 				return nil, 0, fmt.Errorf("state %x", info.State)
 			}
