@@ -43,9 +43,14 @@ func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 		at, n = where+e.Length, n+1
 		return z.add(ctx, e, where)
 	})
+	if err == nil && n == dir.Count {
+		if err = neighbour(ctx, src, dir); err == nil {
+			return z.finish(), nil
+		}
+	}
 	switch {
-	case err == nil && n == dir.Count:
-		return z.finish(), nil
+	case errors.Is(err, errNeighbour): // the directory is that of a part, or lies about where it begins
+		dir = zipfile.Directory{}
 	case err == nil && n > dir.Count: // some write the low 16 bits of a greater number: who knows whether this is all
 		err = formats.Reasonf(formats.ErrCorrupt, "the directory has %d files, its end counts %d", n, dir.Count)
 	case err == nil:
@@ -66,6 +71,26 @@ type zipList struct {
 	src   formats.Input
 	u     *unpack.Unpacker
 	doubt bool // entries of the directory count only if the header of the file agrees
+}
+
+var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "another zip begins here"}
+
+// neighbour returns that there is another zip in the file, in front of that with the directory or behind it, nil if there
+// is none. What else is there, such as a program that unpacks the zip, is no part of it.
+func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) error {
+	b := make([]byte, len(zipfile.LocalMagic))
+	for _, at := range []int64{0, dir.End} {
+		if at == 0 && dir.Base == 0 {
+			continue
+		}
+		if _, err := src.ReadAt(ctx, b, at); err != nil && err != io.EOF {
+			return err
+		}
+		if string(b) == zipfile.LocalMagic {
+			return &formats.Error{Format: "zip", Offset: at, Err: errNeighbour}
+		}
+	}
+	return nil
 }
 
 // entries calls each for the entries of a directory and where they lie, until one makes no sense.
@@ -170,7 +195,9 @@ func (z *zipList) addFound(f scanned) error {
 	if modified.IsZero() {
 		modified = z.src.ModTime
 	}
-	z.unsupported(f.Entry)
+	if !f.cut || readable(f.Entry) != nil {
+		z.judge(f.Entry)
+	}
 	z.where = f.Header
 	switch {
 	case strings.HasSuffix(f.Name, "/"):
@@ -181,11 +208,32 @@ func (z *zipList) addFound(f scanned) error {
 	return z.addFile(f.Name, member{kind: foundMember, at: f.Header, size: int64(f.UncompressedSize64)}, modified)
 }
 
-// unsupported notes that the content of a file cannot be read.
-func (z *zipList) unsupported(e zipfile.Entry) {
-	if err := readable(e); err != nil && !strings.HasSuffix(e.Name, "/") {
-		z.problem(Unsupported, e.Header, memberPath(e.Name), "%v", err)
+// judge notes what is wrong with the content of a file as far as its header tells.
+func (z *zipList) judge(e zipfile.Entry) {
+	if strings.HasSuffix(e.Name, "/") {
+		return
 	}
+	if err := readable(e); err != nil {
+		z.problem(Unsupported, e.Header, memberPath(e.Name), "%v", err)
+	} else if err := contradiction(e); err != nil {
+		z.problem(BadHeader, e.Header, memberPath(e.Name), "%v", err)
+	}
+}
+
+// contradiction returns what cannot all be true of a file. Of an empty one nobody reads the content, to find out there.
+func contradiction(e zipfile.Entry) error {
+	switch {
+	case e.Method == zip.Store && e.CompressedSize64 != e.UncompressedSize64:
+		return storedOf(int64(e.CompressedSize64), int64(e.UncompressedSize64))
+	case e.UncompressedSize64 == 0 && e.CRC32 != 0:
+		return wrongChecksum(0, e.CRC32)
+	}
+	return nil
+}
+
+// storedOf says that a stored file has another size than it should.
+func storedOf(stored, size int64) error {
+	return formats.Reasonf(formats.ErrCorrupt, "it has %d stored bytes, of %d", stored, size)
 }
 
 // add adds the member whose entry is at at.
@@ -194,7 +242,7 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 	if modified.IsZero() {
 		modified = z.src.ModTime
 	}
-	z.unsupported(e)
+	z.judge(e)
 	z.where = at
 	mode := e.Mode()
 	switch {
@@ -203,8 +251,8 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 	case mode.Type() == 0:
 		return z.addFile(e.Name, member{kind: fileMember, at: at, size: int64(e.UncompressedSize64)}, modified)
 	case mode.Type() == iofs.ModeSymlink:
-		target := zipLink(ctx, z.u, z.src, e)
-		if err := ctx.Err(); err != nil {
+		target, err := z.link(ctx, e)
+		if err != nil {
 			return err
 		}
 		return z.addLink(e.Name, target, modified)
@@ -212,28 +260,45 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 	return nil
 }
 
-// zipLink returns the target of a symbolic link, which is its content; "" if
-// that cannot be read.
-func zipLink(ctx context.Context, u *unpack.Unpacker, src formats.Input, z zipfile.Entry) string {
-	c, at, size, err := storedZip(ctx, src, z, false)
-	if err != nil {
-		return ""
-	}
-	stored := nodes.SectionContent(src, at, size)
-	b := make([]byte, min(z.UncompressedSize64, maxMemberPath)+1)
-	var n int
-	if c == nil {
-		n, err = stored.ReadAt(ctx, b, 0)
-	} else {
-		n, err = u.First(ctx, *c, stored, size, b)
-	}
+// link returns the target of a symbolic link, which is its content. It is "" for one that is damaged, which is noted, or
+// cannot be unpacked.
+func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
+	b := make([]byte, min(e.UncompressedSize64, maxMemberPath)+1)
+	n, err := z.first(ctx, e, b)
 	switch {
-	case n == len(b) && z.UncompressedSize64 > maxMemberPath:
-		return string(b[:maxMemberPath])
-	case n < len(b)-1 || err != io.EOF:
-		return ""
+	case err == io.EOF && n == len(b)-1, n == len(b) && e.UncompressedSize64 > maxMemberPath:
+		return string(b[:min(n, maxMemberPath)]), nil
+	case errors.Is(err, errors.ErrUnsupported) && readable(e) != nil: // as was noted
+		return "", nil
+	case err == nil || err == io.EOF:
+		err = storedOf(int64(n), int64(e.UncompressedSize64))
+	case !damaged(err):
+		return "", err
 	}
-	return string(b[:n])
+	z.problem(unpack.BadCompression, e.Header, memberPath(e.Name), "%v", err)
+	return "", nil
+}
+
+// first fills b with the first bytes of a file. The error is io.EOF only if the whole file is right.
+func (z *zipList) first(ctx context.Context, e zipfile.Entry, b []byte) (int, error) {
+	c, at, size, err := storedZip(ctx, z.src, e, false)
+	if err != nil {
+		return 0, err
+	}
+	stored := nodes.SectionContent(z.src, at, size)
+	if c != nil {
+		return z.u.First(ctx, *c, stored, size, b)
+	}
+	n, err := stored.ReadAt(ctx, b, 0)
+	if crc := crc32.ChecksumIEEE(b[:n]); err == io.EOF && crc != e.CRC32 {
+		err = wrongChecksum(crc, e.CRC32)
+	}
+	return n, err
+}
+
+// damaged reports whether an error says that bytes make no sense, and not that they could not be read.
+func damaged(err error) bool {
+	return errors.Is(err, formats.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // openZipMember returns a file in a zip.
@@ -244,7 +309,7 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 	}
 	c, at, size, err := storedZip(ctx, src, z.Entry, z.cut)
 	switch {
-	case errors.Is(err, formats.ErrCorrupt), errors.Is(err, errors.ErrUnsupported), errors.Is(err, io.ErrUnexpectedEOF):
+	case err != nil && damaged(err):
 		return absent(f.size, err), nil
 	case err != nil:
 		return Content{}, err
@@ -291,7 +356,7 @@ var errCut = &formats.Reason{Kind: io.ErrUnexpectedEOF, Msg: "the end of the fil
 func shorter(src formats.Input, at, stored, size int64) Content {
 	c := plain(src, at, stored)
 	c.size = size
-	d := &unpack.Damage{Stored: at + c.there, Size: c.there, Err: formats.Reasonf(formats.ErrCorrupt, "it has %d stored bytes, of %d", stored, size)}
+	d := &unpack.Damage{Stored: at + c.there, Size: c.there, Err: storedOf(stored, size)}
 	c.Damage, c.Short = always(d), always(d)
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
@@ -89,18 +90,32 @@ type scanned struct {
 func (z *scanned) end() int64 { return z.data + int64(z.CompressedSize64) }
 
 // after returns where to look for the file after z: after its content, unless nothing begins there and
-// so its size may be wrong. Stored content may hold headers itself.
+// so its size may be wrong.
 func (s *zipScan) after(z *scanned) (int64, error) {
-	b := make([]byte, 2)
-	if z.end() <= s.size-int64(len(b)) {
-		if _, err := s.r.ReadAt(b, z.end()); err != nil && err != io.EOF {
-			return 0, err
-		}
+	follows, err := s.record(z.end())
+	if err != nil || follows || z.cut && z.Streamed() {
+		return z.end(), err
 	}
-	if string(b) == "PK" || z.cut && z.Streamed() || z.Method == zip.Store {
-		return z.end(), nil
+	if z.Method != zip.Store {
+		return z.data, nil
+	}
+	holds, err := s.record(z.data) // headers of its own, as a zip or a tar of zips has
+	if holds || err != nil || path.Ext(z.Name) == ".tar" {
+		return z.end(), err
 	}
 	return z.data, nil
+}
+
+// record reports whether a record may begin at at.
+func (s *zipScan) record(at int64) (bool, error) {
+	b := make([]byte, 2)
+	if at > s.size-int64(len(b)) {
+		return false, nil
+	}
+	if _, err := s.r.ReadAt(b, at); err != nil && err != io.EOF {
+		return false, err
+	}
+	return string(b) == "PK", nil
 }
 
 // file returns the next file from at on; io.EOF: there is none.

@@ -41,6 +41,7 @@ func IsBadEntry(err error) bool {
 type Directory struct {
 	At, Size int64
 	Base     int64  // where the zip begins in the file
+	End      int64  // where it ends there
 	Count    uint64 // of entries, as the end of the zip says
 }
 
@@ -57,6 +58,7 @@ func FindDirectory(r io.ReaderAt, size int64) (d Directory, err error) {
 	}
 	b := tail[i:]
 	end += int64(i)
+	d.End = end + endSize + int64(le.Uint16(b[20:]))
 	d.Count = uint64(le.Uint16(b[10:]))
 	length, offset := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	if b, at := findZip64End(r, end); b != nil {

@@ -1,0 +1,144 @@
+package container_test
+
+import (
+	"bytes"
+	"hash/crc32"
+	iofs "io/fs"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/formats"
+	"recfs/formats/container"
+	"recfs/formats/unpack"
+)
+
+// zipOfOne returns a zip with what a header says of content, and a file behind it.
+func zipOfOne(t *testing.T, h zip.FileHeader, content string) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	raw, err := w.CreateRaw(&h)
+	if err == nil {
+		_, err = raw.Write([]byte(content))
+	}
+	if err == nil {
+		err = rawFile(w, &zip.FileHeader{Name: "z", Method: zip.Store}, "last")
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// onlyOf returns the only problem, which is of a file, and fails if z, which is whole, is not shown.
+func onlyOf(t *testing.T, b []byte, name string) formats.Problem {
+	t.Helper()
+	found, problems, err := list(t, container.Zip, b)
+	if err != nil || found["z"] != "last" || len(problems) != 1 || problems[0].Path != name {
+		t.Fatalf("%q, %+v, %v", found, problems, err)
+	}
+	return problems[0]
+}
+
+// A symbolic link whose target is damaged is named, like a file.
+func TestZipLinksDamaged(t *testing.T) {
+	const target = "some/file"
+	link := func(h zip.FileHeader) zip.FileHeader {
+		h.Name = "link"
+		h.SetMode(iofs.ModeSymlink | 0o777)
+		return h
+	}
+	crc, n := crc32.ChecksumIEEE([]byte(target)), uint64(len(target))
+	_, problems, err := list(t, container.Zip, zipOfOne(t, link(zip.FileHeader{CRC32: crc, CompressedSize64: n, UncompressedSize64: n}), target))
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("a sound one: %v, %v", problems, err)
+	}
+	for name, h := range map[string]zip.FileHeader{
+		"checksum":          {CRC32: crc ^ 1, CompressedSize64: n, UncompressedSize64: n},
+		"deflated, no such": {Method: zip.Deflate, CRC32: crc, CompressedSize64: n, UncompressedSize64: n},
+	} {
+		if p := onlyOf(t, zipOfOne(t, link(h), target), "link"); p.Code != unpack.BadCompression {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	if p := onlyOf(t, zipOfOne(t, link(zip.FileHeader{Flags: 1, CRC32: crc, CompressedSize64: n, UncompressedSize64: n}), target), "link"); p.Code != container.Unsupported {
+		t.Errorf("encrypted: %+v", p)
+	}
+}
+
+// What an entry says of a file must fit together. Of an empty file nobody reads what would tell.
+func TestZipContradictions(t *testing.T) {
+	const content = "content"
+	crc, n := crc32.ChecksumIEEE([]byte(content)), uint64(len(content))
+	for name, h := range map[string]zip.FileHeader{
+		"stored, of more":       {CRC32: crc, CompressedSize64: n, UncompressedSize64: n + 1},
+		"stored, of fewer":      {CRC32: crc, CompressedSize64: n, UncompressedSize64: n - 1},
+		"empty with a checksum": {Method: zip.Deflate, CRC32: crc, CompressedSize64: n},
+	} {
+		h.Name = "a"
+		if p := onlyOf(t, zipOfOne(t, h, content), "a"); p.Code != container.BadHeader {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// Of several zips in one file none hides the others, and of one whose directory is said to begin elsewhere all is shown.
+func TestZipNeighbours(t *testing.T) {
+	one, two := zipped(t, zip.Deflate, false, zipFiles...), zipped(t, zip.Deflate, true, packed{"other", "another"})
+	end := string(zipOf(zipEnding{})[zipLocalSize:])
+	elsewhere := bytes.Clone(one)
+	elsewhere[len(elsewhere)-6] ^= 4
+	commented := append(bytes.Clone(one), end...)
+	le.PutUint16(commented[len(one)-2:], uint16(len(end)))
+	for name, test := range map[string]struct {
+		b    []byte
+		more string
+	}{
+		"before":             {append(bytes.Clone(one), two...), "another"},
+		"behind":             {append(bytes.Clone(one), two[:len(two)-30]...), "another"},
+		"an end as comment":  {commented, ""},
+		"directory mistaken": {elsewhere, ""},
+	} {
+		found, problems, err := list(t, container.Zip, test.b)
+		if err != nil || len(problems) != 1 || problems[0].Code != container.BadDirectory || found["other"] != test.more {
+			t.Errorf("%s: %q, %+v, %v", name, found, problems, err)
+		}
+		for _, f := range zipFiles {
+			if found[f.name] != f.content {
+				t.Errorf("%s: %s: %.60q", name, f.name, found[f.name])
+			}
+		}
+	}
+	for name, b := range map[string][]byte{
+		"a program before": append([]byte(strings.Repeat("#!/bin/sh\n", 50)), one...),
+		"text behind":      append(bytes.Clone(one), "text"...),
+	} {
+		if found, problems, err := list(t, container.Zip, b); err != nil || len(problems) > 0 || len(found) != len(zipFiles) {
+			t.Errorf("%s: %d files, %+v, %v", name, len(found), problems, err)
+		}
+	}
+}
+
+// Bytes that are missing from a stored file, so that the header behind it lies where it should go on, hide no other file;
+// but what is in a stored zip is not taken for files beside it.
+func TestZipBytesMissing(t *testing.T) {
+	inner := zipped(t, zip.Store, false, packed{"inside", "hidden"})
+	whole := zipped(t, zip.Store, false, packed{"a", random(3000)}, packed{"b", "two"}, packed{"in.zip", string(inner)})
+	directory := bytes.LastIndex(whole, []byte(zipEntry)) // its last entry, so that the end of the inner one is the last
+	b := append(bytes.Clone(whole[:1000]), whole[1500:directory]...)
+	found, problems, err := list(t, container.Zip, b)
+	if err != nil || found["b"] != "two" || found["in.zip"] != string(inner) || len(problems) == 0 {
+		t.Errorf("%.100q, %+v, %v", found, problems, err)
+	}
+	if _, ok := found["inside"]; ok {
+		t.Errorf("what is in a stored zip is shown beside it")
+	}
+	if !strings.Contains(found["a"], "error: ") {
+		t.Errorf("a is %.60q", found["a"])
+	}
+}
