@@ -176,6 +176,9 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 	case tar.TypeGNUSparse:
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeXGlobalHeader:
 		return nil
+	case multiVolume:
+		l.problem(Unsupported, l.where, memberPath(h.Name), "it is the rest of a file that begins in another tar")
+		return nil
 	default:
 		if 'A' <= h.Typeflag && h.Typeflag <= 'Z' {
 			return nil
@@ -235,6 +238,9 @@ var sparse = unpack.Compression{Name: "sparse tar", Open: func(r *bufio.Reader, 
 	_, err := t.Next()
 	return t, func(bool) {}, err
 }}
+
+// multiVolume is the type of a file that goes on from the volume before (GNU tar manual, "Basic Tar Format").
+const multiVolume = 'M'
 
 const (
 	tarBlock  = 512           // POSIX.1-2017, pax, "ustar Interchange Format": all is in blocks of 512 bytes

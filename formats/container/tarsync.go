@@ -147,6 +147,9 @@ func (s *tarSection) resume(ctx context.Context, at int64, b []byte) (int64, err
 			return next, err
 		}
 	}
+	if !validHeader(b) { // bytes that were put in front of a header make its block a damaged one
+		return s.findHeader(ctx, at)
+	}
 	return s.findHeader(ctx, at+tarBlock)
 }
 

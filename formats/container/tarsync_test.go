@@ -42,6 +42,7 @@ func TestTarDamagedHeader(t *testing.T) {
 		"zeros for two":   {func(x []byte) []byte { clear(x[b : c+1024]); return x }, []string{"b", "c"}},
 		"bytes cut out":   {func(x []byte) []byte { return slices.Delete(x, b+100, b+300) }, []string{"b"}},
 		"garbage before":  {func(x []byte) []byte { return append([]byte(strings.Repeat("garbage", 100)), x...) }, nil},
+		"a byte before":   {func(x []byte) []byte { return append([]byte("x"), x...) }, nil},
 		"two in sequence": {func(x []byte) []byte { x[b], x[c] = 0xff, 0xff; return x }, []string{"b", "c"}},
 		"the last":        {func(x []byte) []byte { x[headers["e"]+110] ^= 1; return x }, []string{"e"}},
 	} {
@@ -110,6 +111,27 @@ func TestTarEndsAfterExtendedHeader(t *testing.T) {
 		if err != nil || len(found) != 1 || len(problems) != 1 || problems[0].Code != container.Truncated || problems[0].Offset != int64(n) {
 			t.Errorf("cut at %d: %d files, %+v, %v", n, len(found), problems, err)
 		}
+	}
+}
+
+// The rest of a file that began in another volume is no file, and is named.
+func TestTarOfSeveralVolumes(t *testing.T) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, h := range []*tar.Header{{Name: "rest", Typeflag: 'M', Size: 4}, {Name: "a", Typeflag: tar.TypeReg, Size: 4}} {
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("text")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, problems, err := list(t, container.Tar, buf.Bytes())
+	if err != nil || len(found) != 1 || len(problems) != 1 || problems[0].Path != "rest" || problems[0].Code != container.Unsupported {
+		t.Errorf("%q, %v, %v", found, problems, err)
 	}
 }
 
