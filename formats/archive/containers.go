@@ -7,6 +7,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/container"
+	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
@@ -125,14 +126,23 @@ func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*li
 	if m == nil {
 		return nil, 0, errOtherList
 	}
-	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true})
+	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Distrust: k.distrust})
 	return a.listOf(ctx, k, u, reads, &listed{Members: m, saved: true})
 }
 
-// loadList returns the list of a container.
+// loadList returns the list of a container. One whose seek table turns out to be wrong is decompressed from its start.
 func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
+	l, cost, err := a.makeList(ctx, k)
+	if err != nil && k.packed && !k.distrust && a.unpack.Distrusts(source.FileKey{Path: k.path, Version: k.v}) {
+		k.distrust = true
+		return a.makeList(ctx, k)
+	}
+	return l, cost, err
+}
+
+func (a *archive) makeList(ctx context.Context, k containerKey) (*listed, int64, error) {
 	streams := k.c == container.Tar && !cache.IsSavedOnly(ctx)
-	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
+	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams, Distrust: k.distrust})
 	l := new(listed)
 	if u.err == nil {
 		l.Members, u.err = k.c.List(ctx, u.once(), container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})

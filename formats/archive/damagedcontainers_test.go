@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -62,6 +63,23 @@ func TestDamagedContainersHaveProblems(t *testing.T) {
 		}
 	}
 	nodestest.Check(t, root)
+}
+
+// A damaged frame of a seekable tar hides no member before it, whoever looks first.
+func TestDamagedSeekableTar(t *testing.T) {
+	noise := make([]byte, 300_000)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	tarball := formatstest.Tar(t, entry{"a.rec", "RECone"}, entry{"b", string(noise)}, entry{"c", "three"})
+	b := packSeekable(t, tarball, 10_000)
+	b[bytes.Index(b, []byte("three"))-600] ^= 1 // in the header of c
+	_, root := mount(t, map[string]string{"x.tar.zst": string(b)}, Options{})
+	if _, problems := problemsOf(t, root, "x.tar.zst"); len(problems) == 0 {
+		t.Error("it has no problem")
+	}
+	got := show(t, root)
+	if got["x.tar.zst/a.rec/body"] != "one" || !strings.HasPrefix(got["x.tar.zst/error.txt"], "format: tar.zst\n") {
+		t.Errorf("%.300q", got)
+	}
 }
 
 // The file that tells of damage gives way to members of its name.

@@ -286,7 +286,7 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 		}}
 		e.DirSize = info.Version.Size
 	case n.container != nil:
-		k := containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}
+		k := containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed, distrust: n.packed && a.unpack.Distrusts(file)}, n.container}
 		e.Dir = containerDir{nodes.Deferred[containerRef]{Target: containerRef{a, k}}}
 	default:
 		e.File = plainFile{a.openFiles, file} // also what cannot be read
