@@ -73,26 +73,6 @@ type zipList struct {
 	doubt bool // entries of the directory count only if the header of the file agrees
 }
 
-var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "another zip begins here"}
-
-// neighbour returns that there is another zip in the file, in front of that with the directory or behind it, nil if there
-// is none. What else is there, such as a program that unpacks the zip, is no part of it.
-func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) error {
-	b := make([]byte, len(zipfile.LocalMagic))
-	for _, at := range []int64{0, dir.End} {
-		if at == 0 && dir.Base == 0 {
-			continue
-		}
-		if _, err := src.ReadAt(ctx, b, at); err != nil && err != io.EOF {
-			return err
-		}
-		if string(b) == zipfile.LocalMagic {
-			return &formats.Error{Format: "zip", Offset: at, Err: errNeighbour}
-		}
-	}
-	return nil
-}
-
 // entries calls each for the entries of a directory and where they lie, until one makes no sense.
 func entries(ctx context.Context, src formats.Input, dir zipfile.Directory, each func(zipfile.Entry, int64) error) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(src.At(ctx), dir.At, dir.Size), zipBuffer)
@@ -208,34 +188,6 @@ func (z *zipList) addFound(f scanned) error {
 	return z.addFile(f.Name, member{kind: foundMember, at: f.Header, size: int64(f.UncompressedSize64)}, modified)
 }
 
-// judge notes what is wrong with the content of a file as far as its header tells.
-func (z *zipList) judge(e zipfile.Entry) {
-	if strings.HasSuffix(e.Name, "/") {
-		return
-	}
-	if err := readable(e); err != nil {
-		z.problem(Unsupported, e.Header, memberPath(e.Name), "%v", err)
-	} else if err := contradiction(e); err != nil {
-		z.problem(BadHeader, e.Header, memberPath(e.Name), "%v", err)
-	}
-}
-
-// contradiction returns what cannot all be true of a file. Of an empty one nobody reads the content, to find out there.
-func contradiction(e zipfile.Entry) error {
-	switch {
-	case e.Method == zip.Store && e.CompressedSize64 != e.UncompressedSize64:
-		return storedOf(int64(e.CompressedSize64), int64(e.UncompressedSize64))
-	case e.UncompressedSize64 == 0 && e.CRC32 != 0:
-		return wrongChecksum(0, e.CRC32)
-	}
-	return nil
-}
-
-// storedOf says that a stored file has another size than it should.
-func storedOf(stored, size int64) error {
-	return formats.Reasonf(formats.ErrCorrupt, "it has %d stored bytes, of %d", stored, size)
-}
-
 // add adds the member whose entry is at at.
 func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 	modified := e.Modified
@@ -258,47 +210,6 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 		return z.addLink(e.Name, target, modified)
 	}
 	return nil
-}
-
-// link returns the target of a symbolic link, which is its content. It is "" for one that is damaged, which is noted, or
-// cannot be unpacked.
-func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
-	b := make([]byte, min(e.UncompressedSize64, maxMemberPath)+1)
-	n, err := z.first(ctx, e, b)
-	switch {
-	case err == io.EOF && n == len(b)-1, n == len(b) && e.UncompressedSize64 > maxMemberPath:
-		return string(b[:min(n, maxMemberPath)]), nil
-	case errors.Is(err, errors.ErrUnsupported) && readable(e) != nil: // as was noted
-		return "", nil
-	case err == nil || err == io.EOF:
-		err = storedOf(int64(n), int64(e.UncompressedSize64))
-	case !damaged(err):
-		return "", err
-	}
-	z.problem(unpack.BadCompression, e.Header, memberPath(e.Name), "%v", err)
-	return "", nil
-}
-
-// first fills b with the first bytes of a file. The error is io.EOF only if the whole file is right.
-func (z *zipList) first(ctx context.Context, e zipfile.Entry, b []byte) (int, error) {
-	c, at, size, err := storedZip(ctx, z.src, e, false)
-	if err != nil {
-		return 0, err
-	}
-	stored := nodes.SectionContent(z.src, at, size)
-	if c != nil {
-		return z.u.First(ctx, *c, stored, size, b)
-	}
-	n, err := stored.ReadAt(ctx, b, 0)
-	if crc := crc32.ChecksumIEEE(b[:n]); err == io.EOF && crc != e.CRC32 {
-		err = wrongChecksum(crc, e.CRC32)
-	}
-	return n, err
-}
-
-// damaged reports whether an error says that bytes make no sense, and not that they could not be read.
-func damaged(err error) bool {
-	return errors.Is(err, formats.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // openZipMember returns a file in a zip.
