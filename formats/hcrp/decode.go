@@ -39,14 +39,7 @@ type decoder struct {
 // decode decodes the body of chunk number, which has index entry e. Damage is among the problems of
 // the chunk. Without a schema it only steps over a snapshot section.
 func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
-	return f.decodeIn(charged{}, number, e, body)
-}
-
-// decodeIn is decode with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
-func (f eventFormat) decodeIn(memory charged, number int, e Entry, body []byte) *chunk {
-	d := f.decoder(memory, number, e)
-	d.all(body)
-	return d.chunk
+	return f.decodeIn(charged{}, allText, number, e, body)
 }
 
 // decoder returns a decoder for chunk number.
@@ -66,12 +59,7 @@ func (f eventFormat) decoder(memory charged, number int, e Entry) *decoder {
 func (d *decoder) all(body []byte) {
 	if d.memory.used == nil {
 		d.chunk.events = make([]event, 0, min(len(body)/16+4, 1<<10))
-		// Real bodies give about 12 bytes of text for each of theirs, of which a world has 2, so most texts need not grow.
-		perByte := 12
-		if d.bare {
-			perByte = 2
-		}
-		d.out = make([]byte, 0, min(perByte*len(body)+256, 1<<20))
+		d.out = make([]byte, 0, min(d.mode.perByte()*len(body)+256, 1<<20))
 	}
 	d.tags = nbtDecoder{depth: d.eventFormat.limits.Depth, limit: d.eventFormat.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
@@ -120,7 +108,7 @@ func (d *decoder) entries(body []byte) {
 		at, start := d.c.Offset(), d.mark()
 		id := varint(d.c)
 		def := d.schema.section[id]
-		ch.entries = d.begin(ch.entries, def)
+		ch.entries = d.begin(ch.entries, id, def)
 		switch {
 		case d.c.Err() != nil:
 		case def == nil:
@@ -240,7 +228,7 @@ func (d *decoder) event() bool {
 	at := d.c.Offset()
 	id := varint(d.c)
 	def := d.schema.event(id)
-	d.chunk.events = d.begin(d.chunk.events, def)
+	d.chunk.events = d.begin(d.chunk.events, id, def)
 	switch {
 	case d.c.Err() != nil:
 	case d.schema.length != lengthNone:
@@ -305,7 +293,7 @@ func (d *decoder) markSnapshot(t *tick) {
 	ch.marked = n
 	const inside = `,"snapshot":true`
 	if d.counts() {
-		d.less += n * len(inside)
+		d.less += n * len(inside) // a row tells it, too, but not in its data
 		return
 	}
 	events := ch.events[t.first:t.last]
@@ -348,37 +336,32 @@ func (s *Schema) leadingEvents(events []event) int {
 	return n
 }
 
-// begin makes room for an event at the end of list and lets d fill it.
-func (d *values) begin(list []event, def *eventDef) []event {
-	list = append(list, event{def: def, text: span{start: uint32(len(d.out))}})
-	d.ev = &list[len(list)-1]
-	return list
-}
-
 // fields decodes the payload of the event and appends the whole object.
 func (d *values) fields() {
-	d.add(d.ev.def.head)
-	for i := range d.ev.def.fields {
-		d.field(&d.ev.def.fields[i])
+	def := d.ev.def
+	d.add(def.head)
+	start, aside := d.beginData(), 0
+	for i := range def.fields {
+		if i == def.entity && d.mode != noText {
+			aside = d.entityField(&def.fields[i])
+		} else {
+			d.field(&def.fields[i])
+		}
 	}
-	d.end()
+	d.endData(start, aside)
 }
 
 // unknown appends an event of which only the length is known.
 func (d *values) unknown(id int32, payload []byte) {
-	*d.ev = event{text: d.ev.text}
-	start := len(d.out)
+	*d.ev = event{id: id, text: d.ev.text}
+	at := len(d.out)
 	d.out = appendHead(d.out, "event", "unknown", id)
+	d.cut(at)
+	start := d.beginData()
 	d.out = append(d.out, `,"length":`...)
 	d.out = jsonenc.AppendInt(d.out, len(payload))
 	d.out = append(d.out, `,"raw":`...)
 	d.out = jsonenc.AppendHex(d.out, payload)
-	d.cut(start)
-	d.end()
-}
-
-// end ends the object of the event.
-func (d *values) end() {
-	d.add("}")
-	d.ev.text.end = uint32(len(d.out))
+	d.cut(start.kept)
+	d.endData(start, 0)
 }

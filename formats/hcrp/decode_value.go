@@ -31,9 +31,10 @@ type values struct {
 	position position // of a pos, lp_pos or lp_vec3
 	notUTF8  []byte   // of a string: its bytes, if they are not UTF-8
 
-	bare  bool // text of which no world is made is counted and not kept
-	world bool // the text of the field is of a world
-	less  int  // bytes of text that were counted
+	mode textMode
+	kept bool // the text of the field is kept whatever the mode
+	less int  // bytes of text that were counted
+	over bool // there may have been more text than the limit
 }
 
 // use makes all reads go to c.
@@ -43,10 +44,10 @@ func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 // is none.
 func (d *values) field(f *field) {
 	d.add(f.key)
-	outer := d.world
-	d.world = outer || f.capture >= captureRaw || f.typ.gather != gatherNone
+	outer := d.kept
+	d.kept = outer || d.mode == worldText && (f.capture >= captureRaw || f.typ.gather != gatherNone)
 	text := d.member(f.typ, f.hexKey)
-	d.world = outer
+	d.kept = outer
 	if f.capture != captureNone {
 		d.keep(f, text)
 	}

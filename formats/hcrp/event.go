@@ -30,6 +30,11 @@ type event struct {
 	def  *eventDef // nil: unknown id, or a payload that does not fit
 	text span      // the whole object
 
+	id        int32
+	column    int32 // what the table of events has as entity
+	hasColumn bool
+	data      uint32 // how many bytes it has as data
+
 	has    uint16 // bits 1<<capture…, of the values that were decoded
 	entity int64
 	pos    position

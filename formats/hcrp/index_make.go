@@ -22,7 +22,6 @@ type indexer struct {
 	current map[int64]int // entity to its track
 	lives   map[int64]int // entity to how many tracks it has
 
-	fields []byte      // memory for the fields of an event
 	placed []placement // memory for those of a tick
 }
 
@@ -146,7 +145,7 @@ func (s *indexer) chunk(i int, c *chunk) {
 	if c.stop == nil {
 		s.index.empty += c.entry.Ticks - int64(len(c.ticks))
 	}
-	c.eventRows(s.index.eventRows.Batch, i, &s.fields, s.index.eventRows.EndRow)
+	c.countEvents(s.index.eventRows, i)
 	s.tickRange(i, c)
 	if c.known < c.entry.Last() {
 		s.unknown = max(s.unknown, c.entry.Last())

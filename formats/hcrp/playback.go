@@ -10,6 +10,7 @@ import (
 type playback struct {
 	layout Layout
 	index  *index
+	places bool // only where entities are is known
 	decode func(context.Context, int) (*chunk, error)
 }
 
@@ -25,10 +26,17 @@ func (t *playback) before(ctx context.Context, number int) (*replay, error) {
 
 // start returns a replay as it is before a stretch.
 func (t *playback) start(k int) (*replay, error) {
-	if k < 0 {
-		return newReplay(t.layout), nil
+	p := newReplay(t.layout)
+	if k >= 0 {
+		var err error
+		if p, err = decodeReplay(t.layout, t.index.checkpoints[k].Replay); err != nil {
+			return nil, err
+		}
 	}
-	return decodeReplay(t.layout, t.index.checkpoints[k].Replay)
+	if t.places {
+		p.places, p.world = true, nil
+	}
+	return p, nil
 }
 
 // play plays a tick range up to a tick. The observer, if any, is made for its chunk.

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"context"
+	"sync"
 
 	"recfs/formats"
 )
@@ -29,7 +30,7 @@ type pass struct {
 	last *chunk
 	held *formats.Held // for it
 
-	world bool // the worlds are all that is wanted of the chunks
+	mode textMode // of the chunks
 }
 
 // decode is decode of an eventReader. The chunk is good until the next one is decoded.
@@ -46,16 +47,33 @@ func (p *pass) decode(ctx context.Context, i int) (c *chunk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	decode := eventFormat.decodeIn
-	if p.world {
-		decode = eventFormat.decodeWorld
-	}
-	p.last = decode(p.eventFormat(p.schema), charged{p.held, peak, p.last}, i, p.Entry(i), body)
+	p.last = p.eventFormat(p.schema).decodeIn(charged{p.held, peak, p.last}, p.mode, i, p.Entry(i), body)
 	return p.last, p.last.short
 }
 
 // end gives back what is charged.
 func (p *pass) end() { p.held.Free() }
+
+// spareChunks are decoded chunks whose memory the next passes take, of at most spareWeight each, which is not counted:
+// 1,024 events, for which room is made first, and half as many bytes of text.
+var spareChunks sync.Pool
+
+const spareWeight = 3 * 1024 * eventSize / 2
+
+// beginPass returns a pass in memory that was used before, for chunks that leave decodes.
+func beginPass(r eventReader, mode textMode) *pass {
+	p := &pass{eventReader: r, mode: mode}
+	p.last, _ = spareChunks.Get().(*chunk)
+	return p
+}
+
+// leave ends a pass that beginPass returned, whose last chunk nobody needs any more.
+func (p *pass) leave() {
+	if p.last != nil && p.last.weight() <= spareWeight {
+		spareChunks.Put(p.last)
+	}
+	p.end()
+}
 
 // enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
 // is greater than those before.

@@ -14,6 +14,7 @@ type tickRange struct {
 type replay struct {
 	layout Layout
 	world  *world // nil: unknown
+	places bool   // there is never a world
 
 	// Where entities are, for tracks: a snapshot forgets none of them.
 	positions map[int64]position
@@ -32,13 +33,16 @@ func (p *replay) enter(s *tickRange, c *chunk) {
 	if s.Hole || s.First != c.entry.Start || !c.entry.Snapshot() {
 		return
 	}
+	for i := range c.entries {
+		p.follow(&c.entries[i])
+	}
+	if p.places {
+		return
+	}
 	if p.world == nil {
 		p.world = newWorld()
 	}
 	p.world.begin(c, p.layout)
-	for i := range c.entries {
-		p.follow(&c.entries[i])
-	}
 	if c.lost {
 		p.world = nil
 	}

@@ -26,7 +26,7 @@ func TestStateSizes(t *testing.T) {
 			}
 			h, x := indexOf(t, fileInput(r.file(t), len(r.file(t))), host.schema)
 			p := &playback{layout: host.layout, index: x, decode: h.reader(fileInput(r.file(t), len(r.file(t)))).decode}
-			worlds := pass{eventReader: h.reader(fileInput(r.file(t), len(r.file(t)))), world: true}
+			worlds := pass{eventReader: h.reader(fileInput(r.file(t), len(r.file(t)))), mode: worldText}
 			defer worlds.end()
 			fast := &playback{layout: host.layout, index: x, decode: worlds.decode}
 			groups := newGroups(x, func(int) int64 { return groupBytes >> g.IntN(5) })
@@ -84,7 +84,7 @@ func TestDecodedWorlds(t *testing.T) {
 // holdWorld holds a body of which only the world is decoded to want, the whole chunk.
 func holdWorld(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
 	t.Helper()
-	got := f.decodeWorld(charged{}, 3, e, body)
+	got := f.decodeIn(charged{}, worldText, 3, e, body)
 	if diff := cmp.Diff(want.problems, got.problems); diff != "" {
 		t.Fatalf("%d bytes: %s", f.limits.Text, diff)
 	}

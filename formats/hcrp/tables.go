@@ -10,6 +10,7 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/rowcount"
 )
 
 // The tables of a recording and their columns (docs/tree/tables.md section 5).
@@ -78,36 +79,37 @@ func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
 	return true
 }
 
-// eventRows adds the events of a chunk and calls end after each. buf is memory for their fields.
-func (c *chunk) eventRows(b *columnar.Batch, number int, buf *[]byte, end func()) {
+// countEvents counts the events of a chunk.
+func (c *chunk) countEvents(n *rowcount.Counter, number int) {
+	c.eventRows(n.Batch, number, func(e *event) {
+		n.LaterText(int(e.data))
+		n.EndRow()
+	})
+}
+
+// addEvents adds the events of a chunk whose text is that of rows.
+func (c *chunk) addEvents(b *columnar.Batch, number int) {
+	c.eventRows(b, number, func(e *event) { b.Bytes(c.bytes(e.text)) })
+}
+
+// eventRows adds the events of a chunk but for their data.
+func (c *chunk) eventRows(b *columnar.Batch, number int, data func(*event)) {
 	for i := range c.ticks {
 		t := &c.ticks[i]
 		for k := t.first; k < t.last; k++ {
-			c.eventRow(b, t.n, number, k, buf)
-			end()
+			e := &c.events[k]
+			b.Int64(t.n)
+			b.Int32s(int32(number), e.id)
+			b.Text(c.name(e))
+			if e.hasColumn {
+				b.Int32(e.column)
+			} else {
+				b.Null()
+			}
+			b.Bool(k < c.marked)
+			data(e)
 		}
 	}
-}
-
-func (c *chunk) eventRow(b *columnar.Batch, tick int64, number, k int, buf *[]byte) {
-	e := &c.events[k]
-	id, entity, fields := splitEvent(c.bytes(e.text), (*buf)[:0], e.def != nil && e.def.hasEntity())
-	*buf = fields
-	b.Int64(tick)
-	b.Int32s(int32(number), int32(id))
-	b.Text(c.name(e))
-	if n, err := strconv.ParseInt(string(entity), 10, 32); len(entity) > 0 && err == nil {
-		b.Int32(int32(n))
-	} else {
-		b.Null()
-	}
-	b.Bool(k < c.marked)
-	b.Bytes(fields)
-}
-
-// hasEntity reports whether the event has a field of that name.
-func (d *eventDef) hasEntity() bool {
-	return slices.ContainsFunc(d.fields, func(f field) bool { return f.name == "entity" })
 }
 
 var (
@@ -115,42 +117,29 @@ var (
 	objectEnd   = []byte{'}'}
 )
 
-// splitEvent returns the id of an event, its entity if that is to be taken out and a whole number, and
-// appends an object of its further fields to dst.
-func splitEvent(text, dst []byte, takeEntity bool) (id int64, entity, fields []byte) {
+// splitEvent returns the name and the id of an event, and appends an object of its fields to dst.
+func splitEvent(text, dst []byte) (name string, id int64, fields []byte) {
 	w := jsonenc.Walk(text)
 	w.Enter()
-	at := 0 // where the member begins, with the comma or brace before it
-	next := func() (key, value []byte) {
+	at := 0 // where the member ends
+	next := func() []byte {
 		w.More()
-		key, value = w.Value(), w.Value()
-		at += len(key) + len(value) + 2
-		return key, value
+		key, value := w.Value(), w.Value()
+		at += len(key) + len(value) + 2 // with the comma or brace before it
+		return value
 	}
-	next()
-	_, value := next()
-	id, _ = strconv.ParseInt(string(value), 10, 32) // what is written there is one
-	start := at
+	_ = json.Unmarshal(next(), &name)                // what is written there is a string
+	id, _ = strconv.ParseInt(string(next()), 10, 32) // and there such a number
 	rest, ok := bytes.CutSuffix(text, snapshotEnd)
 	if !ok {
 		rest = bytes.TrimSuffix(text, objectEnd)
 	}
-	from, to := start, start // of the entity
-	for takeEntity && at < len(rest) {
-		before := at
-		if key, value := next(); string(key) == `"entity"` {
-			if isWhole(value) {
-				entity, from, to = value, before, at
-			}
-			break
-		}
-	}
-	fields = append(append(append(dst, rest[start:from]...), rest[to:]...), '}')
-	if len(fields) == len(dst)+1 {
-		return id, entity, append(dst, '{', '}')
+	fields = append(append(dst, rest[at:]...), '}')
+	if len(rest) == at {
+		return name, id, append(dst, '{', '}')
 	}
 	fields[len(dst)] = '{' // in place of the first comma
-	return id, entity, fields
+	return name, id, fields
 }
 
 // isWhole reports whether a value of JSON is a whole number.
@@ -175,15 +164,10 @@ func markerRow(b *columnar.Batch, marker []byte, buf *[]byte) {
 	moment := appendMoment((*buf)[:0], tick)
 	text := marker[len(moment):]
 	object := append(append((*buf)[:0], '{'), text[1:]...)
-	w := jsonenc.Walk(object)
-	w.Enter()
-	w.Value()
-	var name string
-	_ = json.Unmarshal(w.Value(), &name) // what is written there is a string
-	b.Text(name)
 	n := len(object)
-	id, _, fields := splitEvent(object, object[:n:cap(object)], false)
+	name, id, fields := splitEvent(object, object)
 	*buf = fields
+	b.Text(name)
 	b.Int32(int32(id))
 	b.Bytes(fields[n:])
 }

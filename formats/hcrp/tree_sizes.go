@@ -1,9 +1,6 @@
 package hcrp
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // A sizesKey says of which documents sizes are.
 type sizesKey struct {
@@ -61,25 +58,14 @@ func (rec *recording) stateSize(ctx context.Context, n int64) (int64, error) {
 	return int64(len(b)), err
 }
 
-// spareChunks are decoded chunks whose memory the next ones take, of at most spareWeight each, which is not counted.
-var spareChunks sync.Pool
-
-const spareWeight = 256 << 10
-
 // loadSizes learns sizes from chunks that are not kept.
 func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, cost int64, err error) {
 	x, err := rec.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	bodies := pass{eventReader: rec.eventReader, world: true}
-	bodies.last, _ = spareChunks.Get().(*chunk)
-	defer func() {
-		if bodies.last != nil && bodies.last.weight() <= spareWeight {
-			spareChunks.Put(bodies.last)
-		}
-		bodies.end()
-	}()
+	bodies := beginPass(rec.eventReader, worldText)
+	defer bodies.leave()
 	t := rec.playback(x)
 	t.decode = func(ctx context.Context, i int) (*chunk, error) {
 		if c, ok := rec.chunks.Peek(i); ok {

@@ -50,17 +50,18 @@ func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk i
 		return err
 	}
 	x := s.index
-	var fields []byte
+	bodies := beginPass(rec.eventReader, rowText)
+	defer bodies.leave()
 	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
 		i := int(rec.byTick[chunk])
 		if x.rows[i] == unreadable {
 			continue
 		}
-		c, err := rec.chunks.Get(ctx, i)
+		c, err := bodies.decode(ctx, i)
 		if err != nil {
 			return err
 		}
-		c.eventRows(b, i, &fields, func() {})
+		c.addEvents(b, i)
 	}
 	return nil
 }
@@ -80,7 +81,10 @@ func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from
 			number++
 		}
 	}
+	bodies := beginPass(rec.eventReader, noText)
+	defer bodies.leave()
 	play := rec.playback(s)
+	play.places, play.decode = true, bodies.decode
 	p, err := play.before(ctx, number)
 	if err != nil {
 		return err
