@@ -52,6 +52,7 @@ type Vector struct {
 	Doubles []float64
 	Text    []byte // of Text and Texts, end to end
 	Ends    []int  // in Text, of each text
+	counted int64  // bytes of Text in the group
 	Placed  bool   // the numbers lie where they are to stay
 	// Of Texts: of each item, null or not, that it is not null, and after which item each row ends.
 	ValidItems []bool
@@ -109,8 +110,19 @@ func (v *Vector) grow(rows int, c *Counts) {
 	case v.Type == Double:
 		v.Doubles = make([]float64, 0, n)
 	default:
+		v.counted = c.Bytes
 		v.Text, v.Ends = make([]byte, 0, min(c.Bytes, maxRoom)), make([]int, 0, n)
 	}
+}
+
+// roomFor returns the text with room for n bytes more: where there is none, for all that was counted, but for no more
+// than three times what came.
+func (v *Vector) roomFor(n int) []byte {
+	old := len(v.Text)
+	if n <= cap(v.Text)-old {
+		return v.Text
+	}
+	return slices.Grow(v.Text, max(n, int(min(v.counted-int64(old), 3*int64(old)))))
 }
 
 // NewRows returns a Batch that keeps all rows, and has room for some.
@@ -367,7 +379,7 @@ func addText[S ~string | ~[]byte](b *Batch, s S) {
 	v, mode := b.column()
 	switch mode {
 	case keeping:
-		v.Text = appendValid(v.Text, s)
+		v.Text = appendValid(v.roomFor(len(s)), s)
 		v.Ends = append(v.Ends, len(v.Text))
 	case counting:
 		*last = validLen(s)

@@ -210,6 +210,7 @@ func BenchmarkExport(b *testing.B) {
 		{"echoreplay", "butter/first-24-frames.echoreplay", 1, echoreplay.Format},
 		{"nethack", "nethack/beta1.nhgame", 1, nethack.Format},
 		{"hcrp", "hcrp/run-short.hcrp", 1, hcrp.New(hcrp.Options{})},
+		{"hcrp-long", "../../../shared/recordings/hcrp/run-long.hcrp", 1, hcrp.New(hcrp.Options{})},
 		{"datafile", "datafile/maps/new.map", 1, datafile.New(datafile.Options{})},
 	} {
 		b.Run(s.name, func(b *testing.B) {
