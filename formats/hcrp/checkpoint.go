@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"sort"
@@ -49,8 +50,8 @@ type (
 )
 
 // texts returns the parts of an entity that are text, in the order in which they are saved.
-func (e *entity) texts() []*[]byte {
-	return []*[]byte{&e.kind, &e.velocity, &e.pose, &e.flags, &e.using, &e.slot}
+func (e *entity) texts() [6]*[]byte {
+	return [...]*[]byte{&e.kind, &e.velocity, &e.pose, &e.flags, &e.using, &e.slot}
 }
 
 // encode returns everything that a replay knows: the world, if it is known, and the positions.
@@ -81,29 +82,40 @@ func (p *replay) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeReplay makes a replay of what encode returned.
-func decodeReplay(l Layout, b []byte) (*replay, error) {
+// decode reads what encode returned into a replay without anything, of the world only if the replay has one.
+func (p *replay) decode(b []byte) error {
 	r := reading{indexfile.NewReader(formatName, b)}
-	p := newReplay(l)
-	if !r.Bool() {
-		p.world = nil
+	if r.Bool() {
+		r.world(p.world)
 	} else {
-		for range r.Count(1) {
-			id := r.Int()
-			p.world.entities[id] = r.entity()
-		}
-		n := r.Count(4) // three numbers and a text
-		p.world.blocks = make(map[blockAt][]byte, n)
-		for range n {
-			at := blockAt{r.Int(), r.Int(), r.Int()}
-			p.world.setBlock(at, r.Blob())
-		}
+		p.world = nil
 	}
 	for range r.Count(1) {
 		id := r.Int()
 		p.positions[id] = r.position()
 	}
-	return p, r.Close()
+	return r.Close()
+}
+
+// world reads a world into w, or past one if that is nil.
+func (r reading) world(w *world) {
+	for range r.Count(1) {
+		id, e := r.Int(), &entity{}
+		r.entity(e, w != nil)
+		if w != nil {
+			w.entities[id] = e
+		}
+	}
+	n := r.Count(4) // three numbers and a text
+	if w != nil {
+		w.blocks = make(map[blockAt][]byte, n)
+	}
+	for range n {
+		at, state := blockAt{r.Int(), r.Int(), r.Int()}, r.text()
+		if w != nil {
+			w.setBlock(at, state)
+		}
+	}
 }
 
 // entity writes an entity. An empty text is one that is not known: no JSON value is empty.
@@ -124,22 +136,28 @@ func (w writer) entity(e *entity) {
 	}
 }
 
-func (r reading) entity() *entity {
-	e := &entity{placed: r.Bool()}
-	if e.placed {
+// text reads what Blob wrote, and does not copy it.
+func (r reading) text() []byte { return r.Bytes(r.Count(1)) }
+
+// entity reads an entity into e, with its texts or past them.
+func (r reading) entity(e *entity, texts bool) {
+	if e.placed = r.Bool(); e.placed {
 		e.pos = r.position()
 	}
 	for _, t := range e.texts() {
-		*t = r.Blob()
-	}
-	if n := r.Count(2); n > 0 {
-		e.items = make(map[int64][]byte, n)
-		for range n {
-			slot := r.Int()
-			e.items[slot] = r.Blob()
+		if text := r.text(); texts && len(text) > 0 {
+			*t = bytes.Clone(text)
 		}
 	}
-	return e
+	n := r.Count(2)
+	if texts && n > 0 {
+		e.items = make(map[int64][]byte, n)
+	}
+	for range n {
+		if slot, item := r.Int(), r.text(); texts {
+			e.items[slot] = bytes.Clone(item)
+		}
+	}
 }
 
 func (w writer) position(v position) {

@@ -24,7 +24,7 @@ func (x *index) check(t *Tables) error {
 		{"problems", x.soundProblems(t.Chunks())},
 		{"ticks", x.soundTicks(t.bodyBytes())},
 		{"ranges", x.soundRanges(t.Chunks())},
-		{"saved replays", x.soundCheckpoints(t.Header.Layout)},
+		{"saved replays", x.soundCheckpoints()},
 		{"tracks", x.soundTracks()},
 		{"tables", x.soundTables()},
 		{"markers", json.Valid(slices.Concat([]byte{'['}, x.markers, []byte{']'}))},
@@ -89,13 +89,15 @@ func (x *index) soundRanges(chunks int) bool {
 	return true
 }
 
-func (x *index) soundCheckpoints(l Layout) bool {
+func (x *index) soundCheckpoints() bool {
 	last := -1
+	p := replay{positions: map[int64]position{}}
 	for _, c := range x.checkpoints {
 		if c.Range <= last || c.Range >= len(x.ranges) {
 			return false
 		}
-		if _, err := decodeReplay(l, c.Replay); err != nil {
+		clear(p.positions)
+		if p.decode(c.Replay) != nil {
 			return false
 		}
 		last = c.Range

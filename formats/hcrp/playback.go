@@ -27,16 +27,13 @@ func (t *playback) before(ctx context.Context, number int) (*replay, error) {
 // start returns a replay as it is before a stretch.
 func (t *playback) start(k int) (*replay, error) {
 	p := newReplay(t.layout)
-	if k >= 0 {
-		var err error
-		if p, err = decodeReplay(t.layout, t.index.checkpoints[k].Replay); err != nil {
-			return nil, err
-		}
-	}
 	if t.places {
 		p.places, p.world = true, nil
 	}
-	return p, nil
+	if k < 0 {
+		return p, nil
+	}
+	return p, p.decode(t.index.checkpoints[k].Replay)
 }
 
 // play plays a tick range up to a tick. The observer, if any, is made for its chunk.

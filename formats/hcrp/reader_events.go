@@ -19,7 +19,7 @@ type eventReader struct {
 // decode decodes chunk i without remembering it. If the chunk is to blame for an error it is one of
 // newDamage.
 func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
-	p := pass{eventReader: r}
+	p := newPass(r, allText)
 	defer p.end()
 	return p.decode(ctx, i)
 }
@@ -30,7 +30,12 @@ type pass struct {
 	last *chunk
 	held *formats.Held // for it
 
-	mode textMode // of the chunks
+	mode   textMode                                   // of the chunks
+	expand func(context.Context, int) ([]byte, error) // gives the body of a chunk
+}
+
+func newPass(r eventReader, mode textMode) *pass {
+	return &pass{eventReader: r, mode: mode, expand: r.Body}
 }
 
 // decode is decode of an eventReader. The chunk is good until the next one is decoded.
@@ -43,7 +48,7 @@ func (p *pass) decode(ctx context.Context, i int) (c *chunk, err error) {
 	if p.held, err = formats.Charge(ctx, peak); err != nil {
 		return nil, err
 	}
-	body, err := p.Body(ctx, i)
+	body, err := p.expand(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +67,7 @@ const spareWeight = 3 * 1024 * eventSize / 2
 
 // beginPass returns a pass in memory that was used before, for chunks that leave decodes.
 func beginPass(r eventReader, mode textMode) *pass {
-	p := &pass{eventReader: r, mode: mode}
+	p := newPass(r, mode)
 	p.last, _ = spareChunks.Get().(*chunk)
 	return p
 }

@@ -26,7 +26,7 @@ func TestStateSizes(t *testing.T) {
 			}
 			h, x := indexOf(t, fileInput(r.file(t), len(r.file(t))), host.schema)
 			p := &playback{layout: host.layout, index: x, decode: h.reader(fileInput(r.file(t), len(r.file(t)))).decode}
-			worlds := pass{eventReader: h.reader(fileInput(r.file(t), len(r.file(t)))), mode: worldText}
+			worlds := newPass(h.reader(fileInput(r.file(t), len(r.file(t)))), worldText)
 			defer worlds.end()
 			fast := &playback{layout: host.layout, index: x, decode: worlds.decode}
 			groups := newGroups(x, func(int) int64 { return groupBytes >> g.IntN(5) })

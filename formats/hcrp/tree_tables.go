@@ -42,6 +42,22 @@ func (rec *recording) table(ctx context.Context, table string) (columnar.Table, 
 	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
 }
 
+// tablePass returns a pass for the rows of a table. It remembers the bodies, of which the next table is made, too.
+func (rec *recording) tablePass(mode textMode) *pass {
+	p := beginPass(rec.eventReader, mode)
+	p.expand = func(ctx context.Context, i int) ([]byte, error) {
+		if body, ok := rec.bodies.Peek(i); ok {
+			return body, nil
+		}
+		body, err := rec.Body(ctx, i)
+		if err == nil {
+			rec.bodies.Put(i, body, int64(cap(body)))
+		}
+		return body, err
+	}
+	return p
+}
+
 // fillEvents makes the events of whole chunks, in the order of ticks. What had no rows when they were
 // counted has none.
 func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk int) error {
@@ -50,7 +66,7 @@ func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk i
 		return err
 	}
 	x := s.index
-	bodies := beginPass(rec.eventReader, rowText)
+	bodies := rec.tablePass(rowText)
 	defer bodies.leave()
 	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
 		i := int(rec.byTick[chunk])
@@ -81,7 +97,7 @@ func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from
 			number++
 		}
 	}
-	bodies := beginPass(rec.eventReader, noText)
+	bodies := rec.tablePass(noText)
 	defer bodies.leave()
 	play := rec.playback(s)
 	play.places, play.decode = true, bodies.decode
