@@ -3,7 +3,9 @@ package export_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -94,6 +96,9 @@ func library(b *testing.B, program string, files []string) time.Duration {
 func sample(b *testing.B, name string) string {
 	b.Helper()
 	f, err := os.Open(name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		b.Skip(name, "is not there")
+	}
 	if err != nil {
 		b.Fatal(err)
 	}

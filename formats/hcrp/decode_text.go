@@ -140,6 +140,25 @@ func (d *values) keep(f *field, text span) {
 	}
 }
 
+// skip reads past a value that nothing is made of, if it is of a kind of which there are many. It counts no less than
+// its text would have.
+func (d *values) skip(k kind) bool {
+	switch k {
+	case kindVarint:
+		varint(d.c)
+		d.less += len("-2147483648")
+	case kindBlockPos:
+		d.c.Skip(8)
+		d.less += bareBlockAt + 3*len("-33554432") // x and z have 26 bits
+	case kindLpVec3:
+		quantized(d.c)
+		d.less += maxCoordinate * 3
+	default:
+		return false
+	}
+	return true
+}
+
 // maxCoordinate is how many bytes a coordinate takes at most, with its key: a float64 has up to 309 digits before the
 // point, or 323 zeros and 17 digits behind it.
 const maxCoordinate = 360

@@ -44,6 +44,9 @@ func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 // is none.
 func (d *values) field(f *field) {
 	d.add(f.key)
+	if d.mode == noText && (f.capture == captureNone || f.capture >= captureAt) && d.skip(f.typ.kind) {
+		return
+	}
 	outer := d.kept
 	d.kept = outer || d.mode == worldText && (f.capture >= captureRaw || f.typ.gather != gatherNone)
 	text := d.member(f.typ, f.hexKey)
@@ -261,17 +264,25 @@ func (d *values) pos(k kind) {
 	d.place(d.position[:])
 }
 
+// quantized reads the bits of a quantized vector and their scale; no bit is set in the zero vector.
+func quantized(c *wire.Cursor) (packed, scale uint64) {
+	b0 := c.U8()
+	if b0 == 0 {
+		return 0, 0
+	}
+	b1, w := c.U8(), c.U32BE()
+	packed = uint64(w)<<16 | uint64(b1)<<8 | uint64(b0)
+	scale = packed & 3
+	if packed&4 != 0 {
+		scale |= uint64(uint32(varint(c))) << 2
+	}
+	return packed, scale
+}
+
 // vec3 reads a quantized vector (docs/formats/hcrp.md section 8.2).
 func (d *values) vec3() {
-	c := d.c
 	var v [3]float64
-	if b0 := c.U8(); b0 != 0 {
-		b1, w := c.U8(), c.U32BE()
-		packed := uint64(w)<<16 | uint64(b1)<<8 | uint64(b0)
-		scale := packed & 3
-		if packed&4 != 0 {
-			scale |= uint64(uint32(varint(c))) << 2
-		}
+	if packed, scale := quantized(d.c); packed != 0 {
 		for i := range v {
 			q := min(packed>>(3+15*i)&0x7fff, 32766)
 			v[i] = (float64(q)*2/32766 - 1) * float64(scale)

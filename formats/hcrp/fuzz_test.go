@@ -115,7 +115,7 @@ func FuzzEvents(f *testing.F) {
 		}
 		format := eventFormat{h.layout, h.schema, limits}
 		c := format.decode(3, e, b)
-		holdWorld(t, format, e, b, c)
+		holdModes(t, format, e, b, c)
 		for _, lines := range [][]byte{c.Lines(), c.SnapshotLines(h.layout)} {
 			for line := range bytes.Lines(lines) {
 				if !json.Valid(line) {
@@ -157,7 +157,7 @@ func FuzzSchema(f *testing.F) {
 		}
 		for _, l := range []Layout{Published, Design} {
 			f, e := eventFormat{l, s, limits}, Entry{Ticks: 100, Flags: flagSnapshot}
-			holdWorld(t, f, e, body, f.decode(3, e, body))
+			holdModes(t, f, e, body, f.decode(3, e, body))
 		}
 	})
 }

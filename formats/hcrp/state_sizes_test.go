@@ -3,12 +3,16 @@ package hcrp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
 )
 
@@ -57,8 +61,8 @@ func TestStateSizes(t *testing.T) {
 	}
 }
 
-// TestDecodedWorlds holds chunks of which only worlds are decoded to whole ones, whatever the limit of their text is.
-func TestDecodedWorlds(t *testing.T) {
+// TestTextModes holds chunks of which only some text is kept to whole ones, whatever the limit of their text is.
+func TestTextModes(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(6) {
 		for _, host := range hosts(t) {
@@ -72,7 +76,7 @@ func TestDecodedWorlds(t *testing.T) {
 				if want.stop != nil {
 					stopped++
 				}
-				holdWorld(t, f, e, c.body, want)
+				holdModes(t, f, e, c.body, want)
 			}
 		}
 	}
@@ -81,25 +85,91 @@ func TestDecodedWorlds(t *testing.T) {
 	}
 }
 
-// holdWorld holds a body of which only the world is decoded to want, the whole chunk.
-func holdWorld(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
+// holdModes holds what is decoded of a body to want, the whole chunk.
+func holdModes(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
 	t.Helper()
-	got := f.decodeIn(charged{}, worldText, 3, e, body)
+	for mode := worldText; mode <= noText; mode++ {
+		holdMode(t, f, mode, e, body, want)
+	}
+}
+
+func holdMode(t *testing.T, f eventFormat, mode textMode, e Entry, body []byte, want *chunk) {
+	t.Helper()
+	got := f.decodeIn(charged{}, mode, 3, e, body)
 	if diff := cmp.Diff(want.problems, got.problems); diff != "" {
-		t.Fatalf("%d bytes: %s", f.limits.Text, diff)
+		t.Fatalf("%d bytes, mode %d: %s", f.limits.Text, mode, diff)
 	}
 	if want.known != got.known || want.final != got.final || want.records != got.records || want.marked != got.marked || len(want.ticks) != len(got.ticks) {
-		t.Fatalf("%d bytes: %d ticks of %d, known to %d, %d are marked, want %d of %d, %d, %d", f.limits.Text,
+		t.Fatalf("%d bytes, mode %d: %d ticks of %d, known to %d, %d are marked, want %d of %d, %d, %d", f.limits.Text, mode,
 			len(got.ticks), got.records, got.known, got.marked, len(want.ticks), want.records, want.known, want.marked)
 	}
 	for i := range want.ticks {
-		if w, g := &want.ticks[i], &got.ticks[i]; w.n != g.n || w.line != g.line || w.cut != g.cut {
-			t.Fatalf("%d bytes: %+v, want %+v", f.limits.Text, g, w)
+		w, g := want.ticks[i], got.ticks[i]
+		if mode == noText {
+			w.line = g.line
+		}
+		if w != g {
+			t.Fatalf("%d bytes, mode %d: %+v, want %+v", f.limits.Text, mode, g, w)
 		}
 	}
-	if a, b := worldAfter(f.layout, want), worldAfter(f.layout, got); a != b {
-		t.Fatalf("%d bytes: the world is\n%s\nwant\n%s", f.limits.Text, b, a)
+	switch mode {
+	case worldText:
+		if a, b := worldAfter(f.layout, want), worldAfter(f.layout, got); a != b {
+			t.Fatalf("%d bytes: the world is\n%s\nwant\n%s", f.limits.Text, b, a)
+		}
+	case rowText:
+		holdRows(t, want, got)
+	case noText:
+		if a, b := placesAfter(f.layout, want), placesAfter(f.layout, got); a != b {
+			t.Fatalf("%d bytes: the positions are %s, want %s", f.limits.Text, b, a)
+		}
 	}
+}
+
+// holdRows holds the data, id and entity of events to the objects of the whole chunk.
+func holdRows(t *testing.T, want, got *chunk) {
+	t.Helper()
+	for i := range got.events {
+		w, g := &want.events[i], &got.events[i]
+		id, entity, data := takenApart(want.bytes(w.text))
+		if string(got.bytes(g.text)) != data || int(w.data) != len(data) {
+			t.Fatalf("data is %s, of %d bytes, want %s of\n%s", got.bytes(g.text), w.data, data, want.bytes(w.text))
+		}
+		n, err := strconv.ParseInt(entity, 10, 32)
+		for _, e := range []*event{w, g} {
+			if e.id != id || e.hasColumn != (err == nil) || err == nil && int64(e.column) != n {
+				t.Fatalf("id %d, entity %d (%t) of\n%s", e.id, e.column, e.hasColumn, want.bytes(w.text))
+			}
+		}
+	}
+}
+
+// takenApart returns the id of an event, its entity if that is a whole number, and the object of its other fields.
+func takenApart(object []byte) (id int32, entity, data string) {
+	w := jsonenc.Walk(object)
+	w.Enter()
+	for w.More() {
+		key, value := string(w.Value()), string(w.Value())
+		switch _, err := strconv.ParseInt(value, 10, 64); {
+		case key == `"event"`, key == `"snapshot"`:
+		case key == `"id"`:
+			n, _ := strconv.Atoi(value)
+			id = int32(n)
+		case key == `"entity"` && entity == "" && err == nil && !strings.Contains(data, `,"entity":`):
+			entity = value
+		default:
+			data += "," + key + ":" + value
+		}
+	}
+	return id, entity, "{" + strings.TrimPrefix(data, ",") + "}"
+}
+
+// placesAfter returns where entities are after a chunk.
+func placesAfter(l Layout, c *chunk) string {
+	p := newReplay(l)
+	p.places, p.world = true, nil
+	p.play(&tickRange{Last: c.known}, c, c.known, nil)
+	return fmt.Sprint(p.positions)
 }
 
 // worldAfter returns the world after a chunk as JSON, if it is known.
