@@ -1,9 +1,6 @@
 package columnar
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // A Batch takes rows value by value, each row from the first column to the last. It keeps them by
 // column, or only counts them.
@@ -115,41 +112,12 @@ func (v *Vector) grow(rows int, c *Counts) {
 	}
 }
 
-// roomFor returns the text with room for n bytes more: where there is none, for all that was counted, but for no more
-// than three times what came.
-func (v *Vector) roomFor(n int) []byte {
-	old := len(v.Text)
-	if n <= cap(v.Text)-old {
-		return v.Text
-	}
-	return slices.Grow(v.Text, max(n, int(min(v.counted-int64(old), 3*int64(old)))))
-}
-
 // NewRows returns a Batch that keeps all rows, and has room for some.
 func NewRows(columns []Column, room int) *Batch {
 	b := NewBatch(columns, Group{Rows: room, Columns: make([]Counts, len(columns))})
 	b.limit = math.MaxInt
 	b.begin()
 	return b
-}
-
-// widen makes room for as many rows as there are, which append would do in many steps.
-func (b *Batch) widen() {
-	n := min(b.rows, b.limit-b.rows)
-	b.room += n
-	for i := range b.Columns {
-		v := &b.Columns[i]
-		v.Valid, v.Bools, v.Ends = wider(v.Valid, n), wider(v.Bools, n), wider(v.Ends, n)
-		v.Int32s, v.Int64s, v.Floats, v.Doubles = wider(v.Int32s, n), wider(v.Int64s, n), wider(v.Floats, n), wider(v.Doubles, n)
-	}
-}
-
-// wider returns a list with room for n more, or for none where nothing came.
-func wider[V any](list []V, n int) []V {
-	if len(list) == 0 {
-		return list
-	}
-	return slices.Grow(list, n)
 }
 
 // Rows returns how many whole rows were kept or counted.

@@ -70,6 +70,35 @@ func (b *Batch) Room() int {
 	return b.limit - b.rows
 }
 
+// widen makes room for as many rows as there are, which append would do in many steps.
+func (b *Batch) widen() {
+	n := min(b.rows, b.limit-b.rows)
+	b.room += n
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		v.Valid, v.Bools, v.Ends = wider(v.Valid, n), wider(v.Bools, n), wider(v.Ends, n)
+		v.Int32s, v.Int64s, v.Floats, v.Doubles = wider(v.Int32s, n), wider(v.Int64s, n), wider(v.Floats, n), wider(v.Doubles, n)
+	}
+}
+
+// wider returns a list with room for n more, or for none where nothing came.
+func wider[V any](list []V, n int) []V {
+	if len(list) == 0 {
+		return list
+	}
+	return slices.Grow(list, n)
+}
+
+// roomFor returns the text with room for n bytes more: where there is none, for all that was counted, but for no more
+// than three times what came.
+func (v *Vector) roomFor(n int) []byte {
+	old := len(v.Text)
+	if n <= cap(v.Text)-old {
+		return v.Text
+	}
+	return slices.Grow(v.Text, max(n, int(min(v.counted-int64(old), 3*int64(old)))))
+}
+
 // Spare returns the room behind the values of a column, for n at most.
 func Spare[V int32 | int64](list []V, n int) []V {
 	return list[len(list):min(len(list)+n, cap(list))]
