@@ -80,8 +80,8 @@ func benchPasses(b *testing.B, log []byte) {
 	total := 0
 	_, x, done := openBench(b, log, benchBudget)
 	done()
-	for i := range x.ticks {
-		sizes = append(sizes, int(x.ticks[i].size))
+	for i := range x.ticks.len() {
+		sizes = append(sizes, int(x.ticks.size(i)))
 		total += sizes[i]
 	}
 	save := testSave(slices.Max(sizes))
@@ -128,7 +128,7 @@ func benchPasses(b *testing.B, log []byte) {
 		rec, x, done := openBench(b, log, benchBudget)
 		runtime.GC()
 		start := cpu()
-		for n := range x.ticks {
+		for n := range x.ticks.len() {
 			if _, err := rec.saves.Get(b.Context(), n); err != nil {
 				b.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func benchLog(b *testing.B, log []byte) {
 			b.StopTimer()
 			rec, x, done := openBench(b, log, benchBudget)
 			b.StartTimer()
-			if _, err := rec.saves.Get(b.Context(), len(x.ticks)-10); err != nil {
+			if _, err := rec.saves.Get(b.Context(), x.ticks.len()-10); err != nil {
 				b.Fatal(err)
 			}
 			done()
@@ -183,7 +183,7 @@ func benchMemory(b *testing.B, log []byte) {
 	over := 0.0
 	for b.Loop() {
 		rec, x, done := openBench(b, log, budget)
-		for n := range x.ticks {
+		for n := range x.ticks.len() {
 			if _, err := rec.saves.Get(b.Context(), n); err != nil {
 				b.Fatal(err)
 			}
@@ -201,3 +201,43 @@ func benchMemory(b *testing.B, log []byte) {
 func BenchmarkLong(b *testing.B) { benchLog(b, longGame(970_000, 2400)) }
 
 func BenchmarkMedium(b *testing.B) { benchLog(b, longGame(100_000, 600)) }
+
+// BenchmarkIndex measures what the saved index of a log of 200,000 saves takes to be read, what it takes in memory, and
+// what each of its ticks and names takes to be found, in processor time.
+func BenchmarkIndex(b *testing.B) {
+	const ticks = 200_000
+	log := usualGame(ticks)
+	x := mustIndex(b, log)
+	saved := x.Append(nil)
+	list := savesList{&recording{}, x}
+	run := func(name string, each func(n int) error) {
+		b.Run(name, func(b *testing.B) {
+			start := cpu()
+			n := 0
+			for b.Loop() {
+				if err := each(n % ticks); err != nil {
+					b.Fatal(err)
+				}
+				n++
+			}
+			b.ReportMetric(float64(cpu()-start)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(x.Memory())/ticks, "B/save")
+		})
+	}
+	run("load", func(int) error {
+		_, err := decodeIndex(saved, x.header)
+		return err
+	})
+	var doc []byte
+	run("tick", func(n int) error {
+		doc = x.appendTick(doc[:0], n, nil)
+		return nil
+	})
+	run("name", func(n int) error {
+		e, err := list.At(b.Context(), n)
+		if err == nil {
+			_, err = list.Find(b.Context(), e.Name)
+		}
+		return err
+	})
+}

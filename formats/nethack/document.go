@@ -17,19 +17,20 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 	}
 	start, ev := x.header.size, events{clock: x.header.start}
 	if first > 0 {
-		start, ev.clock = x.ticks[first-1].end, x.ticks[first-1].clock
+		before := x.ticks.at(first - 1)
+		start, ev.clock = before.end, before.clock
 	}
 	stop := x.end
-	if end <= len(x.ticks) {
-		stop = x.ticks[end-1].off
+	if end <= x.ticks.len() {
+		stop = x.ticks.off(end - 1)
 	}
 	s := newScanner(ctx, r, start, stop)
 	s.most = 1 // the saves between are skipped
 	defer s.close()
 	for n := first; n < end; n++ {
 		off := x.end
-		if n < len(x.ticks) {
-			off = x.ticks[n].off
+		if n < x.ticks.len() {
+			off = x.ticks.off(n)
 		}
 		if off-s.off > maxEventText {
 			return formats.Corrupt(name, s.off, "there are %d bytes between two saves, more than %d", off-s.off, maxEventText)
@@ -51,7 +52,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 			if _, err := s.next(); err != nil {
 				return &formats.Error{Format: name, Offset: s.off, Err: err}
 			}
-			ev.forget(x.ticks[n].clock)
+			ev.forget(x.ticks.at(n).clock)
 		}
 	}
 	return nil
@@ -59,11 +60,11 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 
 // appendTick appends tick n as compact JSON.
 func (x *index) appendTick(dst []byte, n int, list []event) []byte {
-	t := &x.ticks[n]
+	t := x.ticks.at(n)
 	dst = append(dst, `{"tick":`...)
 	dst = jsonenc.AppendInt(dst, n)
 	dst = append(dst, `,"turn":`...)
-	dst = appendTurn(dst, t)
+	dst = appendTurn(dst, t.turn)
 	dst = append(dst, `,"time":`...)
 	dst = appendUTC(dst, t.clock, x.zone(n))
 	if t.backup {
@@ -101,11 +102,11 @@ func (x *index) appendTick(dst []byte, n int, list []event) []byte {
 	return append(dst, '}')
 }
 
-func appendTurn(dst []byte, t *tick) []byte {
-	if t == nil || t.lost() {
+func appendTurn(dst []byte, turn int32) []byte {
+	if turn < 0 {
 		return append(dst, "null"...)
 	}
-	return jsonenc.AppendInt(dst, t.turn)
+	return jsonenc.AppendInt(dst, turn)
 }
 
 // tick returns tick n as compact JSON.
@@ -120,12 +121,12 @@ func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err
 // settled returns the tick from which on lines may become others while the game goes on: the save of the
 // last one that has a save loses its name to the next one of that turn.
 func (x *index) settled() int {
-	for n := len(x.ticks) - 1; n >= 0 && !x.over; n-- {
-		if !x.ticks[n].lost() {
+	for n := x.ticks.len() - 1; n >= 0 && !x.over; n-- {
+		if !x.ticks.lost(n) {
 			return n
 		}
 	}
-	return len(x.ticks)
+	return x.ticks.len()
 }
 
 // pending returns the events behind the last save line, if they are not too many.
@@ -135,7 +136,7 @@ func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
 	}
 	r := offsetReader{bytes.NewReader(x.tail), x.reach()}
 	tz := x.lastZone()
-	n := len(x.ticks)
+	n := x.ticks.len()
 	err = x.visit(ctx, r, n, n+1, func(_ int, list []event) error {
 		for i := range list {
 			docs = append(docs, appendEvent(nil, &list[i], tz))
@@ -147,16 +148,16 @@ func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
 
 // appendCommands appends the commands that led to tick n, or are pending.
 func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
-	tz, before := x.context(n)
+	tz, turn := x.context(n)
 	for e, answers := range commandsOf(list) {
 		dst = append(dst, `{"tick":`...)
-		if n < len(x.ticks) {
+		if n < x.ticks.len() {
 			dst = jsonenc.AppendInt(dst, n)
 		} else {
 			dst = append(dst, "null"...)
 		}
 		dst = append(dst, `,"turn":`...)
-		dst = appendTurn(dst, before)
+		dst = appendTurn(dst, turn)
 		dst = append(dst, `,"offset":`...)
 		dst = jsonenc.AppendInt(dst, e.off)
 		dst = appendEventTime(dst, e, tz)

@@ -16,7 +16,7 @@ func appendHeroColumns(doc []byte) []byte {
 }
 
 // appendHero appends the row of tick n, in a timezone. The armour class on the screen is not in a save.
-func appendHero(doc []byte, n int, t *tick, zone int32, s *heroState) []byte {
+func appendHero(doc []byte, n int, t tick, zone int32, s *heroState) []byte {
 	h, l, a := &s.hero, &s.location, &s.attributes
 	numbers := func(list ...int64) {
 		for _, v := range list {

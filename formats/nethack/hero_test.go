@@ -53,12 +53,12 @@ func TestHeroesOfGames(t *testing.T) {
 		var h heroReader
 		again := 0
 		return func(n int) {
-				if holdHero(t, &h, re, x.ticks[n].backup) != allParts {
+				if holdHero(t, &h, re, x.ticks.backup(n)) != allParts {
 					again++
 				}
 			}, func() {
-				if h.current && 2*again < len(x.ticks) {
-					t.Errorf("%s: of %d heroes %d were read in part", file, len(x.ticks), again)
+				if h.current && 2*again < x.ticks.len() {
+					t.Errorf("%s: of %d heroes %d were read in part", file, x.ticks.len(), again)
 				}
 			}
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 
 	"recfs/formats"
@@ -55,7 +54,7 @@ type mark struct {
 // once, because only that finds a wrong checksum, and keeps none.
 type index struct {
 	header   *header
-	ticks    []tick
+	ticks    tickList
 	chunks   []int // first tick of each
 	problems []problem
 	at       mark // at the last tick
@@ -83,6 +82,7 @@ type indexer struct {
 	ev    events // since the last save line, if they are shown
 	hero  heroReader
 
+	charged int // ticks whose memory is counted
 	answers []byte
 }
 
@@ -96,7 +96,7 @@ func buildIndex(ctx context.Context, r io.ReaderAt, size int64, h *header) (*ind
 // extend goes on from the durable part of an index, to a new size.
 func (x *index) extend(ctx context.Context, r io.ReaderAt, size int64) error {
 	p := x.indexer()
-	if n := len(x.ticks) - 1; n >= 0 && size > x.end && !x.ticks[n].lost() {
+	if n := x.ticks.len() - 1; n >= 0 && size > x.end && !x.ticks.lost(n) {
 		if err := x.rebuild(ctx, r, &p.re, x.backupOf(n), n); err != nil {
 			return err
 		}
@@ -110,16 +110,18 @@ func (x *index) indexer() *indexer {
 	x.now, x.over = x.at, false
 	x.end = x.reach()
 	p := &indexer{index: x, clock: x.header.start}
-	if n := len(x.ticks) - 1; n >= 0 {
-		p.clock, p.tz = x.ticks[n].clock, x.ticks[n].tz
+	p.charged = x.ticks.len()
+	if n := p.charged - 1; n >= 0 {
+		last := x.ticks.at(n)
+		p.clock, p.tz = last.clock, last.tz
 	}
 	return p
 }
 
 // reach returns where the durable part ends.
 func (x *index) reach() int64 {
-	if n := len(x.ticks); n > 0 {
-		return x.ticks[n-1].end
+	if n := x.ticks.len(); n > 0 {
+		return x.ticks.end(n - 1)
 	}
 	return x.header.size
 }
@@ -146,7 +148,7 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 			p.other(l)
 			continue
 		}
-		if len(p.ticks) == maxTicks {
+		if p.ticks.len() == maxTicks {
 			return formats.Corrupt(name, l.off, "there are more than %d save lines", maxTicks)
 		}
 		if err := p.charge(s, l); err != nil {
@@ -156,21 +158,20 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 	}
 	p.checkGap(p.end)
 	p.place()
-	p.names = nameSaves(p.ticks)
+	p.nameTicks()
 	pending := p.commands.Clone()
-	p.countCommands(pending, len(p.ticks))
+	p.countCommands(pending, p.ticks.len())
 	p.commandGroups = pending.Groups()
 	return nil
 }
 
 // charge counts what the next tick takes.
 func (p *indexer) charge(s *scanner, l line) error {
-	if n := len(p.ticks); n == cap(p.ticks) {
-		room := p.room(n, l.off)
-		if err := s.charge(int64(room) * tickCost); err != nil {
+	if n := p.ticks.len(); n == p.charged {
+		p.charged = p.room(n, l.off)
+		if err := s.charge(int64(p.charged-n) * tickCost); err != nil {
 			return err
 		}
-		p.ticks = slices.Grow(p.ticks, room-n)
 	}
 	return s.chargeSave(l)
 }
@@ -209,7 +210,7 @@ func (p *indexer) other(l line) {
 }
 
 func (p *indexer) saveLine(l line) {
-	n := len(p.ticks)
+	n := p.ticks.len()
 	t := tick{off: l.off, end: l.end, line: p.now.lines, turn: -1, backup: l.text[0] == '*'}
 	if t.backup || n == 0 {
 		p.beginChunk(n)
@@ -228,7 +229,7 @@ func (p *indexer) saveLine(l line) {
 		p.take(&t, n)
 	}
 	t.clock, t.tz = p.clock, p.tz
-	p.ticks = append(p.ticks, t)
+	p.ticks.add(&t)
 	p.count(n)
 	p.place()
 	p.over = false
@@ -326,7 +327,7 @@ func (x *index) chainEnd(n int) int {
 	if c := x.chunkOf(n) + 1; c < len(x.chunks) {
 		return x.chunks[c]
 	}
-	return len(x.ticks)
+	return x.ticks.len()
 }
 
 // backupOf returns the backup that the save of tick n is built on.
@@ -334,21 +335,22 @@ func (x *index) backupOf(n int) int { return x.chunks[x.chunkOf(n)] }
 
 // zone returns the timezone in force at tick n: the clock is UTC until the first time step.
 func (x *index) zone(n int) int32 {
-	if x.now.firstStep < 0 || x.now.firstStep > x.ticks[n].off {
+	if x.now.firstStep < 0 || x.now.firstStep > x.ticks.off(n) {
 		return 0
 	}
-	return x.ticks[n].tz
+	return x.ticks.zone(n)
 }
 
-// What a tick and a problem take in memory, about.
+// What a tick takes at most when an index is made, with its place in the list of names and what is made on the way
+// there, and what a problem takes, about.
 const (
-	tickCost    = 68
+	tickCost    = 52
 	problemCost = 64
 )
 
 // Memory is about how many bytes the index keeps alive.
 func (x *index) Memory() int64 {
-	n := 512 + len(x.tail) + len(x.ticks)*tickCost + 8*(len(x.chunks)+len(x.names.turns))
+	n := 512 + len(x.tail) + 8*len(x.chunks) + int(x.ticks.memory()+x.names.memory())
 	for i := range x.problems {
 		n += problemCost + len(x.problems[i].message)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
@@ -38,11 +37,12 @@ func (x *index) Append(b []byte) []byte {
 	w.Count(x.at.unlisted)
 	w.Int(int64(x.at.open))
 	w.Int(x.at.firstStep)
-	w.Count(len(x.ticks))
+	w.Count(x.ticks.len())
 	last := tick{end: x.header.size, clock: x.header.start}
-	for i := range x.ticks {
-		writeTick(w, &x.ticks[i], &last)
-		last = x.ticks[i]
+	for i := range x.ticks.len() {
+		t := x.ticks.at(i)
+		writeTick(w, &t, &last)
+		last = t
 	}
 	w.Count(x.at.problems)
 	for i := range x.problems[:x.at.problems] {
@@ -98,13 +98,13 @@ func (x *index) finish(tail []byte, size int64) bool {
 	if len(tail) > maxEventText {
 		return false
 	}
-	ticks, end := len(x.ticks), x.reach()+int64(len(tail))
+	ticks, end := x.ticks.len(), x.reach()+int64(len(tail))
 	log := offsetReader{bytes.NewReader(tail), x.reach()}
 	if err := x.indexer().run(context.Background(), log, end); err != nil {
 		return false
 	}
 	x.tail, x.size = append([]byte{}, tail...), size
-	return len(x.ticks) == ticks && x.end == end && end <= size
+	return x.ticks.len() == ticks && x.end == end && end <= size
 }
 
 // readInt reads a number from 0 to the greatest int.
@@ -116,9 +116,8 @@ func (x *index) readTicks(r *indexfile.Reader) bool {
 	if n > maxTicks {
 		return false
 	}
-	x.ticks = slices.Grow(x.ticks, n)[:n]
 	last := tick{end: x.header.size, clock: x.header.start}
-	for i := range x.ticks {
+	for i := range n {
 		t := readTick(r, &last)
 		if !t.follows(&last) {
 			return false
@@ -126,17 +125,11 @@ func (x *index) readTicks(r *indexfile.Reader) bool {
 		if t.backup || i == 0 {
 			x.chunks = append(x.chunks, i)
 		}
-		x.ticks[i], last = t, t
+		x.ticks.add(&t)
+		last = t
 	}
 	return true
 }
-
-// What the byte of flags of a tick has from bit 0 on.
-const (
-	backupFlag  = 1 << 0
-	formatShift = 1 // two bits
-	compShift   = 3 // two bits
-)
 
 // A tick is written as what it differs in from the one before:
 //
@@ -150,11 +143,7 @@ func writeTick(w *indexfile.Writer, t, last *tick) {
 	w.Int(int64(t.turn - last.turn))
 	w.Int(int64(t.size - last.size))
 	w.Int(int64(t.tz) - int64(last.tz))
-	flags := byte(t.format)<<formatShift | byte(t.comp)<<compShift
-	if t.backup {
-		flags |= backupFlag
-	}
-	w.U8(flags)
+	w.U8(t.flags())
 }
 
 func readTick(r *indexfile.Reader, last *tick) tick {
@@ -165,10 +154,7 @@ func readTick(r *indexfile.Reader, last *tick) tick {
 	t.turn = last.turn + int32(r.Int())
 	t.size = last.size + int32(r.Int())
 	t.tz = int32(int64(last.tz) + r.Int())
-	flags := r.U8()
-	t.backup = flags&backupFlag != 0
-	t.format = diffFormat(flags >> formatShift & 3)
-	t.comp = compression(min(flags>>compShift&3, byte(lz4Block)))
+	t.setFlags(r.U8())
 	return t
 }
 
@@ -203,8 +189,8 @@ func (t *tick) follows(last *tick) bool {
 // sound reports whether what a saved index says besides its ticks can be true.
 func (x *index) sound() bool {
 	lines := 3 // those of the header
-	if n := len(x.ticks); n > 0 {
-		lines = x.ticks[n-1].line
+	if n := x.ticks.len(); n > 0 {
+		lines = x.ticks.at(n - 1).line
 	}
 	m := &x.at
 	if chunks := max(len(x.chunks), 1); x.heroes.Chunks() != chunks || x.commands.Chunks() != chunks {

@@ -86,19 +86,19 @@ func saveSums(t testing.TB, x *index, log []byte) map[int64]string {
 	t.Helper()
 	sums := map[int64]string{}
 	var re rebuilder
-	for n := range x.ticks {
-		if x.ticks[n].lost() {
+	for n := range x.ticks.len() {
+		if x.ticks.lost(n) {
 			continue
 		}
 		from := n - 1
-		if x.ticks[n].backup {
+		if x.ticks.backup(n) {
 			from, re.save = n, nil
 		}
 		if err := x.rebuild(t.Context(), bytes.NewReader(log), &re, from, n); err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(re.save)
-		sums[x.ticks[n].off] = hex.EncodeToString(sum[:])
+		sums[x.ticks.off(n)] = hex.EncodeToString(sum[:])
 	}
 	return sums
 }
@@ -113,7 +113,7 @@ func codes(x *index) (list []string) {
 
 // lineOf returns the tick at or after an offset.
 func (x *index) lineOf(off int64) int {
-	return slices.IndexFunc(x.ticks, func(t tick) bool { return t.off >= off })
+	return slices.IndexFunc(x.ticks.all(), func(t tick) bool { return t.off >= off })
 }
 
 func TestIndex(t *testing.T) {
@@ -123,20 +123,20 @@ func TestIndex(t *testing.T) {
 	if len(x.problems) > 0 {
 		t.Errorf("problems %v", codes(x))
 	}
-	if len(x.ticks) != 25 || !slices.Equal(x.chunks, []int{0, 10, 18}) {
-		t.Errorf("%d ticks in chunks %v", len(x.ticks), x.chunks)
+	if x.ticks.len() != 25 || !slices.Equal(x.chunks, []int{0, 10, 18}) {
+		t.Errorf("%d ticks in chunks %v", x.ticks.len(), x.chunks)
 	}
 	if x.now.commands != 25 || x.now.lines != strings.Count(w.String(), "\n") {
 		t.Errorf("%d commands, %d lines", x.now.commands, x.now.lines)
 	}
 	formats := map[diffFormat]int{}
-	for _, k := range x.ticks {
+	for _, k := range x.ticks.all() {
 		formats[k.format]++
 	}
 	if want := map[diffFormat]int{noDiff: 3, beta1: 4, beta2: 6, beta3: 12}; !reflect.DeepEqual(formats, want) {
 		t.Errorf("formats %v, want %v", formats, want)
 	}
-	last := x.ticks[24]
+	last := x.ticks.at(24)
 	if last.clock != w.clock-5 || int(last.size) != len(w.save) {
 		t.Errorf("last tick %+v", last)
 	}
@@ -232,8 +232,8 @@ func TestBrokenLines(t *testing.T) {
 				t.Errorf("problems %v, want %v", got, c.want)
 			}
 			var lost []int
-			for i := range x.ticks {
-				if x.ticks[i].lost() {
+			for i := range x.ticks.len() {
+				if x.ticks.lost(i) {
 					lost = append(lost, i)
 				}
 			}
@@ -265,7 +265,7 @@ func TestTruth(t *testing.T) {
 			if len(sums) != len(truth) {
 				t.Errorf("%d saves, want %d", len(sums), len(truth))
 			}
-			for _, k := range x.ticks {
+			for _, k := range x.ticks.all() {
 				row, ok := truth[k.off]
 				if k.lost() == ok {
 					t.Errorf("tick at %d: lost %t", k.off, k.lost())
@@ -672,8 +672,8 @@ func TestBombsOfSaves(t *testing.T) {
 		if _, peak := c.Work(); err != nil || peak > 64<<20 {
 			t.Errorf("%d zeros: %v, %d bytes at most", size, err, peak)
 		}
-		if err == nil && (len(x.ticks) != 7 || x.ticks[0].lost() || len(x.problems) < 3) {
-			t.Errorf("%d zeros: %d ticks, %v", size, len(x.ticks), x.problems)
+		if err == nil && (x.ticks.len() != 7 || x.ticks.lost(0) || len(x.problems) < 3) {
+			t.Errorf("%d zeros: %d ticks, %v", size, x.ticks.len(), x.problems)
 		}
 	}
 }

@@ -72,10 +72,10 @@ func TestCutsOfLines(t *testing.T) {
 		if n%900 == 5 {
 			x.end += 2 * pieceBytes
 		}
-		x.ticks = append(x.ticks, tick{off: x.end - 1, end: x.end})
+		x.ticks.add(&tick{off: x.end - 1, end: x.end})
 	}
-	cuts := x.cut(3, len(x.ticks)+1, pieceTicks)
-	if cuts[0] != 3 || cuts[len(cuts)-1] != len(x.ticks)+1 {
+	cuts := x.cut(3, x.ticks.len()+1, pieceTicks)
+	if cuts[0] != 3 || cuts[len(cuts)-1] != x.ticks.len()+1 {
 		t.Fatalf("cuts %v", cuts)
 	}
 	for i, first := range cuts[:len(cuts)-1] {

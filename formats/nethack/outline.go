@@ -56,9 +56,9 @@ func (o *outline) chunk(i int) (start, end int64) {
 
 // outline returns the outline of the log that an index is of.
 func (x *index) outline() *outline {
-	o := &outline{ticks: len(x.ticks), end: x.end}
+	o := &outline{ticks: x.ticks.len(), end: x.end}
 	for _, first := range x.chunks {
-		o.chunks = append(o.chunks, x.ticks[first].off)
+		o.chunks = append(o.chunks, x.ticks.off(first))
 	}
 	return o
 }

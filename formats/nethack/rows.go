@@ -16,14 +16,15 @@ func (p *indexer) beginChunk(n int) {
 // count counts the rows of tables that tick n has.
 func (p *indexer) count(n int) {
 	p.countCommands(p.commands, n)
-	if p.ticks[n].lost() {
+	t := p.ticks.at(n)
+	if t.lost() {
 		return
 	}
-	if changed, ok := p.hero.read(&p.re, p.ticks[n].backup); ok {
+	if changed, ok := p.hero.read(&p.re, t.backup); ok {
 		if p.heroes.Rows() == 0 {
 			changed = allParts
 		}
-		heroRow(p.heroes.Batch, n, &p.ticks[n], p.zone(n), &p.hero.heroState, changed)
+		heroRow(p.heroes.Batch, n, t, p.zone(n), &p.hero.heroState, changed)
 		p.heroes.EndRow()
 	}
 }
@@ -43,10 +44,10 @@ func (p *indexer) countCommands(c *rowcount.Counter, n int) {
 func (x *index) tooLong(n int) bool {
 	start, end := x.header.size, x.end
 	if n > 0 {
-		start = x.ticks[n-1].end
+		start = x.ticks.end(n - 1)
 	}
-	if n < len(x.ticks) {
-		end = x.ticks[n].off
+	if n < x.ticks.len() {
+		end = x.ticks.off(n)
 	}
 	return end-start > maxEventText
 }
@@ -54,10 +55,10 @@ func (x *index) tooLong(n int) bool {
 // commandRows calls fn for each of the commands that led to tick n, or are pending. buf is memory to use.
 func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, commandContext)) {
 	at := commandContext{tick: n}
-	if n == len(x.ticks) {
+	if n == x.ticks.len() {
 		at.tick = -1
 	}
-	at.zone, at.before = x.context(n)
+	at.zone, at.turn = x.context(n)
 	for e, answers := range commandsOf(list) {
 		*buf = appendEvents((*buf)[:0], answers, at.zone)
 		at.answers = *buf
@@ -68,36 +69,36 @@ func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, co
 // tickGroups counts the ticks that are shown.
 func (x *index) tickGroups() []columnar.Group {
 	c, chunk := rowcount.New(ticksColumns), 0
-	for n := range x.ticks {
+	for n := range x.ticks.len() {
 		if chunk+1 < len(x.chunks) && x.chunks[chunk+1] == n {
 			chunk++
 			c.EndChunk()
 		}
 		if !x.tooLong(n) {
-			tickRow(c.Batch, n, &x.ticks[n], x.zone(n), notYet)
+			tickRow(c.Batch, n, x.ticks.at(n), x.zone(n), notYet)
 			c.EndRow()
 		}
 	}
 	return c.Groups()
 }
 
-// context returns the timezone of the lines that led to tick n, or are pending, and the tick before them,
-// if there is one.
-func (x *index) context(n int) (tz int32, before *tick) {
-	tz = x.lastZone()
-	if n < len(x.ticks) {
-		tz = x.ticks[n].tz
+// context returns the timezone of the lines that led to tick n, or are pending, and the turn of the tick before them,
+// -1 if that is lost or there is none.
+func (x *index) context(n int) (tz, turn int32) {
+	tz, turn = x.lastZone(), -1
+	if n < x.ticks.len() {
+		tz = x.ticks.zone(n)
 	}
 	if n > 0 {
-		before = &x.ticks[n-1]
+		turn = x.ticks.turn(n - 1)
 	}
-	return tz, before
+	return tz, turn
 }
 
 // lastZone returns the timezone of what follows the last tick.
 func (x *index) lastZone() int32 {
-	if n := len(x.ticks); n > 0 {
-		return x.ticks[n-1].tz
+	if n := x.ticks.len(); n > 0 {
+		return x.ticks.zone(n - 1)
 	}
 	return 0
 }

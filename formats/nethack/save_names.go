@@ -20,10 +20,21 @@ const (
 // saveNames are the names in saves/: the last save of a turn has the turn's own name, those before
 // it are numbered.
 type saveNames struct {
-	turns  []int32 // that have a save, ascending
-	last   []int32 // tick of the last save of each
-	listed []int32 // ticks in the order of their names
+	turns  int    // that have a save
+	byTurn packed // ticks in the order of their turns, of each the last one first
+	sorted packed // ticks in the order of their names, where that is another one
 }
+
+// listed returns the ticks in the order of their names.
+func (n *saveNames) listed() *packed {
+	if n.sorted.rows > 0 {
+		return &n.sorted
+	}
+	return &n.byTurn
+}
+
+// memory returns how many bytes the names keep alive.
+func (n *saveNames) memory() int64 { return n.byTurn.memory() + n.sorted.memory() }
 
 // maxSaveName is how long the name of a save is at most.
 const maxSaveName = len("turn-2147483648.2147483647")
@@ -65,58 +76,106 @@ func appendPadded(b []byte, n int32, width int) []byte {
 
 func (t *tick) saveName() string { return saveName(t.turn, t.nth) }
 
-// nameSaves numbers the saves within their turns and sorts their names.
-func nameSaves(ticks []tick) saveNames {
-	var n saveNames
-	for i := range ticks {
-		if !ticks[i].lost() {
-			n.listed = append(n.listed, int32(i))
+// nameTicks numbers the saves within their turns and sorts their names. What it makes on the way takes 4 bytes a tick.
+func (x *index) nameTicks() {
+	list := make([]int32, 0, x.ticks.len())
+	sorted, last := true, int32(0)
+	for k := range x.ticks.len() {
+		if turn := x.ticks.turn(k); turn >= 0 {
+			list = append(list, int32(k))
+			sorted = sorted && last <= turn
+			last = turn
 		}
 	}
-	slices.SortStableFunc(n.listed, func(a, b int32) int { return cmp.Compare(ticks[a].turn, ticks[b].turn) })
-	wide := false
-	for start := 0; start < len(n.listed); {
-		turn, end := ticks[n.listed[start]].turn, start+1
-		for end < len(n.listed) && ticks[n.listed[end]].turn == turn {
-			end++
-		}
-		group := n.listed[start:end]
-		for i, k := range group {
-			ticks[k].nth = int32(i + 1)
-		}
-		last := group[len(group)-1]
-		ticks[last].nth = 0
-		copy(group[1:], group)
-		group[0] = last
-		n.turns = append(n.turns, turn)
-		n.last = append(n.last, last)
-		wide = wide || turn >= 1e7 || len(group) > 1e3
-		start = end
+	if !sorted {
+		slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(x.ticks.turn(int(a)), x.ticks.turn(int(b))) })
 	}
-	if wide { // then names do not sort like numbers
-		var x, y []byte
-		slices.SortFunc(n.listed, func(a, b int32) int {
-			x, y = appendSaveName(x[:0], ticks[a].turn, ticks[a].nth), appendSaveName(y[:0], ticks[b].turn, ticks[b].nth)
-			return bytes.Compare(x, y)
-		})
+	for start, end := 0, 0; start < len(list); start = end {
+		turn := x.ticks.turn(int(list[start]))
+		for end = start + 1; end < len(list) && x.ticks.turn(int(list[end])) == turn; end++ {
+		}
+		last := list[end-1]
+		copy(list[start+1:end], list[start:])
+		list[start] = last
 	}
-	return n
+	x.names = saveNames{byTurn: packList(list)}
+	if wide := x.numberTicks(list[:x.ticks.len()]); wide {
+		x.sortNames(list[:0])
+	}
 }
 
-// find returns the position of a name in the listing.
-func (n *saveNames) find(ticks []tick, name string) (int, bool) {
-	return sort.Find(len(n.listed), func(i int) int { return strings.Compare(name, ticks[n.listed[i]].saveName()) })
+// numberTicks numbers the saves within their turns, and reports whether their names do not sort like numbers. numbers is
+// memory to use.
+func (x *index) numberTicks(numbers []int32) (wide bool) {
+	clear(numbers)
+	turn, nth := int32(-1), int32(0)
+	for i := range x.names.byTurn.rows {
+		k := x.names.byTurn.number(i)
+		nth++
+		if t := x.ticks.turn(k); t != turn {
+			turn, nth = t, 0
+			x.names.turns++
+		}
+		numbers[k] = nth
+		wide = wide || turn >= 1e7 || nth >= 1e3
+	}
+	x.ticks.nth = packList(numbers)
+	return wide
 }
 
-// inForce returns the tick whose save is that of a turn, and whether it is the turn's own; ok is false
+// sortNames sorts the names as texts. list is memory to use.
+func (x *index) sortNames(list []int32) {
+	for i := range x.names.byTurn.rows {
+		list = append(list, int32(x.names.byTurn.number(i)))
+	}
+	var a, b []byte
+	slices.SortFunc(list, func(i, j int32) int {
+		s, t := x.ticks.at(int(i)), x.ticks.at(int(j))
+		a, b = appendSaveName(a[:0], s.turn, s.nth), appendSaveName(b[:0], t.turn, t.nth)
+		return bytes.Compare(a, b)
+	})
+	x.names.sorted = packList(list)
+}
+
+// findSave returns the position of a name in the listing. The name with nth 0 is that of the last save of a turn.
+func (x *index) findSave(turn, nth int32) (int, bool) {
+	byTurn, sorted := &x.names.byTurn, &x.names.sorted
+	i := x.firstOf(turn) + int(nth)
+	switch {
+	case i >= byTurn.rows || x.ticks.turn(byTurn.number(i)) != turn:
+		return 0, false
+	case sorted.rows == 0:
+		return i, true
+	}
+	name := saveName(turn, nth)
+	return sort.Find(sorted.rows, func(i int) int { return strings.Compare(name, x.saveName(sorted.number(i))) })
+}
+
+// firstOf returns the position of the first tick in the order of turns that is of a turn, or of one behind it.
+func (x *index) firstOf(turn int32) int {
+	byTurn := &x.names.byTurn
+	return sort.Search(byTurn.rows, func(i int) bool { return x.ticks.turn(byTurn.number(i)) >= turn })
+}
+
+// saveName returns the name of the save of tick k.
+func (x *index) saveName(k int) string {
+	t := x.ticks.at(k)
+	return t.saveName()
+}
+
+// saveOf returns the tick whose save is that of a turn, and whether it is the turn's own; ok is false
 // below the first turn and above the last.
-func (n *saveNames) inForce(turn int32) (k int, own, ok bool) {
-	i, own := slices.BinarySearch(n.turns, turn)
-	if own {
-		return int(n.last[i]), true, true
-	}
-	if i == 0 || i == len(n.turns) {
+func (x *index) saveOf(turn int32) (k int, own, ok bool) {
+	byTurn := &x.names.byTurn
+	i := x.firstOf(turn)
+	switch {
+	case i == byTurn.rows:
+		return 0, false, false
+	case x.ticks.turn(byTurn.number(i)) == turn:
+		return byTurn.number(i), true, true
+	case i == 0:
 		return 0, false, false
 	}
-	return int(n.last[i-1]), false, true
+	before := x.ticks.turn(byTurn.number(i - 1))
+	return byTurn.number(x.firstOf(before)), false, true
 }

@@ -5,7 +5,7 @@ import "recfs/formats/internal/jsonenc"
 // moreHead returns how many bytes more the members in front of the game take than those of tick 0 of turn 0 in timezone 0
 // that have empty texts.
 func (x *index) moreHead(n int, timezone int32) int {
-	t := &x.ticks[n]
+	t := x.ticks.at(n)
 	size := jsonenc.Int64Len(int64(n)) - 1 + moreDigits(t.turn, timezone) +
 		saveNameLen(t.turn, t.nth) + len("04030000")
 	if _, ok := utcMicros(t.clock, x.zone(n)); ok {

@@ -58,12 +58,12 @@ func newStateMeter(x *index, re *rebuilder) *stateMeter {
 // more returns how many bytes more the document of tick n takes, whose save there is now, than one of which emptyHead is
 // all. It is not ok if the document is another one, or has to be made to know it.
 func (m *stateMeter) more(n int) (size int, ok bool) {
-	if m.x.ticks[n].backup {
+	if m.x.ticks.backup(n) {
 		m.known, m.cells = false, 0
 	} else {
 		m.follow()
 	}
-	changed, ok := m.read(m.re, m.x.ticks[n].backup)
+	changed, ok := m.read(m.re, m.x.ticks.backup(n))
 	if changed != 0 && ok {
 		m.heroMore = m.heroState.more()
 	}

@@ -45,7 +45,7 @@ func eachGame(t *testing.T, begin func(file string, x *index, re *rebuilder) (sa
 		rec, x, done := openBench(t, log, benchBudget)
 		var re rebuilder
 		save, end := begin(file, x, &re)
-		err = rec.eachSave(t.Context(), x, &re, 0, len(x.ticks)-1, func(n int, _ []byte) error {
+		err = rec.eachSave(t.Context(), x, &re, 0, x.ticks.len()-1, func(n int, _ []byte) error {
 			save(n)
 			return nil
 		})
@@ -62,7 +62,7 @@ func TestStateSizesOfGames(t *testing.T) {
 	measured, all := 0, 0
 	eachGame(t, func(_ string, x *index, re *rebuilder) (save func(n int), end func()) {
 		m := newStateMeter(x, re)
-		all += len(x.ticks)
+		all += x.ticks.len()
 		return func(n int) {
 			if holdSize(t, m, n) {
 				measured++
@@ -171,18 +171,19 @@ func sizedSaves() (list [][]byte) {
 // TestStateSizesOfDiffs holds the sizes of states to their documents, whatever diffs change.
 func TestStateSizesOfDiffs(t *testing.T) {
 	saves := sizedSaves()
-	x := &index{ticks: make([]tick, 1)}
+	x := new(index)
 	re := &rebuilder{}
 	m := newStateMeter(x, re)
 	e := &editor{rand.New(rand.NewPCG(3, 4)), re}
 	level := len(heroSave())
 	shown, known := 0, 0
 	for i := range 15_000 {
-		x.ticks[0] = tick{
+		now := tick{
 			turn: int32(e.Uint32() >> 1 >> e.IntN(31)), nth: int32(e.IntN(2) * e.IntN(5000)), clock: e.Uint64() >> e.IntN(64), backup: i%8 == 0,
 		}
+		x.ticks = tickListOf(now)
 		switch kind := e.IntN(8); {
-		case x.ticks[0].backup:
+		case now.backup:
 			re.save = append(re.save[:0], saves[e.IntN(len(saves))]...)
 		case kind == 0:
 			e.become(saves[e.IntN(len(saves))])

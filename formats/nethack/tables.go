@@ -62,9 +62,9 @@ func addTime(b *columnar.Batch, clock uint64, tz int32) {
 const notYet = -1
 
 // tickRow adds tick n, in a timezone.
-func tickRow(b *columnar.Batch, n int, t *tick, zone int32, events int) {
+func tickRow(b *columnar.Batch, n int, t tick, zone int32, events int) {
 	b.Int64(int64(n))
-	addTurn(b, t)
+	addTurn(b, t.turn)
 	addTime(b, t.clock, zone)
 	b.Word(wordOf(!t.backup))
 	if t.format == noDiff {
@@ -103,12 +103,12 @@ func wordOf(second bool) int {
 	return 0
 }
 
-func addTurn(b *columnar.Batch, t *tick) {
-	if t == nil || t.lost() {
+func addTurn(b *columnar.Batch, turn int32) {
+	if turn < 0 {
 		b.Null()
 		return
 	}
-	b.Int32(t.turn)
+	b.Int32(turn)
 }
 
 // Columns of heroes from parts of the hero that lie together.
@@ -121,7 +121,7 @@ const (
 
 // heroRow adds the hero of tick n, in a timezone. Where rows are counted only the parts are looked at that changed since
 // the row before, which is one of the group.
-func heroRow(b *columnar.Batch, n int, t *tick, zone int32, d *heroState, changed heroParts) {
+func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState, changed heroParts) {
 	h, a, c, l := &d.hero, &d.attributes, &d.conducts, &d.location
 	b.Int64(int64(n))
 	b.Int32(t.turn)
@@ -183,7 +183,7 @@ func addWord(b *columnar.Batch, word *string) {
 // A commandContext is what is known of a command besides its lines.
 type commandContext struct {
 	tick    int   // -1: it is pending
-	before  *tick // the one before the command; nil: none
+	turn    int32 // of the tick before the command, -1: it is lost, or there is none
 	zone    int32
 	answers []byte // a list as JSON
 }
@@ -223,7 +223,7 @@ func commandRow(b *columnar.Batch, e *event, c *commandContext) {
 	} else {
 		b.Int64(int64(c.tick))
 	}
-	addTurn(b, c.before)
+	addTurn(b, c.turn)
 	if e.timed {
 		addTime(b, e.clock, c.zone)
 	} else {

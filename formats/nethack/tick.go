@@ -15,3 +15,91 @@ type tick struct {
 }
 
 func (t *tick) lost() bool { return t.turn < 0 }
+
+// What the byte of flags of a tick has from bit 0 on.
+const (
+	backupFlag  = 1 << 0
+	formatShift = 1 // two bits
+	compShift   = 3 // two bits
+)
+
+func (t *tick) flags() byte {
+	flags := byte(t.format)<<formatShift | byte(t.comp)<<compShift
+	if t.backup {
+		flags |= backupFlag
+	}
+	return flags
+}
+
+func (t *tick) setFlags(flags byte) {
+	t.backup = flags&backupFlag != 0
+	t.format = diffFormat(flags >> formatShift & 3)
+	t.comp = compression(min(flags>>compShift&3, byte(lz4Block)))
+}
+
+// The columns of ticks. Turns and timezones are there as numbers that are not negative.
+const (
+	offColumn = iota
+	lengthColumn
+	clockColumn
+	lineColumn
+	turnColumn
+	sizeColumn
+	zoneColumn
+	flagsColumn
+	tickColumns
+
+	turnBias = 1
+	zoneBias = 1 << 31
+)
+
+// A tickList is the ticks of a log. Of a usual one each takes some 15 bytes.
+type tickList struct {
+	rows packed
+	nth  packed // of the ticks that are named
+}
+
+func (l *tickList) len() int { return l.rows.rows }
+
+func (l *tickList) add(t *tick) {
+	l.rows.add(uint64(t.off), uint64(t.end-t.off), t.clock, uint64(t.line), uint64(int64(t.turn)+turnBias),
+		uint64(t.size), uint64(int64(t.tz)+zoneBias), uint64(t.flags()))
+}
+
+// at returns tick n.
+func (l *tickList) at(n int) tick {
+	var row [tickColumns]uint64
+	l.rows.row(n, row[:])
+	t := tick{
+		off: int64(row[offColumn]), end: int64(row[offColumn] + row[lengthColumn]), clock: row[clockColumn],
+		line: int(row[lineColumn]), turn: int32(int64(row[turnColumn]) - turnBias), size: int32(row[sizeColumn]),
+		tz: int32(int64(row[zoneColumn]) - zoneBias),
+	}
+	t.setFlags(byte(row[flagsColumn]))
+	if n < l.nth.rows {
+		t.nth = int32(l.nth.number(n))
+	}
+	return t
+}
+
+// Parts of tick n, for who needs no more of it.
+
+func (l *tickList) off(n int) int64 { return int64(l.rows.at(n, offColumn, tickColumns)) }
+
+func (l *tickList) turn(n int) int32 {
+	return int32(int64(l.rows.at(n, turnColumn, tickColumns)) - turnBias)
+}
+func (l *tickList) size(n int) int32 { return int32(l.rows.at(n, sizeColumn, tickColumns)) }
+func (l *tickList) zone(n int) int32 {
+	return int32(int64(l.rows.at(n, zoneColumn, tickColumns)) - zoneBias)
+}
+func (l *tickList) lost(n int) bool   { return l.turn(n) < 0 }
+func (l *tickList) backup(n int) bool { return l.rows.at(n, flagsColumn, tickColumns)&backupFlag != 0 }
+
+// end returns where tick n ends.
+func (l *tickList) end(n int) int64 {
+	return l.off(n) + int64(l.rows.at(n, lengthColumn, tickColumns))
+}
+
+// memory returns how many bytes the list keeps alive.
+func (l *tickList) memory() int64 { return l.rows.memory() + l.nth.memory() }

@@ -192,7 +192,7 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 // indexed returns the index, which must have tick n.
 func (rec *recording) indexed(ctx context.Context, n int) (*index, error) {
 	x, err := rec.index(ctx)
-	if err == nil && n >= len(x.ticks) {
+	if err == nil && n >= x.ticks.len() {
 		err = fmt.Errorf("there is no tick %d: %w", n, nodes.ErrStale)
 	}
 	return x, err

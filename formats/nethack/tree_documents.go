@@ -117,39 +117,39 @@ func (x *index) document(ctx context.Context, damage *formats.Problem) ([]byte, 
 
 func (x *index) totals() totals {
 	t := totals{
-		Bytes: x.size, Lines: x.now.lines, Commands: x.now.commands, Ticks: len(x.ticks), Saves: len(x.names.listed),
-		Turns: len(x.names.turns), Partial: x.size - x.end,
+		Bytes: x.size, Lines: x.now.lines, Commands: x.now.commands, Ticks: x.ticks.len(), Saves: x.names.byTurn.rows,
+		Backups: len(x.chunks), Turns: x.names.turns, Partial: x.size - x.end,
 	}
-	for i := range x.ticks {
-		if x.ticks[i].backup {
-			t.Backups++
+	if n := x.ticks.len(); n > 0 {
+		t.FirstTurn, t.LastTurn = x.turnsOf(0, n)
+		t.FirstTime, t.LastTime = x.timeOf(0), x.timeOf(n-1)
+		if !x.ticks.backup(0) { // each other chunk begins with one
+			t.Backups--
 		}
-	}
-	t.FirstTurn, t.LastTurn = turnsOf(x.ticks)
-	if n := len(x.ticks); n > 0 {
-		t.FirstTime = timeOf(x.ticks[0].clock, x.zone(0))
-		t.LastTime = timeOf(x.ticks[n-1].clock, x.zone(n-1))
 	}
 	return t
 }
 
-// turnsOf returns the turns of the first and the last tick that has a save.
-func turnsOf(ticks []tick) (first, last *int32) {
-	for i := range ticks {
-		if t := &ticks[i]; !t.lost() {
-			if first == nil {
-				first = &t.turn
-			}
-			last = &t.turn
-		}
+// timeOf returns the time of tick n, nil if it is none.
+func (x *index) timeOf(n int) *string { return timeOf(x.ticks.at(n).clock, x.zone(n)) }
+
+// turnsOf returns the turns of the first and the last of the ticks from first to before end that has a save.
+func (x *index) turnsOf(first, end int) (from, to *int32) {
+	for ; first < end && x.ticks.lost(first); first++ {
 	}
-	return first, last
+	for ; first < end && x.ticks.lost(end-1); end-- {
+	}
+	if first < end {
+		a, b := x.ticks.turn(first), x.ticks.turn(end-1)
+		from, to = &a, &b
+	}
+	return from, to
 }
 
 func (x *index) lastSave() *lastSave {
-	for n := len(x.ticks) - 1; n >= 0; n-- {
-		if t := &x.ticks[n]; !t.lost() {
-			return &lastSave{n, t.turn, timeOf(t.clock, x.zone(n)), t.saveName(), t.end}
+	for n := x.ticks.len() - 1; n >= 0; n-- {
+		if t := x.ticks.at(n); !t.lost() {
+			return &lastSave{n, t.turn, x.timeOf(n), t.saveName(), t.end}
 		}
 	}
 	return nil
@@ -159,15 +159,15 @@ func (x *index) chunkRows() []chunkRow {
 	rows := make([]chunkRow, len(x.chunks))
 	for i, first := range x.chunks {
 		end, endOff := x.chainEnd(first), x.end
-		if end < len(x.ticks) {
-			endOff = x.ticks[end].off
+		if end < x.ticks.len() {
+			endOff = x.ticks.off(end)
 		}
-		size := endOff - x.ticks[first].off
+		size := endOff - x.ticks.off(first)
 		rows[i] = chunkRow{
 			Chunk: i, FirstTick: first, LastTick: end - 1, Ticks: end - first,
-			Offset: x.ticks[first].off, Stored: size, Size: size,
+			Offset: x.ticks.off(first), Stored: size, Size: size,
 		}
-		rows[i].FirstTurn, rows[i].LastTurn = turnsOf(x.ticks[first:end])
+		rows[i].FirstTurn, rows[i].LastTurn = x.turnsOf(first, end)
 	}
 	return rows
 }

@@ -35,7 +35,7 @@ func (rec *recording) heroTable(ctx context.Context, x *index, first, end int) (
 	var hero heroState
 	err = rec.eachShown(ctx, x, first, end, rowSize, func(n int, save []byte) error {
 		if readHero(save, &hero) {
-			doc = appendHero(doc, n, &x.ticks[n], x.zone(n), &hero)
+			doc = appendHero(doc, n, x.ticks.at(n), x.zone(n), &hero)
 		}
 		return nil
 	})
@@ -50,7 +50,7 @@ func (rec *recording) cast(ctx context.Context, x *index, first, end int, at cas
 	}
 	err := rec.eachShown(ctx, x, first, end, eventSize, func(n int, save []byte) error {
 		if s := x.decodeState(n, save); s.details != nil && s.Hero != nil {
-			now, _ := utcMicros(x.ticks[n].clock, x.zone(n))
+			now, _ := utcMicros(x.ticks.at(n).clock, x.zone(n))
 			c.add(s, now)
 		}
 		return nil

@@ -55,7 +55,7 @@ func (rec *recording) linesFile(v view, n int) nodes.File {
 
 // ticksOf returns the ticks that a file of lines is made of.
 func (rec *recording) ticksOf(x *index, t text) (first, end int, err error) {
-	end = len(x.ticks)
+	end = x.ticks.len()
 	switch t.view {
 	case heroView, castView:
 		return 0, end, nil
@@ -146,8 +146,8 @@ func (x *index) behind(n int) int64 {
 	switch {
 	case n < 0:
 		return x.header.size
-	case n < len(x.ticks):
-		return x.ticks[n].end
+	case n < x.ticks.len():
+		return x.ticks.end(n)
 	}
 	return x.end
 }
@@ -206,8 +206,8 @@ func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, en
 func (x *index) eventBytes(first, end int) (sum int64) {
 	for n := first; n < end; n++ {
 		off := x.end
-		if n < len(x.ticks) {
-			off = x.ticks[n].off
+		if n < x.ticks.len() {
+			off = x.ticks.off(n)
 		}
 		sum += off - x.behind(n-1)
 	}

@@ -45,7 +45,7 @@ func (rec *recording) loadSave(ctx context.Context, n int) ([]byte, int64, error
 	}
 	err = x.rebuild(ctx, rec.At(ctx), re, from, n)
 	save := re.release()
-	if size := int64(x.ticks[n].size); err == nil && int64(len(save)) != size {
+	if size := int64(x.ticks.size(n)); err == nil && int64(len(save)) != size {
 		err = nodes.SizeError(size, int64(len(save)))
 	}
 	return save, int64(cap(save)), err
@@ -84,7 +84,7 @@ func (rec *recording) base(ctx context.Context, x *index, first, n int, from *in
 func (x *index) largest(from, to int) int {
 	size := int32(0)
 	for i := from; i <= to; i++ {
-		size = max(size, x.ticks[i].size)
+		size = max(size, x.ticks.size(i))
 	}
 	return int(size)
 }
@@ -95,8 +95,8 @@ func (rec *recording) sound(ctx context.Context, n int) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := &x.ticks[n]; t.lost() {
-		return nil, formats.Corrupt(name, t.off, "the save of tick %d is lost", n)
+	if x.ticks.lost(n) {
+		return nil, formats.Corrupt(name, x.ticks.off(n), "the save of tick %d is lost", n)
 	}
 	return x, nil
 }
@@ -135,7 +135,7 @@ func (rec *recording) saveInForce(ctx context.Context, turn int64) (nodes.File, 
 }
 
 func (rec *recording) saveFile(x *index, n int) nodes.File {
-	return nodes.Sized(int64(x.ticks[n].size), func(ctx context.Context) ([]byte, error) {
+	return nodes.Sized(int64(x.ticks.size(n)), func(ctx context.Context) ([]byte, error) {
 		return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.saves.Get(ctx, n) })
 	})
 }
@@ -147,21 +147,21 @@ type savesList struct {
 }
 
 // Len implements nodes.Dir.
-func (l savesList) Len(context.Context) (int, error) { return len(l.x.names.listed), nil }
+func (l savesList) Len(context.Context) (int, error) { return l.x.names.byTurn.rows, nil }
 
 // At implements nodes.Dir.
 func (l savesList) At(_ context.Context, i int) (nodes.Entry, error) {
-	if i < 0 || i >= len(l.x.names.listed) {
+	if i < 0 || i >= l.x.names.byTurn.rows {
 		return nodes.Entry{}, notExist(fmt.Sprint(i))
 	}
-	k := int(l.x.names.listed[i])
-	return nodes.Entry{Name: l.x.ticks[k].saveName(), File: l.rec.saveFile(l.x, k)}, nil
+	k := l.x.names.listed().number(i)
+	return nodes.Entry{Name: l.x.saveName(k), File: l.rec.saveFile(l.x, k)}, nil
 }
 
 // Find implements nodes.Dir.
 func (l savesList) Find(_ context.Context, file string) (int, error) {
 	if turn, nth, ok := parseSaveName(file); ok {
-		if i, ok := l.x.names.find(l.x.ticks, saveName(turn, nth)); ok {
+		if i, ok := l.x.findSave(turn, nth); ok {
 			return i, nil
 		}
 	}
@@ -193,15 +193,15 @@ func (x *index) inForce(turn int64) (int, error) {
 	if turn > maxTurn {
 		return 0, notExist(fmt.Sprint(turn))
 	}
-	k, own, ok := x.names.inForce(int32(turn))
+	k, own, ok := x.saveOf(int32(turn))
 	switch {
 	case !ok:
 		return 0, notExist(saveName(int32(turn), 0))
 	case own:
 		return k, nil
 	}
-	if k+1 < len(x.ticks) && x.ticks[k+1].lost() {
-		return 0, formats.Corrupt(name, x.ticks[k+1].off, "the save of turn %d is lost", turn)
+	if k+1 < x.ticks.len() && x.ticks.lost(k+1) {
+		return 0, formats.Corrupt(name, x.ticks.off(k+1), "the save of turn %d is lost", turn)
 	}
 	return k, nil
 }

@@ -42,7 +42,7 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (sizes []uint32
 	if err != nil {
 		return nil, 0, err
 	}
-	sizes = make([]uint32, min(sizesAtOnce, len(x.ticks)-first))
+	sizes = make([]uint32, min(sizesAtOnce, x.ticks.len()-first))
 	if k.states {
 		err = rec.stateSizes(ctx, x, first, sizes)
 	} else {
@@ -84,7 +84,7 @@ func (rec *recording) tickSizes(ctx context.Context, x *index, first int, sizes 
 // eachSave makes re hold the saves of the ticks from first to last that are not lost, and calls fn with each. It is good
 // until fn returns.
 func (rec *recording) eachSave(ctx context.Context, x *index, re *rebuilder, first, last int, fn func(n int, save []byte) error) error {
-	for first <= last && x.ticks[first].lost() {
+	for first <= last && x.ticks.lost(first) {
 		first++
 	}
 	if first > last {
@@ -96,7 +96,7 @@ func (rec *recording) eachSave(ctx context.Context, x *index, re *rebuilder, fir
 		return err
 	}
 	defer held.Free()
-	if !x.ticks[first].backup {
+	if !x.ticks.backup(first) {
 		base, err := rec.saves.Get(ctx, first-1)
 		if err != nil {
 			return err
@@ -104,18 +104,18 @@ func (rec *recording) eachSave(ctx context.Context, x *index, re *rebuilder, fir
 		re.start(base, largest)
 	}
 	err = x.saveLines(ctx, rec.At(ctx), first, last, func(n int, text []byte) error {
-		if x.ticks[n].lost() {
+		if x.ticks.lost(n) {
 			return nil
 		}
 		if err := x.replay(re, n, text, false); err != nil {
 			return err
 		}
-		if size := int64(x.ticks[n].size); int64(len(re.save)) != size { // the log is another one now
+		if size := int64(x.ticks.size(n)); int64(len(re.save)) != size { // the log is another one now
 			return nodes.SizeError(size, int64(len(re.save)))
 		}
 		return fn(n, re.save)
 	})
-	if err == nil && !x.ticks[last].lost() {
+	if err == nil && !x.ticks.lost(last) {
 		save := re.release()
 		rec.saves.Put(last, save, int64(cap(save))) // the next block is built on it
 	}

@@ -81,7 +81,9 @@ func TestSavesOfAnotherLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.ticks[1].size++
+	ticks := x.ticks.all()
+	ticks[1].size++
+	x.ticks = tickListOf(ticks...)
 	seen := 0
 	err = rec.eachSave(t.Context(), x, new(rebuilder), 0, 1, func(int, []byte) error { seen++; return nil })
 	if _, ok := rec.saves.Peek(1); ok || err == nil || seen != 1 {

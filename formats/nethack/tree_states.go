@@ -29,7 +29,7 @@ func (rec *recording) loadState(ctx context.Context, n int) (*state, int64, erro
 
 // decodeState decodes the save of tick n, parts of which the state may keep.
 func (x *index) decodeState(n int, save []byte) *state {
-	t := &x.ticks[n]
+	t := x.ticks.at(n)
 	s := &state{
 		Tick: n, Turn: t.turn, Time: timeOf(t.clock, x.zone(n)), Save: t.saveName(), Timezone: saveTimezone(save),
 	}

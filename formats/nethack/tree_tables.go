@@ -43,7 +43,7 @@ func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn fun
 	if err != nil {
 		return err
 	}
-	n, last := 0, len(x.ticks)
+	n, last := 0, x.ticks.len()
 	if chunk > 0 {
 		if chunk >= len(x.chunks) {
 			return nodes.ErrStale
@@ -73,8 +73,8 @@ func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn fun
 
 func (t *tables) fillTicks(ctx context.Context, b *columnar.Batch, chunk int) error {
 	return t.visit(ctx, b, chunk, func(x *index, n int, list []event) {
-		if n < len(x.ticks) {
-			tickRow(b, n, &x.ticks[n], x.zone(n), len(list))
+		if n < x.ticks.len() {
+			tickRow(b, n, x.ticks.at(n), x.zone(n), len(list))
 		}
 	})
 }
@@ -97,7 +97,7 @@ func (t *tables) fillHeroes(ctx context.Context, b *columnar.Batch, chunk int) e
 	for ; chunk < len(x.chunks) && !b.Full(); chunk++ {
 		first := x.chunks[chunk]
 		end := first
-		for end < x.chainEnd(first) && !x.ticks[end].lost() {
+		for end < x.chainEnd(first) && !x.ticks.lost(end) {
 			end++
 		}
 		re.save = nil
@@ -109,7 +109,7 @@ func (t *tables) fillHeroes(ctx context.Context, b *columnar.Batch, chunk int) e
 				return err
 			}
 			if readHero(re.save, &hero) {
-				heroRow(b, k, &x.ticks[k], x.zone(k), &hero, allParts)
+				heroRow(b, k, x.ticks.at(k), x.zone(k), &hero, allParts)
 			}
 			return nil
 		})

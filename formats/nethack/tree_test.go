@@ -245,8 +245,8 @@ func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 		t.Fatal(err)
 	}
 	got := map[int64]string{}
-	for i := range x.ticks {
-		if k := &x.ticks[i]; !k.lost() {
+	for i := range x.ticks.len() {
+		if k := x.ticks.at(i); !k.lost() {
 			sum := sha256.Sum256([]byte(nodestest.Read(t, tree, "saves/"+k.saveName())))
 			got[k.off] = hex.EncodeToString(sum[:])
 		}
@@ -384,12 +384,12 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 		name      string
 		low, high int64
 	}{
-		{"saves/" + x.ticks[14].saveName(), x.ticks[10].off, x.ticks[14].end},
-		{"saves/" + x.ticks[15].saveName(), x.ticks[14].end, x.ticks[15].end},
-		{"ticks/00000020.json", x.ticks[19].end, x.ticks[20].off},
-		{"states/00000010.json", x.ticks[10].off, x.ticks[10].end},
-		{"chunks/000001", x.ticks[10].off, x.ticks[18].off},
-		{"lines/000002.jsonl", x.ticks[17].end, x.ticks[24].end},
+		{"saves/" + x.saveName(14), x.ticks.off(10), x.ticks.end(14)},
+		{"saves/" + x.saveName(15), x.ticks.end(14), x.ticks.end(15)},
+		{"ticks/00000020.json", x.ticks.end(19), x.ticks.off(20)},
+		{"states/00000010.json", x.ticks.off(10), x.ticks.end(10)},
+		{"chunks/000001", x.ticks.off(10), x.ticks.off(18)},
+		{"lines/000002.jsonl", x.ticks.end(17), x.ticks.end(24)},
 	} {
 		r.reset()
 		nodestest.Read(t, root, c.name)
@@ -468,7 +468,7 @@ func TestSequentialPass(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if sum := sha256.Sum256(save); hex.EncodeToString(sum[:]) != want[x.ticks[n].off] {
+					if sum := sha256.Sum256(save); hex.EncodeToString(sum[:]) != want[x.ticks.off(n)] {
 						t.Fatalf("tick %d: another save", n)
 					}
 				}

@@ -14,10 +14,10 @@ func clock(indexed func(context.Context) (*index, error)) nodes.Clock {
 	return nodes.Clock{
 		Start: func(ctx context.Context) (time.Time, error) {
 			x, err := indexed(ctx)
-			if err != nil || len(x.ticks) == 0 {
+			if err != nil || x.ticks.len() == 0 {
 				return time.Time{}, err
 			}
-			t, _ := utc(x.ticks[0].clock, x.zone(0))
+			t, _ := utc(x.ticks.at(0).clock, x.zone(0))
 			return t, nil
 		},
 		Tick: func(ctx context.Context, at time.Time) (int64, error) {
@@ -25,9 +25,9 @@ func clock(indexed func(context.Context) (*index, error)) nodes.Clock {
 			if err != nil {
 				return 0, err
 			}
-			last := len(x.ticks) - 1
+			last := x.ticks.len() - 1
 			for n := last; n >= 0; n-- {
-				switch t, ok := utc(x.ticks[n].clock, x.zone(n)); {
+				switch t, ok := utc(x.ticks.at(n).clock, x.zone(n)); {
 				case ok && n == last && t.Before(at):
 					return 0, iofs.ErrNotExist
 				case ok && !t.After(at):

@@ -131,16 +131,16 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 		return s, nil
 	}
 	x := found.(*index)
-	ticks := int64(len(x.ticks))
+	ticks := int64(x.ticks.len())
 	s.Ticks, s.Chunks, s.Problems = &ticks, len(x.chunks), x.problemList()
 	s.End = x.ending()
 	s.Complete, s.Finished = x.whole(), s.End == endGameOver
-	if last := len(x.ticks) - 1; last >= 0 {
-		first, known := utc(x.ticks[0].clock, x.zone(0))
+	if last := x.ticks.len() - 1; last >= 0 {
+		first, known := utc(x.ticks.at(0).clock, x.zone(0))
 		if known {
 			s.Start = &first
 		}
-		if end, ok := utc(x.ticks[last].clock, x.zone(last)); ok && known {
+		if end, ok := utc(x.ticks.at(last).clock, x.zone(last)); ok && known {
 			length := end.Sub(first)
 			s.Duration = &length
 		}

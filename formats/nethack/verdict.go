@@ -21,7 +21,7 @@ func (x *index) ending() string {
 	switch {
 	case x.end < x.size:
 		return "partial_line"
-	case len(x.ticks) == 0:
+	case x.ticks.len() == 0:
 		return "no_save"
 	case x.over:
 		return endGameOver
