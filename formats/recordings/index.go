@@ -19,6 +19,7 @@ type indexed struct {
 	beside string           // see formats.Format
 	damage *formats.Problem // of the compressed stream
 	pass   []byte           // see file
+	saved  bool             // it lies on disk as it is
 }
 
 func (x *indexed) memory() int64 { return x.Index.Memory() + 256 }
@@ -104,7 +105,7 @@ func (o *Opened) reuse(f file) (*indexed, error) {
 	if f.beside != o.beside || f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
 		return nil, formats.ErrOther
 	}
-	return &indexed{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil}, nil
+	return &indexed{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil, true}, nil
 }
 
 // refresh returns the index of a file that changed, if its bytes begin with those of the index, or goes on with
@@ -214,12 +215,15 @@ type file struct {
 	head, index []byte
 }
 
-// encode returns what is kept: the values of the format have its own encoding.
+// encode returns what is kept, nil if that is kept already: the values of the format have its own encoding.
 //
 //	| head | size zigzag | [damage problem] | pass blob | beside text | count | part … | Head blob | Index |
 //
 // part: | name text | formats.Seal |
 func (x *indexed) encode() []byte {
+	if x.saved {
+		return nil
+	}
 	// Somewhat more than it takes: to grow it would be there twice, and days of a busy server make
 	// megabytes.
 	h := x.head.Append(nil)
