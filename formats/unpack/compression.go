@@ -10,6 +10,8 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
+
+	"recfs/formats/internal/deflate"
 )
 
 // A Compression is one that a recording may have around it.
@@ -37,7 +39,7 @@ var (
 	Gzip    = Compression{Name: "gzip", magic: "\x1f\x8b", Open: openGzip, First: deflateWindow, Window: deflateWindow}
 	Deflate = Compression{
 		Name: "deflate", First: deflateWindow, Window: deflateWindow,
-		Open: openDeflate, Whole: inflate,
+		Open: openDeflate, Whole: deflate.Whole,
 	}
 	Bzip2 = Compression{Name: "bzip2", magic: "BZh", Open: openBzip2, First: bzip2First, Window: bzip2Window}
 
