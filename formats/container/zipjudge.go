@@ -70,6 +70,7 @@ func storedOf(stored, size int64) error {
 func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
 	b := make([]byte, min(e.UncompressedSize64, maxMemberPath)+1)
 	n, err := z.first(ctx, e, b)
+	d, hurt := errors.AsType[*unpack.Damage](err)
 	switch {
 	case err == io.EOF && n == len(b)-1, n == len(b) && e.UncompressedSize64 > maxMemberPath:
 		return string(b[:min(n, maxMemberPath)]), nil
@@ -77,6 +78,8 @@ func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
 		return "", nil
 	case err == nil || err == io.EOF:
 		err = storedOf(int64(n), int64(e.UncompressedSize64))
+	case hurt: // which counts from where the link is stored
+		err = d.Err
 	case !damaged(err):
 		return "", err
 	}
