@@ -54,6 +54,7 @@ type archive struct {
 	onRead    func(int)   // hears how many bytes of sources are read, unless nil
 	mu        sync.Mutex  // guards what follows
 	sources   map[string]nodes.Entry
+	folders   map[string]opened // of sources that are files, by path
 	globbed   map[string]string // written before work begins: for each name that a pattern stands for, the directory where that begins
 	closers   []func()
 }
@@ -81,7 +82,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	return &archive{
 		formats: list, options: options, mapres: f.formats.search,
 		cache: c, catalogue: known, log: log, logged: logged, problems: handler.problems,
-		sources: map[string]nodes.Entry{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
+		sources: map[string]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }
 
@@ -132,26 +133,52 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	if e, ok := a.sources[at]; ok {
 		return e, nil
 	}
-	e, err := a.openSource(ctx, name, info)
+	e, err := a.openSource(ctx, name, at, info)
 	if err == nil && e.Dir != nil {
 		a.sources[at] = e
 	}
 	return e, err
 }
 
-// openSource opens the source at name, which info describes. The caller holds mu.
-func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInfo) (nodes.Entry, error) {
-	dir, base := name, ""
-	if !info.IsDir() {
-		at, err := filepath.EvalSymlinks(name)
+// openSource opens the source at name, which info describes and which no link leads to at at. The caller holds mu.
+func (a *archive) openSource(ctx context.Context, name, at string, info iofs.FileInfo) (nodes.Entry, error) {
+	if info.IsDir() {
+		d, err := a.open(name)
 		if err != nil {
 			return nodes.Entry{}, err
 		}
-		dir, base = filepath.Split(at)
+		return d.entry(ctx, d.root)
 	}
-	local, err := source.OpenLocal(cmp.Or(dir, "."))
+	dir, base := filepath.Split(at)
+	d, ok := a.folders[dir]
+	if !ok {
+		var err error
+		if d, err = a.open(cmp.Or(dir, ".")); err != nil {
+			return nodes.Entry{}, err
+		}
+		a.folders[dir] = d
+	}
+	recording, err := d.archive.File(ctx, base)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nodes.Lookup(ctx, d.root, base)
+	}
 	if err != nil {
 		return nodes.Entry{}, err
+	}
+	return d.entry(ctx, recording)
+}
+
+// An opened is a directory that was opened. All files in it that are sources share it, as each takes a descriptor.
+type opened struct {
+	local   *source.Local
+	archive archives.Root
+	root    nodes.Dir
+}
+
+func (a *archive) open(dir string) (opened, error) {
+	local, err := source.OpenLocal(dir)
+	if err != nil {
+		return opened{}, err
 	}
 	a.closers = append(a.closers, func() { local.Close() })
 	var tree source.Tree = local
@@ -159,19 +186,13 @@ func (a *archive) openSource(ctx context.Context, name string, info iofs.FileInf
 		tree = countingTree{local, a.onRead}
 	}
 	all := archives.New(tree, a.formats, a.cache, a.options)
-	root := a.catalogue.Root(all)
-	if !info.IsDir() {
-		recording, err := all.File(ctx, base)
-		if errors.Is(err, errors.ErrUnsupported) {
-			return nodes.Lookup(ctx, root, base)
-		}
-		if err != nil {
-			return nodes.Entry{}, err
-		}
-		root = recording
-	}
-	self, err := nodes.Child(ctx, root, ".")
-	return nodes.Entry{Name: filepath.Base(local.Path()), Attr: self.Attr, Dir: root}, err
+	return opened{local, all, a.catalogue.Root(all)}, nil
+}
+
+// entry returns the entry of a source in d.
+func (d opened) entry(ctx context.Context, source nodes.Dir) (nodes.Entry, error) {
+	self, err := nodes.Child(ctx, source, ".")
+	return nodes.Entry{Name: filepath.Base(d.local.Path()), Attr: self.Attr, Dir: source}, err
 }
 
 // resolve finds what name means, as lookUp does. Of one that is not there the error may name another.
@@ -183,8 +204,11 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 	return e, err
 }
 
-// lookUp finds what name means. With a slash at its end that is a directory, as a recording is one.
+// lookUp finds what name means, unless ctx has ended. With a slash at its end that is a directory, as a recording is one.
 func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nodes.Entry{}, err // who has many names to look up asks for the next one
+	}
 	e, err := a.lookUpClean(ctx, name)
 	if err == nil && e.Dir == nil && meansDir(name) {
 		return nodes.Entry{}, syscall.ENOTDIR

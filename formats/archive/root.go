@@ -5,6 +5,7 @@ import (
 	"errors"
 	iofs "io/fs"
 	"path"
+	"sync"
 	"sync/atomic"
 
 	"recfs/cache"
@@ -17,7 +18,11 @@ import (
 // by its tree. What is neither a recording nor a directory appears as it is.
 // The names of a directory are listed without opening anything in it.
 func New(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options) Root {
-	return &rootDir{a: newArchive(tree, list, c, opt, 0)}
+	sniffing := opt
+	sniffing.Sniff = true
+	return &rootDir{a: newArchive(tree, list, c, opt, 0), one: sync.OnceValue(func() *archive {
+		return newArchive(tree, list, c, sniffing, 0)
+	})}
 }
 
 // A Root is what New returns.
@@ -47,7 +52,8 @@ func Current(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
 // that the source is.
 type rootDir struct {
 	a    *archive
-	file string // the source is this one file; "" if it is the directory
+	file string          // the source is this one file; "" if it is the directory
+	one  func() *archive // of which each file may be the source
 
 	last atomic.Pointer[rootLook] // nil: none, or not of a container
 }
@@ -60,10 +66,7 @@ type rootLook struct {
 
 // File implements Root.
 func (t *rootDir) File(ctx context.Context, name string) (nodes.Dir, error) {
-	a := t.a
-	opt := a.opt
-	opt.Sniff = true
-	t = &rootDir{a: newArchive(a.tree, a.list, a.cache, opt, a.depth), file: name}
+	t = &rootDir{a: t.one(), file: name, one: t.one}
 	e, err := t.a.lookup(ctx, folder{t.a, path.Dir(name)}, path.Base(name))
 	if err != nil {
 		return nil, err

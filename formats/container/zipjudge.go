@@ -17,7 +17,7 @@ import (
 
 // What can be said of a zip and its files while it is listed.
 
-var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "another zip begins here"}
+var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "a zip begins here of which the end of the file does not tell"}
 
 // neighbour returns that there is another zip in the file, in front of that with the directory or behind it, nil if there
 // is none. What else is there, such as a program that unpacks the zip, is no part of it.
