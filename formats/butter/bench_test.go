@@ -65,7 +65,7 @@ func BenchmarkLines(b *testing.B) {
 	start := cpu()
 	for b.Loop() {
 		for n := range x.Chunks {
-			c, _, err := r.Chunk(b.Context(), x, n, nil, encoder)
+			c, _, err := r.Chunk(b.Context(), x, n, 0, nil, encoder)
 			if err != nil {
 				b.Fatal(err)
 			}

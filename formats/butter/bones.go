@@ -33,7 +33,7 @@ func (d *decoder) bones() []echovr.Bones {
 	if n&1 != 0 {
 		count = int(n >> 1)
 	}
-	if d.lean && !d.follow {
+	if d.lean {
 		for range count {
 			d.passBones()
 		}
@@ -53,8 +53,8 @@ func (d *decoder) bones() []echovr.Bones {
 	for i := range d.carry.bones {
 		d.bonePlayer(&d.carry.bones[i])
 	}
-	if d.follow {
-		return nil
+	if d.reuse {
+		return d.carry.bones
 	}
 	return d.keep(d.carry.bones)
 }

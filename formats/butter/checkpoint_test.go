@@ -56,11 +56,11 @@ func TestBonesBetween(t *testing.T) {
 		var before *echovr.Chunk
 		for n := range x.Chunks {
 			kept += max(len(x.Chunks[n].State)-len(carry{since: 1 << 20}.encode(true)), 0)
-			alone, _, err := r.Chunk(t.Context(), x, n, nil, nil)
+			alone, _, err := r.Chunk(t.Context(), x, n, 0, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if before, _, err = r.Chunk(t.Context(), x, n, before, nil); err != nil || !reflect.DeepEqual(alone.Frames, before.Frames) {
+			if before, _, err = r.Chunk(t.Context(), x, n, 0, before, nil); err != nil || !reflect.DeepEqual(alone.Frames, before.Frames) {
 				t.Fatalf("chunk %d of %d frames: others after the chunk before, %v", n, interval, err)
 			}
 			got = append(got, alone.Frames...)
@@ -69,7 +69,7 @@ func TestBonesBetween(t *testing.T) {
 			t.Errorf("chunks of %d frames: %d frames, want %d; %d bytes of bones, where %d are due", interval, len(got), len(want), kept, due)
 		}
 		x.Chunks[0].State = x.Chunks[1].State
-		if _, _, err := r.Chunk(t.Context(), x, 1, nil, nil); !errors.Is(err, formats.ErrOther) {
+		if _, _, err := r.Chunk(t.Context(), x, 1, 0, nil, nil); !errors.Is(err, formats.ErrOther) {
 			t.Errorf("no bones from the beginning: %v", err)
 		}
 	}

@@ -88,25 +88,28 @@ func reason(err error) string {
 
 // A chunk is what could be decoded of a chunk.
 type chunk struct {
-	frames  []echovr.Frame
-	kind    mapKind // under which it was read
-	count   int     // frames that decode, those above the interval too
-	parsed  int64   // bytes of whole frames
-	badRef  bool    // a reference is beyond the player table
-	failed  error   // where a frame does not decode
-	noBones [2]int  // first and one after the last frame whose bones are left out
+	frames  []echovr.Frame // those that are kept
+	kind    mapKind        // under which it was read
+	count   int            // frames that decode, those above the interval too
+	parsed  int64          // bytes of whole frames
+	badRef  bool           // a reference is beyond the player table
+	failed  error          // where a frame does not decode
+	noBones [2]int         // first and one after the last frame whose bones are left out
 	end     carry
 	held    *formats.Held // its frames, from freeFrames on
 }
 
-// What frames of a chunk take is charged from freeFrames on, which 100 have with bones of 15 players, in steps.
+// What frames of a chunk take is charged from freeFrames on, which 100 have with bones of 15 players, in steps. No more than
+// partFrames, which 700 have, are kept at once.
 const (
 	freeFrames = 2 << 20
 	frameStep  = 1 << 20
+	partFrames = 8 << 20
 )
 
-// decodeChunk decodes the frames of a chunk, of which it keeps the first limit; 0: only the end counts. An error is one of reading.
-func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text, from carry, limit int) (c *chunk, err error) {
+// decodeChunk decodes the frames of a chunk, of which it keeps those from first up to limit, or as many of them as partFrames
+// has room for. An error is one of reading.
+func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text, from carry, first, limit int) (c *chunk, err error) {
 	data, more, done, err := t.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -117,8 +120,7 @@ func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text
 		return nil, err
 	}
 	d := newDecoder(l, kind, u, data, more, from)
-	d.lean, d.follow = limit == 0, limit == 0
-	if err = c.decode(ctx, d, limit); err != nil {
+	if err = c.decode(ctx, d, first, limit); err != nil {
 		c.held.Free()
 		return nil, err
 	}
@@ -128,8 +130,8 @@ func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *text
 }
 
 // decode adds the frames that d gives.
-func (c *chunk) decode(ctx context.Context, d *decoder, limit int) error {
-	memory, charged := int64(0), int64(freeFrames)
+func (c *chunk) decode(ctx context.Context, d *decoder, first, limit int) error {
+	memory, kept, charged := int64(0), int64(0), int64(freeFrames)
 	for {
 		if err := d.fill(ctx); err != nil {
 			return err
@@ -137,6 +139,7 @@ func (c *chunk) decode(ctx context.Context, d *decoder, limit int) error {
 		if d.Len() == 0 {
 			return nil
 		}
+		d.reuse = c.count < first || c.count >= limit || kept >= partFrames
 		f, err := d.decode(c.count == 0)
 		if err != nil {
 			c.failed = err
@@ -148,14 +151,14 @@ func (c *chunk) decode(ctx context.Context, d *decoder, limit int) error {
 			c.failed = d.Err()
 			return nil
 		}
-		if len(c.frames) < limit {
-			for ; charged < memory; charged += frameStep {
+		if c.count < limit && d.layout.bones && d.carry.lost && d.carry.count != 0 {
+			c.leaveOut(c.count)
+		}
+		if !d.reuse {
+			for kept += sizeOf(&f); charged < kept; charged += frameStep {
 				if err := c.held.Grow(frameStep); err != nil {
 					return err
 				}
-			}
-			if d.layout.bones && d.carry.lost && d.carry.count != 0 {
-				c.leaveOut(len(c.frames))
 			}
 			c.frames = append(c.frames, f)
 		}
@@ -229,11 +232,11 @@ func sizeOf(f *echovr.Frame) int64 {
 }
 
 // decode decodes chunk n from its text, under the map of the file or, if the recorder has changed
-// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11). It keeps the first limit frames.
-func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from carry, limit int) (*chunk, error) {
+// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11). It keeps frames from first on.
+func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from carry, first int) (*chunk, error) {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
 	u := newUsers(r.Header.Players)
-	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, limit)
+	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, first, r.Header.Interval)
 	if err != nil || c.failed == nil || !whole {
 		return c, err
 	}
@@ -241,7 +244,7 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 		if k == kind {
 			continue
 		}
-		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, limit)
+		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, first, r.Header.Interval)
 		if err != nil {
 			return nil, err
 		}
@@ -254,10 +257,10 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 	return c, nil
 }
 
-// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones, rotations of
-// players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames there
-// are: the chunk has more, is damaged, or of another map than the file.
-func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame) error) (ok bool, err error) {
+// visit calls fn for so many frames of chunk n from first on, one after the other, with what tables have of them: they lack bones,
+// rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which
+// frames there are: the chunk has more than there can be, is damaged, or of another map than the file.
+func (r *Reader) visit(ctx context.Context, n, first, count int, fn func(*echovr.Frame) error) (ok bool, err error) {
 	t, bad, err := r.chunkText(ctx, n)
 	if err != nil || bad != nil {
 		return false, err
@@ -268,7 +271,7 @@ func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame)
 	}
 	defer done()
 	d := newDecoder(r.Layout, r.Header.kind(), newUsers(r.Header.Players), data, more, carry{})
-	d.lean = true
+	d.reuse, d.lean = true, true
 	for i := 0; ; i++ {
 		if err := d.fill(ctx); err != nil {
 			return false, err
@@ -277,8 +280,11 @@ func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame)
 			return true, nil
 		}
 		f, err := d.decode(i == 0)
-		if err != nil || i == limit {
+		if err != nil || i == r.Header.Interval {
 			return false, nil
+		}
+		if i < first || i >= first+count {
+			continue
 		}
 		if err := fn(&f); err != nil {
 			return false, err

@@ -60,5 +60,6 @@
 //   - A pause block never seen reads as unpaused, no team; a rotation never seen as the identity.
 //   - A clock that is negative or not finite has the display 00:00.00.
 //   - The frames of one chunk may take 512 MiB of memory, of which players and bones are nearly all. The frame that
-//     goes beyond is reported as one that does not decode.
+//     goes beyond is reported as one that does not decode. No more than 8 MiB of them are held at once: a chunk with more
+//     is decoded in parts, for each of which all of it is gone through.
 package butter

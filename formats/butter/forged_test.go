@@ -19,8 +19,9 @@ func TestForgedIndex(t *testing.T) {
 // An index that is made in stretches is that of one pass.
 func TestPrefixes(t *testing.T) {
 	bones, _ := sample(layoutV3, 2, 4, 130, true, func(w *writer) { w.interval, w.compression = 10, gzipped })
+	long, _ := sample(layoutV3, 2, 8, 1200, true, func(w *writer) { w.interval, w.compression = 1000, gzipped }) // chunks in parts
 	damaged := nodestest.Sample(t, "../../testdata/butter/damaged.txtar")
-	formatstest.Prefixes(t, New(Options{}), bones, bones[:len(bones)-1000], append(bones, 7), damaged)
+	formatstest.Prefixes(t, New(Options{}), bones, bones[:len(bones)-1000], append(bones, 7), long, damaged)
 }
 
 // A saved chunk that has parts, which none of butter has, or more frames than fit between key frames is not used.

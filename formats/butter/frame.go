@@ -22,11 +22,10 @@ type decoder struct {
 	kind   mapKind
 	users  *users
 
-	// lean says that frames are looked at one by one: they have no bones and their players no rotations, and the players
-	// of one are there until the next frame but one is decoded.
-	lean bool
-
-	follow bool // the bones are decoded, although frames that are lean do not have them
+	// reuse says that frames are looked at one by one: the players and bones of one are there until the next one is decoded.
+	// lean says that they have no bones and their players no rotations, too.
+	reuse, lean bool
+	reused      bool // reuse was set for the frame before
 
 	frame       echovr.Frame // the running state, without players
 	vrStep      echovr.Vec3
@@ -34,7 +33,7 @@ type decoder struct {
 	timerStep   [2]float32      // paused, unpaused
 	players     []echovr.Player // of the frame before, teams in order
 	next        []echovr.Player // of this frame
-	spare       []echovr.Player // memory for the next frame, if lean
+	spare       []echovr.Player // memory for the next frame, if reuse
 	courses     []course        // of players
 	nextCourses []course
 	base        [256]int32 // index in players by users.same, -1: none
@@ -292,15 +291,17 @@ func (d *decoder) emit(f *echovr.Frame) {
 		}
 		f.Teams[t].Players = d.next[start:at:at]
 	}
-	if d.lean {
+	d.spare = nil
+	if d.reuse && d.reused {
 		d.spare = d.players
 	}
+	d.reused = d.reuse
 	d.players, d.courses, d.nextCourses = d.next, d.nextCourses, d.courses[:0]
 }
 
 // room returns memory for the players of a frame: behind those of the one before, or elsewhere.
 func (d *decoder) room() []echovr.Player {
-	if d.lean {
+	if d.reuse {
 		return d.spare[:0]
 	}
 	n := len(d.players)

@@ -61,35 +61,51 @@ type scan struct {
 	encoder  *echovr.Encoder
 	bytes    int64 // that may be read
 	n        int
+	first    int // how many frames of chunk n were returned
 	carry    carry
 	problems []formats.Problem
 }
 
+// next returns the next chunk, or part of one.
 func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error) {
 	whole := s.n < len(s.r.Header.Chunks) && s.r.Header.Chunks[s.n].End() <= s.bytes
 	if s.n == len(s.r.Header.Chunks) || !whole && s.bytes < s.r.size {
 		return nil, echovr.ChunkInfo{State: s.carry.encode(true)}, nil
 	}
-	n, e := s.n, s.r.Header.Chunks[s.n]
-	s.n++
-	info := echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.encode(!whole)}
-	t, bad, err := s.r.chunkText(ctx, n)
+	t, bad, err := s.r.chunkText(ctx, s.n)
 	if err != nil {
-		return nil, info, err
+		return nil, echovr.ChunkInfo{}, err
 	}
-	if bad == nil {
-		info.Size = t.size
-	}
-	c, err := s.r.decode(ctx, n, t, bad == nil, s.carry, s.r.Header.Interval)
+	c, err := s.r.decode(ctx, s.n, t, bad == nil, s.carry, s.first)
 	if err != nil {
-		return nil, info, err
+		return nil, echovr.ChunkInfo{}, err
 	}
+	chunk := s.r.chunk(s.n, s.first, c, s.encoder)
+	chunk.Open, chunk.Continues = !whole, s.first > 0
+	var info echovr.ChunkInfo
+	if s.first == 0 {
+		e := s.r.Header.Chunks[s.n]
+		info = echovr.ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: echovr.Unreadable, State: s.carry.encode(!whole)}
+		if bad == nil {
+			info.Size = t.size
+		}
+	}
+	if s.first += len(c.frames); s.first < min(c.count, s.r.Header.Interval) && len(c.frames) > 0 {
+		return chunk, info, nil
+	}
+	info.Damaged = s.end(c, t, bad)
+	return chunk, info, nil
+}
+
+// end goes on behind chunk n, of which c is the last part, and reports whether it is damaged.
+func (s *scan) end(c *chunk, t *text, bad *damage) bool {
+	n := s.n
+	s.n, s.first = n+1, 0
 	if bad == nil {
 		bad = c.damage(s.r.Header.Interval, n == len(s.r.Header.Chunks)-1)
 	}
 	s.carry = c.end
 	if bad != nil {
-		info.Damaged = true
 		s.carry = afterDamage
 		s.problem(n, bad.code, bad.msg)
 	}
@@ -98,9 +114,7 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 		first := s.r.tick(n)
 		s.problem(n, codeBones, fmt.Sprintf("left out from tick %d to %d", first+int64(c.noBones[0]), first+int64(c.noBones[1])-1))
 	}
-	chunk := s.r.chunk(n, c, s.encoder)
-	chunk.Open = !whole
-	return chunk, info, nil
+	return bad != nil
 }
 
 // problem notes a problem with chunk n; one without a code is told of the file as a whole.
@@ -119,10 +133,10 @@ func (s *scan) problem(n int, code, msg string) {
 // tick returns the number of the first frame of chunk n.
 func (r *Reader) tick(n int) int64 { return int64(n) * int64(r.Header.Interval) }
 
-// chunk returns the decoded frames as the tree takes them.
-func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
+// chunk returns the decoded frames, which are those from first on, as the tree takes them.
+func (r *Reader) chunk(n, first int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 	return &echovr.Chunk{
-		Number: n, FirstTick: r.tick(n), Frames: c.frames, Held: c.held,
+		Number: n, FirstTick: r.tick(n) + int64(first), Frames: c.frames, Held: c.held,
 		Session: func(b []byte, i int) []byte { return e.Session(b, &c.frames[i]) },
 		Encoder: e,
 		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &c.frames[i]) },
@@ -135,9 +149,9 @@ func (r *Reader) chunk(n int, c *chunk, e *echovr.Encoder) *echovr.Chunk {
 	}
 }
 
-// Chunk decodes chunk n by itself, starting from the state that the index has of the chunk before. That one is before, if it is in
-// memory.
-func (r *Reader) Chunk(ctx context.Context, x *echovr.Index, n int, before *echovr.Chunk, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
+// Chunk decodes the part of chunk n that begins with a frame, starting from the state that the index has of the chunk before. The
+// end of that one is before, if it is in memory.
+func (r *Reader) Chunk(ctx context.Context, x *echovr.Index, n, first int, before *echovr.Chunk, e *echovr.Encoder) (*echovr.Chunk, int64, error) {
 	from, err := r.start(ctx, x, n, before)
 	if err != nil {
 		return nil, 0, err
@@ -146,7 +160,7 @@ func (r *Reader) Chunk(ctx context.Context, x *echovr.Index, n int, before *echo
 	if err != nil {
 		return nil, 0, err
 	}
-	c, err := r.decode(ctx, n, t, bad == nil, from, r.Header.Interval)
+	c, err := r.decode(ctx, n, t, bad == nil, from, first)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -156,7 +170,7 @@ func (r *Reader) Chunk(ctx context.Context, x *echovr.Index, n int, before *echo
 	for i := range c.frames {
 		cost += sizeOf(&c.frames[i])
 	}
-	return r.chunk(n, c, e), cost, nil
+	return r.chunk(n, first, c, e), cost, nil
 }
 
 // start returns what chunk n starts from. Bones that its checkpoint lacks are those of the last frame before, if that chunk is in
@@ -190,7 +204,7 @@ func (r *Reader) bonesAt(ctx context.Context, x *echovr.Index, n int, at carry) 
 		if err != nil {
 			return nil, err
 		}
-		c, err := r.decode(ctx, first, t, bad == nil, at, 0)
+		c, err := r.decode(ctx, first, t, bad == nil, at, r.Header.Interval)
 		if err != nil {
 			return nil, err
 		}

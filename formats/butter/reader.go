@@ -65,7 +65,7 @@ func (r *Reader) chooseLayout(ctx context.Context) error {
 		}
 		var sound *layout
 		for _, l := range candidates {
-			c, err := decodeChunk(ctx, l, r.Header.kind(), u, t, carry{}, r.Header.Interval)
+			c, err := decodeChunk(ctx, l, r.Header.kind(), u, t, carry{}, 0, r.Header.Interval)
 			if err != nil {
 				return err
 			}

@@ -214,7 +214,7 @@ func TestBombs(t *testing.T) {
 	w.compression = gzipped
 	w.layout = layoutV1
 	r := openBytes(t, w.file())
-	c, err := decodeChunk(t.Context(), r.Layout, combat, newUsers(r.Header.Players), &text{held: chunk}, carry{}, r.Header.Interval)
+	c, err := decodeChunk(t.Context(), r.Layout, combat, newUsers(r.Header.Players), &text{held: chunk}, carry{}, 0, r.Header.Interval)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func FuzzScan(f *testing.F) {
 		}
 		encoder := echovr.NewEncoder(r.Match())
 		for n := range x.Chunks {
-			c, _, err := r.Chunk(t.Context(), x, n, nil, encoder)
+			c, _, err := r.Chunk(t.Context(), x, n, 0, nil, encoder)
 			if err != nil {
 				t.Fatal(err)
 			}

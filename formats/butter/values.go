@@ -71,7 +71,7 @@ func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlie
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	r := h.(*head)
 	return echovr.ReadIndex(name, saved, r.size, len(r.Header.Chunks), func(info *echovr.ChunkInfo) bool {
-		if info.Parts != nil || info.Ticks() > r.Header.Interval {
+		if len(info.Parts) == 1 || info.Ticks() > r.Header.Interval {
 			return false
 		}
 		_, err := decodeCarry(info.State)

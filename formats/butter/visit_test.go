@@ -28,12 +28,12 @@ func lean(f *echovr.Frame) echovr.Frame {
 func visitAll(t *testing.T, r *Reader, x *echovr.Index) (whole int) {
 	t.Helper()
 	for n := range x.Chunks {
-		c, _, err := r.Chunk(t.Context(), x, n, nil, echovr.NewEncoder(r.Match()))
+		c, _, err := r.Chunk(t.Context(), x, n, 0, nil, echovr.NewEncoder(r.Match()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []echovr.Frame
-		ok, err := r.visit(t.Context(), n, len(c.Frames), func(f *echovr.Frame) error {
+		ok, err := r.visit(t.Context(), n, 0, len(c.Frames), func(f *echovr.Frame) error {
 			got = append(got, lean(f))
 			return nil
 		})

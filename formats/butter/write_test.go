@@ -676,7 +676,7 @@ func allFrames(t testing.TB, r *Reader) []echovr.Frame {
 		if bad != nil || err != nil {
 			t.Fatal(n, bad, err)
 		}
-		c, err := r.decode(t.Context(), n, x, true, from, r.Header.Interval)
+		c, err := r.decode(t.Context(), n, x, true, from, 0)
 		if err != nil || c.failed != nil {
 			t.Fatal(n, err, c)
 		}

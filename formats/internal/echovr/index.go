@@ -162,7 +162,7 @@ func (x *Index) add(c *ChunkInfo) {
 	if to.Parts == nil {
 		to.addPart(to)
 	}
-	if c.Stored > 0 {
+	if c.Stored > 0 || c.Ticks() > 0 {
 		c.addPart(to)
 	}
 	to.Stored += c.Stored

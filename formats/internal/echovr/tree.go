@@ -27,8 +27,8 @@ type Recording struct {
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
 	NumChunks int
 
-	// Chunk decodes chunk n, or the part of it that info tells of, and returns how many bytes it keeps alive. before is the chunk
-	// before, if that is in memory, or nil.
+	// Chunk decodes chunk n, or the part of it that info tells of, and returns how many bytes it keeps alive. before is the end of
+	// the chunk before, if that is in memory, or nil.
 	Chunk func(ctx context.Context, x *Index, n int, info *ChunkInfo, before *Chunk) (*Chunk, int64, error)
 
 	// Visit calls fn for the frames of chunk n, up to as many as the index knows, as Chunk decodes them, with what tables
@@ -132,7 +132,10 @@ func (t *Tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) 
 		return nil, 0, err
 	}
 	info := x.Chunks[k.chunk].part(k.part)
-	before, _ := t.chunks.Peek(partKey{k.chunk - 1, 0})
+	var before *Chunk
+	if n := k.chunk - 1; n >= 0 {
+		before, _ = t.chunks.Peek(partKey{n, x.Chunks[n].parts() - 1})
+	}
 	c, cost, err := t.rec.Chunk(ctx, x, k.chunk, info, before)
 	if err == nil && len(c.Frames) != info.Ticks() {
 		return nil, 0, fmt.Errorf("%w: chunk %d has %d frames, had %d", nodes.ErrStale, k.chunk, len(c.Frames), info.Ticks())

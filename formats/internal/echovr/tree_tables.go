@@ -42,7 +42,7 @@ func (t *Tree) fill(ctx context.Context, b *columnar.Batch, chunk int, of func(*
 		if x.Chunks[chunk].Ticks() == 0 {
 			continue
 		}
-		kept, err := t.rowsOf(ctx, chunk)
+		kept, err := t.rowsOf(ctx, chunk, x.Chunks[chunk].parts())
 		if err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ const (
 )
 
 // rowsOf returns the rows of a chunk, nil if they are to be made of its frames: these are in memory, or nothing else tells.
-func (t *Tree) rowsOf(ctx context.Context, chunk int) (*tableRows, error) {
-	if _, ok := t.chunks.Peek(partKey{chunk, 0}); ok {
+func (t *Tree) rowsOf(ctx context.Context, chunk, parts int) (*tableRows, error) {
+	if _, ok := t.chunks.Peek(partKey{chunk, 0}); ok && parts == 1 {
 		return nil, nil
 	}
 	return t.rows.Get(ctx, chunk)
