@@ -17,6 +17,7 @@ import (
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -283,6 +284,9 @@ func TestSaved(t *testing.T) {
 // FuzzOrder holds what is shown of a document to the document.
 func FuzzOrder(f *testing.F) {
 	f.Add([]byte(`{"err_code":0,"teams":[{"x":[[{"a":1}]],"players":[{"name":"a\"b","stats":{ }}]},[[]],3],"err_code":1}`))
+	f.Add([]byte(`{"err_code":{` + strings.Repeat(`"x":[1, 2],`, quickMembers) + `"disc":{}},"teams":[{"team":"x","players":[{"level":1,"name":2}]}],"disc":1}`))
+	f.Add([]byte(`{"err_code":"` + strings.Repeat("x", quickBytes) + `","err_code":2,"disc":{"up":[0],"position":3}}`))
+	f.Add([]byte(`{"teams":[{` + strings.Repeat(`"players":[{"level":1,"name":2}],`, quickMembers) + `"x":0}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		(&reader{lean: true}).read(&frame{session: b}) // whether it is JSON or not
 		if !isObject(b) {
@@ -290,6 +294,10 @@ func FuzzOrder(f *testing.F) {
 		}
 		b = bytes.TrimLeft(b, spaces)
 		out := appendOrdered(nil, b, sessionShape)
+		w := jsonenc.Walk(b)
+		if looked := sessionShape.appendNext(nil, &w, false); !bytes.Equal(out, looked) {
+			t.Fatalf("%s becomes %s, %s where keys are looked for first", b, out, looked)
+		}
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, out); err != nil || compact.Len() != len(out) {
 			t.Fatalf("%s becomes %s, %v", b, out, err)

@@ -1,8 +1,9 @@
 package echoreplay
 
 import (
-	"bytes"
 	"iter"
+	"slices"
+	"sync"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -81,6 +82,98 @@ func (s *shape) place(key []byte, next int) int {
 	return -1
 }
 
+// A member is where a member of an object was appended, and what it comes behind: places of keys, then the others as they come.
+type member struct{ rank, from, to int }
+
+const (
+	quickMembers = 64       // of an object that is appended as it comes and then put in order
+	quickBytes   = 64 << 10 // and how much of it is moved for that
+)
+
+// moved is memory for what is moved.
+var moved = sync.Pool{New: func() any { return new([quickBytes]byte) }}
+
+// appendOrdered appends a valid JSON value without space between its tokens and with the members of
+// objects in the order of s. It takes no memory beside that, however many there are.
+func appendOrdered(dst, value []byte, s *shape) []byte {
+	w := jsonenc.Walk(value)
+	return s.appendNext(dst, &w, true)
+}
+
+// appendNext is appendOrdered for the next value. Where quick is not set each object is looked through for its keys before.
+func (s *shape) appendNext(dst []byte, w *jsonenc.Walker, quick bool) []byte {
+	c := w.Peek()
+	switch {
+	case s == nil || c != '{' && c != '[':
+		return jsonenc.AppendCompact(dst, w.Value())
+	case c == '[':
+		return s.appendList(dst, w, quick)
+	case !quick:
+		return s.appendObject(dst, w.Value())
+	}
+	start := *w
+	if b, ok := s.appendQuickly(dst, w); ok {
+		return b
+	}
+	*w = start
+	return s.appendObject(dst, w.Value())
+}
+
+// appendQuickly appends an object of few members, or one that needs no order.
+func (s *shape) appendQuickly(dst []byte, w *jsonenc.Walker) (b []byte, ok bool) {
+	var list [quickMembers]member
+	var seen [maxKeys]bool
+	n, next, sorted := 0, 0, true
+	start := len(dst)
+	dst = append(dst, '{')
+	for key := range w.Members() {
+		if n == quickMembers {
+			return nil, false
+		}
+		m := member{len(s.keys) + n, len(dst), 0}
+		place := s.place(key[1:len(key)-1], next)
+		if place >= 0 && !seen[place] {
+			m.rank, seen[place], next = place, true, place+1
+		}
+		dst = append(append(dst, key...), ':')
+		dst = append(s.of(place).appendNext(dst, w, true), ',')
+		m.to = len(dst)
+		sorted = sorted && (n == 0 || list[n-1].rank < m.rank)
+		list[n] = m
+		n++
+	}
+	switch {
+	case n == 0:
+		return append(dst, '}'), true
+	case !sorted && len(dst)-start > quickBytes:
+		return nil, false
+	case !sorted:
+		reorder(dst, start+1, list[:n])
+	}
+	dst[len(dst)-1] = '}'
+	return dst, true
+}
+
+// of returns the shape of the values of a key, nil if they have none.
+func (s *shape) of(place int) *shape {
+	if place < 0 {
+		return nil
+	}
+	return s.inner[s.keys[place]]
+}
+
+// reorder moves the members that b ends with to where their ranks are.
+func reorder(b []byte, start int, list []member) {
+	buf := moved.Get().(*[quickBytes]byte)
+	defer moved.Put(buf)
+	slices.SortFunc(list, func(a, b member) int { return a.rank - b.rank })
+	sorted := buf[:0]
+	for _, m := range list {
+		sorted = append(sorted, b[m.from:m.to]...)
+	}
+	copy(b[start:], sorted)
+}
+
 // known returns the first value of each key of s in an object, and whether that has other members.
 func (s *shape) known(object []byte) (values [maxKeys][]byte, others bool) {
 	next := 0
@@ -95,16 +188,8 @@ func (s *shape) known(object []byte) (values [maxKeys][]byte, others bool) {
 	return values, others
 }
 
-// appendOrdered appends a valid JSON value without space between its tokens and with the members of
-// objects in the order of s. It takes no memory beside that, however many there are.
-func appendOrdered(dst, value []byte, s *shape) []byte {
-	value = bytes.TrimLeft(value, spaces)
-	switch {
-	case s == nil || value[0] != '{' && value[0] != '[':
-		return jsonenc.AppendCompact(dst, value)
-	case value[0] == '[':
-		return appendList(dst, value, s)
-	}
+// appendObject appends an object whose keys are looked for first.
+func (s *shape) appendObject(dst, value []byte) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	values, others := s.known(value)
@@ -135,23 +220,22 @@ func (s *shape) appendMember(dst []byte, start int, key, value []byte) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, key...)
 	dst = append(dst, '"', ':')
-	return appendOrdered(dst, value, s.inner[string(key)])
+	w := jsonenc.Walk(value)
+	return s.inner[string(key)].appendNext(dst, &w, false)
 }
 
 // appendList appends a list of objects of the shape.
-func appendList(dst, list []byte, s *shape) []byte {
+func (s *shape) appendList(dst []byte, w *jsonenc.Walker, quick bool) []byte {
 	dst = append(dst, '[')
-	w := jsonenc.Walk(list)
 	w.Enter()
 	for i := 0; w.More(); i++ {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		v := w.Value()
-		if v[0] == '[' {
-			dst = jsonenc.AppendCompact(dst, v)
+		if w.Peek() == '[' {
+			dst = jsonenc.AppendCompact(dst, w.Value())
 		} else {
-			dst = appendOrdered(dst, v, s)
+			dst = s.appendNext(dst, w, quick)
 		}
 	}
 	return append(dst, ']')

@@ -46,6 +46,13 @@ func (d *indenter) next(dst []byte, limit int) []byte {
 			d.text -= n
 			d.at += n
 			continue
+		case !isToken[c]:
+			n := 1
+			for rest := d.src[d.at:]; n < len(rest) && n < limit-len(dst) && !isToken[rest[n]]; n++ {
+			}
+			dst = append(dst, d.src[d.at:d.at+n]...)
+			d.at += n
+			continue
 		case c == '"':
 			d.text = jsonenc.StringLen(d.src[d.at:])
 			continue
@@ -61,6 +68,9 @@ func (d *indenter) next(dst []byte, limit int) []byte {
 	}
 	return dst
 }
+
+// isToken tells which bytes of compact JSON are not of a number or a word.
+var isToken = [256]bool{'"': true, ',': true, ':': true, '[': true, ']': true, '{': true, '}': true}
 
 // token appends a byte that is in no string and no list of plain values.
 func (d *indenter) token(dst []byte, c byte) []byte {

@@ -207,18 +207,18 @@ func untilEnd(b []byte) int {
 
 // AppendCompact appends a valid value without space between its tokens.
 func AppendCompact(dst, value []byte) []byte {
+	start := 0 // of what is still to be appended
 	for i := 0; i < len(value); {
 		switch value[i] {
 		case ' ', '\t', '\r', '\n':
+			dst = append(dst, value[start:i]...)
 			i++
+			start = i
 		case '"':
-			n := StringLen(value[i:])
-			dst = append(dst, value[i:i+n]...)
-			i += n
+			i += StringLen(value[i:])
 		default:
-			dst = append(dst, value[i])
 			i++
 		}
 	}
-	return dst
+	return append(dst, value[start:]...)
 }
