@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,25 +26,15 @@ var benchFile = sync.OnceValue(func() []byte {
 	return b
 })
 
-// cpu returns the processor time that the process has used: on a busy machine the only time that
-// says something.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // rate reports how many frames were gone through in a second of processor time since start.
 func rate(b *testing.B, start time.Duration) {
-	b.ReportMetric(benchFrames*float64(b.N)/(cpu()-start).Seconds(), "frames/cpu-s")
+	b.ReportMetric(benchFrames*float64(b.N)/(formatstest.CPU()-start).Seconds(), "frames/cpu-s")
 }
 
 // BenchmarkDecode decompresses and decodes all chunks.
 func BenchmarkDecode(b *testing.B) {
 	r := openBytes(b, benchFile())
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		if n := len(allFrames(b, r)); n != benchFrames {
 			b.Fatal(n)
@@ -62,7 +51,7 @@ func BenchmarkLines(b *testing.B) {
 		b.Fatal(err)
 	}
 	encoder := echovr.NewEncoder(r.Match())
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		for n := range x.Chunks {
 			c, _, err := r.Chunk(b.Context(), x, n, 0, nil, encoder)
@@ -82,7 +71,7 @@ func BenchmarkLines(b *testing.B) {
 // BenchmarkScan makes the index.
 func BenchmarkScan(b *testing.B) {
 	r := openBytes(b, benchFile())
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		if _, err := r.Scan(b.Context(), r.size, nil); err != nil {
 			b.Fatal(err)
@@ -122,7 +111,7 @@ func BenchmarkText(b *testing.B) {
 	defer c.Close()
 	dir := openTree(b, benchFile(), c)
 	readFile(b, dir, "index.json")
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		b.SetBytes(readFile(b, dir, "export/match.echoreplay"))
 	}
@@ -156,7 +145,7 @@ func (s memoryStore) Save(name string, b []byte)      { s[name] = b }
 // without.
 func BenchmarkFloorGunzip(b *testing.B) {
 	r := openBytes(b, benchFile())
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		for n := range r.Header.Chunks {
 			if _, bad, err := r.chunkText(b.Context(), n); bad != nil || err != nil {
@@ -172,7 +161,7 @@ func BenchmarkFloorGunzip(b *testing.B) {
 func BenchmarkFloorFloats(b *testing.B) {
 	frames := allFrames(b, openBytes(b, benchFile()))
 	var buf []byte
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		for i := range frames {
 			buf = buf[:0]
@@ -211,7 +200,7 @@ func BenchmarkTreeLines(b *testing.B) {
 	defer c.Close()
 	dir := openTree(b, benchFile(), c)
 	readFile(b, dir, "index.json")
-	start := cpu()
+	start := formatstest.CPU()
 	for b.Loop() {
 		n := int64(0)
 		for i := range benchFrames / 300 {
@@ -244,9 +233,9 @@ func BenchmarkDamagedChunks(b *testing.B) {
 			w.interval = 2
 			took := func(n int) float64 {
 				w.chunks = slices.Repeat([][]byte{chunk}, n)
-				start := cpu()
+				start := formatstest.CPU()
 				readTree(b, w.file())
-				return float64(cpu()-start) / float64(n)
+				return float64(formatstest.CPU()-start) / float64(n)
 			}
 			for b.Loop() {
 				of := took(few)

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -66,16 +65,6 @@ func remembering(f formats.Format) formats.Format {
 		return dir, makers
 	}
 	return f
-}
-
-// processorTime returns how much of it this process has used.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // library returns the processor time that parquet-go takes to write the rows of files from memory, under zstd too.
@@ -140,11 +129,11 @@ func (b *bench) export(f formats.Format) time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
-	before := processorTime(b.B)
+	before := formatstest.CPU()
 	for _, name := range names {
 		b.exportOne(x, root, name.Name())
 	}
-	return processorTime(b.B) - before
+	return formatstest.CPU() - before
 }
 
 func (b *bench) exportOne(x *export.Exporter, root nodes.Dir, at string) {

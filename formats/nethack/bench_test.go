@@ -4,12 +4,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
 )
 
 // longGame writes a log with a backup of size bytes and a chain of diffs against it: a few edits all over
@@ -64,15 +64,6 @@ func openBench(b testing.TB, log []byte, budget int64) (*recording, *index, func
 
 const benchBudget = 256 << 20
 
-// cpu returns the processor time that the process has used: on a busy machine the only time that says something.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // benchPasses measures the passes over a log beside each other, in bytes of saves per second of processor time: copying
 // the saves over and over to the same memory, copying them to memory that is kept, the index pass, reading them in order.
 func benchPasses(b *testing.B, log []byte) {
@@ -121,19 +112,19 @@ func benchPasses(b *testing.B, log []byte) {
 	for b.Loop() {
 		for i := range passes {
 			runtime.GC()
-			start := cpu()
+			start := formatstest.CPU()
 			passes[i].run()
-			passes[i].busy += cpu() - start
+			passes[i].busy += formatstest.CPU() - start
 		}
 		rec, x, done := openBench(b, log, benchBudget)
 		runtime.GC()
-		start := cpu()
+		start := formatstest.CPU()
 		for n := range x.ticks.len() {
 			if _, err := rec.saves.Get(b.Context(), n); err != nil {
 				b.Fatal(err)
 			}
 		}
-		sequential += cpu() - start
+		sequential += formatstest.CPU() - start
 		done()
 	}
 	rate := func(busy time.Duration, unit string) {
@@ -212,7 +203,7 @@ func BenchmarkIndex(b *testing.B) {
 	list := savesList{&recording{}, x}
 	run := func(name string, each func(n int) error) {
 		b.Run(name, func(b *testing.B) {
-			start := cpu()
+			start := formatstest.CPU()
 			n := 0
 			for b.Loop() {
 				if err := each(n % ticks); err != nil {
@@ -220,7 +211,7 @@ func BenchmarkIndex(b *testing.B) {
 				}
 				n++
 			}
-			b.ReportMetric(float64(cpu()-start)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(formatstest.CPU()-start)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(x.Memory())/ticks, "B/save")
 		})
 	}

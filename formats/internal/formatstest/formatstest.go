@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -292,4 +293,13 @@ func Compressible(n int) []byte {
 	}
 	copy(b, "REC")
 	return b
+}
+
+// CPU returns the processor time that the process has used: on a busy machine the only time that says something.
+func CPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
