@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"unicode/utf16"
@@ -45,8 +46,9 @@ type nbtDecoder struct {
 	less  int  // how many of them are not in out
 	wrong bool // a string was not modified UTF-8
 
-	units []uint16
-	text  []byte
+	members []member // of the compounds that are open
+	units   []uint16
+	text    []byte
 }
 
 // typedMetadata returns the metadata of a recording as typed JSON: a nameless compound, or else the
@@ -209,46 +211,83 @@ func (d *nbtDecoder) list(depth int) {
 	d.out = append(d.out, ']', '}')
 }
 
-// A member is where a compound's element is in the text.
-type member struct{ start, end int }
+// A member is where a compound's element is in the text, with its key from start to key.
+type member struct{ start, key, end int }
+
+// fewMembers is how many members are looked through without a map of them.
+const fewMembers = 16
 
 // compound appends an object. Of elements with the same name the last stays.
 func (d *nbtDecoder) compound(depth int) {
-	start := len(d.out)
-	var members []member
-	var known map[string]int
+	start, base := len(d.out), len(d.members)
+	var known map[string]int // nil: there are few
 	dropped := false
 	for {
 		tag := d.c.U8()
 		if tag == tagEnd || d.c.Err() != nil {
 			break
 		}
-		name := d.string(d.c.Bytes(int(d.c.U16BE())))
-		if i, ok := known[string(name)]; ok {
-			members[i].end = members[i].start
-			dropped = true
-		}
-		if known == nil {
-			known = map[string]int{}
-		}
-		known[string(name)] = len(members)
 		m := member{start: len(d.out)}
 		d.out = append(d.out, ',')
-		d.out = jsonenc.AppendString(d.out, name)
+		d.out = jsonenc.AppendString(d.out, d.string(d.c.Bytes(int(d.c.U16BE()))))
+		m.key = len(d.out)
+		if i := d.find(known, base, m); i >= 0 {
+			d.members[i].end = d.members[i].start
+			dropped = true
+		}
+		n := len(d.members)
+		d.members = append(d.members, m)
+		known = d.know(known, base)
 		d.out = append(d.out, ':')
 		d.value(tag, depth+1)
-		m.end = len(d.out)
-		members = append(members, m)
+		d.members[n].end = len(d.out)
 	}
 	if dropped {
-		d.out = keep(d.out, start, members)
+		d.out = keep(d.out, start, d.members[base:])
 	}
+	d.members = d.members[:base]
 	if len(d.out) > start {
 		d.out[start] = '{' // in place of the first comma
 	} else {
 		d.out = append(d.out, '{')
 	}
 	d.out = append(d.out, '}')
+}
+
+// keyOf returns the key of a member, with the comma before it.
+func (d *nbtDecoder) keyOf(m member) []byte { return d.out[m.start:m.key] }
+
+// find returns the last member from base on with the key of m, -1 if there is none.
+func (d *nbtDecoder) find(known map[string]int, base int, m member) int {
+	key := d.keyOf(m)
+	if known != nil {
+		if i, ok := known[string(key)]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := len(d.members) - 1; i >= base; i-- {
+		if bytes.Equal(d.keyOf(d.members[i]), key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// know puts the last of the members from base on into known, once they are not few.
+func (d *nbtDecoder) know(known map[string]int, base int) map[string]int {
+	last := len(d.members) - 1
+	from := last
+	if known == nil {
+		if last-base < fewMembers {
+			return nil
+		}
+		known, from = map[string]int{}, base
+	}
+	for i := from; i <= last; i++ {
+		known[string(d.keyOf(d.members[i]))] = i
+	}
+	return known
 }
 
 // keep returns text up to start, then the members that are not empty.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"maps"
 	"math/rand/v2"
@@ -228,6 +229,26 @@ func TestOpeningIsCharged(t *testing.T) {
 		text, err := h.(*head).TypedMetadata()
 		if now, peak := c.Work(); err != nil || len(text) < 31*n || now != 0 || peak < int64(len(text)) {
 			t.Errorf("%s: %d bytes counted, %d not given back, for %d of text, %v", name, peak, now, len(text), err)
+		}
+	}
+}
+
+// TestRepeatedNames holds compounds with few and many members, of whose names some come again, to the last member of each.
+func TestRepeatedNames(t *testing.T) {
+	for _, c := range []struct{ members, names int }{{1, 1}, {3, 2}, {16, 16}, {17, 17}, {17, 16}, {40, 3}, {60, 50}, {60, 17}} {
+		b := []byte{tagCompound}
+		want := []string{}
+		for i := range c.members {
+			name := fmt.Sprint(i % c.names)
+			b = append(b, tagByte, 0, byte(len(name)))
+			b = append(append(b, name...), byte(i))
+			if i+c.names >= c.members {
+				want = append(want, fmt.Sprintf(`%q:{"type":"byte","value":%d}`, name, i))
+			}
+		}
+		got, _, err := typedMetadata(append(b, tagEnd), Limits{}.withDefaults())
+		if err != nil || string(got) != `{"type":"compound","value":{`+strings.Join(want, ",")+"}}" {
+			t.Errorf("%d members, %d names: %s, %v", c.members, c.names, got, err)
 		}
 	}
 }
