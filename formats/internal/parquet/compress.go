@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"math"
 
 	"github.com/klauspost/compress/zstd"
@@ -187,21 +188,44 @@ func dictionaryOf(v *columnar.Vector) *dictionary {
 // textsOf returns the dictionary of texts. It is given up when more than half of them are new.
 func textsOf(v *columnar.Vector) *dictionary {
 	d := &dictionary{index: make([]int32, 0, len(v.Ends))}
-	known := map[string]int32{}
+	known := textSet{v: v, slots: map[uint64]int32{}, seed: maphash.MakeSeed()}
 	for i := range v.Ends {
-		text := textOf(v, i)
-		n, ok := known[string(text)]
-		if !ok {
-			if n = int32(d.n); d.n >= firstTexts && d.n > i/2 || len(d.page)+len(text) > maxDictionary {
+		n := known.number(i)
+		if n == d.n {
+			text := textOf(v, i)
+			if d.n >= firstTexts && d.n > i/2 || len(d.page)+len(text) > maxDictionary {
 				return nil
 			}
-			known[string(text)] = n
 			d.page = appendText(d.page, text)
 			d.n++
 		}
-		d.index = append(d.index, n)
+		d.index = append(d.index, int32(n))
 	}
 	return d.ifSmaller(int64(4*len(v.Ends) + len(v.Text)))
+}
+
+// A textSet numbers the texts of a column in the order in which they come.
+type textSet struct {
+	v     *columnar.Vector
+	slots map[uint64]int32 // of a text the number, at its hash or the first slot behind that no other has
+	rows  []int32          // of each text, where it comes first
+	seed  maphash.Seed
+}
+
+// number returns the number of the i-th text, which all before it have.
+func (s *textSet) number(i int) int {
+	text := textOf(s.v, i)
+	for slot := maphash.Bytes(s.seed, text); ; slot++ {
+		n, ok := s.slots[slot]
+		if !ok {
+			s.slots[slot] = int32(len(s.rows))
+			s.rows = append(s.rows, int32(i))
+			return len(s.rows) - 1
+		}
+		if bytes.Equal(textOf(s.v, int(s.rows[n])), text) {
+			return int(n)
+		}
+	}
 }
 
 // numbersOf returns the dictionary of numbers that lie between two.
