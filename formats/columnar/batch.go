@@ -82,8 +82,8 @@ func NewCounter(columns []Column) *Batch {
 }
 
 // maxRoom bounds the room for text that is made beforehand: counts may come from a saved index, and
-// prove nothing.
-const maxRoom = 1 << 20
+// prove nothing. Most groups have less, 128 bytes a row.
+const maxRoom = 128 * GroupRows
 
 // maxRows bounds the rows that room is made for. Most groups have up to a chunk more than GroupRows.
 const maxRows = GroupRows + GroupRows/2
@@ -341,6 +341,16 @@ func (b *Batch) Text(s string) { addText(b, s) }
 
 // Bytes adds a value of type Text, as the method Text does. The caller keeps s.
 func (b *Batch) Bytes(s []byte) { addText(b, s) }
+
+// JSON adds a value of type Text that is UTF-8, as what package jsonenc writes is.
+func (b *Batch) JSON(s []byte) {
+	if b.mode == counting {
+		b.LaterText(len(s))
+	} else if v, mode := b.column(); mode == keeping {
+		v.Text = append(v.roomFor(len(s)), s...)
+		v.Ends = append(v.Ends, len(v.Text))
+	}
+}
 
 func addText[S ~string | ~[]byte](b *Batch, s S) {
 	last := &b.last[b.next]

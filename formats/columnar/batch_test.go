@@ -361,3 +361,21 @@ func TestSizeOfFewRows(t *testing.T) {
 		t.Errorf("they are said to have %d bytes and took %d", said, took)
 	}
 }
+
+// TestJSON holds texts that are known to be UTF-8 to others: those that are passed over, kept and counted.
+func TestJSON(t *testing.T) {
+	column := columnar.Required(columnar.Text, "text")
+	g := columnar.Group{Rows: 3, Skip: 1, Columns: make([]columnar.Counts, 1)}
+	a, b, counted := columnar.NewBatch(column, g), columnar.NewBatch(column, g), columnar.NewCounter(column)
+	for _, text := range []string{`{}`, `{"a":1}`, `"ü"`, ``, `null`} {
+		a.JSON([]byte(text))
+		b.Bytes([]byte(text))
+		counted.JSON([]byte(text))
+	}
+	if got, want := a.Columns[0], b.Columns[0]; string(got.Text) != string(want.Text) || !slices.Equal(got.Ends, want.Ends) || len(got.Ends) != g.Rows {
+		t.Errorf("%q %v, want %q %v", got.Text, got.Ends, want.Text, want.Ends)
+	}
+	if n := counted.Columns[0].Counts.Bytes; counted.Rows() != 5 || n != 2+7+4+0+4 {
+		t.Errorf("%d rows, %d bytes", counted.Rows(), n)
+	}
+}

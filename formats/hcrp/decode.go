@@ -166,7 +166,7 @@ func (d *decoder) records() {
 			d.stop(codeRecords, at, "tick %d is behind the last of the chunk, %d", n, ch.entry.Last())
 			return
 		}
-		if !d.record(n, count) || !d.charge() {
+		if !d.record(n, count) || count > 0 && !d.charge() {
 			return
 		}
 		ch.records++
@@ -191,8 +191,7 @@ func (d *decoder) record(n int64, count int) bool {
 	ch := d.chunk
 	t := tick{n: n, line: span{start: uint32(d.length())}, first: len(ch.events)}
 	before := d.mark()
-	d.out = appendMoment(d.out, n)
-	d.cut(before.kept)
+	d.moment(n)
 	d.add(`,"events":[`)
 	for i := 0; i < count && !t.cut; i++ {
 		start := d.mark()

@@ -1,6 +1,10 @@
 package hcrp
 
-import "strconv"
+import (
+	"strconv"
+
+	"recfs/formats/internal/jsonenc"
+)
 
 // A textMode says which text of a chunk is kept. What is not is counted: the lines are as long as they would be, but
 // neither they nor the objects of the events are there.
@@ -162,6 +166,18 @@ func (d *values) skip(k kind) bool {
 // maxCoordinate is how many bytes a coordinate takes at most, with its key: a float64 has up to 309 digits before the
 // point, or 323 zeros and 17 digits behind it.
 const maxCoordinate = 360
+
+// moment appends the start of a tick.
+func (d *values) moment(n int64) {
+	if d.counts() {
+		d.less += bareMoment + jsonenc.Int64Len(n) + jsonenc.Int64Len(n*msPerTick)
+	} else {
+		d.out = appendMoment(d.out, n)
+	}
+}
+
+// bareMoment is how many bytes appendMoment appends beside two numbers.
+const bareMoment = len(`{"tick":,"time_ms":`)
 
 // place appends a position of some coordinates.
 func (d *values) place(v []float64) {

@@ -89,7 +89,7 @@ func (c *chunk) countEvents(n *rowcount.Counter, number int) {
 
 // addEvents adds the events of a chunk whose text is that of rows.
 func (c *chunk) addEvents(b *columnar.Batch, number int) {
-	c.eventRows(b, number, func(e *event) { b.Bytes(c.bytes(e.text)) })
+	c.eventRows(b, number, func(e *event) { b.JSON(c.bytes(e.text)) })
 }
 
 // eventRows adds the events of a chunk but for their data.
