@@ -110,18 +110,16 @@ func (x *index) indexer() *indexer {
 	x.now, x.over = x.at, false
 	x.end = x.reach()
 	p := &indexer{index: x, clock: x.header.start}
-	p.charged = x.ticks.len()
-	if n := p.charged - 1; n >= 0 {
-		last := x.ticks.at(n)
-		p.clock, p.tz = last.clock, last.tz
+	if p.charged = x.ticks.len(); p.charged > 0 {
+		p.clock, p.tz = x.ticks.last.clock, x.ticks.last.tz
 	}
 	return p
 }
 
 // reach returns where the durable part ends.
 func (x *index) reach() int64 {
-	if n := x.ticks.len(); n > 0 {
-		return x.ticks.end(n - 1)
+	if x.ticks.len() > 0 {
+		return x.ticks.last.end
 	}
 	return x.header.size
 }
@@ -230,7 +228,7 @@ func (p *indexer) saveLine(l line) {
 	}
 	t.clock, t.tz = p.clock, p.tz
 	p.ticks.add(&t)
-	p.count(n)
+	p.count(n, t)
 	p.place()
 	p.over = false
 	p.now.problems = len(p.problems)
@@ -333,12 +331,15 @@ func (x *index) chainEnd(n int) int {
 // backupOf returns the backup that the save of tick n is built on.
 func (x *index) backupOf(n int) int { return x.chunks[x.chunkOf(n)] }
 
-// zone returns the timezone in force at tick n: the clock is UTC until the first time step.
-func (x *index) zone(n int) int32 {
-	if x.now.firstStep < 0 || x.now.firstStep > x.ticks.off(n) {
+// zone returns the timezone in force at tick n.
+func (x *index) zone(n int) int32 { return x.zoneAt(x.ticks.off(n), x.ticks.zone(n)) }
+
+// zoneAt returns the timezone in force at an offset, where the save has tz: the clock is UTC until the first time step.
+func (x *index) zoneAt(off int64, tz int32) int32 {
+	if x.now.firstStep < 0 || x.now.firstStep > off {
 		return 0
 	}
-	return x.ticks.zone(n)
+	return tz
 }
 
 // What a tick takes at most when an index is made, with its place in the list of names and what is made on the way

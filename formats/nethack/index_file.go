@@ -189,8 +189,8 @@ func (t *tick) follows(last *tick) bool {
 // sound reports whether what a saved index says besides its ticks can be true.
 func (x *index) sound() bool {
 	lines := 3 // those of the header
-	if n := x.ticks.len(); n > 0 {
-		lines = x.ticks.at(n - 1).line
+	if x.ticks.len() > 0 {
+		lines = x.ticks.last.line
 	}
 	m := &x.at
 	if chunks := max(len(x.chunks), 1); x.heroes.Chunks() != chunks || x.commands.Chunks() != chunks {

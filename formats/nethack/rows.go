@@ -13,10 +13,9 @@ func (p *indexer) beginChunk(n int) {
 	}
 }
 
-// count counts the rows of tables that tick n has.
-func (p *indexer) count(n int) {
+// count counts the rows of tables that tick n has, which is t.
+func (p *indexer) count(n int, t tick) {
 	p.countCommands(p.commands, n)
-	t := p.ticks.at(n)
 	if t.lost() {
 		return
 	}
@@ -24,7 +23,7 @@ func (p *indexer) count(n int) {
 		if p.heroes.Rows() == 0 {
 			changed = allParts
 		}
-		heroRow(p.heroes.Batch, n, t, p.zone(n), &p.hero.heroState, changed)
+		heroRow(p.heroes.Batch, n, t, p.zoneAt(t.off, t.tz), &p.hero.heroState, changed)
 		p.heroes.EndRow()
 	}
 }
@@ -97,8 +96,5 @@ func (x *index) context(n int) (tz, turn int32) {
 
 // lastZone returns the timezone of what follows the last tick.
 func (x *index) lastZone() int32 {
-	if n := x.ticks.len(); n > 0 {
-		return x.ticks.zone(n - 1)
-	}
-	return 0
+	return x.ticks.last.tz
 }

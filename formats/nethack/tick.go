@@ -57,6 +57,7 @@ const (
 type tickList struct {
 	rows packed
 	nth  packed // of the ticks that are named
+	last tick   // that was added
 }
 
 func (l *tickList) len() int { return l.rows.rows }
@@ -64,6 +65,7 @@ func (l *tickList) len() int { return l.rows.rows }
 func (l *tickList) add(t *tick) {
 	l.rows.add(uint64(t.off), uint64(t.end-t.off), t.clock, uint64(t.line), uint64(int64(t.turn)+turnBias),
 		uint64(t.size), uint64(int64(t.tz)+zoneBias), uint64(t.flags()))
+	l.last = *t
 }
 
 // at returns tick n.
