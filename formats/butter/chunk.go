@@ -257,10 +257,10 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 	return c, nil
 }
 
-// visit calls fn for so many frames of chunk n from first on, one after the other, with what tables have of them: they lack bones,
-// rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which
-// frames there are: the chunk has more than there can be, is damaged, or of another map than the file.
-func (r *Reader) visit(ctx context.Context, n, first, count int, fn func(*echovr.Frame) error) (ok bool, err error) {
+// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones, rotations of
+// players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames there
+// are: the chunk has more, is damaged, or of another map than the file.
+func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame) error) (ok bool, err error) {
 	t, bad, err := r.chunkText(ctx, n)
 	if err != nil || bad != nil {
 		return false, err
@@ -280,11 +280,8 @@ func (r *Reader) visit(ctx context.Context, n, first, count int, fn func(*echovr
 			return true, nil
 		}
 		f, err := d.decode(i == 0)
-		if err != nil || i == r.Header.Interval {
+		if err != nil || i == limit {
 			return false, nil
-		}
-		if i < first || i >= first+count {
-			continue
 		}
 		if err := fn(&f); err != nil {
 			return false, err

@@ -45,10 +45,10 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 			return r.Chunk(ctx, x, n, int(part.FirstTick-r.tick(n)), before, encoder)
 		},
 		Visit: func(ctx context.Context, n int, info *echovr.ChunkInfo, fn func(*echovr.Frame, []byte) error) (bool, error) {
-			return r.visit(ctx, n, int(info.FirstTick-r.tick(n)), info.Ticks(), func(f *echovr.Frame) error { return fn(f, nil) })
+			return r.visit(ctx, n, info.Ticks(), func(f *echovr.Frame) error { return fn(f, nil) })
 		},
-		Encoder: encoder,
-		Data:    func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
+		Together: true, Encoder: encoder,
+		Data: func(n int, info *echovr.ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
 	}, c)
 }
 

@@ -33,7 +33,7 @@ func visitAll(t *testing.T, r *Reader, x *echovr.Index) (whole int) {
 			t.Fatal(err)
 		}
 		var got []echovr.Frame
-		ok, err := r.visit(t.Context(), n, 0, len(c.Frames), func(f *echovr.Frame) error {
+		ok, err := r.visit(t.Context(), n, len(c.Frames), func(f *echovr.Frame) error {
 			got = append(got, lean(f))
 			return nil
 		})

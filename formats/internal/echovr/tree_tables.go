@@ -84,8 +84,8 @@ func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, erro
 	info := &x.Chunks[chunk]
 	r := &tableRows{frames: columnar.NewRows(framesColumns, min(info.Ticks(), framesRoom))}
 	n, charged := 0, int64(freeRows)
-	for part := range info.parts() {
-		ok, err := t.rec.Visit(ctx, chunk, info.part(part), func(f *Frame, stored []byte) error {
+	for _, part := range t.visited(info) {
+		ok, err := t.rec.Visit(ctx, chunk, part, func(f *Frame, stored []byte) error {
 			r.add(info.FirstTick+int64(n), chunk, f, info.Ticks(), sessionOf{t.rec.Encoder, stored})
 			if n++; n%rowsTogether != 1 {
 				return nil
@@ -102,6 +102,18 @@ func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, erro
 		return nil, 0, nil
 	}
 	return r, r.size(), nil
+}
+
+// visited returns what of a chunk is visited one by one.
+func (t *Tree) visited(info *ChunkInfo) []*ChunkInfo {
+	if t.rec.Together {
+		return []*ChunkInfo{info}
+	}
+	list := make([]*ChunkInfo, info.parts())
+	for part := range list {
+		list[part] = info.part(part)
+	}
+	return list
 }
 
 // visit calls fn for the parts of a chunk that have frames.
