@@ -14,5 +14,13 @@ type Held = cache.Held
 // The request is then begun again with more. See [cache.Charge].
 func Charge(ctx context.Context, n int64) (*Held, error) { return cache.Charge(ctx, n) }
 
+// Claim sees to it that the request has n bytes for what is charged later, or kept, before something that takes long: else
+// it would begin again halfway. Its error is that of [Charge].
+func Claim(ctx context.Context, n int64) error {
+	held, err := Charge(ctx, n)
+	held.Free()
+	return err
+}
+
 // IsShort reports whether an error is, or comes from, one of [Charge].
 func IsShort(err error) bool { return cache.IsShort(err) }

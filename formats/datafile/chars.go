@@ -27,7 +27,7 @@ func (c chars) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	row := int64(c.Width + 1)
 	tileAt := func(off int64) int { return int(off/row)*c.Width + min(int(off%row), c.Width-1) }
 	first := tileAt(off)
-	records, err := c.at(ctx, first, tileAt(off+int64(n)-1)+1-first)
+	records, err := c.at(ctx, nil, first, tileAt(off+int64(n)-1)+1-first)
 	if err != nil {
 		return 0, err
 	}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zlib"
-
 	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
@@ -64,7 +62,7 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 		return 0, err
 	}
 	src := &sourceReader{Reader: section}
-	in := bufio.NewReaderSize(src, storedBlock)
+	in := bufio.NewReaderSize(src, int(min(d.Stored, storedBlock)))
 	err = r.checkStream(ctx, i, in, w)
 	switch {
 	case src.err != nil:
@@ -91,16 +89,17 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// storedBlock is how much of a data item is read at once.
+// storedBlock is how much of a data item is read at once, at most.
 const storedBlock = 64 << 10
 
 // checkStream inflates data item i. It reads no byte after the zlib stream.
 func (r *Reader) checkStream(ctx context.Context, i int, in *bufio.Reader, w io.Writer) error {
 	d := r.Data[i]
-	zr, err := zlib.NewReader(in)
+	zr, err := wire.NewZlibReader(in)
 	if err != nil {
 		return zlibFault(i, d, err)
 	}
+	defer zr.Free()
 	size := int64(0)
 	for {
 		if err := ctx.Err(); err != nil {

@@ -129,12 +129,15 @@ func (v *view) streamRows(ctx context.Context, o *Image) (*imageRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	stride := o.pixelBytes() / int64(o.Height)
-	if _, err := formats.Charge(ctx, pixels.Held()+2*stride); err != nil {
+	if _, err := formats.Charge(ctx, streamedImage(o)); err != nil {
 		return nil, err
 	}
+	stride := o.pixelBytes() / int64(o.Height)
 	return &imageRows{Image: o, ctx: ctx, pixels: pixels, row: make([]byte, stride)}, nil
 }
+
+// streamedImage is about what the rows of an image take.
+func streamedImage(o *Image) int64 { return 2*inflaterCost + 2*o.pixelBytes()/int64(o.Height) }
 
 // stored returns row y as it is stored.
 func (r *imageRows) stored(y int) []byte {

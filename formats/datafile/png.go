@@ -155,5 +155,14 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// pngMemory is about what it takes to make a PNG file of so many bytes. Of a larger one than maxGuess it is found out
+// by making it.
+func pngMemory(size int64) int64 { return 2 * min(size, maxGuess) }
+
+const (
+	maxGuess = 4 << 20
+	pngRatio = 64 // about how many times as large the rows of a large picture are
+)
+
 // pngFree is up to how many bytes a picture is as good as nothing.
 const pngFree = 256 << 10

@@ -25,7 +25,7 @@ const bytesPerPixel = 3 // of a preview: red green blue
 
 var previewGround = [bytesPerPixel]byte{0x5d, 0x6d, 0x7e}
 
-// maxBand is how many bytes of a preview are drawn at once: as many as nearly all have in all.
+// maxBand is how many bytes of a preview are drawn at once, at most: as many as nearly all have in all.
 const maxBand = maxPreview * bytesPerPixel
 
 // A canvas is a band of a preview, over all its width, that is being drawn.
@@ -33,13 +33,14 @@ type canvas struct {
 	tilesX, tilesY, scale int
 	width, height         int // of the preview in pixels
 	top, bottom           int // where the band is, in rows of tiles
+	band                  int // how many bytes it should have at most
 	rows                  []byte
 }
 
-// newCanvas returns the first band of a preview.
-func newCanvas(tilesX, tilesY int) *canvas {
+// newCanvas returns the first band of a preview, which has some band bytes or a row of tiles.
+func newCanvas(tilesX, tilesY, band int) *canvas {
 	s := int(previewScale(int64(tilesX), int64(tilesY)))
-	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s}
+	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, band: band}
 	c.rows = make([]byte, c.bandTiles()*c.tileRow())
 	c.next()
 	return c
@@ -49,7 +50,7 @@ func newCanvas(tilesX, tilesY int) *canvas {
 func (c *canvas) tileRow() int { return c.width * c.scale * bytesPerPixel }
 
 // bandTiles is how many rows of tiles a band has at most.
-func (c *canvas) bandTiles() int { return min(c.tilesY, max(1, maxBand/c.tileRow())) }
+func (c *canvas) bandTiles() int { return min(c.tilesY, max(1, c.band/c.tileRow())) }
 
 // next goes on to the next band.
 func (c *canvas) next() {

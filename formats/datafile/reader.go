@@ -64,7 +64,10 @@ func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, 
 	if end > maxTables {
 		return nil, unsupported(headerSize, "header, tables and items take %d bytes, the limit is %d", end, maxTables)
 	}
-	stored, err := readTables(ctx, src, end)
+	if err := formats.Claim(ctx, end); err != nil { // whoever keeps the Reader is to have it
+		return nil, err
+	}
+	stored, err := readFull(ctx, src, 0, end)
 	if err != nil {
 		return nil, err
 	}
@@ -73,17 +76,6 @@ func NewReader(ctx context.Context, src formats.ReaderAt, size int64) (*Reader, 
 		return nil, err
 	}
 	return &Reader{t, src}, nil
-}
-
-// readTables reads what lies before the data part. The memory for it, which the request has to have, is left to whoever
-// keeps the Reader.
-func readTables(ctx context.Context, src formats.ReaderAt, end int64) ([]byte, error) {
-	held, err := formats.Charge(ctx, end)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
-	return readFull(ctx, src, 0, end)
 }
 
 // parseTables parses what lies before the data part of a file of size bytes.

@@ -19,7 +19,8 @@ type Tiles struct {
 	Width, Height int
 	Records       []byte // nil if they are too many to be held in memory
 
-	stream formats.ReaderAt // of the records then
+	stream formats.ReaderAt            // of the records then
+	check  func(context.Context) error // whether that can be read to its end; nil: it can
 	held   *formats.Held
 
 	size int // of a record
@@ -57,12 +58,12 @@ func (t *Tiles) Held() int64 {
 	return int64(len(t.Records))
 }
 
-// at returns the records of n tiles from tile i on.
-func (t *Tiles) at(ctx context.Context, i, n int) ([]byte, error) {
+// at returns the records of n tiles from tile i on. They may lie in b.
+func (t *Tiles) at(ctx context.Context, b []byte, i, n int) ([]byte, error) {
 	if t.stream == nil {
 		return t.Records[i*t.size : (i+n)*t.size], nil
 	}
-	b := make([]byte, n*t.size)
+	b = slices.Grow(b[:0], n*t.size)[:n*t.size]
 	if k, err := t.stream.ReadAt(ctx, b, int64(i)*int64(t.size)); k < len(b) {
 		return nil, err
 	}
@@ -81,17 +82,19 @@ func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
 	if t.size > 8 {
 		step = recordsAtOnce
 	}
+	var b []byte
 	for i := 0; i < all; i += step {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		records, err := t.at(ctx, i, min(step, all-i))
+		records, err := t.at(ctx, b, i, min(step, all-i))
 		if err == nil {
 			err = do(records)
 		}
 		if err != nil {
 			return err
 		}
+		b = records
 	}
 	return nil
 }
@@ -100,14 +103,16 @@ func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
 // it returns false.
 func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
 	all := t.Width * t.Height
+	var b []byte
 	for i := 0; i < all; i += tilesAtOnce {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		records, err := t.at(ctx, i, min(tilesAtOnce, all-i))
+		records, err := t.at(ctx, b, i, min(tilesAtOnce, all-i))
 		if err != nil {
 			return err
 		}
+		b = records
 		n := i
 		for record := range slices.Chunk(records, t.size) {
 			if !t.isDot(record) && !do(n, record) {
@@ -129,18 +134,18 @@ func (t *Tiles) isDot(record []byte) bool {
 
 // verify finds out whether all tiles can be read, before some of them are drawn.
 func (t *Tiles) verify(ctx context.Context) error {
-	if t.stream == nil {
+	if t.check == nil {
 		return nil
 	}
-	return t.each(ctx, func([]byte) error { return nil })
+	return t.check(ctx)
 }
 
 // rows are the tiles for a drawing, which takes a row after the other. After an error, rows are empty.
 type rows struct {
 	*Tiles
-	ctx   context.Context // of the drawing
-	err   error
-	empty []byte
+	ctx context.Context // of the drawing
+	err error
+	b   []byte // the row, where it does not lie in the records
 }
 
 // newRows returns the rows of t for a drawing in ctx.
@@ -153,16 +158,15 @@ func newRows(ctx context.Context, t *Tiles) (*rows, error) {
 	return &rows{Tiles: t, ctx: ctx}, nil
 }
 
-// row returns the records of row y.
+// row returns the records of row y, which the next call may change.
 func (r *rows) row(y int) []byte {
 	if r.err == nil {
-		var b []byte
-		if b, r.err = r.at(r.ctx, y*r.Width, r.Width); r.err == nil {
-			return b
+		if r.b, r.err = r.at(r.ctx, r.b, y*r.Width, r.Width); r.err == nil {
+			return r.b
 		}
-		r.empty = make([]byte, r.Width*r.size)
+		r.b = make([]byte, r.Width*r.size)
 	}
-	return r.empty
+	return r.b
 }
 
 func (r *rows) failure() error { return r.err }
@@ -294,7 +298,7 @@ func (g grid) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	}
 	n, cell, rowSize := 0, g.cell(), int64(g.rowSize())
 	first := g.tileAt(off)
-	records, err := g.at(ctx, first, g.tileAt(min(off+int64(len(p)), g.Size())-1)+1-first)
+	records, err := g.at(ctx, nil, first, g.tileAt(min(off+int64(len(p)), g.Size())-1)+1-first)
 	if err != nil {
 		return 0, err
 	}

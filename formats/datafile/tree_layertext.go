@@ -85,7 +85,7 @@ func (t *Tiles) pieces() int { return (t.Width*t.Height + t.pieceRecords() - 1) 
 // appendPiece appends a piece of the list: its elements, each on a line, behind a comma.
 func (t *Tiles) appendPiece(ctx context.Context, b []byte, piece int) ([]byte, error) {
 	from := piece * t.pieceRecords()
-	records, err := t.at(ctx, from, min(t.pieceRecords(), t.Width*t.Height-from))
+	records, err := t.at(ctx, nil, from, min(t.pieceRecords(), t.Width*t.Height-from))
 	if err != nil {
 		return b, err
 	}

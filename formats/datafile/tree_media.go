@@ -3,6 +3,7 @@ package datafile
 import (
 	"context"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -94,6 +95,9 @@ func (v *view) mediaDir(media []medium, path mediumPath, file func(o medium, nam
 // image is the PNG file of an embedded image that passed checkImage.
 func (v *view) image(ctx context.Context, i int) ([]byte, error) {
 	o := &v.m.Images[i]
+	if err := formats.Claim(ctx, v.imageMemory(o)); err != nil {
+		return nil, err
+	}
 	if v.streamed(o) {
 		rows, err := v.streamRows(ctx, o)
 		if err != nil {
@@ -111,4 +115,14 @@ func (v *view) image(ctx context.Context, i int) ([]byte, error) {
 		return nil, err
 	}
 	return o.raster(data).png(ctx)
+}
+
+// imageMemory is about what it takes to make the PNG file of an image that passed checkImage, which is about as long as
+// what is stored.
+func (v *view) imageMemory(o *Image) int64 {
+	d := v.r.Data[o.Data]
+	if !v.streamed(o) {
+		return d.Size + pngMemory(min(d.Stored, d.Size))
+	}
+	return streamedImage(o) + pngMemory(d.Stored)
 }

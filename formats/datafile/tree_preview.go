@@ -31,16 +31,21 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 		return nil, err
 	}
 	game.held.Free()
+	w, h := p.m.Game.dimensions()
+	s := previewScale(w, h)
+	size, band := w*h*s*s*bytesPerPixel, min(maxBand, p.large)
+	made := min(size, max(band, w*s*s*bytesPerPixel)) + (maxAtlases+1)*atlasBytes(s)
+	if err := formats.Claim(ctx, made+pngMemory(size/pngRatio)+p.openStreams()); err != nil {
+		return nil, err
+	}
 	if err := game.verify(ctx); err != nil {
 		return nil, err
 	}
-	w, h := p.m.Game.dimensions()
-	s := previewScale(w, h)
-	if _, err := formats.Charge(ctx, min(w*h*s*s*bytesPerPixel, max(maxBand, w*s*s*bytesPerPixel))+(maxAtlases+1)*atlasBytes(s)); err != nil {
+	if _, err := formats.Charge(ctx, made); err != nil {
 		return nil, err
 	}
 	d := &painting{
-		pictures: p, ctx: ctx, canvas: newCanvas(int(w), int(h)), first: len(p.m.Groups),
+		pictures: p, ctx: ctx, canvas: newCanvas(int(w), int(h), int(band)), first: len(p.m.Groups),
 		atlases: map[int32]atlas{}, open: map[int]*rows{}, damaged: map[int]bool{},
 	}
 	for i := range p.m.Layers {
@@ -49,6 +54,18 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 		}
 	}
 	return d.canvas.raster(d.paint), nil
+}
+
+// openStreams is about what the layers take that are read on from band to band.
+func (p *pictures) openStreams() int64 {
+	n, row := 0, int64(0)
+	for i := range p.m.Layers {
+		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l) == nil && p.manyTiles(l) {
+			w, _ := l.dimensions()
+			n, row = n+1, max(row, w*l.recordSize())
+		}
+	}
+	return int64(min(n, maxStreams)) * (2*inflaterCost + 2*row)
 }
 
 // paint draws a band.

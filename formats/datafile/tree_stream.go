@@ -4,8 +4,7 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/klauspost/compress/zlib"
-
+	"recfs/formats/internal/wire"
 	"recfs/nodes"
 )
 
@@ -21,7 +20,7 @@ func (r *Reader) stream(i int) (*nodes.Forward, error) {
 	d := r.Data[i]
 	src := nodes.NewCursor(r.src, d.Offset, d.Stored)
 	open := func(in io.Reader) (io.Reader, error) {
-		zr, err := zlib.NewReader(bufio.NewReaderSize(in, 32<<10))
+		zr, err := wire.NewZlibReader(bufio.NewReaderSize(in, 32<<10))
 		s := &itemReader{i: i, d: d, src: src, zr: zr, left: d.Size}
 		return s, s.failure(err)
 	}

@@ -138,11 +138,10 @@ func (v *view) text(ctx context.Context, ref int32, e *Element, limit int64) (*T
 // tiles returns the tiles of a layer that passed checkContent. Those in memory count as long as the
 // request goes on, or until they are let go.
 func (v *view) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	i := int(*l.Data)
-	w, h := l.dimensions()
-	if size := w * h * l.recordSize(); size > v.large || v.r.Data[i].Size > v.large {
+	if v.manyTiles(l) {
 		return v.streamTiles(ctx, l)
 	}
+	i := int(*l.Data)
 	data, held, err := v.hold(ctx, i)
 	if err != nil {
 		return nil, err
@@ -152,6 +151,12 @@ func (v *view) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
 		t.held = held
 	}
 	return t, err
+}
+
+// manyTiles reports whether the tiles of a layer that passed checkContent are too many to be held in memory.
+func (v *view) manyTiles(l *Layer) bool {
+	w, h := l.dimensions()
+	return max(w*h*l.recordSize(), v.r.Data[*l.Data].Size) > v.large
 }
 
 // streamTiles returns tiles that are too many to be held in memory.
@@ -164,12 +169,17 @@ func (v *view) streamTiles(ctx context.Context, l *Layer) (*Tiles, error) {
 		if err != nil {
 			return nil, err
 		}
+		data = s
+		t.check = func(ctx context.Context) error {
+			_, err := v.r.CheckData(ctx, i, io.Discard)
+			return err
+		}
 		if w, h := l.dimensions(); !l.runs() && size > w*h*l.recordSize() { // what is behind them is not read, but has to be sound
-			if _, err := v.r.CheckData(ctx, i, io.Discard); err != nil {
+			if err := t.verify(ctx); err != nil {
 				return nil, err
 			}
+			t.check = nil
 		}
-		data = s
 	} else {
 		if err := v.r.checkStored(i); err != nil {
 			return nil, err
@@ -183,6 +193,7 @@ func (v *view) streamTiles(ctx context.Context, l *Layer) (*Tiles, error) {
 	if _, err := v.r.CheckData(ctx, i, &runs); err != nil {
 		return nil, err
 	}
+	t.check = nil
 	t.stream = &runStream{data: data, size: size, turn: make(chan struct{}, 1)}
 	return t, v.r.checkRuns(l, runs.tiles())
 }

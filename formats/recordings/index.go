@@ -33,9 +33,7 @@ func (x *indexed) count(ctx context.Context) error {
 	if x.memory() < countedAlone {
 		return nil
 	}
-	held, err := formats.Charge(ctx, x.memory())
-	held.Free()
-	return err
+	return formats.Claim(ctx, x.memory())
 }
 
 // name is that of the file on disk; "": there is none.

@@ -20,13 +20,14 @@ const firstAlloc = 1 << 20
 // the error come the bytes before it. The second result is the number of
 // bytes of src after the stream.
 func Zlib(src []byte, size int64) ([]byte, int, error) {
-	zr := zlibReaders.Get().(*zlibReader)
-	defer zlibReaders.Put(zr)
-	if err := zr.reset(src); err != nil {
+	in := bytes.NewReader(src)
+	zr, err := NewZlibReader(in)
+	if err != nil {
 		return nil, 0, corrupt(err)
 	}
+	defer zr.Free()
 	out, err := ReadExactly(zr, size)
-	return out, zr.in.Len(), err
+	return out, in.Len(), err
 }
 
 var gzipReaders sync.Pool

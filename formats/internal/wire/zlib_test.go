@@ -12,7 +12,7 @@ import (
 )
 
 // TestZlibDamage cuts and changes a stream everywhere and holds that Zlib then fails like the library
-// does, and otherwise gives the same bytes and leaves the same rest.
+// does, and otherwise gives the same bytes and leaves the same rest, and that a ZlibReader gives what the library gives.
 func TestZlibDamage(t *testing.T) {
 	want := bytes.Repeat([]byte("the same again and "), 20)
 	var buf bytes.Buffer
@@ -33,7 +33,11 @@ func TestZlibDamage(t *testing.T) {
 	}
 	for i, src := range append(cases, stream) {
 		in := bytes.NewReader(src)
-		expected, failure := inflate(in)
+		expected, failure := inflate(zlib.NewReader(in))
+		streamed, streamErr := inflate(wire.NewZlibReader(bytes.NewReader(src)))
+		if !bytes.Equal(streamed, expected) || streamErr != failure {
+			t.Errorf("case %d: %d bytes, %v; the library: %d bytes, %v", i, len(streamed), streamErr, len(expected), failure)
+		}
 		got, rest, err := wire.Zlib(src, int64(len(want)))
 		whole := failure == nil && len(expected) == len(want)
 		if (err == nil) != whole || whole && (!bytes.Equal(got, expected) || rest != in.Len()) {
@@ -43,8 +47,7 @@ func TestZlibDamage(t *testing.T) {
 	}
 }
 
-func inflate(in *bytes.Reader) ([]byte, error) {
-	r, err := zlib.NewReader(in)
+func inflate(r io.Reader, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
