@@ -225,7 +225,7 @@ func (d *values) nbt() {
 	tag := d.c.U8()
 	d.tags.out, d.tags.less = d.out, d.less
 	d.tags.value(tag, 0)
-	d.out = d.tags.out
+	d.out, d.over = d.tags.out, d.over || d.tags.over
 }
 
 // blockPos reads a packed block position: x in bits 38 to 63, z in bits 12 to 37, y in bits 0 to

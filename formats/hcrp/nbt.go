@@ -45,6 +45,7 @@ type nbtDecoder struct {
 	limit int  // bytes that the text may have
 	less  int  // how many of them are not in out
 	wrong bool // a string was not modified UTF-8
+	over  bool // there was more text than the limit
 
 	members []member // of the compounds that are open
 	units   []uint16
@@ -99,8 +100,7 @@ func (d *nbtDecoder) typed(tag uint8, depth int) {
 	case depth > d.depth:
 		d.c.Fail("NBT nested deeper than %d", d.depth)
 		return
-	case len(d.out)+d.less > d.limit:
-		d.c.Fail("NBT gives more than %d bytes of text", d.limit)
+	case !d.checkText():
 		return
 	}
 	d.out = append(d.out, `"type":"`...)
@@ -178,10 +178,14 @@ func (d *nbtDecoder) array(tag uint8) {
 	d.out = append(d.out, ']')
 }
 
-func (d *nbtDecoder) checkText() {
-	if len(d.out)+d.less > d.limit {
-		d.c.Fail("NBT gives more than %d bytes of text", d.limit)
+// checkText fails if there is more text than the limit.
+func (d *nbtDecoder) checkText() bool {
+	if len(d.out)+d.less <= d.limit {
+		return true
 	}
+	d.over = true
+	d.c.Fail("NBT gives more than %d bytes of text", d.limit)
+	return false
 }
 
 // list appends "of" and "value" of a list and the closing brace. A length below one is an empty

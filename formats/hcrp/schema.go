@@ -43,7 +43,7 @@ type eventDef struct {
 	Name   string
 	Role   string
 	fields []field
-	entity int    // which of them is called that, -1: none
+	entity int    // which of them is called that and may be a whole number, -1: none
 	head   string // the JSON up to the first field
 }
 

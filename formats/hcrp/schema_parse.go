@@ -141,7 +141,7 @@ func compileEvents(list []eventJSON, noun string) (map[int32]*eventDef, error) {
 		}
 		def := &eventDef{ID: *e.ID, Name: e.Name, Role: e.Role, fields: fields}
 		def.head = string(appendHead(nil, noun, e.Name, *e.ID))
-		def.entity = slices.IndexFunc(fields, func(f field) bool { return f.name == "entity" })
+		def.entity = slices.IndexFunc(fields, func(f field) bool { return f.name == "entity" && f.typ.kind < kindList })
 		bindCaptures(def)
 		defs[*e.ID] = def
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,6 +86,29 @@ func TestTextModes(t *testing.T) {
 	}
 }
 
+// TestTextModesOfFields does so with two events whose fields are no usual ones: blocks that are called an entity, and NBT
+// of which members are dropped that the limit was exceeded by.
+func TestTextModesOfFields(t *testing.T) {
+	name := func(tag byte) []byte { return []byte{tag, 0, 1, 'a'} }
+	tags := slices.Concat([]byte{tagCompound}, name(tagString), []byte{1, 44}, make([]byte, 300), name(tagByte), []byte{1},
+		name(tagByte), []byte{2, tagEnd})
+	for fields, payload := range map[string][]byte{
+		`{"name":"entity","type":{"list":{"struct":[{"name":"at","type":"block_pos"},{"name":"state","type":"varint"}]}}}`: {1, 0, 0, 0, 0, 0, 0, 0, 1, 7, 1, 1, 0, 0, 0, 0, 0, 0, 0, 2, 9},
+		`{"name":"by","type":"lp_vec3"},{"name":"tags","type":"nbt"}`:                                                      slices.Concat([]byte{0}, tags, []byte{1, 0}, tags),
+	} {
+		s, err := ParseSchema([]byte(`{"format":"recording-schema/1","events":[{"id":1,"name":"odd","role":"blocks","fields":[` + fields + `]}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := append([]byte{0, 0, 2, 1}, payload...)
+		limits := Limits{}.withDefaults()
+		for limits.Text = 100; limits.Text < 4000; limits.Text += 50 {
+			f, e := eventFormat{Published, s, limits}, Entry{Ticks: 1, Flags: flagSnapshot}
+			holdModes(t, f, e, body, f.decode(3, e, body))
+		}
+	}
+}
+
 // holdModes holds what is decoded of a body to want, the whole chunk.
 func holdModes(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
 	t.Helper()
@@ -150,12 +174,12 @@ func takenApart(object []byte) (id int32, entity, data string) {
 	w.Enter()
 	for w.More() {
 		key, value := string(w.Value()), string(w.Value())
-		switch _, err := strconv.ParseInt(value, 10, 64); {
+		switch {
 		case key == `"event"`, key == `"snapshot"`:
 		case key == `"id"`:
 			n, _ := strconv.Atoi(value)
 			id = int32(n)
-		case key == `"entity"` && entity == "" && err == nil && !strings.Contains(data, `,"entity":`):
+		case key == `"entity"` && isWhole([]byte(value)):
 			entity = value
 		default:
 			data += "," + key + ":" + value
