@@ -37,13 +37,16 @@ func ValidString(b []byte) string {
 // blockSize is about how many bytes of a text that is not UTF-8 are made at once.
 const blockSize = 32 << 10
 
+// newBlock returns room for a block, whose last rune may go beyond blockSize.
+func newBlock() []byte { return make([]byte, 0, blockSize+utf8.UTFMax) }
+
 // writeValid writes b as it is shown, and returns how long that is.
 func writeValid(w io.Writer, b []byte) (n int64) {
 	if utf8.Valid(b) {
 		w.Write(b)
 		return int64(len(b))
 	}
-	var buf []byte
+	buf := newBlock()
 	for len(b) > 0 {
 		var used int
 		buf, used = AppendValid(buf[:0], b, blockSize)
@@ -72,7 +75,7 @@ func newText(raw []byte) *text {
 		return t
 	}
 	t.size = 0
-	var buf []byte
+	buf := newBlock()
 	for i := 0; i < len(raw); {
 		t.blocks = append(t.blocks, block{i, t.size})
 		var n int
@@ -107,7 +110,7 @@ func (t *text) ReadAt(ctx context.Context, p []byte, off int64) (n int, err erro
 // read is ReadAt of a text that is not UTF-8.
 func (t *text) read(ctx context.Context, p []byte, off int64) (n int, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return t.blocks[i].at > off }) - 1
-	var buf []byte
+	buf := newBlock()
 	for ; n < len(p) && i < len(t.blocks) && err == nil; i++ {
 		b := t.blocks[i]
 		buf, _ = AppendValid(buf[:0], t.raw[b.raw:], blockSize)
