@@ -15,18 +15,17 @@ import (
 // shownUsers keeps the message about a busy mount to a few lines.
 const shownUsers = 8
 
+// isBusy reports whether a mount did not end because it is in use.
+func isBusy(err error) bool {
+	return errors.Is(err, syscall.EBUSY) || err != nil && strings.Contains(err.Error(), "busy")
+}
+
 // busyError adds to the error of ending the mount at dir who uses it, as far as this user may know.
 func busyError(dir string, err error) error {
-	if !errors.Is(err, syscall.EBUSY) && !strings.Contains(err.Error(), "busy") {
+	if !isBusy(err) {
 		return err
 	}
-	if at, linkErr := filepath.EvalSymlinks(dir); linkErr == nil {
-		dir = at
-	}
-	if abs, absErr := filepath.Abs(dir); absErr == nil {
-		dir = abs
-	}
-	users := usersOf("/proc", dir)
+	users := usersBelow(dir)
 	if len(users) > shownUsers {
 		users = append(users[:shownUsers], more(len(users)-shownUsers)...)
 	}
@@ -34,6 +33,17 @@ func busyError(dir string, err error) error {
 		users = []string{"a process that this user may not see"}
 	}
 	return fmt.Errorf("%w: in use by %s; 'recfs umount -l' detaches it all the same", err, strings.Join(users, ", "))
+}
+
+// usersBelow names who uses the mount at dir, as far as this user may know.
+func usersBelow(dir string) []string {
+	if at, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = at
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return usersOf("/proc", dir)
 }
 
 // usersOf names the processes that have something open below dir or stand in it. It reads links

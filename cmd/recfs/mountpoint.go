@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -46,9 +47,17 @@ func removeMountPoint(dir string, made bool) {
 	}
 }
 
+// passing is how long somebody who cannot be named may use a mount before it is called busy: who looks for a moment, as
+// 'recfs stats' into all mounts, is gone when one asks who it was.
+const passing = time.Second
+
 // unmount ends the mount at dir, whichever process serves it or no longer does.
 func unmount(dir string, lazy bool) error {
-	if err := fs.Unmount(dir, lazy); err != nil {
+	err := fs.Unmount(dir, lazy)
+	for end := time.Now().Add(passing); isBusy(err) && len(usersBelow(dir)) == 0 && time.Now().Before(end); err = fs.Unmount(dir, lazy) {
+		time.Sleep(passing / 20)
+	}
+	if err != nil {
 		return busyError(dir, err)
 	}
 	removeMountPoint(dir, false)

@@ -195,6 +195,30 @@ func expectState(t *testing.T, manager *net.UnixConn, want string) {
 	}
 }
 
+// TestUmountAfterPassing ends a mount that somebody who cannot be named uses for a moment: a mapping is no open file.
+func TestUmountAfterPassing(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	mnt := filepath.Join(t.TempDir(), "mnt")
+	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
+	if out, err := recfs(t, "mount", samples, mnt).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f, err := os.Open(filepath.Join(mnt, "README.md"))
+	must(t, err)
+	b, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED)
+	f.Close()
+	must(t, err)
+	if err := unix.Unmount(mnt, 0); !errors.Is(err, unix.EBUSY) {
+		t.Fatalf("%v, want EBUSY: nothing uses it", err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { must(t, unix.Munmap(b)) })
+	if out, err := recfs(t, "umount", mnt).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestMadeMountPoint mounts on a directory that is not there, and expects that it is not there
 // after the mount has ended, in whatever way.
 func TestMadeMountPoint(t *testing.T) {
