@@ -46,6 +46,7 @@ type chunk struct {
 	stop       *formats.Problem  // where decoding stopped, nil if it came to the end
 	problems   []formats.Problem // stop and what else was found
 	short      error             // there was too little memory, see formats.Charge
+	gathered   int64             // bytes that the blocks and items of its events take
 }
 
 // eventSize is about what an event takes in memory.
@@ -53,7 +54,7 @@ const eventSize = 256
 
 // weight returns the bytes that the chunk keeps alive.
 func (c *chunk) weight() int64 {
-	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + 1<<10
+	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + c.gathered + 1<<10
 }
 
 // decodedPerByte is about how many bytes decoding takes for each of a body: the body, some 12 of text, and an

@@ -72,7 +72,7 @@ func (d *decoder) all(body []byte) {
 		d.chunk.lines = len(d.out)
 		d.entries(body)
 	}
-	d.chunk.text = d.out
+	d.chunk.text, d.chunk.gathered = d.out, d.gathered
 }
 
 // section steps over a snapshot section (docs/formats/hcrp.md section 7.2); false if it does not
@@ -180,6 +180,7 @@ func (d *decoder) charge() bool {
 	if d.memory.held == nil {
 		return true
 	}
+	d.chunk.gathered = d.gathered
 	more := d.chunk.grown(d.out, d.memory.n)
 	d.memory.n += more
 	d.chunk.short = d.memory.held.Grow(more)

@@ -89,6 +89,14 @@ func (d *values) entityField(f *field) int {
 // length returns how many bytes the text has.
 func (d *values) length() int { return d.mark().length() }
 
+// more reports whether decoding of a list goes on.
+func (d *values) more() bool {
+	if d.length() > d.limits.Text {
+		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
+	}
+	return d.c.Err() == nil
+}
+
 // add appends text.
 func (d *values) add(text string) {
 	if d.counts() {

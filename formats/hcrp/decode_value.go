@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/google/uuid"
 
@@ -35,6 +36,8 @@ type values struct {
 	kept bool // the text of the field is kept whatever the mode
 	less int  // bytes of text that were counted
 	over bool // there may have been more text than the limit
+
+	gathered int64 // bytes that the blocks and items of events take
 }
 
 // use makes all reads go to c.
@@ -341,14 +344,6 @@ func (d *values) count(least int) int {
 	return n
 }
 
-// more reports whether decoding of a list goes on.
-func (d *values) more() bool {
-	if d.length() > d.limits.Text {
-		d.c.Fail("events give more than %d bytes of text", d.limits.Text)
-	}
-	return d.c.Err() == nil
-}
-
 func (d *values) list(t *fieldType) {
 	n := d.count(t.elem.least)
 	d.add("[")
@@ -357,8 +352,9 @@ func (d *values) list(t *fieldType) {
 			d.add(",")
 		}
 		d.value(t.elem)
-		if t.gather == gatherBlocks {
+		if t.gather == gatherBlocks && d.mode != noText {
 			d.ev.blocks = append(d.ev.blocks, block{d.ev.at, d.ev.raw[rawState]})
+			d.gathered += int64(unsafe.Sizeof(block{}))
 		}
 	}
 	d.add("]")
@@ -376,8 +372,9 @@ func (d *values) pairs(t *fieldType) {
 		key, hugeKey := d.int, d.huge(t.key.kind)
 		d.add(`,"value":`)
 		text := d.member(t.elem, `,"value_hex":`)
-		if t.gather == gatherItems && !hugeKey {
+		if t.gather == gatherItems && !hugeKey && d.mode != noText {
 			d.ev.items = append(d.ev.items, item{key, text})
+			d.gathered += int64(unsafe.Sizeof(item{}))
 		}
 		d.add("}")
 	}

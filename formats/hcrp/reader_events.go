@@ -75,6 +75,8 @@ func beginPass(r eventReader, mode textMode) *pass {
 // leave ends a pass that beginPass returned, whose last chunk nobody needs any more.
 func (p *pass) leave() {
 	if p.last != nil && p.last.weight() <= spareWeight {
+		clear(p.last.events[:cap(p.last.events)]) // of blocks and items that chunks before had
+		clear(p.last.entries[:cap(p.last.entries)])
 		spareChunks.Put(p.last)
 	}
 	p.end()

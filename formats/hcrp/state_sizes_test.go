@@ -109,6 +109,25 @@ func TestTextModesOfFields(t *testing.T) {
 	}
 }
 
+// TestGatheredIsCounted decodes an event of many blocks: they are among the memory that a chunk takes, and are not kept
+// where only positions are wanted.
+func TestGatheredIsCounted(t *testing.T) {
+	s, err := ParseSchema([]byte(`{"format":"recording-schema/1","events":[{"id":1,"name":"many","role":"blocks","fields":[` +
+		`{"name":"list","type":{"list":{"struct":[{"name":"at","type":"block_pos"},{"name":"state","type":"varint"}]}}}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const blocks = 10_000
+	body := slices.Concat([]byte{0, 0, 1, 1}, appendVarint(nil, blocks), make([]byte, 9*blocks))
+	f, e := eventFormat{Published, s, Limits{}.withDefaults()}, Entry{Ticks: 1}
+	for mode, want := range map[textMode]int{allText: blocks, worldText: blocks, noText: 0} {
+		c := f.decodeIn(charged{}, mode, 0, e, body)
+		if len(c.events[0].blocks) != want || c.weight() < int64(cap(c.text)+want*32) {
+			t.Errorf("mode %d: %d blocks, %d bytes with %d of text", mode, len(c.events[0].blocks), c.weight(), cap(c.text))
+		}
+	}
+}
+
 // holdModes holds what is decoded of a body to want, the whole chunk.
 func holdModes(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
 	t.Helper()
