@@ -7,7 +7,6 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/container"
-	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )
@@ -133,9 +132,8 @@ func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*li
 // loadList returns the list of a container. One whose seek table turns out to be wrong is decompressed from its start.
 func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
 	l, cost, err := a.makeList(ctx, k)
-	if err != nil && k.packed && !k.distrust && a.unpack.Distrusts(source.FileKey{Path: k.path, Version: k.v}) {
-		k.distrust = true
-		return a.makeList(ctx, k)
+	if now := a.believed(k.recordingKey); err != nil && now != k.recordingKey {
+		return a.makeList(ctx, containerKey{now, k.c})
 	}
 	return l, cost, err
 }

@@ -3,12 +3,15 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -299,6 +302,62 @@ func TestSeekableDamaged(t *testing.T) {
 	got, err := read(t, root, "a.rec.zst/body")
 	if err != nil || len(got) < 600_000 || string(content[3:][:len(got)]) != got {
 		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// counted is a format whose directory has an entry for each 1000 bytes, to count which all of them are read.
+var counted = formatstest.Plain(formats.Format{
+	Name:       "counted",
+	Extensions: []string{".counted"},
+	Match:      func(head []byte) bool { return bytes.HasPrefix(head, []byte("COUNT")) },
+}, func(ctx context.Context, in formats.Input) error {
+	_, err := in.ReadAt(ctx, make([]byte, 5), 0)
+	return err
+}, func(in formats.Input, _ *cache.Cache) nodes.Dir {
+	return nodes.List(nodes.Entry{Name: "parts", Dir: countedParts{in}}, in.RawEntry())
+})
+
+type countedParts struct{ in formats.Input }
+
+func (d countedParts) Len(ctx context.Context) (int, error) {
+	n, err := d.in.ReadAt(ctx, make([]byte, d.in.Size), 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return n / 1000, err
+}
+
+func (countedParts) At(_ context.Context, i int) (nodes.Entry, error) {
+	return nodes.Entry{Name: fmt.Sprint(i), File: nodes.Bytes(nil)}, nil
+}
+
+func (countedParts) Find(_ context.Context, name string) (int, error) { return strconv.Atoi(name) }
+
+// Whoever goes through a recording once has the same of it: the directory that finds its seek table wrong is listed without it,
+// and one whose first frame is damaged says where.
+func TestSeekableDamagedOnce(t *testing.T) {
+	content := append([]byte("COUNT"), formatstest.Compressible(1_000_000)...)
+	for at, want := range map[int]string{7: "parts", 0: "error.txt"} {
+		b := packSeekable(t, content, 100_000)
+		b[max(30, len(b)*at/10)] ^= 1
+		dir := t.TempDir()
+		write(t, dir, "a.counted.zst", string(b))
+		root := New(formatstest.OpenLocal(t, dir), []formats.Format{counted}, formatstest.NewCache(t), Options{})
+		e, err := nodes.Lookup(t.Context(), root, "a.counted.zst")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := nodes.Child(t.Context(), e.Dir, want)
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		if first.Dir == nil {
+			if text, err := nodes.ReadAll(t.Context(), first.File); err != nil || !strings.Contains(string(text), "offset: 0\nreason: nothing can be decompressed") {
+				t.Errorf("%s: %q, %v", want, text, err)
+			}
+		} else if n, err := first.Dir.Len(t.Context()); err != nil || n < 600 || n > 800 {
+			t.Errorf("%s: %d entries, %v", want, n, err)
+		}
 	}
 }
 

@@ -39,8 +39,22 @@ func (r recording) format() formats.Format { return r.a.list[r.key.format] }
 // A Recording is one version of a recording. It is a value, equal to another of the same version.
 type Recording struct{ r recording }
 
+// tree returns what its format makes of it.
+func (r recording) tree(ctx context.Context) (nodes.Dir, error) {
+	return r.a.trees.Get(ctx, r.a.believed(r.key))
+}
+
+// believed returns the key of what a file is taken for by now: one without a seek table once that was found to be wrong.
+func (a *archive) believed(k recordingKey) recordingKey {
+	k.distrust = k.distrust || k.packed && a.unpack.Distrusts(source.FileKey{Path: k.path, Version: k.v})
+	return k
+}
+
+// changed implements childOpener.
+func (r recording) changed() bool { return r.a.believed(r.key) != r.key }
+
 func (r recording) Len(ctx context.Context) (int, error) {
-	d, err := r.a.trees.Get(ctx, r.key)
+	d, err := r.tree(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -54,7 +68,7 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if t := r.tables(ctx); t != nil && t.At == i {
 		return nodes.Entry{Name: TablesName, Dir: deferTop(rootChild{r, TablesName}, t.Dir)}, nil
 	}
-	d, err := r.a.trees.Get(ctx, r.key)
+	d, err := r.tree(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -77,7 +91,7 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 			return t.At, nil
 		}
 	}
-	d, err := r.a.trees.Get(ctx, r.key)
+	d, err := r.tree(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +130,7 @@ func (r recording) child(ctx context.Context, name string) (nodes.Dir, error) {
 			return t.Dir, nil
 		}
 	}
-	d, err := r.a.trees.Get(ctx, r.key)
+	d, err := r.tree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +210,9 @@ const treeCost = 16 << 10
 func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
 	o, err := a.recordings.Get(ctx, k)
+	if now := a.believed(k); err != nil && now != k {
+		return a.open(ctx, now)
+	}
 	unread := (*formats.UnreadError)(nil)
 	switch {
 	case err == nil:
