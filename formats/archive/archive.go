@@ -177,14 +177,9 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 		return kind{}, 0, err
 	}
 	if k.format != noFormat {
-		inner := head
-		if k.packed {
-			if inner, err = a.unpack.Head(ctx, k.FileKey, head); err != nil {
-				return kind{}, 0, err
-			}
-		}
-		if a.list[k.format].MatchNamed(inner[:min(len(inner), formats.NamedSize)]) {
-			return kind{true, k.format, k.packed}, cost, nil
+		ok, err := a.named(ctx, k, head)
+		if ok || err != nil {
+			return kind{ok, k.format, k.packed}, cost, err
 		}
 	}
 	if !a.opt.Sniff {
@@ -193,7 +188,7 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 	if i, ok := a.match(head); ok {
 		return kind{true, i, false}, cost, nil
 	}
-	inner, err := a.unpack.Head(ctx, k.FileKey, head)
+	inner, _, err := a.unpack.Head(ctx, k.FileKey, head)
 	if err != nil {
 		return kind{}, 0, err
 	}
@@ -201,6 +196,19 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 		return kind{true, i, true}, cost, nil
 	}
 	return kind{}, cost, nil
+}
+
+// named reports whether a file that begins with head is the recording that its name says. It is taken for one, which does
+// not open, if it is compressed and damaged before what would tell.
+func (a *archive) named(ctx context.Context, k kindKey, head []byte) (bool, error) {
+	if k.packed {
+		inner, hurt, err := a.unpack.Head(ctx, k.FileKey, head)
+		if err != nil || hurt != nil && len(inner) < formats.NamedSize {
+			return err == nil, err
+		}
+		head = inner
+	}
+	return a.list[k.format].MatchNamed(head[:min(len(head), formats.NamedSize)]), nil
 }
 
 // match returns the index of the first format that knows a head. The order of the list decides between

@@ -45,3 +45,29 @@ func TestMembersOfUnsureNames(t *testing.T) {
 		}
 	}
 }
+
+// A compressed file whose name others use too is the recording of its name, which does not open, where the damage is
+// before what would tell: to be taken for a plain file would be the all-clear.
+func TestDamagedOfUnsureName(t *testing.T) {
+	sound, other := packZstd(t, []byte(strings.Repeat("LUMP ok ", 100))), packZstd(t, []byte(strings.Repeat("none", 100)))
+	cut := func(b []byte) string { return string(b[:12]) }
+	_, root := mount(t, map[string]string{
+		"cut.lump.zst": cut(sound), "cutother.lump.zst": cut(other), "other.lump.zst": string(other), "none.lump.zst": "none", "empty.lump.zst": "",
+		"tiny.lump.zst": string(packZstd(t, []byte("LU"))), "in.tar": string(formatstest.Tar(t, entry{"cut.lump.zst", cut(sound)})),
+	}, Options{})
+	for name, want := range map[string]bool{
+		"cut.lump.zst": true, "cutother.lump.zst": true, "in.tar/cut.lump.zst": true,
+		"other.lump.zst": false, "none.lump.zst": false, "empty.lump.zst": false, "tiny.lump.zst": false,
+	} {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil || (e.Dir != nil) != want {
+			t.Errorf("%s is a directory: %t, %v; want %t", name, e.Dir != nil, err, want)
+		}
+		if !want {
+			continue
+		}
+		if _, err := nodes.Child(t.Context(), e.Dir, "error.txt"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

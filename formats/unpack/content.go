@@ -9,19 +9,23 @@ import (
 	"recfs/nodes"
 )
 
-// Head returns the first decompressed bytes of a file that begins with stored,
-// none if it is not compressed.
-func (p *Unpacker) Head(ctx context.Context, k source.FileKey, stored []byte) ([]byte, error) {
+// Head returns the first decompressed bytes of a file that begins with stored, none if it is not compressed, and the
+// damage that is behind them, if there is any.
+func (p *Unpacker) Head(ctx context.Context, k source.FileKey, stored []byte) ([]byte, *Damage, error) {
 	c, ok := compressionOf(stored)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	b := make([]byte, formats.HeadSize)
 	n, err := p.First(ctx, c, source.NewReader(p.files, k), k.Version.Size, b)
-	if err != nil && endOf(0, err) == nil {
-		return nil, err
+	if err == nil {
+		return b[:n], nil, nil
 	}
-	return b[:n], nil
+	e := endOf(0, err)
+	if e == nil {
+		return nil, nil, err
+	}
+	return b[:n], e.hurt, nil
 }
 
 const (

@@ -146,11 +146,11 @@ func TestNotCompressed(t *testing.T) {
 	for name, s := range samples(t) {
 		writeFile(t, dir, name, s.packed)
 		p, k := openUnpacker(t, dir, name, "")
-		if b, err := p.Head(t.Context(), k, s.packed); !bytes.Equal(b, ticks[:formats.HeadSize]) || err != nil {
-			t.Errorf("%s begins with %d bytes, %v", name, len(b), err)
+		if b, hurt, err := p.Head(t.Context(), k, s.packed); !bytes.Equal(b, ticks[:formats.HeadSize]) || hurt != nil || err != nil {
+			t.Errorf("%s begins with %d bytes, %v, %v", name, len(b), hurt, err)
 		}
-		if b, err := p.Head(t.Context(), k, []byte("REC")); b != nil || err != nil {
-			t.Errorf("what is not compressed begins with %q, %v", b, err)
+		if b, hurt, err := p.Head(t.Context(), k, []byte("REC")); b != nil || hurt != nil || err != nil {
+			t.Errorf("what is not compressed begins with %q, %v, %v", b, hurt, err)
 		}
 	}
 }
