@@ -170,6 +170,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(file)
 	f.Add([]byte("PAR1\x15\x00\x00\x01\x00\x00\x00PAR1"))
 	f.Add([]byte(strings.Repeat("\x1c", 40) + "\x20\x00\x00\x00PAR1"))
+	f.Add([]byte("PAR1\x59\x1c\x08\x67\x00\x00\x00\x07\x00\x00\x00PAR1")) // a pair with field -52
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := parquet.ReadMetadata(bytes.NewReader(b), int64(len(b)))
 		if bytes.Equal(b, file) && (err != nil || m["recfs.table"] != "all") {

@@ -41,7 +41,7 @@ func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
 		t.elements(func(byte) {
 			var pair [3]string
 			t.fields(func(number int, typ byte) {
-				if typ == thriftBinary && number < len(pair) {
+				if typ == thriftBinary && 0 <= number && number < len(pair) {
 					pair[number] = string(t.take(t.uvarint()))
 					return
 				}
