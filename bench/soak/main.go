@@ -48,6 +48,7 @@ func run(ctx context.Context, dir, recfs string) (err error) {
 		if err := os.CopyFS(filepath.Join(s.archive, fmt.Sprintf("copy-%03d", i)), os.DirFS(*source)); err != nil {
 			return err
 		}
+		s.touch(fmt.Sprintf("copy-%03d", i), 1)
 	}
 	program := harness.Program{
 		Binary: recfs, Cache: filepath.Join(dir, "cache"),
@@ -145,17 +146,22 @@ func (s *soak) step(ctx context.Context) {
 	case 3:
 		s.tool(ctx, "ls", "-lR", at)
 	case 4:
-		// The archive changes: a copy is touched, so that its tree is a new version.
-		now := time.Now()
-		_ = filepath.WalkDir(filepath.Join(s.archive, name), func(file string, d iofs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && rand.IntN(4) == 0 {
-				_ = os.Chtimes(file, now, now)
-			}
-			return nil
-		})
+		s.touch(name, 4) // so that its tree is a new version
 	default:
 		s.read(name, s.names[rand.IntN(len(s.names))])
 	}
+}
+
+// touch gives one of so many files of a copy another time. It is none of the last seconds, in which the end of a recording
+// is held back.
+func (s *soak) touch(name string, oneOf int) {
+	then := time.Now().Add(-time.Hour)
+	_ = filepath.WalkDir(filepath.Join(s.archive, name), func(file string, d iofs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && rand.IntN(oneOf) == 0 {
+			_ = os.Chtimes(file, then, then)
+		}
+		return nil
+	})
 }
 
 // tool runs a program on the mount; what it says of damaged samples is nobody's business here.
