@@ -24,10 +24,6 @@ var frameKeys = [...]string{
 // readFrame takes the values from a session. They are parts of it. Where a key is there again, it is read behind all that
 // are there for the first time, as the tree shows it, and no more are read than there are keys.
 func readFrame(session []byte) (v frameValues) {
-	w := jsonenc.Walk(session)
-	if w.Peek() != '{' {
-		return v
-	}
 	type member struct {
 		key   string
 		value []byte
@@ -35,8 +31,9 @@ func readFrame(session []byte) (v frameValues) {
 	var seen [len(frameKeys)]bool
 	var again []member
 	missing := len(frameKeys)
-	for w.Enter(); missing > 0 && w.More(); {
-		key, value := w.Value(), w.Value()
+	w := jsonenc.Walk(session)
+	for key := range w.Members() {
+		value := w.Value()
 		switch i := slices.Index(frameKeys[:], string(key)); {
 		case i < 0:
 		case !seen[i]:
@@ -45,6 +42,9 @@ func readFrame(session []byte) (v frameValues) {
 			v.set(frameKeys[i], value)
 		case len(again) < len(frameKeys):
 			again = append(again, member{frameKeys[i], value})
+		}
+		if missing == 0 {
+			break
 		}
 	}
 	for _, m := range again[:min(len(again), missing)] {
@@ -90,15 +90,15 @@ func memberOf(object []byte, key string) []byte { return membersOf(object, key)[
 // membersOf returns the values of up to three keys as memberOf does.
 func membersOf(object []byte, keys ...string) (values [3][]byte) {
 	w := jsonenc.Walk(object)
-	if w.Peek() != '{' {
-		return values
-	}
 	missing := len(keys)
-	for w.Enter(); missing > 0 && w.More(); {
-		key, value := w.Value(), w.Value()
+	for key := range w.Members() {
+		value := w.Value()
 		if i := slices.Index(keys, string(key)); i >= 0 && values[i] == nil {
 			values[i] = value
 			missing--
+		}
+		if missing == 0 {
+			break
 		}
 	}
 	return values
@@ -107,14 +107,7 @@ func membersOf(object []byte, keys ...string) (values [3][]byte) {
 // readList takes as many elements of a list.
 func readList(to [][]byte, list []byte) {
 	w := jsonenc.Walk(list)
-	if w.Peek() != '[' {
-		return
-	}
-	w.Enter()
-	for i := range to {
-		if !w.More() {
-			return
-		}
+	for i := range w.Elements(len(to)) {
 		to[i] = w.Value()
 	}
 }
