@@ -20,12 +20,8 @@ func isBusy(err error) bool {
 	return errors.Is(err, syscall.EBUSY) || err != nil && strings.Contains(err.Error(), "busy")
 }
 
-// busyError adds to the error of ending the mount at dir who uses it, as far as this user may know.
-func busyError(dir string, err error) error {
-	if !isBusy(err) {
-		return err
-	}
-	users := usersBelow(dir)
+// busyError adds to the error of ending a mount who uses it.
+func busyError(err error, users []string) error {
 	if len(users) > shownUsers {
 		users = append(users[:shownUsers], more(len(users)-shownUsers)...)
 	}

@@ -54,11 +54,14 @@ const passing = time.Second
 // unmount ends the mount at dir, whichever process serves it or no longer does.
 func unmount(dir string, lazy bool) error {
 	err := fs.Unmount(dir, lazy)
-	for end := time.Now().Add(passing); isBusy(err) && len(usersBelow(dir)) == 0 && time.Now().Before(end); err = fs.Unmount(dir, lazy) {
+	for end := time.Now().Add(passing); isBusy(err); err = fs.Unmount(dir, lazy) {
+		if users := usersBelow(dir); len(users) > 0 || time.Now().After(end) {
+			return busyError(err, users)
+		}
 		time.Sleep(passing / 20)
 	}
 	if err != nil {
-		return busyError(dir, err)
+		return err
 	}
 	removeMountPoint(dir, false)
 	return nil
