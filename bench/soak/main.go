@@ -45,10 +45,11 @@ func main() { harness.Main("soak", run) }
 func run(ctx context.Context, dir, recfs string) (err error) {
 	s := &soak{archive: filepath.Join(dir, "archive"), mnt: filepath.Join(dir, "mnt")}
 	for i := range *copies {
-		if err := os.CopyFS(filepath.Join(s.archive, fmt.Sprintf("copy-%03d", i)), os.DirFS(*source)); err != nil {
+		name := fmt.Sprintf("copy-%03d", i)
+		if err := os.CopyFS(filepath.Join(s.archive, name), os.DirFS(*source)); err != nil {
 			return err
 		}
-		s.touch(fmt.Sprintf("copy-%03d", i), 1)
+		s.touch(name, 1)
 	}
 	program := harness.Program{
 		Binary: recfs, Cache: filepath.Join(dir, "cache"),
