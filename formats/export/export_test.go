@@ -347,6 +347,7 @@ func TestNamer(t *testing.T) {
 		{"a/b/tick=5.rec", "tick%3D5.rec-"},
 		{"_x", "%5Fx-"},
 		{"bad\xff", "bad%FF-"},
+		{`back\slash`, "back%5Cslash-"},
 		{"ä😀", "ä😀-"},
 		{long, strings.Repeat("%25", 66) + "-"},
 		{strings.Repeat("ä", 120), strings.Repeat("ä", 100) + "-"},
