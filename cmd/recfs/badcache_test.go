@@ -157,6 +157,24 @@ func TestExportToFullDisk(t *testing.T) {
 	}
 }
 
+// An export to a file system that cannot be written to says so once, unless all is there already.
+func TestExportToReadOnlyDisk(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs root")
+	}
+	setCacheHome(t)
+	to := t.TempDir()
+	must(t, recfs(t, "export", "tables", "--format=nethack", samples, to).Run())
+	mountReadOnly(t, to)
+	if out, err := recfs(t, "export", "tables", "--format=nethack", samples, to).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	out, err := recfs(t, "export", "--jobs=1", "tables", samples, to).CombinedOutput()
+	if err == nil || bytes.Count(out, []byte("read-only file system")) > 5 || !bytes.Contains(out, []byte("recfs: cannot write "+to+": read-only file system")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // mountReadOnly makes a directory read-only until the test ends.
 func mountReadOnly(t *testing.T, dir string) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -30,7 +32,8 @@ var exportCommand = command{
 SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes
 DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name and 8 hex digits of the SHA-256
 of its path below SOURCE; so a DESTINATION is for one SOURCE. Another run writes only what is new or changed,
-and removes nothing. A file has its name once it is whole.
+and removes nothing but what one that was killed left unfinished an hour ago. A file has its name once it is
+whole.
 
 A recording that does not open, a container that is damaged, or a table that cannot be written is reported, and
 the rest goes on; the exit code then is 1. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
@@ -85,24 +88,27 @@ type exporter struct {
 	asJSON          bool
 	meter           *meter
 	source          string
+	destination     string
 	to              *export.Exporter
 	namer           export.Namer
 
-	full          atomic.Bool // there is no room for another file
-	mu            sync.Mutex  // for failures
-	written, same int         // tables
-	bytes         int64       // of those written
+	stopped       atomic.Pointer[error] // why no other file can be written either
+	mu            sync.Mutex            // for failures and met
+	written, same int                   // tables
+	bytes         int64                 // of those written
+	met           map[string]bool       // names of tables that recordings have
 }
 
 func (x *exporter) run(a *archive, source, destination string, jobs jobCount) error {
 	defer x.meter.close()
-	x.source, a.onRead = source, x.meter.onRead
+	x.source, x.destination, a.onRead, x.met = source, destination, x.meter.onRead, map[string]bool{}
 	if _, err := a.resolve(x.ctx, source); err != nil {
 		return fmt.Errorf("%s: %w", source, reason(source, err))
 	}
 	if err := makeDestination(source, destination); err != nil {
 		return err
 	}
+	export.RemoveAbandoned(destination)
 	var err error
 	if x.to, err = export.New(destination, a.cache, int(jobs)); err != nil {
 		return err
@@ -117,10 +123,24 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	}
 	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
 		count(x.written, "table", "tables"), humanSize(x.bytes), x.same, x.n)
-	if x.full.Load() {
-		return fmt.Errorf("%s has no room for more; the same command goes on from there", destination)
+	if why := x.stopped.Load(); why != nil {
+		return *why
 	}
+	x.tellUnknown()
 	return x.result()
+}
+
+// tellUnknown tells of tables that were asked for and that no recording has, which may be misspelt.
+func (x *exporter) tellUnknown() {
+	if len(x.met) == 0 {
+		return
+	}
+	have := strings.Join(slices.Sorted(maps.Keys(x.met)), ", ")
+	for _, t := range x.tables {
+		if !x.met[t] {
+			fmt.Fprintf(x.env.stderr, "recfs: no recording has a table %q: there are %s\n", t, have)
+		}
+	}
 }
 
 // makeDestination makes the directory to export to, unless it lies in the source.
@@ -128,10 +148,40 @@ func makeDestination(source, destination string) error {
 	if err := checkTarget(source, destination); err != nil {
 		return err
 	}
-	if err := os.Mkdir(destination, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
-		return notWritten(destination, err)
+	err := os.Mkdir(destination, 0o777)
+	if errors.Is(err, iofs.ErrExist) {
+		var info iofs.FileInfo
+		if info, err = os.Stat(destination); err == nil && !info.IsDir() {
+			err = syscall.ENOTDIR
+		}
 	}
-	return nil
+	return notWritten(destination, err)
+}
+
+// meet takes note of a table that a recording has.
+func (x *exporter) meet(table string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.met[table] = true
+}
+
+// stop ends the export if a file could not be written, and no other can.
+func (x *exporter) stop(err error) {
+	if err == nil || x.stopped.Load() != nil {
+		return
+	}
+	if isFull(err) {
+		err = fmt.Errorf("%s has no room for more; the same command goes on from there", x.destination)
+	} else {
+		f, failed := os.CreateTemp(x.destination, ".recfs-*")
+		if failed == nil {
+			f.Close()
+			os.Remove(f.Name())
+			return
+		}
+		err = notWritten(x.destination, errors.Unwrap(failed)) // not the name of this file
+	}
+	x.stopped.Store(&err)
 }
 
 // pathOf returns where a recording lies in the source. A source that is a recording lies in itself under its name.
@@ -170,7 +220,7 @@ type named struct {
 func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 	return func(yield func(named) bool) {
 		for f := range walk {
-			if x.full.Load() {
+			if x.stopped.Load() != nil {
 				return
 			}
 			if len(f.damage) > 0 && x.ours(f) {
@@ -202,10 +252,11 @@ func (x *exporter) export(n named) exported {
 	if r, ok := archives.RecordingOf(dir); ok && err == nil {
 		n.to.Recording = r
 		done.files, done.err = x.to.Export(x.ctx, n.to, func(table string) bool {
-			return !x.full.Load() && (len(x.tables) == 0 || slices.Contains(x.tables, table))
+			x.meet(table)
+			return x.stopped.Load() == nil && (len(x.tables) == 0 || slices.Contains(x.tables, table))
 		})
-		if slices.ContainsFunc(done.files, func(f export.File) bool { return isFull(f.Err) }) {
-			x.full.Store(true)
+		for _, f := range done.files {
+			x.stop(f.Err)
 		}
 	}
 	if x.ctx.Err() == nil {
