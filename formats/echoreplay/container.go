@@ -63,12 +63,13 @@ func openHead(ctx context.Context, src formats.ReaderAt, size int64) (*head, err
 		return &head{layout: layoutText, length: size, size: size}, nil
 	}
 	c := &head{layout: layoutZip, size: size}
-	z, err := zip.NewReader(r, size)
-	if err != nil || len(z.File) == 0 {
-		if err = c.fromLocalHeader(ctx, src, size); err != nil {
-			return nil, err
-		}
-	} else if err = c.fromDirectory(z.File[0], size); err != nil {
+	var err error
+	if f, at := firstEntry(r, size); f != nil {
+		err = c.fromDirectory(f, at, size)
+	} else {
+		err = c.fromLocalHeader(ctx, src, size)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.method != zip.Store && c.method != zip.Deflate {
@@ -77,11 +78,21 @@ func openHead(ctx context.Context, src formats.ReaderAt, size int64) (*head, err
 	return c, nil
 }
 
-func (c *head) fromDirectory(f *zip.File, size int64) error {
-	at, err := f.DataOffset()
-	if err != nil {
-		return formats.Corrupt(name, 0, "the zip entry has no local header")
+// firstEntry returns the first entry of the directory and where its text begins, nil if none leads to a local header.
+func firstEntry(r io.ReaderAt, size int64) (*zip.File, int64) {
+	z, err := zip.NewReader(io.NewSectionReader(r, 0, size), size) // an entry may lead to before the file
+	if err != nil || len(z.File) == 0 {
+		return nil, 0
 	}
+	at, err := z.File[0].DataOffset()
+	if err != nil {
+		return nil, 0
+	}
+	return z.File[0], at
+}
+
+// fromDirectory finds the text where an entry of the directory says.
+func (c *head) fromDirectory(f *zip.File, at, size int64) error {
 	if f.Flags&1 != 0 {
 		return formats.Errorf(name, 6, errors.ErrUnsupported, "the zip entry is encrypted")
 	}
@@ -90,7 +101,7 @@ func (c *head) fromDirectory(f *zip.File, size int64) error {
 	return nil
 }
 
-// fromLocalHeader finds the text in an archive that was cut before its directory.
+// fromLocalHeader finds the text in an archive that was cut before its directory, or whose directory leads elsewhere.
 func (c *head) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size int64) error {
 	r := formats.At(ctx, src)
 	head := make([]byte, zipfile.LocalSize)

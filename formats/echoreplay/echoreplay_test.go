@@ -172,6 +172,7 @@ func TestDamage(t *testing.T) {
 		"bad line":     {append(textOf(3), "2023/01/01 00:00:00.000\t{"+strings.Repeat(" ", 900)+"\n"...), false, true, []string{"line_damaged"}},
 		"cut":          {zipOf(t, text, zip.Deflate, "x")[:5000], false, false, []string{"truncated"}},
 		"no directory": {stored[:directory], false, false, []string{"truncated"}},
+		"shifted":      {slices.Delete(slices.Clone(stored), directory-9, directory-2), false, false, []string{"truncated"}},
 		"checksum":     {flip(stored, zipfile.LocalSize+len("x")+bytes.Index(text, []byte("Ann"))), false, true, []string{"checksum"}},
 	} {
 		var got struct {
