@@ -196,18 +196,17 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 	}
 	z.judge(e)
 	z.where = at
-	mode := e.Mode()
-	switch {
-	case strings.HasSuffix(e.Name, "/"), mode.IsDir():
+	switch typ := e.Mode().Type(); {
+	case strings.HasSuffix(e.Name, "/"), typ == iofs.ModeDir:
 		return z.addDir(e.Name, modified)
-	case mode.Type() == 0:
-		return z.addFile(e.Name, member{kind: fileMember, at: at, size: int64(e.UncompressedSize64)}, modified)
-	case mode.Type() == iofs.ModeSymlink:
+	case typ == iofs.ModeSymlink:
 		target, err := z.link(ctx, e)
 		if err != nil {
 			return err
 		}
 		return z.addLink(e.Name, target, modified)
+	case typ == 0, e.UncompressedSize64 > 0: // a fifo with bytes is what was read from it, as by `zip out.zip -`
+		return z.addFile(e.Name, member{kind: fileMember, at: at, size: int64(e.UncompressedSize64)}, modified)
 	}
 	return nil
 }

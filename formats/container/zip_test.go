@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"strconv"
 	"strings"
@@ -205,5 +206,32 @@ func TestZipConflicts(t *testing.T) {
 		if bad || name == "whole" && (told[""] != container.BadName || len(problems) != 3) {
 			t.Errorf("%s: the problems are %v", name, problems)
 		}
+	}
+}
+
+// TestZipOfSpecialFiles shows what was read from a fifo as a file, and nothing for a special file without content.
+func TestZipOfSpecialFiles(t *testing.T) {
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for name, mode := range map[string]fs.FileMode{
+		"-": fs.ModeNamedPipe, "device": fs.ModeDevice, "socket": fs.ModeSocket, "empty": fs.ModeNamedPipe, "plain": 0,
+	} {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		h.SetMode(mode | 0o600)
+		f, err := w.CreateHeader(h)
+		if err == nil && name != "empty" {
+			_, err = f.Write([]byte("of " + name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, problems, err := list(t, container.Zip, buf.Bytes())
+	want := map[string]string{"-": "of -", "device": "of device", "socket": "of socket", "plain": "of plain"}
+	if err != nil || !maps.Equal(got, want) || len(problems) > 0 {
+		t.Errorf("%v, %v, %v, want %v", got, problems, err, want)
 	}
 }
