@@ -1,6 +1,26 @@
 package columnar
 
-import "unsafe"
+import (
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// NewRows returns a Batch that keeps all rows, for [Batch.Append], and has room for some. It is the row behind them that makes
+// more, and the first null of a column that makes it a Nullable one.
+func NewRows(columns []Column, room int) *Batch {
+	b := NewCounter(columns)
+	b.limit, b.room = math.MaxInt, room+1
+	for i := range b.Columns {
+		b.Columns[i].Nullable = false
+		b.Columns[i].grow(room, &Counts{Bytes: shortText * int64(room)})
+	}
+	b.begin()
+	return b
+}
+
+// shortText is for how many bytes of a text there is room. A name has some ten.
+const shortText = 8
 
 // Append adds the rows that o has kept, of the same columns, none of which has lists.
 func (b *Batch) Append(o *Batch) {
@@ -16,7 +36,11 @@ func (b *Batch) Append(o *Batch) {
 			v, from := &b.Columns[i], &o.Columns[i]
 			values := from.present(row, end)
 			if v.Nullable {
-				v.Valid = append(v.Valid, from.Valid[row:end]...)
+				if from.Nullable {
+					v.Valid = append(v.Valid, from.Valid[row:end]...)
+				} else {
+					v.Valid = appendTrue(v.Valid, end-row)
+				}
 				v.Nulls += int64(end - row - values)
 			}
 			v.add(from, at[i], at[i]+values)
@@ -27,9 +51,18 @@ func (b *Batch) Append(o *Batch) {
 	}
 }
 
+// appendTrue appends true n times.
+func appendTrue(list []bool, n int) []bool {
+	list = slices.Grow(list, n)
+	for range n {
+		list = append(list, true)
+	}
+	return list
+}
+
 // present returns how many of some rows have a value.
 func (v *Vector) present(row, end int) int {
-	if !v.Nullable {
+	if v.Nulls == 0 {
 		return end - row
 	}
 	n := 0

@@ -112,14 +112,6 @@ func (v *Vector) grow(rows int, c *Counts) {
 	}
 }
 
-// NewRows returns a Batch that keeps all rows, and has room for some.
-func NewRows(columns []Column, room int) *Batch {
-	b := NewBatch(columns, Group{Rows: room, Columns: make([]Counts, len(columns))})
-	b.limit = math.MaxInt
-	b.begin()
-	return b
-}
-
 // Rows returns how many whole rows were kept or counted.
 func (b *Batch) Rows() int { return b.rows }
 
@@ -194,7 +186,12 @@ func (b *Batch) Null() {
 	if mode != keeping {
 		return
 	}
-	v.Valid[len(v.Valid)-1] = false
+	if v.Nullable {
+		v.Valid[len(v.Valid)-1] = false
+	} else {
+		before := v.Len() + len(v.Bools)
+		v.Nullable, v.Valid = true, append(appendTrue(make([]bool, 0, max(b.room, before+1)), before), false)
+	}
 	if v.Type == Texts {
 		v.ItemEnds = append(v.ItemEnds, len(v.ValidItems))
 	}

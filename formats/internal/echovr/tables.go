@@ -191,11 +191,8 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 	b.Text(p.Name)
 	b.Int64(p.UserID)
 	b.Int32(int32(p.ID))
-	for _, v := range [...]*Vec3{
-		&p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position,
-	} {
-		b.Floats(v[:]...)
-	}
+	head, v, body, left, right := &p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position
+	b.Floats(head[0], head[1], head[2], v[0], v[1], v[2], body[0], body[1], body[2], left[0], left[1], left[2], right[0], right[1], right[2])
 	b.Int32(p.Ping)
 	if f.Kind == Combat {
 		b.Nulls(4)
