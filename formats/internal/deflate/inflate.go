@@ -30,7 +30,10 @@ type inflater struct {
 var inflaters = sync.Pool{New: func() any { return new(inflater) }}
 
 // Whole decompresses in to out, and reports whether that gave as many bytes as out has, and ended there.
-func Whole(out, in []byte) bool {
+func Whole(out, in []byte) bool { return whole(out, in) >= 0 }
+
+// whole is Whole, and returns how many bytes of in it took; -1: it did not end there.
+func whole(out, in []byte) int {
 	f := inflaters.Get().(*inflater)
 	f.in, f.whole, f.at, f.bits, f.n = in, true, 0, 0, 0
 	f.out, f.done, f.pause, f.stored = out, 0, len(out)+1, 0
@@ -45,11 +48,11 @@ func Whole(out, in []byte) bool {
 		} else if ok {
 			f.copyStored()
 		}
-		if !ok || f.stored > 0 || f.behind() {
-			return false
+		if !ok || f.stored > 0 || f.behind() || f.last && f.done < len(out) {
+			return -1
 		}
 		if f.last {
-			return f.done == len(out)
+			return f.at - f.n/8
 		}
 	}
 }

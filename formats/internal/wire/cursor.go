@@ -52,6 +52,9 @@ func (c *Cursor) Len() int {
 	return len(c.buf) - c.pos
 }
 
+// Left returns the bytes left, without a copy and without going on.
+func (c *Cursor) Left() []byte { return c.buf[len(c.buf)-c.Len():] }
+
 // Rest returns the bytes left, without a copy, and goes on after them.
 func (c *Cursor) Rest() []byte { return c.Bytes(c.Len()) }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -36,6 +37,9 @@ var plainZstd = NewZstd(zstdWindow)
 // Unzstd expands src, one or more zstd frames without a dictionary, as Expand does.
 func Unzstd(src []byte, limit int64) ([]byte, error) { return plainZstd.Expand(src, limit) }
 
+// UnzstdTo is Unzstd in the memory of dst as far as that goes.
+func UnzstdTo(dst, src []byte, limit int64) ([]byte, error) { return plainZstd.expand(dst, src, limit) }
+
 // packer is one for all, as it keeps tables of some 100 KiB for each frame that is being made.
 var packer = sync.OnceValue(func() *zstd.Encoder {
 	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), // it fails only
@@ -53,7 +57,10 @@ func Pack(src []byte) []byte { return packer().EncodeAll(src, nil) }
 //
 // It allocates by limit as far as the blocks of src can give that much, at most 1 MiB at first, and four times as much
 // whenever that was too little.
-func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
+func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) { return z.expand(nil, src, limit) }
+
+// expand is Expand in the memory of dst as far as that goes.
+func (z *Zstd) expand(dst, src []byte, limit int64) ([]byte, error) {
 	if len(src) == 0 {
 		return nil, corrupt(io.ErrUnexpectedEOF)
 	}
@@ -70,8 +77,9 @@ func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
 		return stream(d, src, limit)
 	}
 	most = min(most, limit) + 1
-	for room := min(most, 64*int64(len(src))+512, firstAlloc); ; room = min(4*room, most) {
-		out, err := d.DecodeAll(src, make([]byte, 0, room))
+	first := max(min(64*int64(len(src))+512, firstAlloc), int64(cap(dst)))
+	for room := min(most, first); ; room = min(4*room, most) {
+		out, err := d.DecodeAll(src, slices.Grow(dst[:0], int(room))[:0:room])
 		switch {
 		case err == nil && int64(len(out)) > limit:
 			return out[:limit], tooLong(limit)

@@ -48,6 +48,28 @@ func TestFramesWithoutSize(t *testing.T) {
 	}
 }
 
+// TestUnzstdTo expands in memory that has other bytes, enough of it or not, and to other memory where it does not suffice.
+func TestUnzstdTo(t *testing.T) {
+	body := bytes.Repeat([]byte("0123456789abcdef"), 10000)
+	frame := frameWithoutSize(t, body)
+	for _, room := range []int{0, 1, 1000, len(body), len(body) + 1, 1 << 20} {
+		dst := bytes.Repeat([]byte("x"), room)
+		got, err := UnzstdTo(dst, frame, int64(len(body)))
+		if err != nil || !bytes.Equal(got, body) {
+			t.Errorf("in %d bytes: %d bytes, %v", room, len(got), err)
+		}
+		if room > len(body) && &got[0] != &dst[0] {
+			t.Errorf("%d bytes are not made use of", room)
+		}
+		if got, err := UnzstdTo(dst, frame, int64(len(body)-1)); !isSize(err) || !bytes.Equal(got, body[:len(body)-1]) {
+			t.Errorf("a byte too much in %d: %d bytes, %v", room, len(got), err)
+		}
+		if got, err := UnzstdTo(dst, frame[:len(frame)-9], int64(len(body))); err == nil || !bytes.HasPrefix(body, got) {
+			t.Errorf("cut, in %d: %d bytes, %v", room, len(got), err)
+		}
+	}
+}
+
 // TestZstdOptions expands a frame that needs a dictionary and a window.
 func TestZstdOptions(t *testing.T) {
 	dict := bytes.Repeat([]byte("what stands in every chunk, "), 9)
