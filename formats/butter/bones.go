@@ -96,10 +96,7 @@ func (d *decoder) bonePlayer(b *echovr.Bones) {
 // passBones passes over the bones of a player.
 func (d *decoder) passBones() {
 	positions, rotations := d.mask(), d.mask()
-	for range 3 * bits.OnesCount32(positions) {
-		uvarint(d.Cursor)
-	}
-	d.Skip(quatSize * bits.OnesCount32(rotations))
+	d.Skip(uvarintsLen(d.Left(), 3*bits.OnesCount32(positions)) + quatSize*bits.OnesCount32(rotations))
 }
 
 // mask reads the 23 bits that say which bones follow.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"recfs/formats"
+	"recfs/formats/internal/deflate"
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/wire"
 )
@@ -39,27 +41,36 @@ func (r *Reader) chunkText(ctx context.Context, n int) (*text, *damage, error) {
 
 // load decompresses n bytes that are stored at off: bad is why they end early, err an error of reading.
 func (r *Reader) load(ctx context.Context, off, n int64) (t *text, bad, err error) {
-	src := make([]byte, min(n, smallChunk))
-	if got, err := r.r.ReadAt(ctx, src, off); got < len(src) {
+	m := rooms.Get().(*room)
+	m.stored = slices.Grow(m.stored[:0], int(min(n, smallChunk)))[:min(n, smallChunk)]
+	if got, err := r.r.ReadAt(ctx, m.stored, off); got < len(m.stored) {
 		return nil, nil, formats.ShortRead(name, off+int64(got), err)
 	}
 	if n <= smallChunk {
-		if b, bad := r.expand(src); !errors.Is(bad, wire.ErrSize) || r.maxChunk <= smallChunk {
-			return &text{held: b, size: int64(len(b))}, bad, nil
+		if b, bad := r.expand(m); !errors.Is(bad, wire.ErrSize) || r.maxChunk <= smallChunk {
+			return &text{held: b, room: m, size: int64(len(b))}, bad, nil
 		}
 	}
-	return unpack(ctx, r.r, off, n, packingOf(r.Header.Compression, src), r.maxChunk)
+	defer rooms.Put(m)
+	return unpack(ctx, r.r, off, n, packingOf(r.Header.Compression, m.stored), r.maxChunk)
 }
 
 // expand decompresses a chunk that may be a small one.
-func (r *Reader) expand(src []byte) ([]byte, error) {
+func (r *Reader) expand(m *room) (b []byte, err error) {
+	limit := min(smallChunk, r.maxChunk)
 	switch r.Header.Compression {
 	case stored:
-		return src, nil
+		return m.stored, nil
 	case gzipped:
-		return wire.Gunzip(src, min(smallChunk, r.maxChunk))
+		var ok bool
+		if b, ok = deflate.Gunzip(m.text, m.stored, limit); !ok {
+			return wire.Gunzip(m.stored, limit)
+		}
+	default:
+		b, err = wire.UnzstdTo(m.text, m.stored, limit)
 	}
-	return wire.Unzstd(src, min(smallChunk, r.maxChunk))
+	m.text = b
+	return b, err
 }
 
 // A damage is why a chunk is not wholly there: the code and message of a problem, or of none where
@@ -235,7 +246,7 @@ func sizeOf(f *echovr.Frame) int64 {
 // the map without starting a new file, under the one that fits (docs/formats/butter.md section 11). It keeps frames from first on.
 func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from carry, first int) (*chunk, error) {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
-	u := newUsers(r.Header.Players)
+	u := r.Header.users
 	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, first, r.Header.Interval)
 	if err != nil || c.failed == nil || !whole {
 		return c, err
@@ -257,21 +268,23 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 	return c, nil
 }
 
-// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones, rotations of
-// players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames there
+// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones, stats,
+// rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames there
 // are: the chunk has more, is damaged, or of another map than the file.
 func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame) error) (ok bool, err error) {
 	t, bad, err := r.chunkText(ctx, n)
 	if err != nil || bad != nil {
 		return false, err
 	}
+	defer t.free()
 	data, more, done, err := t.reader(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer done()
-	d := newDecoder(r.Layout, r.Header.kind(), newUsers(r.Header.Players), data, more, carry{})
+	d := newDecoder(r.Layout, r.Header.kind(), r.Header.users, data, more, carry{})
 	d.reuse, d.lean = true, true
+	var f echovr.Frame
 	for i := 0; ; i++ {
 		if err := d.fill(ctx); err != nil {
 			return false, err
@@ -279,8 +292,7 @@ func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame)
 		if d.Len() == 0 {
 			return true, nil
 		}
-		f, err := d.decode(i == 0)
-		if err != nil || i == limit {
+		if f, err = d.decode(i == 0); err != nil || i == limit {
 			return false, nil
 		}
 		if err := fn(&f); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -22,9 +23,23 @@ const smallChunk = 256 << 10
 // decompressed as it is read, and again for who reads it again.
 type text struct {
 	held []byte // all of it, unless it is streamed
+	room *room  // that held is in; nil: it is streamed
 	size int64
 	src  *nodes.Cursor // of what is stored; nil: it is held
 	pack packing
+}
+
+// A room is memory in which a chunk is read and expanded.
+type room struct{ stored, text []byte }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+// free lets the next chunk have the memory of the text, which must not be used any more.
+func (t *text) free() {
+	if t.room != nil {
+		rooms.Put(t.room)
+		t.room, t.held = nil, nil
+	}
 }
 
 // A packing is how a chunk that is streamed is compressed, and the memory that a decompressor takes for it.

@@ -23,7 +23,7 @@ type decoder struct {
 	users  *users
 
 	// reuse says that frames are looked at one by one: the players and bones of one are there until the next one is decoded.
-	// lean says that they have no bones and their players no rotations, too.
+	// lean says that they have no bones and no stats, and their players no rotations, too.
 	reuse, lean bool
 	reused      bool // reuse was set for the frame before
 
@@ -36,7 +36,7 @@ type decoder struct {
 	spare       []echovr.Player // memory for the next frame, if reuse
 	courses     []course        // of players
 	nextCourses []course
-	base        [256]int32 // index in players by users.same, -1: none
+	base        [256]uint16 // by users.same one more than the index in players, 0: none; while a frame is read
 	carry       carry
 	badRef      bool // a player reference beyond the table was seen
 	playerSlab  int  // how many players were allocated at once
@@ -299,12 +299,18 @@ func (d *decoder) emit(f *echovr.Frame) {
 	d.players, d.courses, d.nextCourses = d.next, d.nextCourses, d.courses[:0]
 }
 
+// fewPlayers is for how many players there is room at first.
+const fewPlayers = 8
+
 // room returns memory for the players of a frame: behind those of the one before, or elsewhere.
 func (d *decoder) room() []echovr.Player {
+	n := len(d.players)
 	if d.reuse {
+		if cap(d.spare) == 0 {
+			return make([]echovr.Player, 0, max(n, fewPlayers))
+		}
 		return d.spare[:0]
 	}
-	n := len(d.players)
 	if cap(d.players) < 2*n {
 		d.playerSlab = slab(d.playerSlab, n)
 		return make([]echovr.Player, 0, d.playerSlab)

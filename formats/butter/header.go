@@ -30,6 +30,7 @@ type Header struct {
 	SessionID   uuid.UUID
 	SessionIP   [4]byte
 	Players     []TableEntry
+	users       *users // they, as frames refer to them
 	TotalRounds uint8
 	BlueScore   uint8
 	OrangeScore uint8
@@ -197,6 +198,7 @@ func (h *Header) players(c *wire.Cursor) {
 	for i := range h.Players {
 		h.Players[i].Level = c.U8()
 	}
+	h.users = newUsers(h.Players)
 }
 
 // table reads the chunk table. Its length is checked against the file before anything is allocated.

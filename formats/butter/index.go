@@ -76,6 +76,7 @@ func (s *scan) next(ctx context.Context) (*echovr.Chunk, echovr.ChunkInfo, error
 	if err != nil {
 		return nil, echovr.ChunkInfo{}, err
 	}
+	defer t.free()
 	c, err := s.r.decode(ctx, s.n, t, bad == nil, s.carry, s.first)
 	if err != nil {
 		return nil, echovr.ChunkInfo{}, err
@@ -160,6 +161,7 @@ func (r *Reader) Chunk(ctx context.Context, x *echovr.Index, n, first int, befor
 	if err != nil {
 		return nil, 0, err
 	}
+	defer t.free()
 	c, err := r.decode(ctx, n, t, bad == nil, from, first)
 	if err != nil {
 		return nil, 0, err
@@ -205,6 +207,7 @@ func (r *Reader) bonesAt(ctx context.Context, x *echovr.Index, n int, at carry) 
 			return nil, err
 		}
 		c, err := r.decode(ctx, first, t, bad == nil, at, r.Header.Interval)
+		t.free()
 		if err != nil {
 			return nil, err
 		}

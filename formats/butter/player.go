@@ -2,6 +2,7 @@ package butter
 
 import (
 	"strconv"
+	"unsafe"
 
 	"recfs/formats/internal/echovr"
 )
@@ -39,6 +40,9 @@ func newUsers(table []TableEntry) *users {
 	return u
 }
 
+// memory is what the list of them keeps alive.
+func (u *users) memory() int64 { return int64(len(u.of)) * int64(unsafe.Sizeof(user{})) }
+
 // at returns what a reference means, also one beyond the table.
 func (u *users) at(ref uint8) user {
 	if int(ref) < len(u.of) {
@@ -54,11 +58,8 @@ func (d *decoder) refer(ref uint8) {
 
 // teams reads the three teams (docs/formats/butter.md section 7).
 func (d *decoder) teams() {
-	for i := range d.base {
-		d.base[i] = -1
-	}
 	for i := len(d.players) - 1; i >= 0; i-- {
-		d.base[d.users.same[d.courses[i].ref]] = int32(i)
+		d.base[d.users.same[d.courses[i].ref]] = uint16(i + 1)
 	}
 	d.next = d.room()
 	mask := d.U8()
@@ -72,13 +73,16 @@ func (d *decoder) teams() {
 			d.player(t)
 		}
 	}
+	for i := range d.players {
+		d.base[d.users.same[d.courses[i].ref]] = 0
+	}
 }
 
 // player reads one player of a team.
 func (d *decoder) player(team int) {
 	ref := d.U8()
 	d.refer(ref)
-	p, c := d.addPlayer(d.base[d.users.same[ref]])
+	p, c := d.addPlayer(int(d.base[d.users.same[ref]]) - 1)
 	u := d.users.at(ref)
 	p.Name, p.UserID, p.Number, p.Level = u.name, u.id, u.number, u.level
 	c.ref, c.team = ref, team
@@ -111,7 +115,7 @@ func (d *decoder) player(team int) {
 }
 
 // addPlayer adds a player that goes on from one of the frame before; -1: it is a new one.
-func (d *decoder) addPlayer(base int32) (*echovr.Player, *course) {
+func (d *decoder) addPlayer(base int) (*echovr.Player, *course) {
 	if base >= 0 {
 		d.next, d.nextCourses = append(d.next, d.players[base]), append(d.nextCourses, d.courses[base])
 		return &d.next[len(d.next)-1], &d.nextCourses[len(d.nextCourses)-1]
@@ -141,6 +145,9 @@ func (d *decoder) poses(p *echovr.Player, c *course) {
 	}
 }
 
+// statsSize is how many bytes a stats block has.
+const statsSize = 14
+
 // The indexes in Stats.Counts of the bytes of a stats block, in the order stored.
 var (
 	statsBefore = [...]int{9, 7, 5, 2, 8, 4, 0, 1, 6, 10} // assists, blocks, catches, goals, interceptions, passes, points, saves, steals, shots_taken
@@ -149,6 +156,10 @@ var (
 
 // stats adds the differences of a stats block. The counters wrap like those that were subtracted.
 func (d *decoder) stats(s *echovr.Stats) {
+	if d.lean {
+		d.Skip(statsSize)
+		return
+	}
 	for _, i := range statsBefore {
 		s.Counts[i] = int32(uint8(s.Counts[i]) + d.U8())
 	}

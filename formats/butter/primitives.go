@@ -1,7 +1,9 @@
 package butter
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/wire"
@@ -23,7 +25,15 @@ func fromHalf(h uint16) float32 {
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
-func vec3(c *wire.Cursor) echovr.Vec3 { return echovr.Vec3{half(c), half(c), half(c)} }
+func vec3(c *wire.Cursor) echovr.Vec3 {
+	if b := c.Left(); len(b) >= 6 {
+		c.Skip(6)
+		return echovr.Vec3{
+			fromHalf(binary.LittleEndian.Uint16(b)), fromHalf(binary.LittleEndian.Uint16(b[2:])), fromHalf(binary.LittleEndian.Uint16(b[4:])),
+		}
+	}
+	return echovr.Vec3{half(c), half(c), half(c)} // one of which fails
+}
 
 // quatSize is how many bytes a packed rotation has.
 const quatSize = 4
@@ -63,6 +73,39 @@ func uvarint(c *wire.Cursor) uint64 {
 		u |= uint64(b) << (8 * i)
 	}
 	return u
+}
+
+// uvarintLen is how many bytes a number has by its first one.
+var uvarintLen = func() (t [256]uint8) {
+	for first := range t {
+		switch {
+		case first <= 240:
+			t[first] = 1
+		case first <= 248:
+			t[first] = 2
+		default:
+			t[first] = uint8(first - 246)
+		}
+	}
+	return t
+}()
+
+// uvarintsLen returns how many bytes the first n numbers of b have. It is more than there are if they go on behind b.
+func uvarintsLen(b []byte, n int) (at int) {
+	const each, high, over = 0x0101010101010101, 0x80, 0x80 - 241&0x7f // which makes a high bit of the others of 241 and more
+	for n >= 8 && at+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[at:])
+		long := (x&(^uint64(high*each)) + over*each) & x & (high * each)
+		single := bits.TrailingZeros64(long) / 8
+		if at, n = at+single, n-single; long != 0 {
+			at += int(uvarintLen[b[at]])
+			n--
+		}
+	}
+	for ; n > 0 && at < len(b); n-- {
+		at += int(uvarintLen[b[at]])
+	}
+	return at + n
 }
 
 // fixed reads a component of a bone's position.

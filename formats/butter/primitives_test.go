@@ -2,6 +2,7 @@ package butter
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"recfs/formats/internal/echovr"
@@ -43,6 +44,28 @@ func TestVectors(t *testing.T) {
 	forward, left, up = echovr.Identity.Vectors()
 	if forward != (echovr.Vec3{0, 0, 1}) || left != (echovr.Vec3{1, 0, 0}) || up != (echovr.Vec3{0, 1, 0}) {
 		t.Errorf("identity: %v %v %v", forward, left, up)
+	}
+}
+
+// TestPassNumbers passes over numbers, and holds where they end to what reads them, also where they end behind the bytes.
+func TestPassNumbers(t *testing.T) {
+	firsts := []byte{0, 1, 127, 128, 239, 240, 241, 248, 249, 250, 255}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b := make([]byte, rnd.IntN(100))
+		for i := range b {
+			if b[i] = byte(rnd.IntN(241)); rnd.IntN(6) == 0 {
+				b[i] = firsts[rnd.IntN(len(firsts))]
+			}
+		}
+		n := rnd.IntN(70)
+		c := wire.NewCursor(name, b, 0)
+		for range n {
+			uvarint(c)
+		}
+		if got := uvarintsLen(b, n); c.Err() == nil && got != c.Pos() || (c.Err() != nil) != (got > len(b)) {
+			t.Fatalf("%d numbers of % x: %d bytes, want %d, %v", n, b, got, c.Pos(), c.Err())
+		}
 	}
 }
 

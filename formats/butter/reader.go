@@ -57,7 +57,7 @@ func (r *Reader) chooseLayout(ctx context.Context) error {
 	if len(candidates) == 1 || r.Header.Compression > zstdLast {
 		return nil
 	}
-	u, furthest := newUsers(r.Header.Players), int64(0)
+	furthest := int64(0)
 	for n := range min(len(r.Header.Chunks), probed) {
 		t, damaged, err := r.chunkText(ctx, n)
 		if err != nil {
@@ -65,7 +65,7 @@ func (r *Reader) chooseLayout(ctx context.Context) error {
 		}
 		var sound *layout
 		for _, l := range candidates {
-			c, err := decodeChunk(ctx, l, r.Header.kind(), u, t, carry{}, 0, r.Header.Interval)
+			c, err := decodeChunk(ctx, l, r.Header.kind(), r.Header.users, t, carry{}, 0, r.Header.Interval)
 			if err != nil {
 				return err
 			}
@@ -83,6 +83,7 @@ func (r *Reader) chooseLayout(ctx context.Context) error {
 				furthest, r.Layout = c.parsed, l
 			}
 		}
+		t.free()
 		if sound != nil {
 			r.Layout = sound
 			return nil

@@ -53,8 +53,8 @@ func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (for
 }
 
 // Memory is about what the head keeps alive: the chunk table has 4 bytes a chunk as it is stored, and
-// 16 as it is used.
-func (o *head) Memory() int64 { return int64(5*len(o.Header.raw) + 1024) }
+// 16 as it is used, and there is a user for each player.
+func (o *head) Memory() int64 { return int64(5*len(o.Header.raw)+1280) + o.Header.users.memory() }
 
 func (o *head) formatVersion() string { return strconv.Itoa(int(o.Header.Version)) }
 

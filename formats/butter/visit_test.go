@@ -14,8 +14,10 @@ func lean(f *echovr.Frame) echovr.Frame {
 	g.Has &^= echovr.HasBones
 	g.Bones, g.Pause.PausedTimer, g.Pause.UnpausedTimer = nil, 0, 0
 	for t := range g.Teams {
+		g.Teams[t].Stats = echovr.Stats{}
 		g.Teams[t].Players = append([]echovr.Player{}, g.Teams[t].Players...)
 		for i := range g.Teams[t].Players {
+			g.Teams[t].Players[i].Stats = echovr.Stats{}
 			for k := range g.Teams[t].Players[i].Poses {
 				g.Teams[t].Players[i].Poses[k].Rotation = echovr.Quat{}
 			}
