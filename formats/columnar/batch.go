@@ -19,7 +19,7 @@ type Batch struct {
 
 	// Where rows are counted:
 	last  []int64 // of each column what [Batch.Int32s] counted last, or the bytes of the text in the row before
-	texts []int   // the columns of type Text
+	texts []int   // the columns of type Text without Words
 }
 
 // What last has besides values.
@@ -73,7 +73,7 @@ func NewCounter(columns []Column) *Batch {
 	b := &Batch{Columns: make([]Vector, len(columns)), last: make([]int64, len(columns))}
 	for i, c := range columns {
 		b.Columns[i].Column = c
-		if c.Type == Text {
+		if c.Type == Text && c.Words == nil {
 			b.texts = append(b.texts, i)
 		}
 		b.last[i] = noLast
@@ -210,7 +210,7 @@ func (b *Batch) Int32(x int32) {
 	case keeping:
 		v.Int32s = append(v.Int32s, x)
 	case counting:
-		v.bound(int64(x))
+		v.Bound(int64(x))
 	}
 }
 
@@ -234,7 +234,7 @@ func (b *Batch) Int32s(list ...int32) {
 		for i, x := range list {
 			if int64(x) != last[i] { // most are as in the row before
 				last[i] = int64(x)
-				vectors[i].bound(int64(x))
+				vectors[i].Bound(int64(x))
 			}
 		}
 	}
@@ -283,7 +283,7 @@ func (b *Batch) Int64(x int64) {
 	case keeping:
 		v.Int64s = append(v.Int64s, x)
 	case counting:
-		v.bound(x)
+		v.Bound(x)
 	}
 }
 
@@ -357,7 +357,7 @@ func addText[S ~string | ~[]byte](b *Batch, s S) {
 		v.Text = appendValid(v.roomFor(len(s)), s)
 		v.Ends = append(v.Ends, len(v.Text))
 	case counting:
-		*last = validLen(s)
+		*last = TextLen(s)
 		v.Counts.Bytes += *last
 	}
 }
@@ -374,7 +374,7 @@ func (b *Batch) Texts(list []string) {
 	}
 	for _, s := range list {
 		if mode == counting {
-			v.Counts.Bytes += validLen(s)
+			v.Counts.Bytes += TextLen(s)
 			continue
 		}
 		v.Text = appendValid(v.Text, s)

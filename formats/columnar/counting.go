@@ -34,21 +34,23 @@ func (b *Batch) LaterText(n int) {
 	v.Counts.Bytes += int64(n)
 }
 
-// Again counts the next n values of a row, which are as in the row before, one of the group. Of their columns only those
-// of texts may be null.
+// Again counts n rows whose texts are as in the row before, one of the group. Of their other columns the Counts are told
+// by the caller.
 func (b *Batch) Again(n int) {
-	end := b.next + n
 	for _, i := range b.texts {
-		if i < b.next || i >= end {
-			continue
-		}
-		if n := b.last[i]; n == null {
-			b.Columns[i].Nulls++
+		if size := b.last[i]; size == null {
+			b.Columns[i].Nulls += int64(n)
 		} else {
-			b.Columns[i].Counts.Bytes += n
+			b.Columns[i].Counts.Bytes += size * int64(n)
 		}
 	}
-	if b.next = end; end == len(b.Columns) {
-		b.end()
+	b.rows += n
+}
+
+// Add counts rows that were counted elsewhere.
+func (b *Batch) Add(rows int, counts []Counts) {
+	for i := range b.Columns {
+		b.Columns[i].Counts.Add(&counts[i], b.Columns[i].Type)
 	}
+	b.rows += rows
 }

@@ -14,8 +14,8 @@ func (c *Counts) Add(o *Counts, t ColumnType) {
 		c.boundFloat(math.Float64frombits(uint64(o.Min)))
 		c.boundFloat(math.Float64frombits(uint64(o.Max)))
 	default:
-		c.bound(o.Min)
-		c.bound(o.Max)
+		c.Bound(o.Min)
+		c.Bound(o.Max)
 	}
 }
 
@@ -25,11 +25,11 @@ func (v *Vector) Measure() {
 	switch v.Type {
 	case Int32:
 		for _, x := range v.Int32s {
-			v.bound(int64(x))
+			v.Bound(int64(x))
 		}
 	case Int64, Time:
 		for _, x := range v.Int64s {
-			v.bound(x)
+			v.Bound(x)
 		}
 	case Float:
 		for _, x := range v.Floats {
@@ -42,8 +42,8 @@ func (v *Vector) Measure() {
 	}
 }
 
-// bound takes a number into Min and Max.
-func (c *Counts) bound(x int64) {
+// Bound takes a number into Min and Max.
+func (c *Counts) Bound(x int64) {
 	if !c.Bounded {
 		c.Min, c.Max, c.Bounded = x, x, true
 		return
@@ -83,8 +83,8 @@ func appendValid[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// validLen returns how many bytes appendValid appends.
-func validLen[S ~string | ~[]byte](s S) (n int64) {
+// TextLen returns how many bytes of text s is in a table, where each byte that is not UTF-8 is U+FFFD.
+func TextLen[S ~string | ~[]byte](s S) (n int64) {
 	i := 0
 	for ; i+8 <= len(s) && (s[i]|s[i+1]|s[i+2]|s[i+3]|s[i+4]|s[i+5]|s[i+6]|s[i+7]) < utf8.RuneSelf; i += 8 {
 	}

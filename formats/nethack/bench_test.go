@@ -1,7 +1,11 @@
 package nethack
 
 import (
+	"bytes"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -192,6 +196,62 @@ func benchMemory(b *testing.B, log []byte) {
 func BenchmarkLong(b *testing.B) { benchLog(b, longGame(970_000, 2400)) }
 
 func BenchmarkMedium(b *testing.B) { benchLog(b, longGame(100_000, 600)) }
+
+// busyGame writes a log in which the hero moves and loses life with each save.
+func busyGame(ticks int) []byte {
+	w := newGame("Busy")
+	save := append(dungeonSave(listOf("OCHN")), make([]byte, 40_000)...) // as long as a real one
+	for i := range ticks {
+		w.line("move D3", 300_000)
+		if i%400 == 0 {
+			w.lastBackup, w.comp = 0, zlibStream
+			w.backup(slices.Clone(save), int32(i/3+1))
+			continue
+		}
+		w.comp = plain
+		w.diff(beta3, int32(i/3+1), op{cmd: cmdCopy, n: heroAt + 16 - 24}, op{cmd: cmdEdit, data: u32(uint32(5 + i%10))},
+			op{cmd: cmdCopy, n: 196}, op{cmd: cmdEdit, data: []byte{byte(20 + i%40), byte(3 + i%12)}}, w.rest(heroAt+218))
+	}
+	return w.Bytes()
+}
+
+// BenchmarkCounting measures how much longer an index pass takes than one that does not count the rows of tables: over the
+// games that there are, and over one where each save has another hero.
+func BenchmarkCounting(b *testing.B) {
+	logs := map[string][]byte{"busy": busyGame(2000)}
+	files, _ := filepath.Glob(sharedGames + "/*.nhgame")
+	for _, file := range append(files, "../../testdata/archive/nethack/small.nhgame") {
+		log, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		logs[filepath.Base(file)] = log
+	}
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		log := bytes.NewReader(logs[name])
+		h := mustIndex(b, logs[name]).header
+		pass := func(run func(p *indexer) error) func() error {
+			return func() error {
+				for range 1 + 2<<20/log.Len() {
+					if err := run(newIndex(h).indexer()); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		b.Run(name, func(b *testing.B) {
+			formatstest.Slower(b, pass(func(p *indexer) error { return p.run(b.Context(), log, log.Size()) }), pass(func(p *indexer) error {
+				err := p.lines(b.Context(), log, log.Size(), func(l line) {
+					p.tickOf(l)
+					p.ev.forget(p.clock)
+				})
+				p.nameTicks()
+				return err
+			}))
+		})
+	}
+}
 
 // BenchmarkIndex measures what the saved index of a log of 200,000 saves takes to be read, what it takes in memory, and
 // what each of its ticks and names takes to be found, in processor time.

@@ -70,7 +70,7 @@
 // every save once, tick.go and packed.go hold its ticks and save_names.go their names in little memory,
 // index_file.go keeps its result, verdict.go says what it tells of the log, replay.go rebuilds a save
 // again, and values.go is what the rest of the program is given of all this. state.go reads fields and
-// the map out of a save, hero.go the hero; level_walk.go, level.go, monster.go and object.go what is around
+// the map out of a save, hero.go the hero, of whom hero_columns.go says what a diff changes; level_walk.go, level.go, monster.go and object.go what is around
 // the hero, names.go has its names, and screen.go draws it. hero_csv.go and cast.go write the exports,
 // tables.go and rows.go the rows of tables.
 //

@@ -3,6 +3,7 @@ package nethack
 import (
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -35,6 +36,46 @@ func appendEvents(dst []byte, list []event, tz int32) []byte {
 		dst = appendEvent(dst, &list[i], tz)
 	}
 	return append(dst, ']')
+}
+
+// eventsLen returns how long appendEvents makes a list. buf is memory to use.
+func eventsLen(list []event, tz int32, buf *[]byte) int {
+	n := len("[]") + max(len(list)-1, 0)
+	for i := range list {
+		e := &list[i]
+		n += len(`{"event":"","offset":}`) + len(e.kind) + jsonenc.Int64Len(e.off)
+		if e.timed {
+			*buf = appendEventTime((*buf)[:0], e, tz)
+			n += len(*buf)
+		}
+		for k := range e.fields {
+			n += fieldLen(&e.fields[k], buf)
+		}
+	}
+	return n
+}
+
+// fieldLen returns how long appendField makes a field. What is not of a usual one is made for that.
+func fieldLen(f *field, buf *[]byte) int {
+	n := len(`,"":`) + len(f.key)
+	switch {
+	case f.text != nil && standsForItself(f.text):
+		return n + len(`""`) + len(f.text)
+	case f.text == nil && f.items == nil && !f.flag && int64(int32(f.number)) == f.number:
+		return n + jsonenc.IntLen(int32(f.number))
+	}
+	*buf = appendField((*buf)[:0], f)
+	return len(*buf)
+}
+
+// standsForItself reports whether a text has only characters that need no escaping in a string.
+func standsForItself(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func appendFields(dst []byte, fields []field) []byte {

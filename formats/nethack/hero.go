@@ -10,49 +10,6 @@ type heroState struct {
 	location   location
 }
 
-// heroParts are parts of a heroState.
-type heroParts uint8
-
-const (
-	heroNames heroParts = 1 << iota // name, role, race, gender, alignment
-	heroNumbers
-	heroOccupation
-	heroHabits // attributes and conducts
-	heroPlace
-	allParts = 1<<iota - 1
-)
-
-// How long the hero is in a save, and what stands between the causes of death that follow him and the dungeons: his last
-// inventory number, and he as a monster.
-const (
-	heroSize      = 1783
-	heroAsMonster = 4 + monsterSize
-)
-
-// heroBytes are the parts that depend on each byte of the hero.
-var heroBytes = func() (parts [heroSize]heroParts) {
-	for _, p := range []struct {
-		from, to int
-		part     heroParts
-	}{
-		{8, 16, heroNames | heroNumbers}, // flags
-		{16, 160, heroNumbers},
-		{188, 196, heroNames},
-		{216, 224, heroPlace},
-		{228, 229, heroNames},
-		{231, 233, heroNumbers},
-		{780, 1036, heroOccupation},
-		{1083, 1089, heroHabits},
-		{1179, 1211, heroNames},
-		{1211, 1331, heroHabits},
-	} {
-		for at := p.from; at < p.to; at++ {
-			parts[at] |= p.part
-		}
-	}
-	return parts
-}()
-
 // readHero decodes a save without game and map into s. It reports whether a state has a hero.
 func readHero(save []byte, s *heroState) bool {
 	if binary.LittleEndian.Uint32(save) != incarnation43 {
@@ -72,11 +29,11 @@ func (r *fields) readHero(s *heroState) {
 		r.dungeons += 4 + r.length(r.dungeons)
 	}
 	r.dungeons += heroAsMonster
-	r.readParts(s, allParts)
+	r.readParts(s, allColumns)
 }
 
 // readParts reads parts of the hero, whose offsets are those of docs/formats/nethack.md section 7.3.
-func (r *fields) readParts(s *heroState, parts heroParts) {
+func (r *fields) readParts(s *heroState, parts heroSet) {
 	if parts&heroNames != 0 {
 		r.names(&s.hero)
 	}
@@ -84,7 +41,7 @@ func (r *fields) readParts(s *heroState, parts heroParts) {
 		r.numbers(&s.hero)
 	}
 	if parts&heroOccupation != 0 {
-		r.textTo(&s.hero.Occupation, &s.hero.OccupationHex, r.you+780, 256)
+		textTo(&s.hero.Occupation, &s.hero.OccupationHex, r.occupation())
 	}
 	if parts&heroHabits != 0 {
 		r.habits(&s.attributes, &s.conducts)
@@ -94,12 +51,15 @@ func (r *fields) readParts(s *heroState, parts heroParts) {
 	}
 }
 
+// occupation returns the text of what he is busy with.
+func (r *fields) occupation() []byte { return r.text(r.you+780, 256) }
+
 // flag returns bit n of the word at an offset in the hero.
 func (r *fields) flag(at int64, n int) bool { return r.u32(r.you+at)>>n&1 != 0 }
 
 func (r *fields) names(h *hero) {
 	y := r.you
-	r.textTo(&h.Name, &h.NameHex, y+1179, 32)
+	textTo(&h.Name, &h.NameHex, r.text(y+1179, 32))
 	r.role = r.i32(y + 188)
 	h.Role, h.Race, h.Alignment = word(roles, r.role), word(races, r.i32(y+192)), word(alignments, int32(r.i8(y+228))+1)
 	h.Gender = "mal"
@@ -151,82 +111,44 @@ func (r *fields) location(l *location) {
 	}
 	entry := r.dungeons + 8 + dungeonSize*int64(l.Dungeon)
 	r.end = entry + dungeonSize
-	r.textTo(&l.DungeonName, &l.DungeonNameHex, entry, 24)
+	textTo(&l.DungeonName, &l.DungeonNameHex, r.text(entry, 24))
 	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
 }
 
-// A heroReader reads the hero of the saves that a rebuilder makes one after the other: after a diff only the parts that it
-// touches.
+// number returns a number that stands by itself.
+func (r *fields) number(n heroNumber) int64 {
+	at := r.you + n.at
+	switch n.kind {
+	case counterWord:
+		return int64(int32(r.counter(at)))
+	case signedByte:
+		return int64(r.i8(at))
+	case plainByte:
+		return int64(r.u8(at))
+	}
+	return int64(r.i32(at))
+}
+
+// A heroReader reads the hero of these saves: after a diff only the parts that it touches.
 type heroReader struct {
-	fields // of the save
+	heroFollower
 	heroState
-	current bool // the hero is that of the save
 }
 
 // read reads the hero of the save that there is now. It returns what of him may be other than in the one before, and
 // whether a state has one.
-func (h *heroReader) read(re *rebuilder, backup bool) (changed heroParts, ok bool) {
-	changed = allParts
-	if h.current && !backup {
-		changed = h.touched(&re.patch)
-	}
-	turned := saveTurn(re.save) != h.moves
-	if changed == allParts {
-		h.fields = fields{}
-	}
-	h.b, h.moves = re.save, saveTurn(re.save)
+func (h *heroReader) read(re *rebuilder, backup bool) (changed heroSet, ok bool) {
+	changed, turned := h.follow(re, backup)
 	switch {
-	case h.u32(0) != incarnation43:
-		h.bad = true
-	case changed == allParts:
+	case h.bad:
+	case changed == allColumns:
 		h.readHero(&h.heroState)
 	default:
 		h.readParts(&h.heroState, changed)
 		if turned && h.counters(&h.hero) {
-			changed |= heroNumbers
+			changed |= heroCounters
 		}
 	}
 	h.current = !h.bad
 	return changed, h.current
-}
-
-// touched returns the parts that a patch may have changed, besides what depends on the turn.
-func (h *heroReader) touched(p *patch) (parts heroParts) {
-	end := int(h.end)
-	if p.size < end || len(p.moves) > 0 && p.moves[0].dst < end {
-		return allParts
-	}
-	for i := range p.literals {
-		l := &p.literals[i]
-		if l.dst >= end {
-			break
-		}
-		parts |= h.partsIn(l.dst, l.dst+l.n)
-	}
-	for _, a := range p.adjusts {
-		if a.dst >= end {
-			break
-		}
-		parts |= h.partsIn(a.dst, a.dst+1)
-	}
-	return parts
-}
-
-// partsIn returns the parts that depend on the bytes of a save from start to before stop.
-func (h *heroReader) partsIn(start, stop int) (parts heroParts) {
-	you, dungeons := int(h.you), int(h.dungeons)
-	switch {
-	case stop <= relativeAt, relativeAt < start && stop <= stringAt, dungeons-heroAsMonster <= start && stop <= dungeons:
-		return 0
-	case start < you:
-		return allParts
-	}
-	start, stop = start-you, stop-you
-	if stop > heroSize {
-		return allParts
-	}
-	for at := start; at < stop; at++ {
-		parts |= heroBytes[at]
-	}
-	return parts
 }

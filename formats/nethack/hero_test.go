@@ -2,12 +2,17 @@ package nethack
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recfs/formats/internal/rowcount"
 )
 
 // holdHero holds what a reader has of the hero of a save to what there is to read, and the parts that it says are as
 // before to those that it had.
-func holdHero(t *testing.T, h *heroReader, re *rebuilder, backup bool) (changed heroParts) {
+func holdHero(t *testing.T, h *heroReader, re *rebuilder, backup bool) (changed heroSet) {
 	t.Helper()
 	before := h.heroState
 	changed, ok := h.read(re, backup)
@@ -47,16 +52,50 @@ func wordText(word *string) string {
 	return *word
 }
 
+// A heroCounts counts the heroes of saves with a heroCounter, and each by himself.
+type heroCounts struct {
+	heroCounter
+	rows, want *rowcount.Counter
+	n          int
+}
+
+func newHeroCounts() *heroCounts {
+	return &heroCounts{rows: rowcount.New(heroesColumns), want: rowcount.New(heroesColumns)}
+}
+
+// add counts the hero of a save. The time of some ticks is none.
+func (c *heroCounts) add(re *rebuilder, backup bool) {
+	t := tick{turn: saveTurn(re.save), clock: saveClock(re.save) >> (c.n % 64), backup: backup}
+	c.heroCounter.count(c.rows, re, c.n, &t, 0)
+	var d heroState
+	if readHero(re.save, &d) {
+		heroRow(c.want.Batch, c.n, t, 0, &d)
+		c.want.EndRow()
+	}
+	c.n++
+}
+
+// hold compares the two counts.
+func (c *heroCounts) hold(t *testing.T) {
+	t.Helper()
+	c.flush(c.rows)
+	if diff := cmp.Diff(c.want.Groups(), c.rows.Groups()); diff != "" {
+		t.Fatalf("%d saves are counted otherwise than one by one (-one by one +counted)\n%s", c.n, diff)
+	}
+}
+
 // TestHeroesOfGames holds the heroes of all saves of real games.
 func TestHeroesOfGames(t *testing.T) {
 	eachGame(t, func(file string, x *index, re *rebuilder) (save func(n int), end func()) {
 		var h heroReader
-		again := 0
+		counts, again := newHeroCounts(), 0
 		return func(n int) {
-				if holdHero(t, &h, re, x.ticks.backup(n)) != allParts {
+				counts.add(re, x.ticks.backup(n))
+				if holdHero(t, &h, re, x.ticks.backup(n)) != allColumns {
 					again++
 				}
 			}, func() {
+				counts.hold(t)
 				if h.current && 2*again < x.ticks.len() {
 					t.Errorf("%s: of %d heroes %d were read in part", file, x.ticks.len(), again)
 				}
@@ -70,7 +109,8 @@ func TestHeroesOfDiffs(t *testing.T) {
 	re := &rebuilder{}
 	e := &editor{rand.New(rand.NewPCG(5, 6)), re}
 	var h heroReader
-	parts := map[heroParts]int{}
+	counts := newHeroCounts()
+	var seen []heroSet
 	for i := range 20_000 {
 		backup := i%8 == 0
 		switch kind := e.IntN(8); {
@@ -86,14 +126,23 @@ func TestHeroesOfDiffs(t *testing.T) {
 			e.diff(heroAt, heroAt+heroSize)
 		}
 		if len(re.save) < minSave {
-			h.current = false // such a save is lost, and what follows it up to the next backup
+			h.current, counts.current = false, false // such a save is lost, and what follows it up to the next backup
 			continue
 		}
-		parts[holdHero(t, &h, re, backup)]++
+		counts.add(re, backup)
+		if e.IntN(10) == 0 {
+			counts.hold(t)
+		}
+		if e.IntN(100) == 0 {
+			counts.hold(t)
+			counts.rows.Reset(0, nil) // as where a group ends
+			counts.want.Reset(0, nil)
+		}
+		seen = append(seen, holdHero(t, &h, re, backup))
 	}
-	for _, p := range []heroParts{heroNumbers, heroOccupation, heroHabits, heroPlace} {
-		if parts[p] == 0 {
-			t.Errorf("parts %b never changed alone", p)
+	for _, part := range []heroSet{heroNumbers, heroOccupation, heroHabits, heroPlace} {
+		if !slices.ContainsFunc(seen, func(set heroSet) bool { return set != 0 && set&^part == 0 }) {
+			t.Errorf("columns %b never changed alone", part)
 		}
 	}
 }

@@ -80,17 +80,25 @@ type indexer struct {
 	clock uint64
 	tz    int32
 	ev    events // since the last save line, if they are shown
-	hero  heroReader
+
+	hero    heroCounter
+	command commandCounter
 
 	charged int // ticks whose memory is counted
-	answers []byte
 }
 
 // buildIndex reads a log from its start.
 func buildIndex(ctx context.Context, r io.ReaderAt, size int64, h *header) (*index, error) {
-	x := &index{header: h, at: mark{lines: 3, open: -1, firstStep: -1}}
-	x.heroes, x.commands = rowcount.New(heroesColumns), rowcount.New(commandsColumns)
+	x := newIndex(h)
 	return x, x.extend(ctx, r, size)
+}
+
+// newIndex returns the index of a log that has nothing but its header.
+func newIndex(h *header) *index {
+	return &index{
+		header: h, at: mark{lines: 3, open: -1, firstStep: -1},
+		heroes: rowcount.New(heroesColumns), commands: rowcount.New(commandsColumns),
+	}
 }
 
 // extend goes on from the durable part of an index, to a new size.
@@ -126,13 +134,25 @@ func (x *index) reach() int64 {
 
 // run reads the lines behind the durable part.
 func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
+	if err := p.lines(ctx, r, size, p.saveLine); err != nil {
+		return err
+	}
+	p.checkGap(p.end)
+	p.place()
+	p.nameTicks()
+	p.countPending()
+	return nil
+}
+
+// lines takes in the lines behind the durable part but for saves, which save does.
+func (p *indexer) lines(ctx context.Context, r io.ReaderAt, size int64, save func(l line)) error {
 	p.size, p.ev.clock = size, p.clock
 	s := newScanner(ctx, r, p.end, size)
 	defer s.close()
 	for {
 		l, err := s.next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
 			return &formats.Error{Format: name, Offset: p.end, Err: err}
@@ -152,15 +172,8 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 		if err := p.charge(s, l); err != nil {
 			return err
 		}
-		p.saveLine(l)
+		save(l)
 	}
-	p.checkGap(p.end)
-	p.place()
-	p.nameTicks()
-	pending := p.commands.Clone()
-	p.countCommands(pending, p.ticks.len())
-	p.commandGroups = pending.Groups()
-	return nil
 }
 
 // charge counts what the next tick takes.
@@ -208,6 +221,13 @@ func (p *indexer) other(l line) {
 }
 
 func (p *indexer) saveLine(l line) {
+	turn, shown := p.ticks.lastTurn(), p.shows(l.off)
+	t := p.tickOf(l)
+	p.count(&t, turn, shown)
+}
+
+// tickOf adds the tick of a save line.
+func (p *indexer) tickOf(l line) tick {
 	n := p.ticks.len()
 	t := tick{off: l.off, end: l.end, line: p.now.lines, turn: -1, backup: l.text[0] == '*'}
 	if t.backup || n == 0 {
@@ -228,11 +248,11 @@ func (p *indexer) saveLine(l line) {
 	}
 	t.clock, t.tz = p.clock, p.tz
 	p.ticks.add(&t)
-	p.count(n, t)
 	p.place()
 	p.over = false
 	p.now.problems = len(p.problems)
 	p.at = p.now
+	return t
 }
 
 var (
@@ -240,9 +260,12 @@ var (
 	errLong   = fmt.Errorf("the line is longer than %d bytes", maxSaveLine)
 )
 
+// shows reports whether the lines between the last save line and end are shown.
+func (p *indexer) shows(end int64) bool { return end-p.reach() <= maxEventText }
+
 // checkGap notes that there is more than maxEventText between the last save line and end.
 func (p *indexer) checkGap(end int64) {
-	if start := p.reach(); end-start > maxEventText {
+	if start := p.reach(); !p.shows(end) {
 		p.problem(tooLong, start, fmt.Sprintf("%d bytes without a save line, more than %d, are not shown", end-start, maxEventText))
 	}
 }

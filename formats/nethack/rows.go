@@ -1,6 +1,8 @@
 package nethack
 
 import (
+	"math/bits"
+
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
 )
@@ -8,35 +10,172 @@ import (
 // beginChunk notes that a chunk begins at tick n.
 func (p *indexer) beginChunk(n int) {
 	if p.chunks = append(p.chunks, n); len(p.chunks) > 1 {
+		p.flush()
 		p.heroes.EndChunk()
 		p.commands.EndChunk()
 	}
 }
 
-// count counts the rows of tables that tick n has, which is t.
-func (p *indexer) count(n int, t tick) {
-	p.countCommands(p.commands, n)
-	if t.lost() {
-		return
+// count counts the rows of tables that the last tick has. turn is that of the tick before, and shown says whether the lines
+// between them are.
+func (p *indexer) count(t *tick, turn int32, shown bool) {
+	n := p.ticks.len() - 1
+	if shown {
+		p.command.count(p.commands, p.ev.list, commandContext{tick: n, turn: turn, zone: t.tz})
 	}
-	if changed, ok := p.hero.read(&p.re, t.backup); ok {
-		if p.heroes.Rows() == 0 {
-			changed = allParts
-		}
-		heroRow(p.heroes.Batch, n, t, p.zoneAt(t.off, t.tz), &p.hero.heroState, changed)
-		p.heroes.EndRow()
+	p.ev.forget(p.clock)
+	if !t.lost() {
+		p.hero.count(p.heroes, &p.re, n, t, p.zoneAt(t.off, t.tz))
 	}
 }
 
-// countCommands counts the commands that led to tick n, or are pending, and forgets them.
-func (p *indexer) countCommands(c *rowcount.Counter, n int) {
-	if !p.tooLong(n) {
-		p.commandRows(n, p.ev.list, &p.answers, func(e *event, at commandContext) {
-			commandRow(c.Batch, e, &at)
-			c.EndRow()
-		})
+// countPending ends the count, with the commands that are pending.
+func (p *indexer) countPending() {
+	p.flush()
+	c := p.commands
+	if p.shows(p.end) && len(p.ev.list) > 0 {
+		c = c.Clone()
+		p.command.count(c, p.ev.list, commandContext{tick: -1, turn: p.ticks.lastTurn(), zone: p.lastZone()})
+		p.command.flush(c)
 	}
 	p.ev.forget(p.clock)
+	p.commandGroups = c.Groups()
+}
+
+// flush tells the Counters of all rows up to the last tick.
+func (p *indexer) flush() {
+	p.hero.flush(p.heroes)
+	p.command.flush(p.commands)
+}
+
+// A heroCounter counts the heroes of the saves that a rebuilder makes one after the other: after a diff only the numbers
+// that it touches.
+type heroCounter struct {
+	heroFollower
+	heroState       // that was read last
+	again     int   // rows whose texts are those of the last hero that was read: the Counter does not have them yet
+	busy      int64 // but for that of their occupation, which is so many bytes longer
+}
+
+// count counts the hero of the save that there is now, of tick n in a timezone, if a state has one.
+func (h *heroCounter) count(c *rowcount.Counter, re *rebuilder, n int, t *tick, zone int32) {
+	changed, turned := h.follow(re, t.backup)
+	if turned && h.u8(relativeAt) != 0 {
+		changed |= heroCounters
+	}
+	if changed&^heroAlone != 0 || c.Rows() == 0 {
+		h.countWhole(c, n, t, zone)
+		return
+	}
+	if h.current = !h.bad; h.bad {
+		return
+	}
+	columns := c.Columns
+	columns[0].Bound(int64(n))
+	columns[1].Bound(int64(t.turn))
+	countTime(&columns[2].Counts, t.clock, zone)
+	for ; changed != 0; changed &= changed - 1 {
+		column := bits.TrailingZeros64(uint64(changed))
+		if place := heroPlaces[column]; place.kind != noNumber {
+			columns[column].Bound(h.number(place))
+		} else if column == occupationColumn {
+			h.busy = columnar.TextLen(h.occupation()) - columnar.TextLen(h.hero.Occupation)
+		}
+	}
+	columns[occupationColumn].Counts.Bytes += h.busy
+	if h.again++; h.again == c.Room() {
+		h.flush(c)
+	}
+}
+
+// countWhole reads the hero from the beginning and counts him.
+func (h *heroCounter) countWhole(c *rowcount.Counter, n int, t *tick, zone int32) {
+	h.flush(c)
+	if h.busy = 0; !h.bad {
+		h.fields = fields{b: h.b, moves: h.moves}
+		h.readHero(&h.heroState)
+	}
+	if h.current = !h.bad; h.current {
+		heroRow(c.Batch, n, *t, zone, &h.heroState)
+		c.EndRow()
+	}
+}
+
+// flush tells the Counter of all rows.
+func (h *heroCounter) flush(c *rowcount.Counter) {
+	if h.again > 0 {
+		c.Again(h.again)
+		h.again = 0
+	}
+}
+
+// A commandCounter counts the rows of commands. It gathers them for a Counter.
+type commandCounter struct {
+	rows   int
+	counts [commandColumns]columnar.Counts // of them; of a field Nulls are the rows that have it
+	buf    []byte
+}
+
+// count counts the commands of a list.
+func (g *commandCounter) count(c *rowcount.Counter, list []event, at commandContext) {
+	for e, answers := range commandsOf(list) {
+		g.row(e, &at)
+		g.counts[commandColumns-1].Bytes += int64(eventsLen(answers, at.zone, &g.buf))
+		if g.rows++; g.rows == c.Room() {
+			g.flush(c)
+		}
+	}
+}
+
+// row counts a command without its answers, as commandRow adds it.
+func (g *commandCounter) row(e *event, at *commandContext) {
+	if at.tick < 0 {
+		g.counts[0].Nulls++
+	} else {
+		g.counts[0].Bound(int64(at.tick))
+	}
+	if at.turn < 0 {
+		g.counts[1].Nulls++
+	} else {
+		g.counts[1].Bound(int64(at.turn))
+	}
+	if e.timed {
+		countTime(&g.counts[2], e.clock, at.zone)
+	} else {
+		g.counts[2].Nulls++
+	}
+	g.counts[3].Bound(e.off)
+	for i := range e.fields {
+		f := &e.fields[i]
+		column := commandField(f.key)
+		if column < 0 {
+			continue
+		}
+		n := &g.counts[firstCommandField+column]
+		switch {
+		case f.text != nil:
+			n.Bytes += columnar.TextLen(f.text)
+			n.Nulls++
+		case int64(int32(f.number)) == f.number:
+			n.Bound(f.number)
+			n.Nulls++
+		}
+	}
+}
+
+// flush tells the Counter of all rows.
+func (g *commandCounter) flush(c *rowcount.Counter) {
+	if g.rows == 0 {
+		return
+	}
+	for i := firstCommandField; i < commandColumns; i++ {
+		n := &g.counts[i]
+		if n.Nulls = int64(g.rows) - n.Nulls; !c.Columns[i].Nullable {
+			n.Nulls = 0
+		}
+	}
+	c.Add(g.rows, g.counts[:])
+	*g = commandCounter{buf: g.buf}
 }
 
 // tooLong reports whether the lines that led to tick n, or are pending, are more than are shown.

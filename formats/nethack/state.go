@@ -208,15 +208,18 @@ func (r *fields) length(p int64) int64 {
 	return int64(n)
 }
 
-// textTo reads the string in a field of n bytes into s, and its bytes in hex into asHex if it is not UTF-8. They are
-// kept if they have that text: saves one after the other mostly have.
-func (r *fields) textTo(s, asHex *string, p int64, n int) {
-	b := r.at(p, n)
-	if k := len(*s); k <= n && string(b[:k]) == *s && (k == n || b[k] == 0) {
-		return
+// text returns the string in a field of n bytes.
+func (r *fields) text(p int64, n int) []byte {
+	b, _, _ := bytes.Cut(r.at(p, n), []byte{0})
+	return b
+}
+
+// textTo makes b the text of s, and of asHex in hex if it is not UTF-8. They are kept if they have that text: saves one
+// after the other mostly have.
+func textTo(s, asHex *string, b []byte) {
+	if string(b) != *s {
+		*s, *asHex = string(b), invalidHex(b)
 	}
-	b, _, _ = bytes.Cut(b, []byte{0})
-	*s, *asHex = string(b), invalidHex(b)
 }
 
 // invalidHex returns b in hex if it is not UTF-8.
@@ -264,7 +267,7 @@ func (r *fields) details() *details {
 // readGame reads what is of the game.
 func (r *fields) readGame(g *game) {
 	g.Debug, g.Explore, g.MoonPhase, g.Friday13th = r.u8(71) != 0, r.u8(73) != 0, r.i32(48), r.u8(76) != 0
-	r.textTo(&g.SetSeed, &g.SetSeedHex, 232, 16)
+	textTo(&g.SetSeed, &g.SetSeedHex, r.text(232, 16))
 }
 
 // level draws the map of the hero's level, if it is in the save.

@@ -22,25 +22,6 @@ var ticksColumns = slices.Concat(
 	columnar.Required(columnar.Int32, "events"),
 )
 
-var heroesColumns = slices.Concat(
-	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
-	columnar.Optional(columnar.Text, "name", "role", "race", "gender", "alignment"),
-	columnar.Required(columnar.Int32, "hp", "hp_max", "power", "power_max", "level", "level_max", "experience"),
-	columnar.Required(columnar.Bool, "polymorphed"),
-	columnar.Required(columnar.Int32, "monster", "monster_hp", "monster_hp_max", "nutrition", "hunger", "prayer_timeout",
-		"alignment_record", "luck", "luck_bonus"),
-	columnar.Required(columnar.Bool, "swallowed", "in_water", "hiding", "invulnerable", "quest_completed",
-		"invocation_done", "entered_gehennom", "killed_wizard", "ascended"),
-	columnar.Optional(columnar.Text, "occupation"),
-	columnar.Required(columnar.Int32, "attr_str", "attr_int", "attr_wis", "attr_dex", "attr_con", "attr_cha",
-		"conduct_food", "conduct_vegan", "conduct_vegetarian", "conduct_gnostic", "conduct_weapon_hit",
-		"conduct_killer", "conduct_illiterate", "conduct_polypile", "conduct_polyself", "conduct_wish",
-		"conduct_artifact_wish", "conduct_genocide", "conduct_elbereth", "conduct_pudding_split",
-		"conduct_lost_alignment", "dungeon"),
-	columnar.Optional(columnar.Text, "dungeon_name"),
-	columnar.Required(columnar.Int32, "dungeon_level", "depth", "x", "y"),
-)
-
 var commandsColumns = slices.Concat(
 	columnar.Optional(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
 	columnar.Required(columnar.Int64, "offset"), columnar.Required(columnar.Text, "command"),
@@ -56,6 +37,15 @@ func addTime(b *columnar.Batch, clock uint64, tz int32) {
 		return
 	}
 	b.Null()
+}
+
+// countTime counts a clock as utc has it.
+func countTime(c *columnar.Counts, clock uint64, tz int32) {
+	if micros, ok := utcMicros(clock, tz); ok {
+		c.Bound(micros)
+	} else {
+		c.Nulls++
+	}
 }
 
 // notYet is the number of events of a tick that is only counted.
@@ -111,51 +101,22 @@ func addTurn(b *columnar.Batch, turn int32) {
 	b.Int32(turn)
 }
 
-// Columns of heroes from parts of the hero that lie together.
-const (
-	nameColumns   = 5
-	numberColumns = 26
-	habitColumns  = 21
-	placeColumns  = 6
-)
-
-// heroRow adds the hero of tick n, in a timezone. Where rows are counted only the parts are looked at that changed since
-// the row before, which is one of the group.
-func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState, changed heroParts) {
+// heroRow adds the hero of tick n, in a timezone.
+func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState) {
 	h, a, c, l := &d.hero, &d.attributes, &d.conducts, &d.location
 	b.Int64(int64(n))
 	b.Int32(t.turn)
 	addTime(b, t.clock, zone)
-	if changed&heroNames != 0 {
-		b.Text(h.Name)
-		addWord(b, h.Role)
-		addWord(b, h.Race)
-		b.Text(h.Gender)
-		addWord(b, h.Alignment)
-	} else {
-		b.Again(nameColumns)
-	}
-	if changed&heroNumbers != 0 {
-		addNumbers(b, h)
-	} else {
-		b.Again(numberColumns)
-	}
-	if changed&heroOccupation != 0 {
-		b.Text(h.Occupation)
-	} else {
-		b.Again(1)
-	}
-	if changed&heroHabits != 0 {
-		b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
-			c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
-			c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
-	} else {
-		b.Again(habitColumns)
-	}
-	if changed&heroPlace == 0 {
-		b.Again(placeColumns)
-		return
-	}
+	b.Text(h.Name)
+	addWord(b, h.Role)
+	addWord(b, h.Race)
+	b.Text(h.Gender)
+	addWord(b, h.Alignment)
+	addNumbers(b, h)
+	b.Text(h.Occupation)
+	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
+		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
+		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
 	b.Int32(int32(l.Dungeon))
 	b.Text(l.DungeonName)
 	depth := min(l.Depth, math.MaxInt32) // of a save that is not as it should be
@@ -188,8 +149,12 @@ type commandContext struct {
 	answers []byte // a list as JSON
 }
 
-// commandFields is how many columns are fields of a command.
-const commandFields = 9
+// The columns of a command, of which some are its fields.
+const (
+	firstCommandField = 4
+	commandFields     = 9
+	commandColumns    = firstCommandField + commandFields + 1
+)
 
 // commandField returns the number of the column of a field of a command, -1 if it has none.
 func commandField(key string) int {

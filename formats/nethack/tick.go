@@ -62,6 +62,14 @@ type tickList struct {
 
 func (l *tickList) len() int { return l.rows.rows }
 
+// lastTurn returns the turn of the last tick, -1 if that is lost or there is none.
+func (l *tickList) lastTurn() int32 {
+	if l.len() == 0 {
+		return -1
+	}
+	return l.last.turn
+}
+
 func (l *tickList) add(t *tick) {
 	l.rows.add(uint64(t.off), uint64(t.end-t.off), t.clock, uint64(t.line), uint64(int64(t.turn)+turnBias),
 		uint64(t.size), uint64(int64(t.tz)+zoneBias), uint64(t.flags()))

@@ -109,7 +109,7 @@ func (t *tables) fillHeroes(ctx context.Context, b *columnar.Batch, chunk int) e
 				return err
 			}
 			if readHero(re.save, &hero) {
-				heroRow(b, k, x.ticks.at(k), x.zone(k), &hero, allParts)
+				heroRow(b, k, x.ticks.at(k), x.zone(k), &hero)
 			}
 			return nil
 		})

@@ -36,7 +36,8 @@ func (l *Line) More(columns []columnar.Column, rows int) *Counter {
 // between those of different chunks.
 func (c *Counter) Join(part *Counter) {
 	for i := range part.groups {
-		c.take(part.groups[i].Rows, part.groups[i].Columns)
+		g := &part.groups[i]
+		c.Batch.Add(g.Rows-c.Rows(), g.Columns)
 		next := part.begin
 		if i+1 < len(part.groups) {
 			next = part.groups[i+1]
@@ -44,15 +45,6 @@ func (c *Counter) Join(part *Counter) {
 		c.cut(next.Skip)
 	}
 	open := part.group()
-	c.take(open.Rows, open.Columns)
+	c.Batch.Add(open.Rows-c.Rows(), open.Columns)
 	c.rows = part.rows
-}
-
-// take makes the open group one of so many rows, with further counts.
-func (c *Counter) take(rows int, counts []columnar.Counts) {
-	sum := c.group().Columns
-	for i := range sum {
-		sum[i].Add(&counts[i], c.Columns[i].Type)
-	}
-	c.Reset(rows, sum)
 }

@@ -21,25 +21,26 @@ type Counter struct {
 func New(columns []columnar.Column) *Counter { return &Counter{Batch: columnar.NewCounter(columns)} }
 
 // EndRow must be called after each row: no group has more than columnar.MaxGroupRows.
-func (c *Counter) EndRow() {
-	c.rows++
-	if c.Rows() == columnar.MaxGroupRows {
-		c.cut(c.rows)
-	}
-}
+func (c *Counter) EndRow() { c.added(1) }
 
 // Room returns how many rows the open group can still take.
 func (c *Counter) Room() int { return columnar.MaxGroupRows - c.Rows() }
 
 // Add counts rows that were counted elsewhere, up to Room of them.
 func (c *Counter) Add(rows int, counts []columnar.Counts) {
-	sum := c.group().Columns
-	for i := range sum {
-		sum[i].Add(&counts[i], c.Columns[i].Type)
-	}
-	c.Reset(c.Rows()+rows, sum)
-	c.rows += rows
-	if c.Rows() == columnar.MaxGroupRows {
+	c.Batch.Add(rows, counts)
+	c.added(rows)
+}
+
+// Again counts up to Room rows as the method of Batch does.
+func (c *Counter) Again(rows int) {
+	c.Batch.Again(rows)
+	c.added(rows)
+}
+
+// added says that the Batch has so many rows more.
+func (c *Counter) added(rows int) {
+	if c.rows += rows; c.Rows() == columnar.MaxGroupRows {
 		c.cut(c.rows)
 	}
 }
