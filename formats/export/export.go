@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/klauspost/compress/zstd"
-
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
@@ -24,7 +22,7 @@ import (
 type Exporter struct {
 	dir string
 	c   *cache.Cache
-	z   *zstd.Encoder
+	z   *parquet.Encoder
 }
 
 // New returns an Exporter to a directory, for so many recordings at a time. What is made counts in the account
@@ -83,7 +81,7 @@ const (
 )
 
 // version changes when a file would be another although the recording is the same.
-const version = 2
+const version = 3
 
 func (r Recording) made(o *recordings.Opened) string {
 	f, beside := r.Format(), ""

@@ -13,7 +13,7 @@ type bitRun struct {
 	start int // of the values in b
 	count int // of values
 	rest  uint64
-	n     int // bits in rest, which do not fill a byte
+	n     int // bits in rest, which do not fill it, nor a byte where flags are appended
 }
 
 // beginRun begins a run of n values behind b with its header: how many groups of eight it has, and a one-bit that tells
@@ -29,15 +29,21 @@ func beginLevels(b []byte, n, width int) bitRun {
 }
 
 // numbers appends values.
-func (w *bitRun) numbers(list []int32) {
+func (w *bitRun) numbers(list []int32) { pack(w, list) }
+
+// pack appends values that are not less than 0, to no run that has flags.
+func pack[N int32 | int64](w *bitRun, list []N) {
 	w.count += len(list)
+	b, rest, n := w.b, w.rest, w.n
 	for _, x := range list {
-		w.rest |= uint64(x) << w.n
-		for w.n += w.width; w.n >= 8; w.n -= 8 {
-			w.b = append(w.b, byte(w.rest))
-			w.rest >>= 8
+		rest |= uint64(x) << n
+		if n += w.width; n >= 64 {
+			b = binary.LittleEndian.AppendUint64(b, rest)
+			n -= 64
+			rest = uint64(x) >> (w.width - n)
 		}
 	}
+	w.b, w.rest, w.n = b, rest, n
 }
 
 // flags appends values of one bit.

@@ -3,9 +3,7 @@ package parquet
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"hash/maphash"
 	"math"
 
 	"github.com/klauspost/compress/zstd"
@@ -23,19 +21,20 @@ import (
 type Writer struct {
 	table    columnar.Table
 	metadata []Pair
-	z        *zstd.Encoder // its EncodeAll, which many may use at a time
-	offset   []int64       // of each row group that was made, and of what follows
-	chunks   [][]chunk     // of each row group that was made
-	out      []byte        // memory to use again
+	z        *Encoder
+	offset   []int64   // of each row group that was made, and of what follows
+	chunks   [][]chunk // of each row group that was made
+	out      []byte    // memory to use again
 	page     []byte
 	packed   []byte
+	memory   dictionaries
 }
 
 // together is how many bytes of columns are given away at once, or more.
 const together = 1 << 20
 
 // NewWriter returns the Writer of a table.
-func NewWriter(t columnar.Table, z *zstd.Encoder, metadata ...Pair) *Writer {
+func NewWriter(t columnar.Table, z *Encoder, metadata ...Pair) *Writer {
 	return &Writer{table: t, metadata: metadata, z: z, offset: []int64{0}}
 }
 
@@ -99,10 +98,16 @@ func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]b
 	v.Measure()
 	c.counted(&v.Counts)
 	start := len(out)
-	d := dictionaryOf(v)
-	if d != nil {
-		out = w.append(out, &c, d.page, func(plain, stored int64) []byte { return dictionaryHeader(nil, plain, stored, d.n) })
+	d, z := w.memory.of(v), w.z.numbers
+	if d == nil && (v.Type == columnar.Text || v.Type == columnar.Texts) {
+		z = w.z.texts
+	}
+	switch {
+	case d != nil:
+		out = w.append(out, &c, z, d.page, func(plain, stored int64) []byte { return dictionaryHeader(nil, plain, stored, d.n) })
 		c.data = int64(len(out) - start)
+	case rises(v):
+		c.encoding = deltaEncoding
 	}
 	c.boundTexts(v, d)
 	if v.Type == columnar.Texts {
@@ -113,12 +118,12 @@ func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]b
 		if v.Type == columnar.Texts {
 			values = c.values
 		}
-		w.page = appendPage(w.page[:0], v, d, p)
+		w.page = appendPage(w.page[:0], v, d, c.encoding, p)
 		if len(w.page) > math.MaxInt32 {
 			return nil, errTooLarge
 		}
-		out = w.append(out, &c, w.page, func(plain, stored int64) []byte {
-			return dataHeader(nil, plain, stored, values, d.encoding())
+		out = w.append(out, &c, z, w.page, func(plain, stored int64) []byte {
+			return dataHeader(nil, plain, stored, values, d.orElse(c.encoding))
 		})
 	}
 	c.size = int64(len(out) - start)
@@ -127,9 +132,29 @@ func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]b
 	return out, nil
 }
 
+// appendPage appends the content of a data page, whose values are in an encoding if there is no dictionary. One with lists has
+// all rows.
+func appendPage(out []byte, v *columnar.Vector, d *dictionary, encoding int, p part) []byte {
+	switch {
+	case v.Type == columnar.Texts:
+		out = appendListLevels(out, v)
+	case v.Nullable:
+		out = appendLevels(out, v.Valid[p.row:p.endRow])
+	}
+	switch {
+	case d != nil:
+		w := beginIndexes(out, p.endValue-p.value, d.width())
+		w.numbers(d.index[p.value:p.endValue])
+		return w.end()
+	case encoding == deltaEncoding:
+		return appendDeltas(out, v, p.value, p.endValue)
+	}
+	return appendValues(out, v, p.value, p.endValue)
+}
+
 // append appends a page with its header.
-func (w *Writer) append(out []byte, c *chunk, page []byte, header func(plain, stored int64) []byte) []byte {
-	w.packed = w.z.EncodeAll(page, w.packed[:0])
+func (w *Writer) append(out []byte, c *chunk, z *zstd.Encoder, page []byte, header func(plain, stored int64) []byte) []byte {
+	w.packed = z.EncodeAll(page, w.packed[:0])
 	h := header(int64(len(page)), int64(len(w.packed)))
 	c.plain += int64(len(h) + len(page))
 	return append(append(out, h...), w.packed...)
@@ -140,7 +165,7 @@ func pages(v *columnar.Vector, d *dictionary, rows int) (list []part) {
 	all := whole(v, rows)
 	size := valuesSize(&v.Column, int64(all.endValue), int64(len(v.Text)))
 	if d != nil {
-		size = int64(all.endValue * indexWidth(d.n) / 8)
+		size = int64(all.endValue * d.width() / 8)
 	}
 	if v.Type == columnar.Texts || size <= pageSize {
 		return []part{all}
@@ -159,100 +184,6 @@ func pages(v *columnar.Vector, d *dictionary, rows int) (list []part) {
 		list = append(list, p)
 	}
 	return list
-}
-
-const (
-	maxDictionary = 1 << 20 // bytes of a dictionary
-	maxNumbers    = 1 << 8  // numbers in one: their indexes take a byte at most
-	numberRange   = 1 << 16 // from the least to the greatest of them
-	firstTexts    = 1 << 10 // so many texts may all be different
-)
-
-// dictionaryOf returns the dictionary of the values of a column, nil if they hardly come again.
-func dictionaryOf(v *columnar.Vector) *dictionary {
-	switch {
-	case v.Words != nil:
-		return wordsOf(v)
-	case v.Type == columnar.Text:
-		return textsOf(v)
-	case !v.Bounded || uint64(v.Max-v.Min) >= numberRange:
-		return nil
-	case v.Type == columnar.Int32:
-		return numbersOf(v.Int32s, v.Min, v.Max, binary.LittleEndian.AppendUint32)
-	case v.Type == columnar.Int64 || v.Type == columnar.Time:
-		return numbersOf(v.Int64s, v.Min, v.Max, binary.LittleEndian.AppendUint64)
-	}
-	return nil
-}
-
-// textsOf returns the dictionary of texts. It is given up when more than half of them are new.
-func textsOf(v *columnar.Vector) *dictionary {
-	d := &dictionary{index: make([]int32, 0, len(v.Ends))}
-	known := textSet{v: v, slots: map[uint64]int32{}, seed: maphash.MakeSeed()}
-	for i := range v.Ends {
-		n := known.number(i)
-		if n == d.n {
-			text := textOf(v, i)
-			if d.n >= firstTexts && d.n > i/2 || len(d.page)+len(text) > maxDictionary {
-				return nil
-			}
-			d.page = appendText(d.page, text)
-			d.n++
-		}
-		d.index = append(d.index, int32(n))
-	}
-	return d.ifSmaller(int64(4*len(v.Ends) + len(v.Text)))
-}
-
-// A textSet numbers the texts of a column in the order in which they come.
-type textSet struct {
-	v     *columnar.Vector
-	slots map[uint64]int32 // of a text the number, at its hash or the first slot behind that no other has
-	rows  []int32          // of each text, where it comes first
-	seed  maphash.Seed
-}
-
-// number returns the number of the i-th text, which all before it have.
-func (s *textSet) number(i int) int {
-	text := textOf(s.v, i)
-	for slot := maphash.Bytes(s.seed, text); ; slot++ {
-		n, ok := s.slots[slot]
-		if !ok {
-			s.slots[slot] = int32(len(s.rows))
-			s.rows = append(s.rows, int32(i))
-			return len(s.rows) - 1
-		}
-		if bytes.Equal(textOf(s.v, int(s.rows[n])), text) {
-			return int(n)
-		}
-	}
-}
-
-// numbersOf returns the dictionary of numbers that lie between two.
-func numbersOf[N int32 | int64, U uint32 | uint64](list []N, least, most int64, add func([]byte, U) []byte) *dictionary {
-	d := &dictionary{index: make([]int32, len(list))}
-	known := make([]int32, most-least+1) // 1 and the index
-	for i, x := range list {
-		n := &known[int64(x)-least]
-		if *n == 0 {
-			if d.n == maxNumbers {
-				return nil
-			}
-			d.page = add(d.page, U(x))
-			d.n++
-			*n = int32(d.n)
-		}
-		d.index[i] = *n - 1
-	}
-	return d.ifSmaller(int64(len(list) * len(d.page) / max(d.n, 1)))
-}
-
-// ifSmaller returns d if it and its indexes take less than the values as they are, else nil.
-func (d *dictionary) ifSmaller(plain int64) *dictionary {
-	if d.n == 0 || int64(len(d.page)+len(d.index)*indexWidth(d.n)/8) >= plain {
-		return nil
-	}
-	return d
 }
 
 // maxBound is up to how many bytes a text is a bound.
@@ -286,17 +217,6 @@ func usedWords(v *columnar.Vector) (list [][]byte) {
 	return list
 }
 
-// texts returns the values of a dictionary of texts, which are to be asked for in their order.
-func (d *dictionary) texts() func(int) []byte {
-	rest := d.page
-	return func(int) []byte {
-		n := binary.LittleEndian.Uint32(rest)
-		text := rest[4:][:n]
-		rest = rest[4+n:]
-		return text
-	}
-}
-
 // boundsOf returns the least and the greatest of n texts; bounded is false if there is none, or one is too long.
 func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool) {
 	var lo, hi []byte
@@ -312,11 +232,22 @@ func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool)
 	return string(lo), string(hi), n > 0 && len(lo) <= maxBound && len(hi) <= maxBound
 }
 
-// NewEncoder returns what compresses the pages of up to so many Writers at a time.
-func NewEncoder(n int) (*zstd.Encoder, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(pageSize), zstd.WithLowerEncoderMem(true))
+// An Encoder compresses the pages of Writers.
+type Encoder struct{ numbers, texts *zstd.Encoder } // their EncodeAll, which many may use at a time
+
+// NewEncoder returns an Encoder for up to so many Writers at a time. It takes less time for texts than for numbers, as of the
+// latter it would miss much more that comes again.
+func NewEncoder(n int) (*Encoder, error) {
+	options := []zstd.EOption{
+		zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(pageSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false),
+	}
+	numbers, err := zstd.NewWriter(nil, options...)
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
-	return z, nil
+	texts, err := zstd.NewWriter(nil, append(options, zstd.WithEncoderLevel(zstd.SpeedFastest))...)
+	if err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	return &Encoder{numbers, texts}, nil
 }

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
@@ -105,8 +108,8 @@ func TestPages(t *testing.T) {
 // TestDictionaries holds that values that come again are stored once, and others as they are.
 func TestDictionaries(t *testing.T) {
 	few := func(i int) (int64, bool) { return int64(i%200) - 100, i%5 > 0 }
-	many := func(i int) (int64, bool) { return int64(i % 1000), true }
-	far := func(i int) (int64, bool) { return int64(i%2) << 40, true }
+	many := func(i int) (int64, bool) { return int64(i % 5000), true }
+	far := func(i int) (int64, bool) { return int64(i%1024) << 40, true }
 	for name, c := range map[string]struct {
 		text   func(i int) string
 		number func(i int) (int64, bool)
@@ -114,7 +117,7 @@ func TestDictionaries(t *testing.T) {
 	}{
 		"few":    {func(i int) string { return strings.Repeat("word", i%300) }, few, [2]bool{true, true}},
 		"many":   {func(i int) string { return fmt.Sprint(i / 8) }, many, [2]bool{true, false}},
-		"unique": {func(i int) string { return fmt.Sprint(i) }, far, [2]bool{false, false}},
+		"unique": {func(i int) string { return fmt.Sprint(i) }, far, [2]bool{false, true}},
 	} {
 		const n = 20_000
 		got := parquettest.Read(t, compress(t, textTable(n, c.text, c.number)))
@@ -138,6 +141,71 @@ func TestDictionaries(t *testing.T) {
 		if got.Columns[0].Bounds[0] != want {
 			t.Errorf("%s: bounds %q, want %q", name, got.Columns[0].Bounds[0], want)
 		}
+	}
+}
+
+// numbers are n numbers that rise, or nearly.
+type numbers struct {
+	n  int
+	at func(i int) int64
+}
+
+func steadily(i int) int64 { return int64(i) - 10_000 }
+func unevenly(i int) int64 { return int64(i*i/1000 + i%2*64) }
+
+// manyNumbers are numbers of each kind, of which there are few and many.
+func manyNumbers() (list []numbers) {
+	for _, n := range []int{1, 2, 33, 129, 130, 20_000} {
+		list = append(list, numbers{n, steadily}, numbers{n, unevenly},
+			numbers{n, func(i int) int64 { return int64(i / 7 * 1000) }},
+			numbers{n, func(i int) int64 { return int64(i) * math.MaxInt32 / 20_000 }},
+			numbers{n, func(i int) int64 { return int64(min(i, 1)*math.MaxUint32 - math.MaxInt32) }}) // the difference is too great
+	}
+	return list
+}
+
+// numberTable returns a table that has a row group for each kind of numbers. The last of its columns has a null.
+func numberTable(list ...numbers) columnar.Table {
+	columns := slices.Concat(columnar.Required(columnar.Int32, "int32"), columnar.Required(columnar.Int64, "int64"), columnar.Required(columnar.Time, "time"),
+		columnar.Optional(columnar.Int32, "valid"), columnar.Optional(columnar.Int32, "null"))
+	fill := func(_ context.Context, b *columnar.Batch, group int) error {
+		for i := range list[group].n {
+			x := list[group].at(i)
+			b.Int32(int32(x))
+			b.Int64(x << 31)
+			b.Int64(x)
+			b.Int32(int32(x))
+			if i == list[group].n/2 {
+				b.Null()
+			} else {
+				b.Int32(int32(x))
+			}
+		}
+		return nil
+	}
+	var groups []columnar.Group
+	for i := range list {
+		c := columnar.NewCounter(columns)
+		_ = fill(nil, c, i)
+		g := columnar.Group{Rows: list[i].n, Chunk: i}
+		for k := range c.Columns {
+			g.Columns = append(g.Columns, c.Columns[k].Counts)
+		}
+		groups = append(groups, g)
+	}
+	return columnar.NewTable("numbers", columns, groups, fill)
+}
+
+// TestRising holds that numbers come back that are written as differences, and that they take less than others.
+func TestRising(t *testing.T) {
+	table := numberTable(manyNumbers()...)
+	computed, got := parquettest.Read(t, write(t, table)), parquettest.Read(t, compress(t, table))
+	if diff := cmp.Diff(computed.Values(), got.Values()); diff != "" {
+		t.Error(diff)
+	}
+	steady, uneven := len(compress(t, numberTable(numbers{20_000, steadily}))), len(compress(t, numberTable(numbers{20_000, unevenly})))
+	if steady > uneven/4 {
+		t.Errorf("%d bytes for numbers that rise, %d for others", steady, uneven)
 	}
 }
 

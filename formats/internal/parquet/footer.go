@@ -33,6 +33,7 @@ const (
 const (
 	plainEncoding      = 0
 	rleEncoding        = 3
+	deltaEncoding      = 5 // DELTA_BINARY_PACKED
 	dictionaryEncoding = 8 // RLE_DICTIONARY
 )
 
@@ -60,6 +61,7 @@ type chunk struct {
 	values      int   // nulls among them
 	offset      int64 // in the file
 	data        int64 // from offset to the first data page; 0: there is no dictionary before it
+	encoding    int   // of values, where there is no dictionary
 	plain, size int64 // bytes with all page headers, before compression and as they lie there
 	codec       int
 	nulls       int64
@@ -220,7 +222,7 @@ func (c *chunk) write(t *thrift) {
 
 // encodings writes all that are used in a chunk.
 func (c *chunk) encodings(t *thrift) {
-	list := []int{plainEncoding}
+	list := []int{c.encoding}
 	if c.data > 0 {
 		list = append(list, dictionaryEncoding)
 	}

@@ -62,7 +62,7 @@ func newColumnWriter(out []byte, v *columnar.Vector, p *plan, n *columnar.Counts
 		out = dictionaryHeader(out, p.dictionary, p.dictionary, d.n)
 		out = append(out, d.page...)
 	}
-	out = dataHeader(out, p.page, p.page, p.values, d.encoding())
+	out = dataHeader(out, p.page, p.page, p.values, d.orElse(plainEncoding))
 	rest := out[len(out):cap(out)]
 	part := func(size int64) []byte {
 		b := rest[:0:size]

@@ -43,33 +43,6 @@ func pageHead(t *thrift, typ int, plain, stored int64) {
 	t.i32(3, int(stored))
 }
 
-// A dictionary is the values of a column in a row group, each once, for data pages that have their numbers.
-type dictionary struct {
-	page  []byte // the values, in the encoding PLAIN
-	n     int    // how many
-	index []int32
-}
-
-// wordsOf returns the dictionary of a column with Words, else nil.
-func wordsOf(v *columnar.Vector) *dictionary {
-	if v.Words == nil {
-		return nil
-	}
-	d := &dictionary{page: make([]byte, 0, wordsSize(v.Words)), n: len(v.Words), index: v.Int32s}
-	for _, w := range v.Words {
-		d.page = appendText(d.page, w)
-	}
-	return d
-}
-
-// encoding returns that of data pages with this dictionary, or with none.
-func (d *dictionary) encoding() int {
-	if d == nil {
-		return plainEncoding
-	}
-	return dictionaryEncoding
-}
-
 // A part is rows of a column and the values that they have.
 type part struct {
 	row, endRow     int
@@ -82,22 +55,6 @@ func whole(v *columnar.Vector, rows int) part {
 		return part{0, rows, 0, len(v.Ends)}
 	}
 	return part{0, rows, 0, rows - int(v.Nulls)}
-}
-
-// appendPage appends the content of a data page. One with lists has all rows.
-func appendPage(out []byte, v *columnar.Vector, d *dictionary, p part) []byte {
-	switch {
-	case v.Type == columnar.Texts:
-		out = appendListLevels(out, v)
-	case v.Nullable:
-		out = appendLevels(out, v.Valid[p.row:p.endRow])
-	}
-	if d == nil {
-		return appendValues(out, v, p.value, p.endValue)
-	}
-	w := beginIndexes(out, p.endValue-p.value, indexWidth(d.n))
-	w.numbers(d.index[p.value:p.endValue])
-	return w.end()
 }
 
 // beginIndexes begins the numbers of values in a dictionary, before which stands how many bits they have.

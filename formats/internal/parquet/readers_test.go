@@ -12,20 +12,26 @@ import (
 // TestReaders holds that others read what is written.
 func TestReaders(t *testing.T) {
 	rows := rowsOf(columnar.GroupRows + 100)
-	table := tableOf(rows[:9], rows[9:columnar.GroupRows], rows[columnar.GroupRows:])
-	for kind, file := range map[string][]byte{"computed": write(t, table), "compressed": compress(t, table)} {
-		t.Run(kind, func(t *testing.T) { testReaders(t, file, rows) })
-	}
-}
-
-func testReaders(t *testing.T, file []byte, rows []row) {
-	name := filepath.Join(t.TempDir(), "all.parquet")
-	if err := os.WriteFile(name, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
 	var values [][]any
 	for _, r := range rows {
 		values = append(values, r)
+	}
+	table := tableOf(rows[:9], rows[9:columnar.GroupRows], rows[columnar.GroupRows:])
+	for kind, file := range map[string][]byte{"computed": write(t, table), "compressed": compress(t, table)} {
+		t.Run(kind, func(t *testing.T) { testReaders(t, file, values) })
+	}
+}
+
+// TestReadersOfRising holds that others read numbers that are written as differences.
+func TestReadersOfRising(t *testing.T) {
+	file := compress(t, numberTable(manyNumbers()...))
+	testReaders(t, file, parquettest.Read(t, file).Values())
+}
+
+func testReaders(t *testing.T, file []byte, values [][]any) {
+	name := filepath.Join(t.TempDir(), "all.parquet")
+	if err := os.WriteFile(name, file, 0o666); err != nil {
+		t.Fatal(err)
 	}
 	want := parquettest.Lines(t, values)
 	for _, reader := range parquettest.ReaderNames {

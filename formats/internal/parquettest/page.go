@@ -32,7 +32,13 @@ func (p *page) packed(n, width int) []int {
 	t := &thrift{p.b}
 	head := int(t.uvarint())
 	p.b = t.b
-	bits := p.take(head >> 1 * width)
+	values := p.bits(head>>1*8, width)
+	return values[:n]
+}
+
+// bits returns n values of some bits each, a multiple of eight of them.
+func (p *page) bits(n, width int) []int {
+	bits := p.take(n / 8 * width)
 	values := make([]int, n)
 	for i := range values {
 		for k := range width {
@@ -43,8 +49,38 @@ func (p *page) packed(n, width int) []int {
 	return values
 }
 
+// deltas returns the numbers of a page in the encoding DELTA_BINARY_PACKED.
+func (p *page) deltas() (values []any) {
+	t := &thrift{p.b}
+	block, minis, count, x := int(t.uvarint()), int(t.uvarint()), int(t.uvarint()), t.varint()
+	for values = append(values, p.number(x)); len(values) < count; {
+		least, widths := t.varint(), t.b[:minis]
+		t.b = t.b[minis:]
+		for _, width := range widths {
+			n := min(block/minis, count-len(values))
+			if n == 0 {
+				break
+			}
+			mini := page{b: t.b}
+			for _, more := range mini.bits(block/minis, int(width))[:n] {
+				x += least + int64(more)
+				values = append(values, p.number(x))
+			}
+			t.b = mini.b
+		}
+	}
+	p.b = t.b
+	return values
+}
+
 // values returns the values of a data page, lists made up of their items.
-func (p *page) values(n int, words []any) (values []any) {
+func (p *page) values(n, encoding int, words []any) (values []any) {
+	if encoding == deltaEncoding {
+		if p.c.optional {
+			p.levels(n, 1) // there are no nulls where this encoding is taken
+		}
+		return p.deltas()
+	}
 	var first []int
 	full := 0
 	if p.c.optional {
@@ -105,17 +141,24 @@ func (p *page) plain() any {
 		}
 		return v
 	case 1:
-		return int32(le.Uint32(p.take(4)))
+		return p.number(int64(int32(le.Uint32(p.take(4)))))
 	case 2:
-		v := int64(le.Uint64(p.take(8)))
-		if p.c.time {
-			return time.UnixMicro(v).UTC()
-		}
-		return v
+		return p.number(int64(le.Uint64(p.take(8))))
 	case 4:
 		return math.Float32frombits(le.Uint32(p.take(4)))
 	case 5:
 		return math.Float64frombits(le.Uint64(p.take(8)))
 	}
 	return string(p.take(int(le.Uint32(p.take(4)))))
+}
+
+// number returns a whole number as a value.
+func (p *page) number(n int64) any {
+	switch {
+	case p.c.physical == 1:
+		return int32(n)
+	case p.c.time:
+		return time.UnixMicro(n).UTC()
+	}
+	return n
 }

@@ -287,13 +287,16 @@ func (c *Column) chunk(tb testing.TB, b []byte, codec int64) (values []any, size
 			continue
 		}
 		pages++
-		values = append(values, p.values(int(head.object(5).int(1)), words)...)
+		values = append(values, p.values(int(head.object(5).int(1)), int(head.object(5).int(2)), words)...)
 	}
 	c.Pages, c.Dictionary = append(c.Pages, pages), append(c.Dictionary, words != nil)
 	return values, size
 }
 
-const zstdCodec = 6
+const (
+	zstdCodec     = 6
+	deltaEncoding = 5 // DELTA_BINARY_PACKED
+)
 
 func unpack(tb testing.TB, b []byte) []byte {
 	tb.Helper()

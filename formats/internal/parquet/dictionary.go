@@ -1,0 +1,240 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"unsafe"
+
+	"recfs/formats/columnar"
+)
+
+// A dictionary is the values of a column in a row group, each once, for data pages that have their numbers.
+type dictionary struct {
+	page  []byte // the values, in the encoding PLAIN
+	n     int    // how many
+	index []int32
+}
+
+// orElse returns the encoding of data pages with this dictionary, or with none.
+func (d *dictionary) orElse(encoding int) int {
+	if d == nil {
+		return encoding
+	}
+	return dictionaryEncoding
+}
+
+// width returns how many bits the number of a value takes in data pages: whole bytes if it is more than one, as zstd finds only
+// those again.
+func (d *dictionary) width() int {
+	n := indexWidth(d.n)
+	if n > 8 {
+		return (n + 7) &^ 7
+	}
+	return n
+}
+
+// texts returns the values of a dictionary of texts, which are to be asked for in their order.
+func (d *dictionary) texts() func(int) []byte {
+	rest := d.page
+	return func(int) []byte {
+		n := binary.LittleEndian.Uint32(rest)
+		text := rest[4:][:n]
+		rest = rest[4+n:]
+		return text
+	}
+}
+
+// ifSmaller returns d if it and its indexes take less than the values as they are, else nil.
+func (d *dictionary) ifSmaller(plain int64) *dictionary {
+	if d.n == 0 || int64(len(d.page)+len(d.index)*d.width()/8) >= plain {
+		return nil
+	}
+	return d
+}
+
+// wordsOf returns the dictionary of a column with Words, else nil.
+func wordsOf(v *columnar.Vector) *dictionary {
+	if v.Words == nil {
+		return nil
+	}
+	d := &dictionary{page: make([]byte, 0, wordsSize(v.Words)), n: len(v.Words), index: v.Int32s}
+	for _, w := range v.Words {
+		d.page = appendText(d.page, w)
+	}
+	return d
+}
+
+// dictionaries make one dictionary after the other.
+type dictionaries struct {
+	numbers numberSet
+	texts   textSet
+}
+
+// of returns the dictionary of the values of a column, nil if they hardly come again. It is good until the next one.
+func (m *dictionaries) of(v *columnar.Vector) *dictionary {
+	switch {
+	case v.Words != nil:
+		return wordsOf(v)
+	case v.Type == columnar.Text:
+		return m.texts.dictionary(v)
+	case v.Type == columnar.Int32:
+		return numbersOf[uint32](&m.numbers, v.Int32s)
+	case v.Type == columnar.Float:
+		return numbersOf[uint32](&m.numbers, v.Floats)
+	case v.Type == columnar.Int64 || v.Type == columnar.Time:
+		return numbersOf[uint64](&m.numbers, v.Int64s)
+	case v.Type == columnar.Double:
+		return numbersOf[uint64](&m.numbers, v.Doubles)
+	}
+	return nil
+}
+
+// Numbers whose numbers take more than a byte compress well as they are, too: they have a dictionary where they come again
+// often.
+const (
+	maxNumbers   = 1 << 12 // in a dictionary
+	freelyNumber = 1 << 8  // so many need not come again
+	often        = 16
+	slotBits     = 13 // twice as many slots as numbers, that few lie beside their place
+)
+
+// A numberSet numbers the bits of numbers in the order in which they come.
+type numberSet struct {
+	slots [1 << slotBits]uint16 // 1 and a number
+	known []uint64
+	index []int32
+}
+
+// number returns the number of x, and maxNumbers if it is one too many.
+func (s *numberSet) number(x uint64) int32 {
+	for at := x * 0x9e37_79b9_7f4a_7c15 >> (64 - slotBits); ; at = (at + 1) % (1 << slotBits) {
+		switch n := s.slots[at]; {
+		case n == 0:
+			if len(s.known) == maxNumbers {
+				return maxNumbers
+			}
+			s.known = append(s.known, x)
+			s.slots[at] = uint16(len(s.known))
+			return int32(len(s.known) - 1)
+		case s.known[n-1] == x:
+			return int32(n - 1)
+		}
+	}
+}
+
+// numbersOf returns the dictionary of numbers, nil if there are too many of them.
+func numbersOf[U uint32 | uint64, N int32 | int64 | float32 | float64](s *numberSet, list []N) *dictionary {
+	clear(s.slots[:])
+	s.known, s.index = s.known[:0], s.index[:0]
+	for _, x := range unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(list))), len(list)) {
+		n := s.number(uint64(x))
+		if n == maxNumbers {
+			return nil
+		}
+		s.index = append(s.index, n)
+	}
+	d := &dictionary{n: len(s.known), index: s.index}
+	if d.n > freelyNumber && d.n*often > len(list) {
+		return nil
+	}
+	size := int(unsafe.Sizeof(U(0)))
+	var b [8]byte
+	for _, x := range s.known {
+		binary.LittleEndian.PutUint64(b[:], x)
+		d.page = append(d.page, b[:size]...)
+	}
+	if d.n > 256 && d.n*16 > len(list) {
+		return nil
+	}
+	return d.ifSmaller(int64(len(list) * size))
+}
+
+const (
+	maxDictionary = 1 << 20 // bytes of a dictionary
+	firstTexts    = 1 << 10 // so many texts may all be different
+)
+
+// A textSet numbers the texts of a column in the order in which they come.
+type textSet struct {
+	v     *columnar.Vector
+	slots []textSlot // a power of two of them, twice as many as texts at least
+	rows  []int32    // of each text, where it comes first
+	index []int32
+	seed  maphash.Seed
+}
+
+// A textSlot is at the last bits of the hash of a text, or behind.
+type textSlot struct {
+	hash   uint32 // its first bits
+	number int32  // 1 and its number; 0: there is none
+}
+
+// dictionary returns the dictionary of texts. It is given up when more than half of them are new.
+func (s *textSet) dictionary(v *columnar.Vector) *dictionary {
+	s.begin(v)
+	size := 0
+	for i := range v.Ends {
+		n := s.number(i)
+		if int(n) == len(s.rows)-1 && int(s.rows[n]) == i {
+			size += 4 + len(textOf(v, i))
+			if len(s.rows) > max(firstTexts, i/2+1) || size > maxDictionary {
+				return nil
+			}
+		}
+		s.index = append(s.index, n)
+	}
+	d := &dictionary{n: len(s.rows), index: s.index, page: make([]byte, 0, size)}
+	for _, row := range s.rows {
+		d.page = appendText(d.page, textOf(v, int(row)))
+	}
+	return d.ifSmaller(int64(4*len(v.Ends) + len(v.Text)))
+}
+
+// begin makes the set one of the texts of a column.
+func (s *textSet) begin(v *columnar.Vector) {
+	if s.slots == nil {
+		s.slots, s.seed = make([]textSlot, 2*firstTexts), maphash.MakeSeed()
+	}
+	clear(s.slots)
+	s.v, s.rows, s.index = v, s.rows[:0], s.index[:0]
+}
+
+// number returns the number of the i-th text, which all before it have.
+func (s *textSet) number(i int) int32 {
+	text := textOf(s.v, i)
+	slot := s.find(maphash.Bytes(s.seed, text), text)
+	if slot.number > 0 {
+		return slot.number - 1
+	}
+	s.rows = append(s.rows, int32(i))
+	slot.number = int32(len(s.rows))
+	if 2*len(s.rows) > len(s.slots) {
+		s.grow()
+	}
+	return int32(len(s.rows) - 1)
+}
+
+// find returns the slot of a text, or that which it is to have.
+func (s *textSet) find(hash uint64, text []byte) *textSlot {
+	first := uint32(hash >> 32)
+	for at := int(hash); ; at++ {
+		slot := &s.slots[at&(len(s.slots)-1)]
+		switch {
+		case slot.number == 0:
+			slot.hash = first
+			return slot
+		case slot.hash == first && bytes.Equal(textOf(s.v, int(s.rows[slot.number-1])), text):
+			return slot
+		}
+	}
+}
+
+// grow makes room for twice as many texts.
+func (s *textSet) grow() {
+	s.slots = make([]textSlot, 2*len(s.slots))
+	for n, row := range s.rows {
+		text := textOf(s.v, int(row))
+		s.find(maphash.Bytes(s.seed, text), text).number = int32(n + 1)
+	}
+}
