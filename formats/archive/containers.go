@@ -56,6 +56,8 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 			return nil, formats.Input{}, err
 		}
 		return l.Members, l.src, nil
+	}, Warn: func(name string, err error) {
+		a.warn(path.Join(k.path, name), k.v, "archive says two things of a file", "format", k.format(), "err", err)
 	}}
 	if id := a.sourceID(k.path); id != "" {
 		tree.Name = path.Join("/", id, k.name)

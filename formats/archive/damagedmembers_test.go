@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -126,6 +127,41 @@ func TestDamagedMembers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A zip of which a header names another file than the directory shows all of it, and tells by error and log.
+func TestMembersOfTwoNames(t *testing.T) {
+	rec, plain := oneZip(t, zip.Deflate, "a.rec", []byte("RECbody")).b, oneZip(t, zip.Store, "a.txt", []byte("text")).b
+	rec[30], plain[30] = 'b', 'b'
+	var log bytes.Buffer
+	_, root := mount(t, map[string]string{"rec.zip": string(rec), "plain.zip": string(plain)}, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if got, err := read(t, root, "rec.zip/a.rec/body"); got != "body" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	e, err := nodes.Lookup(t.Context(), root, "rec.zip/a.rec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.Dir.(recording)
+	if p, err := r.a.damageOf(t.Context(), r.key); err != nil || p == nil || !strings.Contains(p.Message, "b.rec") {
+		t.Errorf("the damage is %v, %v", p, err)
+	}
+	e, err = nodes.Lookup(t.Context(), root, "plain.zip/a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.File.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(nodes.Reader(t.Context(), c)); string(b) != "text" || err == nil || !strings.Contains(err.Error(), "b.txt") {
+		t.Errorf("%q, %v", b, err)
+	}
+	for _, path := range []string{"path=rec.zip/a.rec", "path=plain.zip/a.txt"} {
+		if n := strings.Count(log.String(), path+" "); n != 1 {
+			t.Errorf("%s: told %d times in %s", path, n, &log)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type Content struct {
 	there  int64          // how many there are; formats.UnknownSize: that takes reading them
 	stream *unpack.Stream // they are decompressed; nil: they lie there as they are
 	read   *sum           // the checksum of those read by now; nil: it is not looked at while reading
+	odd    *unpack.Damage // what the container says of it in two ways, if all bytes are there and right; else nil
 }
 
 // Open returns the bytes like those of a file under compression (unpack.Unpacker.Open). If the size
@@ -67,6 +68,8 @@ func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	switch {
 	case failed != nil:
 		return 0, failed
+	case d != nil && d == r.odd: // which leaves nothing out
+		return n, d
 	case d != nil:
 		return int(max(0, min(end, r.size-1)-off)), d
 	case end < r.size:
@@ -78,6 +81,26 @@ func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 // always returns a function that tells of one damage.
 func always(d *unpack.Damage) unpack.DamageFunc {
 	return func(context.Context) (*unpack.Damage, error) { return d, nil }
+}
+
+// told returns c, of which the container says odd as well, unless that is nil.
+func (c Content) told(odd error) Content {
+	if odd == nil {
+		return c
+	}
+	c.odd = &unpack.Damage{Size: c.size, Err: odd}
+	c.Damage, c.Short = orElse(c.Damage, c.odd), orElse(c.Short, c.odd)
+	return c
+}
+
+// orElse returns a function that tells of d if there is no other damage.
+func orElse(hurt unpack.DamageFunc, d *unpack.Damage) unpack.DamageFunc {
+	return func(ctx context.Context) (*unpack.Damage, error) {
+		if before, err := hurt(ctx); before != nil || err != nil {
+			return before, err
+		}
+		return d, nil
+	}
 }
 
 // absent returns the content of a file of which there is nothing, as of an encrypted one. It keeps the

@@ -22,6 +22,9 @@ type Tree struct {
 	// Load returns the list and what it is of, or no list if the container does
 	// not open.
 	Load func(context.Context) (*Members, formats.Input, error)
+
+	// Warn hears of an opened file of which the container says different things, although all of it is there; nil: nobody does.
+	Warn func(name string, err error)
 }
 
 var _ source.Tree = (*Tree)(nil)
@@ -91,7 +94,7 @@ func (t *Tree) Open(ctx context.Context, name string) (source.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := t.content(ctx, f)
+	c, err := t.content(ctx, name, f)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +107,7 @@ func (t *Tree) Content(ctx context.Context, name string) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	return t.content(ctx, f)
+	return t.content(ctx, name, f)
 }
 
 // Head returns the first bytes of a file, [formats.NamedSize] of them or all, if the list has them.
@@ -131,12 +134,16 @@ func (t *Tree) First(ctx context.Context, name string, b []byte) (int, error) {
 }
 
 // content returns what a member holds, if it is a file.
-func (t *Tree) content(ctx context.Context, f found) (Content, error) {
+func (t *Tree) content(ctx context.Context, name string, f found) (Content, error) {
 	m := f.at(f.i)
 	if m.mode() != 0 {
 		return Content{}, &iofs.PathError{Op: "open", Path: string(f.name(f.i)), Err: iofs.ErrInvalid}
 	}
-	return t.Kind.open(ctx, f.src, source.FileKey{Path: t.At, Version: t.Version}, f.Members, *m, t.Unpack)
+	c, err := t.Kind.open(ctx, f.src, source.FileKey{Path: t.At, Version: t.Version}, f.Members, *m, t.Unpack)
+	if c.odd != nil && t.Warn != nil {
+		t.Warn(name, c.odd)
+	}
+	return c, err
 }
 
 // A file is an opened member.

@@ -2,6 +2,7 @@ package container
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,26 +218,26 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 	if err != nil {
 		return Content{}, &formats.Error{Format: "zip", Offset: f.at, Err: err}
 	}
-	c, at, size, err := storedZip(ctx, src, z.Entry, z.cut)
+	o, err := storedZip(ctx, src, z.Entry, z.cut)
 	switch {
 	case err != nil && damaged(err):
 		return absent(f.size, err), nil
 	case err != nil:
 		return Content{}, err
-	case c != nil:
-		return expand(u, *c, src, at, size, f.size, k), nil
+	case o.c != nil:
+		return expand(u, *o.c, src, o.at, o.size, f.size, k).told(o.odd), nil
 	}
-	content := plain(src, at, f.size)
+	content := plain(src, o.at, f.size)
 	switch {
 	case z.cut:
 		return unknownEnd(content), nil
-	case size < content.there:
-		content = shorter(src, at, size, f.size)
+	case o.size < content.there:
+		content = shorter(src, o.at, o.size, f.size)
 	}
 	if content.there < f.size {
 		return content, nil
 	}
-	return content.checked(nodes.SectionContent(src, at, content.there), m.sumOf(at), z.CRC32), nil
+	return content.checked(nodes.SectionContent(src, o.at, content.there), m.sumOf(o.at), z.CRC32).told(o.odd), nil
 }
 
 // entryOf returns what the directory says of a file, or the header that it was found by.
@@ -294,18 +295,27 @@ func readable(z zipfile.Entry) error {
 	return nil
 }
 
-// storedZip returns where the stored bytes of a member lie, as far as they are there, and how they are
-// compressed; nil: not at all. Of one that is cut no checksum is known.
-func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool) (c *unpack.Compression, at, size int64, err error) {
+// A storedFile is where the stored bytes of a file of a zip lie, as far as they are there.
+type storedFile struct {
+	c        *unpack.Compression // how they are compressed; nil: not at all
+	at, size int64
+	odd      error // what the header before them says otherwise than the directory; nil: nothing
+}
+
+// storedZip returns where the content of a file lies. Of one that is cut no checksum is known.
+func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool) (o storedFile, err error) {
 	if err := readable(z); err != nil {
-		return nil, 0, 0, err
+		return o, err
 	}
-	if at, err = zipfile.DataAt(src.At(ctx), z.Header); err != nil {
-		return nil, 0, 0, err
+	local, err := zipfile.ReadLocal(src.At(ctx), z.Header)
+	if err != nil && (local.Length == 0 || !damaged(err)) {
+		return o, err
 	}
-	size = int64(min(z.CompressedSize64, uint64(max(src.Size-at, 0))))
+	o.odd = cmp.Or(err, differs(local, z))
+	o.at = z.Header + local.Length
+	o.size = int64(min(z.CompressedSize64, uint64(max(src.Size-o.at, 0))))
 	if z.Method == zip.Store {
-		return nil, at, size, nil
+		return o, nil
 	}
 	method := zipMethods[z.Method]
 	checked := method
@@ -317,7 +327,8 @@ func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool
 	if method.Whole != nil {
 		checked.Whole = func(out, in []byte) bool { return !cut && method.Whole(out, in) && crc32.ChecksumIEEE(out) == z.CRC32 }
 	}
-	return &checked, at, size, nil
+	o.c = &checked
+	return o, nil
 }
 
 var errEncrypted = &formats.Reason{Kind: errors.ErrUnsupported, Msg: "it is encrypted"}

@@ -3,6 +3,7 @@ package container_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io/fs"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats/container"
@@ -233,5 +235,66 @@ func TestZipOfSpecialFiles(t *testing.T) {
 	want := map[string]string{"-": "of -", "device": "of device", "socket": "of socket", "plain": "of plain"}
 	if err != nil || !maps.Equal(got, want) || len(problems) > 0 {
 		t.Errorf("%v, %v, %v, want %v", got, problems, err, want)
+	}
+}
+
+// oneFile returns a zip of the file "name" with its size and checksum in the header before it, which change may overwrite.
+func oneFile(t *testing.T, method uint16, content string, change func(local []byte)) []byte {
+	t.Helper()
+	var stored, buf bytes.Buffer
+	stored.WriteString(content)
+	if method == zip.Deflate {
+		stored.Reset()
+		f, err := flate.NewWriter(&stored, 9)
+		if err == nil {
+			_, err = f.Write([]byte(content))
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := zip.NewWriter(&buf)
+	f, err := w.CreateRaw(&zip.FileHeader{
+		Name: "name", Method: method, CRC32: crc32.ChecksumIEEE([]byte(content)),
+		CompressedSize64: uint64(stored.Len()), UncompressedSize64: uint64(len(content)),
+	})
+	if err == nil {
+		_, err = stored.WriteTo(f)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b := buf.Bytes()
+	change(b[bytes.Index(b, []byte(zipLocal)):])
+	return b
+}
+
+// A file whose header says otherwise than the directory is read whole, and who reads it to its end is told.
+func TestZipHeadersDiffer(t *testing.T) {
+	const content = "some content"
+	for name, test := range map[string]struct {
+		change func(local []byte)
+		want   string // of the error behind the bytes; "": there is none
+	}{
+		"same":      {func([]byte) {}, ""},
+		"name":      {func(b []byte) { b[30] = 'g' }, `the header before it is that of "game"`},
+		"method":    {func(b []byte) { b[8] = 12 }, ", the header before it says 12"},
+		"encrypted": {func(b []byte) { b[6] = 1 }, "the header before it says that it is encrypted"},
+		"UTF-8":     {func(b []byte) { b[7] = 8 }, ""},
+		"streamed":  {func(b []byte) { b[6] = 8; clear(b[14:26]) }, ""},
+		"size":      {func(b []byte) { b[22]++ }, ", the header before it says 13 in "},
+		"stored":    {func(b []byte) { b[18]++ }, ", the header before it says 12 in "},
+		"checksum":  {func(b []byte) { clear(b[14:18]) }, ", the header before it says 00000000"},
+	} {
+		for _, method := range []uint16{zip.Store, zip.Deflate} {
+			got, problems, err := list(t, container.Zip, oneFile(t, method, content, test.change))
+			if err != nil || len(problems) > 0 {
+				t.Fatalf("%s: %v, %v", name, problems, err)
+			}
+			text, told, bad := strings.Cut(got["name"], " bytes, error: ")
+			if bad != (test.want != "") || !bad && text != content || bad && (text != strconv.Itoa(len(content)) || !strings.Contains(told, test.want)) {
+				t.Errorf("%s, method %d: %q, want all and %q", name, method, got["name"], test.want)
+			}
+		}
 	}
 }

@@ -60,6 +60,28 @@ func contradiction(e zipfile.Entry) error {
 	return nil
 }
 
+// differs returns what the header before a file that can be read says otherwise than its entry in the directory, nil if
+// they agree. Some writers have other slashes or flags in one of them; of a stream the header has neither size nor checksum.
+func differs(local, e zipfile.Entry) error {
+	slashes := strings.NewReplacer(`\`, "/")
+	switch {
+	case local.Name != e.Name && slashes.Replace(local.Name) != slashes.Replace(e.Name):
+		return formats.Reasonf(formats.ErrCorrupt, "the header before it is that of %q", local.Name)
+	case local.Method != e.Method:
+		return formats.Reasonf(formats.ErrCorrupt, "it is packed by method %d, the header before it says %d", e.Method, local.Method)
+	case local.Encrypted():
+		return formats.Reasonf(formats.ErrCorrupt, "the header before it says that it is encrypted")
+	case local.Streamed():
+		return nil
+	case local.UncompressedSize64 != e.UncompressedSize64, local.CompressedSize64 != e.CompressedSize64:
+		return formats.Reasonf(formats.ErrCorrupt, "it has %d bytes in %d stored ones, the header before it says %d in %d",
+			e.UncompressedSize64, e.CompressedSize64, local.UncompressedSize64, local.CompressedSize64)
+	case local.CRC32 != e.CRC32:
+		return formats.Reasonf(formats.ErrCorrupt, "its checksum is %08x, the header before it says %08x", e.CRC32, local.CRC32)
+	}
+	return nil
+}
+
 // storedOf says that a stored file has another size than it should.
 func storedOf(stored, size int64) error {
 	return formats.Reasonf(formats.ErrCorrupt, "it has %d stored bytes, of %d", stored, size)
@@ -89,13 +111,16 @@ func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
 
 // first fills b with the first bytes of a file. The error is io.EOF only if the whole file is right.
 func (z *zipList) first(ctx context.Context, e zipfile.Entry, b []byte) (int, error) {
-	c, at, size, err := storedZip(ctx, z.src, e, false)
+	o, err := storedZip(ctx, z.src, e, false)
 	if err != nil {
 		return 0, err
 	}
-	stored := nodes.SectionContent(z.src, at, size)
-	if c != nil {
-		return z.u.First(ctx, *c, stored, size, b)
+	if o.odd != nil {
+		z.problem(BadHeader, e.Header, memberPath(e.Name), "%v", o.odd)
+	}
+	stored := nodes.SectionContent(z.src, o.at, o.size)
+	if o.c != nil {
+		return z.u.First(ctx, *o.c, stored, o.size, b)
 	}
 	n, err := stored.ReadAt(ctx, b, 0)
 	if crc := crc32.ChecksumIEEE(b[:n]); err == io.EOF && crc != e.CRC32 {

@@ -107,14 +107,10 @@ func TestDirectory(t *testing.T) {
 			if err != nil || local.Name != f.Name || local.Method != f.Method || local.Header != e.Header || local.Streamed() != e.Streamed() {
 				t.Errorf("%s: local %+v, %v", name, local, err)
 			}
-			at, err := zipfile.DataAt(bytes.NewReader(b), e.Header)
-			if err != nil || at != e.Header+local.Length {
-				t.Errorf("%s: %s begins at %d, %v", name, e.Name, at, err)
-			}
 			if !e.Streamed() {
 				continue
 			}
-			rest := b[at+int64(e.CompressedSize64):]
+			rest := b[e.Header+local.Length+int64(e.CompressedSize64):]
 			if n := local.ReadDescriptor(rest, int64(e.CompressedSize64)); n != 16 || local.CRC32 != e.CRC32 || local.UncompressedSize64 != e.UncompressedSize64 {
 				t.Errorf("%s: a descriptor of %d bytes: %+v", name, n, local)
 			}
@@ -168,8 +164,12 @@ func TestCutLocal(t *testing.T) {
 		if n < 4 {
 			want = formats.ErrCorrupt
 		}
-		if e, err := zipfile.ReadLocal(bytes.NewReader(b[:n]), 0); !errors.Is(err, want) {
-			t.Errorf("%d bytes: %+v, %v", n, e.FileHeader, err)
+		length := int64(0) // as far as it is known
+		if n >= zipfile.LocalSize {
+			length = int64(whole)
+		}
+		if e, err := zipfile.ReadLocal(bytes.NewReader(b[:n]), 0); !errors.Is(err, want) || e.Length != length {
+			t.Errorf("%d bytes: %+v of %d bytes, %v", n, e.FileHeader, e.Length, err)
 		}
 	}
 	if _, err := zipfile.ReadLocal(bytes.NewReader(b[:whole]), 0); err != nil {
@@ -178,9 +178,6 @@ func TestCutLocal(t *testing.T) {
 	for _, at := range []int64{1, int64(len(b)), 1 << 40} {
 		if _, err := zipfile.ReadLocal(bytes.NewReader(b), at); !errors.Is(err, formats.ErrCorrupt) {
 			t.Errorf("at %d: %v", at, err)
-		}
-		if _, err := zipfile.DataAt(bytes.NewReader(b), at); !errors.Is(err, formats.ErrCorrupt) {
-			t.Errorf("the content of the file at %d: %v", at, err)
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // ReadLocal reads the local header at at. One that does not know the sizes of its file yet has the
-// bit for that among the Flags ([Streamed]).
+// bit for that among the Flags ([Entry.Streamed]). Where an error concerns only what comes after the first LocalSize
+// bytes, the Length is known.
 func ReadLocal(r io.ReaderAt, at int64) (f Entry, err error) {
 	b := make([]byte, LocalSize)
 	n, err := r.ReadAt(b, at)
@@ -83,16 +84,4 @@ func (f *Entry) ReadDescriptor(b []byte, n int64) int {
 // file reads like the first half of one of 64 bits.
 func startsRecord(b []byte) bool {
 	return string(b[:4]) == LocalMagic || string(b[:4]) == CentralMagic
-}
-
-// DataAt returns where the content of the file at header begins.
-func DataAt(r io.ReaderAt, header int64) (int64, error) {
-	b := make([]byte, LocalSize)
-	if _, err := r.ReadAt(b, header); err != nil && err != io.EOF {
-		return 0, err
-	}
-	if string(b[:4]) != LocalMagic {
-		return 0, formats.Reasonf(formats.ErrCorrupt, "there is no file at %d", header)
-	}
-	return header + LocalSize + int64(le.Uint16(b[26:])) + int64(le.Uint16(b[28:])), nil
 }
