@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
 )
 
@@ -146,5 +147,19 @@ func TestScores(t *testing.T) {
 	}
 	if other.Team != "orange" || other.First != 21 || other.Last != 39 || other.Ticks != 19 || other.Stats != nil {
 		t.Errorf("%+v", other)
+	}
+}
+
+// A number that a FLOAT cannot have is null in a table, but not one that is no number or rounds to what it can have.
+func TestTableFloats(t *testing.T) {
+	for value, nulls := range map[string]int{
+		`3.4028235e38`: 0, `-3.4028235e38`: 0, `1e-50`: 0, `"Infinity"`: 0, `"NaN"`: 0,
+		`3.4028236e38`: 1, `-1e40`: 1, `1e309`: 1, `null`: 1, `"x"`: 1,
+	} {
+		b := columnar.NewCounter(columnar.Optional(columnar.Float, "x"))
+		addFloat(b, []byte(value))
+		if got := int(b.Columns[0].Nulls); got != nulls {
+			t.Errorf("%s is %d nulls, want %d", value, got, nulls)
+		}
 	}
 }

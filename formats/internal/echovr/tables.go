@@ -158,7 +158,7 @@ func addFloat(b *columnar.Batch, value []byte) {
 		text = string(value)
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	if err != nil || math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0) {
 		b.Null()
 		return
 	}
