@@ -242,7 +242,9 @@ func BenchmarkCounting(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			formatstest.Slower(b, pass(func(p *indexer) error { return p.run(b.Context(), log, log.Size()) }), pass(func(p *indexer) error {
-				err := p.lines(b.Context(), log, log.Size(), func(l line) {
+				s := newScanner(b.Context(), log, p.end, log.Size())
+				defer s.close()
+				err := p.lines(b.Context(), s, func(l line) {
 					p.tickOf(l)
 					p.ev.forget(p.clock)
 				})

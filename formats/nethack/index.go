@@ -134,7 +134,14 @@ func (x *index) reach() int64 {
 
 // run reads the lines behind the durable part.
 func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
-	if err := p.lines(ctx, r, size, p.saveLine); err != nil {
+	s := newScanner(ctx, r, p.end, size)
+	defer s.close()
+	if p.charged > 0 {
+		if err := s.charge(int64(p.charged) * nameCost); err != nil {
+			return err
+		}
+	}
+	if err := p.lines(ctx, s, p.saveLine); err != nil {
 		return err
 	}
 	p.checkGap(p.end)
@@ -145,10 +152,8 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 }
 
 // lines takes in the lines behind the durable part but for saves, which save does.
-func (p *indexer) lines(ctx context.Context, r io.ReaderAt, size int64, save func(l line)) error {
-	p.size, p.ev.clock = size, p.clock
-	s := newScanner(ctx, r, p.end, size)
-	defer s.close()
+func (p *indexer) lines(ctx context.Context, s *scanner, save func(l line)) error {
+	p.size, p.ev.clock = s.end, p.clock
 	for {
 		l, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -366,9 +371,10 @@ func (x *index) zoneAt(off int64, tz int32) int32 {
 }
 
 // What a tick takes at most when an index is made, with its place in the list of names and what is made on the way
-// there, and what a problem takes, about.
+// there; these alone, for a tick that was there before: four numbers of 4 bytes; and what a problem takes, about.
 const (
 	tickCost    = 52
+	nameCost    = 16
 	problemCost = 64
 )
 

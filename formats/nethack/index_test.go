@@ -627,6 +627,22 @@ func TestLongSaveIsCharged(t *testing.T) {
 	}
 }
 
+// TestNamesAreCharged takes the memory for all names when it goes on from a saved index, which makes them again.
+func TestNamesAreCharged(t *testing.T) {
+	const ticks = 40_000
+	log := usualGame(ticks)
+	x := mustIndex(t, log)
+	c := newCache(t, 1<<20)
+	err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+		_, err := resume(ctx, append(slices.Clip(log), "move D3\n"...), x.header, x.Append(nil))
+		return err
+	})
+	made := x.names.memory() + x.ticks.nth.memory() + 4*ticks // with the list on the way
+	if now, peak := c.Work(); err != nil || now != 0 || peak < made || peak > 2*nameCost*ticks+2*readAhead {
+		t.Errorf("%v, %d bytes, %d at most, of names %d", err, now, peak, made)
+	}
+}
+
 // TestLongLineIsLeft ends with its context, in a line that does not.
 func TestLongLineIsLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
