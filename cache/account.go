@@ -3,7 +3,9 @@ package cache
 import (
 	"container/list"
 	"context"
+	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,10 +13,13 @@ import (
 )
 
 const (
-	// smallWork is up to how many bytes a request counts as small. Small ones have memory of their own,
-	// so that they never wait for large ones.
-	smallWork = 1 << 20
-	smallLane = 16 << 20
+	// smallWork is up to how many bytes a request counts as small, and ordinaryWork as ordinary: what reads of chunks
+	// and maps, and passes over recordings of some hours, take, also where they begin again with twice as much. Both
+	// have memory of their own, so that they never wait for larger ones.
+	smallWork    = 1 << 20
+	ordinaryWork = 6 << 20
+	smallLane    = 8 << 20
+	ordinaryLane = 8 << 20
 
 	// freeWork is how much large requests may take in all beside half of the budget.
 	freeWork = 8 << 20
@@ -33,8 +38,8 @@ const (
 // anything is made, in the order of coming, and holds none meanwhile; so whatever is held is given
 // back. See [Cache.Do].
 type account struct {
-	c            *Cache
-	small, large lane
+	c     *Cache
+	lanes [3]lane // for small, ordinary and large requests
 
 	mu         sync.Mutex
 	work, peak int64
@@ -43,30 +48,34 @@ type account struct {
 	reclaiming sync.Mutex
 }
 
-// A lane is memory that is given out first come, first served.
+// A lane is memory for requests of up to most bytes, which is given out first come, first served.
 type lane struct {
-	size int64
-	free *semaphore.Weighted
+	most, size int64
+	free       *semaphore.Weighted
 }
 
-func newLane(size int64) lane { return lane{size, semaphore.NewWeighted(size)} }
+func newLane(most, size int64) lane { return lane{most, size, semaphore.NewWeighted(size)} }
 
 func newAccount(c *Cache) *account {
-	return &account{c: c, small: newLane(smallLane), large: newLane(freeWork + max(c.budget, 0)/2)}
+	return &account{c: c, lanes: [...]lane{
+		newLane(smallWork, smallLane), newLane(ordinaryWork, ordinaryLane),
+		newLane(math.MaxInt64, freeWork+max(c.budget, 0)/2),
+	}}
 }
 
 // acquire waits for n bytes. Who wants more than a lane has gets all of it, and is alone there. It
 // returns how to give them back.
 func (a *account) acquire(ctx context.Context, n int64) (*units, error) {
-	l := &a.large
-	if n <= smallWork {
-		l = &a.small
-	}
-	u := &units{l, min(n, l.size)}
-	if !l.free.TryAcquire(u.n) {
-		if err := a.wait(ctx, u); err != nil {
-			return nil, err
+	fit := slices.IndexFunc(a.lanes[:], func(l lane) bool { return n <= l.most })
+	for i := range a.lanes[fit:] { // a lane for larger ones has room for smaller ones where nobody waits
+		if u := newUnits(&a.lanes[fit+i], n); u.lane.free.TryAcquire(u.n) {
+			a.add(n)
+			return u, nil
 		}
+	}
+	u := newUnits(&a.lanes[fit], n)
+	if err := a.wait(ctx, u); err != nil {
+		return nil, err
 	}
 	a.add(n)
 	return u, nil
@@ -79,7 +88,7 @@ func (a *account) wait(ctx context.Context, u *units) error {
 	look := time.NewTicker(reclaimEvery)
 	defer look.Stop()
 	for {
-		a.reclaim()
+		a.reclaim(u.lane)
 		select {
 		case err := <-got:
 			return err
@@ -88,8 +97,8 @@ func (a *account) wait(ctx context.Context, u *units) error {
 	}
 }
 
-// reclaim lets go of the first thing kept that can be given up.
-func (a *account) reclaim() {
+// reclaim lets go of the first thing kept in a lane that can be given up.
+func (a *account) reclaim(l *lane) {
 	if !a.reclaiming.TryLock() {
 		return
 	}
@@ -97,7 +106,9 @@ func (a *account) reclaim() {
 	a.mu.Lock()
 	all := make([]*Held, 0, a.kept.Len())
 	for e := a.kept.Front(); e != nil; e = e.Next() {
-		all = append(all, e.Value.(*Held))
+		if h := e.Value.(*Held); h.units.lane == l {
+			all = append(all, h)
+		}
 	}
 	a.mu.Unlock()
 	for _, h := range all {
@@ -115,7 +126,7 @@ func (a *account) add(n int64) {
 	a.work += n
 	a.peak = max(a.peak, a.work)
 	if a.work/weightStep != before {
-		a.c.makeRoom(a.work - smallLane - freeWork)
+		a.c.makeRoom(a.work - smallLane - ordinaryLane - freeWork)
 	}
 }
 
@@ -144,6 +155,9 @@ type units struct {
 	lane *lane
 	n    int64
 }
+
+// newUnits are those that n bytes take in a lane.
+func newUnits(l *lane, n int64) *units { return &units{l, min(n, l.size)} }
 
 // split takes n bytes of u away, or all that there is.
 func (u *units) split(n int64) *units {

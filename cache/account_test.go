@@ -14,7 +14,10 @@ import (
 )
 
 // most is what work may take beside the budget of c, unless something larger is alone.
-func most(c *Cache) int64 { return c.account.small.size + c.account.large.size }
+func most(c *Cache) int64 { return smallLane + ordinaryLane + largest(c) }
+
+// largest is what large requests may take.
+func largest(c *Cache) int64 { return c.account.lanes[2].size }
 
 // TestDo runs many requests that learn what they need on the way: all end, and together they never take
 // more than there is, but for one that is larger.
@@ -84,41 +87,73 @@ func TestDoAlone(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, peak := c.Work(); ran.Load() != 8 || peak > huge+smallLane {
+	if _, peak := c.Work(); ran.Load() != 8 || peak > huge+smallLane+ordinaryLane {
 		t.Errorf("%d ran, %d bytes at most", ran.Load(), peak)
 	}
 }
 
-// TestDoInOrder lets small requests pass by large ones, and lets nobody overtake in a lane.
+// A queue begins requests one after the other, and notes the order in which they get their memory.
+type queue struct {
+	t     *testing.T
+	c     *Cache
+	order []string
+	wg    sync.WaitGroup
+}
+
+// begin lets a request of n bytes have them until the channel, which may be nil, is closed.
+func (q *queue) begin(name string, n int64, until <-chan struct{}) {
+	q.wg.Go(func() {
+		err := q.c.Do(q.t.Context(), n, func(context.Context) error {
+			q.order = append(q.order, name)
+			if until != nil {
+				<-until
+			}
+			return nil
+		})
+		if err != nil {
+			q.t.Error(err)
+		}
+	})
+	synctest.Wait()
+}
+
+// TestDoInOrder lets small and ordinary requests pass by large ones, and lets nobody overtake in a lane.
 func TestDoInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCache(t, 0, nil)
-		release := make(chan struct{})
-		var order []int
-		var wg sync.WaitGroup
-		begin := func(name int, n int64) {
-			wg.Go(func() {
-				err := c.Do(t.Context(), n, func(context.Context) error {
-					order = append(order, name)
-					if name == 0 {
-						<-release
-					}
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			})
-			synctest.Wait()
+		q := &queue{t: t, c: newCache(t, 0, nil)}
+		until := make(chan struct{})
+		q.begin("all", largest(q.c), until)
+		q.begin("all again", largest(q.c), nil)
+		q.begin("large", ordinaryWork+1, nil)
+		q.begin("ordinary", ordinaryWork, nil)
+		q.begin("small", smallWork, nil)
+		close(until)
+		q.wg.Wait()
+		if want := []string{"all", "ordinary", "small", "all again", "large"}; !slices.Equal(q.order, want) {
+			t.Errorf("order %v, want %v", q.order, want)
 		}
-		begin(0, c.account.large.size)
-		begin(1, c.account.large.size)
-		begin(2, 2*smallWork)
-		begin(3, smallWork) // small: it is not in this lane
-		close(release)
-		wg.Wait()
-		if !slices.Equal(order, []int{0, 3, 1, 2}) {
-			t.Errorf("order %v", order)
+	})
+}
+
+// TestDoBeyondItsLane gives small requests the memory of larger ones as well, as long as none of these waits for it.
+func TestDoBeyondItsLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := &queue{t: t, c: newCache(t, 0, nil)}
+		until := make(chan struct{})
+		defer q.wg.Wait()
+		defer close(until)
+		for range (smallLane + ordinaryLane) / smallWork {
+			q.begin("small", smallWork, until)
+		}
+		q.order = nil
+		half := make(chan struct{})
+		q.begin("beyond", smallWork, half)
+		q.begin("all", largest(q.c), nil)
+		q.begin("waits", smallWork, nil)
+		close(half)
+		synctest.Wait()
+		if want := []string{"beyond", "all"}; !slices.Equal(q.order, want) {
+			t.Errorf("order %v, want %v", q.order, want)
 		}
 	})
 }
@@ -192,7 +227,7 @@ func TestKeep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now, _ := c.Work(); now != 3<<20*int64(open.Load()) || now > c.account.large.size {
+		if now, _ := c.Work(); now != 3<<20*int64(open.Load()) || now > most(c) {
 			t.Errorf("%d open, %d bytes", open.Load(), now)
 		}
 	}
@@ -210,7 +245,7 @@ func TestLRUWithoutMemory(t *testing.T) {
 		defer cancel()
 		open := func(ctx context.Context) (string, error) {
 			return "v", c.Do(ctx, 0, func(ctx context.Context) error {
-				h, err := Charge(ctx, 2*smallWork)
+				h, err := Charge(ctx, ordinaryWork+1)
 				h.Free()
 				return err
 			})
@@ -222,7 +257,7 @@ func TestLRUWithoutMemory(t *testing.T) {
 			}
 			return err
 		}
-		err := c.Do(ctx, c.account.large.size, func(inside context.Context) error {
+		err := c.Do(ctx, largest(c), func(inside context.Context) error {
 			go func() {
 				if err := acquire(ctx); err != nil {
 					t.Error(err)

@@ -32,7 +32,7 @@ func TestLarge(t *testing.T) {
 	get(2, 2) // takes the place of the other
 	get(2, 2)
 	get(1, 3)
-	if err := c.Do(t.Context(), smallWork+1, func(context.Context) error { return nil }); err != nil {
+	if err := c.Do(t.Context(), ordinaryWork+1, func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if now, _ := c.Work(); now != 0 {

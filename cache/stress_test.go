@@ -152,7 +152,7 @@ func TestCrowd(t *testing.T) {
 			}
 			// What one request charges at a time, and at most as much again as it asked for in vain.
 			alone := 2 * (2*depth + 1) * (w.large + 20<<17 + ordinaryPeak)
-			if most := smallLane + max(c.account.large.size, alone); now != 0 || peak > most {
+			if most := smallLane + ordinaryLane + max(largest(c), alone); now != 0 || peak > most {
 				t.Errorf("%d bytes not given back; %d at most, %d expected", now, peak, most)
 			}
 		})

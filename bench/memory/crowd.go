@@ -57,8 +57,11 @@ func crowd(dir string) error {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	return os.CopyFS(filepath.Join(dir, "whole"), os.DirFS(archiveDir))
+	return os.CopyFS(filepath.Join(dir, ordinary), os.DirFS(archiveDir))
 }
+
+// ordinary is where the crowd has whole recordings.
+const ordinary = "whole"
 
 const archiveDir = "testdata/archive"
 

@@ -7,7 +7,8 @@
 //
 // Each case makes files that are small and become large, mounts them, and lets many read everything in
 // the mount at the same time. It prints the highest resident size of the daemon (VmHWM) and fails if one
-// is above the promise, or if a reader does not come to its end.
+// is above the promise, or if a reader does not come to its end. Of the crowd it prints as well how long
+// the reads of whole recordings took beside those of hostile files.
 //
 // The cases of the catalogue make very many recordings, and run only by their names.
 package main
@@ -24,6 +25,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -98,12 +100,14 @@ func (s sample) run(ctx context.Context, recfs, dir string) error {
 		return err
 	}
 	began := time.Now()
-	err = s.read(ctx, mnt)
+	var times waits
+	err = s.read(ctx, mnt, &times)
 	took := time.Since(began).Round(time.Second / 10)
 	peak, peakErr := daemon.Number("status", "VmHWM")
 	err = errors.Join(err, peakErr, daemon.Stop())
 	promised := max(budget, s.alone) + 64
 	fmt.Printf("%-10s %3d readers %8v  peak %4d MiB of %d MiB\n", s.name, s.readers, took, peak/1024, promised)
+	times.print()
 	if err == nil && int64(peak/1024) > promised {
 		err = errors.New("more than was promised")
 	}
@@ -114,13 +118,13 @@ func (s sample) run(ctx context.Context, recfs, dir string) error {
 }
 
 // read lets all readers walk through the mount at once.
-func (s sample) read(ctx context.Context, mnt string) error {
+func (s sample) read(ctx context.Context, mnt string, times *waits) error {
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
 	errs := make([]error, s.readers)
 	var wg sync.WaitGroup
 	for i := range errs {
-		wg.Go(func() { errs[i] = s.walk(ctx, mnt, i) })
+		wg.Go(func() { errs[i] = s.walk(ctx, mnt, i, times) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -128,7 +132,7 @@ func (s sample) read(ctx context.Context, mnt string) error {
 
 // walk looks at every file, beginning with another one for each reader. What cannot be read does not
 // matter here.
-func (s sample) walk(ctx context.Context, mnt string, reader int) error {
+func (s sample) walk(ctx context.Context, mnt string, reader int, times *waits) error {
 	roots := s.files
 	if roots == nil {
 		list, err := os.ReadDir(mnt)
@@ -144,6 +148,7 @@ func (s sample) walk(ctx context.Context, mnt string, reader int) error {
 	}
 	for i := range roots {
 		root := filepath.Join(mnt, roots[(i+reader)%len(roots)])
+		began := time.Now() // of what WalkDir does before it calls
 		err := filepath.WalkDir(root, func(name string, e iofs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
@@ -154,6 +159,10 @@ func (s sample) walk(ctx context.Context, mnt string, reader int) error {
 			default:
 				readStart(name, cmp.Or(s.start, 64*mib))
 			}
+			if filepath.Base(root) == ordinary {
+				times.add(time.Since(began))
+			}
+			began = time.Now()
 			return nil
 		})
 		if err != nil {
@@ -161,6 +170,26 @@ func (s sample) walk(ctx context.Context, mnt string, reader int) error {
 		}
 	}
 	return nil
+}
+
+// waits are how long the reads of ordinary files took, and the listings between them.
+type waits struct {
+	mu  sync.Mutex
+	all []time.Duration
+}
+
+func (w *waits) add(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, d)
+}
+
+// print tells of them, if there are any.
+func (w *waits) print() {
+	if n := len(w.all); n > 0 {
+		slices.Sort(w.all)
+		fmt.Printf("%d ordinary reads: half within %v, 99 %% within %v, longest %v\n", n, w.all[n/2], w.all[n*99/100], w.all[n-1])
+	}
 }
 
 // readStart reads the first bytes of a file.
