@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -156,9 +157,9 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	w := parquet.NewWriter(t, x.z, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
 		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
-	f.Size, err = x.writeGroups(ctx, out.File, w, t)
+	f.Size, err = x.writeGroups(ctx, out, w, t)
 	if err == nil {
-		err = out.publish(f.Path)
+		err = out.publish()
 	}
 	for i := range t.Groups {
 		f.Rows += int64(t.Groups[i].Rows)
@@ -171,7 +172,7 @@ const decoding = 1 << 20
 
 // writeGroups writes a table and returns how many bytes it has. Each row group is made with the memory that it
 // takes, and may be made again with more.
-func (x *Exporter) writeGroups(ctx context.Context, out *os.File, w *parquet.Writer, t columnar.Table) (int64, error) {
+func (x *Exporter) writeGroups(ctx context.Context, out io.WriterAt, w *parquet.Writer, t columnar.Table) (int64, error) {
 	end := int64(0)
 	write := func(b []byte, offset int64) error {
 		_, err := out.WriteAt(b, offset)
