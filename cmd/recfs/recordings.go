@@ -34,7 +34,7 @@ func (a *archive) find(ctx context.Context, args []string, fail func(string, err
 				fail(name, err)
 				continue
 			}
-			if !findBelow(ctx, name, e, yield, fail) {
+			if !findBelow(ctx, path.Clean(name), e, yield, fail) {
 				return
 			}
 		}
