@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -24,10 +25,15 @@ type Writer struct {
 	z        *Encoder
 	offset   []int64   // of each row group that was made, and of what follows
 	chunks   [][]chunk // of each row group that was made
-	out      []byte    // memory to use again
-	page     []byte
-	packed   []byte
-	memory   dictionaries
+	memory   *memory   // while a row group is made
+}
+
+// A memory is used by one Writer after the other.
+type memory struct {
+	out    []byte
+	page   []byte
+	packed []byte
+	dictionaries
 }
 
 // together is how many bytes of columns are given away at once, or more.
@@ -59,7 +65,9 @@ func (w *Writer) Group(ctx context.Context, i int, write func(b []byte, offset i
 		return nodes.SizeError(int64(want), int64(b.Rows()))
 	}
 	w.offset, w.chunks = w.offset[:i+1], append(w.chunks[:i], nil)
-	at, out := w.offset[i], w.out[:0]
+	w.memory = w.z.memory()
+	defer func() { w.z.spare(w.memory) }()
+	at, out := w.offset[i], w.memory.out[:0]
 	if i == 0 {
 		out = append(out, magic...)
 	}
@@ -75,7 +83,7 @@ func (w *Writer) Group(ctx context.Context, i int, write func(b []byte, offset i
 		}
 		at, out = at+int64(len(out)), out[:0]
 	}
-	w.offset, w.out = append(w.offset, at), out
+	w.offset, w.memory.out = append(w.offset, at), out
 	return nil
 }
 
@@ -118,11 +126,11 @@ func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]b
 		if v.Type == columnar.Texts {
 			values = c.values
 		}
-		w.page = appendPage(w.page[:0], v, d, c.encoding, p)
-		if len(w.page) > math.MaxInt32 {
+		page := appendPage(w.memory.page[:0], v, d, c.encoding, p)
+		if w.memory.page = page; len(page) > math.MaxInt32 {
 			return nil, errTooLarge
 		}
-		out = w.append(out, &c, z, w.page, func(plain, stored int64) []byte {
+		out = w.append(out, &c, z, page, func(plain, stored int64) []byte {
 			return dataHeader(nil, plain, stored, values, d.orElse(c.encoding))
 		})
 	}
@@ -154,10 +162,11 @@ func appendPage(out []byte, v *columnar.Vector, d *dictionary, encoding int, p p
 
 // append appends a page with its header.
 func (w *Writer) append(out []byte, c *chunk, z *zstd.Encoder, page []byte, header func(plain, stored int64) []byte) []byte {
-	w.packed = z.EncodeAll(page, w.packed[:0])
-	h := header(int64(len(page)), int64(len(w.packed)))
+	packed := z.EncodeAll(page, w.memory.packed[:0])
+	w.memory.packed = packed
+	h := header(int64(len(page)), int64(len(packed)))
 	c.plain += int64(len(h) + len(page))
-	return append(append(out, h...), w.packed...)
+	return append(append(out, h...), packed...)
 }
 
 // pages divides the rows of a column. Lists are not divided.
@@ -233,7 +242,27 @@ func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool)
 }
 
 // An Encoder compresses the pages of Writers.
-type Encoder struct{ numbers, texts *zstd.Encoder } // their EncodeAll, which many may use at a time
+type Encoder struct {
+	numbers, texts *zstd.Encoder // their EncodeAll, which many may use at a time
+	spares         sync.Pool     // of *memory
+}
+
+// maxSpare is how many bytes of memory a Writer leaves to the next: more than pages and what is given away at once mostly take.
+const maxSpare = 4 << 20
+
+func (z *Encoder) memory() *memory {
+	if m, ok := z.spares.Get().(*memory); ok {
+		return m
+	}
+	return &memory{}
+}
+
+func (z *Encoder) spare(m *memory) {
+	m.texts.v = nil
+	if cap(m.out)+cap(m.page)+cap(m.packed)+m.size() <= maxSpare {
+		z.spares.Put(m)
+	}
+}
 
 // NewEncoder returns an Encoder for up to so many Writers at a time. It takes less time for texts than for numbers, as of the
 // latter it would miss much more that comes again.
@@ -249,5 +278,5 @@ func NewEncoder(n int) (*Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
-	return &Encoder{numbers, texts}, nil
+	return &Encoder{numbers: numbers, texts: texts}, nil
 }

@@ -71,6 +71,11 @@ type dictionaries struct {
 	texts   textSet
 }
 
+// size returns how many bytes of memory they have for the next.
+func (m *dictionaries) size() int {
+	return 8*(cap(m.numbers.known)+cap(m.texts.slots)) + 4*(cap(m.numbers.index)+cap(m.texts.rows)+cap(m.texts.index))
+}
+
 // of returns the dictionary of the values of a column, nil if they hardly come again. It is good until the next one.
 func (m *dictionaries) of(v *columnar.Vector) *dictionary {
 	switch {
