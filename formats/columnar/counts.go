@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -24,13 +25,9 @@ func (c *Counts) Add(o *Counts, t ColumnType) {
 func (v *Vector) Measure() {
 	switch v.Type {
 	case Int32:
-		for _, x := range v.Int32s {
-			v.Bound(int64(x))
-		}
+		boundAll(&v.Counts, v.Int32s)
 	case Int64, Time:
-		for _, x := range v.Int64s {
-			v.Bound(x)
-		}
+		boundAll(&v.Counts, v.Int64s)
 	case Float:
 		for _, x := range v.Floats {
 			v.boundFloat(float64(x))
@@ -39,6 +36,14 @@ func (v *Vector) Measure() {
 		for _, x := range v.Doubles {
 			v.boundFloat(x)
 		}
+	}
+}
+
+// boundAll takes numbers into Min and Max.
+func boundAll[N int32 | int64](c *Counts, list []N) {
+	if len(list) > 0 {
+		c.Bound(int64(slices.Min(list)))
+		c.Bound(int64(slices.Max(list)))
 	}
 }
 

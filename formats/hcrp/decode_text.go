@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"slices"
 	"strconv"
 
 	"recfs/formats/internal/jsonenc"
@@ -37,8 +38,10 @@ func (d *values) counts() bool { return d.mode != allText && !d.kept }
 
 // begin makes room for an event at the end of list and lets d fill it.
 func (d *values) begin(list []event, id int32, def *eventDef) []event {
-	list = append(list, event{def: def, id: id, text: span{start: uint32(len(d.out))}})
-	d.ev = &list[len(list)-1]
+	n := len(list)
+	list = slices.Grow(list, 1)[:n+1]
+	d.ev = &list[n]
+	*d.ev = event{def: def, id: id, text: span{start: uint32(len(d.out))}} // in place, as it is long
 	return list
 }
 

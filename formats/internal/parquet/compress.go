@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"sync"
@@ -229,16 +230,29 @@ func usedWords(v *columnar.Vector) (list [][]byte) {
 // boundsOf returns the least and the greatest of n texts; bounded is false if there is none, or one is too long.
 func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool) {
 	var lo, hi []byte
+	var least8, most8 uint64 // of their first bytes
 	for i := range n {
 		s := text(i)
-		if i == 0 || bytes.Compare(s, lo) < 0 {
-			lo = s
-		}
-		if i == 0 || bytes.Compare(s, hi) > 0 {
-			hi = s
+		switch head := firstBytes(s); {
+		case i == 0:
+			lo, hi, least8, most8 = s, s, head, head
+		case head <= least8 && bytes.Compare(s, lo) < 0:
+			lo, least8 = s, head
+		case head >= most8 && bytes.Compare(s, hi) > 0:
+			hi, most8 = s, head
 		}
 	}
 	return string(lo), string(hi), n > 0 && len(lo) <= maxBound && len(hi) <= maxBound
+}
+
+// firstBytes returns a number that is greater only for a greater text.
+func firstBytes(s []byte) uint64 {
+	if len(s) >= 8 {
+		return binary.BigEndian.Uint64(s)
+	}
+	var b [8]byte
+	copy(b[:], s)
+	return binary.BigEndian.Uint64(b[:])
 }
 
 // An Encoder compresses the pages of Writers.
