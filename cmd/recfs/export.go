@@ -138,7 +138,7 @@ func (x *exporter) tellUnknown() {
 	have := strings.Join(slices.Sorted(maps.Keys(x.met)), ", ")
 	for _, t := range x.tables {
 		if !x.met[t] {
-			fmt.Fprintf(x.env.stderr, "recfs: no recording has a table %q: there are %s\n", t, have)
+			fmt.Fprintf(x.env.stderr, "recfs: none of these recordings has a table %q; they have %s\n", t, have)
 		}
 	}
 }
