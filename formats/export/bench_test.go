@@ -182,8 +182,8 @@ func repeated(b *testing.B, recording string, times int) string {
 // reports what parts of an export these are.
 //
 // A .echoreplay recording is 15 KB of JSON a frame, for nine rows: to inflate it alone takes longer than to write them.
-// The text of HCRP events is mostly numbers: to inflate and decode them and to write them in decimal takes half as long as
-// to compress what comes of it.
+// The text of HCRP events is mostly numbers: to inflate and decode them and to write them in decimal takes as long as to
+// write what comes of it.
 func BenchmarkExport(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "reader")
 	build := exec.CommandContext(b.Context(), "go", "build", "-C", "../internal/parquet/testdata/reader", "-o", program, ".")
