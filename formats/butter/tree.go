@@ -44,7 +44,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 		Chunk: func(ctx context.Context, x *echovr.Index, n int, part *echovr.ChunkInfo, before *echovr.Chunk) (*echovr.Chunk, int64, error) {
 			return r.Chunk(ctx, x, n, int(part.FirstTick-r.tick(n)), before, encoder)
 		},
-		Visit: func(ctx context.Context, n int, info *echovr.ChunkInfo, fn func(*echovr.Frame, []byte) error) (bool, error) {
+		Visit: func(ctx context.Context, n int, info *echovr.ChunkInfo, fn func(*echovr.Frame, *echovr.Session) error) (bool, error) {
 			return r.visit(ctx, n, info.Ticks(), func(f *echovr.Frame) error { return fn(f, nil) })
 		},
 		Together: true, Encoder: encoder,

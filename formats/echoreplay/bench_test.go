@@ -51,7 +51,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 	var inflating, lines, tables, pass time.Duration
 	var x *echovr.Index
-	none := func(*echovr.Frame, []byte) error { return nil }
+	none := func(*echovr.Frame, *echovr.Session) error { return nil }
 	for b.Loop() {
 		inflating += processorTime(b, func() error {
 			_, err := io.Copy(io.Discard, r.text(b.Context()))
@@ -63,7 +63,7 @@ func BenchmarkPass(b *testing.B) {
 		})
 		info := &x.Chunks[0]
 		lines += processorTime(b, func() error {
-			return r.lines(b.Context(), info, func([]byte) error { return nil })
+			return r.lines(b.Context(), info, nil, func([]byte) error { return nil })
 		})
 		tables += processorTime(b, func() error {
 			_, err := r.visit(b.Context(), 0, info, none)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"unsafe"
 
 	"recfs/formats"
@@ -73,7 +75,7 @@ func (c *chunk) chunk(n int, firstTick int64) *echovr.Chunk {
 func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*echovr.Chunk, int64, error) {
 	c := &chunk{}
 	cost := info.Stored
-	err := r.lines(ctx, info, func(b []byte) error {
+	err := r.lines(ctx, info, nil, func(b []byte) error {
 		c.add(b, nil)
 		return nil
 	})
@@ -89,14 +91,14 @@ func (r *Reader) Chunk(ctx context.Context, n int, info *echovr.ChunkInfo) (*ech
 	return c.chunk(n, info.FirstTick), cost, nil
 }
 
-// lines calls fn for the lines of a chunk, or of a part of it, with their ends.
-func (r *Reader) lines(ctx context.Context, info *echovr.ChunkInfo, fn func([]byte) error) error {
+// lines calls fn for the lines of a chunk, or of a part of it, with their ends. They lie in room if that has enough.
+func (r *Reader) lines(ctx context.Context, info *echovr.ChunkInfo, room []byte, fn func([]byte) error) error {
 	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
 	if err != nil {
 		return err
 	}
 	defer held.Free()
-	text, err := r.chunkText(ctx, info)
+	text, err := r.chunkText(ctx, info, room)
 	for err == nil && len(text) > 0 {
 		end := bytes.IndexByte(text[:min(len(text), maxLine)], '\n') + 1
 		if end == 0 {
@@ -108,22 +110,31 @@ func (r *Reader) lines(ctx context.Context, info *echovr.ChunkInfo, fn func([]by
 	return err
 }
 
+// texts are for the text of chunks that are looked at line by line, as far as that is not charged.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
 var errMore = errors.New("more frames than the index knows")
 
 // visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That the lines of a chunk without
 // damage are JSON the pass has seen.
-func (r *Reader) visit(ctx context.Context, _ int, info *echovr.ChunkInfo, fn func(*echovr.Frame, []byte) error) (ok bool, err error) {
-	read := reader{lean: !info.Damaged}
+func (r *Reader) visit(ctx context.Context, _ int, info *echovr.ChunkInfo, fn func(*echovr.Frame, *echovr.Session) error) (ok bool, err error) {
+	var s echovr.Session
+	var f frame
+	read := reader{lean: !info.Damaged, stored: &s}
 	frames := 0
-	err = r.lines(ctx, info, func(b []byte) error {
-		f, kind := read.line(trim(b))
-		if kind != frameLine {
+	m := texts.Get().(*[]byte)
+	*m = slices.Grow((*m)[:0], int(min(info.Stored, freeText)))
+	defer texts.Put(m)
+	err = r.lines(ctx, info, *m, func(b []byte) error {
+		s = echovr.Session{}
+		var kind line
+		if f, kind = read.line(trim(b)); kind != frameLine {
 			return nil
 		}
 		if frames++; frames > info.Ticks() {
 			return errMore
 		}
-		return fn(&f.Frame, f.session)
+		return fn(&f.Frame, &s)
 	})
 	if err == errMore {
 		return false, nil

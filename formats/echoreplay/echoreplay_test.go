@@ -328,12 +328,12 @@ func withoutStats(f *echovr.Frame) string {
 func sameVisit(t *testing.T, r *Reader, n int, info *echovr.ChunkInfo, c *echovr.Chunk) {
 	t.Helper()
 	i := 0
-	ok, err := r.visit(t.Context(), n, info, func(f *echovr.Frame, stored []byte) error {
+	ok, err := r.visit(t.Context(), n, info, func(f *echovr.Frame, stored *echovr.Session) error {
 		if got, want := withoutStats(f), withoutStats(&c.Frames[i]); got != want {
 			t.Errorf("frame %d is %s, want %s", i, got, want)
 		}
-		if !bytes.Equal(stored, c.Stored(i)) {
-			t.Errorf("the session of frame %d is %s, want %s", i, stored, c.Stored(i))
+		if got, want := fmt.Sprintf("%v", *stored), fmt.Sprintf("%v", echovr.ReadSession(c.Stored(i))); got != want {
+			t.Errorf("the session of frame %d has %s, want %s", i, got, want)
 		}
 		i++
 		return nil
@@ -352,7 +352,7 @@ func TestVisitMore(t *testing.T) {
 	}
 	info := &echovr.ChunkInfo{Stored: int64(len(text)), Lines: make([]uint32, 2)}
 	n := 0
-	ok, err := r.visit(t.Context(), 0, info, func(*echovr.Frame, []byte) error {
+	ok, err := r.visit(t.Context(), 0, info, func(*echovr.Frame, *echovr.Session) error {
 		n++
 		return nil
 	})

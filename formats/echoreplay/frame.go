@@ -15,8 +15,9 @@ const maxPlayers = 255
 
 // A reader reads lines. It keeps memory from one to the next.
 type reader struct {
-	players []echovr.Player
-	lean    bool // only for what tables have
+	players [3][]echovr.Player // of each team
+	lean    bool               // only for what tables have
+	stored  *echovr.Session    // what takes the members of a session; nil: nothing
 }
 
 // read takes from the session what events, scores and tables are made of.
@@ -26,12 +27,16 @@ func (r *reader) read(f *frame) {
 	for key := range w.Members() {
 		if string(key) == `"teams"` {
 			for i := range w.Elements(len(f.Teams)) {
-				r.team(&f.Teams[i], &w)
+				r.team(&f.Teams[i], &r.players[i], &w)
 			}
-		} else if r.lean && string(key) != `"match_type"` && string(key) != `"map_name"` {
-			w.Value()
-		} else {
-			f.member(string(key[1:len(key)-1]), w.Value())
+			continue
+		}
+		value := w.Value()
+		if r.stored != nil {
+			r.stored.Member(key, value)
+		}
+		if !r.lean || string(key) == `"match_type"` || string(key) == `"map_name"` {
+			f.member(string(key[1:len(key)-1]), value)
 		}
 	}
 	if f.Kind == echovr.Combat {
@@ -157,22 +162,25 @@ func (f *frame) disc(v []byte) {
 	}
 }
 
-// team reads the next value. The last list of players that a team has counts.
-func (r *reader) team(t *echovr.Team, w *jsonenc.Walker) {
+// team reads the next value. The last list of players that a team has counts. They are in the memory of list, where they stay until
+// the next frame is read, or else are copied.
+func (r *reader) team(t *echovr.Team, list *[]echovr.Player, w *jsonenc.Walker) {
 	for key := range w.Members() {
 		if string(key) != `"players"` || w.Peek() != '[' {
 			w.Value()
 			continue
 		}
-		r.players = r.players[:0]
+		players := (*list)[:0]
 		for range w.Elements(maxPlayers) {
-			r.players = append(r.players, echovr.Player{})
-			p := &r.players[len(r.players)-1]
+			players = append(players, echovr.Player{})
+			p := &players[len(players)-1]
 			for key := range w.Members() {
 				r.player(p, string(key), w)
 			}
 		}
-		t.Players = append(make([]echovr.Player, 0, len(r.players)), r.players...)
+		if *list, t.Players = players, players; r.stored == nil {
+			t.Players = append(make([]echovr.Player, 0, len(players)), players...)
+		}
 	}
 }
 

@@ -301,9 +301,9 @@ func damaged(err error) bool {
 	return err == io.ErrUnexpectedEOF || errors.As(err, &corrupt) || errors.As(err, &internal)
 }
 
-// chunkText returns the text of a chunk.
-func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo) ([]byte, error) {
-	b := make([]byte, info.Stored)
+// chunkText returns the text of a chunk, in room if that has enough.
+func (r *Reader) chunkText(ctx context.Context, info *echovr.ChunkInfo, room []byte) ([]byte, error) {
+	b := slices.Grow(room[:0], int(info.Stored))[:info.Stored]
 	if n, err := r.ReadAt(ctx, b, info.Offset); n < len(b) {
 		return nil, formats.ShortRead(name, info.Offset+int64(n), err)
 	}

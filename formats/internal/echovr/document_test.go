@@ -348,7 +348,7 @@ func TestFrameValues(t *testing.T) {
 			t.Errorf("row %d has a %s", n, column.Name)
 		}
 	}
-	v := readFrame([]byte(`{"x":{"game_clock":1},"possession":[0],"disc":{"velocity":[1,2,3,4],"position":[]},"game_clock":"NaN","pause":{"a":1,"paused_state":"p\"q"}}`))
+	v := valuesOf(`{"x":{"game_clock":1},"possession":[0],"disc":{"velocity":[1,2,3,4],"position":[]},"game_clock":"NaN","pause":{"a":1,"paused_state":"p\"q"}}`)
 	for _, c := range []struct {
 		got  []byte
 		want string
@@ -364,7 +364,7 @@ func TestFrameValues(t *testing.T) {
 			t.Errorf("%s, want %s", c.got, c.want)
 		}
 	}
-	again := readFrame([]byte(`{"disc":{"position":[1,2]},"game_clock":1,"disc":{"velocity":[3]},"game_clock":2}`))
+	again := valuesOf(`{"disc":{"position":[1,2]},"game_clock":1,"disc":{"velocity":[3]},"game_clock":2}`)
 	if got := fmt.Sprintf("%s %s %s", again.position, again.velocity[0], again.clock); got != "[1 2 ] 3 2" {
 		t.Errorf("of two keys each: %s", got)
 	}
@@ -372,12 +372,18 @@ func TestFrameValues(t *testing.T) {
 	for _, key := range frameKeys {
 		all += key + ":1," + key + ":2,"
 	}
-	if v := readFrame([]byte(all + `"x":0}`)); string(v.status) != "1" || string(v.orangeRounds) != "1" {
+	if v := valuesOf(all + `"x":0}`); string(v.status) != "1" || string(v.orangeRounds) != "1" {
 		t.Errorf("of all keys twice: %s, %s", v.status, v.orangeRounds)
 	}
 	if s, ok := unquote(v.pausedState); s != `p"q` || !ok {
 		t.Errorf("unquoted %q", s)
 	}
+}
+
+// valuesOf returns what a row of frames has of a session.
+func valuesOf(session string) *frameValues {
+	s := ReadSession([]byte(session))
+	return s.end()
 }
 
 // Rows that are made of frames are those that are taken from their sessions.

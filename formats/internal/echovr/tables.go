@@ -44,17 +44,18 @@ var eventsColumns = slices.Concat(
 // micros is a time of a frame as tables have it.
 func micros(ms int64) int64 { return ms * 1000 }
 
-// A sessionOf is what the session of a frame is made by, or where there is none the session as it is stored.
+// A sessionOf is what the session of a frame is made by, or where there is none what the one has that is stored.
 type sessionOf struct {
 	*Encoder
-	stored []byte
+	stored *Session
 }
 
 // frameRow adds frame i to frames.
 func (c *Chunk) frameRow(b *columnar.Batch, i int) {
 	s := sessionOf{Encoder: c.Encoder}
 	if s.Encoder == nil {
-		s.stored = c.Stored(c.base + i)
+		stored := ReadSession(c.Stored(c.base + i))
+		s.stored = &stored
 	}
 	s.frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
 }
@@ -66,8 +67,7 @@ func (s sessionOf) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) 
 		return
 	}
 	frameHead(b, tick, chunk, f)
-	v := readFrame(s.stored)
-	v.row(b)
+	s.stored.end().row(b)
 }
 
 // frameHead adds what frames has of each frame.

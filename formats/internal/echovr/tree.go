@@ -32,9 +32,9 @@ type Recording struct {
 	Chunk func(ctx context.Context, x *Index, n int, info *ChunkInfo, before *Chunk) (*Chunk, int64, error)
 
 	// Visit calls fn for the frames of chunk n, or of the part of it that info tells of (see Together), as Chunk decodes
-	// them: up to as many as the index knows, with what tables have of them, and with what Chunk.Stored gives of them. Both
+	// them: up to as many as the index knows, with what tables have of them, and of what Chunk.Stored gives of them. Both
 	// are there until fn returns. ok is false if only Chunk tells which frames there are.
-	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame, stored []byte) error) (ok bool, err error)
+	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame, stored *Session) error) (ok bool, err error)
 
 	// Together says that the parts of a chunk are gone through at once, as one cannot be decoded without those before it.
 	Together bool

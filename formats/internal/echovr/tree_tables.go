@@ -85,7 +85,7 @@ func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, erro
 	r := &tableRows{frames: columnar.NewRows(framesColumns, min(info.Ticks(), framesRoom))}
 	n, charged := 0, int64(freeRows)
 	for _, part := range t.visited(info) {
-		ok, err := t.rec.Visit(ctx, chunk, part, func(f *Frame, stored []byte) error {
+		ok, err := t.rec.Visit(ctx, chunk, part, func(f *Frame, stored *Session) error {
 			r.add(info.FirstTick+int64(n), chunk, f, info.Ticks(), sessionOf{t.rec.Encoder, stored})
 			if n++; n%rowsTogether != 1 {
 				return nil

@@ -21,36 +21,51 @@ var frameKeys = [...]string{
 	`"possession"`, `"pause"`,
 }
 
-// readFrame takes the values from a session. They are parts of it. Where a key is there again, it is read behind all that
-// are there for the first time, as the tree shows it, and no more are read than there are keys.
-func readFrame(session []byte) (v frameValues) {
-	type member struct {
-		key   string
-		value []byte
+// A Session takes from the members of a session what a row of frames has of it, in parts of it. Where a key is there again, it is
+// read behind all that are there for the first time, as the tree shows it, and no more are read than there are keys. The zero value
+// has none.
+type Session struct {
+	values frameValues
+	seen   [len(frameKeys)]bool
+	known  int // how many were seen
+	again  []member
+}
+
+type member struct {
+	key   string
+	value []byte
+}
+
+// Member takes a member, whose key has its quotes.
+func (s *Session) Member(key, value []byte) {
+	switch i := slices.Index(frameKeys[:], string(key)); {
+	case i < 0, s.known == len(frameKeys):
+	case !s.seen[i]:
+		s.seen[i] = true
+		s.known++
+		s.values.set(frameKeys[i], value)
+	case len(s.again) < len(frameKeys):
+		s.again = append(s.again, member{frameKeys[i], value})
 	}
-	var seen [len(frameKeys)]bool
-	var again []member
-	missing := len(frameKeys)
+}
+
+// end returns the values once all members were taken, or as many as there are keys.
+func (s *Session) end() *frameValues {
+	for _, m := range s.again[:min(len(s.again), len(frameKeys)-s.known)] {
+		s.values.set(m.key, m.value)
+	}
+	return &s.values
+}
+
+// ReadSession takes the members of a session.
+func ReadSession(session []byte) (s Session) {
 	w := jsonenc.Walk(session)
 	for key := range w.Members() {
-		value := w.Value()
-		switch i := slices.Index(frameKeys[:], string(key)); {
-		case i < 0:
-		case !seen[i]:
-			seen[i] = true
-			missing--
-			v.set(frameKeys[i], value)
-		case len(again) < len(frameKeys):
-			again = append(again, member{frameKeys[i], value})
-		}
-		if missing == 0 {
+		if s.Member(key, w.Value()); s.known == len(frameKeys) {
 			break
 		}
 	}
-	for _, m := range again[:min(len(again), missing)] {
-		v.set(m.key, m.value)
-	}
-	return v
+	return s
 }
 
 // set takes the value of one of frameKeys.
