@@ -1,11 +1,17 @@
 package butter
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"testing"
+	"time"
 
+	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/formats/recordings"
 )
 
 // lean returns a copy of a frame with what visit gives of it.
@@ -80,5 +86,70 @@ func TestVisit(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 6, 60, false, func(w *writer) { w.kind = combat })
 	if n := visitAll(t, openBytes(t, b), scanned(t, b)); n != 0 {
 		t.Errorf("%d chunks are of the map of the file", n)
+	}
+}
+
+// TestRowsOfLongChunk holds the rows of a chunk with many frames to these, and the memory that is charged for them to what it takes to
+// go through the chunk.
+func TestRowsOfLongChunk(t *testing.T) {
+	const frames, players = 9000, 8
+	b, _ := sample(layoutV2, 2, players, frames, false, func(w *writer) { w.interval, w.compression = frames, gzipped }) // no layout to look for
+	format, in, disk := New(Options{}), formats.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
+	in.ID = "long"
+	var o *recordings.Opened
+	var c *cache.Cache
+	for range 2 { // the second time with the index there
+		if c != nil {
+			c.Close()
+		}
+		c = cache.New(64<<20, disk)
+		var err error
+		if o, err = recordings.OpenOne(t.Context(), recordings.Source{Format: &format, Input: in}, c, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Index(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer c.Close()
+	all, _, err := readParts(t.Context(), openBytes(t, b), scanned(t, b), 0)
+	if err != nil || len(all) != frames {
+		t.Fatal(len(all), err)
+	}
+	for _, m := range o.Tables[:2] {
+		table, err := m.Make(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+			rows, err := table.Rows(ctx, 0)
+			if err != nil {
+				return err
+			}
+			at := 0
+			for tick := range all {
+				of := all[tick].Teams[0].Players
+				of = append(of[:len(of):len(of)], append(all[tick].Teams[1].Players, all[tick].Teams[2].Players...)...)
+				if table.Name == "frames" {
+					of = make([]echovr.Player, 1)
+				}
+				for i := range of {
+					if rows.Columns[0].Int64s[at] != int64(tick) {
+						t.Fatalf("row %d of %s is of tick %d, not of %d", at, table.Name, rows.Columns[0].Int64s[at], tick)
+					}
+					if x := of[i].Poses[echovr.Head].Position[0]; table.Name == "players" && rows.Columns[6].Floats[at] != x {
+						t.Fatalf("row %d: x is %g, want %g", at, rows.Columns[6].Floats[at], x)
+					}
+					at++
+				}
+			}
+			if rows.Rows() != at {
+				t.Errorf("%s has %d rows, want %d", table.Name, rows.Rows(), at)
+			}
+			return nil
+		})
+		if _, peak := c.Work(); err != nil || peak > 4<<20 {
+			t.Errorf("%s: %d bytes counted, %v", table.Name, peak, err)
+		}
 	}
 }

@@ -4,7 +4,7 @@ import "recfs/formats/columnar"
 
 // tableRows are the rows of frames and players that a chunk has: a quarter of what its frames take, and not a thing for the garbage
 // collector to go through.
-type tableRows struct{ frames, players *columnar.Batch }
+type tableRows struct{ frames, players *columnar.Batch } // both nil: they are not kept
 
 // For how many rows there is room before there are any.
 const (
@@ -22,4 +22,9 @@ func (r *tableRows) add(tick int64, chunk int, f *Frame, frames int, s sessionOf
 	playerRows(r.players, tick, f, func() {})
 }
 
-func (r *tableRows) size() int64 { return r.frames.Size() + r.players.Size() }
+func (r *tableRows) size() int64 {
+	if r.frames == nil {
+		return 0
+	}
+	return r.frames.Size() + r.players.Size()
+}

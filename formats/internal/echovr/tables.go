@@ -44,20 +44,24 @@ var eventsColumns = slices.Concat(
 // micros is a time of a frame as tables have it.
 func micros(ms int64) int64 { return ms * 1000 }
 
-// A sessionOf is what the session of a frame is made by, or where there is none what the one has that is stored.
+// A sessionOf is what the session of a frame is made by, or where there is none what the one has that is stored, or its text.
 type sessionOf struct {
 	*Encoder
 	stored *Session
+	text   []byte
 }
 
 // frameRow adds frame i to frames.
 func (c *Chunk) frameRow(b *columnar.Batch, i int) {
-	s := sessionOf{Encoder: c.Encoder}
-	if s.Encoder == nil {
-		stored := ReadSession(c.Stored(c.base + i))
-		s.stored = &stored
+	c.session(i).frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
+}
+
+// session returns the session of frame i.
+func (c *Chunk) session(i int) sessionOf {
+	if c.Encoder != nil {
+		return sessionOf{Encoder: c.Encoder}
 	}
-	s.frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
+	return sessionOf{text: c.Stored(c.base + i)}
 }
 
 // frameRow adds a frame to frames, from its session where that is not made of the frame itself.
@@ -67,6 +71,10 @@ func (s sessionOf) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) 
 		return
 	}
 	frameHead(b, tick, chunk, f)
+	if s.stored == nil {
+		stored := ReadSession(s.text)
+		s.stored = &stored
+	}
 	s.stored.end().row(b)
 }
 

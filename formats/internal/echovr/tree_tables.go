@@ -3,6 +3,7 @@ package echovr
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"recfs/formats"
 	"recfs/formats/columnar"
@@ -28,9 +29,12 @@ func (t *Tree) tables() []columnar.Maker {
 	}
 }
 
+// An adder adds the rows of a frame.
+type adder func(tick int64, chunk int, f *Frame, s sessionOf)
+
 // fill puts the rows of the chunks from a number on into b, until it is full: those that are kept of a chunk, which of
 // returns, or those that add adds of its frames.
-func (t *Tree) fill(ctx context.Context, b *columnar.Batch, chunk int, of func(*tableRows) *columnar.Batch, add func(*Chunk) error) error {
+func (t *Tree) fill(ctx context.Context, b *columnar.Batch, chunk int, of func(*tableRows) *columnar.Batch, add adder) error {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return err
@@ -39,20 +43,47 @@ func (t *Tree) fill(ctx context.Context, b *columnar.Batch, chunk int, of func(*
 		return nodes.ErrStale
 	}
 	for ; chunk < len(x.Chunks) && !b.Full(); chunk++ {
-		if x.Chunks[chunk].Ticks() == 0 {
+		info := &x.Chunks[chunk]
+		if info.Ticks() == 0 {
 			continue
 		}
-		kept, err := t.rowsOf(ctx, chunk, x.Chunks[chunk].parts())
-		if err != nil {
-			return err
-		}
-		if kept != nil {
+		kept, err := t.rowsOf(ctx, chunk, info.parts())
+		switch {
+		case err != nil:
+		case kept == nil:
+			err = t.visit(ctx, info, chunk, add)
+		case kept.frames == nil:
+			err = t.stream(ctx, b, info, chunk, add)
+		default:
 			b.Append(of(kept))
-		} else if err := t.visit(ctx, &x.Chunks[chunk], chunk, add); err != nil {
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+var errFull = errors.New("there are rows enough")
+
+// stream adds the rows of a chunk of which none are kept, until b is full.
+func (t *Tree) stream(ctx context.Context, b *columnar.Batch, info *ChunkInfo, chunk int, add adder) error {
+	n := 0
+	ok, err := t.rec.Visit(ctx, chunk, info, func(f *Frame, stored *Session) error {
+		if b.Full() {
+			return errFull
+		}
+		add(info.FirstTick+int64(n), chunk, f, sessionOf{Encoder: t.rec.Encoder, stored: stored})
+		n++
+		return nil
+	})
+	switch {
+	case err == errFull:
+		return nil
+	case err == nil && (!ok || n != info.Ticks()):
+		return nodes.ErrStale // it was another one when its rows were counted
+	}
+	return err
 }
 
 // The rows of a chunk are charged from freeRows on, which 200 frames of 8 players have, each time that rowsTogether frames more are
@@ -70,7 +101,8 @@ func (t *Tree) rowsOf(ctx context.Context, chunk, parts int) (*tableRows, error)
 	return t.rows.Get(ctx, chunk)
 }
 
-// loadRows makes the rows of a chunk, whose frames it does not keep.
+// loadRows makes the rows of a chunk, whose frames it does not keep. Of one that comes in parts and cannot be visited part by part it only
+// looks whether all frames can be visited: its rows may be many, and are added where they are asked for.
 func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, error) {
 	x, err := t.Index(ctx)
 	if err != nil {
@@ -82,12 +114,18 @@ func (t *Tree) loadRows(ctx context.Context, chunk int) (*tableRows, int64, erro
 	}
 	defer held.Free()
 	info := &x.Chunks[chunk]
-	r := &tableRows{frames: columnar.NewRows(framesColumns, min(info.Ticks(), framesRoom))}
+	r := &tableRows{}
+	if !t.rec.Together || info.parts() == 1 {
+		r.frames = columnar.NewRows(framesColumns, min(info.Ticks(), framesRoom))
+	}
 	n, charged := 0, int64(freeRows)
 	for _, part := range t.visited(info) {
 		ok, err := t.rec.Visit(ctx, chunk, part, func(f *Frame, stored *Session) error {
-			r.add(info.FirstTick+int64(n), chunk, f, info.Ticks(), sessionOf{t.rec.Encoder, stored})
-			if n++; n%rowsTogether != 1 {
+			if n++; r.frames == nil {
+				return nil
+			}
+			r.add(info.FirstTick+int64(n-1), chunk, f, info.Ticks(), sessionOf{Encoder: t.rec.Encoder, stored: stored})
+			if n%rowsTogether != 1 {
 				return nil
 			}
 			more := max(r.size()-charged, 0)
@@ -116,8 +154,8 @@ func (t *Tree) visited(info *ChunkInfo) []*ChunkInfo {
 	return list
 }
 
-// visit calls fn for the parts of a chunk that have frames.
-func (t *Tree) visit(ctx context.Context, info *ChunkInfo, chunk int, fn func(*Chunk) error) error {
+// visit adds the rows of the frames of a chunk, part by part.
+func (t *Tree) visit(ctx context.Context, info *ChunkInfo, chunk int, add adder) error {
 	for part := range info.parts() {
 		if info.part(part).Ticks() == 0 {
 			continue
@@ -126,29 +164,21 @@ func (t *Tree) visit(ctx context.Context, info *ChunkInfo, chunk int, fn func(*C
 		if err != nil {
 			return err
 		}
-		if err := fn(c); err != nil {
-			return err
+		for i := range c.Frames {
+			add(c.FirstTick+int64(i), c.Number, &c.Frames[i], c.session(i))
 		}
 	}
 	return nil
 }
 
 func (t *Tree) fillFrames(ctx context.Context, b *columnar.Batch, chunk int) error {
-	return t.fill(ctx, b, chunk, func(r *tableRows) *columnar.Batch { return r.frames }, func(c *Chunk) error {
-		for i := range c.Frames {
-			c.frameRow(b, i)
-		}
-		return nil
-	})
+	frames := func(r *tableRows) *columnar.Batch { return r.frames }
+	return t.fill(ctx, b, chunk, frames, func(tick int64, chunk int, f *Frame, s sessionOf) { s.frameRow(b, tick, chunk, f) })
 }
 
 func (t *Tree) fillPlayers(ctx context.Context, b *columnar.Batch, chunk int) error {
-	return t.fill(ctx, b, chunk, func(r *tableRows) *columnar.Batch { return r.players }, func(c *Chunk) error {
-		for i := range c.Frames {
-			playerRows(b, c.FirstTick+int64(i), &c.Frames[i], func() {})
-		}
-		return nil
-	})
+	players := func(r *tableRows) *columnar.Batch { return r.players }
+	return t.fill(ctx, b, chunk, players, func(tick int64, _ int, f *Frame, _ sessionOf) { playerRows(b, tick, f, func() {}) })
 }
 
 // events calls fn for each line of events.jsonl from a chunk on with the chunk of its tick, until it
