@@ -232,7 +232,10 @@ func (s *copyFile) at(off int64) ([]byte, error) {
 	if _, err := s.f.ReadAt(packed, int64(e.CompressedOffset)); err != nil && err != io.EOF {
 		return nil, err
 	}
-	b, err := readFrame(s.table, e, packed, s.z)
+	b, err := readFrame(e, packed, s.z)
+	if err == nil {
+		err = checkSum(s.table, e, b)
+	}
 	if err != nil {
 		return nil, err
 	}

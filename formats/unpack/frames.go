@@ -121,17 +121,23 @@ func (*s2Frames) DecodeAll(packed, dst []byte) ([]byte, error) {
 }
 
 // readFrame returns the frame that an entry of a seek table describes.
-func readFrame(table seekable.SeekTable, e seekable.FrameOffsetEntry, packed []byte, z frameDecompressor) ([]byte, error) {
+func readFrame(e seekable.FrameOffsetEntry, packed []byte, z frameDecompressor) ([]byte, error) {
 	b, err := z.DecodeAll(packed, make([]byte, 0, e.DecompressedSize))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(b) != int(e.DecompressedSize):
 		return nil, fmt.Errorf("a frame of %d bytes, the seek table has %d", len(b), e.DecompressedSize)
-	case table.HasChecksums() && uint32(xxhash.Sum64(b)) != e.Checksum:
-		return nil, errors.New("the checksum in the seek table is another")
 	}
 	return b, nil
+}
+
+// checkSum compares a frame with its checksum in the seek table, if that has any.
+func checkSum(table seekable.SeekTable, e seekable.FrameOffsetEntry, b []byte) error {
+	if table.HasChecksums() && uint32(xxhash.Sum64(b)) != e.Checksum {
+		return errors.New("the checksum in the seek table is another")
+	}
+	return nil
 }
 
 // readSeekTable reads the table of a seekable file, and returns where its last frame ends.
