@@ -96,6 +96,7 @@ type exporter struct {
 	mu            sync.Mutex            // for failures and met
 	written, same int                   // tables
 	bytes         int64                 // of those written
+	bare          int                   // recordings without tables
 	met           map[string]bool       // names of tables that recordings have
 }
 
@@ -127,6 +128,9 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 		return *why
 	}
 	x.tellUnknown()
+	if x.bare > 0 {
+		fmt.Fprintf(x.env.stderr, "recfs: %s no tables; 'recfs info' tells what is missing\n", count(x.bare, "recording has", "recordings have"))
+	}
 	return x.result()
 }
 
@@ -242,6 +246,7 @@ func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 type exported struct {
 	named
 	files []export.File
+	bare  bool // it has no tables
 	err   error
 }
 
@@ -251,7 +256,9 @@ func (x *exporter) export(n named) exported {
 	done := exported{named: n, err: err}
 	if r, ok := archives.RecordingOf(dir); ok && err == nil {
 		n.to.Recording = r
+		done.bare = true
 		done.files, done.err = x.to.Export(x.ctx, n.to, func(table string) bool {
+			done.bare = false
 			x.meet(table)
 			return x.stopped.Load() == nil && (len(x.tables) == 0 || slices.Contains(x.tables, table))
 		})
@@ -283,9 +290,12 @@ func (x *exporter) tell(done exported) {
 	if x.ctx.Err() != nil {
 		return
 	}
-	if done.err != nil {
+	switch {
+	case done.err != nil:
 		x.fail(done.name, done.err)
 		x.print(exportedLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
+	case done.bare:
+		x.bare++
 	}
 	for i := range done.files {
 		f := &done.files[i]
