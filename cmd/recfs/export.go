@@ -32,7 +32,8 @@ var exportCommand = command{
 SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes
 DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name and 8 hex digits of the SHA-256
 of its path below SOURCE; so a DESTINATION is for one SOURCE. Another run writes only what is new or changed,
-and removes nothing but what one that was killed left unfinished an hour ago. A file has its name once it is
+and removes nothing but what one that was killed left unfinished an hour ago; with --prune it removes the
+files of recordings that are gone as well, if all of SOURCE could be read. A file has its name once it is
 whole.
 
 A recording that does not open, a container that is damaged, or a table that cannot be written is reported, and
@@ -47,6 +48,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")
 	offer(flags, "format", known...)
 	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
+	flags.BoolVar(&x.prune, "prune", false, "remove files of recordings that are no longer in SOURCE")
 	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
@@ -57,6 +59,9 @@ func runExport(flags *pflag.FlagSet) runFunc {
 			if !slices.Contains(known, f) {
 				return usagef("export: there is no format %q: it is one of %s", f, strings.Join(known, ", "))
 			}
+		}
+		if x.prune && x.shard.N > 1 {
+			return usagef("export: --prune does not go with --shard: run it once more without, after all shards")
 		}
 		x.ctx, x.failures, x.meter = ctx, failures{env: e}, newMeter(e.stderr, "exporting")
 		return x.run(a, filepath.Clean(args[1]), args[2], *jobs)
@@ -85,7 +90,7 @@ type exporter struct {
 	ctx             context.Context
 	tables, formats []string // none: all
 	shard           shardFlag
-	asJSON          bool
+	asJSON, prune   bool
 	meter           *meter
 	source          string
 	destination     string
@@ -97,6 +102,7 @@ type exporter struct {
 	written, same int                   // tables
 	bytes         int64                 // of those written
 	bare          int                   // recordings without tables
+	hidden        bool                  // there may be recordings that the walk did not find
 	met           map[string]bool       // names of tables that recordings have
 }
 
@@ -116,7 +122,7 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	}
 	args := []string{source}
 	stop := a.measure(x.ctx, x.meter, args, x.wants)
-	inOrder(jobs, x.named(a.find(x.ctx, args, x.fail)), x.export, x.tell)
+	inOrder(jobs, x.named(a.find(x.ctx, args, x.hide)), x.export, x.tell)
 	stop()
 	x.meter.close()
 	if x.ctx.Err() != nil {
@@ -131,7 +137,38 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	if x.bare > 0 {
 		fmt.Fprintf(x.env.stderr, "recfs: %s no tables; 'recfs info' tells what is missing\n", count(x.bare, "recording has", "recordings have"))
 	}
+	if x.prune {
+		x.removeGone()
+	}
 	return x.result()
+}
+
+// removeGone removes the files of recordings that are gone, unless there may be some that were not found.
+func (x *exporter) removeGone() {
+	switch {
+	case x.hidden:
+		fmt.Fprintln(x.env.stderr, "recfs: nothing is removed: there may be recordings in what could not be read")
+		return
+	case x.meter.done.recordings == 0: // a disk that is not mounted
+		fmt.Fprintln(x.env.stderr, "recfs: nothing is removed: there are no recordings")
+		return
+	}
+	removed := 0
+	wanted := func(format, table string) bool { return isAmong(x.formats, format) && isAmong(x.tables, table) }
+	err := export.Prune(x.destination, &x.namer, wanted, func(g export.Gone) {
+		if g.Err != nil {
+			x.fail(g.Path, reason(g.Path, g.Err))
+			return
+		}
+		removed++
+		x.print(exportedLine{
+			jsonPath: newJSONPath(g.Recording), Format: g.Format, Table: g.Table, File: g.Path, FileHex: formats.HexOf(g.Path), Removed: true,
+		})
+	})
+	if err != nil {
+		x.fail(x.destination, err)
+	}
+	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")
 }
 
 // tellUnknown tells of tables that were asked for and that no recording has, which may be misspelt.
@@ -201,8 +238,11 @@ func (x *exporter) pathOf(name string) string {
 
 // wants reports whether tables of a recording are to be written.
 func (x *exporter) wants(f found) bool {
-	return f.isRecording && (len(x.formats) == 0 || slices.Contains(x.formats, f.Format)) && x.ours(f)
+	return f.isRecording && isAmong(x.formats, f.Format) && x.ours(f)
 }
+
+// isAmong reports whether a list of what is wanted has a name. An empty one wants all.
+func isAmong(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 // ours reports whether this is the part of the export for what was found.
 func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathOf(f.name)) }
@@ -210,7 +250,7 @@ func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathO
 // damaged tells of a container that is: recordings in it may be missing, whatever their format.
 func (x *exporter) damaged(f found) {
 	told := catalogue.ContainerSummary(f.name, f.Description, f.damage).Error
-	x.fail(f.name, errors.New(told))
+	x.hide(f.name, errors.New(told))
 	x.print(exportedLine{jsonPath: newJSONPath(x.pathOf(f.name)), Format: f.Format, Error: told})
 }
 
@@ -260,7 +300,7 @@ func (x *exporter) export(n named) exported {
 		done.files, done.err = x.to.Export(x.ctx, n.to, func(table string) bool {
 			done.bare = false
 			x.meet(table)
-			return x.stopped.Load() == nil && (len(x.tables) == 0 || slices.Contains(x.tables, table))
+			return x.stopped.Load() == nil && isAmong(x.tables, table)
 		})
 		for _, f := range done.files {
 			x.stop(f.Err)
@@ -282,6 +322,7 @@ type exportedLine struct {
 	Rows      *int64 `json:"rows,omitempty"` // of a file that was written
 	Size      *int64 `json:"size,omitempty"`
 	Unchanged bool   `json:"unchanged"`
+	Removed   bool   `json:"removed,omitempty"`
 	Error     string `json:"error,omitempty"`
 }
 
@@ -319,6 +360,12 @@ func (x *exporter) print(line exportedLine) {
 	if x.asJSON {
 		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
 	}
+}
+
+// hide reports what could not be looked into.
+func (x *exporter) hide(name string, err error) {
+	x.hidden = true
+	x.fail(name, err)
 }
 
 // fail reports what could not be exported. The walk and the exports call it at the same time.

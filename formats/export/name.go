@@ -52,11 +52,20 @@ func (n *Namer) take(name string) bool {
 	if n.taken == nil {
 		n.taken = map[[8]byte]struct{}{}
 	}
-	sum := sha256.Sum256([]byte(name))
-	key := [8]byte(sum[:])
-	_, taken := n.taken[key]
-	n.taken[key] = struct{}{}
+	taken := n.has(name)
+	n.taken[keyOf(name)] = struct{}{}
 	return !taken
+}
+
+// has reports whether something has the name.
+func (n *Namer) has(name string) bool {
+	_, taken := n.taken[keyOf(name)]
+	return taken
+}
+
+func keyOf(name string) [8]byte {
+	sum := sha256.Sum256([]byte(name))
+	return [8]byte(sum[:])
 }
 
 // shorten cuts an escaped name that is too long, not within a character or what stands for one.
