@@ -185,7 +185,11 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into plac
 	case e.Type() == iofs.ModeSymlink:
 		err = notWritten(target, into.Symlink(e.Link, target))
 	default:
-		err = copyOut(ctx, e, into.Root, target)
+		var told error
+		told, err = copyOut(ctx, e, into.Root, target)
+		if told != nil {
+			c.fail(name, told)
+		}
 		if err == nil {
 			c.meter.file()
 			c.countFile(ctx, e)
@@ -280,14 +284,22 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 	return unknown
 }
 
-// copyOut writes the file e to target. One that cannot be read to its end leaves no copy.
-func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) error {
+// copyOut writes the file e to target. One that cannot be read to its end leaves no copy; a whole one does, and told is what is
+// heard of it behind its last byte.
+func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) (told, err error) {
 	content, err := e.File.Open(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer nodes.CloseContent(content)
-	return writeTo(root, target, modeOfCopy(e, 0o666), func(w io.Writer) error { return copyContent(ctx, w, content) })
+	err = writeTo(root, target, modeOfCopy(e, 0o666), func(w io.Writer) error {
+		n, err := copyContent(ctx, w, content)
+		if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
+			told, err = err, nil
+		}
+		return err
+	})
+	return told, err
 }
 
 // writeTo writes the file target, and leaves none if write fails. A device stays, and a link: what that

@@ -109,7 +109,8 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 		return notWritten(target, err)
 	}
 	defer root.Close()
-	return copyOut(ctx, demo, root, filepath.Base(target))
+	told, err := copyOut(ctx, demo, root, filepath.Base(target))
+	return cmp.Or(err, told)
 }
 
 // findDemo returns the demo of ticks or times.

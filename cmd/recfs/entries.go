@@ -49,14 +49,15 @@ func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
 		return err
 	}
 	defer nodes.CloseContent(content)
-	return copyContent(ctx, w, content)
+	_, err = copyContent(ctx, w, content)
+	return err
 }
 
-// copyContent writes all of content to w. Content that ends too early is an error.
-func copyContent(ctx context.Context, w io.Writer, content nodes.Content) error {
+// copyContent writes all of content to w, and returns how much that is. Content that ends too early is an error.
+func copyContent(ctx context.Context, w io.Writer, content nodes.Content) (int64, error) {
 	n, err := io.Copy(w, nodes.Reader(ctx, content))
 	if err == nil && n != content.Size() {
 		err = nodes.SizeError(content.Size(), n)
 	}
-	return err
+	return n, err
 }
