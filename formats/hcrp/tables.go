@@ -100,7 +100,7 @@ func (c *chunk) eventRows(b *columnar.Batch, number int, data func(*event)) {
 			e := &c.events[k]
 			b.Int64(t.n)
 			b.Int32s(int32(number), e.id)
-			b.Text(c.name(e))
+			b.JSON([]byte(c.name(e))) // which encoding/json made UTF-8
 			if e.hasColumn {
 				b.Int32(e.column)
 			} else {

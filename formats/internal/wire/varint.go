@@ -4,16 +4,20 @@ package wire
 // group first, top bit: more follows) of at most maxBytes bytes. Bits beyond
 // 64 are dropped; a top bit in the last allowed byte is a failure.
 func (c *Cursor) Uvarint(maxBytes int) uint64 {
+	rest := c.Left()
+	rest = rest[:min(len(rest), maxBytes)]
 	var x uint64
-	for i := range maxBytes {
-		b := c.U8()
-		if c.err != nil {
-			return 0
-		}
+	for i, b := range rest {
 		x |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
+			c.pos += i + 1
 			return x
 		}
+	}
+	c.pos += len(rest)
+	if len(rest) < maxBytes {
+		c.Bytes(1) // fails
+		return 0
 	}
 	c.pos--
 	c.Fail("a varint of more than %d bytes", maxBytes)
