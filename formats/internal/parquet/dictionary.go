@@ -149,9 +149,6 @@ func numbersOf[U uint32 | uint64, N int32 | int64 | float32 | float64](s *number
 		binary.LittleEndian.PutUint64(b[:], x)
 		d.page = append(d.page, b[:size]...)
 	}
-	if d.n > 256 && d.n*16 > len(list) {
-		return nil
-	}
 	return d.ifSmaller(int64(len(list) * size))
 }
 
