@@ -209,6 +209,18 @@ func TestRising(t *testing.T) {
 	}
 }
 
+// TestUnevenRising holds that numbers are no differences where these would take more bits than all readers know.
+func TestUnevenRising(t *testing.T) {
+	list := []numbers{{40, func(i int) int64 { return int64(i) << 40 }}}
+	for _, gap := range []int64{1<<28 - 1, 1 << 28} {
+		list = append(list, numbers{40, func(i int) int64 { return int64(i) + int64(i/20)*gap }})
+	}
+	got := parquettest.Read(t, compress(t, numberTable(list...))).Columns[2].Differences
+	if want := []bool{true, true, false}; !slices.Equal(got, want) {
+		t.Errorf("as differences %v, want %v", got, want)
+	}
+}
+
 // TestWordBounds holds that the bounds of few words are those that a row has.
 func TestWordBounds(t *testing.T) {
 	rows := rowsOf(1) // has "a" of "a", "bb" and "ccc"

@@ -14,27 +14,33 @@ const (
 	miniNumbers  = 32 // in each of the miniblocks of a block, which have the same width
 )
 
-// rises reports whether none of the numbers of a column, which has no nulls, is less than the one before, so that their
-// differences are small.
+// maxWidth is how many bits a difference may have, less the least one: fastparquet reads none that has more.
+const maxWidth = 28
+
+// rises reports whether none of the numbers of a column, which has no nulls, is less than the one before, and they rise so evenly
+// that their differences are small.
 func rises(v *columnar.Vector) bool {
 	switch {
 	case v.Nulls > 0 || !v.Bounded:
 		return false
 	case v.Type == columnar.Int32:
-		return v.Max-v.Min <= math.MaxInt32 && sorted(v.Int32s)
+		return v.Max-v.Min <= math.MaxInt32 && evenly(v.Int32s)
 	case v.Type == columnar.Int64 || v.Type == columnar.Time:
-		return v.Max-v.Min >= 0 && sorted(v.Int64s)
+		return v.Max-v.Min >= 0 && evenly(v.Int64s)
 	}
 	return false
 }
 
-func sorted[N int32 | int64](list []N) bool {
+func evenly[N int32 | int64](list []N) bool {
+	least, most := int64(math.MaxInt64), int64(0)
 	for i := 1; i < len(list); i++ {
-		if list[i] < list[i-1] {
+		more := int64(list[i]) - int64(list[i-1])
+		if more < 0 {
 			return false
 		}
+		least, most = min(least, more), max(most, more)
 	}
-	return true
+	return most-least < 1<<maxWidth
 }
 
 // appendDeltas appends the numbers of a column from one to another, in the encoding DELTA_BINARY_PACKED.

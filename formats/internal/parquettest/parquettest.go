@@ -32,13 +32,14 @@ type Column struct {
 	Bounds [][2]any // of each row group: the least and the greatest value, nil where they are not told
 	Nulls  []int    // of each row group
 	Pages  []int    // of each row group, with values
-	// Dictionary says of each row group that it has one.
-	Dictionary []bool
-	physical   int64
-	optional   bool
-	list       bool
-	time       bool
-	path       string
+	// Dictionary and Differences say of each row group that it has one, and that its numbers are written as these.
+	Dictionary, Differences []bool
+
+	physical int64
+	optional bool
+	list     bool
+	time     bool
+	path     string
 }
 
 // Read reads a file. What is wrong with it ends the test.
@@ -267,7 +268,7 @@ func compare(a, b any, null int) int {
 func (c *Column) chunk(tb testing.TB, b []byte, codec int64) (values []any, size int64) {
 	tb.Helper()
 	var words []any
-	pages := 0
+	pages, encoding := 0, 0
 	for len(b) > 0 {
 		t := &thrift{b}
 		head := t.object()
@@ -287,9 +288,10 @@ func (c *Column) chunk(tb testing.TB, b []byte, codec int64) (values []any, size
 			continue
 		}
 		pages++
-		values = append(values, p.values(int(head.object(5).int(1)), int(head.object(5).int(2)), words)...)
+		encoding = int(head.object(5).int(2))
+		values = append(values, p.values(int(head.object(5).int(1)), encoding, words)...)
 	}
-	c.Pages, c.Dictionary = append(c.Pages, pages), append(c.Dictionary, words != nil)
+	c.Pages, c.Dictionary, c.Differences = append(c.Pages, pages), append(c.Dictionary, words != nil), append(c.Differences, encoding == deltaEncoding)
 	return values, size
 }
 
