@@ -238,12 +238,12 @@ func TestZipOfSpecialFiles(t *testing.T) {
 	}
 }
 
-// oneFile returns a zip of the file "name" with its size and checksum in the header before it, which change may overwrite.
-func oneFile(t *testing.T, method uint16, content string, change func(local []byte)) []byte {
+// oneFile returns a zip of a file with its size and checksum in the header before it, which change may overwrite.
+func oneFile(t *testing.T, h *zip.FileHeader, content string, change func(local []byte)) []byte {
 	t.Helper()
 	var stored, buf bytes.Buffer
 	stored.WriteString(content)
-	if method == zip.Deflate {
+	if h.Method == zip.Deflate {
 		stored.Reset()
 		f, err := flate.NewWriter(&stored, 9)
 		if err == nil {
@@ -254,10 +254,8 @@ func oneFile(t *testing.T, method uint16, content string, change func(local []by
 		}
 	}
 	w := zip.NewWriter(&buf)
-	f, err := w.CreateRaw(&zip.FileHeader{
-		Name: "name", Method: method, CRC32: crc32.ChecksumIEEE([]byte(content)),
-		CompressedSize64: uint64(stored.Len()), UncompressedSize64: uint64(len(content)),
-	})
+	h.CRC32, h.CompressedSize64, h.UncompressedSize64 = crc32.ChecksumIEEE([]byte(content)), uint64(stored.Len()), uint64(len(content))
+	f, err := w.CreateRaw(h)
 	if err == nil {
 		_, err = stored.WriteTo(f)
 	}
@@ -267,6 +265,29 @@ func oneFile(t *testing.T, method uint16, content string, change func(local []by
 	b := buf.Bytes()
 	change(b[bytes.Index(b, []byte(zipLocal)):])
 	return b
+}
+
+// A name in the header is that in the directory also with other slashes, or in another code page.
+func TestZipNamesDiffer(t *testing.T) {
+	const content = "some content"
+	for name, test := range map[string]struct {
+		header, directory string
+		flags             uint16
+		same              bool
+	}{
+		"slashes":              {`a\b`, "a/b", 0, true},
+		"code pages":           {"\xe4.txt", "\x84.txt", 0, true},
+		"a letter as well":     {"\xe4.txt", "\x84.bin", 0, false},
+		"ASCII for none":       {"a.txt", "\x84.txt", 0, false},
+		"UTF-8":                {"\u00e4.txt", "\u00f6.txt", 1 << 11, false},
+		"a letter for a slash": {"a_b", "a/b", 0, false},
+	} {
+		b := oneFile(t, &zip.FileHeader{Name: test.directory, Flags: test.flags}, content, func(local []byte) { copy(local[30:], test.header) })
+		got, problems, err := list(t, container.Zip, b)
+		if err != nil || len(problems) > 0 || (got[test.directory] == content) != test.same {
+			t.Errorf("%s: %q, %v, %v", name, got, problems, err)
+		}
+	}
 }
 
 // A file whose header says otherwise than the directory is read whole, and who reads it to its end is told.
@@ -287,7 +308,7 @@ func TestZipHeadersDiffer(t *testing.T) {
 		"checksum":  {func(b []byte) { clear(b[14:18]) }, ", the header before it says 00000000"},
 	} {
 		for _, method := range []uint16{zip.Store, zip.Deflate} {
-			got, problems, err := list(t, container.Zip, oneFile(t, method, content, test.change))
+			got, problems, err := list(t, container.Zip, oneFile(t, &zip.FileHeader{Name: "name", Method: method}, content, test.change))
 			if err != nil || len(problems) > 0 {
 				t.Fatalf("%s: %v, %v", name, problems, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zip"
 
@@ -61,11 +62,10 @@ func contradiction(e zipfile.Entry) error {
 }
 
 // differs returns what the header before a file that can be read says otherwise than its entry in the directory, nil if
-// they agree. Some writers have other slashes or flags in one of them; of a stream the header has neither size nor checksum.
+// they agree. Some writers have other flags in one of them; of a stream the header has neither size nor checksum.
 func differs(local, e zipfile.Entry) error {
-	slashes := strings.NewReplacer(`\`, "/")
 	switch {
-	case local.Name != e.Name && slashes.Replace(local.Name) != slashes.Replace(e.Name):
+	case !sameName(local, e):
 		return formats.Reasonf(formats.ErrCorrupt, "the header before it is that of %q", local.Name)
 	case local.Method != e.Method:
 		return formats.Reasonf(formats.ErrCorrupt, "it is packed by method %d, the header before it says %d", e.Method, local.Method)
@@ -81,6 +81,27 @@ func differs(local, e zipfile.Entry) error {
 	}
 	return nil
 }
+
+// sameName reports whether the names of two entries are one. Some writers have other slashes in one of them, and PKZIP 2.50
+// for Windows the code page of Windows in the header, that of DOS in the directory.
+func sameName(a, b zipfile.Entry) bool {
+	if a.Name == b.Name {
+		return true
+	}
+	if len(a.Name) != len(b.Name) {
+		return false
+	}
+	coded := !a.UTF8() && !b.UTF8()
+	for i := range len(a.Name) {
+		x, y := a.Name[i], b.Name[i]
+		if x != y && !(isSlash(x) && isSlash(y)) && !(coded && min(x, y) >= utf8.RuneSelf) {
+			return false
+		}
+	}
+	return true
+}
+
+func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
 // storedOf says that a stored file has another size than it should.
 func storedOf(stored, size int64) error {

@@ -38,7 +38,7 @@ func ReadLocal(r io.ReaderAt, at int64) (f Entry, err error) {
 		f.fill(id, field)
 	}
 	if f.CompressedSize64 > maxNumber || f.UncompressedSize64 > maxNumber {
-		return f, errEntry
+		return f, formats.Reasonf(formats.ErrCorrupt, "the header at %d has a size that no file has", at)
 	}
 	f.Header = at
 	return f, nil
@@ -46,6 +46,9 @@ func ReadLocal(r io.ReaderAt, at int64) (f Entry, err error) {
 
 // Encrypted reports whether the content is encrypted (4.4.4).
 func (f *Entry) Encrypted() bool { return f.Flags&flagEncrypted != 0 }
+
+// UTF8 reports whether the name says of itself that it is UTF-8 (4.4.4).
+func (f *Entry) UTF8() bool { return f.Flags&flagUTF8 != 0 }
 
 // Streamed reports whether the checksum and the sizes of a file come after its content (4.3.9).
 func (f *Entry) Streamed() bool { return f.Flags&flagStreamed != 0 }
