@@ -22,6 +22,8 @@ type charged struct {
 	held *formats.Held // nil: it is not counted
 	n    int64         // bytes
 	used *chunk        // that nobody needs any more, whose memory is taken; nil: there is none
+
+	floats *jsonenc.Floats // of the chunks before, nil: none are remembered
 }
 
 // anyRange is an entry for a chunk that no index names.
@@ -46,7 +48,7 @@ func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 func (f eventFormat) decoder(memory charged, number int, e Entry) *decoder {
 	d := &decoder{
 		eventFormat: f, number: number, memory: memory,
-		values: values{limits: f.limits},
+		values: values{limits: f.limits, floats: memory.floats},
 		chunk:  &chunk{entry: e, known: e.Start - 1},
 	}
 	if c := memory.used; c != nil {

@@ -194,7 +194,7 @@ const bareMoment = len(`{"tick":,"time_ms":`)
 func (d *values) place(v []float64) {
 	switch {
 	case !d.counts():
-		d.out = appendPosition(d.out, v)
+		d.out = appendPosition(d.out, v, d.floats)
 	case d.mode == noText:
 		d.less += maxCoordinate * len(v)
 	default:

@@ -25,6 +25,7 @@ type values struct {
 	out    []byte
 	ev     *event // being decoded
 	tags   nbtDecoder
+	floats *jsonenc.Floats // that were appended, nil if none are remembered
 
 	int      int64    // of a whole number; a u64 beyond an int64 is negative
 	num      float64  // of any number

@@ -38,10 +38,10 @@ func blockAtLen(at blockAt) int {
 var coordinates = [len(position{})]string{`{"x":`, `,"y":`, `,"z":`, `,"yaw":`, `,"pitch":`}
 
 // appendPosition appends an object with as many of the coordinates as v has.
-func appendPosition(dst []byte, v []float64) []byte {
+func appendPosition(dst []byte, v []float64, known *jsonenc.Floats) []byte {
 	for i, x := range v {
 		dst = append(dst, coordinates[i]...)
-		dst = jsonenc.AppendFloat64(dst, x)
+		dst = known.Append(dst, x)
 	}
 	return append(dst, '}')
 }

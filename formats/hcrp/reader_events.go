@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 )
 
 // eventFormat returns what is needed to decode bodies with that schema.
@@ -30,6 +31,8 @@ type pass struct {
 	last *chunk
 	held *formats.Held // for it
 
+	floats jsonenc.Floats // of all chunks
+
 	mode   textMode                                   // of the chunks
 	expand func(context.Context, int) ([]byte, error) // gives the body of a chunk
 }
@@ -52,7 +55,7 @@ func (p *pass) decode(ctx context.Context, i int) (c *chunk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.last = p.eventFormat(p.schema).decodeIn(charged{p.held, peak, p.last}, p.mode, i, p.Entry(i), body)
+	p.last = p.eventFormat(p.schema).decodeIn(charged{p.held, peak, p.last, &p.floats}, p.mode, i, p.Entry(i), body)
 	return p.last, p.last.short
 }
 

@@ -219,7 +219,7 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	dst = appendText(dst, `,"type":`, e.kind)
 	dst = append(dst, `,"position":`...)
 	if e.placed {
-		dst = appendPosition(dst, e.pos[:])
+		dst = appendPosition(dst, e.pos[:], nil)
 	} else {
 		dst = append(dst, "null"...)
 	}

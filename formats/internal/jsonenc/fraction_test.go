@@ -9,11 +9,17 @@ import (
 
 // TestFractions holds numbers that are written without strconv, and those beside them, to what strconv writes.
 func TestFractions(t *testing.T) {
+	var known Floats
 	hold := func(x float64) {
 		for _, x := range []float64{x, -x, math.Nextafter(x, 0), math.Nextafter(x, 2048)} {
 			want := strconv.FormatFloat(x, 'f', -1, 64)
 			if got, n := string(AppendFloat64(nil, x)), Float64Len(x); got != want || n != len(want) {
 				t.Fatalf("%s, of %d bytes, want %s", got, n, want)
+			}
+			for range 2 { // the second time it is known
+				if got := string(known.Append(nil, x)); got != want {
+					t.Fatalf("%s remembered, want %s", got, want)
+				}
 			}
 		}
 	}
