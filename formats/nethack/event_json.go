@@ -3,7 +3,6 @@ package nethack
 import (
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -59,23 +58,13 @@ func eventsLen(list []event, tz int32, buf *[]byte) int {
 func fieldLen(f *field, buf *[]byte) int {
 	n := len(`,"":`) + len(f.key)
 	switch {
-	case f.text != nil && standsForItself(f.text):
+	case f.text != nil && jsonenc.IsPlain(f.text):
 		return n + len(`""`) + len(f.text)
 	case f.text == nil && f.items == nil && !f.flag && int64(int32(f.number)) == f.number:
 		return n + jsonenc.IntLen(int32(f.number))
 	}
 	*buf = appendField((*buf)[:0], f)
 	return len(*buf)
-}
-
-// standsForItself reports whether a text has only characters that need no escaping in a string.
-func standsForItself(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }
 
 func appendFields(dst []byte, fields []field) []byte {
