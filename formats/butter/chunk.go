@@ -268,9 +268,9 @@ func (r *Reader) decode(ctx context.Context, n int, t *text, whole bool, from ca
 	return c, nil
 }
 
-// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones, stats,
-// rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames there
-// are: the chunk has more, is damaged, or of another map than the file.
+// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones,
+// stats, rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes
+// Chunk to tell which frames there are: the chunk has more, is damaged, or of another map than the file.
 func (r *Reader) visit(ctx context.Context, n, limit int, fn func(*echovr.Frame) error) (ok bool, err error) {
 	t, bad, err := r.chunkText(ctx, n)
 	if err != nil || bad != nil {
