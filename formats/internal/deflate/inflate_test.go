@@ -49,10 +49,12 @@ func sameWhole(t testing.TB, in []byte, n int, what string) {
 	}
 }
 
-// sameStream holds a Reader to klauspost, in bytes and in what follows them.
+// sameStream holds a Reader to klauspost, in bytes and in what follows them. It begins again only with what the standard library
+// does not take for sound: klauspost goes on with a code that has no symbols.
 func sameStream(t testing.TB, in []byte, what string) {
 	t.Helper()
 	want, failed := io.ReadAll(kflate.NewReader(bytes.NewReader(in)))
+	_, odd := io.Copy(io.Discard, flate.NewReader(bytes.NewReader(in)))
 	for _, of := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.DataErrReader} {
 		opened := 0
 		r := NewReader(func() io.Reader {
@@ -66,7 +68,7 @@ func sameStream(t testing.TB, in []byte, what string) {
 		if n, again := r.Read(make([]byte, 1)); n != 0 || again == nil || err != nil && again.Error() != err.Error() {
 			t.Errorf("%s: then %d bytes, %v", what, n, again)
 		}
-		if opened > 1 && failed == nil {
+		if opened > 1 && odd == nil {
 			t.Errorf("%s: it is sound, and is read %d times", what, opened)
 		}
 	}
