@@ -215,6 +215,9 @@ func readParts(ctx context.Context, r *Reader, x *echovr.Index, n int) (all []ec
 
 // A chunk that is larger than real ones are gives the same frames as it is streamed; they are read part by part, and counted.
 func TestLargeChunk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long under the race detector")
+	}
 	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
 		b, _ := sample(layoutV3, 2, 8, 4000, true, func(w *writer) { w.interval, w.compression = 4000, compression })
 		r, small := openBytes(t, b), scanned(t, b)

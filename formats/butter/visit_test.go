@@ -92,6 +92,9 @@ func TestVisit(t *testing.T) {
 // TestRowsOfLongChunk holds the rows of a chunk with many frames to these, and the memory that is charged for them to what it takes to
 // go through the chunk.
 func TestRowsOfLongChunk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long under the race detector")
+	}
 	const frames, players = 9000, 8
 	b, _ := sample(layoutV2, 2, players, frames, false, func(w *writer) { w.interval, w.compression = frames, gzipped }) // no layout to look for
 	format, in, disk := New(Options{}), formats.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
