@@ -1,8 +1,8 @@
 package export
 
 import (
-	iofs "io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 )
@@ -14,11 +14,15 @@ const abandonedAfter = time.Hour
 // RemoveAbandoned removes what exports to a directory left there that were killed. What cannot be removed stays for
 // the next time: engines pass over it.
 func RemoveAbandoned(dir string) {
-	names, _ := iofs.Glob(os.DirFS(dir), "format=*/table=*/.*.parquet-????????")
-	for _, name := range names {
-		at := filepath.Join(dir, name)
-		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandonedAfter {
-			os.Remove(at)
-		}
+	for _, d := range tableDirs(dir) {
+		_ = d.each(func(name string) {
+			if ours, _ := path.Match(".*.parquet-????????", name); !ours {
+				return
+			}
+			at := filepath.Join(d.path, name)
+			if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandonedAfter {
+				os.Remove(at)
+			}
+		})
 	}
 }

@@ -2,8 +2,6 @@ package export
 
 import (
 	"errors"
-	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,44 +20,21 @@ type Gone struct {
 // Prune removes below a directory what exports wrote of recordings that n did not name, of the formats and tables that
 // are wanted. Other files, and those in which no export says what it made them of, stay. It tells of each one that it
 // removes, or cannot remove. The error is that of a directory that cannot be read.
-func Prune(dir string, n *Namer, wanted func(format, table string) bool, tell func(Gone)) error {
-	tables, err := iofs.Glob(os.DirFS(dir), "format=*/table=*")
-	for _, at := range tables {
-		format, table, _ := strings.Cut(strings.TrimPrefix(at, "format="), "/table=")
-		if wanted(format, table) {
-			err = errors.Join(err, pruneTable(filepath.Join(dir, at), n, Gone{Format: format, Table: table}, tell))
+func Prune(dir string, n *Namer, wanted func(format, table string) bool, tell func(Gone)) (err error) {
+	for _, d := range tableDirs(dir) {
+		if !wanted(d.format, d.table) {
+			continue
 		}
+		err = errors.Join(err, d.each(func(name string) {
+			whole, isTable := strings.CutSuffix(name, parquet.Extension)
+			if !isTable || n.has(d.format+"/"+whole) {
+				return
+			}
+			at := filepath.Join(d.path, name)
+			if m := readMetadata(at); m[madeKey] != "" {
+				tell(Gone{d.format, d.table, m[pathKey], at, os.Remove(at)})
+			}
+		}))
 	}
 	return err
-}
-
-// namesAtOnce is how many names of a directory are in memory.
-const namesAtOnce = 1000
-
-func pruneTable(dir string, n *Namer, of Gone, tell func(Gone)) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	for {
-		names, err := d.Readdirnames(namesAtOnce)
-		for _, name := range names {
-			whole, isTable := strings.CutSuffix(name, parquet.Extension)
-			if !isTable || n.has(of.Format+"/"+whole) {
-				continue
-			}
-			of.Path = filepath.Join(dir, name)
-			if m := readMetadata(of.Path); m[madeKey] != "" {
-				of.Recording, of.Err = m[pathKey], os.Remove(of.Path)
-				tell(of)
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
