@@ -27,7 +27,7 @@ func Float64Len(x float64) int {
 	n, ok := fraction(x)
 	if !ok {
 		var text [32]byte
-		return len(AppendFloat64(text[:0], x))
+		return len(appendSearched(text[:0], x))
 	}
 	digits := Int64Len(n / fractionUnit)
 	if rest := n % fractionUnit; rest != 0 {
@@ -61,6 +61,20 @@ func appendFraction(dst []byte, n int64) []byte {
 	return dst
 }
 
+// appendSearched appends a number that is not such a fraction, by the shortest decimal that stands for it, or as a string
+// if it is none.
+func appendSearched(dst []byte, x float64) []byte {
+	switch {
+	case math.IsNaN(x):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(x, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(x, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(dst, x, 'f', -1, 64)
+}
+
 // Floats appends numbers as AppendFloat64 does. It remembers the text of some that have to be searched for: what moves evenly
 // gives the same ones for a while. It takes 8 KiB; nil remembers none.
 type Floats [1 << floatBits]struct {
@@ -78,7 +92,7 @@ func (f *Floats) Append(dst []byte, x float64) []byte {
 	case ok:
 		return appendFraction(dst, n)
 	case f == nil:
-		return AppendFloat64(dst, x)
+		return appendSearched(dst, x)
 	}
 	bits := math.Float64bits(x)
 	known := &f[bits*0x9e37_79b9_7f4a_7c15>>(64-floatBits)]
@@ -86,7 +100,7 @@ func (f *Floats) Append(dst []byte, x float64) []byte {
 		return append(dst, known.text[:known.n]...)
 	}
 	start := len(dst)
-	dst = AppendFloat64(dst, x)
+	dst = appendSearched(dst, x)
 	if text := dst[start:]; len(text) <= len(known.text) {
 		known.bits, known.n = bits, uint8(copy(known.text[:], text))
 	}

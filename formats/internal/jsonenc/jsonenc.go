@@ -6,7 +6,6 @@ package jsonenc
 
 import (
 	"encoding/hex"
-	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -122,18 +121,10 @@ func AppendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
 // exponent; a number that is not finite becomes the string NaN, Infinity or
 // -Infinity (tree/README, "JSON").
 func AppendFloat64(dst []byte, x float64) []byte {
-	switch {
-	case math.IsNaN(x):
-		return append(dst, `"NaN"`...)
-	case math.IsInf(x, 1):
-		return append(dst, `"Infinity"`...)
-	case math.IsInf(x, -1):
-		return append(dst, `"-Infinity"`...)
-	}
 	if n, ok := fraction(x); ok {
 		return appendFraction(dst, n)
 	}
-	return strconv.AppendFloat(dst, x, 'f', -1, 64)
+	return appendSearched(dst, x)
 }
 
 // AppendKey appends a comma, the key, which needs no escaping, and a colon: what
