@@ -9,8 +9,23 @@ import (
 
 // A side is one of two maps: its tree, and the lists of its map.json (docs/tree/datafile.md section 5).
 type side struct {
-	dir  nodes.Dir
-	page value
+	dir        nodes.Dir
+	page       value
+	layerItems []string // the items of its layers, by their index
+}
+
+func newSide(dir nodes.Dir, page value) side {
+	s, seen := side{dir: dir, page: page}, map[int]int{}
+	for _, layer := range page.member("layers").items {
+		id := layer.member("id").number()
+		name := fmt.Sprintf("items/layer/%05d", id)
+		if n := seen[id]; n > 0 {
+			name += fmt.Sprintf(".%d", n)
+		}
+		seen[id]++
+		s.layerItems = append(s.layerItems, name+".json")
+	}
+	return s
 }
 
 // maps compares two maps by info and settings, images, sounds, envelopes, groups, layers with their
@@ -21,7 +36,7 @@ func (c *comparison) maps(a, b nodes.Dir) {
 	if !ok {
 		return
 	}
-	from, to := side{a, x}, side{b, y}
+	from, to := newSide(a, x), newSide(b, y)
 	c.values("version", x.member("version"), y.member("version"))
 	c.values("info", x.member("info"), y.member("info"))
 	c.parts(from, to, "images", c.media)
@@ -39,6 +54,7 @@ var internal = []string{"index", "id", "data_index", "path", "start_point", "sta
 type part struct {
 	side
 	value
+	at int // in its list
 }
 
 // parts matches the parts of two maps by their names and tells what was added and removed; compare
@@ -51,7 +67,7 @@ func (c *comparison) parts(a, b side, list string, compare func(name string, a, 
 			c.add(Change{Kind: Removed, Path: list + "/" + name, Old: x.items[i].text})
 			continue
 		}
-		compare(list+"/"+name, part{a, x.items[i]}, part{b, y.items[at]})
+		compare(list+"/"+name, part{a, x.items[i], i}, part{b, y.items[at], at})
 	}
 	for i, name := range y.keys {
 		if !slices.Contains(x.keys, name) {
@@ -192,16 +208,12 @@ func (c *comparison) layer(name string, a, b part) {
 
 // colours compares the fields of two tile layers that only their items have.
 func (c *comparison) colours(name string, a, b part) {
-	x, xOK := c.item(a)
-	y, yOK := c.item(b)
+	x, xOK := c.document(a.dir, a.layerItems[a.at])
+	y, yOK := c.document(b.dir, b.layerItems[b.at])
 	if !xOK || !yOK {
 		return
 	}
 	for _, key := range []string{"flags", "tile_flags", "color", "color_env", "color_env_offset"} {
 		c.values(join(name, key), x.member(key), y.member(key))
 	}
-}
-
-func (c *comparison) item(p part) (value, bool) {
-	return c.document(p.dir, fmt.Sprintf("items/layer/%05d.json", p.member("id").number()))
 }

@@ -178,6 +178,14 @@ func TestParts(t *testing.T) {
 			mapOf(`{"layers":[{"kind":"quads","path":"l/b"}]}`, "l/b.json", `{"quads":[{"x":2}],"other":2}`),
 			[]string{"changed layers/xx-quads.quads[0].x 1 2"},
 		},
+		{
+			"layers with one id",
+			mapOf(`{"layers":[{"id":3,"kind":"tiles","name":"a","width":0,"height":0,"path":"l"},{"id":3,"kind":"tiles","name":"b","width":0,"height":0,"path":"l"}]}`,
+				"l.txt", "", "items/layer/00003.json", `{"color_env":1}`, "items/layer/00003.1.json", `{"color_env":2}`),
+			mapOf(`{"layers":[{"id":3,"kind":"tiles","name":"b","width":0,"height":0,"path":"l"},{"id":3,"kind":"tiles","name":"a","width":0,"height":0,"path":"l"}]}`,
+				"l.txt", "", "items/layer/00003.json", `{"color_env":2}`, "items/layer/00003.1.json", `{"color_env":5}`),
+			[]string{"changed layers/xx-tiles-a.color_env 1 5"},
+		},
 		{"version and settings", mapOf(`{"version":1,"info":{"settings":["a"]}}`), mapOf(`{"version":2,"info":{"settings":["a","b"]}}`), []string{"changed version 1 2", `added info.settings  "b"`}},
 	} {
 		got, err := lines(t, c.a, c.b, nil)

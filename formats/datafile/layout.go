@@ -165,13 +165,12 @@ func (t *Tables) parseItems(b []byte) error {
 	return nil
 }
 
-// parseTypes checks the type table against the items: its entries cover all of them in order, and
-// an id occurs once in a type, except in the type index.
+// parseTypes checks the type table against the items: its entries cover all of them in order.
 func (t *Tables) parseTypes(b []byte) error {
 	h := &t.Header
 	t.Types = make([]ItemType, h.NumItemTypes)
 	t.byType = make(map[uint16]int, h.NumItemTypes)
-	t.repeats = map[int]int{}
+	t.repeats = map[int]repeat{}
 	start := 0
 	for k := range t.Types {
 		at := headerSize + typeSize*int64(k)
@@ -202,25 +201,22 @@ func (t *Tables) parseTypes(b []byte) error {
 	return nil
 }
 
+// checkItemsOf checks the types of items, and counts those that repeat an id: published maps have such.
 func (t *Tables) checkItemsOf(k int, typ ItemType) error {
-	type first struct{ item, repeats int }
-	seen := make(map[uint16]first, min(typ.Num, 1<<16))
+	seen := make(map[uint16]repeat, min(typ.Num, 1<<16))
 	for i := typ.Start; i < typ.Start+typ.Num; i++ {
 		it := t.Items[i]
 		if it.Type != typ.ID {
 			return corrupt(it.Offset, "item %d is of type %d, item type %d says %d", i, it.Type, k, typ.ID)
 		}
-		f, again := seen[it.ID]
-		switch {
-		case !again:
-			seen[it.ID] = first{item: i}
-		case typ.ID != typeUUIDIndex:
-			return corrupt(it.Offset, "items %d and %d are both type %d, id %d", f.item, i, it.Type, it.ID)
-		default:
-			f.repeats++
-			seen[it.ID] = f
-			t.repeats[i] = f.repeats
+		r, again := seen[it.ID]
+		if again {
+			r.n++
+			t.repeats[i] = r
+		} else {
+			r.first = i
 		}
+		seen[it.ID] = r
 	}
 	return nil
 }

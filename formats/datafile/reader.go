@@ -37,8 +37,11 @@ type Tables struct {
 	byType map[uint16]int
 	uuids  map[uint16]uuidType
 
-	repeats map[int]int // items that are not the first of their type and id: how many are before them
+	repeats map[int]repeat // items that are not the first of their type and id
 }
+
+// A repeat says of an item which one is the first of its type and id, and how many are before it.
+type repeat struct{ first, n int }
 
 // A Reader gives access to the items and data of a datafile.
 type Reader struct {

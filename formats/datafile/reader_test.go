@@ -61,7 +61,6 @@ func TestWhatDoesNotOpen(t *testing.T) {
 		{"item size", put(smallItems+4, -4), smallItems + 4, formats.ErrCorrupt, []string{"item 0", "-4"}},
 		{"crooked item", put(smallItems+4, 5), smallItems + 4, formats.ErrCorrupt, []string{"item 0", "5"}},
 		{"item type", put(smallItems+12, 7<<16), smallItems + 12, formats.ErrCorrupt, []string{"item 1", "7", "2"}},
-		{"item twice", put(smallItems+12+32, 2<<16), smallItems + 12 + 32, formats.ErrCorrupt, []string{"1 and 2", "type 2, id 0"}},
 		{"data offset", put(smallDataOffsets+4, 1<<20), smallDataOffsets + 4, formats.ErrCorrupt, []string{"data 1", "1048576"}},
 		{"data descending", put(smallDataOffsets+8, 1), smallDataOffsets + 8, formats.ErrCorrupt, []string{"data 2", "1"}},
 		{"data size", put(smallDataSizes, -1), smallDataSizes, formats.ErrCorrupt, []string{"data 0", "-1"}},

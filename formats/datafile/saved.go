@@ -62,13 +62,13 @@ func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (for
 
 // Memory is about what the tables keep alive, and the Map that a tree makes of them.
 func (t *Tables) Memory() int64 {
-	const entry, part = 24, 192 // of the tables, of a Map
+	const entry, part, again = 24, 192, 64 // of the tables, of a Map, of an id that comes again
 	parts := 0
 	for typ := uint16(typeVersion); typ <= typeSound; typ++ {
 		start, end := t.ItemsOf(typ)
 		parts += end - start
 	}
-	return int64(len(t.stored) + entry*(len(t.Items)+len(t.Data)+3*len(t.Types)) + part*parts)
+	return int64(len(t.stored) + entry*(len(t.Items)+len(t.Data)+3*len(t.Types)) + part*parts + again*len(t.repeats))
 }
 
 // An index is what a pass over the data finds.

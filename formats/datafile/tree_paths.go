@@ -15,7 +15,7 @@ const itemsPrefix = "items/"
 // itemNumber is the id of item i, with a second number if it is not the first of its type and id.
 func (r *Reader) itemNumber(i int) string {
 	name := fmt.Sprintf("%0*d", numberWidth, r.Items[i].ID)
-	if n := r.repeats[i]; n > 0 {
+	if n := r.repeats[i].n; n > 0 {
 		name += fmt.Sprintf(".%d", n)
 	}
 	return name

@@ -13,13 +13,16 @@ import (
 // tableProblems are what header and tables show.
 func (r *Reader) tableProblems() problemList {
 	l, h := r.headerProblems(), &r.Header
-	start, end := r.ItemsOf(typeUUIDIndex)
-	for i := start; i < end; i++ {
-		it := r.Items[i]
-		if r.repeats[i] > 0 {
-			l.add("duplicate_uuid_index", r.itemPath(i), it.Offset, "item %d repeats the index of type %d", i, it.ID)
+	for i, it := range r.Items {
+		index := it.Type == typeUUIDIndex
+		if again, ok := r.repeats[i]; ok {
+			code := "duplicate_item_id"
+			if index {
+				code = "duplicate_uuid_index"
+			}
+			l.add(code, r.itemPath(i), it.Offset, "items %d and %d are both type %d, id %d", again.first, i, it.Type, it.ID)
 		}
-		if it.Size < uuidIndexSize {
+		if index && it.Size < uuidIndexSize {
 			l.add("uuid_index_short", r.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
 		}
 	}

@@ -34,6 +34,7 @@ func TestBroken(t *testing.T) {
 		"ok_hostile_image_names.map":        {codes: []string{"string", "unsafe_name", "unsafe_name", "unsafe_name"}},
 		"part_cut_in_data.map":              {codes: []string{"truncated", "truncated"}, fail: []string{"data/00024", "layers/02-01-old-sounds-Old.json"}},
 		"part_data_declared_too_small.map":  {codes: []string{"data_size_mismatch"}, fail: image0data},
+		"ok_duplicate_item_key.map":         {codes: []string{"duplicate_item_id"}},
 		"part_data_declared_too_big.map":    {codes: []string{"data_size_mismatch"}, fail: image0data},
 		"part_data_declared_2gib.map":       {codes: []string{"data_too_large"}, fail: image0data},
 		"part_bomb_small_declared.map":      {codes: []string{"data_size_mismatch"}, fail: image0data},
