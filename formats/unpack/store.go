@@ -28,7 +28,7 @@ type store struct {
 func newStore(ctx context.Context, disk *cache.Disk, log *slog.Logger, f packed) (*store, error) {
 	id, err := identity(ctx, f)
 	// The number is raised when a decoder gives other bytes, or calls other bytes damaged, than before.
-	return &store{disk: disk, log: log, raw: f.raw, v: f.key.Version, name: "unpacked-2 " + id}, err
+	return &store{disk: disk, log: log, raw: f.raw, v: f.key.Version, name: "unpacked-3 " + id}, err
 }
 
 // identity names what a file decompresses to by its size and samples of its
