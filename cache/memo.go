@@ -126,6 +126,11 @@ func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) { return m.GetFrom
 // successive calls for a key, or at the first one after that for another key, as somebody goes from one to the next.
 // Until then, and if it fails, ok is false.
 func (m *Memo[K, V]) Again(ctx context.Context, k K) (v V, ok bool) {
+	return m.AgainFrom(ctx, k, m.load)
+}
+
+// AgainFrom is Again with a function of the caller's, as GetFrom is Get.
+func (m *Memo[K, V]) AgainFrom(ctx context.Context, k K, load func(context.Context, K) (V, int64, error)) (v V, ok bool) {
 	if v, ok = m.Peek(k); ok {
 		return v, true
 	}
@@ -140,7 +145,7 @@ func (m *Memo[K, V]) Again(ctx context.Context, k K) (v V, ok bool) {
 	if _, walks := m.Peek(*last); !walks && *last != k {
 		return v, false
 	}
-	v, err := m.Get(ctx, k)
+	v, err := m.GetFrom(ctx, k, load)
 	return v, err == nil
 }
 

@@ -57,6 +57,7 @@ var house = []room{
 		},
 	},
 	{dir: "formats/compare", allow: []string{"recfs/nodes"}},
+	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/parquet", "recfs/cache", "recfs/nodes"}},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),
@@ -79,7 +80,7 @@ var house = []room{
 	{
 		dir:     "formats/internal/example", // a format to read, which the program does not have
 		allow:   []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/rowcount"},
-		special: map[string][]string{"tree.go": {"recfs/nodes", "recfs/cache", "recfs/formats/internal/parquet"}},
+		special: map[string][]string{"index.go": {"recfs/formats/views"}, "tree*.go": {"recfs/formats/views", "recfs/formats/internal/jsonenc", "recfs/nodes", "recfs/cache"}},
 	},
 	{
 		dir: "formats/internal/echovr", // the tree that butter and echoreplay share
@@ -100,7 +101,8 @@ var house = []room{
 			"github.com/klauspost/compress/...", "github.com/pierrec/lz4/...",
 		},
 		special: map[string][]string{
-			"tree.go": {"recfs/nodes", "recfs/cache"}, "tree_*.go": {"recfs/nodes", "recfs/cache"},
+			"tree.go": {"recfs/nodes", "recfs/cache", "recfs/formats/views"}, "tree_*.go": {"recfs/nodes", "recfs/cache", "recfs/formats/views"},
+			"index.go":     {"recfs/formats/views"},
 			"container.go": {"recfs/nodes"}, // of butter and echoreplay: sections, and a cursor that outlives an operation
 		},
 	},

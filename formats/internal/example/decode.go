@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
@@ -113,4 +114,10 @@ func (l *lines) next() (line []byte, err error) {
 		return nil, nil
 	}
 	return line[:len(line)-1], nil
+}
+
+// appendLine appends a line of lines/N.jsonl, which is an element of a tick as well.
+func (s score) appendLine(b []byte) []byte {
+	line, _ := json.Marshal(s) // it has a string and numbers
+	return append(append(b, line...), '\n')
 }

@@ -104,8 +104,8 @@ func TestReads(t *testing.T) {
 	if n := counted.Bytes.Load(); n > 0 {
 		t.Errorf("index.json reads %d bytes again", n)
 	}
-	if got := nodestest.Read(t, root, "ticks/3000.json"); !strings.Contains(got, `"player0": 9000`) {
-		t.Errorf("ticks/3000.json is %s", got)
+	if got := nodestest.Read(t, root, "states/3000.json"); !strings.Contains(got, `"player0": 9000`) {
+		t.Errorf("states/3000.json is %s", got)
 	}
 	if n := counted.Bytes.Load(); n > chunkLines*24+maxLine {
 		t.Errorf("a tick reads %d bytes", n)
@@ -124,12 +124,12 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	root := archive.New(formatstest.OpenLocal(t, dir), []formats.Format{Format}, formatstest.NewCache(t), archive.Options{Sniff: true})
-	want := nodestest.Read(t, root, "x.scores/ticks/@10:00:04.json")
+	want := nodestest.Read(t, root, "x.scores/states/@10:00:04.json")
 	if !strings.Contains(want, `"tick": 80`) {
 		t.Errorf("10:00:04 is %s", want)
 	}
 	for _, name := range []string{"packed.scores.gz", "unnamed", "all.tar/x.scores"} {
-		if got := nodestest.Read(t, root, name+"/ticks/80.json"); got != want {
+		if got := nodestest.Read(t, root, name+"/states/80.json"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -126,14 +126,14 @@ func TestTicks(t *testing.T) {
 			Tick   int
 			Scores map[string]int
 		}
-		if err := json.Unmarshal([]byte(nodestest.Read(t, root, fmt.Sprintf("ticks/%08d.json", tick))), &got); err != nil {
+		if err := json.Unmarshal([]byte(nodestest.Read(t, root, fmt.Sprintf("states/%08d.json", tick))), &got); err != nil {
 			t.Fatal(err)
 		}
 		if got.Tick != tick || fmt.Sprint(got.Scores) != fmt.Sprint(scores) {
 			t.Errorf("tick %d: %+v, want %v", tick, got, scores)
 		}
 	}
-	for _, name := range []string{"ticks/750.json", "ticks/@09:59:59.json", "ticks/@2026-11-22T10:01:00Z.json", "lines/3.jsonl"} {
+	for _, name := range []string{"states/750.json", "states/@09:59:59.json", "ticks/750.json", "ticks/@2026-11-22T10:01:00Z.json", "lines/3.jsonl"} {
 		if _, err := nodes.Lookup(t.Context(), root, name); err == nil {
 			t.Errorf("%s opens", name)
 		}
@@ -162,5 +162,23 @@ func TestSavedCut(t *testing.T) {
 		if _, err := readHead(t.Context(), in, []byte(saved)); !errors.Is(err, formats.ErrOther) {
 			t.Errorf("%.20q is a head: %v", saved, err)
 		}
+	}
+}
+
+// The scores of a tick are in its file whatever chunks they lie in, and a state opens at a tick without a score.
+func TestTickInTwoChunks(t *testing.T) {
+	_, root := documentOf(t, longLog(2*chunkLines)) // three lines a tick
+	for _, tick := range []int{0, (chunkLines - 1) / 3, chunkLines / 3, (2*chunkLines - 1) / 3} {
+		var got struct{ Scores []score }
+		if err := json.Unmarshal([]byte(nodestest.Read(t, root, fmt.Sprintf("ticks/%d.json", tick))), &got); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(3, 2*chunkLines-3*tick); len(got.Scores) != want || got.Scores[0].Score != int32(3*tick) {
+			t.Errorf("tick %d: %v, want %d scores", tick, got.Scores, want)
+		}
+	}
+	_, root = documentOf(t, head+"2 ann 1\n9 bob 4\n")
+	if got := nodestest.Read(t, root, "states/5.json"); !strings.Contains(got, `"ann": 1`) || strings.Contains(got, "bob") {
+		t.Errorf("the state of tick 5 is %s", got)
 	}
 }

@@ -3,18 +3,21 @@ package example
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io"
 	iofs "io/fs"
 	"maps"
-	"sort"
+	"slices"
+	"strconv"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -31,45 +34,46 @@ var Format = formats.Format{
 	Summary:   summary,
 }
 
-// A tree is the directory of a recording.
+// A tree is what the views of a recording share.
 type tree struct {
-	formats.Recording
+	*views.Tree[index]
 	chunks *cache.Memo[int, []score]
 }
 
+// newTree declares the views of a recording.
 func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-	t := &tree{Recording: rec}
+	t := &tree{Tree: views.New[index](name, rec, c)}
 	t.chunks = cache.NewMemo(c, t.load)
-	tables := []columnar.Maker{columnar.NewMaker("scores", columns, t.groups, t.fill)}
-	return nodes.List(
-		nodes.Entry{Name: "header.json", File: nodes.JSON(t.header)},
-		formats.IndexEntry(nodes.JSON(t.document)),
-		rec.RawEntry(),
-		nodes.Entry{Name: "lines", Dir: t.dir((*tree).lines)},
-		nodes.Entry{Name: "ticks", Dir: t.dir((*tree).ticks)},
-		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, name, tables)},
-	), tables
-}
-
-// index returns the index, made by the first who asks.
-func (t *tree) index(ctx context.Context) (*index, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return x.(*index), nil
-}
-
-// dir is a directory that only the index can list.
-func (t *tree) dir(list func(*tree, *index) nodes.Dir) nodes.Dir {
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		x, err := t.index(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return list(t, x), nil
+	return t.Dir(views.Game[index]{
+		Header:   t.header,
+		Document: t.document,
+		Chunks:   &views.Chunks[index]{N: (*index).count, Grows: t.grows, File: t.chunk},
+		Lines:    &views.Chunks[index]{N: (*index).count, Grows: t.grows, File: t.lines},
+		Ticks: &views.Documents[index]{
+			Numbers: (*index).numbers, Clock: t.clock, Listed: true,
+			Make: t.tick, Run: (*index).run,
+		},
+		States: &views.Documents[index]{
+			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
+			Make: t.state, Run: (*index).run, Each: t.eachState,
+		},
+		Tables: []views.Table[index]{{
+			Name: "scores", Columns: columns, Groups: func(x *index) []columnar.Group { return x.rows.Groups() },
+			Chunks: (*index).count, Rows: t.rows,
+		}},
+		Files: []nodes.Entry{
+			{Name: "players.json", File: t.Text("players.json", 0, t.players)},
+			{Name: "export", Dir: nodes.List(
+				nodes.Entry{Name: "scores.csv", Grows: rec.Grows, File: t.Text("scores.csv", 0, t.csv)},
+			)},
+		},
 	})
 }
+
+func (t *tree) head() *header { return t.Head.(*header) }
+
+// grows reports whether the files of a chunk get longer with the log: those of the last one do.
+func (t *tree) grows(int) bool { return t.Grows }
 
 // header is the value of header.json.
 func (t *tree) header(context.Context) (any, error) {
@@ -88,7 +92,7 @@ func (t *tree) header(context.Context) (any, error) {
 }
 
 // document is the value of index.json.
-func (t *tree) document(ctx context.Context) (any, error) {
+func (t *tree) document(_ context.Context, x *index) (views.Document, error) {
 	type totals struct {
 		Ticks   int `json:"ticks"`
 		Players int `json:"players"`
@@ -101,14 +105,6 @@ func (t *tree) document(ctx context.Context) (any, error) {
 		Stored int64 `json:"stored"`
 		Lines  int   `json:"lines"`
 	}
-	x, err := t.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	damage, err := t.Damage(ctx)
-	if err != nil {
-		return nil, err
-	}
 	doc := &formats.IndexDocument[totals, row]{
 		IndexHead: formats.IndexHead{Format: name, Complete: len(x.problems) == 0, Finished: x.ended, End: x.ending()},
 		Totals:    totals{len(x.ticks), len(x.scores), len(x.chunks)},
@@ -118,15 +114,12 @@ func (t *tree) document(ctx context.Context) (any, error) {
 		c := &x.chunks[i]
 		doc.Chunks = append(doc.Chunks, row{i, c.first, c.offset, c.end - c.offset, c.lines})
 	}
-	doc.Damaged(damage)
 	return doc, nil
 }
 
-func (t *tree) head() *header { return t.Head.(*header) }
-
 // load reads the lines of a chunk.
 func (t *tree) load(ctx context.Context, n int) ([]score, int64, error) {
-	x, err := t.index(ctx)
+	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -147,35 +140,64 @@ func (t *tree) load(ctx context.Context, n int) ([]score, int64, error) {
 	return list, c.end - c.offset + int64(64*len(list)), nil
 }
 
-// lines is lines/, a file for each chunk.
-func (t *tree) lines(x *index) nodes.Dir {
-	return &nodes.Series{Suffix: ".jsonl", Width: 6, N: len(x.chunks), File: func(n int64) nodes.File {
-		return nodes.Sized(x.chunks[n].size, func(ctx context.Context) ([]byte, error) {
-			list, err := t.chunks.Get(ctx, int(n))
-			var b []byte
-			for _, s := range list {
-				b = s.appendJSON(b)
-			}
-			return b, err
-		})
-	}}
+// chunk is a file of chunks/.
+func (t *tree) chunk(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	return nodes.Section(t, c.offset, c.end-c.offset), nil
 }
 
-// ticks is ticks/, a file for each tick at which a score changed.
-func (t *tree) ticks(x *index) nodes.Dir {
-	series := &nodes.Series{
-		Suffix: ".json", Width: 8, N: len(x.ticks),
-		Number: func(i int) int64 { return x.ticks[i] },
-		File: func(tick int64) nodes.File {
-			return nodes.Func(func(ctx context.Context) ([]byte, error) { return t.tick(ctx, x, tick) })
-		},
+// lines is a file of lines/.
+func (t *tree) lines(x *index, n int) (nodes.File, error) {
+	return nodes.Sized(x.chunks[n].size, func(ctx context.Context) ([]byte, error) {
+		list, err := t.chunks.Get(ctx, n)
+		var b []byte
+		for _, s := range list {
+			b = s.appendLine(b)
+		}
+		return b, err
+	}), nil
+}
+
+// tick makes ticks/N.json: the scores that came at a tick, which may lie in several chunks.
+func (t *tree) tick(ctx context.Context, tick int64) ([]byte, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return &nodes.Timed{Dir: series, Suffix: ".json", Clock: t.clock(x), Listed: true}
+	b := strconv.AppendInt([]byte(`{"tick":`), tick, 10)
+	b = append(b, `,"scores":[`...)
+	first := x.chunkOf(tick)
+	for first > 0 && x.chunks[first].first == tick {
+		first--
+	}
+	for n := max(first, 0); n < len(x.chunks) && x.chunks[n].first <= tick; n++ {
+		list, err := t.chunks.Get(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			if s.Tick == tick {
+				b = append(bytes.TrimSuffix(s.appendLine(b), []byte{'\n'}), ',')
+			}
+		}
+	}
+	b = append(bytes.TrimSuffix(b, []byte{','}), "]}"...)
+	return append(nodes.AppendIndented(nil, b), '\n'), nil
 }
 
-// tick makes ticks/N.json, of one chunk: the last one that begins at or before the tick.
-func (t *tree) tick(ctx context.Context, x *index, tick int64) ([]byte, error) {
-	n := sort.Search(len(x.chunks), func(i int) bool { return x.chunks[i].first > tick }) - 1
+// hasState reports whether there is a state of a tick: from the first one to the last of the log.
+func (t *tree) hasState(ctx context.Context, tick int64) (bool, error) {
+	x, err := t.Index(ctx)
+	return err == nil && len(x.ticks) > 0 && x.ticks[0] <= tick && tick <= x.last, err
+}
+
+// state makes states/N.json of one chunk: the last one that begins at or before the tick.
+func (t *tree) state(ctx context.Context, tick int64) ([]byte, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := x.chunkOf(tick)
 	if n < 0 {
 		return nil, nodes.ErrStale
 	}
@@ -189,36 +211,86 @@ func (t *tree) tick(ctx context.Context, x *index, tick int64) ([]byte, error) {
 			scores[s.Player] = s.Score
 		}
 	}
+	return stateDocument(tick, scores)
+}
+
+// eachState plays the chunk of a run once for all states in it.
+func (t *tree) eachState(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+	n := x.chunkOf(x.ticks[first])
+	list, err := t.chunks.Get(ctx, n)
+	if err != nil {
+		return err
+	}
+	scores := maps.Clone(x.chunks[n].before)
+	for i := first; i < end; i++ {
+		for len(list) > 0 && list[0].Tick <= x.ticks[i] {
+			scores[list[0].Player] = list[0].Score
+			list = list[1:]
+		}
+		doc, err := stateDocument(x.ticks[i], scores)
+		if err == nil {
+			err = fn(i, doc)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stateDocument(tick int64, scores map[string]int32) ([]byte, error) {
 	b, err := json.Marshal(map[string]any{"tick": tick, "scores": scores})
 	return append(nodes.AppendIndented(nil, b), '\n'), err
 }
 
-// groups returns the row groups of the table scores.
-func (t *tree) groups(ctx context.Context) ([]columnar.Group, error) {
-	x, err := t.index(ctx)
-	if err != nil {
-		return nil, err
+// players is players.json: all players and their last scores, sixty-four in each part.
+func (t *tree) players(_ context.Context, x *index) (*views.Text, error) {
+	const together = 64
+	names := slices.Sorted(maps.Keys(x.scores))
+	list := &views.List{
+		Document: func(context.Context) (any, error) {
+			return struct {
+				Players []string `json:"players"`
+			}{[]string{}}, nil
+		},
+		Key: "players", N: (len(names) + together - 1) / together, Cost: x.Memory(),
+		Append: func(_ context.Context, b []byte, part int) ([]byte, error) {
+			for _, player := range names[part*together : min((part+1)*together, len(names))] {
+				b = append(b, views.NextElement+`{"player":`...)
+				b = jsonenc.AppendString(b, player)
+				b = strconv.AppendInt(append(b, `,"score":`...), int64(x.scores[player]), 10)
+				b = append(b, '}')
+			}
+			return b, nil
+		},
 	}
-	return x.rows.Groups(), nil
+	return list.Text(), nil
 }
 
-// fill adds the rows from a chunk on.
-func (t *tree) fill(ctx context.Context, b *columnar.Batch, chunk int) error {
-	for ; !b.Full(); chunk++ {
-		if x, err := t.index(ctx); err != nil {
-			return err
-		} else if chunk >= len(x.chunks) {
-			return nodes.ErrStale
+// csv is export/scores.csv, a part for each chunk and one more before them.
+func (t *tree) csv(_ context.Context, x *index) (*views.Text, error) {
+	return &views.Text{N: len(x.chunks) + 1, Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
+		if i == 0 {
+			return views.Part{Bytes: []byte("tick,player,score\n")}, nil
 		}
-		list, err := t.chunks.Get(ctx, chunk)
-		if err != nil {
-			return err
-		}
+		list, err := t.chunks.Get(ctx, i-1)
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
 		for _, s := range list {
-			s.row(b)
+			w.Write([]string{strconv.FormatInt(s.Tick, 10), s.Player, strconv.Itoa(int(s.Score))})
 		}
+		w.Flush()
+		return views.Part{Bytes: b.Bytes()}, err
+	}}, nil
+}
+
+// rows adds the rows of a chunk.
+func (t *tree) rows(ctx context.Context, _ *index, b *columnar.Batch, chunk int) error {
+	list, err := t.chunks.Get(ctx, chunk)
+	for _, s := range list {
+		s.row(b)
 	}
-	return nil
+	return err
 }
 
 // clock tells the ticks by their times.

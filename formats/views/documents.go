@@ -1,0 +1,188 @@
+package views
+
+import (
+	"context"
+	"math"
+	"sort"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// Documents are a directory of numbered JSON documents, such as ticks/ and states/. Names have eight
+// digits.
+//
+// The size of a single document is learned by making it. Who asks for one after the other, as ls -l
+// does, learns those of a run at once.
+type Documents[T any] struct {
+	Numbers func(x *T) Numbers
+	Clock   func(x *T) nodes.Clock // tells numbers by times; nil: documents have no times
+	Listed  bool                   // a time opens a listed document, as in [nodes.Timed]
+
+	// Opens reports whether a number that is not listed opens all the same; nil: none does.
+	Opens func(ctx context.Context, n int64) (bool, error)
+	// Early says that documents open by their numbers before there is an index, as Opens tells.
+	Early bool
+
+	// Make makes a document. Made returns one if it is in memory; nil: none is.
+	Make func(ctx context.Context, n int64) ([]byte, error)
+	Made func(n int64) ([]byte, bool)
+
+	// Run returns the run of listed documents that the i-th is in; nil: each is alone. Each makes those
+	// of a run in their order, for fn, which keeps none; one that cannot be made it passes over. nil:
+	// they are made one by one.
+	Run  func(x *T, i int) (first, end int)
+	Each func(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error
+}
+
+// Numbers are the listed numbers of documents, ascending.
+type Numbers struct {
+	N      int
+	Number func(i int) int64 // nil: i itself
+	Search func(n int64) int // the first i whose number is n or more, N if there is none; nil: asks Number
+}
+
+// A runKey names a run by the view and its first document.
+type runKey struct {
+	view  string
+	first int
+}
+
+// documents returns the directory of a view.
+func (t *Tree[T]) documents(d *Documents[T], view string) nodes.Dir {
+	list := t.lister(view, func(x *T) (nodes.Dir, int64) {
+		n := d.Numbers(x)
+		s := t.series(d, view)
+		s.N, s.Number, s.Search = n.N, n.Number, n.Search
+		return t.timed(d, s, x), int64(4 * n.N) // where the order of names is another one than that of numbers
+	})
+	if !d.Early {
+		return nodes.Lazy(list)
+	}
+	return &nodes.LazySeries{Unlisted: t.series(d, view), List: list, Made: func() (nodes.Dir, bool) { return t.listings.Peek(view) }}
+}
+
+// timed returns a listing whose documents open by times, too.
+func (t *Tree[T]) timed(d *Documents[T], s *nodes.Series, x *T) nodes.Dir {
+	if d.Clock == nil {
+		return s
+	}
+	return &nodes.Timed{Dir: s, Suffix: s.Suffix, Clock: d.Clock(x), Listed: d.Listed}
+}
+
+// series returns the series of a view with nothing listed.
+func (t *Tree[T]) series(d *Documents[T], view string) *nodes.Series {
+	return &nodes.Series{Suffix: ".json", Width: 8, Extra: d.Opens, File: func(n int64) nodes.File {
+		return nodes.Computed(
+			func(ctx context.Context) (int64, error) { return t.documentSize(ctx, d, view, n) },
+			func(ctx context.Context) ([]byte, error) { return d.Make(ctx, n) },
+		)
+	}}
+}
+
+// documentSize returns the size of document n.
+func (t *Tree[T]) documentSize(ctx context.Context, d *Documents[T], view string, n int64) (int64, error) {
+	if d.Made != nil {
+		if b, ok := d.Made(n); ok {
+			return int64(len(b)), nil
+		}
+	}
+	if d.Run != nil {
+		if size := t.listedSize(ctx, d, view, n); size > 0 {
+			return size, nil
+		}
+	}
+	b, err := d.Make(ctx, n)
+	return int64(len(b)), err
+}
+
+// listedSize returns the size of document n as its run tells it, 0 if it does not: n may not be
+// listed, nobody goes from one document to the next, or only making it tells.
+func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, n int64) int64 {
+	x := t.peek()
+	if x == nil {
+		if d.Early {
+			return 0 // a document must not wait for the index
+		}
+		var err error
+		if x, err = t.Index(ctx); err != nil {
+			return 0
+		}
+	}
+	numbers := d.Numbers(x)
+	i := numbers.find(n)
+	if i < 0 {
+		return 0
+	}
+	first, end := d.Run(x, i)
+	// An error is that of a document that cannot be made, and perhaps not of this one.
+	sizes, ok := t.sizes.AgainFrom(ctx, runKey{view, first}, func(ctx context.Context, _ runKey) ([]uint32, int64, error) {
+		return learn(ctx, d, x, first, end)
+	})
+	if !ok {
+		return 0
+	}
+	return int64(sizes[i-first])
+}
+
+// learn makes the documents of a run for their sizes. 0 is one that only making the document tells,
+// or why it cannot be made.
+func learn[T any](ctx context.Context, d *Documents[T], x *T, first, end int) ([]uint32, int64, error) {
+	held, err := formats.Charge(ctx, int64(4*(end-first)))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Free()
+	sizes := make([]uint32, end-first)
+	err = d.each(ctx, x, first, end, func(i int, doc []byte) error {
+		if len(doc) <= math.MaxUint32 {
+			sizes[i-first] = uint32(len(doc))
+		}
+		return nil
+	})
+	if _, damaged := formats.Coded(err); damaged {
+		err = nil // of the document that is told its size
+	}
+	return sizes, int64(64 + 4*len(sizes)), err
+}
+
+// each calls fn for the documents of a run.
+func (d *Documents[T]) each(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error {
+	if d.Each != nil {
+		return d.Each(ctx, x, first, end, fn)
+	}
+	numbers := d.Numbers(x)
+	for i := first; i < end; i++ {
+		doc, err := d.Make(ctx, numbers.at(i))
+		if err == nil {
+			err = fn(i, doc)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at returns the i-th number.
+func (s *Numbers) at(i int) int64 {
+	if s.Number == nil {
+		return int64(i)
+	}
+	return s.Number(i)
+}
+
+// find returns where number n is listed, -1 if it is not.
+func (s *Numbers) find(n int64) int {
+	i := int(min(max(n, 0), int64(s.N)))
+	switch {
+	case s.Search != nil:
+		i = s.Search(n)
+	case s.Number != nil:
+		i = sort.Search(s.N, func(i int) bool { return s.Number(i) >= n })
+	}
+	if i >= s.N || s.at(i) != n {
+		return -1
+	}
+	return i
+}

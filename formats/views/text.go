@@ -1,0 +1,134 @@
+package views
+
+import (
+	"context"
+	"runtime"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A Text is a file that is made part by part, as all of it may take more memory than there is.
+type Text struct {
+	N     int     // how many parts there are
+	Sizes []int64 // of the parts, if they are known; nil: all parts are made once to learn them
+
+	// Make makes part i. at is where it begins, which the Next of the part before has told; nil for
+	// the first. Bytes that a Part has are not used by Make again.
+	Make func(ctx context.Context, i int, at any) (Part, error)
+
+	Cost  int64 // bytes that the text keeps alive
+	Claim int64 // bytes that are counted while the sizes are learned, beside the parts
+}
+
+// A Part is a part of a text.
+type Part struct {
+	Bytes []byte
+	Next  any  // where the next part begins, for Make
+	Last  bool // what would follow is held back
+}
+
+// A textKey names a text among those of a recording: by the view, and by a number in it.
+type textKey struct {
+	view string
+	n    int
+}
+
+type partKey struct {
+	textKey
+	part int
+}
+
+// A layout is where the parts of a text begin.
+type layout struct {
+	text  *Text
+	sizes []int64
+	at    []any // for Make
+}
+
+// partsKept is how many parts of a text stay in memory behind the one that is read: it is mostly
+// read from end to end, and then the kernel has its pages.
+const partsKept = 8
+
+// Text returns the file of a text. Number n tells texts of one view apart. open is called with the
+// index, which it must not keep alive in what it returns unless Cost counts it.
+func (t *Tree[T]) Text(view string, n int, open func(ctx context.Context, x *T) (*Text, error)) nodes.File {
+	key := textKey{view, n}
+	load := func(ctx context.Context, _ textKey) (*layout, int64, error) { return t.layout(ctx, key, open) }
+	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) {
+		l, err := t.layouts.GetFrom(ctx, key, load)
+		if err != nil {
+			return nil, err
+		}
+		p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+			t.parts.Drop(partKey{key, i - partsKept})
+			return t.parts.GetFrom(ctx, partKey{key, i}, l.load)
+		})
+		for _, size := range l.sizes {
+			p.Add(size)
+		}
+		return p, nil
+	})
+}
+
+// load makes a part.
+func (l *layout) load(ctx context.Context, k partKey) ([]byte, int64, error) {
+	var at any
+	if l.at != nil {
+		at = l.at[k.part]
+	}
+	p, err := l.text.Make(ctx, k.part, at)
+	return p.Bytes, int64(cap(p.Bytes)), err
+}
+
+// layout opens a text and learns the sizes of its parts. Whoever reads it from its start finds the
+// first parts made: all of them if it is not a very long one.
+func (t *Tree[T]) layout(ctx context.Context, key textKey, open func(context.Context, *T) (*Text, error)) (*layout, int64, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := open(ctx, x)
+	if err != nil {
+		return nil, 0, err
+	}
+	l := &layout{text: text, sizes: text.Sizes}
+	if l.sizes == nil {
+		if err := t.learn(ctx, key, l); err != nil {
+			return nil, 0, err
+		}
+	}
+	runtime.KeepAlive(x) // so that it is not read again for each part
+	return l, 64 + text.Cost + int64(8*cap(l.sizes)+16*cap(l.at)), nil
+}
+
+// learn makes all parts of a text for their sizes, and keeps the first of them.
+func (t *Tree[T]) learn(ctx context.Context, key textKey, l *layout) error {
+	held, err := formats.Charge(ctx, l.text.Claim+24*int64(l.text.N))
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	l.sizes = make([]int64, 0, l.text.N)
+	var at any
+	made, ahead := int64(0), t.cache.Budget()/8
+	for i := range l.text.N {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.at = append(l.at, at)
+		p, err := l.text.Make(ctx, i, at)
+		if err != nil {
+			return err
+		}
+		l.sizes = append(l.sizes, int64(len(p.Bytes)))
+		if made += int64(cap(p.Bytes)); made <= ahead {
+			t.parts.Put(partKey{key, i}, p.Bytes, int64(cap(p.Bytes)))
+		}
+		if p.Last {
+			break
+		}
+		at = p.Next
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package views_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/views"
+	"recfs/nodes"
+	"recfs/nodes/nodestest"
+)
+
+// An index is a number of documents.
+type index struct{ n int }
+
+func (x *index) Append(b []byte) []byte { return b }
+func (x *index) Memory() int64          { return 64 }
+func (x *index) Reach(string) int64     { return 0 }
+
+// newTree returns the tree of a recording whose index has n documents.
+func newTree(t testing.TB, n int) *views.Tree[index] {
+	c := cache.New(8<<20, nil)
+	t.Cleanup(c.Close)
+	x := &index{n}
+	return views.New[index]("test", formats.Recording{
+		Input:  formats.BytesInput("x", nil, time.Unix(1, 0)),
+		Index:  func(context.Context) (formats.Index, error) { return x, nil },
+		Damage: func(context.Context) (*formats.Problem, error) { return nil, nil },
+	}, c)
+}
+
+// A list made part by part is the document that encoding/json makes, laid out, however it is cut.
+func TestList(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		elements := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 9).Draw(rt, "elements")
+		flat, together := rapid.Bool().Draw(rt, "flat"), rapid.IntRange(1, 4).Draw(rt, "together")
+		type document struct {
+			Before []int `json:"before"`
+			List   any   `json:"list"`
+			Behind any   `json:"behind"`
+		}
+		whole, empty := document{[]int{}, nil, []int{}}, document{[]int{}, []int{}, []int{}}
+		if flat {
+			whole.List = elements
+		} else {
+			objects := []map[string]int{}
+			for _, n := range elements {
+				objects = append(objects, map[string]int{"n": n})
+			}
+			whole.List = objects
+		}
+		list := &views.List{
+			Document: func(context.Context) (any, error) { return empty, nil },
+			Key:      "list", Flat: flat, N: (len(elements)+together-1)/together + 1, // the last one is empty
+			Append: func(_ context.Context, b []byte, part int) ([]byte, error) {
+				for _, n := range elements[min(part*together, len(elements)):min((part+1)*together, len(elements))] {
+					if flat {
+						b = fmt.Appendf(b, "%s%d", views.NextValue, n)
+					} else {
+						b = fmt.Appendf(b, `%s{"n":%d}`, views.NextElement, n)
+					}
+				}
+				return b, nil
+			},
+		}
+		if flat && len(elements) == 0 {
+			whole.List = []int{}
+		}
+		want, err := nodes.MarshalIndented(whole)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		file := newTree(t, 0).Text("x", 0, func(context.Context, *index) (*views.Text, error) { return list.Text(), nil })
+		got, err := nodes.ReadAll(t.Context(), file)
+		size, sizeErr := file.Size(t.Context())
+		if err != nil || sizeErr != nil || !bytes.Equal(got, want) || size != int64(len(want)) {
+			rt.Fatalf("%s of %d bytes, want %s; %v %v", got, size, want, err, sizeErr)
+		}
+	})
+}
+
+// A part begins where the one before it says, also when it is made again out of order, and nothing
+// follows the last one.
+func TestText(t *testing.T) {
+	made := 0
+	tree := newTree(t, 0)
+	file := tree.Text("x", 3, func(context.Context, *index) (*views.Text, error) {
+		return &views.Text{N: 100, Make: func(_ context.Context, i int, at any) (views.Part, error) {
+			made++
+			from, _ := at.(int)
+			if from != i*(i+1)/2 {
+				t.Errorf("part %d begins at %d", i, from)
+			}
+			return views.Part{Bytes: bytes.Repeat([]byte{byte('a' + i%26)}, i+1), Next: from + i + 1, Last: i == 60}, nil
+		}}, nil
+	})
+	size, err := file.Size(t.Context())
+	if want := int64(61 * 62 / 2); err != nil || size != want || made != 61 {
+		t.Fatalf("%d bytes of %d parts, %v, want %d", size, made, err, want)
+	}
+	content, err := file.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 60; i >= 0; i-- {
+		b := make([]byte, i+1)
+		if _, err := content.ReadAt(t.Context(), b, int64(i*(i+1)/2)); err != nil && i < 60 || b[0] != byte('a'+i%26) || b[i] != b[0] {
+			t.Errorf("part %d is %s, %v", i, b, err)
+		}
+	}
+}
+
+var errLost = errors.New("lost")
+
+// The sizes that a run tells are those of the documents, and a document that cannot be made has an error.
+func TestDocuments(t *testing.T) {
+	const n, together, lost = 1000, 64, 77
+	runs := 0
+	document := func(i int) []byte { return []byte(strings.Repeat("x", i%200+1)) }
+	tree := newTree(t, n)
+	dir, _ := tree.Dir(views.Game[index]{
+		Header:   func(context.Context) (any, error) { return json.RawMessage("{}"), nil },
+		Document: func(context.Context, *index) (views.Document, error) { return &formats.IndexDocument[int, int]{}, nil },
+		Ticks: &views.Documents[index]{
+			Numbers: func(x *index) views.Numbers {
+				return views.Numbers{N: x.n, Number: func(i int) int64 { return int64(3 * i) }}
+			},
+			Make: func(_ context.Context, n int64) ([]byte, error) {
+				if n == 3*lost {
+					return nil, errLost
+				}
+				return document(int(n / 3)), nil
+			},
+			Run: func(x *index, i int) (first, end int) {
+				first = i / together * together
+				return first, min(first+together, x.n)
+			},
+			Each: func(_ context.Context, _ *index, first, end int, fn func(int, []byte) error) error {
+				runs++
+				for i := first; i < end; i++ {
+					if i == lost {
+						continue
+					}
+					if err := fn(i, document(i)); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		},
+	})
+	for i := range n {
+		e, err := nodes.Lookup(t.Context(), dir, fmt.Sprintf("ticks/%08d.json", 3*i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, err := e.File.Size(t.Context())
+		switch {
+		case i == lost && !errors.Is(err, errLost):
+			t.Errorf("the lost document has %d bytes, %v", size, err)
+		case i != lost && (err != nil || size != int64(len(document(i)))):
+			t.Errorf("document %d has %d bytes, %v", i, size, err)
+		}
+	}
+	if want := (n + together - 1) / together; runs != want {
+		t.Errorf("%d runs were made, want %d", runs, want)
+	}
+	nodestest.Check(t, dir)
+	if _, err := nodes.Lookup(t.Context(), dir, "ticks/1.json"); err == nil {
+		t.Error("a number that is not listed opens")
+	}
+}
