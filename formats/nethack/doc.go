@@ -87,7 +87,7 @@
 //   - Base64 must be strict. The game reads other characters as zero bits; no log needs that.
 //   - A blob, and so a save, has at most 16 MiB, a line what a blob of that size takes.
 //   - Lines between two saves are shown up to 1 MiB: the tick behind more, or the action under way, is not
-//     shown, which is the problem too_long. A log has at most 2,097,152 save lines, and index.json lists at
+//     shown, which is the problem too_long. What is wrong with a longer line is no further problem. A log has at most 2,097,152 save lines, and index.json lists at
 //     most 100,000 problems.
 //   - The pack and what is on the hero's level are shown up to 4 MiB of a save; of more, neither is.
 //   - The lines after the last save are saved with an index up to 1 MiB; with more, an index is made anew.

@@ -10,7 +10,7 @@ import (
 )
 
 // visit calls fn for the ticks from first up to end with the events of each, which fn does not keep. The tick
-// behind the last one is the action under way.
+// behind the last one is the action under way. A tick whose events are too long is left out.
 func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, list []event) error) error {
 	if end <= first {
 		return nil
@@ -32,21 +32,23 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 		if n < x.ticks.len() {
 			off = x.ticks.off(n)
 		}
-		if off-s.off > maxEventText {
-			return formats.Corrupt(name, s.off, "there are %d bytes between two saves, more than %d", off-s.off, maxEventText)
-		}
+		shown := off-s.off <= maxEventText
 		for s.off < off {
 			l, err := s.next()
 			if err != nil {
 				return &formats.Error{Format: name, Offset: s.off, Err: err}
 			}
-			ev.add(l)
+			if shown {
+				ev.add(l)
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := fn(n, ev.list); err != nil {
-			return err
+		if shown {
+			if err := fn(n, ev.list); err != nil {
+				return err
+			}
 		}
 		if n+1 < end {
 			if _, err := s.next(); err != nil {
@@ -115,6 +117,9 @@ func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err
 		doc = x.appendTick(nil, n, list)
 		return nil
 	})
+	if err == nil && doc == nil {
+		err = formats.Corrupt(name, x.behind(n-1), "there are more than %d bytes between two saves", maxEventText)
+	}
 	return doc, err
 }
 

@@ -3,7 +3,6 @@ package nethack
 import (
 	"bytes"
 	"errors"
-	"fmt"
 )
 
 // An event is a line between two save lines (docs/formats/nethack.md sections 2.1 and 2.4).
@@ -52,18 +51,20 @@ const maxEventText = 1 << 20
 // maxUnknown is how much is shown of a line that is not understood.
 const maxUnknown = 200
 
+// isCommand reports whether a line is a command, if it is right.
+func isCommand(text []byte) bool { return len(text) > 0 && 'a' <= text[0] && text[0] <= 'z' }
+
 // parse reads a line that is neither a save nor a time step. The event keeps no part of it.
 func (e *event) parse(l line) {
 	e.off = l.off
+	e.line = append(e.line, l.text...)
 	err := errEvent
-	if len(l.text) > 0 && !l.long() {
-		e.line = append(e.line, l.text...)
-		if c := e.line[0]; 'a' <= c && c <= 'z' {
-			e.kind = kindCommand
-			err = e.parseCommand(e.line)
-		} else {
-			err = e.parseAnswer(c, e.line[1:])
-		}
+	switch {
+	case isCommand(e.line):
+		e.kind = kindCommand
+		err = e.parseCommand(e.line)
+	case len(e.line) > 0:
+		err = e.parseAnswer(e.line[0], e.line[1:])
 	}
 	if err != nil {
 		e.kind, e.fields = kindUnknown, e.fields[:0]
@@ -296,27 +297,20 @@ func parseItem(s []byte, object bool) (item, error) {
 	return it, err
 }
 
-// How much the blobs of lines between saves may hold: the game asks for texts of 256 bytes, and a level that
-// it reads from a file of bones takes less than a tenth of this.
+// How much the blobs of texts may hold: the game asks for texts of 256 bytes.
 const (
 	maxText     = 256
 	textPerByte = 8 // of a longer text
-	maxBones    = 1 << 20
 )
-
-// decodeSmall decodes a blob of at most limit bytes.
-func decodeSmall(blob []byte, limit int) ([]byte, error) {
-	if compressionOf(blob) != plain {
-		if size, _, err := blobSize(blob); err == nil && size > int64(limit) {
-			return nil, fmt.Errorf("the blob claims %d bytes, more than %d", size, limit)
-		}
-	}
-	return decodeBlob(bytes.Clone(blob))
-}
 
 // parseText returns the string of a blob without the NUL that ends it.
 func parseText(blob []byte) ([]byte, error) {
-	text, err := decodeSmall(blob, max(maxText, textPerByte*len(blob)))
+	if compressionOf(blob) != plain {
+		if size, _, err := blobSize(blob); err == nil && size > int64(max(maxText, textPerByte*len(blob))) {
+			return nil, errEvent
+		}
+	}
+	text, err := decodeBlob(bytes.Clone(blob))
 	return bytes.TrimSuffix(text, []byte{0}), err
 }
 
@@ -325,7 +319,7 @@ func (e *event) parseBones(s []byte) error {
 		e.addNumber("size", 0)
 		return nil
 	}
-	data, err := decodeSmall(s, maxBones)
+	data, err := decodeBlob(bytes.Clone(s))
 	e.addNumber("size", int64(len(data)))
 	return err
 }

@@ -13,7 +13,7 @@ type events struct {
 
 // add reads the next line, which is no save.
 func (ev *events) add(l line) {
-	if step, ok := parseStep(l.text); ok && !l.long() {
+	if step, ok := parseStep(l.text); ok {
 		ev.step(l, step)
 		return
 	}

@@ -202,12 +202,18 @@ func (p *indexer) room(n int, off int64) int {
 // other reads a line that is no save.
 func (p *indexer) other(l line) {
 	p.over = false
-	if step, ok := parseStep(l.text); ok && !l.long() {
+	if step, ok := parseStep(l.text); ok {
 		p.clock += step
 		if p.now.firstStep < 0 {
 			p.now.firstStep = l.off
 		}
 		p.ev.step(l, step)
+		return
+	}
+	if l.long() { // it is not shown, which is the problem tooLong, and what is wrong with it is not looked for
+		if isCommand(l.text) {
+			p.now.commands++
+		}
 		return
 	}
 	e := p.ev.next()

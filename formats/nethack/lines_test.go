@@ -3,6 +3,7 @@ package nethack
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // Files of lines of many ticks are made by pieces, which together are the ticks one by one.
@@ -83,5 +85,44 @@ func TestCutsOfLines(t *testing.T) {
 		if n := x.behind(end-1) - x.behind(first-1); end <= first || end-first > pieceTicks || end-first > 1 && n > pieceBytes {
 			t.Errorf("a piece from %d to %d of %d bytes", first, end, n)
 		}
+	}
+}
+
+// A command of any length is one, as long as what stands between two saves is shown. One that is longer is still counted.
+func TestLongCommands(t *testing.T) {
+	w := newGame("Agnes")
+	w.comp = plain
+	w.backup(testSave(60), 1)
+	for i, n := range []int{64<<10 - 1, 64 << 10, maxEventText - len("\n+1\n"), maxEventText, 5 << 20} {
+		w.line(strings.Repeat("a", n), 1)
+		w.diff(beta3, int32(i+2), w.rest(24))
+	}
+	w.line("B"+encodeBlob(make([]byte, 5<<20), zlibStream), 1)
+	w.diff(beta3, 9, w.rest(24))
+	root := mustOpen(t, w.Bytes())
+	var bad []string
+	for name := range nodestest.Check(t, root) {
+		bad = append(bad, name)
+	}
+	slices.Sort(bad)
+	if want := []string{"ticks/00000004.json", "ticks/00000005.json"}; !slices.Equal(bad, want) {
+		t.Errorf("%q cannot be read, want %q", bad, want)
+	}
+	doc := nodestest.Read(t, root, "index.json")
+	if n := strings.Count(doc, `"code":`); n != 2 || !strings.Contains(doc, `"commands": 5,`) {
+		t.Errorf("%d problems, want 2, of\n%s", n, doc)
+	}
+	for name, want := range map[string]int{"export/commands.jsonl": 3, "lines/000000.jsonl": 5} {
+		if n := strings.Count(nodestest.Read(t, root, name), "\n"); n != want {
+			t.Errorf("%s has %d lines, want %d", name, n, want)
+		}
+	}
+	for _, want := range []string{`{"event":"command","offset":`, `,"time":"`, `","command":"aaaaaaaa`} {
+		if !strings.Contains(nodestest.Read(t, root, "ticks/00000003.json"), want) {
+			t.Errorf("no %s in the tick of the longest one", want)
+		}
+	}
+	if doc := nodestest.Read(t, root, "ticks/00000006.json"); !strings.Contains(doc, `"size":5242880`) {
+		t.Errorf("the bones are %s", doc)
 	}
 }

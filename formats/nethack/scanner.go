@@ -13,7 +13,7 @@ import (
 // What is kept of a line. Of a longer one only its length and its start count.
 const (
 	maxSaveLine  = maxBlob/3*4 + 1<<10 // a blob of maxBlob bytes in base64, and some more
-	maxOtherLine = 64 << 10
+	maxOtherLine = maxEventText - 1    // of a longer one, with its newline, nothing is shown
 )
 
 // A line is the bytes before a newline.

@@ -36,39 +36,30 @@ func (t *tables) makers() []columnar.Maker {
 // errFull ends a visit when there are rows enough.
 var errFull = errors.New("all rows are there")
 
-// visit calls fn for all ticks from the start of a chunk on, with the events of each, until b is full. Those
-// whose events are not shown it leaves out; the one after the last are the events that are pending.
+// visit calls fn for all ticks from the start of a chunk on that are shown, with the events of each, until b is full.
+// The one after the last are the events that are pending.
 func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(x *index, n int, list []event)) error {
 	x, err := t.index(ctx)
 	if err != nil {
 		return err
 	}
-	n, last := 0, x.ticks.len()
+	n := 0
 	if chunk > 0 {
 		if chunk >= len(x.chunks) {
 			return nodes.ErrStale
 		}
 		n = x.chunks[chunk]
 	}
-	for n <= last && !b.Full() {
-		end := n
-		for end <= last && !x.tooLong(end) {
-			end++
+	err = x.visit(ctx, t.At(ctx), n, x.ticks.len()+1, func(n int, list []event) error {
+		if fn(x, n, list); b.Full() {
+			return errFull
 		}
-		if end > n {
-			err := x.visit(ctx, t.At(ctx), n, end, func(n int, list []event) error {
-				if fn(x, n, list); b.Full() {
-					return errFull
-				}
-				return nil
-			})
-			if err != nil && !errors.Is(err, errFull) {
-				return err
-			}
-		}
-		n = end + 1
+		return nil
+	})
+	if errors.Is(err, errFull) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (t *tables) fillTicks(ctx context.Context, b *columnar.Batch, chunk int) error {
