@@ -16,8 +16,14 @@ type plainFile struct {
 
 func (f plainFile) Size(context.Context) (int64, error) { return f.key.Version.Size, nil }
 
-func (f plainFile) Open(context.Context) (nodes.Content, error) {
-	return nodes.SectionContent(source.NewReader(f.files, f.key), 0, f.key.Version.Size), nil
+func (f plainFile) Open(ctx context.Context) (nodes.Content, error) {
+	r := source.NewReader(f.files, f.key)
+	if f.key.Version.Size == 0 {
+		if err := r.Check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return nodes.SectionContent(r, 0, f.key.Version.Size), nil
 }
 
 // GrewFrom implements nodes.Grower.

@@ -68,6 +68,8 @@ func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	switch {
 	case failed != nil:
 		return 0, failed
+	case d != nil && d == r.odd && r.size == 0: // the list tells it
+		return 0, io.EOF
 	case d != nil && d == r.odd: // which leaves nothing out
 		return n, d
 	case d != nil:

@@ -106,6 +106,10 @@ func readTree(t tester, tree source.Tree, dir string, found map[string]string) {
 			found[name] = "error: " + err.Error()
 			continue
 		}
+		if n, err := f.ReadAt(t.Context(), make([]byte, 1), 0); info.Size == 0 && (n > 0 || err != io.EOF) {
+			found[name] = fmt.Sprintf("%d bytes, error: %v", n, err)
+			continue
+		}
 		b, err := io.ReadAll(io.LimitReader(nodes.Reader(t.Context(), nodes.SectionContent(f, 0, info.Size)), 1<<20))
 		if err != nil {
 			found[name] = fmt.Sprintf("%d bytes, error: %v", len(b), err)

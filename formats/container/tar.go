@@ -185,10 +185,29 @@ func addTar(l *builder, h *tar.Header, section *tarSection) error {
 		}
 	}
 	if isSparse(h) {
+		if h.Size == 0 { // nobody reads it to find out
+			if err := l.hidden(h.Name, section); err != nil {
+				return err
+			}
+		}
 		return l.addFile(h.Name, member{kind: sparseMember, at: section.header, size: h.Size}, h.ModTime)
 	}
 	err := l.addFile(h.Name, member{kind: fileMember, at: section.at, size: h.Size}, h.ModTime)
 	return cmp.Or(err, l.addHead(h.Name, h.Size, section))
+}
+
+// hidden notes that a sparse file that is said to be empty has stored bytes.
+func (l *builder) hidden(name string, s *tarSection) error {
+	again := &tarSection{r: s.r, size: s.size, at: s.header}
+	r, _, err := sparse.Open(bufio.NewReader(again), 0)
+	if err == nil {
+		_, err = r.Read(make([]byte, 1))
+	}
+	if err != nil && err != io.EOF && again.failed == nil {
+		l.problem(BadHeader, l.where, memberPath(name), "it has stored bytes, though it should have none")
+	}
+	s.failed = again.failed
+	return again.failed
 }
 
 // addHead keeps the first bytes of the file called name, which come next in s, if they will be asked for.

@@ -3,6 +3,7 @@ package container_test
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -158,5 +159,23 @@ func TestTarTypes(t *testing.T) {
 	want := map[string]string{"0": "content", "7": "content", "8": "content", "z": "content"}
 	if err != nil || len(problems) > 0 || !maps.Equal(found, want) {
 		t.Errorf("%q, %v, %v", found, problems, err)
+	}
+}
+
+// A sparse file that is said to be empty and has stored bytes is told.
+func TestTarSparseHidden(t *testing.T) {
+	b := tarOf(t, packed{"a", strings.Repeat("x", 512)}, packed{"z", "last"})
+	b[156] = tar.TypeGNUSparse
+	copy(b[257:], "ustar  \x00")
+	clear(b[386:512]) // no pieces, and a size of 0
+	copy(b[148:], "        ")
+	sum := 0
+	for _, c := range b[:512] {
+		sum += int(c)
+	}
+	copy(b[148:], fmt.Sprintf("%06o\x00 ", sum))
+	found, problems, err := list(t, container.Tar, b)
+	if err != nil || found["z"] != "last" || len(problems) != 1 || problems[0].Path != "a" || problems[0].Code != container.BadHeader {
+		t.Errorf("%q, %+v, %v", found, problems, err)
 	}
 }

@@ -161,7 +161,7 @@ func (z *zipList) scan(ctx context.Context, known map[int64]int64) error {
 		if f.cut {
 			z.problem(Truncated, f.end(), memberPath(f.Name), "the end of the file was not found")
 		}
-		if err := z.addFound(f); err != nil {
+		if err := z.addFound(ctx, f); err != nil {
 			return err
 		}
 		if at, err = s.after(&f); err != nil {
@@ -171,13 +171,15 @@ func (z *zipList) scan(ctx context.Context, known map[int64]int64) error {
 }
 
 // addFound adds a file that was found by its header, which does not tell what is a link.
-func (z *zipList) addFound(f scanned) error {
+func (z *zipList) addFound(ctx context.Context, f scanned) error {
 	modified := f.Modified
 	if modified.IsZero() {
 		modified = z.src.ModTime
 	}
 	if !f.cut || readable(f.Entry) != nil {
-		z.judge(f.Entry)
+		if err := z.judge(ctx, f.Entry); err != nil {
+			return err
+		}
 	}
 	z.where = f.Header
 	switch {
@@ -195,7 +197,9 @@ func (z *zipList) add(ctx context.Context, e zipfile.Entry, at int64) error {
 	if modified.IsZero() {
 		modified = z.src.ModTime
 	}
-	z.judge(e)
+	if err := z.judge(ctx, e); err != nil {
+		return err
+	}
 	z.where = at
 	switch typ := e.Mode().Type(); {
 	case strings.HasSuffix(e.Name, "/"), typ == iofs.ModeDir:
@@ -224,6 +228,11 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 		return absent(f.size, err), nil
 	case err != nil:
 		return Content{}, err
+	case f.size == 0 && !z.cut:
+		if wrong, err := hidden(ctx, src, u, z.Entry, o); wrong != nil || err != nil {
+			return absent(0, wrong), err
+		}
+		return plain(src, o.at, 0).told(o.odd), nil
 	case o.c != nil:
 		return expand(u, *o.c, src, o.at, o.size, f.size, k).told(o.odd), nil
 	}

@@ -50,15 +50,25 @@ type zipEnding struct {
 // zipOf returns a zip of empty files.
 func zipOf(e zipEnding) []byte {
 	var b []byte
-	b = append(b, zipLocal...)
-	b = append(b, make([]byte, zipLocalSize-len(zipLocal))...)
-	start := len(b)
+	for i := range max(e.entries, 1) {
+		name := strconv.Itoa(i)
+		if e.entries == 0 {
+			name = ""
+		}
+		local := make([]byte, zipLocalSize)
+		copy(local, zipLocal)
+		le.PutUint16(local[26:], uint16(len(name)))
+		b = append(append(b, local...), name...)
+	}
+	start, at := len(b), 0
 	for i := range e.entries {
 		name := strconv.Itoa(i)
 		entry := make([]byte, zipEntrySize)
 		copy(entry, zipEntry)
 		le.PutUint16(entry[28:], uint16(len(name)))
+		le.PutUint32(entry[42:], uint32(at))
 		b = append(append(b, entry...), name...)
+		at += zipLocalSize + len(name)
 	}
 	size := len(b) - start
 	if e.size > 0 {

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/crc32"
@@ -39,18 +40,33 @@ func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) er
 }
 
 // judge notes what is wrong with the content of a file as far as its header tells.
-func (z *zipList) judge(e zipfile.Entry) {
+func (z *zipList) judge(ctx context.Context, e zipfile.Entry) error {
 	if strings.HasSuffix(e.Name, "/") {
-		return
+		return nil
 	}
 	if err := readable(e); err != nil {
 		z.problem(Unsupported, e.Header, memberPath(e.Name), "%v", err)
-	} else if err := contradiction(e); err != nil {
-		z.problem(BadHeader, e.Header, memberPath(e.Name), "%v", err)
+		return nil
 	}
+	wrong := contradiction(e)
+	if wrong == nil && e.UncompressedSize64 == 0 && e.Mode().IsRegular() { // nobody reads it to find out
+		o, err := storedZip(ctx, z.src, e, false)
+		if err != nil && !damaged(err) {
+			return err
+		}
+		if wrong = cmp.Or(err, o.odd); wrong == nil {
+			if wrong, err = hidden(ctx, z.src, z.u, e, o); err != nil {
+				return err
+			}
+		}
+	}
+	if wrong != nil {
+		z.problem(BadHeader, e.Header, memberPath(e.Name), "%v", wrong)
+	}
+	return nil
 }
 
-// contradiction returns what cannot all be true of a file. Of an empty one nobody reads the content, to find out there.
+// contradiction returns what cannot all be true of a file.
 func contradiction(e zipfile.Entry) error {
 	switch {
 	case e.Method == zip.Store && e.CompressedSize64 != e.UncompressedSize64:
@@ -59,6 +75,26 @@ func contradiction(e zipfile.Entry) error {
 		return wrongChecksum(0, e.CRC32)
 	}
 	return nil
+}
+
+// hidden returns what is wrong with a file that is said to be empty, nil if nothing is.
+func hidden(ctx context.Context, src formats.Input, u *unpack.Unpacker, e zipfile.Entry, o storedFile) (wrong, err error) {
+	if wrong := contradiction(e); wrong != nil || o.c == nil {
+		return wrong, nil
+	}
+	stored := o.size
+	if stored == 0 { // some write nothing for an empty file, and then something else follows that makes no sense
+		stored = src.Size - o.at
+	}
+	_, err = u.First(ctx, *o.c, nodes.SectionContent(src, o.at, stored), stored, make([]byte, 1))
+	d, hurt := errors.AsType[*unpack.Damage](err)
+	switch {
+	case err == io.EOF, hurt && o.size == 0 && d.Err != error(errTooLarge):
+		return nil, nil
+	case hurt: // which counts from where the file is stored
+		return d.Err, nil
+	}
+	return nil, err
 }
 
 // differs returns what the header before a file that can be read says otherwise than its entry in the directory, nil if

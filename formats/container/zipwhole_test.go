@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"hash/crc32"
 	iofs "io/fs"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
@@ -85,6 +87,59 @@ func TestZipContradictions(t *testing.T) {
 		h.Name = "a"
 		if p := onlyOf(t, zipOfOne(t, h, content), "a"); p.Code != container.BadHeader {
 			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// A file that is said to be empty and is not is told in the list, and does not open as an empty one.
+func TestZipHidden(t *testing.T) {
+	const content = "some content"
+	var deflated bytes.Buffer
+	w, err := flate.NewWriter(&deflated, 9)
+	if err == nil {
+		_, err = w.Write([]byte(content))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, n, crc := deflated.String(), uint64(deflated.Len()), crc32.ChecksumIEEE([]byte(content))
+	entry := func(b []byte, at int) []byte { // clears checksum and sizes in the directory
+		clear(b[bytes.Index(b, []byte(zipEntry))+at:][:12])
+		return b
+	}
+	local := zipOfOne(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CRC32: crc, CompressedSize64: n, UncompressedSize64: uint64(len(content))}, packed)
+	streamed := zip.FileHeader{Name: "a", Method: zip.Deflate, Flags: 8, CRC32: crc, CompressedSize64: n, UncompressedSize64: uint64(len(content))}
+	noDirectory := zipOfOne(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CompressedSize64: n}, packed)
+	for name, b := range map[string][]byte{
+		"deflated":                  zipOfOne(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CompressedSize64: n}, packed),
+		"deflated, streamed":        zipOfOne(t, zip.FileHeader{Name: "a", Method: zip.Deflate, Flags: 8, CompressedSize64: n}, packed),
+		"stored":                    zipOfOne(t, zip.FileHeader{Name: "a", CompressedSize64: 12}, content),
+		"no stored bytes":           zipOfOne(t, zip.FileHeader{Name: "a", Method: zip.Deflate}, packed),
+		"only in the entry":         entry(local, 16),
+		"stored, only in the entry": entry(zipOfOne(t, zip.FileHeader{Name: "a", CRC32: crc, CompressedSize64: 12, UncompressedSize64: 12}, content), 16),
+		"beside a descriptor":       entry(zipOfOne(t, streamed, packed), 16),
+		"without a directory":       noDirectory[:bytes.Index(noDirectory, []byte(zipEntry))],
+		"damaged, with a size":      zipOfOne(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CompressedSize64: n}, strings.Repeat("\xff", int(n))),
+	} {
+		found, problems, err := list(t, container.Zip, b)
+		if err != nil || found["z"] != "last" || !slices.ContainsFunc(problems, func(p formats.Problem) bool { return p.Path == "a" && p.Code == container.BadHeader }) {
+			t.Errorf("%s: %q, %+v, %v", name, found, problems, err)
+		}
+		if told := strings.Contains(found["a"], "error: "); told == (name == "stored, only in the entry") { // as the directory has it
+			t.Errorf("%s: a is %q", name, found["a"])
+		}
+	}
+	for name, h := range map[string]zip.FileHeader{
+		"deflated": {Method: zip.Deflate, CompressedSize64: 2}, "streamed": {Method: zip.Deflate, Flags: 8, CompressedSize64: 2},
+		"nothing stored": {Method: zip.Deflate}, "stored": {},
+	} {
+		h.Name = "a"
+		found, problems, err := list(t, container.Zip, zipOfOne(t, h, "\x03\x00"[:h.CompressedSize64]))
+		if err != nil || len(problems) > 0 || found["a"] != "" {
+			t.Errorf("empty, %s: %q, %+v, %v", name, found, problems, err)
 		}
 	}
 }

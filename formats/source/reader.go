@@ -76,6 +76,22 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// Check reads a version of no bytes, of which nobody reads any, in a container: that may tell that it has some.
+func (r *Reader) Check(ctx context.Context) error {
+	f, err := r.files.open.Acquire(ctx, r.key, r.open)
+	if err != nil {
+		return nil
+	}
+	defer f.Release()
+	if !f.Value.fixed {
+		return nil
+	}
+	if _, err := f.Value.ReadAt(ctx, make([]byte, 1), 0); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
 // verify tells by the state of the file after a read whether the read gave
 // bytes of the version.
 func (r *Reader) verify(ctx context.Context, f *openFile) error {
