@@ -82,10 +82,16 @@ func (c Clock) at(ctx context.Context, text string) (int64, error) {
 			t = t.AddDate(0, 0, 1)
 		}
 	}
-	if t.Before(start) {
+	if t.Before(start) || !HasDate(t) {
 		return 0, notExist(text)
 	}
 	return c.Tick(ctx, t)
+}
+
+// HasDate reports whether t lies in the years 1 to 9999: a tree shows no other times.
+func HasDate(t time.Time) bool {
+	y := t.UTC().Year()
+	return 1 <= y && y <= 9999
 }
 
 // ParseMoment reads a time as in 2026-11-21T18:30:05Z or 2026-11-21T18:30:05, both of UTC, or

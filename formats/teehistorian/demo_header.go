@@ -45,9 +45,8 @@ func (h *header) serverMajor() int {
 
 // demoHeader returns the header of a demo.
 func (h *header) demoHeader(first, last int32, follows bool, markers []int32) *demo.Header {
-	start, _ := h.startTime()
 	d := &demo.Header{
-		Map: h.text("map_name"), Follows: follows, First: first, Last: last, Start: start, Markers: markers,
+		Map: h.text("map_name"), Follows: follows, First: first, Last: last, Start: h.startTime().Time, Markers: markers,
 	}
 	if crc := h.text("map_crc"); len(crc) <= 8 {
 		n, err := strconv.ParseUint(crc, 16, 32)

@@ -87,7 +87,7 @@ func (f *film) extension(e *event) (note, bool) {
 }
 
 // finishClock is a time as it stands in messages.
-func finishClock(ticks int32) string { return string(appendClock(nil, max(ticks, 0))) }
+func finishClock(ticks int32) string { return string(appendClock(nil, int64(max(ticks, 0)))) }
 
 // line returns the message that the player of a client id did something.
 func (f *film) line(cid int32, text string) (note, bool) {

@@ -43,7 +43,7 @@ func indexJSON(x *index, h *header) *indexDocument {
 		},
 		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.problemList(),
 	}
-	if start, ok := h.startTime(); ok {
+	if start := h.startTime(); start.Time != nil {
 		text := start.Format(time.RFC3339)
 		d.Totals.StartTime = &text
 	}

@@ -27,6 +27,8 @@ var inputKeys = func() (keys [inputs]string) {
 // tickMS is the length of a tick in milliseconds.
 const tickMS = 20
 
+const ticksPerSecond = 1000 / tickMS
+
 // eventNames are the names of all kinds but extensions.
 var eventNames = map[kind]string{
 	playerDiff: "player_diff", finish: "finish", tickSkip: "tick_skip", playerNew: "player_new",

@@ -1,8 +1,7 @@
 package teehistorian
 
 import (
-	"strconv"
-	"time"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -10,25 +9,17 @@ import (
 )
 
 // appendClock appends a number of ticks as H:MM:SS.cc.
-func appendClock(b []byte, ticks int32) []byte {
-	const second = 1000 / tickMS
-	h, rest := floorDiv(ticks, 3600*second)
-	b = jsonenc.AppendInt(b, h)
-	b = appendTwoDigits(append(b, ':'), rest/(60*second))
-	b = appendTwoDigits(append(b, ':'), rest/second%60)
-	return appendTwoDigits(append(b, '.'), rest%second*(tickMS/10))
-}
-
-// floorDiv divides, rounding down.
-func floorDiv(a, n int32) (q, r int32) {
-	q, r = a/n, a%n
-	if r < 0 {
-		return q - 1, r + n
+func appendClock(b []byte, ticks int64) []byte {
+	if ticks < 0 {
+		return appendClock(append(b, '-'), -ticks)
 	}
-	return q, r
+	b = jsonenc.AppendInt(b, ticks/(3600*ticksPerSecond))
+	b = appendTwoDigits(append(b, ':'), ticks/(60*ticksPerSecond)%60)
+	b = appendTwoDigits(append(b, ':'), ticks/ticksPerSecond%60)
+	return appendTwoDigits(append(b, '.'), ticks%ticksPerSecond*(tickMS/10))
 }
 
-func appendTwoDigits(b []byte, n int32) []byte {
+func appendTwoDigits(b []byte, n int64) []byte {
 	return append(b, byte('0'+n/10), byte('0'+n%10))
 }
 
@@ -51,23 +42,15 @@ var nobody = who{stay: noStay}
 
 // A logWriter writes lines of events.txt.
 type logWriter struct {
-	start time.Time // of the game, in UTC
-	dated bool      // start is known
+	start startTime
 	who   func(stay, tick int32) string
-}
-
-// logWriter returns the writer for a recording with the header h, which calls who for the name of a
-// stay in the line of a tick.
-func (h *header) logWriter(who func(stay, tick int32) string) logWriter {
-	start, ok := h.startTime()
-	return logWriter{start, ok, who}
 }
 
 // append appends a line.
 func (w *logWriter) append(b []byte, l *logLine) []byte {
 	b = jsonenc.AppendInt(b, l.tick)
 	b = append(b, ' ')
-	b = appendClock(b, l.tick)
+	b = appendClock(b, int64(l.tick))
 	b = append(b, ' ')
 	b = w.appendTime(b, l.tick)
 	if l.who != nobody {
@@ -80,12 +63,12 @@ func (w *logWriter) append(b []byte, l *logLine) []byte {
 	return append(b, '\n')
 }
 
-// appendTime appends the time of a tick in UTC to the hundredth, - if it is not known.
+// appendTime appends the time of a tick in UTC to the hundredth, - if it has none.
 func (w *logWriter) appendTime(b []byte, tick int32) []byte {
-	if !w.dated {
+	at, ok := w.start.at(tick)
+	if !ok {
 		return append(b, '-')
 	}
-	at := w.start.Add(time.Duration(tick) * tickMS * time.Millisecond)
 	return at.AppendFormat(b, "2006-01-02T15:04:05.00Z")
 }
 
@@ -119,13 +102,15 @@ func (e *event) who(cid int32) who {
 	return who{noStay, idText(cid)}
 }
 
-// idText is a client id with at least two digits.
+// idText is a client id with at least two digits, or the word for an id that stands for no client.
 func idText(cid int32) string {
-	if cid >= 0 && cid < 10 {
-		return "0" + strconv.Itoa(int(cid))
+	if word, ok := commandSources[cid]; ok {
+		return word
 	}
-	return strconv.Itoa(int(cid))
+	return fmt.Sprintf("%02d", cid)
 }
+
+var commandSources = map[int32]string{-1: "server", -2: "map", -3: "config"}
 
 // who returns the latest stay of a client id, or the id.
 func (s *state) who(cid int32) who {
@@ -143,18 +128,13 @@ func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
 	case finish:
 		l.who, l.text = nobody, append(l.text, " end"...)
 	case join:
-		if e.stay != noStay {
-			l.text = append(l.text, " joined"...)
-		}
+		l.text = append(l.text, " joined"...)
 	case drop:
 		l.text = append(l.text, " left"...)
 		if len(e.data) > 0 {
 			l.text = appendQuoted(append(l.text, ' '), cleanText(e.data))
 		}
 	case consoleCommand:
-		if name, ok := commandSources[e.cid]; ok {
-			l.who.word = name
-		}
 		l.text = appendTyped(append(l.text, " ran "...), e)
 	case netMessage:
 		l.renamed(e)
@@ -193,7 +173,7 @@ func (s *state) extensionLine(l *logLine, e *event) {
 	case "auth_logout":
 		l.text = append(l.text, " logged out"...)
 	case "player_finish":
-		l.text = appendClock(append(l.text, " finished in "...), p.num("time_ticks"))
+		l.text = appendClock(append(l.text, " finished in "...), int64(p.num("time_ticks")))
 	case "player_switch":
 		with := s.who(p.num("cid2"))
 		l.who, l.with = e.who(p.num("cid1")), &with
@@ -206,7 +186,7 @@ func (s *state) extensionLine(l *logLine, e *event) {
 		}
 	case "team_finish":
 		l.team(e, " finished in ")
-		l.text = appendClock(l.text, p.num("time_ticks"))
+		l.text = appendClock(l.text, int64(p.num("time_ticks")))
 	case "save_success":
 		l.team(e, " saved "+uuid.UUID(saved).String())
 	case "load_success":
@@ -224,5 +204,3 @@ func (l *logLine) team(e *event, text string) {
 	l.text = jsonenc.AppendInt(append(l.text, " team "...), e.payload.num("team"))
 	l.text = append(l.text, text...)
 }
-
-var commandSources = map[int32]string{-1: "server", -2: "map", -3: "config"}

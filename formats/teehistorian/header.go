@@ -13,6 +13,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
+	"recfs/nodes"
 )
 
 // name is the name of the format.
@@ -125,20 +126,27 @@ func (h *header) formatVersion() string {
 // startLayouts are those of start_time: of version 2, with the zone as RFC 3339 has it, and of version 1.
 var startLayouts = [...]string{"2006-01-02T15:04:05-0700", time.RFC3339, "2006-01-02 15:04:05 -0700"}
 
+// A startTime is when tick 0 was, nil if that is not known.
+type startTime struct{ *time.Time }
+
 // startTime returns when the game began, in UTC.
-func (h *header) startTime() (time.Time, bool) {
+func (h *header) startTime() startTime {
 	for _, layout := range startLayouts {
-		if t, err := time.Parse(layout, h.text("start_time")); err == nil {
-			return t.UTC(), true
+		if t, err := time.Parse(layout, h.text("start_time")); err == nil && nodes.HasDate(t) {
+			t = t.UTC()
+			return startTime{&t}
 		}
 	}
-	return time.Time{}, false
+	return startTime{}
 }
 
-// begun returns the time of tick 0 as tables have it.
-func (h *header) begun() startTime {
-	t, ok := h.startTime()
-	return startTime{t.UnixMicro(), ok}
+// at returns the time of a tick, if it has one.
+func (s startTime) at(tick int32) (t time.Time, ok bool) {
+	if s.Time == nil {
+		return t, false
+	}
+	t = s.Add(time.Duration(tick) * tickMS * time.Millisecond)
+	return t, nodes.HasDate(t)
 }
 
 // idents returns the names of extensions that the header lists, by their UUIDs.

@@ -32,6 +32,12 @@ func TestStartTime(t *testing.T) {
 		"2026-11-21T00:26:01+01:00": "2026-11-20T23:26:01Z",
 		"2026-11-21T00:26:01Z":      "2026-11-21T00:26:01Z",
 		"2026-02-30T00:26:01+0000":  "",
+		"0001-01-01T00:00:00+0000":  "0001-01-01T00:00:00Z",
+		"0001-01-01T00:00:00+0001":  "",
+		"0000-12-31T23:00:00-0100":  "0001-01-01T00:00:00Z",
+		"0000-06-01T00:00:00+0000":  "",
+		"9999-12-31T23:59:59Z":      "9999-12-31T23:59:59Z",
+		"9999-12-31T23:59:59-0001":  "",
 		"":                          "",
 	} {
 		h, err := readHeader(t.Context(), bytes.NewReader(newWriter(map[string]any{"version": "2", "start_time": text}).b))
@@ -39,7 +45,7 @@ func TestStartTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if start, ok := h.startTime(); ok {
+		if start := h.startTime(); start.Time != nil {
 			got = start.Format(time.RFC3339)
 		}
 		if got != want {

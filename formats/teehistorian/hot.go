@@ -122,9 +122,8 @@ func (h *hotTable) apply(s *state, e *event) {
 	if p := s.lookup(e.cid); e.kind == playerDiff && p != nil && e.cid < oneByte && p.stay != noStay {
 		p.x, p.y = h.players[e.cid].x, h.players[e.cid].y
 	}
-	e.player = nil
 	if e.kind == netMessage {
-		e.stay, e.effect = noStay, effect{}
+		e.player, e.stay, e.effect = nil, noStay, effect{}
 		s.touch(e, e.cid, true)
 	} else {
 		s.apply(e)

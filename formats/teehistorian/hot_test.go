@@ -36,13 +36,13 @@ func holdHotRows(t rapid.TB, b []byte) {
 	}
 	r := &recording{src: in, idx: x, version1: h.version1()}
 	for _, n := range []int{positionsTable, inputsTable} {
-		fast := r.rowTable(n, h.begun())
+		fast := r.rowTable(n, h.startTime())
 		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {
 			c, err := r.from(ctx, chunk, x.bytes)
 			for err == nil && !b.Full() {
 				if err = c.scan.next(&c.event.record); err == nil {
 					c.state.apply(&c.event)
-					r.addRow(b, n, c, h.begun(), nil)
+					r.addRow(b, n, c, h.startTime(), nil)
 				}
 			}
 			if errors.Is(err, errEnd) {
@@ -88,7 +88,7 @@ func TestRowsReadOnce(t *testing.T) {
 	src.ReaderAt = count
 	r := &recording{src: src, idx: x, version1: h.version1()}
 	for _, n := range []int{positionsTable, inputsTable} {
-		table := r.rowTable(n, h.begun())
+		table := r.rowTable(n, h.startTime())
 		if len(table.Groups) < 3 {
 			t.Fatalf("%s: %d row groups", table.Name, len(table.Groups))
 		}

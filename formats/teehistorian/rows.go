@@ -64,19 +64,14 @@ var rowColumns = [rowTables][]columnar.Column{
 	),
 }
 
-// A startTime is when tick 0 was, in microseconds, if it is known.
-type startTime struct {
-	micros int64
-	known  bool
-}
-
 // add adds the time of a tick.
 func (s startTime) add(b *columnar.Batch, tick int32) {
-	if !s.known {
+	at, ok := s.at(tick)
+	if !ok {
 		b.Null()
 		return
 	}
-	b.Int64(s.micros + int64(tick)*tickMS*1000)
+	b.Int64(at.UnixMicro())
 }
 
 // positionRow adds an event of the table positions.
@@ -164,11 +159,8 @@ func finishRow(b *columnar.Batch, e *event, start startTime) (ok bool) {
 	ticks := x.num("time_ticks")
 	b.Int64(int64(e.tick))
 	start.add(b, e.tick)
-	var p *player
+	p := e.player
 	if x.typ.event == "player_finish" {
-		if e.stay != noStay {
-			p = e.player
-		}
 		addStay(b, p)
 		b.Int32(x.num("cid"))
 		b.Null()
@@ -186,6 +178,3 @@ func finishRow(b *columnar.Batch, e *event, start startTime) (ok bool) {
 	b.Int64(int64(e.tick) - int64(ticks))
 	return true
 }
-
-// ticksPerSecond are those of a server.
-const ticksPerSecond = 1000 / tickMS

@@ -41,7 +41,7 @@ type auth struct {
 // An event is a record with what it means for the state.
 type event struct {
 	record
-	player *player // of its stay
+	player *player // of its stay, nil if it counts for none
 	place  int     // of player in state.players
 	stay   int32   // the stay it counts for, or noStay
 	effect
@@ -167,7 +167,7 @@ func (s *state) latest(e *event, cid int32) *player {
 
 // apply follows the record of e and fills in the rest of e.
 func (s *state) apply(e *event) {
-	e.stay, e.effect = noStay, effect{}
+	e.player, e.stay, e.effect = nil, noStay, effect{} // not those of the record before
 	switch e.kind {
 	case playerDiff:
 		p := s.follow(e)

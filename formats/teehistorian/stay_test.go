@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recfs/formats/internal/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -314,5 +315,41 @@ func TestTimesOfTicks(t *testing.T) {
 	without.join(0)
 	if _, err := nodes.Lookup(t.Context(), rootOf(t, without), "ticks/@00:00:00.json"); err == nil {
 		t.Error("a tick opens under a time though the header has none")
+	}
+}
+
+// A tick after the year 9999 has no time, wherever times are shown.
+func TestTicksWithoutTimes(t *testing.T) {
+	w := newWriter(map[string]any{"version": "2", "start_time": "9999-12-31T23:59:58Z"})
+	w.join(0)
+	w.to(99)
+	w.join(0)
+	w.to(100)
+	w.ex("player_finish", 0, packed(0, 50))
+	w.join(0)
+	root := rootOf(t, w)
+	want := `0 0:00:00.00 9999-12-31T23:59:58.00Z 00 joined
+99 0:00:01.98 9999-12-31T23:59:59.98Z 00 joined
+100 0:00:02.00 - 00 finished in 0:00:01.00
+100 0:00:02.00 - 00 joined
+`
+	if got := nodestest.Read(t, root, "export/events.txt"); got != want {
+		t.Errorf("events.txt:\n%s, want\n%s", got, want)
+	}
+	for name, opens := range map[string]bool{"23:59:59.99": true, "9999-12-31T23:59:59.99Z": true, "00:00:00": false, "9999-12-31T23:00:00-01:00": false} {
+		if _, err := nodes.Lookup(t.Context(), root, "states/@"+name+".json"); (err == nil) != opens {
+			t.Errorf("@%s: %v, want it to open: %v", name, err, opens)
+		}
+	}
+	for table, want := range map[string]int{"events": 2, "finishes": 1, "players": 1} {
+		nulls := 0
+		for _, c := range parquettest.Read(t, []byte(nodestest.Read(t, root, "tables/"+table+".parquet"))).Columns {
+			if strings.HasSuffix(c.Name, "time") {
+				nulls += c.Nulls[0]
+			}
+		}
+		if nulls != want {
+			t.Errorf("%s: %d rows without a time, want %d", table, nulls, want)
+		}
 	}
 }

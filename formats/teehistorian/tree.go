@@ -130,7 +130,7 @@ func (t *tree) view(x *index) *view {
 		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
 	}
 	r.growing = t.rec.Grows && (x.end == endUnfinished || x.end == endCut)
-	r.events = t.header.logWriter(r.who)
+	r.events = logWriter{t.header.startTime(), r.who}
 	return &view{
 		recording: r,
 		chunks:    t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),

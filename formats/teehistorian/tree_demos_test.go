@@ -330,3 +330,61 @@ func TestDemoMessages(t *testing.T) {
 		}
 	}
 }
+
+// Of an id outside 0 to 1023 nothing is kept, and its records tell players nothing: neither of it, nor of the client of the
+// record before. Each of its messages tells its own protocol.
+func TestRecordsOfNoClient(t *testing.T) {
+	id := extensionID("x")
+	records := map[string]func(w *writer, cid int){
+		"input_new":       func(w *writer, cid int) { w.inputNew(cid, [inputs]int{1, 2, 3}) },
+		"input_diff":      func(w *writer, cid int) { w.inputDiff(cid, [inputs]int{1, 2, 3}) },
+		"emoticon":        func(w *writer, cid int) { w.message(cid, packed(46, 5)) },
+		"start_info":      func(w *writer, cid int) { w.message(cid, startInfo("new")) },
+		"skin_change":     func(w *writer, cid int) { w.message(cid, packed(60, 5)) },
+		"join":            func(w *writer, cid int) { w.join(cid) },
+		"drop":            func(w *writer, cid int) { w.drop(cid, "x") },
+		"console_command": func(w *writer, cid int) { w.command(cid, 128, "kill") },
+	}
+	for _, typ := range extensionTypes {
+		records[typ.event] = func(w *writer, cid int) {
+			fields := []any{cid}
+			switch typ.event {
+			case "team_finish", "team_practice", "save_success", "load_success", "save_failure", "load_failure", "test", "antibot":
+				return // of no client
+			case "ddnetver":
+				fields = append(fields, id, 5, "v")
+			case "player_name":
+				fields = append(fields, "new")
+			default:
+				fields = append(fields, 7, "me")
+			}
+			w.ex(typ.event, cid, packed(fields...))
+		}
+	}
+	for name, record := range records {
+		for _, cid := range []int{-1, -64, 1024, 1 << 20, -1 << 31} {
+			shown := func(with bool) string {
+				w := newWriter(nil)
+				w.skip(9)
+				w.ex("player_ready", 3, packed(3))
+				w.new(3, 1, 1)
+				w.inputNew(3, [inputs]int{4})
+				if with {
+					record(w, cid)
+				}
+				w.message(3, packed(46, 5)) // unlike the one before, it tells something
+				if with {
+					record(w, cid)
+				}
+				w.skip(0)
+				w.diff(3, 1, 0)
+				root := rootOf(t, w)
+				_, state, _ := strings.Cut(nodestest.Read(t, root, "states/11.json"), "time_ms")
+				return state + nodestest.Read(t, root, "players/03/positions.csv") + string(demoOf(t, root, "10-11.demo"))
+			}
+			if got, want := shown(true), shown(false); got != want {
+				t.Errorf("%s of %d shows\n%q, want\n%q", name, cid, got, want)
+			}
+		}
+	}
+}

@@ -18,7 +18,7 @@ func (h *header) makers(get func(context.Context) (*recording, error)) []columna
 			if err != nil {
 				return columnar.Table{}, err
 			}
-			return r.rowTable(n, h.begun()), nil
+			return r.rowTable(n, h.startTime()), nil
 		}}
 	}
 	return list

@@ -10,17 +10,19 @@ import (
 
 // clock counts ticks from the start of the game, tick 0.
 func (h *header) clock(x *index) nodes.Clock {
-	const tick = time.Second / 50
-	began, ok := h.startTime()
+	const tick = tickMS * time.Millisecond
+	began := h.startTime()
 	return nodes.Clock{
 		Start: func(context.Context) (time.Time, error) {
-			if !ok || x.tickCount() == 0 {
-				return time.Time{}, nil
+			if x.tickCount() > 0 {
+				if t, ok := began.at(x.tickNumber(0)); ok {
+					return t, nil
+				}
 			}
-			return began.Add(time.Duration(x.tickNumber(0)) * tick), nil
+			return time.Time{}, nil
 		},
 		Tick: func(_ context.Context, at time.Time) (int64, error) {
-			n := int64(at.Sub(began) / tick)
+			n := int64(at.Sub(*began.Time) / tick)
 			if !x.spans(n) {
 				return 0, iofs.ErrNotExist
 			}

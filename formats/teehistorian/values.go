@@ -73,10 +73,7 @@ func (x *index) Reach(string) int64 { return x.bytes }
 // summary is the Summary of the format.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
-	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: h.problems()}
-	if start, ok := h.startTime(); ok {
-		s.Start = &start
-	}
+	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: h.problems(), Start: h.startTime().Time}
 	if m := h.object.find("map_name"); m != nil && m.isString {
 		text := cleanText(m.text)
 		s.Map = &text

@@ -273,10 +273,11 @@ func TestWorkedBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	start := time.Date(2026, 11, 21, 0, 45, 45, 0, time.UTC)
 	h := demo.Header{
 		Map: string(bytes.TrimRight(want[72:136], "\x00")), CRC: uint32(want[140])<<24 | uint32(want[141])<<16 | uint32(want[142])<<8 | uint32(want[143]),
 		SHA256: want[452:484], First: 1000, Last: 1003, Markers: []int32{1003},
-		Start: time.Date(2026, 11, 21, 0, 45, 45, 0, time.UTC),
+		Start: &start,
 	}
 	var w demo.Writer
 	var old, now demo.Snapshot

@@ -23,11 +23,11 @@ var shaID = [16]byte{0x6b, 0xe6, 0xda, 0x4a, 0xce, 0xbd, 0x38, 0x0c, 0x9b, 0x5b,
 type Header struct {
 	Map         string // its name
 	CRC         uint32
-	SHA256      []byte // 32 bytes; none: unknown
-	Follows     bool   // a player
-	First, Last int32  // ticks
-	Start       time.Time
-	Markers     []int32 // ticks, strictly rising, at most MaxMarkers
+	SHA256      []byte     // 32 bytes; none: unknown
+	Follows     bool       // a player
+	First, Last int32      // ticks
+	Start       *time.Time // of tick 0; nil: unknown
+	Markers     []int32    // ticks, strictly rising, at most MaxMarkers
 }
 
 // Size returns the length of the header.
@@ -47,7 +47,7 @@ func (h *Header) Append(b []byte) []byte {
 	if h.Follows {
 		kind = "client"
 	}
-	if !h.Start.IsZero() {
+	if h.Start != nil {
 		when = h.Start.Add(time.Duration(h.First/TicksPerSecond) * time.Second).Format("2006-01-02_15-04-05")
 	}
 	b = append(b, "TWDEMO\x00"...)
