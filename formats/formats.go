@@ -236,6 +236,9 @@ func (s Input) Info() SourceInfo {
 	return SourceInfo{s.Name, HexOf(s.Name), s.Stored, s.ModTime.UTC().Format(time.RFC3339Nano)}
 }
 
+// HasDate reports whether t lies in the years 1 to 9999. A time that does not is shown nowhere.
+func HasDate(t time.Time) bool { return nodes.HasDate(t) }
+
 // IndexName returns the name under which an index of the recording is kept on disk; "": none is kept.
 // kind is the name of the format, or what else is kept, and variant what the index depends on besides
 // the bytes of the recording, such as an option; it may be empty.

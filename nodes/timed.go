@@ -88,7 +88,7 @@ func (c Clock) at(ctx context.Context, text string) (int64, error) {
 	return c.Tick(ctx, t)
 }
 
-// HasDate reports whether t lies in the years 1 to 9999: a tree shows no other times.
+// HasDate reports whether t lies in the years 1 to 9999.
 func HasDate(t time.Time) bool {
 	y := t.UTC().Year()
 	return 1 <= y && y <= 9999

@@ -13,7 +13,6 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
-	"recfs/nodes"
 )
 
 // name is the name of the format.
@@ -132,7 +131,7 @@ type startTime struct{ *time.Time }
 // startTime returns when the game began, in UTC.
 func (h *header) startTime() startTime {
 	for _, layout := range startLayouts {
-		if t, err := time.Parse(layout, h.text("start_time")); err == nil && nodes.HasDate(t) {
+		if t, err := time.Parse(layout, h.text("start_time")); err == nil && formats.HasDate(t) {
 			t = t.UTC()
 			return startTime{&t}
 		}
@@ -146,7 +145,7 @@ func (s startTime) at(tick int32) (t time.Time, ok bool) {
 		return t, false
 	}
 	t = s.Add(time.Duration(tick) * tickMS * time.Millisecond)
-	return t, nodes.HasDate(t)
+	return t, formats.HasDate(t)
 }
 
 // idents returns the names of extensions that the header lists, by their UUIDs.
