@@ -143,6 +143,9 @@ type DeferredFile[T interface {
 	Resolve(ctx context.Context) (File, error)
 }] struct{ Target T }
 
+// Resolve returns the File, as that of a [Resolver] does.
+func (d DeferredFile[T]) Resolve(ctx context.Context) (File, error) { return d.Target.Resolve(ctx) }
+
 // Size implements File.
 func (d DeferredFile[T]) Size(ctx context.Context) (int64, error) {
 	f, err := d.Target.Resolve(ctx)

@@ -108,3 +108,29 @@ type Measured interface {
 	// IsMeasured reports whether Size makes nothing.
 	IsMeasured(ctx context.Context) bool
 }
+
+// A Documented is a File of bytes of which a document of the same tree tells in fields: whoever compares
+// two such files compares those.
+type Documented interface {
+	File
+	Document(ctx context.Context) (Entry, error)
+}
+
+// DocumentOf returns the document of a file. ok is false if it has none.
+func DocumentOf(ctx context.Context, f File) (document Entry, ok bool, err error) {
+	for {
+		switch file := f.(type) {
+		case Documented:
+			document, err = file.Document(ctx)
+			return document, true, err
+		case interface {
+			Resolve(ctx context.Context) (File, error)
+		}:
+			if f, err = file.Resolve(ctx); err != nil {
+				return Entry{}, false, err
+			}
+		default:
+			return Entry{}, false, nil
+		}
+	}
+}

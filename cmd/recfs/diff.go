@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -55,7 +53,7 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	var entries [2]nodes.Entry
 	for i, name := range args {
 		var err error
-		if entries[i], err = compared(ctx, a, sourceOf(name)); err != nil {
+		if entries[i], err = a.resolve(ctx, sourceOf(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, reason(name, err))
 		}
 	}
@@ -86,25 +84,6 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 		return errReported
 	}
 	return nil
-}
-
-// compared returns what a name stands for: for a save of NetHack, the document of it.
-func compared(ctx context.Context, a *archive, name string) (nodes.Entry, error) {
-	entry, err := a.resolve(ctx, name)
-	dir, base := path.Split(path.Clean(name))
-	dir = path.Clean(dir)
-	if err != nil || entry.File == nil || path.Base(dir) != "saves" {
-		return entry, err
-	}
-	states, err := a.resolve(ctx, path.Join(path.Dir(dir), "states"))
-	if err != nil || states.Dir == nil {
-		return entry, nil //nolint:nilerr // no save of NetHack: it is compared as it is
-	}
-	state, err := compare.StateOf(ctx, states.Dir, base)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return entry, nil
-	}
-	return state, err
 }
 
 // A changePrinter prints differences as they come.

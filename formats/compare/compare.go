@@ -59,7 +59,7 @@ func Entries(ctx context.Context, a, b nodes.Entry, marks Marks, visit func(Chan
 	c := &comparison{ctx: ctx, visit: visit, marks: marks}
 	switch {
 	case a.File != nil && b.File != nil:
-		c.files("", a, b)
+		c.files(a, b)
 	case a.Dir == nil || b.Dir == nil:
 		return fmt.Errorf("%w: one is a directory", ErrNothing)
 	case c.has(a.Dir, "map.json") && c.has(b.Dir, "map.json"):
@@ -78,6 +78,7 @@ type comparison struct {
 	visit func(Change) error
 	marks Marks
 	err   error
+	told  bool // there was a difference
 	ended bool
 }
 
@@ -85,6 +86,7 @@ func (c *comparison) add(change Change) {
 	if c.ended {
 		return
 	}
+	c.told = true
 	if err := c.visit(change); err != nil {
 		c.err, c.ended = err, true
 	}
@@ -128,16 +130,22 @@ func (c *comparison) document(dir nodes.Dir, name string) (v value, ok bool) {
 	return v, err == nil
 }
 
-// files compares two files: JSON by its keys, others by their bytes.
-func (c *comparison) files(name string, a, b nodes.Entry) {
-	if path.Ext(a.Name) == ".json" && path.Ext(b.Name) == ".json" {
-		x, xErr := nodes.ReadAll(c.ctx, a.File)
-		y, yErr := nodes.ReadAll(c.ctx, b.File)
+// files compares two files: JSON by its keys, or that of what has a document, and by their bytes what is neither or
+// has the same document.
+func (c *comparison) files(a, b nodes.Entry) {
+	x, xOK := c.inFields(a)
+	y, yOK := c.inFields(b)
+	isJSON := path.Ext(x.Name) == ".json" && path.Ext(y.Name) == ".json"
+	if isJSON {
+		p, xErr := nodes.ReadAll(c.ctx, x.File)
+		q, yErr := nodes.ReadAll(c.ctx, y.File)
 		if err := errors.Join(xErr, yErr); err != nil {
 			c.failed(a.Name, err)
 			return
 		}
-		c.documents(name, x, y)
+		c.documents("", p, q)
+	}
+	if isJSON && !(xOK && yOK) || c.told || c.err != nil {
 		return
 	}
 	at, err := firstDifference(c.ctx, a.File, b.File)
@@ -145,8 +153,20 @@ func (c *comparison) files(name string, a, b nodes.Entry) {
 	case err != nil:
 		c.failed(a.Name, err)
 	case at >= 0:
-		c.add(Change{Kind: Changed, Path: name, Note: fmt.Sprintf("the bytes differ from offset %d on", at)})
+		c.add(Change{Kind: Changed, Note: fmt.Sprintf("the bytes differ from offset %d on", at)})
 	}
+}
+
+// inFields returns the document of a file, ok if it has one, or the file.
+func (c *comparison) inFields(e nodes.Entry) (document nodes.Entry, ok bool) {
+	document, ok, err := nodes.DocumentOf(c.ctx, e.File)
+	if err != nil {
+		c.failed(e.Name, err)
+	}
+	if !ok {
+		return e, false
+	}
+	return document, true
 }
 
 // firstDifference returns the offset from which two files differ, or -1.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,22 +146,39 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-func TestStateOf(t *testing.T) {
-	saves := []string{"turn0000001", "turn0000004.001", "turn0000004.002", "turn0000004", "turn9999999", "turn10000000"}
-	var entries []nodes.Entry
-	for i, save := range saves {
-		entries = append(entries, file(fmt.Sprintf("%08d.json", i), fmt.Sprintf(`{"save":%q}`, save)))
+// A saved is a file with a document.
+type saved struct {
+	nodes.File
+	document nodes.Entry
+	err      error
+}
+
+func (s *saved) Document(context.Context) (nodes.Entry, error) { return s.document, s.err }
+
+// Files with a document are compared by that, under whatever name they opened, and by their bytes where it is the same.
+func TestDocumented(t *testing.T) {
+	save := func(content, document string) nodes.Entry {
+		f := &saved{file("x", content).File, file("0.json", document), nil}
+		return nodes.Entry{Name: "x", File: nodes.LazyFile(func(context.Context) (nodes.File, error) { return f, nil })}
 	}
-	states := nodes.List(entries...)
-	for i, save := range saves {
-		if e, err := compare.StateOf(t.Context(), states, save); err != nil || e.Name != entries[i].Name {
-			t.Errorf("%s: %s, %v", save, e.Name, err)
+	for _, test := range []struct {
+		a, b nodes.Entry
+		want string
+	}{
+		{save("aa", `{"n":1}`), save("ab", `{"n":2}`), "changed n 1 2"},
+		{save("aa", `{"n":1}`), save("ab", `{"n":1}`), "changed    the bytes differ from offset 1 on"},
+		{save("aa", `{"n":1}`), file("1.json", `{"n":1}`), ""},
+		{save("aa", `{"n":1}`), file("y", "ab"), "changed    the bytes differ from offset 1 on"},
+	} {
+		got, err := lines(t, test.a, test.b, nil)
+		if err != nil || strings.Join(got, "\n") != test.want {
+			t.Errorf("%q, %v, want %q", got, err, test.want)
 		}
 	}
-	for _, save := range []string{"turn0000000", "turn0000002", "turn0000004.003", "turn10000001"} {
-		if e, err := compare.StateOf(t.Context(), states, save); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: %s, %v", save, e.Name, err)
-		}
+	var unreadable *compare.UnreadableError
+	bad := nodes.Entry{Name: "bad", File: &saved{file("x", "").File, nodes.Entry{}, errors.New("damaged")}}
+	if got, err := lines(t, bad, save("", "{}"), nil); len(got) > 0 || !errors.As(err, &unreadable) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

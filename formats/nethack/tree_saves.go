@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -134,10 +135,22 @@ func (rec *recording) saveInForce(ctx context.Context, turn int64) (nodes.File, 
 	return rec.saveFile(x, k), nil
 }
 
+// A saveFile is the save of a tick, of which its state tells in fields.
+type saveFile struct {
+	nodes.File
+	rec  *recording
+	tick int
+}
+
 func (rec *recording) saveFile(x *index, n int) nodes.File {
-	return nodes.Sized(int64(x.ticks.size(n)), func(ctx context.Context) ([]byte, error) {
+	return &saveFile{nodes.Sized(int64(x.ticks.size(n)), func(ctx context.Context) ([]byte, error) {
 		return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.saves.Get(ctx, n) })
-	})
+	}), rec, n}
+}
+
+// Document implements nodes.Documented.
+func (f *saveFile) Document(ctx context.Context) (nodes.Entry, error) {
+	return nodes.Child(ctx, f.rec.listing(statesDir), strconv.Itoa(f.tick)+".json")
 }
 
 // A savesList is the saves that an index has, in the order of their names.
