@@ -79,6 +79,9 @@ func (c *Cache) Part(budget int64, disk Store) *Cache {
 	return p
 }
 
+// Count counts n bytes more, or less if n is negative, that somebody keeps beside the values for as long as they like.
+func (c *Cache) Count(n int64) { c.account.add(n) }
+
 // weight is a budget as the store counts it.
 func weight(budget int64) uint64 { return uint64(max(budget, 0)/weightUnit) + 1 }
 

@@ -34,8 +34,6 @@ type Options struct {
 	Follow bool
 	// Indexed hears when the index.json of a recording was made or asked for; nil: nobody does.
 	Indexed func(context.Context, Recording)
-	// Tables tells what is known of the tables of a recording without opening it, or an error; nil: nothing ever is.
-	Tables func(Recording) (*Tables, error)
 	// Log hears of what does not open, once per version; nil: nobody.
 	Log *slog.Logger
 }
@@ -63,7 +61,6 @@ type archive struct {
 	unpacked   *cache.Memo[recordingKey, *unpacked]
 	recordings *recordings.Store[recordingKey]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
-	tables     *cache.Memo[recordingKey, *Tables]
 	lists      *cache.Memo[containerKey, *listed]
 	containers *cache.Memo[containerKey, nodes.Dir]
 	depth      int             // containers around it
@@ -94,10 +91,6 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
 	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
 	a.trees = cache.NewMemo(c, a.open)
-	a.tables = cache.NewMemo(c, func(_ context.Context, k recordingKey) (*Tables, int64, error) {
-		t, err := opt.Tables(Recording{recording{a, k}})
-		return t, tablesCost, err
-	})
 	a.lists = a.newLists()
 	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
 		return a.loadContainer(ctx, k, c)

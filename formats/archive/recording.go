@@ -65,9 +65,6 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if i == rawIndex && r.key.segments == nil {
 		return r.raw(), nil
 	}
-	if t := r.tables(ctx); t != nil && t.At == i {
-		return nodes.Entry{Name: TablesName, Dir: deferTop(rootChild{r, TablesName}, t.Dir)}, nil
-	}
 	d, err := r.tree(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -86,11 +83,6 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 	if name == rawName && r.key.segments == nil {
 		return rawIndex, nil
 	}
-	if name == TablesName {
-		if t := r.tables(ctx); t != nil {
-			return t.At, nil
-		}
-	}
 	d, err := r.tree(ctx)
 	if err != nil {
 		return 0, err
@@ -98,38 +90,8 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 	return d.Find(ctx, name)
 }
 
-// TablesName is the directory of a recording with its tables (docs/tree/tables.md).
-const TablesName = "tables"
-
-// Tables are those of a recording as far as they are known without opening it.
-type Tables struct {
-	At  int       // where in the tree of the recording their directory is
-	Dir nodes.Dir // equal in names and sizes to that
-}
-
-// tablesCost is what Tables count for in the cache.
-const tablesCost = 8 << 10
-
-// tables returns what is known of the tables of a recording that was not open when they were asked for first; nil: nothing.
-// What it gave it goes on to give while it is in memory, as sizes were told by it.
-func (r recording) tables(ctx context.Context) *Tables {
-	if t, ok := r.a.tables.Peek(r.key); ok {
-		return t
-	}
-	if _, open := r.a.trees.Peek(r.key); open || r.a.opt.Tables == nil {
-		return nil
-	}
-	t, _ := r.a.tables.Get(ctx, r.key) // an error says that nothing is known
-	return t
-}
-
-// child returns a directory in a recording, which is opened for it unless it is known without.
+// child returns a directory in a recording, which is opened for it.
 func (r recording) child(ctx context.Context, name string) (nodes.Dir, error) {
-	if name == TablesName {
-		if t := r.tables(ctx); t != nil {
-			return t.Dir, nil
-		}
-	}
 	d, err := r.tree(ctx)
 	if err != nil {
 		return nil, err

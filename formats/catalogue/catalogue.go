@@ -61,18 +61,17 @@ type Catalogue struct {
 	disk    *cache.Disk // may be nil
 	sniff   bool
 	digests *cache.Memo[archive.Recording, digest]
-	tables  *digested
+	doubts  atomic.Int64 // how often a digest was made again as it was wrong
 	looked  atomic.Int64
 	pages   *ledger.Pages
 }
 
 // New returns the catalogue of archives that are opened with c and opt after it: it sets
-// opt.Indexed and opt.Tables.
+// opt.Indexed.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
-	k.tables = &digested{k.savedTables, k.remakeDigest, cache.NewRecent[toldKey, retold](maxTold)}
 	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
-	opt.Indexed, opt.Tables = k.indexed, k.shownTables
+	opt.Indexed = k.indexed
 	return k
 }
 
@@ -166,6 +165,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 		}
 	}
 	sink := ledger.NewTempSink(c.disk)
+	sink.Count = c.cache.Count
 	if found, err = c.part(ctx, view, at, sink); err != nil {
 		sink.Close()
 		return nil, nil, err
@@ -189,7 +189,7 @@ func (c *Catalogue) part(ctx context.Context, view archive.View, dir nodes.Dir, 
 
 // newScan returns a scan that finds nothing yet.
 func (c *Catalogue) newScan(view archive.View, sink *ledger.Sink) *scan {
-	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), watch: watchlist{began: time.Now()}}
+	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), doubts: c.doubts.Load(), watch: watchlist{began: time.Now()}}
 	var disk cache.Store
 	if c.disk != nil {
 		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()

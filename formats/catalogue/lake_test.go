@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -84,12 +85,12 @@ func filesOf(t *testing.T, root nodes.Dir, name string) map[string]string {
 func TestLake(t *testing.T) {
 	var opens atomic.Int32
 	root, _ := lakeRootOf(t, &opens, map[string]string{
-		"a.rec": "RECone", "tick=5/_x/.h:i%.rec": "RECtwo", "tick=5/bad\xffä.rec": "RECthree", "none/e.rec": "REC",
+		"a.rec": "RECone", `tick=5/_x/.h:\i%.rec`: "RECtwo", "tick=5/bad\xffä.rec": "RECthree", "none/e.rec": "REC",
 		"broken.rec": "junk", "other.txt": "text",
 	})
 	want := map[string]string{}
-	for file, body := range map[string]string{"a.rec": "one", "tick%3D5/%5Fx/%2Eh%3Ai%25.rec": "two", "tick%3D5/bad%FFä.rec": "three"} {
-		source := map[string]string{"one": "a.rec", "two": ".h:i%.rec", "three": "bad\xffä.rec"}[body]
+	for file, body := range map[string]string{"a.rec": "one", "tick%3D5/%5Fx/%2Eh%3A%5Ci%25.rec": "two", "tick%3D5/bad%FFä.rec": "three"} {
+		source := map[string]string{"one": "a.rec", "two": `.h:\i%.rec`, "three": "bad\xffä.rec"}[body]
 		want["rec/rows/"+file+".parquet"], want["rec/some_more/"+file+".parquet"] = body, "more of "+source
 	}
 	got := filesOf(t, root, "tables")
@@ -396,90 +397,79 @@ func TestLakeSizes(t *testing.T) {
 	}
 }
 
-// TestTablesUnopened holds that a listing with attributes of tables/ opens no recording that has an index, and shows what
-// the recording does.
-func TestTablesUnopened(t *testing.T) {
-	m := newMeasured(t)
-	root := m.start(t)
-	if _, err := nodes.Lookup(t.Context(), root, "c.tar/d.rec"); err != nil { // the list of c.tar
-		t.Fatal(err)
-	}
-	m.count()
-	for name, want := range map[string]int64{"a.rec": 15, "b.rec": 24, "c.tar/d.rec": 24} {
-		e, err := nodes.Lookup(t.Context(), root, name+"/tables")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if names := namesOf(t, e.Dir); !slices.Equal(names, []string{"made.parquet", "rows.parquet"}) {
-			t.Errorf("%s: it lists %q", name, names)
-		}
-		rows, err := nodes.Child(t.Context(), e.Dir, "rows.parquet")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := rows.File.Size(t.Context()); got != want || err != nil {
-			t.Errorf("%s: %d bytes, %v, want %d", name, got, err, want)
-		}
-	}
-	m.wantNoneOpened(t)
-	if got := sizesBelow(t, root, "b.rec/tables")["made.parquet"]; got != -1 { // which opens b.rec
-		t.Errorf("a table that has to be made is listed with %d bytes", got)
-	}
-	if text, err := read(t, root, "a.rec/tables/rows.parquet"); text != strings.Repeat("row", 5) || err != nil {
-		t.Errorf("%q, %v", text, err)
-	}
-	write(t, m.dir, "a.rec", "REC a, grown")
-	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 36 {
-		t.Errorf("%d bytes after the recording grew", got)
-	}
-}
-
-// TestTablesOfAnotherSize holds that a table which has not as many bytes as were told is stale for who was told, and that
-// nobody is told so after that.
-func TestTablesOfAnotherSize(t *testing.T) {
+// TestLakeOfAnotherSize holds that a table which has not as many bytes as were told is stale for whoever was told, and that
+// nobody is told so after that, here or in the next process.
+func TestLakeOfAnotherSize(t *testing.T) {
 	for name, size := range map[string]int64{"a.rec": 15, "c.tar/d.rec": 24} {
-		for _, listed := range []bool{false, true} { // the catalogue knows the size, too
-			testTablesOfAnotherSize(t, name, size, listed)
+		m := newMeasured(t)
+		root, lake := m.start(t), "tables/rec/rows/"+name+".parquet"
+		before, err := nodes.Lookup(t.Context(), root, lake)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := before.File.Size(t.Context()); got != size || err != nil {
+			t.Fatalf("%s: %d bytes, %v", name, got, err)
+		}
+		tree := m.formats[0].Tree
+		m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+			_, makers := tree(r, c)
+			longer := nodes.Bytes(make([]byte, 16))
+			return nodes.List(nodes.Entry{Name: "tables", Dir: nodes.List(
+				nodes.Entry{Name: "made.parquet", File: longer}, nodes.Entry{Name: "rows.parquet", File: longer})}), makers
+		}
+		root = m.start(t)
+		for i := range 3 {
+			text, err := read(t, root, lake)
+			if stale := errors.Is(err, nodes.ErrStale); i == 0 && !stale || i > 0 && (len(text) != 16 || err != nil) {
+				t.Errorf("%s, read %d: %d bytes, %v", name, i, len(text), err)
+			}
+		}
+		if text, err := read(t, m.start(t), lake); len(text) != 16 || err != nil {
+			t.Errorf("%s, the next process: %d bytes, %v", name, len(text), err)
 		}
 	}
 }
 
-func testTablesOfAnotherSize(t *testing.T, name string, size int64, listed bool) {
-	t.Helper()
-	m := newMeasured(t)
-	root := m.start(t)
-	direct, lake := name+"/tables/rows.parquet", "tables/rec/rows/"+name+".parquet"
-	if listed {
-		if _, err := read(t, root, lake); err != nil {
+// TestLakeForgotten holds that tables of an archive at rest, and what its catalogue said when it was looked up, are never
+// stale, though indexes are made beside it and nothing stays in memory.
+func TestLakeForgotten(t *testing.T) {
+	m := &measuredArchive{dir: t.TempDir(), store: t.TempDir()}
+	m.formats = []formats.Format{measuredTables(&m.trees)}
+	for i := range 20 {
+		write(t, m.dir, fmt.Sprintf("%02d.rec", i), "REC a")
+	}
+	disk := cache.NewDisk(m.store, 1<<20, nil)
+	c := cache.New(1<<10, disk)
+	t.Cleanup(c.Close)
+	root := newRoot(formatstest.OpenLocal(t, m.dir), m.formats, c, archive.Options{Disk: disk})
+	before := map[string]nodes.Entry{}
+	for _, name := range []string{Name, parquetName} {
+		e, err := nodes.Lookup(t.Context(), root, name)
+		if err != nil {
 			t.Fatal(err)
 		}
+		before[name] = e
 	}
-	if got := sizesBelow(t, root, name+"/tables")["rows.parquet"]; got != size {
-		t.Fatalf("%s: %d bytes", name, got)
-	}
-	tree := m.formats[0].Tree
-	m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-		_, makers := tree(r, c)
-		longer := nodes.Bytes(make([]byte, 16))
-		return nodes.List(nodes.Entry{Name: "tables", Dir: nodes.List(
-			nodes.Entry{Name: "made.parquet", File: longer}, nodes.Entry{Name: "rows.parquet", File: longer})}), makers
-	}
-	root = m.start(t)
-	for range 2 {
-		if _, err := read(t, root, direct); !errors.Is(err, nodes.ErrStale) {
+	for i := range 20 {
+		name := fmt.Sprintf("%02d.rec", i)
+		if text, err := read(t, root, "tables/rec/rows/"+name+".parquet"); text != strings.Repeat("row", 5) || err != nil {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+		if _, err := read(t, root, name+"/index.json"); err != nil { // the catalogue says more of it now
+			t.Error(err)
+		}
+		if _, err := read(t, root, Name); err != nil {
+			t.Error(err)
+		}
+		lake, err := nodes.Lookup(t.Context(), root, "tables/rec/rows")
+		if err != nil || len(namesOf(t, lake.Dir)) != 20 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if text, err := read(t, root, lake); len(text) != 16 || err != nil {
-		t.Errorf("%s: %d bytes of all tables, %v", name, len(text), err)
-	}
-	root = m.start(t)
-	if got := sizesBelow(t, root, name+"/tables")["rows.parquet"]; got != 16 {
-		t.Errorf("%s: %d bytes after the digest was made again", name, got)
-	}
-	for _, at := range []string{direct, lake} {
-		if text, err := read(t, root, at); len(text) != 16 || err != nil {
-			t.Errorf("%s, listed %t: %d bytes, %v", at, listed, len(text), err)
+	for name, e := range before {
+		size, err := e.File.Size(t.Context())
+		if b, readErr := nodes.ReadAll(t.Context(), e.File); err != nil || readErr != nil || int64(len(b)) != size {
+			t.Errorf("%s as it was: %d bytes of %d, %v", name, len(b), size, readErr)
 		}
 	}
 }
@@ -488,9 +478,13 @@ func testTablesOfAnotherSize(t *testing.T, name string, size int64, listed bool)
 func TestTablesBeside(t *testing.T) {
 	m := newMeasured(t)
 	m.formats[0].Beside = func(formats.Head) string { return "" }
+	m.store = t.TempDir()
+	if _, err := read(t, m.start(t), "a.rec/index.json"); err != nil {
+		t.Fatal(err)
+	}
 	root := m.start(t)
 	m.count()
-	if got := sizesBelow(t, root, "a.rec/tables")["rows.parquet"]; got != 15 || m.trees.Load() != 1 {
+	if got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]; got != 15 || m.trees.Load() == 0 {
 		t.Errorf("%d bytes, %d recordings were opened", got, m.trees.Load())
 	}
 }

@@ -8,20 +8,11 @@ import (
 	"path"
 	"time"
 
-	"recfs/cache"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
-
-// A lakeRoot is the archive that a lake is of.
-type lakeRoot struct {
-	tables  *digested
-	current func(context.Context) (nodes.Dir, error)          // the directory of the source
-	survey  func(context.Context) (*survey, time.Time, error) // what is known now, and since when it is that
-	names   *cache.Memo[lakeKey, source.Names]
-}
 
 // A lakeKey is a directory of the lake when the survey with that sum was made.
 type lakeKey struct {
@@ -32,30 +23,9 @@ type lakeKey struct {
 // namesPeak is what is needed to read a block of the catalogue. Names are charged as they are found.
 const namesPeak = 2 << 20
 
-func newLakeRoot(c *cache.Cache, tables *digested, current func(context.Context) (nodes.Dir, error), survey func(context.Context) (*survey, time.Time, error),
-	bySum func(context.Context, [sha256.Size]byte) (*survey, error),
-) *lakeRoot {
-	names := cache.NewMemo(c, func(ctx context.Context, k lakeKey) (source.Names, int64, error) {
-		s, err := bySum(ctx, k.sum)
-		if err != nil {
-			return nil, 0, err
-		}
-		p, ok := placeOf(k.at)
-		if !ok {
-			return nil, 0, notExist(k.at)
-		}
-		names, err := s.names(ctx, p)
-		if err != nil {
-			return nil, 0, err
-		}
-		return names, names.Cost(), nil
-	})
-	return &lakeRoot{tables, current, survey, names.Peak(func(lakeKey) int64 { return namesPeak })}
-}
-
 // A lakeDir is a directory of the lake. It is a value.
 type lakeDir struct {
-	r    *lakeRoot
+	r    *root
 	path string // below tables/
 }
 
@@ -63,12 +33,12 @@ var _ nodes.Volatile = lakeDir{}
 
 // Lookup implements nodes.Volatile. A table is that of the recording as it is now.
 func (d lakeDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	s, since, err := d.r.survey(ctx)
+	s, since, err := d.r.lakeNow(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	if name == "." {
-		return d.r.entry(path.Base(d.path), d.path, since), nil
+		return d.r.lakeEntry(path.Base(d.path), d.path, since), nil
 	}
 	p, ok := placeOf(d.path)
 	if !ok {
@@ -79,23 +49,23 @@ func (d lakeDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 		return nodes.Entry{}, err
 	}
 	if r != nil {
-		return d.r.table(ctx, r, t, name)
+		return d.r.lakeTable(ctx, r, t, name)
 	}
 	if ok, err := s.hasDir(ctx, p, name); err != nil || !ok {
 		return nodes.Entry{}, cmp.Or(err, notExist(name))
 	}
-	return d.r.entry(name, path.Join(d.path, name), since), nil
+	return d.r.lakeEntry(name, path.Join(d.path, name), since), nil
 }
 
-// entry returns the entry of a directory of the lake. It names what others may not be allowed to see.
-func (r *lakeRoot) entry(name, at string, since time.Time) nodes.Entry {
+// lakeEntry returns the entry of a directory of the lake. It names what others may not be allowed to see.
+func (r *root) lakeEntry(name, at string, since time.Time) nodes.Entry {
 	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: since, Rights: nodes.Private(0o700)}, Dir: lakeDir{r, at}}
 }
 
-// table returns the entry called name of table t, which the recording of r had. It has the size that is known of this
+// lakeTable returns the entry called name of table t, which the recording of r had. It has the size that is known of this
 // version.
-func (r *lakeRoot) table(ctx context.Context, known *ledger.Record, t ledger.Table, name string) (nodes.Entry, error) {
-	dir, err := r.current(ctx)
+func (r *root) lakeTable(ctx context.Context, known *ledger.Record, t ledger.Table, name string) (nodes.Entry, error) {
+	dir, err := r.Current(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -107,21 +77,31 @@ func (r *lakeRoot) table(ctx context.Context, known *ledger.Record, t ledger.Tab
 	if !ok {
 		return nodes.Entry{}, notExist(name)
 	}
-	if !recording.Stamp().Same(known.Stamp) || r.tables.wrong(recording) {
+	if !recording.Stamp().Same(known.Stamp) {
 		t.Size = ledger.Unknown
 	}
-	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.tables.tableOf(recording, t)}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.c.tableOf(recording, t)}
 	table.Rights.Mode &^= 0o111
 	return table, nil
 }
 
 // Snapshot implements nodes.Volatile.
 func (d lakeDir) Snapshot(ctx context.Context) (nodes.Dir, error) {
-	s, since, err := d.r.survey(ctx)
+	s, since, err := d.r.lakeNow(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := d.r.names.Get(ctx, lakeKey{s.Sum(), d.path})
+	names, err := d.r.names.GetFrom(ctx, lakeKey{s.Sum(), d.path}, func(ctx context.Context, k lakeKey) (source.Names, int64, error) {
+		p, ok := placeOf(k.at)
+		if !ok {
+			return nil, 0, notExist(k.at)
+		}
+		names, err := s.names(ctx, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		return names, names.Cost(), nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +154,7 @@ func (s *lakeNames) At(ctx context.Context, i int) (nodes.Entry, error) {
 	}
 	name, typ := s.names.At(i)
 	if typ == iofs.ModeDir {
-		return s.d.r.entry(name, path.Join(s.d.path, name), s.since), nil
+		return s.d.r.lakeEntry(name, path.Join(s.d.path, name), s.since), nil
 	}
 	e, err := s.d.Lookup(ctx, name)
 	e.Name = name

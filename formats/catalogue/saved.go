@@ -32,7 +32,7 @@ func (c *Catalogue) savedName(view archive.View) string {
 
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
 // numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
-const layout = 13<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 14<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // saveEvery is how often a process saves the catalogue on disk. What changed
 // since is opened again by the next one.

@@ -30,6 +30,7 @@ type scan struct {
 	oldState string                 // of the disk cache then
 	saved    func(name string) bool // what is in the disk cache, if there is one
 	state    string                 // of the disk cache
+	doubts   int64                  // of the catalogue
 	cache    *cache.Cache
 	found    *ledger.Writer
 	queue    []item // not in found yet, as it holds tasks
@@ -269,7 +270,7 @@ func (s *scan) allKnown(ctx context.Context) bool {
 			return false
 		case r == nil, !r.Inner && !first:
 			return true
-		case r.Open, s.savedSince(r.Pending), s.c.tables.outdated(r):
+		case r.Open, s.savedSince(r.Pending):
 			return false
 		}
 		c.Next()
@@ -356,7 +357,7 @@ func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 
 // renewed returns what is known as of the time of a scan.
 func (s *scan) renewed(list *ledger.List) *survey {
-	r := &survey{list, s.c.pages, s.state, s.watch}
+	r := &survey{list, s.c.pages, s.state, s.doubts, s.watch}
 	r.watch.ended = time.Now()
 	return r
 }

@@ -18,7 +18,8 @@ import (
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {
-	tablesPart
+	Stamp    formats.Stamp
+	Tables   []ledger.Table
 	Beside   string `json:",omitempty"` // see besideOf
 	Place    string // of the recording, for people
 	PlaceHex string `json:",omitempty"` // if Place is not UTF-8
@@ -75,47 +76,21 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	if err != nil {
 		return digest{}, 0, err
 	}
-	d := digest{tablesPart: tablesPart{Stamp: r.Stamp()}, Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Runners: k.Runners}
-	if o, err := r.Open(ctx); err == nil {
-		d.Tables, d.Beside = tablesOf(o), besideOf(ctx, r, o)
-		if len(d.Tables) > 0 {
-			if d.TablesAt, err = o.Dir.Find(ctx, archive.TablesName); err != nil {
-				return digest{}, 0, err
-			}
-		}
-		if r.Format().Beside == nil { // else the sizes are not those of this version alone
-			measure(ctx, o.Dir, d.Tables)
+	o, err := r.Open(ctx)
+	if err != nil {
+		return digest{}, 0, err
+	}
+	d := digest{
+		Stamp: r.Stamp(), Tables: tablesOf(o), Beside: besideOf(ctx, r, o),
+		Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Runners: k.Runners,
+	}
+	if r.Format().Beside == nil { // else the sizes are not those of this version alone
+		if err := measure(ctx, o.Dir, d.Tables); err != nil {
+			return digest{}, 0, err
 		}
 	}
 	d.Summary.take(k, true)
 	return d, d.cost(), nil
-}
-
-// shownTables returns the tables that the digest of a recording tells of.
-func (c *Catalogue) shownTables(r archive.Recording) (*archive.Tables, error) {
-	if f := r.Format(); f.Beside != nil || f.BesideFiles != nil {
-		return nil, errUnknown // what lies beside the recording has to be looked at
-	}
-	return c.tables.shown(r)
-}
-
-// remakeDigest makes the digest of a recording again, keeps it, and returns what it tells of tables.
-func (c *Catalogue) remakeDigest(ctx context.Context, r archive.Recording) (tablesPart, error) {
-	d, cost, err := loadDigest(ctx, r)
-	if err == nil {
-		c.digests.Put(r, d, cost)
-		c.digests.Save(r, d)
-	}
-	return d.tablesPart, err
-}
-
-// savedTables returns what the digest of a recording tells of its tables, if there is one.
-func (c *Catalogue) savedTables(r archive.Recording) (t tablesPart, ok bool) {
-	if d, ok := c.digests.Peek(r); ok {
-		return d.tablesPart, true
-	}
-	b, ok := c.cache.Load(digestName(r))
-	return t, ok && json.Unmarshal(b, &t) == nil && t.sound()
 }
 
 func encodeDigest(d digest) []byte {
@@ -151,7 +126,7 @@ func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, i
 func (d *digest) sound() bool {
 	s := &d.Summary
 	return s.Indexed && s.Path == "" && s.PathHex == "" && s.Format == "" && s.Size == 0 && s.Modified == "" && s.Error == "" &&
-		s.Problems != nil && *s.Problems >= 0 && d.tablesPart.sound() && soundRunners(d.Runners)
+		s.Problems != nil && *s.Problems >= 0 && soundTables(d.Tables) && soundRunners(d.Runners)
 }
 
 // summary makes the line of a recording, and says what on disk would tell more than the line does. If the

@@ -3,7 +3,6 @@ package catalogue
 import (
 	"context"
 
-	"recfs/cache"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/nodes"
@@ -13,19 +12,25 @@ import (
 // does not change.
 type survey struct {
 	*ledger.List
-	pages *ledger.Pages
-	state string // of the disk cache before what is pending was looked for
-	watch watchlist
+	pages  *ledger.Pages
+	state  string // of the disk cache before what is pending was looked for
+	doubts int64  // of the catalogue then
+	watch  watchlist
 }
 
 // holds reports whether s need not be made again.
-func (s *survey) holds(ctx context.Context, view archive.View, disk *cache.Disk) bool {
-	return s.Len() >= manyRecords && s.watch.holds(ctx, view) &&
-		(disk == nil || s.state == disk.State())
+func (s *survey) holds(ctx context.Context, view archive.View, c *Catalogue) bool {
+	return s.Len() >= manyRecords && s.watch.holds(ctx, view) && s.doubts == c.doubts.Load() &&
+		(c.disk == nil || s.state == c.disk.State())
 }
 
 // cost is about what a survey keeps alive.
-func (s *survey) cost() int64 { return s.Cost() + int64(len(s.state)+256) + s.watch.cost() }
+func (s *survey) cost() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.Cost() + int64(len(s.state)+256) + s.watch.cost()
+}
 
 // content returns recordings.jsonl.
 func (s *survey) content() nodes.Content {

@@ -2,13 +2,10 @@ package catalogue
 
 import (
 	"context"
-	"errors"
 	iofs "io/fs"
-	"path"
 	"slices"
 	"strings"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
@@ -17,8 +14,8 @@ import (
 	"recfs/nodes"
 )
 
-// tablesName is the directory at the root of an archive that shows the tables of all recordings by kind
-// (docs/tree/tables.md). It is not listed.
+// tablesName is the directory of a recording with its tables (docs/tree/tables.md), and the one at the root of an
+// archive, not listed, that shows the tables of all recordings by kind.
 const tablesName = "tables"
 
 // tablesOf returns the tables that a recording has, sorted by name.
@@ -31,8 +28,8 @@ func tablesOf(o *recordings.Opened) (list []ledger.Table) {
 }
 
 // measure learns the sizes of tables from the tree of a recording that has an index, but for those that have to be
-// made for it.
-func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) {
+// made for it. It is the one place where a size is learnt: digests keep it, and records of the catalogue have it from them.
+func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) error {
 	for i, t := range list {
 		e, err := nodes.Lookup(ctx, tree, tablePath(t.Name))
 		if err != nil || e.File == nil {
@@ -41,94 +38,31 @@ func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) {
 		if m, ok := e.File.(nodes.Measured); ok && !m.IsMeasured(ctx) {
 			continue
 		}
-		if n, err := e.File.Size(ctx); err == nil {
+		n, err := e.File.Size(ctx)
+		switch {
+		case formats.IsShort(err):
+			return err
+		case err == nil:
 			list[i].Size = n
 		}
 	}
+	return nil
 }
 
 // tablePath returns where in the tree of a recording a table is.
-func tablePath(table string) string { return archive.TablesName + "/" + table + parquet.Extension }
+func tablePath(table string) string { return tablesName + "/" + table + parquet.Extension }
 
-// A tablesPart is the part of a digest that tells of the tables of a recording.
-type tablesPart struct {
-	Stamp    formats.Stamp
-	TablesAt int // where in the tree their directory is
-	Tables   []ledger.Table
-}
-
-// sound reports whether what was saved is of tables that a recording may have.
-func (t *tablesPart) sound() bool { return t.TablesAt >= 0 && soundTables(t.Tables) }
-
-// digested is what digests tell of tables.
-type digested struct {
-	saved  func(archive.Recording) (tablesPart, bool)                   // what is kept
-	remake func(context.Context, archive.Recording) (tablesPart, error) // a digest
-	told   *cache.Recent[toldKey, retold]                               // of those that were made again
-}
-
-// A retold is what a digest told of tables before it was made again, and tells since.
-type retold struct{ before, since tablesPart }
-
-// A toldKey is a version of a recording, which its name and stamp tell: that of one in a container says in which.
-type toldKey struct {
-	name  string
-	stamp formats.Stamp
-}
-
-func toldKeyOf(r archive.Recording) toldKey { return toldKey{path.Base(r.Path()), r.Stamp()} }
-
-// maxTold is of how many versions at least it is known what was told wrongly of their tables.
-const maxTold = 1 << 10
-
-// of returns what the digest of a recording tells of its tables, or told before it was made again.
-func (d *digested) of(r archive.Recording) (tablesPart, bool) {
-	if t, ok := d.told.Get(toldKeyOf(r)); ok {
-		return t.before, true
-	}
-	return d.saved(r)
-}
-
-// wrong reports whether a digest of that version told what is not so.
-func (d *digested) wrong(r archive.Recording) bool {
-	_, ok := d.told.Get(toldKeyOf(r))
-	return ok
-}
-
-// outdated reports whether a record has a size from before the digest of that version was made again.
-func (d *digested) outdated(r *ledger.Record) bool {
-	t, ok := d.told.Get(toldKey{path.Base(r.Path), r.Stamp})
-	return ok && slices.ContainsFunc(r.Tables, func(table ledger.Table) bool {
-		return table.Size != ledger.Unknown && !slices.Contains(t.since.Tables, table)
-	})
-}
-
-// heal makes the digest of a recording again, as it tells of a table another size than that has. Who was told of it
-// is told the same until this process ends: the kernel keeps sizes, and what it reads by them must not be cut.
-func (d *digested) heal(ctx context.Context, r archive.Recording) {
-	if d.wrong(r) {
+// doubt makes the digest of a recording again if it has a table with that size, which turned out to be wrong. All records
+// are made again after it, as they are made of digests.
+func (c *Catalogue) doubt(ctx context.Context, r archive.Recording, t ledger.Table) {
+	if d, err := c.digests.Get(ctx, r); err != nil || !slices.Contains(d.Tables, t) {
 		return
 	}
-	before, _ := d.saved(r)
-	if since, err := d.remake(ctx, r); err == nil {
-		d.told.Swap(toldKeyOf(r), retold{before, since})
+	if d, cost, err := loadDigest(ctx, r); err == nil {
+		c.digests.Put(r, d, cost)
+		c.digests.Save(r, d)
+		c.doubts.Add(1)
 	}
-}
-
-// errUnknown says that the tables of a version of a recording are not known.
-var errUnknown = errors.New("no digest")
-
-// shown returns the tables of a recording as they are shown before it is opened.
-func (d *digested) shown(r archive.Recording) (*archive.Tables, error) {
-	t, ok := d.of(r)
-	if !ok || len(t.Tables) == 0 || !r.Stamp().Same(t.Stamp) {
-		return nil, errUnknown
-	}
-	entries := make([]nodes.Entry, len(t.Tables))
-	for i, table := range t.Tables {
-		entries[i] = nodes.Entry{Name: table.Name + parquet.Extension, File: d.tableOf(r, table)}
-	}
-	return &archive.Tables{At: t.TablesAt, Dir: nodes.List(entries...)}, nil
 }
 
 func notExist(name string) error {
@@ -137,7 +71,7 @@ func notExist(name string) error {
 
 // A tableRef is a table of one version of a recording. It is a value.
 type tableRef struct {
-	known     *digested
+	c         *Catalogue
 	recording archive.Recording
 	name      string
 }
@@ -168,8 +102,8 @@ type tableFile struct {
 var _ nodes.Measured = tableFile{}
 
 // tableOf returns a table of a recording.
-func (d *digested) tableOf(r archive.Recording, t ledger.Table) tableFile {
-	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{d, r, t.Name}}, t.Size}
+func (c *Catalogue) tableOf(r archive.Recording, t ledger.Table) tableFile {
+	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{c, r, t.Name}}, t.Size}
 }
 
 // Size implements nodes.File.
@@ -180,14 +114,14 @@ func (t tableFile) Size(ctx context.Context) (int64, error) {
 	return t.DeferredFile.Size(ctx)
 }
 
-// Open implements nodes.File. A table of another size is stale, and then the digest is made again.
+// Open implements nodes.File. A table of another size is stale for whoever was told of that.
 func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
 	content, err := t.DeferredFile.Open(ctx)
 	if err != nil || t.size == ledger.Unknown || content.Size() == t.size {
 		return content, err
 	}
 	defer nodes.CloseContent(content)
-	t.Target.known.heal(ctx, t.Target.recording)
+	t.Target.c.doubt(ctx, t.Target.recording, ledger.Table{Name: t.Target.name, Size: t.size})
 	return nil, nodes.SizeError(t.size, content.Size())
 }
 

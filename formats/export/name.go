@@ -30,16 +30,10 @@ type Namer struct{ taken map[[8]byte]struct{} }
 // temporary name adds they stay below 255.
 const maxName = 200
 
-// escape returns a name as tables/ of a mount has it, but without \ as well, which DuckDB's globs do not find and
-// fastparquet takes for /.
-func escape(name string) string {
-	return strings.ReplaceAll(parquet.EscapeName(name), `\`, "%5C")
-}
-
 // Name returns the name of the files of the recording at a path: its own, escaped, and 8 hex digits of the
 // path's hash. Of two that would have one name the later one has the hash of its path and a number.
 func (n *Namer) Name(format, at string) string {
-	base := shorten(escape(path.Base(at)))
+	base := shorten(parquet.EscapeName(path.Base(at)))
 	name := fmt.Sprintf("%s-%08x", base, hash(at))
 	for i := 2; !n.take(format + "/" + name); i++ {
 		name = fmt.Sprintf("%s-%08x", base, hash(fmt.Sprintf("%s/%d", at, i)))

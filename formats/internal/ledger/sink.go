@@ -12,12 +12,14 @@ const mostInMemory = 1 << 20
 
 // A Sink takes in the new blocks of a list: in memory, and once they are many in a file of the disk cache.
 type Sink struct {
+	Count  func(int64)                 // hears of the memory that new blocks take, and at Close that they do not; nil: nobody does
 	create func() (*cache.Blob, error) // begins the file
 
-	mu     sync.Mutex
-	held   int
-	blob   *cache.Blob
-	failed bool // there is no file, or it cannot be written
+	mu      sync.Mutex
+	held    int
+	counted int64
+	blob    *cache.Blob
+	failed  bool // there is no file, or it cannot be written
 }
 
 // NewSink returns a Sink for a file of that name; without a disk or a name there is none.
@@ -34,10 +36,17 @@ func NewTempSink(disk *cache.Disk) *Sink {
 func (s *Sink) put(b *Block, packed []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held += len(packed); s.held > mostInMemory && s.write(b, packed) {
-		return
+	if s.held += len(packed); s.held <= mostInMemory || !s.write(b, packed) {
+		b.packed = bytes.Clone(packed)
 	}
-	b.packed = bytes.Clone(packed)
+	s.count(b.cost())
+}
+
+// count counts memory, for who holds mu.
+func (s *Sink) count(n int64) {
+	if s.counted += n; s.Count != nil {
+		s.Count(n)
+	}
 }
 
 // write writes a block to the file, and begins that if need be.
@@ -66,6 +75,7 @@ func (s *Sink) write(b *Block, packed []byte) bool {
 func (s *Sink) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.count(-s.counted)
 	if s.blob != nil {
 		s.blob.Discard()
 		s.blob = nil
