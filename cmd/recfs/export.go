@@ -22,6 +22,7 @@ import (
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/formats/export"
+	"recfs/formats/outfile"
 )
 
 var exportCommand = command{
@@ -32,7 +33,7 @@ var exportCommand = command{
 SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes
 DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name and 8 hex digits of the SHA-256
 of its path below SOURCE; so a DESTINATION is for one SOURCE. Another run writes only what is new or changed,
-and removes nothing but what one that was killed left unfinished an hour ago; with --prune it removes the
+and removes nothing but what one that was killed left unfinished; with --prune it removes the
 files of recordings that are gone as well, if all of SOURCE could be read. A file has its name once it is
 whole.
 
@@ -214,10 +215,9 @@ func (x *exporter) stop(err error) {
 	if isFull(err) {
 		err = fmt.Errorf("%s has no room for more; the same command goes on from there", x.destination)
 	} else {
-		f, failed := os.CreateTemp(x.destination, ".recfs-*")
+		f, failed := outfile.Create(filepath.Join(x.destination, "any"), 0o600)
 		if failed == nil {
-			f.Close()
-			os.Remove(f.Name())
+			f.Discard()
 			return
 		}
 		err = notWritten(x.destination, errors.Unwrap(failed)) // not the name of this file

@@ -49,10 +49,11 @@ var house = []room{
 		},
 	},
 	{dir: "formats/catalogue", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/source", "recfs/formats/archive", "recfs/formats/container", "recfs/formats/recordings", "recfs/formats/internal/indexfile", "recfs/formats/internal/ledger", "recfs/formats/internal/parquet", "recfs/cache", "recfs/nodes"}},
+	{dir: "formats/outfile", allow: []string{"golang.org/x/sys/..."}},
 	{
 		dir: "formats/export",
 		allow: []string{
-			"recfs/formats", "recfs/formats/columnar", "recfs/formats/archive", "recfs/formats/recordings", "recfs/formats/internal/parquet", "recfs/formats/internal/indexfile", "recfs/cache",
+			"recfs/formats", "recfs/formats/columnar", "recfs/formats/outfile", "recfs/formats/archive", "recfs/formats/recordings", "recfs/formats/internal/parquet", "recfs/formats/internal/indexfile", "recfs/cache",
 			"github.com/klauspost/compress/zstd",
 		},
 	},

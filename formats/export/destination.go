@@ -27,7 +27,7 @@ const namesAtOnce = 1000
 
 // each calls fn for the names in the directory. The error is why there are no more.
 func (d tableDir) each(fn func(name string)) error {
-	f, err := os.Open(d.path)
+	f, err := os.Open(d.path + "/.") // and not a fifo
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package export
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
@@ -16,6 +17,7 @@ import (
 	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/outfile"
 	"recfs/formats/recordings"
 )
 
@@ -123,7 +125,12 @@ func (r Recording) isSame(ctx context.Context, name string, o *recordings.Opened
 
 // readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
 func readMetadata(name string) map[string]string {
-	f, err := os.Open(name)
+	root, err := outfile.OpenDir(filepath.Dir(name))
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	f, err := outfile.OpenRegular(root, filepath.Base(name))
 	if err != nil {
 		return nil
 	}
@@ -139,7 +146,7 @@ func readMetadata(name string) map[string]string {
 	return m
 }
 
-// write writes a table under a temporary name and then gives it its own.
+// write writes a table.
 func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Recording, o *recordings.Opened) error {
 	t, err := m.Make(ctx)
 	if err != nil {
@@ -149,22 +156,34 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
-	out, err := newTemporary(f.Path, r.Mode)
+	out, err := create(f.Path, r.Mode)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	w := parquet.NewWriter(t, x.z, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
 		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
 	f.Size, err = x.writeGroups(ctx, out, w, t)
 	if err == nil {
-		err = out.publish()
+		err = out.Commit()
 	}
 	for i := range t.Groups {
 		f.Rows += int64(t.Groups[i].Rows)
 	}
 	return err
+}
+
+// create begins a file, and makes the directory if there is none.
+func create(name string, mode iofs.FileMode) (*outfile.File, error) {
+	f, err := outfile.Create(name, mode)
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return f, err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, err
+	}
+	return outfile.Create(name, mode)
 }
 
 // decoding is what most formats take to decode something for rows.

@@ -1,0 +1,17 @@
+//go:build !unix
+
+package outfile
+
+import (
+	"errors"
+	"os"
+)
+
+// lock is not known here. What a process left that was killed stays.
+func lock(*os.File) error { return errors.ErrUnsupported }
+
+// flush closes the file: no open file can be renamed.
+func flush(f *os.File) error { return f.Close() }
+
+// keepOwner does nothing: who makes a file owns it.
+func keepOwner(*os.File, os.FileInfo) {}
