@@ -434,7 +434,7 @@ func TestStatesBetweenTicks(t *testing.T) {
 // A tick is found by its number, wherever its chunk is.
 func TestSearchTick(t *testing.T) {
 	r := newRepeated(t, 4<<20)
-	h, err := readHeader(t.Context(), r.source().At(t.Context()))
+	h, err := readHeader(t.Context(), r.source().At(t.Context()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,7 +525,7 @@ func FuzzRecords(f *testing.F) {
 func TestIndexRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := draw(rt).b
-		h, err := readHeader(t.Context(), bytes.NewReader(b))
+		h, err := readHeader(t.Context(), bytes.NewReader(b), 0)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -557,7 +557,7 @@ func FuzzIndex(f *testing.F) {
 	w.join(0)
 	w.new(0, 1, 2)
 	w.skip(5)
-	h, err := readHeader(context.Background(), bytes.NewReader(w.b))
+	h, err := readHeader(context.Background(), bytes.NewReader(w.b), 0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -653,7 +653,7 @@ func TestFlippedBytes(t *testing.T) {
 func TestManyStays(t *testing.T) {
 	w := newWriter(nil)
 	w.b = append(w.b, bytes.Repeat([]byte{0x47, 0}, maxStays+100)...)
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b))
+	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
