@@ -202,7 +202,7 @@ func TestForeignIndex(t *testing.T) {
 	}
 	indexes := store{}
 	nodestest.Read(t, version(t, w.b, indexes), "index.json")
-	saved := indexes["x/teehistorian"]
+	saved := indexes["x/teehistorian-0"]
 	want := nodestest.Files(t, version(t, append(w.b, 0x40), store{}))
 
 	for i := range len(saved) {
@@ -309,12 +309,12 @@ func TestKeptIndex(t *testing.T) {
 		switch n := count.Bytes.Load(); {
 		case mount == 0:
 			want = got
-			indexes["first"] = indexes["x/teehistorian"]
+			indexes["first"] = indexes["x/teehistorian-0"]
 		case got != want:
 			t.Error("the kept index is another")
 		case n > 16<<10 && mount != 2, n > r.size()+16<<10:
 			t.Errorf("mount %d: %d bytes were read though the index was kept", mount, n)
-		case bytes.Equal(indexes["first"], indexes["x/teehistorian"]) == changed:
+		case bytes.Equal(indexes["first"], indexes["x/teehistorian-0"]) == changed:
 			t.Errorf("mount %d: the kept index was written again, or has the old stamp", mount)
 		}
 	}
