@@ -113,6 +113,7 @@ func (s *indexer) beyond(i int32) bool {
 // group takes in the chunks up to place end in the order of ticks. All of them together overlap no other.
 func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
 	var claims []claim
+	bodies.decoded = 0
 	first, shared := s.Entry(int(s.byTick[s.chunks])).Start, end-s.chunks > 1
 	for ; s.chunks < end; s.chunks++ {
 		if err := ctx.Err(); err != nil {
@@ -189,18 +190,18 @@ func (s *indexer) advance(first int64) {
 	s.next = first
 }
 
-// maxTurns bounds how many bytes of bodies are expanded again because chunks overlap, beside four times all bodies: two
-// chunks can take turns with each tick, and each be too large to be remembered meanwhile.
-const maxTurns = 512 << 20
+// maxTurns bounds how often chunks are decoded again because they overlap: some can take turns with each tick, and be too
+// large to be kept meanwhile.
+const maxTurns = 16
 
 // play plays the ticks that belong to chunks. A body counts once for the next checkpoint.
 func (s *indexer) play(ctx context.Context, bodies *pass, list []tickRange) error {
-	played := map[int32]bool{}
+	played, most := map[int32]bool{}, (maxTurns+1)*bodies.decoded+maxKeptWeight
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if bodies.expanded > maxTurns+4*s.bodyBytes() {
+		if bodies.decoded > most {
 			s.sound = false
 			s.index.problems.addChunk(codeIndexTicks, int(r.Chunk), place{-1, s.Entry(int(r.Chunk)).at}, "overlapping chunks take turns too often: from tick %d on they are unknown", r.First)
 			return nil

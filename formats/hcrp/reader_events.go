@@ -34,9 +34,9 @@ type pass struct {
 
 	floats jsonenc.Floats // of all chunks
 
-	mode     textMode                                   // of the chunks
-	expand   func(context.Context, int) ([]byte, error) // gives the body of a chunk
-	expanded int64                                      // bytes of bodies so far
+	mode    textMode                                   // of the chunks
+	expand  func(context.Context, int) ([]byte, error) // gives the body of a chunk
+	decoded int64                                      // bytes that the chunks so far took
 }
 
 // A keptChunk is a chunk that a pass has decoded.
@@ -85,7 +85,7 @@ func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
 		held.Free()
 		return nil, c.short
 	}
-	p.spare, p.expanded = nil, p.expanded+e.Size
+	p.spare, p.decoded = nil, p.decoded+c.weight()
 	p.kept = slices.Insert(p.kept, 0, keptChunk{i, c, held})
 	return c, nil
 }

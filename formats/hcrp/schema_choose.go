@@ -144,7 +144,7 @@ func sidecarNames(name string) []string {
 	if i := strings.LastIndex(name, extension); i >= 0 {
 		names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
 	}
-	return names
+	return slices.Compact(names)
 }
 
 // isAbsent reports whether an error says that there is no such file, for us: its name may also be too

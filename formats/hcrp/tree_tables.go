@@ -137,7 +137,7 @@ type placementRows struct {
 	lives  map[int64][]*track
 	chunk  *chunk
 	batch  *columnar.Batch
-	first  int64 // tick that has rows
+	first  int64       // tick that has rows
 	placed []placement // in this tick
 }
 
