@@ -54,7 +54,7 @@ func asideOf(budget int64) int64 { return budget / 8 }
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
-	c := &Cache{budget: budget, disk: disk, aside: newAside(weight(asideOf(budget))), large: large{rest: restOf(budget)}}
+	c := &Cache{budget: budget, disk: disk, aside: newAside(weight(asideOf(budget)))}
 	c.store = otter.Must(&otter.Options[key, value]{
 		MaximumWeight: weight(valuesOf(budget) - asideOf(budget)),
 		Weigher:       func(_ key, v value) uint32 { return v.cost },
@@ -110,7 +110,7 @@ type Stats struct {
 func (c *Cache) Stats() Stats {
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), DiskHits: c.diskHits.Load(), Computed: c.computed.Load(),
-		Bytes: int64(c.store.WeightedSize()+c.aside.held())*weightUnit + c.large.held(), Budget: c.budget,
+		Bytes: int64(c.store.WeightedSize()+c.aside.held()) * weightUnit, Budget: c.budget,
 	}
 }
 

@@ -42,8 +42,11 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 		}
 		fmt.Fprintf(e.stderr, "%s, %s, %s read: %s\n", count(c.recordings, "recording", "recordings"),
 			count(c.files, "file", "files"), humanSize(c.bytes), count(c.problems, "problem", "problems"))
-		if c.problems > 0 {
+		switch {
+		case c.problems > 0:
 			return errReported
+		case c.recordings == 0 && areFolders(args):
+			return usagef("check: there are no recordings in %s", strings.Join(args, ", "))
 		}
 		return nil
 	})
@@ -108,6 +111,9 @@ func (c *checker) check(f found) []problem {
 		return containerProblems(f)
 	}
 	if !f.isRecording {
+		if f.entry.File == nil { // a container: what it holds follows
+			return nil
+		}
 		n, err := c.read(f.entry.File)
 		c.meter.finish(0, n)
 		if err != nil {

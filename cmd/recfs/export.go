@@ -1,20 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -23,6 +21,7 @@ import (
 	"recfs/formats/catalogue"
 	"recfs/formats/export"
 	"recfs/formats/outfile"
+	"recfs/nodes"
 )
 
 var exportCommand = command{
@@ -32,13 +31,14 @@ var exportCommand = command{
 	about: `
 SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes
 DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name and 8 hex digits of the SHA-256
-of its path below SOURCE; so a DESTINATION is for one SOURCE. Another run writes only what is new or changed,
-and removes nothing but what one that was killed left unfinished; with --prune it removes the
-files of recordings that are gone as well, if all of SOURCE could be read. A file has its name once it is
-whole.
+of its path below SOURCE; so a DESTINATION is for one SOURCE, which DESTINATION/_recfs.json notes. Another run
+writes only what is new or changed, and removes nothing but what one that was killed left unfinished; with
+--prune it removes the tables of recordings that are gone as well, if all of SOURCE could be read, and says what
+it leaves and why. For another SOURCE than the one noted, or if more than half of all tables would go, that takes
+--prune=force. A file has its name once it is whole.
 
 A recording that does not open, a container that is damaged, or a table that cannot be written is reported, and
-the rest goes on; the exit code then is 1. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
+the rest goes on; the exit code then is 1. It is 2 if there is no recording, or none has a table asked for. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
 	run: runExport,
 }
 
@@ -49,7 +49,8 @@ func runExport(flags *pflag.FlagSet) runFunc {
 	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")
 	offer(flags, "format", known...)
 	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
-	flags.BoolVar(&x.prune, "prune", false, "remove files of recordings that are no longer in SOURCE")
+	flags.Var(&x.prune, "prune", "remove tables of recordings that are gone from SOURCE (`gone|force`: with =force even if that is most of them, or SOURCE is another one)")
+	flags.Lookup("prune").NoOptDefVal = pruneGone
 	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
@@ -61,7 +62,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 				return usagef("export: there is no format %q: it is one of %s", f, strings.Join(known, ", "))
 			}
 		}
-		if x.prune && x.shard.N > 1 {
+		if x.prune != "" && x.shard.N > 1 {
 			return usagef("export: --prune does not go with --shard: run it once more without, after all shards")
 		}
 		x.ctx, x.failures, x.meter = ctx, failures{env: e}, newMeter(e.stderr, "exporting")
@@ -91,10 +92,14 @@ type exporter struct {
 	ctx             context.Context
 	tables, formats []string // none: all
 	shard           shardFlag
-	asJSON, prune   bool
+	asJSON          bool
+	prune           pruneFlag
 	meter           *meter
 	source          string
+	root            nodes.Entry // of the source
 	destination     string
+	lake            *export.Destination
+	began           int64 // by the clock of the destination
 	to              *export.Exporter
 	namer           export.Namer
 
@@ -103,21 +108,27 @@ type exporter struct {
 	written, same int                   // tables
 	bytes         int64                 // of those written
 	bare          int                   // recordings without tables
-	hidden        bool                  // there may be recordings that the walk did not find
+	seen          int                   // recordings of the formats wanted, those of other shards too
+	hidden        atomic.Bool           // not all of the source could be read
+	unended       string                // a tar that may have been cut
 	met           map[string]bool       // names of tables that recordings have
 }
 
 func (x *exporter) run(a *archive, source, destination string, jobs jobCount) error {
 	defer x.meter.close()
 	x.source, x.destination, a.onRead, x.met = source, destination, x.meter.onRead, map[string]bool{}
-	if _, err := a.resolve(x.ctx, source); err != nil {
+	var err error
+	if x.root, err = a.resolve(x.ctx, sourceOf(source)); err != nil {
 		return fmt.Errorf("%s: %w", source, reason(source, err))
 	}
 	if err := makeDestination(source, destination); err != nil {
 		return err
 	}
+	if err := x.openDestination(); err != nil {
+		return err
+	}
+	defer x.lake.Close()
 	export.RemoveAbandoned(destination)
-	var err error
 	if x.to, err = export.New(destination, a.cache, int(jobs)); err != nil {
 		return err
 	}
@@ -134,70 +145,49 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	if why := x.stopped.Load(); why != nil {
 		return *why
 	}
-	x.tellUnknown()
+	if err := x.nothing(); err != nil {
+		return err
+	}
 	if x.bare > 0 {
 		fmt.Fprintf(x.env.stderr, "recfs: %s no tables; 'recfs info' tells what is missing\n", count(x.bare, "recording has", "recordings have"))
 	}
-	if x.prune {
-		x.removeGone()
+	if x.prune != "" {
+		if err := x.removeGone(); err != nil {
+			return err
+		}
 	}
 	return x.result()
 }
 
-// removeGone removes the files of recordings that are gone, unless there may be some that were not found.
-func (x *exporter) removeGone() {
-	switch {
-	case x.hidden:
-		fmt.Fprintln(x.env.stderr, "recfs: nothing is removed: there may be recordings in what could not be read")
-		return
-	case x.meter.done.recordings == 0: // a disk that is not mounted
-		fmt.Fprintln(x.env.stderr, "recfs: nothing is removed: there are no recordings")
-		return
+// nothing returns why there is nothing to export, unless something could not be read. It tells of tables that were asked
+// for and that no recording has, which may be misspelt.
+func (x *exporter) nothing() error {
+	if x.seen == 0 && x.n == 0 {
+		return usagef("export: there are no recordings%s in %s", ofFormats(x.formats), x.source)
 	}
-	removed := 0
-	wanted := func(format, table string) bool { return isAmong(x.formats, format) && isAmong(x.tables, table) }
-	err := export.Prune(x.destination, &x.namer, wanted, func(g export.Gone) {
-		if g.Err != nil {
-			x.fail(g.Path, reason(g.Path, g.Err))
-			return
-		}
-		removed++
-		x.print(exportedLine{
-			jsonPath: newJSONPath(g.Recording), Format: g.Format, Table: g.Table, File: g.Path, FileHex: formats.HexOf(g.Path), Removed: true,
-		})
-	})
-	if err != nil {
-		x.fail(x.destination, err)
-	}
-	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")
-}
-
-// tellUnknown tells of tables that were asked for and that no recording has, which may be misspelt.
-func (x *exporter) tellUnknown() {
-	if len(x.met) == 0 {
-		return
-	}
-	have := strings.Join(slices.Sorted(maps.Keys(x.met)), ", ")
+	var missing []error
+	have := cmp.Or(strings.Join(slices.Sorted(maps.Keys(x.met)), ", "), "none")
 	for _, t := range x.tables {
-		if !x.met[t] {
-			fmt.Fprintf(x.env.stderr, "recfs: none of these recordings has a table %q; they have %s\n", t, have)
+		if !x.met[t] && (x.prune == "" || !x.lake.HasTable(t)) {
+			missing = append(missing, usagef("none of these recordings has a table %q; they have %s", t, have))
 		}
 	}
+	var err error
+	if n := len(missing) - 1; n >= 0 && n+1 == len(x.tables) && x.n == 0 && x.shard.N == 1 {
+		missing, err = missing[:n], missing[n]
+	}
+	for _, err := range missing {
+		x.env.report(err)
+	}
+	return err
 }
 
-// makeDestination makes the directory to export to, unless it lies in the source.
-func makeDestination(source, destination string) error {
-	if err := checkTarget(source, destination); err != nil {
-		return err
+// ofFormats names the formats that are wanted, if not all are.
+func ofFormats(list []string) string {
+	if len(list) == 0 {
+		return ""
 	}
-	err := os.Mkdir(destination, 0o777)
-	if errors.Is(err, iofs.ErrExist) {
-		var info iofs.FileInfo
-		if info, err = os.Stat(destination); err == nil && !info.IsDir() {
-			err = syscall.ENOTDIR
-		}
-	}
-	return notWritten(destination, err)
+	return " of the format " + strings.Join(list, " or ")
 }
 
 // meet takes note of a table that a recording has.
@@ -270,6 +260,14 @@ func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 			if len(f.damage) > 0 && x.ours(f) {
 				x.damaged(f)
 			}
+			if f.Unended {
+				x.unended = f.name
+			}
+			if f.isRecording && isAmong(x.formats, f.Format) {
+				if x.seen++; x.seen == 1 && !x.join() {
+					return
+				}
+			}
 			if !x.wants(f) {
 				continue
 			}
@@ -280,6 +278,16 @@ func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 			}
 		}
 	}
+}
+
+// join notes whose tables there will be, before there are any.
+func (x *exporter) join() bool {
+	err := x.lake.Join()
+	if x.stop(err); err != nil {
+		err = notWritten(x.destination, err)
+		x.stopped.CompareAndSwap(nil, &err)
+	}
+	return err == nil
 }
 
 // An exported is what became of a recording.
@@ -333,7 +341,11 @@ func (x *exporter) tell(done exported) {
 	}
 	switch {
 	case done.err != nil:
-		x.fail(done.name, done.err)
+		if _, ok := errors.AsType[*archives.NotOpenError](done.err); ok {
+			x.fail(done.name, done.err)
+		} else {
+			x.hide(done.name, done.err)
+		}
 		x.print(exportedLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
 	case done.bare:
 		x.bare++
@@ -364,7 +376,7 @@ func (x *exporter) print(line exportedLine) {
 
 // hide reports what could not be looked into.
 func (x *exporter) hide(name string, err error) {
-	x.hidden = true
+	x.hidden.Store(true)
 	x.fail(name, err)
 }
 

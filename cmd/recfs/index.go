@@ -98,6 +98,9 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 		return x.interrupted(a)
 	}
 	x.tellDone(time.Since(start))
+	if x.meter.done.recordings == 0 && x.n == 0 {
+		return usagef("index: there are no recordings in %s", strings.Join(args, ", "))
+	}
 	return cmp.Or(x.kept(a), x.result())
 }
 

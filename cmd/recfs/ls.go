@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -80,6 +81,9 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 		}
 		if err == nil {
 			err = l.line(ctx, path.Join(name, child.Name), child)
+		}
+		if err == nil && l.recursive {
+			err = archives.Unread(ctx, child.File)
 		}
 		if err != nil {
 			l.fail(path.Join(name, child.Name), err)

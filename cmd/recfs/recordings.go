@@ -21,7 +21,7 @@ type found struct {
 	archives.Description // of a recording or a container
 	isRecording          bool
 	damage               []formats.Problem // of a container; none: it is something else
-	container            bool              // it is the bytes of a container in a zip, which have a checksum
+	container            bool              // it is a whole container; its file, if it has one, is the bytes of one in a zip, which have a checksum
 }
 
 // find yields everything that the arguments name, of a mount what its source has. A damaged container
@@ -43,6 +43,10 @@ func (a *archive) find(ctx context.Context, args []string, fail func(string, err
 
 func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found) bool, fail func(string, error)) bool {
 	if e.Dir == nil {
+		if err := archives.Unread(ctx, e.File); err != nil {
+			fail(name, err)
+			return true
+		}
 		return e.File == nil || yield(found{name: name, entry: e})
 	}
 	if d, ok := archives.Describe(ctx, e.Dir); ok {
@@ -53,8 +57,8 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 		if !yield(found{name: name, entry: e, Description: d, damage: problems}) {
 			return false
 		}
-	case summed != nil:
-		if !yield(found{name: name, entry: nodes.Entry{Name: e.Name, Attr: e.Attr, File: summed}, container: true}) {
+	case summed != nil || d.Unended:
+		if !yield(found{name: name, entry: nodes.Entry{Name: e.Name, Attr: e.Attr, File: summed}, Description: d, container: true}) {
 			return false
 		}
 	}
@@ -93,6 +97,14 @@ func everything(found) bool { return true }
 func onDisk(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+// areFolders reports whether the arguments are all directories on disk, which is to say archives.
+func areFolders(args []string) bool {
+	return !slices.ContainsFunc(args, func(name string) bool {
+		info, err := os.Stat(sourceOf(name))
+		return err != nil || !info.IsDir()
+	})
 }
 
 // measure lets m know what the arguments name, while the work on that goes on. Nobody waits for it;

@@ -15,8 +15,14 @@ import (
 	"recfs/fs"
 )
 
+// asNobody is set in the environment of tests that root runs again without rights.
+const asNobody = "RECFS_TEST_NOBODY"
+
 func TestMain(m *testing.M) {
 	gameData = func() []string { return nil }
+	if os.Getenv(asNobody) != "" {
+		os.Exit(m.Run())
+	}
 	testscript.Main(m, map[string]func(){
 		"recfs":            main,
 		"mount.recfs":      main,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -86,12 +87,14 @@ func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, ind
 		t.below(ctx, path.Join(name, pending.Name), pending, indent+bar, level+1)
 	}
 	for child, err := range entries(ctx, e) {
+		if err == nil {
+			flush("├── ", "│   ")
+			pending = child
+			err = archives.Unread(ctx, child.File)
+		}
 		if err != nil {
 			t.fail(path.Join(name, child.Name), err)
-			continue
 		}
-		flush("├── ", "│   ")
-		pending = child
 	}
 	flush("└── ", "    ")
 }

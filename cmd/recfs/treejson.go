@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -59,12 +60,14 @@ func (t *treeEncoder) contents(ctx context.Context, at string, e nodes.Entry, le
 	comma := ""
 	for child, err := range entries(ctx, e) {
 		below := path.Join(at, child.Name)
+		if err == nil {
+			io.WriteString(t.w, comma) //nolint:errcheck // as in tree
+			t.element(ctx, below, child, level+1)
+			comma = ","
+			err = archives.Unread(ctx, child.File)
+		}
 		if err != nil {
 			t.fail(below, err)
-			continue
 		}
-		io.WriteString(t.w, comma) //nolint:errcheck // as in tree
-		t.element(ctx, below, child, level+1)
-		comma = ","
 	}
 }

@@ -97,3 +97,30 @@ func TestDamagedContainerNames(t *testing.T) {
 		t.Errorf("error-3.txt: %q", got["x.tar/error-3.txt"])
 	}
 }
+
+// A tar without the zeros of its end is no damaged one, but may have been cut: also in a compressed one, and again from
+// the cache.
+func TestUnendedTar(t *testing.T) {
+	whole := formatstest.Tar(t, entry{"a.rec", "RECone"}, entry{"b", strings.Repeat("x", 5000)})
+	cut := whole[:bytes.LastIndexByte(whole, 'x')+1]
+	first := whole[:1024]
+	files, want := map[string]string{}, map[string]bool{}
+	add := func(name string, b []byte, unended bool) {
+		files[name+".tar"], files[name+".tgz"] = string(b), string(formatstest.Gzip(t, b))
+		want[name+".tar"], want[name+".tgz"] = unended, unended
+	}
+	add("whole", whole, false)
+	add("unpadded", cut, true)
+	add("first", first, true)
+	add("block", append(bytes.Clone(first), make([]byte, 512)...), false)
+	add("half", append(bytes.Clone(first), make([]byte, 100)...), true)
+	add("two", append(bytes.Clone(whole), first...), true)
+	_, root := mount(t, files, Options{})
+	for range 2 {
+		for name, unended := range want {
+			if d, problems := problemsOf(t, root, name); d.Unended != unended || len(problems) > 0 && !strings.HasPrefix(name, "two") {
+				t.Errorf("%s: %+v, %+v; want %v", name, d, problems, unended)
+			}
+		}
+	}
+}

@@ -289,7 +289,10 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 		k := containerKey{a.believed(recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}), n.container}
 		e.Dir = containerDir{nodes.Deferred[containerRef]{Target: containerRef{a, k}}}
 	default:
-		e.File = plainFile{a.openFiles, file} // also what cannot be read
+		e.File = plainFile{a.openFiles, file}
+		if err != nil {
+			e.File = unknownFile{plainFile{a.openFiles, file}, a, n}
+		}
 		e.Grows = grows(info.Version)
 		return e, err
 	}

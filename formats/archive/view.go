@@ -156,6 +156,20 @@ func (r Recording) IndexName() string {
 	return formats.Input{ID: r.ID()}.IndexName(f.Name, f.Variant)
 }
 
+// Unread returns why it is not known what file, that of an entry of an archive, is: its first bytes would
+// have told, and could not be read.
+func Unread(ctx context.Context, file nodes.File) error {
+	f, ok := file.(unknownFile)
+	if !ok {
+		return nil
+	}
+	_, err := f.a.kind(ctx, f.key, f.naming)
+	if err == nil { // by now they can
+		err = source.Stale(f.key.Path)
+	}
+	return err
+}
+
 // View returns the View of its archive.
 func (r Recording) View() View { return View{r.r.a} }
 
@@ -267,6 +281,8 @@ type Description struct {
 	Path   string // where it lies in the source
 	Stored int64  // bytes of its file
 	Time   time.Time
+
+	Unended bool // it is a tar without the zeros of its end, so that members may be missing
 }
 
 // Describe tells whether dir, the directory of an entry of an archive or an
@@ -280,12 +296,12 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 	if !ok {
 		return d, false
 	}
-	return Description{r.format().Name, r.key.path, r.key.v.Size, r.key.v.Time()}, true
+	return Description{Format: r.format().Name, Path: r.key.path, Stored: r.key.v.Size, Time: r.key.v.Time()}, true
 }
 
 // DescribeContainer returns what an archive knows of dir, the directory of an entry of an archive or an
-// archive itself, if it is a damaged container, and what is wrong with it. Of what could not be read
-// this time it knows nothing.
+// archive itself, if it is a container, and what is wrong with it. Of what could not be read this time it
+// knows nothing.
 func DescribeContainer(ctx context.Context, dir nodes.Dir) (d Description, problems []formats.Problem, summed nodes.File) {
 	dir, err := Current(ctx, dir)
 	if err != nil {
@@ -295,9 +311,11 @@ func DescribeContainer(ctx context.Context, dir nodes.Dir) (d Description, probl
 	if !ok {
 		return d, nil, nil
 	}
-	if problems, err = c.Problems(ctx); err != nil {
+	l, err := c.r.a.lists.Get(ctx, c.r.key)
+	if err != nil {
 		return d, nil, nil
 	}
 	v := c.Version()
-	return Description{c.Format(), c.Path(), v.Size, v.Time()}, problems, c.summed()
+	d = Description{Format: c.Format(), Path: c.Path(), Stored: v.Size, Time: v.Time(), Unended: l.Members != nil && l.Unended}
+	return d, l.problems, c.summed()
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"recfs/formats"
+	"recfs/formats/internal/deflate"
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/wire"
 )
@@ -61,7 +62,10 @@ func (r *Reader) expand(m *room) (b []byte, err error) {
 	case stored:
 		return m.stored, nil
 	case gzipped:
-		b, err = wire.Gunzip(m.text, m.stored, limit)
+		var ok bool
+		if b, ok = deflate.Gunzip(m.text, m.stored, limit); !ok {
+			return wire.Gunzip(m.stored, limit)
+		}
 	default:
 		b, err = wire.UnzstdTo(m.text, m.stored, limit)
 	}

@@ -63,6 +63,7 @@ type Members struct {
 	entries *recent                    // of the directory of a zip; else nil
 
 	Problems []formats.Problem // what is not shown, or not as it should be, in the order it was found
+	Unended  bool              // a tar without the zeros of its end: it may have been cut between two members
 }
 
 // maxSums is how many checksums of members are known, those used last: 24 bytes each,

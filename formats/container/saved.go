@@ -14,7 +14,7 @@ import (
 // difference to the one before. With another stamp the tar is listed again, which reads less than to compare all of it.
 
 // savedListVersion is the number of this layout: that of another one is a miss.
-const savedListVersion = 6
+const savedListVersion = 7
 
 // listHead returns what the list of a container with a stamp begins with.
 func listHead(stamp formats.Stamp) []byte { return stamp.Append([]byte{savedListVersion}) }

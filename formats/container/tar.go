@@ -45,6 +45,7 @@ func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 		case errors.Is(err, errTooManyMembers):
 			return nil, &formats.Error{Format: "tar", Offset: t.in.at, Err: err}
 		case err == io.EOF:
+			t.Unended = t.in.header < 0 || t.in.header >= t.in.size
 			err = t.afterEnd(ctx)
 		default:
 			err = t.skip(ctx)
@@ -135,7 +136,7 @@ func (t *tarList) skip(ctx context.Context) error {
 	rest := t.in.size - at
 	if rest < 2*tarBlock && !begun { // a part of the end is as good as none
 		if b, err = t.in.bytes(at, rest); err != nil || len(bytes.Trim(b, "\x00")) == 0 {
-			t.in.at = -1
+			t.in.at, t.Unended = -1, rest < tarBlock
 			return err
 		}
 	}

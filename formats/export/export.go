@@ -67,7 +67,7 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 			continue
 		}
 		f := File{Table: t.Name, Path: filepath.Join(x.dir, "format="+r.Format().Name, "table="+t.Name, r.Name+parquet.Extension)}
-		if f.Same, f.Err = r.isSame(ctx, f.Path, o); !f.Same && f.Err == nil {
+		if f.Same, f.Err = r.isSame(ctx, f.Path, t.Name, o); !f.Same && f.Err == nil {
 			f.Err = x.write(ctx, &f, t, r, o)
 		}
 		files = append(files, f)
@@ -107,9 +107,9 @@ func sum(s formats.Seal) string {
 }
 
 // isSame reports whether a file has a table of the recording as it is now: by its stamp, or else by its bytes.
-func (r Recording) isSame(ctx context.Context, name string, o *recordings.Opened) (bool, error) {
+func (r Recording) isSame(ctx context.Context, name, table string, o *recordings.Opened) (bool, error) {
 	m := readMetadata(name)
-	if m[pathKey] != r.shownPath() || m[madeKey] != r.made(o) {
+	if m[pathKey] != r.shownPath() || m[madeKey] != r.made(o) || m["recfs.table"] != table {
 		return false, nil
 	}
 	stamp := r.Stamp()

@@ -33,12 +33,33 @@ const maxName = 200
 // Name returns the name of the files of the recording at a path: its own, escaped, and 8 hex digits of the
 // path's hash. Of two that would have one name the later one has the hash of its path and a number.
 func (n *Namer) Name(format, at string) string {
-	base := shorten(parquet.EscapeName(path.Base(at)))
-	name := fmt.Sprintf("%s-%08x", base, hash(at))
-	for i := 2; !n.take(format + "/" + name); i++ {
-		name = fmt.Sprintf("%s-%08x", base, hash(fmt.Sprintf("%s/%d", at, i)))
+	for i := 1; ; i++ {
+		if name := nameOf(at, i); n.take(format + "/" + name) {
+			return name
+		}
 	}
-	return name
+}
+
+// nameOf returns the name that the files of a recording have if i-1 of its names are taken.
+func nameOf(at string, i int) string {
+	sum := hash(at)
+	if i > 1 {
+		sum = hash(fmt.Sprintf("%s/%d", at, i))
+	}
+	return fmt.Sprintf("%s-%08x", shorten(parquet.EscapeName(path.Base(at))), sum)
+}
+
+// manyNames is how many recordings come to one name at most: a hash is of 32 bits.
+const manyNames = 8
+
+// isNameOf reports whether a file of the recording at a path may have that name.
+func isNameOf(name, at string) bool {
+	for i := range manyNames {
+		if name == nameOf(at, i+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // take reports whether nothing else has the name, and takes it.

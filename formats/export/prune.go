@@ -2,12 +2,25 @@ package export
 
 import (
 	"errors"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"recfs/formats/internal/parquet"
+	"recfs/formats/source"
 )
+
+// A Pruner removes the tables of recordings that are gone.
+type Pruner struct {
+	Dir    string
+	Began  int64 // when the run did, see [Now]: what was made since stays
+	Names  *Namer
+	Wanted func(format, table string) bool
+
+	// Gone reports whether a recording that was not named is gone for sure.
+	Gone func(format, at string) (bool, error)
+}
 
 // A Gone is a file of a table whose recording is gone.
 type Gone struct {
@@ -17,24 +30,103 @@ type Gone struct {
 	Err           error  // why it could not be removed
 }
 
-// Prune removes below a directory what exports wrote of recordings that n did not name, of the formats and tables that
-// are wanted. Other files, and those in which no export says what it made them of, stay. It tells of each one that it
-// removes, or cannot remove. The error is that of a directory that cannot be read.
-func Prune(dir string, n *Namer, wanted func(format, table string) bool, tell func(Gone)) (err error) {
-	for _, d := range tableDirs(dir) {
-		if !wanted(d.format, d.table) {
-			continue
+// Count returns how many tables there are, and of how many the recording is gone.
+func (p *Pruner) Count() (gone, all int, err error) {
+	err = p.each(func(d tableDir, name string) {
+		why := isNamed // perhaps: nothing is removed there
+		if p.Wanted(d.format, d.table) {
+			_, why, _ = p.judge(d, name)
 		}
+		switch why {
+		case isGone:
+			gone++
+			all++
+		case isNamed, isThere, isNew:
+			all++
+		}
+	}, func(string) {})
+	return gone, all, err
+}
+
+// Remove removes the tables of recordings that are gone, and tells of each one that it removes or cannot remove, and
+// of what it leaves, and why. The error is that of a directory that cannot be read.
+func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
+	return p.each(func(d tableDir, name string) {
+		if !p.Wanted(d.format, d.table) {
+			return
+		}
+		switch g, why, err := p.judge(d, name); {
+		case err != nil:
+			g.Err = err
+			tell(g)
+		case why == isGone:
+			g.Err = os.Remove(g.Path)
+			tell(g)
+		case why != isNamed:
+			left(g.Path, why)
+		}
+	}, func(link string) { left(link, "it is a link") })
+}
+
+// each calls file for all that may be a table, and link for the links to where others may be.
+func (p *Pruner) each(file func(d tableDir, name string), link func(name string)) error {
+	dirs, links, err := tableDirs(p.Dir)
+	for _, name := range links {
+		link(name)
+	}
+	for _, d := range dirs {
 		err = errors.Join(err, d.each(func(name string) {
-			whole, isTable := strings.CutSuffix(name, parquet.Extension)
-			if !isTable || n.has(d.format+"/"+whole) {
-				return
-			}
-			at := filepath.Join(d.path, name)
-			if m := readMetadata(at); m[madeKey] != "" {
-				tell(Gone{d.format, d.table, m[pathKey], at, os.Remove(at)})
+			if strings.HasSuffix(name, parquet.Extension) {
+				file(d, name)
 			}
 		}))
 	}
 	return err
+}
+
+// What a table is whose recording was named by this run or is gone, and why others stay.
+const (
+	isNamed = "named"
+	isGone  = "gone"
+	isThere = "what it was made of is still there"
+	isNew   = "it was made since this run began"
+	isOther = "it is no regular file"
+	isAlien = "no export wrote it"
+	isMoved = "an export wrote it under another name"
+)
+
+// judge tells what a file is. The error is why it is not known whether its recording is gone.
+func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) {
+	g = Gone{Format: d.format, Table: d.table, Path: filepath.Join(d.path, name)}
+	whole := strings.TrimSuffix(name, parquet.Extension)
+	if p.Names.has(d.format + "/" + whole) {
+		return g, isNamed, nil
+	}
+	info, err := os.Lstat(g.Path)
+	if err != nil {
+		return g, "", err
+	}
+	if !info.Mode().IsRegular() {
+		return g, isOther, nil
+	}
+	m := readMetadata(g.Path)
+	g.Recording = m[pathKey]
+	switch {
+	case m[madeKey] == "":
+		return g, isAlien, nil
+	case m["recfs.format"] != d.format, m["recfs.table"] != d.table, !iofs.ValidPath(g.Recording), !isNameOf(whole, g.Recording):
+		return g, isMoved, nil
+	case changed(info) >= p.Began:
+		return g, isNew, nil
+	}
+	gone, err := p.Gone(d.format, g.Recording)
+	if !gone {
+		return g, isThere, err
+	}
+	return g, isGone, nil
+}
+
+// changed returns when a file was written, renamed or the like last, in nanoseconds since 1970.
+func changed(info os.FileInfo) int64 {
+	return max(source.InfoOf(info).Changed, info.ModTime().UnixNano())
 }

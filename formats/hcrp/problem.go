@@ -34,7 +34,6 @@ const (
 	codeSegmentTruncated  = "segment.truncated"
 	codeUnreferenced      = "segment.unreferenced"
 	codeTrailing          = "segment.trailing"
-	codeSchema            = "schema"
 )
 
 var (

@@ -1,15 +1,13 @@
 package hcrp
 
-// A tickRange is a run of ticks that belong to one chunk and of which everything is known, a hole after such
-// ticks in which nothing happened, or a tick of which a part is known.
+// A tickRange is a run of ticks in one chunk of which everything is known, or a hole after such a
+// chunk in which nothing happened.
 type tickRange struct {
 	First, Last int64
 	Ghost       int64 // bytes of the rows of export/ghost.csv
-	Markers     int64 // bytes of the lines of markers.json
 	Chunk       int32
 	Hole        bool
 	Lost        bool // ticks before it are unknown
-	Cut         bool // the tick in which decoding stopped, which is never played
 }
 
 // A replay applies tick ranges in order and knows the world after each tick.
@@ -32,11 +30,7 @@ func (p *replay) enter(s *tickRange, c *chunk) {
 		p.world = nil
 		clear(p.positions)
 	}
-	switch {
-	case s.Hole, s.First != c.entry.Start, !c.entry.Snapshot():
-		return
-	case c.lost:
-		p.world = nil
+	if s.Hole || s.First != c.entry.Start || !c.entry.Snapshot() {
 		return
 	}
 	for i := range c.entries {
@@ -49,6 +43,9 @@ func (p *replay) enter(s *tickRange, c *chunk) {
 		p.world = newWorld()
 	}
 	p.world.begin(c, p.layout)
+	if c.lost {
+		p.world = nil
+	}
 }
 
 // apply applies one event. It reports whether the event gave an entity a position.
@@ -106,7 +103,14 @@ func (p *replay) play(s *tickRange, c *chunk, through int64, w observer) {
 	if s.Hole {
 		return
 	}
-	for t := range c.between(s.First, min(s.Last, through)) {
+	for i := range c.ticks {
+		t := &c.ticks[i]
+		if t.n < s.First {
+			continue
+		}
+		if t.n > min(s.Last, through) {
+			return
+		}
 		for k := t.first; k < t.last; k++ {
 			placed := p.apply(c, &c.events[k])
 			if w != nil {

@@ -25,8 +25,7 @@ type Schema struct {
 	section map[int32]*eventDef // entries of a snapshot section; nil: not described
 	leading []patternItem       // snapshot of leading events; nil: not described
 
-	sum     [sha256.Size]byte // of the file
-	builtin bool
+	sum [sha256.Size]byte // of the file
 }
 
 // A lengthKind says what is before a payload.

@@ -64,7 +64,7 @@ func removeAbandoned(root *os.Root, name string) {
 	f, err := OpenRegular(root, name)
 	if err == nil {
 		defer f.Close()
-		err = lock(f)
+		err = Lock(f, true)
 	} else if _, err = root.Readlink(name); err != nil {
 		return
 	}

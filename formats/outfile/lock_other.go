@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// lock is not known here. What a process left that was killed stays.
-func lock(*os.File) error { return errors.ErrUnsupported }
+// Lock is not known here. What a process left that was killed stays.
+func Lock(*os.File, bool) error { return errors.ErrUnsupported }
 
 // flush closes the file: no open file can be renamed.
 func flush(f *os.File) error { return f.Close() }

@@ -9,8 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the lock of a file, which the system gives back when the process ends.
-func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+// Lock takes the lock of a file or directory, alone or with others that do not want it alone. The system gives it back
+// when the file is closed.
+func Lock(f *os.File, alone bool) error {
+	how := unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
+	return unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+}
 
 // flush returns the error that a file system keeps until a file is closed, but leaves it open and locked.
 func flush(f *os.File) error {

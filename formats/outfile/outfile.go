@@ -83,7 +83,7 @@ func (f *File) create(mode iofs.FileMode) (err error) {
 		if err != nil {
 			return err
 		}
-		if !errors.Is(lock(f.f), syscall.EWOULDBLOCK) {
+		if !errors.Is(Lock(f.f, true), syscall.EWOULDBLOCK) {
 			info, err := f.root.Lstat(f.temp)
 			if err == nil {
 				f.mode = info.Mode().Perm() &^ (ownerMay &^ mode)
@@ -126,6 +126,9 @@ func (f *File) WriteAt(b []byte, off int64) (int, error) {
 
 // ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(b []byte, off int64) (int, error) { return f.f.ReadAt(b, off) }
+
+// Stat tells of the file as it is so far.
+func (f *File) Stat() (iofs.FileInfo, error) { return f.f.Stat() }
 
 // Commit gives the file its name.
 func (f *File) Commit() error {

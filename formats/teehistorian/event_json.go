@@ -1,9 +1,7 @@
 package teehistorian
 
 import (
-	"bytes"
 	"math/bits"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -40,7 +38,7 @@ var eventNames = map[kind]string{
 
 // A renderer writes events as JSON objects (docs/tree/teehistorian.md sections 3 to 5).
 type renderer struct {
-	idents []ident // of the header
+	idents map[uuid.UUID]string // names of extensions in the header
 }
 
 // appendEvent appends e as a compact JSON object.
@@ -197,9 +195,8 @@ func (r *renderer) appendPayload(b []byte, e *event) []byte {
 	p := &e.payload
 	if p.typ == &unknownExtension {
 		b = jsonenc.AppendString(jsonenc.AppendKey(b, "uuid"), e.uuid.String())
-		i, ok := slices.BinarySearchFunc(r.idents, e.uuid, func(a ident, id uuid.UUID) int { return bytes.Compare(a.id[:], id[:]) })
-		if ok {
-			b = jsonenc.AppendString(jsonenc.AppendKey(b, "name"), r.idents[i].name)
+		if name, ok := r.idents[e.uuid]; ok {
+			b = jsonenc.AppendString(jsonenc.AppendKey(b, "name"), name)
 		}
 		return jsonenc.AppendHex(jsonenc.AppendKey(b, "data"), e.data)
 	}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"recfs/formats"
+	archives "recfs/formats/archive"
+	"recfs/formats/export"
+	"recfs/nodes"
+)
+
+// A pruneFlag is a flag value: "" removes nothing, "force" also what seems to be a mistake.
+type pruneFlag string
+
+const (
+	pruneGone  = "gone"
+	pruneForce = "force"
+)
+
+func (p *pruneFlag) Set(text string) error {
+	if text != pruneGone && text != pruneForce {
+		return errors.New("not gone or force")
+	}
+	*p = pruneFlag(text)
+	return nil
+}
+
+func (p *pruneFlag) String() string { return string(*p) }
+
+func (p *pruneFlag) Type() string { return "WHAT" }
+
+// makeDestination makes the directory to export to, unless it lies in the source.
+func makeDestination(source, destination string) error {
+	if err := checkTarget(source, destination); err != nil {
+		return err
+	}
+	err := os.Mkdir(destination, 0o777)
+	if errors.Is(err, iofs.ErrExist) {
+		var info iofs.FileInfo
+		if info, err = os.Stat(destination); err == nil && !info.IsDir() {
+			err = syscall.ENOTDIR
+		}
+	}
+	return notWritten(destination, err)
+}
+
+// openDestination opens the directory to export to. What was not exported from the source stays as it is.
+func (x *exporter) openDestination() error {
+	source, err := filepath.Abs(sourceOf(x.source))
+	if err != nil {
+		return err
+	}
+	if x.lake, err = export.OpenDestination(x.destination, linkTarget(source)); err != nil || x.prune == "" {
+		return err
+	}
+	if why := x.lake.Foreign(); why != "" && x.prune != pruneForce {
+		return fmt.Errorf("nothing is exported: %s, which --prune=force would remove", why)
+	}
+	x.began, err = x.lake.Now()
+	return notWritten(x.destination, err)
+}
+
+// removeGone removes the tables of recordings that are gone, unless there may be some that were not found.
+func (x *exporter) removeGone() error {
+	p := &export.Pruner{
+		Dir: x.destination, Began: x.began, Names: &x.namer, Gone: x.isGone,
+		Wanted: func(format, table string) bool { return isAmong(x.formats, format) && isAmong(x.tables, table) },
+	}
+	why, err := x.keepsAll(p)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return fmt.Errorf("nothing is removed: %s", why)
+	}
+	removed, left := 0, leftFiles{}
+	err = p.Remove(func(g export.Gone) {
+		if g.Err != nil {
+			x.fail(g.Path, reason(g.Path, g.Err))
+			return
+		}
+		removed++
+		x.print(exportedLine{
+			jsonPath: newJSONPath(g.Recording), Format: g.Format, Table: g.Table, File: g.Path, FileHex: formats.HexOf(g.Path), Removed: true,
+		})
+	}, left.add)
+	left.tell(x.env)
+	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")
+	if err == nil && x.n == 0 && x.prune == pruneForce {
+		err = x.lake.Own()
+	}
+	return err
+}
+
+// keepsAll tells why no table is to be removed, "" if some may be.
+func (x *exporter) keepsAll(p *export.Pruner) (why string, err error) {
+	switch {
+	case x.hidden.Load():
+		return "there may be recordings in what could not be read", nil
+	case x.unended != "":
+		return x.unended + " ends without the zeros of its end, and may have held more", nil
+	case !x.lake.Alone():
+		return "another export writes to " + x.destination, nil
+	}
+	gone, all, err := p.Count()
+	if err == nil && 2*gone > all && x.prune != pruneForce {
+		why = fmt.Sprintf("%d of %s would go; --prune=force removes them", gone, count(all, "table", "tables"))
+	}
+	return why, err
+}
+
+// isGone reports whether a recording, which the walk did not find, is gone. It is not if there is anything but a recording
+// of another format: other flags may make a recording of it. A link that leads to what the walk did find is as nothing.
+func (x *exporter) isGone(format, at string) (bool, error) {
+	e, parts := x.root, strings.Split(at, "/")
+	for i, name := range parts {
+		if e.Dir == nil {
+			return true, nil
+		}
+		var err error
+		if e, err = nodes.Child(x.ctx, e.Dir, name); err != nil {
+			return errors.Is(err, iofs.ErrNotExist), unless(err, iofs.ErrNotExist)
+		}
+		if e.Type() == iofs.ModeSymlink {
+			_, err = nodes.Follow(x.ctx, x.root.Dir, strings.Join(parts[:i+1], "/"))
+			return err == nil, unless(err, iofs.ErrNotExist)
+		}
+	}
+	if e.Dir == nil {
+		return false, nil
+	}
+	d, ok := archives.Describe(x.ctx, e.Dir)
+	return ok && d.Format != format, nil
+}
+
+// unless returns err unless it is other.
+func unless(err, other error) error {
+	if errors.Is(err, other) {
+		return nil
+	}
+	return err
+}
+
+// leftFiles are those that pruning left, by reason.
+type leftFiles map[string]*leftFor
+
+type leftFor struct {
+	first string
+	n     int
+}
+
+func (l leftFiles) add(name, why string) {
+	if l[why] == nil {
+		l[why] = &leftFor{first: name}
+	}
+	l[why].n++
+}
+
+// tell names one file for each reason.
+func (l leftFiles) tell(e *env) {
+	for _, why := range slices.Sorted(maps.Keys(l)) {
+		others := ""
+		if n := l[why].n - 1; n > 0 {
+			others = ", and so " + count(n, "other", "others")
+		}
+		e.report(fmt.Errorf("%s stays: %s%s", l[why].first, why, others))
+	}
+}
