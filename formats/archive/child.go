@@ -21,7 +21,6 @@ type rootChild struct {
 // A childOpener is a recording: a look-up in it returns a rootChild again, so that asks for the directory itself here.
 type childOpener interface {
 	child(ctx context.Context, name string) (nodes.Dir, error)
-	changed() bool // since it was looked up it is taken for something else
 }
 
 // dir returns the directory as the tree has it now.
@@ -64,17 +63,6 @@ func (t rootChild) below(e nodes.Entry) nodes.Entry {
 type openedChild struct {
 	nodes.Dir
 	t rootChild
-}
-
-// Len implements nodes.Dir. Whoever lists a directory begins here, and mostly it is here that a seek table turns out to be wrong.
-func (d openedChild) Len(ctx context.Context) (int, error) {
-	n, err := d.Dir.Len(ctx)
-	if r, ok := d.t.recording.(childOpener); err != nil && ok && r.changed() {
-		if d.Dir, err = d.t.dir(ctx); err == nil {
-			return d.Dir.Len(ctx)
-		}
-	}
-	return n, err
 }
 
 // At implements nodes.Dir.

@@ -127,22 +127,14 @@ func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*li
 	if m == nil {
 		return nil, 0, errOtherList
 	}
-	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Distrust: k.distrust})
+	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true})
 	return a.listOf(ctx, k, u, reads, &listed{Members: m, saved: true})
 }
 
-// loadList returns the list of a container. One whose seek table turns out to be wrong is decompressed from its start.
+// loadList makes the list of a container.
 func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
-	l, cost, err := a.makeList(ctx, k)
-	if now := a.believed(k.recordingKey); err != nil && now != k.recordingKey {
-		return a.makeList(ctx, containerKey{now, k.c})
-	}
-	return l, cost, err
-}
-
-func (a *archive) makeList(ctx context.Context, k containerKey) (*listed, int64, error) {
 	streams := k.c == container.Tar && !cache.IsSavedOnly(ctx)
-	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams, Distrust: k.distrust})
+	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
 	l := new(listed)
 	if u.err == nil {
 		l.Members, u.err = k.c.List(ctx, u.once(), container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})

@@ -197,7 +197,7 @@ func TestDamagedRecordingsInContainers(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is no recording", name)
 		}
-		u, _ := r.a.input(t.Context(), r.key, r.a.recordingChoice(r.key))
+		u, _ := r.a.input(t.Context(), r.key, unpack.Choice{Streams: r.format().Streams})
 		hurt, err := u.hurt, u.err
 		if err != nil {
 			t.Fatal(err)

@@ -279,14 +279,14 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 	k, err := a.kind(ctx, file, n)
 	switch {
 	case k.recording:
-		e.Dir = recording{a, a.believed(recordingKey{
+		e.Dir = recording{a, recordingKey{
 			path: at, name: name, v: info.Version, format: k.format, packed: k.packed,
 			running: a.opt.Follow && a.list[k.format].HoldsBack && !k.packed && a.running(at, info.Version),
 			beside:  a.beside(e.Rights),
-		})}
+		}}
 		e.DirSize = info.Version.Size
 	case n.container != nil:
-		k := containerKey{a.believed(recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}), n.container}
+		k := containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}
 		e.Dir = containerDir{nodes.Deferred[containerRef]{Target: containerRef{a, k}}}
 	default:
 		e.File = plainFile{a.openFiles, file}

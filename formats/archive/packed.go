@@ -38,11 +38,6 @@ func (a *archive) input(ctx context.Context, k recordingKey, how unpack.Choice) 
 	return u, reads
 }
 
-// recordingChoice is how a recording is opened.
-func (a *archive) recordingChoice(k recordingKey) unpack.Choice {
-	return unpack.Choice{Streams: a.list[k.format].Streams, Distrust: k.distrust}
-}
-
 // content returns what a container holds as a recording.
 func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (container.Content, error) {
 	c, err := a.container.Content(ctx, k.path)
@@ -128,7 +123,7 @@ func (u *unpacked) once() formats.Input {
 // better next time: that the bytes are refused is a value like others, so that
 // they are not decompressed again for each who asks.
 func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*unpacked, int64, error) {
-	u, reads := a.input(ctx, k, a.recordingChoice(k))
+	u, reads := a.input(ctx, k, unpack.Choice{Streams: a.list[k.format].Streams})
 	u.pass = nil // readers come and go
 	switch {
 	case u.err == nil:

@@ -291,8 +291,7 @@ func TestCompressedDamagedCopy(t *testing.T) {
 	}
 }
 
-// A seekable file whose frame is damaged is taken as a plain stream from the
-// next look-up on: what is before the damage can be read.
+// A seekable file whose frame is damaged is taken as a plain stream: what is before the damage can be read.
 func TestSeekableDamaged(t *testing.T) {
 	content := formatstest.Compressible(1_000_000)
 	b := packSeekable(t, content, 100_000)
@@ -300,9 +299,6 @@ func TestSeekableDamaged(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.rec.zst", string(b))
 	root := newArchiveIn(t, dir, "", 0)
-	if got, err := read(t, root, "a.rec.zst/body"); err == nil {
-		t.Fatalf("%d bytes without an error", len(got))
-	}
 	got, err := read(t, root, "a.rec.zst/body")
 	if err != nil || len(got) < 600_000 || string(content[3:][:len(got)]) != got {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -337,8 +333,7 @@ func (countedParts) At(_ context.Context, i int) (nodes.Entry, error) {
 
 func (countedParts) Find(_ context.Context, name string) (int, error) { return strconv.Atoi(name) }
 
-// Whoever goes through a recording once has the same of it: the directory that finds its seek table wrong is listed without it,
-// and one whose first frame is damaged says where.
+// Whoever goes through a recording once has the same of it, and one whose first frame is damaged says where.
 func TestSeekableDamagedOnce(t *testing.T) {
 	content := append([]byte("COUNT"), formatstest.Compressible(1_000_000)...)
 	for at, want := range map[int]string{7: "parts", 0: "error.txt"} {

@@ -29,7 +29,6 @@ type recordingKey struct {
 	format     int
 	packed     bool
 	running    bool         // only of a format that HoldsBack
-	distrust   bool         // do not believe its seek table
 	segments   *segmentList // the files of a directory; else nil
 	beside     nodes.Rights // see archive.beside
 }
@@ -41,17 +40,8 @@ type Recording struct{ r recording }
 
 // tree returns what its format makes of it.
 func (r recording) tree(ctx context.Context) (nodes.Dir, error) {
-	return r.a.trees.Get(ctx, r.a.believed(r.key))
+	return r.a.trees.Get(ctx, r.key)
 }
-
-// believed returns the key of what a file is taken for by now: one without a seek table once that was found to be wrong.
-func (a *archive) believed(k recordingKey) recordingKey {
-	k.distrust = k.distrust || k.packed && a.unpack.Distrusts(source.FileKey{Path: k.path, Version: k.v})
-	return k
-}
-
-// changed implements childOpener.
-func (r recording) changed() bool { return r.a.believed(r.key) != r.key }
 
 func (r recording) Len(ctx context.Context) (int, error) {
 	d, err := r.tree(ctx)
@@ -172,9 +162,6 @@ const treeCost = 16 << 10
 func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
 	o, err := a.recordings.Get(ctx, k)
-	if now := a.believed(k); err != nil && now != k {
-		return a.open(ctx, now)
-	}
 	unread := (*formats.UnreadError)(nil)
 	switch {
 	case err == nil:

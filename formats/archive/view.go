@@ -201,33 +201,23 @@ func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
 	if b, ok := dir.(brokenDir); ok {
 		return nil, &NotOpenError{b.problem}
 	}
-	return r.r.a.recordings.Get(ctx, r.r.a.believed(r.r.key))
+	return r.r.a.recordings.Get(ctx, r.r.key)
 }
 
 // Summary returns what a person wants to know first, for which the index is made if there is none: of
 // an error what is known without. One that does not open has a [NotOpenError].
 func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
-	k := r.r.a.believed(r.r.key)
 	o, err := r.Open(ctx)
 	if err != nil {
 		return formats.Summary{}, err
 	}
-	s, err := o.Summary(ctx)
-	if err != nil && r.r.a.believed(k) != k { // a seek table was wrong
-		return r.Summary(ctx)
-	}
-	return s, err
+	return o.Summary(ctx)
 }
 
 // OpenWith opens a recording for the caller alone, with a cache of its own. Unlike Tree it has an
 // error for one that does not open, and a [formats.UnreadError] if it could not be read this time.
 func (r Recording) OpenWith(ctx context.Context, c *cache.Cache) (*recordings.Opened, error) {
-	k := r.r.a.believed(r.r.key)
-	o, err := recordings.OpenOne(ctx, r.r.a.claimedOf(k), c, r.r.a.log)
-	if err != nil && r.r.a.believed(k) != k { // a seek table was wrong
-		return r.OpenWith(ctx, c)
-	}
-	return o, err
+	return recordings.OpenOne(ctx, r.r.a.claimedOf(r.r.key), c, r.r.a.log)
 }
 
 // A Container is one version of a file that holds files.

@@ -57,9 +57,8 @@ type Content struct {
 
 // A Choice is what can be chosen for a file.
 type Choice struct {
-	Streams  bool // its size need not be known: a large one is not read to its end
-	Listed   bool // it is a container: it is read once, and then here and there
-	Distrust bool // of its seek table, see Unpacker.Distrusts
+	Streams bool // its size need not be known: a large one is not read to its end
+	Listed  bool // it is a container: it is read once, and then here and there
 }
 
 // Open returns what a file decompresses to. raw reads the same file, and hears
@@ -70,14 +69,14 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	if err != nil {
 		return Content{}, err
 	}
-	if c.Name == "zstd" && !how.Distrust {
-		if s := p.openSeekable(ctx, k, raw); s != nil {
-			return Content{ReaderAt: s, Size: s.size, Damage: undamaged}, nil
+	f := packed{k, c, raw, formats.UnknownSize, how.Listed}
+	large, maySmall := &Stream{p: p, packed: f}, p.mayBeSmall(size, how)
+	if c.Name == Zstd.Name {
+		if s := p.openSeekable(ctx, large); s != nil && (!maySmall || s.size > maxInflated(p.smallSize, size)) {
+			return s.open(ctx, how)
 		}
 	}
-	f := packed{k, c, raw, formats.UnknownSize, how.Listed}
-	large := &Stream{p: p, packed: f}
-	if !p.mayBeSmall(size, how) || size > p.smallSize/copyShare && large.copied(ctx) {
+	if !maySmall || size > p.smallSize/copyShare && large.copied(ctx) {
 		return p.openLarge(ctx, large, how.Streams)
 	}
 	s := small{p, f}

@@ -6,29 +6,32 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"recfs/cache"
-	"recfs/formats/source"
+	"recfs/formats"
 	"recfs/nodes"
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
 )
 
-// A seekableReader reads a file that a user has compressed as seekable zstd.
+// A seekableReader reads a file that a user has compressed as seekable zstd, frame by frame. If one is not what
+// the seek table says, it and all others of the file are from then on what the stream gives.
 type seekableReader struct {
-	p     *Unpacker
-	key   source.FileKey
-	raw   nodes.ReaderAt
-	table seekable.SeekTable
-	size  int64
-
+	*Stream
+	table  seekable.SeekTable
+	size   int64       // as the table says
+	told   atomic.Bool // somebody was told that size
 	warned sync.Once
 }
 
 // openSeekable opens a file as seekable zstd; nil if it is
 // not, or if its frames are too large to be used one by one.
-func (p *Unpacker) openSeekable(ctx context.Context, k source.FileKey, raw nodes.ReaderAt) *seekableReader {
-	size := k.Version.Size
+func (p *Unpacker) openSeekable(ctx context.Context, r *Stream) *seekableReader {
+	if p.distrusts(r.key) {
+		return nil
+	}
+	raw, size := r.raw, r.key.Version.Size
 	table, end, err := readSeekTable(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
 	if err != nil || table.Size() > math.MaxInt64 || bomb(int64(table.Size()), size) != nil {
 		return nil
@@ -38,6 +41,9 @@ func (p *Unpacker) openSeekable(ctx context.Context, k source.FileKey, raw nodes
 	if table.HasChecksums() {
 		entry += 4
 	}
+	if e := r.known(); e != nil && (e.hurt != nil || e.size != int64(table.Size())) {
+		return nil
+	}
 	if end+8+n*entry+9 != size { // something stands between, or lies about its length
 		return nil
 	}
@@ -46,11 +52,70 @@ func (p *Unpacker) openSeekable(ctx context.Context, k source.FileKey, raw nodes
 			return nil
 		}
 	}
-	return &seekableReader{p: p, key: k, raw: raw, table: table, size: int64(table.Size())}
+	return &seekableReader{Stream: r, table: table, size: int64(table.Size())}
 }
 
-// frame reads frame i.
-func (r *seekableReader) frame(ctx context.Context, k frameKey) ([]byte, int64, error) {
+// open returns what the file decompresses to. Of a recording that has to have its size all frames are looked at before,
+// as the rest of the tree goes by it.
+func (r *seekableReader) open(ctx context.Context, how Choice) (Content, error) {
+	out := Content{ReaderAt: r, Size: r.size, Damage: r.damaged}
+	switch {
+	case how.Streams:
+		out.Size, out.Measure = formats.UnknownSize, r.length
+		return out, nil
+	case !how.Listed:
+		if err := r.verify(ctx); err != nil {
+			return Content{Damage: undamaged}, err
+		}
+	}
+	if r.p.distrusts(r.key) {
+		return r.p.openLarge(ctx, r.Stream, false)
+	}
+	r.told.Store(true)
+	return out, nil
+}
+
+// verify compares all frames with the table, unless that was done.
+func (r *seekableReader) verify(ctx context.Context) error {
+	if r.known() != nil {
+		return nil
+	}
+	if cache.IsSavedOnly(ctx) {
+		return &cache.NotSavedError{}
+	}
+	for i := range r.table.NumFrames() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, _, err := r.decode(ctx, frameKey{r.key, i}); r.p.distrusts(r.key) {
+			return nil
+		} else if err != nil {
+			return &ReadError{err}
+		}
+	}
+	r.p.ends.Swap(r.key, &end{size: r.size})
+	return nil
+}
+
+// length returns the size.
+func (r *seekableReader) length(ctx context.Context) (int64, error) {
+	if r.p.distrusts(r.key) {
+		return r.Stream.length(ctx)
+	}
+	r.told.Store(true)
+	return r.size, nil
+}
+
+// damaged returns the damage that is known of.
+func (r *seekableReader) damaged(ctx context.Context) (*Damage, error) {
+	if r.p.distrusts(r.key) {
+		return r.Damaged(ctx)
+	}
+	return nil, nil
+}
+
+// decode reads a frame.
+func (r *seekableReader) decode(ctx context.Context, k frameKey) ([]byte, int64, error) {
 	e, ok := r.table.EntryByID(k.i)
 	if !ok {
 		return nil, 0, io.ErrUnexpectedEOF
@@ -89,16 +154,38 @@ func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int
 		return 0, os.ErrInvalid
 	}
 	for n < len(p) {
+		if r.p.distrusts(r.key) {
+			return r.fallBack(ctx, p, off)
+		}
 		at := off + int64(n)
 		e, ok := r.table.EntryByDecompressedOffset(uint64(at))
 		if !ok {
 			return n, io.EOF
 		}
-		b, err := r.p.seekFrames.GetFrom(ctx, frameKey{r.key, e.ID}, r.frame)
-		if err != nil {
+		b, err := r.p.seekFrames.GetFrom(ctx, frameKey{r.key, e.ID}, r.decode)
+		switch {
+		case err == nil:
+			n += copy(p[n:], b[at-int64(e.DecompressedOffset):])
+		case !r.p.distrusts(r.key):
 			return n, err
 		}
-		n += copy(p[n:], b[at-int64(e.DecompressedOffset):])
 	}
 	return n, nil
+}
+
+// fallBack reads what the stream gives. That it ends before the size that somebody was told is an error.
+func (r *seekableReader) fallBack(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.Stream.ReadAt(ctx, p, off)
+	if err != io.EOF || !r.told.Load() || off+int64(n) >= r.size {
+		return n, err
+	}
+	d, err := r.Damaged(ctx)
+	if d == nil && err == nil {
+		err = formats.Reasonf(formats.ErrCorrupt, "the seek table has %d bytes, the stream fewer", r.size)
+		d = &Damage{Compression: r.c.Name, Stored: r.key.Version.Size, Size: off + int64(n), Err: err}
+	}
+	if d != nil {
+		err = d
+	}
+	return n, err
 }

@@ -293,7 +293,7 @@ func TestSeekable(t *testing.T) {
 	writeFile(t, dir, "a.zst", packed)
 	p, k := openUnpacker(t, dir, "a.zst", "")
 	raw := &nodestest.Counted{ReaderAt: formats.BytesReader(packed)}
-	c, err := p.Open(t.Context(), k, raw, unpack.Choice{})
+	c, err := p.Open(t.Context(), k, raw, unpack.Choice{Listed: true})
 	if err != nil || c.Size != int64(len(sent)) || c.Pass != nil {
 		t.Fatalf("%d bytes, %v", c.Size, err)
 	}
@@ -326,26 +326,33 @@ func TestSeekable(t *testing.T) {
 			t.Errorf("%s: %d bytes", what, len(got))
 		}
 	}
-	// A frame that is not what the table says is known when it is read: of another checksum it is what a plain stream has.
-	wrong := spoil(packed, len(packed)-9-4) // the last checksum
-	writeFile(t, dir, "a.zst", wrong)
-	p, k = openUnpacker(t, dir, "a.zst", "")
-	if c, err = p.Open(t.Context(), k, formats.BytesReader(wrong), unpack.Choice{}); err != nil || !bytes.Equal(whole(t, c), sent) || p.Distrusts(k) {
-		t.Errorf("a frame of another checksum: %v, distrusted: %t", err, p.Distrusts(k))
-	}
-	wrong = slices.Clone(packed)
-	wrong[len(packed)-9-12-8]++ // one byte less of the last frame but one, one more of the last
-	wrong[len(packed)-9-8]--
-	writeFile(t, dir, "a.zst", wrong)
-	p, k = openUnpacker(t, dir, "a.zst", "")
-	if c, err = p.Open(t.Context(), k, formats.BytesReader(wrong), unpack.Choice{}); err != nil || p.Distrusts(k) {
-		t.Fatalf("distrusted before a read, or %v", err)
-	}
-	if _, err := c.ReadAt(t.Context(), make([]byte, 10), 299_000); err == nil || !p.Distrusts(k) {
-		t.Errorf("a frame of another size: %v, distrusted: %t", err, p.Distrusts(k))
-	}
-	if c, err = p.Open(t.Context(), k, formats.BytesReader(wrong), unpack.Choice{Distrust: true}); err != nil || !bytes.Equal(whole(t, c), sent) {
-		t.Errorf("as a plain stream: %v", err)
+	// A frame that is not what the table says is known when it is read: what a plain stream has is read from then on.
+	checksum, sizes, damaged := spoil(packed, len(packed)-9-4), slices.Clone(packed), spoil(packed, len(packed)/2)
+	sizes[len(packed)-9-12-8]++ // one byte more of the last frame but one, one less of the last
+	sizes[len(packed)-9-8]--
+	for what, b := range map[string][]byte{"a frame of another checksum": checksum, "a frame of another size": sizes, "a damaged frame": damaged} {
+		writeFile(t, dir, "a.zst", b)
+		for _, how := range []unpack.Choice{{}, {Listed: true}, {Streams: true}, {Listed: true, Streams: true}} {
+			p, k = openUnpacker(t, dir, "a.zst", "")
+			if c, err = p.Open(t.Context(), k, formats.BytesReader(b), how); err != nil {
+				t.Fatal(err)
+			}
+			n, lastErr := c.ReadAt(t.Context(), make([]byte, 10), 299_000)
+			got, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(c, 0, 300_000)))
+			hurt, damageErr := c.Damage(t.Context())
+			switch {
+			case how.Streams != (c.Size == formats.UnknownSize), how == unpack.Choice{} && c.Size != int64(len(got)), damageErr != nil:
+				t.Errorf("%s, %+v: size %d, %d bytes, %v", what, how, c.Size, len(got), damageErr)
+			case what != "a damaged frame":
+				if n != 10 || lastErr != nil || err != nil || !bytes.Equal(got, sent) || hurt != nil {
+					t.Errorf("%s, %+v: %d and %d bytes, %v, %v, damage %v", what, how, n, len(got), lastErr, err, hurt)
+				}
+			case len(got) < 100_000 || !bytes.HasPrefix(sent, got) || hurt == nil:
+				t.Errorf("%s, %+v: %d and %d bytes, %v, damage %v", what, how, n, len(got), lastErr, hurt)
+			case how == unpack.Choice{Listed: true} && !errors.As(err, &hurt):
+				t.Errorf("%s, %+v: %v, want the damage", what, how, err)
+			}
+		}
 	}
 }
 

@@ -59,19 +59,15 @@ func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
 		seekFrames: cache.NewMemo[frameKey, []byte](c, nil),
 		ends:       cache.NewRecent[source.FileKey, *end](maxEnds),
 		lost:       cache.NewRecent[source.FileKey, int](maxEnds),
-		distrusted: cache.NewRecent[source.FileKey, bool](maxDistrusted),
+		distrusted: cache.NewRecent[source.FileKey, bool](maxEnds),
 	}
 }
 
-// maxDistrusted is how many wrong seek tables are remembered.
-const maxDistrusted = 1 << 10
-
-// distrust notes that a seekable zstd file is not what its seek table says:
-// the next look-up finds it as a file without one.
+// distrust notes that a seekable zstd file is not what its seek table says.
 func (p *Unpacker) distrust(k source.FileKey) { p.distrusted.Swap(k, true) }
 
-// Distrusts reports whether the seek table of a file was found to be wrong.
-func (p *Unpacker) Distrusts(k source.FileKey) bool {
+// distrusts reports whether the seek table of a file was found to be wrong.
+func (p *Unpacker) distrusts(k source.FileKey) bool {
 	wrong, _ := p.distrusted.Get(k)
 	return wrong
 }
