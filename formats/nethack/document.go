@@ -134,21 +134,24 @@ func (x *index) settled() int {
 	return x.ticks.len()
 }
 
-// pending returns the events behind the last save line, if they are not too many.
-func (x *index) pending(ctx context.Context) (docs [][]byte, err error) {
-	if x.tail == nil {
-		return nil, nil
-	}
-	r := offsetReader{bytes.NewReader(x.tail), x.reach()}
-	tz := x.lastZone()
-	n := x.ticks.len()
-	err = x.visit(ctx, r, n, n+1, func(_ int, list []event) error {
-		for i := range list {
-			docs = append(docs, appendEvent(nil, &list[i], tz))
+// appendPending appends the events behind the last save line to a list of a document, and ends it. They are not shown if
+// they are too many.
+func (x *index) appendPending(dst []byte) ([]byte, error) {
+	i := 0
+	if x.tail != nil {
+		r := offsetReader{bytes.NewReader(x.tail), x.reach()}
+		n := x.ticks.len()
+		err := x.visit(context.Background(), r, n, n+1, func(_ int, list []event) error {
+			for ; i < len(list); i++ {
+				dst = appendEvent(appendElementStart(dst, i), &list[i], x.lastZone())
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return docs, err
+	}
+	return appendListEnd(dst, i), nil
 }
 
 // appendCommands appends the commands that led to tick n, or are pending.

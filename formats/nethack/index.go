@@ -55,7 +55,7 @@ type mark struct {
 type index struct {
 	header   *header
 	ticks    tickList
-	chunks   []int // first tick of each
+	chunks   packed // first tick of each
 	problems []problem
 	at       mark // at the last tick
 	now      mark // at the end
@@ -339,7 +339,7 @@ func (p *indexer) problem(code problemCode, off int64, message string) bool {
 // place tells the problems since the last save line their chunk.
 func (p *indexer) place() {
 	for i := p.at.problems; i < len(p.problems); i++ {
-		p.problems[i].chunk = len(p.chunks) - 1
+		p.problems[i].chunk = p.chunks.rows - 1
 	}
 }
 
@@ -352,18 +352,20 @@ func (p *problem) text() string {
 }
 
 // chunkOf returns the chunk of a tick.
-func (x *index) chunkOf(n int) int { return sort.SearchInts(x.chunks, n+1) - 1 }
+func (x *index) chunkOf(n int) int {
+	return sort.Search(x.chunks.rows, func(i int) bool { return x.chunks.number(i) > n }) - 1
+}
 
 // chainEnd returns the tick behind the chunk of tick n.
 func (x *index) chainEnd(n int) int {
-	if c := x.chunkOf(n) + 1; c < len(x.chunks) {
-		return x.chunks[c]
+	if c := x.chunkOf(n) + 1; c < x.chunks.rows {
+		return x.chunks.number(c)
 	}
 	return x.ticks.len()
 }
 
 // backupOf returns the backup that the save of tick n is built on.
-func (x *index) backupOf(n int) int { return x.chunks[x.chunkOf(n)] }
+func (x *index) backupOf(n int) int { return x.chunks.number(x.chunkOf(n)) }
 
 // zone returns the timezone in force at tick n.
 func (x *index) zone(n int) int32 { return x.zoneAt(x.ticks.off(n), x.ticks.zone(n)) }
@@ -386,7 +388,7 @@ const (
 
 // Memory is about how many bytes the index keeps alive.
 func (x *index) Memory() int64 {
-	n := 512 + len(x.tail) + 8*len(x.chunks) + int(x.ticks.memory()+x.names.memory())
+	n := 512 + len(x.tail) + int(x.chunks.memory()+x.ticks.memory()+x.names.memory())
 	for i := range x.problems {
 		n += problemCost + len(x.problems[i].message)
 	}

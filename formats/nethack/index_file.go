@@ -123,7 +123,7 @@ func (x *index) readTicks(r *indexfile.Reader) bool {
 			return false
 		}
 		if t.backup || i == 0 {
-			x.chunks = append(x.chunks, i)
+			x.chunks.add(uint64(i))
 		}
 		x.ticks.add(&t)
 		last = t
@@ -193,7 +193,7 @@ func (x *index) sound() bool {
 		lines = x.ticks.last.line
 	}
 	m := &x.at
-	if chunks := max(len(x.chunks), 1); x.heroes.Chunks() != chunks || x.commands.Chunks() != chunks {
+	if chunks := max(x.chunks.rows, 1); x.heroes.Chunks() != chunks || x.commands.Chunks() != chunks {
 		return false
 	}
 	switch {
@@ -208,7 +208,7 @@ func (x *index) sound() bool {
 	}
 	for i := range x.problems {
 		p := &x.problems[i]
-		if p.off < 0 || p.off > x.reach() || p.chunk < -1 || p.chunk >= len(x.chunks) || p.count < 0 || p.count > lines {
+		if p.off < 0 || p.off > x.reach() || p.chunk < -1 || p.chunk >= x.chunks.rows || p.count < 0 || p.count > lines {
 			return false
 		}
 	}

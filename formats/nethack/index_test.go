@@ -123,8 +123,8 @@ func TestIndex(t *testing.T) {
 	if len(x.problems) > 0 {
 		t.Errorf("problems %v", codes(x))
 	}
-	if x.ticks.len() != 25 || !slices.Equal(x.chunks, []int{0, 10, 18}) {
-		t.Errorf("%d ticks in chunks %v", x.ticks.len(), x.chunks)
+	if x.ticks.len() != 25 || !slices.Equal(x.chunks.open, []uint64{0, 10, 18}) {
+		t.Errorf("%d ticks in chunks %v", x.ticks.len(), x.chunks.open)
 	}
 	if x.now.commands != 25 || x.now.lines != strings.Count(w.String(), "\n") {
 		t.Errorf("%d commands, %d lines", x.now.commands, x.now.lines)

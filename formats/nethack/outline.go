@@ -12,8 +12,8 @@ import (
 // be rebuilt, so that directories can be listed before there is an index.
 type outline struct {
 	ticks  int
-	chunks []int64 // where each begins
-	end    int64   // behind the last newline
+	chunks packed // where each begins
+	end    int64  // behind the last newline
 }
 
 // readOutline reads a log from behind its header on.
@@ -38,7 +38,7 @@ func readOutline(ctx context.Context, r io.ReaderAt, start, size int64) (*outlin
 			continue
 		}
 		if l.text[0] == '*' || o.ticks == 0 {
-			o.chunks = append(o.chunks, l.off)
+			o.chunks.add(uint64(l.off))
 		}
 		if o.ticks++; o.ticks > maxTicks {
 			return nil, formats.Corrupt(name, l.off, "there are more than %d save lines", maxTicks)
@@ -48,17 +48,18 @@ func readOutline(ctx context.Context, r io.ReaderAt, start, size int64) (*outlin
 
 // chunk returns where chunk i begins and ends.
 func (o *outline) chunk(i int) (start, end int64) {
-	if i+1 < len(o.chunks) {
-		return o.chunks[i], o.chunks[i+1]
+	end = o.end
+	if i+1 < o.chunks.rows {
+		end = int64(o.chunks.number(i + 1))
 	}
-	return o.chunks[i], o.end
+	return int64(o.chunks.number(i)), end
 }
 
 // outline returns the outline of the log that an index is of.
 func (x *index) outline() *outline {
 	o := &outline{ticks: x.ticks.len(), end: x.end}
-	for _, first := range x.chunks {
-		o.chunks = append(o.chunks, x.ticks.off(first))
+	for i := range x.chunks.rows {
+		o.chunks.add(uint64(x.ticks.off(x.chunks.number(i))))
 	}
 	return o
 }

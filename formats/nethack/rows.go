@@ -9,7 +9,7 @@ import (
 
 // beginChunk notes that a chunk begins at tick n.
 func (p *indexer) beginChunk(n int) {
-	if p.chunks = append(p.chunks, n); len(p.chunks) > 1 {
+	if p.chunks.add(uint64(n)); p.chunks.rows > 1 {
 		p.flush()
 		p.heroes.EndChunk()
 		p.commands.EndChunk()
@@ -208,7 +208,7 @@ func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, co
 func (x *index) tickGroups() []columnar.Group {
 	c, chunk := rowcount.New(ticksColumns), 0
 	for n := range x.ticks.len() {
-		if chunk+1 < len(x.chunks) && x.chunks[chunk+1] == n {
+		if chunk+1 < x.chunks.rows && x.chunks.number(chunk+1) == n {
 			chunk++
 			c.EndChunk()
 		}

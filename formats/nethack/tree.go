@@ -66,11 +66,8 @@ const (
 	indexView
 )
 
-// What a save, a state, or a document takes beside what is counted when it is made, and what index.json takes.
-const (
-	littlePeak = 32 << 10
-	indexPeak  = 512 << 10
-)
+// littlePeak is what a save, a state, or a document takes beside what is counted when it is made.
+const littlePeak = 32 << 10
 
 func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	r := &recording{Recording: rec, header: rec.Head.(*header), cache: c, ahead: c.Budget() / 8}
@@ -80,12 +77,7 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	// an index of any size, which would else be given up for it and read again.
 	r.saves = cache.NewMemo(c, r.loadSave).Peak(func(int) int64 { return littlePeak })
 	r.states = cache.NewMemo(c, r.loadState).Peak(func(int) int64 { return littlePeak })
-	r.texts = cache.NewMemo(c, r.loadText).Peak(func(t text) int64 {
-		if t.view == indexView {
-			return indexPeak
-		}
-		return littlePeak
-	})
+	r.texts = cache.NewMemo(c, r.loadText).Peak(func(text) int64 { return littlePeak })
 	r.pieces = cache.NewMemo(c, r.loadPieces)
 	r.sizes = cache.NewMemo(c, r.loadSizes)
 	return r
@@ -95,7 +87,7 @@ func (rec *recording) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	tables := (&tables{rec.Input, rec.index}).makers()
 	return nodes.List(
 		nodes.Entry{Name: "header.json", File: headerFile(rec.Input, rec.header)},
-		formats.IndexEntry(rec.textFile(indexView, 0)),
+		formats.IndexEntry(rec.linesFile(indexView, 0)),
 		rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(rec.header.lines)},
 		nodes.Entry{Name: "chunks", Dir: rec.listing(chunksDir)},
@@ -167,12 +159,12 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 		return nil, 0, err
 	}
 	l := &listing{outline: o}
-	l.dirs[chunksDir] = &nodes.Series{Width: 6, N: len(o.chunks), File: func(n int64) nodes.File {
+	l.dirs[chunksDir] = &nodes.Series{Width: 6, N: o.chunks.rows, File: func(n int64) nodes.File {
 		start, end := o.chunk(int(n))
 		return nodes.Section(rec, start, end-start)
 	}}
 	l.dirs[linesDir] = &nodes.Series{
-		Width: 6, Suffix: ".jsonl", N: len(o.chunks),
+		Width: 6, Suffix: ".jsonl", N: o.chunks.rows,
 		Grows: func(int64) bool { return rec.Grows },
 		File:  func(n int64) nodes.File { return rec.linesFile(chunkView, int(n)) },
 	}
@@ -186,7 +178,7 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 	}}
 	l.dirs[ticksDir] = &nodes.Timed{Dir: ticks, Suffix: ".json", Clock: clock(rec.index), Listed: true}
 	l.dirs[statesDir] = &nodes.Timed{Dir: states, Suffix: ".json", Clock: clock(rec.index)}
-	return l, int64(512 + 8*len(o.chunks)), nil
+	return l, 512 + o.chunks.memory(), nil
 }
 
 // indexed returns the index, which must have tick n.
@@ -210,28 +202,8 @@ func (rec *recording) tick(ctx context.Context, n int) ([]byte, error) {
 	return appendDocument(make([]byte, 0, 2*len(doc)), doc), nil
 }
 
-func (rec *recording) textFile(v view, n int) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: v, n: n}) })
-}
-
-// loadText makes index.json or one of states/. Parts come from whoever has their pieces.
+// loadText makes one of states/. Parts of other texts come from whoever has their pieces.
 func (rec *recording) loadText(ctx context.Context, t text) (doc []byte, cost int64, err error) {
-	if t.view == stateView {
-		doc, err = rec.stateDocument(ctx, t.n)
-	} else {
-		doc, err = rec.indexDocument(ctx)
-	}
+	doc, err = rec.stateDocument(ctx, t.n)
 	return doc, int64(cap(doc)), err
-}
-
-func (rec *recording) indexDocument(ctx context.Context) ([]byte, error) {
-	x, err := rec.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	damage, err := rec.Damage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return x.document(ctx, damage)
 }

@@ -1,6 +1,7 @@
 package nethack
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -53,13 +54,11 @@ func headerFile(src formats.Input, h *header) nodes.File {
 	})
 }
 
-type indexDocument struct {
+// An indexHead is index.json up to its lists, which may be long.
+type indexHead struct {
 	formats.IndexHead
-	Totals   totals            `json:"totals"`
-	LastSave *lastSave         `json:"last_save"`
-	Chunks   []chunkRow        `json:"chunks"`
-	Pending  []json.RawMessage `json:"pending"`
-	Problems []formats.Problem `json:"problems"`
+	Totals   totals    `json:"totals"`
+	LastSave *lastSave `json:"last_save"`
 }
 
 type totals struct {
@@ -97,28 +96,105 @@ type chunkRow struct {
 	LastTurn  *int32 `json:"last_turn"`
 }
 
-// document makes index.json of a log whose compressed stream has that damage, if it has one.
-func (x *index) document(ctx context.Context, damage *formats.Problem) ([]byte, error) {
-	end := x.ending()
-	doc := indexDocument{
-		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: end == endGameOver, End: end},
-		Totals:    x.totals(), LastSave: x.lastSave(), Chunks: x.chunkRows(), Pending: []json.RawMessage{}, Problems: x.problemList(),
+// indexPieces returns where the pieces of index.json begin, and its end, in units: what is in front of the chunks, each
+// chunk, what is pending, each problem, and the end.
+func (x *index) indexPieces(damage *formats.Problem) (cuts []int) {
+	end := 3 + x.chunks.rows + len(x.problems)
+	if damage != nil {
+		end++
 	}
-	doc.Problems = doc.IndexHead.Damaged(doc.Problems, damage)
-	pending, err := x.pending(ctx)
+	for n := 0; n < end; n += indexUnits {
+		cuts = append(cuts, n)
+	}
+	return append(cuts, end)
+}
+
+// What a piece of index.json has, and what one of these takes when it is made, about.
+const (
+	indexUnits = 2048
+	unitCost   = 1 << 10
+)
+
+// appendIndex appends the units from first to before end of the index.json of a log whose compressed stream has that
+// damage, if it has one.
+func (x *index) appendIndex(dst []byte, first, end int, damage *formats.Problem) (_ []byte, err error) {
+	ending := x.ending()
+	head := indexHead{
+		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: ending == endGameOver, End: ending},
+		Totals:    x.totals(), LastSave: x.lastSave(),
+	}
+	pending := x.chunks.rows + 1
+	var problems []formats.Problem
+	if end > pending || damage != nil {
+		problems = head.Damaged(x.problemList(), damage)
+	}
+	for n := first; n < end && err == nil; n++ {
+		switch row := n - pending - 1; {
+		case n == 0:
+			var doc []byte
+			doc, err = nodes.MarshalIndented(head)
+			dst = append(append(dst, bytes.TrimSuffix(doc, []byte("\n}\n"))...), `,`+"\n  "+`"chunks": [`...)
+		case n < pending:
+			dst, err = appendElement(dst, n-1, x.chunkRow(n-1))
+		case n == pending:
+			dst = append(appendListEnd(dst, x.chunks.rows), `,`+"\n  "+`"pending": [`...)
+			dst, err = x.appendPending(dst)
+			dst = append(dst, `,`+"\n  "+`"problems": [`...)
+		case row < len(problems):
+			dst, err = appendElement(dst, row, &problems[row])
+		default:
+			dst = append(appendListEnd(dst, len(problems)), "\n}\n"...)
+		}
+	}
+	return dst, err
+}
+
+// indexPiece makes a piece of index.json.
+func (rec *recording) indexPiece(ctx context.Context, x *index, first, end int) ([]byte, error) {
+	damage, err := rec.Damage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range pending {
-		doc.Pending = append(doc.Pending, e)
+	need := int64(end-first) * unitCost
+	if pending := x.chunks.rows + 1; first <= pending && pending < end {
+		need += linesPerByte * int64(len(x.tail))
 	}
-	return nodes.MarshalIndented(doc)
+	held, err := formats.Charge(ctx, need)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	return x.appendIndex(nil, first, end, damage)
+}
+
+// appendElement appends element i of a list of a document.
+func appendElement(dst []byte, i int, element any) ([]byte, error) {
+	b := bytes.NewBuffer(appendElementStart(dst, i))
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(element)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+func appendElementStart(dst []byte, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return append(dst, "\n    "...)
+}
+
+// appendListEnd ends a list of n elements.
+func appendListEnd(dst []byte, n int) []byte {
+	if n > 0 {
+		dst = append(dst, "\n  "...)
+	}
+	return append(dst, ']')
 }
 
 func (x *index) totals() totals {
 	t := totals{
 		Bytes: x.size, Lines: x.now.lines, Commands: x.now.commands, Ticks: x.ticks.len(), Saves: x.names.byTurn.rows,
-		Backups: len(x.chunks), Turns: x.names.turns, Partial: x.size - x.end,
+		Backups: x.chunks.rows, Turns: x.names.turns, Partial: x.size - x.end,
 	}
 	if n := x.ticks.len(); n > 0 {
 		t.FirstTurn, t.LastTurn = x.turnsOf(0, n)
@@ -155,19 +231,17 @@ func (x *index) lastSave() *lastSave {
 	return nil
 }
 
-func (x *index) chunkRows() []chunkRow {
-	rows := make([]chunkRow, len(x.chunks))
-	for i, first := range x.chunks {
-		end, endOff := x.chainEnd(first), x.end
-		if end < x.ticks.len() {
-			endOff = x.ticks.off(end)
-		}
-		size := endOff - x.ticks.off(first)
-		rows[i] = chunkRow{
-			Chunk: i, FirstTick: first, LastTick: end - 1, Ticks: end - first,
-			Offset: x.ticks.off(first), Stored: size, Size: size,
-		}
-		rows[i].FirstTurn, rows[i].LastTurn = x.turnsOf(first, end)
+func (x *index) chunkRow(i int) *chunkRow {
+	first := x.chunks.number(i)
+	end, endOff := x.chainEnd(first), x.end
+	if end < x.ticks.len() {
+		endOff = x.ticks.off(end)
 	}
-	return rows
+	size := endOff - x.ticks.off(first)
+	row := &chunkRow{
+		Chunk: i, FirstTick: first, LastTick: end - 1, Ticks: end - first,
+		Offset: x.ticks.off(first), Stored: size, Size: size,
+	}
+	row.FirstTurn, row.LastTurn = x.turnsOf(first, end)
+	return row
 }

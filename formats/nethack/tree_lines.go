@@ -65,13 +65,13 @@ func (rec *recording) ticksOf(x *index, t text) (first, end int, err error) {
 		}
 		return 0, end, nil
 	}
-	if t.n >= len(x.chunks) {
+	if t.n >= x.chunks.rows {
 		return 0, 0, nodes.ErrStale
 	}
 	if rec.Running {
 		end = x.settled()
 	}
-	first = x.chunks[t.n]
+	first = x.chunks.number(t.n)
 	return first, max(first, min(end, x.chainEnd(first))), nil
 }
 
@@ -82,15 +82,16 @@ func (rec *recording) loadPieces(ctx context.Context, t text) (*pieces, int64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	first, end, err := rec.ticksOf(x, t)
-	if err != nil {
+	p := &pieces{}
+	if t.view == indexView {
+		damage, err := rec.Damage(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		p.cuts = x.indexPieces(damage)
+	} else if p.cuts, err = rec.cut(x, t); err != nil {
 		return nil, 0, err
 	}
-	most := pieceTicks
-	if t.view == castView {
-		most = castTicks
-	}
-	p := &pieces{cuts: x.cut(first, end, most)}
 	if len(p.cuts) > 2 { // whoever reads the only piece learns its size
 		err = rec.measure(ctx, x, t, p)
 	}
@@ -127,6 +128,18 @@ func (rec *recording) measure(ctx context.Context, x *index, t text, p *pieces) 
 	}
 	runtime.KeepAlive(x)
 	return nil
+}
+
+// cut returns where the pieces of a file of lines begin, and its end.
+func (rec *recording) cut(x *index, t text) ([]int, error) {
+	first, end, err := rec.ticksOf(x, t)
+	if err != nil {
+		return nil, err
+	}
+	if t.view == castView {
+		return x.cut(first, end, castTicks), nil
+	}
+	return x.cut(first, end, pieceTicks), nil
 }
 
 // cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at most.
@@ -177,6 +190,8 @@ func (rec *recording) piece(ctx context.Context, x *index, t text, p *pieces, at
 		b, err = rec.heroTable(ctx, x, first, end)
 	case castView:
 		return rec.cast(ctx, x, first, end, at)
+	case indexView:
+		b, err = rec.indexPiece(ctx, x, first, end)
 	default:
 		b, err = rec.makeLines(ctx, x, t.view, first, end)
 	}

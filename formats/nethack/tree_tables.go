@@ -45,10 +45,10 @@ func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn fun
 	}
 	n := 0
 	if chunk > 0 {
-		if chunk >= len(x.chunks) {
+		if chunk >= x.chunks.rows {
 			return nodes.ErrStale
 		}
-		n = x.chunks[chunk]
+		n = x.chunks.number(chunk)
 	}
 	err = x.visit(ctx, t.At(ctx), n, x.ticks.len()+1, func(n int, list []event) error {
 		if fn(x, n, list); b.Full() {
@@ -85,8 +85,8 @@ func (t *tables) fillHeroes(ctx context.Context, b *columnar.Batch, chunk int) e
 	}
 	var hero heroState
 	re := &rebuilder{}
-	for ; chunk < len(x.chunks) && !b.Full(); chunk++ {
-		first := x.chunks[chunk]
+	for ; chunk < x.chunks.rows && !b.Full(); chunk++ {
+		first := x.chunks.number(chunk)
 		end := first
 		for end < x.chainEnd(first) && !x.ticks.lost(end) {
 			end++
