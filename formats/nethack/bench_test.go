@@ -245,8 +245,9 @@ func BenchmarkCounting(b *testing.B) {
 				s := newScanner(b.Context(), log, p.end, log.Size())
 				defer s.close()
 				err := p.lines(b.Context(), s, func(l line) {
-					p.tickOf(l)
+					t := p.tickOf(l)
 					p.ev.forget(p.clock)
+					p.add(&t)
 				})
 				p.nameTicks()
 				return err
@@ -283,7 +284,7 @@ func BenchmarkIndex(b *testing.B) {
 	})
 	var doc []byte
 	run("tick", func(n int) error {
-		doc = x.appendTick(doc[:0], n, nil)
+		doc = x.appendTick(doc[:0], n, &events{})
 		return nil
 	})
 	run("name", func(n int) error {

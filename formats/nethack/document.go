@@ -11,11 +11,11 @@ import (
 
 // visit calls fn for the ticks from first up to end with the events of each, which fn does not keep. The tick
 // behind the last one is the action under way. A tick whose events are too long is left out.
-func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, list []event) error) error {
+func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, ev *events) error) error {
 	if end <= first {
 		return nil
 	}
-	start, ev := x.header.size, events{clock: x.header.start}
+	start, ev := x.header.size, &events{clock: x.header.start}
 	if first > 0 {
 		before := x.ticks.at(first - 1)
 		start, ev.clock = before.end, before.clock
@@ -46,7 +46,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 			return ctx.Err()
 		}
 		if shown {
-			if err := fn(n, ev.list); err != nil {
+			if err := fn(n, ev); err != nil {
 				return err
 			}
 		}
@@ -61,7 +61,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 }
 
 // appendTick appends tick n as compact JSON.
-func (x *index) appendTick(dst []byte, n int, list []event) []byte {
+func (x *index) appendTick(dst []byte, n int, ev *events) []byte {
 	t := x.ticks.at(n)
 	dst = append(dst, `{"tick":`...)
 	dst = jsonenc.AppendInt(dst, n)
@@ -100,7 +100,7 @@ func (x *index) appendTick(dst []byte, n int, list []event) []byte {
 		dst = jsonenc.AppendInt(dst, t.size)
 	}
 	dst = append(dst, `,"events":`...)
-	dst = appendEvents(dst, list, t.tz)
+	dst = appendEvents(dst, ev, t.tz)
 	return append(dst, '}')
 }
 
@@ -113,8 +113,8 @@ func appendTurn(dst []byte, turn int32) []byte {
 
 // tick returns tick n as compact JSON.
 func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err error) {
-	err = x.visit(ctx, r, n, n+1, func(n int, list []event) error {
-		doc = x.appendTick(nil, n, list)
+	err = x.visit(ctx, r, n, n+1, func(n int, ev *events) error {
+		doc = x.appendTick(nil, n, ev)
 		return nil
 	})
 	if err == nil && doc == nil {
@@ -141,9 +141,10 @@ func (x *index) appendPending(dst []byte) ([]byte, error) {
 	if x.tail != nil {
 		r := offsetReader{bytes.NewReader(x.tail), x.reach()}
 		n := x.ticks.len()
-		err := x.visit(context.Background(), r, n, n+1, func(_ int, list []event) error {
-			for ; i < len(list); i++ {
-				dst = appendEvent(appendElementStart(dst, i), &list[i], x.lastZone())
+		err := x.visit(context.Background(), r, n, n+1, func(_ int, ev *events) error {
+			for e := range ev.all() {
+				dst = appendEvent(appendElementStart(dst, i), e, x.lastZone())
+				i++
 			}
 			return nil
 		})
@@ -155,9 +156,9 @@ func (x *index) appendPending(dst []byte) ([]byte, error) {
 }
 
 // appendCommands appends the commands that led to tick n, or are pending.
-func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
+func (x *index) appendCommands(dst []byte, n int, ev *events) []byte {
 	tz, turn := x.context(n)
-	for e, answers := range commandsOf(list) {
+	for e, answers := range ev.commands(tz, nil) {
 		dst = append(dst, `{"tick":`...)
 		if n < x.ticks.len() {
 			dst = jsonenc.AppendInt(dst, n)
@@ -171,8 +172,7 @@ func (x *index) appendCommands(dst []byte, n int, list []event) []byte {
 		dst = appendEventTime(dst, e, tz)
 		dst = appendFields(dst, e.fields)
 		dst = append(dst, `,"answers":`...)
-		dst = appendEvents(dst, answers, tz)
-		dst = append(dst, "}\n"...)
+		dst = append(append(dst, answers...), "}\n"...)
 	}
 	return dst
 }

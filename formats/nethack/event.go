@@ -14,7 +14,6 @@ type event struct {
 
 	// fields are the further keys in the order in which they are shown.
 	fields []field
-	line   []byte // what was read; texts are parts of it
 }
 
 // A field is one key of an event and its value: of the type of what is set, or a number.
@@ -39,6 +38,8 @@ const (
 	kindTime    = "time"
 	kindOver    = "game_over"
 	kindUnknown = "unknown"
+
+	gameOver = "Q" // the line of kindOver
 )
 
 var directions = bytes.Fields([]byte("W NW N NE E SE S SW up down self"))
@@ -54,23 +55,20 @@ const maxUnknown = 200
 // isCommand reports whether a line is a command, if it is right.
 func isCommand(text []byte) bool { return len(text) > 0 && 'a' <= text[0] && text[0] <= 'z' }
 
-// parse reads a line that is neither a save nor a time step. The event keeps no part of it.
-func (e *event) parse(l line) {
-	e.off = l.off
-	e.line = append(e.line, l.text...)
+// parse reads a line that is neither a save nor a time step. The texts of the event are parts of it.
+func (e *event) parse(text []byte) {
 	err := errEvent
 	switch {
-	case isCommand(e.line):
+	case isCommand(text):
 		e.kind = kindCommand
-		err = e.parseCommand(e.line)
-	case len(e.line) > 0:
-		err = e.parseAnswer(e.line[0], e.line[1:])
+		err = e.parseCommand(text)
+	case len(text) > 0:
+		err = e.parseAnswer(text[0], text[1:])
 	}
 	if err != nil {
 		e.kind, e.fields = kindUnknown, e.fields[:0]
-		e.addNumber("size", l.end-l.off-1)
-		e.line = append(e.line[:0], l.text[:min(len(l.text), maxUnknown)]...)
-		e.addText("text", e.line)
+		e.addNumber("size", int64(len(text)))
+		e.addText("text", text[:min(len(text), maxUnknown)])
 	}
 }
 
@@ -78,7 +76,6 @@ func (e *event) addNumber(key string, n int64) {
 	e.fields = append(e.fields, field{key: key, number: n})
 }
 
-// addText adds a text, which stays as it is as long as the event.
 func (e *event) addText(key string, b []byte) {
 	if b == nil {
 		b = []byte{}

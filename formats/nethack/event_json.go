@@ -26,45 +26,13 @@ func appendEventTime(dst []byte, e *event, tz int32) []byte {
 	return appendUTC(dst, e.clock, tz)
 }
 
-func appendEvents(dst []byte, list []event, tz int32) []byte {
+// appendEvents appends the events as a list.
+func appendEvents(dst []byte, ev *events, tz int32) []byte {
 	dst = append(dst, '[')
-	for i := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendEvent(dst, &list[i], tz)
+	for e := range ev.all() {
+		dst = appendEvent(appendComma(dst), e, tz)
 	}
 	return append(dst, ']')
-}
-
-// eventsLen returns how long appendEvents makes a list. buf is memory to use.
-func eventsLen(list []event, tz int32, buf *[]byte) int {
-	n := len("[]") + max(len(list)-1, 0)
-	for i := range list {
-		e := &list[i]
-		n += len(`{"event":"","offset":}`) + len(e.kind) + jsonenc.Int64Len(e.off)
-		if e.timed {
-			*buf = appendEventTime((*buf)[:0], e, tz)
-			n += len(*buf)
-		}
-		for k := range e.fields {
-			n += fieldLen(&e.fields[k], buf)
-		}
-	}
-	return n
-}
-
-// fieldLen returns how long appendField makes a field. What is not of a usual one is made for that.
-func fieldLen(f *field, buf *[]byte) int {
-	n := len(`,"":`) + len(f.key)
-	switch {
-	case f.text != nil && jsonenc.IsPlain(f.text):
-		return n + len(`""`) + len(f.text)
-	case f.text == nil && f.items == nil && !f.flag && int64(int32(f.number)) == f.number:
-		return n + jsonenc.IntLen(int32(f.number))
-	}
-	*buf = appendField((*buf)[:0], f)
-	return len(*buf)
 }
 
 func appendFields(dst []byte, fields []field) []byte {

@@ -1,76 +1,112 @@
 package nethack
 
 import (
+	"bytes"
 	"iter"
-	"slices"
 )
 
-// events collects the events of one tick, line by line.
+// events are the lines between two saves, up to maxEventText. They are parsed each time that somebody goes
+// through them: parsed ones would take a hundred times as much memory as the shortest lines.
 type events struct {
-	list  []event
-	clock uint64
+	clock uint64 // before them
+	off   int64  // where they begin
+	text  []byte
+
+	// Memory to use.
+	event, command event
+	answers        []byte
 }
 
-// add reads the next line, which is no save.
+// add adds the next line, which is no save.
 func (ev *events) add(l line) {
-	if step, ok := parseStep(l.text); ok {
-		ev.step(l, step)
-		return
+	if len(ev.text) == 0 {
+		ev.off = l.off
 	}
-	ev.next().parse(l)
+	ev.text = append(append(ev.text, l.text...), '\n')
 }
 
-// next adds an event, in the memory of one that was forgotten.
-func (ev *events) next() *event {
-	n := len(ev.list)
-	ev.list = slices.Grow(ev.list, 1)[:n+1]
-	e := &ev.list[n]
-	*e = event{fields: e.fields[:0], line: e.line[:0]}
-	return e
-}
-
-// Up to manyEvents that are forgotten leave their memory to others, each some 3 KiB: what was read for one is at most
-// longEvent bytes, and a menu has an item of 24 bytes for two of these. Real events have about twenty.
-const (
-	manyEvents = 256
-	longEvent  = 256
-)
+// manyText is how much memory is kept for the lines that come next. Those of real saves take some hundred bytes.
+const manyText = 64 << 10
 
 // forget forgets all events. Those that come next begin at a clock.
 func (ev *events) forget(clock uint64) {
-	if len(ev.list) > manyEvents {
-		ev.list = nil
+	if cap(ev.text) > manyText {
+		*ev = events{}
 	}
-	for i := range ev.list {
-		if cap(ev.list[i].line) > longEvent {
-			ev.list[i] = event{}
-		}
-	}
-	ev.list, ev.clock = ev.list[:0], clock
+	ev.text, ev.clock = ev.text[:0], clock
 }
 
-// step reads a time step, of the event before it if that has none.
-func (ev *events) step(l line, step uint64) {
-	ev.clock += step
-	if n := len(ev.list) - 1; n >= 0 && !ev.list[n].timed {
-		ev.list[n].timed, ev.list[n].clock = true, ev.clock
-		return
-	}
-	e := ev.next()
-	e.kind, e.off, e.timed, e.clock = kindTime, l.off, true, ev.clock
-}
-
-// commandsOf returns the commands of a list, each with the events up to the next one: its answers.
-func commandsOf(list []event) iter.Seq2[*event, []event] {
-	return func(yield func(*event, []event) bool) {
-		for i := 0; i < len(list); {
-			e := &list[i]
-			answers := i + 1
-			for i++; i < len(list) && list[i].kind != kindCommand; i++ {
+// all goes through the events. Each is good until the next one.
+func (ev *events) all() iter.Seq[*event] {
+	return func(yield func(*event) bool) {
+		e, clock, off := &ev.event, ev.clock, ev.off
+		for rest := ev.text; len(rest) > 0; {
+			end := bytes.IndexByte(rest, '\n')
+			text := rest[:end]
+			rest = rest[end+1:]
+			step, isStep := parseStep(text)
+			clock += step
+			if isStep && off > ev.off && !e.timed {
+				e.timed, e.clock = true, clock
+			} else {
+				if off > ev.off && !yield(e) {
+					return
+				}
+				if *e = (event{off: off, fields: e.fields[:0]}); isStep {
+					e.kind, e.timed, e.clock = kindTime, true, clock
+				} else {
+					e.parse(text)
+				}
 			}
-			if e.kind == kindCommand && !yield(e, list[answers:i]) {
-				return
-			}
+			off += int64(end + 1)
+		}
+		if len(ev.text) > 0 {
+			yield(e)
 		}
 	}
+}
+
+// len returns the number of events.
+func (ev *events) len() (n int) {
+	for range ev.all() {
+		n++
+	}
+	return n
+}
+
+// commands goes through the commands, each with its answers, as JSON: the events up to the next one. Times are those of
+// a player in timezone tz. Both are good until the next one. each, if not nil, hears of every event.
+func (ev *events) commands(tz int32, each func(*event)) iter.Seq2[*event, []byte] {
+	return func(yield func(*event, []byte) bool) {
+		answers := ev.answers[:0] // none before the first command
+		for e := range ev.all() {
+			if each != nil {
+				each(e)
+			}
+			switch {
+			case e.kind != kindCommand && len(answers) > 0:
+				answers = appendEvent(appendComma(answers), e, tz)
+			case e.kind == kindCommand:
+				if len(answers) > 0 && !yield(&ev.command, append(answers, ']')) {
+					return
+				}
+				fields := append(ev.command.fields[:0], e.fields...)
+				ev.command = *e
+				ev.command.fields = fields
+				answers = append(answers[:0], '[')
+			}
+		}
+		if len(answers) > 0 {
+			yield(&ev.command, append(answers, ']'))
+		}
+		ev.answers = answers
+	}
+}
+
+// appendComma appends a comma behind an element of a list.
+func appendComma(dst []byte) []byte {
+	if dst[len(dst)-1] == '[' {
+		return dst
+	}
+	return append(dst, ',')
 }

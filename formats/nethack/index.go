@@ -79,10 +79,9 @@ type indexer struct {
 	re    rebuilder
 	clock uint64
 	tz    int32
-	ev    events // since the last save line, if they are shown
+	ev    events // since the last save line, none if they are not shown
 
-	hero    heroCounter
-	command commandCounter
+	hero heroCounter
 
 	charged int // ticks whose memory is counted
 }
@@ -145,9 +144,9 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 		return err
 	}
 	p.checkGap(p.end)
+	p.countPending()
 	p.place()
 	p.nameTicks()
-	p.countPending()
 	return nil
 }
 
@@ -201,43 +200,51 @@ func (p *indexer) room(n int, off int64) int {
 
 // other reads a line that is no save.
 func (p *indexer) other(l line) {
-	p.over = false
-	if step, ok := parseStep(l.text); ok {
-		p.clock += step
-		if p.now.firstStep < 0 {
-			p.now.firstStep = l.off
-		}
-		p.ev.step(l, step)
+	step, isStep := parseStep(l.text)
+	if p.clock += step; isStep && p.now.firstStep < 0 {
+		p.now.firstStep = l.off
+	}
+	p.over = string(l.text) == gameOver
+	if p.shows(l.end) {
+		p.ev.add(l)
 		return
 	}
-	if l.long() { // it is not shown, which is the problem tooLong, and what is wrong with it is not looked for
-		if isCommand(l.text) {
+	p.skip() // what was shown until now
+	if l.long() {
+		if isCommand(l.text) { // what is wrong with it is not looked for
 			p.now.commands++
 		}
 		return
 	}
-	e := p.ev.next()
-	e.parse(l)
-	if l.end-p.reach() > maxEventText { // the rest is not shown
-		p.ev.list = p.ev.list[:len(p.ev.list)-1]
+	p.ev.add(l)
+	p.skip()
+}
+
+// skip counts the lines since the last save line, which are not shown.
+func (p *indexer) skip() {
+	for e := range p.ev.all() {
+		p.judge(e)
 	}
+	p.ev.forget(p.clock)
+}
+
+// judge counts a command, and notes a line that is not known.
+func (p *indexer) judge(e *event) {
 	switch e.kind {
 	case kindCommand:
 		p.now.commands++
 	case kindUnknown:
-		p.problem(badLine, l.off, "the line is not one of a NetHack 4.3 log")
-	case kindOver:
-		p.over = true
+		p.problem(badLine, e.off, "the line is not one of a NetHack 4.3 log")
 	}
 }
 
 func (p *indexer) saveLine(l line) {
-	turn, shown := p.ticks.lastTurn(), p.shows(l.off)
 	t := p.tickOf(l)
-	p.count(&t, turn, shown)
+	p.count(&t)
+	p.add(&t)
 }
 
-// tickOf adds the tick of a save line.
+// tickOf returns the tick of a save line.
 func (p *indexer) tickOf(l line) tick {
 	n := p.ticks.len()
 	t := tick{off: l.off, end: l.end, line: p.now.lines, turn: -1, backup: l.text[0] == '*'}
@@ -245,7 +252,6 @@ func (p *indexer) tickOf(l line) tick {
 		p.beginChunk(n)
 	}
 	p.checkGap(l.off)
-	p.place()
 	err := p.load(&t, l)
 	switch {
 	case errors.Is(err, errNoBase):
@@ -258,12 +264,16 @@ func (p *indexer) tickOf(l line) tick {
 		p.take(&t, n)
 	}
 	t.clock, t.tz = p.clock, p.tz
-	p.ticks.add(&t)
+	return t
+}
+
+// add adds a tick, up to which the index is durable then.
+func (p *indexer) add(t *tick) {
+	p.ticks.add(t)
 	p.place()
 	p.over = false
 	p.now.problems = len(p.problems)
 	p.at = p.now
-	return t
 }
 
 var (

@@ -2,6 +2,7 @@ package nethack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/csv"
@@ -104,8 +105,7 @@ func saveSums(t testing.TB, x *index, log []byte) map[int64]string {
 }
 
 func codes(x *index) (list []string) {
-	for i := range x.problems {
-		p := &x.problems[i]
+	for _, p := range slices.SortedStableFunc(slices.Values(x.problems), func(a, b problem) int { return cmp.Compare(a.off, b.off) }) {
 		list = append(list, fmt.Sprintf("%s@%d/%d", problemNames[p.code], x.lineOf(p.off), p.chunk))
 	}
 	return list

@@ -2,7 +2,10 @@ package nethack
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -124,5 +127,61 @@ func TestLongCommands(t *testing.T) {
 	}
 	if doc := nodestest.Read(t, root, "ticks/00000006.json"); !strings.Contains(doc, `"size":5242880`) {
 		t.Errorf("the bones are %s", doc)
+	}
+}
+
+// index.json is one document, however many pieces it is made in, and none of them has all that it has.
+func TestIndexInPieces(t *testing.T) {
+	least := int64(0)
+	for _, chunks := range []int{0, 1, indexUnits - 2, indexUnits - 1, indexUnits, 3 * indexUnits} {
+		w := newGame("Agnes")
+		w.comp = plain
+		problems := 0
+		for n := range chunks {
+			w.line("chat", 1)
+			if n%2 == 0 {
+				w.WriteString("<&>\n")
+				problems++
+			}
+			w.backup(testSave(60), int32(n))
+		}
+		w.line("chat", 1)
+		w.line("Q", -1)
+		c := cache.New(1<<20, nil)
+		root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("many.nhgame", w.Bytes(), testTime), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := nodestest.Read(t, root, "index.json")
+		c.Close()
+		var doc struct{ Chunks, Pending, Problems []any }
+		if err := json.Unmarshal([]byte(got), &doc); err != nil {
+			t.Fatalf("%d chunks: %v", chunks, err)
+		}
+		if len(doc.Chunks) != chunks || len(doc.Pending) != 2 || len(doc.Problems) != problems {
+			t.Errorf("%d chunks, %d events and %d problems of %d", len(doc.Chunks), len(doc.Pending), len(doc.Problems), chunks)
+		}
+		if want := string(appendDocument(nil, []byte(got))); got != want {
+			t.Errorf("%d chunks: it is not laid out as a document is", chunks)
+		}
+		_, peak := c.Work()
+		if least = cmp.Or(least, peak); peak > least {
+			t.Errorf("%d chunks: %d bytes at most, and %d of none", chunks, peak, least)
+		}
+	}
+}
+
+// The shortest lines between two saves take no more memory than their text, some times over.
+func TestShortLinesTakeLittle(t *testing.T) {
+	w := newGame("Agnes")
+	w.comp = plain
+	w.WriteString(strings.Repeat("a\n", maxEventText/2))
+	w.backup(testSave(60), 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	x := mustIndex(t, w.Bytes())
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; x.now.commands != maxEventText/2 || n > 16*maxEventText {
+		t.Errorf("%d commands, %d bytes", x.now.commands, n)
 	}
 }

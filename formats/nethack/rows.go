@@ -10,20 +10,16 @@ import (
 // beginChunk notes that a chunk begins at tick n.
 func (p *indexer) beginChunk(n int) {
 	if p.chunks.add(uint64(n)); p.chunks.rows > 1 {
-		p.flush()
+		p.hero.flush(p.heroes)
 		p.heroes.EndChunk()
 		p.commands.EndChunk()
 	}
 }
 
-// count counts the rows of tables that the last tick has. turn is that of the tick before, and shown says whether the lines
-// between them are.
-func (p *indexer) count(t *tick, turn int32, shown bool) {
-	n := p.ticks.len() - 1
-	if shown {
-		p.command.count(p.commands, p.ev.list, commandContext{tick: n, turn: turn, zone: t.tz})
-	}
-	p.ev.forget(p.clock)
+// count counts the commands and the rows of tables that the next tick has, and notes what is wrong with the lines before it.
+func (p *indexer) count(t *tick) {
+	n := p.ticks.len()
+	p.countCommands(p.commands, commandContext{tick: n, turn: p.ticks.lastTurn(), zone: t.tz})
 	if !t.lost() {
 		p.hero.count(p.heroes, &p.re, n, t, p.zoneAt(t.off, t.tz))
 	}
@@ -31,21 +27,23 @@ func (p *indexer) count(t *tick, turn int32, shown bool) {
 
 // countPending ends the count, with the commands that are pending.
 func (p *indexer) countPending() {
-	p.flush()
+	p.hero.flush(p.heroes)
 	c := p.commands
-	if p.shows(p.end) && len(p.ev.list) > 0 {
+	if len(p.ev.text) > 0 {
 		c = c.Clone()
-		p.command.count(c, p.ev.list, commandContext{tick: -1, turn: p.ticks.lastTurn(), zone: p.lastZone()})
-		p.command.flush(c)
+		p.countCommands(c, commandContext{tick: -1, turn: p.ticks.lastTurn(), zone: p.lastZone()})
 	}
-	p.ev.forget(p.clock)
 	p.commandGroups = c.Groups()
 }
 
-// flush tells the Counters of all rows up to the last tick.
-func (p *indexer) flush() {
-	p.hero.flush(p.heroes)
-	p.command.flush(p.commands)
+// countCommands counts the lines since the last save line, and their commands as rows.
+func (p *indexer) countCommands(c *rowcount.Counter, at commandContext) {
+	for e, answers := range p.ev.commands(at.zone, p.judge) {
+		at.answers = answers
+		commandRow(c.Batch, e, &at)
+		c.EndRow()
+	}
+	p.ev.forget(p.clock)
 }
 
 // A heroCounter counts the heroes of the saves that a rebuilder makes one after the other: after a diff only the numbers
@@ -109,75 +107,6 @@ func (h *heroCounter) flush(c *rowcount.Counter) {
 	}
 }
 
-// A commandCounter counts the rows of commands. It gathers them for a Counter.
-type commandCounter struct {
-	rows   int
-	counts [commandColumns]columnar.Counts // of them; of a field Nulls are the rows that have it
-	buf    []byte
-}
-
-// count counts the commands of a list.
-func (g *commandCounter) count(c *rowcount.Counter, list []event, at commandContext) {
-	for e, answers := range commandsOf(list) {
-		g.row(e, &at)
-		g.counts[commandColumns-1].Bytes += int64(eventsLen(answers, at.zone, &g.buf))
-		if g.rows++; g.rows == c.Room() {
-			g.flush(c)
-		}
-	}
-}
-
-// row counts a command without its answers, as commandRow adds it.
-func (g *commandCounter) row(e *event, at *commandContext) {
-	if at.tick < 0 {
-		g.counts[0].Nulls++
-	} else {
-		g.counts[0].Bound(int64(at.tick))
-	}
-	if at.turn < 0 {
-		g.counts[1].Nulls++
-	} else {
-		g.counts[1].Bound(int64(at.turn))
-	}
-	if e.timed {
-		countTime(&g.counts[2], e.clock, at.zone)
-	} else {
-		g.counts[2].Nulls++
-	}
-	g.counts[3].Bound(e.off)
-	for i := range e.fields {
-		f := &e.fields[i]
-		column := commandField(f.key)
-		if column < 0 {
-			continue
-		}
-		n := &g.counts[firstCommandField+column]
-		switch {
-		case f.text != nil:
-			n.Bytes += columnar.TextLen(f.text)
-			n.Nulls++
-		case int64(int32(f.number)) == f.number:
-			n.Bound(f.number)
-			n.Nulls++
-		}
-	}
-}
-
-// flush tells the Counter of all rows.
-func (g *commandCounter) flush(c *rowcount.Counter) {
-	if g.rows == 0 {
-		return
-	}
-	for i := firstCommandField; i < commandColumns; i++ {
-		n := &g.counts[i]
-		if n.Nulls = int64(g.rows) - n.Nulls; !c.Columns[i].Nullable {
-			n.Nulls = 0
-		}
-	}
-	c.Add(g.rows, g.counts[:])
-	*g = commandCounter{buf: g.buf}
-}
-
 // tooLong reports whether the lines that led to tick n, or are pending, are more than are shown.
 func (x *index) tooLong(n int) bool {
 	start, end := x.header.size, x.end
@@ -190,17 +119,16 @@ func (x *index) tooLong(n int) bool {
 	return end-start > maxEventText
 }
 
-// commandRows calls fn for each of the commands that led to tick n, or are pending. buf is memory to use.
-func (x *index) commandRows(n int, list []event, buf *[]byte, fn func(*event, commandContext)) {
+// commandRows adds the commands that led to tick n, or are pending.
+func (x *index) commandRows(b *columnar.Batch, n int, ev *events) {
 	at := commandContext{tick: n}
 	if n == x.ticks.len() {
 		at.tick = -1
 	}
 	at.zone, at.turn = x.context(n)
-	for e, answers := range commandsOf(list) {
-		*buf = appendEvents((*buf)[:0], answers, at.zone)
-		at.answers = *buf
-		fn(e, at)
+	for e, answers := range ev.commands(at.zone, nil) {
+		at.answers = answers
+		commandRow(b, e, &at)
 	}
 }
 

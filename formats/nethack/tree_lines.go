@@ -206,11 +206,11 @@ func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, en
 		return nil, err
 	}
 	defer held.Free()
-	err = x.visit(ctx, rec.At(ctx), first, end, func(n int, list []event) error {
+	err = x.visit(ctx, rec.At(ctx), first, end, func(n int, ev *events) error {
 		if v == commandsView {
-			doc = x.appendCommands(doc, n, list)
+			doc = x.appendCommands(doc, n, ev)
 		} else {
-			doc = append(x.appendTick(doc, n, list), '\n')
+			doc = append(x.appendTick(doc, n, ev), '\n')
 		}
 		return nil
 	})

@@ -73,8 +73,8 @@ func (rec *recording) stateSizes(ctx context.Context, x *index, first int, sizes
 // tickSizes learns the sizes of the documents in ticks/ from tick first on.
 func (rec *recording) tickSizes(ctx context.Context, x *index, first int, sizes []uint32) error {
 	var line, doc []byte
-	return x.visit(ctx, rec.At(ctx), first, first+len(sizes), func(n int, list []event) error {
-		line = x.appendTick(line[:0], n, list)
+	return x.visit(ctx, rec.At(ctx), first, first+len(sizes), func(n int, ev *events) error {
+		line = x.appendTick(line[:0], n, ev)
 		doc = appendDocument(doc[:0], line)
 		sizes[n-first] = uint32(len(doc))
 		return nil

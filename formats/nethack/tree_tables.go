@@ -38,7 +38,7 @@ var errFull = errors.New("all rows are there")
 
 // visit calls fn for all ticks from the start of a chunk on that are shown, with the events of each, until b is full.
 // The one after the last are the events that are pending.
-func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(x *index, n int, list []event)) error {
+func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn func(x *index, n int, ev *events)) error {
 	x, err := t.index(ctx)
 	if err != nil {
 		return err
@@ -50,8 +50,8 @@ func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn fun
 		}
 		n = x.chunks.number(chunk)
 	}
-	err = x.visit(ctx, t.At(ctx), n, x.ticks.len()+1, func(n int, list []event) error {
-		if fn(x, n, list); b.Full() {
+	err = x.visit(ctx, t.At(ctx), n, x.ticks.len()+1, func(n int, ev *events) error {
+		if fn(x, n, ev); b.Full() {
 			return errFull
 		}
 		return nil
@@ -63,17 +63,16 @@ func (t *tables) visit(ctx context.Context, b *columnar.Batch, chunk int, fn fun
 }
 
 func (t *tables) fillTicks(ctx context.Context, b *columnar.Batch, chunk int) error {
-	return t.visit(ctx, b, chunk, func(x *index, n int, list []event) {
+	return t.visit(ctx, b, chunk, func(x *index, n int, ev *events) {
 		if n < x.ticks.len() {
-			tickRow(b, n, x.ticks.at(n), x.zone(n), len(list))
+			tickRow(b, n, x.ticks.at(n), x.zone(n), ev.len())
 		}
 	})
 }
 
 func (t *tables) fillCommands(ctx context.Context, b *columnar.Batch, chunk int) error {
-	var buf []byte
-	return t.visit(ctx, b, chunk, func(x *index, n int, list []event) {
-		x.commandRows(n, list, &buf, func(e *event, at commandContext) { commandRow(b, e, &at) })
+	return t.visit(ctx, b, chunk, func(x *index, n int, ev *events) {
+		x.commandRows(b, n, ev)
 	})
 }
 
