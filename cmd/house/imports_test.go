@@ -1,4 +1,4 @@
-package main
+package house
 
 import (
 	"go/parser"
@@ -120,6 +120,7 @@ var house = []room{
 			"recfs/...", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/sys/...", "golang.org/x/term",
 		},
 	},
+	{dir: "cmd/house"},
 	{dir: "bench/...", std: true},
 }
 
