@@ -169,6 +169,15 @@ func TestDoInterrupted(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the end of the context", err)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = c.Do(ctx, 0, func(ctx context.Context) error {
+		cancel()
+		_, err := Charge(ctx, 1)
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("short when its context ended: %v", err)
+	}
 	if now, _ := c.Work(); now != 0 {
 		t.Errorf("%d bytes not given back", now)
 	}

@@ -52,8 +52,11 @@ func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error)
 		err = do(context.WithValue(ctx, reservationKey{}, r))
 		short := r.shortOf()
 		r.leave()
-		if short == 0 || ctx.Err() != nil {
+		if short == 0 {
 			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err // what it did with too little memory says nothing
 		}
 		n = max(short, 2*n)
 	}

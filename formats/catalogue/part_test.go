@@ -30,7 +30,8 @@ func TestPartOfMany(t *testing.T) {
 	}
 	store := t.TempDir()
 	disk := cache.NewDisk(store, 64<<20, nil)
-	root := newRoot(source.FromFS(tree), []formats.Format{rec}, formatstest.NewCache(t), archive.Options{Disk: disk})
+	c := formatstest.NewCache(t)
+	root := newRoot(source.FromFS(tree), []formats.Format{rec}, c, archive.Options{Disk: disk})
 	e, err := nodes.Lookup(t.Context(), root, "sub")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,13 @@ func TestPartOfMany(t *testing.T) {
 	if cost := found.Cost(); cost > 3<<19 {
 		t.Errorf("%d bytes of %d records are in memory", cost, found.Len())
 	}
+	if now, _ := c.Work(); now < found.Cost() {
+		t.Errorf("%d bytes are counted of %d", now, found.Cost())
+	}
 	done()
+	if now, _ := c.Work(); now != 0 {
+		t.Errorf("%d bytes are counted of nothing", now)
+	}
 	n := 0
 	for _, err := range root.c.Summaries(t.Context(), e.Dir) {
 		if err != nil {
