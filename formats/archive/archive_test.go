@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"weak"
 
@@ -19,6 +20,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/formatstest"
+	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -227,11 +229,24 @@ func TestArchiveSniffs(t *testing.T) {
 	})
 }
 
+// A refusing is a tree whose files cannot be opened while it is told so.
+type refusing struct {
+	source.Tree
+	on atomic.Bool
+}
+
+func (r *refusing) Open(ctx context.Context, name string) (source.File, error) {
+	if r.on.Load() {
+		return nil, errInjected
+	}
+	return r.Tree.Open(ctx, name)
+}
+
 func TestArchiveFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "sub/one", "RECone")
 	write(t, dir, "sub/two", "nothing")
-	fsys := formatstest.OpenLocal(t, dir)
+	fsys := &refusing{Tree: formatstest.OpenLocal(t, dir)}
 	root, err := New(fsys, testFormats, formatstest.NewCache(t), Options{}).File(t.Context(), "sub/one")
 	if err != nil {
 		t.Fatal(err)
@@ -239,6 +254,13 @@ func TestArchiveFile(t *testing.T) {
 	wantTree(t, show(t, root), map[string]string{"./": "", "body": "one", "raw": "RECone"})
 	write(t, dir, "sub/one", "RECother")
 	wantTree(t, show(t, root), map[string]string{"./": "", "body": "other", "raw": "RECother"})
+	write(t, dir, "sub/one", "RECmore")
+	fsys.on.Store(true)
+	if _, err := nodes.Lookup(t.Context(), root, "body"); !errors.Is(err, errInjected) || errors.Is(err, nodes.ErrStale) {
+		t.Errorf("a file that cannot be read at present: %v", err)
+	}
+	fsys.on.Store(false)
+	wantTree(t, show(t, root), map[string]string{"./": "", "body": "more", "raw": "RECmore"})
 
 	if _, err := New(fsys, testFormats, formatstest.NewCache(t), Options{}).File(t.Context(), "sub/two"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a file that is no recording: %v", err)

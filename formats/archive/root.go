@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	iofs "io/fs"
@@ -98,8 +99,9 @@ func (t *rootDir) entry(ctx context.Context) (nodes.Entry, error) {
 		return last.entry, nil
 	}
 	e, err := t.a.entry(ctx, folder{t.a, dir}, name, info)
-	if err == nil && e.Dir == nil { // the file is no recording any more
-		err = source.Stale(t.file)
+	if err == nil && e.Dir == nil { // the file is no recording any more, or cannot be read at present
+		_, err = t.a.fileEntry(ctx, t.file, info)
+		err = cmp.Or(err, source.Stale(t.file))
 	}
 	if _, ok := e.Dir.(containerDir); ok && err == nil {
 		t.last.Store(&rootLook{info, e})
