@@ -18,7 +18,7 @@ func TestRest(t *testing.T) {
 		f.Close()
 	}
 	t.Chdir("../..")
-	*duration, *round, *copies = 4*time.Second, 2*time.Second, 2
+	*duration, *round, *copies = 3*time.Second, 2*time.Second, 2
 	*source = "testdata/archive/nethack"
 	dir := t.TempDir()
 	recfs, err := harness.Recfs(t.Context(), "", dir)
