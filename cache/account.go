@@ -171,7 +171,7 @@ const weightStep = 1 << 20
 
 // makeRoom takes n bytes of the budget away from values, as long as a quarter of it is left to them.
 func (c *Cache) makeRoom(n int64) {
-	c.store.SetMaximum(weight(max(valuesOf(c.budget)-max(n, 0), c.budget/4) - asideOf(c.budget)))
+	c.values.setLimit(max(valuesOf(c.budget)-max(n, 0), c.budget/4))
 }
 
 // Work returns how many bytes are counted for what is being made and what is kept open, and the most

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A large is the last values that the store does not take or gives up soon, because each alone is more than values
-// aside may be: to make one again for every read of it would be a pass over a whole recording each time. They count as
-// what is kept open, and go as soon as others need the memory.
+// A large is the last values of which each alone would displace many others: to make one again for every read of it
+// would be a pass over a whole recording each time. They count as what is kept open, and go as soon as others need the
+// memory.
 type large struct {
 	mu   sync.Mutex
 	list []*largeValue // the last used behind
@@ -23,9 +23,8 @@ type largeValue struct {
 	held *Held
 }
 
-// tooLarge reports whether a value has no place in the store that lasts: once others were used more often than it, it
-// goes aside.
-func (c *Cache) tooLarge(cost int64) bool { return cost > max(asideOf(c.budget), smallWork) }
+// tooLarge reports whether a value would displace many others.
+func (c *Cache) tooLarge(cost int64) bool { return cost > max(c.budget/8, smallWork) }
 
 func (l *large) get(k key) (any, bool) {
 	l.mu.Lock()

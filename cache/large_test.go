@@ -50,7 +50,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestLargeBesideUsed keeps the last few values that are more than goes aside although the store has others that are used
+// TestLargeBesideUsed keeps the last few large values although there are others that are used
 // more often, so that who reads one piece by piece makes it once.
 func TestLargeBesideUsed(t *testing.T) {
 	const cost = 5 << 20

@@ -25,7 +25,7 @@ func (r *files) use(ctx context.Context, k groupKey) (b []byte, done func(lent i
 			return nil, nil, err
 		}
 		if !g.begin() {
-			r.groups.Drop(k) // it went since it was found, or was put aside while it was dropped
+			r.groups.Drop(k) // it went since it was found
 			continue
 		}
 		return g.bytes, func(lent int) {
