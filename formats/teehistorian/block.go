@@ -21,8 +21,9 @@ type recording struct {
 	growing  bool // what may still change is held back where a file grows
 }
 
-// maxRendered bounds the JSON of one chunk, which for a damaged or hostile recording may be anything.
-const maxRendered = 256 << 20
+// longLines is from how many bytes of JSON on the lines of a chunk are made as they are read, and so the document of its
+// last tick: that alone can be long. A usual chunk has two to four MiB.
+const longLines = 8 << 20
 
 // blockWindow is how many bytes are read at a time for a few ticks.
 const blockWindow = 16 << 10
@@ -57,33 +58,28 @@ type cursor struct {
 	ready  bool    // event holds the next record, not applied yet
 }
 
-// checkLines fails if c, which is chunk k, has too much to be rendered.
-func (c *chunk) checkLines(k int) error {
-	if c.lines > maxRendered {
-		return formats.Errorf(name, c.offset, formats.ErrCorrupt,
-			"chunk %d has %d bytes of JSON, more than %d", k, c.lines, maxRendered)
+// isLong reports whether the lines of a chunk are made as they are read.
+func (c *chunk) isLong() bool { return c.lines > longLines }
+
+// held is about how much memory it takes to decode the records of a chunk: more than every request has, if it has a long one.
+func (c *chunk) held() int64 {
+	if c.size <= 2*chunkSize {
+		return 0
 	}
-	return nil
+	return 4 * min(c.size, maxRecord)
 }
 
-// enough fails if there is too little memory to render chunk k. A usual one takes no more than every request has; a tick
-// of a hostile one may have any number of records, each of some bytes.
-func (x *index) enough(ctx context.Context, k int) error {
-	c := &x.chunks[k]
-	if c.size <= 2*chunkSize {
-		return nil
+// enough fails if there is too little memory to decode chunk k, and for n bytes that are made of it.
+func (x *index) enough(ctx context.Context, k int, n int64) error {
+	if c := &x.chunks[k]; c.size > 2*chunkSize {
+		return formats.Claim(ctx, c.held()+2*n)
 	}
-	held, err := formats.Charge(ctx, c.size+2*min(c.lines, maxRendered))
-	held.Free()
-	return err
+	return nil
 }
 
 // chunkStart returns the point at the beginning of chunk k.
 func (r *recording) chunkStart(k int) (*point, error) {
 	c := &r.idx.chunks[k]
-	if err := c.checkLines(k); err != nil {
-		return nil, err
-	}
 	s, dec, err := r.idx.stateAt(k, r.version1)
 	if err != nil {
 		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
@@ -135,6 +131,15 @@ func (c *cursor) next(last int32) (bool, error) {
 	return true, nil
 }
 
+// skip applies the records before a tick.
+func (c *cursor) skip(tick int32) error {
+	for {
+		if more, err := c.next(tick - 1); err != nil || !more {
+			return err
+		}
+	}
+}
+
 // point returns where the cursor is.
 func (c *cursor) point() *point {
 	if c.ready {
@@ -174,12 +179,12 @@ func (r *recording) block(ctx context.Context, from *point, k, g int, states boo
 	n := r.idx.blockLen(k)
 	ticks := r.idx.ticksOf(k)
 	ticks = ticks[g*n : min((g+1)*n, len(ticks))]
+	if c := &r.idx.chunks[k]; !states && c.isLong() && ticks[len(ticks)-1] == c.last {
+		ticks = ticks[:len(ticks)-1]
+	}
 	c := r.cursor(ctx, from, k, blockWindow)
-	for more := true; more; {
-		var err error
-		if more, err = c.next(ticks[0] - 1); err != nil {
-			return nil, err
-		}
+	if err := c.skip(ticks[0]); err != nil {
+		return nil, err
 	}
 	b := &block{ends: make([]int, 0, len(ticks))}
 	for _, t := range ticks {
@@ -214,31 +219,43 @@ func (r *recording) appendTick(b []byte, c *cursor, t int32, states bool) ([]byt
 	}
 }
 
-// lines renders all ticks of chunk k, one a line.
-func (r *recording) lines(ctx context.Context, k int) ([]byte, error) {
-	if err := r.idx.enough(ctx, k); err != nil {
-		return nil, err
-	}
-	b := make([]byte, 0, min(r.idx.chunks[k].lines, maxRendered))
-	tick := int32(-1)
-	err := r.each(ctx, k, func(e *event) {
-		switch {
-		case tick < 0:
-			b = appendTickHead(b, e.tick)
-		case tick != e.tick:
-			b = appendTickHead(append(b, tickTail...), e.tick)
-		default:
-			b = append(b, ',')
-		}
-		tick = e.tick
-		b = r.render.appendEvent(b, e)
-	})
-	return append(b, tickTail...), err
+// lines renders the ticks of chunk k up to last, one a line.
+func (r *recording) lines(ctx context.Context, k int, last int32) ([]byte, error) {
+	w := jsonLines{render: &r.render}
+	b := make([]byte, 0, min(r.idx.chunks[k].lines, longLines))
+	err := r.each(ctx, k, last, longLines, func(e *event) { b = w.append(b, e) })
+	return w.end(b), err
 }
 
-// each calls f for every event of chunk k.
-func (r *recording) each(ctx context.Context, k int, f func(*event)) error {
-	if err := r.idx.enough(ctx, k); err != nil {
+// A jsonLines renders ticks, one a line.
+type jsonLines struct {
+	render *renderer
+	open   bool // the line of tick is
+	tick   int32
+}
+
+// append appends an event.
+func (l *jsonLines) append(b []byte, e *event) []byte {
+	if l.open && l.tick == e.tick {
+		return l.render.appendEvent(append(b, ','), e)
+	}
+	b = appendTickHead(l.end(b), e.tick)
+	l.open, l.tick = true, e.tick
+	return l.render.appendEvent(b, e)
+}
+
+// end ends the line that is open.
+func (l *jsonLines) end(b []byte) []byte {
+	if l.open {
+		b = append(b, tickTail...)
+	}
+	l.open = false
+	return b
+}
+
+// each calls f for every event of chunk k in the ticks up to last, of which n bytes are made.
+func (r *recording) each(ctx context.Context, k int, last int32, n int64, f func(*event)) error {
+	if err := r.idx.enough(ctx, k, n); err != nil {
 		return err
 	}
 	from, err := r.chunkStart(k)
@@ -247,7 +264,7 @@ func (r *recording) each(ctx context.Context, k int, f func(*event)) error {
 	}
 	c := r.cursor(ctx, from, k, chunkSize)
 	for {
-		more, err := c.next(math.MaxInt32)
+		more, err := c.next(last)
 		if err != nil || !more {
 			return err
 		}
@@ -255,10 +272,10 @@ func (r *recording) each(ctx context.Context, k int, f func(*event)) error {
 	}
 }
 
-// rows renders the rows of one table in chunk k, by stay.
+// rows renders the rows of one table in chunk k, by stay. They are shorter than the lines.
 func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte, error) {
 	rows := map[int32][]byte{}
-	err := r.each(ctx, k, func(e *event) {
+	err := r.each(ctx, k, math.MaxInt32, r.idx.chunks[k].lines, func(e *event) {
 		if of, ok := tableOf(e.kind); ok && of == t && e.stay != noStay {
 			rows[e.stay] = appendRow(rows[e.stay], e)
 		}

@@ -98,9 +98,6 @@ func (f *film) tick() (int32, error) {
 func (f *film) nextChunk() error {
 	f.k++
 	c := &f.r.idx.chunks[f.k]
-	if err := c.checkLines(f.k); err != nil {
-		return err
-	}
 	f.cur = &cursor{
 		scan:  newScanner(f.cur.scan.src, c.offset, c.offset+c.size, f.cur.scan.dec, chunkSize),
 		state: f.cur.state,

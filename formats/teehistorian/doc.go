@@ -97,6 +97,4 @@
 //   - Decoding ends at the record after the one that began more than 262144
 //     stays, as at one that cannot be decoded.
 //   - A run that takes more than 33554432 ticks (7 days) in the recording has no demo.
-//   - A chunk with more than 256 MiB of JSON (a single tick may have any
-//     number of records) is shown in chunks/ and the index only.
 package teehistorian

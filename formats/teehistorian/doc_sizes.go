@@ -2,7 +2,6 @@ package teehistorian
 
 import (
 	"context"
-	"math"
 	"math/bits"
 
 	"recfs/formats"
@@ -10,9 +9,9 @@ import (
 )
 
 // docSizes returns the sizes of the documents of all ticks of chunk k, or of what stands behind time_ms in those of
-// the states after them. Of the records only lengths are made. 0 is a size that only making the document tells.
-func (r *recording) docSizes(ctx context.Context, k int, states bool) ([]uint32, error) {
-	if err := r.idx.enough(ctx, k); err != nil {
+// the states after them. Of the records only lengths are made.
+func (r *recording) docSizes(ctx context.Context, k int, states bool) ([]int64, error) {
+	if err := r.idx.enough(ctx, k, 0); err != nil {
 		return nil, err
 	}
 	from, err := r.chunkStart(k)
@@ -20,7 +19,7 @@ func (r *recording) docSizes(ctx context.Context, k int, states bool) ([]uint32,
 		return nil, err
 	}
 	ticks := r.idx.ticksOf(k)
-	held, err := formats.Charge(ctx, int64(4*len(ticks)))
+	held, err := formats.Charge(ctx, int64(8*len(ticks)))
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +30,7 @@ func (r *recording) docSizes(ctx context.Context, k int, states bool) ([]uint32,
 		m.players = make([]int, 0, len(c.state.players))
 		m.measureAll()
 	}
-	sizes := make([]uint32, len(ticks))
+	sizes := make([]int64, len(ticks))
 	for i, t := range ticks {
 		m.events, m.count = 0, 0
 		for more := true; more; {
@@ -47,12 +46,8 @@ func (r *recording) docSizes(ctx context.Context, k int, states bool) ([]uint32,
 				m.count++
 			}
 		}
-		size := m.stateSize()
-		if !states {
-			size = m.tickSize(t)
-		}
-		if size <= math.MaxUint32 {
-			sizes[i] = uint32(size)
+		if sizes[i] = m.stateSize(); !states {
+			sizes[i] = m.tickSize(t)
 		}
 	}
 	return sizes, nil

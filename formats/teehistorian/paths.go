@@ -118,7 +118,7 @@ func (p *plotter) thin() {
 func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 	p := newPlotter()
 	for k := range r.idx.chunks {
-		if err := r.each(ctx, k, p.add); err != nil {
+		if err := r.each(ctx, k, math.MaxInt32, 0, p.add); err != nil {
 			return nil, err
 		}
 	}

@@ -54,7 +54,7 @@ type tree struct {
 
 	// Each Memo uses only those before it.
 	blocks *cache.Memo[blockKey, *block]
-	docs   *cache.Memo[docsKey, []uint32] // sizes of what blocks hold
+	docs   *cache.Memo[docsKey, []int64] // sizes of what blocks hold
 	tables *cache.Memo[tableKey, map[int32][]byte]
 	parts  *cache.Memo[partKey, []byte]
 	active *cache.Memo[int, []activity]
@@ -223,23 +223,29 @@ func (t *tree) lines(r *recording) nodes.Dir {
 		Suffix: ".jsonl", Width: 6, N: len(r.idx.chunks),
 		Grows: func(n int64) bool { return t.rec.Grows && n == last },
 		File: func(n int64) nodes.File {
-			lines := func(ctx context.Context) ([]byte, error) {
-				b, err := r.lines(ctx, int(n))
-				return b, stale(err)
+			c := &r.idx.chunks[n]
+			lines := func(last int32) func(context.Context) ([]byte, error) {
+				return func(ctx context.Context) ([]byte, error) {
+					b, err := r.lines(ctx, int(n), last)
+					return b, stale(err)
+				}
 			}
-			if t.rec.Running && r.growing && n == last {
-				return nodes.Func(func(ctx context.Context) ([]byte, error) {
-					b, err := lines(ctx)
-					return b[:bytes.LastIndexByte(bytes.TrimSuffix(b, []byte{'\n'}), '\n')+1], err // the last tick may go on
-				})
+			switch {
+			case t.rec.Running && r.growing && n == last:
+				return nodes.Func(lines(c.last - 1)) // the last tick may go on
+			case c.isLong():
+				return nodes.Stream(c.lines, func(context.Context) (nodes.Content, error) { return r.longLines(int(n)), nil })
 			}
-			return nodes.Sized(r.idx.chunks[n].lines, lines)
+			return nodes.Sized(c.lines, lines(c.last))
 		},
 	}
 }
 
 func (t *tree) ticks(r *recording) nodes.Dir {
 	s := tickSeries(r, func(n int64) nodes.File {
+		if k, _ := r.idx.findTick(int32(n)); r.idx.chunks[k].isLong() && r.idx.chunks[k].last == int32(n) {
+			return nodes.Opened(func(ctx context.Context) (nodes.Content, error) { return t.longTick(ctx, r, k) })
+		}
 		return nodes.Computed(func(ctx context.Context) (int64, error) {
 			return t.docSize(ctx, r, int32(n), false)
 		}, func(ctx context.Context) ([]byte, error) {
@@ -294,7 +300,7 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := r.idx.enough(ctx, k.chunk); err != nil {
+	if err := r.idx.enough(ctx, k.chunk, longLines); err != nil {
 		return nil, 0, err
 	}
 	var from *point

@@ -32,18 +32,18 @@ func (t *tree) docSize(ctx context.Context, r *recording, n int32, states bool) 
 		return int64(len(b.doc(i % size))), nil
 	}
 	// An error is that of a tick that cannot be made, and perhaps not of this one.
-	if sizes, ok := t.docs.Again(ctx, docsKey{k, states}); ok && sizes[i] > 0 {
-		return int64(sizes[i]), nil
+	if sizes, ok := t.docs.Again(ctx, docsKey{k, states}); ok {
+		return sizes[i], nil
 	}
 	doc, err := t.doc(ctx, r, n, states)
 	return int64(len(doc)), err
 }
 
-func (t *tree) loadDocSizes(ctx context.Context, k docsKey) ([]uint32, int64, error) {
+func (t *tree) loadDocSizes(ctx context.Context, k docsKey) ([]int64, int64, error) {
 	r, err := t.get(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	sizes, err := r.docSizes(ctx, k.chunk, k.states)
-	return sizes, int64(4 * cap(sizes)), stale(err)
+	return sizes, int64(8 * cap(sizes)), stale(err)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -669,33 +670,68 @@ func TestManyStays(t *testing.T) {
 	}
 }
 
-// What rendering a chunk that is larger than usual takes is counted before.
-func TestLargeChunkIsCharged(t *testing.T) {
+// A tick may have any number of records: its document, and the lines of its chunk, are made as they are read, from wherever
+// that is.
+func TestLongTick(t *testing.T) {
 	w := newWriter(nil)
 	w.join(1)
-	for range 100_000 { // of one tick
+	w.skip(4)
+	w.join(2)
+	w.skip(0)
+	for range 40_000 { // of one tick
 		w.message(1, startInfo("nameless"))
 	}
+	w.inputNew(1, [inputs]int{7})
+	w.skip(0)
+	w.join(3)
+	w.finish()
 	c := cache.New(64<<20, nil)
 	defer c.Close()
 	root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x", w.b, time.Unix(1, 0)), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := nodes.Lookup(t.Context(), root, "lines/000000.jsonl")
-	if err != nil {
-		t.Fatal(err)
+	for name, err := range nodestest.Check(t, root) {
+		t.Errorf("%s: %v", name, err)
 	}
-	lines := int64(0)
-	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
-		b, err := nodes.ReadAll(ctx, e.File)
-		lines = int64(len(b))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	lines := strings.SplitAfter(nodestest.Read(t, root, "lines/000000.jsonl"), "\n")
+	if len(lines) != 4 || len(lines[2]) < longLines || len(lines[3]) > 0 {
+		t.Fatalf("%d lines, the third of %d bytes", len(lines), len(lines[2]))
 	}
-	if _, peak := c.Work(); lines < 4<<20 || peak < lines {
-		t.Errorf("%d bytes counted for a chunk of %d", peak, lines)
+	for i, tick := range []string{"0", "5", "6"} {
+		var line, doc bytes.Buffer
+		text := nodestest.Read(t, root, "ticks/"+tick+".json")
+		if err := errors.Join(json.Compact(&line, []byte(lines[i])), json.Compact(&doc, []byte(text))); err != nil {
+			t.Fatal(err)
+		}
+		if line.String() != doc.String() {
+			t.Errorf("tick %s is not as in the lines", tick)
+		}
+		rng := rand.New(rand.NewPCG(1, uint64(i)))
+		for range 6 {
+			at := rng.IntN(len(text))
+			n := rng.IntN(min(len(text)-at, 1<<20) + 1)
+			b := make([]byte, n)
+			err := c.Do(t.Context(), 0, func(ctx context.Context) error {
+				e, err := nodes.Lookup(ctx, root, "ticks/"+tick+".json")
+				if err != nil {
+					return err
+				}
+				f, err := e.File.Open(ctx)
+				if err == nil {
+					_, err = f.ReadAt(ctx, b, int64(at))
+				}
+				return err
+			})
+			if err != nil && !errors.Is(err, io.EOF) || string(b) != text[at:at+n] {
+				t.Errorf("tick %s: %d bytes from %d on are others, %v", tick, n, at, err)
+			}
+		}
+	}
+	if _, peak := c.Work(); peak > 48<<20 {
+		t.Errorf("%d bytes counted", peak)
+	}
+	if got := nodestest.Read(t, root, "players/01-nameless/inputs.csv"); !strings.HasSuffix(got, "\n6,7,0,0,0,0,0,0,0,0,0\n") {
+		t.Errorf("inputs %q", got)
 	}
 }
