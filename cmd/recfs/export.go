@@ -124,10 +124,13 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	if err := makeDestination(source, destination); err != nil {
 		return err
 	}
-	if err := x.openDestination(); err != nil {
+	if x.lake, err = openDestination(source, destination); err != nil {
 		return err
 	}
 	defer x.lake.Close()
+	if err := x.begin(); err != nil {
+		return err
+	}
 	export.RemoveAbandoned(destination)
 	if x.to, err = export.New(destination, a.cache, int(jobs)); err != nil {
 		return err

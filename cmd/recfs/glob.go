@@ -35,11 +35,16 @@ func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 // exists reports whether something is called name, or may be: also what cannot be read is there.
 func (a *archive) exists(ctx context.Context, name string) bool {
 	_, err := a.lookUp(ctx, name)
-	return !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+	return !isMissing(err)
+}
+
+func isMissing(err error) bool {
+	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // glob returns the names that match a pattern, element by element. As in a shell, only a pattern that
-// begins with a dot stands for names that do, and what cannot be listed is left out.
+// begins with a dot stands for names that do. Where a directory cannot be listed the pattern goes on as it is: who looks
+// that up hears why.
 func (a *archive) glob(ctx context.Context, pattern string) []string {
 	parts := strings.Split(pattern, "/")
 	first := 0
@@ -71,6 +76,8 @@ func (a *archive) matches(ctx context.Context, base, dir, part string) (names []
 	}
 	e, err := a.lookUp(ctx, dir)
 	switch {
+	case !isMissing(err) && err != nil:
+		return []string{take(part)}
 	case err != nil || e.Dir == nil:
 		return nil
 	case part == "": // of a slash at the end, or of two in a row
@@ -82,7 +89,10 @@ func (a *archive) matches(ctx context.Context, base, dir, part string) (names []
 		return nil
 	}
 	for child, err := range entries(ctx, e) {
-		if err != nil || strings.HasPrefix(child.Name, ".") && !strings.HasPrefix(part, ".") {
+		if err != nil && child.Name == "" {
+			return append(names, take(part))
+		}
+		if strings.HasPrefix(child.Name, ".") && !strings.HasPrefix(part, ".") {
 			continue
 		}
 		if ok, _ := path.Match(part, child.Name); ok { // a pattern that is none matches nothing

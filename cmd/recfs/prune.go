@@ -52,14 +52,19 @@ func makeDestination(source, destination string) error {
 	return notWritten(destination, err)
 }
 
-// openDestination opens the directory to export to. What was not exported from the source stays as it is.
-func (x *exporter) openDestination() error {
-	source, err := filepath.Abs(sourceOf(x.source))
+// openDestination opens the directory to export to.
+func openDestination(source, destination string) (*export.Destination, error) {
+	at, err := filepath.Abs(sourceOf(source))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if x.lake, err = export.OpenDestination(x.destination, linkTarget(source)); err != nil || x.prune == "" {
-		return err
+	return export.OpenDestination(destination, linkTarget(at))
+}
+
+// begin takes note of when a run began that prunes, unless what is there was not exported from the source.
+func (x *exporter) begin() (err error) {
+	if x.prune == "" {
+		return nil
 	}
 	if why := x.lake.Foreign(); why != "" && x.prune != pruneForce {
 		return fmt.Errorf("nothing is exported: %s, which --prune=force would remove", why)
@@ -94,7 +99,7 @@ func (x *exporter) removeGone() error {
 	}, left.add)
 	left.tell(x.env)
 	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")
-	if err == nil && x.n == 0 && x.prune == pruneForce {
+	if err == nil && x.n == 0 && p.Kept == 0 && x.prune == pruneForce { // now all is of the source
 		err = x.lake.Own()
 	}
 	return err

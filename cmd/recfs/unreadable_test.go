@@ -53,3 +53,25 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 }
+
+// So does one whose arguments are patterns that lead there.
+func TestUnreadablePattern(t *testing.T) {
+	tiny := readSamples(t)[2]
+	if !withoutRights(t) {
+		return
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, name := range []string{"a/closed/b/x.hcrp", "a/open/b/x.hcrp"} {
+		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must(t, os.WriteFile(name, tiny, 0o644))
+	}
+	must(t, os.Chmod("a/closed", 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "a/closed"), 0o755) })
+	for _, pattern := range []string{"a/*/b/*.hcrp", "a/*/*/x.hcrp", "a/closed/*/x.hcrp"} {
+		var out bytes.Buffer
+		if code := run(&env{stdout: &out, stderr: &out}, []string{"recfs", "check", "--cache-disk=0", pattern}); code != exitFailed || !strings.Contains(out.String(), ": permission denied\n") {
+			t.Errorf("%s: exit code %d\n%s", pattern, code, &out)
+		}
+	}
+}

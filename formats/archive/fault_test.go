@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -169,4 +170,43 @@ func readSome(t *testing.T, root nodes.Dir, name string) (string, int64, error) 
 		err = nil
 	}
 	return string(b), off, err
+}
+
+// An unreadable is a tree in which no file can be opened while it is told so.
+type unreadable struct {
+	source.Tree
+	why *error
+}
+
+func (u unreadable) Open(ctx context.Context, name string) (source.File, error) {
+	if *u.why != nil {
+		return nil, *u.why
+	}
+	return u.Tree.Open(ctx, name)
+}
+
+// TestUnread holds that a file of which it is not known what it is says why, and is looked at again.
+func TestUnread(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.lump", "LUMP")
+	write(t, dir, "b.txt", "text")
+	var why error
+	for _, why = range []error{syscall.EIO, syscall.EACCES} {
+		root := New(unreadable{formatstest.OpenLocal(t, dir), &why}, testFormats, formatstest.NewCache(t), Options{})
+		e, err := nodes.Child(t.Context(), root, "a.lump")
+		again, _ := nodes.Child(t.Context(), root, "a.lump")
+		if err != nil || e.Dir != nil || !errors.Is(Unread(t.Context(), e.File), why) || e.File != again.File {
+			t.Fatalf("%v: %+v, %v", why, e, err)
+		}
+		if e, err := nodes.Child(t.Context(), root, "b.txt"); err != nil || Unread(t.Context(), e.File) != nil {
+			t.Errorf("a file that is no recording by its name: %v, %v", err, Unread(t.Context(), e.File))
+		}
+		why = nil
+		if !errors.Is(Unread(t.Context(), e.File), nodes.ErrStale) {
+			t.Error("it can be read by now")
+		}
+		if e, err := nodes.Child(t.Context(), root, "a.lump"); err != nil || e.Dir == nil {
+			t.Errorf("%+v, %v", e, err)
+		}
+	}
 }

@@ -20,6 +20,8 @@ type Pruner struct {
 
 	// Gone reports whether a recording that was not named is gone for sure.
 	Gone func(format, at string) (bool, error)
+
+	Kept int // tables that Remove came by and left, though no recording of this run has them
 }
 
 // A Gone is a file of a table whose recording is gone.
@@ -53,6 +55,7 @@ func (p *Pruner) Count() (gone, all int, err error) {
 func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
 	return p.each(func(d tableDir, name string) {
 		if !p.Wanted(d.format, d.table) {
+			p.Kept++
 			return
 		}
 		switch g, why, err := p.judge(d, name); {
@@ -64,6 +67,9 @@ func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
 			tell(g)
 		case why != isNamed:
 			left(g.Path, why)
+			if why == isThere || why == isNew {
+				p.Kept++
+			}
 		}
 	}, func(link string) { left(link, "it is a link") })
 }
