@@ -195,11 +195,16 @@ func (rec *recording) tick(ctx context.Context, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	held, err := formats.Charge(ctx, 2*linesPerByte*x.eventBytes(n, n+1))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
 	doc, err := x.tick(ctx, rec.At(ctx), n)
 	if err != nil {
 		return nil, err
 	}
-	return appendDocument(make([]byte, 0, 2*len(doc)), doc), nil
+	return appendDocument(make([]byte, 0, 512+len(doc)*5/4), doc), nil
 }
 
 // loadText makes one of states/. Parts of other texts come from whoever has their pieces.

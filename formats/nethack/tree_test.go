@@ -553,3 +553,28 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+// Saves outside the years 1 to 9999 have no time, and do not hide those that have one.
+func TestTimesOutsideTheYears(t *testing.T) {
+	w := newGame("Agnes")
+	w.line("chat", 1)
+	for i, clock := range []uint64{uint64(firstMicro - 1), testStart, testStart + 5e6, uint64(endMicro), 1 << 63} {
+		fmt.Fprintf(w, "chat\n+%x\n", clock-w.clock)
+		w.clock = clock
+		w.backup(testSave(60), int32(i+1))
+	}
+	root := mustOpen(t, w.Bytes())
+	for name, want := range map[string]string{
+		"2026-11-21T00:39:59Z": "00000001.json", "00:40:00": "00000001.json", "2026-11-21T00:40:03.141356Z": "00000002.json",
+		"2026-11-21T00:39:57Z": "", "2026-11-21T00:40:04Z": "", "9999-12-31T23:59:59Z": "", "0001-01-01T00:00:00Z": "",
+	} {
+		e, err := nodes.Lookup(t.Context(), root, "states/@"+name+".json")
+		if e.Name != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %q, %v, want %q", name, e.Name, err, want)
+		}
+	}
+	doc := nodestest.Read(t, root, "export/commands.jsonl")
+	if n := strings.Count(doc, `"time":null`); n != 3 {
+		t.Errorf("%d times are null, want 3, of\n%s", n, doc)
+	}
+}

@@ -8,33 +8,43 @@ import (
 	"recfs/nodes"
 )
 
-// clock tells the saves by the times that their documents have. They can go back where somebody set
-// the clock, so that the last one is looked for from the end.
+// clock tells the saves by the times that their documents have, if these are not null. They can go back where
+// somebody set the clock, so that the last one is looked for from the end.
 func clock(indexed func(context.Context) (*index, error)) nodes.Clock {
 	return nodes.Clock{
 		Start: func(ctx context.Context) (time.Time, error) {
 			x, err := indexed(ctx)
-			if err != nil || x.ticks.len() == 0 {
+			if err != nil {
 				return time.Time{}, err
 			}
-			t, _ := utc(x.ticks.at(0).clock, x.zone(0))
-			return t, nil
+			for n := range x.ticks.len() {
+				if t, ok := x.utc(n); ok {
+					return t, nil
+				}
+			}
+			return time.Time{}, nil
 		},
 		Tick: func(ctx context.Context, at time.Time) (int64, error) {
 			x, err := indexed(ctx)
 			if err != nil {
 				return 0, err
 			}
-			last := x.ticks.len() - 1
-			for n := last; n >= 0; n-- {
-				switch t, ok := utc(x.ticks.at(n).clock, x.zone(n)); {
-				case ok && n == last && t.Before(at):
+			last := true
+			for n := x.ticks.len() - 1; n >= 0; n-- {
+				switch t, ok := x.utc(n); {
+				case !ok:
+					continue
+				case last && t.Before(at):
 					return 0, iofs.ErrNotExist
-				case ok && !t.After(at):
+				case !t.After(at):
 					return int64(n), nil
 				}
+				last = false
 			}
 			return 0, iofs.ErrNotExist
 		},
 	}
 }
+
+// utc returns the time of tick n. ok is false if it is none.
+func (x *index) utc(n int) (time.Time, bool) { return utc(x.ticks.at(n).clock, x.zone(n)) }

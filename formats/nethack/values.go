@@ -136,11 +136,11 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	s.End = x.ending()
 	s.Complete, s.Finished = x.whole(), s.End == endGameOver
 	if last := x.ticks.len() - 1; last >= 0 {
-		first, known := utc(x.ticks.at(0).clock, x.zone(0))
+		first, known := x.utc(0)
 		if known {
 			s.Start = &first
 		}
-		if end, ok := utc(x.ticks.at(last).clock, x.zone(last)); ok && known {
+		if end, ok := x.utc(last); ok && known {
 			length := end.Sub(first)
 			s.Duration = &length
 		}
