@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/container"
 	"recfs/formats/internal/ledger"
 	"recfs/nodes"
 )
@@ -22,46 +20,12 @@ import (
 // each recording. It opens by name and is not listed.
 const Name = "recordings.jsonl"
 
-// A Summary is what is known of a recording without decoding it: from its
-// header, and from its index.json if that was made before. A null is not known.
-type Summary struct {
-	Path       string   `json:"path"`
-	PathHex    string   `json:"path_hex,omitempty"` // if the path is not UTF-8
-	Format     string   `json:"format"`
-	Indexed    bool     `json:"indexed"` // nothing is null for want of an index
-	Start      *string  `json:"start"`   // RFC 3339
-	DurationMS *int64   `json:"duration_ms"`
-	Ticks      *int64   `json:"ticks"`
-	Map        *string  `json:"map"`     // or world
-	Players    []string `json:"players"` // nil if unknown, not empty
-	Size       int64    `json:"size"`
-	Modified   string   `json:"modified"`
-	Complete   *bool    `json:"complete"`
-	Finished   *bool    `json:"finished"`
-	Problems   *int64   `json:"problems"`
-	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
-
-	// Runners are those of the index, in no document; nil if they are not known or the format has none.
-	Runners []formats.Runner `json:"-"`
-}
-
-// Unread tells whether the error is of reading, which may be better next
-// time. Without a Format there is then a directory or file of which nothing
-// is known.
-func (s *Summary) Unread() bool { return s.Error != "" && s.Complete == nil }
-
-// IsContainer tells whether this is a damaged container, from which recordings may be missing.
-func (s *Summary) IsContainer() bool {
-	return s.Error != "" && slices.Contains(container.Formats(), s.Format)
-}
-
 // A Catalogue keeps what is known of the recordings of archives that share a cache.
 type Catalogue struct {
 	cache   *cache.Cache
 	disk    *cache.Disk // may be nil
 	sniff   bool
-	digests *cache.Memo[archive.Recording, digest]
-	doubts  atomic.Int64 // how often a digest was made again as it was wrong
+	digests *digests
 	looked  atomic.Int64
 	pages   *ledger.Pages
 }
@@ -70,7 +34,7 @@ type Catalogue struct {
 // opt.Indexed.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
-	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
+	k.digests = &digests{Memo: cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)}
 	opt.Indexed = k.indexed
 	return k
 }
@@ -189,7 +153,7 @@ func (c *Catalogue) part(ctx context.Context, view archive.View, dir nodes.Dir, 
 
 // newScan returns a scan that finds nothing yet.
 func (c *Catalogue) newScan(view archive.View, sink *ledger.Sink) *scan {
-	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), doubts: c.doubts.Load(), watch: watchlist{began: time.Now()}}
+	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), doubts: c.digests.doubts.Load(), watch: watchlist{began: time.Now()}}
 	var disk cache.Store
 	if c.disk != nil {
 		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()

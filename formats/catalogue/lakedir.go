@@ -80,7 +80,7 @@ func (r *root) lakeTable(ctx context.Context, known *ledger.Record, t ledger.Tab
 	if !recording.Stamp().Same(known.Stamp) {
 		t.Size = ledger.Unknown
 	}
-	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.c.tableOf(recording, t)}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.c.digests.tableOf(recording, t)}
 	table.Rights.Mode &^= 0o111
 	return table, nil
 }

@@ -107,10 +107,10 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	switch {
 	case old == nil:
 		old = r.c.loadSaved(view)
-	case old.holds(ctx, view, r.c):
-		return old, nil
-	case old.doubts != r.c.doubts.Load():
+	case old.doubts != r.c.digests.doubts.Load():
 		old = &survey{List: ledger.Load(nil, "", nil)}
+	case old.holds(ctx, view, r.c.disk):
+		return old, nil
 	}
 	list, by, err := r.scan(cache.Separate(ctx), view, dir, old) // each part takes memory for itself
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *root) lakeNow(ctx context.Context) (*survey, time.Time, error) {
 	r.mu.Lock()
 	s, since, fresh := r.lake, r.lakeTime, time.Now().Before(r.lakeUntil)
 	r.mu.Unlock()
-	if fresh && s.doubts == r.c.doubts.Load() {
+	if fresh && s.doubts == r.c.digests.doubts.Load() {
 		return s, since, nil
 	}
 	dir, err := r.Current(ctx)

@@ -12,9 +12,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/ledger"
-	"recfs/formats/internal/parquet"
 )
 
 // savedName names the catalogue in the disk cache; "": there is none.
@@ -29,10 +27,6 @@ func (c *Catalogue) savedName(view archive.View) string {
 	}
 	return fmt.Sprintf("catalogue %x %x", layout, h.Sum(nil))
 }
-
-// layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
-// numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
-const layout = 14<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // saveEvery is how often a process saves the catalogue on disk. What changed
 // since is opened again by the next one.

@@ -136,14 +136,6 @@ type unreadLine struct {
 	Error      string    `json:"error"`
 }
 
-// readReason is why something could not be read, without its path.
-func readReason(err error) string {
-	if p, ok := errors.AsType[*iofs.PathError](err); ok {
-		err = p.Err
-	}
-	return formats.OneLine(err.Error())
-}
-
 // dir adds what dir, which is called at, is or holds.
 func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	if name, ok := archive.FolderOf(dir); ok {
@@ -321,6 +313,38 @@ func (s *scan) open(ctx context.Context, it *item) {
 		s.summary(ctx, &it.Record, rec)
 	} else if c, ok := archive.ContainerOf(it.dir); ok {
 		s.members(ctx, it, c)
+	}
+}
+
+// summary makes the line of a recording, and says what on disk would tell more than the line does. If the
+// recording could not be read this time the line says so, and is not one to keep.
+func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Recording) {
+	keep := true
+	ctx = cache.SavedOnly(ctx)
+	var sum Summary
+	var list []formats.Runner
+	d, err := s.c.digests.Get(ctx, r)
+	if err == nil {
+		sum, known.Tables, known.Beside, list = d.Summary, d.Tables, d.Beside, d.Runners
+	} else {
+		if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
+			known.Pending = missing.Name
+		}
+		known.Tables, keep = sum.open(ctx, r, s.cache)
+		if sum.Error != "" {
+			known.Pending = ""
+		}
+	}
+	v, at := r.Version(), known.Path
+	sum.Path, sum.Format, sum.Size, sum.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
+	sum.PathHex = formats.HexOf(at)
+	b, err := json.Marshal(sum)
+	if err != nil {
+		return
+	}
+	known.Line, known.Runs, known.Open = string(b)+"\n", runsOf(list), !keep
+	if len(known.Tables) > 0 && sum.Error == "" {
+		known.Format = sum.Format
 	}
 }
 

@@ -6,14 +6,53 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/container"
+	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
 )
+
+// A Summary is what is known of a recording without decoding it: from its
+// header, and from its index.json if that was made before. A null is not known.
+type Summary struct {
+	Path       string   `json:"path"`
+	PathHex    string   `json:"path_hex,omitempty"` // if the path is not UTF-8
+	Format     string   `json:"format"`
+	Indexed    bool     `json:"indexed"` // nothing is null for want of an index
+	Start      *string  `json:"start"`   // RFC 3339
+	DurationMS *int64   `json:"duration_ms"`
+	Ticks      *int64   `json:"ticks"`
+	Map        *string  `json:"map"`     // or world
+	Players    []string `json:"players"` // nil if unknown, not empty
+	Size       int64    `json:"size"`
+	Modified   string   `json:"modified"`
+	Complete   *bool    `json:"complete"`
+	Finished   *bool    `json:"finished"`
+	Problems   *int64   `json:"problems"`
+	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
+
+	// Runners are those of the index, in no document; nil if they are not known or the format has none.
+	Runners []formats.Runner `json:"-"`
+}
+
+// Unread tells whether the error is of reading, which may be better next
+// time. Without a Format there is then a directory or file of which nothing
+// is known.
+func (s *Summary) Unread() bool { return s.Error != "" && s.Complete == nil }
+
+// IsContainer tells whether this is a damaged container, from which recordings may be missing.
+func (s *Summary) IsContainer() bool {
+	return s.Error != "" && slices.Contains(container.Formats(), s.Format)
+}
 
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.
@@ -41,6 +80,29 @@ func (d *digest) cost() int64 {
 	}
 	return n
 }
+
+// digests are those of recordings.
+type digests struct {
+	*cache.Memo[archive.Recording, digest]
+	doubts atomic.Int64 // how often one was made again as it was wrong
+}
+
+// doubt makes the digest of a recording again if it has a table with that size, which turned out to be wrong. All records
+// are made again after it, as they are made of digests.
+func (d *digests) doubt(ctx context.Context, r archive.Recording, t ledger.Table) {
+	if told, err := d.Get(ctx, r); err != nil || !slices.Contains(told.Tables, t) {
+		return
+	}
+	if again, cost, err := loadDigest(ctx, r); err == nil {
+		d.Put(r, again, cost)
+		d.Save(r, again)
+		d.doubts.Add(1)
+	}
+}
+
+// layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
+// numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
+const layout = 14<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.
@@ -129,38 +191,6 @@ func (d *digest) sound() bool {
 		s.Problems != nil && *s.Problems >= 0 && soundTables(d.Tables) && soundRunners(d.Runners)
 }
 
-// summary makes the line of a recording, and says what on disk would tell more than the line does. If the
-// recording could not be read this time the line says so, and is not one to keep.
-func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Recording) {
-	keep := true
-	ctx = cache.SavedOnly(ctx)
-	var sum Summary
-	var list []formats.Runner
-	d, err := s.c.digests.Get(ctx, r)
-	if err == nil {
-		sum, known.Tables, known.Beside, list = d.Summary, d.Tables, d.Beside, d.Runners
-	} else {
-		if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
-			known.Pending = missing.Name
-		}
-		known.Tables, keep = sum.open(ctx, r, s.cache)
-		if sum.Error != "" {
-			known.Pending = ""
-		}
-	}
-	v, at := r.Version(), known.Path
-	sum.Path, sum.Format, sum.Size, sum.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
-	sum.PathHex = formats.HexOf(at)
-	b, err := json.Marshal(sum)
-	if err != nil {
-		return
-	}
-	known.Line, known.Runs, known.Open = string(b)+"\n", runsOf(list), !keep
-	if len(known.Tables) > 0 && sum.Error == "" {
-		known.Format = sum.Format
-	}
-}
-
 // open opens a recording for itself alone and takes what its header says, or
 // that it does not open, and the names of its tables. ok is false if it could not be read this time.
 func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) (tables []ledger.Table, ok bool) {
@@ -184,6 +214,14 @@ func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache)
 		s.Indexed, s.Complete, s.Problems = true, ptr(false), ptr(int64(1)) // there is no index to make
 	}
 	return tables, true
+}
+
+// readReason is why something could not be read, without its path.
+func readReason(err error) string {
+	if p, ok := errors.AsType[*iofs.PathError](err); ok {
+		err = p.Err
+	}
+	return formats.OneLine(err.Error())
 }
 
 // ContainerSummary returns the Summary of a damaged container called at (docs/tree/README.md section 3).

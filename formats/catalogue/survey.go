@@ -3,6 +3,7 @@ package catalogue
 import (
 	"context"
 
+	"recfs/cache"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/nodes"
@@ -19,9 +20,9 @@ type survey struct {
 }
 
 // holds reports whether s need not be made again.
-func (s *survey) holds(ctx context.Context, view archive.View, c *Catalogue) bool {
-	return s.Len() >= manyRecords && s.watch.holds(ctx, view) && s.doubts == c.doubts.Load() &&
-		(c.disk == nil || s.state == c.disk.State())
+func (s *survey) holds(ctx context.Context, view archive.View, disk *cache.Disk) bool {
+	return s.Len() >= manyRecords && s.watch.holds(ctx, view) &&
+		(disk == nil || s.state == disk.State())
 }
 
 // cost is about what a survey keeps alive.

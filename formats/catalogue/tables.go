@@ -52,26 +52,13 @@ func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) error {
 // tablePath returns where in the tree of a recording a table is.
 func tablePath(table string) string { return tablesName + "/" + table + parquet.Extension }
 
-// doubt makes the digest of a recording again if it has a table with that size, which turned out to be wrong. All records
-// are made again after it, as they are made of digests.
-func (c *Catalogue) doubt(ctx context.Context, r archive.Recording, t ledger.Table) {
-	if d, err := c.digests.Get(ctx, r); err != nil || !slices.Contains(d.Tables, t) {
-		return
-	}
-	if d, cost, err := loadDigest(ctx, r); err == nil {
-		c.digests.Put(r, d, cost)
-		c.digests.Save(r, d)
-		c.doubts.Add(1)
-	}
-}
-
 func notExist(name string) error {
 	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
 }
 
 // A tableRef is a table of one version of a recording. It is a value.
 type tableRef struct {
-	c         *Catalogue
+	digests   *digests
 	recording archive.Recording
 	name      string
 }
@@ -102,8 +89,8 @@ type tableFile struct {
 var _ nodes.Measured = tableFile{}
 
 // tableOf returns a table of a recording.
-func (c *Catalogue) tableOf(r archive.Recording, t ledger.Table) tableFile {
-	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{c, r, t.Name}}, t.Size}
+func (d *digests) tableOf(r archive.Recording, t ledger.Table) tableFile {
+	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{d, r, t.Name}}, t.Size}
 }
 
 // Size implements nodes.File.
@@ -121,7 +108,7 @@ func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
 		return content, err
 	}
 	defer nodes.CloseContent(content)
-	t.Target.c.doubt(ctx, t.Target.recording, ledger.Table{Name: t.Target.name, Size: t.size})
+	t.Target.digests.doubt(ctx, t.Target.recording, ledger.Table{Name: t.Target.name, Size: t.size})
 	return nil, nodes.SizeError(t.size, content.Size())
 }
 
