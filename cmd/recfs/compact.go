@@ -4,16 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"recfs/formats/hcrp"
+	"recfs/formats/outfile"
 )
 
 var compactCommand = command{
@@ -59,8 +58,7 @@ type compactedLine struct {
 	Missing []problem `json:"missing"`
 }
 
-// compact writes the recording to the new file. A file that is there under its name is whole: it is
-// made under another one first.
+// compact writes the recording to the new file.
 func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 	dir, out := c.dir, c.out
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
@@ -74,16 +72,17 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	scratch, err := tempBeside(out, 0o600)
+	scratch, err := outfile.Create(out, 0o600)
 	if err != nil {
-		return err
+		return notWritten(out, err)
 	}
-	defer discard(scratch)
-	file, err := tempBeside(out, info.Mode()&0o666)
+	defer scratch.Discard()
+	file, err := outfile.Create(out, info.Mode()&0o666)
 	if err != nil {
-		return err
+		return notWritten(out, err)
 	}
-	defer discard(file)
+	defer file.Discard()
+	file.Durable, file.Exclusive = true, true
 	bar := newMeter(c.env.stderr, "compacting")
 	w := bufio.NewWriter(file)
 	report, err := r.Compact(ctx, w, scratch, hcrp.CompactOptions{Level: c.level, Progress: bar.set})
@@ -95,7 +94,7 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 		err = w.Flush()
 	}
 	if err == nil {
-		err = publish(file, out)
+		err = file.Commit()
 	}
 	if err != nil {
 		return err
@@ -123,39 +122,6 @@ func (c *compacter) tell(report *hcrp.CompactReport) error {
 	}
 	if len(line.Missing) > 0 {
 		return errReported
-	}
-	return nil
-}
-
-// tempBeside makes a temporary file with that mode, from which the system takes the umask.
-func tempBeside(out string, mode iofs.FileMode) (*os.File, error) {
-	name := "." + filepath.Base(out) + "-" + rand.Text() + ".tmp"
-	return os.OpenFile(filepath.Join(filepath.Dir(out), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-}
-
-// discard closes and removes a temporary file; one that was renamed is gone
-// under its name.
-func discard(f *os.File) {
-	f.Close()
-	os.Remove(f.Name())
-}
-
-// publish gives a temporary file its name, once it is safe on disk. It does
-// not replace another file.
-func publish(f *os.File, name string) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	err := os.Link(f.Name(), name)
-	if err != nil && !errors.Is(err, os.ErrExist) { // not every file system has links
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return err
-	}
-	if d, err := os.Open(filepath.Dir(name)); err == nil {
-		_ = d.Sync() // as far as the system can
-		d.Close()
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path"
@@ -15,6 +14,7 @@ import (
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
+	"recfs/formats/outfile"
 	"recfs/nodes"
 )
 
@@ -25,7 +25,8 @@ var cpCommand = command{
 	about: aboutPaths + `
 
 If DESTINATION is a directory, copies go into it under their names, else it is the name of the copy. A
-file that cannot be read to its end is reported and not left behind half.`,
+file that cannot be read to its end is reported and not left behind half: what was there before stays until
+the copy is whole.`,
 	run: runCp,
 }
 
@@ -137,6 +138,7 @@ type copier struct {
 	copies    map[string]string // names of sources, by where they are copied to
 	within    bool              // a recording, whose files count together
 	full      bool              // there is no room for another file
+	swept     bool              // nothing is left of processes that were killed
 }
 
 // fail reports what could not be copied, with the meter out of the way.
@@ -155,25 +157,26 @@ type copiedLine struct {
 	CopyHex string `json:"copy_hex,omitempty"`
 }
 
-// A place is an open directory on disk and what it is called.
-type place struct {
-	*os.Root
-	name string
-}
-
 // copyTo copies e, which was named name, to target on disk. Everything is made below the
 // directory of target, wherever links that are already there may lead.
 func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target string) error {
-	root, err := os.OpenRoot(filepath.Dir(target))
+	if w := c.env.stream(target); w != nil && e.File != nil {
+		return copyFile(ctx, w, e.File)
+	}
+	root, err := outfile.OpenDir(filepath.Dir(target))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	c.copy(ctx, name, e, place{root, filepath.Dir(target)}, filepath.Base(target))
+	if !c.swept { // all are copied to one directory
+		outfile.RemoveAbandoned(root)
+		c.swept = true
+	}
+	c.copy(ctx, name, e, root, filepath.Base(target))
 	return nil
 }
 
-func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into place, target string) {
+func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) {
 	var err error
 	switch {
 	case c.full:
@@ -183,10 +186,10 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into plac
 	case e.Dir != nil:
 		err = c.copyCounted(ctx, name, e, into, target)
 	case e.Type() == iofs.ModeSymlink:
-		err = notWritten(target, into.Symlink(e.Link, target))
+		err = notWritten(target, outfile.Symlink(into, e.Link, target))
 	default:
 		var told error
-		told, err = copyOut(ctx, e, into.Root, target)
+		told, err = c.copyFile(ctx, e, into, target)
 		if told != nil {
 			c.fail(name, told)
 		}
@@ -195,11 +198,11 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into plac
 			c.countFile(ctx, e)
 		}
 	}
-	if err == nil && c.preserve && e.Type() != iofs.ModeSymlink {
+	if err == nil && c.preserve && e.Dir != nil {
 		err = notWritten(target, into.Chtimes(target, e.Time, e.Time))
 	}
 	if err == nil && c.asJSON {
-		err = c.tell(ctx, name, e, filepath.Join(into.name, target))
+		err = c.tell(ctx, name, e, filepath.Join(into.Name(), target))
 	}
 	if err != nil {
 		c.fail(name, err)
@@ -207,7 +210,7 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into plac
 }
 
 // copyCounted is copyDir for a directory that may be a recording, and counts that.
-func (c *copier) copyCounted(ctx context.Context, name string, e nodes.Entry, into place, target string) error {
+func (c *copier) copyCounted(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {
 	d, ok := archives.Describe(ctx, e.Dir)
 	if !ok {
 		return c.copyDir(ctx, name, e, into, target)
@@ -243,22 +246,22 @@ func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target st
 	return err
 }
 
-func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into place, target string) error {
+func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {
 	if err := into.Mkdir(target, modeOfCopy(e, 0o777)|0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return notWritten(target, err)
 	}
-	root, err := into.OpenRoot(target)
+	root, err := outfile.OpenDirIn(into, target)
 	if err != nil {
 		return notWritten(target, err)
 	}
 	defer root.Close()
-	sub := place{root, filepath.Join(into.name, target)}
+	outfile.RemoveAbandoned(root)
 	for child, err := range entries(ctx, e) {
 		switch {
 		case err == nil && !filepath.IsLocal(child.Name):
 			c.fail(name, fmt.Errorf("the name %q cannot be written here", child.Name))
 		case err == nil:
-			c.copy(ctx, path.Join(name, child.Name), child, sub, child.Name)
+			c.copy(ctx, path.Join(name, child.Name), child, root, child.Name)
 		case child.Name == "":
 			return err
 		default:
@@ -266,6 +269,19 @@ func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into p
 		}
 	}
 	return nil
+}
+
+// copyFile makes a copy of the file e.
+func (c *copier) copyFile(ctx context.Context, e nodes.Entry, into *os.Root, target string) (told, err error) {
+	f, err := outfile.CreateIn(into, target, modeOfCopy(e, 0o666))
+	if err != nil {
+		return nil, notWritten(target, err)
+	}
+	defer f.Discard()
+	if c.preserve {
+		f.Modified = e.Time
+	}
+	return copyOut(ctx, e, f)
 }
 
 // notWritten is err, if there is one, as that of making target.
@@ -284,42 +300,20 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 	return unknown
 }
 
-// copyOut writes the file e to target. One that cannot be read to its end leaves no copy; a whole one does, and told is what is
-// heard of it behind its last byte.
-func copyOut(ctx context.Context, e nodes.Entry, root *os.Root, target string) (told, err error) {
+// copyOut writes the file e to one that was begun. One that cannot be read to its end leaves no copy; a whole one does, and told is
+// what is heard of it behind its last byte.
+func copyOut(ctx context.Context, e nodes.Entry, to *outfile.File) (told, err error) {
 	content, err := e.File.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer nodes.CloseContent(content)
-	err = writeTo(root, target, modeOfCopy(e, 0o666), func(w io.Writer) error {
-		n, err := copyContent(ctx, w, content)
-		if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
-			told, err = err, nil
-		}
-		return err
-	})
+	n, err := copyContent(ctx, to, content)
+	if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
+		told, err = err, nil
+	}
+	if err == nil {
+		err = to.Commit()
+	}
 	return told, err
-}
-
-// writeTo writes the file target, and leaves none if write fails. A device stays, and a link: what that
-// leads to is then empty.
-func writeTo(root *os.Root, target string, mode iofs.FileMode, write func(io.Writer) error) error {
-	f, err := root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return notWritten(target, err)
-	}
-	err = write(f)
-	if err != nil {
-		_ = f.Truncate(0)
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		if info, statErr := root.Lstat(target); statErr == nil && info.Mode().IsRegular() {
-			_ = root.Remove(target)
-		}
-	}
-	return err
 }

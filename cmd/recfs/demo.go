@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats/outfile"
 	"recfs/nodes"
 )
 
@@ -44,6 +45,9 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 			return usagef("demo: --run goes without FROM, TO and --follow")
 		case q.run == "" && !ticks:
 			return usagef("demo: FROM and TO are missing, or --run")
+		}
+		if q.output == "-" || q.output == "/dev/stdout" {
+			q.output = ""
 		}
 		f := failures{env: e}
 		e.far = func() string {
@@ -98,18 +102,21 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 		return copyFile(ctx, e.stdout, demo.File)
 	}
 	target := q.output
+	if w := e.stream(target); w != nil {
+		return copyFile(ctx, w, demo.File)
+	}
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		target = filepath.Join(target, demo.Name)
 	}
 	if err := checkTarget(name, target); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(filepath.Dir(target))
+	f, err := outfile.Create(target, modeOfCopy(demo, 0o666))
 	if err != nil {
 		return notWritten(target, err)
 	}
-	defer root.Close()
-	told, err := copyOut(ctx, demo, root, filepath.Base(target))
+	defer f.Discard()
+	told, err := copyOut(ctx, demo, f)
 	return cmp.Or(err, told)
 }
 

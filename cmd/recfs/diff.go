@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"recfs/formats/compare"
+	"recfs/formats/outfile"
 	"recfs/nodes"
 )
 
@@ -75,7 +74,7 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	err := compare.Entries(ctx, entries[0], entries[1], marks, p.print)
 	err = cmp.Or(err, p.end())
 	if picture != nil && err == nil {
-		err = createPNG(d.png, picture)
+		err = createPNG(e, d.png, picture)
 	}
 	switch {
 	case err != nil:
@@ -205,11 +204,17 @@ func tilesText(t *compare.Tiles) string {
 }
 
 // createPNG writes the picture to a file.
-func createPNG(name string, picture *compare.Picture) error {
-	root, err := os.OpenRoot(filepath.Dir(name))
+func createPNG(e *env, name string, picture *compare.Picture) error {
+	if w := e.stream(name); w != nil {
+		return picture.Encode(w)
+	}
+	f, err := outfile.Create(name, 0o666)
 	if err != nil {
 		return notWritten(name, err)
 	}
-	defer root.Close()
-	return writeTo(root, filepath.Base(name), 0o666, picture.Encode)
+	defer f.Discard()
+	if err := picture.Encode(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }

@@ -144,6 +144,17 @@ func reason(name string, err error) error {
 	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
+// stream is where to write what is to go to a file of this name, if that is none of its own.
+func (e *env) stream(name string) io.Writer {
+	switch name {
+	case "/dev/stdout":
+		return e.stdout
+	case os.DevNull:
+		return io.Discard
+	}
+	return nil
+}
+
 // failures counts what a command could not read and tells about each.
 type failures struct {
 	env *env

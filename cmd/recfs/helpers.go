@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
+
+	"recfs/formats/outfile"
 )
 
 // helperNames are those by which mount(8) looks for us, for the types recfs and fuse.recfs.
@@ -29,30 +29,17 @@ func runInstallHelpers(flags *pflag.FlagSet) runFunc {
 		if err != nil {
 			return err
 		}
+		root, err := outfile.OpenDir(*dir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
 		for _, name := range helperNames {
-			link := filepath.Join(*dir, name)
-			if err := relink(self, link); err != nil {
+			if err := outfile.Symlink(root, self, name); err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stdout, "%s -> %s\n", link, self)
+			fmt.Fprintf(e.stdout, "%s -> %s\n", filepath.Join(*dir, name), self)
 		}
 		return nil
 	}
-}
-
-// relink makes link point to target, replacing a link but no file.
-func relink(target, link string) error {
-	info, err := os.Lstat(link)
-	switch {
-	case errors.Is(err, iofs.ErrNotExist):
-	case err != nil:
-		return err
-	case info.Mode()&os.ModeSymlink == 0:
-		return fmt.Errorf("%s: there is a file of this name", link)
-	default:
-		if err := os.Remove(link); err != nil {
-			return err
-		}
-	}
-	return os.Symlink(target, link)
 }

@@ -156,7 +156,12 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
-	out, err := create(f.Path, r.Mode)
+	root, err := tableRoot(f.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	out, err := outfile.CreateIn(root, filepath.Base(f.Path), r.Mode)
 	if err != nil {
 		return err
 	}
@@ -174,16 +179,17 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	return err
 }
 
-// create begins a file, and makes the directory if there is none.
-func create(name string, mode iofs.FileMode) (*outfile.File, error) {
-	f, err := outfile.Create(name, mode)
+// tableRoot opens the directory of a file, and makes it if there is none.
+func tableRoot(name string) (*os.Root, error) {
+	dir := filepath.Dir(name)
+	root, err := outfile.OpenDir(dir)
 	if !errors.Is(err, iofs.ErrNotExist) {
-		return f, err
+		return root, err
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	return outfile.Create(name, mode)
+	return outfile.OpenDir(dir)
 }
 
 // decoding is what most formats take to decode something for rows.

@@ -10,7 +10,16 @@ import (
 )
 
 // OpenDir opens a directory. It does not wait at a fifo that has the name of one.
-func OpenDir(name string) (*os.Root, error) { return os.OpenRoot(name + "/.") }
+func OpenDir(name string) (*os.Root, error) {
+	root, err := os.OpenRoot(name + "/.")
+	return root, named(err, name)
+}
+
+// OpenDirIn is OpenDir for one that is in another.
+func OpenDirIn(parent *os.Root, name string) (*os.Root, error) {
+	root, err := parent.OpenRoot(name + "/.")
+	return root, named(err, name)
+}
 
 // OpenRegular opens a regular file. Other files and links are not opened, and it waits for none.
 func OpenRegular(root *os.Root, name string) (*os.File, error) {
@@ -40,7 +49,7 @@ func IsTemporary(name string) bool { return temporary.MatchString(name) }
 // namesAtOnce is how many names of a directory are in memory.
 const namesAtOnce = 1000
 
-// RemoveAbandoned removes from a directory what processes left there that were killed. What cannot be removed stays for
+// RemoveAbandoned removes from a directory what processes of this program left there that were killed. What cannot be removed stays for
 // the next one.
 func RemoveAbandoned(root *os.Root) {
 	dir, err := root.Open(".")

@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -27,12 +28,13 @@ type File struct {
 	committed  bool
 }
 
-// Create begins the file of a path, see [CreateIn].
+// Create begins the file of a path, see [CreateIn], and removes what is abandoned in its directory.
 func Create(path string, mode iofs.FileMode) (*File, error) {
 	root, err := OpenDir(filepath.Dir(path))
 	if err != nil {
 		return nil, named(err, path)
 	}
+	RemoveAbandoned(root)
 	f, err := CreateIn(root, filepath.Base(path), mode)
 	if err != nil {
 		root.Close()
@@ -56,7 +58,7 @@ func CreateIn(root *os.Root, name string, mode iofs.FileMode) (*File, error) {
 		mode = old.Mode().Perm()
 	case err == nil && old.IsDir():
 		err = &iofs.PathError{Op: "create", Err: syscall.EISDIR}
-	case err == nil && old.Mode()&iofs.ModeSymlink == 0:
+	case err == nil && (old.Mode()&iofs.ModeSymlink == 0 || leadsToProc(root, name)):
 		err = &iofs.PathError{Op: "create", Err: errors.New("is no regular file, and is not replaced")}
 	}
 	if err == nil {
@@ -70,6 +72,12 @@ func CreateIn(root *os.Root, name string, mode iofs.FileMode) (*File, error) {
 		f.mode = mode
 	}
 	return f, nil
+}
+
+// leadsToProc reports whether a link is one of those in /dev that stand for open files.
+func leadsToProc(root *os.Root, name string) bool {
+	to, err := root.Readlink(name)
+	return err == nil && strings.HasPrefix(to, "/proc/")
 }
 
 // ownerMay is what the owner may do with any temporary file: to take its lock it has to be opened.
@@ -162,14 +170,16 @@ func (f *File) finish() error {
 
 // publish gives the file its name while it is still locked. Not every file system has hard links.
 func (f *File) publish() error {
-	if f.Exclusive {
-		err := f.root.Link(f.temp, f.name)
-		if err == nil {
-			_ = f.root.Remove(f.temp) // the next process will
-		}
-		if err == nil || errors.Is(err, iofs.ErrExist) {
-			return err
-		}
+	if !f.Exclusive {
+		return f.root.Rename(f.temp, f.name)
+	}
+	err := f.root.Link(f.temp, f.name)
+	if err == nil {
+		_ = f.root.Remove(f.temp) // the next process will
+		return nil
+	}
+	if _, taken := f.root.Lstat(f.name); taken == nil || errors.Is(err, iofs.ErrExist) {
+		return &iofs.PathError{Op: "link", Err: iofs.ErrExist}
 	}
 	return f.root.Rename(f.temp, f.name)
 }
