@@ -300,8 +300,8 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 	return unknown
 }
 
-// copyOut writes the file e to one that was begun. One that cannot be read to its end leaves no copy; a whole one does, and told is
-// what is heard of it behind its last byte.
+// copyOut writes the file e to one that was begun. One that cannot be read to its end leaves no
+// copy; a whole one does, and told is what is heard of it behind its last byte.
 func copyOut(ctx context.Context, e nodes.Entry, to *outfile.File) (told, err error) {
 	content, err := e.File.Open(ctx)
 	if err != nil {

@@ -194,8 +194,9 @@ var writers = map[string]writer{
 	"install-helpers": {args: []string{"install-helpers", "--dir", "DIR"}},
 }
 
-// TestWrites fails each command that writes at each of its calls in turn. All files then are the old ones or the new
-// ones, none is left that is neither but what a killed process could not remove, and the next run removes that.
+// TestWrites fails each command that writes at each of its calls in turn. All files then are the
+// old ones or the new ones, none is left that is neither but what a killed process could not
+// remove, and the next run removes that.
 func TestWrites(t *testing.T) {
 	if !canMount() {
 		t.Skip("mounts a disk that fails")

@@ -49,8 +49,8 @@ func IsTemporary(name string) bool { return temporary.MatchString(name) }
 // namesAtOnce is how many names of a directory are in memory.
 const namesAtOnce = 1000
 
-// RemoveAbandoned removes from a directory what processes of this program left there that were killed. What cannot be removed stays for
-// the next one.
+// RemoveAbandoned removes from a directory what processes of this program left there that were
+// killed. What cannot be removed stays for the next one.
 func RemoveAbandoned(root *os.Root) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -68,7 +68,8 @@ func RemoveAbandoned(root *os.Root) {
 	}
 }
 
-// removeAbandoned removes a temporary file unless a process holds it, and a link, of which there is no more to come.
+// removeAbandoned removes a temporary file unless a process holds it, and a link, of which there
+// is no more to come.
 func removeAbandoned(root *os.Root, name string) {
 	f, err := OpenRegular(root, name)
 	if err == nil {

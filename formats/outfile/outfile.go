@@ -1,5 +1,5 @@
-// Package outfile writes files that are there whole or not at all (docs/decisions.md). What had the name before is as
-// it was until the new file is whole.
+// Package outfile writes files that are there whole or not at all (docs/decisions.md). What had
+// the name before is as it was until the new file is whole.
 package outfile
 
 import (
@@ -44,9 +44,9 @@ func Create(path string, mode iofs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// CreateIn begins a file in a directory. Discard ends it. Its mode is that of the file which it replaces, its owner, too, where
-// the system allows that, or else mode, from which the system takes the umask. A link is replaced itself; what else is
-// no regular file is an error.
+// CreateIn begins a file in a directory. Discard ends it. Its mode is that of the file which it
+// replaces, its owner, too, where the system allows that, or else mode, from which the system
+// takes the umask. A link is replaced itself; what else is no regular file is an error.
 func CreateIn(root *os.Root, name string, mode iofs.FileMode) (*File, error) {
 	f := &File{root: root, name: name, path: filepath.Join(root.Name(), name)}
 	old, err := root.Lstat(name)
@@ -83,7 +83,8 @@ func leadsToProc(root *os.Root, name string) bool {
 // ownerMay is what the owner may do with any temporary file: to take its lock it has to be opened.
 const ownerMay = 0o600
 
-// create makes the temporary file, and another one if a process took it for abandoned before it was locked.
+// create makes the temporary file, and another one if a process took it for abandoned before it
+// was locked.
 func (f *File) create(mode iofs.FileMode) (err error) {
 	for {
 		f.temp = temporaryName()

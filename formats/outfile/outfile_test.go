@@ -63,7 +63,8 @@ func write(t *testing.T, name, text string) *File {
 	return f
 }
 
-// TestReplace holds that the old file, and its hard links, are as they were until the new one is whole, and after.
+// TestReplace holds that the old file, and its hard links, are as they were until the new one is
+// whole, and after.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	name, snapshot := filepath.Join(dir, "file"), filepath.Join(dir, "snapshot")
@@ -158,7 +159,8 @@ func TestPlaces(t *testing.T) {
 	wantNames(t, dir, "dangling", "dir", "fifo", "file", "link", "new", "socket")
 }
 
-// TestErrorsNameTheFile looks at what errors say of a file that has a temporary name: who made it never heard of that.
+// TestErrorsNameTheFile looks at what errors say of a file that has a temporary name: who made it
+// never heard of that.
 func TestErrorsNameTheFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
