@@ -17,10 +17,6 @@ func withoutRights(t *testing.T) bool {
 	case os.Geteuid() != 0:
 		return true
 	case os.Getenv(asNobody) != "":
-		dir, err := os.MkdirTemp("", "recfs")
-		must(t, err)
-		must(t, os.Chown(dir, 65534, 65534))
-		t.Setenv("TMPDIR", dir)
 		must(t, syscall.Setgroups(nil))
 		must(t, syscall.Setgid(65534))
 		must(t, syscall.Setuid(65534))
@@ -31,9 +27,11 @@ func withoutRights(t *testing.T) bool {
 		args = append(args, "-test.short")
 	}
 	cmd := exec.Command(os.Args[0], args...)
-	dir := t.TempDir()
-	must(t, os.Chmod(dir, 0o777))
-	cmd.Env = append(os.Environ(), asNobody+"=1")
+	dir, err := os.MkdirTemp("", "recfs")
+	must(t, err)
+	defer os.RemoveAll(dir)
+	must(t, os.Chown(dir, 65534, 65534))
+	cmd.Env = append(os.Environ(), asNobody+"=1", "TMPDIR="+dir)
 	out, err := cmd.CombinedOutput()
 	if t.Logf("%s", out); err != nil {
 		t.Error(err)
