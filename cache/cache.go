@@ -37,7 +37,7 @@ func valuesOf(budget int64) int64 { return budget / 4 * 3 }
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
-	c := &Cache{budget: budget, disk: disk, values: newValues(valuesOf(budget))}
+	c := &Cache{budget: budget, disk: disk, values: newValues(valuesOf(budget)), large: large{rest: restOf(budget)}}
 	c.account = newAccount(c)
 	return c
 }
@@ -76,7 +76,7 @@ type Stats struct {
 func (c *Cache) Stats() Stats {
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), DiskHits: c.diskHits.Load(), Computed: c.computed.Load(),
-		Bytes: c.values.held(), Budget: c.budget,
+		Bytes: c.values.held() + c.large.held(), Budget: c.budget,
 	}
 }
 

@@ -3,15 +3,26 @@ package cache
 import (
 	"slices"
 	"sync"
+	"time"
 )
 
 // A large is the last values of which each alone would displace many others: to make one again for every read of it
 // would be a pass over a whole recording each time. They count as what is kept open, and go as soon as others need the
-// memory.
+// memory; those beyond rest bytes also when nobody has asked for any for a while.
 type large struct {
-	mu   sync.Mutex
-	list []*largeValue // the last used behind
+	rest int64
+
+	mu    sync.Mutex
+	list  []*largeValue // the last used behind
+	used  time.Time     // when one was asked for
+	timer *time.Timer   // of trim, if there is more than rest
 }
+
+// maxIdle is how long values beyond rest are kept that nobody asks for: who reads one piece by piece comes sooner.
+const maxIdle = 5 * time.Second
+
+// restOf is how much of a budget they may take for any time: what the other values leave.
+func restOf(budget int64) int64 { return budget - valuesOf(budget) }
 
 // maxLarge is how many there are at most: what two jobs read of their recordings, and the indexes of those.
 const maxLarge = 4
@@ -20,6 +31,7 @@ const maxLarge = 4
 type largeValue struct {
 	key  key
 	v    any
+	cost int64
 	held *Held
 }
 
@@ -35,6 +47,7 @@ func (l *large) get(k key) (any, bool) {
 	}
 	e := l.list[i]
 	l.list = append(slices.Delete(l.list, i, i+1), e)
+	l.used = time.Now()
 	return e.v, true
 }
 
@@ -43,13 +56,14 @@ func (l *large) index(k key) int {
 	return slices.IndexFunc(l.list, func(e *largeValue) bool { return e.key == k })
 }
 
-// put keeps a value in place of the one used longest ago, if the request that has made it has the memory for it.
-func (l *large) put(r *reservation, k key, v any, cost int64) {
+// put keeps a value in place of the one used longest ago, and reports whether the request that has made it has the memory
+// for it.
+func (l *large) put(r *reservation, k key, v any, cost int64) bool {
 	held := r.spare(cost)
 	if held == nil {
-		return
+		return false
 	}
-	e := &largeValue{k, v, held}
+	e := &largeValue{k, v, cost, held}
 	l.mu.Lock()
 	i := l.index(k)
 	if i < 0 && len(l.list) == maxLarge {
@@ -61,9 +75,50 @@ func (l *large) put(r *reservation, k key, v any, cost int64) {
 		l.list = slices.Delete(l.list, i, i+1)
 	}
 	l.list = append(l.list, e)
+	l.used = time.Now()
+	if l.timer == nil && l.bytes() > l.rest {
+		l.timer = time.AfterFunc(maxIdle, l.trim)
+	}
 	held.Keep(func() bool { return l.drop(e) }) // here, as whoever puts the next one frees it
 	l.mu.Unlock()
 	before.Free()
+	return true
+}
+
+// bytes is what the values take. The caller holds mu.
+func (l *large) bytes() (n int64) {
+	for _, e := range l.list {
+		n += e.cost
+	}
+	return n
+}
+
+// held returns what the values take.
+func (l *large) held() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bytes()
+}
+
+// trim gives up the values used longest ago that are beyond rest, once nobody asks for any.
+func (l *large) trim() {
+	l.mu.Lock()
+	if left := maxIdle - time.Since(l.used); left > 0 && l.timer != nil {
+		l.timer.Reset(left)
+		l.mu.Unlock()
+		return
+	}
+	l.timer = nil
+	n := 0
+	for over := l.bytes() - l.rest; over > 0; n++ {
+		over -= l.list[n].cost
+	}
+	list := slices.Clone(l.list[:n])
+	l.list = slices.Delete(l.list, 0, n)
+	l.mu.Unlock()
+	for _, e := range list {
+		e.held.Free()
+	}
 }
 
 // drop gives up a value, and reports whether it was there.
@@ -95,6 +150,10 @@ func (l *large) clear() {
 	l.mu.Lock()
 	list := l.list
 	l.list = nil
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
 	l.mu.Unlock()
 	for _, e := range list {
 		e.held.Free()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestLarge keeps a value that is more than the store takes, within the account, until others need the memory.
@@ -109,4 +111,50 @@ func TestLargeAtOnce(t *testing.T) {
 	if now, _ := c.Work(); now != 0 || c.account.kept.Len() != 0 {
 		t.Errorf("%d bytes counted for nothing, %d things kept", now, c.account.kept.Len())
 	}
+}
+
+// TestLargeAtRest keeps values that take more than is left of the budget only while somebody asks for them.
+func TestLargeAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const budget, small, huge = 32 << 20, 7 << 20, 25 << 20
+		c := New(budget, nil)
+		defer c.Close()
+		made := 0
+		cost := int64(huge)
+		m := NewMemo(c, func(_ context.Context, k int) (int, int64, error) {
+			made++
+			return k, cost, nil
+		}).Peak(func(int) int64 { return cost })
+		get := func(k, want int) {
+			t.Helper()
+			if _, err := m.Get(t.Context(), k); err != nil || made != want {
+				t.Fatalf("made %d times, want %d, %v", made, want, err)
+			}
+		}
+		for range 10 {
+			get(1, 1)
+			time.Sleep(maxIdle - time.Second)
+		}
+		if n := c.Stats().Bytes; n < huge {
+			t.Errorf("%d bytes are told, a value of %d is kept", n, huge)
+		}
+		time.Sleep(2 * maxIdle)
+		synctest.Wait()
+		if n := c.Stats().Bytes; n > small {
+			t.Errorf("%d bytes are kept at rest", n)
+		}
+		if now, _ := c.Work(); now != 0 {
+			t.Errorf("%d bytes are counted at rest", now)
+		}
+		cost = small
+		get(2, 2)
+		time.Sleep(2 * maxIdle)
+		get(2, 2)
+		get(3, 3)
+		time.Sleep(2 * maxIdle)
+		get(3, 3)
+		if n := c.Stats().Bytes; n < small || n > budget {
+			t.Errorf("%d bytes are kept at rest of values that fit", n)
+		}
+	})
 }

@@ -169,7 +169,7 @@ func (m *Memo[K, V]) GetFrom(ctx context.Context, k K, load func(context.Context
 	}
 	err := m.c.Do(ctx, m.peakOf(k), func(ctx context.Context) (err error) {
 		if IsSavedOnly(ctx) {
-			v, err = m.saved(ctx, k, load)
+			v, err = m.charged(ctx, k, load) // for nobody waits: others may want more of the same value
 			return err
 		}
 		v, err = m.get(ctx, k, load)
@@ -247,14 +247,11 @@ func (m *Memo[K, V]) start(ctx context.Context, k K, load loader[K, V]) *call[V]
 	r := reservationOf(ctx)
 	r.enter()
 	go func() {
-		v, cost, err := m.charged(ctx, k, load)
+		v, err := m.charged(ctx, k, load)
 		cancel()
 		r.leave()
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if err == nil {
-			m.c.set(key{m.id, k}, v, cost)
-		}
 		if m.calls[k] == cl {
 			delete(m.calls, k)
 		}
@@ -264,23 +261,26 @@ func (m *Memo[K, V]) start(ctx context.Context, k K, load loader[K, V]) *call[V]
 	return cl
 }
 
-// charged is compute with the memory that it takes. What was made with less is not kept.
-func (m *Memo[K, V]) charged(ctx context.Context, k K, load loader[K, V]) (v V, cost int64, err error) {
+// charged is compute with the memory that it takes, and keeps the value. What was made with less is not kept.
+func (m *Memo[K, V]) charged(ctx context.Context, k K, load loader[K, V]) (v V, err error) {
 	held, err := Charge(ctx, m.peakOf(k))
 	if err != nil {
-		return v, 0, err
+		return v, err
 	}
 	defer held.Free()
-	v, cost, err = m.compute(ctx, k, load)
+	v, cost, err := m.compute(ctx, k, load)
 	r := reservationOf(ctx)
 	if short := r.failed(); short != nil {
 		err = short
 	}
-	if err == nil && m.c.tooLarge(cost) {
-		held.Free() // what was charged for the value among it
-		m.c.large.put(r, key{m.id, k}, v, cost)
+	if err != nil {
+		return v, err
 	}
-	return v, cost, err
+	held.Free() // what was charged for the value among it
+	if !m.c.tooLarge(cost) || !m.c.large.put(r, key{m.id, k}, v, cost) {
+		m.c.set(key{m.id, k}, v, cost)
+	}
+	return v, nil
 }
 
 // compute takes the value from disk or from load.

@@ -22,13 +22,3 @@ type NotSavedError struct{ Name string } // on disk, for Disk.Lookup
 
 // Error names the value.
 func (e *NotSavedError) Error() string { return fmt.Sprintf("%q is not in the cache", e.Name) }
-
-// saved is Get in a context of SavedOnly. It waits for nobody and lets nobody
-// wait for it: others may want more of the same value.
-func (m *Memo[K, V]) saved(ctx context.Context, k K, load loader[K, V]) (V, error) {
-	v, cost, err := m.charged(ctx, k, load)
-	if err == nil {
-		m.c.set(key{m.id, k}, v, cost)
-	}
-	return v, err
-}

@@ -683,6 +683,12 @@ func TestListVolatile(t *testing.T) {
 	if got := names(l.rest()); len(got) != 102 || got[2] != "f01" || got[101] != "g" {
 		t.Errorf("a rewound listing is not fresh: %v", got)
 	}
+	other := k.opendir(rootID)
+	other.in.Offset = 90 + dotEntries
+	if got := names(other.rest()); len(got) != 10 || got[9] != "g" {
+		t.Errorf("a listing that goes on where another one stopped: %v", got)
+	}
+	other.close()
 	l.in.Offset = 0
 	entries, outs := l.nextPlus(1 << 16)
 	for i, out := range outs {

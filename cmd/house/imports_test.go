@@ -31,7 +31,7 @@ var house = []room{
 	{dir: "formats/source", allow: []string{"recfs/formats", "recfs/cache", "recfs/nodes", "golang.org/x/sys/..."}},
 	{
 		dir:   "formats/unpack",
-		allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/formats/internal/deflate", "recfs/formats/internal/wire", "recfs/cache", "recfs/nodes"}, compressors...),
+		allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/formats/internal/wire", "recfs/cache", "recfs/nodes"}, compressors...),
 	},
 	{
 		dir: "formats/container",
@@ -63,7 +63,6 @@ var house = []room{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),
 	},
-	{dir: "formats/internal/deflate", allow: []string{"github.com/klauspost/compress/flate"}},
 	{dir: "formats/internal/indexfile", allow: []string{"recfs/formats", "recfs/formats/internal/wire"}},
 	{dir: "formats/internal/ledger", allow: []string{"recfs/formats", "recfs/formats/internal/indexfile", "recfs/formats/internal/wire", "recfs/cache"}},
 	{dir: "formats/internal/zipfile", allow: []string{"recfs/formats"}},

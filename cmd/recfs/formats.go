@@ -40,7 +40,7 @@ func (o *formatOptions) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.dictDirs, "dict-dir", nil, "look in `DIR` for zstd dictionaries of hcrp recordings (may be repeated)")
 	flags.Var(&o.maxChunk, "max-chunk", "refuse chunks of hcrp and butter that are larger when decompressed; 0 is the default of the format: 64MiB for hcrp, 256MiB for butter")
 	flags.Var(&o.maxData, "max-data", "refuse data items of maps that are larger when decompressed")
-	flags.Var(&o.maxMetadata, "max-metadata", "refuse metadata that is larger when decompressed")
+	flags.Var(&o.maxMetadata, "max-metadata", "refuse metadata of hcrp, and headers of teehistorian, that are larger when decompressed")
 }
 
 // list returns the formats in the order in which they are asked to match.
@@ -58,7 +58,7 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 		hcrp.New(recordings),
 		datafile.New(datafile.Options{Mapres: search.dirs, Beside: search.beside, MaxData: int64(o.maxData)}),
 		nethack.Format,
-		teehistorian.New(teehistorian.Options{Map: mapOutline}),
+		teehistorian.New(teehistorian.Options{Map: mapOutline, MaxMetadata: int64(o.maxMetadata)}),
 		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
 		echoreplay.Format,
 		milk.Format,

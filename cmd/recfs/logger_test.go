@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"recfs/nodes"
 )
 
 // What is logged after the log was rotated goes into a new file.
@@ -65,13 +68,18 @@ func TestLogLimit(t *testing.T) {
 	for i := range 100 {
 		log.With("path", strconv.Itoa(i)).Warn("request failed", "err", io.ErrUnexpectedEOF)
 	}
+	log.With("path", "a").Warn("request failed", "err", nodes.SizeError(2, 1))
+	for i := range 10 * logReasons {
+		log.Warn("request failed", "err", fmt.Errorf("reason %d", i))
+	}
 	log.With("path", "not utf-8 \xff").Warn("something else")
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-	if len(lines) != logPerPeriod+1 || !strings.Contains(lines[logPerPeriod-1], "left out") || !strings.Contains(lines[logPerPeriod], "else") {
-		t.Errorf("log:\n%s", &text)
+	if len(lines) != 2*logPerPeriod+logReasons || !strings.Contains(lines[logPerPeriod-1], "left out") ||
+		!strings.Contains(lines[logPerPeriod], "source has changed") || !strings.Contains(lines[len(lines)-1], "else") {
+		t.Errorf("%d lines:\n%s", len(lines), &text)
 	}
-	if n := bytes.Count(handler.problems.lines(), []byte("\n")); n != 101 {
-		t.Errorf("%d problems, want 101", n)
+	if n := bytes.Count(handler.problems.lines(), []byte("\n")); n != 102+10*logReasons {
+		t.Errorf("%d problems, want one for each file and reason", n)
 	}
 	if want := `"path_hex":"` + hex.EncodeToString([]byte("not utf-8 \xff")); !bytes.Contains(handler.problems.lines(), []byte(want)) {
 		t.Errorf("no %s in %s", want, handler.problems.lines())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -9,7 +10,7 @@ import (
 
 var _ slog.Handler = (*logHandler)(nil)
 
-// A logHandler hands records on to another handler, at most some of each message in a period: a
+// A logHandler hands records on to another handler, at most some of each message and reason in a period: a
 // program that reads every file of a damaged recording must not fill the log. Warnings and errors
 // it keeps in problems, all of them, also where the level of the log leaves them out.
 type logHandler struct {
@@ -21,7 +22,7 @@ type logHandler struct {
 
 func newLogHandler(next slog.Handler) *logHandler {
 	return &logHandler{
-		Handler: next, limit: &logLimit{by: map[string]int{}}, problems: &problemLog{known: map[[3]string]bool{}},
+		Handler: next, limit: &logLimit{by: map[logKey]int{}}, problems: &problemLog{known: map[[3]string]bool{}},
 	}
 }
 
@@ -60,24 +61,45 @@ func (h *logHandler) WithGroup(name string) slog.Handler {
 
 const (
 	logPeriod    = 10 * time.Second
-	logPerPeriod = 10 // records of one message
+	logPerPeriod = 10 // records of one message and reason
+	logReasons   = 64 // messages with their reasons; what more there are in a period are of the same reason
 )
 
-// A logLimit counts the records of each message in the present period.
+// A logLimit counts the records of each message and reason in the present period.
 type logLimit struct {
 	mu    sync.Mutex
 	since time.Time
-	by    map[string]int // by message
+	by    map[logKey]int
 }
 
-// count returns how many records of the message of r there were in this period, with r.
+// A logKey is what records have in common that say the same of several files.
+type logKey struct{ message, reason string }
+
+// logKeyOf returns that of a record. Its reason is the text of the innermost error, which names no file.
+func logKeyOf(r slog.Record) logKey {
+	k := logKey{message: r.Message}
+	r.Attrs(func(a slog.Attr) bool {
+		err, ok := a.Value.Any().(error)
+		for ok && err != nil {
+			k.reason, err = err.Error(), errors.Unwrap(err)
+		}
+		return !ok
+	})
+	return k
+}
+
+// count returns how many records like r there were in this period, with r.
 func (l *logLimit) count(r slog.Record) int {
+	k := logKeyOf(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r.Time.Sub(l.since) > logPeriod {
 		l.since = r.Time
 		clear(l.by)
 	}
-	l.by[r.Message]++
-	return l.by[r.Message]
+	if l.by[k] == 0 && len(l.by) >= logReasons {
+		k.reason = ""
+	}
+	l.by[k]++
+	return l.by[k]
 }

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"recfs/formats"
-	"recfs/formats/internal/deflate"
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/wire"
 )
@@ -62,10 +61,7 @@ func (r *Reader) expand(m *room) (b []byte, err error) {
 	case stored:
 		return m.stored, nil
 	case gzipped:
-		var ok bool
-		if b, ok = deflate.Gunzip(m.text, m.stored, limit); !ok {
-			return wire.Gunzip(m.stored, limit)
-		}
+		b, err = wire.Gunzip(m.text, m.stored, limit)
 	default:
 		b, err = wire.UnzstdTo(m.text, m.stored, limit)
 	}

@@ -333,9 +333,6 @@ func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool
 		out, done, err := method.Open(in, window)
 		return &checkedReader{out, crc32.NewIEEE(), z.CRC32, int64(z.UncompressedSize64), cut}, done, err
 	}
-	if method.Whole != nil {
-		checked.Whole = func(out, in []byte) bool { return !cut && method.Whole(out, in) && crc32.ChecksumIEEE(out) == z.CRC32 }
-	}
 	o.c = &checked
 	return o, nil
 }

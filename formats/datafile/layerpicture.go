@@ -23,24 +23,21 @@ func (m *Map) hasPicture(l *Layer) bool {
 // drawAlone draws tiles of an image whose cells have scale×scale pixels.
 func drawAlone(t *rows, a atlas, scale int) *raster {
 	pixels := a.straight()
-	row := make([]byte, 4*t.Width*scale)
-	var tiles []byte
-	return &raster{width: t.Width * scale, height: t.Height * scale, kind: pngRGBA, failure: t.failure, row: func(y int) []byte {
+	row := make([]byte, rgbaPixel*min(t.Width*scale, maxPart))
+	return &raster{width: t.Width * scale, height: t.Height * scale, kind: pngRGBA, draw: func(x, y, n int) ([]byte, error) {
 		clear(row)
-		if y%scale == 0 {
-			tiles = t.row(y / scale)
-		}
-		for x := range t.Width {
-			index, flags := int(tiles[x*t.size]), tiles[x*t.size+1]
+		tiles, err := t.part(x/scale, y/scale, n/scale)
+		for at := range len(tiles) / t.size {
+			index, flags := int(tiles[at*t.size]), tiles[at*t.size+1]
 			if index == 0 {
 				continue
 			}
 			for i := range scale {
 				p := pixels[index*scale*scale+tilePixel(flags, i, y%scale, scale)]
-				copy(row[4*(x*scale+i):], p[:])
+				copy(row[rgbaPixel*(at*scale+i):], p[:])
 			}
 		}
-		return row
+		return row[:rgbaPixel*n], err
 	}}
 }
 
@@ -62,19 +59,16 @@ func drawColors(t *rows, scale int) *raster {
 	if t.Kind == KindTele {
 		paint, palette = teleColor, telePalette
 	}
-	row := make([]byte, t.Width*scale)
-	return &raster{t.Width * scale, t.Height * scale, pngIndexed, palette, t.failure, func(y int) []byte {
-		if y%scale > 0 {
-			return row
-		}
-		tiles := t.row(y / scale)
-		for x := range t.Width {
-			c := paint(tiles[x*t.size : (x+1)*t.size])
+	row := make([]byte, min(t.Width*scale, maxPart))
+	return &raster{t.Width * scale, t.Height * scale, pngIndexed, palette, func(x, y, n int) ([]byte, error) {
+		tiles, err := t.part(x/scale, y/scale, n/scale)
+		for at := range len(tiles) / t.size {
+			c := paint(tiles[at*t.size : (at+1)*t.size])
 			for k := range scale {
-				row[x*scale+k] = c
+				row[at*scale+k] = c
 			}
 		}
-		return row
+		return row[:n], err
 	}}
 }
 

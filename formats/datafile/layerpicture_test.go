@@ -72,7 +72,11 @@ func TestLayerColors(t *testing.T) {
 		size := len(c.records) / 3
 		p := drawColors(&rows{Tiles: &Tiles{Kind: c.kind, Width: 3, Height: 1, Records: c.records, size: size}}, 2)
 		for y := range p.height {
-			for x, i := range p.row(y) {
+			row, err := p.draw(0, y, p.width)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for x, i := range row {
 				if got := p.palette[i]; got != c.want[x/2] {
 					t.Errorf("%s: tile %d is %v, want %v", c.kind, x/2, got, c.want[x/2])
 				}

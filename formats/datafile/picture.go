@@ -48,12 +48,12 @@ func drawCollision(t *rows) *raster {
 	for i := range colors {
 		colors[i] = collisionColor(byte(i))
 	}
-	row := make([]byte, t.Width)
-	return &raster{t.Width, t.Height, pngIndexed, collisionPalette, t.failure, func(y int) []byte {
-		tiles := t.row(y)
-		for x := range row {
-			row[x] = colors[tiles[x*t.size+t.main]]
+	row := make([]byte, min(t.Width, maxPart))
+	return &raster{t.Width, t.Height, pngIndexed, collisionPalette, func(x, y, n int) ([]byte, error) {
+		tiles, err := t.part(x, y, n)
+		for i := range len(tiles) / t.size {
+			row[i] = colors[tiles[i*t.size+t.main]]
 		}
-		return row
+		return row[:n], err
 	}}
 }

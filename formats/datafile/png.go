@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"hash/crc32"
@@ -14,7 +15,7 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// A raster is what a PNG file shows: a picture whose rows are made one by one. All PNG files of a
+// A raster is what a PNG file shows: a picture that is made row by row. All PNG files of a
 // tree are written from one: the standard encoder tries five filters for each row, which takes four
 // times as long and saves a twentieth on the pictures of maps.
 type raster struct {
@@ -22,12 +23,9 @@ type raster struct {
 	kind          byte
 	palette       []color.NRGBA // of pngIndexed
 
-	// failure returns why rows could not be made; nil: they can always be.
-	failure func() error
-
-	// row returns the bytes of row y, which the next call may change. Rows are asked for from the
-	// top, each once.
-	row func(y int) []byte
+	// draw returns the bytes of n pixels of row y from x on, which the next call may change. They are asked for from the
+	// top left, each once, at most maxPart at once.
+	draw func(x, y, n int) ([]byte, error)
 }
 
 // Kinds of pixels of a PNG file: its colour types for 8 bits a channel (PNG specification, section
@@ -115,20 +113,21 @@ func (p *raster) appendRows(ctx context.Context, b []byte) ([]byte, error) {
 	defer compressors.Put(w)
 	w.Reset(out)
 	sum, filter := uint32(1), []byte{0}
+	write := func(part []byte) error {
+		sum = wire.Adler32(sum, part)
+		_, err := w.Write(part)
+		return err
+	}
 	for y := range p.height {
-		if err := ctx.Err(); err != nil {
-			return b, err
+		err := cmp.Or(ctx.Err(), write(filter))
+		for x := 0; err == nil && x < p.width; x += maxPart {
+			var part []byte
+			if part, err = p.draw(x, y, min(maxPart, p.width-x)); err == nil {
+				err = write(part)
+			}
 		}
-		row := p.row(y)
-		sum = wire.Adler32(wire.Adler32(sum, filter), row)
-		if _, err := w.Write(filter); err != nil {
+		if err != nil {
 			return b, err
-		}
-		if _, err := w.Write(row); err != nil {
-			return b, err
-		}
-		if p.failure != nil && p.failure() != nil {
-			return b, p.failure()
 		}
 	}
 	err = w.Close()

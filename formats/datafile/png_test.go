@@ -23,9 +23,9 @@ func TestPNG(t *testing.T) {
 			if kind == pngIndexed {
 				p.palette = palette
 			}
-			row := make([]byte, channels*p.width)
 			var want []byte
-			p.row = func(y int) []byte {
+			p.draw = func(_, y, n int) ([]byte, error) {
+				row := make([]byte, channels*n)
 				for i := range row {
 					if row[i] = byte(y); y%2 == 0 {
 						row[i] = byte(random.Uint32())
@@ -35,7 +35,7 @@ func TestPNG(t *testing.T) {
 					}
 				}
 				want = append(want, row...)
-				return row
+				return row, nil
 			}
 			b, err := p.png(t.Context())
 			if err != nil {
@@ -83,11 +83,11 @@ func pixelsOf(m image.Image) []byte {
 // TestPNGCancelled stops in the middle of a picture.
 func TestPNGCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &raster{width: 1, height: 1 << 30, kind: pngRGB, row: func(y int) []byte {
+	p := &raster{width: 1, height: 1 << 30, kind: pngRGB, draw: func(_, y, _ int) ([]byte, error) {
 		if y == 9 {
 			cancel()
 		}
-		return []byte{1, 2, 3}
+		return []byte{1, 2, 3}, nil
 	}}
 	if _, err := p.png(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)

@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"hash/fnv"
+	"image"
 	"image/color"
 )
 
@@ -33,51 +34,65 @@ type canvas struct {
 	tilesX, tilesY, scale int
 	width, height         int // of the preview in pixels
 	top, bottom           int // where the band is, in rows of tiles
+	left, right           int // and in columns: a part of one row only where a tile is one pixel
 	band                  int // how many bytes it should have at most
 	rows                  []byte
 }
 
-// newCanvas returns the first band of a preview, which has some band bytes or a row of tiles.
+// newCanvas returns the first band of a preview, which has some band bytes or a row of tiles of several pixels.
 func newCanvas(tilesX, tilesY, band int) *canvas {
 	s := int(previewScale(int64(tilesX), int64(tilesY)))
-	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, band: band}
-	c.rows = make([]byte, c.bandTiles()*c.tileRow())
+	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, band: band, right: tilesX}
+	c.rows = make([]byte, 0, bandSize(int64(tilesX), int64(tilesY), int64(band)))
 	c.next()
 	return c
 }
 
-// tileRow is how many bytes a row of tiles takes.
-func (c *canvas) tileRow() int { return c.width * c.scale * bytesPerPixel }
+// bandSize is how many bytes a band takes at most.
+func bandSize(tilesX, tilesY, band int64) int64 {
+	s := previewScale(tilesX, tilesY)
+	row := tilesX * s * s * bytesPerPixel
+	if s == 1 && row > band {
+		return bytesPerPixel * bandColumns(band)
+	}
+	return min(tilesY, max(1, band/row)) * row
+}
 
-// bandTiles is how many rows of tiles a band has at most.
-func (c *canvas) bandTiles() int { return min(c.tilesY, max(1, c.band/c.tileRow())) }
+// bandColumns is how many pixels of a row a band has that has not all: some that are drawn at once.
+func bandColumns(band int64) int64 { return max(1, band/bytesPerPixel/maxPart) * maxPart }
 
 // next goes on to the next band.
 func (c *canvas) next() {
-	c.top, c.bottom = c.bottom, min(c.bottom+c.bandTiles(), c.tilesY)
-	c.rows = c.rows[:(c.bottom-c.top)*c.tileRow()]
+	row := c.width * c.scale * bytesPerPixel
+	if columns := cap(c.rows) / bytesPerPixel; cap(c.rows) < row {
+		if c.left = c.right % c.tilesX; c.left == 0 {
+			c.top, c.bottom = c.bottom, c.bottom+1
+		}
+		c.right = min(c.left+columns, c.tilesX)
+	} else {
+		c.top, c.bottom = c.bottom, min(c.bottom+cap(c.rows)/row, c.tilesY)
+	}
+	c.rows = c.rows[:(c.bottom-c.top)*(c.right-c.left)*c.scale*c.scale*bytesPerPixel]
 	for i := 0; i < len(c.rows); i += bytesPerPixel {
 		copy(c.rows[i:], previewGround[:])
 	}
 }
 
 // row returns row y of the preview from pixel x on, which is in the band.
-func (c *canvas) row(x, y int) []byte { return c.rows[((y-c.top*c.scale)*c.width+x)*bytesPerPixel:] }
+func (c *canvas) row(x, y int) []byte {
+	return c.rows[((y-c.top*c.scale)*(c.right-c.left)*c.scale+x-c.left*c.scale)*bytesPerPixel:]
+}
 
 // raster returns the preview. paint draws a band.
 func (c *canvas) raster(paint func() error) *raster {
 	err := paint()
-	return &raster{
-		width: c.width, height: c.height, kind: pngRGB,
-		failure: func() error { return err },
-		row: func(y int) []byte {
-			if y >= c.bottom*c.scale {
-				c.next()
-				err = paint()
-			}
-			return c.row(0, y)[:c.width*bytesPerPixel]
-		},
-	}
+	return &raster{width: c.width, height: c.height, kind: pngRGB, draw: func(x, y, n int) ([]byte, error) {
+		if err == nil && (y >= c.bottom*c.scale || x >= c.right*c.scale) {
+			c.next()
+			err = paint()
+		}
+		return c.row(x, y)[:n*bytesPerPixel], err
+	}}
 }
 
 // A pixel is a colour whose parts are multiplied by its alpha, 0 to 255.
@@ -120,9 +135,9 @@ func nameColor(name string) color.NRGBA {
 	return color.NRGBA{part(0), part(8), part(16), 0xff}
 }
 
-// newAtlas averages each cell of an image of w×h pixels down to scale×scale. Its rows of RGBA pixels are asked for
-// from the top, some more than once.
-func newAtlas(w, h int, rows func(y int) []byte, scale int) atlas {
+// newAtlas averages each cell of an image down to scale×scale.
+func newAtlas(m *image.NRGBA, scale int) atlas {
+	w, h := m.Rect.Dx(), m.Rect.Dy()
 	cells := make(atlas, atlasSide*atlasSide*scale*scale)
 	side := atlasSide * scale
 	sums := make([]sum, side)
@@ -130,10 +145,10 @@ func newAtlas(w, h int, rows func(y int) []byte, scale int) atlas {
 		clear(sums)
 		top := y * h / side
 		for at := top; at < max((y+1)*h/side, top+1); at++ {
-			row := rows(at)
+			row := m.Pix[at*m.Stride:]
 			for x := range sums {
 				left := x * w / side
-				sums[x].add(row[rgbaPixel*left : rgbaPixel*max((x+1)*w/side, left+1)])
+				sums[x].add(row[rgbaPixel*left:rgbaPixel*max((x+1)*w/side, left+1)], rgbaPixel)
 			}
 		}
 		for x, s := range sums {
@@ -144,18 +159,28 @@ func newAtlas(w, h int, rows func(y int) []byte, scale int) atlas {
 	return cells
 }
 
-// A sum is that of RGBA pixels, their colours times alpha.
+// A sum is that of pixels, their colours times alpha.
 type sum struct{ r, g, b, a, n uint64 }
 
-func (s *sum) add(row []byte) {
-	for i := 0; i < len(row); i += rgbaPixel {
-		alpha := uint64(row[i+3])
+func (s *sum) add(row []byte, size int) {
+	for i := 0; i < len(row); i += size {
+		alpha := uint64(0xff)
+		if size == rgbaPixel {
+			alpha = uint64(row[i+3])
+		}
 		s.r += uint64(row[i]) * alpha
 		s.g += uint64(row[i+1]) * alpha
 		s.b += uint64(row[i+2]) * alpha
 		s.a += alpha
 	}
-	s.n += uint64(len(row) / rgbaPixel)
+	s.n += uint64(len(row) / size)
+}
+
+// straight sets a pixel to the mean, whose colours are not multiplied.
+func (s *sum) straight(rgba []byte) {
+	if s.a > 0 {
+		rgba[0], rgba[1], rgba[2], rgba[3] = byte(s.r/s.a), byte(s.g/s.a), byte(s.b/s.a), byte(s.a/s.n)
+	}
 }
 
 // mean returns the mean of at least one pixel.
@@ -187,16 +212,21 @@ const (
 )
 
 // draw draws the tiles of the band over what is there.
-func (c *canvas) draw(t *rows, a atlas) {
+func (c *canvas) draw(t *rows, a atlas) error {
 	for y := c.top; y < min(t.Height, c.bottom); y++ {
-		tiles := t.row(y)
-		for x := range min(t.Width, c.tilesX) {
-			record := tiles[x*t.size:]
-			if record[0] != 0 {
-				c.drawTile(x, y, a[int(record[0])*c.scale*c.scale:], record[1])
+		for x := c.left; x < min(t.Width, c.right); x += maxPart {
+			tiles, err := t.part(x, y, min(maxPart, t.Width-x, c.right-x))
+			if err != nil {
+				return err
+			}
+			for i := 0; i < len(tiles); i += t.size {
+				if tiles[i] != 0 {
+					c.drawTile(x+i/t.size, y, a[int(tiles[i])*c.scale*c.scale:], tiles[i+1])
+				}
 			}
 		}
 	}
+	return nil
 }
 
 // tilePixel returns which pixel of its cell a tile shows at x, y.

@@ -60,7 +60,7 @@ func (m *Map) tint(q *Quad, points *Points) [4]float64 {
 // A sky draws quads on a canvas. What it takes is counted for the whole preview, so that all bands end with the same.
 type sky struct {
 	*canvas
-	left int // how many more pixels are looked at
+	work int // how many more pixels are looked at
 }
 
 // skyWork is how many times as many pixels as a preview has its sky may take: those of a few maps of
@@ -140,14 +140,13 @@ func (s *sky) fill(q *gradient, clip image.Rectangle) {
 	box := s.pixels(
 		min(p[0][0], p[1][0], p[2][0], p[3][0]), min(p[0][1], p[1][1], p[2][1], p[3][1]),
 		max(p[0][0], p[1][0], p[2][0], p[3][0]), max(p[0][1], p[1][1], p[2][1], p[3][1])).Intersect(clip)
-	if s.left -= box.Dx() * box.Dy(); s.left < 0 {
+	if s.work -= box.Dx() * box.Dy(); s.work < 0 {
 		return
 	}
 	for y := max(box.Min.Y, s.top*s.scale); y < min(box.Max.Y, s.bottom*s.scale); y++ {
-		row := s.row(0, y)
-		for x := box.Min.X; x < box.Max.X; x++ {
+		for x := max(box.Min.X, s.left*s.scale); x < min(box.Max.X, s.right*s.scale); x++ {
 			if c, ok := q.at(float64(x)+0.5, float64(y)+0.5); ok {
-				blend(row[x*bytesPerPixel:], c)
+				blend(s.row(x, y), c)
 			}
 		}
 	}

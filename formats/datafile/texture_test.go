@@ -40,7 +40,7 @@ func TestTexture(t *testing.T) {
 		for k := range q.Texcoords {
 			q.Texcoords[k] = [2]int32{int32(k%2) * c.times * fixedPoint, int32(k/2) * c.times * fixedPoint}
 		}
-		pictured, err := newTexture(nil, c.image)
+		pictured, err := newTexture(t.Context(), nil, c.image)
 		if err != nil {
 			t.Fatal(err)
 		}

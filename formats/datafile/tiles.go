@@ -13,7 +13,8 @@ import (
 
 var _ json.Marshaler = tileCounts{}
 
-// Tiles are the records of a tile layer, row by row from the top left. Those of other layers are one row.
+// Tiles are the records of a tile layer, row by row from the top left, or the pixels of an image. Those of other layers are
+// one row.
 type Tiles struct {
 	Kind          Kind
 	Width, Height int
@@ -50,6 +51,9 @@ func (l *Layer) tiles() *Tiles {
 	return t
 }
 
+// length is how many bytes all records take.
+func (t *Tiles) length() int64 { return int64(t.Width) * int64(t.Height) * int64(t.size) }
+
 // Held is about how much memory the records take.
 func (t *Tiles) Held() int64 {
 	if t.stream != nil {
@@ -70,15 +74,16 @@ func (t *Tiles) at(ctx context.Context, b []byte, i, n int) ([]byte, error) {
 	return b, nil
 }
 
-// tilesAtOnce is how many tiles are looked at at once, and recordsAtOnce how many other records.
+// maxPart is how many tiles or pixels are looked at at once: a row may be as long as a map. It is a multiple of all scales
+// of pictures. Of other records there are fewer.
 const (
-	tilesAtOnce   = 16 << 10
+	maxPart       = 16 << 10
 	recordsAtOnce = 512
 )
 
 // each calls do with all records, in order, some at a time.
 func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
-	all, step := t.Width*t.Height, tilesAtOnce
+	all, step := t.Width*t.Height, maxPart
 	if t.size > 8 {
 		step = recordsAtOnce
 	}
@@ -104,11 +109,11 @@ func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
 func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
 	all := t.Width * t.Height
 	var b []byte
-	for i := 0; i < all; i += tilesAtOnce {
+	for i := 0; i < all; i += maxPart {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		records, err := t.at(ctx, b, i, min(tilesAtOnce, all-i))
+		records, err := t.at(ctx, b, i, min(maxPart, all-i))
 		if err != nil {
 			return err
 		}
@@ -140,36 +145,25 @@ func (t *Tiles) verify(ctx context.Context) error {
 	return t.check(ctx)
 }
 
-// rows are the tiles for a drawing, which takes a row after the other. After an error, rows are empty.
+// rows are the tiles for a drawing, which takes them from the top left.
 type rows struct {
 	*Tiles
-	ctx context.Context // of the drawing
-	err error
-	b   []byte // the row, where it does not lie in the records
+	ctx     context.Context // of the drawing
+	b       []byte          // what was taken last
+	x, y, n int
 }
 
-// newRows returns the rows of t for a drawing in ctx.
-func newRows(ctx context.Context, t *Tiles) (*rows, error) {
-	if t.stream != nil {
-		if _, err := formats.Charge(ctx, 2*int64(t.Width*t.size)); err != nil {
+// part returns the records of n tiles of row y from x on, which the next call may change.
+func (r *rows) part(x, y, n int) (b []byte, err error) {
+	if r.b == nil || x != r.x || y != r.y || n != r.n { // where a tile is several pixels high it is taken as often
+		if b, err = r.at(r.ctx, r.b, y*r.Width+x, n); err != nil {
+			r.b = nil
 			return nil, err
 		}
+		r.b, r.x, r.y, r.n = b, x, y, n
 	}
-	return &rows{Tiles: t, ctx: ctx}, nil
+	return r.b, nil
 }
-
-// row returns the records of row y, which the next call may change.
-func (r *rows) row(y int) []byte {
-	if r.err == nil {
-		if r.b, r.err = r.at(r.ctx, r.b, y*r.Width, r.Width); r.err == nil {
-			return r.b
-		}
-		r.b = make([]byte, r.Width*r.size)
-	}
-	return r.b
-}
-
-func (r *rows) failure() error { return r.err }
 
 // numbered reports whether a tile has more to it than index and flags.
 func (t *Tiles) numbered() bool { return t.main > 0 }

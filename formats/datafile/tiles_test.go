@@ -133,7 +133,7 @@ func TestTileTurns(t *testing.T) {
 		flagTurn | flagMirrorY:               {1, 3, 2, 4},
 		4 | flagMirrorX | flagMirrorY:        {4, 3, 2, 1},
 	} {
-		c := &canvas{tilesX: 1, tilesY: 1, scale: 2, width: 2, height: 2, bottom: 1, rows: make([]byte, 12)}
+		c := &canvas{tilesX: 1, tilesY: 1, scale: 2, width: 2, height: 2, right: 1, bottom: 1, rows: make([]byte, 12)}
 		c.drawTile(0, 0, quarters, flags)
 		if got := [4]byte{c.rows[0], c.rows[3], c.rows[6], c.rows[9]}; got != want {
 			t.Errorf("flags %d give %v, want %v", flags, got, want)

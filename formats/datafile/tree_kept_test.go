@@ -153,7 +153,7 @@ func replaceKept(t *testing.T, disk store, file []byte) {
 // onePixel is the PNG file of a pixel.
 func onePixel(t *testing.T, r, g, b byte) []byte {
 	t.Helper()
-	p := &raster{width: 1, height: 1, kind: pngRGB, row: func(int) []byte { return []byte{r, g, b} }}
+	p := &raster{width: 1, height: 1, kind: pngRGB, draw: func(_, _, _ int) ([]byte, error) { return []byte{r, g, b}, nil }}
 	file, err := p.png(t.Context())
 	if err != nil {
 		t.Fatal(err)

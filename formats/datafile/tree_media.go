@@ -98,31 +98,24 @@ func (v *view) image(ctx context.Context, i int) ([]byte, error) {
 	if err := formats.Claim(ctx, v.imageMemory(o)); err != nil {
 		return nil, err
 	}
-	if v.streamed(o) {
-		rows, err := v.streamRows(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		drawn, err := rows.raster()
-		if err != nil {
-			return nil, err
-		}
-		return drawn.png(ctx)
-	}
-	data, held, err := v.hold(ctx, int(o.Data))
-	defer held.Free()
+	t, err := v.pixels(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return o.raster(data).png(ctx)
+	defer t.held.Free()
+	drawn, err := imageRaster(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return drawn.png(ctx)
 }
 
 // imageMemory is about what it takes to make the PNG file of an image that passed checkImage, which is about as long as
 // what is stored.
 func (v *view) imageMemory(o *Image) int64 {
 	d := v.r.Data[o.Data]
-	if !v.streamed(o) {
-		return d.Size + pngMemory(min(d.Stored, d.Size))
+	if v.many(o.pixels(), int(o.Data)) {
+		return 2*inflaterCost + pngMemory(d.Stored)
 	}
-	return streamedImage(o) + pngMemory(d.Stored)
+	return d.Size + pngMemory(min(d.Stored, d.Size))
 }

@@ -81,11 +81,7 @@ func (p *pictures) draw(ctx context.Context, id picture) (*raster, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := newRows(ctx, tiles)
-		if err != nil {
-			return nil, err
-		}
-		return drawCollision(rows), nil
+		return drawCollision(&rows{Tiles: tiles, ctx: ctx}), nil
 	}
 	return p.layer(ctx, &p.m.Layers[id])
 }
@@ -96,11 +92,7 @@ func (p *pictures) layer(ctx context.Context, l *Layer) (*raster, error) {
 	if err != nil {
 		return nil, err
 	}
-	scale := p.scale(l)
-	rows, err := newRows(ctx, tiles)
-	if err != nil {
-		return nil, err
-	}
+	scale, rows := p.scale(l), &rows{Tiles: tiles, ctx: ctx}
 	if l.Kind != KindTiles {
 		return drawColors(rows, scale), nil
 	}
@@ -116,11 +108,6 @@ func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, er
 	if index == noImage {
 		return plainAtlas(white, scale), nil
 	}
-	if int(index) < len(p.m.Images) && index >= 0 {
-		if o := &p.m.Images[index]; p.streamed(o) {
-			return p.streamAtlas(ctx, o, scale)
-		}
-	}
 	m, held, err := p.image(ctx, index)
 	defer held.Free()
 	switch {
@@ -130,17 +117,7 @@ func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, er
 		external, err := p.external(ctx)
 		return plainAtlas(nameColor(external[index].name), scale), err
 	}
-	return newAtlas(m.Rect.Dx(), m.Rect.Dy(), func(y int) []byte { return m.Pix[y*m.Stride:] }, scale), nil
-}
-
-// streamAtlas returns the cells of an image that is too large to be held in memory.
-func (p *pictures) streamAtlas(ctx context.Context, o *Image, scale int) (atlas, error) {
-	rows, err := p.streamRows(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	a := newAtlas(int(o.Width), int(o.Height), rows.rgba, scale)
-	return a, rows.err
+	return newAtlas(m, scale), nil
 }
 
 // image returns the pixels of an image of the map, held as long as they are used. There are none of
@@ -160,16 +137,17 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 	if err := p.r.checkImage(o, ""); err != nil {
 		return nil, nil, err
 	}
-	data, held, err := p.hold(ctx, int(o.Data))
+	t, err := p.pixels(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.held.Free()
+	held, err := formats.Charge(ctx, 0)
 	if err != nil {
 		return nil, held, err
 	}
-	if o.variant() == variantRGB {
-		if err := held.Grow(rgbaPixel * int64(o.Width) * int64(o.Height)); err != nil {
-			return nil, held, err
-		}
-	}
-	return o.decode(data), held, nil
+	m, err := t.texels(ctx, held)
+	return m, held, err
 }
 
 // external returns the external images of the map.

@@ -34,7 +34,7 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 	w, h := p.m.Game.dimensions()
 	s := previewScale(w, h)
 	size, band := w*h*s*s*bytesPerPixel, min(maxBand, p.large)
-	made := min(size, max(band, w*s*s*bytesPerPixel)) + (maxAtlases+1)*atlasBytes(s)
+	made := bandSize(w, h, band) + (maxAtlases+1)*atlasBytes(s)
 	if err := formats.Claim(ctx, made+pngMemory(size/pngRatio)+p.openStreams()); err != nil {
 		return nil, err
 	}
@@ -58,14 +58,13 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 
 // openStreams is about what the layers take that are read on from band to band.
 func (p *pictures) openStreams() int64 {
-	n, row := 0, int64(0)
+	n := 0
 	for i := range p.m.Layers {
 		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l) == nil && p.manyTiles(l) {
-			w, _ := l.dimensions()
-			n, row = n+1, max(row, w*l.recordSize())
+			n++
 		}
 	}
-	return int64(min(n, maxStreams)) * (2*inflaterCost + 2*row)
+	return int64(min(n, maxStreams)) * 2 * inflaterCost
 }
 
 // paint draws a band.
@@ -116,7 +115,7 @@ func (d *painting) drawQuads(s *sky, l *Layer, tint func(*Quad) [4]float64) erro
 		if err != nil || m == nil {
 			return err
 		}
-		if t, err = newTexture(held, m); err != nil {
+		if t, err = newTexture(d.ctx, held, m); err != nil {
 			return err
 		}
 	}
@@ -151,8 +150,7 @@ func (d *painting) drawTiles(l *Layer) error {
 		}
 		d.atlases[index] = a
 	}
-	d.canvas.draw(rows, a.tinted(l.Tiles.Color))
-	return rows.err
+	return d.canvas.draw(rows, a.tinted(l.Tiles.Color))
 }
 
 // rows returns the rows of a layer, which can all be read. Those of a few that are streamed are read on where the band
@@ -165,13 +163,13 @@ func (d *painting) rows(l *Layer) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.canvas.top == 0 {
+	if d.canvas.top == 0 && d.canvas.left == 0 {
 		if err := tiles.verify(d.ctx); err != nil {
 			return nil, err
 		}
 	}
-	r, err := newRows(d.ctx, tiles)
-	if err == nil && tiles.stream != nil && len(d.open) < maxStreams {
+	r := &rows{Tiles: tiles, ctx: d.ctx}
+	if tiles.stream != nil && len(d.open) < maxStreams {
 		d.open[l.Index] = r
 		_, err = formats.Charge(d.ctx, tiles.Held())
 	}

@@ -120,7 +120,7 @@ func TestPreviewBands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &canvas{tilesX: side, tilesY: side, scale: 1, width: side, height: side, bottom: side}
+	all := &canvas{tilesX: side, tilesY: side, scale: 1, width: side, height: side, right: side, bottom: side}
 	all.rows = bytes.Repeat(previewGround[:], side*side)
 	white := func(*Quad) [4]float64 { return [4]float64{1, 1, 1, 1} }
 	if err := newSky(all).draw(t.Context(), &Group{}, decodeQuads(sky), white, nil); err != nil {

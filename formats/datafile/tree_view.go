@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -15,8 +16,9 @@ type view struct {
 	r      *Reader
 	m      *Map
 	cache  *cache.Cache
-	data   *cache.Memo[int, []byte] // contents of data items
-	large  int64                    // from which size on they are not held in memory
+	data   *cache.Memo[int, []byte]   // contents of data items
+	sound  *cache.Memo[int, struct{}] // whether they can be read to their ends
+	large  int64                      // from which size on they are not held in memory
 	points Points
 }
 
@@ -26,6 +28,11 @@ func newView(src formats.Input, t *Tables, c *cache.Cache) *view {
 		src: src, r: r, m: r.Map(), cache: c, points: r.Points(),
 		data: newContents(c, r.ReadData).Peak(func(i int) int64 {
 			return r.Data[i].Stored + r.Data[i].Size + r.Data[i].Size/8 // it moves as it grows
+		}),
+		sound: cache.NewMemo(c, func(ctx context.Context, i int) (v struct{}, cost int64, err error) {
+			const known = 8
+			_, err = r.CheckData(ctx, i, io.Discard)
+			return v, known, err
 		}),
 		large: max(minLarge, c.Budget()/8),
 	}
@@ -138,62 +145,64 @@ func (v *view) text(ctx context.Context, ref int32, e *Element, limit int64) (*T
 // tiles returns the tiles of a layer that passed checkContent. Those in memory count as long as the
 // request goes on, or until they are let go.
 func (v *view) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	if v.manyTiles(l) {
-		return v.streamTiles(ctx, l)
+	t, i := l.tiles(), int(*l.Data)
+	switch {
+	case !l.runs():
+		return t, v.open(ctx, t, i)
+	case v.manyTiles(l):
+		return t, v.openRuns(ctx, t, l)
 	}
-	i := int(*l.Data)
 	data, held, err := v.hold(ctx, i)
 	if err != nil {
 		return nil, err
 	}
-	t, err := v.r.tiles(l, data)
-	if err == nil {
-		t.held = held
-	}
+	t.held = held
+	t.Records, err = v.r.layerRecords(l, data)
 	return t, err
 }
 
 // manyTiles reports whether the tiles of a layer that passed checkContent are too many to be held in memory.
-func (v *view) manyTiles(l *Layer) bool {
-	w, h := l.dimensions()
-	return max(w*h*l.recordSize(), v.r.Data[*l.Data].Size) > v.large
+func (v *view) manyTiles(l *Layer) bool { return v.many(l.tiles(), int(*l.Data)) }
+
+// many reports whether records, or the data item that begins with them, are too long to be held in memory.
+func (v *view) many(t *Tiles, i int) bool { return max(t.length(), v.r.Data[i].Size) > v.large }
+
+// open gives t its records, with which data item i begins.
+func (v *view) open(ctx context.Context, t *Tiles, i int) (err error) {
+	if !v.many(t, i) {
+		t.Records, t.held, err = v.hold(ctx, i)
+		t.Records = t.Records[:min(t.length(), int64(len(t.Records)))]
+		return err
+	}
+	if t.stream, err = v.stream(i); err != nil {
+		return err
+	}
+	t.check = func(ctx context.Context) error {
+		_, err := v.sound.Get(ctx, i)
+		return err
+	}
+	if t.length() < v.r.Data[i].Size { // what is behind them is not read
+		return t.verify(ctx)
+	}
+	return nil
 }
 
-// streamTiles returns tiles that are too many to be held in memory.
-func (v *view) streamTiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	t, i := l.tiles(), int(*l.Data)
-	data := v.r.src
-	size := v.r.Data[i].Size
-	if v.r.compressed(i) {
-		s, err := v.r.stream(i)
-		if err != nil {
-			return nil, err
-		}
-		data = s
-		t.check = func(ctx context.Context) error {
-			_, err := v.r.CheckData(ctx, i, io.Discard)
-			return err
-		}
-		if w, h := l.dimensions(); !l.runs() && size > w*h*l.recordSize() { // what is behind them is not read, but has to be sound
-			if err := t.verify(ctx); err != nil {
-				return nil, err
-			}
-			t.check = nil
-		}
-	} else {
-		if err := v.r.checkStored(i); err != nil {
-			return nil, err
-		}
-		data, size = nodes.SectionContent(data, v.r.Data[i].Offset, v.r.Data[i].Stored), v.r.Data[i].Stored
-	}
-	if t.stream = data; !l.runs() {
-		return t, nil
-	}
+// openRuns gives t the tiles of a layer of run lengths, which are expanded as they are read.
+func (v *view) openRuns(ctx context.Context, t *Tiles, l *Layer) error {
 	var runs runCounter
+	i := int(*l.Data)
 	if _, err := v.r.CheckData(ctx, i, &runs); err != nil {
-		return nil, err
+		return err
 	}
-	t.check = nil
-	t.stream = &runStream{data: data, size: size, turn: make(chan struct{}, 1)}
-	return t, v.r.checkRuns(l, runs.tiles())
+	data, err := v.stream(i)
+	t.stream = &runStream{data: data, size: v.r.Data[i].Size, turn: make(chan struct{}, 1)}
+	return cmp.Or(err, v.r.checkRuns(l, runs.tiles()))
+}
+
+// stream returns data item i as it is read piece by piece.
+func (v *view) stream(i int) (formats.ReaderAt, error) {
+	if v.r.compressed(i) {
+		return v.r.stream(i)
+	}
+	return nodes.SectionContent(v.r.src, v.r.Data[i].Offset, v.r.Data[i].Stored), v.r.checkStored(i)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
-	"recfs/formats/internal/deflate"
 	"recfs/formats/internal/echovr"
 	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
@@ -129,17 +128,9 @@ func newContainer(h *head, src formats.ReaderAt) *container {
 // text returns a reader of the whole text for one operation.
 func (c *container) text(ctx context.Context) io.Reader {
 	if c.method == zip.Deflate {
-		return deflate.NewReader(func() io.Reader { return nodes.Reader(ctx, c.section) })
+		return flate.NewReader(nodes.Reader(ctx, c.section))
 	}
 	return nodes.Reader(ctx, c.section)
-}
-
-// inflate returns what the bytes of a cursor inflate to.
-func inflate(c *nodes.Cursor) io.Reader {
-	return deflate.NewReader(func() io.Reader {
-		c.Reset(0)
-		return c
-	})
 }
 
 // A flow is the lines of a file from where a pass begins. That of a zip stays open when the pass has come to the end of
@@ -183,7 +174,7 @@ func (c *container) flowFrom(ctx context.Context, earlier formats.Index, at int6
 	}
 	text := io.Reader(f.stored)
 	if c.method == zip.Deflate {
-		text = inflate(f.stored)
+		text = flate.NewReader(f.stored)
 	}
 	if c.layout == layoutZip {
 		defer f.stored.Bind(ctx)()
@@ -212,7 +203,7 @@ func (c *container) ReadAt(ctx context.Context, p []byte, off int64) (int, error
 	defer c.mu.Unlock()
 	if c.inflow == nil || off < c.at {
 		c.stored, c.at = nodes.NewCursor(c.section, 0, c.section.Size()), 0
-		c.inflow = inflate(c.stored)
+		c.inflow = flate.NewReader(c.stored)
 	}
 	defer c.stored.Bind(ctx)()
 	skipped, err := io.CopyN(io.Discard, c.inflow, off-c.at)

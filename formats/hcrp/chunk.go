@@ -1,7 +1,8 @@
 package hcrp
 
 import (
-	"slices"
+	"iter"
+	"sort"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -41,6 +42,7 @@ type chunk struct {
 	marked     int               // leading events that form a published snapshot
 	sectionCut bool              // the section does not fit into the body
 	lost       bool              // an entry of the section failed: the world is unknown
+	foreign    bool              // decoding stopped at an event whose id the schema lacks
 	final      int64             // tick of the last complete record
 	known      int64             // last tick of which is known what happened; before entry.Start: none
 	stop       *formats.Problem  // where decoding stopped, nil if it came to the end
@@ -82,15 +84,21 @@ func (c *chunk) grown(text []byte, n int64) int64 {
 	return max(need-n, n/2)
 }
 
+// between returns the recorded ticks from first to last.
+func (c *chunk) between(first, last int64) iter.Seq[*tick] {
+	return func(yield func(*tick) bool) {
+		i := sort.Search(len(c.ticks), func(i int) bool { return c.ticks[i].n >= first })
+		for ; i < len(c.ticks) && c.ticks[i].n <= last && yield(&c.ticks[i]); i++ {
+		}
+	}
+}
+
 // find returns the tick with that number, or nil.
 func (c *chunk) find(n int64) *tick {
-	i, ok := slices.BinarySearchFunc(c.ticks, n, func(t tick, n int64) int {
-		return int(min(max(t.n-n, -1), 1))
-	})
-	if !ok {
-		return nil
+	for t := range c.between(n, n) {
+		return t
 	}
-	return &c.ticks[i]
+	return nil
 }
 
 // bytes returns a piece of the text.
@@ -131,9 +139,6 @@ func (c *chunk) SnapshotLines(l Layout) []byte {
 	}
 	for i := range list {
 		out = append(append(out, c.bytes(list[i].text)...), '\n')
-	}
-	if c.lost {
-		out = appendStop(out, &c.problems[len(c.problems)-1])
 	}
 	return out
 }

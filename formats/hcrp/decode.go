@@ -236,6 +236,7 @@ func (d *decoder) event() bool {
 	case d.schema.length != lengthNone:
 		d.measured(id, def, at)
 	case def == nil:
+		d.chunk.foreign = true
 		d.c.Fail("unknown event id %d", id)
 	default:
 		d.fields()

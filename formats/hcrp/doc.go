@@ -103,10 +103,10 @@
 //	salvage compact                frames without index entries; one file of many segments
 //	world _sizes replay checkpoint
 //	                               the world after each tick, and how it is saved
-//	index _runs _check _codec _reach
+//	markers index _runs _check _codec _reach
 //	                               what decoding every chunk once has taught, and of which bytes
 //	playback rows                  states and CSV rows out of an index
-//	index_make                     how an index is made, or goes on with a saved one
+//	overlap index_make             which ticks belong to a chunk; how an index is made, or goes on with a saved one
 //	values                         head, index and summary, as all formats have them
 //	tree_*                         the directories; tree.go is their root
 //
@@ -115,13 +115,13 @@
 // Where the format says nothing:
 //
 //   - A sidecar schema counts whatever its match says, as somebody put it
-//     there; one that does not parse is passed over.
-//   - Where chunks overlap, the world is played from the chunk that starts
-//     first as far as it reaches, then from the next one.
+//     there.
+//   - Chunks that overlap and are large may take turns so often that to play
+//     them takes too long: what follows is unknown, and an index.ticks says so.
 //   - A preamble of nothing but zeroes, as a crash can leave it, counts as an
 //     empty one.
 //   - A failing entry of a snapshot section is a chunk.event at its offset
-//     and the last line of lines/ and snapshots/, though the ticks are whole.
+//     and the last line of lines/, though the ticks are whole.
 //   - An entity, or a slot of an item, whose number is beyond an int64 (a u64
 //     can be) shows in its events, but states and tracks do not follow it.
 //   - Of an index of more than 64 MiB (some five million chunks) the first

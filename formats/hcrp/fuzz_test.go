@@ -124,8 +124,8 @@ func FuzzEvents(f *testing.F) {
 			}
 		}
 		p := newReplay(h.layout)
-		g := &ghostRows{replay: p, write: true, limit: maxPiece}
-		p.play(&tickRange{First: e.Start, Last: c.known}, c, c.known, g)
+		g := &ghostRows{replay: p, write: true}
+		p.play(&tickRange{First: e.Start, Last: c.known}, c, min(c.known, e.Start+maxRange-1), g)
 		if int64(len(g.out)) != g.size {
 			t.Fatalf("%d bytes of rows, %d counted", len(g.out), g.size)
 		}

@@ -23,10 +23,11 @@ type index struct {
 	ranges      []tickRange
 	checkpoints []checkpoint
 	tracks      []track
-	markers     []byte // elements of a JSON list
+	markers     markerList
+	foreign     bool // the schema lacks the id of an event
 
 	// The rows of tables/. Their chunks are counted in the order of ticks.
-	eventRows, positionRows *rowcount.Counter
+	eventRows, positionRows, markerRows *rowcount.Counter
 
 	progress progress          // what was known after the chunks that need not be decoded again
 	sum      [sha256.Size]byte // of their index entries
@@ -102,12 +103,12 @@ type reach struct {
 
 // Memory implements formats.Index.
 func (x *index) Memory() int64 {
-	n := 1<<10 + 8*cap(x.rows) + 24*cap(x.ticks) + 32*cap(x.ranges) + 160*len(x.problems) + len(x.markers)
+	n := 1<<10 + 8*cap(x.rows) + 24*cap(x.ticks) + 48*cap(x.ranges) + 160*len(x.problems)
 	for _, c := range x.checkpoints {
 		n += 32 + len(c.Replay)
 	}
 	for _, t := range x.tracks {
 		n += 256 + 16*len(t.Pieces)
 	}
-	return int64(n) + x.eventRows.Cost() + x.positionRows.Cost()
+	return int64(n) + x.markers.size + x.eventRows.Cost() + x.positionRows.Cost() + x.markerRows.Cost()
 }

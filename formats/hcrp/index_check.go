@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -8,7 +9,7 @@ import (
 )
 
 const (
-	maxSaved     = 1 << 40 // what a length in a saved index may be, so that sums of them are no overflow
+	maxSaved     = 1 << 46 // what a length in a saved index may be, so that sums of them are no overflow
 	maxSavedTick = 1 << 33 // after every tick that 32-bit numbers of an index can make
 )
 
@@ -27,7 +28,7 @@ func (x *index) check(t *Tables) error {
 		{"saved replays", x.soundCheckpoints()},
 		{"tracks", x.soundTracks()},
 		{"tables", x.soundTables()},
-		{"markers", json.Valid(slices.Concat([]byte{'['}, x.markers, []byte{']'}))},
+		{"markers", x.markers.sound()},
 	} {
 		if !part.sound {
 			return formats.Corrupt(formatName, 0, "the %s of the index cannot be", part.name)
@@ -39,7 +40,16 @@ func (x *index) check(t *Tables) error {
 // soundTables looks at the counted rows, which are of as many chunks.
 func (x *index) soundTables() bool {
 	chunks := max(x.progress.chunks, 1) // the first one begins by itself
-	return x.eventRows.Chunks() == chunks && x.positionRows.Chunks() == chunks
+	return x.eventRows.Chunks() == chunks && x.positionRows.Chunks() == chunks && x.markerRows.Chunks() == chunks
+}
+
+// sound looks at the markers, which ascend, and whose fields are members of an object.
+func (l *markerList) sound() bool {
+	return slices.IsSortedFunc(l.list, func(a, b marker) int { return cmp.Compare(a.Tick, b.Tick) }) &&
+		!slices.ContainsFunc(l.list, func(m marker) bool {
+			object := slices.Concat([]byte(`{"tick":0`), m.Fields, []byte{'}'})
+			return m.Tick >= maxSavedTick || !json.Valid(object)
+		})
 }
 
 func (x *index) soundRows() bool {
@@ -75,16 +85,16 @@ func (x *index) soundTicks(bodies int64) bool {
 
 // soundRanges looks at the ranges, which ascend, each in its chunk.
 func (x *index) soundRanges(chunks int) bool {
-	next := int64(0)
+	next, sum := int64(0), int64(0)
 	for i := range x.ranges {
 		t := &x.ranges[i]
 		switch {
-		case t.First < next, t.Last < t.First, t.Last >= maxSavedTick, t.Ghost > maxSaved:
+		case t.First < next, t.Last < t.First, t.Last >= maxSavedTick, int(t.Chunk) >= chunks:
 			return false
-		case int(t.Chunk) >= chunks:
+		case t.Ghost > maxSaved, t.Markers > maxSaved, sum > maxSaved:
 			return false
 		}
-		next = t.Last + 1
+		next, sum = t.Last+1, sum+t.Ghost+t.Markers
 	}
 	return true
 }

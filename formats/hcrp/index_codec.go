@@ -13,7 +13,7 @@ import (
 //
 //	| sum, 32 bytes | n | n × reach | progress | complete | empty | chunks × (records, events) |
 //	| n | n × (name, events) | n | n × problem | n | n × run | n | n × range |
-//	| n | n × checkpoint | n | n × track | markers | rows of events | rows of positions |
+//	| n | n × checkpoint | n | n × track | markers | foreign | rows of events, positions, markers |
 func (x *index) Append(b []byte) []byte {
 	w := writer{indexfile.Append(b)}
 	w.Blob(x.sum[:])
@@ -44,9 +44,11 @@ func (x *index) Append(b []byte) []byte {
 	for i := range x.tracks {
 		w.track(&x.tracks[i])
 	}
-	w.Blob(x.markers)
-	x.eventRows.Write(w.Writer)
-	x.positionRows.Write(w.Writer)
+	w.markers(&x.markers)
+	w.Bool(x.foreign)
+	for _, rows := range []*rowcount.Counter{x.eventRows, x.positionRows, x.markerRows} {
+		rows.Write(w.Writer)
+	}
 	return w.Bytes()
 }
 
@@ -72,7 +74,7 @@ func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 		x.problems[i] = r.Problem()
 	}
 	x.ticks = r.runs()
-	x.ranges = make([]tickRange, r.Count(6))
+	x.ranges = make([]tickRange, r.Count(8))
 	for i := range x.ranges {
 		x.ranges[i] = r.tickRange()
 	}
@@ -81,8 +83,10 @@ func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 	for i := range x.tracks {
 		x.tracks[i] = r.track()
 	}
-	x.markers = r.Blob()
+	x.markers = r.markers()
+	x.foreign = r.Bool()
 	x.eventRows, x.positionRows = rowcount.Read(r.Reader, eventsColumns), rowcount.Read(r.Reader, positionsColumns)
+	x.markerRows = rowcount.Read(r.Reader, markersColumns)
 	return x, r.Close()
 }
 
@@ -151,13 +155,41 @@ func (w writer) tickRange(t *tickRange) {
 	w.Size(int64(t.Chunk))
 	w.Bool(t.Hole)
 	w.Bool(t.Lost)
+	w.Bool(t.Cut)
 	w.Size(t.Ghost)
+	w.Size(t.Markers)
 }
 
 func (r reading) tickRange() tickRange {
 	return tickRange{
-		First: r.Size(), Last: r.Size(), Chunk: int32(r.Uint(math.MaxInt32)), Hole: r.Bool(), Lost: r.Bool(), Ghost: r.Size(),
+		First: r.Size(), Last: r.Size(), Chunk: int32(r.Uint(math.MaxInt32)),
+		Hole: r.Bool(), Lost: r.Bool(), Cut: r.Bool(), Ghost: r.Size(), Markers: r.Size(),
 	}
+}
+
+// markers writes the markers, none if there are many.
+//
+//	| u8 many | n | n × (tick, id, name, fields, u8 snapshot) |
+func (w writer) markers(l *markerList) {
+	w.Bool(l.many)
+	w.Count(len(l.list))
+	for i := range l.list {
+		m := &l.list[i]
+		w.Size(m.Tick)
+		w.Int(int64(m.ID))
+		w.Text(m.Name)
+		w.Blob(m.Fields)
+		w.Bool(m.Snapshot)
+	}
+}
+
+func (r reading) markers() (l markerList) {
+	many := r.Bool()
+	for range r.Count(5) {
+		l.add(&marker{r.Size(), r.Int32(), r.Text(), r.text(), r.Bool()})
+	}
+	l.many = l.many || many
+	return l
 }
 
 func (w writer) checkpoints(list []checkpoint) {

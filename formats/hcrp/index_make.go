@@ -30,7 +30,7 @@ func newIndexer(r eventReader) *indexer {
 		eventReader: r, replay: newReplay(r.Header.Layout),
 		index: &index{
 			rows: newRows(r.Chunks()), names: map[string]int64{}, order: r.byTick,
-			eventRows: rowcount.New(eventsColumns), positionRows: rowcount.New(positionsColumns),
+			eventRows: rowcount.New(eventsColumns), positionRows: rowcount.New(positionsColumns), markerRows: rowcount.New(markersColumns),
 		},
 		progress: progress{unknown: -1, sound: true}, given: math.MaxInt64,
 		current: map[int64]int{}, lives: map[int64]int{},
@@ -78,29 +78,19 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 		end--
 	}
 	if n := slices.IndexFunc(order[s.chunks:end], s.beyond); n >= 0 {
-		end = s.chunks + n
+		for end = s.chunks + n; end > s.chunks && !s.splits(end); end-- {
+		}
 	}
-	for ; s.chunks < end; s.chunks++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	if s.chunks < end && !s.splits(s.chunks) { // ticks that the index has may belong to others now
+		return nil, formats.ErrOther
+	}
+	for s.chunks < end {
+		n := s.chunks + 1
+		for n < end && !s.splits(n) {
+			n++
 		}
-		if s.chunks > 0 {
-			s.index.eventRows.EndChunk()
-			s.index.positionRows.EndChunk()
-		}
-		i := int(order[s.chunks])
-		c, err := bodies.decode(ctx, i)
-		bad, damaged := formats.Coded(err)
-		switch {
-		case damaged:
-			s.unreadable(i)
-			if s.flaw(i) == nil { // else it is known without the index
-				s.index.problems.append(bad.Problem())
-			}
-		case err != nil:
+		if err := s.group(ctx, bodies, n); err != nil {
 			return nil, err
-		default:
-			s.chunk(i, c)
 		}
 	}
 	s.ranges = len(s.index.ranges)
@@ -118,6 +108,44 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 // beyond reports whether a chunk lies in bytes that are not given.
 func (s *indexer) beyond(i int32) bool {
 	return !s.segmented && s.flaw(int(i)) == nil && s.place(int(i)).offset+s.Entry(int(i)).Stored > s.given
+}
+
+// group takes in the chunks up to place end in the order of ticks. All of them together overlap no other.
+func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
+	var claims []claim
+	bodies.decoded = 0
+	first, shared := s.Entry(int(s.byTick[s.chunks])).Start, end-s.chunks > 1
+	for ; s.chunks < end; s.chunks++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.chunks > 0 {
+			s.index.eventRows.EndChunk()
+		}
+		i := s.byTick[s.chunks]
+		c, err := bodies.decode(ctx, int(i))
+		bad, damaged := formats.Coded(err)
+		switch {
+		case damaged:
+			s.sound, s.lost = false, true
+			if s.flaw(int(i)) == nil { // else it is known without the index
+				s.index.problems.append(bad.Problem())
+			}
+		case err != nil:
+			return err
+		default:
+			s.chunk(int(i), c)
+			claims = c.claims(claims, i, shared)
+		}
+	}
+	s.advance(first)
+	err := s.play(ctx, bodies, settle(claims))
+	if last := int64(s.lasts[end-1]); s.next <= last {
+		s.unknown = last
+	}
+	s.countTo(s.index.positionRows, math.MaxInt64)
+	s.countTo(s.index.markerRows, math.MaxInt64)
+	return err
 }
 
 // unreadable notes a chunk that cannot be decoded.
@@ -145,45 +173,77 @@ func (s *indexer) chunk(i int, c *chunk) {
 	if c.stop == nil {
 		s.index.empty += c.entry.Ticks - int64(len(c.ticks))
 	}
+	s.index.foreign = s.index.foreign || c.foreign
 	c.countEvents(s.index.eventRows, i)
-	s.tickRange(i, c)
-	if c.known < c.entry.Last() {
-		s.unknown = max(s.unknown, c.entry.Last())
-	}
 }
 
-// advance goes on to tick first, where a chunk begins. A gap in which nothing happened becomes a
-// hole. It reports whether ticks are missing instead.
-func (s *indexer) advance(first int64) (lost bool) {
-	switch n := len(s.index.ranges); {
-	case first <= s.next:
-		return false
-	case s.unknown >= s.next || s.Header.Layout == Published:
-		return true
-	case n > 0:
+// advance goes on to tick first, where a chunk begins, unless ticks before it are unknown. A gap in which nothing
+// happened becomes a hole.
+func (s *indexer) advance(first int64) {
+	n := len(s.index.ranges)
+	if first <= s.next || s.unknown >= s.next || s.Header.Layout == Published {
+		return
+	}
+	if n > 0 {
 		s.add(tickRange{First: s.next, Last: first - 1, Chunk: s.index.ranges[n-1].Chunk, Hole: true}, &chunk{}, 0)
 	}
 	s.next = first
-	return false
 }
 
-// tickRange appends the part of the chunk that is known and that no tick range has.
-func (s *indexer) tickRange(i int, c *chunk) {
-	lost := s.advance(c.entry.Start)
-	first := max(c.entry.Start, s.next)
-	s.note(c, first)
-	if c.known < first {
-		return
+// maxTurns bounds how often chunks are decoded again because they overlap: some can take turns with each tick, and be too
+// large to be kept meanwhile.
+const maxTurns = 16
+
+// play plays the ticks that belong to chunks. A body counts once for the next checkpoint.
+func (s *indexer) play(ctx context.Context, bodies *pass, list []tickRange) error {
+	played, most := map[int32]bool{}, (maxTurns+1)*bodies.decoded+maxKeptWeight
+	for _, r := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if bodies.decoded > most {
+			s.sound = false
+			s.index.problems.addChunk(codeIndexTicks, int(r.Chunk), place{-1, s.Entry(int(r.Chunk)).at}, "overlapping chunks take turns too often: from tick %d on they are unknown", r.First)
+			return nil
+		}
+		c, err := bodies.decode(ctx, int(r.Chunk))
+		if err != nil {
+			return err
+		}
+		if r.Cut {
+			s.note(&r, c)
+			s.index.ranges = append(s.index.ranges, r)
+			continue
+		}
+		size := c.entry.Size
+		if played[r.Chunk] {
+			size = 0
+		}
+		played[r.Chunk] = true
+		r.Lost = r.First > s.next
+		s.add(r, c, size)
+		s.next = r.Last + 1
 	}
-	s.add(tickRange{First: first, Last: c.known, Chunk: int32(i), Lost: lost}, c, c.entry.Size)
-	s.next = c.known + 1
+	return nil
 }
 
-// add plays a tick range of a chunk with a body of size bytes, and appends it. A checkpoint is made
+// maxRange is how many ticks a range has at most, so that a file of rows can be made a range at a time.
+const maxRange = 1 << 16
+
+// add plays the ticks of a chunk with a body of size bytes, and appends them as ranges.
+func (s *indexer) add(r tickRange, c *chunk, size int64) {
+	for last := r.Last; r.First <= last; r.First, r.Lost, size = r.Last+1, false, 0 {
+		r.Last = min(last, r.First+maxRange-1)
+		s.note(&r, c)
+		s.addRange(r, c, size)
+	}
+}
+
+// addRange plays a tick range, and appends it. A checkpoint is made
 // before it once at least as many bytes of bodies were played since the last one as the checkpoint
 // takes, so all of them together never outgrow the recording. As the bytes that must be played also
 // grow by 1 with every 16 checkpoints, a recording of very many tiny chunks has few.
-func (s *indexer) add(st tickRange, c *chunk, size int64) {
+func (s *indexer) addRange(r tickRange, c *chunk, size int64) {
 	number := len(s.index.ranges)
 	if number == 0 || s.played > int64(len(s.index.checkpoints))/16 {
 		if saved := s.replay.encode(); number == 0 || s.played >= int64(len(saved)) {
@@ -193,13 +253,21 @@ func (s *indexer) add(st tickRange, c *chunk, size int64) {
 	}
 	s.played += size
 	w := sizer{indexer: s, chunk: c, ghost: ghostRows{replay: s.replay}, rows: map[int]int64{}}
-	s.replay.play(&st, c, st.Last, &w)
-	st.Ghost = w.ghost.size
+	s.replay.play(&r, c, r.Last, &w)
+	r.Ghost = w.ghost.size
 	for _, k := range slices.Sorted(maps.Keys(w.rows)) {
 		t := &s.index.tracks[k]
 		t.Pieces = append(t.Pieces, piece{number, w.rows[k]})
 	}
-	s.index.ranges = append(s.index.ranges, st)
+	s.index.ranges = append(s.index.ranges, r)
+}
+
+// countTo says that the next rows are of tick n, for a table whose rows are in the order of ticks: a row counts for the
+// last chunk that begins by its tick.
+func (s *indexer) countTo(rows *rowcount.Counter, n int64) {
+	for k := rows.Chunks(); k < s.chunks && s.Entry(int(s.byTick[k])).Start <= n; k++ {
+		rows.EndChunk()
+	}
 }
 
 // A sizer measures the rows that a tick range gives.
@@ -220,6 +288,9 @@ func (w *sizer) event(t *tick, k int, placed bool) {
 
 func (w *sizer) tick(n int64) {
 	list := lastPlacements(w.placed)
+	if len(list) > 0 {
+		w.countTo(w.index.positionRows, n)
+	}
 	for i := range list {
 		p := &list[i]
 		w.buf = appendTrackRow(w.buf[:0], n, &p.pos)
@@ -266,24 +337,15 @@ func (s *indexer) endTrack(entity int64, at moment) {
 	}
 }
 
-// note appends the markers of the recorded ticks from first on. Of more text than a document may
-// have only as much is kept as shows that it is too much.
-func (s *indexer) note(c *chunk, first int64) {
-	for i := range c.ticks {
-		t := &c.ticks[i]
-		if t.n < first {
-			continue
-		}
-		for k := t.first; k < t.last; k++ {
-			e := &c.events[k]
-			if e.def == nil || e.def.Role != roleMarker || len(s.index.markers) > s.limits.Text {
-				continue
-			}
-			if len(s.index.markers) > 0 {
-				s.index.markers = append(s.index.markers, ',')
-			}
-			s.index.markers = appendMoment(s.index.markers, t.n)
-			s.index.markers = append(append(s.index.markers, ','), c.bytes(e.text)[1:]...)
-		}
+// note notes the markers of a tick range.
+func (s *indexer) note(r *tickRange, c *chunk) {
+	var text []byte
+	for m := range c.markers(r.First, r.Last) {
+		s.countTo(s.index.markerRows, m.Tick)
+		m.row(s.index.markerRows.Batch)
+		s.index.markerRows.EndRow()
+		text = m.appendLine(text[:0])
+		r.Markers += int64(len(text))
+		s.index.markers.add(m)
 	}
 }

@@ -49,8 +49,8 @@ func dirInput(fsys iofs.FS) formats.Input {
 // shown returns all that an index is for those who use it.
 func shown(x *index) string {
 	other := *x
-	other.eventRows, other.positionRows = nil, nil // print as addresses
-	return fmt.Sprintf("%v %v %v", other, x.eventRows.Groups(), x.positionRows.Groups())
+	other.eventRows, other.positionRows, other.markerRows = nil, nil, nil // print as addresses
+	return fmt.Sprintf("%v %v %v %v", other, x.eventRows.Groups(), x.positionRows.Groups(), x.markerRows.Groups())
 }
 
 // A growth is one version after the other of a recording that is being written.

@@ -39,6 +39,9 @@ func (t *playback) start(k int) (*replay, error) {
 // play plays a tick range up to a tick. The observer, if any, is made for its chunk.
 func (t *playback) play(ctx context.Context, p *replay, number int, through int64, watch func(*chunk) observer) error {
 	s := &t.index.ranges[number]
+	if s.Cut {
+		return nil
+	}
 	c := &chunk{}
 	if !s.Hole {
 		var err error
@@ -58,7 +61,7 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 func (t *playback) state(ctx context.Context, n int64) ([]byte, error) {
 	list := t.index.ranges
 	i := t.index.rangeOf(n)
-	if i < 0 {
+	if i < 0 || list[i].Cut {
 		return nil, errUnknownTick
 	}
 	p, err := t.before(ctx, i)

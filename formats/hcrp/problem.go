@@ -34,6 +34,7 @@ const (
 	codeSegmentTruncated  = "segment.truncated"
 	codeUnreferenced      = "segment.unreferenced"
 	codeTrailing          = "segment.trailing"
+	codeSchema            = "schema"
 )
 
 var (

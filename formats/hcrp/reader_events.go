@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"recfs/formats"
@@ -28,39 +29,83 @@ func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
 // A pass decodes chunks one after the other in the same memory.
 type pass struct {
 	eventReader
-	last *chunk
-	held *formats.Held // for it
+	kept  []keptChunk // the last one first
+	spare *chunk      // whose memory the next one takes
 
 	floats jsonenc.Floats // of all chunks
 
-	mode   textMode                                   // of the chunks
-	expand func(context.Context, int) ([]byte, error) // gives the body of a chunk
+	mode    textMode                                   // of the chunks
+	expand  func(context.Context, int) ([]byte, error) // gives the body of a chunk
+	decoded int64                                      // bytes that the chunks so far took
 }
+
+// A keptChunk is a chunk that a pass has decoded.
+type keptChunk struct {
+	number int
+	*chunk
+	held *formats.Held // for it
+}
+
+// Chunks that overlap may take turns with each tick. So a pass keeps the last ones of them, up to so many, and that
+// together have so many bytes.
+const (
+	maxKept       = 8
+	maxKeptWeight = 16 << 20
+)
 
 func newPass(r eventReader, mode textMode) *pass {
 	return &pass{eventReader: r, mode: mode, expand: r.Body}
 }
 
 // decode is decode of an eventReader. The chunk is good until the next one is decoded.
-func (p *pass) decode(ctx context.Context, i int) (c *chunk, err error) {
-	p.end()
-	peak := p.peak(i)
-	if p.last != nil && p.last.weight() > peak {
-		p.last = nil // more than is charged
+func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
+	if k := slices.IndexFunc(p.kept, func(c keptChunk) bool { return c.number == i }); k >= 0 {
+		found := p.kept[k]
+		copy(p.kept[1:], p.kept[:k])
+		p.kept[0] = found
+		return found.chunk, nil
 	}
-	if p.held, err = formats.Charge(ctx, peak); err != nil {
+	e := p.Entry(i)
+	p.forget(func(o Entry) bool { return o.Start <= e.Last() && e.Start <= o.Last() })
+	peak := p.peak(i)
+	if p.spare != nil && p.spare.weight() > peak {
+		p.spare = nil // more than is charged
+	}
+	held, err := formats.Charge(ctx, peak)
+	if err != nil {
 		return nil, err
 	}
 	body, err := p.expand(ctx, i)
 	if err != nil {
+		held.Free()
 		return nil, err
 	}
-	p.last = p.eventFormat(p.schema).decodeIn(charged{p.held, peak, p.last, &p.floats}, p.mode, i, p.Entry(i), body)
-	return p.last, p.last.short
+	c := p.eventFormat(p.schema).decodeIn(charged{held, peak, p.spare, &p.floats}, p.mode, i, e, body)
+	if c.short != nil {
+		held.Free()
+		return nil, c.short
+	}
+	p.spare, p.decoded = nil, p.decoded+c.weight()
+	p.kept = slices.Insert(p.kept, 0, keptChunk{i, c, held})
+	return c, nil
 }
 
-// end gives back what is charged.
-func (p *pass) end() { p.held.Free() }
+// forget forgets all chunks but those of which keep says so, as long as they are few.
+func (p *pass) forget(keep func(Entry) bool) {
+	n, weight := 0, int64(0)
+	p.kept = slices.DeleteFunc(p.kept, func(c keptChunk) bool {
+		n, weight = n+1, weight+c.weight()
+		if n < maxKept && weight <= maxKeptWeight && keep(c.entry) {
+			return false
+		}
+		c.held.Free()
+		p.spare = c.chunk
+		return true
+	})
+}
+
+// end forgets all chunks.
+func (p *pass) end() { p.forget(func(Entry) bool { return false }) }
 
 // spareChunks are decoded chunks whose memory the next passes take, of at most spareWeight each, which is not counted:
 // 1,024 events, for which room is made first, and half as many bytes of text.
@@ -71,18 +116,18 @@ const spareWeight = 3 * 1024 * eventSize / 2
 // beginPass returns a pass in memory that was used before, for chunks that leave decodes.
 func beginPass(r eventReader, mode textMode) *pass {
 	p := newPass(r, mode)
-	p.last, _ = spareChunks.Get().(*chunk)
+	p.spare, _ = spareChunks.Get().(*chunk)
 	return p
 }
 
 // leave ends a pass that beginPass returned, whose last chunk nobody needs any more.
 func (p *pass) leave() {
-	if p.last != nil && p.last.weight() <= spareWeight {
-		clear(p.last.events[:cap(p.last.events)]) // of blocks and items that chunks before had
-		clear(p.last.entries[:cap(p.last.entries)])
-		spareChunks.Put(p.last)
-	}
 	p.end()
+	if c := p.spare; c != nil && c.weight() <= spareWeight {
+		clear(c.events[:cap(c.events)]) // of blocks and items that chunks before had
+		clear(c.entries[:cap(c.entries)])
+		spareChunks.Put(c)
+	}
 }
 
 // enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that

@@ -1,13 +1,15 @@
 package hcrp
 
-// A tickRange is a run of ticks in one chunk of which everything is known, or a hole after such a
-// chunk in which nothing happened.
+// A tickRange is a run of ticks that belong to one chunk and of which everything is known, a hole after such
+// ticks in which nothing happened, or a tick of which a part is known.
 type tickRange struct {
 	First, Last int64
 	Ghost       int64 // bytes of the rows of export/ghost.csv
+	Markers     int64 // bytes of the lines of markers.json
 	Chunk       int32
 	Hole        bool
 	Lost        bool // ticks before it are unknown
+	Cut         bool // the tick in which decoding stopped, which is never played
 }
 
 // A replay applies tick ranges in order and knows the world after each tick.
@@ -30,7 +32,11 @@ func (p *replay) enter(s *tickRange, c *chunk) {
 		p.world = nil
 		clear(p.positions)
 	}
-	if s.Hole || s.First != c.entry.Start || !c.entry.Snapshot() {
+	switch {
+	case s.Hole, s.First != c.entry.Start, !c.entry.Snapshot():
+		return
+	case c.lost:
+		p.world = nil
 		return
 	}
 	for i := range c.entries {
@@ -43,9 +49,6 @@ func (p *replay) enter(s *tickRange, c *chunk) {
 		p.world = newWorld()
 	}
 	p.world.begin(c, p.layout)
-	if c.lost {
-		p.world = nil
-	}
 }
 
 // apply applies one event. It reports whether the event gave an entity a position.
@@ -103,14 +106,7 @@ func (p *replay) play(s *tickRange, c *chunk, through int64, w observer) {
 	if s.Hole {
 		return
 	}
-	for i := range c.ticks {
-		t := &c.ticks[i]
-		if t.n < s.First {
-			continue
-		}
-		if t.n > min(s.Last, through) {
-			return
-		}
+	for t := range c.between(s.First, min(s.Last, through)) {
 		for k := t.first; k < t.last; k++ {
 			placed := p.apply(c, &c.events[k])
 			if w != nil {

@@ -41,7 +41,6 @@ type ghostRows struct {
 	from   int64  // the tick since which the position has not changed
 	coords []byte // the position as the rest of a row; empty: unknown
 	size   int64  // of the rows
-	limit  int64  // of out, where it is written
 	out    []byte
 	write  bool // append the rows to out, too
 }
@@ -53,7 +52,7 @@ func (g *ghostRows) event(*tick, int, bool) {}
 func (g *ghostRows) tick(n int64) {
 	if len(g.coords) > 0 && n > g.from {
 		g.size += (n-g.from)*int64(len(g.coords)+1) + digits(g.from, n, 1) + digits(g.from, n, msPerTick)
-		for t := g.from; g.write && t < n && int64(len(g.out)) <= g.limit; t++ {
+		for t := g.from; g.write && t < n; t++ {
 			g.out = strconv.AppendInt(g.out, t, 10)
 			g.out = append(g.out, ',')
 			g.out = strconv.AppendInt(g.out, t*msPerTick, 10)

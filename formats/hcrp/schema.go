@@ -25,7 +25,8 @@ type Schema struct {
 	section map[int32]*eventDef // entries of a snapshot section; nil: not described
 	leading []patternItem       // snapshot of leading events; nil: not described
 
-	sum [sha256.Size]byte // of the file
+	sum     [sha256.Size]byte // of the file
+	builtin bool
 }
 
 // A lengthKind says what is before a payload.

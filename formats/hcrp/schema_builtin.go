@@ -19,6 +19,7 @@ var builtin = sync.OnceValues(func() ([]*Schema, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.builtin = true
 		list = append(list, s)
 	}
 	return list, nil

@@ -81,9 +81,9 @@ func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	return list[i], true
 }
 
-// sidecar returns the schema that lies beside the recording, or nil. A *formats.UnreadError means that there may
-// be one.
-func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) {
+// sidecar returns the schema that lies beside the recording, or nil. One that cannot be used is a problem of the recording.
+// A *formats.UnreadError means that there may be one.
+func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, err error) {
 	fsys, name := formats.InContext(ctx, in.FS), in.Name
 	if fsys == nil {
 		return nil, nil
@@ -92,26 +92,50 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (*Schema, error) 
 	if !t.Dir {
 		names = sidecarNames(name)
 	}
-	for _, n := range names {
-		info, err := iofs.Stat(fsys, n)
-		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxSchemaFile) {
-			continue
-		}
-		var b []byte
-		if err == nil {
-			b, err = iofs.ReadFile(fsys, n)
-		}
-		if isAbsent(err) {
-			continue
-		}
-		if err != nil {
-			return nil, &formats.UnreadError{Err: err}
-		}
-		if s, err := ParseSchema(b); err == nil && s.usable(t.Header) {
-			return s, nil
+	var problems problemList
+	for i := 0; i < len(names) && found == nil; i++ {
+		found, err = readSchema(fsys, names[i], t.Header)
+		switch {
+		case isUnread(err):
+			return nil, err
+		case err != nil:
+			problems.add(codeSchema, 0, "%s: %v", names[i], err)
 		}
 	}
-	return nil, ctx.Err() // there may be one all the same
+	t.Problems = slices.Insert(t.Problems, len(t.Problems)-t.chunkProblems, problems...)
+	return found, ctx.Err() // there may be one all the same
+}
+
+// readSchema reads a schema for recordings with a header, nil if there is no such file. An error that is no
+// *formats.UnreadError says that it cannot be used.
+func readSchema(fsys iofs.FS, name string, h *Header) (*Schema, error) {
+	info, err := iofs.Stat(fsys, name)
+	var b []byte
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		return nil, schemaError("it is no regular file")
+	case info.Size() > maxSchemaFile:
+		return nil, schemaError("it is %d bytes long, %d are the most", info.Size(), maxSchemaFile)
+	default:
+		b, err = iofs.ReadFile(fsys, name)
+	}
+	switch {
+	case errors.Is(err, iofs.ErrPermission):
+		return nil, schemaError("%v", iofs.ErrPermission)
+	case isAbsent(err):
+		return nil, nil
+	case err != nil:
+		return nil, &formats.UnreadError{Err: err}
+	}
+	s, err := ParseSchema(b)
+	if err == nil && !s.usable(h) {
+		err = errSchemaLength
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // sidecarNames returns where the schema of a recording that is a file may lie.
@@ -120,7 +144,7 @@ func sidecarNames(name string) []string {
 	if i := strings.LastIndex(name, extension); i >= 0 {
 		names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
 	}
-	return names
+	return slices.Compact(names)
 }
 
 // isAbsent reports whether an error says that there is no such file, for us: its name may also be too

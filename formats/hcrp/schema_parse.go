@@ -80,7 +80,7 @@ func ParseSchema(b []byte) (*Schema, error) {
 		return nil, schemaError("unknown event_length %q", j.EventLength)
 	}
 	if s.length != lengthNone && s.Layout == Published {
-		return nil, schemaError("events of the published layout have no length")
+		return nil, errSchemaLength
 	}
 	var err error
 	if s.byID, err = compileEvents(j.Events, "event"); err != nil {
@@ -96,6 +96,8 @@ func ParseSchema(b []byte) (*Schema, error) {
 	}
 	return s, err
 }
+
+var errSchemaLength = schemaError("events of the published layout have no length")
 
 func schemaError(msg string, args ...any) error {
 	return formats.Reasonf(formats.ErrCorrupt, "the schema cannot be used: "+msg, args...)

@@ -89,9 +89,8 @@ func (g groups) of(number int) int {
 // ranges returns where the tick ranges of a group begin and end.
 func (g groups) ranges(group int) (begin, end int) { return int(g[group]), int(g[group+1]) }
 
-// tickSizes decodes the chunks of tick ranges for the sizes of their ticks. chunksOf returns the chunks that may have a
-// tick: an earlier one may have a part of it, which is shown then.
-func (t *playback) tickSizes(ctx context.Context, begin, end int, chunksOf func(n int64) []int) (*docSizes, error) {
+// tickSizes decodes the chunks of tick ranges for the sizes of their ticks.
+func (t *playback) tickSizes(ctx context.Context, begin, end int) (*docSizes, error) {
 	x := t.index
 	s, held, err := x.newSizes(ctx, begin, end)
 	if err != nil {
@@ -107,12 +106,8 @@ func (t *playback) tickSizes(ctx context.Context, begin, end int, chunksOf func(
 		if err != nil {
 			return nil, err
 		}
-		shown := func(n int64) bool { return slices.Index(chunksOf(n), int(r.Chunk)) == 0 }
-		all := shown(r.First) // an earlier chunk that has one of the later ticks has this one, too
-		for i := range c.ticks {
-			tick := &c.ticks[i]
-			place, listed := x.ticks.find(tick.n)
-			if listed && tick.n >= r.First && tick.n <= r.Last && (all || shown(tick.n)) {
+		for tick := range c.between(r.First, r.Last) {
+			if place, listed := x.ticks.find(tick.n); listed {
 				s.set(place, tick.documentSize())
 			}
 		}

@@ -247,7 +247,7 @@ func TestTickSizes(t *testing.T) {
 	}
 }
 
-// A tick that is cut in a chunk hides that of the chunk behind it, which may be whole.
+// A tick that is cut in a chunk, or whole in the chunk behind it, has the size of what is shown.
 func TestSizesOfCutTicks(t *testing.T) {
 	host := hosts(t)[0]
 	g := &generator{rand.New(rand.NewPCG(2, 8)), host.schema}

@@ -3,13 +3,10 @@ package hcrp
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
-	"strconv"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/rowcount"
 )
 
@@ -112,62 +109,8 @@ func (c *chunk) eventRows(b *columnar.Batch, number int, data func(*event)) {
 	}
 }
 
-var (
-	snapshotEnd = []byte(`,"snapshot":true}`)
-	objectEnd   = []byte{'}'}
-)
-
-// splitEvent returns the name and the id of an event, and appends an object of its fields to dst.
-func splitEvent(text, dst []byte) (name string, id int64, fields []byte) {
-	w := jsonenc.Walk(text)
-	w.Enter()
-	at := 0 // where the member ends
-	next := func() []byte {
-		w.More()
-		key, value := w.Value(), w.Value()
-		at += len(key) + len(value) + 2 // with the comma or brace before it
-		return value
-	}
-	_ = json.Unmarshal(next(), &name)                // what is written there is a string
-	id, _ = strconv.ParseInt(string(next()), 10, 32) // and there such a number
-	rest, ok := bytes.CutSuffix(text, snapshotEnd)
-	if !ok {
-		rest = bytes.TrimSuffix(text, objectEnd)
-	}
-	fields = append(append(dst, rest[at:]...), '}')
-	if len(rest) == at {
-		return name, id, append(dst, '{', '}')
-	}
-	fields[len(dst)] = '{' // in place of the first comma
-	return name, id, fields
-}
-
 // isWhole reports whether a value of JSON is a whole number.
 func isWhole(value []byte) bool {
 	digits := bytes.TrimPrefix(value, []byte{'-'})
 	return !slices.ContainsFunc(digits, func(c byte) bool { return c < '0' || c > '9' })
-}
-
-// markerTick returns the tick of a marker, an element of markers.json.
-func markerTick(marker []byte) int64 {
-	w := jsonenc.Walk(marker)
-	w.Enter()
-	w.Value()
-	tick, _ := strconv.ParseInt(string(w.Value()), 10, 64) // what is written there is one
-	return tick
-}
-
-// markerRow adds a marker, an element of markers.json. buf is memory for its fields.
-func markerRow(b *columnar.Batch, marker []byte, buf *[]byte) {
-	tick := markerTick(marker)
-	b.Int64(tick)
-	moment := appendMoment((*buf)[:0], tick)
-	text := marker[len(moment):]
-	object := append(append((*buf)[:0], '{'), text[1:]...)
-	n := len(object)
-	name, id, fields := splitEvent(object, object)
-	*buf = fields
-	b.Text(name)
-	b.Int32(int32(id))
-	b.Bytes(fields[n:])
 }

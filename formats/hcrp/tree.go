@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"context"
 	iofs "io/fs"
 	"iter"
 
@@ -82,7 +83,7 @@ func (rec *recording) entries(c *cache.Cache, tables []columnar.Maker) []nodes.E
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
 		formats.IndexEntry(nodes.Opened(rec.openIndex)),
 		{Name: "metadata", File: rec.metadataFile()},
-		{Name: metadataName, File: rec.textFile(metadataName)},
+		{Name: "metadata.json", File: nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.metadata.Get(ctx, struct{}{}) })},
 		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},
 		{Name: "stored", Dir: rec.numbered(".zst", rec.storedFile)},
 		rec.rawEntry(),
@@ -109,7 +110,7 @@ func (rec *recording) eventEntries(c *cache.Cache, tables []columnar.Maker) []no
 			Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.states }), Suffix: ".json", Clock: rec.clock(),
 		}},
 		{Name: "tracks", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.tracks })},
-		{Name: markersName, File: rec.textFile(markersName)},
+		{Name: "markers.json", File: nodes.Opened(rec.openMarkers)},
 		{Name: "tables", Dir: parquet.Dir(c, rec.src.Input, formatName, tables)},
 	}
 }

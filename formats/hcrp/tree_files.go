@@ -33,12 +33,6 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 	return doc, nil
 }
 
-// Documents that are remembered, as they may cost much.
-const (
-	metadataName = "metadata.json"
-	markersName  = "markers.json"
-)
-
 // rawEntry shows the original file or files.
 func (rec *recording) rawEntry() nodes.Entry {
 	if rec.Reader.Dir {

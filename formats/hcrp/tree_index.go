@@ -53,12 +53,10 @@ func newIndexText(r eventReader, x *index, damage *formats.Problem) (*indexText,
 		IndexHead: formats.IndexHead{
 			Format: formatName, Complete: x.complete, Finished: end == endCompacted || end == endFinished, End: end,
 		},
-		Totals: t.totals(),
+		Hint: r.schema.hint(x), Totals: t.totals(),
 	}
 	if r.schema != nil {
 		doc.Schema = &r.schema.Name
-	} else {
-		doc.Hint = schemaHint
 	}
 	problems := doc.Damaged(listOf(r.allProblems(x.problems)), damage)
 	head, err := nodes.MarshalIndented(doc)

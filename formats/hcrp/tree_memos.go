@@ -26,35 +26,28 @@ func newRecording(src formats.Recording, c *cache.Cache) *recording {
 	rec.indexes = cache.NewMemo(c, rec.loadIndexed)
 	rec.states = cache.NewMemo(c, rec.loadState)
 	rec.sizes = cache.NewMemo(c, rec.loadSizes)
-	rec.texts = cache.NewMemo(c, rec.loadText)
+	rec.metadata = cache.NewMemo(c, rec.loadMetadata)
+	rec.indexText = cache.NewMemo(c, rec.loadIndexText)
 	return rec
 }
 
-func (rec *recording) loadText(ctx context.Context, name string) (b []byte, n int64, err error) {
-	switch name {
-	case metadataName:
-		held, err := rec.chargeText(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		defer held.Free()
-		if b, err = rec.TypedMetadata(); err != nil {
-			return nil, 0, err
-		}
-		b = document(b)
-	case markersName:
-		b, err = rec.markersText(ctx)
+func (rec *recording) loadMetadata(ctx context.Context, _ struct{}) ([]byte, int64, error) {
+	held, err := rec.chargeText(ctx)
+	if err != nil {
+		return nil, 0, err
 	}
-	return b, int64(cap(b)), err
+	defer held.Free()
+	b, err := rec.TypedMetadata()
+	if err != nil {
+		return nil, 0, err
+	}
+	b = document(b)
+	return b, int64(cap(b)), nil
 }
 
 // loadIndexed makes what an index gives. The index counts once more here, as it is kept alive.
 func (rec *recording) loadIndexed(ctx context.Context, _ struct{}) (*indexed, int64, error) {
 	found, err := rec.src.Index(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	damage, err := rec.src.Damage(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -66,17 +59,30 @@ func (rec *recording) loadIndexed(ctx context.Context, _ struct{}) (*indexed, in
 		states: tickSeries(x.ticks, rec.stateFile, rec.hasState),
 		tracks: rec.trackList(x),
 	}
-	if v.text, err = newIndexText(rec.eventReader, x, damage); err != nil {
+	return v, x.Memory() + int64(4*cap(v.groups)), nil
+}
+
+func (rec *recording) loadIndexText(ctx context.Context, _ struct{}) (*indexText, int64, error) {
+	x, err := rec.index(ctx)
+	if err != nil {
 		return nil, 0, err
 	}
-	return v, x.Memory() + int64(4*cap(v.groups)) + v.text.weight(), nil
+	damage, err := rec.src.Damage(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	t, err := newIndexText(rec.eventReader, x.index, damage)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t, t.weight(), nil
 }
 
 // openIndex opens index.json.
 func (rec *recording) openIndex(ctx context.Context) (nodes.Content, error) {
-	x, err := rec.index(ctx)
+	t, err := rec.indexText.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
-	return x.text.open(), nil
+	return t.open(), nil
 }

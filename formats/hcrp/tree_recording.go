@@ -18,14 +18,15 @@ type recording struct {
 	indexes *cache.Memo[struct{}, *indexed] // one, which may leave the cache
 	states  *cache.Memo[int64, []byte]
 	sizes   *cache.Memo[sizesKey, *docSizes]
-	texts   *cache.Memo[string, []byte] // other documents by name
+	// Documents, which may cost much.
+	metadata  *cache.Memo[struct{}, []byte]
+	indexText *cache.Memo[struct{}, *indexText]
 }
 
 // An indexed is an index and what it gives at once.
 type indexed struct {
 	index  *index
 	groups groups
-	text   *indexText
 	ticks  *nodes.Series
 	states *nodes.Series
 	tracks nodes.Dir
@@ -58,11 +59,6 @@ func (rec *recording) numbered(suffix string, file func(i int) nodes.File) nodes
 		Width: 6, Suffix: suffix, N: rec.Chunks(),
 		File: func(n int64) nodes.File { return file(int(n)) },
 	}
-}
-
-// textFile is one of the documents that are remembered.
-func (rec *recording) textFile(name string) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, name) })
 }
 
 // document lays out compact JSON as a file.

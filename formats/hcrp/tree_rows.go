@@ -45,26 +45,66 @@ func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
 	return rec.playback(s).ghost(), nil
 }
 
-// markersText returns markers.json.
-func (rec *recording) markersText(ctx context.Context) ([]byte, error) {
+// openMarkers opens markers.json, whose lines are made a tick range at a time.
+func (rec *recording) openMarkers(ctx context.Context) (nodes.Content, error) {
 	s, err := rec.index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := rec.markers(s.index)
-	if err != nil {
-		return nil, err
+	var pieces []int // tick ranges
+	for i := range s.index.ranges {
+		if s.index.ranges[i].Markers > 0 {
+			pieces = append(pieces, i)
+		}
 	}
-	b := append([]byte(`{"markers":[`), list...)
-	return document(append(b, ']', '}')), nil
+	head, tail := "{\n  \"markers\": [", "]\n}\n"
+	if len(pieces) > 0 {
+		tail = "\n  " + tail
+	}
+	f := nodes.NewPieces(func(ctx context.Context, i int) (b []byte, err error) {
+		switch i {
+		case 0:
+			return []byte(head), nil
+		case len(pieces) + 1:
+			return []byte(tail), nil
+		}
+		err = rec.eachMarker(ctx, s.index, pieces[i-1], 0, func(m *marker) bool {
+			b = m.appendLine(b)
+			return true
+		})
+		if i == 1 && len(b) > 0 {
+			b = b[1:] // without the comma
+		}
+		return b, err
+	})
+	f.Add(int64(len(head)))
+	for i, number := range pieces {
+		n := s.index.ranges[number].Markers
+		if i == 0 {
+			n--
+		}
+		f.Add(n)
+	}
+	f.Add(int64(len(tail)))
+	return f, nil
 }
 
-// markers returns the markers, elements of a JSON list, if they are not too many to be shown.
-func (rec *recording) markers(x *index) ([]byte, error) {
-	if limit := rec.Reader.limits.Text; len(x.markers) > limit {
-		return nil, fmt.Errorf("the markers are more than %d bytes long", limit)
+// eachMarker calls fn for the markers of a tick range from a tick on, until it returns false.
+func (rec *recording) eachMarker(ctx context.Context, x *index, number int, from int64, fn func(*marker) bool) error {
+	r := &x.ranges[number]
+	if r.Markers == 0 {
+		return nil
 	}
-	return x.markers, nil
+	list := x.markers.between(max(r.First, from), r.Last)
+	if x.markers.many {
+		c, err := rec.chunks.Get(ctx, int(r.Chunk))
+		if err != nil {
+			return err
+		}
+		list = c.markers(max(r.First, from), r.Last)
+	}
+	list(fn)
+	return nil
 }
 
 // A rowMaker is an observer that makes rows.
@@ -75,7 +115,7 @@ type rowMaker interface {
 
 // rows returns the content of a CSV file: a head, then pieces whose rows the observers make that
 // watch returns. Read in order, each tick range is played once.
-func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *chunk, size int64) rowMaker) nodes.Content {
+func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *chunk) rowMaker) nodes.Content {
 	var p *replay // as it is before range next
 	next := 0
 	f := nodes.NewPieces(oneByOne(func(ctx context.Context, i int) ([]byte, error) {
@@ -83,9 +123,6 @@ func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *ch
 			return []byte(head), nil
 		}
 		number := pieces[i-1].Range
-		if err := checkPiece(pieces[i-1].Size); err != nil {
-			return nil, err
-		}
 		var err error
 		if p == nil || next != number {
 			p, err = t.before(ctx, number)
@@ -93,7 +130,7 @@ func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *ch
 		var rows rowMaker
 		if err == nil {
 			err = t.play(ctx, p, number, t.index.ranges[number].Last, func(c *chunk) observer {
-				rows = watch(p, c, pieces[i-1].Size)
+				rows = watch(p, c)
 				return rows
 			})
 		}
@@ -119,28 +156,16 @@ func (t *playback) ghost() nodes.Content {
 			pieces = append(pieces, piece{i, n})
 		}
 	}
-	return t.rows(ghostHead, pieces, func(p *replay, _ *chunk, size int64) rowMaker {
-		return &ghostRows{replay: p, write: true, limit: size}
+	return t.rows(ghostHead, pieces, func(p *replay, _ *chunk) rowMaker {
+		return &ghostRows{replay: p, write: true}
 	})
 }
 
 // track returns the content of a file in tracks/.
 func (t *playback) track(tr *track) nodes.Content {
-	return t.rows(trackHead, tr.Pieces, func(p *replay, c *chunk, _ int64) rowMaker {
+	return t.rows(trackHead, tr.Pieces, func(p *replay, c *chunk) rowMaker {
 		return &trackRows{track: tr, replay: p, chunk: c}
 	})
-}
-
-// maxPiece bounds how many bytes one piece of a CSV file may have: ghost.csv has a row for every
-// tick of a hole, which may be billions.
-const maxPiece = 256 << 20
-
-// checkPiece refuses a piece of n bytes that is too large to be made at once.
-func checkPiece(n int64) error {
-	if n > maxPiece {
-		return fmt.Errorf("a piece of %d bytes, %d are the limit", n, maxPiece)
-	}
-	return nil
 }
 
 // oneByOne returns load as a function that runs once at a time and remembers the piece that it made

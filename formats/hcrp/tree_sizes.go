@@ -77,7 +77,7 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (s *docSizes, c
 	if k.states {
 		s, err = t.stateSizes(ctx, begin, end)
 	} else {
-		s, err = t.tickSizes(ctx, begin, end, rec.chunksOf)
+		s, err = t.tickSizes(ctx, begin, end)
 	}
 	if err != nil {
 		return nil, 0, err

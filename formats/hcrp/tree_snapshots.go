@@ -43,8 +43,8 @@ func (rec *recording) snapshotLines(i int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		if c.sectionCut {
-			return nil, stopped(c.stop)
+		if c.sectionCut || c.lost {
+			return nil, stopped(&c.problems[len(c.problems)-1])
 		}
 		return c.SnapshotLines(rec.Reader.Header.Layout), nil
 	})

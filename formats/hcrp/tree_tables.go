@@ -6,8 +6,6 @@ import (
 	"sort"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/jsonenc"
-	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
 )
 
@@ -34,10 +32,7 @@ func (rec *recording) table(ctx context.Context, table string) (columnar.Table, 
 	case eventsTable:
 		return columnar.NewTable(table, eventsColumns, x.eventRows.Groups(), rec.fillEvents), nil
 	case markersTable:
-		if _, err := rec.markers(x); err != nil {
-			return columnar.Table{}, err
-		}
-		return columnar.NewTable(table, markersColumns, rec.markerGroups(x), rec.fillMarkers), nil
+		return columnar.NewTable(table, markersColumns, x.markerRows.Groups(), rec.fillMarkers), nil
 	}
 	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
 }
@@ -82,20 +77,28 @@ func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk i
 	return nil
 }
 
-// fillPositions plays the ranges of whole chunks, in the order of ticks.
+// rowsFrom returns the first tick whose rows count for a chunk in the order of ticks, and its tick range: see
+// [indexer.countTo].
+func (rec *recording) rowsFrom(x *index, chunk int) (first int64, number int, err error) {
+	switch {
+	case chunk >= len(rec.byTick):
+		return 0, 0, nodes.ErrStale
+	case chunk > 0:
+		first = rec.Entry(int(rec.byTick[chunk])).Start
+	}
+	return first, sort.Search(len(x.ranges), func(i int) bool { return x.ranges[i].Last >= first }), nil
+}
+
+// fillPositions plays tick ranges from where a chunk begins.
 func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from int) error {
 	s, err := rec.index(ctx)
 	if err != nil {
 		return err
 	}
-	if from > len(rec.byTick) {
-		return nodes.ErrStale
-	}
-	x, number := s.index, 0
-	for _, i := range rec.byTick[:from] {
-		for number < len(x.ranges) && x.ranges[number].Chunk == i {
-			number++
-		}
+	x := s.index
+	first, number, err := rec.rowsFrom(x, from)
+	if err != nil {
+		return err
 	}
 	bodies := rec.tablePass(noText)
 	defer bodies.leave()
@@ -105,7 +108,7 @@ func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from
 	if err != nil {
 		return err
 	}
-	rows := placementRows{replay: p, lives: x.lives(), batch: b}
+	rows := placementRows{replay: p, lives: x.lives(), batch: b, first: first}
 	for ; number < len(x.ranges) && !b.Full(); number++ {
 		err := play.play(ctx, p, number, x.ranges[number].Last, func(c *chunk) observer {
 			rows.chunk = c
@@ -134,11 +137,12 @@ type placementRows struct {
 	lives  map[int64][]*track
 	chunk  *chunk
 	batch  *columnar.Batch
+	first  int64       // tick that has rows
 	placed []placement // in this tick
 }
 
 func (w *placementRows) event(t *tick, k int, placed bool) {
-	if !placed {
+	if !placed || t.n < w.first {
 		return
 	}
 	e, at := &w.chunk.events[k], moment{t.n, k - t.first}
@@ -157,46 +161,17 @@ func (w *placementRows) tick(n int64) {
 	w.placed = w.placed[:0]
 }
 
-// eachMarker calls fn for each marker from a chunk on, with the chunk of its tick in the order of ticks,
-// until fn returns false.
-func (rec *recording) eachMarker(x *index, from int, fn func(chunk int, marker []byte) bool) {
-	chunk := 0
-	for w := jsonenc.Walk(x.markers); w.Peek() != 0; {
-		marker := w.Value()
-		tick := markerTick(marker)
-		for chunk+1 < x.progress.chunks && rec.Entry(int(rec.byTick[chunk+1])).Start <= tick {
-			chunk++
-		}
-		if chunk >= from && !fn(chunk, marker) {
-			return
-		}
-	}
-}
-
-// markerGroups counts the markers, which the index has all of.
-func (rec *recording) markerGroups(x *index) []columnar.Group {
-	c, at := rowcount.New(markersColumns), 0
-	var buf []byte
-	rec.eachMarker(x, 0, func(chunk int, marker []byte) bool {
-		for ; at < chunk; at++ {
-			c.EndChunk()
-		}
-		markerRow(c.Batch, marker, &buf)
-		c.EndRow()
-		return true
-	})
-	return c.Groups()
-}
-
 func (rec *recording) fillMarkers(ctx context.Context, b *columnar.Batch, chunk int) error {
 	s, err := rec.index(ctx)
 	if err != nil {
 		return err
 	}
-	var buf []byte
-	rec.eachMarker(s.index, chunk, func(_ int, marker []byte) bool {
-		markerRow(b, marker, &buf)
-		return !b.Full()
-	})
-	return nil
+	first, number, err := rec.rowsFrom(s.index, chunk)
+	for ; err == nil && number < len(s.index.ranges) && !b.Full(); number++ {
+		err = rec.eachMarker(ctx, s.index, number, first, func(m *marker) bool {
+			m.row(b)
+			return !b.Full()
+		})
+	}
+	return err
 }

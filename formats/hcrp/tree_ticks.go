@@ -22,25 +22,32 @@ func (rec *recording) linesFile(i int) nodes.File {
 	})
 }
 
-// tick returns tick n and its chunk. What is unknown is an error that is no iofs.ErrNotExist.
-func (rec *recording) tick(ctx context.Context, n int64) (*chunk, *tick, error) {
-	unknown := false
-	for _, i := range rec.Reader.chunksOf(n) {
+// tick returns tick n and the chunk to which it belongs, as settle has it. What is unknown is an error that is no
+// iofs.ErrNotExist.
+func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick, err error) {
+	chunks := rec.Reader.chunksOf(n)
+	known := len(chunks) == 0
+	for _, i := range chunks {
 		c, err := rec.chunks.Get(ctx, i)
-		_, damaged := formats.Coded(err)
-		switch {
-		case damaged:
-			unknown = true
+		if _, damaged := formats.Coded(err); damaged {
 			continue
-		case err != nil:
+		} else if err != nil {
 			return nil, nil, err
 		}
-		if t := c.find(n); t != nil {
+		t := c.find(n)
+		switch {
+		case t == nil:
+			known = known || n <= c.known
+		case !t.cut:
 			return c, t, nil
+		case part == nil:
+			of, part = c, t
 		}
-		unknown = unknown || n > c.known
 	}
-	if unknown {
+	switch {
+	case part != nil:
+		return of, part, nil
+	case !known:
 		return nil, nil, errUnknownTick
 	}
 	return nil, nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}

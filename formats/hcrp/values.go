@@ -217,8 +217,8 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 		length := time.Duration(h.Entry(last).Last()-h.Entry(0).Start+1) * msPerTick * time.Millisecond
 		s.Duration = &length
 	}
-	if h.schema == nil {
-		s.Details.Add("hint", schemaHint)
+	if hint := h.schema.hint(x); hint != "" {
+		s.Details.Add("hint", hint)
 	}
 	return s, nil
 }

@@ -7,8 +7,17 @@ import (
 	"recfs/formats"
 )
 
-// schemaHint says what is missing where no schema fits (docs/tree/hcrp.md section 3).
-const schemaHint = "no event schema fits, so the events are shown as bytes only; name one with --schema, or put it beside the recording"
+// hint says what is missing and which flag helps (docs/tree/hcrp.md section 3), "" if nothing is: where no schema fits, or a
+// built-in one was taken that does.
+func (s *Schema) hint(x *index) string {
+	switch {
+	case s == nil:
+		return "no event schema fits, so the events are shown as bytes only; name one with --schema, or put it beside the recording"
+	case s.builtin && x.foreign:
+		return "the events are of another server than the built-in schema is for; name the schema of that one with --schema, or put it beside the recording"
+	}
+	return ""
+}
 
 // How a recording ends (docs/tree/hcrp.md section 3).
 const (

@@ -105,7 +105,7 @@ func reload(t *testing.T, size int64) formats.Input {
 // keptOf returns what is saved of a recording.
 func keptOf(t *testing.T, shelf *nodestest.Shelf) []byte {
 	t.Helper()
-	b, ok := shelf.Load("id/teehistorian")
+	b, ok := shelf.Load("id/teehistorian-0")
 	if !ok {
 		t.Fatal("nothing was saved")
 	}
@@ -281,7 +281,7 @@ func TestForgedPart(t *testing.T) {
 	}
 	for run := range uint64(300) {
 		shelf := new(nodestest.Shelf)
-		shelf.Save("id/teehistorian", nodestest.Mutate(rand.New(rand.NewPCG(run, 0)), keptOf(t, sound)))
+		shelf.Save("id/teehistorian-0", nodestest.Mutate(rand.New(rand.NewPCG(run, 0)), keptOf(t, sound)))
 		if _, _, err := indexOf(t.Context(), in, shelf, false); err != nil && strings.Contains(err.Error(), "panic") {
 			t.Errorf("run %d: %v", run, err)
 		}

@@ -87,7 +87,7 @@ func (r *repeated) source() formats.Input {
 
 func benchHeader(b *testing.B, r *repeated) *header {
 	b.Helper()
-	h, err := readHeader(b.Context(), r.source().At(b.Context()))
+	h, err := readHeader(b.Context(), r.source().At(b.Context()), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,15 +16,7 @@ func (h *header) isBefore16() bool { return h.number("version_minor") < minor16 
 
 // number returns the number under a key, whether it is a string or not, -1 if there is none.
 func (h *header) number(key string) int {
-	m := h.object.find(key)
-	if m == nil {
-		return -1
-	}
-	text := string(m.raw)
-	if m.isString {
-		text = string(m.text)
-	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(plain(h.find(key)))
 	if err != nil {
 		return -1
 	}

@@ -35,7 +35,7 @@ func TestDocSizesOfSamples(t *testing.T) {
 // none if it does not open.
 func holdSizes(t *testing.T, fail func(string, ...any), b []byte) (docs int) {
 	in := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
-	opened, err := open(t.Context(), in)
+	opened, err := Format.Open(t.Context(), in)
 	if err != nil {
 		return 0
 	}
@@ -44,7 +44,7 @@ func holdSizes(t *testing.T, fail func(string, ...any), b []byte) (docs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{src: in, idx: x, version1: h.version1(), render: renderer{h.idents()}}
+	r := &recording{src: in, idx: x, version1: h.version1(), render: renderer{h.idents}}
 	for k := range x.chunks {
 		for _, states := range []bool{false, true} {
 			sizes, err := r.docSizes(t.Context(), k, states)

@@ -1,7 +1,9 @@
 package teehistorian
 
 import (
+	"bytes"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -38,7 +40,7 @@ var eventNames = map[kind]string{
 
 // A renderer writes events as JSON objects (docs/tree/teehistorian.md sections 3 to 5).
 type renderer struct {
-	idents map[uuid.UUID]string // names of extensions in the header
+	idents []ident // of the header
 }
 
 // appendEvent appends e as a compact JSON object.
@@ -195,8 +197,9 @@ func (r *renderer) appendPayload(b []byte, e *event) []byte {
 	p := &e.payload
 	if p.typ == &unknownExtension {
 		b = jsonenc.AppendString(jsonenc.AppendKey(b, "uuid"), e.uuid.String())
-		if name, ok := r.idents[e.uuid]; ok {
-			b = jsonenc.AppendString(jsonenc.AppendKey(b, "name"), name)
+		i, ok := slices.BinarySearchFunc(r.idents, e.uuid, func(a ident, id uuid.UUID) int { return bytes.Compare(a.id[:], id[:]) })
+		if ok {
+			b = jsonenc.AppendString(jsonenc.AppendKey(b, "name"), r.idents[i].name)
 		}
 		return jsonenc.AppendHex(jsonenc.AppendKey(b, "data"), e.data)
 	}

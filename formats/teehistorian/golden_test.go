@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, "../../testdata/teehistorian/saved.sums", indexfile.Layout, func(recording []byte) []byte {
-		h, err := readHeader(t.Context(), bytes.NewReader(recording))
+		h, err := readHeader(t.Context(), bytes.NewReader(recording), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

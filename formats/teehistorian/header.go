@@ -2,10 +2,12 @@ package teehistorian
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"math"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -21,31 +23,29 @@ const name = "teehistorian"
 // magic begins every file; the header follows, up to a 00.
 var magic = [16]byte{0x69, 0x9d, 0xb1, 0x7b, 0x8e, 0xfb, 0x34, 0xff, 0xb1, 0xd8, 0xda, 0x6f, 0x60, 0xc1, 0x5d, 0xd1}
 
-// maxHeader bounds the header. Real ones have up to 6 KiB.
-const maxHeader = 256 << 10
+// defaultMaxHeader bounds the header where no option does. Real ones have up to 6 KiB.
+const defaultMaxHeader = 16 << 20
 
 const (
-	// memberKept is about what a member of an object takes: itself, two short strings, and as much again of
-	// its slice that is free.
-	memberKept = 256
+	// identCost is about what the name of an extension takes, and as much again of the list that is free.
+	identCost = 80
 
-	// memberParsed is what it takes while it is parsed: also the slices that were too short, and its place in
-	// the map of keys.
-	memberParsed = 2 * memberKept
+	// memberCost is about what a member takes while header.json is made: itself, and its place in the map of keys.
+	memberCost = 512
 
-	// smallHeader is up to how many bytes opening takes without asking.
+	// smallHeader is up to how many bytes are taken without asking.
 	smallHeader = 512 << 10
 )
 
 // A header is what stands before the records (docs/formats/teehistorian.md section 3).
 type header struct {
-	json   []byte // as stored
-	object object
+	json   []byte // an object, as stored
+	idents []ident
 	start  int64 // offset of the first record
 }
 
-// readHeader reads the header of a recording.
-func readHeader(ctx context.Context, r io.ReaderAt) (*header, error) {
+// readHeader reads the header of a recording, which has at most limit bytes; 0: as many as by default.
+func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error) {
 	var head [len(magic)]byte
 	if n, err := r.ReadAt(head[:], 0); n < len(head) && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -53,41 +53,38 @@ func readHeader(ctx context.Context, r io.ReaderAt) (*header, error) {
 	if head != magic {
 		return nil, formats.Corrupt(name, 0, "the file does not begin with the magic of a teehistorian")
 	}
-	text, err := readText(r, int64(len(magic)))
+	text, err := readText(ctx, r, int64(len(magic)), cmp.Or(limit, defaultMaxHeader))
 	if err != nil {
 		return nil, err
 	}
 	h := &header{json: text, start: int64(len(magic) + len(text) + 1)}
-	if n := h.cost(memberParsed); n > smallHeader {
-		if _, err := formats.Charge(ctx, n); err != nil {
-			return nil, err
-		}
+	if err := h.charge(ctx, ',', identCost); err != nil {
+		return nil, err
 	}
-	if h.object, err = parseObject(text); err != nil {
+	if err := checkObject(text); err != nil {
 		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", jsonenc.Explain(err))
 	}
 	if v := h.text("version"); v != "1" && v != "2" {
 		return nil, formats.Errorf(name, int64(len(magic)), errors.ErrUnsupported, "the version in the header is not \"1\" or \"2\"")
 	}
+	h.idents = readIdents(h.find("uuids"))
 	return h, nil
 }
 
-// cost is what the header takes at most where a member takes so many bytes: the text, twice as much that was
-// made of it, and no more members than colons.
-func (h *header) cost(member int) int64 {
-	return int64(3*len(h.json) + member*bytes.Count(h.json, []byte{':'}))
-}
-
 // readText reads up to the 00 that ends the header.
-func readText(r io.ReaderAt, off int64) ([]byte, error) {
-	var text []byte
-	for step := 8 << 10; len(text) < maxHeader; step *= 2 {
-		b := make([]byte, min(step, maxHeader-len(text)))
-		n, err := r.ReadAt(b, off+int64(len(text)))
-		if i := bytes.IndexByte(b[:n], 0); i >= 0 {
-			return append(text, b[:i]...), nil
+func readText(ctx context.Context, r io.ReaderAt, off, limit int64) (text []byte, err error) {
+	for n := 0; int64(n) <= limit; n = len(text) {
+		if 4*n > smallHeader {
+			if err := formats.Claim(ctx, 4*int64(n)); err != nil {
+				return nil, err
+			}
 		}
-		text = append(text, b[:n]...)
+		text = slices.Grow(text, int(min(int64(max(n, 8<<10)), limit+1-int64(n))))
+		k, err := r.ReadAt(text[n:min(int64(cap(text)), limit+1)], off+int64(n))
+		text = text[:n+k]
+		if i := bytes.IndexByte(text[n:], 0); i >= 0 {
+			return slices.Clone(text[:n+i]), nil
+		}
 		if errors.Is(err, io.EOF) {
 			return nil, formats.Errorf(name, off, io.ErrUnexpectedEOF, "the header has no end")
 		}
@@ -95,16 +92,41 @@ func readText(r io.ReaderAt, off int64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return nil, formats.Corrupt(name, off, "the header has no end within %d bytes", maxHeader)
+	return nil, formats.Corrupt(name, off, "the header has no end within %d bytes, the limit of --max-metadata", limit)
+}
+
+// charge counts what is made of the header: of each byte some, as it may become a U+FFFD, and of each mark so many.
+func (h *header) charge(ctx context.Context, mark byte, each int) error {
+	n := int64(12*len(h.json) + each*bytes.Count(h.json, []byte{mark}))
+	if n <= smallHeader {
+		return nil
+	}
+	_, err := formats.Charge(ctx, n)
+	return err
+}
+
+// find returns the value of a key as it is stored, nil if there is none. Of a repeated key the last one counts.
+func (h *header) find(key string) (value []byte) {
+	w := jsonenc.Walk(h.json)
+	for quoted := range w.Members() {
+		v := w.Value()
+		if string(unquote(quoted)) == key {
+			value = v
+		}
+	}
+	return value
 }
 
 // text returns the string of that key, "" if there is none.
 func (h *header) text(key string) string {
-	if m := h.object.find(key); m != nil && m.isString {
-		return cleanText(m.text)
+	if v := h.find(key); isString(v) {
+		return plain(v)
 	}
 	return ""
 }
+
+// isString reports whether a value is a string.
+func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
 // version1 tells whether the records are those of version 1.
 func (h *header) version1() bool { return h.text("version") == "1" }
@@ -112,14 +134,19 @@ func (h *header) version1() bool { return h.text("version") == "1" }
 // formatVersion is the version with the minor version, if there is one.
 func (h *header) formatVersion() string {
 	v := h.text("version")
-	switch m := h.object.find("version_minor"); {
-	case m == nil || m.isObject || string(m.raw) == "null":
+	minor := h.find("version_minor")
+	if minor == nil || minor[0] == '{' || string(minor) == "null" {
 		return v
-	case m.isString:
-		return v + "." + cleanText(m.text)
-	default:
-		return v + "." + string(m.raw)
 	}
+	return v + "." + plain(minor)
+}
+
+// plain returns a string without its quotes, and any other value as it is.
+func plain(value []byte) string {
+	if isString(value) {
+		value = unquote(value)
+	}
+	return cleanText(value)
 }
 
 // startLayouts are those of start_time: of version 2, with the zone as RFC 3339 has it, and of version 1.
@@ -148,21 +175,23 @@ func (s startTime) at(tick int32) (t time.Time, ok bool) {
 	return t, formats.HasDate(t)
 }
 
-// idents returns the names of extensions that the header lists, by their UUIDs.
-func (h *header) idents() map[uuid.UUID]string {
-	m := h.object.find("uuids")
-	var list []json.RawMessage
-	if m == nil || m.raw == nil || json.Unmarshal(m.raw, &list) != nil {
-		return nil
-	}
-	idents := make(map[uuid.UUID]string, len(list))
-	for _, raw := range list {
-		var ident string
-		if json.Unmarshal(raw, &ident) == nil && len(raw) > 0 && raw[0] == '"' {
-			idents[extensionID(ident)] = ident
+// An ident is the name of an extension.
+type ident struct {
+	id   uuid.UUID
+	name string
+}
+
+// readIdents returns the names in a list, sorted by the UUIDs they hash to.
+func readIdents(list []byte) (idents []ident) {
+	w := jsonenc.Walk(list)
+	for range w.Elements(math.MaxInt) {
+		if v := w.Value(); isString(v) {
+			text := plain(v)
+			idents = append(idents, ident{extensionID(text), text})
 		}
 	}
-	return idents
+	slices.SortFunc(idents, func(a, b ident) int { return bytes.Compare(a.id[:], b.id[:]) })
+	return slices.Clip(idents)
 }
 
 // problems returns what is wrong with the header.

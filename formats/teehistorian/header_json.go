@@ -10,6 +10,21 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
+// checkObject returns an error if b is not a JSON object, but for bytes that are not UTF-8.
+func checkObject(b []byte) error {
+	if !utf8.Valid(b) {
+		b = []byte(cleanText(b))
+	}
+	if !json.Valid(b) {
+		var v any
+		return json.Unmarshal(b, &v)
+	}
+	if w := jsonenc.Walk(b); w.Peek() != '{' {
+		return errors.New("it is another value")
+	}
+	return nil
+}
+
 // An object is a JSON object whose members keep their order. encoding/json keeps neither order nor the bytes of
 // strings that are not UTF-8, both of which header.json shows.
 type object []member
@@ -17,103 +32,55 @@ type object []member
 // A member is a key with its value.
 type member struct {
 	key      string
-	raw      []byte // the value as stored, its bad UTF-8 replaced, if neither string nor object
-	isString bool
-	text     []byte // of a string, unescaped, with its bad UTF-8
-	nested   object // of an object
+	value    []byte // as stored, if it is no object
+	nested   object
 	isObject bool
 }
 
-func (o object) find(key string) *member {
-	for i := range o {
-		if o[i].key == key {
-			return &o[i]
+// readObject reads the object that is next. Of a repeated key the last value counts, at the first one's place.
+func readObject(w *jsonenc.Walker) (o object) {
+	places := map[string]int{}
+	for quoted := range w.Members() {
+		m := member{key: cleanText(unquote(quoted))}
+		if m.isObject = w.Peek() == '{'; m.isObject {
+			m.nested = readObject(w)
+		} else {
+			m.value = w.Value()
 		}
-	}
-	return nil
-}
-
-func (o object) keys() map[string]bool {
-	keys := make(map[string]bool, len(o))
-	for i := range o {
-		keys[o[i].key] = true
-	}
-	return keys
-}
-
-// parseObject parses a JSON object. Of a repeated key the last value counts, at the first one's place.
-func parseObject(b []byte) (object, error) {
-	clean := []byte(cleanText(b))
-	if !json.Valid(clean) {
-		var v any
-		return nil, json.Unmarshal(clean, &v)
-	}
-	w := jsonenc.Walk(b)
-	if w.Peek() != '{' {
-		return nil, errors.New("it is another value")
-	}
-	return readObject(&w)
-}
-
-// readObject reads an object of JSON that is valid but for bytes that are not UTF-8 inside strings.
-func readObject(w *jsonenc.Walker) (object, error) {
-	var o object
-	index := map[string]int{}
-	for w.Enter(); w.More(); {
-		key, err := unquote(w.Value())
-		if err != nil {
-			return nil, err
-		}
-		m, err := readMember(w)
-		if err != nil {
-			return nil, err
-		}
-		m.key = cleanText(key)
-		if i, ok := index[m.key]; ok {
+		if i, ok := places[m.key]; ok {
 			o[i] = m
 			continue
 		}
-		index[m.key] = len(o)
+		places[m.key] = len(o)
 		o = append(o, m)
 	}
-	return o, nil
-}
-
-// readMember reads the value of a member.
-func readMember(w *jsonenc.Walker) (m member, err error) {
-	switch w.Peek() {
-	case '"':
-		m.isString = true
-		m.text, err = unquote(w.Value())
-	case '{':
-		m.isObject = true
-		m.nested, err = readObject(w)
-	default:
-		m.raw = []byte(cleanText(w.Value()))
-	}
-	return m, err
+	return o
 }
 
 // unquote returns the bytes of a string, unescaped. They are those of quoted where nothing is escaped.
-func unquote(quoted []byte) ([]byte, error) {
+func unquote(quoted []byte) []byte {
 	body := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(body, '\\') < 0 {
-		return slices.Clip(body), nil
+		return slices.Clip(body)
 	}
 	var out []byte
 	// Runs of bad UTF-8 are copied, everything between is unquoted by encoding/json.
 	for len(body) > 0 {
 		good := badUTF8(body)
 		var s string
-		if err := json.Unmarshal(append(append([]byte{'"'}, body[:good]...), '"'), &s); err != nil {
-			return nil, err
-		}
+		json.Unmarshal(append(append([]byte{'"'}, body[:good]...), '"'), &s) //nolint:errcheck // checkObject has seen it
 		out = append(out, s...)
 		if body = body[good:]; len(body) > 0 {
 			out, body = append(out, body[0]), body[1:]
 		}
 	}
-	return out, nil
+	return out
+}
+
+// appendJSON appends the header as header.json shows it.
+func (h *header) appendJSON(dst []byte) []byte {
+	w := jsonenc.Walk(h.json)
+	return appendObject(dst, readObject(&w))
 }
 
 // appendObject appends o as JSON, with the exact bytes of strings that are not UTF-8 beside them.
@@ -129,22 +96,24 @@ func appendObject(dst []byte, o object) []byte {
 		switch {
 		case m.isObject:
 			dst = appendObject(dst, m.nested)
-		case m.isString:
-			dst = jsonenc.AppendString(dst, m.text)
-			if utf8.Valid(m.text) {
+		case isString(m.value):
+			text := unquote(m.value)
+			dst = jsonenc.AppendString(dst, text)
+			if utf8.Valid(text) {
 				continue
 			}
 			if keys == nil {
-				keys = o.keys()
+				keys = make(map[string]bool, len(o))
+				for i := range o {
+					keys[o[i].key] = true
+				}
 			}
 			if hexKey := m.key + "_hex"; !keys[hexKey] {
-				dst = append(dst, ',')
-				dst = jsonenc.AppendString(dst, hexKey)
-				dst = append(dst, ':')
-				dst = jsonenc.AppendHex(dst, m.text)
+				dst = jsonenc.AppendString(append(dst, ','), hexKey)
+				dst = jsonenc.AppendHex(append(dst, ':'), text)
 			}
 		default:
-			dst = append(dst, m.raw...)
+			dst = append(dst, cleanText(m.value)...)
 		}
 	}
 	return append(dst, '}')

@@ -13,6 +13,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/formatstest"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -40,7 +42,7 @@ func TestStartTime(t *testing.T) {
 		"9999-12-31T23:59:59-0001":  "",
 		"":                          "",
 	} {
-		h, err := readHeader(t.Context(), bytes.NewReader(newWriter(map[string]any{"version": "2", "start_time": text}).b))
+		h, err := readHeader(t.Context(), bytes.NewReader(newWriter(map[string]any{"version": "2", "start_time": text}).b), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +73,7 @@ func TestRefusedHeaders(t *testing.T) {
 		{"another magic", wrong, 0, nil, "magic"},
 		{"the magic alone", whole[:16], 16, io.ErrUnexpectedEOF, "no end"},
 		{"no 00", whole[:len(whole)-1], 16, io.ErrUnexpectedEOF, "no end"},
-		{"no 00 within the limit", append(bytes.Clone(magic[:]), bytes.Repeat([]byte(" "), maxHeader+1<<20)...), 16, nil, "within 262144 bytes"},
+		{"no 00 within the limit", append(bytes.Clone(magic[:]), bytes.Repeat([]byte(" "), defaultMaxHeader+1)...), 16, nil, "within 16777216 bytes"},
 		{"an empty header", headed("").b, 16, nil, "not a JSON object"},
 		{"a list", headed(`["2"]`).b, 16, nil, "not a JSON object"},
 		{"a string", headed(`"2"`).b, 16, nil, "not a JSON object"},
@@ -102,7 +104,7 @@ func TestFormatVersion(t *testing.T) {
 		`{"version":"1","version":"2","version_minor":"\u0031"}`:   "2.1",
 		"{ \"version\" :\n\"2\", \"version_minor\" :\t\"5\" }\r\n": "2.5",
 	} {
-		h, err := readHeader(t.Context(), bytes.NewReader(headed(text).b))
+		h, err := readHeader(t.Context(), bytes.NewReader(headed(text).b), 0)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if got := h.formatVersion(); got != want {
@@ -157,14 +159,21 @@ func TestHeaderAsStored(t *testing.T) {
 	}
 }
 
-// A header may be larger than one read of it.
+// A header may be larger than one read of it, up to the limit.
 func TestLongHeader(t *testing.T) {
-	for _, n := range []int{8<<10 - 1, 8 << 10, 8<<10 + 1, maxHeader - 1} {
+	const limit = 1 << 20
+	for _, n := range []int{8<<10 - 1, 8 << 10, 8<<10 + 1, 256 << 10, limit - 1, limit, limit + 1} {
 		text := `{"version":"2","pad":"`
 		text += strings.Repeat("x", n-len(text)-len(`"}`)) + `"}`
 		w := headed(text)
 		w.join(3)
-		h, err := readHeader(t.Context(), bytes.NewReader(w.b))
+		h, err := readHeader(t.Context(), bytes.NewReader(w.b), limit)
+		if n > limit {
+			if e, ok := errors.AsType[*formats.Error](err); !ok || e.Offset != 16 || !strings.Contains(e.Error(), "--max-metadata") {
+				t.Errorf("a header of %d bytes: %v", n, err)
+			}
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,26 +183,60 @@ func TestLongHeader(t *testing.T) {
 	}
 }
 
-// What a header of very many members takes is counted before it is parsed, and while it is kept.
-func TestWideHeaderIsCharged(t *testing.T) {
-	const members = 20_000
-	text := []byte(`{"version":"2"`)
-	for i := range members {
-		text = fmt.Appendf(text, `,"%d":{}`, i)
-	}
-	w := headed(string(text) + "}")
-	c := cache.New(64<<20, nil)
-	defer c.Close()
-	var h formats.Head
-	err := c.Do(t.Context(), 1, func(ctx context.Context) (err error) {
-		h, err = Format.Open(ctx, formats.BytesInput("x", w.b, time.Unix(1, 0)))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if now, peak := c.Work(); now != 0 || peak < members*memberParsed || h.Memory() < members*memberKept {
-		t.Errorf("%d bytes counted, %d not given back; %d for what is kept", peak, now, h.Memory())
+// A header of megabytes has the tree of any other, however many members and names of extensions it has. What is made of it
+// is counted before, and what stays is not much more than its text.
+func TestWideHeaders(t *testing.T) {
+	const size = 1 << 20
+	id := extensionID("mine@example.org")
+	for name, member := range map[string]string{
+		"members":  `,"%d":{}`,
+		"objects":  `,"%d":{"a":{"b":"\u00e9"}}`,
+		"repeated": `,"k":[%d]`,
+		"names":    `,"%d"`,
+		"bad":      ",\"%d\":\"\xff\xff\xff\xff\"",
+	} {
+		text := []byte(`{"version":"2"`)
+		end := `,"uuids":["mine@example.org"]}`
+		if name == "names" {
+			text, end = append(text, `,"uuids":["mine@example.org"`...), "]}"
+		}
+		for i := 0; len(text) < size; i++ {
+			text = fmt.Appendf(text, member, i)
+		}
+		w := headed(string(text) + end)
+		w.rawEx(id, "x")
+		c := cache.New(64<<20, nil)
+		defer c.Close()
+		root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x", w.b, time.Unix(1, 0)), c)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		document := ""
+		err = c.Do(t.Context(), 1, func(ctx context.Context) error {
+			e, err := nodes.Lookup(ctx, root, "header.json")
+			if err != nil {
+				return err
+			}
+			b, err := nodes.ReadAll(ctx, e.File)
+			document = string(b)
+			return err
+		})
+		if err != nil || !json.Valid([]byte(document)) || len(document) < len("xxxx") {
+			t.Errorf("%s: header.json has %d bytes, %v", name, len(document), err)
+		}
+		if now, peak := c.Work(); now != 0 || peak < int64(len(document)) {
+			t.Errorf("%s: %d bytes counted, %d not given back", name, peak, now)
+		}
+		if got := nodestest.Read(t, root, "lines/000000.jsonl"); !strings.Contains(got, `"name":"mine@example.org"`) {
+			t.Errorf("%s: %s", name, got)
+		}
+		h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if n, names := h.Memory(), int64(len(h.idents)); n < size+32*names || n > 9*size {
+			t.Errorf("%s: %d bytes are kept", name, n)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 	t.Helper()
 	in := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
 	src := in.At(context.Background())
-	h, err := readHeader(context.Background(), src)
+	h, err := readHeader(context.Background(), src, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func made(t rapid.TB, table columnar.Table, group int) []byte {
 func TestRowsReadOnce(t *testing.T) {
 	long := newRepeated(t, 8<<20)
 	src := long.source()
-	h, err := readHeader(t.Context(), src.At(t.Context()))
+	h, err := readHeader(t.Context(), src.At(t.Context()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestCheckpointLook(t *testing.T) {
 		w.diff(1, 1, 1)
 		w.diff(2, 1, 1)
 	}
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b))
+	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func appendCanonical(b []byte, r *record) []byte {
 func canonicalHash(t *testing.T, recording []byte, window int) string {
 	t.Helper()
 	src := strings.NewReader(string(recording))
-	h, err := readHeader(t.Context(), src)
+	h, err := readHeader(t.Context(), src, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

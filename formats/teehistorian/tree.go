@@ -3,8 +3,8 @@ package teehistorian
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -22,20 +22,23 @@ var Format = New(Options{})
 // Options are what a tree may need from outside; the zero value works.
 type Options struct {
 	Map func(ctx context.Context, file []byte) (*Map, error) // reads a map file; nil: paths.svg shows no maps
+
+	MaxMetadata int64 // greatest size of the header; 0: 16 MiB
 }
 
 // New returns the format with options.
 func New(opt Options) formats.Format {
 	return formats.Format{
 		Name:       name,
+		Variant:    fmt.Sprint(opt.MaxMetadata),
 		Extensions: []string{".teehistorian"},
 		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
 		Streams:    true,
 		Runs:       true,
 		TickLength: tickMS * time.Millisecond,
 		HoldsBack:  true,
-		Open:       open,
-		ReadHead:   readHead,
+		Open:       opt.open,
+		ReadHead:   opt.readHead,
 		Scan:       scan,
 		Prefixes:   true,
 		ReadIndex:  readIndex,
@@ -107,7 +110,7 @@ func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	return nodes.List(
 		t.rec.RawEntry(),
 		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
-		nodes.Entry{Name: "header.json", File: nodes.JSON(t.headerJSON)},
+		nodes.Entry{Name: "header.json", File: t.file("header.json")},
 		formats.IndexEntry(t.file("index.json")),
 		nodes.Entry{Name: "players.json", File: t.partedFile(playersParts)},
 		nodes.Entry{Name: "chunks", Dir: t.lazy(func(v *view) nodes.Dir { return v.chunks })},
@@ -127,7 +130,7 @@ func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 func (t *tree) view(x *index) *view {
 	r := &recording{
 		src: t.rec.Input, idx: x, version1: t.header.version1(),
-		render: renderer{t.header.idents()}, dirs: x.dirs(nodes.SafeName),
+		render: renderer{t.header.idents}, dirs: x.dirs(nodes.SafeName),
 	}
 	r.growing = t.rec.Grows && (x.end == endUnfinished || x.end == endCut)
 	r.events = logWriter{t.header.startTime(), r.who}
@@ -171,43 +174,6 @@ func (t *tree) lazy(dir func(*view) nodes.Dir) nodes.Dir {
 		}
 		return dir(v), nil
 	})
-}
-
-func (t *tree) headerJSON(context.Context) (any, error) {
-	return formats.HeaderDocument[json.RawMessage]{
-		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: t.header.formatVersion()},
-		Source:     t.rec.Info(), Header: appendObject(nil, t.header.object), Problems: t.header.problems(),
-	}, nil
-}
-
-// file returns a file of loadFile.
-func (t *tree) file(name string) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) { return t.files.Get(ctx, name) })
-}
-
-// loadFile makes a file that is kept whole.
-func (t *tree) loadFile(ctx context.Context, name string) ([]byte, int64, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	var b []byte
-	switch name {
-	case "index.json":
-		d := indexJSON(r.idx, t.header)
-		var damage *formats.Problem
-		if damage, err = t.rec.Damage(ctx); err == nil {
-			d.Damaged(damage)
-			b, err = nodes.MarshalIndented(d)
-		}
-	case "paths.svg":
-		m := t.mapFile(ctx)
-		if err = ctx.Err(); err == nil { // else m may be there all the same
-			b, err = r.paths(ctx, m)
-		}
-		err = stale(err)
-	}
-	return b, int64(cap(b)), err
 }
 
 func (t *tree) chunks(r *recording) nodes.Dir {
@@ -383,17 +349,4 @@ func (t *tree) table(ctx context.Context, r *recording, stay int32, k table) (no
 		}
 	}
 	return p, nil
-}
-
-// mapFile returns the map of the recording, nil if it is not there or cannot be read.
-func (t *tree) mapFile(ctx context.Context) *Map {
-	if t.readMap == nil {
-		return nil
-	}
-	if file := findMap(formats.InContext(ctx, t.rec.FS), t.header); file != nil {
-		if m, err := t.readMap(ctx, file); err == nil {
-			return m
-		}
-	}
-	return nil
 }

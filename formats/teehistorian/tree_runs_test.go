@@ -15,7 +15,7 @@ import (
 func runnersOf(t *testing.T, recording []byte) []formats.Runner {
 	t.Helper()
 	in := formats.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
-	head, err := open(t.Context(), in)
+	head, err := Format.Open(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,7 +203,7 @@ func TestForeignIndex(t *testing.T) {
 	}
 	indexes := store{}
 	nodestest.Read(t, version(t, w.b, indexes), "index.json")
-	saved := indexes["x/teehistorian"]
+	saved := indexes["x/teehistorian-0"]
 	want := nodestest.Files(t, version(t, append(w.b, 0x40), store{}))
 
 	for i := range len(saved) {
@@ -310,12 +310,12 @@ func TestKeptIndex(t *testing.T) {
 		switch n := count.Bytes.Load(); {
 		case mount == 0:
 			want = got
-			indexes["first"] = indexes["x/teehistorian"]
+			indexes["first"] = indexes["x/teehistorian-0"]
 		case got != want:
 			t.Error("the kept index is another")
 		case n > 16<<10 && mount != 2, n > r.size()+16<<10:
 			t.Errorf("mount %d: %d bytes were read though the index was kept", mount, n)
-		case bytes.Equal(indexes["first"], indexes["x/teehistorian"]) == changed:
+		case bytes.Equal(indexes["first"], indexes["x/teehistorian-0"]) == changed:
 			t.Errorf("mount %d: the kept index was written again, or has the old stamp", mount)
 		}
 	}
@@ -435,7 +435,7 @@ func TestStatesBetweenTicks(t *testing.T) {
 // A tick is found by its number, wherever its chunk is.
 func TestSearchTick(t *testing.T) {
 	r := newRepeated(t, 4<<20)
-	h, err := readHeader(t.Context(), r.source().At(t.Context()))
+	h, err := readHeader(t.Context(), r.source().At(t.Context()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -526,7 +526,7 @@ func FuzzRecords(f *testing.F) {
 func TestIndexRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := draw(rt).b
-		h, err := readHeader(t.Context(), bytes.NewReader(b))
+		h, err := readHeader(t.Context(), bytes.NewReader(b), 0)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -558,7 +558,7 @@ func FuzzIndex(f *testing.F) {
 	w.join(0)
 	w.new(0, 1, 2)
 	w.skip(5)
-	h, err := readHeader(context.Background(), bytes.NewReader(w.b))
+	h, err := readHeader(context.Background(), bytes.NewReader(w.b), 0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -654,7 +654,7 @@ func TestFlippedBytes(t *testing.T) {
 func TestManyStays(t *testing.T) {
 	w := newWriter(nil)
 	w.b = append(w.b, bytes.Repeat([]byte{0x47, 0}, maxStays+100)...)
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b))
+	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

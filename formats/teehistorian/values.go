@@ -3,6 +3,7 @@ package teehistorian
 import (
 	"bytes"
 	"context"
+	"io"
 	"time"
 
 	"recfs/formats"
@@ -14,8 +15,13 @@ var (
 )
 
 // open is the Open of the format.
-func open(ctx context.Context, in formats.Input) (formats.Head, error) {
-	h, err := readHeader(ctx, in.At(ctx))
+func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	return o.head(ctx, in.At(ctx))
+}
+
+// head returns the head that r begins with.
+func (o Options) head(ctx context.Context, r io.ReaderAt) (formats.Head, error) {
+	h, err := readHeader(ctx, r, o.MaxMetadata)
 	if err != nil {
 		return nil, err
 	}
@@ -26,16 +32,12 @@ func open(ctx context.Context, in formats.Input) (formats.Head, error) {
 func (h *header) Append(b []byte) []byte { return append(append(append(b, magic[:]...), h.json...), 0) }
 
 // readHead reads what Append of a header wrote.
-func readHead(ctx context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	h, err := readHeader(ctx, bytes.NewReader(saved))
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+func (o Options) readHead(ctx context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	return o.head(ctx, bytes.NewReader(saved))
 }
 
 // Memory is about what the header keeps alive.
-func (h *header) Memory() int64 { return h.cost(memberKept) + 512 }
+func (h *header) Memory() int64 { return int64(len(h.json) + identCost/2*len(h.idents) + 512) }
 
 // scan is the Scan of the format.
 func scan(ctx context.Context, in formats.Input, head formats.Head, earlier formats.Index) (formats.Index, error) {
@@ -74,8 +76,8 @@ func (x *index) Reach(string) int64 { return x.bytes }
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
 	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: h.problems(), Start: h.startTime().Time}
-	if m := h.object.find("map_name"); m != nil && m.isString {
-		text := cleanText(m.text)
+	if v := h.find("map_name"); isString(v) {
+		text := plain(v)
 		s.Map = &text
 	}
 	for _, key := range []string{"server_name", "server_version", "game_type"} {

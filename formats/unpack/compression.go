@@ -10,8 +10,6 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
-
-	"recfs/formats/internal/deflate"
 )
 
 // A Compression is one that a recording may have around it.
@@ -22,10 +20,6 @@ type Compression struct {
 	First  int64  // how much a decoder has to remember at least
 	Window int64  // and at most; 0: it needs no memory to speak of
 	Stream string // what open makes of the same bytes, if that is not always the same
-
-	// Whole decompresses a short stream and reports whether in gives all of out and ends there; where it does not, Open
-	// tells why. nil: there is nothing that is faster than Open.
-	Whole func(out, in []byte) bool
 }
 
 // An Opener begins to decompress. What needs a larger window than the given
@@ -37,11 +31,8 @@ var (
 	XZ      = Compression{Name: "xz", magic: "\xfd7zXZ\x00", Open: openXZ, First: xzFirst, Window: maxXZDictionary}
 	Zstd    = Compression{Name: "zstd", magic: "\x28\xb5\x2f\xfd", Open: openZstd, First: zstdFirst, Window: maxZstdWindow}
 	Gzip    = Compression{Name: "gzip", magic: "\x1f\x8b", Open: openGzip, First: deflateWindow, Window: deflateWindow}
-	Deflate = Compression{
-		Name: "deflate", First: deflateWindow, Window: deflateWindow,
-		Open: openDeflate, Whole: deflate.Whole,
-	}
-	Bzip2 = Compression{Name: "bzip2", magic: "BZh", Open: openBzip2, First: bzip2First, Window: bzip2Window}
+	Deflate = Compression{Name: "deflate", Open: openDeflate, First: deflateWindow, Window: deflateWindow}
+	Bzip2   = Compression{Name: "bzip2", magic: "BZh", Open: openBzip2, First: bzip2First, Window: bzip2Window}
 
 	compressions = []Compression{XZ, Zstd, Gzip, Bzip2}
 )

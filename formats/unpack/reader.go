@@ -1,7 +1,6 @@
 package unpack
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"os"
@@ -95,10 +94,11 @@ func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error
 	if b, made := r.p.frames.Peek(frameKey{r.key, 0}); made && len(b) == len(p) {
 		return copy(p, b), true, io.EOF
 	}
-	if ok, err := r.atOnce(ctx, p); ok || err != nil {
-		return len(p), ok, cmp.Or(err, io.EOF)
+	c := r.c
+	if c.Window <= deflateWindow {
+		c.First, c.Window = 0, 0 // with a short input it is too little to count
 	}
-	d := newDecoder(r.c, r.raw, r.key.Version.Size)
+	d := newDecoderOf(c, r.raw, r.key.Version.Size, frameSize)
 	n, err = d.read(ctx, p)
 	if n == len(p) && err == nil {
 		_, err = d.read(ctx, make([]byte, 1))
@@ -110,32 +110,6 @@ func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error
 	}
 	r.p.ends.Swap(r.key, e)
 	return n, true, io.EOF
-}
-
-// atOnce is whole for a sound stream whose stored bytes are in memory as well.
-func (r *Stream) atOnce(ctx context.Context, p []byte) (ok bool, err error) {
-	n := r.key.Version.Size
-	if r.c.Whole == nil || n > maxWhole {
-		return false, nil
-	}
-	var stored []byte
-	if n <= frameSize {
-		frame := newFrame()
-		defer dropFrame(frame)
-		stored = frame[:n]
-	} else {
-		held, err := cache.Charge(ctx, n)
-		if err != nil {
-			return false, err
-		}
-		defer held.Free()
-		stored = make([]byte, n)
-	}
-	if got, _ := r.raw.ReadAt(ctx, stored, 0); int64(got) < n || !r.c.Whole(p, stored) {
-		return false, nil
-	}
-	r.p.ends.Swap(r.key, &end{size: r.size})
-	return true, nil
 }
 
 // readFrames is ReadAt for bytes that come in frames; behind the end they are empty.

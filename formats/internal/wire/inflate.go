@@ -32,9 +32,9 @@ func Zlib(src []byte, size int64) ([]byte, int, error) {
 
 var gzipReaders sync.Pool
 
-// Gunzip expands src, one or more gzip members, to at most limit bytes. With
-// the error come the bytes before it.
-func Gunzip(src []byte, limit int64) ([]byte, error) {
+// Gunzip expands src, one or more gzip members, to at most limit bytes, in the memory of dst as far as
+// that goes. With the error come the bytes before it.
+func Gunzip(dst, src []byte, limit int64) ([]byte, error) {
 	in := bytes.NewReader(src)
 	zr, ok := gzipReaders.Get().(*gzip.Reader)
 	var err error
@@ -46,7 +46,7 @@ func Gunzip(src []byte, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, corrupt(err)
 	}
-	out, err := readUpTo(zr, limit, len(src))
+	out, err := readUpTo(dst, zr, limit, len(src))
 	if err == nil {
 		gzipReaders.Put(zr)
 	}
@@ -103,9 +103,13 @@ func readExactly(r io.Reader, out []byte, size int64) ([]byte, error) {
 	}
 }
 
-// readUpTo reads r to its end, which must come within limit bytes.
-func readUpTo(r io.Reader, limit int64, stored int) ([]byte, error) {
-	out := make([]byte, 0, min(limit+1, 64*int64(stored)+512, firstAlloc))
+// readUpTo reads r to its end, which must come within limit bytes, in the memory of dst or, if it has none, as
+// so many stored bytes may need.
+func readUpTo(dst []byte, r io.Reader, limit int64, stored int) ([]byte, error) {
+	out := dst[:0]
+	if cap(out) == 0 {
+		out = make([]byte, 0, min(limit+1, 64*int64(stored)+512, firstAlloc))
+	}
 	for {
 		n, err := r.Read(out[len(out):min(int64(cap(out)), limit+1)])
 		out = out[:len(out)+n]

@@ -45,7 +45,7 @@ func TestDamageSpeaks(t *testing.T) {
 	size := int64(len(content))
 	for name, expand := range map[string]func([]byte) error{
 		"zlib": func(b []byte) error { _, _, err := Zlib(b, size); return err },
-		"gzip": func(b []byte) error { _, err := Gunzip(b, size); return err },
+		"gzip": func(b []byte) error { _, err := Gunzip(nil, b, size); return err },
 		"zstd": func(b []byte) error { _, err := Unzstd(b, size); return err },
 	} {
 		stream := map[string][]byte{"zlib": z, "gzip": gz, "zstd": zst}[name]

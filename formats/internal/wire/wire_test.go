@@ -98,7 +98,7 @@ func TestDecompressors(t *testing.T) {
 			b, _, err := Zlib(z[:max(0, len(z)-cut)], limit)
 			return b, err
 		},
-		"gzip": func(limit int64, cut int) ([]byte, error) { return Gunzip(gz[:max(0, len(gz)-cut)], limit) },
+		"gzip": func(limit int64, cut int) ([]byte, error) { return Gunzip(nil, gz[:max(0, len(gz)-cut)], limit) },
 		"zstd": func(limit int64, cut int) ([]byte, error) { return Unzstd(zst[:max(0, len(zst)-cut)], limit) },
 	} {
 		for range 3 { // pooled decoders are used again, also behind an error
@@ -134,7 +134,7 @@ func FuzzDecompressors(f *testing.F) {
 		limit = limit & 0xfffff
 		for _, expand := range []func() ([]byte, error){
 			func() ([]byte, error) { b, _, err := Zlib(src, limit); return b, err },
-			func() ([]byte, error) { return Gunzip(src, limit) },
+			func() ([]byte, error) { return Gunzip(nil, src, limit) },
 			func() ([]byte, error) { return Unzstd(src, limit) },
 		} {
 			if b, _ := expand(); int64(len(b)) > limit {
