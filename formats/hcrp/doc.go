@@ -127,6 +127,10 @@
 //   - Of an index of more than 64 MiB (some five million chunks) the first
 //     64 MiB are shown, and an index.count says so.
 //   - The tick in which decoding stopped gives no row in tracks/ and ghost.csv.
+//   - Metadata, and the events of one chunk, give 256 MiB of compact JSON at
+//     most, as they are made at once: what is more is a metadata.nbt or a
+//     chunk.event. Files of the whole recording are made in pieces, and have no
+//     limit.
 //   - A frame found by salvage that does not decompress is listed without
 //     size.
 package hcrp

@@ -78,7 +78,7 @@ func (h *Header) json() headerJSON {
 // write.
 func (h *Header) timestamp() *string {
 	t := time.UnixMilli(h.Timestamp).UTC()
-	if y := t.Year(); y < 1 || y > 9999 {
+	if !formats.HasDate(t) {
 		return nil
 	}
 	s := t.Format("2006-01-02T15:04:05.000Z")

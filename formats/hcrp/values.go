@@ -213,8 +213,8 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	s.Ticks, s.Chunks, s.Problems = &ticks, h.Chunks(), h.allProblems(x.problems)
 	s.End, s.Complete = h.end(), x.complete
 	s.Finished = s.End == endCompacted || s.End == endFinished
-	if last := h.Chunks() - 1; last >= 0 {
-		length := time.Duration(h.Entry(last).Last()-h.Entry(0).Start+1) * msPerTick * time.Millisecond
+	if last := len(h.byTick) - 1; last >= 0 {
+		length := time.Duration(int64(h.lasts[last])-h.Entry(int(h.byTick[0])).Start+1) * msPerTick * time.Millisecond
 		s.Duration = &length
 	}
 	if hint := h.schema.hint(x); hint != "" {

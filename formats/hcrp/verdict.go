@@ -7,14 +7,14 @@ import (
 	"recfs/formats"
 )
 
-// hint says what is missing and which flag helps (docs/tree/hcrp.md section 3), "" if nothing is: where no schema fits, or a
-// built-in one was taken that does.
+// hint says what is missing and which flag helps, where no schema fits or a built-in one lacks an event, else "" (docs/tree/hcrp.md
+// section 3).
 func (s *Schema) hint(x *index) string {
 	switch {
 	case s == nil:
 		return "no event schema fits, so the events are shown as bytes only; name one with --schema, or put it beside the recording"
 	case s.builtin && x.foreign:
-		return "the events are of another server than the built-in schema is for; name the schema of that one with --schema, or put it beside the recording"
+		return "the built-in event schema lacks some events; if the recording is of another server, name its schema with --schema, or put it beside the recording"
 	}
 	return ""
 }
