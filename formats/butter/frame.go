@@ -223,7 +223,7 @@ const pauseRequested = "paused_requested"
 func (d *decoder) pause(first bool) {
 	f := &d.frame
 	flags := d.U8()
-	f.Restart = [2]bool{flags&1 != 0, flags&2 != 0}
+	f.Restart = [2]int64{int64(flags & 1), int64(flags >> 1 & 1)}
 	f.Pause.RequestedTeam, f.Pause.UnpausedTeam = teamCodes[flags>>2&3], teamCodes[flags>>4&3]
 	f.Pause.State = pauseRequested
 	if d.layout.pauseState {
@@ -254,7 +254,7 @@ func (d *decoder) score() {
 	s := &d.frame.Score
 	n, scorer, assist := d.U8(), d.U8(), d.U8()
 	s.Team = teamCodes[n&3]
-	s.Points = 2 + int(n>>2&1)
+	s.Points = 2 + int64(n>>2&1)
 	s.GoalType = goalTypes[0]
 	if int(n>>3) < len(goalTypes) {
 		s.GoalType = goalTypes[n>>3]

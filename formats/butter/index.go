@@ -29,7 +29,7 @@ func (r *Reader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (
 		return nil, err
 	}
 	defer held.Free()
-	b, err := echovr.Resume(earlier, r.Layout.name)
+	b, err := echovr.Resume(earlier, r.Layout.name, false)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (d *decoder) player(team int) {
 	u := d.users.at(ref)
 	p.Name, p.UserID, p.Number, p.Level = u.name, u.id, u.number, u.level
 	c.ref, c.team = ref, team
-	p.ID = int(d.U8())
+	p.ID = int32(d.U8())
 	mask := d.U8()
 	p.Possession, p.Blocking = mask&1 != 0, mask&2 != 0
 	p.Stunned, p.Invulnerable = mask&4 != 0, mask&8 != 0
@@ -124,6 +124,9 @@ func (d *decoder) addPlayer(base int) (*echovr.Player, *course) {
 	p := &d.next[len(d.next)-1]
 	for i := range p.Poses {
 		p.Poses[i].Rotation = echovr.Identity
+	}
+	if d.kind == combat { // where the game does not tell
+		p.Lacks = echovr.LacksAllFlags
 	}
 	return p, &d.nextCourses[len(d.nextCourses)-1]
 }

@@ -97,8 +97,9 @@ func (h *head) Match() *echovr.Match {
 	stored := h.Header
 	client, _ := display(stored.ClientName)
 	return &echovr.Match{
-		SessionID: stored.Session(), SessionIP: stored.IP(), MatchType: stored.MatchType(), MapName: stored.MapName(), ClientName: client,
-		Private: stored.Private, TotalRounds: int(stored.TotalRounds), BlueRounds: int(stored.BlueScore), OrangeRounds: int(stored.OrangeScore),
+		SessionID: new(stored.Session()), SessionIP: new(stored.IP()), MatchType: new(stored.MatchType()), MapName: new(stored.MapName()),
+		ClientName: &client, Private: &stored.Private,
+		TotalRounds: new(int64(stored.TotalRounds)), BlueRounds: new(int64(stored.BlueScore)), OrangeRounds: new(int64(stored.OrangeScore)),
 		Emotes: h.Layout.emotes,
 	}
 }

@@ -70,7 +70,7 @@ func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlie
 // readIndex reads what Append of an index wrote.
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	r := h.(*head)
-	return echovr.ReadIndex(name, saved, r.size, len(r.Header.Chunks), func(info *echovr.ChunkInfo) bool {
+	return echovr.ReadIndex(name, false, saved, r.size, len(r.Header.Chunks), func(info *echovr.ChunkInfo) bool {
 		if len(info.Parts) == 1 || info.Ticks() > r.Header.Interval {
 			return false
 		}
@@ -83,9 +83,9 @@ func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, er
 func summary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*head)
 	m := h.Match()
-	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: &m.MapName, HeaderProblems: h.problems()}
-	s.Details.Add("match_type", m.MatchType)
-	s.Details.Add("client_name", m.ClientName)
+	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: m.MapName, HeaderProblems: h.problems()}
+	s.Details.Add("match_type", *m.MatchType)
+	s.Details.Add("client_name", *m.ClientName)
 	var names []string
 	for _, p := range h.Header.Players {
 		shown, _ := display(p.Name)

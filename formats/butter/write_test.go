@@ -201,7 +201,7 @@ func (w *writer) block(kind block, f *echovr.Frame, first bool) (b []byte) {
 	case blockOldInputs:
 		return append(b, flagBits(f.Shoulders[:]...))
 	case blockPause:
-		flags := flagBits(f.Restart[:]...) | code(teamCodes[:], f.Pause.RequestedTeam)<<2 | code(teamCodes[:], f.Pause.UnpausedTeam)<<4
+		flags := flagBits(f.Restart[0] != 0, f.Restart[1] != 0) | code(teamCodes[:], f.Pause.RequestedTeam)<<2 | code(teamCodes[:], f.Pause.UnpausedTeam)<<4
 		state := code(pauseStates[:], f.Pause.State)
 		if w.layout.pauseState {
 			b = append(b, flags, state)
@@ -543,7 +543,7 @@ func newMatch(kind mapKind, players int, bones bool) *match {
 func (m *match) join(i int) {
 	e := m.table[i]
 	p := echovr.Player{
-		Name: e.Name, UserID: e.UserID, ID: i, Number: int32(e.Number), Level: int32(e.Level), Ping: 40, HasStats: true,
+		Name: e.Name, UserID: e.UserID, ID: int32(i), Number: int32(e.Number), Level: int32(e.Level), Ping: 40, HasStats: true,
 		Holding: [2]string{"none", "geo"}, Loadout: &loadouts[i],
 	}
 	for k := range p.Poses {
@@ -610,8 +610,8 @@ func (m *match) move(p *echovr.Player) {
 	}
 	p.Velocity = m.vec(6)
 	p.Ping += int32(m.rand.IntN(5) - 2)
-	p.Stunned = (m.n/10+p.ID)%7 == 0
-	p.Possession = (m.n/30)%16 == p.ID
+	p.Stunned = (m.n/10+int(p.ID))%7 == 0
+	p.Possession = (m.n/30)%16 == int(p.ID)
 	if m.n%25 == 0 {
 		p.Stats.Counts[m.n/25%11]++
 		p.Stats.PossessionTime += 0.25

@@ -6,18 +6,18 @@ import "recfs/formats"
 // frame.
 func (r *head) headerDocument(source formats.SourceInfo) any {
 	type header struct {
-		Entry       string `json:"entry,omitempty"`
-		Compression string `json:"compression"`
-		ChunkFrames int    `json:"chunk_frames"`
-		Client      string `json:"client_name"`
-		SessionID   string `json:"session_id"`
-		SessionIP   string `json:"session_ip"`
-		TotalRounds int    `json:"total_round_count"`
-		Blue        int    `json:"blue_round_score"`
-		Orange      int    `json:"orange_round_score"`
-		MapName     string `json:"map_name"`
-		Private     bool   `json:"private_match"`
-		MatchType   string `json:"match_type"`
+		Entry       string  `json:"entry,omitempty"`
+		Compression string  `json:"compression"`
+		ChunkFrames int     `json:"chunk_frames"`
+		Client      *string `json:"client_name"`
+		SessionID   *string `json:"session_id"`
+		SessionIP   *string `json:"session_ip"`
+		TotalRounds *int64  `json:"total_round_count"`
+		Blue        *int64  `json:"blue_round_score"`
+		Orange      *int64  `json:"orange_round_score"`
+		MapName     *string `json:"map_name"`
+		Private     *bool   `json:"private_match"`
+		MatchType   *string `json:"match_type"`
 	}
 	m := r.Match()
 	compression := "stored"

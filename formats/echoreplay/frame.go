@@ -1,8 +1,7 @@
 package echoreplay
 
 import (
-	"encoding/json"
-	"strconv"
+	"slices"
 	"strings"
 
 	"recfs/formats/internal/echovr"
@@ -22,7 +21,7 @@ type reader struct {
 
 // read takes from the session what events, scores and tables are made of.
 func (r *reader) read(f *frame) {
-	f.Kind = echovr.Other
+	f.Kind, f.Lacks = echovr.Other, echovr.LacksFrame
 	w := jsonenc.Walk(f.session)
 	for key := range w.Members() {
 		if string(key) == `"teams"` {
@@ -39,12 +38,36 @@ func (r *reader) read(f *frame) {
 			f.member(string(key[1:len(key)-1]), value)
 		}
 	}
+	for _, part := range parts {
+		if f.Lacks.Of(part.first, part.n) != 1<<part.n-1 {
+			f.Has |= part.has
+		}
+	}
 	if f.Kind == echovr.Combat {
 		f.Has &^= echovr.HasStatus | echovr.HasRestart | echovr.HasRules | echovr.HasScore
 	}
 	if !r.lean && hasBones(f.bones) {
 		f.Has |= echovr.HasBones
 	}
+}
+
+// parts are those of a frame that is there if one of its values is.
+var parts = [...]struct {
+	has      echovr.Has
+	first, n int
+}{
+	{echovr.HasRestart, echovr.LacksRestart, 2},
+	{echovr.HasPause, echovr.LacksPause, 3},
+	{echovr.HasScore, echovr.LacksScore, 7},
+	{echovr.HasThrow, echovr.LacksThrow, len(echovr.Throw{})},
+	{echovr.HasRules, echovr.LacksRules, 2},
+}
+
+// take sets a value to what v is, or says that it is lacking.
+func take[T any](to *T, l *echovr.Lacks, bit int, v []byte, parse func([]byte) (T, bool)) {
+	x, ok := parse(v)
+	*to = x
+	l.Set(bit, !ok)
 }
 
 // hasBones reports whether the bones of anyone are in a document.
@@ -63,28 +86,27 @@ func hasBones(bones []byte) bool {
 }
 
 func (f *frame) member(key string, v []byte) {
+	l := &f.Lacks
 	switch key {
 	case "match_type", "map_name":
-		if s := str(v); strings.HasPrefix(s, "Echo_Combat") || strings.HasPrefix(s, "mpl_combat_") {
+		if s, _ := echovr.ParseText(v); strings.HasPrefix(s, "Echo_Combat") || strings.HasPrefix(s, "mpl_combat_") {
 			f.Kind = echovr.Combat
 		} else if s == "mpl_arena_a" && f.Kind == echovr.Other {
 			f.Kind = echovr.Arena
 		}
 	case "game_status":
-		f.Status = str(v)
-		f.Has |= echovr.HasStatus
-	case "game_clock":
-		f.Clock = float(v)
+		var ok bool
+		if f.Status, ok = echovr.ParseText(v); ok {
+			f.Has |= echovr.HasStatus
+		}
 	case "blue_points":
-		f.Points[0] = float(v)
+		take(&f.Points[0], l, echovr.LacksPoints, v, echovr.ParseFloat)
 	case "orange_points":
-		f.Points[1] = float(v)
+		take(&f.Points[1], l, echovr.LacksPoints+1, v, echovr.ParseFloat)
 	case "blue_team_restart_request":
-		f.Restart[0] = truth(v)
-		f.Has |= echovr.HasRestart
+		take(&f.Restart[0], l, echovr.LacksRestart, v, echovr.ParseInt)
 	case "orange_team_restart_request":
-		f.Restart[1] = truth(v)
-		f.Has |= echovr.HasRestart
+		take(&f.Restart[1], l, echovr.LacksRestart+1, v, echovr.ParseInt)
 	case "pause":
 		f.pause(v)
 	case "last_score":
@@ -93,12 +115,10 @@ func (f *frame) member(key string, v []byte) {
 		f.throw(v)
 	case "disc":
 		f.disc(v)
-	case "rules_changed_by":
-		f.Rules.By = str(v)
-		f.Has |= echovr.HasRules
 	case "rules_changed_at":
-		f.Rules.At = integer(v)
-		f.Has |= echovr.HasRules
+		take(&f.Rules.At, l, echovr.LacksRules, v, echovr.ParseInt)
+	case "rules_changed_by":
+		take(&f.Rules.By, l, echovr.LacksRules+1, v, echovr.ParseText)
 	}
 }
 
@@ -106,59 +126,60 @@ func (f *frame) pause(v []byte) {
 	for key, v := range members(v) {
 		switch string(key) {
 		case "paused_state":
-			f.Pause.State = str(v)
+			take(&f.Pause.State, &f.Lacks, echovr.LacksPause, v, echovr.ParseText)
 		case "unpaused_team":
-			f.Pause.UnpausedTeam = str(v)
+			take(&f.Pause.UnpausedTeam, &f.Lacks, echovr.LacksPause+1, v, echovr.ParseText)
 		case "paused_requested_team":
-			f.Pause.RequestedTeam = str(v)
+			take(&f.Pause.RequestedTeam, &f.Lacks, echovr.LacksPause+2, v, echovr.ParseText)
 		}
-		f.Has |= echovr.HasPause
 	}
 }
 
 func (f *frame) score(v []byte) {
-	s := &f.Score
+	s, l := &f.Score, &f.Lacks
 	for key, v := range members(v) {
 		switch string(key) {
 		case "disc_speed":
-			s.DiscSpeed = float(v)
+			take(&s.DiscSpeed, l, echovr.LacksScore, v, echovr.ParseFloat)
 		case "distance_thrown":
-			s.Distance = float(v)
+			take(&s.Distance, l, echovr.LacksScore+1, v, echovr.ParseFloat)
 		case "team":
-			s.Team = str(v)
+			take(&s.Team, l, echovr.LacksScore+2, v, echovr.ParseText)
 		case "goal_type":
-			s.GoalType = str(v)
+			take(&s.GoalType, l, echovr.LacksScore+3, v, echovr.ParseText)
 		case "point_amount":
-			s.Points = int(integer(v))
+			take(&s.Points, l, echovr.LacksScore+4, v, echovr.ParseInt)
 		case "person_scored":
-			s.Scorer = str(v)
+			take(&s.Scorer, l, echovr.LacksScore+5, v, echovr.ParseText)
 		case "assist_scored":
-			s.Assist = str(v)
+			take(&s.Assist, l, echovr.LacksScore+6, v, echovr.ParseText)
 		}
-		f.Has |= echovr.HasScore
 	}
 }
 
 func (f *frame) throw(v []byte) {
 	for key, v := range members(v) {
-		for i, name := range echovr.ThrowKeys {
-			if string(key) == name {
-				f.Throw[i] = float(v)
-			}
+		if i := slices.Index(echovr.ThrowKeys[:], string(key)); i >= 0 {
+			take(&f.Throw[i], &f.Lacks, echovr.LacksThrow+i, v, echovr.ParseFloat)
 		}
-		f.Has |= echovr.HasThrow
 	}
 }
 
 func (f *frame) disc(v []byte) {
-	for key, v := range members(v) {
-		switch w := jsonenc.Walk(v); string(key) {
-		case "position":
-			f.Disc.Position = vec(&w)
-		case "velocity":
-			f.Disc.Velocity = vec(&w)
+	w := jsonenc.Walk(v)
+	if w.Peek() != '{' {
+		return
+	}
+	f.Has |= echovr.HasDisc
+	for key := range w.Members() {
+		switch string(key) {
+		case `"position"`:
+			vec(&f.Disc.Position, &f.Lacks, echovr.LacksDisc, &w)
+		case `"velocity"`:
+			vec(&f.Disc.Velocity, &f.Lacks, echovr.LacksDisc+3, &w)
+		default:
+			w.Value()
 		}
-		f.Has |= echovr.HasDisc
 	}
 }
 
@@ -172,7 +193,7 @@ func (r *reader) team(t *echovr.Team, list *[]echovr.Player, w *jsonenc.Walker) 
 		}
 		players := (*list)[:0]
 		for range w.Elements(maxPlayers) {
-			players = append(players, echovr.Player{})
+			players = append(players, echovr.Player{Lacks: echovr.LacksPlayer})
 			p := &players[len(players)-1]
 			for key := range w.Members() {
 				r.player(p, string(key), w)
@@ -186,129 +207,94 @@ func (r *reader) team(t *echovr.Team, list *[]echovr.Player, w *jsonenc.Walker) 
 
 // player reads the value of a key.
 func (r *reader) player(p *echovr.Player, key string, w *jsonenc.Walker) {
+	l := &p.Lacks
 	switch key {
 	case `"name"`:
-		p.Name = str(w.Value())
+		take(&p.Name, l, echovr.LacksName, w.Value(), echovr.ParseText)
 	case `"userid"`:
-		p.UserID = integer(w.Value())
+		take(&p.UserID, l, echovr.LacksUserID, w.Value(), echovr.ParseInt)
 	case `"playerid"`:
-		p.ID = int(integer(w.Value()))
+		take(&p.ID, l, echovr.LacksID, w.Value(), echovr.ParseInt32)
 	case `"number"`:
-		p.Number = int32(integer(w.Value()))
+		take(&p.Number, l, echovr.LacksNumber, w.Value(), echovr.ParseInt32)
 	case `"level"`:
-		p.Level = int32(integer(w.Value()))
+		take(&p.Level, l, echovr.LacksLevel, w.Value(), echovr.ParseInt32)
 	case `"ping"`:
-		p.Ping = int32(integer(w.Value()))
-	case `"stunned"`:
-		p.Stunned = truth(w.Value())
-	case `"invulnerable"`:
-		p.Invulnerable = truth(w.Value())
+		take(&p.Ping, l, echovr.LacksPing, w.Value(), echovr.ParseInt32)
 	case `"possession"`:
-		p.Possession = truth(w.Value())
+		take(&p.Possession, l, echovr.LacksFlags, w.Value(), echovr.ParseBool)
 	case `"blocking"`:
-		p.Blocking = truth(w.Value())
+		take(&p.Blocking, l, echovr.LacksFlags+1, w.Value(), echovr.ParseBool)
+	case `"stunned"`:
+		take(&p.Stunned, l, echovr.LacksStunned, w.Value(), echovr.ParseBool)
+	case `"invulnerable"`:
+		take(&p.Invulnerable, l, echovr.LacksFlags+3, w.Value(), echovr.ParseBool)
 	case `"holding_left"`:
-		p.Holding[0] = str(w.Value())
+		p.Holding[0], _ = echovr.ParseText(w.Value())
 	case `"holding_right"`:
-		p.Holding[1] = str(w.Value())
-	case `"velocity"`:
-		p.Velocity = vec(w)
+		p.Holding[1], _ = echovr.ParseText(w.Value())
 	case `"head"`:
-		p.Poses[echovr.Head].Position = position(w)
+		position(&p.Poses[echovr.Head].Position, l, echovr.LacksPlaces, w)
+	case `"velocity"`:
+		vec(&p.Velocity, l, echovr.LacksPlaces+3, w)
 	case `"body"`:
-		p.Poses[echovr.Body].Position = position(w)
+		position(&p.Poses[echovr.Body].Position, l, echovr.LacksPlaces+6, w)
 	case `"lhand"`:
-		p.Poses[echovr.LeftHand].Position = position(w)
+		position(&p.Poses[echovr.LeftHand].Position, l, echovr.LacksPlaces+9, w)
 	case `"rhand"`:
-		p.Poses[echovr.RightHand].Position = position(w)
+		position(&p.Poses[echovr.RightHand].Position, l, echovr.LacksPlaces+12, w)
 	case `"stats"`:
-		p.HasStats = true
+		p.HasStats = w.Peek() == '{'
 		if r.lean {
 			w.Value()
 		} else {
-			readStats(&p.Stats, w.Value())
+			p.Stats = readStats(w.Value())
 		}
 	default:
 		w.Value()
 	}
 }
 
-func readStats(s *echovr.Stats, v []byte) {
+func readStats(v []byte) echovr.Stats {
+	s := echovr.Stats{Lacks: echovr.LacksStats}
 	for key, v := range members(v) {
 		if string(key) == "possession_time" {
-			s.PossessionTime = float(v)
-		}
-		for i, name := range echovr.StatKeys {
-			if string(key) == name {
-				s.Counts[i] = int32(integer(v))
-			}
+			take(&s.PossessionTime, &s.Lacks, 0, v, echovr.ParseFloat)
+		} else if i := slices.Index(echovr.StatKeys[:], string(key)); i >= 0 {
+			take(&s.Counts[i], &s.Lacks, 1+i, v, echovr.ParseInt32)
 		}
 	}
+	return s
 }
 
-// position returns the place of a head, body or hand, the next value. Old recordings have bare lists for hands.
-func position(w *jsonenc.Walker) (p echovr.Vec3) {
+// position reads the place of a head, body or hand, the next value. Old recordings have bare lists for hands.
+func position(p *echovr.Vec3, l *echovr.Lacks, bit int, w *jsonenc.Walker) {
 	if w.Peek() == '[' {
-		return vec(w)
+		vec(p, l, bit, w)
+		return
+	}
+	for i := range p {
+		l.Set(bit+i, true)
 	}
 	for key := range w.Members() {
 		if string(key) == `"position"` || string(key) == `"pos"` {
-			p = vec(w)
+			vec(p, l, bit, w)
 			w.Leave()
 			break
 		}
 		w.Value()
 	}
-	return p
 }
 
-// vec returns the next value.
-func vec(w *jsonenc.Walker) (p echovr.Vec3) {
+// vec reads the next value.
+func vec(p *echovr.Vec3, l *echovr.Lacks, bit int, w *jsonenc.Walker) {
+	n := 0
 	for i := range w.Elements(len(p)) {
-		p[i] = float(w.Value())
+		take(&p[i], l, bit+i, w.Value(), echovr.ParseFloat)
+		n++
 	}
-	return p
-}
-
-// float returns a number, or one of the strings that stand for what JSON has no number for.
-func float(v []byte) float32 {
-	switch string(v) {
-	case `"NaN"`, `"Infinity"`, `"-Infinity"`:
-		v = v[1 : len(v)-1]
+	for i := n; i < len(p); i++ {
+		p[i] = 0
+		l.Set(bit+i, true)
 	}
-	x, err := strconv.ParseFloat(string(v), 32)
-	if err != nil {
-		return 0
-	}
-	return float32(x)
-}
-
-// integer returns a number that should have no fraction.
-func integer(v []byte) int64 {
-	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-		return n
-	}
-	if x := float(v); -1<<63 <= x && x < 1<<63 {
-		return int64(x)
-	}
-	return 0
-}
-
-// truth returns a boolean, which some recorders wrote as a number or a number as a boolean.
-func truth(v []byte) bool {
-	return string(v) == "true" || float(v) != 0
-}
-
-func str(v []byte) string {
-	if len(v) < 2 || v[0] != '"' {
-		return ""
-	}
-	if s := echovr.ValidString(v[1 : len(v)-1]); !strings.Contains(s, `\`) {
-		return s
-	}
-	var s string
-	if json.Unmarshal(v, &s) != nil {
-		return ""
-	}
-	return s
 }

@@ -74,14 +74,14 @@ func TestFrameValues(t *testing.T) {
 		{`"match_type":"Echo_Combat","map_name":"mpl_arena_a"`, func(f *frame) any { return f.Kind }, echovr.Combat},
 		{`"map_name":"mpl_lobby_b2"`, func(f *frame) any { return f.Kind }, echovr.Other},
 		{`"match_type":"Echo_Combat","game_status":"x","rules_changed_at":1,"last_score":{"team":"a"},"last_throw":{"arm_speed":1}`, func(f *frame) any { return f.Has }, echovr.HasThrow},
-		{`"game_status":"","disc":{"x":1},"pause":{"x":1}`, func(f *frame) any { return f.Has }, echovr.HasStatus | echovr.HasDisc | echovr.HasPause},
-		{`"disc":{},"pause":[],"last_throw":null`, func(f *frame) any { return f.Has }, echovr.Has(0)},
+		{`"game_status":"","disc":{"x":1},"pause":{"x":1}`, func(f *frame) any { return f.Has }, echovr.HasStatus | echovr.HasDisc},
+		{`"disc":[],"pause":[],"last_throw":null`, func(f *frame) any { return f.Has }, echovr.Has(0)},
 		{`"game_status":"p\u00e9"`, func(f *frame) any { return f.Status }, "pé"},
 		{`"game_status":7`, func(f *frame) any { return f.Status }, ""},
-		{`"game_clock":1.5,"game_clock":2.5`, func(f *frame) any { return f.Clock }, float32(2.5)},
+		{`"blue_points":1.5,"blue_points":2.5`, func(f *frame) any { return f.Points[0] }, float32(2.5)},
 		{`"blue_points":3.0,"orange_points":"4"`, func(f *frame) any { return f.Points }, [2]float32{3, 0}},
-		{`"blue_team_restart_request":1,"orange_team_restart_request":true`, func(f *frame) any { return f.Restart }, [2]bool{true, true}},
-		{`"blue_team_restart_request":0,"orange_team_restart_request":false`, func(f *frame) any { return f.Restart }, [2]bool{}},
+		{`"blue_team_restart_request":1,"orange_team_restart_request":true`, func(f *frame) any { return f.Restart }, [2]int64{1, 0}},
+		{`"blue_team_restart_request":0,"orange_team_restart_request":false`, func(f *frame) any { return f.Lacks.Of(echovr.LacksRestart, 2) }, echovr.Lacks(2)},
 		{`"rules_changed_at":-9223372036854775808`, func(f *frame) any { return f.Rules.At }, int64(-1 << 63)},
 		{`"last_throw":{"throw_move_penalty":1,"arm_speed":2}`, func(f *frame) any { return [2]float32{f.Throw[12], f.Throw[0]} }, [2]float32{1, 2}},
 		{`"disc":{"position":[1,2,3,4],"velocity":[5]}`, func(f *frame) any { return [2]echovr.Vec3{f.Disc.Position, f.Disc.Velocity} }, [2]echovr.Vec3{{1, 2, 3}, {5}}},
@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 func TestHeader(t *testing.T) {
 	text := []byte("\ufeff\r\n" + stamp + "\t{\"err_code\":-6}\n" + stamp + "\t" +
 		long(`"sessionid":"id","sessionip":"1.2.3.4","match_type":"Echo_Arena","map_name":"m","client_name":"\u00e9","private_match":true,"total_round_count":3,"blue_round_score":1.0,"orange_round_score":"x"`) + "\n")
-	const match = `"chunk_frames":300,"client_name":"é","session_id":"id","session_ip":"1.2.3.4","total_round_count":3,"blue_round_score":1,"orange_round_score":0,"map_name":"m","private_match":true,"match_type":"Echo_Arena"`
+	const match = `"chunk_frames":300,"client_name":"é","session_id":"id","session_ip":"1.2.3.4","total_round_count":3,"blue_round_score":1,"orange_round_score":null,"map_name":"m","private_match":true,"match_type":"Echo_Arena"`
 	for _, c := range []struct {
 		b            []byte
 		layout, want string
@@ -226,7 +226,7 @@ func TestHeader(t *testing.T) {
 		{text, "text", `{"compression":"stored",` + match + "}"},
 		{zipOf(t, text, zip.Store, "a.echoreplay"), "zip", `{"entry":"a.echoreplay","compression":"stored",` + match + "}"},
 		{zipOf(t, text, zip.Deflate, "b"), "zip", `{"entry":"b","compression":"deflate",` + match + "}"},
-		{[]byte("nothing"), "text", `{"compression":"stored","chunk_frames":300,"client_name":"","session_id":"","session_ip":"","total_round_count":0,"blue_round_score":0,"orange_round_score":0,"map_name":"","private_match":false,"match_type":""}`},
+		{[]byte("nothing"), "text", `{"compression":"stored","chunk_frames":300,"client_name":null,"session_id":null,"session_ip":null,"total_round_count":null,"blue_round_score":null,"orange_round_score":null,"map_name":null,"private_match":null,"match_type":null}`},
 	} {
 		var doc struct {
 			Version string `json:"format_version"`

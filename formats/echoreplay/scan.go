@@ -119,7 +119,7 @@ func (l *lineReader) keep() bool {
 // Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and returns their index. Without
 // all bytes it goes no further than the chunks that nothing behind them can change, and parts of the next one.
 func (r *Reader) Scan(ctx context.Context, size int64, earlier formats.Index) (*echovr.Index, error) {
-	b, err := echovr.Resume(earlier, "")
+	b, err := echovr.Resume(earlier, "", true)
 	if err != nil {
 		return nil, err
 	}
@@ -336,24 +336,32 @@ func (c *head) Match() *echovr.Match {
 	for key, v := range members(c.session) {
 		switch string(key) {
 		case "sessionid":
-			m.SessionID = str(v)
+			m.SessionID = known(echovr.ParseText(v))
 		case "sessionip":
-			m.SessionIP = str(v)
+			m.SessionIP = known(echovr.ParseText(v))
 		case "match_type":
-			m.MatchType = str(v)
+			m.MatchType = known(echovr.ParseText(v))
 		case "map_name":
-			m.MapName = str(v)
+			m.MapName = known(echovr.ParseText(v))
 		case "client_name":
-			m.ClientName = str(v)
+			m.ClientName = known(echovr.ParseText(v))
 		case "private_match":
-			m.Private = truth(v)
+			m.Private = known(echovr.ParseBool(v))
 		case "total_round_count":
-			m.TotalRounds = int(integer(v))
+			m.TotalRounds = known(echovr.ParseInt(v))
 		case "blue_round_score":
-			m.BlueRounds = int(integer(v))
+			m.BlueRounds = known(echovr.ParseInt(v))
 		case "orange_round_score":
-			m.OrangeRounds = int(integer(v))
+			m.OrangeRounds = known(echovr.ParseInt(v))
 		}
 	}
 	return m
+}
+
+// known returns a value, nil if the text does not have it.
+func known[T any](v T, ok bool) *T {
+	if !ok {
+		return nil
+	}
+	return &v
 }

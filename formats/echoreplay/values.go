@@ -84,7 +84,7 @@ func scanRecording(ctx context.Context, in formats.Input, h formats.Head, earlie
 
 // readIndex reads what Append of an index wrote.
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
-	return echovr.ReadIndex(name, saved, h.(*head).size, echovr.UnknownChunks, func(info *echovr.ChunkInfo) bool {
+	return echovr.ReadIndex(name, true, saved, h.(*head).size, echovr.UnknownChunks, func(info *echovr.ChunkInfo) bool {
 		return soundParts(info) && info.Size == info.Stored
 	})
 }
@@ -107,9 +107,13 @@ func soundParts(info *echovr.ChunkInfo) bool {
 func summary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*head)
 	m := h.Match()
-	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: &m.MapName, HeaderProblems: h.problems()}
-	s.Details.Add("match_type", m.MatchType)
-	s.Details.Add("client_name", m.ClientName)
+	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: m.MapName, HeaderProblems: h.problems()}
+	if m.MatchType != nil {
+		s.Details.Add("match_type", *m.MatchType)
+	}
+	if m.ClientName != nil {
+		s.Details.Add("client_name", *m.ClientName)
+	}
 	if x != nil {
 		x.(*echovr.Index).Summarize(name, &s)
 	}

@@ -39,8 +39,8 @@ func (c *Chunk) discRow(b []byte, i int, start int64) []byte {
 		return b
 	}
 	b = c.rowStart(b, i, start)
-	b = appendFields(b, f.Disc.Position)
-	b = appendFields(b, f.Disc.Velocity)
+	b = appendFields(b, f.Disc.Position, f.Lacks.Of(LacksDisc, 3))
+	b = appendFields(b, f.Disc.Velocity, f.Lacks.Of(LacksDisc+3, 3))
 	return append(b, '\n')
 }
 
@@ -51,7 +51,7 @@ func (c *Chunk) playerRows(b []byte, i int, start int64) []byte {
 			b = c.rowStart(b, i, start)
 			b = append(b, ',')
 			b = append(b, TeamNames[t]...)
-			b = appendPlayer(b, &f.Teams[t].Players[j], f.Kind == Combat)
+			b = appendPlayer(b, &f.Teams[t].Players[j])
 		}
 	}
 	return b
@@ -63,22 +63,17 @@ func (c *Chunk) rowStart(b []byte, i int, start int64) []byte {
 	return strconv.AppendInt(b, c.Frames[i].Time-start, 10)
 }
 
-func appendPlayer(b []byte, p *Player, combat bool) []byte {
+func appendPlayer(b []byte, p *Player) []byte {
 	b = appendText(b, p.Name)
-	b = append(b, ',')
-	b = strconv.AppendInt(b, p.UserID, 10)
-	b = append(b, ',')
-	b = strconv.AppendInt(b, int64(p.ID), 10)
-	b = appendFields(b, p.Poses[Head].Position)
-	b = appendFields(b, p.Velocity)
-	b = appendFields(b, p.Poses[Body].Position)
-	b = appendFields(b, p.Poses[LeftHand].Position)
-	b = appendFields(b, p.Poses[RightHand].Position)
-	b = append(b, ',')
-	b = strconv.AppendInt(b, int64(p.Ping), 10)
-	for _, v := range [...]bool{p.Possession, p.Blocking, p.Stunned, p.Invulnerable} {
+	b = appendWhole(b, p.Lacks.At(LacksUserID), p.UserID)
+	b = appendWhole(b, p.Lacks.At(LacksID), int64(p.ID))
+	for i, place := range p.places() {
+		b = appendFields(b, *place, p.Lacks.Of(LacksPlaces+3*i, 3))
+	}
+	b = appendWhole(b, p.Lacks.At(LacksPing), int64(p.Ping))
+	for i, v := range p.flags() {
 		b = append(b, ',')
-		if !combat {
+		if !p.Lacks.At(LacksFlags + i) {
 			b = strconv.AppendBool(b, v)
 		}
 	}
@@ -87,11 +82,20 @@ func appendPlayer(b []byte, p *Player, combat bool) []byte {
 	return append(b, '\n')
 }
 
-// appendFields appends three fields, each with the comma before it.
-func appendFields(b []byte, v Vec3) []byte {
-	for _, x := range v {
-		b = append(b, ',')
-		b = appendNumber(b, x)
+// appendWhole appends a comma and an integer, unless it is lacking.
+func appendWhole(b []byte, lacks bool, n int64) []byte {
+	if b = append(b, ','); lacks {
+		return b
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// appendFields appends three fields, each with the comma before it, those that are lacking empty.
+func appendFields(b []byte, v Vec3, lacks Lacks) []byte {
+	for i, x := range v {
+		if b = append(b, ','); !lacks.At(i) {
+			b = appendNumber(b, x)
+		}
 	}
 	return b
 }

@@ -55,9 +55,9 @@ func TestSessionValues(t *testing.T) {
 		{"left_shoulder_pressed2", Arena, func(f *Frame) { f.Shoulders[2] = true }, "1.0"},
 		{"right_shoulder_pressed2", Arena, func(f *Frame) { f.Shoulders[3] = true }, "1.0"},
 		{"left_shoulder_pressed", Combat, func(f *Frame) { f.Shoulders = [4]bool{false, true, true, true} }, "0.0"},
-		{"blue_team_restart_request", Arena, func(f *Frame) { f.Restart[0] = true }, "1"},
-		{"orange_team_restart_request", Arena, func(f *Frame) { f.Restart[0] = true }, "0"},
-		{"blue_team_restart_request", Combat, func(f *Frame) { f.Restart[0] = true }, ""},
+		{"blue_team_restart_request", Arena, func(f *Frame) { f.Restart[0] = 1 }, "1"},
+		{"orange_team_restart_request", Arena, func(f *Frame) { f.Restart[0] = 1 }, "0"},
+		{"blue_team_restart_request", Combat, func(f *Frame) { f.Restart[0] = 1 }, ""},
 		{"game_status", Arena, func(f *Frame) { f.Status = `a"` }, `"a\""`},
 		{"game_status", Combat, func(f *Frame) { f.Status = "a" }, ""},
 		{"rules_changed_at", Arena, func(f *Frame) { f.Rules.At = 1<<63 - 1 }, "9223372036854775807"},
@@ -198,6 +198,7 @@ func TestOneEvent(t *testing.T) {
 			}
 		}
 	}
+	combat := func(f *Frame) { f.Kind, f.Teams[0].Players[0].Lacks = Combat, LacksAllFlags } // as butter has it
 	const who = `"name":"p","userid":7,"playerid":2`
 	for _, c := range []struct {
 		name          string
@@ -215,7 +216,7 @@ func TestOneEvent(t *testing.T) {
 		{"stun", player(0, false), player(0, true), `stun",` + who + `,"team":"blue"`},
 		{"still stunned", player(0, true), player(0, true), ""},
 		{"not stunned any more", player(0, true), player(0, false), ""},
-		{"stun on a combat map", func(f *Frame) { player(0, false)(f); f.Kind = Combat }, func(f *Frame) { player(0, true)(f); f.Kind = Combat }, ""},
+		{"stun on a combat map", func(f *Frame) { player(0, false)(f); combat(f) }, func(f *Frame) { player(0, true)(f); combat(f) }, ""},
 		{
 			"goal", has(HasScore, func(f *Frame) { f.Score.GoalType = NoGoal }),
 			has(HasScore, func(f *Frame) { f.Score = Score{1.5, 2, "blue", "LONG SHOT", 3, "p", "q"}; f.Points = [2]float32{3, 0} }),
@@ -226,7 +227,14 @@ func TestOneEvent(t *testing.T) {
 		{"a throw that stays, with NaN", has(HasThrow, func(f *Frame) { f.Throw[3] = nan }), has(HasThrow, func(f *Frame) { f.Throw[3] = nan }), ""},
 		{"pause", has(HasPause, nil), has(HasPause, func(f *Frame) { f.Pause.RequestedTeam = "blue" }), `pause","paused_state":"","paused_requested_team":"blue","unpaused_team":""`},
 		{"a timer is no pause", has(HasPause, nil), has(HasPause, func(f *Frame) { f.Pause.PausedTimer = 1 }), ""},
-		{"restart", has(HasRestart, nil), has(HasRestart, func(f *Frame) { f.Restart[1] = true }), `restart","blue_team_restart_request":0,"orange_team_restart_request":1`},
+		{"restart", has(HasRestart, nil), has(HasRestart, func(f *Frame) { f.Restart[1] = 1 }), `restart","blue_team_restart_request":0,"orange_team_restart_request":1`},
+		{"a restart that is told of one team", has(HasRestart, nil), has(HasRestart, func(f *Frame) { f.Restart[1], f.Lacks = 2, 1<<LacksRestart }), `restart","blue_team_restart_request":null,"orange_team_restart_request":2`},
+		{"a restart that is not told any more", has(HasRestart, func(f *Frame) { f.Restart[0] = 1 }), has(HasRestart, func(f *Frame) { f.Lacks = 1 << LacksRestart }), ""},
+		{"a score that lacks what it had", has(HasScore, nil), has(HasScore, func(f *Frame) { f.Lacks = 1 << (LacksScore + 4) }), `goal","team":"","point_amount":null,"goal_type":"","person_scored":"","assist_scored":"","disc_speed":0.0,"distance_thrown":0.0,"blue_points":0,"orange_points":0`},
+		{"a player without a number is another", player(0, false), func(f *Frame) {
+			player(0, false)(f)
+			f.Teams[0].Players[0].Lacks = 1<<LacksUserID | 1<<LacksLevel
+		}, `leave",` + who + `,"team":"blue"join","name":"p","userid":null,"playerid":2,"number":3,"level":null,"team":"blue"`},
 		{"rules", has(HasRules, nil), has(HasRules, func(f *Frame) { f.Rules = Rules{1 << 60, "p"} }), `rules","rules_changed_by":"p","rules_changed_at":"1152921504606846976"`},
 	} {
 		var s Summary
@@ -375,7 +383,7 @@ func TestFrameValues(t *testing.T) {
 	if v := valuesOf(all + `"x":0}`); string(v.status) != "1" || string(v.orangeRounds) != "1" {
 		t.Errorf("of all keys twice: %s, %s", v.status, v.orangeRounds)
 	}
-	if s, ok := unquote(v.pausedState); s != `p"q` || !ok {
+	if s, ok := ParseText(v.pausedState); s != `p"q` || !ok {
 		t.Errorf("unquoted %q", s)
 	}
 }
@@ -392,8 +400,8 @@ func TestFrameRows(t *testing.T) {
 	vector := rapid.Custom(func(t *rapid.T) Vec3 { return Vec3{float.Draw(t, "x"), float.Draw(t, "y"), float.Draw(t, "z")} })
 	text := rapid.Map(rapid.SliceOf(rapid.SampledFrom([]byte("a\"\\\xff\xc3\x00\xa4"))), func(b []byte) string { return string(b) })
 	rapid.Check(t, func(t *rapid.T) {
-		rounds := rapid.IntRange(math.MinInt32-1, math.MaxInt32+1)
-		e := NewEncoder(&Match{BlueRounds: rounds.Draw(t, "blue"), OrangeRounds: rounds.Draw(t, "orange")})
+		rounds := rapid.Int64Range(math.MinInt32-1, math.MaxInt32+1)
+		e := NewEncoder(matchOf("", "", rounds.Draw(t, "blue"), rounds.Draw(t, "orange")))
 		f := Frame{
 			Kind: rapid.SampledFrom([]Kind{Arena, Combat}).Draw(t, "kind"), Has: rapid.SampledFrom([]Has{0, HasDisc}).Draw(t, "has"),
 			Clock: rapid.SampledFrom([]float32{0, float.Draw(t, "clock")}).Draw(t, "which"), Status: text.Draw(t, "status"),

@@ -27,14 +27,14 @@ func TestFloat(t *testing.T) {
 		1e21: "1e+21", 16777216: "16777216.0", math.MaxFloat32: "3.4028235e+38",
 		float32(math.Inf(-1)): `"-Infinity"`, float32(math.Inf(1)): `"Infinity"`,
 	} {
-		if got := string(appendFloat(nil, x)); got != want {
+		if got := string(appendFloat(nil, false, x)); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
 	}
-	if got := string(appendFloat(nil, float32(math.NaN()))); got != `"NaN"` {
+	if got := string(appendFloat(nil, false, float32(math.NaN()))); got != `"NaN"` {
 		t.Errorf("NaN: %s", got)
 	}
-	if got := string(appendFloat(nil, float32(math.Copysign(0, -1)))); got != "-0.0" {
+	if got := string(appendFloat(nil, false, float32(math.Copysign(0, -1)))); got != "-0.0" {
 		t.Errorf("-0: %s", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +42,7 @@ func TestFloat(t *testing.T) {
 		if x-x != 0 {
 			return
 		}
-		s := string(appendFloat(nil, x))
+		s := string(appendFloat(nil, false, x))
 		back, err := strconv.ParseFloat(s, 32)
 		if err != nil || float32(back) != x || !strings.ContainsAny(s, ".e") {
 			t.Fatalf("%v: %s, read back as %v", x, s, back)
@@ -103,15 +103,17 @@ func TestTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.Int64Range(-62135596800000, 253402300799999).Draw(t, "ms")
 		want := time.UnixMilli(ms).UTC()
-		if got := string(AppendTime(nil, ms)); got != want.Format("2006-01-02T15:04:05.000Z") {
+		if got := string(AppendTime(nil, ms)); got != want.Format(`"2006-01-02T15:04:05.000Z"`) {
 			t.Fatalf("%d: %s", ms, got)
 		}
 		if got := string(AppendStamp(nil, ms)); got != want.Format("2006/01/02 15:04:05.000") {
 			t.Fatalf("%d: %s", ms, got)
 		}
 	})
-	for _, ms := range []int64{math.MinInt64, math.MaxInt64} {
-		AppendTime(nil, ms)
+	for _, ms := range []int64{math.MinInt64, -62135596800001, 253402300800000, math.MaxInt64} {
+		if got := string(AppendTime(nil, ms)) + string(AppendStamp(nil, ms)); got != "null-" {
+			t.Errorf("%d: %s", ms, got)
+		}
 	}
 	for clock, want := range map[float32]string{
 		600: "10:00.00", 599.99: "09:59.98", 0: "00:00.00", -1: "00:00.00", 6000: "100:00.00",
@@ -144,14 +146,14 @@ func TestSavedIndex(t *testing.T) {
 			{FirstTick: 7, Size: 5, Lines: []uint32{5, 3}, TickSizes: []uint32{1 << 31, 2}, Parts: []Part{{0, 1, 1}, {3, 1, 1}}, Pieces: []PieceSizes{{1, 1, 2, 3}, {1, 4, 5, 6}}},
 		},
 	}
-	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
+	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(textPlayers)
 	b := x.Append(nil)
-	got, err := DecodeIndex("test", b)
+	got, err := DecodeIndex("test", true, b)
 	if err != nil || !reflect.DeepEqual(got, x) {
 		t.Errorf("%+v, %v, want %+v", got, err, x)
 	}
 	for n := range b {
-		if _, err := DecodeIndex("test", b[:n]); err == nil {
+		if _, err := DecodeIndex("test", true, b[:n]); err == nil {
 			t.Errorf("%d of %d bytes are an index", n, len(b))
 		}
 	}
@@ -179,7 +181,7 @@ func TestEvents(t *testing.T) {
 	b := &Frame{Has: all, Status: "score", Score: Score{GoalType: "SLAM DUNK", Team: "blue", Points: 2}, Points: [2]float32{2, 0}}
 	b.Throw[0] = 1
 	b.Pause.State = "paused"
-	b.Restart[1] = true
+	b.Restart[1] = 1
 	b.Rules = Rules{1 << 60, "b"}
 	b.Teams[0].Players = []Player{p("new", true), p("a", true)}
 	b.Teams[1].Players = []Player{p("b", false), p("b", true)}
@@ -246,7 +248,8 @@ func TestSession(t *testing.T) {
 	text := rapid.StringOf(rapid.Rune())
 	float := rapid.Custom(func(t *rapid.T) float32 { return math.Float32frombits(rapid.Uint32().Draw(t, "float")) })
 	rapid.Check(t, func(t *rapid.T) {
-		m := &Match{SessionID: text.Draw(t, "id"), ClientName: text.Draw(t, "client"), Emotes: rapid.Bool().Draw(t, "emotes")}
+		m := matchOf(text.Draw(t, "id"), text.Draw(t, "client"), 0, 0)
+		m.Emotes = rapid.Bool().Draw(t, "emotes")
 		f := Frame{
 			Kind: Kind(rapid.IntRange(0, 2).Draw(t, "kind")), Has: Has(rapid.Uint16().Draw(t, "has")), Clock: float.Draw(t, "clock"),
 			Status: text.Draw(t, "status"), Rules: Rules{rapid.Int64().Draw(t, "at"), text.Draw(t, "by")},
@@ -278,7 +281,7 @@ func TestSession(t *testing.T) {
 		if err := json.Unmarshal(b, &got); err != nil {
 			t.Fatalf("%v: %s", err, b)
 		}
-		if got.ID != m.SessionID || got.Client != m.ClientName || len(got.Teams) != 3 || (got.At == nil) != (f.Kind == Combat) {
+		if got.ID != *m.SessionID || got.Client != *m.ClientName || len(got.Teams) != 3 || (got.At == nil) != (f.Kind == Combat) {
 			t.Fatalf("%+v of %s", got, b)
 		}
 		for i := range f.Teams {

@@ -8,9 +8,12 @@ import (
 
 // An identity is what a player is known by.
 type identity struct {
-	id   int64
-	name string
+	id    int64
+	name  string
+	lacks Lacks // of these
 }
+
+func (p *Player) identity() identity { return identity{p.UserID, p.Name, p.Lacks & LacksIdentity} }
 
 // seen is a player as the frame before last showed it.
 type seen struct {
@@ -35,9 +38,9 @@ func (r *roster) fill(f *Frame) {
 	for t := range f.Teams {
 		for i := range f.Teams[t].Players {
 			p := &f.Teams[t].Players[i]
-			k := identity{p.UserID, p.Name}
+			k := p.identity()
 			if _, ok := r.of[k]; !ok {
-				r.of[k] = seen{t, p.Stunned && f.Kind != Combat, *p}
+				r.of[k] = seen{t, p.Stunned && !p.Lacks.At(LacksStunned), *p}
 				r.order = append(r.order, k)
 			}
 		}
@@ -56,9 +59,9 @@ type events struct {
 func (e *events) start(kind string) {
 	e.buf = append(e.buf, `{"tick":`...)
 	e.buf = append(e.buf, e.tick...)
-	e.buf = append(e.buf, `,"time":"`...)
+	e.buf = append(e.buf, `,"time":`...)
 	e.buf = append(e.buf, e.time...)
-	e.buf = append(e.buf, `","event":"`...)
+	e.buf = append(e.buf, `,"event":"`...)
 	e.buf = append(e.buf, kind...)
 	e.buf = append(e.buf, '"')
 }
@@ -73,11 +76,11 @@ func (e *events) str(key, value string) {
 func (e *events) key(key string) { e.buf = jsonenc.AppendKey(e.buf, key) }
 
 func (e *events) player(p *Player) {
-	e.buf = jsonenc.AppendText(e.buf, "name", p.Name)
+	e.buf = appendMember(e.buf, "name", p.Lacks.At(LacksName), p.Name)
 	e.key("userid")
-	e.buf = jsonenc.AppendInt64(e.buf, p.UserID)
+	e.buf = appendLong(e.buf, p.Lacks.At(LacksUserID), p.UserID)
 	e.key("playerid")
-	e.buf = jsonenc.AppendInt(e.buf, p.ID)
+	e.buf = appendInt(e.buf, p.Lacks.At(LacksID), int64(p.ID))
 }
 
 // add compares f with the frame before, and reports whether there is a new goal.
@@ -139,9 +142,9 @@ func (e *events) players() {
 			e.start("join")
 			e.player(&p.player)
 			e.key("number")
-			e.buf = jsonenc.AppendInt(e.buf, p.player.Number)
+			e.buf = appendInt(e.buf, p.player.Lacks.At(LacksNumber), int64(p.player.Number))
 			e.key("level")
-			e.buf = jsonenc.AppendInt(e.buf, p.player.Level)
+			e.buf = appendInt(e.buf, p.player.Lacks.At(LacksLevel), int64(p.player.Level))
 			e.str("team", TeamNames[p.team])
 			e.end()
 		}
@@ -168,7 +171,7 @@ func (e *events) players() {
 }
 
 func (e *events) goal(f *Frame) bool {
-	if f.Score.GoalType == NoGoal || !e.has(f, HasScore, sameScore(&e.before.Score, &f.Score)) {
+	if f.Score.GoalType == NoGoal || !e.has(f, HasScore, sameScore(&e.before, f)) {
 		return false
 	}
 	e.start("goal")
@@ -180,82 +183,94 @@ func (e *events) goal(f *Frame) bool {
 // appendGoal appends the members of a goal after its time.
 func appendGoal(b []byte, f *Frame) []byte {
 	s := &f.Score
-	b = append(b, `,"team":`...)
-	b = jsonenc.AppendString(b, s.Team)
+	lacks := func(i int) bool { return f.Lacks.At(LacksScore + i) }
+	b = appendMember(b, "team", lacks(2), s.Team)
 	b = append(b, `,"point_amount":`...)
-	b = jsonenc.AppendInt(b, s.Points)
-	b = append(b, `,"goal_type":`...)
-	b = jsonenc.AppendString(b, s.GoalType)
-	b = jsonenc.AppendText(b, "person_scored", s.Scorer)
-	b = jsonenc.AppendText(b, "assist_scored", s.Assist)
+	b = appendInt(b, lacks(4), s.Points)
+	b = appendMember(b, "goal_type", lacks(3), s.GoalType)
+	b = appendMember(b, "person_scored", lacks(5), s.Scorer)
+	b = appendMember(b, "assist_scored", lacks(6), s.Assist)
 	b = append(b, `,"disc_speed":`...)
-	b = appendFloat(b, s.DiscSpeed)
+	b = appendFloat(b, lacks(0), s.DiscSpeed)
 	b = append(b, `,"distance_thrown":`...)
-	b = appendFloat(b, s.Distance)
+	b = appendFloat(b, lacks(1), s.Distance)
 	b = append(b, `,"blue_points":`...)
-	b = appendPoints(b, f.Points[0], f.Kind == Combat)
+	b = appendPoints(b, f, 0)
 	b = append(b, `,"orange_points":`...)
-	return appendPoints(b, f.Points[1], f.Kind == Combat)
+	return appendPoints(b, f, 1)
 }
 
 func (e *events) throw(f *Frame) {
-	if !e.has(f, HasThrow, sameThrow(&e.before.Throw, &f.Throw)) {
+	if !e.has(f, HasThrow, sameThrow(&e.before, f)) {
 		return
 	}
 	e.start("throw")
 	e.buf = append(e.buf, ',')
-	e.buf = appendThrow(e.buf, &f.Throw)
+	e.buf = appendThrow(e.buf, f)
 	e.end()
 }
 
-func (e *events) pause(f *Frame) {
-	a, b := &e.before.Pause, &f.Pause
-	if !e.has(f, HasPause, a.State == b.State && a.RequestedTeam == b.RequestedTeam && a.UnpausedTeam == b.UnpausedTeam) {
-		return
-	}
-	e.start("pause")
-	e.str("paused_state", b.State)
-	e.str("paused_requested_team", b.RequestedTeam)
-	e.str("unpaused_team", b.UnpausedTeam)
-	e.end()
-}
-
-func (e *events) restart(f *Frame) {
-	if !e.has(f, HasRestart, e.before.Restart == f.Restart) {
-		return
-	}
-	e.start("restart")
-	e.key("blue_team_restart_request")
-	e.buf = appendBit(e.buf, f.Restart[0])
-	e.key("orange_team_restart_request")
-	e.buf = appendBit(e.buf, f.Restart[1])
-	e.end()
-}
-
-func (e *events) rules(f *Frame) {
-	if !e.has(f, HasRules, e.before.Rules == f.Rules) {
-		return
-	}
-	e.start("rules")
-	e.buf = jsonenc.AppendText(e.buf, "rules_changed_by", f.Rules.By)
-	e.key("rules_changed_at")
-	e.buf = jsonenc.AppendInt64(e.buf, f.Rules.At)
-	e.end()
-}
-
-func sameScore(a, b *Score) bool {
-	x, y := *a, *b
-	x.DiscSpeed, x.Distance, y.DiscSpeed, y.Distance = 0, 0, 0, 0
-	return x == y && sameFloat(a.DiscSpeed, b.DiscSpeed) && sameFloat(a.Distance, b.Distance)
-}
-
-func sameThrow(a, b *Throw) bool {
-	for i := range a {
-		if !sameFloat(a[i], b[i]) {
+// same reports whether those values from a bit on that f has are the ones before.
+func (e *events) same(f *Frame, first int, equal ...bool) bool {
+	for i, same := range equal {
+		if !f.Lacks.At(first+i) && (!same || e.before.Lacks.At(first+i)) {
 			return false
 		}
 	}
 	return true
+}
+
+func (e *events) pause(f *Frame) {
+	a, b := &e.before.Pause, &f.Pause
+	if !e.has(f, HasPause, e.same(f, LacksPause, a.State == b.State, a.UnpausedTeam == b.UnpausedTeam, a.RequestedTeam == b.RequestedTeam)) {
+		return
+	}
+	e.start("pause")
+	e.buf = appendMember(e.buf, "paused_state", f.Lacks.At(LacksPause), b.State)
+	e.buf = appendMember(e.buf, "paused_requested_team", f.Lacks.At(LacksPause+2), b.RequestedTeam)
+	e.buf = appendMember(e.buf, "unpaused_team", f.Lacks.At(LacksPause+1), b.UnpausedTeam)
+	e.end()
+}
+
+func (e *events) restart(f *Frame) {
+	a, b := &e.before.Restart, &f.Restart
+	if !e.has(f, HasRestart, e.same(f, LacksRestart, a[0] == b[0], a[1] == b[1])) {
+		return
+	}
+	e.start("restart")
+	for i, key := range [...]string{"blue_team_restart_request", "orange_team_restart_request"} {
+		e.key(key)
+		e.buf = appendInt(e.buf, f.Lacks.At(LacksRestart+i), b[i])
+	}
+	e.end()
+}
+
+func (e *events) rules(f *Frame) {
+	a, b := &e.before.Rules, &f.Rules
+	if !e.has(f, HasRules, e.same(f, LacksRules, a.At == b.At, a.By == b.By)) {
+		return
+	}
+	e.start("rules")
+	e.buf = appendMember(e.buf, "rules_changed_by", f.Lacks.At(LacksRules+1), b.By)
+	e.key("rules_changed_at")
+	e.buf = appendLong(e.buf, f.Lacks.At(LacksRules), b.At)
+	e.end()
+}
+
+func sameScore(a, b *Frame) bool {
+	x, y := a.Score, b.Score
+	x.DiscSpeed, x.Distance, y.DiscSpeed, y.Distance = 0, 0, 0, 0
+	return x == y && sameFloat(a.Score.DiscSpeed, b.Score.DiscSpeed) && sameFloat(a.Score.Distance, b.Score.Distance) &&
+		a.Lacks.Of(LacksScore, LacksThrow-LacksScore) == b.Lacks.Of(LacksScore, LacksThrow-LacksScore)
+}
+
+func sameThrow(a, b *Frame) bool {
+	for i := range a.Throw {
+		if !sameFloat(a.Throw[i], b.Throw[i]) {
+			return false
+		}
+	}
+	return a.Lacks.Of(LacksThrow, len(a.Throw)) == b.Lacks.Of(LacksThrow, len(b.Throw))
 }
 
 // sameFloat is equality with NaN equal to itself: a value that stays is not an event.

@@ -15,15 +15,14 @@ const (
 	Combat
 )
 
-// A Match holds what is the same in every frame of a recording.
+// A Match holds what is the same in every frame of a recording; nil: the recording does not say.
 type Match struct {
-	SessionID, SessionIP     string
-	MatchType, MapName       string
-	ClientName               string
-	Private                  bool
-	TotalRounds              int
-	BlueRounds, OrangeRounds int
-	Emotes                   bool // whether the recording knows is_emote_playing
+	SessionID, SessionIP                  *string
+	MatchType, MapName                    *string
+	ClientName                            *string
+	Private                               *bool
+	TotalRounds, BlueRounds, OrangeRounds *int64
+	Emotes                                bool // whether the recording knows is_emote_playing
 }
 
 // Has says which parts a frame has.
@@ -41,8 +40,59 @@ const (
 	HasBones
 )
 
+// Lacks has a bit for each value of a frame, a player or stats that a text does not have, or not as what it is. A stream of
+// bits lacks none. Such a value is 0, false or empty here, and shown as null or not at all.
+type Lacks uint64
+
+// The first bits of the values of a frame.
+const (
+	LacksPoints  = 0                         // blue, orange
+	LacksRestart = LacksPoints + 2           // blue, orange
+	LacksPause   = LacksRestart + 2          // as in Pause
+	LacksScore   = LacksPause + 3            // as in Score
+	LacksThrow   = LacksScore + 7            // as in Throw
+	LacksRules   = LacksThrow + len(Throw{}) // at, by
+	LacksDisc    = LacksRules + 2            // position, velocity
+
+	LacksFrame Lacks = 1<<(LacksDisc+6) - 1 // all
+)
+
+// The bits of the values of a player.
+const (
+	LacksName = iota
+	LacksUserID
+	LacksID
+	LacksNumber
+	LacksLevel
+	LacksPing
+	LacksFlags   // possession, blocking, stunned, invulnerable
+	LacksStunned = LacksFlags + 2
+	LacksPlaces  = LacksFlags + 4 // head, velocity, body, left hand, right hand
+
+	LacksIdentity Lacks = 1<<LacksUserID | 1<<LacksName
+	LacksAllFlags Lacks = 15 << LacksFlags
+	LacksPlayer   Lacks = 1<<(LacksPlaces+15) - 1 // all
+)
+
+// LacksStats are the bits of all stats: possession time, and those of StatKeys.
+const LacksStats Lacks = 1<<(1+len(StatKeys)) - 1
+
+// At reports whether the value of a bit is lacking.
+func (l Lacks) At(bit int) bool { return l>>bit&1 != 0 }
+
+// Of returns the bits of n values.
+func (l Lacks) Of(first, n int) Lacks { return l >> first & (1<<n - 1) }
+
+// Set says whether the value of a bit is lacking.
+func (l *Lacks) Set(bit int, lacks bool) {
+	if *l &^= 1 << bit; lacks {
+		*l |= 1 << bit
+	}
+}
+
 // A Frame is the whole state at one moment.
 type Frame struct {
+	Lacks     Lacks
 	Time      int64 // milliseconds of the recorder's clock since 1970
 	Clock     float32
 	Kind      Kind
@@ -50,7 +100,7 @@ type Frame struct {
 	Status    string
 	Points    [2]float32 // blue, orange
 	Shoulders [4]bool    // left, right, left 2, right 2
-	Restart   [2]bool    // blue, orange
+	Restart   [2]int64   // blue, orange
 	Pause     Pause
 	Score     Score
 	Throw     Throw
@@ -85,7 +135,7 @@ type Pause struct {
 type Score struct {
 	DiscSpeed, Distance float32
 	Team, GoalType      string
-	Points              int
+	Points              int64
 	Scorer, Assist      string
 }
 
@@ -133,6 +183,7 @@ var TeamNames = [3]string{"blue", "orange", "spectator"}
 
 // Stats are the counters of a player or a team, in the order of StatKeys.
 type Stats struct {
+	Lacks          Lacks
 	PossessionTime float32
 	Counts         [11]int32
 }
@@ -152,9 +203,10 @@ const (
 
 // A Player is one player in one frame.
 type Player struct {
+	Lacks                                       Lacks
 	Name                                        string
 	UserID                                      int64
-	ID                                          int // playerid, the slot in the match
+	ID                                          int32 // playerid, the slot in the match
 	Number, Level, Ping                         int32
 	Loss                                        float32
 	Possession, Blocking, Stunned, Invulnerable bool
@@ -182,6 +234,18 @@ const NumBones = 23
 type Pose struct {
 	Position Vec3
 	Rotation Quat
+}
+
+// places are where players.csv and the table have a player: head, velocity, body and hands.
+func (p *Player) places() [5]*Vec3 {
+	return [...]*Vec3{
+		&p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position,
+	}
+}
+
+// flags are the flags of players.csv and the table.
+func (p *Player) flags() [4]bool {
+	return [...]bool{p.Possession, p.Blocking, p.Stunned, p.Invulnerable}
 }
 
 // Vec3 is x, y, z in metres.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
 )
 
@@ -49,7 +50,8 @@ type Builder struct {
 	Index
 	State   []byte // what the format gave Scan for where it is to go on
 	layout  string
-	settled bool // Tail is that of this pass
+	players []columnar.Column // of the table
+	settled bool              // Tail is that of this pass
 	summary Summary
 	wait    sync.WaitGroup
 	slots   chan struct{}
@@ -71,7 +73,7 @@ func (b *Builder) nextRows(c *Chunk) *chunkRows {
 		part = (*rowcount.Line).More
 	}
 	r := &chunkRows{
-		frames: part(&b.lines[0], framesColumns, len(c.Frames)), players: part(&b.lines[1], playersColumns, players),
+		frames: part(&b.lines[0], framesColumns, len(c.Frames)), players: part(&b.lines[1], b.players, players),
 		continues: c.Continues,
 	}
 	b.rows = append(b.rows, r)
@@ -84,7 +86,7 @@ func (b *Builder) join() {
 		r := b.rows[0]
 		b.rows = b.rows[1:]
 		if b.Frames == nil {
-			b.Frames, b.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
+			b.Frames, b.Players = rowcount.New(framesColumns), rowcount.New(b.players)
 		} else if !r.continues {
 			b.Frames.EndChunk()
 			b.Players.EndChunk()
@@ -180,7 +182,7 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 	x.First, x.Last = b.summary.First, b.summary.Last
 	x.Events = b.summary.Events()
 	if x.Frames == nil {
-		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(playersColumns)
+		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(b.players)
 	}
 	var err error
 	x.Scores, err = json.Marshal(b.summary.Scores(m))
@@ -202,12 +204,12 @@ func (x *Index) Reach(string) int64 { return x.Bytes }
 
 type (
 	totals struct {
-		Ticks   int64   `json:"ticks"`
-		Chunks  int     `json:"chunks"`
-		Damaged int     `json:"damaged_chunks"`
-		Bones   int64   `json:"bones_ticks"`
-		First   *string `json:"first_time"`
-		Last    *string `json:"last_time"`
+		Ticks   int64           `json:"ticks"`
+		Chunks  int             `json:"chunks"`
+		Damaged int             `json:"damaged_chunks"`
+		Bones   int64           `json:"bones_ticks"`
+		First   json.RawMessage `json:"first_time"`
+		Last    json.RawMessage `json:"last_time"`
 	}
 	chunkRow struct {
 		Chunk  int    `json:"chunk"`
@@ -228,8 +230,7 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 		Chunks:    make([]chunkRow, len(x.Chunks)), Problems: append([]formats.Problem{}, x.Problems...),
 	}
 	if x.Ticks > 0 {
-		first, last := string(AppendTime(nil, x.First)), string(AppendTime(nil, x.Last))
-		doc.Totals.First, doc.Totals.Last = &first, &last
+		doc.Totals.First, doc.Totals.Last = AppendTime(nil, x.First), AppendTime(nil, x.Last)
 	}
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
@@ -255,12 +256,15 @@ func (x *Index) Summarize(format string, s *formats.Summary) {
 	doc := x.document(format)
 	ticks := x.Ticks
 	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(x.Chunks), doc.Complete, doc.Finished, doc.End, doc.Problems
-	if x.Ticks > 0 {
+	if x.hasDates() {
 		start := time.UnixMilli(x.First).UTC()
 		length := time.Duration(x.Last-x.First) * time.Millisecond
 		s.Start, s.Duration = &start, &length
 	}
 }
+
+// hasDates reports whether there are frames and their times are dates, as far as the first and the last tell.
+func (x *Index) hasDates() bool { return x.Ticks > 0 && dated(x.First) && dated(x.Last) }
 
 // mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be
 // blamed.

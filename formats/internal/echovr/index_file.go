@@ -47,8 +47,8 @@ func (x *Index) Append(b []byte) []byte {
 	return w.Bytes()
 }
 
-// DecodeIndex reads what Append wrote. The format is named in errors.
-func DecodeIndex(format string, saved []byte) (*Index, error) {
+// DecodeIndex reads what Append wrote. The format is named in errors; text says that sessions are stored as text.
+func DecodeIndex(format string, text bool, saved []byte) (*Index, error) {
 	r := indexfile.NewReader(format, saved)
 	x := &Index{End: r.Text(), Bytes: r.Size()}
 	for range r.Count(indexfile.MinProblem) {
@@ -57,7 +57,7 @@ func DecodeIndex(format string, saved []byte) (*Index, error) {
 	x.Ticks, x.BonesTicks, x.First, x.Last = r.Size(), r.Size(), r.Int(), r.Int()
 	x.CRC = uint32(r.Uint(math.MaxUint32))
 	x.Events, x.Scores = r.Blob(), r.Blob()
-	x.Frames, x.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, playersColumns)
+	x.Frames, x.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, playersOf(text))
 	x.Chunks = make([]ChunkInfo, r.Count(minChunk))
 	for i := range x.Chunks {
 		x.Chunks[i] = readChunk(r)

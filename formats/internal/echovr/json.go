@@ -10,7 +10,7 @@ import (
 // API.
 type Encoder struct {
 	emotes bool
-	scores [2]int // rounds won by blue and orange
+	scores [2]int64 // rounds won by blue and orange
 
 	// The parts between two values that change, with those that do not.
 	session, match, blueRound, private, tournament, rounds, client string
@@ -18,16 +18,16 @@ type Encoder struct {
 
 // NewEncoder returns an Encoder for the frames of m.
 func NewEncoder(m *Match) *Encoder {
-	str := func(key, s string) string { return `,"` + key + `":` + string(jsonenc.AppendString(nil, s)) }
+	str := func(key string, s *string) string { return `,"` + key + `":` + string(jsonenc.AppendString(nil, *s)) }
 	return &Encoder{
 		emotes:     m.Emotes,
-		scores:     [2]int{m.BlueRounds, m.OrangeRounds},
+		scores:     [2]int64{*m.BlueRounds, *m.OrangeRounds},
 		session:    str("sessionid", m.SessionID)[1:],
 		match:      str("sessionip", m.SessionIP) + str("match_type", m.MatchType) + str("map_name", m.MapName),
-		blueRound:  `,"blue_round_score":` + strconv.Itoa(m.BlueRounds),
-		private:    `,"private_match":` + strconv.FormatBool(m.Private),
-		tournament: `,"tournament_match":false,"orange_round_score":` + strconv.Itoa(m.OrangeRounds),
-		rounds:     `,"total_round_count":` + strconv.Itoa(m.TotalRounds),
+		blueRound:  `,"blue_round_score":` + strconv.FormatInt(*m.BlueRounds, 10),
+		private:    `,"private_match":` + strconv.FormatBool(*m.Private),
+		tournament: `,"tournament_match":false,"orange_round_score":` + strconv.FormatInt(*m.OrangeRounds, 10),
+		rounds:     `,"total_round_count":` + strconv.FormatInt(*m.TotalRounds, 10),
 		client:     str("client_name", m.ClientName),
 	}
 }
@@ -43,7 +43,7 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `"orange_team_restart_request":`...)
-		b = appendBit(b, f.Restart[1])
+		b = appendInt(b, false, f.Restart[1])
 		b = append(b, ',')
 	}
 	b = append(b, e.session...)
@@ -61,12 +61,12 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	b = e.teams(b, f)
 	b = append(b, e.blueRound...)
 	b = append(b, `,"orange_points":`...)
-	b = appendPoints(b, f.Points[1], combat)
+	b = appendPoints(b, f, 1)
 	b = appendVR(b, &f.VR)
 	b = append(b, e.private...)
 	if !combat {
 		b = append(b, `,"blue_team_restart_request":`...)
-		b = appendBit(b, f.Restart[0])
+		b = appendInt(b, false, f.Restart[0])
 	}
 	b = append(b, e.tournament...)
 	if !combat {
@@ -79,10 +79,10 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	b = appendPause(b, &f.Pause)
 	b = appendShoulder(b, `,"right_shoulder_pressed":`, f.Shoulders[1])
 	b = append(b, `,"blue_points":`...)
-	b = appendPoints(b, f.Points[0], combat)
+	b = appendPoints(b, f, 0)
 	if f.Has&HasThrow != 0 {
 		b = append(b, `,"last_throw":{`...)
-		b = appendThrow(b, &f.Throw)
+		b = appendThrow(b, f)
 		b = append(b, '}')
 	}
 	b = append(b, e.client...)
@@ -91,7 +91,7 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	}
 	if clock {
 		b = append(b, `,"game_clock":`...)
-		b = appendFloat(b, f.Clock)
+		b = appendFloat(b, false, f.Clock)
 	}
 	if !combat {
 		b = appendPossession(b, f)
@@ -178,7 +178,7 @@ func (e *Encoder) player(b []byte, p *Player, combat bool) []byte {
 	b = append(b, `,"ping":`...)
 	b = strconv.AppendInt(b, int64(p.Ping), 10)
 	b = append(b, `,"packetlossratio":`...)
-	b = appendFloat(b, p.Loss)
+	b = appendFloat(b, false, p.Loss)
 	if !combat {
 		b = append(b, `,"stunned":`...)
 		b = strconv.AppendBool(b, p.Stunned)
@@ -218,12 +218,12 @@ func (e *Encoder) player(b []byte, p *Player, combat bool) []byte {
 
 func appendStats(b []byte, s *Stats) []byte {
 	b = append(b, `"stats":{"possession_time":`...)
-	b = appendFloat(b, s.PossessionTime)
+	b = appendFloat(b, s.Lacks.At(0), s.PossessionTime)
 	for i, n := range s.Counts {
 		b = append(b, ',', '"')
 		b = append(b, StatKeys[i]...)
 		b = append(b, '"', ':')
-		b = strconv.AppendInt(b, int64(n), 10)
+		b = appendInt(b, s.Lacks.At(1+i), int64(n))
 	}
 	return append(b, '}')
 }
@@ -270,22 +270,22 @@ func appendPause(b []byte, p *Pause) []byte {
 	b = append(b, `,"paused_requested_team":`...)
 	b = jsonenc.AppendString(b, p.RequestedTeam)
 	b = append(b, `,"unpaused_timer":`...)
-	b = appendFloat(b, p.UnpausedTimer)
+	b = appendFloat(b, false, p.UnpausedTimer)
 	b = append(b, `,"paused_timer":`...)
-	b = appendFloat(b, p.PausedTimer)
+	b = appendFloat(b, false, p.PausedTimer)
 	return append(b, '}')
 }
 
 // appendThrow appends the members of last_throw without braces.
-func appendThrow(b []byte, t *Throw) []byte {
-	for i, x := range t {
+func appendThrow(b []byte, f *Frame) []byte {
+	for i, x := range f.Throw {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, '"')
 		b = append(b, ThrowKeys[i]...)
 		b = append(b, '"', ':')
-		b = appendFloat(b, x)
+		b = appendFloat(b, f.Lacks.At(LacksThrow+i), x)
 	}
 	return b
 }
@@ -298,22 +298,22 @@ func appendPayload(b []byte, p *Payload) []byte {
 	b = append(b, `,"payload_defenders":`...)
 	b = strconv.AppendInt(b, int64(p.Defenders), 10)
 	b = append(b, `,"payload_distance":`...)
-	b = appendFloat(b, p.Distance)
+	b = appendFloat(b, false, p.Distance)
 	b = append(b, `,"payload_speed":`...)
-	return appendFloat(b, p.Speed)
+	return appendFloat(b, false, p.Speed)
 }
 
 func appendScore(b []byte, s *Score) []byte {
 	b = append(b, `,"last_score":{"disc_speed":`...)
-	b = appendFloat(b, s.DiscSpeed)
+	b = appendFloat(b, false, s.DiscSpeed)
 	b = append(b, `,"team":`...)
 	b = jsonenc.AppendString(b, s.Team)
 	b = append(b, `,"goal_type":`...)
 	b = jsonenc.AppendString(b, s.GoalType)
 	b = append(b, `,"point_amount":`...)
-	b = strconv.AppendInt(b, int64(s.Points), 10)
+	b = strconv.AppendInt(b, s.Points, 10)
 	b = append(b, `,"distance_thrown":`...)
-	b = appendFloat(b, s.Distance)
+	b = appendFloat(b, false, s.Distance)
 	b = append(b, `,"person_scored":`...)
 	b = jsonenc.AppendString(b, s.Scorer)
 	b = append(b, `,"assist_scored":`...)

@@ -92,9 +92,9 @@ func (c *Chunk) appendHead(b []byte, i int) ([]byte, int) {
 	b = strconv.AppendInt(b, c.FirstTick+int64(i), 10)
 	b = append(b, `,"chunk":`...)
 	b = strconv.AppendInt(b, int64(c.Number), 10)
-	b = append(b, `,"time":"`...)
+	b = append(b, `,"time":`...)
 	b = AppendTime(b, c.Frames[i].Time)
-	b = append(b, `","session":`...)
+	b = append(b, `,"session":`...)
 	return b, len(b)
 }
 

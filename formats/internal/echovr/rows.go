@@ -16,7 +16,7 @@ const (
 func (r *tableRows) add(tick int64, chunk int, f *Frame, frames int, s sessionOf) {
 	if r.players == nil {
 		players := len(f.Teams[0].Players) + len(f.Teams[1].Players) + len(f.Teams[2].Players)
-		r.players = columnar.NewRows(playersColumns, min(players*frames, playersRoom))
+		r.players = columnar.NewRows(playersOf(s.Encoder == nil), min(players*frames, playersRoom))
 	}
 	s.frameRow(r.frames, tick, chunk, f)
 	playerRows(r.players, tick, f, func() {})

@@ -21,6 +21,7 @@ type Summary struct {
 type playerResult struct {
 	identity
 	number, level      int32
+	lacks              Lacks // of these
 	team               int
 	first, last, ticks int64
 	hasStats           bool
@@ -49,16 +50,15 @@ func (s *Summary) Add(tick int64, f *Frame) {
 func (s *Summary) goal(tick int64, f *Frame) {
 	b := append([]byte(nil), `{"tick":`...)
 	b = jsonenc.AppendInt(b, tick)
-	b = append(b, `,"time":"`...)
+	b = append(b, `,"time":`...)
 	b = AppendTime(b, f.Time)
-	b = append(b, '"')
 	s.goals = append(s.goals, append(appendGoal(b, f), '}'))
 }
 
 func (s *Summary) player(tick int64, k identity, v seen, kind Kind) {
 	p := s.of[k]
 	if p == nil {
-		p = &playerResult{identity: k, number: v.player.Number, level: v.player.Level, first: tick}
+		p = &playerResult{identity: k, number: v.player.Number, level: v.player.Level, lacks: v.player.Lacks, first: tick}
 		s.of[k] = p
 		s.players = append(s.players, p)
 	}
@@ -75,13 +75,13 @@ func (s *Summary) Events() []byte { return s.events.buf }
 // Scores returns the value of scores.json.
 func (s *Summary) Scores(m *Match) any {
 	scores := struct {
-		MatchType    string            `json:"match_type"`
-		MapName      string            `json:"map_name"`
+		MatchType    *string           `json:"match_type"`
+		MapName      *string           `json:"map_name"`
 		Blue         json.RawMessage   `json:"blue_points"`
 		Orange       json.RawMessage   `json:"orange_points"`
-		BlueRounds   int               `json:"blue_round_score"`
-		OrangeRounds int               `json:"orange_round_score"`
-		TotalRounds  int               `json:"total_round_count"`
+		BlueRounds   *int64            `json:"blue_round_score"`
+		OrangeRounds *int64            `json:"orange_round_score"`
+		TotalRounds  *int64            `json:"total_round_count"`
 		Goals        []json.RawMessage `json:"goals"`
 		Players      []json.RawMessage `json:"players"`
 	}{
@@ -91,8 +91,7 @@ func (s *Summary) Scores(m *Match) any {
 	}
 	if s.Ticks > 0 {
 		f := &s.events.before
-		scores.Blue = appendPoints(nil, f.Points[0], f.Kind == Combat)
-		scores.Orange = appendPoints(nil, f.Points[1], f.Kind == Combat)
+		scores.Blue, scores.Orange = appendPoints(nil, f, 0), appendPoints(nil, f, 1)
 	}
 	for i, g := range s.goals {
 		scores.Goals[i] = g
@@ -104,14 +103,14 @@ func (s *Summary) Scores(m *Match) any {
 }
 
 func (p *playerResult) json() []byte {
-	b := jsonenc.AppendText(nil, "name", p.name)
+	b := appendMember(nil, "name", p.identity.lacks.At(LacksName), p.name)
 	b[0] = '{' // instead of its comma
 	b = append(b, `,"userid":`...)
-	b = jsonenc.AppendInt64(b, p.id)
+	b = appendLong(b, p.identity.lacks.At(LacksUserID), p.id)
 	b = append(b, `,"number":`...)
-	b = jsonenc.AppendInt(b, p.number)
+	b = appendInt(b, p.lacks.At(LacksNumber), int64(p.number))
 	b = append(b, `,"level":`...)
-	b = jsonenc.AppendInt(b, p.level)
+	b = appendInt(b, p.lacks.At(LacksLevel), int64(p.level))
 	b = append(b, `,"team":"`...)
 	b = append(b, TeamNames[p.team]...)
 	b = append(b, `","first_tick":`...)

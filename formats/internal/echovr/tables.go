@@ -1,7 +1,6 @@
 package echovr
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -27,22 +26,46 @@ var framesColumns = slices.Concat(
 	columnar.Optional(columnar.Text, "paused_state"),
 )
 
-var playersColumns = slices.Concat(
-	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.OneOf("team", false, TeamNames[:]...),
-	columnar.Required(columnar.Text, "name"), columnar.Required(columnar.Int64, "userid"), columnar.Required(columnar.Int32, "playerid"),
-	columnar.Optional(columnar.Float, "x", "y", "z", "vx", "vy", "vz", "body_x", "body_y", "body_z", "lhand_x", "lhand_y", "lhand_z",
-		"rhand_x", "rhand_y", "rhand_z"),
-	columnar.Required(columnar.Int32, "ping"), columnar.Optional(columnar.Bool, "possession", "blocking", "stunned", "invulnerable"),
-	columnar.Optional(columnar.Text, "holding_left", "holding_right"),
+// The columns of players: a text may lack what a stream of bits has.
+var (
+	bitsPlayers = playersColumns(columnar.Required)
+	textPlayers = playersColumns(columnar.Optional)
 )
+
+func playersColumns(number func(t columnar.ColumnType, names ...string) []columnar.Column) []columnar.Column {
+	return slices.Concat(
+		columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.OneOf("team", false, TeamNames[:]...),
+		columnar.Required(columnar.Text, "name"), number(columnar.Int64, "userid"), number(columnar.Int32, "playerid"),
+		columnar.Optional(columnar.Float, "x", "y", "z", "vx", "vy", "vz", "body_x", "body_y", "body_z", "lhand_x", "lhand_y", "lhand_z",
+			"rhand_x", "rhand_y", "rhand_z"),
+		number(columnar.Int32, "ping"), columnar.Optional(columnar.Bool, "possession", "blocking", "stunned", "invulnerable"),
+		columnar.Optional(columnar.Text, "holding_left", "holding_right"),
+	)
+}
+
+// playersOf returns the columns of players in a format, in which sessions are made by an encoder or stored as text.
+func playersOf(text bool) []columnar.Column {
+	if text {
+		return textPlayers
+	}
+	return bitsPlayers
+}
 
 var eventsColumns = slices.Concat(
 	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.Required(columnar.Text, "event"),
 	columnar.Optional(columnar.Int64, "userid"), columnar.Optional(columnar.Text, "name"), columnar.Required(columnar.Text, "data"),
 )
 
-// micros is a time of a frame as tables have it.
-func micros(ms int64) int64 { return ms * 1000 }
+// micros is a time of a frame as tables have it. Each has one: for one that is no date it is the first date that there is.
+func micros(ms int64) int64 {
+	if !dated(ms) {
+		return firstDate
+	}
+	return ms * 1000
+}
+
+// firstDate is the start of the year 1.
+const firstDate = -62_135_596_800_000_000
 
 // A sessionOf is what the session of a frame is made by, or where there is none what the one has that is stored, or its text.
 type sessionOf struct {
@@ -96,13 +119,10 @@ func (e *Encoder) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	}
 	addFloats(b, !combat || f.Clock != 0, f.Clock)
 	for _, x := range f.Points {
-		if !combat {
-			x = float32(float64(int64(x))) // written as an integer
-		}
-		addFloats(b, true, x)
+		addFloats(b, true, x+0) // an integer has no sign at 0
 	}
 	for _, n := range e.scores {
-		b.FitInt32(int64(n))
+		b.FitInt32(n)
 	}
 	disc := !combat && f.Has&HasDisc != 0
 	addFloats(b, disc, f.Disc.Position[:]...)
@@ -138,48 +158,26 @@ func addInts(b *columnar.Batch, known bool, list ...int) {
 	}
 }
 
-// unquote returns the text of a JSON string.
-func unquote(value []byte) (string, bool) {
-	if len(value) < 2 || value[0] != '"' {
-		return "", false
-	}
-	if !slices.Contains(value, '\\') {
-		return ValidString(value[1 : len(value)-1]), true
-	}
-	var s string
-	err := json.Unmarshal(value, &s)
-	return s, err == nil
-}
-
 func addText(b *columnar.Batch, value []byte) {
-	if s, ok := unquote(value); ok {
+	if s, ok := ParseText(value); ok {
 		b.Text(s)
 		return
 	}
 	b.Null()
 }
 
-// addFloat adds a number, or one of the words that stand for what is no number in JSON.
 func addFloat(b *columnar.Batch, value []byte) {
-	text, ok := unquote(value)
-	if !ok {
-		text = string(value)
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0) {
-		b.Null()
-		return
-	}
-	b.Float(float32(x))
+	x, ok := ParseFloat(value)
+	addFloats(b, ok, x)
 }
 
 func addInt(b *columnar.Batch, value []byte) {
-	n, err := strconv.ParseInt(string(value), 10, 32)
-	if err != nil {
+	n, ok := ParseInt(value)
+	if !ok {
 		b.Null()
 		return
 	}
-	b.Int32(int32(n))
+	b.FitInt32(n)
 }
 
 // playerRows adds the players of a frame to players.
@@ -197,15 +195,15 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 	b.Int64(micros(f.Time))
 	b.Word(team)
 	b.Text(p.Name)
-	b.Int64(p.UserID)
-	b.Int32(int32(p.ID))
+	addKnown(b, p.Lacks.At(LacksUserID), b.Int64, p.UserID)
+	addKnown(b, p.Lacks.At(LacksID), b.Int32, p.ID)
 	head, v, body, left, right := &p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position
-	b.Floats(head[0], head[1], head[2], v[0], v[1], v[2], body[0], body[1], body[2], left[0], left[1], left[2], right[0], right[1], right[2])
-	b.Int32(p.Ping)
-	if f.Kind == Combat {
-		b.Nulls(4)
-	} else {
+	if p.Lacks == 0 {
+		b.Floats(head[0], head[1], head[2], v[0], v[1], v[2], body[0], body[1], body[2], left[0], left[1], left[2], right[0], right[1], right[2])
+		b.Int32(p.Ping)
 		b.Bools(p.Possession, p.Blocking, p.Stunned, p.Invulnerable)
+	} else {
+		p.addRest(b)
 	}
 	for _, hand := range p.Holding {
 		if hand == "" {
@@ -214,6 +212,28 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 			b.Text(hand)
 		}
 	}
+}
+
+// addRest adds the columns of a player from places to flags, some of which are null.
+func (p *Player) addRest(b *columnar.Batch) {
+	for i, place := range p.places() {
+		for k, x := range place {
+			addKnown(b, p.Lacks.At(LacksPlaces+3*i+k), b.Float, x)
+		}
+	}
+	addKnown(b, p.Lacks.At(LacksPing), b.Int32, p.Ping)
+	for i, x := range p.flags() {
+		addKnown(b, p.Lacks.At(LacksFlags+i), b.Bool, x)
+	}
+}
+
+// addKnown adds a value, or null where it is lacking.
+func addKnown[T any](b *columnar.Batch, lacks bool, add func(T), x T) {
+	if lacks {
+		b.Null()
+		return
+	}
+	add(x)
 }
 
 // eventRow adds a line of events.jsonl. buf is memory for the further keys.
@@ -231,11 +251,11 @@ func eventRow(b *columnar.Batch, line []byte, buf *[]byte) {
 		case `"time"`:
 			at = timeOf(value)
 		case `"event"`:
-			event, _ = unquote(value)
+			event, _ = ParseText(value)
 		case `"userid"`:
 			user, hasUser = integerOf(value), string(value) != "null"
 		case `"name"`:
-			name, hasName = unquote(value)
+			name, hasName = ParseText(value)
 		default:
 			if len(rest) > 1 {
 				rest = append(rest, ',')
@@ -262,17 +282,17 @@ func eventRow(b *columnar.Batch, line []byte, buf *[]byte) {
 
 // timeOf returns a time as AppendTime writes it, in microseconds.
 func timeOf(value []byte) int64 {
-	text, _ := unquote(value)
+	text, _ := ParseText(value)
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return 0 // a year that no recorder has lived in
+		return firstDate
 	}
 	return t.UnixMicro()
 }
 
 // integerOf returns an integer of JSON; a large one is a string.
 func integerOf(value []byte) int64 {
-	text, ok := unquote(value)
+	text, ok := ParseText(value)
 	if !ok {
 		text = string(value)
 	}

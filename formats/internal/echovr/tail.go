@@ -18,9 +18,9 @@ const CodeTruncated = "truncated"
 
 // Resume returns a Builder that goes on from an index, or begins if there is none. layout is how the format lays its
 // chunks out, in its own words: under another one the chunks that there are would be others, so that it is ErrOther, as
-// is an index that says nothing of how to go on.
-func Resume(earlier formats.Index, layout string) (*Builder, error) {
-	b := &Builder{layout: layout}
+// is an index that says nothing of how to go on. text says that sessions are stored as text.
+func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
+	b := &Builder{layout: layout, players: playersOf(text)}
 	if earlier == nil {
 		return b, nil
 	}
@@ -100,7 +100,7 @@ func (b *Builder) readSummary(r *indexfile.Reader, events []byte) {
 	s := &b.summary
 	s.First, s.Last, s.BonesTicks, b.CRC = r.Int(), r.Int(), r.Size(), uint32(r.Uint(math.MaxUint32))
 	s.events.buf = slices.Clip(events[:r.Uint(uint64(len(events)))])
-	b.Frames, b.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, playersColumns)
+	b.Frames, b.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, b.players)
 	b.lines = [2]rowcount.Line{rowcount.After(b.Frames), rowcount.After(b.Players)}
 	s.events.before = readBefore(r)
 	s.events.now = readRoster(r)
@@ -121,16 +121,17 @@ func (b *Builder) readSummary(r *indexfile.Reader, events []byte) {
 
 // writeBefore writes what counts of a frame for the one after it, and for the scores.
 //
-//	| kind | has | status text | points f32 × 2 | restart bool × 2 | state, unpaused team, requested team text |
+//	| kind | has | lacks | status text | points f32 × 2 | restart zigzag × 2 | state, unpaused team, requested team text |
 //	| disc speed, distance f32 | team, goal type text | points zigzag | scorer, assist text | throw f32 × 13 |
 //	| at zigzag | by text |
 func writeBefore(w *indexfile.Writer, f *Frame) {
 	w.Uint(uint64(f.Kind))
 	w.Uint(uint64(f.Has))
+	w.Uint(uint64(f.Lacks))
 	w.Text(f.Status)
 	w.F32s(f.Points[:])
 	for _, v := range f.Restart {
-		w.Bool(v)
+		w.Int(v)
 	}
 	w.Text(f.Pause.State)
 	w.Text(f.Pause.UnpausedTeam)
@@ -139,7 +140,7 @@ func writeBefore(w *indexfile.Writer, f *Frame) {
 	w.F32(f.Score.Distance)
 	w.Text(f.Score.Team)
 	w.Text(f.Score.GoalType)
-	w.Int(int64(f.Score.Points))
+	w.Int(f.Score.Points)
 	w.Text(f.Score.Scorer)
 	w.Text(f.Score.Assist)
 	w.F32s(f.Throw[:])
@@ -148,11 +149,13 @@ func writeBefore(w *indexfile.Writer, f *Frame) {
 }
 
 func readBefore(r *indexfile.Reader) Frame {
-	f := Frame{Kind: Kind(r.Uint(uint64(Combat))), Has: Has(r.Uint(math.MaxUint16)), Status: r.Text()}
+	f := Frame{
+		Kind: Kind(r.Uint(uint64(Combat))), Has: Has(r.Uint(math.MaxUint16)), Lacks: readLacks(r, LacksFrame), Status: r.Text(),
+	}
 	r.F32s(f.Points[:])
-	f.Restart = [2]bool{r.Bool(), r.Bool()}
+	f.Restart = [2]int64{r.Int(), r.Int()}
 	f.Pause = Pause{State: r.Text(), UnpausedTeam: r.Text(), RequestedTeam: r.Text()}
-	f.Score = Score{r.F32(), r.F32(), r.Text(), r.Text(), int(r.Int()), r.Text(), r.Text()}
+	f.Score = Score{r.F32(), r.F32(), r.Text(), r.Text(), r.Int(), r.Text(), r.Text()}
 	r.F32s(f.Throw[:])
 	f.Rules = Rules{r.Int(), r.Text()}
 	return f
@@ -160,7 +163,7 @@ func readBefore(r *indexfile.Reader) Frame {
 
 // write writes what counts of the players of a frame for the one after it.
 //
-//	| count | user id zigzag, name text, team, stunned bool, player id zigzag … |
+//	| count | user id zigzag, name text, lacks, team, stunned bool, player id zigzag, lacks … |
 func (o *roster) write(w *indexfile.Writer) {
 	w.Count(len(o.order))
 	for _, k := range o.order {
@@ -169,15 +172,16 @@ func (o *roster) write(w *indexfile.Writer) {
 		w.Count(v.team)
 		w.Bool(v.stunned)
 		w.Int(int64(v.player.ID))
+		w.Uint(uint64(v.player.Lacks))
 	}
 }
 
 func readRoster(r *indexfile.Reader) roster {
 	o := roster{of: map[identity]seen{}}
-	for range r.Count(5) {
+	for range r.Count(7) {
 		k := readIdentity(r)
 		o.order = append(o.order, k)
-		o.of[k] = seen{readTeam(r), r.Bool(), Player{Name: k.name, UserID: k.id, ID: int(r.Int())}}
+		o.of[k] = seen{readTeam(r), r.Bool(), Player{Name: k.name, UserID: k.id, ID: r.Int32(), Lacks: readLacks(r, LacksPlayer)}}
 	}
 	return o
 }
@@ -185,28 +189,35 @@ func readRoster(r *indexfile.Reader) roster {
 func (k identity) write(w *indexfile.Writer) {
 	w.Int(k.id)
 	w.Text(k.name)
+	w.Uint(uint64(k.lacks))
 }
 
-func readIdentity(r *indexfile.Reader) identity { return identity{r.Int(), r.Text()} }
+func readIdentity(r *indexfile.Reader) identity {
+	return identity{r.Int(), r.Text(), readLacks(r, LacksIdentity)}
+}
+
+func readLacks(r *indexfile.Reader, all Lacks) Lacks { return Lacks(r.Uint(uint64(all))) }
 
 func readTeam(r *indexfile.Reader) int { return int(r.Uint(uint64(len(TeamNames) - 1))) }
 
 // minResult is the least bytes that a result takes.
-const minResult = 9
+const minResult = 11
 
 // write writes what is known of a player.
 //
-//	| user id zigzag | name text | number zigzag | level zigzag | team | first tick | last tick | ticks |
-//	| 0 or 1, possession time f32, count zigzag × 11 |
+//	| user id zigzag | name text | lacks | number zigzag | level zigzag | lacks | team | first tick | last tick | ticks |
+//	| 0 or 1, lacks, possession time f32, count zigzag × 11 |
 func (p *playerResult) write(w *indexfile.Writer) {
 	p.identity.write(w)
 	w.Int(int64(p.number))
 	w.Int(int64(p.level))
+	w.Uint(uint64(p.lacks))
 	w.Count(p.team)
 	w.Size(p.first)
 	w.Size(p.last)
 	w.Size(p.ticks)
 	if w.Bool(p.hasStats); p.hasStats {
+		w.Uint(uint64(p.stats.Lacks))
 		w.F32(p.stats.PossessionTime)
 		for _, n := range p.stats.Counts {
 			w.Int(int64(n))
@@ -216,10 +227,11 @@ func (p *playerResult) write(w *indexfile.Writer) {
 
 func readResult(r *indexfile.Reader) *playerResult {
 	p := &playerResult{
-		identity: readIdentity(r), number: r.Int32(), level: r.Int32(), team: readTeam(r),
+		identity: readIdentity(r), number: r.Int32(), level: r.Int32(), lacks: readLacks(r, LacksPlayer), team: readTeam(r),
 		first: r.Size(), last: r.Size(), ticks: r.Size(), hasStats: r.Bool(),
 	}
 	if p.hasStats {
+		p.stats.Lacks = readLacks(r, LacksStats)
 		p.stats.PossessionTime = r.F32()
 		for i := range p.stats.Counts {
 			p.stats.Counts[i] = r.Int32()

@@ -15,6 +15,12 @@ func restlessFrames(r *rand.Rand, n int) []Frame {
 	coin := func() bool { return r.IntN(2) == 0 }
 	word := func() string { return []string{"", "a", "b\xff", NoGoal}[r.IntN(4)] }
 	float := func() float32 { return []float32{0, 1.5, float32(math.NaN())}[r.IntN(3)] }
+	lacks := func() Lacks {
+		if coin() {
+			return 0
+		}
+		return Lacks(r.Uint64() & r.Uint64())
+	}
 	frames := make([]Frame, n)
 	for i := range frames {
 		if i > 0 && r.IntN(3) > 0 {
@@ -22,17 +28,17 @@ func restlessFrames(r *rand.Rand, n int) []Frame {
 			continue
 		}
 		f := &frames[i]
-		*f = Frame{Time: int64(33 * i), Kind: Kind(r.IntN(3)), Has: Has(r.IntN(int(HasBones))), Status: word()}
-		f.Points, f.Restart = [2]float32{float(), 2}, [2]bool{coin(), coin()}
+		*f = Frame{Time: int64(33 * i), Kind: Kind(r.IntN(3)), Has: Has(r.IntN(int(HasBones))), Lacks: lacks() & LacksFrame, Status: word()}
+		f.Points, f.Restart = [2]float32{float(), 2}, [2]int64{int64(r.IntN(2)), int64(r.IntN(3))}
 		f.Pause = Pause{State: word(), UnpausedTeam: word(), RequestedTeam: word()}
-		f.Score = Score{float(), float(), word(), word(), r.IntN(2), word(), word()}
+		f.Score = Score{float(), float(), word(), word(), int64(r.IntN(2)), word(), word()}
 		f.Throw[r.IntN(len(f.Throw))] = float()
 		f.Rules = Rules{int64(r.IntN(2)), word()}
 		for id := range 4 {
 			if t := r.IntN(4); t < len(f.Teams) {
 				f.Teams[t].Players = append(f.Teams[t].Players, Player{
-					Name: "p", UserID: int64(id), ID: r.IntN(9), Number: 7, Level: 3, Stunned: coin(), HasStats: coin(),
-					Stats: Stats{float(), [11]int32{int32(i), -1}},
+					Name: "p", UserID: int64(id), ID: int32(r.IntN(9)), Lacks: lacks() & LacksPlayer, Number: 7, Level: 3, Stunned: coin(), HasStats: coin(),
+					Stats: Stats{lacks() & LacksStats, float(), [11]int32{int32(i), -1}},
 				})
 			}
 		}
@@ -58,7 +64,7 @@ func TestGoesOn(t *testing.T) {
 			}
 			earlier = x
 			if r.IntN(2) == 0 {
-				if earlier, err = ReadIndex("test", want, x.Bytes, UnknownChunks, nil); err != nil {
+				if earlier, err = ReadIndex("test", true, want, x.Bytes, UnknownChunks, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -71,14 +77,14 @@ func TestGoesOnFromNothing(t *testing.T) {
 	x := mustScan(t, testFrames(testInterval+1))
 	for cut := range len(x.Tail) {
 		part := &Index{Tail: x.Tail[:cut], Chunks: x.Chunks, Events: x.Events}
-		if _, err := Resume(part, "test"); !errors.Is(err, formats.ErrOther) {
+		if _, err := Resume(part, "test", true); !errors.Is(err, formats.ErrOther) {
 			t.Errorf("%d of %d bytes: %v", cut, len(x.Tail), err)
 		}
 	}
-	if _, err := Resume(x, "other"); !errors.Is(err, formats.ErrOther) {
+	if _, err := Resume(x, "other", true); !errors.Is(err, formats.ErrOther) {
 		t.Errorf("another layout: %v", err)
 	}
-	if _, err := Resume(&Index{Tail: x.Tail}, "test"); !errors.Is(err, formats.ErrOther) {
+	if _, err := Resume(&Index{Tail: x.Tail}, "test", true); !errors.Is(err, formats.ErrOther) {
 		t.Errorf("without its chunks: %v", err)
 	}
 }

@@ -103,7 +103,7 @@ func (t *Tree) tick(ctx context.Context, x *Index, chunk, i int) (nodes.Content,
 func (t *Tree) clock(x *Index) nodes.Clock {
 	return nodes.Clock{
 		Start: func(context.Context) (time.Time, error) {
-			if x.Ticks == 0 {
+			if !x.hasDates() {
 				return time.Time{}, nil
 			}
 			return time.UnixMilli(x.First), nil

@@ -24,7 +24,7 @@ func (t *Tree) tables() []columnar.Maker {
 	}
 	return []columnar.Maker{
 		columnar.NewMaker(framesTable, framesColumns, groups(func(x *Index) []columnar.Group { return x.Frames.Groups() }), t.fillFrames),
-		columnar.NewMaker(playersTable, playersColumns, groups(func(x *Index) []columnar.Group { return x.Players.Groups() }), t.fillPlayers),
+		columnar.NewMaker(playersTable, playersOf(t.rec.Encoder == nil), groups(func(x *Index) []columnar.Group { return x.Players.Groups() }), t.fillPlayers),
 		columnar.NewMaker(eventsTable, eventsColumns, groups((*Index).eventGroups), t.fillEvents),
 	}
 }

@@ -23,7 +23,15 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-var testMatch = &Match{SessionID: "ID", MatchType: "Echo_Arena", MapName: "mpl_arena_a", ClientName: "Ann"}
+var testMatch = matchOf("ID", "Ann", 0, 0)
+
+// matchOf returns a match of which all is known.
+func matchOf(id, client string, blue, orange int64) *Match {
+	return &Match{
+		SessionID: &id, SessionIP: new(""), MatchType: new("Echo_Arena"), MapName: new("mpl_arena_a"), ClientName: &client, Private: new(false),
+		TotalRounds: new(int64(0)), BlueRounds: &blue, OrangeRounds: &orange,
+	}
+}
 
 // testFrames are frames with a goal, in which players come, go and move.
 func testFrames(n int) []Frame {
@@ -62,7 +70,7 @@ func testChunk(frames []Frame, n int) *Chunk {
 
 // scan makes the index of all frames, or goes on from that of fewer.
 func scan(ctx context.Context, frames []Frame, earlier formats.Index) (*Index, error) {
-	b, err := Resume(earlier, "test")
+	b, err := Resume(earlier, "test", true)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +187,7 @@ func testFormat(frames []Frame, scans *int) formats.Format {
 			return x, err
 		},
 		ReadIndex: func(in formats.Input, _ formats.Head, saved []byte) (formats.Index, error) {
-			return ReadIndex("test", saved, in.Size, UnknownChunks, nil)
+			return ReadIndex("test", true, saved, in.Size, UnknownChunks, nil)
 		},
 		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			return testTree(rec, frames, c)
@@ -256,11 +264,11 @@ func TestSound(t *testing.T) {
 		"chunk of a problem": func(x *Index) { x.Problems = []formats.Problem{{Chunk: &chunk}} },
 	} {
 		x := mustScan(t, testFrames(testInterval+1))
-		if _, err := ReadIndex("test", x.Append(nil), x.Bytes, 2, nil); err != nil {
+		if _, err := ReadIndex("test", true, x.Append(nil), x.Bytes, 2, nil); err != nil {
 			t.Fatal("an index that was just made")
 		}
 		spoil(x)
-		if _, err := ReadIndex("test", x.Append(nil), x.Bytes, 2, nil); err == nil {
+		if _, err := ReadIndex("test", true, x.Append(nil), x.Bytes, 2, nil); err == nil {
 			t.Errorf("%s: sound", name)
 		}
 	}
@@ -272,7 +280,7 @@ func FuzzSavedIndex(f *testing.F) {
 	x.Problems = []formats.Problem{{Code: CodeChecksum, Message: "m"}}
 	f.Add(x.Append(nil))
 	f.Fuzz(func(t *testing.T, values []byte) {
-		x, err := DecodeIndex("test", values)
+		x, err := DecodeIndex("test", true, values)
 		if err != nil || !x.sound(nil) {
 			return
 		}
@@ -303,7 +311,7 @@ func TestTables(t *testing.T) {
 	if got := string(c.PlayerRows(start)); !strings.HasSuffix(got, row+"true,false,false,false,none,disc\n") {
 		t.Errorf("players:\n%swant at the end\n%s", got, row)
 	}
-	frames[1].Kind = Combat
+	frames[1].Teams[2].Players[0].Lacks = LacksAllFlags
 	if got := string(c.PlayerRows(start)); !strings.HasSuffix(got, row+",,,,none,disc\n") {
 		t.Errorf("players of a combat map:\n%s", got)
 	}
