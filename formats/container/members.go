@@ -59,8 +59,7 @@ type Members struct {
 	base   int64    // what offsets in a zip count from
 	heads  heads
 
-	sums    *cache.Recent[int64, *sum] // of stored members that were read, by where they begin; nil: none are kept
-	entries *recent                    // of the directory of a zip; else nil
+	sums *cache.Recent[int64, *sum] // of stored members that were read, by where they begin; nil: none are kept
 
 	Problems []formats.Problem // what is not shown, or not as it should be, in the order it was found
 	Unended  bool              // a tar without the zeros of its end: it may have been cut between two members

@@ -30,7 +30,7 @@ var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 // but for what is a link and, if the zip was written as a stream, the sizes.
 func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	z := &zipList{builder: newBuilder(src.ModTime, w), src: src, u: w.Unpack}
-	z.sums, z.entries = cache.NewRecent[int64, *sum](maxSums), new(recent)
+	z.sums = cache.NewRecent[int64, *sum](maxSums)
 	dir, err := zipfile.FindDirectory(src.At(ctx), src.Size)
 	if errors.Is(err, formats.ErrCorrupt) {
 		return z.recover(ctx, w, zipfile.Directory{}, src.Size, err)
@@ -100,7 +100,7 @@ func entries(ctx context.Context, src formats.Input, dir zipfile.Directory, each
 func (z *zipList) recover(ctx context.Context, w Work, dir zipfile.Directory, at int64, reason error) (*Members, error) {
 	before := z.Members
 	z.builder = newBuilder(z.src.ModTime, w)
-	z.base, z.sums, z.entries = before.base, before.sums, before.entries
+	z.base, z.sums = before.base, before.sums
 	var e *formats.Error
 	if errors.As(reason, &e) {
 		at, reason = e.Offset, e.Err
@@ -252,8 +252,8 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 // entryOf returns what the directory says of a file, or the header that it was found by.
 func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z scanned, err error) {
 	if f.kind != foundMember {
-		in := nodes.At(ctx, recentReader{m.entries, src.ReaderAt})
-		z.Entry, err = zipfile.ReadEntry(io.NewSectionReader(in, f.at, src.Size-f.at), m.base)
+		in := io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at)
+		z.Entry, err = zipfile.ReadEntry(bufio.NewReaderSize(in, entryBuffer), m.base)
 		return z, err
 	}
 	// Only a file of unknown length is cut here. Of another one the header tells the size, and what is
@@ -281,8 +281,11 @@ func shorter(src formats.Input, at, stored, size int64) Content {
 	return c
 }
 
-// zipBuffer is how much of the directory is read at once: about 1,000 entries.
-const zipBuffer = 128 << 10
+// zipBuffer is how much of the directory is read at once: about 1,000 entries. entryBuffer is for one.
+const (
+	zipBuffer   = 128 << 10
+	entryBuffer = 512
+)
 
 // zipMethods are the ways to compress a member (APPNOTE.TXT 4.4.5); what is not here is named by its
 // number in a problem.
