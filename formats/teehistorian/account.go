@@ -100,9 +100,11 @@ func (b *builder) accountRare(e *event) {
 	if e.began {
 		b.beginStay(e)
 	}
-	b.scratch = b.render.appendEvent(b.scratch[:0], e)
+	b.scratch = appendHead(b.scratch[:0], e)
+	head := len(b.scratch)
+	b.scratch = b.render.appendRest(b.scratch, e)
 	b.chunk.lines += int64(len(b.scratch) + len(","))
-	b.countRare(e, b.scratch)
+	b.countRare(e, b.scratch[head:])
 	if t, ok := tableOf(e.kind); ok && e.stay != noStay {
 		a := &b.active[e.place]
 		if e.kind == inputNew {
@@ -206,8 +208,8 @@ func (b *builder) accountStay(e *event, s *stay) {
 	}
 }
 
-// countRare counts the rows of an event of a kind that is seldom, of which doc is the JSON, which it changes.
-func (b *builder) countRare(e *event, doc []byte) {
+// countRare counts the rows of an event of a kind that is seldom, of which rest is what appendRest gives, which it changes.
+func (b *builder) countRare(e *event, rest []byte) {
 	if e.kind.isHot() {
 		t, ok := tableOf(e.kind)
 		if !ok || e.stay == noStay {
@@ -223,7 +225,7 @@ func (b *builder) countRare(e *event, doc []byte) {
 		return
 	}
 	events, finishes := b.rows[eventsTable], b.rows[finishesTable]
-	eventRow(events.Batch, e, &b.state, b.begun, doc)
+	eventRow(events.Batch, e, &b.state, b.begun, rest)
 	events.EndRow()
 	if finishRow(finishes.Batch, e, b.begun) {
 		finishes.EndRow()

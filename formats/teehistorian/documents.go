@@ -65,8 +65,8 @@ func (c *counts) byName() map[string]int64 {
 	for event, n := range c.extensions {
 		m[event] = n
 	}
-	for k, event := range eventNames {
-		if n := c.kinds[-k]; n > 0 {
+	for i, event := range eventNames {
+		if n := c.kinds[i]; n > 0 {
 			m[event] = n
 		}
 	}

@@ -31,12 +31,20 @@ const tickMS = 20
 
 const ticksPerSecond = 1000 / tickMS
 
-// eventNames are the names of all kinds but extensions.
-var eventNames = map[kind]string{
-	playerDiff: "player_diff", finish: "finish", tickSkip: "tick_skip", playerNew: "player_new",
-	playerOld: "player_old", inputDiff: "input_diff", inputNew: "input_new", netMessage: "net_message",
-	join: "join", drop: "drop", consoleCommand: "console_command",
+// eventNames are the names of all kinds but extensions, by -kind.
+var eventNames = [...]string{
+	-playerDiff: "player_diff", -finish: "finish", -tickSkip: "tick_skip", -playerNew: "player_new",
+	-playerOld: "player_old", -inputDiff: "input_diff", -inputNew: "input_new", -netMessage: "net_message",
+	-join: "join", -drop: "drop", -consoleCommand: "console_command",
 }
+
+// eventHeads are what events begin with, by -kind.
+var eventHeads = func() (heads [len(eventNames)]string) {
+	for i, name := range eventNames {
+		heads[i] = `{"event":"` + name + `","offset":`
+	}
+	return heads
+}()
 
 // A renderer writes events as JSON objects (docs/tree/teehistorian.md sections 3 to 5).
 type renderer struct {
@@ -45,12 +53,46 @@ type renderer struct {
 
 // appendEvent appends e as a compact JSON object.
 func (r *renderer) appendEvent(b []byte, e *event) []byte {
+	return r.appendRest(appendHead(b, e), e)
+}
+
+// appendHead appends e up to the client id.
+func appendHead(b []byte, e *event) []byte {
+	if e.kind == extension {
+		b = append(append(append(b, `{"event":"`...), e.name()...), `","offset":`...)
+	} else {
+		b = append(b, eventHeads[-e.kind]...)
+	}
+	b = jsonenc.AppendInt(b, e.offset)
+	if cid, ok := e.client(); ok {
+		b = jsonenc.AppendInt(append(b, `,"cid":`...), cid)
+	}
+	return b
+}
+
+// name returns what "event" says.
+func (e *event) name() string {
+	if e.kind == extension {
+		return e.payload.typ.event
+	}
+	return eventNames[-e.kind]
+}
+
+// client returns the client id of an event that has one.
+func (e *event) client() (cid int32, ok bool) {
+	switch e.kind {
+	case finish, tickSkip:
+		return 0, false
+	case extension:
+		return e.payload.client()
+	}
+	return e.cid, true
+}
+
+// appendRest appends the further members of e, each behind a comma, and the bracket that closes it.
+func (r *renderer) appendRest(b []byte, e *event) []byte {
 	switch e.kind {
 	case playerDiff:
-		b = append(b, `{"event":"player_diff","offset":`...)
-		b = jsonenc.AppendInt(b, e.offset)
-		b = append(b, `,"cid":`...)
-		b = jsonenc.AppendInt(b, e.cid)
 		b = append(b, `,"dx":`...)
 		b = jsonenc.AppendInt(b, e.x)
 		b = append(b, `,"dy":`...)
@@ -62,12 +104,7 @@ func (r *renderer) appendEvent(b []byte, e *event) []byte {
 		b = jsonenc.AppendInt(b, e.player.x)
 		b = append(b, `,"y":`...)
 		b = jsonenc.AppendInt(b, e.player.y)
-		return append(b, '}')
 	case inputDiff:
-		b = append(b, `{"event":"input_diff","offset":`...)
-		b = jsonenc.AppendInt(b, e.offset)
-		b = append(b, `,"cid":`...)
-		b = jsonenc.AppendInt(b, e.cid)
 		b = append(b, `,"diff":{`...)
 		for m := e.changed; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
@@ -82,9 +119,23 @@ func (r *renderer) appendEvent(b []byte, e *event) []byte {
 			return append(b, `null}`...)
 		}
 		b = appendInput(b, &e.player.input)
-		return append(b, '}')
+	case tickSkip:
+		b = appendNumber(b, "dt", e.dt)
+	case playerNew:
+		b = appendNumber(b, "x", e.x)
+		b = appendNumber(b, "y", e.y)
+	case inputNew:
+		b = appendInput(jsonenc.AppendKey(b, "input"), &e.input)
+	case netMessage:
+		b = appendMessage(b, e)
+	case drop:
+		b = jsonenc.AppendText(b, "reason", e.data)
+	case consoleCommand:
+		b = appendCommand(b, e)
+	case extension:
+		b = r.appendPayload(b, e)
 	}
-	return r.appendRare(b, e)
+	return append(b, '}')
 }
 
 func appendInput(b []byte, input *[inputs]int32) []byte {
@@ -95,52 +146,12 @@ func appendInput(b []byte, input *[inputs]int32) []byte {
 	return append(b, '}')
 }
 
-// name returns what "event" says.
-func (e *event) name() string {
-	if e.kind == extension {
-		return e.payload.typ.event
-	}
-	return eventNames[e.kind]
-}
-
-func (r *renderer) appendRare(b []byte, e *event) []byte {
-	b = append(b, `{"event":"`...)
-	b = append(b, e.name()...)
-	b = append(b, `","offset":`...)
-	b = jsonenc.AppendInt(b, e.offset)
-	switch e.kind {
-	case tickSkip:
-		b = appendNumber(b, "dt", e.dt)
-	case playerNew:
-		b = appendNumber(b, "cid", e.cid)
-		b = appendNumber(b, "x", e.x)
-		b = appendNumber(b, "y", e.y)
-	case playerOld, join:
-		b = appendNumber(b, "cid", e.cid)
-	case inputNew:
-		b = appendNumber(b, "cid", e.cid)
-		b = jsonenc.AppendKey(b, "input")
-		b = appendInput(b, &e.input)
-	case netMessage:
-		b = appendMessage(b, e)
-	case drop:
-		b = appendNumber(b, "cid", e.cid)
-		b = jsonenc.AppendText(b, "reason", e.data)
-	case consoleCommand:
-		b = appendCommand(b, e)
-	case extension:
-		b = r.appendPayload(b, e)
-	}
-	return append(b, '}')
-}
-
 func appendNumber(b []byte, name string, v int32) []byte {
 	return jsonenc.AppendInt(jsonenc.AppendKey(b, name), v)
 }
 
 func appendMessage(b []byte, e *event) []byte {
 	m := &e.message
-	b = appendNumber(b, "cid", e.cid)
 	b = jsonenc.AppendKey(b, "protocol")
 	b = appendProtocol(b, m.protocol)
 	b = jsonenc.AppendKey(b, "message")
@@ -171,7 +182,6 @@ func appendProtocol(b []byte, p protocol) []byte {
 }
 
 func appendCommand(b []byte, e *event) []byte {
-	b = appendNumber(b, "cid", e.cid)
 	b = appendNumber(b, "flags", e.flags)
 	b = jsonenc.AppendText(b, "command", e.data)
 	b = appendArguments(jsonenc.AppendKey(b, "args"), e, jsonenc.AppendString[[]byte])
@@ -203,7 +213,11 @@ func (r *renderer) appendPayload(b []byte, e *event) []byte {
 		}
 		return jsonenc.AppendHex(jsonenc.AppendKey(b, "data"), e.data)
 	}
-	b = appendFields(b, p.values)
+	values := p.values
+	if _, ok := p.client(); ok {
+		values = values[1:]
+	}
+	b = appendFields(b, values)
 	if p.short {
 		b = append(b, `,"short":true`...)
 	}

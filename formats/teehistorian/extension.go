@@ -75,5 +75,13 @@ func (p *payload) decode(r *record) {
 	p.values, p.short, p.longer = values, !ok, n < len(r.data)
 }
 
+// client returns the client id, which is the first field of the records of one.
+func (p *payload) client() (cid int32, ok bool) {
+	if len(p.values) == 0 || p.values[0].name != "cid" {
+		return 0, false
+	}
+	return p.values[0].num, true
+}
+
 // num returns the int field of that name.
 func (p *payload) num(name string) int32 { return find(p.values, name).num }

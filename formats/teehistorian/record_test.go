@@ -102,7 +102,7 @@ func appendCanonical(b []byte, r *record) []byte {
 	case playerOld:
 		b = fmt.Appendf(b, "PLAYER_OLD %d", r.cid)
 	case inputDiff, inputNew:
-		b = fmt.Appendf(b, "%s %d %s", strings.ToUpper(eventNames[r.kind]), r.cid, strings.Trim(fmt.Sprint(r.input), "[]"))
+		b = fmt.Appendf(b, "%s %d %s", strings.ToUpper(eventNames[-r.kind]), r.cid, strings.Trim(fmt.Sprint(r.input), "[]"))
 	case netMessage:
 		b = fmt.Appendf(b, "MESSAGE %d %d %s", r.cid, len(r.data), bytes(r.data))
 	case join:

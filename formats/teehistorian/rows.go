@@ -1,12 +1,9 @@
 package teehistorian
 
 import (
-	"bytes"
 	"slices"
-	"strconv"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/jsonenc"
 )
 
 // The tables of a recording (docs/tree/tables.md section 2).
@@ -106,23 +103,25 @@ func (k kind) isHot() bool {
 	return k == tickSkip || ok && t != commandTable
 }
 
-// eventRow adds an event of a kind that is seldom, of which doc is the JSON, which it changes. s is the state
+// eventRow adds an event of a kind that is seldom, of which rest is what appendRest gives, which it changes. s is the state
 // after it.
-func eventRow(b *columnar.Batch, e *event, s *state, start startTime, doc []byte) {
+func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byte) {
 	b.Int64(int64(e.tick))
 	start.add(b, e.tick)
 	b.Int64(e.offset)
 	b.Word(eventNumbers[e.name()])
-	cid, known, data := cutHead(e, doc)
 	p := (*player)(nil)
-	if known {
+	if cid, ok := e.client(); ok {
 		b.Int32(cid)
 		p = s.lookup(cid)
 	} else {
 		b.Null()
 	}
 	addStay(b, p)
-	b.Bytes(data)
+	if rest[0] = '{'; len(rest) == 1 { // in place of the comma, or of the bracket that closes no member
+		rest = append(rest, '}')
+	}
+	b.Bytes(rest)
 }
 
 func addStay(b *columnar.Batch, p *player) {
@@ -131,23 +130,6 @@ func addStay(b *columnar.Batch, p *player) {
 		return
 	}
 	b.Int32(p.stay)
-}
-
-// cutHead returns the client id that the JSON of an event has, and the object of the keys after that. It
-// writes into doc.
-func cutHead(e *event, doc []byte) (cid int32, known bool, data []byte) {
-	const cidKey = `,"cid":`
-	rest := doc[len(`{"event":"`)+len(e.name())+len(`","offset":`)+jsonenc.UintLen(uint64(e.offset)):]
-	if after, ok := bytes.CutPrefix(rest, []byte(cidKey)); ok {
-		end := bytes.IndexAny(after, ",}")
-		n, err := strconv.ParseInt(string(after[:end]), 10, 32)
-		cid, known, rest = int32(n), err == nil, after[end:]
-	}
-	if rest[0] == '}' {
-		return cid, known, []byte("{}")
-	}
-	rest[0] = '{' // in place of the comma
-	return cid, known, rest
 }
 
 // finishRow adds an event of the table finishes. ok is false if it is none.

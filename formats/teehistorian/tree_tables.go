@@ -62,7 +62,7 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 	if err != nil {
 		return err
 	}
-	var doc []byte
+	var rest []byte
 	hot := newHotTable(&c.state)
 	for {
 		switch table {
@@ -85,12 +85,12 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 		} else {
 			c.state.apply(&c.event)
 		}
-		doc = r.addRow(b, table, c, begun, doc)
+		rest = r.addRow(b, table, c, begun, rest)
 	}
 }
 
-// addRow adds the row that the event at c has in a table, if it has one. It returns doc, memory to use.
-func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startTime, doc []byte) []byte {
+// addRow adds the row that the event at c has in a table, if it has one. It returns rest, memory to use.
+func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startTime, rest []byte) []byte {
 	e := &c.event
 	switch of, ok := tableOf(e.kind); {
 	case table == positionsTable:
@@ -103,12 +103,12 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 		}
 	case e.kind.isHot():
 	case table == eventsTable:
-		doc = r.render.appendEvent(doc[:0], e)
-		eventRow(b, e, &c.state, begun, doc)
+		rest = r.render.appendRest(rest[:0], e)
+		eventRow(b, e, &c.state, begun, rest)
 	default:
 		finishRow(b, e, begun)
 	}
-	return doc
+	return rest
 }
 
 // stayGroups counts the stays.
