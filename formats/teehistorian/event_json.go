@@ -38,14 +38,6 @@ var eventNames = [...]string{
 	-join: "join", -drop: "drop", -consoleCommand: "console_command",
 }
 
-// eventHeads are what events begin with, by -kind.
-var eventHeads = func() (heads [len(eventNames)]string) {
-	for i, name := range eventNames {
-		heads[i] = `{"event":"` + name + `","offset":`
-	}
-	return heads
-}()
-
 // A renderer writes events as JSON objects (docs/tree/teehistorian.md sections 3 to 5).
 type renderer struct {
 	idents []ident // of the header
@@ -58,11 +50,7 @@ func (r *renderer) appendEvent(b []byte, e *event) []byte {
 
 // appendHead appends e up to the client id.
 func appendHead(b []byte, e *event) []byte {
-	if e.kind == extension {
-		b = append(append(append(b, `{"event":"`...), e.name()...), `","offset":`...)
-	} else {
-		b = append(b, eventHeads[-e.kind]...)
-	}
+	b = append(append(append(b, `{"event":"`...), e.name()...), `","offset":`...)
 	b = jsonenc.AppendInt(b, e.offset)
 	if cid, ok := e.client(); ok {
 		b = jsonenc.AppendInt(append(b, `,"cid":`...), cid)
