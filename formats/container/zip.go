@@ -252,8 +252,7 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 // entryOf returns what the directory says of a file, or the header that it was found by.
 func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z scanned, err error) {
 	if f.kind != foundMember {
-		in := io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at)
-		z.Entry, err = zipfile.ReadEntry(bufio.NewReaderSize(in, entryBuffer), m.base)
+		z.Entry, err = zipfile.ReadEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 		return z, err
 	}
 	// Only a file of unknown length is cut here. Of another one the header tells the size, and what is
@@ -281,11 +280,8 @@ func shorter(src formats.Input, at, stored, size int64) Content {
 	return c
 }
 
-// zipBuffer is how much of the directory is read at once: about 1,000 entries. entryBuffer is for one.
-const (
-	zipBuffer   = 128 << 10
-	entryBuffer = 512
-)
+// zipBuffer is how much of the directory is read at once: about 1,000 entries.
+const zipBuffer = 128 << 10
 
 // zipMethods are the ways to compress a member (APPNOTE.TXT 4.4.5); what is not here is named by its
 // number in a problem.
