@@ -3,6 +3,7 @@ package nethack
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 
 	"recfs/formats"
@@ -175,4 +176,28 @@ func (x *index) appendCommands(dst []byte, n int, ev *events) []byte {
 		dst = append(append(dst, answers...), "}\n"...)
 	}
 	return dst
+}
+
+// appendElement appends element i of a list of a document.
+func appendElement(dst []byte, i int, element any) ([]byte, error) {
+	b := bytes.NewBuffer(appendElementStart(dst, i))
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(element)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+func appendElementStart(dst []byte, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return append(dst, "\n    "...)
+}
+
+// appendListEnd ends a list of n elements.
+func appendListEnd(dst []byte, n int) []byte {
+	if n > 0 {
+		dst = append(dst, "\n  "...)
+	}
+	return append(dst, ']')
 }

@@ -36,7 +36,7 @@ func (ev *events) forget(clock uint64) {
 	ev.text, ev.clock = ev.text[:0], clock
 }
 
-// all goes through the events. Each is good until the next one.
+// all goes through the events. Each is good until the next one, and may be changed.
 func (ev *events) all() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		e, clock, off := &ev.event, ev.clock, ev.off
@@ -90,9 +90,7 @@ func (ev *events) commands(tz int32, each func(*event)) iter.Seq2[*event, []byte
 				if len(answers) > 0 && !yield(&ev.command, append(answers, ']')) {
 					return
 				}
-				fields := append(ev.command.fields[:0], e.fields...)
-				ev.command = *e
-				ev.command.fields = fields
+				ev.command, *e = *e, ev.command
 				answers = append(answers[:0], '[')
 			}
 		}

@@ -220,24 +220,6 @@ func (p *indexer) other(l line) {
 	p.skip()
 }
 
-// skip counts the lines since the last save line, which are not shown.
-func (p *indexer) skip() {
-	for e := range p.ev.all() {
-		p.judge(e)
-	}
-	p.ev.forget(p.clock)
-}
-
-// judge counts a command, and notes a line that is not known.
-func (p *indexer) judge(e *event) {
-	switch e.kind {
-	case kindCommand:
-		p.now.commands++
-	case kindUnknown:
-		p.problem(badLine, e.off, "the line is not one of a NetHack 4.3 log")
-	}
-}
-
 func (p *indexer) saveLine(l line) {
 	t := p.tickOf(l)
 	p.count(&t)

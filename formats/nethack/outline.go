@@ -63,3 +63,14 @@ func (x *index) outline() *outline {
 	}
 	return o
 }
+
+// behind returns where what leads to tick n, and the tick, end.
+func (x *index) behind(n int) int64 {
+	switch {
+	case n < 0:
+		return x.header.size
+	case n < x.ticks.len():
+		return x.ticks.end(n)
+	}
+	return x.end
+}

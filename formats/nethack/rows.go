@@ -46,6 +46,24 @@ func (p *indexer) countCommands(c *rowcount.Counter, at commandContext) {
 	p.ev.forget(p.clock)
 }
 
+// skip counts the lines since the last save line without rows: they are not shown.
+func (p *indexer) skip() {
+	for e := range p.ev.all() {
+		p.judge(e)
+	}
+	p.ev.forget(p.clock)
+}
+
+// judge counts a command, and notes a line that is not known.
+func (p *indexer) judge(e *event) {
+	switch e.kind {
+	case kindCommand:
+		p.now.commands++
+	case kindUnknown:
+		p.problem(badLine, e.off, "the line is not one of a NetHack 4.3 log")
+	}
+}
+
 // A heroCounter counts the heroes of the saves that a rebuilder makes one after the other: after a diff only the numbers
 // that it touches.
 type heroCounter struct {

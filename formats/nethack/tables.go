@@ -149,37 +149,8 @@ type commandContext struct {
 	answers []byte // a list as JSON
 }
 
-// The columns of a command, of which some are its fields.
-const (
-	firstCommandField = 4
-	commandFields     = 9
-	commandColumns    = firstCommandField + commandFields + 1
-)
-
-// commandField returns the number of the column of a field of a command, -1 if it has none.
-func commandField(key string) int {
-	switch key {
-	case "command":
-		return 0
-	case "direction":
-		return 1
-	case "x":
-		return 2
-	case "y":
-		return 3
-	case "item":
-		return 4
-	case "text":
-		return 5
-	case "spell":
-		return 6
-	case "limit":
-		return 7
-	case "key_code":
-		return 8
-	}
-	return -1
-}
+// firstCommandField is the first column that is a field of a command.
+const firstCommandField = 4
 
 // commandRow adds a command.
 func commandRow(b *columnar.Batch, e *event, c *commandContext) {
@@ -195,24 +166,18 @@ func commandRow(b *columnar.Batch, e *event, c *commandContext) {
 		b.Null()
 	}
 	b.Int64(e.off)
-	var fields [commandFields]*field
-	for i := range e.fields {
-		if n := commandField(e.fields[i].key); n >= 0 && fields[n] == nil {
-			fields[n] = &e.fields[i]
+	next := firstCommandField
+	for i := range e.fields { // in the order of the columns
+		first := next
+		for commandsColumns[next].Name != e.fields[i].key {
+			next++
 		}
+		b.Nulls(next - first)
+		addField(b, &e.fields[i])
+		next++
 	}
-	for i := 0; i < commandFields; {
-		nulls := 0
-		for ; i < commandFields && fields[i] == nil; i++ {
-			nulls++
-		}
-		b.Nulls(nulls)
-		if i < commandFields {
-			addField(b, fields[i])
-			i++
-		}
-	}
-	b.Bytes(c.answers)
+	b.Nulls(len(commandsColumns) - 1 - next)
+	b.JSON(c.answers)
 }
 
 // addField adds a field.

@@ -3,7 +3,6 @@ package nethack
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -147,48 +146,6 @@ func (x *index) appendIndex(dst []byte, first, end int, damage *formats.Problem)
 		}
 	}
 	return dst, err
-}
-
-// indexPiece makes a piece of index.json.
-func (rec *recording) indexPiece(ctx context.Context, x *index, first, end int) ([]byte, error) {
-	damage, err := rec.Damage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	need := int64(end-first) * unitCost
-	if pending := x.chunks.rows + 1; first <= pending && pending < end {
-		need += linesPerByte * int64(len(x.tail))
-	}
-	held, err := formats.Charge(ctx, need)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
-	return x.appendIndex(nil, first, end, damage)
-}
-
-// appendElement appends element i of a list of a document.
-func appendElement(dst []byte, i int, element any) ([]byte, error) {
-	b := bytes.NewBuffer(appendElementStart(dst, i))
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(element)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
-}
-
-func appendElementStart(dst []byte, i int) []byte {
-	if i > 0 {
-		dst = append(dst, ',')
-	}
-	return append(dst, "\n    "...)
-}
-
-// appendListEnd ends a list of n elements.
-func appendListEnd(dst []byte, n int) []byte {
-	if n > 0 {
-		dst = append(dst, "\n  "...)
-	}
-	return append(dst, ']')
 }
 
 func (x *index) totals() totals {

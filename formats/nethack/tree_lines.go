@@ -154,17 +154,6 @@ func (x *index) cut(first, end, most int) []int {
 	return append(cuts, end)
 }
 
-// behind returns where what leads to tick n, and the tick, end.
-func (x *index) behind(n int) int64 {
-	switch {
-	case n < 0:
-		return x.header.size
-	case n < x.ticks.len():
-		return x.ticks.end(n)
-	}
-	return x.end
-}
-
 // load returns what makes a piece of a file of lines for who has its pieces: they may be given up while it is read, and
 // take a pass over the game to be made again.
 func (p *pieces) load(rec *recording) func(context.Context, text) ([]byte, int64, error) {
@@ -196,6 +185,24 @@ func (rec *recording) piece(ctx context.Context, x *index, t text, p *pieces, at
 		b, err = rec.makeLines(ctx, x, t.view, first, end)
 	}
 	return b, at, err
+}
+
+// indexPiece makes a piece of index.json.
+func (rec *recording) indexPiece(ctx context.Context, x *index, first, end int) ([]byte, error) {
+	damage, err := rec.Damage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	need := int64(end-first) * unitCost
+	if pending := x.chunks.rows + 1; first <= pending && pending < end {
+		need += linesPerByte * int64(len(x.tail))
+	}
+	held, err := formats.Charge(ctx, need)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	return x.appendIndex(nil, first, end, damage)
 }
 
 // makeLines returns the lines of the ticks from first to end: each as in ticks/, or the commands that led to them with
