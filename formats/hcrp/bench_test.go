@@ -184,19 +184,22 @@ func BenchmarkArchive(b *testing.B) {
 // BenchmarkSizes asks for the sizes of all ticks or states in order, as ls -l does, in nanoseconds a file.
 func BenchmarkSizes(b *testing.B) {
 	long := longFile(b)
-	for series, file := range map[string]func(*recording, int64) nodes.File{"ticks": (*recording).tickFile, "states": (*recording).stateFile} {
+	for series, dir := range map[string]func(*recording) nodes.Dir{"ticks": (*recording).ticksDir, "states": (*recording).statesDir} {
 		b.Run(series, func(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				b.StopTimer()
 				rec, x := openedRecording(b, long, hosts(b)[0].schema)
-				if _, err := rec.index(b.Context()); err != nil {
+				if _, err := rec.tree.Index(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
+				files := dir(rec)
 				n = int(x.ticks.count())
 				for i := range n {
-					if _, err := file(rec, x.ticks.number(int64(i))).Size(b.Context()); err != nil {
+					if e, err := files.At(b.Context(), i); err != nil {
+						b.Fatal(err)
+					} else if _, err := e.File.Size(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -101,7 +101,7 @@
 //	verdict                        how it ends, and what is wrong with it in all
 //	schema_choose                  the schema of a recording
 //	salvage compact                frames without index entries; one file of many segments
-//	world _sizes replay checkpoint
+//	state_walk world replay checkpoint
 //	                               the world after each tick, and how it is saved
 //	markers index _runs _check _codec _reach
 //	                               what decoding every chunk once has taught, and of which bytes

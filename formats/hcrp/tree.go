@@ -81,7 +81,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 func (rec *recording) entries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
 	entries := []nodes.Entry{
 		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
-		formats.IndexEntry(nodes.Opened(rec.openIndex)),
+		formats.IndexEntry(rec.tree.Text("index.json", 0, rec.indexText)),
 		{Name: "metadata", File: rec.metadataFile()},
 		{Name: "metadata.json", File: nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.metadata.Get(ctx, struct{}{}) })},
 		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},
@@ -105,11 +105,9 @@ func (rec *recording) entries(c *cache.Cache, tables []columnar.Maker) []nodes.E
 func (rec *recording) eventEntries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
 	return []nodes.Entry{
 		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
-		{Name: "ticks", Dir: &nodes.Timed{Dir: rec.ticksDir(), Suffix: ".json", Clock: rec.clock(), Listed: true}},
-		{Name: "states", Dir: &nodes.Timed{
-			Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.states }), Suffix: ".json", Clock: rec.clock(),
-		}},
-		{Name: "tracks", Dir: rec.indexedDir(func(s *indexed) nodes.Dir { return s.tracks })},
+		{Name: "ticks", Dir: rec.ticksDir()},
+		{Name: "states", Dir: rec.statesDir()},
+		{Name: "tracks", Dir: rec.tree.Listing("tracks", rec.trackList)},
 		{Name: "markers.json", File: nodes.Opened(rec.openMarkers)},
 		{Name: "tables", Dir: parquet.Dir(c, rec.src.Input, formatName, tables)},
 	}

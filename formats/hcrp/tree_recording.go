@@ -5,52 +5,59 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
 // A recording is what the directories of one recording share.
 type recording struct {
 	eventReader
-	src formats.Recording
+	src  formats.Recording
+	tree *views.Tree[index]
 
-	bodies  *cache.Memo[int, []byte]
-	chunks  *cache.Memo[int, *chunk]
-	indexes *cache.Memo[struct{}, *indexed] // one, which may leave the cache
-	states  *cache.Memo[int64, []byte]
-	sizes   *cache.Memo[sizesKey, *docSizes]
-	// Documents, which may cost much.
-	metadata  *cache.Memo[struct{}, []byte]
-	indexText *cache.Memo[struct{}, *indexText]
+	bodies   *cache.Memo[int, []byte]
+	chunks   *cache.Memo[int, *chunk]
+	states   *cache.Memo[int64, []byte]
+	metadata *cache.Memo[struct{}, []byte] // metadata.json
 }
 
-// An indexed is an index and what it gives at once.
-type indexed struct {
-	index  *index
-	groups groups
-	ticks  *nodes.Series
-	states *nodes.Series
-	tracks nodes.Dir
-}
-
-// index returns the index. To make it every chunk is decoded.
-func (rec *recording) index(ctx context.Context) (*indexed, error) {
-	return rec.indexes.Get(ctx, struct{}{})
-}
-
-// indexedDir is a directory that the index gives.
-func (rec *recording) indexedDir(dir func(*indexed) nodes.Dir) nodes.Dir {
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		x, err := rec.index(ctx)
+// newRecording returns a recording that opened.
+func newRecording(src formats.Recording, c *cache.Cache) *recording {
+	r := src.Head.(*head).reader(src.Input)
+	rec := &recording{eventReader: r, src: src, tree: views.New[index](formatName, src, c)}
+	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
+		b, err := r.Body(ctx, i)
+		return b, int64(cap(b)), err
+	}).Peak(r.bodyPeak)
+	rec.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*chunk, int64, error) {
+		ch, err := r.decode(ctx, i)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		return dir(x), nil
+		return ch, ch.weight(), nil
 	})
+	rec.states = cache.NewMemo(c, rec.loadState)
+	rec.metadata = cache.NewMemo(c, rec.loadMetadata)
+	return rec
+}
+
+func (rec *recording) loadMetadata(ctx context.Context, _ struct{}) ([]byte, int64, error) {
+	held, err := rec.chargeText(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer held.Free()
+	b, err := rec.TypedMetadata()
+	if err != nil {
+		return nil, 0, err
+	}
+	b = document(b)
+	return b, int64(cap(b)), nil
 }
 
 // playback plays chunks that are remembered.
-func (rec *recording) playback(x *indexed) *playback {
-	return &playback{layout: rec.Header.Layout, index: x.index, decode: rec.chunks.Get}
+func (rec *recording) playback(x *index) *playback {
+	return &playback{layout: rec.Header.Layout, index: x, decode: rec.chunks.Get}
 }
 
 // numbered returns a directory with an entry for each chunk.

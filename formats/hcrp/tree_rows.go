@@ -8,8 +8,11 @@ import (
 	"recfs/nodes"
 )
 
-// trackList returns tracks/.
-func (rec *recording) trackList(x *index) nodes.Dir {
+// entryCost is what an entry of tracks/ takes in memory, about.
+const entryCost = 256
+
+// trackList returns tracks/, and what it takes in memory.
+func (rec *recording) trackList(x *index) (nodes.Dir, int64) {
 	var entries []nodes.Entry
 	for i := range x.tracks {
 		t := &x.tracks[i]
@@ -22,38 +25,38 @@ func (rec *recording) trackList(x *index) nodes.Dir {
 			File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *playback) nodes.Content { return th.track(t) }),
 		})
 	}
-	return nodes.List(entries...)
+	return nodes.List(entries...), int64(len(entries)) * entryCost
 }
 
 // rowsFile is a CSV file of rows made from the index.
 func (rec *recording) rowsFile(size int64, content func(*playback) nodes.Content) nodes.File {
 	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
-		s, err := rec.index(ctx)
+		x, err := rec.tree.Index(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return content(rec.playback(s)), nil
+		return content(rec.playback(x)), nil
 	})
 }
 
 // openGhost opens export/ghost.csv, whose size is in the index.
 func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rec.playback(s).ghost(), nil
+	return rec.playback(x).ghost(), nil
 }
 
 // openMarkers opens markers.json, whose lines are made a tick range at a time.
 func (rec *recording) openMarkers(ctx context.Context) (nodes.Content, error) {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var pieces []int // tick ranges
-	for i := range s.index.ranges {
-		if s.index.ranges[i].Markers > 0 {
+	for i := range x.ranges {
+		if x.ranges[i].Markers > 0 {
 			pieces = append(pieces, i)
 		}
 	}
@@ -68,7 +71,7 @@ func (rec *recording) openMarkers(ctx context.Context) (nodes.Content, error) {
 		case len(pieces) + 1:
 			return []byte(tail), nil
 		}
-		err = rec.eachMarker(ctx, s.index, pieces[i-1], 0, func(m *marker) bool {
+		err = rec.eachMarker(ctx, x, pieces[i-1], 0, func(m *marker) bool {
 			b = m.appendLine(b)
 			return true
 		})
@@ -79,7 +82,7 @@ func (rec *recording) openMarkers(ctx context.Context) (nodes.Content, error) {
 	})
 	f.Add(int64(len(head)))
 	for i, number := range pieces {
-		n := s.index.ranges[number].Markers
+		n := x.ranges[number].Markers
 		if i == 0 {
 			n--
 		}

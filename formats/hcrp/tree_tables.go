@@ -21,11 +21,10 @@ func (rec *recording) makers() (list []columnar.Maker) {
 
 // table returns a table by its name.
 func (rec *recording) table(ctx context.Context, table string) (columnar.Table, error) {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return columnar.Table{}, err
 	}
-	x := s.index
 	switch table {
 	case positionsTable:
 		return columnar.NewTable(table, positionsColumns, x.positionRows.Groups(), rec.fillPositions), nil
@@ -56,11 +55,10 @@ func (rec *recording) tablePass(mode textMode) *pass {
 // fillEvents makes the events of whole chunks, in the order of ticks. What had no rows when they were
 // counted has none.
 func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk int) error {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return err
 	}
-	x := s.index
 	bodies := rec.tablePass(rowText)
 	defer bodies.leave()
 	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
@@ -91,18 +89,17 @@ func (rec *recording) rowsFrom(x *index, chunk int) (first int64, number int, er
 
 // fillPositions plays tick ranges from where a chunk begins.
 func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from int) error {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return err
 	}
-	x := s.index
 	first, number, err := rec.rowsFrom(x, from)
 	if err != nil {
 		return err
 	}
 	bodies := rec.tablePass(noText)
 	defer bodies.leave()
-	play := rec.playback(s)
+	play := rec.playback(x)
 	play.places, play.decode = true, bodies.decode
 	p, err := play.before(ctx, number)
 	if err != nil {
@@ -162,13 +159,13 @@ func (w *placementRows) tick(n int64) {
 }
 
 func (rec *recording) fillMarkers(ctx context.Context, b *columnar.Batch, chunk int) error {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return err
 	}
-	first, number, err := rec.rowsFrom(s.index, chunk)
-	for ; err == nil && number < len(s.index.ranges) && !b.Full(); number++ {
-		err = rec.eachMarker(ctx, s.index, number, first, func(m *marker) bool {
+	first, number, err := rec.rowsFrom(x, chunk)
+	for ; err == nil && number < len(x.ranges) && !b.Full(); number++ {
+		err = rec.eachMarker(ctx, x, number, first, func(m *marker) bool {
 			m.row(b)
 			return !b.Full()
 		})

@@ -517,7 +517,7 @@ func TestIndexBeyondTheLimit(t *testing.T) {
 // TestIndexInPieces reads a table of chunks that is made in pieces.
 func TestIndexInPieces(t *testing.T) {
 	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}}
-	for i := range 2*rowsPerPiece + 3 {
+	for i := range 2*rowsPerPart + 3 {
 		rec.chunks = append(rec.chunks, testChunk{start: i, ticks: 1, body: append(appendVarint(nil, int64(i)), 0, 0)})
 	}
 	dir, err := openBytes(t, rec.file(t), Options{})

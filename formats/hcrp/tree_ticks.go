@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -53,48 +54,61 @@ func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick,
 	return nil, nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
 }
 
-func (rec *recording) tickFile(n int64) nodes.File {
-	size := func(ctx context.Context) (int64, error) { return rec.tickSize(ctx, n) }
-	return nodes.Computed(size, func(ctx context.Context) ([]byte, error) {
-		c, t, err := rec.tick(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		return document(c.bytes(t.line)), nil
-	})
-}
-
 // ticksDir returns ticks/. To list it needs the index; to open a tick by its number decodes one
 // chunk.
 func (rec *recording) ticksDir() nodes.Dir {
-	return &nodes.LazySeries{
-		Unlisted: tickSeries(nil, rec.tickFile, rec.unlistedTick),
-		List: func(ctx context.Context) (nodes.Dir, error) {
-			s, err := rec.index(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return s.ticks, nil
-		},
-		Made: func() (nodes.Dir, bool) {
-			s, ok := rec.indexes.Peek(struct{}{})
-			if !ok {
-				return nil, false
-			}
-			return s.ticks, true
-		},
+	return rec.tree.Documents("ticks", &views.Documents[index]{
+		Numbers: (*index).numbers, Clock: func(*index) nodes.Clock { return rec.clock() }, Listed: true,
+		Opens: rec.unlistedTick, Early: true, Make: rec.tickDocument,
+		Run: (*index).run, Each: rec.each(allText, (*playback).eachTick),
+	})
+}
+
+// statesDir returns states/.
+func (rec *recording) statesDir() nodes.Dir {
+	return rec.tree.Documents("states", &views.Documents[index]{
+		Numbers: (*index).numbers, Clock: func(*index) nodes.Clock { return rec.clock() },
+		Opens: rec.hasState, Make: rec.states.Get, Made: rec.states.Peek,
+		Run: (*index).run, Each: rec.each(worldText, (*playback).eachState),
+	})
+}
+
+// numbers are the recorded ticks.
+func (x *index) numbers() views.Numbers {
+	return views.Numbers{
+		N:      int(x.ticks.count()),
+		Number: func(i int) int64 { return x.ticks.number(int64(i)) },
+		Search: func(n int64) int { return int(x.ticks.search(n)) },
 	}
 }
 
-// tickSeries returns the listing of ticks/ or states/; extra reports whether a tick that is not
-// listed opens.
-func tickSeries(ticks runs, file func(int64) nodes.File, extra func(context.Context, int64) (bool, error)) *nodes.Series {
-	return &nodes.Series{
-		Width: 8, Suffix: ".json", N: int(ticks.count()),
-		Number: func(i int) int64 { return ticks.number(int64(i)) },
-		Search: func(n int64) int { return int(ticks.search(n)) },
-		File:   file, Extra: extra,
+// each returns what makes the documents of a run of chunks that are not kept.
+func (rec *recording) each(mode textMode, play func(*playback, context.Context, int, int, func(int, []byte) error) error,
+) func(context.Context, *index, int, int, func(int, []byte) error) error {
+	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+		bodies := beginPass(rec.eventReader, mode)
+		defer bodies.leave()
+		t := rec.playback(x)
+		t.decode = func(ctx context.Context, i int) (*chunk, error) {
+			if c, ok := rec.chunks.Peek(i); ok {
+				return c, nil
+			}
+			return bodies.decode(ctx, i)
+		}
+		var doc []byte
+		return play(t, ctx, first, end, func(i int, compact []byte) error {
+			doc = append(nodes.AppendIndented(doc[:0], compact), '\n')
+			return fn(i, doc)
+		})
 	}
+}
+
+func (rec *recording) tickDocument(ctx context.Context, n int64) ([]byte, error) {
+	c, t, err := rec.tick(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return document(c.bytes(t.line)), nil
 }
 
 // unlistedTick reports whether tick n opens although it is not listed: before the list is made, or
@@ -107,19 +121,12 @@ func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
 	return err == nil, err
 }
 
-func (rec *recording) stateFile(n int64) nodes.File {
-	return nodes.Computed(
-		func(ctx context.Context) (int64, error) { return rec.stateSize(ctx, n) },
-		func(ctx context.Context) ([]byte, error) { return rec.states.Get(ctx, n) },
-	)
-}
-
 func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, error) {
-	s, err := rec.index(ctx)
+	x, err := rec.tree.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := rec.playback(s).state(ctx, n)
+	b, err := rec.playback(x).state(ctx, n)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -15,8 +15,9 @@ type entity struct {
 
 	kind, velocity, pose, flags, using, slot []byte
 
-	items  map[int64][]byte
-	listed []byte // items as JSON; nil: they have changed
+	items map[int64][]byte
+	line  []byte // all of it as JSON
+	fresh bool   // line is: nothing has changed since
 }
 
 // A world is what is known after some tick (docs/tree/hcrp.md section 7).
@@ -24,8 +25,8 @@ type world struct {
 	entities map[int64]*entity
 	blocks   map[blockAt][]byte // set by setBlock, forgotten by clearBlocks
 
-	blockBytes int64      // that the blocks take in a state
-	states     [16][]byte // which some of the blocks have
+	list   []byte     // blocks as JSON; nil: they have changed
+	states [16][]byte // which some of the blocks have
 }
 
 func newWorld() *world {
@@ -35,10 +36,7 @@ func newWorld() *world {
 // setBlock notes the state of a block, which may have none. Blocks that are set one after the other have few different
 // ones.
 func (w *world) setBlock(at blockAt, state []byte) {
-	if old, ok := w.blocks[at]; ok {
-		w.blockBytes -= int64(blockSize(at, old))
-	}
-	w.blockBytes += int64(blockSize(at, state))
+	w.list = nil
 	if len(state) == 0 {
 		w.blocks[at] = nil
 		return
@@ -52,15 +50,17 @@ func (w *world) setBlock(at blockAt, state []byte) {
 
 func (w *world) clearBlocks() {
 	clear(w.blocks)
-	w.blockBytes = 0
+	w.list = nil
 }
 
+// know returns the entity, which is about to be changed.
 func (w *world) know(id int64) *entity {
 	e := w.entities[id]
 	if e == nil {
 		e = &entity{}
 		w.entities[id] = e
 	}
+	e.fresh = false
 	return e
 }
 
@@ -124,6 +124,7 @@ func (w *world) entity(c *chunk, e *event) {
 		w.place(c, e)
 	case roleMove:
 		if x := w.entities[e.entity]; x != nil && x.placed {
+			x.fresh = false
 			x.pos.move(e)
 			setText(&x.velocity, c, e.raw[rawVelocity])
 		}
@@ -164,7 +165,6 @@ func (w *world) note(c *chunk, e *event) {
 		for _, i := range e.items {
 			x.items[i.slot] = slices.Clone(c.bytes(i.text))
 		}
-		x.listed = nil
 	}
 }
 
@@ -189,23 +189,35 @@ func (p *position) move(e *event) {
 	}
 }
 
-// appendState appends the members entities and blocks of a state, and ends it.
+// appendState appends the members entities and blocks of a state, and ends it. What did not change
+// since it was shown last is not made again.
 func (w *world) appendState(dst []byte) []byte {
 	dst = append(dst, `"entities":[`...)
 	for i, id := range slices.Sorted(maps.Keys(w.entities)) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = w.entities[id].append(dst, id)
+		e := w.entities[id]
+		if !e.fresh {
+			e.line, e.fresh = e.append(e.line[:0], id), true
+		}
+		dst = append(dst, e.line...)
 	}
 	dst = append(dst, `],"blocks":[`...)
+	if w.list == nil && len(w.blocks) > 0 {
+		w.list = w.appendBlocks(nil)
+	}
+	return append(append(dst, w.list...), "]}"...)
+}
+
+func (w *world) appendBlocks(dst []byte) []byte {
 	for i, at := range slices.SortedFunc(maps.Keys(w.blocks), blockAt.compare) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = appendBlock(dst, at, w.blocks[at])
 	}
-	return append(dst, "]}"...)
+	return dst
 }
 
 func appendBlock(dst []byte, at blockAt, state []byte) []byte {
@@ -229,15 +241,7 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	dst = appendText(dst, `,"using":`, e.using)
 	dst = appendText(dst, `,"held_slot":`, e.slot)
 	dst = append(dst, `,"items":[`...)
-	return append(append(dst, e.itemList()...), ']', '}')
-}
-
-// itemList returns the elements of items.
-func (e *entity) itemList() []byte {
-	if e.listed == nil && len(e.items) > 0 { // of most entities none is known
-		e.listed = e.appendItems(nil)
-	}
-	return e.listed
+	return append(e.appendItems(dst), ']', '}')
 }
 
 func (e *entity) appendItems(dst []byte) []byte {

@@ -48,8 +48,8 @@ type runKey struct {
 	first int
 }
 
-// documents returns the directory of a view.
-func (t *Tree[T]) documents(d *Documents[T], view string) nodes.Dir {
+// Documents returns the directory of a view, which a format lists itself if it declares no Game.
+func (t *Tree[T]) Documents(view string, d *Documents[T]) nodes.Dir {
 	list := t.lister(view, func(x *T) (nodes.Dir, int64) {
 		n := d.Numbers(x)
 		s := t.series(d, view)

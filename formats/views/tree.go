@@ -112,10 +112,10 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 		entries = append(entries, nodes.Entry{Name: "lines", Dir: t.chunks(g.Lines, ".jsonl")})
 	}
 	if g.Ticks != nil {
-		entries = append(entries, nodes.Entry{Name: "ticks", Dir: t.documents(g.Ticks, "ticks")})
+		entries = append(entries, nodes.Entry{Name: "ticks", Dir: t.Documents("ticks", g.Ticks)})
 	}
 	if g.States != nil {
-		entries = append(entries, nodes.Entry{Name: "states", Dir: t.documents(g.States, "states")})
+		entries = append(entries, nodes.Entry{Name: "states", Dir: t.Documents("states", g.States)})
 	}
 	if len(g.Tables) > 0 {
 		entries = append(entries, nodes.Entry{Name: "tables", Dir: parquet.Dir(t.cache, t.Input, t.Format, tables)})

@@ -17,8 +17,8 @@ import (
 	"recfs/nodes"
 )
 
-// TestStateSizes holds the sizes that a pass learns to the documents, for random events in chunks of which some are
-// damaged.
+// TestStateSizes holds the states that a pass over a stretch makes to those that are made alone, for random events in
+// chunks of which some are damaged.
 func TestStateSizes(t *testing.T) {
 	known, unknown := 0, 0
 	for seed := range uint64(12) {
@@ -34,24 +34,26 @@ func TestStateSizes(t *testing.T) {
 			worlds := newPass(h.reader(fileInput(r.file(t), len(r.file(t)))), worldText)
 			defer worlds.end()
 			fast := &playback{layout: host.layout, index: x, decode: worlds.decode}
-			groups := newGroups(x, func(int) int64 { return groupBytes >> g.IntN(5) })
-			for k := range groups[1:] {
-				begin, end := groups.ranges(k)
-				s, err := fast.stateSizes(t.Context(), begin, end)
-				if err != nil {
+			for first := 0; first < int(x.ticks.count()); {
+				from, end := x.run(first)
+				if from != first || end <= first {
+					t.Fatalf("%s, seed %d: the run of state %d is from %d to %d", host.name, seed, first, from, end)
+				}
+				made := map[int]string{}
+				if err := fast.eachState(t.Context(), first, end, func(i int, compact []byte) error {
+					made[i] = string(compact)
+					return nil
+				}); err != nil {
 					t.Fatal(err)
 				}
-				for i := range s.sizes {
-					n := x.ticks.number(s.first + int64(i))
+				for ; first < end; first++ {
+					n := x.ticks.number(int64(first))
 					doc, err := p.state(t.Context(), n)
-					want := int64(len(document(doc)))
-					if err != nil {
-						want = 0
+					if known++; err != nil {
 						unknown++
 					}
-					known++
-					if got := s.of(s.first + int64(i)); got != want || err != nil && !errors.Is(err, errUnknownTick) {
-						t.Errorf("%s, seed %d: state %d of %d bytes, %v, measured %d", host.name, seed, n, want, err, got)
+					if made[first] != string(doc) || err != nil && !errors.Is(err, errUnknownTick) {
+						t.Errorf("%s, seed %d: state %d is %.200s in its stretch, %.200s alone, %v", host.name, seed, n, made[first], doc, err)
 					}
 				}
 			}
@@ -239,7 +241,7 @@ func TestTickSizes(t *testing.T) {
 				c.ticks += 5
 			}
 			rec, x := openedRecording(t, r.file(t), host.schema)
-			if _, err := rec.index(t.Context()); err != nil {
+			if _, err := rec.tree.Index(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			holdTickSizes(t, rec, x)
@@ -257,7 +259,7 @@ func TestSizesOfCutTicks(t *testing.T) {
 	for n := len(whole) - 1; n > 0; n -= 7 {
 		r.chunks[0].body = whole[:n]
 		rec, x := openedRecording(t, r.file(t), host.schema)
-		if _, err := rec.index(t.Context()); err != nil {
+		if _, err := rec.tree.Index(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		holdTickSizes(t, rec, x)
@@ -269,8 +271,9 @@ func holdTickSizes(t *testing.T, rec *recording, x *index) {
 	t.Helper()
 	for i := range x.ticks.count() {
 		n := x.ticks.number(i)
-		size, err := rec.tickFile(n).Size(t.Context())
-		b, readErr := nodes.ReadAll(t.Context(), rec.tickFile(n))
+		file := fileOf(t, rec.ticksDir(), n)
+		size, err := file.Size(t.Context())
+		b, readErr := nodes.ReadAll(t.Context(), file)
 		if int64(len(b)) != size || (err == nil) != (readErr == nil) {
 			t.Errorf("tick %d of %d bytes, %v; size %d, %v", n, len(b), readErr, size, err)
 		}
@@ -288,45 +291,12 @@ func openedRecording(t testing.TB, file []byte, schema *Schema) (*recording, *in
 	}, testCache(t, nil)), x
 }
 
-// TestSizesOfTicks holds the sizes of ticks to their documents, in bodies that end anywhere.
-func TestSizesOfTicks(t *testing.T) {
-	cut := 0
-	for _, host := range hosts(t) {
-		g := &generator{rand.New(rand.NewPCG(1, 6)), host.schema}
-		c := g.chunk(host.layout, 0, 20)
-		for n := range len(c.body) + 1 {
-			ch := eventFormat{host.layout, host.schema, Limits{}.withDefaults()}.decode(0, Entry{Ticks: 20, Flags: c.flags}, c.body[:n])
-			for i := range ch.ticks {
-				tick := &ch.ticks[i]
-				if tick.cut {
-					cut++
-				}
-				if want := int64(len(document(ch.bytes(tick.line)))); tick.documentSize() != want {
-					t.Fatalf("%s, %d bytes: tick %d has %d bytes, want %d", host.name, n, tick.n, tick.documentSize(), want)
-				}
-			}
-		}
+// fileOf returns the file of a tick.
+func fileOf(t testing.TB, dir nodes.Dir, n int64) nodes.File {
+	t.Helper()
+	e, err := nodes.Lookup(t.Context(), dir, fmt.Sprintf("%08d.json", n))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if cut < 10 {
-		t.Errorf("%d ticks are cut", cut)
-	}
-}
-
-// TestOneStateIsMadeAlone learns the sizes of a stretch with a look at a second state of it, not with the first one.
-func TestOneStateIsMadeAlone(t *testing.T) {
-	g := &generator{rand.New(rand.NewPCG(1, 7)), hosts(t)[0].schema}
-	rec, x := openedRecording(t, g.recording(Published, 4, 1, 50).file(t), g.schema)
-	for i, learnt := range []bool{false, false, true, true} { // the first one is looked at twice
-		n := x.ticks.number(int64(max(i-1, 0)))
-		size, err := rec.stateFile(n).Size(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := rec.sizes.Peek(sizesKey{0, true}); ok != learnt {
-			t.Errorf("look %d: sizes are learnt: %v", i, ok)
-		}
-		if b, err := nodes.ReadAll(t.Context(), rec.stateFile(n)); err != nil || int64(len(b)) != size {
-			t.Errorf("state %d: %d bytes, %v, want %d", n, len(b), err, size)
-		}
-	}
+	return e.File
 }
