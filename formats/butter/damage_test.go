@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/echovr"
+	"recfs/nodes/nodestest"
 )
 
 func scanned(t *testing.T, b []byte) *echovr.Index {
@@ -439,5 +441,29 @@ func TestMemoryOfAFrame(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if each := int64(after.TotalAlloc-before.TotalAlloc) / times; each > 4*frame {
 		t.Errorf("%d bytes are allocated for a frame of %d", each, frame)
+	}
+}
+
+// Times outside the years 1 to 9999, of which the stored 64 bits have many, are told nowhere.
+func TestYears(t *testing.T) {
+	for _, first := range []int64{-62135596800001, 253402300800000, math.MaxInt64 - 40, math.MinInt64} {
+		m := newMatch(arena, 2, false)
+		w := newWriter(layoutV3, 2, m.table)
+		m.f.Time = first - 33
+		w.add(m.next())
+		w.add(m.next())
+		b := w.file()
+		dir := openBroken(t, b)
+		if bad := nodestest.Check(t, dir); len(bad) > 0 {
+			t.Errorf("%d: unreadable: %v", first, bad)
+		}
+		for name, want := range map[string]string{
+			"lines/000000.jsonl": `{"tick":0,"chunk":0,"time":null,`, "events.jsonl": `{"tick":0,"time":null,"event":"status"`,
+			"index.json": `"first_time": null`, "export/x.echoreplay.txt": "-\t{",
+		} {
+			if got := nodestest.Read(t, dir, name); !strings.Contains(got, want) {
+				t.Errorf("%d: %s does not have %s:\n%.300s", first, name, want, got)
+			}
+		}
 	}
 }

@@ -61,34 +61,14 @@ func (r *Reader) checkLength(l *Layer) error {
 	return fault(code, offset, "layer %d has %d records of %d bytes, data %d has %d bytes", l.Index, n, record, ref, there)
 }
 
-// maxDocument bounds a JSON document or a picture made of one layer. No map of a game comes near.
-const maxDocument = 256 << 20
+// maxPicture bounds a picture made of one layer. No map of a game comes near.
+const maxPicture = 256 << 20
 
 // About what a record takes in JSON.
 const (
 	tileText = 50
 	quadText = 400
 )
-
-// checkDocument checks that what takes about size bytes can be made of a layer.
-func (r *Reader) checkDocument(l *Layer, size int64) error {
-	if size <= maxDocument {
-		return nil
-	}
-	return fault("layer_size", r.Items[l.Item].Offset, "layer %d takes %d bytes to show, the limit is %d", l.Index, size, maxDocument)
-}
-
-// maxText is about the length in JSON that the records of a layer that passed checkLayer may have.
-func (l *Layer) maxText() int64 {
-	switch l.Kind {
-	case KindTele, KindSpeedup, KindSwitch, KindTune:
-		w, h := l.dimensions()
-		return w * h * tileText
-	case KindQuads, KindSounds, KindOldSounds:
-		return l.count() * quadText
-	}
-	return 0
-}
 
 // recordSize is the length of a tile, quad or sound source.
 func (l *Layer) recordSize() int64 {

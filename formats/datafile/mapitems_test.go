@@ -1,6 +1,8 @@
 package datafile
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,9 +63,18 @@ func TestSettings(t *testing.T) {
 		{"a\x00b", "a\nb\n", 2, false},
 		{"a\n", "a\n\n", 1, false},
 	} {
-		commands, sound := splitSettings([]byte(c.stored))
-		if len(commands) != c.commands || sound != c.sound {
-			t.Errorf("%q gives %q, %v", c.stored, commands, sound)
+		list := commandsList([]byte(c.stored))
+		var text []byte
+		for piece := range list.pieces {
+			var err error
+			if text, err = list.append(t.Context(), text, piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var commands []string
+		if err := json.Unmarshal(append(append([]byte{'['}, bytes.TrimPrefix(text, []byte(nextInt))...), ']'), &commands); err != nil ||
+			len(commands) != c.commands || soundSettings([]byte(c.stored)) != c.sound {
+			t.Errorf("%q gives %q, %v", c.stored, commands, err)
 		}
 		if got := string(settingsFile([]byte(c.stored))); got != c.file {
 			t.Errorf("%q is shown as %q, want %q", c.stored, got, c.file)

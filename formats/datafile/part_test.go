@@ -2,9 +2,11 @@ package datafile
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"image/color"
 	"image/png"
+	"strings"
 	"testing"
 
 	"recfs/cache"
@@ -153,5 +155,62 @@ func TestTexels(t *testing.T) {
 		if a, b := m.NRGBAAt(0, 0), m.NRGBAAt(m.Rect.Dx()-1, m.Rect.Dy()-1); a != (color.NRGBA{first, first + 10, first + 20, 255}) || b != (color.NRGBA{10, 20, 30, 255}) {
 			t.Errorf("%d bytes a pixel: %v and %v, of %v", size, a, b, m.Rect)
 		}
+	}
+}
+
+// Lists of documents of a map are whole over many pieces, whatever the texts beside them look like.
+func TestLongLists(t *testing.T) {
+	const n, name = 1500, `<&"[]`
+	m := &mapWriter{}
+	m.item(typeVersion, 1)
+	commands := strings.Repeat("say []\x00", 2*pieceText/7)
+	m.item(typeInfo, ints(1, m.text("[]"), -1, m.text(`"[]`), -1, m.content([]byte(commands+"last")))...)
+	ref := m.text(name)
+	for i := range n {
+		m.item(typeImage, 1, int32(i), 1, 1, ref, -1)
+		m.item(typeGroup, 1, int32(i), 0, 0, 0, 0, 0)
+	}
+	root, err := openTree(t, m.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Info struct {
+			Author, Credits string
+			Settings        []string
+		}
+		Images []struct {
+			Width int
+			Name  string
+		}
+		Sounds, AutoMappers []any
+		Groups              []struct{ Offset [2]int }
+	}
+	if err := json.Unmarshal(readFile(t, root, "map.json"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if s := doc.Info.Settings; doc.Info.Author != "[]" || doc.Info.Credits != `"[]` || len(s) != 2*pieceText/7+1 || s[0] != "say []" || s[len(s)-1] != "last" {
+		t.Errorf("info %.200v", doc.Info)
+	}
+	if len(doc.Images) != n || len(doc.Groups) != n || doc.Sounds == nil || doc.AutoMappers == nil {
+		t.Fatalf("%d images, %d groups", len(doc.Images), len(doc.Groups))
+	}
+	for i := range n {
+		if doc.Images[i].Width != i || doc.Images[i].Name != name || doc.Groups[i].Offset[0] != i {
+			t.Fatalf("%d: %v, %v", i, doc.Images[i], doc.Groups[i])
+		}
+	}
+	var index struct {
+		Items []struct{ Item int }
+		Data  []struct {
+			UsedBy []string `json:"used_by"`
+		}
+		Problems []formats.Problem
+	}
+	if err := json.Unmarshal(readFile(t, root, "index.json"), &index); err != nil {
+		t.Fatal(err)
+	}
+	if len(index.Items) != 2*n+2 || index.Items[2*n+1].Item != 2*n+1 || len(index.Data[ref].UsedBy) != n || len(index.Problems) != 1 {
+		t.Errorf("%d items, data used by %d, problems %v", len(index.Items), len(index.Data[ref].UsedBy), index.Problems)
 	}
 }

@@ -168,19 +168,6 @@ func (r *rows) part(x, y, n int) (b []byte, err error) {
 // numbered reports whether a tile has more to it than index and flags.
 func (t *Tiles) numbered() bool { return t.main > 0 }
 
-// nonZero is the number of tiles that are not all zero.
-func (t *Tiles) nonZero(ctx context.Context) (n int, err error) {
-	err = t.each(ctx, func(records []byte) error {
-		for record := range slices.Chunk(records, t.size) {
-			if !isZero(record) {
-				n++
-			}
-		}
-		return nil
-	})
-	return n, err
-}
-
 // A tileCounts says how often each index or type occurs.
 type tileCounts [256]int
 

@@ -66,19 +66,19 @@ func root(rec formats.Recording, v *view, mapres []iofs.FS) (nodes.Dir, []column
 	m, pictures := v.m, newPictures(v, mapres, rec.Seal)
 	tables := v.tables(rec.Seal)
 	entries := []nodes.Entry{
-		{Name: "header.json", File: nodes.JSON(v.header)},
-		formats.IndexEntry(v.document(func(ctx context.Context) (any, error) {
+		{Name: "header.json", File: v.longFile(v.header)},
+		formats.IndexEntry(v.longFile(func(ctx context.Context) (longText, error) {
 			x, err := rec.Index(ctx)
 			if err != nil {
-				return nil, err
+				return longText{}, err
 			}
 			damage, err := rec.Damage(ctx)
 			if err != nil {
-				return nil, err
+				return longText{}, err
 			}
 			return v.index(x.(*index), damage), nil
 		})),
-		{Name: "map.json", File: v.document(v.mapDocument)},
+		{Name: "map.json", File: v.longFile(v.mapText)},
 		v.src.RawEntry(),
 		{Name: "tables", Dir: parquet.Dir(v.cache, v.src, formatName, tables)},
 		when(len(v.r.Items) > 0, nodes.Entry{Name: "items", Dir: v.itemTypes()}),

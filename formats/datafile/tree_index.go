@@ -11,14 +11,14 @@ import (
 func (t *Tables) formatVersion() string { return strconv.Itoa(int(t.Header.Version)) }
 
 // header is header.json.
-func (v *view) header(context.Context) (any, error) {
+func (v *view) header(context.Context) (longText, error) {
 	h := &v.r.Header
 	size, swaplen := h.sizeChecks()
-	return struct {
+	doc := struct {
 		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
 		Header   any                `json:"header"`
-		Problems problemList        `json:"problems"`
+		Problems emptyList          `json:"problems"`
 	}{
 		formats.HeaderHead{Format: formatName, FormatVersion: v.r.formatVersion()},
 		v.src.Info(),
@@ -30,7 +30,10 @@ func (v *view) header(context.Context) (any, error) {
 			Missing      int64     `json:"missing"`
 			Trailing     int64     `json:"trailing"`
 		}{*h, size, swaplen, h.Total(), v.r.Missing(), v.r.Trailing()},
-		v.r.tableProblems(),
+		emptyList{},
+	}
+	return longText{
+		document: func(context.Context) (any, error) { return doc, nil }, lists: []longList{elementListOf(v.r.tableProblems())},
 	}, nil
 }
 
@@ -90,13 +93,12 @@ type dataEntry struct {
 }
 
 // index is index.json. damage is that of the compressed stream, nil if there is none.
-func (v *view) index(x *index, damage *formats.Problem) any {
-	types, items, data := v.typeList(), v.itemList(), v.dataList()
+func (v *view) index(x *index, damage *formats.Problem) longText {
 	totals := totalsEntry{
 		Total: v.r.Header.Total(), Bytes: v.src.Size, Missing: v.r.Missing(), Trailing: v.r.Trailing(),
-		ItemTypes: len(types), Items: len(items), Data: len(data),
+		ItemTypes: len(v.r.Types), Items: len(v.r.Items), Data: len(v.r.Data),
 	}
-	for _, d := range data {
+	for _, d := range v.r.Data {
 		totals.Stored += d.Stored
 		totals.Size += d.Size
 	}
@@ -104,52 +106,63 @@ func (v *view) index(x *index, damage *formats.Problem) any {
 	doc := struct {
 		formats.IndexHead
 		Totals    totalsEntry `json:"totals"`
-		ItemTypes []typeEntry `json:"item_types"`
-		Items     []itemEntry `json:"items"`
-		Data      []dataEntry `json:"data"`
-		Problems  problemList `json:"problems"`
+		ItemTypes emptyList   `json:"item_types"`
+		Items     emptyList   `json:"items"`
+		Data      emptyList   `json:"data"`
+		Problems  emptyList   `json:"problems"`
 	}{
 		formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: v.r.end()},
-		totals, types, items, data, nil,
+		totals,
+		emptyList{},
+		emptyList{},
+		emptyList{},
+		emptyList{},
 	}
-	doc.Problems = doc.IndexHead.Damaged(slices.Clone(x.problems), damage)
-	return doc
+	problems := doc.IndexHead.Damaged(x.problems[:len(x.problems):len(x.problems)], damage)
+	users := v.users()
+	return longText{
+		document: func(context.Context) (any, error) { return doc, nil },
+		lists: []longList{
+			elementList(len(v.r.Types), elementText, v.typeEntry),
+			elementList(len(v.r.Items), elementText, func(_ context.Context, i int) (any, error) {
+				it := v.r.Items[i]
+				return itemEntry{i, it.Type, it.ID, it.Offset, it.Size, v.r.itemPath(i)}, nil
+			}),
+			elementList(len(v.r.Data), elementText, func(_ context.Context, i int) (any, error) { return v.dataEntry(i, users[i]), nil }),
+			elementListOf(problems),
+		},
+	}
 }
 
-func (v *view) typeList() []typeEntry {
-	list := make([]typeEntry, len(v.r.Types))
-	for i, typ := range v.r.Types {
-		list[i] = typeEntry{TypeID: typ.ID, Name: v.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
-		if id, ok := v.r.UUID(typ.ID); ok {
-			list[i].UUID = id.String()
-		}
+func (v *view) typeEntry(_ context.Context, i int) (any, error) {
+	typ := v.r.Types[i]
+	e := typeEntry{TypeID: typ.ID, Name: v.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
+	if id, ok := v.r.UUID(typ.ID); ok {
+		e.UUID = id.String()
 	}
-	return list
+	return e, nil
 }
 
-func (v *view) itemList() []itemEntry {
-	list := make([]itemEntry, len(v.r.Items))
-	for i, it := range v.r.Items {
-		list[i] = itemEntry{i, it.Type, it.ID, it.Offset, it.Size, v.r.itemPath(i)}
+func (v *view) dataEntry(i int, users []int) dataEntry {
+	d := v.r.Data[i]
+	e := dataEntry{i, d.Offset, d.Stored, d.Size, []string{}}
+	for _, item := range users {
+		e.UsedBy = append(e.UsedBy, v.r.itemPath(item))
 	}
-	return list
+	return e
 }
 
-// dataList names for each data item the items that refer to it.
-func (v *view) dataList() []dataEntry {
+// users are the items that refer to each data item.
+func (v *view) users() [][]int {
 	users := make([][]int, len(v.r.Data))
 	v.m.references(func(item int, ref int32) {
 		if ref >= 0 && int(ref) < len(users) {
 			users[ref] = append(users[ref], item)
 		}
 	})
-	list := make([]dataEntry, len(v.r.Data))
-	for i, d := range v.r.Data {
-		list[i] = dataEntry{i, d.Offset, d.Stored, d.Size, []string{}}
+	for i := range users {
 		slices.Sort(users[i])
-		for _, item := range slices.Compact(users[i]) {
-			list[i].UsedBy = append(list[i].UsedBy, v.r.itemPath(item))
-		}
+		users[i] = slices.Compact(users[i])
 	}
-	return list
+	return users
 }

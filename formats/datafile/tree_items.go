@@ -32,9 +32,9 @@ const longItemInts = 8 << 10
 // longItem is the text of an item with more ints than that.
 func (v *view) longItem(_ context.Context, i int) (longText, error) {
 	doc, data, n := v.r.describeLong(i)
-	text := intsText(data, n)
-	text.document = func(context.Context) (any, error) { return doc, nil }
-	return text, nil
+	return longText{
+		document: func(context.Context) (any, error) { return doc, nil }, lists: []longList{intsList(data, n)},
+	}, nil
 }
 
 // itemDir shows the items of a type, raw and decoded.

@@ -57,7 +57,7 @@ type layerContent struct {
 	Path    string    `json:"path,omitempty"` // in map.json
 }
 
-// An emptyList stands for the list that the document of a layer ends with, see [longText].
+// An emptyList stands for a list that is long, see [longText].
 type emptyList []struct{}
 
 // tilesContent is what the file of a tile layer says of its tiles.
@@ -85,13 +85,11 @@ func (l *Layer) document(content layerContent) any {
 	return unknownDocument{doc, content}
 }
 
-func (v *view) layerList() []any {
-	list := make([]any, len(v.m.Layers))
-	for i := range list {
+func (v *view) layerList() longList {
+	return elementList(len(v.m.Layers), elementText, func(_ context.Context, i int) (any, error) {
 		l := &v.m.Layers[i]
-		list[i] = l.document(layerContent{Path: layerStem(l)})
-	}
-	return list
+		return l.document(layerContent{Path: layerStem(l)}), nil
+	})
 }
 
 // Extensions of the files of a layer.

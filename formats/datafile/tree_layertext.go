@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 )
 
@@ -12,9 +11,8 @@ func (v *view) layerText(ctx context.Context, l *Layer) (text longText, err erro
 	text.document = func(context.Context) (any, error) { return l.document(content), nil }
 	switch {
 	case l.Kind == KindUnknown:
-		ints := intsText(v.r.ItemData(l.Item), 1)
-		ints.document, content.Ints = text.document, emptyList{}
-		return ints, nil
+		content.Ints, text.lists = emptyList{}, []longList{intsList(v.r.ItemData(l.Item), 1)}
+		return text, nil
 	case l.Tiles != nil:
 		return v.tilesText(ctx, l)
 	case l.Kind == KindQuads:
@@ -25,9 +23,6 @@ func (v *view) layerText(ctx context.Context, l *Layer) (text longText, err erro
 	if l.empty() {
 		return text, nil
 	}
-	if err := v.r.checkDocument(l, l.maxText()); err != nil {
-		return text, err
-	}
 	list, err := v.tiles(ctx, l)
 	if err == nil {
 		text.addTiles(list)
@@ -37,7 +32,7 @@ func (v *view) layerText(ctx context.Context, l *Layer) (text longText, err erro
 
 // addTiles makes the records of a layer the list of its document.
 func (text *longText) addTiles(t *Tiles) {
-	text.pieces, text.append, text.held = t.pieces(), t.appendPiece, t.Held()
+	text.lists, text.held = []longList{{pieces: t.pieces(), append: t.appendPiece}}, t.Held()
 }
 
 // tilesText is layerText for a tile layer. How often each tile occurs is only counted for the document.
@@ -57,13 +52,6 @@ func (v *view) tilesText(ctx context.Context, l *Layer) (text longText, err erro
 		}
 		content.NonAir = content.Counts.nonAir()
 		if tiles.numbered() {
-			n, err := tiles.nonZero(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if err := v.r.checkDocument(l, tileText*int64(n)); err != nil {
-				return nil, err
-			}
 			content.Tiles = emptyList{}
 		}
 		return l.document(layerContent{tilesContent: content}), nil
@@ -108,13 +96,11 @@ func (t *Tiles) appendPiece(ctx context.Context, b []byte, piece int) ([]byte, e
 	return b, nil
 }
 
-func appendElements[T any](b []byte, list []T) ([]byte, error) {
+func appendElements[T any](b []byte, list []T) (_ []byte, err error) {
 	for i := range list {
-		text, err := json.Marshal(list[i])
-		if err != nil {
+		if b, err = appendElement(b, &list[i]); err != nil {
 			return b, err
 		}
-		b = append(append(b, nextElement...), text...)
 	}
 	return b, nil
 }

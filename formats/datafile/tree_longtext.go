@@ -3,41 +3,50 @@ package datafile
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 
 	"recfs/cache"
 	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
 )
 
-// longTexts are documents by their numbers, each with a list that may be long and is made piece by piece: a few stored
-// bytes can make 256 MiB of it.
+// longTexts are documents by their numbers, with lists that may be long and are made piece by piece: a few stored
+// bytes can make gigabytes of them.
 type longTexts struct {
 	open    func(ctx context.Context, i int) (longText, error)
-	layouts *cache.Memo[int, *textLayout]
+	layouts *cache.Memo[int, textLayout]
 	pieces  *cache.Memo[textPiece, []byte]
 }
 
-// A longText is a document with such a list.
+// A longText is a document with such lists.
 type longText struct {
-	document func(context.Context) (any, error) // its list is empty, and the last value that is
-	flat     bool                               // all of the list is on one line
-
-	// append appends one of so many pieces: its elements, each behind a comma and what comes before it on its line.
-	pieces int
-	append func(ctx context.Context, b []byte, piece int) ([]byte, error)
+	document func(context.Context) (any, error) // its lists are empty, and the first values that are
+	lists    []longList
 
 	held int64 // about how many bytes it takes to keep open
 }
 
-// A textPiece is a part of the list of a document.
-type textPiece struct{ document, piece int }
+// A longList is a list of so many pieces.
+type longList struct {
+	flat   bool // all of the list is on one line
+	pieces int
+
+	// append appends a piece: its elements, each behind a comma and what comes before it on its line.
+	append func(ctx context.Context, b []byte, piece int) ([]byte, error)
+}
+
+// A textPiece is a part of a document.
+type textPiece struct{ document, part int }
 
 // A textLayout is how a document is laid out.
-type textLayout struct {
-	head, tail []byte
-	sizes      []int64 // of the pieces between them
-	first      int     // the first of them that has an element
-	skip       int     // bytes of it that are left out, as no element is before
+type textLayout []textPart
+
+// A textPart is fixed, or a piece of a list.
+type textPart struct {
+	fixed       []byte
+	list, piece int
+	skip        int // bytes of the piece that are left out, as no element is before
+	size        int64
 }
 
 // pieceText is about how long a piece is, and intText an int in it.
@@ -46,7 +55,7 @@ const (
 	intText   = 12
 )
 
-// piecesKept is how many pieces of a document stay in memory behind the one that is read: it is mostly read from end to
+// piecesKept is how many parts of a document stay in memory behind the one that is read: it is mostly read from end to
 // end, and then the kernel has its pages.
 const piecesKept = 4
 
@@ -56,6 +65,11 @@ func newLongTexts(c *cache.Cache, open func(context.Context, int) (longText, err
 	return t
 }
 
+// longFile is a single document.
+func (v *view) longFile(open func(context.Context) (longText, error)) nodes.File {
+	return newLongTexts(v.cache, func(ctx context.Context, _ int) (longText, error) { return open(ctx) }).file(0)
+}
+
 // file returns document i.
 func (t *longTexts) file(i int) nodes.File {
 	return nodes.LazyFile(func(ctx context.Context) (nodes.File, error) {
@@ -63,9 +77,9 @@ func (t *longTexts) file(i int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		return nodes.Stream(layout.pieces(nil).Size(), func(ctx context.Context) (nodes.Content, error) {
-			if layout.sizes == nil {
-				return nodes.BytesContent(layout.head), nil
+		return nodes.Stream(layout.content(nil).Size(), func(ctx context.Context) (nodes.Content, error) {
+			if len(layout) == 1 {
+				return nodes.BytesContent(layout[0].fixed), nil
 			}
 			return t.content(ctx, i, layout)
 		}), nil
@@ -73,68 +87,79 @@ func (t *longTexts) file(i int) nodes.File {
 }
 
 // layout lays out document i, for which it makes all of it once.
-func (t *longTexts) layout(ctx context.Context, i int) (*textLayout, int64, error) {
+func (t *longTexts) layout(ctx context.Context, i int) (textLayout, int64, error) {
 	text, err := t.open(ctx, i)
 	if err != nil {
 		return nil, 0, err
 	}
-	layout := &textLayout{}
 	document, err := text.document(ctx)
-	if err == nil {
-		layout.head, err = nodes.MarshalIndented(document)
+	if err != nil {
+		return nil, 0, err
 	}
-	if err == nil {
-		err = layout.measure(ctx, &text)
+	rest, err := nodes.MarshalIndented(document)
+	layout, cost := textLayout{}, int64(cap(rest))
+	for n := range text.lists {
+		if err == nil {
+			rest, err = layout.addList(ctx, rest, n, &text.lists[n])
+		}
 	}
-	return layout, int64(cap(layout.head) + 8*cap(layout.sizes)), err
+	layout.addFixed(rest)
+	const part = 72
+	return layout, cost + part*int64(len(layout)), err
 }
 
-// measure makes the list to learn the sizes of its pieces, and cuts the document where it goes.
-func (l *textLayout) measure(ctx context.Context, text *longText) error {
-	l.first = -1
+func (l *textLayout) addFixed(b []byte) { *l = append(*l, textPart{fixed: b, size: int64(len(b))}) }
+
+// addList makes a list to learn the sizes of its pieces, and returns the document behind it.
+func (l *textLayout) addList(ctx context.Context, document []byte, n int, list *longList) (rest []byte, err error) {
+	at := emptyListAt(document)
+	l.addFixed(document[:at])
+	end, skip, first := "\n  ", len(","), len(*l)
+	if list.flat {
+		end, skip = "", len(nextInt)
+	}
 	var b []byte
-	for i := range text.pieces {
+	for piece := range list.pieces {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		if b, err = text.append(ctx, b[:0], i); err != nil {
-			return err
+		if b, err = list.append(ctx, b[:0], piece); err != nil {
+			return nil, err
 		}
-		if l.sizes = append(l.sizes, int64(len(b))); l.first < 0 && len(b) > 0 {
-			l.first = i
+		if len(b) > 0 {
+			*l = append(*l, textPart{list: n, piece: piece, skip: skip, size: int64(len(b) - skip)})
+			skip = 0
 		}
 	}
-	if l.first < 0 {
-		l.sizes = nil
-		return nil
+	if len(*l) > first {
+		l.addFixed([]byte(end))
 	}
-	at, end := bytes.LastIndex(l.head, []byte("[]"))+1, "\n  "
-	l.skip = len(",")
-	if text.flat {
-		l.skip, end = len(nextInt), ""
-	}
-	l.head, l.tail = l.head[:at:at], append([]byte(end), l.head[at:]...)
-	l.sizes[l.first] -= int64(l.skip)
-	return nil
+	return document[at:], nil
 }
 
-// pieces returns the document, the pieces of whose list load makes.
-func (l *textLayout) pieces(load func(ctx context.Context, i int) ([]byte, error)) *nodes.Pieces {
-	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
-		switch i {
-		case 0:
-			return l.head, nil
-		case len(l.sizes) + 1:
-			return l.tail, nil
+// emptyListAt returns where the elements of the first empty list of a document go.
+func emptyListAt(document []byte) int {
+	for i := 0; ; i++ {
+		switch {
+		case document[i] == '"':
+			i += jsonenc.StringLen(document[i:]) - 1
+		case document[i] == '[' && document[i+1] == ']':
+			return i + 1
 		}
-		return load(ctx, i-1)
-	})
-	p.Add(int64(len(l.head)))
-	for _, n := range l.sizes {
-		p.Add(n)
 	}
-	p.Add(int64(len(l.tail)))
+}
+
+// content returns the document, the pieces of whose lists load makes.
+func (l textLayout) content(load func(ctx context.Context, i int) ([]byte, error)) *nodes.Pieces {
+	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+		if l[i].fixed != nil {
+			return l[i].fixed, nil
+		}
+		return load(ctx, i)
+	})
+	for i := range l {
+		p.Add(l[i].size)
+	}
 	return p
 }
 
@@ -147,21 +172,19 @@ type textReader struct {
 // Held is about how much memory it takes.
 func (r textReader) Held() int64 { return r.held }
 
-func (t *longTexts) content(ctx context.Context, i int, layout *textLayout) (nodes.Content, error) {
+func (t *longTexts) content(ctx context.Context, i int, layout textLayout) (nodes.Content, error) {
 	text, err := t.open(ctx, i)
 	if err != nil {
 		return nil, err
 	}
 	load := func(ctx context.Context, key textPiece) ([]byte, int64, error) {
-		b, err := text.append(ctx, nil, key.piece)
-		if key.piece == layout.first && len(b) > 0 {
-			b = b[layout.skip:]
-		}
-		return b, int64(cap(b)), err
+		part := &layout[key.part]
+		b, err := text.lists[part.list].append(ctx, nil, part.piece)
+		return b[min(part.skip, len(b)):], int64(cap(b)), err
 	}
-	return textReader{layout.pieces(func(ctx context.Context, piece int) ([]byte, error) {
-		t.pieces.Drop(textPiece{i, piece - piecesKept})
-		return t.pieces.GetFrom(ctx, textPiece{i, piece}, load)
+	return textReader{layout.content(func(ctx context.Context, part int) ([]byte, error) {
+		t.pieces.Drop(textPiece{i, part - piecesKept})
+		return t.pieces.GetFrom(ctx, textPiece{i, part}, load)
 	}), text.held}, nil
 }
 
@@ -171,10 +194,46 @@ const (
 	nextInt     = ", "
 )
 
-// intsText is the text of the ints in b, on one line, or in lists of n each.
-func intsText(b []byte, n int) longText {
+// About how long an element of a list is, and one that has a name of a data item may be.
+const (
+	elementText = 256
+	namedText   = 8 << 10
+)
+
+// elementList is a list of n elements of about so many bytes, each on a line.
+func elementList(n, size int, element func(ctx context.Context, i int) (any, error)) longList {
+	step := pieceText / size
+	return longList{pieces: (n + step - 1) / step, append: func(ctx context.Context, b []byte, piece int) ([]byte, error) {
+		for i := piece * step; i < min(n, (piece+1)*step); i++ {
+			v, err := element(ctx, i)
+			if err == nil {
+				b, err = appendElement(b, v)
+			}
+			if err != nil {
+				return b, err
+			}
+		}
+		return b, nil
+	}}
+}
+
+// elementListOf is a list of what is there.
+func elementListOf[T any](list []T) longList {
+	return elementList(len(list), elementText, func(_ context.Context, i int) (any, error) { return list[i], nil })
+}
+
+func appendElement(b []byte, v any) ([]byte, error) {
+	buf := bytes.NewBuffer(append(b, nextElement...))
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
+}
+
+// intsList is a list of the ints in b, on one line, or of lists of n each.
+func intsList(b []byte, n int) longList {
 	step := 4 * n * max(1, pieceText/intText/n)
-	return longText{
+	return longList{
 		flat:   n == 1,
 		pieces: (len(b) + step - 1) / step,
 		append: func(_ context.Context, text []byte, piece int) ([]byte, error) {

@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,20 +13,20 @@ import (
 	"recfs/nodes"
 )
 
-// A mapDocument is map.json (docs/tree/datafile.md section 5). The elements of a list are
+// A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists, which are
 // documents, or an [Element] alone where the item is too short.
 type mapDocument struct {
-	Version     *int32               `json:"version"`
-	Size        int64                `json:"size"`
-	CRC32       string               `json:"crc32"`
-	SHA256      string               `json:"sha256"`
-	Info        any                  `json:"info"`
-	Images      []any                `json:"images"`
-	Sounds      []any                `json:"sounds"`
-	Envelopes   []any                `json:"envelopes"`
-	Groups      []any                `json:"groups"`
-	Layers      []any                `json:"layers"`
-	AutoMappers []autoMapperDocument `json:"automappers"`
+	Version     *int32    `json:"version"`
+	Size        int64     `json:"size"`
+	CRC32       string    `json:"crc32"`
+	SHA256      string    `json:"sha256"`
+	Info        any       `json:"info"`
+	Images      emptyList `json:"images"`
+	Sounds      emptyList `json:"sounds"`
+	Envelopes   emptyList `json:"envelopes"`
+	Groups      emptyList `json:"groups"`
+	Layers      emptyList `json:"layers"`
+	AutoMappers emptyList `json:"automappers"`
 }
 
 type envelopeDocument struct {
@@ -46,43 +47,43 @@ type autoMapperDocument struct {
 	Automatic bool `json:"automatic"`
 }
 
-func (v *view) mapDocument(ctx context.Context) (any, error) {
-	doc := mapDocument{Size: v.src.Size, Layers: v.layerList(), AutoMappers: v.autoMapperList()}
+func (v *view) mapText(ctx context.Context) (text longText, err error) {
+	doc := mapDocument{
+		Size: v.src.Size, Images: emptyList{}, Sounds: emptyList{}, Envelopes: emptyList{}, Groups: emptyList{}, Layers: emptyList{},
+		AutoMappers: emptyList{},
+	}
 	if version := v.m.Version; version != nil && !version.Short {
 		doc.Version = &version.Value
 	}
-	doc.Envelopes, _ = listOf(v.m.Envelopes, func(o *Envelope) (any, error) {
-		return envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Path: envelopePath(o)}, nil
-	})
-	doc.Groups, _ = listOf(v.m.Groups, func(o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil })
-	var err error
-	if doc.CRC32, doc.SHA256, err = v.sums(ctx); err != nil {
-		return nil, err
+	info, settings, err := v.info(ctx)
+	if info != nil {
+		doc.Info = info
 	}
-	if doc.Info, err = v.info(ctx); err != nil {
-		return nil, err
+	if settings != nil {
+		text.lists = append(text.lists, *settings)
 	}
-	if doc.Images, err = v.imageList(ctx); err != nil {
-		return nil, err
+	text.document = func(ctx context.Context) (_ any, err error) {
+		doc.CRC32, doc.SHA256, err = v.sums(ctx)
+		return doc, err
 	}
-	doc.Sounds, err = v.soundList(ctx)
-	return doc, err
+	text.lists = append(text.lists, v.imageList(), v.soundList(),
+		listOf(v.m.Envelopes, func(_ context.Context, o *Envelope) (any, error) {
+			return envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Path: envelopePath(o)}, nil
+		}),
+		listOf(v.m.Groups, func(_ context.Context, o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil }),
+		v.layerList(), elementListOf(v.autoMapperList()))
+	return text, err
 }
 
 // listOf shows the elements of a list; of a short one there is no more than the element.
-func listOf[T any, P elementOf[T]](elements []T, show func(P) (any, error)) ([]any, error) {
-	list := make([]any, len(elements))
-	for i := range elements {
-		o := P(&elements[i])
-		if list[i] = *o.base(); o.base().Short {
-			continue
+func listOf[T any, P elementOf[T]](list []T, show func(context.Context, P) (any, error)) longList {
+	return elementList(len(list), namedText, func(ctx context.Context, i int) (any, error) {
+		o := P(&list[i])
+		if o.base().Short {
+			return *o.base(), nil
 		}
-		var err error
-		if list[i], err = show(o); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+		return show(ctx, o)
+	})
 }
 
 // sums are those by which the games identify a map.
@@ -102,17 +103,17 @@ func (v *view) sums(ctx context.Context) (crc, sha string, err error) {
 	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }
 
-// info is the key of that name, nil if the map does not say who made it.
-func (v *view) info(ctx context.Context) (any, error) {
+// info is the key of that name, nil if the map does not say who made it, and the list of its settings, nil if there is none.
+func (v *view) info(ctx context.Context) (doc object, settings *longList, err error) {
 	info := v.m.Info
 	if info == nil || info.Short {
-		return nil, nil
+		return nil, nil, nil
 	}
-	doc := object{{"item_version", info.Version}}
+	doc = object{{"item_version", info.Version}}
 	for i, ref := range info.Strings {
 		text, err := v.text(ctx, ref, &info.Element, maxInfo)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if text == nil {
 			doc.set(infoKeys[i], nil)
@@ -120,28 +121,48 @@ func (v *view) info(ctx context.Context) (any, error) {
 		}
 		doc.setText(infoKeys[i], *text)
 	}
-	settings, err := v.settingsList(ctx)
-	doc.set("settings", settings)
-	return doc, err
+	if settings, err = v.settingsList(ctx); settings != nil {
+		doc.set("settings", emptyList{})
+	} else {
+		doc.set("settings", nil)
+	}
+	return doc, settings, err
 }
 
 // settingsList returns the commands of the settings, nil if there are none or they cannot be read.
-func (v *view) settingsList(ctx context.Context) ([]string, error) {
+func (v *view) settingsList(ctx context.Context) (*longList, error) {
 	switch ref := v.m.Info.Settings; {
 	case ref == nil:
 		return nil, nil
 	case *ref == noData:
-		return []string{}, nil
+		return &longList{}, nil
 	}
 	b, err := v.settingsData(ctx)
 	if isFault(err) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	return commandsList(b), err
+}
+
+// commandsList is a list of the commands of a settings data item, each of which ends in NUL.
+func commandsList(b []byte) *longList {
+	var pieces [][]byte
+	for len(b) > 0 {
+		end := min(len(b), pieceText)
+		if i := bytes.IndexByte(b[end:], 0); i >= 0 {
+			end += i + 1
+		} else {
+			end = len(b)
+		}
+		pieces = append(pieces, b[:end])
+		b = b[end:]
 	}
-	commands, _ := splitSettings(b)
-	return commands, nil
+	return &longList{flat: true, pieces: len(pieces), append: func(_ context.Context, text []byte, piece int) ([]byte, error) {
+		for command := range bytes.SplitSeq(bytes.TrimSuffix(pieces[piece], []byte{0}), []byte{0}) {
+			text = jsonenc.AppendString(append(text, nextInt...), command)
+		}
+		return text, nil
+	}}
 }
 
 func (v *view) settingsData(ctx context.Context) ([]byte, error) {
@@ -162,9 +183,9 @@ func (v *view) envelopeDir() nodes.Dir {
 	texts := newLongTexts(v.cache, func(_ context.Context, i int) (longText, error) {
 		o := &v.m.Envelopes[i]
 		doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: emptyList{}}
-		text := v.points.text(o)
-		text.document = func(context.Context) (any, error) { return doc, nil }
-		return text, nil
+		return longText{
+			document: func(context.Context) (any, error) { return doc, nil }, lists: []longList{v.points.list(o)},
+		}, nil
 	})
 	return v.dir(func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
@@ -177,11 +198,11 @@ func (v *view) envelopeDir() nodes.Dir {
 	})
 }
 
-// text is the text of the points of e that exist.
-func (p *Points) text(e *Envelope) longText {
+// list has the points of e that exist.
+func (p *Points) list(e *Envelope) longList {
 	first, last := p.clamp(e)
 	step := pieceText / intText / pointInts
-	return longText{
+	return longList{
 		pieces: (last - first + step - 1) / step,
 		append: func(_ context.Context, b []byte, piece int) ([]byte, error) {
 			from := first + piece*step

@@ -29,15 +29,15 @@ type mediumKeys struct {
 	Path *string `json:"path"`
 }
 
-func (v *view) imageList(ctx context.Context) ([]any, error) {
-	return listOf(v.m.Images, func(o *Image) (any, error) {
+func (v *view) imageList() longList {
+	return listOf(v.m.Images, func(ctx context.Context, o *Image) (any, error) {
 		name, keys, err := v.mediumKeys(ctx, medium{&o.Element, &o.Media}, imagePath)
 		return imageDocument{o, name, o.Variant, o.format(), keys}, err
 	})
 }
 
-func (v *view) soundList(ctx context.Context) ([]any, error) {
-	return listOf(v.m.Sounds, func(o *Sound) (any, error) {
+func (v *view) soundList() longList {
+	return listOf(v.m.Sounds, func(ctx context.Context, o *Sound) (any, error) {
 		name, keys, err := v.mediumKeys(ctx, medium{&o.Element, &o.Media}, soundPath)
 		return soundDocument{o, name, keys}, err
 	})

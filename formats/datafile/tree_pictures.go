@@ -35,8 +35,8 @@ func newPictures(v *view, mapres []iofs.FS, seal sealer) *pictures {
 // pixels wide, of that many bytes.
 func (p *pictures) file(id picture, l *Layer, scale, perPixel int) nodes.File {
 	w, h := l.dimensions()
-	if err := p.r.checkDocument(l, w*h*int64(scale*scale*perPixel)); err != nil {
-		return nodes.Failing(err)
+	if size := w * h * int64(scale*scale*perPixel); size > maxPicture {
+		return nodes.Failing(fault("layer_size", p.r.Items[l.Item].Offset, "layer %d takes %d bytes to draw, the limit is %d", l.Index, size, maxPicture))
 	}
 	return pictureFile{p, id}
 }

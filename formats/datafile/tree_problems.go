@@ -165,7 +165,7 @@ func (f *finder) info(ctx context.Context) error {
 	if err != nil || !ok {
 		return err
 	}
-	if _, sound := splitSettings(b); !sound {
+	if !soundSettings(b) {
 		f.add("string", &info.Element, "settings: the last command in data %d has no NUL", *info.Settings)
 	}
 	return nil
@@ -297,13 +297,6 @@ func (f *finder) layer(ctx context.Context, l *Layer) error {
 		return nil
 	}
 	if err := f.r.checkLength(l); err != nil {
-		return err
-	}
-	if l.maxText() > maxDocument {
-		text, err := f.layerText(ctx, l)
-		if err == nil {
-			_, err = text.document(ctx)
-		}
 		return err
 	}
 	if l.Tiles == nil || !l.runs() {

@@ -73,17 +73,6 @@ func (v *view) file(content func(context.Context) ([]byte, error)) nodes.File {
 	return v.files(func(ctx context.Context, _ int) ([]byte, error) { return content(ctx) })(0)
 }
 
-// document returns the JSON file of a value that takes a while.
-func (v *view) document(value func(context.Context) (any, error)) nodes.File {
-	return v.file(func(ctx context.Context) ([]byte, error) {
-		doc, err := value(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return nodes.MarshalIndented(doc)
-	})
-}
-
 // entrySize is roughly what a directory keeps alive for each entry.
 const entrySize = 256
 

@@ -79,26 +79,14 @@ func (t *Text) keys() nameKeys {
 	return nameKeys{&t.Value, hex.EncodeToString(t.Raw)}
 }
 
-// splitSettings returns the commands of a settings data item, each of which ends in NUL. It is
-// sound if the last one does, too.
-func splitSettings(b []byte) (commands []string, sound bool) {
-	commands = []string{}
-	if len(b) == 0 {
-		return commands, true
-	}
-	body, sound := bytes.CutSuffix(b, []byte{0})
-	for line := range bytes.SplitSeq(body, []byte{0}) {
-		t, _ := utf8Text(line)
-		commands = append(commands, t.Value)
-	}
-	return commands, sound
-}
+// soundSettings reports whether the last command of a settings data item ends in NUL.
+func soundSettings(b []byte) bool { return len(b) == 0 || b[len(b)-1] == 0 }
 
 // settingsFile returns a settings data item with a newline for every NUL, and one after a last
 // command that has none.
 func settingsFile(b []byte) []byte {
 	out := bytes.ReplaceAll(b, []byte{0}, []byte{'\n'})
-	if len(b) > 0 && b[len(b)-1] != 0 {
+	if !soundSettings(b) {
 		out = append(out, '\n')
 	}
 	return out
