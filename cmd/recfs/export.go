@@ -162,7 +162,7 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	return x.result()
 }
 
-// nothing returns why there is nothing to export, unless something could not be read. It tells of tables that were asked
+// nothing returns why there is nothing to export, unless nothing could be read. It tells of tables that were asked
 // for and that no recording has, which may be misspelt.
 func (x *exporter) nothing() error {
 	if x.seen == 0 && x.n == 0 {
@@ -176,7 +176,7 @@ func (x *exporter) nothing() error {
 		}
 	}
 	var err error
-	if n := len(missing) - 1; n >= 0 && n+1 == len(x.tables) && x.n == 0 && x.shard.N == 1 {
+	if n := len(missing) - 1; n >= 0 && n+1 == len(x.tables) && (x.n == 0 || len(x.met) > 0) && x.shard.N == 1 {
 		missing, err = missing[:n], missing[n]
 	}
 	for _, err := range missing {
