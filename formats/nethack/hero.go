@@ -20,7 +20,8 @@ func readHero(save []byte, s *heroState) bool {
 	return !r.bad
 }
 
-// readHero reads what is of the hero, and finds where he and the list of dungeons begin.
+// readHero reads what is of the hero, whose offsets are those of docs/formats/nethack.md section 7.3, and finds where he
+// and the list of dungeons begin.
 func (r *fields) readHero(s *heroState) {
 	n := r.length(stringAt)
 	r.you = 276 + n + 44*r.length(270+n)
@@ -29,26 +30,11 @@ func (r *fields) readHero(s *heroState) {
 		r.dungeons += 4 + r.length(r.dungeons)
 	}
 	r.dungeons += heroAsMonster
-	r.readParts(s, allColumns)
-}
-
-// readParts reads parts of the hero, whose offsets are those of docs/formats/nethack.md section 7.3.
-func (r *fields) readParts(s *heroState, parts heroSet) {
-	if parts&heroNames != 0 {
-		r.names(&s.hero)
-	}
-	if parts&heroNumbers != 0 {
-		r.numbers(&s.hero)
-	}
-	if parts&heroOccupation != 0 {
-		textTo(&s.hero.Occupation, &s.hero.OccupationHex, r.occupation())
-	}
-	if parts&heroHabits != 0 {
-		r.habits(&s.attributes, &s.conducts)
-	}
-	if parts&heroPlace != 0 {
-		r.location(&s.location)
-	}
+	r.names(&s.hero)
+	r.numbers(&s.hero)
+	textTo(&s.hero.Occupation, &s.hero.OccupationHex, r.occupation())
+	r.habits(&s.attributes, &s.conducts)
+	r.location(&s.location)
 }
 
 // occupation returns the text of what he is busy with.
@@ -75,18 +61,10 @@ func (r *fields) numbers(h *hero) {
 	h.Monster, h.MonsterHP, h.MonsterHPMax = r.i32(y+56), r.i32(y+60), r.i32(y+64)
 	h.Polymorphed, h.Hunger, h.AlignmentRecord = h.Monster != r.i32(y+52), r.i32(y+88), r.i32(y+136)
 	h.Luck, h.LuckBonus = r.i8(y+231), r.i8(y+232)
-	r.counters(h)
+	h.Nutrition, h.PrayerTimeout = r.counter(y+84), r.counter(y+152)
 	h.Swallowed, h.InWater, h.Hiding, h.Invulnerable = r.flag(8, 31), r.flag(8, 30), r.flag(8, 29), r.flag(8, 27)
 	h.QuestCompleted, h.InvocationDone, h.EnteredGehennom = r.flag(12, 27), r.flag(12, 23), r.flag(12, 22)
 	h.KilledWizard, h.Ascended = r.flag(12, 19), r.flag(12, 18)
-}
-
-// counters reads the numbers that may be stored so that they depend on the turn, and reports whether they are others.
-func (r *fields) counters(h *hero) bool {
-	nutrition, prayer := r.counter(r.you+84), r.counter(r.you+152)
-	same := h.Nutrition == nutrition && h.PrayerTimeout == prayer
-	h.Nutrition, h.PrayerTimeout = nutrition, prayer
-	return !same
 }
 
 func (r *fields) habits(a *attributes, c *conducts) {
@@ -127,28 +105,4 @@ func (r *fields) number(n heroNumber) int64 {
 		return int64(r.u8(at))
 	}
 	return int64(r.i32(at))
-}
-
-// A heroReader reads the hero of these saves: after a diff only the parts that it touches.
-type heroReader struct {
-	heroFollower
-	heroState
-}
-
-// read reads the hero of the save that there is now. It returns what of him may be other than in the one before, and
-// whether a state has one.
-func (h *heroReader) read(re *rebuilder, backup bool) (changed heroSet, ok bool) {
-	changed, turned := h.follow(re, backup)
-	switch {
-	case h.bad:
-	case changed == allColumns:
-		h.readHero(&h.heroState)
-	default:
-		h.readParts(&h.heroState, changed)
-		if turned && h.counters(&h.hero) {
-			changed |= heroCounters
-		}
-	}
-	h.current = !h.bad
-	return changed, h.current
 }

@@ -45,11 +45,9 @@ func heroColumn(name string) int {
 
 // The columns of the parts of a hero, each of which is read at once.
 var (
-	heroNames      = columnsOf("name", "alignment")
 	heroNumbers    = columnsOf("hp", "ascended")
 	heroOccupation = heroSet(1) << occupationColumn
 	heroHabits     = columnsOf("attr_str", "conduct_lost_alignment")
-	heroPlace      = columnsOf("dungeon", "y")
 
 	// Numbers that may be stored so that they depend on the turn.
 	heroCounters = columnsOf("nutrition", "nutrition") | columnsOf("prayer_timeout", "prayer_timeout")

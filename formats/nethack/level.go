@@ -33,11 +33,7 @@ type trap struct {
 // readLevel walks through a save from offset dungeons on. It returns what the hero carries, nil if the
 // save is not as it should be, and his level, nil if it is not in the save.
 func readLevel(save []byte, dungeons int64, at *location, role int32) (pack []object, here *level) {
-	return (&levelWalk{Cursor: wire.NewCursor(name, save, 0), role: role}).read(dungeons, at)
-}
-
-// read is readLevel.
-func (w *levelWalk) read(dungeons int64, at *location) (pack []object, here *level) {
+	w := &levelWalk{Cursor: wire.NewCursor(name, save, 0), role: role}
 	w.Skip(int(dungeons))
 	w.magic("DGN\x00")
 	w.skipList(55)
@@ -55,7 +51,7 @@ func (w *levelWalk) read(dungeons int64, at *location) (pack []object, here *lev
 	w.skipList(timerSize)
 	w.skipList(lightSize)
 	w.keep = true
-	pack = w.objects(0, carried)
+	pack = w.objects(0, false)
 	if w.Err() != nil {
 		return nil, nil
 	}
@@ -79,26 +75,24 @@ func (w *levelWalk) level(at *location, wanted bool) *level {
 	dungeon, number := w.U8(), w.U8()
 	w.Skip(64) // name
 	w.keep = wanted && dungeon == at.Dungeon && number == at.Level
-	start := w.Pos()
 	l := &level{cells: w.Bytes(mapSize)}
-	w.note(cells, start, false)
 	w.Skip(4 + 5*5 + 2*8 + 4 + 120*2) // turn, stairs, areas, flags, doors
 	w.each("RDBT", func() { w.room(0) })
 	w.skipList(timerSize)
 	w.skipList(lightSize)
 	w.each("MCHN", func() {
-		if m := w.carrier(); w.made() {
+		if m := w.carrier(); w.keep {
 			l.monsters = append(l.monsters, m)
 		}
 	})
 	w.longWorms()
 	w.each("TRPS", func() {
-		if t := w.trap(); w.made() {
+		if t := w.trap(); w.keep {
 			l.traps = append(l.traps, t)
 		}
 	})
-	l.objects = w.objects(0, lying)
-	l.objects = append(l.objects, w.objects(0, buried)...)
+	l.objects = w.objects(0, false)
+	l.objects = append(l.objects, w.objects(0, true)...)
 	keep := w.keep
 	w.keep = false
 	w.endOfLevel()
@@ -110,7 +104,7 @@ func (w *levelWalk) level(at *location, wanted bool) *level {
 
 // endOfLevel skips what is on a level and not shown.
 func (w *levelWalk) endOfLevel() {
-	w.objects(0, held) // used up in a shop and not paid
+	w.objects(0, false) // used up in a shop and not paid
 	w.magic("ENGR")
 	for n := w.count(); n > 0; n = w.count() {
 		w.Skip(3)
@@ -150,12 +144,10 @@ func (w *levelWalk) longWorms() {
 }
 
 func (w *levelWalk) trap() trap {
-	start := w.Pos()
 	b := w.Bytes(trapSize)
 	if b == nil {
 		return trap{}
 	}
-	w.note(trapped, start, false)
 	if w.keep {
 		w.take(trapSize)
 	}

@@ -17,10 +17,9 @@ const (
 // it should be: the parts have no lengths. The first part that is not makes it fail.
 type levelWalk struct {
 	*wire.Cursor
-	role  int32  // of the hero, which numbers the persons of the quest
-	keep  bool   // what is read now is shown
-	shown int    // bytes of what was kept
-	parts *parts // what was read, which is not made then; nil: nobody wants to know
+	role  int32 // of the hero, which numbers the persons of the quest
+	keep  bool  // what is read now is shown
+	shown int   // bytes of what was kept
 }
 
 // magic reads the four bytes that a part begins with.
@@ -55,25 +54,13 @@ func (w *levelWalk) skipElements(n, size int) {
 	w.Skip(n * size)
 }
 
-// Skip goes on behind n bytes of which nothing is shown.
-func (w *levelWalk) Skip(n int) {
-	start := w.Pos()
-	w.Cursor.Skip(n)
-	w.note(unread, start, false)
-}
-
-// each calls read for every element of a list, until one is not as it should be. It returns how many the list says it has.
-func (w *levelWalk) each(magic string, read func()) (n int) {
+// each calls read for every element of a list, until one is not as it should be.
+func (w *levelWalk) each(magic string, read func()) {
 	w.magic(magic)
-	n = w.count()
-	for i := 0; i < n && w.Err() == nil; i++ {
+	for n := w.count(); n > 0 && w.Err() == nil; n-- {
 		read()
 	}
-	return n
 }
-
-// made reports whether what is read now is kept for who called.
-func (w *levelWalk) made() bool { return w.keep && w.parts == nil }
 
 // take says that n bytes are shown, and fails if those are too many.
 func (w *levelWalk) take(n int) {
@@ -84,7 +71,7 @@ func (w *levelWalk) take(n int) {
 
 // text returns the string in b up to its NUL, if it is shown.
 func (w *levelWalk) text(b []byte) string {
-	if !w.made() {
+	if !w.keep {
 		return ""
 	}
 	return cutNUL(b)
@@ -94,64 +81,4 @@ func (w *levelWalk) text(b []byte) string {
 func cutNUL(b []byte) string {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	return string(b)
-}
-
-// A partKind says what a part of a save is.
-type partKind uint8
-
-const (
-	unread  partKind = iota // nothing depends on it
-	cells                   // of the map that is shown
-	carried                 // an object of the pack
-	lying                   // an object on the level
-	buried                  // an object below the floor
-	held                    // an object that a monster or another object has
-	living                  // a monster
-	trapped                 // a trap that is shown
-	partKinds
-)
-
-// A part is what a levelWalk has read at once. Bytes between the parts say where they are.
-type part struct {
-	start, end int32
-	size       int32 // of what is shown of it
-	kind       partKind
-	shown      bool
-	list       bool // of things, which follows: the contents or the inventory
-}
-
-// maxParts is how many parts are noted: 16 bytes each, so 256 KiB at most. Large games have some thousands.
-const maxParts = 16 << 10
-
-// parts are those of a save, in their order.
-type parts struct {
-	list []part
-	all  bool // there are no more than maxParts
-
-	shown  [partKinds]int
-	commas int // between the things that other things have
-}
-
-// noteList notes that n things that are shown, or not, are a list of another thing.
-func (w *levelWalk) noteList(n int) {
-	if w.parts != nil && w.keep {
-		w.parts.commas += max(n-1, 0)
-	}
-}
-
-// note notes the part from start up to here, if somebody wants to know.
-func (w *levelWalk) note(kind partKind, start int, list bool) {
-	switch {
-	case w.parts == nil || start == w.Pos():
-		return
-	case len(w.parts.list) == maxParts:
-		w.parts.all = false
-		return
-	case !w.keep && (kind == cells || kind == trapped):
-		kind = unread
-	}
-	if w.keep {
-		w.parts.shown[kind]++
-	}
-	w.parts.list = append(w.parts.list, part{start: int32(start), end: int32(w.Pos()), kind: kind, shown: w.keep, list: list})
 }

@@ -86,11 +86,9 @@ func (w *levelWalk) monster() monster {
 
 // carrier reads a monster and what it carries.
 func (w *levelWalk) carrier() monster {
-	start := w.Pos()
 	m := w.monster()
-	w.note(living, start, m.carries)
 	if m.carries {
-		m.inventory = w.objects(0, held)
+		m.inventory = w.objects(0, false)
 	}
 	return m
 }

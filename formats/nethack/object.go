@@ -24,28 +24,23 @@ type object struct {
 	contents         []object
 }
 
-// objects reads a list of objects, of things in depth others. kind says how they are shown.
-func (w *levelWalk) objects(depth int, kind partKind) []object {
+// objects reads a list of objects, of things in depth others, that are buried or not.
+func (w *levelWalk) objects(depth int, buried bool) []object {
 	if depth > maxDepth {
 		w.Fail("an object in more than %d others", maxDepth)
 		return nil
 	}
 	list := []object{}
-	n := w.each("OCHN", func() {
-		start := w.Pos()
+	w.each("OCHN", func() {
 		o := w.object()
-		w.note(kind, start, o.filled)
 		if o.filled {
-			o.contents = w.objects(depth+1, held)
+			o.contents = w.objects(depth+1, false)
 		}
-		if w.made() {
-			o.buried = kind == buried
+		if w.keep {
+			o.buried = buried
 			list = append(list, o)
 		}
 	})
-	if kind == held {
-		w.noteList(n)
-	}
 	return list
 }
 

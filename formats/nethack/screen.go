@@ -16,8 +16,9 @@ func draw(cells []byte, hero *location, as byte, symbol func(cell uint32) byte) 
 	var all [mapRows * mapColumns]byte
 	last, char := uint32(0), symbol(0) // most places are like those beside them
 	for x := range mapColumns {
+		column := cells[x*mapRows*cellSize:][:mapRows*cellSize]
 		for y := range mapRows {
-			if cell := binary.LittleEndian.Uint32(cells[(mapRows*x+y)*cellSize:]); cell != last {
+			if cell := binary.LittleEndian.Uint32(column[y*cellSize:]); cell != last {
 				last, char = cell, symbol(cell)
 			}
 			all[y*mapColumns+x] = char

@@ -14,24 +14,24 @@ const incarnation43 = 0x04030000
 
 // A state is what states/ shows of a save, in the order of its keys. The map stands apart.
 type state struct {
-	Tick        int     `json:"tick"`
-	Turn        int32   `json:"turn"`
-	Time        *string `json:"time"`
-	Save        string  `json:"save"`
-	Incarnation string  `json:"incarnation"`
-	Timezone    int32   `json:"timezone"`
+	Tick        int
+	Turn        int32
+	Time        *string
+	Save        string
+	Incarnation string
+	Timezone    int32
 	*details
 }
 
 // The details are known for saves of NetHack 4.3 only, and all nil where a save is not as it should be.
 type details struct {
-	Game       *game       `json:"game"`
-	Hero       *hero       `json:"hero"`
-	Attributes *attributes `json:"attributes"`
-	Conducts   *conducts   `json:"conducts"`
-	Location   *location   `json:"location"`
-	Map        []string    `json:"-"` // nil: the level is not in the save
-	*around    `json:"-"`  // nil: the names of what is there are not known
+	Game       *game
+	Hero       *hero
+	Attributes *attributes
+	Conducts   *conducts
+	Location   *location
+	Map        []string // nil: the level is not in the save
+	*around             // nil: the names of what is there are not known
 }
 
 // An around is what is on the hero's level and in his pack, all nil where that part of a save is not as it
@@ -43,86 +43,86 @@ type around struct {
 }
 
 type game struct {
-	Debug      bool   `json:"debug"`
-	Explore    bool   `json:"explore"`
-	MoonPhase  int32  `json:"moon_phase"`
-	Friday13th bool   `json:"friday_13th"`
-	SetSeed    string `json:"set_seed"`
-	SetSeedHex string `json:"set_seed_hex,omitempty"`
+	Debug      bool
+	Explore    bool
+	MoonPhase  int32
+	Friday13th bool
+	SetSeed    string
+	SetSeedHex string
 }
 
 type hero struct {
-	Name            string  `json:"name"`
-	NameHex         string  `json:"name_hex,omitempty"`
-	Role            *string `json:"role"`
-	Race            *string `json:"race"`
-	Gender          string  `json:"gender"`
-	Alignment       *string `json:"alignment"`
-	HP              int32   `json:"hp"`
-	HPMax           int32   `json:"hp_max"`
-	Power           int32   `json:"power"`
-	PowerMax        int32   `json:"power_max"`
-	Level           int32   `json:"level"`
-	LevelMax        int32   `json:"level_max"`
-	Experience      int32   `json:"experience"`
-	Polymorphed     bool    `json:"polymorphed"`
-	Monster         int32   `json:"monster"`
-	MonsterHP       int32   `json:"monster_hp"`
-	MonsterHPMax    int32   `json:"monster_hp_max"`
-	Nutrition       int64   `json:"nutrition"`
-	Hunger          int32   `json:"hunger"`
-	PrayerTimeout   int64   `json:"prayer_timeout"`
-	AlignmentRecord int32   `json:"alignment_record"`
-	Luck            int8    `json:"luck"`
-	LuckBonus       int8    `json:"luck_bonus"`
-	Swallowed       bool    `json:"swallowed"`
-	InWater         bool    `json:"in_water"`
-	Hiding          bool    `json:"hiding"`
-	Invulnerable    bool    `json:"invulnerable"`
-	QuestCompleted  bool    `json:"quest_completed"`
-	InvocationDone  bool    `json:"invocation_done"`
-	EnteredGehennom bool    `json:"entered_gehennom"`
-	KilledWizard    bool    `json:"killed_wizard"`
-	Ascended        bool    `json:"ascended"`
-	Occupation      string  `json:"occupation"`
-	OccupationHex   string  `json:"occupation_hex,omitempty"`
+	Name            string
+	NameHex         string
+	Role            *string
+	Race            *string
+	Gender          string
+	Alignment       *string
+	HP              int32
+	HPMax           int32
+	Power           int32
+	PowerMax        int32
+	Level           int32
+	LevelMax        int32
+	Experience      int32
+	Polymorphed     bool
+	Monster         int32
+	MonsterHP       int32
+	MonsterHPMax    int32
+	Nutrition       int64
+	Hunger          int32
+	PrayerTimeout   int64
+	AlignmentRecord int32
+	Luck            int8
+	LuckBonus       int8
+	Swallowed       bool
+	InWater         bool
+	Hiding          bool
+	Invulnerable    bool
+	QuestCompleted  bool
+	InvocationDone  bool
+	EnteredGehennom bool
+	KilledWizard    bool
+	Ascended        bool
+	Occupation      string
+	OccupationHex   string
 }
 
 type attributes struct {
-	Str int8 `json:"str"`
-	Int int8 `json:"int"`
-	Wis int8 `json:"wis"`
-	Dex int8 `json:"dex"`
-	Con int8 `json:"con"`
-	Cha int8 `json:"cha"`
+	Str int8
+	Int int8
+	Wis int8
+	Dex int8
+	Con int8
+	Cha int8
 }
 
 type conducts struct {
-	Food          int32 `json:"food"`
-	Vegan         int32 `json:"vegan"`
-	Vegetarian    int32 `json:"vegetarian"`
-	Gnostic       int32 `json:"gnostic"`
-	WeaponHit     int32 `json:"weapon_hit"`
-	Killer        int32 `json:"killer"`
-	Illiterate    int32 `json:"illiterate"`
-	Polypile      int32 `json:"polypile"`
-	Polyself      int32 `json:"polyself"`
-	Wish          int32 `json:"wish"`
-	ArtifactWish  int32 `json:"artifact_wish"`
-	Genocide      int32 `json:"genocide"`
-	Elbereth      int32 `json:"elbereth"`
-	PuddingSplit  int32 `json:"pudding_split"`
-	LostAlignment int32 `json:"lost_alignment"`
+	Food          int32
+	Vegan         int32
+	Vegetarian    int32
+	Gnostic       int32
+	WeaponHit     int32
+	Killer        int32
+	Illiterate    int32
+	Polypile      int32
+	Polyself      int32
+	Wish          int32
+	ArtifactWish  int32
+	Genocide      int32
+	Elbereth      int32
+	PuddingSplit  int32
+	LostAlignment int32
 }
 
 type location struct {
-	Dungeon        uint8  `json:"dungeon"`
-	DungeonName    string `json:"dungeon_name"`
-	DungeonNameHex string `json:"dungeon_name_hex,omitempty"`
-	Level          uint8  `json:"level"`
-	Depth          int64  `json:"depth"`
-	X              uint8  `json:"x"`
-	Y              uint8  `json:"y"`
+	Dungeon        uint8
+	DungeonName    string
+	DungeonNameHex string
+	Level          uint8
+	Depth          int64
+	X              uint8
+	Y              uint8
 }
 
 var (

@@ -6,6 +6,136 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
+// appendDocument appends a state as one of the documents of states/ (docs/tree/nethack.md sections 6 and 6a).
+func (s *state) appendDocument(dst []byte) []byte {
+	m := members{dst, ",\n  "}
+	m.numbers("tick turn", int32(s.Tick), s.Turn)
+	m.word("time", s.Time)
+	m.word("save", &s.Save)
+	m.word("incarnation", &s.Incarnation)
+	m.numbers("timezone", s.Timezone)
+	if s.details != nil {
+		m.group("game", s.Game != nil, func() { s.Game.append(&m) })
+		m.group("hero", s.Hero != nil, func() { s.Hero.append(&m) })
+		m.group("attributes", s.Attributes != nil, func() { s.Attributes.append(&m) })
+		m.group("conducts", s.Conducts != nil, func() { s.Conducts.append(&m) })
+		m.group("location", s.Location != nil, func() { s.Location.append(&m) })
+		m.doc = appendRows(m.doc, "map", s.Map)
+		if s.around != nil {
+			m.doc = s.around.appendJSON(m.doc)
+		}
+	}
+	m.doc[len(dst)] = '{'
+	return append(m.doc, "\n}\n"...)
+}
+
+func (g *game) append(m *members) {
+	m.flags("debug explore", g.Debug, g.Explore)
+	m.numbers("moon_phase", g.MoonPhase)
+	m.flags("friday_13th", g.Friday13th)
+	m.text("set_seed", g.SetSeed, g.SetSeedHex)
+}
+
+func (h *hero) append(m *members) {
+	m.text("name", h.Name, h.NameHex)
+	m.word("role", h.Role)
+	m.word("race", h.Race)
+	m.word("gender", &h.Gender)
+	m.word("alignment", h.Alignment)
+	m.numbers("hp hp_max power power_max level level_max experience",
+		h.HP, h.HPMax, h.Power, h.PowerMax, h.Level, h.LevelMax, h.Experience)
+	m.flags("polymorphed", h.Polymorphed)
+	m.numbers("monster monster_hp monster_hp_max nutrition hunger prayer_timeout alignment_record luck luck_bonus",
+		h.Monster, h.MonsterHP, h.MonsterHPMax, int32(h.Nutrition), h.Hunger, int32(h.PrayerTimeout), h.AlignmentRecord,
+		int32(h.Luck), int32(h.LuckBonus))
+	m.flags("swallowed in_water hiding invulnerable quest_completed invocation_done entered_gehennom killed_wizard ascended",
+		h.Swallowed, h.InWater, h.Hiding, h.Invulnerable, h.QuestCompleted, h.InvocationDone, h.EnteredGehennom, h.KilledWizard, h.Ascended)
+	m.text("occupation", h.Occupation, h.OccupationHex)
+}
+
+func (a *attributes) append(m *members) {
+	m.numbers("str int wis dex con cha", int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha))
+}
+
+func (c *conducts) append(m *members) {
+	m.numbers("food vegan vegetarian gnostic weapon_hit killer illiterate polypile polyself wish artifact_wish genocide elbereth "+
+		"pudding_split lost_alignment",
+		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
+		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
+}
+
+func (l *location) append(m *members) {
+	m.numbers("dungeon", int32(l.Dungeon))
+	m.text("dungeon_name", l.DungeonName, l.DungeonNameHex)
+	m.numbers("level", int32(l.Level))
+	m.key("depth")
+	m.doc = jsonenc.AppendInt(m.doc, l.Depth)
+	m.numbers("x y", int32(l.X), int32(l.Y))
+}
+
+// members are those of an object, each on a line of its own. In front of each is a comma, a newline and blanks; the first
+// comma becomes the bracket.
+type members struct {
+	doc    []byte
+	margin string
+}
+
+func (m *members) key(key string) {
+	m.doc = append(append(append(append(m.doc, m.margin...), '"'), key...), "\": "...)
+}
+
+// numbers appends some whose keys stand with blanks between them, as flags does.
+func (m *members) numbers(keys string, list ...int32) {
+	i := 0
+	for key := range strings.SplitSeq(keys, " ") {
+		m.key(key)
+		m.doc = jsonenc.AppendInt(m.doc, list[i])
+		i++
+	}
+}
+
+func (m *members) flags(keys string, list ...bool) {
+	i := 0
+	for key := range strings.SplitSeq(keys, " ") {
+		m.key(key)
+		m.doc = jsonenc.AppendBool(m.doc, list[i])
+		i++
+	}
+}
+
+// text appends a text, and its bytes in hex if they are not UTF-8.
+func (m *members) text(key, s, asHex string) {
+	m.word(key, &s)
+	if asHex != "" {
+		m.word(key+"_hex", &asHex)
+	}
+}
+
+// word appends a text, or null.
+func (m *members) word(key string, s *string) {
+	m.key(key)
+	if s == nil {
+		m.doc = append(m.doc, "null"...)
+		return
+	}
+	m.doc = jsonenc.AppendString(m.doc, *s)
+}
+
+// group appends an object whose members add appends, or null.
+func (m *members) group(key string, known bool, add func()) {
+	m.key(key)
+	if !known {
+		m.doc = append(m.doc, "null"...)
+		return
+	}
+	margin, start := m.margin, len(m.doc)
+	m.margin += "  "
+	add()
+	m.margin = margin
+	m.doc[start] = '{'
+	m.doc = append(append(m.doc, margin[len(","):]...), '}')
+}
+
 // appendJSON appends what is around the hero to the members of a document.
 func (a *around) appendJSON(doc []byte) []byte {
 	l := a.level

@@ -57,16 +57,10 @@ func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (sizes []uint32
 // stateSizes learns the sizes of the documents in states/ from tick first on.
 func (rec *recording) stateSizes(ctx context.Context, x *index, first int, sizes []uint32) error {
 	var doc []byte
-	re := &rebuilder{}
-	m := newStateMeter(x, re)
-	return rec.eachSave(ctx, x, re, first, first+len(sizes)-1, func(n int, save []byte) (err error) {
-		if more, ok := m.more(n); ok {
-			sizes[n-first] = uint32(emptyHead() + more)
-			return nil
-		}
-		doc, err = x.decodeState(n, save).appendDocument(doc[:0])
+	return rec.eachSave(ctx, x, &rebuilder{}, first, first+len(sizes)-1, func(n int, save []byte) error {
+		doc = x.decodeState(n, save).appendDocument(doc[:0])
 		sizes[n-first] = uint32(len(doc))
-		return err
+		return nil
 	})
 }
 

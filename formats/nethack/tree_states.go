@@ -2,10 +2,8 @@ package nethack
 
 import (
 	"context"
-	"sync"
 
 	"recfs/formats"
-	"recfs/nodes"
 )
 
 // loadState decodes the save of tick n, once for all that is made of it.
@@ -101,28 +99,5 @@ func (rec *recording) stateDocument(ctx context.Context, n int) ([]byte, error) 
 		return nil, err
 	}
 	defer held.Free()
-	return s.appendDocument(nil)
+	return s.appendDocument(nil), nil
 }
-
-// appendDocument appends a state as one of the documents of states/ (docs/tree/nethack.md sections 6 and 6a).
-func (s *state) appendDocument(dst []byte) ([]byte, error) {
-	head, err := nodes.MarshalIndented(s)
-	if err != nil || s.details == nil {
-		return append(dst, head...), err
-	}
-	doc := appendRows(append(dst, head[:len(head)-len("\n}\n")]...), "map", s.Map)
-	if s.around != nil {
-		doc = s.around.appendJSON(doc)
-	}
-	return append(doc, "\n}\n"...), nil
-}
-
-// emptyHead is how long a document up to its location is, with what ends it, if all numbers are 0, all texts are empty and
-// all words null.
-var emptyHead = sync.OnceValue(func() int {
-	time := ""
-	doc, _ := nodes.MarshalIndented(&state{Time: &time, details: &details{
-		Game: &game{}, Hero: &hero{}, Attributes: &attributes{}, Conducts: &conducts{}, Location: &location{},
-	}})
-	return len(doc)
-})

@@ -1,7 +1,6 @@
 package nethack
 
 import (
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,26 +10,6 @@ import (
 
 // sharedGames are those of real builds of the game.
 const sharedGames = "../../../shared/recordings/nethack"
-
-// holdSize holds the size of the document of tick n to the document. It reports whether the size is known without reading
-// all of the save.
-func holdSize(t *testing.T, m *stateMeter, n int) (followed bool) {
-	t.Helper()
-	if followed = m.known; followed {
-		m.parts.list = append(m.parts.list, part{start: math.MaxInt32, end: math.MaxInt32}) // as long as it is the same list
-	}
-	more, ok := m.more(n)
-	if k := len(m.parts.list) - 1; followed && k >= 0 && m.parts.list[k].end == math.MaxInt32 {
-		m.parts.list = m.parts.list[:k]
-	} else {
-		followed = false
-	}
-	doc, err := m.x.decodeState(n, m.re.save).appendDocument(nil)
-	if size := emptyHead() + more; ok && size != len(doc) || err != nil {
-		t.Fatalf("tick %d: %d bytes, want %d, %v", n, size, len(doc), err)
-	}
-	return followed && ok
-}
 
 // eachGame rebuilds all saves of real games. begin is called for each game, and what it returns for each of its saves and
 // behind the last one.
@@ -54,23 +33,6 @@ func eachGame(t *testing.T, begin func(file string, x *index, re *rebuilder) (sa
 		}
 		end()
 		done()
-	}
-}
-
-// TestStateSizesOfGames holds the sizes of all states of real games to their documents.
-func TestStateSizesOfGames(t *testing.T) {
-	measured, all := 0, 0
-	eachGame(t, func(_ string, x *index, re *rebuilder) (save func(n int), end func()) {
-		m := newStateMeter(x, re)
-		all += x.ticks.len()
-		return func(n int) {
-			if holdSize(t, m, n) {
-				measured++
-			}
-		}, func() {}
-	})
-	if 4*measured < 3*all-500 { // those of a fork are none
-		t.Errorf("of %d states %d had to be measured in part", all, measured)
 	}
 }
 
@@ -166,51 +128,4 @@ func sizedSaves() (list [][]byte) {
 		list = append(list, save)
 	}
 	return list
-}
-
-// TestStateSizesOfDiffs holds the sizes of states to their documents, whatever diffs change.
-func TestStateSizesOfDiffs(t *testing.T) {
-	saves := sizedSaves()
-	x := new(index)
-	re := &rebuilder{}
-	m := newStateMeter(x, re)
-	e := &editor{rand.New(rand.NewPCG(3, 4)), re}
-	level := len(heroSave())
-	shown, known := 0, 0
-	for i := range 15_000 {
-		now := tick{
-			turn: int32(e.Uint32() >> 1 >> e.IntN(31)), nth: int32(e.IntN(2) * e.IntN(5000)), clock: e.Uint64() >> e.IntN(64), backup: i%8 == 0,
-		}
-		x.ticks = tickListOf(now)
-		switch kind := e.IntN(8); {
-		case now.backup:
-			re.save = append(re.save[:0], saves[e.IntN(len(saves))]...)
-		case kind == 0:
-			e.become(saves[e.IntN(len(saves))])
-		case kind == 1 && m.cells > 0:
-			e.diff(m.cells, m.cells+mapSize)
-		case kind == 2 && m.known:
-			p := m.parts.list[e.IntN(len(m.parts.list))]
-			e.diff(int(p.start)+4, max(int(p.end), int(p.start)+6))
-		case kind == 3:
-			e.diff(minSave, len(re.save))
-		case i%16 < 8:
-			e.diff(level, len(re.save))
-		default:
-			e.diff(heroAt, heroAt+1783)
-		}
-		if len(re.save) < minSave {
-			m.known, m.cells, m.current = false, 0, false // such a save is lost, and what follows it up to the next backup
-			continue
-		}
-		if holdSize(t, m, 0) {
-			known++
-		}
-		if m.known {
-			shown++
-		}
-	}
-	if known < 1500 || shown < 4000 {
-		t.Errorf("of %d states %d had to be measured in part", shown, known)
-	}
 }
