@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"embed"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -12,50 +12,10 @@ import (
 	"recfs/fs"
 )
 
-// completionScripts ask recfs itself for candidates.
-var completionScripts = map[string]string{
-	"bash": `_recfs() {
-    local line
-    COMPREPLY=()
-    while IFS= read -r line; do
-        COMPREPLY+=("${line%%$'\t'*}")
-    done < <("${1/#\~\//$HOME/}" __complete-line "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
-    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
-}
-complete -o default -o filenames -F _recfs recfs
-`,
-	"zsh": `#compdef recfs
-_recfs() {
-    local line value home=
-    local -a plain described
-    [[ -z $QIPREFIX ]] && compset -P '\~/' && home=$HOME/ # which must not be quoted
-    while IFS= read -r line; do
-        value="${${line%%$'\t'*}#"$home"}"
-        if [[ $line == *$'\t'* ]]; then
-            described+=("${value//:/\\:}:${line#*$'\t'}")
-        else
-            plain+=("$value")
-        fi
-    done < <("${words[1]/#\~\//$HOME/}" __complete "${(@Q)words[2,CURRENT-1]}" "$home${(Q)PREFIX}" 2>/dev/null)
-    (( ${#described} )) && _describe recfs described
-    (( ${#plain} )) && compadd -S '' -- "${plain[@]}"
-    (( ${#described} + ${#plain} )) || _files
-}
-if [[ ${funcstack[1]} == _recfs ]]; then # read from a directory of functions, to be called now
-    _recfs "$@"
-else
-    compdef _recfs recfs
-fi
-`,
-	"fish": `function __recfs_complete
-    set -l words (commandline -opc)
-    set -l last (string replace -r '^[\'"]' '' -- (commandline -ct) | string unescape)
-    set words[1] (string replace -r '^~/' "$HOME/" -- $words[1])
-    $words[1] __complete $words[2..-1] "$last" 2>/dev/null
-end
-complete -c recfs -f -a '(__recfs_complete)'
-`,
-}
+// completionScripts ask recfs itself for candidates. Each has the name of its shell.
+//
+//go:embed completions
+var completionScripts embed.FS
 
 var completionCommand = command{
 	name:    "completion",
@@ -69,10 +29,11 @@ Bash reads it with 'source <(recfs completion bash)', zsh with 'source <(recfs c
 
 func runCompletion(*pflag.FlagSet) runFunc {
 	return func(_ context.Context, e *env, args []string) error {
-		if completionScripts[args[0]] == "" {
+		script, err := completionScripts.ReadFile("completions/" + args[0])
+		if err != nil {
 			return usagef("completion: name one of bash, zsh and fish")
 		}
-		_, err := io.WriteString(e.stdout, completionScripts[args[0]])
+		_, err = e.stdout.Write(script)
 		return err
 	}
 }

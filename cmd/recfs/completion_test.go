@@ -54,7 +54,7 @@ func TestCompletion(t *testing.T) {
 				err = os.Symlink(self, filepath.Join(dir, "recfs"))
 			}
 			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, "_recfs"), []byte(completionScripts[shell]), 0o666)
+				err = os.WriteFile(filepath.Join(dir, "_recfs"), completionScript(t, shell), 0o666)
 			}
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, ".zshrc"), []byte(zshrc), 0o666)
@@ -100,4 +100,12 @@ func TestCompletion(t *testing.T) {
 			}
 		})
 	}
+}
+
+func completionScript(t *testing.T, shell string) []byte {
+	script, err := completionScripts.ReadFile("completions/" + shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script
 }

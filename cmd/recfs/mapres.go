@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // noMapres is the value of --mapres with which no external image is looked for.
@@ -50,56 +51,61 @@ func newMapresSearch(flag string) (s mapresSearch, err error) {
 	return s, nil
 }
 
-// gameFolders returns where DDNet and Teeworlds keep their data on an operating system: what users
-// add, what packages install, and what Steam does. Most of them are not there.
-func gameFolders(goos string, env func(string) string) (list []string) {
-	home := env("HOME")
-	add := func(base string, names ...string) {
-		if base == "" {
-			return
-		}
-		for _, name := range names {
-			list = append(list, filepath.Join(base, filepath.FromSlash(name)))
-		}
-	}
-	switch goos {
-	case "windows":
-		add(env("APPDATA"), "DDNet", "Teeworlds")
-		for _, programs := range []string{env("ProgramFiles"), env("ProgramFiles(x86)")} {
-			add(programs, "DDNet/data", "Teeworlds/data")
-			addSteam(add, programs, "Steam")
-		}
-	case "darwin":
-		const support = "Library/Application Support/"
-		add(home, support+"DDNet", support+"Teeworlds")
-		for _, app := range []string{"DDNet.app/Contents/Resources/data", "Teeworlds.app/Contents/Resources/data"} {
-			add("/Applications", app)
-			add(home, "Applications/"+app)
-		}
-		addSteam(add, home, support+"Steam")
-	default:
-		data := env("XDG_DATA_HOME")
-		if data == "" && home != "" {
-			data = filepath.Join(home, ".local/share")
-		}
-		add(data, "ddnet", "teeworlds")
-		add(home, ".teeworlds")
-		for _, share := range []string{"/usr/share", "/usr/local/share", "/usr/pkg/share"} {
-			add(share, "ddnet/data", "games/ddnet/data", "teeworlds/data", "games/teeworlds/data")
-		}
-		add("/opt", "ddnet/data", "teeworlds/data")
-		const flatpak = "flatpak/app/tw.ddnet.DDNet/current/active/files/share/ddnet/data"
-		add(data, flatpak)
-		add("/var/lib", flatpak)
-		addSteam(add, data, "Steam")
-		addSteam(add, home, ".steam/steam")
-	}
-	return list
+// gameDirs are where DDNet and Teeworlds keep their data, by operating system, "" being any other: what
+// users add, what packages install, and what Steam does, whose folder ends in *. Most of them are not there.
+var gameDirs = map[string][]string{
+	"windows": {
+		"$APPDATA/DDNet", "$APPDATA/Teeworlds",
+		"$ProgramFiles/DDNet/data", "$ProgramFiles/Teeworlds/data", "$ProgramFiles/Steam*",
+		"${ProgramFiles(x86)}/DDNet/data", "${ProgramFiles(x86)}/Teeworlds/data", "${ProgramFiles(x86)}/Steam*",
+	},
+	"darwin": {
+		"$HOME/Library/Application Support/DDNet", "$HOME/Library/Application Support/Teeworlds",
+		"/Applications/DDNet.app/Contents/Resources/data", "$HOME/Applications/DDNet.app/Contents/Resources/data",
+		"/Applications/Teeworlds.app/Contents/Resources/data", "$HOME/Applications/Teeworlds.app/Contents/Resources/data",
+		"$HOME/Library/Application Support/Steam*",
+	},
+	"": {
+		"$XDG_DATA_HOME/ddnet", "$XDG_DATA_HOME/teeworlds", "$HOME/.teeworlds",
+		"/usr/share/ddnet/data", "/usr/share/games/ddnet/data", "/usr/share/teeworlds/data", "/usr/share/games/teeworlds/data",
+		"/usr/local/share/ddnet/data", "/usr/local/share/games/ddnet/data", "/usr/local/share/teeworlds/data", "/usr/local/share/games/teeworlds/data",
+		"/usr/pkg/share/ddnet/data", "/usr/pkg/share/games/ddnet/data", "/usr/pkg/share/teeworlds/data", "/usr/pkg/share/games/teeworlds/data",
+		"/opt/ddnet/data", "/opt/teeworlds/data",
+		"$XDG_DATA_HOME/flatpak/app/tw.ddnet.DDNet/current/active/files/share/ddnet/data",
+		"/var/lib/flatpak/app/tw.ddnet.DDNet/current/active/files/share/ddnet/data",
+		"$XDG_DATA_HOME/Steam*", "$HOME/.steam/steam*",
+	},
 }
 
-// addSteam adds where Steam installs the games.
-func addSteam(add func(string, ...string), base, steam string) {
-	common := steam + "/steamapps/common/"
-	add(base, common+"DDraceNetwork/ddnet/data", common+"DDraceNetwork/DDNet.app/Contents/Resources/data",
-		common+"Teeworlds/tw/data")
+// steamDirs are where Steam keeps the data of the games.
+var steamDirs = []string{"DDraceNetwork/ddnet/data", "DDraceNetwork/DDNet.app/Contents/Resources/data", "Teeworlds/tw/data"}
+
+// gameFolders returns the gameDirs of an operating system, without those for which env has no value.
+func gameFolders(goos string, env func(string) string) (list []string) {
+	dirs, ok := gameDirs[goos]
+	if !ok {
+		dirs = gameDirs[""]
+	}
+	for _, dir := range dirs {
+		known := true
+		dir = os.Expand(dir, func(name string) string {
+			value := env(name)
+			if home := env("HOME"); name == "XDG_DATA_HOME" && value == "" && home != "" {
+				value = home + "/.local/share"
+			}
+			known = known && value != ""
+			return value
+		})
+		steam, isSteam := strings.CutSuffix(dir, "*")
+		switch {
+		case !known:
+		case isSteam:
+			for _, game := range steamDirs {
+				list = append(list, filepath.Join(steam, "steamapps", "common", filepath.FromSlash(game)))
+			}
+		default:
+			list = append(list, filepath.Clean(dir))
+		}
+	}
+	return list
 }
