@@ -154,7 +154,7 @@ func (c *checker) recording(f found) []problem {
 		}
 		return nil
 	})
-	if err == nil && len(l.problems) == len(told) {
+	if err == nil && len(l.problems) == l.told {
 		err = toldErr // of a file that can be read
 	}
 	if err != nil && c.ctx.Err() == nil {

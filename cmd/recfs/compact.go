@@ -106,9 +106,7 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 func (c *compacter) tell(report *hcrp.CompactReport) error {
 	line := compactedLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
 	for _, p := range report.Missing {
-		line.Missing = append(line.Missing, problem{
-			jsonPath: newJSONPath(c.dir), Format: "hcrp", Code: p.Code, Chunk: p.Chunk, Segment: p.Segment, Offset: &p.Offset, Reason: p.Message,
-		})
+		line.Missing = append(line.Missing, newProblem(c.dir, "hcrp", p))
 	}
 	if c.asJSON {
 		if err := writeJSON(c.env.stdout, line); err != nil {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	iofs "io/fs"
 	"time"
@@ -62,4 +65,22 @@ func modeOf(e nodes.Entry) string {
 		mode[0] = 'l'
 	}
 	return string(mode)
+}
+
+// readJSON reads a document of a recording into v.
+func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
+	e, err := nodes.Lookup(ctx, dir, name)
+	if err != nil {
+		return err
+	}
+	if e.File == nil {
+		return errors.New("not a file")
+	}
+	text, err := nodes.ReadAll(ctx, e.File)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(v)
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"path"
+	"slices"
 	"strings"
 
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
 
@@ -28,38 +30,39 @@ type problem struct {
 }
 
 func (p problem) String() string {
-	parts := []string{p.Path}
-	if p.Format != "" {
-		parts = append(parts, p.Format)
+	var text strings.Builder
+	add := func(known bool, format string, value any) {
+		if known {
+			fmt.Fprintf(&text, format, value)
+		}
 	}
-	if p.Segment != nil {
-		parts = append(parts, "segment "+strconv.Itoa(*p.Segment))
+	text.WriteString(p.Path)
+	add(p.Format != "", ": %s", p.Format)
+	add(p.Segment != nil, ": segment %d", value(p.Segment))
+	add(p.Chunk != nil, ": chunk %d", value(p.Chunk))
+	add(p.Object != "", ": %s", p.Object)
+	add(p.Offset != nil, ": offset %d", value(p.Offset))
+	add(true, ": %s", p.Reason)
+	add(p.Code != "", " (%s)", p.Code)
+	add(p.Files > 1, ", and so %d files", p.Files)
+	return printable(text.String())
+}
+
+// value is what p points to, or the zero value.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	if p.Chunk != nil {
-		parts = append(parts, "chunk "+strconv.Itoa(*p.Chunk))
-	}
-	if p.Object != "" {
-		parts = append(parts, p.Object)
-	}
-	if p.Offset != nil {
-		parts = append(parts, "offset "+strconv.FormatInt(*p.Offset, 10))
-	}
-	reason := p.Reason
-	if p.Code != "" {
-		reason += " (" + p.Code + ")"
-	}
-	if p.Files > 1 {
-		reason += fmt.Sprintf(", and so %d files", p.Files)
-	}
-	return printable(strings.Join(append(parts, reason), ": "))
+	return v
 }
 
 // fileProblem is that of a file or folder that cannot be read.
 func fileProblem(name string, err error) problem {
-	if errors.Is(err, nodes.ErrStale) {
-		return problem{jsonPath: newJSONPath(name), Reason: changedMeanwhile}
+	p := problem{jsonPath: newJSONPath(name), Reason: changedMeanwhile}
+	if !errors.Is(err, nodes.ErrStale) {
+		p.Reason = reason(name, err).Error()
 	}
-	return problem{jsonPath: newJSONPath(name), Reason: reason(name, err).Error()}
+	return p
 }
 
 // changedMeanwhile is the reason of a source that was replaced, shortened or rewritten by somebody:
@@ -82,4 +85,42 @@ func readProblem(f found, object string, err error) problem {
 		p.Offset, p.Reason = &e.Offset, e.Err.Error()
 	}
 	return p
+}
+
+// toldProblems returns the problems of which a recording tells, or why it does not open, given what is
+// known of it. err is what was wrong with asking for that; that it does not open is no such error.
+func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
+	if broken, ok := errors.AsType[*archives.NotOpenError](err); ok {
+		return []problem{newProblem(f.name, f.Format, broken.Problem)}, nil
+	}
+	var problems []problem
+	seen := map[string]bool{}
+	for _, told := range slices.Concat(k.HeaderProblems, k.Problems) {
+		p := newProblem(f.name, f.Format, told)
+		if line := p.String(); !seen[line] {
+			seen[line] = true
+			problems = append(problems, p)
+		}
+	}
+	return problems, err
+}
+
+// newProblem returns a problem that a recording or a container called name tells of.
+func newProblem(name, format string, told formats.Problem) problem {
+	return problem{
+		jsonPath: newJSONPath(name), Format: format, Code: told.Code, Chunk: told.Chunk, Segment: told.Segment,
+		Object: told.Path, ObjectHex: formats.HexOf(told.Path), Offset: &told.Offset, Reason: told.Message, at: &told.Offset,
+	}
+}
+
+// containerProblems returns what is wrong with a damaged container.
+func containerProblems(f found) []problem {
+	problems := make([]problem, len(f.damage))
+	for i, told := range f.damage {
+		problems[i] = newProblem(f.name, f.Format, told)
+		if told.Path != "" {
+			problems[i].member = path.Join(f.name, told.Path)
+		}
+	}
+	return problems
 }
