@@ -49,7 +49,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")
 	offer(flags, "format", known...)
 	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
-	flags.Var(&x.prune, "prune", "remove tables of recordings that are gone from SOURCE (`gone|force`: with =force even if that is most of them, or SOURCE is another one)")
+	flags.Func("prune", "remove tables of recordings that are gone from SOURCE (`gone|force`: with =force even if that is most of them, or SOURCE is another one)", x.setPrune)
 	flags.Lookup("prune").NoOptDefVal = pruneGone
 	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
 	jobs := jobsFlag(flags)
@@ -93,7 +93,7 @@ type exporter struct {
 	tables, formats []string // none: all
 	shard           shardFlag
 	asJSON          bool
-	prune           pruneFlag
+	prune           string // "": remove nothing; pruneForce: also what seems to be a mistake
 	meter           *meter
 	source          string
 	root            nodes.Entry // of the source

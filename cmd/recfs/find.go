@@ -28,8 +28,8 @@ type finder struct {
 	format, mapName     string
 	players             []string // patterns, each of which a player matches
 	items, monsters     []string // the same for what the last save has
-	since, until, at    moment
-	longer, shorter     span
+	since, until, at    *time.Time
+	longer, shorter     *time.Duration
 	damaged, incomplete bool
 
 	long, asJSON, null bool
@@ -66,11 +66,11 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.StringArrayVar(&f.items, "item", nil, "with an item whose name matches `PATTERN` in the pack when the game was saved last (NetHack; may be repeated)")
 	flags.StringArrayVar(&f.monsters, "monster", nil, "with a monster whose name matches `PATTERN` on the level when the game was saved last (NetHack; may be repeated)")
 	flags.StringVar(&f.mapName, "map", "", "on a map or in a world whose name matches `PATTERN`")
-	flags.Var(&f.since, "since", "that began at `TIME` or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now")
-	flags.Var(&f.until, "until", "that began before `TIME`")
-	flags.Var(&f.at, "at", "that cover `TIME`: they began at it or before, and ended at it or later")
-	flags.Var(&f.longer, "longer-than", "that are longer than `TIME`: 90s, 36h or 7d")
-	flags.Var(&f.shorter, "shorter-than", "that are shorter than `TIME`")
+	flags.Func("since", "that began at `TIME` or later: 2026-11-21, 2026-11-21T18:00:00Z, or 36h or 7d before now", optional(&f.since, parseMoment))
+	flags.Func("until", "that began before `TIME`", optional(&f.until, parseMoment))
+	flags.Func("at", "that cover `TIME`: they began at it or before, and ended at it or later", optional(&f.at, parseMoment))
+	flags.Func("longer-than", "that are longer than `TIME`: 90s, 36h or 7d", optional(&f.longer, parseSpan))
+	flags.Func("shorter-than", "that are shorter than `TIME`", optional(&f.shorter, parseSpan))
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
 	flags.BoolVar(&f.incomplete, "incomplete", false, "not finished or not complete: still running, crashed, cut or damaged")
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
@@ -218,7 +218,7 @@ func (f *finder) asksOfContainers() bool {
 
 // asksOfGame reports whether a flag is about what only a recording of a game has.
 func (f *finder) asksOfGame() bool {
-	return len(f.players) > 0 || f.mapName != "" || !f.since.IsZero() || !f.until.IsZero() || !f.at.IsZero() || f.longer.given || f.shorter.given
+	return len(f.players) > 0 || f.mapName != "" || f.since != nil || f.until != nil || f.at != nil || f.longer != nil || f.shorter != nil
 }
 
 func (f *finder) verdicts(s catalogue.Summary) []verdict {
@@ -244,11 +244,11 @@ func (f *finder) verdicts(s catalogue.Summary) []verdict {
 		all = append(all, askPlayer(s, player))
 	}
 	add(f.mapName != "", func() verdict { return ask(s, s.Map, like(f.mapName)) })
-	add(!f.since.IsZero(), start(func(t time.Time) bool { return !t.Before(f.since.Time) }))
-	add(!f.until.IsZero(), start(func(t time.Time) bool { return t.Before(f.until.Time) }))
-	add(!f.at.IsZero(), func() verdict { return askCover(s, f.at.Time) })
-	add(f.longer.given, length(func(d time.Duration) bool { return d > f.longer.Duration }))
-	add(f.shorter.given, length(func(d time.Duration) bool { return d < f.shorter.Duration }))
+	add(f.since != nil, start(func(t time.Time) bool { return !t.Before(*f.since) }))
+	add(f.until != nil, start(func(t time.Time) bool { return t.Before(*f.until) }))
+	add(f.at != nil, func() verdict { return askCover(s, *f.at) })
+	add(f.longer != nil, length(func(d time.Duration) bool { return d > *f.longer }))
+	add(f.shorter != nil, length(func(d time.Duration) bool { return d < *f.shorter }))
 	add(f.damaged, func() verdict { return ask(s, s.Problems, func(n int64) bool { return n > 0 }) })
 	not := func(v bool) bool { return !v }
 	add(f.incomplete, func() verdict { return max(ask(s, s.Complete, not), ask(s, s.Finished, not)) })

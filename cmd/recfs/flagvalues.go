@@ -1,6 +1,14 @@
 package main
 
-import "github.com/spf13/pflag"
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
 
 // offered is the annotation of a flag with the values that it is known to take.
 const offered = "recfs_values"
@@ -8,4 +16,67 @@ const offered = "recfs_values"
 // offer tells completion values of a flag.
 func offer(flags *pflag.FlagSet, name string, values ...string) {
 	flags.Lookup(name).Annotations = map[string][]string{offered: values}
+}
+
+// optional returns what a flag calls to set *to to what parse makes of its value. Without the flag *to stays nil.
+func optional[T any](to **T, parse func(string) (T, error)) func(string) error {
+	return func(text string) error {
+		v, err := parse(text)
+		if err == nil {
+			*to = &v
+		}
+		return err
+	}
+}
+
+// value is what p points to, or the zero value.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// parseMoment parses a date, a time, or how long before now.
+func parseMoment(text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02", "2006-01", "2006"} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	if d, err := parseSpan(text); err == nil {
+		return time.Now().Add(-d), nil
+	}
+	return time.Time{}, errors.New("not a time like 2026-11-21, 2026-11-21T18:00:00Z, 36h or 7d")
+}
+
+// parseSpan parses a length of time.
+func parseSpan(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		const day, most = 24 * time.Hour, math.MaxInt64 / (24 * time.Hour)
+		if n, err := strconv.ParseUint(days, 10, 32); err == nil && time.Duration(n) <= most {
+			return time.Duration(n) * day, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, errors.New("not a length of time like 90s, 36h or 7d")
+}
+
+// parseOwner parses the number of a user or group.
+func parseOwner(text string) (uint32, error) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		err = errors.New("not the number of a user or group")
+	}
+	return uint32(n), err
+}
+
+// parseRights parses permission bits such as 022.
+func parseRights(text string) (uint32, error) {
+	n, err := strconv.ParseUint(text, 8, 32)
+	if err != nil || n > 0o777 {
+		err = errors.New("not an octal number up to 777")
+	}
+	return uint32(n), err
 }

@@ -14,36 +14,30 @@ import (
 
 // logFlags say what is logged and where.
 type logFlags struct {
-	level      logLevel
+	level      slog.Level
 	file       string
 	background bool   // stderr will go away
 	socket     string // of the system log; "": where it usually is
 }
 
-// A logLevel is a flag value.
-type logLevel struct{ slog.Level }
-
-func (l *logLevel) Set(s string) error {
-	if l.UnmarshalText([]byte(s)) != nil {
-		return errors.New("not debug, info, warn or error")
-	}
-	return nil
-}
-
-func (l *logLevel) Type() string { return "level" }
-
 func (l *logFlags) register(flags *pflag.FlagSet) {
-	l.level.Level = slog.LevelError
-	flags.Var(&l.level, "log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)")
-	flags.Lookup("log-level").DefValue = ""
+	l.level = slog.LevelError
+	flags.Func("log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)", l.setLevel)
 	offer(flags, "log-level", "debug", "info", "warn", "error")
 	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE`, which is opened again when it was moved away (default: stderr; for a mount in the background the system log, or ~/.local/state/recfs/recfs.log where there is none)")
 	flags.Lookup("log-file").DefValue = ""
 }
 
+func (l *logFlags) setLevel(text string) error {
+	if l.level.UnmarshalText([]byte(text)) != nil {
+		return errors.New("not debug, info, warn or error")
+	}
+	return nil
+}
+
 // open returns the log, where it goes, and what closes that.
 func (l *logFlags) open(stderr io.Writer) (log *logHandler, place string, stop func(), err error) {
-	opt := &slog.HandlerOptions{Level: l.level.Level}
+	opt := &slog.HandlerOptions{Level: l.level}
 	if l.file == "" && !l.background {
 		return newLogHandler(slog.NewTextHandler(stderr, opt)), "stderr", func() {}, nil
 	}

@@ -59,7 +59,7 @@ func TestLogRotation(t *testing.T) {
 // The log has some of the failures of a damaged recording, .recfs/problems.jsonl has each of them.
 func TestLogLimit(t *testing.T) {
 	var text bytes.Buffer
-	handler, _, closeLog, err := (&logFlags{level: logLevel{slog.LevelWarn}}).open(&text)
+	handler, _, closeLog, err := (&logFlags{level: slog.LevelWarn}).open(&text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,14 @@ func newMonitor(source string, a *archive) *monitor {
 
 // entry is .recfs.
 func (m *monitor) entry() nodes.Entry {
-	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: newControlDir(map[string]func() []byte{
-		"stats.json":     func() []byte { return marshal(m.stats()) },
-		"problems.jsonl": m.problems.lines,
-		"version.json":   func() []byte { return marshal(version()) },
-	})}
+	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: controlDir(m.files)}
+}
+
+func (m *monitor) files() nodes.Dir {
+	file := func(name string, content []byte) nodes.Entry {
+		return nodes.Entry{Name: name, Attr: nodes.Attr{Time: time.Now(), Rights: nodes.Private(0o600)}, File: nodes.Bytes(content)}
+	}
+	return nodes.List(file("stats.json", marshal(m.stats())), file("problems.jsonl", m.problems.lines()), file("version.json", marshal(version())))
 }
 
 func (m *monitor) stats() mountStats {

@@ -48,14 +48,6 @@ func (p problem) String() string {
 	return printable(text.String())
 }
 
-// value is what p points to, or the zero value.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // fileProblem is that of a file or folder that cannot be read.
 func fileProblem(name string, err error) problem {
 	p := problem{jsonPath: newJSONPath(name), Reason: changedMeanwhile}

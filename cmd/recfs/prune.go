@@ -17,25 +17,19 @@ import (
 	"recfs/nodes"
 )
 
-// A pruneFlag is a flag value: "" removes nothing, "force" also what seems to be a mistake.
-type pruneFlag string
-
+// Values of --prune.
 const (
 	pruneGone  = "gone"
 	pruneForce = "force"
 )
 
-func (p *pruneFlag) Set(text string) error {
+func (x *exporter) setPrune(text string) error {
 	if text != pruneGone && text != pruneForce {
 		return errors.New("not gone or force")
 	}
-	*p = pruneFlag(text)
+	x.prune = text
 	return nil
 }
-
-func (p *pruneFlag) String() string { return string(*p) }
-
-func (p *pruneFlag) Type() string { return "WHAT" }
 
 // makeDestination makes the directory to export to, unless it lies in the source.
 func makeDestination(source, destination string) error {

@@ -180,8 +180,8 @@ func (m *mountFlags) mountOptions(source string, a *archive) fs.Options {
 	return fs.Options{
 		Cache: a.cache,
 		Log:   a.log, FsName: source, Time: modified,
-		UID: m.uid.id, GID: m.gid.id, Umask: iofs.FileMode(m.umask), AllowOther: m.allowOther,
-		ReadDirPlus: m.readDirPlus, EntryTimeout: m.entryTimeout.Duration,
+		UID: m.uid, GID: m.gid, Umask: iofs.FileMode(value(m.umask)), AllowOther: m.allowOther,
+		ReadDirPlus: m.readDirPlus, EntryTimeout: value(m.entryTimeout),
 		Space: func() (total, free uint64) {
 			var st unix.Statfs_t
 			if err := unix.Statfs(source, &st); err != nil {

@@ -16,13 +16,12 @@ func TestMoment(t *testing.T) {
 		"36h":                       time.Now().Add(-36 * time.Hour),
 		"7d":                        time.Now().Add(-7 * 24 * time.Hour),
 	} {
-		var m moment
-		if err := m.Set(text); err != nil || m.Sub(want).Abs() > time.Minute {
+		if m, err := parseMoment(text); err != nil || m.Sub(want).Abs() > time.Minute {
 			t.Errorf("%s: %v, %v, want %v", text, m, err, want)
 		}
 	}
 	for _, text := range []string{"", "yesterday", "-1h", "2026-13-01", "d", "1.5d", "-7d"} {
-		if err := new(moment).Set(text); err == nil {
+		if _, err := parseMoment(text); err == nil {
 			t.Errorf("%q is a time", text)
 		}
 	}
@@ -32,13 +31,12 @@ func TestSpan(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"0": 0, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "7d": 168 * time.Hour, "106751d": 106751 * 24 * time.Hour,
 	} {
-		var s span
-		if err := s.Set(text); err != nil || s != (span{want, true}) {
+		if s, err := parseSpan(text); err != nil || s != want {
 			t.Errorf("%s: %v, %v, want %v", text, s, err, want)
 		}
 	}
 	for _, text := range []string{"", "5", "-1s", "-1d", "d", "106752d", "99999999999999d"} {
-		if err := new(span).Set(text); err == nil {
+		if _, err := parseSpan(text); err == nil {
 			t.Errorf("%q is a length of time", text)
 		}
 	}
