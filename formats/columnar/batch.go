@@ -14,8 +14,6 @@ type Batch struct {
 	room    int // that rows were given
 	next    int // column of the next value
 	mode    batchMode
-	take    func() // nil: rows are kept until the end
-	whole   bool   // the columns have a part
 
 	// Where rows are counted:
 	last  []int64 // of each column what [Batch.Int32s] counted last, or the bytes of the text in the row before
@@ -50,7 +48,7 @@ type Vector struct {
 	Text    []byte // of Text and Texts, end to end
 	Ends    []int  // in Text, of each text
 	counted int64  // bytes of Text in the group
-	Placed  bool   // the numbers lie where they are to stay
+	Placed  bool   // the numbers lie where they are to stay, with room for all that were counted
 	// Of Texts: of each item, null or not, that it is not null, and after which item each row ends.
 	ValidItems []bool
 	ItemEnds   []int
@@ -59,9 +57,15 @@ type Vector struct {
 // NewBatch returns a Batch that keeps the rows of a group. It passes over the rows before the group,
 // from the start of its chunk on, and those after it.
 func NewBatch(columns []Column, g Group) *Batch {
+	return NewPlacedBatch(columns, g, func(*Vector, int) {})
+}
+
+// NewPlacedBatch is NewBatch for columns of which place puts some where their numbers are to stay.
+func NewPlacedBatch(columns []Column, g Group, place func(v *Vector, column int)) *Batch {
 	b := NewCounter(columns)
 	b.skip, b.limit, b.room = g.Skip, g.Rows, min(g.Rows, maxRows)
 	for i := range b.Columns {
+		place(&b.Columns[i], i)
 		b.Columns[i].grow(g.Rows, &g.Columns[i])
 	}
 	b.begin()
@@ -96,6 +100,7 @@ func (v *Vector) grow(rows int, c *Counts) {
 	}
 	n := max(rows-int(c.Nulls), 0)
 	switch {
+	case v.Placed:
 	case v.Type == Bool:
 		v.Bools = make([]bool, 0, n)
 	case v.Type == Int32, v.Words != nil:
@@ -147,7 +152,6 @@ func (b *Batch) end() {
 	switch {
 	case b.mode != passing:
 		b.rows++
-		b.whole = b.take != nil && b.rows%partRows == 0
 		if b.rows == b.room && b.mode == keeping {
 			b.widen()
 		}
@@ -159,9 +163,6 @@ func (b *Batch) end() {
 
 // column returns the column of the next value and what to do with that.
 func (b *Batch) column() (*Vector, batchMode) {
-	if b.whole { // the last column of a part has its last value by now
-		b.give()
-	}
 	v, mode := &b.Columns[b.next], b.mode
 	if b.next++; b.next == len(b.Columns) {
 		b.end()
@@ -216,9 +217,6 @@ func (b *Batch) Int32(x int32) {
 
 // Int32s adds values to as many columns of type Int32, faster than one by one.
 func (b *Batch) Int32s(list ...int32) {
-	if b.whole {
-		b.give()
-	}
 	vectors := b.Columns[b.next:][:len(list)]
 	switch b.mode {
 	case keeping:
@@ -245,9 +243,6 @@ func (b *Batch) Int32s(list ...int32) {
 
 // several returns the columns of the next n values, of which none is the last one.
 func (b *Batch) several(n int) []Vector {
-	if b.whole {
-		b.give()
-	}
 	vectors := b.Columns[b.next:][:n]
 	b.next += n
 	return vectors

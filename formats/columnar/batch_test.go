@@ -115,7 +115,7 @@ func TestGroupsOfRows(t *testing.T) {
 	})
 }
 
-// Rows that are kept elsewhere are appended as they are added one by one, also to a Batch that gives its rows away.
+// Rows that are kept elsewhere are appended as they are added one by one.
 func TestAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 10_000
@@ -139,33 +139,27 @@ func TestAppend(t *testing.T) {
 		}
 		var given [2]string
 		for k := range given {
-			show := func(b *columnar.Batch) {
-				for i := range b.Columns {
-					v := &b.Columns[i]
-					given[k] += fmt.Sprint(v.Nulls, v.Valid, v.Bools, v.Int32s, v.Int64s, v.Doubles, string(v.Text), v.Ends)
-				}
-			}
-			whole, parts := columnar.NewBatch(columns, g), columnar.NewParts(columns, g, unplaced, show)
+			b := columnar.NewBatch(columns, g)
 			for i := 0; i < skip+all; i += together {
 				kept := columnar.NewRows(columns, room)
 				for j := i; j < min(i+together, skip+all); j++ {
 					if add(kept, j); k == 0 {
-						add(whole, j)
-						add(parts, j)
+						add(b, j)
 					}
 				}
 				if k == 1 {
-					whole.Append(kept)
-					parts.Append(kept)
+					b.Append(kept)
 				}
 				if n := kept.Size(); n < int64(9*kept.Rows()) {
 					t.Fatalf("%d rows have %d bytes", kept.Rows(), n)
 				}
 			}
-			parts.End()
-			show(whole)
-			if !whole.Full() || !parts.Full() {
-				t.Fatalf("%d and %d rows, want %d", whole.Rows(), parts.Rows(), g.Rows)
+			for i := range b.Columns {
+				v := &b.Columns[i]
+				given[k] += fmt.Sprint(v.Nulls, v.Valid, v.Bools, v.Int32s, v.Int64s, v.Doubles, string(v.Text), v.Ends)
+			}
+			if !b.Full() {
+				t.Fatalf("%d rows, want %d", b.Rows(), g.Rows)
 			}
 		}
 		if given[0] != given[1] {
@@ -189,40 +183,33 @@ func TestTextOfTables(t *testing.T) {
 	}
 }
 
-// A Batch that gives its rows away in parts gives all of them, each once, however they are put in.
-func TestParts(t *testing.T) {
+// Numbers that are put behind those of a Batch lie where they were placed, with those that are added one by one.
+func TestPlaced(t *testing.T) {
 	numbers := slices.Concat(columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "n"))
 	rapid.Check(t, func(t *rapid.T) {
-		const most = 20_000
+		const most = 200_000 // more than there is room for flags at first
 		rows, skip := rapid.IntRange(1, most).Draw(t, "rows"), rapid.IntRange(0, 9).Draw(t, "skip")
-		var ticks []int64
-		var valid []bool
-		b := columnar.NewParts(numbers, columnar.Group{Rows: rows, Skip: skip, Columns: make([]columnar.Counts, 2)}, unplaced, func(b *columnar.Batch) {
-			v := b.Columns
-			if len(v[0].Int64s) != len(v[1].Valid) {
-				t.Fatalf("%d and %d values in a part", len(v[0].Int64s), len(v[1].Valid))
+		ticks := make([]int64, 0, rows)
+		b := columnar.NewPlacedBatch(numbers, columnar.Group{Rows: rows, Skip: skip, Columns: make([]columnar.Counts, 2)}, func(v *columnar.Vector, i int) {
+			if i == 0 {
+				v.Int64s, v.Placed = ticks, true
 			}
-			ticks, valid = append(ticks, v[0].Int64s...), append(valid, v[1].Valid...)
 		})
 		put, limit := 0, rapid.IntRange(1, most).Draw(t, "together")
 		for put < skip+rows+3 { // some follow that are not of the group
-			n := min(b.Room(), limit)
-			list, other := columnar.Spare(b.Columns[0].Int64s, n), columnar.Spare(b.Columns[1].Int32s, n)
-			if len(list) != n || len(other) != n {
-				t.Fatalf("room for %d and %d, want %d", len(list), len(other), n)
-			}
+			list := columnar.Spare(b.Columns[0].Int64s, min(b.Room(), limit))
+			list = list[:len(columnar.Spare(b.Columns[1].Int32s, len(list)))]
 			for i := range list {
 				list[i] = int64(put)
 				put++
 			}
-			b.Appended(n)
+			b.Appended(len(list))
 			b.Int64(int64(put))
 			b.Null()
 			put++
 		}
-		b.End()
-		if b.Rows() != rows || len(ticks) != rows || len(valid) != rows {
-			t.Fatalf("%d rows, %d ticks and %d flags, want %d", b.Rows(), len(ticks), len(valid), rows)
+		if ticks = ticks[:rows]; b.Rows() != rows || len(b.Columns[0].Int64s) != rows || len(b.Columns[1].Valid) != rows {
+			t.Fatalf("%d rows, %d ticks and %d flags, want %d", b.Rows(), len(b.Columns[0].Int64s), len(b.Columns[1].Valid), rows)
 		}
 		for i, tick := range ticks {
 			if tick != int64(skip+i) {
@@ -230,26 +217,6 @@ func TestParts(t *testing.T) {
 			}
 		}
 	})
-}
-
-// unplaced leaves columns where they are.
-func unplaced(*columnar.Vector, int) {}
-
-// A last part that is whole is given away too, though no row is put behind it.
-func TestWholeLastPart(t *testing.T) {
-	numbers := columnar.Required(columnar.Int64, "tick")
-	given := 0
-	take := func(b *columnar.Batch) { given += len(b.Columns[0].Int64s) }
-	part := columnar.NewParts(numbers, columnar.Group{Rows: 1 << 20, Columns: make([]columnar.Counts, 1)}, unplaced, take).Room()
-	b := columnar.NewParts(numbers, columnar.Group{Rows: 2 * part, Columns: make([]columnar.Counts, 1)}, unplaced, take)
-	for !b.Full() {
-		b.Int64(0)
-	}
-	b.Appended(min(b.Room(), 1))
-	b.End()
-	if given != 2*part {
-		t.Errorf("%d rows are given away, want %d", given, 2*part)
-	}
 }
 
 // Rows that are counted in short, as like the row before, without nulls one by one, or with the length of a text alone,

@@ -14,6 +14,7 @@ type dictionary struct {
 	page  []byte // the values, in the encoding PLAIN
 	n     int    // how many
 	index []int32
+	exact bool // numbers have no more bits in data pages than they need
 }
 
 // orElse returns the encoding of data pages with this dictionary, or with none.
@@ -28,7 +29,7 @@ func (d *dictionary) orElse(encoding int) int {
 // those again.
 func (d *dictionary) width() int {
 	n := indexWidth(d.n)
-	if n > 8 {
+	if n > 8 && !d.exact {
 		return (n + 7) &^ 7
 	}
 	return n
@@ -54,11 +55,11 @@ func (d *dictionary) ifSmaller(plain int64) *dictionary {
 }
 
 // wordsOf returns the dictionary of a column with Words, else nil.
-func wordsOf(v *columnar.Vector) *dictionary {
+func wordsOf(v *columnar.Vector, exact bool) *dictionary {
 	if v.Words == nil {
 		return nil
 	}
-	d := &dictionary{page: make([]byte, 0, wordsSize(v.Words)), n: len(v.Words), index: v.Int32s}
+	d := &dictionary{page: make([]byte, 0, wordsSize(v.Words)), n: len(v.Words), index: v.Int32s, exact: exact}
 	for _, w := range v.Words {
 		d.page = appendText(d.page, w)
 	}
@@ -80,7 +81,7 @@ func (m *dictionaries) size() int {
 func (m *dictionaries) of(v *columnar.Vector) *dictionary {
 	switch {
 	case v.Words != nil:
-		return wordsOf(v)
+		return wordsOf(v, false)
 	case v.Type == columnar.Text:
 		return m.texts.dictionary(v)
 	case v.Type == columnar.Int32:

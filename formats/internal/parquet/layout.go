@@ -143,6 +143,7 @@ type plan struct {
 	values     int   // how many the data page has, nulls among them
 	head       int   // of the data page
 	page       int64 // without head
+	stored     int64 // of page, values other than lists
 	dictHead   int   // of the dictionary page; 0: there is none
 	dictionary int64 // without dictHead
 }
@@ -152,17 +153,6 @@ func (p *plan) total() int64 { return p.start() + int64(p.head) + p.page }
 
 // start returns where in the chunk the data page begins.
 func (p *plan) start() int64 { return int64(p.dictHead) + p.dictionary }
-
-// levelsOf returns how many kinds of levels the chunk of a column has.
-func levelsOf(c *columnar.Column) int {
-	switch {
-	case c.Type == columnar.Texts:
-		return 2
-	case c.Nullable:
-		return 1
-	}
-	return 0
-}
 
 // planOf returns the plan of column i in a group.
 func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
@@ -178,7 +168,8 @@ func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
 	if c.Nullable {
 		p.page = levelsSize(p.values, 1)
 	}
-	p.page += valuesSize(c, int64(g.Rows)-n.Nulls, n.Bytes)
+	p.stored = valuesSize(c, int64(g.Rows)-n.Nulls, n.Bytes)
+	p.page += p.stored
 	encoding := plainEncoding
 	if c.Words != nil {
 		encoding = dictionaryEncoding

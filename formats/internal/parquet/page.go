@@ -91,7 +91,11 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // appendNumbers appends numbers, the least significant byte of each first.
 func appendNumbers[N int32 | int64 | float32 | float64](out []byte, list []N) []byte {
 	if littleEndian {
-		return append(out, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(N(0))))...)
+		b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(N(0))))
+		if n := len(out) + len(b); n <= cap(out) && unsafe.SliceData(b) == unsafe.SliceData(out[len(out):n]) {
+			return out[:n] // they lie there
+		}
+		return append(out, b...)
 	}
 	out, _ = binary.Append(out, binary.LittleEndian, list) // no error, as the size of each is fixed
 	return out

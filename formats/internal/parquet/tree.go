@@ -95,7 +95,7 @@ func (r *files) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout,
 	return l, l.Cost(), nil
 }
 
-// peak is about what it takes to make a group: its bytes, and a part of its rows.
+// peak is about what it takes to make a group: its bytes, and its flags and texts before they are part of them.
 func (r *files) peak(k groupKey) int64 {
 	n := int64(minPeak)
 	if l, ok := r.layouts.Peek(k.table); ok {
