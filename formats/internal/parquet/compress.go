@@ -26,19 +26,15 @@ type Writer struct {
 	z        *Encoder
 	offset   []int64   // of each row group that was made, and of what follows
 	chunks   [][]chunk // of each row group that was made
-	memory   *memory   // while a row group is made
 }
 
-// A memory is used by one Writer after the other.
+// A memory is used for one row group after the other.
 type memory struct {
 	out    []byte
 	page   []byte
 	packed []byte
 	dictionaries
 }
-
-// together is how many bytes of columns are given away at once, or more.
-const together = 1 << 20
 
 // NewWriter returns the Writer of a table.
 func NewWriter(t columnar.Table, z *Encoder, metadata ...Pair) *Writer {
@@ -65,27 +61,21 @@ func (w *Writer) Group(ctx context.Context, i int, write func(b []byte, offset i
 	if want := w.table.Groups[i].Rows; b.Rows() != want {
 		return nodes.SizeError(int64(want), int64(b.Rows()))
 	}
-	w.offset, w.chunks = w.offset[:i+1], append(w.chunks[:i], nil)
-	w.memory = w.z.memory()
-	defer func() { w.z.spare(w.memory) }()
-	at, out := w.offset[i], w.memory.out[:0]
+	m := w.z.memory()
+	defer w.z.spare(m)
+	at, chunks := w.offset[i], make([]chunk, len(b.Columns))
+	m.out = m.out[:0]
 	if i == 0 {
-		out = append(out, magic...)
+		m.out = append(m.out, magic...)
 	}
 	for c := range b.Columns {
-		if out, err = w.column(out, &b.Columns[c], b.Rows(), at); err != nil {
+		chunks[c] = chunk{column: &w.table.Columns[c], values: b.Rows(), offset: at + int64(len(m.out)), codec: zstdCodec}
+		if err := w.z.column(m, &chunks[c], &b.Columns[c]); err != nil {
 			return err
 		}
-		if len(out) < together && c < len(b.Columns)-1 {
-			continue
-		}
-		if err := write(out, at); err != nil {
-			return err
-		}
-		at, out = at+int64(len(out)), out[:0]
 	}
-	w.offset, w.memory.out = append(w.offset, at), out
-	return nil
+	w.offset, w.chunks = append(w.offset[:i+1], at+int64(len(m.out))), append(w.chunks[:i], chunks)
+	return write(m.out, at)
 }
 
 // Footer returns how the file ends, after the last row group; all of a file that has none.
@@ -100,21 +90,19 @@ func (w *Writer) Footer() []byte {
 // pageSize is about how many bytes a page has before compression.
 const pageSize = 1 << 20
 
-// column appends the chunk of a column to out, which begins at an offset in the file.
-func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]byte, error) {
-	column := &w.table.Columns[len(w.chunks[len(w.chunks)-1])]
-	c := chunk{column: column, values: rows, offset: at + int64(len(out)), codec: zstdCodec}
+// column appends the chunk of a column, which has the number of rows as that of its values so far.
+func (z *Encoder) column(m *memory, c *chunk, v *columnar.Vector) error {
 	v.Measure()
 	c.counted(&v.Counts)
-	start := len(out)
-	d, z := w.memory.of(v), w.z.numbers
+	start, rows := len(m.out), c.values
+	d, by := m.of(v), z.numbers
 	if d == nil && (v.Type == columnar.Text || v.Type == columnar.Texts) {
-		z = w.z.texts
+		by = z.texts
 	}
 	switch {
 	case d != nil:
-		out = w.append(out, &c, z, d.page, func(plain, stored int64) []byte { return dictionaryHeader(nil, plain, stored, d.n) })
-		c.data = int64(len(out) - start)
+		m.append(c, by, d.page, func(plain, stored int64) []byte { return dictionaryHeader(m.out, plain, stored, d.n) })
+		c.data = int64(len(m.out) - start)
 	case rises(v):
 		c.encoding = deltaEncoding
 	}
@@ -127,18 +115,15 @@ func (w *Writer) column(out []byte, v *columnar.Vector, rows int, at int64) ([]b
 		if v.Type == columnar.Texts {
 			values = c.values
 		}
-		page := appendPage(w.memory.page[:0], v, d, c.encoding, p)
-		if w.memory.page = page; len(page) > math.MaxInt32 {
-			return nil, errTooLarge
+		if m.page = appendPage(m.page[:0], v, d, c.encoding, p); len(m.page) > math.MaxInt32 {
+			return errTooLarge
 		}
-		out = w.append(out, &c, z, page, func(plain, stored int64) []byte {
-			return dataHeader(nil, plain, stored, values, d.orElse(c.encoding))
+		m.append(c, by, m.page, func(plain, stored int64) []byte {
+			return dataHeader(m.out, plain, stored, values, d.orElse(c.encoding))
 		})
 	}
-	c.size = int64(len(out) - start)
-	last := &w.chunks[len(w.chunks)-1]
-	*last = append(*last, c)
-	return out, nil
+	c.size = int64(len(m.out) - start)
+	return nil
 }
 
 // appendPage appends the content of a data page, whose values are in an encoding if there is no dictionary. One with lists has
@@ -161,13 +146,13 @@ func appendPage(out []byte, v *columnar.Vector, d *dictionary, encoding int, p p
 	return appendValues(out, v, p.value, p.endValue)
 }
 
-// append appends a page with its header.
-func (w *Writer) append(out []byte, c *chunk, z *zstd.Encoder, page []byte, header func(plain, stored int64) []byte) []byte {
-	packed := z.EncodeAll(page, w.memory.packed[:0])
-	w.memory.packed = packed
-	h := header(int64(len(page)), int64(len(packed)))
-	c.plain += int64(len(h) + len(page))
-	return append(append(out, h...), packed...)
+// append appends a page behind its header, which header appends.
+func (m *memory) append(c *chunk, z *zstd.Encoder, page []byte, header func(plain, stored int64) []byte) {
+	m.packed = z.EncodeAll(page, m.packed[:0])
+	before := len(m.out)
+	m.out = header(int64(len(page)), int64(len(m.packed)))
+	c.plain += int64(len(m.out) - before + len(page))
+	m.out = append(m.out, m.packed...)
 }
 
 // pages divides the rows of a column. Lists are not divided.

@@ -3,8 +3,10 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
+	"math"
+
+	"recfs/formats/internal/wire"
 )
 
 // maxFooter bounds the footer of which Metadata is read: that of a table of 200 million rows has a megabyte.
@@ -31,7 +33,7 @@ func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
 	if _, err := r.ReadAt(footer, size-tail-n); err != nil {
 		return nil, err
 	}
-	t := &thriftReader{b: footer}
+	t := &thriftReader{Cursor: wire.NewCursor("parquet", footer, size-tail-n)}
 	pairs := map[string]string{}
 	t.fields(func(number int, typ byte) {
 		if number != 5 || typ != thriftList {
@@ -42,7 +44,7 @@ func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
 			var pair [3]string
 			t.fields(func(number int, typ byte) {
 				if typ == thriftBinary && 0 <= number && number < len(pair) {
-					pair[number] = string(t.take(t.uvarint()))
+					pair[number] = string(t.binary())
 					return
 				}
 				t.skip(typ)
@@ -50,57 +52,28 @@ func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
 			pairs[pair[1]] = pair[2]
 		})
 	})
-	return pairs, t.err
+	return pairs, t.Err()
 }
 
 // A thriftReader reads what a thrift writes. It stops at the first error.
 type thriftReader struct {
-	b     []byte
+	*wire.Cursor
 	depth int // of structs and lists around what is read
-	err   error
 }
 
 // maxDepth is how deep structs may lie in each other: those of a footer lie six deep.
 const maxDepth = 16
 
-func (t *thriftReader) fail() {
-	t.b, t.err = nil, fmt.Errorf("a damaged footer: %w", errNotParquet)
-}
+func (t *thriftReader) uvarint() uint64 { return t.Uvarint(binary.MaxVarintLen64) }
 
-func (t *thriftReader) uvarint() uint64 {
-	n, size := binary.Uvarint(t.b)
-	if size <= 0 {
-		t.fail()
-		return 0
-	}
-	t.b = t.b[size:]
-	return n
-}
-
-func (t *thriftReader) take(n uint64) []byte {
-	if n > uint64(len(t.b)) {
-		t.fail()
-		return nil
-	}
-	taken := t.b[:n]
-	t.b = t.b[n:]
-	return taken
-}
-
-// next returns the next byte, 0 after an error.
-func (t *thriftReader) next() byte {
-	if b := t.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
+func (t *thriftReader) binary() []byte { return t.Bytes(int(min(t.uvarint(), math.MaxInt))) }
 
 // enter counts what begins, and reports whether that is not too deep.
 func (t *thriftReader) enter() bool {
 	if t.depth++; t.depth > maxDepth {
-		t.fail()
+		t.Fail("more than %d structs lie in each other", maxDepth)
 	}
-	return t.err == nil
+	return t.Err() == nil
 }
 
 // fields calls value for each field of a struct, to read its value.
@@ -110,13 +83,13 @@ func (t *thriftReader) fields(value func(number int, typ byte)) {
 		return
 	}
 	for number := 0; ; {
-		head := t.next()
-		if head == 0 || t.err != nil {
+		head := t.U8()
+		if head == 0 {
 			return
 		}
 		if number += int(head >> 4); head>>4 == 0 {
 			n := t.uvarint()
-			number = int(int16(n>>1) ^ -int16(n&1))
+			number = int(int16(wire.Zigzag(n)))
 		}
 		value(number, head&15)
 	}
@@ -128,12 +101,12 @@ func (t *thriftReader) elements(value func(typ byte)) {
 	if !t.enter() {
 		return
 	}
-	head := t.next()
+	head := t.U8()
 	n := uint64(head >> 4)
 	if n == 15 {
 		n = t.uvarint()
 	}
-	for ; n > 0 && t.err == nil; n-- {
+	for ; n > 0 && t.Err() == nil; n-- {
 		value(head & 15)
 	}
 }
@@ -145,11 +118,11 @@ func (t *thriftReader) skip(typ byte) {
 	case thriftI32, thriftI64:
 		t.uvarint()
 	case thriftBinary:
-		t.take(t.uvarint())
+		t.binary()
 	case thriftList:
 		t.elements(func(typ byte) {
 			if typ <= thriftTrue+1 {
-				t.next()
+				t.U8()
 				return
 			}
 			t.skip(typ)
@@ -157,6 +130,6 @@ func (t *thriftReader) skip(typ byte) {
 	case thriftStruct:
 		t.fields(func(_ int, typ byte) { t.skip(typ) })
 	default: // none that a footer of recfs has
-		t.fail()
+		t.Fail("a value of type %d", typ)
 	}
 }
