@@ -67,7 +67,7 @@ func collectLess() {
 }
 
 // limitMemory tells the garbage collector to stay close to the budget of the cache: what is being
-// decoded, and all else that the process holds, gets what bench/butter needs to keep its speed.
+// decoded, and all else that the process holds, gets what `bench recording` needs to keep its speed with Echo VR.
 // The program itself takes 16 MiB more.
 func limitMemory(budget int64) {
 	const rest = 44 << 20

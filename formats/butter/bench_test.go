@@ -183,7 +183,7 @@ func BenchmarkFloorFloats(b *testing.B) {
 }
 
 // TestWriteMatch writes the recording of the benchmarks to the file that the environment names, for
-// bench/butter.
+// bench.
 func TestWriteMatch(t *testing.T) {
 	file := os.Getenv("RECFS_BENCH_MATCH")
 	if file == "" {

@@ -1,5 +1,5 @@
 // Package harness is what the programs below bench share: how they begin and end, the recfs under
-// test and its mounts, what a process uses, and the benchmarks of packages.
+// test and its mounts, and what a process uses.
 package harness
 
 import (
@@ -77,6 +77,13 @@ func Command(ctx context.Context, env []string, name string, args ...string) err
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// Show runs a program whose output is shown.
+func Show(ctx context.Context, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 // ReadFile reads a file to its end and returns its length. The system gets requests of 1 MiB.

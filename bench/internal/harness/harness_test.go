@@ -5,27 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestParseBenchmarks(t *testing.T) {
-	got, err := parseBenchmarks(`goos: linux
-pkg: recfs/formats/hcrp
-BenchmarkLines-8             	       3	  90000000 ns/op	 123.50 MB/s
-BenchmarkMedium/cold-16      	       5	    7250 ns/op	       2.5e+03 MiB-over
-BenchmarkAlone
-PASS
-ok  	recfs/formats/hcrp	1.234s
-`)
-	want := []Result{
-		{"Lines", map[string]float64{"ns/op": 9e7, "MB/s": 123.5}},
-		{"Medium/cold", map[string]float64{"ns/op": 7250, "MiB-over": 2500}},
-	}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
-}
 
 // The process of the test is a process.
 func TestProcess(t *testing.T) {

@@ -111,6 +111,11 @@ func mounted(dir string) bool {
 	return bytes.Contains(table, []byte(" "+dir+" "))
 }
 
+// Uses is what counts the processor time of the daemon, for [Measure].
+func (d *Daemon) Uses() []func() (time.Duration, error) {
+	return []func() (time.Duration, error){d.CPU}
+}
+
 // Stop ends the mount and waits for the end of the process.
 func (d *Daemon) Stop() error {
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

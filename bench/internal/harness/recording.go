@@ -2,9 +2,9 @@ package harness
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/mikelolasagasti/xz"
 )
@@ -22,30 +22,51 @@ func ReadXZ(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// WriteLong writes a teehistorian of about so many bytes, and returns how many they are: the header of
-// sample, which begins and ends with nobody connected, its records many times, and FINISH.
-func WriteLong(name string, sample []byte, size int64) (written int64, err error) {
-	const magic = 16
-	start := magic + bytes.IndexByte(sample[magic:], 0) + 1
-	body, finish := sample[start:len(sample)-1], sample[len(sample)-1:]
-	f, err := os.Create(name)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	write := func(b []byte) {
-		if err == nil {
-			_, err = f.Write(b)
-			written += int64(len(b))
+// WriteLong writes a recording of about so many bytes, made of a sample: its header, its records many times, and its end. The
+// sample is a compressed teehistorian that begins and ends with nobody connected, or a log of NetHack. Others are copied.
+func WriteLong(name, sample string, size int64) error {
+	b, head, tail, err := []byte(nil), 0, 0, error(nil)
+	switch filepath.Ext(name) {
+	case ".teehistorian":
+		b, err = ReadXZ(sample)
+		head, tail = HeaderSize(b), 1
+	case ".nhgame":
+		b, err = os.ReadFile(sample)
+		for range 3 {
+			head += bytes.IndexByte(b[head:], '\n') + 1
+		}
+		tail = len(b) - bytes.LastIndexByte(b, '\n') - 1
+	default:
+		if b, err = os.ReadFile(sample); err == nil {
+			return os.WriteFile(name, b, 0o666)
 		}
 	}
-	write(sample[:start])
-	for n := size / int64(len(body)); n > 0; n-- {
-		write(body)
+	if err != nil {
+		return err
 	}
-	write(finish)
-	if err == nil {
-		err = f.Sync()
+	body, end := b[head:len(b)-tail], b[len(b)-tail:]
+	f, err := os.Create(name)
+	if err != nil {
+		return err
 	}
-	return written, err
+	defer f.Close()
+	parts := [][]byte{b[:head]}
+	for n := max(size/int64(len(body)), 1); n > 0; n-- {
+		parts = append(parts, body)
+	}
+	for _, part := range append(parts, end) {
+		if _, err := f.Write(part); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}
+
+// HeaderSize is how many bytes of a teehistorian stand before the first record.
+func HeaderSize(recording []byte) int {
+	const magic = 16
+	if len(recording) < magic {
+		return 0
+	}
+	return magic + bytes.IndexByte(recording[magic:], 0) + 1
 }
