@@ -257,7 +257,6 @@ func (z *Encoder) memory() *memory {
 }
 
 func (z *Encoder) spare(m *memory) {
-	m.texts.v = nil
 	if cap(m.out)+cap(m.page)+cap(m.packed)+m.size() <= maxSpare {
 		z.spares.Put(m)
 	}

@@ -1,9 +1,7 @@
 package parquet
 
 import (
-	"bytes"
 	"encoding/binary"
-	"hash/maphash"
 	"unsafe"
 
 	"recfs/formats/columnar"
@@ -74,7 +72,8 @@ type dictionaries struct {
 
 // size returns how many bytes of memory they have for the next.
 func (m *dictionaries) size() int {
-	return 8*(cap(m.numbers.known)+cap(m.texts.slots)) + 4*(cap(m.numbers.index)+cap(m.texts.rows)+cap(m.texts.index))
+	const text = 40 // in the map
+	return 8*cap(m.numbers.known) + 4*(cap(m.numbers.index)+cap(m.texts.index)) + (4+text)*cap(m.texts.rows)
 }
 
 // of returns the dictionary of the values of a column, nil if they hardly come again. It is good until the next one.
@@ -160,27 +159,27 @@ const (
 
 // A textSet numbers the texts of a column in the order in which they come.
 type textSet struct {
-	v     *columnar.Vector
-	slots []textSlot // a power of two of them, twice as many as texts at least
-	rows  []int32    // of each text, where it comes first
-	index []int32
-	seed  maphash.Seed
-}
-
-// A textSlot is at the last bits of the hash of a text, or behind.
-type textSlot struct {
-	hash   uint32 // its first bits
-	number int32  // 1 and its number; 0: there is none
+	numbers map[string]int32 // empty between two columns: the texts lie in that of the column
+	rows    []int32          // of each text, where it comes first
+	index   []int32
 }
 
 // dictionary returns the dictionary of texts. It is given up when more than half of them are new.
 func (s *textSet) dictionary(v *columnar.Vector) *dictionary {
-	s.begin(v)
+	if s.numbers == nil {
+		s.numbers = map[string]int32{}
+	}
+	defer clear(s.numbers)
+	s.rows, s.index = s.rows[:0], s.index[:0]
 	size := 0
 	for i := range v.Ends {
-		n := s.number(i)
-		if int(n) == len(s.rows)-1 && int(s.rows[n]) == i {
-			size += 4 + len(textOf(v, i))
+		text := textOf(v, i)
+		n, known := s.numbers[string(text)]
+		if !known {
+			n = int32(len(s.rows))
+			s.numbers[unsafe.String(unsafe.SliceData(text), len(text))] = n
+			s.rows = append(s.rows, int32(i))
+			size += 4 + len(text)
 			if len(s.rows) > max(firstTexts, i/2+1) || size > maxDictionary {
 				return nil
 			}
@@ -192,52 +191,4 @@ func (s *textSet) dictionary(v *columnar.Vector) *dictionary {
 		d.page = appendText(d.page, textOf(v, int(row)))
 	}
 	return d.ifSmaller(int64(4*len(v.Ends) + len(v.Text)))
-}
-
-// begin makes the set one of the texts of a column.
-func (s *textSet) begin(v *columnar.Vector) {
-	if s.slots == nil {
-		s.slots, s.seed = make([]textSlot, 2*firstTexts), maphash.MakeSeed()
-	}
-	clear(s.slots)
-	s.v, s.rows, s.index = v, s.rows[:0], s.index[:0]
-}
-
-// number returns the number of the i-th text, which all before it have.
-func (s *textSet) number(i int) int32 {
-	text := textOf(s.v, i)
-	slot := s.find(maphash.Bytes(s.seed, text), text)
-	if slot.number > 0 {
-		return slot.number - 1
-	}
-	s.rows = append(s.rows, int32(i))
-	slot.number = int32(len(s.rows))
-	if 2*len(s.rows) > len(s.slots) {
-		s.grow()
-	}
-	return int32(len(s.rows) - 1)
-}
-
-// find returns the slot of a text, or that which it is to have.
-func (s *textSet) find(hash uint64, text []byte) *textSlot {
-	first := uint32(hash >> 32)
-	for at := int(hash); ; at++ {
-		slot := &s.slots[at&(len(s.slots)-1)]
-		switch {
-		case slot.number == 0:
-			slot.hash = first
-			return slot
-		case slot.hash == first && bytes.Equal(textOf(s.v, int(s.rows[slot.number-1])), text):
-			return slot
-		}
-	}
-}
-
-// grow makes room for twice as many texts.
-func (s *textSet) grow() {
-	s.slots = make([]textSlot, 2*len(s.slots))
-	for n, row := range s.rows {
-		text := textOf(s.v, int(row))
-		s.find(maphash.Bytes(s.seed, text), text).number = int32(n + 1)
-	}
 }
