@@ -125,12 +125,7 @@ func (r Recording) isSame(ctx context.Context, name, table string, o *recordings
 
 // readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
 func readMetadata(name string) map[string]string {
-	root, err := outfile.OpenDir(filepath.Dir(name))
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	f, err := outfile.OpenRegular(root, filepath.Base(name))
+	f, err := openRegular(name)
 	if err != nil {
 		return nil
 	}

@@ -137,14 +137,19 @@ func readNote(dir string) (*note, error) {
 	return n, nil
 }
 
-// readRegular returns what a regular file begins with.
-func readRegular(name string, limit int64) ([]byte, error) {
+// openRegular opens a regular file.
+func openRegular(name string) (*os.File, error) {
 	root, err := outfile.OpenDir(filepath.Dir(name))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := outfile.OpenRegular(root, filepath.Base(name))
+	return outfile.OpenRegular(root, filepath.Base(name))
+}
+
+// readRegular returns what a regular file begins with.
+func readRegular(name string, limit int64) ([]byte, error) {
+	f, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
