@@ -36,25 +36,6 @@ func damage(ctx context.Context, dir, recfs string) error {
 	return t.judge()
 }
 
-// A torture is one run.
-type torture struct {
-	recfs   string
-	dir     string // of its own
-	keep    string
-	samples []sample
-	whole   map[string]string // the files of the whole neighbours: checksums by path
-	tables  map[string]string // what is exported of them, likewise
-
-	inputs, files, reads, findings int
-	peak                           map[string]int // KiB, by command
-}
-
-// A sample is a recording that is one file, or one of a directory that is a recording.
-type sample struct {
-	path    string // in the source
-	content []byte
-}
-
 // readSamples returns the files below dir of which something is made.
 func readSamples(dir string) (all []sample, err error) {
 	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,30 +27,6 @@ const (
 	readers   = 6   // of a mount at a time
 	inListing = 120 // files that are read of one directory: the first, the last, and some between
 )
-
-// alone remembers what the whole neighbours read like without the others.
-func (t *torture) alone(ctx context.Context) error {
-	t.peak = map[string]int{}
-	r := t.newRound(0, filepath.Join(t.dir, "alone"))
-	defer os.RemoveAll(r.dir)
-	if err := r.makeWhole(); err != nil {
-		return err
-	}
-	o := r.command(ctx, 0, "cp", "-r", r.archive(), filepath.Join(r.dir, "copy"))
-	if o.code != 0 {
-		return fmt.Errorf("cp of whole recordings: %d %s\n%s", o.code, o.why, o.stderr)
-	}
-	var err, exportErr error
-	if o = r.export(ctx); o.code != 0 {
-		return fmt.Errorf("export of whole recordings: %d %s\n%s", o.code, o.why, o.stderr)
-	}
-	t.whole, err = sums(filepath.Join(r.dir, "copy", wholeDir), whole)
-	t.tables, exportErr = sums(filepath.Join(r.dir, "tables"), pages)
-	if len(t.whole) == 0 || len(t.tables) == 0 {
-		err = cmp.Or(err, errors.New("there are no whole neighbours"))
-	}
-	return cmp.Or(err, exportErr)
-}
 
 // look lets recfs read the recordings in each way and compares.
 func (r *round) look(ctx context.Context) {

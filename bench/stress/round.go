@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,20 +27,6 @@ var wholes = []string{
 	"teehistorian/reload-20.1.teehistorian",
 }
 
-// A round is one set of recordings and what is seen of it.
-type round struct {
-	*torture
-	seed   uint64
-	rand   *rand.Rand
-	dir    string
-	inputs []string // names of the changed recordings in archive
-	found  []string
-	// What cp wrote of files in tables, by input.
-	lostTables map[string]string
-	stuck      bool // a command did not end as it should: there is nothing to compare with
-	commands
-}
-
 func (t *torture) round(ctx context.Context, seed uint64) error {
 	r := t.newRound(seed, filepath.Join(t.dir, "round"))
 	defer os.RemoveAll(r.dir)
@@ -57,19 +43,6 @@ func (t *torture) round(ctx context.Context, seed uint64) error {
 	}
 	t.findings += len(r.found)
 	return r.report(ctx)
-}
-
-func (t *torture) newRound(seed uint64, dir string) *round {
-	r := &round{torture: t, seed: seed, dir: dir, rand: newRand(seed, 0)}
-	r.commands = commands{recfs: t.recfs, cache: filepath.Join(dir, "cache"), peak: map[string]int{}}
-	return r
-}
-
-func (r *round) archive() string { return filepath.Join(r.dir, "archive") }
-
-// finding notes something that must not be.
-func (r *round) finding(format string, args ...any) {
-	r.found = append(r.found, fmt.Sprintf(format, args...))
 }
 
 // report prints the findings and keeps the recordings, as they were made.
@@ -117,6 +90,30 @@ func (r *round) makeWhole() error {
 		}
 	}
 	return nil
+}
+
+// alone remembers what the whole neighbours read like without the others.
+func (t *torture) alone(ctx context.Context) error {
+	t.peak = map[string]int{}
+	r := t.newRound(0, filepath.Join(t.dir, "alone"))
+	defer os.RemoveAll(r.dir)
+	if err := r.makeWhole(); err != nil {
+		return err
+	}
+	o := r.command(ctx, 0, "cp", "-r", r.archive(), filepath.Join(r.dir, "copy"))
+	if o.code != 0 {
+		return fmt.Errorf("cp of whole recordings: %d %s\n%s", o.code, o.why, o.stderr)
+	}
+	var err, exportErr error
+	if o = r.export(ctx); o.code != 0 {
+		return fmt.Errorf("export of whole recordings: %d %s\n%s", o.code, o.why, o.stderr)
+	}
+	t.whole, err = sums(filepath.Join(r.dir, "copy", wholeDir), whole)
+	t.tables, exportErr = sums(filepath.Join(r.dir, "tables"), pages)
+	if len(t.whole) == 0 || len(t.tables) == 0 {
+		err = cmp.Or(err, errors.New("there are no whole neighbours"))
+	}
+	return cmp.Or(err, exportErr)
 }
 
 // makeInput writes one changed recording: a file, a directory that is a recording, or one packed.
