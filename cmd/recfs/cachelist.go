@@ -23,18 +23,18 @@ type cacheFile struct {
 	FileHex string    `json:"file_hex,omitempty"` // if File is not UTF-8
 	Size    int64     `json:"size"`
 	Used    time.Time `json:"used"` // about when it was used last
-	cachedOf
+	cacheOwner
 	Name    string `json:"name,omitempty"`     // what it keeps
 	NameHex string `json:"name_hex,omitempty"` // if Name, which may have a path in it, is not UTF-8
 }
 
-// A cachedOf tells where the recording lies of which something is kept.
-type cachedOf struct {
+// A cacheOwner tells where the recording lies of which something is kept.
+type cacheOwner struct {
 	Recording    string `json:"recording,omitempty"`
 	RecordingHex string `json:"recording_hex,omitempty"` // if Recording is not UTF-8
 }
 
-func newCachedOf(place string) cachedOf { return cachedOf{place, formats.HexOf(place)} }
+func newCacheOwner(place string) cacheOwner { return cacheOwner{place, formats.HexOf(place)} }
 
 // cacheFiles returns the files of the cache, the one unused for longest first.
 func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
@@ -58,7 +58,7 @@ func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
 		f := cacheFile{File: it.Path, FileHex: formats.HexOf(it.Path), Size: it.Size, Used: it.Used.UTC(), Name: it.Name}
 		id, rest, _ := strings.Cut(it.Name, "/")
 		if place := places[id]; place != "" {
-			f.cachedOf, f.Name = newCachedOf(place), rest
+			f.cacheOwner, f.Name = newCacheOwner(place), rest
 		}
 		f.NameHex = formats.HexOf(f.Name)
 		files = append(files, f)
@@ -115,7 +115,7 @@ type cacheSummary struct {
 
 // A cachedRecording is how much of a recording is kept.
 type cachedRecording struct {
-	cachedOf
+	cacheOwner
 	Size int64     `json:"size"`
 	Used time.Time `json:"used"`
 }
@@ -136,7 +136,7 @@ func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
 		}
 		r := by[f.Recording]
 		if r == nil {
-			r = &cachedRecording{cachedOf: f.cachedOf}
+			r = &cachedRecording{cacheOwner: f.cacheOwner}
 			by[f.Recording] = r
 		}
 		r.Size += f.Size

@@ -37,21 +37,21 @@ func runCompact(flags *pflag.FlagSet) runFunc {
 		if err != nil {
 			return err
 		}
-		c := &compacter{env: e, dir: sourceOf(args[0]), out: args[1], level: *level, asJSON: *asJSON}
+		c := &compactor{env: e, dir: sourceOf(args[0]), out: args[1], level: *level, asJSON: *asJSON}
 		return c.compact(ctx, options)
 	}
 }
 
-// A compacter makes the file out of the recording in dir.
-type compacter struct {
+// A compactor makes the file out of the recording in dir.
+type compactor struct {
 	env      *env
 	dir, out string
 	level    int // of zstd
 	asJSON   bool
 }
 
-// A compactedLine is what compact --json prints.
-type compactedLine struct {
+// A compactLine is what compact --json prints.
+type compactLine struct {
 	jsonPath
 	Chunks  int       `json:"chunks"`
 	Size    int64     `json:"size"`
@@ -59,7 +59,7 @@ type compactedLine struct {
 }
 
 // compact writes the recording to the new file.
-func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
+func (c *compactor) compact(ctx context.Context, options hcrp.Options) error {
 	dir, out := c.dir, c.out
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
@@ -103,8 +103,8 @@ func (c *compacter) compact(ctx context.Context, options hcrp.Options) error {
 }
 
 // tell says what was written and what could not be.
-func (c *compacter) tell(report *hcrp.CompactReport) error {
-	line := compactedLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
+func (c *compactor) tell(report *hcrp.CompactReport) error {
+	line := compactLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
 	for _, p := range report.Missing {
 		line.Missing = append(line.Missing, newProblem(c.dir, "hcrp", p))
 	}

@@ -150,8 +150,8 @@ func (c *copier) fail(name string, err error) {
 // isFull reports whether err says that there is no room for another file.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
-// A copiedLine is what cp --json prints of a copy.
-type copiedLine struct {
+// A copyLine is what cp --json prints of a copy.
+type copyLine struct {
 	entryLine
 	Copy    string `json:"copy"` // where it is
 	CopyHex string `json:"copy_hex,omitempty"`
@@ -236,7 +236,7 @@ func (c *copier) countFile(ctx context.Context, e nodes.Entry) {
 
 // tell prints what was copied.
 func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target string) error {
-	line := copiedLine{newEntryLine(name, e), target, formats.HexOf(target)}
+	line := copyLine{newEntryLine(name, e), target, formats.HexOf(target)}
 	size, err := sizeOf(ctx, e)
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 	}
 	args := []string{source}
 	stop := a.measure(x.ctx, x.meter, args, x.wants)
-	inOrder(jobs, x.named(a.find(x.ctx, args, x.hide)), x.export, x.tell)
+	inOrder(jobs, x.targets(a.find(x.ctx, args, x.hide)), x.export, x.tell)
 	stop()
 	x.meter.close()
 	if x.ctx.Err() != nil {
@@ -244,18 +244,18 @@ func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathO
 func (x *exporter) damaged(f found) {
 	told := catalogue.ContainerSummary(f.name, f.Description, f.damage).Error
 	x.hide(f.name, errors.New(told))
-	x.print(exportedLine{jsonPath: newJSONPath(x.pathOf(f.name)), Format: f.Format, Error: told})
+	x.print(exportLine{jsonPath: newJSONPath(x.pathOf(f.name)), Format: f.Format, Error: told})
 }
 
-// A named is a recording with the name of its files.
-type named struct {
+// A target is a recording with the name of its files.
+type target struct {
 	found
 	to export.Recording
 }
 
-// named yields the recordings of a walk that are wanted.
-func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
-	return func(yield func(named) bool) {
+// targets yields the recordings of a walk that are wanted.
+func (x *exporter) targets(walk iter.Seq[found]) iter.Seq[target] {
+	return func(yield func(target) bool) {
 		for f := range walk {
 			if x.stopped.Load() != nil {
 				return
@@ -276,7 +276,7 @@ func (x *exporter) named(walk iter.Seq[found]) iter.Seq[named] {
 			}
 			at := x.pathOf(f.name)
 			r := export.Recording{Path: at, Name: x.namer.Name(f.Format, at), Mode: modeOfCopy(f.entry, 0o666) &^ 0o111}
-			if !yield(named{f, r}) {
+			if !yield(target{f, r}) {
 				return
 			}
 		}
@@ -293,18 +293,18 @@ func (x *exporter) join() bool {
 	return err == nil
 }
 
-// An exported is what became of a recording.
-type exported struct {
-	named
+// An outcome is what became of a recording.
+type outcome struct {
+	target
 	files []export.File
 	bare  bool // it has no tables
 	err   error
 }
 
-func (x *exporter) export(n named) exported {
+func (x *exporter) export(n target) outcome {
 	x.meter.begin(n.Stored)
 	dir, err := archives.Current(x.ctx, n.entry.Dir)
-	done := exported{named: n, err: err}
+	done := outcome{target: n, err: err}
 	if r, ok := archives.RecordingOf(dir); ok && err == nil {
 		n.to.Recording = r
 		done.bare = true
@@ -323,8 +323,8 @@ func (x *exporter) export(n named) exported {
 	return done
 }
 
-// An exportedLine is what export --json prints of a table, of a recording that does not open, or of a container that is damaged.
-type exportedLine struct {
+// An exportLine is what export --json prints of a table, of a recording that does not open, or of a container that is damaged.
+type exportLine struct {
 	jsonPath
 	Format    string `json:"format"`
 	Table     string `json:"table,omitempty"`
@@ -338,7 +338,7 @@ type exportedLine struct {
 }
 
 // tell tells what became of a recording.
-func (x *exporter) tell(done exported) {
+func (x *exporter) tell(done outcome) {
 	if x.ctx.Err() != nil {
 		return
 	}
@@ -349,13 +349,13 @@ func (x *exporter) tell(done exported) {
 		} else {
 			x.hide(done.name, done.err)
 		}
-		x.print(exportedLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
+		x.print(exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
 	case done.bare:
 		x.bare++
 	}
 	for i := range done.files {
 		f := &done.files[i]
-		line := exportedLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: f.Table, File: f.Path, FileHex: formats.HexOf(f.Path), Unchanged: f.Same}
+		line := exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: f.Table, File: f.Path, FileHex: formats.HexOf(f.Path), Unchanged: f.Same}
 		switch {
 		case f.Err != nil:
 			x.fail(path.Join(done.name, "tables", f.Table), f.Err)
@@ -371,7 +371,7 @@ func (x *exporter) tell(done exported) {
 	}
 }
 
-func (x *exporter) print(line exportedLine) {
+func (x *exporter) print(line exportLine) {
 	if x.asJSON {
 		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
 	}

@@ -66,8 +66,8 @@ func newIndexer(ctx context.Context, e *env) *indexer {
 	return &indexer{failures: failures{env: e}, ctx: ctx, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}
 }
 
-// An indexed is what index --json prints of a recording, or of a container that is damaged.
-type indexed struct {
+// An indexLine is what index --json prints of a recording, or of a container that is damaged.
+type indexLine struct {
 	jsonPath
 	Format  string  `json:"format"`
 	Size    int64   `json:"size"`
@@ -88,7 +88,7 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
 			switch at := path.Join(name, exactPath(s)); {
 			case err == nil && s.IsContainer():
-				x.tell(indexed{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
+				x.tell(indexLine{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
 			case err == nil && s.Unread():
 				x.fail(at, errors.New(s.Error))
 			}
@@ -328,7 +328,7 @@ func (x *indexer) makeAll(f found) error {
 	return err
 }
 
-func (x *indexer) index(f found) indexed {
+func (x *indexer) index(f found) indexLine {
 	start := time.Now()
 	x.meter.begin(f.Stored)
 	var err error
@@ -338,14 +338,14 @@ func (x *indexer) index(f found) indexed {
 	if x.ctx.Err() == nil {
 		x.meter.finish(1, f.Stored)
 	}
-	line := indexed{jsonPath: newJSONPath(f.name), Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
+	line := indexLine{jsonPath: newJSONPath(f.name), Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
 	if err != nil {
 		line.Error = reason(f.name, err).Error()
 	}
 	return line
 }
 
-func (x *indexer) tell(line indexed) {
+func (x *indexer) tell(line indexLine) {
 	if x.ctx.Err() != nil {
 		return
 	}

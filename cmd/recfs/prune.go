@@ -87,7 +87,7 @@ func (x *exporter) removeGone() error {
 			return
 		}
 		removed++
-		x.print(exportedLine{
+		x.print(exportLine{
 			jsonPath: newJSONPath(g.Recording), Format: g.Format, Table: g.Table, File: g.Path, FileHex: formats.HexOf(g.Path), Removed: true,
 		})
 	}, left.add)

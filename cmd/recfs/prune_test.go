@@ -293,7 +293,7 @@ func (m *pruneModel) wantGone(source, to string, flags []string) {
 // take takes note of what an export wrote.
 func (m *pruneModel) take(source string, out *bytes.Buffer) {
 	for lines := json.NewDecoder(out); lines.More(); {
-		var line exportedLine
+		var line exportLine
 		must(m.T, lines.Decode(&line))
 		if line.File != "" && !line.Removed && line.Error == "" {
 			real, err := filepath.EvalSymlinks(line.File)

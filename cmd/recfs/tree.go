@@ -2,14 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"path"
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/nodes"
 )
@@ -30,40 +31,40 @@ func runTree(flags *pflag.FlagSet) runFunc {
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")
 		}
-		w := bufio.NewWriter(e.stdout)
-		t := treePrinter{failures: failures{env: e}, w: w, depth: *depth}
-		j := treeEncoder{failures: failures{env: e}, w: w, depth: *depth}
-		e.far = func() string { return count(t.dirs+t.files+j.drawn, "entry", "entries") + " drawn" + fromStart }
+		t := treePrinter{failures: failures{env: e}, w: bufio.NewWriter(e.stdout), depth: *depth}
+		e.far = func() string { return count(t.dirs+t.files, "entry", "entries") + " drawn" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
 			switch {
 			case err != nil:
 				t.fail(name, err)
 			case *asJSON:
-				j.tree(ctx, name, entry)
+				entry.Name = name
+				t.element(ctx, name, entry, 1)
+				fmt.Fprintln(t.w)
 			default:
 				t.tree(ctx, name, entry)
 			}
 		}
 		if !*asJSON {
-			fmt.Fprintf(w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
+			fmt.Fprintf(t.w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
 		}
-		if err := w.Flush(); err != nil {
+		if err := t.w.Flush(); err != nil {
 			return err
 		}
-		t.n += j.n
 		return t.result()
 	})
 }
 
+// A treePrinter prints trees while they are walked: no tree has to fit into memory.
 type treePrinter struct {
 	failures
-	w           io.Writer
-	depth       int
+	w           *bufio.Writer // whose Flush tells of errors
+	depth       int           // how many levels; 0 is no limit
 	dirs, files int
 }
 
-// tree prints the tree of e, which is called name.
+// tree draws the tree of e, which is called name.
 func (t *treePrinter) tree(ctx context.Context, name string, e nodes.Entry) {
 	fmt.Fprintln(t.w, printable(name))
 	if e.Dir == nil {
@@ -72,23 +73,37 @@ func (t *treePrinter) tree(ctx context.Context, name string, e nodes.Entry) {
 	t.below(ctx, name, e, "", 1)
 }
 
-// below prints what e holds, each line after indent. A line is printed when the next one is known,
-// because the last of a directory looks different.
+// below draws what e holds, each line after indent.
 func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, indent string, level int) {
-	if e.Dir == nil || t.depth > 0 && level > t.depth {
+	if !t.opens(e, level) {
 		return
 	}
-	var pending nodes.Entry
-	flush := func(branch, bar string) {
-		if pending.Name == "" {
-			return
+	t.children(ctx, name, e, func(at string, child nodes.Entry, last bool) {
+		branch, bar := "├── ", "│   "
+		if last {
+			branch, bar = "└── ", "    "
 		}
-		t.line(indent+branch, pending)
-		t.below(ctx, path.Join(name, pending.Name), pending, indent+bar, level+1)
+		t.line(indent+branch, child)
+		t.below(ctx, at, child, indent+bar, level+1)
+	})
+}
+
+// opens reports whether what e holds is printed.
+func (t *treePrinter) opens(e nodes.Entry, level int) bool {
+	return e.Dir != nil && (t.depth == 0 || level <= t.depth)
+}
+
+// children calls draw for each entry in e, which is called name, when the next one is known: the last one looks different.
+func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, draw func(at string, child nodes.Entry, last bool)) {
+	var pending nodes.Entry
+	flush := func(last bool) {
+		if pending.Name != "" {
+			draw(path.Join(name, pending.Name), pending, last)
+		}
 	}
 	for child, err := range entries(ctx, e) {
 		if err == nil {
-			flush("├── ", "│   ")
+			flush(false)
 			pending = child
 			err = archives.Unread(ctx, child.File)
 		}
@@ -96,19 +111,50 @@ func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, ind
 			t.fail(path.Join(name, child.Name), err)
 		}
 	}
-	flush("└── ", "    ")
+	flush(true)
 }
 
 func (t *treePrinter) line(before string, e nodes.Entry) {
+	t.count(e)
 	arrow := ""
-	switch e.Type() {
-	case iofs.ModeDir:
-		t.dirs++
-	case iofs.ModeSymlink:
-		t.files++
+	if e.Type() == iofs.ModeSymlink {
 		arrow = " -> " + e.Link
-	default:
-		t.files++
 	}
 	fmt.Fprintf(t.w, "%s%s\n", before, printable(e.Name+arrow))
+}
+
+func (t *treePrinter) count(e nodes.Entry) {
+	if e.Type() == iofs.ModeDir {
+		t.dirs++
+	} else {
+		t.files++
+	}
+}
+
+// A treeLine is an element of what tree --json prints. A directory also has contents, the elements in
+// it, unless it lies too deep to be looked into.
+type treeLine struct {
+	Name    string `json:"name"`
+	NameHex string `json:"name_hex,omitempty"` // if the name is not UTF-8
+	Type    string `json:"type"`               // file, directory or link
+	Target  string `json:"target,omitempty"`   // of a link
+}
+
+// element writes e as JSON, at is its path.
+func (t *treePrinter) element(ctx context.Context, at string, e nodes.Entry, level int) {
+	t.count(e)
+	var b bytes.Buffer
+	_ = writeJSON(&b, treeLine{Name: e.Name, NameHex: formats.HexOf(e.Name), Type: typeName(e), Target: e.Link}) // into memory, of plain values
+	t.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+	if t.opens(e, level) {
+		fmt.Fprint(t.w, `,"contents":[`)
+		t.children(ctx, at, e, func(at string, child nodes.Entry, last bool) {
+			t.element(ctx, at, child, level+1)
+			if !last {
+				fmt.Fprint(t.w, ",")
+			}
+		})
+		fmt.Fprint(t.w, "]")
+	}
+	fmt.Fprint(t.w, "}")
 }
