@@ -28,9 +28,11 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print each problem as a JSON object")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		c := &checker{ctx: ctx, out: e.stdout, asJSON: *asJSON, told: map[string]bool{}, notes: e.stderr, meter: newMeter(e.stderr, "checking")}
+		c := &checker{out: e.stdout, asJSON: *asJSON, told: map[string]bool{}, notes: e.stderr, meter: newMeter(e.stderr, "checking")}
 		stop := a.measure(ctx, c.meter, args, everything)
-		inOrder(*jobs, a.find(ctx, args, c.unreadable), c.check, c.report)
+		report := func(problems []problem) { c.report(ctx, problems) }
+		unreadable := func(name string, err error) { report([]problem{fileProblem(name, err)}) }
+		inOrder(*jobs, a.find(ctx, args, unreadable), func(f found) []problem { return c.check(ctx, f) }, report)
 		stop()
 		c.meter.close()
 		if ctx.Err() != nil {
@@ -54,7 +56,6 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 
 // A checker reads everything and tells what is wrong.
 type checker struct {
-	ctx    context.Context
 	asJSON bool
 	meter  *meter
 
@@ -68,14 +69,10 @@ type checker struct {
 	told       map[string]bool // files of containers, of which their containers tell
 }
 
-func (c *checker) unreadable(name string, err error) {
-	c.report([]problem{fileProblem(name, err)})
-}
-
 // report prints problems. What is found after an interruption is none: it is a read that was cut
 // short.
-func (c *checker) report(problems []problem) {
-	if c.ctx.Err() != nil {
+func (c *checker) report(ctx context.Context, problems []problem) {
+	if ctx.Err() != nil {
 		return
 	}
 	c.mu.Lock()
@@ -106,7 +103,7 @@ func (c *checker) note(name, hint string) {
 }
 
 // check reads a recording or another file and returns what is wrong with it.
-func (c *checker) check(f found) []problem {
+func (c *checker) check(ctx context.Context, f found) []problem {
 	if len(f.damage) > 0 {
 		return containerProblems(f)
 	}
@@ -114,15 +111,15 @@ func (c *checker) check(f found) []problem {
 		if f.entry.File == nil { // a container: what it holds follows
 			return nil
 		}
-		n, err := c.read(f.entry.File)
+		n, err := c.read(ctx, f.entry.File)
 		c.meter.finish(0, n)
 		if err != nil {
 			return []problem{fileProblem(f.name, err)}
 		}
 		return nil
 	}
-	problems := c.recording(f)
-	if c.ctx.Err() == nil {
+	problems := c.recording(ctx, f)
+	if ctx.Err() == nil {
 		c.meter.finish(1, f.Stored)
 		c.mu.Lock()
 		c.recordings++
@@ -133,20 +130,20 @@ func (c *checker) check(f found) []problem {
 
 // recording returns the problems that a recording tells of, and those of reading it that this does
 // not explain.
-func (c *checker) recording(f found) []problem {
-	_, known, toldErr := catalogue.Summarize(c.ctx, f.entry.Dir)
+func (c *checker) recording(ctx context.Context, f found) []problem {
+	_, known, toldErr := catalogue.Summarize(ctx, f.entry.Dir)
 	if hint := known.Details.Text("hint"); hint != "" {
 		c.note(f.name, hint)
 	}
 	told, toldErr := toldProblems(f, known, toldErr)
 	l := newProblemList(told)
-	err := nodes.Walk(c.ctx, f.entry.Dir, func(name string, e nodes.Entry, err error) error {
+	err := nodes.Walk(ctx, f.entry.Dir, func(name string, e nodes.Entry, err error) error {
 		if err == nil && e.File != nil {
-			_, err = c.read(e.File)
+			_, err = c.read(ctx, e.File)
 		}
 		switch {
-		case c.ctx.Err() != nil:
-			return c.ctx.Err()
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case err != nil:
 			l.add(readProblem(f, name, err))
 		default:
@@ -157,16 +154,16 @@ func (c *checker) recording(f found) []problem {
 	if err == nil && len(l.problems) == l.told {
 		err = toldErr // of a file that can be read
 	}
-	if err != nil && c.ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		l.add(readProblem(f, "", err))
 	}
 	return l.problems
 }
 
 // read reads a file to its end, and returns how long it is.
-func (c *checker) read(file nodes.File) (int64, error) {
+func (c *checker) read(ctx context.Context, file nodes.File) (int64, error) {
 	n := byteCounter(0)
-	err := copyFile(c.ctx, &n, file)
+	err := copyFile(ctx, &n, file)
 	c.meter.file()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,10 +33,10 @@ func TestCheckOfAReplacedSource(t *testing.T) {
 		{found{name: "notes", entry: nodes.Entry{File: nodes.Sized(13, changed)}}, "notes: changed while it was read\n"},
 	} {
 		var out bytes.Buffer
-		c := &checker{ctx: t.Context(), out: &out, meter: newMeter(&out, "checking")}
-		problems := c.check(test.found)
+		c := &checker{out: &out, meter: newMeter(&out, "checking")}
+		problems := c.check(t.Context(), test.found)
 		out.Reset()
-		c.report(problems)
+		c.report(t.Context(), problems)
 		if got := out.String(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}

@@ -65,8 +65,8 @@ func runExport(flags *pflag.FlagSet) runFunc {
 		if x.prune != "" && x.shard.N > 1 {
 			return usagef("export: --prune does not go with --shard: run it once more without, after all shards")
 		}
-		x.ctx, x.failures, x.meter = ctx, failures{env: e}, newMeter(e.stderr, "exporting")
-		return x.run(a, filepath.Clean(args[1]), args[2], *jobs)
+		x.failures, x.meter = failures{env: e}, newMeter(e.stderr, "exporting")
+		return x.run(ctx, a, filepath.Clean(args[1]), args[2], *jobs)
 	})
 }
 
@@ -89,7 +89,6 @@ func (s *shardFlag) Type() string { return "I/N" }
 // An exporter writes the tables of recordings.
 type exporter struct {
 	failures
-	ctx             context.Context
 	tables, formats []string // none: all
 	shard           shardFlag
 	asJSON          bool
@@ -114,11 +113,11 @@ type exporter struct {
 	met           map[string]bool       // names of tables that recordings have
 }
 
-func (x *exporter) run(a *archive, source, destination string, jobs jobCount) error {
+func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs jobCount) error {
 	defer x.meter.close()
 	x.source, x.destination, a.onRead, x.met = source, destination, x.meter.onRead, map[string]bool{}
 	var err error
-	if x.root, err = a.resolve(x.ctx, sourceOf(source)); err != nil {
+	if x.root, err = a.resolve(ctx, sourceOf(source)); err != nil {
 		return fmt.Errorf("%s: %w", source, reason(source, err))
 	}
 	if err := makeDestination(source, destination); err != nil {
@@ -136,11 +135,12 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 		return err
 	}
 	args := []string{source}
-	stop := a.measure(x.ctx, x.meter, args, x.wants)
-	inOrder(jobs, x.targets(a.find(x.ctx, args, x.hide)), x.export, x.tell)
+	stop := a.measure(ctx, x.meter, args, x.wants)
+	inOrder(jobs, x.targets(a.find(ctx, args, x.hide)),
+		func(t target) outcome { return x.export(ctx, t) }, func(o outcome) { x.tell(ctx, o) })
 	stop()
 	x.meter.close()
-	if x.ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return &interruption{x.meter.far() + " exported; the same command goes on from there"}
 	}
 	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
@@ -155,7 +155,7 @@ func (x *exporter) run(a *archive, source, destination string, jobs jobCount) er
 		fmt.Fprintf(x.env.stderr, "recfs: %s no tables; 'recfs info' tells what is missing\n", count(x.bare, "recording has", "recordings have"))
 	}
 	if x.prune != "" {
-		if err := x.removeGone(); err != nil {
+		if err := x.removeGone(ctx); err != nil {
 			return err
 		}
 	}
@@ -301,14 +301,14 @@ type outcome struct {
 	err   error
 }
 
-func (x *exporter) export(n target) outcome {
+func (x *exporter) export(ctx context.Context, n target) outcome {
 	x.meter.begin(n.Stored)
-	dir, err := archives.Current(x.ctx, n.entry.Dir)
+	dir, err := archives.Current(ctx, n.entry.Dir)
 	done := outcome{target: n, err: err}
 	if r, ok := archives.RecordingOf(dir); ok && err == nil {
 		n.to.Recording = r
 		done.bare = true
-		done.files, done.err = x.to.Export(x.ctx, n.to, func(table string) bool {
+		done.files, done.err = x.to.Export(ctx, n.to, func(table string) bool {
 			done.bare = false
 			x.meet(table)
 			return x.stopped.Load() == nil && isAmong(x.tables, table)
@@ -317,7 +317,7 @@ func (x *exporter) export(n target) outcome {
 			x.stop(f.Err)
 		}
 	}
-	if x.ctx.Err() == nil {
+	if ctx.Err() == nil {
 		x.meter.finish(1, n.Stored)
 	}
 	return done
@@ -338,8 +338,8 @@ type exportLine struct {
 }
 
 // tell tells what became of a recording.
-func (x *exporter) tell(done outcome) {
-	if x.ctx.Err() != nil {
+func (x *exporter) tell(ctx context.Context, done outcome) {
+	if ctx.Err() != nil {
 		return
 	}
 	switch {

@@ -21,9 +21,8 @@ import (
 // finder says which recordings find prints, and how.
 type finder struct {
 	failures
-	ctx context.Context
-	a   *archive
-	w   *bufio.Writer // to stdout
+	a *archive
+	w *bufio.Writer // to stdout
 
 	format, mapName     string
 	players             []string // patterns, each of which a player matches
@@ -83,33 +82,33 @@ func runFind(flags *pflag.FlagSet) runFunc {
 		if f.format != "" && !slices.Contains(known, f.format) {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
-		f.env, f.ctx, f.a, f.w = e, ctx, a, bufio.NewWriter(e.stdout)
+		f.env, f.a, f.w = e, a, bufio.NewWriter(e.stdout)
 		e.far = f.far
 		if f.index {
-			x := newIndexer(ctx, e)
+			x := newIndexer(e)
 			defer x.meter.close()
-			if err := x.runMissing(a, args, *jobs); err != nil {
+			if err := x.runMissing(ctx, a, args, *jobs); err != nil {
 				return err
 			}
 			f.n += x.n
 		}
-		return f.find(args)
+		return f.find(ctx, args)
 	})
 }
 
 // find prints the recordings that match.
-func (f *finder) find(args []string) error {
+func (f *finder) find(ctx context.Context, args []string) error {
 	f.formats = map[string]formats.Format{}
 	for _, format := range f.a.formats {
 		f.formats[format.Name] = format
 	}
 	for _, dir := range args {
-		for s, err := range f.a.summaries(f.ctx, dir) {
+		for s, err := range f.a.summaries(ctx, dir) {
 			if err != nil {
 				f.fail(dir, err)
 				continue
 			}
-			f.judge(dir, s)
+			f.judge(ctx, dir, s)
 		}
 	}
 	f.printRuns()
@@ -129,7 +128,7 @@ func (f *finder) far() string {
 }
 
 // judge prints a recording that was found below dir, or keeps its runs, if it is looked for.
-func (f *finder) judge(dir string, s catalogue.Summary) {
+func (f *finder) judge(ctx context.Context, dir string, s catalogue.Summary) {
 	name := path.Join(dir, exactPath(s))
 	f.judged++
 	if s.Unread() || s.IsContainer() && !f.asksOfContainers() {
@@ -138,11 +137,11 @@ func (f *finder) judge(dir string, s catalogue.Summary) {
 	switch {
 	case s.Format == "" && s.Error == "":
 		f.unlisted++
-	case s.Format == "" || !f.match(s) || !f.holds(name, s):
+	case s.Format == "" || !f.match(s) || !f.holds(ctx, name, s):
 	case !f.finished:
 		f.print(name, s)
 	default:
-		if err := f.addRuns(name, s); err != nil {
+		if err := f.addRuns(ctx, name, s); err != nil {
 			f.fail(name, err)
 		}
 	}

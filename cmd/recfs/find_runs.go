@@ -28,7 +28,7 @@ type finishedRun struct {
 
 // addRuns adds the runs in a recording, called name, of the players that are looked for. The catalogue of
 // a mount has none: there the documents of the recording tell them.
-func (f *finder) addRuns(name string, s catalogue.Summary) error {
+func (f *finder) addRuns(ctx context.Context, name string, s catalogue.Summary) error {
 	format, ok := f.formats[s.Format]
 	switch {
 	case !ok || !format.Runs:
@@ -38,7 +38,7 @@ func (f *finder) addRuns(name string, s catalogue.Summary) error {
 		return nil
 	case s.Runners == nil && s.Error == "":
 		var err error
-		if s.Runners, err = readRunners(f.ctx, f.a, name, format.TickLength); err != nil {
+		if s.Runners, err = readRunners(ctx, f.a, name, format.TickLength); err != nil {
 			return err
 		}
 	}

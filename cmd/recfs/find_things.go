@@ -53,8 +53,8 @@ func lastThings(ctx context.Context, dir nodes.Dir) (*things, error) {
 
 // holds reports whether the last save of a recording, which is called name, has the items and monsters
 // that are looked for.
-func (f *finder) holds(name string, s catalogue.Summary) bool {
-	v, err := f.askThings(name, s.Indexed)
+func (f *finder) holds(ctx context.Context, name string, s catalogue.Summary) bool {
+	v, err := f.askThings(ctx, name, s.Indexed)
 	if err != nil {
 		f.fail(name, err)
 	}
@@ -65,36 +65,36 @@ func (f *finder) holds(name string, s catalogue.Summary) bool {
 }
 
 // askThings asks about what was in the pack and on the level when the game was saved last.
-func (f *finder) askThings(name string, indexed bool) (verdict, error) {
+func (f *finder) askThings(ctx context.Context, name string, indexed bool) (verdict, error) {
 	if len(f.items) == 0 && len(f.monsters) == 0 {
 		return yes, nil
 	}
-	e, err := f.a.resolve(f.ctx, name)
+	e, err := f.a.resolve(ctx, name)
 	if err != nil {
 		return no, err
 	}
 	if e.Dir == nil {
 		return no, nil
 	}
-	if _, err := nodes.Child(f.ctx, e.Dir, "saves"); errors.Is(err, iofs.ErrNotExist) {
+	if _, err := nodes.Child(ctx, e.Dir, "saves"); errors.Is(err, iofs.ErrNotExist) {
 		return no, nil // of a format without saves
 	}
 	if !indexed {
 		return unknown, nil
 	}
-	last, err := lastThings(f.ctx, e.Dir)
+	last, err := lastThings(ctx, e.Dir)
 	if err != nil || last == nil {
 		return no, err
 	}
-	for _, item := range f.items {
-		if !slices.ContainsFunc(last.Inventory, func(t thing) bool { return t.isItem(like(item)) }) {
-			return no, nil
-		}
+	if hasEach(last.Inventory, f.items, thing.isItem) && hasEach(last.Monsters, f.monsters, thing.isMonster) {
+		return yes, nil
 	}
-	for _, monster := range f.monsters {
-		if !slices.ContainsFunc(last.Monsters, func(t thing) bool { return t.isMonster(like(monster)) }) {
-			return no, nil
-		}
-	}
-	return yes, nil
+	return no, nil
+}
+
+// hasEach reports whether for each pattern there is a thing that is one.
+func hasEach(things []thing, patterns []string, is func(thing, func(string) bool) bool) bool {
+	return !slices.ContainsFunc(patterns, func(pattern string) bool {
+		return !slices.ContainsFunc(things, func(t thing) bool { return is(t, like(pattern)) })
+	})
 }

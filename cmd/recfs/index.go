@@ -39,17 +39,16 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		x := newIndexer(ctx, e)
+		x := newIndexer(e)
 		defer x.meter.close()
 		x.asJSON, x.demos = *asJSON, *demos
-		return x.run(a, args, *jobs)
+		return x.run(ctx, a, args, *jobs)
 	})
 }
 
 // An indexer makes the indexes of recordings, which the cache on disk keeps.
 type indexer struct {
 	failures
-	ctx    context.Context
 	asJSON bool
 	demos  bool                   // make the sizes of demos
 	skip   func(name string) bool // recordings that need none; nil: there are none of these
@@ -62,8 +61,8 @@ type indexer struct {
 	told map[string]bool // of what could not be read
 }
 
-func newIndexer(ctx context.Context, e *env) *indexer {
-	return &indexer{failures: failures{env: e}, ctx: ctx, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}
+func newIndexer(e *env) *indexer {
+	return &indexer{failures: failures{env: e}, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}
 }
 
 // An indexLine is what index --json prints of a recording, or of a container that is damaged.
@@ -76,25 +75,25 @@ type indexLine struct {
 }
 
 // run makes the indexes of all that the arguments name, and tells how many.
-func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
+func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCount) error {
 	start := time.Now()
-	if err := x.remember(a, args); err != nil {
+	if err := x.remember(ctx, a, args); err != nil {
 		return err
 	}
-	if err := x.make(a, args, jobs); err != nil {
+	if err := x.make(ctx, a, args, jobs); err != nil {
 		return err
 	}
 	for _, name := range args {
-		for s, err := range a.summaries(x.ctx, name) { // so that the catalogue has them all
+		for s, err := range a.summaries(ctx, name) { // so that the catalogue has them all
 			switch at := path.Join(name, exactPath(s)); {
 			case err == nil && s.IsContainer():
-				x.tell(indexLine{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
+				x.tell(ctx, indexLine{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
 			case err == nil && s.Unread():
 				x.fail(at, errors.New(s.Error))
 			}
 		}
 	}
-	if x.ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return x.interrupted(a)
 	}
 	x.tellDone(time.Since(start))
@@ -105,17 +104,17 @@ func (x *indexer) run(a *archive, args []string, jobs jobCount) error {
 }
 
 // remember learns what was made before.
-func (x *indexer) remember(a *archive, args []string) error {
+func (x *indexer) remember(ctx context.Context, a *archive, args []string) error {
 	if a.options.Disk == nil || x.demos {
 		return nil
 	}
 	x.disk = a.options.Disk.Lookup()
 	for _, name := range args {
-		e, err := a.lookUp(x.ctx, sourceOf(name))
+		e, err := a.lookUp(ctx, sourceOf(name))
 		if err != nil || e.Dir == nil {
 			continue // the walk tells why
 		}
-		made, err := a.catalogue.Made(x.ctx, e.Dir)
+		made, err := a.catalogue.Made(ctx, e.Dir)
 		if err != nil {
 			return err
 		}
@@ -144,10 +143,10 @@ func (m madeBelow) has(ctx context.Context, name string, r archives.Recording) (
 }
 
 // isMade reports whether all that index makes of a recording was made and is kept.
-func (x *indexer) isMade(f found) bool {
+func (x *indexer) isMade(ctx context.Context, f found) bool {
 	r, ok := archives.RecordingOf(f.entry.Dir)
 	return ok && slices.ContainsFunc(x.made, func(m madeBelow) bool {
-		name, ok := m.has(x.ctx, f.name, r)
+		name, ok := m.has(ctx, f.name, r)
 		if !ok || name == "" {
 			return ok
 		}
@@ -158,13 +157,13 @@ func (x *indexer) isMade(f found) bool {
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
-func (x *indexer) runMissing(a *archive, args []string, jobs jobCount) error {
+func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, jobs jobCount) error {
 	if a.options.Disk == nil {
 		return usagef("--index keeps the indexes on disk, where --cache-disk 0 keeps nothing")
 	}
 	there := map[string]bool{}
 	for _, name := range args {
-		for s, err := range a.summaries(x.ctx, name) {
+		for s, err := range a.summaries(ctx, name) {
 			if err == nil && s.Indexed {
 				there[path.Join(name, exactPath(s))] = true
 			}
@@ -172,7 +171,7 @@ func (x *indexer) runMissing(a *archive, args []string, jobs jobCount) error {
 	}
 	x.skip = func(name string) bool { return there[name] }
 	start := time.Now()
-	if err := x.make(a, args, jobs); err != nil {
+	if err := x.make(ctx, a, args, jobs); err != nil {
 		return err
 	}
 	if x.meter.done.recordings > 0 {
@@ -182,13 +181,13 @@ func (x *indexer) runMissing(a *archive, args []string, jobs jobCount) error {
 }
 
 // make makes the indexes.
-func (x *indexer) make(a *archive, args []string, jobs jobCount) error {
+func (x *indexer) make(ctx context.Context, a *archive, args []string, jobs jobCount) error {
 	a.onRead = x.meter.onRead
-	stop := a.measure(x.ctx, x.meter, args, x.wants)
-	x.indexAll(a.find(x.ctx, args, x.fail), jobs)
+	stop := a.measure(ctx, x.meter, args, x.wants)
+	x.indexAll(ctx, a.find(ctx, args, x.fail), jobs)
 	stop()
 	x.meter.close()
-	if x.ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return x.interrupted(a)
 	}
 	return nil
@@ -222,8 +221,8 @@ func (x *indexer) kept(a *archive) error {
 }
 
 // indexAll makes the indexes while the walk that finds the recordings goes on.
-func (x *indexer) indexAll(walk iter.Seq[found], jobs jobCount) {
-	inOrder(jobs, x.wanted(walk), x.index, x.tell)
+func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs jobCount) {
+	inOrder(jobs, x.wanted(walk), func(f found) indexLine { return x.index(ctx, f) }, func(line indexLine) { x.tell(ctx, line) })
 }
 
 // wanted yields the recordings of a walk that need an index.
@@ -317,25 +316,25 @@ func measure(ctx context.Context, f found) error {
 }
 
 // makeAll makes what index makes of a recording.
-func (x *indexer) makeAll(f found) error {
-	err := makeIndex(x.ctx, f)
+func (x *indexer) makeAll(ctx context.Context, f found) error {
+	err := makeIndex(ctx, f)
 	if err == nil {
-		err = measure(x.ctx, f)
+		err = measure(ctx, f)
 	}
 	if err == nil && x.demos {
-		err = measureDemos(x.ctx, f)
+		err = measureDemos(ctx, f)
 	}
 	return err
 }
 
-func (x *indexer) index(f found) indexLine {
+func (x *indexer) index(ctx context.Context, f found) indexLine {
 	start := time.Now()
 	x.meter.begin(f.Stored)
 	var err error
-	if !x.isMade(f) {
-		err = x.makeAll(f)
+	if !x.isMade(ctx, f) {
+		err = x.makeAll(ctx, f)
 	}
-	if x.ctx.Err() == nil {
+	if ctx.Err() == nil {
 		x.meter.finish(1, f.Stored)
 	}
 	line := indexLine{jsonPath: newJSONPath(f.name), Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
@@ -345,8 +344,8 @@ func (x *indexer) index(f found) indexLine {
 	return line
 }
 
-func (x *indexer) tell(line indexLine) {
-	if x.ctx.Err() != nil {
+func (x *indexer) tell(ctx context.Context, line indexLine) {
+	if ctx.Err() != nil {
 		return
 	}
 	if line.Error != "" {

@@ -51,9 +51,9 @@ func TestIndexDuringWalk(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	x := newIndexer(ctx, &env{stdout: &stdout, stderr: &stderr})
+	x := newIndexer(&env{stdout: &stdout, stderr: &stderr})
 	x.asJSON = true
-	x.indexAll(walk, 1)
+	x.indexAll(ctx, walk, 1)
 	if done := x.meter.done; done != (amount{3, 15}) || x.n != 0 || strings.Count(stdout.String(), "\n") != 3 {
 		t.Errorf("%v done, %d failed: %s%s", done, x.n, &stdout, &stderr)
 	}
@@ -62,7 +62,7 @@ func TestIndexDuringWalk(t *testing.T) {
 // What the walk and the indexing both cannot read is told once.
 func TestIndexTellsOnce(t *testing.T) {
 	var stderr bytes.Buffer
-	x := newIndexer(t.Context(), &env{stderr: &stderr})
+	x := newIndexer(&env{stderr: &stderr})
 	done := make(chan bool)
 	for range 2 {
 		go func() { x.fail("a", errors.New("broken")); done <- true }()
@@ -97,8 +97,8 @@ func TestInterruptedIndex(t *testing.T) {
 			}
 		}
 	}
-	x := newIndexer(ctx, &env{stdout: io.Discard, stderr: io.Discard})
-	x.indexAll(walk, 1)
+	x := newIndexer(&env{stdout: io.Discard, stderr: io.Discard})
+	x.indexAll(ctx, walk, 1)
 	if far := x.meter.far(); far != "2 recordings" {
 		t.Errorf("%s are done", far)
 	}
@@ -144,19 +144,19 @@ func indexAgain(t *testing.T, source string, demos bool, disk func(string) bool,
 	a, err := read.open(e)
 	must(t, err)
 	defer a.close()
-	x := newIndexer(t.Context(), e)
+	x := newIndexer(e)
 	a.onRead = x.meter.onRead
 	x.demos = demos
-	must(t, x.remember(a, []string{source}))
+	must(t, x.remember(t.Context(), a, []string{source}))
 	if disk != nil {
 		x.disk = disk
 	}
 	for f := range a.find(t.Context(), []string{source}, x.fail) {
-		if f.isRecording && x.isMade(f) {
+		if f.isRecording && x.isMade(t.Context(), f) {
 			list = append(list, filepath.Base(f.name))
 		}
 	}
-	must(t, x.run(a, []string{source}, 1))
+	must(t, x.run(t.Context(), a, []string{source}, 1))
 	return list, x.meter
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -68,9 +69,10 @@ func (x *exporter) begin() (err error) {
 }
 
 // removeGone removes the tables of recordings that are gone, unless there may be some that were not found.
-func (x *exporter) removeGone() error {
+func (x *exporter) removeGone(ctx context.Context) error {
 	p := &export.Pruner{
-		Dir: x.destination, Began: x.began, Names: &x.namer, Gone: x.isGone,
+		Dir: x.destination, Began: x.began, Names: &x.namer,
+		Gone:   func(format, at string) (bool, error) { return x.isGone(ctx, format, at) },
 		Wanted: func(format, table string) bool { return isAmong(x.formats, format) && isAmong(x.tables, table) },
 	}
 	why, err := x.keepsAll(p)
@@ -118,25 +120,25 @@ func (x *exporter) keepsAll(p *export.Pruner) (why string, err error) {
 
 // isGone reports whether a recording, which the walk did not find, is gone. It is not if there is anything but a recording
 // of another format: other flags may make a recording of it. A link that leads to what the walk did find is as nothing.
-func (x *exporter) isGone(format, at string) (bool, error) {
+func (x *exporter) isGone(ctx context.Context, format, at string) (bool, error) {
 	e, parts := x.root, strings.Split(at, "/")
 	for i, name := range parts {
 		if e.Dir == nil {
 			return true, nil
 		}
 		var err error
-		if e, err = nodes.Child(x.ctx, e.Dir, name); err != nil {
+		if e, err = nodes.Child(ctx, e.Dir, name); err != nil {
 			return errors.Is(err, iofs.ErrNotExist), unless(err, iofs.ErrNotExist)
 		}
 		if e.Type() == iofs.ModeSymlink {
-			_, err = nodes.Follow(x.ctx, x.root.Dir, strings.Join(parts[:i+1], "/"))
+			_, err = nodes.Follow(ctx, x.root.Dir, strings.Join(parts[:i+1], "/"))
 			return err == nil, unless(err, iofs.ErrNotExist)
 		}
 	}
 	if e.Dir == nil {
 		return false, nil
 	}
-	d, ok := archives.Describe(x.ctx, e.Dir)
+	d, ok := archives.Describe(ctx, e.Dir)
 	return ok && d.Format != format, nil
 }
 
