@@ -98,10 +98,9 @@ func base(name string) string {
 // read, or never end.
 func checkTarget(name, target string) error {
 	source, _, err := splitPath(sourceOf(name))
-	if err != nil {
-		return err
+	if err == nil {
+		source, err = filepath.EvalSymlinks(source)
 	}
-	source, err = filepath.EvalSymlinks(source)
 	if err != nil {
 		return err
 	}
@@ -109,8 +108,7 @@ func checkTarget(name, target string) error {
 	if err != nil {
 		return notWritten(target, err)
 	}
-	source, err = filepath.Abs(source)
-	if err != nil {
+	if source, err = filepath.Abs(source); err != nil {
 		return err
 	}
 	real, err := filepath.Abs(linkTarget(filepath.Join(dir, filepath.Base(target))))

@@ -99,7 +99,7 @@ func (s *summary) write(w io.Writer, later bool) error {
 		line("map", *s.Map)
 	}
 	for _, d := range s.Details {
-		line(label(d), d.Text)
+		line(strings.ReplaceAll(d.Key, "_", " "), d.Text)
 	}
 	if n := len(s.Players); n > 0 {
 		line("players", append(s.Players[:min(n, shownPlayers):n], more(n-shownPlayers)...)...)
