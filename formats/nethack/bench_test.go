@@ -59,7 +59,7 @@ func openBench(b testing.TB, log []byte, budget int64) (*recording, *index, func
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, err := rec.index(b.Context())
+	x, err := rec.Index(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

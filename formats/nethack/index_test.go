@@ -458,7 +458,7 @@ func kept(t *testing.T, shelf cache.Store, log []byte, r *countingReader) (*reco
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rec.index(t.Context()); err != nil {
+	if _, err := rec.Index(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return rec, root

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -29,28 +30,27 @@ type headerFields struct {
 	AlignmentHex   string  `json:"alignment_hex,omitempty"`
 }
 
-// headerFile is header.json. A header with a problem does not open, so there is none to list.
-func headerFile(src formats.Input, h *header) nodes.File {
-	return nodes.JSON(func(context.Context) (any, error) {
-		word := func(i int) (string, string) { return h.words[i], invalidHex([]byte(h.words[i])) }
-		f := headerFields{
-			Status: h.status, RecoveryCount: h.count, Version: h.version, ModeNumber: h.mode,
-			Description: string(h.description), DescriptionHex: invalidHex(h.description),
-			StartTime: timeOf(h.start, 0),
-			Name:      string(h.name), NameHex: invalidHex(h.name),
-		}
-		if mode := h.modeName(); mode != "" {
-			f.Mode = &mode
-		}
-		f.Role, f.RoleHex = word(0)
-		f.Race, f.RaceHex = word(1)
-		f.Gender, f.GenderHex = word(2)
-		f.Alignment, f.AlignmentHex = word(3)
-		return formats.HeaderDocument[headerFields]{
-			HeaderHead: formats.HeaderHead{Format: name, FormatVersion: h.version},
-			Source:     src.Info(), Header: f, Problems: []formats.Problem{},
-		}, nil
-	})
+// headerDocument is header.json. A header with a problem does not open, so there is none to list.
+func (rec *recording) headerDocument(context.Context) (any, error) {
+	h := rec.header
+	word := func(i int) (string, string) { return h.words[i], invalidHex([]byte(h.words[i])) }
+	f := headerFields{
+		Status: h.status, RecoveryCount: h.count, Version: h.version, ModeNumber: h.mode,
+		Description: string(h.description), DescriptionHex: invalidHex(h.description),
+		StartTime: timeOf(h.start, 0),
+		Name:      string(h.name), NameHex: invalidHex(h.name),
+	}
+	if mode := h.modeName(); mode != "" {
+		f.Mode = &mode
+	}
+	f.Role, f.RoleHex = word(0)
+	f.Race, f.RaceHex = word(1)
+	f.Gender, f.GenderHex = word(2)
+	f.Alignment, f.AlignmentHex = word(3)
+	return formats.HeaderDocument[headerFields]{
+		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: h.version},
+		Source:     rec.Info(), Header: f, Problems: []formats.Problem{},
+	}, nil
 }
 
 // An indexHead is index.json up to its lists, which may be long.
@@ -95,17 +95,43 @@ type chunkRow struct {
 	LastTurn  *int32 `json:"last_turn"`
 }
 
-// indexPieces returns where the pieces of index.json begin, and its end, in units: what is in front of the chunks, each
-// chunk, what is pending, each problem, and the end.
-func (x *index) indexPieces(damage *formats.Problem) (cuts []int) {
-	end := 3 + x.chunks.rows + len(x.problems)
+// indexText is index.json in pieces of units: what is in front of the chunks, each chunk, what is pending, each problem, and
+// the end.
+func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, error) {
+	damage, err := rec.Damage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	units := 3 + x.chunks.rows + len(x.problems)
 	if damage != nil {
-		end++
+		units++
 	}
-	for n := 0; n < end; n += indexUnits {
-		cuts = append(cuts, n)
+	return &views.Text{
+		N: (units + indexUnits - 1) / indexUnits, Claim: x.Memory(),
+		Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
+			first := i * indexUnits
+			b, err := rec.indexPiece(ctx, first, min(first+indexUnits, units), damage)
+			return views.Part{Bytes: b}, err
+		},
+	}, nil
+}
+
+// indexPiece makes the units from first to before end.
+func (rec *recording) indexPiece(ctx context.Context, first, end int, damage *formats.Problem) ([]byte, error) {
+	x, err := rec.Index(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return append(cuts, end)
+	need := int64(end-first) * unitCost
+	if pending := x.chunks.rows + 1; first <= pending && pending < end {
+		need += linesPerByte * int64(len(x.tail))
+	}
+	held, err := formats.Charge(ctx, need)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	return x.appendIndex(nil, first, end, damage)
 }
 
 // What a piece of index.json has, and what one of these takes when it is made, about.

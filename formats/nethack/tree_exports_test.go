@@ -49,7 +49,7 @@ func openHeroes(t *testing.T, in formats.Input, budget int64) (*recording, nodes
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := rec.index(t.Context())
+	x, err := rec.Index(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +111,8 @@ func TestReadsOfExportsTouchTheirPiece(t *testing.T) {
 	r := &countingReader{r: formats.BytesReader(log)}
 	in := formats.BytesInput("game.nhgame", log, testTime)
 	in.ReaderAt = r
-	rec, root, x, _ := openHeroes(t, in, 1<<20)
-	for name, view := range map[string]view{"export/game.cast": castView, "export/hero.csv": heroView} {
+	_, root, x, _ := openHeroes(t, in, 256<<10) // of which an eighth is for pieces that are made for their sizes
+	for name, most := range map[string]int{"export/game.cast": castTicks, "export/hero.csv": pieceTicks} {
 		e, err := find(t, root, name)
 		if err != nil {
 			t.Fatal(err)
@@ -121,16 +121,12 @@ func TestReadsOfExportsTouchTheirPiece(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := rec.pieces.Get(t.Context(), text{view: view})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec.texts.Drop(text{view: view, part: len(p.sizes) - 1})
 		r.reset()
 		if _, err := content.ReadAt(t.Context(), make([]byte, 10), content.Size()-10); err != nil {
 			t.Fatal(err)
 		}
-		if want := x.ticks.off(x.backupOf(p.cuts[len(p.cuts)-2])); r.low.Load() < want || r.high.Load() == 0 {
+		cuts := x.cut(0, x.ticks.len(), most)
+		if want := x.ticks.off(x.backupOf(cuts[len(cuts)-2])); r.low.Load() < want || r.high.Load() == 0 {
 			t.Errorf("%s reads from %d on, not from %d", name, r.low.Load(), want)
 		}
 	}
@@ -217,7 +213,7 @@ func TestLargeIndexStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := rec.index(t.Context())
+		x, err := rec.Index(t.Context())
 		if err != nil || x.Memory() < 9<<20 {
 			t.Fatal(x.Memory(), err)
 		}

@@ -106,7 +106,7 @@ func (rec *recording) sound(ctx context.Context, n int) (*index, error) {
 func (rec *recording) savesDir() nodes.Dir {
 	return &nodes.LazySeries{
 		List: func(ctx context.Context) (nodes.Dir, error) {
-			x, err := rec.index(ctx)
+			x, err := rec.Index(ctx)
 			return savesList{rec, x}, err
 		},
 		Unlisted: &nodes.Series{
@@ -124,7 +124,7 @@ func (rec *recording) savesDir() nodes.Dir {
 
 // saveInForce returns the save that was in force in a turn.
 func (rec *recording) saveInForce(ctx context.Context, turn int64) (nodes.File, error) {
-	x, err := rec.index(ctx)
+	x, err := rec.Index(ctx)
 	if err != nil {
 		return nil, err
 	}

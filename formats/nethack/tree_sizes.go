@@ -4,74 +4,57 @@ import (
 	"context"
 
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
-// sizesAtOnce is how many ticks there are in a block, whose sizes are learnt at once: the saves of a block are rebuilt in
-// one place, which copies none of them.
-const sizesAtOnce = 256
+// numbers are the ticks.
+func (x *index) numbers() views.Numbers { return views.Numbers{N: x.ticks.len()} }
 
-// A sizesKey says of which documents sizes are.
-type sizesKey struct {
-	block  int
-	states bool // or ticks
+// runTicks is how many ticks there are in a run, whose sizes are learned at once: the saves of a run are rebuilt in one
+// place, which copies none of them.
+const runTicks = 256
+
+func (x *index) run(i int) (first, end int) {
+	first = i - i%runTicks
+	return first, min(first+runTicks, x.ticks.len())
 }
 
-// docSize returns the size of the document of tick n. A single one is made for it; when others beside it are asked for,
-// as ls -l does, those of a whole block are learnt at once.
-func (rec *recording) docSize(ctx context.Context, n int, states bool) (int64, error) {
-	sizes, ok := rec.sizes.Again(ctx, sizesKey{n / sizesAtOnce, states})
-	if i := n % sizesAtOnce; ok && i < len(sizes) && sizes[i] > 0 {
-		return int64(sizes[i]), nil
-	}
-	var doc []byte
-	var err error
-	if states {
-		doc, err = rec.stateText(ctx, n)
-	} else {
-		doc, err = rec.tick(ctx, n)
-	}
-	return int64(len(doc)), err
-}
-
-// loadSizes returns the sizes of the documents of a block, which are less than 256 MiB. 0 is one that only making the
-// document tells, or why it cannot be made.
-func (rec *recording) loadSizes(ctx context.Context, k sizesKey) (sizes []uint32, cost int64, err error) {
-	first := k.block * sizesAtOnce
-	x, err := rec.indexed(ctx, first)
+// tick makes a document of ticks/.
+func (rec *recording) tick(ctx context.Context, tick int64) ([]byte, error) {
+	n := int(tick)
+	x, err := rec.indexed(ctx, n)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	sizes = make([]uint32, min(sizesAtOnce, x.ticks.len()-first))
-	if k.states {
-		err = rec.stateSizes(ctx, x, first, sizes)
-	} else {
-		err = rec.tickSizes(ctx, x, first, sizes)
+	held, err := formats.Charge(ctx, 2*linesPerByte*x.eventBytes(n, n+1))
+	if err != nil {
+		return nil, err
 	}
-	if _, damaged := formats.Coded(err); damaged {
-		err = nil // of the document that is told its size
+	defer held.Free()
+	doc, err := x.tick(ctx, rec.At(ctx), n)
+	if err != nil {
+		return nil, err
 	}
-	return sizes, int64(64 + 4*cap(sizes)), err
+	return appendDocument(make([]byte, 0, 512+len(doc)*5/4), doc), nil
 }
 
-// stateSizes learns the sizes of the documents in states/ from tick first on.
-func (rec *recording) stateSizes(ctx context.Context, x *index, first int, sizes []uint32) error {
-	var doc []byte
-	return rec.eachSave(ctx, x, &rebuilder{}, first, first+len(sizes)-1, func(n int, save []byte) error {
-		doc = x.decodeState(n, save).appendDocument(doc[:0])
-		sizes[n-first] = uint32(len(doc))
-		return nil
+// eachTick makes the documents of a run of ticks/.
+func (rec *recording) eachTick(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+	var line, doc []byte
+	return x.visit(ctx, rec.At(ctx), first, end, func(n int, ev *events) error {
+		line = x.appendTick(line[:0], n, ev)
+		doc = appendDocument(doc[:0], line)
+		return fn(n, doc)
 	})
 }
 
-// tickSizes learns the sizes of the documents in ticks/ from tick first on.
-func (rec *recording) tickSizes(ctx context.Context, x *index, first int, sizes []uint32) error {
-	var line, doc []byte
-	return x.visit(ctx, rec.At(ctx), first, first+len(sizes), func(n int, ev *events) error {
-		line = x.appendTick(line[:0], n, ev)
-		doc = appendDocument(doc[:0], line)
-		sizes[n-first] = uint32(len(doc))
-		return nil
+// eachState makes the documents of a run of states/.
+func (rec *recording) eachState(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+	var doc []byte
+	return rec.eachSave(ctx, x, &rebuilder{}, first, end-1, func(n int, save []byte) error {
+		doc = x.decodeState(n, save).appendDocument(doc[:0])
+		return fn(n, doc)
 	})
 }
 

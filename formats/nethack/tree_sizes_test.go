@@ -77,7 +77,7 @@ func TestSavesOfAnotherLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := rec.index(t.Context())
+	x, err := rec.Index(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

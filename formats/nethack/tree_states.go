@@ -84,20 +84,21 @@ func (rec *recording) ofTick(ctx context.Context, get func(context.Context) ([]b
 }
 
 // stateText returns a document of states/.
-func (rec *recording) stateText(ctx context.Context, n int) ([]byte, error) {
-	return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.texts.Get(ctx, text{view: stateView, n: n}) })
+func (rec *recording) stateText(ctx context.Context, n int64) ([]byte, error) {
+	return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.documents.Get(ctx, n) })
 }
 
-// stateDocument makes a document of states/.
-func (rec *recording) stateDocument(ctx context.Context, n int) ([]byte, error) {
-	s, err := rec.states.Get(ctx, n)
+// loadDocument makes a document of states/.
+func (rec *recording) loadDocument(ctx context.Context, n int64) (doc []byte, cost int64, err error) {
+	s, err := rec.states.Get(ctx, int(n))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	held, err := formats.Charge(ctx, documentPerState*s.cost())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer held.Free()
-	return s.appendDocument(nil), nil
+	doc = s.appendDocument(nil)
+	return doc, int64(cap(doc)), nil
 }

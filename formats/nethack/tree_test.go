@@ -41,7 +41,7 @@ func openRecording(ctx context.Context, in formats.Input, c *cache.Cache) (*reco
 		return nil, nil, err
 	}
 	rec := newTree(o.Recording, c)
-	dir, _ := rec.root(c)
+	dir, _ := rec.dir()
 	return rec, dir, nil
 }
 
@@ -240,7 +240,7 @@ func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 		return nil, err
 	}
 	nodestest.Check(t, tree)
-	x, err := rec.index(t.Context())
+	x, err := rec.Index(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestListingNeedsNoIndex(t *testing.T) {
 	}
 	nodestest.Read(t, root, "chunks/000001")
 	nodestest.Read(t, root, "header.json")
-	if _, err := rec.index(cache.SavedOnly(t.Context())); err == nil {
+	if _, err := rec.Index(cache.SavedOnly(t.Context())); err == nil {
 		t.Error("the index was made for a listing")
 	}
 }
@@ -455,7 +455,7 @@ func TestSequentialPass(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x, err := rec.index(t.Context())
+				x, err := rec.Index(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -72,12 +72,17 @@ func (t *Tree[T]) timed(d *Documents[T], s *nodes.Series, x *T) nodes.Dir {
 
 // series returns the series of a view with nothing listed.
 func (t *Tree[T]) series(d *Documents[T], view string) *nodes.Series {
-	return &nodes.Series{Suffix: ".json", Width: 8, Extra: d.Opens, File: func(n int64) nodes.File {
-		return nodes.Computed(
-			func(ctx context.Context) (int64, error) { return t.documentSize(ctx, d, view, n) },
-			func(ctx context.Context) ([]byte, error) { return d.Make(ctx, n) },
-		)
-	}}
+	return &nodes.Series{
+		Suffix: ".json", Width: 8, Extra: d.Opens, File: func(n int64) nodes.File { return t.Document(view, d, n) },
+	}
+}
+
+// Document returns the file of document n of a view, for a directory that a format lists itself.
+func (t *Tree[T]) Document(view string, d *Documents[T], n int64) nodes.File {
+	return nodes.Computed(
+		func(ctx context.Context) (int64, error) { return t.documentSize(ctx, d, view, n) },
+		func(ctx context.Context) ([]byte, error) { return d.Make(ctx, n) },
+	)
 }
 
 // documentSize returns the size of document n.
