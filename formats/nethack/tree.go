@@ -2,7 +2,6 @@ package nethack
 
 import (
 	"context"
-	"fmt"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -28,22 +27,6 @@ var Format = formats.Format{
 	},
 	Summary: summary,
 }
-
-// A recording is one opened log.
-type recording struct {
-	*views.Tree[index] // whose ReaderAt notices when the log is cut
-	header             *header
-	cache              *cache.Cache
-
-	// Each Memo uses only those before it.
-	listings  *cache.Memo[struct{}, *listing]
-	saves     *cache.Memo[int, []byte]
-	states    *cache.Memo[int, *state]
-	documents *cache.Memo[int64, []byte] // of states/
-}
-
-// littlePeak is what a save, a state, or a document takes beside what is counted when it is made.
-const littlePeak = 32 << 10
 
 func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	h := rec.Head.(*header)
@@ -76,29 +59,6 @@ func (rec *recording) dir() (nodes.Dir, []columnar.Maker) {
 			{Name: "saves", Dir: rec.savesDir()},
 			{Name: "export", Dir: rec.exports()},
 		},
-	})
-}
-
-// A listing is the directories that need no index.
-type listing struct {
-	*outline
-	dirs [4]nodes.Dir
-}
-
-const (
-	chunksDir = iota
-	linesDir
-	ticksDir
-	statesDir
-)
-
-func (rec *recording) listing(dir int) nodes.Dir {
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		l, err := rec.listings.Get(ctx, struct{}{})
-		if err != nil {
-			return nil, err
-		}
-		return l.dirs[dir], nil
 	})
 }
 
@@ -142,13 +102,4 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 func (rec *recording) documentsDir(view string, d *views.Documents[index], n int, listed bool) nodes.Dir {
 	s := &nodes.Series{Width: 8, Suffix: ".json", N: n, File: func(n int64) nodes.File { return rec.Document(view, d, n) }}
 	return &nodes.Timed{Dir: s, Suffix: s.Suffix, Clock: clock(rec.Index), Listed: listed}
-}
-
-// indexed returns the index, which must have tick n.
-func (rec *recording) indexed(ctx context.Context, n int) (*index, error) {
-	x, err := rec.Index(ctx)
-	if err == nil && n >= x.ticks.len() {
-		err = fmt.Errorf("there is no tick %d: %w", n, nodes.ErrStale)
-	}
-	return x, err
 }

@@ -71,18 +71,6 @@ func countObjects(list []object) int64 {
 	return n
 }
 
-// tickWork is what a save takes, or one of states/ with its save, unless that is a large one.
-const tickWork = 1 << 20
-
-// ofTick returns what get makes of a tick, with as much memory from the start as that mostly takes.
-func (rec *recording) ofTick(ctx context.Context, get func(context.Context) ([]byte, error)) (b []byte, err error) {
-	err = rec.cache.Do(ctx, tickWork, func(ctx context.Context) (err error) {
-		b, err = get(ctx)
-		return err
-	})
-	return b, err
-}
-
 // stateText returns a document of states/.
 func (rec *recording) stateText(ctx context.Context, n int64) ([]byte, error) {
 	return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.documents.Get(ctx, n) })
