@@ -122,7 +122,7 @@ func runBenchmarks(ctx context.Context, _ *bench) error {
 		{"hcrp", "Lines|Bodies|Index|State$|ColdTick|Archive", "bodies 0.8 of the floor, lines 100 MB/s, 0 extra bytes, 20,000 recordings 1000 ms and again 100"},
 		{"nethack", "Medium|Long", "sequential 0.25 of the floor, cold 30 ms, near a checkpoint 1 ms, 16 MiB over"},
 		{"butter", "Decode|Lines|Text|Floor", "decode 60,000 frames/cpu-s, lines 15,000, text 12,000"},
-		{"teehistorian", "IndexRatio", "ratio 0.9"},
+		{"teehistorian", "IndexRatio", "none; the ratio to a pass that keeps nothing"},
 		{"internal/parquet", "Layout", "30 ms, 16 MiB a layout, 1 MiB a footer"},
 	} {
 		fmt.Printf("%s, aim: %s\n", o.pkg, o.aim)
