@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,7 +22,7 @@ const largest = 40_000
 
 // measureArchive measures an archive of very many small recordings, each process within the memory that is promised.
 func measureArchive(ctx context.Context, b *bench) error {
-	n, archive := orElse(*count, 20_000), b.path("archive")
+	n, archive := cmp.Or(*count, 20_000), b.path("archive")
 	c, err := compression(*packed)
 	if err != nil {
 		return err

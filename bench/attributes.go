@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -45,7 +46,7 @@ func (b *bench) longRecordings(size int64) (dir string, names []string, err erro
 // of known sizes, which this process serves. All run in the directory: with a path to it each question about a file asks
 // for the recording on the way, too.
 func measureAttributes(ctx context.Context, b *bench) error {
-	archive, names, err := b.longRecordings(orElse(*size, 12) * 1e6)
+	archive, names, err := b.longRecordings(cmp.Or(*size, 12) * 1e6)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func measureContainers(ctx context.Context, b *bench) error {
 		}})
 	}
 	plain := b.path("plain")
-	if err := packing.Many(ctx, plain, *source, orElse(*count, 5000), largest, nil); err != nil {
+	if err := packing.Many(ctx, plain, *source, cmp.Or(*count, 5000), largest, nil); err != nil {
 		return err
 	}
 	for kind := range strings.SplitSeq(*kinds, ",") {

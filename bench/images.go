@@ -22,7 +22,7 @@ var (
 // measureImages compares how fast the images of the largest maps become PNG files with both programs of twmap. Of these
 // twmap-edit takes one map a run, and writes what else is in it, too.
 func measureImages(ctx context.Context, b *bench) error {
-	if err := b.copyMaps(ctx, orElse(*count, 20)); err != nil {
+	if err := b.copyMaps(ctx, cmp.Or(*count, 20)); err != nil {
 		return err
 	}
 	programs := []struct{ name, line string }{

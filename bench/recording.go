@@ -23,7 +23,7 @@ import (
 // measureRecordings measures what a user sees who has just found a long recording: one of teehistorian, what there is of
 // HCRP and NetHack, and a generated match of Echo VR.
 func measureRecordings(ctx context.Context, b *bench) error {
-	archive, names, err := b.longRecordings(orElse(*size, 64) * 1e6)
+	archive, names, err := b.longRecordings(cmp.Or(*size, 64) * 1e6)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (b *bench) recording(ctx context.Context, archive, name string) error {
 		return err
 	}
 	return b.mounted(ctx, archive, func(d *harness.Daemon, mnt string) error { // with nothing decoded
-		return randomTicks(d, filepath.Join(archive, name), filepath.Join(mnt, name), orElse(*count, 200))
+		return randomTicks(d, filepath.Join(archive, name), filepath.Join(mnt, name), cmp.Or(*count, 200))
 	})
 }
 

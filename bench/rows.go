@@ -32,14 +32,6 @@ type bench struct {
 // path returns that of a file of this run.
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
-// orElse returns n, or the default of a case for 0.
-func orElse[T int | int64](n, byDefault T) T {
-	if n == 0 {
-		return byDefault
-	}
-	return n
-}
-
 // mounted does work with a fresh mount of a source, and fails if its process took more memory than is promised.
 func (b *bench) mounted(ctx context.Context, source string, work func(d *harness.Daemon, mnt string) error) error {
 	mnt := b.path("mnt")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -34,7 +35,7 @@ func measureTables(ctx context.Context, b *bench) error {
 	if err := os.Mkdir(source, 0o777); err != nil {
 		return err
 	}
-	if err := harness.WriteLong(filepath.Join(source, "long.teehistorian"), longSample, orElse(*size, 300)*1e6); err != nil {
+	if err := harness.WriteLong(filepath.Join(source, "long.teehistorian"), longSample, cmp.Or(*size, 300)*1e6); err != nil {
 		return err
 	}
 	var index indexJSON
