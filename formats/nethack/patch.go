@@ -196,27 +196,6 @@ func (p *patch) apply(save, spare []byte) (after, other []byte) {
 	return save[:p.size], spare
 }
 
-// edits yields the ranges of the output that are neither moved nor what was there before, in ascending order.
-func (p *patch) edits(yield func(start, end int) bool) {
-	adjusts := p.adjusts
-	for _, l := range p.literals {
-		for len(adjusts) > 0 && adjusts[0].dst < l.dst {
-			if !yield(adjusts[0].dst, adjusts[0].dst+1) {
-				return
-			}
-			adjusts = adjusts[1:]
-		}
-		if !yield(l.dst, l.dst+l.n) {
-			return
-		}
-	}
-	for _, a := range adjusts {
-		if !yield(a.dst, a.dst+1) {
-			return
-		}
-	}
-}
-
 // verify checks the save that apply made, if the diff has a checksum.
 func (p *patch) verify(save []byte) error {
 	if p.summed && crc32.ChecksumIEEE(save) != p.sum {
