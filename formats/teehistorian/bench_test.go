@@ -96,7 +96,7 @@ func benchHeader(b *testing.B, r *repeated) *header {
 
 // decodeAll decodes all records and follows the players, keeping nothing.
 func decodeAll(r *repeated, h *header) error {
-	s := newScanner(r.source().At(context.Background()), h.start, r.size(), newDecoder(h.version1()), scanWindow)
+	s := newScanner(r.source().At(context.Background()), h.start, r.size(), newDecoder(h.version1), scanWindow)
 	var st state
 	var e event
 	for {

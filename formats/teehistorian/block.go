@@ -16,9 +16,9 @@ type recording struct {
 	idx      *index
 	version1 bool
 	render   renderer
-	dirs     []string // of the stays
 	events   logWriter
-	growing  bool // what may still change is held back where a file grows
+	*names
+	growing bool // what may still change is held back where a file grows
 }
 
 // longLines is from how many bytes of JSON on the lines of a chunk are made as they are read, and so the document of its

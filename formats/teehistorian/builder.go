@@ -108,7 +108,7 @@ func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*i
 
 // extendIndex goes on where x ends, which the bytes before must still be the same for. It changes x.
 func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
-	dec := newDecoder(h.version1())
+	dec := newDecoder(h.version1)
 	dec.tick, dec.last = x.tail.tick, x.tail.last
 	x.sortStays()
 	s, err := x.restore(&x.tail, x.bytes)

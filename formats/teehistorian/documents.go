@@ -94,32 +94,26 @@ type playerEntry struct {
 	Finishes   []finishTime `json:"finishes"`
 }
 
-// playersJSON returns the content of players.json if it has only the stays from first up to end.
-func playersJSON(r *recording, first, end int) any {
-	list := make([]playerEntry, end-first)
-	for i := first; i < end; i++ {
-		s := r.idx.stays[i]
-		e := playerEntry{
-			Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
-			FirstTick: s.first, JoinTick: s.joinTick(), DropTick: s.dropTick(), DropReason: s.reason, Lives: s.lives,
-			Positions: s.rows[positionTable], Inputs: s.rows[inputTable], Commands: s.rows[commandTable],
-			Finishes: s.finishes,
-		}
-		if n := len(s.names); n > 0 {
-			e.Name = &s.names[n-1]
-		} else {
-			e.Names = []string{}
-		}
-		if s.protocol != unknownProtocol {
-			text := s.protocol.String()
-			e.Protocol = &text
-		}
-		if e.Finishes == nil {
-			e.Finishes = []finishTime{}
-		}
-		list[i-first] = e
+// playerEntry returns the element of a stay.
+func (r *recording) playerEntry(i int) *playerEntry {
+	s := r.idx.stays[i]
+	e := &playerEntry{
+		Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
+		FirstTick: s.first, JoinTick: s.joinTick(), DropTick: s.dropTick(), DropReason: s.reason, Lives: s.lives,
+		Positions: s.rows[positionTable], Inputs: s.rows[inputTable], Commands: s.rows[commandTable],
+		Finishes: s.finishes,
 	}
-	return struct {
-		Players []playerEntry `json:"players"`
-	}{list}
+	if n := len(s.names); n > 0 {
+		e.Name = &s.names[n-1]
+	} else {
+		e.Names = []string{}
+	}
+	if s.protocol != unknownProtocol {
+		text := s.protocol.String()
+		e.Protocol = &text
+	}
+	if e.Finishes == nil {
+		e.Finishes = []finishTime{}
+	}
+	return e
 }

@@ -42,6 +42,8 @@ type header struct {
 	json   []byte // an object, as stored
 	idents []ident
 	start  int64 // offset of the first record
+
+	version1 bool // the records are those of version 1
 }
 
 // readHeader reads the header of a recording, which has at most limit bytes; 0: as many as by default.
@@ -64,7 +66,11 @@ func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error
 	if err := checkObject(text); err != nil {
 		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", jsonenc.Explain(err))
 	}
-	if v := h.text("version"); v != "1" && v != "2" {
+	switch h.text("version") {
+	case "1":
+		h.version1 = true
+	case "2":
+	default:
 		return nil, formats.Errorf(name, int64(len(magic)), errors.ErrUnsupported, "the version in the header is not \"1\" or \"2\"")
 	}
 	h.idents = readIdents(h.find("uuids"))
@@ -127,9 +133,6 @@ func (h *header) text(key string) string {
 
 // isString reports whether a value is a string.
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
-
-// version1 tells whether the records are those of version 1.
-func (h *header) version1() bool { return h.text("version") == "1" }
 
 // formatVersion is the version with the minor version, if there is one.
 func (h *header) formatVersion() string {

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
@@ -34,9 +35,9 @@ func holdHotRows(t rapid.TB, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{src: in, idx: x, version1: h.version1()}
+	r := &recording{src: in, idx: x, version1: h.version1}
 	for _, n := range []int{positionsTable, inputsTable} {
-		fast := r.rowTable(n, h.startTime())
+		fast := tableOfIndex(t, in, h, x, n)
 		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {
 			c, err := r.from(ctx, chunk, x.bytes)
 			for err == nil && !b.Full() {
@@ -56,6 +57,18 @@ func holdHotRows(t rapid.TB, b []byte) {
 			}
 		}
 	}
+}
+
+// tableOfIndex returns a table of a recording by its number.
+func tableOfIndex(t rapid.TB, in formats.Input, h *header, x *index, n int) columnar.Table {
+	t.Helper()
+	rec := formats.Recording{Input: in, Head: h, Index: func(context.Context) (formats.Index, error) { return x, nil }}
+	_, makers := newTree(rec, cache.New(1<<20, nil), Options{})
+	table, err := makers[n].Make(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // made returns a row group of a table.
@@ -86,9 +99,8 @@ func TestRowsReadOnce(t *testing.T) {
 	}
 	count := &nodestest.Counted{ReaderAt: long}
 	src.ReaderAt = count
-	r := &recording{src: src, idx: x, version1: h.version1()}
 	for _, n := range []int{positionsTable, inputsTable} {
-		table := r.rowTable(n, h.startTime())
+		table := tableOfIndex(t, src, h, x, n)
 		if len(table.Groups) < 3 {
 			t.Fatalf("%s: %d row groups", table.Name, len(table.Groups))
 		}

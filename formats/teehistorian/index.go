@@ -52,7 +52,6 @@ type index struct {
 	byClient map[int32][]int32             // stays of each client id
 	decoded  [4]atomic.Pointer[chunkTicks] // the latest, for ticks that are asked for one by one
 	turn     atomic.Uint32                 // of the next in decoded
-	view     atomic.Value                  // what a tree made of it
 }
 
 // counts are the numbers of events by name.
@@ -201,10 +200,15 @@ func (x *index) searchTick(t int64) int {
 	return x.chunks[k].ordinal + sort.Search(len(ticks), func(i int) bool { return int64(ticks[i]) >= t })
 }
 
+// chunkOf returns the chunk of findTick.
+func (x *index) chunkOf(t int32) int {
+	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
+}
+
 // findTick returns the chunk and the place in it of the last tick with records that is not behind t. t is not before
 // the first.
 func (x *index) findTick(t int32) (k, i int) {
-	k = sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
+	k = x.chunkOf(t)
 	ticks := x.ticksOf(k)
 	return k, sort.Search(len(ticks), func(i int) bool { return ticks[i] > t }) - 1
 }

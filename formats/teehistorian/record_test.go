@@ -131,7 +131,7 @@ func canonicalHash(t *testing.T, recording []byte, window int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan := newScanner(src, h.start, int64(len(recording)), newDecoder(h.version1()), window)
+	scan := newScanner(src, h.start, int64(len(recording)), newDecoder(h.version1), window)
 	sum := sha256.New()
 	var r record
 	for {

@@ -5,14 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -43,7 +43,7 @@ func New(opt Options) formats.Format {
 		Prefixes:   true,
 		ReadIndex:  readIndex,
 		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-			return newTree(rec, c, opt).root(c)
+			return newTree(rec, c, opt)
 		},
 		Summary: summary,
 	}
@@ -51,27 +51,23 @@ func New(opt Options) formats.Format {
 
 // A tree is an opened recording.
 type tree struct {
-	rec     formats.Recording
+	*views.Tree[index]
 	header  *header
+	start   startTime
 	readMap func(context.Context, []byte) (*Map, error)
 
 	// Each Memo uses only those before it.
+	names  *cache.Memo[struct{}, *names]
 	blocks *cache.Memo[blockKey, *block]
-	docs   *cache.Memo[docsKey, []int64] // sizes of what blocks hold
 	tables *cache.Memo[tableKey, map[int32][]byte]
-	parts  *cache.Memo[partKey, []byte]
 	active *cache.Memo[int, []activity]
-	sizes  *cache.Memo[parted, []int64]
-	files  *cache.Memo[string, []byte]
 	demoMemos
 }
 
-// A view is an indexed recording with its directories.
-type view struct {
-	*recording
-	chunks, lines, ticks, states nodes.Dir
-	players                      func() nodes.Dir
-	demos                        func() *demos
+// names are those of the directories of the stays.
+type names struct {
+	dirs    []string
+	players func() nodes.Dir
 }
 
 // A blockKey names a block of ticks, or of states.
@@ -80,183 +76,184 @@ type blockKey struct {
 	states       bool
 }
 
-// A docsKey names all ticks of a chunk, or the states after them.
-type docsKey struct {
-	chunk  int
-	states bool
-}
-
 // A tableKey names the rows of one table in one chunk.
 type tableKey struct {
 	chunk int
 	table table
 }
 
-func newTree(rec formats.Recording, c *cache.Cache, opt Options) *tree {
-	t := &tree{rec: rec, header: rec.Head.(*header), readMap: opt.Map}
+// newTree declares the views of a recording.
+func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, []columnar.Maker) {
+	h := rec.Head.(*header)
+	t := &tree{Tree: views.New[index](name, rec, c), header: h, start: h.startTime(), readMap: opt.Map}
+	t.names = cache.NewMemo(c, t.loadNames)
 	t.blocks = cache.NewMemo(c, t.loadBlock)
-	t.docs = cache.NewMemo(c, t.loadDocSizes)
 	t.tables = cache.NewMemo(c, t.loadTable)
-	t.parts = cache.NewMemo(c, t.loadPart)
 	t.active = cache.NewMemo(c, t.loadActivity)
-	t.sizes = cache.NewMemo(c, t.loadPartSizes)
-	t.files = cache.NewMemo(c, t.loadFile)
 	t.demoMemos = t.newDemoMemos(c)
-	return t
+	return t.Dir(views.Game[index]{
+		Header:   t.headerJSON,
+		Document: t.document,
+		Metadata: nodes.Bytes(h.json),
+		Chunks:   &views.Chunks[index]{N: (*index).chunkCount, File: t.chunk},
+		Lines:    &views.Chunks[index]{N: (*index).chunkCount, Grows: rec.Grows, File: t.lines},
+		Ticks: &views.Documents[index]{
+			Numbers: (*index).numbers, Clock: t.clock, Listed: true,
+			Make: t.doc(false), Long: t.longTick, Run: (*index).run, Each: t.eachDoc(false),
+		},
+		States: &views.Documents[index]{
+			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
+			Make: t.doc(true), Run: (*index).run, Each: t.eachDoc(true),
+		},
+		Tables: t.rowTables(),
+		Files: []nodes.Entry{
+			{Name: "players.json", File: t.Text("players.json", 0, t.playersJSON)},
+			{Name: "players", Dir: nodes.Lazy(t.players)},
+			{Name: "demos", Dir: t.demosDir()},
+			{Name: "export", Dir: nodes.List(
+				nodes.Entry{Name: "events.txt", Grows: rec.Grows, File: t.Text("events.txt", 0, t.eventsText)},
+				nodes.Entry{Name: "paths.svg", File: t.Text("paths.svg", 0, t.pathsSVG)},
+			)},
+		},
+	})
 }
 
-func (t *tree) root(c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-	tables := t.header.makers(t.indexed)
-	return nodes.List(
-		t.rec.RawEntry(),
-		nodes.Entry{Name: "metadata", File: nodes.Bytes(t.header.json)},
-		nodes.Entry{Name: "header.json", File: t.file("header.json")},
-		formats.IndexEntry(t.file("index.json")),
-		nodes.Entry{Name: "players.json", File: t.partedFile(playersParts)},
-		nodes.Entry{Name: "chunks", Dir: t.lazy(func(v *view) nodes.Dir { return v.chunks })},
-		nodes.Entry{Name: "lines", Dir: t.lazy(func(v *view) nodes.Dir { return v.lines })},
-		nodes.Entry{Name: "ticks", Dir: t.lazy(func(v *view) nodes.Dir { return v.ticks })},
-		nodes.Entry{Name: "states", Dir: t.lazy(func(v *view) nodes.Dir { return v.states })},
-		nodes.Entry{Name: "players", Dir: t.lazy(func(v *view) nodes.Dir { return v.players() })},
-		nodes.Entry{Name: "demos", Dir: t.demosDir()},
-		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, t.rec.Input, name, tables)},
-		nodes.Entry{Name: "export", Dir: nodes.List(
-			nodes.Entry{Name: "events.txt", Grows: t.rec.Grows, File: t.partedFile(logParts)},
-			nodes.Entry{Name: "paths.svg", File: t.file("paths.svg")},
-		)},
-	), tables
-}
-
-func (t *tree) view(x *index) *view {
-	r := &recording{
-		src: t.rec.Input, idx: x, version1: t.header.version1(),
-		render: renderer{t.header.idents}, dirs: x.dirs(nodes.SafeName),
-	}
-	r.growing = t.rec.Grows && (x.end == endUnfinished || x.end == endCut)
-	r.events = logWriter{t.header.startTime(), r.who}
-	return &view{
-		recording: r,
-		chunks:    t.chunks(r), lines: t.lines(r), ticks: t.ticks(r), states: t.states(r),
-		players: sync.OnceValue(func() nodes.Dir { return t.players(r) }),
-		demos:   sync.OnceValue(func() *demos { return newDemos(r) }),
-	}
-}
-
-// get returns the indexed recording. What is made of an index stays with it.
-func (t *tree) get(ctx context.Context) (*view, error) {
-	found, err := t.rec.Index(ctx)
+// get returns the indexed recording.
+func (t *tree) get(ctx context.Context) (*recording, error) {
+	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x := found.(*index)
-	if v, ok := x.view.Load().(*view); ok {
-		return v, nil
-	}
-	x.view.CompareAndSwap(nil, t.view(x))
-	return x.view.Load().(*view), nil
-}
-
-// indexed is get for who needs no directories.
-func (t *tree) indexed(ctx context.Context) (*recording, error) {
-	v, err := t.get(ctx)
+	n, err := t.names.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
-	return v.recording, nil
+	r := &recording{src: t.Input, idx: x, version1: t.header.version1, render: renderer{t.header.idents}, names: n}
+	r.growing = t.Grows && x.mayGrow()
+	r.events = logWriter{t.start, r.who}
+	return r, nil
 }
 
-// lazy returns a directory that needs the index.
-func (t *tree) lazy(dir func(*view) nodes.Dir) nodes.Dir {
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		v, err := t.get(ctx)
+func (t *tree) loadNames(ctx context.Context, _ struct{}) (*names, int64, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := &names{dirs: x.dirs(nodes.SafeName)}
+	n.players = sync.OnceValue(func() nodes.Dir { return t.stays(n.dirs) })
+	return n, int64(320 * len(n.dirs)), nil
+}
+
+// chunkCount is the number of chunks.
+func (x *index) chunkCount() int { return len(x.chunks) }
+
+// mayGrow reports whether the records may go on.
+func (x *index) mayGrow() bool { return x.end == endUnfinished || x.end == endCut }
+
+// numbers are the ticks with records.
+func (x *index) numbers() views.Numbers {
+	return views.Numbers{
+		N:      x.tickCount(),
+		Number: func(i int) int64 { return int64(x.tickNumber(i)) },
+		Search: x.searchTick,
+	}
+}
+
+// run returns the ticks of the chunk of tick i.
+func (x *index) run(i int) (first, end int) {
+	k := sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].ordinal > i }) - 1
+	return x.chunks[k].ordinal, x.chunks[k].ordinal + x.chunks[k].count
+}
+
+// chunk is a file of chunks/.
+func (t *tree) chunk(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	return nodes.Section(t, c.offset, c.size), nil
+}
+
+// lines is a file of lines/. The last tick of one that is being written may go on.
+func (t *tree) lines(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	last, size, isLong := c.last, c.lines, c.isLong()
+	lines := func(ctx context.Context) ([]byte, error) {
+		r, err := t.get(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return dir(v), nil
-	})
-}
-
-func (t *tree) chunks(r *recording) nodes.Dir {
-	return &nodes.Series{Width: 6, N: len(r.idx.chunks), File: func(n int64) nodes.File {
-		c := &r.idx.chunks[n]
-		return nodes.Section(t.rec, c.offset, c.size)
-	}}
-}
-
-func (t *tree) lines(r *recording) nodes.Dir {
-	last := int64(len(r.idx.chunks) - 1)
-	return &nodes.Series{
-		Suffix: ".jsonl", Width: 6, N: len(r.idx.chunks),
-		Grows: func(n int64) bool { return t.rec.Grows && n == last },
-		File: func(n int64) nodes.File {
-			c := &r.idx.chunks[n]
-			lines := func(last int32) func(context.Context) ([]byte, error) {
-				return func(ctx context.Context) ([]byte, error) {
-					b, err := r.lines(ctx, int(n), last)
-					return b, stale(err)
-				}
-			}
-			switch {
-			case t.rec.Running && r.growing && n == last:
-				return nodes.Func(lines(c.last - 1)) // the last tick may go on
-			case c.isLong():
-				return nodes.Stream(c.lines, func(context.Context) (nodes.Content, error) { return r.longLines(int(n)), nil })
-			}
-			return nodes.Sized(c.lines, lines(c.last))
-		},
+		b, err := r.lines(ctx, n, last)
+		return b, stale(err)
 	}
+	switch {
+	case t.Running && t.Grows && x.mayGrow() && n == len(x.chunks)-1:
+		last--
+		return nodes.Func(lines), nil
+	case isLong:
+		return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) { return t.longLines(ctx, n) }), nil
+	}
+	return nodes.Sized(size, lines), nil
 }
 
-func (t *tree) ticks(r *recording) nodes.Dir {
-	s := tickSeries(r, func(n int64) nodes.File {
-		if k, _ := r.idx.findTick(int32(n)); r.idx.chunks[k].isLong() && r.idx.chunks[k].last == int32(n) {
-			return nodes.Opened(func(ctx context.Context) (nodes.Content, error) { return t.longTick(ctx, r, k) })
+// hasState reports whether there is a state of tick n.
+func (t *tree) hasState(ctx context.Context, n int64) (bool, error) {
+	x, err := t.Index(ctx)
+	return err == nil && x.spans(n), err
+}
+
+// doc returns what makes the document of a tick, or of the state after it.
+func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
+	return func(ctx context.Context, n int64) ([]byte, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return nil, err
 		}
-		return nodes.Computed(func(ctx context.Context) (int64, error) {
-			return t.docSize(ctx, r, int32(n), false)
-		}, func(ctx context.Context) ([]byte, error) {
-			return t.doc(ctx, r, int32(n), false)
-		})
-	})
-	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.header.clock(r.idx), Listed: true}
+		k, i := x.findTick(int32(n))
+		size := x.blockLen(k)
+		b, err := t.blocks.Get(ctx, blockKey{k, i / size, states})
+		if err != nil {
+			return nil, err
+		}
+		doc := b.doc(i % size)
+		if states { // of a tick without records, too
+			doc = append(appendDocumentHead(make([]byte, 0, len(doc)+64), int32(n)), doc...)
+		}
+		return doc, nil
+	}
 }
 
-func (t *tree) states(r *recording) nodes.Dir {
-	s := tickSeries(r, func(n int64) nodes.File {
-		return nodes.Computed(func(ctx context.Context) (int64, error) {
-			size, err := t.docSize(ctx, r, int32(n), true)
-			return size + int64(len(appendDocumentHead(nil, int32(n)))), err
-		}, func(ctx context.Context) ([]byte, error) {
-			tail, err := t.doc(ctx, r, int32(n), true)
-			if err != nil {
-				return nil, err
+// eachDoc returns what makes the documents of a chunk one after the other, but for a long one.
+func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func(int, []byte) error) error {
+	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+		r, err := t.get(ctx)
+		if err != nil {
+			return err
+		}
+		k, _ := x.findTick(x.tickNumber(first))
+		from, err := r.chunkStart(k)
+		if err == nil {
+			err = x.enough(ctx, k, longLines)
+		}
+		if err != nil {
+			return err
+		}
+		c := r.cursor(ctx, from, k, chunkSize)
+		var b []byte
+		for i, tick := range x.ticksOf(k) {
+			if !states && x.chunks[k].isLong() && first+i == end-1 {
+				break
 			}
-			return append(appendDocumentHead(make([]byte, 0, len(tail)+64), int32(n)), tail...), nil
-		})
-	})
-	s.Extra = func(_ context.Context, n int64) (bool, error) { return r.idx.spans(n), nil }
-	return &nodes.Timed{Dir: s, Suffix: ".json", Clock: t.header.clock(r.idx)}
-}
-
-// tickSeries lists a file for every tick with records.
-func tickSeries(r *recording, file func(n int64) nodes.File) *nodes.Series {
-	return &nodes.Series{
-		Suffix: ".json", Width: 8, N: r.idx.tickCount(),
-		Number: func(i int) int64 { return int64(r.idx.tickNumber(i)) },
-		Search: r.idx.searchTick,
-		File:   file,
+			b = b[:0]
+			if states {
+				b = appendDocumentHead(b, tick)
+			}
+			if b, err = r.appendTick(b, c, tick, states); err == nil {
+				err = fn(first+i, b)
+			}
+			if err != nil {
+				return stale(err)
+			}
+		}
+		return nil
 	}
-}
-
-// doc returns the document of tick n, or what stands behind time_ms in the one of the state after it.
-func (t *tree) doc(ctx context.Context, r *recording, n int32, states bool) ([]byte, error) {
-	k, i := r.idx.findTick(n)
-	size := r.idx.blockLen(k)
-	b, err := t.blocks.Get(ctx, blockKey{k, i / size, states})
-	if err != nil {
-		return nil, err
-	}
-	return b.doc(i % size), nil
 }
 
 // loadBlock renders a block. It goes on from the one before if that is at hand, which makes reading them in order
@@ -288,65 +285,4 @@ func stale(err error) error {
 		return nodes.ErrStale
 	}
 	return err
-}
-
-func (t *tree) loadTable(ctx context.Context, k tableKey) (map[int32][]byte, int64, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err := r.rows(ctx, k.chunk, k.table)
-	cost := int64(0)
-	for _, b := range rows {
-		cost += int64(cap(b)) + 64
-	}
-	return rows, cost, stale(err)
-}
-
-func (t *tree) players(r *recording) nodes.Dir {
-	entries := make([]nodes.Entry, 0, len(r.dirs))
-	for i, dir := range r.dirs {
-		entries = append(entries, nodes.Entry{Name: dir, Dir: nodes.Lazy(func(context.Context) (nodes.Dir, error) {
-			return t.player(r, int32(i)), nil
-		})})
-	}
-	return nodes.List(entries...)
-}
-
-func (t *tree) player(r *recording, stay int32) nodes.Dir {
-	entries := make([]nodes.Entry, tables)
-	grows := t.rec.Grows && len(r.idx.stays[stay].names) > 0 // without a name the directory may get another
-	for k, name := range tableNames {
-		k := table(k)
-		size := int64(len(tableHeads[k])) + r.idx.stays[stay].bytes[k]
-		entries[k] = nodes.Entry{Name: name, Grows: grows, File: nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
-			return t.table(ctx, r, stay, k)
-		})}
-	}
-	return nodes.List(entries...)
-}
-
-// table returns the content of a table of a stay.
-func (t *tree) table(ctx context.Context, r *recording, stay int32, k table) (nodes.Content, error) {
-	var chunks []int
-	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
-		if i == 0 {
-			return []byte(tableHeads[k]), nil
-		}
-		rows, err := t.tables.Get(ctx, tableKey{chunks[i-1], k})
-		return rows[stay], err
-	})
-	p.Add(int64(len(tableHeads[k])))
-	s := r.idx.stays[stay]
-	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
-		list, err := t.active.Get(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		if i, ok := slices.BinarySearchFunc(list, stay, byStay); ok {
-			chunks = append(chunks, c)
-			p.Add(list[i].bytes[k])
-		}
-	}
-	return p, nil
 }

@@ -163,11 +163,11 @@ func (f demoFile) noPieces() *nodes.Pieces {
 
 // head returns the header, for which the index is enough.
 func (f demoFile) head(ctx context.Context) ([]byte, error) {
-	v, err := f.t.get(ctx)
+	_, d, err := f.t.runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d, id := v.demos(), f.id
+	id := f.id
 	var markers []int32
 	if id.run == noRun {
 		markers = markersIn(d.finishes, id.first, id.last)
@@ -177,33 +177,33 @@ func (f demoFile) head(ctx context.Context) ([]byte, error) {
 	return f.t.header.demoHeader(id.first, id.last, id.follow != noStay, markers).Append(nil), nil
 }
 
-// sealed returns the indexed recording and the seal of its index.
-func (t *tree) sealed(ctx context.Context) (*view, formats.Seal, error) {
-	v, err := t.get(ctx)
+// sealed returns the number of runs and the seal of the index.
+func (t *tree) sealed(ctx context.Context) (runs int, seal formats.Seal, err error) {
+	_, d, err := t.runs(ctx)
 	if err != nil {
-		return nil, formats.Seal{}, err
+		return 0, formats.Seal{}, err
 	}
-	seal, err := t.rec.Seal(ctx)
-	return v, seal, err
+	seal, err = t.Seal(ctx)
+	return len(d.runs), seal, err
 }
 
 // loadRunSizes returns the sizes of a recording of whose demos none was made.
 func (t *tree) loadRunSizes(ctx context.Context, _ struct{}) (*runSizes, int64, error) {
-	v, seal, err := t.sealed(ctx)
+	runs, seal, err := t.sealed(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	s := newRunSizes(seal, len(v.demos().runs))
+	s := newRunSizes(seal, runs)
 	return s, s.memory(), nil
 }
 
 // resumeRunSizes takes saved sizes if they are of this version of the recording.
 func (t *tree) resumeRunSizes(ctx context.Context, _ struct{}, saved []byte) (*runSizes, int64, error) {
-	v, seal, err := t.sealed(ctx)
+	runs, seal, err := t.sealed(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err := decodeRunSizes(saved, seal, len(v.demos().runs))
+	s, err := decodeRunSizes(saved, seal, runs)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -25,6 +25,7 @@ func (d demoID) key(s span) demoKey { return demoKey{s, d.follow, d.run} }
 
 // demoMemos is what is remembered of demos. Each Memo uses only those before it, and the index.
 type demoMemos struct {
+	demos      *cache.Memo[struct{}, *demos]
 	shots      *cache.Memo[int32, *shot] // of runs
 	demoBlocks *cache.Memo[demoKey, []byte]
 	demoEnds   *cache.Memo[demoID, []int64]
@@ -33,11 +34,12 @@ type demoMemos struct {
 
 func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 	return demoMemos{
+		demos:      cache.NewMemo(c, t.loadDemos),
 		shots:      cache.NewMemo(c, t.loadShot),
 		demoBlocks: cache.NewMemo(c, t.loadDemoBlock),
 		demoEnds:   cache.NewMemo(c, t.loadDemoEnds),
 		runSizes: cache.NewMemo(c, t.loadRunSizes).Durable(
-			func(struct{}) string { return t.rec.IndexName(name, "demos") }, encodeRunSizes, t.resumeRunSizes),
+			func(struct{}) string { return t.IndexName(name, "demos") }, encodeRunSizes, t.resumeRunSizes),
 	}
 }
 
@@ -47,9 +49,23 @@ type demos struct {
 	finishes []int32 // ticks
 }
 
-func newDemos(r *recording) *demos {
+func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	list, finishes := r.runs()
-	return &demos{list, finishes}
+	return &demos{list, finishes}, int64(16*cap(list) + 4*cap(finishes)), nil
+}
+
+// runs returns the indexed recording and its runs.
+func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := t.demos.Get(ctx, struct{}{})
+	return r, d, err
 }
 
 // demosDir is the directory demos: it lists the runs and opens demos of any ticks. What it has never
@@ -62,11 +78,8 @@ type demosDir struct {
 
 func (t *tree) demosDir() nodes.Dir {
 	runs := nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		v, err := t.get(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &runsDir{t, v}, nil
+		r, d, err := t.runs(ctx)
+		return &runsDir{t, r, d}, err
 	})
 	return &demosDir{nodes.List(nodes.Entry{Name: "runs", Dir: runs}), t}
 }
@@ -84,25 +97,26 @@ func (d *demosDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 		}
 		return d.At(ctx, i)
 	}
-	v, err := d.t.get(ctx)
+	r, err := d.t.get(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	id, ok := parsed.find(v.recording)
+	id, ok := parsed.find(r)
 	if !ok {
 		return nodes.Entry{}, &fs.PathError{Op: "lookup", Path: name, Err: fs.ErrNotExist}
 	}
-	return nodes.Entry{Name: v.demoName(id), File: demoFile{d.t, id}}, nil
+	return nodes.Entry{Name: r.demoName(id), File: demoFile{d.t, id}}, nil
 }
 
 // runsDir is the directory demos/runs.
 type runsDir struct {
 	t *tree
-	v *view
+	*recording
+	*demos
 }
 
 // Len implements nodes.Dir.
-func (d *runsDir) Len(context.Context) (int, error) { return len(d.v.demos().runs), nil }
+func (d *runsDir) Len(context.Context) (int, error) { return len(d.demos.runs), nil }
 
 // At implements nodes.Dir.
 func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
@@ -110,8 +124,8 @@ func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	n := &d.v.demos().runs[i]
-	first, last := d.v.runTicks(n)
+	n := &d.demos.runs[i]
+	first, last := d.runTicks(n)
 	return nodes.Entry{Name: name, File: runFile{demoFile{d.t, demoID{first, last, n.stay, int32(i)}}}}, nil
 }
 
@@ -122,11 +136,11 @@ func (d *runsDir) AppendName(_ context.Context, b []byte, i int) ([]byte, fs.Fil
 }
 
 func (d *runsDir) name(i int) (string, error) {
-	runs := d.v.demos().runs
+	runs := d.demos.runs
 	if i < 0 || i >= len(runs) {
 		return "", &fs.PathError{Op: "lookup", Path: fmt.Sprint(i), Err: fs.ErrNotExist}
 	}
-	return d.v.runName(&runs[i]), nil
+	return d.runName(&runs[i]), nil
 }
 
 // Find implements nodes.Dir.
@@ -134,8 +148,8 @@ func (d *runsDir) Find(_ context.Context, name string) (int, error) {
 	digits, rest, _ := strings.Cut(name, "-")
 	if tick, ok := parsePadded(digits); ok {
 		listed := fmt.Sprintf("%0*d-%s", tickDigits, tick, rest)
-		i, ok := slices.BinarySearchFunc(d.v.demos().runs, listed, func(n run, name string) int {
-			return strings.Compare(d.v.runName(&n), name)
+		i, ok := slices.BinarySearchFunc(d.demos.runs, listed, func(n run, name string) int {
+			return strings.Compare(d.runName(&n), name)
 		})
 		if ok {
 			return i, nil
@@ -146,15 +160,14 @@ func (d *runsDir) Find(_ context.Context, name string) (int, error) {
 
 // loadShot returns what the demo of a run shows.
 func (t *tree) loadShot(ctx context.Context, run int32) (*shot, int64, error) {
-	v, err := t.get(ctx)
+	r, d, err := t.runs(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	runs := v.demos().runs
-	if int(run) >= len(runs) {
+	if int(run) >= len(d.runs) {
 		return nil, 0, nodes.ErrStale
 	}
-	s, err := v.runShot(ctx, t.header, &runs[run])
+	s, err := r.runShot(ctx, t.header, &d.runs[run])
 	if err != nil {
 		return nil, 0, stale(err)
 	}

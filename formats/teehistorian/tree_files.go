@@ -5,62 +5,74 @@ import (
 	"encoding/json"
 
 	"recfs/formats"
-	"recfs/nodes"
+	"recfs/formats/views"
 )
 
-func (t *tree) headerJSON(ctx context.Context) ([]byte, error) {
+// headerJSON is the value of header.json.
+func (t *tree) headerJSON(ctx context.Context) (any, error) {
 	if err := t.header.charge(ctx, ':', memberCost); err != nil {
 		return nil, err
 	}
-	return nodes.MarshalIndented(formats.HeaderDocument[json.RawMessage]{
+	return formats.HeaderDocument[json.RawMessage]{
 		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: t.header.formatVersion()},
-		Source:     t.rec.Info(), Header: t.header.appendJSON(nil), Problems: t.header.problems(),
-	})
+		Source:     t.Info(), Header: t.header.appendJSON(nil), Problems: t.header.problems(),
+	}, nil
 }
 
-// file returns a file of loadFile.
-func (t *tree) file(name string) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) { return t.files.Get(ctx, name) })
+// document is the value of index.json.
+func (t *tree) document(_ context.Context, x *index) (views.Document, error) {
+	return indexJSON(x, t.header), nil
 }
 
-// loadFile makes a file that is kept whole.
-func (t *tree) loadFile(ctx context.Context, name string) (b []byte, cost int64, err error) {
-	switch name {
-	case "header.json":
-		b, err = t.headerJSON(ctx)
-	case "index.json":
-		b, err = t.indexJSON(ctx)
-	case "paths.svg":
-		b, err = t.pathsSVG(ctx)
+// staysPerPart stays give some 80 KiB of text.
+const staysPerPart = 256
+
+// playersJSON is players.json, a part for each staysPerPart stays.
+func (t *tree) playersJSON(_ context.Context, x *index) (*views.Text, error) {
+	list := &views.List{
+		Document: func(context.Context) (any, error) { return map[string][]int{"players": {}}, nil },
+		Key:      "players", N: (len(x.stays) + staysPerPart - 1) / staysPerPart,
+		Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
+			r, err := t.get(ctx)
+			if err != nil {
+				return nil, err
+			}
+			first := part * staysPerPart
+			for i := first; i < min(first+staysPerPart, len(r.idx.stays)) && err == nil; i++ {
+				b, err = views.AppendElement(b, r.playerEntry(i))
+			}
+			return b, err
+		},
 	}
-	return b, int64(cap(b)), err
+	return list.Text(), nil
 }
 
-func (t *tree) indexJSON(ctx context.Context) ([]byte, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	damage, err := t.rec.Damage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d := indexJSON(r.idx, t.header)
-	d.Damaged(damage)
-	return nodes.MarshalIndented(d)
+// eventsText is events.txt, a part for each group of lines.
+func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
+	return &views.Text{N: len(x.lines), Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
+		r, err := t.get(ctx)
+		if err != nil {
+			return views.Part{}, err
+		}
+		b, whole, err := r.log(ctx, i)
+		return views.Part{Bytes: b, Last: !whole}, err
+	}}, nil
 }
 
-func (t *tree) pathsSVG(ctx context.Context) ([]byte, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m := t.mapFile(ctx)
-	if err := ctx.Err(); err != nil { // m may be there all the same
-		return nil, err
-	}
-	b, err := r.paths(ctx, m)
-	return b, stale(err)
+// pathsSVG is paths.svg.
+func (t *tree) pathsSVG(context.Context, *index) (*views.Text, error) {
+	return &views.Text{N: 1, Make: func(ctx context.Context, _ int, _ any) (views.Part, error) {
+		r, err := t.get(ctx)
+		if err != nil {
+			return views.Part{}, err
+		}
+		m := t.mapFile(ctx)
+		if err := ctx.Err(); err != nil { // m may be there all the same
+			return views.Part{}, err
+		}
+		b, err := r.paths(ctx, m)
+		return views.Part{Bytes: b}, stale(err)
+	}}, nil
 }
 
 // mapFile returns the map of the recording, nil if it is not there or cannot be read.
@@ -68,7 +80,7 @@ func (t *tree) mapFile(ctx context.Context) *Map {
 	if t.readMap == nil {
 		return nil
 	}
-	if file := findMap(formats.InContext(ctx, t.rec.FS), t.header); file != nil {
+	if file := findMap(formats.InContext(ctx, t.FS), t.header); file != nil {
 		if m, err := t.readMap(ctx, file); err == nil {
 			return m
 		}

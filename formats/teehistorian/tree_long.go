@@ -50,7 +50,11 @@ func (r *recording) long(k int, size int64, text func(c *cursor) func([]byte) ([
 }
 
 // longLines returns the lines of chunk k.
-func (r *recording) longLines(k int) nodes.Content {
+func (t *tree) longLines(ctx context.Context, k int) (nodes.Content, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return r.long(k, r.idx.chunks[k].lines, func(c *cursor) func([]byte) ([]byte, error) {
 		lines := jsonLines{render: &r.render}
 		return func(b []byte) ([]byte, error) {
@@ -64,25 +68,36 @@ func (r *recording) longLines(k int) nodes.Content {
 			}
 			return nil, io.EOF
 		}
-	})
+	}), nil
 }
 
-// longTick returns the document of the last tick of chunk k.
-func (t *tree) longTick(ctx context.Context, r *recording, k int) (nodes.Content, error) {
-	sizes, err := t.docs.Get(ctx, docsKey{k, false})
+// longTick returns the document of a tick if it is a long one.
+func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
+	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tick := r.idx.chunks[k].last
-	return r.long(k, sizes[len(sizes)-1], func(c *cursor) func([]byte) ([]byte, error) {
+	k := x.chunkOf(int32(n))
+	if c := &x.chunks[k]; !c.isLong() || int64(c.last) != n {
+		return nil, nil
+	}
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.longTickSize(ctx, k)
+	if err != nil {
+		return nil, stale(err)
+	}
+	return r.long(k, size, func(c *cursor) func([]byte) ([]byte, error) {
 		begun, first, ended := false, true, false
 		return func(b []byte) ([]byte, error) {
 			if !begun {
 				begun = true
-				err := c.skip(tick)
-				return append(appendDocumentHead(b, tick), eventsHead...), err
+				err := c.skip(int32(n))
+				return append(appendDocumentHead(b, int32(n)), eventsHead...), err
 			}
-			switch more, err := c.next(tick); {
+			switch more, err := c.next(int32(n)); {
 			case err != nil:
 				return nil, err
 			case more:
@@ -94,4 +109,23 @@ func (t *tree) longTick(ctx context.Context, r *recording, k int) (nodes.Content
 			return nil, io.EOF
 		}
 	}), nil
+}
+
+// longTickSize returns the size of the document of the last tick of chunk k: what its line has beyond those before, and
+// what is around and between the events in place of that in the line.
+func (r *recording) longTickSize(ctx context.Context, k int) (int64, error) {
+	c := &r.idx.chunks[k]
+	before, err := r.lines(ctx, k, c.last-1)
+	if err != nil {
+		return 0, err
+	}
+	events := int64(0)
+	err = r.each(ctx, k, c.last, 0, func(e *event) {
+		if e.tick == c.last {
+			events++
+		}
+	})
+	line := len(appendTickHead(nil, c.last)) + len(tickTail)
+	document := len(appendDocumentHead(nil, c.last)) + len(eventsHead) + len(documentTail)
+	return c.lines - int64(len(before)-document+line) + events*int64(len(element)), err
 }

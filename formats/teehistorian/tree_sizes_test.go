@@ -3,9 +3,13 @@ package teehistorian
 import (
 	"bytes"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -64,4 +68,55 @@ func sizesOfStays(t *testing.T, root nodes.Dir) map[string]int64 {
 		t.Error(err)
 	}
 	return sizes
+}
+
+// The sizes that are learned of a chunk at once are those of the documents, whatever the records are.
+func TestDocSizes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) { holdSizes(t, rt.Errorf, draw(rt).b) })
+}
+
+// The same with the recordings of servers.
+func TestDocSizesOfSamples(t *testing.T) {
+	if docs := holdSizes(t, t.Errorf, readBusy(t)); docs < 1000 {
+		t.Errorf("%d documents", docs)
+	}
+	files, _ := filepath.Glob(filepath.Join(sharedRecordings, "*.teehistorian"))
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holdSizes(t, t.Errorf, b)
+	}
+}
+
+// holdSizes holds the sizes of all ticks and states of a recording to the documents, and returns how many they are;
+// none if it does not open.
+func holdSizes(t *testing.T, fail func(string, ...any), b []byte) (docs int) {
+	root, err := openBytes(t, newCache(t), b)
+	if err != nil {
+		return 0
+	}
+	sizes := map[string]int64{}
+	for read := range 2 {
+		err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+			if err != nil || !strings.HasPrefix(name, "ticks/") && !strings.HasPrefix(name, "states/") {
+				return err
+			}
+			if read == 0 {
+				sizes[name], err = e.File.Size(t.Context())
+				return err
+			}
+			doc, err := nodes.ReadAll(t.Context(), e.File)
+			if int64(len(doc)) != sizes[name] {
+				fail("%s: %d bytes, it said %d", name, len(doc), sizes[name])
+			}
+			docs++
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return docs
 }

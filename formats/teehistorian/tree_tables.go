@@ -7,53 +7,43 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
+	"recfs/formats/views"
+	"recfs/nodes"
 )
 
-// makers returns what makes the tables. get returns the indexed recording.
-func (h *header) makers(get func(context.Context) (*recording, error)) []columnar.Maker {
-	list := make([]columnar.Maker, rowTables)
+// rowTables are the tables of the recording.
+func (t *tree) rowTables() []views.Table[index] {
+	list := make([]views.Table[index], rowTables)
 	for n := range list {
-		list[n] = columnar.Maker{Name: rowTableNames[n], Make: func(ctx context.Context) (columnar.Table, error) {
-			r, err := get(ctx)
-			if err != nil {
-				return columnar.Table{}, err
-			}
-			return r.rowTable(n, h.startTime()), nil
-		}}
+		list[n] = views.Table[index]{
+			Name: rowTableNames[n], Columns: rowColumns[n], Chunks: (*index).chunkCount,
+			Groups: func(x *index) []columnar.Group { return x.rows[n].Groups() },
+			Fill: func(ctx context.Context, x *index, b *columnar.Batch, chunk, end int) error {
+				r, err := t.get(ctx)
+				if err != nil {
+					return err
+				}
+				return stale(r.fill(ctx, b, n, chunk, x.chunkStart(end), t.start))
+			},
+		}
+	}
+	list[playersTable].Groups = t.stayGroups
+	list[playersTable].Fill = func(ctx context.Context, _ *index, b *columnar.Batch, _, _ int) error {
+		r, err := t.get(ctx)
+		for i := 0; err == nil && i < len(r.idx.stays); i++ {
+			r.stayRow(b, i, t.start)
+		}
+		return err
 	}
 	return list
 }
 
-// rowTable returns a table by its number.
-func (r *recording) rowTable(n int, begun startTime) columnar.Table {
-	t := columnar.Table{Name: rowTableNames[n], Columns: rowColumns[n]}
-	if n == playersTable {
-		t.Groups = r.stayGroups(begun)
-		t.Fill = func(_ context.Context, b *columnar.Batch, _ int) error {
-			for i := range r.idx.stays {
-				r.stayRow(b, i, begun)
-			}
-			return nil
-		}
-		return t
-	}
-	t.Groups = r.idx.rows[n].Groups()
-	t.Fill = func(ctx context.Context, b *columnar.Batch, group int) error {
-		return stale(r.fill(ctx, b, n, t.Groups[group].Chunk, r.idx.groupEnd(t.Groups[group+1:]), begun))
-	}
-	return t
-}
-
-// groupEnd returns where the chunks with the rows of a group end. after are the groups behind it.
-func (x *index) groupEnd(after []columnar.Group) int64 {
-	if len(after) == 0 {
+// chunkStart returns where chunk k begins, or the records end.
+func (x *index) chunkStart(k int) int64 {
+	if k == len(x.chunks) {
 		return x.bytes
 	}
-	c := &x.chunks[after[0].Chunk]
-	if after[0].Skip > 0 {
-		return c.offset + c.size
-	}
-	return c.offset
+	return x.chunks[k].offset
 }
 
 // fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is before end.
@@ -112,10 +102,11 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 }
 
 // stayGroups counts the stays.
-func (r *recording) stayGroups(begun startTime) []columnar.Group {
+func (t *tree) stayGroups(x *index) []columnar.Group {
+	r := &recording{idx: x, names: &names{dirs: x.dirs(nodes.SafeName)}}
 	c := rowcount.New(rowColumns[playersTable])
-	for i := range r.idx.stays {
-		r.stayRow(c.Batch, i, begun)
+	for i := range x.stays {
+		r.stayRow(c.Batch, i, t.start)
 		c.EndRow()
 	}
 	return c.Groups()

@@ -9,9 +9,9 @@ import (
 )
 
 // clock counts ticks from the start of the game, tick 0.
-func (h *header) clock(x *index) nodes.Clock {
+func (t *tree) clock(x *index) nodes.Clock {
 	const tick = tickMS * time.Millisecond
-	began := h.startTime()
+	began := t.start
 	return nodes.Clock{
 		Start: func(context.Context) (time.Time, error) {
 			if x.tickCount() > 0 {

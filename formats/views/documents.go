@@ -27,6 +27,8 @@ type Documents[T any] struct {
 	// Make makes a document. Made returns one if it is in memory; nil: none is.
 	Make func(ctx context.Context, n int64) ([]byte, error)
 	Made func(n int64) ([]byte, bool)
+	// Long opens a document that is too long to be made at once, and returns nil for any other; nil: none is.
+	Long func(ctx context.Context, n int64) (nodes.Content, error)
 
 	// Run returns the run of listed documents that the i-th is in; nil: each is alone. Each makes those
 	// of a run in their order, for fn, which keeps none; one that cannot be made it passes over. nil:
@@ -79,10 +81,37 @@ func (t *Tree[T]) series(d *Documents[T], view string) *nodes.Series {
 
 // Document returns the file of document n of a view, for a directory that a format lists itself.
 func (t *Tree[T]) Document(view string, d *Documents[T], n int64) nodes.File {
-	return nodes.Computed(
-		func(ctx context.Context) (int64, error) { return t.documentSize(ctx, d, view, n) },
-		func(ctx context.Context) ([]byte, error) { return d.Make(ctx, n) },
-	)
+	return &document[T]{t, d, view, n}
+}
+
+// A document is the file of one.
+type document[T any] struct {
+	t    *Tree[T]
+	d    *Documents[T]
+	view string
+	n    int64
+}
+
+// Size implements nodes.File.
+func (f *document[T]) Size(ctx context.Context) (int64, error) {
+	return f.t.documentSize(ctx, f.d, f.view, f.n)
+}
+
+// Open implements nodes.File.
+func (f *document[T]) Open(ctx context.Context) (nodes.Content, error) { return f.d.open(ctx, f.n) }
+
+// open makes a document, or opens a long one.
+func (d *Documents[T]) open(ctx context.Context, n int64) (nodes.Content, error) {
+	if d.Long != nil {
+		if c, err := d.Long(ctx, n); c != nil || err != nil {
+			return c, err
+		}
+	}
+	b, err := d.Make(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return nodes.BytesContent(b), nil
 }
 
 // documentSize returns the size of document n.
@@ -97,8 +126,12 @@ func (t *Tree[T]) documentSize(ctx context.Context, d *Documents[T], view string
 			return size, nil
 		}
 	}
-	b, err := d.Make(ctx, n)
-	return int64(len(b)), err
+	c, err := d.open(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	defer nodes.CloseContent(c)
+	return c.Size(), nil
 }
 
 // listedSize returns the size of document n as its run tells it, 0 if it does not: n may not be

@@ -3,6 +3,7 @@ package views
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"recfs/nodes"
@@ -29,6 +30,15 @@ const (
 	NextElement = ",\n    "
 	NextValue   = ", "
 )
+
+// AppendElement appends an element of a list that is not flat.
+func AppendElement(b []byte, element any) ([]byte, error) {
+	buf := bytes.NewBuffer(append(b, NextElement...))
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(element)
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
+}
 
 // Text returns the document as a text: what is before the list, its parts, and what is behind it.
 func (l *List) Text() *Text {

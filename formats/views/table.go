@@ -19,9 +19,9 @@ type Table[T any] struct {
 	Chunks func(x *T) int
 	Rows   func(ctx context.Context, x *T, b *columnar.Batch, chunk int) error
 
-	// Fill, in place of Rows, adds the rows from the start of a chunk on, up to where the Batch is full
-	// or a chunk of the format begins at or behind end, where the next group does.
-	Fill func(ctx context.Context, x *T, b *columnar.Batch, chunk int) error
+	// Fill, in place of Rows, adds the rows from the start of a chunk on, until the Batch is full. They
+	// end before chunk end.
+	Fill func(ctx context.Context, x *T, b *columnar.Batch, chunk, end int) error
 
 	// Counted, if set, is for a table whose rows no index counts, as that of a [columnar.Maker].
 	Counted func(ctx context.Context) bool
@@ -37,22 +37,31 @@ func (t *Tree[T]) makers(tables []Table[T]) []columnar.Maker {
 			if err != nil {
 				return columnar.Table{}, err
 			}
-			return columnar.NewTable(table.Name, table.Columns, table.Groups(x), func(ctx context.Context, b *columnar.Batch, chunk int) error {
-				return t.fill(ctx, table, b, chunk)
-			}), nil
+			groups := table.Groups(x)
+			return columnar.Table{
+				Name: table.Name, Columns: table.Columns, Groups: groups,
+				Fill: func(ctx context.Context, b *columnar.Batch, group int) error {
+					return t.fill(ctx, table, b, groups, group)
+				},
+			}, nil
 		}}
 	}
 	return list
 }
 
-// fill adds the rows from the start of a chunk on, until b is full.
-func (t *Tree[T]) fill(ctx context.Context, table *Table[T], b *columnar.Batch, chunk int) error {
+// fill adds the rows of a group.
+func (t *Tree[T]) fill(ctx context.Context, table *Table[T], b *columnar.Batch, groups []columnar.Group, group int) error {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return err
 	}
+	chunk := groups[group].Chunk
 	if table.Fill != nil {
-		return table.Fill(ctx, x, b, chunk)
+		end := table.Chunks(x)
+		if rest := groups[group+1:]; len(rest) > 0 {
+			end = rest[0].Chunk + min(rest[0].Skip, 1)
+		}
+		return table.Fill(ctx, x, b, chunk, end)
 	}
 	for ; !b.Full(); chunk++ {
 		if chunk >= table.Chunks(x) {

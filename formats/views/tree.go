@@ -189,7 +189,7 @@ func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 type Chunks[T any] struct {
 	N     func(x *T) int   // how many there are, by the index
 	Known int              // how many there are if the head tells, and N is nil
-	Grows func(n int) bool // which files do; nil: none
+	Grows bool             // the last file gets longer with the recording
 	File  func(x *T, n int) (nodes.File, error)
 }
 
@@ -197,7 +197,7 @@ func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
 	series := func(n int) *nodes.Series {
 		return &nodes.Series{
 			Suffix: suffix, Width: 6, N: n,
-			Grows: func(n int64) bool { return c.Grows != nil && c.Grows(int(n)) },
+			Grows: func(i int64) bool { return c.Grows && int(i) == n-1 },
 			File: func(n int64) nodes.File {
 				return t.File(func(x *T) (nodes.File, error) { return c.File(x, int(n)) })
 			},

@@ -47,8 +47,8 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	return t.Dir(views.Game[index]{
 		Header:   t.header,
 		Document: t.document,
-		Chunks:   &views.Chunks[index]{N: (*index).count, Grows: t.grows, File: t.chunk},
-		Lines:    &views.Chunks[index]{N: (*index).count, Grows: t.grows, File: t.lines},
+		Chunks:   &views.Chunks[index]{N: (*index).count, Grows: rec.Grows, File: t.chunk},
+		Lines:    &views.Chunks[index]{N: (*index).count, Grows: rec.Grows, File: t.lines},
 		Ticks: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Listed: true,
 			Make: t.tick, Run: (*index).run,
@@ -71,9 +71,6 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 }
 
 func (t *tree) head() *header { return t.Head.(*header) }
-
-// grows reports whether the files of a chunk get longer with the log: those of the last one do.
-func (t *tree) grows(int) bool { return t.Grows }
 
 // header is the value of header.json.
 func (t *tree) header(context.Context) (any, error) {
