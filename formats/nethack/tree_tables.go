@@ -33,7 +33,7 @@ func (rec *recording) visit(ctx context.Context, x *index, b *columnar.Batch, ch
 	return err
 }
 
-func (rec *recording) fillTicks(ctx context.Context, x *index, b *columnar.Batch, chunk int) error {
+func (rec *recording) fillTicks(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	return rec.visit(ctx, x, b, chunk, func(n int, ev *events) {
 		if n < x.ticks.len() {
 			tickRow(b, n, x.ticks.at(n), x.zone(n), ev.len())
@@ -41,14 +41,14 @@ func (rec *recording) fillTicks(ctx context.Context, x *index, b *columnar.Batch
 	})
 }
 
-func (rec *recording) fillCommands(ctx context.Context, x *index, b *columnar.Batch, chunk int) error {
+func (rec *recording) fillCommands(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	return rec.visit(ctx, x, b, chunk, func(n int, ev *events) {
 		x.commandRows(b, n, ev)
 	})
 }
 
 // fillHeroes rebuilds the saves of whole chunks, one after the other.
-func (rec *recording) fillHeroes(ctx context.Context, x *index, b *columnar.Batch, chunk int) error {
+func (rec *recording) fillHeroes(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	var hero heroState
 	re := &rebuilder{}
 	for ; chunk < x.chunks.rows && !b.Full(); chunk++ {

@@ -16,7 +16,7 @@ func (t *tree) rowTables() []views.Table[index] {
 	list := make([]views.Table[index], rowTables)
 	for n := range list {
 		list[n] = views.Table[index]{
-			Name: rowTableNames[n], Columns: rowColumns[n], Chunks: (*index).chunkCount,
+			Name: rowTableNames[n], Columns: rowColumns[n],
 			Groups: func(x *index) []columnar.Group { return x.rows[n].Groups() },
 			Fill: func(ctx context.Context, x *index, b *columnar.Batch, chunk, end int) error {
 				r, err := t.get(ctx)
@@ -40,7 +40,7 @@ func (t *tree) rowTables() []views.Table[index] {
 
 // chunkStart returns where chunk k begins, or the records end.
 func (x *index) chunkStart(k int) int64 {
-	if k == len(x.chunks) {
+	if k >= len(x.chunks) {
 		return x.bytes
 	}
 	return x.chunks[k].offset

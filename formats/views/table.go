@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"math"
 
 	"recfs/formats/columnar"
 	"recfs/nodes"
@@ -57,7 +58,7 @@ func (t *Tree[T]) fill(ctx context.Context, table *Table[T], b *columnar.Batch, 
 	}
 	chunk := groups[group].Chunk
 	if table.Fill != nil {
-		end := table.Chunks(x)
+		end := math.MaxInt
 		if rest := groups[group+1:]; len(rest) > 0 {
 			end = rest[0].Chunk + min(rest[0].Skip, 1)
 		}

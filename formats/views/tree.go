@@ -187,9 +187,9 @@ func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 
 // Chunks are a directory of one file a chunk. Its names have six digits.
 type Chunks[T any] struct {
-	N     func(x *T) int   // how many there are, by the index
-	Known int              // how many there are if the head tells, and N is nil
-	Grows bool             // the last file gets longer with the recording
+	N     func(x *T) int // how many there are, by the index
+	Known int            // how many there are if the head tells, and N is nil
+	Grows bool           // the last file gets longer with the recording
 	File  func(x *T, n int) (nodes.File, error)
 }
 
