@@ -64,15 +64,19 @@
 //
 // # Files
 //
-// The pieces, from the bytes up: scanner.go finds lines, blob.go decodes blobs, diff.go and beta3.go
-// decode diffs into a patch, patch.go applies one, save.go keeps a save while patches are applied,
-// event.go parses all other lines. outline.go is a first look at a log, index.go the pass that rebuilds
-// every save once, tick.go and packed.go hold its ticks and save_names.go their names in little memory,
-// index_file.go keeps its result, verdict.go says what it tells of the log, replay.go rebuilds a save
-// again, and values.go is what the rest of the program is given of all this. state.go reads fields and
-// the map out of a save, hero.go the hero, of whom hero_columns.go says what a diff changes; level_walk.go, level.go, monster.go and object.go what is around
-// the hero, names.go has its names, and screen.go draws it. hero_csv.go and cast.go write the exports,
-// tables.go and rows.go the rows of tables.
+// From the bytes up: layout.go reads the header, scanner.go finds lines, blob.go decodes blobs, diff.go and
+// beta3.go decode diffs into a patch, patch.go applies one, and save.go keeps a save while patches are
+// applied. event.go parses a line that is no save, events.go goes through those of a tick.
+//
+// outline.go is a first look at a log and pass.go the pass that rebuilds every save once. index.go has its
+// result: tick.go and packed.go hold the ticks and save_names.go their names in little memory, index_saved.go
+// keeps it on disk, verdict.go says what it tells of the log, and contract.go is what the rest of the program
+// is given of all this. replay.go rebuilds a save again.
+//
+// state.go reads fields and the map out of a save, hero.go the hero, level_walk.go, level.go, monster.go and
+// object.go what is around the hero; names.go has its names, screen.go draws it, and state_json.go is its
+// document. hero_csv.go and cast.go write the exports. columns.go and rows.go have the rows of tables, of
+// which hero_columns.go says what a diff changes.
 //
 // # Saves are patched in place
 //
