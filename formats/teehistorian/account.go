@@ -22,8 +22,8 @@ var inputDiffLens = func() (lens [inputs]int) {
 	return lens
 }()
 
-// account counts an event that was applied. The lengths of what will be rendered of it follow from its numbers for
-// the two kinds that nearly all records are; the others are rendered.
+// account counts an event that was applied. The lengths of what will be rendered of it follow from
+// its numbers for the two kinds that nearly all records are; the others are rendered.
 func (b *builder) account(e *event) {
 	if e.offset >= b.offsetLimit {
 		b.fold()
@@ -56,7 +56,8 @@ func (b *builder) account(e *event) {
 	}
 }
 
-// fold counts what was gathered of the frequent kinds, while tick and offset still have their lengths.
+// fold counts what was gathered of the frequent kinds, while tick and offset still have their
+// lengths.
 func (b *builder) fold() {
 	for i := range b.active {
 		b.foldActive(&b.active[i])
@@ -208,7 +209,8 @@ func (b *builder) accountStay(e *event, s *stay) {
 	}
 }
 
-// countRare counts the rows of an event of a kind that is seldom, of which rest is what appendRest gives, which it changes.
+// countRare counts the rows of an event of a kind that is seldom, of which rest is what appendRest
+// gives, which it changes.
 func (b *builder) countRare(e *event, rest []byte) {
 	if e.kind.isHot() {
 		t, ok := tableOf(e.kind)

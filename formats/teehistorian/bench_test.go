@@ -22,8 +22,8 @@ import (
 
 var benchSize = flag.Int64("size", 64, "size of the recording in benchmarks, in MB")
 
-// busyRecording is a real recording that begins with a TICK_SKIP and ends with nobody connected, so that its records
-// can be repeated.
+// busyRecording is a real recording that begins with a TICK_SKIP and ends with nobody connected, so
+// that its records can be repeated.
 const busyRecording = "../../testdata/archive/teehistorian/busy-20.1.teehistorian.xz"
 
 func readBusy(tb testing.TB) []byte {
@@ -135,8 +135,9 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
-// BenchmarkIndexRatio compares the pass that makes an index with one that keeps nothing. The two take turns over a
-// short recording, and the best of each counts: what else the machine does must not matter.
+// BenchmarkIndexRatio compares the pass that makes an index with one that keeps nothing. The two
+// take turns over a short recording, and the best of each counts: what else the machine does must
+// not matter.
 func BenchmarkIndexRatio(b *testing.B) {
 	r := newRepeated(b, 2<<20)
 	h := benchHeader(b, r)
@@ -278,8 +279,8 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
-// BenchmarkDemo makes demos of twelve running players that nobody asked for before: of a minute, for which the aim is
-// 60 ms and 0.4 MB, and of half an hour, for which it is 1.5 s.
+// BenchmarkDemo makes demos of twelve running players that nobody asked for before: of a minute,
+// for which the aim is 60 ms and 0.4 MB, and of half an hour, for which it is 1.5 s.
 func BenchmarkDemo(b *testing.B) {
 	root, c := benchTree(b)
 	defer c.Close()

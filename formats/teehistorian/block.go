@@ -17,12 +17,12 @@ type recording struct {
 	version1 bool
 	render   renderer
 	events   logWriter
-	*names
-	growing bool // what may still change is held back where a file grows
+	dirs     []string // of the stays
+	growing  bool     // what may still change is held back where a file grows
 }
 
-// longLines is from how many bytes of JSON on the lines of a chunk are made as they are read, and so the document of its
-// last tick: that alone can be long. A usual chunk has two to four MiB.
+// longLines is from how many bytes of JSON on the lines of a chunk are made as they are read, and
+// so the document of its last tick: that alone can be long. A usual chunk has two to four MiB.
 const longLines = 8 << 20
 
 // blockWindow is how many bytes are read at a time for a few ticks.
@@ -61,7 +61,8 @@ type cursor struct {
 // isLong reports whether the lines of a chunk are made as they are read.
 func (c *chunk) isLong() bool { return c.lines > longLines }
 
-// held is about how much memory it takes to decode the records of a chunk: more than every request has, if it has a long one.
+// held is about how much memory it takes to decode the records of a chunk: more than every request
+// has, if it has a long one.
 func (c *chunk) held() int64 {
 	if c.size <= 2*chunkSize {
 		return 0
@@ -69,7 +70,8 @@ func (c *chunk) held() int64 {
 	return 4 * min(c.size, maxRecord)
 }
 
-// enough fails if there is too little memory to decode chunk k, and for n bytes that are made of it.
+// enough fails if there is too little memory to decode chunk k, and for n bytes that are made of
+// it.
 func (x *index) enough(ctx context.Context, k int, n int64) error {
 	if c := &x.chunks[k]; c.size > 2*chunkSize {
 		return formats.Claim(ctx, c.held()+2*n)
@@ -96,7 +98,8 @@ func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor
 	}
 }
 
-// from returns a cursor at the start of chunk k that goes on to an offset, where a chunk begins or ends.
+// from returns a cursor at the start of chunk k that goes on to an offset, where a chunk begins or
+// ends.
 func (r *recording) from(ctx context.Context, k int, end int64) (*cursor, error) {
 	s, dec, err := r.idx.stateAt(k, r.version1)
 	if err != nil {
@@ -174,7 +177,8 @@ const (
 	stateSize  = int(unsafe.Sizeof(state{}))
 )
 
-// block renders block g of chunk k: its ticks or the states after them. from is a point at or before its first tick.
+// block renders block g of chunk k: its ticks or the states after them. from is a point at or
+// before its first tick.
 func (r *recording) block(ctx context.Context, from *point, k, g int, states bool) (*block, error) {
 	n := r.idx.blockLen(k)
 	ticks := r.idx.ticksOf(k)

@@ -124,7 +124,8 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 	return s, r.Err()
 }
 
-// recall sets the name and the clan of p, whose latest stay s is closed: they are the last that s had.
+// recall sets the name and the clan of p, whose latest stay s is closed: they are the last that s
+// had.
 func (p *player) recall(s *stay) {
 	if n := len(s.names); n > 0 {
 		p.name, p.named = s.names[n-1], true
@@ -143,15 +144,16 @@ func (x *index) sortStays() {
 	}
 }
 
-// writePlayers writes what is known of all players. What is left out follows from the list of stays.
+// writePlayers writes what is known of all players. What is left out follows from the list of
+// stays.
 //
 // Each player, up to the end of the checkpoint:
 //
 //	| cid varint | flags varint | [x, y zigzag] | [team zigzag] | [name] | [clan] |
 //	| [look] | [auth level zigzag, identity] | [input zigzag × inputs] |
 //
-// What is in brackets is there if its flag is set; a text is a varint, its number among the texts of
-// the index.
+// What is in brackets is there if its flag is set; a text is a varint, its number among the texts
+// of the index.
 func writePlayers(w *indexfile.Writer, s *state, t *texts) {
 	text := func(s string) { w.Uint(uint64(t.id(s))) }
 	for _, slot := range s.slots {

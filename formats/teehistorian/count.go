@@ -23,7 +23,8 @@ func (c *rowCounters) endChunk() {
 	}
 }
 
-// A hotRows counts the rows of a table that nearly all records have. It gathers them for its Counter.
+// A hotRows counts the rows of a table that nearly all records have. It gathers them for its
+// Counter.
 type hotRows struct {
 	*rowcount.Counter
 	left        int // how many more it may gather

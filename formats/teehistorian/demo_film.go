@@ -7,8 +7,8 @@ import (
 	"recfs/formats/internal/demo"
 )
 
-// A film is a stretch of a recording that becomes demos block by block (docs/formats/demo.md section 7).
-// It stands after all records of a tick.
+// A film is a stretch of a recording that becomes demos block by block (docs/formats/demo.md
+// section 7). It stands after all records of a tick.
 type film struct {
 	r   *recording
 	h   *header
@@ -119,8 +119,8 @@ type span struct {
 	end         bool // the demo ends with it
 }
 
-// block returns the chunks of a demo in a span. The film stands before the first tick of it, and then
-// after the last.
+// block returns the chunks of a demo in a span. The film stands before the first tick of it, and
+// then after the last.
 func (f *film) block(p span, s *shot) ([]byte, error) {
 	f.writer.Reset()
 	var teams [demo.MaxClients]int32

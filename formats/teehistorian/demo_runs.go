@@ -63,8 +63,8 @@ func (r *recording) runs() (list []run, finishes []int32) {
 	return list, finishes
 }
 
-// maxRun bounds the ticks of the demo of a run, each of which takes a byte at least: a few records can
-// claim any number of them. Here are seven days.
+// maxRun bounds the ticks of the demo of a run, each of which takes a byte at least: a few records
+// can claim any number of them. Here are seven days.
 const maxRun = 1 << 25
 
 // hasDemo reports whether a run has a demo.
@@ -119,8 +119,8 @@ func (x *index) firstTick() int32 { return x.chunks[0].first }
 // lastTick returns the last tick with records; there is one.
 func (x *index) lastTick() int32 { return x.chunks[len(x.chunks)-1].last }
 
-// runShot returns what the demo of a run shows: the runner, and who was in its team before the tick in
-// which it finished, for in that the server takes them out of the team.
+// runShot returns what the demo of a run shows: the runner, and who was in its team before the tick
+// in which it finished, for in that the server takes them out of the team.
 func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, error) {
 	s := &shot{follow: n.stay, shown: map[int32]bool{n.stay: true}, race: true, began: n.began()}
 	if n.tick <= r.idx.firstTick() {

@@ -29,8 +29,8 @@ func (s *runSizes) get(run int32) int64 {
 	return int64(s.list[run].Load())
 }
 
-// savedParts is in how many steps the sizes of all runs are saved, so that the bytes that are written
-// do not grow with the square of the runs.
+// savedParts is in how many steps the sizes of all runs are saved, so that the bytes that are
+// written do not grow with the square of the runs.
 const savedParts = 256
 
 // set notes a size, and reports whether it is time to save all of them.

@@ -31,12 +31,13 @@
 //	byte 4  E b b b b b b b   bits 20 to 26
 //	byte 5  . . . . b b b b   bits 27 to 30; the others do not count
 //
-// The value is the complement of the bits if S is set: 40 is -1, 3f is 63, 80 01 is 64, c0 01 is -65.
+// The value is the complement of the bits if S is set: 40 is -1, 3f is 63, 80 01 is 64, c0 01 is
+// -65.
 //
 // # Ticks
 //
-// A tick is 20 ms. Records do not store theirs: it follows from TICK_SKIP and from the client ids of
-// position records (PLAYER_DIFF, PLAYER_NEW, PLAYER_OLD), which rise within a tick.
+// A tick is 20 ms. Records do not store theirs: it follows from TICK_SKIP and from the client ids
+// of position records (PLAYER_DIFF, PLAYER_NEW, PLAYER_OLD), which rise within a tick.
 //
 //	before all records     tick = 0, last = +infinity
 //	TICK_SKIP dt           tick += dt + 1, last = -1
@@ -65,8 +66,8 @@
 //	     34   Cl_SkinChange         6 skin_parts str, 6 use_custom, 6 colors
 //	     39   Cl_Command            name str, arguments str
 //
-// The data of an EX record belongs to the extension that its UUID names: the version 3 UUID of a name
-// in one namespace. docs/formats/teehistorian.md sections 7 and 8 list the extensions, and the
+// The data of an EX record belongs to the extension that its UUID names: the version 3 UUID of a
+// name in one namespace. docs/formats/teehistorian.md sections 7 and 8 list the extensions, and the
 // messages with a UUID, with their fields.
 //
 // # Index
@@ -77,17 +78,20 @@
 // decoded from there when it is asked for. A recording that has grown is read
 // on from where its index ends.
 //
-// The pieces, from the bytes up: varint.go and unpacker.go read values,
-// record.go decodes records, scanner.go finds them in a source. extension.go
-// and message.go know the payloads, fields.go decodes them. state.go follows
-// the players. builder.go is the pass, in which account.go counts what will be
-// shown and checkpoint.go keeps states; index.go is what it leaves behind,
-// index_file.go how that is stored, seal.go whether it still fits. block.go
-// decodes a stretch again; event_json.go, state_json.go, table.go,
-// event_log.go, paths.go and documents.go render it, but for the lines of
-// events.txt, which event_lines.go keeps. demo_film.go plays it as
-// demos, with what records tell the players from demo_note.go; look.go,
-// demo_runs.go and demo_name.go know who looks how and which demos there are.
+// # Files
+//
+//	varint.go unpacker.go record.go scanner.go   values, records, and where they are in a source
+//	extension.go message.go fields.go look.go    payloads
+//	header.go header_json.go                     the header
+//	state.go checkpoint.go                       what is known of the players, and how it is kept
+//	pass.go account.go count.go                  the pass, which counts what will be shown
+//	index.go index_saved.go index_check.go       what the pass leaves behind
+//	block.go event_json.go state_json.go         a stretch decoded again, and its JSON
+//	table.go event_log.go event_lines.go         rows and lines of text
+//	paths.go documents.go                        paths.svg, and the values of documents
+//	columns.go hot.go                            rows of tables
+//	demo_*.go                                    the recording played as demos
+//	contract.go tree*.go                         what the rest of the program asks for, and shows
 //
 // # Decisions
 //

@@ -14,8 +14,8 @@ import (
 // lineGroupSize is the size from which on a group of lines ends.
 const lineGroupSize = 32 << 10
 
-// A lineGroup is a stretch of the lines of events.txt as the index keeps them: compressed, and without the names of
-// the stays.
+// A lineGroup is a stretch of the lines of events.txt as the index keeps them: compressed, and
+// without the names of the stays.
 type lineGroup struct {
 	size   int64 // once expanded
 	packed []byte
@@ -75,8 +75,8 @@ func (w *lineWriter) reopen(x *index) error {
 	return nil
 }
 
-// all returns the lines of a group in a recording of so many stays. The text of one is valid as long as it is the
-// latest.
+// all returns the lines of a group in a recording of so many stays. The text of one is valid as
+// long as it is the latest.
 func (g *lineGroup) all(stays int) iter.Seq2[logLine, error] {
 	return func(yield func(logLine, error) bool) {
 		raw, err := wire.Unzstd(g.packed, g.size)
@@ -108,7 +108,8 @@ func readWho(r *indexfile.Reader, stays int) who {
 	return w
 }
 
-// log renders the part of events.txt in group g. It is whole unless it ends before a line that is held back.
+// log renders the part of events.txt in group g. It is whole unless it ends before a line that is
+// held back.
 func (r *recording) log(ctx context.Context, g int) (b []byte, whole bool, err error) {
 	group := &r.idx.lines[g]
 	if group.size > 2*lineGroupSize { // a line is very long
@@ -130,7 +131,8 @@ func (r *recording) log(ctx context.Context, g int) (b []byte, whole bool, err e
 	return b, true, nil
 }
 
-// holds reports whether a line is held back in a recording that grows: it has a stay that may still get its name.
+// holds reports whether a line is held back in a recording that grows: it has a stay that may still
+// get its name.
 func (r *recording) holds(l *logLine) bool {
 	return r.growing && (r.mayBeNamed(l.who, l.tick) || l.with != nil && r.mayBeNamed(*l.with, l.tick))
 }

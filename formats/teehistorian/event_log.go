@@ -23,7 +23,8 @@ func appendTwoDigits(b []byte, n int64) []byte {
 	return append(b, byte('0'+n/10), byte('0'+n%10))
 }
 
-// A logLine is a line of events.txt without the names of the stays in it, which are known only in the end.
+// A logLine is a line of events.txt without the names of the stays in it, which are known only in
+// the end.
 type logLine struct {
 	tick int32
 	who  who
@@ -151,8 +152,8 @@ func (l *logLine) renamed(e *event) {
 	}
 }
 
-// extensionLine completes l for an EX record. One with missing fields has a line only if it is a team save that can
-// be named.
+// extensionLine completes l for an EX record. One with missing fields has a line only if it is a
+// team save that can be named.
 func (s *state) extensionLine(l *logLine, e *event) {
 	p := &e.payload
 	saved := find(p.values, "save_id").bytes

@@ -98,7 +98,8 @@ func TestEventsNamesOverChunks(t *testing.T) {
 	}
 }
 
-// TestGrowing cuts a recording at each byte: what a growing file has then is what it begins with later.
+// TestGrowing cuts a recording at each byte: what a growing file has then is what it begins with
+// later.
 func TestGrowing(t *testing.T) {
 	w := newWriter(map[string]any{"version": "2"})
 	start := len(w.b)

@@ -39,8 +39,9 @@ type value struct {
 	texts [listLength][]byte
 }
 
-// decodeFields appends the values of fields at payload[p:] to dst. It returns the position behind them and whether
-// all were there. Of a string without its 00 the bytes that are there count as its value.
+// decodeFields appends the values of fields at payload[p:] to dst. It returns the position behind
+// them and whether all were there. Of a string without its 00 the bytes that are there count as its
+// value.
 func decodeFields(dst []value, fields []field, payload []byte, p int) ([]value, int, bool) {
 	u := unpacker{b: payload, p: p}
 	for _, spec := range fields {

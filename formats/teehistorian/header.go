@@ -27,10 +27,12 @@ var magic = [16]byte{0x69, 0x9d, 0xb1, 0x7b, 0x8e, 0xfb, 0x34, 0xff, 0xb1, 0xd8,
 const defaultMaxHeader = 16 << 20
 
 const (
-	// identCost is about what the name of an extension takes, and as much again of the list that is free.
+	// identCost is about what the name of an extension takes, and as much again of the list that is
+	// free.
 	identCost = 80
 
-	// memberCost is about what a member takes while header.json is made: itself, and its place in the map of keys.
+	// memberCost is about what a member takes while header.json is made: itself, and its place in
+	// the map of keys.
 	memberCost = 512
 
 	// smallHeader is up to how many bytes are taken without asking.
@@ -46,7 +48,8 @@ type header struct {
 	version1 bool // the records are those of version 1
 }
 
-// readHeader reads the header of a recording, which has at most limit bytes; 0: as many as by default.
+// readHeader reads the header of a recording, which has at most limit bytes; 0: as many as by
+// default.
 func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error) {
 	var head [len(magic)]byte
 	if n, err := r.ReadAt(head[:], 0); n < len(head) && !errors.Is(err, io.EOF) {
@@ -101,7 +104,8 @@ func readText(ctx context.Context, r io.ReaderAt, off, limit int64) (text []byte
 	return nil, formats.Corrupt(name, off, "the header has no end within %d bytes, the limit of --max-metadata", limit)
 }
 
-// charge counts what is made of the header: of each byte some, as it may become a U+FFFD, and of each mark so many.
+// charge counts what is made of the header: of each byte some, as it may become a U+FFFD, and of
+// each mark so many.
 func (h *header) charge(ctx context.Context, mark byte, each int) error {
 	n := int64(12*len(h.json) + each*bytes.Count(h.json, []byte{mark}))
 	if n <= smallHeader {
@@ -111,7 +115,8 @@ func (h *header) charge(ctx context.Context, mark byte, each int) error {
 	return err
 }
 
-// find returns the value of a key as it is stored, nil if there is none. Of a repeated key the last one counts.
+// find returns the value of a key as it is stored, nil if there is none. Of a repeated key the last
+// one counts.
 func (h *header) find(key string) (value []byte) {
 	w := jsonenc.Walk(h.json)
 	for quoted := range w.Members() {
@@ -152,7 +157,8 @@ func plain(value []byte) string {
 	return cleanText(value)
 }
 
-// startLayouts are those of start_time: of version 2, with the zone as RFC 3339 has it, and of version 1.
+// startLayouts are those of start_time: of version 2, with the zone as RFC 3339 has it, and of
+// version 1.
 var startLayouts = [...]string{"2006-01-02T15:04:05-0700", time.RFC3339, "2006-01-02 15:04:05 -0700"}
 
 // A startTime is when tick 0 was, nil if that is not known.

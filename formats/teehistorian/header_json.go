@@ -25,8 +25,8 @@ func checkObject(b []byte) error {
 	return nil
 }
 
-// An object is a JSON object whose members keep their order. encoding/json keeps neither order nor the bytes of
-// strings that are not UTF-8, both of which header.json shows.
+// An object is a JSON object whose members keep their order. encoding/json keeps neither order nor
+// the bytes of strings that are not UTF-8, both of which header.json shows.
 type object []member
 
 // A member is a key with its value.
@@ -37,7 +37,8 @@ type member struct {
 	isObject bool
 }
 
-// readObject reads the object that is next. Of a repeated key the last value counts, at the first one's place.
+// readObject reads the object that is next. Of a repeated key the last value counts, at the first
+// one's place.
 func readObject(w *jsonenc.Walker) (o object) {
 	places := map[string]int{}
 	for quoted := range w.Members() {
@@ -57,7 +58,8 @@ func readObject(w *jsonenc.Walker) (o object) {
 	return o
 }
 
-// unquote returns the bytes of a string, unescaped. They are those of quoted where nothing is escaped.
+// unquote returns the bytes of a string, unescaped. They are those of quoted where nothing is
+// escaped.
 func unquote(quoted []byte) []byte {
 	body := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(body, '\\') < 0 {

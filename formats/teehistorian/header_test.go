@@ -113,8 +113,8 @@ func TestFormatVersion(t *testing.T) {
 	}
 }
 
-// header.json has the header as it is stored: the order of the keys, numbers as they are written, and for what is
-// not UTF-8 the exact bytes beside it.
+// header.json has the header as it is stored: the order of the keys, numbers as they are written,
+// and for what is not UTF-8 the exact bytes beside it.
 func TestHeaderAsStored(t *testing.T) {
 	for _, c := range []struct {
 		stored, want string
@@ -183,8 +183,8 @@ func TestLongHeader(t *testing.T) {
 	}
 }
 
-// A header of megabytes has the tree of any other, however many members and names of extensions it has. What is made of it
-// is counted before, and what stays is not much more than its text.
+// A header of megabytes has the tree of any other, however many members and names of extensions it
+// has. What is made of it is counted before, and what stays is not much more than its text.
 func TestWideHeaders(t *testing.T) {
 	const size = 1 << 20
 	id := extensionID("mine@example.org")

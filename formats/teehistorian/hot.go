@@ -8,8 +8,8 @@ import (
 	"recfs/formats/columnar"
 )
 
-// What the loops below take: differences of players that have a stay and are known, as most records are. They know them by
-// their first bytes, and leave the rest to the decoder.
+// What the loops below take: differences of players that have a stay and are known, as most records
+// are. They know them by their first bytes, and leave the rest to the decoder.
 const (
 	oneByte   = 0x40 // ids from here on, and all that are negative, are written otherwise
 	inputByte = 0x44 // INPUT_DIFF
@@ -27,8 +27,8 @@ func (s *state) hot(id byte) *player {
 	return nil
 }
 
-// A clock is what a PLAYER_DIFF advances: the tick, and the id that was last in it. Like all that the loops below
-// change with each record it is a value, which can be in registers.
+// A clock is what a PLAYER_DIFF advances: the tick, and the id that was last in it. Like all that
+// the loops below change with each record it is a value, which can be in registers.
 type clock struct{ tick, last int32 }
 
 // follow returns the clock after a PLAYER_DIFF.
@@ -66,8 +66,9 @@ func spare(b *columnar.Batch, values [][]int32) (ticks []int64, cids, stays []in
 	return columnar.Spare(b.Columns[0].Int64s, room), columnar.Spare(b.Columns[1].Int32s, room), columnar.Spare(b.Columns[2].Int32s, room)
 }
 
-// inputSize returns the length of the INPUT_DIFF that b begins with, 0 if it is an unusual one. In a usual one,
-// of the first three components each has as many bytes as it needs, and of the rest each has one.
+// inputSize returns the length of the INPUT_DIFF that b begins with, 0 if it is an unusual one. In
+// a usual one, of the first three components each has as many bytes as it needs, and of the rest
+// each has one.
 func inputSize(b []byte) int {
 	ends := ^binary.LittleEndian.Uint64(b[2:]) & 0x80_8080_8080_8080 // no int of six bytes fits beside two others
 	ends &= ends - 1
@@ -83,8 +84,8 @@ func inputSize(b []byte) int {
 	return n + inputs - 3
 }
 
-// A hotTable has all that positions need of the players whose ids are in one byte, close together and by id: what is in it of
-// a character is ahead of the state.
+// A hotTable has all that positions need of the players whose ids are in one byte, close together
+// and by id: what is in it of a character is ahead of the state.
 type hotTable struct {
 	stays   uint64 // by id, a bit each: it has a stay
 	alive   uint64 // and a character
@@ -116,8 +117,8 @@ func (h *hotTable) load(p *player, at bool) {
 	}
 }
 
-// apply follows a record that is not of a run, as apply of the state does, but for messages: no position depends on what
-// they say.
+// apply follows a record that is not of a run, as apply of the state does, but for messages: no
+// position depends on what they say.
 func (h *hotTable) apply(s *state, e *event) {
 	if p := s.lookup(e.cid); e.kind == playerDiff && p != nil && e.cid < oneByte && p.stay != noStay {
 		p.x, p.y = h.players[e.cid].x, h.players[e.cid].y
@@ -134,9 +135,9 @@ func (h *hotTable) apply(s *state, e *event) {
 	}
 }
 
-// positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over INPUT_DIFFs: those change
-// nothing that positions have. Where each int has one byte, as in most records, the processor need not wait for the size
-// of a record to go on with the next one.
+// positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over
+// INPUT_DIFFs: those change nothing that positions have. Where each int has one byte, as in most
+// records, the processor need not wait for the size of a record to go on with the next one.
 func (c *cursor) positionRun(b *columnar.Batch, h *hotTable) {
 	const long = 0x80_8080_8080_8080_80 // of each byte: the int has more
 	var values [2][]int32
@@ -186,8 +187,8 @@ func (c *cursor) positionRun(b *columnar.Batch, h *hotTable) {
 	c.end(pos, at, b, n)
 }
 
-// inputRun adds the rows of INPUT_DIFFs up to a record of another kind, passing over PLAYER_DIFFs, whose tick alone
-// matters to inputs.
+// inputRun adds the rows of INPUT_DIFFs up to a record of another kind, passing over PLAYER_DIFFs,
+// whose tick alone matters to inputs.
 func (c *cursor) inputRun(b *columnar.Batch) {
 	var values [inputs][]int32
 	ticks, cids, stays := spare(b, values[:])

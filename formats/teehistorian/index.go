@@ -15,8 +15,8 @@ const chunkSize = 128 << 10
 // maxAnomalies is how many anomalies are listed.
 const maxAnomalies = 100
 
-// maxStays bounds the stays of a recording, each of which may take as little as two bytes. A server that gained a
-// client every second for three days would have as many.
+// maxStays bounds the stays of a recording, each of which may take as little as two bytes. A server
+// that gained a client every second for three days would have as many.
 const maxStays = 1 << 18
 
 // How the records of a recording end.
@@ -27,8 +27,9 @@ const (
 	endDamaged    = "damaged"
 )
 
-// An index is what one pass over all records leaves behind: where the chunks are and the state at the beginning of
-// each, the stays, and the totals. With it every file of the tree has a name and nearly every one a size.
+// An index is what one pass over all records leaves behind: where the chunks are and the state at
+// the beginning of each, the stays, and the totals. With it every file of the tree has a name and
+// nearly every one a size.
 type index struct {
 	start     int64 // offset of the first record
 	bytes     int64 // end of the last complete record
@@ -89,8 +90,8 @@ type checkpoint struct {
 	players []byte
 }
 
-// A practiceChange is a TEAM_PRACTICE that changed something. There is one list for all checkpoints, so that their
-// size does not grow with the number of teams.
+// A practiceChange is a TEAM_PRACTICE that changed something. There is one list for all
+// checkpoints, so that their size does not grow with the number of teams.
 type practiceChange struct {
 	offset int64
 	team   int32
@@ -205,8 +206,8 @@ func (x *index) chunkOf(t int32) int {
 	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
 }
 
-// findTick returns the chunk and the place in it of the last tick with records that is not behind t. t is not before
-// the first.
+// findTick returns the chunk and the place in it of the last tick with records that is not behind
+// t. t is not before the first.
 func (x *index) findTick(t int32) (k, i int) {
 	k = x.chunkOf(t)
 	ticks := x.ticksOf(k)

@@ -45,7 +45,8 @@ func documentOf(t testing.TB, root nodes.Dir) (doc document) {
 	return doc
 }
 
-// How records end, and the problem that says so with the offset of the record (docs/tree/teehistorian.md section 9).
+// How records end, and the problem that says so with the offset of the record
+// (docs/tree/teehistorian.md section 9).
 func TestEndsOfRecords(t *testing.T) {
 	for _, c := range []struct {
 		name, tail string // what follows a JOIN
@@ -144,8 +145,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A chunk ends with the tick in which it has 131072 bytes, and all of them are the file behind the header
-// (docs/tree/teehistorian.md section 2).
+// A chunk ends with the tick in which it has 131072 bytes, and all of them are the file behind the
+// header (docs/tree/teehistorian.md section 2).
 func TestChunksAreTheFile(t *testing.T) {
 	const full = 128 << 10
 	random := rand.New(rand.NewPCG(3, 4))
@@ -193,7 +194,8 @@ func TestChunksAreTheFile(t *testing.T) {
 	}
 }
 
-// The lines of events.txt, and of commands.txt with what they quote (docs/tree/teehistorian.md sections 8 and 9).
+// The lines of events.txt, and of commands.txt with what they quote (docs/tree/teehistorian.md
+// sections 8 and 9).
 func TestEventLines(t *testing.T) {
 	id := extensionID("x")
 	for _, c := range []struct {
@@ -283,7 +285,8 @@ func TestRowsOfStays(t *testing.T) {
 	}
 }
 
-// Lines that become too long for paths.svg lose points near the one before, and keep where each life began and ended.
+// Lines that become too long for paths.svg lose points near the one before, and keep where each
+// life began and ended.
 func TestThinPaths(t *testing.T) {
 	p := newPlotter()
 	e := event{record: record{kind: playerDiff}, effect: effect{known: true}, player: &player{}}

@@ -1,7 +1,7 @@
 package teehistorian
 
-// An interner keeps one of equal values of stays: most players come again and again, and all of them run one of a few
-// versions.
+// An interner keeps one of equal values of stays: most players come again and again, and all of
+// them run one of a few versions.
 type interner struct {
 	texts    map[string]*string
 	names    map[string][]string

@@ -11,8 +11,8 @@ import (
 // maxMap bounds the map file that is looked at.
 const maxMap = 64 << 20
 
-// findMap returns the map file of a recording that was found in fsys, nil if it is not there: the one with the name
-// and the SHA-256 of the header, beside the recording or in the folder maps.
+// findMap returns the map file of a recording that was found in fsys, nil if it is not there: the
+// one with the name and the SHA-256 of the header, beside the recording or in the folder maps.
 func findMap(fsys iofs.FS, h *header) []byte {
 	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
 	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {

@@ -148,7 +148,8 @@ func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
 	return append(b, "</svg>\n"...), nil
 }
 
-// A path is as wide as a pixel where all of the map is seen on a screen, between an eighth of a tile and a tile.
+// A path is as wide as a pixel where all of the map is seen on a screen, between an eighth of a
+// tile and a tile.
 const (
 	minStroke    = 4
 	screenPixels = 1500
@@ -157,7 +158,8 @@ const (
 // goldenAngle turns the hue so that the colours of successive stays differ.
 const goldenAngle = 137.508
 
-// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb by the formula of CSS Color 4: not all programs that draw SVG know hsl.
+// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb by the formula of CSS Color 4: not all programs
+// that draw SVG know hsl.
 func strokeColour(degrees float64) string {
 	channel := func(n float64) int {
 		k := math.Mod(n+degrees/30, 12)

@@ -41,8 +41,8 @@ func eventsOf(t testing.TB, w *writer) (events []string) {
 	return events
 }
 
-// The kinds of EX records are those of the table in docs/formats/teehistorian.md section 7: their names hash to
-// the UUIDs of the table, and they have its fields.
+// The kinds of EX records are those of the table in docs/formats/teehistorian.md section 7: their
+// names hash to the UUIDs of the table, and they have its fields.
 func TestExtensionsOfTheSheet(t *testing.T) {
 	sheet, err := os.ReadFile("../../docs/formats/teehistorian.md")
 	if err != nil {
@@ -110,7 +110,8 @@ func TestUnknownExtensions(t *testing.T) {
 	}
 }
 
-// The network messages of docs/formats/teehistorian.md section 8, each as a client of its protocol sends it.
+// The network messages of docs/formats/teehistorian.md section 8, each as a client of its protocol
+// sends it.
 func TestMessages(t *testing.T) {
 	six := []any{"body", "", "decoration", "hands", "feet", "eyes", 1, 0, 1, 0, 1, 0, -1, 2, 3, 4, 5, 6}
 	const skin = `"skin_parts":["body","","decoration","hands","feet","eyes"],"use_custom":[1,0,1,0,1,0],"colors":[-1,2,3,4,5,6]}`
@@ -175,7 +176,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// The protocol of a client is that of its JOINVER, or follows from the first telling message, until its DROP.
+// The protocol of a client is that of its JOINVER, or follows from the first telling message, until
+// its DROP.
 func TestProtocol(t *testing.T) {
 	join6 := func(w *writer) { w.ex("joinver6", 0, packed(0)) }
 	join7 := func(w *writer) { w.ex("joinver7", 0, packed(0)) }

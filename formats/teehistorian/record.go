@@ -32,7 +32,8 @@ const (
 // inputs is the number of components of an input (docs/formats/teehistorian.md section 4.2).
 const inputs = 10
 
-// maxFixed is the longest encoding of a record that consists of ints only: id, client id and an input.
+// maxFixed is the longest encoding of a record that consists of ints only: id, client id and an
+// input.
 const maxFixed = (2 + inputs) * maxInt
 
 // A record is one decoded record. Its slices are parts of the bytes it was decoded from.
@@ -77,8 +78,8 @@ func newDecoder(version1 bool) decoder {
 	return decoder{version1: version1, last: math.MaxInt32}
 }
 
-// decode decodes the record at the start of b, which is not empty, and returns its length. On an error the decoder
-// has not moved.
+// decode decodes the record at the start of b, which is not empty, and returns its length. On an
+// error the decoder has not moved.
 func (d *decoder) decode(b []byte, r *record) (int, error) {
 	if len(b) >= maxFixed {
 		if n := decodeFixed(b, r); n > 0 {
@@ -129,8 +130,8 @@ func (d *decoder) follow(r *record) error {
 	return nil
 }
 
-// decodeFixed decodes a record made of ints from b, which has at least maxFixed bytes. It returns 0 if the record
-// has strings or a payload or is unknown.
+// decodeFixed decodes a record made of ints from b, which has at least maxFixed bytes. It returns 0
+// if the record has strings or a payload or is unknown.
 func decodeFixed(b []byte, r *record) int {
 	if b[0] < 0x40 { // the id of a PLAYER_DIFF, in one byte
 		if x, y, n := readTwo(binary.LittleEndian.Uint64(b[1:])); n > 0 {
@@ -165,7 +166,8 @@ func decodeFixed(b []byte, r *record) int {
 	return p
 }
 
-// decodeInput decodes the components of an input. In most differences only the direction and the target are not 0.
+// decodeInput decodes the components of an input. In most differences only the direction and the
+// target are not 0.
 func decodeInput(b []byte, p int, r *record) int {
 	var direction, x, y int32
 	direction, p = readInt(b, p)

@@ -123,7 +123,8 @@ func appendCanonical(b []byte, r *record) []byte {
 	return append(b, '\n')
 }
 
-// canonicalHash is the hash of the canonical dump of a recording, read through windows of the given size.
+// canonicalHash is the hash of the canonical dump of a recording, read through windows of the given
+// size.
 func canonicalHash(t *testing.T, recording []byte, window int) string {
 	t.Helper()
 	src := strings.NewReader(string(recording))

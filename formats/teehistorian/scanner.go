@@ -8,8 +8,8 @@ import (
 	"recfs/formats"
 )
 
-// maxRecord bounds one record, and so what has to be in memory at once. The longest real ones, team saves, have
-// 64 KiB.
+// maxRecord bounds one record, and so what has to be in memory at once. The longest real ones, team
+// saves, have 64 KiB.
 const maxRecord = 64 << 20
 
 // errEnd says that there is no further record: the bytes end behind the last one.
@@ -33,8 +33,9 @@ func newScanner(src io.ReaderAt, offset, limit int64, dec decoder, window int) *
 	return &scanner{src: src, limit: limit, dec: dec, offset: offset, window: window}
 }
 
-// next reads the next record. Its slices are valid until the following call. At the end the error is errEnd, inside
-// a record errShort, and errBad for one that cannot be decoded; after each of them the position is the record's.
+// next reads the next record. Its slices are valid until the following call. At the end the error
+// is errEnd, inside a record errShort, and errBad for one that cannot be decoded; after each of
+// them the position is the record's.
 func (s *scanner) next(r *record) error {
 	for {
 		b := s.buf[s.pos:]

@@ -8,7 +8,8 @@ const maxClients = 1024
 // noStay is the stay of a record that counts for none.
 const noStay = -1
 
-// A player is what is known of one client id. The fields below stay are forgotten when the next stay begins.
+// A player is what is known of one client id. The fields below stay are forgotten when the next
+// stay begins.
 type player struct {
 	cid   int32
 	alive bool // has a character, at x, y

@@ -14,7 +14,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// briefs returns the stays of a recording as "dir first_tick join_tick drop_tick rows", a row count for each table.
+// briefs returns the stays of a recording as "dir first_tick join_tick drop_tick rows", a row count
+// for each table.
 func briefs(t *testing.T, w *writer) (list []string) {
 	t.Helper()
 	var doc struct {
@@ -41,7 +42,8 @@ func briefs(t *testing.T, w *writer) (list []string) {
 	return list
 }
 
-// Which records begin a stay, and which only if their id never had one (docs/tree/teehistorian.md section 7).
+// Which records begin a stay, and which only if their id never had one (docs/tree/teehistorian.md
+// section 7).
 func TestWhatBeginsStays(t *testing.T) {
 	const always, once, never = "always", "once", "never"
 	kinds := map[string]struct {
@@ -179,7 +181,8 @@ func stateOf(t *testing.T, w *writer, key string) string {
 	return strings.Join(list, " ")
 }
 
-// What a state says of a player, and what it forgets when the stay ends (docs/tree/teehistorian.md section 6).
+// What a state says of a player, and what it forgets when the stay ends (docs/tree/teehistorian.md
+// section 6).
 func TestStateOfPlayer(t *testing.T) {
 	start := func(name string) func(*writer) { return func(w *writer) { w.message(1, startInfo(name)) } }
 	change := func(w *writer) { w.message(1, packed(42, "changed", "new", 0, "", 0, 0, 0)) }

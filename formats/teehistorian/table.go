@@ -87,8 +87,8 @@ func appendWord(b, word []byte) []byte {
 	return append(b, cleanText(word)...)
 }
 
-// appendQuoted appends s as a JSON string for people: only what has to be is escaped. encoding/json, and so jsonenc,
-// also escapes the line separators U+2028 and U+2029.
+// appendQuoted appends s as a JSON string for people: only what has to be is escaped.
+// encoding/json, and so jsonenc, also escapes the line separators U+2028 and U+2029.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for len(s) > 0 {

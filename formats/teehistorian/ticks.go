@@ -11,7 +11,8 @@ const (
 	tickBitmap = 1 // one bit a tick from the first on
 )
 
-// appendTicks appends ascending ticks, of which there is at least one. The first is known to the reader.
+// appendTicks appends ascending ticks, of which there is at least one. The first is known to the
+// reader.
 func appendTicks(b []byte, ticks []int32) []byte {
 	start := len(b)
 	b = append(b, tickRuns)

@@ -63,8 +63,8 @@ func (f runFile) Open(ctx context.Context) (nodes.Content, error) {
 	return &demoContent{file: f.demoFile, size: size}, err
 }
 
-// beginning is how many blocks of a demo are made one by one for a read near its beginning, such as that
-// of the header, which the client reads of every demo that it lists.
+// beginning is how many blocks of a demo are made one by one for a read near its beginning, such as
+// that of the header, which the client reads of every demo that it lists.
 const beginning = 16
 
 // A demoContent is the content of a demo.
@@ -150,7 +150,8 @@ func (f demoFile) beginning(ctx context.Context, end int64) (*nodes.Pieces, erro
 	return p, nil
 }
 
-// noPieces returns the pieces of the demo, to which their sizes must be added: the header and the blocks.
+// noPieces returns the pieces of the demo, to which their sizes must be added: the header and the
+// blocks.
 func (f demoFile) noPieces() *nodes.Pieces {
 	list := f.id.spans()
 	return nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {

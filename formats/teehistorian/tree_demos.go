@@ -15,22 +15,7 @@ import (
 
 // The directory demos (docs/tree/teehistorian.md section 10).
 
-// A demoKey names a block of a demo.
-type demoKey struct {
-	span
-	follow, run int32
-}
-
 func (d demoID) key(s span) demoKey { return demoKey{s, d.follow, d.run} }
-
-// demoMemos is what is remembered of demos. Each Memo uses only those before it, and the index.
-type demoMemos struct {
-	demos      *cache.Memo[struct{}, *demos]
-	shots      *cache.Memo[int32, *shot] // of runs
-	demoBlocks *cache.Memo[demoKey, []byte]
-	demoEnds   *cache.Memo[demoID, []int64]
-	runSizes   *cache.Memo[struct{}, *runSizes]
-}
 
 func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 	return demoMemos{
@@ -43,12 +28,6 @@ func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 	}
 }
 
-// demos are the runs of a recording, and what demos need of all of them.
-type demos struct {
-	runs     []run
-	finishes []int32 // ticks
-}
-
 func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error) {
 	r, err := t.get(ctx)
 	if err != nil {
@@ -58,19 +37,9 @@ func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error)
 	return &demos{list, finishes}, int64(16*cap(list) + 4*cap(finishes)), nil
 }
 
-// runs returns the indexed recording and its runs.
-func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
-	r, err := t.get(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	d, err := t.demos.Get(ctx, struct{}{})
-	return r, d, err
-}
-
-// demosDir is the directory demos: it lists the runs and opens demos of any ticks. What it has never
-// changes, but those are too many to have a number each, so that it is looked up by name like a
-// directory that may change.
+// demosDir is the directory demos: it lists the runs and opens demos of any ticks. What it has
+// never changes, but those are too many to have a number each, so that it is looked up by name like
+// a directory that may change.
 type demosDir struct {
 	nodes.Dir // what is listed
 	t         *tree
@@ -216,8 +185,8 @@ func (t *tree) render(ctx context.Context, d demoID, list []span, done func(i in
 	return nil
 }
 
-// loadDemoEnds returns where the header and each block of a demo ends. It renders the blocks, on all
-// processors.
+// loadDemoEnds returns where the header and each block of a demo ends. It renders the blocks, on
+// all processors.
 func (t *tree) loadDemoEnds(ctx context.Context, d demoID) ([]int64, int64, error) {
 	list := d.spans()
 	ends := make([]int64, len(list)+1)

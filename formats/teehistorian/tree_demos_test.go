@@ -331,8 +331,8 @@ func TestDemoMessages(t *testing.T) {
 	}
 }
 
-// Of an id outside 0 to 1023 nothing is kept, and its records tell players nothing: neither of it, nor of the client of the
-// record before. Each of its messages tells its own protocol.
+// Of an id outside 0 to 1023 nothing is kept, and its records tell players nothing: neither of it,
+// nor of the client of the record before. Each of its messages tells its own protocol.
 func TestRecordsOfNoClient(t *testing.T) {
 	id := extensionID("x")
 	records := map[string]func(w *writer, cid int){

@@ -111,8 +111,8 @@ func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
 	}), nil
 }
 
-// longTickSize returns the size of the document of the last tick of chunk k: what its line has beyond those before, and
-// what is around and between the events in place of that in the line.
+// longTickSize returns the size of the document of the last tick of chunk k: what its line has
+// beyond those before, and what is around and between the events in place of that in the line.
 func (r *recording) longTickSize(ctx context.Context, k int) (int64, error) {
 	c := &r.idx.chunks[k]
 	before, err := r.lines(ctx, k, c.last-1)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"recfs/nodes"
@@ -20,6 +21,16 @@ func (t *tree) loadTable(ctx context.Context, k tableKey) (map[int32][]byte, int
 		cost += int64(cap(b)) + 64
 	}
 	return rows, cost, stale(err)
+}
+
+func (t *tree) loadNames(ctx context.Context, _ struct{}) (*names, int64, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := &names{dirs: x.dirs(nodes.SafeName)}
+	n.players = sync.OnceValue(func() nodes.Dir { return t.stays(n.dirs) })
+	return n, int64(320 * len(n.dirs)), nil
 }
 
 // players is the directory of that name.

@@ -15,7 +15,7 @@ func (x *index) runners() []formats.Runner {
 	if !slices.ContainsFunc(x.stays, func(s *stay) bool { return len(s.finishes) > 0 }) {
 		return runners
 	}
-	r := &recording{idx: x, names: &names{dirs: x.dirs(nodes.SafeName)}}
+	r := &recording{idx: x, dirs: x.dirs(nodes.SafeName)}
 	list := r.finishes()
 	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.time, b.time) })
 	list = list[:min(len(list), formats.MaxRuns)]

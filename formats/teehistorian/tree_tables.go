@@ -46,7 +46,8 @@ func (x *index) chunkStart(k int) int64 {
 	return x.chunks[k].offset
 }
 
-// fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is before end.
+// fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is
+// before end.
 func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, end int64, begun startTime) error {
 	c, err := r.from(ctx, chunk, end)
 	if err != nil {
@@ -79,7 +80,8 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 	}
 }
 
-// addRow adds the row that the event at c has in a table, if it has one. It returns rest, memory to use.
+// addRow adds the row that the event at c has in a table, if it has one. It returns rest, memory to
+// use.
 func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startTime, rest []byte) []byte {
 	e := &c.event
 	switch of, ok := tableOf(e.kind); {
@@ -103,7 +105,7 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 
 // stayGroups counts the stays.
 func (t *tree) stayGroups(x *index) []columnar.Group {
-	r := &recording{idx: x, names: &names{dirs: x.dirs(nodes.SafeName)}}
+	r := &recording{idx: x, dirs: x.dirs(nodes.SafeName)}
 	c := rowcount.New(rowColumns[playersTable])
 	for i := range x.stays {
 		r.stayRow(c.Batch, i, t.start)

@@ -103,7 +103,8 @@ func draw(t *rapid.T) *writer {
 	return w
 }
 
-// Lines hold the records that were written, with their ticks; the tree keeps what nodes asks of one.
+// Lines hold the records that were written, with their ticks; the tree keeps what nodes asks of
+// one.
 func TestWrittenRecordings(t *testing.T) {
 	c := newCache(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -285,8 +286,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// An index that is kept spares reading the source, and is not written again. After a change of the inode alone the
-// source is read once, to compare it, and the index has the new stamp.
+// An index that is kept spares reading the source, and is not written again. After a change of the
+// inode alone the source is read once, to compare it, and the index has the new stamp.
 func TestKeptIndex(t *testing.T) {
 	r := newRepeated(t, 4<<20)
 	indexes := store{}
@@ -321,7 +322,8 @@ func TestKeptIndex(t *testing.T) {
 	}
 }
 
-// A recording that was rewritten with its size and times, also in front of its last bytes, is indexed anew.
+// A recording that was rewritten with its size and times, also in front of its last bytes, is
+// indexed anew.
 func TestRewrittenIndex(t *testing.T) {
 	w := newWriter(nil)
 	w.join(1)
@@ -338,7 +340,8 @@ func TestRewrittenIndex(t *testing.T) {
 	}
 }
 
-// With an index one tick costs a chunk at most, and names and sizes that the index knows cost nothing.
+// With an index one tick costs a chunk at most, and names and sizes that the index knows cost
+// nothing.
 func TestReadsLittle(t *testing.T) {
 	r := newRepeated(t, 8<<20)
 	c := cache.New(16<<20, nil)
@@ -670,8 +673,8 @@ func TestManyStays(t *testing.T) {
 	}
 }
 
-// A tick may have any number of records: its document, and the lines of its chunk, are made as they are read, from wherever
-// that is.
+// A tick may have any number of records: its document, and the lines of its chunk, are made as they
+// are read, from wherever that is.
 func TestLongTick(t *testing.T) {
 	w := newWriter(nil)
 	w.join(1)

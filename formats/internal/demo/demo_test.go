@@ -26,8 +26,8 @@ func page(t testing.TB) string {
 	return string(b)
 }
 
-// between returns what is in the page after one text and before the next. A space in them stands for
-// any white space.
+// between returns what is in the page after one text and before the next. A space in them stands
+// for any white space.
 func between(t testing.TB, after, before string) string {
 	t.Helper()
 	pattern := func(s string) string { return strings.ReplaceAll(regexp.QuoteMeta(s), " ", `\s+`) }

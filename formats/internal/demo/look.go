@@ -29,8 +29,8 @@ const (
 	parts
 )
 
-// Parts are what a 0.7 client asks for: the name of each part, whether it has a colour of its own, and
-// that colour.
+// Parts are what a 0.7 client asks for: the name of each part, whether it has a colour of its own,
+// and that colour.
 type Parts struct {
 	Names  [parts]string
 	Custom [parts]int32 // 0: no
@@ -43,8 +43,8 @@ type standard struct {
 	colors                                [parts]any // int, or nil: none
 }
 
-// standards are all of them, in the order in which they are compared (docs/formats/demo.md section 5.4).
-// Hands and feet have no other form than the standard one.
+// standards are all of them, in the order in which they are compared (docs/formats/demo.md section
+// 5.4). Hands and feet have no other form than the standard one.
 var standards = []standard{
 	{"default", "standard", "", "", "standard", [parts]any{1798004, nil, nil, 1799582, 1869630, nil}},
 	{"bluekitty", "kitty", "whisker", "", "negative", [parts]any{8681144, -8229413, nil, 7885547, 8868585, 9043712}},

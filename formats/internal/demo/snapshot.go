@@ -2,8 +2,8 @@ package demo
 
 import "slices"
 
-// Types of items (docs/formats/demo.md section 5). Those from 16384 on are ours to choose; a UUID item
-// of type 0 tells what they stand for.
+// Types of items (docs/formats/demo.md section 5). Those from 16384 on are ours to choose; a UUID
+// item of type 0 tells what they stand for.
 const (
 	typeUUID           = 0
 	typeGameInfo       = 6
@@ -16,7 +16,8 @@ const (
 	firstExtended = 1 << 14
 )
 
-// A Snapshot is the world in one tick: items of ints, sorted by their keys. The zero value is empty.
+// A Snapshot is the world in one tick: items of ints, sorted by their keys. The zero value is
+// empty.
 type Snapshot struct {
 	keys []uint32 // type and id
 	ends []int    // of each item in ints

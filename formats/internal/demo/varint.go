@@ -1,8 +1,8 @@
 package demo
 
-// AppendInt appends v in one to five bytes (docs/formats/demo.md section 2): E S and 6 bits, then E and
-// 7 bits each, least significant first. S says that the bits are the complement of v, E that another
-// byte follows.
+// AppendInt appends v in one to five bytes (docs/formats/demo.md section 2): E S and 6 bits, then E
+// and 7 bits each, least significant first. S says that the bits are the complement of v, E that
+// another byte follows.
 func AppendInt(b []byte, v int32) []byte {
 	u := uint32(v ^ v>>31)
 	c := byte(u&0x3f) | byte(v>>31)&0x40

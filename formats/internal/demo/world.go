@@ -62,8 +62,8 @@ func NewInfo(name, clan string, country int32, look Look) *Info {
 // NameSize, and so on, are how many bytes of a text are shown.
 const NameSize = 4*4 - 1
 
-// putText fills ints with a text (docs/formats/demo.md section 5.1): 128 is added to each byte, and the
-// last byte is 0.
+// putText fills ints with a text (docs/formats/demo.md section 5.1): 128 is added to each byte, and
+// the last byte is 0.
 func putText(ints []int32, s string) {
 	s = Cut(s, 4*len(ints)-1)
 	for i := range ints {
@@ -153,8 +153,8 @@ func (s *Snapshot) ddnetCharacter(id int32, t *Tee) {
 	s.add(typeDDNetCharacter, id, practice*oneIf(t.Practice), 0, 0, -1, 0, 0, -1, -1, t.Input.TargetX, t.Input.TargetY, -1)
 }
 
-// angle returns the direction of a target in 1/256 radians (docs/formats/demo.md section 5.3), by the
-// same steps in 32 bits as the game.
+// angle returns the direction of a target in 1/256 radians (docs/formats/demo.md section 5.3), by
+// the same steps in 32 bits as the game.
 func angle(x, y int32) int32 {
 	if x == 0 && y == 0 {
 		y = -1

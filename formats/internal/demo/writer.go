@@ -2,8 +2,8 @@ package demo
 
 import "encoding/binary"
 
-// BlockTicks is the distance of key frames. They are at the multiples of it and at the first tick, so
-// that everything from one multiple up to the next is the same in all demos of a recording.
+// BlockTicks is the distance of key frames. They are at the multiples of it and at the first tick,
+// so that everything from one multiple up to the next is the same in all demos of a recording.
 const BlockTicks = 250
 
 // Marks of a tick (docs/formats/demo.md section 3).
@@ -44,8 +44,8 @@ func (w *Writer) Key(tick int32, s *Snapshot) {
 // Idle writes the tick after the last one, in which nothing changed.
 func (w *Writer) Idle() { w.out = append(w.out, markNext) }
 
-// Next writes the tick after the last one, whose snapshot was old. The last tick of a demo has a delta
-// also if nothing changed.
+// Next writes the tick after the last one, whose snapshot was old. The last tick of a demo has a
+// delta also if nothing changed.
 func (w *Writer) Next(old, s *Snapshot, last bool) {
 	w.Idle()
 	w.delta.between(old, s)
@@ -56,8 +56,8 @@ func (w *Writer) Next(old, s *Snapshot, last bool) {
 	w.chunk(deltaChunk)
 }
 
-// chunk writes w.plain as the body of a chunk. A body has always less than 64 KiB: MaxClients players
-// with any values take less, and so does every message.
+// chunk writes w.plain as the body of a chunk. A body has always less than 64 KiB: MaxClients
+// players with any values take less, and so does every message.
 func (w *Writer) chunk(kind byte) {
 	w.packed = appendHuffman(w.packed[:0], w.plain)
 	switch size := len(w.packed); {

@@ -103,8 +103,8 @@ func (k kind) isHot() bool {
 	return k == tickSkip || ok && t != commandTable
 }
 
-// eventRow adds an event of a kind that is seldom, of which rest is what appendRest gives, which it changes. s is the state
-// after it.
+// eventRow adds an event of a kind that is seldom, of which rest is what appendRest gives, which it
+// changes. s is the state after it.
 func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byte) {
 	b.Int64(int64(e.tick))
 	start.add(b, e.tick)

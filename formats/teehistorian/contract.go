@@ -14,6 +14,13 @@ var (
 	_ formats.Index = (*index)(nil)
 )
 
+// Options are what a tree may need from outside; the zero value works.
+type Options struct {
+	Map func(ctx context.Context, file []byte) (*Map, error) // reads a map file; nil: paths.svg shows no maps
+
+	MaxMetadata int64 // greatest size of the header; 0: 16 MiB
+}
+
 // open is the Open of the format.
 func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
 	return o.head(ctx, in.At(ctx))

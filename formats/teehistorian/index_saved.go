@@ -250,8 +250,8 @@ func readPractice(r *indexfile.Reader) practiceChange {
 	return practiceChange{r.Size(), r.Int32(), r.Bool()}
 }
 
-// bytesOf reads a blob that stays where it is: nearly all of a saved index are blobs, which as copies would be there
-// twice while it is read.
+// bytesOf reads a blob that stays where it is: nearly all of a saved index are blobs, which as
+// copies would be there twice while it is read.
 func bytesOf(r *indexfile.Reader) []byte {
 	n := r.Count(1)
 	return slices.Clip(r.Bytes(n))

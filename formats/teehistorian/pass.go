@@ -55,8 +55,8 @@ type active struct {
 	inputLen  int // characters of the numbers of the player's input
 }
 
-// A gathered is the number of records of a frequent kind, and the characters of the numbers in their rows, since
-// the last fold.
+// A gathered is the number of records of a frequent kind, and the characters of the numbers in
+// their rows, since the last fold.
 type gathered struct {
 	count, digits int
 }
@@ -106,7 +106,8 @@ func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*i
 	return extendIndex(ctx, x, src, size, h)
 }
 
-// extendIndex goes on where x ends, which the bytes before must still be the same for. It changes x.
+// extendIndex goes on where x ends, which the bytes before must still be the same for. It changes
+// x.
 func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
 	dec := newDecoder(h.version1)
 	dec.tick, dec.last = x.tail.tick, x.tail.last
@@ -251,7 +252,8 @@ func (b *builder) closeChunk(end int64) {
 	b.chunks = append(b.chunks, b.chunk)
 }
 
-// flush sets activity to what the open chunk holds for each stay, which is counted in the stay too, and begins anew.
+// flush sets activity to what the open chunk holds for each stay, which is counted in the stay too,
+// and begins anew.
 func (b *builder) flush() {
 	b.fold()
 	b.activity = b.activity[:0]

@@ -2,12 +2,12 @@ package teehistorian
 
 import "recfs/formats"
 
-// maxSize is what the length of a part of a file may be in a saved index. There are so few of them in
-// one that their sum is no overflow.
+// maxSize is what the length of a part of a file may be in a saved index. There are so few of them
+// in one that their sum is no overflow.
 const maxSize = 1 << 40
 
-// check holds the values of a decoded index against each other and against the size of the source, so
-// that nothing that uses it needs to doubt them.
+// check holds the values of a decoded index against each other and against the size of the source,
+// so that nothing that uses it needs to doubt them.
 func (x *index) check(size int64) error {
 	switch {
 	case x.bytes < x.start, size != formats.UnknownSize && x.bytes > size:

@@ -70,7 +70,8 @@ func sizesOfStays(t *testing.T, root nodes.Dir) map[string]int64 {
 	return sizes
 }
 
-// The sizes that are learned of a chunk at once are those of the documents, whatever the records are.
+// The sizes that are learned of a chunk at once are those of the documents, whatever the records
+// are.
 func TestDocSizes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { holdSizes(t, rt.Errorf, draw(rt).b) })
 }
@@ -90,8 +91,8 @@ func TestDocSizesOfSamples(t *testing.T) {
 	}
 }
 
-// holdSizes holds the sizes of all ticks and states of a recording to the documents, and returns how many they are;
-// none if it does not open.
+// holdSizes holds the sizes of all ticks and states of a recording to the documents, and returns
+// how many they are; none if it does not open.
 func holdSizes(t *testing.T, fail func(string, ...any), b []byte) (docs int) {
 	root, err := openBytes(t, newCache(t), b)
 	if err != nil {

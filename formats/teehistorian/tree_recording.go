@@ -1,0 +1,99 @@
+package teehistorian
+
+import (
+	"context"
+	"errors"
+
+	"recfs/cache"
+	"recfs/formats/views"
+	"recfs/nodes"
+)
+
+// A tree is an opened recording.
+type tree struct {
+	*views.Tree[index]
+	header  *header
+	start   startTime
+	readMap func(context.Context, []byte) (*Map, error)
+
+	// Each Memo uses only those before it.
+	names  *cache.Memo[struct{}, *names]
+	blocks *cache.Memo[blockKey, *block]
+	tables *cache.Memo[tableKey, map[int32][]byte]
+	active *cache.Memo[int, []activity]
+	demoMemos
+}
+
+// names are those of the directories of the stays.
+type names struct {
+	dirs    []string
+	players func() nodes.Dir
+}
+
+// A blockKey names a block of ticks, or of states.
+type blockKey struct {
+	chunk, block int
+	states       bool
+}
+
+// A tableKey names the rows of one table in one chunk.
+type tableKey struct {
+	chunk int
+	table table
+}
+
+// A demoKey names a block of a demo.
+type demoKey struct {
+	span
+	follow, run int32
+}
+
+// demoMemos is what is remembered of demos. Each Memo uses only those before it, and the index.
+type demoMemos struct {
+	demos      *cache.Memo[struct{}, *demos]
+	shots      *cache.Memo[int32, *shot] // of runs
+	demoBlocks *cache.Memo[demoKey, []byte]
+	demoEnds   *cache.Memo[demoID, []int64]
+	runSizes   *cache.Memo[struct{}, *runSizes]
+}
+
+// demos are the runs of a recording, and what demos need of all of them.
+type demos struct {
+	runs     []run
+	finishes []int32 // ticks
+}
+
+// get returns the indexed recording.
+func (t *tree) get(ctx context.Context) (*recording, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := t.names.Get(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	r := &recording{src: t.Input, idx: x, version1: t.header.version1, render: renderer{t.header.idents}, dirs: n.dirs}
+	r.growing = t.Grows && x.mayGrow()
+	r.events = logWriter{t.start, r.who}
+	return r, nil
+}
+
+// runs returns the indexed recording and its runs.
+func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := t.demos.Get(ctx, struct{}{})
+	return r, d, err
+}
+
+// stale tells a source that was replaced from one that cannot be read: what was decoded once does
+// not become bad.
+func stale(err error) error {
+	if errors.Is(err, errBad) || errors.Is(err, errShort) {
+		return nodes.ErrStale
+	}
+	return err
+}

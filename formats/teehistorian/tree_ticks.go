@@ -1,0 +1,144 @@
+package teehistorian
+
+import (
+	"context"
+	"sort"
+
+	"recfs/formats/views"
+	"recfs/nodes"
+)
+
+// chunkCount is the number of chunks.
+func (x *index) chunkCount() int { return len(x.chunks) }
+
+// mayGrow reports whether the records may go on.
+func (x *index) mayGrow() bool { return x.end == endUnfinished || x.end == endCut }
+
+// numbers are the ticks with records.
+func (x *index) numbers() views.Numbers {
+	return views.Numbers{
+		N:      x.tickCount(),
+		Number: func(i int) int64 { return int64(x.tickNumber(i)) },
+		Search: x.searchTick,
+	}
+}
+
+// run returns the ticks of the chunk of tick i.
+func (x *index) run(i int) (first, end int) {
+	k := sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].ordinal > i }) - 1
+	return x.chunks[k].ordinal, x.chunks[k].ordinal + x.chunks[k].count
+}
+
+// chunk is a file of chunks/.
+func (t *tree) chunk(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	return nodes.Section(t, c.offset, c.size), nil
+}
+
+// lines is a file of lines/. The last tick of one that is being written may go on.
+func (t *tree) lines(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	last, size, isLong := c.last, c.lines, c.isLong()
+	lines := func(ctx context.Context) ([]byte, error) {
+		r, err := t.get(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b, err := r.lines(ctx, n, last)
+		return b, stale(err)
+	}
+	switch {
+	case t.Running && t.Grows && x.mayGrow() && n == len(x.chunks)-1:
+		last--
+		return nodes.Func(lines), nil
+	case isLong:
+		return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) { return t.longLines(ctx, n) }), nil
+	}
+	return nodes.Sized(size, lines), nil
+}
+
+// hasState reports whether there is a state of tick n.
+func (t *tree) hasState(ctx context.Context, n int64) (bool, error) {
+	x, err := t.Index(ctx)
+	return err == nil && x.spans(n), err
+}
+
+// doc returns what makes the document of a tick, or of the state after it.
+func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
+	return func(ctx context.Context, n int64) ([]byte, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k, i := x.findTick(int32(n))
+		size := x.blockLen(k)
+		b, err := t.blocks.Get(ctx, blockKey{k, i / size, states})
+		if err != nil {
+			return nil, err
+		}
+		doc := b.doc(i % size)
+		if states { // of a tick without records, too
+			doc = append(appendDocumentHead(make([]byte, 0, len(doc)+64), int32(n)), doc...)
+		}
+		return doc, nil
+	}
+}
+
+// eachDoc returns what makes the documents of a chunk one after the other, but for a long one.
+func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func(int, []byte) error) error {
+	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+		r, err := t.get(ctx)
+		if err != nil {
+			return err
+		}
+		k, _ := x.findTick(x.tickNumber(first))
+		from, err := r.chunkStart(k)
+		if err == nil {
+			err = x.enough(ctx, k, longLines)
+		}
+		if err != nil {
+			return err
+		}
+		c := r.cursor(ctx, from, k, chunkSize)
+		var b []byte
+		for i, tick := range x.ticksOf(k) {
+			if !states && x.chunks[k].isLong() && first+i == end-1 {
+				break
+			}
+			b = b[:0]
+			if states {
+				b = appendDocumentHead(b, tick)
+			}
+			if b, err = r.appendTick(b, c, tick, states); err == nil {
+				err = fn(first+i, b)
+			}
+			if err != nil {
+				return stale(err)
+			}
+		}
+		return nil
+	}
+}
+
+// loadBlock renders a block. It goes on from the one before if that is at hand, which makes reading
+// them in order linear.
+func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := r.idx.enough(ctx, k.chunk, longLines); err != nil {
+		return nil, 0, err
+	}
+	var from *point
+	if before, ok := t.blocks.Peek(blockKey{k.chunk, k.block - 1, k.states}); ok {
+		from = before.next
+	} else if from, err = r.chunkStart(k.chunk); err != nil {
+		return nil, 0, err
+	}
+	b, err := r.block(ctx, from, k.chunk, k.block, k.states)
+	if err != nil {
+		return nil, 0, stale(err)
+	}
+	return b, b.cost(), nil
+}
