@@ -173,7 +173,7 @@ func learn[T any](ctx context.Context, d *Documents[T], x *T, first, end int) ([
 	defer held.Free()
 	sizes := make([]uint32, end-first)
 	err = d.each(ctx, x, first, end, func(i int, doc []byte) error {
-		if len(doc) <= math.MaxUint32 {
+		if uint64(len(doc)) <= math.MaxUint32 {
 			sizes[i-first] = uint32(len(doc))
 		}
 		return nil
