@@ -32,6 +32,10 @@ type Recording struct {
 	// Index returns the index, made by the first who asks.
 	Index func(ctx context.Context) (Index, error)
 
+	// Touch says that an index that Index has returned is in use still, so that it is not given up for
+	// others; nil: nobody asks.
+	Touch func()
+
 	// Seal returns the seal of the index, for what else of the recording is kept on disk.
 	Seal func(ctx context.Context) (Seal, error)
 

@@ -198,6 +198,7 @@ func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 		}
 		return x.Index, nil
 	}
+	o.Touch = func() { s.indexes.Peek(key) }
 	o.Seal = func(ctx context.Context) (formats.Seal, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {

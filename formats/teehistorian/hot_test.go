@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
+	"runtime"
 	"testing"
 	"time"
 
@@ -13,7 +15,9 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/parquet"
+	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
@@ -131,4 +135,37 @@ func TestReadTwo(t *testing.T) {
 			t.Fatalf("%x: %d and %d, want %d and %d", b, x, y, first, second)
 		}
 	})
+}
+
+// An index that is in use is not given up for the rows that are made of it: it would be made again
+// for each row group.
+func TestIndexInUseIsKept(t *testing.T) {
+	long := newRepeated(t, 24<<20)
+	src := long.source()
+	count := &nodestest.Counted{ReaderAt: long}
+	src.ReaderAt = count
+	c := cache.New(32<<20, nil)
+	defer c.Close()
+	root, err := formatstest.Open(t.Context(), Format, src, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := nodes.Lookup(t.Context(), root, "tables/inputs.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := e.File.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 256<<10)
+	for at := int64(0); at < content.Size(); at += int64(len(b)) {
+		if _, err := content.ReadAt(t.Context(), b, at); err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		runtime.GC()
+	}
+	if got, once := count.Bytes.Load(), src.Size; got > 2*once+1<<20 {
+		t.Errorf("%d bytes are read of %d, for the index and the rows", got, once)
+	}
 }

@@ -45,6 +45,9 @@ func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
 // it, while the cache may give it up meanwhile: it is not read again as long as it is in use.
 func (t *Tree[T]) Index(ctx context.Context) (*T, error) {
 	if x := t.peek(); x != nil {
+		if t.Touch != nil {
+			t.Touch()
+		}
 		return x, nil
 	}
 	found, err := t.Recording.Index(ctx)
