@@ -18,7 +18,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -151,8 +150,25 @@ func FuzzArchive(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind byte, b []byte) {
 		name := "x" + all[int(kind)%len(all)]
-		walkAll(t, openArchive(t, source.FromFS(fstest.MapFS{name: {Data: b, Mode: 0o444}}), 16<<20))
+		walkAll(t, openArchive(t, treeOf(t, map[string][]byte{name: b}), 16<<20))
 	})
+}
+
+// treeOf returns a directory with those files.
+func treeOf(t testing.TB, files map[string][]byte) source.Tree {
+	dir := t.TempDir()
+	for name, b := range files {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, b, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	local, err := source.OpenLocal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { local.Close() })
+	return local
 }
 
 // FuzzSegments shows bytes as the files of a recording in segments.
@@ -169,10 +185,10 @@ func FuzzSegments(f *testing.F) {
 		f.Add(parts[0], parts[1], parts[2])
 	}
 	f.Fuzz(func(t *testing.T, preamble, first, second []byte) {
-		walkAll(t, openArchive(t, source.FromFS(fstest.MapFS{
-			"r/preamble.dat":    {Data: preamble},
-			"r/segment-000.dat": {Data: first},
-			"r/segment-001.dat": {Data: second},
+		walkAll(t, openArchive(t, treeOf(t, map[string][]byte{
+			"r/preamble.dat":    preamble,
+			"r/segment-000.dat": first,
+			"r/segment-001.dat": second,
 		}), 16<<20))
 	})
 }

@@ -20,8 +20,8 @@ import (
 	"recfs/formats/butter"
 	"recfs/formats/datafile"
 	"recfs/formats/hcrp"
+	"recfs/formats/internal/formatstest"
 	"recfs/formats/nethack"
-	"recfs/formats/source"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"
 )
@@ -68,7 +68,7 @@ func FuzzArchive(f *testing.F) {
 		fsys := fstest.MapFS{name: {Data: b, Mode: 0o444}}
 		c := cache.New(16<<20, nil)
 		defer c.Close()
-		root := archive.New(source.FromFS(fsys), fuzzFormats, c, archive.Options{Sniff: true})
+		root := archive.New(formatstest.FromFS(fsys), fuzzFormats, c, archive.Options{Sniff: true})
 		defer time.AfterFunc(20*time.Second, func() { panic("it hangs") }).Stop()
 		ctx := t.Context()
 		files := 0

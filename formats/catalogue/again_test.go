@@ -86,7 +86,7 @@ func largeArchive(t *testing.T) (fsys *countedFS, opens *atomic.Int64, look func
 	format.MatchNamed = nil
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
-	root := newRoot(source.FromFS(fsys), []formats.Format{format}, c, archive.Options{})
+	root := newRoot(formatstest.FromFS(fsys), []formats.Format{format}, c, archive.Options{})
 	return fsys, opens, func() int64 {
 		t.Helper()
 		e, err := nodes.Lookup(t.Context(), root, Name)
@@ -152,7 +152,7 @@ func TestCatalogueAgainSmall(t *testing.T) {
 	var opens, scans atomic.Int64
 	format := logged(&opens, &scans)
 	format.MatchNamed = nil
-	root := newRoot(source.FromFS(fsys), []formats.Format{format}, formatstest.NewCache(t), archive.Options{})
+	root := newRoot(formatstest.FromFS(fsys), []formats.Format{format}, formatstest.NewCache(t), archive.Options{})
 	first, err := read(t, root, Name)
 	if err != nil || opens.Load() != 2 {
 		t.Fatalf("%d opened: %v", opens.Load(), err)
@@ -182,7 +182,7 @@ func TestCatalogueInBudget(t *testing.T) {
 	for _, budget := range []int64{8 << 20, 1 << 10} {
 		c := cache.New(budget, nil)
 		defer c.Close()
-		root := newRoot(source.FromFS(fsys), []formats.Format{format}, c, archive.Options{})
+		root := newRoot(formatstest.FromFS(fsys), []formats.Format{format}, c, archive.Options{})
 		e, err := nodes.Lookup(t.Context(), root, Name)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
-	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -31,7 +30,7 @@ func TestPartOfMany(t *testing.T) {
 	store := t.TempDir()
 	disk := cache.NewDisk(store, 64<<20, nil)
 	c := formatstest.NewCache(t)
-	root := newRoot(source.FromFS(tree), []formats.Format{rec}, c, archive.Options{Disk: disk})
+	root := newRoot(formatstest.FromFS(tree), []formats.Format{rec}, c, archive.Options{Disk: disk})
 	e, err := nodes.Lookup(t.Context(), root, "sub")
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/compare"
 	"recfs/formats/datafile"
-	"recfs/formats/source"
+	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
 )
 
@@ -187,7 +187,7 @@ func maps(t *testing.T) (before, after nodes.Entry) {
 	t.Helper()
 	c := cache.New(16<<20, nil)
 	t.Cleanup(c.Close)
-	root := archive.New(source.FromFS(os.DirFS("../../testdata/archive/datafile")), []formats.Format{datafile.New(datafile.Options{})}, c, archive.Options{})
+	root := archive.New(formatstest.FromFS(os.DirFS("../../testdata/archive/datafile")), []formats.Format{datafile.New(datafile.Options{})}, c, archive.Options{})
 	var pair [2]nodes.Entry
 	for i, name := range []string{"maps/old.map", "maps/new.map"} {
 		var err error

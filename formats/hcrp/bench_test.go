@@ -13,7 +13,6 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
-	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -167,7 +166,7 @@ func BenchmarkArchive(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		archive := archive.New(source.FromFS(os.DirFS(dir)), []formats.Format{New(Options{})}, testCache(b, nil), archive.Options{})
+		archive := archive.New(formatstest.FromFS(os.DirFS(dir)), []formats.Format{New(Options{})}, testCache(b, nil), archive.Options{})
 		start := time.Now()
 		if n, err := archive.Len(b.Context()); n != files || err != nil {
 			b.Fatal(n, err)

@@ -24,7 +24,6 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/parquettest"
-	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -316,7 +315,7 @@ func TestLive(t *testing.T) {
 	if err := os.Mkdir(path.Join(root, "live"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	archive := archive.New(source.FromFS(os.DirFS(root)), []formats.Format{New(Options{})}, testCache(t, nil), archive.Options{})
+	archive := archive.New(formatstest.FromFS(os.DirFS(root)), []formats.Format{New(Options{})}, testCache(t, nil), archive.Options{})
 	chunks := func() int { return len(names(t, archive, "live/chunks")) }
 	frames := rec.frames(t)
 	for n := 2; n <= 6; n += 2 {

@@ -2,49 +2,14 @@ package source
 
 import (
 	"context"
-	"errors"
 	"io"
 	iofs "io/fs"
 	"path"
-	"path/filepath"
-	"sync"
 	"time"
 
 	"recfs/formats"
 	"recfs/nodes"
 )
-
-// FromFS returns the Tree of a file system of the standard library, which has no ID. Its operations
-// end with their contexts no sooner than those of fsys do, which knows of none. fsys must be
-// comparable.
-func FromFS(fsys iofs.FS) Tree { return fsTree{fsys} }
-
-type fsTree struct{ fsys iofs.FS }
-
-func (t fsTree) ID() ID { return ID{} }
-
-func (t fsTree) Inside(string) (string, bool) { return "", false }
-
-func (t fsTree) Stat(_ context.Context, name string) (Info, error) {
-	info, err := iofs.Lstat(t.fsys, name)
-	if err != nil {
-		return Info{}, err
-	}
-	return InfoOf(info), nil
-}
-
-func (t fsTree) List(ctx context.Context, name string) (Names, error) {
-	f, err := t.fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	dir, ok := f.(iofs.ReadDirFile)
-	if !ok {
-		return nil, &iofs.PathError{Op: "readdir", Path: name, Err: iofs.ErrInvalid}
-	}
-	return readNames(ctx, dir, name)
-}
 
 // readNames returns the names in the opened directory dir.
 func readNames(ctx context.Context, dir iofs.ReadDirFile, name string) (Names, error) {
@@ -66,35 +31,6 @@ func readNames(ctx context.Context, dir iofs.ReadDirFile, name string) (Names, e
 	}
 }
 
-func (t fsTree) ReadLink(_ context.Context, name string) (string, error) {
-	target, err := iofs.ReadLink(t.fsys, name)
-	return filepath.ToSlash(target), err
-}
-
-func (t fsTree) Open(_ context.Context, name string) (File, error) {
-	f, err := t.fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return fsFile{readerAt(f), f}, nil
-}
-
-// An fsFile is an opened file of an fsTree.
-type fsFile struct {
-	nodes.ReaderAt
-	f iofs.File
-}
-
-func (f fsFile) Close() error { return f.f.Close() }
-
-func (f fsFile) Info(context.Context) (Info, error) {
-	info, err := f.f.Stat()
-	if err != nil {
-		return Info{}, err
-	}
-	return InfoOf(info), nil
-}
-
 // InfoOf returns what info tells of a file: its version, if it has a method for that, or else what
 // the system does.
 func InfoOf(info iofs.FileInfo) Info {
@@ -109,41 +45,6 @@ func InfoOf(info iofs.FileInfo) Info {
 func plainVersion(info iofs.FileInfo) Version {
 	t := info.ModTime()
 	return Version{Stamp: formats.Stamp{Size: info.Size(), Modified: t.Unix(), Nanos: int64(t.Nanosecond())}}
-}
-
-// readerAt returns f for reads at an offset, by seeking if it must.
-func readerAt(f iofs.File) nodes.ReaderAt {
-	switch f := f.(type) {
-	case io.ReaderAt:
-		return nodes.Unbound(f)
-	case io.ReadSeeker:
-		return nodes.Unbound(&seekReaderAt{r: f})
-	}
-	return unreadable{}
-}
-
-type seekReaderAt struct {
-	mu sync.Mutex
-	r  io.ReadSeeker
-}
-
-func (s *seekReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.r.Seek(off, io.SeekStart); err != nil {
-		return 0, err
-	}
-	n, err := io.ReadFull(s.r, p)
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
-	}
-	return n, err
-}
-
-type unreadable struct{}
-
-func (unreadable) ReadAt(context.Context, []byte, int64) (int, error) {
-	return 0, errors.ErrUnsupported
 }
 
 // IOFile returns an opened file for those who know io/fs alone: all reads are in ctx, which the result

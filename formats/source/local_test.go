@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"recfs/formats"
@@ -39,11 +38,6 @@ func openDir(t testing.TB, dir string) *Local {
 	}
 	t.Cleanup(func() { local.Close() })
 	return local
-}
-
-// trees are two trees of the same directory: the one that the program uses, and that of package io/fs.
-func trees(t testing.TB, dir string) map[string]Tree {
-	return map[string]Tree{"local": openDir(t, dir), "io/fs": FromFS(os.DirFS(dir))}
 }
 
 func namesOf(l Names) (list []string) {
@@ -76,7 +70,8 @@ func TestList(t *testing.T) {
 		t.Skip(err)
 	}
 	want := ".hidden|B|a|a b|b|bad\xff|dangling@|link@|new\nline|sub/|é"
-	for kind, tree := range trees(t, dir) {
+	{
+		kind, tree := "local", openDir(t, dir)
 		l, err := tree.List(t.Context(), ".")
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +107,8 @@ func TestList(t *testing.T) {
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "file", "text")
-	for kind, tree := range trees(t, dir) {
+	{
+		kind, tree := "local", openDir(t, dir)
 		for _, name := range []string{"nothing", "no/thing", "file/below"} {
 			_, err := tree.Stat(t.Context(), name)
 			_, err2 := tree.Open(t.Context(), name)
@@ -173,7 +169,8 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"file": "real/file", "out": filepath.ToSlash(outside)} {
-		for kind, tree := range trees(t, dir) {
+		{
+			kind, tree := "local", openDir(t, dir)
 			if got, err := tree.ReadLink(t.Context(), name); got != want || err != nil {
 				t.Errorf("%s: %s leads to %q, %v", kind, name, got, err)
 			}
@@ -213,9 +210,6 @@ func TestInside(t *testing.T) {
 	if rest, ok := openDir(t, "/").Inside("/a/b"); rest != "a/b" || !ok {
 		t.Errorf("below the root: %q, %t", rest, ok)
 	}
-	if _, ok := FromFS(fstest.MapFS{}).Inside("/a"); ok {
-		t.Error("a path leads into a tree that has none")
-	}
 }
 
 // The ID of a directory stays when it is renamed, but for its path, and is another for another directory.
@@ -234,9 +228,6 @@ func TestID(t *testing.T) {
 	if other.Inode == first.Inode {
 		t.Errorf("%+v is the ID of two directories", other)
 	}
-	if id := FromFS(fstest.MapFS{}).ID(); id != (ID{}) {
-		t.Errorf("the ID of no directory: %+v", id)
-	}
 }
 
 // Stat tells size, time, rights and inode, and an opened file tells the same of itself after its name is gone.
@@ -247,7 +238,8 @@ func TestStat(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, "file"), when, when); err != nil {
 		t.Fatal(err)
 	}
-	for kind, tree := range trees(t, dir) {
+	{
+		kind, tree := "local", openDir(t, dir)
 		info, err := tree.Stat(t.Context(), "file")
 		if err != nil || info.Size != 4 || !info.Time().Equal(when) || info.Type != 0 || info.Rights.Mode != 0o640 || info.Inode == 0 || info.Links != 1 {
 			t.Errorf("%s: %+v, %v", kind, info, err)
@@ -321,36 +313,23 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Files of package io/fs are read by offset, by seeking, or not at all.
-func TestFilesOfFS(t *testing.T) {
-	mem := fstest.MapFS{"file": {Data: []byte("0123456789"), ModTime: time.Unix(5, 6)}}
-	tree := FromFS(mem)
+// An opened file is one of package io/fs, too.
+func TestIOFile(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "file", "0123456789")
+	if err := os.Chtimes(filepath.Join(dir, "file"), time.Time{}, time.Unix(5, 6)); err != nil {
+		t.Fatal(err)
+	}
+	tree := openDir(t, dir)
 	info, err := tree.Stat(t.Context(), "file")
-	if err != nil || info.Size != 10 || info.Modified != 5 || info.Nanos != 6 || info.Rights.Known {
-		t.Errorf("%+v, %v", info, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	f, err := tree.Open(t.Context(), "file")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for name, r := range map[string]nodes.ReaderAt{"by offset": f, "by seeking": nodes.Unbound(&seekReaderAt{r: strings.NewReader("0123456789")})} {
-		for _, c := range []struct {
-			off  int64
-			n    int
-			want string
-			err  error
-		}{{0, 4, "0123", nil}, {7, 3, "789", nil}, {7, 4, "789", io.EOF}, {2, 1, "2", nil}, {10, 1, "", io.EOF}} {
-			b := make([]byte, c.n)
-			n, err := r.ReadAt(t.Context(), b, c.off)
-			if string(b[:n]) != c.want || (c.err != nil) != (err != nil) || err != nil && err != c.err {
-				t.Errorf("%s: %d bytes at %d: %q, %v", name, c.n, c.off, b[:n], err)
-			}
-		}
-	}
-	if _, err := readerAt(struct{ iofs.File }{}).ReadAt(t.Context(), nil, 0); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a stream: %v", err)
-	}
 	back := IOFile(t.Context(), "dir/file", f, info)
 	if got, err := io.ReadAll(back); string(got) != "0123456789" || err != nil {
 		t.Errorf("%q, %v", got, err)
