@@ -11,8 +11,7 @@ import (
 
 // A List is a JSON document one of whose lists is long, and made part by part.
 type List struct {
-	// Document returns the value of the document, in which the list is empty and the member Key of
-	// the outermost object.
+	// Document returns the value of the document, in which the list is empty and Key its key.
 	Document func(context.Context) (any, error)
 	Key      string
 	Flat     bool // the list is on one line, as a list of plain values is
@@ -21,6 +20,10 @@ type List struct {
 	// flat list, the first one as well.
 	N      int
 	Append func(ctx context.Context, b []byte, part int) ([]byte, error)
+
+	// More are further long lists of the document, in its order. Of those only Key, Flat, N and Append
+	// count.
+	More []List
 
 	Cost, Claim int64 // as those of a Text
 }
@@ -42,24 +45,55 @@ func AppendElement(b []byte, element any) ([]byte, error) {
 
 // Text returns the document as a text: what is before the list, its parts, and what is behind it.
 func (l *List) Text() *Text {
-	return &Text{N: l.N + 2, Make: l.part, Cost: l.Cost, Claim: l.Claim}
+	lists, n := append([]List{*l}, l.More...), 1
+	for i := range lists {
+		n += lists[i].N + 1
+	}
+	return &Text{N: n, Cost: l.Cost, Claim: l.Claim, Make: func(ctx context.Context, i int, at any) (Part, error) {
+		if i == 0 {
+			return l.head(ctx)
+		}
+		k := 0
+		for i--; i > lists[k].N; k++ {
+			i -= lists[k].N + 1
+		}
+		if i < lists[k].N {
+			return lists[k].part(ctx, i, at.(listPlace))
+		}
+		return lists[k].tail(at.(listPlace), lists[k+1:]), ctx.Err()
+	}}
 }
 
 // A listPlace is where a part of a list begins.
 type listPlace struct {
-	tail    []byte // of the document
+	rest    []byte // of the document
 	element bool   // there are elements before
 }
 
-func (l *List) part(ctx context.Context, i int, at any) (Part, error) {
-	if i == 0 {
-		return l.head(ctx)
+// head makes the document and cuts it in the first list.
+func (l *List) head(ctx context.Context) (Part, error) {
+	value, err := l.Document(ctx)
+	if err != nil {
+		return Part{}, err
 	}
-	place := at.(listPlace)
-	if i > l.N {
-		return Part{Bytes: l.tail(place)}, ctx.Err()
+	doc, err := nodes.MarshalIndented(value)
+	if err != nil {
+		return Part{}, err
 	}
-	b, err := l.Append(ctx, nil, i-1)
+	return l.cut(nil, doc), nil
+}
+
+// cut returns the part of a document up to where the elements of the list go. before is what stands
+// before that part. A text never looks like a key.
+func (l *List) cut(before, doc []byte) Part {
+	key := fmt.Appendf(nil, " %q: [", l.Key)
+	at := bytes.Index(doc, key) + len(key)
+	return Part{Bytes: append(before, doc[:at:at]...), Next: listPlace{rest: doc[at:]}}
+}
+
+// part makes some elements.
+func (l *List) part(ctx context.Context, i int, place listPlace) (Part, error) {
+	b, err := l.Append(ctx, nil, i)
 	if err != nil {
 		return Part{}, err
 	}
@@ -72,25 +106,14 @@ func (l *List) part(ctx context.Context, i int, at any) (Part, error) {
 	return Part{Bytes: b, Next: place}, nil
 }
 
-// head makes the document and cuts it in the list.
-func (l *List) head(ctx context.Context) (Part, error) {
-	value, err := l.Document(ctx)
-	if err != nil {
-		return Part{}, err
+// tail returns what is behind the elements, up to those of the next list.
+func (l *List) tail(at listPlace, next []List) Part {
+	var end []byte
+	if !l.Flat && at.element {
+		end = []byte("\n  ")
 	}
-	doc, err := nodes.MarshalIndented(value)
-	if err != nil {
-		return Part{}, err
+	if len(next) > 0 {
+		return next[0].cut(end, at.rest)
 	}
-	key := fmt.Sprintf("\n  %q: [", l.Key)
-	at := bytes.Index(doc, []byte(key)) + len(key)
-	return Part{Bytes: doc[:at:at], Next: listPlace{tail: doc[at:]}}, nil
-}
-
-// tail returns what is behind the elements.
-func (l *List) tail(at listPlace) []byte {
-	if l.Flat || !at.element {
-		return at.tail
-	}
-	return append([]byte("\n  "), at.tail...)
+	return Part{Bytes: append(end, at.rest...)}
 }

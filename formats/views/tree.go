@@ -79,7 +79,7 @@ type Document interface{ Damaged(*formats.Problem) }
 
 // A Game is what a recording declares. What is nil is not there.
 type Game[T any] struct {
-	Header   func(context.Context) (any, error)                // the value of header.json
+	Header   func(context.Context) (any, error)                // the value of header.json; nil: it is among Files
 	Document func(ctx context.Context, x *T) (Document, error) // the value of index.json
 	Index    nodes.File                                        // index.json, in place of Document
 	Raw      nodes.Dir                                         // raw/ of a recording that is a folder
@@ -95,7 +95,10 @@ type Game[T any] struct {
 // Dir returns the directory of the recording, and its tables.
 func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	tables := t.makers(g.Tables)
-	entries := []nodes.Entry{{Name: "header.json", File: nodes.JSON(g.Header)}}
+	var entries []nodes.Entry
+	if g.Header != nil {
+		entries = append(entries, nodes.Entry{Name: "header.json", File: nodes.JSON(g.Header)})
+	}
 	if g.Index == nil {
 		g.Index = t.document(g.Document)
 	}

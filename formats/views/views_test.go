@@ -46,9 +46,13 @@ func TestList(t *testing.T) {
 		type document struct {
 			Before []int `json:"before"`
 			List   any   `json:"list"`
-			Behind any   `json:"behind"`
+			Behind struct {
+				More any `json:"more"` // the same list again
+			} `json:"behind"`
+			End []int `json:"end"`
 		}
-		whole, empty := document{[]int{}, nil, []int{}}, document{[]int{}, []int{}, []int{}}
+		whole, empty := document{Before: []int{}, End: []int{}}, document{Before: []int{}, List: []int{}, End: []int{}}
+		empty.Behind.More = []int{}
 		if flat {
 			whole.List = elements
 		} else {
@@ -74,6 +78,12 @@ func TestList(t *testing.T) {
 		}
 		if flat && len(elements) == 0 {
 			whole.List = []int{}
+		}
+		if flat {
+			whole.Behind.More = whole.List
+			list.More = []views.List{{Key: "more", Flat: true, N: list.N, Append: list.Append}}
+		} else {
+			whole.Behind.More = []int{}
 		}
 		want, err := nodes.MarshalIndented(whole)
 		if err != nil {
