@@ -49,7 +49,7 @@ inside dpkg -i /tmp/recfs.deb
 for page in man1/recfs.1 man8/mount.recfs.8 man8/mount.fuse.recfs.8; do
     zcat "$root/usr/share/man/$page.gz" | grep '^\.Sh EXAMPLES' >/dev/null
 done
-for doc in README.md docs/cookbook.md docs/tree/README.md changelog.gz changelog.Debian.gz copyright licenses.gz; do
+for doc in README.md docs/guide.md docs/admin.md docs/cookbook.md docs/tree/README.md changelog.gz changelog.Debian.gz copyright licenses.gz; do
     test -s "$root/usr/share/doc/recfs/$doc"
 done
 
@@ -96,8 +96,9 @@ if inside mount -t recfs /srv/archive /mnt/recordings -o frobnicate; then
     exit 1
 fi
 
+mkdir -p "$root/var/cache/recfs/v2"
 inside dpkg -P recfs
-for gone in usr/bin/recfs usr/sbin/mount.recfs usr/share/man/man1/recfs.1.gz usr/share/doc/recfs; do
+for gone in var/cache/recfs usr/bin/recfs usr/sbin/mount.recfs usr/share/man/man1/recfs.1.gz usr/share/doc/recfs; do
     test ! -e "$root/$gone" -a ! -L "$root/$gone"
 done
 echo "ok: $(basename "$deb") installs, mounts, unmounts and goes"

@@ -37,7 +37,7 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the documents use %s, which is not installed", tool)
 		}
 	}
-	for _, name := range []string{"README.md", "docs/cookbook.md"} {
+	for _, name := range []string{"README.md", "docs/guide.md", "docs/cookbook.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) { runDocument(t, name) })
 	}
 }
