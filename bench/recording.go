@@ -29,7 +29,7 @@ func measureRecordings(ctx context.Context, b *bench) error {
 	}
 	const match = "match.butter"
 	env := []string{"RECFS_BENCH_MATCH=" + filepath.Join(archive, match)}
-	if err := harness.Command(ctx, env, "go", "test", "-run", "TestWriteMatch", "./formats/butter"); err != nil {
+	if err := harness.Command(ctx, env, "go", "test", "-run", "TestWriteMatch", "./formats/echo"); err != nil {
 		return err
 	}
 	for _, name := range append(names, match) {

@@ -10,9 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
-	"recfs/formats/butter"
 	"recfs/formats/datafile"
-	"recfs/formats/echoreplay"
+	"recfs/formats/echo"
 	"recfs/formats/hcrp"
 	"recfs/formats/milk"
 	"recfs/formats/nethack"
@@ -59,8 +58,8 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 		datafile.New(datafile.Options{Mapres: search.dirs, Beside: search.beside, MaxData: int64(o.maxData)}),
 		nethack.Format,
 		teehistorian.New(teehistorian.Options{Map: mapOutline, MaxMetadata: int64(o.maxMetadata)}),
-		butter.New(butter.Options{MaxChunk: int64(o.maxChunk)}),
-		echoreplay.Format,
+		echo.NewButter(echo.Options{MaxChunk: int64(o.maxChunk)}),
+		echo.Replay,
 		milk.Format,
 	}, nil
 }

@@ -15,9 +15,8 @@ import (
 
 // corpusNames are what a fuzzed input of a package is called, by a part of its path.
 var corpusNames = map[string][]string{
-	"formats/butter/":       {"x.butter"},
 	"formats/datafile/":     {"x.map"},
-	"formats/echoreplay/":   {"x.echoreplay"},
+	"formats/echo/":         {"x.butter", "x.echoreplay"},
 	"formats/hcrp/":         {"x.hcrp", "preamble.dat"},
 	"formats/nethack/":      {"x.nhgame"},
 	"formats/teehistorian/": {"x.teehistorian"},

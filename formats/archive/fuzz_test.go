@@ -17,8 +17,8 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/butter"
 	"recfs/formats/datafile"
+	"recfs/formats/echo"
 	"recfs/formats/hcrp"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/nethack"
@@ -35,7 +35,7 @@ var fuzzNames = []string{
 
 var fuzzFormats = []formats.Format{
 	hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format,
-	teehistorian.New(teehistorian.Options{}), butter.New(butter.Options{}),
+	teehistorian.New(teehistorian.Options{}), echo.NewButter(echo.Options{}),
 }
 
 // FuzzArchive shows any bytes under any name and reads all there is, some of

@@ -11,9 +11,8 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/butter"
 	"recfs/formats/datafile"
-	"recfs/formats/echoreplay"
+	"recfs/formats/echo"
 	"recfs/formats/hcrp"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/ledger"
@@ -52,7 +51,7 @@ func TestSavedLayout(t *testing.T) {
 const samples = "../../testdata/archive/"
 
 func allFormats() []formats.Format {
-	return []formats.Format{hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, butter.New(butter.Options{}), echoreplay.Format, teehistorian.Format}
+	return []formats.Format{hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, echo.NewButter(echo.Options{}), echo.Replay, teehistorian.Format}
 }
 
 // TestTablesOfSamples holds that what is known of tables without opening a recording is what the recording shows.

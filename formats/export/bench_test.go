@@ -21,10 +21,9 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/butter"
 	"recfs/formats/columnar"
 	"recfs/formats/datafile"
-	"recfs/formats/echoreplay"
+	"recfs/formats/echo"
 	"recfs/formats/export"
 	"recfs/formats/hcrp"
 	"recfs/formats/internal/formatstest"
@@ -199,10 +198,10 @@ func BenchmarkExport(b *testing.B) {
 		of    formats.Format
 	}{
 		{"teehistorian", "teehistorian/busy-20.1.teehistorian.xz", 1, teehistorian.Format},
-		{"butter", "butter/arena_v1_gzip.butter", 1, butter.New(butter.Options{})},
-		{"butter-bones", bones, 1, butter.New(butter.Options{})},
-		{"butter-long", bones, 20, butter.New(butter.Options{})},
-		{"echoreplay", "butter/first-24-frames.echoreplay", 1, echoreplay.Format},
+		{"butter", "butter/arena_v1_gzip.butter", 1, echo.NewButter(echo.Options{})},
+		{"butter-bones", bones, 1, echo.NewButter(echo.Options{})},
+		{"butter-long", bones, 20, echo.NewButter(echo.Options{})},
+		{"echoreplay", "butter/first-24-frames.echoreplay", 1, echo.Replay},
 		{"nethack", "nethack/beta1.nhgame", 1, nethack.Format},
 		{"hcrp", "hcrp/run-short.hcrp", 1, hcrp.New(hcrp.Options{})},
 		{"hcrp-long", "../../../shared/recordings/hcrp/run-long.hcrp", 1, hcrp.New(hcrp.Options{})},

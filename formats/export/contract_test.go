@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"recfs/formats/butter"
 	"recfs/formats/datafile"
+	"recfs/formats/echo"
 	"recfs/formats/hcrp"
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/nethack"
@@ -19,7 +19,7 @@ import (
 func TestContract(t *testing.T) {
 	contract := readContract(t)
 	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t),
-		hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, teehistorian.Format, butter.New(butter.Options{}))
+		hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, teehistorian.Format, echo.NewButter(echo.Options{}))
 	for format, at := range map[string]string{
 		"teehistorian": "teehistorian/reload-20.1.teehistorian", "butter": "butter/arena_v1_gzip.butter", "nethack": "nethack/small.nhgame",
 		"datafile": "datafile/maps/new.map", "hcrp": "hcrp/design-snapshot.hcrp",

@@ -16,9 +16,9 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/butter"
 	"recfs/formats/columnar"
 	"recfs/formats/datafile"
+	"recfs/formats/echo"
 	"recfs/formats/export"
 	"recfs/formats/hcrp"
 	"recfs/formats/internal/formatstest"
@@ -95,7 +95,7 @@ func read(t *testing.T, name string) *parquettest.Table {
 // TestSamples holds that a file has the columns, rows and bounds of the one in the tree, and is not written again.
 func TestSamples(t *testing.T) {
 	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t),
-		hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, teehistorian.Format, butter.New(butter.Options{}))
+		hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, teehistorian.Format, echo.NewButter(echo.Options{}))
 	for at, want := range map[string]int{
 		"teehistorian/reload-20.1.teehistorian": 5, "butter/arena_v1_gzip.butter": 3, "nethack/small.nhgame": 3, "datafile/maps/new.map": 3,
 		"hcrp/design-snapshot.hcrp": 3, "hcrp/run-finished": 3,

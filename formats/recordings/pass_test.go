@@ -17,8 +17,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/butter"
-	"recfs/formats/echoreplay"
+	"recfs/formats/echo"
 	"recfs/formats/recordings"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"
@@ -150,7 +149,7 @@ func TestInterruptedChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	replay := replayText(1000)
-	butterFormat := butter.New(butter.Options{})
+	butterFormat := echo.NewButter(echo.Options{})
 	for name, c := range map[string]struct {
 		format         *formats.Format
 		b              []byte
@@ -158,9 +157,9 @@ func TestInterruptedChunks(t *testing.T) {
 		first, settled int64 // bytes of a chunk that is not read again
 	}{
 		"butter":     {&butterFormat, butters, 64 << 10, 31 << 10, 50 << 10},
-		"text":       {&echoreplay.Format, replay, 512 << 10, 80 << 10, 250 << 10},
-		"packed":     {&echoreplay.Format, zipped(t, zip.Deflate, replay), 256 << 10, 0, 0},
-		"zip stored": {&echoreplay.Format, zipped(t, zip.Store, replay), 512 << 10, 0, 0},
+		"text":       {&echo.Replay, replay, 512 << 10, 80 << 10, 250 << 10},
+		"packed":     {&echo.Replay, zipped(t, zip.Deflate, replay), 256 << 10, 0, 0},
+		"zip stored": {&echo.Replay, zipped(t, zip.Store, replay), 512 << 10, 0, 0},
 	} {
 		index := func(ctx context.Context, in formats.Input, shelf *nodestest.Shelf, dies bool) ([]byte, *dying, error) {
 			x, d, err := indexBy(ctx, c.format, c.stretch, in, shelf, dies)

@@ -1,0 +1,297 @@
+package echo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"recfs/formats"
+	"recfs/formats/internal/wire"
+)
+
+// maxDecoded bounds the frames of one chunk in memory.
+const maxDecoded = 512 << 20
+
+// chunkText returns what a chunk decompresses to. With an error that is damage comes what is before it; any other
+// error is one of reading.
+func (r *butterReader) chunkText(ctx context.Context, n int) (*chunkBytes, *damage, error) {
+	e := r.Header.Chunks[n]
+	if r.Header.Compression > zstdLast {
+		return &chunkBytes{}, &damage{msg: "unknown compression"}, nil
+	}
+	there := min(e.Size, max(r.size-e.Offset, 0))
+	t, bad, err := r.load(ctx, e.Offset, min(there, r.maxChunk))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case there < e.Size:
+		return t, &damage{msg: "the file ends inside it"}, nil
+	case bad == nil && r.Header.Compression == stored && there > r.maxChunk:
+		bad = tooLong(r.maxChunk)
+	}
+	if bad != nil {
+		return t, &damage{code: codeChunk, msg: "it does not decompress: " + reason(bad)}, nil
+	}
+	return t, nil, nil
+}
+
+// load decompresses n bytes that are stored at off: bad is why they end early, err an error of reading.
+func (r *butterReader) load(ctx context.Context, off, n int64) (t *chunkBytes, bad, err error) {
+	m := rooms.Get().(*room)
+	m.stored = slices.Grow(m.stored[:0], int(min(n, smallChunk)))[:min(n, smallChunk)]
+	if got, err := r.r.ReadAt(ctx, m.stored, off); got < len(m.stored) {
+		return nil, nil, formats.ShortRead(butterName, off+int64(got), err)
+	}
+	if n <= smallChunk {
+		if b, bad := r.expand(m); !errors.Is(bad, wire.ErrSize) || r.maxChunk <= smallChunk {
+			return &chunkBytes{held: b, room: m, size: int64(len(b))}, bad, nil
+		}
+	}
+	defer rooms.Put(m)
+	return unpack(ctx, r.r, off, n, packingOf(r.Header.Compression, m.stored), r.maxChunk)
+}
+
+// expand decompresses a chunk that may be a small one.
+func (r *butterReader) expand(m *room) (b []byte, err error) {
+	limit := min(smallChunk, r.maxChunk)
+	switch r.Header.Compression {
+	case stored:
+		return m.stored, nil
+	case gzipped:
+		b, err = wire.Gunzip(m.text, m.stored, limit)
+	default:
+		b, err = wire.UnzstdTo(m.text, m.stored, limit)
+	}
+	m.text = b
+	return b, err
+}
+
+// A damage is why a chunk is not wholly there: the code and message of a problem, or of none where
+// the file as a whole has it.
+type damage struct{ code, msg string }
+
+// The codes of problems.
+const (
+	codeCompression = "unknown_compression"
+	codeTruncated   = CodeTruncated
+	codeTrailing    = "trailing_bytes"
+	codeChunk       = "chunk_damaged"
+	codeFrame       = "frame_damaged"
+	codeCount       = "frame_count"
+	codeBones       = "bones_unknown"
+)
+
+// reason returns the message of an error without the words around it.
+func reason(err error) string {
+	var e *formats.Error
+	if errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// A chunk is what could be decoded of a chunk.
+type butterChunk struct {
+	frames  []Frame // those that are kept
+	kind    mapKind // under which it was read
+	count   int     // frames that decode, those above the interval too
+	parsed  int64   // bytes of whole frames
+	badRef  bool    // a reference is beyond the player table
+	failed  error   // where a frame does not decode
+	noBones [2]int  // first and one after the last frame whose bones are left out
+	end     carry
+	held    *formats.Held // its frames, from freeFrames on
+}
+
+// What frames of a chunk take is charged from freeFrames on, which 100 have with bones of 15 players, in steps. No more than
+// partFrames, which 700 have, are kept at once.
+const (
+	freeFrames = 2 << 20
+	frameStep  = 1 << 20
+	partFrames = 8 << 20
+)
+
+// decodeChunk decodes the frames of a chunk, of which it keeps those from first up to limit, or as many of them as partFrames
+// has room for. An error is one of reading.
+func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *chunkBytes, from carry, first, limit int) (c *butterChunk, err error) {
+	data, more, done, err := t.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	c = &butterChunk{kind: kind}
+	if c.held, err = formats.Charge(ctx, 0); err != nil {
+		return nil, err
+	}
+	d := newDecoder(l, kind, u, data, more, from)
+	if err = c.decode(ctx, d, first, limit); err != nil {
+		c.held.Free()
+		return nil, err
+	}
+	c.badRef, c.end = d.badRef, d.carry
+	c.end.timers = [2]float32{d.frame.Pause.PausedTimer, d.frame.Pause.UnpausedTimer}
+	return c, nil
+}
+
+// decode adds the frames that d gives.
+func (c *butterChunk) decode(ctx context.Context, d *decoder, first, limit int) error {
+	memory, kept, charged := int64(0), int64(0), int64(freeFrames)
+	for {
+		if err := d.fill(ctx); err != nil {
+			return err
+		}
+		if d.Len() == 0 {
+			return nil
+		}
+		d.reuse = c.count < first || c.count >= limit || kept >= partFrames
+		f, err := d.decode(c.count == 0)
+		if err != nil {
+			c.failed = err
+			return nil
+		}
+		memory += sizeOf(&f)
+		if memory > maxDecoded {
+			d.Fail("the frames before it need more than %d bytes", maxDecoded)
+			c.failed = d.Err()
+			return nil
+		}
+		if c.count < limit && d.layout.bones && d.carry.lost && d.carry.count != 0 {
+			c.leaveOut(c.count)
+		}
+		if !d.reuse {
+			for kept += sizeOf(&f); charged < kept; charged += frameStep {
+				if err := c.held.Grow(frameStep); err != nil {
+					return err
+				}
+			}
+			c.frames = append(c.frames, f)
+		}
+		c.count++
+		c.parsed = d.Offset()
+	}
+}
+
+// leaveOut notes a frame whose bones are left out.
+func (c *butterChunk) leaveOut(i int) {
+	if c.noBones[1] == 0 {
+		c.noBones[0] = i
+	}
+	c.noBones[1] = i + 1
+}
+
+// whole reports whether the chunk decoded to its exact end with the right number of frames.
+func (c *butterChunk) whole(interval int, last bool) bool {
+	return c.failed == nil && c.count > 0 && (c.count == interval || last && c.count < interval)
+}
+
+// farthest is more metres than any place of the game is from its origin, and more than anything
+// moves in a second.
+const farthest = 1000
+
+// near reports whether all that the key frame places is at places that the game has.
+func (c *butterChunk) near() bool {
+	f := &c.frames[0]
+	ok := nearButter(f.VR.Position) && nearButter(f.Disc.Position) && nearButter(f.Disc.Velocity)
+	for t := range f.Teams {
+		for i := range f.Teams[t].Players {
+			for _, pose := range f.Teams[t].Players[i].Poses {
+				ok = ok && nearButter(pose.Position)
+			}
+		}
+	}
+	return ok
+}
+
+func nearButter(v Vec3) bool {
+	for _, x := range v {
+		if !(x > -farthest && x < farthest) {
+			return false
+		}
+	}
+	return true
+}
+
+// damage returns the problem of a chunk that decompressed, or nil.
+func (c *butterChunk) damage(interval int, last bool) *damage {
+	switch {
+	case c.failed != nil:
+		at := c.parsed
+		if e := (*formats.Error)(nil); errors.As(c.failed, &e) {
+			at = e.Offset
+		}
+		return &damage{codeFrame, fmt.Sprintf("frame %d does not decode at byte %d of the chunk: %s", c.count, at, reason(c.failed))}
+	case !c.whole(interval, last):
+		return &damage{codeCount, fmt.Sprintf("frames: %d, due: %d", c.count, interval)}
+	}
+	return nil
+}
+
+// sizeOf returns how much memory a frame keeps.
+func sizeOf(f *Frame) int64 {
+	n := int64(unsafe.Sizeof(*f)) + int64(len(f.Bones))*int64(unsafe.Sizeof(Bones{}))
+	for t := range f.Teams {
+		n += int64(len(f.Teams[t].Players)) * int64(unsafe.Sizeof(Player{}))
+	}
+	return n
+}
+
+// decode decodes chunk n from its text, under the map of the file or, if the recorder has changed
+// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11). It keeps frames from first on.
+func (r *butterReader) decode(ctx context.Context, n int, t *chunkBytes, whole bool, from carry, first int) (*butterChunk, error) {
+	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
+	u := r.Header.users
+	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, first, r.Header.Interval)
+	if err != nil || c.failed == nil || !whole {
+		return c, err
+	}
+	for _, k := range []mapKind{arena, combat, other} {
+		if k == kind {
+			continue
+		}
+		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, first, r.Header.Interval)
+		if err != nil {
+			return nil, err
+		}
+		if o.whole(r.Header.Interval, last) && !o.badRef {
+			c.held.Free()
+			return o, nil
+		}
+		o.held.Free()
+	}
+	return c, nil
+}
+
+// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones,
+// stats, rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes
+// Chunk to tell which frames there are: the chunk has more, is damaged, or of another map than the file.
+func (r *butterReader) visit(ctx context.Context, n, limit int, fn func(*Frame) error) (ok bool, err error) {
+	t, bad, err := r.chunkText(ctx, n)
+	if err != nil || bad != nil {
+		return false, err
+	}
+	defer t.free()
+	data, more, done, err := t.reader(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	d := newDecoder(r.Layout, r.Header.kind(), r.Header.users, data, more, carry{})
+	d.reuse, d.lean = true, true
+	var f Frame
+	for i := 0; ; i++ {
+		if err := d.fill(ctx); err != nil {
+			return false, err
+		}
+		if d.Len() == 0 {
+			return true, nil
+		}
+		if f, err = d.decode(i == 0); err != nil || i == limit {
+			return false, nil
+		}
+		if err := fn(&f); err != nil {
+			return false, err
+		}
+	}
+}

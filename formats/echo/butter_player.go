@@ -1,0 +1,190 @@
+package echo
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// invalid is the name of nobody.
+const invalid = "[INVALID]"
+
+// users is the player table as frames refer to it: by a byte.
+type users struct {
+	of   []user     // nobody, and those of the table
+	same [256]uint8 // the first reference to the same user id: what a base is looked up by
+}
+
+// A user is what a reference means.
+type user struct {
+	name          string
+	id            int64
+	number, level int32
+}
+
+func newUsers(table []TableEntry) *users {
+	u := &users{of: make([]user, 1, 1+len(table))}
+	u.of[0] = user{name: invalid, number: -1, level: -1}
+	for ref := range u.same {
+		u.same[ref] = uint8(ref)
+	}
+	first := map[int64]uint8{0: 0}
+	for i, e := range table {
+		if _, ok := first[e.UserID]; !ok {
+			first[e.UserID] = uint8(i + 1)
+		}
+		u.same[i+1] = first[e.UserID]
+		u.of = append(u.of, user{e.Name, e.UserID, int32(e.Number), int32(e.Level)})
+	}
+	return u
+}
+
+// memory is what the list of them keeps alive.
+func (u *users) memory() int64 { return int64(len(u.of)) * int64(unsafe.Sizeof(user{})) }
+
+// at returns what a reference means, also one beyond the table.
+func (u *users) at(ref uint8) user {
+	if int(ref) < len(u.of) {
+		return u.of[ref]
+	}
+	return user{name: "Player " + strconv.Itoa(int(ref)), number: -1, level: -1}
+}
+
+// refer notes a reference that no sound file has.
+func (d *decoder) refer(ref uint8) {
+	d.badRef = d.badRef || int(ref) >= len(d.users.of)
+}
+
+// teams reads the three teams (docs/formats/butter.md section 7).
+func (d *decoder) teams() {
+	for i := len(d.players) - 1; i >= 0; i-- {
+		d.base[d.users.same[d.courses[i].ref]] = uint16(i + 1)
+	}
+	d.next = d.room()
+	mask := d.U8()
+	for t := range d.frame.Teams {
+		team := &d.frame.Teams[t]
+		team.Possession = t < 2 && mask>>t&1 != 0
+		if mask>>(2+t)&1 != 0 {
+			d.stats(&team.Stats)
+		}
+		for range d.U8() {
+			d.player(t)
+		}
+	}
+	for i := range d.players {
+		d.base[d.users.same[d.courses[i].ref]] = 0
+	}
+}
+
+// player reads one player of a team.
+func (d *decoder) player(team int) {
+	ref := d.U8()
+	d.refer(ref)
+	p, c := d.addPlayer(int(d.base[d.users.same[ref]]) - 1)
+	u := d.users.at(ref)
+	p.Name, p.UserID, p.Number, p.Level = u.name, u.id, u.number, u.level
+	c.ref, c.team = ref, team
+	p.ID = int32(d.U8())
+	mask := d.U8()
+	p.Possession, p.Blocking = mask&1 != 0, mask&2 != 0
+	p.Stunned, p.Invulnerable = mask&4 != 0, mask&8 != 0
+	p.Emote = d.layout.emotes && mask&16 != 0
+	if mask&d.layout.stats != 0 {
+		d.stats(&p.Stats)
+		p.HasStats = true
+	}
+	if mask&d.layout.ping != 0 {
+		p.Ping += int32(int16(d.U16()))
+		p.Loss += half(d.Cursor)
+	}
+	if mask&d.layout.holding != 0 && d.layout.holdingOn(d.kind) {
+		left, right := d.U8(), d.U8()
+		if d.kind != combat { // where the game does not tell
+			p.Holding = [2]string{holdings[left], holdings[right]}
+		}
+	}
+	if mask&128 != 0 {
+		p.Velocity = p.Velocity.Add(vec3(d.Cursor))
+	}
+	d.poses(p, c)
+	if d.kind == combat && d.layout.loadouts {
+		p.Loadout = &loadouts[d.U8()&0x7f]
+	}
+}
+
+// addPlayer adds a player that goes on from one of the frame before; -1: it is a new one.
+func (d *decoder) addPlayer(base int) (*Player, *course) {
+	if base >= 0 {
+		d.next, d.nextCourses = append(d.next, d.players[base]), append(d.nextCourses, d.courses[base])
+		return &d.next[len(d.next)-1], &d.nextCourses[len(d.nextCourses)-1]
+	}
+	d.next, d.nextCourses = append(d.next, Player{}), append(d.nextCourses, course{})
+	p := &d.next[len(d.next)-1]
+	for i := range p.Poses {
+		p.Poses[i].Rotation = Identity
+	}
+	if d.kind == combat { // where the game does not tell
+		p.Lacks = LacksAllFlags
+	}
+	return p, &d.nextCourses[len(d.nextCourses)-1]
+}
+
+func (d *decoder) poses(p *Player, c *course) {
+	mask := d.U8()
+	for i := range p.Poses {
+		if mask>>(2*i)&1 != 0 {
+			c.steps[i] = vec3(d.Cursor)
+		}
+		p.Poses[i].Position = p.Poses[i].Position.Add(c.steps[i])
+		switch {
+		case mask>>(2*i+1)&1 == 0:
+		case d.lean:
+			d.Skip(quatSize)
+		default:
+			p.Poses[i].Rotation = quat(d.Cursor)
+		}
+	}
+}
+
+// statsSize is how many bytes a stats block has.
+const statsSize = 14
+
+// The indexes in Stats.Counts of the bytes of a stats block, in the order stored.
+var (
+	statsBefore = [...]int{9, 7, 5, 2, 8, 4, 0, 1, 6, 10} // assists, blocks, catches, goals, interceptions, passes, points, saves, steals, shots_taken
+	statsStuns  = 3
+)
+
+// stats adds the differences of a stats block. The counters wrap like those that were subtracted.
+func (d *decoder) stats(s *Stats) {
+	if d.lean {
+		d.Skip(statsSize)
+		return
+	}
+	for _, i := range statsBefore {
+		s.Counts[i] = int32(uint8(s.Counts[i]) + d.U8())
+	}
+	s.PossessionTime += half(d.Cursor)
+	s.Counts[statsStuns] = int32(uint16(s.Counts[statsStuns]) + d.U16())
+}
+
+// holdings says what a hand holds by its byte; empty: the source did not tell.
+var holdings = func() (t [256]string) {
+	for i := range t {
+		t[i] = strconv.Itoa(i)
+	}
+	t[252], t[253], t[254], t[255] = "", "disc", "geo", "none"
+	return t
+}()
+
+// loadouts has all loadouts by their byte.
+var loadouts = func() (t [128]Loadout) {
+	weapons := [4]string{"rocket", "blaster", "scout", "assault"}
+	ordnances := [4]string{"stun", "det", "burst", "arc"}
+	tacMods := [4]string{"sensor", "wraith", "heal", "shield"}
+	arms := [2]string{"Left", "Right"}
+	for i := range t {
+		t[i] = Loadout{Weapon: weapons[i&3], Ordnance: ordnances[i>>2&3], TacMod: tacMods[i>>4&3], Arm: arms[i>>6]}
+	}
+	return t
+}()

@@ -1,0 +1,142 @@
+package echo
+
+import (
+	"context"
+
+	"recfs/formats"
+)
+
+// A Reader decodes one butter file. It is safe for concurrent use.
+type butterReader struct {
+	*butterHead
+	r formats.ReaderAt
+}
+
+// A head is what opening a file tells.
+type butterHead struct {
+	Header   *Header
+	Layout   *layout
+	size     int64 // of the file
+	maxChunk int64 // decompressed, and read of what is stored
+}
+
+const defaultMaxChunk = 256 << 20
+
+func (o Options) maxChunk() int64 {
+	if o.MaxChunk == 0 {
+		return defaultMaxChunk
+	}
+	return o.MaxChunk
+}
+
+// NewReader reads header and chunk table and, where the version byte leaves open which layout the
+// frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are decoded; 0 is
+// 256 MiB.
+func newButterReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*butterReader, error) {
+	h, err := readHeader(ctx, r, size)
+	if err != nil {
+		return nil, err
+	}
+	d := &butterReader{&butterHead{Header: h, size: size, maxChunk: Options{maxChunk}.maxChunk()}, r}
+	return d, d.chooseLayout(ctx)
+}
+
+// probed is how many chunks are looked into at most for the layout.
+const probed = 8
+
+// chooseLayout finds the layout by trying (docs/formats/butter.md section 11): the first under
+// which a chunk makes sense in every respect, or else the one that got furthest.
+//
+// A wrong layout loses its step in the key frame and can find it again there, most easily in the
+// string of the rules block. So of the layouts that pass, one under which everything happens near
+// the map is preferred.
+func (r *butterReader) chooseLayout(ctx context.Context) error {
+	candidates := layoutsOf(r.Header.Version)
+	r.Layout = candidates[0]
+	if len(candidates) == 1 || r.Header.Compression > zstdLast {
+		return nil
+	}
+	furthest := int64(0)
+	for n := range min(len(r.Header.Chunks), probed) {
+		t, damaged, err := r.chunkText(ctx, n)
+		if err != nil {
+			return err
+		}
+		var sound *layout
+		for _, l := range candidates {
+			c, err := decodeChunk(ctx, l, r.Header.kind(), r.Header.users, t, carry{}, 0, r.Header.Interval)
+			if err != nil {
+				return err
+			}
+			c.held.Free()
+			if damaged == nil && c.whole(r.Header.Interval, n == len(r.Header.Chunks)-1) && !c.badRef {
+				if c.near() {
+					r.Layout = l
+					return nil
+				}
+				if sound == nil {
+					sound = l
+				}
+			}
+			if c.parsed > furthest {
+				furthest, r.Layout = c.parsed, l
+			}
+		}
+		t.free()
+		if sound != nil {
+			r.Layout = sound
+			return nil
+		}
+	}
+	return nil
+}
+
+// Match returns what is the same in all frames.
+func (h *butterHead) Match() *Match {
+	stored := h.Header
+	client, _ := display(stored.ClientName)
+	return &Match{
+		SessionID: new(stored.Session()), SessionIP: new(stored.IP()), MatchType: new(stored.MatchType()), MapName: new(stored.MapName()),
+		ClientName: &client, Private: &stored.Private,
+		TotalRounds: new(int64(stored.TotalRounds)), BlueRounds: new(int64(stored.BlueScore)), OrangeRounds: new(int64(stored.OrangeScore)),
+		Emotes: h.Layout.emotes,
+	}
+}
+
+// problems returns what header and file size alone show.
+func (h *butterHead) problems() []formats.Problem {
+	var list []formats.Problem
+	if h.Header.Compression > zstdLast {
+		list = append(list, formats.Problem{Code: codeCompression, Offset: 3, Message: "no chunk can be read"})
+	}
+	switch {
+	case h.size < h.Header.End:
+		list = append(list, formats.Problem{
+			Code: codeTruncated, Chunk: h.firstCut(), Offset: h.size, Message: "the file ends before its last chunk does",
+		})
+	case h.size > h.Header.End:
+		list = append(list, formats.Problem{Code: codeTrailing, Offset: h.Header.End, Message: "bytes behind the last chunk"})
+	}
+	return list
+}
+
+// firstCut returns the first chunk that is not all there, or nil.
+func (h *butterHead) firstCut() *int {
+	for i, e := range h.Header.Chunks {
+		if e.End() > h.size {
+			return &i
+		}
+	}
+	return nil
+}
+
+// end says how the file ends.
+func (h *butterHead) end() string {
+	switch {
+	case h.size < h.Header.End:
+		return EndTruncated
+	case h.size > h.Header.End:
+		return EndTrailing
+	}
+	return EndClean
+}

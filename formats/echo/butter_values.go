@@ -1,0 +1,98 @@
+package echo
+
+import (
+	"context"
+	"strconv"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+var _ formats.Head = (*butterHead)(nil)
+
+// open is the Open of the format.
+func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
+	r, err := newButterReader(ctx, in, in.Size, o.MaxChunk)
+	if err != nil {
+		return nil, err
+	}
+	return r.butterHead, nil
+}
+
+// Append appends the head as it is kept on disk.
+//
+//	| size of the file | layout text | header and chunk table |
+func (o *butterHead) Append(b []byte) []byte {
+	w := indexfile.Append(b)
+	w.Size(o.size)
+	w.Text(o.Layout.name)
+	w.Blob(o.Header.raw)
+	return w.Bytes()
+}
+
+// readHead reads what Append of a head wrote.
+func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	r := indexfile.NewReader(butterName, saved)
+	h := &butterHead{size: r.Size(), maxChunk: o.maxChunk()}
+	chosen, raw := r.Text(), r.Blob()
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	var err error
+	if h.Header, err = parseHeader(raw, h.size); err != nil {
+		return nil, err
+	}
+	for _, l := range layoutsOf(h.Header.Version) {
+		if l.name == chosen {
+			h.Layout = l
+			return h, nil
+		}
+	}
+	return nil, formats.ErrOther
+}
+
+// Memory is about what the head keeps alive: the chunk table has 4 bytes a chunk as it is stored, and
+// 16 as it is used, and there is a user for each player.
+func (o *butterHead) Memory() int64 { return int64(5*len(o.Header.raw)+1280) + o.Header.users.memory() }
+
+func (o *butterHead) formatVersion() string { return strconv.Itoa(int(o.Header.Version)) }
+
+// scanRecording is the Scan of the format.
+func scanButter(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+	x, err := (&butterReader{h.(*butterHead), in.ReaderAt}).Scan(ctx, in.Size, earlier)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// readIndex reads what Append of an index wrote.
+func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
+	r := h.(*butterHead)
+	return ReadIndex(butterName, false, saved, r.size, len(r.Header.Chunks), func(info *ChunkInfo) bool {
+		if len(info.Parts) == 1 || info.Ticks() > r.Header.Interval {
+			return false
+		}
+		_, err := decodeCarry(info.State)
+		return err == nil || info.Ticks() == 0
+	})
+}
+
+// summary is the Summary of the format.
+func butterSummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
+	h := rec.Head.(*butterHead)
+	m := h.Match()
+	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: m.MapName, HeaderProblems: h.problems()}
+	s.Details.Add("match_type", *m.MatchType)
+	s.Details.Add("client_name", *m.ClientName)
+	var names []string
+	for _, p := range h.Header.Players {
+		shown, _ := display(p.Name)
+		names = append(names, shown)
+	}
+	s.AddPlayers(names)
+	if x != nil {
+		x.(*Index).Summarize(butterName, &s)
+	}
+	return s, nil
+}

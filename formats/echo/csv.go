@@ -1,0 +1,116 @@
+package echo
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The first rows of the tables.
+const (
+	DiscHead    = "tick,time_ms,x,y,z,vx,vy,vz\n"
+	PlayersHead = "tick,time_ms,team,name,userid,playerid,x,y,z,vx,vy,vz,body_x,body_y,body_z,lhand_x,lhand_y,lhand_z," +
+		"rhand_x,rhand_y,rhand_z,ping,possession,blocking,stunned,invulnerable,holding_left,holding_right\n"
+)
+
+// DiscRows returns the rows of disc.csv for the chunk; start is the time of the recording's first
+// frame.
+func (c *Chunk) DiscRows(start int64) []byte {
+	var b []byte
+	for i := range c.Frames {
+		b = c.discRow(b, i, start)
+	}
+	return b
+}
+
+// PlayerRows returns the rows of players.csv for the chunk; start is the time of the recording's
+// first frame.
+func (c *Chunk) PlayerRows(start int64) []byte {
+	var b []byte
+	for i := range c.Frames {
+		b = c.playerRows(b, i, start)
+	}
+	return b
+}
+
+func (c *Chunk) discRow(b []byte, i int, start int64) []byte {
+	f := &c.Frames[i]
+	if f.Has&HasDisc == 0 {
+		return b
+	}
+	b = c.rowStart(b, i, start)
+	b = appendFields(b, f.Disc.Position, f.Lacks.Of(LacksDisc, 3))
+	b = appendFields(b, f.Disc.Velocity, f.Lacks.Of(LacksDisc+3, 3))
+	return append(b, '\n')
+}
+
+func (c *Chunk) playerRows(b []byte, i int, start int64) []byte {
+	f := &c.Frames[i]
+	for t := range f.Teams {
+		for j := range f.Teams[t].Players {
+			b = c.rowStart(b, i, start)
+			b = append(b, ',')
+			b = append(b, TeamNames[t]...)
+			b = appendPlayer(b, &f.Teams[t].Players[j])
+		}
+	}
+	return b
+}
+
+func (c *Chunk) rowStart(b []byte, i int, start int64) []byte {
+	b = strconv.AppendInt(b, c.FirstTick+int64(i), 10)
+	b = append(b, ',')
+	return strconv.AppendInt(b, c.Frames[i].Time-start, 10)
+}
+
+func appendPlayer(b []byte, p *Player) []byte {
+	b = appendText(b, p.Name)
+	b = appendWhole(b, p.Lacks.At(LacksUserID), p.UserID)
+	b = appendWhole(b, p.Lacks.At(LacksID), int64(p.ID))
+	for i, place := range p.places() {
+		b = appendFields(b, *place, p.Lacks.Of(LacksPlaces+3*i, 3))
+	}
+	b = appendWhole(b, p.Lacks.At(LacksPing), int64(p.Ping))
+	for i, v := range p.flags() {
+		b = append(b, ',')
+		if !p.Lacks.At(LacksFlags + i) {
+			b = strconv.AppendBool(b, v)
+		}
+	}
+	b = appendText(b, p.Holding[0])
+	b = appendText(b, p.Holding[1])
+	return append(b, '\n')
+}
+
+// appendWhole appends a comma and an integer, unless it is lacking.
+func appendWhole(b []byte, lacks bool, n int64) []byte {
+	if b = append(b, ','); lacks {
+		return b
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// appendFields appends three fields, each with the comma before it, those that are lacking empty.
+func appendFields(b []byte, v Vec3, lacks Lacks) []byte {
+	for i, x := range v {
+		if b = append(b, ','); !lacks.At(i) {
+			b = appendNumber(b, x)
+		}
+	}
+	return b
+}
+
+// appendText appends a comma and a field, quoted as in RFC 4180 if need be,
+// with one U+FFFD for each byte that is not UTF-8.
+func appendText(b []byte, s string) []byte {
+	b = append(b, ',')
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(b, '"')
+}

@@ -1,0 +1,154 @@
+package echo
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
+)
+
+func appendFloats(b []byte, v []float32) []byte {
+	b = append(b, '[')
+	b = appendMore(b, v)
+	b[len(b)-1] = ']'
+	return b
+}
+
+// appendMore appends numbers with a comma after each.
+func appendMore(b []byte, v []float32) []byte {
+	for _, x := range v {
+		b = appendFloat(b, false, x)
+		b = append(b, ',')
+	}
+	return b
+}
+
+func appendShoulder(b []byte, key string, pressed bool) []byte {
+	b = append(b, key...)
+	b = appendBit(b, pressed)
+	return append(b, `.0`...)
+}
+
+func appendBit(b []byte, v bool) []byte {
+	if v {
+		return append(b, '1')
+	}
+	return append(b, '0')
+}
+
+// appendPoints appends the points of a team: an integer, or on combat maps a float.
+func appendPoints(b []byte, f *Frame, team int) []byte {
+	x, lacks := f.Points[team], f.Lacks.At(LacksPoints+team)
+	if whole := x == float32(math.Trunc(float64(x))) && x < 1<<53 && x > -1<<53; f.Kind == Combat || !whole {
+		return appendFloat(b, lacks, x)
+	}
+	return appendInt(b, lacks, int64(x))
+}
+
+const null = "null"
+
+// appendFloat appends a float32 as JSON.
+func appendFloat(b []byte, lacks bool, x float32) []byte {
+	switch {
+	case lacks:
+		return append(b, null...)
+	case x-x != 0:
+		b = append(b, '"')
+		b = appendNumber(b, x)
+		return append(b, '"')
+	}
+	return appendNumber(b, x)
+}
+
+// appendInt appends a small integer as JSON.
+func appendInt(b []byte, lacks bool, n int64) []byte {
+	if lacks {
+		return append(b, null...)
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// appendLong appends an integer as JSON, a large one as a string.
+func appendLong(b []byte, lacks bool, n int64) []byte {
+	if lacks {
+		return append(b, null...)
+	}
+	return jsonenc.AppendInt64(b, n)
+}
+
+// appendMember appends a member with a string.
+func appendMember(b []byte, key string, lacks bool, s string) []byte {
+	if lacks {
+		return append(jsonenc.AppendKey(b, key), null...)
+	}
+	return jsonenc.AppendText(b, key, s)
+}
+
+// appendNumber appends the shortest decimal that gives the same float32 again, always with a point
+// or an exponent.
+func appendNumber(b []byte, x float32) []byte {
+	switch {
+	case x == 0 && !math.Signbit(float64(x)):
+		return append(b, `0.0`...)
+	case x != x:
+		return append(b, `NaN`...)
+	case math.IsInf(float64(x), 1):
+		return append(b, `Infinity`...)
+	case math.IsInf(float64(x), -1):
+		return append(b, `-Infinity`...)
+	}
+	return appendFinite(b, x)
+}
+
+// AppendTime appends a time as JSON, in RFC 3339 with three decimals.
+func AppendTime(b []byte, ms int64) []byte {
+	if !dated(ms) {
+		return append(b, null...)
+	}
+	b = appendDate(append(b, '"'), ms, '-', 'T')
+	return append(b, 'Z', '"')
+}
+
+// AppendStamp appends a time as it stands in .echoreplay.
+func AppendStamp(b []byte, ms int64) []byte {
+	if !dated(ms) {
+		return append(b, '-')
+	}
+	return appendDate(b, ms, '/', ' ')
+}
+
+// dated reports whether a time lies in the years 1 to 9999.
+func dated(ms int64) bool { return formats.HasDate(time.UnixMilli(ms).UTC()) }
+
+func appendDate(b []byte, ms int64, separator, between byte) []byte {
+	t := time.UnixMilli(ms).UTC()
+	year, month, day := t.Date()
+	b = pad(b, int64(year), 4)
+	b = append(b, separator)
+	b = pad(b, int64(month), 2)
+	b = append(b, separator)
+	b = pad(b, int64(day), 2)
+	b = append(b, between)
+	hour, minute, second := t.Clock()
+	b = pad(b, int64(hour), 2)
+	b = append(b, ':')
+	b = pad(b, int64(minute), 2)
+	b = append(b, ':')
+	b = pad(b, int64(second), 2)
+	b = append(b, '.')
+	return pad(b, int64(t.Nanosecond()/1e6), 3)
+}
+
+// pad appends n with at least width digits; n is not negative.
+func pad(b []byte, n int64, width int) []byte {
+	var digits [20]byte
+	i := len(digits)
+	for n > 0 || len(digits)-i < width {
+		i--
+		digits[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(b, digits[i:]...)
+}

@@ -1,0 +1,62 @@
+package echo
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// The values of a text as what they should be. ok is false for what is something else, or too large.
+
+// ParseText returns the text of a JSON string.
+func ParseText(value []byte) (s string, ok bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	if !slices.Contains(value, '\\') {
+		return ValidString(value[1 : len(value)-1]), true
+	}
+	err := json.Unmarshal(value, &s)
+	return s, err == nil
+}
+
+// ParseFloat returns a number, or one of the words that stand for what is no number in JSON.
+func ParseFloat(value []byte) (x float32, ok bool) {
+	switch string(value) {
+	case `"NaN"`, `"Infinity"`, `"-Infinity"`:
+		value = value[1 : len(value)-1]
+	}
+	y, err := strconv.ParseFloat(string(value), 32)
+	if err != nil {
+		return 0, false
+	}
+	return float32(y), true
+}
+
+// ParseInt returns a number without a fraction.
+func ParseInt(value []byte) (n int64, ok bool) {
+	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		return n, true
+	}
+	x, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || x != math.Trunc(x) || x < -1<<63 || x >= 1<<63 {
+		return 0, false
+	}
+	return int64(x), true
+}
+
+// ParseInt32 is ParseInt for a small one.
+func ParseInt32(value []byte) (int32, bool) {
+	n, ok := ParseInt(value)
+	if !ok || int64(int32(n)) != n {
+		return 0, false
+	}
+	return int32(n), true
+}
+
+// ParseBool returns a boolean.
+func ParseBool(value []byte) (v, ok bool) {
+	v = string(value) == "true"
+	return v, v || string(value) == "false"
+}

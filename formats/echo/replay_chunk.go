@@ -1,0 +1,142 @@
+package echo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"recfs/formats"
+)
+
+// A chunk is the frames of a stretch of text.
+type replayChunk struct {
+	lineParser
+	frames  []replayFrame
+	skip    int64 // bytes before the first
+	size    int64 // from there on
+	kept    int64 // bytes of the lines of frames, as they are kept
+	longest int64
+	held    *formats.Held
+}
+
+// charge counts a line that comes next.
+func (c *replayChunk) charge(b []byte) error {
+	n := int64(len(b))
+	c.longest = max(c.longest, n)
+	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
+}
+
+// add takes the next line. What the chunk keeps of it are parts of it, or copies where keep, unless it is nil, does not
+// leave it to the chunk.
+func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
+	f, kind := c.line(trim(b))
+	if kind == frameLine {
+		if keep != nil && !keep() {
+			f.session, f.bones = bytes.Clone(f.session), bytes.Clone(f.bones)
+		}
+		c.frames = append(c.frames, f)
+		c.kept += int64(len(f.session) + len(f.bones))
+	}
+	if len(c.frames) == 0 {
+		c.skip += int64(len(b))
+	} else {
+		c.size += int64(len(b))
+	}
+	return kind
+}
+
+// chunk returns the frames as the tree takes them.
+func (c *replayChunk) chunk(n int, firstTick int64) *Chunk {
+	frames := make([]Frame, len(c.frames))
+	for i := range c.frames {
+		frames[i] = c.frames[i].Frame
+	}
+	return &Chunk{
+		Number: n, FirstTick: firstTick, Frames: frames, Held: c.held,
+		Session: func(b []byte, i int) []byte {
+			return appendOrdered(b, c.frames[i].session, sessionShape)
+		},
+		Stored: func(i int) []byte { return c.frames[i].session },
+		Bones: func(b []byte, i int) []byte {
+			if frames[i].Has&HasBones == 0 {
+				return b
+			}
+			return appendOrdered(b, c.frames[i].bones, bonesShape)
+		},
+		Room: func(i int) int { return len(c.frames[i].session) + len(c.frames[i].bones) },
+	}
+}
+
+// Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes it keeps.
+func (r *replayReader) Chunk(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error) {
+	c := &replayChunk{}
+	cost := info.Stored
+	err := r.lines(ctx, info, nil, func(b []byte) error {
+		c.add(b, nil)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range c.frames {
+		cost += int64(unsafe.Sizeof(c.frames[i]))
+		for t := range c.frames[i].Teams {
+			cost += int64(len(c.frames[i].Teams[t].Players)) * int64(unsafe.Sizeof(Player{}))
+		}
+	}
+	return c.chunk(n, info.FirstTick), cost, nil
+}
+
+// lines calls fn for the lines of a chunk, or of a part of it, with their ends. They lie in room if that has enough.
+func (r *replayReader) lines(ctx context.Context, info *ChunkInfo, room []byte, fn func([]byte) error) error {
+	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	text, err := r.chunkText(ctx, info, room)
+	for err == nil && len(text) > 0 {
+		end := bytes.IndexByte(text[:min(len(text), maxLine)], '\n') + 1
+		if end == 0 {
+			end = min(len(text), maxLine)
+		}
+		err = fn(text[:end:end])
+		text = text[end:]
+	}
+	return err
+}
+
+// texts are for the text of chunks that are looked at line by line, as far as that is not charged.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+var errMore = errors.New("more frames than the index knows")
+
+// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That the lines of a chunk without
+// damage are JSON the pass has seen.
+func (r *replayReader) visit(ctx context.Context, _ int, info *ChunkInfo, fn func(*Frame, *Session) error) (ok bool, err error) {
+	var s Session
+	var f replayFrame
+	read := lineParser{lean: !info.Damaged, stored: &s}
+	frames := 0
+	m := texts.Get().(*[]byte)
+	*m = slices.Grow((*m)[:0], int(min(info.Stored, freeText)))
+	defer texts.Put(m)
+	err = r.lines(ctx, info, *m, func(b []byte) error {
+		s = Session{}
+		var kind lineKind
+		if f, kind = read.line(trim(b)); kind != frameLine {
+			return nil
+		}
+		if frames++; frames > info.Ticks() {
+			return errMore
+		}
+		return fn(&f.Frame, &s)
+	})
+	if err == errMore {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,257 @@
+package echo
+
+import (
+	"iter"
+	"slices"
+	"sync"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// A shape is the order in which the members of an object are shown, and the shapes of those that
+// are objects or lists of objects.
+type shape struct {
+	keys  []string
+	inner map[string]*shape
+}
+
+var (
+	statsShape = &shape{keys: []string{
+		"possession_time", "points", "saves", "goals", "stuns", "passes", "catches", "steals", "blocks", "interceptions",
+		"assists", "shots_taken",
+	}}
+	headShape   = &shape{keys: []string{"position", "forward", "left", "up"}}
+	handShape   = &shape{keys: []string{"pos", "forward", "left", "up"}}
+	playerShape = &shape{
+		keys: []string{
+			"name", "rhand", "playerid", "stats", "userid", "is_emote_playing", "number", "level", "ping", "packetlossratio",
+			"stunned", "invulnerable", "possession", "blocking", "holding_left", "head", "body", "holding_right", "lhand",
+			"velocity", "Weapon", "Ordnance", "TacMod", "Arm",
+		},
+		inner: map[string]*shape{
+			"rhand": handShape, "lhand": handShape, "head": headShape, "body": headShape, "stats": statsShape,
+		},
+	}
+	teamShape = &shape{
+		keys:  []string{"players", "team", "possession", "stats"},
+		inner: map[string]*shape{"players": playerShape, "stats": statsShape},
+	}
+	sessionShape = &shape{
+		keys: []string{
+			"disc", "orange_team_restart_request", "sessionid", "game_clock_display", "game_status", "sessionip", "match_type",
+			"map_name", "right_shoulder_pressed2", "teams", "blue_round_score", "orange_points", "player", "private_match",
+			"blue_team_restart_request", "tournament_match", "orange_round_score", "rules_changed_by", "total_round_count",
+			"left_shoulder_pressed2", "left_shoulder_pressed", "pause", "right_shoulder_pressed", "blue_points", "last_throw",
+			"client_name", "contested", "payload_checkpoint", "payload_defenders", "payload_distance", "payload_speed",
+			"game_clock", "possession", "last_score", "rules_changed_at", "err_code",
+		},
+		inner: map[string]*shape{
+			"disc":   {keys: []string{"position", "forward", "left", "up", "velocity", "bounce_count"}},
+			"teams":  teamShape,
+			"player": {keys: []string{"vr_left", "vr_position", "vr_forward", "vr_up"}},
+			"pause":  {keys: []string{"paused_state", "unpaused_team", "paused_requested_team", "unpaused_timer", "paused_timer"}},
+			"last_throw": {keys: []string{
+				"arm_speed", "total_speed", "off_axis_spin_deg", "wrist_throw_penalty", "rot_per_sec", "pot_speed_from_rot",
+				"speed_from_arm", "speed_from_movement", "speed_from_wrist", "wrist_align_to_throw_deg",
+				"throw_align_to_movement_deg", "off_axis_penalty", "throw_move_penalty",
+			}},
+			"last_score": {keys: []string{
+				"disc_speed", "team", "goal_type", "point_amount", "distance_thrown", "person_scored", "assist_scored",
+			}},
+		},
+	}
+	bonesShape = &shape{
+		keys:  []string{"user_bones", "err_code"},
+		inner: map[string]*shape{"user_bones": {keys: []string{"bone_t", "bone_o"}}},
+	}
+)
+
+// maxKeys is how many keys a shape has at most.
+const maxKeys = 36
+
+// place returns which key of s a key is, -1 if it is none. It is likely to be the one at next.
+func (s *shape) place(key []byte, next int) int {
+	for range 2 {
+		for i := next; i < len(s.keys); i++ {
+			if s.keys[i] == string(key) {
+				return i
+			}
+		}
+		next = 0
+	}
+	return -1
+}
+
+// A member is where a member of an object was appended, and what it comes behind: places of keys, then the others as they come.
+type orderedMember struct{ rank, from, to int }
+
+const (
+	quickMembers = 64       // of an object that is appended as it comes and then put in order
+	quickBytes   = 64 << 10 // and how much of it is moved for that
+)
+
+// moved is memory for what is moved.
+var moved = sync.Pool{New: func() any { return new([quickBytes]byte) }}
+
+// appendOrdered appends a valid JSON value without space between its tokens and with the members of
+// objects in the order of s. It takes no memory beside that, however many there are.
+func appendOrdered(dst, value []byte, s *shape) []byte {
+	w := jsonenc.Walk(value)
+	return s.appendNext(dst, &w, true)
+}
+
+// appendNext is appendOrdered for the next value. Where quick is not set each object is looked through for its keys before.
+func (s *shape) appendNext(dst []byte, w *jsonenc.Walker, quick bool) []byte {
+	c := w.Peek()
+	switch {
+	case s == nil || c != '{' && c != '[':
+		return jsonenc.AppendCompact(dst, w.Value())
+	case c == '[':
+		return s.appendList(dst, w, quick)
+	case !quick:
+		return s.appendObject(dst, w.Value())
+	}
+	start := *w
+	if b, ok := s.appendQuickly(dst, w); ok {
+		return b
+	}
+	*w = start
+	return s.appendObject(dst, w.Value())
+}
+
+// appendQuickly appends an object of few members, or one that needs no order.
+func (s *shape) appendQuickly(dst []byte, w *jsonenc.Walker) (b []byte, ok bool) {
+	var list [quickMembers]orderedMember
+	var seen [maxKeys]bool
+	n, next, sorted := 0, 0, true
+	start := len(dst)
+	dst = append(dst, '{')
+	for key := range w.Members() {
+		if n == quickMembers {
+			return nil, false
+		}
+		m := orderedMember{len(s.keys) + n, len(dst), 0}
+		place := s.place(key[1:len(key)-1], next)
+		if place >= 0 && !seen[place] {
+			m.rank, seen[place], next = place, true, place+1
+		}
+		dst = append(append(dst, key...), ':')
+		dst = append(s.of(place).appendNext(dst, w, true), ',')
+		m.to = len(dst)
+		sorted = sorted && (n == 0 || list[n-1].rank < m.rank)
+		list[n] = m
+		n++
+	}
+	switch {
+	case n == 0:
+		return append(dst, '}'), true
+	case !sorted && len(dst)-start > quickBytes:
+		return nil, false
+	case !sorted:
+		reorder(dst, start+1, list[:n])
+	}
+	dst[len(dst)-1] = '}'
+	return dst, true
+}
+
+// of returns the shape of the values of a key, nil if they have none.
+func (s *shape) of(place int) *shape {
+	if place < 0 {
+		return nil
+	}
+	return s.inner[s.keys[place]]
+}
+
+// reorder moves the members that b ends with to where their ranks are.
+func reorder(b []byte, start int, list []orderedMember) {
+	buf := moved.Get().(*[quickBytes]byte)
+	defer moved.Put(buf)
+	slices.SortFunc(list, func(a, b orderedMember) int { return a.rank - b.rank })
+	sorted := buf[:0]
+	for _, m := range list {
+		sorted = append(sorted, b[m.from:m.to]...)
+	}
+	copy(b[start:], sorted)
+}
+
+// known returns the first value of each key of s in an object, and whether that has other members.
+func (s *shape) known(object []byte) (values [maxKeys][]byte, others bool) {
+	next := 0
+	for key, v := range members(object) {
+		i := s.place(key, next)
+		if i < 0 || values[i] != nil {
+			others = true
+			continue
+		}
+		values[i], next = v, i+1
+	}
+	return values, others
+}
+
+// appendObject appends an object whose keys are looked for first.
+func (s *shape) appendObject(dst, value []byte) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	values, others := s.known(value)
+	for i, key := range s.keys {
+		if values[i] != nil {
+			dst = s.appendMember(dst, start, []byte(key), values[i])
+		}
+	}
+	if !others {
+		return append(dst, '}')
+	}
+	next := 0
+	for key, v := range members(value) {
+		if i := s.place(key, next); i < 0 || &values[i][0] != &v[0] {
+			dst = s.appendMember(dst, start, key, v)
+		} else {
+			next = i + 1
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendMember appends a member of an object whose members begin at start.
+func (s *shape) appendMember(dst []byte, start int, key, value []byte) []byte {
+	if len(dst) > start {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, '"')
+	dst = append(dst, key...)
+	dst = append(dst, '"', ':')
+	w := jsonenc.Walk(value)
+	return s.inner[string(key)].appendNext(dst, &w, false)
+}
+
+// appendList appends a list of objects of the shape.
+func (s *shape) appendList(dst []byte, w *jsonenc.Walker, quick bool) []byte {
+	dst = append(dst, '[')
+	w.Enter()
+	for i := 0; w.More(); i++ {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if w.Peek() == '[' {
+			dst = jsonenc.AppendCompact(dst, w.Value())
+		} else {
+			dst = s.appendNext(dst, w, quick)
+		}
+	}
+	return append(dst, ']')
+}
+
+const spaces = " \t\r\n" // of JSON
+
+// members goes through the members of a valid JSON value as they are written, keys without quotes. It has none if it is
+// no object.
+func members(value []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		w := jsonenc.Walk(value)
+		for key := range w.Members() {
+			if !yield(key[1:len(key)-1], w.Value()) {
+				return
+			}
+		}
+	}
+}

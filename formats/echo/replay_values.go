@@ -1,0 +1,120 @@
+package echo
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/klauspost/compress/zip"
+
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+var _ formats.Head = (*replayHead)(nil)
+
+// open is the Open of the format.
+func openReplay(ctx context.Context, in formats.Input) (formats.Head, error) {
+	r, err := newReplayReader(ctx, in, in.Size)
+	if err != nil {
+		return nil, err
+	}
+	return r.replayHead, nil
+}
+
+// Append appends the head as it is kept on disk.
+//
+//	| layout text | entry text | method | offset | length | sum present bool | [sum] | cut bool | size |
+//	| kind | session blob |
+func (c *replayHead) Append(b []byte) []byte {
+	w := indexfile.Append(b)
+	w.Text(c.layout)
+	w.Text(c.entry)
+	w.Uint(uint64(c.method))
+	w.Size(c.offset)
+	w.Size(c.length)
+	w.Bool(c.sum != nil)
+	if c.sum != nil {
+		w.Uint(uint64(*c.sum))
+	}
+	w.Bool(c.cut)
+	w.Size(c.size)
+	w.Uint(uint64(c.kind))
+	w.Blob(c.session)
+	return w.Bytes()
+}
+
+// readHead reads what Append of a head wrote.
+func readReplayHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
+	r := indexfile.NewReader(replayName, saved)
+	h := &replayHead{layout: r.Text(), entry: r.Text(), method: uint16(r.Uint(math.MaxUint16)), offset: r.Size(), length: r.Size()}
+	if r.Bool() {
+		sum := uint32(r.Uint(math.MaxUint32))
+		h.sum = &sum
+	}
+	h.cut, h.size, h.kind, h.session = r.Bool(), r.Size(), Kind(r.Uint(math.MaxUint8)), r.Blob()
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	if !h.sound() {
+		return nil, formats.ErrOther
+	}
+	return h, nil
+}
+
+// sound reports whether a saved head can be of a file.
+func (c *replayHead) sound() bool {
+	return (c.layout == layoutText || c.layout == layoutZip) && (c.method == zip.Store || c.method == zip.Deflate) &&
+		c.offset <= c.size && c.length <= c.size-c.offset && (len(c.session) == 0 || isObject(c.session))
+}
+
+// Memory is about what the head keeps alive.
+func (c *replayHead) Memory() int64 { return int64(len(c.session) + len(c.entry) + 512) }
+
+// scanRecording is the Scan of the format.
+func scanReplay(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
+	r := &replayReader{newContainer(h.(*replayHead), in.ReaderAt)}
+	x, err := r.Scan(ctx, in.Size, earlier)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// readIndex reads what Append of an index wrote.
+func readReplayIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
+	return ReadIndex(replayName, true, saved, h.(*replayHead).size, UnknownChunks, func(info *ChunkInfo) bool {
+		return soundParts(info) && info.Size == info.Stored
+	})
+}
+
+// maxParts is how many parts a chunk has at most: each but the last two has partText bytes and lies in chunkText.
+const maxParts = chunkText/partText + 2
+
+// soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than of one that was scanned.
+func soundParts(info *ChunkInfo) bool {
+	if info.Ticks() > chunkFrames || len(info.Parts) > maxParts {
+		return false
+	}
+	if info.Parts == nil {
+		return info.Stored <= partText+maxLine
+	}
+	return !slices.ContainsFunc(info.Parts, func(p Part) bool { return p.Stored > partText+maxLine })
+}
+
+// summary is the Summary of the format.
+func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
+	h := rec.Head.(*replayHead)
+	m := h.Match()
+	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: m.MapName, HeaderProblems: h.problems()}
+	if m.MatchType != nil {
+		s.Details.Add("match_type", *m.MatchType)
+	}
+	if m.ClientName != nil {
+		s.Details.Add("client_name", *m.ClientName)
+	}
+	if x != nil {
+		x.(*Index).Summarize(replayName, &s)
+	}
+	return s, nil
+}

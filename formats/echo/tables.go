@@ -1,0 +1,301 @@
+package echo
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
+)
+
+// The tables of a recording and their columns (docs/tree/tables.md section 3).
+const (
+	framesTable  = "frames"
+	playersTable = "players"
+	eventsTable  = "events"
+)
+
+var framesColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "chunk"), columnar.Required(columnar.Time, "time"),
+	columnar.Optional(columnar.Text, "game_status"), columnar.Optional(columnar.Float, "game_clock", "blue_points", "orange_points"),
+	columnar.Optional(columnar.Int32, "blue_round_score", "orange_round_score"),
+	columnar.Optional(columnar.Float, "disc_x", "disc_y", "disc_z", "disc_vx", "disc_vy", "disc_vz"),
+	columnar.Optional(columnar.Int32, "disc_bounces", "possession_team", "possession_player"),
+	columnar.Optional(columnar.Text, "paused_state"),
+)
+
+// The columns of players: a text may lack what a stream of bits has.
+var (
+	bitsPlayers = playersColumns(columnar.Required)
+	textPlayers = playersColumns(columnar.Optional)
+)
+
+func playersColumns(number func(t columnar.ColumnType, names ...string) []columnar.Column) []columnar.Column {
+	return slices.Concat(
+		columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.OneOf("team", false, TeamNames[:]...),
+		columnar.Required(columnar.Text, "name"), number(columnar.Int64, "userid"), number(columnar.Int32, "playerid"),
+		columnar.Optional(columnar.Float, "x", "y", "z", "vx", "vy", "vz", "body_x", "body_y", "body_z", "lhand_x", "lhand_y", "lhand_z",
+			"rhand_x", "rhand_y", "rhand_z"),
+		number(columnar.Int32, "ping"), columnar.Optional(columnar.Bool, "possession", "blocking", "stunned", "invulnerable"),
+		columnar.Optional(columnar.Text, "holding_left", "holding_right"),
+	)
+}
+
+// playersOf returns the columns of players in a format, in which sessions are made by an encoder or stored as text.
+func playersOf(text bool) []columnar.Column {
+	if text {
+		return textPlayers
+	}
+	return bitsPlayers
+}
+
+var eventsColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.Required(columnar.Text, "event"),
+	columnar.Optional(columnar.Int64, "userid"), columnar.Optional(columnar.Text, "name"), columnar.Required(columnar.Text, "data"),
+)
+
+// micros is a time of a frame as tables have it. Each has one: for one that is no date it is the first date that there is.
+func micros(ms int64) int64 {
+	if !dated(ms) {
+		return firstDate
+	}
+	return ms * 1000
+}
+
+// firstDate is the start of the year 1.
+const firstDate = -62_135_596_800_000_000
+
+// A sessionOf is what the session of a frame is made by, or where there is none what the one has that is stored, or its text.
+type sessionOf struct {
+	*Encoder
+	stored *Session
+	text   []byte
+}
+
+// frameRow adds frame i to frames.
+func (c *Chunk) frameRow(b *columnar.Batch, i int) {
+	c.session(i).frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
+}
+
+// session returns the session of frame i.
+func (c *Chunk) session(i int) sessionOf {
+	if c.Encoder != nil {
+		return sessionOf{Encoder: c.Encoder}
+	}
+	return sessionOf{text: c.Stored(c.base + i)}
+}
+
+// frameRow adds a frame to frames, from its session where that is not made of the frame itself.
+func (s sessionOf) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	if s.Encoder != nil {
+		s.Encoder.frameRow(b, tick, chunk, f)
+		return
+	}
+	frameHead(b, tick, chunk, f)
+	if s.stored == nil {
+		stored := ReadSession(s.text)
+		s.stored = &stored
+	}
+	s.stored.end().row(b)
+}
+
+// frameHead adds what frames has of each frame.
+func frameHead(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	b.Int64(tick)
+	b.Int32(int32(chunk))
+	b.Int64(micros(f.Time))
+}
+
+// frameRow adds a frame to frames, by the session that Session makes of it.
+func (e *Encoder) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	frameHead(b, tick, chunk, f)
+	combat := f.Kind == Combat
+	if combat {
+		b.Null()
+	} else {
+		b.Text(f.Status)
+	}
+	addFloats(b, !combat || f.Clock != 0, f.Clock)
+	for _, x := range f.Points {
+		addFloats(b, true, x+0) // an integer has no sign at 0
+	}
+	for _, n := range e.scores {
+		b.FitInt32(n)
+	}
+	disc := !combat && f.Has&HasDisc != 0
+	addFloats(b, disc, f.Disc.Position[:]...)
+	addFloats(b, disc, f.Disc.Velocity[:]...)
+	addInts(b, disc, 0)
+	team, player := f.possession()
+	addInts(b, !combat, team, player)
+	b.Text(f.Pause.State)
+}
+
+// addFloats adds numbers, or as many nulls. Each NaN is that of JSON, which has but one.
+func addFloats(b *columnar.Batch, known bool, list ...float32) {
+	for _, x := range list {
+		switch {
+		case !known:
+			b.Null()
+		case x != x:
+			b.Float(float32(math.NaN()))
+		default:
+			b.Float(x)
+		}
+	}
+}
+
+// addInts adds small integers, or as many nulls.
+func addInts(b *columnar.Batch, known bool, list ...int) {
+	for _, n := range list {
+		if known {
+			b.Int32(int32(n))
+		} else {
+			b.Null()
+		}
+	}
+}
+
+func addText(b *columnar.Batch, value []byte) {
+	if s, ok := ParseText(value); ok {
+		b.Text(s)
+		return
+	}
+	b.Null()
+}
+
+func addFloat(b *columnar.Batch, value []byte) {
+	x, ok := ParseFloat(value)
+	addFloats(b, ok, x)
+}
+
+func addInt(b *columnar.Batch, value []byte) {
+	n, ok := ParseInt(value)
+	if !ok {
+		b.Null()
+		return
+	}
+	b.FitInt32(n)
+}
+
+// playerRows adds the players of a frame to players.
+func playerRows(b *columnar.Batch, tick int64, f *Frame, each func()) {
+	for team := range f.Teams {
+		for i := range f.Teams[team].Players {
+			playerRow(b, tick, f, team, &f.Teams[team].Players[i])
+			each()
+		}
+	}
+}
+
+func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
+	b.Int64(tick)
+	b.Int64(micros(f.Time))
+	b.Word(team)
+	b.Text(p.Name)
+	addKnown(b, p.Lacks.At(LacksUserID), b.Int64, p.UserID)
+	addKnown(b, p.Lacks.At(LacksID), b.Int32, p.ID)
+	head, v, body, left, right := &p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position
+	if p.Lacks == 0 {
+		b.Floats(head[0], head[1], head[2], v[0], v[1], v[2], body[0], body[1], body[2], left[0], left[1], left[2], right[0], right[1], right[2])
+		b.Int32(p.Ping)
+		b.Bools(p.Possession, p.Blocking, p.Stunned, p.Invulnerable)
+	} else {
+		p.addRest(b)
+	}
+	for _, hand := range p.Holding {
+		if hand == "" {
+			b.Null()
+		} else {
+			b.Text(hand)
+		}
+	}
+}
+
+// addRest adds the columns of a player from places to flags, some of which are null.
+func (p *Player) addRest(b *columnar.Batch) {
+	for i, place := range p.places() {
+		for k, x := range place {
+			addKnown(b, p.Lacks.At(LacksPlaces+3*i+k), b.Float, x)
+		}
+	}
+	addKnown(b, p.Lacks.At(LacksPing), b.Int32, p.Ping)
+	for i, x := range p.flags() {
+		addKnown(b, p.Lacks.At(LacksFlags+i), b.Bool, x)
+	}
+}
+
+// addKnown adds a value, or null where it is lacking.
+func addKnown[T any](b *columnar.Batch, lacks bool, add func(T), x T) {
+	if lacks {
+		b.Null()
+		return
+	}
+	add(x)
+}
+
+// eventRow adds a line of events.jsonl. buf is memory for the further keys.
+func eventRow(b *columnar.Batch, line []byte, buf *[]byte) {
+	var tick, at, user int64
+	var event, name string
+	var hasUser, hasName bool
+	rest := append((*buf)[:0], '{')
+	w := jsonenc.Walk(line)
+	for w.Enter(); w.More(); {
+		key, value := w.Value(), w.Value()
+		switch string(key) {
+		case `"tick"`:
+			tick = integerOf(value)
+		case `"time"`:
+			at = timeOf(value)
+		case `"event"`:
+			event, _ = ParseText(value)
+		case `"userid"`:
+			user, hasUser = integerOf(value), string(value) != "null"
+		case `"name"`:
+			name, hasName = ParseText(value)
+		default:
+			if len(rest) > 1 {
+				rest = append(rest, ',')
+			}
+			rest = append(append(append(rest, key...), ':'), value...)
+		}
+	}
+	*buf = append(rest, '}')
+	b.Int64(tick)
+	b.Int64(at)
+	b.Text(event)
+	if hasUser {
+		b.Int64(user)
+	} else {
+		b.Null()
+	}
+	if hasName {
+		b.Text(name)
+	} else {
+		b.Null()
+	}
+	b.Bytes(*buf)
+}
+
+// timeOf returns a time as AppendTime writes it, in microseconds.
+func timeOf(value []byte) int64 {
+	text, _ := ParseText(value)
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return firstDate
+	}
+	return t.UnixMicro()
+}
+
+// integerOf returns an integer of JSON; a large one is a string.
+func integerOf(value []byte) int64 {
+	text, ok := ParseText(value)
+	if !ok {
+		text = string(value)
+	}
+	n, _ := strconv.ParseInt(text, 10, 64) // what is written there is one
+	return n
+}

@@ -1,0 +1,76 @@
+package echo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/nodes"
+)
+
+// Options change what is made of a recording. The zero value works.
+type Options struct {
+	MaxChunk int64 // greatest size of a decompressed chunk; 0: 256 MiB
+}
+
+// New returns the format.
+func NewButter(o Options) formats.Format {
+	return formats.Format{
+		Name: butterName, Extensions: []string{".butter"}, Match: matchButter, Variant: fmt.Sprint(o.MaxChunk),
+		Open:      o.open,
+		ReadHead:  o.readHead,
+		Scan:      scanButter,
+		Prefixes:  true,
+		ReadIndex: readButterIndex,
+		Tree:      newButterTree,
+		Summary:   butterSummary,
+	}
+}
+
+func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	h := rec.Head.(*butterHead)
+	r := &butterReader{h, rec.ReaderAt}
+	encoder := NewEncoder(h.Match())
+	return NewTree(Recording{
+		Recording: rec, Format: butterName, Combat: h.Header.kind() == combat,
+		Grows:     rec.Grows && h.Header.settled(rec.Size),
+		Header:    h.headerDocument(rec.Info()),
+		Metadata:  nodes.Bytes(h.Header.raw),
+		NumChunks: len(h.Header.Chunks),
+		Chunk: func(ctx context.Context, x *Index, n int, part *ChunkInfo, before *Chunk) (*Chunk, int64, error) {
+			return r.Chunk(ctx, x, n, int(part.FirstTick-r.tick(n)), before, encoder)
+		},
+		Visit: func(ctx context.Context, n int, info *ChunkInfo, fn func(*Frame, *Session) error) (bool, error) {
+			return r.visit(ctx, n, info.Ticks(), func(f *Frame) error { return fn(f, nil) })
+		},
+		Together: true, Encoder: encoder,
+		Data: func(n int, info *ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
+	}, c)
+}
+
+// settled reports whether a file of that size has the whole first chunk, by which the layouts of version 3
+// are told apart.
+func (h *Header) settled(size int64) bool {
+	return len(h.Chunks) > 0 && h.Chunks[0].End() <= size
+}
+
+// dataFile returns chunks/N: the stored bytes, or those that they decompress to.
+func (r *butterReader) dataFile(src formats.Input, n int, size int64) nodes.File {
+	e := r.Header.Chunks[n]
+	if r.Header.Compression == stored {
+		return nodes.Section(src, e.Offset, e.Size)
+	}
+	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+		t, bad, err := r.chunkText(ctx, n)
+		switch {
+		case err != nil:
+			return nil, err
+		case bad != nil:
+			return nil, errors.New(bad.msg)
+		}
+		return t.content(), nil
+	})
+}

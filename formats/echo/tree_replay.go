@@ -1,0 +1,40 @@
+package echo
+
+import (
+	"context"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/nodes"
+)
+
+// Format is the .echoreplay format. It has no extension, because files of that name are shown as
+// they are (docs/tree/README.md section 1): a recording is one by its first bytes, where these are
+// asked for.
+var Replay = formats.Format{
+	Name: replayName, Match: matchReplay,
+	Open:      openReplay,
+	ReadHead:  readReplayHead,
+	Scan:      scanReplay,
+	Prefixes:  true,
+	ReadIndex: readReplayIndex,
+	Tree:      newReplayTree,
+	Summary:   replaySummary,
+}
+
+func newReplayTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	h := rec.Head.(*replayHead)
+	r := &replayReader{newContainer(h, rec.ReaderAt)}
+	return NewTree(Recording{
+		Recording: rec, Format: replayName, Combat: h.kind == Combat, Grows: rec.Grows && h.layout == layoutText,
+		Header: h.headerDocument(rec.Info()), Metadata: nodes.Bytes(nil), NumChunks: UnknownChunks,
+		Chunk: func(ctx context.Context, _ *Index, n int, info *ChunkInfo, _ *Chunk) (*Chunk, int64, error) {
+			return r.Chunk(ctx, n, info)
+		},
+		Visit: r.visit,
+		Data: func(_ int, info *ChunkInfo) nodes.File {
+			return nodes.Section(r, info.Offset, info.Size)
+		},
+	}, c)
+}

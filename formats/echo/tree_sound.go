@@ -1,0 +1,82 @@
+package echo
+
+import (
+	"encoding/json"
+	"math"
+
+	"recfs/formats"
+)
+
+// maxSaved is what a length in a saved index may be. So few of them can be in one that their sum is
+// no overflow.
+const maxSaved = 1 << 40
+
+// ReadIndex reads what Append of an index wrote for a file of that size. Its numbers are held against
+// each other and against the chunks that the header tells of, or UnknownChunks, so that nothing that
+// uses it needs to doubt them; sound, unless it is nil, looks at what the format alone knows. One that was made of
+// fewer bytes, and says how to go on, may have fewer chunks. text is that of DecodeIndex.
+func ReadIndex(format string, text bool, saved []byte, size int64, chunks int, sound func(*ChunkInfo) bool) (formats.Index, error) {
+	x, err := DecodeIndex(format, text, saved)
+	if err != nil {
+		return nil, err
+	}
+	part := x.Bytes < size && x.Tail != nil
+	if !x.sound(sound) || chunks != UnknownChunks && (len(x.Chunks) > chunks || len(x.Chunks) < chunks && !part) {
+		return nil, formats.Corrupt(format, 0, "the saved index cannot be of this recording")
+	}
+	if x.Bytes != size && !part {
+		return nil, formats.ErrOther
+	}
+	return x, nil
+}
+
+func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
+	switch x.End {
+	case EndClean, EndTruncated, EndTrailing:
+	default:
+		return false
+	}
+	ticks, next := int64(0), int64(0)
+	for i := range x.Chunks {
+		c := &x.Chunks[i]
+		if c.FirstTick < next || c.FirstTick > math.MaxInt32 || !c.sound() || chunk != nil && !chunk(c) {
+			return false
+		}
+		ticks += int64(c.Ticks())
+		next = c.FirstTick + int64(c.Ticks())
+	}
+	for _, p := range x.Problems {
+		if p.Offset < 0 || p.Chunk != nil && (*p.Chunk < 0 || *p.Chunk >= len(x.Chunks)) {
+			return false
+		}
+	}
+	if n := max(1, len(x.Chunks)); x.Frames.Chunks() != n || x.Players.Chunks() != n {
+		return false
+	}
+	return x.Ticks == ticks && 0 <= x.BonesTicks && x.BonesTicks <= ticks && json.Valid(x.Scores)
+}
+
+// sound reports whether the numbers of a chunk can be true.
+func (c *ChunkInfo) sound() bool {
+	for _, n := range []int64{c.Offset, c.Stored, c.Size + 1} { // Unreadable is -1
+		if n < 0 || n > math.MaxInt64/2 {
+			return false
+		}
+	}
+	if len(c.TickSizes) != len(c.Lines) || !c.soundParts() {
+		return false
+	}
+	for i, n := range c.Lines {
+		if n == 0 || c.TickSizes[i] == 0 {
+			return false
+		}
+	}
+	for _, p := range c.Pieces {
+		for _, n := range []int64{int64(p.Frames) - 1, p.Text, p.Disc, p.Players} {
+			if n < 0 || n > maxSaved {
+				return false
+			}
+		}
+	}
+	return true
+}
