@@ -153,8 +153,16 @@ func (b *builder) accountExtension(e *event) {
 		b.problem(problem{code: "short_payload", offset: e.offset, message: "fields of " + p.typ.event + " are missing"})
 		return
 	}
-	if p.typ.event == "team_practice" {
+	switch p.typ.event {
+	case "team_practice":
 		b.practice = append(b.practice, practiceChange{e.offset, p.num("team"), p.num("practice") != 0})
+	case "player_finish", "team_finish":
+		f := finishEvent{tick: e.tick, time: p.num("time_ticks"), stay: e.stay, id: p.values[0].num, team: p.typ.event == "team_finish"}
+		if e.player != nil && e.player.named {
+			f.name = b.texts.id(e.player.name) + 1
+		}
+		b.finishes = append(b.finishes, f)
+		f.tell(b.stays)
 	}
 }
 
@@ -178,33 +186,31 @@ func (b *builder) accountStay(e *event, s *stay) {
 	if p.open { // what a checkpoint keeps of a player ends with the stay
 		s.protocol = p.protocol
 		if p.hasClan && (s.clan == nil || *s.clan != p.clan) {
-			s.clan = b.shared.text(p.clan)
+			s.clan = new(b.shared.text(p.clan))
 		}
 	}
 	if e.renamed {
 		if len(s.names) == 0 {
 			s.named = e.tick
 		}
-		s.names = b.shared.append(s.names, p.name)
+		s.names = append(s.names, b.shared.text(p.name))
 	}
 	switch e.kind {
 	case join:
-		s.join, s.joined = e.tick, true
+		s.join = new(e.tick)
 	case drop:
-		if !s.dropped { // else it has ended before
-			s.drop, s.dropped, s.reason = e.tick, true, b.shared.text(cleanText(e.data))
+		if s.drop == nil { // else it has ended before
+			s.drop, s.reason = new(e.tick), new(b.shared.text(cleanText(e.data)))
 		}
 	case playerNew:
 		s.lives++
 	case extension:
 		switch e.payload.typ.event {
 		case "ddnetver":
-			s.versionStr = b.shared.text(cleanText(find(e.payload.values, "version_str").bytes))
+			s.versionStr = new(b.shared.text(cleanText(find(e.payload.values, "version_str").bytes)))
 			fallthrough
 		case "ddnetver_old":
-			s.version = b.shared.version(e.payload.num("version"))
-		case "player_finish":
-			s.finishes = append(s.finishes, finishTime{e.tick, e.payload.num("time_ticks")})
+			s.version = new(e.payload.num("version"))
 		}
 	}
 }
@@ -226,12 +232,9 @@ func (b *builder) countRare(e *event, rest []byte) {
 		}
 		return
 	}
-	events, finishes := b.rows[eventsTable], b.rows[finishesTable]
+	events := b.rows[eventsTable]
 	eventRow(events.Batch, e, &b.state, b.begun, rest)
 	events.EndRow()
-	if finishRow(finishes.Batch, e, b.begun) {
-		finishes.EndRow()
-	}
 }
 
 // flushRows counts what was gathered.

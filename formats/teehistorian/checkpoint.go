@@ -7,93 +7,75 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// What is known of a player, as bits in a checkpoint.
+// What is known of a player, as bits in a checkpoint: those of bits, and then these.
 const (
-	hasCharacter = 1 << iota
-	hasStay      // it is open
-	hasJoined
-	hasAccepted
-	hasName
-	hasClan
-	hasInput
-	hasAuth
-	hasTeam
-	speaks6
-	speaks7
+	hasTeam = 1 << (playerBits + iota)
 	hasLook
-	hasStarted
+	protocolBit // the protocol, a number
+
+	playerBits = 9
+	openBits   = 1 << 1 // the first bit that is that of an open stay
 )
 
-// texts are the strings that checkpoints refer to by number.
+// bits are what a checkpoint has one bit of.
+func (p *player) bits() [playerBits]*bool {
+	return [...]*bool{
+		&p.alive, &p.open, &p.joined, &p.started, &p.accepted, &p.named, &p.hasClan, &p.hasInput, &p.hasAuth,
+	}
+}
+
+// texts are the strings that checkpoints and finishes refer to by number.
 type texts struct {
 	list    []string
-	ids     map[string]int
-	settled int // how many those of the chunks refer to; the tail may refer to more
+	ids     map[string]int // nil: to be made of the list
+	settled int            // how many those of the chunks refer to; the tail may refer to more
 }
 
 func (t *texts) id(s string) int {
+	if t.ids == nil {
+		t.ids = make(map[string]int, len(t.list))
+		for i, s := range t.list {
+			t.ids[s] = i
+		}
+	}
 	i, ok := t.ids[s]
 	if !ok {
 		i = len(t.list)
-		t.list = append(t.list, s)
-		if t.ids == nil {
-			t.ids = map[string]int{}
-		}
-		t.ids[s] = i
+		t.list, t.ids[s] = append(t.list, s), i
 	}
 	return i
 }
 
 // drop forgets the texts that only the tail refers to.
-func (t *texts) drop() {
-	for _, s := range t.list[t.settled:] {
-		delete(t.ids, s)
-	}
-	t.list = t.list[:t.settled]
-}
+func (t *texts) drop() { t.list, t.ids = t.list[:t.settled], nil }
 
 func (p *player) flags() int {
 	flags := 0
-	set := func(on bool, bit int) {
-		if on {
-			flags |= bit
+	for i, on := range p.bits() {
+		if *on {
+			flags |= 1 << i
 		}
 	}
-	set(p.alive, hasCharacter)
-	set(p.team != 0, hasTeam)
-	set(p.look != "" && (p.open || p.alive), hasLook) // a character may outlive its stay
 	if p.open {
-		set(true, hasStay)
-		set(p.joined, hasJoined)
-		set(p.started, hasStarted)
-		set(p.accepted, hasAccepted)
-		set(p.named, hasName)
-		set(p.hasClan, hasClan)
-		set(p.hasInput, hasInput)
-		set(p.hasAuth, hasAuth)
-		set(p.protocol == protocol6, speaks6)
-		set(p.protocol == protocol7, speaks7)
+		flags |= int(p.protocol) * protocolBit
+	} else {
+		flags &= openBits - 1
+	}
+	if p.team != 0 {
+		flags |= hasTeam
+	}
+	if p.look != "" && (p.open || p.alive) { // a character may outlive its stay
+		flags |= hasLook
 	}
 	return flags
 }
 
-// setFlags is the inverse of flags, but for the team.
+// setFlags is the inverse of flags, but for team and look.
 func (p *player) setFlags(flags int) {
-	p.alive = flags&hasCharacter != 0
-	p.open = flags&hasStay != 0
-	p.joined = flags&hasJoined != 0
-	p.started = flags&hasStarted != 0
-	p.accepted = flags&hasAccepted != 0
-	p.named = flags&hasName != 0
-	p.hasClan = flags&hasClan != 0
-	p.hasInput = flags&hasInput != 0
-	p.hasAuth = flags&hasAuth != 0
-	switch {
-	case flags&speaks6 != 0:
-		p.protocol = protocol6
-	case flags&speaks7 != 0:
-		p.protocol = protocol7
+	for i, on := range p.bits() {
+		*on = flags>>i&1 != 0
 	}
+	p.protocol = protocol(flags / protocolBit)
 }
 
 // restore returns the state of a checkpoint before the record at offset.
@@ -110,11 +92,9 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 			p.stay = list[n-1]
 		}
 	}
-	r := c.reader(x.texts.list)
+	r := indexfile.NewReader(name, c.players)
 	for r.Len() > 0 {
-		if cid := r.cid(); r.Err() == nil {
-			r.fill(s.player(cid))
-		}
+		s.player(int32(r.Uint(maxClients-1))).code(indexfile.Codec{R: r}, &x.texts)
 	}
 	for i := range s.players {
 		if p := &s.players[i]; p.stay != noStay && !p.open {
@@ -147,112 +127,69 @@ func (x *index) sortStays() {
 // writePlayers writes what is known of all players. What is left out follows from the list of
 // stays.
 //
-// Each player, up to the end of the checkpoint:
-//
-//	| cid varint | flags varint | [x, y zigzag] | [team zigzag] | [name] | [clan] |
-//	| [look] | [auth level zigzag, identity] | [input zigzag × inputs] |
-//
-// What is in brackets is there if its flag is set; a text is a varint, its number among the texts
-// of the index.
+// Each player, up to the end of the checkpoint: | cid | what code has |
 func writePlayers(w *indexfile.Writer, s *state, t *texts) {
-	text := func(s string) { w.Uint(uint64(t.id(s))) }
 	for _, slot := range s.slots {
 		if slot == 0 {
 			continue
 		}
-		p := &s.players[slot-1]
-		flags := p.flags()
-		if flags == 0 {
-			continue
-		}
-		w.Uint(uint64(p.cid))
-		w.Uint(uint64(flags))
-		if flags&hasCharacter != 0 {
-			w.Int(int64(p.x))
-			w.Int(int64(p.y))
-		}
-		if flags&hasTeam != 0 {
-			w.Int(int64(p.team))
-		}
-		if flags&hasName != 0 {
-			text(p.name)
-		}
-		if flags&hasClan != 0 {
-			text(p.clan)
-		}
-		if flags&hasLook != 0 {
-			text(string(p.look))
-		}
-		if flags&hasAuth != 0 {
-			w.Int(int64(p.auth.level))
-			text(p.auth.identity)
-		}
-		if flags&hasInput != 0 {
-			for _, v := range p.input {
-				w.Int(int64(v))
-			}
+		if p := &s.players[slot-1]; p.flags() != 0 {
+			w.Uint(uint64(p.cid))
+			p.code(indexfile.Codec{W: w}, t)
 		}
 	}
 }
 
-// A playersReader reads what writePlayers wrote.
-type playersReader struct {
-	*indexfile.Reader
-	texts []string // of the index
-}
-
-func (c *checkpoint) reader(texts []string) playersReader {
-	return playersReader{indexfile.NewReader(name, c.players), texts}
-}
-
-// cid reads the client id of the next player.
-func (r playersReader) cid() int32 { return int32(r.Uint(maxClients - 1)) }
-
-// fill reads what is known of a player besides its id.
-func (r playersReader) fill(p *player) {
-	flags := int(r.Uint(math.MaxUint16))
-	if r.Err() != nil {
-		return
-	}
-	p.setFlags(flags)
-	if p.open && p.stay == noStay {
-		r.Fail("an open stay that is not listed")
-		return
+// code goes on over what is known of a player besides its id:
+//
+//	| flags varint | [x, y zigzag] | [team zigzag] | [look] | [name] | [clan] |
+//	| [auth level zigzag, identity] | [input zigzag × inputs] |
+//
+// What is in brackets is there if its flag is set; a text is a varint, its number among the texts
+// of the index.
+func (p *player) code(c indexfile.Codec, t *texts) {
+	flags := p.flags()
+	if indexfile.Uint(c, &flags, math.MaxUint16); c.R != nil {
+		if p.setFlags(flags); p.open && p.stay == noStay {
+			c.R.Fail("an open stay that is not listed")
+		}
 	}
 	if p.alive {
-		p.x, p.y = r.Int32(), r.Int32()
+		c.Values(&p.x, &p.y)
 	}
 	if flags&hasTeam != 0 {
-		p.team = r.Int32()
-	}
-	if p.named {
-		p.name = r.text()
-	}
-	if p.hasClan {
-		p.clan = r.text()
+		c.Values(&p.team)
 	}
 	if flags&hasLook != 0 {
-		p.look = look(r.text())
+		t.code(c, (*string)(&p.look))
+	}
+	if !p.open { // what it has is that of its stay
+		return
+	}
+	if p.named {
+		t.code(c, &p.name)
+	}
+	if p.hasClan {
+		t.code(c, &p.clan)
 	}
 	if p.hasAuth {
-		p.auth.level = r.Int32()
-		p.auth.identity = r.text()
+		c.Values(&p.auth.level)
+		t.code(c, &p.auth.identity)
 	}
 	if p.hasInput {
-		for i := range p.input {
-			p.input[i] = r.Int32()
-		}
+		codeAll(c, p.input[:])
 	}
 }
 
-// text reads the number of a text.
-func (r playersReader) text() string {
-	i := r.Uint(math.MaxInt32)
-	if r.Err() == nil && i >= uint64(len(r.texts)) {
-		r.Fail("no text %d", i)
+// code goes on over the number of a text.
+func (t *texts) code(c indexfile.Codec, s *string) {
+	if c.W != nil {
+		c.W.Count(t.id(*s))
+		return
 	}
-	if r.Err() != nil {
-		return ""
+	if i := c.R.Uint(math.MaxInt32); i < uint64(len(t.list)) {
+		*s = t.list[i]
+	} else {
+		c.R.Fail("no text %d", i)
 	}
-	return r.texts[i]
 }

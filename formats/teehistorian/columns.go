@@ -7,16 +7,15 @@ import (
 )
 
 // The tables of a recording (docs/tree/tables.md section 2).
+// Those that have a row for some records are numbered.
 const (
-	playersTable = iota
-	positionsTable
+	positionsTable = iota
 	inputsTable
 	eventsTable
-	finishesTable
 	rowTables
 )
 
-var rowTableNames = [rowTables]string{"players", "positions", "inputs", "events", "finishes"}
+var rowTableNames = [rowTables]string{"positions", "inputs", "events"}
 
 // eventWords are all names of events, and eventNumbers their numbers.
 var eventWords, eventNumbers = func() (words []string, numbers map[string]int) {
@@ -35,14 +34,15 @@ var eventWords, eventNumbers = func() (words []string, numbers map[string]int) {
 	return words, numbers
 }()
 
+var playersColumns = slices.Concat(
+	columnar.Required(columnar.Int32, "stay"), columnar.Required(columnar.Text, "dir"), columnar.Required(columnar.Int32, "cid"),
+	columnar.Optional(columnar.Text, "name", "clan", "protocol"), columnar.Optional(columnar.Int32, "version"),
+	columnar.Optional(columnar.Text, "version_str"), columnar.Required(columnar.Int64, "first_tick"),
+	columnar.Optional(columnar.Int64, "join_tick", "drop_tick"), columnar.Optional(columnar.Text, "drop_reason"),
+	columnar.Required(columnar.Int32, "lives", "positions", "inputs", "commands"), columnar.Optional(columnar.Time, "first_time"),
+)
+
 var rowColumns = [rowTables][]columnar.Column{
-	playersTable: slices.Concat(
-		columnar.Required(columnar.Int32, "stay"), columnar.Required(columnar.Text, "dir"), columnar.Required(columnar.Int32, "cid"),
-		columnar.Optional(columnar.Text, "name", "clan", "protocol"), columnar.Optional(columnar.Int32, "version"),
-		columnar.Optional(columnar.Text, "version_str"), columnar.Required(columnar.Int64, "first_tick"),
-		columnar.Optional(columnar.Int64, "join_tick", "drop_tick"), columnar.Optional(columnar.Text, "drop_reason"),
-		columnar.Required(columnar.Int32, "lives", "positions", "inputs", "commands"), columnar.Optional(columnar.Time, "first_time"),
-	),
 	positionsTable: slices.Concat(
 		columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "cid", "stay"), columnar.Optional(columnar.Int32, "x", "y"),
 	),
@@ -54,12 +54,13 @@ var rowColumns = [rowTables][]columnar.Column{
 		columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Time, "time"), columnar.Required(columnar.Int64, "offset"),
 		columnar.OneOf("event", false, eventWords...), columnar.Optional(columnar.Int32, "cid", "stay"), columnar.Required(columnar.Text, "data"),
 	),
-	finishesTable: slices.Concat(
-		columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Time, "time"),
-		columnar.Optional(columnar.Int32, "stay", "cid", "team"), columnar.Optional(columnar.Text, "name"),
-		columnar.Required(columnar.Double, "seconds"), columnar.Required(columnar.Int64, "start_tick"),
-	),
 }
+
+var finishesColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Time, "time"),
+	columnar.Optional(columnar.Int32, "stay", "cid", "team"), columnar.Optional(columnar.Text, "name"),
+	columnar.Required(columnar.Double, "seconds"), columnar.Required(columnar.Int64, "start_tick"),
+)
 
 // add adds the time of a tick.
 func (s startTime) add(b *columnar.Batch, tick int32) {
@@ -110,53 +111,39 @@ func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byt
 	start.add(b, e.tick)
 	b.Int64(e.offset)
 	b.Word(eventNumbers[e.name()])
-	p := (*player)(nil)
-	if cid, ok := e.client(); ok {
-		b.Int32(cid)
-		p = s.lookup(cid)
-	} else {
-		b.Null()
+	cid, ok := e.client()
+	addNumber(b, cid, ok)
+	stay := int32(noStay)
+	if p := s.lookup(cid); ok && p != nil {
+		stay = p.stay
 	}
-	addStay(b, p)
+	addNumber(b, stay, stay != noStay)
 	if rest[0] = '{'; len(rest) == 1 { // in place of the comma, or of the bracket that closes no member
 		rest = append(rest, '}')
 	}
 	b.Bytes(rest)
 }
 
-func addStay(b *columnar.Batch, p *player) {
-	if p == nil || p.stay == noStay {
+// finishRow adds a finish.
+func (x *index) finishRow(b *columnar.Batch, f *finishEvent, start startTime) {
+	b.Int64(int64(f.tick))
+	start.add(b, f.tick)
+	addNumber(b, f.stay, f.stay != noStay)
+	addNumber(b, f.id, !f.team)
+	addNumber(b, f.id, f.team)
+	if f.name > 0 {
+		b.Text(x.texts.list[f.name-1])
+	} else {
 		b.Null()
-		return
 	}
-	b.Int32(p.stay)
+	b.Double(float64(f.time) / ticksPerSecond)
+	b.Int64(int64(f.tick) - int64(f.time))
 }
 
-// finishRow adds an event of the table finishes. ok is false if it is none.
-func finishRow(b *columnar.Batch, e *event, start startTime) (ok bool) {
-	x := &e.payload
-	if e.kind != extension || x.short || x.typ.event != "player_finish" && x.typ.event != "team_finish" {
-		return false
-	}
-	ticks := x.num("time_ticks")
-	b.Int64(int64(e.tick))
-	start.add(b, e.tick)
-	p := e.player
-	if x.typ.event == "player_finish" {
-		addStay(b, p)
-		b.Int32(x.num("cid"))
-		b.Null()
-	} else {
-		b.Null()
-		b.Null()
-		b.Int32(x.num("team"))
-	}
-	if p != nil && p.named {
-		b.Text(p.name)
+func addNumber(b *columnar.Batch, n int32, known bool) {
+	if known {
+		b.Int32(n)
 	} else {
 		b.Null()
 	}
-	b.Double(float64(ticks) / ticksPerSecond)
-	b.Int64(int64(e.tick) - int64(ticks))
-	return true
 }

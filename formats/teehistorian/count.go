@@ -10,7 +10,7 @@ type rowCounters [rowTables]*rowcount.Counter
 
 // newRowCounters returns counters of no rows.
 func newRowCounters() (c rowCounters) {
-	for t := positionsTable; t < rowTables; t++ {
+	for t := range c {
 		c[t] = rowcount.New(rowColumns[t])
 	}
 	return c
@@ -18,7 +18,7 @@ func newRowCounters() (c rowCounters) {
 
 // endChunk ends a chunk in all tables.
 func (c *rowCounters) endChunk() {
-	for _, t := range c[positionsTable:] {
+	for _, t := range c {
 		t.EndChunk()
 	}
 }

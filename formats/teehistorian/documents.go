@@ -98,19 +98,13 @@ type playerEntry struct {
 func (r *recording) playerEntry(i int) *playerEntry {
 	s := r.idx.stays[i]
 	e := &playerEntry{
-		Dir: r.dirs[i], CID: s.cid, Clan: s.clan, Names: s.names, Version: s.version, VersionStr: s.versionStr,
-		FirstTick: s.first, JoinTick: s.joinTick(), DropTick: s.dropTick(), DropReason: s.reason, Lives: s.lives,
+		Dir: r.dirs[i], CID: s.cid, Name: s.name(), Clan: s.clan, Protocol: s.protocol.text(), Names: s.names, Version: s.version, VersionStr: s.versionStr,
+		FirstTick: s.first, JoinTick: s.join, DropTick: s.drop, DropReason: s.reason, Lives: s.lives,
 		Positions: s.rows[positionTable], Inputs: s.rows[inputTable], Commands: s.rows[commandTable],
 		Finishes: s.finishes,
 	}
-	if n := len(s.names); n > 0 {
-		e.Name = &s.names[n-1]
-	} else {
+	if e.Names == nil {
 		e.Names = []string{}
-	}
-	if s.protocol != unknownProtocol {
-		text := s.protocol.String()
-		e.Protocol = &text
 	}
 	if e.Finishes == nil {
 		e.Finishes = []finishTime{}

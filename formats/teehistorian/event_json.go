@@ -163,10 +163,10 @@ func appendMessage(b []byte, e *event) []byte {
 }
 
 func appendProtocol(b []byte, p protocol) []byte {
-	if p == unknownProtocol {
-		return append(b, "null"...)
+	if text := p.text(); text != nil {
+		return jsonenc.AppendString(b, *text)
 	}
-	return jsonenc.AppendString(b, p.String())
+	return append(b, "null"...)
 }
 
 func appendCommand(b []byte, e *event) []byte {

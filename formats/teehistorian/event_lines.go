@@ -143,5 +143,5 @@ func (r *recording) mayBeNamed(of who, tick int32) bool {
 		return false
 	}
 	s := r.idx.stays[of.stay]
-	return len(s.names) == 0 && !s.dropped && r.idx.tail.tick-nameDelay <= tick
+	return len(s.names) == 0 && s.drop == nil && r.idx.tail.tick-nameDelay <= tick
 }

@@ -42,6 +42,7 @@ type index struct {
 	stays     []*stay
 	practice  []practiceChange
 	lines     []lineGroup
+	finishes  []finishEvent
 
 	// What the pass needs to go on when the recording has grown.
 	tail     checkpoint
@@ -106,9 +107,7 @@ type stay struct {
 
 	named      int32 // tick of the first of names
 	first      int32
-	join, drop int32
-	joined     bool // there is a join
-	dropped    bool // there is a drop
+	join, drop *int32 // nil: there is none
 	protocol   protocol
 
 	names      []string
@@ -117,25 +116,34 @@ type stay struct {
 	versionStr *string
 	reason     *string
 	lives      int64
-	finishes   []finishTime
+	finishes   []finishTime // those of the index that count for it
 	rows       [tables]int64
 	bytes      [tables]int64 // without the first line
 }
 
-// joinTick returns the tick of the join, nil if there is none.
-func (s *stay) joinTick() *int32 {
-	if !s.joined {
+// name returns what the stay is called last, nil if it has no name.
+func (s *stay) name() *string {
+	if len(s.names) == 0 {
 		return nil
 	}
-	return &s.join
+	return &s.names[len(s.names)-1]
 }
 
-// dropTick returns the tick of the drop, nil if there is none.
-func (s *stay) dropTick() *int32 {
-	if !s.dropped {
-		return nil
+// A finishEvent is a PLAYER_FINISH or a TEAM_FINISH.
+type finishEvent struct {
+	tick, time int32
+	stay       int32 // or noStay
+	id         int32 // of the client, or of the team
+	name       int   // number of the text that the client was called by, from 1 on; 0: none
+	team       bool
+}
+
+// tell tells a stay, if there is one, of a finish.
+func (f *finishEvent) tell(stays []*stay) {
+	if 0 <= f.stay && int(f.stay) < len(stays) {
+		s := stays[f.stay]
+		s.finishes = append(s.finishes, finishTime{f.tick, f.time})
 	}
-	return &s.drop
 }
 
 // A finishTime is a PLAYER_FINISH.

@@ -1,6 +1,9 @@
 package teehistorian
 
-import "recfs/formats"
+import (
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
 
 // maxSize is what the length of a part of a file may be in a saved index. There are so few of them
 // in one that their sum is no overflow.
@@ -17,7 +20,7 @@ func (x *index) check(size int64) error {
 	case len(x.stays) > 2*maxStays || int(x.tail.stays) != len(x.stays):
 		return x.wrong("the number of stays")
 	}
-	for _, t := range x.rows[positionsTable:] {
+	for _, t := range x.rows {
 		if t.Chunks() != max(len(x.chunks), 1) {
 			return x.wrong("the chunks of a table")
 		}
@@ -25,6 +28,11 @@ func (x *index) check(size int64) error {
 	for _, p := range x.problems {
 		if p.offset < 0 {
 			return x.wrong("the place of a problem")
+		}
+	}
+	for i := range x.finishes {
+		if f := &x.finishes[i]; f.stay < noStay || int(f.stay) >= len(x.stays) || f.name > x.texts.settled {
+			return x.wrong("a finish")
 		}
 	}
 	if err := x.checkChunks(); err != nil {
@@ -50,7 +58,7 @@ func (x *index) checkChunks() error {
 		case c.lines > maxSize:
 			return x.wrong("the length of what a chunk shows")
 		}
-		if err := x.checkCheckpoint(&c.checkpoint, stays, x.texts.list[:x.texts.settled]); err != nil {
+		if err := x.checkCheckpoint(&c.checkpoint, stays, texts{list: x.texts.list[:x.texts.settled]}); err != nil {
 			return err
 		}
 		offset, tick, stays = offset+c.size, c.last, c.checkpoint.stays
@@ -58,21 +66,21 @@ func (x *index) checkChunks() error {
 	if len(x.chunks) > 0 && offset != x.bytes {
 		return x.wrong("the end of the last chunk")
 	}
-	return x.checkCheckpoint(&x.tail, stays, x.texts.list)
+	return x.checkCheckpoint(&x.tail, stays, x.texts)
 }
 
 // checkCheckpoint looks at a checkpoint that comes after so many stays and has these texts.
-func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts []string) error {
+func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts texts) error {
 	if c.stays < stays || int(c.stays) > len(x.stays) {
 		return x.wrong("the stays of a checkpoint")
 	}
-	r := c.reader(texts)
+	r := indexfile.NewReader(name, c.players)
 	for r.Len() > 0 {
-		p := player{cid: r.cid(), stay: noStay}
+		p := player{cid: int32(r.Uint(maxClients - 1)), stay: noStay}
 		if list := x.byClient[p.cid]; len(list) > 0 && list[0] < c.stays {
 			p.stay = list[0]
 		}
-		r.fill(&p)
+		p.code(indexfile.Codec{R: r}, &texts)
 	}
 	return r.Err()
 }
@@ -120,7 +128,7 @@ func (x *index) checkTail() error {
 	last := int32(-1)
 	for i := range x.activity {
 		a := &x.activity[i]
-		if a.stay <= last || len(x.chunks) == 0 {
+		if a.stay <= last || int(a.stay) >= len(x.stays) || len(x.chunks) == 0 {
 			return x.wrong("the activity of the last chunk")
 		}
 		last = a.stay

@@ -11,15 +11,15 @@ const (
 	protocol7       protocol = 7
 )
 
-func (p protocol) String() string {
-	switch p {
-	case protocol6:
-		return "0.6"
-	case protocol7:
-		return "0.7"
+// text returns the number as clients write it, nil if it is not known.
+func (p protocol) text() *string {
+	if int(p) >= len(protocolTexts) || protocolTexts[p] == "" {
+		return nil
 	}
-	return ""
+	return &protocolTexts[p]
 }
+
+var protocolTexts = [...]string{protocol6: "0.6", protocol7: "0.7"}
 
 // A messageType is one kind of network message (docs/formats/teehistorian.md section 8).
 type messageType struct {

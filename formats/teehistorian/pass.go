@@ -118,7 +118,7 @@ func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *
 	}
 	x.texts.drop()
 	b := &builder{
-		index: x, render: renderer{h.idents}, shared: newInterner(),
+		index: x, render: renderer{h.idents}, shared: interner{},
 		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s, begun: h.startTime(),
 		positions: hotRows{Counter: x.rows[positionsTable]}, inputs: hotRows{Counter: x.rows[inputsTable]},
 	}

@@ -29,7 +29,7 @@ func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 }
 
 func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error) {
-	r, err := t.get(ctx)
+	r, err := t.named(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -66,7 +66,7 @@ func (d *demosDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 		}
 		return d.At(ctx, i)
 	}
-	r, err := d.t.get(ctx)
+	r, err := d.t.named(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}

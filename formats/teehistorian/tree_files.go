@@ -33,7 +33,7 @@ func (t *tree) playersJSON(_ context.Context, x *index) (*views.Text, error) {
 		Document: func(context.Context) (any, error) { return map[string][]int{"players": {}}, nil },
 		Key:      "players", N: (len(x.stays) + staysPerPart - 1) / staysPerPart,
 		Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
-			r, err := t.get(ctx)
+			r, err := t.named(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -50,7 +50,7 @@ func (t *tree) playersJSON(_ context.Context, x *index) (*views.Text, error) {
 // eventsText is events.txt, a part for each group of lines.
 func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
 	return &views.Text{N: len(x.lines), Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
-		r, err := t.get(ctx)
+		r, err := t.named(ctx)
 		if err != nil {
 			return views.Part{}, err
 		}
@@ -62,7 +62,7 @@ func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
 // pathsSVG is paths.svg.
 func (t *tree) pathsSVG(context.Context, *index) (*views.Text, error) {
 	return &views.Text{N: 1, Make: func(ctx context.Context, _ int, _ any) (views.Part, error) {
-		r, err := t.get(ctx)
+		r, err := t.named(ctx)
 		if err != nil {
 			return views.Part{}, err
 		}

@@ -63,9 +63,23 @@ type demos struct {
 	finishes []int32 // ticks
 }
 
+// of returns what decodes the recording.
+func (t *tree) of(x *index) *recording {
+	return &recording{src: t.Input, idx: x, version1: t.header.version1, render: renderer{t.header.idents}}
+}
+
 // get returns the indexed recording.
 func (t *tree) get(ctx context.Context) (*recording, error) {
 	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.of(x), nil
+}
+
+// named returns the indexed recording with the names of its stays.
+func (t *tree) named(ctx context.Context) (*recording, error) {
+	r, err := t.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +87,13 @@ func (t *tree) get(ctx context.Context) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{src: t.Input, idx: x, version1: t.header.version1, render: renderer{t.header.idents}, dirs: n.dirs}
-	r.growing = t.Grows && x.mayGrow()
-	r.events = logWriter{t.start, r.who}
+	r.dirs, r.growing, r.events = n.dirs, t.Grows && r.idx.mayGrow(), logWriter{t.start, r.who}
 	return r, nil
 }
 
 // runs returns the indexed recording and its runs.
 func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
-	r, err := t.get(ctx)
+	r, err := t.named(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,36 +6,33 @@ import (
 	"math"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/rowcount"
 	"recfs/formats/views"
-	"recfs/nodes"
 )
 
 // rowTables are the tables of the recording.
 func (t *tree) rowTables() []views.Table[index] {
-	list := make([]views.Table[index], rowTables)
-	for n := range list {
-		list[n] = views.Table[index]{
-			Name: rowTableNames[n], Columns: rowColumns[n],
+	list := []views.Table[index]{{Name: "players", Columns: playersColumns, Known: t.stayRows}}
+	for n, name := range rowTableNames {
+		list = append(list, views.Table[index]{
+			Name: name, Columns: rowColumns[n],
 			Groups: func(x *index) []columnar.Group { return x.rows[n].Groups() },
 			Fill: func(ctx context.Context, x *index, b *columnar.Batch, chunk, end int) error {
-				r, err := t.get(ctx)
-				if err != nil {
-					return err
-				}
-				return stale(r.fill(ctx, b, n, chunk, x.chunkStart(end), t.start))
+				return stale(t.of(x).fill(ctx, b, n, chunk, x.chunkStart(end), t.start))
 			},
-		}
+		})
 	}
-	list[playersTable].Groups = t.stayGroups
-	list[playersTable].Fill = func(ctx context.Context, _ *index, b *columnar.Batch, _, _ int) error {
-		r, err := t.get(ctx)
-		for i := 0; err == nil && i < len(r.idx.stays); i++ {
-			r.stayRow(b, i, t.start)
-		}
-		return err
-	}
-	return list
+	return append(list, views.Table[index]{Name: "finishes", Columns: finishesColumns, Known: t.finishRows})
+}
+
+// stayRows are the rows of the table players.
+func (t *tree) stayRows(ctx context.Context, x *index) (int, func(*columnar.Batch, int), error) {
+	r, err := t.named(ctx)
+	return len(x.stays), func(b *columnar.Batch, i int) { r.stayRow(b, i, t.start) }, err
+}
+
+// finishRows are the rows of the table finishes.
+func (t *tree) finishRows(_ context.Context, x *index) (int, func(*columnar.Batch, int), error) {
+	return len(x.finishes), func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) }, nil
 }
 
 // chunkStart returns where chunk k begins, or the records end.
@@ -93,25 +90,11 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 		if ok && of == inputTable && e.stay != noStay {
 			inputRow(b, e)
 		}
-	case e.kind.isHot():
-	case table == eventsTable:
+	case !e.kind.isHot():
 		rest = r.render.appendRest(rest[:0], e)
 		eventRow(b, e, &c.state, begun, rest)
-	default:
-		finishRow(b, e, begun)
 	}
 	return rest
-}
-
-// stayGroups counts the stays.
-func (t *tree) stayGroups(x *index) []columnar.Group {
-	r := &recording{idx: x, dirs: x.dirs(nodes.SafeName)}
-	c := rowcount.New(rowColumns[playersTable])
-	for i := range x.stays {
-		r.stayRow(c.Batch, i, t.start)
-		c.EndRow()
-	}
-	return c.Groups()
 }
 
 // stayRow adds a stay.
@@ -120,45 +103,26 @@ func (r *recording) stayRow(b *columnar.Batch, i int, begun startTime) {
 	b.Int32(int32(i))
 	b.Text(r.dirs[i])
 	b.Int32(s.cid)
-	if n := len(s.names); n > 0 {
-		b.Text(s.names[n-1])
-	} else {
-		b.Null()
-	}
-	addText(b, s.clan)
-	if s.protocol == unknownProtocol {
-		b.Null()
-	} else {
-		b.Text(s.protocol.String())
-	}
-	if s.version == nil {
-		b.Null()
-	} else {
-		b.Int32(*s.version)
-	}
-	addText(b, s.versionStr)
+	addOptional(b, s.name(), b.Text)
+	addOptional(b, s.clan, b.Text)
+	addOptional(b, s.protocol.text(), b.Text)
+	addOptional(b, s.version, b.Int32)
+	addOptional(b, s.versionStr, b.Text)
 	b.Int64(int64(s.first))
-	addTick(b, s.joinTick())
-	addTick(b, s.dropTick())
-	addText(b, s.reason)
+	tick := func(n int32) { b.Int64(int64(n)) }
+	addOptional(b, s.join, tick)
+	addOptional(b, s.drop, tick)
+	addOptional(b, s.reason, b.Text)
 	for _, n := range [...]int64{s.lives, s.rows[positionTable], s.rows[inputTable], s.rows[commandTable]} {
 		b.Int32(int32(min(n, math.MaxInt32)))
 	}
 	begun.add(b, s.first)
 }
 
-func addText(b *columnar.Batch, s *string) {
-	if s == nil {
+func addOptional[V any](b *columnar.Batch, v *V, add func(V)) {
+	if v == nil {
 		b.Null()
-		return
+	} else {
+		add(*v)
 	}
-	b.Text(*s)
-}
-
-func addTick(b *columnar.Batch, tick *int32) {
-	if tick == nil {
-		b.Null()
-		return
-	}
-	b.Int64(int64(*tick))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"recfs/formats/columnar"
+	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
 )
 
@@ -24,6 +25,10 @@ type Table[T any] struct {
 	// end before chunk end.
 	Fill func(ctx context.Context, x *T, b *columnar.Batch, chunk, end int) error
 
+	// Known, in place of Groups and Rows, is for a table whose rows the index knows: it returns how many
+	// there are, and what adds row i.
+	Known func(ctx context.Context, x *T) (n int, row func(b *columnar.Batch, i int), err error)
+
 	// Counted, if set, is for a table whose rows no index counts, as that of a [columnar.Maker].
 	Counted func(ctx context.Context) bool
 }
@@ -38,7 +43,10 @@ func (t *Tree[T]) makers(tables []Table[T]) []columnar.Maker {
 			if err != nil {
 				return columnar.Table{}, err
 			}
-			groups := table.Groups(x)
+			groups, err := table.groups(ctx, x)
+			if err != nil {
+				return columnar.Table{}, err
+			}
 			return columnar.Table{
 				Name: table.Name, Columns: table.Columns, Groups: groups,
 				Fill: func(ctx context.Context, b *columnar.Batch, group int) error {
@@ -50,10 +58,34 @@ func (t *Tree[T]) makers(tables []Table[T]) []columnar.Maker {
 	return list
 }
 
+// groups returns the row groups, which are counted here if the index knows the rows.
+func (t *Table[T]) groups(ctx context.Context, x *T) ([]columnar.Group, error) {
+	if t.Known == nil {
+		return t.Groups(x), nil
+	}
+	n, row, err := t.Known(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	c := rowcount.New(t.Columns)
+	for i := range n {
+		row(c.Batch, i)
+		c.EndRow()
+	}
+	return c.Groups(), nil
+}
+
 // fill adds the rows of a group.
 func (t *Tree[T]) fill(ctx context.Context, table *Table[T], b *columnar.Batch, groups []columnar.Group, group int) error {
 	x, err := t.Index(ctx)
 	if err != nil {
+		return err
+	}
+	if table.Known != nil {
+		n, row, err := table.Known(ctx, x)
+		for i := 0; err == nil && i < n && !b.Full(); i++ {
+			row(b, i)
+		}
 		return err
 	}
 	chunk := groups[group].Chunk

@@ -1,0 +1,83 @@
+package indexfile
+
+import (
+	"math"
+	"slices"
+)
+
+// A Codec writes values, or reads them to where they are taken from: one function has the layout of
+// both. One of its parts is set. Where it writes, the values do not change.
+type Codec struct {
+	W *Writer
+	R *Reader
+}
+
+// Values goes on over values, each by its type:
+//
+//	*int, *int64  a number that is never negative, as Size
+//	*int32        as Int
+//	*uint8, *bool, *string
+//	*[]byte       as Blob; what is read is a part of the index
+func (c Codec) Values(list ...any) {
+	for _, v := range list {
+		switch v := v.(type) {
+		case *int:
+			Uint(c, v, math.MaxInt)
+		case *int64:
+			Uint(c, v, math.MaxInt64)
+		case *int32:
+			value(c, v, func(w *Writer, n int32) { w.Int(int64(n)) }, (*Reader).Int32)
+		case *uint8:
+			value(c, v, (*Writer).U8, func(r *Reader) uint8 { return r.U8() })
+		case *bool:
+			value(c, v, (*Writer).Bool, (*Reader).Bool)
+		case *string:
+			value(c, v, (*Writer).Text, (*Reader).Text)
+		case *[]byte:
+			value(c, v, (*Writer).Blob, func(r *Reader) []byte { return slices.Clip(r.Bytes(r.Count(1))) })
+		default:
+			panic("indexfile: a value of a type that has no codec")
+		}
+	}
+}
+
+func value[V any](c Codec, v *V, write func(*Writer, V), read func(*Reader) V) {
+	if c.W != nil {
+		write(c.W, *v)
+	} else {
+		*v = read(c.R)
+	}
+}
+
+// Uint goes on over a number from 0 to limit.
+func Uint[V ~int | ~int32 | ~int64 | ~uint8](c Codec, v *V, limit V) {
+	if c.W != nil {
+		c.W.Uint(uint64(*v))
+	} else {
+		*v = V(c.R.Uint(uint64(limit)))
+	}
+}
+
+// List goes on over a list, each of whose elements takes at least size bytes.
+func List[V any](c Codec, list *[]V, size int, each func(*V)) {
+	if c.W != nil {
+		c.W.Count(len(*list))
+	} else if n := c.R.Count(size); n > 0 {
+		*list = make([]V, n)
+	}
+	for i := range *list {
+		each(&(*list)[i])
+	}
+}
+
+// Optional goes on over a value that may be missing: then it is nil.
+func Optional[V any](c Codec, v **V, each func(*V)) {
+	known := *v != nil
+	c.Values(&known)
+	if c.R != nil && known {
+		*v = new(V)
+	}
+	if known {
+		each(*v)
+	}
+}
