@@ -25,7 +25,7 @@ type Catalogue struct {
 	cache   *cache.Cache
 	disk    *cache.Disk // may be nil
 	sniff   bool
-	digests *digests
+	digests *cache.Memo[archive.Recording, digest]
 	looked  atomic.Int64
 	pages   *ledger.Pages
 }
@@ -34,7 +34,7 @@ type Catalogue struct {
 // opt.Indexed.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
-	k.digests = &digests{Memo: cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)}
+	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
 	opt.Indexed = k.indexed
 	return k
 }
@@ -128,13 +128,16 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 			return found, func() {}, err
 		}
 	}
-	sink := ledger.NewTempSink(c.disk)
-	sink.Count = c.cache.Count
+	sink := ledger.NewSink(c.disk, "")
 	if found, err = c.part(ctx, view, at, sink); err != nil {
 		sink.Close()
 		return nil, nil, err
 	}
-	return found, sink.Close, nil
+	c.cache.Count(found.Cost())
+	return found, func() {
+		c.cache.Count(-found.Cost())
+		sink.Close()
+	}, nil
 }
 
 // part returns what is below a directory, of which nothing was known before.
@@ -153,7 +156,7 @@ func (c *Catalogue) part(ctx context.Context, view archive.View, dir nodes.Dir, 
 
 // newScan returns a scan that finds nothing yet.
 func (c *Catalogue) newScan(view archive.View, sink *ledger.Sink) *scan {
-	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), doubts: c.digests.doubts.Load(), watch: watchlist{began: time.Now()}}
+	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), watch: watchlist{began: time.Now()}}
 	var disk cache.Store
 	if c.disk != nil {
 		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"recfs/cache"
@@ -21,28 +21,21 @@ type root struct {
 	archive.Root
 	c *Catalogue
 
-	scanning chan struct{} // holds one while the catalogue is made, and guards what follows
-	last     *survey       // nil: there is none yet
-	saved    time.Time     // when one was saved on disk
+	scanning chan struct{} // holds one while the catalogue is made, and guards saved
+	last     atomic.Pointer[survey]
+	saved    time.Time // when one was saved on disk
 
-	mu        sync.Mutex
-	shown     *survey   // that recordings.jsonl is of; nil: nobody has asked for it
-	shownTime time.Time // since when it is that
-	lake      *survey   // that tables/ is of
-	lakeTime  time.Time
-	lakeUntil time.Time // how long that is good
-
-	names    *cache.Memo[lakeKey, source.Names]
-	parquets *cache.Memo[*survey, nodes.File]
+	names    *cache.Memo[namesKey, source.Names]
+	parquets *cache.Memo[file, nodes.File]
 }
 
 // Root returns an archive with the file called Name in it, the same as Parquet, and
 // the directory of all tables, unless the archive has one of its own or is a recording.
 func (c *Catalogue) Root(archive archive.Root) nodes.Dir {
 	r := &root{Root: archive, c: c, scanning: make(chan struct{}, 1)}
-	r.names = cache.NewMemo[lakeKey, source.Names](c.cache, nil).Peak(func(lakeKey) int64 { return namesPeak })
-	r.parquets = cache.NewMemo(c.cache, func(_ context.Context, s *survey) (nodes.File, int64, error) {
-		return parquet.File(c.cache, s.maker()), s.cost(), nil
+	r.names = cache.NewMemo[namesKey, source.Names](c.cache, nil).Peak(func(namesKey) int64 { return namesPeak })
+	r.parquets = cache.NewMemo(c.cache, func(_ context.Context, f file) (nodes.File, int64, error) {
+		return parquet.File(c.cache, f.maker()), f.Cost(), nil
 	})
 	return r
 }
@@ -68,31 +61,22 @@ func (r *root) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 // entry returns the entry of recordings.jsonl, recordings.parquet or tables.
 func (r *root) entry(ctx context.Context, dir nodes.Dir, name string) (nodes.Entry, error) {
 	if name == tablesName {
-		_, since, err := r.lakeNow(ctx)
-		return r.lakeEntry(name, "", since), err
+		s, err := r.recent(ctx)
+		if err != nil {
+			return nodes.Entry{}, err
+		}
+		return r.tablesEntry(name, "", s.since), nil
 	}
 	s, err := r.survey(ctx, dir)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.shown == nil || r.shown.Sum() != s.Sum() {
-		r.shown, r.shownTime = s, time.Now()
-	}
-	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: r.shownTime, Rights: nodes.Private(0o600)}, File: file{r.shown}}
+	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: s.since, Rights: nodes.Private(0o600)}, File: s.file}
 	if name == parquetName {
-		e.File = nodes.DeferredFile[parquetFile]{Target: parquetFile{r, r.shown}}
+		e.File = nodes.DeferredFile[parquetFile]{Target: parquetFile{r, s.file}}
 	}
 	return e, nil
 }
-
-// A file is recordings.jsonl as it was at one moment. It is a value, equal to another of the same content.
-type file struct{ s *survey }
-
-func (f file) Size(context.Context) (int64, error) { return f.s.Lines(), nil }
-
-func (f file) Open(context.Context) (nodes.Content, error) { return f.s.content(), nil }
 
 // survey returns what is known of the whole archive, whose folder dir is.
 func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
@@ -103,12 +87,10 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 		return nil, ctx.Err()
 	}
 	view, _ := archive.ViewOf(dir)
-	old := r.last
+	old := r.last.Load()
 	switch {
 	case old == nil:
 		old = r.c.loadSaved(view)
-	case old.doubts != r.c.digests.doubts.Load():
-		old = &survey{List: ledger.Load(nil, "", nil)}
 	case old.holds(ctx, view, r.c.disk):
 		return old, nil
 	}
@@ -116,12 +98,12 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if list.Same(old.List) {
-		list = old.List
-	}
 	s := by.renewed(list)
-	r.c.cache.Count(s.cost() - r.last.cost())
-	r.last = s
+	if list.Sum() == old.Sum() && !old.since.IsZero() {
+		s.file, s.since = old.file, old.since
+	}
+	r.c.cache.Count(s.cost() - r.last.Load().cost())
+	r.last.Store(s)
 	return s, nil
 }
 
@@ -129,7 +111,6 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 // found is kept on disk, with what was known before of the rest, so that the next one need not open that again.
 func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *survey) (*ledger.List, *scan, error) {
 	sink := ledger.NewSink(r.c.disk, r.c.savedName(view))
-	sink.Count = r.c.cache.Count
 	defer sink.Close()
 	s := r.c.newScan(view, sink)
 	defer s.cache.Close()
@@ -156,36 +137,23 @@ func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *
 // A parquetFile is recordings.parquet as it was at one moment. It is a value, as a file is.
 type parquetFile struct {
 	r *root
-	s *survey
+	file
 }
 
 // Resolve implements the target of a nodes.DeferredFile.
 func (f parquetFile) Resolve(ctx context.Context) (nodes.File, error) {
-	return f.r.parquets.Get(ctx, f.s)
+	return f.r.parquets.Get(ctx, f.file)
 }
 
-// lakeNow returns what is known of the whole archive now, and since when it is that. It is taken for what the archive
-// has as long as a survey of a large one: a reader looks up all of it, and the whole archive would be looked at for
-// each look-up.
-func (r *root) lakeNow(ctx context.Context) (*survey, time.Time, error) {
-	r.mu.Lock()
-	s, since, fresh := r.lake, r.lakeTime, time.Now().Before(r.lakeUntil)
-	r.mu.Unlock()
-	if fresh && s.doubts == r.c.digests.doubts.Load() {
-		return s, since, nil
+// recent returns what was known of the whole archive a short time ago, for tables/: a reader looks up all of it, and
+// the whole archive would be looked at for each look-up.
+func (r *root) recent(ctx context.Context) (*survey, error) {
+	if s := r.last.Load(); s != nil && time.Since(s.watch.ended) <= s.watch.good() {
+		return s, nil
 	}
 	dir, err := r.Current(ctx)
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
-	if s, err = r.survey(ctx, dir); err != nil {
-		return nil, time.Time{}, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lake == nil || r.lake.Sum() != s.Sum() {
-		r.lakeTime = time.Now()
-	}
-	r.lake, r.lakeUntil = s, time.Now().Add(s.watch.good())
-	return s, r.lakeTime, nil
+	return r.survey(ctx, dir)
 }

@@ -1,15 +1,14 @@
 package catalogue
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/ledger"
 )
 
 // parquetName is the file at the root of an archive that has the lines of Name as rows of Parquet. It
@@ -25,41 +24,8 @@ var columns = slices.Concat(
 	columnar.Optional(columnar.Text, "error", "tables_path"),
 )
 
-// A row is a line of recordings.jsonl, of which anything but the path may be null.
-type row struct {
-	Path       string    `json:"path"`
-	PathHex    string    `json:"path_hex"`
-	Format     *string   `json:"format"`
-	Indexed    *bool     `json:"indexed"`
-	Start      *string   `json:"start"`
-	DurationMS *int64    `json:"duration_ms"`
-	Ticks      *int64    `json:"ticks"`
-	Map        *string   `json:"map"`
-	Players    *[]string `json:"players"`
-	Size       *int64    `json:"size"`
-	Modified   *string   `json:"modified"`
-	Complete   *bool     `json:"complete"`
-	Finished   *bool     `json:"finished"`
-	Problems   *int64    `json:"problems"`
-	Error      *string   `json:"error"`
-}
-
-// place returns the path as it is in the mount.
-func (r *row) place() string {
-	if b, err := hex.DecodeString(r.PathHex); err == nil && len(b) > 0 {
-		return string(b)
-	}
-	return r.Path
-}
-
-// A member is a recording with its tables.
-type member struct {
-	row
-	tables []ledger.Table
-}
-
 // addRows adds the rows of a block, until the Batch has done with it.
-func (s *survey) addRows(ctx context.Context, b *columnar.Batch, block int, done func() bool) error {
+func (s file) addRows(ctx context.Context, b *columnar.Batch, block int, done func() bool) error {
 	page, err := s.Page(ctx, s.pages, block)
 	if err != nil {
 		return err
@@ -68,11 +34,11 @@ func (s *survey) addRows(ctx context.Context, b *columnar.Batch, block int, done
 		if page[i].Line == "" {
 			continue
 		}
-		m := member{tables: page[i].Tables}
-		if err := json.Unmarshal([]byte(page[i].Line), &m.row); err != nil {
+		var line Summary
+		if err := json.Unmarshal([]byte(page[i].Line), &line); err != nil {
 			return err
 		}
-		if m.add(b); done() {
+		if line.addRow(b, len(page[i].Tables) > 0); done() {
 			break
 		}
 	}
@@ -80,7 +46,7 @@ func (s *survey) addRows(ctx context.Context, b *columnar.Batch, block int, done
 }
 
 // maker returns the maker of recordings.parquet. Its chunks are the blocks, of which all are read to count the rows.
-func (s *survey) maker() *columnar.Maker {
+func (s file) maker() *columnar.Maker {
 	m := columnar.NewMaker("recordings", columns, s.rowGroups, func(ctx context.Context, b *columnar.Batch, block int) error {
 		for ; block < s.Blocks() && !b.Full(); block++ {
 			if err := s.addRows(ctx, b, block, b.Full); err != nil {
@@ -93,7 +59,7 @@ func (s *survey) maker() *columnar.Maker {
 }
 
 // rowGroups counts the rows. A group has columnar.GroupRows of them.
-func (s *survey) rowGroups(ctx context.Context) (groups []columnar.Group, err error) {
+func (s file) rowGroups(ctx context.Context) (groups []columnar.Group, err error) {
 	count := columnar.NewCounter(columns)
 	g := columnar.Group{}
 	end := func() {
@@ -123,48 +89,41 @@ func (s *survey) rowGroups(ctx context.Context) (groups []columnar.Group, err er
 	return groups, nil
 }
 
-// add adds the row of a recording.
-func (m *member) add(b *columnar.Batch) {
-	b.Text(m.Path)
-	addOptional(m.Format, b, b.Text)
-	addOptional(m.Indexed, b, b.Bool)
-	addTime(m.Start, b)
-	addOptional(m.DurationMS, b, b.Int64)
-	addOptional(m.Ticks, b, b.Int64)
-	addOptional(m.Map, b, b.Text)
-	addOptional(m.Players, b, b.Texts)
-	addOptional(m.Size, b, b.Int64)
-	addTime(m.Modified, b)
-	addOptional(m.Complete, b, b.Bool)
-	addOptional(m.Finished, b, b.Bool)
-	addOptional(m.Problems, b, b.Int64)
-	addOptional(m.Error, b, b.Text)
-	if len(m.tables) == 0 || m.Error != nil {
-		b.Null()
-		return
-	}
-	b.Text(tablesPath(m.place()))
+// addRow adds the row of a recording, which has tables or not. What is not known is null.
+func (s *Summary) addRow(b *columnar.Batch, tables bool) {
+	known := s.Format != "" // else nothing is: it could not be read
+	b.Text(s.Path)
+	addOptional(known, s.Format, b, b.Text)
+	b.Bool(s.Indexed)
+	addTime(cmp.Or(s.Start, new(string)), b)
+	addPointer(s.DurationMS, b, b.Int64)
+	addPointer(s.Ticks, b, b.Int64)
+	addPointer(s.Map, b, b.Text)
+	addOptional(s.Players != nil, s.Players, b, b.Texts)
+	addOptional(known, s.Size, b, b.Int64)
+	addTime(&s.Modified, b)
+	addPointer(s.Complete, b, b.Bool)
+	addPointer(s.Finished, b, b.Bool)
+	addPointer(s.Problems, b, b.Int64)
+	addOptional(s.Error != "", s.Error, b, b.Text)
+	addOptional(tables && s.Error == "", tablePlace(s.place()), b, b.Text)
 }
 
 // addOptional adds a value, or null.
-func addOptional[V any](v *V, b *columnar.Batch, add func(V)) {
-	if v == nil {
+func addOptional[V any](known bool, v V, b *columnar.Batch, add func(V)) {
+	if !known {
 		b.Null()
 		return
 	}
-	add(*v)
+	add(v)
+}
+
+func addPointer[V any](v *V, b *columnar.Batch, add func(V)) {
+	addOptional(v != nil, *cmp.Or(v, new(V)), b, add)
 }
 
 // addTime adds a time as recordings.jsonl has it, or null.
 func addTime(s *string, b *columnar.Batch) {
-	if s == nil {
-		b.Null()
-		return
-	}
 	t, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(*s))
-	if err != nil {
-		b.Null()
-		return
-	}
-	b.Int64(t.UnixMicro())
+	addOptional(err == nil, t.UnixMicro(), b, b.Int64)
 }

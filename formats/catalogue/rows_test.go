@@ -17,13 +17,13 @@ func TestParquetOfMany(t *testing.T) {
 	const lines = columnar.GroupRows + 5000
 	w := ledger.NewWriter(ledger.NewSink(nil, ""))
 	for i := range lines {
-		w.Append(ledger.Record{Path: fmt.Sprintf("%06d", i), Line: fmt.Sprintf("{\"path\":\"%06d\",\"size\":%d}\n", i, i)})
+		w.Append(ledger.Record{Path: fmt.Sprintf("%06d", i), Line: fmt.Sprintf("{\"path\":\"%06d\",\"format\":\"rec\",\"size\":%d}\n", i, i)})
 		if i%7 == 0 {
 			w.Append(ledger.Record{Path: fmt.Sprintf("%06d.txt", i)}) // which is no recording
 		}
 	}
 	c := formatstest.NewCache(t)
-	s := &survey{List: w.List(), pages: ledger.NewPages(c)}
+	s := file{w.List(), ledger.NewPages(c)}
 	b, err := nodes.ReadAll(t.Context(), parquet.File(c, s.maker()))
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (c *Catalogue) loadSaved(view archive.View) *survey {
 	sound := func(records []ledger.Record) bool {
 		return !slices.ContainsFunc(records, func(r ledger.Record) bool { return !soundRecord(&r, list) })
 	}
-	return &survey{List: ledger.Load(c.disk, c.savedName(view), sound), pages: c.pages}
+	return &survey{file: file{ledger.Load(c.disk, c.savedName(view), sound), c.pages}}
 }
 
 // soundRecord reports whether a saved record is one that a scan makes, with the line of what lies there. The

@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,6 @@ type scan struct {
 	oldState string                 // of the disk cache then
 	saved    func(name string) bool // what is in the disk cache, if there is one
 	state    string                 // of the disk cache
-	doubts   int64                  // of the catalogue
 	cache    *cache.Cache
 	found    *ledger.Writer
 	queue    []item // not in found yet, as it holds tasks
@@ -109,32 +109,15 @@ func unreadableLine(at string, err error) string {
 	if source.IsGone(err) || errors.Is(err, nodes.ErrStale) {
 		return ""
 	}
-	line := unreadLine{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)}
-	b, err := json.Marshal(line)
+	b, err := json.Marshal(Summary{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)})
 	if err != nil {
 		return ""
 	}
-	return string(b) + "\n"
+	return unreadNulls.Replace(string(b)) + "\n"
 }
 
-// An unreadLine is a Summary of which nothing is known.
-type unreadLine struct {
-	Path       string    `json:"path"`
-	PathHex    string    `json:"path_hex,omitempty"`
-	Format     *struct{} `json:"format"`
-	Indexed    bool      `json:"indexed"`
-	Start      *struct{} `json:"start"`
-	DurationMS *struct{} `json:"duration_ms"`
-	Ticks      *struct{} `json:"ticks"`
-	Map        *struct{} `json:"map"`
-	Players    *struct{} `json:"players"`
-	Size       *struct{} `json:"size"`
-	Modified   *struct{} `json:"modified"`
-	Complete   *struct{} `json:"complete"`
-	Finished   *struct{} `json:"finished"`
-	Problems   *struct{} `json:"problems"`
-	Error      string    `json:"error"`
-}
+// unreadNulls puts null where a Summary of which nothing is known has no other way to say so.
+var unreadNulls = strings.NewReplacer(`"format":""`, `"format":null`, `"size":0`, `"size":null`, `"modified":""`, `"modified":null`)
 
 // dir adds what dir, which is called at, is or holds.
 func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
@@ -381,7 +364,7 @@ func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 
 // renewed returns what is known as of the time of a scan.
 func (s *scan) renewed(list *ledger.List) *survey {
-	r := &survey{list, s.c.pages, s.state, s.doubts, s.watch}
-	r.watch.ended = time.Now()
+	r := &survey{file{list, s.c.pages}, time.Now(), s.state, s.watch}
+	r.watch.ended = r.since
 	return r
 }

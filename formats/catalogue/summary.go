@@ -9,7 +9,6 @@ import (
 	iofs "io/fs"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"recfs/cache"
@@ -81,28 +80,9 @@ func (d *digest) cost() int64 {
 	return n
 }
 
-// digests are those of recordings.
-type digests struct {
-	*cache.Memo[archive.Recording, digest]
-	doubts atomic.Int64 // how often one was made again as it was wrong
-}
-
-// doubt makes the digest of a recording again if it has a table with that size, which turned out to be wrong. All records
-// are made again after it, as they are made of digests.
-func (d *digests) doubt(ctx context.Context, r archive.Recording, t ledger.Table) {
-	if told, err := d.Get(ctx, r); err != nil || !slices.Contains(told.Tables, t) {
-		return
-	}
-	if again, cost, err := loadDigest(ctx, r); err == nil {
-		d.Put(r, again, cost)
-		d.Save(r, again)
-		d.doubts.Add(1)
-	}
-}
-
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
 // numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
-const layout = 14<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 15<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.

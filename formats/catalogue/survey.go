@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats/archive"
@@ -12,11 +13,10 @@ import (
 // A survey is what is known of the recordings of an archive at one moment. It
 // does not change.
 type survey struct {
-	*ledger.List
-	pages  *ledger.Pages
-	state  string // of the disk cache before what is pending was looked for
-	doubts int64  // of the catalogue then
-	watch  watchlist
+	file
+	since time.Time // when the records were found to be these first; zero: they are those of the disk
+	state string    // of the disk cache before what is pending was looked for
+	watch watchlist
 }
 
 // holds reports whether s need not be made again.
@@ -33,21 +33,30 @@ func (s *survey) cost() int64 {
 	return s.Cost() + int64(len(s.state)+256) + s.watch.cost()
 }
 
-// content returns recordings.jsonl.
-func (s *survey) content() nodes.Content {
+// A file is recordings.jsonl as it was at one moment. It is a value, equal to another of the same list.
+type file struct {
+	*ledger.List
+	pages *ledger.Pages
+}
+
+// Size implements nodes.File.
+func (f file) Size(context.Context) (int64, error) { return f.Lines(), nil }
+
+// Open implements nodes.File.
+func (f file) Open(context.Context) (nodes.Content, error) {
 	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
-		page, err := s.Page(ctx, s.pages, i)
+		page, err := f.Page(ctx, f.pages, i)
 		if err != nil {
 			return nil, err
 		}
-		lines := make([]byte, 0, s.LinesOf(i))
+		lines := make([]byte, 0, f.LinesOf(i))
 		for j := range page {
 			lines = append(lines, page[j].Line...)
 		}
 		return lines, nil
 	})
-	for i := range s.Blocks() {
-		p.Add(s.LinesOf(i))
+	for i := range f.Blocks() {
+		p.Add(f.LinesOf(i))
 	}
-	return p
+	return p, nil
 }

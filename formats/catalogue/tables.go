@@ -58,7 +58,6 @@ func notExist(name string) error {
 
 // A tableRef is a table of one version of a recording. It is a value.
 type tableRef struct {
-	digests   *digests
 	recording archive.Recording
 	name      string
 }
@@ -89,8 +88,8 @@ type tableFile struct {
 var _ nodes.Measured = tableFile{}
 
 // tableOf returns a table of a recording.
-func (d *digests) tableOf(r archive.Recording, t ledger.Table) tableFile {
-	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{d, r, t.Name}}, t.Size}
+func tableOf(r archive.Recording, t ledger.Table) tableFile {
+	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, t.Name}}, t.Size}
 }
 
 // Size implements nodes.File.
@@ -101,14 +100,13 @@ func (t tableFile) Size(ctx context.Context) (int64, error) {
 	return t.DeferredFile.Size(ctx)
 }
 
-// Open implements nodes.File. A table of another size is stale for whoever was told of that.
+// Open implements nodes.File. A table of another size than is known is stale.
 func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
 	content, err := t.DeferredFile.Open(ctx)
 	if err != nil || t.size == ledger.Unknown || content.Size() == t.size {
 		return content, err
 	}
 	defer nodes.CloseContent(content)
-	t.Target.digests.doubt(ctx, t.Target.recording, ledger.Table{Name: t.Target.name, Size: t.size})
 	return nil, nodes.SizeError(t.size, content.Size())
 }
 
@@ -136,9 +134,9 @@ func soundTables(list []ledger.Table) bool {
 	return true
 }
 
-// tablesPath returns where below tables/FORMAT/TABLE a recording is found: its path, in which what engines
+// tablePlace returns where below tables/FORMAT/TABLE a recording is found: its path, in which what engines
 // take for something else is % and two hex digits, and the extension of tables.
-func tablesPath(at string) string {
+func tablePlace(at string) string {
 	parts := strings.Split(at, "/")
 	for i, name := range parts {
 		parts[i] = parquet.EscapeName(name)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"io"
@@ -31,6 +32,7 @@ type Block struct {
 	checked atomic.Bool
 
 	src    io.ReaderAt // nil: it is in memory
+	offset int64       // in src
 	packed []byte
 }
 
@@ -40,24 +42,18 @@ type about struct {
 	records int
 	lines   int64             // bytes of all lines
 	kinds   []string          // FORMAT/TABLE of all tables, sorted
-	text    [sha256.Size]byte // of all lines, tables and runs
 	sum     [sha256.Size]byte // of the block as it is kept
-	offset  int64             // in src
 	size    int               // as it is kept
 	plain   int               // before compression
 }
 
 // describe returns what follows of a block from its records.
 func describe(records []Record) (a about) {
-	h := sha256.New()
 	seen := map[string]bool{}
 	for i := range records {
 		r := &records[i]
 		a.lines += int64(len(r.Line))
-		io.WriteString(h, r.Line) //nolint:errcheck // a hash takes everything
-		io.WriteString(h, r.Runs) //nolint:errcheck // the same
 		for _, t := range r.Tables {
-			io.WriteString(h, t.Name+"\n") //nolint:errcheck // the same
 			if kind := r.Format + "/" + t.Name; !seen[kind] {
 				kind = unique.Make(kind).Value()
 				seen[kind] = true
@@ -66,7 +62,6 @@ func describe(records []Record) (a about) {
 		}
 	}
 	slices.Sort(a.kinds)
-	h.Sum(a.text[:0])
 	a.first, a.records = records[0].Path, len(records)
 	return a
 }
@@ -143,14 +138,10 @@ func (b *Block) fits(records []Record) bool {
 	if len(records) == 0 {
 		return false
 	}
-	for i := range records[1:] {
-		if Order(records[i].Path, records[i+1].Path) >= 0 {
-			return false
-		}
-	}
-	if b.until != "" && Order(records[len(records)-1].Path, b.until) >= 0 {
-		return false
-	}
+	ordered := slices.IsSortedFunc(records, func(a, b Record) int {
+		return cmp.Or(Order(a.Path, b.Path), -1) // none is there twice
+	})
 	is := describe(records)
-	return is.first == b.first && is.records == b.records && is.lines == b.lines && is.text == b.text && slices.Equal(is.kinds, b.kinds)
+	return ordered && is.first == b.first && is.records == b.records && is.lines == b.lines &&
+		(b.until == "" || Order(records[len(records)-1].Path, b.until) < 0)
 }

@@ -1,95 +1,151 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
 	"os"
+	"sync"
 	"unique"
 
 	"recfs/cache"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/wire"
 )
 
-// A file has the blocks in any order, the directory, which has them in that of the list, and its end:
+// A file has the blocks in the order of the list, then what they are, and its end:
 //
 //	| block … | directory | SHA-256 of the directory | its length u64, little-endian | magic |
 //
-// directory: | count | kind text … | count | block … |
+// directory, compressed: | count | block … |
 //
-// block: | first text | records, bytes of lines, offset, size, plain: varint | text, sum: SHA-256 |
-// | count | number of kind varint … |
+// block: | first text | records, bytes of lines, size, plain: varint | SHA-256 | count | kind text … |
 const (
-	magic   = "recfsled"
+	magic   = "recfsle2"
 	endSize = sha256.Size + 8 + len(magic)
 )
 
-// commit ends the file with the directory of a list whose blocks are all in it, for who holds mu.
-func (s *Sink) commit(l *List) bool {
-	if s.failed {
-		return false
-	}
-	if s.blob == nil { // of no records
-		blob, err := s.create()
-		if s.failed = err != nil; s.failed {
-			return false
-		}
-		s.blob = blob
-	}
-	b := l.directory()
-	sum := sha256.Sum256(b)
-	end := binary.LittleEndian.AppendUint64(sum[:], uint64(len(b)))
-	if _, err := s.blob.Write(append(append(b, end...), magic...)); err != nil {
-		s.failed = true
-		return false
-	}
-	if _, err := s.blob.Commit(); err != nil {
-		return false
-	}
-	s.blob, l.saved = nil, true
-	return true
+// mostInMemory is how many bytes of new blocks are kept in memory before a file is begun.
+const mostInMemory = 1 << 20
+
+// A Sink takes in the new blocks of a list until that is saved: in memory, and once they are many in a file
+// of the disk cache without a name.
+type Sink struct {
+	mu   sync.Mutex
+	disk *cache.Disk // nil: there is none, or it cannot be written
+	name string      // of the file of a list
+	held int
+	temp *cache.Blob
 }
 
-// inMemory returns a list with the blocks in memory that are in the file, which is removed, for who holds mu.
-func (s *Sink) inMemory(l *List) *List {
-	if s.blob == nil {
+// NewSink returns a Sink for a file of that name, which is saved unless that is "".
+func NewSink(disk *cache.Disk, name string) *Sink { return &Sink{disk: disk, name: name} }
+
+// put keeps a new block.
+func (s *Sink) put(b *Block, packed []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held += len(packed)
+	if s.disk != nil && s.held > mostInMemory {
+		err := error(nil)
+		if s.temp == nil {
+			s.temp, err = s.disk.Temp()
+		}
+		if err == nil {
+			b.src, b.offset = s.temp, s.temp.Size()
+			_, err = s.temp.Write(packed)
+		}
+		if err == nil {
+			return
+		}
+		s.disk, b.src = nil, nil
+	}
+	b.packed = bytes.Clone(packed)
+}
+
+// Close removes the file of new blocks, which are of no use then.
+func (s *Sink) Close() {
+	if s.temp != nil {
+		s.temp.Discard()
+		s.temp = nil
+	}
+}
+
+// Save keeps a list on disk, whose new blocks the Sink has, and returns the same list as it lies there: unless
+// it is no use, which due tells, and all new blocks are in memory. Where that fails, they are in memory, too.
+func (s *Sink) Save(l *List, due bool) *List {
+	if s.temp == nil && !due {
 		return l
 	}
-	var blocks []*Block
-	for _, b := range l.blocks {
-		if b.src == s.blob {
-			packed, err := b.bytes()
-			if err != nil {
-				continue
-			}
-			b = &Block{about: b.about, packed: packed}
-		}
-		blocks = append(blocks, b)
+	defer s.Close()
+	if saved := s.save(l); saved != nil {
+		return saved
 	}
-	s.blob.Discard()
-	s.blob = nil
-	return newList(blocks)
+	for _, b := range l.blocks {
+		if s.temp != nil && b.src == s.temp {
+			if packed, err := b.bytes(); err == nil {
+				b.src, b.packed = nil, packed
+			}
+		}
+	}
+	return l
+}
+
+// save writes the file of a list, and returns the list in it; nil: it cannot be written.
+func (s *Sink) save(l *List) *List {
+	if s.disk == nil || s.name == "" {
+		return nil
+	}
+	blob, err := s.disk.Create(s.name)
+	if err != nil {
+		return nil
+	}
+	saved := &List{blocks: make([]*Block, len(l.blocks)), sum: l.sum, lines: l.lines, kinds: l.kinds}
+	for i, b := range l.blocks {
+		var packed []byte
+		if packed, err = b.bytes(); err != nil {
+			break
+		}
+		saved.blocks[i] = &Block{about: b.about, check: b.check, until: b.until, src: blob, offset: blob.Size()}
+		saved.blocks[i].checked.Store(b.checked.Load())
+		if _, err = blob.Write(packed); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		_, err = blob.Write(l.end())
+	}
+	if err != nil {
+		blob.Discard()
+		return nil
+	}
+	if _, err := blob.Commit(); err != nil {
+		return nil
+	}
+	return saved
+}
+
+// end returns what follows after the blocks in a file.
+func (l *List) end() []byte {
+	b := wire.Pack(l.directory())
+	sum := sha256.Sum256(b)
+	b = binary.LittleEndian.AppendUint64(append(b, sum[:]...), uint64(len(b)))
+	return append(b, magic...)
 }
 
 func (l *List) directory() []byte {
 	w := indexfile.Append(nil)
-	w.Count(len(l.kinds))
-	number := map[string]int{}
-	for i, kind := range l.kinds {
-		number[kind] = i
-		w.Text(kind)
-	}
 	w.Count(len(l.blocks))
 	for _, b := range l.blocks {
 		w.Text(b.first)
-		for _, n := range [...]int64{int64(b.records), b.lines, b.offset, int64(b.size), int64(b.plain)} {
+		for _, n := range [...]int64{int64(b.records), b.lines, int64(b.size), int64(b.plain)} {
 			w.Size(n)
 		}
-		w.Blob(b.text[:])
-		w.Blob(b.sum[:])
+		w.Text(string(b.sum[:]))
 		w.Count(len(b.kinds))
 		for _, kind := range b.kinds {
-			w.Count(number[kind])
+			w.Text(kind)
 		}
 	}
 	return w.Bytes()
@@ -134,51 +190,41 @@ func read(f *os.File, check func([]Record) bool) *List {
 	if err != nil || sha256.Sum256(b) != [sha256.Size]byte(end) {
 		return nil
 	}
-	return readDirectory(b, at-int64(size), f, check)
+	plain, err := wire.Unzstd(b, maxPlain)
+	if err != nil {
+		return nil
+	}
+	return readDirectory(plain, at-int64(size), f, check)
 }
 
 // minAbout is the least bytes that a block takes in the directory.
-const minAbout = 2*(1+sha256.Size) + 7
+const minAbout = 1 + 4 + 1 + sha256.Size + 1
 
-// readDirectory returns the list of a directory, whose blocks lie in the first bytes of a file.
-func readDirectory(b []byte, size int64, f *os.File, check func([]Record) bool) *List {
+// readDirectory returns the list of a directory, whose blocks are the first bytes of a file.
+func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) bool) *List {
 	r := indexfile.NewReader("catalogue", b)
-	kinds := make([]string, r.Count(1))
-	for i := range kinds {
-		kinds[i] = unique.Make(r.Text()).Value()
-	}
 	blocks := make([]*Block, r.Count(minAbout))
+	at := int64(0)
 	for i := range blocks {
-		b := &Block{check: check, src: f}
+		b := &Block{check: check, src: f, offset: at}
 		b.first, b.records, b.lines = r.Text(), int(r.Uint(maxPlain/minRecord)), int64(r.Uint(maxPlain))
-		b.offset, b.size, b.plain = int64(r.Uint(uint64(size))), int(r.Uint(maxPlain)), int(r.Uint(maxPlain))
-		b.text, b.sum = readSum(r), readSum(r)
+		b.size, b.plain = int(r.Uint(maxPlain)), int(r.Uint(maxPlain))
+		if copy(b.sum[:], r.Bytes(r.Count(1))) != len(b.sum) {
+			r.Fail("a checksum of another length")
+		}
 		b.kinds = make([]string, r.Count(1))
 		for i := range b.kinds {
-			if n := r.Uint(uint64(len(kinds))); n < uint64(len(kinds)) {
-				b.kinds[i] = kinds[n]
-			}
+			b.kinds[i] = unique.Make(r.Text()).Value()
 		}
-		if b.offset+int64(b.size) > size || b.records == 0 || i > 0 && Order(blocks[i-1].first, b.first) >= 0 {
+		if at += int64(b.size); b.records == 0 || i > 0 && Order(blocks[i-1].first, b.first) >= 0 {
 			r.Fail("block %d", i)
 		}
 		if blocks[i] = b; i > 0 {
 			blocks[i-1].until = b.first
 		}
 	}
-	if r.Close() != nil {
+	if r.Close() != nil || at != size {
 		return nil
 	}
-	l := newList(blocks)
-	l.saved = true
-	return l
-}
-
-func readSum(r *indexfile.Reader) (sum [sha256.Size]byte) {
-	if b := r.Bytes(r.Count(1)); len(b) == len(sum) {
-		copy(sum[:], b)
-	} else {
-		r.Fail("a checksum of %d bytes", len(b))
-	}
-	return sum
+	return newList(blocks)
 }

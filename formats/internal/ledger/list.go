@@ -14,7 +14,6 @@ type List struct {
 	sum    [sha256.Size]byte
 	lines  int64
 	kinds  []string
-	saved  bool // it is what lies on disk
 }
 
 func newList(blocks []*Block) *List {
@@ -22,7 +21,7 @@ func newList(blocks []*Block) *List {
 	h := sha256.New()
 	for _, b := range blocks {
 		l.lines += b.lines
-		h.Write(b.text[:]) //nolint:errcheck // a hash takes everything
+		h.Write(b.sum[:]) //nolint:errcheck // a hash takes everything
 		for _, kind := range b.kinds {
 			if i, ok := slices.BinarySearch(l.kinds, kind); !ok {
 				l.kinds = slices.Insert(l.kinds, i, kind)
@@ -33,7 +32,7 @@ func newList(blocks []*Block) *List {
 	return l
 }
 
-// Sum tells lists apart whose lines, tables or runs differ.
+// Sum tells lists apart whose records differ.
 func (l *List) Sum() [sha256.Size]byte { return l.sum }
 
 // Lines returns how many bytes the lines of all records have.

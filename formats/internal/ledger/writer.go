@@ -12,15 +12,8 @@ type Writer struct {
 	blocks []*Block
 	window []Record // of the next block
 	bytes  int
-	run    run
+	same   *Block // of another list, whose first records are the window; nil: there is none
 	last   string // path that is in no container
-}
-
-// A run is the first n records of a block of another list, which came without any between them.
-type run struct {
-	block *Block
-	page  []Record
-	n     int
 }
 
 // NewWriter returns a Writer whose blocks go to a Sink.
@@ -31,86 +24,71 @@ func (w *Writer) Beside() *Writer { return NewWriter(w.sink) }
 
 // Append adds a record.
 func (w *Writer) Append(r Record) {
-	w.endRun()
+	w.same = nil
 	w.append(r)
 }
 
 func (w *Writer) append(r Record) {
-	w.came(&r)
+	if !r.Inner {
+		w.last = r.Path
+	}
 	w.window = append(w.window, r)
-	if w.bytes += r.size(); len(w.window) == blockRecords || w.bytes >= blockBytes {
+	w.bytes += r.size()
+	if len(w.window) == blockRecords || w.bytes >= blockBytes || w.isWhole() {
 		w.flush()
 	}
 }
+
+// isWhole reports whether the window is a block of another list.
+func (w *Writer) isWhole() bool { return w.same != nil && len(w.window) == w.same.records }
 
 // Keep adds the record where a cursor is in another list. Where all of a block is kept, so is the block.
 func (w *Writer) Keep(c *Cursor) {
 	block := c.list.blocks[c.block]
-	w.came(&c.page[c.i])
-	switch {
-	case w.run.block == block && w.run.n == c.i:
-		w.run.n++
-	case c.i == 0 && (len(w.window) == 0 && w.run.n == 0 || len(w.window) >= leastRecords):
-		w.endRun()
+	if c.i == 0 && len(w.window) >= leastRecords {
 		w.flush()
-		w.run = run{block, c.page, 1}
-	default:
-		w.Append(c.page[c.i])
-		return
 	}
-	if w.run.n == block.records {
-		w.blocks = append(w.blocks, block)
-		w.run = run{}
+	switch {
+	case c.i == 0 && len(w.window) == 0:
+		w.same = block
+	case w.same != block || c.i != len(w.window):
+		w.same = nil
 	}
-}
-
-// came notes the last record.
-func (w *Writer) came(r *Record) {
-	if !r.Inner {
-		w.last = r.Path
-	}
+	w.append(c.page[c.i])
 }
 
 // KeepRest adds what a cursor has not come to, without reading more. What was in a container that is another
 // one now is left out, with what is in the same block.
 func (w *Writer) KeepRest(c *Cursor) {
-	next, last := c.block, w.last
-	inLast := func(path string) bool { return last != "" && Within(path, last) }
+	last := w.last
+	isNext := func(path string) bool {
+		return last == "" || Order(path, last) > 0 && !Within(path, last)
+	}
+	next := c.block
 	if c.page != nil {
 		for ; c.i < len(c.page); c.i++ {
-			if path := c.page[c.i].Path; Order(path, last) > 0 && !(c.page[c.i].Inner && inLast(path)) {
+			if isNext(c.page[c.i].Path) {
 				w.Keep(c)
 			}
 		}
 		next++
 	}
-	w.endRun()
 	w.flush()
-	rest := c.list.blocks[min(next, len(c.list.blocks)):]
-	for len(rest) > 0 && (Order(rest[0].first, last) <= 0 || inLast(rest[0].first)) {
-		rest = rest[1:]
+	for _, b := range c.list.blocks[min(next, len(c.list.blocks)):] {
+		if isNext(b.first) {
+			w.blocks = append(w.blocks, b)
+		}
 	}
-	w.blocks = append(w.blocks, rest...)
 }
 
 // Join adds what another Writer was given, which is of no use afterwards.
 func (w *Writer) Join(o *Writer) {
-	o.endRun()
-	if w.endRun(); len(o.blocks) > 0 {
+	if len(o.blocks) > 0 {
 		w.flush()
 		w.blocks = append(w.blocks, o.blocks...)
 	}
 	for _, r := range o.window {
-		w.append(r)
-	}
-}
-
-// endRun puts the records of a block that is not kept as a whole where those of the next block are.
-func (w *Writer) endRun() {
-	r := w.run
-	w.run = run{}
-	for _, r := range r.page[:r.n] {
-		w.append(r)
+		w.Append(r)
 	}
 }
 
@@ -119,19 +97,22 @@ func (w *Writer) flush() {
 	if len(w.window) == 0 {
 		return
 	}
-	plain := encode(w.window)
-	b := &Block{about: describe(w.window)}
-	packed := wire.Pack(plain)
-	b.plain, b.size, b.sum = len(plain), len(packed), sha256.Sum256(packed)
-	w.sink.put(b, packed)
-	w.blocks = append(w.blocks, b)
+	if w.isWhole() {
+		w.blocks = append(w.blocks, w.same)
+	} else {
+		plain := encode(w.window)
+		packed := wire.Pack(plain)
+		b := &Block{about: describe(w.window)}
+		b.plain, b.size, b.sum = len(plain), len(packed), sha256.Sum256(packed)
+		w.sink.put(b, packed)
+		w.blocks = append(w.blocks, b)
+	}
 	clear(w.window)
-	w.window, w.bytes = w.window[:0], 0
+	w.window, w.bytes, w.same = w.window[:0], 0, nil
 }
 
 // List returns the list. The Writer is of no use afterwards.
 func (w *Writer) List() *List {
-	w.endRun()
 	w.flush()
 	return newList(w.blocks)
 }

@@ -1,0 +1,163 @@
+package catalogue
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	iofs "io/fs"
+	"path"
+	"time"
+
+	"recfs/formats/archive"
+	"recfs/formats/internal/ledger"
+	"recfs/formats/source"
+	"recfs/nodes"
+)
+
+// A namesKey is a directory below tables/ when the list with that sum was made.
+type namesKey struct {
+	sum [sha256.Size]byte
+	at  string
+}
+
+// namesPeak is what is needed to read a block of the catalogue. Names are charged as they are found.
+const namesPeak = 2 << 20
+
+// A tablesDir is tables/ at the root of an archive, or a directory below. It is a value.
+type tablesDir struct {
+	nodes.Deferred[tablesPath]
+}
+
+// A tablesPath leads to what a directory is at one moment.
+type tablesPath struct {
+	r    *root
+	path string // below tables/
+}
+
+var _ nodes.Volatile = tablesDir{}
+
+// Lookup implements nodes.Volatile. A table is that of the recording as it is now.
+func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	t := d.Target
+	s, err := t.r.recent(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if name == "." {
+		return t.r.tablesEntry(path.Base(t.path), t.path, s.since), nil
+	}
+	p, ok := placeOf(t.path)
+	if !ok {
+		return nodes.Entry{}, notExist(name)
+	}
+	r, table, err := s.table(ctx, p, name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	if r != nil {
+		return t.r.tableEntry(ctx, r, table, name)
+	}
+	if ok, err := s.hasDir(ctx, p, name); err != nil || !ok {
+		return nodes.Entry{}, cmp.Or(err, notExist(name))
+	}
+	return t.r.tablesEntry(name, path.Join(t.path, name), s.since), nil
+}
+
+// tablesEntry returns the entry of a directory below tables/. It names what others may not be allowed to see.
+func (r *root) tablesEntry(name, at string, since time.Time) nodes.Entry {
+	dir := tablesDir{nodes.Deferred[tablesPath]{Target: tablesPath{r, at}}}
+	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: since, Rights: nodes.Private(0o700)}, Dir: dir}
+}
+
+// tableEntry returns the entry called name of table t, which the recording of known had. It has the size that is known
+// of this version.
+func (r *root) tableEntry(ctx context.Context, known *ledger.Record, t ledger.Table, name string) (nodes.Entry, error) {
+	dir, err := r.Current(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	found, err := nodes.Lookup(ctx, dir, known.Path)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	recording, ok := archive.RecordingOf(found.Dir)
+	if !ok {
+		return nodes.Entry{}, notExist(name)
+	}
+	if !recording.Stamp().Same(known.Stamp) {
+		t.Size = ledger.Unknown
+	}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: tableOf(recording, t)}
+	table.Rights.Mode &^= 0o111
+	return table, nil
+}
+
+// Snapshot implements nodes.Volatile.
+func (d tablesDir) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
+
+// Resolve implements the target of a nodes.Deferred.
+func (t tablesPath) Resolve(ctx context.Context) (nodes.Dir, error) {
+	s, err := t.r.recent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := t.r.names.GetFrom(ctx, namesKey{s.Sum(), t.path}, func(ctx context.Context, k namesKey) (source.Names, int64, error) {
+		p, ok := placeOf(k.at)
+		if !ok {
+			return nil, 0, notExist(k.at)
+		}
+		names, err := s.names(ctx, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		return names, names.Cost(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &tablesList{t, names, s.since}, nil
+}
+
+// A tablesList is a directory below tables/ at one moment.
+type tablesList struct {
+	tablesPath
+	names source.Names
+	since time.Time
+}
+
+var _ nodes.Namer = (*tablesList)(nil)
+
+// Len implements nodes.Dir.
+func (s *tablesList) Len(context.Context) (int, error) { return s.names.Len(), nil }
+
+// At implements nodes.Dir.
+func (s *tablesList) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if i < 0 || i >= s.names.Len() {
+		return nodes.Entry{}, notExist("")
+	}
+	name, typ := s.names.At(i)
+	if typ == iofs.ModeDir {
+		return s.r.tablesEntry(name, path.Join(s.path, name), s.since), nil
+	}
+	e, err := tablesDir{nodes.Deferred[tablesPath]{Target: s.tablesPath}}.Lookup(ctx, name)
+	e.Name = name
+	return e, err
+}
+
+// AppendName implements nodes.Namer.
+func (s *tablesList) AppendName(_ context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
+	if i < 0 || i >= s.names.Len() {
+		return b, 0, notExist("")
+	}
+	name, typ := s.names.At(i)
+	return append(b, name...), typ, nil
+}
+
+// Find implements nodes.Dir.
+func (s *tablesList) Find(_ context.Context, name string) (int, error) {
+	i, ok := s.names.Find(name)
+	if !ok {
+		return 0, notExist(name)
+	}
+	return i, nil
+}
