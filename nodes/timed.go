@@ -10,7 +10,7 @@ import (
 
 // A Clock tells which tick is the last one at or before a time.
 type Clock struct {
-	// Start returns the time of the first tick; the zero time: the ticks have no times.
+	// Start returns the time of the first tick. The error is io/fs.ErrNotExist if the ticks have no times.
 	Start func(ctx context.Context) (time.Time, error)
 
 	// Tick returns the last tick at or before t, which is not before the start. After the end of the
@@ -72,9 +72,6 @@ func (c Clock) at(ctx context.Context, text string) (int64, error) {
 	start, err := c.Start(ctx)
 	if err != nil {
 		return 0, err
-	}
-	if start.IsZero() {
-		return 0, notExist(text)
 	}
 	if !day {
 		midnight := start.UTC().Truncate(24 * time.Hour)

@@ -41,7 +41,11 @@ func TestTimed(t *testing.T) {
 	listed := &nodes.Timed{Dir: series(false), Suffix: ".x", Clock: clock, Listed: true}
 	lazily := &nodes.Timed{Dir: lazy, Suffix: ".x", Clock: clock, Listed: true}
 	timeless := &nodes.Timed{Dir: series(true), Suffix: ".x", Clock: nodes.Clock{
+		Start: func(context.Context) (time.Time, error) { return time.Time{}, fs.ErrNotExist },
+	}}
+	first := &nodes.Timed{Dir: series(true), Suffix: ".x", Clock: nodes.Clock{
 		Start: func(context.Context) (time.Time, error) { return time.Time{}, nil },
+		Tick:  func(context.Context, time.Time) (int64, error) { return 0, nil },
 	}}
 	for _, c := range []struct{ name, all, listed string }{
 		{"@2026-11-21T23:59:30Z.x", "0000.x", "0000.x"},
@@ -70,6 +74,9 @@ func TestTimed(t *testing.T) {
 			if e.Name != of.want || (err == nil) != (of.want != "") || err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s in %s: %q, %v, want %q", c.name, of.what, e.Name, err, of.want)
 			}
+		}
+		if e, err := nodes.Child(t.Context(), first, "@0001-01-01T00:00:00Z.x"); err != nil || e.Name != "0000.x" {
+			t.Errorf("the first moment: %q, %v", e.Name, err)
 		}
 		if e, err := nodes.Child(t.Context(), timeless, c.name); c.name[0] == '@' && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s without times: %q, %v", c.name, e.Name, err)

@@ -45,7 +45,7 @@ func runCp(flags *pflag.FlagSet) runFunc {
 			return usagef("cp: %s is not a directory", dest)
 		}
 		c := copier{
-			failures: failures{env: e}, recursive: *recursive || *archived, preserve: *preserve || *archived, asJSON: *asJSON,
+			failures: failures{env: e}, archive: a, recursive: *recursive || *archived, preserve: *preserve || *archived, asJSON: *asJSON,
 			meter: newMeter(e.stderr, "copying"), copies: map[string]string{},
 		}
 		defer c.meter.close()
@@ -129,6 +129,7 @@ func sameFile(a, b string) bool {
 
 type copier struct {
 	failures
+	archive   *archive
 	recursive bool
 	preserve  bool
 	asJSON    bool
@@ -187,7 +188,9 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.
 		err = notWritten(target, outfile.Symlink(into, e.Link, target))
 	default:
 		var told error
-		told, err = c.copyFile(ctx, e, into, target)
+		if err = c.checkRaw(ctx, name, e, into, target); err == nil {
+			told, err = c.copyFile(ctx, e, into, target)
+		}
 		if told != nil {
 			c.fail(name, told)
 		}
@@ -267,6 +270,40 @@ func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *
 		}
 	}
 	return nil
+}
+
+// checkRaw refuses to replace a longer copy of the bytes of a recording that is compressed, if these are damaged now.
+func (c *copier) checkRaw(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {
+	old, err := into.Stat(target)
+	if err != nil || e.Name != "raw" {
+		return nil
+	}
+	n, err := e.File.Size(ctx)
+	if err != nil || n >= old.Size() {
+		return err
+	}
+	dir, err := c.archive.lookUp(ctx, path.Dir(name))
+	if err != nil {
+		return err
+	}
+	now, err := archives.Current(ctx, dir.Dir)
+	r, ok := archives.RecordingOf(now)
+	if !ok {
+		return err
+	}
+	o, err := r.Open(ctx)
+	broken, ok := errors.AsType[*archives.NotOpenError](err)
+	switch {
+	case ok:
+		return fmt.Errorf("%s is longer and stays: %w", target, broken)
+	case err != nil:
+		return err
+	}
+	damage, err := o.Damage(ctx)
+	if damage != nil {
+		err = fmt.Errorf("%s is longer and stays: %s", target, damage.Message)
+	}
+	return err
 }
 
 // copyFile makes a copy of the file e.

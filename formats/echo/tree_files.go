@@ -104,7 +104,7 @@ func (t *Tree) clock(x *Index) nodes.Clock {
 	return nodes.Clock{
 		Start: func(context.Context) (time.Time, error) {
 			if !x.hasDates() {
-				return time.Time{}, nil
+				return time.Time{}, iofs.ErrNotExist
 			}
 			return time.UnixMilli(x.First), nil
 		},

@@ -142,7 +142,7 @@ func (rec *recording) clock() nodes.Clock {
 	return nodes.Clock{
 		Start: func(context.Context) (time.Time, error) {
 			if rec.Header.timestamp() == nil || len(r.byTick) == 0 {
-				return time.Time{}, nil
+				return time.Time{}, iofs.ErrNotExist
 			}
 			return began.Add(time.Duration(r.Entry(int(r.byTick[0])).Start) * tick), nil
 		},

@@ -22,7 +22,7 @@ func clock(indexed func(context.Context) (*index, error)) nodes.Clock {
 					return t, nil
 				}
 			}
-			return time.Time{}, nil
+			return time.Time{}, iofs.ErrNotExist
 		},
 		Tick: func(ctx context.Context, at time.Time) (int64, error) {
 			x, err := indexed(ctx)

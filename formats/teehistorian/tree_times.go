@@ -19,7 +19,7 @@ func (t *tree) clock(x *index) nodes.Clock {
 					return t, nil
 				}
 			}
-			return time.Time{}, nil
+			return time.Time{}, iofs.ErrNotExist
 		},
 		Tick: func(_ context.Context, at time.Time) (int64, error) {
 			n := int64(at.Sub(*began.Time) / tick)
