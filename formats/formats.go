@@ -64,12 +64,17 @@ type Format struct {
 	// HoldsBack says that Tree shows less of an Input that is Running, which is a version of its own.
 	HoldsBack bool
 
-	// Runs says that the Summary of an index has the runs of players.
-	Runs bool
+	// Runs, if set, returns all runs of players that an index tells. A Summary has the best of them.
+	Runs func(x Index) []Runner
 
-	// TickLength is how long a tick takes in a format with Runs that stores no
-	// times; else 0.
-	TickLength time.Duration
+	// Demo, if set, returns the path of a demo in the tree of a recording. Its error is for people.
+	Demo func(x Index, q DemoQuery) (path string, err error)
+
+	// Things, if set, names what was there when a game was saved last; none was if it was not saved.
+	Things func(ctx context.Context, tree nodes.Dir, x Index) (Things, error)
+
+	// Compact, if set, writes a recording that is a directory as one file to out. scratch is empty.
+	Compact func(ctx context.Context, dir iofs.FS, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
 
 	// Open reads the head of a recording: the header and tables, and what it
 	// takes to know how to read the rest. If in is none of this format, or too

@@ -20,6 +20,7 @@ import (
 	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
+	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -235,6 +236,23 @@ func (a *archive) lookUpClean(ctx context.Context, name string) (nodes.Entry, er
 	}
 	found, err := nodes.Follow(ctx, e.Dir, inside)
 	return found.Inherit(e.Attr), err
+}
+
+// errNoRecording is the error of what is none.
+var errNoRecording = errors.New("not a recording")
+
+// recording opens the recording that a name means, of a mount that of its source.
+func (a *archive) recording(ctx context.Context, name string) (e nodes.Entry, f formats.Format, o *recordings.Opened, err error) {
+	if e, err = a.resolve(ctx, sourceOf(name)); err != nil {
+		return e, f, nil, err
+	}
+	now, err := archives.Current(ctx, e.Dir)
+	r, ok := archives.RecordingOf(now)
+	if !ok {
+		return e, f, nil, cmp.Or(err, errNoRecording)
+	}
+	o, err = r.Open(ctx)
+	return e, r.Format(), o, err
 }
 
 // suggestion is the end of a message about a name that is not there.

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
-	"recfs/formats/hcrp"
+	"recfs/formats"
 	"recfs/formats/outfile"
 )
 
@@ -33,12 +34,13 @@ func runCompact(flags *pflag.FlagSet) runFunc {
 		if *level < 1 || *level > 22 {
 			return usagef("compact: there is no zstd level %d", *level)
 		}
-		options, err := opt.formats.hcrp()
+		list, err := opt.formats.list()
 		if err != nil {
 			return err
 		}
+		format := list[slices.IndexFunc(list, func(f formats.Format) bool { return f.Compact != nil })]
 		c := &compactor{env: e, dir: sourceOf(args[0]), out: args[1], level: *level, asJSON: *asJSON}
-		return c.compact(ctx, options)
+		return c.compact(ctx, format)
 	}
 }
 
@@ -59,18 +61,14 @@ type compactLine struct {
 }
 
 // compact writes the recording to the new file.
-func (c *compactor) compact(ctx context.Context, options hcrp.Options) error {
+func (c *compactor) compact(ctx context.Context, f formats.Format) error {
 	dir, out := c.dir, c.out
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
-	info, err := os.Stat(filepath.Join(dir, "preamble.dat"))
+	info, err := os.Stat(filepath.Join(dir, f.DirFile))
 	if err != nil {
-		return fmt.Errorf("%s is no recording in segments: preamble.dat in it: %w", dir, reason("preamble.dat", err))
-	}
-	r, err := hcrp.OpenDir(ctx, os.DirFS(dir), options)
-	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+		return fmt.Errorf("%s is no recording in segments: %s in it: %w", dir, f.DirFile, reason(f.DirFile, err))
 	}
 	scratch, err := outfile.Create(out, 0o600)
 	if err != nil {
@@ -85,7 +83,7 @@ func (c *compactor) compact(ctx context.Context, options hcrp.Options) error {
 	file.Durable, file.Exclusive = true, true
 	bar := newMeter(c.env.stderr, "compacting")
 	w := bufio.NewWriter(file)
-	report, err := r.Compact(ctx, w, scratch, hcrp.CompactOptions{Level: c.level, Progress: bar.set})
+	report, err := f.Compact(ctx, os.DirFS(dir), w, scratch, formats.CompactOptions{Level: c.level, Progress: bar.set})
 	bar.close()
 	if ctx.Err() != nil {
 		return &interruption{nothingWritten}
@@ -96,17 +94,19 @@ func (c *compactor) compact(ctx context.Context, options hcrp.Options) error {
 	if err == nil {
 		err = file.Commit()
 	}
-	if err != nil {
+	if p, ok := errors.AsType[*os.PathError](err); err != nil && !(ok && p.Path == out) {
+		return fmt.Errorf("%s: %w", dir, err)
+	} else if err != nil {
 		return err
 	}
-	return c.tell(report)
+	return c.tell(f.Name, report)
 }
 
 // tell says what was written and what could not be.
-func (c *compactor) tell(report *hcrp.CompactReport) error {
+func (c *compactor) tell(format string, report *formats.CompactReport) error {
 	line := compactLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
 	for _, p := range report.Missing {
-		line.Missing = append(line.Missing, newProblem(c.dir, "hcrp", p))
+		line.Missing = append(line.Missing, newProblem(c.dir, format, p))
 	}
 	if c.asJSON {
 		if err := writeJSON(c.env.stdout, line); err != nil {

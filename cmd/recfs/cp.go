@@ -282,24 +282,16 @@ func (c *copier) checkRaw(ctx context.Context, name string, e nodes.Entry, into 
 	if err != nil || n >= old.Size() {
 		return err
 	}
-	dir, err := c.archive.lookUp(ctx, path.Dir(name))
-	if err != nil {
-		return err
+	_, _, o, err := c.archive.recording(ctx, path.Dir(name))
+	if err == errNoRecording {
+		return nil
 	}
-	now, err := archives.Current(ctx, dir.Dir)
-	r, ok := archives.RecordingOf(now)
-	if !ok {
-		return err
+	var damage *formats.Problem
+	if broken, ok := errors.AsType[*archives.NotOpenError](err); ok {
+		damage, err = &broken.Problem, nil
+	} else if err == nil {
+		damage, err = o.Damage(ctx)
 	}
-	o, err := r.Open(ctx)
-	broken, ok := errors.AsType[*archives.NotOpenError](err)
-	switch {
-	case ok:
-		return fmt.Errorf("%s is longer and stays: %w", target, broken)
-	case err != nil:
-		return err
-	}
-	damage, err := o.Damage(ctx)
 	if damage != nil {
 		err = fmt.Errorf("%s is longer and stays: %s", target, damage.Message)
 	}

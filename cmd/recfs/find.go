@@ -32,7 +32,7 @@ type finder struct {
 	damaged, incomplete bool
 
 	long, asJSON, null bool
-	index              bool // first
+	indexes            bool // first
 	finished           bool // runs, not recordings
 
 	found []finishedRun
@@ -75,7 +75,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
-	flags.BoolVar(&f.index, "index", false, "first make the indexes that are missing")
+	flags.BoolVar(&f.indexes, "index", false, "first make the indexes that are missing")
 	flags.BoolVar(&f.finished, "finished", false, "print the finished runs of these recordings (of the players of --player): time in seconds, tick, demo, map and player, on each map the best first; of a recording below a directory the best 4096")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
@@ -84,7 +84,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 		}
 		f.env, f.a, f.w = e, a, bufio.NewWriter(e.stdout)
 		e.far = f.far
-		if f.index {
+		if f.indexes {
 			x := newIndexer(e)
 			defer x.meter.close()
 			if err := x.runMissing(ctx, a, args, *jobs); err != nil {

@@ -3,12 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"path"
 	"slices"
-	"time"
 
 	"recfs/formats"
 	"recfs/formats/catalogue"
@@ -27,20 +24,21 @@ type finishedRun struct {
 }
 
 // addRuns adds the runs in a recording, called name, of the players that are looked for. The catalogue of
-// a mount has none: there the documents of the recording tell them.
+// a mount has none: the index of the recording tells them.
 func (f *finder) addRuns(ctx context.Context, name string, s catalogue.Summary) error {
-	format, ok := f.formats[s.Format]
+	runs := f.formats[s.Format].Runs
 	switch {
-	case !ok || !format.Runs:
+	case runs == nil:
 		return nil
 	case !s.Indexed:
 		f.unknown++
 		return nil
 	case s.Runners == nil && s.Error == "":
-		var err error
-		if s.Runners, err = readRunners(ctx, f.a, name, format.TickLength); err != nil {
+		_, x, err := f.index(ctx, name)
+		if err != nil {
 			return err
 		}
+		s.Runners = runs(x)
 	}
 	for _, who := range s.Runners {
 		if f.runs(who.Names) {
@@ -48,6 +46,16 @@ func (f *finder) addRuns(ctx context.Context, name string, s catalogue.Summary) 
 		}
 	}
 	return nil
+}
+
+// index returns the tree and the index of a recording.
+func (f *finder) index(ctx context.Context, name string) (nodes.Dir, formats.Index, error) {
+	e, _, o, err := f.a.recording(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := o.Index(ctx)
+	return e.Dir, x, err
 }
 
 // addRunner adds the runs of a stay in a recording called name.
@@ -68,56 +76,11 @@ func (f *finder) addRunner(name string, mapName *string, who formats.Runner) {
 	}
 }
 
-// readRunners returns the runs that the players.json and the demos of a recording tell.
-func readRunners(ctx context.Context, a *archive, name string, tick time.Duration) ([]formats.Runner, error) {
-	e, err := a.resolve(ctx, name)
-	if err != nil || e.Dir == nil {
-		return nil, err
-	}
-	stays, err := readStays(ctx, e.Dir)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, nil // it does not open
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []formats.Runner
-	taken := map[string]bool{}
-	for i := range stays {
-		who := formats.Runner{Names: stays[i].Names}
-		for _, finish := range stays[i].Finishes {
-			run := formats.Run{Tick: finish.Tick, TimeMS: int64(finish.TimeTicks) * tick.Milliseconds()}
-			if run.Demo, err = runDemoOf(ctx, e.Dir, finish.Tick, stays[i].Dir, taken); err != nil {
-				return nil, err
-			}
-			who.Runs = append(who.Runs, run)
-		}
-		list = append(list, who)
-	}
-	return list, nil
-}
-
 // runs reports whether a stay with these names is of one of the players that are looked for.
 func (f *finder) runs(names []string) bool {
 	return len(f.players) == 0 || slices.ContainsFunc(f.players, func(pattern string) bool {
 		return slices.ContainsFunc(names, like(pattern))
 	})
-}
-
-// runDemoOf returns the path of the demo of a run in its recording, "" if it has none. Of several runs of a
-// stay in one tick each has the next number (docs/tree/teehistorian.md section 10).
-func runDemoOf(ctx context.Context, recording nodes.Dir, tick int32, dir string, taken map[string]bool) (string, error) {
-	base := fmt.Sprintf("demos/runs/%08d-%s", tick, dir)
-	name := base
-	for n := 2; taken[name]; n++ {
-		name = fmt.Sprintf("%s-%d", base, n)
-	}
-	_, err := nodes.Lookup(ctx, recording, name+".demo")
-	if errors.Is(err, iofs.ErrNotExist) {
-		return "", nil
-	}
-	taken[name] = true
-	return name + ".demo", err
 }
 
 // printRuns writes the runs by map, on each the best first.

@@ -57,7 +57,7 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 		hcrp.New(recordings),
 		datafile.New(datafile.Options{Mapres: search.dirs, Beside: search.beside, MaxData: int64(o.maxData)}),
 		nethack.Format,
-		teehistorian.New(teehistorian.Options{Map: mapOutline, MaxMetadata: int64(o.maxMetadata)}),
+		teehistorian.New(teehistorian.Options{Map: datafile.Outline, MaxMetadata: int64(o.maxMetadata)}),
 		echo.NewButter(echo.Options{MaxChunk: int64(o.maxChunk)}),
 		echo.Replay,
 		milk.Format,

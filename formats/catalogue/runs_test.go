@@ -42,7 +42,7 @@ func raced() formats.Format {
 		return b, err
 	}
 	return formats.Format{
-		Name: "rec", Extensions: rec.Extensions, Match: rec.Match, Runs: true,
+		Name: "rec", Extensions: rec.Extensions, Match: rec.Match, Runs: func(formats.Index) []formats.Runner { return nil },
 		Open: func(ctx context.Context, in formats.Input) (formats.Head, error) { return readAll(ctx, in) },
 		ReadHead: func(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
 			return headOf(saved), nil

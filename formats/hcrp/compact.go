@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	iofs "io/fs"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -11,28 +12,18 @@ import (
 	"recfs/formats"
 )
 
-// CompactOptions say how Compact works.
-type CompactOptions struct {
-	Level    int                   // of zstd; 0: 19
-	Progress func(done, all int64) // of decompressed bytes; may be nil
-}
-
-// A CompactReport is what Compact made.
-type CompactReport struct {
-	Chunks  int               // written
-	Size    int64             // bytes written
-	Missing []formats.Problem // why the rest of the recording is not in it
-}
-
-// A Scratch holds the frames until their sizes, which are stored before them, are known.
-type Scratch interface {
-	io.Writer
-	io.ReaderAt
+// compact is the Compact of the format.
+func (o Options) compact(ctx context.Context, dir iofs.FS, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
+	r, err := OpenDir(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.Compact(ctx, w, scratch, opt)
 }
 
 // Compact writes the recording as one file to w (docs/formats/hcrp.md section 11): every chunk that
 // can be read is recompressed, in the order of ticks. Damage is no error but is in the report.
-func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error) {
+func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
 	metadata, err := r.Metadata()
 	if err != nil {
 		return nil, err
@@ -47,7 +38,7 @@ func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch Scratch, opt 
 		return nil, err
 	}
 	defer enc.Close()
-	report := &CompactReport{Missing: r.missingEntries()}
+	report := &formats.CompactReport{Missing: r.missingEntries()}
 	kept, err := r.recompress(ctx, enc, scratch, opt.Progress, report)
 	if err != nil {
 		return nil, err
@@ -77,7 +68,7 @@ func (r *Reader) missingEntries() (list []formats.Problem) {
 
 // recompress writes the frames of all readable chunks to scratch and returns their entries, whose
 // offsets count from there.
-func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.Writer, progress func(done, all int64), report *CompactReport) ([]Entry, error) {
+func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.Writer, progress func(done, all int64), report *formats.CompactReport) ([]Entry, error) {
 	var kept []Entry
 	var frame []byte
 	var offset, done, all int64

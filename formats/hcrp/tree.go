@@ -34,6 +34,7 @@ func New(opt Options) formats.Format {
 		Elsewhere:   opt.DictDirs,
 		Tree:        newTree,
 		Summary:     summary,
+		Compact:     opt.compact,
 	}
 }
 

@@ -190,7 +190,7 @@ func compactAgain(t *testing.T, fsys iofs.FS, opt Options, want map[string][]byt
 	}
 }
 
-func compact(t *testing.T, fsys iofs.FS, opt Options) ([]byte, *CompactReport) {
+func compact(t *testing.T, fsys iofs.FS, opt Options) ([]byte, *formats.CompactReport) {
 	t.Helper()
 	r, err := OpenDir(t.Context(), fsys, opt)
 	if err != nil {
@@ -202,7 +202,7 @@ func compact(t *testing.T, fsys iofs.FS, opt Options) ([]byte, *CompactReport) {
 	}
 	defer scratch.Close()
 	var out bytes.Buffer
-	report, err := r.Compact(t.Context(), &out, scratch, CompactOptions{Level: 3})
+	report, err := r.Compact(t.Context(), &out, scratch, formats.CompactOptions{Level: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

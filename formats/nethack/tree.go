@@ -26,6 +26,7 @@ var Format = formats.Format{
 		return newTree(rec, c).dir()
 	},
 	Summary: summary,
+	Things:  lastThings,
 }
 
 func newTree(rec formats.Recording, c *cache.Cache) *recording {

@@ -16,7 +16,7 @@ var (
 
 // Options are what a tree may need from outside; the zero value works.
 type Options struct {
-	Map func(ctx context.Context, file []byte) (*Map, error) // reads a map file; nil: paths.svg shows no maps
+	Map func(ctx context.Context, file []byte) (*formats.Outline, error) // reads a map file; nil: paths.svg shows no maps
 
 	MaxMetadata int64 // greatest size of the header; 0: 16 MiB
 }
@@ -106,6 +106,6 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 		names = append(names, stay.names...)
 	}
 	s.AddPlayers(names)
-	s.Runners = x.runners()
+	s.Runners = x.runners(formats.MaxRuns)
 	return s, nil
 }

@@ -1,17 +1,12 @@
 package teehistorian
 
 import (
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
-// A Map is the part of a map file that paths.svg shows.
-type Map struct {
-	Width, Height int    // in tiles
-	Solid         []bool // a character cannot be there; row by row
-}
-
 // appendOutline appends the solid tiles of m, each stretch of a row as one rectangle.
-func appendOutline(b []byte, m *Map) []byte {
+func appendOutline(b []byte, m *formats.Outline) []byte {
 	if m == nil {
 		return b
 	}

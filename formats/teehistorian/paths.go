@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
@@ -115,7 +116,7 @@ func (p *plotter) thin() {
 }
 
 // paths renders paths.svg: the map, if there is one, and the paths of all stays.
-func (r *recording) paths(ctx context.Context, m *Map) ([]byte, error) {
+func (r *recording) paths(ctx context.Context, m *formats.Outline) ([]byte, error) {
 	p := newPlotter()
 	for k := range r.idx.chunks {
 		if err := r.each(ctx, k, math.MaxInt32, 0, p.add); err != nil {

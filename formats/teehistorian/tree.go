@@ -3,7 +3,7 @@ package teehistorian
 import (
 	"bytes"
 	"fmt"
-	"time"
+	"math"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -23,8 +23,8 @@ func New(opt Options) formats.Format {
 		Extensions: []string{".teehistorian"},
 		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
 		Streams:    true,
-		Runs:       true,
-		TickLength: tickMS * time.Millisecond,
+		Runs:       func(x formats.Index) []formats.Runner { return x.(*index).runners(math.MaxInt) },
+		Demo:       pickDemo,
 		HoldsBack:  true,
 		Open:       opt.open,
 		ReadHead:   opt.readHead,

@@ -76,7 +76,7 @@ func (t *tree) pathsSVG(context.Context, *index) (*views.Text, error) {
 }
 
 // mapFile returns the map of the recording, nil if it is not there or cannot be read.
-func (t *tree) mapFile(ctx context.Context) *Map {
+func (t *tree) mapFile(ctx context.Context) *formats.Outline {
 	if t.readMap == nil {
 		return nil
 	}

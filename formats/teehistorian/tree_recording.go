@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -14,7 +15,7 @@ type tree struct {
 	*views.Tree[index]
 	header  *header
 	start   startTime
-	readMap func(context.Context, []byte) (*Map, error)
+	readMap func(context.Context, []byte) (*formats.Outline, error)
 
 	// Each Memo uses only those before it.
 	names  *cache.Memo[struct{}, *names]

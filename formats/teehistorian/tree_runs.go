@@ -9,16 +9,19 @@ import (
 	"recfs/nodes"
 )
 
-// runners returns the best runs of a recording for its Summary: of equal ones the first.
-func (x *index) runners() []formats.Runner {
+// named returns the recording with the directories of its stays alone.
+func (x *index) named() *recording { return &recording{idx: x, dirs: x.dirs(nodes.SafeName)} }
+
+// runners returns the best runs of a recording, at most so many: of equal ones the first.
+func (x *index) runners(most int) []formats.Runner {
 	runners := []formats.Runner{} // not nil: they are known
 	if !slices.ContainsFunc(x.stays, func(s *stay) bool { return len(s.finishes) > 0 }) {
 		return runners
 	}
-	r := &recording{idx: x, dirs: x.dirs(nodes.SafeName)}
+	r := x.named()
 	list := r.finishes()
 	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.time, b.time) })
-	list = list[:min(len(list), formats.MaxRuns)]
+	list = list[:min(len(list), most)]
 	slices.SortStableFunc(list, func(a, b run) int { return cmp.Or(cmp.Compare(a.stay, b.stay), cmp.Compare(a.tick, b.tick)) })
 	last := int32(-1)
 	for i := range list {

@@ -590,11 +590,11 @@ func TestMapOutline(t *testing.T) {
 	w := newWriter(map[string]any{"version": "2", "map_name": "some map", "map_sha256": hex.EncodeToString(sum[:])})
 	w.new(0, 40, 40)
 	w.diff(0, 5, 5)
-	format := New(Options{Map: func(_ context.Context, b []byte) (*Map, error) {
+	format := New(Options{Map: func(_ context.Context, b []byte) (*formats.Outline, error) {
 		if !bytes.Equal(b, file) {
 			return nil, errors.New("another map")
 		}
-		return &Map{3, 2, []bool{true, true, false, false, false, true}}, nil
+		return &formats.Outline{Width: 3, Height: 2, Solid: []bool{true, true, false, false, false, true}}, nil
 	}})
 	outline := `<path fill="#ccc" d="M0 0h64v32h-64zM64 32h32v32h-32z"/>`
 	for _, c := range []struct {
