@@ -41,7 +41,7 @@ func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 	var dirs []string
 	for i, s := range r.idx.stays {
 		stay := int32(i)
-		if !r.is(stay, player) || s.first > in.last || s.dropped && s.drop < in.first {
+		if !r.is(stay, player) || s.first > in.last || s.drop != nil && *s.drop < in.first {
 			continue
 		}
 		if r.dirs[i] == player {
