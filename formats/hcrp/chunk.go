@@ -59,9 +59,12 @@ func (c *chunk) weight() int64 {
 	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + c.gathered + 1<<10
 }
 
-// decodedPerByte is about how many bytes decoding takes for each of a body: the body, some 12 of text, and an
-// event for each 16. What needs more is charged as it grows.
-const decodedPerByte = 1 + 12 + eventSize/16
+// decodedPerByte is about how many bytes decoding takes for each of a body: the body, its text, and an event for each
+// 16. What needs more is charged as it grows.
+const (
+	decodedPerByte = 1 + textPerBody + eventSize/16
+	textPerBody    = 12
+)
 
 // peak returns what it takes to expand and decode chunk i.
 func (r *Reader) peak(i int) int64 { return r.bodyPeak(i) + (decodedPerByte-1)*r.claimed(i) }

@@ -41,7 +41,7 @@ type decoder struct {
 // decode decodes the body of chunk number, which has index entry e. Damage is among the problems of
 // the chunk. Without a schema it only steps over a snapshot section.
 func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
-	return f.decodeIn(charged{}, allText, number, e, body)
+	return f.decodeIn(charged{}, false, number, e, body)
 }
 
 // decoder returns a decoder for chunk number.
@@ -61,7 +61,7 @@ func (f eventFormat) decoder(memory charged, number int, e Entry) *decoder {
 func (d *decoder) all(body []byte) {
 	if d.memory.used == nil {
 		d.chunk.events = make([]event, 0, min(len(body)/16+4, 1<<10))
-		d.out = make([]byte, 0, min(d.mode.perByte()*len(body)+256, 1<<20))
+		d.out = make([]byte, 0, min(textPerBody*len(body)+256, 1<<20))
 	}
 	d.tags = nbtDecoder{depth: d.eventFormat.limits.Depth, limit: d.eventFormat.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
@@ -107,7 +107,7 @@ func (d *decoder) entries(body []byte) {
 	defer d.use(outer)
 	d.use(wire.NewCursor(formatName, body[ch.section.start:ch.section.end], int64(ch.section.start)))
 	for d.c.Len() > 0 {
-		at, start := d.c.Offset(), d.mark()
+		at, start := d.c.Offset(), len(d.out)
 		id := varint(d.c)
 		def := d.schema.section[id]
 		ch.entries = d.begin(ch.entries, id, def)
@@ -119,7 +119,7 @@ func (d *decoder) entries(body []byte) {
 			d.fields()
 		}
 		if !d.more() {
-			d.back(start)
+			d.out = d.out[:start]
 			ch.entries = ch.entries[:len(ch.entries)-1]
 			ch.lost = true
 			d.problem(codeEvent, at, "snapshot entry: %s", reasonOf(d.c.Err()))
@@ -192,23 +192,26 @@ func (d *decoder) charge() bool {
 // record decodes the events of one tick; false if one of them could not be.
 func (d *decoder) record(n int64, count int) bool {
 	ch := d.chunk
-	t := tick{n: n, line: span{start: uint32(d.length())}, first: len(ch.events)}
-	before := d.mark()
-	d.moment(n)
+	t := tick{n: n, line: span{start: uint32(len(d.out))}, first: len(ch.events)}
+	if !d.quiet {
+		d.out = appendMoment(d.out, n)
+	}
 	d.add(`,"events":[`)
 	for i := 0; i < count && !t.cut; i++ {
-		start := d.mark()
+		start := len(d.out)
 		if i > 0 {
 			d.add(",")
 		}
 		if t.cut = !d.event(); t.cut {
-			d.back(start)
 			ch.events = ch.events[:len(ch.events)-1]
+		}
+		if t.cut || d.quiet {
+			d.out = d.out[:start]
 		}
 	}
 	t.last = len(ch.events)
 	if t.first == t.last {
-		d.back(before)
+		d.out = d.out[:t.line.start]
 		return !t.cut
 	}
 	if n == ch.entry.Start {
@@ -219,7 +222,7 @@ func (d *decoder) record(n int64, count int) bool {
 		d.add(`,"cut":true`)
 	}
 	d.add("}\n")
-	t.line.end = uint32(d.length()) - 1
+	t.line.end = uint32(len(d.out)) - 1
 	ch.ticks = append(ch.ticks, t)
 	return !t.cut
 }
@@ -264,7 +267,7 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 		d.unknown(id, payload)
 		return
 	}
-	outer, start := d.c, d.mark()
+	outer, start := d.c, len(d.out)
 	d.use(wire.NewCursor(formatName, payload, at))
 	d.fields()
 	if d.c.Err() == nil && d.c.Len() > 0 {
@@ -275,7 +278,7 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 	if err == nil {
 		return
 	}
-	d.back(start)
+	d.out = d.out[:start]
 	d.unknown(id, payload)
 	if len(d.chunk.problems) == 0 { // one of a kind is enough
 		d.problem(codeEvent, at, "event id %d: %s", id, reasonOf(err))
@@ -294,9 +297,7 @@ func (d *decoder) markSnapshot(t *tick) {
 		return
 	}
 	ch.marked = n
-	const inside = `,"snapshot":true`
-	if d.counts() {
-		d.less += n * len(inside) // a row tells it, too, but not in its data
+	if d.quiet {
 		return
 	}
 	events := ch.events[t.first:t.last]
@@ -311,7 +312,7 @@ func (d *decoder) markSnapshot(t *tick) {
 		text := plain[e.text.start-from : e.text.end-from]
 		e.shift(uint32(len(d.out)) - e.text.start)
 		if i < n {
-			d.out = append(append(append(d.out, text[:len(text)-1]...), inside...), '}')
+			d.out = append(append(append(d.out, text[:len(text)-1]...), insideSnapshot...), '}')
 		} else {
 			d.out = append(d.out, text...)
 		}
@@ -343,28 +344,31 @@ func (s *Schema) leadingEvents(events []event) int {
 func (d *values) fields() {
 	def := d.ev.def
 	d.add(def.head)
-	start, aside := d.beginData(), 0
+	d.ev.fields = uint32(len(d.out))
 	for i := range def.fields {
-		if i == def.entity && d.mode != noText {
-			aside = d.entityField(&def.fields[i])
-		} else {
-			d.field(&def.fields[i])
+		start := len(d.out)
+		d.field(&def.fields[i])
+		if i == def.entity {
+			d.column(&def.fields[i], start)
 		}
 	}
-	d.endData(start, aside)
+	d.end()
+}
+
+// end ends the object of an event.
+func (d *values) end() {
+	d.add("}")
+	d.ev.text.end = uint32(len(d.out))
 }
 
 // unknown appends an event of which only the length is known.
 func (d *values) unknown(id int32, payload []byte) {
 	*d.ev = event{id: id, text: d.ev.text}
-	at := len(d.out)
 	d.out = appendHead(d.out, "event", "unknown", id)
-	d.cut(at)
-	start := d.beginData()
+	d.ev.fields = uint32(len(d.out))
 	d.out = append(d.out, `,"length":`...)
 	d.out = jsonenc.AppendInt(d.out, len(payload))
 	d.out = append(d.out, `,"raw":`...)
 	d.out = jsonenc.AppendHex(d.out, payload)
-	d.cut(start.kept)
-	d.endData(start, 0)
+	d.end()
 }

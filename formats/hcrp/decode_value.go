@@ -33,10 +33,7 @@ type values struct {
 	position position // of a pos, lp_pos or lp_vec3
 	notUTF8  []byte   // of a string: its bytes, if they are not UTF-8
 
-	mode textMode
-	kept bool // the text of the field is kept whatever the mode
-	less int  // bytes of text that were counted
-	over bool // there may have been more text than the limit
+	quiet bool // no text is wanted
 
 	gathered int64 // bytes that the blocks and items of events take
 }
@@ -48,13 +45,10 @@ func (d *values) use(c *wire.Cursor) { d.c, d.tags.c = c, c }
 // is none.
 func (d *values) field(f *field) {
 	d.add(f.key)
-	if d.mode == noText && (f.capture == captureNone || f.capture >= captureAt) && d.skip(f.typ.kind) {
+	if d.quiet && (f.capture == captureNone || f.capture >= captureAt) && d.skip(f.typ.kind) {
 		return
 	}
-	outer := d.kept
-	d.kept = outer || d.mode == worldText && (f.capture >= captureRaw || f.typ.gather != gatherNone)
 	text := d.member(f.typ, f.hexKey)
-	d.kept = outer
 	if f.capture != captureNone {
 		d.keep(f, text)
 	}
@@ -68,9 +62,7 @@ func (d *values) member(t *fieldType, hexKey string) span {
 	end := len(d.out)
 	if d.notUTF8 != nil && t.isText() {
 		d.add(hexKey)
-		at := len(d.out)
 		d.out = jsonenc.AppendHex(d.out, d.notUTF8)
-		d.cut(at)
 	}
 	d.notUTF8 = nil
 	return newSpan(start, end)
@@ -92,9 +84,7 @@ func (d *values) value(t *fieldType) {
 	case kindStruct:
 		d.object(t)
 	default:
-		start := len(d.out)
 		d.scalar(t)
-		d.cut(start)
 	}
 }
 
@@ -137,12 +127,11 @@ func (d *values) scalar(t *fieldType) {
 func (d *values) whole(k kind) {
 	n := d.integer(k)
 	switch {
+	case d.quiet:
 	case d.huge(k):
 		d.out = append(d.out, '"')
 		d.out = jsonenc.AppendUint(d.out, uint64(n))
 		d.out = append(d.out, '"')
-	case d.counts() && int64(int32(n)) == n:
-		d.less += jsonenc.IntLen(int32(n))
 	default:
 		d.out = jsonenc.AppendInt64(d.out, n)
 	}
@@ -204,7 +193,9 @@ func (d *values) float(t *fieldType) {
 	if t.kind == kindScaled {
 		d.num *= t.by
 	}
-	d.out = jsonenc.AppendFloat64(d.out, d.num)
+	if !d.quiet {
+		d.out = jsonenc.AppendFloat64(d.out, d.num)
+	}
 }
 
 // blob reads a varint length and that many bytes.
@@ -227,9 +218,9 @@ func (d *values) text(b []byte) {
 
 func (d *values) nbt() {
 	tag := d.c.U8()
-	d.tags.out, d.tags.less = d.out, d.less
+	d.tags.out = d.out
 	d.tags.value(tag, 0)
-	d.out, d.over = d.tags.out, d.over || d.tags.over
+	d.out = d.tags.out
 }
 
 // blockPos reads a packed block position: x in bits 38 to 63, z in bits 12 to 37, y in bits 0 to
@@ -237,11 +228,7 @@ func (d *values) nbt() {
 func (d *values) blockPos() {
 	n := int64(d.c.U64BE())
 	d.at = blockAt{n >> 38, n << 52 >> 52, n << 26 >> 38}
-	if d.counts() {
-		d.less += blockAtLen(d.at)
-	} else {
-		d.out = appendBlockAt(d.out, d.at)
-	}
+	d.out = appendBlockAt(d.out, d.at)
 }
 
 // pos reads a position with a view: plain, or quantized (docs/formats/hcrp.md section 8.1).
@@ -298,11 +285,10 @@ func (d *values) vec3() {
 
 // enum reads an ordinal, shown as its name or else as the number.
 func (d *values) enum(t *fieldType) {
-	start := d.mark()
+	start := len(d.out)
 	d.whole(t.base)
 	if n := d.int; n >= 0 && n < int64(len(t.names)) {
-		d.back(start)
-		d.out = jsonenc.AppendString(d.out, t.names[n])
+		d.out = jsonenc.AppendString(d.out[:start], t.names[n])
 	}
 }
 
@@ -353,7 +339,7 @@ func (d *values) list(t *fieldType) {
 			d.add(",")
 		}
 		d.value(t.elem)
-		if t.gather == gatherBlocks && d.mode != noText {
+		if t.gather == gatherBlocks {
 			d.ev.blocks = append(d.ev.blocks, block{d.ev.at, d.ev.raw[rawState]})
 			d.gathered += int64(unsafe.Sizeof(block{}))
 		}
@@ -373,7 +359,7 @@ func (d *values) pairs(t *fieldType) {
 		key, hugeKey := d.int, d.huge(t.key.kind)
 		d.add(`,"value":`)
 		text := d.member(t.elem, `,"value_hex":`)
-		if t.gather == gatherItems && !hugeKey && d.mode != noText {
+		if t.gather == gatherItems && !hugeKey {
 			d.ev.items = append(d.ev.items, item{key, text})
 			d.gathered += int64(unsafe.Sizeof(item{}))
 		}
@@ -389,7 +375,7 @@ func (d *values) object(t *fieldType) {
 	}
 	if len(t.fields) == 0 {
 		d.add("{")
-	} else if !d.counts() {
+	} else if !d.quiet {
 		d.out[start] = '{' // in place of the first comma
 	}
 	d.add("}")

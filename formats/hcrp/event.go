@@ -5,6 +5,8 @@ type span struct{ start, end uint32 }
 
 func newSpan(start, end int) span { return span{uint32(start), uint32(end)} }
 
+func (s span) len() int { return int(s.end - s.start) }
+
 // shift moves a span that is set.
 func (s *span) shift(n uint32) {
 	if s.end > 0 {
@@ -33,7 +35,8 @@ type event struct {
 	id        int32
 	column    int32 // what the table of events has as entity
 	hasColumn bool
-	data      uint32 // how many bytes it has as data
+	fields    uint32 // where they begin in text
+	aside     span   // of them, what is not in data
 
 	has    uint16 // bits 1<<capture…, of the values that were decoded
 	entity int64
@@ -56,6 +59,8 @@ func (e *event) hasAll(list ...capture) bool {
 // shift moves all spans of the event by n bytes.
 func (e *event) shift(n uint32) {
 	e.text.shift(n)
+	e.aside.shift(n)
+	e.fields += n
 	for i := range e.raw {
 		e.raw[i].shift(n)
 	}

@@ -116,7 +116,7 @@ func FuzzEvents(f *testing.F) {
 		}
 		format := eventFormat{h.layout, h.schema, limits}
 		c := format.decode(3, e, b)
-		holdModes(t, format, e, b, c)
+		holdQuiet(t, format, e, b, c)
 		for _, lines := range [][]byte{c.Lines(), c.SnapshotLines(h.layout)} {
 			for line := range bytes.Lines(lines) {
 				if !json.Valid(line) {
@@ -158,7 +158,7 @@ func FuzzSchema(f *testing.F) {
 		}
 		for _, l := range []Layout{Published, Design} {
 			f, e := eventFormat{l, s, limits}, Entry{Ticks: 100, Flags: flagSnapshot}
-			holdModes(t, f, e, body, f.decode(3, e, body))
+			holdQuiet(t, f, e, body, f.decode(3, e, body))
 		}
 	})
 }

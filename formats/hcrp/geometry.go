@@ -26,14 +26,6 @@ func appendBlockAt(dst []byte, at blockAt) []byte {
 	return append(dst, '}')
 }
 
-// bareBlockAt is what appendBlockAt appends beside the numbers.
-const bareBlockAt = len(`{"x":,"y":,"z":}`)
-
-// blockAtLen is how many bytes appendBlockAt appends.
-func blockAtLen(at blockAt) int {
-	return bareBlockAt + jsonenc.Int64Len(at.x) + jsonenc.Int64Len(at.y) + jsonenc.Int64Len(at.z)
-}
-
 // coordinates are the keys of a position.
 var coordinates = [len(position{})]string{`{"x":`, `,"y":`, `,"z":`, `,"yaw":`, `,"pitch":`}
 
@@ -44,13 +36,4 @@ func appendPosition(dst []byte, v []float64, known *jsonenc.Floats) []byte {
 		dst = known.Append(dst, x)
 	}
 	return append(dst, '}')
-}
-
-// positionLen is how many bytes appendPosition appends.
-func positionLen(v []float64) int {
-	n := len("}")
-	for i, x := range v {
-		n += len(coordinates[i]) + jsonenc.Float64Len(x)
-	}
-	return n
 }

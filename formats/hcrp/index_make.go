@@ -70,7 +70,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	if err := s.enough(ctx); err != nil {
 		return nil, err
 	}
-	bodies := newPass(s.eventReader, allText)
+	bodies := newPass(s.eventReader, false)
 	defer bodies.end()
 	order := s.byTick
 	end := len(order)

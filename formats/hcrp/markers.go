@@ -29,12 +29,7 @@ func (c *chunk) markers(first, last int64) iter.Seq[*marker] {
 					continue
 				}
 				m := marker{Tick: t.n, ID: e.id, Name: e.def.Name, Snapshot: k < c.marked}
-				text := c.bytes(e.text)
-				end := len(text) - len("}")
-				if m.Snapshot {
-					end -= len(insideSnapshot)
-				}
-				m.Fields = text[len(e.def.head):end:end]
+				m.Fields = c.bytes(c.fields(k))
 				if !yield(&m) {
 					return
 				}

@@ -43,9 +43,7 @@ type nbtDecoder struct {
 	out   []byte
 	depth int  // levels that may be nested
 	limit int  // bytes that the text may have
-	less  int  // how many of them are not in out
 	wrong bool // a string was not modified UTF-8
-	over  bool // there was more text than the limit
 
 	members []member // of the compounds that are open
 	units   []uint16
@@ -180,10 +178,9 @@ func (d *nbtDecoder) array(tag uint8) {
 
 // checkText fails if there is more text than the limit.
 func (d *nbtDecoder) checkText() bool {
-	if len(d.out)+d.less <= d.limit {
+	if len(d.out) <= d.limit {
 		return true
 	}
-	d.over = true
 	d.c.Fail("NBT gives more than %d bytes of text", d.limit)
 	return false
 }

@@ -21,7 +21,7 @@ type eventReader struct {
 // decode decodes chunk i without remembering it. If the chunk is to blame for an error it is one of
 // newDamage.
 func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
-	p := newPass(r, allText)
+	p := newPass(r, false)
 	defer p.end()
 	return p.decode(ctx, i)
 }
@@ -34,7 +34,7 @@ type pass struct {
 
 	floats jsonenc.Floats // of all chunks
 
-	mode    textMode                                   // of the chunks
+	quiet   bool                                       // no text is wanted
 	expand  func(context.Context, int) ([]byte, error) // gives the body of a chunk
 	decoded int64                                      // bytes that the chunks so far took
 }
@@ -53,8 +53,8 @@ const (
 	maxKeptWeight = 16 << 20
 )
 
-func newPass(r eventReader, mode textMode) *pass {
-	return &pass{eventReader: r, mode: mode, expand: r.Body}
+func newPass(r eventReader, quiet bool) *pass {
+	return &pass{eventReader: r, quiet: quiet, expand: r.Body}
 }
 
 // decode is decode of an eventReader. The chunk is good until the next one is decoded.
@@ -80,7 +80,7 @@ func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
 		held.Free()
 		return nil, err
 	}
-	c := p.eventFormat(p.schema).decodeIn(charged{held, peak, p.spare, &p.floats}, p.mode, i, e, body)
+	c := p.eventFormat(p.schema).decodeIn(charged{held, peak, p.spare, &p.floats}, p.quiet, i, e, body)
 	if c.short != nil {
 		held.Free()
 		return nil, c.short
@@ -114,8 +114,8 @@ var spareChunks sync.Pool
 const spareWeight = 3 * 1024 * eventSize / 2
 
 // beginPass returns a pass in memory that was used before, for chunks that leave decodes.
-func beginPass(r eventReader, mode textMode) *pass {
-	p := newPass(r, mode)
+func beginPass(r eventReader, quiet bool) *pass {
+	p := newPass(r, quiet)
 	p.spare, _ = spareChunks.Get().(*chunk)
 	return p
 }

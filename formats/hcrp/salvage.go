@@ -200,7 +200,7 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 		if format.layout == Design {
 			break
 		}
-		c := format.decodeIn(charged{held: held, n: need}, allText, number, anyRange, body)
+		c := format.decodeIn(charged{held: held, n: need}, false, number, anyRange, body)
 		if c.short != nil {
 			return nil, c.short
 		}

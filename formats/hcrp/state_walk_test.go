@@ -31,7 +31,7 @@ func TestStateSizes(t *testing.T) {
 			}
 			h, x := indexOf(t, fileInput(r.file(t), len(r.file(t))), host.schema)
 			p := &playback{layout: host.layout, index: x, decode: h.reader(fileInput(r.file(t), len(r.file(t)))).decode}
-			worlds := newPass(h.reader(fileInput(r.file(t), len(r.file(t)))), worldText)
+			worlds := newPass(h.reader(fileInput(r.file(t), len(r.file(t)))), false)
 			defer worlds.end()
 			fast := &playback{layout: host.layout, index: x, decode: worlds.decode}
 			for first := 0; first < int(x.ticks.count()); {
@@ -64,8 +64,9 @@ func TestStateSizes(t *testing.T) {
 	}
 }
 
-// TestTextModes holds chunks of which only some text is kept to whole ones, whatever the limit of their text is.
-func TestTextModes(t *testing.T) {
+// TestQuiet holds chunks without text, and the rows made of those with it, to whole ones, whatever the limit of their
+// text is.
+func TestQuiet(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(6) {
 		for _, host := range hosts(t) {
@@ -79,7 +80,7 @@ func TestTextModes(t *testing.T) {
 				if want.stop != nil {
 					stopped++
 				}
-				holdModes(t, f, e, c.body, want)
+				holdQuiet(t, f, e, c.body, want)
 			}
 		}
 	}
@@ -88,9 +89,9 @@ func TestTextModes(t *testing.T) {
 	}
 }
 
-// TestTextModesOfFields does so with two events whose fields are no usual ones: blocks that are called an entity, and NBT
+// TestQuietFields does so with two events whose fields are no usual ones: blocks that are called an entity, and NBT
 // of which members are dropped that the limit was exceeded by.
-func TestTextModesOfFields(t *testing.T) {
+func TestQuietFields(t *testing.T) {
 	name := func(tag byte) []byte { return []byte{tag, 0, 1, 'a'} }
 	tags := slices.Concat([]byte{tagCompound}, name(tagString), []byte{1, 44}, make([]byte, 300), name(tagByte), []byte{1},
 		name(tagByte), []byte{2, tagEnd})
@@ -106,13 +107,12 @@ func TestTextModesOfFields(t *testing.T) {
 		limits := Limits{}.withDefaults()
 		for limits.Text = 100; limits.Text < 4000; limits.Text += 50 {
 			f, e := eventFormat{Published, s, limits}, Entry{Ticks: 1, Flags: flagSnapshot}
-			holdModes(t, f, e, body, f.decode(3, e, body))
+			holdQuiet(t, f, e, body, f.decode(3, e, body))
 		}
 	}
 }
 
-// TestGatheredIsCounted decodes an event of many blocks: they are among the memory that a chunk takes, and are not kept
-// where only positions are wanted.
+// TestGatheredIsCounted decodes an event of many blocks: they are among the memory that a chunk takes.
 func TestGatheredIsCounted(t *testing.T) {
 	s, err := ParseSchema([]byte(`{"format":"recording-schema/1","events":[{"id":1,"name":"many","role":"blocks","fields":[` +
 		`{"name":"list","type":{"list":{"struct":[{"name":"at","type":"block_pos"},{"name":"state","type":"varint"}]}}}]}]}`))
@@ -121,70 +121,48 @@ func TestGatheredIsCounted(t *testing.T) {
 	}
 	const blocks = 10_000
 	body := slices.Concat([]byte{0, 0, 1, 1}, appendVarint(nil, blocks), make([]byte, 9*blocks))
-	f, e := eventFormat{Published, s, Limits{}.withDefaults()}, Entry{Ticks: 1}
-	for mode, want := range map[textMode]int{allText: blocks, worldText: blocks, noText: 0} {
-		c := f.decodeIn(charged{}, mode, 0, e, body)
-		if len(c.events[0].blocks) != want || c.weight() < int64(cap(c.text)+want*32) {
-			t.Errorf("mode %d: %d blocks, %d bytes with %d of text", mode, len(c.events[0].blocks), c.weight(), cap(c.text))
-		}
+	c := eventFormat{Published, s, Limits{}.withDefaults()}.decode(0, Entry{Ticks: 1}, body)
+	if len(c.events[0].blocks) != blocks || c.weight() < int64(cap(c.text)+blocks*32) {
+		t.Errorf("%d blocks, %d bytes with %d of text", len(c.events[0].blocks), c.weight(), cap(c.text))
 	}
 }
 
-// holdModes holds what is decoded of a body to want, the whole chunk.
-func holdModes(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
+// holdQuiet holds what is decoded of a body without text to want, the whole chunk, and its rows.
+func holdQuiet(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
 	t.Helper()
-	for mode := worldText; mode <= noText; mode++ {
-		holdMode(t, f, mode, e, body, want)
-	}
-}
-
-func holdMode(t *testing.T, f eventFormat, mode textMode, e Entry, body []byte, want *chunk) {
-	t.Helper()
-	got := f.decodeIn(charged{}, mode, 3, e, body)
+	got := f.decodeIn(charged{}, true, 3, e, body)
 	if diff := cmp.Diff(want.problems, got.problems); diff != "" {
-		t.Fatalf("%d bytes, mode %d: %s", f.limits.Text, mode, diff)
+		t.Fatalf("%d bytes: %s", f.limits.Text, diff)
 	}
 	if want.known != got.known || want.final != got.final || want.records != got.records || want.marked != got.marked || len(want.ticks) != len(got.ticks) {
-		t.Fatalf("%d bytes, mode %d: %d ticks of %d, known to %d, %d are marked, want %d of %d, %d, %d", f.limits.Text, mode,
+		t.Fatalf("%d bytes: %d ticks of %d, known to %d, %d are marked, want %d of %d, %d, %d", f.limits.Text,
 			len(got.ticks), got.records, got.known, got.marked, len(want.ticks), want.records, want.known, want.marked)
 	}
 	for i := range want.ticks {
 		w, g := want.ticks[i], got.ticks[i]
-		if mode == noText {
-			w.line = g.line
-		}
-		if w != g {
-			t.Fatalf("%d bytes, mode %d: %+v, want %+v", f.limits.Text, mode, g, w)
+		if w.line = g.line; w != g {
+			t.Fatalf("%d bytes: %+v, want %+v", f.limits.Text, g, w)
 		}
 	}
-	switch mode {
-	case worldText:
-		if a, b := worldAfter(f.layout, want), worldAfter(f.layout, got); a != b {
-			t.Fatalf("%d bytes: the world is\n%s\nwant\n%s", f.limits.Text, b, a)
-		}
-	case rowText:
-		holdRows(t, want, got)
-	case noText:
-		if a, b := placesAfter(f.layout, want), placesAfter(f.layout, got); a != b {
-			t.Fatalf("%d bytes: the positions are %s, want %s", f.limits.Text, b, a)
-		}
+	if a, b := placesAfter(f.layout, want), placesAfter(f.layout, got); a != b {
+		t.Fatalf("%d bytes: the positions are %s, want %s", f.limits.Text, b, a)
 	}
+	holdRows(t, f.decode(3, e, body))
 }
 
-// holdRows holds the data, id and entity of events to the objects of the whole chunk.
-func holdRows(t *testing.T, want, got *chunk) {
+// holdRows holds the data, id and entity of events to their objects.
+func holdRows(t *testing.T, c *chunk) {
 	t.Helper()
-	for i := range got.events {
-		w, g := &want.events[i], &got.events[i]
-		id, entity, data := takenApart(want.bytes(w.text))
-		if string(got.bytes(g.text)) != data || int(w.data) != len(data) {
-			t.Fatalf("data is %s, of %d bytes, want %s of\n%s", got.bytes(g.text), w.data, data, want.bytes(w.text))
+	for i := range c.events {
+		e := &c.events[i]
+		id, entity, data := takenApart(c.bytes(e.text))
+		object, n := string(c.bytes(e.text)), c.dataLen(i)
+		if got := string(c.data(i)); got != data || n != len(data) {
+			t.Fatalf("data is %s, of %d bytes, want %s of\n%s", got, n, data, object)
 		}
-		n, err := strconv.ParseInt(entity, 10, 32)
-		for _, e := range []*event{w, g} {
-			if e.id != id || e.hasColumn != (err == nil) || err == nil && int64(e.column) != n {
-				t.Fatalf("id %d, entity %d (%t) of\n%s", e.id, e.column, e.hasColumn, want.bytes(w.text))
-			}
+		number, err := strconv.ParseInt(entity, 10, 32)
+		if e.id != id || e.hasColumn != (err == nil) || err == nil && int64(e.column) != number {
+			t.Fatalf("id %d, entity %d (%t) of\n%s", e.id, e.column, e.hasColumn, object)
 		}
 	}
 }
@@ -215,16 +193,6 @@ func placesAfter(l Layout, c *chunk) string {
 	p.places, p.world = true, nil
 	p.play(&tickRange{Last: c.known}, c, c.known, nil)
 	return fmt.Sprint(p.positions)
-}
-
-// worldAfter returns the world after a chunk as JSON, if it is known.
-func worldAfter(l Layout, c *chunk) string {
-	p := newReplay(l)
-	p.play(&tickRange{Last: c.known}, c, c.known, nil)
-	if p.world == nil {
-		return ""
-	}
-	return string(p.world.appendState(nil))
 }
 
 // TestTickSizes holds the sizes of all ticks of a directory to its documents, where chunks are damaged and overlap.

@@ -78,19 +78,19 @@ func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
 
 // countEvents counts the events of a chunk.
 func (c *chunk) countEvents(n *rowcount.Counter, number int) {
-	c.eventRows(n.Batch, number, func(e *event) {
-		n.LaterText(int(e.data))
+	c.eventRows(n.Batch, number, func(k int) {
+		n.LaterText(c.dataLen(k))
 		n.EndRow()
 	})
 }
 
-// addEvents adds the events of a chunk whose text is that of rows.
+// addEvents adds the events of a chunk whose text nobody needs any more.
 func (c *chunk) addEvents(b *columnar.Batch, number int) {
-	c.eventRows(b, number, func(e *event) { b.JSON(c.bytes(e.text)) })
+	c.eventRows(b, number, func(k int) { b.JSON(c.data(k)) })
 }
 
 // eventRows adds the events of a chunk but for their data.
-func (c *chunk) eventRows(b *columnar.Batch, number int, data func(*event)) {
+func (c *chunk) eventRows(b *columnar.Batch, number int, data func(k int)) {
 	for i := range c.ticks {
 		t := &c.ticks[i]
 		for k := t.first; k < t.last; k++ {
@@ -104,9 +104,38 @@ func (c *chunk) eventRows(b *columnar.Batch, number int, data func(*event)) {
 				b.Null()
 			}
 			b.Bool(k < c.marked)
-			data(e)
+			data(k)
 		}
 	}
+}
+
+// dataLen returns how long data is.
+func (c *chunk) dataLen(k int) int {
+	return max(c.fields(k).len()-c.events[k].aside.len(), len("{")) + len("}")
+}
+
+// data returns the fields of an event as an object, without the one that has a column. It stands in place of the text.
+func (c *chunk) data(k int) []byte {
+	fields, aside := c.fields(k), c.events[k].aside
+	if aside.end > 0 {
+		copy(c.text[fields.start+aside.end-aside.start:], c.text[fields.start:aside.start])
+		fields.start += aside.end - aside.start
+	}
+	if fields.start == fields.end {
+		fields.start-- // there is the head before them
+	}
+	c.text[fields.start], c.text[fields.end] = '{', '}' // in place of commas
+	return c.text[fields.start : fields.end+1]
+}
+
+// fields returns where the members of an event's object are behind the id, each with a comma before it.
+func (c *chunk) fields(k int) span {
+	e := &c.events[k]
+	end := e.text.end - uint32(len("}"))
+	if k < c.marked {
+		end -= uint32(len(insideSnapshot))
+	}
+	return span{e.fields, end}
 }
 
 // isWhole reports whether a value of JSON is a whole number.

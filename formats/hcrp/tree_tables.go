@@ -37,8 +37,8 @@ func (rec *recording) table(ctx context.Context, table string) (columnar.Table, 
 }
 
 // tablePass returns a pass for the rows of a table. It remembers the bodies, of which the next table is made, too.
-func (rec *recording) tablePass(mode textMode) *pass {
-	p := beginPass(rec.eventReader, mode)
+func (rec *recording) tablePass(quiet bool) *pass {
+	p := beginPass(rec.eventReader, quiet)
 	p.expand = func(ctx context.Context, i int) ([]byte, error) {
 		if body, ok := rec.bodies.Peek(i); ok {
 			return body, nil
@@ -59,7 +59,7 @@ func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk i
 	if err != nil {
 		return err
 	}
-	bodies := rec.tablePass(rowText)
+	bodies := rec.tablePass(false)
 	defer bodies.leave()
 	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
 		i := int(rec.byTick[chunk])
@@ -97,7 +97,7 @@ func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from
 	if err != nil {
 		return err
 	}
-	bodies := rec.tablePass(noText)
+	bodies := rec.tablePass(true)
 	defer bodies.leave()
 	play := rec.playback(x)
 	play.places, play.decode = true, bodies.decode

@@ -60,7 +60,7 @@ func (rec *recording) ticksDir() nodes.Dir {
 	return rec.tree.Documents("ticks", &views.Documents[index]{
 		Numbers: (*index).numbers, Clock: func(*index) nodes.Clock { return rec.clock() }, Listed: true,
 		Opens: rec.unlistedTick, Early: true, Make: rec.tickDocument,
-		Run: (*index).run, Each: rec.each(allText, (*playback).eachTick),
+		Run: (*index).run, Each: rec.each((*playback).eachTick),
 	})
 }
 
@@ -69,7 +69,7 @@ func (rec *recording) statesDir() nodes.Dir {
 	return rec.tree.Documents("states", &views.Documents[index]{
 		Numbers: (*index).numbers, Clock: func(*index) nodes.Clock { return rec.clock() },
 		Opens: rec.hasState, Make: rec.states.Get, Made: rec.states.Peek,
-		Run: (*index).run, Each: rec.each(worldText, (*playback).eachState),
+		Run: (*index).run, Each: rec.each((*playback).eachState),
 	})
 }
 
@@ -83,10 +83,10 @@ func (x *index) numbers() views.Numbers {
 }
 
 // each returns what makes the documents of a run of chunks that are not kept.
-func (rec *recording) each(mode textMode, play func(*playback, context.Context, int, int, func(int, []byte) error) error,
+func (rec *recording) each(play func(*playback, context.Context, int, int, func(int, []byte) error) error,
 ) func(context.Context, *index, int, int, func(int, []byte) error) error {
 	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
-		bodies := beginPass(rec.eventReader, mode)
+		bodies := beginPass(rec.eventReader, false)
 		defer bodies.leave()
 		t := rec.playback(x)
 		t.decode = func(ctx context.Context, i int) (*chunk, error) {
