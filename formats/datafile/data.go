@@ -12,8 +12,8 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// checkBlock is how much CheckData inflates before it looks whether the announced size is exceeded,
-// so that it can tell a broken stream from a long one and a slightly wrong size from a bomb.
+// checkBlock is how much is inflated behind the announced size, up to its next multiple, so that a
+// broken stream can be told from a long one and a slightly wrong size from a bomb.
 const checkBlock = 1 << 20
 
 // fault says why one object of a datafile cannot be shown. The code is that of its problem in
@@ -40,7 +40,7 @@ func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
 	if err == nil {
 		return content, nil
 	}
-	if err := r.checkStream(ctx, i, bufio.NewReader(bytes.NewReader(stored)), io.Discard); err != nil {
+	if _, err := r.inflate(ctx, i, bytes.NewReader(stored), io.Discard); err != nil {
 		return nil, err
 	}
 	return nil, zlibFault(i, r.Data[i], err)
@@ -49,10 +49,7 @@ func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
 // CheckData inflates data item i to w, which may get some of what turns out to be damaged. It
 // returns the number of bytes after the zlib stream.
 func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing int64, err error) {
-	if !r.compressed(i) && w == io.Discard {
-		return 0, r.checkStored(i)
-	}
-	if err := r.checkStored(i); err != nil {
+	if err := r.checkStored(i); err != nil || !r.compressed(i) && w == io.Discard {
 		return 0, err
 	}
 	d := r.Data[i]
@@ -61,17 +58,96 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 		_, err := io.Copy(w, section)
 		return 0, err
 	}
-	src := &sourceReader{Reader: section}
-	in := bufio.NewReaderSize(src, int(min(d.Stored, storedBlock)))
-	err = r.checkStream(ctx, i, in, w)
-	switch {
-	case src.err != nil:
-		return 0, fmt.Errorf("reading %d bytes at %d: %w", d.Stored, d.Offset, src.err)
-	case err != nil:
+	buffered, err := r.inflate(ctx, i, section, w)
+	if err != nil {
 		return 0, err
 	}
 	at, err := section.Seek(0, io.SeekCurrent)
-	return d.Stored - at + int64(in.Buffered()), err
+	return d.Stored - at + int64(buffered), err
+}
+
+// inflate inflates data item i, which in is at, to w. It returns how many bytes it has read that come
+// after the zlib stream.
+func (r *Reader) inflate(ctx context.Context, i int, in io.Reader, w io.Writer) (buffered int, err error) {
+	s, err := newItemReader(i, r.Data[i], in)
+	if err != nil {
+		return 0, err
+	}
+	defer s.zlib.Free()
+	for err == nil {
+		if err = ctx.Err(); err == nil {
+			_, err = io.CopyN(w, s, checkBlock)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return s.in.Buffered(), err
+}
+
+// An itemReader inflates a data item from its start to its end.
+type itemReader struct {
+	i      int
+	d      Data
+	source *sourceReader
+	in     *bufio.Reader
+	zlib   *wire.ZlibReader
+	size   int64 // of what came so far
+}
+
+// storedBlock is how much of a data item is read at once, at most.
+const storedBlock = 64 << 10
+
+func newItemReader(i int, d Data, in io.Reader) (*itemReader, error) {
+	s := &itemReader{i: i, d: d, source: &sourceReader{Reader: in}}
+	s.in = bufio.NewReaderSize(s.source, int(min(d.Stored, storedBlock)))
+	var err error
+	s.zlib, err = wire.NewZlibReader(s.in)
+	return s, s.failure(err)
+}
+
+// Read implements io.Reader. With the last bytes comes an error if the stream does not end with them.
+func (s *itemReader) Read(p []byte) (int, error) {
+	n, err := s.zlib.Read(p[:min(int64(len(p)), s.d.Size-s.size)])
+	s.size += int64(n)
+	switch {
+	case s.size == s.d.Size && (err == nil || err == io.EOF):
+		err = s.end()
+	case err == io.EOF:
+		err = s.mismatch("holds %d", s.size)
+	default:
+		err = s.failure(err)
+	}
+	return n, err
+}
+
+// end looks for what comes after the announced bytes, of which there should be none: that is io.EOF.
+func (s *itemReader) end() error {
+	more, err := io.CopyN(io.Discard, s.zlib, (s.d.Size/checkBlock+1)*checkBlock-s.d.Size)
+	switch size := s.size + more; {
+	case more > 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
+		return s.mismatch("holds at least %d", size)
+	case more > 0 && err == io.EOF:
+		return s.mismatch("holds %d", size)
+	case err == io.EOF:
+		return err
+	}
+	return s.failure(err)
+}
+
+func (s *itemReader) mismatch(holds string, size int64) error {
+	return fault("data_size_mismatch", s.d.Offset, "data %d announces %d bytes and "+holds, s.i, s.d.Size, size)
+}
+
+// failure tells damage from a failed read.
+func (s *itemReader) failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case s.source.err != nil:
+		return fmt.Errorf("reading %d bytes at %d: %w", s.d.Stored, s.d.Offset, s.source.err)
+	}
+	return zlibFault(s.i, s.d, err)
 }
 
 // A sourceReader keeps the error of a read: it tells a source that cannot be read from damage.
@@ -87,37 +163,6 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 		r.err = err
 	}
 	return n, err
-}
-
-// storedBlock is how much of a data item is read at once, at most.
-const storedBlock = 64 << 10
-
-// checkStream inflates data item i. It reads no byte after the zlib stream.
-func (r *Reader) checkStream(ctx context.Context, i int, in *bufio.Reader, w io.Writer) error {
-	d := r.Data[i]
-	zr, err := wire.NewZlibReader(in)
-	if err != nil {
-		return zlibFault(i, d, err)
-	}
-	defer zr.Free()
-	size := int64(0)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, err := io.CopyN(w, zr, checkBlock)
-		size += n
-		switch {
-		case (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && size > d.Size:
-			return fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds at least %d", i, d.Size, size)
-		case err != nil && err != io.EOF:
-			return zlibFault(i, d, err)
-		case err == io.EOF && size != d.Size:
-			return fault("data_size_mismatch", d.Offset, "data %d announces %d bytes and holds %d", i, d.Size, size)
-		case err == io.EOF:
-			return nil
-		}
-	}
 }
 
 func zlibFault(i int, d Data, err error) error {

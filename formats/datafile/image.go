@@ -1,9 +1,6 @@
 package datafile
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // The bytes of a pixel without and with its alpha.
 const (
@@ -76,31 +73,29 @@ func (v *view) pixels(ctx context.Context, o *Image) (*Tiles, error) {
 	return t, v.open(ctx, t, int(o.Data))
 }
 
-// errTranslucent ends the look for a pixel that is not opaque.
-var errTranslucent = errors.New("a pixel is not opaque")
-
 // imageRaster returns the pixels of an image: as RGBA, or as RGB if every one is opaque.
 func imageRaster(ctx context.Context, t *Tiles) (*raster, error) {
-	p, from := &raster{width: t.Width, height: t.Height, kind: pngRGB}, &rows{Tiles: t, ctx: ctx}
-	if p.draw = from.part; t.size == rgbPixel {
+	from := &rows{Tiles: t}
+	p := &raster{width: t.Width, height: t.Height, kind: pngRGB, draw: from.part}
+	if t.size == rgbPixel {
 		return p, nil
 	}
-	err := t.each(ctx, func(pixels []byte) error {
+	err := t.each(ctx, func(_ int, pixels []byte) error {
 		if !opaque(pixels) {
-			return errTranslucent
+			return errEnough
 		}
 		return nil
 	})
 	switch {
-	case err == errTranslucent:
+	case err == errEnough:
 		p.kind = pngRGBA
 		return p, nil
 	case err != nil:
 		return nil, err
 	}
 	rgb := make([]byte, rgbPixel*min(t.Width, maxPart))
-	p.draw = func(x, y, n int) ([]byte, error) {
-		pixels, err := from.part(x, y, n)
+	p.draw = func(ctx context.Context, x, y, n int) ([]byte, error) {
+		pixels, err := from.part(ctx, x, y, n)
 		dropAlpha(rgb[:rgbPixel*n], pixels)
 		return rgb[:rgbPixel*n], err
 	}

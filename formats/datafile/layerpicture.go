@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"context"
 	"image/color"
 	"slices"
 )
@@ -23,21 +24,30 @@ func (m *Map) hasPicture(l *Layer) bool {
 // drawAlone draws tiles of an image whose cells have scale×scale pixels.
 func drawAlone(t *rows, a atlas, scale int) *raster {
 	pixels := a.straight()
-	row := make([]byte, rgbaPixel*min(t.Width*scale, maxPart))
-	return &raster{width: t.Width * scale, height: t.Height * scale, kind: pngRGBA, draw: func(x, y, n int) ([]byte, error) {
+	return t.raster(scale, pngRGBA, nil, func(row, record []byte, y int) {
 		clear(row)
-		tiles, err := t.part(x/scale, y/scale, n/scale)
-		for at := range len(tiles) / t.size {
-			index, flags := int(tiles[at*t.size]), tiles[at*t.size+1]
-			if index == 0 {
-				continue
-			}
-			for i := range scale {
-				p := pixels[index*scale*scale+tilePixel(flags, i, y%scale, scale)]
-				copy(row[rgbaPixel*(at*scale+i):], p[:])
+		for i := range scale {
+			if index := int(record[0]); index != 0 {
+				p := pixels[index*scale*scale+tilePixel(record[1], i, y, scale)]
+				copy(row[rgbaPixel*i:], p[:])
 			}
 		}
-		return row[:rgbaPixel*n], err
+	})
+}
+
+// raster returns a picture of tiles that are scale×scale pixels. paint sets a row of pixels of a tile.
+func (r *rows) raster(scale int, kind byte, palette []color.NRGBA, paint func(row, record []byte, y int)) *raster {
+	pixel := 1
+	if kind == pngRGBA {
+		pixel = rgbaPixel
+	}
+	row := make([]byte, pixel*min(r.Width*scale, maxPart))
+	return &raster{r.Width * scale, r.Height * scale, kind, palette, func(ctx context.Context, x, y, n int) ([]byte, error) {
+		tiles, err := r.part(ctx, x/scale, y/scale, n/scale)
+		for i := range len(tiles) / r.size {
+			paint(row[pixel*scale*i:][:pixel*scale], tiles[i*r.size:][:r.size], y%scale)
+		}
+		return row[:pixel*n], err
 	}}
 }
 
@@ -59,17 +69,17 @@ func drawColors(t *rows, scale int) *raster {
 	if t.Kind == KindTele {
 		paint, palette = teleColor, telePalette
 	}
-	row := make([]byte, min(t.Width*scale, maxPart))
-	return &raster{t.Width * scale, t.Height * scale, pngIndexed, palette, func(x, y, n int) ([]byte, error) {
-		tiles, err := t.part(x/scale, y/scale, n/scale)
-		for at := range len(tiles) / t.size {
-			c := paint(tiles[at*t.size : (at+1)*t.size])
-			for k := range scale {
-				row[at*scale+k] = c
-			}
+	return t.raster(scale, pngIndexed, palette, func(row, record []byte, _ int) {
+		c := paint(record)
+		for i := range row {
+			row[i] = c
 		}
-		return row[:n], err
-	}}
+	})
+}
+
+// drawCollision draws the game layer, one pixel a tile.
+func drawCollision(t *rows) *raster {
+	return t.raster(1, pngIndexed, collisionPalette, func(row, record []byte, _ int) { row[0] = gameColor(record) })
 }
 
 // gamePalette holds the colours of collision.png, but for air.

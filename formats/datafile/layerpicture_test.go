@@ -72,7 +72,7 @@ func TestLayerColors(t *testing.T) {
 		size := len(c.records) / 3
 		p := drawColors(&rows{Tiles: &Tiles{Kind: c.kind, Width: 3, Height: 1, Records: c.records, size: size}}, 2)
 		for y := range p.height {
-			row, err := p.draw(0, y, p.width)
+			row, err := p.draw(t.Context(), 0, y, p.width)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestChars(t *testing.T) {
 		{KindTele, 4, 1, 2, 1, []byte{0, 0, 7, 26, 0, 10, 123, 0}, " 703\n"},
 		{KindSpeedup, 2, 1, 6, 2, []byte{0, 0, 0, 0, 0, 0, 50, 0, 28, 0, 90, 0}, " 0\n"},
 	} {
-		text := chars{&Tiles{Kind: c.kind, Width: c.width, Height: c.height, Records: c.records, size: c.size, main: c.main}}
+		text := (&Tiles{Kind: c.kind, Width: c.width, Height: c.height, Records: c.records, size: c.size, main: c.main}).chars()
 		b := make([]byte, text.Size())
 		if n, err := text.ReadAt(t.Context(), b, 0); n != len(b) || err != nil || string(b) != c.want {
 			t.Errorf("%s is %q, want %q, %v", c.kind, b, c.want, err)

@@ -41,19 +41,3 @@ func collisionColor(index byte) byte {
 	}
 	return 10
 }
-
-// drawCollision draws the game layer, one pixel a tile.
-func drawCollision(t *rows) *raster {
-	var colors [256]byte
-	for i := range colors {
-		colors[i] = collisionColor(byte(i))
-	}
-	row := make([]byte, min(t.Width, maxPart))
-	return &raster{t.Width, t.Height, pngIndexed, collisionPalette, func(x, y, n int) ([]byte, error) {
-		tiles, err := t.part(x, y, n)
-		for i := range len(tiles) / t.size {
-			row[i] = colors[tiles[i*t.size+t.main]]
-		}
-		return row[:n], err
-	}}
-}

@@ -25,7 +25,7 @@ type raster struct {
 
 	// draw returns the bytes of n pixels of row y from x on, which the next call may change. They are asked for from the
 	// top left, each once, at most maxPart at once.
-	draw func(x, y, n int) ([]byte, error)
+	draw func(ctx context.Context, x, y, n int) ([]byte, error)
 }
 
 // Kinds of pixels of a PNG file: its colour types for 8 bits a channel (PNG specification, section
@@ -122,7 +122,7 @@ func (p *raster) appendRows(ctx context.Context, b []byte) ([]byte, error) {
 		err := cmp.Or(ctx.Err(), write(filter))
 		for x := 0; err == nil && x < p.width; x += maxPart {
 			var part []byte
-			if part, err = p.draw(x, y, min(maxPart, p.width-x)); err == nil {
+			if part, err = p.draw(ctx, x, y, min(maxPart, p.width-x)); err == nil {
 				err = write(part)
 			}
 		}

@@ -24,7 +24,7 @@ func TestPNG(t *testing.T) {
 				p.palette = palette
 			}
 			var want []byte
-			p.draw = func(_, y, n int) ([]byte, error) {
+			p.draw = func(_ context.Context, _, y, n int) ([]byte, error) {
 				row := make([]byte, channels*n)
 				for i := range row {
 					if row[i] = byte(y); y%2 == 0 {
@@ -83,7 +83,7 @@ func pixelsOf(m image.Image) []byte {
 // TestPNGCancelled stops in the middle of a picture.
 func TestPNGCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &raster{width: 1, height: 1 << 30, kind: pngRGB, draw: func(_, y, _ int) ([]byte, error) {
+	p := &raster{width: 1, height: 1 << 30, kind: pngRGB, draw: func(_ context.Context, _, y, _ int) ([]byte, error) {
 		if y == 9 {
 			cancel()
 		}

@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"context"
 	"hash/fnv"
 	"image"
 	"image/color"
@@ -39,12 +40,12 @@ type canvas struct {
 	rows                  []byte
 }
 
-// newCanvas returns the first band of a preview, which has some band bytes or a row of tiles of several pixels.
+// newCanvas returns a canvas before the first band of a preview, which has some band bytes or a row of
+// tiles of several pixels.
 func newCanvas(tilesX, tilesY, band int) *canvas {
 	s := int(previewScale(int64(tilesX), int64(tilesY)))
 	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, band: band, right: tilesX}
 	c.rows = make([]byte, 0, bandSize(int64(tilesX), int64(tilesY), int64(band)))
-	c.next()
 	return c
 }
 
@@ -84,14 +85,15 @@ func (c *canvas) row(x, y int) []byte {
 }
 
 // raster returns the preview. paint draws a band.
-func (c *canvas) raster(paint func() error) *raster {
-	err := paint()
-	return &raster{width: c.width, height: c.height, kind: pngRGB, draw: func(x, y, n int) ([]byte, error) {
-		if err == nil && (y >= c.bottom*c.scale || x >= c.right*c.scale) {
+func (c *canvas) raster(paint func(context.Context) error) *raster {
+	return &raster{width: c.width, height: c.height, kind: pngRGB, draw: func(ctx context.Context, x, y, n int) ([]byte, error) {
+		if y >= c.bottom*c.scale || x >= c.right*c.scale {
 			c.next()
-			err = paint()
+			if err := paint(ctx); err != nil {
+				return nil, err
+			}
 		}
-		return c.row(x, y)[:n*bytesPerPixel], err
+		return c.row(x, y)[:n*bytesPerPixel], nil
 	}}
 }
 
@@ -212,10 +214,10 @@ const (
 )
 
 // draw draws the tiles of the band over what is there.
-func (c *canvas) draw(t *rows, a atlas) error {
+func (c *canvas) draw(ctx context.Context, t *rows, a atlas) error {
 	for y := c.top; y < min(t.Height, c.bottom); y++ {
 		for x := c.left; x < min(t.Width, c.right); x += maxPart {
-			tiles, err := t.part(x, y, min(maxPart, t.Width-x, c.right-x))
+			tiles, err := t.part(ctx, x, y, min(maxPart, t.Width-x, c.right-x))
 			if err != nil {
 				return err
 			}

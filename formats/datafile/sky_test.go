@@ -70,6 +70,7 @@ func TestSky(t *testing.T) {
 		{"the group moves backwards", Group{Parallax: [2]int32{-1000, 100}}, screen, map[image.Point][3]byte{{80, 80}: ground}},
 	} {
 		canvas := newCanvas(10, 10, maxBand)
+		canvas.next()
 		err := newSky(canvas).draw(t.Context(), &c.group, []Quad{c.quad}, func(q *Quad) [4]float64 {
 			if q.ColorEnv == 0 {
 				return [4]float64{0.5, 1, 1, 1}
@@ -86,6 +87,7 @@ func TestSky(t *testing.T) {
 // TestSkyWork stops drawing before a great number of large quads takes long, and when it is told to.
 func TestSkyWork(t *testing.T) {
 	canvas := newCanvas(10, 10, maxBand)
+	canvas.next()
 	quads := make([]Quad, 1<<20)
 	for i := range quads {
 		quads[i] = quad(-1<<20, -1<<20, 1<<20, 1<<20, red, red)

@@ -60,10 +60,10 @@ func (t *Tiles) texels(ctx context.Context, held *formats.Held) (*image.NRGBA, e
 func (t *Tiles) shrink(ctx context.Context, columns, lines int) (*image.NRGBA, error) {
 	m := image.NewNRGBA(image.Rect(0, 0, t.Width/columns, t.Height/lines))
 	sums := make([]sum, m.Rect.Dx())
-	from, step := &rows{Tiles: t, ctx: ctx}, columns*max(1, maxPart/columns)
+	from, step := &rows{Tiles: t}, columns*max(1, maxPart/columns)
 	for y := range t.Height {
 		for x := 0; x < t.Width; x += step {
-			pixels, err := from.part(x, y, min(step, t.Width-x))
+			pixels, err := from.part(ctx, x, y, min(step, t.Width-x))
 			if err != nil {
 				return nil, err
 			}

@@ -45,6 +45,7 @@ func TestTexture(t *testing.T) {
 			t.Fatal(err)
 		}
 		canvas := newCanvas(10, 10, maxBand)
+		canvas.next()
 		plain := func(*Quad) [4]float64 { return [4]float64{1, 1, 1, 1} }
 		if err := newSky(canvas).draw(t.Context(), &Group{Parallax: [2]int32{100, 100}}, []Quad{q}, plain, pictured); err != nil {
 			t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"io"
+	"errors"
 	"slices"
 
 	"recfs/formats"
@@ -81,8 +81,11 @@ const (
 	recordsAtOnce = 512
 )
 
-// each calls do with all records, in order, some at a time.
-func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
+// errEnough ends a walk over records before their end.
+var errEnough = errors.New("the rest does not matter")
+
+// each calls do with all records, in order, some at a time, and with the number of the first of them.
+func (t *Tiles) each(ctx context.Context, do func(n int, records []byte) error) error {
 	all, step := t.Width*t.Height, maxPart
 	if t.size > 8 {
 		step = recordsAtOnce
@@ -94,7 +97,7 @@ func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
 		}
 		records, err := t.at(ctx, b, i, min(step, all-i))
 		if err == nil {
-			err = do(records)
+			err = do(i, records)
 		}
 		if err != nil {
 			return err
@@ -107,26 +110,19 @@ func (t *Tiles) each(ctx context.Context, do func(records []byte) error) error {
 // cells calls do with the number and the record of each tile that is no dot in a grid, in order, until
 // it returns false.
 func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
-	all := t.Width * t.Height
-	var b []byte
-	for i := 0; i < all; i += maxPart {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		records, err := t.at(ctx, b, i, min(maxPart, all-i))
-		if err != nil {
-			return err
-		}
-		b = records
-		n := i
+	err := t.each(ctx, func(n int, records []byte) error {
 		for record := range slices.Chunk(records, t.size) {
 			if !t.isDot(record) && !do(n, record) {
-				return nil
+				return errEnough
 			}
 			n++
 		}
+		return nil
+	})
+	if err == errEnough {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // isDot reports whether a grid shows a tile as a dot.
@@ -148,15 +144,14 @@ func (t *Tiles) verify(ctx context.Context) error {
 // rows are the tiles for a drawing, which takes them from the top left.
 type rows struct {
 	*Tiles
-	ctx     context.Context // of the drawing
-	b       []byte          // what was taken last
+	b       []byte // what was taken last
 	x, y, n int
 }
 
 // part returns the records of n tiles of row y from x on, which the next call may change.
-func (r *rows) part(x, y, n int) (b []byte, err error) {
+func (r *rows) part(ctx context.Context, x, y, n int) (b []byte, err error) {
 	if r.b == nil || x != r.x || y != r.y || n != r.n { // where a tile is several pixels high it is taken as often
-		if b, err = r.at(r.ctx, r.b, y*r.Width+x, n); err != nil {
+		if b, err = r.at(ctx, r.b, y*r.Width+x, n); err != nil {
 			r.b = nil
 			return nil, err
 		}
@@ -172,7 +167,7 @@ func (t *Tiles) numbered() bool { return t.main > 0 }
 type tileCounts [256]int
 
 func (t *Tiles) count(ctx context.Context) (c tileCounts, err error) {
-	err = t.each(ctx, func(records []byte) error {
+	err = t.each(ctx, func(_ int, records []byte) error {
 		for i := t.main; i < len(records); i += t.size {
 			c[records[i]]++
 		}
@@ -239,105 +234,4 @@ func isZero(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// Widths of the cells of a text grid.
-const (
-	plainCell    = 7
-	numberedCell = 8
-)
-
-// gridSize is the size of the text grid of a layer that passed checkContent.
-func gridSize(l *Layer) int64 {
-	w, h := l.dimensions()
-	cell := int64(plainCell)
-	if l.Kind.physics() && l.Kind != KindFront {
-		cell = numberedCell
-	}
-	return h * (w*cell + 1)
-}
-
-// A grid shows tiles as text, a row a line. It makes the rows that are read.
-type grid struct{ *Tiles }
-
-func (g grid) cell() int {
-	if g.numbered() {
-		return numberedCell
-	}
-	return plainCell
-}
-
-func (g grid) rowSize() int { return g.Width*g.cell() + 1 }
-
-// Size implements nodes.Content.
-func (g grid) Size() int64 { return int64(g.Height) * int64(g.rowSize()) }
-
-// ReadAt implements nodes.Content.
-func (g grid) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	if off < 0 || off >= g.Size() {
-		return 0, io.EOF
-	}
-	n, cell, rowSize := 0, g.cell(), int64(g.rowSize())
-	first := g.tileAt(off)
-	records, err := g.at(ctx, nil, first, g.tileAt(min(off+int64(len(p)), g.Size())-1)+1-first)
-	if err != nil {
-		return 0, err
-	}
-	var text [numberedCell]byte
-	for n < len(p) && off < g.Size() {
-		y, column := int(off/rowSize), int(off%rowSize)
-		part := []byte{'\n'}
-		if x := column / cell; x < g.Width {
-			part = g.appendCell(text[:0], records[(y*g.Width+x-first)*g.size:][:g.size])[column%cell:]
-		}
-		k := copy(p[n:], part)
-		n += k
-		off += int64(k)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// tileAt returns which tile the byte at off shows; the one before if it ends a row.
-func (g grid) tileAt(off int64) int {
-	y, column := int(off/int64(g.rowSize())), int(off%int64(g.rowSize()))
-	return y*g.Width + min(column/g.cell(), g.Width-1)
-}
-
-// appendCell appends the text of a tile.
-func (g grid) appendCell(b, record []byte) []byte {
-	switch {
-	case g.numbered():
-		if g.isDot(record) {
-			return append(b, "   .    "...)
-		}
-		b = append(appendRight(append(b, ' '), record[g.main]), '#')
-		return appendLeft(b, record[0])
-	case g.isDot(record):
-		return append(b, "   .   "...)
-	case record[1] == 0:
-		return append(appendRight(append(b, ' '), record[0]), "   "...)
-	}
-	const hexDigits = "0123456789abcdef"
-	b = appendRight(append(b, ' '), record[0])
-	return append(b, '/', hexDigits[record[1]>>4], hexDigits[record[1]&15])
-}
-
-// appendRight appends v in three columns with blanks before it.
-func appendRight(b []byte, v byte) []byte {
-	for limit := byte(100); limit > 1 && v < limit; limit /= 10 {
-		b = append(b, ' ')
-	}
-	return jsonenc.AppendUint(b, v)
-}
-
-// appendLeft appends v in three columns with blanks after it.
-func appendLeft(b []byte, v byte) []byte {
-	b = jsonenc.AppendUint(b, v)
-	for limit := byte(100); limit > 1 && v < limit; limit /= 10 {
-		b = append(b, ' ')
-	}
-	return b
 }

@@ -47,13 +47,13 @@ func TestGridReads(t *testing.T) {
 			}
 			n := tiles.Width * tiles.Height * tiles.size
 			tiles.Records = rapid.SliceOfN(rapid.SampledFrom([]byte{0, 0, 1, 9, 10, 99, 100, 255}), n, n).Draw(t, "records")
-			g := grid{tiles}
+			g := tiles.grid()
 			whole, err := io.ReadAll(io.NewSectionReader(nodes.At(t.Context(), g), 0, g.Size()+100))
 			if err != nil || int64(len(whole)) != g.Size() {
 				t.Fatalf("%d bytes, size %d, %v", len(whole), g.Size(), err)
 			}
 			for y, row := range bytes.SplitAfter(whole, []byte("\n"))[:tiles.Height] {
-				if len(row) != g.rowSize() {
+				if int64(len(row)) != g.rowSize() {
 					t.Fatalf("row %d has %d bytes", y, len(row))
 				}
 			}
@@ -86,8 +86,8 @@ func TestGridCells(t *testing.T) {
 		{KindSwitch, 1, []byte{0, 0, 0, 5}, "   0#0  "},
 		{KindSpeedup, 2, []byte{50, 9, 128, 0, 0, 0}, " 128#50 "},
 	} {
-		g := grid{&Tiles{Kind: c.kind, Width: 1, Height: 1, Records: c.record, size: len(c.record), main: c.main}}
-		if got := string(g.appendCell(nil, c.record)); got != c.want {
+		g := (&Tiles{Kind: c.kind, Width: 1, Height: 1, Records: c.record, size: len(c.record), main: c.main}).grid()
+		if got := string(g.append(nil, c.record)); got != c.want {
 			t.Errorf("%s %v is %q, want %q", c.kind, c.record, got, c.want)
 		}
 	}

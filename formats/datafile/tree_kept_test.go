@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/png"
@@ -153,7 +154,7 @@ func replaceKept(t *testing.T, disk store, file []byte) {
 // onePixel is the PNG file of a pixel.
 func onePixel(t *testing.T, r, g, b byte) []byte {
 	t.Helper()
-	p := &raster{width: 1, height: 1, kind: pngRGB, draw: func(_, _, _ int) ([]byte, error) { return []byte{r, g, b}, nil }}
+	p := &raster{width: 1, height: 1, kind: pngRGB, draw: func(_ context.Context, _, _, _ int) ([]byte, error) { return []byte{r, g, b}, nil }}
 	file, err := p.png(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -6,10 +6,7 @@ import (
 	"recfs/nodes"
 )
 
-var (
-	_ nodes.Content = grid{}
-	_ nodes.Content = chars{}
-)
+var _ nodes.Content = grid{}
 
 // A layerDocument is what map.json and a layer's own file have in common (docs/tree/datafile.md
 // sections 5 and 8). Group and Layer are null for a layer that no group claims.
@@ -121,9 +118,9 @@ func (v *view) layerDir(p *pictures) nodes.Dir {
 	file := func(l *Layer, ext string) nodes.File {
 		switch ext {
 		case gridExt:
-			return v.textFile(l, gridSize(l), func(t *Tiles) nodes.Content { return grid{t} })
+			return v.textFile(l, (*Tiles).grid)
 		case charsExt:
-			return v.textFile(l, charsSize(l), func(t *Tiles) nodes.Content { return chars{t} })
+			return v.textFile(l, (*Tiles).chars)
 		case pictureExt:
 			return p.layerFile(l)
 		}
@@ -147,8 +144,8 @@ func (v *view) layerDir(p *pictures) nodes.Dir {
 }
 
 // textFile is a text of a tile layer that passed checkContent.
-func (v *view) textFile(l *Layer, size int64, text func(*Tiles) nodes.Content) nodes.File {
-	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+func (v *view) textFile(l *Layer, text func(*Tiles) grid) nodes.File {
+	return nodes.Stream(text(l.tiles()).Size(), func(ctx context.Context) (nodes.Content, error) {
 		tiles, err := v.tiles(ctx, l)
 		if err != nil {
 			return nil, err

@@ -81,7 +81,7 @@ func (p *pictures) draw(ctx context.Context, id picture) (*raster, error) {
 		if err != nil {
 			return nil, err
 		}
-		return drawCollision(&rows{Tiles: tiles, ctx: ctx}), nil
+		return drawCollision(&rows{Tiles: tiles}), nil
 	}
 	return p.layer(ctx, &p.m.Layers[id])
 }
@@ -92,7 +92,7 @@ func (p *pictures) layer(ctx context.Context, l *Layer) (*raster, error) {
 	if err != nil {
 		return nil, err
 	}
-	scale, rows := p.scale(l), &rows{Tiles: tiles, ctx: ctx}
+	scale, rows := p.scale(l), &rows{Tiles: tiles}
 	if l.Kind != KindTiles {
 		return drawColors(rows, scale), nil
 	}

@@ -10,7 +10,6 @@ import (
 // layer that cannot be read is left out.
 type painting struct {
 	*pictures
-	ctx     context.Context
 	canvas  *canvas
 	first   int // the group of the first tile layer
 	atlases map[int32]atlas
@@ -45,7 +44,7 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 		return nil, err
 	}
 	d := &painting{
-		pictures: p, ctx: ctx, canvas: newCanvas(int(w), int(h), int(band)), first: len(p.m.Groups),
+		pictures: p, canvas: newCanvas(int(w), int(h), int(band)), first: len(p.m.Groups),
 		atlases: map[int32]atlas{}, open: map[int]*rows{}, damaged: map[int]bool{},
 	}
 	for i := range p.m.Layers {
@@ -68,19 +67,19 @@ func (p *pictures) openStreams() int64 {
 }
 
 // paint draws a band.
-func (d *painting) paint() error {
+func (d *painting) paint(ctx context.Context) error {
 	s := newSky(d.canvas)
 	tint := func(q *Quad) [4]float64 { return d.m.tint(q, &d.points) }
 	for i := range d.m.Layers {
 		if l := &d.m.Layers[i]; l.Quads != nil && l.Group != noGroup && l.Group < d.first {
-			if err := d.layer(l, func() error { return d.drawQuads(s, l, tint) }); err != nil {
+			if err := d.layer(ctx, l, func() error { return d.drawQuads(ctx, s, l, tint) }); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range d.m.Layers {
 		if l := &d.m.Layers[i]; d.m.inPreview(l, d.m.Game.Group) {
-			if err := d.layer(l, func() error { return d.drawTiles(l) }); err != nil {
+			if err := d.layer(ctx, l, func() error { return d.drawTiles(ctx, l) }); err != nil {
 				return err
 			}
 		}
@@ -89,8 +88,8 @@ func (d *painting) paint() error {
 }
 
 // layer draws a layer, unless it is found to be damaged.
-func (d *painting) layer(l *Layer, draw func() error) error {
-	if err := d.ctx.Err(); err != nil || d.damaged[l.Index] {
+func (d *painting) layer(ctx context.Context, l *Layer, draw func() error) error {
+	if err := ctx.Err(); err != nil || d.damaged[l.Index] {
 		return err
 	}
 	err := d.r.checkContent(l)
@@ -104,37 +103,37 @@ func (d *painting) layer(l *Layer, draw func() error) error {
 }
 
 // drawQuads draws a layer of quads, unless its image is an external one that is not at hand.
-func (d *painting) drawQuads(s *sky, l *Layer, tint func(*Quad) [4]float64) error {
+func (d *painting) drawQuads(ctx context.Context, s *sky, l *Layer, tint func(*Quad) [4]float64) error {
 	if l.empty() {
 		return nil
 	}
 	var t texture
 	if index := *l.Quads.Image; index != noImage {
-		m, held, err := d.image(d.ctx, index)
+		m, held, err := d.image(ctx, index)
 		defer held.Free()
 		if err != nil || m == nil {
 			return err
 		}
-		if t, err = newTexture(d.ctx, held, m); err != nil {
+		if t, err = newTexture(ctx, held, m); err != nil {
 			return err
 		}
 	}
-	quads, err := d.tiles(d.ctx, l)
+	quads, err := d.tiles(ctx, l)
 	if err != nil {
 		return err
 	}
 	defer quads.held.Free()
-	if err := quads.verify(d.ctx); err != nil {
+	if err := quads.verify(ctx); err != nil {
 		return err
 	}
-	return quads.each(d.ctx, func(records []byte) error {
-		return s.draw(d.ctx, &d.m.Groups[l.Group], decodeQuads(records), tint, t)
+	return quads.each(ctx, func(_ int, records []byte) error {
+		return s.draw(ctx, &d.m.Groups[l.Group], decodeQuads(records), tint, t)
 	})
 }
 
 // drawTiles draws a layer of tiles.
-func (d *painting) drawTiles(l *Layer) error {
-	rows, err := d.rows(l)
+func (d *painting) drawTiles(ctx context.Context, l *Layer) error {
+	rows, err := d.rows(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -142,7 +141,7 @@ func (d *painting) drawTiles(l *Layer) error {
 	index := *l.Tiles.Image
 	a, ok := d.atlases[index]
 	if !ok {
-		if a, err = d.atlas(d.ctx, index, d.canvas.scale); err != nil {
+		if a, err = d.atlas(ctx, index, d.canvas.scale); err != nil {
 			return err
 		}
 		if len(d.atlases) == maxAtlases {
@@ -150,28 +149,28 @@ func (d *painting) drawTiles(l *Layer) error {
 		}
 		d.atlases[index] = a
 	}
-	return d.canvas.draw(rows, a.tinted(l.Tiles.Color))
+	return d.canvas.draw(ctx, rows, a.tinted(l.Tiles.Color))
 }
 
 // rows returns the rows of a layer, which can all be read. Those of a few that are streamed are read on where the band
 // before ended; the others begin anew for each band.
-func (d *painting) rows(l *Layer) (*rows, error) {
+func (d *painting) rows(ctx context.Context, l *Layer) (*rows, error) {
 	if r := d.open[l.Index]; r != nil {
 		return r, nil
 	}
-	tiles, err := d.tiles(d.ctx, l)
+	tiles, err := d.tiles(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	if d.canvas.top == 0 && d.canvas.left == 0 {
-		if err := tiles.verify(d.ctx); err != nil {
+		if err := tiles.verify(ctx); err != nil {
 			return nil, err
 		}
 	}
-	r := &rows{Tiles: tiles, ctx: d.ctx}
+	r := &rows{Tiles: tiles}
 	if tiles.stream != nil && len(d.open) < maxStreams {
 		d.open[l.Index] = r
-		_, err = formats.Charge(d.ctx, tiles.Held())
+		_, err = formats.Charge(ctx, tiles.Held())
 	}
 	return r, err
 }
