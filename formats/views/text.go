@@ -53,8 +53,35 @@ const partsKept = 8
 // Text returns the file of a text. Number n tells texts of one view apart. open is called with the
 // index, which it must not keep alive in what it returns unless Cost counts it.
 func (t *Tree[T]) Text(view string, n int, open func(ctx context.Context, x *T) (*Text, error)) nodes.File {
+	return t.text(view, n, func(ctx context.Context) (*Text, *T, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := open(ctx, x)
+		return text, x, err
+	})
+}
+
+// HeadText is Text for one that takes no index.
+func (t *Tree[T]) HeadText(view string, n int, open func(ctx context.Context) (*Text, error)) nodes.File {
+	return t.text(view, n, func(ctx context.Context) (*Text, *T, error) {
+		text, err := open(ctx)
+		return text, nil, err
+	})
+}
+
+func (t *Tree[T]) text(view string, n int, open func(context.Context) (*Text, *T, error)) nodes.File {
 	key := textKey{view, n}
-	load := func(ctx context.Context, _ textKey) (*layout, int64, error) { return t.layout(ctx, key, open) }
+	load := func(ctx context.Context, _ textKey) (*layout, int64, error) {
+		text, x, err := open(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		l, cost, err := t.layout(ctx, key, text)
+		runtime.KeepAlive(x) // so that it is not read again for each part
+		return l, cost, err
+	}
 	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) {
 		l, err := t.layouts.GetFrom(ctx, key, load)
 		if err != nil {
@@ -81,24 +108,15 @@ func (l *layout) load(ctx context.Context, k partKey) ([]byte, int64, error) {
 	return p.Bytes, int64(cap(p.Bytes)), err
 }
 
-// layout opens a text and learns the sizes of its parts. Whoever reads it from its start finds the
-// first parts made: all of them if it is not a very long one.
-func (t *Tree[T]) layout(ctx context.Context, key textKey, open func(context.Context, *T) (*Text, error)) (*layout, int64, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	text, err := open(ctx, x)
-	if err != nil {
-		return nil, 0, err
-	}
+// layout learns the sizes of the parts of a text. Whoever reads it from its start finds the first
+// parts made: all of them if it is not a very long one.
+func (t *Tree[T]) layout(ctx context.Context, key textKey, text *Text) (*layout, int64, error) {
 	l := &layout{text: text, sizes: text.Sizes}
 	if l.sizes == nil {
 		if err := t.learn(ctx, key, l); err != nil {
 			return nil, 0, err
 		}
 	}
-	runtime.KeepAlive(x) // so that it is not read again for each part
 	return l, 64 + text.Cost + int64(8*cap(l.sizes)+16*cap(l.at)), nil
 }
 
