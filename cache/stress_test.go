@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // A crowd are requests of all kinds on one Cache: computations that need others, values that are kept open,
@@ -117,7 +119,7 @@ func (w *crowd) request(ctx context.Context, rnd *rand.Rand) error {
 // come to their end, together they take no more than there is but for one that is alone, and nothing is
 // left of it.
 func TestCrowd(t *testing.T) {
-	const perReader = 60
+	perReader := nodestest.Times(60, 10)
 	for _, budget := range []int64{0, 32 << 20} {
 		t.Run(fmt.Sprint(budget>>20), func(t *testing.T) {
 			c := newCache(t, budget, nil)

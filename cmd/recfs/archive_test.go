@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"recfs/nodes/nodestest"
 )
 
 // openForTest returns an archive without a disk cache.
@@ -28,6 +30,7 @@ func openForTest(t *testing.T) *archive {
 // Files that are sources take no descriptor each, however many are named: a limit of 1,024 of them is common. Those
 // that were read last are kept open, some more than a hundred.
 func TestManyArguments(t *testing.T) {
+	nodestest.Long(t)
 	const fds, many, few = "/proc/self/fd", 1000, 600
 	if _, err := os.Stat(fds); err != nil {
 		t.Skip(err)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // A grown is a sample that is written piece by piece, and the files that follow.
@@ -131,6 +133,7 @@ const readers = 50
 // TestGrowing writes recordings of every format in pieces that end anywhere, while each of their files is open.
 // Those that follow show what the whole recording has there, never anything else before; all others keep their bytes.
 func TestGrowing(t *testing.T) {
+	nodestest.Long(t)
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
 	}
@@ -257,6 +260,7 @@ func TestCut(t *testing.T) {
 
 // tail -F goes on with each file that is renamed over the one it follows, and with what is added to it.
 func TestTailReplaced(t *testing.T) {
+	nodestest.Long(t)
 	tail, err := exec.LookPath("tail")
 	if !canMount() || err != nil {
 		t.Skip("needs /dev/fuse, root and tail")

@@ -27,6 +27,7 @@ import (
 	"recfs/formats/catalogue"
 	"recfs/formats/source"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 const samples = "../../testdata/archive"
@@ -276,6 +277,7 @@ func TestUnreadBeside(t *testing.T) {
 // TestBombBehindRecording shows a log before a bomb with all that it holds and the damage behind it, before that was met
 // and after.
 func TestBombBehindRecording(t *testing.T) {
+	nodestest.Long(t)
 	log, err := os.ReadFile(path.Join(samples, "nethack/small.nhgame"))
 	if err != nil {
 		t.Fatal(err)
@@ -330,6 +332,7 @@ func TestBombBehindRecording(t *testing.T) {
 // TestFailingSource reads the samples with 64 readers while the source fails at random: every read
 // gives an error or the right bytes, and once the source has recovered everything reads right.
 func TestFailingSource(t *testing.T) {
+	nodestest.Long(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(samples)); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // The first index is made, and told of, before the walk has found the second recording.
@@ -163,6 +164,7 @@ func indexAgain(t *testing.T, source string, demos bool, disk func(string) bool,
 // What was indexed before is not looked into again, unless it changed, or something beside it, its index is not there, or
 // more is made of it than that.
 func TestIndexAgain(t *testing.T) {
+	nodestest.Long(t)
 	source, dir := t.TempDir(), t.TempDir()
 	must(t, os.Chmod(dir, 0o700))
 	samples := filepath.Join("..", "..", "testdata", "archive")

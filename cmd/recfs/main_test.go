@@ -14,6 +14,7 @@ import (
 
 	"recfs/formats/catalogue"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // An interrupted command says so once, and takes nothing it did not get to for damage.
@@ -78,6 +79,7 @@ func TestInterruptedHalfway(t *testing.T) {
 
 // Whenever a command is interrupted, what it prints tells of recordings, and not of the interruption.
 func TestInterruptedAnytime(t *testing.T) {
+	nodestest.Long(t)
 	for _, line := range append(printing, "find --index $1", "export tables $1 $2", "diff $1/datafile $1/teehistorian") {
 		for wait := time.Millisecond; wait < 64*time.Millisecond; wait *= 2 {
 			setCacheHome(t)

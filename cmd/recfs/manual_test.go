@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-)
 
-var update = flag.Bool("update", false, "rewrite what tests compare with")
+	"recfs/nodes/nodestest"
+)
 
 // TestManual keeps the manual pages in step with the table of commands.
 func TestManual(t *testing.T) {
@@ -30,7 +29,7 @@ func testPage(t *testing.T, name string, replaced ...string) {
 		t.Fatal(err)
 	}
 	page := strings.NewReplacer(replaced...).Replace(string(prose))
-	if *update {
+	if *nodestest.Update {
 		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"recfs/formats/catalogue"
+	"recfs/nodes/nodestest"
 )
 
 // printing are command lines that print something of the archive in $1.
@@ -123,6 +124,7 @@ func hostileArchive(t *testing.T) string {
 
 // Names from the archive break neither lines nor JSON, and send nothing to a terminal but text.
 func TestHostileNames(t *testing.T) {
+	nodestest.Long(t)
 	setCacheHome(t)
 	archive := hostileArchive(t)
 	for _, line := range printing {
@@ -183,6 +185,7 @@ func TestExactNames(t *testing.T) {
 
 // The paths in JSON lead to the recordings, also those that are not UTF-8.
 func TestExactPaths(t *testing.T) {
+	nodestest.Long(t)
 	setCacheHome(t)
 	archive := hostileArchive(t)
 	run, err := os.ReadFile(filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"))

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // recfs returns a command that runs this program in a process of its own.
@@ -57,6 +59,7 @@ func smallSamples(t *testing.T) string {
 // TestMountEqualsCopy compares samples through a mount with what cp -r makes of them. A file that
 // cannot be read is an error there and missing here.
 func TestMountEqualsCopy(t *testing.T) {
+	nodestest.Long(t)
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
 	}

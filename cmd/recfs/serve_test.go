@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/nodes/nodestest"
 )
 
 // TestSignals ends a mount in the foreground by each of its signals and listens to what the service
@@ -144,6 +146,7 @@ func TestDaemonHoldsNoLock(t *testing.T) {
 
 // A mount namespace that has a copy of the mount, as a container has, does not keep the server.
 func TestUnmountWithCopies(t *testing.T) {
+	nodestest.Long(t)
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/nodes/nodestest"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 // namespace of its own, in which everybody may use /dev/fuse, and in a process namespace, whose
 // servers end with it.
 func TestMountAsUser(t *testing.T) {
+	nodestest.Long(t)
 	const inside = "RECFS_TEST_NAMESPACE"
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")

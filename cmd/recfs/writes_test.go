@@ -20,6 +20,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"recfs/formats/outfile"
+	"recfs/nodes/nodestest"
 )
 
 // A failure is what happens at one of the calls by which a command writes.
@@ -198,6 +199,7 @@ var writers = map[string]writer{
 // old ones or the new ones, none is left that is neither but what a killed process could not
 // remove, and the next run removes that.
 func TestWrites(t *testing.T) {
+	nodestest.Long(t)
 	if !canMount() {
 		t.Skip("mounts a disk that fails")
 	}

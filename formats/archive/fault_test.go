@@ -20,6 +20,7 @@ import (
 	"recfs/formats/internal/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -90,6 +91,7 @@ func (f *faultyFile) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 // A source that fails at random gives errors or right bytes, never wrong
 // ones, and everything once it is well again.
 func TestFaultySource(t *testing.T) {
+	nodestest.Long(t)
 	content := formatstest.Compressible(1_500_000)
 	dir := t.TempDir()
 	files := map[string][]byte{

@@ -163,6 +163,7 @@ func TestNestedBroken(t *testing.T) {
 }
 
 func TestNestedLarge(t *testing.T) {
+	nodestest.Long(t)
 	content := formatstest.Compressible(3_000_000)
 	dir, disk := t.TempDir(), t.TempDir()
 	write(t, dir, "a.zip", string(packZip(t, zip.Deflate, entry{"a.rec", string(content)})))

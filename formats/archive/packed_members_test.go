@@ -15,6 +15,7 @@ import (
 	"recfs/formats/container"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // manyEntries are n files in directories of a thousand.
@@ -57,6 +58,7 @@ func TestRawUnopened(t *testing.T) {
 }
 
 func TestNestedCost(t *testing.T) {
+	nodestest.Long(t)
 	const n = 100_000
 	dir := t.TempDir()
 	entries := manyEntries(n)
@@ -86,6 +88,7 @@ func heapSize() int64 {
 
 // Directories that are in use survive their container going from the cache.
 func TestNestedEvicted(t *testing.T) {
+	nodestest.Long(t)
 	const n = 5000
 	dir := t.TempDir()
 	for i := range 8 {
@@ -117,6 +120,7 @@ func TestNestedEvicted(t *testing.T) {
 }
 
 func TestNestedLimit(t *testing.T) {
+	nodestest.Long(t)
 	dir := t.TempDir()
 	entries := manyEntries(20_000)
 	write(t, dir, "a.tar", string(formatstest.Tar(t, entries...)))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"recfs/formats/internal/formatstest"
+	"recfs/nodes/nodestest"
 
 	"github.com/klauspost/compress/zip"
 )
@@ -12,6 +13,7 @@ import (
 // Files in containers in containers, with larger windows than there is room
 // for, are read by many at once, and all of them come to an end.
 func TestWorkroomNested(t *testing.T) {
+	nodestest.Long(t)
 	content := formatstest.Compressible(1_500_000)
 	pack := func(b []byte) string { return string(formatstest.ZstdWindow(t, b, 32<<20)) }
 	inner := formatstest.Tar(t, entry{"a.rec.zst", pack(content)}, entry{"b.rec.zst", pack(content)})

@@ -23,6 +23,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // streaming is rec for sources of unknown size.
@@ -214,6 +215,7 @@ func checkRandomReads(t *testing.T, root nodes.Dir, name, dir string) {
 
 // A bomb is a recording up to where it is too much, before that was met and after, for all who look and in every mount.
 func TestCompressedBomb(t *testing.T) {
+	nodestest.Long(t)
 	dir, disk := t.TempDir(), t.TempDir()
 	bomb := packZstd(t, append([]byte("REC"), make([]byte, 80<<20)...))
 	write(t, dir, "bomb.rec.zst", string(bomb))
@@ -221,7 +223,7 @@ func TestCompressedBomb(t *testing.T) {
 	write(t, dir, "bomb.zip", string(packZip(t, zip.Deflate, entry{"in.stream", "REC" + string(make([]byte, 80<<20))})))
 	var want map[string]string
 	for _, disk := range []string{disk, disk, ""} {
-		root, c := newArchiveWith(t, dir, disk, 1<<30, 4<<20)
+		root, c := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 		for range 2 {
 			got := show(t, root)
 			if want == nil {

@@ -12,6 +12,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // A heldTable is a table that somebody has looked up.
@@ -24,7 +25,7 @@ type heldTable struct {
 // nothing stays in memory, indexes are made, a writer comes to rest, and other processes look at it under other paths and
 // with other options.
 func TestTablesAtRest(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(nodestest.Times(4, 1)) {
 		testTablesAtRest(t, rand.New(rand.NewPCG(seed, 0)))
 	}
 }

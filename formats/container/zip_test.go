@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats/container"
+	"recfs/nodes/nodestest"
 )
 
 // Records of a zip and their sizes (PKWARE's APPNOTE.TXT 6.3, 4.3).
@@ -132,6 +133,9 @@ func TestZipCount(t *testing.T) {
 		"as counted and longest names": {zipEnding{entries: 3, count: 3, comment: strings.Repeat("x", zipMaxComment)}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.entries > 1000 {
+				nodestest.Long(t)
+			}
 			b := zipOf(test.zipEnding)
 			m, err := listOf(t, container.Zip, b)
 			if whole := err == nil && len(m.Problems) == 0; whole != test.whole {

@@ -16,6 +16,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // wideMap returns a map whose layers, an image and a sound are larger than what a small cache holds:
@@ -68,11 +69,9 @@ func contents(ctx context.Context, root nodes.Dir) (map[string]string, error) {
 // TestStreamedTree compares the tree of a map in a cache that is too small for its layers with that in
 // a large one, for ten readers at once, and looks at what it takes.
 func TestStreamedTree(t *testing.T) {
-	versions, readers := []int32{4, 3}, 10
-	if testing.Short() { // the race detector makes it ten times as slow
-		versions, readers = versions[:1], 2
-	}
-	for _, version := range versions {
+	nodestest.Long(t)
+	const readers = 4
+	for _, version := range []int32{4, 3} {
 		b := wideMap(version)
 		open := func(budget int64) (nodes.Dir, *cache.Cache) {
 			c := cache.New(budget, nil)
@@ -176,6 +175,7 @@ func TestItemStream(t *testing.T) {
 // TestLongItems shows items that are as long as their tables, and what is made of them, as short ones, and counts what
 // that takes.
 func TestLongItems(t *testing.T) {
+	nodestest.Long(t)
 	const n = 600_000
 	ints := make([]int32, n)
 	for i := range ints {

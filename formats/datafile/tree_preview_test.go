@@ -12,6 +12,7 @@ import (
 
 	"recfs/cache"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // readSmall returns files of a map in a cache of 1 MiB, and the most memory that was counted for any of them.
@@ -43,6 +44,7 @@ func readSmall(t *testing.T, b []byte, names ...string) (files [][]byte, most in
 
 // TestStreamedLists reads the lists of layers that are many times as long as what is stored, and looks at what they take.
 func TestStreamedLists(t *testing.T) {
+	nodestest.Long(t)
 	const side, quads = 500, 30_000
 	m := &mapWriter{}
 	m.item(typeVersion, 1)
@@ -161,6 +163,7 @@ func TestLargePreview(t *testing.T) {
 
 // TestLargeImages draws layers with images that are more than a small cache holds.
 func TestLargeImages(t *testing.T) {
+	nodestest.Long(t)
 	const side = 2400
 	random := rand.New(rand.NewPCG(1, 2))
 	pixels := make([]byte, 4*side*side)

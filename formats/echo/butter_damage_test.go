@@ -276,6 +276,7 @@ func shown(t *testing.T, r *butterReader) ([]byte, error) {
 
 // A chunk that gives far more than its frames takes no memory for that, however it ends.
 func TestBombChunk(t *testing.T) {
+	nodestest.Long(t)
 	const zeros = 30 << 20
 	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
 		for _, cut := range []bool{false, true} {
@@ -328,6 +329,7 @@ func TestBombChunk(t *testing.T) {
 
 // Each frame of a large chunk may ask for a larger window than the one before it, up to the largest that is known.
 func TestLargeChunkOfWindows(t *testing.T) {
+	nodestest.Long(t)
 	b, frames := sample(layoutV3, 2, 8, 4000, false, func(w *writer) { w.interval, w.compression = 4000, stored })
 	plain := openBytes(t, b)
 	text, err := shown(t, plain)

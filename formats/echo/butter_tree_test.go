@@ -56,7 +56,7 @@ func TestCuts(t *testing.T) {
 	for _, compression := range []uint8{stored, gzipped, 3} {
 		b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.compression, w.interval = compression, 3 })
 		frames := int64(-1)
-		for n := range b {
+		for n := range nodestest.Places(len(b), 29) {
 			r, err := newButterReader(t.Context(), formats.BytesReader(b[:n]), int64(n), 0)
 			if err != nil {
 				if frames >= 0 {
@@ -86,7 +86,7 @@ func TestCuts(t *testing.T) {
 // TestFlips scans a file with one bad byte, at every place, and walks the tree for some.
 func TestFlips(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 2, 6, true, func(w *writer) { w.interval = 3 })
-	for i := range b {
+	for i := range nodestest.Places(len(b), 23) {
 		x := bytes.Clone(b)
 		x[i] ^= byte(1 << (i % 8))
 		r, err := newButterReader(t.Context(), formats.BytesReader(x), int64(len(x)), 0)

@@ -10,6 +10,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/internal/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // An index on disk with any content, and the right checksum, does no harm.
@@ -45,6 +46,7 @@ func TestReplayPrefixes(t *testing.T) {
 
 // A pass that is made in stretches inflates once: nearly nothing of the file is read twice.
 func TestStretchesGoOn(t *testing.T) {
+	nodestest.Long(t)
 	const chunks = 56 // 7 KB each, deflated, so that two are less than what is left of a stretch
 	text := textOf(chunks * chunkFrames)
 	for name, b := range map[string][]byte{"deflated": zipOf(t, text, zip.Deflate, "x"), "stored": zipOf(t, text, zip.Store, "x")} {

@@ -405,7 +405,7 @@ func FuzzReplayScan(f *testing.F) {
 
 func TestGrowingReplay(t *testing.T) {
 	text := textOf(chunkFrames + 50)
-	formatstest.Growing(t, Replay, text, len(text)/50, len(text)/23,
+	formatstest.Growing(t, Replay, text, len(text)/50, len(text)/nodestest.Times(23, 4),
 		"events.jsonl", "export/disc.csv", "export/players.csv", "export/sample.echoreplay.txt", "lines/000000.jsonl", "lines/000001.jsonl")
-	formatstest.Growing(t, Replay, zipOf(t, text[:9000], zip.Deflate, "x.echoreplay"), 400, 100)
+	formatstest.Growing(t, Replay, zipOf(t, text[:9000], zip.Deflate, "x.echoreplay"), 400, nodestest.Times(100, 1000))
 }

@@ -100,7 +100,7 @@ func (g *growth) look(what string, in formats.Input) int64 {
 // TestIndexGoesOn indexes recordings while they grow.
 func TestIndexGoesOn(t *testing.T) {
 	for _, host := range hosts(t) {
-		for seed := range uint64(12) {
+		for seed := range uint64(nodestest.Times(12, 4)) {
 			g := &generator{rand.New(rand.NewPCG(seed, 20)), host.schema}
 			rec := g.recording(host.layout, host.version, 2+g.IntN(6), 20)
 			schema := host.schema

@@ -21,6 +21,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/source"
 	"recfs/fs"
+	"recfs/nodes/nodestest"
 )
 
 // A mounted archive is looked at by other programs only: a process that reads its own mount may
@@ -155,6 +156,7 @@ func (m *mounted) follow(name string) (stop func() string) {
 // TestMountedSegments writes a recording in segments, crashes, goes on, finishes and compacts while
 // programs read it through a mount.
 func TestMountedSegments(t *testing.T) {
+	nodestest.Long(t)
 	m := mountArchive(t)
 	g := &generator{rand.New(rand.NewPCG(1, 30)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 8, 60)

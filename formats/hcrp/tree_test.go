@@ -110,7 +110,7 @@ func TestGolden(t *testing.T) {
 // TestSegmentsAndFileAgree shows one recording in both forms.
 func TestSegmentsAndFileAgree(t *testing.T) {
 	for _, h := range hosts(t) {
-		for seed := range uint64(8) {
+		for seed := range uint64(nodestest.Times(8, 2)) {
 			g := &generator{rand.New(rand.NewPCG(seed, 2)), h.schema}
 			rec := g.recording(h.layout, h.version, 1+g.IntN(5), 20)
 			opt := Options{Schemas: []*Schema{h.schema}}
@@ -472,7 +472,7 @@ func TestDamage(t *testing.T) {
 				mustRead(t, dir, name)
 			}
 		}
-		step := 1 + len(whole)/300
+		step := 1 + len(whole)/nodestest.Times(300, 30)
 		for n := 0; n < len(whole); n += step {
 			walk(fmt.Sprintf("cut at %d", n), whole[:n])
 		}

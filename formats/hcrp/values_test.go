@@ -208,6 +208,7 @@ func TestSidecarComesAndGoes(t *testing.T) {
 // What opening takes is counted where the preamble is large: metadata of empty compounds becomes text of 31 times as
 // much.
 func TestOpeningIsCharged(t *testing.T) {
+	nodestest.Long(t)
 	const n = 1 << 20
 	metadata := append([]byte{tagCompound, tagList, 0, 1, 'x', tagCompound}, binary.BigEndian.AppendUint32(nil, n)...)
 	metadata = append(metadata, make([]byte, n+1)...) // each the end of a compound, and that of the root

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recfs/formats/internal/rowcount"
+	"recfs/nodes/nodestest"
 )
 
 // A heroCounts counts the heroes of saves with a heroCounter, and each by himself.
@@ -55,7 +56,7 @@ func TestHeroesOfDiffs(t *testing.T) {
 	re := &rebuilder{}
 	e := &editor{rand.New(rand.NewPCG(5, 6)), re}
 	counts := newHeroCounts()
-	for i := range 20_000 {
+	for i := range nodestest.Times(20_000, 2000) {
 		backup := i%8 == 0
 		switch kind := e.IntN(8); {
 		case backup:

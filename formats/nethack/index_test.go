@@ -468,6 +468,7 @@ func kept(t *testing.T, shelf cache.Store, log []byte, r *countingReader) (*reco
 // once. What it continues from is read to be compared and to rebuild the last save, and once more by the
 // attempt that asks for memory.
 func TestIndexReadsOnce(t *testing.T) {
+	nodestest.Long(t)
 	log := longGame(20_000, 3000)
 	const more = readAhead + 1<<10 // by such an attempt, and the header
 	r := &countingReader{}
@@ -629,6 +630,7 @@ func TestLongSaveIsCharged(t *testing.T) {
 
 // TestNamesAreCharged takes the memory for all names when it goes on from a saved index, which makes them again.
 func TestNamesAreCharged(t *testing.T) {
+	nodestest.Long(t)
 	const ticks = 40_000
 	log := usualGame(ticks)
 	x := mustIndex(t, log)

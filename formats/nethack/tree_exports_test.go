@@ -200,6 +200,7 @@ func (s *countedStore) Load(name string) ([]byte, bool) {
 
 // An index that alone has more than the memory for large requests stays while one tick after the other is read beside it.
 func TestLargeIndexStays(t *testing.T) {
+	nodestest.Long(t)
 	const budget, ticks = 1 << 20, 40
 	w := heroGame(ticks)
 	w.Write(bytes.Repeat([]byte("*\n"), 150_000))

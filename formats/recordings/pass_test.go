@@ -278,7 +278,7 @@ func TestForgedPart(t *testing.T) {
 	if _, _, err := indexOf(t.Context(), in, sound, true); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	for run := range uint64(300) {
+	for run := range uint64(nodestest.Times(300, 20)) {
 		shelf := new(nodestest.Shelf)
 		shelf.Save("id/teehistorian-0", nodestest.Mutate(rand.New(rand.NewPCG(run, 0)), keptOf(t, sound)))
 		if _, _, err := indexOf(t.Context(), in, shelf, false); err != nil && strings.Contains(err.Error(), "panic") {

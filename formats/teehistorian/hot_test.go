@@ -24,7 +24,9 @@ import (
 // Rows that runs of records gave are those of the records one by one.
 func TestHotRows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { holdHotRows(rt, draw(rt).b) })
-	holdHotRows(t, readBusy(t))
+	if !testing.Short() {
+		holdHotRows(t, readBusy(t))
+	}
 }
 
 func holdHotRows(t rapid.TB, b []byte) {
@@ -140,6 +142,7 @@ func TestReadTwo(t *testing.T) {
 // An index that is in use is not given up for the rows that are made of it: it would be made again
 // for each row group.
 func TestIndexInUseIsKept(t *testing.T) {
+	nodestest.Long(t)
 	long := newRepeated(t, 24<<20)
 	src := long.source()
 	count := &nodestest.Counted{ReaderAt: long}

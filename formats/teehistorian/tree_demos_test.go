@@ -218,7 +218,7 @@ func demoSize(t testing.TB, root nodes.Dir, name string) (int64, error) {
 // decodes only what it shows.
 func TestDemoLazy(t *testing.T) {
 	var finishes []int
-	for tick := 1000; tick < 40_000; tick += 100 {
+	for tick := 1000; tick < 40_000; tick += nodestest.Times(100, 1000) {
 		finishes = append(finishes, tick)
 	}
 	recording := race(40_000, finishes...)

@@ -639,7 +639,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	c := newCache(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
+	for range nodestest.Times(60, 6) {
 		b := bytes.Clone(sample)
 		i := rnd.IntN(len(b))
 		b[i] ^= 1 << rnd.IntN(8)
@@ -676,6 +676,7 @@ func TestManyStays(t *testing.T) {
 // A tick may have any number of records: its document, and the lines of its chunk, are made as they
 // are read, from wherever that is.
 func TestLongTick(t *testing.T) {
+	nodestest.Long(t)
 	w := newWriter(nil)
 	w.join(1)
 	w.skip(4)

@@ -17,6 +17,7 @@ import (
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // Each frame of a file may ask for a window of its own.
@@ -44,6 +45,7 @@ func TestWindowGrows(t *testing.T) {
 
 // A decoder that nobody reads makes room for one that is read.
 func TestMemoryReclaims(t *testing.T) {
+	nodestest.Long(t)
 	sent := formatstest.Compressible(4_000_000)
 	dir := t.TempDir()
 	const files = 8
@@ -70,6 +72,7 @@ func TestMemoryReclaims(t *testing.T) {
 
 // TestBzip2WindowGrows reads a block that does not fit into the window that is tried first.
 func TestBzip2WindowGrows(t *testing.T) {
+	nodestest.Long(t)
 	s := unpack.Bzip2Samples["runs"]
 	packed, err := base64.StdEncoding.DecodeString(s.Packed)
 	if err != nil {

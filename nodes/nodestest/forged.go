@@ -47,7 +47,7 @@ const forgedMemory = 256 << 20
 
 // Forged holds a format to what it keeps on disk being only a claim. open
 // opens a recording with an empty cache in memory above the shelf, and what its
-// tree saves there is changed at random in so many runs, as nobody can who does
+// tree saves there is changed at random in so many runs, a twentieth of them with -short, as nobody can who does
 // not compute the checksum of the cache file as well. Whatever the change, the
 // tree keeps the promises of [Check], nothing panics, and it takes about as
 // much memory as before. Files may be unreadable.
@@ -68,7 +68,7 @@ func Forged(t *testing.T, runs int, open func(t testing.TB, shelf *Shelf) nodes.
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(sound.kept)) {
-		for run := range runs {
+		for run := range Times(runs, 1+runs/20) {
 			shelf := &Shelf{kept: maps.Clone(sound.kept)}
 			shelf.kept[name] = Mutate(rand.New(rand.NewPCG(uint64(run), 0)), sound.kept[name])
 			if !t.Run(strconv.Itoa(run), func(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 	"recfs/nodes"
 )
 
-var update = flag.Bool("update", false, "rewrite the trees of golden files")
+// Update is the flag -update.
+var Update = flag.Bool("update", false, "rewrite what tests compare with")
 
 // recordingFile is the file of a golden archive that holds the recording.
 const recordingFile = "recording.hex"
@@ -45,7 +46,7 @@ func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, e
 		}
 	}
 	got.Files = append(got.Files, render(t, root, recording, shows)...)
-	if *update {
+	if *Update {
 		if err := os.WriteFile(file, txtar.Format(got), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 func Saved(t *testing.T, file string, version int, encode func(recording []byte) []byte, patterns ...string) {
 	t.Helper()
 	golden, err := os.ReadFile(file)
-	if err != nil && !*update {
+	if err != nil && !*Update {
 		t.Fatal(err)
 	}
 	want := map[string]string{}
@@ -43,7 +43,7 @@ func Saved(t *testing.T, file string, version int, encode func(recording []byte)
 	if t.Failed() || got == string(golden) {
 		return
 	}
-	if !*update {
+	if !*Update {
 		t.Fatalf("%s is of another version or other samples (rewrite with -update)", file)
 	}
 	if err := os.WriteFile(file, []byte(got), 0o666); err != nil {

@@ -29,16 +29,13 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// forgedRuns is how many changes of each saved index are tried.
-const forgedRuns = 150
-
 // Forged holds a format to its saved index being only a claim, for each of the samples (files that
 // [nodestest.Sample] reads): see [nodestest.Forged].
 func Forged(t *testing.T, format formats.Format, samples ...string) {
 	t.Helper()
 	for _, sample := range samples {
 		b := nodestest.Sample(t, sample)
-		nodestest.Forged(t, forgedRuns, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
+		nodestest.Forged(t, 150, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 			c := cache.New(64<<20, shelf)
 			t.Cleanup(c.Close)
 			in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
@@ -64,7 +61,7 @@ func Prefixes(t *testing.T, format formats.Format, samples ...[]byte) {
 		in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
 		want := stretched(t, format, in, int64(len(b)))
 		random := rand.New(rand.NewPCG(1, uint64(n)))
-		for range 20 {
+		for range nodestest.Times(20, 2) {
 			var ends []int64
 			for range 1 + random.IntN(8) {
 				ends = append(ends, in.Size/3+random.Int64N(in.Size*2/3)) // behind the head

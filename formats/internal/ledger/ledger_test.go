@@ -16,6 +16,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/nodes/nodestest"
 )
 
 // Order sorts paths as a walk finds them.
@@ -276,7 +277,7 @@ func TestDamagedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at < len(whole); at += 1 + at/64 {
+	for at := 0; at < len(whole); at += 1 + at/nodestest.Times(64, 4) {
 		for _, damaged := range [][]byte{whole[:at], slices.Concat(whole[:at], []byte{whole[at] ^ 0x20}, whole[at+1:])} {
 			if err := os.WriteFile(files[0], damaged, 0o600); err != nil {
 				t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"recfs/formats/internal/parquettest"
 	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // allTypes has a column of each type that can be required, and of each that can hold nulls.
@@ -172,6 +173,7 @@ func TestTypes(t *testing.T) {
 
 // TestGroups holds that a group ends with the chunk in which it has rows enough.
 func TestGroups(t *testing.T) {
+	nodestest.Long(t)
 	long := rowsOf(columnar.GroupRows)
 	file := write(t, tableOf(nil, long[:10], long, nil, long[:3], long[:4]))
 	got := compare(t, file, slices.Concat(long[:10], long, long[:3], long[:4]))

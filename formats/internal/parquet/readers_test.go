@@ -7,10 +7,12 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquettest"
+	"recfs/nodes/nodestest"
 )
 
 // TestReaders holds that others read what is written.
 func TestReaders(t *testing.T) {
+	nodestest.Long(t)
 	rows := rowsOf(columnar.GroupRows + 100)
 	var values [][]any
 	for _, r := range rows {
@@ -24,6 +26,7 @@ func TestReaders(t *testing.T) {
 
 // TestReadersOfRising holds that others read numbers that are written as differences.
 func TestReadersOfRising(t *testing.T) {
+	nodestest.Long(t)
 	file := compress(t, numberTable(manyNumbers()...))
 	testReaders(t, file, parquettest.Read(t, file).Values())
 }

@@ -106,7 +106,8 @@ func TestDir(t *testing.T) {
 // TestLent holds that the groups are right for who borrows them and who copies them at the same time, though each gives its
 // memory to the next one once all of it was lent.
 func TestLent(t *testing.T) {
-	rows := rowsOf(5 * columnar.GroupRows)
+	nodestest.Long(t)
+	rows := rowsOf(2 * columnar.GroupRows)
 	table := tableOf(slices.Collect(slices.Chunk(rows, columnar.GroupRows))...)
 	e, err := nodes.Lookup(t.Context(), dirOf(t, func() (columnar.Table, error) { return table, nil }), "all.parquet")
 	if err != nil {
@@ -277,6 +278,7 @@ func TestDirFails(t *testing.T) {
 
 // TestGrown holds that the groups of a recording that has grown stay, all but the last.
 func TestGrown(t *testing.T) {
+	nodestest.Long(t)
 	rows := rowsOf(columnar.GroupRows + 200)
 	first, rest := rows[:columnar.GroupRows], rows[columnar.GroupRows:]
 	before, after := write(t, tableOf(first, rest[:10])), write(t, tableOf(first, rest[:100], rest[100:]))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recfs/formats/internal/parquettest"
+	"recfs/nodes/nodestest"
 )
 
 const samples = "../../../testdata/archive"
@@ -133,6 +134,7 @@ func linesOf(t *testing.T, names []string) (lines []string) {
 // TestReadersOfSamples has eight readers read each table of each sample at once, from a mount that has
 // made nothing yet.
 func TestReadersOfSamples(t *testing.T) {
+	nodestest.Long(t)
 	readers := readers(t)
 	mnt := mount(t, copySamples(t, 150<<10))
 	names := tablesBelow(t, filepath.Join(mnt, "tables"))
@@ -159,6 +161,7 @@ func TestReadersOfSamples(t *testing.T) {
 // TestReadersOfGrowing holds that a recording which grows has more rows for who opens a table then, and
 // those it had for who has it open.
 func TestReadersOfGrowing(t *testing.T) {
+	nodestest.Long(t)
 	readers := readers(t)
 	whole, err := os.ReadFile(filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"))
 	if err != nil {
