@@ -22,17 +22,20 @@ func (r *mountRoot) Lookup(ctx context.Context, name string) (nodes.Entry, error
 	return r.Volatile.Lookup(ctx, name)
 }
 
-// A controlDir is .recfs: it makes the files as they are now, with their exact sizes, for each look-up and listing.
-type controlDir func() nodes.Dir
+// A controlDir is .recfs: it makes the files as they are now, with their exact sizes, for each look-up and listing. It is
+// equal to another of the same mount.
+type controlDir struct{ nodes.Deferred[controlFiles] }
 
+// Lookup implements nodes.Volatile.
 func (d controlDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	return nodes.Child(ctx, d(), name)
+	return nodes.Child(ctx, d.Deferred, name)
 }
 
-func (d controlDir) Snapshot(context.Context) (nodes.Dir, error) { return d(), nil }
+// Snapshot implements nodes.Volatile.
+func (d controlDir) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
 
-func (d controlDir) Len(ctx context.Context) (int, error) { return d().Len(ctx) }
+// controlFiles lead to the files of .recfs as they are now.
+type controlFiles struct{ m *monitor }
 
-func (d controlDir) At(ctx context.Context, i int) (nodes.Entry, error) { return d().At(ctx, i) }
-
-func (d controlDir) Find(ctx context.Context, name string) (int, error) { return d().Find(ctx, name) }
+// Resolve implements the target of a nodes.Deferred.
+func (c controlFiles) Resolve(context.Context) (nodes.Dir, error) { return c.m.files(), nil }

@@ -37,7 +37,7 @@ func newMonitor(source string, a *archive) *monitor {
 
 // entry is .recfs.
 func (m *monitor) entry() nodes.Entry {
-	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: controlDir(m.files)}
+	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: controlDir{nodes.Deferred[controlFiles]{Target: controlFiles{m}}}}
 }
 
 func (m *monitor) files() nodes.Dir {
