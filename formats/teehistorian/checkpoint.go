@@ -177,7 +177,9 @@ func (p *player) code(c indexfile.Codec, t *texts) {
 		t.code(c, &p.auth.identity)
 	}
 	if p.hasInput {
-		codeAll(c, p.input[:])
+		for i := range p.input {
+			c.Values(&p.input[i])
+		}
 	}
 }
 

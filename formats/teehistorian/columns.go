@@ -124,22 +124,6 @@ func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byt
 	b.Bytes(rest)
 }
 
-// finishRow adds a finish.
-func (x *index) finishRow(b *columnar.Batch, f *finishEvent, start startTime) {
-	b.Int64(int64(f.tick))
-	start.add(b, f.tick)
-	addNumber(b, f.stay, f.stay != noStay)
-	addNumber(b, f.id, !f.team)
-	addNumber(b, f.id, f.team)
-	if f.name > 0 {
-		b.Text(x.texts.list[f.name-1])
-	} else {
-		b.Null()
-	}
-	b.Double(float64(f.time) / ticksPerSecond)
-	b.Int64(int64(f.tick) - int64(f.time))
-}
-
 func addNumber(b *columnar.Batch, n int32, known bool) {
 	if known {
 		b.Int32(n)

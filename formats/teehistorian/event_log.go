@@ -85,16 +85,6 @@ func (w *logWriter) appendWho(b []byte, of who, tick int32) []byte {
 // would ever be certain.
 const nameDelay = 1500
 
-// who returns what stands for a stay in the line of a tick: its directory, or the client id where
-// its name came too late or never.
-func (r *recording) who(stay, tick int32) string {
-	s := r.idx.stays[stay]
-	if len(s.names) == 0 || s.named-nameDelay > tick {
-		return idText(s.cid)
-	}
-	return r.dirs[stay]
-}
-
 // who returns the stay that e counts for, or the id.
 func (e *event) who(cid int32) who {
 	if e.stay != noStay {

@@ -69,7 +69,7 @@ func decodeIndex(b []byte) (*index, error) {
 // finish: | tick | time zigzag | stay zigzag | id zigzag | name | team bool |
 func (x *index) code(c indexfile.Codec) {
 	c.Values(&x.start, &x.bytes, &x.end, &x.records, &x.anomalies)
-	codeAll(c, x.counts.kinds[:])
+	codeSizes(c, x.counts.kinds[:])
 	x.counts.code(c)
 	indexfile.List(c, &x.problems, minProblem, func(p *problem) { c.Values(&p.code, &p.offset, &p.message, &p.final) })
 	indexfile.List(c, &x.texts.list, minText, func(s *string) { c.Values(s) })
@@ -92,8 +92,8 @@ func (x *index) code(c indexfile.Codec) {
 	c.Values(&x.tail.last)
 	indexfile.List(c, &x.activity, minActivity, func(a *activity) {
 		codeTick(c, &a.stay)
-		codeAll(c, a.rows[:])
-		codeAll(c, a.bytes[:])
+		codeSizes(c, a.rows[:])
+		codeSizes(c, a.bytes[:])
 	})
 	for t := range x.rows {
 		if c.W != nil {
@@ -104,7 +104,7 @@ func (x *index) code(c indexfile.Codec) {
 	}
 }
 
-func codeAll[V int32 | int64](c indexfile.Codec, list []V) {
+func codeSizes(c indexfile.Codec, list []int64) {
 	for i := range list {
 		c.Values(&list[i])
 	}
@@ -150,8 +150,8 @@ func (s *stay) code(c indexfile.Codec, shared interner) {
 	indexfile.Optional(c, &s.drop, number)
 	indexfile.Optional(c, &s.reason, text)
 	c.Values(&s.lives)
-	codeAll(c, s.rows[:])
-	codeAll(c, s.bytes[:])
+	codeSizes(c, s.rows[:])
+	codeSizes(c, s.bytes[:])
 }
 
 // | size | first tick | last tick | count | lines | weight | ticks blob | checkpoint | activity blob |
@@ -187,7 +187,7 @@ func writeChunkActivity(w *indexfile.Writer, list []activity) {
 		a := &list[i]
 		w.Uint(uint64(a.stay - last))
 		last = a.stay
-		codeAll(indexfile.Codec{W: w}, a.bytes[:])
+		codeSizes(indexfile.Codec{W: w}, a.bytes[:])
 	}
 }
 
@@ -199,7 +199,7 @@ func readChunkActivity(list []activity, b []byte) ([]activity, error) {
 		var a activity
 		last += r.Uint(math.MaxInt32)
 		a.stay = int32(last)
-		codeAll(indexfile.Codec{R: r}, a.bytes[:])
+		codeSizes(indexfile.Codec{R: r}, a.bytes[:])
 		list = append(list, a)
 	}
 	return list, r.Err()

@@ -97,6 +97,22 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 	return rest
 }
 
+// finishRow adds a finish.
+func (x *index) finishRow(b *columnar.Batch, f *finishEvent, start startTime) {
+	b.Int64(int64(f.tick))
+	start.add(b, f.tick)
+	addNumber(b, f.stay, f.stay != noStay)
+	addNumber(b, f.id, !f.team)
+	addNumber(b, f.id, f.team)
+	if f.name > 0 {
+		b.Text(x.texts.list[f.name-1])
+	} else {
+		b.Null()
+	}
+	b.Double(float64(f.time) / ticksPerSecond)
+	b.Int64(int64(f.tick) - int64(f.time))
+}
+
 // stayRow adds a stay.
 func (r *recording) stayRow(b *columnar.Batch, i int, begun startTime) {
 	s := r.idx.stays[i]

@@ -52,7 +52,7 @@ func (t *tree) lines(x *index, n int) (nodes.File, error) {
 		last--
 		return nodes.Func(lines), nil
 	case isLong:
-		return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) { return t.longLines(ctx, n) }), nil
+		return nodes.Stream(size, t.Text("lines", n, t.long(n, nil)).Open), nil
 	}
 	return nodes.Sized(size, lines), nil
 }
@@ -61,6 +61,19 @@ func (t *tree) lines(x *index, n int) (nodes.File, error) {
 func (t *tree) hasState(ctx context.Context, n int64) (bool, error) {
 	x, err := t.Index(ctx)
 	return err == nil && x.spans(n), err
+}
+
+// longTick returns the document of a tick if it is a long one.
+func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, tick := x.chunkOf(int32(n)), int32(n)
+	if c := &x.chunks[k]; !c.isLong() || c.last != tick {
+		return nil, nil
+	}
+	return t.Text("ticks", k, t.long(k, &tick)).Open(ctx)
 }
 
 // doc returns what makes the document of a tick, or of the state after it.
