@@ -3,9 +3,11 @@ package teehistorian
 import (
 	"context"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 )
 
@@ -15,13 +17,38 @@ type demoFile struct {
 	id demoID
 }
 
-// Size implements nodes.File. It renders the demo.
+// Size implements nodes.File. It renders the demo, but for that of a run whose size is kept on disk.
 func (f demoFile) Size(ctx context.Context) (int64, error) {
+	if f.id.run == noRun {
+		return f.render(ctx)
+	}
+	sizes, err := f.t.runSizes.Get(ctx, struct{}{})
+	if err != nil {
+		return 0, err
+	}
+	if n := sizes.get(f.id.run); n > 0 {
+		return n, nil
+	}
+	n, err := f.render(ctx)
+	if err == nil {
+		sizes.set(f.id.run, n, func() { f.t.runSizes.Save(struct{}{}, sizes) })
+	}
+	return n, err
+}
+
+// render makes all of the demo, and returns its size.
+func (f demoFile) render(ctx context.Context) (int64, error) {
 	ends, err := f.t.demoEnds.Get(ctx, f.id)
 	if err != nil {
 		return 0, err
 	}
 	return ends[len(ends)-1], nil
+}
+
+// IsMeasured implements nodes.Measured.
+func (f demoFile) IsMeasured(ctx context.Context) bool {
+	sizes, err := f.t.runSizes.Get(ctx, struct{}{})
+	return err == nil && f.id.run != noRun && sizes.get(f.id.run) > 0
 }
 
 // Open implements nodes.File.
@@ -30,40 +57,7 @@ func (f demoFile) Open(ctx context.Context) (nodes.Content, error) {
 	return &demoContent{file: f, size: size}, err
 }
 
-// A runFile is the demo of a run, whose size is kept on disk.
-type runFile struct{ demoFile }
-
-// Size implements nodes.File.
-func (f runFile) Size(ctx context.Context) (int64, error) {
-	sizes, err := f.t.runSizes.Get(ctx, struct{}{})
-	if err != nil {
-		return 0, err
-	}
-	if n := sizes.get(f.id.run); n > 0 {
-		return n, nil
-	}
-	n, err := f.demoFile.Size(ctx)
-	if err == nil && sizes.set(f.id.run, n) {
-		sizes.mu.Lock()
-		defer sizes.mu.Unlock()
-		f.t.runSizes.Save(struct{}{}, sizes)
-	}
-	return n, err
-}
-
-// IsMeasured implements nodes.Measured.
-func (f runFile) IsMeasured(ctx context.Context) bool {
-	sizes, err := f.t.runSizes.Get(ctx, struct{}{})
-	return err == nil && sizes.get(f.id.run) > 0
-}
-
-// Open implements nodes.File.
-func (f runFile) Open(ctx context.Context) (nodes.Content, error) {
-	size, err := f.Size(ctx)
-	return &demoContent{file: f.demoFile, size: size}, err
-}
-
-// beginning is how many blocks of a demo are made one by one for a read near its beginning, such as
+// beginning is how many pieces of a demo are made one by one for a read near its beginning, such as
 // that of the header, which the client reads of every demo that it lists.
 const beginning = 16
 
@@ -79,19 +73,14 @@ func (c *demoContent) Size() int64 { return c.size }
 
 // ReadAt implements nodes.ReaderAt.
 func (c *demoContent) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	want := b[:max(min(int64(len(b)), c.size-off), 0)]
-	if off < 0 || len(want) == 0 {
-		return nodes.BytesContent(nil).ReadAt(ctx, b, off)
+	if off >= c.size {
+		return 0, io.EOF
 	}
-	p, err := c.pieces(ctx, off+int64(len(want)))
+	p, err := c.pieces(ctx, min(off+int64(len(b)), c.size))
 	if err != nil {
 		return 0, err
 	}
-	n, err := p.ReadAt(ctx, want, off)
-	if err == nil && n < len(b) {
-		err = io.EOF
-	}
-	return n, err
+	return p.ReadAt(ctx, b, off)
 }
 
 // pieces returns all pieces, or at least those before end, which is in the file.
@@ -99,67 +88,39 @@ func (c *demoContent) pieces(ctx context.Context, end int64) (*nodes.Pieces, err
 	if p := c.all.Load(); p != nil {
 		return p, nil
 	}
-	f := c.file
-	ends, ok := f.t.demoEnds.Peek(f.id)
-	if !ok {
-		p, err := f.beginning(ctx, end)
-		if err == nil && p != nil && p.Size() < end {
-			err = nodes.SizeError(c.size, p.Size())
-		}
-		if p != nil || err != nil {
-			return p, err
-		}
-		if ends, err = f.t.demoEnds.Get(ctx, f.id); err != nil {
-			return nil, err
-		}
-	}
-	p := f.noPieces()
-	last := int64(0)
-	for _, end := range ends {
-		p.Add(end - last)
-		last = end
-	}
-	if last != c.size {
-		return nil, nodes.SizeError(c.size, last)
-	}
-	c.all.Store(p)
-	return p, nil
-}
-
-// beginning returns the pieces before end, or nil if they are too many.
-func (f demoFile) beginning(ctx context.Context, end int64) (*nodes.Pieces, error) {
-	p := f.noPieces()
-	head, err := f.head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p.Add(int64(len(head)))
-	for i, part := range f.id.spans() {
-		if p.Size() >= end {
-			break
-		}
-		if i == beginning {
-			return nil, nil
-		}
-		b, err := f.t.demoBlocks.Get(ctx, f.id.key(part))
-		if err != nil {
-			return nil, err
-		}
-		p.Add(int64(len(b)))
-	}
-	return p, nil
-}
-
-// noPieces returns the pieces of the demo, to which their sizes must be added: the header and the
-// blocks.
-func (f demoFile) noPieces() *nodes.Pieces {
-	list := f.id.spans()
-	return nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+	f, list := c.file, c.file.id.spans()
+	piece := func(ctx context.Context, i int) ([]byte, error) {
 		if i == 0 {
 			return f.head(ctx)
 		}
 		return f.t.demoBlocks.Get(ctx, f.id.key(list[i-1]))
-	})
+	}
+	p := nodes.NewPieces(piece)
+	if _, ok := f.t.demoEnds.Peek(f.id); !ok {
+		for i := 0; i < min(beginning, len(list)+1) && p.Size() < end; i++ {
+			b, err := piece(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			p.Add(int64(len(b)))
+		}
+		if p.Size() >= end {
+			return p, nil
+		}
+		p = nodes.NewPieces(piece)
+	}
+	ends, err := f.t.demoEnds.Get(ctx, f.id)
+	if err != nil {
+		return nil, err
+	}
+	for _, end := range ends {
+		p.Add(end - p.Size())
+	}
+	if p.Size() != c.size {
+		return nil, nodes.SizeError(c.size, p.Size())
+	}
+	c.all.Store(p)
+	return p, nil
 }
 
 // head returns the header, for which the index is enough.
@@ -178,35 +139,88 @@ func (f demoFile) head(ctx context.Context) ([]byte, error) {
 	return f.t.header.demoHeader(id.first, id.last, id.follow != noStay, markers).Append(nil), nil
 }
 
-// sealed returns the number of runs and the seal of the index.
-func (t *tree) sealed(ctx context.Context) (runs int, seal formats.Seal, err error) {
-	_, d, err := t.runs(ctx)
-	if err != nil {
-		return 0, formats.Seal{}, err
+// runSizes are the sizes of the demos of runs that were made.
+type runSizes struct {
+	seal formats.Seal // of the index that tells the runs
+
+	mu    sync.Mutex
+	list  []int64 // 0: not known
+	known int     // how many are
+	saved int     // how many were when they were saved
+}
+
+// get returns the size of the demo of a run, 0 if it is not known.
+func (s *runSizes) get(run int32) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int(run) >= len(s.list) { // of another version
+		return 0
 	}
-	seal, err = t.Seal(ctx)
-	return len(d.runs), seal, err
+	return s.list[run]
+}
+
+// savedParts is in how many steps the sizes of all runs are saved, so that the bytes that are
+// written do not grow with the square of the runs.
+const savedParts = 256
+
+// set notes a size, and calls save if it is time to save all of them.
+func (s *runSizes) set(run int32, size int64, save func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int(run) >= len(s.list) || s.list[run] != 0 {
+		return
+	}
+	s.list[run] = size
+	if s.known++; s.known == len(s.list) || (s.known-s.saved)*savedParts >= len(s.list) {
+		s.saved = s.known
+		save()
+	}
+}
+
+// encode returns the sizes as they are saved.
+//
+//	| head | count | size … |
+func (s *runSizes) encode() []byte {
+	w := indexfile.NewWriter(s.seal, indexfile.HeadSize+4*len(s.list))
+	codeRunSizes(indexfile.Codec{W: w}, &s.list)
+	return w.Bytes()
+}
+
+func codeRunSizes(c indexfile.Codec, list *[]int64) {
+	indexfile.List(c, list, 1, func(n *int64) { c.Values(n) })
 }
 
 // loadRunSizes returns the sizes of a recording of whose demos none was made.
 func (t *tree) loadRunSizes(ctx context.Context, _ struct{}) (*runSizes, int64, error) {
-	runs, seal, err := t.sealed(ctx)
+	_, d, err := t.runs(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	s := newRunSizes(seal, runs)
-	return s, s.memory(), nil
+	seal, err := t.Seal(ctx)
+	return &runSizes{seal: seal, list: make([]int64, len(d.runs))}, int64(8*len(d.runs)) + 128, err
 }
 
 // resumeRunSizes takes saved sizes if they are of this version of the recording.
 func (t *tree) resumeRunSizes(ctx context.Context, _ struct{}, saved []byte) (*runSizes, int64, error) {
-	runs, seal, err := t.sealed(ctx)
+	r, was := indexfile.Open(name, saved)
+	var list []int64
+	codeRunSizes(indexfile.Codec{R: r}, &list)
+	if err := r.Close(); err != nil {
+		return nil, 0, err
+	}
+	s, cost, err := t.loadRunSizes(ctx, struct{}{})
+	if err == nil && (was.Length != s.seal.Length || was.Sum != s.seal.Sum || len(list) != len(s.list)) {
+		err = formats.ErrOther
+	}
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err := decodeRunSizes(saved, seal, runs)
-	if err != nil {
-		return nil, 0, err
+	s.list = list
+	for _, n := range list {
+		if n > 0 {
+			s.known++
+		}
 	}
-	return s, s.memory(), nil
+	s.saved = s.known
+	return s, cost, nil
 }

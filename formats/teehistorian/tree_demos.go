@@ -24,7 +24,7 @@ func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 		demoBlocks: cache.NewMemo(c, t.loadDemoBlock),
 		demoEnds:   cache.NewMemo(c, t.loadDemoEnds),
 		runSizes: cache.NewMemo(c, t.loadRunSizes).Durable(
-			func(struct{}) string { return t.IndexName(name, "demos") }, encodeRunSizes, t.resumeRunSizes),
+			func(struct{}) string { return t.IndexName(name, "demos") }, (*runSizes).encode, t.resumeRunSizes),
 	}
 }
 
@@ -95,7 +95,7 @@ func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
 	}
 	n := &d.demos.runs[i]
 	first, last := d.runTicks(n)
-	return nodes.Entry{Name: name, File: runFile{demoFile{d.t, demoID{first, last, n.stay, int32(i)}}}}, nil
+	return nodes.Entry{Name: name, File: demoFile{d.t, demoID{first, last, n.stay, int32(i)}}}, nil
 }
 
 // AppendName implements nodes.Namer.
