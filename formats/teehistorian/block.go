@@ -81,31 +81,29 @@ func (x *index) enough(ctx context.Context, k int, n int64) error {
 
 // chunkStart returns the point at the beginning of chunk k.
 func (r *recording) chunkStart(k int) (*point, error) {
-	c := &r.idx.chunks[k]
 	s, dec, err := r.idx.stateAt(k, r.version1)
 	if err != nil {
 		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
 	}
-	return &point{c.offset, dec, s}, nil
+	return &point{r.idx.chunks[k].offset, dec, s}, nil
 }
 
 // cursor returns a cursor at p, which is in chunk k.
 func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor {
-	c := &r.idx.chunks[k]
 	return &cursor{
-		scan:  newScanner(r.src.At(ctx), p.offset, c.offset+c.size, p.dec, window),
+		scan:  newScanner(r.src.At(ctx), p.offset, r.idx.chunkStart(k+1), p.dec, window),
 		state: p.state.clone(),
 	}
 }
 
 // from returns a cursor at the start of chunk k that goes on to an offset, where a chunk begins or
 // ends.
-func (r *recording) from(ctx context.Context, k int, end int64) (*cursor, error) {
-	s, dec, err := r.idx.stateAt(k, r.version1)
+func (r *recording) from(ctx context.Context, k int, end int64, window int) (*cursor, error) {
+	p, err := r.chunkStart(k)
 	if err != nil {
-		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
+		return nil, err
 	}
-	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, end, dec, tableWindow), state: s}, nil
+	return &cursor{scan: newScanner(r.src.At(ctx), p.offset, end, p.dec, window), state: p.state}, nil
 }
 
 // tick returns the tick of the next record, or errEnd behind the chunk.
@@ -262,11 +260,10 @@ func (r *recording) each(ctx context.Context, k int, last int32, n int64, f func
 	if err := r.idx.enough(ctx, k, n); err != nil {
 		return err
 	}
-	from, err := r.chunkStart(k)
+	c, err := r.from(ctx, k, r.idx.chunkStart(k+1), chunkSize)
 	if err != nil {
 		return err
 	}
-	c := r.cursor(ctx, from, k, chunkSize)
 	for {
 		more, err := c.next(last)
 		if err != nil || !more {

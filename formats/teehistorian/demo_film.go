@@ -10,9 +10,7 @@ import (
 // A film is a stretch of a recording that becomes demos block by block (docs/formats/demo.md
 // section 7). It stands after all records of a tick.
 type film struct {
-	r   *recording
 	h   *header
-	k   int // chunk of cur
 	cur *cursor
 
 	now    [demo.MaxClients]known // before the records of the tick that is played
@@ -52,25 +50,20 @@ func (s *shot) shows(stay int32) bool { return s.shown == nil || s.shown[stay] }
 
 // film returns the recording after all records of a tick.
 func (r *recording) film(ctx context.Context, h *header, tick int32) (*film, error) {
-	f := &film{r: r, h: h}
 	if len(r.idx.chunks) == 0 {
 		return nil, errBad
 	}
+	k := 0
 	if r.idx.spans(int64(tick)) {
-		f.k, _ = r.idx.findTick(tick)
+		k = r.idx.chunkOf(tick)
 	}
-	from, err := r.chunkStart(f.k)
+	cur, err := r.from(ctx, k, r.idx.bytes, tableWindow)
 	if err != nil {
 		return nil, err
 	}
-	f.cur = r.cursor(ctx, from, f.k, blockWindow)
+	f := &film{h: h, cur: cur}
 	f.world.Server.ManyTeams = h.serverMajor() >= manyTeams
-	for {
-		more, err := f.next(tick)
-		if err != nil || !more {
-			return f, err
-		}
-	}
+	return f, cur.skip(tick + 1)
 }
 
 // manyTeams is the server version from which on there are more than 63 teams.
@@ -78,39 +71,11 @@ const manyTeams = 20
 
 // tick returns the tick of the next record, or of none the greatest int32.
 func (f *film) tick() (int32, error) {
-	for {
-		t, err := f.cur.tick()
-		switch {
-		case err == nil:
-			return t, nil
-		case err != errEnd:
-			return 0, err
-		case f.k+1 == len(f.r.idx.chunks):
-			return math.MaxInt32, nil
-		}
-		if err := f.nextChunk(); err != nil {
-			return 0, err
-		}
+	t, err := f.cur.tick()
+	if err == errEnd {
+		return math.MaxInt32, nil
 	}
-}
-
-// nextChunk goes on with the chunk after the one that has ended.
-func (f *film) nextChunk() error {
-	f.k++
-	c := &f.r.idx.chunks[f.k]
-	f.cur = &cursor{
-		scan:  newScanner(f.cur.scan.src, c.offset, c.offset+c.size, f.cur.scan.dec, chunkSize),
-		state: f.cur.state,
-	}
-	return nil
-}
-
-// next applies the next record if it belongs to a tick up to last.
-func (f *film) next(last int32) (bool, error) {
-	if t, err := f.tick(); err != nil || t > last || !f.cur.ready {
-		return false, err
-	}
-	return f.cur.next(last)
+	return t, err
 }
 
 // A span is a part of a demo between two key frames.
@@ -176,7 +141,7 @@ func (f *film) play(tick int32, s *shot) error {
 		}
 	}
 	for {
-		more, err := f.next(tick)
+		more, err := f.cur.next(tick)
 		if err != nil || !more {
 			return err
 		}

@@ -32,20 +32,28 @@ func (n *run) began() int64 { return int64(n.tick) - int64(n.time) }
 // runs returns the runs that have a demo, sorted by their names, and the ticks of all finishes of
 // clients that demos show.
 func (r *recording) runs() (list []run, finishes []int32) {
-	for i, s := range r.idx.stays {
-		if s.cid >= demo.MaxClients {
-			continue
-		}
-		for _, f := range s.finishes {
-			finishes = append(finishes, f.Tick)
-			n := run{stay: int32(i), tick: f.Tick, time: f.TimeTicks, number: 1}
-			if r.hasDemo(&n) {
-				list = append(list, n)
-			}
+	for _, f := range r.idx.finishes {
+		if r.isShown(f.stay) {
+			finishes = append(finishes, f.tick)
 		}
 	}
-	slices.Sort(finishes)
-	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.tick, b.tick) })
+	return slices.DeleteFunc(r.finishes(), func(n run) bool { return n.number == 0 }), finishes
+}
+
+// finishes returns the finishes of all stays as runs, sorted by their names. The number of one that has no
+// demo is 0.
+func (r *recording) finishes() (list []run) {
+	for _, f := range r.idx.finishes {
+		if f.stay == noStay {
+			continue
+		}
+		n := run{stay: f.stay, tick: f.tick, time: f.time}
+		if r.isShown(n.stay) && r.hasDemo(&n) {
+			n.number = 1
+		}
+		list = append(list, n)
+	}
+	slices.SortStableFunc(list, func(a, b run) int { return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.stay, b.stay)) })
 	for rest := list; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].tick == rest[0].tick {
@@ -60,7 +68,12 @@ func (r *recording) runs() (list []run, finishes []int32) {
 		}
 		return strings.Compare(r.runName(&a), r.runName(&b))
 	})
-	return list, finishes
+	return list
+}
+
+// isShown reports whether demos show the client of a stay, or noStay.
+func (r *recording) isShown(stay int32) bool {
+	return stay != noStay && r.idx.stays[stay].cid < demo.MaxClients
 }
 
 // maxRun bounds the ticks of the demo of a run, each of which takes a byte at least: a few records
@@ -85,6 +98,9 @@ func (r *recording) numberRuns(list []run) {
 	next := map[int32]int32{} // number of the next run of a stay
 	for i := range list {
 		n := &list[i]
+		if n.number == 0 {
+			continue
+		}
 		n.number = max(next[n.stay], 1)
 		for taken[r.runName(n)] {
 			n.number++

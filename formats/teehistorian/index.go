@@ -50,10 +50,9 @@ type index struct {
 
 	rows rowCounters // the last chunk is not ended
 
-	texts    texts                         // of the checkpoints
-	byClient map[int32][]int32             // stays of each client id
-	decoded  [4]atomic.Pointer[chunkTicks] // the latest, for ticks that are asked for one by one
-	turn     atomic.Uint32                 // of the next in decoded
+	texts    texts                      // of the checkpoints
+	byClient map[int32][]int32          // stays of each client id
+	decoded  atomic.Pointer[chunkTicks] // the latest, for ticks that are asked for one by one
 }
 
 // counts are the numbers of events by name.
@@ -176,14 +175,12 @@ type chunkTicks struct {
 
 // ticksOf returns the ticks of chunk k.
 func (x *index) ticksOf(k int) []int32 {
-	for i := range x.decoded {
-		if d := x.decoded[i].Load(); d != nil && d.chunk == k {
-			return d.ticks
-		}
+	if d := x.decoded.Load(); d != nil && d.chunk == k {
+		return d.ticks
 	}
 	c := &x.chunks[k]
 	ticks, _ := decodeTicks(c.ticks, c.first, c.count) // checked when the index was loaded
-	x.decoded[x.turn.Add(1)%uint32(len(x.decoded))].Store(&chunkTicks{k, ticks})
+	x.decoded.Store(&chunkTicks{k, ticks})
 	return ticks
 }
 
@@ -220,6 +217,14 @@ func (x *index) findTick(t int32) (k, i int) {
 	k = x.chunkOf(t)
 	ticks := x.ticksOf(k)
 	return k, sort.Search(len(ticks), func(i int) bool { return ticks[i] > t }) - 1
+}
+
+// chunkStart returns where chunk k begins, or the records end.
+func (x *index) chunkStart(k int) int64 {
+	if k >= len(x.chunks) {
+		return x.bytes
+	}
+	return x.chunks[k].offset
 }
 
 // chunkAt returns the number of the chunk that holds the byte at off.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"recfs/formats"
-	"recfs/formats/internal/demo"
 	"recfs/nodes"
 )
 
@@ -15,7 +14,7 @@ func (x *index) named() *recording { return &recording{idx: x, dirs: x.dirs(node
 // runners returns the best runs of a recording, at most so many: of equal ones the first.
 func (x *index) runners(most int) []formats.Runner {
 	runners := []formats.Runner{} // not nil: they are known
-	if !slices.ContainsFunc(x.stays, func(s *stay) bool { return len(s.finishes) > 0 }) {
+	if len(x.finishes) == 0 {
 		return runners
 	}
 	r := x.named()
@@ -38,18 +37,4 @@ func (x *index) runners(most int) []formats.Runner {
 		who.Runs = append(who.Runs, one)
 	}
 	return runners
-}
-
-// finishes returns the runs that have a demo, and after them the others, whose number is 0.
-func (r *recording) finishes() []run {
-	list, _ := r.runs()
-	for i, s := range r.idx.stays {
-		for _, f := range s.finishes {
-			n := run{stay: int32(i), tick: f.Tick, time: f.TimeTicks}
-			if s.cid >= demo.MaxClients || !r.hasDemo(&n) {
-				list = append(list, n)
-			}
-		}
-	}
-	return list
 }

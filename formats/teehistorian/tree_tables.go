@@ -35,18 +35,10 @@ func (t *tree) finishRows(_ context.Context, x *index) (int, func(*columnar.Batc
 	return len(x.finishes), func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) }, nil
 }
 
-// chunkStart returns where chunk k begins, or the records end.
-func (x *index) chunkStart(k int) int64 {
-	if k >= len(x.chunks) {
-		return x.bytes
-	}
-	return x.chunks[k].offset
-}
-
 // fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is
 // before end.
 func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, end int64, begun startTime) error {
-	c, err := r.from(ctx, chunk, end)
+	c, err := r.from(ctx, chunk, end, tableWindow)
 	if err != nil {
 		return err
 	}

@@ -105,14 +105,13 @@ func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func
 			return err
 		}
 		k, _ := x.findTick(x.tickNumber(first))
-		from, err := r.chunkStart(k)
+		c, err := r.from(ctx, k, x.chunkStart(k+1), chunkSize)
 		if err == nil {
 			err = x.enough(ctx, k, longLines)
 		}
 		if err != nil {
 			return err
 		}
-		c := r.cursor(ctx, from, k, chunkSize)
 		var b []byte
 		for i, tick := range x.ticksOf(k) {
 			if !states && x.chunks[k].isLong() && first+i == end-1 {
