@@ -75,11 +75,16 @@ func (c *demoContent) ReadAt(ctx context.Context, b []byte, off int64) (int, err
 	if off >= c.size {
 		return 0, io.EOF
 	}
-	p, err := c.pieces(ctx, min(off+int64(len(b)), c.size))
+	want := b[:min(int64(len(b)), c.size-max(off, 0))]
+	p, err := c.pieces(ctx, off+int64(len(want)))
 	if err != nil {
 		return 0, err
 	}
-	return p.ReadAt(ctx, b, off)
+	n, err := p.ReadAt(ctx, want, off)
+	if err == nil && n < len(b) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // pieces returns all pieces, or at least those before end, which is in the file.
