@@ -269,6 +269,16 @@ func (s Input) RawEntry() nodes.Entry {
 	return e
 }
 
+// Timed gives the entries of a recording that is a directory the time of the Input.
+func (s Input) Timed(entries []nodes.Entry) []nodes.Entry {
+	for i := range entries {
+		if s.ReaderAt == nil {
+			entries[i].Time = s.ModTime
+		}
+	}
+	return entries
+}
+
 // Length returns the number of bytes in the source, reading it to its end if
 // that is the only way to know.
 func (s Input) Length(ctx context.Context) (int64, error) {

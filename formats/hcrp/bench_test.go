@@ -13,7 +13,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/formatstest"
-	"recfs/nodes"
+	"recfs/formats/views"
 	"recfs/nodes/nodestest"
 )
 
@@ -183,17 +183,17 @@ func BenchmarkArchive(b *testing.B) {
 // BenchmarkSizes asks for the sizes of all ticks or states in order, as ls -l does, in nanoseconds a file.
 func BenchmarkSizes(b *testing.B) {
 	long := longFile(b)
-	for series, dir := range map[string]func(*recording) nodes.Dir{"ticks": (*recording).ticksDir, "states": (*recording).statesDir} {
+	for series, dir := range map[string]func(*recording) *views.Documents[index]{"ticks": (*recording).ticks, "states": (*recording).states} {
 		b.Run(series, func(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				b.StopTimer()
 				rec, x := openedRecording(b, long, hosts(b)[0].schema)
-				if _, err := rec.tree.Index(b.Context()); err != nil {
+				if _, err := rec.Index(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				files := dir(rec)
+				files := rec.Documents(series, dir(rec))
 				n = int(x.ticks.count())
 				for i := range n {
 					if e, err := files.At(b.Context(), i); err != nil {

@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"fmt"
 	"iter"
 	"sort"
 
@@ -153,11 +154,7 @@ func appendStop(dst []byte, p *formats.Problem) []byte {
 	}
 	dst = append(dst, `{"problem":{"code":`...)
 	dst = jsonenc.AppendString(dst, p.Code)
-	dst = append(dst, `,"chunk":`...)
-	dst = jsonenc.AppendInt(dst, *p.Chunk)
-	dst = append(dst, `,"offset":`...)
-	dst = jsonenc.AppendInt(dst, p.Offset)
-	dst = append(dst, `,"message":`...)
+	dst = fmt.Appendf(dst, `,"chunk":%d,"offset":%d,"message":`, *p.Chunk, p.Offset)
 	dst = jsonenc.AppendString(dst, p.Message)
 	return append(dst, "}}\n"...)
 }

@@ -92,12 +92,7 @@ func (d *values) skip(k kind) bool {
 
 // place appends a position of some coordinates.
 func (d *values) place(v []float64) {
-	if d.quiet {
-		return
+	if !d.quiet {
+		d.out = appendPosition(d.out, v, d.floats)
 	}
-	for i, x := range v {
-		d.out = append(d.out, coordinates[i]...)
-		d.out = d.floats.Append(d.out, x)
-	}
-	d.add("}")
 }

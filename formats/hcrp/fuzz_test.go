@@ -125,10 +125,10 @@ func FuzzEvents(f *testing.F) {
 			}
 		}
 		p := newReplay(h.layout)
-		g := &ghostRows{replay: p, write: true}
+		g := &ghostRows{replay: p, out: new([]byte)}
 		p.play(&tickRange{First: e.Start, Last: c.known}, c, min(c.known, e.Start+maxRange-1), g)
-		if int64(len(g.out)) != g.size {
-			t.Fatalf("%d bytes of rows, %d counted", len(g.out), g.size)
+		if int64(len(*g.out)) != g.size {
+			t.Fatalf("%d bytes of rows, %d counted", len(*g.out), g.size)
 		}
 		packed := p.encode()
 		again := newReplay(h.layout)

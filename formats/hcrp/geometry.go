@@ -17,12 +17,9 @@ func (a blockAt) compare(b blockAt) int {
 }
 
 func appendBlockAt(dst []byte, at blockAt) []byte {
-	dst = append(dst, `{"x":`...)
-	dst = jsonenc.AppendInt(dst, at.x)
-	dst = append(dst, `,"y":`...)
-	dst = jsonenc.AppendInt(dst, at.y)
-	dst = append(dst, `,"z":`...)
-	dst = jsonenc.AppendInt(dst, at.z)
+	dst = jsonenc.AppendInt(append(dst, `{"x":`...), at.x)
+	dst = jsonenc.AppendInt(append(dst, `,"y":`...), at.y)
+	dst = jsonenc.AppendInt(append(dst, `,"z":`...), at.z)
 	return append(dst, '}')
 }
 

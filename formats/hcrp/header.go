@@ -89,17 +89,9 @@ func (h *Header) timestamp() *string {
 func jsonInt(n int64) any {
 	const exact = 1 << 53
 	if n > exact || n < -exact {
-		return bigInt(n)
+		return strconv.FormatInt(n, 10)
 	}
 	return n
-}
-
-// bigInt is a whole number that JSON shows as a string.
-type bigInt int64
-
-// MarshalJSON implements json.Marshaler.
-func (n bigInt) MarshalJSON() ([]byte, error) {
-	return []byte(strconv.Quote(strconv.FormatInt(int64(n), 10))), nil
 }
 
 // dictionaryOffset returns where the header names its dictionary.
@@ -111,12 +103,7 @@ func (h *Header) dictionaryOffset() int64 {
 }
 
 // indexLengthOffset returns where the header has its index length, before tick and chunk count.
-func (h *Header) indexLengthOffset() int64 {
-	if h.Layout == Design {
-		return 53
-	}
-	return int64(39 + len(h.WorldVersion))
-}
+func (h *Header) indexLengthOffset() int64 { return h.dictionaryOffset() + 6 }
 
 // IndexOffset returns where the index begins.
 func (h *Header) IndexOffset() int64 { return headerSize + h.MetadataLength }
@@ -140,22 +127,24 @@ func parseHeader(b []byte) (*Header, error) {
 	if len(b) < headerSize {
 		return nil, headerError(codeHeaderTruncated, int64(len(b)), errTruncated, "the header is %d bytes long, the file %d", headerSize, len(b))
 	}
-	if b[4] != 0 {
-		return parseDesign(b)
-	}
-	return parsePublished(b)
-}
-
-func parsePublished(b []byte) (*Header, error) {
 	c := wire.NewCursor(formatName, b[:headerSize], 0)
 	c.Skip(len(magic))
-	h := &Header{Layout: Published, Version: int(c.U16BE())}
-	if h.Version != 3 && h.Version != 4 {
-		return nil, unsupported(h)
+	h, supported, n := &Header{Layout: Design}, false, int8(16) // bytes of the world version
+	if b[4] != 0 {
+		h.Version = int(c.U8())
+		supported = h.Version == 1
+	} else {
+		h.Layout, h.Version = Published, int(c.U16BE())
+		supported = h.Version == 3 || h.Version == 4
+	}
+	if !supported {
+		return nil, headerError(codeHeaderVersion, 4, errUnsupported, "version %d of the %s layout is not supported", h.Version, h.Layout)
 	}
 	h.Flags = c.U16BE()
 	copy(h.WorldID[:], c.Bytes(16))
-	n := int8(c.U8())
+	if h.Layout == Published {
+		n = int8(c.U8())
+	}
 	if n < 0 || n > 32 {
 		return nil, headerError(codeHeaderField, 24, formats.ErrCorrupt, "the world version is %d bytes long, 32 are the most", n)
 	}
@@ -165,27 +154,10 @@ func parsePublished(b []byte) (*Header, error) {
 	if err := h.counts(c); err != nil {
 		return nil, err
 	}
-	h.DataVersion = int32(c.U32BE())
-	return h, c.Err()
-}
-
-func parseDesign(b []byte) (*Header, error) {
-	c := wire.NewCursor(formatName, b[:headerSize], 0)
-	c.Skip(len(magic))
-	h := &Header{Layout: Design, Version: int(c.U8())}
-	if h.Version != 1 {
-		return nil, unsupported(h)
+	if h.Layout == Published {
+		h.DataVersion = int32(c.U32BE())
 	}
-	h.Flags = c.U16BE()
-	copy(h.WorldID[:], c.Bytes(16))
-	h.WorldVersion = c.Bytes(16)
-	h.Timestamp = int64(c.U64BE())
-	h.Dictionary = c.U16BE()
-	return h, h.counts(c)
-}
-
-func unsupported(h *Header) error {
-	return headerError(codeHeaderVersion, 4, errUnsupported, "version %d of the %s layout is not supported", h.Version, h.Layout)
+	return h, c.Err()
 }
 
 // counts reads the four counts that both layouts have.

@@ -123,7 +123,7 @@ func (d *nbtDecoder) payload(tag uint8, depth int) {
 	case tagInt:
 		d.out = jsonenc.AppendInt(d.out, int32(c.U32BE()))
 	case tagLong:
-		d.out = appendLong(d.out, int64(c.U64BE()))
+		d.out = append(jsonenc.AppendInt(append(d.out, '"'), int64(c.U64BE())), '"') // always a string
 	case tagFloat:
 		d.out = jsonenc.AppendFloat64(d.out, float64(math.Float32frombits(c.U32BE())))
 	case tagDouble:
@@ -145,17 +145,11 @@ func (d *nbtDecoder) payload(tag uint8, depth int) {
 	}
 }
 
-// appendLong appends a long, which is always a decimal string.
-func appendLong(dst []byte, n int64) []byte {
-	dst = append(dst, '"')
-	dst = jsonenc.AppendInt(dst, n)
-	return append(dst, '"')
-}
-
+// array appends the elements of an array.
 func (d *nbtDecoder) array(tag uint8) {
-	width := map[uint8]int{tagBytes: 1, tagInts: 4, tagLongs: 8}[tag]
+	of := map[uint8]uint8{tagBytes: tagByte, tagInts: tagInt, tagLongs: tagLong}[tag]
 	n := int(int32(d.c.U32BE()))
-	if d.c.Err() == nil && (n < 0 || n > d.c.Len()/width) {
+	if d.c.Err() == nil && (n < 0 || n > d.c.Len()/tagSize[of]) {
 		d.c.Fail("an NBT array of %d elements, %d bytes are left", n, d.c.Len())
 	}
 	d.out = append(d.out, '[')
@@ -163,14 +157,7 @@ func (d *nbtDecoder) array(tag uint8) {
 		if i > 0 {
 			d.out = append(d.out, ',')
 		}
-		switch tag {
-		case tagBytes:
-			d.out = jsonenc.AppendInt(d.out, int8(d.c.U8()))
-		case tagInts:
-			d.out = jsonenc.AppendInt(d.out, int32(d.c.U32BE()))
-		case tagLongs:
-			d.out = appendLong(d.out, int64(d.c.U64BE()))
-		}
+		d.payload(of, 0)
 		d.checkText()
 	}
 	d.out = append(d.out, ']')
@@ -215,14 +202,12 @@ func (d *nbtDecoder) list(depth int) {
 // A member is where a compound's element is in the text, with its key from start to key.
 type member struct{ start, key, end int }
 
-// fewMembers is how many members are looked through without a map of them.
+// fewMembers is how many members of a compound are compared with each other.
 const fewMembers = 16
 
 // compound appends an object. Of elements with the same name the last stays.
 func (d *nbtDecoder) compound(depth int) {
 	start, base := len(d.out), len(d.members)
-	var known map[string]int // nil: there are few
-	dropped := false
 	for {
 		tag := d.c.U8()
 		if tag == tagEnd || d.c.Err() != nil {
@@ -232,19 +217,14 @@ func (d *nbtDecoder) compound(depth int) {
 		d.out = append(d.out, ',')
 		d.out = jsonenc.AppendString(d.out, d.string(d.c.Bytes(int(d.c.U16BE()))))
 		m.key = len(d.out)
-		if i := d.find(known, base, m); i >= 0 {
-			d.members[i].end = d.members[i].start
-			dropped = true
-		}
 		n := len(d.members)
 		d.members = append(d.members, m)
-		known = d.know(known, base)
 		d.out = append(d.out, ':')
 		d.value(tag, depth+1)
 		d.members[n].end = len(d.out)
 	}
-	if dropped {
-		d.out = keep(d.out, start, d.members[base:])
+	if members := d.members[base:]; d.repeats(members) {
+		d.out = lastOf(d.out, start, members)
 	}
 	d.members = d.members[:base]
 	if len(d.out) > start {
@@ -255,48 +235,30 @@ func (d *nbtDecoder) compound(depth int) {
 	d.out = append(d.out, '}')
 }
 
-// keyOf returns the key of a member, with the comma before it.
-func (d *nbtDecoder) keyOf(m member) []byte { return d.out[m.start:m.key] }
-
-// find returns the last member from base on with the key of m, -1 if there is none.
-func (d *nbtDecoder) find(known map[string]int, base int, m member) int {
-	key := d.keyOf(m)
-	if known != nil {
-		if i, ok := known[string(key)]; ok {
-			return i
-		}
-		return -1
-	}
-	for i := len(d.members) - 1; i >= base; i-- {
-		if bytes.Equal(d.keyOf(d.members[i]), key) {
-			return i
+// repeats reports whether some of the members have the same key, or are too many to look at each two of them.
+func (d *nbtDecoder) repeats(members []member) bool {
+	for i, m := range members {
+		if i > fewMembers || slices.ContainsFunc(members[:i], func(o member) bool {
+			return bytes.Equal(d.out[o.start:o.key], d.out[m.start:m.key])
+		}) {
+			return true
 		}
 	}
-	return -1
+	return false
 }
 
-// know puts the last of the members from base on into known, once they are not few.
-func (d *nbtDecoder) know(known map[string]int, base int) map[string]int {
-	last := len(d.members) - 1
-	from := last
-	if known == nil {
-		if last-base < fewMembers {
-			return nil
-		}
-		known, from = map[string]int{}, base
+// lastOf returns text up to start, then of the members with the same key the last ones.
+func lastOf(text []byte, start int, members []member) []byte {
+	rest, last := slices.Clone(text[start:]), map[string]int{}
+	key := func(m member) string { return string(rest[m.start-start : m.key-start]) }
+	for i, m := range members {
+		last[key(m)] = i
 	}
-	for i := from; i <= last; i++ {
-		known[string(d.keyOf(d.members[i]))] = i
-	}
-	return known
-}
-
-// keep returns text up to start, then the members that are not empty.
-func keep(text []byte, start int, members []member) []byte {
-	rest := slices.Clone(text[start:])
 	text = text[:start]
-	for _, m := range members {
-		text = append(text, rest[m.start-start:m.end-start]...)
+	for i, m := range members {
+		if last[key(m)] == i {
+			text = append(text, rest[m.start-start:m.end-start]...)
+		}
 	}
 	return text
 }

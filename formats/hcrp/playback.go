@@ -57,6 +57,17 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 	return nil
 }
 
+// walk plays tick ranges, from begin up to before end, until more, if it is set, is false. watch makes the observers of the
+// replay.
+func (t *playback) walk(ctx context.Context, begin, end int, watch func(*replay) func(int, *chunk) observer, more func() bool) error {
+	p, err := t.before(ctx, begin)
+	observe := watch(p)
+	for i := begin; err == nil && i < end && (more == nil || more()); i++ {
+		err = t.play(ctx, p, i, t.index.ranges[i].Last, func(c *chunk) observer { return observe(i, c) })
+	}
+	return err
+}
+
 // state returns the world after tick n as compact JSON, or errUnknownTick.
 func (t *playback) state(ctx context.Context, n int64) ([]byte, error) {
 	list := t.index.ranges

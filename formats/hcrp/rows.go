@@ -38,25 +38,20 @@ func appendCoordinates(dst []byte, p *position) []byte {
 // ghostRows makes the rows of export/ghost.csv: where entity 0 is, for every tick.
 type ghostRows struct {
 	replay *replay
-	from   int64  // the tick since which the position has not changed
-	coords []byte // the position as the rest of a row; empty: unknown
-	size   int64  // of the rows
-	out    []byte
-	write  bool // append the rows to out, too
+	from   int64   // the tick since which the position has not changed
+	coords []byte  // the position as the rest of a row; empty: unknown
+	size   int64   // of the rows
+	out    *[]byte // of which the rows become part; nil: they are only measured
 }
-
-func (g *ghostRows) text() []byte { return g.out }
 
 func (g *ghostRows) event(*tick, int, bool) {}
 
 func (g *ghostRows) tick(n int64) {
 	if len(g.coords) > 0 && n > g.from {
 		g.size += (n-g.from)*int64(len(g.coords)+1) + digits(g.from, n, 1) + digits(g.from, n, msPerTick)
-		for t := g.from; g.write && t < n; t++ {
-			g.out = strconv.AppendInt(g.out, t, 10)
-			g.out = append(g.out, ',')
-			g.out = strconv.AppendInt(g.out, t*msPerTick, 10)
-			g.out = append(g.out, g.coords...)
+		for t := g.from; g.out != nil && t < n; t++ {
+			b := append(strconv.AppendInt(*g.out, t, 10), ',')
+			*g.out = append(strconv.AppendInt(b, t*msPerTick, 10), g.coords...)
 		}
 	}
 	g.from, g.coords = n, g.coords[:0]
@@ -73,31 +68,4 @@ func digits(from, to, step int64) (n int64) {
 		n += to - max(from, least)
 	}
 	return n
-}
-
-// A trackRows makes the rows of a track.
-type trackRows struct {
-	track  *track
-	replay *replay
-	chunk  *chunk
-	placed bool
-	pos    position
-	out    []byte
-}
-
-func (w *trackRows) text() []byte { return w.out }
-
-func (w *trackRows) event(t *tick, k int, placed bool) {
-	e := &w.chunk.events[k]
-	at := moment{t.n, k - t.first}
-	if placed && e.entity == w.track.Entity && !at.before(w.track.From) && at.before(w.track.To) {
-		w.placed, w.pos = true, w.replay.positions[e.entity]
-	}
-}
-
-func (w *trackRows) tick(n int64) {
-	if w.placed {
-		w.out = appendTrackRow(w.out, n, &w.pos)
-		w.placed = false
-	}
 }

@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"cmp"
 	"context"
 	"math"
 )
@@ -59,18 +60,15 @@ func (t *playback) eachState(ctx context.Context, first, end int, fn func(i int,
 	if begin == behind {
 		return nil
 	}
-	p, err := t.before(ctx, begin)
-	w := &stateWalk{replay: p, ticks: x.ticks, end: end, fn: fn}
-	for number := begin; err == nil && number < behind; number++ {
-		err = t.play(ctx, p, number, x.ranges[number].Last, func(*chunk) observer {
+	w := &stateWalk{ticks: x.ticks, end: end, fn: fn}
+	err := t.walk(ctx, begin, behind, func(p *replay) func(int, *chunk) observer {
+		w.replay = p
+		return func(number int, _ *chunk) observer {
 			w.begin(&x.ranges[number])
 			return w
-		})
-		if err == nil {
-			err = w.err
 		}
-	}
-	return err
+	}, func() bool { return w.err == nil })
+	return cmp.Or(err, w.err)
 }
 
 // A stateWalk is an observer that makes the states of listed ticks. A tick in which nothing happened

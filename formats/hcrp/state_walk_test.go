@@ -209,7 +209,7 @@ func TestTickSizes(t *testing.T) {
 				c.ticks += 5
 			}
 			rec, x := openedRecording(t, r.file(t), host.schema)
-			if _, err := rec.tree.Index(t.Context()); err != nil {
+			if _, err := rec.Index(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			holdTickSizes(t, rec, x)
@@ -227,7 +227,7 @@ func TestSizesOfCutTicks(t *testing.T) {
 	for n := len(whole) - 1; n > 0; n -= 7 {
 		r.chunks[0].body = whole[:n]
 		rec, x := openedRecording(t, r.file(t), host.schema)
-		if _, err := rec.tree.Index(t.Context()); err != nil {
+		if _, err := rec.Index(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		holdTickSizes(t, rec, x)
@@ -239,7 +239,7 @@ func holdTickSizes(t *testing.T, rec *recording, x *index) {
 	t.Helper()
 	for i := range x.ticks.count() {
 		n := x.ticks.number(i)
-		file := fileOf(t, rec.ticksDir(), n)
+		file := fileOf(t, rec.Documents("ticks", rec.ticks()), n)
 		size, err := file.Size(t.Context())
 		b, readErr := nodes.ReadAll(t.Context(), file)
 		if int64(len(b)) != size || (err == nil) != (readErr == nil) {

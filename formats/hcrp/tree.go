@@ -2,14 +2,13 @@ package hcrp
 
 import (
 	"context"
-	iofs "io/fs"
 	"iter"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/wire"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -56,74 +55,53 @@ func match(head []byte) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
 }
 
-// newTree is the Tree of the format. All times in that of a directory are that of the Input, which is the
-// preamble's.
+// newTree declares the views of a recording.
 func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-	var entries []nodes.Entry
-	var tables []columnar.Maker
 	if l, ok := src.Head.(*lost); ok {
-		entries = l.entries(src.FS, c)
-	} else {
-		rec := newRecording(src, c)
-		if rec.schema != nil {
-			tables = rec.makers()
-		}
-		entries = rec.entries(c, tables)
+		return l.dir(src.Input, c), nil
 	}
-	if src.ReaderAt == nil {
-		for i := range entries {
-			entries[i].Time = src.ModTime
-		}
+	rec := newRecording(src, c)
+	game := views.Game[index]{
+		Header:   rec.headerDocument,
+		Index:    rec.Text("index.json", 0, rec.indexText),
+		Metadata: rec.metadataFile(),
+		Files: []nodes.Entry{
+			{Name: "metadata.json", File: nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.typed.Get(ctx, struct{}{}) })},
+			{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},
+			{Name: "stored", Dir: rec.numbered(".zst", rec.storedFile)},
+			rec.snapshotsEntry(),
+			rec.exportEntry(),
+		},
 	}
-	return nodes.List(entries...), tables
-}
-
-// entries returns those of an opened recording.
-func (rec *recording) entries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
-	entries := []nodes.Entry{
-		{Name: "header.json", File: nodes.JSON(rec.headerDocument)},
-		formats.IndexEntry(rec.tree.Text("index.json", 0, rec.indexText)),
-		{Name: "metadata", File: rec.metadataFile()},
-		{Name: "metadata.json", File: nodes.Func(func(ctx context.Context) ([]byte, error) { return rec.metadata.Get(ctx, struct{}{}) })},
-		{Name: "chunks", Dir: rec.numbered("", rec.bodyFile)},
-		{Name: "stored", Dir: rec.numbered(".zst", rec.storedFile)},
-		rec.rawEntry(),
-		rec.snapshotsEntry(),
-		rec.exportEntry(),
+	if rec.Tables.Dir {
+		game.Raw = rawDir(src.FS)
 	}
 	if rec.schema == nil {
-		entries = append(entries, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
+		game.Files = append(game.Files, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
 	} else {
-		entries = append(entries, rec.eventEntries(c, tables)...)
+		game.Ticks, game.States, game.Tables = rec.ticks(), rec.states(), rec.tables()
+		game.Files = append(game.Files,
+			nodes.Entry{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
+			nodes.Entry{Name: "tracks", Dir: rec.Listing("tracks", rec.trackList)},
+			nodes.Entry{Name: "markers.json", File: rec.Text("markers.json", 0, rec.markersText)},
+		)
 	}
-	if rec.src.Head.(*head).salvaging {
-		entries = append(entries, salvageEntry(rec.salvage(), c))
+	if src.Head.(*head).salvaging {
+		game.Files = append(game.Files, salvageEntry(rec.salvage(), c))
 	}
-	return entries
+	return rec.Tree.Dir(game)
 }
 
-// eventEntries returns what is only there if a schema fits.
-func (rec *recording) eventEntries(c *cache.Cache, tables []columnar.Maker) []nodes.Entry {
-	return []nodes.Entry{
-		{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
-		{Name: "ticks", Dir: rec.ticksDir()},
-		{Name: "states", Dir: rec.statesDir()},
-		{Name: "tracks", Dir: rec.tree.Listing("tracks", rec.trackList)},
-		{Name: "markers.json", File: nodes.Opened(rec.openMarkers)},
-		{Name: "tables", Dir: parquet.Dir(c, rec.src.Input, formatName, tables)},
-	}
-}
-
-// entries returns those of a directory whose preamble does not open: what lies in it, why, and, if the
-// preamble is lost, what its segments hold.
-func (l *lost) entries(dir iofs.FS, c *cache.Cache) []nodes.Entry {
+// dir returns that of a recording whose preamble does not open: what lies in it, why, and, if the preamble is
+// lost, what its segments hold.
+func (l *lost) dir(in formats.Input, c *cache.Cache) nodes.Dir {
 	why := formats.ErrorProblem(l.why)
 	entries := []nodes.Entry{
-		{Name: "raw", Dir: rawDir(dir)},
+		{Name: "raw", Dir: rawDir(in.FS)},
 		{Name: "error.txt", File: nodes.Bytes(why.ErrorText(formatName))},
 	}
 	if l.salvage != nil {
 		entries = append(entries, salvageEntry(l.salvage, c))
 	}
-	return entries
+	return nodes.List(in.Timed(entries)...)
 }

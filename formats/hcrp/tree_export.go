@@ -14,9 +14,9 @@ import (
 func (rec *recording) exportEntry() nodes.Entry {
 	var entries []nodes.Entry
 	if rec.schema != nil {
-		entries = append(entries, nodes.Entry{Name: "ghost.csv", Grows: rec.src.Grows, File: nodes.Opened(rec.openGhost)})
+		entries = append(entries, nodes.Entry{Name: "ghost.csv", Grows: rec.Grows, File: rec.Text("ghost.csv", 0, rec.ghostText)})
 	}
-	if rec.Reader.Dir && rec.Reader.hasEntries {
+	if rec.Tables.Dir && rec.hasEntries {
 		entries = append(entries, nodes.Entry{Name: "compacted.hcrp", File: rec.compactedFile()})
 	}
 	if len(entries) == 0 {

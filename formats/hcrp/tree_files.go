@@ -3,6 +3,7 @@ package hcrp
 import (
 	"context"
 	iofs "io/fs"
+	"slices"
 	"strconv"
 
 	"recfs/formats"
@@ -25,20 +26,12 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 		HeaderHead: formats.HeaderHead{
 			Format: formatName, FormatVersion: strconv.Itoa(r.Header.Version), Layout: string(r.Header.Layout),
 		},
-		Form: "compacted", Source: rec.src.Info(), Header: r.Header.json(), Problems: listOf(r.Problems),
+		Form: "compacted", Source: rec.Info(), Header: r.Header.json(), Problems: listOf(r.Problems),
 	}
 	if r.segmented {
 		doc.Form, doc.Finished = "segmented", &r.Finished
 	}
 	return doc, nil
-}
-
-// rawEntry shows the original file or files.
-func (rec *recording) rawEntry() nodes.Entry {
-	if rec.Reader.Dir {
-		return nodes.Entry{Name: "raw", Dir: rawDir(rec.src.FS)}
-	}
-	return rec.src.RawEntry()
 }
 
 // rawDir shows every regular file of a directory.
@@ -85,7 +78,12 @@ func (rec *recording) hexFile(i int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		return nodes.SectionContent(hexView(body), 0, hexSize(int64(len(body)))), nil
+		parts := slices.Collect(slices.Chunk(body, hexPart))
+		f := nodes.NewPieces(func(_ context.Context, i int) ([]byte, error) { return hexLines(parts[i], i*hexPart), nil })
+		for _, part := range parts {
+			f.Add(hexSize(int64(len(part))))
+		}
+		return f, nil
 	})
 }
 

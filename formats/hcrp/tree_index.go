@@ -34,13 +34,13 @@ const rowsPerPart = 1024
 
 // indexText is index.json. Its rows are made when they are read, as a long recording has many.
 func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, error) {
-	damage, err := rec.src.Damage(ctx)
+	damage, err := rec.Damage(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list := &views.List{
 		Document: func(ctx context.Context) (any, error) {
-			x, err := rec.tree.Index(ctx)
+			x, err := rec.Index(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -48,7 +48,7 @@ func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, err
 		},
 		Key: "chunks", N: (rec.Chunks() + rowsPerPart - 1) / rowsPerPart,
 		Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
-			x, err := rec.tree.Index(ctx)
+			x, err := rec.Index(ctx)
 			if err != nil {
 				return nil, err
 			}

@@ -12,19 +12,18 @@ import (
 // A recording is what the directories of one recording share.
 type recording struct {
 	eventReader
-	src  formats.Recording
-	tree *views.Tree[index]
+	*views.Tree[index]
 
-	bodies   *cache.Memo[int, []byte]
-	chunks   *cache.Memo[int, *chunk]
-	states   *cache.Memo[int64, []byte]
-	metadata *cache.Memo[struct{}, []byte] // metadata.json
+	bodies    *cache.Memo[int, []byte]
+	chunks    *cache.Memo[int, *chunk]
+	documents *cache.Memo[int64, []byte]    // of states/
+	typed     *cache.Memo[struct{}, []byte] // metadata.json
 }
 
 // newRecording returns a recording that opened.
 func newRecording(src formats.Recording, c *cache.Cache) *recording {
 	r := src.Head.(*head).reader(src.Input)
-	rec := &recording{eventReader: r, src: src, tree: views.New[index](formatName, src, c)}
+	rec := &recording{eventReader: r, Tree: views.New[index](formatName, src, c)}
 	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
 		b, err := r.Body(ctx, i)
 		return b, int64(cap(b)), err
@@ -36,8 +35,8 @@ func newRecording(src formats.Recording, c *cache.Cache) *recording {
 		}
 		return ch, ch.weight(), nil
 	})
-	rec.states = cache.NewMemo(c, rec.loadState)
-	rec.metadata = cache.NewMemo(c, rec.loadMetadata)
+	rec.documents = cache.NewMemo(c, rec.loadState)
+	rec.typed = cache.NewMemo(c, rec.loadMetadata)
 	return rec
 }
 

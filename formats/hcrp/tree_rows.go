@@ -3,8 +3,8 @@ package hcrp
 import (
 	"context"
 	"fmt"
-	"sync"
 
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -20,76 +20,100 @@ func (rec *recording) trackList(x *index) (nodes.Dir, int64) {
 		if t.Life > 1 {
 			name = fmt.Sprintf("entity-%d-%d.csv", t.Entity, t.Life)
 		}
-		entries = append(entries, nodes.Entry{
-			Name: name, Grows: rec.src.Grows,
-			File: rec.rowsFile(t.Bytes()+int64(len(trackHead)), func(th *playback) nodes.Content { return th.track(t) }),
-		})
+		entries = append(entries, nodes.Entry{Name: name, Grows: rec.Grows, File: rec.Text("tracks", i, rec.trackText(i))})
 	}
 	return nodes.List(entries...), int64(len(entries)) * entryCost
 }
 
-// rowsFile is a CSV file of rows made from the index.
-func (rec *recording) rowsFile(size int64, content func(*playback) nodes.Content) nodes.File {
-	return nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
-		x, err := rec.tree.Index(ctx)
-		if err != nil {
-			return nil, err
+// trackText is the file of the i-th track.
+func (rec *recording) trackText(i int) func(context.Context, *index) (*views.Text, error) {
+	return func(_ context.Context, x *index) (*views.Text, error) {
+		return rec.rowsText(x, trackHead, x.tracks[i].Pieces, func(x *index, p *replay, out *[]byte) func(int, *chunk) observer {
+			t := &x.tracks[i]
+			rows := &placementRows{replay: p, lives: map[int64][]*track{t.Entity: {t}}, row: func(n int64, p *placement) {
+				*out = appendTrackRow(*out, n, &p.pos)
+			}}
+			return rows.in
+		}), nil
+	}
+}
+
+// ghostText is export/ghost.csv.
+func (rec *recording) ghostText(_ context.Context, x *index) (*views.Text, error) {
+	var pieces []piece
+	for i := range x.ranges {
+		if n := x.ranges[i].Ghost; n > 0 {
+			pieces = append(pieces, piece{i, n})
 		}
-		return content(rec.playback(x)), nil
-	})
+	}
+	return rec.rowsText(x, ghostHead, pieces, func(_ *index, p *replay, out *[]byte) func(int, *chunk) observer {
+		return func(int, *chunk) observer { return &ghostRows{replay: p, out: out} }
+	}), nil
 }
 
-// openGhost opens export/ghost.csv, whose size is in the index.
-func (rec *recording) openGhost(ctx context.Context) (nodes.Content, error) {
-	x, err := rec.tree.Index(ctx)
-	if err != nil {
-		return nil, err
+// A rowsPart is a part of a CSV file: the tick ranges from begin up to before end, which are played together.
+type rowsPart struct{ begin, end int }
+
+// rowsPerFile is how many bytes of rows a part of a CSV file has at most, if it is of more than one tick range.
+const rowsPerFile = 1 << 20
+
+// rowsText is a CSV file: a head, then the rows of pieces, which the observers that watch makes append to out. A part of
+// it begins at a checkpoint, if it has not too many rows.
+func (rec *recording) rowsText(x *index, head string, pieces []piece,
+	watch func(x *index, p *replay, out *[]byte) func(int, *chunk) observer,
+) *views.Text {
+	sizes, parts, last := []int64{int64(len(head))}, []rowsPart{{}}, -2
+	for _, p := range pieces {
+		k, n := x.stretch(p.Range), len(parts)-1
+		if k != last || sizes[n]+p.Size > rowsPerFile {
+			parts, sizes, n = append(parts, rowsPart{begin: p.Range}), append(sizes, 0), n+1
+		}
+		sizes[n], parts[n].end, last = sizes[n]+p.Size, p.Range+1, k
 	}
-	return rec.playback(x).ghost(), nil
+	return &views.Text{N: len(parts), Sizes: sizes, Cost: int64(16 * cap(parts)), Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
+		if i == 0 {
+			return views.Part{Bytes: []byte(head)}, nil
+		}
+		x, err := rec.Index(ctx)
+		if err != nil {
+			return views.Part{}, err
+		}
+		out := make([]byte, 0, sizes[i])
+		err = rec.playback(x).walk(ctx, parts[i].begin, parts[i].end, func(p *replay) func(int, *chunk) observer {
+			return watch(x, p, &out)
+		}, nil)
+		return views.Part{Bytes: out}, err
+	}}
 }
 
-// openMarkers opens markers.json, whose lines are made a tick range at a time.
-func (rec *recording) openMarkers(ctx context.Context) (nodes.Content, error) {
-	x, err := rec.tree.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var pieces []int // tick ranges
+// markersText is markers.json, a part for each tick range that has some.
+func (rec *recording) markersText(_ context.Context, x *index) (*views.Text, error) {
+	var ranges []int
 	for i := range x.ranges {
 		if x.ranges[i].Markers > 0 {
-			pieces = append(pieces, i)
+			ranges = append(ranges, i)
 		}
 	}
-	head, tail := "{\n  \"markers\": [", "]\n}\n"
-	if len(pieces) > 0 {
-		tail = "\n  " + tail
+	list := &views.List{
+		Document: func(context.Context) (any, error) {
+			return struct {
+				Markers []struct{} `json:"markers"`
+			}{[]struct{}{}}, nil
+		},
+		Key: "markers", N: len(ranges), Cost: int64(8 * cap(ranges)),
+		Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
+			x, err := rec.Index(ctx)
+			if err != nil {
+				return nil, err
+			}
+			err = rec.eachMarker(ctx, x, ranges[part], 0, func(m *marker) bool {
+				b = m.appendLine(b)
+				return true
+			})
+			return b, err
+		},
 	}
-	f := nodes.NewPieces(func(ctx context.Context, i int) (b []byte, err error) {
-		switch i {
-		case 0:
-			return []byte(head), nil
-		case len(pieces) + 1:
-			return []byte(tail), nil
-		}
-		err = rec.eachMarker(ctx, x, pieces[i-1], 0, func(m *marker) bool {
-			b = m.appendLine(b)
-			return true
-		})
-		if i == 1 && len(b) > 0 {
-			b = b[1:] // without the comma
-		}
-		return b, err
-	})
-	f.Add(int64(len(head)))
-	for i, number := range pieces {
-		n := x.ranges[number].Markers
-		if i == 0 {
-			n--
-		}
-		f.Add(n)
-	}
-	f.Add(int64(len(tail)))
-	return f, nil
+	return list.Text(), nil
 }
 
 // eachMarker calls fn for the markers of a tick range from a tick on, until it returns false.
@@ -108,86 +132,4 @@ func (rec *recording) eachMarker(ctx context.Context, x *index, number int, from
 	}
 	list(fn)
 	return nil
-}
-
-// A rowMaker is an observer that makes rows.
-type rowMaker interface {
-	observer
-	text() []byte
-}
-
-// rows returns the content of a CSV file: a head, then pieces whose rows the observers make that
-// watch returns. Read in order, each tick range is played once.
-func (t *playback) rows(head string, pieces []piece, watch func(p *replay, c *chunk) rowMaker) nodes.Content {
-	var p *replay // as it is before range next
-	next := 0
-	f := nodes.NewPieces(oneByOne(func(ctx context.Context, i int) ([]byte, error) {
-		if i == 0 {
-			return []byte(head), nil
-		}
-		number := pieces[i-1].Range
-		var err error
-		if p == nil || next != number {
-			p, err = t.before(ctx, number)
-		}
-		var rows rowMaker
-		if err == nil {
-			err = t.play(ctx, p, number, t.index.ranges[number].Last, func(c *chunk) observer {
-				rows = watch(p, c)
-				return rows
-			})
-		}
-		if err != nil {
-			p = nil
-			return nil, err
-		}
-		next = number + 1
-		return rows.text(), nil
-	}))
-	f.Add(int64(len(head)))
-	for _, p := range pieces {
-		f.Add(p.Size)
-	}
-	return f
-}
-
-// ghost returns the content of export/ghost.csv.
-func (t *playback) ghost() nodes.Content {
-	var pieces []piece
-	for i := range t.index.ranges {
-		if n := t.index.ranges[i].Ghost; n > 0 {
-			pieces = append(pieces, piece{i, n})
-		}
-	}
-	return t.rows(ghostHead, pieces, func(p *replay, _ *chunk) rowMaker {
-		return &ghostRows{replay: p, write: true}
-	})
-}
-
-// track returns the content of a file in tracks/.
-func (t *playback) track(tr *track) nodes.Content {
-	return t.rows(trackHead, tr.Pieces, func(p *replay, c *chunk) rowMaker {
-		return &trackRows{track: tr, replay: p, chunk: c}
-	})
-}
-
-// oneByOne returns load as a function that runs once at a time and remembers the piece that it made
-// last: readers ask for a part of a piece at a time, mostly in order.
-func oneByOne(load func(ctx context.Context, i int) ([]byte, error)) func(ctx context.Context, i int) ([]byte, error) {
-	var mu sync.Mutex
-	var text []byte
-	last := -1
-	return func(ctx context.Context, i int) ([]byte, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if last == i {
-			return text, nil
-		}
-		last = -1
-		piece, err := load(ctx, i)
-		if err == nil {
-			last, text = i, piece
-		}
-		return piece, err
-	}
 }

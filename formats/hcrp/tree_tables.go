@@ -2,38 +2,20 @@ package hcrp
 
 import (
 	"context"
-	"fmt"
 	"sort"
 
 	"recfs/formats/columnar"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
-// makers returns what makes the tables.
-func (rec *recording) makers() (list []columnar.Maker) {
-	for _, name := range []string{positionsTable, eventsTable, markersTable} {
-		list = append(list, columnar.Maker{Name: name, Make: func(ctx context.Context) (columnar.Table, error) {
-			return rec.table(ctx, name)
-		}})
+// tables declares the tables.
+func (rec *recording) tables() []views.Table[index] {
+	return []views.Table[index]{
+		{Name: positionsTable, Columns: positionsColumns, Groups: func(x *index) []columnar.Group { return x.positionRows.Groups() }, Fill: rec.fillPositions},
+		{Name: eventsTable, Columns: eventsColumns, Groups: func(x *index) []columnar.Group { return x.eventRows.Groups() }, Fill: rec.fillEvents},
+		{Name: markersTable, Columns: markersColumns, Groups: func(x *index) []columnar.Group { return x.markerRows.Groups() }, Fill: rec.fillMarkers},
 	}
-	return list
-}
-
-// table returns a table by its name.
-func (rec *recording) table(ctx context.Context, table string) (columnar.Table, error) {
-	x, err := rec.tree.Index(ctx)
-	if err != nil {
-		return columnar.Table{}, err
-	}
-	switch table {
-	case positionsTable:
-		return columnar.NewTable(table, positionsColumns, x.positionRows.Groups(), rec.fillPositions), nil
-	case eventsTable:
-		return columnar.NewTable(table, eventsColumns, x.eventRows.Groups(), rec.fillEvents), nil
-	case markersTable:
-		return columnar.NewTable(table, markersColumns, x.markerRows.Groups(), rec.fillMarkers), nil
-	}
-	return columnar.Table{}, fmt.Errorf("there is no table %q", table)
 }
 
 // tablePass returns a pass for the rows of a table. It remembers the bodies, of which the next table is made, too.
@@ -54,11 +36,7 @@ func (rec *recording) tablePass(quiet bool) *pass {
 
 // fillEvents makes the events of whole chunks, in the order of ticks. What had no rows when they were
 // counted has none.
-func (rec *recording) fillEvents(ctx context.Context, b *columnar.Batch, chunk int) error {
-	x, err := rec.tree.Index(ctx)
-	if err != nil {
-		return err
-	}
+func (rec *recording) fillEvents(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	bodies := rec.tablePass(false)
 	defer bodies.leave()
 	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
@@ -88,11 +66,7 @@ func (rec *recording) rowsFrom(x *index, chunk int) (first int64, number int, er
 }
 
 // fillPositions plays tick ranges from where a chunk begins.
-func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from int) error {
-	x, err := rec.tree.Index(ctx)
-	if err != nil {
-		return err
-	}
+func (rec *recording) fillPositions(ctx context.Context, x *index, b *columnar.Batch, from, _ int) error {
 	first, number, err := rec.rowsFrom(x, from)
 	if err != nil {
 		return err
@@ -101,21 +75,10 @@ func (rec *recording) fillPositions(ctx context.Context, b *columnar.Batch, from
 	defer bodies.leave()
 	play := rec.playback(x)
 	play.places, play.decode = true, bodies.decode
-	p, err := play.before(ctx, number)
-	if err != nil {
-		return err
-	}
-	rows := placementRows{replay: p, lives: x.lives(), batch: b, first: first}
-	for ; number < len(x.ranges) && !b.Full(); number++ {
-		err := play.play(ctx, p, number, x.ranges[number].Last, func(c *chunk) observer {
-			rows.chunk = c
-			return &rows
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return play.walk(ctx, number, len(x.ranges), func(p *replay) func(int, *chunk) observer {
+		rows := &placementRows{replay: p, lives: x.lives(), first: first, row: func(n int64, p *placement) { positionRow(b, n, p) }}
+		return rows.in
+	}, func() bool { return !b.Full() })
 }
 
 // lives returns the tracks of each entity, one after the other.
@@ -128,14 +91,19 @@ func (x *index) lives() map[int64][]*track {
 	return lives
 }
 
-// placementRows makes the rows of positions.
+// placementRows makes the rows of tracks.
 type placementRows struct {
 	replay *replay
 	lives  map[int64][]*track
 	chunk  *chunk
-	batch  *columnar.Batch
 	first  int64       // tick that has rows
 	placed []placement // in this tick
+	row    func(n int64, p *placement)
+}
+
+func (w *placementRows) in(_ int, c *chunk) observer {
+	w.chunk = c
+	return w
 }
 
 func (w *placementRows) event(t *tick, k int, placed bool) {
@@ -153,16 +121,12 @@ func (w *placementRows) event(t *tick, k int, placed bool) {
 func (w *placementRows) tick(n int64) {
 	list := lastPlacements(w.placed)
 	for i := range list {
-		positionRow(w.batch, n, &list[i])
+		w.row(n, &list[i])
 	}
 	w.placed = w.placed[:0]
 }
 
-func (rec *recording) fillMarkers(ctx context.Context, b *columnar.Batch, chunk int) error {
-	x, err := rec.tree.Index(ctx)
-	if err != nil {
-		return err
-	}
+func (rec *recording) fillMarkers(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	first, number, err := rec.rowsFrom(x, chunk)
 	for ; err == nil && number < len(x.ranges) && !b.Full(); number++ {
 		err = rec.eachMarker(ctx, x, number, first, func(m *marker) bool {

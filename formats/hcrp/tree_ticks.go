@@ -54,23 +54,22 @@ func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick,
 	return nil, nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
 }
 
-// ticksDir returns ticks/. To list it needs the index; to open a tick by its number decodes one
-// chunk.
-func (rec *recording) ticksDir() nodes.Dir {
-	return rec.tree.Documents("ticks", &views.Documents[index]{
-		Numbers: (*index).numbers, Clock: func(*index) nodes.Clock { return rec.clock() }, Listed: true,
+// ticks declares ticks/. To list it needs the index; to open a tick by its number decodes one chunk.
+func (rec *recording) ticks() *views.Documents[index] {
+	return &views.Documents[index]{
+		Numbers: (*index).numbers, Clock: rec.clock, Listed: true,
 		Opens: rec.unlistedTick, Early: true, Make: rec.tickDocument,
 		Run: (*index).run, Each: rec.each((*playback).eachTick),
-	})
+	}
 }
 
-// statesDir returns states/.
-func (rec *recording) statesDir() nodes.Dir {
-	return rec.tree.Documents("states", &views.Documents[index]{
-		Numbers: (*index).numbers, Clock: func(*index) nodes.Clock { return rec.clock() },
-		Opens: rec.hasState, Make: rec.states.Get, Made: rec.states.Peek,
+// states declares states/.
+func (rec *recording) states() *views.Documents[index] {
+	return &views.Documents[index]{
+		Numbers: (*index).numbers, Clock: rec.clock, Opens: rec.hasState,
+		Make: rec.documents.Get, Made: rec.documents.Peek,
 		Run: (*index).run, Each: rec.each((*playback).eachState),
-	})
+	}
 }
 
 // numbers are the recorded ticks.
@@ -122,7 +121,7 @@ func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
 }
 
 func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, error) {
-	x, err := rec.tree.Index(ctx)
+	x, err := rec.Index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -135,7 +134,7 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 }
 
 // clock counts ticks from the moment that the recording began.
-func (rec *recording) clock() nodes.Clock {
+func (rec *recording) clock(*index) nodes.Clock {
 	r := rec.Reader
 	const tick = msPerTick * time.Millisecond
 	began := time.UnixMilli(rec.Header.Timestamp)

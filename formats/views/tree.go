@@ -126,7 +126,7 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	if len(g.Tables) > 0 {
 		entries = append(entries, nodes.Entry{Name: "tables", Dir: parquet.Dir(t.cache, t.Input, t.Format, tables)})
 	}
-	return nodes.List(append(entries, g.Files...)...), tables
+	return nodes.List(t.Timed(append(entries, g.Files...))...), tables
 }
 
 // document is index.json of a value, with what is wrong with the stream around the recording.
@@ -193,14 +193,14 @@ func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 
 // Chunks are a directory of one file a chunk. Its names have six digits.
 type Chunks[T any] struct {
-	N     func(x *T) int // how many there are, by the index
-	Known int            // how many there are if the head tells, and N is nil
+	N     func(x *T) int // how many there are
 	Grows bool           // the last file gets longer with the recording
 	File  func(x *T, n int) (nodes.File, error)
 }
 
 func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
-	series := func(n int) *nodes.Series {
+	return t.Lazy(func(x *T) nodes.Dir {
+		n := c.N(x)
 		return &nodes.Series{
 			Suffix: suffix, Width: 6, N: n,
 			Grows: func(i int64) bool { return c.Grows && int(i) == n-1 },
@@ -208,9 +208,5 @@ func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
 				return t.File(func(x *T) (nodes.File, error) { return c.File(x, int(n)) })
 			},
 		}
-	}
-	if c.N == nil {
-		return series(c.Known)
-	}
-	return t.Lazy(func(x *T) nodes.Dir { return series(c.N(x)) })
+	})
 }
