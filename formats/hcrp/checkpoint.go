@@ -49,11 +49,6 @@ type (
 	reading struct{ *indexfile.Reader }
 )
 
-// texts returns the parts of an entity that are text, in the order in which they are saved.
-func (e *entity) texts() [6]*[]byte {
-	return [...]*[]byte{&e.kind, &e.velocity, &e.pose, &e.flags, &e.using, &e.slot}
-}
-
 // encode returns everything that a replay knows: the world, if it is known, and the positions.
 //
 //	| u8 known | n | n × (id, entity) | n | n × (x, y, z, state) | n | n × (id, position) |
@@ -126,8 +121,8 @@ func (w writer) entity(e *entity) {
 	if e.placed {
 		w.position(e.pos)
 	}
-	for _, t := range e.texts() {
-		w.Blob(*t)
+	for _, text := range e.texts {
+		w.Blob(text)
 	}
 	w.Count(len(e.items))
 	for _, slot := range slices.Sorted(maps.Keys(e.items)) {
@@ -144,9 +139,9 @@ func (r reading) entity(e *entity, texts bool) {
 	if e.placed = r.Bool(); e.placed {
 		e.pos = r.position()
 	}
-	for _, t := range e.texts() {
+	for i := range e.texts {
 		if text := r.text(); texts && len(text) > 0 {
-			*t = bytes.Clone(text)
+			e.texts[i] = bytes.Clone(text)
 		}
 	}
 	n := r.Count(2)

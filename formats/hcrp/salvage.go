@@ -2,8 +2,9 @@ package hcrp
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
+
+	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
 	"recfs/formats/internal/wire"
@@ -68,11 +69,6 @@ func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err 
 	return list, nil
 }
 
-const (
-	frameMagic     = 0xFD2FB528
-	skippableMagic = 0x184D2A50 // and the 15 numbers after it
-)
-
 // A window reads small pieces of a file through a buffer, for one walk.
 type window struct {
 	ctx    context.Context
@@ -105,34 +101,18 @@ func (w *window) bytes(off int64, n int) []byte {
 // frame returns the length of the frame at off (RFC 8878, section 3.1), or 0 if there is no whole
 // one.
 func (w *window) frame(off int64) (n int64, skippable bool) {
-	b := w.bytes(off, 8)
-	if b == nil {
+	var h zstd.Header
+	if h.Decode(w.bytes(off, int(min(zstd.HeaderMaxSize, max(w.size-off, 0))))) != nil {
 		return 0, false
 	}
-	m := binary.LittleEndian.Uint32(b)
-	if m&^0xf == skippableMagic {
-		n := 8 + int64(binary.LittleEndian.Uint32(b[4:]))
+	if h.Skippable {
+		n = int64(h.HeaderSize) + int64(h.SkippableSize)
 		if n > w.size-off {
 			return 0, false
 		}
 		return n, true
 	}
-	if m != frameMagic {
-		return 0, false
-	}
-	end := w.blocks(off+5+headerFields(b[4]), b[4]&4 != 0)
-	if end == 0 {
-		return 0, false
-	}
-	return end - off, false
-}
-
-// headerFields returns how many bytes of a frame's header follow its descriptor: window, dictionary
-// id and content size.
-func headerFields(descriptor byte) int64 {
-	single := int64(descriptor >> 5 & 1)
-	n := 1 - single + [4]int64{0, 1, 2, 4}[descriptor&3]
-	return n + [4]int64{single, 2, 4, 8}[descriptor>>6]
+	return max(w.blocks(off+int64(h.HeaderSize), h.HasCheckSum)-off, 0), false
 }
 
 // blocks steps over the blocks of a frame and returns the offset after it, or 0.

@@ -113,17 +113,21 @@ const (
 	captureRaw // and after it one for each element of raw
 )
 
-// The elements of an event's raw: values that are only copied.
+// The elements of an event's raw: values that are only copied. Those before the state of a block are the texts of an
+// entity, in the order in which they are saved and shown.
 const (
-	rawVelocity = iota
-	rawType
-	rawState
+	rawType = iota
+	rawVelocity
 	rawPose
 	rawFlags
 	rawHand
 	rawSlot
+	rawState
 	rawCount
 )
+
+// textKeys are the keys of the texts of an entity.
+var textKeys = [rawState]string{`,"type":`, `,"velocity":`, `,"pose":`, `,"flags":`, `,"using":`, `,"held_slot":`}
 
 // A gather says what the elements of a list or map are for an event.
 type gather uint8

@@ -8,16 +8,14 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// An entity is what is known of an entity. Text that is nil is unknown.
+// An entity is what is known of an entity.
 type entity struct {
 	placed bool // pos is known
 	pos    position
-
-	kind, velocity, pose, flags, using, slot []byte
-
-	items map[int64][]byte
-	line  []byte // all of it as JSON
-	fresh bool   // line is: nothing has changed since
+	texts  [len(textKeys)][]byte // nil: unknown
+	items  map[int64][]byte
+	line   []byte // all of it as JSON
+	fresh  bool   // line is: nothing has changed since
 }
 
 // A world is what is known after some tick (docs/tree/hcrp.md section 7).
@@ -126,7 +124,7 @@ func (w *world) entity(c *chunk, e *event) {
 		if x := w.entities[e.entity]; x != nil && x.placed {
 			x.fresh = false
 			x.pos.move(e)
-			setText(&x.velocity, c, e.raw[rawVelocity])
+			x.set(c, e, rawVelocity)
 		}
 	case roleRemove:
 		delete(w.entities, e.entity)
@@ -140,9 +138,9 @@ func (w *world) place(c *chunk, e *event) {
 	if e.hasAll(captureX) {
 		x.placed, x.pos = true, e.pos
 	}
-	setText(&x.velocity, c, e.raw[rawVelocity])
+	x.set(c, e, rawVelocity)
 	if e.raw[rawType].end > 0 {
-		setText(&x.kind, c, e.raw[rawType])
+		x.set(c, e, rawType)
 	}
 }
 
@@ -150,13 +148,11 @@ func (w *world) place(c *chunk, e *event) {
 func (w *world) note(c *chunk, e *event) {
 	switch e.def.Name {
 	case eventState:
-		x := w.know(e.entity)
-		setText(&x.pose, c, e.raw[rawPose])
-		setText(&x.flags, c, e.raw[rawFlags])
+		w.know(e.entity).set(c, e, rawPose, rawFlags)
 	case eventUse:
-		setText(&w.know(e.entity).using, c, e.raw[rawHand])
+		w.know(e.entity).set(c, e, rawHand)
 	case eventSlot:
-		setText(&w.know(e.entity).slot, c, e.raw[rawSlot])
+		w.know(e.entity).set(c, e, rawSlot)
 	case eventItems:
 		x := w.know(e.entity)
 		if x.items == nil {
@@ -168,13 +164,15 @@ func (w *world) note(c *chunk, e *event) {
 	}
 }
 
-// setText copies a piece of the chunk's text, or forgets it where the event has none.
-func setText(to *[]byte, c *chunk, s span) {
-	if s.end == 0 {
-		*to = nil
-		return
+// set copies texts of an event, or forgets those that it does not have.
+func (x *entity) set(c *chunk, e *event, texts ...int) {
+	for _, i := range texts {
+		if s := e.raw[i]; s.end == 0 {
+			x.texts[i] = nil
+		} else {
+			x.texts[i] = append(x.texts[i][:0], c.bytes(s)...)
+		}
 	}
-	*to = append((*to)[:0], c.bytes(s)...)
 }
 
 // move adds the way of a move and takes over the view, if the event has one.
@@ -215,46 +213,34 @@ func (w *world) appendBlocks(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendBlock(dst, at, w.blocks[at])
+		dst = appendBlockAt(append(dst, `{"at":`...), at)
+		dst = append(appendText(dst, `,"state":`, w.blocks[at]), '}')
 	}
 	return dst
 }
 
-func appendBlock(dst []byte, at blockAt, state []byte) []byte {
-	dst = appendBlockAt(append(dst, `{"at":`...), at)
-	return append(appendText(dst, `,"state":`, state), '}')
-}
-
 func (e *entity) append(dst []byte, id int64) []byte {
-	dst = append(dst, `{"entity":`...)
-	dst = jsonenc.AppendInt64(dst, id)
-	dst = appendText(dst, `,"type":`, e.kind)
-	dst = append(dst, `,"position":`...)
-	if e.placed {
-		dst = appendPosition(dst, e.pos[:], nil)
-	} else {
-		dst = append(dst, "null"...)
+	dst = jsonenc.AppendInt64(append(dst, `{"entity":`...), id)
+	for i, text := range e.texts {
+		if dst = appendText(dst, textKeys[i], text); i > rawType {
+			continue
+		}
+		dst = append(dst, `,"position":`...)
+		if e.placed {
+			dst = appendPosition(dst, e.pos[:], nil)
+		} else {
+			dst = append(dst, "null"...)
+		}
 	}
-	dst = appendText(dst, `,"velocity":`, e.velocity)
-	dst = appendText(dst, `,"pose":`, e.pose)
-	dst = appendText(dst, `,"flags":`, e.flags)
-	dst = appendText(dst, `,"using":`, e.using)
-	dst = appendText(dst, `,"held_slot":`, e.slot)
 	dst = append(dst, `,"items":[`...)
-	return append(e.appendItems(dst), ']', '}')
-}
-
-func (e *entity) appendItems(dst []byte) []byte {
 	for i, slot := range slices.Sorted(maps.Keys(e.items)) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"slot":`...)
-		dst = jsonenc.AppendInt64(dst, slot)
-		dst = appendText(dst, `,"item":`, e.items[slot])
-		dst = append(dst, '}')
+		dst = jsonenc.AppendInt64(append(dst, `{"slot":`...), slot)
+		dst = append(appendText(dst, `,"item":`, e.items[slot]), '}')
 	}
-	return dst
+	return append(dst, ']', '}')
 }
 
 // appendText appends a key and the text of its value, or null if the value is unknown: no text of a

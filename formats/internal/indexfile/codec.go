@@ -3,6 +3,8 @@ package indexfile
 import (
 	"math"
 	"slices"
+
+	"recfs/formats"
 )
 
 // A Codec writes values, or reads them to where they are taken from: one function has the layout of
@@ -39,6 +41,16 @@ func (c Codec) Values(list ...any) {
 			panic("indexfile: a value of a type that has no codec")
 		}
 	}
+}
+
+// Int goes on over a number with a sign.
+func (c Codec) Int(v *int64) { value(c, v, (*Writer).Int, (*Reader).Int) }
+
+// Problems goes on over problems of index.json.
+func (c Codec) Problems(list *[]formats.Problem) {
+	List(c, list, MinProblem, func(p *formats.Problem) {
+		value(c, p, func(w *Writer, p formats.Problem) { w.Problem(&p) }, (*Reader).Problem)
+	})
 }
 
 func value[V any](c Codec, v *V, write func(*Writer, V), read func(*Reader) V) {
