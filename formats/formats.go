@@ -73,6 +73,9 @@ type Format struct {
 	// Things, if set, names what was there when a game was saved last; none was if it was not saved.
 	Things func(ctx context.Context, tree nodes.Dir, x Index) (Things, error)
 
+	// Parts tell by which parts two recordings are compared, if they are not by ticks.
+	Parts PartsReader
+
 	// Compact, if set, writes a recording that is a directory as one file to out. scratch is empty.
 	Compact func(ctx context.Context, dir iofs.FS, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
 

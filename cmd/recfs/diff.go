@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats"
 	"recfs/formats/compare"
 	"recfs/formats/outfile"
-	"recfs/nodes"
 )
 
 var diffCommand = command{
@@ -49,29 +49,29 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) error {
 	p := &changePrinter{env: e, differ: d}
 	e.far = func() string { return count(p.n, "difference", "differences") + " found so far" + fromStart }
-	var entries [2]nodes.Entry
+	var sides [2]compare.Side
 	for i, name := range args {
 		var err error
-		if entries[i], err = a.resolve(ctx, sourceOf(name)); err != nil {
+		if sides[i], err = a.side(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", name, reason(name, err))
 		}
 	}
 	var picture *compare.Picture
 	var marks compare.Marks
 	if d.png != "" {
-		if entries[0].Dir == nil || entries[1].Dir == nil {
+		if sides[0].Dir == nil || sides[1].Dir == nil {
 			return errors.New("--png is for two maps")
 		}
 		err := cmp.Or(checkTarget(args[0], d.png), checkTarget(args[1], d.png))
 		if err != nil {
 			return err
 		}
-		if picture, err = compare.NewPicture(ctx, entries[0].Dir, entries[1].Dir); err != nil {
+		if picture, err = compare.NewPicture(ctx, sides[0], sides[1]); err != nil {
 			return err
 		}
 		marks = picture.Mark
 	}
-	err := compare.Entries(ctx, entries[0], entries[1], marks, p.print)
+	err := compare.Entries(ctx, sides[0], sides[1], marks, p.print)
 	err = cmp.Or(err, p.end())
 	if picture != nil && err == nil {
 		err = createPNG(e, d.png, picture)
@@ -83,6 +83,22 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 		return errReported
 	}
 	return nil
+}
+
+// side returns what a name means as one side of a comparison, with the parts that its format knows.
+func (a *archive) side(ctx context.Context, name string) (s compare.Side, err error) {
+	if s.Entry, err = a.resolve(ctx, sourceOf(name)); err != nil || s.Dir == nil {
+		return s, err
+	}
+	var h formats.HeaderHead
+	if readJSON(ctx, s.Dir, "header.json", &h) == nil {
+		for _, f := range a.formats {
+			if f.Name == h.Format && f.Parts.Document != "" {
+				return s, s.ReadParts(ctx, f.Parts)
+			}
+		}
+	}
+	return s, nil
 }
 
 // A changePrinter prints differences as they come.

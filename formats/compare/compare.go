@@ -1,6 +1,6 @@
-// Package compare tells how two trees of this program differ: two recordings, two versions of a map,
-// or two of their documents. It reads what a tree shows (docs/tree) and knows no format, so that
-// everything a tree shows in the common way can be compared.
+// Package compare tells how two trees of this program differ: two recordings or two of their
+// documents. It reads what a tree shows (docs/tree) and knows no format: one whose recordings have
+// parts names these.
 package compare
 
 import (
@@ -14,6 +14,7 @@ import (
 	"path"
 	"strings"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -52,29 +53,55 @@ func (e *UnreadableError) Error() string { return e.Path + ": " + e.Err.Error() 
 // Unwrap returns why.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
+// A Side is one of the two that are compared.
+type Side struct {
+	nodes.Entry
+	formats.Parts // of a recording that is compared by these
+}
+
+// ReadParts reads the parts of a recording, if it tells of any.
+func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
+	e, err := nodes.Lookup(ctx, s.Dir, r.Document)
+	if errors.Is(err, iofs.ErrNotExist) || err == nil && e.File == nil {
+		return nil
+	}
+	var text []byte
+	if err == nil {
+		text, err = nodes.ReadAll(ctx, e.File)
+	}
+	if err == nil {
+		s.Parts, err = r.Read(text)
+	}
+	if err != nil {
+		return &UnreadableError{r.Document, err}
+	}
+	return nil
+}
+
 // Entries calls visit for each difference between two entries, which are of one kind. What cannot be
 // read is left out, and told in the error at the end. Marks, if not nil, hears of each tile that
 // differs.
-func Entries(ctx context.Context, a, b nodes.Entry, marks Marks, visit func(Change) error) error {
-	c := &comparison{ctx: ctx, visit: visit, marks: marks}
+func Entries(ctx context.Context, a, b Side, marks Marks, visit func(Change) error) error {
+	c := &comparison{visit: visit, marks: marks}
 	switch {
 	case a.File != nil && b.File != nil:
-		c.files(a, b)
+		c.files(ctx, a.Entry, b.Entry)
 	case a.Dir == nil || b.Dir == nil:
 		return fmt.Errorf("%w: one is a directory", ErrNothing)
-	case c.has(a.Dir, "map.json") && c.has(b.Dir, "map.json"):
-		c.maps(a.Dir, b.Dir)
-	case c.isRecording(a.Dir) && c.isRecording(b.Dir):
-		c.recordings(a.Dir, b.Dir)
+	case len(a.Lists) > 0 && len(a.Lists) == len(b.Lists):
+		for i := range a.Lists {
+			c.parts(ctx, a, b, a.Lists[i], b.Lists[i])
+		}
+	case c.isRecording(ctx, a.Dir) && c.isRecording(ctx, b.Dir):
+		c.recordings(ctx, a.Dir, b.Dir)
 	default:
 		return fmt.Errorf("%w: give two recordings of one format, or two of their files", ErrNothing)
 	}
 	return c.err
 }
 
-// A comparison is one under way. An error of visit or ctx ends it, others are collected.
+// A comparison is one under way. An error of visit or of a context ends it, others are collected.
 type comparison struct {
-	ctx   context.Context
 	visit func(Change) error
 	marks Marks
 	err   error
@@ -96,25 +123,25 @@ func (c *comparison) add(change Change) {
 func (c *comparison) failed(name string, err error) {
 	switch {
 	case c.ended:
-	case c.ctx.Err() != nil:
-		c.err, c.ended = c.ctx.Err(), true
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		c.err, c.ended = err, true
 	default:
 		c.err = errors.Join(c.err, &UnreadableError{name, err})
 	}
 }
 
-func (c *comparison) has(dir nodes.Dir, name string) bool {
-	_, err := nodes.Child(c.ctx, dir, name)
+func (c *comparison) has(ctx context.Context, dir nodes.Dir, name string) bool {
+	_, err := nodes.Child(ctx, dir, name)
 	return err == nil
 }
 
-func (c *comparison) isRecording(dir nodes.Dir) bool {
-	return c.has(dir, "header.json") && c.has(dir, "index.json")
+func (c *comparison) isRecording(ctx context.Context, dir nodes.Dir) bool {
+	return c.has(ctx, dir, "header.json") && c.has(ctx, dir, "index.json")
 }
 
 // document returns a document of a tree. ok is false where it is not there or cannot be read.
-func (c *comparison) document(dir nodes.Dir, name string) (v value, ok bool) {
-	e, err := nodes.Lookup(c.ctx, dir, name)
+func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (v value, ok bool) {
+	e, err := nodes.Lookup(ctx, dir, name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return v, false
 	}
@@ -122,7 +149,7 @@ func (c *comparison) document(dir nodes.Dir, name string) (v value, ok bool) {
 		err = errors.New("not a file")
 	}
 	if err == nil {
-		v, err = readDocument(c.ctx, e.File)
+		v, err = readDocument(ctx, e.File)
 	}
 	if err != nil {
 		c.failed(name, err)
@@ -132,13 +159,13 @@ func (c *comparison) document(dir nodes.Dir, name string) (v value, ok bool) {
 
 // files compares two files: JSON by its keys, or that of what has a document, and by their bytes what is neither or
 // has the same document.
-func (c *comparison) files(a, b nodes.Entry) {
-	x, xOK := c.inFields(a)
-	y, yOK := c.inFields(b)
+func (c *comparison) files(ctx context.Context, a, b nodes.Entry) {
+	x, xOK := c.inFields(ctx, a)
+	y, yOK := c.inFields(ctx, b)
 	isJSON := path.Ext(x.Name) == ".json" && path.Ext(y.Name) == ".json"
 	if isJSON {
-		p, xErr := nodes.ReadAll(c.ctx, x.File)
-		q, yErr := nodes.ReadAll(c.ctx, y.File)
+		p, xErr := nodes.ReadAll(ctx, x.File)
+		q, yErr := nodes.ReadAll(ctx, y.File)
 		if err := errors.Join(xErr, yErr); err != nil {
 			c.failed(a.Name, err)
 			return
@@ -148,7 +175,7 @@ func (c *comparison) files(a, b nodes.Entry) {
 	if isJSON && !(xOK && yOK) || c.told || c.err != nil {
 		return
 	}
-	at, err := firstDifference(c.ctx, a.File, b.File)
+	at, err := firstDifference(ctx, a.File, b.File)
 	switch {
 	case err != nil:
 		c.failed(a.Name, err)
@@ -158,8 +185,8 @@ func (c *comparison) files(a, b nodes.Entry) {
 }
 
 // inFields returns the document of a file, ok if it has one, or the file.
-func (c *comparison) inFields(e nodes.Entry) (document nodes.Entry, ok bool) {
-	document, ok, err := nodes.DocumentOf(c.ctx, e.File)
+func (c *comparison) inFields(ctx context.Context, e nodes.Entry) (document nodes.Entry, ok bool) {
+	document, ok, err := nodes.DocumentOf(ctx, e.File)
 	if err != nil {
 		c.failed(e.Name, err)
 	}

@@ -22,11 +22,25 @@ import (
 	"recfs/nodes"
 )
 
+// side returns an entry with the parts of a map, if it is one.
+func side(t require, e nodes.Entry) compare.Side {
+	s := compare.Side{Entry: e}
+	if e.Dir != nil {
+		if err := s.ReadParts(context.Background(), datafile.New(datafile.Options{}).Parts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// A require is what tests and properties have in common.
+type require interface{ Fatal(args ...any) }
+
 // lines returns what differs, a line each.
 func lines(t *testing.T, a, b nodes.Entry, marks compare.Marks) ([]string, error) {
 	t.Helper()
 	var all []string
-	err := compare.Entries(t.Context(), a, b, marks, func(c compare.Change) error {
+	err := compare.Entries(t.Context(), side(t, a), side(t, b), marks, func(c compare.Change) error {
 		line := fmt.Sprintf("%s %s %s %s %s", c.Kind, c.Path, c.Old, c.New, c.Note)
 		if c.Tiles != nil {
 			line += fmt.Sprintf("%+v", *c.Tiles)
@@ -141,7 +155,7 @@ func TestTrouble(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := compare.Entries(ctx, recording("f", "{}"), recording("f", "{}"), nil, nil); !errors.Is(err, context.Canceled) {
+	if err := compare.Entries(ctx, side(t, recording("f", "{}")), side(t, recording("f", "{}")), nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its context ended: %v", err)
 	}
 }
@@ -200,7 +214,7 @@ func maps(t *testing.T) (before, after nodes.Entry) {
 
 func TestMaps(t *testing.T) {
 	a, b := maps(t)
-	picture, err := compare.NewPicture(t.Context(), a.Dir, b.Dir)
+	picture, err := compare.NewPicture(t.Context(), side(t, a), side(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +250,7 @@ func TestMaps(t *testing.T) {
 	if same, err := lines(t, a, a, nil); len(same) > 0 || err != nil {
 		t.Errorf("a map differs from itself: %q, %v", same, err)
 	}
-	if _, err := compare.NewPicture(t.Context(), a.Dir, recording("f").Dir); !errors.Is(err, compare.ErrNothing) {
+	if _, err := compare.NewPicture(t.Context(), side(t, a), side(t, recording("f"))); !errors.Is(err, compare.ErrNothing) {
 		t.Errorf("a picture of what is no map: %v", err)
 	}
 }

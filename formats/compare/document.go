@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"recfs/nodes"
 )
@@ -112,15 +111,6 @@ func (v value) str() (s string) {
 		return ""
 	}
 	return s
-}
-
-// number returns an integer, -1 for all other values.
-func (v value) number() int {
-	n, err := strconv.Atoi(string(v.text))
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // without returns an object without some of its keys.

@@ -112,7 +112,7 @@ func TestThereAndBack(t *testing.T) {
 			rt.Fatalf("%s differs from itself: %q, %v", x, same, err)
 		}
 		count := func(a, b nodes.Entry) (n [3]int) {
-			err := compare.Entries(t.Context(), a, b, nil, func(c compare.Change) error {
+			err := compare.Entries(t.Context(), side(t, a), side(t, b), nil, func(c compare.Change) error {
 				n[map[compare.Kind]int{compare.Added: 0, compare.Removed: 1, compare.Changed: 2}[c.Kind]]++
 				if (c.Kind == compare.Added) != (c.Old == nil) || (c.Kind == compare.Removed) != (c.New == nil) {
 					rt.Errorf("%+v", c)
@@ -258,7 +258,7 @@ func TestManyReplacements(t *testing.T) {
 		old, now = append(old, "."), append(now, fmt.Sprint(i+1))
 	}
 	var got *compare.Tiles
-	err := compare.Entries(t.Context(), layerOf("tiles", 7, strings.Join(old, " ")), layerOf("tiles", 7, strings.Join(now, " ")), nil, func(c compare.Change) error {
+	err := compare.Entries(t.Context(), side(t, layerOf("tiles", 7, strings.Join(old, " "))), side(t, layerOf("tiles", 7, strings.Join(now, " "))), nil, func(c compare.Change) error {
 		got = c.Tiles
 		return nil
 	})
@@ -268,14 +268,14 @@ func TestManyReplacements(t *testing.T) {
 }
 
 // pictured is a map whose collision.png has that size.
-func pictured(t *testing.T, width, height int) nodes.Dir {
+func pictured(t *testing.T, width, height int) compare.Side {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, width, height))
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
 		t.Fatal(err)
 	}
-	return treeOf(map[string]string{"map.json": "{}", "collision.png": b.String()}).Dir
+	return side(t, treeOf(map[string]string{"map.json": "{}", "collision.png": b.String()}))
 }
 
 // A picture has both maps, at a scale that keeps it small, and the colours of what happened.
@@ -309,7 +309,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("a map that is too %s: %v", name, err)
 		}
 	}
-	if _, err := compare.NewPicture(t.Context(), treeOf(map[string]string{"collision.png": "no picture"}).Dir, pictured(t, 1, 1)); err == nil {
+	if _, err := compare.NewPicture(t.Context(), side(t, treeOf(map[string]string{"map.json": "{}", "collision.png": "no picture"})), pictured(t, 1, 1)); err == nil {
 		t.Error("a picture of what is no picture")
 	}
 }
@@ -318,7 +318,7 @@ func TestPictures(t *testing.T) {
 func TestErrorsOfComparisons(t *testing.T) {
 	enough := errors.New("enough")
 	heard := 0
-	err := compare.Entries(t.Context(), file("a.json", `{"a":1,"b":2}`), file("b.json", `{"a":2,"b":3}`), nil, func(compare.Change) error {
+	err := compare.Entries(t.Context(), side(t, file("a.json", `{"a":1,"b":2}`)), side(t, file("b.json", `{"a":2,"b":3}`)), nil, func(compare.Change) error {
 		heard++
 		return enough
 	})

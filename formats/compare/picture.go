@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"recfs/nodes"
 )
 
-// A Picture shows the tiles that differ in two maps over their collision.png: green where tiles were
+// A Picture shows the tiles that differ in two maps over the picture of their cells: green where tiles were
 // added, red where they were removed, and orange where others took their place, in any layer. Maps of
 // different size stand with their upper left corners on each other.
 type Picture struct {
@@ -21,7 +22,7 @@ type Picture struct {
 }
 
 const (
-	maxPixels = 4_000_000 // of a picture, as of preview.png (docs/tree/datafile.md section 9)
+	maxPixels = 4_000_000 // of a picture
 	maxSide   = 1 << 14   // tiles
 )
 
@@ -34,12 +35,12 @@ var (
 
 // NewPicture returns the picture of two maps without any marks. The error is ErrNothing for what are
 // no maps with a game layer.
-func NewPicture(ctx context.Context, a, b nodes.Dir) (*Picture, error) {
-	old, err := collision(ctx, a)
+func NewPicture(ctx context.Context, a, b Side) (*Picture, error) {
+	old, err := picture(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	now, err := collision(ctx, b)
+	now, err := picture(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +64,11 @@ func NewPicture(ctx context.Context, a, b nodes.Dir) (*Picture, error) {
 	return p, nil
 }
 
-// collision returns collision.png of a map.
-func collision(ctx context.Context, dir nodes.Dir) (image.Image, error) {
-	e, err := nodes.Child(ctx, dir, "collision.png")
+// picture returns the picture of the cells of a recording.
+func picture(ctx context.Context, of Side) (image.Image, error) {
+	e, err := nodes.Lookup(ctx, of.Dir, cmp.Or(of.Picture, "."))
 	if err != nil || e.File == nil {
-		return nil, fmt.Errorf("%w: there is no collision.png to draw on", ErrNothing)
+		return nil, fmt.Errorf("%w: there is no %s to draw on", ErrNothing, cmp.Or(of.Picture, "picture"))
 	}
 	content, err := e.File.Open(ctx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -43,34 +44,25 @@ type Marks func(layer string, x, y int, old, now string)
 
 const air = "."
 
-// cellWidth is how wide a cell of the text grid of a layer is.
-func cellWidth(kind string) int {
-	switch kind {
-	case "tele", "speedup", "switch", "tune":
-		return 8
-	}
-	return 7
-}
-
 // tiles compares the grids of two layers row by row.
-func (c *comparison) tiles(name string, a, b part) {
-	x, err := openGrid(c.ctx, a)
+func (c *comparison) tiles(ctx context.Context, name string, a, b *part) {
+	x, err := openGrid(ctx, a)
 	if err != nil {
 		c.failed(name, err)
 		return
 	}
 	defer x.close()
-	y, err := openGrid(c.ctx, b)
+	y, err := openGrid(ctx, b)
 	if err != nil {
 		c.failed(name, err)
 		return
 	}
 	defer y.close()
-	d := tileDifference{marks: c.marks, layer: name, width: max(x.width, y.width), kinds: map[[2]string]int{}}
-	for row := range max(x.height, y.height) {
+	d := tileDifference{marks: c.marks, layer: name, width: max(x.Width, y.Width), kinds: map[[2]string]int{}}
+	for row := range max(x.Height, y.Height) {
 		old, oldErr := x.row(row)
 		now, nowErr := y.row(row)
-		if err := cmp.Or(c.ctx.Err(), oldErr, nowErr); err != nil {
+		if err := cmp.Or(ctx.Err(), oldErr, nowErr); err != nil {
 			c.failed(name, err)
 			return
 		}
@@ -83,14 +75,15 @@ func (c *comparison) tiles(name string, a, b part) {
 
 // A grid is the text of a layer, read row by row.
 type grid struct {
-	height, width, cell int
-	content             nodes.Content
-	r                   *bufio.Reader
-	line                []byte
+	*formats.Grid
+	cell    int // characters of one
+	content nodes.Content
+	r       *bufio.Reader
+	line    []byte
 }
 
-func openGrid(ctx context.Context, p part) (*grid, error) {
-	e, err := nodes.Lookup(ctx, p.dir, p.member("path").str()+".txt")
+func openGrid(ctx context.Context, p *part) (*grid, error) {
+	e, err := nodes.Lookup(ctx, p.dir, p.Grid.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -101,15 +94,14 @@ func openGrid(ctx context.Context, p part) (*grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grid{
-		height: p.member("height").number(), width: p.member("width").number(), cell: cellWidth(p.member("kind").str()),
-		content: content, r: bufio.NewReader(nodes.Reader(ctx, content)),
-	}
-	if want := int64(g.height) * (int64(g.width)*int64(g.cell) + 1); content.Size() != want {
+	g := &grid{Grid: p.Grid, content: content, r: bufio.NewReader(nodes.Reader(ctx, content))}
+	row := content.Size() / int64(max(g.Height, 1))
+	g.cell = int(row-1) / max(g.Width, 1)
+	if g.cell == 0 && g.Width > 0 || int64(g.Height)*int64(g.Width*g.cell+1) != content.Size() {
 		g.close()
-		return nil, fmt.Errorf("the grid has %d bytes, not %d", content.Size(), want)
+		return nil, fmt.Errorf("%d bytes are no %d rows of %d cells", content.Size(), g.Height, g.Width)
 	}
-	g.line = make([]byte, g.width*g.cell+1)
+	g.line = make([]byte, g.Width*g.cell+1)
 	return g, nil
 }
 
@@ -117,7 +109,7 @@ func (g *grid) close() { nodes.CloseContent(g.content) }
 
 // row returns a row, nothing below the last one. Rows are asked for in order.
 func (g *grid) row(i int) ([]byte, error) {
-	if i >= g.height {
+	if i >= g.Height {
 		return nil, nil
 	}
 	_, err := io.ReadFull(g.r, g.line)
@@ -127,7 +119,7 @@ func (g *grid) row(i int) ([]byte, error) {
 // cells returns the cell at a column of a row, air outside.
 func (g *grid) cells(row []byte) func(int) []byte {
 	return func(column int) []byte {
-		if row == nil || column >= g.width {
+		if row == nil || column >= g.Width {
 			return []byte(air)
 		}
 		return bytes.TrimSpace(row[column*g.cell : (column+1)*g.cell])

@@ -38,6 +38,7 @@ func New(opt Options) formats.Format {
 			return root(rec, newView(rec.Input, rec.Head.(*Tables), c), opt.mapres(rec.Input))
 		},
 		Summary: summary,
+		Parts:   formats.PartsReader{Document: "map.json", Read: mapParts},
 	}
 }
 

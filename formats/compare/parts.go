@@ -1,0 +1,108 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"recfs/formats"
+	"recfs/nodes"
+)
+
+// A part is one of a recording with that tree.
+type part struct {
+	dir nodes.Dir
+	*formats.Part
+}
+
+// parts tells which parts were added and removed, and how those differ that both have.
+func (c *comparison) parts(ctx context.Context, a, b Side, x, y []formats.Part) {
+	place := func(list []formats.Part, name string) int {
+		return slices.IndexFunc(list, func(p formats.Part) bool { return p.Name == name })
+	}
+	for i := range x {
+		if at := place(y, x[i].Name); at >= 0 {
+			c.part(ctx, x[i].Name, &part{a.Dir, &x[i]}, &part{b.Dir, &y[at]})
+		} else {
+			c.add(Change{Kind: Removed, Path: x[i].Name, Old: c.parsed(x[i].Fields).text})
+		}
+	}
+	for i := range y {
+		if place(x, y[i].Name) < 0 {
+			c.add(Change{Kind: Added, Path: y[i].Name, New: c.parsed(y[i].Fields).text})
+		}
+	}
+}
+
+// parsed returns what a document says that was read before.
+func (c *comparison) parsed(text json.RawMessage) (v value) {
+	if len(text) > 0 {
+		var err error
+		if v, err = parse(text); err != nil {
+			c.failed("", err)
+		}
+	}
+	return v
+}
+
+// fields returns what is compared of what the tree tells of a part.
+func (c *comparison) fields(p *part) value {
+	v := c.parsed(p.Fields)
+	if v.shape != '{' {
+		return v
+	}
+	v = v.without(p.Ignored...)
+	for key, name := range p.Names {
+		if at := slices.Index(v.keys, key); at >= 0 {
+			v.items[at] = c.parsed(name)
+		}
+	}
+	return v
+}
+
+// part tells how two parts differ.
+func (c *comparison) part(ctx context.Context, name string, a, b *part) {
+	if a.Document == "" || a.Keys != nil {
+		c.values(name, c.fields(a), c.fields(b))
+	}
+	if a.Content != "" && b.Content != "" {
+		c.contents(ctx, name, a, b)
+	}
+	if a.Document != "" && b.Document != "" {
+		c.details(ctx, name, a, b)
+	}
+	if a.Grid != nil && b.Grid != nil {
+		c.tiles(ctx, name, a, b)
+	}
+}
+
+// contents compares the bytes of two parts.
+func (c *comparison) contents(ctx context.Context, name string, a, b *part) {
+	x, xErr := nodes.Lookup(ctx, a.dir, a.Content)
+	y, yErr := nodes.Lookup(ctx, b.dir, b.Content)
+	if xErr != nil || yErr != nil || x.File == nil || y.File == nil {
+		return
+	}
+	at, err := firstDifference(ctx, x.File, y.File)
+	switch {
+	case err != nil:
+		c.failed(name, err)
+	case at >= 0:
+		c.add(Change{Kind: Changed, Path: name, Note: "the content differs"})
+	}
+}
+
+// details compares the documents of two parts.
+func (c *comparison) details(ctx context.Context, name string, a, b *part) {
+	x, xOK := c.document(ctx, a.dir, a.Document)
+	y, yOK := c.document(ctx, b.dir, b.Document)
+	switch {
+	case !xOK || !yOK:
+	case a.Keys == nil:
+		c.values(name, x.without(a.Ignored...), y.without(b.Ignored...))
+	default:
+		for _, key := range a.Keys {
+			c.values(join(name, key), x.member(key), y.member(key))
+		}
+	}
+}
