@@ -26,7 +26,6 @@ type Memo[K comparable, V any] struct {
 
 	mu    sync.Mutex
 	calls map[K]*call[V]
-	asked *K // by Again, last
 }
 
 // A loader computes the value for a key, and how many bytes it keeps alive.
@@ -121,33 +120,6 @@ func (m *Memo[K, V]) Save(k K, v V) {
 // computation is cancelled only when nobody is left waiting. Errors are not
 // remembered; a panic in load becomes an error.
 func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) { return m.GetFrom(ctx, k, m.load) }
-
-// Again is Get for what costs more than one use of it is worth: what is not in memory is computed at the second of two
-// successive calls for a key, or at the first one after that for another key, as somebody goes from one to the next.
-// Until then, and if it fails, ok is false.
-func (m *Memo[K, V]) Again(ctx context.Context, k K) (v V, ok bool) {
-	return m.AgainFrom(ctx, k, m.load)
-}
-
-// AgainFrom is Again with a function of the caller's, as GetFrom is Get.
-func (m *Memo[K, V]) AgainFrom(ctx context.Context, k K, load func(context.Context, K) (V, int64, error)) (v V, ok bool) {
-	if v, ok = m.Peek(k); ok {
-		return v, true
-	}
-	asked := k // else k is in the heap also where the value is in memory
-	m.mu.Lock()
-	last := m.asked
-	m.asked = &asked
-	m.mu.Unlock()
-	if last == nil {
-		return v, false
-	}
-	if _, walks := m.Peek(*last); !walks && *last != k {
-		return v, false
-	}
-	v, err := m.GetFrom(ctx, k, load)
-	return v, err == nil
-}
 
 // GetFrom is Get with a function of the caller's in place of that of the Memo: for values that a key
 // names but does not lead to. Whatever function the callers of one key give, it makes the same value.

@@ -368,25 +368,3 @@ func TestMemoAfterCancel(t *testing.T) {
 		close(left)
 	}
 }
-
-// What may be used only once is computed at the second of two successive calls, and what is asked for next at once.
-func TestMemoAgain(t *testing.T) {
-	loads := 0
-	m := NewMemo(newCache(t, 1<<20, nil), func(_ context.Context, k int) (int, int64, error) {
-		loads++
-		if k == 3 {
-			return 0, 0, errors.New("no value")
-		}
-		return 2 * k, 8, nil
-	})
-	for i, call := range []struct {
-		k     int
-		ok    bool
-		loads int
-	}{{0, false, 0}, {1, false, 0}, {0, false, 0}, {0, true, 1}, {1, true, 2}, {0, true, 2}, {3, false, 3}, {2, false, 3}, {3, false, 3}, {3, false, 4}} {
-		v, ok := m.Again(t.Context(), call.k)
-		if ok != call.ok || ok && v != 2*call.k || loads != call.loads {
-			t.Errorf("call %d for %d: %d, %v after %d loads, want %v after %d", i, call.k, v, ok, loads, call.ok, call.loads)
-		}
-	}
-}

@@ -100,6 +100,7 @@ func (s *server) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.
 		if err != nil {
 			return s.fail(opReaddirplus, n.path, err)
 		}
+		ctx = nodes.Listing(ctx)
 		namesOnly := in.Offset == 0 && s.plus == ReadDirPlusAuto || n.volatile()
 		err = s.readDir(ctx, n, in, func(dir nodes.Dir, i int, e fuse.DirEntry) bool {
 			entry := out.AddDirLookupEntry(e)

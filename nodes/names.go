@@ -25,6 +25,15 @@ func AppendName(ctx context.Context, dir Dir, b []byte, i int) ([]byte, fs.FileM
 	return append(b, e.Name...), e.Type(), err
 }
 
+type isListing struct{}
+
+// Listing returns a context for the attributes of many entries of a directory: what learns the sizes of several at
+// once does so there.
+func Listing(ctx context.Context) context.Context { return context.WithValue(ctx, isListing{}, true) }
+
+// IsListing reports whether ctx is one of Listing.
+func IsListing(ctx context.Context) bool { return ctx.Value(isListing{}) != nil }
+
 // Type returns the type of an entry: fs.ModeDir, fs.ModeSymlink, or 0 for a
 // file.
 func (e Entry) Type() fs.FileMode {

@@ -80,7 +80,7 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 			return err
 		}
 		if err == nil {
-			err = l.line(ctx, path.Join(name, child.Name), child)
+			err = l.line(nodes.Listing(ctx), path.Join(name, child.Name), child)
 		}
 		if err == nil && l.recursive {
 			err = archives.Unread(ctx, child.File)

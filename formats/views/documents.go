@@ -135,7 +135,7 @@ func (t *Tree[T]) documentSize(ctx context.Context, d *Documents[T], view string
 }
 
 // listedSize returns the size of document n as its run tells it, 0 if it does not: n may not be
-// listed, nobody goes from one document to the next, or only making it tells.
+// listed, nobody lists the directory, or only making it tells.
 func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, n int64) int64 {
 	x := t.peek()
 	if x == nil {
@@ -153,10 +153,15 @@ func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, 
 		return 0
 	}
 	first, end := d.Run(x, i)
-	// An error is that of a document that cannot be made, and perhaps not of this one.
-	sizes, ok := t.sizes.AgainFrom(ctx, runKey{view, first}, func(ctx context.Context, _ runKey) ([]uint32, int64, error) {
-		return learn(ctx, d, x, first, end)
-	})
+	k := runKey{view, first}
+	sizes, ok := t.sizes.Peek(k)
+	if !ok && nodes.IsListing(ctx) {
+		var err error
+		sizes, err = t.sizes.GetFrom(ctx, k, func(ctx context.Context, _ runKey) ([]uint32, int64, error) {
+			return learn(ctx, d, x, first, end)
+		})
+		ok = err == nil // else one of the run cannot be made, and perhaps not this one
+	}
 	if !ok {
 		return 0
 	}

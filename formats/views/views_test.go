@@ -173,7 +173,7 @@ func TestDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, err := e.File.Size(t.Context())
+		size, err := e.File.Size(nodes.Listing(t.Context()))
 		switch {
 		case i == lost && !errors.Is(err, errLost):
 			t.Errorf("the lost document has %d bytes, %v", size, err)

@@ -123,7 +123,7 @@ func (c *checker) entry(name string, e nodes.Entry) {
 // file reads a file whole and holds its size against what is there.
 func (c *checker) file(name string, f nodes.File) ([]byte, error) {
 	c.t.Helper()
-	size, err := f.Size(c.ctx)
+	size, err := f.Size(nodes.Listing(c.ctx))
 	if err != nil {
 		return nil, err
 	}
