@@ -48,7 +48,7 @@ func TestSizesOfABlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			files[n] = e.File
-			if sizes[n], err = e.File.Size(t.Context()); err != nil {
+			if sizes[n], err = e.File.Size(nodes.Listing(t.Context())); err != nil {
 				sizes[n] = -1
 				failed++
 			}
