@@ -67,12 +67,6 @@ func (r *Reader) checkPixels(o *Image, name string) error {
 	return nil
 }
 
-// pixels returns those of an embedded image that passed checkImage.
-func (v *view) pixels(ctx context.Context, o *Image) (*Tiles, error) {
-	t := o.pixels()
-	return t, v.open(ctx, t, int(o.Data))
-}
-
 // imageRaster returns the pixels of an image: as RGBA, or as RGB if every one is opaque.
 func imageRaster(ctx context.Context, t *Tiles) (*raster, error) {
 	from := &rows{Tiles: t}

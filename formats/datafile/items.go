@@ -50,19 +50,19 @@ func (r *Reader) recordInts(i int) int {
 	return 1
 }
 
-// describeLong is describeItem for an item with more ints than longItemInts: the list that has most of them is empty, and
-// returned as it is stored, with how many ints each of its elements has.
-func (r *Reader) describeLong(i int) (doc object, list []byte, n int) {
+// describeLong is describeItem for an item with more ints than longItemInts: the list that has most of
+// them, at key, is empty, and returned as it is stored, with how many ints each of its elements has.
+func (r *Reader) describeLong(i int) (doc object, key string, list []byte, n int) {
 	data := r.ItemData(i)
 	if n = r.recordInts(i); n > 1 {
 		end := len(data) / (4 * n) * (4 * n)
-		return object{{"points", emptyList{}}}.withRest(toInts(data[end:])), data[:end], n
+		return object{{"points", emptyList{}}}.withRest(toInts(data[end:])), "points", data[:end], n
 	}
 	doc = r.describe(i, toInts(data[:4*longItemInts]))
 	last := &doc[len(doc)-1] // fields have fewer ints than that
 	named := longItemInts - len(last.value.([]int32))
 	last.value = emptyList{}
-	return doc, data[4*named:], 1
+	return doc, last.key, data[4*named:], 1
 }
 
 // describePoints shows the whole records of n ints.

@@ -37,10 +37,14 @@ type ItemType struct {
 // An Item is a typed list of ints. Offset is that of its 8-byte header in the file, Size the length
 // of the ints in bytes.
 type Item struct {
-	Type, ID uint16
 	Offset   int64
 	Size     int32
+	Type, ID uint16
+	repeat
 }
+
+// A repeat says of an item which one is the first of its type and id, and how many are before it.
+type repeat struct{ first, before int32 }
 
 // A Data is an entry of the data tables. Offset is that of the stored bytes in the file, Size the
 // announced length of the content.
@@ -170,7 +174,6 @@ func (t *Tables) parseTypes(b []byte) error {
 	h := &t.Header
 	t.Types = make([]ItemType, h.NumItemTypes)
 	t.byType = make(map[uint16]int, h.NumItemTypes)
-	t.repeats = map[int]repeat{}
 	start := 0
 	for k := range t.Types {
 		at := headerSize + typeSize*int64(k)
@@ -205,18 +208,17 @@ func (t *Tables) parseTypes(b []byte) error {
 func (t *Tables) checkItemsOf(k int, typ ItemType) error {
 	seen := make(map[uint16]repeat, min(typ.Num, 1<<16))
 	for i := typ.Start; i < typ.Start+typ.Num; i++ {
-		it := t.Items[i]
+		it := &t.Items[i]
 		if it.Type != typ.ID {
 			return corrupt(it.Offset, "item %d is of type %d, item type %d says %d", i, it.Type, k, typ.ID)
 		}
 		r, again := seen[it.ID]
 		if again {
-			r.n++
-			t.repeats[i] = r
+			r.before++
 		} else {
-			r.first = i
+			r.first = int32(i)
 		}
-		seen[it.ID] = r
+		it.repeat, seen[it.ID] = r, r
 	}
 	return nil
 }

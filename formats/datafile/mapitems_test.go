@@ -7,9 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"recfs/formats"
-
 	"pgregory.net/rapid"
+
+	"recfs/formats"
+	"recfs/formats/views"
 )
 
 // TestNames writes and reads names made of ints.
@@ -65,14 +66,14 @@ func TestSettings(t *testing.T) {
 	} {
 		list := commandsList([]byte(c.stored))
 		var text []byte
-		for piece := range list.pieces {
+		for piece := range list.N {
 			var err error
-			if text, err = list.append(t.Context(), text, piece); err != nil {
+			if text, err = list.Append(t.Context(), text, piece); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var commands []string
-		if err := json.Unmarshal(append(append([]byte{'['}, bytes.TrimPrefix(text, []byte(nextInt))...), ']'), &commands); err != nil ||
+		if err := json.Unmarshal(append(append([]byte{'['}, bytes.TrimPrefix(text, []byte(views.NextValue))...), ']'), &commands); err != nil ||
 			len(commands) != c.commands || soundSettings([]byte(c.stored)) != c.sound {
 			t.Errorf("%q gives %q, %v", c.stored, commands, err)
 		}

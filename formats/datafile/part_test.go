@@ -163,7 +163,7 @@ func TestLongLists(t *testing.T) {
 	const n, name = 1500, `<&"[]`
 	m := &mapWriter{}
 	m.item(typeVersion, 1)
-	commands := strings.Repeat("say []\x00", 2*pieceText/7)
+	commands := strings.Repeat("say []\x00", 2*partText/7)
 	m.item(typeInfo, ints(1, m.text("[]"), -1, m.text(`"[]`), -1, m.content([]byte(commands+"last")))...)
 	ref := m.text(name)
 	for i := range n {
@@ -189,7 +189,7 @@ func TestLongLists(t *testing.T) {
 	if err := json.Unmarshal(readFile(t, root, "map.json"), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if s := doc.Info.Settings; doc.Info.Author != "[]" || doc.Info.Credits != `"[]` || len(s) != 2*pieceText/7+1 || s[0] != "say []" || s[len(s)-1] != "last" {
+	if s := doc.Info.Settings; doc.Info.Author != "[]" || doc.Info.Credits != `"[]` || len(s) != 2*partText/7+1 || s[0] != "say []" || s[len(s)-1] != "last" {
 		t.Errorf("info %.200v", doc.Info)
 	}
 	if len(doc.Images) != n || len(doc.Groups) != n || doc.Sounds == nil || doc.AutoMappers == nil {

@@ -36,12 +36,7 @@ type Tables struct {
 	stored []byte // the file up to the data part
 	byType map[uint16]int
 	uuids  map[uint16]uuidType
-
-	repeats map[int]repeat // items that are not the first of their type and id
 }
-
-// A repeat says of an item which one is the first of its type and id, and how many are before it.
-type repeat struct{ first, n int }
 
 // A Reader gives access to the items and data of a datafile.
 type Reader struct {

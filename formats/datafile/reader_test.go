@@ -173,7 +173,11 @@ func TestUUIDIndex(t *testing.T) {
 			t.Errorf("type %d is %q, want %q", typ, got, want)
 		}
 	}
-	if got := len(r.repeats); got != 1 {
-		t.Errorf("%d repeated items, want 1", got)
+	repeated := 0
+	for _, it := range r.Items {
+		repeated += int(it.before)
+	}
+	if repeated != 1 {
+		t.Errorf("%d repeated items, want 1", repeated)
 	}
 }

@@ -102,7 +102,7 @@ func TestTileJSON(t *testing.T) {
 		Type   byte `json:"type"`
 	}
 	tiles := &Tiles{Kind: KindTele, Width: 3, Height: 2, Records: []byte{0, 0, 7, 26, 0, 10, 1, 0, 0, 0, 255, 255}, size: 2, main: 1}
-	got, err := tiles.appendPiece(t.Context(), nil, 0)
+	got, err := tiles.appendRecords(t.Context(), nil, 0, 6)
 	if err != nil {
 		t.Fatal(err)
 	}

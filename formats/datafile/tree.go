@@ -1,7 +1,6 @@
 package datafile
 
 import (
-	"context"
 	"fmt"
 	iofs "io/fs"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -35,7 +35,7 @@ func New(opt Options) formats.Format {
 		ReadIndex:  readIndex,
 		Keep:       keep,
 		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-			return root(rec, newView(rec.Input, rec.Head.(*Tables), c), opt.mapres(rec.Input))
+			return root(newTree(rec, c), opt.mapres(rec.Input))
 		},
 		Summary: summary,
 		Parts:   formats.PartsReader{Document: "map.json", Read: mapParts},
@@ -63,39 +63,27 @@ func match(head []byte) bool {
 }
 
 // root returns the tree of a datafile (docs/tree/datafile.md), and its tables.
-func root(rec formats.Recording, v *view, mapres []iofs.FS) (nodes.Dir, []columnar.Maker) {
-	m, pictures := v.m, newPictures(v, mapres, rec.Seal)
-	tables := v.tables(rec.Seal)
-	entries := []nodes.Entry{
-		{Name: "header.json", File: v.longFile(v.header)},
-		formats.IndexEntry(v.longFile(func(ctx context.Context) (longText, error) {
-			x, err := rec.Index(ctx)
-			if err != nil {
-				return longText{}, err
-			}
-			damage, err := rec.Damage(ctx)
-			if err != nil {
-				return longText{}, err
-			}
-			return v.index(x.(*index), damage), nil
-		})),
-		{Name: "map.json", File: v.longFile(v.mapText)},
-		v.src.RawEntry(),
-		{Name: "tables", Dir: parquet.Dir(v.cache, v.src, formatName, tables)},
-		when(len(v.r.Items) > 0, nodes.Entry{Name: "items", Dir: v.itemTypes()}),
-		when(len(v.r.Data) > 0, nodes.Entry{Name: "data", Dir: v.dataDir()}),
-		when(m.hasSettings(), nodes.Entry{Name: "settings.cfg", File: v.file(v.settings)}),
-		when(slices.ContainsFunc(m.images(), medium.embedded), nodes.Entry{Name: "images", Dir: v.imageDir()}),
-		when(slices.ContainsFunc(m.sounds(), medium.embedded), nodes.Entry{Name: "sounds", Dir: v.soundDir()}),
-		when(slices.ContainsFunc(m.Envelopes, Envelope.whole), nodes.Entry{Name: "envelopes", Dir: v.envelopeDir()}),
-		when(len(m.Layers) > 0, nodes.Entry{Name: "layers", Dir: v.layerDir(pictures)}),
+func root(t *tree, mapres []iofs.FS) (nodes.Dir, []columnar.Maker) {
+	m, r, pictures, tables := t.m, t.r, newPictures(t, mapres), t.tables()
+	files := []nodes.Entry{
+		{Name: "header.json", File: t.HeadText("header.json", 0, t.headerText)},
+		{Name: "map.json", File: t.HeadText("map.json", 0, t.mapText)},
+		{Name: "tables", Dir: parquet.Dir(t.cache, t.Input, formatName, tables)},
+		when(len(r.Items) > 0, nodes.Entry{Name: "items", Dir: t.itemTypes()}),
+		when(len(r.Data) > 0, nodes.Entry{Name: "data", Dir: t.dataDir()}),
+		when(m.hasSettings(), nodes.Entry{Name: "settings.cfg", File: t.file("settings.cfg", 0, t.settings)}),
+		when(slices.ContainsFunc(m.images(), medium.embedded), nodes.Entry{Name: "images", Dir: t.imageDir()}),
+		when(slices.ContainsFunc(m.sounds(), medium.embedded), nodes.Entry{Name: "sounds", Dir: t.soundDir()}),
+		when(slices.ContainsFunc(m.Envelopes, Envelope.whole), nodes.Entry{Name: "envelopes", Dir: t.envelopeDir()}),
+		when(len(m.Layers) > 0, nodes.Entry{Name: "layers", Dir: t.layerDir(pictures)}),
 	}
 	if m.Game != nil {
-		entries = append(entries,
+		files = append(files,
 			nodes.Entry{Name: "collision.png", File: pictures.gameFile(collisionPicture)},
 			nodes.Entry{Name: "preview.png", File: pictures.gameFile(previewPicture)})
 	}
-	return nodes.List(entries...), tables
+	dir, _ := t.Dir(views.Game[index]{Index: t.Text("index.json", 0, t.indexText), Files: files})
+	return dir, tables
 }
 
 // when returns e if it is there, else what nodes.List leaves out.

@@ -3,25 +3,30 @@ package datafile
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"recfs/formats"
+	"recfs/formats/views"
 )
 
-func (t *Tables) formatVersion() string { return strconv.Itoa(int(t.Header.Version)) }
+// problemList is the list of all problems, of header, tables and others.
+func (t *tree) problemList(others problemList) views.List {
+	return views.List{Key: "problems", N: t.r.problemParts(), Append: func(_ context.Context, b []byte, part int) ([]byte, error) {
+		return appendElements(b, t.r.problemsIn(part, others))
+	}}
+}
 
-// header is header.json.
-func (v *view) header(context.Context) (longText, error) {
-	h := &v.r.Header
+// headerText is header.json.
+func (t *tree) headerText(context.Context) (*views.Text, error) {
+	h := &t.r.Header
 	size, swaplen := h.sizeChecks()
-	doc := struct {
+	return document(0, struct {
 		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
 		Header   any                `json:"header"`
 		Problems emptyList          `json:"problems"`
 	}{
-		formats.HeaderHead{Format: formatName, FormatVersion: v.r.formatVersion()},
-		v.src.Info(),
+		formats.HeaderHead{Format: formatName, FormatVersion: t.r.formatVersion()},
+		t.Info(),
 		struct {
 			Header
 			SizeCheck    sizeCheck `json:"size_check"`
@@ -29,30 +34,9 @@ func (v *view) header(context.Context) (longText, error) {
 			Total        int64     `json:"total"`
 			Missing      int64     `json:"missing"`
 			Trailing     int64     `json:"trailing"`
-		}{*h, size, swaplen, h.Total(), v.r.Missing(), v.r.Trailing()},
+		}{*h, size, swaplen, h.Total(), t.r.Missing(), t.r.Trailing()},
 		emptyList{},
-	}
-	return longText{
-		document: func(context.Context) (any, error) { return doc, nil }, lists: []longList{elementListOf(v.r.tableProblems())},
-	}, nil
-}
-
-// How a file ends (docs/tree/datafile.md section 3).
-const (
-	endClean     = "clean"          // where the header says
-	endTruncated = "truncated"      // before that
-	endTrailing  = "trailing_bytes" // after that
-)
-
-// end says how the file ends.
-func (r *Reader) end() string {
-	switch {
-	case r.Missing() > 0:
-		return endTruncated
-	case r.Trailing() > 0:
-		return endTrailing
-	}
-	return endClean
+	}, t.problemList(nil)), nil
 }
 
 type totalsEntry struct {
@@ -92,13 +76,17 @@ type dataEntry struct {
 	UsedBy []string `json:"used_by"`
 }
 
-// index is index.json. damage is that of the compressed stream, nil if there is none.
-func (v *view) index(x *index, damage *formats.Problem) longText {
-	totals := totalsEntry{
-		Total: v.r.Header.Total(), Bytes: v.src.Size, Missing: v.r.Missing(), Trailing: v.r.Trailing(),
-		ItemTypes: len(v.r.Types), Items: len(v.r.Items), Data: len(v.r.Data),
+// indexText is index.json.
+func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
+	damage, err := t.Damage(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for _, d := range v.r.Data {
+	totals := totalsEntry{
+		Total: t.r.Header.Total(), Bytes: t.Size, Missing: t.r.Missing(), Trailing: t.r.Trailing(),
+		ItemTypes: len(t.r.Types), Items: len(t.r.Items), Data: len(t.r.Data),
+	}
+	for _, d := range t.r.Data {
 		totals.Stored += d.Stored
 		totals.Size += d.Size
 	}
@@ -111,51 +99,49 @@ func (v *view) index(x *index, damage *formats.Problem) longText {
 		Data      emptyList   `json:"data"`
 		Problems  emptyList   `json:"problems"`
 	}{
-		formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: v.r.end()},
+		formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()},
 		totals,
 		emptyList{},
 		emptyList{},
 		emptyList{},
 		emptyList{},
 	}
-	problems := doc.IndexHead.Damaged(x.problems[:len(x.problems):len(x.problems)], damage)
-	users := v.users()
-	return longText{
-		document: func(context.Context) (any, error) { return doc, nil },
-		lists: []longList{
-			elementList(len(v.r.Types), elementText, v.typeEntry),
-			elementList(len(v.r.Items), elementText, func(_ context.Context, i int) (any, error) {
-				it := v.r.Items[i]
-				return itemEntry{i, it.Type, it.ID, it.Offset, it.Size, v.r.itemPath(i)}, nil
-			}),
-			elementList(len(v.r.Data), elementText, func(_ context.Context, i int) (any, error) { return v.dataEntry(i, users[i]), nil }),
-			elementListOf(problems),
-		},
-	}
+	problems := doc.IndexHead.Damaged(slices.Clip(x.problems), damage)
+	users := t.users()
+	return document(x.Memory()+int64(40*len(users)), doc,
+		elementList("item_types", len(t.r.Types), elementText, t.typeEntry),
+		elementList("items", len(t.r.Items), elementText, func(_ context.Context, i int) (any, error) {
+			it := t.r.Items[i]
+			return itemEntry{i, it.Type, it.ID, it.Offset, it.Size, t.r.itemPath(i)}, nil
+		}),
+		elementList("data", len(t.r.Data), elementText, func(_ context.Context, i int) (any, error) {
+			return t.dataEntry(i, users[i]), nil
+		}),
+		t.problemList(problems)), nil
 }
 
-func (v *view) typeEntry(_ context.Context, i int) (any, error) {
-	typ := v.r.Types[i]
-	e := typeEntry{TypeID: typ.ID, Name: v.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
-	if id, ok := v.r.UUID(typ.ID); ok {
+func (t *tree) typeEntry(_ context.Context, i int) (any, error) {
+	typ := t.r.Types[i]
+	e := typeEntry{TypeID: typ.ID, Name: t.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
+	if id, ok := t.r.UUID(typ.ID); ok {
 		e.UUID = id.String()
 	}
 	return e, nil
 }
 
-func (v *view) dataEntry(i int, users []int) dataEntry {
-	d := v.r.Data[i]
+func (t *tree) dataEntry(i int, users []int) dataEntry {
+	d := t.r.Data[i]
 	e := dataEntry{i, d.Offset, d.Stored, d.Size, []string{}}
 	for _, item := range users {
-		e.UsedBy = append(e.UsedBy, v.r.itemPath(item))
+		e.UsedBy = append(e.UsedBy, t.r.itemPath(item))
 	}
 	return e
 }
 
 // users are the items that refer to each data item.
-func (v *view) users() [][]int {
-	users := make([][]int, len(v.r.Data))
-	v.m.references(func(item int, ref int32) {
+func (t *tree) users() [][]int {
+	users := make([][]int, len(t.r.Data))
+	t.m.references(func(item int, ref int32) {
 		if ref >= 0 && int(ref) < len(users) {
 			users[ref] = append(users[ref], item)
 		}

@@ -5,51 +5,42 @@ import (
 	"fmt"
 	"strings"
 
-	"recfs/cache"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
 // itemTypes is items/: a directory for each type that has items.
-func (v *view) itemTypes() nodes.Dir {
-	long := newLongTexts(v.cache, v.longItem)
-	dirs := cache.NewMemo(v.cache, func(_ context.Context, k int) (nodes.Dir, int64, error) {
-		typ := v.r.Types[k]
-		return v.itemDir(typ, long), 2 * int64(typ.Num) * entrySize, nil
-	})
+func (t *tree) itemTypes() nodes.Dir {
 	var entries []nodes.Entry
-	for k, typ := range v.r.Types {
+	for _, typ := range t.r.Types {
 		if typ.Num > 0 {
-			dir := nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return dirs.Get(ctx, k) })
-			entries = append(entries, nodes.Entry{Name: v.r.TypeName(typ.ID), Dir: dir})
+			entries = append(entries, nodes.Entry{Name: t.r.TypeName(typ.ID), Dir: nodes.Alias(t.itemDir(typ), listedItem)})
 		}
 	}
 	return nodes.List(entries...)
 }
 
-// longItemInts is from how many ints on an item has a document whose list is made piece by piece.
+// longItemInts is from how many ints on an item has a document whose list is made part by part.
 const longItemInts = 8 << 10
 
-// longItem is the text of an item with more ints than that.
-func (v *view) longItem(_ context.Context, i int) (longText, error) {
-	doc, data, n := v.r.describeLong(i)
-	return longText{
-		document: func(context.Context) (any, error) { return doc, nil }, lists: []longList{intsList(data, n)},
-	}, nil
-}
-
 // itemDir shows the items of a type, raw and decoded.
-func (v *view) itemDir(typ ItemType, long *longTexts) nodes.Dir {
-	entries := make([]nodes.Entry, 0, 2*typ.Num)
-	for i := typ.Start; i < typ.Start+typ.Num; i++ {
-		name := v.r.itemNumber(i)
-		document := nodes.JSON(func(context.Context) (any, error) { return v.r.describeItem(i), nil })
-		if v.r.Items[i].Size > 4*longItemInts {
-			document = long.file(i)
+func (t *tree) itemDir(typ ItemType) nodes.Dir {
+	return t.dir(fmt.Sprint("items/", typ.ID), func(context.Context) ([]nodes.Entry, error) {
+		entries := make([]nodes.Entry, 0, 2*typ.Num)
+		for i := typ.Start; i < typ.Start+typ.Num; i++ {
+			name := t.r.itemNumber(i)
+			f := nodes.JSON(func(context.Context) (any, error) { return t.r.describeItem(i), nil })
+			if t.r.Items[i].Size > 4*longItemInts {
+				f = t.HeadText("items", i, func(context.Context) (*views.Text, error) {
+					doc, key, data, n := t.r.describeLong(i)
+					return document(0, doc, intsList(key, data, n)), nil
+				})
+			}
+			entries = append(entries,
+				nodes.Entry{Name: name, File: nodes.Bytes(t.r.ItemData(i))}, nodes.Entry{Name: name + ".json", File: f})
 		}
-		entries = append(entries,
-			nodes.Entry{Name: name, File: nodes.Bytes(v.r.ItemData(i))}, nodes.Entry{Name: name + ".json", File: document})
-	}
-	return nodes.Alias(nodes.List(entries...), listedItem)
+		return entries, nil
+	})
 }
 
 // listedItem is the listed name of an item whose number has fewer zeros.
@@ -67,8 +58,8 @@ func listedItem(name string) (string, bool) {
 }
 
 // dataDir is data/.
-func (v *view) dataDir() nodes.Dir {
+func (t *tree) dataDir() nodes.Dir {
 	return &nodes.Series{
-		Width: numberWidth, N: len(v.r.Data), File: func(n int64) nodes.File { return v.dataFile(int(n)) },
+		Width: numberWidth, N: len(t.r.Data), File: func(n int64) nodes.File { return t.dataFile(int(n)) },
 	}
 }

@@ -144,7 +144,9 @@ func replaceKept(t *testing.T, disk store, file []byte) {
 	for name, kept := range disk {
 		if strings.Contains(name, fmt.Sprint(previewPicture)) {
 			r, seal := indexfile.Open(formatName, kept)
-			disk[name] = drawing{seal, r.Uint(math.MaxUint64), file}.encode()
+			w := indexfile.NewWriter(seal, 0)
+			drawing{r.Uint(math.MaxUint64), file}.write(w)
+			disk[name] = w.Bytes()
 			return
 		}
 	}
@@ -186,7 +188,8 @@ func TestSavedPictures(t *testing.T) {
 		if err != nil {
 			return nil
 		}
-		p := newPictures(newView(formats.BytesInput("test.map", b, testTime), r.Tables, formatstest.NewCache(t)), nil, nil)
+		rec := formats.Recording{Input: formats.BytesInput("test.map", b, testTime), Head: r.Tables}
+		p := newPictures(newTree(rec, formatstest.NewCache(t)), nil)
 		files := []nodes.File{}
 		if p.m.Game != nil {
 			files = append(files, p.gameFile(collisionPicture), p.gameFile(previewPicture))
@@ -198,11 +201,13 @@ func TestSavedPictures(t *testing.T) {
 		}
 		for _, file := range files {
 			if f, ok := file.(pictureFile); ok {
-				d, _, err := p.load(t.Context(), f.id)
+				d, err := p.load(t.Context(), f.id)
 				if err != nil && !isFault(err) {
 					t.Fatal(err)
 				}
-				all = append(all, d.encode()...)
+				w := indexfile.NewWriter(formats.Seal{}, 0)
+				d.write(w)
+				all = append(all, w.Bytes()...)
 			}
 		}
 		return all

@@ -2,7 +2,9 @@ package datafile
 
 import (
 	"context"
+	"slices"
 
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -54,9 +56,6 @@ type layerContent struct {
 	Path    string    `json:"path,omitempty"` // in map.json
 }
 
-// An emptyList stands for a list that is long, see [longText].
-type emptyList []struct{}
-
 // tilesContent is what the file of a tile layer says of its tiles.
 type tilesContent struct {
 	TileLook
@@ -80,13 +79,6 @@ func (l *Layer) document(content layerContent) any {
 		return soundsDocument{doc, l.Sounds, l.Data, content}
 	}
 	return unknownDocument{doc, content}
-}
-
-func (v *view) layerList() longList {
-	return elementList(len(v.m.Layers), elementText, func(_ context.Context, i int) (any, error) {
-		l := &v.m.Layers[i]
-		return l.document(layerContent{Path: layerStem(l)}), nil
-	})
 }
 
 // Extensions of the files of a layer.
@@ -113,28 +105,24 @@ func (m *Map) layerFiles(l *Layer) []string {
 }
 
 // layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
-func (v *view) layerDir(p *pictures) nodes.Dir {
-	documents := newLongTexts(v.cache, func(ctx context.Context, i int) (longText, error) { return v.layerText(ctx, &v.m.Layers[i]) })
-	file := func(l *Layer, ext string) nodes.File {
-		switch ext {
-		case gridExt:
-			return v.textFile(l, (*Tiles).grid)
-		case charsExt:
-			return v.textFile(l, (*Tiles).chars)
-		case pictureExt:
-			return p.layerFile(l)
-		}
-		return documents.file(l.Index)
-	}
-	return v.dir(func(context.Context) ([]nodes.Entry, error) {
+func (t *tree) layerDir(p *pictures) nodes.Dir {
+	return t.dir("layers", func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
-		for i := range v.m.Layers {
-			l := &v.m.Layers[i]
-			damage := v.r.checkContent(l)
-			for _, ext := range v.m.layerFiles(l) {
+		for i := range t.m.Layers {
+			l := &t.m.Layers[i]
+			damage := t.r.checkContent(l)
+			for _, ext := range t.m.layerFiles(l) {
 				f := nodes.Failing(damage)
-				if damage == nil {
-					f = file(l, ext)
+				switch {
+				case damage != nil:
+				case ext == gridExt:
+					f = t.gridFile(l, (*Tiles).grid)
+				case ext == charsExt:
+					f = t.gridFile(l, (*Tiles).chars)
+				case ext == pictureExt:
+					f = p.layerFile(l)
+				default:
+					f = t.HeadText("layers", i, func(ctx context.Context) (*views.Text, error) { return t.layerText(ctx, l) })
 				}
 				entries = append(entries, entry(layerStem(l)+ext, f))
 			}
@@ -143,13 +131,93 @@ func (v *view) layerDir(p *pictures) nodes.Dir {
 	})
 }
 
-// textFile is a text of a tile layer that passed checkContent.
-func (v *view) textFile(l *Layer, text func(*Tiles) grid) nodes.File {
+// gridFile is a text of a tile layer that passed checkContent.
+func (t *tree) gridFile(l *Layer, text func(*Tiles) grid) nodes.File {
 	return nodes.Stream(text(l.tiles()).Size(), func(ctx context.Context) (nodes.Content, error) {
-		tiles, err := v.tiles(ctx, l)
+		tiles, err := t.tiles(ctx, l)
 		if err != nil {
 			return nil, err
 		}
 		return text(tiles), nil
 	})
+}
+
+// layerText returns the document of a layer that passed checkContent.
+func (t *tree) layerText(ctx context.Context, l *Layer) (*views.Text, error) {
+	content, key := layerContent{Sources: emptyList{}}, "sources"
+	switch {
+	case l.Kind == KindUnknown:
+		return document(0, l.document(layerContent{Ints: emptyList{}}), intsList("ints", t.r.ItemData(l.Item), 1)), nil
+	case l.Kind == KindQuads:
+		content, key = layerContent{Quads: emptyList{}}, "quads"
+	}
+	if l.empty() {
+		return document(0, l.document(content), views.List{Key: key}), nil
+	}
+	tiles, err := t.tiles(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if l.Tiles == nil {
+		return document(tiles.Held(), l.document(content), tiles.list(key)), nil
+	}
+	counts, err := tiles.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	content = layerContent{tilesContent: &tilesContent{TileLook: l.Tiles.TileLook, NonAir: counts.nonAir(), Counts: counts}}
+	if tiles.numbered() {
+		content.Tiles = emptyList{}
+		return document(tiles.Held(), l.document(content), tiles.list("tiles")), nil
+	}
+	return &views.Text{N: 1, Make: func(context.Context, int, any) (views.Part, error) {
+		b, err := nodes.MarshalIndented(l.document(content))
+		return views.Part{Bytes: b}, err
+	}, Cost: 8 * int64(len(counts))}, nil
+}
+
+// list is the list of all records.
+func (t *Tiles) list(key string) views.List {
+	n := partText / quadText
+	if t.numbered() {
+		n = partText / tileText
+	}
+	all := t.Width * t.Height
+	return views.List{Key: key, N: (all + n - 1) / n, Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
+		return t.appendRecords(ctx, b, part*n, min(n, all-part*n))
+	}}
+}
+
+// appendRecords appends n records from one on.
+func (t *Tiles) appendRecords(ctx context.Context, b []byte, from, n int) ([]byte, error) {
+	records, err := t.at(ctx, nil, from, n)
+	if err != nil {
+		return b, err
+	}
+	switch t.Kind {
+	case KindQuads:
+		return appendElements(b, decodeQuads(records))
+	case KindSounds:
+		return appendElements(b, decodeSources(records))
+	case KindOldSounds:
+		return appendElements(b, decodeOldSources(records))
+	}
+	for record := range slices.Chunk(records, t.size) {
+		if !isZero(record) {
+			b = appendField(append(b, views.NextElement+"{"...), "x", from%t.Width)
+			b = appendField(append(b, ','), "y", from/t.Width)
+			b = append(t.appendRecord(append(b, ','), record), '}')
+		}
+		from++
+	}
+	return b, nil
+}
+
+func appendElements[T any](b []byte, list []T) (_ []byte, err error) {
+	for i := range list {
+		if b, err = views.AppendElement(b, &list[i]); err != nil {
+			break
+		}
+	}
+	return b, err
 }

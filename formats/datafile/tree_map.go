@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"recfs/formats/internal/jsonenc"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -47,52 +48,59 @@ type autoMapperDocument struct {
 	Automatic bool `json:"automatic"`
 }
 
-func (v *view) mapText(ctx context.Context) (text longText, err error) {
+// mapText is map.json.
+func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 	doc := mapDocument{
-		Size: v.src.Size, Images: emptyList{}, Sounds: emptyList{}, Envelopes: emptyList{}, Groups: emptyList{}, Layers: emptyList{},
+		Size: t.Size, Images: emptyList{}, Sounds: emptyList{}, Envelopes: emptyList{}, Groups: emptyList{}, Layers: emptyList{},
 		AutoMappers: emptyList{},
 	}
-	if version := v.m.Version; version != nil && !version.Short {
+	if version := t.m.Version; version != nil && !version.Short {
 		doc.Version = &version.Value
 	}
-	info, settings, err := v.info(ctx)
-	if info != nil {
-		doc.Info = info
+	var lists []views.List
+	cost := int64(0)
+	if info := t.m.Info; info != nil && !info.Short {
+		keys, err := t.info(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		settings, err := t.settingsList(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		if settings != nil {
+			keys.set("settings", emptyList{})
+			lists, cost = append(lists, *settings), settings.Cost
+		} else {
+			keys.set("settings", nil)
+		}
+		doc.Info = keys
 	}
-	if settings != nil {
-		text.lists = append(text.lists, *settings)
-	}
-	text.document = func(ctx context.Context) (_ any, err error) {
-		doc.CRC32, doc.SHA256, err = v.sums(ctx)
-		return doc, err
-	}
-	text.lists = append(text.lists, v.imageList(), v.soundList(),
-		listOf(v.m.Envelopes, func(_ context.Context, o *Envelope) (any, error) {
+	var err error
+	doc.CRC32, doc.SHA256, err = t.sums(ctx)
+	mappers := t.m.autoMappers()
+	return document(cost, doc, append(lists, t.imageList(), t.soundList(),
+		listOf("envelopes", t.m.Envelopes, func(_ context.Context, o *Envelope) (any, error) {
 			return envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Path: envelopePath(o)}, nil
 		}),
-		listOf(v.m.Groups, func(_ context.Context, o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil }),
-		v.layerList(), elementListOf(v.autoMapperList()))
-	return text, err
-}
-
-// listOf shows the elements of a list; of a short one there is no more than the element.
-func listOf[T any, P elementOf[T]](list []T, show func(context.Context, P) (any, error)) longList {
-	return elementList(len(list), namedText, func(ctx context.Context, i int) (any, error) {
-		o := P(&list[i])
-		if o.base().Short {
-			return *o.base(), nil
-		}
-		return show(ctx, o)
-	})
+		listOf("groups", t.m.Groups, func(_ context.Context, o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil }),
+		elementList("layers", len(t.m.Layers), elementText, func(_ context.Context, i int) (any, error) {
+			l := &t.m.Layers[i]
+			return l.document(layerContent{Path: layerStem(l)}), nil
+		}),
+		elementList("automappers", len(mappers), elementText, func(_ context.Context, i int) (any, error) {
+			o := mappers[i]
+			return autoMapperDocument{o, o.Flags&autoMapperAutomatic != 0}, nil
+		}))...), err
 }
 
 // sums are those by which the games identify a map.
-func (v *view) sums(ctx context.Context) (crc, sha string, err error) {
+func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
 	const block = 1 << 18
 	c, s := crc32.NewIEEE(), sha256.New()
-	r := io.NewSectionReader(v.src.At(ctx), 0, v.src.Size)
+	r := io.NewSectionReader(t.At(ctx), 0, t.Size)
 	both := io.MultiWriter(c, s)
-	for left := v.src.Size; left > 0; left -= block {
+	for left := t.Size; left > 0; left -= block {
 		if err := ctx.Err(); err != nil {
 			return "", "", err
 		}
@@ -103,17 +111,13 @@ func (v *view) sums(ctx context.Context) (crc, sha string, err error) {
 	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }
 
-// info is the key of that name, nil if the map does not say who made it, and the list of its settings, nil if there is none.
-func (v *view) info(ctx context.Context) (doc object, settings *longList, err error) {
-	info := v.m.Info
-	if info == nil || info.Short {
-		return nil, nil, nil
-	}
-	doc = object{{"item_version", info.Version}}
+// info is the key of that name, but for the settings.
+func (t *tree) info(ctx context.Context, info *Info) (object, error) {
+	doc := object{{"item_version", info.Version}}
 	for i, ref := range info.Strings {
-		text, err := v.text(ctx, ref, &info.Element, maxInfo)
+		text, err := t.text(ctx, ref, &info.Element, maxInfo)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if text == nil {
 			doc.set(infoKeys[i], nil)
@@ -121,23 +125,18 @@ func (v *view) info(ctx context.Context) (doc object, settings *longList, err er
 		}
 		doc.setText(infoKeys[i], *text)
 	}
-	if settings, err = v.settingsList(ctx); settings != nil {
-		doc.set("settings", emptyList{})
-	} else {
-		doc.set("settings", nil)
-	}
-	return doc, settings, err
+	return doc, nil
 }
 
 // settingsList returns the commands of the settings, nil if there are none or they cannot be read.
-func (v *view) settingsList(ctx context.Context) (*longList, error) {
-	switch ref := v.m.Info.Settings; {
-	case ref == nil:
+func (t *tree) settingsList(ctx context.Context, info *Info) (*views.List, error) {
+	switch {
+	case info.Settings == nil:
 		return nil, nil
-	case *ref == noData:
-		return &longList{}, nil
+	case *info.Settings == noData:
+		return commandsList(nil), nil
 	}
-	b, err := v.settingsData(ctx)
+	b, err := t.settingsData(ctx)
 	if isFault(err) {
 		return nil, nil
 	}
@@ -145,33 +144,35 @@ func (v *view) settingsList(ctx context.Context) (*longList, error) {
 }
 
 // commandsList is a list of the commands of a settings data item, each of which ends in NUL.
-func commandsList(b []byte) *longList {
-	var pieces [][]byte
-	for len(b) > 0 {
-		end := min(len(b), pieceText)
-		if i := bytes.IndexByte(b[end:], 0); i >= 0 {
+func commandsList(b []byte) *views.List {
+	var parts [][]byte
+	for rest := b; len(rest) > 0; {
+		end := min(len(rest), partText)
+		if i := bytes.IndexByte(rest[end:], 0); i >= 0 {
 			end += i + 1
 		} else {
-			end = len(b)
+			end = len(rest)
 		}
-		pieces = append(pieces, b[:end])
-		b = b[end:]
+		parts, rest = append(parts, rest[:end]), rest[end:]
 	}
-	return &longList{flat: true, pieces: len(pieces), append: func(_ context.Context, text []byte, piece int) ([]byte, error) {
-		for command := range bytes.SplitSeq(bytes.TrimSuffix(pieces[piece], []byte{0}), []byte{0}) {
-			text = jsonenc.AppendString(append(text, nextInt...), command)
-		}
-		return text, nil
-	}}
+	return &views.List{
+		Key: "settings", Flat: true, N: len(parts), Cost: int64(len(b)),
+		Append: func(_ context.Context, text []byte, part int) ([]byte, error) {
+			for command := range bytes.SplitSeq(bytes.TrimSuffix(parts[part], []byte{0}), []byte{0}) {
+				text = jsonenc.AppendString(append(text, views.NextValue...), command)
+			}
+			return text, nil
+		},
+	}
 }
 
-func (v *view) settingsData(ctx context.Context) ([]byte, error) {
-	return v.content(ctx, *v.m.Info.Settings, &v.m.Info.Element, "settings", maxSettings)
+func (t *tree) settingsData(ctx context.Context) ([]byte, error) {
+	return t.content(ctx, *t.m.Info.Settings, &t.m.Info.Element, "settings", maxSettings)
 }
 
 // settings is settings.cfg.
-func (v *view) settings(ctx context.Context) ([]byte, error) {
-	b, err := v.settingsData(ctx)
+func (t *tree) settings(ctx context.Context) ([]byte, error) {
+	b, err := t.settingsData(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -179,19 +180,15 @@ func (v *view) settings(ctx context.Context) ([]byte, error) {
 }
 
 // envelopeDir is envelopes/.
-func (v *view) envelopeDir() nodes.Dir {
-	texts := newLongTexts(v.cache, func(_ context.Context, i int) (longText, error) {
-		o := &v.m.Envelopes[i]
-		doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: emptyList{}}
-		return longText{
-			document: func(context.Context) (any, error) { return doc, nil }, lists: []longList{v.points.list(o)},
-		}, nil
-	})
-	return v.dir(func(context.Context) ([]nodes.Entry, error) {
+func (t *tree) envelopeDir() nodes.Dir {
+	return t.dir("envelopes", func(context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
-		for i := range v.m.Envelopes {
-			if o := &v.m.Envelopes[i]; o.whole() {
-				entries = append(entries, entry(envelopePath(o), texts.file(i)))
+		for i := range t.m.Envelopes {
+			if o := &t.m.Envelopes[i]; o.whole() {
+				entries = append(entries, entry(envelopePath(o), t.HeadText("envelopes", i, func(context.Context) (*views.Text, error) {
+					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: emptyList{}}
+					return document(0, doc, t.points.list(o)), nil
+				})))
 			}
 		}
 		return entries, nil
@@ -199,19 +196,11 @@ func (v *view) envelopeDir() nodes.Dir {
 }
 
 // list has the points of e that exist.
-func (p *Points) list(e *Envelope) longList {
+func (p *Points) list(e *Envelope) views.List {
 	first, last := p.clamp(e)
-	step := pieceText / intText / pointInts
-	return longList{
-		pieces: (last - first + step - 1) / step,
-		append: func(_ context.Context, b []byte, piece int) ([]byte, error) {
-			from := first + piece*step
-			for i := from; i < min(from+step, last); i++ {
-				b = append(appendPoint(append(b, nextElement...), p.At(i), e.channels()), '}')
-			}
-			return b, nil
-		},
-	}
+	return list("points", last-first, partText/intText/pointInts, func(_ context.Context, b []byte, i int) ([]byte, error) {
+		return append(appendPoint(append(b, views.NextElement...), p.At(first+i), e.channels()), '}'), nil
+	})
 }
 
 // appendPoint appends a point with the values of so many channels, but for its last brace.
@@ -220,28 +209,17 @@ func appendPoint(b []byte, v []int32, channels int) []byte {
 	b = appendField(append(b, ','), "curve", int(v[1]))
 	for i, key := range []string{"values", "in_dx", "in_dy", "out_dx", "out_dy"} {
 		if at := 2 + i*maxChannels; at < len(v) {
-			b = appendList(jsonenc.AppendKey(b, key), v[at:at+channels])
+			b = appendIntList(jsonenc.AppendKey(b, key), v[at:at+channels])
 		}
 	}
 	return b
 }
 
-func appendList(b []byte, ints []int32) []byte {
-	b = append(b, '[')
-	for i, v := range ints {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsonenc.AppendInt(b, v)
-	}
-	return append(b, ']')
-}
-
-func (v *view) autoMapperList() []autoMapperDocument {
-	list := []autoMapperDocument{}
-	for i := range v.m.AutoMappers {
-		if o := &v.m.AutoMappers[i]; !o.Short {
-			list = append(list, autoMapperDocument{o, o.Flags&autoMapperAutomatic != 0})
+// autoMappers are those that are not short.
+func (m *Map) autoMappers() (list []*AutoMapper) {
+	for i := range m.AutoMappers {
+		if o := &m.AutoMappers[i]; !o.Short {
+			list = append(list, o)
 		}
 	}
 	return list

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -29,23 +30,23 @@ type mediumKeys struct {
 	Path *string `json:"path"`
 }
 
-func (v *view) imageList() longList {
-	return listOf(v.m.Images, func(ctx context.Context, o *Image) (any, error) {
-		name, keys, err := v.mediumKeys(ctx, medium{&o.Element, &o.Media}, imagePath)
+func (t *tree) imageList() views.List {
+	return listOf("images", t.m.Images, func(ctx context.Context, o *Image) (any, error) {
+		name, keys, err := t.mediumKeys(ctx, medium{&o.Element, &o.Media}, imagePath)
 		return imageDocument{o, name, o.Variant, o.format(), keys}, err
 	})
 }
 
-func (v *view) soundList() longList {
-	return listOf(v.m.Sounds, func(ctx context.Context, o *Sound) (any, error) {
-		name, keys, err := v.mediumKeys(ctx, medium{&o.Element, &o.Media}, soundPath)
+func (t *tree) soundList() views.List {
+	return listOf("sounds", t.m.Sounds, func(ctx context.Context, o *Sound) (any, error) {
+		name, keys, err := t.mediumKeys(ctx, medium{&o.Element, &o.Media}, soundPath)
 		return soundDocument{o, name, keys}, err
 	})
 }
 
-func (v *view) mediumKeys(ctx context.Context, o medium, path mediumPath) (nameKeys, mediumKeys, error) {
+func (t *tree) mediumKeys(ctx context.Context, o medium, path mediumPath) (nameKeys, mediumKeys, error) {
 	keys := mediumKeys{Data: o.Data}
-	name, err := v.text(ctx, o.Name, o.Element, maxName)
+	name, err := t.text(ctx, o.Name, o.Element, maxName)
 	if file := path(o.Index, name.bytes()); !o.External {
 		keys.Path = &file
 	}
@@ -53,32 +54,32 @@ func (v *view) mediumKeys(ctx context.Context, o medium, path mediumPath) (nameK
 }
 
 // imageDir is images/.
-func (v *view) imageDir() nodes.Dir {
-	pngs := v.files(v.image)
-	return v.mediaDir(v.m.images(), imagePath, func(o medium, name string) (nodes.File, error) {
-		return pngs(o.Index), v.r.checkImage(&v.m.Images[o.Index], name)
+func (t *tree) imageDir() nodes.Dir {
+	return t.mediaDir("images", t.m.images(), imagePath, func(o medium, name string) (nodes.File, error) {
+		f := t.file("images", o.Index, func(ctx context.Context) ([]byte, error) { return t.image(ctx, o.Index) })
+		return f, t.r.checkImage(&t.m.Images[o.Index], name)
 	})
 }
 
 // soundDir is sounds/.
-func (v *view) soundDir() nodes.Dir {
-	return v.mediaDir(v.m.sounds(), soundPath, func(o medium, _ string) (nodes.File, error) {
-		if err := v.r.checkSound(o); err != nil {
+func (t *tree) soundDir() nodes.Dir {
+	return t.mediaDir("sounds", t.m.sounds(), soundPath, func(o medium, _ string) (nodes.File, error) {
+		if err := t.r.checkSound(o); err != nil {
 			return nil, err
 		}
-		return v.dataFile(int(o.Data)), nil
+		return t.dataFile(int(o.Data)), nil
 	})
 }
 
 // mediaDir shows what is embedded. The file of what is damaged fails.
-func (v *view) mediaDir(media []medium, path mediumPath, file func(o medium, name string) (nodes.File, error)) nodes.Dir {
-	return v.dir(func(ctx context.Context) ([]nodes.Entry, error) {
+func (t *tree) mediaDir(name string, media []medium, path mediumPath, file func(o medium, name string) (nodes.File, error)) nodes.Dir {
+	return t.dir(name, func(ctx context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
 		for _, o := range media {
 			if !o.embedded() {
 				continue
 			}
-			name, err := v.text(ctx, o.Name, o.Element, maxName)
+			name, err := t.text(ctx, o.Name, o.Element, maxName)
 			if err != nil {
 				return nil, err
 			}
@@ -93,17 +94,17 @@ func (v *view) mediaDir(media []medium, path mediumPath, file func(o medium, nam
 }
 
 // image is the PNG file of an embedded image that passed checkImage.
-func (v *view) image(ctx context.Context, i int) ([]byte, error) {
-	o := &v.m.Images[i]
-	if err := formats.Claim(ctx, v.imageMemory(o)); err != nil {
+func (t *tree) image(ctx context.Context, i int) ([]byte, error) {
+	o := &t.m.Images[i]
+	if err := formats.Claim(ctx, t.imageMemory(o)); err != nil {
 		return nil, err
 	}
-	t, err := v.pixels(ctx, o)
+	pixels, err := t.pixels(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer t.held.Free()
-	drawn, err := imageRaster(ctx, t)
+	defer pixels.held.Free()
+	drawn, err := imageRaster(ctx, pixels)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +113,9 @@ func (v *view) image(ctx context.Context, i int) ([]byte, error) {
 
 // imageMemory is about what it takes to make the PNG file of an image that passed checkImage, which is about as long as
 // what is stored.
-func (v *view) imageMemory(o *Image) int64 {
-	d := v.r.Data[o.Data]
-	if v.many(o.pixels(), int(o.Data)) {
+func (t *tree) imageMemory(o *Image) int64 {
+	d := t.r.Data[o.Data]
+	if t.many(o.pixels(), int(o.Data)) {
 		return 2*inflaterCost + pngMemory(d.Stored)
 	}
 	return d.Size + pngMemory(min(d.Stored, d.Size))

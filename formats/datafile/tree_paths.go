@@ -13,16 +13,16 @@ const numberWidth = 5
 const itemsPrefix = "items/"
 
 // itemNumber is the id of item i, with a second number if it is not the first of its type and id.
-func (r *Reader) itemNumber(i int) string {
-	name := fmt.Sprintf("%0*d", numberWidth, r.Items[i].ID)
-	if n := r.repeats[i].n; n > 0 {
+func (t *Tables) itemNumber(i int) string {
+	name := fmt.Sprintf("%0*d", numberWidth, t.Items[i].ID)
+	if n := t.Items[i].before; n > 0 {
 		name += fmt.Sprintf(".%d", n)
 	}
 	return name
 }
 
-func (r *Reader) itemPath(i int) string {
-	return itemsPrefix + r.TypeName(r.Items[i].Type) + "/" + r.itemNumber(i)
+func (t *Tables) itemPath(i int) string {
+	return itemsPrefix + t.TypeName(t.Items[i].Type) + "/" + t.itemNumber(i)
 }
 
 func dataPath(i int) string { return fmt.Sprintf("data/%0*d", numberWidth, i) }
@@ -53,11 +53,14 @@ func layerStem(l *Layer) string {
 
 // safeSuffix is a name from inside the map as the end of a file name, after a dash.
 func safeSuffix(name string) string {
-	if safe := nodes.SafeName(name); safe != "" {
+	if safe := safeName(name); safe != "" {
 		return "-" + safe
 	}
 	return ""
 }
+
+// safeName is a name from inside the map as part of a file name.
+func safeName(name string) string { return nodes.SafeName(name) }
 
 // entry returns the entry for a file at a path of one directory and a name.
 func entry(filePath string, f nodes.File) nodes.Entry {

@@ -1,34 +1,123 @@
 package datafile
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"image"
 	iofs "io/fs"
 	"maps"
+	"math"
 	"slices"
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 )
 
+var _ nodes.Measured = pictureFile{}
+
 // pictures are drawn from the layers of a map (docs/tree/datafile.md section 9).
 type pictures struct {
-	*view
+	*tree
 	externals *externals
-	seal      sealer
-
-	// What is remembered, each Memo before those that use it.
-	drawings *cache.Memo[picture, drawing]
-	sizes    *cache.Memo[picture, int64]
+	drawings  *diskMemo[picture, drawing]
+	sizes     *cache.Memo[picture, int64] // which are remembered longer
 }
 
-func newPictures(v *view, mapres []iofs.FS, seal sealer) *pictures {
-	p := &pictures{view: v, externals: &externals{dirs: mapres}, seal: seal}
-	p.keep()
+// A picture is one that is drawn: that of the layer with this index, or one of these.
+type picture int
+
+const (
+	collisionPicture picture = -1
+	previewPicture   picture = -2
+)
+
+// A drawing is the PNG file of a picture.
+type drawing struct {
+	external uint64 // what tells apart the external images that it was drawn with
+	file     []byte
+}
+
+func newPictures(t *tree, mapres []iofs.FS) *pictures {
+	p := &pictures{tree: t, externals: &externals{dirs: mapres}}
+	p.drawings = newDiskMemo(t, p.drawingName, p.load, p.readDrawing)
+	p.sizes = cache.NewMemo(t.cache, func(ctx context.Context, id picture) (int64, int64, error) {
+		const cost = 8
+		d, err := p.drawings.Get(ctx, id)
+		return int64(len(d.value.file)), cost, err
+	})
 	return p
+}
+
+// pictureVersion is raised when a picture of the same bytes would be another one.
+const pictureVersion = 2
+
+// drawingName has the limit of data items, as a layer with a greater one is left out.
+func (p *pictures) drawingName(id picture) string {
+	return p.IndexName(formatName, fmt.Sprintf("picture%d-%d-%d", pictureVersion, id, p.r.MaxData))
+}
+
+func (d drawing) cost() int64 { return int64(cap(d.file)) + 16 }
+
+// load draws a picture.
+func (p *pictures) load(ctx context.Context, id picture) (d drawing, err error) {
+	if d.external, err = p.externalSum(ctx, id); err != nil {
+		return d, err
+	}
+	drawn, err := p.draw(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	d.file, err = drawn.png(ctx)
+	return d, err
+}
+
+// write writes a drawing.
+//
+//	| external varint | file blob |
+func (d drawing) write(w *indexfile.Writer) {
+	w.Uint(d.external)
+	w.Blob(d.file)
+}
+
+// readDrawing reads a picture if it was drawn with the same external images.
+func (p *pictures) readDrawing(ctx context.Context, id picture, r *indexfile.Reader) (drawing, error) {
+	d := drawing{external: r.Uint(math.MaxUint64), file: r.Blob()}
+	external, err := p.externalSum(ctx, id)
+	if err == nil && (d.external != external || !bytes.HasPrefix(d.file, []byte(pngSignature))) {
+		err = formats.ErrOther
+	}
+	return d, err
+}
+
+// A pictureFile is the PNG file of a picture, which is drawn to learn its size, too.
+type pictureFile struct {
+	*pictures
+	id picture
+}
+
+// Size implements nodes.File.
+func (f pictureFile) Size(ctx context.Context) (int64, error) { return f.sizes.Get(ctx, f.id) }
+
+// Open implements nodes.File.
+func (f pictureFile) Open(ctx context.Context) (nodes.Content, error) {
+	size, err := f.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
+		d, err := f.drawings.Get(ctx, f.id)
+		return d.value.file, err
+	}).Open(ctx)
+}
+
+// IsMeasured implements nodes.Measured.
+func (f pictureFile) IsMeasured(ctx context.Context) bool {
+	_, ok := f.sizes.Peek(f.id)
+	return ok || f.drawings.knows(ctx, f.id)
 }
 
 // file returns the PNG file of a picture of a layer that passed checkContent. Its tiles are scale

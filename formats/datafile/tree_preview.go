@@ -59,7 +59,7 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 func (p *pictures) openStreams() int64 {
 	n := 0
 	for i := range p.m.Layers {
-		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l) == nil && p.manyTiles(l) {
+		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l) == nil && p.many(l.tiles(), int(*l.Data)) {
 			n++
 		}
 	}

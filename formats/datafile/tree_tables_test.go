@@ -77,7 +77,9 @@ func forgetRows(t *testing.T, disk store) {
 	for name, kept := range disk {
 		if strings.Contains(name, "tiles-") {
 			r, seal := indexfile.Open(formatName, kept)
-			disk[name] = tileRows{seal, make([]int, r.Count(1)), rowcount.New(tilesColumns)}.encode()
+			w := indexfile.NewWriter(seal, 0)
+			tileRows{make([]int, r.Count(1)), rowcount.New(tilesColumns)}.write(w)
+			disk[name] = w.Bytes()
 			return
 		}
 	}
@@ -99,14 +101,11 @@ func TestTileGroups(t *testing.T) {
 	layer(full)
 	w.group("Tiles", 100, 0, 3)
 	b := w.bytes()
-	v := newView(formats.BytesInput("test.map", b, testTime), mustRead(t, b).Tables, formatstest.NewCache(t))
-	tb := &tables{view: v}
-	got := tileRows{layers: make([]int, 3), rows: rowcount.New(tilesColumns)}
-	for i := range got.layers {
-		var err error
-		if got.layers[i], err = tb.countLayer(t.Context(), &v.m.Layers[i], got.rows); err != nil && !isFault(err) {
-			t.Fatal(err)
-		}
+	rec := formats.Recording{Input: formats.BytesInput("test.map", b, testTime), Head: mustRead(t, b).Tables}
+	tb := newTree(rec, formatstest.NewCache(t))
+	got, err := tb.countTiles(t.Context(), struct{}{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if want := []int{width * height, 0, width * height}; !slices.Equal(got.layers, want) {
 		t.Fatalf("rows %v, want %v", got.layers, want)

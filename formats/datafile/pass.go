@@ -1,48 +1,25 @@
 package datafile
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 
-	"recfs/cache"
 	"recfs/formats"
-	"recfs/nodes"
 )
 
-// tableProblems are what header and tables show.
-func (r *Reader) tableProblems() problemList {
-	l, h := r.headerProblems(), &r.Header
-	for i, it := range r.Items {
-		index := it.Type == typeUUIDIndex
-		if again, ok := r.repeats[i]; ok {
-			code := "duplicate_item_id"
-			if index {
-				code = "duplicate_uuid_index"
-			}
-			l.add(code, r.itemPath(i), it.Offset, "items %d and %d are both type %d, id %d", again.first, i, it.Type, it.ID)
-		}
-		if index && it.Size < uuidIndexSize {
-			l.add("uuid_index_short", r.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
-		}
-	}
-	for i, d := range r.Data {
-		if i == 0 && d.Offset > h.dataAt() {
-			l.add("data_gap", "", h.dataOffsetsAt(), "data 0 has offset %d, expected 0", d.Offset-h.dataAt())
-		}
-		if d.Size == 0 {
-			l.add("data_size_zero", dataPath(i), h.sizeEntry(i), "data %d is empty", i)
-		}
-	}
-	return l.sorted()
-}
+var _ io.Writer = (*opusHead)(nil)
 
-// A finder collects the problems of index.json.
+// A finder collects the problems of index.json, but for those of header and tables.
 type finder struct {
-	*view
+	r       *Reader
+	m       *Map
 	list    problemList
-	credits [4]string      // who made the map, as in map.json
-	faulty  map[int32]bool // data items that cannot be read
+	credits [4]string        // who made the map, as in map.json
+	faulty  map[int32]bool   // data items that cannot be read
+	names   map[int32][]byte // short strings, to which many items may refer
 
 	// What checkData learns of the data of run-length layers and of sounds, so that only short
 	// strings are inflated again.
@@ -50,8 +27,8 @@ type finder struct {
 	opus map[int32]*opusHead
 }
 
-// scanBudget is what a pass remembers of the data that many items may refer to.
-const scanBudget = 8 << 20
+// maxNames is how many short strings a pass remembers.
+const maxNames = 1024
 
 // scan is the Scan of the format. It looks at everything, always anew: it inflates every data item and
 // keeps none but the short strings.
@@ -59,20 +36,18 @@ func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats
 	if earlier != nil {
 		return nil, formats.ErrOther
 	}
-	c := cache.New(scanBudget, nil)
-	defer c.Close()
-	v := newView(in, h.(*Tables), c)
+	r := &Reader{h.(*Tables), in.ReaderAt}
 	f := &finder{
-		view: v, list: v.r.tableProblems(), faulty: map[int32]bool{},
+		r: r, m: r.Map(), faulty: map[int32]bool{}, names: map[int32][]byte{},
 		runs: map[int32]*runCounter{}, opus: map[int32]*opusHead{},
 	}
-	for _, o := range v.m.sounds() {
+	for _, o := range f.m.sounds() {
 		if o.embedded() {
 			f.opus[o.Data] = &opusHead{}
 		}
 	}
-	for i := range v.m.Layers {
-		if l := &v.m.Layers[i]; l.Tiles != nil && !l.Short && l.runs() {
+	for i := range f.m.Layers {
+		if l := &f.m.Layers[i]; l.Tiles != nil && !l.Short && l.runs() {
 			f.runs[*l.Data] = &runCounter{}
 		}
 	}
@@ -83,7 +58,8 @@ func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats
 			return nil, err
 		}
 	}
-	return &index{size: v.r.size, credits: f.credits, problems: f.list.sorted()}, nil
+	slices.SortStableFunc(f.list, byOffset)
+	return &index{size: r.size, credits: f.credits, problems: slices.Clip(f.list)}, nil
 }
 
 // observer returns a writer that learns of data item i what is needed later.
@@ -180,7 +156,15 @@ func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string,
 	if err := f.r.checkText(ref, f.r.Items[e.Item].Offset, what, limit); err != nil {
 		return nil, false, f.list.addFault(f.r.itemPath(e.Item), err)
 	}
-	b, err = f.data.Get(ctx, int(ref))
+	if b, ok = f.names[ref]; ok {
+		return b, true, nil
+	}
+	if b, err = f.r.ReadData(ctx, int(ref)); err == nil && len(b) <= maxName {
+		if len(f.names) == maxNames {
+			clear(f.names)
+		}
+		f.names[ref] = b
+	}
 	return b, err == nil, err
 }
 
@@ -214,7 +198,7 @@ func (f *finder) media(ctx context.Context, media []medium, path mediumPath, loo
 			continue
 		}
 		file := path(o.Index, name)
-		if nodes.SafeName(name) != strings.ReplaceAll(name, " ", "_") {
+		if safeName(name) != strings.ReplaceAll(name, " ", "_") {
 			f.list.add("unsafe_name", file, f.r.Items[o.Item].Offset, "the name is %.80q", name)
 		}
 		if err := f.list.addFault(file, look(o, name)); err != nil {
@@ -248,7 +232,7 @@ func (f *finder) sounds(ctx context.Context) error {
 }
 
 func (f *finder) envelopes(context.Context) error {
-	points := &f.points
+	points := f.r.Points()
 	if points.Rest > 0 {
 		f.add("envpoints_size", &Element{Item: points.Item}, "%d ints follow the last of %d points", points.Rest, points.Len)
 	}
@@ -310,4 +294,39 @@ func (f *finder) autoMappers(context.Context) error {
 		f.short(&f.m.AutoMappers[i].Element)
 	}
 	return nil
+}
+
+// hasMapItems reports whether there are items of a map besides its version.
+func (r *Reader) hasMapItems() bool {
+	for typ := uint16(typeInfo); typ <= typeSound; typ++ {
+		if start, end := r.ItemsOf(typ); start < end {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSound finds what the item and the tables alone say about whether an embedded sound can be
+// shown.
+func (r *Reader) checkSound(o medium) error {
+	return r.checkRef(o.Data, r.Items[o.Item].Offset, "sound "+itoa(o.Index))
+}
+
+// An opusHead keeps enough of what is written to it to tell an Ogg Opus file.
+type opusHead struct{ b []byte }
+
+// Where an Ogg Opus file says that it is one: after the header of the first page.
+const (
+	opusAt    = 28
+	opusMagic = "OpusHead"
+)
+
+// Write implements io.Writer.
+func (h *opusHead) Write(p []byte) (int, error) {
+	h.b = append(h.b, p[:min(len(p), opusAt+len(opusMagic)-len(h.b))]...)
+	return len(p), nil
+}
+
+func (h *opusHead) isOpus() bool {
+	return bytes.HasPrefix(h.b, []byte("OggS")) && len(h.b) >= opusAt && bytes.HasPrefix(h.b[opusAt:], []byte(opusMagic))
 }

@@ -1,0 +1,195 @@
+package datafile
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/views"
+	"recfs/nodes"
+)
+
+// A tree is what the files of a map share.
+type tree struct {
+	*views.Tree[index]
+	r      *Reader
+	m      *Map
+	points Points
+	cache  *cache.Cache
+	data   *cache.Memo[int, []byte]       // contents of data items
+	sound  *cache.Memo[int, struct{}]     // whether they can be read to their ends
+	dirs   *cache.Memo[string, nodes.Dir] // by name
+	large  int64                          // from which size on data is not held in memory
+}
+
+// minLarge is from which size on data is streamed however small the cache is.
+const minLarge = 1 << 20
+
+func newTree(rec formats.Recording, c *cache.Cache) *tree {
+	r := &Reader{rec.Head.(*Tables), rec.ReaderAt}
+	return &tree{
+		Tree: views.New[index](formatName, rec, c), r: r, m: r.Map(), points: r.Points(), cache: c,
+		data: cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
+			b, err := r.ReadData(ctx, i)
+			return b, int64(cap(b)), err
+		}).Peak(func(i int) int64 {
+			return r.Data[i].Stored + r.Data[i].Size + r.Data[i].Size/8 // it moves as it grows
+		}),
+		sound: cache.NewMemo(c, func(ctx context.Context, i int) (v struct{}, cost int64, err error) {
+			const known = 8
+			_, err = r.CheckData(ctx, i, io.Discard)
+			return v, known, err
+		}),
+		dirs:  cache.NewMemo[string, nodes.Dir](c, nil),
+		large: max(minLarge, c.Budget()/8),
+	}
+}
+
+// dir returns a directory that is listed when it is looked into.
+func (t *tree) dir(name string, list func(context.Context) ([]nodes.Entry, error)) nodes.Dir {
+	const entrySize = 256 // roughly what an entry keeps alive
+	load := func(ctx context.Context, _ string) (nodes.Dir, int64, error) {
+		entries, err := list(ctx)
+		return nodes.List(entries...), int64(len(entries)) * entrySize, err
+	}
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return t.dirs.GetFrom(ctx, name, load) })
+}
+
+// file returns file i of a view, which is made to learn its size, too.
+func (t *tree) file(view string, i int, content func(context.Context) ([]byte, error)) nodes.File {
+	return t.HeadText(view, i, func(context.Context) (*views.Text, error) {
+		return &views.Text{N: 1, Make: func(ctx context.Context, _ int, _ any) (views.Part, error) {
+			b, err := content(ctx)
+			return views.Part{Bytes: b}, err
+		}}, nil
+	})
+}
+
+// dataFile shows a data item. What is stored as it is, is not copied.
+func (t *tree) dataFile(i int) nodes.File {
+	d := t.r.Data[i]
+	if !t.r.compressed(i) && t.r.checkStored(i) == nil {
+		return nodes.Section(t, d.Offset, d.Stored)
+	}
+	if d.Size > t.large {
+		return nodes.Stream(d.Size, func(context.Context) (nodes.Content, error) { return t.r.inflated(i) })
+	}
+	return nodes.Sized(d.Size, func(ctx context.Context) ([]byte, error) { return t.data.Get(ctx, i) })
+}
+
+// hold counts data item i for as long as the request goes on, and returns its content.
+func (t *tree) hold(ctx context.Context, i int) ([]byte, *formats.Held, error) {
+	held, err := formats.Charge(ctx, t.r.Data[i].Size)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := t.data.Get(ctx, i)
+	return data, held, err
+}
+
+// content returns the data of at most limit bytes that a field of an item refers to.
+func (t *tree) content(ctx context.Context, ref int32, e *Element, what string, limit int64) ([]byte, error) {
+	if err := t.r.checkText(ref, t.r.Items[e.Item].Offset, what, limit); err != nil {
+		return nil, err
+	}
+	return t.data.Get(ctx, int(ref))
+}
+
+// text returns the string that a field refers to, nil if there is none or it cannot be read.
+func (t *tree) text(ctx context.Context, ref int32, e *Element, limit int64) (*Text, error) {
+	if ref == noData {
+		return nil, nil
+	}
+	b, err := t.content(ctx, ref, e, "text", limit)
+	if isFault(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, _ := bytesToText(b)
+	return &s, nil
+}
+
+// tiles returns the tiles of a layer that passed checkContent. Those in memory count as long as the
+// request goes on, or until they are let go.
+func (t *tree) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
+	tiles, i := l.tiles(), int(*l.Data)
+	switch {
+	case !l.runs():
+		return tiles, t.open(ctx, tiles, i)
+	case t.many(tiles, i):
+		return tiles, t.openRuns(ctx, tiles, l)
+	}
+	data, held, err := t.hold(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	tiles.held = held
+	tiles.Records, err = t.r.layerRecords(l, data)
+	return tiles, err
+}
+
+// pixels returns those of an embedded image that passed checkImage.
+func (t *tree) pixels(ctx context.Context, o *Image) (*Tiles, error) {
+	pixels := o.pixels()
+	return pixels, t.open(ctx, pixels, int(o.Data))
+}
+
+// many reports whether records, or the data item that begins with them, are too long to be held in memory.
+func (t *tree) many(records *Tiles, i int) bool {
+	return max(records.length(), t.r.Data[i].Size) > t.large
+}
+
+// open opens records with which data item i begins.
+func (t *tree) open(ctx context.Context, records *Tiles, i int) (err error) {
+	if !t.many(records, i) {
+		records.Records, records.held, err = t.hold(ctx, i)
+		records.Records = records.Records[:min(records.length(), int64(len(records.Records)))]
+		return err
+	}
+	if records.stream, err = t.r.stream(i); err != nil {
+		return err
+	}
+	records.check = func(ctx context.Context) error {
+		_, err := t.sound.Get(ctx, i)
+		return err
+	}
+	if records.length() < t.r.Data[i].Size { // what is behind them is not read
+		return records.verify(ctx)
+	}
+	return nil
+}
+
+// openRuns opens the tiles of a layer of run lengths, which are expanded as they are read.
+func (t *tree) openRuns(ctx context.Context, tiles *Tiles, l *Layer) error {
+	var runs runCounter
+	i := int(*l.Data)
+	if _, err := t.r.CheckData(ctx, i, &runs); err != nil {
+		return err
+	}
+	data, err := t.r.stream(i)
+	tiles.stream = &runStream{data: data, size: t.r.Data[i].Size, turn: make(chan struct{}, 1)}
+	return cmp.Or(err, t.r.checkRuns(l, runs.tiles()))
+}
+
+// inflaterCost is about what an open zlib reader takes, with its input.
+const inflaterCost = 256 << 10
+
+// stream returns data item i as it is read piece by piece.
+func (r *Reader) stream(i int) (formats.ReaderAt, error) {
+	if r.compressed(i) {
+		return r.inflated(i)
+	}
+	return nodes.SectionContent(r.src, r.Data[i].Offset, r.Data[i].Stored), r.checkStored(i)
+}
+
+// inflated returns the content of data item i, for one that is too large to be held in memory. Its end
+// is given only if the whole zlib stream is sound.
+func (r *Reader) inflated(i int) (*nodes.Forward, error) {
+	d := r.Data[i]
+	open := func(in io.Reader) (io.Reader, error) { return newItemReader(i, d, in) }
+	return nodes.NewForward(nodes.NewCursor(r.src, d.Offset, d.Stored), open, d.Size, inflaterCost), r.checkStored(i)
+}

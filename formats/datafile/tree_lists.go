@@ -1,0 +1,85 @@
+package datafile
+
+import (
+	"context"
+
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/views"
+)
+
+// Documents of maps have lists that may be long: a few stored bytes can make gigabytes of them.
+
+// About how long a part of a list is, an int in it, an element, and one that has a name of a data item
+// may be.
+const (
+	partText    = 128 << 10
+	intText     = 12
+	elementText = 256
+	namedText   = 8 << 10
+)
+
+// An emptyList stands for a list that is long.
+type emptyList []struct{}
+
+// document is a document with long lists, in its order. What makes them takes cost bytes.
+func document(cost int64, doc any, lists ...views.List) *views.Text {
+	l := lists[0]
+	l.Document, l.More, l.Cost = func(context.Context) (any, error) { return doc, nil }, lists[1:], cost
+	return l.Text()
+}
+
+// list is a list of n elements, so many of which are in a part. add appends one behind what comes
+// before it.
+func list(key string, n, inPart int, add func(ctx context.Context, b []byte, i int) ([]byte, error)) views.List {
+	return views.List{Key: key, N: (n + inPart - 1) / inPart, Append: func(ctx context.Context, b []byte, part int) (_ []byte, err error) {
+		for i := part * inPart; i < min(n, (part+1)*inPart) && err == nil; i++ {
+			b, err = add(ctx, b, i)
+		}
+		return b, err
+	}}
+}
+
+// elementList is a list of n elements of about so many bytes.
+func elementList(key string, n, size int, element func(ctx context.Context, i int) (any, error)) views.List {
+	return list(key, n, partText/size, func(ctx context.Context, b []byte, i int) ([]byte, error) {
+		v, err := element(ctx, i)
+		if err != nil {
+			return b, err
+		}
+		return views.AppendElement(b, v)
+	})
+}
+
+// listOf shows the elements of a list; of a short one there is no more than the element.
+func listOf[T any, P elementOf[T]](key string, elements []T, show func(context.Context, P) (any, error)) views.List {
+	return elementList(key, len(elements), namedText, func(ctx context.Context, i int) (any, error) {
+		o := P(&elements[i])
+		if o.base().Short {
+			return *o.base(), nil
+		}
+		return show(ctx, o)
+	})
+}
+
+// intsList is a list of the ints in b, on one line, or of lists of n each.
+func intsList(key string, b []byte, n int) views.List {
+	l := list(key, len(b)/(4*n), max(1, partText/intText/n), func(_ context.Context, text []byte, i int) ([]byte, error) {
+		if n == 1 {
+			return jsonenc.AppendInt(append(text, views.NextValue...), int32At(b, 4*int64(i))), nil
+		}
+		return appendIntList(append(text, views.NextElement...), toInts(b[4*n*i:4*n*(i+1)])), nil
+	})
+	l.Flat = n == 1
+	return l
+}
+
+func appendIntList(b []byte, ints []int32) []byte {
+	b = append(b, '[')
+	for i, v := range ints {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonenc.AppendInt(b, v)
+	}
+	return append(b, ']')
+}
