@@ -1,7 +1,6 @@
 package hcrp
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"sort"
@@ -77,11 +76,17 @@ func (p *replay) encode() []byte {
 	return w.Bytes()
 }
 
-// decode reads what encode returned into a replay without anything, of the world only if the replay has one.
+// decode reads what encode returned into a replay without anything.
 func (p *replay) decode(b []byte) error {
 	r := reading{indexfile.NewReader(formatName, b)}
 	if r.Bool() {
-		r.world(p.world)
+		for range r.Count(1) {
+			id := r.Int()
+			p.world.entities[id] = r.entity()
+		}
+		for range r.Count(4) { // three numbers and a text
+			p.world.setBlock(blockAt{r.Int(), r.Int(), r.Int()}, r.Bytes(r.Count(1)))
+		}
 	} else {
 		p.world = nil
 	}
@@ -90,27 +95,6 @@ func (p *replay) decode(b []byte) error {
 		p.positions[id] = r.position()
 	}
 	return r.Close()
-}
-
-// world reads a world into w, or past one if that is nil.
-func (r reading) world(w *world) {
-	for range r.Count(1) {
-		id, e := r.Int(), &entity{}
-		r.entity(e, w != nil)
-		if w != nil {
-			w.entities[id] = e
-		}
-	}
-	n := r.Count(4) // three numbers and a text
-	if w != nil {
-		w.blocks = make(map[blockAt][]byte, n)
-	}
-	for range n {
-		at, state := blockAt{r.Int(), r.Int(), r.Int()}, r.text()
-		if w != nil {
-			w.setBlock(at, state)
-		}
-	}
 }
 
 // entity writes an entity. An empty text is one that is not known: no JSON value is empty.
@@ -131,28 +115,22 @@ func (w writer) entity(e *entity) {
 	}
 }
 
-// text reads what Blob wrote, and does not copy it.
-func (r reading) text() []byte { return r.Bytes(r.Count(1)) }
-
-// entity reads an entity into e, with its texts or past them.
-func (r reading) entity(e *entity, texts bool) {
+func (r reading) entity() *entity {
+	e := &entity{}
 	if e.placed = r.Bool(); e.placed {
 		e.pos = r.position()
 	}
 	for i := range e.texts {
-		if text := r.text(); texts && len(text) > 0 {
-			e.texts[i] = bytes.Clone(text)
-		}
+		e.texts[i] = r.Blob()
 	}
-	n := r.Count(2)
-	if texts && n > 0 {
+	if n := r.Count(2); n > 0 {
 		e.items = make(map[int64][]byte, n)
-	}
-	for range n {
-		if slot, item := r.Int(), r.text(); texts {
-			e.items[slot] = bytes.Clone(item)
+		for range n {
+			slot := r.Int()
+			e.items[slot] = r.Blob()
 		}
 	}
+	return e
 }
 
 func (w writer) position(v position) {

@@ -56,17 +56,7 @@ func isUnread(err error) bool {
 }
 
 func readDictionary(fsys iofs.FS, name string, limits Limits) (*dictionary, error) {
-	info, err := iofs.Stat(fsys, name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > limits.Body) {
-		return nil, fmt.Errorf("%s: no file of at most %d bytes", name, limits.Body)
-	}
-	var b []byte
-	if err == nil {
-		b, err = iofs.ReadFile(fsys, name)
-	}
-	if err != nil && !isAbsent(err) {
-		err = &formats.UnreadError{Err: err}
-	}
+	b, err := readBeside(fsys, name, limits.Body)
 	if err != nil {
 		return nil, err
 	}

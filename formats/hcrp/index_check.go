@@ -101,13 +101,8 @@ func (x *index) soundRanges(chunks int) bool {
 
 func (x *index) soundCheckpoints() bool {
 	last := -1
-	p := replay{positions: map[int64]position{}}
 	for _, c := range x.checkpoints {
-		if c.Range <= last || c.Range >= len(x.ranges) {
-			return false
-		}
-		clear(p.positions)
-		if p.decode(c.Replay) != nil {
+		if c.Range <= last || c.Range >= len(x.ranges) || newReplay(Published).decode(c.Replay) != nil {
 			return false
 		}
 		last = c.Range

@@ -47,7 +47,6 @@ type nbtDecoder struct {
 
 	members []member // of the compounds that are open
 	units   []uint16
-	text    []byte
 }
 
 // typedMetadata returns the metadata of a recording as typed JSON: a nameless compound, or else the
@@ -279,21 +278,7 @@ func (d *nbtDecoder) string(b []byte) []byte {
 		d.units = append(d.units, u)
 		b = b[n:]
 	}
-	d.text = d.text[:0]
-	for i := 0; i < len(d.units); i++ {
-		r := rune(d.units[i])
-		if utf16.IsSurrogate(r) {
-			r = utf8.RuneError
-			if i+1 < len(d.units) {
-				if pair := utf16.DecodeRune(rune(d.units[i]), rune(d.units[i+1])); pair != utf8.RuneError {
-					r = pair
-					i++
-				}
-			}
-		}
-		d.text = utf8.AppendRune(d.text, r)
-	}
-	return d.text
+	return []byte(string(utf16.Decode(d.units)))
 }
 
 // modifiedRune returns the first UTF-16 unit of b and how many bytes it takes, 0 if they are wrong.

@@ -27,13 +27,14 @@ func (t *playback) before(ctx context.Context, number int) (*replay, error) {
 // start returns a replay as it is before a stretch.
 func (t *playback) start(k int) (*replay, error) {
 	p := newReplay(t.layout)
+	var err error
+	if k >= 0 {
+		err = p.decode(t.index.checkpoints[k].Replay)
+	}
 	if t.places {
 		p.places, p.world = true, nil
 	}
-	if k < 0 {
-		return p, nil
-	}
-	return p, p.decode(t.index.checkpoints[k].Replay)
+	return p, err
 }
 
 // play plays a tick range up to a tick. The observer, if any, is made for its chunk.

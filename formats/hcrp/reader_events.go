@@ -3,7 +3,6 @@ package hcrp
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -106,29 +105,6 @@ func (p *pass) forget(keep func(Entry) bool) {
 
 // end forgets all chunks.
 func (p *pass) end() { p.forget(func(Entry) bool { return false }) }
-
-// spareChunks are decoded chunks whose memory the next passes take, of at most spareWeight each, which is not counted:
-// 1,024 events, for which room is made first, and half as many bytes of text.
-var spareChunks sync.Pool
-
-const spareWeight = 3 * 1024 * eventSize / 2
-
-// beginPass returns a pass in memory that was used before, for chunks that leave decodes.
-func beginPass(r eventReader, quiet bool) *pass {
-	p := newPass(r, quiet)
-	p.spare, _ = spareChunks.Get().(*chunk)
-	return p
-}
-
-// leave ends a pass that beginPass returned, whose last chunk nobody needs any more.
-func (p *pass) leave() {
-	p.end()
-	if c := p.spare; c != nil && c.weight() <= spareWeight {
-		clear(c.events[:cap(c.events)]) // of blocks and items that chunks before had
-		clear(c.entries[:cap(c.entries)])
-		spareChunks.Put(c)
-	}
-}
 
 // enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
 // is greater than those before.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"slices"
 	"strings"
@@ -73,12 +74,12 @@ func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	if err != nil || len(sum) == 0 {
 		return nil, err == nil
 	}
-	list := fitting(slices.Concat(o.Schemas, own), h)
-	i := slices.IndexFunc(list, func(s *Schema) bool { return bytes.Equal(s.sum[:], sum) })
-	if i < 0 {
-		return nil, false
+	for _, s := range fitting(slices.Concat(o.Schemas, own), h) {
+		if bytes.Equal(s.sum[:], sum) {
+			return s, true
+		}
 	}
-	return list[i], true
+	return nil, false
 }
 
 // sidecar returns the schema that lies beside the recording, or nil. One that cannot be used is a problem of the recording.
@@ -109,33 +110,22 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, e
 // readSchema reads a schema for recordings with a header, nil if there is no such file. An error that is no
 // *formats.UnreadError says that it cannot be used.
 func readSchema(fsys iofs.FS, name string, h *Header) (*Schema, error) {
-	info, err := iofs.Stat(fsys, name)
-	var b []byte
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		return nil, schemaError("it is no regular file")
-	case info.Size() > maxSchemaFile:
-		return nil, schemaError("it is %d bytes long, %d are the most", info.Size(), maxSchemaFile)
-	default:
-		b, err = iofs.ReadFile(fsys, name)
-	}
+	b, err := readBeside(fsys, name, maxSchemaFile)
 	switch {
 	case errors.Is(err, iofs.ErrPermission):
 		return nil, schemaError("%v", iofs.ErrPermission)
 	case isAbsent(err):
 		return nil, nil
+	case isUnread(err):
+		return nil, err
 	case err != nil:
-		return nil, &formats.UnreadError{Err: err}
+		return nil, schemaError("%v", err)
 	}
 	s, err := ParseSchema(b)
 	if err == nil && !s.usable(h) {
-		err = errSchemaLength
+		return nil, errSchemaLength
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // sidecarNames returns where the schema of a recording that is a file may lie.
@@ -145,6 +135,25 @@ func sidecarNames(name string) []string {
 		names = append(names, name[:i+len(extension)]+".schema.json", name[:i]+".schema.json")
 	}
 	return slices.Compact(names)
+}
+
+// readBeside reads a file that lies beside a recording, of at most so many bytes. A *formats.UnreadError says that it may be
+// there, isAbsent that it is not.
+func readBeside(fsys iofs.FS, name string, most int64) (b []byte, err error) {
+	info, err := iofs.Stat(fsys, name)
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > most:
+		return nil, fmt.Errorf("it is %d bytes long, %d are the most", info.Size(), most)
+	default:
+		b, err = iofs.ReadFile(fsys, name)
+	}
+	if err != nil && !isAbsent(err) {
+		err = &formats.UnreadError{Err: err}
+	}
+	return b, err
 }
 
 // isAbsent reports whether an error says that there is no such file, for us: its name may also be too

@@ -20,7 +20,7 @@ func (rec *recording) tables() []views.Table[index] {
 
 // tablePass returns a pass for the rows of a table. It remembers the bodies, of which the next table is made, too.
 func (rec *recording) tablePass(quiet bool) *pass {
-	p := beginPass(rec.eventReader, quiet)
+	p := newPass(rec.eventReader, quiet)
 	p.expand = func(ctx context.Context, i int) ([]byte, error) {
 		if body, ok := rec.bodies.Peek(i); ok {
 			return body, nil
@@ -38,7 +38,7 @@ func (rec *recording) tablePass(quiet bool) *pass {
 // counted has none.
 func (rec *recording) fillEvents(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	bodies := rec.tablePass(false)
-	defer bodies.leave()
+	defer bodies.end()
 	for ; chunk < x.progress.chunks && !b.Full(); chunk++ {
 		i := int(rec.byTick[chunk])
 		if x.rows[i] == unreadable {
@@ -72,7 +72,7 @@ func (rec *recording) fillPositions(ctx context.Context, x *index, b *columnar.B
 		return err
 	}
 	bodies := rec.tablePass(true)
-	defer bodies.leave()
+	defer bodies.end()
 	play := rec.playback(x)
 	play.places, play.decode = true, bodies.decode
 	return play.walk(ctx, number, len(x.ranges), func(p *replay) func(int, *chunk) observer {
