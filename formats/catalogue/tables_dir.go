@@ -120,7 +120,7 @@ func (t tablesPath) Resolve(ctx context.Context) (nodes.Dir, error) {
 
 // A tablesList is a directory below tables/ at one moment.
 type tablesList struct {
-	tablesPath
+	at    tablesPath // not embedded: a list resolves no further
 	names source.Names
 	since time.Time
 }
@@ -137,9 +137,9 @@ func (s *tablesList) At(ctx context.Context, i int) (nodes.Entry, error) {
 	}
 	name, typ := s.names.At(i)
 	if typ == iofs.ModeDir {
-		return s.r.tablesEntry(name, path.Join(s.path, name), s.since), nil
+		return s.at.r.tablesEntry(name, path.Join(s.at.path, name), s.since), nil
 	}
-	e, err := tablesDir{nodes.Deferred[tablesPath]{Target: s.tablesPath}}.Lookup(ctx, name)
+	e, err := tablesDir{nodes.Deferred[tablesPath]{Target: s.at}}.Lookup(ctx, name)
 	e.Name = name
 	return e, err
 }

@@ -33,6 +33,9 @@ type checker struct {
 	unreadable map[string]error
 }
 
+// maxResolve is how many times a directory may stand for another one.
+const maxResolve = 8
+
 func (c *checker) dir(name string, dir nodes.Dir) {
 	c.t.Helper()
 	if v, ok := dir.(nodes.Volatile); ok {
@@ -42,6 +45,20 @@ func (c *checker) dir(name string, dir nodes.Dir) {
 			return
 		}
 		dir = snapshot
+	}
+	for depth := 0; ; depth++ {
+		r, ok := dir.(nodes.Resolver)
+		if !ok {
+			break
+		}
+		resolved, err := r.Resolve(c.ctx)
+		if err != nil {
+			c.unreadable[name] = err
+			return
+		}
+		if dir = resolved; depth == maxResolve {
+			c.t.Fatalf("%s resolves for ever", name)
+		}
 	}
 	n, err := dir.Len(c.ctx)
 	if err != nil {
