@@ -115,7 +115,7 @@ const (
 
 // decodeChunk decodes the frames of a chunk, of which it keeps those from first up to limit, or as many of them as partFrames
 // has room for. An error is one of reading.
-func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *chunkBytes, from carry, first, limit int) (c *butterChunk, err error) {
+func decodeChunk(ctx context.Context, l *layout, kind mapKind, h *Header, t *chunkBytes, from carry, first, limit int) (c *butterChunk, err error) {
 	data, more, done, err := t.reader(ctx)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func decodeChunk(ctx context.Context, l *layout, kind mapKind, u *users, t *chun
 	if c.held, err = formats.Charge(ctx, 0); err != nil {
 		return nil, err
 	}
-	d := newDecoder(l, kind, u, data, more, from)
+	d := newDecoder(l, kind, h, data, more, from)
 	if err = c.decode(ctx, d, first, limit); err != nil {
 		c.held.Free()
 		return nil, err
@@ -241,8 +241,7 @@ func sizeOf(f *Frame) int64 {
 // the map without starting a new file, under the one that fits (docs/formats/butter.md section 11). It keeps frames from first on.
 func (r *butterReader) decode(ctx context.Context, n int, t *chunkBytes, whole bool, from carry, first int) (*butterChunk, error) {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
-	u := r.Header.users
-	c, err := decodeChunk(ctx, r.Layout, kind, u, t, from, first, r.Header.Interval)
+	c, err := decodeChunk(ctx, r.Layout, kind, r.Header, t, from, first, r.Header.Interval)
 	if err != nil || c.failed == nil || !whole {
 		return c, err
 	}
@@ -250,7 +249,7 @@ func (r *butterReader) decode(ctx context.Context, n int, t *chunkBytes, whole b
 		if k == kind {
 			continue
 		}
-		o, err := decodeChunk(ctx, r.Layout, k, u, t, from, first, r.Header.Interval)
+		o, err := decodeChunk(ctx, r.Layout, k, r.Header, t, from, first, r.Header.Interval)
 		if err != nil {
 			return nil, err
 		}
@@ -263,10 +262,11 @@ func (r *butterReader) decode(ctx context.Context, n int, t *chunkBytes, whole b
 	return c, nil
 }
 
-// visit calls fn for up to so many frames of chunk n, one after the other, with what tables have of them: they lack bones,
-// stats, rotations of players and how long a pause has been. A frame is there until fn returns. ok is false if it takes
-// Chunk to tell which frames there are: the chunk has more, is damaged, or of another map than the file.
-func (r *butterReader) visit(ctx context.Context, n, limit int, fn func(*Frame) error) (ok bool, err error) {
+// visit calls fn for the frames of chunk n, or of the part of it that info tells of, one after the
+// other, with what tables have of them: they lack bones, stats, rotations of players and how long a
+// pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which frames
+// there are: the chunk is damaged, or of another map than the file.
+func (r *butterReader) visit(ctx context.Context, n int, info *ChunkInfo, fn func(*Frame) error) (ok bool, err error) {
 	t, bad, err := r.chunkText(ctx, n)
 	if err != nil || bad != nil {
 		return false, err
@@ -277,9 +277,9 @@ func (r *butterReader) visit(ctx context.Context, n, limit int, fn func(*Frame) 
 		return false, err
 	}
 	defer done()
-	d := newDecoder(r.Layout, r.Header.kind(), r.Header.users, data, more, carry{})
+	d := newDecoder(r.Layout, r.Header.kind(), r.Header, data, more, carry{})
 	d.reuse, d.lean = true, true
-	var f Frame
+	first := int(info.FirstTick - r.tick(n))
 	for i := 0; ; i++ {
 		if err := d.fill(ctx); err != nil {
 			return false, err
@@ -287,8 +287,12 @@ func (r *butterReader) visit(ctx context.Context, n, limit int, fn func(*Frame) 
 		if d.Len() == 0 {
 			return true, nil
 		}
-		if f, err = d.decode(i == 0); err != nil || i == limit {
+		f, err := d.decode(i == 0)
+		if err != nil || i == r.Header.Interval {
 			return false, nil
+		}
+		if i < first || i >= first+info.Ticks {
+			continue
 		}
 		if err := fn(&f); err != nil {
 			return false, err

@@ -204,7 +204,7 @@ func TestDoesNotOpen(t *testing.T) {
 
 // readParts returns the frames of a chunk, which are read part by part, and the most that one of those keeps.
 func readParts(ctx context.Context, r *butterReader, x *Index, n int) (all []Frame, most int64, err error) {
-	for len(all) < x.Chunks[n].Ticks() {
+	for len(all) < x.Chunks[n].Ticks {
 		c, cost, err := r.Chunk(ctx, x, n, len(all), nil, NewEncoder(r.Match()))
 		if err != nil || len(c.Frames) == 0 || c.FirstTick != x.Chunks[n].FirstTick+int64(len(all)) {
 			return nil, 0, fmt.Errorf("part at %d: %w", len(all), err)
@@ -243,7 +243,7 @@ func TestLargeChunk(t *testing.T) {
 			t.Fatal(name, len(held), size, err)
 		}
 		var want []Frame
-		for d := newDecoder(r.Layout, arena, newUsers(r.Header.Players), held, nil, carry{}); d.Len() > 0; {
+		for d := newDecoder(r.Layout, arena, r.Header, held, nil, carry{}); d.Len() > 0; {
 			f, err := d.decode(len(want) == 0)
 			if err != nil {
 				t.Fatal(name, len(want), err)

@@ -39,7 +39,7 @@ func TestForgedButterParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &x.Chunks[0]
-	c.Parts = []Part{{Stored: c.Stored, Frames: c.Ticks()}}
+	c.Parts = []Part{{Stored: c.Stored, Frames: c.Ticks}}
 	if read() == nil {
 		t.Error("a chunk with a part")
 	}

@@ -49,8 +49,8 @@ type course struct {
 	ref   uint8
 }
 
-func newDecoder(l *layout, kind mapKind, u *users, data []byte, more *feed, from carry) *decoder {
-	d := &decoder{Cursor: wire.NewCursor(butterName, data, 0), feed: more, layout: l, kind: kind, users: u, carry: from.clone()}
+func newDecoder(l *layout, kind mapKind, h *Header, data []byte, more *feed, from carry) *decoder {
+	d := &decoder{Cursor: wire.NewCursor(butterName, data, 0), feed: more, layout: l, kind: kind, users: h.users, carry: from.clone()}
 	switch kind {
 	case arena:
 		d.frame.Kind = Arena
@@ -58,8 +58,11 @@ func newDecoder(l *layout, kind mapKind, u *users, data []byte, more *feed, from
 		d.frame.Kind = Combat
 	}
 	d.frame.Has = HasPause
+	d.frame.Rounds = [2]int64{int64(h.BlueScore), int64(h.OrangeScore)}
 	if kind != combat {
 		d.frame.Has |= HasStatus | HasRestart | HasRules
+	} else {
+		d.frame.Lacks = 1<<LacksStatus | 3<<LacksHolder
 	}
 	d.frame.Pause = Pause{State: pauseStates[0], UnpausedTeam: "none", RequestedTeam: "none"}
 	d.frame.Rules.By = invalid
@@ -282,6 +285,10 @@ func (d *decoder) disc() {
 
 // emit gives f the players of this frame, which become those of the frame before.
 func (d *decoder) emit(f *Frame) {
+	f.Lacks.Set(LacksClock, d.kind == combat && f.Clock == 0)
+	if d.kind == combat || f.Has&HasDisc == 0 { // whose session has none
+		f.Lacks |= 127 << LacksDisc
+	}
 	at := 0
 	for t := range f.Teams {
 		start := at
@@ -290,6 +297,7 @@ func (d *decoder) emit(f *Frame) {
 		}
 		f.Teams[t].Players = d.next[start:at:at]
 	}
+	f.Holder = f.possession()
 	d.spare = nil
 	if d.reuse && d.reused {
 		d.spare = d.players

@@ -138,8 +138,6 @@ func (r *butterReader) chunk(n, first int, c *butterChunk, e *Encoder) *Chunk {
 	return &Chunk{
 		Number: n, FirstTick: r.tick(n) + int64(first), Frames: c.frames, Held: c.held,
 		Session: func(b []byte, i int) []byte { return e.Session(b, &c.frames[i]) },
-		Encoder: e,
-		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &c.frames[i]) },
 		Bones: func(b []byte, i int) []byte {
 			if len(c.frames[i].Bones) == 0 {
 				return b

@@ -64,7 +64,7 @@ func (r *butterReader) chooseLayout(ctx context.Context) error {
 		}
 		var sound *layout
 		for _, l := range candidates {
-			c, err := decodeChunk(ctx, l, r.Header.kind(), r.Header.users, t, carry{}, 0, r.Header.Interval)
+			c, err := decodeChunk(ctx, l, r.Header.kind(), r.Header, t, carry{}, 0, r.Header.Interval)
 			if err != nil {
 				return err
 			}

@@ -213,7 +213,7 @@ func TestBombs(t *testing.T) {
 	w.compression = gzipped
 	w.layout = layoutV1
 	r := openBytes(t, w.file())
-	c, err := decodeChunk(t.Context(), r.Layout, combat, newUsers(r.Header.Players), &chunkBytes{held: chunk}, carry{}, 0, r.Header.Interval)
+	c, err := decodeChunk(t.Context(), r.Layout, combat, r.Header, &chunkBytes{held: chunk}, carry{}, 0, r.Header.Interval)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,13 +278,20 @@ func FuzzButterScan(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(c.Frames) != x.Chunks[n].Ticks() {
-				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks())
+			if len(c.Frames) != x.Chunks[n].Ticks {
+				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks)
 			}
-			for i, size := range x.Chunks[n].TickSizes {
-				if tick := c.Tick(i); !json.Valid(tick) || len(tick) != int(size) {
-					t.Fatalf("tick %d of chunk %d has %d bytes, %d in the pass:\n%s", i, n, len(tick), size, tick)
+			for i := range c.Frames {
+				if tick := c.Tick(i); !json.Valid(tick) {
+					t.Fatalf("tick %d of chunk %d: %s", i, n, tick)
 				}
+			}
+			lines := int64(0)
+			for _, p := range x.Chunks[n].Pieces {
+				lines += p.Lines
+			}
+			if got := c.Lines(nil); int64(len(got)) != lines {
+				t.Fatalf("the lines of chunk %d have %d bytes, %d in the pass", n, len(got), lines)
 			}
 		}
 		visitAll(t, r, x)

@@ -70,11 +70,11 @@ func scanButter(ctx context.Context, in formats.Input, h formats.Head, earlier f
 func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	r := h.(*butterHead)
 	return ReadIndex(butterName, false, saved, r.size, len(r.Header.Chunks), func(info *ChunkInfo) bool {
-		if len(info.Parts) == 1 || info.Ticks() > r.Header.Interval {
+		if len(info.Parts) == 1 || info.Ticks > r.Header.Interval {
 			return false
 		}
 		_, err := decodeCarry(info.State)
-		return err == nil || info.Ticks() == 0
+		return err == nil || info.Ticks == 0
 	})
 }
 

@@ -40,7 +40,7 @@ func visitAll(t *testing.T, r *butterReader, x *Index) (whole int) {
 			t.Fatal(err)
 		}
 		var got []Frame
-		ok, err := r.visit(t.Context(), n, len(c.Frames), func(f *Frame) error {
+		ok, err := r.visit(t.Context(), n, &ChunkInfo{FirstTick: r.tick(n), Ticks: len(c.Frames)}, func(f *Frame) error {
 			got = append(got, lean(f))
 			return nil
 		})

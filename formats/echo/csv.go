@@ -8,25 +8,22 @@ import (
 
 // The first rows of the tables.
 const (
-	DiscHead    = "tick,time_ms,x,y,z,vx,vy,vz\n"
-	PlayersHead = "tick,time_ms,team,name,userid,playerid,x,y,z,vx,vy,vz,body_x,body_y,body_z,lhand_x,lhand_y,lhand_z," +
+	discHead    = "tick,time_ms,x,y,z,vx,vy,vz\n"
+	playersHead = "tick,time_ms,team,name,userid,playerid,x,y,z,vx,vy,vz,body_x,body_y,body_z,lhand_x,lhand_y,lhand_z," +
 		"rhand_x,rhand_y,rhand_z,ping,possession,blocking,stunned,invulnerable,holding_left,holding_right\n"
 )
 
-// DiscRows returns the rows of disc.csv for the chunk; start is the time of the recording's first
+// discRows appends the rows of disc.csv for the chunk; start is the time of the recording's first
 // frame.
-func (c *Chunk) DiscRows(start int64) []byte {
-	var b []byte
+func (c *Chunk) discRows(b []byte, start int64) []byte {
 	for i := range c.Frames {
 		b = c.discRow(b, i, start)
 	}
 	return b
 }
 
-// PlayerRows returns the rows of players.csv for the chunk; start is the time of the recording's
-// first frame.
-func (c *Chunk) PlayerRows(start int64) []byte {
-	var b []byte
+// allPlayerRows appends the rows of players.csv for the chunk.
+func (c *Chunk) allPlayerRows(b []byte, start int64) []byte {
 	for i := range c.Frames {
 		b = c.playerRows(b, i, start)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +24,13 @@ import (
 func valueOf(t testing.TB, doc []byte, keys ...string) string {
 	t.Helper()
 	for _, key := range keys {
-		doc = memberOf(doc, `"`+key+`"`)
+		var value []byte
+		for k, v := range members(doc) {
+			if string(k) == key {
+				value = v
+			}
+		}
+		doc = value
 	}
 	return string(doc)
 }
@@ -318,12 +323,12 @@ func TestTimesOfTicks(t *testing.T) {
 func TestDamagedChunks(t *testing.T) {
 	x := mustScan(t, testFrames(testInterval+7))
 	x.Chunks[0].Size, x.Chunks[0].Damaged = Unreadable, true
-	x.Chunks[1].Lines, x.Chunks[1].Pieces = nil, nil
-	tree := &Tree{}
-	if _, err := tree.dataFile(x, 0); !errors.Is(err, errUnreadable) {
+	x.Chunks[1].Ticks, x.Chunks[1].Pieces = 0, nil
+	tree := &tree{}
+	if _, err := tree.data(x, 0); !errors.Is(err, errUnreadable) {
 		t.Errorf("chunks/0: %v", err)
 	}
-	if _, err := tree.linesFile(x, 1); !errors.Is(err, errNoFrames) {
+	if _, err := tree.lines(x, 1); !errors.Is(err, errNoFrames) {
 		t.Errorf("lines/1: %v", err)
 	}
 	var s formats.Summary
@@ -341,94 +346,76 @@ func TestDamagedChunks(t *testing.T) {
 	}
 }
 
+// sessionFrame returns the frame that a session is read as.
+func sessionFrame(session string) *Frame {
+	f := replayFrame{session: []byte(session)}
+	new(lineParser).read(&f)
+	return &f.Frame
+}
+
+// rowOf returns the row of a frame in frames, a text for each column.
+func rowOf(f *Frame) (list []string) {
+	rows := columnar.NewBatch(framesColumns, columnar.Group{Rows: 1, Columns: make([]columnar.Counts, len(framesColumns))})
+	frameRow(rows, 0, 0, f)
+	for i := range rows.Columns {
+		v := &rows.Columns[i]
+		value := fmt.Sprint(v.Name, v.Valid, v.Int32s, v.Int64s, v.Ends) + fmt.Sprintf(" %q", v.Text)
+		for _, x := range v.Floats {
+			value += fmt.Sprintf(" %08x", math.Float32bits(x))
+		}
+		list = append(list, value)
+	}
+	return list
+}
+
 // The values that rows take from a session are those of its keys, nothing where it has another kind of value.
 func TestFrameValues(t *testing.T) {
-	rows := columnar.NewBatch(framesColumns, columnar.Group{Rows: 10, Columns: make([]columnar.Counts, len(framesColumns))})
 	for _, session := range []string{
 		`{}`, `[]`, `"x"`, `{"disc":7,"pause":[],"possession":{}}`, `{"game_clock":"x","blue_points":null,"game_status":5,"blue_round_score":1.5}`,
 		`{"blue_round_score":4294967296}`,
 	} {
-		c := Chunk{Frames: make([]Frame, 1), Stored: func(int) []byte { return []byte(session) }}
-		c.frameRow(rows, 0)
-	}
-	for _, column := range rows.Columns {
-		if n := slices.Index(column.Valid, true); n >= 0 {
-			t.Errorf("row %d has a %s", n, column.Name)
+		for _, value := range rowOf(sessionFrame(session))[3:] {
+			if strings.Contains(value, "true") {
+				t.Errorf("%s has a %s", session, value)
+			}
 		}
 	}
-	v := valuesOf(`{"x":{"game_clock":1},"possession":[0],"disc":{"velocity":[1,2,3,4],"position":[]},"game_clock":"NaN","pause":{"a":1,"paused_state":"p\"q"}}`)
-	for _, c := range []struct {
-		got  []byte
-		want string
-	}{
-		{v.clock, `"NaN"`},
-		{v.possession[0], "0"},
-		{v.possession[1], ""},
-		{v.velocity[2], "3"},
-		{v.position[0], ""},
-		{v.pausedState, `"p\"q"`},
-	} {
-		if string(c.got) != c.want {
-			t.Errorf("%s, want %s", c.got, c.want)
-		}
+	f := sessionFrame(`{"x":{"game_clock":1},"possession":[0],"disc":{"velocity":[1,2,3,4],"position":[]},"game_clock":"NaN","pause":{"a":1,"paused_state":"p\"q"}}`)
+	if f.Clock == f.Clock || f.Lacks.Of(LacksHolder, 2) != 2 || f.Disc.Velocity[2] != 3 || f.Lacks.Of(LacksDisc, 6) != 7 || f.Pause.State != `p"q` {
+		t.Errorf("%+v", f)
 	}
-	again := valuesOf(`{"disc":{"position":[1,2]},"game_clock":1,"disc":{"velocity":[3]},"game_clock":2}`)
-	if got := fmt.Sprintf("%s %s %s", again.position, again.velocity[0], again.clock); got != "[1 2 ] 3 2" {
-		t.Errorf("of two keys each: %s", got)
-	}
-	all := "{"
-	for _, key := range frameKeys {
-		all += key + ":1," + key + ":2,"
-	}
-	if v := valuesOf(all + `"x":0}`); string(v.status) != "1" || string(v.orangeRounds) != "1" {
-		t.Errorf("of all keys twice: %s, %s", v.status, v.orangeRounds)
-	}
-	if s, ok := ParseText(v.pausedState); s != `p"q` || !ok {
-		t.Errorf("unquoted %q", s)
+	if f := sessionFrame(`{"disc":{"position":[1,2]},"game_clock":1,"disc":{"velocity":[3]},"game_clock":2}`); f.Clock != 2 || f.Disc.Velocity[0] != 3 {
+		t.Errorf("of two keys each: %+v", f)
 	}
 }
 
-// valuesOf returns what a row of frames has of a session.
-func valuesOf(session string) *frameValues {
-	s := ReadSession([]byte(session))
-	return s.end()
-}
-
-// Rows that are made of frames are those that are taken from their sessions.
+// The rows of decoded frames are those of their sessions.
 func TestFrameRows(t *testing.T) {
 	float := rapid.Map(rapid.Uint32(), math.Float32frombits)
 	vector := rapid.Custom(func(t *rapid.T) Vec3 { return Vec3{float.Draw(t, "x"), float.Draw(t, "y"), float.Draw(t, "z")} })
 	text := rapid.Map(rapid.SliceOf(rapid.SampledFrom([]byte("a\"\\\xff\xc3\x00\xa4"))), func(b []byte) string { return string(b) })
 	rapid.Check(t, func(t *rapid.T) {
-		rounds := rapid.Int64Range(math.MinInt32-1, math.MaxInt32+1)
-		e := NewEncoder(matchOf("", "", rounds.Draw(t, "blue"), rounds.Draw(t, "orange")))
-		f := Frame{
-			Kind: rapid.SampledFrom([]Kind{Arena, Combat}).Draw(t, "kind"), Has: rapid.SampledFrom([]Has{0, HasDisc}).Draw(t, "has"),
-			Clock: rapid.SampledFrom([]float32{0, float.Draw(t, "clock")}).Draw(t, "which"), Status: text.Draw(t, "status"),
-			Points: [2]float32{float.Draw(t, "blue points"), float.Draw(t, "orange points")},
-			Disc:   Disc{Pose: Pose{Position: vector.Draw(t, "position")}, Velocity: vector.Draw(t, "velocity")},
-			Pause:  Pause{State: text.Draw(t, "pause")},
+		round := rapid.Uint8Range(0, 15)
+		h := &Header{BlueScore: round.Draw(t, "blue"), OrangeScore: round.Draw(t, "orange"), users: newUsers(nil)}
+		match := matchOf("", "", int64(h.BlueScore), int64(h.OrangeScore))
+		kind := rapid.SampledFrom([]mapKind{arena, combat}).Draw(t, "kind")
+		if match.MatchType = new("Echo_Arena"); kind == combat {
+			match.MatchType = new("Echo_Combat")
 		}
-		for i := range f.Teams {
+		d := newDecoder(layoutV3, kind, h, nil, nil, carry{})
+		for team := range d.frame.Teams {
 			for _, has := range rapid.SliceOfN(rapid.Bool(), 0, 3).Draw(t, "players") {
-				f.Teams[i].Players = append(f.Teams[i].Players, Player{Possession: has})
+				d.next, d.nextCourses = append(d.next, Player{Possession: has}), append(d.nextCourses, course{team: team})
 			}
 		}
-		of := func(c Chunk) (list []string) {
-			rows := columnar.NewBatch(framesColumns, columnar.Group{Rows: 1, Columns: make([]columnar.Counts, len(framesColumns))})
-			c.frameRow(rows, 0)
-			for i := range rows.Columns {
-				v := &rows.Columns[i]
-				one := fmt.Sprint(v.Name, v.Valid, v.Int32s, v.Int64s, v.Ends) + fmt.Sprintf(" %q", v.Text)
-				for _, x := range v.Floats {
-					one += fmt.Sprintf(" %08x", math.Float32bits(x))
-				}
-				list = append(list, one)
-			}
-			return list
-		}
-		taken, made := of(Chunk{Frames: []Frame{f}, Stored: func(int) []byte { return e.Session(nil, &f) }}), of(Chunk{Frames: []Frame{f}, Encoder: e})
-		if diff := cmp.Diff(taken, made); diff != "" {
+		f := d.frame
+		f.Has |= rapid.SampledFrom([]Has{0, HasDisc}).Draw(t, "has")
+		f.Clock = rapid.SampledFrom([]float32{0, float.Draw(t, "clock")}).Draw(t, "which")
+		f.Status, f.Pause.State = text.Draw(t, "status"), text.Draw(t, "pause")
+		f.Points = [2]float32{float.Draw(t, "blue points"), float.Draw(t, "orange points")}
+		f.Disc = Disc{Pose: Pose{Position: vector.Draw(t, "position")}, Velocity: vector.Draw(t, "velocity")}
+		d.emit(&f)
+		if diff := cmp.Diff(rowOf(sessionFrame(string(NewEncoder(match).Session(nil, &f)))), rowOf(&f)); diff != "" {
 			t.Fatal(diff)
 		}
 	})

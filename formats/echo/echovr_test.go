@@ -92,8 +92,8 @@ func FuzzIndent(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		want := ValidString(compact.Bytes())
-		if err := json.Compact(&again, AppendIndented(nil, compact.Bytes())); err != nil || again.String() != want {
+		want := string(showText(compact.Bytes(), 0))
+		if err := json.Compact(&again, AppendIndented(nil, []byte(want))); err != nil || again.String() != want {
 			t.Errorf("%s becomes %s, want %s, %v", compact.String(), again.String(), want, err)
 		}
 	})
@@ -142,8 +142,8 @@ func TestSavedIndex(t *testing.T) {
 		End: "clean", Bytes: 11, Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []byte("e"), Scores: []byte("{}"),
 		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
-			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}, Lines: []uint32{}, TickSizes: []uint32{}},
-			{FirstTick: 7, Size: 5, Lines: []uint32{5, 3}, TickSizes: []uint32{1 << 31, 2}, Parts: []Part{{0, 1, 1}, {3, 1, 1}}, Pieces: []PieceSizes{{1, 1, 2, 3}, {1, 4, 5, 6}}},
+			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}},
+			{FirstTick: 7, Ticks: 2, Size: 5, Parts: []Part{{0, 1, 1}, {3, 1, 1}}, Pieces: []Piece{{1, 7, 1, 2, 3}, {1, 8, 4, 5, 6}}},
 		},
 	}
 	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(textPlayers)
@@ -292,6 +292,17 @@ func TestSession(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A byte that is not UTF-8 is shown as one U+FFFD, as many as there are.
+func TestText(t *testing.T) {
+	for _, raw := range []string{
+		"", "a\xff\xfeb\xc3", strings.Repeat("\xff", 1000), strings.Repeat("é", 1000), strings.Repeat("é\xe2\x82", 1000) + "\xf0\x9f\x98\x80",
+	} {
+		if got, want := string(showText([]byte("\xff"+raw), 1)), "\xff"+string([]rune(raw)); got != want {
+			t.Errorf("%.10q is shown as %.40q, want %.40q", raw, got, want)
+		}
+	}
 }
 
 // A document that is laid out as it is read is the same, and no deeper indented than a line of it may be.

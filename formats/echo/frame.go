@@ -50,8 +50,13 @@ const (
 	LacksThrow   = LacksScore + 7            // as in Throw
 	LacksRules   = LacksThrow + len(Throw{}) // at, by
 	LacksDisc    = LacksRules + 2            // position, velocity
+	LacksBounces = LacksDisc + 6
+	LacksStatus  = LacksBounces + 1
+	LacksClock   = LacksStatus + 1
+	LacksRounds  = LacksClock + 1  // blue, orange
+	LacksHolder  = LacksRounds + 2 // team, player
 
-	LacksFrame Lacks = 1<<(LacksDisc+6) - 1 // all
+	LacksFrame Lacks = 1<<(LacksHolder+2) - 1 // all
 )
 
 // The bits of the values of a player.
@@ -96,6 +101,9 @@ type Frame struct {
 	Has       Has
 	Status    string
 	Points    [2]float32 // blue, orange
+	Rounds    [2]int64   // won by blue and orange
+	Bounces   int64      // of the disc
+	Holder    [2]int64   // who has the disc, as possession tells
 	Shoulders [4]bool    // left, right, left 2, right 2
 	Restart   [2]int64   // blue, orange
 	Pause     Pause
@@ -109,17 +117,17 @@ type Frame struct {
 	Bones     []Bones // one per player in the order of user_bones; nil: none
 }
 
-// possession returns who has the disc: the first such player of the two playing teams, by the numbers of both; -1 twice if
-// nobody has it.
-func (f *Frame) possession() (team, player int) {
+// possession returns who has the disc: the first such player of the two playing teams, by the numbers
+// of both; -1 twice if nobody has it.
+func (f *Frame) possession() [2]int64 {
 	for t := range f.Teams[:2] {
 		for i := range f.Teams[t].Players {
 			if f.Teams[t].Players[i].Possession {
-				return t, i
+				return [2]int64{int64(t), int64(i)}
 			}
 		}
 	}
-	return -1, -1
+	return [2]int64{-1, -1}
 }
 
 // Pause is the session's object pause.

@@ -157,7 +157,8 @@ func TestTableFloats(t *testing.T) {
 		`3.4028236e38`: 1, `-1e40`: 1, `1e309`: 1, `null`: 1, `"x"`: 1,
 	} {
 		b := columnar.NewCounter(columnar.Optional(columnar.Float, "x"))
-		addFloat(b, []byte(value))
+		x, ok := ParseFloat([]byte(value))
+		addKnown(b, !ok, b.Float, x)
 		if got := int(b.Columns[0].Nulls); got != nulls {
 			t.Errorf("%s is %d nulls, want %d", value, got, nulls)
 		}

@@ -9,7 +9,7 @@ import (
 
 // AppendIndented appends a compact JSON value with every member of an object and every object of a
 // list on a line of its own, and a list of plain values on one line: a frame has hundreds of
-// numbers in threes. A byte that is not UTF-8, which only strings have, becomes a U+FFFD.
+// numbers in threes.
 func AppendIndented(dst, src []byte) []byte {
 	d := indenter{src: src}
 	return d.next(dst, math.MaxInt)
@@ -41,8 +41,8 @@ func (d *indenter) next(dst []byte, limit int) []byte {
 		c := d.src[d.at]
 		switch {
 		case d.text > 0:
-			var n int
-			dst, n = AppendValid(dst, d.src[d.at:d.at+d.text], limit)
+			n := min(d.text, limit-len(dst))
+			dst = append(dst, d.src[d.at:d.at+n]...)
 			d.text -= n
 			d.at += n
 			continue

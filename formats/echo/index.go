@@ -39,8 +39,6 @@ type Index struct {
 	Frames, Players   *rowcount.Counter
 	Tail              []byte // see Resume; nil: nothing comes behind the chunks
 	Open              any    // what a pass over a part has open, for the one that goes on from it; not saved
-
-	dirs atomic.Pointer[dirs] // that a tree has made of it
 }
 
 var _ formats.Index = (*Index)(nil)
@@ -58,6 +56,20 @@ type Builder struct {
 	sizes   []*ChunkInfo
 	rows    []*chunkRows     // of the chunks that are still being measured, and those after them
 	lines   [2]rowcount.Line // of frames and of players
+}
+
+// chunkRows are the rows of tables that a chunk has.
+type chunkRows struct {
+	frames, players *rowcount.Counter
+	continues       bool        // those of the chunk before it
+	done            atomic.Bool // they are counted
+}
+
+// add counts frame i of a chunk.
+func (r *chunkRows) add(c *Chunk, i int) {
+	frameRow(r.frames.Batch, c.FirstTick+int64(i), c.Number, &c.Frames[i])
+	r.frames.EndRow()
+	playerRows(r.players.Batch, c.FirstTick+int64(i), &c.Frames[i], r.players.EndRow)
 }
 
 // nextRows returns Counters for the next chunk.
@@ -164,13 +176,13 @@ func (x *Index) add(c *ChunkInfo) {
 	if to.Parts == nil {
 		to.addPart(to)
 	}
-	if c.Stored > 0 || c.Ticks() > 0 {
+	if c.Stored > 0 || c.Ticks > 0 {
 		c.addPart(to)
 	}
 	to.Stored += c.Stored
 	to.Size += c.Size
 	to.Damaged = to.Damaged || c.Damaged
-	to.Lines, to.TickSizes = append(to.Lines, c.Lines...), append(to.TickSizes, c.TickSizes...)
+	to.Ticks += c.Ticks
 	to.Pieces = append(to.Pieces, c.Pieces...)
 }
 
@@ -178,6 +190,7 @@ func (x *Index) add(c *ChunkInfo) {
 func (b *Builder) Finish(m *Match) (*Index, error) {
 	b.flush()
 	x := &b.Index
+	x.place()
 	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
 	x.First, x.Last = b.summary.First, b.summary.Last
 	x.Events = b.summary.Events()
@@ -194,7 +207,7 @@ func (x *Index) Memory() int64 {
 	n := int64(len(x.Events)+len(x.Scores)+len(x.Tail)) + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		n += 256 + int64(len(c.State)) + 8*int64(len(c.Lines)) + 256*int64(len(c.Pieces)) + 24*int64(len(c.Parts))
+		n += 256 + int64(len(c.State)) + 256*int64(len(c.Pieces)) + 24*int64(len(c.Parts))
 	}
 	return n
 }
@@ -234,9 +247,9 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 	}
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		v := chunkRow{Chunk: i, Ticks: c.Ticks(), Offset: c.Offset, Stored: c.Stored}
-		if c.Ticks() > 0 {
-			last := c.FirstTick + int64(c.Ticks()) - 1
+		v := chunkRow{Chunk: i, Ticks: c.Ticks, Offset: c.Offset, Stored: c.Stored}
+		if c.Ticks > 0 {
+			last := c.FirstTick + int64(c.Ticks) - 1
 			v.First, v.Last = &c.FirstTick, &last
 		}
 		if c.Size != Unreadable {

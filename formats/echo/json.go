@@ -10,7 +10,6 @@ import (
 // API.
 type Encoder struct {
 	emotes bool
-	scores [2]int64 // rounds won by blue and orange
 
 	// The parts between two values that change, with those that do not.
 	session, match, blueRound, private, tournament, rounds, client string
@@ -21,7 +20,6 @@ func NewEncoder(m *Match) *Encoder {
 	str := func(key string, s *string) string { return `,"` + key + `":` + string(jsonenc.AppendString(nil, *s)) }
 	return &Encoder{
 		emotes:     m.Emotes,
-		scores:     [2]int64{*m.BlueRounds, *m.OrangeRounds},
 		session:    str("sessionid", m.SessionID)[1:],
 		match:      str("sessionip", m.SessionIP) + str("match_type", m.MatchType) + str("map_name", m.MapName),
 		blueRound:  `,"blue_round_score":` + strconv.FormatInt(*m.BlueRounds, 10),
@@ -102,23 +100,6 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 		b = strconv.AppendInt(b, f.Rules.At, 10)
 	}
 	return append(b, `,"err_code":0}`...)
-}
-
-// Shape appends what the keys of a frame's documents depend on, as Chunk.Shape.
-func (e *Encoder) Shape(b []byte, f *Frame) []byte {
-	b = append(b, byte(f.Kind), byte(f.Has), byte(f.Has>>8), byte(len(f.Bones)))
-	b = appendBit(b, f.Clock != 0)
-	for t := range f.Teams {
-		b = append(b, '|')
-		for i := range f.Teams[t].Players {
-			p := &f.Teams[t].Players[i]
-			b = append(b, ' ')
-			for _, key := range [...]bool{p.HasStats, p.Holding[0] != "", p.Holding[1] != "", p.Loadout != nil} {
-				b = appendBit(b, key)
-			}
-		}
-	}
-	return b
 }
 
 func (e *Encoder) teams(b []byte, f *Frame) []byte {
@@ -323,11 +304,11 @@ func appendScore(b []byte, s *Score) []byte {
 
 // appendPossession appends who has the disc.
 func appendPossession(b []byte, f *Frame) []byte {
-	team, player := f.possession()
+	holder := f.possession()
 	b = append(b, `,"possession":[`...)
-	b = strconv.AppendInt(b, int64(team), 10)
+	b = strconv.AppendInt(b, holder[0], 10)
 	b = append(b, ',')
-	b = strconv.AppendInt(b, int64(player), 10)
+	b = strconv.AppendInt(b, holder[1], 10)
 	return append(b, ']')
 }
 

@@ -15,7 +15,7 @@ func ParseText(value []byte) (s string, ok bool) {
 		return "", false
 	}
 	if !slices.Contains(value, '\\') {
-		return ValidString(value[1 : len(value)-1]), true
+		return string(showText(value[1:len(value)-1:len(value)-1], 0)), true
 	}
 	err := json.Unmarshal(value, &s)
 	return s, err == nil

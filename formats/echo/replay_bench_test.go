@@ -50,7 +50,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 	var inflating, lines, tables, pass time.Duration
 	var x *Index
-	none := func(*Frame, *Session) error { return nil }
+	none := func(*Frame) error { return nil }
 	for b.Loop() {
 		inflating += processorTime(b, func() error {
 			_, err := io.Copy(io.Discard, r.text(b.Context()))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"unicode/utf8"
 	"unsafe"
 
 	"recfs/formats"
@@ -57,16 +58,22 @@ func (c *replayChunk) chunk(n int, firstTick int64) *Chunk {
 	return &Chunk{
 		Number: n, FirstTick: firstTick, Frames: frames, Held: c.held,
 		Session: func(b []byte, i int) []byte {
-			return appendOrdered(b, c.frames[i].session, sessionShape)
+			return showText(appendOrdered(b, c.frames[i].session, sessionShape), len(b))
 		},
-		Stored: func(i int) []byte { return c.frames[i].session },
 		Bones: func(b []byte, i int) []byte {
 			if frames[i].Has&HasBones == 0 {
 				return b
 			}
-			return appendOrdered(b, c.frames[i].bones, bonesShape)
+			return showText(appendOrdered(b, c.frames[i].bones, bonesShape), len(b))
 		},
-		Room: func(i int) int { return len(c.frames[i].session) + len(c.frames[i].bones) },
+		Room: func(i int) int {
+			f := &c.frames[i]
+			n := len(f.session) + len(f.bones)
+			if n > freeLine && !(utf8.Valid(f.session) && utf8.Valid(f.bones)) {
+				n *= len("\ufffd")
+			}
+			return n
+		},
 	}
 }
 
@@ -114,26 +121,23 @@ var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 var errMore = errors.New("more frames than the index knows")
 
-// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That the lines of a chunk without
-// damage are JSON the pass has seen.
-func (r *replayReader) visit(ctx context.Context, _ int, info *ChunkInfo, fn func(*Frame, *Session) error) (ok bool, err error) {
-	var s Session
-	var f replayFrame
-	read := lineParser{lean: !info.Damaged, stored: &s}
+// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That the
+// lines of a chunk without damage are JSON the pass has seen.
+func (r *replayReader) visit(ctx context.Context, _ int, info *ChunkInfo, fn func(*Frame) error) (ok bool, err error) {
+	read := lineParser{lean: true, sound: !info.Damaged}
 	frames := 0
 	m := texts.Get().(*[]byte)
 	*m = slices.Grow((*m)[:0], int(min(info.Stored, freeText)))
 	defer texts.Put(m)
 	err = r.lines(ctx, info, *m, func(b []byte) error {
-		s = Session{}
-		var kind lineKind
-		if f, kind = read.line(trim(b)); kind != frameLine {
+		f, kind := read.line(trim(b))
+		if kind != frameLine {
 			return nil
 		}
-		if frames++; frames > info.Ticks() {
+		if frames++; frames > info.Ticks {
 			return errMore
 		}
-		return fn(&f.Frame, &s)
+		return fn(&f.Frame)
 	})
 	if err == errMore {
 		return false, nil

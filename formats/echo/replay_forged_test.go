@@ -24,13 +24,13 @@ func TestForgedReplay(t *testing.T) {
 func TestForgedReplayParts(t *testing.T) {
 	for what, info := range map[string]*ChunkInfo{
 		"parts":  {Parts: make([]Part, maxParts+1)},
-		"frames": {Lines: make([]uint32, chunkFrames+1)},
+		"frames": {Ticks: chunkFrames + 1},
 	} {
 		if soundParts(info) {
 			t.Errorf("more %s than there can be", what)
 		}
 	}
-	most := &ChunkInfo{Parts: make([]Part, maxParts), Lines: make([]uint32, chunkFrames)}
+	most := &ChunkInfo{Parts: make([]Part, maxParts), Ticks: chunkFrames}
 	if !soundParts(most) {
 		t.Error("as many as there can be")
 	}

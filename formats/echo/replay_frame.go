@@ -11,11 +11,11 @@ import (
 // most 15.
 const maxPlayers = 255
 
-// A reader reads lines. It keeps memory from one to the next.
+// A lineParser reads lines. It keeps memory from one to the next.
 type lineParser struct {
 	players [3][]Player // of each team
-	lean    bool        // only for what tables have
-	stored  *Session    // what takes the members of a session; nil: nothing
+	lean    bool        // only for what tables have, of one frame at a time
+	sound   bool        // the documents are known to be JSON
 }
 
 // read takes from the session what events, scores and tables are made of.
@@ -27,14 +27,8 @@ func (r *lineParser) read(f *replayFrame) {
 			for i := range w.Elements(len(f.Teams)) {
 				r.team(&f.Teams[i], &r.players[i], &w)
 			}
-			continue
-		}
-		value := w.Value()
-		if r.stored != nil {
-			r.stored.Member(key, value)
-		}
-		if !r.lean || string(key) == `"match_type"` || string(key) == `"map_name"` {
-			f.member(string(key[1:len(key)-1]), value)
+		} else {
+			f.member(string(key[1:len(key)-1]), w.Value())
 		}
 	}
 	for _, part := range frameParts {
@@ -50,11 +44,12 @@ func (r *lineParser) read(f *replayFrame) {
 	}
 }
 
-// parts are those of a frame that is there if one of its values is.
+// frameParts are those of a frame that is there if one of its values is.
 var frameParts = [...]struct {
 	has      Has
 	first, n int
 }{
+	{HasStatus, LacksStatus, 1},
 	{HasRestart, LacksRestart, 2},
 	{HasPause, LacksPause, 3},
 	{HasScore, LacksScore, 7},
@@ -94,9 +89,17 @@ func (f *replayFrame) member(key string, v []byte) {
 			f.Kind = Arena
 		}
 	case "game_status":
-		var ok bool
-		if f.Status, ok = ParseText(v); ok {
-			f.Has |= HasStatus
+		take(&f.Status, l, LacksStatus, v, ParseText)
+	case "game_clock":
+		take(&f.Clock, l, LacksClock, v, ParseFloat)
+	case "blue_round_score":
+		take(&f.Rounds[0], l, LacksRounds, v, ParseInt)
+	case "orange_round_score":
+		take(&f.Rounds[1], l, LacksRounds+1, v, ParseInt)
+	case "possession":
+		w := jsonenc.Walk(v)
+		for i := range w.Elements(len(f.Holder)) {
+			take(&f.Holder[i], l, LacksHolder+i, w.Value(), ParseInt)
 		}
 	case "blue_points":
 		take(&f.Points[0], l, LacksPoints, v, ParseFloat)
@@ -176,6 +179,8 @@ func (f *replayFrame) disc(v []byte) {
 			vec(&f.Disc.Position, &f.Lacks, LacksDisc, &w)
 		case `"velocity"`:
 			vec(&f.Disc.Velocity, &f.Lacks, LacksDisc+3, &w)
+		case `"bounce_count"`:
+			take(&f.Bounces, &f.Lacks, LacksBounces, w.Value(), ParseInt)
 		default:
 			w.Value()
 		}
@@ -198,7 +203,7 @@ func (r *lineParser) team(t *Team, list *[]Player, w *jsonenc.Walker) {
 				r.player(p, string(key), w)
 			}
 		}
-		if *list, t.Players = players, players; r.stored == nil {
+		if *list, t.Players = players, players; !r.lean {
 			t.Players = append(make([]Player, 0, len(players)), players...)
 		}
 	}

@@ -136,7 +136,7 @@ func cells(t *testing.T, dir nodes.Dir) map[string]any {
 
 // What a text does not have, or not as what it is, is null or empty in all that is made of it; all else stays.
 func TestLacking(t *testing.T) {
-	whole := cells(t, tree(t, without(t, "", nil)))
+	whole := cells(t, replayDir(t, without(t, "", nil)))
 	for place, v := range whole {
 		if v == nil || v == "" {
 			t.Fatalf("%s is empty", place)
@@ -204,7 +204,7 @@ func TestLacking(t *testing.T) {
 					continue // as it should be
 				}
 			}
-			got := cells(t, tree(t, without(t, c.path, value)))
+			got := cells(t, replayDir(t, without(t, c.path, value)))
 			for place, want := range whole {
 				lacks := slices.ContainsFunc(c.shown, func(s string) bool { return strings.ReplaceAll(s, "%s", key) == place })
 				switch x, there := got[place]; {
@@ -228,7 +228,7 @@ func TestKnownByName(t *testing.T) {
 			Ticks  int
 		}
 	}
-	if err := json.Unmarshal([]byte(nodestest.Read(t, tree(t, without(t, "player/userid", nil)), "scores.json")), &scores); err != nil {
+	if err := json.Unmarshal([]byte(nodestest.Read(t, replayDir(t, without(t, "player/userid", nil)), "scores.json")), &scores); err != nil {
 		t.Fatal(err)
 	}
 	if p := scores.Players; len(p) != 1 || p[0].UserID != nil || *p[0].Name != "Ann" || p[0].Ticks != 3 {
@@ -239,7 +239,7 @@ func TestKnownByName(t *testing.T) {
 // Times outside the years 1 to 9999 are told nowhere.
 func TestReplayYears(t *testing.T) {
 	text := strings.ReplaceAll(string(without(t, "", nil)), "2023/", "0000/")
-	dir := tree(t, []byte(text))
+	dir := replayDir(t, []byte(text))
 	if bad := nodestest.Check(t, dir); len(bad) > 0 {
 		t.Errorf("unreadable: %v", bad)
 	}

@@ -30,7 +30,7 @@ func (r *lineParser) line(b []byte) (f replayFrame, kind lineKind) {
 	if len(session) < minSession {
 		return f, emptyLine
 	}
-	if f.Time, ok = parseStamp(stamp); !ok || !r.lean && (!isObject(session) || len(bones) > 0 && !isObject(bones)) {
+	if f.Time, ok = parseStamp(stamp); !ok || !r.sound && (!isObject(session) || len(bones) > 0 && !isObject(bones)) {
 		return f, badLine
 	}
 	f.session, f.bones = bytes.TrimLeft(session, spaces), bytes.TrimLeft(bones, spaces)

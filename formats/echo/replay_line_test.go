@@ -232,7 +232,7 @@ func TestHeader(t *testing.T) {
 			Layout  string
 			Header  json.RawMessage
 		}
-		if err := json.Unmarshal([]byte(nodestest.Read(t, tree(t, c.b), "header.json")), &doc); err != nil {
+		if err := json.Unmarshal([]byte(nodestest.Read(t, replayDir(t, c.b), "header.json")), &doc); err != nil {
 			t.Fatal(err)
 		}
 		var got bytes.Buffer
@@ -261,7 +261,7 @@ func TestDamagedLines(t *testing.T) {
 	if len(x.Problems) != 2 || x.Problems[0].Offset != int64(2*len(good)) || x.Problems[1].Offset != last || *x.Problems[1].Chunk != 1 {
 		t.Errorf("%+v, want %d and %d", x.Problems, 2*len(good), last)
 	}
-	if x.Ticks != chunkFrames+3 || len(x.Chunks) != 2 || x.Chunks[0].Ticks() != chunkFrames || !x.Chunks[0].Damaged || x.Chunks[1].Offset+x.Chunks[1].Stored != int64(len(text)) {
+	if x.Ticks != chunkFrames+3 || len(x.Chunks) != 2 || x.Chunks[0].Ticks != chunkFrames || !x.Chunks[0].Damaged || x.Chunks[1].Offset+x.Chunks[1].Stored != int64(len(text)) {
 		t.Errorf("%d frames in %d chunks, the last %+v", x.Ticks, len(x.Chunks), x.Chunks[len(x.Chunks)-1])
 	}
 }

@@ -125,7 +125,7 @@ func (r *replayReader) Scan(ctx context.Context, size int64, earlier formats.Ind
 	s := &replayScan{chunks: len(b.Chunks), problems: b.Problems, part: size < r.size, end: size}
 	if s.chunks > 0 {
 		last := &b.Chunks[s.chunks-1]
-		s.at, s.ticks = last.Offset+last.Stored, last.FirstTick+int64(last.Ticks())
+		s.at, s.ticks = last.Offset+last.Stored, last.FirstTick+int64(last.Ticks)
 	}
 	if s.flow, err = r.flowFrom(ctx, earlier, s.at); err != nil {
 		return nil, err

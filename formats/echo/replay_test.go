@@ -68,7 +68,7 @@ func zipOf(t testing.TB, text []byte, method uint16, entry string) []byte {
 	return b.Bytes()
 }
 
-func tree(t testing.TB, b []byte) nodes.Dir {
+func replayDir(t testing.TB, b []byte) nodes.Dir {
 	t.Helper()
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
@@ -82,9 +82,9 @@ func tree(t testing.TB, b []byte) nodes.Dir {
 // TestSame holds the trees of text, stored and deflated archives to each other.
 func TestSame(t *testing.T) {
 	text := textOf(700)
-	plain := tree(t, text)
+	plain := replayDir(t, text)
 	for _, b := range [][]byte{zipOf(t, text, zip.Store, "x.echoreplay"), zipOf(t, text, zip.Deflate, "x")} {
-		dir := tree(t, b)
+		dir := replayDir(t, b)
 		if bad := nodestest.Check(t, dir); len(bad) > 0 {
 			t.Errorf("unreadable: %v", bad)
 		}
@@ -100,14 +100,14 @@ func TestSame(t *testing.T) {
 	if got := nodestest.Read(t, plain, "chunks/000000") + nodestest.Read(t, plain, "chunks/000001") + nodestest.Read(t, plain, "chunks/000002"); got != string(text) {
 		t.Errorf("the chunks are %d bytes together, the text is %d", len(got), len(text))
 	}
-	again := tree(t, []byte(nodestest.Read(t, plain, "export/x.echoreplay")))
+	again := replayDir(t, []byte(nodestest.Read(t, plain, "export/x.echoreplay")))
 	if nodestest.Read(t, again, "lines/000001.jsonl") != nodestest.Read(t, plain, "lines/000001.jsonl") {
 		t.Error("the exported archive does not read like the original")
 	}
 }
 
 func TestReplayTree(t *testing.T) {
-	dir := tree(t, textOf(25))
+	dir := replayDir(t, textOf(25))
 	line, _, _ := strings.Cut(nodestest.Read(t, dir, "lines/000000.jsonl"), "\n")
 	for _, want := range []string{
 		`{"tick":0,"chunk":0,"time":"2023-11-14T22:13:20.000Z","session":{"disc":{"position":[1.0,2.0,3.0],"velocity":[0.5,0.0,0.0]},"sessionid":"S","game_status"`,
@@ -150,7 +150,7 @@ func TestDamage(t *testing.T) {
 		"flipped checksum": flip(zipOf(t, text, zip.Store, "x"), 3000),
 		"broken header":    []byte("PK\x03\x04 short"),
 	} {
-		dir := tree(t, b)
+		dir := replayDir(t, b)
 		if dir == nil {
 			continue
 		}
@@ -178,7 +178,7 @@ func TestDamage(t *testing.T) {
 			Complete, Finished bool
 			Problems           []formats.Problem
 		}
-		if err := json.Unmarshal([]byte(nodestest.Read(t, tree(t, c.b), "index.json")), &got); err != nil {
+		if err := json.Unmarshal([]byte(nodestest.Read(t, replayDir(t, c.b), "index.json")), &got); err != nil {
 			t.Fatal(err)
 		}
 		var codes []string
@@ -250,7 +250,7 @@ func TestReplaySamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, err := range nodestest.Check(t, tree(t, b)) {
+		for name, err := range nodestest.Check(t, replayDir(t, b)) {
 			t.Errorf("%s: %s: %v", file, name, err)
 		}
 	}
@@ -336,12 +336,9 @@ func withoutStats(f *Frame) string {
 func sameVisit(t *testing.T, r *replayReader, n int, info *ChunkInfo, c *Chunk) {
 	t.Helper()
 	i := 0
-	ok, err := r.visit(t.Context(), n, info, func(f *Frame, stored *Session) error {
+	ok, err := r.visit(t.Context(), n, info, func(f *Frame) error {
 		if got, want := withoutStats(f), withoutStats(&c.Frames[i]); got != want {
 			t.Errorf("frame %d is %s, want %s", i, got, want)
-		}
-		if got, want := fmt.Sprintf("%v", *stored), fmt.Sprintf("%v", ReadSession(c.Stored(i))); got != want {
-			t.Errorf("the session of frame %d has %s, want %s", i, got, want)
 		}
 		i++
 		return nil
@@ -358,9 +355,9 @@ func TestVisitMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := &ChunkInfo{Stored: int64(len(text)), Lines: make([]uint32, 2)}
+	info := &ChunkInfo{Stored: int64(len(text)), Ticks: 2}
 	n := 0
-	ok, err := r.visit(t.Context(), 0, info, func(*Frame, *Session) error {
+	ok, err := r.visit(t.Context(), 0, info, func(*Frame) error {
 		n++
 		return nil
 	})
@@ -390,13 +387,20 @@ func FuzzReplayScan(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(c.Frames) != x.Chunks[n].Ticks() {
-				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks())
+			if len(c.Frames) != x.Chunks[n].Ticks {
+				t.Fatalf("chunk %d has %d frames by itself, %d in the pass", n, len(c.Frames), x.Chunks[n].Ticks)
 			}
 			sameVisit(t, r, n, &x.Chunks[n], c)
-			for i, size := range x.Chunks[n].TickSizes {
-				if tick := c.Tick(i); !json.Valid(tick) || len(tick) != int(size) {
-					t.Fatalf("tick %d has %d bytes, %d in the pass:\n%s", i, len(tick), size, tick)
+			lines := int64(0)
+			for _, p := range x.Chunks[n].Pieces {
+				lines += p.Lines
+			}
+			if got := c.Lines(nil); int64(len(got)) != lines {
+				t.Fatalf("the lines of chunk %d have %d bytes, %d in the pass", n, len(got), lines)
+			}
+			for i := range c.Frames {
+				if tick := c.Tick(i); !json.Valid(tick) {
+					t.Fatalf("tick %d: %s", i, tick)
 				}
 			}
 		}

@@ -93,7 +93,7 @@ const maxParts = chunkText/partText + 2
 
 // soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than of one that was scanned.
 func soundParts(info *ChunkInfo) bool {
-	if info.Ticks() > chunkFrames || len(info.Parts) > maxParts {
+	if info.Ticks > chunkFrames || len(info.Parts) > maxParts {
 		return false
 	}
 	if info.Parts == nil {

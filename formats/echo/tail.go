@@ -81,7 +81,7 @@ func (b *Builder) readTail(r *indexfile.Reader, x *Index) error {
 	b.readSummary(r, x.Events)
 	b.Chunks = slices.Clip(x.Chunks[:n])
 	for i := range b.Chunks {
-		b.summary.Ticks += int64(b.Chunks[i].Ticks())
+		b.summary.Ticks += int64(b.Chunks[i].Ticks)
 	}
 	b.summary.events.any = b.summary.Ticks > 0
 	if b.Frames.Chunks() != n || b.Players.Chunks() != n || b.summary.BonesTicks > b.summary.Ticks {

@@ -2,12 +2,17 @@ package echo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	iofs "io/fs"
+	"sort"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -19,6 +24,7 @@ type Recording struct {
 	formats.Recording // whose index is an *Index
 
 	Format   string
+	Text     bool // sessions are stored as text
 	Combat   bool // a map without a disc
 	Grows    bool // what is made of frames does as the file grows
 	Header   any  // header.json
@@ -27,109 +33,74 @@ type Recording struct {
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
 	NumChunks int
 
-	// Chunk decodes chunk n, or the part of it that info tells of, and returns how many bytes it keeps alive. before is the end of
-	// the chunk before, if that is in memory, or nil.
+	// Chunk decodes chunk n, or the part of it that info tells of, and returns how many bytes it keeps
+	// alive. before is the end of the chunk before, if that is in memory, or nil.
 	Chunk func(ctx context.Context, x *Index, n int, info *ChunkInfo, before *Chunk) (*Chunk, int64, error)
 
-	// Visit calls fn for the frames of chunk n, or of the part of it that info tells of (see Together), as Chunk decodes
-	// them: up to as many as the index knows, with what tables have of them, and of what Chunk.Stored gives of them. Both
-	// are there until fn returns. ok is false if only Chunk tells which frames there are.
-	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame, stored *Session) error) (ok bool, err error)
-
-	// Together says that the parts of a chunk are gone through at once, as one cannot be decoded without those before it.
-	Together bool
-
-	// Encoder, if set, makes the sessions of the frames that Visit gives.
-	Encoder *Encoder
+	// Visit calls fn for the frames that Chunk decodes, up to as many as the index knows, with what
+	// tables have of them. Each is there until fn returns. ok is false if only Chunk tells which frames
+	// there are.
+	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame) error) (ok bool, err error)
 
 	// Data returns the file that shows the bytes of chunk n, which are readable.
 	Data func(n int, info *ChunkInfo) nodes.File
 }
 
-// A Tree is the directory of one recording.
-type Tree struct {
+// A tree is what the views of a recording share.
+type tree struct {
+	*views.Tree[Index]
 	rec    Recording
 	chunks *cache.Memo[partKey, *Chunk]
-	rows   *cache.Memo[int, *tableRows]
-	pieces *cache.Memo[pieceKey, *text]
-}
-
-// dirs are the directories that are made of an index at once, and stay with it.
-type dirs struct{ ticks, export nodes.Dir }
-
-// NewTree returns the tree of a recording, and its tables.
-func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-	t := &Tree{rec: rec}
-	t.chunks = cache.NewMemo(c, t.loadChunk)
-	t.rows = cache.NewMemo(c, t.loadRows)
-	t.pieces = cache.NewMemo(c, t.loadPiece)
-	tables := t.tables()
-	return nodes.List(
-		nodes.Entry{Name: "header.json", File: nodes.JSON(func(context.Context) (any, error) { return rec.Header, nil })},
-		formats.IndexEntry(nodes.JSON(t.document)),
-		rec.RawEntry(),
-		nodes.Entry{Name: "metadata", File: rec.Metadata},
-		nodes.Entry{Name: "chunks", Dir: t.series("", false, t.dataFile)},
-		nodes.Entry{Name: "lines", Dir: t.series(".jsonl", rec.Grows, t.linesFile)},
-		nodes.Entry{Name: "ticks", Dir: t.lazy(func(d *dirs) nodes.Dir { return d.ticks })},
-		nodes.Entry{Name: "scores.json", File: t.file(func(x *Index) (nodes.File, error) {
-			return nodes.Func(func(context.Context) ([]byte, error) {
-				return append(nodes.AppendIndented(nil, x.Scores), '\n'), nil
-			}), nil
-		})},
-		nodes.Entry{Name: "events.jsonl", Grows: rec.Grows, File: t.file(func(x *Index) (nodes.File, error) {
-			return nodes.Bytes(x.Events), nil
-		})},
-		nodes.Entry{Name: "tables", Dir: parquet.Dir(c, rec.Input, rec.Format, tables)},
-		nodes.Entry{Name: "export", Dir: t.lazy(func(d *dirs) nodes.Dir { return d.export })},
-	), tables
-}
-
-// Index returns the index.
-func (t *Tree) Index(ctx context.Context) (*Index, error) {
-	x, err := t.rec.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if x := x.(*Index); x.Bytes == t.rec.Size {
-		return x, nil
-	}
-	return nil, nodes.ErrStale // a saved index that says it is of all bytes, and is not
-}
-
-// document is the value of index.json.
-func (t *Tree) document(ctx context.Context) (any, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	damage, err := t.rec.Damage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	doc := x.document(t.rec.Format)
-	doc.Damaged(damage)
-	return doc, nil
-}
-
-// lazy is a directory of those that are made of the index.
-func (t *Tree) lazy(dir func(*dirs) nodes.Dir) nodes.Dir {
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		x, err := t.Index(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if x.dirs.Load() == nil {
-			x.dirs.CompareAndSwap(nil, &dirs{t.ticksDir(x), t.exportDir(x)})
-		}
-		return dir(x.dirs.Load()), nil
-	})
+	rows   *cache.Memo[partKey, tableRows]
 }
 
 // A partKey is a part of a chunk, the only one of most.
 type partKey struct{ chunk, part int }
 
-func (t *Tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) {
+// NewTree declares the views of a recording.
+func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	t := &tree{Tree: views.New[Index](rec.Format, rec.Recording, c), rec: rec}
+	t.Check = func(x *Index) error {
+		if x.Bytes != rec.Size {
+			return nodes.ErrStale // a saved index that says it is of all bytes, and is not
+		}
+		return nil
+	}
+	t.chunks = cache.NewMemo(c, t.loadChunk)
+	t.rows = cache.NewMemo(c, t.loadRows)
+	chunks := views.Chunks[Index]{Known: rec.NumChunks}
+	if rec.NumChunks == UnknownChunks {
+		chunks.N = (*Index).count
+	}
+	data, lines := chunks, chunks
+	data.File = t.data
+	lines.File, lines.Grows, lines.Early = t.lines, rec.Grows, true
+	return t.Dir(views.Game[Index]{
+		Header: func(context.Context) (any, error) { return rec.Header, nil },
+		Document: func(_ context.Context, x *Index) (views.Document, error) {
+			return x.document(rec.Format), nil
+		},
+		Metadata: rec.Metadata,
+		Chunks:   &data,
+		Lines:    &lines,
+		Ticks: &views.Documents[Index]{
+			Numbers: (*Index).numbers, Clock: t.clock, Listed: true,
+			Make: t.tick, Long: t.longTick, Run: (*Index).run, Each: t.eachTick,
+		},
+		Tables: t.tables(),
+		Files: []nodes.Entry{
+			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {
+				return nodes.Bytes(append(nodes.AppendIndented(nil, x.Scores), '\n')), nil
+			})},
+			{Name: "events.jsonl", Grows: rec.Grows, File: t.File(func(x *Index) (nodes.File, error) {
+				return nodes.Bytes(x.Events), nil
+			})},
+			{Name: "export", Dir: t.Lazy(t.export)},
+		},
+	})
+}
+
+func (t *tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) {
 	x, err := t.Index(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -140,14 +111,14 @@ func (t *Tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) 
 		before, _ = t.chunks.Peek(partKey{n, x.Chunks[n].parts() - 1})
 	}
 	c, cost, err := t.rec.Chunk(ctx, x, k.chunk, info, before)
-	if err == nil && len(c.Frames) != info.Ticks() {
-		return nil, 0, fmt.Errorf("%w: chunk %d has %d frames, had %d", nodes.ErrStale, k.chunk, len(c.Frames), info.Ticks())
+	if err == nil && len(c.Frames) != info.Ticks {
+		return nil, 0, fmt.Errorf("%w: chunk %d has %d frames, had %d", nodes.ErrStale, k.chunk, len(c.Frames), info.Ticks)
 	}
 	return c, cost, err
 }
 
 // frames returns n frames of a chunk from one on, all of which are in one part.
-func (t *Tree) frames(ctx context.Context, x *Index, chunk, first, n int) (*Chunk, error) {
+func (t *tree) frames(ctx context.Context, x *Index, chunk, first, n int) (*Chunk, error) {
 	part, i := x.Chunks[chunk].partOf(first)
 	c, err := t.chunks.Get(ctx, partKey{chunk, part})
 	if err != nil {
@@ -156,26 +127,132 @@ func (t *Tree) frames(ctx context.Context, x *Index, chunk, first, n int) (*Chun
 	return c.Run(i, n), nil
 }
 
-// series is the directory of one file per chunk. It is listed without the index where the file
-// tells how many there are.
-func (t *Tree) series(suffix string, grows bool, file func(x *Index, n int) (nodes.File, error)) nodes.Dir {
-	of := func(chunks int) *nodes.Series {
-		return &nodes.Series{
-			Suffix: suffix, Width: 6, N: chunks,
-			Grows: func(int64) bool { return grows },
-			File: func(n int64) nodes.File {
-				return t.file(func(x *Index) (nodes.File, error) { return file(x, int(n)) })
-			},
+// data is a file of chunks/.
+func (t *tree) data(x *Index, n int) (nodes.File, error) {
+	if x.Chunks[n].Size == Unreadable {
+		return nil, fmt.Errorf("chunk %d: %w", n, errUnreadable)
+	}
+	return t.rec.Data(n, &x.Chunks[n]), nil
+}
+
+var (
+	errUnreadable = errors.New("the chunk cannot be read to its end")
+	errNoFrames   = errors.New("no frame of the chunk is readable")
+)
+
+// frame returns a chunk of the frame of a tick.
+func (t *tree) frame(ctx context.Context, tick int64) (*Chunk, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := x.chunkOf(tick)
+	if n < 0 || tick >= x.Chunks[n].FirstTick+int64(x.Chunks[n].Ticks) {
+		return nil, nodes.ErrStale
+	}
+	return t.frames(ctx, x, n, int(tick-x.Chunks[n].FirstTick), 1)
+}
+
+// tick makes ticks/N.json.
+func (t *tree) tick(ctx context.Context, tick int64) ([]byte, error) {
+	c, err := t.frame(ctx, tick)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tick(0), nil
+}
+
+// Tick returns the document that ticks/ shows for frame i.
+func (c *Chunk) Tick(i int) []byte {
+	line, _, _ := c.appendLine(nil, i)
+	return append(AppendIndented(make([]byte, 0, len(line)*3/2), line), '\n')
+}
+
+// longTick opens a document that is laid out as it is read.
+func (t *tree) longTick(ctx context.Context, tick int64) (nodes.Content, error) {
+	c, err := t.frame(ctx, tick)
+	if err != nil {
+		return nil, err
+	}
+	room := int64(c.room(0))
+	if room <= smallText {
+		return nil, nil
+	}
+	held, err := formats.Charge(ctx, room)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	line, _, _ := c.appendLine(make([]byte, 0, room), 0)
+	size, err := io.Copy(io.Discard, &indenter{src: line})
+	if err != nil {
+		return nil, err
+	}
+	open := func(io.Reader) (io.Reader, error) { return &indenter{src: line}, nil }
+	length := int64(len(line))
+	return nodes.NewForward(nodes.NewCursor(nodes.BytesContent(line), 0, length), open, size, length), nil
+}
+
+// eachTick makes the documents of a run but for the long ones.
+func (t *tree) eachTick(ctx context.Context, x *Index, first, end int, fn func(i int, doc []byte) error) error {
+	n, at := x.listed(first)
+	c, err := t.frames(ctx, x, n, at, end-first)
+	for i := 0; err == nil && i < len(c.Frames); i++ {
+		if c.room(i) <= smallText {
+			err = fn(first+i, c.Tick(i))
 		}
 	}
-	if t.rec.NumChunks != UnknownChunks {
-		return of(t.rec.NumChunks)
+	return err
+}
+
+// clock tells the frames by their times, which do not go back.
+func (t *tree) clock(x *Index) nodes.Clock {
+	return nodes.Clock{
+		Start: func(context.Context) (time.Time, error) {
+			if !x.hasDates() {
+				return time.Time{}, iofs.ErrNotExist
+			}
+			return time.UnixMilli(x.First), nil
+		},
+		Tick: func(ctx context.Context, at time.Time) (int64, error) { return t.tickAt(ctx, x, at.UnixMilli()) },
 	}
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		x, err := t.Index(ctx)
+}
+
+// tickAt returns the last frame at or before a time, which is not before the first one. It decodes as
+// many parts of chunks as a binary search looks at.
+func (t *tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
+	if ms > x.Last {
+		return 0, iofs.ErrNotExist
+	}
+	var readable []partKey
+	for i := range x.Chunks {
+		for part := range x.Chunks[i].parts() {
+			if x.Chunks[i].part(part).Ticks > 0 {
+				readable = append(readable, partKey{i, part})
+			}
+		}
+	}
+	var failed error
+	times := func(i int) []Frame {
+		c, err := t.chunks.Get(ctx, readable[i])
 		if err != nil {
-			return nil, err
+			failed = err
+			return nil
 		}
-		return of(len(x.Chunks)), nil
+		return c.Frames
+	}
+	after := sort.Search(len(readable), func(i int) bool {
+		f := times(i)
+		return len(f) == 0 || f[0].Time > ms
 	})
+	if failed == nil && after == 0 {
+		return 0, iofs.ErrNotExist
+	}
+	if failed != nil {
+		return 0, failed
+	}
+	last := readable[after-1]
+	f := times(after - 1)
+	i := sort.Search(len(f), func(i int) bool { return f[i].Time > ms }) - 1
+	return x.Chunks[last.chunk].part(last.part).FirstTick + int64(max(i, 0)), failed
 }

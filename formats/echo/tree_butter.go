@@ -43,11 +43,8 @@ func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar
 		Chunk: func(ctx context.Context, x *Index, n int, part *ChunkInfo, before *Chunk) (*Chunk, int64, error) {
 			return r.Chunk(ctx, x, n, int(part.FirstTick-r.tick(n)), before, encoder)
 		},
-		Visit: func(ctx context.Context, n int, info *ChunkInfo, fn func(*Frame, *Session) error) (bool, error) {
-			return r.visit(ctx, n, info.Ticks(), func(f *Frame) error { return fn(f, nil) })
-		},
-		Together: true, Encoder: encoder,
-		Data: func(n int, info *ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
+		Visit: r.visit,
+		Data:  func(n int, info *ChunkInfo) nodes.File { return r.dataFile(rec.Input, n, info.Size) },
 	}, c)
 }
 

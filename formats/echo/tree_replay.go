@@ -27,7 +27,7 @@ func newReplayTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar
 	h := rec.Head.(*replayHead)
 	r := &replayReader{newContainer(h, rec.ReaderAt)}
 	return NewTree(Recording{
-		Recording: rec, Format: replayName, Combat: h.kind == Combat, Grows: rec.Grows && h.layout == layoutText,
+		Recording: rec, Format: replayName, Text: true, Combat: h.kind == Combat, Grows: rec.Grows && h.layout == layoutText,
 		Header: h.headerDocument(rec.Info()), Metadata: nodes.Bytes(nil), NumChunks: UnknownChunks,
 		Chunk: func(ctx context.Context, _ *Index, n int, info *ChunkInfo, _ *Chunk) (*Chunk, int64, error) {
 			return r.Chunk(ctx, n, info)

@@ -62,8 +62,6 @@ func testChunk(frames []Frame, n int) *Chunk {
 	return &Chunk{
 		Number: n, FirstTick: int64(n) * testInterval, Frames: part,
 		Session: func(b []byte, i int) []byte { return e.Session(b, &part[i]) },
-		Stored:  func(i int) []byte { return e.Session(nil, &part[i]) },
-		Shape:   func(b []byte, i int) []byte { return e.Shape(b, &part[i]) },
 		Bones:   func(b []byte, i int) []byte { return b },
 	}
 }
@@ -109,16 +107,12 @@ func TestScanLengths(t *testing.T) {
 	for n := range x.Chunks {
 		c, info := testChunk(frames, n), &x.Chunks[n]
 		text = append(text, c.Texts(nil)...)
-		for i, line := range slices.Collect(bytes.Lines(c.Lines(nil))) {
-			if uint32(len(line)) != info.Lines[i] || uint32(len(c.Tick(i))) != info.TickSizes[i] {
-				t.Errorf("chunk %d: frame %d has %d bytes and %d as a tick", n, i, len(line), len(c.Tick(i)))
-			}
-		}
 		first := 0
 		for i, p := range info.Pieces {
 			piece := c.Run(first, p.Frames)
 			first += p.Frames
-			got := PieceSizes{p.Frames, int64(len(piece.Texts(nil))), int64(len(piece.DiscRows(x.First))), int64(len(piece.PlayerRows(x.First)))}
+			of := func(v *view) int64 { return int64(len(v.render(piece, nil, x.First))) }
+			got := Piece{p.Frames, of(viewLines), of(viewText), of(viewDisc), of(viewPlayers)}
 			if got != p {
 				t.Errorf("chunk %d: piece %d has %+v, want %+v", n, i, p, got)
 			}
@@ -197,7 +191,7 @@ func testFormat(frames []Frame, scans *int) formats.Format {
 
 func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	return NewTree(Recording{
-		Recording: rec, Format: "test", Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
+		Recording: rec, Format: "test", Text: true, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
 		NumChunks: UnknownChunks,
 		Chunk: func(_ context.Context, _ *Index, n int, info *ChunkInfo, _ *Chunk) (*Chunk, int64, error) {
 			if !bytes.Equal(info.State, []byte{byte(n + 1)}) {
@@ -205,7 +199,8 @@ func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir,
 			}
 			return testChunk(frames, n), 1000, nil
 		},
-		Data: func(n int, _ *ChunkInfo) nodes.File { return nodes.Bytes(fmt.Append(nil, "chunk ", n)) },
+		Visit: func(context.Context, int, *ChunkInfo, func(*Frame) error) (bool, error) { return false, nil },
+		Data:  func(n int, _ *ChunkInfo) nodes.File { return nodes.Bytes(fmt.Append(nil, "chunk ", n)) },
 	}, c)
 }
 
@@ -249,13 +244,12 @@ func TestSound(t *testing.T) {
 		"far tick":   func(x *Index) { x.Chunks[1].FirstTick = 1 << 40 },
 		"offset":     func(x *Index) { x.Chunks[0].Offset = -1 },
 		"size":       func(x *Index) { x.Chunks[0].Size = -2 },
-		"tick sizes": func(x *Index) { x.Chunks[0].TickSizes = x.Chunks[0].TickSizes[1:] },
-		"empty line": func(x *Index) { x.Chunks[0].Lines[3] = 0 },
-		"empty tick": func(x *Index) { x.Chunks[0].TickSizes[3] = 0 },
+		"frames":     func(x *Index) { x.Chunks[0].Ticks-- },
+		"no lines":   func(x *Index) { x.Chunks[0].Pieces[0].Lines = 3 },
 		"long piece": func(x *Index) { x.Chunks[0].Pieces[0].Disc = 1 << 41 },
 		"many pieces": func(x *Index) {
 			c := &x.Chunks[0]
-			c.Pieces = slices.Repeat([]PieceSizes{{Frames: 1}}, len(c.Lines))
+			c.Pieces = slices.Repeat([]Piece{{Frames: 1, Lines: 1}}, c.Ticks)
 		},
 		"sum of ticks":       func(x *Index) { x.Ticks++ },
 		"bones":              func(x *Index) { x.BonesTicks = x.Ticks + 1 },
@@ -285,12 +279,15 @@ func FuzzSavedIndex(f *testing.F) {
 			return
 		}
 		rec := formats.Recording{Input: formats.BytesInput("x", nil, time.Time{})}
-		tree := &Tree{rec: Recording{Recording: rec, NumChunks: UnknownChunks}}
+		rec.Index = func(context.Context) (formats.Index, error) { return x, nil }
+		dir, _ := NewTree(Recording{Recording: rec, NumChunks: UnknownChunks}, cache.New(1<<20, store{}))
 		if _, err := json.Marshal(x.document("test")); err != nil {
 			t.Error(err)
 		}
-		for _, dir := range []nodes.Dir{tree.ticksDir(x), tree.exportDir(x)} {
-			if _, err := dir.Len(t.Context()); err != nil {
+		for _, name := range []string{"ticks", "export"} {
+			if e, err := nodes.Lookup(t.Context(), dir, name); err != nil {
+				t.Error(err)
+			} else if _, err := e.Dir.Len(t.Context()); err != nil && x.Bytes == 0 {
 				t.Error(err)
 			}
 		}
@@ -303,19 +300,19 @@ func TestTables(t *testing.T) {
 	frames[1].Teams[2].Players = []Player{{Name: "C, \"c\"\n", UserID: 3, ID: 9, Possession: true, Holding: [2]string{"none", "disc"}}}
 	c := testChunk(frames, 0)
 	start := frames[0].Time
-	if got, want := string(c.DiscRows(start)), "0,0,0.0,0.5,-1.0,0.0,0.0,0.0\n1,33,1.0,0.5,-1.0,0.0,0.0,0.0\n"; got != want {
+	if got, want := string(c.discRows(nil, start)), "0,0,0.0,0.5,-1.0,0.0,0.0,0.0\n1,33,1.0,0.5,-1.0,0.0,0.0,0.0\n"; got != want {
 		t.Errorf("disc:\n%swant\n%s", got, want)
 	}
 	zeros := strings.Repeat(",0.0", 15)
 	row := "1,33,spectator,\"C, \"\"c\"\"\n\",3,9" + zeros + ",0,"
-	if got := string(c.PlayerRows(start)); !strings.HasSuffix(got, row+"true,false,false,false,none,disc\n") {
+	if got := string(c.allPlayerRows(nil, start)); !strings.HasSuffix(got, row+"true,false,false,false,none,disc\n") {
 		t.Errorf("players:\n%swant at the end\n%s", got, row)
 	}
 	frames[1].Teams[2].Players[0].Lacks = LacksAllFlags
-	if got := string(c.PlayerRows(start)); !strings.HasSuffix(got, row+",,,,none,disc\n") {
+	if got := string(c.allPlayerRows(nil, start)); !strings.HasSuffix(got, row+",,,,none,disc\n") {
 		t.Errorf("players of a combat map:\n%s", got)
 	}
-	if n := strings.Count(PlayersHead, ","); strings.Count(row+"true,false,false,false,none,disc", ",")-1 != n {
+	if n := strings.Count(playersHead, ","); strings.Count(row+"true,false,false,false,none,disc", ",")-1 != n {
 		t.Errorf("%d commas in the first row", n)
 	}
 }

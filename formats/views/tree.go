@@ -195,6 +195,7 @@ func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 type Chunks[T any] struct {
 	N     func(x *T) int // how many there are
 	Grows bool           // the last file gets longer with the recording
+	Early bool           // files before the last do so, too: the head tells of more than there are
 	File  func(x *T, n int) (nodes.File, error)
 }
 
@@ -203,7 +204,7 @@ func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
 		n := c.N(x)
 		return &nodes.Series{
 			Suffix: suffix, Width: 6, N: n,
-			Grows: func(i int64) bool { return c.Grows && int(i) == n-1 },
+			Grows: func(i int64) bool { return c.Grows && (c.Early || int(i) == n-1) },
 			File: func(n int64) nodes.File {
 				return t.File(func(x *T) (nodes.File, error) { return c.File(x, int(n)) })
 			},

@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -8,13 +9,7 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
-)
-
-// The tables of a recording and their columns (docs/tree/tables.md section 3).
-const (
-	framesTable  = "frames"
-	playersTable = "players"
-	eventsTable  = "events"
+	"recfs/formats/internal/rowcount"
 )
 
 var framesColumns = slices.Concat(
@@ -67,117 +62,38 @@ func micros(ms int64) int64 {
 // firstDate is the start of the year 1.
 const firstDate = -62_135_596_800_000_000
 
-// A sessionOf is what the session of a frame is made by, or where there is none what the one has that is stored, or its text.
-type sessionOf struct {
-	*Encoder
-	stored *Session
-	text   []byte
-}
-
-// frameRow adds frame i to frames.
-func (c *Chunk) frameRow(b *columnar.Batch, i int) {
-	c.session(i).frameRow(b, c.FirstTick+int64(i), c.Number, &c.Frames[i])
-}
-
-// session returns the session of frame i.
-func (c *Chunk) session(i int) sessionOf {
-	if c.Encoder != nil {
-		return sessionOf{Encoder: c.Encoder}
-	}
-	return sessionOf{text: c.Stored(c.base + i)}
-}
-
-// frameRow adds a frame to frames, from its session where that is not made of the frame itself.
-func (s sessionOf) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
-	if s.Encoder != nil {
-		s.Encoder.frameRow(b, tick, chunk, f)
-		return
-	}
-	frameHead(b, tick, chunk, f)
-	if s.stored == nil {
-		stored := ReadSession(s.text)
-		s.stored = &stored
-	}
-	s.stored.end().row(b)
-}
-
-// frameHead adds what frames has of each frame.
-func frameHead(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+// frameRow adds a frame to frames.
+func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
+	l := f.Lacks
 	b.Int64(tick)
 	b.Int32(int32(chunk))
 	b.Int64(micros(f.Time))
+	addKnown(b, l.At(LacksStatus), b.Text, f.Status)
+	addFloats(b, l.Of(LacksClock, 1), f.Clock)
+	addFloats(b, l.Of(LacksPoints, 2), f.Points[0]+0, f.Points[1]+0) // an integer has no sign at 0
+	addInts(b, l.Of(LacksRounds, 2), f.Rounds[:]...)
+	addFloats(b, l.Of(LacksDisc, 3), f.Disc.Position[:]...)
+	addFloats(b, l.Of(LacksDisc+3, 3), f.Disc.Velocity[:]...)
+	addInts(b, l.Of(LacksBounces, 1), f.Bounces)
+	addInts(b, l.Of(LacksHolder, 2), f.Holder[:]...)
+	addKnown(b, l.At(LacksPause), b.Text, f.Pause.State)
 }
 
-// frameRow adds a frame to frames, by the session that Session makes of it.
-func (e *Encoder) frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
-	frameHead(b, tick, chunk, f)
-	combat := f.Kind == Combat
-	if combat {
-		b.Null()
-	} else {
-		b.Text(f.Status)
-	}
-	addFloats(b, !combat || f.Clock != 0, f.Clock)
-	for _, x := range f.Points {
-		addFloats(b, true, x+0) // an integer has no sign at 0
-	}
-	for _, n := range e.scores {
-		b.FitInt32(n)
-	}
-	disc := !combat && f.Has&HasDisc != 0
-	addFloats(b, disc, f.Disc.Position[:]...)
-	addFloats(b, disc, f.Disc.Velocity[:]...)
-	addInts(b, disc, 0)
-	team, player := f.possession()
-	addInts(b, !combat, team, player)
-	b.Text(f.Pause.State)
-}
-
-// addFloats adds numbers, or as many nulls. Each NaN is that of JSON, which has but one.
-func addFloats(b *columnar.Batch, known bool, list ...float32) {
-	for _, x := range list {
-		switch {
-		case !known:
-			b.Null()
-		case x != x:
-			b.Float(float32(math.NaN()))
-		default:
-			b.Float(x)
+// addFloats adds numbers but for those that are lacking. Each NaN is that of JSON, which has but one.
+func addFloats(b *columnar.Batch, lacks Lacks, list ...float32) {
+	for i, x := range list {
+		if x != x {
+			x = float32(math.NaN())
 		}
+		addKnown(b, lacks.At(i), b.Float, x)
 	}
 }
 
-// addInts adds small integers, or as many nulls.
-func addInts(b *columnar.Batch, known bool, list ...int) {
-	for _, n := range list {
-		if known {
-			b.Int32(int32(n))
-		} else {
-			b.Null()
-		}
+// addInts adds integers but for those that are lacking.
+func addInts(b *columnar.Batch, lacks Lacks, list ...int64) {
+	for i, n := range list {
+		addKnown(b, lacks.At(i), b.FitInt32, n)
 	}
-}
-
-func addText(b *columnar.Batch, value []byte) {
-	if s, ok := ParseText(value); ok {
-		b.Text(s)
-		return
-	}
-	b.Null()
-}
-
-func addFloat(b *columnar.Batch, value []byte) {
-	x, ok := ParseFloat(value)
-	addFloats(b, ok, x)
-}
-
-func addInt(b *columnar.Batch, value []byte) {
-	n, ok := ParseInt(value)
-	if !ok {
-		b.Null()
-		return
-	}
-	b.FitInt32(n)
 }
 
 // playerRows adds the players of a frame to players.
@@ -206,11 +122,7 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 		p.addRest(b)
 	}
 	for _, hand := range p.Holding {
-		if hand == "" {
-			b.Null()
-		} else {
-			b.Text(hand)
-		}
+		addKnown(b, hand == "", b.Text, hand)
 	}
 }
 
@@ -267,16 +179,8 @@ func eventRow(b *columnar.Batch, line []byte, buf *[]byte) {
 	b.Int64(tick)
 	b.Int64(at)
 	b.Text(event)
-	if hasUser {
-		b.Int64(user)
-	} else {
-		b.Null()
-	}
-	if hasName {
-		b.Text(name)
-	} else {
-		b.Null()
-	}
+	addKnown(b, !hasUser, b.Int64, user)
+	addKnown(b, !hasName, b.Text, name)
 	b.Bytes(*buf)
 }
 
@@ -298,4 +202,48 @@ func integerOf(value []byte) int64 {
 	}
 	n, _ := strconv.ParseInt(text, 10, 64) // what is written there is one
 	return n
+}
+
+// events calls fn for each line of events.jsonl from a chunk on with the chunk of its tick, until it
+// returns false.
+func (x *Index) events(from int, fn func(chunk int, line []byte) bool) {
+	chunk := 0
+	for line := range bytes.Lines(x.Events) {
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		w := jsonenc.Walk(line)
+		tick := int64(0)
+		for range w.Members() {
+			tick = integerOf(w.Value())
+			break
+		}
+		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= tick {
+			chunk++
+		}
+		if chunk >= from && !fn(chunk, line) {
+			return
+		}
+	}
+}
+
+// eventGroups counts the events, which the index has all of.
+func (x *Index) eventGroups() []columnar.Group {
+	c, at := rowcount.New(eventsColumns), 0
+	var buf []byte
+	x.events(0, func(chunk int, line []byte) bool {
+		for ; at < chunk; at++ {
+			c.EndChunk()
+		}
+		eventRow(c.Batch, line, &buf)
+		c.EndRow()
+		return true
+	})
+	return c.Groups()
+}
+
+func (x *Index) fillEvents(b *columnar.Batch, chunk int) {
+	var buf []byte
+	x.events(chunk, func(_ int, line []byte) bool {
+		eventRow(b, line, &buf)
+		return !b.Full()
+	})
 }

@@ -10,11 +10,11 @@ import (
 // The saved index: each part has its bytes in the comment of the function that writes it, and after
 // that the one that reads it. Numbers are varints where nothing else is said.
 
-// The least bytes that elements of lists take: a chunk has nine numbers and empty lists, and a bool.
+// The least bytes that elements of lists take: a chunk has eight numbers and empty lists, and a bool.
 const (
-	minChunk = 10
+	minChunk = 9
 	minPart  = 3
-	minPiece = 4
+	minPiece = 5
 )
 
 // Append appends the index as it is kept on disk.
@@ -63,26 +63,23 @@ func DecodeIndex(format string, text bool, saved []byte) (*Index, error) {
 		x.Chunks[i] = readChunk(r)
 	}
 	x.Tail = r.Blob()
+	x.place()
 	return x, r.Close()
 }
 
-// | first tick | offset | stored | size zigzag | damaged bool | state blob | lines | tick sizes |
-// | count | part … | count | piece … |
-//
-// lines, tick sizes: | count | length - length before zigzag … |
+// | first tick | ticks | offset | stored | size zigzag | damaged bool | state blob | count | part … | count | piece … |
 //
 // part: | skip | stored | frames |
 //
-// piece: | frames | text | disc | players |
+// piece: | frames | lines | text | disc | players |
 func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
 	w.Size(c.FirstTick)
+	w.Count(c.Ticks)
 	w.Size(c.Offset)
 	w.Size(c.Stored)
 	w.Int(c.Size)
 	w.Bool(c.Damaged)
 	w.Blob(c.State)
-	writeLengths(w, c.Lines)
-	writeLengths(w, c.TickSizes)
 	w.Count(len(c.Parts))
 	for _, p := range c.Parts {
 		w.Size(p.Skip)
@@ -92,6 +89,7 @@ func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
 	w.Count(len(c.Pieces))
 	for _, p := range c.Pieces {
 		w.Count(p.Frames)
+		w.Size(p.Lines)
 		w.Size(p.Text)
 		w.Size(p.Disc)
 		w.Size(p.Players)
@@ -99,38 +97,15 @@ func writeChunk(w *indexfile.Writer, c *ChunkInfo) {
 }
 
 func readChunk(r *indexfile.Reader) ChunkInfo {
-	c := ChunkInfo{FirstTick: r.Size(), Offset: r.Size(), Stored: r.Size(), Size: r.Int(), Damaged: r.Bool(), State: r.Blob()}
-	c.Lines, c.TickSizes = readLengths(r), readLengths(r)
-	frames := func() int { return int(r.Uint(uint64(len(c.Lines)))) }
+	frames := func() int { return int(r.Uint(math.MaxInt32)) }
+	c := ChunkInfo{
+		FirstTick: r.Size(), Ticks: frames(), Offset: r.Size(), Stored: r.Size(), Size: r.Int(), Damaged: r.Bool(), State: r.Blob(),
+	}
 	for range r.Count(minPart) {
 		c.Parts = append(c.Parts, Part{r.Size(), r.Size(), frames()})
 	}
 	for range r.Count(minPiece) {
-		c.Pieces = append(c.Pieces, PieceSizes{frames(), r.Size(), r.Size(), r.Size()})
+		c.Pieces = append(c.Pieces, Piece{frames(), r.Size(), r.Size(), r.Size(), r.Size()})
 	}
 	return c
-}
-
-// writeLengths writes differences: neighbours are of about the same length.
-func writeLengths(w *indexfile.Writer, list []uint32) {
-	w.Count(len(list))
-	last := int64(0)
-	for _, n := range list {
-		w.Int(int64(n) - last)
-		last = int64(n)
-	}
-}
-
-func readLengths(r *indexfile.Reader) []uint32 {
-	list := make([]uint32, r.Count(1))
-	last := int64(0)
-	for i := range list {
-		last += r.Int()
-		if last < 0 || last > math.MaxUint32 {
-			r.Fail("a length of %d", last)
-			last = 0
-		}
-		list[i] = uint32(last)
-	}
-	return list
 }

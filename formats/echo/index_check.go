@@ -42,8 +42,8 @@ func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 		if c.FirstTick < next || c.FirstTick > math.MaxInt32 || !c.sound() || chunk != nil && !chunk(c) {
 			return false
 		}
-		ticks += int64(c.Ticks())
-		next = c.FirstTick + int64(c.Ticks())
+		ticks += int64(c.Ticks)
+		next = c.FirstTick + int64(c.Ticks)
 	}
 	for _, p := range x.Problems {
 		if p.Offset < 0 || p.Chunk != nil && (*p.Chunk < 0 || *p.Chunk >= len(x.Chunks)) {
@@ -63,20 +63,45 @@ func (c *ChunkInfo) sound() bool {
 			return false
 		}
 	}
-	if len(c.TickSizes) != len(c.Lines) || !c.soundParts() {
-		return false
-	}
-	for i, n := range c.Lines {
-		if n == 0 || c.TickSizes[i] == 0 {
-			return false
-		}
-	}
 	for _, p := range c.Pieces {
-		for _, n := range []int64{int64(p.Frames) - 1, p.Text, p.Disc, p.Players} {
+		for _, n := range []int64{int64(p.Frames) - 1, p.Lines - int64(p.Frames), p.Text, p.Disc, p.Players} {
 			if n < 0 || n > maxSaved {
 				return false
 			}
 		}
 	}
-	return true
+	return c.soundParts()
+}
+
+// soundParts reports whether the parts and the pieces of a chunk can be its own.
+func (c *ChunkInfo) soundParts() bool {
+	frames, stored := 0, int64(0)
+	ends := map[int]bool{c.Ticks: true}
+	for _, p := range c.Parts {
+		if p.Frames > c.Ticks-frames || p.Skip > c.Stored-stored || p.Stored > c.Stored-stored-p.Skip {
+			return false
+		}
+		frames += p.Frames
+		stored += p.Skip + p.Stored
+		ends[frames] = true
+	}
+	if c.Parts != nil && (frames != c.Ticks || stored != c.Stored) {
+		return false
+	}
+	frames = 0
+	for _, p := range c.Pieces {
+		if p.Frames > PieceFrames || p.Frames > c.Ticks-frames {
+			return false
+		}
+		for i := range p.Frames - 1 {
+			if ends[frames+1+i] {
+				return false
+			}
+		}
+		frames += p.Frames
+		if p.Frames < PieceFrames && p.Lines < pieceText && !ends[frames] {
+			return false
+		}
+	}
+	return frames == c.Ticks
 }

@@ -1,0 +1,142 @@
+package echo
+
+import (
+	"sort"
+
+	"recfs/formats/views"
+)
+
+// A ChunkInfo is what the index knows of one chunk.
+type ChunkInfo struct {
+	FirstTick      int64
+	Ticks          int   // readable frames
+	Offset, Stored int64 // where it lies in the file
+	Size           int64 // of its bytes; Unreadable if they cannot be had
+	Damaged        bool
+	State          []byte // what its decoder has to start from, in the words of the format
+	Parts          []Part // that are decoded one by one; nil: it is one itself
+	Pieces         []Piece
+
+	before    int // frames of the chunks before
+	crc       uint32
+	continues bool  // it is a part of the chunk before it
+	skip      int64 // of the part
+}
+
+// Unreadable is the Size of a chunk whose bytes cannot be had.
+const Unreadable = -1
+
+// A Piece is how many frames a piece of a chunk has, and its lengths in the files of lines/ and export/.
+type Piece struct {
+	Frames                     int
+	Lines, Text, Disc, Players int64
+}
+
+// A Part is a run of frames of a chunk that is decoded by itself.
+type Part struct {
+	Skip   int64 // bytes before it in which there are none
+	Stored int64 // its bytes in the file
+	Frames int
+}
+
+// addPart adds c to the parts of a chunk.
+func (c *ChunkInfo) addPart(to *ChunkInfo) {
+	to.Parts = append(to.Parts, Part{c.skip, c.Stored - c.skip, c.Ticks})
+}
+
+// parts returns how many parts there are.
+func (c *ChunkInfo) parts() int { return max(1, len(c.Parts)) }
+
+// part returns what a decoder has to know of a part, as of a chunk.
+func (c *ChunkInfo) part(n int) *ChunkInfo {
+	if c.Parts == nil {
+		return c
+	}
+	p := &ChunkInfo{FirstTick: c.FirstTick, Offset: c.Offset, State: c.State, Damaged: c.Damaged}
+	for _, before := range c.Parts[:n] {
+		p.FirstTick += int64(before.Frames)
+		p.Offset += before.Skip + before.Stored
+	}
+	p.Offset += c.Parts[n].Skip
+	p.Stored, p.Size, p.Ticks = c.Parts[n].Stored, c.Parts[n].Stored, c.Parts[n].Frames
+	return p
+}
+
+// partOf returns the part in which a frame lies, and which of its frames it is.
+func (c *ChunkInfo) partOf(frame int) (part, i int) {
+	for ; part < len(c.Parts)-1 && frame >= c.Parts[part].Frames; part++ {
+		frame -= c.Parts[part].Frames
+	}
+	return part, frame
+}
+
+// piece returns the first frame of a piece.
+func (c *ChunkInfo) piece(n int) (first int) {
+	for _, p := range c.Pieces[:n] {
+		first += p.Frames
+	}
+	return first
+}
+
+// text returns how long the chunk is as lines of .echoreplay.
+func (c *ChunkInfo) text() (n int64) {
+	for _, p := range c.Pieces {
+		n += p.Text
+	}
+	return n
+}
+
+// place counts the frames before each chunk.
+func (x *Index) place() {
+	n := 0
+	for i := range x.Chunks {
+		x.Chunks[i].before = n
+		n += x.Chunks[i].Ticks
+	}
+}
+
+// count returns how many chunks there are.
+func (x *Index) count() int { return len(x.Chunks) }
+
+// chunkOf returns the last chunk that begins at or before a tick, -1 if none does.
+func (x *Index) chunkOf(tick int64) int {
+	return sort.Search(len(x.Chunks), func(i int) bool { return x.Chunks[i].FirstTick > tick }) - 1
+}
+
+// listed returns the chunk of the i-th readable frame, and which of its frames it is.
+func (x *Index) listed(i int) (chunk, frame int) {
+	n := sort.Search(len(x.Chunks), func(n int) bool { return x.Chunks[n].before > i }) - 1
+	return n, i - x.Chunks[n].before
+}
+
+// numbers are the readable frames.
+func (x *Index) numbers() views.Numbers {
+	return views.Numbers{
+		N: int(x.Ticks),
+		Number: func(i int) int64 {
+			n, frame := x.listed(i)
+			return x.Chunks[n].FirstTick + int64(frame)
+		},
+		Search: func(tick int64) int {
+			n := x.chunkOf(tick)
+			if n < 0 {
+				return 0
+			}
+			c := &x.Chunks[n]
+			return c.before + int(min(tick-c.FirstTick, int64(c.Ticks)))
+		},
+	}
+}
+
+// run returns the listed frames of the piece that the i-th is in.
+func (x *Index) run(i int) (first, end int) {
+	n, frame := x.listed(i)
+	c := &x.Chunks[n]
+	for _, p := range c.Pieces {
+		if frame < p.Frames {
+			return i - frame, i - frame + p.Frames
+		}
+		frame -= p.Frames
+	}
+	return i, i + 1 // which soundness rules out
+}

@@ -1,0 +1,237 @@
+package echo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"recfs/cache"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/zipfile"
+	"recfs/formats/views"
+	"recfs/nodes"
+)
+
+// A view is a file that is rendered piece by piece, because it is too long to be held.
+type view struct {
+	name   string
+	head   string
+	size   func(p *Piece) int64
+	render func(c *Chunk, b []byte, start int64) []byte
+}
+
+var (
+	viewLines = &view{
+		"lines", "", func(p *Piece) int64 { return p.Lines },
+		func(c *Chunk, b []byte, _ int64) []byte { return c.Lines(b) },
+	}
+	viewText = &view{
+		"text", "", func(p *Piece) int64 { return p.Text },
+		func(c *Chunk, b []byte, _ int64) []byte { return c.Texts(b) },
+	}
+	viewDisc    = &view{"disc.csv", discHead, func(p *Piece) int64 { return p.Disc }, (*Chunk).discRows}
+	viewPlayers = &view{"players.csv", playersHead, func(p *Piece) int64 { return p.Players }, (*Chunk).allPlayerRows}
+)
+
+// lines is a file of lines/.
+func (t *tree) lines(x *Index, n int) (nodes.File, error) {
+	if x.Chunks[n].Ticks == 0 {
+		return nil, fmt.Errorf("chunk %d: %w", n, errNoFrames)
+	}
+	return t.Text(viewLines.name, n, func(_ context.Context, x *Index) (*views.Text, error) {
+		return t.pieces(x, viewLines, n, n+1), nil
+	}), nil
+}
+
+// export is export/.
+func (t *tree) export(x *Index) nodes.Dir {
+	if x.Ticks == 0 {
+		return nodes.List()
+	}
+	file := func(v *view) nodes.File {
+		return t.Text(v.name, 0, func(_ context.Context, x *Index) (*views.Text, error) {
+			return t.pieces(x, v, 0, len(x.Chunks)), nil
+		})
+	}
+	name := ExportName(t.rec.Name, "."+t.rec.Format) + ".echoreplay"
+	entries := []nodes.Entry{
+		{Name: name, File: t.Text("archive", 0, func(_ context.Context, x *Index) (*views.Text, error) {
+			return t.archive(x, name), nil
+		})},
+		{Name: name + ".txt", Grows: t.rec.Grows, File: file(viewText)},
+		{Name: "players.csv", Grows: t.rec.Grows, File: file(viewPlayers)},
+	}
+	if !t.rec.Combat {
+		entries = append(entries, nodes.Entry{Name: "disc.csv", Grows: t.rec.Grows, File: file(viewDisc)})
+	}
+	return nodes.List(entries...)
+}
+
+// A pieceKey is a piece of a chunk.
+type pieceKey struct{ chunk, piece int }
+
+// pieces returns the text of a view of the chunks from first to end: its head, and its pieces.
+func (t *tree) pieces(x *Index, v *view, first, end int) *views.Text {
+	keys := []pieceKey{{}}
+	sizes := []int64{int64(len(v.head))}
+	for n := first; n < end; n++ {
+		for i := range x.Chunks[n].Pieces {
+			keys = append(keys, pieceKey{n, i})
+			sizes = append(sizes, v.size(&x.Chunks[n].Pieces[i]))
+		}
+	}
+	return &views.Text{
+		N: len(keys), Sizes: sizes, Cost: int64(16 * cap(keys)),
+		Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
+			if i == 0 {
+				return views.Part{Bytes: []byte(v.head)}, nil
+			}
+			b, err := t.piece(ctx, v, keys[i])
+			return views.Part{Bytes: b}, err
+		},
+	}
+}
+
+// archive returns the text of the .echoreplay archive.
+func (t *tree) archive(x *Index, name string) *views.Text {
+	text := t.pieces(x, viewText, 0, len(x.Chunks))
+	size := int64(0)
+	for _, n := range text.Sizes {
+		size += n
+	}
+	z := zipfile.NewStored(name, time.UnixMilli(x.First), size, x.CRC)
+	piece := text.Make
+	text.Sizes[0] = int64(len(z.Head)) // the text has no head
+	text.Sizes = append(text.Sizes, int64(len(z.Tail)))
+	text.Make = func(ctx context.Context, i int, at any) (views.Part, error) {
+		switch i {
+		case 0:
+			return views.Part{Bytes: z.Head}, nil
+		case text.N - 1:
+			return views.Part{Bytes: z.Tail}, nil
+		}
+		return piece(ctx, i, at)
+	}
+	text.N++
+	return text
+}
+
+// smallText is up to how many bytes rendering is not charged.
+const smallText = 128 << 10
+
+// piece renders a piece.
+func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info := &x.Chunks[k.chunk]
+	p := &info.Pieces[k.piece]
+	c, err := t.frames(ctx, x, k.chunk, info.piece(k.piece), p.Frames)
+	if err != nil {
+		return nil, err
+	}
+	room := v.size(p) + frameRoom // for what stands before bones until it is known that there are none
+	if room > smallText {
+		held, err := cache.Charge(ctx, room)
+		if err != nil {
+			return nil, err
+		}
+		defer held.Free()
+	}
+	return v.render(c, make([]byte, 0, room), x.First), nil
+}
+
+// ExportName returns the name of a recording without its extension and without that of an outer
+// compression.
+func ExportName(name, extension string) string {
+	base := name
+	for _, outer := range []string{".xz", ".zst", ".gz", ".bz2"} {
+		if s, ok := strings.CutSuffix(base, outer); ok {
+			base = s
+			break
+		}
+	}
+	if s, ok := strings.CutSuffix(base, extension); ok {
+		return s
+	}
+	return name
+}
+
+// tables declares the tables.
+func (t *tree) tables() []views.Table[Index] {
+	rows := func(of func(tableRows) *columnar.Batch) func(context.Context, *Index, *columnar.Batch, int) error {
+		return func(ctx context.Context, x *Index, b *columnar.Batch, chunk int) error {
+			for part := 0; part < x.Chunks[chunk].parts() && !b.Full(); part++ {
+				r, err := t.rows.Get(ctx, partKey{chunk, part})
+				if err != nil {
+					return err
+				}
+				b.Append(of(r))
+			}
+			return nil
+		}
+	}
+	return []views.Table[Index]{{
+		Name: "frames", Columns: framesColumns, Groups: func(x *Index) []columnar.Group { return x.Frames.Groups() },
+		Chunks: (*Index).count, Rows: rows(func(r tableRows) *columnar.Batch { return r.frames }),
+	}, {
+		Name: "players", Columns: playersOf(t.rec.Text), Groups: func(x *Index) []columnar.Group { return x.Players.Groups() },
+		Chunks: (*Index).count, Rows: rows(func(r tableRows) *columnar.Batch { return r.players }),
+	}, {
+		Name: "events", Columns: eventsColumns, Groups: (*Index).eventGroups,
+		Fill: func(_ context.Context, x *Index, b *columnar.Batch, chunk, _ int) error {
+			x.fillEvents(b, chunk)
+			return nil
+		},
+	}}
+}
+
+// tableRows are the rows of frames and players that a part of a chunk has: a quarter of what its frames
+// take, and not a thing for the garbage collector to go through.
+type tableRows struct{ frames, players *columnar.Batch }
+
+// loadRows makes the rows of a part of a chunk, whose frames it does not keep.
+func (t *tree) loadRows(ctx context.Context, k partKey) (r tableRows, size int64, err error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return r, 0, err
+	}
+	info := x.Chunks[k.chunk].part(k.part)
+	n := int64(0)
+	add := func(f *Frame) error {
+		if n == 0 { // the others may have as many players
+			players := len(f.Teams[0].Players) + len(f.Teams[1].Players) + len(f.Teams[2].Players)
+			r.frames = columnar.NewRows(framesColumns, min(info.Ticks, framesRoom))
+			r.players = columnar.NewRows(playersOf(t.rec.Text), min(players*info.Ticks, playersRoom))
+		}
+		frameRow(r.frames, info.FirstTick+n, k.chunk, f)
+		playerRows(r.players, info.FirstTick+n, f, func() {})
+		n++
+		return nil
+	}
+	c, ok := t.chunks.Peek(k)
+	if !ok {
+		if ok, err = t.rec.Visit(ctx, k.chunk, info, add); err != nil {
+			return r, 0, err
+		}
+		if !ok || n != int64(info.Ticks) {
+			n = 0
+			c, err = t.chunks.Get(ctx, k)
+		}
+	}
+	for i := 0; err == nil && c != nil && i < len(c.Frames); i++ {
+		err = add(&c.Frames[i])
+	}
+	if r.frames == nil || err != nil {
+		r = tableRows{columnar.NewRows(framesColumns, 0), columnar.NewRows(playersOf(t.rec.Text), 0)}
+	}
+	return r, r.frames.Size() + r.players.Size(), err
+}
+
+// For how many rows there is room before there are any.
+const (
+	framesRoom  = 1 << 10
+	playersRoom = framesRoom * 8
+)
