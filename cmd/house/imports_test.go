@@ -89,6 +89,7 @@ var house = []room{
 		},
 		special: map[string][]string{
 			"tree*.go":       {"recfs/nodes", "recfs/cache", "recfs/formats/views"},
+			"index*.go":      {"recfs/formats/views"},
 			"*_container.go": {"recfs/nodes"}, // sections, and a cursor that outlives an operation
 		},
 	},

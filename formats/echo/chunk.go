@@ -1,11 +1,7 @@
 package echo
 
 import (
-	"hash"
-	"hash/crc32"
-	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"recfs/formats"
 )
@@ -110,68 +106,6 @@ func (c *Chunk) Lines(b []byte) []byte {
 func (c *Chunk) Texts(b []byte) []byte {
 	for i := range c.Frames {
 		b = c.appendText(b, i)
-	}
-	return b
-}
-
-// measure renders everything that is made of the chunk to learn its lengths.
-func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
-	var line, buf []byte
-	crc := crc32.NewIEEE()
-	for i := range chunk.Frames {
-		if n := len(c.Pieces); n == 0 || c.Pieces[n-1].Frames == PieceFrames || c.Pieces[n-1].Lines >= pieceText {
-			c.Pieces = append(c.Pieces, Piece{})
-		}
-		p := &c.Pieces[len(c.Pieces)-1]
-		p.Frames++
-		c.Ticks++
-		var session, end int
-		line, session, end = chunk.appendLine(slices.Grow(line[:0], chunk.room(i)), i)
-		rows.add(chunk, i)
-		buf = append(AppendStamp(buf[:0], chunk.Frames[i].Time), '\t')
-		p.Lines += int64(len(line) + 1)
-		p.Text += sumText(crc, buf, line[session:end], line[end:len(line)-1])
-		p.Disc += int64(len(chunk.discRow(buf[:0], i, start)))
-		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
-	}
-	c.crc = crc.Sum32()
-}
-
-// sumText adds the line of .echoreplay to a checksum, and returns how long it is.
-func sumText(crc hash.Hash32, head, session, bones []byte) (n int64) {
-	add := func(b []byte) {
-		crc.Write(b)
-		n += int64(len(b))
-	}
-	add(head)
-	add(session)
-	if len(bones) > 0 {
-		add([]byte{'\t'})
-		add(bones[len(bonesKey):])
-	}
-	add([]byte("\r\n"))
-	return n
-}
-
-// showText puts one U+FFFD in place of each byte of b from start on that is not UTF-8.
-func showText(b []byte, start int) []byte {
-	if utf8.Valid(b[start:]) {
-		return b
-	}
-	more := 0
-	for rest := b[start:]; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		if rest = rest[n:]; r == utf8.RuneError && n == 1 {
-			more += len("\ufffd") - 1
-		}
-	}
-	n := len(b)
-	b = slices.Grow(b, more)[:n+more]
-	copy(b[start+more:], b[start:n])
-	for rest := b[start+more:]; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		rest = rest[n:]
-		start += utf8.EncodeRune(b[start:], r)
 	}
 	return b
 }

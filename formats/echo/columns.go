@@ -1,7 +1,6 @@
 package echo
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
-	"recfs/formats/internal/rowcount"
 )
 
 var framesColumns = slices.Concat(
@@ -202,48 +200,4 @@ func integerOf(value []byte) int64 {
 	}
 	n, _ := strconv.ParseInt(text, 10, 64) // what is written there is one
 	return n
-}
-
-// events calls fn for each line of events.jsonl from a chunk on with the chunk of its tick, until it
-// returns false.
-func (x *Index) events(from int, fn func(chunk int, line []byte) bool) {
-	chunk := 0
-	for line := range bytes.Lines(x.Events) {
-		line = bytes.TrimSuffix(line, []byte{'\n'})
-		w := jsonenc.Walk(line)
-		tick := int64(0)
-		for range w.Members() {
-			tick = integerOf(w.Value())
-			break
-		}
-		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= tick {
-			chunk++
-		}
-		if chunk >= from && !fn(chunk, line) {
-			return
-		}
-	}
-}
-
-// eventGroups counts the events, which the index has all of.
-func (x *Index) eventGroups() []columnar.Group {
-	c, at := rowcount.New(eventsColumns), 0
-	var buf []byte
-	x.events(0, func(chunk int, line []byte) bool {
-		for ; at < chunk; at++ {
-			c.EndChunk()
-		}
-		eventRow(c.Batch, line, &buf)
-		c.EndRow()
-		return true
-	})
-	return c.Groups()
-}
-
-func (x *Index) fillEvents(b *columnar.Batch, chunk int) {
-	var buf []byte
-	x.events(chunk, func(_ int, line []byte) bool {
-		eventRow(b, line, &buf)
-		return !b.Full()
-	})
 }

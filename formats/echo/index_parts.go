@@ -1,8 +1,12 @@
 package echo
 
 import (
+	"bytes"
 	"sort"
 
+	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/rowcount"
 	"recfs/formats/views"
 )
 
@@ -139,4 +143,48 @@ func (x *Index) run(i int) (first, end int) {
 		frame -= p.Frames
 	}
 	return i, i + 1 // which soundness rules out
+}
+
+// events calls fn for each line of events.jsonl from a chunk on with the chunk of its tick, until it
+// returns false.
+func (x *Index) events(from int, fn func(chunk int, line []byte) bool) {
+	chunk := 0
+	for line := range bytes.Lines(x.Events) {
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		w := jsonenc.Walk(line)
+		tick := int64(0)
+		for range w.Members() {
+			tick = integerOf(w.Value())
+			break
+		}
+		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= tick {
+			chunk++
+		}
+		if chunk >= from && !fn(chunk, line) {
+			return
+		}
+	}
+}
+
+// eventGroups counts the events, which the index has all of.
+func (x *Index) eventGroups() []columnar.Group {
+	c, at := rowcount.New(eventsColumns), 0
+	var buf []byte
+	x.events(0, func(chunk int, line []byte) bool {
+		for ; at < chunk; at++ {
+			c.EndChunk()
+		}
+		eventRow(c.Batch, line, &buf)
+		c.EndRow()
+		return true
+	})
+	return c.Groups()
+}
+
+func (x *Index) fillEvents(b *columnar.Batch, chunk int) {
+	var buf []byte
+	x.events(chunk, func(_ int, line []byte) bool {
+		eventRow(b, line, &buf)
+		return !b.Full()
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // The values of a text as what they should be. ok is false for what is something else, or too large.
@@ -59,4 +60,27 @@ func ParseInt32(value []byte) (int32, bool) {
 func ParseBool(value []byte) (v, ok bool) {
 	v = string(value) == "true"
 	return v, v || string(value) == "false"
+}
+
+// showText puts one U+FFFD in place of each byte of b from start on that is not UTF-8.
+func showText(b []byte, start int) []byte {
+	if utf8.Valid(b[start:]) {
+		return b
+	}
+	more := 0
+	for rest := b[start:]; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		if rest = rest[n:]; r == utf8.RuneError && n == 1 {
+			more += len("\ufffd") - 1
+		}
+	}
+	n := len(b)
+	b = slices.Grow(b, more)[:n+more]
+	copy(b[start+more:], b[start:n])
+	for rest := b[start+more:]; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		rest = rest[n:]
+		start += utf8.EncodeRune(b[start:], r)
+	}
+	return b
 }

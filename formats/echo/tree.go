@@ -178,7 +178,7 @@ func (t *tree) longTick(ctx context.Context, tick int64) (nodes.Content, error) 
 	if room <= smallText {
 		return nil, nil
 	}
-	held, err := formats.Charge(ctx, room)
+	held, err := rendering(ctx, room)
 	if err != nil {
 		return nil, err
 	}

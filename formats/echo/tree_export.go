@@ -3,6 +3,7 @@ package echo
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -120,6 +121,17 @@ func (t *tree) archive(x *Index, name string) *views.Text {
 // smallText is up to how many bytes rendering is not charged.
 const smallText = 128 << 10
 
+// rendering charges what it takes to render n bytes.
+func rendering(ctx context.Context, n int64) (*cache.Held, error) {
+	if n <= smallText {
+		return nil, nil
+	}
+	if n > largeChunk {
+		runtime.GC() // lest what was made before is there as well
+	}
+	return cache.Charge(ctx, n)
+}
+
 // piece renders a piece.
 func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 	x, err := t.Index(ctx)
@@ -133,13 +145,11 @@ func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 		return nil, err
 	}
 	room := v.size(p) + frameRoom // for what stands before bones until it is known that there are none
-	if room > smallText {
-		held, err := cache.Charge(ctx, room)
-		if err != nil {
-			return nil, err
-		}
-		defer held.Free()
+	held, err := rendering(ctx, room)
+	if err != nil {
+		return nil, err
 	}
+	defer held.Free()
 	return v.render(c, make([]byte, 0, room), x.First), nil
 }
 
