@@ -68,13 +68,13 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	}
 	t.chunks = cache.NewMemo(c, t.loadChunk)
 	t.rows = cache.NewMemo(c, t.loadRows)
-	chunks := views.Chunks[Index]{Known: rec.NumChunks}
+	chunks := views.Chunks[Index]{Known: rec.NumChunks, Early: true}
 	if rec.NumChunks == UnknownChunks {
 		chunks.N = (*Index).count
 	}
 	data, lines := chunks, chunks
 	data.File = t.data
-	lines.File, lines.Grows, lines.Early = t.lines, rec.Grows, true
+	lines.File, lines.Grows = t.lines, rec.Grows
 	return t.Dir(views.Game[Index]{
 		Header: func(context.Context) (any, error) { return rec.Header, nil },
 		Document: func(_ context.Context, x *Index) (views.Document, error) {

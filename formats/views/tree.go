@@ -194,14 +194,14 @@ func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 // Chunks are a directory of one file a chunk. Its names have six digits.
 type Chunks[T any] struct {
 	N     func(x *T) int // how many there are
+	Known int            // how many there are if the head tells, and N is nil
 	Grows bool           // the last file gets longer with the recording
 	Early bool           // files before the last do so, too: the head tells of more than there are
 	File  func(x *T, n int) (nodes.File, error)
 }
 
 func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
-	return t.Lazy(func(x *T) nodes.Dir {
-		n := c.N(x)
+	series := func(n int) nodes.Dir {
 		return &nodes.Series{
 			Suffix: suffix, Width: 6, N: n,
 			Grows: func(i int64) bool { return c.Grows && (c.Early || int(i) == n-1) },
@@ -209,5 +209,9 @@ func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
 				return t.File(func(x *T) (nodes.File, error) { return c.File(x, int(n)) })
 			},
 		}
-	})
+	}
+	if c.N == nil {
+		return series(c.Known)
+	}
+	return t.Lazy(func(x *T) nodes.Dir { return series(c.N(x)) })
 }
