@@ -76,6 +76,9 @@ type Format struct {
 	// Parts tell by which parts two recordings are compared, if they are not by ticks.
 	Parts PartsReader
 
+	// Needs tell which other files a recording was made with.
+	Needs NeedsReader
+
 	// Compact, if set, writes a recording that is a directory as one file to out. scratch is empty.
 	Compact func(ctx context.Context, dir iofs.FS, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
 

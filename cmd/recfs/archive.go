@@ -112,6 +112,16 @@ func (f *archiveFlags) opened(work func(ctx context.Context, e *env, a *archive,
 	}
 }
 
+// formatNamed returns a format, or the zero value.
+func (a *archive) formatNamed(name string) formats.Format {
+	for _, f := range a.formats {
+		if f.Name == name {
+			return f
+		}
+	}
+	return formats.Format{}
+}
+
 func (a *archive) close() {
 	for _, c := range slices.Backward(a.closers) {
 		c()

@@ -92,13 +92,9 @@ func (a *archive) side(ctx context.Context, name string) (s compare.Side, err er
 	}
 	var h formats.HeaderHead
 	if readJSON(ctx, s.Dir, "header.json", &h) == nil {
-		for _, f := range a.formats {
-			if f.Name == h.Format && f.Parts.Document != "" {
-				return s, s.ReadParts(ctx, f.Parts)
-			}
-		}
+		err = s.ReadParts(ctx, a.formatNamed(h.Format).Parts)
 	}
-	return s, nil
+	return s, err
 }
 
 // A changePrinter prints differences as they come.

@@ -37,8 +37,6 @@ type finder struct {
 
 	found []finishedRun
 
-	formats map[string]formats.Format // by name
-
 	judged   int // recordings
 	unknown  int // those that a filter could not judge
 	unlisted int // containers of which it is not known what they hold
@@ -98,10 +96,6 @@ func runFind(flags *pflag.FlagSet) runFunc {
 
 // find prints the recordings that match.
 func (f *finder) find(ctx context.Context, args []string) error {
-	f.formats = map[string]formats.Format{}
-	for _, format := range f.a.formats {
-		f.formats[format.Name] = format
-	}
 	for _, dir := range args {
 		for s, err := range f.a.summaries(ctx, dir) {
 			if err != nil {
@@ -221,7 +215,7 @@ func (f *finder) asksOfGame() bool {
 }
 
 func (f *finder) verdicts(s catalogue.Summary) []verdict {
-	if f.formats[s.Format].Timeless && f.asksOfGame() {
+	if f.a.formatNamed(s.Format).Timeless && f.asksOfGame() {
 		return []verdict{no}
 	}
 	var all []verdict

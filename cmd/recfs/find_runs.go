@@ -26,7 +26,7 @@ type finishedRun struct {
 // addRuns adds the runs in a recording, called name, of the players that are looked for. The catalogue of
 // a mount has none: the index of the recording tells them.
 func (f *finder) addRuns(ctx context.Context, name string, s catalogue.Summary) error {
-	runs := f.formats[s.Format].Runs
+	runs := f.a.formatNamed(s.Format).Runs
 	switch {
 	case runs == nil:
 		return nil

@@ -22,7 +22,7 @@ func (f *finder) holds(ctx context.Context, name string, s catalogue.Summary) bo
 
 // askThings asks about what was in the pack and on the level when the game was saved last.
 func (f *finder) askThings(ctx context.Context, name string, s catalogue.Summary) (verdict, error) {
-	things := f.formats[s.Format].Things
+	things := f.a.formatNamed(s.Format).Things
 	switch {
 	case len(f.items) == 0 && len(f.monsters) == 0:
 		return yes, nil

@@ -33,7 +33,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
-		told, maps := 0, newMapFinder(a, args)
+		told, needs := 0, newNeedFinder(a, args)
 		e.far = func() string { return count(told, "recording", "recordings") + " told of" + fromStart }
 		for found := range a.find(ctx, args, f.fail) {
 			if !found.isRecording && len(found.damage) == 0 {
@@ -42,7 +42,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 				}
 				continue
 			}
-			s, err := describe(ctx, a, maps, found)
+			s, err := summarize(ctx, needs, found)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -65,18 +65,6 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 		}
 		return f.result()
 	})
-}
-
-// describe returns the summary of a recording or a damaged container.
-func describe(ctx context.Context, a *archive, maps *mapFinder, f found) (*summary, error) {
-	if !f.isRecording {
-		return summarizeContainer(f), nil
-	}
-	s, err := summarize(ctx, a, f)
-	if err == nil {
-		s.Details = append(s.Details, maps.details(ctx, f)...)
-	}
-	return s, err
 }
 
 // write prints the summary for a person, after an empty line if it is not the first.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,18 +68,21 @@ func modeOf(e nodes.Entry) string {
 
 // readJSON reads a document of a recording into v.
 func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
+	text, err := readDocument(ctx, dir, name)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+// readDocument reads a document of a recording.
+func readDocument(ctx context.Context, dir nodes.Dir, name string) ([]byte, error) {
 	e, err := nodes.Lookup(ctx, dir, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.File == nil {
-		return errors.New("not a file")
+		return nil, errors.New("not a file")
 	}
-	text, err := nodes.ReadAll(ctx, e.File)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(v)
+	return nodes.ReadAll(ctx, e.File)
 }

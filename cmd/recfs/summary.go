@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	iofs "io/fs"
-	"strings"
 	"time"
 
 	"recfs/formats"
@@ -23,42 +19,13 @@ type summary struct {
 	Found   []problem       `json:"problem_list"` // not only how many
 }
 
-// document is a JSON document of which only some keys are looked at, whichever format it is of.
-type document map[string]any
-
-// get returns the value at a dotted path.
-func (d document) get(at string) any {
-	var v any = map[string]any(d)
-	for key := range strings.SplitSeq(at, ".") {
-		object, _ := v.(map[string]any)
-		v = object[key]
+// summarize returns what is known of a recording or a damaged container.
+func summarize(ctx context.Context, needs *needFinder, f found) (*summary, error) {
+	if !f.isRecording {
+		s := &summary{Summary: catalogue.ContainerSummary(f.name, f.Description, f.damage), Found: []problem{}}
+		s.found(containerProblems(f)...)
+		return s, nil
 	}
-	return v
-}
-
-func (d document) text(at string) string {
-	switch v := d.get(at).(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	}
-	return ""
-}
-
-func (d document) list(at string) []document {
-	values, _ := d.get(at).([]any)
-	var out []document
-	for _, v := range values {
-		if object, ok := v.(map[string]any); ok {
-			out = append(out, object)
-		}
-	}
-	return out
-}
-
-// summarize asks for what is known of a recording.
-func summarize(ctx context.Context, a *archive, f found) (*summary, error) {
 	known, k, err := catalogue.Summarize(ctx, f.entry.Dir)
 	s := &summary{
 		Summary: known, Version: k.Version, Layout: k.Layout, Chunks: k.Chunks, End: k.End, Details: k.Details, Found: []problem{},
@@ -73,20 +40,9 @@ func summarize(ctx context.Context, a *archive, f found) (*summary, error) {
 	if err != nil {
 		return s, err
 	}
-	var m document
-	if err := readJSON(ctx, f.entry.Dir, "map.json", &m); err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return s, err
-	}
-	s.Details = append(s.Details, externalImages(ctx, a, f.name, m)...)
-	return s, nil
-}
-
-// summarizeContainer returns what is known of a damaged container.
-func summarizeContainer(f found) *summary {
-	s := &summary{Found: []problem{}}
-	s.Summary = catalogue.ContainerSummary(f.name, f.Description, f.damage)
-	s.found(containerProblems(f)...)
-	return s
+	needed, err := needs.details(ctx, f)
+	s.Details = append(s.Details, needed...)
+	return s, err
 }
 
 // found adds problems.

@@ -61,6 +61,9 @@ type Side struct {
 
 // ReadParts reads the parts of a recording, if it tells of any.
 func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
+	if r.Read == nil {
+		return nil
+	}
 	e, err := nodes.Lookup(ctx, s.Dir, r.Document)
 	if errors.Is(err, iofs.ErrNotExist) || err == nil && e.File == nil {
 		return nil

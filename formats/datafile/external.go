@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"hash/fnv"
 	"image"
 	"image/draw"
@@ -22,9 +23,27 @@ const (
 	maxMapresFile = mapresPixel * maxMapres
 )
 
-// FindImage returns which of the directories is the first that has the external image of that name,
+// needs are the Needs of the format: the external images of a map.
+func needs(page []byte) (list []formats.Need) {
+	var m mapPage
+	if json.Unmarshal(page, &m) != nil {
+		return nil
+	}
+	for i := range m.Images {
+		if o := &m.Images[i]; o.External {
+			list = append(list, formats.Need{
+				Kind: "images", Name: o.Name, Ext: ".png", Dir: mapresDir,
+				Hint: "in pictures they are plain colours, unless DDNet or Teeworlds is installed, the images are in " + mapresDir +
+					"/ beside the map, or --mapres names their directory",
+			})
+		}
+	}
+	return list
+}
+
+// findImage returns which of the directories is the first that has the external image of that name,
 // as NAME.png, and what it says of that file.
-func FindImage(dirs []iofs.FS, name string) (dir int, info iofs.FileInfo, ok bool) {
+func findImage(dirs []iofs.FS, name string) (dir int, info iofs.FileInfo, ok bool) {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return 0, nil, false
 	}
@@ -85,7 +104,7 @@ func (e *externals) find(ctx context.Context, name string) *externalImage {
 	for _, dir := range e.dirs {
 		dirs = append(dirs, formats.InContext(ctx, dir))
 	}
-	if dir, info, ok := FindImage(dirs, name); ok {
+	if dir, info, ok := findImage(dirs, name); ok {
 		x.dir = e.dirs[dir]
 		_, _ = sum.Write(formats.StampOf(info).Append([]byte{0}))
 	}

@@ -38,6 +38,7 @@ func New(opt Options) formats.Format {
 			return root(newTree(rec, c), opt.mapres(rec.Input))
 		},
 		Summary: summary,
+		Needs:   formats.NeedsReader{Document: "map.json", Read: needs},
 		Parts:   formats.PartsReader{Document: "map.json", Read: mapParts},
 	}
 }

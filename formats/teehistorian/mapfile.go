@@ -3,10 +3,16 @@ package teehistorian
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	iofs "io/fs"
 	"strings"
+
+	"recfs/formats"
 )
+
+// mapsDir is the folder beside a recording where its map is looked for, too.
+const mapsDir = "maps"
 
 // maxMap bounds the map file that is looked at.
 const maxMap = 64 << 20
@@ -18,7 +24,7 @@ func findMap(fsys iofs.FS, h *header) []byte {
 	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {
 		return nil
 	}
-	for _, dir := range []string{"", "maps/"} {
+	for _, dir := range []string{"", mapsDir + "/"} {
 		for _, file := range []string{name + ".map", name + "_" + sum + ".map"} {
 			b, err := readMap(fsys, dir+file)
 			if err != nil {
@@ -30,6 +36,27 @@ func findMap(fsys iofs.FS, h *header) []byte {
 		}
 	}
 	return nil
+}
+
+// needs are the Needs of the format: its map.
+func needs(document []byte) []formats.Need {
+	var d struct {
+		Header struct {
+			Name string      `json:"map_name"`
+			Sum  string      `json:"map_sha256"`
+			Size json.Number `json:"map_size"`
+		} `json:"header"`
+	}
+	h := &d.Header
+	err := json.Unmarshal(document, &d)
+	size, sizeErr := h.Size.Int64()
+	if err != nil || sizeErr != nil || h.Name == "" || len(h.Sum) != 2*sha256.Size {
+		return nil
+	}
+	return []formats.Need{{
+		Kind: "map", Name: h.Name, Ext: ".map", Dir: mapsDir, Size: size, SHA256: strings.ToLower(h.Sum),
+		Hint: "paths.svg draws it if it lies beside the recording or in " + mapsDir + "/ there",
+	}}
 }
 
 func readMap(fsys iofs.FS, name string) ([]byte, error) {

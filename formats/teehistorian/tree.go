@@ -25,6 +25,7 @@ func New(opt Options) formats.Format {
 		Streams:    true,
 		Runs:       func(x formats.Index) []formats.Runner { return x.(*index).runners(math.MaxInt) },
 		Demo:       pickDemo,
+		Needs:      formats.NeedsReader{Document: "header.json", Read: needs},
 		HoldsBack:  true,
 		Open:       opt.open,
 		ReadHead:   opt.readHead,
