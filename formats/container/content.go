@@ -226,9 +226,9 @@ func wrongChecksum(crc, want uint32) error {
 }
 
 // checked returns c, whose bytes have that checksum (CRC-32) if they are right.
-func (c Content) checked(section nodes.Content, s *sum, want uint32) Content {
-	r := summed{section, s}
-	c.ReaderAt, c.read = r, s
+func (c Content) checked(section nodes.Content, want uint32) Content {
+	r := summed{section, new(sum)}
+	c.ReaderAt, c.read = r, r.sum
 	before := c.Damage
 	c.Damage = func(ctx context.Context) (*unpack.Damage, error) {
 		if d, err := before(ctx); d != nil || err != nil {

@@ -5,7 +5,6 @@ import (
 	"sort"
 	"time"
 
-	"recfs/cache"
 	"recfs/formats"
 )
 
@@ -59,27 +58,8 @@ type Members struct {
 	base   int64    // what offsets in a zip count from
 	heads  heads
 
-	sums *cache.Recent[int64, *sum] // of stored members that were read, by where they begin; nil: none are kept
-
 	Problems []formats.Problem // what is not shown, or not as it should be, in the order it was found
 	Unended  bool              // a tar without the zeros of its end: it may have been cut between two members
-}
-
-// maxSums is how many checksums of members are known, those used last: 24 bytes each,
-// and a few times as much to find them, so 128 KiB or so.
-const maxSums = 1 << 10
-
-// sumOf returns the checksum of the stored member at at that its readers share.
-func (m *Members) sumOf(at int64) *sum {
-	if m.sums == nil {
-		return new(sum)
-	}
-	if s, ok := m.sums.Get(at); ok {
-		return s
-	}
-	s := new(sum)
-	m.sums.Swap(at, s)
-	return s
 }
 
 // Len returns the number of members, the root among them.

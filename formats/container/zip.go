@@ -14,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/zipfile"
 	"recfs/formats/source"
@@ -30,7 +29,6 @@ var Zip = &Kind{Name: "zip", list: listZip, open: openZipMember}
 // but for what is a link and, if the zip was written as a stream, the sizes.
 func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	z := &zipList{builder: newBuilder(src.ModTime, w), src: src, u: w.Unpack}
-	z.sums = cache.NewRecent[int64, *sum](maxSums)
 	dir, err := zipfile.FindDirectory(src.At(ctx), src.Size)
 	if errors.Is(err, formats.ErrCorrupt) {
 		return z.recover(ctx, w, zipfile.Directory{}, src.Size, err)
@@ -98,9 +96,9 @@ func entries(ctx context.Context, src formats.Input, dir zipfile.Directory, each
 // recover lists a zip with a directory that is damaged or, if its size is 0, missing: the files
 // whose headers are found, and those that the directory has. at is where it is damaged.
 func (z *zipList) recover(ctx context.Context, w Work, dir zipfile.Directory, at int64, reason error) (*Members, error) {
-	before := z.Members
+	base := z.base
 	z.builder = newBuilder(z.src.ModTime, w)
-	z.base, z.sums = before.base, before.sums
+	z.base = base
 	var e *formats.Error
 	if errors.As(reason, &e) {
 		at, reason = e.Offset, e.Err
@@ -246,7 +244,7 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 	if content.there < f.size {
 		return content, nil
 	}
-	return content.checked(nodes.SectionContent(src, o.at, content.there), m.sumOf(o.at), z.CRC32).told(o.odd), nil
+	return content.checked(nodes.SectionContent(src, o.at, content.there), z.CRC32).told(o.odd), nil
 }
 
 // entryOf returns what the directory says of a file, or the header that it was found by.
