@@ -54,8 +54,6 @@ type archive struct {
 	warned    *cache.Recent[string, source.Version]
 	plainDirs *cache.Recent[listingKey, bool] // that are no recordings
 
-	segmentLists *segmentLists
-
 	listings   *cache.Memo[listingKey, source.Names]
 	kinds      *cache.Memo[kindKey, kind]
 	unpacked   *cache.Memo[recordingKey, *unpacked]
@@ -78,9 +76,8 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		links: links{tree}, ids: newIDs(tree.ID(), disk), namings: newNamings(list, depth < maxDepth),
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
-		plainDirs:    cache.NewRecent[listingKey, bool](maxPlainDirs),
-		growths:      newGrowths(),
-		segmentLists: newSegmentLists(),
+		plainDirs: cache.NewRecent[listingKey, bool](maxPlainDirs),
+		growths:   newGrowths(),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

@@ -3,136 +3,145 @@ package archive
 import (
 	"context"
 	iofs "io/fs"
-	"strings"
+	"path"
 
 	"recfs/nodes"
 )
 
-// A rootChild is a directory in a recording, or in what else is the root, by its name; a
-// deeper one in a recording by its path. The
-// values of the tree itself are made anew when the recording was put out of the
-// cache and opened again; this one is equal to another of the same version, and who holds
-// it keeps nothing of the tree in memory.
-type rootChild struct {
-	recording nodes.Dir
-	name      string
+// A child is what a recording, or a container that is the root, has at a path: in a container at a name.
+// The values of the tree itself are made anew when that was put out of the cache and opened again; this
+// one is equal to another of the same version, and who holds it keeps nothing of the tree in memory.
+type child struct {
+	top  parent
+	path string
 }
 
-// A childOpener is a recording: a look-up in it returns a rootChild again, so that asks for the directory itself here.
-type childOpener interface {
-	child(ctx context.Context, name string) (nodes.Dir, error)
+// A parent is a recording or a container.
+type parent interface {
+	nodes.Dir
+	tree(ctx context.Context) (nodes.Dir, error)
 }
 
-// dir returns the directory as the tree has it now.
-func (t rootChild) dir(ctx context.Context) (nodes.Dir, error) {
-	r, ok := t.recording.(childOpener)
-	if !ok {
-		e, err := nodes.Child(ctx, t.recording, t.name)
-		return e.Dir, err
+// entry returns the entry as the tree has it now.
+func (c child) entry(ctx context.Context) (nodes.Entry, error) {
+	d, err := c.top.tree(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
 	}
-	name, rest, deeper := strings.Cut(t.name, "/")
-	d, err := r.child(ctx, name)
-	for deeper && err == nil {
-		var e nodes.Entry
-		name, rest, deeper = strings.Cut(rest, "/")
-		e, err = nodes.Child(ctx, d, name)
-		d = e.Dir
-	}
-	return d, err
+	return nodes.Lookup(ctx, d, c.path)
 }
 
 // Resolve returns the directory as the tree has it now, but for what stands for the directories in it.
-func (t rootChild) Resolve(ctx context.Context) (nodes.Dir, error) {
-	d, err := t.dir(ctx)
-	if _, ok := t.recording.(childOpener); !ok || err != nil {
-		return d, err
+func (c child) Resolve(ctx context.Context) (nodes.Dir, error) {
+	e, err := c.entry(ctx)
+	if _, ok := c.top.(recording); !ok || err != nil {
+		return e.Dir, err
 	}
-	d, err = nodes.Resolve(ctx, d)
-	return openedChild{d, t}, err
+	d, err := nodes.Resolve(ctx, e.Dir)
+	return openDir{d, c}, err
 }
 
-// below returns an entry of the directory with what stands for it if it is one itself.
-func (t rootChild) below(e nodes.Entry) nodes.Entry {
-	if _, ok := t.recording.(childOpener); ok && e.Dir != nil { // the kernel may hold it for long
-		e.Dir = deferTop(rootChild{t.recording, t.name + "/" + e.Name}, e.Dir)
+// below returns an entry of the directory with what stands for it if it is one itself: the kernel may hold
+// that for long.
+func (c child) below(e nodes.Entry) nodes.Entry {
+	if _, ok := c.top.(recording); ok && e.Dir != nil {
+		e.Dir = child{c.top, path.Join(c.path, e.Name)}.standIn(e.Dir)
 	}
 	return e
 }
 
-// An openedChild is what a rootChild in a recording resolves to.
-type openedChild struct {
+// standIn returns what stands for dir, to which c resolves now.
+func (c child) standIn(dir nodes.Dir) nodes.Dir {
+	d := childDir{nodes.Deferred[child]{Target: c}}
+	if _, ok := dir.(nodes.Volatile); ok {
+		return volatileDir{d}
+	}
+	return d
+}
+
+// compare asks the recordings that c and an earlier child of its path are in.
+func (c child) compare(earlier nodes.Grower, how func(now, before nodes.Grower) bool) bool {
+	var e child
+	switch earlier := earlier.(type) {
+	case childDir:
+		e = earlier.Target
+	case childFile:
+		e = earlier.Target.child
+	}
+	now, ok := c.top.(nodes.Grower)
+	before, was := e.top.(nodes.Grower)
+	return ok && was && e.path == c.path && how(now, before)
+}
+
+// An openDir is what a child of a recording resolves to.
+type openDir struct {
 	nodes.Dir
-	t rootChild
+	c child
 }
 
 // At implements nodes.Dir.
-func (d openedChild) At(ctx context.Context, i int) (nodes.Entry, error) {
+func (d openDir) At(ctx context.Context, i int) (nodes.Entry, error) {
 	e, err := d.Dir.At(ctx, i)
-	return d.t.below(e), err
+	return d.c.below(e), err
 }
 
 // AppendName implements nodes.Namer.
-func (d openedChild) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
+func (d openDir) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
 	return nodes.AppendName(ctx, d.Dir, b, i)
 }
 
-// sources returns the recordings that t and an earlier child of its name are in; nil: they are none.
-func (t rootChild) sources(earlier rootChild) (now, before nodes.Grower) {
-	now, ok := t.recording.(nodes.Grower)
-	before, was := earlier.recording.(nodes.Grower)
-	if !ok || !was || earlier.name != t.name {
-		return nil, nil
-	}
-	return now, before
-}
-
-// deferTop returns the directory that stands for dir, which t resolves to now.
-func deferTop(t rootChild, dir nodes.Dir) nodes.Dir {
-	top := topDir{nodes.Deferred[rootChild]{Target: t}}
-	if _, ok := dir.(nodes.Volatile); ok {
-		return volatileChild{top}
-	}
-	return top
-}
-
-// A topDir is what a rootChild stands for.
-type topDir struct{ nodes.Deferred[rootChild] }
+// A childDir is the directory that stands for a child.
+type childDir struct{ nodes.Deferred[child] }
 
 // GrewFrom implements nodes.Grower.
-func (t topDir) GrewFrom(earlier nodes.Grower) bool {
-	e, _ := earlier.(topDir)
-	now, before := t.Target.sources(e.Target)
-	return before != nil && now.GrewFrom(before)
+func (d childDir) GrewFrom(earlier nodes.Grower) bool {
+	return d.Target.compare(earlier, nodes.Grower.GrewFrom)
 }
 
 // Replaces implements nodes.Grower.
-func (t topDir) Replaces(earlier nodes.Grower) bool {
-	e, _ := earlier.(topDir)
-	now, before := t.Target.sources(e.Target)
-	return before != nil && now.Replaces(before)
+func (d childDir) Replaces(earlier nodes.Grower) bool {
+	return d.Target.compare(earlier, nodes.Grower.Replaces)
 }
 
-// A volatileChild is a topDir whose entries are looked up by name.
-type volatileChild struct{ topDir }
+// A volatileDir is a childDir whose entries are looked up by name.
+type volatileDir struct{ childDir }
 
 // Lookup implements nodes.Volatile.
-func (t volatileChild) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	d, err := t.Target.dir(ctx)
+func (d volatileDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	e, err := d.Target.entry(ctx)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	e, err := nodes.Child(ctx, d, name)
-	return t.Target.below(e), err
+	e, err = nodes.Child(ctx, e.Dir, name)
+	return d.Target.below(e), err
 }
 
 // Snapshot implements nodes.Volatile.
-func (t volatileChild) Snapshot(ctx context.Context) (nodes.Dir, error) {
-	d, err := t.Target.dir(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if v, ok := d.(nodes.Volatile); ok {
+func (d volatileDir) Snapshot(ctx context.Context) (nodes.Dir, error) {
+	e, err := d.Target.entry(ctx)
+	if v, ok := e.Dir.(nodes.Volatile); ok {
 		return v.Snapshot(ctx)
 	}
-	return d, nil
+	return e.Dir, err
+}
+
+// A childFile is the file that stands for a child of a recording that is the root.
+type childFile struct{ nodes.DeferredFile[fileRef] }
+
+type fileRef struct{ child }
+
+// Resolve returns the file as the tree has it now.
+func (r fileRef) Resolve(ctx context.Context) (nodes.File, error) {
+	e, err := r.entry(ctx)
+	return e.File, err
+}
+
+// GrewFrom implements nodes.Grower.
+func (f childFile) GrewFrom(earlier nodes.Grower) bool {
+	return f.Target.compare(earlier, nodes.Grower.GrewFrom)
+}
+
+// Replaces implements nodes.Grower.
+func (f childFile) Replaces(earlier nodes.Grower) bool {
+	return f.Target.compare(earlier, nodes.Grower.Replaces)
 }

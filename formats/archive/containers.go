@@ -27,6 +27,9 @@ type containerRef struct {
 	key containerKey
 }
 
+// tree returns what it holds.
+func (d containerDir) tree(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
+
 // Resolve returns the directory as it was opened last.
 func (r containerRef) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return r.a.containers.Get(ctx, r.key)
@@ -64,38 +67,11 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 	}
 	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
 	inner.container = tree
-	top := newMemberDir(folder{inner, "."})
-	dir := nodes.Dir(top)
+	dir := inner.dir(".")
 	if len(l.problems) > 0 {
-		dir, err = newDamagedDir(ctx, top, containerErrorText(k.format(), l.problems))
+		dir, err = newDamagedDir(ctx, dir.(nodes.Namer), containerErrorText(k.format(), l.problems))
 	}
 	return dir, treeCost + int64(problemCost*len(l.problems)), err
-}
-
-// A memberDir is a folder of a container: unlike others it never changes.
-type memberDir struct{ nodes.Deferred[memberRef] }
-
-type memberRef folder
-
-func newMemberDir(d folder) memberDir {
-	return memberDir{nodes.Deferred[memberRef]{Target: memberRef(d)}}
-}
-
-// Resolve looks for what is in the folder.
-func (r memberRef) Resolve(ctx context.Context) (nodes.Dir, error) {
-	l, err := r.a.listing(ctx, r.path)
-	return members{snapshot{folder(r), l}}, err
-}
-
-// members are what is in a memberDir.
-type members struct{ snapshot }
-
-func (m members) At(ctx context.Context, i int) (nodes.Entry, error) {
-	e, err := m.snapshot.At(ctx, i)
-	if d, ok := e.Dir.(folder); ok {
-		e.Dir = newMemberDir(d)
-	}
-	return e, err
 }
 
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are kept on

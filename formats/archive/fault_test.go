@@ -193,7 +193,20 @@ func TestUnread(t *testing.T) {
 	write(t, dir, "a.lump", "LUMP")
 	write(t, dir, "b.txt", "text")
 	var why error
-	for _, why = range []error{syscall.EIO, syscall.EACCES} {
+	for _, why = range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO} {
+		root := New(unreadable{formatstest.OpenLocal(t, dir), &why}, testFormats, formatstest.NewCache(t), Options{})
+		if e, err := nodes.Child(t.Context(), root, "a.lump"); !errors.Is(err, why) {
+			t.Errorf("%v, which says nothing of a file: %+v, %v", why, e, err)
+		}
+		list, err := root.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, _, err := nodes.AppendName(t.Context(), list, nil, 0); string(name) != "a.lump" || err != nil {
+			t.Errorf("%v: listed as %q, %v", why, name, err)
+		}
+	}
+	for _, why = range []error{syscall.EACCES, syscall.EPERM} {
 		root := New(unreadable{formatstest.OpenLocal(t, dir), &why}, testFormats, formatstest.NewCache(t), Options{})
 		e, err := nodes.Child(t.Context(), root, "a.lump")
 		again, _ := nodes.Child(t.Context(), root, "a.lump")

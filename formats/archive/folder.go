@@ -1,11 +1,14 @@
 package archive
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	iofs "io/fs"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"recfs/formats"
@@ -13,31 +16,55 @@ import (
 	"recfs/nodes"
 )
 
-// A folder is a directory of the source. It is a value, so that two look-ups
-// give equal ones, which is how fs knows that its node may stay.
-type folder struct {
+// A place is a directory of the source by its path, which is free of symbolic links.
+type place struct {
 	a    *archive
-	path string // in the source, free of symbolic links
+	path string
 }
+
+// Resolve returns the names as they are now.
+func (p place) Resolve(ctx context.Context) (nodes.Dir, error) {
+	l, err := p.a.listing(ctx, p.path)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot{p, l}, nil
+}
+
+// dir returns the directory at a path. It is a value, so that two look-ups give equal ones, which is how
+// fs knows that its node may stay. That of a container never changes.
+func (a *archive) dir(at string) nodes.Dir {
+	d := nodes.Deferred[place]{Target: place{a, at}}
+	if a.container != nil {
+		return d
+	}
+	return folder{d}
+}
+
+// A folder is a directory of the source outside of containers.
+type folder struct{ nodes.Deferred[place] }
 
 // Lookup returns the entry of that name as it is now.
 func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if name == ".." || name == "" || strings.Contains(name, "/") {
 		return nodes.Entry{}, notExist(name)
 	}
-	e, err := d.a.lookup(ctx, d, name)
-	if err == nil && d.a.depth == 0 {
-		d.a.hold(ctx, e)
+	e, err := d.Target.a.lookup(ctx, d.Target.path, name)
+	if err == nil {
+		d.Target.a.hold(ctx, e)
 	}
 	return e, err
 }
+
+// Snapshot returns the names as they are now.
+func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
 
 // hold keeps the file of an entry open for a moment: who looks a file up reads it next, most of the time,
 // and then reads what the look-up saw even if another file has taken its place.
 func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
-		if dir.key.segments == nil {
+		if !dir.key.isDir() {
 			a.openFiles.Hold(ctx, source.FileKey{Path: dir.key.path, Version: dir.key.v})
 		}
 	case containerDir:
@@ -49,56 +76,18 @@ func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	}
 }
 
-// Snapshot returns the names as they are now.
-func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) {
-	l, err := d.a.listing(ctx, d.path)
-	if err != nil {
-		return nil, err
-	}
-	return snapshot{d, l}, nil
-}
-
-// Len, At and Find are those of a snapshot each: who needs answers that agree takes one Snapshot.
-
-// Len implements nodes.Dir.
-func (d folder) Len(ctx context.Context) (int, error) {
-	s, err := d.Snapshot(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return s.Len(ctx)
-}
-
-// At implements nodes.Dir.
-func (d folder) At(ctx context.Context, i int) (nodes.Entry, error) {
-	s, err := d.Snapshot(ctx)
+// linkEntry returns the entry of the symbolic link called name in dir.
+func (a *archive) linkEntry(ctx context.Context, dir, name string, info source.Info) (nodes.Entry, error) {
+	target, err := a.tree.ReadLink(ctx, path.Join(dir, name))
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	return s.At(ctx, i)
+	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(ctx, dir, target)}, nil
 }
 
-// Find implements nodes.Dir.
-func (d folder) Find(ctx context.Context, name string) (int, error) {
-	s, err := d.Snapshot(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return s.Find(ctx, name)
-}
-
-// linkEntry returns the entry of the symbolic link called name in d.
-func (a *archive) linkEntry(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
-	target, err := a.tree.ReadLink(ctx, path.Join(d.path, name))
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(ctx, d.path, target)}, nil
-}
-
-// A snapshot is the names of a folder at one moment.
+// A snapshot is the names of a directory at one moment.
 type snapshot struct {
-	d folder
+	d place
 	l source.Names
 }
 
@@ -112,9 +101,9 @@ func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	var e nodes.Entry
 	var err error
 	if info, ok := s.l.Info(i); ok {
-		e, err = s.d.a.entry(ctx, s.d, name, info)
+		e, err = s.d.a.entry(ctx, s.d.path, name, info)
 	} else {
-		e, err = s.d.a.lookup(ctx, s.d, name)
+		e, err = s.d.a.lookup(ctx, s.d.path, name)
 	}
 	if err != nil {
 		e.Name = name
@@ -134,10 +123,13 @@ func (s snapshot) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs
 	mode, ok := s.d.a.typeByName(name, typ)
 	if !ok {
 		e, err := s.At(ctx, i)
-		if err != nil {
+		if err != nil && !isPassing(err) {
 			return b, 0, err
 		}
-		mode = e.Type()
+		mode = 0
+		if e.Dir != nil {
+			mode = e.Type()
+		}
 	}
 	return append(b, name...), mode, nil
 }
@@ -168,65 +160,69 @@ func notExist(name string) error {
 	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
 }
 
-// lookup returns the entry called name in d; "." is d itself.
-func (a *archive) lookup(ctx context.Context, d folder, name string) (nodes.Entry, error) {
+// lookup returns the entry called name in dir; "." is dir itself.
+func (a *archive) lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err
 	}
-	info, err := a.tree.Stat(ctx, path.Join(d.path, name))
+	info, err := a.tree.Stat(ctx, path.Join(dir, name))
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	return a.entry(ctx, d, name, info)
+	return a.entry(ctx, dir, name, info)
 }
 
-// entry returns the entry called name in d, which info describes. What was not found because ctx ended
-// decides nothing.
-func (a *archive) entry(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
-	e, err := a.entryOf(ctx, d, name, info)
-	if ctx.Err() != nil {
-		return nodes.Entry{}, ctx.Err()
-	}
-	return e, err
-}
-
-// entryOf is entry without that: most of what can fail becomes an entry that tells of it when it is read.
-func (a *archive) entryOf(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
-	at := path.Join(d.path, name)
+// entry returns the entry called name in dir, which info describes. Most of what can fail becomes an entry
+// that tells of it when it is read; but what was not found out because ctx ended, or for another passing
+// reason, decides nothing.
+func (a *archive) entry(ctx context.Context, dir, name string, info source.Info) (e nodes.Entry, err error) {
+	at := path.Join(dir, name)
 	switch info.Type {
 	case iofs.ModeDir:
-		return a.dirEntry(ctx, folder{a, at}, name, info)
+		e = a.dirEntry(ctx, at, name, info)
 	case iofs.ModeSymlink:
-		return a.linkEntry(ctx, d, name, info)
+		e, err = a.linkEntry(ctx, dir, name, info)
 	case 0:
-		e, _ := a.fileEntry(ctx, at, info) // it tells of an error by itself
-		return e, nil
+		if e, err = a.fileEntry(ctx, at, info); !isPassing(err) {
+			err = nil
+		}
+	default:
+		err = notExist(name) // sockets, devices and fifos are not shown
 	}
-	return nodes.Entry{}, notExist(name) // sockets, devices and fifos are not shown
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nodes.Entry{}, err
+	}
+	return e, nil
+}
+
+// isPassing reports whether an error says something of this machine at this moment, and nothing of a file.
+func isPassing(err error) bool {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	return ok && slices.Contains([]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO}, errno)
 }
 
 // dirEntry returns the entry of a directory: a folder, or a recording in
 // segments.
-func (a *archive) dirEntry(ctx context.Context, d folder, name string, info source.Info) (nodes.Entry, error) {
-	e := nodes.Entry{Name: name, Attr: attrOf(info), Dir: d}
-	format := a.dirFormat(ctx, d.path, info)
+func (a *archive) dirEntry(ctx context.Context, dir, name string, info source.Info) nodes.Entry {
+	e := nodes.Entry{Name: name, Attr: attrOf(info), Dir: a.dir(dir)}
+	format := a.dirFormat(ctx, dir, info)
 	if format == noFormat {
-		return e, nil
+		return e
 	}
-	l, err := a.listing(ctx, d.path)
+	l, err := a.listing(ctx, dir)
 	if err != nil {
-		return e, nil // to list it will give the error
+		return e // to list it will give the error
 	}
-	files, v, rights := a.segments(ctx, d.path, l, info)
+	files, v, rights := a.segments(ctx, dir, l, info)
 	if !a.matchDir(ctx, format, files) {
-		return e, nil
+		return e
 	}
 	if at := a.tree.ID().Path; name == "." && at != "" {
 		name = path.Base(at)
 	}
-	e.Dir = recording{a, recordingKey{path: d.path, name: name, v: v, format: format, segments: a.segmentLists.list(files)}}
+	e.Dir = recording{a, recordingKey{path: dir, name: name, v: v, format: format, segments: newSegments(files)}}
 	e.Rights, e.DirSize = rights.Searchable(), v.Size
-	return e, nil
+	return e
 }
 
 // dirFormat returns the index of the format whose recording a directory may

@@ -21,7 +21,7 @@ import (
 // wrapped reports whether something around the bytes of a recording may be
 // damaged: a compressed stream or a container.
 func (a *archive) wrapped(k recordingKey) bool {
-	return k.packed || a.container != nil && k.segments == nil
+	return k.packed || a.container != nil && !k.isDir()
 }
 
 // input opens a recording or container. The second result watches the reads of

@@ -139,7 +139,7 @@ func TestNestedSaved(t *testing.T) {
 	write(t, dir, "a.tar", string(formatstest.Tar(t, append(manyEntries(2000), nestedEntries...)...)))
 	first, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 	want := show(t, first)
-	a := first.(*rootDir).a
+	a := first.(rootDir).Target.a
 	info, err := a.tree.Stat(t.Context(), "a.tar")
 	if err != nil {
 		t.Fatal(err)

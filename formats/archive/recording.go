@@ -29,9 +29,12 @@ type recordingKey struct {
 	format     int
 	packed     bool
 	running    bool         // only of a format that HoldsBack
-	segments   *segmentList // the files of a directory; else nil
+	segments   segments     // the files of a directory
 	beside     nodes.Rights // see archive.beside
 }
+
+// isDir reports whether the recording is a directory.
+func (k recordingKey) isDir() bool { return k.segments != segments{} }
 
 func (r recording) format() formats.Format { return r.a.list[r.key.format] }
 
@@ -52,7 +55,7 @@ func (r recording) Len(ctx context.Context) (int, error) {
 }
 
 func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
-	if i == rawIndex && r.key.segments == nil {
+	if i == rawIndex && !r.key.isDir() {
 		return r.raw(), nil
 	}
 	d, err := r.tree(ctx)
@@ -63,14 +66,11 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if f, ok := e.File.(formats.IndexFile); ok && r.a.opt.Indexed != nil {
 		e.File = indexFile{f, r}
 	}
-	if e.Dir != nil { // the kernel may hold it for long
-		e.Dir = deferTop(rootChild{r, e.Name}, e.Dir)
-	}
-	return e, err
+	return child{top: r}.below(e), err
 }
 
 func (r recording) Find(ctx context.Context, name string) (int, error) {
-	if name == rawName && r.key.segments == nil {
+	if name == rawName && !r.key.isDir() {
 		return rawIndex, nil
 	}
 	d, err := r.tree(ctx)
@@ -78,16 +78,6 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 		return 0, err
 	}
 	return d.Find(ctx, name)
-}
-
-// child returns a directory in a recording, which is opened for it.
-func (r recording) child(ctx context.Context, name string) (nodes.Dir, error) {
-	d, err := r.tree(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e, err := nodes.Child(ctx, d, name)
-	return e.Dir, err
 }
 
 const (
@@ -139,15 +129,15 @@ func (r recording) GrewFrom(earlier nodes.Grower) bool {
 // Replaces implements nodes.Grower.
 func (r recording) Replaces(earlier nodes.Grower) bool {
 	e, ok := earlier.(recording)
-	return ok && r.key.segments == nil && e.key.segments == nil && replaced(e.key.v, r.key.v)
+	return ok && !r.key.isDir() && !e.key.isDir() && replaced(e.key.v, r.key.v)
 }
 
 // stamp returns the stamp of the recording: that of one in segments has those
 // of all its files in place of an inode.
 func (k recordingKey) stamp() formats.Stamp {
 	s := k.v.Stamp
-	if k.segments != nil {
-		s.Inode = k.segments.inode
+	if k.isDir() {
+		s.Inode = k.segments.inode()
 	}
 	return s
 }
@@ -209,11 +199,9 @@ func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.
 // modified returns the time of a recording's files: of one in segments that of the file by which it is
 // recognised.
 func (a *archive) modified(k recordingKey) time.Time {
-	if k.segments != nil {
-		for _, f := range k.segments.files {
-			if f.name == a.list[k.format].DirFile {
-				return f.v.Time()
-			}
+	for f := range k.segments.all {
+		if f.name == a.list[k.format].DirFile {
+			return f.v.Time()
 		}
 	}
 	return k.v.Time()
@@ -230,7 +218,7 @@ func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 		Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: a.modified(k), Stamp: k.stamp(), ID: a.sourceID(k.path),
 		Grows: !k.packed && grows(k.v), Running: k.running,
 	}
-	if k.segments != nil {
+	if k.isDir() {
 		src.FS = newSegmentFS(k.segments, reader)
 		return src, w
 	}

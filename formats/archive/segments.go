@@ -2,15 +2,11 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	iofs "io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"weak"
+	"unique"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -25,58 +21,41 @@ type segment struct {
 	v    source.Version
 }
 
-// A segmentList is the files of a directory that is a recording, sorted by name. It does not change.
-// Two lists of one segmentLists are the same pointer exactly if they have the same files at the same
-// versions: a list is a part of keys, which are compared often, and a recording may have thousands of
-// segments.
-type segmentList struct {
-	files []segment
-	inode uint64 // stands for all of it in a stamp
+// segments are the files of a directory that is a recording, sorted by name: the first one, and those
+// after it. Two of the same files at the same versions are equal, and compared at once: they are a part of
+// keys, and a recording may have thousands of files. The zero value has none.
+type segments struct{ list unique.Handle[segmentNode] }
+
+type segmentNode struct {
+	segment
+	next segments
 }
 
-// segmentLists have those of the lists that are in use.
-type segmentLists struct {
-	mu  sync.Mutex
-	all map[segmentSum]weak.Pointer[segmentList]
+func newSegments(files []segment) segments {
+	all := segments{unique.Make(segmentNode{})} // the end
+	for _, f := range slices.Backward(files) {
+		all.list = unique.Make(segmentNode{f, all})
+	}
+	return all
 }
 
-// A segmentSum is the checksum of a list.
-type segmentSum [sha256.Size]byte
-
-func newSegmentLists() *segmentLists {
-	return &segmentLists{all: map[segmentSum]weak.Pointer[segmentList]{}}
+// all yields the files.
+func (s segments) all(yield func(segment) bool) {
+	if s == (segments{}) {
+		return
+	}
+	for n := s.list.Value(); n.next != (segments{}) && yield(n.segment); {
+		n = n.next.list.Value()
+	}
 }
 
-// list returns the list of files. What tells lists apart has all that is known of each version, while the
-// stamp leaves out what a remount or another link to the file changes.
-func (s *segmentLists) list(files []segment) *segmentList {
-	var all, stamps []byte
-	for _, f := range files {
-		for _, text := range []string{f.name, f.at} {
-			all = append(binary.AppendUvarint(all, uint64(len(text))), text...)
-		}
-		all = f.v.AppendAll(all)
+// inode stands for all of them in a stamp, which leaves out what a remount or another link to a file changes.
+func (s segments) inode() uint64 {
+	var stamps []byte
+	for f := range s.all {
 		stamps = f.v.Append(append(append(stamps, f.name...), 0))
 	}
-	sum := segmentSum(sha256.Sum256(all))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.all[sum].Value(); l != nil {
-		return l
-	}
-	l := &segmentList{files, xxhash.Sum64(stamps)}
-	s.all[sum] = weak.Make(l)
-	runtime.AddCleanup(l, s.drop, sum)
-	return l
-}
-
-// drop forgets a list that is not in use any more.
-func (s *segmentLists) drop(sum segmentSum) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[sum].Value() == nil { // else there is one again
-		delete(s.all, sum)
-	}
+	return xxhash.Sum64(stamps)
 }
 
 // segments returns the regular files of a directory that is a recording, links
@@ -115,9 +94,9 @@ type segmentFS struct {
 
 var _ iofs.ReadDirFS = (*segmentFS)(nil)
 
-func newSegmentFS(segments *segmentList, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
+func newSegmentFS(all segments, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
 	fsys := &segmentFS{ctx: context.Background()}
-	for _, s := range segments.files {
+	for s := range all.all {
 		fsys.files = append(fsys.files, segmentFile{reader(s.at, s.v), s})
 	}
 	return fsys

@@ -384,7 +384,7 @@ func TestReplacedAfterIdle(t *testing.T) {
 	if b, err := nodes.ReadAll(t.Context(), e.File); string(b) != "12345" || err != nil {
 		t.Errorf("a file that was looked up and then replaced: %q, %v", b, err)
 	}
-	root.(*rootDir).a.openFiles.CloseIdle()
+	root.(rootDir).Target.a.openFiles.CloseIdle()
 	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("a file that went away: %v", err)
 	}
@@ -405,7 +405,7 @@ func TestDirectoryBecameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "sub", "a file")
-	root.(*rootDir).a.openFiles.CloseIdle()
+	root.(rootDir).Target.a.openFiles.CloseIdle()
 	if b, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("%q, %v, want ErrStale", b, err)
 	}
@@ -435,7 +435,7 @@ func TestWarnsOncePerVersion(t *testing.T) {
 	var out strings.Builder
 	dir, root := mount(t, map[string]string{"bad.rec": "RECBAD"}, Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
 	look := func() {
-		root.(*rootDir).a.open(context.Background(), recordingOf(t, root, "bad.rec").key)
+		root.(rootDir).Target.a.open(context.Background(), recordingOf(t, root, "bad.rec").key)
 	}
 	look()
 	look()

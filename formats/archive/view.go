@@ -21,35 +21,35 @@ import (
 // same archive. Names are paths in the source.
 type View struct{ a *archive }
 
-// ViewOf returns the View of the archive that dir, the directory of an entry, is a folder, a
+// ViewOf returns the View of the archive that dir, the directory of an entry, is a directory, a
 // recording or a container of.
 func ViewOf(dir nodes.Dir) (v View, ok bool) {
 	switch d := dir.(type) {
-	case folder:
-		return View{d.a}, true
-	case memberDir:
-		return View{d.Target.a}, true
-	case *damagedDir:
-		return ViewOf(d.Namer)
 	case recording:
 		return View{d.a}, true
 	case containerDir:
 		return View{d.Target.a}, true
 	}
-	return View{}, false
+	p, ok := placeOf(dir)
+	return View{p.a}, ok
 }
 
 // FolderOf reports whether dir is a directory of the source, and where it lies there.
 func FolderOf(dir nodes.Dir) (name string, ok bool) {
+	p, ok := placeOf(dir)
+	return p.path, ok
+}
+
+func placeOf(dir nodes.Dir) (p place, ok bool) {
 	switch d := dir.(type) {
 	case folder:
-		return d.path, true
-	case memberDir:
-		return d.Target.path, true
+		return d.Target, true
+	case nodes.Deferred[place]:
+		return d.Target, true
 	case *damagedDir:
-		return FolderOf(d.Namer)
+		return placeOf(d.Namer)
 	}
-	return "", false
+	return place{}, false
 }
 
 // Formats returns the formats of the archive.
@@ -75,7 +75,7 @@ func Settled(dir source.Info) bool { return time.Since(dir.Time()) >= settled }
 
 // Lookup returns the entry called name in the directory dir.
 func (v View) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
-	return v.a.lookup(ctx, folder{v.a, dir}, name)
+	return v.a.lookup(ctx, dir, name)
 }
 
 // IsPlain reports whether a file is shown as it is, as its name alone tells.
@@ -175,13 +175,10 @@ func (r Recording) View() View { return View{r.r.a} }
 
 // Segments returns the files of a recording that is a directory.
 func (r Recording) Segments() (files []source.FileKey, ok bool) {
-	if r.r.key.segments == nil {
-		return nil, false
-	}
-	for _, s := range r.r.key.segments.files {
+	for s := range r.r.key.segments.all {
 		files = append(files, source.FileKey{Path: s.at, Version: s.v})
 	}
-	return files, true
+	return files, r.r.key.isDir()
 }
 
 // Tree returns the tree that its format makes of it. Options.Indexed does not hear of it.
