@@ -207,28 +207,13 @@ func openSeekTable(f *os.File, name string) (*copyFile, error) {
 	return s, nil
 }
 
-// frame returns frame i, which is not behind the end. Copies that were made earlier have longer ones.
-func (s *copyFile) frame(i int64) (b []byte, err error) {
-	off, size := i*frameSize, min(frameSize, s.size-i*frameSize)
-	for int64(len(b)) < size {
-		part, err := s.at(off + int64(len(b)))
-		if err != nil || b == nil && int64(len(part)) == size {
-			return part, err
-		}
-		b = append(b, part[:min(int64(len(part)), size-int64(len(b)))]...)
-	}
-	return b, nil
-}
-
-// at returns the decompressed bytes from off to the end of a frame.
-func (s *copyFile) at(off int64) ([]byte, error) {
-	e, ok := s.table.EntryByDecompressedOffset(uint64(off))
-	if !ok || e.DecompressedSize > maxFrame || e.CompressedSize > 2*maxFrame {
+// frame returns frame i, which is not behind the end.
+func (s *copyFile) frame(i int64) ([]byte, error) {
+	e, ok := s.table.EntryByID(i)
+	if !ok || int64(e.DecompressedOffset) != i*frameSize || e.DecompressedSize > frameSize || e.CompressedSize > 2*frameSize {
 		return nil, io.ErrUnexpectedEOF
 	}
-	packed := newFrame()
-	defer func() { dropFrame(packed) }()
-	packed = slices.Grow(packed, int(e.CompressedSize))[:e.CompressedSize]
+	packed := make([]byte, e.CompressedSize)
 	if _, err := s.f.ReadAt(packed, int64(e.CompressedOffset)); err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -236,10 +221,7 @@ func (s *copyFile) at(off int64) ([]byte, error) {
 	if err == nil {
 		err = checkSum(s.table, e, b)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return b[off-int64(e.DecompressedOffset):], nil
+	return b, err
 }
 
 // readNote reads all that stands behind the last frame.

@@ -16,21 +16,19 @@ import (
 )
 
 // A seekableReader reads a file that a user has compressed as seekable zstd, frame by frame. If one is not what
-// the seek table says, it and all others of the file are from then on what the stream gives.
+// the seek table says, it is from then on what the stream gives.
 type seekableReader struct {
 	*Stream
 	table  seekable.SeekTable
 	size   int64       // as the table says
 	told   atomic.Bool // somebody was told that size
+	wrong  atomic.Bool // the table is
 	warned sync.Once
 }
 
 // openSeekable opens a file as seekable zstd; nil if it is
 // not, or if its frames are too large to be used one by one.
 func (p *Unpacker) openSeekable(ctx context.Context, r *Stream) *seekableReader {
-	if p.distrusts(r.key) {
-		return nil
-	}
 	raw, size := r.raw, r.key.Version.Size
 	table, end, err := readSeekTable(io.NewSectionReader(nodes.At(ctx, raw), 0, size))
 	if err != nil || table.Size() > math.MaxInt64 || bomb(int64(table.Size()), size) != nil {
@@ -55,51 +53,21 @@ func (p *Unpacker) openSeekable(ctx context.Context, r *Stream) *seekableReader 
 	return &seekableReader{Stream: r, table: table, size: int64(table.Size())}
 }
 
-// open returns what the file decompresses to. Of a recording that has to have its size all frames are looked at before,
-// as the rest of the tree goes by it.
-func (r *seekableReader) open(ctx context.Context, how Choice) (Content, error) {
+// open returns what the file decompresses to, for one who can do without the size or reads here and there: the
+// table is believed until it proves wrong.
+func (r *seekableReader) open(how Choice) Content {
 	out := Content{ReaderAt: r, Size: r.size, Damage: r.damaged}
-	switch {
-	case how.Streams:
+	if how.Streams {
 		out.Size, out.Measure = formats.UnknownSize, r.length
-		return out, nil
-	case !how.Listed:
-		if err := r.verify(ctx); err != nil {
-			return Content{Damage: undamaged}, err
-		}
+	} else {
+		r.told.Store(true)
 	}
-	if r.p.distrusts(r.key) {
-		return r.p.openLarge(ctx, r.Stream, false)
-	}
-	r.told.Store(true)
-	return out, nil
-}
-
-// verify compares all frames with the table, unless that was done.
-func (r *seekableReader) verify(ctx context.Context) error {
-	if r.known() != nil {
-		return nil
-	}
-	if cache.IsSavedOnly(ctx) {
-		return &cache.NotSavedError{}
-	}
-	for i := range r.table.NumFrames() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, _, err := r.decode(ctx, frameKey{r.key, i}); r.p.distrusts(r.key) {
-			return nil
-		} else if err != nil {
-			return &ReadError{err}
-		}
-	}
-	r.p.ends.Swap(r.key, &end{size: r.size})
-	return nil
+	return out
 }
 
 // length returns the size.
 func (r *seekableReader) length(ctx context.Context) (int64, error) {
-	if r.p.distrusts(r.key) {
+	if r.wrong.Load() {
 		return r.Stream.length(ctx)
 	}
 	r.told.Store(true)
@@ -108,7 +76,7 @@ func (r *seekableReader) length(ctx context.Context) (int64, error) {
 
 // damaged returns the damage that is known of.
 func (r *seekableReader) damaged(ctx context.Context) (*Damage, error) {
-	if r.p.distrusts(r.key) {
+	if r.wrong.Load() {
 		return r.Damaged(ctx)
 	}
 	return nil, nil
@@ -136,7 +104,7 @@ func (r *seekableReader) decode(ctx context.Context, k frameKey) ([]byte, int64,
 	}
 	b, err := readFrame(e, packed, z)
 	if err != nil {
-		r.p.distrust(r.key)
+		r.wrong.Store(true)
 		return nil, 0, err
 	}
 	// The frame is what zstd makes of it, which compares a checksum in the frame alone: without the table the same is shown.
@@ -154,7 +122,7 @@ func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int
 		return 0, os.ErrInvalid
 	}
 	for n < len(p) {
-		if r.p.distrusts(r.key) {
+		if r.wrong.Load() {
 			return r.fallBack(ctx, p, off)
 		}
 		at := off + int64(n)
@@ -166,7 +134,7 @@ func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int
 		switch {
 		case err == nil:
 			n += copy(p[n:], b[at-int64(e.DecompressedOffset):])
-		case !r.p.distrusts(r.key):
+		case !r.wrong.Load():
 			return n, err
 		}
 	}

@@ -25,9 +25,8 @@ type Unpacker struct {
 	frames     *cache.Memo[frameKey, []byte]
 	seekFrames *cache.Memo[frameKey, []byte] // by their numbers in seek tables
 
-	ends       *cache.Recent[source.FileKey, *end]
-	lost       *cache.Recent[source.FileKey, int] // how often a decompression was given up for others
-	distrusted *cache.Recent[source.FileKey, bool]
+	ends *cache.Recent[source.FileKey, *end]
+	lost *cache.Recent[source.FileKey, int] // how often a decompression was given up for others
 }
 
 // Options are what an Unpacker uses besides the cache.
@@ -59,15 +58,5 @@ func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
 		seekFrames: cache.NewMemo[frameKey, []byte](c, nil),
 		ends:       cache.NewRecent[source.FileKey, *end](maxEnds),
 		lost:       cache.NewRecent[source.FileKey, int](maxEnds),
-		distrusted: cache.NewRecent[source.FileKey, bool](maxEnds),
 	}
-}
-
-// distrust notes that a seekable zstd file is not what its seek table says.
-func (p *Unpacker) distrust(k source.FileKey) { p.distrusted.Swap(k, true) }
-
-// distrusts reports whether the seek table of a file was found to be wrong.
-func (p *Unpacker) distrusts(k source.FileKey) bool {
-	wrong, _ := p.distrusted.Get(k)
-	return wrong
 }
