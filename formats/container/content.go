@@ -80,9 +80,11 @@ func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	return n, err
 }
 
-// always returns a function that tells of one damage.
-func always(d *unpack.Damage) unpack.DamageFunc {
-	return func(context.Context) (*unpack.Damage, error) { return d, nil }
+// hurt returns c with that damage, nil if there is none, which is known without a read.
+func (c Content) hurt(d *unpack.Damage) Content {
+	c.Damage = func(context.Context) (*unpack.Damage, error) { return d, nil }
+	c.Short = c.Damage
+	return c
 }
 
 // told returns c, of which the container says odd as well, unless that is nil.
@@ -108,10 +110,7 @@ func orElse(hurt unpack.DamageFunc, d *unpack.Damage) unpack.DamageFunc {
 // absent returns the content of a file of which there is nothing, as of an encrypted one. It keeps the
 // size that the container states, so that a listing shows how much is missing.
 func absent(size int64, err error) Content {
-	d := &unpack.Damage{Err: err}
-	return Content{
-		ReaderAt: nodes.BytesContent(nil), size: size, Damage: always(d), Short: always(d),
-	}
+	return Content{ReaderAt: nodes.BytesContent(nil), size: size}.hurt(&unpack.Damage{Err: err})
 }
 
 // plain returns the content of a file of size bytes that lie at at, if they do: at and size are claims of
@@ -123,7 +122,7 @@ func plain(src formats.Input, at, size int64) Content {
 		d = &unpack.Damage{Stored: src.Size, Size: there, Err: formats.Reasonf(
 			io.ErrUnexpectedEOF, "the container ends after %d of %d bytes", there, size)}
 	}
-	return Content{ReaderAt: nodes.SectionContent(src, at, there), Damage: always(d), Short: always(d), size: size, stored: there, there: there}
+	return Content{ReaderAt: nodes.SectionContent(src, at, there), size: size, stored: there, there: there}.hurt(d)
 }
 
 // expand returns the content of a file that is stored in another form than its own: size bytes that c

@@ -237,11 +237,12 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 	content := plain(src, o.at, f.size)
 	switch {
 	case z.cut:
-		return unknownEnd(content), nil
-	case o.size < content.there:
-		content = shorter(src, o.at, o.size, f.size)
-	}
-	if content.there < f.size {
+		return content.hurt(&unpack.Damage{Size: content.there, Err: errCut}), nil
+	case o.size < content.there: // than the directory says
+		content = plain(src, o.at, o.size).hurt(&unpack.Damage{Stored: o.at + o.size, Size: o.size, Err: storedOf(o.size, f.size)})
+		content.size = f.size
+		return content, nil
+	case content.there < f.size:
 		return content, nil
 	}
 	return content.checked(nodes.SectionContent(src, o.at, content.there), z.CRC32).told(o.odd), nil
@@ -260,23 +261,7 @@ func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z sc
 	return z, err
 }
 
-// unknownEnd returns the content of a stored file whose end was not found.
-func unknownEnd(c Content) Content {
-	d := &unpack.Damage{Size: c.there, Err: errCut}
-	c.Damage, c.Short = always(d), always(d)
-	return c
-}
-
 var errCut = &formats.Reason{Kind: io.ErrUnexpectedEOF, Msg: "the end of the file was not found"}
-
-// shorter returns the content of a stored file that has fewer bytes than the directory says.
-func shorter(src formats.Input, at, stored, size int64) Content {
-	c := plain(src, at, stored)
-	c.size = size
-	d := &unpack.Damage{Stored: at + c.there, Size: c.there, Err: storedOf(stored, size)}
-	c.Damage, c.Short = always(d), always(d)
-	return c
-}
 
 // zipBuffer is how much of the directory is read at once: about 1,000 entries.
 const zipBuffer = 128 << 10

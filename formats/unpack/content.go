@@ -71,9 +71,9 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	}
 	f := packed{k, c, raw, formats.UnknownSize, how.Listed}
 	large, maySmall := &Stream{p: p, packed: f}, p.mayBeSmall(size, how)
-	if c.Name == Zstd.Name && (how.Streams || how.Listed) {
+	if c.Name == Zstd.Name {
 		if s := p.openSeekable(ctx, large); s != nil && (!maySmall || s.size > maxInflated(p.smallSize, size)) {
-			return s.open(how), nil
+			return s.open(ctx, how)
 		}
 	}
 	if !maySmall || size > p.smallSize/copyShare && large.copied(ctx) {

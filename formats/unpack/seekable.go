@@ -1,6 +1,7 @@
 package unpack
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -53,16 +54,31 @@ func (p *Unpacker) openSeekable(ctx context.Context, r *Stream) *seekableReader 
 	return &seekableReader{Stream: r, table: table, size: int64(table.Size())}
 }
 
-// open returns what the file decompresses to, for one who can do without the size or reads here and there: the
-// table is believed until it proves wrong.
-func (r *seekableReader) open(how Choice) Content {
+// open returns what the file decompresses to. Of a recording that has to have its size all frames are looked at before,
+// as the rest of the tree goes by it.
+func (r *seekableReader) open(ctx context.Context, how Choice) (Content, error) {
 	out := Content{ReaderAt: r, Size: r.size, Damage: r.damaged}
 	if how.Streams {
 		out.Size, out.Measure = formats.UnknownSize, r.length
-	} else {
-		r.told.Store(true)
+		return out, nil
 	}
-	return out
+	if !how.Listed && r.known() == nil {
+		if cache.IsSavedOnly(ctx) {
+			return Content{Damage: undamaged}, &cache.NotSavedError{}
+		}
+		for i := range r.table.NumFrames() {
+			_, _, err := r.decode(ctx, frameKey{r.key, i})
+			if r.wrong.Load() {
+				return r.p.openLarge(ctx, r.Stream, false)
+			}
+			if err = cmp.Or(ctx.Err(), err); err != nil {
+				return Content{Damage: undamaged}, &ReadError{err}
+			}
+		}
+		r.p.ends.Swap(r.key, &end{size: r.size})
+	}
+	r.told.Store(true)
+	return out, nil
 }
 
 // length returns the size.
