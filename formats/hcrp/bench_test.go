@@ -105,7 +105,7 @@ func storedFrames(b *testing.B, r *Reader) (frames [][]byte) {
 // BenchmarkIndex makes the index of a recording.
 func BenchmarkIndex(b *testing.B) {
 	r := longRecording(b)
-	rec := eventReader{r, hosts(b)[0].schema}
+	rec := withSchema(r, hosts(b)[0].schema)
 	for b.Loop() {
 		s, err := newIndexer(rec).run(b.Context())
 		if err != nil {
@@ -118,7 +118,7 @@ func BenchmarkIndex(b *testing.B) {
 // BenchmarkState plays to the middle of a chunk.
 func BenchmarkState(b *testing.B) {
 	r := longRecording(b)
-	rec := eventReader{r, hosts(b)[0].schema}
+	rec := withSchema(r, hosts(b)[0].schema)
 	s, err := newIndexer(rec).run(b.Context())
 	if err != nil {
 		b.Fatal(err)

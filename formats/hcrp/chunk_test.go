@@ -290,7 +290,7 @@ func TestDecodingIsCharged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := eventReader{r, s}
+	reader := withSchema(r, s)
 	c := testCache(t, nil)
 	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
 		ch, err := reader.decode(ctx, 0)
@@ -322,4 +322,11 @@ func TestDecodingIsCharged(t *testing.T) {
 	if _, peak := c.Work(); err != nil || peak < r.peak(0) {
 		t.Errorf("%d bytes counted to choose a schema, %v", peak, err)
 	}
+}
+
+// withSchema returns a Reader that decodes by a schema.
+func withSchema(r *Reader, s *Schema) *Reader {
+	t := *r.Tables
+	t.schema = s
+	return &Reader{&t, r.files}
 }

@@ -71,10 +71,7 @@ func (r *Reader) missingEntries() (list []formats.Problem) {
 func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.Writer, progress func(done, all int64), report *formats.CompactReport) ([]Entry, error) {
 	var kept []Entry
 	var frame []byte
-	var offset, done, all int64
-	for i := range r.Chunks() {
-		all += max(r.Entry(i).Size, 0)
-	}
+	var offset, done int64
 	for i := range r.Chunks() {
 		if e := r.Entry(i); e.Start < 0 || e.Ticks <= 0 {
 			report.Missing = append(report.Missing, r.flaw(i).Problem())
@@ -102,7 +99,7 @@ func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.W
 		kept = append(kept, e)
 		offset += e.Stored
 		if done += e.Size; progress != nil {
-			progress(done, all)
+			progress(done, r.bodyBytes())
 		}
 	}
 	return kept, nil

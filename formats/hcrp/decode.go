@@ -3,7 +3,6 @@ package hcrp
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -44,37 +43,36 @@ func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 	return f.decodeIn(charged{}, false, number, e, body)
 }
 
-// decoder returns a decoder for chunk number.
-func (f eventFormat) decoder(memory charged, number int, e Entry) *decoder {
+// decodeIn decodes a body with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
+// A quiet decoder gives no text, so an event has just its numbers. A long body is decoded with its text all the same, as
+// that may be longer than a chunk's can be.
+func (f eventFormat) decodeIn(memory charged, quiet bool, number int, e Entry, body []byte) *chunk {
+	ch := &chunk{entry: e, known: e.Start - 1}
 	d := &decoder{
-		eventFormat: f, number: number, memory: memory,
-		values: values{limits: f.limits, floats: memory.floats},
-		chunk:  &chunk{entry: e, known: e.Start - 1},
+		eventFormat: f, number: number, memory: memory, chunk: ch,
+		values: values{
+			limits: f.limits, floats: memory.floats, quiet: quiet && len(body) < f.limits.Text/64,
+			tags: nbtDecoder{depth: f.limits.Depth, limit: f.limits.Text},
+		},
 	}
 	if c := memory.used; c != nil {
-		d.chunk.ticks, d.chunk.events, d.chunk.entries, d.out = c.ticks[:0], c.events[:0], c.entries[:0], c.text[:0]
-	}
-	return d
-}
-
-// all decodes a body.
-func (d *decoder) all(body []byte) {
-	if d.memory.used == nil {
-		d.chunk.events = make([]event, 0, min(len(body)/16+4, 1<<10))
+		ch.ticks, ch.events, ch.entries, d.out = c.ticks[:0], c.events[:0], c.entries[:0], c.text[:0]
+	} else {
+		ch.events = make([]event, 0, min(len(body)/16+4, 1<<10))
 		d.out = make([]byte, 0, min(textPerBody*len(body)+256, 1<<20))
 	}
-	d.tags = nbtDecoder{depth: d.eventFormat.limits.Depth, limit: d.eventFormat.limits.Text}
 	d.use(wire.NewCursor(formatName, body, 0))
 	switch {
 	case !d.section():
 	case d.schema == nil:
-		d.chunk.known = d.chunk.entry.Last()
+		ch.known = e.Last()
 	default:
 		d.records()
-		d.chunk.lines = len(d.out)
+		ch.lines = len(d.out)
 		d.entries(body)
 	}
-	d.chunk.text, d.chunk.gathered = d.out, d.gathered
+	ch.text, ch.gathered = d.out, d.gathered
+	return ch
 }
 
 // section steps over a snapshot section (docs/formats/hcrp.md section 7.2); false if it does not
@@ -189,8 +187,30 @@ func (d *decoder) charge() bool {
 	return d.chunk.short == nil
 }
 
-// record decodes the events of one tick; false if one of them could not be.
+// record decodes the events of one tick; false if one of them could not be. Once it is known which of the first ones form a
+// snapshot, it decodes them again, to say so in their objects.
 func (d *decoder) record(n int64, count int) bool {
+	ch, begin, start := d.chunk, *d.c, len(d.out)
+	first, problems, gathered := len(ch.events), len(ch.problems), d.gathered
+	t := d.tick(n, count)
+	if n == ch.entry.Start && d.layout == Published && ch.entry.Snapshot() {
+		if ch.marked = d.schema.leadingEvents(ch.events[t.first:t.last]); ch.marked > 0 {
+			*d.c, d.out, d.gathered = begin, d.out[:start], gathered
+			ch.events, ch.problems = ch.events[:first], ch.problems[:problems]
+			t = d.tick(n, count)
+			ch.marked = min(ch.marked, t.last) // the text may be too long by now
+		}
+	}
+	if t.first == t.last {
+		d.out = d.out[:start]
+	} else {
+		ch.ticks = append(ch.ticks, t)
+	}
+	return !t.cut
+}
+
+// tick decodes the events of one tick.
+func (d *decoder) tick(n int64, count int) tick {
 	ch := d.chunk
 	t := tick{n: n, line: span{start: uint32(len(d.out))}, first: len(ch.events)}
 	if !d.quiet {
@@ -210,21 +230,13 @@ func (d *decoder) record(n int64, count int) bool {
 		}
 	}
 	t.last = len(ch.events)
-	if t.first == t.last {
-		d.out = d.out[:t.line.start]
-		return !t.cut
-	}
-	if n == ch.entry.Start {
-		d.markSnapshot(&t)
-	}
 	d.add("]")
 	if t.cut {
 		d.add(`,"cut":true`)
 	}
 	d.add("}\n")
 	t.line.end = uint32(len(d.out)) - 1
-	ch.ticks = append(ch.ticks, t)
-	return !t.cut
+	return t
 }
 
 // event decodes the next event; false if that could not be done and nobody knows where the next one
@@ -234,6 +246,7 @@ func (d *decoder) event() bool {
 	id := varint(d.c)
 	def := d.schema.event(id)
 	d.chunk.events = d.begin(d.chunk.events, id, def)
+	d.marked = len(d.chunk.events) <= d.chunk.marked
 	switch {
 	case d.c.Err() != nil:
 	case d.schema.length != lengthNone:
@@ -285,41 +298,6 @@ func (d *decoder) measured(id int32, def *eventDef, at int64) {
 	}
 }
 
-// markSnapshot finds the events at the start of the first tick that form a snapshot
-// (docs/formats/hcrp.md section 7.1) and ends their objects with "snapshot":true.
-func (d *decoder) markSnapshot(t *tick) {
-	ch := d.chunk
-	if d.layout != Published || !ch.entry.Snapshot() {
-		return
-	}
-	n := d.schema.leadingEvents(ch.events[t.first:t.last])
-	if n == 0 {
-		return
-	}
-	ch.marked = n
-	if d.quiet {
-		return
-	}
-	events := ch.events[t.first:t.last]
-	from := events[0].text.start
-	plain := slices.Clone(d.out[from:])
-	d.out = d.out[:from]
-	for i := range events {
-		e := &events[i]
-		if i > 0 {
-			d.out = append(d.out, ',')
-		}
-		text := plain[e.text.start-from : e.text.end-from]
-		e.shift(uint32(len(d.out)) - e.text.start)
-		if i < n {
-			d.out = append(append(append(d.out, text[:len(text)-1]...), insideSnapshot...), '}')
-		} else {
-			d.out = append(d.out, text...)
-		}
-		e.text.end = uint32(len(d.out))
-	}
-}
-
 // leadingEvents returns how many of the first events match the pattern of a snapshot, 0 if the
 // pattern is not matched to its end.
 func (s *Schema) leadingEvents(events []event) int {
@@ -357,6 +335,9 @@ func (d *values) fields() {
 
 // end ends the object of an event.
 func (d *values) end() {
+	if d.marked {
+		d.add(insideSnapshot)
+	}
 	d.add("}")
 	d.ev.text.end = uint32(len(d.out))
 }

@@ -5,16 +5,6 @@ import (
 	"strconv"
 )
 
-// decodeIn decodes a body with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
-// A quiet decoder gives no text, so an event has just its numbers. A long body is decoded with its text all the same, as
-// that may be longer than a chunk's can be.
-func (f eventFormat) decodeIn(memory charged, quiet bool, number int, e Entry, body []byte) *chunk {
-	d := f.decoder(memory, number, e)
-	d.quiet = quiet && len(body) < f.limits.Text/64
-	d.all(body)
-	return d.chunk
-}
-
 // begin makes room for an event at the end of list and lets d fill it.
 func (d *values) begin(list []event, id int32, def *eventDef) []event {
 	n := len(list)

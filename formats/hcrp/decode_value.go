@@ -33,7 +33,8 @@ type values struct {
 	position position // of a pos, lp_pos or lp_vec3
 	notUTF8  []byte   // of a string: its bytes, if they are not UTF-8
 
-	quiet bool // no text is wanted
+	quiet  bool // no text is wanted
+	marked bool // the event is part of a published snapshot
 
 	gathered int64 // bytes that the blocks and items of events take
 }

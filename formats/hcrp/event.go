@@ -7,14 +7,6 @@ func newSpan(start, end int) span { return span{uint32(start), uint32(end)} }
 
 func (s span) len() int { return int(s.end - s.start) }
 
-// shift moves a span that is set.
-func (s *span) shift(n uint32) {
-	if s.end > 0 {
-		s.start += n
-		s.end += n
-	}
-}
-
 type (
 	item struct {
 		slot int64
@@ -54,20 +46,4 @@ func (e *event) hasAll(list ...capture) bool {
 		}
 	}
 	return true
-}
-
-// shift moves all spans of the event by n bytes.
-func (e *event) shift(n uint32) {
-	e.text.shift(n)
-	e.aside.shift(n)
-	e.fields += n
-	for i := range e.raw {
-		e.raw[i].shift(n)
-	}
-	for i := range e.items {
-		e.items[i].text.shift(n)
-	}
-	for i := range e.blocks {
-		e.blocks[i].state.shift(n)
-	}
 }

@@ -78,7 +78,7 @@ func FuzzIndex(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := (eventReader{r, nil}).salvage().find(t.Context(), 100); err != nil {
+		if _, err := withSchema(r, nil).salvage().find(t.Context(), 100); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -110,29 +110,15 @@ func (x *index) soundCheckpoints() bool {
 	return true
 }
 
-// soundTracks looks at the tracks: the lives of an entity are counted, and only one of them goes
-// on.
+// soundTracks looks at the tracks: the lives of an entity are counted, and only the last one goes on.
 func (x *index) soundTracks() bool {
-	type life struct {
-		entity int64
-		number int
-	}
-	known := make(map[life]bool, len(x.tracks))
-	const goesOn = 0 // the number of no life
+	lives, open := map[int64]int{}, map[int64]bool{}
 	for i := range x.tracks {
 		t := &x.tracks[i]
-		for _, l := range []life{{t.Entity, t.Life}, {t.Entity, goesOn}} {
-			if l.number == goesOn && !t.open() {
-				continue
-			}
-			if known[l] {
-				return false
-			}
-			known[l] = true
-		}
-		if t.Life < 1 || !t.soundPieces(len(x.ranges)) {
+		if lives[t.Entity]++; t.Life != lives[t.Entity] || open[t.Entity] || !t.soundPieces(len(x.ranges)) {
 			return false
 		}
+		open[t.Entity] = t.open()
 	}
 	return len(x.tracks) <= maxTracks
 }

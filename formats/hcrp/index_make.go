@@ -13,7 +13,7 @@ import (
 
 // An indexer makes an index, or goes on with one.
 type indexer struct {
-	eventReader
+	*Reader
 	index    *index
 	replay   *replay
 	progress       // where it is
@@ -25,9 +25,9 @@ type indexer struct {
 	placed []placement // memory for those of a tick
 }
 
-func newIndexer(r eventReader) *indexer {
+func newIndexer(r *Reader) *indexer {
 	s := &indexer{
-		eventReader: r, replay: newReplay(r.Header.Layout),
+		Reader: r, replay: newReplay(r.Header.Layout),
 		index: &index{
 			rows: newRows(r.Chunks()), names: map[string]int64{}, order: r.byTick,
 			eventRows: rowcount.New(eventsColumns), positionRows: rowcount.New(positionsColumns), markerRows: rowcount.New(markersColumns),
@@ -70,7 +70,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	if err := s.enough(ctx); err != nil {
 		return nil, err
 	}
-	bodies := newPass(s.eventReader, false)
+	bodies := newPass(s.Reader, false)
 	defer bodies.end()
 	order := s.byTick
 	end := len(order)

@@ -32,7 +32,8 @@ type Tables struct {
 	byTick   []int32  // chunks by first tick, then number
 	lasts    []uint32 // the greatest last tick of byTick up to there
 	zstd     *wire.Zstd
-	dictSum  []byte // of the dictionary, if there is one
+	dictSum  []byte  // of the dictionary, if there is one
+	schema   *Schema // nil: no events can be told apart
 }
 
 // A Reader reads one recording: header and tables when it is made, chunks on demand. It is safe for

@@ -11,15 +11,9 @@ import (
 // eventFormat returns what is needed to decode bodies with that schema.
 func (t *Tables) eventFormat(s *Schema) eventFormat { return eventFormat{t.Header.Layout, s, t.limits} }
 
-// An eventReader decodes the chunks of a recording.
-type eventReader struct {
-	*Reader
-	schema *Schema // nil: no events can be told apart
-}
-
 // decode decodes chunk i without remembering it. If the chunk is to blame for an error it is one of
 // newDamage.
-func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
+func (r *Reader) decode(ctx context.Context, i int) (*chunk, error) {
 	p := newPass(r, false)
 	defer p.end()
 	return p.decode(ctx, i)
@@ -27,7 +21,7 @@ func (r eventReader) decode(ctx context.Context, i int) (*chunk, error) {
 
 // A pass decodes chunks one after the other in the same memory.
 type pass struct {
-	eventReader
+	*Reader
 	kept  []keptChunk // the last one first
 	spare *chunk      // whose memory the next one takes
 
@@ -52,11 +46,11 @@ const (
 	maxKeptWeight = 16 << 20
 )
 
-func newPass(r eventReader, quiet bool) *pass {
-	return &pass{eventReader: r, quiet: quiet, expand: r.Body}
+func newPass(r *Reader, quiet bool) *pass {
+	return &pass{Reader: r, quiet: quiet, expand: r.Body}
 }
 
-// decode is decode of an eventReader. The chunk is good until the next one is decoded.
+// decode is decode of a Reader. The chunk is good until the next one is decoded.
 func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
 	if k := slices.IndexFunc(p.kept, func(c keptChunk) bool { return c.number == i }); k >= 0 {
 		found := p.kept[k]
@@ -108,7 +102,7 @@ func (p *pass) end() { p.forget(func(Entry) bool { return false }) }
 
 // enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
 // is greater than those before.
-func (r eventReader) enough(ctx context.Context) error {
+func (r *Reader) enough(ctx context.Context) error {
 	held, err := formats.Charge(ctx, r.largest())
 	held.Free()
 	return err

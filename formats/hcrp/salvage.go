@@ -16,7 +16,7 @@ const maxSalvaged = 1 << 20
 // salvage returns where frames may lie that the index does not name (docs/formats/hcrp.md section 13), and
 // how their chunks are decoded: in segments after what the index uses, in the one file after the index and the
 // last byte it names.
-func (r eventReader) salvage() *salvageSource {
+func (r *Reader) salvage() *salvageSource {
 	s := &salvageSource{
 		files: r.files, segments: r.segments, from: r.used(), zstd: r.zstd, formats: []eventFormat{r.eventFormat(r.schema)},
 	}

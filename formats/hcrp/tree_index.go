@@ -63,7 +63,7 @@ func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, err
 
 // indexDocument returns index.json without its table of chunks. damage is that of the stream that
 // the recording was read from.
-func (r eventReader) indexDocument(x *index, damage *formats.Problem) *indexDocument {
+func (r *Reader) indexDocument(x *index, damage *formats.Problem) *indexDocument {
 	end := r.end()
 	doc := &indexDocument{
 		IndexHead: formats.IndexHead{
@@ -79,7 +79,7 @@ func (r eventReader) indexDocument(x *index, damage *formats.Problem) *indexDocu
 }
 
 // totals sums up the index entries and, if a schema fits, what the pass found.
-func (r eventReader) totals(x *index) totalsJSON {
+func (r *Reader) totals(x *index) totalsJSON {
 	sum := totalsJSON{Chunks: r.Chunks()}
 	var events int64
 	for i := range r.Chunks() {
@@ -95,7 +95,7 @@ func (r eventReader) totals(x *index) totalsJSON {
 	return sum
 }
 
-func (r eventReader) appendRow(b []byte, x *index, i int) []byte {
+func (r *Reader) appendRow(b []byte, x *index, i int) []byte {
 	e, p, n := r.Entry(i), r.place(i), x.rows[i]
 	b = fmt.Appendf(b, `{"chunk":%d,"first_tick":%d,"last_tick":%d,"ticks":%d`, i, e.Start, e.Last(), e.Ticks)
 	if r.segmented {

@@ -11,7 +11,7 @@ import (
 
 // A recording is what the directories of one recording share.
 type recording struct {
-	eventReader
+	*Reader
 	*views.Tree[index]
 
 	bodies    *cache.Memo[int, []byte]
@@ -23,7 +23,7 @@ type recording struct {
 // newRecording returns a recording that opened.
 func newRecording(src formats.Recording, c *cache.Cache) *recording {
 	r := src.Head.(*head).reader(src.Input)
-	rec := &recording{eventReader: r, Tree: views.New[index](formatName, src, c)}
+	rec := &recording{Reader: r, Tree: views.New[index](formatName, src, c)}
 	rec.bodies = cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
 		b, err := r.Body(ctx, i)
 		return b, int64(cap(b)), err

@@ -20,7 +20,7 @@ func (rec *recording) tables() []views.Table[index] {
 
 // tablePass returns a pass for the rows of a table. It remembers the bodies, of which the next table is made, too.
 func (rec *recording) tablePass(quiet bool) *pass {
-	p := newPass(rec.eventReader, quiet)
+	p := newPass(rec.Reader, quiet)
 	p.expand = func(ctx context.Context, i int) ([]byte, error) {
 		if body, ok := rec.bodies.Peek(i); ok {
 			return body, nil

@@ -85,7 +85,7 @@ func (x *index) numbers() views.Numbers {
 func (rec *recording) each(play func(*playback, context.Context, int, int, func(int, []byte) error) error,
 ) func(context.Context, *index, int, int, func(int, []byte) error) error {
 	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
-		bodies := newPass(rec.eventReader, false)
+		bodies := newPass(rec.Reader, false)
 		defer bodies.end()
 		t := rec.playback(x)
 		t.decode = func(ctx context.Context, i int) (*chunk, error) {

@@ -22,15 +22,12 @@ var (
 // A head is what opening learns of a recording.
 type head struct {
 	*Tables
-	schema    *Schema // nil: no events can be told apart
-	beside    bool    // the schema lies beside the recording
-	salvaging bool    // there are frames that the index does not name
+	beside    bool // the schema lies beside the recording
+	salvaging bool // there are frames that the index does not name
 }
 
 // reader returns what decodes the chunks of in, the recording.
-func (h *head) reader(in formats.Input) eventReader {
-	return eventReader{&Reader{h.Tables, filesOf(in)}, h.schema}
-}
+func (h *head) reader(in formats.Input) *Reader { return &Reader{h.Tables, filesOf(in)} }
 
 // open is the Open of the format.
 func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
