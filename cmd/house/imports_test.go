@@ -71,14 +71,14 @@ var house = []room{
 		special: map[string][]string{"tree.go": {"recfs/cache"}},
 	},
 	{dir: "formats/internal/parquet/testdata/...", std: true}, // a module of its own
-	{dir: "formats/internal/parquettest", allow: []string{"github.com/klauspost/compress/zstd"}},
+	{dir: "formats/internal/testing/parquettest", allow: []string{"github.com/klauspost/compress/zstd"}},
 	{dir: "formats/internal/rowcount", allow: []string{"recfs/formats/columnar", "recfs/formats/internal/indexfile"}},
 	{
-		dir:   "formats/internal/formatstest",
+		dir:   "formats/internal/testing/formatstest",
 		allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
 	},
 	{
-		dir:     "formats/internal/example", // a format to read, which the program does not have
+		dir:     "formats/internal/testing/example", // a format to read, which the program does not have
 		allow:   []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/rowcount"},
 		special: map[string][]string{"index.go": {"recfs/formats/views"}, "tree*.go": {"recfs/formats/views", "recfs/formats/internal/jsonenc", "recfs/nodes", "recfs/cache"}},
 	},

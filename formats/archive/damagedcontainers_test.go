@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

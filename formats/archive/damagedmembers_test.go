@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 )

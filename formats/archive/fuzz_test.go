@@ -20,7 +20,7 @@ import (
 	"recfs/formats/datafile"
 	"recfs/formats/echo"
 	"recfs/formats/hcrp"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/nethack"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

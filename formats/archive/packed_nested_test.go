@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes/nodestest"
 
 	"github.com/klauspost/compress/zip"

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
 

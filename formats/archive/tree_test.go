@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"

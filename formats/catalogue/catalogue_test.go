@@ -20,8 +20,8 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 )

@@ -10,7 +10,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats/archive"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 )
 

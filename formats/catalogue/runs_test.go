@@ -11,7 +11,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
 )

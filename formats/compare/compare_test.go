@@ -18,7 +18,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/compare"
 	"recfs/formats/datafile"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
 

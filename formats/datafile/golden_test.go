@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

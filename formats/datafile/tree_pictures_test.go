@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
 

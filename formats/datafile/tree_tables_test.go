@@ -8,9 +8,9 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes/nodestest"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

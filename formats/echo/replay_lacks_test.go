@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"recfs/formats"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -14,9 +14,9 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/zipfile"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"

@@ -26,7 +26,7 @@ import (
 	"recfs/formats/echo"
 	"recfs/formats/export"
 	"recfs/formats/hcrp"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/nethack"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"recfs/formats/export"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/nethack"
 )
 

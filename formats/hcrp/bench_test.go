@@ -12,7 +12,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/views"
 	"recfs/nodes/nodestest"
 )

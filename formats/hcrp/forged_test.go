@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -15,8 +15,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes/nodestest"
 )
 

@@ -22,8 +22,8 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
-	"recfs/formats/internal/formatstest"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -13,7 +13,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 )
 
 // longGame writes a log with a backup of size bytes and a chain of diffs against it: a few edits all over

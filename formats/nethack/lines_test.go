@@ -13,7 +13,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

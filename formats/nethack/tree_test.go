@@ -19,8 +19,8 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/formats/recordings"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"

@@ -3,7 +3,7 @@ package teehistorian
 import (
 	"testing"
 
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes/nodestest"
 )
 

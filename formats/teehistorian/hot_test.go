@@ -15,8 +15,8 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/formatstest"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

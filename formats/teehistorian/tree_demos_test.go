@@ -15,7 +15,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/demo"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -10,7 +10,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 )
 
 // What stands behind the frames of a copy says how large it is: a change of

@@ -10,7 +10,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes/nodestest"
 )

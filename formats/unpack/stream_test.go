@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"recfs/formats"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/unpack"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"

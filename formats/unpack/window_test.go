@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"recfs/cache"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"

@@ -16,8 +16,8 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
-	"recfs/formats/internal/parquettest"
 	"recfs/formats/internal/rowcount"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes/nodestest"
 )
 

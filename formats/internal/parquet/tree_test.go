@@ -14,7 +14,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

@@ -13,18 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"recfs/formats/internal/parquettest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes/nodestest"
 )
 
-const samples = "../../../testdata/archive"
+const samples = "../../../../testdata/archive"
 
 // readers returns the readers of Parquet that are there; the test is skipped if none is.
 func readers(t *testing.T) []parquettest.Reader {
 	t.Helper()
 	var found []parquettest.Reader
 	for _, name := range parquettest.ReaderNames {
-		r, err := parquettest.FindReader(t, "../parquet/testdata", name)
+		r, err := parquettest.FindReader(t, "../../parquet/testdata", name)
 		if err != nil {
 			t.Log(err)
 			continue
