@@ -197,6 +197,9 @@ func BenchmarkLong(b *testing.B) { benchLog(b, longGame(970_000, 2400)) }
 
 func BenchmarkMedium(b *testing.B) { benchLog(b, longGame(100_000, 600)) }
 
+// sharedGames are those of real builds of the game.
+const sharedGames = "../../../shared/recordings/nethack"
+
 // busyGame writes a log in which the hero moves and loses life with each save.
 func busyGame(ticks int) []byte {
 	w := newGame("Busy")

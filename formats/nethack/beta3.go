@@ -84,7 +84,7 @@ func (p *patch) beta3(d []byte) error {
 			err = p.coord(anchor, arg1, arg2)
 		case cmdErase:
 			if err = p.copy(arg1); err == nil {
-				err = p.erase(int(arg2) + 3)
+				err = p.literal(int(arg2)+3, zeros)
 			}
 		case cmdIncrement:
 			if err = p.copy(arg1); err == nil {

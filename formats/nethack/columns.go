@@ -22,6 +22,26 @@ var ticksColumns = slices.Concat(
 	columnar.Required(columnar.Int32, "events"),
 )
 
+// heroesColumns are those of the table heroes.
+var heroesColumns = slices.Concat(
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
+	columnar.Optional(columnar.Text, "name", "role", "race", "gender", "alignment"),
+	columnar.Required(columnar.Int32, "hp", "hp_max", "power", "power_max", "level", "level_max", "experience"),
+	columnar.Required(columnar.Bool, "polymorphed"),
+	columnar.Required(columnar.Int32, "monster", "monster_hp", "monster_hp_max", "nutrition", "hunger", "prayer_timeout",
+		"alignment_record", "luck", "luck_bonus"),
+	columnar.Required(columnar.Bool, "swallowed", "in_water", "hiding", "invulnerable", "quest_completed",
+		"invocation_done", "entered_gehennom", "killed_wizard", "ascended"),
+	columnar.Optional(columnar.Text, "occupation"),
+	columnar.Required(columnar.Int32, "attr_str", "attr_int", "attr_wis", "attr_dex", "attr_con", "attr_cha",
+		"conduct_food", "conduct_vegan", "conduct_vegetarian", "conduct_gnostic", "conduct_weapon_hit",
+		"conduct_killer", "conduct_illiterate", "conduct_polypile", "conduct_polyself", "conduct_wish",
+		"conduct_artifact_wish", "conduct_genocide", "conduct_elbereth", "conduct_pudding_split",
+		"conduct_lost_alignment", "dungeon"),
+	columnar.Optional(columnar.Text, "dungeon_name"),
+	columnar.Required(columnar.Int32, "dungeon_level", "depth", "x", "y"),
+)
+
 var commandsColumns = slices.Concat(
 	columnar.Optional(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "turn"), columnar.Optional(columnar.Time, "time"),
 	columnar.Required(columnar.Int64, "offset"), columnar.Required(columnar.Text, "command"),
@@ -37,15 +57,6 @@ func addTime(b *columnar.Batch, clock uint64, tz int32) {
 		return
 	}
 	b.Null()
-}
-
-// countTime counts a clock as utc has it.
-func countTime(c *columnar.Counts, clock uint64, tz int32) {
-	if micros, ok := utcMicros(clock, tz); ok {
-		c.Bound(micros)
-	} else {
-		c.Nulls++
-	}
 }
 
 // notYet is the number of events of a tick that is only counted.

@@ -31,6 +31,7 @@ func formatOf(diff []byte) diffFormat {
 // decode reads a diff against a save of length base. The patch keeps slices of the diff.
 func (p *patch) decode(diff []byte, base int) error {
 	p.reset(base)
+	p.diff = diff
 	switch formatOf(diff) {
 	case beta3:
 		return p.beta3(diff[2:])
@@ -126,5 +127,5 @@ func (p *patch) take(d []byte, n uint64) ([]byte, error) {
 	if n > uint64(len(d)) {
 		return nil, errTruncated
 	}
-	return d[n:], p.edit(d[:n])
+	return d[n:], p.literal(int(n), len(p.diff)-len(d))
 }

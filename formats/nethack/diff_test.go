@@ -208,7 +208,7 @@ func TestDiffLimits(t *testing.T) {
 	many.reset(0)
 	var err error
 	for made := 0; err == nil && made <= maxEdits; made++ {
-		err = many.edit([]byte{1})
+		err = many.literal(1, zeros)
 	}
 	if !errors.Is(err, errTooMany) {
 		t.Errorf("more than %d commands: %v, want %v", maxEdits, err, errTooMany)
@@ -278,7 +278,9 @@ func plainApply(p *patch, base []byte) []byte {
 	}
 	for _, l := range p.literals {
 		clear(out[l.dst : l.dst+l.n])
-		copy(out[l.dst:], l.data)
+		if l.at != zeros {
+			copy(out[l.dst:], p.diff[l.at:][:l.n])
+		}
 	}
 	for _, a := range p.adjusts {
 		out[a.dst] = base[a.src] + a.delta

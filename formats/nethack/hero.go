@@ -10,6 +10,13 @@ type heroState struct {
 	location   location
 }
 
+// How long the hero is in a save, and what stands between the causes of death that follow him and the dungeons: his last
+// inventory number, and he as a monster.
+const (
+	heroSize      = 1783
+	heroAsMonster = 4 + monsterSize
+)
+
 // readHero decodes a save without game and map into s. It reports whether a state has a hero.
 func readHero(save []byte, s *heroState) bool {
 	if binary.LittleEndian.Uint32(save) != incarnation43 {
@@ -30,49 +37,51 @@ func (r *fields) readHero(s *heroState) {
 		r.dungeons += 4 + r.length(r.dungeons)
 	}
 	r.dungeons += heroAsMonster
-	r.names(&s.hero)
-	r.numbers(&s.hero)
-	textTo(&s.hero.Occupation, &s.hero.OccupationHex, r.occupation())
-	r.habits(&s.attributes, &s.conducts)
+	y := (*heroBytes)(r.at(r.you, heroSize))
+	r.role = y.i32(188)
+	y.names(&s.hero)
+	y.numbers(&s.hero)
+	s.hero.Nutrition, s.hero.PrayerTimeout = r.counter(y.u32(84)), r.counter(y.u32(152))
+	textTo(&s.hero.Occupation, &s.hero.OccupationHex, cutText(y[780:780+256]))
+	y.habits(&s.attributes, &s.conducts)
 	r.location(&s.location)
 }
 
-// occupation returns the text of what he is busy with.
-func (r *fields) occupation() []byte { return r.text(r.you+780, 256) }
+// heroBytes are the hero in a save.
+type heroBytes [heroSize]byte
 
-// flag returns bit n of the word at an offset in the hero.
-func (r *fields) flag(at int64, n int) bool { return r.u32(r.you+at)>>n&1 != 0 }
+func (y *heroBytes) u32(at int) uint32 { return binary.LittleEndian.Uint32(y[at:]) }
+func (y *heroBytes) i32(at int) int32  { return int32(y.u32(at)) }
+func (y *heroBytes) i8(at int) int8    { return int8(y[at]) }
 
-func (r *fields) names(h *hero) {
-	y := r.you
-	textTo(&h.Name, &h.NameHex, r.text(y+1179, 32))
-	r.role = r.i32(y + 188)
-	h.Role, h.Race, h.Alignment = word(roles, r.role), word(races, r.i32(y+192)), word(alignments, int32(r.i8(y+228))+1)
+// flag returns bit n of the word at an offset.
+func (y *heroBytes) flag(at, n int) bool { return y.u32(at)>>n&1 != 0 }
+
+func (y *heroBytes) names(h *hero) {
+	textTo(&h.Name, &h.NameHex, cutText(y[1179:1179+32]))
+	h.Role, h.Race, h.Alignment = word(roles, y.i32(188)), word(races, y.i32(192)), word(alignments, int32(y.i8(228))+1)
 	h.Gender = "mal"
-	if r.flag(8, 21) {
+	if y.flag(8, 21) {
 		h.Gender = "fem"
 	}
 }
 
-func (r *fields) numbers(h *hero) {
-	y := r.you
-	h.HP, h.HPMax, h.Power, h.PowerMax = r.i32(y+16), r.i32(y+20), r.i32(y+24), r.i32(y+28)
-	h.Level, h.LevelMax, h.Experience = r.i32(y+32), r.i32(y+48), r.i32(y+40)
-	h.Monster, h.MonsterHP, h.MonsterHPMax = r.i32(y+56), r.i32(y+60), r.i32(y+64)
-	h.Polymorphed, h.Hunger, h.AlignmentRecord = h.Monster != r.i32(y+52), r.i32(y+88), r.i32(y+136)
-	h.Luck, h.LuckBonus = r.i8(y+231), r.i8(y+232)
-	h.Nutrition, h.PrayerTimeout = r.counter(y+84), r.counter(y+152)
-	h.Swallowed, h.InWater, h.Hiding, h.Invulnerable = r.flag(8, 31), r.flag(8, 30), r.flag(8, 29), r.flag(8, 27)
-	h.QuestCompleted, h.InvocationDone, h.EnteredGehennom = r.flag(12, 27), r.flag(12, 23), r.flag(12, 22)
-	h.KilledWizard, h.Ascended = r.flag(12, 19), r.flag(12, 18)
+func (y *heroBytes) numbers(h *hero) {
+	h.HP, h.HPMax, h.Power, h.PowerMax = y.i32(16), y.i32(20), y.i32(24), y.i32(28)
+	h.Level, h.LevelMax, h.Experience = y.i32(32), y.i32(48), y.i32(40)
+	h.Monster, h.MonsterHP, h.MonsterHPMax = y.i32(56), y.i32(60), y.i32(64)
+	h.Polymorphed, h.Hunger, h.AlignmentRecord = h.Monster != y.i32(52), y.i32(88), y.i32(136)
+	h.Luck, h.LuckBonus = y.i8(231), y.i8(232)
+	h.Swallowed, h.InWater, h.Hiding, h.Invulnerable = y.flag(8, 31), y.flag(8, 30), y.flag(8, 29), y.flag(8, 27)
+	h.QuestCompleted, h.InvocationDone, h.EnteredGehennom = y.flag(12, 27), y.flag(12, 23), y.flag(12, 22)
+	h.KilledWizard, h.Ascended = y.flag(12, 19), y.flag(12, 18)
 }
 
-func (r *fields) habits(a *attributes, c *conducts) {
-	y := r.you
+func (y *heroBytes) habits(a *attributes, c *conducts) {
 	*a = attributes{
-		r.i8(y + 1083), r.i8(y + 1084), r.i8(y + 1085), r.i8(y + 1086), r.i8(y + 1087), r.i8(y + 1088),
+		y.i8(1083), y.i8(1084), y.i8(1085), y.i8(1086), y.i8(1087), y.i8(1088),
 	}
-	conduct := func(i int64) int32 { return r.i32(y + 1211 + 8*i) }
+	conduct := func(i int) int32 { return y.i32(1211 + 8*i) }
 	*c = conducts{
 		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
 		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
@@ -91,18 +100,4 @@ func (r *fields) location(l *location) {
 	r.end = entry + dungeonSize
 	textTo(&l.DungeonName, &l.DungeonNameHex, r.text(entry, 24))
 	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
-}
-
-// number returns a number that stands by itself.
-func (r *fields) number(n heroNumber) int64 {
-	at := r.you + n.at
-	switch n.kind {
-	case counterWord:
-		return int64(int32(r.counter(at)))
-	case signedByte:
-		return int64(r.i8(at))
-	case plainByte:
-		return int64(r.u8(at))
-	}
-	return int64(r.i32(at))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
@@ -21,72 +20,66 @@ const (
 	minProblem = 5
 )
 
-// Append appends the saved form of an index: what does not change when the log grows, and after it the
-// lines after the last save, of which the rest is made again.
-//
-//	| recovery count | lines | commands | problems not listed | open problem zigzag |
-//	| offset of the first time step zigzag | count | tick … | count | problem … | heroes | commands |
-//	| size of the log | [tail blob] |
-//
-// heroes and commands are what rowcount.Counter writes.
+// Append appends the saved form of an index.
 func (x *index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
-	w.Uint(uint64(x.header.count))
-	w.Count(x.at.lines)
-	w.Count(x.at.commands)
-	w.Count(x.at.unlisted)
-	w.Int(int64(x.at.open))
-	w.Int(x.at.firstStep)
-	w.Count(x.ticks.len())
-	last := tick{end: x.header.size, clock: x.header.start}
-	for i := range x.ticks.len() {
-		t := x.ticks.at(i)
-		writeTick(w, &t, &last)
-		last = t
-	}
-	w.Count(x.at.problems)
-	for i := range x.problems[:x.at.problems] {
-		writeProblem(w, &x.problems[i])
-	}
-	x.heroes.Write(w)
-	x.commands.Write(w)
+	x.code(indexfile.Codec{W: w})
 	w.Size(x.size)
-	indexfile.WriteOptional(w, x.savedTail(), w.Blob)
+	w.Bool(x.tail != nil) // else it is too long to be kept
+	if x.tail != nil {
+		w.Blob(x.tail)
+	}
 	return w.Bytes()
 }
 
-// savedTail returns the tail, nil if it is too long to be kept.
-func (x *index) savedTail() *[]byte {
-	if x.tail == nil {
-		return nil
+// code writes or reads what does not change when the log grows. After it are the lines after the last save,
+// of which the rest is made again.
+//
+//	| recovery count | lines | commands | problems not listed | open problem + 1 |
+//	| offset of the first time step + 1 | count | tick … | count | problem … | heroes | commands |
+//	| size of the log | [tail blob] |
+//
+// heroes and commands are what rowcount.Counter writes.
+//
+// problem: | code u8 | offset | chunk + 1 | count | message text |
+func (x *index) code(c indexfile.Codec) {
+	m := x.at
+	m.open++
+	m.firstStep++
+	count, ticks := int64(x.header.count), x.ticks.len()
+	c.Values(&count, &m.lines, &m.commands, &m.unlisted, &m.open, &m.firstStep, &ticks)
+	if c.R != nil && (count != int64(x.header.count) || ticks > min(maxTicks, c.R.Len()/minTick)) {
+		c.R.Fail("%d ticks, and a recovery count of %d", ticks, count)
+		ticks = 0
 	}
-	return &x.tail
+	x.codeTicks(c, ticks)
+	problems := x.problems[:min(x.at.problems, len(x.problems))]
+	indexfile.List(c, &problems, minProblem, func(p *problem) {
+		chunk := p.chunk + 1
+		indexfile.Uint(c, &p.code, problemCodes-1)
+		if c.Values(&p.off, &chunk, &p.count, &p.message); c.R != nil {
+			p.chunk = chunk - 1
+		}
+	})
+	if c.W != nil {
+		x.heroes.Write(c.W)
+		x.commands.Write(c.W)
+		return
+	}
+	m.open--
+	m.firstStep--
+	m.problems = len(problems)
+	x.problems, x.at = problems, m
+	x.heroes, x.commands = rowcount.Read(c.R, heroesColumns), rowcount.Read(c.R, commandsColumns)
 }
 
 // decodeIndex reads what Append wrote.
 func decodeIndex(saved []byte, h *header) (*index, error) {
 	r := indexfile.NewReader(name, saved)
-	if r.Uint(math.MaxUint32) != uint64(h.count) {
-		return nil, errIndex
-	}
 	x := &index{header: h}
-	x.at = mark{
-		lines: readInt(r), commands: readInt(r), unlisted: readInt(r), open: int(r.Int()), firstStep: r.Int(),
-	}
-	if !x.readTicks(r) {
-		return nil, errIndex
-	}
-	n := r.Count(minProblem)
-	if n > maxProblems {
-		return nil, errIndex
-	}
-	for range n {
-		x.problems = append(x.problems, readProblem(r))
-	}
-	x.at.problems = len(x.problems)
-	x.heroes, x.commands = rowcount.Read(r, heroesColumns), rowcount.Read(r, commandsColumns)
+	x.code(indexfile.Codec{R: r})
 	size, tail := r.Size(), indexfile.ReadOptional(r, r.Blob)
-	if r.Close() != nil || !x.sound() || tail == nil || !x.finish(*tail, size) {
+	if r.Close() != nil || len(x.problems) > maxProblems || !x.sound() || tail == nil || !x.finish(*tail, size) {
 		return nil, errIndex
 	}
 	return x, nil
@@ -107,72 +100,41 @@ func (x *index) finish(tail []byte, size int64) bool {
 	return x.ticks.len() == ticks && x.end == end && end <= size
 }
 
-// readInt reads a number from 0 to the greatest int.
-func readInt(r *indexfile.Reader) int { return int(r.Uint(math.MaxInt)) }
-
-// readTicks reads the save lines, and reports whether they can follow each other.
-func (x *index) readTicks(r *indexfile.Reader) bool {
-	n := r.Count(minTick)
-	if n > maxTicks {
-		return false
-	}
+// codeTicks goes on over the save lines. Those that are read must be able to follow each other.
+func (x *index) codeTicks(c indexfile.Codec, n int) {
 	last := tick{end: x.header.size, clock: x.header.start}
 	for i := range n {
-		t := readTick(r, &last)
-		if !t.follows(&last) {
-			return false
+		t := last
+		if c.W != nil {
+			t = x.ticks.at(i)
 		}
-		if t.backup || i == 0 {
-			x.chunks.add(uint64(i))
+		if t.code(c, &last); c.R != nil {
+			if !t.follows(&last) {
+				c.R.Fail("a save line at %d", t.off)
+			}
+			if c.R.Err() != nil {
+				return
+			}
+			if t.backup || i == 0 {
+				x.chunks.add(uint64(i))
+			}
+			x.ticks.add(&t)
 		}
-		x.ticks.add(&t)
 		last = t
 	}
-	return true
 }
 
-// A tick is written as what it differs in from the one before:
+// A tick is told by what it differs in from the one before:
 //
 //	| offset - end before | length | clock zigzag | line | turn zigzag | size zigzag | tz zigzag |
 //	| flags u8: backup bit 0, format bits 1 and 2, compression bits 3 and 4 |
-func writeTick(w *indexfile.Writer, t, last *tick) {
-	w.Size(t.off - last.end)
-	w.Size(t.end - t.off)
-	w.Int(int64(t.clock - last.clock))
-	w.Count(t.line - last.line)
-	w.Int(int64(t.turn - last.turn))
-	w.Int(int64(t.size - last.size))
-	w.Int(int64(t.tz) - int64(last.tz))
-	w.U8(t.flags())
-}
-
-func readTick(r *indexfile.Reader, last *tick) tick {
-	t := tick{off: last.end + r.Size()}
-	t.end = t.off + r.Size()
-	t.clock = last.clock + uint64(r.Int())
-	t.line = last.line + readInt(r)
-	t.turn = last.turn + int32(r.Int())
-	t.size = last.size + int32(r.Int())
-	t.tz = int32(int64(last.tz) + r.Int())
-	t.setFlags(r.U8())
-	return t
-}
-
-// | code u8 | offset | chunk + 1 | count | message text |
-func writeProblem(w *indexfile.Writer, p *problem) {
-	w.U8(uint8(p.code))
-	w.Size(p.off)
-	w.Count(p.chunk + 1)
-	w.Count(p.count)
-	w.Text(p.message)
-}
-
-func readProblem(r *indexfile.Reader) problem {
-	p := problem{code: problemCode(r.U8()), off: r.Size(), chunk: readInt(r) - 1, count: readInt(r), message: r.Text()}
-	if p.code >= problemCodes {
-		r.Fail("a problem of code %d", p.code)
-	}
-	return p
+func (t *tick) code(c indexfile.Codec, last *tick) {
+	gap, length, clock, line := t.off-last.end, t.end-t.off, t.clock-last.clock, t.line-last.line
+	turn, size, tz, flags := t.turn-last.turn, t.size-last.size, t.tz-last.tz, t.flags()
+	c.Values(&gap, &length, &clock, &line, &turn, &size, &tz, &flags)
+	t.off, t.end, t.clock, t.line = last.end+gap, last.end+gap+length, last.clock+clock, last.line+line
+	t.turn, t.size, t.tz = last.turn+turn, last.size+size, last.tz+tz
+	t.setFlags(flags)
 }
 
 // follows reports whether a save line can stand after another one.

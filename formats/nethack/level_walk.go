@@ -1,8 +1,6 @@
 package nethack
 
 import (
-	"bytes"
-
 	"recfs/formats/internal/wire"
 )
 
@@ -78,7 +76,4 @@ func (w *levelWalk) text(b []byte) string {
 }
 
 // cutNUL returns the string in b up to its NUL.
-func cutNUL(b []byte) string {
-	b, _, _ = bytes.Cut(b, []byte{0})
-	return string(b)
-}
+func cutNUL(b []byte) string { return string(cutText(b)) }

@@ -17,7 +17,7 @@ type indexer struct {
 	tz    int32
 	ev    events // since the last save line, none if they are not shown
 
-	hero heroCounter
+	hero heroState // that was read last
 
 	charged int // ticks whose memory is counted
 }

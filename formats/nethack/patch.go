@@ -33,6 +33,7 @@ type patch struct {
 	size int // length of the save it makes
 	made int // pieces of it so far
 	src  int64
+	diff []byte // that is decoded; what it is cut to ends with it
 
 	moves    []move
 	literals []literal
@@ -46,11 +47,11 @@ type patch struct {
 // A move copies base[src:src+n] to the output at dst, dst != src. What stays in place is not listed.
 type move struct{ dst, src, n int }
 
-// A literal is output that the diff holds itself; data is nil for n zero bytes.
-type literal struct {
-	dst, n int
-	data   []byte
-}
+// A literal is output that the diff holds itself, at an offset, or n zero bytes. It has no pointer,
+// which would cost the more the more there are.
+type literal struct{ dst, n, at int }
+
+const zeros = -1 // where n zero bytes are
 
 // An adjust is one byte of the output: base[src] + delta.
 type adjust struct {
@@ -91,22 +92,13 @@ func (p *patch) copy(n uint64) error {
 	return nil
 }
 
-// edit appends literal bytes; the source position moves along.
-func (p *patch) edit(data []byte) error {
-	return p.literal(literal{dst: p.size, n: len(data), data: data})
-}
-
-// erase appends n zero bytes; the source position moves along.
-func (p *patch) erase(n int) error {
-	return p.literal(literal{dst: p.size, n: n})
-}
-
-func (p *patch) literal(l literal) error {
-	if err := p.grow(l.n); err != nil {
+// literal appends n bytes of the diff, or zeros; the source position moves along.
+func (p *patch) literal(n, at int) error {
+	p.literals = append(p.literals, literal{p.size, n, at})
+	if err := p.grow(n); err != nil {
 		return err
 	}
-	p.literals = append(p.literals, l)
-	return p.forward(int64(l.n))
+	return p.forward(int64(n))
 }
 
 // adjust appends the base byte at the source position plus delta.
@@ -185,10 +177,11 @@ func (p *patch) apply(save, spare []byte) (after, other []byte) {
 		}
 	}
 	for _, l := range p.literals {
-		if l.data == nil {
+		if l.at == zeros {
 			clear(save[l.dst : l.dst+l.n])
+		} else {
+			copy(save[l.dst:], p.diff[l.at:l.at+l.n])
 		}
-		copy(save[l.dst:], l.data)
 	}
 	for i, a := range p.adjusts {
 		save[a.dst] = p.adjusted[i]

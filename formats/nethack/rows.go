@@ -1,8 +1,6 @@
 package nethack
 
 import (
-	"math/bits"
-
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
 )
@@ -10,7 +8,6 @@ import (
 // beginChunk notes that a chunk begins at tick n.
 func (p *indexer) beginChunk(n int) {
 	if p.chunks.add(uint64(n)); p.chunks.rows > 1 {
-		p.hero.flush(p.heroes)
 		p.heroes.EndChunk()
 		p.commands.EndChunk()
 	}
@@ -20,14 +17,14 @@ func (p *indexer) beginChunk(n int) {
 func (p *indexer) count(t *tick) {
 	n := p.ticks.len()
 	p.countCommands(p.commands, commandContext{tick: n, turn: p.ticks.lastTurn(), zone: t.tz})
-	if !t.lost() {
-		p.hero.count(p.heroes, &p.re, n, t, p.zoneAt(t.off, t.tz))
+	if !t.lost() && readHero(p.re.save, &p.hero) {
+		heroRow(p.heroes.Batch, n, *t, p.zoneAt(t.off, t.tz), &p.hero)
+		p.heroes.EndRow()
 	}
 }
 
 // countPending ends the count, with the commands that are pending.
 func (p *indexer) countPending() {
-	p.hero.flush(p.heroes)
 	c := p.commands
 	if len(p.ev.text) > 0 {
 		c = c.Clone()
@@ -61,67 +58,6 @@ func (p *indexer) judge(e *event) {
 		p.now.commands++
 	case kindUnknown:
 		p.problem(badLine, e.off, "the line is not one of a NetHack 4.3 log")
-	}
-}
-
-// A heroCounter counts the heroes of the saves that a rebuilder makes one after the other: after a diff only the numbers
-// that it touches.
-type heroCounter struct {
-	heroFollower
-	heroState       // that was read last
-	again     int   // rows whose texts are those of the last hero that was read: the Counter does not have them yet
-	busy      int64 // but for that of their occupation, which is so many bytes longer
-}
-
-// count counts the hero of the save that there is now, of tick n in a timezone, if a state has one.
-func (h *heroCounter) count(c *rowcount.Counter, re *rebuilder, n int, t *tick, zone int32) {
-	changed, turned := h.follow(re, t.backup)
-	if turned && h.u8(relativeAt) != 0 {
-		changed |= heroCounters
-	}
-	if changed&^heroAlone != 0 || c.Rows() == 0 {
-		h.countWhole(c, n, t, zone)
-		return
-	}
-	if h.current = !h.bad; h.bad {
-		return
-	}
-	columns := c.Columns
-	columns[0].Bound(int64(n))
-	columns[1].Bound(int64(t.turn))
-	countTime(&columns[2].Counts, t.clock, zone)
-	for ; changed != 0; changed &= changed - 1 {
-		column := bits.TrailingZeros64(uint64(changed))
-		if place := heroPlaces[column]; place.kind != noNumber {
-			columns[column].Bound(h.number(place))
-		} else if column == occupationColumn {
-			h.busy = columnar.TextLen(h.occupation()) - columnar.TextLen(h.hero.Occupation)
-		}
-	}
-	columns[occupationColumn].Counts.Bytes += h.busy
-	if h.again++; h.again == c.Room() {
-		h.flush(c)
-	}
-}
-
-// countWhole reads the hero from the beginning and counts him.
-func (h *heroCounter) countWhole(c *rowcount.Counter, n int, t *tick, zone int32) {
-	h.flush(c)
-	if h.busy = 0; !h.bad {
-		h.fields = fields{b: h.b, moves: h.moves}
-		h.readHero(&h.heroState)
-	}
-	if h.current = !h.bad; h.current {
-		heroRow(c.Batch, n, *t, zone, &h.heroState)
-		c.EndRow()
-	}
-}
-
-// flush tells the Counter of all rows.
-func (h *heroCounter) flush(c *rowcount.Counter) {
-	if h.again > 0 {
-		c.Again(h.again)
-		h.again = 0
 	}
 }
 

@@ -209,8 +209,11 @@ func (r *fields) length(p int64) int64 {
 }
 
 // text returns the string in a field of n bytes.
-func (r *fields) text(p int64, n int) []byte {
-	b, _, _ := bytes.Cut(r.at(p, n), []byte{0})
+func (r *fields) text(p int64, n int) []byte { return cutText(r.at(p, n)) }
+
+// cutText returns b up to its NUL.
+func cutText(b []byte) []byte {
+	b, _, _ = bytes.Cut(b, []byte{0})
 	return b
 }
 
@@ -230,10 +233,9 @@ func invalidHex(b []byte) string {
 	return hex.EncodeToString(b)
 }
 
-// counter reads a number that may be stored so that it stays the same from turn to turn
+// counter returns a number that may be stored so that it stays the same from turn to turn
 // (docs/formats/nethack.md section 7.4).
-func (r *fields) counter(p int64) int64 {
-	stored := r.u32(p)
+func (r *fields) counter(stored uint32) int64 {
 	if stored == 0 || r.u8(relativeAt) == 0 {
 		return int64(int32(stored))
 	}

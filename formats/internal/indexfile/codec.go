@@ -17,7 +17,7 @@ type Codec struct {
 // Values goes on over values, each by its type:
 //
 //	*int, *int64  a number that is never negative, as Size
-//	*int32        as Int
+//	*int32        as Int, and *uint64, a difference that may be below 0
 //	*uint8, *bool, *string
 //	*[]byte       as Blob; what is read is a part of the index
 func (c Codec) Values(list ...any) {
@@ -27,6 +27,8 @@ func (c Codec) Values(list ...any) {
 			Uint(c, v, math.MaxInt)
 		case *int64:
 			Uint(c, v, math.MaxInt64)
+		case *uint64:
+			value(c, v, func(w *Writer, n uint64) { w.Int(int64(n)) }, func(r *Reader) uint64 { return uint64(r.Int()) })
 		case *int32:
 			value(c, v, func(w *Writer, n int32) { w.Int(int64(n)) }, (*Reader).Int32)
 		case *uint8:
