@@ -78,8 +78,7 @@ func (m *memTree) List(ctx context.Context, name string) (source.Names, error) {
 	for name, typ := range types {
 		list = append(list, source.Name{Name: name, Type: typ})
 	}
-	names, err := source.NewNames(name, list)
-	return memNames{names, name, maps.Clone(m.files)}, err
+	return memNames{source.NewNames(list), name, maps.Clone(m.files)}, nil
 }
 
 // memNames are names with what is known of their files.

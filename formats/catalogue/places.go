@@ -109,7 +109,7 @@ func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
 		for _, name := range s.kindsIn(p) {
 			list = append(list, source.Name{Name: name, Type: iofs.ModeDir})
 		}
-		return source.NewNames(p.format, list)
+		return source.NewNames(list), nil
 	}
 	held, err := formats.Charge(ctx, 0)
 	if err != nil {
@@ -133,5 +133,5 @@ func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
 	}
 	// A recording x and a directory x.parquet have the same name.
 	slices.SortStableFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
-	return source.NewNames(p.dir, slices.CompactFunc(list, func(a, b source.Name) bool { return a.Name == b.Name }))
+	return source.NewNames(slices.CompactFunc(list, func(a, b source.Name) bool { return a.Name == b.Name })), nil
 }

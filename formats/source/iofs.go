@@ -12,7 +12,7 @@ import (
 )
 
 // readNames returns the names in the opened directory dir.
-func readNames(ctx context.Context, dir iofs.ReadDirFile, name string) (Names, error) {
+func readNames(ctx context.Context, dir iofs.ReadDirFile) (Names, error) {
 	var list []Name
 	for {
 		entries, err := dir.ReadDir(1024)
@@ -20,7 +20,7 @@ func readNames(ctx context.Context, dir iofs.ReadDirFile, name string) (Names, e
 			list = append(list, Name{e.Name(), e.Type()})
 		}
 		if err == io.EOF {
-			return NewNames(name, list)
+			return NewNames(list), nil
 		}
 		if err == nil {
 			err = ctx.Err()

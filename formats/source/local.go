@@ -167,7 +167,7 @@ func (l *Local) List(ctx context.Context, name string) (Names, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readNames(ctx, f, name)
+	return readNames(ctx, f)
 }
 
 // ReadLink implements Tree.

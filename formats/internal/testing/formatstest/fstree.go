@@ -37,7 +37,7 @@ func (t fsTree) List(_ context.Context, name string) (source.Names, error) {
 	for _, e := range entries {
 		list = append(list, source.Name{Name: e.Name(), Type: e.Type()})
 	}
-	return source.NewNames(name, list)
+	return source.NewNames(list), nil
 }
 
 func (t fsTree) ReadLink(_ context.Context, name string) (string, error) {
