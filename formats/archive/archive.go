@@ -56,10 +56,10 @@ type archive struct {
 
 	listings   *cache.Memo[listingKey, source.Names]
 	kinds      *cache.Memo[kindKey, kind]
-	unpacked   *cache.Memo[recordingKey, *unpacked]
+	unpacked   *cache.Memo[recordingKey, *plainInput]
 	recordings *recordings.Store[recordingKey]
 	trees      *cache.Memo[recordingKey, nodes.Dir]
-	lists      *cache.Memo[containerKey, *listed]
+	lists      *cache.Memo[containerKey, *memberList]
 	containers *cache.Memo[containerKey, nodes.Dir]
 	depth      int             // containers around it
 	container  *container.Tree // the innermost one of them, which tree is; nil: none

@@ -76,8 +76,8 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are kept on
 // disk.
-func (a *archive) newLists() *cache.Memo[containerKey, *listed] {
-	return cache.NewMemo(a.cache, a.loadList).Durable(a.listName, (*listed).encode, a.resumeList).Eager().
+func (a *archive) newLists() *cache.Memo[containerKey, *memberList] {
+	return cache.NewMemo(a.cache, a.loadList).Durable(a.listName, (*memberList).encode, a.resumeList).Eager().
 		Peak(func(containerKey) int64 { return listWork })
 }
 
@@ -98,20 +98,20 @@ func (a *archive) listName(k containerKey) string {
 func (a *archive) listLimit() int64 { return max(a.cache.Budget()/2, container.MinList) }
 
 // resumeList returns a list that was kept.
-func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*listed, int64, error) {
+func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*memberList, int64, error) {
 	m := container.Decode(b, k.v.Stamp, a.listLimit())
 	if m == nil {
 		return nil, 0, errOtherList
 	}
 	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true})
-	return a.listOf(ctx, k, u, reads, &listed{Members: m, saved: true})
+	return a.listOf(ctx, k, u, reads, &memberList{Members: m, saved: true})
 }
 
 // loadList makes the list of a container.
-func (a *archive) loadList(ctx context.Context, k containerKey) (*listed, int64, error) {
+func (a *archive) loadList(ctx context.Context, k containerKey) (*memberList, int64, error) {
 	streams := k.c == container.Tar && !cache.IsSavedOnly(ctx)
 	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
-	l := new(listed)
+	l := new(memberList)
 	if u.err == nil {
 		l.Members, u.err = k.c.List(ctx, u.once(), container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})
 	}
@@ -129,7 +129,7 @@ func (a *archive) looksInto(name string) bool {
 }
 
 // listOf completes the list of a container that was opened, or the reason why it does not open.
-func (a *archive) listOf(ctx context.Context, k containerKey, u *unpacked, reads *readErrors, l *listed) (*listed, int64, error) {
+func (a *archive) listOf(ctx context.Context, k containerKey, u *plainInput, reads *readErrors, l *memberList) (*memberList, int64, error) {
 	l.src = u.src
 	err := u.err
 	switch {

@@ -8,8 +8,8 @@ import (
 	"recfs/nodes"
 )
 
-// A listed is a container with the list of what it holds.
-type listed struct {
+// A memberList is a container with the list of what it holds.
+type memberList struct {
 	*container.Members
 	src      formats.Input
 	problems []formats.Problem // by offset
@@ -25,7 +25,7 @@ const listWork = 512 << 10
 const savedListMin = 1000
 
 // encode returns the list as it is kept, nil if it is not. What is kept is that of a tar which is whole.
-func (l *listed) encode() []byte {
+func (l *memberList) encode() []byte {
 	if l.saved || l.Members == nil || len(l.Problems) > 0 || l.Unended || l.Len() < savedListMin {
 		return nil
 	}

@@ -26,9 +26,9 @@ func (a *archive) wrapped(k recordingKey) bool {
 
 // input opens a recording or container. The second result watches the reads of
 // it.
-func (a *archive) input(ctx context.Context, k recordingKey, how unpack.Choice) (*unpacked, *readErrors) {
+func (a *archive) input(ctx context.Context, k recordingKey, how unpack.Choice) (*plainInput, *readErrors) {
 	src, reads := a.source(k)
-	u := &unpacked{src: src}
+	u := &plainInput{src: src}
 	switch {
 	case k.packed:
 		u.err = a.decompress(ctx, k, how, u, reads)
@@ -48,7 +48,7 @@ func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (c
 // member completes the Input of a recording in a container: of one that is
 // damaged it has the bytes that there are, like that of a damaged stream, while
 // raw is an error from the damage on.
-func (a *archive) member(ctx context.Context, k recordingKey, how unpack.Choice, u *unpacked, w *readErrors) error {
+func (a *archive) member(ctx context.Context, k recordingKey, how unpack.Choice, u *plainInput, w *readErrors) error {
 	c, err := a.content(ctx, k, w)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *archive) member(ctx context.Context, k recordingKey, how unpack.Choice,
 }
 
 // decompress completes the Input of what is compressed.
-func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Choice, u *unpacked, w *readErrors) error {
+func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Choice, u *plainInput, w *readErrors) error {
 	file := source.FileKey{Path: k.path, Version: k.v}
 	raw := watchedReader{source.NewReader(a.openFiles, file), w}
 	u.src.Raw = raw
@@ -89,9 +89,9 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Cho
 // most 128 of these.
 const packedCost = 256 << 10
 
-// An unpacked is what a compressed recording decompresses to, or why it does
+// A plainInput is what a compressed recording decompresses to, or why it does
 // not.
-type unpacked struct {
+type plainInput struct {
 	src  formats.Input
 	pass nodes.ReaderAt    // see [unpack.Content]; nil: that of src
 	hurt unpack.DamageFunc // tells of damage of what is around the bytes, and may read them to their end; nil: nothing is
@@ -99,7 +99,7 @@ type unpacked struct {
 }
 
 // take makes c, as far as it was opened, the bytes.
-func (u *unpacked) take(c unpack.Content, w *readErrors) {
+func (u *plainInput) take(c unpack.Content, w *readErrors) {
 	u.hurt = c.Damage
 	if c.ReaderAt == nil {
 		return
@@ -111,7 +111,7 @@ func (u *unpacked) take(c unpack.Content, w *readErrors) {
 }
 
 // once returns the Input for one who reads it once, in order.
-func (u *unpacked) once() formats.Input {
+func (u *plainInput) once() formats.Input {
 	src := u.src
 	if u.pass != nil {
 		src.ReaderAt = u.pass
@@ -122,7 +122,7 @@ func (u *unpacked) once() formats.Input {
 // loadUnpacked opens a compressed recording. The error is only for what may be
 // better next time: that the bytes are refused is a value like others, so that
 // they are not decompressed again for each who asks.
-func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*unpacked, int64, error) {
+func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*plainInput, int64, error) {
 	u, reads := a.input(ctx, k, unpack.Choice{Streams: a.list[k.format].Streams})
 	u.pass = nil // readers come and go
 	switch {

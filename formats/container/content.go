@@ -182,21 +182,21 @@ func (s *sum) near(size int64) bool {
 	return size-at <= sumGap
 }
 
-// A summed reads bytes of which the checksum is known: whoever reads them all in order has them
+// A sumReader reads bytes of which the checksum is known: whoever reads them all in order has them
 // compared without another read.
-type summed struct {
+type sumReader struct {
 	nodes.Content
 	sum *sum
 }
 
-func (r summed) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+func (r sumReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	n, err := r.Content.ReadAt(ctx, p, off)
 	r.sum.add(p[:n], off)
 	return n, err
 }
 
 // crc returns the checksum of all, and reads what was not read yet.
-func (r summed) crc(ctx context.Context) (uint32, error) {
+func (r sumReader) crc(ctx context.Context) (uint32, error) {
 	var buf []byte
 	for {
 		at, crc := r.sum.now()
@@ -226,7 +226,7 @@ func wrongChecksum(crc, want uint32) error {
 
 // checked returns c, whose bytes have that checksum (CRC-32) if they are right.
 func (c Content) checked(section nodes.Content, want uint32) Content {
-	r := summed{section, new(sum)}
+	r := sumReader{section, new(sum)}
 	c.ReaderAt, c.read = r, r.sum
 	before := c.Damage
 	c.Damage = func(ctx context.Context) (*unpack.Damage, error) {

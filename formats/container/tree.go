@@ -35,24 +35,24 @@ func (t *Tree) ID() source.ID { return source.ID{Path: t.Name} }
 // Inside implements [source.Tree]: no absolute path leads into a container.
 func (t *Tree) Inside(string) (string, bool) { return "", false }
 
-// A found is a member and the list that it stands in.
-type found struct {
+// A position is a member and the list that it stands in.
+type position struct {
 	*Members
 	i   uint32
 	src formats.Input
 }
 
-func (t *Tree) find(ctx context.Context, op, name string) (found, error) {
+func (t *Tree) find(ctx context.Context, op, name string) (position, error) {
 	l, src, err := t.Load(ctx)
 	if err != nil {
-		return found{}, err
+		return position{}, err
 	}
 	if l != nil {
 		if i, ok := l.find(name); ok {
-			return found{l, i, src}, nil
+			return position{l, i, src}, nil
 		}
 	}
-	return found{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
+	return position{}, &iofs.PathError{Op: op, Path: name, Err: iofs.ErrNotExist}
 }
 
 // Stat implements [source.Tree].
@@ -134,7 +134,7 @@ func (t *Tree) First(ctx context.Context, name string, b []byte) (int, error) {
 }
 
 // content returns what a member holds, if it is a file.
-func (t *Tree) content(ctx context.Context, name string, f found) (Content, error) {
+func (t *Tree) content(ctx context.Context, name string, f position) (Content, error) {
 	m := f.at(f.i)
 	if m.mode() != 0 {
 		return Content{}, &iofs.PathError{Op: "open", Path: string(f.name(f.i)), Err: iofs.ErrInvalid}

@@ -169,7 +169,7 @@ func (z *zipList) scan(ctx context.Context, known map[int64]int64) error {
 }
 
 // addFound adds a file that was found by its header, which does not tell what is a link.
-func (z *zipList) addFound(ctx context.Context, f scanned) error {
+func (z *zipList) addFound(ctx context.Context, f localFile) error {
 	modified := f.Modified
 	if modified.IsZero() {
 		modified = z.src.ModTime
@@ -249,7 +249,7 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 }
 
 // entryOf returns what the directory says of a file, or the header that it was found by.
-func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z scanned, err error) {
+func entryOf(ctx context.Context, src formats.Input, m *Members, f member) (z localFile, err error) {
 	if f.kind != foundMember {
 		z.Entry, err = zipfile.ReadEntry(io.NewSectionReader(src.At(ctx), f.at, src.Size-f.at), m.base)
 		return z, err

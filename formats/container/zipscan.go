@@ -79,19 +79,19 @@ func (s *zipScan) next(ctx context.Context, at int64) (int64, string, error) {
 	return 0, "", io.EOF
 }
 
-// A scanned is a file that was found by its local header.
-type scanned struct {
+// A localFile is a file that was found by its local header.
+type localFile struct {
 	zipfile.Entry
 	data int64 // where the content begins
 	cut  bool  // its end was not found: the sizes are those of what there is
 }
 
 // end returns where the content ends.
-func (z *scanned) end() int64 { return z.data + int64(z.CompressedSize64) }
+func (z *localFile) end() int64 { return z.data + int64(z.CompressedSize64) }
 
 // after returns where to look for the file after z: after its content, unless nothing begins there and
 // so its size may be wrong.
-func (s *zipScan) after(z *scanned) (int64, error) {
+func (s *zipScan) after(z *localFile) (int64, error) {
 	follows, err := s.record(z.end())
 	if err != nil || follows || z.cut && z.Streamed() {
 		return z.end(), err
@@ -119,7 +119,7 @@ func (s *zipScan) record(at int64) (bool, error) {
 }
 
 // file returns the next file from at on; io.EOF: there is none.
-func (s *zipScan) file(ctx context.Context, at int64) (z scanned, err error) {
+func (s *zipScan) file(ctx context.Context, at int64) (z localFile, err error) {
 	for ; ; at++ {
 		var sig string
 		if at, sig, err = s.next(ctx, at); err != nil {
@@ -138,7 +138,7 @@ func (s *zipScan) file(ctx context.Context, at int64) (z scanned, err error) {
 var errNoHeader = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "no header of a file"}
 
 // at returns the file whose local header is at at.
-func (s *zipScan) at(ctx context.Context, at int64) (z scanned, err error) {
+func (s *zipScan) at(ctx context.Context, at int64) (z localFile, err error) {
 	z.Entry, err = zipfile.ReadLocal(s.r, at)
 	if err == io.ErrUnexpectedEOF || err == nil && (z.Name == "" || memberPath(z.Name) == "") {
 		err = errNoHeader
@@ -156,7 +156,7 @@ func (s *zipScan) at(ctx context.Context, at int64) (z scanned, err error) {
 
 // findEnd finds out how long a file is whose header does not tell: to its descriptor, or to the next
 // record.
-func (s *zipScan) findEnd(ctx context.Context, z *scanned) error {
+func (s *zipScan) findEnd(ctx context.Context, z *localFile) error {
 	for at := z.data; ; at++ {
 		next, sig, err := s.next(ctx, at)
 		if err == io.EOF {
@@ -184,7 +184,7 @@ func (s *zipScan) findEnd(ctx context.Context, z *scanned) error {
 // describe reports whether there is a descriptor of a file at at, and takes what it says. One without a
 // signature is known by its place before the next record, which begins at end, and by its length; and any
 // must tell the compressed size that the file then has.
-func (s *zipScan) describe(z *scanned, at, end int64) (bool, error) {
+func (s *zipScan) describe(z *localFile, at, end int64) (bool, error) {
 	if at < z.data {
 		return false, nil
 	}
@@ -200,7 +200,7 @@ func (s *zipScan) describe(z *scanned, at, end int64) (bool, error) {
 }
 
 // measure learns how many bytes there are of a file that is cut.
-func (s *zipScan) measure(ctx context.Context, z *scanned) error {
+func (s *zipScan) measure(ctx context.Context, z *localFile) error {
 	switch z.Method {
 	case zip.Store:
 		z.UncompressedSize64 = z.CompressedSize64

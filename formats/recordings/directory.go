@@ -124,7 +124,7 @@ func (t *tallies) seals(ctx context.Context, x formats.Index) ([]part, error) {
 }
 
 // scanDir makes the index of a directory, or goes on from an earlier one.
-func (o *Opened) scanDir(ctx context.Context, earlier formats.Index, t *tallies) (*indexed, int64, error) {
+func (o *Opened) scanDir(ctx context.Context, earlier formats.Index, t *tallies) (*sealedIndex, int64, error) {
 	in := o.Input
 	in.FS = t
 	x, err := o.source.Format.Scan(ctx, in, o.Head, earlier)
@@ -139,7 +139,7 @@ func (o *Opened) scanDir(ctx context.Context, earlier formats.Index, t *tallies)
 }
 
 // refreshDir returns the index of a directory that changed, if its files begin with those of the index.
-func (o *Opened) refreshDir(ctx context.Context, f file) (*indexed, int64, error) {
+func (o *Opened) refreshDir(ctx context.Context, f file) (*sealedIndex, int64, error) {
 	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
 	if err != nil {
 		return nil, 0, err

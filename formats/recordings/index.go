@@ -9,8 +9,8 @@ import (
 	"recfs/nodes"
 )
 
-// An indexed is an index with what it was made of.
-type indexed struct {
+// A sealedIndex is an index with what it was made of.
+type sealedIndex struct {
 	formats.Index
 	seal   formats.Seal     // of a directory the stamp only
 	parts  []part           // of a directory
@@ -22,14 +22,14 @@ type indexed struct {
 	saved  bool             // it lies on disk as it is
 }
 
-func (x *indexed) memory() int64 { return x.Index.Memory() + 256 }
+func (x *sealedIndex) memory() int64 { return x.Index.Memory() + 256 }
 
 // countedAlone is how large an index is that counts beside what the cache takes a pass for.
 const countedAlone = 1 << 20
 
 // count counts an index that was read from disk. The request that has the memory for a large one leaves it to those
 // that come after it; else each would read it again.
-func (x *indexed) count(ctx context.Context) error {
+func (x *sealedIndex) count(ctx context.Context) error {
 	if x.memory() < countedAlone {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (s *Store[K]) openedFor(ctx context.Context, key indexKey[K]) (*Opened, err
 }
 
 // scan makes the index of a recording that has none yet.
-func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*indexed, int64, error) {
+func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*sealedIndex, int64, error) {
 	o, err := s.openedFor(ctx, key)
 	if err != nil {
 		return nil, 0, err
@@ -68,7 +68,7 @@ func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*indexed, int64, 
 }
 
 // resume brings the saved index of a recording up to date.
-func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*indexed, int64, error) {
+func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*sealedIndex, int64, error) {
 	o, err := s.openedFor(ctx, key)
 	if err != nil {
 		return nil, 0, err
@@ -94,7 +94,7 @@ func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*
 }
 
 // reuse returns the index of a file that did not change.
-func (o *Opened) reuse(f file) (*indexed, error) {
+func (o *Opened) reuse(f file) (*sealedIndex, error) {
 	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
 	if err != nil {
 		return nil, err
@@ -103,12 +103,12 @@ func (o *Opened) reuse(f file) (*indexed, error) {
 	if f.beside != o.beside || f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
 		return nil, formats.ErrOther
 	}
-	return &indexed{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil, true}, nil
+	return &sealedIndex{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil, true}, nil
 }
 
 // refresh returns the index of a file that changed, if its bytes begin with those of the index, or goes on with
 // the pass of one.
-func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f file) (*indexed, int64, error) {
+func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f file) (*sealedIndex, int64, error) {
 	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
 	if err != nil {
 		return nil, 0, err
@@ -149,8 +149,8 @@ func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats
 
 // sealed returns an index that fits the recording as it is. The damage of a compressed stream is known
 // here, after its end was come to, and is kept with the index, so that no other pass is made for it.
-func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*indexed, int64, error) {
-	i := &indexed{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head, beside: o.beside}
+func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*sealedIndex, int64, error) {
+	i := &sealedIndex{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head, beside: o.beside}
 	if o.source.Damage != nil {
 		var err error
 		if i.damage, err = o.source.Damage(ctx); err != nil {
@@ -218,7 +218,7 @@ type file struct {
 //	| head | size zigzag | [damage problem] | pass blob | beside text | count | part … | Head blob | Index |
 //
 // part: | name text | formats.Seal |
-func (x *indexed) encode() []byte {
+func (x *sealedIndex) encode() []byte {
 	if x.saved {
 		return nil
 	}

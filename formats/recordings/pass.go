@@ -33,12 +33,12 @@ type pass struct {
 	o     *Opened
 	in    formats.Input
 	tally *formats.Tally // of what in reads
-	keep  func(*indexed)
+	keep  func(*sealedIndex)
 }
 
 // pass returns a pass that reads through the tally, and what is not steady from seen.
 func (s *Store[K]) pass(o *Opened, key indexKey[K], tally *formats.Tally, seen *lastRead) *pass {
-	p := &pass{s.pace, o, o.Input, tally, func(x *indexed) { s.indexes.Save(key, x) }}
+	p := &pass{s.pace, o, o.Input, tally, func(x *sealedIndex) { s.indexes.Save(key, x) }}
 	p.in.ReaderAt = tally
 	if seen != nil {
 		p.in.ReaderAt = unsteady{tally, seen}
@@ -47,7 +47,7 @@ func (s *Store[K]) pass(o *Opened, key indexKey[K], tally *formats.Tally, seen *
 }
 
 // run makes the index, or goes on from an earlier one. The tally has read the bytes of that.
-func (p *pass) run(ctx context.Context, earlier formats.Index) (*indexed, int64, error) {
+func (p *pass) run(ctx context.Context, earlier formats.Index) (*sealedIndex, int64, error) {
 	scan := p.scan
 	if p.o.source.Format.Prefixes {
 		scan = p.stretches
@@ -110,7 +110,7 @@ func (p *pass) next(n int64, took, left time.Duration) int64 {
 func (p *pass) save(ctx context.Context, x formats.Index) error {
 	seal, err := p.tally.Seal(ctx, p.o.Stamp, x.Reach(""))
 	if err == nil {
-		p.keep(&indexed{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, beside: p.o.beside, pass: p.tally.State()})
+		p.keep(&sealedIndex{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, beside: p.o.beside, pass: p.tally.State()})
 	}
 	return err
 }

@@ -41,7 +41,7 @@ type Store[K comparable] struct {
 	c       *cache.Cache
 	log     *slog.Logger
 	opened  *cache.Memo[K, *Opened]
-	indexes *cache.Memo[indexKey[K], *indexed]
+	indexes *cache.Memo[indexKey[K], *sealedIndex]
 	pace    pace
 }
 
@@ -56,7 +56,7 @@ type indexKey[K comparable] struct {
 func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Source) *Store[K] {
 	s := &Store[K]{source: source, c: c, log: log, pace: pace{keepEvery, leastStretch}}
 	s.opened = cache.NewMemo(c, s.open)
-	s.indexes = cache.NewMemo(c, s.scan).Durable(s.name, (*indexed).encode, s.resume)
+	s.indexes = cache.NewMemo(c, s.scan).Durable(s.name, (*sealedIndex).encode, s.resume)
 	return s
 }
 

@@ -69,8 +69,8 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	if err != nil {
 		return Content{}, err
 	}
-	f := packed{k, c, raw, formats.UnknownSize, how.Listed}
-	large, maySmall := &Stream{p: p, packed: f}, p.mayBeSmall(size, how)
+	f := packedFile{k, c, raw, formats.UnknownSize, how.Listed}
+	large, maySmall := &Stream{p: p, packedFile: f}, p.mayBeSmall(size, how)
 	if c.Name == Zstd.Name {
 		if s := p.openSeekable(ctx, large); s != nil && (!maySmall || s.size > maxInflated(p.smallSize, size)) {
 			return s.open(ctx, how)
@@ -113,7 +113,7 @@ func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Cont
 }
 
 // open returns what a file decompresses to that is held in memory.
-func (s small) open(w inflated) (Content, error) {
+func (s small) open(w smallContent) (Content, error) {
 	out := Content{ReaderAt: s, Size: int64(len(w.data)), Damage: undamaged}
 	if d := w.damage; d != nil && len(w.data) == 0 {
 		return out, &formats.Error{Format: d.Compression, Offset: 0, Err: d} // which says all

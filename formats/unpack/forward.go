@@ -12,13 +12,13 @@ import (
 // a frame is used the next one is made.
 type forward struct {
 	dec   *decoder
-	at    int64     // number of the frame that next gives
-	ahead chan made // of that frame; nil: it is not being made
-	aside bool      // it is being made for no request
+	at    int64      // number of the frame that next gives
+	ahead chan frame // of that frame; nil: it is not being made
+	aside bool       // it is being made for no request
 }
 
-// A made is a frame that was decompressed.
-type made struct {
+// A frame is what was decompressed.
+type frame struct {
 	b   []byte
 	err error
 }
@@ -49,14 +49,14 @@ func (f *forward) keep(yield func() bool) {
 func (f *forward) goOn() { f.ahead, f.aside = f.make(cache.Aside(), nil), true }
 
 // make decompresses a frame that begins with b in the background.
-func (f *forward) make(ctx context.Context, b []byte) chan made {
-	done := make(chan made, 1)
+func (f *forward) make(ctx context.Context, b []byte) chan frame {
+	done := make(chan frame, 1)
 	go func() {
 		if b == nil {
 			b = newFrame()
 		}
 		n, err := f.dec.read(ctx, b[len(b):frameSize])
-		done <- made{b[:len(b)+n], err}
+		done <- frame{b[:len(b)+n], err}
 	}()
 	return done
 }

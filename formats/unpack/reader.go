@@ -15,14 +15,14 @@ import (
 // for it is closed when nobody reads it for a while, and opened again.
 type Stream struct {
 	p *Unpacker
-	packed
+	packedFile
 	inMemory bool // no copy is made
 }
 
 // Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
 // should give size bytes. The key names the member like no other file.
 func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, size int64) *Stream {
-	return &Stream{p, packed{k, c, raw, size, false}, size <= p.smallSize}
+	return &Stream{p, packedFile{k, c, raw, size, false}, size <= p.smallSize}
 }
 
 // Open returns what the stream gives like Unpacker.Open.
@@ -47,12 +47,12 @@ const frameCost = 128
 func (r *Stream) use(ctx context.Context) (*cache.Ref[source.FileKey, *stream], error) {
 	return r.p.streams.Acquire(ctx, r.key, func(ctx context.Context) (*stream, error) {
 		s := &stream{
-			packed: r.packed, ahead: !r.p.nested && r.c.Window > 0,
+			packedFile: r.packedFile, ahead: !r.p.nested && r.c.Window > 0,
 			ends: r.p.ends, lost: r.p.lost, turn: make(chan struct{}, 1),
 		}
 		if r.p.disk != nil && !r.inMemory {
 			var err error
-			if s.copies, err = newStore(ctx, r.p.disk, r.p.log, r.packed); err != nil {
+			if s.copies, err = newStore(ctx, r.p.disk, r.p.log, r.packedFile); err != nil {
 				return nil, err
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"recfs/nodes"
 )
 
-// An inflated is the decompressed bytes of a small file.
-type inflated struct {
+// A smallContent is the decompressed bytes of a small file.
+type smallContent struct {
 	data   []byte
 	damage *Damage
 	more   bool // it is not small, data is empty
@@ -27,19 +27,19 @@ func maxInflated(small, stored int64) int64 { return min(small, smallRatio*store
 // A small is a compressed file that is held whole in the cache. It holds no bytes itself.
 type small struct {
 	p *Unpacker
-	packed
+	packedFile
 }
 
 // get returns the decompressed bytes.
-func (s small) get(ctx context.Context) (inflated, error) {
-	return s.p.inflated.GetFrom(ctx, s.key, func(ctx context.Context, k source.FileKey) (inflated, int64, error) {
+func (s small) get(ctx context.Context) (smallContent, error) {
+	return s.p.inflated.GetFrom(ctx, s.key, func(ctx context.Context, k source.FileKey) (smallContent, int64, error) {
 		w, err := s.inflate(ctx, maxInflated(s.p.smallSize, k.Version.Size))
 		return w, int64(cap(w.data)) + 256, err
 	})
 }
 
 // inflate decompresses what gives at most limit bytes.
-func (s small) inflate(ctx context.Context, limit int64) (inflated, error) {
+func (s small) inflate(ctx context.Context, limit int64) (smallContent, error) {
 	d := newDecoder(s.c, s.raw, s.key.Version.Size)
 	var frames [][]byte
 	defer func() {
@@ -61,11 +61,11 @@ func (s small) inflate(ctx context.Context, limit int64) (inflated, error) {
 		}
 		switch {
 		case size > limit:
-			return inflated{more: true}, nil
+			return smallContent{more: true}, nil
 		case e != nil:
-			return inflated{data: slices.Concat(frames...), damage: e.hurt}, nil
+			return smallContent{data: slices.Concat(frames...), damage: e.hurt}, nil
 		case err != nil:
-			return inflated{}, err
+			return smallContent{}, err
 		}
 	}
 }

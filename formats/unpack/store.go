@@ -25,7 +25,7 @@ type store struct {
 }
 
 // newStore returns where the copy of what c makes of raw lies.
-func newStore(ctx context.Context, disk *cache.Disk, log *slog.Logger, f packed) (*store, error) {
+func newStore(ctx context.Context, disk *cache.Disk, log *slog.Logger, f packedFile) (*store, error) {
 	id, err := identity(ctx, f)
 	// The number is raised when frames are cut elsewhere, or a decoder gives other bytes, or damage, than before.
 	return &store{disk: disk, log: log, raw: f.raw, v: f.key.Version, name: "unpacked-4 " + id}, err
@@ -34,7 +34,7 @@ func newStore(ctx context.Context, disk *cache.Disk, log *slog.Logger, f packed)
 // identity names what a file decompresses to by its size and samples of its
 // bytes, so that it keeps its copy when it is moved, linked or copied. Whether
 // the rest of its bytes are those of the copy, isOf tells.
-func identity(ctx context.Context, f packed) (string, error) {
+func identity(ctx context.Context, f packedFile) (string, error) {
 	const samples, sample = 5, 4096
 	size := f.key.Version.Size
 	h := sha256.New()

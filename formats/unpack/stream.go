@@ -31,8 +31,8 @@ const (
 	copied                // done is open
 )
 
-// A packed is a compressed file, or a member of a container, at a version.
-type packed struct {
+// A packedFile is a compressed file, or a member of a container, at a version.
+type packedFile struct {
 	key source.FileKey
 	c   Compression
 	raw nodes.ReaderAt
@@ -45,7 +45,7 @@ type packed struct {
 // frame by frame, and writes the frames to a seekable copy in the disk cache, which serves what was
 // read before, and everything once it is complete. Without a copy going back means to start again.
 type stream struct {
-	packed
+	packedFile
 	copies *store                              // nil: none are made
 	ahead  bool                                // the next frame is made while nobody has asked for it; to read raw takes no memory
 	ends   *cache.Recent[source.FileKey, *end] // what was learnt stays when the stream is closed

@@ -19,7 +19,7 @@ type Unpacker struct {
 	log    *slog.Logger
 	nested bool
 
-	inflated   *cache.Memo[source.FileKey, inflated]
+	inflated   *cache.Memo[source.FileKey, smallContent]
 	smallSize  int64 // what is decompressed whole into memory
 	streams    *cache.LRU[source.FileKey, *stream]
 	frames     *cache.Memo[frameKey, []byte]
@@ -48,7 +48,7 @@ func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
 	return &Unpacker{
 		files: files, cache: c, disk: opt.Disk, log: opt.Log, nested: opt.Nested,
 		smallSize: small,
-		inflated: cache.NewMemo[source.FileKey, inflated](c, nil).Peak(func(k source.FileKey) int64 {
+		inflated: cache.NewMemo[source.FileKey, smallContent](c, nil).Peak(func(k source.FileKey) int64 {
 			return 2 * maxInflated(small, k.Version.Size) // it moves as it grows
 		}),
 		streams: cache.NewLRU[source.FileKey](cache.LRUOptions[*stream]{
