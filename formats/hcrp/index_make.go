@@ -72,6 +72,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	}
 	bodies := newPass(s.Reader, false)
 	defer bodies.end()
+	s.replay.floats = &bodies.floats
 	order := s.byTick
 	end := len(order)
 	for end > s.chunks && s.flaw(int(order[end-1])) != nil {
@@ -293,7 +294,7 @@ func (w *sizer) tick(n int64) {
 	}
 	for i := range list {
 		p := &list[i]
-		w.buf = appendTrackRow(w.buf[:0], n, &p.pos)
+		w.buf = appendTrackRow(w.buf[:0], n, &p.pos, w.indexer.replay.floats)
 		w.rows[p.track] += int64(len(w.buf))
 		if positionRow(w.index.positionRows.Batch, n, p) {
 			w.index.positionRows.EndRow()

@@ -179,7 +179,7 @@ func (m *model) play(n int64, c *chunk, t *tick) {
 				}
 			}
 			pos := m.replay.positions[e.entity]
-			rows[m.current[e.entity]] = string(appendTrackRow(nil, n, &pos))
+			rows[m.current[e.entity]] = string(appendTrackRow(nil, n, &pos, nil))
 		}
 	}
 	for name, row := range rows {
@@ -188,7 +188,7 @@ func (m *model) play(n int64, c *chunk, t *tick) {
 		m.positions = append(m.positions, name+":"+row)
 	}
 	if p, ok := m.replay.positions[0]; ok {
-		m.files["export/ghost.csv"] += fmt.Sprintf("%d,%d%s", n, n*msPerTick, appendCoordinates(nil, &p))
+		m.files["export/ghost.csv"] += fmt.Sprintf("%d,%d%s", n, n*msPerTick, appendCoordinates(nil, &p, nil))
 	}
 }
 
@@ -238,7 +238,7 @@ func (m *model) holdTables(t *testing.T, what string, dir nodes.Dir) {
 			name = fmt.Sprintf("tracks/entity-%v-%v.csv", row[1], row[2])
 		}
 		pos := position{row[3].(float64), row[4].(float64), row[5].(float64), float64(row[6].(float32)), float64(row[7].(float32))}
-		positions = append(positions, name+":"+string(appendTrackRow(nil, row[0].(int64), &pos)))
+		positions = append(positions, name+":"+string(appendTrackRow(nil, row[0].(int64), &pos, nil)))
 	}
 	slices.Sort(positions)
 	slices.Sort(m.positions)

@@ -1,5 +1,7 @@
 package hcrp
 
+import "recfs/formats/internal/jsonenc"
+
 // A tickRange is a run of ticks that belong to one chunk and of which everything is known, a hole after such
 // ticks in which nothing happened, or a tick of which a part is known.
 type tickRange struct {
@@ -15,8 +17,9 @@ type tickRange struct {
 // A replay applies tick ranges in order and knows the world after each tick.
 type replay struct {
 	layout Layout
-	world  *world // nil: unknown
-	places bool   // there is never a world
+	world  *world          // nil: unknown
+	places bool            // there is never a world
+	floats *jsonenc.Floats // of the chunks, nil: none are remembered
 
 	// Where entities are, for tracks: a snapshot forgets none of them.
 	positions map[int64]position

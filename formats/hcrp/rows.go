@@ -12,13 +12,13 @@ const (
 	ghostHead = "tick,time_ms,x,y,z,yaw,pitch\n"
 )
 
-func appendTrackRow(dst []byte, n int64, p *position) []byte {
+func appendTrackRow(dst []byte, n int64, p *position, known *jsonenc.Floats) []byte {
 	dst = strconv.AppendInt(dst, n, 10)
-	return appendCoordinates(dst, p)
+	return appendCoordinates(dst, p, known)
 }
 
 // appendCoordinates appends a position as the rest of a row, in the numbers of JSON.
-func appendCoordinates(dst []byte, p *position) []byte {
+func appendCoordinates(dst []byte, p *position, known *jsonenc.Floats) []byte {
 	for _, x := range p {
 		dst = append(dst, ',')
 		switch {
@@ -29,7 +29,7 @@ func appendCoordinates(dst []byte, p *position) []byte {
 		case math.IsInf(x, -1):
 			dst = append(dst, "-Infinity"...)
 		default:
-			dst = jsonenc.AppendFloat64(dst, x)
+			dst = known.Append(dst, x)
 		}
 	}
 	return append(dst, '\n')
@@ -56,7 +56,7 @@ func (g *ghostRows) tick(n int64) {
 	}
 	g.from, g.coords = n, g.coords[:0]
 	if p, ok := g.replay.positions[0]; ok {
-		g.coords = appendCoordinates(g.coords, &p)
+		g.coords = appendCoordinates(g.coords, &p, g.replay.floats)
 	}
 }
 

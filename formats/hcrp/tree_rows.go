@@ -31,7 +31,7 @@ func (rec *recording) trackText(i int) func(context.Context, *index) (*views.Tex
 		return rec.rowsText(x, trackHead, x.tracks[i].Pieces, func(x *index, p *replay, out *[]byte) func(int, *chunk) observer {
 			t := &x.tracks[i]
 			rows := &placementRows{replay: p, lives: map[int64][]*track{t.Entity: {t}}, row: func(n int64, p *placement) {
-				*out = appendTrackRow(*out, n, &p.pos)
+				*out = appendTrackRow(*out, n, &p.pos, nil)
 			}}
 			return rows.in
 		}), nil
