@@ -88,19 +88,14 @@ func (h *Header) stored(size int64, limits Limits) (metadata, index int64) {
 	return metadata, min(h.IndexLength, size-h.IndexOffset(), limits.Index)
 }
 
-// append writes the preamble.
+// code writes or reads the preamble.
 //
 //	| size | header blob | metadata blob | index blob |
-func (p *preamble) append(w *indexfile.Writer) {
-	w.Size(p.size)
-	w.Blob(p.header)
-	w.Blob(p.metadata)
-	w.Blob(p.index)
-}
+func (p *preamble) code(c indexfile.Codec) { c.Values(&p.size, &p.header, &p.metadata, &p.index) }
 
-// savedPreamble reads what append wrote, which has what readPreamble reads and no more.
-func savedPreamble(r *indexfile.Reader, limits Limits) preamble {
-	p := preamble{size: r.Size(), header: r.Blob(), metadata: r.Blob(), index: r.Blob()}
+// savedPreamble reads what code wrote, which has what readPreamble reads and no more.
+func savedPreamble(r *indexfile.Reader, limits Limits) (p preamble) {
+	p.code(indexfile.Codec{R: r})
 	h, err := parseHeader(p.header)
 	if err != nil {
 		r.Fail("%v", err)

@@ -2,6 +2,7 @@ package hcrp
 
 import (
 	"math"
+	"sort"
 	"strconv"
 
 	"recfs/formats/internal/jsonenc"
@@ -68,4 +69,49 @@ func digits(from, to, step int64) (n int64) {
 		n += to - max(from, least)
 	}
 	return n
+}
+
+// lives returns the tracks of each entity, one after the other.
+func (x *index) lives() map[int64][]*track {
+	lives := map[int64][]*track{}
+	for i := range x.tracks {
+		t := &x.tracks[i]
+		lives[t.Entity] = append(lives[t.Entity], t)
+	}
+	return lives
+}
+
+// placementRows makes the rows of tracks.
+type placementRows struct {
+	replay *replay
+	lives  map[int64][]*track
+	chunk  *chunk
+	first  int64       // tick that has rows
+	placed []placement // in this tick
+	row    func(n int64, p *placement)
+}
+
+func (w *placementRows) in(_ int, c *chunk) observer {
+	w.chunk = c
+	return w
+}
+
+func (w *placementRows) event(t *tick, k int, placed bool) {
+	if !placed || t.n < w.first {
+		return
+	}
+	e, at := &w.chunk.events[k], moment{t.n, k - t.first}
+	lives := w.lives[e.entity]
+	i := sort.Search(len(lives), func(i int) bool { return at.before(lives[i].From) }) - 1
+	if i >= 0 && at.before(lives[i].To) {
+		w.placed = append(w.placed, placement{entity: e.entity, life: lives[i].Life, pos: w.replay.positions[e.entity]})
+	}
+}
+
+func (w *placementRows) tick(n int64) {
+	list := lastPlacements(w.placed)
+	for i := range list {
+		w.row(n, &list[i])
+	}
+	w.placed = w.placed[:0]
 }

@@ -81,7 +81,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	} else {
 		game.Ticks, game.States, game.Tables = rec.ticks(), rec.states(), rec.tables()
 		game.Files = append(game.Files,
-			nodes.Entry{Name: "lines", Dir: rec.numbered(".jsonl", rec.linesFile)},
+			nodes.Entry{Name: "lines", Dir: rec.numbered(".jsonl", rec.chunkFile(func(c *chunk) ([]byte, error) { return c.Lines(), nil }))},
 			nodes.Entry{Name: "tracks", Dir: rec.Listing("tracks", rec.trackList)},
 			nodes.Entry{Name: "markers.json", File: rec.Text("markers.json", 0, rec.markersText)},
 		)

@@ -2,11 +2,7 @@ package hcrp
 
 import (
 	"context"
-	"encoding/binary"
-	"fmt"
-	"slices"
 
-	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -51,38 +47,4 @@ func (r *Reader) compacted(ctx context.Context) (nodes.Content, error) {
 		content.Add(r.Entry(i).Stored)
 	}
 	return content, nil
-}
-
-// compactedSize returns the size of the recording as one file with the stored frames copied.
-func (r *Reader) compactedSize() (int64, error) {
-	if !r.whole {
-		return 0, formats.Errorf(formatName, r.Header.IndexOffset(), errTruncated, "the index is not whole")
-	}
-	n := r.Header.IndexEnd()
-	for i := range r.Chunks() {
-		if !r.hasStored(i) {
-			return 0, fmt.Errorf("chunk %d: %w", i, r.missing(i))
-		}
-		n += r.Entry(i).Stored
-	}
-	return n, nil
-}
-
-// compactedPreamble returns what is before the frames in the recording as one file: the preamble
-// with absolute offsets, the frames in the order of the index after it.
-func (r *Reader) compactedPreamble(ctx context.Context) ([]byte, error) {
-	offset := r.Header.IndexEnd()
-	preamble := slices.Concat(r.header, r.metadata, r.index)
-	if int64(len(preamble)) < offset { // the metadata is longer than the limit
-		preamble = make([]byte, offset)
-		if err := readFull(ctx, r.file, preamble, 0); err != nil {
-			return nil, err
-		}
-	}
-	for i := range r.Chunks() {
-		e := r.Entry(i)
-		binary.BigEndian.PutUint64(preamble[e.rawAt:], uint64(offset))
-		offset += e.Stored
-	}
-	return preamble, nil
 }

@@ -67,6 +67,19 @@ func (rec *recording) numbered(suffix string, file func(i int) nodes.File) nodes
 	}
 }
 
+// chunkFile returns what makes the file of a chunk.
+func (rec *recording) chunkFile(content func(*chunk) ([]byte, error)) func(i int) nodes.File {
+	return func(i int) nodes.File {
+		return nodes.Func(func(ctx context.Context) ([]byte, error) {
+			c, err := rec.chunks.Get(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			return content(c)
+		})
+	}
+}
+
 // document lays out compact JSON as a file.
 func document(b []byte) []byte {
 	return append(nodes.AppendIndented(make([]byte, 0, len(b)*5/4), b), '\n')

@@ -26,7 +26,7 @@ func (rec *recording) snapshotsEntry() nodes.Entry {
 			File:   func(n int64) nodes.File { return file(int(n)) },
 		}
 	}
-	lines := series(".jsonl", rec.snapshotLines)
+	lines := series(".jsonl", rec.chunkFile(rec.snapshotLines))
 	section := series(".bin", rec.snapshotSection)
 	switch {
 	case r.Header.Layout == Published:
@@ -37,17 +37,11 @@ func (rec *recording) snapshotsEntry() nodes.Entry {
 	return nodes.Entry{Name: "snapshots", Dir: section}
 }
 
-func (rec *recording) snapshotLines(i int) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) {
-		c, err := rec.chunks.Get(ctx, i)
-		if err != nil {
-			return nil, err
-		}
-		if c.sectionCut || c.lost {
-			return nil, stopped(&c.problems[len(c.problems)-1])
-		}
-		return c.SnapshotLines(rec.Reader.Header.Layout), nil
-	})
+func (rec *recording) snapshotLines(c *chunk) ([]byte, error) {
+	if c.sectionCut || c.lost {
+		return nil, stopped(&c.problems[len(c.problems)-1])
+	}
+	return c.SnapshotLines(rec.Header.Layout), nil
 }
 
 func (rec *recording) snapshotSection(i int) nodes.File {
@@ -56,7 +50,7 @@ func (rec *recording) snapshotSection(i int) nodes.File {
 		if err != nil {
 			return nil, err
 		}
-		c := rec.Reader.eventFormat(nil).decode(i, rec.Reader.Entry(i), body)
+		c := rec.eventFormat(nil).decode(i, rec.Entry(i), body)
 		if c.stop != nil {
 			return nil, stopped(c.stop)
 		}

@@ -13,16 +13,6 @@ import (
 	"recfs/nodes"
 )
 
-func (rec *recording) linesFile(i int) nodes.File {
-	return nodes.Func(func(ctx context.Context) ([]byte, error) {
-		c, err := rec.chunks.Get(ctx, i)
-		if err != nil {
-			return nil, err
-		}
-		return c.Lines(), nil
-	})
-}
-
 // tick returns tick n and the chunk to which it belongs, as settle has it. What is unknown is an error that is no
 // iofs.ErrNotExist.
 func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick, err error) {

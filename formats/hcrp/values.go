@@ -53,7 +53,7 @@ func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, erro
 //	| preamble | salvaging | beside | checksum of the schema blob, empty without one |
 func (h *head) Append(b []byte) []byte {
 	w := indexfile.Append(b)
-	h.preamble.append(w)
+	h.preamble.code(indexfile.Codec{W: w})
 	w.Bool(h.salvaging)
 	w.Bool(h.beside)
 	w.Blob(h.schemaSum())
