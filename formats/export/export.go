@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -161,10 +160,9 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 		return err
 	}
 	defer out.Discard()
-	w := parquet.NewWriter(t, x.z, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
+	f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
 		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
-	f.Size, err = x.writeGroups(ctx, out, w, t)
 	if err == nil {
 		err = out.Commit()
 	}
@@ -185,33 +183,4 @@ func tableRoot(name string) (*os.Root, error) {
 		return nil, err
 	}
 	return outfile.OpenDir(dir)
-}
-
-// decoding is what most formats take to decode something for rows.
-const decoding = 1 << 20
-
-// writeGroups writes a table and returns how many bytes it has. Each row group is made with the memory that it
-// takes, and may be made again with more.
-func (x *Exporter) writeGroups(ctx context.Context, out io.WriterAt, w *parquet.Writer, t columnar.Table) (int64, error) {
-	end := int64(0)
-	write := func(b []byte, offset int64) error {
-		_, err := out.WriteAt(b, offset)
-		end = offset + int64(len(b))
-		return err
-	}
-	for i := range t.Groups {
-		err := x.c.Do(ctx, w.Peak(i)+decoding, func(ctx context.Context) error {
-			held, err := formats.Charge(ctx, w.Peak(i))
-			if err != nil {
-				return err
-			}
-			defer held.Free()
-			return w.Group(ctx, i, write)
-		})
-		if err != nil {
-			return 0, err
-		}
-	}
-	err := write(w.Footer(), end)
-	return end, err
 }

@@ -5,28 +5,16 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
+	"recfs/cache"
 	"recfs/formats/columnar"
 	"recfs/nodes"
 )
-
-// A Writer makes the file of a table as it is exported: pages under zstd, dictionaries of values that come
-// again, and bounds of texts, too.
-//
-//	PAR1 | row group … | footer | length of the footer u32 | PAR1
-//
-// Each row group follows from its rows alone, and has to be made before the next one.
-type Writer struct {
-	table    columnar.Table
-	metadata []Pair
-	z        *Encoder
-	offset   []int64   // of each row group that was made, and of what follows
-	chunks   [][]chunk // of each row group that was made
-}
 
 // A memory is used for one row group after the other.
 type memory struct {
@@ -36,55 +24,77 @@ type memory struct {
 	dictionaries
 }
 
-// NewWriter returns the Writer of a table.
-func NewWriter(t columnar.Table, z *Encoder, metadata ...Pair) *Writer {
-	return &Writer{table: t, metadata: metadata, z: z, offset: []int64{0}}
+// WriteTable writes the file of a table as it is exported, and returns how many bytes it has: pages under zstd,
+// dictionaries of values that come again, and bounds of texts, too.
+//
+//	PAR1 | row group … | footer | length of the footer u32 | PAR1
+//
+// Each row group is made with the memory that it takes in a request of c, and may be made again with more. Rows that are not
+// those that were counted are [nodes.ErrStale].
+func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterAt, t *columnar.Table, metadata ...Pair) (size int64, err error) {
+	size = int64(len(magic))
+	if _, err := out.WriteAt([]byte(magic), 0); err != nil {
+		return 0, err
+	}
+	groups := make([][]chunk, len(t.Groups))
+	for i := range groups {
+		n, end := peakOf(t, i), int64(0)
+		err := c.Do(ctx, n+decoding, func(ctx context.Context) error {
+			held, err := cache.Charge(ctx, n)
+			if err != nil {
+				return err
+			}
+			defer held.Free()
+			m := z.memory()
+			defer z.spare(m)
+			if groups[i], err = z.group(ctx, m, t, i, size); err != nil {
+				return err
+			}
+			end = size + int64(len(m.out))
+			_, err = out.WriteAt(m.out, size)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		size = end
+	}
+	footer := makeFooter(t, func(_ []chunk, i int) []chunk { return groups[i] }, metadata)
+	_, err = out.WriteAt(footer, size)
+	return size + int64(len(footer)), err
 }
 
-// Peak returns about what it takes to make row group i: its rows, twice where a list grows, and the dictionary of a column.
-func (w *Writer) Peak(i int) int64 {
+// decoding is what most formats take to decode something for rows.
+const decoding = 1 << 20
+
+// peakOf returns about what it takes to make row group i: its rows, twice where a list grows, and the dictionary of a column.
+func peakOf(t *columnar.Table, i int) int64 {
 	n := int64(minPeak)
-	for c := range w.table.Columns {
-		p := planOf(&w.table.Columns[c], &w.table.Groups[i], c)
+	for c := range t.Columns {
+		p := planOf(&t.Columns[c], &t.Groups[i], c)
 		n += 3 * p.total()
 	}
 	return n
 }
 
-// Group makes row group i and gives its bytes to write, which does not keep them, with where they belong; the first has the beginning of
-// the file before it. It may be asked again for the last one. Rows that are not those that were counted are [nodes.ErrStale].
-func (w *Writer) Group(ctx context.Context, i int, write func(b []byte, offset int64) error) error {
-	b, err := w.table.Rows(ctx, i)
+// group makes row group i, which belongs at an offset.
+func (z *Encoder) group(ctx context.Context, m *memory, t *columnar.Table, i int, offset int64) ([]chunk, error) {
+	b, err := t.Rows(ctx, i)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if want := w.table.Groups[i].Rows; b.Rows() != want {
-		return nodes.SizeError(int64(want), int64(b.Rows()))
+	if want := t.Groups[i].Rows; b.Rows() != want {
+		return nil, nodes.SizeError(int64(want), int64(b.Rows()))
 	}
-	m := w.z.memory()
-	defer w.z.spare(m)
-	at, chunks := w.offset[i], make([]chunk, len(b.Columns))
 	m.out = m.out[:0]
-	if i == 0 {
-		m.out = append(m.out, magic...)
-	}
+	chunks := make([]chunk, len(b.Columns))
 	for c := range b.Columns {
-		chunks[c] = chunk{column: &w.table.Columns[c], values: b.Rows(), offset: at + int64(len(m.out)), codec: zstdCodec}
-		if err := w.z.column(m, &chunks[c], &b.Columns[c]); err != nil {
-			return err
+		chunks[c] = chunk{column: &t.Columns[c], values: b.Rows(), offset: offset + int64(len(m.out)), codec: zstdCodec}
+		if err := z.column(m, &chunks[c], &b.Columns[c]); err != nil {
+			return nil, err
 		}
 	}
-	w.offset, w.chunks = append(w.offset[:i+1], at+int64(len(m.out))), append(w.chunks[:i], chunks)
-	return write(m.out, at)
-}
-
-// Footer returns how the file ends, after the last row group; all of a file that has none.
-func (w *Writer) Footer() []byte {
-	footer := makeFooter(&w.table, func(_ []chunk, i int) []chunk { return w.chunks[i] }, w.metadata)
-	if len(w.table.Groups) == 0 {
-		return append([]byte(magic), footer...)
-	}
-	return footer
+	return chunks, nil
 }
 
 // pageSize is about how many bytes a page has before compression.
@@ -240,13 +250,13 @@ func firstBytes(s []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// An Encoder compresses the pages of Writers.
+// An Encoder writes tables as they are exported.
 type Encoder struct {
 	numbers, texts *zstd.Encoder // their EncodeAll, which many may use at a time
 	spares         sync.Pool     // of *memory
 }
 
-// maxSpare is how many bytes of memory a Writer leaves to the next: more than pages and what is given away at once mostly take.
+// maxSpare is how many bytes of memory a row group leaves to the next: more than pages and what is given away at once mostly take.
 const maxSpare = 4 << 20
 
 func (z *Encoder) memory() *memory {
@@ -262,7 +272,7 @@ func (z *Encoder) spare(m *memory) {
 	}
 }
 
-// NewEncoder returns an Encoder for up to so many Writers at a time. It takes less time for texts than for numbers, as of the
+// NewEncoder returns an Encoder for up to so many tables at a time. It takes less time for texts than for numbers, as of the
 // latter it would miss much more that comes again.
 func NewEncoder(n int) (*Encoder, error) {
 	options := []zstd.EOption{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recfs/cache"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/testing/parquettest"
@@ -28,27 +29,32 @@ func compress(t testing.TB, table columnar.Table) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := parquet.NewWriter(table, z, parquet.Pair{Key: "recfs.table", Value: table.Name})
-	var file []byte
-	for i := range table.Groups {
-		before := len(file)
-		write := func(b []byte, at int64) error {
-			if at != int64(len(file)) {
-				t.Fatalf("group %d: bytes are for %d, want %d", i, at, len(file))
-			}
-			file = append(file, b...)
-			return nil
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	once, made := table.Fill, map[int]bool{}
+	table.Fill = func(ctx context.Context, b *columnar.Batch, i int) error {
+		if !made[i] { // it begins again, with more memory
+			made[i] = true
+			_, err := cache.Charge(ctx, 1<<30)
+			return err
 		}
-		if err := w.Group(t.Context(), i, write); err != nil {
-			t.Fatal(err)
-		}
-		first := bytes.Clone(file[before:])
-		file = file[:before]
-		if err := w.Group(t.Context(), i, write); err != nil || !bytes.Equal(first, file[before:]) {
-			t.Fatalf("group %d is another one when it is made again: %v", i, err)
-		}
+		return once(ctx, b, i)
 	}
-	return append(file, w.Footer()...)
+	var out written
+	size, err := z.WriteTable(t.Context(), c, &out, &table, parquet.Pair{Key: "recfs.table", Value: table.Name})
+	if err != nil || size != int64(len(out)) {
+		t.Fatalf("%d bytes of %d, %v", size, len(out), err)
+	}
+	return out
+}
+
+// written is what was written to a file.
+type written []byte
+
+// WriteAt implements io.WriterAt.
+func (w *written) WriteAt(b []byte, off int64) (int, error) {
+	*w = append((*w)[:off], b...)
+	return len(b), nil
 }
 
 func TestCompressedTypes(t *testing.T) {
@@ -241,8 +247,9 @@ func TestCompressedOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func([]byte, int64) error { return nil }
-	if err := parquet.NewWriter(table, z).Group(t.Context(), 0, write); !errors.Is(err, nodes.ErrStale) {
+	c := cache.New(64<<20, nil)
+	defer c.Close()
+	if _, err := z.WriteTable(t.Context(), c, new(written), &table); !errors.Is(err, nodes.ErrStale) {
 		t.Error(err)
 	}
 }
