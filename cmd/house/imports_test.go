@@ -126,6 +126,9 @@ var compressors = []string{
 	"github.com/cespare/xxhash/v2",
 }
 
+// testSupport is what only tests import.
+var testSupport = []string{"recfs/formats/internal/testing/...", "recfs/nodes/nodestest"}
+
 // TestImportsPointDown keeps the arrows between packages as ARCHITECTURE.md
 // draws them. Test files are free.
 func TestImportsPointDown(t *testing.T) {
@@ -188,6 +191,9 @@ func checkFile(t *testing.T, name, rel string) {
 		first, _, _ := strings.Cut(imported, "/")
 		if first != "recfs" && !strings.Contains(first, ".") {
 			continue // standard library
+		}
+		if matchAny(testSupport, imported) && !matchAny(testSupport, "recfs/"+path.Dir(rel)) {
+			t.Errorf("%s imports %s, which is for tests", rel, imported)
 		}
 		if !matchAny(allowed, imported) {
 			t.Errorf("%s imports %s, which its room does not allow", rel, imported)

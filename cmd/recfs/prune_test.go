@@ -24,7 +24,7 @@ func TestPrune(t *testing.T) {
 	if !withoutRights(t) {
 		return
 	}
-	histories, seed := 100, rand.Uint64()
+	histories, seed := 30, rand.Uint64()
 	if testing.Short() {
 		histories = 4
 	}

@@ -328,10 +328,7 @@ func (g *generator) overlapping(layout Layout, version int) *testRecording {
 // TestOverlap holds recordings whose chunks overlap to the model: chunks that are the same, that begin or end in one
 // another, are damaged, or lost.
 func TestOverlap(t *testing.T) {
-	seeds := uint64(60)
-	if testing.Short() {
-		seeds = 15
-	}
+	seeds := uint64(nodestest.Times(30, 6))
 	for _, host := range hosts(t) {
 		for seed := range seeds {
 			g := &generator{rand.New(rand.NewPCG(seed, 40)), host.schema}
@@ -372,7 +369,7 @@ func TestOverlap(t *testing.T) {
 func TestOverlapGoesOn(t *testing.T) {
 	for i, host := range hosts(t) {
 		format := New(Options{Schemas: []*Schema{host.schema}})
-		for seed := range uint64(6) {
+		for seed := range uint64(nodestest.Times(4, 1)) {
 			g := &generator{rand.New(rand.NewPCG(seed, 41+uint64(i))), host.schema}
 			rec := g.overlapping(host.layout, host.version)
 			formatstest.Prefixes(t, format, rec.file(t))
@@ -400,9 +397,7 @@ func TestOverlapGoesOn(t *testing.T) {
 
 // Two chunks that take turns with each tick, and are too large to be kept, do not take for ever.
 func TestTurns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	nodestest.Long(t)
 	host := hosts(t)[0]
 	const ticks = 100000
 	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}}
