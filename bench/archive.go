@@ -20,7 +20,8 @@ var packed = flag.String("packed", "", "archive: compress each recording, by thi
 // largest is how large samples are of which many recordings are made.
 const largest = 40_000
 
-// measureArchive measures an archive of very many small recordings, each process within the memory that is promised.
+// measureArchive measures an archive of very many small recordings, each process within the memory
+// that is promised.
 func measureArchive(ctx context.Context, b *bench) error {
 	n, archive := cmp.Or(*count, 20_000), b.path("archive")
 	c, err := compression(*packed)

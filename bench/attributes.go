@@ -22,7 +22,8 @@ var (
 // longSample is what long teehistorian recordings are made of.
 const longSample = "testdata/archive/teehistorian/busy-20.1.teehistorian.xz"
 
-// longRecordings makes a directory of a teehistorian of so many bytes, and what there is of other formats.
+// longRecordings makes a directory of a teehistorian of so many bytes, and what there is of other
+// formats.
 func (b *bench) longRecordings(size int64) (dir string, names []string, err error) {
 	dir = b.path("archive")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -42,9 +43,9 @@ func (b *bench) longRecordings(size int64) (dir string, names []string, err erro
 	return dir, names, nil
 }
 
-// measureAttributes compares ls -l of the directories that have a file for each tick or state with that of as many files
-// of known sizes, which this process serves. All run in the directory: with a path to it each question about a file asks
-// for the recording on the way, too.
+// measureAttributes compares ls -l of the directories that have a file for each tick or state with
+// that of as many files of known sizes, which this process serves. All run in the directory: with a
+// path to it each question about a file asks for the recording on the way, too.
 func measureAttributes(ctx context.Context, b *bench) error {
 	archive, names, err := b.longRecordings(cmp.Or(*size, 12) * 1e6)
 	if err != nil {

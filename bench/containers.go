@@ -25,9 +25,9 @@ var (
 	kinds      = flag.String("kinds", "tar,zip,tar.gz,tar.bz2,tar.xz,tar.zst", "containers: their kinds")
 )
 
-// measureContainers mounts and lists recordings in one file of each kind, without an index and with that of the first
-// mount, and reads some of them in random order. With -source testdata/archive/datafile/maps they are maps alone, of which
-// the names do not say what they are.
+// measureContainers mounts and lists recordings in one file of each kind, without an index and with
+// that of the first mount, and reads some of them in random order. With -source
+// testdata/archive/datafile/maps they are maps alone, of which the names do not say what they are.
 func measureContainers(ctx context.Context, b *bench) error {
 	tools := []tool{{"recfs", "raw", func(mnt, archive string) (*harness.Daemon, error) {
 		return harness.Program{Binary: b.program.Binary, Cache: b.path("index")}.Start(ctx, archive, mnt)
@@ -92,8 +92,8 @@ func (b *bench) container(ctx context.Context, tools []tool, plain, archive, kin
 	return nil
 }
 
-// inContainer mounts and lists a container, reads from it if there is a second cost to add, and returns the highest
-// resident size of its process.
+// inContainer mounts and lists a container, reads from it if there is a second cost to add, and
+// returns the highest resident size of its process.
 func (b *bench) inContainer(ctx context.Context, t tool, plain, archive string, took []best) (peak int, err error) {
 	mnt := b.path("mnt")
 	var d *harness.Daemon

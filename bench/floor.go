@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The floor is the least that a filesystem on go-fuse can do: it serves the tree from tables, without a table of
-// directories, errors, logging, contexts or counters. Towards the kernel it behaves like recfs, so both get the same
-// requests.
+// The floor is the least that a filesystem on go-fuse can do: it serves the tree from tables,
+// without a table of directories, errors, logging, contexts or counters. Towards the kernel it
+// behaves like recfs, so both get the same requests.
 type floor struct {
 	fuse.RawFileSystem
 	tree

@@ -19,8 +19,8 @@ var (
 	twmap   = flag.String("twmap", "", "images: the directory of twmap-extract-files and twmap-edit (cargo install twmap-tools), if not in PATH")
 )
 
-// measureImages compares how fast the images of the largest maps become PNG files with both programs of twmap. Of these
-// twmap-edit takes one map a run, and writes what else is in it, too.
+// measureImages compares how fast the images of the largest maps become PNG files with both
+// programs of twmap. Of these twmap-edit takes one map a run, and writes what else is in it, too.
 func measureImages(ctx context.Context, b *bench) error {
 	if err := b.copyMaps(ctx, cmp.Or(*count, 20)); err != nil {
 		return err

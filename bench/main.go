@@ -1,13 +1,15 @@
 //go:build linux
 
-// Command bench measures recfs against a floor: the least that the same work takes, in the same run on the same machine.
+// Command bench measures recfs against a floor: the least that the same work takes, in the same run
+// on the same machine.
 //
 //	go run ./bench CASE... [-recfs /tmp/recfs] [-n 1000] [-size 64] [-rounds 3]
 //
-// Without a case it lists them. A row has what was measured by the clock and of the processors, its floor, the ratio of
-// both (from 1 on recfs takes longer), and the aim. Of several rounds, in which recfs and its floor take turns, the best
-// counts. `taskset -c 0 go run ./bench mount` has server and client on one processor. What needs no mount is
-// measured by the benchmarks of the packages; the case decode runs those that have a floor or an aim.
+// Without a case it lists them. A row has what was measured by the clock and of the processors, its
+// floor, the ratio of both (from 1 on recfs takes longer), and the aim. Of several rounds, in which
+// recfs and its floor take turns, the best counts. `taskset -c 0 go run ./bench mount` has server
+// and client on one processor. What needs no mount is measured by the benchmarks of the packages;
+// the case decode runs those that have a floor or an aim.
 package main
 
 import (

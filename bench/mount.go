@@ -16,7 +16,8 @@ import (
 	"recfs/nodes"
 )
 
-// operations are done twice on a fresh mount, so that the first time nothing is in the caches of the kernel.
+// operations are done twice on a fresh mount, so that the first time nothing is in the caches of
+// the kernel.
 var operations = []struct{ name, line string }{
 	{"names", "cd files && ls -f >/dev/null"},
 	{"find -size", "find files -size +100k"},

@@ -20,8 +20,8 @@ import (
 	"recfs/bench/internal/harness"
 )
 
-// measureRecordings measures what a user sees who has just found a long recording: one of teehistorian, what there is of
-// HCRP and NetHack, and a generated match of Echo VR.
+// measureRecordings measures what a user sees who has just found a long recording: one of
+// teehistorian, what there is of HCRP and NetHack, and a generated match of Echo VR.
 func measureRecordings(ctx context.Context, b *bench) error {
 	archive, names, err := b.longRecordings(cmp.Or(*size, 64) * 1e6)
 	if err != nil {
@@ -40,7 +40,8 @@ func measureRecordings(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// recording measures one recording, with nothing known of it. The floor of what reads all is cat of its bytes in the mount.
+// recording measures one recording, with nothing known of it. The floor of what reads all is cat of
+// its bytes in the mount.
 func (b *bench) recording(ctx context.Context, archive, name string) error {
 	err := b.mounted(ctx, archive, func(d *harness.Daemon, mnt string) error {
 		fmt.Println(name)

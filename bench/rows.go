@@ -32,7 +32,8 @@ type bench struct {
 // path returns that of a file of this run.
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
-// mounted does work with a fresh mount of a source, and fails if its process took more memory than is promised.
+// mounted does work with a fresh mount of a source, and fails if its process took more memory than
+// is promised.
 func (b *bench) mounted(ctx context.Context, source string, work func(d *harness.Daemon, mnt string) error) error {
 	mnt := b.path("mnt")
 	d, err := b.program.Start(ctx, source, mnt)
@@ -44,7 +45,8 @@ func (b *bench) mounted(ctx context.Context, source string, work func(d *harness
 	return errors.Join(err, peakErr, d.Stop(), b.promised("the mount", peak))
 }
 
-// promised fails if the highest resident size of a process, in KiB, is more than the budget and 64 MiB.
+// promised fails if the highest resident size of a process, in KiB, is more than the budget and 64
+// MiB.
 func (b *bench) promised(what string, peak int) error {
 	if int64(peak>>10) > *budget+64 {
 		return fmt.Errorf("%s took %d MiB, more than the %d that are promised", what, peak>>10, *budget+64)
@@ -62,7 +64,8 @@ func (b *best) add(c harness.Cost) {
 	b.Clock, b.CPU = min(b.Clock, c.Clock), min(b.CPU, c.CPU)
 }
 
-// A side is recfs or its floor: work, and what it uses of the processors beside this process and its children.
+// A side is recfs or its floor: work, and what it uses of the processors beside this process and
+// its children.
 type side struct {
 	work func() error
 	used []func() (time.Duration, error)
@@ -119,7 +122,8 @@ func ls(ctx context.Context, dir, flags string) func() error {
 	return func() error { return shell(ctx, dir, "ls -f "+flags+" >/dev/null") }
 }
 
-// shell runs a command in a directory. This process cannot go there, as it may be the one that serves it.
+// shell runs a command in a directory. This process cannot go there, as it may be the one that
+// serves it.
 func shell(ctx context.Context, dir, line string) error {
 	return harness.Command(ctx, nil, "sh", "-c", `cd "$0" && eval "$1"`, dir, line)
 }

@@ -26,9 +26,10 @@ var client string
 // A question about a recording, in SQL or as a filter of jq.
 type question struct{ name, aim, sql, plain, jq string }
 
-// measureTables lets DuckDB answer questions from a mount that has just begun, with the index on disk and in memory and
-// nothing decoded, and from the same table as a file on disk; then from lines/, as jq does. The recording is one of
-// teehistorian with the records of a sample many times: 3,000 MB have 200 million positions.
+// measureTables lets DuckDB answer questions from a mount that has just begun, with the index on
+// disk and in memory and nothing decoded, and from the same table as a file on disk; then from
+// lines/, as jq does. The recording is one of teehistorian with the records of a sample many times:
+// 3,000 MB have 200 million positions.
 func measureTables(ctx context.Context, b *bench) error {
 	source, mnt := b.path("long"), b.path("mnt")
 	recording, plain := filepath.Join(mnt, "long.teehistorian"), b.path("plain.parquet")
@@ -116,8 +117,8 @@ func (x indexJSON) lines(recording string, from, to int64) (files []string) {
 	return files
 }
 
-// ask asks a question of a fresh mount each time, and of the file on disk, of which the pages are in memory. It prints
-// what the client takes, and below it the server.
+// ask asks a question of a fresh mount each time, and of the file on disk, of which the pages are
+// in memory. It prints what the client takes, and below it the server.
 func (b *bench) ask(ctx context.Context, q question, source, recording string) error {
 	var took, plain, server best
 	var answer string

@@ -11,8 +11,8 @@ import (
 	"recfs/nodes"
 )
 
-// A tree is what the mount and its floor serve: files, a directory of so many of some hundred bytes, and raw, the source
-// byte for byte.
+// A tree is what the mount and its floor serve: files, a directory of so many of some hundred
+// bytes, and raw, the source byte for byte.
 type tree struct {
 	files  int
 	source *os.File

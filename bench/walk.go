@@ -23,8 +23,9 @@ var (
 	list   = flag.Bool("v", false, "walk: list the functions")
 )
 
-// measureWalk follows one read through the code: it prints the functions that a mount runs to serve it, beyond those of a
-// mount of which nothing is asked. Heads and indexes are on disk, and nothing is in memory.
+// measureWalk follows one read through the code: it prints the functions that a mount runs to serve
+// it, beyond those of a mount of which nothing is asked. Heads and indexes are on disk, and nothing
+// is in memory.
 func measureWalk(ctx context.Context, b *bench) error {
 	dir := b.dir
 	source := filepath.Join(dir, "source")

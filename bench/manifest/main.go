@@ -9,9 +9,9 @@
 //	go run ./bench/manifest compare [-ignore mtime,inode] before.txt after.txt
 //
 // The first make looks at SOURCE, the second at a set of its own that it packs in each compression
-// and container. With -via all, the default, the tree is looked at through a mount and through recfs
-// ls and cp; what they show differently is printed on standard error, and the exit code is 1. So it
-// is when compare finds a difference.
+// and container. With -via all, the default, the tree is looked at through a mount and through
+// recfs ls and cp; what they show differently is printed on standard error, and the exit code is 1.
+// So it is when compare finds a difference.
 package main
 
 import (

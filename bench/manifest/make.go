@@ -21,8 +21,8 @@ type makeOptions struct {
 	set    setOptions
 }
 
-// make looks at the source by one way, or by both, and returns the manifest of the first, and where the
-// other differs from it.
+// make looks at the source by one way, or by both, and returns the manifest of the first, and where
+// the other differs from it.
 func (m *maker) make(ctx context.Context, via string) (*manifest, []string, error) {
 	if via != viaAll {
 		made, err := m.through(ctx, via)

@@ -18,7 +18,8 @@ import (
 // nestable is the size of the largest samples that are packed in nested containers.
 const nestable = 12 << 10
 
-// beside are the extensions of what lies beside recordings, or in one; every other file is packed by itself.
+// beside are the extensions of what lies beside recordings, or in one; every other file is packed
+// by itself.
 var beside = []string{"", ".md", ".json", ".dat", ".xz"}
 
 // packFile writes source packed to target.
@@ -31,7 +32,8 @@ func packFile(ctx context.Context, c packing.Compression, source, target string)
 	return create(target, func(w io.Writer) error { return c.Pack(ctx, w, in) })
 }
 
-// packEach packs every file that is a recording below plain/name by itself, in each compression, to root/EXT/name.
+// packEach packs every file that is a recording below plain/name by itself, in each compression, to
+// root/EXT/name.
 func packEach(ctx context.Context, plain, name, root string) error {
 	return filepath.WalkDir(filepath.Join(plain, name), func(file string, d iofs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || slices.Contains(beside, filepath.Ext(file)) {

@@ -51,12 +51,12 @@ func (r *round) interrupt(ctx context.Context) {
 	}
 }
 
-// gone are the errors of what was there a moment ago: a .map whose first bytes are no more those of a
-// map is a file where a directory was, and the other way round (docs/tree/README.md section 1).
+// gone are the errors of what was there a moment ago: a .map whose first bytes are no more those of
+// a map is a file where a directory was, and the other way round (docs/tree/README.md section 1).
 var gone = []error{syscall.ESTALE, syscall.EIO, syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR}
 
-// changing reads the mount while the recordings are cut, grown, replaced and removed. Reads then may
-// fail, as what they read is gone, but nothing else may happen, and not to the neighbours.
+// changing reads the mount while the recordings are cut, grown, replaced and removed. Reads then
+// may fail, as what they read is gone, but nothing else may happen, and not to the neighbours.
 func (r *round) changing(ctx context.Context) {
 	r.inMount(ctx, func(_ *harness.Daemon, mnt string) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -68,8 +68,8 @@ func (c *commands) command(ctx context.Context, interrupt time.Duration, name st
 	return o
 }
 
-// watch looks at the peak memory of a process until stop. What the system tells of it at its end counts
-// this program's own memory, of which the process is a fork.
+// watch looks at the peak memory of a process until stop. What the system tells of it at its end
+// counts this program's own memory, of which the process is a fork.
 func (c *commands) watch(name string, p harness.Process) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -141,7 +141,8 @@ func zipBombs(w io.Writer, _ int) error {
 	return inTemp(func(dir string) error { return packing.Zip(w, dir, 8) })
 }
 
-// swollen is a sample whose largest compressed piece holds itself again and again, up to size bytes.
+// swollen is a sample whose largest compressed piece holds itself again and again, up to size
+// bytes.
 func swollen(name string, size int) func(io.Writer, int) error {
 	return func(w io.Writer, _ int) error {
 		b, err := sampleOf(name)

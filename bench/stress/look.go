@@ -143,7 +143,8 @@ func (r *round) copy(ctx context.Context) map[string]string {
 	return trouble
 }
 
-// troubles returns what a command wrote of files in the inputs, of those with part in their paths, by input.
+// troubles returns what a command wrote of files in the inputs, of those with part in their paths,
+// by input.
 func (r *round) troubles(stderr []byte, part string) map[string]string {
 	trouble := map[string]string{}
 	for line := range strings.Lines(string(stderr)) {

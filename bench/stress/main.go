@@ -1,11 +1,13 @@
 //go:build linux
 
-// Command stress looks for what recfs does not survive, or of which its commands and mounts do not tell the same.
+// Command stress looks for what recfs does not survive, or of which its commands and mounts do not
+// tell the same.
 //
 //	go run ./bench/stress [-recfs /tmp/recfs] [-for 1h] [-source testdata/archive] damage|use|memory...
 //
-// damage changes samples as damage and malice do (their bytes, what their compressed pieces hold, what they are packed
-// into), and lets recfs check, cp, find and export and a mount with a small budget read them beside whole ones. A finding is
+// damage changes samples as damage and malice do (their bytes, what their compressed pieces hold,
+// what they are packed into), and lets recfs check, cp, find and export and a mount with a small
+// budget read them beside whole ones. A finding is
 //
 //   - a command or a mount that panics, hangs, or ends with another exit code than 0, 1 or that of its signal;
 //   - a file whose bytes differ between the mount and its copy, or from the size that stat told;
@@ -15,16 +17,18 @@
 //   - a whole neighbour that reads otherwise than alone;
 //   - a process with more memory than the budget and what -over allows.
 //
-// In some rounds commands are interrupted, and recordings are cut, grown, replaced and removed while they are read. A seed
-// makes the same recordings again; those of a finding are kept in -keep.
+// In some rounds commands are interrupted, and recordings are cut, grown, replaced and removed
+// while they are read. A seed makes the same recordings again; those of a finding are kept in
+// -keep.
 //
-// use mounts copies of the samples. For the first half of the time one mount is read while a recording grows and others
-// are touched: no read may give wrong bytes, and memory, descriptors and threads must not grow between the second and
-// the last quarter. Then mounts of the archive at rest are read, each for a moment, while commands look at it, copies are
-// put beside it and the kernel drops what it remembers: nothing may be wrong, stale or missing.
+// use mounts copies of the samples. For the first half of the time one mount is read while a
+// recording grows and others are touched: no read may give wrong bytes, and memory, descriptors and
+// threads must not grow between the second and the last quarter. Then mounts of the archive at rest
+// are read, each for a moment, while commands look at it, copies are put beside it and the kernel
+// drops what it remembers: nothing may be wrong, stale or missing.
 //
-// memory lets fifty readers at once read small files that become large, and indexes a full server: the budget and 64 MiB
-// must do, or the largest thing that is made alone and 64 MiB.
+// memory lets fifty readers at once read small files that become large, and indexes a full server:
+// the budget and 64 MiB must do, or the largest thing that is made alone and 64 MiB.
 package main
 
 import (

@@ -68,8 +68,8 @@ func memory(ctx context.Context, dir, recfs string) error {
 	return err
 }
 
-// readCrowd lets all readers at once read a file of the mount, or the whole recordings. What cannot be read does not
-// matter here.
+// readCrowd lets all readers at once read a file of the mount, or the whole recordings. What cannot
+// be read does not matter here.
 func readCrowd(ctx context.Context, mnt string, times *waits) error {
 	list, err := os.ReadDir(mnt)
 	if err != nil {

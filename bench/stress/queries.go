@@ -41,7 +41,8 @@ func (r *round) queries(ctx context.Context, told map[string]bool) {
 	}
 }
 
-// find asks for damage, for which it makes what is missing of indexes, and for what nothing has. Both end.
+// find asks for damage, for which it makes what is missing of indexes, and for what nothing has.
+// Both end.
 func (r *round) find(ctx context.Context, told map[string]bool) {
 	o := r.command(ctx, 0, "find", "--json", "--index", "--damaged", r.archive())
 	if ctx.Err() != nil {
@@ -68,8 +69,8 @@ func (r *round) export(ctx context.Context) outcome {
 	return r.command(ctx, 0, "export", "tables", r.archive(), filepath.Join(r.dir, "tables"))
 }
 
-// pages returns what a Parquet file has before its footer, which tells where and when the recording lay
-// and not what it holds; nothing if it is not whole. The length of the footer stands behind it.
+// pages returns what a Parquet file has before its footer, which tells where and when the recording
+// lay and not what it holds; nothing if it is not whole. The length of the footer stands behind it.
 func pages(content []byte) []byte {
 	rest, begins := bytes.CutPrefix(content, []byte("PAR1"))
 	rest, ends := bytes.CutSuffix(rest, []byte("PAR1"))

@@ -52,8 +52,8 @@ func fullServer(ctx context.Context, recfs, dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// A server writes the records of a full server that players enter and leave all the time: every one of them
-// moves in each tick and turns his aim in some.
+// A server writes the records of a full server that players enter and leave all the time: every one
+// of them moves in each tick and turns his aim in some.
 type server struct {
 	*bufio.Writer
 	rnd     *rand.Rand
@@ -82,10 +82,12 @@ const (
 	recordExtension = -11
 )
 
-// playerName is the UUID of the record that names a player (docs/formats/teehistorian.md section 7).
+// playerName is the UUID of the record that names a player (docs/formats/teehistorian.md section
+// 7).
 var playerName = uuid.NewMD5(uuid.MustParse("e05ddaaa-c4e6-4cfb-b642-5d48e80c0029"), []byte("teehistorian-player-name@ddnet.org"))
 
-// writeServer makes a recording with the header of the sample, and so many players and stays in about so many bytes.
+// writeServer makes a recording with the header of the sample, and so many players and stays in
+// about so many bytes.
 func writeServer(file string, sample []byte, players, stays int, size int64) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err

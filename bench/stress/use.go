@@ -85,7 +85,8 @@ func use(ctx context.Context, dir, recfs string) error {
 	return nil
 }
 
-// reference remembers what is in the files of one copy that can be read, and in its tables among those of all.
+// reference remembers what is in the files of one copy that can be read, and in its tables among
+// those of all.
 func (u *using) reference() error {
 	u.want = map[string]uint32{}
 	see := func(name string, d iofs.DirEntry, err error) error {
@@ -220,8 +221,8 @@ func readAnyhow(name string) ([]byte, error) {
 	return b, nil
 }
 
-// touch gives one of so many files of a copy another time. It is none of the last seconds, in which the end of a recording
-// is held back.
+// touch gives one of so many files of a copy another time. It is none of the last seconds, in which
+// the end of a recording is held back.
 func (u *using) touch(name string, oneOf int) {
 	then := time.Now().Add(-time.Hour)
 	_ = filepath.WalkDir(filepath.Join(u.archive, name), func(file string, d iofs.DirEntry, err error) error {
@@ -260,8 +261,8 @@ func (u *using) disturb(ctx context.Context) {
 	}
 }
 
-// add puts another copy into the archive, and waits until all of it is shown: what is known of the archive is good for a
-// moment.
+// add puts another copy into the archive, and waits until all of it is shown: what is known of the
+// archive is good for a moment.
 func (u *using) add(ctx context.Context, from, name string) bool {
 	if err := shell(ctx, fmt.Sprintf("cp -a '%s' '%s'", from, filepath.Join(u.archive, name))); err != nil {
 		return false
@@ -306,8 +307,8 @@ func (u *using) grow(ctx context.Context) {
 	}
 }
 
-// judge samples a daemon until ctx ends, and returns an error if it grew. The first quarter fills caches and pools, and
-// is left out.
+// judge samples a daemon until ctx ends, and returns an error if it grew. The first quarter fills
+// caches and pools, and is left out.
 func judge(ctx context.Context, d *harness.Daemon, mib int, long time.Duration) error {
 	var samples [3][]int
 	for tick := time.NewTicker(max(long/40, 100*time.Millisecond)); ctx.Err() == nil; {

@@ -23,7 +23,7 @@ type versionInfo struct {
 var release string
 
 // archived says of which commit the source is where it was unpacked from git archive, which fills in
-// the tag, the day and the commit; packaging/version.sh reads it, too.
+// the tag, the day and the commit.
 //
 //go:embed revision.txt
 var archived string

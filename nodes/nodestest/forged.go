@@ -45,12 +45,11 @@ func (s *Shelf) Save(name string, b []byte) {
 // does with the right index: what is decoded anew, but nothing of a claimed size.
 const forgedMemory = 256 << 20
 
-// Forged holds a format to what it keeps on disk being only a claim. open
-// opens a recording with an empty cache in memory above the shelf, and what its
-// tree saves there is changed at random in so many runs, a twentieth of them with -short, as nobody can who does
-// not compute the checksum of the cache file as well. Whatever the change, the
-// tree keeps the promises of [Check], nothing panics, and it takes about as
-// much memory as before. Files may be unreadable.
+// Forged holds a format to what it keeps on disk being only a claim. open opens a recording with an
+// empty cache in memory above the shelf, and what its tree saves there is changed at random in so
+// many runs, a twentieth of them with -short, as nobody can who does not compute the checksum of
+// the cache file as well. Whatever the change, the tree keeps the promises of [Check], nothing
+// panics, and it takes about as much memory as before. Files may be unreadable.
 func Forged(t *testing.T, runs int, open func(t testing.TB, shelf *Shelf) nodes.Dir) {
 	t.Helper()
 	sound := &Shelf{}

@@ -15,7 +15,8 @@ import (
 	"syscall"
 )
 
-// Main runs the program bench/NAME, which looks at the recfs of -recfs, with a directory that it removes.
+// Main runs the program bench/NAME, which looks at the recfs of -recfs, with a directory that it
+// removes.
 func Main(name string, run func(ctx context.Context, dir, recfs string) error) {
 	binary := RecfsFlag(flag.CommandLine)
 	parent := flag.String("dir", "", "where everything is made (default: the system's temporary directory)")
@@ -30,8 +31,8 @@ func Main(name string, run func(ctx context.Context, dir, recfs string) error) {
 	})
 }
 
-// Run parses the flags and runs the program bench/NAME, which a signal interrupts. An error is printed and gives exit
-// code 1.
+// Run parses the flags and runs the program bench/NAME, which a signal interrupts. An error is
+// printed and gives exit code 1.
 func Run(name string, run func(ctx context.Context) error) {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -38,11 +38,12 @@ func (p Process) read(file string) ([]byte, error) {
 	return os.ReadFile(fmt.Sprintf("/proc/%d/%s", p, file))
 }
 
-// A Cost is what work took: time on the clock, and of the processors, which hardly depends on what else runs.
+// A Cost is what work took: time on the clock, and of the processors, which hardly depends on what
+// else runs.
 type Cost struct{ Clock, CPU time.Duration }
 
-// Measure does work and returns its cost: of the processors the sum of what each of used, such as [CPU] and that of a
-// [Process], counts.
+// Measure does work and returns its cost: of the processors the sum of what each of used, such as
+// [CPU] and that of a [Process], counts.
 func Measure(work func() error, used ...func() (time.Duration, error)) (Cost, error) {
 	sum := func() (all time.Duration, err error) {
 		for _, count := range used {

@@ -74,8 +74,8 @@ func (p Program) Start(ctx context.Context, source, mnt string) (*Daemon, error)
 	return StartMount(ctx, mnt, p.Binary, line...)
 }
 
-// StartMount runs a program that mounts something on mnt, which it makes, and returns when the mount
-// can be used. The end of ctx ends the program.
+// StartMount runs a program that mounts something on mnt, which it makes, and returns when the
+// mount can be used. The end of ctx ends the program.
 func StartMount(ctx context.Context, mnt, binary string, line ...string) (*Daemon, error) {
 	if err := os.MkdirAll(mnt, 0o777); err != nil {
 		return nil, err

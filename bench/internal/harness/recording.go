@@ -22,8 +22,9 @@ func ReadXZ(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// WriteLong writes a recording of about so many bytes, made of a sample: its header, its records many times, and its end. The
-// sample is a compressed teehistorian that begins and ends with nobody connected, or a log of NetHack. Others are copied.
+// WriteLong writes a recording of about so many bytes, made of a sample: its header, its records
+// many times, and its end. The sample is a compressed teehistorian that begins and ends with nobody
+// connected, or a log of NetHack. Others are copied.
 func WriteLong(name, sample string, size int64) error {
 	b, head, tail, err := []byte(nil), 0, 0, error(nil)
 	switch filepath.Ext(name) {

@@ -27,7 +27,8 @@ func CPU() (time.Duration, error) {
 }
 
 // CPU is the processor time that the process has used, in user space and in the kernel: that of its
-// clock (clock_getcpuclockid), which counts nanoseconds where /proc/PID/stat counts hundredths of a second.
+// clock (clock_getcpuclockid), which counts nanoseconds where /proc/PID/stat counts hundredths of a
+// second.
 func (p Process) CPU() (time.Duration, error) {
 	const scheduled = 2 // CPUCLOCK_SCHED: of all threads, those that ended among them
 	var t unix.Timespec

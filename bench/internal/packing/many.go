@@ -39,8 +39,8 @@ func samples(dir string, largest int64) (all []sample, err error) {
 	return all, err
 }
 
-// Many makes dir, which then holds count recordings: those below source of up to largest bytes, again
-// and again. Each is compressed by c, or as it is if c is nil.
+// Many makes dir, which then holds count recordings: those below source of up to largest bytes,
+// again and again. Each is compressed by c, or as it is if c is nil.
 func Many(ctx context.Context, dir, source string, count int, largest int64, c *Compression) error {
 	all, err := samples(source, largest)
 	if err != nil {

@@ -89,8 +89,8 @@ func readLines(ctx context.Context, r formats.ReaderAt, off, end int64) *lines {
 	return &lines{ctx, bufio.NewReaderSize(io.NewSectionReader(formats.At(ctx, r), off, end-off), maxLine), off, off}
 }
 
-// next returns the next line without its line feed, until the next call; nil: it is longer than a line can be.
-// io.EOF: the part ends with what has no line feed, or with nothing.
+// next returns the next line without its line feed, until the next call; nil: it is longer than a
+// line can be. io.EOF: the part ends with what has no line feed, or with nothing.
 func (l *lines) next() (line []byte, err error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err

@@ -112,7 +112,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// The archive shows a recording the same plain, compressed and in a container, by its name or its first bytes.
+// The archive shows a recording the same plain, compressed and in a container, by its name or its
+// first bytes.
 func TestArchive(t *testing.T) {
 	dir, log := t.TempDir(), longLog(3000)
 	for name, b := range map[string][]byte{

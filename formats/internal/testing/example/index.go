@@ -11,8 +11,8 @@ import (
 var _ formats.Index = (*index)(nil)
 
 const (
-	// chunkLines is how many lines a chunk has: few enough to be read for one tick, and no fewer bytes than the
-	// scores of maxPlayers that go with it.
+	// chunkLines is how many lines a chunk has: few enough to be read for one tick, and no fewer bytes
+	// than the scores of maxPlayers that go with it.
 	chunkLines = 1024
 	maxPlayers = 256
 

@@ -71,8 +71,8 @@ func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, e
 	return x, nil
 }
 
-// sound reports whether the numbers of a saved index can be of a log of this size: chunks lie one after the
-// other between the header and what was read, and each shows no more than its lines can.
+// sound reports whether the numbers of a saved index can be of a log of this size: chunks lie one
+// after the other between the header and what was read, and each shows no more than its lines can.
 func (x *index) sound(header, size int64) bool {
 	const most = 6*maxLine + 64 // bytes of a line in JSON: \u00XX for each byte, and the keys
 	at, tick := header, int64(0)

@@ -109,7 +109,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// A tick has the scores of all players then, in whatever chunk they were made, and chunks are the lines of the log.
+// A tick has the scores of all players then, in whatever chunk they were made, and chunks are the
+// lines of the log.
 func TestTicks(t *testing.T) {
 	const lines = 2*chunkLines + 100
 	log := longLog(lines)
@@ -165,7 +166,8 @@ func TestSavedCut(t *testing.T) {
 	}
 }
 
-// The scores of a tick are in its file whatever chunks they lie in, and a state opens at a tick without a score.
+// The scores of a tick are in its file whatever chunks they lie in, and a state opens at a tick
+// without a score.
 func TestTickInTwoChunks(t *testing.T) {
 	_, root := documentOf(t, longLog(2*chunkLines)) // three lines a tick
 	for _, tick := range []int{0, (chunkLines - 1) / 3, chunkLines / 3, (2*chunkLines - 1) / 3} {

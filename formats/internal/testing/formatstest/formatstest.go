@@ -50,8 +50,8 @@ func Forged(t *testing.T, format formats.Format, samples ...string) {
 	}
 }
 
-// Prefixes holds a format to Format.Prefixes: the index of each sample that is made in stretches, of which
-// some are saved in between, is that of one pass.
+// Prefixes holds a format to Format.Prefixes: the index of each sample that is made in stretches,
+// of which some are saved in between, is that of one pass.
 func Prefixes(t *testing.T, format formats.Format, samples ...[]byte) {
 	t.Helper()
 	if !format.Prefixes {
@@ -99,9 +99,9 @@ func stretched(t *testing.T, format formats.Format, in formats.Input, ends ...in
 	return saved
 }
 
-// Growing cuts a recording after every step bytes from first on, as if it were just being written: each
-// file that grows begins in the whole recording with what it has then. Those of the whole recording, raw
-// left out, are to be the names.
+// Growing cuts a recording after every step bytes from first on, as if it were just being written:
+// each file that grows begins in the whole recording with what it has then. Those of the whole
+// recording, raw left out, are to be the names.
 func Growing(t *testing.T, format formats.Format, b []byte, first, step int, names ...string) {
 	t.Helper()
 	files := func(n int) map[string]string {
@@ -152,8 +152,8 @@ func Open(ctx context.Context, format formats.Format, in formats.Input, c *cache
 	return o.Dir, nil
 }
 
-// Plain completes a format for tests whose recordings are opened by open, which looks whether they do, and have
-// neither a head nor an index to speak of.
+// Plain completes a format for tests whose recordings are opened by open, which looks whether they
+// do, and have neither a head nor an index to speak of.
 func Plain(f formats.Format, open func(context.Context, formats.Input) error, tree func(formats.Input, *cache.Cache) nodes.Dir) formats.Format {
 	f.Open = func(ctx context.Context, in formats.Input) (formats.Head, error) { return blank{}, open(ctx, in) }
 	f.ReadHead = func(context.Context, formats.Input, []byte) (formats.Head, error) { return nil, formats.ErrOther }
@@ -219,8 +219,8 @@ func ZstdWindow(t testing.TB, b []byte, window int) []byte {
 	return buf.Bytes()
 }
 
-// A Member is the name and the content of one of a tar or zip. A name that ends in / is a directory,
-// content that begins with -> a symbolic link, and with => a hard link.
+// A Member is the name and the content of one of a tar or zip. A name that ends in / is a
+// directory, content that begins with -> a symbolic link, and with => a hard link.
 type Member [2]string
 
 // Tar returns a tar of members.
@@ -293,8 +293,8 @@ func Compressible(n int) []byte {
 	return b
 }
 
-// Slower reports as with/without how much more processor time one function takes than another: the median of ten pairs in
-// which the two take turns.
+// Slower reports as with/without how much more processor time one function takes than another: the
+// median of ten pairs in which the two take turns.
 func Slower(b *testing.B, with, without func() error) {
 	b.Helper()
 	took := func(do func() error) float64 {
@@ -316,7 +316,8 @@ func Slower(b *testing.B, with, without func() error) {
 	b.ReportMetric(ratios[len(ratios)/2], "with/without")
 }
 
-// CPU returns the processor time that the process has used: on a busy machine the only time that says something.
+// CPU returns the processor time that the process has used: on a busy machine the only time that
+// says something.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

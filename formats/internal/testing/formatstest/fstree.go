@@ -10,8 +10,8 @@ import (
 	"recfs/nodes"
 )
 
-// FromFS returns the source.Tree of a file system of the standard library, which has no ID. fsys must be
-// comparable. Files that have no ReadAt cannot be read.
+// FromFS returns the source.Tree of a file system of the standard library, which has no ID. fsys
+// must be comparable. Files that have no ReadAt cannot be read.
 func FromFS(fsys iofs.FS) source.Tree { return fsTree{fsys} }
 
 type fsTree struct{ fsys iofs.FS }

@@ -131,8 +131,8 @@ func linesOf(t *testing.T, names []string) (lines []string) {
 	return lines
 }
 
-// TestReadersOfSamples has eight readers read each table of each sample at once, from a mount that has
-// made nothing yet.
+// TestReadersOfSamples has eight readers read each table of each sample at once, from a mount that
+// has made nothing yet.
 func TestReadersOfSamples(t *testing.T) {
 	nodestest.Long(t)
 	readers := readers(t)
@@ -158,8 +158,8 @@ func TestReadersOfSamples(t *testing.T) {
 	}
 }
 
-// TestReadersOfGrowing holds that a recording which grows has more rows for who opens a table then, and
-// those it had for who has it open.
+// TestReadersOfGrowing holds that a recording which grows has more rows for who opens a table then,
+// and those it had for who has it open.
 func TestReadersOfGrowing(t *testing.T) {
 	nodestest.Long(t)
 	readers := readers(t)

@@ -23,8 +23,8 @@ type Table struct {
 	Footer   int               // bytes of it
 }
 
-// A Column is one column of a Table. A value is nil where it is null, else a bool, int32, int64, float32,
-// float64, string, time.Time or []any.
+// A Column is one column of a Table. A value is nil where it is null, else a bool, int32, int64,
+// float32, float64, string, time.Time or []any.
 type Column struct {
 	Name   string
 	Type   string // as docs/tree/tables.md writes it
@@ -32,7 +32,8 @@ type Column struct {
 	Bounds [][2]any // of each row group: the least and the greatest value, nil where they are not told
 	Nulls  []int    // of each row group
 	Pages  []int    // of each row group, with values
-	// Dictionary and Differences say of each row group that it has one, and that its numbers are written as these.
+	// Dictionary and Differences say of each row group that it has one, and that its numbers are
+	// written as these.
 	Dictionary, Differences []bool
 
 	physical int64
@@ -218,7 +219,8 @@ func path(list []any) string {
 	return strings.Join(names, ".")
 }
 
-// statistics reads those of values. Bounds that are said to be exact have to be those of the values.
+// statistics reads those of values. Bounds that are said to be exact have to be those of the
+// values.
 func (c *Column) statistics(tb testing.TB, s object, values []any) {
 	tb.Helper()
 	var bounds [2]any
@@ -264,7 +266,8 @@ func compare(a, b any, null int) int {
 	return 0 // of what has no exact bounds
 }
 
-// chunk reads the pages of a column chunk, and returns how many bytes they have without compression.
+// chunk reads the pages of a column chunk, and returns how many bytes they have without
+// compression.
 func (c *Column) chunk(tb testing.TB, b []byte, codec int64) (values []any, size int64) {
 	tb.Helper()
 	var words []any

@@ -22,9 +22,9 @@ type Reader struct {
 	command []string
 }
 
-// FindReader returns a reader by its name, or why it is not there: Arrow, DuckDB and Polars are where the Python of
-// this machine, or that which RECFS_PYTHON names, has them, parquet-go where go has it. dir is the path of
-// formats/internal/parquet/testdata.
+// FindReader returns a reader by its name, or why it is not there: Arrow, DuckDB and Polars are
+// where the Python of this machine, or that which RECFS_PYTHON names, has them, parquet-go where go
+// has it. dir is the path of formats/internal/parquet/testdata.
 func FindReader(t *testing.T, dir, name string) (Reader, error) {
 	if name != "parquet-go" {
 		python := cmp.Or(os.Getenv("RECFS_PYTHON"), "python3")
