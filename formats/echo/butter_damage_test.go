@@ -172,7 +172,7 @@ func TestEmptyEntries(t *testing.T) {
 // are no goals.
 func TestCombatScore(t *testing.T) {
 	b, _ := sample(layoutV1, 2, 2, 160, false, nil)
-	goals := func() int { return bytes.Count(scanned(t, b).Events, []byte(`"event":"goal"`)) }
+	goals := func() int { return strings.Count(eventLines(scanned(t, b).Events), `"event":"goal"`) }
 	if n := goals(); n != 1 {
 		t.Fatalf("%d goals", n)
 	}

@@ -3,15 +3,14 @@ package echo
 import (
 	"math"
 	"slices"
-	"strconv"
-	"time"
+	"unicode/utf8"
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
 )
 
 var framesColumns = slices.Concat(
-	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "chunk"), columnar.Required(columnar.Time, "time"),
+	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Int32, "chunk"), columnar.Optional(columnar.Time, "time"),
 	columnar.Optional(columnar.Text, "game_status"), columnar.Optional(columnar.Float, "game_clock", "blue_points", "orange_points"),
 	columnar.Optional(columnar.Int32, "blue_round_score", "orange_round_score"),
 	columnar.Optional(columnar.Float, "disc_x", "disc_y", "disc_z", "disc_vx", "disc_vy", "disc_vz"),
@@ -27,7 +26,7 @@ var (
 
 func playersColumns(number func(t columnar.ColumnType, names ...string) []columnar.Column) []columnar.Column {
 	return slices.Concat(
-		columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.OneOf("team", false, TeamNames[:]...),
+		columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Time, "time"), columnar.OneOf("team", false, TeamNames[:]...),
 		columnar.Required(columnar.Text, "name"), number(columnar.Int64, "userid"), number(columnar.Int32, "playerid"),
 		columnar.Optional(columnar.Float, "x", "y", "z", "vx", "vy", "vz", "body_x", "body_y", "body_z", "lhand_x", "lhand_y", "lhand_z",
 			"rhand_x", "rhand_y", "rhand_z"),
@@ -45,27 +44,31 @@ func playersOf(text bool) []columnar.Column {
 }
 
 var eventsColumns = slices.Concat(
-	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Time, "time"), columnar.Required(columnar.Text, "event"),
+	columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Time, "time"), columnar.Required(columnar.Text, "event"),
 	columnar.Optional(columnar.Int64, "userid"), columnar.Optional(columnar.Text, "name"), columnar.Required(columnar.Text, "data"),
 )
 
-// micros is a time of a frame as tables have it. Each has one: for one that is no date it is the first date that there is.
-func micros(ms int64) int64 {
-	if !dated(ms) {
-		return firstDate
+// columns returns those of a table, in which time can be null if there is a frame without a date.
+func (x *Index) columns(list []columnar.Column) []columnar.Column {
+	isTime := func(c columnar.Column) bool { return c.Name == "time" }
+	at := slices.IndexFunc(framesColumns, isTime)
+	if slices.ContainsFunc(x.Frames.Groups(), func(g columnar.Group) bool { return g.Columns[at].Nulls > 0 }) {
+		return list
 	}
-	return ms * 1000
+	list = slices.Clone(list)
+	list[slices.IndexFunc(list, isTime)].Nullable = false
+	return list
 }
 
-// firstDate is the start of the year 1.
-const firstDate = -62_135_596_800_000_000
+// addTime adds a time of a frame.
+func addTime(b *columnar.Batch, ms int64) { addKnown(b, !dated(ms), b.Int64, ms*1000) }
 
 // frameRow adds a frame to frames.
 func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	l := f.Lacks
 	b.Int64(tick)
 	b.Int32(int32(chunk))
-	b.Int64(micros(f.Time))
+	addTime(b, f.Time)
 	addKnown(b, l.At(LacksStatus), b.Text, f.Status)
 	addFloats(b, l.Of(LacksClock, 1), f.Clock)
 	addFloats(b, l.Of(LacksPoints, 2), f.Points[0]+0, f.Points[1]+0) // an integer has no sign at 0
@@ -106,7 +109,7 @@ func playerRows(b *columnar.Batch, tick int64, f *Frame, each func()) {
 
 func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 	b.Int64(tick)
-	b.Int64(micros(f.Time))
+	addTime(b, f.Time)
 	b.Word(team)
 	b.Text(p.Name)
 	addKnown(b, p.Lacks.At(LacksUserID), b.Int64, p.UserID)
@@ -146,58 +149,22 @@ func addKnown[T any](b *columnar.Batch, lacks bool, add func(T), x T) {
 	add(x)
 }
 
-// eventRow adds a line of events.jsonl. buf is memory for the further keys.
-func eventRow(b *columnar.Batch, line []byte, buf *[]byte) {
-	var tick, at, user int64
-	var event, name string
-	var hasUser, hasName bool
-	rest := append((*buf)[:0], '{')
-	w := jsonenc.Walk(line)
-	for w.Enter(); w.More(); {
-		key, value := w.Value(), w.Value()
-		switch string(key) {
-		case `"tick"`:
-			tick = integerOf(value)
-		case `"time"`:
-			at = timeOf(value)
-		case `"event"`:
-			event, _ = ParseText(value)
-		case `"userid"`:
-			user, hasUser = integerOf(value), string(value) != "null"
-		case `"name"`:
-			name, hasName = ParseText(value)
-		default:
-			if len(rest) > 1 {
-				rest = append(rest, ',')
-			}
-			rest = append(append(append(rest, key...), ':'), value...)
-		}
+// row adds a line of events.jsonl.
+func (e *Event) row(b *columnar.Batch) {
+	b.Int64(e.Tick)
+	addTime(b, e.Time)
+	b.Text(e.Kind)
+	p := e.Player
+	if p == nil {
+		p = &identity{lacks: LacksIdentity}
 	}
-	*buf = append(rest, '}')
-	b.Int64(tick)
-	b.Int64(at)
-	b.Text(event)
-	addKnown(b, !hasUser, b.Int64, user)
-	addKnown(b, !hasName, b.Text, name)
-	b.Bytes(*buf)
-}
-
-// timeOf returns a time as AppendTime writes it, in microseconds.
-func timeOf(value []byte) int64 {
-	text, _ := ParseText(value)
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return firstDate
+	addKnown(b, p.lacks.At(LacksUserID), b.Int64, p.id)
+	addKnown(b, p.lacks.At(LacksName), b.Text, p.name)
+	var data []byte
+	if !utf8.ValidString(p.name) {
+		data = jsonenc.AppendHex(append(data, `,"name_hex":`...), []byte(p.name))
 	}
-	return t.UnixMicro()
-}
-
-// integerOf returns an integer of JSON; a large one is a string.
-func integerOf(value []byte) int64 {
-	text, ok := ParseText(value)
-	if !ok {
-		text = string(value)
-	}
-	n, _ := strconv.ParseInt(text, 10, 64) // what is written there is one
-	return n
+	data = append(append(data, e.Rest...), '}')
+	data[0] = '{' // in place of the comma, which each event has
+	b.Bytes(data)
 }

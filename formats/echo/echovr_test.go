@@ -139,7 +139,7 @@ func TestCombineCRC(t *testing.T) {
 func TestSavedIndex(t *testing.T) {
 	chunk := 1
 	x := &Index{
-		End: "clean", Bytes: 11, Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []byte("e"), Scores: []byte("{}"),
+		End: "clean", Bytes: 11, Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []Event{{Tick: 3, Time: -4, Kind: "k", Rest: []byte(`,"a":1`)}, {Kind: "j", Player: &identity{5, "n", 1}}}, Scores: []byte("{}"),
 		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
 			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}},
@@ -147,6 +147,7 @@ func TestSavedIndex(t *testing.T) {
 		},
 	}
 	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(textPlayers)
+	x.place()
 	b := x.Append(nil)
 	got, err := DecodeIndex("test", true, b)
 	if err != nil || !reflect.DeepEqual(got, x) {
@@ -157,6 +158,15 @@ func TestSavedIndex(t *testing.T) {
 			t.Errorf("%d of %d bytes are an index", n, len(b))
 		}
 	}
+}
+
+// eventLines returns events.jsonl.
+func eventLines(list []Event) string {
+	var b []byte
+	for i := range list {
+		b = list[i].appendLine(b)
+	}
+	return string(b)
 }
 
 func TestExportName(t *testing.T) {
@@ -190,7 +200,7 @@ func TestEvents(t *testing.T) {
 		s.Add(int64(i), f)
 	}
 	var kinds []string
-	for line := range strings.Lines(string(s.Events())) {
+	for line := range strings.Lines(eventLines(s.events.list)) {
 		var e struct {
 			Tick  int
 			Event string
@@ -226,10 +236,10 @@ func TestNames(t *testing.T) {
 		doc, key string
 		want     int
 	}{
-		{string(s.Events()), "name", 1},
-		{string(s.Events()), "person_scored", 1},
-		{string(s.Events()), "assist_scored", 1},
-		{string(s.Events()), "rules_changed_by", 1},
+		{eventLines(s.events.list), "name", 1},
+		{eventLines(s.events.list), "person_scored", 1},
+		{eventLines(s.events.list), "assist_scored", 1},
+		{eventLines(s.events.list), "rules_changed_by", 1},
 		{string(scores), "name", 1},
 		{string(scores), "assist_scored", 1},
 	} {

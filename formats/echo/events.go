@@ -1,10 +1,6 @@
 package echo
 
-import (
-	"strconv"
-
-	"recfs/formats/internal/jsonenc"
-)
+import "slices"
 
 // An identity is what a player is known by.
 type identity struct {
@@ -15,7 +11,7 @@ type identity struct {
 
 func (p *Player) identity() identity { return identity{p.UserID, p.Name, p.Lacks & LacksIdentity} }
 
-// seen is a player as the frame before last showed it.
+// A seen is a player as the frame before last showed it.
 type seen struct {
 	team    int
 	stunned bool
@@ -47,53 +43,68 @@ func (r *roster) fill(f *Frame) {
 	}
 }
 
-// events appends one line for each thing that happened between two frames.
-type events struct {
-	buf        []byte
+// An Event is a line of events.jsonl.
+type Event struct {
+	Tick, Time int64
+	Kind       string
+	Player     *identity // nil: it is of nobody
+	Rest       []byte    // the other members, each behind a comma
+}
+
+// appendLine appends the line.
+func (e *Event) appendLine(b []byte) []byte {
+	b = putInt(b, `{"tick":`, false, e.Tick)
+	b = AppendTime(append(b, `,"time":`...), e.Time)
+	b = appendMember(b, "event", false, e.Kind)
+	if e.Player != nil {
+		b = appendMember(b, "name", e.Player.lacks.At(LacksName), e.Player.name)
+		b = putLong(b, `,"userid":`, e.Player.lacks.At(LacksUserID), e.Player.id)
+	}
+	return append(append(b, e.Rest...), '}', '\n')
+}
+
+// memory is about what the event keeps alive.
+func (e *Event) memory() int64 {
+	n := 80 + int64(len(e.Rest))
+	if e.Player != nil {
+		n += 40 + int64(len(e.Player.name))
+	}
+	return n
+}
+
+// An eventList has what happened from each frame to the next.
+type eventList struct {
+	list       []Event
 	before     Frame // without players and bones
 	then, now  roster
 	any        bool // whether there was a frame before
-	tick, time string
+	tick, time int64
+	buf        []byte
 }
 
-func (e *events) start(kind string) {
-	e.buf = append(e.buf, `{"tick":`...)
-	e.buf = append(e.buf, e.tick...)
-	e.buf = append(e.buf, `,"time":`...)
-	e.buf = append(e.buf, e.time...)
-	e.buf = append(e.buf, `,"event":"`...)
-	e.buf = append(e.buf, kind...)
-	e.buf = append(e.buf, '"')
-}
-
-func (e *events) end() { e.buf = append(e.buf, '}', '\n') }
-
-func (e *events) str(key, value string) {
-	e.key(key)
-	e.buf = jsonenc.AppendString(e.buf, value)
-}
-
-func (e *events) key(key string) { e.buf = jsonenc.AppendKey(e.buf, key) }
-
-func (e *events) player(p *Player) {
-	e.buf = appendMember(e.buf, "name", p.Lacks.At(LacksName), p.Name)
-	e.key("userid")
-	e.buf = appendLong(e.buf, p.Lacks.At(LacksUserID), p.UserID)
-	e.key("playerid")
-	e.buf = appendInt(e.buf, p.Lacks.At(LacksID), int64(p.ID))
+// put adds an event with the members that b has.
+func (e *eventList) put(kind string, p *Player, b []byte) {
+	event := Event{Tick: e.tick, Time: e.time, Kind: kind, Rest: slices.Clone(b)}
+	if p != nil {
+		k := p.identity()
+		event.Player = &k
+		event.Rest = append(putInt(nil, `,"playerid":`, p.Lacks.At(LacksID), int64(p.ID)), b...)
+	}
+	e.list, e.buf = append(e.list, event), b[:0]
 }
 
 // add compares f with the frame before, and reports whether there is a new goal.
-func (e *events) add(tick int64, f *Frame) (goal bool) {
-	e.tick = strconv.FormatInt(tick, 10)
-	e.time = string(AppendTime(nil, f.Time))
+func (e *eventList) add(tick int64, f *Frame) (goal bool) {
+	e.tick, e.time = tick, f.Time
 	e.then, e.now = e.now, e.then
 	e.now.fill(f)
 	e.status(f)
 	e.players()
 	if e.any {
 		goal = e.goal(f)
-		e.throw(f)
+		if e.has(f, HasThrow, sameThrow(&e.before, f)) {
+			e.put("throw", nil, appendThrow(append(e.buf, ','), f))
+		}
 		e.pause(f)
 		e.restart(f)
 		e.rules(f)
@@ -107,76 +118,52 @@ func (e *events) add(tick int64, f *Frame) (goal bool) {
 }
 
 // has reports whether a part of f is there and either was not before or is another now.
-func (e *events) has(f *Frame, part Has, same bool) bool {
+func (e *eventList) has(f *Frame, part Has, same bool) bool {
 	return f.Has&part != 0 && (e.before.Has&part == 0 || !same)
 }
 
-func (e *events) status(f *Frame) {
-	if !e.has(f, HasStatus, e.any && e.before.Status == f.Status) {
-		return
+func (e *eventList) status(f *Frame) {
+	if e.has(f, HasStatus, e.any && e.before.Status == f.Status) {
+		b := appendMember(e.buf, "from", e.before.Has&HasStatus == 0, e.before.Status)
+		e.put("status", nil, appendMember(b, "to", false, f.Status))
 	}
-	e.start("status")
-	e.key("from")
-	if e.before.Has&HasStatus != 0 {
-		e.buf = jsonenc.AppendString(e.buf, e.before.Status)
-	} else {
-		e.buf = append(e.buf, `null`...)
-	}
-	e.str("to", f.Status)
-	e.end()
 }
 
-func (e *events) players() {
+func (e *eventList) players() {
 	for _, k := range e.then.order {
 		if _, ok := e.now.of[k]; !ok {
 			old := e.then.of[k]
-			e.start("leave")
-			e.player(&old.player)
-			e.str("team", TeamNames[old.team])
-			e.end()
+			e.put("leave", &old.player, appendMember(e.buf, "team", false, TeamNames[old.team]))
 		}
 	}
 	for _, k := range e.now.order {
 		if _, ok := e.then.of[k]; !ok {
 			p := e.now.of[k]
-			e.start("join")
-			e.player(&p.player)
-			e.key("number")
-			e.buf = appendInt(e.buf, p.player.Lacks.At(LacksNumber), int64(p.player.Number))
-			e.key("level")
-			e.buf = appendInt(e.buf, p.player.Lacks.At(LacksLevel), int64(p.player.Level))
-			e.str("team", TeamNames[p.team])
-			e.end()
+			b := putInt(e.buf, `,"number":`, p.player.Lacks.At(LacksNumber), int64(p.player.Number))
+			b = putInt(b, `,"level":`, p.player.Lacks.At(LacksLevel), int64(p.player.Level))
+			e.put("join", &p.player, appendMember(b, "team", false, TeamNames[p.team]))
 		}
 	}
 	for _, k := range e.now.order {
 		if old, ok := e.then.of[k]; ok && old.team != e.now.of[k].team {
 			p := e.now.of[k]
-			e.start("team")
-			e.player(&p.player)
-			e.str("from", TeamNames[old.team])
-			e.str("to", TeamNames[p.team])
-			e.end()
+			b := appendMember(e.buf, "from", false, TeamNames[old.team])
+			e.put("team", &p.player, appendMember(b, "to", false, TeamNames[p.team]))
 		}
 	}
 	for _, k := range e.now.order {
 		if old, ok := e.then.of[k]; ok && !old.stunned && e.now.of[k].stunned {
 			p := e.now.of[k]
-			e.start("stun")
-			e.player(&p.player)
-			e.str("team", TeamNames[p.team])
-			e.end()
+			e.put("stun", &p.player, appendMember(e.buf, "team", false, TeamNames[p.team]))
 		}
 	}
 }
 
-func (e *events) goal(f *Frame) bool {
+func (e *eventList) goal(f *Frame) bool {
 	if f.Score.GoalType == NoGoal || !e.has(f, HasScore, sameScore(&e.before, f)) {
 		return false
 	}
-	e.start("goal")
-	e.buf = appendGoal(e.buf, f)
-	e.end()
+	e.put("goal", nil, appendGoal(e.buf, f))
 	return true
 }
 
@@ -185,33 +172,18 @@ func appendGoal(b []byte, f *Frame) []byte {
 	s := &f.Score
 	lacks := func(i int) bool { return f.Lacks.At(LacksScore + i) }
 	b = appendMember(b, "team", lacks(2), s.Team)
-	b = append(b, `,"point_amount":`...)
-	b = appendInt(b, lacks(4), s.Points)
+	b = putInt(b, `,"point_amount":`, lacks(4), s.Points)
 	b = appendMember(b, "goal_type", lacks(3), s.GoalType)
 	b = appendMember(b, "person_scored", lacks(5), s.Scorer)
 	b = appendMember(b, "assist_scored", lacks(6), s.Assist)
-	b = append(b, `,"disc_speed":`...)
-	b = appendFloat(b, lacks(0), s.DiscSpeed)
-	b = append(b, `,"distance_thrown":`...)
-	b = appendFloat(b, lacks(1), s.Distance)
-	b = append(b, `,"blue_points":`...)
-	b = appendPoints(b, f, 0)
-	b = append(b, `,"orange_points":`...)
-	return appendPoints(b, f, 1)
-}
-
-func (e *events) throw(f *Frame) {
-	if !e.has(f, HasThrow, sameThrow(&e.before, f)) {
-		return
-	}
-	e.start("throw")
-	e.buf = append(e.buf, ',')
-	e.buf = appendThrow(e.buf, f)
-	e.end()
+	b = putFloat(b, `,"disc_speed":`, lacks(0), s.DiscSpeed)
+	b = putFloat(b, `,"distance_thrown":`, lacks(1), s.Distance)
+	b = appendPoints(append(b, `,"blue_points":`...), f, 0)
+	return appendPoints(append(b, `,"orange_points":`...), f, 1)
 }
 
 // same reports whether those values from a bit on that f has are the ones before.
-func (e *events) same(f *Frame, first int, equal ...bool) bool {
+func (e *eventList) same(f *Frame, first int, equal ...bool) bool {
 	for i, same := range equal {
 		if !f.Lacks.At(first+i) && (!same || e.before.Lacks.At(first+i)) {
 			return false
@@ -220,41 +192,29 @@ func (e *events) same(f *Frame, first int, equal ...bool) bool {
 	return true
 }
 
-func (e *events) pause(f *Frame) {
-	a, b := &e.before.Pause, &f.Pause
-	if !e.has(f, HasPause, e.same(f, LacksPause, a.State == b.State, a.UnpausedTeam == b.UnpausedTeam, a.RequestedTeam == b.RequestedTeam)) {
-		return
+func (e *eventList) pause(f *Frame) {
+	old, now := &e.before.Pause, &f.Pause
+	if e.has(f, HasPause, e.same(f, LacksPause, old.State == now.State, old.UnpausedTeam == now.UnpausedTeam, old.RequestedTeam == now.RequestedTeam)) {
+		b := appendMember(e.buf, "paused_state", f.Lacks.At(LacksPause), now.State)
+		b = appendMember(b, "paused_requested_team", f.Lacks.At(LacksPause+2), now.RequestedTeam)
+		e.put("pause", nil, appendMember(b, "unpaused_team", f.Lacks.At(LacksPause+1), now.UnpausedTeam))
 	}
-	e.start("pause")
-	e.buf = appendMember(e.buf, "paused_state", f.Lacks.At(LacksPause), b.State)
-	e.buf = appendMember(e.buf, "paused_requested_team", f.Lacks.At(LacksPause+2), b.RequestedTeam)
-	e.buf = appendMember(e.buf, "unpaused_team", f.Lacks.At(LacksPause+1), b.UnpausedTeam)
-	e.end()
 }
 
-func (e *events) restart(f *Frame) {
-	a, b := &e.before.Restart, &f.Restart
-	if !e.has(f, HasRestart, e.same(f, LacksRestart, a[0] == b[0], a[1] == b[1])) {
-		return
+func (e *eventList) restart(f *Frame) {
+	old, now := &e.before.Restart, &f.Restart
+	if e.has(f, HasRestart, e.same(f, LacksRestart, old[0] == now[0], old[1] == now[1])) {
+		b := putInt(e.buf, `,"blue_team_restart_request":`, f.Lacks.At(LacksRestart), now[0])
+		e.put("restart", nil, putInt(b, `,"orange_team_restart_request":`, f.Lacks.At(LacksRestart+1), now[1]))
 	}
-	e.start("restart")
-	for i, key := range [...]string{"blue_team_restart_request", "orange_team_restart_request"} {
-		e.key(key)
-		e.buf = appendInt(e.buf, f.Lacks.At(LacksRestart+i), b[i])
-	}
-	e.end()
 }
 
-func (e *events) rules(f *Frame) {
-	a, b := &e.before.Rules, &f.Rules
-	if !e.has(f, HasRules, e.same(f, LacksRules, a.At == b.At, a.By == b.By)) {
-		return
+func (e *eventList) rules(f *Frame) {
+	old, now := &e.before.Rules, &f.Rules
+	if e.has(f, HasRules, e.same(f, LacksRules, old.At == now.At, old.By == now.By)) {
+		b := appendMember(e.buf, "rules_changed_by", f.Lacks.At(LacksRules+1), now.By)
+		e.put("rules", nil, putLong(b, `,"rules_changed_at":`, f.Lacks.At(LacksRules), now.At))
 	}
-	e.start("rules")
-	e.buf = appendMember(e.buf, "rules_changed_by", f.Lacks.At(LacksRules+1), b.By)
-	e.key("rules_changed_at")
-	e.buf = appendLong(e.buf, f.Lacks.At(LacksRules), b.At)
-	e.end()
 }
 
 func sameScore(a, b *Frame) bool {

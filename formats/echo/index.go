@@ -28,11 +28,13 @@ type Index struct {
 	Ticks, BonesTicks int64
 	First, Last       int64  // times of the first and the last frame
 	CRC               uint32 // of the text of .echoreplay
-	Events            []byte // events.jsonl
+	Events            []Event
 	Scores            []byte // scores.json, compact
 	Frames, Players   *rowcount.Counter
 	Tail              []byte // see Resume; nil: nothing comes behind the chunks
 	Open              any    // what a pass over a part has open, for the one that goes on from it; not saved
+
+	eventMemory int64
 }
 
 var _ formats.Index = (*Index)(nil)
@@ -62,7 +64,7 @@ func (x *Index) add(c *ChunkInfo) {
 
 // Memory returns about how much memory the index keeps.
 func (x *Index) Memory() int64 {
-	n := int64(len(x.Events)+len(x.Scores)+len(x.Tail)) + 4096 + x.Frames.Cost() + x.Players.Cost()
+	n := int64(len(x.Scores)+len(x.Tail)) + x.eventMemory + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
 		n += 256 + int64(len(c.State)) + 256*int64(len(c.Pieces)) + 24*int64(len(c.Parts))

@@ -1,8 +1,10 @@
 package echo
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"recfs/formats"
 )
@@ -49,6 +51,9 @@ func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 		if p.Offset < 0 || p.Chunk != nil && (*p.Chunk < 0 || *p.Chunk >= len(x.Chunks)) {
 			return false
 		}
+	}
+	if !slices.IsSortedFunc(x.Events, func(a, b Event) int { return cmp.Compare(a.Tick, b.Tick) }) {
+		return false
 	}
 	if n := max(1, len(x.Chunks)); x.Frames.Chunks() != n || x.Players.Chunks() != n {
 		return false

@@ -1,11 +1,9 @@
 package echo
 
 import (
-	"bytes"
 	"sort"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/rowcount"
 	"recfs/formats/views"
 )
@@ -90,12 +88,16 @@ func (c *ChunkInfo) text() (n int64) {
 	return n
 }
 
-// place counts the frames before each chunk.
+// place counts the frames before each chunk, and what the events take.
 func (x *Index) place() {
 	n := 0
 	for i := range x.Chunks {
 		x.Chunks[i].before = n
 		n += x.Chunks[i].Ticks
+	}
+	x.eventMemory = 0
+	for i := range x.Events {
+		x.eventMemory += x.Events[i].memory()
 	}
 }
 
@@ -145,46 +147,24 @@ func (x *Index) run(i int) (first, end int) {
 	return i, i + 1 // which soundness rules out
 }
 
-// events calls fn for each line of events.jsonl from a chunk on with the chunk of its tick, until it
-// returns false.
-func (x *Index) events(from int, fn func(chunk int, line []byte) bool) {
-	chunk := 0
-	for line := range bytes.Lines(x.Events) {
-		line = bytes.TrimSuffix(line, []byte{'\n'})
-		w := jsonenc.Walk(line)
-		tick := int64(0)
-		for range w.Members() {
-			tick = integerOf(w.Value())
-			break
-		}
-		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= tick {
-			chunk++
-		}
-		if chunk >= from && !fn(chunk, line) {
-			return
-		}
-	}
-}
-
-// eventGroups counts the events, which the index has all of.
+// eventGroups counts the events.
 func (x *Index) eventGroups() []columnar.Group {
-	c, at := rowcount.New(eventsColumns), 0
-	var buf []byte
-	x.events(0, func(chunk int, line []byte) bool {
-		for ; at < chunk; at++ {
+	c, chunk := rowcount.New(eventsColumns), 0
+	for i := range x.Events {
+		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= x.Events[i].Tick {
+			chunk++
 			c.EndChunk()
 		}
-		eventRow(c.Batch, line, &buf)
+		x.Events[i].row(c.Batch)
 		c.EndRow()
-		return true
-	})
+	}
 	return c.Groups()
 }
 
-func (x *Index) fillEvents(b *columnar.Batch, chunk int) {
-	var buf []byte
-	x.events(chunk, func(_ int, line []byte) bool {
-		eventRow(b, line, &buf)
-		return !b.Full()
-	})
+// eventRows adds the events from a chunk on, until b is full.
+func (x *Index) eventRows(b *columnar.Batch, chunk int) {
+	first := x.Chunks[chunk].FirstTick
+	for i := sort.Search(len(x.Events), func(i int) bool { return x.Events[i].Tick >= first }); i < len(x.Events) && !b.Full(); i++ {
+		x.Events[i].row(b)
+	}
 }

@@ -15,12 +15,13 @@ const (
 	minChunk = 9
 	minPart  = 3
 	minPiece = 5
+	minEvent = 5
 )
 
 // Append appends the index as it is kept on disk.
 //
 //	| end text | bytes | count | problem … | ticks | bones ticks | first zigzag | last zigzag |
-//	| crc | events blob | scores blob | rowcount.Counter of frames, of players | count | chunk … |
+//	| crc | count | event … | scores blob | rowcount.Counter of frames, of players | count | chunk … |
 //	| tail blob |
 func (x *Index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
@@ -35,7 +36,10 @@ func (x *Index) Append(b []byte) []byte {
 	w.Int(x.First)
 	w.Int(x.Last)
 	w.Uint(uint64(x.CRC))
-	w.Blob(x.Events)
+	w.Count(len(x.Events))
+	for i := range x.Events {
+		writeEvent(w, &x.Events[i])
+	}
 	w.Blob(x.Scores)
 	x.Frames.Write(w)
 	x.Players.Write(w)
@@ -56,7 +60,10 @@ func DecodeIndex(format string, text bool, saved []byte) (*Index, error) {
 	}
 	x.Ticks, x.BonesTicks, x.First, x.Last = r.Size(), r.Size(), r.Int(), r.Int()
 	x.CRC = uint32(r.Uint(math.MaxUint32))
-	x.Events, x.Scores = r.Blob(), r.Blob()
+	for range r.Count(minEvent) {
+		x.Events = append(x.Events, readEvent(r))
+	}
+	x.Scores = r.Blob()
 	x.Frames, x.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, playersOf(text))
 	x.Chunks = make([]ChunkInfo, r.Count(minChunk))
 	for i := range x.Chunks {
@@ -108,4 +115,24 @@ func readChunk(r *indexfile.Reader) ChunkInfo {
 		c.Pieces = append(c.Pieces, Piece{frames(), r.Size(), r.Size(), r.Size(), r.Size()})
 	}
 	return c
+}
+
+// | tick | time zigzag | kind text | rest blob | has player bool, [identity] |
+func writeEvent(w *indexfile.Writer, e *Event) {
+	w.Size(e.Tick)
+	w.Int(e.Time)
+	w.Text(e.Kind)
+	w.Blob(e.Rest)
+	if w.Bool(e.Player != nil); e.Player != nil {
+		e.Player.write(w)
+	}
+}
+
+func readEvent(r *indexfile.Reader) Event {
+	e := Event{Tick: r.Size(), Time: r.Int(), Kind: r.Text(), Rest: r.Blob()}
+	if r.Bool() {
+		k := readIdentity(r)
+		e.Player = &k
+	}
+	return e
 }

@@ -40,8 +40,7 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 			b = appendDisc(b, &f.Disc)
 			b = append(b, ',')
 		}
-		b = append(b, `"orange_team_restart_request":`...)
-		b = appendInt(b, false, f.Restart[1])
+		b = putInt(b, `"orange_team_restart_request":`, false, f.Restart[1])
 		b = append(b, ',')
 	}
 	b = append(b, e.session...)
@@ -51,33 +50,28 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 		b = append(b, '"')
 	}
 	if !combat {
-		b = append(b, `,"game_status":`...)
-		b = jsonenc.AppendString(b, f.Status)
+		b = putText(b, `,"game_status":`, f.Status)
 	}
 	b = append(b, e.match...)
 	b = appendShoulder(b, `,"right_shoulder_pressed2":`, f.Shoulders[3])
 	b = e.teams(b, f)
 	b = append(b, e.blueRound...)
-	b = append(b, `,"orange_points":`...)
-	b = appendPoints(b, f, 1)
+	b = appendPoints(append(b, `,"orange_points":`...), f, 1)
 	b = appendVR(b, &f.VR)
 	b = append(b, e.private...)
 	if !combat {
-		b = append(b, `,"blue_team_restart_request":`...)
-		b = appendInt(b, false, f.Restart[0])
+		b = putInt(b, `,"blue_team_restart_request":`, false, f.Restart[0])
 	}
 	b = append(b, e.tournament...)
 	if !combat {
-		b = append(b, `,"rules_changed_by":`...)
-		b = jsonenc.AppendString(b, f.Rules.By)
+		b = putText(b, `,"rules_changed_by":`, f.Rules.By)
 	}
 	b = append(b, e.rounds...)
 	b = appendShoulder(b, `,"left_shoulder_pressed2":`, f.Shoulders[2])
 	b = appendShoulder(b, `,"left_shoulder_pressed":`, f.Shoulders[0])
 	b = appendPause(b, &f.Pause)
 	b = appendShoulder(b, `,"right_shoulder_pressed":`, f.Shoulders[1])
-	b = append(b, `,"blue_points":`...)
-	b = appendPoints(b, f, 0)
+	b = appendPoints(append(b, `,"blue_points":`...), f, 0)
 	if f.Has&HasThrow != 0 {
 		b = append(b, `,"last_throw":{`...)
 		b = appendThrow(b, f)
@@ -88,16 +82,14 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 		b = appendPayload(b, &f.Payload)
 	}
 	if clock {
-		b = append(b, `,"game_clock":`...)
-		b = appendFloat(b, false, f.Clock)
+		b = putFloat(b, `,"game_clock":`, false, f.Clock)
 	}
 	if !combat {
 		b = appendPossession(b, f)
 		if f.Has&HasScore != 0 {
 			b = appendScore(b, &f.Score)
 		}
-		b = append(b, `,"rules_changed_at":`...)
-		b = strconv.AppendInt(b, f.Rules.At, 10)
+		b = putInt(b, `,"rules_changed_at":`, false, f.Rules.At)
 	}
 	return append(b, `,"err_code":0}`...)
 }
@@ -122,8 +114,7 @@ func (e *Encoder) teams(b []byte, f *Frame) []byte {
 		}
 		b = append(b, teamTitles[i]...)
 		if !combat {
-			b = append(b, `,"possession":`...)
-			b = strconv.AppendBool(b, t.Possession)
+			b = putBool(b, `,"possession":`, t.Possession)
 			if i < 2 && len(t.Players) > 0 {
 				b = append(b, ',')
 				b = appendStats(b, &t.Stats)
@@ -137,52 +128,37 @@ func (e *Encoder) teams(b []byte, f *Frame) []byte {
 var teamTitles = [3]string{`"team":"BLUE TEAM"`, `"team":"ORANGE TEAM"`, `"team":"SPECTATORS"`}
 
 func (e *Encoder) player(b []byte, p *Player, combat bool) []byte {
-	b = append(b, `{"name":`...)
-	b = jsonenc.AppendString(b, p.Name)
+	b = putText(b, `{"name":`, p.Name)
 	b = appendPose(b, `,"rhand":{"pos":`, &p.Poses[RightHand])
-	b = append(b, `,"playerid":`...)
-	b = strconv.AppendInt(b, int64(p.ID), 10)
+	b = putInt(b, `,"playerid":`, false, int64(p.ID))
 	if p.HasStats && !combat {
 		b = append(b, ',')
 		b = appendStats(b, &p.Stats)
 	}
-	b = append(b, `,"userid":`...)
-	b = strconv.AppendInt(b, p.UserID, 10)
+	b = putInt(b, `,"userid":`, false, p.UserID)
 	if e.emotes {
-		b = append(b, `,"is_emote_playing":`...)
-		b = strconv.AppendBool(b, p.Emote)
+		b = putBool(b, `,"is_emote_playing":`, p.Emote)
 	}
-	b = append(b, `,"number":`...)
-	b = strconv.AppendInt(b, int64(p.Number), 10)
-	b = append(b, `,"level":`...)
-	b = strconv.AppendInt(b, int64(p.Level), 10)
-	b = append(b, `,"ping":`...)
-	b = strconv.AppendInt(b, int64(p.Ping), 10)
-	b = append(b, `,"packetlossratio":`...)
-	b = appendFloat(b, false, p.Loss)
+	b = putInt(b, `,"number":`, false, int64(p.Number))
+	b = putInt(b, `,"level":`, false, int64(p.Level))
+	b = putInt(b, `,"ping":`, false, int64(p.Ping))
+	b = putFloat(b, `,"packetlossratio":`, false, p.Loss)
 	if !combat {
-		b = append(b, `,"stunned":`...)
-		b = strconv.AppendBool(b, p.Stunned)
-		b = append(b, `,"invulnerable":`...)
-		b = strconv.AppendBool(b, p.Invulnerable)
-		b = append(b, `,"possession":`...)
-		b = strconv.AppendBool(b, p.Possession)
-		b = append(b, `,"blocking":`...)
-		b = strconv.AppendBool(b, p.Blocking)
+		b = putBool(b, `,"stunned":`, p.Stunned)
+		b = putBool(b, `,"invulnerable":`, p.Invulnerable)
+		b = putBool(b, `,"possession":`, p.Possession)
+		b = putBool(b, `,"blocking":`, p.Blocking)
 	}
 	if p.Holding[0] != "" {
-		b = append(b, `,"holding_left":`...)
-		b = jsonenc.AppendString(b, p.Holding[0])
+		b = putText(b, `,"holding_left":`, p.Holding[0])
 	}
 	b = appendPose(b, `,"head":{"position":`, &p.Poses[Head])
 	b = appendPose(b, `,"body":{"position":`, &p.Poses[Body])
 	if p.Holding[1] != "" {
-		b = append(b, `,"holding_right":`...)
-		b = jsonenc.AppendString(b, p.Holding[1])
+		b = putText(b, `,"holding_right":`, p.Holding[1])
 	}
 	b = appendPose(b, `,"lhand":{"pos":`, &p.Poses[LeftHand])
-	b = append(b, `,"velocity":`...)
-	b = appendFloats(b, p.Velocity[:])
+	b = putFloats(b, `,"velocity":`, p.Velocity[:])
 	if p.Loadout != nil && combat {
 		b = append(b, `,"Weapon":"`...)
 		b = append(b, p.Loadout.Weapon...)
@@ -204,7 +180,7 @@ func appendStats(b []byte, s *Stats) []byte {
 		b = append(b, ',', '"')
 		b = append(b, StatKeys[i]...)
 		b = append(b, '"', ':')
-		b = appendInt(b, s.Lacks.At(1+i), int64(n))
+		b = putInt(b, "", s.Lacks.At(1+i), int64(n))
 	}
 	return append(b, '}')
 }
@@ -212,48 +188,34 @@ func appendStats(b []byte, s *Stats) []byte {
 // appendPose appends an object that begins with a position.
 func appendPose(b []byte, start string, p *Pose) []byte {
 	forward, left, up := p.Rotation.Vectors()
-	b = append(b, start...)
-	b = appendFloats(b, p.Position[:])
-	b = append(b, `,"forward":`...)
-	b = appendFloats(b, forward[:])
-	b = append(b, `,"left":`...)
-	b = appendFloats(b, left[:])
-	b = append(b, `,"up":`...)
-	b = appendFloats(b, up[:])
+	b = putFloats(b, start, p.Position[:])
+	b = putFloats(b, `,"forward":`, forward[:])
+	b = putFloats(b, `,"left":`, left[:])
+	b = putFloats(b, `,"up":`, up[:])
 	return append(b, '}')
 }
 
 func appendDisc(b []byte, d *Disc) []byte {
 	b = appendPose(b, `"disc":{"position":`, &d.Pose)
-	b = append(b[:len(b)-1], `,"velocity":`...)
-	b = appendFloats(b, d.Velocity[:])
+	b = putFloats(b[:len(b)-1], `,"velocity":`, d.Velocity[:])
 	return append(b, `,"bounce_count":0}`...)
 }
 
 func appendVR(b []byte, p *Pose) []byte {
 	forward, left, up := p.Rotation.Vectors()
-	b = append(b, `,"player":{"vr_left":`...)
-	b = appendFloats(b, left[:])
-	b = append(b, `,"vr_position":`...)
-	b = appendFloats(b, p.Position[:])
-	b = append(b, `,"vr_forward":`...)
-	b = appendFloats(b, forward[:])
-	b = append(b, `,"vr_up":`...)
-	b = appendFloats(b, up[:])
+	b = putFloats(b, `,"player":{"vr_left":`, left[:])
+	b = putFloats(b, `,"vr_position":`, p.Position[:])
+	b = putFloats(b, `,"vr_forward":`, forward[:])
+	b = putFloats(b, `,"vr_up":`, up[:])
 	return append(b, '}')
 }
 
 func appendPause(b []byte, p *Pause) []byte {
-	b = append(b, `,"pause":{"paused_state":`...)
-	b = jsonenc.AppendString(b, p.State)
-	b = append(b, `,"unpaused_team":`...)
-	b = jsonenc.AppendString(b, p.UnpausedTeam)
-	b = append(b, `,"paused_requested_team":`...)
-	b = jsonenc.AppendString(b, p.RequestedTeam)
-	b = append(b, `,"unpaused_timer":`...)
-	b = appendFloat(b, false, p.UnpausedTimer)
-	b = append(b, `,"paused_timer":`...)
-	b = appendFloat(b, false, p.PausedTimer)
+	b = putText(b, `,"pause":{"paused_state":`, p.State)
+	b = putText(b, `,"unpaused_team":`, p.UnpausedTeam)
+	b = putText(b, `,"paused_requested_team":`, p.RequestedTeam)
+	b = putFloat(b, `,"unpaused_timer":`, false, p.UnpausedTimer)
+	b = putFloat(b, `,"paused_timer":`, false, p.PausedTimer)
 	return append(b, '}')
 }
 
@@ -272,41 +234,28 @@ func appendThrow(b []byte, f *Frame) []byte {
 }
 
 func appendPayload(b []byte, p *Payload) []byte {
-	b = append(b, `,"contested":`...)
-	b = strconv.AppendBool(b, p.Contested)
-	b = append(b, `,"payload_checkpoint":`...)
-	b = strconv.AppendInt(b, int64(p.Checkpoint), 10)
-	b = append(b, `,"payload_defenders":`...)
-	b = strconv.AppendInt(b, int64(p.Defenders), 10)
-	b = append(b, `,"payload_distance":`...)
-	b = appendFloat(b, false, p.Distance)
-	b = append(b, `,"payload_speed":`...)
-	return appendFloat(b, false, p.Speed)
+	b = putBool(b, `,"contested":`, p.Contested)
+	b = putInt(b, `,"payload_checkpoint":`, false, int64(p.Checkpoint))
+	b = putInt(b, `,"payload_defenders":`, false, int64(p.Defenders))
+	b = putFloat(b, `,"payload_distance":`, false, p.Distance)
+	return putFloat(b, `,"payload_speed":`, false, p.Speed)
 }
 
 func appendScore(b []byte, s *Score) []byte {
-	b = append(b, `,"last_score":{"disc_speed":`...)
-	b = appendFloat(b, false, s.DiscSpeed)
-	b = append(b, `,"team":`...)
-	b = jsonenc.AppendString(b, s.Team)
-	b = append(b, `,"goal_type":`...)
-	b = jsonenc.AppendString(b, s.GoalType)
-	b = append(b, `,"point_amount":`...)
-	b = strconv.AppendInt(b, s.Points, 10)
-	b = append(b, `,"distance_thrown":`...)
-	b = appendFloat(b, false, s.Distance)
-	b = append(b, `,"person_scored":`...)
-	b = jsonenc.AppendString(b, s.Scorer)
-	b = append(b, `,"assist_scored":`...)
-	b = jsonenc.AppendString(b, s.Assist)
+	b = putFloat(b, `,"last_score":{"disc_speed":`, false, s.DiscSpeed)
+	b = putText(b, `,"team":`, s.Team)
+	b = putText(b, `,"goal_type":`, s.GoalType)
+	b = putInt(b, `,"point_amount":`, false, s.Points)
+	b = putFloat(b, `,"distance_thrown":`, false, s.Distance)
+	b = putText(b, `,"person_scored":`, s.Scorer)
+	b = putText(b, `,"assist_scored":`, s.Assist)
 	return append(b, '}')
 }
 
 // appendPossession appends who has the disc.
 func appendPossession(b []byte, f *Frame) []byte {
 	holder := f.possession()
-	b = append(b, `,"possession":[`...)
-	b = strconv.AppendInt(b, holder[0], 10)
+	b = putInt(b, `,"possession":[`, false, holder[0])
 	b = append(b, ',')
 	b = strconv.AppendInt(b, holder[1], 10)
 	return append(b, ']')

@@ -9,13 +9,6 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-func appendFloats(b []byte, v []float32) []byte {
-	b = append(b, '[')
-	b = appendMore(b, v)
-	b[len(b)-1] = ']'
-	return b
-}
-
 // appendMore appends numbers with a comma after each.
 func appendMore(b []byte, v []float32) []byte {
 	for _, x := range v {
@@ -44,7 +37,7 @@ func appendPoints(b []byte, f *Frame, team int) []byte {
 	if whole := x == float32(math.Trunc(float64(x))) && x < 1<<53 && x > -1<<53; f.Kind == Combat || !whole {
 		return appendFloat(b, lacks, x)
 	}
-	return appendInt(b, lacks, int64(x))
+	return putInt(b, "", lacks, int64(x))
 }
 
 const null = "null"
@@ -62,20 +55,38 @@ func appendFloat(b []byte, lacks bool, x float32) []byte {
 	return appendNumber(b, x)
 }
 
-// appendInt appends a small integer as JSON.
-func appendInt(b []byte, lacks bool, n int64) []byte {
-	if lacks {
+// putFloat appends a number behind its key.
+func putFloat(b []byte, key string, lacks bool, x float32) []byte {
+	return appendFloat(append(b, key...), lacks, x)
+}
+
+// putInt appends a small integer behind its key.
+func putInt(b []byte, key string, lacks bool, n int64) []byte {
+	if b = append(b, key...); lacks {
 		return append(b, null...)
 	}
 	return strconv.AppendInt(b, n, 10)
 }
 
-// appendLong appends an integer as JSON, a large one as a string.
-func appendLong(b []byte, lacks bool, n int64) []byte {
-	if lacks {
+// putLong appends an integer behind its key, a large one as a string.
+func putLong(b []byte, key string, lacks bool, n int64) []byte {
+	if b = append(b, key...); lacks {
 		return append(b, null...)
 	}
 	return jsonenc.AppendInt64(b, n)
+}
+
+// putBool appends a boolean behind its key.
+func putBool(b []byte, key string, v bool) []byte { return strconv.AppendBool(append(b, key...), v) }
+
+// putText appends a string behind its key.
+func putText(b []byte, key, s string) []byte { return jsonenc.AppendString(append(b, key...), s) }
+
+// putFloats appends a list of numbers behind its key.
+func putFloats(b []byte, key string, v []float32) []byte {
+	b = appendMore(append(append(b, key...), '['), v)
+	b[len(b)-1] = ']'
+	return b
 }
 
 // appendMember appends a member with a string.

@@ -3,7 +3,6 @@ package echo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"hash"
 	"hash/crc32"
 	"runtime"
@@ -80,11 +79,6 @@ func (b *Builder) join() {
 	}
 }
 
-// maxEvents bounds events.jsonl, which is kept whole: a match has some hundred kilobytes of events.
-const maxEvents = 256 << 20
-
-var errEvents = errors.New("more events than can be kept")
-
 // largeChunk is how much memory a chunk takes that is measured before the next one is read.
 const largeChunk = 8 << 20
 
@@ -93,9 +87,6 @@ const largeChunk = 8 << 20
 func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	for i := range c.Frames {
 		b.summary.Add(c.FirstTick+int64(i), &c.Frames[i])
-	}
-	if len(b.summary.events.buf) > maxEvents {
-		return errEvents
 	}
 	if b.slots == nil {
 		b.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -140,10 +131,10 @@ func (b *Builder) flush() {
 func (b *Builder) Finish(m *Match) (*Index, error) {
 	b.flush()
 	x := &b.Index
-	x.place()
 	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
 	x.First, x.Last = b.summary.First, b.summary.Last
-	x.Events = b.summary.Events()
+	x.Events = b.summary.events.list
+	x.place()
 	if x.Frames == nil {
 		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(b.players)
 	}

@@ -2,8 +2,6 @@ package echo
 
 import (
 	"encoding/json"
-
-	"recfs/formats/internal/jsonenc"
 )
 
 // A Summary collects what is made from all frames of a recording in order.
@@ -11,7 +9,7 @@ type Summary struct {
 	Ticks, BonesTicks int64
 	First, Last       int64 // times of the first and the last frame, if there is one
 
-	events  events
+	events  eventList
 	goals   [][]byte
 	players []*playerResult
 	of      map[identity]*playerResult
@@ -48,8 +46,7 @@ func (s *Summary) Add(tick int64, f *Frame) {
 }
 
 func (s *Summary) goal(tick int64, f *Frame) {
-	b := append([]byte(nil), `{"tick":`...)
-	b = jsonenc.AppendInt(b, tick)
+	b := putInt(nil, `{"tick":`, false, tick)
 	b = append(b, `,"time":`...)
 	b = AppendTime(b, f.Time)
 	s.goals = append(s.goals, append(appendGoal(b, f), '}'))
@@ -68,9 +65,6 @@ func (s *Summary) player(tick int64, k identity, v seen, kind Kind) {
 		p.hasStats, p.stats = true, v.player.Stats
 	}
 }
-
-// Events returns events.jsonl.
-func (s *Summary) Events() []byte { return s.events.buf }
 
 // Scores returns the value of scores.json.
 func (s *Summary) Scores(m *Match) any {
@@ -105,20 +99,14 @@ func (s *Summary) Scores(m *Match) any {
 func (p *playerResult) json() []byte {
 	b := appendMember(nil, "name", p.identity.lacks.At(LacksName), p.name)
 	b[0] = '{' // instead of its comma
-	b = append(b, `,"userid":`...)
-	b = appendLong(b, p.identity.lacks.At(LacksUserID), p.id)
-	b = append(b, `,"number":`...)
-	b = appendInt(b, p.lacks.At(LacksNumber), int64(p.number))
-	b = append(b, `,"level":`...)
-	b = appendInt(b, p.lacks.At(LacksLevel), int64(p.level))
+	b = putLong(b, `,"userid":`, p.identity.lacks.At(LacksUserID), p.id)
+	b = putInt(b, `,"number":`, p.lacks.At(LacksNumber), int64(p.number))
+	b = putInt(b, `,"level":`, p.lacks.At(LacksLevel), int64(p.level))
 	b = append(b, `,"team":"`...)
 	b = append(b, TeamNames[p.team]...)
-	b = append(b, `","first_tick":`...)
-	b = jsonenc.AppendInt(b, p.first)
-	b = append(b, `,"last_tick":`...)
-	b = jsonenc.AppendInt(b, p.last)
-	b = append(b, `,"ticks":`...)
-	b = jsonenc.AppendInt(b, p.ticks)
+	b = putInt(b, `","first_tick":`, false, p.first)
+	b = putInt(b, `,"last_tick":`, false, p.last)
+	b = putInt(b, `,"ticks":`, false, p.ticks)
 	b = append(b, ',')
 	if p.hasStats {
 		b = appendStats(b, &p.stats)

@@ -56,7 +56,7 @@ func (b *Builder) writeSummary(w *indexfile.Writer) {
 	w.Int(s.Last)
 	w.Size(s.BonesTicks)
 	w.Uint(uint64(b.CRC))
-	w.Count(len(s.events.buf))
+	w.Count(len(s.events.list))
 	b.Frames.Write(w)
 	b.Players.Write(w)
 	writeBefore(w, &s.events.before)
@@ -96,10 +96,10 @@ func (b *Builder) readTail(r *indexfile.Reader, x *Index) error {
 }
 
 // readSummary reads what is in brackets in settle. events are those that the Tail knows, and maybe more.
-func (b *Builder) readSummary(r *indexfile.Reader, events []byte) {
+func (b *Builder) readSummary(r *indexfile.Reader, events []Event) {
 	s := &b.summary
 	s.First, s.Last, s.BonesTicks, b.CRC = r.Int(), r.Int(), r.Size(), uint32(r.Uint(math.MaxUint32))
-	s.events.buf = slices.Clip(events[:r.Uint(uint64(len(events)))])
+	s.events.list = slices.Clip(events[:r.Uint(uint64(len(events)))])
 	b.Frames, b.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, b.players)
 	b.lines = [2]rowcount.Line{rowcount.After(b.Frames), rowcount.After(b.Players)}
 	s.events.before = readBefore(r)

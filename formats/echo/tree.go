@@ -92,9 +92,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {
 				return nodes.Bytes(append(nodes.AppendIndented(nil, x.Scores), '\n')), nil
 			})},
-			{Name: "events.jsonl", Grows: rec.Grows, File: t.File(func(x *Index) (nodes.File, error) {
-				return nodes.Bytes(x.Events), nil
-			})},
+			{Name: "events.jsonl", Grows: rec.Grows, File: t.Text("events.jsonl", 0, t.events)},
 			{Name: "export", Dir: t.Lazy(t.export)},
 		},
 	})

@@ -69,6 +69,24 @@ func (t *tree) export(x *Index) nodes.Dir {
 	return nodes.List(entries...)
 }
 
+// eventsTogether is how many events are rendered at once.
+const eventsTogether = 1 << 10
+
+// events is events.jsonl.
+func (t *tree) events(_ context.Context, x *Index) (*views.Text, error) {
+	return &views.Text{N: (len(x.Events) + eventsTogether - 1) / eventsTogether, Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return views.Part{}, err
+		}
+		var b []byte
+		for j := i * eventsTogether; j < min((i+1)*eventsTogether, len(x.Events)); j++ {
+			b = x.Events[j].appendLine(b)
+		}
+		return views.Part{Bytes: b}, nil
+	}}, nil
+}
+
 // A pieceKey is a piece of a chunk.
 type pieceKey struct{ chunk, piece int }
 
@@ -183,16 +201,19 @@ func (t *tree) tables() []views.Table[Index] {
 			return nil
 		}
 	}
+	columns := func(list []columnar.Column) func(*Index) []columnar.Column {
+		return func(x *Index) []columnar.Column { return x.columns(list) }
+	}
 	return []views.Table[Index]{{
-		Name: "frames", Columns: framesColumns, Groups: func(x *Index) []columnar.Group { return x.Frames.Groups() },
+		Name: "frames", Schema: columns(framesColumns), Groups: func(x *Index) []columnar.Group { return x.Frames.Groups() },
 		Chunks: (*Index).count, Rows: rows(func(r tableRows) *columnar.Batch { return r.frames }),
 	}, {
-		Name: "players", Columns: playersOf(t.rec.Text), Groups: func(x *Index) []columnar.Group { return x.Players.Groups() },
+		Name: "players", Schema: columns(playersOf(t.rec.Text)), Groups: func(x *Index) []columnar.Group { return x.Players.Groups() },
 		Chunks: (*Index).count, Rows: rows(func(r tableRows) *columnar.Batch { return r.players }),
 	}, {
-		Name: "events", Columns: eventsColumns, Groups: (*Index).eventGroups,
+		Name: "events", Schema: columns(eventsColumns), Groups: (*Index).eventGroups,
 		Fill: func(_ context.Context, x *Index, b *columnar.Batch, chunk, _ int) error {
-			x.fillEvents(b, chunk)
+			x.eventRows(b, chunk)
 			return nil
 		},
 	}}

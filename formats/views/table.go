@@ -14,6 +14,9 @@ type Table[T any] struct {
 	Name    string
 	Columns []columnar.Column
 
+	// Schema, in place of Columns, is for a table whose columns the index tells.
+	Schema func(x *T) []columnar.Column
+
 	// Groups returns the row groups, as the index has counted them.
 	Groups func(x *T) []columnar.Group
 
@@ -47,8 +50,12 @@ func (t *Tree[T]) makers(tables []Table[T]) []columnar.Maker {
 			if err != nil {
 				return columnar.Table{}, err
 			}
+			columns := table.Columns
+			if table.Schema != nil {
+				columns = table.Schema(x)
+			}
 			return columnar.Table{
-				Name: table.Name, Columns: table.Columns, Groups: groups,
+				Name: table.Name, Columns: columns, Groups: groups,
 				Fill: func(ctx context.Context, b *columnar.Batch, group int) error {
 					return t.fill(ctx, table, b, groups, group)
 				},
