@@ -8,7 +8,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/formatstest"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
