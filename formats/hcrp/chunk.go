@@ -116,14 +116,6 @@ func (c *chunk) name(e *event) string {
 	return e.def.Name
 }
 
-// Line returns the JSON object of tick n, or nil if it was not recorded.
-func (c *chunk) Line(n int64) []byte {
-	if t := c.find(n); t != nil {
-		return c.bytes(t.line)
-	}
-	return nil
-}
-
 // Lines returns all recorded ticks as JSON lines, and a last line with the problem where decoding
 // stopped.
 func (c *chunk) Lines() []byte {

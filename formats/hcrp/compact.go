@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -13,27 +14,18 @@ import (
 	"recfs/formats"
 )
 
-// compact is the Compact of the format.
+// compact is the Compact of the format (docs/formats/hcrp.md section 11): every chunk that can be read is recompressed, in
+// the order of ticks. Damage is no error but is in the report.
 func (o Options) compact(ctx context.Context, dir iofs.FS, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
-	r, err := OpenDir(ctx, dir, o)
+	r, err := o.newReader(ctx, formats.Input{FS: dir})
 	if err != nil {
 		return nil, err
 	}
-	return r.Compact(ctx, w, scratch, opt)
-}
-
-// Compact writes the recording as one file to w (docs/formats/hcrp.md section 11): every chunk that
-// can be read is recompressed, in the order of ticks. Damage is no error but is in the report.
-func (r *Reader) Compact(ctx context.Context, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
 	metadata, err := r.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	level := opt.Level
-	if level == 0 {
-		level = 19
-	}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(cmp.Or(opt.Level, 19))),
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, err

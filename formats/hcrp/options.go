@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -41,19 +42,12 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	setDefault(&l.Metadata, 16<<20)
-	setDefault(&l.Index, 64<<20)
-	setDefault(&l.Body, 64<<20)
-	setDefault(&l.Window, 64<<20)
-	setDefault(&l.Depth, 512)
-	setDefault(&l.String, 16<<20)
-	setDefault(&l.Text, 256<<20)
-	l.Text = min(l.Text, math.MaxInt32) // a span holds that and one more string
+	l.Metadata = cmp.Or(l.Metadata, 16<<20)
+	l.Index = cmp.Or(l.Index, 64<<20)
+	l.Body = cmp.Or(l.Body, 64<<20)
+	l.Window = cmp.Or(l.Window, 64<<20)
+	l.Depth = cmp.Or(l.Depth, 512)
+	l.String = cmp.Or(l.String, 16<<20)
+	l.Text = min(cmp.Or(l.Text, 256<<20), math.MaxInt32) // a span holds that and one more string
 	return l
-}
-
-func setDefault[T int | int64](v *T, to T) {
-	if *v <= 0 {
-		*v = to
-	}
 }

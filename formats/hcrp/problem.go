@@ -95,11 +95,3 @@ func (l *problemList) addChunk(code string, chunk int, p place, msg string, args
 		l.append(newDamage(code, chunk, p, msg, args...).Problem())
 	}
 }
-
-// listOf makes JSON show an empty list, not null.
-func listOf[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

@@ -211,13 +211,3 @@ func (t *Tables) Metadata() ([]byte, error) {
 	}
 	return nil, formats.Errorf(formatName, headerSize, errTruncated, "no metadata")
 }
-
-// TypedMetadata returns the metadata as typed JSON.
-func (t *Tables) TypedMetadata() ([]byte, error) {
-	b, err := t.Metadata()
-	if err != nil {
-		return nil, err
-	}
-	out, _, err := typedMetadata(b, t.limits)
-	return out, err
-}

@@ -3,16 +3,10 @@ package hcrp
 import (
 	"context"
 	"errors"
-	iofs "io/fs"
 
 	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
-
-// OpenDir opens a recording in segments. An error of the recording has a code.
-func OpenDir(ctx context.Context, fsys iofs.FS, opt Options) (*Reader, error) {
-	return opt.newReader(ctx, formats.Input{FS: fsys})
-}
 
 // newReader opens a recording that is a file, or a directory if in has no ReaderAt.
 func (o Options) newReader(ctx context.Context, in formats.Input) (*Reader, error) {

@@ -17,17 +17,8 @@ import (
 // maxSchemaFile bounds a schema beside a recording.
 const maxSchemaFile = 1 << 20
 
-// schemaOf returns the schema of a recording, or nil if none fits (docs/tree/hcrp.md section 1,
-// "Options"), and whether it lies beside it.
-func (o Options) schemaOf(ctx context.Context, r *Reader, in formats.Input) (s *Schema, beside bool, err error) {
-	if s, err = sidecar(ctx, r.Tables, in); s != nil || err != nil {
-		return s, true, err
-	}
-	s, err = o.choose(ctx, r)
-	return s, false, err
-}
-
-// choose returns the schema of a recording beside which none lies.
+// choose returns the schema of a recording beside which none lies, or nil if none fits (docs/tree/hcrp.md section 1,
+// "Options").
 func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	own, err := builtin()
 	if err != nil {

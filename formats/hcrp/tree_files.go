@@ -26,7 +26,7 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 		HeaderHead: formats.HeaderHead{
 			Format: formatName, FormatVersion: strconv.Itoa(r.Header.Version), Layout: string(r.Header.Layout),
 		},
-		Form: "compacted", Source: rec.Info(), Header: r.Header.json(), Problems: listOf(r.Problems),
+		Form: "compacted", Source: rec.Info(), Header: r.Header.json(), Problems: append([]formats.Problem{}, r.Problems...),
 	}
 	if r.segmented {
 		doc.Form, doc.Finished = "segmented", &r.Finished

@@ -74,7 +74,7 @@ func (r *Reader) indexDocument(x *index, damage *formats.Problem) *indexDocument
 	if r.schema != nil {
 		doc.Schema = &r.schema.Name
 	}
-	doc.Problems = doc.Damaged(listOf(r.allProblems(x.problems)), damage)
+	doc.Problems = doc.Damaged(r.allProblems(x.problems), damage)
 	return doc
 }
 

@@ -46,7 +46,10 @@ func (rec *recording) loadMetadata(ctx context.Context, _ struct{}) ([]byte, int
 		return nil, 0, err
 	}
 	defer held.Free()
-	b, err := rec.TypedMetadata()
+	b, err := rec.Tables.Metadata()
+	if err == nil {
+		b, _, err = typedMetadata(b, rec.limits)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -192,17 +192,13 @@ func compactAgain(t *testing.T, fsys iofs.FS, opt Options, want map[string][]byt
 
 func compact(t *testing.T, fsys iofs.FS, opt Options) ([]byte, *formats.CompactReport) {
 	t.Helper()
-	r, err := OpenDir(t.Context(), fsys, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
 	scratch, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer scratch.Close()
 	var out bytes.Buffer
-	report, err := r.Compact(t.Context(), &out, scratch, formats.CompactOptions{Level: 3})
+	report, err := opt.compact(t.Context(), fsys, &out, scratch, formats.CompactOptions{Level: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,11 @@ func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, erro
 		return nil, err
 	}
 	h := &head{Tables: r.Tables}
-	if h.schema, h.beside, err = o.schemaOf(ctx, r, in); err != nil {
+	h.schema, err = sidecar(ctx, h.Tables, in)
+	if h.beside = h.schema != nil; err == nil && !h.beside {
+		h.schema, err = o.choose(ctx, r)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if h.salvaging, err = h.reader(in).salvage().any(ctx); err != nil {

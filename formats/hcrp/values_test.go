@@ -227,7 +227,7 @@ func TestOpeningIsCharged(t *testing.T) {
 		if err != nil || len(h.(*head).Problems) > 0 {
 			t.Fatalf("%s: %v, problems %v", name, err, h)
 		}
-		text, err := h.(*head).TypedMetadata()
+		text, _, err := typedMetadata(h.(*head).metadata, h.(*head).limits)
 		if now, peak := c.Work(); err != nil || len(text) < 31*n || now != 0 || peak < int64(len(text)) {
 			t.Errorf("%s: %d bytes counted, %d not given back, for %d of text, %v", name, peak, now, len(text), err)
 		}

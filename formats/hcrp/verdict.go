@@ -53,7 +53,7 @@ func (t *Tables) allProblems(indexed []formats.Problem) []formats.Problem {
 	n := len(t.Problems) - t.chunkProblems
 	chunks := slices.Concat(t.Problems[n:], indexed)
 	slices.SortStableFunc(chunks, func(a, b formats.Problem) int { return cmp.Compare(*a.Chunk, *b.Chunk) })
-	return append(slices.Clip(t.Problems[:n]), chunks...)
+	return append(append([]formats.Problem{}, t.Problems[:n]...), chunks...)
 }
 
 // totalTicks returns how many ticks the ranges of all chunks have.
