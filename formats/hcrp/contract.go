@@ -14,9 +14,9 @@ import (
 
 var (
 	_ formats.Head  = (*head)(nil)
-	_ formats.Head  = (*lost)(nil)
+	_ formats.Head  = (*ruin)(nil)
 	_ formats.Index = (*index)(nil)
-	_ formats.Index = (*lost)(nil)
+	_ formats.Index = (*ruin)(nil)
 )
 
 // A head is what opening learns of a recording.
@@ -153,7 +153,7 @@ func isWorthSaving(found formats.Head) bool {
 func scan(ctx context.Context, in formats.Input, found formats.Head, earlier formats.Index) (formats.Index, error) {
 	h, ok := found.(*head)
 	if !ok {
-		return found.(*lost), nil
+		return found.(*ruin), nil
 	}
 	s := newIndexer(h.reader(in))
 	if in.ReaderAt != nil {
@@ -195,7 +195,7 @@ func readIndex(_ formats.Input, found formats.Head, saved []byte) (formats.Index
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h, ok := rec.Head.(*head)
 	if !ok {
-		return rec.Head.(*lost).summary(found), nil
+		return rec.Head.(*ruin).summary(found), nil
 	}
 	id := h.Header.WorldID.String()
 	s := formats.Summary{
@@ -224,18 +224,18 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	return s, nil
 }
 
-// A lost is a directory of segments whose preamble does not open: it takes the place of its head and its
+// A ruin is a directory of segments whose preamble does not open: it takes the place of its head and its
 // index.
-type lost struct {
+type ruin struct {
 	why     *formats.Error
 	salvage *salvageSource // nil: there is nothing to salvage
 }
 
 // openLost opens a directory whose preamble does not. If that is lost, what the segments hold is taken for
 // chunks of the published layout, with any of the built-in schemas.
-func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Error) (*lost, error) {
+func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Error) (*ruin, error) {
 	if why.Code != codeHeaderTruncated {
-		return &lost{why: why}, nil
+		return &ruin{why: why}, nil
 	}
 	segments, _, err := findSegments(in.FS)
 	if err != nil {
@@ -250,21 +250,21 @@ func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Er
 		s.formats = append(s.formats, eventFormat{Published, schema, o.Limits.withDefaults()})
 	}
 	if found, err := s.any(ctx); err != nil || !found {
-		return &lost{why: why}, err
+		return &ruin{why: why}, err
 	}
-	return &lost{why, s}, nil
+	return &ruin{why, s}, nil
 }
 
 // Append implements formats.Head and formats.Index: nothing of it is kept.
-func (l *lost) Append(b []byte) []byte { return b }
+func (l *ruin) Append(b []byte) []byte { return b }
 
 // Memory implements formats.Head and formats.Index.
-func (l *lost) Memory() int64 { return 1 << 10 }
+func (l *ruin) Memory() int64 { return 1 << 10 }
 
 // Reach implements formats.Index.
-func (l *lost) Reach(string) int64 { return 0 }
+func (l *ruin) Reach(string) int64 { return 0 }
 
-func (l *lost) summary(found formats.Index) (s formats.Summary) {
+func (l *ruin) summary(found formats.Index) (s formats.Summary) {
 	if found != nil {
 		s.Problems = []formats.Problem{formats.ErrorProblem(l.why)}
 	}

@@ -16,8 +16,8 @@ type eventFormat struct {
 	limits Limits
 }
 
-// charged is the memory that is counted for a chunk while it is decoded.
-type charged struct {
+// An account is the memory that is counted for a chunk while it is decoded.
+type account struct {
 	held *formats.Held // nil: it is not counted
 	n    int64         // bytes
 	used *chunk        // that nobody needs any more, whose memory is taken; nil: there is none
@@ -34,19 +34,19 @@ type decoder struct {
 	values
 	number int // of the chunk, for problems
 	chunk  *chunk
-	memory charged
+	memory account
 }
 
 // decode decodes the body of chunk number, which has index entry e. Damage is among the problems of
 // the chunk. Without a schema it only steps over a snapshot section.
 func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
-	return f.decodeIn(charged{}, false, number, e, body)
+	return f.decodeIn(account{}, false, number, e, body)
 }
 
 // decodeIn decodes a body with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
 // A quiet decoder gives no text, so an event has just its numbers. A long body is decoded with its text all the same, as
 // that may be longer than a chunk's can be.
-func (f eventFormat) decodeIn(memory charged, quiet bool, number int, e Entry, body []byte) *chunk {
+func (f eventFormat) decodeIn(memory account, quiet bool, number int, e Entry, body []byte) *chunk {
 	ch := &chunk{entry: e, known: e.Start - 1}
 	d := &decoder{
 		eventFormat: f, number: number, memory: memory, chunk: ch,

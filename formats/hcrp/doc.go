@@ -94,7 +94,7 @@
 //	                               what events consist of, and which of their values change the world
 //	options                        schemas, dictionaries, limits
 //	geometry nbt event chunk       what a body is decoded to
-//	decode_value decode _world     values, then records and events; worlds alone
+//	decode_value _event decode     values, the event they are of, then records
 //	frame dictionary segments      where stored bytes lie, how they expand
 //	preamble                       what is stored before the chunks
 //	reader _check _open _events    a recording: its tables, what is wrong with them, its chunks
@@ -103,11 +103,11 @@
 //	salvage compact                frames without index entries; one file of many segments
 //	state_walk world replay checkpoint
 //	                               the world after each tick, and how it is saved
-//	markers index _runs _check _codec _reach
-//	                               what decoding every chunk once has taught, and of which bytes
+//	columns markers index _runs _check _saved _reach
+//	                               rows of tables; what decoding every chunk once has taught, and of which bytes
 //	playback rows                  states and CSV rows out of an index
-//	overlap index_make             which ticks belong to a chunk; how an index is made, or goes on with a saved one
-//	values                         head, index and summary, as all formats have them
+//	overlap pass                   which ticks belong to a chunk; how an index is made, or goes on with a saved one
+//	contract                       head, index and summary, as all formats have them
 //	tree_*                         the directories; tree.go is their root
 //
 // # Decisions

@@ -73,7 +73,7 @@ func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
 		held.Free()
 		return nil, err
 	}
-	c := p.eventFormat(p.schema).decodeIn(charged{held, peak, p.spare, &p.floats}, p.quiet, i, e, body)
+	c := p.eventFormat(p.schema).decodeIn(account{held, peak, p.spare, &p.floats}, p.quiet, i, e, body)
 	if c.short != nil {
 		held.Free()
 		return nil, c.short

@@ -142,15 +142,15 @@ func (w *window) blocks(off int64, checksum bool) int64 {
 	}
 }
 
-// A rescued chunk is one that a walk over frames found.
-type rescued struct {
+// A rescue is a chunk that a walk over frames found.
+type rescue struct {
 	body  []byte
 	chunk *chunk // nil in the design layout, whose ticks are relative
 }
 
 // rescue decompresses and decodes a frame. Of the formats to try the first counts that decodes it
 // to its end, or else the first.
-func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescued, error) {
+func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescue, error) {
 	limits := s.formats[0].limits
 	if f.stored > limits.Body+firstAlloc {
 		return nil, formats.Corrupt(formatName, f.offset, "a frame of %d bytes", f.stored)
@@ -175,12 +175,12 @@ func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescu
 	case err != nil:
 		return nil, err
 	}
-	out := &rescued{body: body}
+	out := &rescue{body: body}
 	for _, format := range s.formats {
 		if format.layout == Design {
 			break
 		}
-		c := format.decodeIn(charged{held: held, n: need}, false, number, anyRange, body)
+		c := format.decodeIn(account{held: held, n: need}, false, number, anyRange, body)
 		if c.short != nil {
 			return nil, c.short
 		}

@@ -44,7 +44,7 @@ func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	var best *Schema
 	events := -1
 	for i, s := range append(given, own...) {
-		c := r.eventFormat(s).decodeIn(charged{held: held, n: most}, false, number, r.Entry(number), body)
+		c := r.eventFormat(s).decodeIn(account{held: held, n: most}, false, number, r.Entry(number), body)
 		if c.short != nil {
 			return nil, c.short
 		}

@@ -61,7 +61,7 @@ func TestBesideFiles(t *testing.T) {
 			t.Errorf("%+v: %q, %v", c, got, ok)
 		}
 	}
-	if _, ok := besideFiles(in, &lost{}); ok {
+	if _, ok := besideFiles(in, &ruin{}); ok {
 		t.Error("a recording that does not open depends on nothing else")
 	}
 }

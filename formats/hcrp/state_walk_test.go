@@ -130,7 +130,7 @@ func TestGatheredIsCounted(t *testing.T) {
 // holdQuiet holds what is decoded of a body without text to want, the whole chunk, and its rows.
 func holdQuiet(t *testing.T, f eventFormat, e Entry, body []byte, want *chunk) {
 	t.Helper()
-	got := f.decodeIn(charged{}, true, 3, e, body)
+	got := f.decodeIn(account{}, true, 3, e, body)
 	if diff := cmp.Diff(want.problems, got.problems); diff != "" {
 		t.Fatalf("%d bytes: %s", f.limits.Text, diff)
 	}

@@ -57,7 +57,7 @@ func match(head []byte) bool {
 
 // newTree declares the views of a recording.
 func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-	if l, ok := src.Head.(*lost); ok {
+	if l, ok := src.Head.(*ruin); ok {
 		return l.dir(src.Input, c), nil
 	}
 	rec := newRecording(src, c)
@@ -94,7 +94,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 
 // dir returns that of a recording whose preamble does not open: what lies in it, why, and, if the preamble is
 // lost, what its segments hold.
-func (l *lost) dir(in formats.Input, c *cache.Cache) nodes.Dir {
+func (l *ruin) dir(in formats.Input, c *cache.Cache) nodes.Dir {
 	why := formats.ErrorProblem(l.why)
 	entries := []nodes.Entry{
 		{Name: "raw", Dir: rawDir(in.FS)},

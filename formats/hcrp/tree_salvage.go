@@ -13,7 +13,7 @@ import (
 type salvage struct {
 	*salvageSource
 	frames *cache.Memo[struct{}, []frame]
-	chunks *cache.Memo[int, *rescued]
+	chunks *cache.Memo[int, *rescue]
 }
 
 // newSalvage prepares salvage/.
@@ -23,7 +23,7 @@ func newSalvage(src *salvageSource, c *cache.Cache) *salvage {
 		list, err := s.find(ctx, maxSalvaged)
 		return list, 24 * int64(cap(list)), err
 	})
-	s.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*rescued, int64, error) {
+	s.chunks = cache.NewMemo(c, func(ctx context.Context, i int) (*rescue, int64, error) {
 		list, err := s.frames.Get(ctx, struct{}{})
 		if err != nil {
 			return nil, 0, err
@@ -49,15 +49,15 @@ func salvageEntry(src *salvageSource, c *cache.Cache) nodes.Entry {
 func (s *salvage) dir() nodes.Dir {
 	entries := []nodes.Entry{
 		{Name: "index.json", File: nodes.JSON(s.document)},
-		{Name: "chunks", Dir: s.series("", func(r *rescued) []byte { return r.body })},
+		{Name: "chunks", Dir: s.series("", func(r *rescue) []byte { return r.body })},
 	}
 	if s.formats[0].layout == Published {
-		entries = append(entries, nodes.Entry{Name: "lines", Dir: s.series(".jsonl", func(r *rescued) []byte { return r.chunk.Lines() })})
+		entries = append(entries, nodes.Entry{Name: "lines", Dir: s.series(".jsonl", func(r *rescue) []byte { return r.chunk.Lines() })})
 	}
 	return nodes.List(entries...)
 }
 
-func (s *salvage) series(suffix string, content func(*rescued) []byte) nodes.Dir {
+func (s *salvage) series(suffix string, content func(*rescue) []byte) nodes.Dir {
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		list, err := s.frames.Get(ctx, struct{}{})
 		if err != nil {
@@ -76,11 +76,11 @@ func (s *salvage) series(suffix string, content func(*rescued) []byte) nodes.Dir
 }
 
 type salvageDocument struct {
-	Format string           `json:"format"`
-	Chunks []salvagedChunkJ `json:"chunks"`
+	Format string       `json:"format"`
+	Chunks []salvageRow `json:"chunks"`
 }
 
-type salvagedChunkJ struct {
+type salvageRow struct {
 	Chunk     int    `json:"chunk"`
 	FirstTick *int64 `json:"first_tick"`
 	LastTick  *int64 `json:"last_tick"`
@@ -96,9 +96,9 @@ func (s *salvage) document(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := salvageDocument{Format: formatName, Chunks: make([]salvagedChunkJ, len(list))}
+	doc := salvageDocument{Format: formatName, Chunks: make([]salvageRow, len(list))}
 	for i, f := range list {
-		row := salvagedChunkJ{Chunk: i, Segment: f.segmentOrNil(), Offset: f.offset, Stored: f.stored}
+		row := salvageRow{Chunk: i, Segment: f.segmentOrNil(), Offset: f.offset, Stored: f.stored}
 		r, err := s.chunks.Get(ctx, i)
 		switch {
 		case errors.Is(err, formats.ErrCorrupt): // what cannot be decompressed has no size
