@@ -191,30 +191,22 @@ func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 		o.beside = src.Format.Beside(h)
 	}
 	key := indexKey[K]{k, o.Kept, o.beside}
-	o.Index = func(ctx context.Context) (formats.Index, error) {
+	get := func(ctx context.Context) (sealedIndex, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {
-			return nil, err
+			return sealedIndex{}, err
 		}
-		return x.Index, nil
+		return *x, nil
 	}
+	o.Index = func(ctx context.Context) (formats.Index, error) { x, err := get(ctx); return x.Index, err }
+	o.Seal = func(ctx context.Context) (formats.Seal, error) { x, err := get(ctx); return x.seal, err }
 	o.Touch = func() { s.indexes.Peek(key) }
-	o.Seal = func(ctx context.Context) (formats.Seal, error) {
-		x, err := s.indexes.Get(ctx, key)
-		if err != nil {
-			return formats.Seal{}, err
-		}
-		return x.seal, nil
-	}
 	o.Damage = func(ctx context.Context) (*formats.Problem, error) {
 		if src.Damage == nil {
 			return nil, nil
 		}
-		x, err := s.indexes.Get(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		return x.damage, nil
+		x, err := get(ctx)
+		return x.damage, err
 	}
 	o.Dir, o.Tables = src.Format.Tree(o.Recording, s.c)
 	return o

@@ -116,22 +116,8 @@ type note struct {
 	S2          bool         `json:"s2,omitempty"`     // its frames are of S2
 }
 
-// commit completes the copy of a file with that stamp and opens it; nil if
-// that failed.
+// commit completes the copy of a file with that stamp and opens it; nil if that failed.
 func (s *copyWriter) commit(size int64, hurt *Damage, stamp formats.Stamp) *copyFile {
-	f, err := s.complete(hurt, stamp)
-	if err != nil {
-		return nil
-	}
-	done, err := openCopyFile(f, s.name)
-	if err != nil || done.size != size {
-		f.Close()
-		return nil
-	}
-	return done
-}
-
-func (s *copyWriter) complete(hurt *Damage, stamp formats.Stamp) (*os.File, error) {
 	n := note{Name: s.name, Seal: s.raw.SealRead(stamp), S2: s.z != nil}
 	if hurt != nil {
 		n.Compression, n.Stored, n.Reason = hurt.Compression, hurt.Stored, hurt.Err.Error()
@@ -142,9 +128,18 @@ func (s *copyWriter) complete(hurt *Damage, stamp formats.Stamp) (*os.File, erro
 	}
 	if err != nil {
 		s.discard()
-		return nil, err
+		return nil
 	}
-	return s.blob.Commit()
+	f, err := s.blob.Commit()
+	if err != nil {
+		return nil
+	}
+	done, err := openCopyFile(f, s.name)
+	if err != nil || done.size != size {
+		f.Close()
+		return nil
+	}
+	return done
 }
 
 // tail returns all that stands behind the last frame.

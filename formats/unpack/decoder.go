@@ -81,13 +81,8 @@ type decoder struct {
 	out    int64
 }
 
-// newDecoder begins to decompress the size bytes of raw.
-func newDecoder(c Compression, raw nodes.ReaderAt, size int64) *decoder {
-	return newDecoderOf(c, raw, size, inputSize)
-}
-
-// newDecoderOf is newDecoder for reads of up to input bytes at once.
-func newDecoderOf(c Compression, raw nodes.ReaderAt, size, input int64) *decoder {
+// newDecoder begins to decompress the size bytes of raw, of which it reads up to input at once.
+func newDecoder(c Compression, raw nodes.ReaderAt, size, input int64) *decoder {
 	r := nodes.NewCursor(raw, 0, size)
 	return &decoder{c: c, in: bufio.NewReaderSize(r, int(min(max(size, minInput), input))), raw: r}
 }

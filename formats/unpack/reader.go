@@ -98,7 +98,7 @@ func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error
 	if c.Window <= deflateWindow {
 		c.First, c.Window = 0, 0 // with a short input it is too little to count
 	}
-	d := newDecoderOf(c, r.raw, r.key.Version.Size, frameSize)
+	d := newDecoder(c, r.raw, r.key.Version.Size, frameSize)
 	n, err = d.read(ctx, p)
 	if n == len(p) && err == nil {
 		_, err = d.read(ctx, make([]byte, 1))
@@ -255,7 +255,7 @@ func (r *Stream) First(ctx context.Context, b []byte) (int, error) {
 func (p *Unpacker) First(ctx context.Context, c Compression, raw nodes.ReaderAt, size int64, b []byte) (int, error) {
 	n := 0
 	err := p.cache.Do(ctx, 0, func(ctx context.Context) (err error) {
-		d := newDecoderOf(c, raw, size, firstInput)
+		d := newDecoder(c, raw, size, firstInput)
 		defer d.close(true)
 		n, err = d.read(ctx, b)
 		return err

@@ -40,7 +40,7 @@ func (s small) get(ctx context.Context) (smallContent, error) {
 
 // inflate decompresses what gives at most limit bytes.
 func (s small) inflate(ctx context.Context, limit int64) (smallContent, error) {
-	d := newDecoder(s.c, s.raw, s.key.Version.Size)
+	d := newDecoder(s.c, s.raw, s.key.Version.Size, inputSize)
 	var frames [][]byte
 	defer func() {
 		for _, b := range frames {

@@ -150,7 +150,7 @@ func (s *stream) step(ctx context.Context) (*end, error) {
 
 // first returns frame 0 without beginning a copy: often no more is asked for.
 func (s *stream) first(ctx context.Context) ([]byte, error) {
-	d := newDecoder(s.c, s.raw, s.key.Version.Size)
+	d := newDecoder(s.c, s.raw, s.key.Version.Size, inputSize)
 	b := frameFor(s.size)
 	n, err := d.read(ctx, b[:cap(b)])
 	if err == nil && n < frameSize { // it is longer than it should be
@@ -172,7 +172,7 @@ func (s *stream) first(ctx context.Context) ([]byte, error) {
 // begin goes from idle to decoding.
 func (s *stream) begin() {
 	raw := formats.NewTally(s.raw)
-	s.fwd = &forward{dec: newDecoder(s.c, raw, s.key.Version.Size)}
+	s.fwd = &forward{dec: newDecoder(s.c, raw, s.key.Version.Size, inputSize)}
 	if s.copies != nil {
 		s.part = newCopyWriter(s.copies.disk, s.copies.name, raw, s.listed)
 	}
