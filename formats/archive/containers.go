@@ -113,7 +113,7 @@ func (a *archive) loadList(ctx context.Context, k containerKey) (*memberList, in
 	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
 	l := new(memberList)
 	if u.err == nil {
-		l.Members, u.err = k.c.List(ctx, u.once(), container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})
+		l.Members, u.err = k.c.List(ctx, u.src, container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})
 	}
 	if u.err == nil && streams {
 		u.src.Size, u.err = u.src.Length(ctx) // known by now, as the list ends there

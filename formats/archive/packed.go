@@ -93,7 +93,6 @@ const packedCost = 256 << 10
 // not.
 type plainInput struct {
 	src  formats.Input
-	pass nodes.ReaderAt    // see [unpack.Content]; nil: that of src
 	hurt unpack.DamageFunc // tells of damage of what is around the bytes, and may read them to their end; nil: nothing is
 	err  error
 }
@@ -105,18 +104,6 @@ func (u *plainInput) take(c unpack.Content, w *readErrors) {
 		return
 	}
 	u.src.ReaderAt, u.src.Size, u.src.Measure = watchedReader{c.ReaderAt, w}, c.Size, c.Measure
-	if c.Pass != nil {
-		u.pass = watchedReader{c.Pass, w}
-	}
-}
-
-// once returns the Input for one who reads it once, in order.
-func (u *plainInput) once() formats.Input {
-	src := u.src
-	if u.pass != nil {
-		src.ReaderAt = u.pass
-	}
-	return src
 }
 
 // loadUnpacked opens a compressed recording. The error is only for what may be
@@ -124,7 +111,6 @@ func (u *plainInput) once() formats.Input {
 // they are not decompressed again for each who asks.
 func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*plainInput, int64, error) {
 	u, reads := a.input(ctx, k, unpack.Choice{Streams: a.list[k.format].Streams})
-	u.pass = nil // readers come and go
 	switch {
 	case u.err == nil:
 	case ctx.Err() != nil || notSaved(u.err):

@@ -52,7 +52,6 @@ type Content struct {
 	Size    int64                                // or formats.UnknownSize
 	Measure func(context.Context) (int64, error) // returns the size, reading to the end; nil: it is known
 	Damage  DamageFunc                           // may read to the end
-	Pass    nodes.ReaderAt                       // the same for one who reads it once, in order: it leaves nothing in the cache; nil: it is held anyway
 }
 
 // A Choice is what can be chosen for a file.
@@ -96,7 +95,7 @@ func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Cont
 	if err != nil {
 		return Content{}, &ReadError{err}
 	}
-	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged, Pass: &pass{Stream: r}}
+	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged}
 	switch {
 	case missing == nil:
 	case streams:

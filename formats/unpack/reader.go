@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"sync"
 
 	"recfs/cache"
 	"recfs/formats/source"
@@ -129,41 +128,6 @@ func readFrames(ctx context.Context, p []byte, off int64, frame func(context.Con
 		n += copy(p[n:], b[at%frameSize:])
 	}
 	return n, nil
-}
-
-// A pass reads a stream once. It has two frames, as who looks for something reads back a little.
-type pass struct {
-	*Stream
-	mu   sync.Mutex
-	last [2]struct {
-		i int64
-		b []byte // nil: none
-	}
-}
-
-// ReadAt reads decompressed bytes.
-func (p *pass) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return readFrames(ctx, b, off, p.frame)
-}
-
-func (p *pass) frame(ctx context.Context, i int64) ([]byte, error) {
-	last := &p.last[i%2]
-	if last.b != nil && last.i == i {
-		return last.b, nil
-	}
-	s, err := p.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Release()
-	b, err := s.Value.frame(ctx, i)
-	if err == nil {
-		dropFrame(last.b)
-		last.i, last.b = i, b
-	}
-	return b, err
 }
 
 // known returns the end if it was come to before.

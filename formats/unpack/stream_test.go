@@ -84,7 +84,7 @@ func TestListedOnce(t *testing.T) {
 	if err != nil || c.Size != formats.UnknownSize || raw.Bytes.Load() > 100<<10 {
 		t.Fatalf("%d bytes, %d read, %v", c.Size, raw.Bytes.Load(), err)
 	}
-	got, err := io.ReadAll(io.NewSectionReader(nodes.At(t.Context(), c.Pass), 0, 1<<40))
+	got, err := io.ReadAll(io.NewSectionReader(nodes.At(t.Context(), c), 0, 1<<40))
 	if err != nil || !bytes.Equal(got, content) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
