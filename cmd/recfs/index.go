@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"iter"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
-	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/nodes"
 )
@@ -54,9 +52,6 @@ type indexer struct {
 	skip   func(name string) bool // recordings that need none; nil: there are none of these
 	meter  *meter
 
-	made []madeBelow            // what is known of the arguments from before
-	disk func(name string) bool // what the disk cache has
-
 	mu   sync.Mutex
 	told map[string]bool // of what could not be read
 }
@@ -77,9 +72,6 @@ type indexLine struct {
 // run makes the indexes of all that the arguments name, and tells how many.
 func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCount) error {
 	start := time.Now()
-	if err := x.remember(ctx, a, args); err != nil {
-		return err
-	}
 	if err := x.make(ctx, a, args, jobs); err != nil {
 		return err
 	}
@@ -101,59 +93,6 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCo
 		return usagef("index: there are no recordings in %s", strings.Join(args, ", "))
 	}
 	return cmp.Or(x.kept(a), x.result())
-}
-
-// remember learns what was made before.
-func (x *indexer) remember(ctx context.Context, a *archive, args []string) error {
-	if a.options.Disk == nil || x.demos {
-		return nil
-	}
-	x.disk = a.options.Disk.Lookup()
-	for _, name := range args {
-		e, err := a.lookUp(ctx, sourceOf(name))
-		if err != nil || e.Dir == nil {
-			continue // the walk tells why
-		}
-		made, err := a.catalogue.Made(ctx, e.Dir)
-		if err != nil {
-			return err
-		}
-		if made != nil {
-			x.made = append(x.made, madeBelow{path.Clean(name), made})
-		}
-	}
-	return nil
-}
-
-// A madeBelow tells of the recordings below an argument which have their indexes.
-type madeBelow struct {
-	dir  string
-	made func(ctx context.Context, at string, r archives.Recording) (index string, ok bool)
-}
-
-// has returns the name of the index of a recording, "" if none is kept, if it is one of these.
-func (m madeBelow) has(ctx context.Context, name string, r archives.Recording) (index string, ok bool) {
-	if m.dir != "." {
-		var below bool
-		if name, below = strings.CutPrefix(name, strings.TrimSuffix(m.dir, "/")+"/"); !below {
-			return "", false
-		}
-	}
-	return m.made(ctx, name, r)
-}
-
-// isMade reports whether all that index makes of a recording was made and is kept.
-func (x *indexer) isMade(ctx context.Context, f found) bool {
-	r, ok := archives.RecordingOf(f.entry.Dir)
-	return ok && slices.ContainsFunc(x.made, func(m madeBelow) bool {
-		name, ok := m.has(ctx, f.name, r)
-		if !ok || name == "" {
-			return ok
-		}
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		return x.disk(name)
-	})
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
@@ -330,10 +269,7 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 func (x *indexer) index(ctx context.Context, f found) indexLine {
 	start := time.Now()
 	x.meter.begin(f.Stored)
-	var err error
-	if !x.isMade(ctx, f) {
-		err = x.makeAll(ctx, f)
-	}
+	err := x.makeAll(ctx, f)
 	if ctx.Err() == nil {
 		x.meter.finish(1, f.Stored)
 	}

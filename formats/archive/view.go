@@ -150,12 +150,6 @@ func (r Recording) Place() string { return path.Join(r.r.a.base(), r.r.key.path)
 // ID names it for what is kept of it on disk, "" if it has no such name.
 func (r Recording) ID() string { return r.r.a.sourceID(r.r.key.path) }
 
-// IndexName names the file of the disk cache that its index is kept in, if it is kept; "": none is.
-func (r Recording) IndexName() string {
-	f := r.Format()
-	return formats.Input{ID: r.ID()}.IndexName(f.Name, f.Variant)
-}
-
 // Unread returns why it is not known what file, that of an entry of an archive, is: its first bytes would
 // have told, and could not be read.
 func Unread(ctx context.Context, file nodes.File) error {
