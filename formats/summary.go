@@ -3,6 +3,7 @@ package formats
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -15,11 +16,11 @@ type Summary struct {
 	Ticks           *int64
 	Map             *string // or world
 	Players         []string
-	Details         Details   // what else a person asks for
-	HeaderProblems  []Problem // of header.json
+	Details         Details           // what else a person asks for
+	HeaderProblems  iter.Seq[Problem] // of header.json; nil: there are none
 
 	// With an index, or if there can be none:
-	Problems           []Problem // of index.json
+	Problems           iter.Seq[Problem] // of index.json, as HeaderProblems: a damaged file may have a million
 	Chunks             int
 	Complete, Finished bool
 	End                string
@@ -83,6 +84,22 @@ func (d Details) MarshalJSON() ([]byte, error) {
 		b = append(fmt.Appendf(b, "%q:", one.Key), value...)
 	}
 	return append(b, '}'), nil
+}
+
+// AllProblems are those of header.json and of index.json.
+func (s *Summary) AllProblems() iter.Seq[Problem] {
+	return func(yield func(Problem) bool) {
+		for _, list := range []iter.Seq[Problem]{s.HeaderProblems, s.Problems} {
+			if list == nil {
+				continue
+			}
+			for p := range list {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // AddPlayers adds those names that are new: who comes back is another player to some formats.

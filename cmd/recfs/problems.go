@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"recfs/formats"
@@ -87,7 +86,7 @@ func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
 	}
 	var problems []problem
 	seen := map[string]bool{}
-	for _, told := range slices.Concat(k.HeaderProblems, k.Problems) {
+	for told := range k.AllProblems() {
 		p := newProblem(f.name, f.Format, told)
 		if line := p.String(); !seen[line] {
 			seen[line] = true

@@ -57,7 +57,7 @@ func logged(opens, scans *atomic.Int64) formats.Format {
 		s := formats.Summary{Start: &start, Map: &castle, Players: []string{"ann"}}
 		if x != nil {
 			start, length, ticks := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1500*time.Millisecond, rec.Size-4
-			s.Start, s.Duration, s.Ticks, s.Complete, s.Problems = &start, &length, &ticks, true, []formats.Problem{{Code: "a"}, {Code: "b"}}
+			s.Start, s.Duration, s.Ticks, s.Complete, s.Problems = &start, &length, &ticks, true, slices.Values([]formats.Problem{{Code: "a"}, {Code: "b"}})
 			s.AddPlayers([]string{"rob", "bob", "ann"})
 		}
 		return s, nil

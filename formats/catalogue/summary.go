@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -233,19 +234,28 @@ func (s *Summary) take(k formats.Summary, indexed bool) {
 	if k.Start != nil {
 		s.Start = ptr(k.Start.UTC().Format(time.RFC3339Nano))
 	}
-	if n := len(k.HeaderProblems); n > 0 {
-		s.Problems = ptr(int64(n))
+	if n := count(k.HeaderProblems); n > 0 {
+		s.Problems = &n
 	}
 	if !indexed {
 		return
 	}
-	s.Indexed, s.Complete, s.Finished, s.Problems = true, &k.Complete, &k.Finished, ptr(int64(len(k.Problems)))
+	s.Indexed, s.Complete, s.Finished, s.Problems = true, &k.Complete, &k.Finished, ptr(count(k.Problems))
 	if k.Duration != nil {
 		s.DurationMS = ptr(k.Duration.Milliseconds())
 	}
 	if s.Players == nil {
 		s.Players = []string{} // there were none
 	}
+}
+
+func count(problems iter.Seq[formats.Problem]) (n int64) {
+	if problems != nil {
+		for range problems {
+			n++
+		}
+	}
+	return n
 }
 
 func ptr[T any](v T) *T { return &v }

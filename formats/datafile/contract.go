@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,13 +87,13 @@ func keep(h formats.Head) bool {
 // texts.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	r := &Reader{rec.Head.(*Tables), rec.ReaderAt}
-	s := formats.Summary{Version: r.formatVersion(), HeaderProblems: slices.Collect(r.problems(nil))}
+	s := formats.Summary{Version: r.formatVersion(), HeaderProblems: r.problems(nil)}
 	if found == nil {
 		return s, nil
 	}
 	x := found.(*index)
 	s.Complete = r.Missing() == 0
-	s.Finished, s.End, s.Problems = s.Complete, r.end(), slices.Collect(r.problems(x.problems))
+	s.Finished, s.End, s.Problems = s.Complete, r.end(), r.problems(x.problems)
 	for i, text := range x.credits {
 		s.Details.Add(infoKeys[i], text)
 	}

@@ -2,6 +2,7 @@ package echo
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"recfs/formats"
@@ -82,7 +83,7 @@ func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Ind
 func butterSummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*butterHead)
 	m := h.Match()
-	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: m.MapName, HeaderProblems: h.problems()}
+	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: m.MapName, HeaderProblems: slices.Values(h.problems())}
 	s.Details.Add("match_type", *m.MatchType)
 	s.Details.Add("client_name", *m.ClientName)
 	var names []string

@@ -128,7 +128,7 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 func (x *Index) Summarize(format string, s *formats.Summary) {
 	doc := x.document(format)
 	ticks := x.Ticks
-	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(x.Chunks), doc.Complete, doc.Finished, doc.End, doc.Problems
+	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(x.Chunks), doc.Complete, doc.Finished, doc.End, slices.Values(doc.Problems)
 	if x.hasDates() {
 		start := time.UnixMilli(x.First).UTC()
 		length := time.Duration(x.Last-x.First) * time.Millisecond

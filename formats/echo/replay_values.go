@@ -106,7 +106,7 @@ func soundParts(info *ChunkInfo) bool {
 func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*replayHead)
 	m := h.Match()
-	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: m.MapName, HeaderProblems: h.problems()}
+	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: m.MapName, HeaderProblems: slices.Values(h.problems())}
 	if m.MatchType != nil {
 		s.Details.Add("match_type", *m.MatchType)
 	}

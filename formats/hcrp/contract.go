@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -200,7 +201,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	id := h.Header.WorldID.String()
 	s := formats.Summary{
 		Version: strconv.Itoa(h.Header.Version), Layout: string(h.Header.Layout), Map: &id, Ticks: &h.Header.TickCount,
-		HeaderProblems: h.Problems,
+		HeaderProblems: slices.Values(h.Problems),
 	}
 	if h.Header.timestamp() != nil {
 		start := time.UnixMilli(h.Header.Timestamp).UTC()
@@ -211,7 +212,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	x := found.(*index)
 	ticks := h.totalTicks()
-	s.Ticks, s.Chunks, s.Problems = &ticks, h.Chunks(), h.allProblems(x.problems)
+	s.Ticks, s.Chunks, s.Problems = &ticks, h.Chunks(), slices.Values(h.allProblems(x.problems))
 	s.End, s.Complete = h.end(), x.complete
 	s.Finished = s.End == endCompacted || s.End == endFinished
 	if last := len(h.byTick) - 1; last >= 0 {
@@ -266,7 +267,7 @@ func (l *ruin) Reach(string) int64 { return 0 }
 
 func (l *ruin) summary(found formats.Index) (s formats.Summary) {
 	if found != nil {
-		s.Problems = []formats.Problem{formats.ErrorProblem(l.why)}
+		s.Problems = slices.Values([]formats.Problem{formats.ErrorProblem(l.why)})
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"recfs/formats"
@@ -132,7 +133,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	x := found.(*index)
 	ticks := int64(x.ticks.len())
-	s.Ticks, s.Chunks, s.Problems = &ticks, x.chunks.rows, x.problemList()
+	s.Ticks, s.Chunks, s.Problems = &ticks, x.chunks.rows, slices.Values(x.problemList())
 	s.End = x.ending()
 	s.Complete, s.Finished = x.whole(), s.End == endGameOver
 	if last := x.ticks.len() - 1; last >= 0 {

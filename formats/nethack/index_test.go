@@ -581,7 +581,10 @@ func TestSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Duration, want.Ticks, want.Chunks, want.Complete, want.Finished, want.End = &length, &ticks, 1, true, true, endGameOver
-	want.Problems = []formats.Problem{}
+	if problems := slices.Collect(all.Problems); len(problems) > 0 {
+		t.Errorf("problems %v", problems)
+	}
+	all.Problems = nil
 	if !reflect.DeepEqual(all, want) {
 		t.Errorf("all\n%+v\nwant\n%+v", all, want)
 	}

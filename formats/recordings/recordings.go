@@ -99,7 +99,11 @@ func (o *Opened) Summary(ctx context.Context) (formats.Summary, error) {
 	}
 	s, err := o.source.Format.Summary(ctx, o.Recording, x)
 	if damage != nil {
-		s.Complete, s.Problems = false, formats.InsertProblem(slices.Clone(s.Problems), *damage)
+		var problems []formats.Problem
+		if s.Problems != nil {
+			problems = slices.Collect(s.Problems)
+		}
+		s.Complete, s.Problems = false, slices.Values(formats.InsertProblem(problems, *damage))
 	}
 	return s, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"recfs/formats"
@@ -82,7 +83,7 @@ func (x *index) Reach(string) int64 { return x.bytes }
 // summary is the Summary of the format.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
-	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: h.problems(), Start: h.startTime().Time}
+	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: slices.Values(h.problems()), Start: h.startTime().Time}
 	if v := h.find("map_name"); isString(v) {
 		text := plain(v)
 		s.Map = &text
@@ -96,7 +97,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	x := found.(*index)
 	d := indexJSON(x, h)
 	ticks := int64(d.Totals.Ticks)
-	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(d.Chunks), d.Complete, d.Finished, d.End, d.Problems
+	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(d.Chunks), d.Complete, d.Finished, d.End, slices.Values(d.Problems)
 	if ms := d.Totals.DurationMS; ms != nil {
 		length := time.Duration(*ms) * time.Millisecond
 		s.Duration = &length

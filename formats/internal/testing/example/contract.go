@@ -54,7 +54,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	x := found.(*index)
 	ticks, length := int64(len(x.ticks)), h.length(x.last)
-	s.Ticks, s.Duration, s.Chunks, s.Problems = &ticks, &length, len(x.chunks), x.problems
+	s.Ticks, s.Duration, s.Chunks, s.Problems = &ticks, &length, len(x.chunks), slices.Values(x.problems)
 	s.End, s.Finished, s.Complete = x.ending(), x.ended, len(x.problems) == 0
 	s.AddPlayers(slices.Sorted(maps.Keys(x.scores)))
 	return s, nil
