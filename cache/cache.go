@@ -37,7 +37,7 @@ func valuesOf(budget int64) int64 { return budget / 4 * 3 }
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
-	c := &Cache{budget: budget, disk: disk, values: newValues(valuesOf(budget)), large: large{rest: restOf(budget)}}
+	c := &Cache{budget: budget, disk: disk, values: newValues(valuesOf(budget)), large: newLarge(budget)}
 	c.account = newAccount(c)
 	return c
 }
@@ -104,11 +104,11 @@ func (c *Cache) set(k key, v any, cost int64) {
 			return
 		}
 	}
-	c.values.put(k, v, cost)
+	c.values.put(k, v, cost, nil)
 }
 
 // drop forgets the value for k.
 func (c *Cache) drop(k key) {
 	c.values.drop(k)
-	c.large.forget(k)
+	c.large.drop(k)
 }

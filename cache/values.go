@@ -9,9 +9,11 @@ import (
 type values struct {
 	mu    sync.Mutex
 	limit int64
+	most  int // 0: any number
 	bytes int64
 	byKey map[key]*list.Element
 	order list.List // of *value, the last used in front
+	gone  []*Held   // of values that were forgotten
 }
 
 // valueCost is what a value counts for besides its bytes.
@@ -21,9 +23,20 @@ type value struct {
 	key  key
 	v    any
 	cost int64
+	held *Held // the memory that was charged for it; nil: it counts in the budget alone
 }
 
 func newValues(limit int64) *values { return &values{limit: limit, byKey: map[key]*list.Element{}} }
+
+// unlock gives back the memory of what was forgotten meanwhile.
+func (s *values) unlock() {
+	gone := s.gone
+	s.gone = nil
+	s.mu.Unlock()
+	for _, held := range gone {
+		held.Free()
+	}
+}
 
 func (s *values) get(k key) (any, bool) {
 	s.mu.Lock()
@@ -36,37 +49,42 @@ func (s *values) get(k key) (any, bool) {
 	return e.Value.(*value).v, true
 }
 
-// put keeps a value, unless it alone is more than the limit.
-func (s *values) put(k key, v any, cost int64) {
+// put keeps a value, unless it alone is more than the limit. What is held for it is given back when it goes, which is
+// when others need that, too.
+func (s *values) put(k key, v any, cost int64, held *Held) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	s.remove(s.byKey[k])
 	if cost += valueCost; cost > s.limit {
+		s.gone = append(s.gone, held)
 		return
 	}
-	s.byKey[k] = s.order.PushFront(&value{k, v, cost})
+	s.byKey[k] = s.order.PushFront(&value{k, v, cost, held})
 	s.bytes += cost
+	held.Keep(func() bool { return s.drop(k) }) // here, as whoever puts the next one frees it
 	s.trim()
 }
 
-// drop forgets the value for k.
-func (s *values) drop(k key) {
+// drop forgets the value for k, and reports whether there was one.
+func (s *values) drop(k key) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.remove(s.byKey[k])
+	defer s.unlock()
+	e := s.byKey[k]
+	s.remove(e)
+	return e != nil
 }
 
 // setLimit changes the limit.
 func (s *values) setLimit(limit int64) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	s.limit = limit
 	s.trim()
 }
 
 // trim forgets what was used longest ago, as far as there is too much. The caller holds mu.
 func (s *values) trim() {
-	for s.bytes > s.limit && s.order.Len() > 0 {
+	for s.order.Len() > 0 && (s.bytes > s.limit || s.most > 0 && s.order.Len() > s.most) {
 		s.remove(s.order.Back())
 	}
 }
@@ -79,6 +97,7 @@ func (s *values) remove(e *list.Element) {
 	v := s.order.Remove(e).(*value)
 	delete(s.byKey, v.key)
 	s.bytes -= v.cost
+	s.gone = append(s.gone, v.held)
 }
 
 // held returns how many bytes all values count for.
