@@ -10,13 +10,10 @@ import (
 
 // LRUOptions bound what an [LRU] keeps open beyond what is in use.
 type LRUOptions[V any] struct {
-	Max      int           // values in all; those in use are never closed
-	MaxBytes int64         // sum of their sizes; 0: no bound
-	Min      int           // values that MaxBytes does not push out
-	Idle     time.Duration // a value without a user is closed after one to two of these
-	Size     func(V) int64 // of a value, for MaxBytes; nil: 0
-	Close    func(V)       // lets go of a value; nil: nothing has to be done
-	Cache    *Cache        // where opening a value may take memory; nil: it takes none
+	Max   int           // values in all; those in use are never closed
+	Idle  time.Duration // a value without a user is closed after one to two of these
+	Close func(V)       // lets go of a value; nil: nothing has to be done
+	Cache *Cache        // where opening a value may take memory; nil: it takes none
 }
 
 // An LRU keeps values open between uses: files, contents. A value is opened once however many ask
@@ -27,8 +24,7 @@ type LRU[K comparable, V any] struct {
 
 	mu     sync.Mutex
 	byKey  map[K]*Ref[K, V]
-	recent list.List // of *Ref, the last used in front
-	bytes  int64
+	recent list.List   // of *Ref, the last used in front
 	timer  *time.Timer // nil while nothing is kept
 	closed bool
 }
@@ -42,7 +38,6 @@ type Ref[K comparable, V any] struct {
 	err     error
 	ready   chan struct{} // closed once Value or err is set
 	place   *list.Element // nil: not kept
-	size    int64
 	users   int
 	touched bool // since the last sweep
 }
@@ -172,10 +167,6 @@ func (l *LRU[K, V]) open(ctx context.Context, r *Ref[K, V], open func(context.Co
 		if r.err != nil {
 			l.drop(r)
 		} else if r.place != nil {
-			if l.opt.Size != nil {
-				r.size = l.opt.Size(r.Value)
-			}
-			l.bytes += r.size
 			l.trim()
 		}
 		close(r.ready)
@@ -220,8 +211,7 @@ func (l *LRU[K, V]) Drop(k K) bool {
 // trim drops the values used longest ago, as far as there are too many. The caller holds the lock.
 func (l *LRU[K, V]) trim() {
 	for e := l.recent.Back(); e != nil; {
-		n := l.recent.Len()
-		if n <= l.opt.Max && (l.opt.MaxBytes == 0 || l.bytes <= l.opt.MaxBytes || n <= l.opt.Min) {
+		if l.recent.Len() <= l.opt.Max {
 			return
 		}
 		r := e.Value.(*Ref[K, V])
@@ -258,7 +248,6 @@ func (l *LRU[K, V]) drop(r *Ref[K, V]) {
 	}
 	l.recent.Remove(r.place)
 	delete(l.byKey, r.key)
-	l.bytes -= r.size
 	r.place = nil
 	r.closeUnused()
 }

@@ -13,15 +13,12 @@ import (
 )
 
 const (
-	lruMax   = 64
-	lruBytes = 16 << 20
-	lruMin   = 4
-	lruIdle  = 10 * time.Second
+	lruMax  = 64
+	lruIdle = 10 * time.Second
 )
 
-// An opener makes values of one size, and counts how often and how many of them are open.
+// An opener makes values, and counts how often and how many of them are open.
 type opener struct {
-	size          int64
 	opens, active atomic.Int32
 	fail          func(ctx context.Context) error
 }
@@ -45,8 +42,7 @@ func (o *opener) open(ctx context.Context) (*opened, error) {
 
 func newLRU(t *testing.T) *cache.LRU[int, *opened] {
 	return cache.NewLRU[int](cache.LRUOptions[*opened]{
-		Max: lruMax, MaxBytes: lruBytes, Min: lruMin, Idle: lruIdle,
-		Size: func(v *opened) int64 { return v.by.size },
+		Max: lruMax, Idle: lruIdle,
 		Close: func(v *opened) {
 			if v.closed.Swap(true) {
 				t.Error("closed twice")
@@ -69,32 +65,27 @@ func use(t *testing.T, l *cache.LRU[int, *opened], k int, o *opener) {
 }
 
 func TestLRUIsBounded(t *testing.T) {
-	for _, test := range []struct {
-		size int64
-		want int
-	}{{1, lruMax}, {lruBytes / 8, 8}, {lruBytes * 2, lruMin}} {
-		l := newLRU(t)
-		o := &opener{size: test.size}
-		for i := range 3 * lruMax {
-			use(t, l, i, o)
-		}
-		if n := int(o.active.Load()); n != test.want || l.Len() != n {
-			t.Errorf("values of %d bytes: %d open, %d kept, want %d", test.size, n, l.Len(), test.want)
-		}
-		use(t, l, 3*lruMax-test.want, o) // the one used longest ago
-		if n := o.opens.Load(); n != 3*lruMax {
-			t.Errorf("values of %d bytes: opened %d times, want %d", test.size, n, 3*lruMax)
-		}
-		l.Close()
-		if n := o.active.Load(); n != 0 {
-			t.Errorf("%d values are open after Close", n)
-		}
+	l := newLRU(t)
+	o := &opener{}
+	for i := range 3 * lruMax {
+		use(t, l, i, o)
+	}
+	if n := int(o.active.Load()); n != lruMax || l.Len() != n {
+		t.Errorf("%d open, %d kept, want %d", n, l.Len(), lruMax)
+	}
+	use(t, l, 2*lruMax, o) // the one used longest ago
+	if n := o.opens.Load(); n != 3*lruMax {
+		t.Errorf("opened %d times, want %d", n, 3*lruMax)
+	}
+	l.Close()
+	if n := o.active.Load(); n != 0 {
+		t.Errorf("%d values are open after Close", n)
 	}
 }
 
 func TestLRUKeepsWhatIsInUse(t *testing.T) {
 	l := newLRU(t)
-	o := &opener{size: lruBytes}
+	o := &opener{}
 	r, err := l.Acquire(t.Context(), -1, o.open)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +106,7 @@ func TestLRUKeepsWhatIsInUse(t *testing.T) {
 // What is closed while it is in use is let go of by its last user, however that one ends.
 func TestLRUForgetAfterClose(t *testing.T) {
 	l := newLRU(t)
-	o := &opener{size: 1}
+	o := &opener{}
 	r, err := l.Acquire(t.Context(), 1, o.open)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +120,7 @@ func TestLRUForgetAfterClose(t *testing.T) {
 
 func TestLRUForgets(t *testing.T) {
 	l := newLRU(t)
-	o := &opener{size: 1}
+	o := &opener{}
 	first, err := l.Acquire(t.Context(), 1, o.open)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +142,7 @@ func TestLRUForgets(t *testing.T) {
 func TestLRUClosesWhatIsIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLRU(t)
-		busy, idle := &opener{size: 1}, &opener{size: 1}
+		busy, idle := &opener{}, &opener{}
 		use(t, l, 0, idle)
 		for range 10 {
 			use(t, l, 1, busy)
@@ -174,7 +165,7 @@ func TestLRUSharesOneOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLRU(t)
 		proceed := make(chan struct{})
-		o := &opener{size: 100, fail: func(context.Context) error { <-proceed; return nil }}
+		o := &opener{fail: func(context.Context) error { <-proceed; return nil }}
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() { use(t, l, 7, o) })
@@ -214,7 +205,7 @@ func TestLRUForgetsFailures(t *testing.T) {
 func TestLRUOfInterruptedOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLRU(t)
-		o := &opener{size: 100}
+		o := &opener{}
 		o.fail = func(ctx context.Context) error {
 			if o.opens.Load() > 1 {
 				return nil

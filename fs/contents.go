@@ -12,11 +12,9 @@ import (
 )
 
 const (
-	maxContents     = 64       // open Contents
-	maxContentBytes = 16 << 20 // sum of what they keep in memory that counts nowhere else
-	minContents     = 4        // kept however large they are, so that no READ has to decode again
-	contentsIdle    = 10 * time.Second
-	uncountedBytes  = 64 << 10 // what a Content may keep in memory that counts as nothing
+	maxContents    = 64 // open Contents
+	contentsIdle   = 10 * time.Second
+	uncountedBytes = 64 << 10 // what a Content may keep in memory that counts as nothing
 )
 
 // A contentKey names an open file: entry index of a directory, or the numbered node itself (-1).
@@ -34,14 +32,6 @@ type content struct {
 	read spans
 }
 
-// uncounted is what c keeps in memory beside the account.
-func (c *content) uncounted() int64 {
-	if c.held != nil {
-		return 0
-	}
-	return nodes.Held(c.Content)
-}
-
 func (c *content) close() {
 	nodes.CloseContent(c.Content)
 	c.held.Free()
@@ -56,8 +46,7 @@ type contentRef = cache.Ref[contentKey, *content]
 
 func newContents() *contents {
 	return cache.NewLRU[contentKey](cache.LRUOptions[*content]{
-		Max: maxContents, MaxBytes: maxContentBytes, Min: minContents, Idle: contentsIdle,
-		Size: (*content).uncounted, Close: (*content).close,
+		Max: maxContents, Idle: contentsIdle, Close: (*content).close,
 	})
 }
 
