@@ -8,8 +8,7 @@
 // Without a case it lists them. A row has what was measured by the clock and of the processors, its
 // floor, the ratio of both (from 1 on recfs takes longer), and the aim. Of several rounds, in which
 // recfs and its floor take turns, the best counts. `taskset -c 0 go run ./bench mount` has server
-// and client on one processor. What needs no mount is measured by the benchmarks of the packages;
-// the case decode runs those that have a floor or an aim.
+// and client on one processor. What needs no mount is measured by the benchmarks of the packages.
 package main
 
 import (
@@ -35,8 +34,6 @@ var cases = []benchCase{
 	{"containers", "recordings in tar and zip, against ratarmount (-n recordings)", measureContainers},
 	{"images", "images of maps as PNG, against twmap (-maps DIR, -n maps)", measureImages},
 	{"tables", "questions of DuckDB, against the same table on disk; and of lines/ (-python, -size)", measureTables},
-	{"recording", "index, events, random ticks and lines/ of long recordings, against cat of their bytes (-size)", measureRecordings},
-	{"decode", "benchmarks of packages that have a floor or an aim", runBenchmarks},
 	{"walk", "the functions that one read runs beyond an idle mount (-v lists them)", measureWalk},
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -84,32 +83,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Ways to the same tree agree when one tells less than the other, and when both fail, each in its
-// words.
-func TestDisagreements(t *testing.T) {
-	with := func(path, sum, err string) record {
-		r := newRecord(path, kindFile)
-		r.fields[colSum], r.fields[colError] = sum, err
-		return r
-	}
-	mount := &manifest{records: []record{
-		with("fails", unknown, "EIO"), with("fails here", unknown, "EIO"), with("only here", "1", unknown),
-		with("other bytes", "1", unknown), with("own", "1", unknown), with(catalogue, "1", unknown), with("same", "1", unknown),
-	}}
-	copied := &manifest{records: []record{
-		with("fails", unknown, "chunk 3 is cut"), with("fails here", "2", unknown),
-		with("other bytes", "2", unknown), with("own", unknown, ownSource), with("same", "1", unknown),
-	}}
-	want := []string{
-		"fails here: error is EIO through mount and - through cp",
-		"only here: only through mount",
-		"other bytes: sum is 1 through mount and 2 through cp",
-	}
-	if got := disagreements(mount, copied, "mount", "cp"); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // The choice depends on the names alone, takes both ends and as many as were asked for, and hardly
 // changes when a name is added.
 func TestSample(t *testing.T) {
@@ -137,94 +110,5 @@ func TestSample(t *testing.T) {
 	}
 	if shared < 29 {
 		t.Errorf("with one name more only %d are chosen again", shared)
-	}
-}
-
-// Names of files that a command could not read are found in its messages, whatever else is in them.
-func TestFailures(t *testing.T) {
-	m := &maker{source: "/s"}
-	got := m.failures([]byte("recfs: /s/x.hcrp/lines/1: chunk 1: cut\nrecfs: /elsewhere: gone\nrecfs: /s: not found\n"))
-	if got["x.hcrp/lines/1"] != "chunk 1: cut" || got["."] != "not found" || len(got) != 3 {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestListing(t *testing.T) {
-	m := &maker{source: "/s"}
-	l, err := parseListing(strings.NewReader(`/s:
-dr-xr-xr-x            - 2026-01-02 03:04 sub
--rw-r----- root games ? 2026-01-02 03:04 damaged
-lrwxrwxrwx            - 2026-01-02 03:04 link -> to/it
-
-/s/sub:
--r--r--r--            0 2026-01-02 03:04 a 2026-01-02 03:04 b:
-dr-xr-xr-x            - 2026-01-02 03:04 empty
-
-/s/sub/empty:
-`), m.rel, sampler{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	l.below(job{".", l.dirs["."].names}, func(rel string) {
-		r := l.leaf(rel)
-		got = append(got, strings.Join([]string{r.path, r.kind(), r.fields[colSize], r.fields[colSum]}, "|"))
-	})
-	slices.Sort(got)
-	want := []string{"damaged|file|-|-", "link|link|-|to/it", "sub/a 2026-01-02 03:04 b:|file|0|-"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if dirs := l.sorted(); !slices.Equal(dirs, []string{".", "sub", "sub/empty"}) {
-		t.Errorf("directories %q", dirs)
-	}
-	for _, bad := range []string{"/elsewhere:\n", "/s:\nname alone\n"} {
-		if _, err := parseListing(strings.NewReader(bad), m.rel, sampler{}); err == nil {
-			t.Errorf("%q is taken for a listing", bad)
-		}
-	}
-}
-
-// What is copied as a whole holds nothing of which files are left out, and everything is copied
-// once.
-func TestCopyJobs(t *testing.T) {
-	l, err := parseListing(strings.NewReader(strings.ReplaceAll(`.:
-d a
-d b
-- file
-
-a:
-d ticks
-- x
-
-a/ticks:
-- 1
-- 2
-- 3
-- 4
-- 5
-- 6
-- 7
-- 8
-- 9
-
-b:
-d y
-- z
-
-b/y:
-- 1
-`, " ", "r 0 2026-01-02 03:04 ")), func(name string) (string, bool) { return name, true }, sampler{most: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, j := range copyJobs(l) {
-		for _, name := range j.names {
-			got = append(got, path.Join(j.dir, name))
-		}
-	}
-	if len(got) != 11 || !slices.Equal(got[:3], []string{"b", "file", "a/x"}) {
-		t.Errorf("copied: %q", got)
 	}
 }

@@ -16,14 +16,17 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/bench/internal/harness"
 )
 
-// throughMount returns the records of what a mount of source shows.
-func (m *maker) throughMount(ctx context.Context) ([]record, error) {
-	w := &walk{ctx: ctx, root: filepath.Join(m.temp, "mnt"), sampler: m.sampler, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	p := m.program
-	p.Cache = filepath.Join(m.temp, "cache-mount")
-	err := p.Mounted(ctx, m.source, w.root, func() error {
+// catalogue opens in the root of a mount and is not listed.
+const catalogue = "recordings.jsonl"
+
+// throughMount returns the records of what a mount of source at mnt shows.
+func throughMount(ctx context.Context, p harness.Program, source, mnt string, s sampler) ([]record, error) {
+	w := &walk{ctx: ctx, root: mnt, sampler: s, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	err := p.Mounted(ctx, source, mnt, func() error {
 		w.catalogue()
 		w.start(".")
 		w.running.Wait()

@@ -22,10 +22,6 @@ const (
 // unknown is the text of a field that the way of looking does not tell.
 const unknown = "-"
 
-// ownSource is the error of what a command that is given its path need not show as a mount of the
-// whole source does.
-const ownSource = "a source of its own"
-
 // The columns of a manifest. A record holds their text, so that whatever a line says can be
 // compared.
 const (
@@ -59,7 +55,6 @@ func newRecord(path, kind string) record {
 func (r *record) setSize(n int64)      { r.fields[colSize] = strconv.FormatInt(n, 10) }
 func (r *record) setMtime(t time.Time) { r.fields[colMtime] = t.UTC().Format(time.RFC3339Nano) }
 func (r *record) setSum(sum []byte)    { r.fields[colSum] = fmt.Sprintf("%x", sum) }
-func (r record) failed() bool          { return r.fields[colError] != unknown }
 func (r record) kind() string          { return r.fields[colKind] }
 func compareRecords(a, b record) int   { return strings.Compare(a.path, b.path) }
 

@@ -27,8 +27,8 @@
 // are read, each for a moment, while commands look at it, copies are put beside it and the kernel
 // drops what it remembers: nothing may be wrong, stale or missing.
 //
-// memory lets fifty readers at once read small files that become large, and indexes a full server:
-// the budget and 64 MiB must do, or the largest thing that is made alone and 64 MiB.
+// memory lets fifty readers at once read small files that become large: the budget and 64 MiB must
+// do, or the largest thing that is made alone and 64 MiB.
 package main
 
 import (

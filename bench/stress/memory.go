@@ -34,11 +34,6 @@ const (
 func memory(ctx context.Context, dir, recfs string) error {
 	ctx, cancel := context.WithTimeout(ctx, max(*duration, 15*time.Minute))
 	defer cancel()
-	if *only == "" || *only == "server" {
-		if err := fullServer(ctx, recfs, filepath.Join(dir, "server")); err != nil || *only != "" {
-			return err
-		}
-	}
 	source, mnt := filepath.Join(dir, "source"), filepath.Join(dir, "mnt")
 	if err := os.MkdirAll(source, 0o777); err != nil {
 		return err

@@ -3,7 +3,6 @@ package echo
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -179,18 +178,6 @@ func BenchmarkFloorFloats(b *testing.B) {
 		}
 	}
 	rate(b, start)
-}
-
-// TestWriteMatch writes the recording of the benchmarks to the file that the environment names, for
-// bench.
-func TestWriteMatch(t *testing.T) {
-	file := os.Getenv("RECFS_BENCH_MATCH")
-	if file == "" {
-		t.Skip("RECFS_BENCH_MATCH names no file")
-	}
-	if err := os.WriteFile(file, benchFile(), 0o666); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // BenchmarkTreeLines reads all of lines/, whose index is known, as a mount does.

@@ -80,13 +80,6 @@ func Command(ctx context.Context, env []string, name string, args ...string) err
 	return nil
 }
 
-// Show runs a program whose output is shown.
-func Show(ctx context.Context, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run()
-}
-
 // ReadFile reads a file to its end and returns its length. The system gets requests of 1 MiB.
 func ReadFile(name string) (int64, error) {
 	f, err := os.Open(name)

@@ -30,7 +30,7 @@ func WriteLong(name, sample string, size int64) error {
 	switch filepath.Ext(name) {
 	case ".teehistorian":
 		b, err = ReadXZ(sample)
-		head, tail = HeaderSize(b), 1
+		head, tail = headerSize(b), 1
 	case ".nhgame":
 		b, err = os.ReadFile(sample)
 		for range 3 {
@@ -63,8 +63,8 @@ func WriteLong(name, sample string, size int64) error {
 	return f.Sync()
 }
 
-// HeaderSize is how many bytes of a teehistorian stand before the first record.
-func HeaderSize(recording []byte) int {
+// headerSize is how many bytes of a teehistorian stand before the first record.
+func headerSize(recording []byte) int {
 	const magic = 16
 	if len(recording) < magic {
 		return 0
