@@ -63,10 +63,15 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 		return nodes.Entry{}, err
 	}
 	e, err := d.At(ctx, i)
+	return child{top: r}.below(r.heard(e)), err
+}
+
+// heard returns an entry of the tree so that Options.Indexed hears of it, if that is index.json.
+func (r recording) heard(e nodes.Entry) nodes.Entry {
 	if f, ok := e.File.(formats.IndexFile); ok && r.a.opt.Indexed != nil {
 		e.File = indexFile{f, r}
 	}
-	return child{top: r}.below(e), err
+	return e
 }
 
 func (r recording) Find(ctx context.Context, name string) (int, error) {
