@@ -1,20 +1,17 @@
 package datafile
 
-import "io"
+import (
+	"context"
+	"io"
+
+	"recfs/formats"
+)
 
 var _ io.Writer = (*runCounter)(nil)
 
 // checkContent finds what the items and tables alone say about whether a layer's content can be
-// shown. The damage of a data item is not its concern.
-func (r *Reader) checkContent(l *Layer) error {
-	if err := r.checkLayer(l); err != nil {
-		return err
-	}
-	return r.checkLength(l)
-}
-
-// checkLayer looks at the fields of a layer.
-func (r *Reader) checkLayer(l *Layer) error {
+// shown. The damage of a data item is not its concern, and not how long one is that is faulty.
+func (r *Reader) checkContent(l *Layer, faulty map[int32]bool) error {
 	offset := r.Items[l.Item].Offset
 	if l.Short {
 		return fault("item_short", offset, "layer %d has %d ints, %d are needed", l.Index, r.Items[l.Item].Size/4, l.Need)
@@ -23,42 +20,30 @@ func (r *Reader) checkLayer(l *Layer) error {
 		return nil
 	}
 	ref := *l.Data
-	if err := r.checkRef(ref, offset, "layer "+itoa(l.Index)); err != nil || l.Tiles == nil {
+	if err := r.checkRef(ref, offset, "layer "+itoa(l.Index)); err != nil {
 		return err
 	}
-	w, h := l.dimensions()
-	if w < 1 || h < 1 || w*h >= 1<<31 {
-		return fault("layer_size", offset, "layer %d has %dx%d tiles, its data %d bytes", l.Index, w, h, r.Data[ref].Size)
-	}
-	if w*h*l.recordSize() > r.MaxData {
-		return fault("layer_size", offset, "layer %d has %dx%d tiles of %d bytes, the limit is %d bytes", l.Index, w, h, l.recordSize(), r.MaxData)
-	}
-	return nil
-}
-
-// checkLength checks the fields of a layer that passed checkLayer against the length of its data.
-func (r *Reader) checkLength(l *Layer) error {
-	if l.Kind == KindUnknown || l.empty() {
-		return nil
-	}
-	offset := r.Items[l.Item].Offset
-	ref := *l.Data
 	there, record := r.Data[ref].Size, l.recordSize()
+	w, h := l.dimensions()
 	if l.Tiles != nil {
-		if w, h := l.dimensions(); !l.runs() && there < w*h*record {
+		switch {
+		case w < 1 || h < 1 || w*h >= 1<<31:
+			return fault("layer_size", offset, "layer %d has %dx%d tiles, its data %d bytes", l.Index, w, h, there)
+		case w*h*record > r.MaxData:
+			return fault("layer_size", offset, "layer %d has %dx%d tiles of %d bytes, the limit is %d bytes", l.Index, w, h, record, r.MaxData)
+		case !faulty[ref] && !l.runs() && there < w*h*record:
 			return fault("tiles_size", offset, "layer %d has %dx%d tiles of %d bytes, data %d has %d bytes", l.Index, w, h, record, ref, there)
 		}
 		return nil
 	}
-	n := l.count()
-	if n >= 0 && there >= n*record {
+	if faulty[ref] || w >= 0 && there >= w*record {
 		return nil
 	}
 	code := "sources_size"
 	if l.Kind == KindQuads {
 		code = "quads_size"
 	}
-	return fault(code, offset, "layer %d has %d records of %d bytes, data %d has %d bytes", l.Index, n, record, ref, there)
+	return fault(code, offset, "layer %d has %d records of %d bytes, data %d has %d bytes", l.Index, w, record, ref, there)
 }
 
 // maxPicture bounds a picture made of one layer. No map of a game comes near.
@@ -113,17 +98,19 @@ func (l *Layer) empty() bool { return (l.Quads != nil || l.Sounds != nil) && l.c
 
 // layerRecords cuts the content of a layer out of its data item, for a layer that passed
 // checkContent. Run lengths are expanded.
-func (r *Reader) layerRecords(l *Layer, data []byte) ([]byte, error) {
-	w, h := l.dimensions()
+func (r *Reader) layerRecords(ctx context.Context, l *Layer, data []byte) ([]byte, error) {
+	n := l.tiles().length()
 	if !l.runs() {
-		return data[:w*h*l.recordSize()], nil
+		return data[:n], nil
 	}
 	var runs runCounter
 	_, _ = runs.Write(data)
 	if err := r.checkRuns(l, runs.tiles()); err != nil {
 		return nil, err
 	}
-	return expandRuns(data, int(w*h)), nil
+	records := make([]byte, n)
+	_, err := newRunStream(formats.BytesReader(data), int64(len(data))).ReadAt(ctx, records, 0)
+	return records, err
 }
 
 // checkRuns checks that run lengths of n tiles end exactly with the last tile of a layer.
@@ -154,15 +141,4 @@ func (c *runCounter) tiles() int64 {
 		return -1
 	}
 	return c.bytes/4 + c.repeats
-}
-
-// expandRuns repeats each tile as often as its skip says.
-func expandRuns(data []byte, n int) []byte {
-	out := make([]byte, 0, 4*n)
-	for i := 0; i+4 <= len(data); i += 4 {
-		for range int(data[i+2]) + 1 {
-			out = append(out, data[i], data[i+1], 0, data[i+3])
-		}
-	}
-	return out
 }

@@ -7,25 +7,6 @@ import (
 	"recfs/formats"
 )
 
-// GameTiles returns the tiles of the game layer, which say where characters can be.
-func (r *Reader) GameTiles(ctx context.Context) (*Tiles, error) {
-	l := r.Map().Game
-	if l == nil || l.empty() {
-		return nil, formats.Errorf(formatName, 0, errors.ErrUnsupported, "there is no game layer")
-	}
-	if err := r.checkContent(l); err != nil {
-		return nil, err
-	}
-	data, err := r.ReadData(ctx, int(*l.Data))
-	if err != nil {
-		return nil, err
-	}
-	return r.tiles(l, data)
-}
-
-// Index returns the index or type of tile i, counted row by row.
-func (t *Tiles) Index(i int) byte { return t.Records[i*t.size+t.main] }
-
 // Indexes of tiles in which a character cannot be: hookable or not.
 const (
 	tileSolid  = 1
@@ -42,14 +23,21 @@ func Outline(ctx context.Context, file []byte) (*formats.Outline, error) {
 		return nil, err
 	}
 	r.MaxData = maxOutlined
-	tiles, err := r.GameTiles(ctx)
+	l := r.Map().Game
+	if l == nil || l.empty() {
+		return nil, formats.Errorf(formatName, 0, errors.ErrUnsupported, "there is no game layer")
+	}
+	if err := r.checkContent(l, nil); err != nil {
+		return nil, err
+	}
+	data, err := r.ReadData(ctx, int(*l.Data))
 	if err != nil {
 		return nil, err
 	}
-	m := &formats.Outline{Width: tiles.Width, Height: tiles.Height, Solid: make([]bool, tiles.Width*tiles.Height)}
+	records, err := r.layerRecords(ctx, l, data)
+	m := &formats.Outline{Width: l.tiles().Width, Height: l.tiles().Height, Solid: make([]bool, len(records)/4)}
 	for i := range m.Solid {
-		index := tiles.Index(i)
-		m.Solid[i] = index == tileSolid || index == tileNohook
+		m.Solid[i] = records[4*i] == tileSolid || records[4*i] == tileNohook
 	}
-	return m, nil
+	return m, err
 }

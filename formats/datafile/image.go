@@ -37,16 +37,8 @@ func (o *Image) pixels() *Tiles {
 }
 
 // checkImage finds what the item and the tables alone say about whether an embedded image can be
-// shown. name is for the message.
-func (r *Reader) checkImage(o *Image, name string) error {
-	if err := r.checkImageItem(o, name); err != nil {
-		return err
-	}
-	return r.checkPixels(o, name)
-}
-
-// checkImageItem looks at the fields of an image.
-func (r *Reader) checkImageItem(o *Image, name string) error {
+// shown, but not how long its data is if that is faulty. name is for the message.
+func (r *Reader) checkImage(o *Image, name string, faulty map[int32]bool) error {
 	offset := r.Items[o.Item].Offset
 	if err := r.checkRef(o.Data, offset, "image "+itoa(o.Index)); err != nil {
 		return err
@@ -54,14 +46,8 @@ func (r *Reader) checkImageItem(o *Image, name string) error {
 	if v := o.variant(); v != variantRGB && v != variantRGBA {
 		return fault("image_format", offset, "image %d %.80q has variant %d", o.Index, name, v)
 	}
-	return nil
-}
-
-// checkPixels checks the dimensions of an image that passed checkImageItem against the length of
-// its data.
-func (r *Reader) checkPixels(o *Image, name string) error {
-	if there := r.Data[o.Data].Size; o.Width < 1 || o.Height < 1 || there < o.pixels().length() {
-		return fault("image_size", r.Items[o.Item].Offset, "image %d %.80q has %dx%d %s pixels, data %d has %d bytes",
+	if there := r.Data[o.Data].Size; !faulty[o.Data] && (o.Width < 1 || o.Height < 1 || there < o.pixels().length()) {
+		return fault("image_size", offset, "image %d %.80q has %dx%d %s pixels, data %d has %d bytes",
 			o.Index, name, o.Width, o.Height, o.format(), o.Data, there)
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"recfs/formats"
 )
 
-var _ io.Writer = (*opusHead)(nil)
+var _ io.Writer = (*dataFacts)(nil)
 
 // A finder collects the problems of index.json, but for those of header and tables.
 type finder struct {
@@ -23,8 +23,29 @@ type finder struct {
 
 	// What checkData learns of the data of run-length layers and of sounds, so that only short
 	// strings are inflated again.
-	runs map[int32]*runCounter
-	opus map[int32]*opusHead
+	facts map[int32]*dataFacts
+}
+
+// A dataFacts learns of a data item that is written to it.
+type dataFacts struct {
+	runs runCounter
+	head []byte // as far as it tells an Ogg Opus file
+}
+
+// Where an Ogg Opus file says that it is one: after the header of the first page.
+const (
+	opusAt    = 28
+	opusMagic = "OpusHead"
+)
+
+// Write implements io.Writer.
+func (d *dataFacts) Write(p []byte) (int, error) {
+	d.head = append(d.head, p[:min(len(p), opusAt+len(opusMagic)-len(d.head))]...)
+	return d.runs.Write(p)
+}
+
+func (d *dataFacts) isOpus() bool {
+	return bytes.HasPrefix(d.head, []byte("OggS")) && len(d.head) >= opusAt && bytes.HasPrefix(d.head[opusAt:], []byte(opusMagic))
 }
 
 // maxNames is how many short strings a pass remembers.
@@ -39,16 +60,16 @@ func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats
 	r := &Reader{h.(*Tables), in.ReaderAt}
 	f := &finder{
 		r: r, m: r.Map(), faulty: map[int32]bool{}, names: map[int32][]byte{},
-		runs: map[int32]*runCounter{}, opus: map[int32]*opusHead{},
+		facts: map[int32]*dataFacts{},
 	}
 	for _, o := range f.m.sounds() {
 		if o.embedded() {
-			f.opus[o.Data] = &opusHead{}
+			f.facts[o.Data] = &dataFacts{}
 		}
 	}
 	for i := range f.m.Layers {
 		if l := &f.m.Layers[i]; l.Tiles != nil && !l.Short && l.runs() {
-			f.runs[*l.Data] = &runCounter{}
+			f.facts[*l.Data] = &dataFacts{}
 		}
 	}
 	for _, find := range []func(context.Context) error{
@@ -60,20 +81,6 @@ func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats
 	}
 	slices.SortStableFunc(f.list, byOffset)
 	return &index{size: r.size, credits: f.credits, problems: slices.Clip(f.list)}, nil
-}
-
-// observer returns a writer that learns of data item i what is needed later.
-func (f *finder) observer(i int32) io.Writer {
-	runs, opus := f.runs[i], f.opus[i]
-	switch {
-	case runs != nil && opus != nil:
-		return io.MultiWriter(runs, opus)
-	case runs != nil:
-		return runs
-	case opus != nil:
-		return opus
-	}
-	return io.Discard
 }
 
 // add adds a problem of one item.
@@ -95,7 +102,11 @@ func (f *finder) checkData(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trailing, err := f.r.CheckData(ctx, i, f.observer(int32(i)))
+		w := io.Discard
+		if facts := f.facts[int32(i)]; facts != nil {
+			w = facts
+		}
+		trailing, err := f.r.CheckData(ctx, i, w)
 		if err != nil {
 			f.faulty[int32(i)] = true
 			if err := f.list.addFault(dataPath(i), err); err != nil {
@@ -210,11 +221,7 @@ func (f *finder) media(ctx context.Context, media []medium, path mediumPath, loo
 
 func (f *finder) images(ctx context.Context) error {
 	return f.media(ctx, f.m.images(), imagePath, func(o medium, name string) error {
-		image := &f.m.Images[o.Index]
-		if err := f.r.checkImageItem(image, name); err != nil || f.faulty[o.Data] {
-			return err
-		}
-		return f.r.checkPixels(image, name)
+		return f.r.checkImage(&f.m.Images[o.Index], name, f.faulty)
 	})
 }
 
@@ -223,7 +230,7 @@ func (f *finder) sounds(ctx context.Context) error {
 		if err := f.r.checkSound(o); err != nil || f.faulty[o.Data] {
 			return err
 		}
-		if f.opus[o.Data].isOpus() {
+		if f.facts[o.Data].isOpus() {
 			return nil
 		}
 		return fault("sound_not_opus", f.r.Items[o.Item].Offset,
@@ -260,9 +267,9 @@ func (f *finder) groups(context.Context) error {
 	return nil
 }
 
-func (f *finder) layers(ctx context.Context) error {
+func (f *finder) layers(context.Context) error {
 	for i := range f.m.Layers {
-		err := f.layer(ctx, &f.m.Layers[i])
+		err := f.layer(&f.m.Layers[i])
 		if err := f.list.addFault(layerStem(&f.m.Layers[i])+".json", err); err != nil {
 			return err
 		}
@@ -270,23 +277,17 @@ func (f *finder) layers(ctx context.Context) error {
 	return nil
 }
 
-func (f *finder) layer(ctx context.Context, l *Layer) error {
-	if err := f.r.checkLayer(l); err != nil {
+func (f *finder) layer(l *Layer) error {
+	if err := f.r.checkContent(l, f.faulty); err != nil {
 		return err
 	}
 	if l.Kind == KindUnknown {
 		return fault("layer_type", f.r.Items[l.Item].Offset, "layer %d is of kind %d", l.Index, l.kind)
 	}
-	if l.empty() || f.faulty[*l.Data] {
+	if !l.runs() || f.faulty[*l.Data] {
 		return nil
 	}
-	if err := f.r.checkLength(l); err != nil {
-		return err
-	}
-	if l.Tiles == nil || !l.runs() {
-		return nil
-	}
-	return f.r.checkRuns(l, f.runs[*l.Data].tiles())
+	return f.r.checkRuns(l, f.facts[*l.Data].runs.tiles())
 }
 
 func (f *finder) autoMappers(context.Context) error {
@@ -310,23 +311,4 @@ func (r *Reader) hasMapItems() bool {
 // shown.
 func (r *Reader) checkSound(o medium) error {
 	return r.checkRef(o.Data, r.Items[o.Item].Offset, "sound "+itoa(o.Index))
-}
-
-// An opusHead keeps enough of what is written to it to tell an Ogg Opus file.
-type opusHead struct{ b []byte }
-
-// Where an Ogg Opus file says that it is one: after the header of the first page.
-const (
-	opusAt    = 28
-	opusMagic = "OpusHead"
-)
-
-// Write implements io.Writer.
-func (h *opusHead) Write(p []byte) (int, error) {
-	h.b = append(h.b, p[:min(len(p), opusAt+len(opusMagic)-len(h.b))]...)
-	return len(p), nil
-}
-
-func (h *opusHead) isOpus() bool {
-	return bytes.HasPrefix(h.b, []byte("OggS")) && len(h.b) >= opusAt && bytes.HasPrefix(h.b[opusAt:], []byte(opusMagic))
 }

@@ -49,33 +49,24 @@ type Source struct {
 	Size           []int32  `json:"size"` // width and height of a rectangle, else a radius
 }
 
-// decodeSources decodes the content of a sounds layer.
-func decodeSources(content []byte) []Source {
-	sources := make([]Source, len(content)/sourceSize)
-	for i := range sources {
-		v := toInts(content[i*sourceSize : (i+1)*sourceSize])
-		sources[i] = Source{
-			Position: [2]int32(v), Loop: v[2] != 0, Pan: v[3] != 0, Delay: v[4], Falloff: v[5],
-			PosEnv: v[6], PosEnvOffset: v[7], SoundEnv: v[8], SoundEnvOffset: v[9],
-			Shape: v[10], Size: v[11:12],
-		}
-		if sources[i].Shape == shapeRectangle {
-			sources[i].Size = v[11:13]
-		}
+// decodeSources decodes the content of a sounds layer, or of an old one.
+func decodeSources(content []byte, kind Kind) []Source {
+	size := sourceSize
+	if kind == KindOldSounds {
+		size = oldSourceSize
 	}
-	return sources
-}
-
-// decodeOldSources decodes the content of an old sounds layer.
-func decodeOldSources(content []byte) []Source {
-	sources := make([]Source, len(content)/oldSourceSize)
+	sources := make([]Source, len(content)/size)
 	for i := range sources {
-		v := toInts(content[i*oldSourceSize : (i+1)*oldSourceSize])
-		sources[i] = Source{
-			Position: [2]int32(v), Loop: v[2] != 0, Pan: true, Delay: v[3],
-			PosEnv: v[5], PosEnvOffset: v[6], SoundEnv: v[7], SoundEnvOffset: v[8],
-			Shape: shapeCircle, Size: v[4:5],
+		v := toInts(content[i*size : (i+1)*size])
+		s := Source{Position: [2]int32(v), Loop: v[2] != 0, Pan: true, Delay: v[3], Shape: shapeCircle, Size: v[4:5]}
+		if kind != KindOldSounds {
+			s.Pan, s.Delay, s.Falloff, s.Shape, s.Size = v[3] != 0, v[4], v[5], v[10], v[11:12]
+			if v = v[1:]; s.Shape == shapeRectangle {
+				s.Size = v[10:12]
+			}
 		}
+		s.PosEnv, s.PosEnvOffset, s.SoundEnv, s.SoundEnvOffset = v[5], v[6], v[7], v[8]
+		sources[i] = s
 	}
 	return sources
 }

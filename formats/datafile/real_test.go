@@ -111,10 +111,10 @@ func compareTruth(t *testing.T, r *Reader, want *truth) {
 			continue
 		}
 		l := &m.Layers[w.Index]
-		tiles, err := r.tiles(l, data(int(*l.Data)))
+		records, err := r.layerRecords(t.Context(), l, data(int(*l.Data)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		same("layer", w.Index, tiles.Records, w.TilesSHA256)
+		same("layer", w.Index, records, w.TilesSHA256)
 	}
 }

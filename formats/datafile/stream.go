@@ -21,6 +21,10 @@ type runStream struct {
 
 const runBuffer = 64 << 10
 
+func newRunStream(data formats.ReaderAt, size int64) *runStream {
+	return &runStream{data: data, size: size, turn: make(chan struct{}, 1)}
+}
+
 // ReadAt implements nodes.ReaderAt for whole tiles of 4 bytes, as many as the run lengths are known to
 // make.
 func (s *runStream) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
@@ -46,10 +50,13 @@ func (s *runStream) ReadAt(ctx context.Context, p []byte, off int64) (int, error
 			s.buf, s.skipped = s.buf[4:], 0
 			continue
 		}
+		from := n
+		for end := min(len(p), n+4*int(s.tile+run-want)); n < end; n += 4 {
+			p[n], p[n+1], p[n+2], p[n+3] = s.buf[0], s.buf[1], 0, s.buf[3]
+		}
+		want += int64(n-from) / 4
 		s.skipped += int(want - s.tile)
 		s.tile = want
-		n += copy(p[n:], []byte{s.buf[0], s.buf[1], 0, s.buf[3]})
-		want++
 	}
 	return len(p), nil
 }

@@ -28,16 +28,6 @@ type Tiles struct {
 	main int // the byte of a record that is its index or type
 }
 
-func (r *Reader) tiles(l *Layer, data []byte) (*Tiles, error) {
-	records, err := r.layerRecords(l, data)
-	if err != nil {
-		return nil, err
-	}
-	t := l.tiles()
-	t.Records = records
-	return t, nil
-}
-
 // tiles returns the tiles of a layer without their records.
 func (l *Layer) tiles() *Tiles {
 	w, h := l.dimensions()

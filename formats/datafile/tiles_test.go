@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"recfs/formats"
 	"recfs/nodes"
 
 	"pgregory.net/rapid"
@@ -30,8 +31,9 @@ func TestRunLengths(t *testing.T) {
 		if n != int64(len(want)/4) {
 			t.Fatalf("%d tiles, want %d", n, len(want)/4)
 		}
-		if got := expandRuns(runs, int(n)); !bytes.Equal(got, want) {
-			t.Fatal("tiles differ")
+		got := make([]byte, len(want))
+		if _, err := newRunStream(formats.BytesReader(runs), int64(len(runs))).ReadAt(t.Context(), got, 0); err != nil || !bytes.Equal(got, want) {
+			t.Fatal("tiles differ", err)
 		}
 	})
 }

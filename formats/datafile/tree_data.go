@@ -128,7 +128,7 @@ func (t *tree) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
 		return nil, err
 	}
 	tiles.held = held
-	tiles.Records, err = t.r.layerRecords(l, data)
+	tiles.Records, err = t.r.layerRecords(ctx, l, data)
 	return tiles, err
 }
 
@@ -171,7 +171,7 @@ func (t *tree) openRuns(ctx context.Context, tiles *Tiles, l *Layer) error {
 		return err
 	}
 	data, err := t.r.stream(i)
-	tiles.stream = &runStream{data: data, size: t.r.Data[i].Size, turn: make(chan struct{}, 1)}
+	tiles.stream = newRunStream(data, t.r.Data[i].Size)
 	return cmp.Or(err, t.r.checkRuns(l, runs.tiles()))
 }
 

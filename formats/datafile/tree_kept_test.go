@@ -195,7 +195,7 @@ func TestSavedPictures(t *testing.T) {
 			files = append(files, p.gameFile(collisionPicture), p.gameFile(previewPicture))
 		}
 		for i := range p.m.Layers {
-			if l := &p.m.Layers[i]; p.m.hasPicture(l) && r.checkContent(l) == nil {
+			if l := &p.m.Layers[i]; p.m.hasPicture(l) && r.checkContent(l, nil) == nil {
 				files = append(files, p.layerFile(l))
 			}
 		}

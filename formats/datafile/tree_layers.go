@@ -110,7 +110,7 @@ func (t *tree) layerDir(p *pictures) nodes.Dir {
 		var entries []nodes.Entry
 		for i := range t.m.Layers {
 			l := &t.m.Layers[i]
-			damage := t.r.checkContent(l)
+			damage := t.r.checkContent(l, nil)
 			for _, ext := range t.m.layerFiles(l) {
 				f := nodes.Failing(damage)
 				switch {
@@ -197,10 +197,8 @@ func (t *Tiles) appendRecords(ctx context.Context, b []byte, from, n int) ([]byt
 	switch t.Kind {
 	case KindQuads:
 		return appendElements(b, decodeQuads(records))
-	case KindSounds:
-		return appendElements(b, decodeSources(records))
-	case KindOldSounds:
-		return appendElements(b, decodeOldSources(records))
+	case KindSounds, KindOldSounds:
+		return appendElements(b, decodeSources(records, t.Kind))
 	}
 	for record := range slices.Chunk(records, t.size) {
 		if !isZero(record) {

@@ -57,7 +57,7 @@ func (t *tree) mediumKeys(ctx context.Context, o medium, path mediumPath) (nameK
 func (t *tree) imageDir() nodes.Dir {
 	return t.mediaDir("images", t.m.images(), imagePath, func(o medium, name string) (nodes.File, error) {
 		f := t.file("images", o.Index, func(ctx context.Context) ([]byte, error) { return t.image(ctx, o.Index) })
-		return f, t.r.checkImage(&t.m.Images[o.Index], name)
+		return f, t.r.checkImage(&t.m.Images[o.Index], name, nil)
 	})
 }
 

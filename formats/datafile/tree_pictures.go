@@ -133,7 +133,7 @@ func (p *pictures) file(id picture, l *Layer, scale, perPixel int) nodes.File {
 // gameFile is a picture of the size of the game layer.
 func (p *pictures) gameFile(id picture) nodes.File {
 	l := p.m.Game
-	if err := p.r.checkContent(l); err != nil {
+	if err := p.r.checkContent(l, nil); err != nil {
 		return nodes.Failing(err)
 	}
 	if id == collisionPicture {
@@ -154,7 +154,7 @@ func (p *pictures) layerFile(l *Layer) nodes.File {
 // scale is how many pixels wide a tile of a layer that passed checkContent is drawn: as wide as in
 // the preview, if there is one.
 func (p *pictures) scale(l *Layer) int {
-	if game := p.m.Game; game != nil && p.r.checkContent(game) == nil {
+	if game := p.m.Game; game != nil && p.r.checkContent(game, nil) == nil {
 		l = game
 	}
 	return int(previewScale(l.dimensions()))
@@ -223,7 +223,7 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 		}
 		return external[index].decode(ctx)
 	}
-	if err := p.r.checkImage(o, ""); err != nil {
+	if err := p.r.checkImage(o, "", nil); err != nil {
 		return nil, nil, err
 	}
 	t, err := p.pixels(ctx, o)

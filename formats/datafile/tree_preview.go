@@ -59,7 +59,7 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 func (p *pictures) openStreams() int64 {
 	n := 0
 	for i := range p.m.Layers {
-		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l) == nil && p.many(l.tiles(), int(*l.Data)) {
+		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l, nil) == nil && p.many(l.tiles(), int(*l.Data)) {
 			n++
 		}
 	}
@@ -92,7 +92,7 @@ func (d *painting) layer(ctx context.Context, l *Layer, draw func() error) error
 	if err := ctx.Err(); err != nil || d.damaged[l.Index] {
 		return err
 	}
-	err := d.r.checkContent(l)
+	err := d.r.checkContent(l, nil)
 	if err == nil {
 		err = draw()
 	}

@@ -92,7 +92,7 @@ func (t *tree) fillTiles(ctx context.Context, b *columnar.Batch, skip int, layer
 
 // layerTiles calls do with each tile of a layer that has a row, until it returns false.
 func (t *tree) layerTiles(ctx context.Context, l *Layer, do func(tiles *Tiles, n int, record []byte) bool) error {
-	if err := t.r.checkContent(l); err != nil {
+	if err := t.r.checkContent(l, nil); err != nil {
 		return err
 	}
 	tiles, err := t.tiles(ctx, l)
