@@ -39,43 +39,6 @@ func (t *tree) headerText(context.Context) (*views.Text, error) {
 	}, t.problemList(nil)), nil
 }
 
-type totalsEntry struct {
-	Total     int64 `json:"total"` // length that the header gives
-	Bytes     int64 `json:"bytes"` // of the file
-	Missing   int64 `json:"missing"`
-	Trailing  int64 `json:"trailing"`
-	ItemTypes int   `json:"item_types"`
-	Items     int   `json:"items"`
-	Data      int   `json:"data"`
-	Stored    int64 `json:"stored"`
-	Size      int64 `json:"size"`
-}
-
-type typeEntry struct {
-	TypeID uint16 `json:"type_id"`
-	Name   string `json:"name"`
-	UUID   string `json:"uuid,omitempty"`
-	Start  int    `json:"start"`
-	Num    int    `json:"num"`
-}
-
-type itemEntry struct {
-	Item   int    `json:"item"`
-	TypeID uint16 `json:"type_id"`
-	ID     uint16 `json:"id"`
-	Offset int64  `json:"offset"`
-	Size   int32  `json:"size"`
-	Path   string `json:"path"`
-}
-
-type dataEntry struct {
-	Data   int      `json:"data"`
-	Offset int64    `json:"offset"`
-	Stored int64    `json:"stored"`
-	Size   int64    `json:"size"`
-	UsedBy []string `json:"used_by"`
-}
-
 // indexText is index.json.
 func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
 	damage, err := t.Damage(ctx)
@@ -107,7 +70,7 @@ func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
 		emptyList{},
 	}
 	problems := doc.IndexHead.Damaged(slices.Clip(x.problems), damage)
-	users := t.users()
+	users := t.m.users(len(t.r.Data))
 	return document(x.Memory()+int64(40*len(users)), doc,
 		elementList("item_types", len(t.r.Types), elementText, t.typeEntry),
 		elementList("items", len(t.r.Items), elementText, func(_ context.Context, i int) (any, error) {
@@ -136,19 +99,4 @@ func (t *tree) dataEntry(i int, users []int) dataEntry {
 		e.UsedBy = append(e.UsedBy, t.r.itemPath(item))
 	}
 	return e
-}
-
-// users are the items that refer to each data item.
-func (t *tree) users() [][]int {
-	users := make([][]int, len(t.r.Data))
-	t.m.references(func(item int, ref int32) {
-		if ref >= 0 && int(ref) < len(users) {
-			users[ref] = append(users[ref], item)
-		}
-	})
-	for i := range users {
-		slices.Sort(users[i])
-		users[i] = slices.Compact(users[i])
-	}
-	return users
 }

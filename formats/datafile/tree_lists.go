@@ -18,9 +18,6 @@ const (
 	namedText   = 8 << 10
 )
 
-// An emptyList stands for a list that is long.
-type emptyList []struct{}
-
 // document is a document with long lists, in its order. What makes them takes cost bytes.
 func document(cost int64, doc any, lists ...views.List) *views.Text {
 	l := lists[0]
@@ -71,15 +68,4 @@ func intsList(key string, b []byte, n int) views.List {
 	})
 	l.Flat = n == 1
 	return l
-}
-
-func appendIntList(b []byte, ints []int32) []byte {
-	b = append(b, '[')
-	for i, v := range ints {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsonenc.AppendInt(b, v)
-	}
-	return append(b, ']')
 }

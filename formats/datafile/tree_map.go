@@ -14,40 +14,6 @@ import (
 	"recfs/nodes"
 )
 
-// A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists, which are
-// documents, or an [Element] alone where the item is too short.
-type mapDocument struct {
-	Version     *int32    `json:"version"`
-	Size        int64     `json:"size"`
-	CRC32       string    `json:"crc32"`
-	SHA256      string    `json:"sha256"`
-	Info        any       `json:"info"`
-	Images      emptyList `json:"images"`
-	Sounds      emptyList `json:"sounds"`
-	Envelopes   emptyList `json:"envelopes"`
-	Groups      emptyList `json:"groups"`
-	Layers      emptyList `json:"layers"`
-	AutoMappers emptyList `json:"automappers"`
-}
-
-type envelopeDocument struct {
-	*Envelope
-	nameKeys
-	Synchronized bool      `json:"synchronized"`
-	Points       emptyList `json:"points,omitzero"` // in its own file
-	Path         string    `json:"path,omitempty"`  // in map.json
-}
-
-type groupDocument struct {
-	*Group
-	nameKeys
-}
-
-type autoMapperDocument struct {
-	*AutoMapper
-	Automatic bool `json:"automatic"`
-}
-
 // mapText is map.json.
 func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 	doc := mapDocument{
@@ -201,26 +167,4 @@ func (p *Points) list(e *Envelope) views.List {
 	return list("points", last-first, partText/intText/pointInts, func(_ context.Context, b []byte, i int) ([]byte, error) {
 		return append(appendPoint(append(b, views.NextElement...), p.At(first+i), e.channels()), '}'), nil
 	})
-}
-
-// appendPoint appends a point with the values of so many channels, but for its last brace.
-func appendPoint(b []byte, v []int32, channels int) []byte {
-	b = appendField(append(b, '{'), "time_ms", int(v[0]))
-	b = appendField(append(b, ','), "curve", int(v[1]))
-	for i, key := range []string{"values", "in_dx", "in_dy", "out_dx", "out_dy"} {
-		if at := 2 + i*maxChannels; at < len(v) {
-			b = appendIntList(jsonenc.AppendKey(b, key), v[at:at+channels])
-		}
-	}
-	return b
-}
-
-// autoMappers are those that are not short.
-func (m *Map) autoMappers() (list []*AutoMapper) {
-	for i := range m.AutoMappers {
-		if o := &m.AutoMappers[i]; !o.Short {
-			list = append(list, o)
-		}
-	}
-	return list
 }

@@ -8,28 +8,6 @@ import (
 	"recfs/nodes"
 )
 
-// The documents of images and sounds in map.json (docs/tree/datafile.md section 5).
-type (
-	imageDocument struct {
-		*Image
-		nameKeys
-		Variant *int32 `json:"variant,omitempty"`
-		Format  string `json:"format"`
-		mediumKeys
-	}
-	soundDocument struct {
-		*Sound
-		nameKeys
-		mediumKeys
-	}
-)
-
-// mediumKeys are the last keys of an image or sound. Path is null if it is external.
-type mediumKeys struct {
-	Data int32   `json:"data_index"`
-	Path *string `json:"path"`
-}
-
 func (t *tree) imageList() views.List {
 	return listOf("images", t.m.Images, func(ctx context.Context, o *Image) (any, error) {
 		name, keys, err := t.mediumKeys(ctx, medium{&o.Element, &o.Media}, imagePath)

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/fnv"
-	"image"
 	iofs "io/fs"
-	"maps"
 	"math"
-	"slices"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -61,19 +57,6 @@ func (p *pictures) drawingName(id picture) string {
 }
 
 func (d drawing) cost() int64 { return int64(cap(d.file)) + 16 }
-
-// load draws a picture.
-func (p *pictures) load(ctx context.Context, id picture) (d drawing, err error) {
-	if d.external, err = p.externalSum(ctx, id); err != nil {
-		return d, err
-	}
-	drawn, err := p.draw(ctx, id)
-	if err != nil {
-		return d, err
-	}
-	d.file, err = drawn.png(ctx)
-	return d, err
-}
 
 // write writes a drawing.
 //
@@ -158,116 +141,4 @@ func (p *pictures) scale(l *Layer) int {
 		l = game
 	}
 	return int(previewScale(l.dimensions()))
-}
-
-// draw draws a picture.
-func (p *pictures) draw(ctx context.Context, id picture) (*raster, error) {
-	switch id {
-	case previewPicture:
-		return p.preview(ctx)
-	case collisionPicture:
-		tiles, err := p.tiles(ctx, p.m.Game)
-		if err != nil {
-			return nil, err
-		}
-		return drawCollision(&rows{Tiles: tiles}), nil
-	}
-	return p.layer(ctx, &p.m.Layers[id])
-}
-
-// layer draws a layer alone.
-func (p *pictures) layer(ctx context.Context, l *Layer) (*raster, error) {
-	tiles, err := p.tiles(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	scale, rows := p.scale(l), &rows{Tiles: tiles}
-	if l.Kind != KindTiles {
-		return drawColors(rows, scale), nil
-	}
-	a, err := p.atlas(ctx, *l.Tiles.Image, scale)
-	if err != nil {
-		return nil, err
-	}
-	return drawAlone(rows, a.tinted(l.Tiles.Color), scale), nil
-}
-
-// atlas returns the cells of an image of the map.
-func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, error) {
-	if index == noImage {
-		return plainAtlas(white, scale), nil
-	}
-	m, held, err := p.image(ctx, index)
-	defer held.Free()
-	switch {
-	case err != nil:
-		return nil, err
-	case m == nil:
-		external, err := p.external(ctx)
-		return plainAtlas(nameColor(external[index].name), scale), err
-	}
-	return newAtlas(m, scale), nil
-}
-
-// image returns the pixels of an image of the map, held as long as they are used. There are none of
-// an external one that is not at hand.
-func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *formats.Held, error) {
-	if index < 0 || int(index) >= len(p.m.Images) {
-		return nil, nil, fault("image", 0, "image %d does not exist", index)
-	}
-	o := &p.m.Images[index]
-	if o.Short || o.External {
-		external, err := p.external(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		return external[index].decode(ctx)
-	}
-	if err := p.r.checkImage(o, "", nil); err != nil {
-		return nil, nil, err
-	}
-	t, err := p.pixels(ctx, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer t.held.Free()
-	held, err := formats.Charge(ctx, 0)
-	if err != nil {
-		return nil, held, err
-	}
-	m, err := t.texels(ctx, held)
-	return m, held, err
-}
-
-// external returns the external images of the map.
-func (p *pictures) external(ctx context.Context) (map[int32]*externalImage, error) {
-	return p.externals.all(ctx, func(o *Image) (string, error) {
-		if o.Short {
-			return "", nil
-		}
-		name, err := p.text(ctx, o.Name, &o.Element, maxName)
-		return name.bytes(), err
-	}, p.m.Images)
-}
-
-// externalSum is a checksum of the names and versions of the external images in a picture.
-func (p *pictures) externalSum(ctx context.Context, id picture) (uint64, error) {
-	if id == collisionPicture || id >= 0 && p.m.Layers[id].Kind != KindTiles {
-		return 0, nil
-	}
-	external, err := p.external(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if id >= 0 {
-		if x := external[*p.m.Layers[id].Tiles.Image]; x != nil {
-			return x.sum, nil
-		}
-		return 0, nil
-	}
-	sum := fnv.New64a()
-	for _, i := range slices.Sorted(maps.Keys(external)) {
-		_, _ = fmt.Fprintln(sum, i, external[i].sum)
-	}
-	return sum.Sum64(), nil
 }

@@ -1,0 +1,245 @@
+package datafile
+
+import (
+	"slices"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists, which are
+// documents, or an [Element] alone where the item is too short.
+type mapDocument struct {
+	Version     *int32    `json:"version"`
+	Size        int64     `json:"size"`
+	CRC32       string    `json:"crc32"`
+	SHA256      string    `json:"sha256"`
+	Info        any       `json:"info"`
+	Images      emptyList `json:"images"`
+	Sounds      emptyList `json:"sounds"`
+	Envelopes   emptyList `json:"envelopes"`
+	Groups      emptyList `json:"groups"`
+	Layers      emptyList `json:"layers"`
+	AutoMappers emptyList `json:"automappers"`
+}
+
+type envelopeDocument struct {
+	*Envelope
+	nameKeys
+	Synchronized bool      `json:"synchronized"`
+	Points       emptyList `json:"points,omitzero"` // in its own file
+	Path         string    `json:"path,omitempty"`  // in map.json
+}
+
+type groupDocument struct {
+	*Group
+	nameKeys
+}
+
+type autoMapperDocument struct {
+	*AutoMapper
+	Automatic bool `json:"automatic"`
+}
+
+// A layerDocument is what map.json and a layer's own file have in common (docs/tree/datafile.md
+// sections 5 and 8). Group and Layer are null for a layer that no group claims.
+type layerDocument struct {
+	Element
+	Group *int `json:"group"`
+	Layer *int `json:"layer"`
+	Kind  Kind `json:"kind"`
+	nameKeys
+	Detail bool `json:"detail"`
+}
+
+// The documents of layers by kind.
+type (
+	tilesDocument struct {
+		layerDocument
+		*TileFields
+		Data *int32 `json:"data_index"`
+		layerContent
+	}
+	quadsDocument struct {
+		layerDocument
+		*QuadFields
+		Data *int32 `json:"data_index"`
+		layerContent
+	}
+	soundsDocument struct {
+		layerDocument
+		*SoundFields
+		Data *int32 `json:"data_index"`
+		layerContent
+	}
+	unknownDocument struct {
+		layerDocument
+		layerContent
+	}
+)
+
+// layerContent is what only the file of a layer says, or only map.json.
+type layerContent struct {
+	*tilesContent
+	Quads   emptyList `json:"quads,omitzero"`
+	Sources emptyList `json:"sources,omitzero"`
+	Ints    emptyList `json:"ints,omitzero"`  // of an unknown kind
+	Path    string    `json:"path,omitempty"` // in map.json
+}
+
+// tilesContent is what the file of a tile layer says of its tiles.
+type tilesContent struct {
+	TileLook
+	NonAir int        `json:"non_air"`
+	Counts tileCounts `json:"counts"`
+	Tiles  emptyList  `json:"tiles,omitzero"`
+}
+
+// document returns the document of a layer with its content.
+func (l *Layer) document(content layerContent) any {
+	doc := layerDocument{Element: l.Element, Kind: l.Kind, nameKeys: l.Name.keys(), Detail: l.Detail}
+	if l.Group != noGroup {
+		doc.Group, doc.Layer = &l.Group, &l.Pos
+	}
+	switch {
+	case l.Tiles != nil:
+		return tilesDocument{doc, l.Tiles, l.Data, content}
+	case l.Quads != nil:
+		return quadsDocument{doc, l.Quads, l.Data, content}
+	case l.Sounds != nil:
+		return soundsDocument{doc, l.Sounds, l.Data, content}
+	}
+	return unknownDocument{doc, content}
+}
+
+// Extensions of the files of a layer.
+const (
+	documentExt = ".json"
+	gridExt     = ".txt"
+	charsExt    = ".chars.txt"
+	pictureExt  = ".png"
+)
+
+// layerFiles returns the extensions of the files that a layer has, damaged or not.
+func (m *Map) layerFiles(l *Layer) []string {
+	if l.Tiles == nil {
+		return []string{documentExt}
+	}
+	list := []string{documentExt, gridExt}
+	if l.Kind != KindTiles {
+		list = append(list, charsExt)
+	}
+	if m.hasPicture(l) {
+		list = append(list, pictureExt)
+	}
+	return list
+}
+
+// appendPoint appends a point with the values of so many channels, but for its last brace.
+func appendPoint(b []byte, v []int32, channels int) []byte {
+	b = appendField(append(b, '{'), "time_ms", int(v[0]))
+	b = appendField(append(b, ','), "curve", int(v[1]))
+	for i, key := range []string{"values", "in_dx", "in_dy", "out_dx", "out_dy"} {
+		if at := 2 + i*maxChannels; at < len(v) {
+			b = appendIntList(jsonenc.AppendKey(b, key), v[at:at+channels])
+		}
+	}
+	return b
+}
+
+// autoMappers are those that are not short.
+func (m *Map) autoMappers() (list []*AutoMapper) {
+	for i := range m.AutoMappers {
+		if o := &m.AutoMappers[i]; !o.Short {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// The documents of images and sounds in map.json (docs/tree/datafile.md section 5).
+type (
+	imageDocument struct {
+		*Image
+		nameKeys
+		Variant *int32 `json:"variant,omitempty"`
+		Format  string `json:"format"`
+		mediumKeys
+	}
+	soundDocument struct {
+		*Sound
+		nameKeys
+		mediumKeys
+	}
+)
+
+// mediumKeys are the last keys of an image or sound. Path is null if it is external.
+type mediumKeys struct {
+	Data int32   `json:"data_index"`
+	Path *string `json:"path"`
+}
+
+// An emptyList stands for a list that is long.
+type emptyList []struct{}
+
+func appendIntList(b []byte, ints []int32) []byte {
+	b = append(b, '[')
+	for i, v := range ints {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonenc.AppendInt(b, v)
+	}
+	return append(b, ']')
+}
+
+type totalsEntry struct {
+	Total     int64 `json:"total"` // length that the header gives
+	Bytes     int64 `json:"bytes"` // of the file
+	Missing   int64 `json:"missing"`
+	Trailing  int64 `json:"trailing"`
+	ItemTypes int   `json:"item_types"`
+	Items     int   `json:"items"`
+	Data      int   `json:"data"`
+	Stored    int64 `json:"stored"`
+	Size      int64 `json:"size"`
+}
+
+type typeEntry struct {
+	TypeID uint16 `json:"type_id"`
+	Name   string `json:"name"`
+	UUID   string `json:"uuid,omitempty"`
+	Start  int    `json:"start"`
+	Num    int    `json:"num"`
+}
+
+type itemEntry struct {
+	Item   int    `json:"item"`
+	TypeID uint16 `json:"type_id"`
+	ID     uint16 `json:"id"`
+	Offset int64  `json:"offset"`
+	Size   int32  `json:"size"`
+	Path   string `json:"path"`
+}
+
+type dataEntry struct {
+	Data   int      `json:"data"`
+	Offset int64    `json:"offset"`
+	Stored int64    `json:"stored"`
+	Size   int64    `json:"size"`
+	UsedBy []string `json:"used_by"`
+}
+
+// users are the items that refer to each data item.
+func (m *Map) users(data int) [][]int {
+	users := make([][]int, data)
+	m.references(func(item int, ref int32) {
+		if ref >= 0 && int(ref) < len(users) {
+			users[ref] = append(users[ref], item)
+		}
+	})
+	for i := range users {
+		slices.Sort(users[i])
+		users[i] = slices.Compact(users[i])
+	}
+	return users
+}
