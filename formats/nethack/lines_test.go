@@ -185,3 +185,29 @@ func TestShortLinesTakeLittle(t *testing.T) {
 		t.Errorf("%d commands, %d bytes", x.now.commands, n)
 	}
 }
+
+// A row group of commands is made as a whole, so it ends when its texts are long, also within a chunk.
+func TestLongRowGroups(t *testing.T) {
+	const commands, each = 40, 900 << 10
+	w := newGame("Agnes")
+	w.comp = plain
+	w.backup(testSave(60), 1)
+	for i := range commands {
+		w.line(strings.Repeat("a", each), 1)
+		w.diff(beta3, int32(i+2), w.rest(24))
+	}
+	x := mustIndex(t, w.Bytes())
+	rows := 0
+	for i, g := range x.commandGroups {
+		if n := g.Rows * each; g.Skip != rows || n > maxGroupText+each || n < maxGroupText && i < len(x.commandGroups)-1 {
+			t.Errorf("group %d has %d rows from %d on", i, g.Rows, g.Skip)
+		}
+		rows += g.Rows
+	}
+	if rows != commands {
+		t.Errorf("%d rows", rows)
+	}
+	for name, err := range nodestest.Check(t, mustOpen(t, w.Bytes())) {
+		t.Errorf("%s: %v", name, err)
+	}
+}

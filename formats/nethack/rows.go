@@ -33,12 +33,17 @@ func (p *indexer) countPending() {
 	p.commandGroups = c.Groups()
 }
 
+// maxGroupText is from how many bytes of text on a row group of commands ends: it is made as a whole, and
+// a command may have maxEventText, many times as long as answers.
+const maxGroupText = 8 << 20
+
 // countCommands counts the lines since the last save line, and their commands as rows.
 func (p *indexer) countCommands(c *rowcount.Counter, at commandContext) {
 	for e, answers := range p.ev.commands(at.zone, p.judge) {
 		at.answers = answers
 		commandRow(c.Batch, e, &at)
 		c.EndRow()
+		c.EndText(maxGroupText)
 	}
 	p.ev.forget(p.clock)
 }

@@ -18,7 +18,6 @@ type recording struct {
 	// Each Memo uses only those before it.
 	listings  *cache.Memo[struct{}, *listing]
 	saves     *cache.Memo[int, []byte]
-	states    *cache.Memo[int, *state]
 	documents *cache.Memo[int64, []byte] // of states/
 }
 

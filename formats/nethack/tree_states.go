@@ -6,25 +6,6 @@ import (
 	"recfs/formats"
 )
 
-// loadState decodes the save of tick n, once for all that is made of it.
-func (rec *recording) loadState(ctx context.Context, n int) (*state, int64, error) {
-	x, err := rec.sound(ctx, n)
-	if err != nil {
-		return nil, 0, err
-	}
-	save, err := rec.saves.Get(ctx, n)
-	if err != nil {
-		return nil, 0, err
-	}
-	held, err := formats.Charge(ctx, stateCost+2*mapRows*rowCost+thingCost/objectSize*min(int64(len(save)), maxShown))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer held.Free()
-	s := x.decodeState(n, save)
-	return s, s.cost(), nil
-}
-
 // decodeState decodes the save of tick n, parts of which the state may keep.
 func (x *index) decodeState(n int, save []byte) *state {
 	t := x.ticks.at(n)
@@ -76,17 +57,25 @@ func (rec *recording) stateText(ctx context.Context, n int64) ([]byte, error) {
 	return rec.ofTick(ctx, func(ctx context.Context) ([]byte, error) { return rec.documents.Get(ctx, n) })
 }
 
-// loadDocument makes a document of states/.
+// loadDocument decodes the save of tick n and makes its document.
 func (rec *recording) loadDocument(ctx context.Context, n int64) (doc []byte, cost int64, err error) {
-	s, err := rec.states.Get(ctx, int(n))
+	x, err := rec.sound(ctx, int(n))
 	if err != nil {
 		return nil, 0, err
 	}
-	held, err := formats.Charge(ctx, documentPerState*s.cost())
+	save, err := rec.saves.Get(ctx, int(n))
+	if err != nil {
+		return nil, 0, err
+	}
+	held, err := formats.Charge(ctx, stateCost+2*mapRows*rowCost+thingCost/objectSize*min(int64(len(save)), maxShown))
 	if err != nil {
 		return nil, 0, err
 	}
 	defer held.Free()
+	s := x.decodeState(int(n), save)
+	if err := held.Grow(documentPerState * s.cost()); err != nil {
+		return nil, 0, err
+	}
 	doc = s.appendDocument(nil)
 	return doc, int64(cap(doc)), nil
 }

@@ -23,6 +23,17 @@ func New(columns []columnar.Column) *Counter { return &Counter{Batch: columnar.N
 // EndRow must be called after each row: no group has more than columnar.MaxGroupRows.
 func (c *Counter) EndRow() { c.added(1) }
 
+// EndText ends a group whose texts have a number of bytes.
+func (c *Counter) EndText(most int64) {
+	n := int64(0)
+	for i := range c.Columns {
+		n += c.Columns[i].Counts.Bytes
+	}
+	if n >= most {
+		c.cut(c.rows)
+	}
+}
+
 // Room returns how many rows the open group can still take.
 func (c *Counter) Room() int { return columnar.MaxGroupRows - c.Rows() }
 
