@@ -16,15 +16,11 @@ type Batch struct {
 	mode    batchMode
 
 	// Where rows are counted:
-	last  []int64 // of each column what [Batch.Int32s] counted last, or the bytes of the text in the row before
-	texts []int   // the columns of type Text without Words
+	last []int64 // of each column what [Batch.Int32s] counted last
 }
 
-// What last has besides values.
-const (
-	noLast = math.MinInt64 // nothing was counted yet
-	null   = noLast + 1
-)
+// What last has besides values:
+const noLast = math.MinInt64 // nothing was counted yet
 
 type batchMode uint8
 
@@ -77,9 +73,6 @@ func NewCounter(columns []Column) *Batch {
 	b := &Batch{Columns: make([]Vector, len(columns)), last: make([]int64, len(columns))}
 	for i, c := range columns {
 		b.Columns[i].Column = c
-		if c.Type == Text && c.Words == nil {
-			b.texts = append(b.texts, i)
-		}
 		b.last[i] = noLast
 	}
 	return b
@@ -175,7 +168,6 @@ func (b *Batch) column() (*Vector, batchMode) {
 
 // Null adds no value to a Nullable column.
 func (b *Batch) Null() {
-	b.last[b.next] = null
 	v, mode := b.column()
 	if mode == passing {
 		return
@@ -345,15 +337,13 @@ func (b *Batch) JSON(s []byte) {
 }
 
 func addText[S ~string | ~[]byte](b *Batch, s S) {
-	last := &b.last[b.next]
 	v, mode := b.column()
 	switch mode {
 	case keeping:
 		v.Text = appendValid(v.roomFor(len(s)), s)
 		v.Ends = append(v.Ends, len(v.Text))
 	case counting:
-		*last = TextLen(s)
-		v.Counts.Bytes += *last
+		v.Counts.Bytes += TextLen(s)
 	}
 }
 

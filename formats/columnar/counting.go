@@ -18,7 +18,6 @@ func (b *Batch) Nulls(n int) {
 		return
 	}
 	for i := b.next; i < b.next+n; i++ {
-		b.last[i] = null
 		b.Columns[i].Nulls++
 	}
 	b.next += n
@@ -29,22 +28,8 @@ func (b *Batch) Later() { b.column() }
 
 // LaterText counts a text of n bytes of UTF-8 that is not made before its row.
 func (b *Batch) LaterText(n int) {
-	b.last[b.next] = int64(n)
 	v, _ := b.column()
 	v.Counts.Bytes += int64(n)
-}
-
-// Again counts n rows whose texts are as in the row before, one of the group. Of their other columns the Counts are told
-// by the caller.
-func (b *Batch) Again(n int) {
-	for _, i := range b.texts {
-		if size := b.last[i]; size == null {
-			b.Columns[i].Nulls += int64(n)
-		} else {
-			b.Columns[i].Counts.Bytes += size * int64(n)
-		}
-	}
-	b.rows += n
 }
 
 // Add counts rows that were counted elsewhere.

@@ -97,7 +97,6 @@ func (r *fields) location(l *location) {
 		return
 	}
 	entry := r.dungeons + 8 + dungeonSize*int64(l.Dungeon)
-	r.end = entry + dungeonSize
 	textTo(&l.DungeonName, &l.DungeonNameHex, r.text(entry, 24))
 	l.Depth = int64(r.i32(entry+51)) + int64(l.Level) - 1
 }

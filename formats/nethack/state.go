@@ -166,7 +166,6 @@ type fields struct {
 
 	you      int64 // where the hero begins
 	dungeons int64 // where their list begins
-	end      int64 // of what readHero reads
 	role     int32 // of the hero
 }
 
@@ -195,7 +194,6 @@ func (r *fields) u32(p int64) uint32 {
 	return binary.LittleEndian.Uint32(r.b[p:])
 }
 
-func (r *fields) i8(p int64) int8   { return int8(r.u8(p)) }
 func (r *fields) i32(p int64) int32 { return int32(r.u32(p)) }
 
 // length reads a length, which must not be negative.

@@ -31,7 +31,8 @@ func (x *index) check(size int64) error {
 		}
 	}
 	for i := range x.finishes {
-		if f := &x.finishes[i]; f.stay < noStay || int(f.stay) >= len(x.stays) || f.name > x.texts.settled {
+		f := &x.finishes[i]
+		if f.stay < noStay || int(f.stay) >= len(x.stays) || f.name > x.texts.settled || i > 0 && f.tick < x.finishes[i-1].tick {
 			return x.wrong("a finish")
 		}
 	}

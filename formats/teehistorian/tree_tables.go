@@ -25,14 +25,17 @@ func (t *tree) rowTables() []views.Table[index] {
 }
 
 // stayRows are the rows of the table players.
-func (t *tree) stayRows(ctx context.Context, x *index) (int, func(*columnar.Batch, int), error) {
+func (t *tree) stayRows(ctx context.Context, x *index) (views.Rows, error) {
 	r, err := t.named(ctx)
-	return len(x.stays), func(b *columnar.Batch, i int) { r.stayRow(b, i, t.start) }, err
+	return views.Rows{N: len(x.stays), Add: func(b *columnar.Batch, i int) { r.stayRow(b, i, t.start) }}, err
 }
 
 // finishRows are the rows of the table finishes.
-func (t *tree) finishRows(_ context.Context, x *index) (int, func(*columnar.Batch, int), error) {
-	return len(x.finishes), func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) }, nil
+func (t *tree) finishRows(_ context.Context, x *index) (views.Rows, error) {
+	return views.Rows{
+		N: len(x.finishes), Add: func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) },
+		Chunk: func(i int) int { return x.chunkOf(x.finishes[i].tick) },
+	}, nil
 }
 
 // fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"math"
+	"sort"
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
@@ -28,12 +29,26 @@ type Table[T any] struct {
 	// end before chunk end.
 	Fill func(ctx context.Context, x *T, b *columnar.Batch, chunk, end int) error
 
-	// Known, in place of Groups and Rows, is for a table whose rows the index knows: it returns how many
-	// there are, and what adds row i.
-	Known func(ctx context.Context, x *T) (n int, row func(b *columnar.Batch, i int), err error)
+	// Known, in place of Groups and Rows, is for a table whose rows the index knows.
+	Known func(ctx context.Context, x *T) (Rows, error)
 
 	// Counted, if set, is for a table whose rows no index counts, as that of a [columnar.Maker].
 	Counted func(ctx context.Context) bool
+}
+
+// Rows are the rows of a table that an index knows.
+type Rows struct {
+	N     int
+	Add   func(b *columnar.Batch, i int)
+	Chunk func(i int) int // in which row i is; nil: the table has no chunks
+}
+
+// from returns the first row of a chunk.
+func (r *Rows) from(chunk int) int {
+	if r.Chunk == nil {
+		return 0
+	}
+	return sort.Search(r.N, func(i int) bool { return r.Chunk(i) >= chunk })
 }
 
 // makers returns what makes the tables of a recording.
@@ -70,13 +85,16 @@ func (t *Table[T]) groups(ctx context.Context, x *T) ([]columnar.Group, error) {
 	if t.Known == nil {
 		return t.Groups(x), nil
 	}
-	n, row, err := t.Known(ctx, x)
+	rows, err := t.Known(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	c := rowcount.New(t.Columns)
-	for i := range n {
-		row(c.Batch, i)
+	for i := range rows.N {
+		for rows.Chunk != nil && c.Chunks() <= rows.Chunk(i) {
+			c.EndChunk()
+		}
+		rows.Add(c.Batch, i)
 		c.EndRow()
 	}
 	return c.Groups(), nil
@@ -88,14 +106,14 @@ func (t *Tree[T]) fill(ctx context.Context, table *Table[T], b *columnar.Batch, 
 	if err != nil {
 		return err
 	}
+	chunk := groups[group].Chunk
 	if table.Known != nil {
-		n, row, err := table.Known(ctx, x)
-		for i := 0; err == nil && i < n && !b.Full(); i++ {
-			row(b, i)
+		rows, err := table.Known(ctx, x)
+		for i := rows.from(chunk); err == nil && i < rows.N && !b.Full(); i++ {
+			rows.Add(b, i)
 		}
 		return err
 	}
-	chunk := groups[group].Chunk
 	if table.Fill != nil {
 		end := math.MaxInt
 		if rest := groups[group+1:]; len(rest) > 0 {

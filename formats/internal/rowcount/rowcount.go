@@ -43,12 +43,6 @@ func (c *Counter) Add(rows int, counts []columnar.Counts) {
 	c.added(rows)
 }
 
-// Again counts up to Room rows as the method of Batch does.
-func (c *Counter) Again(rows int) {
-	c.Batch.Again(rows)
-	c.added(rows)
-}
-
 // added says that the Batch has so many rows more.
 func (c *Counter) added(rows int) {
 	if c.rows += rows; c.Rows() == columnar.MaxGroupRows {
