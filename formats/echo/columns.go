@@ -156,13 +156,13 @@ func (e *Event) row(b *columnar.Batch) {
 	b.Text(e.Kind)
 	p := e.Player
 	if p == nil {
-		p = &identity{lacks: LacksIdentity}
+		p = &PlayerKey{Lacks: LacksIdentity}
 	}
-	addKnown(b, p.lacks.At(LacksUserID), b.Int64, p.id)
-	addKnown(b, p.lacks.At(LacksName), b.Text, p.name)
+	addKnown(b, p.Lacks.At(LacksUserID), b.Int64, p.ID)
+	addKnown(b, p.Lacks.At(LacksName), b.Text, p.Name)
 	var data []byte
-	if !utf8.ValidString(p.name) {
-		data = jsonenc.AppendHex(append(data, `,"name_hex":`...), []byte(p.name))
+	if !utf8.ValidString(p.Name) {
+		data = jsonenc.AppendHex(append(data, `,"name_hex":`...), []byte(p.Name))
 	}
 	data = append(append(data, e.Rest...), '}')
 	data[0] = '{' // in place of the comma, which each event has

@@ -139,7 +139,7 @@ func TestCombineCRC(t *testing.T) {
 func TestSavedIndex(t *testing.T) {
 	chunk := 1
 	x := &Index{
-		End: "clean", Bytes: 11, Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []Event{{Tick: 3, Time: -4, Kind: "k", Rest: []byte(`,"a":1`)}, {Kind: "j", Player: &identity{5, "n", 1}}}, Scores: []byte("{}"),
+		End: "clean", Bytes: 11, Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []Event{{Tick: 3, Time: -4, Kind: "k", Rest: []byte(`,"a":1`)}, {Kind: "j", Player: &PlayerKey{5, "n", 1}}}, Scores: []byte("{}"),
 		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
 			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}},

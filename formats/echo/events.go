@@ -2,33 +2,33 @@ package echo
 
 import "slices"
 
-// An identity is what a player is known by.
-type identity struct {
-	id    int64
-	name  string
-	lacks Lacks // of these
+// A PlayerKey is what a player is known by.
+type PlayerKey struct {
+	ID    int64
+	Name  string
+	Lacks Lacks // of these
 }
 
-func (p *Player) identity() identity { return identity{p.UserID, p.Name, p.Lacks & LacksIdentity} }
+func (p *Player) identity() PlayerKey { return PlayerKey{p.UserID, p.Name, p.Lacks & LacksIdentity} }
 
 // A seen is a player as the frame before last showed it.
 type seen struct {
-	team    int
-	stunned bool
-	player  Player
+	Team    int
+	Stunned bool
+	Player  Player
 }
 
 // A roster is the players of one frame in the order of its teams; of two with the same identity the
 // first counts.
 type roster struct {
-	order []identity
-	of    map[identity]seen
+	order []PlayerKey
+	of    map[PlayerKey]seen
 }
 
 func (r *roster) fill(f *Frame) {
 	r.order = r.order[:0]
 	if r.of == nil {
-		r.of = map[identity]seen{}
+		r.of = map[PlayerKey]seen{}
 	}
 	clear(r.of)
 	for t := range f.Teams {
@@ -47,8 +47,8 @@ func (r *roster) fill(f *Frame) {
 type Event struct {
 	Tick, Time int64
 	Kind       string
-	Player     *identity // nil: it is of nobody
-	Rest       []byte    // the other members, each behind a comma
+	Player     *PlayerKey // nil: it is of nobody
+	Rest       []byte     // the other members, each behind a comma
 }
 
 // appendLine appends the line.
@@ -57,8 +57,8 @@ func (e *Event) appendLine(b []byte) []byte {
 	b = AppendTime(append(b, `,"time":`...), e.Time)
 	b = appendMember(b, "event", false, e.Kind)
 	if e.Player != nil {
-		b = appendMember(b, "name", e.Player.lacks.At(LacksName), e.Player.name)
-		b = putLong(b, `,"userid":`, e.Player.lacks.At(LacksUserID), e.Player.id)
+		b = appendMember(b, "name", e.Player.Lacks.At(LacksName), e.Player.Name)
+		b = putLong(b, `,"userid":`, e.Player.Lacks.At(LacksUserID), e.Player.ID)
 	}
 	return append(append(b, e.Rest...), '}', '\n')
 }
@@ -67,7 +67,7 @@ func (e *Event) appendLine(b []byte) []byte {
 func (e *Event) memory() int64 {
 	n := 80 + int64(len(e.Rest))
 	if e.Player != nil {
-		n += 40 + int64(len(e.Player.name))
+		n += 40 + int64(len(e.Player.Name))
 	}
 	return n
 }
@@ -133,28 +133,28 @@ func (e *eventList) players() {
 	for _, k := range e.then.order {
 		if _, ok := e.now.of[k]; !ok {
 			old := e.then.of[k]
-			e.put("leave", &old.player, appendMember(e.buf, "team", false, TeamNames[old.team]))
+			e.put("leave", &old.Player, appendMember(e.buf, "team", false, TeamNames[old.Team]))
 		}
 	}
 	for _, k := range e.now.order {
 		if _, ok := e.then.of[k]; !ok {
 			p := e.now.of[k]
-			b := putInt(e.buf, `,"number":`, p.player.Lacks.At(LacksNumber), int64(p.player.Number))
-			b = putInt(b, `,"level":`, p.player.Lacks.At(LacksLevel), int64(p.player.Level))
-			e.put("join", &p.player, appendMember(b, "team", false, TeamNames[p.team]))
+			b := putInt(e.buf, `,"number":`, p.Player.Lacks.At(LacksNumber), int64(p.Player.Number))
+			b = putInt(b, `,"level":`, p.Player.Lacks.At(LacksLevel), int64(p.Player.Level))
+			e.put("join", &p.Player, appendMember(b, "team", false, TeamNames[p.Team]))
 		}
 	}
 	for _, k := range e.now.order {
-		if old, ok := e.then.of[k]; ok && old.team != e.now.of[k].team {
+		if old, ok := e.then.of[k]; ok && old.Team != e.now.of[k].Team {
 			p := e.now.of[k]
-			b := appendMember(e.buf, "from", false, TeamNames[old.team])
-			e.put("team", &p.player, appendMember(b, "to", false, TeamNames[p.team]))
+			b := appendMember(e.buf, "from", false, TeamNames[old.Team])
+			e.put("team", &p.Player, appendMember(b, "to", false, TeamNames[p.Team]))
 		}
 	}
 	for _, k := range e.now.order {
-		if old, ok := e.then.of[k]; ok && !old.stunned && e.now.of[k].stunned {
+		if old, ok := e.then.of[k]; ok && !old.Stunned && e.now.of[k].Stunned {
 			p := e.now.of[k]
-			e.put("stun", &p.player, appendMember(e.buf, "team", false, TeamNames[p.team]))
+			e.put("stun", &p.Player, appendMember(e.buf, "team", false, TeamNames[p.Team]))
 		}
 	}
 }

@@ -38,10 +38,13 @@ func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 	default:
 		return false
 	}
+	if x.Bytes < 0 || x.Ticks < 0 {
+		return false
+	}
 	ticks, next := int64(0), int64(0)
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		if c.FirstTick < next || c.FirstTick > math.MaxInt32 || !c.sound() || chunk != nil && !chunk(c) {
+		if c.Ticks < 0 || c.FirstTick < next || c.FirstTick > math.MaxInt32 || !c.sound() || chunk != nil && !chunk(c) {
 			return false
 		}
 		ticks += int64(c.Ticks)
@@ -83,6 +86,9 @@ func (c *ChunkInfo) soundParts() bool {
 	frames, stored := 0, int64(0)
 	ends := map[int]bool{c.Ticks: true}
 	for _, p := range c.Parts {
+		if p.Frames < 0 || p.Skip < 0 || p.Stored < 0 {
+			return false
+		}
 		if p.Frames > c.Ticks-frames || p.Skip > c.Stored-stored || p.Stored > c.Stored-stored-p.Skip {
 			return false
 		}

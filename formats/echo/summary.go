@@ -12,25 +12,25 @@ type Summary struct {
 	events  eventList
 	goals   [][]byte
 	players []*playerResult
-	of      map[identity]*playerResult
+	of      map[PlayerKey]*playerResult
 }
 
 // A playerResult is what scores.json says of one player.
 type playerResult struct {
-	identity
-	number, level      int32
-	lacks              Lacks // of these
-	team               int
-	first, last, ticks int64
-	hasStats           bool
-	stats              Stats
+	Key                PlayerKey
+	Number, Level      int32
+	Lacks              Lacks // of these
+	Team               int
+	First, Last, Ticks int64
+	HasStats           bool
+	Stats              Stats
 }
 
 // Add takes the next frame.
 func (s *Summary) Add(tick int64, f *Frame) {
 	if s.Ticks == 0 {
 		s.First = f.Time
-		s.of = map[identity]*playerResult{}
+		s.of = map[PlayerKey]*playerResult{}
 	}
 	s.Ticks++
 	s.Last = f.Time
@@ -52,17 +52,17 @@ func (s *Summary) goal(tick int64, f *Frame) {
 	s.goals = append(s.goals, append(appendGoal(b, f), '}'))
 }
 
-func (s *Summary) player(tick int64, k identity, v seen, kind Kind) {
+func (s *Summary) player(tick int64, k PlayerKey, v seen, kind Kind) {
 	p := s.of[k]
 	if p == nil {
-		p = &playerResult{identity: k, number: v.player.Number, level: v.player.Level, lacks: v.player.Lacks, first: tick}
+		p = &playerResult{Key: k, Number: v.Player.Number, Level: v.Player.Level, Lacks: v.Player.Lacks, First: tick}
 		s.of[k] = p
 		s.players = append(s.players, p)
 	}
-	p.team, p.last = v.team, tick
-	p.ticks++
-	if v.player.HasStats && kind != Combat {
-		p.hasStats, p.stats = true, v.player.Stats
+	p.Team, p.Last = v.Team, tick
+	p.Ticks++
+	if v.Player.HasStats && kind != Combat {
+		p.HasStats, p.Stats = true, v.Player.Stats
 	}
 }
 
@@ -97,19 +97,19 @@ func (s *Summary) Scores(m *Match) any {
 }
 
 func (p *playerResult) json() []byte {
-	b := appendMember(nil, "name", p.identity.lacks.At(LacksName), p.name)
+	b := appendMember(nil, "name", p.Key.Lacks.At(LacksName), p.Key.Name)
 	b[0] = '{' // instead of its comma
-	b = putLong(b, `,"userid":`, p.identity.lacks.At(LacksUserID), p.id)
-	b = putInt(b, `,"number":`, p.lacks.At(LacksNumber), int64(p.number))
-	b = putInt(b, `,"level":`, p.lacks.At(LacksLevel), int64(p.level))
+	b = putLong(b, `,"userid":`, p.Key.Lacks.At(LacksUserID), p.Key.ID)
+	b = putInt(b, `,"number":`, p.Lacks.At(LacksNumber), int64(p.Number))
+	b = putInt(b, `,"level":`, p.Lacks.At(LacksLevel), int64(p.Level))
 	b = append(b, `,"team":"`...)
-	b = append(b, TeamNames[p.team]...)
-	b = putInt(b, `","first_tick":`, false, p.first)
-	b = putInt(b, `,"last_tick":`, false, p.last)
-	b = putInt(b, `,"ticks":`, false, p.ticks)
+	b = append(b, TeamNames[p.Team]...)
+	b = putInt(b, `","first_tick":`, false, p.First)
+	b = putInt(b, `,"last_tick":`, false, p.Last)
+	b = putInt(b, `,"ticks":`, false, p.Ticks)
 	b = append(b, ',')
-	if p.hasStats {
-		b = appendStats(b, &p.stats)
+	if p.HasStats {
+		b = appendStats(b, &p.Stats)
 	} else {
 		b = append(b, `"stats":null`...)
 	}
