@@ -7,7 +7,6 @@ import (
 	iofs "io/fs"
 	"path"
 	"sync"
-	"sync/atomic"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -57,14 +56,6 @@ type root struct {
 	a    *archive
 	file string          // the source is this one file; "" if it is the directory
 	one  func() *archive // of which each file may be the source
-
-	last atomic.Pointer[rootLook] // nil: none, or not of a container
-}
-
-// A rootLook is what was found of a container that is the root: the name of each member asks for it.
-type rootLook struct {
-	info  source.Info
-	entry nodes.Entry
 }
 
 // File implements Root.
@@ -97,16 +88,10 @@ func (t *root) entry(ctx context.Context) (nodes.Entry, error) {
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	if last := t.last.Load(); last != nil && last.info == info {
-		return last.entry, nil
-	}
 	e, err := t.a.entry(ctx, dir, name, info)
 	if err == nil && e.Dir == nil { // the file is no recording any more, or cannot be read at present
 		_, err = t.a.fileEntry(ctx, t.file, info)
 		err = cmp.Or(err, source.Stale(t.file))
-	}
-	if _, ok := e.Dir.(containerDir); ok && err == nil {
-		t.last.Store(&rootLook{info, e})
 	}
 	return e, err
 }
