@@ -29,8 +29,8 @@ type Options struct {
 	// lies beside a recording and adds to its tree, such as a schema or a map,
 	// then does so only if all who may read the recording may read it.
 	Shared bool
-	// Follow tells that files are read while they grow: of one that was written a moment ago, some formats show
-	// what will stay (formats.Format.HoldsBack). Else all is shown.
+	// Follow tells that files are read while they grow: of one that was written a moment ago, some
+	// formats show what will stay (formats.Format.HoldsBack). Else all is shown.
 	Follow bool
 	// Indexed hears when the index.json of a recording was made or asked for; nil: nobody does.
 	Indexed func(context.Context, Recording)
@@ -38,8 +38,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// An archive is what all its directories share. That of a container, which has one of its own, shares the
-// cache, the options and the log with the one around it.
+// An archive is what all its directories share. That of a container, which has one of its own,
+// shares the cache, the options and the log with the one around it.
 type archive struct {
 	links
 	ids
@@ -116,8 +116,8 @@ type kind struct {
 	packed    bool // under outer compression
 }
 
-// kindKey: a decision about a file holds for one version of it, and for one name: that says what the bytes
-// have to look like.
+// kindKey: a decision about a file holds for one version of it, and for one name: that says what
+// the bytes have to look like.
 type kindKey struct {
 	source.FileKey
 	naming
@@ -138,8 +138,8 @@ func (a *archive) kind(ctx context.Context, file source.FileKey, n naming) (kind
 	return kind{}, nil
 }
 
-// memberKind is kind for a file in a container. It is found out by who asks: to read a few bytes takes no longer than
-// to have others wait for them.
+// memberKind is kind for a file in a container. It is found out by who asks: to read a few bytes
+// takes no longer than to have others wait for them.
 func (a *archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
 	if key.format != noFormat && !key.packed {
 		head, ok := a.container.Head(ctx, key.Path)
@@ -188,8 +188,8 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 	return kind{}, cost, nil
 }
 
-// named reports whether a file that begins with head is the recording that its name says. It is taken for one, which does
-// not open, if it is compressed and damaged before what would tell.
+// named reports whether a file that begins with head is the recording that its name says. It is
+// taken for one, which does not open, if it is compressed and damaged before what would tell.
 func (a *archive) named(ctx context.Context, k kindKey, head []byte) (bool, error) {
 	if k.packed {
 		inner, hurt, err := a.unpack.Head(ctx, k.FileKey, head)
@@ -201,8 +201,8 @@ func (a *archive) named(ctx context.Context, k kindKey, head []byte) (bool, erro
 	return a.list[k.format].MatchNamed(head[:min(len(head), formats.NamedSize)]), nil
 }
 
-// match returns the index of the first format that knows a head. The order of the list decides between
-// formats of which one is a special case of the other.
+// match returns the index of the first format that knows a head. The order of the list decides
+// between formats of which one is a special case of the other.
 func (a *archive) match(head []byte) (int, bool) {
 	i := slices.IndexFunc(a.list, func(f formats.Format) bool { return f.Match != nil && f.Match(head) })
 	return i, i >= 0

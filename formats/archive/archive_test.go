@@ -267,8 +267,8 @@ func TestArchiveFile(t *testing.T) {
 	}
 }
 
-// What a volatile directory gives is equal as long as it is the same version, also when the tree behind
-// it was put out of the cache meanwhile.
+// What a volatile directory gives is equal as long as it is the same version, also when the tree
+// behind it was put out of the cache meanwhile.
 func TestArchiveFileKeepsItsValues(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one", "RECone")
@@ -302,7 +302,8 @@ func TestArchiveFileKeepsItsValues(t *testing.T) {
 	}
 }
 
-// A directory of a recording is equal at each look-up, and who holds it keeps nothing of the tree that the cache gave up.
+// A directory of a recording is equal at each look-up, and who holds it keeps nothing of the tree
+// that the cache gave up.
 func TestHeldDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one.rec", "RECone")

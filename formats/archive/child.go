@@ -8,9 +8,10 @@ import (
 	"recfs/nodes"
 )
 
-// A child is what a recording, or a container that is the root, has at a path: in a container at a name.
-// The values of the tree itself are made anew when that was put out of the cache and opened again; this
-// one is equal to another of the same version, and who holds it keeps nothing of the tree in memory.
+// A child is what a recording, or a container that is the root, has at a path: in a container at a
+// name. The values of the tree itself are made anew when that was put out of the cache and opened
+// again; this one is equal to another of the same version, and who holds it keeps nothing of the
+// tree in memory.
 type child struct {
 	top  parent
 	path string
@@ -35,7 +36,8 @@ func (c child) entry(ctx context.Context) (nodes.Entry, error) {
 	return e, err
 }
 
-// Resolve returns the directory as the tree has it now, but for what stands for the directories in it.
+// Resolve returns the directory as the tree has it now, but for what stands for the directories in
+// it.
 func (c child) Resolve(ctx context.Context) (nodes.Dir, error) {
 	e, err := c.entry(ctx)
 	if _, ok := c.top.(recording); !ok || err != nil {
@@ -45,8 +47,8 @@ func (c child) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return openDir{d, c}, err
 }
 
-// below returns an entry of the directory with what stands for it if it is one itself: the kernel may hold
-// that for long.
+// below returns an entry of the directory with what stands for it if it is one itself: the kernel
+// may hold that for long.
 func (c child) below(e nodes.Entry) nodes.Entry {
 	if _, ok := c.top.(recording); ok && e.Dir != nil {
 		e.Dir = child{c.top, path.Join(c.path, e.Name)}.standIn(e.Dir)

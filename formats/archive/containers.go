@@ -74,16 +74,16 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 	return dir, treeCost + int64(problemCost*len(l.problems)), err
 }
 
-// newLists returns the lists of containers. Those of tars, whose headers stand all over them, are kept on
-// disk.
+// newLists returns the lists of containers. Those of tars, whose headers stand all over them, are
+// kept on disk.
 func (a *archive) newLists() *cache.Memo[containerKey, *memberList] {
 	return cache.NewMemo(a.cache, a.loadList).Durable(a.listName, (*memberList).encode, a.resumeList).Eager().
 		Peak(func(containerKey) int64 { return listWork })
 }
 
-// listName names the list of a container on disk; "": it is not kept. It is not for containers in containers,
-// whose versions say too little to find them by, as the next container may hold another one of the same size
-// and time.
+// listName names the list of a container on disk; "": it is not kept. It is not for containers in
+// containers, whose versions say too little to find them by, as the next container may hold another
+// one of the same size and time.
 func (a *archive) listName(k containerKey) string {
 	if a.depth > 0 || k.c != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
 		return ""

@@ -18,7 +18,8 @@ import (
 // A container that is damaged shows what is whole of it, and beside that a file that names what is
 // not (docs/tree/README.md section 1).
 
-// withDamage returns the problems of a container, by offset, with that of the compression around it.
+// withDamage returns the problems of a container, by offset, with that of the compression around
+// it.
 func withDamage(ctx context.Context, problems []formats.Problem, hurt unpack.DamageFunc) ([]formats.Problem, error) {
 	problems = slices.Clone(problems)
 	if hurt != nil {
@@ -38,7 +39,8 @@ func withDamage(ctx context.Context, problems []formats.Problem, hurt unpack.Dam
 const problemCost = 512
 
 // containerErrorText returns the error.txt of a container that opens: for each problem its format,
-// offset, reason and, if it is one of a member, path, one fact a line, and an empty line between two.
+// offset, reason and, if it is one of a member, path, one fact a line, and an empty line between
+// two.
 func containerErrorText(format string, problems []formats.Problem) []byte {
 	var b bytes.Buffer
 	for i, p := range problems {

@@ -98,8 +98,8 @@ func TestDamagedContainerNames(t *testing.T) {
 	}
 }
 
-// A tar without the zeros of its end is no damaged one, but may have been cut: also in a compressed one, and again from
-// the cache.
+// A tar without the zeros of its end is no damaged one, but may have been cut: also in a compressed
+// one, and again from the cache.
 func TestUnendedTar(t *testing.T) {
 	whole := formatstest.Tar(t, entry{"a.rec", "RECone"}, entry{"b", strings.Repeat("x", 5000)})
 	cut := whole[:bytes.LastIndexByte(whole, 'x')+1]

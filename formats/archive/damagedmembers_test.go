@@ -71,8 +71,8 @@ func readPart(t *testing.T, root nodes.Dir, name string, step int) (string, erro
 	}
 }
 
-// A member that is not whole gives its bytes up to the damage, however it is packed: as a recording it is
-// that of a damaged stream, as a file the bytes and then an error that says what is wrong.
+// A member that is not whole gives its bytes up to the damage, however it is packed: as a recording
+// it is that of a damaged stream, as a file the bytes and then an error that says what is wrong.
 func TestDamagedMembers(t *testing.T) {
 	content := formatstest.Compressible(20_000)
 	deflated, stored := oneZip(t, zip.Deflate, "a", content), oneZip(t, zip.Store, "a", content)
@@ -130,7 +130,8 @@ func TestDamagedMembers(t *testing.T) {
 	}
 }
 
-// A zip of which a header names another file than the directory shows all of it, and tells by error and log.
+// A zip of which a header names another file than the directory shows all of it, and tells by error
+// and log.
 func TestMembersOfTwoNames(t *testing.T) {
 	rec, plain := oneZip(t, zip.Deflate, "a.rec", []byte("RECbody")).b, oneZip(t, zip.Store, "a.txt", []byte("text")).b
 	rec[30], plain[30] = 'b', 'b'

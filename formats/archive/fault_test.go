@@ -187,7 +187,8 @@ func (u unreadable) Open(ctx context.Context, name string) (source.File, error) 
 	return u.Tree.Open(ctx, name)
 }
 
-// TestUnread holds that a file of which it is not known what it is says why, and is looked at again.
+// TestUnread holds that a file of which it is not known what it is says why, and is looked at
+// again.
 func TestUnread(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.lump", "LUMP")

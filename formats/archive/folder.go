@@ -31,8 +31,8 @@ func (p place) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return snapshot{p, l}, nil
 }
 
-// dir returns the directory at a path. It is a value, so that two look-ups give equal ones, which is how
-// fs knows that its node may stay. That of a container never changes.
+// dir returns the directory at a path. It is a value, so that two look-ups give equal ones, which
+// is how fs knows that its node may stay. That of a container never changes.
 func (a *archive) dir(at string) nodes.Dir {
 	d := nodes.Deferred[place]{Target: place{a, at}}
 	if a.container != nil {
@@ -59,8 +59,8 @@ func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 // Snapshot returns the names as they are now.
 func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
 
-// hold keeps the file of an entry open for a moment: who looks a file up reads it next, most of the time,
-// and then reads what the look-up saw even if another file has taken its place.
+// hold keeps the file of an entry open for a moment: who looks a file up reads it next, most of the
+// time, and then reads what the look-up saw even if another file has taken its place.
 func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
@@ -172,9 +172,9 @@ func (a *archive) lookup(ctx context.Context, dir, name string) (nodes.Entry, er
 	return a.entry(ctx, dir, name, info)
 }
 
-// entry returns the entry called name in dir, which info describes. Most of what can fail becomes an entry
-// that tells of it when it is read; but what was not found out because ctx ended, or for another passing
-// reason, decides nothing.
+// entry returns the entry called name in dir, which info describes. Most of what can fail becomes
+// an entry that tells of it when it is read; but what was not found out because ctx ended, or for
+// another passing reason, decides nothing.
 func (a *archive) entry(ctx context.Context, dir, name string, info source.Info) (e nodes.Entry, err error) {
 	at := path.Join(dir, name)
 	switch info.Type {
@@ -195,7 +195,8 @@ func (a *archive) entry(ctx context.Context, dir, name string, info source.Info)
 	return e, nil
 }
 
-// isPassing reports whether an error says something of this machine at this moment, and nothing of a file.
+// isPassing reports whether an error says something of this machine at this moment, and nothing of
+// a file.
 func isPassing(err error) bool {
 	errno, ok := errors.AsType[syscall.Errno](err)
 	return ok && slices.Contains([]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO}, errno)

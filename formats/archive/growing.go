@@ -10,8 +10,8 @@ import (
 // atRest is for how long nobody wrote to a file of which it is not expected that it grows.
 const atRest = 24 * time.Hour
 
-// grows reports whether it can be expected that bytes are added to a file. One in a container has no
-// device.
+// grows reports whether it can be expected that bytes are added to a file. One in a container has
+// no device.
 func grows(v source.Version) bool {
 	return v.Dev != 0 && v.Born != 0 && time.Since(v.Time()) < atRest
 }
@@ -46,8 +46,8 @@ type growths struct {
 func newGrowths() growths { return growths{cache.NewRecent[string, growth](maxGrowths)} }
 
 const (
-	// writing is for how long after a write the next one is expected. A file that was just put there by
-	// a copy is complete when that is over.
+	// writing is for how long after a write the next one is expected. A file that was just put there
+	// by a copy is complete when that is over.
 	writing = 5 * time.Second
 	// pausing is the same for a file that was seen to grow.
 	pausing = time.Hour

@@ -9,7 +9,8 @@ import (
 	"recfs/nodes"
 )
 
-// A recording is taken to be written for a moment after each write, and for long if it was seen to grow.
+// A recording is taken to be written for a moment after each write, and for long if it was seen to
+// grow.
 func TestRunning(t *testing.T) {
 	a := newGrowths()
 	at := func(ago time.Duration, size int64, inode uint64) source.Version {

@@ -52,8 +52,8 @@ func upFrom(dir string) string {
 	return strings.Repeat("../", strings.Count(dir, "/")+1)
 }
 
-// dangling returns a target that leads nowhere from dir and tells of another one. Nothing in dir has
-// the name that it begins with: from there the steps up in target would lead out of the mount.
+// dangling returns a target that leads nowhere from dir and tells of another one. Nothing in dir
+// has the name that it begins with: from there the steps up in target would lead out of the mount.
 func (l links) dangling(ctx context.Context, dir, target string) string {
 	shown, _, _ := strings.Cut(target, "\x00")
 	for {

@@ -10,8 +10,8 @@ import (
 	"recfs/nodes"
 )
 
-// To list files whose names do not say what they are reads nothing of a tar but what its list was made of, and little
-// more of a zip than these files.
+// To list files whose names do not say what they are reads nothing of a tar but what its list was
+// made of, and little more of a zip than these files.
 func TestMembersOfUnsureNames(t *testing.T) {
 	const count, size = 3000, 600
 	var members []entry
@@ -46,8 +46,8 @@ func TestMembersOfUnsureNames(t *testing.T) {
 	}
 }
 
-// A compressed file whose name others use too is the recording of its name, which does not open, where the damage is
-// before what would tell: to be taken for a plain file would be the all-clear.
+// A compressed file whose name others use too is the recording of its name, which does not open,
+// where the damage is before what would tell: to be taken for a plain file would be the all-clear.
 func TestDamagedOfUnsureName(t *testing.T) {
 	sound, other := packZstd(t, []byte(strings.Repeat("LUMP ok ", 100))), packZstd(t, []byte(strings.Repeat("none", 100)))
 	cut := func(b []byte) string { return string(b[:12]) }

@@ -24,7 +24,8 @@ const listWork = 512 << 10
 // than this is worth.
 const savedListMin = 1000
 
-// encode returns the list as it is kept, nil if it is not. What is kept is that of a tar which is whole.
+// encode returns the list as it is kept, nil if it is not. What is kept is that of a tar which is
+// whole.
 func (l *memberList) encode() []byte {
 	if l.saved || l.Members == nil || len(l.Problems) > 0 || l.Unended || l.Len() < savedListMin {
 		return nil

@@ -390,8 +390,8 @@ func TestBombInDirectory(t *testing.T) {
 	}
 }
 
-// A container that is the root and replaced while it is listed and read: the next look shows the new one, who had the old
-// one open keeps its names and bytes, or hears that they are gone.
+// A container that is the root and replaced while it is listed and read: the next look shows the
+// new one, who had the old one open keeps its names and bytes, or hears that they are gone.
 func TestRootContainerReplaced(t *testing.T) {
 	for _, kind := range []string{"c.tar", "c.zip", "c.tar.gz"} {
 		pack := func(entries ...entry) string {

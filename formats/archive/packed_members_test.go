@@ -27,8 +27,8 @@ func manyEntries(n int) []entry {
 	return entries
 }
 
-// TestRawUnopened reads the bytes of recordings that are not opened for it: in a folder, compressed, and in
-// containers.
+// TestRawUnopened reads the bytes of recordings that are not opened for it: in a folder,
+// compressed, and in containers.
 func TestRawUnopened(t *testing.T) {
 	opened := 0
 	format := formatstest.Plain(formats.Format{Name: "rec", Extensions: []string{".rec"}}, func(context.Context, formats.Input) error {

@@ -213,7 +213,8 @@ func checkRandomReads(t *testing.T, root nodes.Dir, name, dir string) {
 	}
 }
 
-// A bomb is a recording up to where it is too much, before that was met and after, for all who look and in every mount.
+// A bomb is a recording up to where it is too much, before that was met and after, for all who look
+// and in every mount.
 func TestCompressedBomb(t *testing.T) {
 	nodestest.Long(t)
 	dir, disk := t.TempDir(), t.TempDir()
@@ -231,7 +232,8 @@ func TestCompressedBomb(t *testing.T) {
 			}
 			wantTree(t, got, want)
 		}
-		// Who wants all memory has the streams closed that nobody reads, and with them go copies that are not whole.
+		// Who wants all memory has the streams closed that nobody reads, and with them go copies that are
+		// not whole.
 		if err := c.Do(t.Context(), 1<<30, func(context.Context) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +295,8 @@ func TestCompressedDamagedCopy(t *testing.T) {
 	}
 }
 
-// A seekable file whose frame is damaged is taken as a plain stream: what is before the damage can be read.
+// A seekable file whose frame is damaged is taken as a plain stream: what is before the damage can
+// be read.
 func TestSeekableDamaged(t *testing.T) {
 	content := formatstest.Compressible(1_000_000)
 	b := packSeekable(t, content, 100_000)
@@ -307,7 +310,8 @@ func TestSeekableDamaged(t *testing.T) {
 	}
 }
 
-// counted is a format whose directory has an entry for each 1000 bytes, to count which all of them are read.
+// counted is a format whose directory has an entry for each 1000 bytes, to count which all of them
+// are read.
 var counted = formatstest.Plain(formats.Format{
 	Name:       "counted",
 	Extensions: []string{".counted"},
@@ -335,7 +339,8 @@ func (countedParts) At(_ context.Context, i int) (nodes.Entry, error) {
 
 func (countedParts) Find(_ context.Context, name string) (int, error) { return strconv.Atoi(name) }
 
-// Whoever goes through a recording once has the same of it, and one whose first frame is damaged says where.
+// Whoever goes through a recording once has the same of it, and one whose first frame is damaged
+// says where.
 func TestSeekableDamagedOnce(t *testing.T) {
 	content := append([]byte("COUNT"), formatstest.Compressible(1_000_000)...)
 	for at, want := range map[int]string{7: "parts", 0: "error.txt"} {

@@ -88,8 +88,8 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 const (
 	rawName = "raw"
 
-	// rawIndex is where raw of a recording that is a file opens, which has fewer entries than that: who reads no
-	// more of it does not wait until the recording is opened.
+	// rawIndex is where raw of a recording that is a file opens, which has fewer entries than that:
+	// who reads no more of it does not wait until the recording is opened.
 	rawIndex = 1 << 30
 )
 
@@ -177,15 +177,15 @@ func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, e
 	return broken(src, f.Name, openProblem(ctx, src, err, hurt)), treeCost, nil
 }
 
-// notSaved reports whether err only says that what was asked for would have to be made, or with more
-// memory: that is no damage, and another time it is made.
+// notSaved reports whether err only says that what was asked for would have to be made, or with
+// more memory: that is no damage, and another time it is made.
 func notSaved(err error) bool {
 	_, missing := errors.AsType[*cache.NotSavedError](err)
 	return missing || cache.IsShort(err)
 }
 
-// openProblem returns why a source does not open. Of one that is not read to its end, and may be huge,
-// it tells the damage that is known by now.
+// openProblem returns why a source does not open. Of one that is not read to its end, and may be
+// huge, it tells the damage that is known by now.
 func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.DamageFunc) formats.Problem {
 	var damage []error
 	if hurt != nil {
@@ -201,8 +201,8 @@ func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.
 	return formats.ErrorProblem(err, damage...)
 }
 
-// modified returns the time of a recording's files: of one in segments that of the file by which it is
-// recognised.
+// modified returns the time of a recording's files: of one in segments that of the file by which it
+// is recognised.
 func (a *archive) modified(k recordingKey) time.Time {
 	for f := range k.segments.all {
 		if f.name == a.list[k.format].DirFile {

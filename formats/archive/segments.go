@@ -21,9 +21,9 @@ type segment struct {
 	v    source.Version
 }
 
-// segments are the files of a directory that is a recording, sorted by name: the first one, and those
-// after it. Two of the same files at the same versions are equal, and compared at once: they are a part of
-// keys, and a recording may have thousands of files. The zero value has none.
+// segments are the files of a directory that is a recording, sorted by name: the first one, and
+// those after it. Two of the same files at the same versions are equal, and compared at once: they
+// are a part of keys, and a recording may have thousands of files. The zero value has none.
 type segments struct{ list unique.Handle[segmentNode] }
 
 type segmentNode struct {
@@ -49,7 +49,8 @@ func (s segments) all(yield func(segment) bool) {
 	}
 }
 
-// inode stands for all of them in a stamp, which leaves out what a remount or another link to a file changes.
+// inode stands for all of them in a stamp, which leaves out what a remount or another link to a
+// file changes.
 func (s segments) inode() uint64 {
 	var stamps []byte
 	for f := range s.all {

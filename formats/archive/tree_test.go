@@ -17,8 +17,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// A memTree is a tree in memory, in which files have the versions that a test wants. Like one over a
-// network it lists its files with what it knows of them.
+// A memTree is a tree in memory, in which files have the versions that a test wants. Like one over
+// a network it lists its files with what it knows of them.
 type memTree struct {
 	mu    sync.Mutex
 	files map[string]memFile
@@ -118,7 +118,8 @@ func (f memFile) Info(ctx context.Context) (source.Info, error) { return f.info,
 func (f memFile) Close() error { return nil }
 
 // Any tree is shown as a directory of this machine is: recordings, also compressed, in files and in
-// containers. What its listing tells it is not asked for again, and no operation outlives its context.
+// containers. What its listing tells it is not asked for again, and no operation outlives its
+// context.
 func TestArchiveOfAnyTree(t *testing.T) {
 	tree := newMemTree()
 	v := source.Version{Stamp: formats.Stamp{Modified: 1e9}}

@@ -79,8 +79,8 @@ func TestArchiveLinks(t *testing.T) {
 	}
 }
 
-// A link that leaves the source leads nowhere also where something has the name that its target would begin with: the
-// kernel would go through that, and up from there.
+// A link that leaves the source leads nowhere also where something has the name that its target
+// would begin with: the kernel would go through that, and up from there.
 func TestArchiveLinksThroughTheirWarning(t *testing.T) {
 	entries := []entry{
 		{outside + "../x", "1"},
@@ -234,7 +234,8 @@ func TestArchiveRewrittenUnseen(t *testing.T) {
 	}
 }
 
-// A change of mode looks like a rewrite whose time was set back and whose mode was changed: neither is read on from.
+// A change of mode looks like a rewrite whose time was set back and whose mode was changed: neither
+// is read on from.
 func TestModeChanged(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the change time is known on Linux alone")

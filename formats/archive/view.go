@@ -84,14 +84,14 @@ func (v View) IsPlain(name string) bool {
 	return ok && !mode.IsDir()
 }
 
-// File returns the entry of the regular file that info describes. Unlike in a look-up it is an error
-// if what the file is cannot be read.
+// File returns the entry of the regular file that info describes. Unlike in a look-up it is an
+// error if what the file is cannot be read.
 func (v View) File(ctx context.Context, name string, info source.Info) (nodes.Entry, error) {
 	return v.a.fileEntry(ctx, name, info)
 }
 
-// BesideSum returns a checksum of the versions of files on which the recording called name depends, named as by
-// [formats.Format.BesideFiles], or that they are not there.
+// BesideSum returns a checksum of the versions of files on which the recording called name depends,
+// named as by [formats.Format.BesideFiles], or that they are not there.
 func (v View) BesideSum(ctx context.Context, name string, names []string) uint64 {
 	fsys, sum := besideFS{ctx: ctx, links: v.a.links, dir: path.Dir(name)}, fnv.New64a()
 	add := func(fsys iofs.FS, n string) {
@@ -143,15 +143,15 @@ func (r Recording) Modified() time.Time { return r.r.a.modified(r.r.key) }
 // Stamp returns the stamp of all its files.
 func (r Recording) Stamp() formats.Stamp { return r.r.key.stamp() }
 
-// Place is the path that ID stands for: where it lay when its archive was seen first. In a container it
-// begins with the ID of the outermost one.
+// Place is the path that ID stands for: where it lay when its archive was seen first. In a
+// container it begins with the ID of the outermost one.
 func (r Recording) Place() string { return path.Join(r.r.a.base(), r.r.key.path) }
 
 // ID names it for what is kept of it on disk, "" if it has no such name.
 func (r Recording) ID() string { return r.r.a.sourceID(r.r.key.path) }
 
-// Unread returns why it is not known what file, that of an entry of an archive, is: its first bytes would
-// have told, and could not be read.
+// Unread returns why it is not known what file, that of an entry of an archive, is: its first bytes
+// would have told, and could not be read.
 func Unread(ctx context.Context, file nodes.File) error {
 	f, ok := file.(unknownFile)
 	if !ok {
@@ -195,8 +195,8 @@ func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
 	return r.r.a.recordings.Get(ctx, r.r.key)
 }
 
-// Summary returns what a person wants to know first, for which the index is made if there is none: of
-// an error what is known without. One that does not open has a [NotOpenError].
+// Summary returns what a person wants to know first, for which the index is made if there is none:
+// of an error what is known without. One that does not open has a [NotOpenError].
 func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
 	o, err := r.Open(ctx)
 	if err != nil {
@@ -243,8 +243,8 @@ func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
 	return l.problems, nil
 }
 
-// summed returns the file that it is if it has a checksum which is compared only when the file is read
-// to its end, as one that lies in a zip, else nil.
+// summed returns the file that it is if it has a checksum which is compared only when the file is
+// read to its end, as one that lies in a zip, else nil.
 func (c Container) summed() nodes.File {
 	a, k := c.r.a, c.r.key
 	if a.container == nil || a.container.Kind != container.Zip || k.packed {
@@ -280,9 +280,9 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 	return Description{Format: r.format().Name, Path: r.key.path, Stored: r.key.v.Size, Time: r.key.v.Time()}, true
 }
 
-// DescribeContainer returns what an archive knows of dir, the directory of an entry of an archive or an
-// archive itself, if it is a container, and what is wrong with it. Of what could not be read this time it
-// knows nothing.
+// DescribeContainer returns what an archive knows of dir, the directory of an entry of an archive
+// or an archive itself, if it is a container, and what is wrong with it. Of what could not be read
+// this time it knows nothing.
 func DescribeContainer(ctx context.Context, dir nodes.Dir) (d Description, problems []formats.Problem, summed nodes.File) {
 	dir, err := Current(ctx, dir)
 	if err != nil {

@@ -63,7 +63,8 @@ func (l *builder) reserve(n int) error {
 	return nil
 }
 
-// listGrowth is by how much the memory for a list grows: a list of 160 MiB asks six times, from 160 KiB on.
+// listGrowth is by how much the memory for a list grows: a list of 160 MiB asks six times, from 160
+// KiB on.
 const listGrowth = 4
 
 // addDir puts a directory at a path.

@@ -12,8 +12,8 @@ import (
 	"recfs/nodes"
 )
 
-// A Content is what a file in a container holds. Its ReaderAt gives the bytes that there are, whether
-// they are right or not, and then io.EOF.
+// A Content is what a file in a container holds. Its ReaderAt gives the bytes that there are,
+// whether they are right or not, and then io.EOF.
 type Content struct {
 	nodes.ReaderAt
 	Damage unpack.DamageFunc // what is wrong with the bytes, or why there are no more; it may read them all
@@ -49,12 +49,12 @@ func (c Content) Claimed() int64 {
 // maxRatio is how many bytes of one stored byte are believed. Deflate makes 1032 at most.
 const maxRatio = 1100
 
-// A wholeReader reads a file of a container as it should be: after the bytes that there are comes the
-// damage as the error, and the last byte comes only if all are right.
+// A wholeReader reads a file of a container as it should be: after the bytes that there are comes
+// the damage as the error, and the last byte comes only if all are right.
 type wholeReader struct{ Content }
 
-// ReadAt waits for the checksum of everything only when a read in order has come to the end by itself, so
-// that the last block of a large file costs what one block costs.
+// ReadAt waits for the checksum of everything only when a read in order has come to the end by
+// itself, so that the last block of a large file costs what one block costs.
 func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	n, err := r.Content.ReadAt(ctx, p, off)
 	end := off + int64(n)
@@ -107,14 +107,14 @@ func orElse(hurt unpack.DamageFunc, d *unpack.Damage) unpack.DamageFunc {
 	}
 }
 
-// absent returns the content of a file of which there is nothing, as of an encrypted one. It keeps the
-// size that the container states, so that a listing shows how much is missing.
+// absent returns the content of a file of which there is nothing, as of an encrypted one. It keeps
+// the size that the container states, so that a listing shows how much is missing.
 func absent(size int64, err error) Content {
 	return Content{ReaderAt: nodes.BytesContent(nil), size: size}.hurt(&unpack.Damage{Err: err})
 }
 
-// plain returns the content of a file of size bytes that lie at at, if they do: at and size are claims of
-// the container, and what lies behind its end is damage, not content.
+// plain returns the content of a file of size bytes that lie at at, if they do: at and size are
+// claims of the container, and what lies behind its end is damage, not content.
 func plain(src formats.Input, at, size int64) Content {
 	there := max(0, min(size, src.Size-at))
 	var d *unpack.Damage
@@ -125,8 +125,8 @@ func plain(src formats.Input, at, size int64) Content {
 	return Content{ReaderAt: nodes.SectionContent(src, at, there), size: size, stored: there, there: there}.hurt(d)
 }
 
-// expand returns the content of a file that is stored in another form than its own: size bytes that c
-// makes of the n stored ones at at, in a container.
+// expand returns the content of a file that is stored in another form than its own: size bytes that
+// c makes of the n stored ones at at, in a container.
 func expand(p *unpack.Unpacker, c unpack.Compression, src formats.Input, at, n, size int64, container source.FileKey) Content {
 	container.Version.Stamp = stampAt(container.Version.Stamp, at, n)
 	s := p.Expand(container, c, nodes.SectionContent(src, at, n), size)
@@ -151,8 +151,8 @@ type sum struct {
 	crc uint32
 }
 
-// add takes in what was read at off. What overlaps with bytes taken in before counts once; what lies
-// behind a gap is left out, and crc reads it again.
+// add takes in what was read at off. What overlaps with bytes taken in before counts once; what
+// lies behind a gap is left out, and crc reads it again.
 func (s *sum) add(b []byte, off int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +169,8 @@ func (s *sum) now() (at int64, crc uint32) {
 	return s.at, s.crc
 }
 
-// sumStep is how much is read at once for a checksum, and sumGap how far reads may be out of order: the
-// kernel reads ahead with several requests of up to 1 MiB in flight, which arrive in any order.
+// sumStep is how much is read at once for a checksum, and sumGap how far reads may be out of order:
+// the kernel reads ahead with several requests of up to 1 MiB in flight, which arrive in any order.
 const (
 	sumStep = 256 << 10
 	sumGap  = 4 << 20
@@ -219,7 +219,8 @@ func (r sumReader) crc(ctx context.Context) (uint32, error) {
 	}
 }
 
-// wrongChecksum says that the bytes of a file are not those of which the container has the checksum.
+// wrongChecksum says that the bytes of a file are not those of which the container has the
+// checksum.
 func wrongChecksum(crc, want uint32) error {
 	return formats.Reasonf(formats.ErrCorrupt, "its checksum is %08x, the container says %08x", crc, want)
 }

@@ -44,7 +44,8 @@ func (l *builder) compare(i, parent uint32, name []byte) int {
 // each of many would take for ever.
 const maxDangling = 100
 
-// resolve makes a hard link what it is one with, in the sorted order. One with nothing is a problem.
+// resolve makes a hard link what it is one with, in the sorted order. One with nothing is a
+// problem.
 func (l *builder) resolve(h hardLink, order []uint32) {
 	if !l.resolved(h, order) {
 		l.problemOf(h.i, DanglingLink, h.at, "it is a hard link to %.100q, which is no file before it", h.target)
@@ -71,8 +72,8 @@ func (l *builder) resolved(h hardLink, order []uint32) bool {
 	return false
 }
 
-// dedupe leaves one member at each path. Members at one path lie beside each other in the order, in that
-// of the container.
+// dedupe leaves one member at each path. Members at one path lie beside each other in the order, in
+// that of the container.
 func (l *builder) dedupe() {
 	kept := l.order[:0]
 	for n, i := range l.order {
@@ -91,8 +92,8 @@ func (l *builder) dedupe() {
 	l.order = kept
 }
 
-// problemOf notes what is wrong with a member, whose path is made only for problems that are kept: to make long ones for
-// all of many members would take for ever.
+// problemOf notes what is wrong with a member, whose path is made only for problems that are kept:
+// to make long ones for all of many members would take for ever.
 func (l *builder) problemOf(i uint32, code string, offset int64, format string, args ...any) {
 	if len(l.Problems) <= maxProblems {
 		l.problem(code, offset, l.pathOf(i), format, args...)
@@ -108,8 +109,8 @@ func (l *builder) pathOf(i uint32) string {
 	return at
 }
 
-// near returns about where the container has a member: directories and links do not know it, but the
-// files that come next.
+// near returns about where the container has a member: directories and links do not know it, but
+// the files that come next.
 func (l *builder) near(i uint32) int64 {
 	for n := i; n < min(i+100, uint32(l.Len())); n++ {
 		if f := l.at(n); f.kind == fileMember || f.kind == sparseMember || f.kind == foundMember {

@@ -100,7 +100,8 @@ func (m *Members) append(f member, text ...string) {
 	b.members = append(b.members, f)
 }
 
-// words returns the text of a member, which begins where that of the one before it in the block ends.
+// words returns the text of a member, which begins where that of the one before it in the block
+// ends.
 func (m *Members) words(i uint32) []byte {
 	b := &m.blocks[i/blockSize]
 	n, start := i%blockSize, uint32(0)

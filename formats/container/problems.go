@@ -18,7 +18,8 @@ const (
 	DanglingLink = "dangling_link" // a hard link is one with no file before it
 )
 
-// maxProblems is how many problems of a container are kept: 200 KiB of them or so, 4 MiB if the paths are as long as they can be.
+// maxProblems is how many problems of a container are kept: 200 KiB of them or so, 4 MiB if the
+// paths are as long as they can be.
 const maxProblems = 1000
 
 // problem notes what is wrong; path is that of a member, or "".

@@ -18,8 +18,8 @@ import (
 	"recfs/formats/container"
 )
 
-// files are some to put into a container. Names come more than once, as in a tar that was appended to, and
-// no name is that of a directory and of a file.
+// files are some to put into a container. Names come more than once, as in a tar that was appended
+// to, and no name is that of a directory and of a file.
 func files() *rapid.Generator[[]packed] {
 	name := rapid.Custom(func(t *rapid.T) string {
 		dir := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "dir with blanks", "Ünï"}), 0, 3).Draw(t, "dir"), "/")
@@ -34,7 +34,8 @@ func files() *rapid.Generator[[]packed] {
 	}), 1, 12)
 }
 
-// asUnpacked returns what lies in a directory after the files were unpacked there: the last of each name.
+// asUnpacked returns what lies in a directory after the files were unpacked there: the last of each
+// name.
 func asUnpacked(all []packed) map[string]string {
 	found := map[string]string{}
 	for _, f := range all {
@@ -43,8 +44,8 @@ func asUnpacked(all []packed) map[string]string {
 	return found
 }
 
-// drawTar writes files as a tar, each in one of the formats that it can have, and returns where the headers and
-// the content of each end.
+// drawTar writes files as a tar, each in one of the formats that it can have, and returns where the
+// headers and the content of each end.
 func drawTar(t *rapid.T, all []packed) (b []byte, ends []int) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
@@ -106,8 +107,8 @@ func TestZipAsUnpacked(t *testing.T) {
 	})
 }
 
-// Of a tar that is cut anywhere all is shown that lies before the cut, and something is told unless the cut is
-// between two files.
+// Of a tar that is cut anywhere all is shown that lies before the cut, and something is told unless
+// the cut is between two files.
 func TestCutTar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := files().Draw(t, "files")
@@ -160,8 +161,8 @@ func TestZipWithoutDirectory(t *testing.T) {
 	})
 }
 
-// A list that was kept is the one that was made: what it shows, and the first bytes of files that were to be
-// looked into. No part of it is a list.
+// A list that was kept is the one that was made: what it shows, and the first bytes of files that
+// were to be looked into. No part of it is a list.
 func TestSavedList(t *testing.T) {
 	stamp := formats.Stamp{Changed: 1}
 	look := func(name string) bool { return strings.HasSuffix(name, ".map") }
@@ -198,8 +199,8 @@ func TestSavedList(t *testing.T) {
 	})
 }
 
-// Any byte of a container may be another: it is listed and read without a panic, and what it shows has names that
-// lead nowhere else.
+// Any byte of a container may be another: it is listed and read without a panic, and what it shows
+// has names that lead nowhere else.
 func TestFlippedByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := files().Draw(t, "files")

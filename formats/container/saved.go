@@ -7,17 +7,17 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// The headers of a tar stand all over it. So that the whole of a large one need not be read each time,
-// its list is kept in the disk cache, as a tree: the root, what it holds, what its first directory
-// holds, and so on, then the heads of files. With another stamp the tar is listed again, which reads
-// less than to compare all of it.
+// The headers of a tar stand all over it. So that the whole of a large one need not be read each
+// time, its list is kept in the disk cache, as a tree: the root, what it holds, what its first
+// directory holds, and so on, then the heads of files. With another stamp the tar is listed again,
+// which reads less than to compare all of it.
 //
 //	| index head | count | root | member … | count | place of a file zigzag | head blob | …
 //
 // member: | kind | place zigzag | second zigzag | nanosecond | size | name text | target text |
 //
-// Places and seconds count from those of the member before. A directory has the number of its members
-// for a size; only a link has a target, and only a file a place.
+// Places and seconds count from those of the member before. A directory has the number of its
+// members for a size; only a link has a target, and only a file a place.
 
 // Encode returns the list of a container with a stamp as bytes that Decode knows.
 func Encode(m *Members, stamp formats.Stamp) []byte {

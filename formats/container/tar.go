@@ -21,8 +21,8 @@ import (
 // Tar has its headers before the files they are of, all over the file.
 var Tar = &Kind{Name: "tar", list: listTar, open: openTarMember}
 
-// listTar reads the headers of a tar. After a damaged one it goes on at the next that is whole. What has
-// no whole header at all, but for the root, is no tar: its first problem is the error.
+// listTar reads the headers of a tar. After a damaged one it goes on at the next that is whole.
+// What has no whole header at all, but for the root, is no tar: its first problem is the error.
 func listTar(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	t := &tarList{builder: newBuilder(src.ModTime, w), in: &tarSection{r: src.At(ctx), size: src.Size}}
 	if src.Size == formats.UnknownSize {
@@ -90,8 +90,8 @@ func (t *tarList) members(ctx context.Context) error {
 }
 
 // afterEnd goes on after the end of the tar, if there is a header where there should be nothing: a
-// hole in the file reads like the end, and so does the end of each of several tars written one after
-// another.
+// hole in the file reads like the end, and so does the end of each of several tars written one
+// after another.
 func (t *tarList) afterEnd(ctx context.Context) error {
 	if t.in.header >= 0 {
 		at, _, begun, err := t.in.badHeader(ctx, t.in.header)
@@ -113,8 +113,8 @@ func (t *tarList) afterEnd(ctx context.Context) error {
 }
 
 // skip notes why the headers stopped making sense, and goes on at the next one that does. There are
-// three ways to stop: inside the content of the last member, which then is cut; after the last whole
-// header of a member that has several; or at a block that is no header.
+// three ways to stop: inside the content of the last member, which then is cut; after the last
+// whole header of a member that has several; or at a block that is no header.
 func (t *tarList) skip(ctx context.Context) error {
 	if t.in.header < 0 { // what was read last is the content of a member
 		if there := t.in.size - t.last.at; there < t.last.size {
@@ -164,8 +164,9 @@ func (t *tarList) cutHeaders() {
 	t.problem(Truncated, t.in.size, "", "the tar ends inside the headers of a member")
 }
 
-// addTar adds the member whose header was read. Devices and pipes have no content and are not shown, nor is
-// what programs have types of their own for. A type that nobody knows is a file (POSIX.1-2017, pax, typeflag).
+// addTar adds the member whose header was read. Devices and pipes have no content and are not
+// shown, nor is what programs have types of their own for. A type that nobody knows is a file
+// (POSIX.1-2017, pax, typeflag).
 func addTar(l *builder, h *tar.Header, section *tarSection) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
@@ -211,8 +212,8 @@ func (l *builder) hidden(name string, s *tarSection) error {
 	return again.failed
 }
 
-// addHead keeps the first bytes of the file called name, which come next in s, if they will be asked for.
-// Of what cannot be read nothing is kept: who asks for it hears why.
+// addHead keeps the first bytes of the file called name, which come next in s, if they will be
+// asked for. Of what cannot be read nothing is kept: who asks for it hears why.
 func (l *builder) addHead(name string, size int64, s *tarSection) error {
 	n := min(size, formats.NamedSize)
 	if l.look == nil || n <= 0 || !l.look(path.Base(name)) || l.headed+int(n) > maxHeads {
@@ -259,7 +260,8 @@ var sparse = unpack.Compression{Name: "sparse tar", Open: func(r *bufio.Reader, 
 	return t, func(bool) {}, err
 }}
 
-// multiVolume is the type of a file that goes on from the volume before (GNU tar manual, "Basic Tar Format").
+// multiVolume is the type of a file that goes on from the volume before (GNU tar manual, "Basic Tar
+// Format").
 const multiVolume = 'M'
 
 const (
@@ -280,8 +282,8 @@ type tarSection struct {
 	failed error // of reading the file
 }
 
-// Read reads what comes next. The package tar reads headers in whole blocks and, through Seek, skips the
-// rest, so that the first read of a block after header was set to -1 is that of a header.
+// Read reads what comes next. The package tar reads headers in whole blocks and, through Seek,
+// skips the rest, so that the first read of a block after header was set to -1 is that of a header.
 func (s *tarSection) Read(p []byte) (int, error) {
 	if len(p) == tarBlock && s.header < 0 {
 		s.header = s.at
@@ -296,8 +298,8 @@ func (s *tarSection) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads the buffer from where the section is. An error of the file itself is kept apart from the end
-// of the tar, which the package tar would make the same.
+// fill reads the buffer from where the section is. An error of the file itself is kept apart from
+// the end of the tar, which the package tar would make the same.
 func (s *tarSection) fill() error {
 	if s.at >= s.size {
 		return io.EOF

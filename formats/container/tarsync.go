@@ -22,8 +22,9 @@ const (
 // tarWindow is how much is read at once to find a header, whole blocks.
 const tarWindow = 128 << 10
 
-// validHeader reports whether a block has the checksum that a header has: the sum of its bytes, those
-// of the checksum itself as blanks, of signed bytes as old programs wrote it, or of unsigned ones.
+// validHeader reports whether a block has the checksum that a header has: the sum of its bytes,
+// those of the checksum itself as blanks, of signed bytes as old programs wrote it, or of unsigned
+// ones.
 func validHeader(b []byte) bool {
 	want, ok := tarNumber(b[tarSum:tarType])
 	if !ok {
@@ -50,9 +51,10 @@ func tarNumber(b []byte) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// headerIn returns where the first header in b begins, at a whole block or where its magic number says
-// so, -1 if there is none. Bytes that are missing from a tar move all headers after them away from whole
-// blocks, counted from its beginning; headers older than POSIX have no magic number to find them by.
+// headerIn returns where the first header in b begins, at a whole block or where its magic number
+// says so, -1 if there is none. Bytes that are missing from a tar move all headers after them away
+// from whole blocks, counted from its beginning; headers older than POSIX have no magic number to
+// find them by.
 func headerIn(b []byte) int {
 	first := -1
 	for i := 0; i+tarBlock <= len(b) && first < 0; i += tarBlock {
@@ -111,9 +113,9 @@ func after(at int64, b []byte) (int64, bool) {
 	return at + tarBlock + (n+tarBlock-1)/tarBlock*tarBlock, true
 }
 
-// badHeader returns the header at which reading stopped: the first of those for one member, from at on,
-// that is not valid, or the last. It has fewer bytes than a block if the tar ends inside it. begun reports
-// whether the member has a header before it, as for a long name.
+// badHeader returns the header at which reading stopped: the first of those for one member, from at
+// on, that is not valid, or the last. It has fewer bytes than a block if the tar ends inside it.
+// begun reports whether the member has a header before it, as for a long name.
 func (s *tarSection) badHeader(ctx context.Context, at int64) (bad int64, b []byte, begun bool, err error) {
 	for {
 		b, err := s.bytes(at, tarBlock)
@@ -138,8 +140,8 @@ func (s *tarSection) badHeader(ctx context.Context, at int64) (bad int64, b []by
 	}
 }
 
-// resume returns where to read on after the damaged header at at: where that says the next one is, if
-// there is one, or else at the next that has a valid checksum. It is -1 if nothing follows.
+// resume returns where to read on after the damaged header at at: where that says the next one is,
+// if there is one, or else at the next that has a valid checksum. It is -1 if nothing follows.
 func (s *tarSection) resume(ctx context.Context, at int64, b []byte) (int64, error) {
 	if next, ok := after(at, b); ok {
 		b, err := s.bytes(next, tarBlock)

@@ -94,8 +94,8 @@ func TestTarCut(t *testing.T) {
 	}
 }
 
-// TestTarEndsAfterExtendedHeader cuts a tar after the header that only says more of the next one, or
-// inside what that says: where the next one should be is behind the end.
+// TestTarEndsAfterExtendedHeader cuts a tar after the header that only says more of the next one,
+// or inside what that says: where the next one should be is behind the end.
 func TestTarEndsAfterExtendedHeader(t *testing.T) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
@@ -137,7 +137,8 @@ func TestTarOfSeveralVolumes(t *testing.T) {
 	}
 }
 
-// A type that POSIX.1-2017 reserves or does not know is a file. What programs have letters of their own for is none.
+// A type that POSIX.1-2017 reserves or does not know is a file. What programs have letters of their
+// own for is none.
 func TestTarTypes(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

@@ -23,7 +23,8 @@ type Tree struct {
 	// not open.
 	Load func(context.Context) (*Members, formats.Input, error)
 
-	// Warn hears of an opened file of which the container says different things, although all of it is there; nil: nobody does.
+	// Warn hears of an opened file of which the container says different things, although all of it is
+	// there; nil: nobody does.
 	Warn func(name string, err error)
 }
 
@@ -120,8 +121,8 @@ func (t *Tree) Head(ctx context.Context, name string) ([]byte, bool) {
 	return b, ok
 }
 
-// First fills b with the first bytes of a file, as far as they are there. Nothing is kept of what is decompressed
-// for them.
+// First fills b with the first bytes of a file, as far as they are there. Nothing is kept of what
+// is decompressed for them.
 func (t *Tree) First(ctx context.Context, name string, b []byte) (int, error) {
 	c, err := t.Content(ctx, name)
 	switch {

@@ -105,8 +105,8 @@ func (z *zipList) recover(ctx context.Context, w Work, dir zipfile.Directory, at
 	}
 	z.problem(BadDirectory, at, "", "%v", reason)
 	// Three passes: the entries of the directory tell where files lie that need not be looked for; the
-	// scan adds the others, in the gaps; and last come the entries themselves, since of two files at one
-	// path the later counts, and an entry knows more than a header.
+	// scan adds the others, in the gaps; and last come the entries themselves, since of two files at
+	// one path the later counts, and an entry knows more than a header.
 	known := map[int64]int64{} // where the files of the directory begin and end
 	err := entries(ctx, z.src, dir, func(e zipfile.Entry, _ int64) error {
 		local, err := zipfile.ReadLocal(z.src.At(ctx), e.Header)
@@ -266,8 +266,8 @@ var errCut = &formats.Reason{Kind: io.ErrUnexpectedEOF, Msg: "the end of the fil
 // zipBuffer is how much of the directory is read at once: about 1,000 entries.
 const zipBuffer = 128 << 10
 
-// zipMethods are the ways to compress a member (APPNOTE.TXT 4.4.5); what is not here is named by its
-// number in a problem.
+// zipMethods are the ways to compress a member (APPNOTE.TXT 4.4.5); what is not here is named by
+// its number in a problem.
 var zipMethods = map[uint16]unpack.Compression{
 	zip.Deflate: unpack.Deflate,
 	12:          unpack.Bzip2,

@@ -99,7 +99,8 @@ func zipOf(e zipEnding) []byte {
 	return append(append([]byte(e.prefix), b...), e.trailing...)
 }
 
-// A zip is whole only if its directory has as many entries as its end says, in all bits of the number.
+// A zip is whole only if its directory has as many entries as its end says, in all bits of the
+// number.
 func TestZipCount(t *testing.T) {
 	const many = 1<<16 + 1
 	signature := strings.Repeat(zipEnd, 10)
@@ -175,8 +176,8 @@ func TestZipOfManyIsWhole(t *testing.T) {
 	}
 }
 
-// Of two members at one path the later file counts. A file where a directory is already, and the other way round, is named
-// beside what is shown, like one whose name no file can have.
+// Of two members at one path the later file counts. A file where a directory is already, and the
+// other way round, is named beside what is shown, like one whose name no file can have.
 func TestZipConflicts(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	var buf bytes.Buffer
@@ -225,7 +226,8 @@ func TestZipConflicts(t *testing.T) {
 	}
 }
 
-// TestZipOfSpecialFiles shows what was read from a fifo as a file, and nothing for a special file without content.
+// TestZipOfSpecialFiles shows what was read from a fifo as a file, and nothing for a special file
+// without content.
 func TestZipOfSpecialFiles(t *testing.T) {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
@@ -252,7 +254,8 @@ func TestZipOfSpecialFiles(t *testing.T) {
 	}
 }
 
-// oneFile returns a zip of a file with its size and checksum in the header before it, which change may overwrite.
+// oneFile returns a zip of a file with its size and checksum in the header before it, which change
+// may overwrite.
 func oneFile(t *testing.T, h *zip.FileHeader, content string, change func(local []byte)) []byte {
 	t.Helper()
 	var stored, buf bytes.Buffer
@@ -304,7 +307,8 @@ func TestZipNamesDiffer(t *testing.T) {
 	}
 }
 
-// A file whose header says otherwise than the directory is read whole, and who reads it to its end is told.
+// A file whose header says otherwise than the directory is read whole, and who reads it to its end
+// is told.
 func TestZipHeadersDiffer(t *testing.T) {
 	const content = "some content"
 	for name, test := range map[string]struct {

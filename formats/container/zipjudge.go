@@ -21,8 +21,9 @@ import (
 
 var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "a zip begins here of which the end of the file does not tell"}
 
-// neighbour returns that there is another zip in the file, in front of that with the directory or behind it, nil if there
-// is none. What else is there, such as a program that unpacks the zip, is no part of it.
+// neighbour returns that there is another zip in the file, in front of that with the directory or
+// behind it, nil if there is none. What else is there, such as a program that unpacks the zip, is
+// no part of it.
 func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) error {
 	b := make([]byte, len(zipfile.LocalMagic))
 	for _, at := range []int64{0, dir.End} {
@@ -97,8 +98,9 @@ func hidden(ctx context.Context, src formats.Input, u *unpack.Unpacker, e zipfil
 	return nil, err
 }
 
-// differs returns what the header before a file that can be read says otherwise than its entry in the directory, nil if
-// they agree. Some writers have other flags in one of them; of a stream the header has neither size nor checksum.
+// differs returns what the header before a file that can be read says otherwise than its entry in
+// the directory, nil if they agree. Some writers have other flags in one of them; of a stream the
+// header has neither size nor checksum.
 func differs(local, e zipfile.Entry) error {
 	switch {
 	case !sameName(local, e):
@@ -118,8 +120,9 @@ func differs(local, e zipfile.Entry) error {
 	return nil
 }
 
-// sameName reports whether the names of two entries are one. Some writers have other slashes in one of them, and PKZIP 2.50
-// for Windows the code page of Windows in the header, that of DOS in the directory.
+// sameName reports whether the names of two entries are one. Some writers have other slashes in one
+// of them, and PKZIP 2.50 for Windows the code page of Windows in the header, that of DOS in the
+// directory.
 func sameName(a, b zipfile.Entry) bool {
 	if a.Name == b.Name {
 		return true
@@ -144,8 +147,8 @@ func storedOf(stored, size int64) error {
 	return formats.Reasonf(formats.ErrCorrupt, "it has %d stored bytes, of %d", stored, size)
 }
 
-// link returns the target of a symbolic link, which is its content. It is "" for one that is damaged, which is noted, or
-// cannot be unpacked.
+// link returns the target of a symbolic link, which is its content. It is "" for one that is
+// damaged, which is noted, or cannot be unpacked.
 func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
 	b := make([]byte, min(e.UncompressedSize64, maxMemberPath)+1)
 	n, err := z.first(ctx, e, b)
@@ -166,7 +169,8 @@ func (z *zipList) link(ctx context.Context, e zipfile.Entry) (string, error) {
 	return "", nil
 }
 
-// first fills b with the first bytes of a file. The error is io.EOF only if the whole file is right.
+// first fills b with the first bytes of a file. The error is io.EOF only if the whole file is
+// right.
 func (z *zipList) first(ctx context.Context, e zipfile.Entry, b []byte) (int, error) {
 	o, err := storedZip(ctx, z.src, e, false)
 	if err != nil {
@@ -186,7 +190,8 @@ func (z *zipList) first(ctx context.Context, e zipfile.Entry, b []byte) (int, er
 	return n, err
 }
 
-// damaged reports whether an error says that bytes make no sense, and not that they could not be read.
+// damaged reports whether an error says that bytes make no sense, and not that they could not be
+// read.
 func damaged(err error) bool {
 	return errors.Is(err, formats.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, io.ErrUnexpectedEOF)
 }

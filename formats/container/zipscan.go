@@ -14,7 +14,8 @@ import (
 	"recfs/formats/internal/zipfile"
 )
 
-// Where the directory of a zip is damaged or missing, its files are found by the headers before them.
+// Where the directory of a zip is damaged or missing, its files are found by the headers before
+// them.
 
 // A zipScan finds the local headers of a zip in one pass.
 type zipScan struct {
@@ -30,8 +31,8 @@ type zipScan struct {
 const (
 	scanWindow = 128 << 10
 
-	// maxInflated is how much is decompressed at most to learn sizes, of one zip: some seconds of work,
-	// where each of many headers may claim the same stored bytes.
+	// maxInflated is how much is decompressed at most to learn sizes, of one zip: some seconds of
+	// work, where each of many headers may claim the same stored bytes.
 	maxInflated = 1 << 30
 )
 
@@ -52,8 +53,8 @@ func (s *zipScan) window(at int64, n int) ([]byte, error) {
 	return s.buf[min(at-s.bufAt, int64(len(s.buf))):], nil
 }
 
-// next returns where the next record begins from at on, and its signature; io.EOF: there is none. Windows
-// overlap by three bytes, so that no signature is cut in two.
+// next returns where the next record begins from at on, and its signature; io.EOF: there is none.
+// Windows overlap by three bytes, so that no signature is cut in two.
 func (s *zipScan) next(ctx context.Context, at int64) (int64, string, error) {
 	for at < s.size {
 		if err := ctx.Err(); err != nil {
@@ -89,8 +90,8 @@ type localFile struct {
 // end returns where the content ends.
 func (z *localFile) end() int64 { return z.data + int64(z.CompressedSize64) }
 
-// after returns where to look for the file after z: after its content, unless nothing begins there and
-// so its size may be wrong.
+// after returns where to look for the file after z: after its content, unless nothing begins there
+// and so its size may be wrong.
 func (s *zipScan) after(z *localFile) (int64, error) {
 	follows, err := s.record(z.end())
 	if err != nil || follows || z.cut && z.Streamed() {
@@ -154,8 +155,8 @@ func (s *zipScan) at(ctx context.Context, at int64) (z localFile, err error) {
 	return z, s.findEnd(ctx, &z)
 }
 
-// findEnd finds out how long a file is whose header does not tell: to its descriptor, or to the next
-// record.
+// findEnd finds out how long a file is whose header does not tell: to its descriptor, or to the
+// next record.
 func (s *zipScan) findEnd(ctx context.Context, z *localFile) error {
 	for at := z.data; ; at++ {
 		next, sig, err := s.next(ctx, at)
@@ -181,9 +182,9 @@ func (s *zipScan) findEnd(ctx context.Context, z *localFile) error {
 	}
 }
 
-// describe reports whether there is a descriptor of a file at at, and takes what it says. One without a
-// signature is known by its place before the next record, which begins at end, and by its length; and any
-// must tell the compressed size that the file then has.
+// describe reports whether there is a descriptor of a file at at, and takes what it says. One
+// without a signature is known by its place before the next record, which begins at end, and by its
+// length; and any must tell the compressed size that the file then has.
 func (s *zipScan) describe(z *localFile, at, end int64) (bool, error) {
 	if at < z.data {
 		return false, nil

@@ -157,7 +157,8 @@ func TestZipUnsupported(t *testing.T) {
 	}
 }
 
-// A file whose end is missing and whose method nobody knows has no known size: it is not shown, but named.
+// A file whose end is missing and whose method nobody knows has no known size: it is not shown, but
+// named.
 func TestCutOfUnknownMethod(t *testing.T) {
 	const unknown, streamed = 99, 8
 	local := func(flags, method uint16, name string) []byte {

@@ -37,7 +37,8 @@ func zipOfOne(t *testing.T, h zip.FileHeader, content string) []byte {
 	return buf.Bytes()
 }
 
-// onlyOf returns the only problem, which is of a file, and fails if z, which is whole, is not shown.
+// onlyOf returns the only problem, which is of a file, and fails if z, which is whole, is not
+// shown.
 func onlyOf(t *testing.T, b []byte, name string) formats.Problem {
 	t.Helper()
 	found, problems, err := list(t, container.Zip, b)
@@ -91,7 +92,8 @@ func TestZipContradictions(t *testing.T) {
 	}
 }
 
-// A file that is said to be empty and is not is told in the list, and does not open as an empty one.
+// A file that is said to be empty and is not is told in the list, and does not open as an empty
+// one.
 func TestZipHidden(t *testing.T) {
 	const content = "some content"
 	var deflated bytes.Buffer
@@ -144,7 +146,8 @@ func TestZipHidden(t *testing.T) {
 	}
 }
 
-// Of several zips in one file none hides the others, and of one whose directory is said to begin elsewhere all is shown.
+// Of several zips in one file none hides the others, and of one whose directory is said to begin
+// elsewhere all is shown.
 func TestZipNeighbours(t *testing.T) {
 	one, two := zipped(t, zip.Deflate, false, zipFiles...), zipped(t, zip.Deflate, true, packed{"other", "another"})
 	end := string(zipOf(zipEnding{})[zipLocalSize:])
@@ -181,8 +184,8 @@ func TestZipNeighbours(t *testing.T) {
 	}
 }
 
-// Bytes that are missing from a stored file, so that the header behind it lies where it should go on, hide no other file;
-// but what is in a stored zip is not taken for files beside it.
+// Bytes that are missing from a stored file, so that the header behind it lies where it should go
+// on, hide no other file; but what is in a stored zip is not taken for files beside it.
 func TestZipBytesMissing(t *testing.T) {
 	inner := zipped(t, zip.Store, false, packed{"inside", "hidden"})
 	whole := zipped(t, zip.Store, false, packed{"a", random(3000)}, packed{"b", "two"}, packed{"in.zip", string(inner)})

@@ -9,9 +9,9 @@ import (
 	"recfs/formats"
 )
 
-// A recording that is a directory has a seal for each of its files that the index is made of. Its stamp
-// alone would not do: a segment that grew changes no other one, and the index goes on from those that are
-// as they were.
+// A recording that is a directory has a seal for each of its files that the index is made of. Its
+// stamp alone would not do: a segment that grew changes no other one, and the index goes on from
+// those that are as they were.
 
 // A part is a file of a recording that is a directory.
 type part struct {
@@ -46,8 +46,8 @@ func (t *tallies) Open(name string) (iofs.File, error) {
 	return talliedFile{f, t.tally(name)}, nil
 }
 
-// tally returns the tally of a file, which all who open it share: the checksum is of its bytes in order,
-// whoever read them.
+// tally returns the tally of a file, which all who open it share: the checksum is of its bytes in
+// order, whoever read them.
 func (t *tallies) tally(name string) *formats.Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,8 +94,9 @@ func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error 
 	return nil
 }
 
-// seals returns the parts that an index is made of. A file with the stamp that it had before keeps its
-// seal, so that a directory with thousands of finished segments is not read again for the last one.
+// seals returns the parts that an index is made of. A file with the stamp that it had before keeps
+// its seal, so that a directory with thousands of finished segments is not read again for the last
+// one.
 func (t *tallies) seals(ctx context.Context, x formats.Index) ([]part, error) {
 	entries, err := iofs.ReadDir(t.FS, ".")
 	if err != nil {
@@ -138,7 +139,8 @@ func (o *Opened) scanDir(ctx context.Context, earlier formats.Index, t *tallies)
 	return o.sealed(ctx, x, formats.Seal{Stamp: o.Stamp}, parts)
 }
 
-// refreshDir returns the index of a directory that changed, if its files begin with those of the index.
+// refreshDir returns the index of a directory that changed, if its files begin with those of the
+// index.
 func (o *Opened) refreshDir(ctx context.Context, f file) (*sealedIndex, int64, error) {
 	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
 	if err != nil {

@@ -27,8 +27,8 @@ func (x *sealedIndex) memory() int64 { return x.Index.Memory() + 256 }
 // countedAlone is how large an index is that counts beside what the cache takes a pass for.
 const countedAlone = 1 << 20
 
-// count counts an index that was read from disk. The request that has the memory for a large one leaves it to those
-// that come after it; else each would read it again.
+// count counts an index that was read from disk. The request that has the memory for a large one
+// leaves it to those that come after it; else each would read it again.
 func (x *sealedIndex) count(ctx context.Context) error {
 	if x.memory() < countedAlone {
 		return nil
@@ -45,7 +45,8 @@ func (s *Store[K]) name(key indexKey[K]) string {
 	return src.Input.IndexName(src.Format.Name, src.Format.Variant)
 }
 
-// openedFor returns the recording that an index is of. It is stale if what lies beside it is another by now.
+// openedFor returns the recording that an index is of. It is stale if what lies beside it is
+// another by now.
 func (s *Store[K]) openedFor(ctx context.Context, key indexKey[K]) (*Opened, error) {
 	o, err := s.opened.Get(ctx, key.k)
 	if err == nil && o.beside != key.beside {
@@ -106,8 +107,8 @@ func (o *Opened) reuse(f file) (*sealedIndex, error) {
 	return &sealedIndex{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil, true}, nil
 }
 
-// refresh returns the index of a file that changed, if its bytes begin with those of the index, or goes on with
-// the pass of one.
+// refresh returns the index of a file that changed, if its bytes begin with those of the index, or
+// goes on with the pass of one.
 func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f file) (*sealedIndex, int64, error) {
 	x, err := o.source.Format.ReadIndex(o.Input, o.Head, f.index)
 	if err != nil {
@@ -129,7 +130,8 @@ func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f fi
 	return o.sealed(ctx, x, f.seal, nil)
 }
 
-// fit reports what the index is worth for in. One of a pass that did not come to its end is never all of it.
+// fit reports what the index is worth for in. One of a pass that did not come to its end is never
+// all of it.
 func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats.Tally, error) {
 	switch {
 	case f.pass == nil:
@@ -147,8 +149,9 @@ func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats
 	return fit, t, err
 }
 
-// sealed returns an index that fits the recording as it is. The damage of a compressed stream is known
-// here, after its end was come to, and is kept with the index, so that no other pass is made for it.
+// sealed returns an index that fits the recording as it is. The damage of a compressed stream is
+// known here, after its end was come to, and is kept with the index, so that no other pass is made
+// for it.
 func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*sealedIndex, int64, error) {
 	i := &sealedIndex{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head, beside: o.beside}
 	if o.source.Damage != nil {
@@ -160,8 +163,8 @@ func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal,
 	return i, i.memory(), nil
 }
 
-// steady returns the bytes that an index is tied to, and if they are not those of the recording what was
-// read of those last.
+// steady returns the bytes that an index is tied to, and if they are not those of the recording
+// what was read of those last.
 func (o *Opened) steady() (formats.ReaderAt, *lastRead) {
 	f := o.source.Format.Steady
 	if f == nil {
@@ -185,8 +188,8 @@ func (l *lastRead) ReadAt(ctx context.Context, p []byte, off int64) (int, error)
 	return n, err
 }
 
-// An unsteady gives a pass the bytes as they are, while the tally takes in the steady ones: so both need one
-// read.
+// An unsteady gives a pass the bytes as they are, while the tally takes in the steady ones: so both
+// need one read.
 type unsteady struct {
 	tally *formats.Tally
 	seen  *lastRead
@@ -201,8 +204,8 @@ func (u unsteady) ReadAt(ctx context.Context, p []byte, off int64) (int, error) 
 	return u.seen.r.ReadAt(ctx, p, off)
 }
 
-// A file is what is kept of a recording. Its index is of the first bytes alone if it has the state of the
-// Tally of a pass that is to go on.
+// A file is what is kept of a recording. Its index is of the first bytes alone if it has the state
+// of the Tally of a pass that is to go on.
 type file struct {
 	pass        []byte // nil: the index is whole
 	seal        formats.Seal
@@ -213,7 +216,8 @@ type file struct {
 	head, index []byte
 }
 
-// encode returns what is kept, nil if that is kept already: the values of the format have its own encoding.
+// encode returns what is kept, nil if that is kept already: the values of the format have its own
+// encoding.
 //
 //	| head | size zigzag | [damage problem] | pass blob | beside text | count | part … | Head blob | Index |
 //

@@ -8,16 +8,16 @@ import (
 	"recfs/formats"
 )
 
-// A pass over a large recording keeps what it has, so that another one goes on from there when the process ends.
-// It is made in stretches. Each makes the index of a recording that ends with it, and the next one goes on
-// from that as if the recording had grown.
+// A pass over a large recording keeps what it has, so that another one goes on from there when the
+// process ends. It is made in stretches. Each makes the index of a recording that ends with it, and
+// the next one goes on from that as if the recording had grown.
 
 const (
 	// keepEvery is how often a pass keeps what it has.
 	keepEvery = 30 * time.Second
 
-	// leastStretch is how many bytes a stretch has at least. Where a pass is slow, a few of 64 MiB take some
-	// seconds each; where it is fast the stretches become longer.
+	// leastStretch is how many bytes a stretch has at least. Where a pass is slow, a few of 64 MiB
+	// take some seconds each; where it is fast the stretches become longer.
 	leastStretch = 64 << 20
 )
 
@@ -68,8 +68,8 @@ func (p *pass) scan(ctx context.Context, in formats.Input, earlier formats.Index
 	return p.o.source.Format.Scan(ctx, in, p.o.Head, earlier)
 }
 
-// stretches makes the index, and keeps it on the way. The last stretch is the one that was given all there
-// is: where the size is unknown that shows in a read that met no end.
+// stretches makes the index, and keeps it on the way. The last stretch is the one that was given
+// all there is: where the size is unknown that shows in a read that met no end.
 func (p *pass) stretches(ctx context.Context, in formats.Input, x formats.Index) (formats.Index, error) {
 	end, n, kept := int64(0), p.least, time.Now()
 	if x != nil {
@@ -98,8 +98,8 @@ func (p *pass) stretches(ctx context.Context, in formats.Input, x formats.Index)
 	}
 }
 
-// next returns how long a stretch is that comes after one of n bytes, which took some time, when so much is
-// left before the pass keeps what it has.
+// next returns how long a stretch is that comes after one of n bytes, which took some time, when so
+// much is left before the pass keeps what it has.
 func (p *pass) next(n int64, took, left time.Duration) int64 {
 	// Four times the last one at most: the first stretch says little of the rate of those after it.
 	rate := float64(n) / max(took, time.Millisecond).Seconds()

@@ -24,7 +24,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// A dying is a recording whose process dies once something was saved: then each read waits for its end.
+// A dying is a recording whose process dies once something was saved: then each read waits for its
+// end.
 type dying struct {
 	nodes.ReaderAt
 	*nodestest.Shelf
@@ -57,7 +58,8 @@ func indexOf(ctx context.Context, in formats.Input, shelf *nodestest.Shelf, dies
 	return indexBy(ctx, &teehistorian.Format, stretch, in, shelf, dies)
 }
 
-// indexBy makes the index of in, of which it keeps every stretch of so many bytes, and dies after the first if it is to.
+// indexBy makes the index of in, of which it keeps every stretch of so many bytes, and dies after
+// the first if it is to.
 func indexBy(ctx context.Context, format *formats.Format, stretch int64, in formats.Input, shelf *nodestest.Shelf, dies bool) (formats.Index, *dying, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,7 +113,8 @@ func keptOf(t *testing.T, shelf *nodestest.Shelf) []byte {
 	return b
 }
 
-// A pass that dies is gone on with where it last saved what it had, and its index is the same as in one go.
+// A pass that dies is gone on with where it last saved what it had, and its index is the same as in
+// one go.
 func TestInterrupted(t *testing.T) {
 	for name, size := range map[string]int64{"plain": 0, "stream": formats.UnknownSize} {
 		t.Run(name, func(t *testing.T) {
@@ -141,8 +144,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A format of chunks goes on behind the last one that was whole, from what it has in hand between two frames: of a pass
-// that died, and of a recording that has grown.
+// A format of chunks goes on behind the last one that was whole, from what it has in hand between
+// two frames: of a pass that died, and of a recording that has grown.
 func TestInterruptedChunks(t *testing.T) {
 	butters, err := os.ReadFile("../../testdata/archive/butter/arena_private_bones_v3_zstd7.butter")
 	if err != nil {

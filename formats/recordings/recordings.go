@@ -1,6 +1,6 @@
 // Package recordings opens recordings. It reads their heads, makes their indexes, ties both to the
-// bytes that they were made of, and keeps them on disk: with a head and an index that were kept, the
-// tree of a recording stands without a look at its bytes.
+// bytes that they were made of, and keeps them on disk: with a head and an index that were kept,
+// the tree of a recording stands without a look at its bytes.
 package recordings
 
 import (
@@ -20,15 +20,15 @@ import (
 type Source struct {
 	Format *formats.Format
 
-	// Input is the recording. What is compressed is opened by the first read; the Size of that is unknown
-	// until Open.
+	// Input is the recording. What is compressed is opened by the first read; the Size of that is
+	// unknown until Open.
 	Input formats.Input
 
 	// Open, if set, learns what only the bytes tell of the Input: Size and Measure.
 	Open func(ctx context.Context, in *formats.Input) error
 
-	// Damage, if set, returns what is wrong with the compressed stream; nil: nothing is. It may read to
-	// the end.
+	// Damage, if set, returns what is wrong with the compressed stream; nil: nothing is. It may read
+	// to the end.
 	Damage func(ctx context.Context) (*formats.Problem, error)
 
 	// Failure, if set, returns the first error of reading the source.
@@ -45,14 +45,16 @@ type Store[K comparable] struct {
 	pace    pace
 }
 
-// An indexKey is a recording whose index is kept on disk or not, and what beside it the index depends on.
+// An indexKey is a recording whose index is kept on disk or not, and what beside it the index
+// depends on.
 type indexKey[K comparable] struct {
 	k      K
 	kept   bool
 	beside string
 }
 
-// NewStore returns a Store. source returns what K names, without reading it. The log hears of panics.
+// NewStore returns a Store. source returns what K names, without reading it. The log hears of
+// panics.
 func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Source) *Store[K] {
 	s := &Store[K]{source: source, c: c, log: log, pace: pace{keepEvery, leastStretch}}
 	s.opened = cache.NewMemo(c, s.open)
@@ -72,7 +74,8 @@ type Opened struct {
 	beside string // see formats.Format
 }
 
-// BesideFiles names the files beside the recording on which its index depends, as that of [formats.Format].
+// BesideFiles names the files beside the recording on which its index depends, as that of
+// [formats.Format].
 func (o *Opened) BesideFiles() (names []string, ok bool) {
 	if f := o.source.Format.BesideFiles; f != nil {
 		return f(o.Input, o.Head)
@@ -85,8 +88,8 @@ func (o *Opened) HeadSummary(ctx context.Context) (formats.Summary, error) {
 	return o.source.Format.Summary(ctx, o.Recording, nil)
 }
 
-// Summary returns what a person wants to know first, for which the index is made if there is none. Of an
-// error there is what the head says.
+// Summary returns what a person wants to know first, for which the index is made if there is none.
+// Of an error there is what the head says.
 func (o *Opened) Summary(ctx context.Context) (formats.Summary, error) {
 	x, err := o.Index(ctx)
 	var damage *formats.Problem
@@ -108,8 +111,8 @@ func (o *Opened) Summary(ctx context.Context) (formats.Summary, error) {
 	return s, err
 }
 
-// Get opens a recording. The error is a *formats.UnreadError if it could not be read this time, and a
-// *cache.NotSavedError if that is what the context asks for.
+// Get opens a recording. The error is a *formats.UnreadError if it could not be read this time, and
+// a *cache.NotSavedError if that is what the context asks for.
 func (s *Store[K]) Get(ctx context.Context, k K) (*Opened, error) { return s.opened.Get(ctx, k) }
 
 // OpenOne opens a recording for the caller alone.
@@ -182,8 +185,8 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	return o
 }
 
-// worthKeeping reports whether an index is kept on disk. Where its bytes lie in a container or a compressed
-// stream, to read any of them costs more than a file of the cache, so each is.
+// worthKeeping reports whether an index is kept on disk. Where its bytes lie in a container or a
+// compressed stream, to read any of them costs more than a file of the cache, so each is.
 func worthKeeping(src Source, h formats.Head) bool {
 	return src.Open != nil || src.Format.Keep == nil || src.Format.Keep(h)
 }

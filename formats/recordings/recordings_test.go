@@ -160,8 +160,8 @@ func (x *parts) Append(b []byte) []byte {
 func (x *parts) Memory() int64           { return 1 }
 func (x *parts) Reach(name string) int64 { return x.ends[name] }
 
-// inFiles makes a format of directories of one of files: each pass reads the new bytes of all files in
-// turn, but those of "note".
+// inFiles makes a format of directories of one of files: each pass reads the new bytes of all files
+// in turn, but those of "note".
 func inFiles(f formats.Format, passes *[]int64) formats.Format {
 	f.Open = func(context.Context, formats.Input) (formats.Head, error) { return text("L"), nil }
 	f.ReadIndex = func(_ formats.Input, _ formats.Head, b []byte) (formats.Index, error) {
@@ -295,7 +295,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// An index that its format does not want to be kept is kept where the bytes must be unpacked for it.
+// An index that its format does not want to be kept is kept where the bytes must be unpacked for
+// it.
 func TestKeep(t *testing.T) {
 	for _, wrapped := range []bool{false, true} {
 		disk := new(nodestest.Shelf)
@@ -325,8 +326,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// Of a recording beside which something else lies by now there is another index, in memory and on disk; the
-// earlier tree is stale.
+// Of a recording beside which something else lies by now there is another index, in memory and on
+// disk; the earlier tree is stale.
 func TestBeside(t *testing.T) {
 	disk := new(nodestest.Shelf)
 	c := cache.New(0, disk) // remembers nothing

@@ -41,7 +41,8 @@ type openFile struct {
 	fixed bool // see Info
 }
 
-// NewFiles returns the open files of a tree, none yet. To open one takes memory of c; nil: it takes none.
+// NewFiles returns the open files of a tree, none yet. To open one takes memory of c; nil: it takes
+// none.
 func NewFiles(tree Tree, c *cache.Cache) *Files {
 	return &Files{tree: tree, open: cache.NewLRU[FileKey](cache.LRUOptions[*openFile]{
 		Max: maxFiles, Idle: idleFile, Close: func(f *openFile) { f.Close() }, Cache: c,
@@ -70,8 +71,8 @@ func (h *Files) Hold(ctx context.Context, key FileKey) {
 // CloseIdle closes all files that nobody reads.
 func (h *Files) CloseIdle() { h.open.CloseIdle() }
 
-// opener returns what opens the file at a path, which must be the one that had the version or a later
-// state of it.
+// opener returns what opens the file at a path, which must be the one that had the version or a
+// later state of it.
 func (h *Files) opener(key FileKey) func(context.Context) (*openFile, error) {
 	return func(ctx context.Context) (*openFile, error) {
 		f, err := h.tree.Open(ctx, key.Path)
@@ -93,8 +94,8 @@ func (h *Files) opener(key FileKey) func(context.Context) (*openFile, error) {
 	}
 }
 
-// IsGone reports whether err says that nothing has that path any more: also where a directory of the
-// path became a file.
+// IsGone reports whether err says that nothing has that path any more: also where a directory of
+// the path became a file.
 func IsGone(err error) bool {
 	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -47,9 +47,9 @@ func plainVersion(info iofs.FileInfo) Version {
 	return Version{Stamp: formats.Stamp{Size: info.Size(), Modified: t.Unix(), Nanos: int64(t.Nanosecond())}}
 }
 
-// IOFile returns an opened file for those who know io/fs alone: all reads are in ctx, which the result
-// must not outlive, and info is what it tells of itself. It is an io.ReaderAt, too. Nothing of f is
-// used once the result is closed, and f is closed then.
+// IOFile returns an opened file for those who know io/fs alone: all reads are in ctx, which the
+// result must not outlive, and info is what it tells of itself. It is an io.ReaderAt, too. Nothing
+// of f is used once the result is closed, and f is closed then.
 func IOFile(ctx context.Context, name string, f File, info Info) iofs.File {
 	return &ioFile{SectionReader: nodes.Reader(ctx, nodes.SectionContent(f, 0, info.Size)), f: f, info: IOInfo(name, info)}
 }

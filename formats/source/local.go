@@ -67,9 +67,9 @@ func OpenLocal(path string) (*Local, error) {
 // Close lets go of the directory.
 func (l *Local) Close() error { return l.at.Load().close() }
 
-// renewed reports whether old was removed and another directory stands at its path, which counts from
-// now on. One that was renamed stays, and so does one whose path has a symbolic link in it by now: that
-// could lead anywhere.
+// renewed reports whether old was removed and another directory stands at its path, which counts
+// from now on. One that was renamed stays, and so does one whose path has a symbolic link in it by
+// now: that could lead anywhere.
 func (l *Local) renewed(old *directory) bool {
 	info, err := stat(old.dir)
 	if err == nil && info.Links > 0 || err != nil && !errors.Is(err, syscall.ESTALE) { // a server tells so; else it was closed

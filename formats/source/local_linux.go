@@ -12,9 +12,9 @@ import (
 	"recfs/nodes"
 )
 
-// stat returns the state of a file, link or directory. It is one system call, while os.Root opens every
-// directory on the way: names that the archive asks for have no links in them, and of a link that
-// appears there this moment nothing but the attributes of its target could be learnt.
+// stat returns the state of a file, link or directory. It is one system call, while os.Root opens
+// every directory on the way: names that the archive asks for have no links in them, and of a link
+// that appears there this moment nothing but the attributes of its target could be learnt.
 func (d *directory) stat(name string) (Info, error) {
 	info, err := statAt(d.dir, name)
 	if err != nil {

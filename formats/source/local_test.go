@@ -103,7 +103,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// What is not there is io/fs.ErrNotExist, also below a file, and a canceled context ends a listing of many names.
+// What is not there is io/fs.ErrNotExist, also below a file, and a canceled context ends a listing
+// of many names.
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "file", "text")
@@ -183,7 +184,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The target of a link leads into the tree if it begins with the path of the directory, as given or without links.
+// The target of a link leads into the tree if it begins with the path of the directory, as given or
+// without links.
 func TestInside(t *testing.T) {
 	base := t.TempDir()
 	put(t, base, "real/dir/file", "")
@@ -212,7 +214,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// The ID of a directory stays when it is renamed, but for its path, and is another for another directory.
+// The ID of a directory stays when it is renamed, but for its path, and is another for another
+// directory.
 func TestID(t *testing.T) {
 	base := t.TempDir()
 	put(t, base, "a/file", "")
@@ -230,7 +233,8 @@ func TestID(t *testing.T) {
 	}
 }
 
-// Stat tells size, time, rights and inode, and an opened file tells the same of itself after its name is gone.
+// Stat tells size, time, rights and inode, and an opened file tells the same of itself after its
+// name is gone.
 func TestStat(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "file", "text")
@@ -277,7 +281,8 @@ func TestStat(t *testing.T) {
 	}
 }
 
-// Versions are told apart by what the system tells of a file, and the same file by its inode and birth.
+// Versions are told apart by what the system tells of a file, and the same file by its inode and
+// birth.
 func TestVersions(t *testing.T) {
 	v := Version{Stamp: formats.Stamp{Size: 1, Modified: 2, Nanos: 3, Changed: 4, Born: 5, Inode: 6}, Dev: 7, Links: 8}
 	appended := map[string]bool{string(v.AppendAll(nil)): true}
@@ -339,7 +344,8 @@ func TestIOFile(t *testing.T) {
 	}
 }
 
-// A reader gives the bytes of its version: what was appended later is not there, and after any other change it is stale.
+// A reader gives the bytes of its version: what was appended later is not there, and after any
+// other change it is stale.
 func TestReader(t *testing.T) {
 	write := func(text string) func(name string) error {
 		return func(name string) error { return os.WriteFile(name, []byte(text), 0) }
@@ -461,8 +467,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A directory that was removed is the one that is made in its place; one that was renamed stays what it is, and so does
-// one in whose place there is a link.
+// A directory that was removed is the one that is made in its place; one that was renamed stays
+// what it is, and so does one in whose place there is a link.
 func TestRemoved(t *testing.T) {
 	base, other := t.TempDir(), t.TempDir()
 	dir := filepath.Join(base, "dir")

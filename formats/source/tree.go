@@ -7,9 +7,10 @@ import (
 	"recfs/nodes"
 )
 
-// A Tree is where files come from: a directory of this machine, or what a container holds. Names are
-// slash-separated paths without "." and "..", and "." is the root; they need not be UTF-8. No
-// method follows a symbolic link in the last part of a name. What is not there is io/fs.ErrNotExist.
+// A Tree is where files come from: a directory of this machine, or what a container holds. Names
+// are slash-separated paths without "." and "..", and "." is the root; they need not be UTF-8. No
+// method follows a symbolic link in the last part of a name. What is not there is
+// io/fs.ErrNotExist.
 //
 // A Tree is comparable, and may be used by any number of goroutines.
 type Tree interface {
@@ -35,8 +36,8 @@ type ID struct {
 	Born  int64  // nanoseconds since 1970 when the inode was made
 }
 
-// An Info is what a tree tells of a file, directory or link at one moment. Size is that of the bytes of
-// a regular file.
+// An Info is what a tree tells of a file, directory or link at one moment. Size is that of the
+// bytes of a regular file.
 type Info struct {
 	Version
 	Type   iofs.FileMode // 0, ModeDir, ModeSymlink, or other bits of ModeType for what is not shown

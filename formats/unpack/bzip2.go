@@ -63,7 +63,8 @@ func (b *bzip2Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads on when all that is sound was given out. One read of the decoder does not go beyond a block.
+// fill reads on when all that is sound was given out. One read of the decoder does not go beyond a
+// block.
 func (b *bzip2Reader) fill() {
 	b.made = copy(b.room, b.room[b.sound:b.made])
 	b.given, b.sound = 0, 0
@@ -106,9 +107,9 @@ const (
 	bzip2SumBits = 32
 )
 
-// ended reports whether decoding stopped in what stands behind a stream and is no other one: that is no part of the
-// file, as bzip2(1) has it. The decoder has read one byte of it if there are no more, else two to four. The head of
-// a stream that is cut is damage.
+// ended reports whether decoding stopped in what stands behind a stream and is no other one: that
+// is no part of the file, as bzip2(1) has it. The decoder has read one byte of it if there are no
+// more, else two to four. The head of a stream that is cut is damage.
 func (c *bzip2Input) ended(err error) bool {
 	least, most := uint(2), uint(4)
 	if err == io.ErrUnexpectedEOF {

@@ -72,7 +72,8 @@ func TestBzip2(t *testing.T) {
 	}
 }
 
-// TestBehindBzip2 leaves out what stands behind a file, as bzip2(1) does, unless it may be one that is cut.
+// TestBehindBzip2 leaves out what stands behind a file, as bzip2(1) does, unless it may be one that
+// is cut.
 func TestBehindBzip2(t *testing.T) {
 	s := Bzip2Samples["blocks"]
 	packed, err := base64.StdEncoding.DecodeString(s.Packed)

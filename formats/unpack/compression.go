@@ -53,8 +53,9 @@ func compressionOf(head []byte) (Compression, bool) {
 	return Compression{}, false
 }
 
-// The largest windows that are given to a stream. xz -9 makes dictionaries of 64 MiB, zstd --long=27, the
-// most that its decoder takes unasked, windows of 128 MiB. Deflate has one of 32 KiB, and tables.
+// The largest windows that are given to a stream. xz -9 makes dictionaries of 64 MiB, zstd
+// --long=27, the most that its decoder takes unasked, windows of 128 MiB. Deflate has one of 32
+// KiB, and tables.
 const (
 	maxXZDictionary = 64 << 20
 	maxZstdWindow   = 128 << 20
@@ -68,8 +69,8 @@ const (
 	windowStep = 8
 )
 
-// Decoders that were used for a sound stream to its end, with the first window: to make one costs more than
-// to decompress a small recording with it.
+// Decoders that were used for a sound stream to its end, with the first window: to make one costs
+// more than to decompress a small recording with it.
 var xzReaders, zstdReaders, deflateReaders sync.Pool
 
 // xzStep is how much of a file the xz decoder is given at once: at damage it
@@ -112,7 +113,8 @@ func openZstd(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	}, err
 }
 
-// A zstdReader gives out the last block of a frame whose checksum is cut off, too, before the error.
+// A zstdReader gives out the last block of a frame whose checksum is cut off, too, before the
+// error.
 type zstdReader struct{ *zstd.Decoder }
 
 func (z zstdReader) Read(p []byte) (int, error) {

@@ -9,8 +9,8 @@ import (
 	"recfs/nodes"
 )
 
-// Head returns the first decompressed bytes of a file that begins with stored, none if it is not compressed, and the
-// damage that is behind them, if there is any.
+// Head returns the first decompressed bytes of a file that begins with stored, none if it is not
+// compressed, and the damage that is behind them, if there is any.
 func (p *Unpacker) Head(ctx context.Context, k source.FileKey, stored []byte) ([]byte, *Damage, error) {
 	c, ok := compressionOf(stored)
 	if !ok {
@@ -41,8 +41,8 @@ const (
 	// takes longer than that then.
 	copyShare = 64
 
-	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a disk cache,
-	// where a copy serves those who read a member here and there.
+	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a disk
+	// cache, where a copy serves those who read a member here and there.
 	listedShare = 256
 )
 

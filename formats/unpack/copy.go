@@ -25,8 +25,8 @@ type copyWriter struct {
 	ends []int64   // of the frames in blob
 }
 
-// newCopyWriter begins a copy of what is read from raw, which is a container or not; nil if there is no disk
-// cache.
+// newCopyWriter begins a copy of what is read from raw, which is a container or not; nil if there
+// is no disk cache.
 func newCopyWriter(disk *cache.Disk, name string, raw *formats.Tally, container bool) *copyWriter {
 	if disk == nil {
 		return nil

@@ -48,7 +48,8 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
-// BadCompression is the code of what cannot be decompressed to its end (docs/tree/README.md section 1).
+// BadCompression is the code of what cannot be decompressed to its end (docs/tree/README.md section
+// 1).
 const BadCompression = "bad_compression"
 
 // Problem returns the damage as the documents tell it: where the bytes of the recording end.
@@ -60,8 +61,8 @@ func (d *Damage) Problem() formats.Problem {
 // tables, and the frame that it makes.
 const decoderCost = 1 << 20
 
-// inputSize is how much is read from a compressed file at once, firstInput for its first bytes, and minInput what is
-// made room for however short it is: at least the header of a zstd frame.
+// inputSize is how much is read from a compressed file at once, firstInput for its first bytes, and
+// minInput what is made room for however short it is: at least the header of a zstd frame.
 const (
 	inputSize  = 128 << 10
 	firstInput = 16 << 10

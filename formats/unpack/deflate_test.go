@@ -20,8 +20,8 @@ func deflated(t testing.TB, b []byte) []byte {
 	return formatstest.Packed(t, b, func(w io.Writer) (*flate.Writer, error) { return flate.NewWriter(w, flate.BestSpeed) })
 }
 
-// TestAtOnce reads the stored bytes of a sound stream once, and charges nothing for it; what is said of one that is not
-// sound is told by frames.
+// TestAtOnce reads the stored bytes of a sound stream once, and charges nothing for it; what is
+// said of one that is not sound is told by frames.
 func TestAtOnce(t *testing.T) {
 	noise := make([]byte, 70_000)
 	rand.NewChaCha8([32]byte{}).Read(noise)

@@ -8,8 +8,8 @@ import (
 	"recfs/cache"
 )
 
-// A forward is a decompression from the start of a file to its end, one frame after the other. While
-// a frame is used the next one is made.
+// A forward is a decompression from the start of a file to its end, one frame after the other.
+// While a frame is used the next one is made.
 type forward struct {
 	dec   *decoder
 	at    int64      // number of the frame that next gives
@@ -37,8 +37,9 @@ func (f *forward) next(ctx context.Context) ([]byte, error) {
 	return m.b, m.err
 }
 
-// keep takes the memory of the decoder out of the request that it was charged to, unless that was done
-// before the frame that is being made was begun: the decoder may let go of it at any moment then.
+// keep takes the memory of the decoder out of the request that it was charged to, unless that was
+// done before the frame that is being made was begun: the decoder may let go of it at any moment
+// then.
 func (f *forward) keep(yield func() bool) {
 	if f.ahead == nil {
 		f.dec.held.Keep(yield)
@@ -79,8 +80,8 @@ type end struct {
 	hurt *Damage // behind the last byte; nil: none
 }
 
-// endOf returns the end of a stream of which size bytes came out before the error of a decoder; nil:
-// that error is no end.
+// endOf returns the end of a stream of which size bytes came out before the error of a decoder;
+// nil: that error is no end.
 func endOf(size int64, err error) *end {
 	hurt := (*Damage)(nil)
 	if err == io.EOF || errors.As(err, &hurt) {

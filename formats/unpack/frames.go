@@ -17,15 +17,16 @@ import (
 	"recfs/formats"
 )
 
-// frameSize is how much of a stream is made, kept and copied at once: small enough that a jump into a copy
-// costs a tenth of a millisecond or so and keeps little that nobody asked for, large enough that a copy loses
-// little by beginning anew with each.
+// frameSize is how much of a stream is made, kept and copied at once: small enough that a jump into
+// a copy costs a tenth of a millisecond or so and keeps little that nobody asked for, large enough
+// that a copy loses little by beginning anew with each.
 const frameSize = 64 << 10
 
 var frameBuffers sync.Pool // of *[frameSize]byte
 
-// frameFor returns an empty frame for the first bytes of a stream: with room for the size bytes that it should
-// give and one more, where it ends, or for a whole frame if it gives more or that is not known.
+// frameFor returns an empty frame for the first bytes of a stream: with room for the size bytes
+// that it should give and one more, where it ends, or for a whole frame if it gives more or that is
+// not known.
 func frameFor(size int64) []byte {
 	if size == formats.UnknownSize || size >= frameSize {
 		return newFrame()
@@ -48,8 +49,8 @@ func dropFrame(b []byte) {
 	}
 }
 
-// kept returns a frame, which nobody else uses, without room that it does not need: most members of a
-// container are much shorter than a frame.
+// kept returns a frame, which nobody else uses, without room that it does not need: most members of
+// a container are much shorter than a frame.
 func kept(b []byte) []byte {
 	if cap(b)-len(b) <= 1 {
 		return b
@@ -94,8 +95,8 @@ type frameDecompressor interface {
 	DecodeAll(packed, dst []byte) ([]byte, error)
 }
 
-// s2Frames are the frames of the copy of a container. To list one, all of it is copied, whatever is read of it
-// later: S2 takes a fourth of the time of zstd, and up to twice the room.
+// s2Frames are the frames of the copy of a container. To list one, all of it is copied, whatever is
+// read of it later: S2 takes a fourth of the time of zstd, and up to twice the room.
 type s2Frames struct {
 	packed []byte // the last one that was made
 }

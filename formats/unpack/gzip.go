@@ -11,8 +11,8 @@ import (
 
 var gzipReaders sync.Pool // of *gzip.Reader
 
-// A gzipReader decompresses the members of a gzip file. Zeros behind the last one are no part of it: what fills
-// blocks of tapes and disks adds them, and gzip(1) leaves them out, too.
+// A gzipReader decompresses the members of a gzip file. Zeros behind the last one are no part of
+// it: what fills blocks of tapes and disks adds them, and gzip(1) leaves them out, too.
 type gzipReader struct {
 	*gzip.Reader
 	in *bufio.Reader
@@ -39,8 +39,8 @@ func (z gzipReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxPadding is how many zeros may stand behind a file, as much as the largest blocks of tapes have: a hole at
-// the end of a file can have any number, and all of them are read.
+// maxPadding is how many zeros may stand behind a file, as much as the largest blocks of tapes
+// have: a hole at the end of a file can have any number, and all of them are read.
 const maxPadding = 1 << 20
 
 // next begins the member after one that has ended; io.EOF: there is none.

@@ -27,7 +27,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// How many bytes a file may give to be held whole: 64 for each of its own, up to the share of the cache.
+// How many bytes a file may give to be held whole: 64 for each of its own, up to the share of the
+// cache.
 func TestMaxInflated(t *testing.T) {
 	for _, c := range [][3]int64{{1 << 20, 0, frameSize}, {1 << 20, 100, frameSize + 6400}, {1 << 20, 1 << 20, 1 << 20}, {100, 1 << 40, 100}} {
 		if got := maxInflated(c[0], c[1]); got != c[2] {
@@ -36,7 +37,8 @@ func TestMaxInflated(t *testing.T) {
 	}
 }
 
-// A frame has room for what a member should give and one byte more, and keeps no room that it does not need.
+// A frame has room for what a member should give and one byte more, and keeps no room that it does
+// not need.
 func TestFrames(t *testing.T) {
 	for size, want := range map[int64]int{0: 1, 100: 101, frameSize - 1: frameSize, frameSize: frameSize, formats.UnknownSize: frameSize, 1 << 40: frameSize} {
 		if b := frameFor(size); cap(b) != want || len(b) > 0 {

@@ -10,8 +10,8 @@ import (
 	"recfs/nodes"
 )
 
-// A Stream reads a large compressed file, or a member of a container. It holds nothing: what is open
-// for it is closed when nobody reads it for a while, and opened again.
+// A Stream reads a large compressed file, or a member of a container. It holds nothing: what is
+// open for it is closed when nobody reads it for a while, and opened again.
 type Stream struct {
 	p *Unpacker
 	packedFile
@@ -73,8 +73,8 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	})
 }
 
-// ReadAt reads decompressed bytes. Frames of a stream that must begin anew for them are made on the way and
-// kept as far as the cache has room.
+// ReadAt reads decompressed bytes. Frames of a stream that must begin anew for them are made on the
+// way and kept as far as the cache has room.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	if off == 0 && r.inMemory && r.size >= 0 && r.size <= min(maxWhole, int64(len(p))) {
 		if n, ok, err := r.whole(ctx, p[:r.size]); ok || cache.IsShort(err) {
@@ -84,11 +84,13 @@ func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err er
 	return readFrames(ctx, p, off, r.frame)
 }
 
-// maxWhole is how long a stream is that is decompressed where it is read: as long as what a mount reads at once.
+// maxWhole is how long a stream is that is decompressed where it is read: as long as what a mount
+// reads at once.
 const maxWhole = 256 << 10
 
-// whole reads all of a short stream at once, and keeps nothing of it but how it ends: who has all of it does
-// not come back for a part. It is not ok where that is not as many bytes as there should be.
+// whole reads all of a short stream at once, and keeps nothing of it but how it ends: who has all
+// of it does not come back for a part. It is not ok where that is not as many bytes as there should
+// be.
 func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error) {
 	if b, made := r.p.frames.Peek(frameKey{r.key, 0}); made && len(b) == len(p) {
 		return copy(p, b), true, io.EOF
@@ -136,8 +138,8 @@ func (r *Stream) known() *end {
 	return e
 }
 
-// toEnd returns the end, decompressing up to there if it must. Where it is a request of its own that begins
-// again for want of memory, it goes on from where the shared stream is by then.
+// toEnd returns the end, decompressing up to there if it must. Where it is a request of its own
+// that begins again for want of memory, it goes on from where the shared stream is by then.
 func (r *Stream) toEnd(ctx context.Context) (*end, error) {
 	if e := r.known(); e != nil {
 		return e, nil

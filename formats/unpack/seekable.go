@@ -16,8 +16,8 @@ import (
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
 )
 
-// A seekableReader reads a file that a user has compressed as seekable zstd, frame by frame. If one is not what
-// the seek table says, it is from then on what the stream gives.
+// A seekableReader reads a file that a user has compressed as seekable zstd, frame by frame. If one
+// is not what the seek table says, it is from then on what the stream gives.
 type seekableReader struct {
 	*Stream
 	table  seekable.SeekTable
@@ -54,8 +54,8 @@ func (p *Unpacker) openSeekable(ctx context.Context, r *Stream) *seekableReader 
 	return &seekableReader{Stream: r, table: table, size: int64(table.Size())}
 }
 
-// open returns what the file decompresses to. Of a recording that has to have its size all frames are looked at before,
-// as the rest of the tree goes by it.
+// open returns what the file decompresses to. Of a recording that has to have its size all frames
+// are looked at before, as the rest of the tree goes by it.
 func (r *seekableReader) open(ctx context.Context, how Choice) (Content, error) {
 	out := Content{ReaderAt: r, Size: r.size, Damage: r.damaged}
 	if how.Streams {
@@ -123,7 +123,8 @@ func (r *seekableReader) decode(ctx context.Context, k frameKey) ([]byte, int64,
 		r.wrong.Store(true)
 		return nil, 0, err
 	}
-	// The frame is what zstd makes of it, which compares a checksum in the frame alone: without the table the same is shown.
+	// The frame is what zstd makes of it, which compares a checksum in the frame alone: without the
+	// table the same is shown.
 	if err := checkSum(r.table, e, b); err != nil {
 		r.warned.Do(func() {
 			r.p.log.Warn("frame of a seekable file is not as its table says", "path", r.key.Path, "frame", k.i, "err", err)
@@ -157,7 +158,8 @@ func (r *seekableReader) ReadAt(ctx context.Context, p []byte, off int64) (n int
 	return n, nil
 }
 
-// fallBack reads what the stream gives. That it ends before the size that somebody was told is an error.
+// fallBack reads what the stream gives. That it ends before the size that somebody was told is an
+// error.
 func (r *seekableReader) fallBack(ctx context.Context, p []byte, off int64) (int, error) {
 	n, err := r.Stream.ReadAt(ctx, p, off)
 	if err != io.EOF || !r.told.Load() || off+int64(n) >= r.size {

@@ -27,7 +27,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// ticks is what the packed samples give: xz and bzip2 by their own programs, the others by packages.
+// ticks is what the packed samples give: xz and bzip2 by their own programs, the others by
+// packages.
 var ticks = func() []byte {
 	var b bytes.Buffer
 	for i := range 60 {
@@ -86,7 +87,8 @@ func whole(t testing.TB, c unpack.Content) []byte {
 	return b
 }
 
-// Files are told by their first bytes, whatever their names, and may have several streams one after the other.
+// Files are told by their first bytes, whatever their names, and may have several streams one after
+// the other.
 func TestCompressions(t *testing.T) {
 	for name, s := range samples(t) {
 		skipped := append([]byte{0x5d, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, s.packed...)
@@ -155,7 +157,8 @@ func TestNotCompressed(t *testing.T) {
 	}
 }
 
-// Wherever a file is cut or changed, what came out before is right, and the damage says how much that is.
+// Wherever a file is cut or changed, what came out before is right, and the damage says how much
+// that is.
 func TestCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "a", nil)
@@ -326,7 +329,8 @@ func TestSeekable(t *testing.T) {
 			t.Errorf("%s: %d bytes", what, len(got))
 		}
 	}
-	// A frame that is not what the table says is known when it is read: what a plain stream has is read from then on.
+	// A frame that is not what the table says is known when it is read: what a plain stream has is
+	// read from then on.
 	checksum, sizes, damaged := spoil(packed, len(packed)-9-4), slices.Clone(packed), spoil(packed, len(packed)/2)
 	sizes[len(packed)-9-12-8]++ // one byte more of the last frame but one, one less of the last
 	sizes[len(packed)-9-8]--
@@ -417,7 +421,8 @@ func TestCopies(t *testing.T) {
 	if b, n, _ := read(packed); !bytes.Equal(b, sent) || n > 32<<10 {
 		t.Errorf("with a copy: %d bytes of %d read", len(b), n)
 	}
-	// Damage between the samples by which copies are named leaves the name, but the copy is of other bytes.
+	// Damage between the samples by which copies are named leaves the name, but the copy is of other
+	// bytes.
 	hurt := spoil(packed, len(packed)/3)
 	writeFile(t, dir, "a.gz", hurt)
 	if b, _, d := read(hurt); bytes.Equal(b, sent) || d == nil {

@@ -179,8 +179,9 @@ func (s *stream) begin() {
 	s.state, s.began = decoding, time.Now()
 }
 
-// advance makes the next frame while decoding. At the end the state is idle or copied, after an error idle. A stream of
-// which too much comes out ends there, damaged, for whoever reads it and whenever; no copy is made of it.
+// advance makes the next frame while decoding. At the end the state is idle or copied, after an
+// error idle. A stream of which too much comes out ends there, damaged, for whoever reads it and
+// whenever; no copy is made of it.
 func (s *stream) advance(ctx context.Context) ([]byte, error) {
 	b, err := s.fwd.next(ctx)
 	e := endOf(s.fwd.dec.out, err)
@@ -284,8 +285,8 @@ func (s *stream) closeCopy() {
 
 const (
 	// restTime is how long a decompression that others need the memory of stays without a read, and
-	// stayTime how long in all. Each time that one was given up it stays twice as long, so that even what
-	// takes an hour comes to its end.
+	// stayTime how long in all. Each time that one was given up it stays twice as long, so that even
+	// what takes an hour comes to its end.
 	restTime = 250 * time.Millisecond
 	stayTime = 2 * time.Second
 

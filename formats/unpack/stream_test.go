@@ -16,7 +16,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// TestStreamBackwards reads a file in any order, with and without a copy, also after everything was closed.
+// TestStreamBackwards reads a file in any order, with and without a copy, also after everything was
+// closed.
 func TestStreamBackwards(t *testing.T) {
 	content := formatstest.Compressible(3_000_000)
 	for _, disk := range []string{t.TempDir(), ""} {
@@ -45,8 +46,8 @@ func TestStreamBackwards(t *testing.T) {
 	}
 }
 
-// TestStreamsShareFrames opens a file again: what was decompressed for the first reader is of use to
-// the next one, as frames belong to a version and not to who asked for them.
+// TestStreamsShareFrames opens a file again: what was decompressed for the first reader is of use
+// to the next one, as frames belong to a version and not to who asked for them.
 func TestStreamsShareFrames(t *testing.T) {
 	content := formatstest.Compressible(3_000_000)
 	dir := t.TempDir()
@@ -72,8 +73,8 @@ func TestStreamsShareFrames(t *testing.T) {
 	}
 }
 
-// TestListedOnce reads a container to its end in one pass, which makes the copy as it goes: who reads here and
-// there after that, or opens it again, reads no byte of the file.
+// TestListedOnce reads a container to its end in one pass, which makes the copy as it goes: who
+// reads here and there after that, or opens it again, reads no byte of the file.
 func TestListedOnce(t *testing.T) {
 	content := formatstest.Compressible(3_000_000)
 	dir := t.TempDir()

@@ -1,5 +1,6 @@
 // Package unpack decompresses files: small ones whole into the cache, large ones as a stream that a
-// seekable copy in the disk cache follows. What decoders remember counts in the account of the cache.
+// seekable copy in the disk cache follows. What decoders remember counts in the account of the
+// cache.
 package unpack
 
 import (

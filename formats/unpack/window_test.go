@@ -108,8 +108,8 @@ func (r *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, 
 	return n, err
 }
 
-// TestLargeBesideWork reads a file to its end while something else leaves little of the cache: it is not
-// inflated again for each piece.
+// TestLargeBesideWork reads a file to its end while something else leaves little of the cache: it
+// is not inflated again for each piece.
 func TestLargeBesideWork(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

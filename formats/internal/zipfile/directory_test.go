@@ -66,8 +66,8 @@ func listed(b []byte) (list []zipfile.Entry, d zipfile.Directory, err error) {
 	}
 }
 
-// The directory is that which package zip reads, with bytes before the zip and behind it, and with comments that look
-// like its end. Local headers say the same, or that the sizes come later.
+// The directory is that which package zip reads, with bytes before the zip and behind it, and with
+// comments that look like its end. Local headers say the same, or that the sizes come later.
 func TestDirectory(t *testing.T) {
 	when := time.Date(2022, 8, 13, 20, 15, 4, 0, time.UTC)
 	files := []content{
@@ -118,7 +118,8 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// Wherever a zip is cut it has no directory, and wherever the directory is, the entry is known to be damaged.
+// Wherever a zip is cut it has no directory, and wherever the directory is, the entry is known to
+// be damaged.
 func TestCutDirectory(t *testing.T) {
 	b := archive(t, "", content{zip.FileHeader{Name: "a"}, "text"}, content{zip.FileHeader{Name: "b", Extra: []byte{7, 0, 1, 0, 1}}, "more"})
 	for n := range b {
@@ -182,7 +183,8 @@ func TestCutLocal(t *testing.T) {
 	}
 }
 
-// central returns an entry of the directory with these extra fields, of which the sizes and the header are given.
+// central returns an entry of the directory with these extra fields, of which the sizes and the
+// header are given.
 func central(stored, size, header uint32, extra ...byte) []byte {
 	b := append([]byte(zipfile.CentralMagic), make([]byte, 42)...)
 	le.PutUint16(b[12:], 20<<11|15<<5|2) // 20:15:04
@@ -205,7 +207,8 @@ func field(id uint16, parts ...any) []byte {
 	return append(head, b.Bytes()...)
 }
 
-// Times come from the extra fields that know them best, in the sheets of PKWARE and Info-ZIP, else from the header.
+// Times come from the extra fields that know them best, in the sheets of PKWARE and Info-ZIP, else
+// from the header.
 func TestTimesOfEntries(t *testing.T) {
 	dos := time.Date(2022, 8, 13, 20, 15, 4, 0, time.UTC)
 	unix := time.Unix(1e9, 0)
@@ -234,7 +237,8 @@ func TestTimesOfEntries(t *testing.T) {
 	}
 }
 
-// Sizes and offsets of 64 bits stand in an extra field, each if the header has no room for it, up to a bound.
+// Sizes and offsets of 64 bits stand in an extra field, each if the header has no room for it, up
+// to a bound.
 func TestLargeEntries(t *testing.T) {
 	const big = math.MaxUint32
 	for _, c := range []struct {
@@ -266,7 +270,8 @@ func TestLargeEntries(t *testing.T) {
 	}
 }
 
-// Descriptors have a signature or none, and sizes of 32 or 64 bits; they are told by the size that was read.
+// Descriptors have a signature or none, and sizes of 32 or 64 bits; they are told by the size that
+// was read.
 func TestDescriptors(t *testing.T) {
 	numbers := func(list ...any) string { return string(field(0, list...)[4:]) }
 	for name, c := range map[string]struct {

@@ -7,8 +7,8 @@ import (
 )
 
 // ReadLocal reads the local header at at. One that does not know the sizes of its file yet has the
-// bit for that among the Flags ([Entry.Streamed]). Where an error concerns only what comes after the first LocalSize
-// bytes, the Length is known.
+// bit for that among the Flags ([Entry.Streamed]). Where an error concerns only what comes after
+// the first LocalSize bytes, the Length is known.
 func ReadLocal(r io.ReaderAt, at int64) (f Entry, err error) {
 	b := make([]byte, LocalSize)
 	n, err := r.ReadAt(b, at)
@@ -56,8 +56,8 @@ func (f *Entry) Streamed() bool { return f.Flags&flagStreamed != 0 }
 // MaxDescriptor is how many bytes a descriptor has at most.
 const MaxDescriptor = 24
 
-// ReadDescriptor looks for the descriptor of a file of n stored bytes in b, which begins after them, and
-// takes what it says. It returns how many bytes it has, 0 if there is none.
+// ReadDescriptor looks for the descriptor of a file of n stored bytes in b, which begins after
+// them, and takes what it says. It returns how many bytes it has, 0 if there is none.
 //
 //	 0      4     8      12     16
 //	+------+-----+------+------+
@@ -83,8 +83,8 @@ func (f *Entry) ReadDescriptor(b []byte, n int64) int {
 	return start
 }
 
-// startsRecord reports whether b begins with what follows a descriptor: one of 32 bits that tells an empty
-// file reads like the first half of one of 64 bits.
+// startsRecord reports whether b begins with what follows a descriptor: one of 32 bits that tells
+// an empty file reads like the first half of one of 64 bits.
 func startsRecord(b []byte) bool {
 	return string(b[:4]) == LocalMagic || string(b[:4]) == CentralMagic
 }

@@ -1,6 +1,7 @@
 // Package zipfile has the records of zip archives, as PKWARE's APPNOTE.TXT 6.3 describes them: the
-// numbers below are of its sections. Numbers in records are little-endian. Unlike package zip it reads the
-// directory entry by entry, copes with an archive that is cut, and writes one without its content at hand.
+// numbers below are of its sections. Numbers in records are little-endian. Unlike package zip it
+// reads the directory entry by entry, copes with an archive that is cut, and writes one without its
+// content at hand.
 package zipfile
 
 import (
@@ -57,8 +58,8 @@ func (l Local) NameEnd() int { return LocalSize + l.NameSize }
 // Size returns how many bytes the header has: after it comes the content.
 func (l Local) Size() int { return l.NameEnd() + l.ExtraSize }
 
-// dosTime returns the date and time of a file (4.4.6), the nearest there is: two seconds' precision, no
-// zone, the years from 1980 to 2107.
+// dosTime returns the date and time of a file (4.4.6), the nearest there is: two seconds'
+// precision, no zone, the years from 1980 to 2107.
 //
 //	bit 15      11        5         0
 //	date | year-1980 | month | day  |
