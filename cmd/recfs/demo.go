@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -11,7 +11,6 @@ import (
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
-	"recfs/formats/outfile"
 	"recfs/nodes"
 )
 
@@ -100,20 +99,13 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 		return copyFile(ctx, e.stdout, demo.File)
 	}
 	target := q.output
-	if w := e.stream(target); w != nil {
-		return copyFile(ctx, w, demo.File)
+	if e.stream(target) == nil {
+		if info, err := os.Stat(target); err == nil && info.IsDir() {
+			target = filepath.Join(target, demo.Name)
+		}
+		if err := checkTarget(name, target); err != nil {
+			return err
+		}
 	}
-	if info, err := os.Stat(target); err == nil && info.IsDir() {
-		target = filepath.Join(target, demo.Name)
-	}
-	if err := checkTarget(name, target); err != nil {
-		return err
-	}
-	f, err := outfile.Create(target, modeOfCopy(demo, 0o666))
-	if err != nil {
-		return notWritten(target, err)
-	}
-	defer f.Discard()
-	told, err := copyOut(ctx, demo, f)
-	return cmp.Or(err, told)
+	return e.create(target, modeOfCopy(demo, 0o666), func(w io.Writer) error { return copyFile(ctx, w, demo.File) })
 }

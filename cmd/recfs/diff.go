@@ -11,7 +11,6 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/compare"
-	"recfs/formats/outfile"
 )
 
 var diffCommand = command{
@@ -74,7 +73,7 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	err := compare.Entries(ctx, sides[0], sides[1], marks, p.print)
 	err = cmp.Or(err, p.end())
 	if picture != nil && err == nil {
-		err = createPNG(e, d.png, picture)
+		err = e.create(d.png, 0o666, picture.Encode)
 	}
 	switch {
 	case err != nil:
@@ -213,20 +212,4 @@ func tilesText(t *compare.Tiles) string {
 	}
 	return fmt.Sprintf("%s in columns %d to %d of rows %d to %d: %s", count(t.Count, "tile differs", "tiles differ"),
 		t.X, t.X+t.Width-1, t.Y, t.Y+t.Height-1, strings.Join(kinds, ", "))
-}
-
-// createPNG writes the picture to a file.
-func createPNG(e *env, name string, picture *compare.Picture) error {
-	if w := e.stream(name); w != nil {
-		return picture.Encode(w)
-	}
-	f, err := outfile.Create(name, 0o666)
-	if err != nil {
-		return notWritten(name, err)
-	}
-	defer f.Discard()
-	if err := picture.Encode(f); err != nil {
-		return err
-	}
-	return f.Commit()
 }

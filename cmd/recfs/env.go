@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"recfs/formats/outfile"
 )
 
 // Exit codes of every command.
@@ -153,6 +155,22 @@ func (e *env) stream(name string) io.Writer {
 		return io.Discard
 	}
 	return nil
+}
+
+// create writes a file whole or not at all, or to what stands for one of that name.
+func (e *env) create(target string, mode iofs.FileMode, write func(io.Writer) error) error {
+	if w := e.stream(target); w != nil {
+		return write(w)
+	}
+	f, err := outfile.Create(target, mode)
+	if err != nil {
+		return notWritten(target, err)
+	}
+	defer f.Discard()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // failures counts what a command could not read and tells about each.

@@ -66,7 +66,7 @@ func readProblem(f found, object string, err error) problem {
 	}
 	p := fileProblem(f.name, err)
 	p.Format, p.Object, p.ObjectHex, p.Files = f.Format, object, formats.HexOf(object), 1
-	if p.Reason == changedMeanwhile {
+	if errors.Is(err, nodes.ErrStale) {
 		return p
 	}
 	if damage, ok := formats.DamageOf(err); ok {
