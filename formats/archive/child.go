@@ -21,6 +21,7 @@ type child struct {
 type parent interface {
 	nodes.Dir
 	tree(ctx context.Context) (nodes.Dir, error)
+	deep() bool // what its directories hold are children of it, too
 }
 
 // entry returns the entry as the tree has it now.
@@ -40,7 +41,7 @@ func (c child) entry(ctx context.Context) (nodes.Entry, error) {
 // it.
 func (c child) Resolve(ctx context.Context) (nodes.Dir, error) {
 	e, err := c.entry(ctx)
-	if _, ok := c.top.(recording); !ok || err != nil {
+	if err != nil || !c.top.deep() {
 		return e.Dir, err
 	}
 	d, err := nodes.Resolve(ctx, e.Dir)
@@ -50,7 +51,7 @@ func (c child) Resolve(ctx context.Context) (nodes.Dir, error) {
 // below returns an entry of the directory with what stands for it if it is one itself: the kernel
 // may hold that for long.
 func (c child) below(e nodes.Entry) nodes.Entry {
-	if _, ok := c.top.(recording); ok && e.Dir != nil {
+	if e.Dir != nil && c.top.deep() {
 		e.Dir = child{c.top, path.Join(c.path, e.Name)}.standIn(e.Dir)
 	}
 	return e

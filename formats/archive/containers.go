@@ -30,6 +30,8 @@ type containerRef struct {
 // tree returns what it holds.
 func (d containerDir) tree(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
 
+func (d containerDir) deep() bool { return false }
+
 // Resolve returns the directory as it was opened last.
 func (r containerRef) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return r.a.containers.Get(ctx, r.key)

@@ -297,6 +297,14 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 	return e, err
 }
 
+// An unknownFile is a file that may be a recording: its first bytes, which would tell, could not be
+// read.
+type unknownFile struct {
+	plainFile
+	a      *archive
+	naming naming
+}
+
 // listingKey: a listing holds until the directory changes.
 type listingKey struct {
 	path string

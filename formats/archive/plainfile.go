@@ -38,15 +38,4 @@ func (f plainFile) Replaces(earlier nodes.Grower) bool {
 	return ok && replaced(e.key.Version, f.key.Version)
 }
 
-// An unknownFile is a file that may be a recording: its first bytes, which would tell, could not be
-// read.
-type unknownFile struct {
-	plainFile
-	a      *archive
-	naming naming
-}
-
-var (
-	_ nodes.Grower = plainFile{}
-	_ nodes.Grower = recording{}
-)
+var _ nodes.Grower = plainFile{}

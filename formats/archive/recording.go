@@ -46,6 +46,8 @@ func (r recording) tree(ctx context.Context) (nodes.Dir, error) {
 	return r.a.trees.Get(ctx, r.key)
 }
 
+func (r recording) deep() bool { return true }
+
 func (r recording) Len(ctx context.Context) (int, error) {
 	d, err := r.tree(ctx)
 	if err != nil {
@@ -124,6 +126,8 @@ func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
 	}
 	return c, err
 }
+
+var _ nodes.Grower = recording{}
 
 // GrewFrom implements nodes.Grower.
 func (r recording) GrewFrom(earlier nodes.Grower) bool {

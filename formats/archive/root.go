@@ -120,10 +120,8 @@ func (d rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	case !ok: // a folder
 	case e.File != nil:
 		e.File = childFile{nodes.DeferredFile[fileRef]{Target: fileRef{child{top, e.Name}}}}
-	case e.Dir != nil:
-		if _, ok := top.(recording); !ok { // else it stands for itself
-			e.Dir = child{top, e.Name}.standIn(e.Dir)
-		}
+	case e.Dir != nil && !top.deep(): // else it stands for itself
+		e.Dir = child{top, e.Name}.standIn(e.Dir)
 	}
 	return e, err
 }
