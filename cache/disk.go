@@ -98,7 +98,7 @@ func (d *Disk) Load(name string) ([]byte, bool) {
 	}
 	defer f.Close()
 	data, err := readSidecar(f, info.Size(), name, d.limit)
-	if bad := damaged(""); errors.As(err, &bad) {
+	if bad := sidecarDamage(""); errors.As(err, &bad) {
 		d.log.Warn("cache file is damaged and is made again", "path", f.Name(), "err", err)
 		d.removeFile(at, info)
 	}

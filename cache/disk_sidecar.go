@@ -36,10 +36,10 @@ func writeSidecar(w io.Writer, name string, data []byte) error {
 	return nil
 }
 
-// damaged says what is wrong with a sidecar.
-type damaged string
+// A sidecarDamage says what is wrong with a sidecar.
+type sidecarDamage string
 
-func (d damaged) Error() string { return string(d) }
+func (d sidecarDamage) Error() string { return string(d) }
 
 // readSidecar returns the data in an open file of size bytes. Before it reads
 // that, or makes room for it, it knows that the file is the sidecar of that
@@ -48,7 +48,7 @@ func (d damaged) Error() string { return string(d) }
 func readSidecar(f io.Reader, size int64, name string, limit int64) ([]byte, error) {
 	head := make([]byte, sidecarHeader+len(name))
 	if _, err := io.ReadFull(f, head); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, damaged("too short")
+		return nil, sidecarDamage("too short")
 	} else if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func readSidecar(f io.Reader, size int64, name string, limit int64) ([]byte, err
 	}
 	const sumSize = 4
 	if rest := size - int64(len(head)) - sumSize; rest < 0 || n != uint64(rest) {
-		return nil, damaged("wrong length")
+		return nil, sidecarDamage("wrong length")
 	}
 	if size > min(limit, math.MaxInt) {
 		return nil, errFull
@@ -69,7 +69,7 @@ func readSidecar(f io.Reader, size int64, name string, limit int64) ([]byte, err
 	}
 	data, sum := b[:n], b[n:]
 	if crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data) != binary.LittleEndian.Uint32(sum) {
-		return nil, damaged("wrong checksum")
+		return nil, sidecarDamage("wrong checksum")
 	}
 	return data, nil
 }
@@ -77,14 +77,14 @@ func readSidecar(f io.Reader, size int64, name string, limit int64) ([]byte, err
 // parseHead returns how many bytes of data the sidecar of that name has.
 func parseHead(head []byte, name string) (uint64, error) {
 	if string(head[:len(sidecarMagic)]) != sidecarMagic {
-		return 0, damaged("not a cache file")
+		return 0, sidecarDamage("not a cache file")
 	}
 	h := head[len(sidecarMagic):]
 	if v := binary.LittleEndian.Uint32(h); v != sidecarVersion {
-		return 0, damaged(fmt.Sprintf("version %d", v))
+		return 0, sidecarDamage(fmt.Sprintf("version %d", v))
 	}
 	if uint64(binary.LittleEndian.Uint32(h[4:])) != uint64(len(name)) || string(head[sidecarHeader:]) != name {
-		return 0, damaged("another name")
+		return 0, sidecarDamage("another name")
 	}
 	return binary.LittleEndian.Uint64(h[8:]), nil
 }

@@ -134,17 +134,17 @@ func (f *FS) info(e nodes.Entry) (iofs.FileInfo, error) {
 	return fileInfo{e, size}, nil
 }
 
-// A listed entry is an io/fs.DirEntry; the size of a file is asked for by Info.
-type listed struct {
+// A dirEntry is an io/fs.DirEntry; the size of a file is asked for by Info.
+type dirEntry struct {
 	fs    *FS
 	entry nodes.Entry
 }
 
-func (d listed) Name() string                 { return d.entry.Name }
-func (d listed) IsDir() bool                  { return d.entry.Dir != nil }
-func (d listed) Type() iofs.FileMode          { return d.entry.Type() }
-func (d listed) Info() (iofs.FileInfo, error) { return d.fs.info(d.entry) }
-func (d listed) String() string               { return iofs.FormatDirEntry(d) }
+func (d dirEntry) Name() string                 { return d.entry.Name }
+func (d dirEntry) IsDir() bool                  { return d.entry.Dir != nil }
+func (d dirEntry) Type() iofs.FileMode          { return d.entry.Type() }
+func (d dirEntry) Info() (iofs.FileInfo, error) { return d.fs.info(d.entry) }
+func (d dirEntry) String() string               { return iofs.FormatDirEntry(d) }
 
 type fileInfo struct {
 	entry nodes.Entry
@@ -204,7 +204,7 @@ func (d *openDir) ReadDir(n int) ([]iofs.DirEntry, error) {
 		if err != nil {
 			return fail(list, err)
 		}
-		list = append(list, listed{d.fs, e.Inherit(d.entry.Attr)})
+		list = append(list, dirEntry{d.fs, e.Inherit(d.entry.Attr)})
 	}
 	if n > 0 && len(list) == 0 {
 		return nil, io.EOF

@@ -23,12 +23,12 @@ const (
 type watchlist struct {
 	began    time.Time // the scan
 	ended    time.Time
-	seen     []seen
+	seen     []sighting
 	restless bool // something changes too fast to tell
 }
 
-// A seen is a file or directory of the source as it was.
-type seen struct {
+// A sighting is a file or directory of the source as it was.
+type sighting struct {
 	path string
 	v    source.Version
 }
@@ -45,18 +45,18 @@ func (w *watchlist) folder(ctx context.Context, view archive.View, name string) 
 		w.restless = true
 		return
 	}
-	w.see(seen{name, info.Version})
+	w.see(sighting{name, info.Version})
 }
 
 // file adds a file unless it is at rest.
 func (w *watchlist) file(name string, v source.Version) {
 	if w.began.Sub(v.Time()) < atRest || w.began.UnixNano()-v.Changed < int64(atRest) {
-		w.see(seen{name, v})
+		w.see(sighting{name, v})
 	}
 }
 
 // see adds what is to be looked at again.
-func (w *watchlist) see(s seen) {
+func (w *watchlist) see(s sighting) {
 	if len(w.seen) == mostSeen {
 		w.restless, w.seen = true, nil
 	}
