@@ -1,6 +1,9 @@
 package echo
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Kind is what decides which keys a session has.
 type Kind uint8
@@ -321,9 +324,5 @@ func Display(b []byte, clock float32) []byte {
 	if clock > 0 && clock < 1e9 {
 		n = int64(float64(clock) * 100)
 	}
-	b = pad(b, n/6000, 2)
-	b = append(b, ':')
-	b = pad(b, n/100%60, 2)
-	b = append(b, '.')
-	return pad(b, n%100, 2)
+	return fmt.Appendf(b, "%02d:%02d.%02d", n/6000, n/100%60, n%100)
 }

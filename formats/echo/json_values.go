@@ -118,8 +118,7 @@ func AppendTime(b []byte, ms int64) []byte {
 	if !dated(ms) {
 		return append(b, null...)
 	}
-	b = appendDate(append(b, '"'), ms, '-', 'T')
-	return append(b, 'Z', '"')
+	return time.UnixMilli(ms).UTC().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
 }
 
 // AppendStamp appends a time as it stands in .echoreplay.
@@ -127,39 +126,8 @@ func AppendStamp(b []byte, ms int64) []byte {
 	if !dated(ms) {
 		return append(b, '-')
 	}
-	return appendDate(b, ms, '/', ' ')
+	return time.UnixMilli(ms).UTC().AppendFormat(b, "2006/01/02 15:04:05.000")
 }
 
 // dated reports whether a time lies in the years 1 to 9999.
 func dated(ms int64) bool { return formats.HasDate(time.UnixMilli(ms).UTC()) }
-
-func appendDate(b []byte, ms int64, separator, between byte) []byte {
-	t := time.UnixMilli(ms).UTC()
-	year, month, day := t.Date()
-	b = pad(b, int64(year), 4)
-	b = append(b, separator)
-	b = pad(b, int64(month), 2)
-	b = append(b, separator)
-	b = pad(b, int64(day), 2)
-	b = append(b, between)
-	hour, minute, second := t.Clock()
-	b = pad(b, int64(hour), 2)
-	b = append(b, ':')
-	b = pad(b, int64(minute), 2)
-	b = append(b, ':')
-	b = pad(b, int64(second), 2)
-	b = append(b, '.')
-	return pad(b, int64(t.Nanosecond()/1e6), 3)
-}
-
-// pad appends n with at least width digits; n is not negative.
-func pad(b []byte, n int64, width int) []byte {
-	var digits [20]byte
-	i := len(digits)
-	for n > 0 || len(digits)-i < width {
-		i--
-		digits[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return append(b, digits[i:]...)
-}
