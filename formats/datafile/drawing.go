@@ -26,27 +26,22 @@ func (p *pictures) load(ctx context.Context, id picture) (d drawing, err error) 
 
 // draw draws a picture.
 func (p *pictures) draw(ctx context.Context, id picture) (*raster, error) {
-	switch id {
-	case previewPicture:
+	if id == previewPicture {
 		return p.preview(ctx)
-	case collisionPicture:
-		tiles, err := p.tiles(ctx, p.m.Game)
-		if err != nil {
-			return nil, err
-		}
-		return drawCollision(&rows{Tiles: tiles}), nil
 	}
-	return p.layer(ctx, &p.m.Layers[id])
-}
-
-// layer draws a layer alone.
-func (p *pictures) layer(ctx context.Context, l *Layer) (*raster, error) {
+	l := p.m.Game
+	if id != collisionPicture {
+		l = &p.m.Layers[id]
+	}
 	tiles, err := p.tiles(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	scale, rows := p.scale(l), &rows{Tiles: tiles}
-	if l.Kind != KindTiles {
+	switch {
+	case id == collisionPicture:
+		return drawCollision(rows), nil
+	case l.Kind != KindTiles:
 		return drawColors(rows, scale), nil
 	}
 	a, err := p.atlas(ctx, *l.Tiles.Image, scale)

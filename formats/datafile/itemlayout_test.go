@@ -14,20 +14,20 @@ func TestDescribe(t *testing.T) {
 		ints   []int32
 		want   string
 	}{
-		{versionLayout, nil, `{}`},
-		{versionLayout, ints(1, 2), `{"version":1,"rest":[2]}`},
-		{infoLayout, ints(1, 5, 6), `{"version":1,"author":5,"map_version":6}`},
-		{infoLayout, ints(-3, 5, 6, 7, 8, 9), `{"version":-3,"author":5,"map_version":6,"credits":7,"license":8,"settings":9}`},
-		{imageLayout, ints(1, 2, 3, 7, 4, 5, 6), `{"version":1,"width":2,"height":3,"external":7,"name":4,"data":5,"rest":[6]}`},
-		{imageLayout, ints(2, 2, 3, 0, 4, 5, 6), `{"version":2,"width":2,"height":3,"external":0,"name":4,"data":5,"variant":6}`},
-		{envelopeLayout, ints(1, 4, 0, 9, -1), `{"version":1,"channels":4,"start_point":0,"num_points":9,"name":""}`},
-		{envelopeLayout, ints(2, 4, 0, 9, -1, 1), `{"version":2,"channels":4,"start_point":0,"num_points":9,"name":"","rest":[1]}`},
-		{envelopeLayout, ints(2, 4, 0, 9, name, 1), `{"version":2,"channels":4,"start_point":0,"num_points":9,"name":"Night","synchronized":1}`},
-		{envelopeLayout, ints(1, 4, 0, 9, name, 1), `{"version":1,"channels":4,"start_point":0,"num_points":9,"name":"Night","rest":[1]}`},
-		{groupLayout, ints(1, 2, 3, 4, 5, 6, 7, 1), `{"version":1,"offset_x":2,"offset_y":3,"parallax_x":4,"parallax_y":5,"start_layer":6,"num_layers":7,"rest":[1]}`},
-		{groupLayout, ints(3, 2), `{"version":3,"offset_x":2}`},
-		{groupLayout, ints(2, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4), `{"version":2,"offset_x":2,"offset_y":3,"parallax_x":4,"parallax_y":5,"start_layer":6,"num_layers":7,"rest":[1,2,3,4]}`},
-		{autoMapperLayout, ints(1, 2, 3, -1, -1, 1), `{"version":1,"group":2,"layer":3,"config":-1,"seed":4294967295,"flags":1}`},
+		{layouts["version"], nil, `{}`},
+		{layouts["version"], ints(1, 2), `{"version":1,"rest":[2]}`},
+		{layouts["info"], ints(1, 5, 6), `{"version":1,"author":5,"map_version":6}`},
+		{layouts["info"], ints(-3, 5, 6, 7, 8, 9), `{"version":-3,"author":5,"map_version":6,"credits":7,"license":8,"settings":9}`},
+		{layouts["image"], ints(1, 2, 3, 7, 4, 5, 6), `{"version":1,"width":2,"height":3,"external":7,"name":4,"data":5,"rest":[6]}`},
+		{layouts["image"], ints(2, 2, 3, 0, 4, 5, 6), `{"version":2,"width":2,"height":3,"external":0,"name":4,"data":5,"variant":6}`},
+		{layouts["envelope"], ints(1, 4, 0, 9, -1), `{"version":1,"channels":4,"start_point":0,"num_points":9,"name":""}`},
+		{layouts["envelope"], ints(2, 4, 0, 9, -1, 1), `{"version":2,"channels":4,"start_point":0,"num_points":9,"name":"","rest":[1]}`},
+		{layouts["envelope"], ints(2, 4, 0, 9, name, 1), `{"version":2,"channels":4,"start_point":0,"num_points":9,"name":"Night","synchronized":1}`},
+		{layouts["envelope"], ints(1, 4, 0, 9, name, 1), `{"version":1,"channels":4,"start_point":0,"num_points":9,"name":"Night","rest":[1]}`},
+		{layouts["group"], ints(1, 2, 3, 4, 5, 6, 7, 1), `{"version":1,"offset_x":2,"offset_y":3,"parallax_x":4,"parallax_y":5,"start_layer":6,"num_layers":7,"rest":[1]}`},
+		{layouts["group"], ints(3, 2), `{"version":3,"offset_x":2}`},
+		{layouts["group"], ints(2, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4), `{"version":2,"offset_x":2,"offset_y":3,"parallax_x":4,"parallax_y":5,"start_layer":6,"num_layers":7,"rest":[1,2,3,4]}`},
+		{layouts[nameAutoMapper], ints(1, 2, 3, -1, -1, 1), `{"version":1,"group":2,"layer":3,"config":-1,"seed":4294967295,"flags":1}`},
 		{quadsLayout, ints(0, 3, 1, 2, 4, 5, 6, short), `{"base_version":0,"kind":3,"flags":1,"version":2,"num_quads":4,"data":5,"image":6,"name":"Sky"}`},
 		{quadsLayout, ints(0, 3, 1, 1, 4, 5, 6, 7), `{"base_version":0,"kind":3,"flags":1,"version":1,"num_quads":4,"data":5,"image":6,"rest":[7]}`},
 		{tilesLayout, ints(0, 2, 0, 3, 4, 5, 0, 1, 2), `{"base_version":0,"kind":2,"flags":0,"version":3,"width":4,"height":5,"tile_flags":0,"rest":[1,2]}`},
@@ -47,12 +47,12 @@ func TestDescribe(t *testing.T) {
 // TestNeed compares what follows from the layouts with docs/tree/datafile.md section 5.
 func TestNeed(t *testing.T) {
 	for want, layouts := range map[int][]*itemLayout{
-		1:  {versionLayout},
+		1:  {layouts["version"]},
 		3:  {layerLayout},
-		4:  {soundLayout, envelopeLayout},
-		5:  {infoLayout},
-		6:  {imageLayout, autoMapperLayout},
-		7:  {groupLayout, quadsLayout, soundsLayout},
+		4:  {layouts["sound"], layouts["envelope"]},
+		5:  {layouts["info"]},
+		6:  {layouts["image"], layouts[nameAutoMapper]},
+		7:  {layouts["group"], quadsLayout, soundsLayout},
 		15: {tilesLayout},
 	} {
 		for _, l := range layouts {

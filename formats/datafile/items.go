@@ -2,13 +2,13 @@ package datafile
 
 // layouts has those of the types whose items are all alike.
 var layouts = map[string]*itemLayout{
-	typeNames[typeVersion]:  versionLayout,
-	typeNames[typeInfo]:     infoLayout,
-	typeNames[typeImage]:    imageLayout,
-	typeNames[typeEnvelope]: envelopeLayout,
-	typeNames[typeGroup]:    groupLayout,
-	typeNames[typeSound]:    soundLayout,
-	nameAutoMapper:          autoMapperLayout,
+	typeNames[typeVersion]:  layoutOf[Version](),
+	typeNames[typeInfo]:     layoutOf[Info](),
+	typeNames[typeImage]:    layoutOf[Image](),
+	typeNames[typeEnvelope]: layoutOf[Envelope](),
+	typeNames[typeGroup]:    layoutOf[Group](),
+	typeNames[typeSound]:    layoutOf[Sound](),
+	nameAutoMapper:          layoutOf[AutoMapper](),
 }
 
 // describeItem names the ints of item i (docs/tree/datafile.md section 4). Those of an unknown type

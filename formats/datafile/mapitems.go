@@ -38,18 +38,6 @@ type Map struct {
 	Game        *Layer // the last game layer
 }
 
-// The layouts of the items of a map; that of layers is in layer.go. Their keys in JSON are those of
-// map.json (docs/tree/datafile.md section 5).
-var (
-	versionLayout    = layoutOf[Version]()
-	infoLayout       = layoutOf[Info]()
-	imageLayout      = layoutOf[Image]()
-	soundLayout      = layoutOf[Sound]()
-	envelopeLayout   = layoutOf[Envelope]()
-	groupLayout      = layoutOf[Group]()
-	autoMapperLayout = layoutOf[AutoMapper]()
-)
-
 // A Version is the item of type 0 (docs/formats/datafile.md section B.1).
 type Version struct {
 	Element
@@ -66,7 +54,7 @@ type Info struct {
 }
 
 // infoKeys are the keys of Info.Strings.
-var infoKeys = infoLayout.fields[1].keys
+var infoKeys = layouts[typeNames[typeInfo]].fields[1].keys
 
 // Image variants: how the pixels of an embedded image are stored.
 const (
@@ -181,18 +169,17 @@ type AutoMapper struct {
 
 // Map decodes the items of a map.
 func (r *Reader) Map() *Map {
-	mappers, end := r.itemsNamed(nameAutoMapper)
 	m := &Map{
-		Images:      elementsOf[Image](r, imageLayout, typeImage),
-		Sounds:      elementsOf[Sound](r, soundLayout, typeSound),
-		Envelopes:   elementsOf[Envelope](r, envelopeLayout, typeEnvelope),
-		Groups:      elementsOf[Group](r, groupLayout, typeGroup),
-		AutoMappers: elements[AutoMapper](r, autoMapperLayout, mappers, end),
+		Images:      elements[Image](r, typeNames[typeImage]),
+		Sounds:      elements[Sound](r, typeNames[typeSound]),
+		Envelopes:   elements[Envelope](r, typeNames[typeEnvelope]),
+		Groups:      elements[Group](r, typeNames[typeGroup]),
+		AutoMappers: elements[AutoMapper](r, nameAutoMapper),
 	}
-	if list := elementsOf[Version](r, versionLayout, typeVersion); len(list) > 0 {
+	if list := elements[Version](r, typeNames[typeVersion]); len(list) > 0 {
 		m.Version = &list[0]
 	}
-	if list := elementsOf[Info](r, infoLayout, typeInfo); len(list) > 0 {
+	if list := elements[Info](r, typeNames[typeInfo]); len(list) > 0 {
 		m.Info = &list[0]
 	}
 	first, end := r.ItemsOf(typeLayer)
@@ -208,21 +195,16 @@ func (r *Reader) Map() *Map {
 	return m
 }
 
-// elementsOf decodes the items of a type.
-func elementsOf[T any, P elementOf[T]](r *Reader, l *itemLayout, typ uint16) []T {
-	start, end := r.ItemsOf(typ)
-	return elements[T, P](r, l, start, end)
-}
-
 // An elementOf is the pointer to a part of a map.
 type elementOf[T any] interface {
 	*T
 	base() *Element
 }
 
-// elements decodes the items from start to before end, which are those of a type.
-func elements[T any, P elementOf[T]](r *Reader, l *itemLayout, start, end int) []T {
-	list := make([]T, end-start)
+// elements decodes the items of a type.
+func elements[T any, P elementOf[T]](r *Reader, name string) []T {
+	start, end := r.itemsNamed(name)
+	list, l := make([]T, end-start), layouts[name]
 	for i := range list {
 		o := P(&list[i])
 		*o.base() = r.element(i, start+i, l.need)

@@ -80,8 +80,8 @@ func root(t *tree, mapres []iofs.FS) (nodes.Dir, []columnar.Maker) {
 	}
 	if m.Game != nil {
 		files = append(files,
-			nodes.Entry{Name: "collision.png", File: pictures.gameFile(collisionPicture)},
-			nodes.Entry{Name: "preview.png", File: pictures.gameFile(previewPicture)})
+			nodes.Entry{Name: "collision.png", File: pictures.file(collisionPicture, m.Game)},
+			nodes.Entry{Name: "preview.png", File: pictures.file(previewPicture, m.Game)})
 	}
 	dir, _ := t.Dir(views.Game[index]{Index: t.Text("index.json", 0, t.indexText), Files: files})
 	return dir, tables

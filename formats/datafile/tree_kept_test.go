@@ -192,11 +192,11 @@ func TestSavedPictures(t *testing.T) {
 		p := newPictures(newTree(rec, formatstest.NewCache(t)), nil)
 		files := []nodes.File{}
 		if p.m.Game != nil {
-			files = append(files, p.gameFile(collisionPicture), p.gameFile(previewPicture))
+			files = append(files, p.file(collisionPicture, p.m.Game), p.file(previewPicture, p.m.Game))
 		}
 		for i := range p.m.Layers {
 			if l := &p.m.Layers[i]; p.m.hasPicture(l) && r.checkContent(l, nil) == nil {
-				files = append(files, p.layerFile(l))
+				files = append(files, p.file(picture(l.Index), l))
 			}
 		}
 		for _, file := range files {

@@ -26,7 +26,7 @@ func (t *tree) layerDir(p *pictures) nodes.Dir {
 				case ext == charsExt:
 					f = t.gridFile(l, (*Tiles).chars)
 				case ext == pictureExt:
-					f = p.layerFile(l)
+					f = p.file(picture(l.Index), l)
 				default:
 					f = t.HeadText("layers", i, func(ctx context.Context) (*views.Text, error) { return t.layerText(ctx, l) })
 				}

@@ -103,35 +103,25 @@ func (f pictureFile) IsMeasured(ctx context.Context) bool {
 	return ok || f.drawings.knows(ctx, f.id)
 }
 
-// file returns the PNG file of a picture of a layer that passed checkContent. Its tiles are scale
-// pixels wide, of that many bytes.
-func (p *pictures) file(id picture, l *Layer, scale, perPixel int) nodes.File {
-	w, h := l.dimensions()
-	if size := w * h * int64(scale*scale*perPixel); size > maxPicture {
-		return nodes.Failing(fault("layer_size", p.r.Items[l.Item].Offset, "layer %d takes %d bytes to draw, the limit is %d", l.Index, size, maxPicture))
-	}
-	return pictureFile{p, id}
-}
-
-// gameFile is a picture of the size of the game layer.
-func (p *pictures) gameFile(id picture) nodes.File {
-	l := p.m.Game
+// file returns the PNG file of a picture of a layer, or of the size of the game layer.
+func (p *pictures) file(id picture, l *Layer) nodes.File {
 	if err := p.r.checkContent(l, nil); err != nil {
 		return nodes.Failing(err)
 	}
-	if id == collisionPicture {
-		return p.file(id, l, 1, 1)
+	scale, perPixel := int64(p.scale(l)), int64(1)
+	switch {
+	case id == collisionPicture:
+		scale = 1
+	case id == previewPicture:
+		perPixel = bytesPerPixel
+	case l.Kind == KindTiles:
+		perPixel = rgbaPixel
 	}
-	return p.file(id, l, p.scale(l), bytesPerPixel)
-}
-
-// layerFile is the picture of a layer alone, which passed checkContent.
-func (p *pictures) layerFile(l *Layer) nodes.File {
-	perPixel := 1
-	if l.Kind == KindTiles {
-		perPixel = 4
+	w, h := l.dimensions()
+	if size := w * h * scale * scale * perPixel; size > maxPicture {
+		return nodes.Failing(fault("layer_size", p.r.Items[l.Item].Offset, "layer %d takes %d bytes to draw, the limit is %d", l.Index, size, maxPicture))
 	}
-	return p.file(picture(l.Index), l, p.scale(l), perPixel)
+	return pictureFile{p, id}
 }
 
 // scale is how many pixels wide a tile of a layer that passed checkContent is drawn: as wide as in
