@@ -126,21 +126,14 @@ func (l *Layer) tilesDetail() formats.Detail {
 func (m *Map) holdsDetail() formats.Detail {
 	holds := formats.Details{}
 	var words []string
-	for _, kind := range []struct {
-		one, many string
-		n         int
-	}{
-		{"image", "images", len(m.Images)},
-		{"sound", "sounds", len(m.Sounds)},
-		{"group", "groups", len(m.Groups)},
-		{"layer", "layers", len(m.Layers)},
-	} {
-		word := kind.many
-		if kind.n == 1 {
-			word = kind.one
+	for i, n := range []int{len(m.Images), len(m.Sounds), len(m.Groups), len(m.Layers)} {
+		key := []string{"images", "sounds", "groups", "layers"}[i]
+		word := key
+		if n == 1 {
+			word = strings.TrimSuffix(key, "s")
 		}
-		holds = append(holds, formats.Detail{Key: kind.many, Value: kind.n})
-		words = append(words, strconv.Itoa(kind.n)+" "+word)
+		holds = append(holds, formats.Detail{Key: key, Value: n})
+		words = append(words, strconv.Itoa(n)+" "+word)
 	}
 	return formats.Detail{Key: "holds", Value: holds, Text: strings.Join(words, ", ")}
 }

@@ -142,8 +142,8 @@ func TestBuiltMapsOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if size, swaplen := r.Header.sizeChecks(); size != sizeExact || swaplen != sizeExact || r.Header.Total() != int64(len(b)) {
-			t.Fatalf("size %s, swaplen %s, total %d of %d", size, swaplen, r.Header.Total(), len(b))
+		if f, n := r.Header.sizeFields(), r.Header.dataSizesLen(); f[0].check(n) != sizeExact || f[1].check(n) != sizeExact || r.Header.Total() != int64(len(b)) {
+			t.Fatalf("size %v, swaplen %v, total %d of %d", f[0], f[1], r.Header.Total(), len(b))
 		}
 		for i, it := range w.items {
 			if got := r.Ints(i); r.Items[i].Type != it.typ || r.Items[i].ID != it.id || len(got) != len(it.ints) {

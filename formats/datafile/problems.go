@@ -19,24 +19,24 @@ const (
 	sizeWrong sizeCheck = "wrong"
 )
 
-// sizeFields returns what size and swaplen should be.
-func (h *Header) sizeFields() (size, swaplen int64) {
+// sizeFields are the names and values of size and swaplen, and what they should be.
+func (h *Header) sizeFields() [2]sizeField {
 	const notCounted = 16 // magic, version and the two fields
-	return h.Total() - notCounted, h.dataAt() - notCounted
+	return [2]sizeField{{"size", h.Size, h.Total() - notCounted}, {"swaplen", h.Swaplen, h.dataAt() - notCounted}}
 }
 
-// sizeChecks judges the fields size and swaplen.
-func (h *Header) sizeChecks() (size, swaplen sizeCheck) {
-	wantSize, wantSwaplen := h.sizeFields()
-	return h.sizeCheck(h.Size, wantSize), h.sizeCheck(h.Swaplen, wantSwaplen)
+type sizeField struct {
+	name string
+	got  int32
+	want int64
 }
 
-func (h *Header) sizeCheck(got int32, want int64) sizeCheck {
-	short := h.dataSizesLen()
+// check judges a field of a file whose data size table has so many bytes.
+func (f *sizeField) check(table int64) sizeCheck {
 	switch {
-	case int64(got) == want:
+	case int64(f.got) == f.want:
 		return sizeExact
-	case short > 0 && int64(got) == want-short:
+	case table > 0 && int64(f.got) == f.want-table:
 		return sizeShort
 	}
 	return sizeWrong
@@ -144,9 +144,15 @@ func (t *Tables) place(i int, l *problemList) (offset int64) {
 }
 
 func (t *Tables) headerProblems(l *problemList) {
-	size, swaplen := t.Header.sizeFields()
-	t.Header.addSizeProblem(l, "size", 8, t.Header.Size, size)
-	t.Header.addSizeProblem(l, "swaplen", 12, t.Header.Swaplen, swaplen)
+	table := t.Header.dataSizesLen()
+	for i, f := range t.Header.sizeFields() {
+		switch code, at := f.check(table), 8+4*int64(i); code {
+		case sizeShort:
+			l.add(f.name+"_"+string(code), "", at, "%s is %d, %d short: the data size table is left out", f.name, f.got, table)
+		case sizeWrong:
+			l.add(f.name+"_"+string(code), "", at, "%s is %d, expected %d", f.name, f.got, f.want)
+		}
+	}
 }
 
 func (t *Tables) typeProblems(k int, l *problemList) (offset int64) {
@@ -187,13 +193,4 @@ func (t *Tables) itemProblems(i int, l *problemList) (offset int64) {
 		l.add("uuid_index_short", t.itemPath(i), it.Offset, "item %d of the type index has %d bytes, %d are needed", i, it.Size, uuidIndexSize)
 	}
 	return it.Offset
-}
-
-func (h *Header) addSizeProblem(l *problemList, name string, offset int64, got int32, want int64) {
-	switch check := h.sizeCheck(got, want); check {
-	case sizeShort:
-		l.add(name+"_"+string(check), "", offset, "%s is %d, %d short: the data size table is left out", name, got, h.dataSizesLen())
-	case sizeWrong:
-		l.add(name+"_"+string(check), "", offset, "%s is %d, expected %d", name, got, want)
-	}
 }

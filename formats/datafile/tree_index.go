@@ -18,7 +18,7 @@ func (t *tree) problemList(others problemList) views.List {
 // headerText is header.json.
 func (t *tree) headerText(context.Context) (*views.Text, error) {
 	h := &t.r.Header
-	size, swaplen := h.sizeChecks()
+	fields, table := h.sizeFields(), h.dataSizesLen()
 	return document(0, struct {
 		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
@@ -34,7 +34,7 @@ func (t *tree) headerText(context.Context) (*views.Text, error) {
 			Total        int64     `json:"total"`
 			Missing      int64     `json:"missing"`
 			Trailing     int64     `json:"trailing"`
-		}{*h, size, swaplen, h.Total(), t.r.Missing(), t.r.Trailing()},
+		}{*h, fields[0].check(table), fields[1].check(table), h.Total(), t.r.Missing(), t.r.Trailing()},
 		emptyList{},
 	}, t.problemList(nil)), nil
 }
