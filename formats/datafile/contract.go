@@ -137,5 +137,3 @@ func (m *Map) holdsDetail() formats.Detail {
 	}
 	return formats.Detail{Key: "holds", Value: holds, Text: strings.Join(words, ", ")}
 }
-
-func (t *Tables) formatVersion() string { return strconv.Itoa(int(t.Header.Version)) }

@@ -85,6 +85,9 @@ func (r *Reader) inflate(ctx context.Context, i int, in io.Reader, w io.Writer) 
 	return s.in.Buffered(), err
 }
 
+// inflaterCost is about what an open zlib reader takes, with its input.
+const inflaterCost = 256 << 10
+
 // An itemReader inflates a data item from its start to its end.
 type itemReader struct {
 	i      int

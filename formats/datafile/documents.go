@@ -178,9 +178,6 @@ type mediumKeys struct {
 	Path *string `json:"path"`
 }
 
-// An emptyList stands for a list that is long.
-type emptyList []struct{}
-
 func appendIntList(b []byte, ints []int32) []byte {
 	b = append(b, '[')
 	for i, v := range ints {

@@ -55,6 +55,9 @@ func findImage(dirs []iofs.FS, name string) (dir int, info iofs.FileInfo, ok boo
 	return 0, nil, false
 }
 
+// mapresDir is the directory beside a map that may hold its external images, as that of the games.
+const mapresDir = "mapres"
+
 // An externalImage is one that a map names but does not hold.
 type externalImage struct {
 	name string

@@ -177,3 +177,15 @@ func (l *itemLayout) through(key string, version int32) int {
 	}
 	return n
 }
+
+// noName is the first int of an envelope's name where there is none.
+const noName = -1
+
+// A Clip is the rectangle that a group is cut to.
+type Clip struct {
+	Use bool  `json:"use"`
+	X   int32 `json:"x"`
+	Y   int32 `json:"y"`
+	W   int32 `json:"w"`
+	H   int32 `json:"h"`
+}

@@ -50,6 +50,9 @@ func (r *Reader) recordInts(i int) int {
 	return 1
 }
 
+// longItemInts is from how many ints on an item has a document whose list is made part by part.
+const longItemInts = 8 << 10
+
 // describeLong is describeItem for an item with more ints than longItemInts: the list that has most of
 // them, at key, is empty, and returned as it is stored, with how many ints each of its elements has.
 func (r *Reader) describeLong(i int) (doc object, key string, list []byte, n int) {

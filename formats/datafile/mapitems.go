@@ -4,7 +4,6 @@ package datafile
 const (
 	noImage = -1 // an image reference: plain white
 	noData  = -1 // a data reference: no string, no content
-	noName  = -1 // the first int of an envelope's name
 )
 
 // An Element is what the parts of a map have in common. Index is the position within the type,
@@ -141,15 +140,6 @@ type Group struct {
 // hasSettings reports whether the info item names a list of settings.
 func (m *Map) hasSettings() bool {
 	return m.Info != nil && m.Info.Settings != nil && *m.Info.Settings != noData
-}
-
-// A Clip is the rectangle that a group is cut to.
-type Clip struct {
-	Use bool  `json:"use"`
-	X   int32 `json:"x"`
-	Y   int32 `json:"y"`
-	W   int32 `json:"w"`
-	H   int32 `json:"h"`
 }
 
 // autoMapperAutomatic is the flag of an auto-mapper that runs whenever its layer changes.

@@ -156,3 +156,5 @@ func tooShort(size, need int64) error {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+func (t *Tables) formatVersion() string { return strconv.Itoa(int(t.Header.Version)) }

@@ -43,9 +43,6 @@ func New(opt Options) formats.Format {
 	}
 }
 
-// mapresDir is the directory beside a map that may hold its external images, as that of the games.
-const mapresDir = "mapres"
-
 // mapres returns where the external images of a map may lie.
 func (o Options) mapres(src formats.Input) []iofs.FS {
 	if !o.Beside || src.FS == nil {

@@ -175,9 +175,6 @@ func (t *tree) openRuns(ctx context.Context, tiles *Tiles, l *Layer) error {
 	return cmp.Or(err, t.r.checkRuns(l, runs.tiles()))
 }
 
-// inflaterCost is about what an open zlib reader takes, with its input.
-const inflaterCost = 256 << 10
-
 // stream returns data item i as it is read piece by piece.
 func (r *Reader) stream(i int) (formats.ReaderAt, error) {
 	if r.compressed(i) {

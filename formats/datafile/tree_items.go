@@ -20,9 +20,6 @@ func (t *tree) itemTypes() nodes.Dir {
 	return nodes.List(entries...)
 }
 
-// longItemInts is from how many ints on an item has a document whose list is made part by part.
-const longItemInts = 8 << 10
-
 // itemDir shows the items of a type, raw and decoded.
 func (t *tree) itemDir(typ ItemType) nodes.Dir {
 	return t.dir(fmt.Sprint("items/", typ.ID), func(context.Context) ([]nodes.Entry, error) {
