@@ -41,14 +41,8 @@ type Format struct {
 	// It is shown the first NamedSize bytes, or all of a shorter file.
 	MatchNamed func(head []byte) bool
 
-	// DirFile is the name of a file that makes the directory it is in a
-	// recording; empty: no directory is one.
-	DirFile string
-
-	// MatchDir, if set, must agree before a directory with a DirFile counts as
-	// a recording: for a name that others use too. It sees the first bytes of
-	// the DirFile and the names of all files.
-	MatchDir func(head []byte, names iter.Seq[string]) bool
+	// Segments, if set, says which directories are recordings; nil: none is.
+	Segments *Segments
 
 	// Streams says that Open copes with an Input of UnknownSize.
 	Streams bool
@@ -78,9 +72,6 @@ type Format struct {
 
 	// Needs tell which other files a recording was made with.
 	Needs NeedsReader
-
-	// Compact, if set, writes a recording that is a directory as one file to out. scratch is empty.
-	Compact func(ctx context.Context, dir iofs.FS, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
 
 	// Open reads the head of a recording: the header and tables, and what it
 	// takes to know how to read the rest. If in is none of this format, or too
@@ -115,16 +106,9 @@ type Format struct {
 	// container.
 	Keep func(h Head) bool
 
-	// Beside, if set, names what the index depends on that lies beside the recording, such as a schema. What
-	// lies there may change while the recording stays the same: then the index is made again.
-	Beside func(h Head) string
-
-	// BesideFiles, if set, names the files in the FS of a recording, there or not, on whose versions Beside depends, and
-	// with a / in front those in any of Elsewhere. ok is false if it depends on others, too.
-	BesideFiles func(in Input, h Head) (names []string, ok bool)
-
-	// Elsewhere are directories that are not in the source and have files on which recordings depend.
-	Elsewhere []iofs.FS
+	// Beside, if set, tells of what the index depends on that lies beside the recording, such as a schema.
+	// It may change while the recording stays the same: then the index is made again.
+	Beside *Beside
 
 	// Steady, if set, returns r with zeros in place of what a writer changes in
 	// the middle of a recording although its index stays right. An index is
@@ -138,6 +122,40 @@ type Format struct {
 	// Summary returns what a person wants to know first: with an Index all, with
 	// nil what the head says.
 	Summary func(ctx context.Context, rec Recording, x Index) (Summary, error)
+}
+
+// Segments are a recording that is a directory of files.
+type Segments struct {
+	// File is the name of a file that makes the directory it is in a recording.
+	File string
+
+	// Match, if set, must agree before a directory with the File counts as a recording: for a name that
+	// others use too. It sees the first bytes of the File and the names of all files.
+	Match func(head []byte, names iter.Seq[string]) bool
+
+	// Compact, if set, writes the recording as one file to out. scratch is empty.
+	Compact func(ctx context.Context, dir iofs.FS, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
+}
+
+// Beside is what lies beside recordings and an index depends on.
+type Beside struct {
+	// Sum names what lies there.
+	Sum func(h Head) string
+
+	// Files names the files in the FS of a recording, there or not, on whose versions Sum depends, and
+	// with a / in front those in any of Elsewhere. ok is false if it depends on others, too.
+	Files func(in Input, h Head) (names []string, ok bool)
+
+	// Elsewhere are directories that are not in the source and have such files.
+	Elsewhere []iofs.FS
+}
+
+// BesideSum returns the Sum of what lies beside a recording, "" if its index depends on none of that.
+func (f *Format) BesideSum(h Head) string {
+	if f.Beside == nil {
+		return ""
+	}
+	return f.Beside.Sum(h)
 }
 
 // A ReaderAt reads bytes of a source in the context of an operation.
@@ -210,7 +228,7 @@ type Input struct {
 	Name           string    // of the file or directory
 	Size           int64     // bytes in ReaderAt, or UnknownSize
 	Stored         int64     // bytes of the file as it lies there
-	ModTime        time.Time // of the file; for a directory that of its DirFile
+	ModTime        time.Time // of the file; for a directory that of the File of its Segments
 	Stamp          Stamp     // of the file, for Seal; zero: nothing is known of it
 	ID             string    // stable over versions and mounts, for names of durable indexes; "": keep none
 

@@ -38,7 +38,7 @@ func runCompact(flags *pflag.FlagSet) runFunc {
 		if err != nil {
 			return err
 		}
-		format := list[slices.IndexFunc(list, func(f formats.Format) bool { return f.Compact != nil })]
+		format := list[slices.IndexFunc(list, func(f formats.Format) bool { return f.Segments != nil && f.Segments.Compact != nil })]
 		c := &compactor{env: e, dir: sourceOf(args[0]), out: args[1], level: *level, asJSON: *asJSON}
 		return c.compact(ctx, format)
 	}
@@ -66,9 +66,9 @@ func (c *compactor) compact(ctx context.Context, f formats.Format) error {
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
-	info, err := os.Stat(filepath.Join(dir, f.DirFile))
+	info, err := os.Stat(filepath.Join(dir, f.Segments.File))
 	if err != nil {
-		return fmt.Errorf("%s is no recording in segments: %s in it: %w", dir, f.DirFile, reason(f.DirFile, err))
+		return fmt.Errorf("%s is no recording in segments: %s in it: %w", dir, f.Segments.File, reason(f.Segments.File, err))
 	}
 	scratch, err := outfile.Create(out, 0o600)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *compactor) compact(ctx context.Context, f formats.Format) error {
 	file.Durable, file.Exclusive = true, true
 	bar := newMeter(c.env.stderr, "compacting")
 	w := bufio.NewWriter(file)
-	report, err := f.Compact(ctx, os.DirFS(dir), w, scratch, formats.CompactOptions{Level: c.level, Progress: bar.set})
+	report, err := f.Segments.Compact(ctx, os.DirFS(dir), w, scratch, formats.CompactOptions{Level: c.level, Progress: bar.set})
 	bar.close()
 	if ctx.Err() != nil {
 		return &interruption{nothingWritten}

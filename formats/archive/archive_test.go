@@ -44,11 +44,10 @@ var lump = formatstest.Plain(formats.Format{
 // parts is a format of directories. One whose first part is of somebody else
 // is a recording only if it has a second.
 var parts = formatstest.Plain(formats.Format{
-	Name:    "parts",
-	DirFile: "first.part",
-	MatchDir: func(head []byte, names iter.Seq[string]) bool {
+	Name: "parts",
+	Segments: &formats.Segments{File: "first.part", Match: func(head []byte, names iter.Seq[string]) bool {
 		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
-	},
+	}},
 }, func(_ context.Context, in formats.Input) error {
 	b, err := iofs.ReadFile(in.FS, "first.part")
 	if err == nil && string(b) == "BAD" {

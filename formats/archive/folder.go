@@ -236,10 +236,10 @@ func (a *archive) dirFormat(ctx context.Context, dir string, info source.Info) i
 	}
 	sure := a.depth == 0 && quiet(info)
 	format := slices.IndexFunc(a.list, func(f formats.Format) bool {
-		if f.DirFile == "" {
+		if f.Segments == nil {
 			return false
 		}
-		info, err := a.tree.Stat(ctx, path.Join(dir, f.DirFile))
+		info, err := a.tree.Stat(ctx, path.Join(dir, f.Segments.File))
 		sure = sure && (err == nil || source.IsGone(err))
 		return err == nil && (info.Type == 0 || info.Type == iofs.ModeSymlink)
 	})
@@ -252,13 +252,13 @@ func (a *archive) dirFormat(ctx context.Context, dir string, info source.Info) i
 // matchDir tells whether a directory with the files of a recording of a format
 // is one. A file that cannot be read is an error of the recording.
 func (a *archive) matchDir(ctx context.Context, format int, files []segment) bool {
-	f := a.list[format]
-	i := slices.IndexFunc(files, func(s segment) bool { return s.name == f.DirFile })
-	if f.MatchDir == nil || i < 0 {
+	f := a.list[format].Segments
+	i := slices.IndexFunc(files, func(s segment) bool { return s.name == f.File })
+	if f.Match == nil || i < 0 {
 		return true
 	}
 	head, err := a.head(ctx, source.FileKey{Path: files[i].at, Version: files[i].v})
-	return err != nil || f.MatchDir(head, func(yield func(string) bool) {
+	return err != nil || f.Match(head, func(yield func(string) bool) {
 		for _, s := range files {
 			if !yield(s.name) {
 				return

@@ -209,7 +209,7 @@ func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.
 // is recognised.
 func (a *archive) modified(k recordingKey) time.Time {
 	for f := range k.segments.all {
-		if f.name == a.list[k.format].DirFile {
+		if s := a.list[k.format].Segments; s != nil && f.name == s.File {
 			return f.v.Time()
 		}
 	}

@@ -91,7 +91,7 @@ func (v View) File(ctx context.Context, name string, info source.Info) (nodes.En
 }
 
 // BesideSum returns a checksum of the versions of files on which the recording called name depends,
-// named as by [formats.Format.BesideFiles], or that they are not there.
+// named as by [formats.Beside.Files], or that they are not there.
 func (v View) BesideSum(ctx context.Context, name string, names []string) uint64 {
 	fsys, sum := besideFS{ctx: ctx, links: v.a.links, dir: path.Dir(name)}, fnv.New64a()
 	add := func(fsys iofs.FS, n string) {
@@ -109,7 +109,10 @@ func (v View) BesideSum(ctx context.Context, name string, names []string) uint64
 			continue
 		}
 		for _, f := range v.a.list {
-			for _, dir := range f.Elsewhere {
+			if f.Beside == nil {
+				continue
+			}
+			for _, dir := range f.Beside.Elsewhere {
 				add(dir, n)
 			}
 		}

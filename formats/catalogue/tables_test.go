@@ -469,7 +469,10 @@ func TestTablesForgotten(t *testing.T) {
 // TestTablesBeside holds that tables which depend on what lies beside a recording are looked at.
 func TestTablesBeside(t *testing.T) {
 	m := newMeasured(t)
-	m.formats[0].Beside = func(formats.Head) string { return "" }
+	m.formats[0].Beside = &formats.Beside{
+		Sum:   func(formats.Head) string { return "" },
+		Files: func(formats.Input, formats.Head) ([]string, bool) { return nil, false },
+	}
 	m.store = t.TempDir()
 	if _, err := read(t, m.start(t), "a.rec/index.json"); err != nil {
 		t.Fatal(err)

@@ -86,11 +86,8 @@ const (
 const version = 3
 
 func (r Recording) made(o *recordings.Opened) string {
-	f, beside := r.Format(), ""
-	if f.Beside != nil {
-		beside = f.Beside(o.Head)
-	}
-	return fmt.Sprintf("%d.%d %s %s", version, indexfile.Layout, f.Variant, beside)
+	f := r.Format()
+	return fmt.Sprintf("%d.%d %s %s", version, indexfile.Layout, f.Variant, f.BesideSum(o.Head))
 }
 
 func (r Recording) shownPath() string { return string([]rune(r.Path)) }

@@ -247,7 +247,7 @@ func TestUnchanged(t *testing.T) {
 	step("other options", "other", false, other)
 	step("the first options", "other", false, plain)
 	besides := rec("", noError)
-	besides.Beside = func(formats.Head) string { return "a schema" }
+	besides.Beside = &formats.Beside{Sum: func(formats.Head) string { return "a schema" }}
 	withSchema := newTarget(t, source, c, besides)
 	withSchema.Exporter = plain.Exporter
 	step("a schema beside it", "other", false, withSchema)

@@ -121,7 +121,7 @@ func beside(found formats.Head) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// besideFiles is the BesideFiles of the format. All files of a directory that is a recording are part of its version.
+// besideFiles is Files of what lies beside. All files of a directory that is a recording are part of its version.
 func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
 	h, ok := found.(*head)
 	if !ok {

@@ -16,24 +16,20 @@ import (
 func New(opt Options) formats.Format {
 	opt.zstd = wire.NewZstd(opt.Limits.withDefaults().Window)
 	return formats.Format{
-		Name:        formatName,
-		Extensions:  []string{extension},
-		Match:       match,
-		DirFile:     preambleName,
-		MatchDir:    matchDir,
-		Variant:     opt.variant(),
-		Open:        opt.open,
-		ReadHead:    opt.readHead,
-		Scan:        scan,
-		Prefixes:    true,
-		ReadIndex:   readIndex,
-		Keep:        isWorthSaving,
-		Beside:      beside,
-		BesideFiles: besideFiles,
-		Elsewhere:   opt.DictDirs,
-		Tree:        newTree,
-		Summary:     summary,
-		Compact:     opt.compact,
+		Name:       formatName,
+		Extensions: []string{extension},
+		Match:      match,
+		Segments:   &formats.Segments{File: preambleName, Match: matchDir, Compact: opt.compact},
+		Variant:    opt.variant(),
+		Open:       opt.open,
+		ReadHead:   opt.readHead,
+		Scan:       scan,
+		Prefixes:   true,
+		ReadIndex:  readIndex,
+		Keep:       isWorthSaving,
+		Beside:     &formats.Beside{Sum: beside, Files: besideFiles, Elsewhere: opt.DictDirs},
+		Tree:       newTree,
+		Summary:    summary,
 	}
 }
 

@@ -74,11 +74,11 @@ type Opened struct {
 	beside string // see formats.Format
 }
 
-// BesideFiles names the files beside the recording on which its index depends, as that of
-// [formats.Format].
+// BesideFiles names the files beside the recording on which its index depends, as Files of
+// [formats.Beside].
 func (o *Opened) BesideFiles() (names []string, ok bool) {
-	if f := o.source.Format.BesideFiles; f != nil {
-		return f(o.Input, o.Head)
+	if b := o.source.Format.Beside; b != nil {
+		return b.Files(o.Input, o.Head)
 	}
 	return nil, false
 }
@@ -194,9 +194,7 @@ func worthKeeping(src Source, h formats.Head) bool {
 // tree returns an opened recording.
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, Kept: worthKeeping(src, h), source: src}
-	if src.Format.Beside != nil {
-		o.beside = src.Format.Beside(h)
-	}
+	o.beside = src.Format.BesideSum(h)
 	key := indexKey[K]{k, o.Kept, o.beside}
 	get := func(ctx context.Context) (sealedIndex, error) {
 		x, err := s.indexes.Get(ctx, key)

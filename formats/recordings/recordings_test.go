@@ -334,7 +334,7 @@ func TestBeside(t *testing.T) {
 	defer c.Close()
 	beside, passes := "one", []int64(nil)
 	format := lines(&passes)
-	format.Beside = func(formats.Head) string { return beside }
+	format.Beside = &formats.Beside{Sum: func(formats.Head) string { return beside }}
 	in := formats.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
 	in.Stamp, in.ID = formats.Stamp{Size: 3, Changed: 3}, "id"
 	store := recordings.NewStore(c, slog.New(slog.DiscardHandler), func(int) recordings.Source {
