@@ -53,12 +53,7 @@ func (l *markerList) sound() bool {
 }
 
 func (x *index) soundRows() bool {
-	for _, row := range x.rows {
-		if row != unreadable && (row.records < 0 || row.events < 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.rows, func(r row) bool { return r != unreadable && (r.records < 0 || r.events < 0) })
 }
 
 // soundProblems looks at the problems, which are of chunks.

@@ -77,10 +77,10 @@ func (t *playback) state(ctx context.Context, n int64) ([]byte, error) {
 		return nil, errUnknownTick
 	}
 	p, err := t.before(ctx, i)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = t.play(ctx, p, i, n, nil)
 	}
-	if err := t.play(ctx, p, i, n, nil); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if p.world == nil {

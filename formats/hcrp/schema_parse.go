@@ -241,16 +241,16 @@ func scalarType(name string) (*fieldType, error) {
 }
 
 func namedType(kind kind, names []string, as string) (*fieldType, error) {
-	s, ok := scalars[as]
-	if !ok || !s.kind.isInteger() {
+	s := scalars[as]
+	if !s.kind.isInteger() {
 		return nil, schemaError("an enum or flags as %q, which is no integer", as)
 	}
 	return &fieldType{kind: kind, names: names, base: s.kind, least: s.least}, nil
 }
 
 func scaledType(base string, by float64) (*fieldType, error) {
-	s, ok := scalars[base]
-	if !ok || !s.kind.isNumber() {
+	s := scalars[base]
+	if !s.kind.isNumber() {
 		return nil, schemaError("a scaled %q, which is no number", base)
 	}
 	return &fieldType{kind: kindScaled, base: s.kind, by: by, least: s.least}, nil
