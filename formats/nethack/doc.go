@@ -70,13 +70,12 @@
 //
 // outline.go is a first look at a log and pass.go the pass that rebuilds every save once. index.go has its
 // result: tick.go and packed.go hold the ticks and save_names.go their names in little memory, index_saved.go
-// keeps it on disk, verdict.go says what it tells of the log, and contract.go is what the rest of the program
-// is given of all this. replay.go rebuilds a save again.
+// keeps it on disk, verdict.go and index_json.go say what it tells of the log, and contract.go is what the program
+// is given of all this. replay.go rebuilds a save again, and state_cost.go says what a state of it takes.
 //
 // state.go reads fields and the map out of a save, hero.go the hero, level_walk.go, level.go, monster.go and
 // object.go what is around the hero; names.go has its names, screen.go draws it, and state_json.go is its
-// document. hero_csv.go and cast.go write the exports. columns.go and rows.go have the rows of tables, of
-// which hero_columns.go says what a diff changes.
+// document. hero_csv.go and cast.go write the exports. columns.go and rows.go have the rows of tables.
 //
 // # Saves are patched in place
 //

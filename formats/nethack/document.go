@@ -201,3 +201,27 @@ func appendListEnd(dst []byte, n int) []byte {
 	}
 	return append(dst, ']')
 }
+
+// cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at most.
+func (x *index) cut(first, end, most int) []int {
+	cuts := []int{first}
+	for n := first; n < end; n++ {
+		last := cuts[len(cuts)-1]
+		if n > last && (n-last == most || x.behind(n)-x.behind(last-1) > pieceBytes) {
+			cuts = append(cuts, n)
+		}
+	}
+	return append(cuts, end)
+}
+
+// eventBytes returns how long the lines are between the saves of ticks.
+func (x *index) eventBytes(first, end int) (sum int64) {
+	for n := first; n < end; n++ {
+		off := x.end
+		if n < x.ticks.len() {
+			off = x.ticks.off(n)
+		}
+		sum += off - x.behind(n-1)
+	}
+	return sum
+}

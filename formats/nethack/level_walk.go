@@ -1,6 +1,8 @@
 package nethack
 
 import (
+	"bytes"
+
 	"recfs/formats/internal/wire"
 )
 
@@ -77,3 +79,9 @@ func (w *levelWalk) text(b []byte) string {
 
 // cutNUL returns the string in b up to its NUL.
 func cutNUL(b []byte) string { return string(cutText(b)) }
+
+// cutText returns b up to its NUL.
+func cutText(b []byte) []byte {
+	b, _, _ = bytes.Cut(b, []byte{0})
+	return b
+}

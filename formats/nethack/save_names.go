@@ -3,11 +3,14 @@ package nethack
 import (
 	"bytes"
 	"cmp"
+	"fmt"
+	"io/fs"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
@@ -178,4 +181,28 @@ func (x *index) saveOf(turn int32) (k int, own, ok bool) {
 	}
 	before := x.ticks.turn(byTurn.number(i - 1))
 	return byTurn.number(x.firstOf(before)), false, true
+}
+
+const maxTurn = 1<<31 - 1
+
+// inForce returns the tick whose save was in force in a turn: its own, or the one before.
+func (x *index) inForce(turn int64) (int, error) {
+	if turn > maxTurn {
+		return 0, notExist(fmt.Sprint(turn))
+	}
+	k, own, ok := x.saveOf(int32(turn))
+	switch {
+	case !ok:
+		return 0, notExist(saveName(int32(turn), 0))
+	case own:
+		return k, nil
+	}
+	if k+1 < x.ticks.len() && x.ticks.lost(k+1) {
+		return 0, formats.Corrupt(name, x.ticks.off(k+1), "the save of turn %d is lost", turn)
+	}
+	return k, nil
+}
+
+func notExist(file string) error {
+	return &fs.PathError{Op: "find", Path: file, Err: fs.ErrNotExist}
 }

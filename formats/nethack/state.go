@@ -209,12 +209,6 @@ func (r *fields) length(p int64) int64 {
 // text returns the string in a field of n bytes.
 func (r *fields) text(p int64, n int) []byte { return cutText(r.at(p, n)) }
 
-// cutText returns b up to its NUL.
-func cutText(b []byte) []byte {
-	b, _, _ = bytes.Cut(b, []byte{0})
-	return b
-}
-
 // textTo makes b the text of s, and of asHex in hex if it is not UTF-8. They are kept if they have that text: saves one
 // after the other mostly have.
 func textTo(s, asHex *string, b []byte) {

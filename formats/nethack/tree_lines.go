@@ -94,18 +94,6 @@ func (rec *recording) piece(ctx context.Context, v view, first, end int, at any)
 	return p, err
 }
 
-// cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at most.
-func (x *index) cut(first, end, most int) []int {
-	cuts := []int{first}
-	for n := first; n < end; n++ {
-		last := cuts[len(cuts)-1]
-		if n > last && (n-last == most || x.behind(n)-x.behind(last-1) > pieceBytes) {
-			cuts = append(cuts, n)
-		}
-	}
-	return append(cuts, end)
-}
-
 // makeLines returns the lines of the ticks from first to end: each as in ticks/, or the commands that led to them with
 // their answers.
 func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, end int) (doc []byte, err error) {
@@ -123,16 +111,4 @@ func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, en
 		return nil
 	})
 	return doc, err
-}
-
-// eventBytes returns how long the lines are between the saves of ticks.
-func (x *index) eventBytes(first, end int) (sum int64) {
-	for n := first; n < end; n++ {
-		off := x.end
-		if n < x.ticks.len() {
-			off = x.ticks.off(n)
-		}
-		sum += off - x.behind(n-1)
-	}
-	return sum
 }

@@ -3,7 +3,6 @@ package nethack
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
@@ -181,8 +180,6 @@ func (l savesList) Find(_ context.Context, file string) (int, error) {
 	return 0, notExist(file)
 }
 
-const maxTurn = 1<<31 - 1
-
 // parseSaveName reads a name in saves/, whose numbers may have fewer zeros. A name with a dot has nth > 0.
 func parseSaveName(file string) (turn, nth int32, ok bool) {
 	digits, ok := strings.CutPrefix(file, "turn")
@@ -199,26 +196,4 @@ func parseSaveName(file string) (turn, nth int32, ok bool) {
 	}
 	n, ok := nodes.ParseNumber(suffix, nthWidth)
 	return int32(t), int32(n), ok && 0 < n && n <= maxTicks
-}
-
-// inForce returns the tick whose save was in force in a turn: its own, or the one before.
-func (x *index) inForce(turn int64) (int, error) {
-	if turn > maxTurn {
-		return 0, notExist(fmt.Sprint(turn))
-	}
-	k, own, ok := x.saveOf(int32(turn))
-	switch {
-	case !ok:
-		return 0, notExist(saveName(int32(turn), 0))
-	case own:
-		return k, nil
-	}
-	if k+1 < x.ticks.len() && x.ticks.lost(k+1) {
-		return 0, formats.Corrupt(name, x.ticks.off(k+1), "the save of turn %d is lost", turn)
-	}
-	return k, nil
-}
-
-func notExist(file string) error {
-	return &fs.PathError{Op: "find", Path: file, Err: fs.ErrNotExist}
 }
