@@ -30,6 +30,7 @@ func NewStored(name string, modified time.Time, size int64, crc uint32) Stored {
 		Name: name, CreatorVersion: version45, ReaderVersion: version20, CRC32: crc,
 		CompressedSize64: uint64(size), UncompressedSize64: uint64(size),
 	}
+	//lint:ignore SA1019 CreateRaw writes no Modified
 	f.ModifiedDate, f.ModifiedTime = dosTime(modified)
 	if utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		f.Flags = flagUTF8
