@@ -23,11 +23,14 @@ func (r *lineParser) read(f *replayFrame) {
 	f.Kind, f.Lacks = Other, LacksFrame
 	w := jsonenc.Walk(f.session)
 	for key := range w.Members() {
-		if string(key) == `"teams"` {
+		switch {
+		case string(key) == `"teams"`:
 			for i := range w.Elements(len(f.Teams)) {
 				r.team(&f.Teams[i], &r.players[i], &w)
 			}
-		} else {
+		case r.lean && (string(key) == `"last_throw"` || string(key) == `"last_score"`):
+			w.Value() // which no table has
+		default:
 			f.member(string(key[1:len(key)-1]), w.Value())
 		}
 	}
