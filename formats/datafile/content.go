@@ -72,7 +72,8 @@ func (l *Layer) recordSize() int64 {
 	return 4
 }
 
-// dimensions are the width and height of a tile layer that is not short. Other layers are a row of records.
+// dimensions are the width and height of a tile layer that is not short. Other layers are a row of
+// records.
 func (l *Layer) dimensions() (w, h int64) {
 	if l.Tiles == nil {
 		return l.count(), 1

@@ -70,8 +70,8 @@ func (t *Tables) Memory() int64 {
 	return int64(len(t.stored) + entry*(len(t.Items)+len(t.Data)+3*len(t.Types)) + part*parts)
 }
 
-// smallIndex is how much data a file must announce for its index to be kept on disk: less is inflated
-// as fast as a file is opened.
+// smallIndex is how much data a file must announce for its index to be kept on disk: less is
+// inflated as fast as a file is opened.
 const smallIndex = 8 << 20
 
 // keep is the Keep of the format.
@@ -83,8 +83,8 @@ func keep(h formats.Head) bool {
 	return size >= smallIndex
 }
 
-// summary is the Summary of the format. All that it says of a map takes an index, whose pass reads the
-// texts.
+// summary is the Summary of the format. All that it says of a map takes an index, whose pass reads
+// the texts.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	r := &Reader{rec.Head.(*Tables), rec.ReaderAt}
 	s := formats.Summary{Version: r.formatVersion(), HeaderProblems: r.problems(nil)}

@@ -66,8 +66,8 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 	return d.Stored - at + int64(buffered), err
 }
 
-// inflate inflates data item i, which in is at, to w. It returns how many bytes it has read that come
-// after the zlib stream.
+// inflate inflates data item i, which in is at, to w. It returns how many bytes it has read that
+// come after the zlib stream.
 func (r *Reader) inflate(ctx context.Context, i int, in io.Reader, w io.Writer) (buffered int, err error) {
 	s, err := newItemReader(i, r.Data[i], in)
 	if err != nil {
@@ -109,7 +109,8 @@ func newItemReader(i int, d Data, in io.Reader) (*itemReader, error) {
 	return s, s.failure(err)
 }
 
-// Read implements io.Reader. With the last bytes comes an error if the stream does not end with them.
+// Read implements io.Reader. With the last bytes comes an error if the stream does not end with
+// them.
 func (s *itemReader) Read(p []byte) (int, error) {
 	n, err := s.zlib.Read(p[:min(int64(len(p)), s.d.Size-s.size)])
 	s.size += int64(n)
@@ -124,7 +125,8 @@ func (s *itemReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end looks for what comes after the announced bytes, of which there should be none: that is io.EOF.
+// end looks for what comes after the announced bytes, of which there should be none: that is
+// io.EOF.
 func (s *itemReader) end() error {
 	more, err := io.CopyN(io.Discard, s.zlib, (s.d.Size/checkBlock+1)*checkBlock-s.d.Size)
 	switch size := s.size + more; {

@@ -6,8 +6,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists, which are
-// documents, or an [Element] alone where the item is too short.
+// A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists,
+// which are documents, or an [Element] alone where the item is too short.
 type mapDocument struct {
 	Version     *int32    `json:"version"`
 	Size        int64     `json:"size"`

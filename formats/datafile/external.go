@@ -115,7 +115,8 @@ func (e *externals) find(ctx context.Context, name string) *externalImage {
 	return x
 }
 
-// decode returns the pixels, nil if the image is not there or no picture, and holds the memory for them.
+// decode returns the pixels, nil if the image is not there or no picture, and holds the memory for
+// them.
 func (x *externalImage) decode(ctx context.Context) (*image.NRGBA, *formats.Held, error) {
 	held, err := formats.Charge(ctx, 0)
 	if err != nil || x.dir == nil {
@@ -130,8 +131,8 @@ func (x *externalImage) decode(ctx context.Context) (*image.NRGBA, *formats.Held
 	return m, held, cmp.Or(err, ctx.Err())
 }
 
-// decodeMapres reads a PNG file of bounded size. The error is that of the memory for it: its bytes, its pixels
-// and, if it has them in another form, those again.
+// decodeMapres reads a PNG file of bounded size. The error is that of the memory for it: its bytes,
+// its pixels and, if it has them in another form, those again.
 func decodeMapres(f iofs.File, held *formats.Held) (*image.NRGBA, error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() > maxMapresFile {

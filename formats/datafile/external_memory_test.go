@@ -11,8 +11,8 @@ import (
 	"recfs/cache"
 )
 
-// The pixels of an external image are counted before they are made, where they have their own form and where not,
-// and are given back.
+// The pixels of an external image are counted before they are made, where they have their own form
+// and where not, and are given back.
 func TestExternalMemory(t *testing.T) {
 	rect := image.Rect(0, 0, 1500, 1000)
 	for name, m := range map[string]image.Image{"rgba": image.NewNRGBA(rect), "gray": image.NewGray(rect)} {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// gameDirs are where DDNet and Teeworlds keep their data, by operating system, "" being any other: what
-// users add, what packages install, and what Steam does, whose folder ends in *. Most of them are not there.
+// gameDirs are where DDNet and Teeworlds keep their data, by operating system, "" being any other:
+// what users add, what packages install, and what Steam does, whose folder ends in *. Most of them
+// are not there.
 var gameDirs = map[string][]string{
 	"windows": {
 		"$APPDATA/DDNet", "$APPDATA/Teeworlds",
@@ -35,7 +36,8 @@ var gameDirs = map[string][]string{
 // steamDirs are where Steam keeps the data of the games.
 var steamDirs = []string{"DDraceNetwork/ddnet/data", "DDraceNetwork/DDNet.app/Contents/Resources/data", "Teeworlds/tw/data"}
 
-// GameFolders returns the gameDirs of an operating system, without those for which env has no value.
+// GameFolders returns the gameDirs of an operating system, without those for which env has no
+// value.
 func GameFolders(goos string, env func(string) string) (list []string) {
 	dirs, ok := gameDirs[goos]
 	if !ok {

@@ -35,7 +35,8 @@ func drawAlone(t *rows, a atlas, scale int) *raster {
 	})
 }
 
-// raster returns a picture of tiles that are scale×scale pixels. paint sets a row of pixels of a tile.
+// raster returns a picture of tiles that are scale×scale pixels. paint sets a row of pixels of a
+// tile.
 func (r *rows) raster(scale int, kind byte, palette []color.NRGBA, paint func(row, record []byte, y int)) *raster {
 	pixel := 1
 	if kind == pngRGBA {

@@ -85,8 +85,8 @@ func TestLayerColors(t *testing.T) {
 	}
 }
 
-// TestHugePictures refuses pictures that are far larger than the file makes one expect: the tiles of
-// a layer are as wide as those of the game layer, and a few run lengths make many of them.
+// TestHugePictures refuses pictures that are far larger than the file makes one expect: the tiles
+// of a layer are as wide as those of the game layer, and a few run lengths make many of them.
 func TestHugePictures(t *testing.T) {
 	w := &mapWriter{}
 	w.image("image", 1, 1, []byte{1, 2, 3, 255})

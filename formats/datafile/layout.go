@@ -204,7 +204,8 @@ func (t *Tables) parseTypes(b []byte) error {
 	return nil
 }
 
-// checkItemsOf checks the types of items, and counts those that repeat an id: published maps have such.
+// checkItemsOf checks the types of items, and counts those that repeat an id: published maps have
+// such.
 func (t *Tables) checkItemsOf(k int, typ ItemType) error {
 	seen := make(map[uint16]repeat, min(typ.Num, 1<<16))
 	for i := typ.Start; i < typ.Start+typ.Num; i++ {

@@ -15,7 +15,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// readSmall returns files of a map in a cache of 1 MiB, and the most memory that was counted for any of them.
+// readSmall returns files of a map in a cache of 1 MiB, and the most memory that was counted for
+// any of them.
 func readSmall(t *testing.T, b []byte, names ...string) (files [][]byte, most int64) {
 	t.Helper()
 	for _, name := range names {
@@ -42,7 +43,8 @@ func readSmall(t *testing.T, b []byte, names ...string) (files [][]byte, most in
 	return files, most
 }
 
-// TestStreamedLists reads the lists of layers that are many times as long as what is stored, and looks at what they take.
+// TestStreamedLists reads the lists of layers that are many times as long as what is stored, and
+// looks at what they take.
 func TestStreamedLists(t *testing.T) {
 	nodestest.Long(t)
 	const side, quads = 500, 30_000
@@ -88,8 +90,8 @@ func sameList[T comparable](t *testing.T, document []byte, want []T) {
 	}
 }
 
-// TestPreviewBands draws a preview of more than one band, of more layers than are open at a time, and compares it with
-// one that is drawn at once.
+// TestPreviewBands draws a preview of more than one band, of more layers than are open at a time,
+// and compares it with one that is drawn at once.
 func TestPreviewBands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector makes it ten times as slow")

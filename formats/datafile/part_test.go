@@ -14,7 +14,8 @@ import (
 	"recfs/nodes"
 )
 
-// tailedMap returns a map whose image of 16×16, quads and tiles are the beginnings of data items of n bytes.
+// tailedMap returns a map whose image of 16×16, quads and tiles are the beginnings of data items of
+// n bytes.
 func tailedMap(n int) (m *mapWriter, image, tiles int32) {
 	m = &mapWriter{}
 	m.item(typeVersion, 1)
@@ -135,7 +136,8 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// A picture that is made smaller has the mean of its pixels, also where they do not divide, and of RGB.
+// A picture that is made smaller has the mean of its pixels, also where they do not divide, and of
+// RGB.
 func TestTexels(t *testing.T) {
 	for _, size := range []int{rgbPixel, rgbaPixel} {
 		const w, h = 2*maxTexels + 1, 300

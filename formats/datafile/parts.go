@@ -36,8 +36,9 @@ func (p *mapPart) UnmarshalJSON(text []byte) error {
 // partsIgnored are the keys of a part that say where it lies and what number it has.
 var partsIgnored = []string{"index", "id", "data_index", "path", "start_point", "start_layer", "num_layers", "group", "layer"}
 
-// mapParts is the Parts of the format: info and settings, images, sounds, envelopes, groups, layers with their tiles,
-// and automappers. Numbers by which parts refer to each other, and places in the file, do not count.
+// mapParts is the Parts of the format: info and settings, images, sounds, envelopes, groups, layers
+// with their tiles, and automappers. Numbers by which parts refer to each other, and places in the
+// file, do not count.
 func mapParts(page []byte) (formats.Parts, error) {
 	var m mapPage
 	if err := json.Unmarshal(page, &m); err != nil {
@@ -56,8 +57,8 @@ func mapParts(page []byte) (formats.Parts, error) {
 	}}, nil
 }
 
-// list returns the parts of a list of map.json, by names that are alike in both maps. Of several with one name the
-// second is NAME~2, or ~3 where another is called that.
+// list returns the parts of a list of map.json, by names that are alike in both maps. Of several
+// with one name the second is NAME~2, or ~3 where another is called that.
 func (m *mapPage) list(list string, items []mapPart, add func(item *mapPart, p *formats.Part)) (parts []formats.Part) {
 	seen, taken := map[string]int{}, map[string]bool{}
 	for i := range items {
@@ -122,7 +123,8 @@ func media(m *mapPart, p *formats.Part) {
 	}
 }
 
-// layer returns what adds the tiles, quads or sources of a layer. Some fields of tiles only the item has.
+// layer returns what adds the tiles, quads or sources of a layer. Some fields of tiles only the
+// item has.
 func (m *mapPage) layer() func(*mapPart, *formats.Part) {
 	seen := map[int]int{}
 	return func(l *mapPart, p *formats.Part) {

@@ -51,8 +51,8 @@ func (d *dataFacts) isOpus() bool {
 // maxNames is how many short strings a pass remembers.
 const maxNames = 1024
 
-// scan is the Scan of the format. It looks at everything, always anew: it inflates every data item and
-// keeps none but the short strings.
+// scan is the Scan of the format. It looks at everything, always anew: it inflates every data item
+// and keeps none but the short strings.
 func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 	if earlier != nil {
 		return nil, formats.ErrOther

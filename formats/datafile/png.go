@@ -23,8 +23,8 @@ type raster struct {
 	kind          byte
 	palette       []color.NRGBA // of pngIndexed
 
-	// draw returns the bytes of n pixels of row y from x on, which the next call may change. They are asked for from the
-	// top left, each once, at most maxPart at once.
+	// draw returns the bytes of n pixels of row y from x on, which the next call may change. They
+	// are asked for from the top left, each once, at most maxPart at once.
 	draw func(ctx context.Context, x, y, n int) ([]byte, error)
 }
 
@@ -154,8 +154,8 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pngMemory is about what it takes to make a PNG file of so many bytes. Of a larger one than maxGuess it is found out
-// by making it.
+// pngMemory is about what it takes to make a PNG file of so many bytes. Of a larger one than
+// maxGuess it is found out by making it.
 func pngMemory(size int64) int64 { return 2 * min(size, maxGuess) }
 
 const (

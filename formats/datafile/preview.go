@@ -27,7 +27,8 @@ const bytesPerPixel = 3 // of a preview: red green blue
 
 var previewGround = [bytesPerPixel]byte{0x5d, 0x6d, 0x7e}
 
-// maxBand is how many bytes of a preview are drawn at once, at most: as many as nearly all have in all.
+// maxBand is how many bytes of a preview are drawn at once, at most: as many as nearly all have in
+// all.
 const maxBand = maxPreview * bytesPerPixel
 
 // A canvas is a band of a preview, over all its width, that is being drawn.
@@ -40,8 +41,8 @@ type canvas struct {
 	rows                  []byte
 }
 
-// newCanvas returns a canvas before the first band of a preview, which has some band bytes or a row of
-// tiles of several pixels.
+// newCanvas returns a canvas before the first band of a preview, which has some band bytes or a row
+// of tiles of several pixels.
 func newCanvas(tilesX, tilesY, band int) *canvas {
 	s := int(previewScale(int64(tilesX), int64(tilesY)))
 	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, band: band, right: tilesX}

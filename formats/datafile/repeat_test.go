@@ -14,7 +14,8 @@ import (
 
 var idKey = regexp.MustCompile(`"id": ?\d+`)
 
-// A map whose items all have the id 0 has the same parts and pictures: they refer to each other by position.
+// A map whose items all have the id 0 has the same parts and pictures: they refer to each other by
+// position.
 func TestRepeatedIDs(t *testing.T) {
 	for name, b := range ownMaps(t) {
 		if !strings.HasPrefix(name, "sample") && name != "small" {
@@ -53,7 +54,8 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// partsOf returns the files of a map that do not show its bytes or ids, and those that do without them.
+// partsOf returns the files of a map that do not show its bytes or ids, and those that do without
+// them.
 func partsOf(t *testing.T, b []byte) map[string]string {
 	t.Helper()
 	root, err := openTree(t, b, Options{})

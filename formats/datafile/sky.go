@@ -6,10 +6,11 @@ import (
 	"math"
 )
 
-// The sky of a map is quads of groups that hardly move with the game layer: a few gradients as large
-// as a screen, however large the map, and pictures of clouds and mountains. A preview shows all of the map, so each
-// point of it shows what stands there while the camera is around: as far as the group moves with the
-// camera it is where it belongs, and as far as it does not it is stretched from a screen to the map.
+// The sky of a map is quads of groups that hardly move with the game layer: a few gradients as
+// large as a screen, however large the map, and pictures of clouds and mountains. A preview shows
+// all of the map, so each point of it shows what stands there while the camera is around: as far as
+// the group moves with the camera it is where it belongs, and as far as it does not it is stretched
+// from a screen to the map.
 
 // Width and height of a screen in world units: what clients show at most.
 const (
@@ -23,8 +24,8 @@ const tileUnits = 32
 // An axis takes one coordinate of a group to the preview.
 type axis struct{ origin, scale float64 }
 
-// newAxis returns the axis of a group for a preview of that many pixels, which are size world units.
-// There is none if the group moves backwards.
+// newAxis returns the axis of a group for a preview of that many pixels, which are size world
+// units. There is none if the group moves backwards.
 func newAxis(offset, parallax int32, screen, size float64, pixels int) (a axis, ok bool) {
 	still := 1 - float64(parallax)/100
 	span := size*(1-still) + screen*still
@@ -57,14 +58,15 @@ func (m *Map) tint(q *Quad, points *Points) [4]float64 {
 	return tint
 }
 
-// A sky draws quads on a canvas. What it takes is counted for the whole preview, so that all bands end with the same.
+// A sky draws quads on a canvas. What it takes is counted for the whole preview, so that all bands
+// end with the same.
 type sky struct {
 	*canvas
 	work int // how many more pixels are looked at
 }
 
-// skyWork is how many times as many pixels as a preview has its sky may take: those of a few maps of
-// the games are 20 quads over all of it.
+// skyWork is how many times as many pixels as a preview has its sky may take: those of a few maps
+// of the games are 20 quads over all of it.
 const skyWork = 32
 
 func newSky(c *canvas) *sky { return &sky{c, skyWork * c.width * c.height} }

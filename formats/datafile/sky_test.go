@@ -84,7 +84,8 @@ func TestSky(t *testing.T) {
 	}
 }
 
-// TestSkyWork stops drawing before a great number of large quads takes long, and when it is told to.
+// TestSkyWork stops drawing before a great number of large quads takes long, and when it is told
+// to.
 func TestSkyWork(t *testing.T) {
 	canvas := newCanvas(10, 10, maxBand)
 	canvas.next()
@@ -107,8 +108,8 @@ func TestSkyWork(t *testing.T) {
 	}
 }
 
-// TestPreviewSky draws the quads of the groups before the first tiles, without an image and unharmed,
-// and no others.
+// TestPreviewSky draws the quads of the groups before the first tiles, without an image and
+// unharmed, and no others.
 func TestPreviewSky(t *testing.T) {
 	screen := quad(-2000, -2000, 2000, 2000, red, red)
 	yellow := quad(-2000, -2000, 2000, 2000, [4]int32{255, 255, 0, 255}, [4]int32{255, 255, 0, 255})

@@ -19,8 +19,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// wideMap returns a map whose layers, an image and a sound are larger than what a small cache holds:
-// of 1024×700 tiles, plain, in run lengths, and with numbers.
+// wideMap returns a map whose layers, an image and a sound are larger than what a small cache
+// holds: of 1024×700 tiles, plain, in run lengths, and with numbers.
 func wideMap(version int32) []byte {
 	const w, h = 1024, 700
 	random := rand.New(rand.NewPCG(1, 2))
@@ -66,8 +66,8 @@ func contents(ctx context.Context, root nodes.Dir) (map[string]string, error) {
 	return all, err
 }
 
-// TestStreamedTree compares the tree of a map in a cache that is too small for its layers with that in
-// a large one, for ten readers at once, and looks at what it takes.
+// TestStreamedTree compares the tree of a map in a cache that is too small for its layers with that
+// in a large one, for ten readers at once, and looks at what it takes.
 func TestStreamedTree(t *testing.T) {
 	nodestest.Long(t)
 	const readers = 4
@@ -108,8 +108,8 @@ func TestStreamedTree(t *testing.T) {
 		if err := c.Do(t.Context(), 64<<20, func(context.Context) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		// Small requests have 16 MiB of their own; beside them the largest is alone, which is a group of the
-		// table tiles: three times its 11 MB.
+		// Small requests have 16 MiB of their own; beside them the largest is alone, which is a
+		// group of the table tiles: three times its 11 MB.
 		if now, _ := c.Work(); now != 0 || peak > 16<<20+33_200_000 {
 			t.Errorf("version %d: %d bytes are not given back, %d at most", version, now, peak)
 		}
@@ -172,8 +172,8 @@ func TestItemStream(t *testing.T) {
 	}
 }
 
-// TestLongItems shows items that are as long as their tables, and what is made of them, as short ones, and counts what
-// that takes.
+// TestLongItems shows items that are as long as their tables, and what is made of them, as short
+// ones, and counts what that takes.
 func TestLongItems(t *testing.T) {
 	nodestest.Long(t)
 	const n = 600_000

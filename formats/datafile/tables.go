@@ -67,7 +67,8 @@ func smallTable(name string, columns []columnar.Column, n int, row func(b *colum
 	}}
 }
 
-// fillTiles adds the rows of a group, which begins after skip rows. Layers that end before it are not read.
+// fillTiles adds the rows of a group, which begins after skip rows. Layers that end before it are
+// not read.
 func (t *tree) fillTiles(ctx context.Context, b *columnar.Batch, skip int, layers []int) error {
 	first := 0
 	for first < len(layers) && layers[first] <= skip {

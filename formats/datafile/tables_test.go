@@ -24,9 +24,9 @@ func tilesOf(t *testing.T, root nodes.Dir) nodes.Measured {
 	return e.File.(nodes.Measured)
 }
 
-// TestTilesAreCountedOnce holds that a listing decodes no layer, that the size of tiles.parquet decodes
-// all of them, and that the counts serve later mounts as long as the bytes are the same: what is kept is
-// replaced by counts of no rows to tell.
+// TestTilesAreCountedOnce holds that a listing decodes no layer, that the size of tiles.parquet
+// decodes all of them, and that the counts serve later mounts as long as the bytes are the same:
+// what is kept is replaced by counts of no rows to tell.
 func TestTilesAreCountedOnce(t *testing.T) {
 	w := smallMap()
 	b := w.bytes()
@@ -86,8 +86,8 @@ func forgetRows(t *testing.T, disk store) {
 	t.Fatal("no counts are kept")
 }
 
-// TestTileGroups holds that the rows of a group are those that follow the group before, wherever its
-// layers begin, and that a layer that cannot be read has none.
+// TestTileGroups holds that the rows of a group are those that follow the group before, wherever
+// its layers begin, and that a layer that cannot be read has none.
 func TestTileGroups(t *testing.T) {
 	const width, height = 1000, 600
 	full := bytes.Repeat([]byte{1, 0, 0, 0}, width*height)

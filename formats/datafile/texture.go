@@ -8,12 +8,12 @@ import (
 	"recfs/formats"
 )
 
-// A texture is the image of a quad, followed by the same image in half of its width and height, and so
-// on: a pixel of what is drawn smaller is the mean of what it shows.
+// A texture is the image of a quad, followed by the same image in half of its width and height, and
+// so on: a pixel of what is drawn smaller is the mean of what it shows.
 type texture []*image.NRGBA
 
-// newTexture returns the texture of m. Each image has a quarter of the pixels of the one before it, so
-// all but the first are less than a third of that, which counts to held.
+// newTexture returns the texture of m. Each image has a quarter of the pixels of the one before it,
+// so all but the first are less than a third of that, which counts to held.
 func newTexture(ctx context.Context, held *formats.Held, m *image.NRGBA) (texture, error) {
 	if err := held.Grow(int64(len(m.Pix)) / 3); err != nil {
 		return nil, err
@@ -29,7 +29,8 @@ func newTexture(ctx context.Context, held *formats.Held, m *image.NRGBA) (textur
 	return t, nil
 }
 
-// What is drawn of an image has at most so many pixels, and as many in a row: of a larger one it is a smaller picture.
+// What is drawn of an image has at most so many pixels, and as many in a row: of a larger one it is
+// a smaller picture.
 const (
 	maxTexture = 1 << 20
 	maxTexels  = 1 << 13

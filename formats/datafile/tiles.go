@@ -13,8 +13,8 @@ import (
 
 var _ json.Marshaler = tileCounts{}
 
-// Tiles are the records of a tile layer, row by row from the top left, or the pixels of an image. Those of other layers are
-// one row.
+// Tiles are the records of a tile layer, row by row from the top left, or the pixels of an image.
+// Those of other layers are one row.
 type Tiles struct {
 	Kind          Kind
 	Width, Height int
@@ -64,8 +64,8 @@ func (t *Tiles) at(ctx context.Context, b []byte, i, n int) ([]byte, error) {
 	return b, nil
 }
 
-// maxPart is how many tiles or pixels are looked at at once: a row may be as long as a map. It is a multiple of all scales
-// of pictures. Of other records there are fewer.
+// maxPart is how many tiles or pixels are looked at at once: a row may be as long as a map. It is a
+// multiple of all scales of pictures. Of other records there are fewer.
 const (
 	maxPart       = 16 << 10
 	recordsAtOnce = 512
@@ -74,7 +74,8 @@ const (
 // errEnough ends a walk over records before their end.
 var errEnough = errors.New("the rest does not matter")
 
-// each calls do with all records, in order, some at a time, and with the number of the first of them.
+// each calls do with all records, in order, some at a time, and with the number of the first of
+// them.
 func (t *Tiles) each(ctx context.Context, do func(n int, records []byte) error) error {
 	all, step := t.Width*t.Height, maxPart
 	if t.size > 8 {
@@ -97,8 +98,8 @@ func (t *Tiles) each(ctx context.Context, do func(n int, records []byte) error) 
 	return nil
 }
 
-// cells calls do with the number and the record of each tile that is no dot in a grid, in order, until
-// it returns false.
+// cells calls do with the number and the record of each tile that is no dot in a grid, in order,
+// until it returns false.
 func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
 	err := t.each(ctx, func(n int, records []byte) error {
 		for record := range slices.Chunk(records, t.size) {

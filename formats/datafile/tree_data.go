@@ -138,7 +138,8 @@ func (t *tree) pixels(ctx context.Context, o *Image) (*Tiles, error) {
 	return pixels, t.open(ctx, pixels, int(o.Data))
 }
 
-// many reports whether records, or the data item that begins with them, are too long to be held in memory.
+// many reports whether records, or the data item that begins with them, are too long to be held in
+// memory.
 func (t *tree) many(records *Tiles, i int) bool {
 	return max(records.length(), t.r.Data[i].Size) > t.large
 }
@@ -183,8 +184,8 @@ func (r *Reader) stream(i int) (formats.ReaderAt, error) {
 	return nodes.SectionContent(r.src, r.Data[i].Offset, r.Data[i].Stored), r.checkStored(i)
 }
 
-// inflated returns the content of data item i, for one that is too large to be held in memory. Its end
-// is given only if the whole zlib stream is sound.
+// inflated returns the content of data item i, for one that is too large to be held in memory. Its
+// end is given only if the whole zlib stream is sound.
 func (r *Reader) inflated(i int) (*nodes.Forward, error) {
 	d := r.Data[i]
 	open := func(in io.Reader) (io.Reader, error) { return newItemReader(i, d, in) }

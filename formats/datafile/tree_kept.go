@@ -9,7 +9,8 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// A diskMemo remembers what is costly to make of a map, on disk, too, tied to the bytes of the file.
+// A diskMemo remembers what is costly to make of a map, on disk, too, tied to the bytes of the
+// file.
 type diskMemo[K comparable, V diskValue] struct {
 	*cache.Memo[K, sealedValue[V]]
 	name func(K) string // on disk, "" where there is no place
@@ -26,8 +27,8 @@ type sealedValue[V diskValue] struct {
 	value V
 }
 
-// newDiskMemo returns a memo of what load makes and read reads as it was written. What is not kept on
-// disk needs no seal, which takes a pass over the file.
+// newDiskMemo returns a memo of what load makes and read reads as it was written. What is not kept
+// on disk needs no seal, which takes a pass over the file.
 func newDiskMemo[K comparable, V diskValue](t *tree, name func(K) string, load func(context.Context, K) (V, error),
 	read func(ctx context.Context, k K, r *indexfile.Reader) (V, error),
 ) *diskMemo[K, V] {
@@ -65,8 +66,8 @@ func (m *diskMemo[K, V]) knows(ctx context.Context, k K) bool {
 	return err == nil
 }
 
-// sameSeal returns the seal for what was kept with an earlier one, or formats.ErrOther if the file has
-// other bytes now.
+// sameSeal returns the seal for what was kept with an earlier one, or formats.ErrOther if the file
+// has other bytes now.
 func (t *tree) sameSeal(ctx context.Context, earlier formats.Seal) (formats.Seal, error) {
 	if earlier.Stamp.Same(t.Stamp) {
 		return earlier, nil

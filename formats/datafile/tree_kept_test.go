@@ -55,8 +55,8 @@ func pictureFiles(t *testing.T, root nodes.Dir) map[string]nodes.Measured {
 	return files
 }
 
-// TestListingDrawsNothing asks whether the sizes of pictures are known, as a listing with attributes
-// does: they are once somebody asked for them, also in a later mount.
+// TestListingDrawsNothing asks whether the sizes of pictures are known, as a listing with
+// attributes does: they are once somebody asked for them, also in a later mount.
 func TestListingDrawsNothing(t *testing.T) {
 	b, disk := sample{level: oldLevel, version: "1"}.write(), store{}
 	sizes := map[string]int64{}

@@ -9,8 +9,8 @@ import (
 
 // Documents of maps have lists that may be long: a few stored bytes can make gigabytes of them.
 
-// About how long a part of a list is, an int in it, an element, and one that has a name of a data item
-// may be.
+// About how long a part of a list is, an int in it, an element, and one that has a name of a data
+// item may be.
 const (
 	partText    = 128 << 10
 	intText     = 12

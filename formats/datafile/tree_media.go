@@ -89,8 +89,8 @@ func (t *tree) image(ctx context.Context, i int) ([]byte, error) {
 	return drawn.png(ctx)
 }
 
-// imageMemory is about what it takes to make the PNG file of an image that passed checkImage, which is about as long as
-// what is stored.
+// imageMemory is about what it takes to make the PNG file of an image that passed checkImage, which
+// is about as long as what is stored.
 func (t *tree) imageMemory(o *Image) int64 {
 	d := t.r.Data[o.Data]
 	if t.many(o.pixels(), int(o.Data)) {

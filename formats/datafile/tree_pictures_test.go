@@ -80,8 +80,8 @@ func TestPreviewMapres(t *testing.T) {
 	}
 }
 
-// TestPreviewBeside draws an external image from mapres beside the map, if that is asked for, before
-// the one of the same name in a directory.
+// TestPreviewBeside draws an external image from mapres beside the map, if that is asked for,
+// before the one of the same name in a directory.
 func TestPreviewBeside(t *testing.T) {
 	blue, red := onePixel(t, 0, 0, 255), onePixel(t, 255, 0, 0)
 	mapres := []fs.FS{fstest.MapFS{"grass_main.png": {Data: red}, "sun.png": {Data: red}}}
