@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// smallWork is up to how many bytes a request counts as small, and ordinaryWork as ordinary: what reads of chunks
-	// and maps, and passes over recordings of some hours, take, also where they begin again with twice as much. Both
-	// have memory of their own, so that they never wait for larger ones.
+	// smallWork is up to how many bytes a request counts as small, and ordinaryWork as ordinary: what
+	// reads of chunks and maps, and passes over recordings of some hours, take, also where they begin
+	// again with twice as much. Both have memory of their own, so that they never wait for larger
+	// ones.
 	smallWork    = 1 << 20
 	ordinaryWork = 6 << 20
 	smallLane    = 8 << 20
@@ -27,8 +28,8 @@ const (
 	// reclaimEvery is how often who waits looks for what can be given up.
 	reclaimEvery = 25 * time.Millisecond
 
-	// maxDropped is how much memory of very large requests, of minDropped and more, is left to the garbage
-	// collector, which hears of it when the next is there already.
+	// maxDropped is how much memory of very large requests, of minDropped and more, is left to the
+	// garbage collector, which hears of it when the next is there already.
 	maxDropped = 32 << 20
 	minDropped = 16 << 20
 )
@@ -169,13 +170,14 @@ func (u *units) split(n int64) *units {
 // weightStep is how exactly room for work is made.
 const weightStep = 1 << 20
 
-// makeRoom takes n bytes of the budget away from values, as long as a quarter of it is left to them.
+// makeRoom takes n bytes of the budget away from values, as long as a quarter of it is left to
+// them.
 func (c *Cache) makeRoom(n int64) {
 	c.values.setLimit(max(valuesOf(c.budget)-max(n, 0), c.budget/4))
 }
 
-// Work returns how many bytes are counted for what is being made and what is kept open, and the most
-// that ever were. They come beside the values, see [Stats].
+// Work returns how many bytes are counted for what is being made and what is kept open, and the
+// most that ever were. They come beside the values, see [Stats].
 func (c *Cache) Work() (now, peak int64) {
 	c.account.mu.Lock()
 	defer c.account.mu.Unlock()

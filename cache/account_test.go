@@ -19,8 +19,8 @@ func most(c *Cache) int64 { return smallLane + ordinaryLane + largest(c) }
 // largest is what large requests may take.
 func largest(c *Cache) int64 { return c.account.lanes[2].size }
 
-// TestDo runs many requests that learn what they need on the way: all end, and together they never take
-// more than there is, but for one that is larger.
+// TestDo runs many requests that learn what they need on the way: all end, and together they never
+// take more than there is, but for one that is larger.
 func TestDo(t *testing.T) {
 	for _, budget := range []int64{0, 32 << 20, 256 << 20} {
 		c := newCache(t, budget, nil)
@@ -117,7 +117,8 @@ func (q *queue) begin(name string, n int64, until <-chan struct{}) {
 	synctest.Wait()
 }
 
-// TestDoInOrder lets small and ordinary requests pass by large ones, and lets nobody overtake in a lane.
+// TestDoInOrder lets small and ordinary requests pass by large ones, and lets nobody overtake in a
+// lane.
 func TestDoInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &queue{t: t, c: newCache(t, 0, nil)}
@@ -135,7 +136,8 @@ func TestDoInOrder(t *testing.T) {
 	})
 }
 
-// TestDoBeyondItsLane gives small requests the memory of larger ones as well, as long as none of these waits for it.
+// TestDoBeyondItsLane gives small requests the memory of larger ones as well, as long as none of
+// these waits for it.
 func TestDoBeyondItsLane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &queue{t: t, c: newCache(t, 0, nil)}
@@ -183,8 +185,8 @@ func TestDoInterrupted(t *testing.T) {
 	}
 }
 
-// TestShortIsNotKept runs a load that takes a refusal for something else: what it makes then is neither
-// kept nor given to anybody, here or on disk.
+// TestShortIsNotKept runs a load that takes a refusal for something else: what it makes then is
+// neither kept nor given to anybody, here or on disk.
 func TestShortIsNotKept(t *testing.T) {
 	d := &mapStore{m: map[string][]byte{}}
 	c := newCache(t, 1<<20, d)
@@ -242,8 +244,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestLRUWithoutMemory lets a request that has all memory wait for a value that another one, outside of any
-// request, opens: that one must not wait for memory meanwhile.
+// TestLRUWithoutMemory lets a request that has all memory wait for a value that another one,
+// outside of any request, opens: that one must not wait for memory meanwhile.
 func TestLRUWithoutMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(0, nil)

@@ -4,8 +4,8 @@ package cache
 
 import "sync/atomic"
 
-// A Cache holds the values of all Memos made on it within one budget. What is being made counts there, too,
-// see [Cache.Do]: what it takes the values have less.
+// A Cache holds the values of all Memos made on it within one budget. What is being made counts
+// there, too, see [Cache.Do]: what it takes the values have less.
 type Cache struct {
 	values *values
 	large  large
@@ -42,15 +42,16 @@ func New(budget int64, disk Store) *Cache {
 	return c
 }
 
-// Part returns a Cache for other values, with a budget and a disk of its own, whose work counts in the
-// account of c.
+// Part returns a Cache for other values, with a budget and a disk of its own, whose work counts in
+// the account of c.
 func (c *Cache) Part(budget int64, disk Store) *Cache {
 	p := New(budget, disk)
 	p.account = c.account
 	return p
 }
 
-// Count counts n bytes more, or less if n is negative, that somebody keeps beside the values for as long as they like.
+// Count counts n bytes more, or less if n is negative, that somebody keeps beside the values for as
+// long as they like.
 func (c *Cache) Count(n int64) { c.account.add(n) }
 
 // Close lets go of all values. Those that it handed out stay valid.

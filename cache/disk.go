@@ -131,8 +131,8 @@ func (d *Disk) Lookup() func(name string) bool {
 	}
 }
 
-// shortOf returns enough of the checksum that a file is called by to tell it from a million others. So much of the
-// names of all files takes an eighth of their memory.
+// shortOf returns enough of the checksum that a file is called by to tell it from a million others.
+// So much of the names of all files takes an eighth of their memory.
 func shortOf(base string) uint64 {
 	n, _ := strconv.ParseUint(base[:min(16, len(base))], 16, 64) // of what is no checksum nobody asks
 	return n

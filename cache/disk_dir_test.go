@@ -18,8 +18,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A directory that others own or may write is refused, and so is one in it, or a link in its place. Nothing is read
-// from there, nothing written, nothing removed, and the log says why once.
+// A directory that others own or may write is refused, and so is one in it, or a link in its place.
+// Nothing is read from there, nothing written, nothing removed, and the log says why once.
 func TestDiskRefuses(t *testing.T) {
 	const other = 12345
 	link := func(dir string) func(*testing.T, string) {

@@ -5,22 +5,26 @@ import (
 	"time"
 )
 
-// A large is the last values of which each alone would displace many others: to make one again for every read of it
-// would be a pass over a whole recording each time. They count as what is kept open, and go as soon as others need the
-// memory; those beyond rest bytes also when nobody has asked for any for a while.
+// A large is the last values of which each alone would displace many others: to make one again for
+// every read of it would be a pass over a whole recording each time. They count as what is kept
+// open, and go as soon as others need the memory; those beyond rest bytes also when nobody has
+// asked for any for a while.
 type large struct {
 	*values
 	rest  int64
 	timer *time.Timer // of what is beyond rest
 }
 
-// maxIdle is how long values beyond rest are kept that nobody asks for: who reads one piece by piece comes sooner.
+// maxIdle is how long values beyond rest are kept that nobody asks for: who reads one piece by
+// piece comes sooner.
 const maxIdle = 5 * time.Second
 
-// maxLarge is how many there are at most: what two jobs read of their recordings, and the indexes of those.
+// maxLarge is how many there are at most: what two jobs read of their recordings, and the indexes
+// of those.
 const maxLarge = 4
 
-// newLarge returns the large values of a budget, of which they may take for any time what the other values leave.
+// newLarge returns the large values of a budget, of which they may take for any time what the other
+// values leave.
 func newLarge(budget int64) large {
 	l := large{values: newValues(math.MaxInt64), rest: budget - valuesOf(budget)}
 	l.most = maxLarge

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestLarge keeps a value that is more than the store takes, within the account, until others need the memory.
+// TestLarge keeps a value that is more than the store takes, within the account, until others need
+// the memory.
 func TestLarge(t *testing.T) {
 	const cost = 25 << 20
 	c := New(32<<20, nil)
@@ -87,7 +88,8 @@ func countedMemo(c *Cache, made *int, cost int64) *Memo[int, int] {
 	}).Peak(func(int) int64 { return cost })
 }
 
-// TestLargeAtOnce puts values from many requests at once: a few of them stay, and nothing else is counted.
+// TestLargeAtOnce puts values from many requests at once: a few of them stay, and nothing else is
+// counted.
 func TestLargeAtOnce(t *testing.T) {
 	const cost = 1 << 20
 	c := New(64<<20, nil)
@@ -113,7 +115,8 @@ func TestLargeAtOnce(t *testing.T) {
 	}
 }
 
-// TestLargeAtRest keeps values that take more than is left of the budget only while somebody asks for them.
+// TestLargeAtRest keeps values that take more than is left of the budget only while somebody asks
+// for them.
 func TestLargeAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget, small, huge = 32 << 20, 7 << 20, 25 << 20

@@ -51,8 +51,8 @@ func NewLRU[K comparable, V any](opt LRUOptions[V]) *LRU[K, V] {
 // share one call of open, but not the end of its context: who is still waiting then opens it again.
 // Errors are not kept.
 //
-// What opens a value is a part of a request, see [Cache.Do]: outside of one it would wait for memory while
-// others, who have that memory, wait for the value.
+// What opens a value is a part of a request, see [Cache.Do]: outside of one it would wait for
+// memory while others, who have that memory, wait for the value.
 func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context) (V, error)) (r *Ref[K, V], err error) {
 	if l.opt.Cache == nil {
 		return l.acquire(ctx, k, open)
@@ -124,8 +124,8 @@ func ofOpener(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || IsShort(err)
 }
 
-// wait returns when the value is open, or cannot be, or ctx ends. What is open already is of use even
-// to a caller who was interrupted.
+// wait returns when the value is open, or cannot be, or ctx ends. What is open already is of use
+// even to a caller who was interrupted.
 func (r *Ref[K, V]) wait(ctx context.Context) error {
 	select {
 	case <-r.ready:

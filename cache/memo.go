@@ -45,15 +45,15 @@ func NewMemo[K comparable, V any](c *Cache, load func(context.Context, K) (V, in
 	return &Memo[K, V]{c: c, id: c.memos.Add(1), load: load, calls: map[K]*call[V]{}}
 }
 
-// What a computation takes unless Peak says otherwise. One that is worth saving is a pass over a whole
-// recording.
+// What a computation takes unless Peak says otherwise. One that is worth saving is a pass over a
+// whole recording.
 const (
 	ordinaryPeak = 512 << 10
 	durablePeak  = 2 << 20
 )
 
-// Peak declares how much memory the computation for a key takes at most, its value among it, without
-// what it gets from other Memos or charges itself.
+// Peak declares how much memory the computation for a key takes at most, its value among it,
+// without what it gets from other Memos or charges itself.
 func (m *Memo[K, V]) Peak(peak func(K) int64) *Memo[K, V] {
 	m.peak = peak
 	return m
@@ -82,8 +82,8 @@ func (m *Memo[K, V]) Durable(name func(K) string, enc func(V) []byte,
 	return m
 }
 
-// Eager lets a durable m compute in a context of [SavedOnly] as well, as what it gets from other Memos tells
-// what is missing.
+// Eager lets a durable m compute in a context of [SavedOnly] as well, as what it gets from other
+// Memos tells what is missing.
 func (m *Memo[K, V]) Eager() *Memo[K, V] {
 	m.eager = true
 	return m
@@ -104,8 +104,8 @@ func (m *Memo[K, V]) Put(k K, v V, cost int64) { m.c.set(key{m.id, k}, v, cost) 
 // Drop forgets the value for k if it is in memory, as nobody is likely to ask for it again soon.
 func (m *Memo[K, V]) Drop(k K) { m.c.drop(key{m.id, k}) }
 
-// Save keeps v, the value for k, on disk again: for a durable Memo whose values learn what they do not
-// have at first. Such a value must be safe to encode while it learns.
+// Save keeps v, the value for k, on disk again: for a durable Memo whose values learn what they do
+// not have at first. Such a value must be safe to encode while it learns.
 func (m *Memo[K, V]) Save(k K, v V) {
 	if m.name == nil || m.c.disk == nil {
 		return
@@ -121,8 +121,9 @@ func (m *Memo[K, V]) Save(k K, v V) {
 // remembered; a panic in load becomes an error.
 func (m *Memo[K, V]) Get(ctx context.Context, k K) (V, error) { return m.GetFrom(ctx, k, m.load) }
 
-// GetFrom is Get with a function of the caller's in place of that of the Memo: for values that a key
-// names but does not lead to. Whatever function the callers of one key give, it makes the same value.
+// GetFrom is Get with a function of the caller's in place of that of the Memo: for values that a
+// key names but does not lead to. Whatever function the callers of one key give, it makes the same
+// value.
 func (m *Memo[K, V]) GetFrom(ctx context.Context, k K, load func(context.Context, K) (V, int64, error)) (V, error) {
 	if v, ok := m.Peek(k); ok {
 		m.c.hits.Add(1)
@@ -233,7 +234,8 @@ func (m *Memo[K, V]) start(ctx context.Context, k K, load loader[K, V]) *call[V]
 	return cl
 }
 
-// charged is compute with the memory that it takes, and keeps the value. What was made with less is not kept.
+// charged is compute with the memory that it takes, and keeps the value. What was made with less is
+// not kept.
 func (m *Memo[K, V]) charged(ctx context.Context, k K, load loader[K, V]) (v V, err error) {
 	held, err := Charge(ctx, m.peakOf(k))
 	if err != nil {

@@ -84,8 +84,8 @@ func TestMemoBudget(t *testing.T) {
 	}
 }
 
-// TestMemoKeepsNew holds that a new value is there for who comes again, though others were used more
-// often and leave no room.
+// TestMemoKeepsNew holds that a new value is there for who comes again, though others were used
+// more often and leave no room.
 func TestMemoKeepsNew(t *testing.T) {
 	const size = 4 << 10
 	c := newCache(t, 256*size, nil)

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// A reservation is the memory of one request. What the request calls charges it, through the context,
-// and never waits: where it does not suffice the request is begun again with more.
+// A reservation is the memory of one request. What the request calls charges it, through the
+// context, and never waits: where it does not suffice the request is begun again with more.
 type reservation struct {
 	a     *account
 	units *units // nil: of 0 bytes
@@ -29,15 +29,15 @@ func reservationOf(ctx context.Context) *reservation {
 	return r
 }
 
-// maxAttempts is more often than any request is begun: each has at least twice the memory of the one
-// before it.
+// maxAttempts is more often than any request is begun: each has at least twice the memory of the
+// one before it.
 const maxAttempts = 40
 
-// Do runs a request: a read, a look-up, a command's job, the computation of a value. In a context of
-// another request it is a part of that. Else it has n bytes, for which it waits in the order of coming;
-// if what do calls needs more, as [Charge] tells, all is given back, and do is called again with as much.
-// So nobody who holds memory waits for more, and everyone gets through: who needs more than there is in
-// all does so alone.
+// Do runs a request: a read, a look-up, a command's job, the computation of a value. In a context
+// of another request it is a part of that. Else it has n bytes, for which it waits in the order of
+// coming; if what do calls needs more, as [Charge] tells, all is given back, and do is called again
+// with as much. So nobody who holds memory waits for more, and everyone gets through: who needs
+// more than there is in all does so alone.
 //
 // What do did without the memory it asked for is of no account: no Memo keeps it.
 func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error) error {
@@ -124,8 +124,8 @@ func (e *shortError) Error() string {
 // Unwrap returns ENOMEM.
 func (e *shortError) Unwrap() error { return syscall.ENOMEM }
 
-// IsShort reports whether err is, or comes from, what [Charge] returns when a request has too little
-// memory. It says nothing of what is read.
+// IsShort reports whether err is, or comes from, what [Charge] returns when a request has too
+// little memory. It says nothing of what is read.
 func IsShort(err error) bool {
 	_, short := errors.AsType[*shortError](err)
 	return short
@@ -142,9 +142,9 @@ type Held struct {
 	yield func() bool
 }
 
-// Charge counts n bytes to the request of ctx for what is about to be made; outside of one it counts
-// nothing. An error says that the request has too little memory, and has to be returned by whoever hears
-// of it: the request then begins again, with more.
+// Charge counts n bytes to the request of ctx for what is about to be made; outside of one it
+// counts nothing. An error says that the request has too little memory, and has to be returned by
+// whoever hears of it: the request then begins again, with more.
 func Charge(ctx context.Context, n int64) (*Held, error) {
 	h := &Held{r: reservationOf(ctx)}
 	return h, h.Grow(n)
@@ -190,8 +190,8 @@ func (h *Held) Size() int64 {
 	return h.n
 }
 
-// Keep takes the memory out of the request, for what stays open after it. When others need memory they
-// call yield, which frees it and reports true, or reports false if it is in use.
+// Keep takes the memory out of the request, for what stays open after it. When others need memory
+// they call yield, which frees it and reports true, or reports false if it is in use.
 func (h *Held) Keep(yield func() bool) {
 	if h == nil || h.r == nil || h.n == 0 {
 		return
@@ -237,8 +237,8 @@ func Aside() context.Context {
 	return context.WithValue(context.Background(), reservationKey{}, &reservation{users: 1})
 }
 
-// Separate returns a context in which every part of a request takes memory for itself and waits for it:
-// for a job on many things that itself holds none.
+// Separate returns a context in which every part of a request takes memory for itself and waits for
+// it: for a job on many things that itself holds none.
 func Separate(ctx context.Context) context.Context {
 	return context.WithValue(ctx, reservationKey{}, (*reservation)(nil))
 }

@@ -11,8 +11,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// A crowd are requests of all kinds on one Cache: computations that need others, values that are kept open,
-// and charges that come and go.
+// A crowd are requests of all kinds on one Cache: computations that need others, values that are
+// kept open, and charges that come and go.
 type crowd struct {
 	c     *Cache
 	first *Memo[int, int] // that opening a value needs
@@ -21,7 +21,8 @@ type crowd struct {
 	large int64 // most that one charge takes
 }
 
-// depth is how many computations, each of which charges something and opens a value, need each other at most.
+// depth is how many computations, each of which charges something and opens a value, need each
+// other at most.
 const depth = 4
 
 func newCrowd(c *Cache) *crowd {
@@ -115,9 +116,9 @@ func (w *crowd) request(ctx context.Context, rnd *rand.Rand) error {
 	return err
 }
 
-// TestCrowd lets requests of all kinds, some of which are given up, ask for more memory than there is: all
-// come to their end, together they take no more than there is but for one that is alone, and nothing is
-// left of it.
+// TestCrowd lets requests of all kinds, some of which are given up, ask for more memory than there
+// is: all come to their end, together they take no more than there is but for one that is alone,
+// and nothing is left of it.
 func TestCrowd(t *testing.T) {
 	perReader := nodestest.Times(60, 10)
 	for _, budget := range []int64{0, 32 << 20} {

@@ -49,8 +49,8 @@ func (s *values) get(k key) (any, bool) {
 	return e.Value.(*value).v, true
 }
 
-// put keeps a value, unless it alone is more than the limit. What is held for it is given back when it goes, which is
-// when others need that, too.
+// put keeps a value, unless it alone is more than the limit. What is held for it is given back when
+// it goes, which is when others need that, too.
 func (s *values) put(k key, v any, cost int64, held *Held) {
 	s.mu.Lock()
 	defer s.unlock()

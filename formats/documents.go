@@ -28,8 +28,8 @@ type HeaderDocument[H any] struct {
 	Problems []Problem  `json:"problems"`
 }
 
-// An IndexDocument is the index.json of a format with time: T are its totals, C is an element of its
-// chunk table.
+// An IndexDocument is the index.json of a format with time: T are its totals, C is an element of
+// its chunk table.
 type IndexDocument[T, C any] struct {
 	IndexHead
 	Totals   T         `json:"totals"`
@@ -37,14 +37,14 @@ type IndexDocument[T, C any] struct {
 	Problems []Problem `json:"problems"`
 }
 
-// Damaged makes the document that of a recording whose compressed stream is damaged, unless d is nil:
-// it has one more problem and is not complete.
+// Damaged makes the document that of a recording whose compressed stream is damaged, unless d is
+// nil: it has one more problem and is not complete.
 func (d *IndexDocument[T, C]) Damaged(damage *Problem) {
 	d.Problems = d.IndexHead.Damaged(d.Problems, damage)
 }
 
-// Damaged is for an index.json of another shape: it returns the problems with that of the stream, and
-// the index is not complete, unless damage is nil.
+// Damaged is for an index.json of another shape: it returns the problems with that of the stream,
+// and the index is not complete, unless damage is nil.
 func (h *IndexHead) Damaged(problems []Problem, damage *Problem) []Problem {
 	if damage == nil {
 		return problems
@@ -53,11 +53,12 @@ func (h *IndexHead) Damaged(problems []Problem, damage *Problem) []Problem {
 	return InsertProblem(problems, *damage)
 }
 
-// IndexEntry returns the entry of index.json in the tree of a recording, with the document as its content.
+// IndexEntry returns the entry of index.json in the tree of a recording, with the document as its
+// content.
 func IndexEntry(document nodes.File) nodes.Entry {
 	return nodes.Entry{Name: "index.json", File: IndexFile{document}}
 }
 
-// An IndexFile is the File of an [IndexEntry]. Its size takes the index of the recording: who knows one has made the
-// other, which the archive tells the catalogue.
+// An IndexFile is the File of an [IndexEntry]. Its size takes the index of the recording: who knows
+// one has made the other, which the archive tells the catalogue.
 type IndexFile struct{ nodes.File }

@@ -13,9 +13,9 @@ import (
 // format asks for.
 var ErrCorrupt = errors.New("corrupt")
 
-// An Error is damage: what of a recording cannot be had, where, and why. It is the error of each read
-// that fails for this, and its Problem is in the documents and in error.txt. Err wraps ErrCorrupt,
-// io.ErrUnexpectedEOF, errors.ErrUnsupported, or the error of the read.
+// An Error is damage: what of a recording cannot be had, where, and why. It is the error of each
+// read that fails for this, and its Problem is in the documents and in error.txt. Err wraps
+// ErrCorrupt, io.ErrUnexpectedEOF, errors.ErrUnsupported, or the error of the read.
 type Error struct {
 	Format         string
 	Code           string // of the problem; may be empty
@@ -52,8 +52,8 @@ func DamageOf(err error) (p Problem, ok bool) {
 	return d.Problem(), true
 }
 
-// Coded returns the first Error in the chain of err if it has a code: its Problem is one of those that
-// the recording tells.
+// Coded returns the first Error in the chain of err if it has a code: its Problem is one of those
+// that the recording tells.
 func Coded(err error) (e *Error, ok bool) {
 	ok = errors.As(err, &e) && e.Code != ""
 	return e, ok
@@ -71,8 +71,8 @@ func Corrupt(format string, offset int64, msg string, args ...any) *Error {
 	return Errorf(format, offset, ErrCorrupt, msg, args...)
 }
 
-// ShortRead returns the error of a read that gave too few bytes, before offset: err or, where the source
-// is shorter than its size, io.ErrUnexpectedEOF.
+// ShortRead returns the error of a read that gave too few bytes, before offset: err or, where the
+// source is shorter than its size, io.ErrUnexpectedEOF.
 func ShortRead(format string, offset int64, err error) *Error {
 	if err == io.EOF {
 		err = Reasonf(io.ErrUnexpectedEOF, "the bytes end before the size of the source")
@@ -80,8 +80,8 @@ func ShortRead(format string, offset int64, err error) *Error {
 	return &Error{Format: format, Offset: offset, Err: err}
 }
 
-// An UnreadError is that of bytes which could not be read this time, of a recording or of what lies beside it. It
-// tells nothing of what the recording holds.
+// An UnreadError is that of bytes which could not be read this time, of a recording or of what lies
+// beside it. It tells nothing of what the recording holds.
 type UnreadError struct{ Err error }
 
 func (e *UnreadError) Error() string { return e.Err.Error() }

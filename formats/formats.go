@@ -20,7 +20,8 @@ import (
 // HeadSize is how many first bytes of a file Match is shown at most.
 const HeadSize = 512
 
-// NamedSize is how many first bytes of a file MatchNamed is shown: few, as lists of containers keep them.
+// NamedSize is how many first bytes of a file MatchNamed is shown: few, as lists of containers keep
+// them.
 const NamedSize = 16
 
 // UnknownSize is the Size of a compressed source that was not yet read to
@@ -90,9 +91,9 @@ type Format struct {
 	// again without it.
 	Scan func(ctx context.Context, in Input, h Head, earlier Index) (Index, error)
 
-	// Prefixes says that Scan of the first bytes of a recording, however many behind the head, makes an index
-	// from which it goes on to the same that it makes of all bytes at once. So a pass that is interrupted need
-	// not begin again. Size of the Input is then that of the first bytes.
+	// Prefixes says that Scan of the first bytes of a recording, however many behind the head, makes
+	// an index from which it goes on to the same that it makes of all bytes at once. So a pass that is
+	// interrupted need not begin again. Size of the Input is then that of the first bytes.
 	Prefixes bool
 
 	// ReadIndex returns the Index whose Append gave saved. It is a claim: who can
@@ -106,8 +107,8 @@ type Format struct {
 	// container.
 	Keep func(h Head) bool
 
-	// Beside, if set, tells of what the index depends on that lies beside the recording, such as a schema.
-	// It may change while the recording stays the same: then the index is made again.
+	// Beside, if set, tells of what the index depends on that lies beside the recording, such as a
+	// schema. It may change while the recording stays the same: then the index is made again.
 	Beside *Beside
 
 	// Steady, if set, returns r with zeros in place of what a writer changes in
@@ -129,8 +130,8 @@ type Segments struct {
 	// File is the name of a file that makes the directory it is in a recording.
 	File string
 
-	// Match, if set, must agree before a directory with the File counts as a recording: for a name that
-	// others use too. It sees the first bytes of the File and the names of all files.
+	// Match, if set, must agree before a directory with the File counts as a recording: for a name
+	// that others use too. It sees the first bytes of the File and the names of all files.
 	Match func(head []byte, names iter.Seq[string]) bool
 
 	// Compact, if set, writes the recording as one file to out. scratch is empty.
@@ -150,7 +151,8 @@ type Beside struct {
 	Elsewhere []iofs.FS
 }
 
-// BesideSum returns the Sum of what lies beside a recording, "" if its index depends on none of that.
+// BesideSum returns the Sum of what lies beside a recording, "" if its index depends on none of
+// that.
 func (f *Format) BesideSum(h Head) string {
 	if f.Beside == nil {
 		return ""
@@ -167,8 +169,8 @@ func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
 // At binds r to the context of one operation, which the result must not outlive.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
 
-// InContext returns fsys, the FS of an Input, for one operation, whose context ends its reads and which
-// the result must not outlive. A file system that knows of no contexts is returned as it is.
+// InContext returns fsys, the FS of an Input, for one operation, whose context ends its reads and
+// which the result must not outlive. A file system that knows of no contexts is returned as it is.
 func InContext(ctx context.Context, fsys iofs.FS) iofs.FS {
 	if c, ok := fsys.(interface{ InContext(context.Context) iofs.FS }); ok {
 		return c.InContext(ctx)
@@ -268,9 +270,9 @@ func (s Input) Info() SourceInfo {
 // HasDate reports whether t lies in the years 1 to 9999. A time that does not is shown nowhere.
 func HasDate(t time.Time) bool { return nodes.HasDate(t) }
 
-// IndexName returns the name under which an index of the recording is kept on disk; "": none is kept.
-// kind is the name of the format, or what else is kept, and variant what the index depends on besides
-// the bytes of the recording, such as an option; it may be empty.
+// IndexName returns the name under which an index of the recording is kept on disk; "": none is
+// kept. kind is the name of the format, or what else is kept, and variant what the index depends on
+// besides the bytes of the recording, such as an option; it may be empty.
 func (s Input) IndexName(kind, variant string) string {
 	if s.ID == "" {
 		return ""
@@ -312,7 +314,7 @@ func (s Input) Length(ctx context.Context) (int64, error) {
 	return s.Size, nil
 }
 
-// BytesSource returns an Input of bytes in memory.
+// BytesInput returns an Input of bytes in memory.
 func BytesInput(name string, b []byte, modified time.Time) Input {
 	return Input{
 		ReaderAt: nodes.BytesContent(b), Name: name,

@@ -12,8 +12,8 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// InsertProblem returns a list of problems with one more, before the last ones if they have a higher
-// offset. The list is changed.
+// InsertProblem returns a list of problems with one more, before the last ones if they have a
+// higher offset. The list is changed.
 func InsertProblem(list []Problem, p Problem) []Problem {
 	at := len(list)
 	for at > 0 && list[at-1].Offset > p.Offset {

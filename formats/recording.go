@@ -10,8 +10,8 @@ type Head interface {
 	Memory() int64
 }
 
-// An Index is what one pass over a recording leaves behind: enough to list its tree, and to read each
-// file of it without a second pass. It does not change but for what it remembers of itself.
+// An Index is what one pass over a recording leaves behind: enough to list its tree, and to read
+// each file of it without a second pass. It does not change but for what it remembers of itself.
 type Index interface {
 	// Append appends the saved form, from which ReadIndex makes the same Index.
 	Append(b []byte) []byte
@@ -40,6 +40,7 @@ type Recording struct {
 	Seal func(ctx context.Context) (Seal, error)
 
 	// Damage returns what is wrong with the compressed stream that the recording was read from, nil if
-	// nothing is. The format, which sees only what came out before, lists it in index.json: see Damaged.
+	// nothing is. The format, which sees only what came out before, lists it in index.json: see
+	// Damaged.
 	Damage func(ctx context.Context) (*Problem, error)
 }

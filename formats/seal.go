@@ -84,8 +84,8 @@ type Tally struct {
 // NewTally returns a Tally that reads src.
 func NewTally(src ReaderAt) *Tally { return &Tally{src: src, sum: xxhash.New()} }
 
-// ResumeTally returns a Tally that goes on behind the bytes of s, where another one was that had this
-// State. It fails with ErrOther if the two do not belong together.
+// ResumeTally returns a Tally that goes on behind the bytes of s, where another one was that had
+// this State. It fails with ErrOther if the two do not belong together.
 func ResumeTally(src ReaderAt, s Seal, state []byte) (*Tally, error) {
 	t := NewTally(src)
 	if t.sum.UnmarshalBinary(state) != nil || t.sum.Sum64() != s.Sum || s.Length < 0 {

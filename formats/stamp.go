@@ -34,7 +34,7 @@ func StampOf(info iofs.FileInfo) Stamp {
 // sure, as size and modification time can be the same by will or accident.
 func (s Stamp) Same(o Stamp) bool { return s == o && s.Changed != 0 }
 
-// time returns the modification time.
+// Time returns the modification time.
 func (s Stamp) Time() time.Time { return time.Unix(s.Modified, s.Nanos) }
 
 // stampSize is how many bytes Append appends.
@@ -48,7 +48,7 @@ func (s Stamp) Append(b []byte) []byte {
 	return b
 }
 
-// readStamp returns the stamp that Append appended to nothing; b has stampSize
+// ReadStamp returns the stamp that Append appended to nothing; b has stampSize
 // bytes or more.
 func ReadStamp(b []byte) Stamp {
 	var n [StampSize / 8]uint64

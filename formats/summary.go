@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Summary is what a person wants to know first about a recording. Nil and "" are not known, or not
-// to be had.
+// A Summary is what a person wants to know first about a recording. Nil and "" are not known, or
+// not to be had.
 type Summary struct {
 	Version, Layout string // as in header.json
 	Start           *time.Time

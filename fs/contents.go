@@ -50,8 +50,8 @@ func newContents() *contents {
 	})
 }
 
-// acquire returns the open Content of the item. What it keeps in memory counts in the account until it
-// is closed, which is when others need the memory and nobody reads it at that moment.
+// acquire returns the open Content of the item. What it keeps in memory counts in the account until
+// it is closed, which is when others need the memory and nobody reads it at that moment.
 func (s *server) acquire(ctx context.Context, it item) (*contentRef, error) {
 	return s.contents.Acquire(ctx, it.key, func(ctx context.Context) (*content, error) {
 		c, err := it.File.Open(ctx)
@@ -79,9 +79,9 @@ func (s *server) within(ctx context.Context, do func(context.Context) error) err
 }
 
 // served ends one use of a content, a READ that gave n bytes from off on. A content of which every
-// byte was read, and none of them twice, is not likely to be read again, as the kernel has all of it
-// now. A byte that was read twice was not kept there (direct I/O, little memory): others may want the
-// rest.
+// byte was read, and none of them twice, is not likely to be read again, as the kernel has all of
+// it now. A byte that was read twice was not kept there (direct I/O, little memory): others may
+// want the rest.
 func served(r *contentRef, off, n int64) {
 	c := r.Value
 	c.mu.Lock()

@@ -26,8 +26,9 @@
 //
 // An entry that grows ([nodes.Entry]) is numbered, too, and is the one thing that changes: when its
 // attributes are asked for, which hold for a second, its node gets the file of the same path in the
-// newest version of the recording, if that grew out of the one that the node is of and the file begins
-// with the bytes it had. Before it hears of the new size, the kernel is told to drop the pages of the file.
+// newest version of the recording, if that grew out of the one that the node is of and the file
+// begins with the bytes it had. Before it hears of the new size, the kernel is told to drop the
+// pages of the file.
 //
 // st_ino is a hash of the path, so it is the same at every mount and for every
 // version of a recording. Only where another file took the place of one that was

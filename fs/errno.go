@@ -15,9 +15,9 @@ import (
 )
 
 // sourceErrnos are the errors of a source that a program gets as they are: they do not say that the
-// bytes of a file are damaged. ENOTCONN, ENODEV, ENXIO and the like are EIO instead, because a program
-// and the next mount would take them for the death of this mount. So is EINTR: nobody has interrupted
-// the program.
+// bytes of a file are damaged. ENOTCONN, ENODEV, ENXIO and the like are EIO instead, because a
+// program and the next mount would take them for the death of this mount. So is EINTR: nobody has
+// interrupted the program.
 var sourceErrnos = []syscall.Errno{
 	syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENAMETOOLONG, // what stood there was replaced
 	syscall.ESTALE,

@@ -78,7 +78,8 @@ func (s *server) Init(kernel *fuse.Server) {
 // OnUnmount implements fuse.RawFileSystem.
 func (s *server) OnUnmount() { s.contents.Close() }
 
-// serve counts a request of the thread caller and runs it in its context. Every request passes here.
+// serve counts a request of the thread caller and runs it in its context. Every request passes
+// here.
 func (s *server) serve(op operation, caller uint32, interrupted <-chan struct{}, do func(context.Context) fuse.Status) fuse.Status {
 	s.counters.requests[op].Add(1)
 	ctx := &request{caller: caller, interrupted: interrupted, pending: s.pending}
@@ -262,7 +263,8 @@ func (s *server) Open(cancel <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) 
 	return s.serve(opOpen, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
 }
 
-// Flush implements fuse.RawFileSystem: there is nothing to write back, so the kernel need not tell of each close.
+// Flush implements fuse.RawFileSystem: there is nothing to write back, so the kernel need not tell
+// of each close.
 func (s *server) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	return s.serve(opFlush, in.Pid, cancel, func(context.Context) fuse.Status { return fuse.ENOSYS })
 }

@@ -10,8 +10,9 @@ import (
 )
 
 // grown returns the item of a node whose entry grows, brought up to date: for the node of an older
-// version of a recording, the file of the same path in the newest one. If the recording was replaced or
-// is gone, or it cannot be known, the item stays what it is, and who follows it finds its end.
+// version of a recording, the file of the same path in the newest one. If the recording was
+// replaced or is gone, or it cannot be known, the item stays what it is, and who follows it finds
+// its end.
 func (s *server) grown(ctx context.Context, it item) item {
 	n := it.key.node
 	if it.key.index >= 0 || n.origin == nil {
@@ -29,21 +30,23 @@ func (s *server) grown(ctx context.Context, it item) item {
 	return item{n.entry, n.ino, contentKey{n, -1}}
 }
 
-// announce comes before the size of a node is told. The last page of the version before ends in zeros, and
-// the kernel shows a new size before it drops that page: who reads in between would get them. A READ of
-// that page is served from the new version by now, or the kernel waits for it before it drops the page.
+// announce comes before the size of a node is told. The last page of the version before ends in
+// zeros, and the kernel shows a new size before it drops that page: who reads in between would get
+// them. A READ of that page is served from the new version by now, or the kernel waits for it
+// before it drops the page.
 func (s *server) announce(n *node) {
 	if n.dropped != nil && s.drop != nil {
 		n.dropped.Do(func() { s.drop(n.id()) })
 	}
 }
 
-// tailSize is how many bytes at the end of a file are compared with what it has there once it has grown.
+// tailSize is how many bytes at the end of a file are compared with what it has there once it has
+// grown.
 const tailSize = 4096
 
 // continues reports whether the file of now begins with that of was, as far as its last bytes tell.
-// That is what Grows promises; but what a format showed once the writer was at rest for long may have
-// become another when it goes on.
+// That is what Grows promises; but what a format showed once the writer was at rest for long may
+// have become another when it goes on.
 func (s *server) continues(ctx context.Context, was, now item) bool {
 	had, err := was.File.Size(ctx)
 	if err != nil {
@@ -70,8 +73,8 @@ func (s *server) tail(ctx context.Context, it item, size int64) ([]byte, error) 
 	return b, err
 }
 
-// newest returns the newest version of the entry of n, and what that is of; nil if it is the one that
-// n has, or none that grew out of it.
+// newest returns the newest version of the entry of n, and what that is of; nil if it is the one
+// that n has, or none that grew out of it.
 func (n *node) newest(ctx context.Context) (e nodes.Entry, origin nodes.Grower, err error) {
 	top, below := n.origins()
 	if top == nil {

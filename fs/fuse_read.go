@@ -12,7 +12,8 @@ import (
 	"recfs/nodes"
 )
 
-// readFrom reads as much of c at off as there is and buf has room for, which is copied there unless it is lent.
+// readFrom reads as much of c at off as there is and buf has room for, which is copied there unless
+// it is lent.
 func readFrom(ctx context.Context, c nodes.Content, buf []byte, off int64) (fuse.ReadResult, error) {
 	if l, ok := c.(nodes.Lender); ok {
 		if n := min(int64(len(buf)), c.Size()-off); n > 0 {
@@ -49,7 +50,8 @@ func readFull(ctx context.Context, c nodes.Content, buf []byte, off int64) (int,
 	return 0, err
 }
 
-// A lent is a reply to a READ out of the memory of a Content, which gets it back when the reply was written.
+// A lent is a reply to a READ out of the memory of a Content, which gets it back when the reply was
+// written.
 type lent struct {
 	loan *nodes.Loan
 	size int

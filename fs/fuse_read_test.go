@@ -55,8 +55,8 @@ func TestReadersShareOneOpen(t *testing.T) {
 	}
 }
 
-// TestContentsCount reads the halves of many files that are made in memory, by many readers at once:
-// what stays open, and what is read, counts in the account.
+// TestContentsCount reads the halves of many files that are made in memory, by many readers at
+// once: what stays open, and what is read, counts in the account.
 func TestContentsCount(t *testing.T) {
 	const files, readers, size = 60, 30, 800 << 10
 	c := cache.New(1<<20, nil)
@@ -179,7 +179,8 @@ func (c *countedContent) Close() error {
 	return nil
 }
 
-// What a content lends is the reply, and goes back when that was written, also where the read failed.
+// What a content lends is the reply, and goes back when that was written, also where the read
+// failed.
 func TestLent(t *testing.T) {
 	var lent atomic.Int64
 	short := false

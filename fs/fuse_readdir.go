@@ -211,8 +211,8 @@ func (s *server) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.D
 	return nodes.Resolve(ctx, dir)
 }
 
-// snapshot returns the names that a handle lists. One that goes on where it never began, as a program may that keeps
-// the place where it stopped, lists the names of now.
+// snapshot returns the names that a handle lists. One that goes on where it never began, as a
+// program may that keeps the place where it stopped, lists the names of now.
 func (s *server) snapshot(ctx context.Context, v nodes.Volatile, in *fuse.ReadIn) (nodes.Dir, error) {
 	if d := s.listings.get(in.Fh); d != nil && in.Offset > 0 {
 		return d, nil

@@ -13,7 +13,8 @@ import (
 	"recfs/nodes"
 )
 
-// A grownDir is the directory of a recording that grows: its file log has the first n bytes of text.
+// A grownDir is the directory of a recording that grows: its file log has the first n bytes of
+// text.
 type grownDir struct {
 	nodes.Dir
 	text string
@@ -113,8 +114,8 @@ func TestGrowingRecording(t *testing.T) {
 	}
 }
 
-// Who follows the name of a file learns by its inode number that another one took its place, which it keeps while that
-// one grows, and when the kernel has forgotten all of them.
+// Who follows the name of a file learns by its inode number that another one took its place, which
+// it keeps while that one grows, and when the kernel has forgotten all of them.
 func TestGrowingReplaced(t *testing.T) {
 	live := newLiveDir(nodes.Entry{Name: "r", Dir: newGrownDir("some text", 4)})
 	k := newKernel(t, live, Options{})
@@ -168,7 +169,8 @@ func TestGrowingEnds(t *testing.T) {
 	}
 }
 
-// Who has a file open never sees other bytes than before, though its recording says that it only grew.
+// Who has a file open never sees other bytes than before, though its recording says that it only
+// grew.
 func TestGrowingOtherwise(t *testing.T) {
 	live := newLiveDir(nodes.Entry{Name: "r", Dir: newGrownDir("tick 1]\n", 8)})
 	k := newKernel(t, live, Options{})
@@ -213,7 +215,8 @@ func TestGrowingFile(t *testing.T) {
 	}
 }
 
-// Who looks a file up in a directory of the first version, once its node is of a later one, finds that.
+// Who looks a file up in a directory of the first version, once its node is of a later one, finds
+// that.
 func TestGrowingFromHeldDirectory(t *testing.T) {
 	const text = "some text"
 	live := newLiveDir(nodes.Entry{Name: "r", Dir: newGrownDir(text, 4)})

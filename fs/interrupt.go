@@ -37,8 +37,8 @@ var (
 	askingSignals = signalSet(syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
 )
 
-// A pendingFunc returns the signals that a thread has been sent and has not taken yet, without those
-// that it blocks; not ok if that is not known.
+// A pendingFunc returns the signals that a thread has been sent and has not taken yet, without
+// those that it blocks; not ok if that is not known.
 type pendingFunc func(thread uint32) (set signals, ok bool)
 
 // A patience decides from successive looks when an interrupted request ends: at once for a fatal
@@ -60,8 +60,9 @@ func (p *patience) ended(now time.Time, pending signals, known bool) bool {
 	return false
 }
 
-// A request is the context of one request. It ends when the caller is to be let go. It is watched in
-// a goroutine only once somebody waits for that, or after an interruption: most requests are not.
+// A request is the context of one request. It ends when the caller is to be let go. It is watched
+// in a goroutine only once somebody waits for that, or after an interruption: most requests are
+// not.
 type request struct {
 	caller      uint32 // thread; 0: in a process namespace that we do not see
 	interrupted <-chan struct{}
@@ -150,7 +151,8 @@ func procPending(thread uint32) (signals, bool) {
 	return parsePending(status)
 }
 
-// parsePending returns the pending signals of a thread from its status file, see proc_pid_status(5).
+// parsePending returns the pending signals of a thread from its status file, see
+// proc_pid_status(5).
 func parsePending(status []byte) (set signals, ok bool) {
 	var own, shared, blocked uint64
 	found := 0

@@ -116,8 +116,8 @@ func fuseOptions(opt *Options, tree *server, isRoot bool) *fuse.MountOptions {
 }
 
 // connect mounts and returns the descriptor of the device, too. go-fuse leaves it open for children
-// if it mounts by itself; a child that outlives us would then keep a dead mount hanging, so no child
-// may start before that is put right.
+// if it mounts by itself; a child that outlives us would then keep a dead mount hanging, so no
+// child may start before that is put right.
 func connect(tree *server, dir string, opt *fuse.MountOptions) (protocol *fuse.Server, device int, err error) {
 	if opt.DirectMountStrict { // otherwise fusermount is such a child
 		syscall.ForkLock.RLock()

@@ -188,7 +188,8 @@ func (c *child) stats() Stats {
 
 func (c *child) path(name string) string { return filepath.Join(c.dir, name) }
 
-// What go-fuse says is one message in the log, whatever the text: the log has a limit for each message.
+// What go-fuse says is one message in the log, whatever the text: the log has a limit for each
+// message.
 func TestDebugLog(t *testing.T) {
 	var buf bytes.Buffer
 	w := debugWriter{slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))}

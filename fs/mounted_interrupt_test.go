@@ -93,7 +93,8 @@ func signalThread(t *testing.T, thread int, s syscall.Signal) {
 	}()
 }
 
-// No system call fails because of a signal that is none to end. Unlike package os, this calls them as C does.
+// No system call fails because of a signal that is none to end. Unlike package os, this calls them
+// as C does.
 func TestMountHarmlessSignals(t *testing.T) {
 	c := mountChild(t, "lazy")
 	runtime.LockOSThread()

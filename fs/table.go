@@ -99,8 +99,8 @@ func (n *node) path() string {
 	return path.Join(n.parent.path(), n.entry.Name)
 }
 
-// origins returns the node above n, or n itself, that is an entry of a volatile directory, and the path
-// from it to n; nil if there is none.
+// origins returns the node above n, or n itself, that is an entry of a volatile directory, and the
+// path from it to n; nil if there is none.
 func (n *node) origins() (top *node, below string) {
 	below = "."
 	for top = n; top.parent != nil; top = top.parent {
@@ -154,8 +154,8 @@ type table struct {
 	numbers    map[nodeKey]uint32
 	generation uint64
 
-	// Of entries of which one took the place of another while that was held, by the inode numbers of their names: the
-	// generation of the node that did. Who follows a name then finds another number.
+	// Of entries of which one took the place of another while that was held, by the inode numbers of
+	// their names: the generation of the node that did. Who follows a name then finds another number.
 	replaced *cache.Recent[uint64, uint64]
 }
 
@@ -254,8 +254,8 @@ func (n *node) renewed(e nodes.Entry, origin nodes.Grower) *node {
 	return &renewed
 }
 
-// renew puts what was renewed of a node in its place, and returns the node that is there then: that of
-// another if it was faster, and n if the node is not held any more.
+// renew puts what was renewed of a node in its place, and returns the node that is there then: that
+// of another if it was faster, and n if the node is not held any more.
 func (t *table) renew(n, renewed *node) *node {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// A ReaderAt is an [io.ReaderAt] whose reads end with a context. The rules are those of io.ReaderAt:
-// fewer bytes than asked for come with an error, and reads may run at the same time.
+// A ReaderAt is an [io.ReaderAt] whose reads end with a context. The rules are those of
+// io.ReaderAt: fewer bytes than asked for come with an error, and reads may run at the same time.
 type ReaderAt interface {
 	ReadAt(ctx context.Context, p []byte, off int64) (n int, err error)
 }
@@ -18,22 +18,24 @@ type Content interface {
 	Size() int64
 }
 
-// A Lender is a Content that lends its bytes as they lie in memory, to whoever has one use for them and keeps them himself
-// then, as the kernel does: what was lent once as a whole need not stay for others.
+// A Lender is a Content that lends its bytes as they lie in memory, to whoever has one use for them
+// and keeps them himself then, as the kernel does: what was lent once as a whole need not stay for
+// others.
 type Lender interface {
-	// Lend returns the n bytes from off on, which the content has, or no loan if it would have to copy them.
+	// Lend returns the n bytes from off on, which the content has, or no loan if it would have to copy
+	// them.
 	Lend(ctx context.Context, n int, off int64) (*Loan, error)
 }
 
-// A Loan is bytes that are lent, in parts one after the other. They must not be changed, and not be used once Return was
-// called, which has to be.
+// A Loan is bytes that are lent, in parts one after the other. They must not be changed, and not be
+// used once Return was called, which has to be.
 type Loan struct {
 	Parts  [][]byte
 	Return func()
 }
 
-// At binds r to the context of one operation, after whose end no further read starts. The result must
-// not outlive the operation.
+// At binds r to the context of one operation, after whose end no further read starts. The result
+// must not outlive the operation.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return bound{ctx, r} }
 
 type bound struct {

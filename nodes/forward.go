@@ -23,8 +23,8 @@ type Forward struct {
 	recent []byte
 }
 
-// NewForward returns a content of size bytes, which are those that the reader gives that open makes of
-// src as it is now. Such a reader takes held bytes of memory.
+// NewForward returns a content of size bytes, which are those that the reader gives that open makes
+// of src as it is now. Such a reader takes held bytes of memory.
 func NewForward(src *Cursor, open func(io.Reader) (io.Reader, error), size, held int64) *Forward {
 	return &Forward{src: src, start: src.Offset(), open: open, size: size, held: held, turn: make(chan struct{}, 1)}
 }

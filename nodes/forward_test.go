@@ -12,7 +12,8 @@ import (
 	"recfs/nodes"
 )
 
-// What is inflated as it is read is the same wherever a read begins, and a failed read leaves it usable.
+// What is inflated as it is read is the same wherever a read begins, and a failed read leaves it
+// usable.
 func TestForward(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	want := make([]byte, 1<<20)

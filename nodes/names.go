@@ -27,8 +27,8 @@ func AppendName(ctx context.Context, dir Dir, b []byte, i int) ([]byte, fs.FileM
 
 type isListing struct{}
 
-// Listing returns a context for the attributes of many entries of a directory: what learns the sizes of several at
-// once does so there.
+// Listing returns a context for the attributes of many entries of a directory: what learns the
+// sizes of several at once does so there.
 func Listing(ctx context.Context) context.Context { return context.WithValue(ctx, isListing{}, true) }
 
 // IsListing reports whether ctx is one of Listing.

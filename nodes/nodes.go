@@ -77,8 +77,8 @@ type Volatile interface {
 	Snapshot(ctx context.Context) (Dir, error)
 }
 
-// A Grower is the Dir or File of an entry of a Volatile that can tell whether it grew out of another.
-// Who has a file open that Grows then sees what was added.
+// A Grower is the Dir or File of an entry of a Volatile that can tell whether it grew out of
+// another. Who has a file open that Grows then sees what was added.
 type Grower interface {
 	// GrewFrom reports whether earlier, a value for an entry of the same name, shows an earlier
 	// version of the same source, to which bytes were added, and that was not replaced.
@@ -109,8 +109,8 @@ type Measured interface {
 	IsMeasured(ctx context.Context) bool
 }
 
-// A Documented is a File of bytes of which a document of the same tree tells in fields: whoever compares
-// two such files compares those.
+// A Documented is a File of bytes of which a document of the same tree tells in fields: whoever
+// compares two such files compares those.
 type Documented interface {
 	File
 	Document(ctx context.Context) (Entry, error)

@@ -134,7 +134,8 @@ func TestSeriesProperties(t *testing.T) {
 	})
 }
 
-// Number may cost something: a listing asks once for each entry, and a look-up with Search a few times.
+// Number may cost something: a listing asks once for each entry, and a look-up with Search a few
+// times.
 func TestSeriesAsksLittle(t *testing.T) {
 	asked := 0
 	s := &nodes.Series{
@@ -356,8 +357,8 @@ func TestSeriesIndexOfUnlisted(t *testing.T) {
 	}
 }
 
-// lazySeries lists 3 and 5, opens what is below 10 as well, and cannot tell of 13. It counts in made how
-// often the list was needed.
+// lazySeries lists 3 and 5, opens what is below 10 as well, and cannot tell of 13. It counts in
+// made how often the list was needed.
 func lazySeries(made *int) *nodes.LazySeries {
 	numbers := []int64{3, 5}
 	file := func(n int64) nodes.File { return text(fmt.Sprint(n)) }

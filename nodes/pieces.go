@@ -27,8 +27,8 @@ func NewPieces(load func(ctx context.Context, i int) ([]byte, error)) *Pieces {
 	return p
 }
 
-// NewLoans is NewPieces for pieces that are lent: done is called when the bytes of a piece are not used any more, with
-// how many of them were lent, 0 if they were copied.
+// NewLoans is NewPieces for pieces that are lent: done is called when the bytes of a piece are not
+// used any more, with how many of them were lent, 0 if they were copied.
 func NewLoans(load func(ctx context.Context, i int) (b []byte, done func(lent int), err error)) *Pieces {
 	p := &Pieces{}
 	p.lend = func(ctx context.Context, i int) ([]byte, func(int), error) {
@@ -102,7 +102,8 @@ func (p *Pieces) ReadAt(ctx context.Context, b []byte, off int64) (n int, err er
 	return n, err
 }
 
-// each calls do for each piece that has some of the n bytes from off on, with how many it has and where they are in it.
+// each calls do for each piece that has some of the n bytes from off on, with how many it has and
+// where they are in it.
 func (p *Pieces) each(n int, off int64, do func(i, size int, at int64) error) error {
 	i := sort.Search(len(p.ends), func(i int) bool { return p.ends[i] > off })
 	for end := off + int64(n); off < end && i < len(p.ends); i++ {

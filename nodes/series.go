@@ -12,8 +12,8 @@ import (
 )
 
 // unlisted is the index of number 0 where entries open without being listed, and the bound of their
-// numbers: 1<<38, so that every index stays below 1<<39, or 1<<30 where an int has 32 bits. It does not
-// depend on how many entries are listed, so an index is good before that is known.
+// numbers: 1<<38, so that every index stays below 1<<39, or 1<<30 where an int has 32 bits. It does
+// not depend on how many entries are listed, so an index is good before that is known.
 const unlisted = 1 << (30 + 8*(^uint(0)>>63))
 
 // maxDigits is how many digits a number has at most.

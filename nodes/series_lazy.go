@@ -9,8 +9,8 @@ import (
 // A LazySeries is a directory whose entries open by number although its list is not made yet, or
 // although the list does not have them. Use it through a pointer.
 //
-// The index of an entry is its place in the list, or one that only depends on its number; which of the
-// two Find returns may change once the list is made, and both stay good.
+// The index of an entry is its place in the list, or one that only depends on its number; which of
+// the two Find returns may change once the list is made, and both stay good.
 type LazySeries struct {
 	// Unlisted has N 0: its File or Dir and Extra open entries by number.
 	Unlisted *Series

@@ -10,7 +10,8 @@ import (
 
 // A Clock tells which tick is the last one at or before a time.
 type Clock struct {
-	// Start returns the time of the first tick. The error is io/fs.ErrNotExist if the ticks have no times.
+	// Start returns the time of the first tick. The error is io/fs.ErrNotExist if the ticks have no
+	// times.
 	Start func(ctx context.Context) (time.Time, error)
 
 	// Tick returns the last tick at or before t, which is not before the start. After the end of the
@@ -18,8 +19,8 @@ type Clock struct {
 	Tick func(ctx context.Context, t time.Time) (int64, error)
 }
 
-// Timed is a directory of ticks whose entries also open under times: @TIME and Suffix is the entry of
-// the tick that Clock has for it (docs/tree/README.md section 2). Use it through a pointer.
+// Timed is a directory of ticks whose entries also open under times: @TIME and Suffix is the entry
+// of the tick that Clock has for it (docs/tree/README.md section 2). Use it through a pointer.
 type Timed struct {
 	Dir
 	Suffix string

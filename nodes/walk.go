@@ -17,8 +17,8 @@ func Child(ctx context.Context, dir Dir, name string) (Entry, error) {
 	return e, err
 }
 
-// FindAt returns the entry that opens under name in an immutable directory, and its index: -1 if there is no such name,
-// or the error is another one of finding it.
+// FindAt returns the entry that opens under name in an immutable directory, and its index: -1 if
+// there is no such name, or the error is another one of finding it.
 func FindAt(ctx context.Context, dir Dir, name string) (i int, e Entry, err error) {
 	if dir, err = Resolve(ctx, dir); err != nil {
 		return -1, e, err

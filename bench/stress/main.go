@@ -9,11 +9,13 @@
 // what they are packed into), and lets recfs check, cp, find and export and a mount with a small
 // budget read them beside whole ones. A finding is
 //
-//   - a command or a mount that panics, hangs, or ends with another exit code than 0, 1 or that of its signal;
+//   - a command or a mount that panics, hangs, or ends with another exit code than 0, 1 or that of
+//     its signal;
 //   - a file whose bytes differ between the mount and its copy, or from the size that stat told;
-//   - an unreadable file, an error.txt or a problem in a document that check does not tell of, and the other way round;
-//   - something that find --damaged or export tell of and check does not, or a table that is unreadable for cp and
-//     that export tells nothing of;
+//   - an unreadable file, an error.txt or a problem in a document that check does not tell of, and
+//     the other way round;
+//   - something that find --damaged or export tell of and check does not, or a table that is
+//     unreadable for cp and that export tells nothing of;
 //   - a whole neighbour that reads otherwise than alone;
 //   - a process with more memory than the budget and what -over allows.
 //

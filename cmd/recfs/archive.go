@@ -87,8 +87,8 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	}, nil
 }
 
-// onPaths is opened for a command whose arguments are all paths: of patterns work gets what they stand
-// for.
+// onPaths is opened for a command whose arguments are all paths: of patterns work gets what they
+// stand for.
 func (f *archiveFlags) onPaths(work func(ctx context.Context, e *env, a *archive, args []string) error) runFunc {
 	return f.opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		return work(ctx, e, a, a.expand(ctx, args))
@@ -151,7 +151,8 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	return e, err
 }
 
-// openSource opens the source at name, which info describes and which no link leads to at at. The caller holds mu.
+// openSource opens the source at name, which info describes and which no link leads to at at. The
+// caller holds mu.
 func (a *archive) openSource(ctx context.Context, name, at string, info iofs.FileInfo) (nodes.Entry, error) {
 	if info.IsDir() {
 		d, err := a.open(name)
@@ -179,7 +180,8 @@ func (a *archive) openSource(ctx context.Context, name, at string, info iofs.Fil
 	return d.entry(ctx, recording)
 }
 
-// An opened is a directory that was opened. All files in it that are sources share it, as each takes a descriptor.
+// An opened is a directory that was opened. All files in it that are sources share it, as each
+// takes a descriptor.
 type opened struct {
 	local   *source.Local
 	archive archives.Root
@@ -206,7 +208,8 @@ func (d opened) entry(ctx context.Context, source nodes.Dir) (nodes.Entry, error
 	return nodes.Entry{Name: filepath.Base(d.local.Path()), Attr: self.Attr, Dir: source}, err
 }
 
-// resolve finds what name means, as lookUp does. Of one that is not there the error may name another.
+// resolve finds what name means, as lookUp does. Of one that is not there the error may name
+// another.
 func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error) {
 	e, err := a.lookUp(ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -215,7 +218,8 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 	return e, err
 }
 
-// lookUp finds what name means, unless ctx has ended. With a slash at its end that is a directory, as a recording is one.
+// lookUp finds what name means, unless ctx has ended. With a slash at its end that is a directory,
+// as a recording is one.
 func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err // who has many names to look up asks for the next one
@@ -227,8 +231,8 @@ func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) 
 	return e, err
 }
 
-// lookUpClean is lookUp for a name as if it were clean: the longest part of it that exists on disk is the
-// source, the rest is a path below that.
+// lookUpClean is lookUp for a name as if it were clean: the longest part of it that exists on disk
+// is the source, the rest is a path below that.
 func (a *archive) lookUpClean(ctx context.Context, name string) (nodes.Entry, error) {
 	if e, ok := a.lookUpGlobbed(ctx, name); ok {
 		return e, nil

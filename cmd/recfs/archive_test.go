@@ -27,8 +27,8 @@ func openForTest(t *testing.T) *archive {
 	return a
 }
 
-// Files that are sources take no descriptor each, however many are named: a limit of 1,024 of them is common. Those
-// that were read last are kept open, some more than a hundred.
+// Files that are sources take no descriptor each, however many are named: a limit of 1,024 of them
+// is common. Those that were read last are kept open, some more than a hundred.
 func TestManyArguments(t *testing.T) {
 	nodestest.Long(t)
 	const fds, many, few = "/proc/self/fd", 1000, 600

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// withoutRights reports whether the test goes on here, as a user whom modes of files keep out: root runs it again as
-// nobody, in a process of its own.
+// withoutRights reports whether the test goes on here, as a user whom modes of files keep out: root
+// runs it again as nobody, in a process of its own.
 func withoutRights(t *testing.T) bool {
 	t.Helper()
 	switch {

@@ -66,7 +66,8 @@ func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
 	return files, nil
 }
 
-// withoutID is a place without the ID of the container where it begins: that says nothing to people.
+// withoutID is a place without the ID of the container where it begins: that says nothing to
+// people.
 func withoutID(place string) string {
 	const idLen = 64 // of a SHA-256
 	first, rest, _ := strings.Cut(strings.TrimPrefix(place, "/"), "/")

@@ -24,8 +24,8 @@ type command struct {
 	trouble int  // exit code of an error; 0: exitFailed
 }
 
-// A runFunc does the work of a command. An error ends it with the exit code 2 if it is a usageError, 1 if it is
-// errReported, else with that of the command.
+// A runFunc does the work of a command. An error ends it with the exit code 2 if it is a
+// usageError, 1 if it is errReported, else with that of the command.
 type runFunc func(ctx context.Context, e *env, args []string) error
 
 // A commandTable is all commands, in the order of help.

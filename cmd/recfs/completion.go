@@ -46,8 +46,8 @@ func completeCommand(table func() commandTable) command {
 	})
 }
 
-// completeLineCommand does the same for Readline, whose words also end at = : @ and the like. It has
-// the line up to the cursor and the part of it that a candidate replaces.
+// completeLineCommand does the same for Readline, whose words also end at = : @ and the like. It
+// has the line up to the cursor and the part of it that a candidate replaces.
 func completeLineCommand(table func() commandTable) command {
 	return completer("__complete-line", func(ctx context.Context, args []string) (out []string) {
 		if len(args) != 2 {

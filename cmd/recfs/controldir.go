@@ -22,8 +22,8 @@ func (r *mountRoot) Lookup(ctx context.Context, name string) (nodes.Entry, error
 	return r.Volatile.Lookup(ctx, name)
 }
 
-// A controlDir is .recfs: it makes the files as they are now, with their exact sizes, for each look-up and listing. It is
-// equal to another of the same mount.
+// A controlDir is .recfs: it makes the files as they are now, with their exact sizes, for each
+// look-up and listing. It is equal to another of the same mount.
 type controlDir struct{ nodes.Deferred[controlFiles] }
 
 // Lookup implements nodes.Volatile.

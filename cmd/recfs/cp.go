@@ -272,7 +272,8 @@ func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *
 	return nil
 }
 
-// checkRaw refuses to replace a longer copy of the bytes of a recording that is compressed, if these are damaged now.
+// checkRaw refuses to replace a longer copy of the bytes of a recording that is compressed, if
+// these are damaged now.
 func (c *copier) checkRaw(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {
 	old, err := into.Stat(target)
 	if err != nil || e.Name != "raw" {
@@ -309,14 +310,6 @@ func (c *copier) copyFile(ctx context.Context, e nodes.Entry, into *os.Root, tar
 		f.Modified = e.Time
 	}
 	return copyOut(ctx, e, f)
-}
-
-// notWritten is err, if there is one, as that of making target.
-func notWritten(target string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("cannot write %s: %w", target, reason(target, err))
 }
 
 // modeOfCopy is the mode to make a copy of e with, from which the system takes the umask.

@@ -172,8 +172,8 @@ func changeText(c compare.Change) string {
 	return printable(sign + c.Path + ": " + text)
 }
 
-// shorten returns the part of a long value that is of interest: from a little before where it differs
-// from another.
+// shorten returns the part of a long value that is of interest: from a little before where it
+// differs from another.
 func shorten(text []byte, same int) string {
 	runes := []rune(string(text))
 	if len(runes) <= maxShown {

@@ -58,8 +58,8 @@ func (f *diskFlags) path() (string, error) {
 	return filepath.Join(u.HomeDir, ".cache", "recfs"), nil
 }
 
-// collectLess lets garbage grow to twice what is in use, for a command that ends by itself: below the limit of
-// limitMemory it takes some megabytes more, and collects half as often.
+// collectLess lets garbage grow to twice what is in use, for a command that ends by itself: below
+// the limit of limitMemory it takes some megabytes more, and collects half as often.
 func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
@@ -67,8 +67,8 @@ func collectLess() {
 }
 
 // limitMemory tells the garbage collector to stay close to the budget of the cache: what is being
-// decoded, and all else that the process holds, gets what `bench recording` needs to keep its speed with Echo VR.
-// The program itself takes 16 MiB more.
+// decoded, and all else that the process holds, gets what `bench recording` needs to keep its speed
+// with Echo VR. The program itself takes 16 MiB more.
 func limitMemory(budget int64) {
 	const rest = 44 << 20
 	if os.Getenv("GOMEMLIMIT") == "" && budget < math.MaxInt64-rest {

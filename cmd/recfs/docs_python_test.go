@@ -13,8 +13,8 @@ import (
 // pythonBlock is a block of Python in a document, and the module that it asks with.
 var pythonBlock = regexp.MustCompile("(?ms)^```python\n(?:import|from) (\\w+).*?^```$")
 
-// TestDocumentsPython runs the blocks of Python in the cookbook, which ask Spark and Polars about the mounted sample
-// archive. What they print stands there in comments.
+// TestDocumentsPython runs the blocks of Python in the cookbook, which ask Spark and Polars about
+// the mounted sample archive. What they print stands there in comments.
 func TestDocumentsPython(t *testing.T) {
 	if testing.Short() || !canMount() {
 		t.Skip("mounts the sample archive and starts Spark")

@@ -73,8 +73,8 @@ func runDocument(t *testing.T, name string) {
 // pasteEnd is printed after each command.
 const pasteEnd = "\n\x1eend\n"
 
-// paste gives the commands, changed by a function, to the standard input of one shell in the directory
-// work, and returns what each printed.
+// paste gives the commands, changed by a function, to the standard input of one shell in the
+// directory work, and returns what each printed.
 func paste(t *testing.T, work string, sessions []session, change func(string) string) []string {
 	tmp := t.TempDir()
 	t.Cleanup(func() { unmountBelow(tmp) })

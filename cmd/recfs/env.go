@@ -54,8 +54,8 @@ type env struct {
 	stderr   io.Writer
 	terminal bool // stdout is one
 
-	// far says how far the command came, and how to go on, if it is interrupted and does not say so itself;
-	// nil: there is nothing to say.
+	// far says how far the command came, and how to go on, if it is interrupted and does not say so
+	// itself; nil: there is nothing to say.
 	far func() string
 }
 
@@ -133,8 +133,8 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// reason is why name could not be read, without the system call that failed, and without the path for
-// which it did if that is name or what it lies in.
+// reason is why name could not be read, without the system call that failed, and without the path
+// for which it did if that is name or what it lies in.
 func reason(name string, err error) error {
 	p, ok := err.(*iofs.PathError)
 	switch {
@@ -155,6 +155,14 @@ func (e *env) stream(name string) io.Writer {
 		return io.Discard
 	}
 	return nil
+}
+
+// notWritten is err, if there is one, as that of making target.
+func notWritten(target string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot write %s: %w", target, reason(target, err))
 }
 
 // create writes a file whole or not at all, or to what stands for one of that name.

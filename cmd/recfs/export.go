@@ -162,8 +162,8 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	return x.result()
 }
 
-// nothing returns why there is nothing to export, unless nothing could be read. It tells of tables that were asked
-// for and that no recording has, which may be misspelt.
+// nothing returns why there is nothing to export, unless nothing could be read. It tells of tables
+// that were asked for and that no recording has, which may be misspelt.
 func (x *exporter) nothing() error {
 	if x.seen == 0 && x.n == 0 {
 		return usagef("export: there are no recordings%s in %s", ofFormats(x.formats), x.source)
@@ -218,7 +218,8 @@ func (x *exporter) stop(err error) {
 	x.stopped.Store(&err)
 }
 
-// pathOf returns where a recording lies in the source. A source that is a recording lies in itself under its name.
+// pathOf returns where a recording lies in the source. A source that is a recording lies in itself
+// under its name.
 func (x *exporter) pathOf(name string) string {
 	switch {
 	case name == x.source:
@@ -323,7 +324,8 @@ func (x *exporter) export(ctx context.Context, n target) outcome {
 	return done
 }
 
-// An exportLine is what export --json prints of a table, of a recording that does not open, or of a container that is damaged.
+// An exportLine is what export --json prints of a table, of a recording that does not open, or of a
+// container that is damaged.
 type exportLine struct {
 	jsonPath
 	Format    string `json:"format"`

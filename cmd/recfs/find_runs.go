@@ -23,8 +23,8 @@ type finishedRun struct {
 	DemoHex  string `json:"demo_hex,omitempty"`
 }
 
-// addRuns adds the runs in a recording, called name, of the players that are looked for. The catalogue of
-// a mount has none: the index of the recording tells them.
+// addRuns adds the runs in a recording, called name, of the players that are looked for. The
+// catalogue of a mount has none: the index of the recording tells them.
 func (f *finder) addRuns(ctx context.Context, name string, s catalogue.Summary) error {
 	runs := f.a.formatNamed(s.Format).Runs
 	switch {

@@ -7,8 +7,8 @@ import (
 	"recfs/formats/catalogue"
 )
 
-// holds reports whether the last save of a recording, which is called name, has the items and monsters
-// that are looked for.
+// holds reports whether the last save of a recording, which is called name, has the items and
+// monsters that are looked for.
 func (f *finder) holds(ctx context.Context, name string, s catalogue.Summary) bool {
 	v, err := f.askThings(ctx, name, s)
 	if err != nil {

@@ -18,7 +18,8 @@ func offer(flags *pflag.FlagSet, name string, values ...string) {
 	flags.Lookup(name).Annotations = map[string][]string{offered: values}
 }
 
-// optional returns what a flag calls to set *to to what parse makes of its value. Without the flag *to stays nil.
+// optional returns what a flag calls to set *to to what parse makes of its value. Without the flag
+// *to stays nil.
 func optional[T any](to **T, parse func(string) (T, error)) func(string) error {
 	return func(text string) error {
 		v, err := parse(text)

@@ -12,8 +12,9 @@ import (
 	"recfs/nodes"
 )
 
-// expand returns args with what each pattern stands for in its place, in order: the shell cannot look
-// into recordings. A name that is there is no pattern, and a pattern that stands for nothing stays.
+// expand returns args with what each pattern stands for in its place, in order: the shell cannot
+// look into recordings. A name that is there is no pattern, and a pattern that stands for nothing
+// stays.
 func (a *archive) expand(ctx context.Context, args []string) []string {
 	var names []string
 	for _, arg := range args {
@@ -42,9 +43,9 @@ func isMissing(err error) bool {
 	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// glob returns the names that match a pattern, element by element. As in a shell, only a pattern that
-// begins with a dot stands for names that do. Where a directory cannot be listed the pattern goes on as it is: who looks
-// that up hears why.
+// glob returns the names that match a pattern, element by element. As in a shell, only a pattern
+// that begins with a dot stands for names that do. Where a directory cannot be listed the pattern
+// goes on as it is: who looks that up hears why.
 func (a *archive) glob(ctx context.Context, pattern string) []string {
 	parts := strings.Split(pattern, "/")
 	first := 0

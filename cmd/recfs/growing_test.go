@@ -90,8 +90,8 @@ type follower struct {
 	seen []byte
 }
 
-// more reads what was added. The first look at a new size makes the kernel forget what it knew, and it asks again
-// at the next one.
+// more reads what was added. The first look at a new size makes the kernel forget what it knew, and
+// it asks again at the next one.
 func (f *follower) more(t *testing.T) {
 	for range 3 {
 		b, err := io.ReadAll(f)
@@ -130,8 +130,9 @@ func openTree(t *testing.T, g *grown, root, rel string) (open []*follower) {
 // readers is how many read one of the files at once.
 const readers = 50
 
-// TestGrowing writes recordings of every format in pieces that end anywhere, while each of their files is open.
-// Those that follow show what the whole recording has there, never anything else before; all others keep their bytes.
+// TestGrowing writes recordings of every format in pieces that end anywhere, while each of their
+// files is open. Those that follow show what the whole recording has there, never anything else
+// before; all others keep their bytes.
 func TestGrowing(t *testing.T) {
 	nodestest.Long(t)
 	if !canMount() {
@@ -258,7 +259,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// tail -F goes on with each file that is renamed over the one it follows, and with what is added to it.
+// tail -F goes on with each file that is renamed over the one it follows, and with what is added to
+// it.
 func TestTailReplaced(t *testing.T) {
 	nodestest.Long(t)
 	tail, err := exec.LookPath("tail")

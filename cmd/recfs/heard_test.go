@@ -14,8 +14,8 @@ import (
 	"recfs/nodes"
 )
 
-// TestIndexIsHeard asks for the size of each index.json of the samples: who made the archive hears of it, whatever the
-// format.
+// TestIndexIsHeard asks for the size of each index.json of the samples: who made the archive hears
+// of it, whatever the format.
 func TestIndexIsHeard(t *testing.T) {
 	var opt formatOptions
 	opt.register(pflag.NewFlagSet("", pflag.ContinueOnError))

@@ -194,8 +194,8 @@ func FuzzSegments(f *testing.F) {
 	})
 }
 
-// A faultyTree is a source that fails at random while faults is set: reads give an error, come late,
-// or come short with an error.
+// A faultyTree is a source that fails at random while faults is set: reads give an error, come
+// late, or come short with an error.
 type faultyTree struct {
 	source.Tree
 	faults atomic.Bool
@@ -274,8 +274,8 @@ func TestUnreadBeside(t *testing.T) {
 	}
 }
 
-// TestBombBehindRecording shows a log before a bomb with all that it holds and the damage behind it, before that was met
-// and after.
+// TestBombBehindRecording shows a log before a bomb with all that it holds and the damage behind
+// it, before that was met and after.
 func TestBombBehindRecording(t *testing.T) {
 	nodestest.Long(t)
 	log, err := os.ReadFile(path.Join(samples, "nethack/small.nhgame"))

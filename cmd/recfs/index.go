@@ -226,9 +226,9 @@ func measureDemos(ctx context.Context, f found) error {
 	return nil
 }
 
-// measure asks for the sizes of what has to be made to know them, and is kept by the cache on disk: the
-// pictures of a map and of its layers, and its table of tiles. Damage, which makes a picture unreadable,
-// is told of elsewhere.
+// measure asks for the sizes of what has to be made to know them, and is kept by the cache on disk:
+// the pictures of a map and of its layers, and its table of tiles. Damage, which makes a picture
+// unreadable, is told of elsewhere.
 func measure(ctx context.Context, f found) error {
 	dirs := []nodes.Entry{f.entry}
 	for _, name := range []string{"layers", "tables"} {

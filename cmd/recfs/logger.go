@@ -74,7 +74,8 @@ func (l *logFlags) openFile() (*logFile, error) {
 	return openLogFile(name)
 }
 
-// maxOldLog is how large the log of mounts in the background is when the next one begins a new file.
+// maxOldLog is how large the log of mounts in the background is when the next one begins a new
+// file.
 const maxOldLog = 4 << 20
 
 // stateFile is the path of a file in the directory for what programs remember of this user.

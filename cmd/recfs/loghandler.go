@@ -10,9 +10,9 @@ import (
 
 var _ slog.Handler = (*logHandler)(nil)
 
-// A logHandler hands records on to another handler, at most some of each message and reason in a period: a
-// program that reads every file of a damaged recording must not fill the log. Warnings and errors
-// it keeps in problems, all of them, also where the level of the log leaves them out.
+// A logHandler hands records on to another handler, at most some of each message and reason in a
+// period: a program that reads every file of a damaged recording must not fill the log. Warnings
+// and errors it keeps in problems, all of them, also where the level of the log leaves them out.
 type logHandler struct {
 	slog.Handler
 	attrs    []slog.Attr // of the logger, not of the record
@@ -75,7 +75,8 @@ type logLimit struct {
 // A logKey is what records have in common that say the same of several files.
 type logKey struct{ message, reason string }
 
-// logKeyOf returns that of a record. Its reason is the text of the innermost error, which names no file.
+// logKeyOf returns that of a record. Its reason is the text of the innermost error, which names no
+// file.
 func logKeyOf(r slog.Record) logKey {
 	k := logKey{message: r.Message}
 	r.Attrs(func(a slog.Attr) bool {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Lines of 10 MB take no more than the budget and 64 MiB, also where each of their bytes becomes three.
+// Lines of 10 MB take no more than the budget and 64 MiB, also where each of their bytes becomes
+// three.
 func TestLongLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes of their own are not checked for races")
@@ -38,7 +39,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// writeLongLines writes a recording of n frames with lines of length bytes, most of which are fill, and holds little of it.
+// writeLongLines writes a recording of n frames with lines of length bytes, most of which are fill,
+// and holds little of it.
 func writeLongLines(t *testing.T, name string, fill []byte, n, length int) {
 	t.Helper()
 	f, err := os.Create(name)

@@ -77,7 +77,8 @@ func TestInterruptedHalfway(t *testing.T) {
 	}
 }
 
-// Whenever a command is interrupted, what it prints tells of recordings, and not of the interruption.
+// Whenever a command is interrupted, what it prints tells of recordings, and not of the
+// interruption.
 func TestInterruptedAnytime(t *testing.T) {
 	nodestest.Long(t)
 	for _, line := range append(printing, "find --index $1", "export tables $1 $2", "diff $1/datafile $1/teehistorian") {

@@ -70,7 +70,8 @@ func manualCommands() string {
 	return b.String()
 }
 
-// manualFlags is a list of flags in mdoc(7), each under what item returns; it leaves out those without.
+// manualFlags is a list of flags in mdoc(7), each under what item returns; it leaves out those
+// without.
 func manualFlags(flags *pflag.FlagSet, item func(f *pflag.Flag, value string) string) string {
 	if !flags.HasAvailableFlags() {
 		return ""

@@ -25,8 +25,8 @@ type mapresSearch struct {
 // gameData returns the folders of installed games. Tests have none.
 var gameData = func() []string { return datafile.GameFolders(runtime.GOOS, os.Getenv) }
 
-// newMapresSearch returns where --mapres says. An empty value is to look where the games are usually
-// installed.
+// newMapresSearch returns where --mapres says. An empty value is to look where the games are
+// usually installed.
 func newMapresSearch(flag string) (s mapresSearch, err error) {
 	switch flag {
 	case noMapres:

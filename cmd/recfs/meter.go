@@ -14,8 +14,8 @@ import (
 // meterPeriod is how often a meter is drawn anew.
 const meterPeriod = 200 * time.Millisecond
 
-// A meter shows how far a command has come: recordings done of all, how fast it goes and how long it
-// will take. It is drawn where the terminal is; on a pipe it only counts.
+// A meter shows how far a command has come: recordings done of all, how fast it goes and how long
+// it will take. It is drawn where the terminal is; on a pipe it only counts.
 type meter struct {
 	what string // the command does
 

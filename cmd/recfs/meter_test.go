@@ -29,8 +29,8 @@ func (s *screen) text() string {
 	return s.all.String()
 }
 
-// lastLine is what the screen shows: what came after the last return to the start of the line, but for
-// what moves no cursor.
+// lastLine is what the screen shows: what came after the last return to the start of the line, but
+// for what moves no cursor.
 func (s *screen) lastLine() string {
 	parts := strings.Split(s.text(), "\r")
 	return parts[len(parts)-1]

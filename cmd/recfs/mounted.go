@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"recfs/cache"
-	"recfs/fs"
 )
 
 // mountStats is .recfs/stats.json.
@@ -45,31 +43,4 @@ func readStats(dir string) (mountStats, []byte, error) {
 		err = json.Unmarshal(text, &s)
 	}
 	return s, text, err
-}
-
-// sourceOf returns the path of what a mount shows under name, or name if it is in no mount.
-// Commands that ask recordings more than their files tell need it.
-func sourceOf(name string) string {
-	at, err := filepath.EvalSymlinks(name) // also where a ".." after a link leads
-	if err == nil {
-		at, err = filepath.Abs(at)
-	}
-	if err == nil {
-		at, err = filepath.EvalSymlinks(at) // $PWD may have links
-	}
-	if err != nil {
-		return name
-	}
-	for dir := at; ; dir = filepath.Dir(dir) {
-		if source, ok := fs.Source(dir); ok {
-			at = filepath.Join(source, strings.TrimPrefix(at, dir))
-			if meansDir(name) {
-				at += string(filepath.Separator)
-			}
-			return at
-		}
-		if dir == filepath.Dir(dir) {
-			return name
-		}
-	}
 }

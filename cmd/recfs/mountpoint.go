@@ -19,7 +19,8 @@ import (
 // server that was killed, so that the next mount or umount knows that nobody else wants them.
 const madeByUs = "user.recfs.made"
 
-// makeMountPoint makes dir unless it is there, and marks it. It reports whether it made one that cannot be marked.
+// makeMountPoint makes dir unless it is there, and marks it. It reports whether it made one that
+// cannot be marked.
 func makeMountPoint(source, dir string) (unmarked bool, err error) {
 	err = os.Mkdir(dir, 0o777)
 	if err != nil && !errors.Is(err, iofs.ErrExist) {
@@ -47,8 +48,8 @@ func removeMountPoint(dir string, made bool) {
 	}
 }
 
-// passing is how long somebody who cannot be named may use a mount before it is called busy: who looks for a moment, as
-// 'recfs stats' into all mounts, is gone when one asks who it was.
+// passing is how long somebody who cannot be named may use a mount before it is called busy: who
+// looks for a moment, as 'recfs stats' into all mounts, is gone when one asks who it was.
 const passing = time.Second
 
 // unmount ends the mount at dir, whichever process serves it or no longer does.

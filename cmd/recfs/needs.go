@@ -16,9 +16,9 @@ import (
 	"recfs/nodes"
 )
 
-// A needFinder finds the files that recordings need: by name where those of their kind are kept, or by their
-// SHA-256 beside each recording and among the recordings that a command is given. A file is hashed once, and only
-// if it has the right size.
+// A needFinder finds the files that recordings need: by name where those of their kind are kept, or
+// by their SHA-256 beside each recording and among the recordings that a command is given. A file
+// is hashed once, and only if it has the right size.
 type needFinder struct {
 	a     *archive
 	args  []string
@@ -34,7 +34,8 @@ func newNeedFinder(a *archive, args []string) *needFinder {
 	return &needFinder{a: a, args: args, dirs: map[string]bySize{}, sums: map[string]string{}}
 }
 
-// details tells where the files are that a recording needs, or what to do about those that are nowhere.
+// details tells where the files are that a recording needs, or what to do about those that are
+// nowhere.
 func (n *needFinder) details(ctx context.Context, f found) (formats.Details, error) {
 	r := n.a.formatNamed(f.Format).Needs
 	if r.Document == "" {
@@ -85,7 +86,8 @@ func (n *needFinder) byName(ctx context.Context, f found, needs []formats.Need) 
 	return d
 }
 
-// where returns the directory that has a file of that name for a recording in dir, "" if there is none.
+// where returns the directory that has a file of that name for a recording in dir, "" if there is
+// none.
 func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) string {
 	if need.Name == "" || strings.ContainsAny(need.Name, `/\`) {
 		return ""
@@ -105,7 +107,8 @@ func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) s
 	return ""
 }
 
-// candidates returns the recordings that have as many bytes as a need: those beside one first, then those of the arguments.
+// candidates returns the recordings that have as many bytes as a need: those beside one first, then
+// those of the arguments.
 func (n *needFinder) candidates(ctx context.Context, dir string, need formats.Need) (all []found) {
 	for _, at := range []string{dir, path.Join(dir, need.Dir)} {
 		all = append(all, n.beside(ctx, at)[need.Size]...)

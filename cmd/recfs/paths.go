@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"recfs/fs"
 )
 
 // maxLinks is how many links in a path on disk are followed that lead into a recording or
@@ -42,8 +44,8 @@ func meansDir(name string) bool {
 	return strings.HasSuffix(name, "/") || strings.HasSuffix(name, "/.")
 }
 
-// behindLinks returns name with what a ".." behind a link leads to on disk in its place: to clean a path takes it
-// for the directory that the link is in.
+// behindLinks returns name with what a ".." behind a link leads to on disk in its place: to clean a
+// path takes it for the directory that the link is in.
 func behindLinks(name string) string {
 	const up = "/.."
 	for from := 0; ; {
@@ -85,4 +87,31 @@ func linkTarget(name string) string {
 func contains(dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// sourceOf returns the path of what a mount shows under name, or name if it is in no mount.
+// Commands that ask recordings more than their files tell need it.
+func sourceOf(name string) string {
+	at, err := filepath.EvalSymlinks(name) // also where a ".." after a link leads
+	if err == nil {
+		at, err = filepath.Abs(at)
+	}
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at) // $PWD may have links
+	}
+	if err != nil {
+		return name
+	}
+	for dir := at; ; dir = filepath.Dir(dir) {
+		if source, ok := fs.Source(dir); ok {
+			at = filepath.Join(source, strings.TrimPrefix(at, dir))
+			if meansDir(name) {
+				at += string(filepath.Separator)
+			}
+			return at
+		}
+		if dir == filepath.Dir(dir) {
+			return name
+		}
+	}
 }

@@ -78,8 +78,9 @@ func readProblem(f found, object string, err error) problem {
 	return p
 }
 
-// toldProblems returns the problems of which a recording tells, or why it does not open, given what is
-// known of it. err is what was wrong with asking for that; that it does not open is no such error.
+// toldProblems returns the problems of which a recording tells, or why it does not open, given what
+// is known of it. err is what was wrong with asking for that; that it does not open is no such
+// error.
 func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
 	if broken, ok := errors.AsType[*archives.NotOpenError](err); ok {
 		return []problem{newProblem(f.name, f.Format, broken.Problem)}, nil
@@ -126,8 +127,8 @@ type problemList struct {
 	told     int           // so many problems are told by the recording
 }
 
-// A cause is what the problems of several files may have in common: where the bytes are damaged, or of those
-// that do not say so the reason.
+// A cause is what the problems of several files may have in common: where the bytes are damaged, or
+// of those that do not say so the reason.
 type cause struct {
 	offset int64
 	reason string
@@ -158,7 +159,8 @@ func (l *problemList) put(p problem) {
 // endRun says that a file could be read.
 func (l *problemList) endRun() { l.run = -1 }
 
-// add takes in a file that cannot be read. A problem that explains it counts how many do so, unless the recording tells of it.
+// add takes in a file that cannot be read. A problem that explains it counts how many do so, unless
+// the recording tells of it.
 func (l *problemList) add(p problem) {
 	i, known := l.causes[p.cause()]
 	if !known && l.run >= 0 && path.Dir(l.problems[l.run].Object) == path.Dir(p.Object) {

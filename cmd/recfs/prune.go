@@ -56,7 +56,8 @@ func openDestination(source, destination string) (*export.Destination, error) {
 	return export.OpenDestination(destination, linkTarget(at))
 }
 
-// begin takes note of when a run began that prunes, unless what is there was not exported from the source.
+// begin takes note of when a run began that prunes, unless what is there was not exported from the
+// source.
 func (x *exporter) begin() (err error) {
 	if x.prune == "" {
 		return nil
@@ -68,7 +69,8 @@ func (x *exporter) begin() (err error) {
 	return notWritten(x.destination, err)
 }
 
-// removeGone removes the tables of recordings that are gone, unless there may be some that were not found.
+// removeGone removes the tables of recordings that are gone, unless there may be some that were not
+// found.
 func (x *exporter) removeGone(ctx context.Context) error {
 	p := &export.Pruner{
 		Dir: x.destination, Began: x.began, Names: &x.namer,
@@ -118,8 +120,9 @@ func (x *exporter) keepsAll(p *export.Pruner) (why string, err error) {
 	return why, err
 }
 
-// isGone reports whether a recording, which the walk did not find, is gone. It is not if there is anything but a recording
-// of another format: other flags may make a recording of it. A link that leads to what the walk did find is as nothing.
+// isGone reports whether a recording, which the walk did not find, is gone. It is not if there is
+// anything but a recording of another format: other flags may make a recording of it. A link that
+// leads to what the walk did find is as nothing.
 func (x *exporter) isGone(ctx context.Context, format, at string) (bool, error) {
 	e, parts := x.root, strings.Split(at, "/")
 	for i, name := range parts {

@@ -17,8 +17,9 @@ import (
 	"testing"
 )
 
-// TestPrune plays random histories of sources and destinations, with other users at work in both, and compares what an
-// export with --prune removes with what a model of it allows, and what it has to.
+// TestPrune plays random histories of sources and destinations, with other users at work in both,
+// and compares what an export with --prune removes with what a model of it allows, and what it has
+// to.
 func TestPrune(t *testing.T) {
 	samples := readSamples(t)
 	if !withoutRights(t) {
@@ -40,7 +41,8 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// readSamples returns small recordings: two maps, whose first bytes tell what they are, and another.
+// readSamples returns small recordings: two maps, whose first bytes tell what they are, and
+// another.
 func readSamples(t *testing.T) (all [][]byte) {
 	t.Helper()
 	for _, name := range []string{"datafile/maps/old.map", "datafile/maps/new.map", "hcrp/tiny.hcrp"} {
@@ -61,7 +63,8 @@ type pruneModel struct {
 	history []string
 }
 
-// A madeTable is what an export wrote. Through a link it was put among the tables of another source.
+// A madeTable is what an export wrote. Through a link it was put among the tables of another
+// source.
 type madeTable struct {
 	source, recording, format, table string
 	linked                           bool
@@ -178,7 +181,8 @@ func (m *pruneModel) text() {
 	_ = os.WriteFile(name, []byte("no recording\n"), 0o666)
 }
 
-// alien puts something of other users into the folder of a table: a copy, a link, a hard link or a fine file.
+// alien puts something of other users into the folder of a table: a copy, a link, a hard link or a
+// fine file.
 func (m *pruneModel) alien() {
 	written := slices.Sorted(maps.Keys(m.made))
 	if len(written) == 0 {
@@ -309,7 +313,8 @@ func behindLink(name string) bool {
 	return err != nil || real != name
 }
 
-// isGone reports whether there is nothing of a recording, in a tar or not, or a link that leads to what is found without.
+// isGone reports whether there is nothing of a recording, in a tar or not, or a link that leads to
+// what is found without.
 func (m *pruneModel) isGone(source, recording string) bool {
 	for i := range recording + "/" {
 		at := filepath.Join(source, recording[:i])
@@ -338,7 +343,8 @@ func (m *pruneModel) isGone(source, recording string) bool {
 	}
 }
 
-// isReadable reports whether all of a source that matters can be read, and whether no tar in it may have been cut.
+// isReadable reports whether all of a source that matters can be read, and whether no tar in it may
+// have been cut.
 func (m *pruneModel) isReadable(source string, matter []string) (readable, whole bool) {
 	readable, whole = true, true
 	_ = filepath.WalkDir(source, func(name string, d iofs.DirEntry, err error) error {

@@ -12,8 +12,8 @@ import (
 	"recfs/nodes"
 )
 
-// A found is a recording, a damaged container, or a file that belongs to no recording, and its name for
-// people.
+// A found is a recording, a damaged container, or a file that belongs to no recording, and its name
+// for people.
 type found struct {
 	name  string
 	entry nodes.Entry
@@ -24,8 +24,8 @@ type found struct {
 	container            bool              // it is a whole container; its file, if it has one, is the bytes of one in a zip, which have a checksum
 }
 
-// find yields everything that the arguments name, of a mount what its source has. A damaged container
-// comes before what it holds. What cannot be looked into goes to fail.
+// find yields everything that the arguments name, of a mount what its source has. A damaged
+// container comes before what it holds. What cannot be looked into goes to fail.
 func (a *archive) find(ctx context.Context, args []string, fail func(string, error)) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		for _, name := range args {
@@ -73,8 +73,8 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 	return true
 }
 
-// amount returns how much of what find yields is wanted: how many recordings, and the bytes of these
-// and of other files. What cannot be looked into is told by who works on it.
+// amount returns how much of what find yields is wanted: how many recordings, and the bytes of
+// these and of other files. What cannot be looked into is told by who works on it.
 func (a *archive) amount(ctx context.Context, args []string, wanted func(found) bool) (all amount) {
 	for f := range a.find(ctx, args, func(string, error) {}) {
 		switch {

@@ -97,7 +97,8 @@ func unmountSignals() (signals chan os.Signal, stop func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// mount mounts the tree. Mounts that end there this moment may remove dir before it is mounted on, each once.
+// mount mounts the tree. Mounts that end there this moment may remove dir before it is mounted on,
+// each once.
 func (p *mountSession) mount(ctx context.Context) (server *fs.Server, err error) {
 	for range 100 {
 		server, err = p.tryMount()
@@ -108,8 +109,8 @@ func (p *mountSession) mount(ctx context.Context) (server *fs.Server, err error)
 	return server, err
 }
 
-// gone reports whether there is nothing of that name. Of a directory where this process serves a mount it would
-// ask itself: killed meanwhile, it would wait for itself for ever.
+// gone reports whether there is nothing of that name. Of a directory where this process serves a
+// mount it would ask itself: killed meanwhile, it would wait for itself for ever.
 func gone(name string) bool {
 	_, err := os.Lstat(name)
 	return errors.Is(err, iofs.ErrNotExist)
@@ -127,11 +128,12 @@ func (p *mountSession) tryMount() (*fs.Server, error) {
 	return fs.Mount(p.dir, &mountRoot{p.tree, p.monitor.entry()}, p.flags.mountOptions(p.source, p.archive))
 }
 
-// addWaiting lets Go run as many goroutines more at a time as wait in the kernel for a request while nobody has one,
-// mostly two. Each occupies one of the places that there are for running goroutines, as many as processors. On few
-// processors none is left, and then the scheduler takes these places away after 20 microseconds and wakes threads to
-// look for work in them: which is at every request of a program that asks one thing after the other. The library
-// has counted the processors by now, so there are no more who wait than before.
+// addWaiting lets Go run as many goroutines more at a time as wait in the kernel for a request
+// while nobody has one, mostly two. Each occupies one of the places that there are for running
+// goroutines, as many as processors. On few processors none is left, and then the scheduler takes
+// these places away after 20 microseconds and wakes threads to look for work in them: which is at
+// every request of a program that asks one thing after the other. The library has counted the
+// processors by now, so there are no more who wait than before.
 func addWaiting() {
 	const waiting = 2
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waiting)

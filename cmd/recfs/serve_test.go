@@ -198,7 +198,8 @@ func expectState(t *testing.T, manager *net.UnixConn, want string) {
 	}
 }
 
-// TestUmountAfterPassing ends a mount that somebody who cannot be named uses for a moment: a mapping is no open file.
+// TestUmountAfterPassing ends a mount that somebody who cannot be named uses for a moment: a
+// mapping is no open file.
 func TestUmountAfterPassing(t *testing.T) {
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
@@ -286,7 +287,8 @@ func TestMadeMountPoint(t *testing.T) {
 	}
 }
 
-// TestMountPointMadeAnew ends a mount whose mount point was removed and made again by others: it is theirs.
+// TestMountPointMadeAnew ends a mount whose mount point was removed and made again by others: it is
+// theirs.
 func TestMountPointMadeAnew(t *testing.T) {
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")

@@ -10,7 +10,8 @@ import (
 	"unicode"
 )
 
-// A byteSize is a flag value such as 256MiB, 4G or 65536: a whole number and perhaps a unit. Units are powers of 1024.
+// A byteSize is a flag value such as 256MiB, 4G or 65536: a whole number and perhaps a unit. Units
+// are powers of 1024.
 type byteSize int64
 
 const (

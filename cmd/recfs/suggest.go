@@ -19,8 +19,8 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
-// closest returns the word that the fewest slips make of word, or else one that only has an extension
-// more, "" if there is neither.
+// closest returns the word that the fewest slips make of word, or else one that only has an
+// extension more, "" if there is neither.
 func closest(word string, known []string) (best string) {
 	fewest := (len([]rune(word)) + 2) / 3
 	for _, k := range known {
@@ -66,8 +66,8 @@ func slips(a, b string, most int) int {
 // maxCompared is how many names of a directory are compared with one that is not there.
 const maxCompared = 10000
 
-// suggestName is the end of a message about a path below root that is not there. Another number or time
-// is no slip of the finger.
+// suggestName is the end of a message about a path below root that is not there. Another number or
+// time is no slip of the finger.
 func suggestName(ctx context.Context, root nodes.Entry, inside string) string {
 	here := root
 	for part := range strings.SplitSeq(inside, "/") {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A systemLog writes each line of a slog.TextHandler with the severity of the level that it begins with.
+// A systemLog writes each line of a slog.TextHandler with the severity of the level that it begins
+// with.
 type systemLog struct{ *syslog.Writer }
 
 var _ io.Writer = systemLog{}

@@ -93,7 +93,8 @@ func (t *treePrinter) opens(e nodes.Entry, level int) bool {
 	return e.Dir != nil && (t.depth == 0 || level <= t.depth)
 }
 
-// children calls draw for each entry in e, which is called name, when the next one is known: the last one looks different.
+// children calls draw for each entry in e, which is called name, when the next one is known: the
+// last one looks different.
 func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, draw func(at string, child nodes.Entry, last bool)) {
 	var pending nodes.Entry
 	flush := func(last bool) {
@@ -131,8 +132,8 @@ func (t *treePrinter) count(e nodes.Entry) {
 	}
 }
 
-// A treeLine is an element of what tree --json prints. A directory also has contents, the elements in
-// it, unless it lies too deep to be looked into.
+// A treeLine is an element of what tree --json prints. A directory also has contents, the elements
+// in it, unless it lies too deep to be looked into.
 type treeLine struct {
 	Name    string `json:"name"`
 	NameHex string `json:"name_hex,omitempty"` // if the name is not UTF-8

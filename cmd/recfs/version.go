@@ -22,13 +22,14 @@ type versionInfo struct {
 // release is the version of a package; packaging/build.sh gives it to the linker.
 var release string
 
-// archived says of which commit the source is where it was unpacked from git archive, which fills in
-// the tag, the day and the commit.
+// archived says of which commit the source is where it was unpacked from git archive, which fills
+// in the tag, the day and the commit.
 //
 //go:embed revision.txt
 var archived string
 
-// version reads what the go command or git archive left in the program. A package is called by its own version.
+// version reads what the go command or git archive left in the program. A package is called by its
+// own version.
 func version() versionInfo {
 	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	v.Version, v.Revision = fromArchive(v.Version, archived)

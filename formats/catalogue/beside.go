@@ -16,8 +16,8 @@ type beside struct {
 	names []string // of the files
 }
 
-// besideOf returns that of a recording, "" where its format does not tell. The files are looked at after the recording
-// was opened: who changes them in between has its index made when it is read.
+// besideOf returns that of a recording, "" where its format does not tell. The files are looked at
+// after the recording was opened: who changes them in between has its index made when it is read.
 func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) string {
 	names, ok := o.BesideFiles()
 	if !ok {

@@ -112,7 +112,8 @@ func Summarize(ctx context.Context, dir nodes.Dir) (s Summary, k formats.Summary
 // catalogueCache is the memory for opening recordings to summarise them.
 const catalogueCache = 8 << 20
 
-// surveyOf returns what is known below dir, until done is called: what was found in a part of an archive is then gone.
+// surveyOf returns what is known below dir, until done is called: what was found in a part of an
+// archive is then gone.
 func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey, done func(), err error) {
 	at, err := archive.Current(ctx, dir)
 	if err != nil {

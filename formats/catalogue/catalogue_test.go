@@ -143,7 +143,8 @@ func TestCatalogue(t *testing.T) {
 		t.Error("the same catalogue is another file")
 	}
 
-	// An index that was made meanwhile tells more, although it is not kept itself, and nothing is opened.
+	// An index that was made meanwhile tells more, although it is not kept itself, and nothing is
+	// opened.
 	if _, err := read(t, root, "sub/b.log/index.json"); err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +427,8 @@ func TestCatalogueLeavesNestedWhole(t *testing.T) {
 	}
 }
 
-// A container that is not read yet is told of, whatever lies beside it and in how many containers it is.
+// A container that is not read yet is told of, whatever lies beside it and in how many containers
+// it is.
 func TestUnlisted(t *testing.T) {
 	dir := t.TempDir()
 	packed := entry{"b.tar.gz", string(formatstest.Gzip(t, formatstest.Tar(t, entry{"y.rec", string(formatstest.Compressible(3_000_000))})))}
@@ -515,8 +517,8 @@ func TestMovedArchive(t *testing.T) {
 	}
 }
 
-// What is kept on disk for the catalogue is a claim: whoever can write it can make its checksum, too. Where it is not what
-// the archive would have kept, it is made again.
+// What is kept on disk for the catalogue is a claim: whoever can write it can make its checksum,
+// too. Where it is not what the archive would have kept, it is made again.
 func TestForgedCatalogue(t *testing.T) {
 	dir, store := t.TempDir(), t.TempDir()
 	for name, content := range map[string]string{"a.log": "LOG ticks", "b.log": "LOG more ticks", "sub/c.log": "LOG"} {
@@ -596,8 +598,8 @@ func TestForgedCatalogue(t *testing.T) {
 	}
 }
 
-// forge replaces a text in all records of the catalogue on disk, with the checksums that belong to it, and
-// tells in how many it was.
+// forge replaces a text in all records of the catalogue on disk, with the checksums that belong to
+// it, and tells in how many it was.
 func forge(t *testing.T, disk *cache.Disk, name, old, text string) (changed int) {
 	t.Helper()
 	pages := ledger.NewPages(formatstest.NewCache(t))

@@ -22,8 +22,9 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// TestSavedLayout holds the digests of the samples, and records of them, to the number of the layout: so one who changes
-// what indexes say or how large tables are learns here which number is to be raised.
+// TestSavedLayout holds the digests of the samples, and records of them, to the number of the
+// layout: so one who changes what indexes say or how large tables are learns here which number is
+// to be raised.
 func TestSavedLayout(t *testing.T) {
 	nodestest.Saved(t, "testdata/saved.sums", layout, func(b []byte) []byte {
 		dir := t.TempDir()
@@ -54,7 +55,8 @@ func allFormats() []formats.Format {
 	return []formats.Format{hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, echo.NewButter(echo.Options{}), echo.Replay, teehistorian.Format}
 }
 
-// TestTablesOfSamples holds that what is known of tables without opening a recording is what the recording shows.
+// TestTablesOfSamples holds that what is known of tables without opening a recording is what the
+// recording shows.
 func TestTablesOfSamples(t *testing.T) {
 	for _, name := range []string{"teehistorian/*.teehistorian", "nethack/*.nhgame", "butter/*.butter", "butter/*.echoreplay", "datafile/maps/*.map"} {
 		files, err := filepath.Glob(samples + name)

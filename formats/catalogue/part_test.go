@@ -17,7 +17,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// What is found below a directory of an archive is no more in memory than that of the whole, and leaves nothing on disk.
+// What is found below a directory of an archive is no more in memory than that of the whole, and
+// leaves nothing on disk.
 func TestPartOfMany(t *testing.T) {
 	nodestest.Long(t)
 	const many = 16000 // whose names alone are more than the list keeps in memory

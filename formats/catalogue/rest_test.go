@@ -21,9 +21,9 @@ type heldTable struct {
 	nodes.Entry
 }
 
-// TestTablesAtRest holds that tables of an archive at rest are what they are, for whoever looked them up whenever: while
-// nothing stays in memory, indexes are made, a writer comes to rest, and other processes look at it under other paths and
-// with other options.
+// TestTablesAtRest holds that tables of an archive at rest are what they are, for whoever looked
+// them up whenever: while nothing stays in memory, indexes are made, a writer comes to rest, and
+// other processes look at it under other paths and with other options.
 func TestTablesAtRest(t *testing.T) {
 	for seed := range uint64(nodestest.Times(4, 1)) {
 		testTablesAtRest(t, rand.New(rand.NewPCG(seed, 0)))

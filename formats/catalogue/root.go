@@ -107,8 +107,9 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	return s, nil
 }
 
-// scan returns what is in the archive now, and what looked for it. Of a scan that does not come to its end what it
-// found is kept on disk, with what was known before of the rest, so that the next one need not open that again.
+// scan returns what is in the archive now, and what looked for it. Of a scan that does not come to
+// its end what it found is kept on disk, with what was known before of the rest, so that the next
+// one need not open that again.
 func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *survey) (*ledger.List, *scan, error) {
 	sink := ledger.NewSink(r.c.disk, r.c.savedName(view))
 	defer sink.Close()
@@ -145,8 +146,8 @@ func (f parquetFile) Resolve(ctx context.Context) (nodes.File, error) {
 	return f.r.parquets.Get(ctx, f.file)
 }
 
-// recent returns what was known of the whole archive a short time ago, for tables/: a reader looks up all of it, and
-// the whole archive would be looked at for each look-up.
+// recent returns what was known of the whole archive a short time ago, for tables/: a reader looks
+// up all of it, and the whole archive would be looked at for each look-up.
 func (r *root) recent(ctx context.Context) (*survey, error) {
 	if s := r.last.Load(); s != nil && time.Since(s.watch.ended) <= s.watch.good() {
 		return s, nil

@@ -11,8 +11,8 @@ import (
 	"recfs/formats/columnar"
 )
 
-// parquetName is the file at the root of an archive that has the lines of Name as rows of Parquet. It
-// opens by name and is not listed.
+// parquetName is the file at the root of an archive that has the lines of Name as rows of Parquet.
+// It opens by name and is not listed.
 const parquetName = "recordings.parquet"
 
 // columns are those of recordings.parquet (docs/tree/tables.md section 7).
@@ -45,7 +45,8 @@ func (s file) addRows(ctx context.Context, b *columnar.Batch, block int, done fu
 	return nil
 }
 
-// maker returns the maker of recordings.parquet. Its chunks are the blocks, of which all are read to count the rows.
+// maker returns the maker of recordings.parquet. Its chunks are the blocks, of which all are read
+// to count the rows.
 func (s file) maker() *columnar.Maker {
 	m := columnar.NewMaker("recordings", columns, s.rowGroups, func(ctx context.Context, b *columnar.Batch, block int) error {
 		for ; block < s.Blocks() && !b.Full(); block++ {

@@ -28,7 +28,8 @@ func runners(runs string) (list []formats.Runner, err error) {
 	return list, err
 }
 
-// soundRunners reports whether saved runs are no more than a Summary has, with demos below the recording.
+// soundRunners reports whether saved runs are no more than a Summary has, with demos below the
+// recording.
 func soundRunners(list []formats.Runner) bool {
 	n := 0
 	for _, who := range list {

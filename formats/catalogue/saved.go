@@ -41,8 +41,9 @@ func (c *Catalogue) loadSaved(view archive.View) *survey {
 	return &survey{file: file{ledger.Load(c.disk, c.savedName(view), sound), c.pages}}
 }
 
-// soundRecord reports whether a saved record is one that a scan makes, with the line of what lies there. The
-// checksum does not tell, as who can write to the cache can make it. Of one that is open nothing is shown.
+// soundRecord reports whether a saved record is one that a scan makes, with the line of what lies
+// there. The checksum does not tell, as who can write to the cache can make it. Of one that is open
+// nothing is shown.
 func soundRecord(r *ledger.Record, list []formats.Format) bool {
 	if r.Open || r.Line == "" {
 		return r.Open || r.Runs == "" && r.Beside == "" && r.Tables == nil
@@ -64,8 +65,8 @@ func (s *Summary) place() string {
 	return s.Path
 }
 
-// sound reports whether a summary is of a format of the list or of a damaged container, and counts what
-// can be counted.
+// sound reports whether a summary is of a format of the list or of a damaged container, and counts
+// what can be counted.
 func (s *Summary) sound(list []formats.Format) bool {
 	known := slices.ContainsFunc(list, func(f formats.Format) bool { return f.Name == s.Format })
 	return (known || s.IsContainer()) &&

@@ -47,8 +47,8 @@ type item struct {
 	holds *ledger.Writer // what a container holds
 }
 
-// What is found is opened manyTasks at a time, so that what was looked up to open it need not be there for all
-// at once. No more than manyItems wait for that.
+// What is found is opened manyTasks at a time, so that what was looked up to open it need not be
+// there for all at once. No more than manyItems wait for that.
 const (
 	manyTasks = 256
 	manyItems = 4096
@@ -67,8 +67,8 @@ func (s *scan) add(it item) {
 	s.put(it)
 }
 
-// put puts an item into what was found. Of a container only what says something is kept, as all of it is looked
-// at or nothing.
+// put puts an item into what was found. Of a container only what says something is kept, as all of
+// it is looked at or nothing.
 func (s *scan) put(it item) {
 	if it.Line != "" {
 		s.c.looked.Add(1)
@@ -84,7 +84,8 @@ func (s *scan) put(it item) {
 	}
 }
 
-// unreadable adds the line of what could not be read this time, and fails if that was because ctx ended.
+// unreadable adds the line of what could not be read this time, and fails if that was because ctx
+// ended.
 func (s *scan) unreadable(ctx context.Context, at string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -235,7 +236,8 @@ func (s *scan) known(ctx context.Context, at, inSource string, stamp formats.Sta
 	}
 }
 
-// allKnown reports whether nothing more is to be known of the record that the cursor is at, and of what is in it.
+// allKnown reports whether nothing more is to be known of the record that the cursor is at, and of
+// what is in it.
 func (s *scan) allKnown(ctx context.Context) bool {
 	c := *s.old
 	for first := true; ; first = false {
@@ -252,7 +254,8 @@ func (s *scan) allKnown(ctx context.Context) bool {
 	}
 }
 
-// savedSince tells whether the disk cache has a name, where that was not looked for since it changed.
+// savedSince tells whether the disk cache has a name, where that was not looked for since it
+// changed.
 func (s *scan) savedSince(name string) bool {
 	return name != "" && s.saved != nil && s.state != s.oldState && s.saved(name)
 }
@@ -299,8 +302,8 @@ func (s *scan) open(ctx context.Context, it *item) {
 	}
 }
 
-// summary makes the line of a recording, and says what on disk would tell more than the line does. If the
-// recording could not be read this time the line says so, and is not one to keep.
+// summary makes the line of a recording, and says what on disk would tell more than the line does.
+// If the recording could not be read this time the line says so, and is not one to keep.
 func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Recording) {
 	keep := true
 	ctx = cache.SavedOnly(ctx)
@@ -331,7 +334,8 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 	}
 }
 
-// members makes the record of a container, with a line if it is damaged, and those of all that it holds.
+// members makes the record of a container, with a line if it is damaged, and those of all that it
+// holds.
 func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 	r := &it.Record
 	r.Open = false

@@ -40,7 +40,8 @@ type Summary struct {
 	Problems   *int64   `json:"problems"`
 	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
 
-	// Runners are those of the index, in no document; nil if they are not known or the format has none.
+	// Runners are those of the index, in no document; nil if they are not known or the format has
+	// none.
 	Runners []formats.Runner `json:"-"`
 }
 
@@ -81,8 +82,9 @@ func (d *digest) cost() int64 {
 	return n
 }
 
-// layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes of tables, so the
-// numbers of both are in it, a byte each. The first one is raised when the lines, the digests or records change otherwise.
+// layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
+// of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
+// the digests or records change otherwise.
 const layout = 15<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // digestName names the digest of a recording in the disk cache; "": none is
@@ -96,9 +98,9 @@ func digestName(r archive.Recording) string {
 	return fmt.Sprintf("%s/summary-%x-%s-%s", id, layout, f.Name, f.Variant)
 }
 
-// PlaceOf returns what a file of the disk cache called name is of, if data, which it holds, says so:
-// the ID of a recording, with which the names of all its files begin, and the path for which that
-// stands.
+// PlaceOf returns what a file of the disk cache called name is of, if data, which it holds, says
+// so: the ID of a recording, with which the names of all its files begin, and the path for which
+// that stands.
 func PlaceOf(name string, data []byte) (id, place string, ok bool) {
 	id, rest, _ := strings.Cut(name, "/")
 	if !strings.HasPrefix(rest, "summary-") {
@@ -172,8 +174,8 @@ func (d *digest) sound() bool {
 		s.Problems != nil && *s.Problems >= 0 && soundTables(d.Tables) && soundRunners(d.Runners)
 }
 
-// open opens a recording for itself alone and takes what its header says, or
-// that it does not open, and the names of its tables. ok is false if it could not be read this time.
+// open opens a recording for itself alone and takes what its header says, or that it does not open,
+// and the names of its tables. ok is false if it could not be read this time.
 func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) (tables []ledger.Table, ok bool) {
 	o, err := r.OpenWith(ctx, c)
 	if err == nil {
@@ -205,7 +207,8 @@ func readReason(err error) string {
 	return formats.OneLine(err.Error())
 }
 
-// ContainerSummary returns the Summary of a damaged container called at (docs/tree/README.md section 3).
+// ContainerSummary returns the Summary of a damaged container called at (docs/tree/README.md
+// section 3).
 func ContainerSummary(at string, d archive.Description, problems []formats.Problem) Summary {
 	return Summary{
 		Path: at, PathHex: formats.HexOf(at), Format: d.Format, Indexed: true,

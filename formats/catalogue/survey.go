@@ -33,7 +33,8 @@ func (s *survey) cost() int64 {
 	return s.Cost() + int64(len(s.state)+256) + s.watch.cost()
 }
 
-// A file is recordings.jsonl as it was at one moment. It is a value, equal to another of the same list.
+// A file is recordings.jsonl as it was at one moment. It is a value, equal to another of the same
+// list.
 type file struct {
 	*ledger.List
 	pages *ledger.Pages

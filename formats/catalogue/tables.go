@@ -14,8 +14,8 @@ import (
 	"recfs/nodes"
 )
 
-// tablesName is the directory of a recording with its tables (docs/tree/tables.md), and the one at the root of an
-// archive, not listed, that shows the tables of all recordings by kind.
+// tablesName is the directory of a recording with its tables (docs/tree/tables.md), and the one at
+// the root of an archive, not listed, that shows the tables of all recordings by kind.
 const tablesName = "tables"
 
 // tablesOf returns the tables that a recording has, sorted by name.
@@ -27,8 +27,9 @@ func tablesOf(o *recordings.Opened) (list []ledger.Table) {
 	return list
 }
 
-// measure learns the sizes of tables from the tree of a recording that has an index, but for those that have to be
-// made for it. It is the one place where a size is learnt: digests keep it, and records of the catalogue have it from them.
+// measure learns the sizes of tables from the tree of a recording that has an index, but for those
+// that have to be made for it. It is the one place where a size is learnt: digests keep it, and
+// records of the catalogue have it from them.
 func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) error {
 	for i, t := range list {
 		e, err := nodes.Lookup(ctx, tree, tablePath(t.Name))
@@ -78,8 +79,8 @@ func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) {
 	return e.File, nil
 }
 
-// A tableFile is a table as a file, whose recording is opened when it is read, or its size is not known. A
-// listing leaves that out then where the recording does. It is a value.
+// A tableFile is a table as a file, whose recording is opened when it is read, or its size is not
+// known. A listing leaves that out then where the recording does. It is a value.
 type tableFile struct {
 	nodes.DeferredFile[tableRef]
 	size int64 // [ledger.Unknown]: only the recording tells
@@ -134,8 +135,8 @@ func soundTables(list []ledger.Table) bool {
 	return true
 }
 
-// tablePlace returns where below tables/FORMAT/TABLE a recording is found: its path, in which what engines
-// take for something else is % and two hex digits, and the extension of tables.
+// tablePlace returns where below tables/FORMAT/TABLE a recording is found: its path, in which what
+// engines take for something else is % and two hex digits, and the extension of tables.
 func tablePlace(at string) string {
 	parts := strings.Split(at, "/")
 	for i, name := range parts {

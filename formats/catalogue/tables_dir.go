@@ -20,7 +20,8 @@ type namesKey struct {
 	at  string
 }
 
-// namesPeak is what is needed to read a block of the catalogue. Names are charged as they are found.
+// namesPeak is what is needed to read a block of the catalogue. Names are charged as they are
+// found.
 const namesPeak = 2 << 20
 
 // A tablesDir is tables/ at the root of an archive, or a directory below. It is a value.
@@ -63,14 +64,15 @@ func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 	return t.r.tablesEntry(name, path.Join(t.path, name), s.since), nil
 }
 
-// tablesEntry returns the entry of a directory below tables/. It names what others may not be allowed to see.
+// tablesEntry returns the entry of a directory below tables/. It names what others may not be
+// allowed to see.
 func (r *root) tablesEntry(name, at string, since time.Time) nodes.Entry {
 	dir := tablesDir{nodes.Deferred[tablesPath]{Target: tablesPath{r, at}}}
 	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: since, Rights: nodes.Private(0o700)}, Dir: dir}
 }
 
-// tableEntry returns the entry called name of table t, which the recording of known had. It has the size that is known
-// of this version.
+// tableEntry returns the entry called name of table t, which the recording of known had. It has the
+// size that is known of this version.
 func (r *root) tableEntry(ctx context.Context, known *ledger.Record, t ledger.Table, name string) (nodes.Entry, error) {
 	dir, err := r.Current(ctx)
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// tabled is rec with two tables, unless the recording has no more than its magic. opens counts what is
-// opened.
+// tabled is rec with two tables, unless the recording has no more than its magic. opens counts what
+// is opened.
 func tabled(opens *atomic.Int32) formats.Format {
 	return withTables(func(in formats.Input, body nodes.File) []nodes.Entry {
 		opens.Add(1)
@@ -81,7 +81,8 @@ func filesOf(t *testing.T, root nodes.Dir, name string) map[string]string {
 	return nodestest.Files(t, e.Dir)
 }
 
-// TestTables shows the tables of all recordings by kind, under names that engines take for nothing else.
+// TestTables shows the tables of all recordings by kind, under names that engines take for nothing
+// else.
 func TestTables(t *testing.T) {
 	var opens atomic.Int32
 	root, _ := tablesRootOf(t, &opens, map[string]string{
@@ -226,8 +227,8 @@ type unmeasured struct{ nodes.File }
 // IsMeasured implements nodes.Measured.
 func (unmeasured) IsMeasured(context.Context) bool { return false }
 
-// TestTablesMeasures holds that a listing of tables/ makes no table that a listing of the recording does
-// not make.
+// TestTablesMeasures holds that a listing of tables/ makes no table that a listing of the recording
+// does not make.
 func TestTablesMeasures(t *testing.T) {
 	f := withTables(func(_ formats.Input, body nodes.File) []nodes.Entry {
 		return []nodes.Entry{{Name: "known.parquet", File: body}, {Name: "made.parquet", File: unmeasured{body}}}
@@ -275,8 +276,8 @@ func (f countedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	return n, err
 }
 
-// measuredTables is raced with a table whose size is that of the recording, and one that has to be made. trees
-// counts the recordings that are opened.
+// measuredTables is raced with a table whose size is that of the recording, and one that has to be
+// made. trees counts the recordings that are opened.
 func measuredTables(trees *atomic.Int32) formats.Format {
 	f := raced()
 	plain := f.Tree
@@ -292,8 +293,8 @@ func measuredTables(trees *atomic.Int32) formats.Format {
 	return f
 }
 
-// sizesBelow returns the sizes that a listing with attributes shows of the files in a directory, -1 for those it
-// leaves out.
+// sizesBelow returns the sizes that a listing with attributes shows of the files in a directory, -1
+// for those it leaves out.
 func sizesBelow(t *testing.T, root nodes.Dir, name string) map[string]int64 {
 	t.Helper()
 	e, err := nodes.Lookup(t.Context(), root, name)
@@ -367,9 +368,9 @@ func (m *measuredArchive) wantNoneOpened(t *testing.T) {
 	}
 }
 
-// TestTablesSizes holds that a listing with attributes of tables/ opens no recording that has an index, and reads
-// nothing of one, but for the tables that are made to know their size; and that the sizes are those of what is
-// there now.
+// TestTablesSizes holds that a listing with attributes of tables/ opens no recording that has an
+// index, and reads nothing of one, but for the tables that are made to know their size; and that
+// the sizes are those of what is there now.
 func TestTablesSizes(t *testing.T) {
 	m := newMeasured(t)
 	if _, err := read(t, m.start(t), Name); err != nil { // which learns of the indexes
@@ -422,8 +423,8 @@ func TestTablesOfAnotherSize(t *testing.T) {
 	}
 }
 
-// TestTablesForgotten holds that tables of an archive at rest, and what its catalogue said when it was looked up, are never
-// stale, though indexes are made beside it and nothing stays in memory.
+// TestTablesForgotten holds that tables of an archive at rest, and what its catalogue said when it
+// was looked up, are never stale, though indexes are made beside it and nothing stays in memory.
 func TestTablesForgotten(t *testing.T) {
 	m := &measuredArchive{dir: t.TempDir(), store: t.TempDir()}
 	m.formats = []formats.Format{measuredTables(&m.trees)}

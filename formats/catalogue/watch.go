@@ -33,8 +33,8 @@ type sighting struct {
 	v    source.Version
 }
 
-// good is how long what was found is taken for what is there, as far as only a look at each file tells. Where that
-// took long, it is no more than a fifth of what is done.
+// good is how long what was found is taken for what is there, as far as only a look at each file
+// tells. Where that took long, it is no more than a fifth of what is done.
 func (w *watchlist) good() time.Duration { return max(restCheck, 4*w.ended.Sub(w.began)) }
 
 // folder adds a directory, whose version tells of new, renamed and removed

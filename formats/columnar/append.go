@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// NewRows returns a Batch that keeps all rows, for [Batch.Append], and has room for some. It is the row behind them that makes
-// more, and the first null of a column that makes it a Nullable one.
+// NewRows returns a Batch that keeps all rows, for [Batch.Append], and has room for some. It is the
+// row behind them that makes more, and the first null of a column that makes it a Nullable one.
 func NewRows(columns []Column, room int) *Batch {
 	b := NewCounter(columns)
 	b.limit, b.room = math.MaxInt, room+1

@@ -30,8 +30,8 @@ const (
 	passing // over rows that are not of the group
 )
 
-// A Vector is the values of a column. Of its slices the one of its type has a value for each row that
-// is not null.
+// A Vector is the values of a column. Of its slices the one of its type has a value for each row
+// that is not null.
 type Vector struct {
 	Column
 	Counts
@@ -50,8 +50,8 @@ type Vector struct {
 	ItemEnds   []int
 }
 
-// NewBatch returns a Batch that keeps the rows of a group. It passes over the rows before the group,
-// from the start of its chunk on, and those after it.
+// NewBatch returns a Batch that keeps the rows of a group. It passes over the rows before the
+// group, from the start of its chunk on, and those after it.
 func NewBatch(columns []Column, g Group) *Batch {
 	return NewPlacedBatch(columns, g, func(*Vector, int) {})
 }
@@ -82,7 +82,8 @@ func NewCounter(columns []Column) *Batch {
 // prove nothing. Most groups have less, 128 bytes a row.
 const maxRoom = 128 * GroupRows
 
-// maxRows bounds the rows that room is made for. Most groups have up to a chunk more than GroupRows.
+// maxRows bounds the rows that room is made for. Most groups have up to a chunk more than
+// GroupRows.
 const maxRows = GroupRows + GroupRows/2
 
 // grow makes room for what was counted.
@@ -284,7 +285,8 @@ func (b *Batch) Float(x float32) {
 	}
 }
 
-// Floats adds values to as many columns of type Float, none of them the last, faster than one by one.
+// Floats adds values to as many columns of type Float, none of them the last, faster than one by
+// one.
 func (b *Batch) Floats(list ...float32) {
 	vectors := b.several(len(list))
 	switch b.mode {

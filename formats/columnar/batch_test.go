@@ -45,8 +45,8 @@ func (r *row) add(b *columnar.Batch) {
 	b.Bool(r.on)
 }
 
-// A batch of a group has the rows of the group, whatever stands before and after them, and counts what is in them as a
-// counter does.
+// A batch of a group has the rows of the group, whatever stands before and after them, and counts
+// what is in them as a counter does.
 func TestGroupsOfRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) row {
@@ -168,7 +168,8 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Text of a table is UTF-8: each byte that is not becomes U+FFFD, which is counted as the three bytes it takes.
+// Text of a table is UTF-8: each byte that is not becomes U+FFFD, which is counted as the three
+// bytes it takes.
 func TestTextOfTables(t *testing.T) {
 	text := columnar.Required(columnar.Text, "text")
 	for in, want := range map[string]string{"": "", "é": "é", "a\xffb": "a\ufffdb", "\xe2\x82": "\ufffd\ufffd", "\xed\xa0\x80": "\ufffd\ufffd\ufffd"} {
@@ -183,7 +184,8 @@ func TestTextOfTables(t *testing.T) {
 	}
 }
 
-// Numbers that are put behind those of a Batch lie where they were placed, with those that are added one by one.
+// Numbers that are put behind those of a Batch lie where they were placed, with those that are
+// added one by one.
 func TestPlaced(t *testing.T) {
 	numbers := slices.Concat(columnar.Required(columnar.Int64, "tick"), columnar.Optional(columnar.Int32, "n"))
 	rapid.Check(t, func(t *rapid.T) {
@@ -318,7 +320,8 @@ func TestSizeOfFewRows(t *testing.T) {
 	}
 }
 
-// TestJSON holds texts that are known to be UTF-8 to others: those that are passed over, kept and counted.
+// TestJSON holds texts that are known to be UTF-8 to others: those that are passed over, kept and
+// counted.
 func TestJSON(t *testing.T) {
 	column := columnar.Required(columnar.Text, "text")
 	g := columnar.Group{Rows: 3, Skip: 1, Columns: make([]columnar.Counts, 1)}

@@ -9,7 +9,8 @@ func (b *Batch) Clone() *Batch {
 	return &c
 }
 
-// Nulls adds no value to as many Nullable columns, none of them the last and none of type Texts, faster than one by one.
+// Nulls adds no value to as many Nullable columns, none of them the last and none of type Texts,
+// faster than one by one.
 func (b *Batch) Nulls(n int) {
 	if b.mode != counting {
 		for range n {

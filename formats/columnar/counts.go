@@ -20,8 +20,8 @@ func (c *Counts) Add(o *Counts, t ColumnType) {
 	}
 }
 
-// Measure finds the least and the greatest of the values that were kept. Those that are only counted are measured as
-// they come.
+// Measure finds the least and the greatest of the values that were kept. Those that are only
+// counted are measured as they come.
 func (v *Vector) Measure() {
 	switch v.Type {
 	case Int32:
@@ -88,7 +88,8 @@ func appendValid[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// TextLen returns how many bytes of text s is in a table, where each byte that is not UTF-8 is U+FFFD.
+// TextLen returns how many bytes of text s is in a table, where each byte that is not UTF-8 is
+// U+FFFD.
 func TextLen[S ~string | ~[]byte](s S) (n int64) {
 	i := 0
 	for ; i+8 <= len(s) && (s[i]|s[i+1]|s[i+2]|s[i+3]|s[i+4]|s[i+5]|s[i+6]|s[i+7]) < utf8.RuneSelf; i += 8 {

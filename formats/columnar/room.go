@@ -8,8 +8,8 @@ func (v *Vector) Len() int {
 }
 
 // Room returns how many rows the group still lacks, 0 while rows are passed over. Up to so many
-// without a null may be put behind the values of the columns, where Spare gives them room, in place of
-// adding them value by value.
+// without a null may be put behind the values of the columns, where Spare gives them room, in place
+// of adding them value by value.
 func (b *Batch) Room() int {
 	if b.mode != keeping {
 		return 0
@@ -39,8 +39,8 @@ func wider[V any](list []V, n int) []V {
 	return slices.Grow(list, n)
 }
 
-// roomFor returns the text with room for n bytes more: where there is none, for all that was counted, but for no more
-// than three times what came.
+// roomFor returns the text with room for n bytes more: where there is none, for all that was
+// counted, but for no more than three times what came.
 func (v *Vector) roomFor(n int) []byte {
 	old := len(v.Text)
 	if n <= cap(v.Text)-old {

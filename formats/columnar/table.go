@@ -5,7 +5,8 @@ package columnar
 import "context"
 
 // A Table is rows of a recording that are alike: what docs/tree/tables.md shows below tables/, as
-// values. How many rows there are, how many nulls and how much text is known before any row is made.
+// values. How many rows there are, how many nulls and how much text is known before any row is
+// made.
 type Table struct {
 	Name    string
 	Columns []Column
@@ -20,8 +21,8 @@ func (t *Table) Rows(ctx context.Context, group int) (*Batch, error) {
 	return b, t.Fill(ctx, b, group)
 }
 
-// NewTable returns a table whose groups fill makes: it adds the rows from the start of a chunk on, until
-// the Batch is full.
+// NewTable returns a table whose groups fill makes: it adds the rows from the start of a chunk on,
+// until the Batch is full.
 func NewTable(name string, columns []Column, groups []Group, fill func(ctx context.Context, b *Batch, chunk int) error) Table {
 	return Table{Name: name, Columns: columns, Groups: groups, Fill: func(ctx context.Context, b *Batch, group int) error {
 		return fill(ctx, b, groups[group].Chunk)
@@ -35,8 +36,8 @@ type Maker struct {
 	// Make returns the table. It makes no rows, and once there is an index it is cheap.
 	Make func(ctx context.Context) (Table, error)
 
-	// Counted, if set, is for a table whose rows no index counts: it reports whether they were counted before,
-	// which Make does otherwise.
+	// Counted, if set, is for a table whose rows no index counts: it reports whether they were counted
+	// before, which Make does otherwise.
 	Counted func(ctx context.Context) bool
 }
 
@@ -97,8 +98,8 @@ func OneOf(name string, nullable bool, words ...string) []Column {
 	return []Column{{Name: name, Type: Text, Nullable: nullable, Words: words}}
 }
 
-// The rows of a group are those of whole chunks, up to the one with which there are GroupRows of them;
-// what goes beyond MaxGroupRows is in the next group (docs/tree/tables.md section 1).
+// The rows of a group are those of whole chunks, up to the one with which there are GroupRows of
+// them; what goes beyond MaxGroupRows is in the next group (docs/tree/tables.md section 1).
 const (
 	GroupRows    = 1 << 16
 	MaxGroupRows = 1 << 20

@@ -28,8 +28,8 @@ const (
 	Changed Kind = "changed"
 )
 
-// A Change is one difference. Old is missing where something was added, and New where it was removed;
-// both are where the content of a file differs that is no JSON.
+// A Change is one difference. Old is missing where something was added, and New where it was
+// removed; both are where the content of a file differs that is no JSON.
 type Change struct {
 	Kind  Kind            `json:"change"`
 	Path  string          `json:"path"` // a file of the tree, or a key of a document as in "hero.attributes.str"
@@ -81,8 +81,8 @@ func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
 	return nil
 }
 
-// Entries calls visit for each difference between two entries, which are of one kind. What cannot be
-// read is left out, and told in the error at the end. Marks, if not nil, hears of each tile that
+// Entries calls visit for each difference between two entries, which are of one kind. What cannot
+// be read is left out, and told in the error at the end. Marks, if not nil, hears of each tile that
 // differs.
 func Entries(ctx context.Context, a, b Side, marks Marks, visit func(Change) error) error {
 	c := &comparison{visit: visit, marks: marks}
@@ -160,8 +160,8 @@ func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (
 	return v, err == nil
 }
 
-// files compares two files: JSON by its keys, or that of what has a document, and by their bytes what is neither or
-// has the same document.
+// files compares two files: JSON by its keys, or that of what has a document, and by their bytes
+// what is neither or has the same document.
 func (c *comparison) files(ctx context.Context, a, b nodes.Entry) {
 	x, xOK := c.inFields(ctx, a)
 	y, yOK := c.inFields(ctx, b)

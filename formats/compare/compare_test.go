@@ -169,7 +169,8 @@ type saved struct {
 
 func (s *saved) Document(context.Context) (nodes.Entry, error) { return s.document, s.err }
 
-// Files with a document are compared by that, under whatever name they opened, and by their bytes where it is the same.
+// Files with a document are compared by that, under whatever name they opened, and by their bytes
+// where it is the same.
 func TestDocumented(t *testing.T) {
 	save := func(content, document string) nodes.Entry {
 		f := &saved{file("x", content).File, file("0.json", document), nil}

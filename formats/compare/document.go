@@ -10,8 +10,8 @@ import (
 	"recfs/nodes"
 )
 
-// A value is one of JSON. Objects keep the order of their keys, so that changes are told in the order
-// of the document; of a repeated key the last value counts.
+// A value is one of JSON. Objects keep the order of their keys, so that changes are told in the
+// order of the document; of a repeated key the last value counts.
 type value struct {
 	text  json.RawMessage // as it stands there, without white space
 	keys  []string        // of an object
@@ -73,8 +73,8 @@ func parseNext(d *json.Decoder) (v value, err error) {
 	return v, err
 }
 
-// parseKey reads a key of an object and appends it to the text. It returns where its value goes: that of a repeated key
-// where it was first.
+// parseKey reads a key of an object and appends it to the text. It returns where its value goes:
+// that of a repeated key where it was first.
 func (v *value) parseKey(d *json.Decoder, text []byte) (at int, longer []byte, err error) {
 	key, err := d.Token()
 	if err != nil {
@@ -165,8 +165,8 @@ func (c *comparison) objects(name string, x, y value) {
 	}
 }
 
-// lists compares element by element: by their names if they are objects that have one each, by their
-// places if there are as many, or else by what both have in the same order.
+// lists compares element by element: by their names if they are objects that have one each, by
+// their places if there are as many, or else by what both have in the same order.
 func (c *comparison) lists(name string, x, y value) {
 	if short(x) && short(y) && len(x.items) == len(y.items) {
 		if !bytes.Equal(x.text, y.text) {
@@ -220,8 +220,8 @@ func keyed(list value, key string) (value, bool) {
 	return v, true
 }
 
-// maxTable is the largest product of lengths for which the longest common subsequence is looked for:
-// its table has 4 bytes an element, so 16 MiB at most.
+// maxTable is the largest product of lengths for which the longest common subsequence is looked
+// for: its table has 4 bytes an element, so 16 MiB at most.
 const maxTable = 4 << 20
 
 // sequences tells what was removed from x and added to it to get y.

@@ -80,8 +80,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// A document is the same as itself, and all that differs from another is told: the changes of the way back are those
-// of the way there, turned round.
+// A document is the same as itself, and all that differs from another is told: the changes of the
+// way back are those of the way there, turned round.
 func TestThereAndBack(t *testing.T) {
 	var document func(depth int) *rapid.Generator[string]
 	document = func(depth int) *rapid.Generator[string] {
@@ -131,7 +131,8 @@ func TestThereAndBack(t *testing.T) {
 	})
 }
 
-// Parts of maps are told by their names, whatever their order, and not by numbers that refer to others.
+// Parts of maps are told by their names, whatever their order, and not by numbers that refer to
+// others.
 func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -314,7 +315,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// The first error of who hears of the changes ends the comparison; what cannot be read is told at its end.
+// The first error of who hears of the changes ends the comparison; what cannot be read is told at
+// its end.
 func TestErrorsOfComparisons(t *testing.T) {
 	enough := errors.New("enough")
 	heard := 0

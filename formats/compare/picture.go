@@ -13,9 +13,9 @@ import (
 	"recfs/nodes"
 )
 
-// A Picture shows the tiles that differ in two maps over the picture of their cells: green where tiles were
-// added, red where they were removed, and orange where others took their place, in any layer. Maps of
-// different size stand with their upper left corners on each other.
+// A Picture shows the tiles that differ in two maps over the picture of their cells: green where
+// tiles were added, red where they were removed, and orange where others took their place, in any
+// layer. Maps of different size stand with their upper left corners on each other.
 type Picture struct {
 	img   *image.NRGBA
 	scale int // pixels a tile
@@ -33,8 +33,8 @@ var (
 	colourOutside = color.NRGBA{0xdd, 0xdd, 0xdd, 0xff}
 )
 
-// NewPicture returns the picture of two maps without any marks. The error is ErrNothing for what are
-// no maps with a game layer.
+// NewPicture returns the picture of two maps without any marks. The error is ErrNothing for what
+// are no maps with a game layer.
 func NewPicture(ctx context.Context, a, b Side) (*Picture, error) {
 	old, err := picture(ctx, a)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"recfs/nodes"
 )
 
-// recordings compares two recordings by their header, totals and players, and by the first tick that
-// differs (docs/tree/README.md section 2).
+// recordings compares two recordings by their header, totals and players, and by the first tick
+// that differs (docs/tree/README.md section 2).
 func (c *comparison) recordings(ctx context.Context, a, b nodes.Dir) {
 	x, y, ok := c.both(ctx, a, b, "header.json")
 	if !ok {

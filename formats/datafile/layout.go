@@ -52,7 +52,8 @@ type Data struct {
 	Offset, Stored, Size int64
 }
 
-// The parts after the header lie in this order, each as long as the counts say.
+// offsetsAt and what follows: the parts after the header lie in this order, each as long as the
+// counts say.
 func (h *Header) offsetsAt() int64     { return headerSize + typeSize*int64(h.NumItemTypes) }
 func (h *Header) dataOffsetsAt() int64 { return h.offsetsAt() + 4*int64(h.NumItems) }
 func (h *Header) dataSizesAt() int64   { return h.dataOffsetsAt() + 4*int64(h.NumData) }

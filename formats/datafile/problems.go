@@ -75,8 +75,8 @@ func (l problemList) cost() int64 {
 	return n
 }
 
-// Header and tables show their problems at places, in the order of their offsets: in the header, at
-// the entries of the type table, of the data tables and of the items, and at the end of the file.
+// places counts where header and tables show their problems, in the order of offsets: the header,
+// the entries of the type table, of the data tables and of the items, and the end of the file.
 func (t *Tables) places() int { return 2 + len(t.Types) + len(t.Data) + len(t.Items) }
 
 // placesAtOnce is how many places are looked at at once: a file may have a million.

@@ -197,9 +197,9 @@ func BenchmarkTreeLines(b *testing.B) {
 	rate(b, start)
 }
 
-// BenchmarkDamagedChunks reads all of files whose chunks have a frame too many, or bytes behind their compressed ones,
-// with less memory than one of the files takes, and reports the processor time for a chunk, and how many times as much
-// that is in a file with eight times as many.
+// BenchmarkDamagedChunks reads all of files whose chunks have a frame too many, or bytes behind
+// their compressed ones, with less memory than one of the files takes, and reports the processor
+// time for a chunk, and how many times as much that is in a file with eight times as many.
 func BenchmarkDamagedChunks(b *testing.B) {
 	const few, many = 256, 2048
 	for name, c := range map[string]struct {

@@ -7,11 +7,13 @@ import (
 // boneFloats is how many numbers the bones of one player have: a position and a rotation each.
 const boneFloats = NumBones * (3 + 4)
 
-// boneShare is how many bytes of chunks stand for one of bones in their checkpoints. Those of 8 players are kept every 80 KiB, which
-// are 60 frames, so that real chunks have their own; without them, all frames of these bytes are to be decoded for the bones.
+// boneShare is how many bytes of chunks stand for one of bones in their checkpoints. Those of 8
+// players are kept every 80 KiB, which are 60 frames, so that real chunks have their own; without
+// them, all frames of these bytes are to be decoded for the bones.
 const boneShare = 16
 
-// pass counts a chunk of n bytes before the next one, whose checkpoint has the bones if they are due.
+// pass counts a chunk of n bytes before the next one, whose checkpoint has the bones if they are
+// due.
 func (c *carry) pass(n int64) {
 	c.since += n
 	if c.since >= int64(boneShare*4*boneFloats*len(c.bones)) {
@@ -19,7 +21,8 @@ func (c *carry) pass(n int64) {
 	}
 }
 
-// encode returns the carry as the checkpoint of a chunk in the saved index, with the bones in any case if all is set.
+// encode returns the carry as the checkpoint of a chunk in the saved index, with the bones in any
+// case if all is set.
 //
 //	| lost bool | count zigzag | paused f32 | unpaused f32 | since | bones of a player … to the end |
 //

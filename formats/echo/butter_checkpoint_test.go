@@ -43,8 +43,9 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestBonesBetween decodes short chunks, the checkpoints of some of which have no bones: a sixteenth of the bytes of the chunks
-// are kept, and the frames are the same from that of the chunk before and from the last ones that are.
+// TestBonesBetween decodes short chunks, the checkpoints of some of which have no bones: a
+// sixteenth of the bytes of the chunks are kept, and the frames are the same from that of the chunk
+// before and from the last ones that are.
 func TestBonesBetween(t *testing.T) {
 	for _, interval := range []int{1, 7} {
 		b, _ := sample(layoutV3, 2, 3, 210, true, func(w *writer) { w.interval = interval })

@@ -19,8 +19,8 @@ import (
 // smallChunk is how many bytes of a chunk are held at once: real ones have some 40 KiB.
 const smallChunk = 256 << 10
 
-// A text is what a chunk decompresses to, as far as that can be had. What is longer than real chunks are is
-// decompressed as it is read, and again for who reads it again.
+// A chunkBytes is what a chunk decompresses to, as far as that can be had. What is longer than real
+// chunks are is decompressed as it is read, and again for who reads it again.
 type chunkBytes struct {
 	held []byte // all of it, unless it is streamed
 	room *room  // that held is in; nil: it is streamed
@@ -42,7 +42,8 @@ func (t *chunkBytes) free() {
 	}
 }
 
-// A packing is how a chunk that is streamed is compressed, and the memory that a decompressor takes for it.
+// A packing is how a chunk that is streamed is compressed, and the memory that a decompressor takes
+// for it.
 type packing struct {
 	compression uint8
 	window      int64
@@ -66,7 +67,8 @@ func (p packing) open(src io.Reader) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(p.window)))
 }
 
-// packingOf returns how a chunk is compressed that begins with these bytes: its window is that of the first frame.
+// packingOf returns how a chunk is compressed that begins with these bytes: its window is that of
+// the first frame.
 func packingOf(compression uint8, head []byte) packing {
 	p := packing{compression: compression}
 	if compression != stored && compression != gzipped {
@@ -79,9 +81,9 @@ func packingOf(compression uint8, head []byte) packing {
 	return p
 }
 
-// unpack returns the text of a chunk of n bytes at off that is longer than smallChunk: it decompresses it once to learn
-// how much of it there is, up to limit, or twice if a later frame asks for a larger window than the first. bad is why it
-// ends early, err an error of reading.
+// unpack returns the text of a chunk of n bytes at off that is longer than smallChunk: it
+// decompresses it once to learn how much of it there is, up to limit, or twice if a later frame
+// asks for a larger window than the first. bad is why it ends early, err an error of reading.
 func unpack(ctx context.Context, r formats.ReaderAt, off, n int64, pack packing, limit int64) (t *chunkBytes, bad, err error) {
 	t, bad, err = unpackOnce(ctx, nodes.NewCursor(r, off, n), pack, limit)
 	if errors.Is(bad, zstd.ErrWindowSizeExceeded) && pack.window < mostWindow {
@@ -128,8 +130,8 @@ func unpackOnce(ctx context.Context, src *nodes.Cursor, pack packing, limit int6
 
 func tooLong(limit int64) error { return fmt.Errorf("more than %d bytes", limit) }
 
-// maxFrame is more than a frame takes: three teams of 255 players with 71 bytes each, 127 players with 719 bytes of
-// bones each, and 1.5 KiB of all else.
+// maxFrame is more than a frame takes: three teams of 255 players with 71 bytes each, 127 players
+// with 719 bytes of bones each, and 1.5 KiB of all else.
 const maxFrame = 160 << 10
 
 // A feed gives the text of a chunk to its decoder piece by piece.
@@ -139,8 +141,8 @@ type feed struct {
 	buf []byte
 }
 
-// reader returns the beginning of the text, and what gives the rest; nil: that is all. The memory for it is charged
-// to ctx until done is called.
+// reader returns the beginning of the text, and what gives the rest; nil: that is all. The memory
+// for it is charged to ctx until done is called.
 func (t *chunkBytes) reader(ctx context.Context) (b []byte, f *feed, done func(), err error) {
 	if t.src == nil {
 		return t.held, nil, func() {}, nil
@@ -168,8 +170,8 @@ func (t *chunkBytes) reader(ctx context.Context) (b []byte, f *feed, done func()
 	return nil, f, done, nil
 }
 
-// more puts the next bytes behind rest, which is what is left of those before. It returns less than the longest frame
-// only at the end.
+// more puts the next bytes behind rest, which is what is left of those before. It returns less than
+// the longest frame only at the end.
 func (f *feed) more(rest []byte) ([]byte, error) {
 	n := copy(f.buf, rest)
 	m, err := io.ReadFull(f.in, f.buf[n:])

@@ -202,7 +202,8 @@ func TestDoesNotOpen(t *testing.T) {
 	}
 }
 
-// readParts returns the frames of a chunk, which are read part by part, and the most that one of those keeps.
+// readParts returns the frames of a chunk, which are read part by part, and the most that one of
+// those keeps.
 func readParts(ctx context.Context, r *butterReader, x *Index, n int) (all []Frame, most int64, err error) {
 	for len(all) < x.Chunks[n].Ticks {
 		c, cost, err := r.Chunk(ctx, x, n, len(all), nil, NewEncoder(r.Match()))
@@ -214,7 +215,8 @@ func readParts(ctx context.Context, r *butterReader, x *Index, n int) (all []Fra
 	return all, most, nil
 }
 
-// A chunk that is larger than real ones are gives the same frames as it is streamed; they are read part by part, and counted.
+// A chunk that is larger than real ones are gives the same frames as it is streamed; they are read
+// part by part, and counted.
 func TestLargeChunk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long under the race detector")
@@ -327,7 +329,8 @@ func TestBombChunk(t *testing.T) {
 	}
 }
 
-// Each frame of a large chunk may ask for a larger window than the one before it, up to the largest that is known.
+// Each frame of a large chunk may ask for a larger window than the one before it, up to the largest
+// that is known.
 func TestLargeChunkOfWindows(t *testing.T) {
 	nodestest.Long(t)
 	b, frames := sample(layoutV3, 2, 8, 4000, false, func(w *writer) { w.interval, w.compression = 4000, stored })
@@ -356,7 +359,8 @@ func TestLargeChunkOfWindows(t *testing.T) {
 	}
 }
 
-// A chunk that is larger than real ones are and cannot be decompressed at all has no frames, and is no failed read.
+// A chunk that is larger than real ones are and cannot be decompressed at all has no frames, and is
+// no failed read.
 func TestLargeChunkOfNothing(t *testing.T) {
 	for _, compression := range []byte{gzipped, zstdLast} {
 		w := newWriter(layoutV3, 2, nil)
@@ -369,8 +373,8 @@ func TestLargeChunkOfNothing(t *testing.T) {
 	}
 }
 
-// TestManyChunks lists problems of many chunks up to a limit, and refuses more chunks than a file of any use has before
-// anything is allocated for them.
+// TestManyChunks lists problems of many chunks up to a limit, and refuses more chunks than a file
+// of any use has before anything is allocated for them.
 func TestManyChunks(t *testing.T) {
 	of := func(chunks int) []byte {
 		w := newWriter(layoutV3, 0, nil)

@@ -23,7 +23,8 @@ func TestButterPrefixes(t *testing.T) {
 	formatstest.Prefixes(t, NewButter(Options{}), bones, bones[:len(bones)-1000], append(bones, 7), long, damaged)
 }
 
-// A saved chunk that has parts, which none of butter has, or more frames than fit between key frames is not used.
+// A saved chunk that has parts, which none of butter has, or more frames than fit between key
+// frames is not used.
 func TestForgedButterParts(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 2, 20, false, func(w *writer) { w.interval = 10 })
 	r := openBytes(t, b)

@@ -21,8 +21,9 @@ type decoder struct {
 	kind   mapKind
 	users  *users
 
-	// reuse says that frames are looked at one by one: the players and bones of one are there until the next one is decoded.
-	// lean says that they have no bones and no stats, and their players no rotations, too.
+	// reuse says that frames are looked at one by one: the players and bones of one are there until
+	// the next one is decoded. lean says that they have no bones and no stats, and their players no
+	// rotations, too.
 	reuse, lean bool
 	reused      bool // reuse was set for the frame before
 
@@ -42,7 +43,8 @@ type decoder struct {
 	boneSlab    []Bones
 }
 
-// A course is what of a player is not of the frame: the position differences that may have to be repeated.
+// A course is what of a player is not of the frame: the position differences that may have to be
+// repeated.
 type course struct {
 	steps [4]Vec3
 	team  int
@@ -328,6 +330,6 @@ func (d *decoder) room() []Player {
 // slabFrames is for how many frames players or bones are allocated at once, at most.
 const slabFrames = 32
 
-// slab returns how many of them to allocate behind a slab of so many, for a frame of n: a chunk of few frames leaves at most
-// as much empty as it fills.
+// slab returns how many of them to allocate behind a slab of so many, for a frame of n: a chunk of
+// few frames leaves at most as much empty as it fills.
 func slab(before, n int) int { return max(n, min(2*before, slabFrames*n)) }

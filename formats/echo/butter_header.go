@@ -126,8 +126,8 @@ func (h *Header) CompressionName() string {
 // freeTable is up to how many first bytes of a file are read for its header without being charged.
 const freeTable = 64 << 10
 
-// readHeader reads the header and the chunk table of a file of the given size. What it returns takes five times the bytes
-// that are stored, and they are held twice meanwhile.
+// readHeader reads the header and the chunk table of a file of the given size. What it returns
+// takes five times the bytes that are stored, and they are held twice meanwhile.
 func readHeader(ctx context.Context, r formats.ReaderAt, size int64) (*Header, error) {
 	held, err := formats.Charge(ctx, 0)
 	if err != nil {
@@ -248,7 +248,7 @@ func display(s string) (shown, bytes string) {
 	return shown, bytes
 }
 
-// Match reports whether the first bytes of a file look like a butter file.
+// matchButter reports whether the first bytes of a file look like a butter file.
 func matchButter(head []byte) bool {
 	c := wire.NewCursor(butterName, head, 0)
 	version, interval, compression := c.U8(), c.U16(), c.U8()

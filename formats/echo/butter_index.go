@@ -20,8 +20,8 @@ const (
 	maxProblems = 1 << 12 // that are listed, of some 200 bytes each
 )
 
-// Scan decodes the first bytes of the file, or goes on from the index of fewer, and returns their index. Without all
-// bytes that is of the chunks that are whole.
+// Scan decodes the first bytes of the file, or goes on from the index of fewer, and returns their
+// index. Without all bytes that is of the chunks that are whole.
 func (r *butterReader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (*Index, error) {
 	held, err := formats.Charge(ctx, int64(chunkCost*len(r.Header.Chunks)))
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *butterReader) Scan(ctx context.Context, bytes int64, earlier formats.In
 	return x, nil
 }
 
-// A scan is where a pass over the file is.
+// A butterScan is where a pass over the file is.
 type butterScan struct {
 	r        *butterReader
 	encoder  *Encoder
@@ -147,8 +147,8 @@ func (r *butterReader) chunk(n, first int, c *butterChunk, e *Encoder) *Chunk {
 	}
 }
 
-// Chunk decodes the part of chunk n that begins with a frame, starting from the state that the index has of the chunk before. The
-// end of that one is before, if it is in memory.
+// Chunk decodes the part of chunk n that begins with a frame, starting from the state that the
+// index has of the chunk before. The end of that one is before, if it is in memory.
 func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before *Chunk, e *Encoder) (*Chunk, int64, error) {
 	from, err := r.start(ctx, x, n, before)
 	if err != nil {
@@ -172,8 +172,8 @@ func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before
 	return r.chunk(n, first, c, e), cost, nil
 }
 
-// start returns what chunk n starts from. Bones that its checkpoint lacks are those of the last frame before, if that chunk is in
-// memory, or what is left of others after the chunks between.
+// start returns what chunk n starts from. Bones that its checkpoint lacks are those of the last
+// frame before, if that chunk is in memory, or what is left of others after the chunks between.
 func (r *butterReader) start(ctx context.Context, x *Index, n int, before *Chunk) (carry, error) {
 	from, err := decodeCarry(x.Chunks[n].State)
 	if err != nil || from.complete() {
@@ -190,7 +190,8 @@ func (r *butterReader) start(ctx context.Context, x *Index, n int, before *Chunk
 	return from, err
 }
 
-// bonesAt decodes the chunks from the last checkpoint with bones on, for those that chunk n lacks in its own, which is at.
+// bonesAt decodes the chunks from the last checkpoint with bones on, for those that chunk n lacks
+// in its own, which is at.
 func (r *butterReader) bonesAt(ctx context.Context, x *Index, n int, at carry) (_ []Bones, err error) {
 	first := n
 	for ; first > 0 && !at.complete(); first-- {

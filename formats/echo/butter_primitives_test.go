@@ -46,7 +46,8 @@ func TestButterVectors(t *testing.T) {
 	}
 }
 
-// TestPassNumbers passes over numbers, and holds where they end to what reads them, also where they end behind the bytes.
+// TestPassNumbers passes over numbers, and holds where they end to what reads them, also where they
+// end behind the bytes.
 func TestPassNumbers(t *testing.T) {
 	firsts := []byte{0, 1, 127, 128, 239, 240, 241, 248, 249, 250, 255}
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -6,13 +6,13 @@ import (
 	"recfs/formats"
 )
 
-// A Reader decodes one butter file. It is safe for concurrent use.
+// A butterReader decodes one butter file. It is safe for concurrent use.
 type butterReader struct {
 	*butterHead
 	r formats.ReaderAt
 }
 
-// A head is what opening a file tells.
+// A butterHead is what opening a file tells.
 type butterHead struct {
 	Header   *Header
 	Layout   *layout
@@ -29,9 +29,9 @@ func (o Options) maxChunk() int64 {
 	return o.MaxChunk
 }
 
-// NewReader reads header and chunk table and, where the version byte leaves open which layout the
-// frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are decoded; 0 is
-// 256 MiB.
+// newButterReader reads header and chunk table and, where the version byte leaves open which layout
+// the frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are decoded;
+// 0 is 256 MiB.
 func newButterReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*butterReader, error) {
 	h, err := readHeader(ctx, r, size)
 	if err != nil {

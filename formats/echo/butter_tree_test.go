@@ -345,7 +345,8 @@ func TestSavedIndexOfOtherBytes(t *testing.T) {
 	}
 }
 
-// TestGrowing lets a recording arrive: what is decoded of a chunk that is cut stays, once it is known how.
+// TestGrowing lets a recording arrive: what is decoded of a chunk that is cut stays, once it is
+// known how.
 func TestGrowingButter(t *testing.T) {
 	want := []string{"events.jsonl", "export/disc.csv", "export/players.csv", "export/sample.echoreplay.txt"}
 	for sample, chunks := range map[string]int{"arena_private_bones_v3_zstd7": 5, "arena_v1_gzip": 3, "arena_v3early_none": 3} {

@@ -52,13 +52,13 @@ func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (for
 	return nil, formats.ErrOther
 }
 
-// Memory is about what the head keeps alive: the chunk table has 4 bytes a chunk as it is stored, and
-// 16 as it is used, and there is a user for each player.
+// Memory is about what the head keeps alive: the chunk table has 4 bytes a chunk as it is stored,
+// and 16 as it is used, and there is a user for each player.
 func (o *butterHead) Memory() int64 { return int64(5*len(o.Header.raw)+1280) + o.Header.users.memory() }
 
 func (o *butterHead) formatVersion() string { return strconv.Itoa(int(o.Header.Version)) }
 
-// scanRecording is the Scan of the format.
+// scanButter is the Scan of the format.
 func scanButter(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 	x, err := (&butterReader{h.(*butterHead), in.ReaderAt}).Scan(ctx, in.Size, earlier)
 	if err != nil {
@@ -67,7 +67,7 @@ func scanButter(ctx context.Context, in formats.Input, h formats.Head, earlier f
 	return x, nil
 }
 
-// readIndex reads what Append of an index wrote.
+// readButterIndex reads what Append of an index wrote.
 func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	r := h.(*butterHead)
 	return ReadIndex(butterName, false, saved, r.size, len(r.Header.Chunks), func(info *ChunkInfo) bool {
@@ -79,7 +79,7 @@ func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Ind
 	})
 }
 
-// summary is the Summary of the format.
+// butterSummary is the Summary of the format.
 func butterSummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*butterHead)
 	m := h.Match()

@@ -31,7 +31,8 @@ func lean(f *Frame) Frame {
 	return g
 }
 
-// visitAll holds what visit gives of each chunk to what Chunk gives, and returns how many chunks it gives all of.
+// visitAll holds what visit gives of each chunk to what Chunk gives, and returns how many chunks it
+// gives all of.
 func visitAll(t *testing.T, r *butterReader, x *Index) (whole int) {
 	t.Helper()
 	for n := range x.Chunks {
@@ -61,8 +62,8 @@ func visitAll(t *testing.T, r *butterReader, x *Index) (whole int) {
 	return whole
 }
 
-// TestVisit holds the frames that tables are made of to those that are kept, in all layouts and on all maps; of chunks that are
-// damaged, or of another map than the file, there are none.
+// TestVisit holds the frames that tables are made of to those that are kept, in all layouts and on
+// all maps; of chunks that are damaged, or of another map than the file, there are none.
 func TestVisit(t *testing.T) {
 	for _, l := range []*layout{layoutDec2021, layoutV1, layoutV2, layoutV3Early, layoutV3} {
 		for _, mapIndex := range []uint8{1, 2, 5} {
@@ -88,8 +89,8 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// TestRowsOfLongChunk holds the rows of a chunk with many frames to these, and the memory that is charged for them to what it takes to
-// go through the chunk.
+// TestRowsOfLongChunk holds the rows of a chunk with many frames to these, and the memory that is
+// charged for them to what it takes to go through the chunk.
 func TestRowsOfLongChunk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long under the race detector")

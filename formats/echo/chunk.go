@@ -25,7 +25,8 @@ type Chunk struct {
 	Continues bool
 	Skip      int64
 
-	// Held is what the frames take beyond what is usual, for who has measured them to free; nil: nothing.
+	// Held is what the frames take beyond what is usual, for who has measured them to free; nil:
+	// nothing.
 	Held *formats.Held
 
 	base int // of Frames[0], in the functions

@@ -35,7 +35,8 @@ func playersColumns(number func(t columnar.ColumnType, names ...string) []column
 	)
 }
 
-// playersOf returns the columns of players in a format, in which sessions are made by an encoder or stored as text.
+// playersOf returns the columns of players in a format, in which sessions are made by an encoder or
+// stored as text.
 func playersOf(text bool) []columnar.Column {
 	if text {
 		return textPlayers
@@ -80,7 +81,8 @@ func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	addKnown(b, l.At(LacksPause), b.Text, f.Pause.State)
 }
 
-// addFloats adds numbers but for those that are lacking. Each NaN is that of JSON, which has but one.
+// addFloats adds numbers but for those that are lacking. Each NaN is that of JSON, which has but
+// one.
 func addFloats(b *columnar.Batch, lacks Lacks, list ...float32) {
 	for i, x := range list {
 		if x != x {

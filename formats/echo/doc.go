@@ -21,8 +21,9 @@
 //	        pose mask u8 | positions 6 and rotations 4 | [loadout u8]
 //	bones   bit 0 present, rest N | N times: position mask 3 | rotation mask 3 | varints | rotations 4
 //
-// Three layouts of frames share the version byte 3; [newButterReader] tries them on the first chunks. The
-// blocks of a frame, by the bit of its mask in the layouts of version 3, with their bytes:
+// Three layouts of frames share the version byte 3; [newButterReader] tries them on the first
+// chunks. The blocks of a frame, by the bit of its mask in the layouts of version 3, with their
+// bytes:
 //
 //	0  status, points, inputs  1 + 2 in the arena, 4 in combat, else 0 + 1
 //	1  pause and restarts      6 (v3) or 5 (v3early): bits, state, 2 halfs that are differences
@@ -57,18 +58,22 @@
 //
 // Where the description of the format leaves something open:
 //
-//   - A key frame that is not the first of its chunk, or a chunk that begins with none, is damage: a chunk of interval
-//     frames with one key frame is the only thing that was ever written, and garbage is found sooner so.
-//   - At most eight chunks are tried for the layout. Of the layouts that pass for a chunk the first is taken under which
-//     everything in the key frame is within a kilometre. A wrong layout can fall into step: in private matches the name
-//     in the rules block, which ends at its 0 byte, always makes up for the byte that v3early lacks.
-//   - A chunk that does not decode under the map of the file is tried as one of the other kinds of map, and shown so
-//     if it then decodes in every respect: some recorders went on in the same file when the map changed.
+//   - A key frame that is not the first of its chunk, or a chunk that begins with none, is damage:
+//     a chunk of interval frames with one key frame is the only thing that was ever written, and
+//     garbage is found sooner so.
+//   - At most eight chunks are tried for the layout. Of the layouts that pass for a chunk the first
+//     is taken under which everything in the key frame is within a kilometre. A wrong layout can
+//     fall into step: in private matches the name in the rules block, which ends at its 0 byte,
+//     always makes up for the byte that v3early lacks.
+//   - A chunk that does not decode under the map of the file is tried as one of the other kinds of
+//     map, and shown so if it then decodes in every respect: some recorders went on in the same
+//     file when the map changed.
 //   - A pause block never seen reads as unpaused, no team; a rotation never seen as the identity.
 //   - A clock that is negative or not finite has the display 00:00.00.
-//   - The frames of one chunk may take 512 MiB of memory, of which players and bones are nearly all. The frame that
-//     goes beyond is reported as one that does not decode. No more than 8 MiB of them are held at once: a chunk with more
-//     is decoded in parts, for each of which all of it is gone through.
+//   - The frames of one chunk may take 512 MiB of memory, of which players and bones are nearly
+//     all. The frame that goes beyond is reported as one that does not decode. No more than 8 MiB
+//     of them are held at once: a chunk with more is decoded in parts, for each of which all of it
+//     is gone through.
 //
 // # .echoreplay
 //
@@ -85,17 +90,22 @@
 //
 // Decisions:
 //
-//   - A chunk is 300 frames, as butter files have by default; fewer if 300 take more than 64 MiB of text. It is the text
-//     from the end of the chunk before to the end of its last frame's line.
-//   - A chunk of more than 8 MiB of text is decoded in parts, so that one frame of it takes no more.
+//   - A chunk is 300 frames, as butter files have by default; fewer if 300 take more than 64 MiB of
+//     text. It is the text from the end of the chunk before to the end of its last frame's line.
+//   - A chunk of more than 8 MiB of text is decoded in parts, so that one frame of it takes no
+//     more.
 //   - Members of objects are shown in the order of docs/tree/butter.md section 4, which is that of
-//     the game, and unknown members after them, in their own order. Values stay as they are written,
-//     to the digit.
-//   - Offsets in index.json count bytes of the text, also where it lies compressed in a zip archive.
-//   - Blank lines, lines without a tab and documents of fewer than 800 bytes are no frames and no problem. Any other
-//     line that is no frame is one, line_damaged, reported once for a chunk. Where nothing is a frame for 64 MiB the chunk goes on to the next one. Lines end after 10 MiB at the latest.
-//   - A zip archive without a central directory is read from its first local header on, as far as it goes.
-//   - Reading inside a compressed entry starts at its beginning or where the last reader stopped, whichever is nearer:
-//     going through the recording inflates it once.
+//     the game, and unknown members after them, in their own order. Values stay as they are
+//     written, to the digit.
+//   - Offsets in index.json count bytes of the text, also where it lies compressed in a zip
+//     archive.
+//   - Blank lines, lines without a tab and documents of fewer than 800 bytes are no frames and no
+//     problem. Any other line that is no frame is one, line_damaged, reported once for a chunk.
+//     Where nothing is a frame for 64 MiB the chunk goes on to the next one. Lines end after 10 MiB
+//     at the latest.
+//   - A zip archive without a central directory is read from its first local header on, as far as
+//     it goes.
+//   - Reading inside a compressed entry starts at its beginning or where the last reader stopped,
+//     whichever is nearer: going through the recording inflates it once.
 //   - metadata is empty: nothing of the kind is stored.
 package echo

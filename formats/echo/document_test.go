@@ -35,7 +35,8 @@ func valueOf(t testing.TB, doc []byte, keys ...string) string {
 	return string(doc)
 }
 
-// What each part of a frame is in its session (docs/formats/butter.md section 13), "" where the key is left out.
+// What each part of a frame is in its session (docs/formats/butter.md section 13), "" where the key
+// is left out.
 func TestSessionValues(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {
@@ -368,7 +369,8 @@ func rowOf(f *Frame) (list []string) {
 	return list
 }
 
-// The values that rows take from a session are those of its keys, nothing where it has another kind of value.
+// The values that rows take from a session are those of its keys, nothing where it has another kind
+// of value.
 func TestFrameValues(t *testing.T) {
 	for _, session := range []string{
 		`{}`, `[]`, `"x"`, `{"disc":7,"pause":[],"possession":{}}`, `{"game_clock":"x","blue_points":null,"game_status":5,"blue_round_score":1.5}`,

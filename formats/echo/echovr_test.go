@@ -315,7 +315,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A document that is laid out as it is read is the same, and no deeper indented than a line of it may be.
+// A document that is laid out as it is read is the same, and no deeper indented than a line of it
+// may be.
 func TestIndenter(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 5000) + `{},{},["` + strings.Repeat(`x\"`, 50_000) + `",1]` + strings.Repeat(`]}`, 5000)
 	for _, src := range []string{`{}`, `[]`, `{"a":[1,"],[",2],"b":[{},[],[[3]]]}`, deep} {

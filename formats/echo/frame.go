@@ -40,8 +40,9 @@ const (
 	HasBones
 )
 
-// Lacks has a bit for each value of a frame, a player or stats that a text does not have, or not as what it is. A stream of
-// bits lacks none. Such a value is 0, false or empty here, and shown as null or not at all.
+// Lacks has a bit for each value of a frame, a player or stats that a text does not have, or not as
+// what it is. A stream of bits lacks none. Such a value is 0, false or empty here, and shown as
+// null or not at all.
 type Lacks uint64
 
 // The first bits of the values of a frame.
@@ -120,8 +121,8 @@ type Frame struct {
 	Bones     []Bones // one per player in the order of user_bones; nil: none
 }
 
-// possession returns who has the disc: the first such player of the two playing teams, by the numbers
-// of both; -1 twice if nobody has it.
+// possession returns who has the disc: the first such player of the two playing teams, by the
+// numbers of both; -1 twice if nobody has it.
 func (f *Frame) possession() [2]int64 {
 	for t := range f.Teams[:2] {
 		for i := range f.Teams[t].Players {

@@ -150,7 +150,8 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// A number that a FLOAT cannot have is null in a table, but not one that is no number or rounds to what it can have.
+// A number that a FLOAT cannot have is null in a table, but not one that is no number or rounds to
+// what it can have.
 func TestTableFloats(t *testing.T) {
 	for value, nulls := range map[string]int{
 		`3.4028235e38`: 0, `-3.4028235e38`: 0, `1e-50`: 0, `"Infinity"`: 0, `"NaN"`: 0,

@@ -15,11 +15,12 @@ func AppendIndented(dst, src []byte) []byte {
 	return d.next(dst, math.MaxInt)
 }
 
-// indentedAtOnce is about how many bytes of a document that is too long to be held are laid out at once.
+// indentedAtOnce is about how many bytes of a document that is too long to be held are laid out at
+// once.
 const indentedAtOnce = 32 << 10
 
-// maxIndented is how deep lines are indented: a line of 10 MiB may open thousands of lists and then have millions of
-// objects in them.
+// maxIndented is how deep lines are indented: a line of 10 MiB may open thousands of lists and then
+// have millions of objects in them.
 const maxIndented = 64
 
 // An indenter lays out a compact JSON value piece by piece.

@@ -124,7 +124,8 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 	return doc
 }
 
-// Summarize adds to a summary what the index tells of the recording (docs/tree/README.md section 3).
+// Summarize adds to a summary what the index tells of the recording (docs/tree/README.md section
+// 3).
 func (x *Index) Summarize(format string, s *formats.Summary) {
 	doc := x.document(format)
 	ticks := x.Ticks
@@ -136,7 +137,8 @@ func (x *Index) Summarize(format string, s *formats.Summary) {
 	}
 }
 
-// hasDates reports whether there are frames and their times are dates, as far as the first and the last tell.
+// hasDates reports whether there are frames and their times are dates, as far as the first and the
+// last tell.
 func (x *Index) hasDates() bool { return x.Ticks > 0 && dated(x.First) && dated(x.Last) }
 
 // mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be

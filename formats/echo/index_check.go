@@ -13,10 +13,11 @@ import (
 // no overflow.
 const maxSaved = 1 << 40
 
-// ReadIndex reads what Append of an index wrote for a file of that size. Its numbers are held against
-// each other and against the chunks that the header tells of, or UnknownChunks, so that nothing that
-// uses it needs to doubt them; sound, unless it is nil, looks at what the format alone knows. One that was made of
-// fewer bytes, and says how to go on, may have fewer chunks. text is that of DecodeIndex.
+// ReadIndex reads what Append of an index wrote for a file of that size. Its numbers are held
+// against each other and against the chunks that the header tells of, or UnknownChunks, so that
+// nothing that uses it needs to doubt them; sound, unless it is nil, looks at what the format alone
+// knows. One that was made of fewer bytes, and says how to go on, may have fewer chunks. text is
+// that of DecodeIndex.
 func ReadIndex(format string, text bool, saved []byte, size int64, chunks int, sound func(*ChunkInfo) bool) (formats.Index, error) {
 	x, err := DecodeIndex(format, text, saved)
 	if err != nil {

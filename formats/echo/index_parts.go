@@ -28,7 +28,8 @@ type ChunkInfo struct {
 // Unreadable is the Size of a chunk whose bytes cannot be had.
 const Unreadable = -1
 
-// A Piece is how many frames a piece of a chunk has, and its lengths in the files of lines/ and export/.
+// A Piece is how many frames a piece of a chunk has, and its lengths in the files of lines/ and
+// export/.
 type Piece struct {
 	Frames                     int
 	Lines, Text, Disc, Players int64

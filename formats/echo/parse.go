@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The values of a text as what they should be. ok is false for what is something else, or too large.
+// The values of a text as what they should be. ok is false for what is something else, or too
+// large.
 
 // ParseText returns the text of a JSON string.
 func ParseText(value []byte) (s string, ok bool) {

@@ -188,7 +188,8 @@ func sumText(crc hash.Hash32, head, session, bones []byte) (n int64) {
 }
 
 // Scan makes an Index from the chunks that next returns until it has none. next is called with ctx
-// checked. The State that it gives with the end, or with a chunk that is Open, is that to go on from.
+// checked. The State that it gives with the end, or with a chunk that is Open, is that to go on
+// from.
 func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
 	var err error
 	for err == nil {

@@ -29,8 +29,9 @@ func processorTime(b *testing.B, do func() error) time.Duration {
 	return used() - start
 }
 
-// BenchmarkPass tells what part of the processor time that an index pass takes it is to inflate the text alone, and of
-// going through the frames for tables, what it is to inflate and to find the lines.
+// BenchmarkPass tells what part of the processor time that an index pass takes it is to inflate the
+// text alone, and of going through the frames for tables, what it is to inflate and to find the
+// lines.
 func BenchmarkPass(b *testing.B) {
 	packed, err := os.ReadFile("../../testdata/archive/butter/first-24-frames.echoreplay")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"recfs/formats"
 )
 
-// A chunk is the frames of a stretch of text.
+// A replayChunk is the frames of a stretch of text.
 type replayChunk struct {
 	lineParser
 	frames  []replayFrame
@@ -30,8 +30,8 @@ func (c *replayChunk) charge(b []byte) error {
 	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
 }
 
-// add takes the next line. What the chunk keeps of it are parts of it, or copies where keep, unless it is nil, does not
-// leave it to the chunk.
+// add takes the next line. What the chunk keeps of it are parts of it, or copies where keep, unless
+// it is nil, does not leave it to the chunk.
 func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
 	f, kind := c.line(trim(b))
 	if kind == frameLine {
@@ -77,7 +77,8 @@ func (c *replayChunk) chunk(n int, firstTick int64) *Chunk {
 	}
 }
 
-// Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes it keeps.
+// Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes
+// it keeps.
 func (r *replayReader) Chunk(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error) {
 	c := &replayChunk{}
 	cost := info.Stored
@@ -97,7 +98,8 @@ func (r *replayReader) Chunk(ctx context.Context, n int, info *ChunkInfo) (*Chun
 	return c.chunk(n, info.FirstTick), cost, nil
 }
 
-// lines calls fn for the lines of a chunk, or of a part of it, with their ends. They lie in room if that has enough.
+// lines calls fn for the lines of a chunk, or of a part of it, with their ends. They lie in room if
+// that has enough.
 func (r *replayReader) lines(ctx context.Context, info *ChunkInfo, room []byte, fn func([]byte) error) error {
 	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
 	if err != nil {
@@ -121,8 +123,8 @@ var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 var errMore = errors.New("more frames than the index knows")
 
-// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That the
-// lines of a chunk without damage are JSON the pass has seen.
+// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That
+// the lines of a chunk without damage are JSON the pass has seen.
 func (r *replayReader) visit(ctx context.Context, _ int, info *ChunkInfo, fn func(*Frame) error) (ok bool, err error) {
 	read := lineParser{lean: true, sound: !info.Damaged}
 	frames := 0

@@ -19,7 +19,7 @@ import (
 
 const replayName = "echoreplay"
 
-// A head is what opening a file tells: where the text lies, and how its first frame begins.
+// A replayHead is what opening a file tells: where the text lies, and how its first frame begins.
 type replayHead struct {
 	layout  string // layoutText or layoutZip
 	entry   string // name of the zip entry
@@ -38,7 +38,7 @@ const (
 	layoutZip  = "zip"
 )
 
-// A container reads the text.
+// A replayText reads the text.
 type replayText struct {
 	*replayHead
 	src     formats.ReaderAt // the file
@@ -76,7 +76,8 @@ func openHead(ctx context.Context, src formats.ReaderAt, size int64) (*replayHea
 	return c, nil
 }
 
-// firstEntry returns the first entry of the directory and where its text begins, nil if none leads to a local header.
+// firstEntry returns the first entry of the directory and where its text begins, nil if none leads
+// to a local header.
 func firstEntry(r io.ReaderAt, size int64) (*zip.File, int64) {
 	z, err := zip.NewReader(io.NewSectionReader(r, 0, size), size) // an entry may lead to before the file
 	if err != nil || len(z.File) == 0 {
@@ -99,7 +100,8 @@ func (c *replayHead) fromDirectory(f *zip.File, at, size int64) error {
 	return nil
 }
 
-// fromLocalHeader finds the text in an archive that was cut before its directory, or whose directory leads elsewhere.
+// fromLocalHeader finds the text in an archive that was cut before its directory, or whose
+// directory leads elsewhere.
 func (c *replayHead) fromLocalHeader(ctx context.Context, src formats.ReaderAt, size int64) error {
 	r := formats.At(ctx, src)
 	head := make([]byte, zipfile.LocalSize)
@@ -132,8 +134,9 @@ func (c *replayText) text(ctx context.Context) io.Reader {
 	return nodes.Reader(ctx, c.section)
 }
 
-// A flow is the lines of a file from where a pass begins. That of a zip stays open when the pass has come to the end of
-// what it may read, for the one that goes on from there: all before would have to be inflated again.
+// A flow is the lines of a file from where a pass begins. That of a zip stays open when the pass
+// has come to the end of what it may read, for the one that goes on from there: all before would
+// have to be inflated again.
 type flow struct {
 	formats.ReaderAt // the file, or as much of it as may be read
 	offset           int64
@@ -151,12 +154,12 @@ func (f *flow) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// flowMargin is how far before the end of the bytes that it may read a pass stops between two chunks, so that it does not
-// end within one: it is more than 300 frames are deflated.
+// flowMargin is how far before the end of the bytes that it may read a pass stops between two
+// chunks, so that it does not end within one: it is more than 300 frames are deflated.
 const flowMargin = 8 << 20
 
-// flowFrom returns the flow of the text from at on: that which the pass left open that made the earlier index, or a new
-// one. ErrOther: the text ends before.
+// flowFrom returns the flow of the text from at on: that which the pass left open that made the
+// earlier index, or a new one. ErrOther: the text ends before.
 func (c *replayText) flowFrom(ctx context.Context, earlier formats.Index, at int64) (*flow, error) {
 	if x, ok := earlier.(*Index); ok {
 		if f, ok := x.Open.(*flow); ok && f.at == at {
@@ -218,7 +221,8 @@ func (c *replayText) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	return n, err
 }
 
-// Match reports whether the first bytes of a file are those of an .echoreplay file, zipped or not.
+// matchReplay reports whether the first bytes of a file are those of an .echoreplay file, zipped or
+// not.
 func matchReplay(head []byte) bool {
 	if !bytes.HasPrefix(head, []byte(zipfile.LocalMagic)) {
 		return startsLine(head)

@@ -19,8 +19,8 @@ func TestForgedReplay(t *testing.T) {
 		"../../testdata/archive/butter/first-24-frames.echoreplay")
 }
 
-// A saved chunk that has more parts or frames than one that was scanned is not used: going through them takes the square of
-// their number.
+// A saved chunk that has more parts or frames than one that was scanned is not used: going through
+// them takes the square of their number.
 func TestForgedReplayParts(t *testing.T) {
 	for what, info := range map[string]*ChunkInfo{
 		"parts":  {Parts: make([]Part, maxParts+1)},

@@ -190,8 +190,8 @@ func (f *replayFrame) disc(v []byte) {
 	}
 }
 
-// team reads the next value. The last list of players that a team has counts. They are in the memory of list, where they stay until
-// the next frame is read, or else are copied.
+// team reads the next value. The last list of players that a team has counts. They are in the
+// memory of list, where they stay until the next frame is read, or else are copied.
 func (r *lineParser) team(t *Team, list *[]Player, w *jsonenc.Walker) {
 	for key := range w.Members() {
 		if string(key) != `"players"` || w.Peek() != '[' {
@@ -274,7 +274,8 @@ func readStats(v []byte) Stats {
 	return s
 }
 
-// position reads the place of a head, body or hand, the next value. Old recordings have bare lists for hands.
+// position reads the place of a head, body or hand, the next value. Old recordings have bare lists
+// for hands.
 func position(p *Vec3, l *Lacks, bit int, w *jsonenc.Walker) {
 	if w.Peek() == '[' {
 		vec(p, l, bit, w)

@@ -15,7 +15,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// fullSession is a session that has all that documents and tables show, of which n differs from frame to frame.
+// fullSession is a session that has all that documents and tables show, of which n differs from
+// frame to frame.
 func fullSession(n int) map[string]any {
 	vector := []any{1.5, 2.5, 3.5}
 	stats := map[string]any{"possession_time": 1.5}
@@ -61,7 +62,8 @@ func at(session map[string]any, path string) (object map[string]any, key string)
 	return session, steps[len(steps)-1]
 }
 
-// without is the text of three frames in which value, unless it is there no more, takes the place of what a path leads to.
+// without is the text of three frames in which value, unless it is there no more, takes the place
+// of what a path leads to.
 func without(t *testing.T, path string, value any) []byte {
 	t.Helper()
 	var text strings.Builder
@@ -82,7 +84,8 @@ func without(t *testing.T, path string, value any) []byte {
 	return []byte(text.String())
 }
 
-// cells returns each value that a tree shows by its place: KEYS of a document, EVENT.KEY of an event, COLUMN of a table.
+// cells returns each value that a tree shows by its place: KEYS of a document, EVENT.KEY of an
+// event, COLUMN of a table.
 func cells(t *testing.T, dir nodes.Dir) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -134,7 +137,8 @@ func cells(t *testing.T, dir nodes.Dir) map[string]any {
 	return all
 }
 
-// What a text does not have, or not as what it is, is null or empty in all that is made of it; all else stays.
+// What a text does not have, or not as what it is, is null or empty in all that is made of it; all
+// else stays.
 func TestLacking(t *testing.T) {
 	whole := cells(t, replayDir(t, without(t, "", nil)))
 	for place, v := range whole {

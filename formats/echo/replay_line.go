@@ -11,7 +11,7 @@ const (
 	minSession = 800 // what is shorter is an error of the API
 )
 
-// A line is what a line of the text is.
+// A lineKind is what a line of the text is.
 type lineKind uint8
 
 const (
@@ -64,7 +64,8 @@ func parseStamp(b []byte) (ms int64, ok bool) {
 	return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1e6, time.UTC).UnixMilli(), true
 }
 
-// A frame is a frame with the text of its documents, which are JSON but for bytes that are no UTF-8.
+// A replayFrame is a frame with the text of its documents, which are JSON but for bytes that are no
+// UTF-8.
 type replayFrame struct {
 	Frame
 	session, bones []byte

@@ -113,7 +113,8 @@ func TestReplayFrameValues(t *testing.T) {
 	}
 }
 
-// Known keys come in the order of docs/tree/butter.md section 4, the others behind them as they stood.
+// Known keys come in the order of docs/tree/butter.md section 4, the others behind them as they
+// stood.
 func TestOrder(t *testing.T) {
 	for in, want := range map[string]string{
 		`{}`:                `{}`,
@@ -266,7 +267,8 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
-// Long lines and what is rendered of them count before they are made, for the head, the index and a file.
+// Long lines and what is rendered of them count before they are made, for the head, the index and a
+// file.
 func TestLongLinesAreCharged(t *testing.T) {
 	nodestest.Long(t)
 	const size = 3 << 20
@@ -394,7 +396,8 @@ func TestFramesBehindBlankLines(t *testing.T) {
 	}
 }
 
-// A session of very many members takes no memory beside its text, and no shape has more keys than there is room for.
+// A session of very many members takes no memory beside its text, and no shape has more keys than
+// there is room for.
 func TestManyMembers(t *testing.T) {
 	session := []byte(`{"z":0` + strings.Repeat(`,"disc":{"up":1},"":0`, 10_000) + "}")
 	dst := make([]byte, 0, 2*len(session))

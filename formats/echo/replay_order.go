@@ -82,7 +82,8 @@ func (s *shape) place(key []byte, next int) int {
 	return -1
 }
 
-// A member is where a member of an object was appended, and what it comes behind: places of keys, then the others as they come.
+// A orderedMember is where a member of an object was appended, and what it comes behind: places of
+// keys, then the others as they come.
 type orderedMember struct{ rank, from, to int }
 
 const (
@@ -100,7 +101,8 @@ func appendOrdered(dst, value []byte, s *shape) []byte {
 	return s.appendNext(dst, &w, true)
 }
 
-// appendNext is appendOrdered for the next value. Where quick is not set each object is looked through for its keys before.
+// appendNext is appendOrdered for the next value. Where quick is not set each object is looked
+// through for its keys before.
 func (s *shape) appendNext(dst []byte, w *jsonenc.Walker, quick bool) []byte {
 	c := w.Peek()
 	switch {
@@ -243,8 +245,8 @@ func (s *shape) appendList(dst []byte, w *jsonenc.Walker, quick bool) []byte {
 
 const spaces = " \t\r\n" // of JSON
 
-// members goes through the members of a valid JSON value as they are written, keys without quotes. It has none if it is
-// no object.
+// members goes through the members of a valid JSON value as they are written, keys without quotes.
+// It has none if it is no object.
 func members(value []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		w := jsonenc.Walk(value)

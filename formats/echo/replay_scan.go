@@ -22,10 +22,10 @@ const (
 	maxLine     = 10 << 20
 )
 
-// A Reader reads one .echoreplay file. It is safe for concurrent use.
+// A replayReader reads one .echoreplay file. It is safe for concurrent use.
 type replayReader struct{ *replayText }
 
-// NewReader opens the archive, if it is one, and looks for the first frame.
+// newReplayReader opens the archive, if it is one, and looks for the first frame.
 func newReplayReader(ctx context.Context, r formats.ReaderAt, size int64) (*replayReader, error) {
 	h, err := openHead(ctx, r, size)
 	if err != nil {
@@ -105,7 +105,8 @@ func (l *lineReader) grow(n int) error {
 	return nil
 }
 
-// keep leaves the line to who has it, and reports whether it does: not where most of its memory would be kept for nothing.
+// keep leaves the line to who has it, and reports whether it does: not where most of its memory
+// would be kept for nothing.
 func (l *lineReader) keep() bool {
 	if len(l.buf) < cap(l.buf)/2 {
 		return false
@@ -115,8 +116,9 @@ func (l *lineReader) keep() bool {
 	return true
 }
 
-// Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and returns their index. Without
-// all bytes it goes no further than the chunks that nothing behind them can change, and parts of the next one.
+// Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and
+// returns their index. Without all bytes it goes no further than the chunks that nothing behind
+// them can change, and parts of the next one.
 func (r *replayReader) Scan(ctx context.Context, size int64, earlier formats.Index) (*Index, error) {
 	b, err := Resume(earlier, "", true)
 	if err != nil {
@@ -161,7 +163,8 @@ func (s *replayScan) finish(r *replayReader, x *Index) {
 	}
 }
 
-// What the text of a part takes is charged from freeText on: its lines, which stay, and what is rendered of the longest.
+// What the text of a part takes is charged from freeText on: its lines, which stay, and what is
+// rendered of the longest.
 const freeText = partText + freeLine
 
 // textCost returns what is charged for a part of so much text with a line of that length.
@@ -172,7 +175,7 @@ func textCost(text, longest int64) int64 {
 	return 0
 }
 
-// A scan is where a pass over the text is.
+// A replayScan is where a pass over the text is.
 type replayScan struct {
 	*flow
 	end      int64 // of the bytes that may be read

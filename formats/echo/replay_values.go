@@ -13,7 +13,7 @@ import (
 
 var _ formats.Head = (*replayHead)(nil)
 
-// open is the Open of the format.
+// openReplay is the Open of the format.
 func openReplay(ctx context.Context, in formats.Input) (formats.Head, error) {
 	r, err := newReplayReader(ctx, in, in.Size)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *replayHead) Append(b []byte) []byte {
 	return w.Bytes()
 }
 
-// readHead reads what Append of a head wrote.
+// readReplayHead reads what Append of a head wrote.
 func readReplayHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
 	r := indexfile.NewReader(replayName, saved)
 	h := &replayHead{layout: r.Text(), entry: r.Text(), method: uint16(r.Uint(math.MaxUint16)), offset: r.Size(), length: r.Size()}
@@ -71,7 +71,7 @@ func (c *replayHead) sound() bool {
 // Memory is about what the head keeps alive.
 func (c *replayHead) Memory() int64 { return int64(len(c.session) + len(c.entry) + 512) }
 
-// scanRecording is the Scan of the format.
+// scanReplay is the Scan of the format.
 func scanReplay(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 	r := &replayReader{newContainer(h.(*replayHead), in.ReaderAt)}
 	x, err := r.Scan(ctx, in.Size, earlier)
@@ -81,17 +81,19 @@ func scanReplay(ctx context.Context, in formats.Input, h formats.Head, earlier f
 	return x, nil
 }
 
-// readIndex reads what Append of an index wrote.
+// readReplayIndex reads what Append of an index wrote.
 func readReplayIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	return ReadIndex(replayName, true, saved, h.(*replayHead).size, UnknownChunks, func(info *ChunkInfo) bool {
 		return soundParts(info) && info.Size == info.Stored
 	})
 }
 
-// maxParts is how many parts a chunk has at most: each but the last two has partText bytes and lies in chunkText.
+// maxParts is how many parts a chunk has at most: each but the last two has partText bytes and lies
+// in chunkText.
 const maxParts = chunkText/partText + 2
 
-// soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than of one that was scanned.
+// soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than
+// of one that was scanned.
 func soundParts(info *ChunkInfo) bool {
 	if info.Ticks > chunkFrames || len(info.Parts) > maxParts {
 		return false
@@ -102,7 +104,7 @@ func soundParts(info *ChunkInfo) bool {
 	return !slices.ContainsFunc(info.Parts, func(p Part) bool { return p.Stored > partText+maxLine })
 }
 
-// summary is the Summary of the format.
+// replaySummary is the Summary of the format.
 func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*replayHead)
 	m := h.Match()

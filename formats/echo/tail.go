@@ -9,15 +9,17 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// A Tail is what a pass has in hand after the chunks that are there for good, saved. When the recording has grown, or
-// what a pass keeps on the way is all there is, another one goes on from there. The chunks behind are made again.
+// A Tail is what a pass has in hand after the chunks that are there for good, saved. When the
+// recording has grown, or what a pass keeps on the way is all there is, another one goes on from
+// there. The chunks behind are made again.
 
 // CodeTruncated is the problem of a file that ends too early.
 const CodeTruncated = "truncated"
 
-// Resume returns a Builder that goes on from an index, or begins if there is none. layout is how the format lays its
-// chunks out, in its own words: under another one the chunks that there are would be others, so that it is ErrOther, as
-// is an index that says nothing of how to go on. text says that sessions are stored as text.
+// Resume returns a Builder that goes on from an index, or begins if there is none. layout is how
+// the format lays its chunks out, in its own words: under another one the chunks that there are
+// would be others, so that it is ErrOther, as is an index that says nothing of how to go on. text
+// says that sessions are stored as text.
 func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	b := &Builder{layout: layout, players: playersOf(text)}
 	if earlier == nil {
@@ -29,8 +31,8 @@ func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	return b, nil
 }
 
-// A tail is what a Tail says, before the rowcount.Counter of frames and of players. Without chunks there
-// is only how to begin.
+// A tail is what a Tail says, before the rowcount.Counter of frames and of players. Without chunks
+// there is only how to begin.
 type tail struct {
 	Layout         string
 	State          []byte
@@ -44,8 +46,8 @@ type tail struct {
 	Players        []playerResult
 }
 
-// settle saves what there is before the first chunk that may become another one, which is decoded from
-// state.
+// settle saves what there is before the first chunk that may become another one, which is decoded
+// from state.
 func (b *Builder) settle(state []byte) {
 	b.flush()
 	var w indexfile.Writer

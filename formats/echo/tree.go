@@ -38,8 +38,8 @@ type Recording struct {
 	Chunk func(ctx context.Context, x *Index, n int, info *ChunkInfo, before *Chunk) (*Chunk, int64, error)
 
 	// Visit calls fn for the frames that Chunk decodes, up to as many as the index knows, with what
-	// tables have of them. Each is there until fn returns. ok is false if only Chunk tells which frames
-	// there are.
+	// tables have of them. Each is there until fn returns. ok is false if only Chunk tells which
+	// frames there are.
 	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame) error) (ok bool, err error)
 
 	// Data returns the file that shows the bytes of chunk n, which are readable.
@@ -216,8 +216,8 @@ func (t *tree) clock(x *Index) nodes.Clock {
 	}
 }
 
-// tickAt returns the last frame at or before a time, which is not before the first one. It decodes as
-// many parts of chunks as a binary search looks at.
+// tickAt returns the last frame at or before a time, which is not before the first one. It decodes
+// as many parts of chunks as a binary search looks at.
 func (t *tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
 	if ms > x.Last {
 		return 0, iofs.ErrNotExist

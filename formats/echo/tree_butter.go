@@ -16,7 +16,7 @@ type Options struct {
 	MaxChunk int64 // greatest size of a decompressed chunk; 0: 256 MiB
 }
 
-// New returns the format.
+// NewButter returns the format.
 func NewButter(o Options) formats.Format {
 	return formats.Format{
 		Name: butterName, Extensions: []string{".butter"}, Match: matchButter, Variant: fmt.Sprint(o.MaxChunk),
@@ -48,8 +48,8 @@ func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar
 	}, c)
 }
 
-// settled reports whether a file of that size has the whole first chunk, by which the layouts of version 3
-// are told apart.
+// settled reports whether a file of that size has the whole first chunk, by which the layouts of
+// version 3 are told apart.
 func (h *Header) settled(size int64) bool {
 	return len(h.Chunks) > 0 && h.Chunks[0].End() <= size
 }

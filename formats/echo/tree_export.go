@@ -219,8 +219,8 @@ func (t *tree) tables() []views.Table[Index] {
 	}}
 }
 
-// tableRows are the rows of frames and players that a part of a chunk has: a quarter of what its frames
-// take, and not a thing for the garbage collector to go through.
+// tableRows are the rows of frames and players that a part of a chunk has: a quarter of what its
+// frames take, and not a thing for the garbage collector to go through.
 type tableRows struct{ frames, players *columnar.Batch }
 
 // loadRows makes the rows of a part of a chunk, whose frames it does not keep.

@@ -294,7 +294,8 @@ func FuzzSavedIndex(f *testing.F) {
 	})
 }
 
-// TestTables writes the rows of both tables, with fields that need quotes and what combat maps do not have.
+// TestTables writes the rows of both tables, with fields that need quotes and what combat maps do
+// not have.
 func TestTables(t *testing.T) {
 	frames := testFrames(2)
 	frames[1].Teams[2].Players = []Player{{Name: "C, \"c\"\n", UserID: 3, ID: 9, Possession: true, Holding: [2]string{"none", "disc"}}}

@@ -32,7 +32,8 @@ import (
 	"recfs/nodes"
 )
 
-// remembering returns a format whose tables have their rows in memory from the second time on that they are asked for.
+// remembering returns a format whose tables have their rows in memory from the second time on that
+// they are asked for.
 func remembering(f formats.Format) formats.Format {
 	type key struct {
 		table string
@@ -66,7 +67,8 @@ func remembering(f formats.Format) formats.Format {
 	return f
 }
 
-// library returns the processor time that parquet-go takes to write the rows of files from memory, under zstd too.
+// library returns the processor time that parquet-go takes to write the rows of files from memory,
+// under zstd too.
 func library(b *testing.B, program string, files []string) time.Duration {
 	b.Helper()
 	out, err := exec.CommandContext(b.Context(), program, append([]string{"-write"}, files...)...).Output()
@@ -104,7 +106,8 @@ func sample(b *testing.B, name string) string {
 	return string(text)
 }
 
-// copies is how many recordings a run exports: making the directories and the compressor is not done for each.
+// copies is how many recordings a run exports: making the directories and the compressor is not
+// done for each.
 const copies = 4
 
 // A bench exports copies of one recording over and over. Their indexes are on disk.
@@ -154,7 +157,8 @@ func (b *bench) exportOne(x *export.Exporter, root nodes.Dir, at string) {
 	}
 }
 
-// repeated returns a butter recording that has its chunks but the last so many times (docs/formats/butter.md sections 3 and 4).
+// repeated returns a butter recording that has its chunks but the last so many times
+// (docs/formats/butter.md sections 3 and 4).
 func repeated(b *testing.B, recording string, times int) string {
 	b.Helper()
 	const fixed, afterName, playerBytes, afterPlayers = 4, 16 + 4, 8 + 1 + 1, 3
@@ -176,13 +180,13 @@ func repeated(b *testing.B, recording string, times int) string {
 		strings.Repeat(recording[sizes:last], times) + recording[last:text] + strings.Repeat(recording[text:end], times) + recording[end:]
 }
 
-// BenchmarkExport compares the processor time of exporting all tables of recordings, with their indexes on disk and nothing
-// in memory, with that of writing the same rows from memory to files: by the same code, and by parquet-go if go has that. It
-// reports what parts of an export these are.
+// BenchmarkExport compares the processor time of exporting all tables of recordings, with their
+// indexes on disk and nothing in memory, with that of writing the same rows from memory to files:
+// by the same code, and by parquet-go if go has that. It reports what parts of an export these are.
 //
-// A .echoreplay recording is 15 KB of JSON a frame, for nine rows: to inflate it alone takes longer than to write them.
-// The text of HCRP events is mostly numbers: to inflate and decode them and to write them in decimal takes as long as to
-// write what comes of it.
+// A .echoreplay recording is 15 KB of JSON a frame, for nine rows: to inflate it alone takes longer
+// than to write them. The text of HCRP events is mostly numbers: to inflate and decode them and to
+// write them in decimal takes as long as to write what comes of it.
 func BenchmarkExport(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "reader")
 	build := exec.CommandContext(b.Context(), "go", "build", "-C", "../internal/parquet/testdata/reader", "-o", program, ".")

@@ -15,7 +15,8 @@ import (
 	"recfs/formats/teehistorian"
 )
 
-// TestContract holds that tables have the columns of docs/tree/tables.md in that order, with their types.
+// TestContract holds that tables have the columns of docs/tree/tables.md in that order, with their
+// types.
 func TestContract(t *testing.T) {
 	contract := readContract(t)
 	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t),
@@ -40,7 +41,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// contractColumns are the columns of a table with their types. Those that follow may be told in words.
+// contractColumns are the columns of a table with their types. Those that follow may be told in
+// words.
 type contractColumns struct {
 	columns []string
 	inWords bool
@@ -75,8 +77,8 @@ func readContract(t *testing.T) map[string]contractColumns {
 	return all
 }
 
-// readColumns reads a list of columns. Names that only a blank parts have one type; one is that of most columns of its name if
-// there is none.
+// readColumns reads a list of columns. Names that only a blank parts have one type; one is that of
+// most columns of its name if there is none.
 func readColumns(cell string) (c contractColumns) {
 	cell, _, _ = strings.Cut(contractIntro.ReplaceAllString(contractNote.ReplaceAllString(cell, ""), ""), ";")
 	for run := range strings.SplitSeq(cell, ", ") {

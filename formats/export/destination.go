@@ -40,7 +40,8 @@ func dirsOf(dir, key string) (names, links []string, err error) {
 	return names, links, err
 }
 
-// namesAtOnce is how many names of a directory are in memory: it has one for each recording of an archive.
+// namesAtOnce is how many names of a directory are in memory: it has one for each recording of an
+// archive.
 const namesAtOnce = 1000
 
 // each calls fn for the names in the directory. The error is why there are no more.

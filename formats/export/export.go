@@ -1,4 +1,5 @@
-// Package export writes the tables of recordings as compressed Parquet on disk (docs/tree/tables.md section 8).
+// Package export writes the tables of recordings as compressed Parquet on disk (docs/tree/tables.md
+// section 8).
 package export
 
 import (
@@ -27,8 +28,8 @@ type Exporter struct {
 	z   *parquet.Encoder
 }
 
-// New returns an Exporter to a directory, for so many recordings at a time. What is made counts in the account
-// of c.
+// New returns an Exporter to a directory, for so many recordings at a time. What is made counts in
+// the account of c.
 func New(dir string, c *cache.Cache, jobs int) (*Exporter, error) {
 	z, err := parquet.NewEncoder(jobs)
 	return &Exporter{dir, c, z}, err
@@ -52,8 +53,8 @@ type File struct {
 	Err   error // why it could not be written: what was there before still is
 }
 
-// Export writes the tables of a recording that are wanted and not there yet. The error is that of a recording
-// that does not open.
+// Export writes the tables of a recording that are wanted and not there yet. The error is that of a
+// recording that does not open.
 func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table string) bool) ([]File, error) {
 	o, err := r.Open(ctx)
 	if err != nil {
@@ -102,7 +103,8 @@ func sum(s formats.Seal) string {
 	return fmt.Sprintf("%d-%016x", s.Length, s.Sum)
 }
 
-// isSame reports whether a file has a table of the recording as it is now: by its stamp, or else by its bytes.
+// isSame reports whether a file has a table of the recording as it is now: by its stamp, or else by
+// its bytes.
 func (r Recording) isSame(ctx context.Context, name, table string, o *recordings.Opened) (bool, error) {
 	m := readMetadata(name)
 	if m[pathKey] != r.shownPath() || m[madeKey] != r.made(o) || m["recfs.table"] != table {

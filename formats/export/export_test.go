@@ -92,7 +92,8 @@ func read(t *testing.T, name string) *parquettest.Table {
 	return parquettest.Read(t, b)
 }
 
-// TestSamples holds that a file has the columns, rows and bounds of the one in the tree, and is not written again.
+// TestSamples holds that a file has the columns, rows and bounds of the one in the tree, and is not
+// written again.
 func TestSamples(t *testing.T) {
 	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t),
 		hcrp.New(hcrp.Options{}), datafile.New(datafile.Options{}), nethack.Format, teehistorian.Format, echo.NewButter(echo.Options{}))
@@ -216,7 +217,8 @@ func bytesOf(t *testing.T, name string) string {
 	return b.String()
 }
 
-// TestUnchanged tells what has other bytes, or was made otherwise, from what only has another stamp.
+// TestUnchanged tells what has other bytes, or was made otherwise, from what only has another
+// stamp.
 func TestUnchanged(t *testing.T) {
 	source := t.TempDir()
 	name := filepath.Join(source, "a.rec")
@@ -264,8 +266,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestFailure leaves what was there before, and no half file, when a table cannot be made or the export is
-// interrupted.
+// TestFailure leaves what was there before, and no half file, when a table cannot be made or the
+// export is interrupted.
 func TestFailure(t *testing.T) {
 	for name, interrupt := range map[string]bool{"failure": false, "interrupted": true} {
 		cancel := func() {}

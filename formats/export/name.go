@@ -26,12 +26,13 @@ func (s Shard) Has(at string) bool { return int64(hash(at))%int64(s.N) == int64(
 // A Namer names the files of recordings. The zero value is ready to use, by one goroutine.
 type Namer struct{ taken map[[8]byte]struct{} }
 
-// maxName is how many bytes of a recording's name its files have: with the hash, the extension and what a
-// temporary name adds they stay below 255.
+// maxName is how many bytes of a recording's name its files have: with the hash, the extension and
+// what a temporary name adds they stay below 255.
 const maxName = 200
 
-// Name returns the name of the files of the recording at a path: its own, escaped, and 8 hex digits of the
-// path's hash. Of two that would have one name the later one has the hash of its path and a number.
+// Name returns the name of the files of the recording at a path: its own, escaped, and 8 hex digits
+// of the path's hash. Of two that would have one name the later one has the hash of its path and a
+// number.
 func (n *Namer) Name(format, at string) string {
 	for i := 1; ; i++ {
 		if name := nameOf(at, i); n.take(format + "/" + name) {

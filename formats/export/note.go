@@ -35,8 +35,8 @@ type Destination struct {
 	note        *note // nil: nothing was exported to it
 }
 
-// OpenDestination opens a directory to export a source to. Any number of exports may have it open, unless one of
-// them has it alone.
+// OpenDestination opens a directory to export a source to. Any number of exports may have it open,
+// unless one of them has it alone.
 func OpenDestination(dir, source string) (*Destination, error) {
 	lock, err := os.Open(dir)
 	if err != nil {
@@ -55,7 +55,8 @@ func OpenDestination(dir, source string) (*Destination, error) {
 	return d, nil
 }
 
-// tryLock reports whether it could lock a directory, alone or with others. Where there are no locks it can.
+// tryLock reports whether it could lock a directory, alone or with others. Where there are no locks
+// it can.
 func tryLock(dir *os.File, alone bool) bool {
 	return !errors.Is(outfile.Lock(dir, alone), syscall.EWOULDBLOCK)
 }
@@ -116,7 +117,8 @@ func (d *Destination) write(n note) error {
 	return err
 }
 
-// readNote returns the note of a directory, nil if there is none. Tables without a note may be of any source.
+// readNote returns the note of a directory, nil if there is none. Tables without a note may be of
+// any source.
 func readNote(dir string) (*note, error) {
 	n, unknown := new(note), &note{Layout: layout, Mixed: true}
 	b, err := readRegular(filepath.Join(dir, noteName), noteSize)
@@ -157,7 +159,8 @@ func readRegular(name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// maxTick is more than the clock of a file system takes from one time to the next: that of FAT goes by two seconds.
+// maxTick is more than the clock of a file system takes from one time to the next: that of FAT goes
+// by two seconds.
 const maxTick = 3 * time.Second
 
 // Now returns the time that a file made now has, later than that of all files that are there.

@@ -50,8 +50,9 @@ func (p *Pruner) Count() (gone, all int, err error) {
 	return gone, all, err
 }
 
-// Remove removes the tables of recordings that are gone, and tells of each one that it removes or cannot remove, and
-// of what it leaves, and why. The error is that of a directory that cannot be read.
+// Remove removes the tables of recordings that are gone, and tells of each one that it removes or
+// cannot remove, and of what it leaves, and why. The error is that of a directory that cannot be
+// read.
 func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
 	return p.each(func(d tableDir, name string) {
 		if !p.Wanted(d.format, d.table) {

@@ -21,7 +21,8 @@ func open(t *testing.T, dir, source string) *export.Destination {
 	return d
 }
 
-// TestPruneNew holds that what was made since a run began stays, however soon that was, and what could not be looked up.
+// TestPruneNew holds that what was made since a run began stays, however soon that was, and what
+// could not be looked up.
 func TestPruneNew(t *testing.T) {
 	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t), nethack.Format)
 	d := open(t, x.dir, "/source")
@@ -63,7 +64,8 @@ func TestPruneNew(t *testing.T) {
 	}
 }
 
-// TestPruneAlone holds that nothing is removed while another export has the destination open, and that none begins then.
+// TestPruneAlone holds that nothing is removed while another export has the destination open, and
+// that none begins then.
 func TestPruneAlone(t *testing.T) {
 	dir := t.TempDir()
 	d, other := open(t, dir, "/a"), open(t, dir, "/a")

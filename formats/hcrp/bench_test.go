@@ -17,7 +17,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// longFile returns a long recording: the one of the wild if it is there, else one from the test writer.
+// longFile returns a long recording: the one of the wild if it is there, else one from the test
+// writer.
 func longFile(b *testing.B) []byte {
 	file, err := os.ReadFile(shared + "run-long.hcrp")
 	if err != nil {
@@ -54,8 +55,8 @@ func BenchmarkLines(b *testing.B) {
 	b.SetBytes(int64(n))
 }
 
-// BenchmarkBodies decompresses all bodies, in turns with the library alone on the same frames, and reports how many bytes
-// of bodies a second of processor time gives both.
+// BenchmarkBodies decompresses all bodies, in turns with the library alone on the same frames, and
+// reports how many bytes of bodies a second of processor time gives both.
 func BenchmarkBodies(b *testing.B) {
 	r := longRecording(b)
 	frames := storedFrames(b, r)
@@ -180,7 +181,8 @@ func BenchmarkArchive(b *testing.B) {
 	}
 }
 
-// BenchmarkSizes asks for the sizes of all ticks or states in order, as ls -l does, in nanoseconds a file.
+// BenchmarkSizes asks for the sizes of all ticks or states in order, as ls -l does, in nanoseconds
+// a file.
 func BenchmarkSizes(b *testing.B) {
 	long := longFile(b)
 	for series, dir := range map[string]func(*recording) *views.Documents[index]{"ticks": (*recording).ticks, "states": (*recording).states} {

@@ -60,7 +60,8 @@ func (c *chunk) weight() int64 {
 	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + c.gathered + 1<<10
 }
 
-// decodedPerByte is about how many bytes decoding takes for each of a body: the body, its text, and an event for each
+// decodedPerByte is about how many bytes decoding takes for each of a body: the body, its text, and
+// an event for each
 // 16. What needs more is charged as it grows.
 const (
 	decodedPerByte = 1 + textPerBody + eventSize/16
@@ -78,8 +79,8 @@ func (r *Reader) bodyPeak(i int) int64 {
 // claimed returns the size that the body of chunk i has at most.
 func (r *Reader) claimed(i int) int64 { return min(max(r.Entry(i).Size, 0), r.limits.Body) }
 
-// grown returns how many bytes more are to be charged for a chunk of which n are: while one of its lists grows
-// it is there twice.
+// grown returns how many bytes more are to be charged for a chunk of which n are: while one of its
+// lists grows it is there twice.
 func (c *chunk) grown(text []byte, n int64) int64 {
 	need := 2 * (int64(cap(text)) + c.weight())
 	if need <= n {

@@ -274,8 +274,8 @@ func TestVarintRoundTrip(t *testing.T) {
 	})
 }
 
-// What decoding takes is counted: as much as the size of a body lets expect before it is expanded, and more while the
-// chunk outgrows that.
+// What decoding takes is counted: as much as the size of a body lets expect before it is expanded,
+// and more while the chunk outgrows that.
 func TestDecodingIsCharged(t *testing.T) {
 	s, err := ParseSchema([]byte(`{"format":"recording-schema/1","name":"t","events":[{"id":1,"name":"e","fields":[]}]}`))
 	if err != nil {

@@ -40,8 +40,8 @@ type placement struct {
 	pos    position
 }
 
-// lastPlacements sorts the placements of a tick by entity and life, and returns the last one of each. It
-// uses the memory of list.
+// lastPlacements sorts the placements of a tick by entity and life, and returns the last one of
+// each. It uses the memory of list.
 func lastPlacements(list []placement) []placement {
 	slices.SortStableFunc(list, func(a, b placement) int { return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.life, b.life)) })
 	out := list[:0]
@@ -55,8 +55,8 @@ func lastPlacements(list []placement) []placement {
 	return out
 }
 
-// positionRow adds where an entity was after a tick. It reports whether there is a row: there is none of
-// an entity whose number does not fit its column.
+// positionRow adds where an entity was after a tick. It reports whether there is a row: there is
+// none of an entity whose number does not fit its column.
 func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
 	if int64(int32(p.entity)) != p.entity {
 		return false
@@ -114,7 +114,8 @@ func (c *chunk) dataLen(k int) int {
 	return max(c.fields(k).len()-c.events[k].aside.len(), len("{")) + len("}")
 }
 
-// data returns the fields of an event as an object, without the one that has a column. It stands in place of the text.
+// data returns the fields of an event as an object, without the one that has a column. It stands in
+// place of the text.
 func (c *chunk) data(k int) []byte {
 	fields, aside := c.fields(k), c.events[k].aside
 	if aside.end > 0 {
@@ -128,7 +129,8 @@ func (c *chunk) data(k int) []byte {
 	return c.text[fields.start : fields.end+1]
 }
 
-// fields returns where the members of an event's object are behind the id, each with a comma before it.
+// fields returns where the members of an event's object are behind the id, each with a comma before
+// it.
 func (c *chunk) fields(k int) span {
 	e := &c.events[k]
 	end := e.text.end - uint32(len("}"))

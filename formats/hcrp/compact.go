@@ -14,8 +14,8 @@ import (
 	"recfs/formats"
 )
 
-// compact is the Compact of the format (docs/formats/hcrp.md section 11): every chunk that can be read is recompressed, in
-// the order of ticks. Damage is no error but is in the report.
+// compact is the Compact of the format (docs/formats/hcrp.md section 11): every chunk that can be
+// read is recompressed, in the order of ticks. Damage is no error but is in the report.
 func (o Options) compact(ctx context.Context, dir iofs.FS, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
 	r, err := o.newReader(ctx, formats.Input{FS: dir})
 	if err != nil {

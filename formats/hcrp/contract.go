@@ -65,8 +65,8 @@ func (h *head) Append(b []byte) []byte {
 	return w.Bytes()
 }
 
-// readHead reads what Append of a head wrote. A schema that lies beside the recording, and the dictionary, are
-// looked for again.
+// readHead reads what Append of a head wrote. A schema that lies beside the recording, and the
+// dictionary, are looked for again.
 func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (formats.Head, error) {
 	r := indexfile.NewReader(formatName, saved)
 	p := savedPreamble(r, o.Limits.withDefaults())
@@ -97,8 +97,8 @@ func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (
 	return h, nil
 }
 
-// Memory is about what the head keeps alive: an entry takes 32 bytes, and its places in the order of ticks
-// 8 more.
+// Memory is about what the head keeps alive: an entry takes 32 bytes, and its places in the order
+// of ticks 8 more.
 func (h *head) Memory() int64 {
 	return int64(1<<10 + len(h.metadata) + len(h.index) + 40*cap(h.entries) + 16*cap(h.segments) + 160*len(h.Problems))
 }
@@ -121,7 +121,8 @@ func beside(found formats.Head) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// besideFiles is Files of what lies beside. All files of a directory that is a recording are part of its version.
+// besideFiles is Files of what lies beside. All files of a directory that is a recording are part
+// of its version.
 func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
 	h, ok := found.(*head)
 	if !ok {
@@ -225,15 +226,15 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	return s, nil
 }
 
-// A ruin is a directory of segments whose preamble does not open: it takes the place of its head and its
-// index.
+// A ruin is a directory of segments whose preamble does not open: it takes the place of its head
+// and its index.
 type ruin struct {
 	why     *formats.Error
 	salvage *salvageSource // nil: there is nothing to salvage
 }
 
-// openLost opens a directory whose preamble does not. If that is lost, what the segments hold is taken for
-// chunks of the published layout, with any of the built-in schemas.
+// openLost opens a directory whose preamble does not. If that is lost, what the segments hold is
+// taken for chunks of the published layout, with any of the built-in schemas.
 func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Error) (*ruin, error) {
 	if why.Code != codeHeaderTruncated {
 		return &ruin{why: why}, nil

@@ -108,8 +108,8 @@ func outline(t *testing.T, dir nodes.Dir) map[string]string {
 	return all
 }
 
-// TestKeptTree holds that the tree of a recording whose head and index are kept stands without a read of
-// the recording, also of a damaged one.
+// TestKeptTree holds that the tree of a recording whose head and index are kept stands without a
+// read of the recording, also of a damaged one.
 func TestKeptTree(t *testing.T) {
 	for _, h := range hosts(t) {
 		g := &generator{rand.New(rand.NewPCG(4, 31)), h.schema}
@@ -148,8 +148,8 @@ func TestKeptTree(t *testing.T) {
 	}
 }
 
-// TestGrowingSegments looks at a recording in segments after each commit, with what the last look left on
-// disk: it shows what a first look does, and makes no index anew.
+// TestGrowingSegments looks at a recording in segments after each commit, with what the last look
+// left on disk: it shows what a first look does, and makes no index anew.
 func TestGrowingSegments(t *testing.T) {
 	for _, h := range hosts(t) {
 		g := &generator{rand.New(rand.NewPCG(2, 32)), h.schema}
@@ -205,8 +205,8 @@ func TestSidecarComesAndGoes(t *testing.T) {
 	}
 }
 
-// What opening takes is counted where the preamble is large: metadata of empty compounds becomes text of 31 times as
-// much.
+// What opening takes is counted where the preamble is large: metadata of empty compounds becomes
+// text of 31 times as much.
 func TestOpeningIsCharged(t *testing.T) {
 	nodestest.Long(t)
 	const n = 1 << 20
@@ -234,7 +234,8 @@ func TestOpeningIsCharged(t *testing.T) {
 	}
 }
 
-// TestRepeatedNames holds compounds with few and many members, of whose names some come again, to the last member of each.
+// TestRepeatedNames holds compounds with few and many members, of whose names some come again, to
+// the last member of each.
 func TestRepeatedNames(t *testing.T) {
 	for _, c := range []struct{ members, names int }{{1, 1}, {3, 2}, {16, 16}, {17, 17}, {17, 16}, {40, 3}, {60, 50}, {60, 17}} {
 		b := []byte{tagCompound}

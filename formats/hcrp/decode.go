@@ -43,9 +43,9 @@ func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 	return f.decodeIn(account{}, false, number, e, body)
 }
 
-// decodeIn decodes a body with the memory that is counted. If that does not suffice the chunk says so, and is not whole.
-// A quiet decoder gives no text, so an event has just its numbers. A long body is decoded with its text all the same, as
-// that may be longer than a chunk's can be.
+// decodeIn decodes a body with the memory that is counted. If that does not suffice the chunk says
+// so, and is not whole. A quiet decoder gives no text, so an event has just its numbers. A long
+// body is decoded with its text all the same, as that may be longer than a chunk's can be.
 func (f eventFormat) decodeIn(memory account, quiet bool, number int, e Entry, body []byte) *chunk {
 	ch := &chunk{entry: e, known: e.Start - 1}
 	d := &decoder{
@@ -187,8 +187,8 @@ func (d *decoder) charge() bool {
 	return d.chunk.short == nil
 }
 
-// record decodes the events of one tick; false if one of them could not be. Once it is known which of the first ones form a
-// snapshot, it decodes them again, to say so in their objects.
+// record decodes the events of one tick; false if one of them could not be. Once it is known which
+// of the first ones form a snapshot, it decodes them again, to say so in their objects.
 func (d *decoder) record(n int64, count int) bool {
 	ch, begin, start := d.chunk, *d.c, len(d.out)
 	first, problems, gathered := len(ch.events), len(ch.problems), d.gathered

@@ -14,7 +14,8 @@ func (d *values) begin(list []event, id int32, def *eventDef) []event {
 	return list
 }
 
-// column notes the field of which a table has a column, from start on in the text, if it is a whole number.
+// column notes the field of which a table has a column, from start on in the text, if it is a whole
+// number.
 func (d *values) column(f *field, start int) {
 	value := d.out[min(start+len(f.key), len(d.out)):]
 	if d.quiet || !isWhole(value) {

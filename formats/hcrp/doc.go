@@ -17,10 +17,10 @@
 //
 //	| varint tick | u16 events | varint id, payload | varint id, payload | …
 //
-// There are two layouts. The published one (versions 3 and 4) has absolute ticks, a record for every
-// tick, and snapshots made of the first tick's leading events. The design layout (version 1) has
-// ticks relative to the chunk, leaves empty ones out, and puts a snapshot into a section of its own
-// before the records:
+// There are two layouts. The published one (versions 3 and 4) has absolute ticks, a record for
+// every tick, and snapshots made of the first tick's leading events. The design layout (version 1)
+// has ticks relative to the chunk, leaves empty ones out, and puts a snapshot into a section of its
+// own before the records:
 //
 //	| varint length | varint id, payload | … | records
 //
@@ -82,8 +82,8 @@
 //	13  run_end             varint reason, varlong run time
 //	14  clear_ghost_blocks
 //
-// Payloads have no length, so events can be told apart only with a [Schema] that describes them. The
-// schemas of this host are built in; docs/formats/hcrp.md section 9 has the form of the others.
+// Payloads have no length, so events can be told apart only with a [Schema] that describes them.
+// The schemas of this host are built in; docs/formats/hcrp.md section 9 has the form of the others.
 //
 // # Files
 //

@@ -26,8 +26,8 @@ func TestForgedIndex(t *testing.T) {
 	}
 }
 
-// TestPrefixes makes indexes in stretches of the file, where chunks are damaged, missing, and in another order than their
-// ticks.
+// TestPrefixes makes indexes in stretches of the file, where chunks are damaged, missing, and in
+// another order than their ticks.
 func TestPrefixes(t *testing.T) {
 	for i, host := range hosts(t) {
 		g := &generator{rand.New(rand.NewPCG(uint64(i), 10)), host.schema}

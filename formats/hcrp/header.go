@@ -111,8 +111,8 @@ func (h *Header) IndexOffset() int64 { return headerSize + h.MetadataLength }
 // IndexEnd returns the offset after the index.
 func (h *Header) IndexEnd() int64 { return h.IndexOffset() + h.IndexLength }
 
-// headerError says why a recording does not open. The code is one of docs/formats/hcrp.md section 16, or
-// header.magic.
+// headerError says why a recording does not open. The code is one of docs/formats/hcrp.md section
+// 16, or header.magic.
 func headerError(code string, offset int64, kind error, msg string, args ...any) *formats.Error {
 	e := formats.Errorf(formatName, offset, kind, msg, args...)
 	e.Code = code

@@ -36,7 +36,8 @@ func headerOf(layout Layout, version, n int) []byte {
 	return append(b, bytes.Repeat([]byte{0xee}, headerSize-len(b))...) // padding is not looked at
 }
 
-// The fields of both layouts stand where docs/formats/hcrp.md section 3 says, for every length of the world version.
+// The fields of both layouts stand where docs/formats/hcrp.md section 3 says, for every length of
+// the world version.
 func TestHeaderFields(t *testing.T) {
 	for _, c := range []struct {
 		layout     Layout

@@ -13,8 +13,8 @@ const (
 	maxSavedTick = 1 << 33 // after every tick that 32-bit numbers of an index can make
 )
 
-// check holds the values of a saved index against each other and against the tables of the recording,
-// so that nothing that uses it needs to doubt them.
+// check holds the values of a saved index against each other and against the tables of the
+// recording, so that nothing that uses it needs to doubt them.
 func (x *index) check(t *Tables) error {
 	for _, part := range []struct {
 		name  string
@@ -105,7 +105,8 @@ func (x *index) soundCheckpoints() bool {
 	return true
 }
 
-// soundTracks looks at the tracks: the lives of an entity are counted, and only the last one goes on.
+// soundTracks looks at the tracks: the lives of an entity are counted, and only the last one goes
+// on.
 func (x *index) soundTracks() bool {
 	lives, open := map[int64]int{}, map[int64]bool{}
 	for i := range x.tracks {

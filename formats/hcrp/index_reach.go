@@ -38,7 +38,8 @@ func (t *Tables) reach(n int) []reach {
 	return list
 }
 
-// Reach returns how many first bytes of a segment, or of the file, the chunks take that the index is made of.
+// Reach returns how many first bytes of a segment, or of the file, the chunks take that the index
+// is made of.
 func (x *index) Reach(name string) int64 {
 	number, isSegment := parseSegmentName(name)
 	if name == "" {
@@ -54,8 +55,8 @@ func (x *index) Reach(name string) int64 {
 	return 0
 }
 
-// holds reports whether the recording may go on where the index ends. That it lost chunks is no harm where
-// the files are as long as they were; else the chunks may be there now.
+// holds reports whether the recording may go on where the index ends. That it lost chunks is no
+// harm where the files are as long as they were; else the chunks may be there now.
 func (x *index) holds(t *Tables) bool {
 	now := t.reach(x.progress.chunks)
 	return x.sum == t.sumOf(x.progress.chunks) && slices.EqualFunc(x.files, now, func(old, now reach) bool {

@@ -251,7 +251,8 @@ func TestSaved(t *testing.T) {
 	}, "../../testdata/hcrp/*.txtar")
 }
 
-// A saved head or index that ends early, or goes on after its end, is none; and a broken one does no harm.
+// A saved head or index that ends early, or goes on after its end, is none; and a broken one does
+// no harm.
 func TestSavedCut(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(3, 3)), hosts(t)[0].schema}
 	b := g.recording(Published, 4, 3, 20).file(t)

@@ -19,7 +19,8 @@ type marker struct {
 
 const insideSnapshot = `,"snapshot":true`
 
-// markers returns those of the chunk in the ticks from first to last. Their fields are good as long as the chunk is.
+// markers returns those of the chunk in the ticks from first to last. Their fields are good as long
+// as the chunk is.
 func (c *chunk) markers(first, last int64) iter.Seq[*marker] {
 	return func(yield func(*marker) bool) {
 		for t := range c.between(first, last) {
@@ -63,7 +64,8 @@ func (m *marker) row(b *columnar.Batch) {
 	b.Bytes(append(data, '}'))
 }
 
-// A markerList has the markers of a recording, if they are few. Else they are decoded where they are needed.
+// A markerList has the markers of a recording, if they are few. Else they are decoded where they
+// are needed.
 type markerList struct {
 	list []marker
 	size int64 // in memory

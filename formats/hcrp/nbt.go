@@ -234,7 +234,8 @@ func (d *nbtDecoder) compound(depth int) {
 	d.out = append(d.out, '}')
 }
 
-// repeats reports whether some of the members have the same key, or are too many to look at each two of them.
+// repeats reports whether some of the members have the same key, or are too many to look at each
+// two of them.
 func (d *nbtDecoder) repeats(members []member) bool {
 	for i, m := range members {
 		if i > fewMembers || slices.ContainsFunc(members[:i], func(o member) bool {

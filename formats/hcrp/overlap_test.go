@@ -20,8 +20,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// A model tells what a recording whose chunks overlap must show, as docs/tree/hcrp.md section 1 has it: tick by tick, with
-// a look at every chunk for each.
+// A model tells what a recording whose chunks overlap must show, as docs/tree/hcrp.md section 1 has
+// it: tick by tick, with a look at every chunk for each.
 type model struct {
 	layout  Layout
 	chunks  []*chunk // nil: not readable
@@ -59,8 +59,8 @@ func newModel(t *testing.T, r *Reader, s *Schema) *model {
 	return m
 }
 
-// owner returns the chunk that tick n belongs to, -1 if none has it, and the tick if it is recorded. known says that
-// all is known of it.
+// owner returns the chunk that tick n belongs to, -1 if none has it, and the tick if it is
+// recorded. known says that all is known of it.
 func (m *model) owner(n int64) (number int, found *tick, known bool) {
 	var in []int
 	for _, i := range m.order {
@@ -325,8 +325,8 @@ func (g *generator) overlapping(layout Layout, version int) *testRecording {
 	return r
 }
 
-// TestOverlap holds recordings whose chunks overlap to the model: chunks that are the same, that begin or end in one
-// another, are damaged, or lost.
+// TestOverlap holds recordings whose chunks overlap to the model: chunks that are the same, that
+// begin or end in one another, are damaged, or lost.
 func TestOverlap(t *testing.T) {
 	seeds := uint64(nodestest.Times(30, 6))
 	for _, host := range hosts(t) {

@@ -111,7 +111,8 @@ func (s *indexer) beyond(i int32) bool {
 	return !s.segmented && s.flaw(int(i)) == nil && s.place(int(i)).offset+s.Entry(int(i)).Stored > s.given
 }
 
-// group takes in the chunks up to place end in the order of ticks. All of them together overlap no other.
+// group takes in the chunks up to place end in the order of ticks. All of them together overlap no
+// other.
 func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
 	var claims []claim
 	bodies.decoded = 0
@@ -178,8 +179,8 @@ func (s *indexer) chunk(i int, c *chunk) {
 	c.countEvents(s.index.eventRows, i)
 }
 
-// advance goes on to tick first, where a chunk begins, unless ticks before it are unknown. A gap in which nothing
-// happened becomes a hole.
+// advance goes on to tick first, where a chunk begins, unless ticks before it are unknown. A gap in
+// which nothing happened becomes a hole.
 func (s *indexer) advance(first int64) {
 	n := len(s.index.ranges)
 	if first <= s.next || s.unknown >= s.next || s.Header.Layout == Published {
@@ -191,8 +192,8 @@ func (s *indexer) advance(first int64) {
 	s.next = first
 }
 
-// maxTurns bounds how often chunks are decoded again because they overlap: some can take turns with each tick, and be too
-// large to be kept meanwhile.
+// maxTurns bounds how often chunks are decoded again because they overlap: some can take turns with
+// each tick, and be too large to be kept meanwhile.
 const maxTurns = 16
 
 // play plays the ticks that belong to chunks. A body counts once for the next checkpoint.
@@ -228,7 +229,8 @@ func (s *indexer) play(ctx context.Context, bodies *pass, list []tickRange) erro
 	return nil
 }
 
-// maxRange is how many ticks a range has at most, so that a file of rows can be made a range at a time.
+// maxRange is how many ticks a range has at most, so that a file of rows can be made a range at a
+// time.
 const maxRange = 1 << 16
 
 // add plays the ticks of a chunk with a body of size bytes, and appends them as ranges.
@@ -263,8 +265,8 @@ func (s *indexer) addRange(r tickRange, c *chunk, size int64) {
 	s.index.ranges = append(s.index.ranges, r)
 }
 
-// countTo says that the next rows are of tick n, for a table whose rows are in the order of ticks: a row counts for the
-// last chunk that begins by its tick.
+// countTo says that the next rows are of tick n, for a table whose rows are in the order of ticks:
+// a row counts for the last chunk that begins by its tick.
 func (s *indexer) countTo(rows *rowcount.Counter, n int64) {
 	for k := rows.Chunks(); k < s.chunks && s.Entry(int(s.byTick[k])).Start <= n; k++ {
 		rows.EndChunk()

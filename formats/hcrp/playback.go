@@ -58,8 +58,8 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 	return nil
 }
 
-// walk plays tick ranges, from begin up to before end, until more, if it is set, is false. watch makes the observers of the
-// replay.
+// walk plays tick ranges, from begin up to before end, until more, if it is set, is false. watch
+// makes the observers of the replay.
 func (t *playback) walk(ctx context.Context, begin, end int, watch func(*replay) func(int, *chunk) observer, more func() bool) error {
 	p, err := t.before(ctx, begin)
 	observe := watch(p)

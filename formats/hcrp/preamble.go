@@ -20,8 +20,8 @@ type preamble struct {
 // recording.
 const firstRead = 256 << 10
 
-// preambleCopies is how often metadata and index are in memory at most while a recording opens: as they are
-// stored, and as the entries of the index, which take about twice as much.
+// preambleCopies is how often metadata and index are in memory at most while a recording opens: as
+// they are stored, and as the entries of the index, which take about twice as much.
 const preambleCopies = 3
 
 // smallCharge is up to how many bytes opening takes without asking.
@@ -35,8 +35,8 @@ func chargeLarge(ctx context.Context, n int64) (*formats.Held, error) {
 	return formats.Charge(ctx, n)
 }
 
-// textPerByte is the most text that a byte of NBT gives, as an empty compound in a list does, and once more
-// half of that for a buffer that grows.
+// textPerByte is the most text that a byte of NBT gives, as an empty compound in a list does, and
+// once more half of that for a buffer that grows.
 const textPerByte = 31 + 16
 
 // chargeText counts what typed JSON of the metadata takes.
@@ -76,8 +76,8 @@ func readPreamble(ctx context.Context, r formats.ReaderAt, size int64, limits Li
 	return p, err
 }
 
-// stored returns how many bytes of metadata and index there are in a file of size bytes that the limits
-// allow to read.
+// stored returns how many bytes of metadata and index there are in a file of size bytes that the
+// limits allow to read.
 func (h *Header) stored(size int64, limits Limits) (metadata, index int64) {
 	if h.IndexOffset() > size {
 		return 0, 0

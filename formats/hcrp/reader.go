@@ -12,7 +12,8 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// Tables are the header and the index of a recording, and what is wrong with them. They do not change.
+// Tables are the header and the index of a recording, and what is wrong with them. They do not
+// change.
 type Tables struct {
 	Header   *Header
 	Dir      bool              // a directory of segments; else a file
@@ -180,7 +181,8 @@ func (t *Tables) missing(i int) error {
 	return formats.Errorf(formatName, t.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
-// Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is one of newDamage.
+// Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is one of
+// newDamage.
 func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d

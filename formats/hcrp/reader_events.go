@@ -39,8 +39,8 @@ type keptChunk struct {
 	held *formats.Held // for it
 }
 
-// Chunks that overlap may take turns with each tick. So a pass keeps the last ones of them, up to so many, and that
-// together have so many bytes.
+// Chunks that overlap may take turns with each tick. So a pass keeps the last ones of them, up to
+// so many, and that together have so many bytes.
 const (
 	maxKept       = 8
 	maxKeptWeight = 16 << 20
@@ -100,8 +100,8 @@ func (p *pass) forget(keep func(Entry) bool) {
 // end forgets all chunks.
 func (p *pass) end() { p.forget(func(Entry) bool { return false }) }
 
-// enough fails if there is too little memory for the greatest chunk, so that a pass need not begin again at each that
-// is greater than those before.
+// enough fails if there is too little memory for the greatest chunk, so that a pass need not begin
+// again at each that is greater than those before.
 func (r *Reader) enough(ctx context.Context) error {
 	held, err := formats.Charge(ctx, r.largest())
 	held.Free()

@@ -2,8 +2,8 @@ package hcrp
 
 import "recfs/formats/internal/jsonenc"
 
-// A tickRange is a run of ticks that belong to one chunk and of which everything is known, a hole after such
-// ticks in which nothing happened, or a tick of which a part is known.
+// A tickRange is a run of ticks that belong to one chunk and of which everything is known, a hole
+// after such ticks in which nothing happened, or a tick of which a part is known.
 type tickRange struct {
 	First, Last int64
 	Ghost       int64 // bytes of the rows of export/ghost.csv

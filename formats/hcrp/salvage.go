@@ -13,9 +13,9 @@ import (
 // maxSalvaged bounds how many chunks a walk finds.
 const maxSalvaged = 1 << 20
 
-// salvage returns where frames may lie that the index does not name (docs/formats/hcrp.md section 13), and
-// how their chunks are decoded: in segments after what the index uses, in the one file after the index and the
-// last byte it names.
+// salvage returns where frames may lie that the index does not name (docs/formats/hcrp.md section
+// 13), and how their chunks are decoded: in segments after what the index uses, in the one file
+// after the index and the last byte it names.
 func (r *Reader) salvage() *salvageSource {
 	s := &salvageSource{
 		files: r.files, segments: r.segments, from: r.used(), zstd: r.zstd, formats: []eventFormat{r.eventFormat(r.schema)},
@@ -46,8 +46,8 @@ func (s *salvageSource) any(ctx context.Context) (bool, error) {
 	return len(list) > 0, err
 }
 
-// find returns the frames, at most limit, that follow each other in each file from an offset on. In a
-// file it ends at the first bytes that are no frame; the error is one of reading.
+// find returns the frames, at most limit, that follow each other in each file from an offset on. In
+// a file it ends at the first bytes that are no frame; the error is one of reading.
 func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err error) {
 	for _, seg := range s.segments {
 		p := place{seg.number, s.from[seg.number]}

@@ -17,8 +17,8 @@ import (
 // maxSchemaFile bounds a schema beside a recording.
 const maxSchemaFile = 1 << 20
 
-// choose returns the schema of a recording beside which none lies, or nil if none fits (docs/tree/hcrp.md section 1,
-// "Options").
+// choose returns the schema of a recording beside which none lies, or nil if none fits
+// (docs/tree/hcrp.md section 1, "Options").
 func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	own, err := builtin()
 	if err != nil {
@@ -58,8 +58,8 @@ func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	return best, nil
 }
 
-// schemaWith returns the schema that choose chose once, by its checksum; nil is none. ok is false if there
-// is none of that checksum any more.
+// schemaWith returns the schema that choose chose once, by its checksum; nil is none. ok is false
+// if there is none of that checksum any more.
 func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	own, err := builtin()
 	if err != nil || len(sum) == 0 {
@@ -73,8 +73,8 @@ func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	return nil, false
 }
 
-// sidecar returns the schema that lies beside the recording, or nil. One that cannot be used is a problem of the recording.
-// A *formats.UnreadError means that there may be one.
+// sidecar returns the schema that lies beside the recording, or nil. One that cannot be used is a
+// problem of the recording. A *formats.UnreadError means that there may be one.
 func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, err error) {
 	fsys, name := formats.InContext(ctx, in.FS), in.Name
 	if fsys == nil {
@@ -98,8 +98,8 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, e
 	return found, ctx.Err() // there may be one all the same
 }
 
-// readSchema reads a schema for recordings with a header, nil if there is no such file. An error that is no
-// *formats.UnreadError says that it cannot be used.
+// readSchema reads a schema for recordings with a header, nil if there is no such file. An error
+// that is no *formats.UnreadError says that it cannot be used.
 func readSchema(fsys iofs.FS, name string, h *Header) (*Schema, error) {
 	b, err := readBeside(fsys, name, maxSchemaFile)
 	switch {
@@ -128,8 +128,8 @@ func sidecarNames(name string) []string {
 	return slices.Compact(names)
 }
 
-// readBeside reads a file that lies beside a recording, of at most so many bytes. A *formats.UnreadError says that it may be
-// there, isAbsent that it is not.
+// readBeside reads a file that lies beside a recording, of at most so many bytes. A
+// *formats.UnreadError says that it may be there, isAbsent that it is not.
 func readBeside(fsys iofs.FS, name string, most int64) (b []byte, err error) {
 	info, err := iofs.Stat(fsys, name)
 	switch {
@@ -147,8 +147,8 @@ func readBeside(fsys iofs.FS, name string, most int64) (b []byte, err error) {
 	return b, err
 }
 
-// isAbsent reports whether an error says that there is no such file, for us: its name may also be too
-// long to exist.
+// isAbsent reports whether an error says that there is no such file, for us: its name may also be
+// too long to exist.
 func isAbsent(err error) bool {
 	for _, absent := range [...]error{
 		iofs.ErrNotExist, iofs.ErrPermission, iofs.ErrInvalid, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.ENOTDIR,

@@ -113,8 +113,8 @@ const (
 	captureRaw // and after it one for each element of raw
 )
 
-// The elements of an event's raw: values that are only copied. Those before the state of a block are the texts of an
-// entity, in the order in which they are saved and shown.
+// The elements of an event's raw: values that are only copied. Those before the state of a block
+// are the texts of an entity, in the order in which they are saved and shown.
 const (
 	rawType = iota
 	rawVelocity

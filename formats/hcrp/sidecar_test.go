@@ -22,8 +22,8 @@ func (f errorFS) Open(name string) (iofs.File, error) {
 	return nil, &iofs.PathError{Op: "open", Path: name, Err: f.err}
 }
 
-// TestUnreadableSidecar takes a failed read for no answer: without its schema or dictionary a recording would show
-// other files.
+// TestUnreadableSidecar takes a failed read for no answer: without its schema or dictionary a
+// recording would show other files.
 func TestUnreadableSidecar(t *testing.T) {
 	for err, fails := range map[error]bool{
 		iofs.ErrNotExist: false, iofs.ErrPermission: false, syscall.ENAMETOOLONG: false, syscall.EIO: true,
@@ -66,7 +66,8 @@ func TestBesideFiles(t *testing.T) {
 	}
 }
 
-// A schema beside a recording that cannot be used is a problem, and the recording is shown as without it.
+// A schema beside a recording that cannot be used is a problem, and the recording is shown as
+// without it.
 func TestBadSidecars(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 34)), hosts(t)[0].schema}
 	file := g.recording(Published, 4, 2, 10).file(t)
@@ -128,7 +129,8 @@ func TestBadSidecars(t *testing.T) {
 	}
 }
 
-// TestSchemaProblemsAreInOrder has problems of segments before that of the schema, and those of chunks after it.
+// TestSchemaProblemsAreInOrder has problems of segments before that of the schema, and those of
+// chunks after it.
 func TestSchemaProblemsAreInOrder(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 35)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 3, 10)
@@ -154,7 +156,8 @@ func TestSchemaProblemsAreInOrder(t *testing.T) {
 	}
 }
 
-// Where a built-in schema was taken that lacks an event, a hint names --schema; where the recording is damaged none does.
+// Where a built-in schema was taken that lacks an event, a hint names --schema; where the recording
+// is damaged none does.
 func TestHintWhereTheSchemaDoesNotFit(t *testing.T) {
 	own := strings.Replace(string(parkourV4), "mapmaker-parkour", "mine", 1)
 	mine, err := ParseSchema([]byte(own))
@@ -184,7 +187,8 @@ func TestHintWhereTheSchemaDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestSectionWithABadEntry shows nothing of a snapshot section in which an entry cannot be read, but the ticks behind it.
+// TestSectionWithABadEntry shows nothing of a snapshot section in which an entry cannot be read,
+// but the ticks behind it.
 func TestSectionWithABadEntry(t *testing.T) {
 	schema, err := ParseSchema([]byte(`{"format":"recording-schema/1","name":"t","events":[
 		{"id":1,"name":"go","role":"move","fields":[{"name":"entity","type":"u8"},{"name":"dx","type":"u8"},{"name":"dy","type":"u8"},{"name":"dz","type":"u8"}]}],

@@ -71,8 +71,8 @@ func (t *playback) eachState(ctx context.Context, first, end int, fn func(i int,
 	return cmp.Or(err, w.err)
 }
 
-// A stateWalk is an observer that makes the states of listed ticks. A tick in which nothing happened
-// has the world of the one before.
+// A stateWalk is an observer that makes the states of listed ticks. A tick in which nothing
+// happened has the world of the one before.
 type stateWalk struct {
 	replay *replay
 	ticks  runs

@@ -17,8 +17,8 @@ import (
 	"recfs/nodes"
 )
 
-// TestStateSizes holds the states that a pass over a stretch makes to those that are made alone, for random events in
-// chunks of which some are damaged.
+// TestStateSizes holds the states that a pass over a stretch makes to those that are made alone,
+// for random events in chunks of which some are damaged.
 func TestStateSizes(t *testing.T) {
 	known, unknown := 0, 0
 	for seed := range uint64(12) {
@@ -64,8 +64,8 @@ func TestStateSizes(t *testing.T) {
 	}
 }
 
-// TestQuiet holds chunks without text, and the rows made of those with it, to whole ones, whatever the limit of their
-// text is.
+// TestQuiet holds chunks without text, and the rows made of those with it, to whole ones, whatever
+// the limit of their text is.
 func TestQuiet(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(6) {
@@ -89,8 +89,8 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestQuietFields does so with two events whose fields are no usual ones: blocks that are called an entity, and NBT
-// of which members are dropped that the limit was exceeded by.
+// TestQuietFields does so with two events whose fields are no usual ones: blocks that are called an
+// entity, and NBT of which members are dropped that the limit was exceeded by.
 func TestQuietFields(t *testing.T) {
 	name := func(tag byte) []byte { return []byte{tag, 0, 1, 'a'} }
 	tags := slices.Concat([]byte{tagCompound}, name(tagString), []byte{1, 44}, make([]byte, 300), name(tagByte), []byte{1},
@@ -112,7 +112,8 @@ func TestQuietFields(t *testing.T) {
 	}
 }
 
-// TestGatheredIsCounted decodes an event of many blocks: they are among the memory that a chunk takes.
+// TestGatheredIsCounted decodes an event of many blocks: they are among the memory that a chunk
+// takes.
 func TestGatheredIsCounted(t *testing.T) {
 	s, err := ParseSchema([]byte(`{"format":"recording-schema/1","events":[{"id":1,"name":"many","role":"blocks","fields":[` +
 		`{"name":"list","type":{"list":{"struct":[{"name":"at","type":"block_pos"},{"name":"state","type":"varint"}]}}}]}]}`))
@@ -167,7 +168,8 @@ func holdRows(t *testing.T, c *chunk) {
 	}
 }
 
-// takenApart returns the id of an event, its entity if that is a whole number, and the object of its other fields.
+// takenApart returns the id of an event, its entity if that is a whole number, and the object of
+// its other fields.
 func takenApart(object []byte) (id int32, entity, data string) {
 	w := jsonenc.Walk(object)
 	w.Enter()
@@ -195,7 +197,8 @@ func placesAfter(l Layout, c *chunk) string {
 	return fmt.Sprint(p.positions)
 }
 
-// TestTickSizes holds the sizes of all ticks of a directory to its documents, where chunks are damaged and overlap.
+// TestTickSizes holds the sizes of all ticks of a directory to its documents, where chunks are
+// damaged and overlap.
 func TestTickSizes(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, host := range hosts(t) {

@@ -88,8 +88,8 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	return rec.Tree.Dir(game)
 }
 
-// dir returns that of a recording whose preamble does not open: what lies in it, why, and, if the preamble is
-// lost, what its segments hold.
+// dir returns that of a recording whose preamble does not open: what lies in it, why, and, if the
+// preamble is lost, what its segments hold.
 func (l *ruin) dir(in formats.Input, c *cache.Cache) nodes.Dir {
 	why := formats.ErrorProblem(l.why)
 	entries := []nodes.Entry{

@@ -10,7 +10,7 @@ import (
 	"recfs/nodes"
 )
 
-// header.json.
+// headerDocument is header.json.
 type headerDocument struct {
 	formats.HeaderHead
 	Form     string             `json:"form"`

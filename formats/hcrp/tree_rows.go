@@ -51,14 +51,16 @@ func (rec *recording) ghostText(_ context.Context, x *index) (*views.Text, error
 	}), nil
 }
 
-// A rowsPart is a part of a CSV file: the tick ranges from begin up to before end, which are played together.
+// A rowsPart is a part of a CSV file: the tick ranges from begin up to before end, which are played
+// together.
 type rowsPart struct{ begin, end int }
 
-// rowsPerFile is how many bytes of rows a part of a CSV file has at most, if it is of more than one tick range.
+// rowsPerFile is how many bytes of rows a part of a CSV file has at most, if it is of more than one
+// tick range.
 const rowsPerFile = 1 << 20
 
-// rowsText is a CSV file: a head, then the rows of pieces, which the observers that watch makes append to out. A part of
-// it begins at a checkpoint, if it has not too many rows.
+// rowsText is a CSV file: a head, then the rows of pieces, which the observers that watch makes
+// append to out. A part of it begins at a checkpoint, if it has not too many rows.
 func (rec *recording) rowsText(x *index, head string, pieces []piece,
 	watch func(x *index, p *replay, out *[]byte) func(int, *chunk) observer,
 ) *views.Text {

@@ -13,8 +13,8 @@ import (
 	"recfs/nodes"
 )
 
-// tick returns tick n and the chunk to which it belongs, as settle has it. What is unknown is an error that is no
-// iofs.ErrNotExist.
+// tick returns tick n and the chunk to which it belongs, as settle has it. What is unknown is an
+// error that is no iofs.ErrNotExist.
 func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick, err error) {
 	chunks := rec.Reader.chunksOf(n)
 	known := len(chunks) == 0
@@ -44,7 +44,8 @@ func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick,
 	return nil, nil, &iofs.PathError{Op: "find", Path: strconv.FormatInt(n, 10), Err: iofs.ErrNotExist}
 }
 
-// ticks declares ticks/. To list it needs the index; to open a tick by its number decodes one chunk.
+// ticks declares ticks/. To list it needs the index; to open a tick by its number decodes one
+// chunk.
 func (rec *recording) ticks() *views.Documents[index] {
 	return &views.Documents[index]{
 		Numbers: (*index).numbers, Clock: rec.clock, Listed: true,

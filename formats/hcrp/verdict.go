@@ -7,8 +7,8 @@ import (
 	"recfs/formats"
 )
 
-// hint says what is missing and which flag helps, where no schema fits or a built-in one lacks an event, else "" (docs/tree/hcrp.md
-// section 3).
+// hint says what is missing and which flag helps, where no schema fits or a built-in one lacks an
+// event, else "" (docs/tree/hcrp.md section 3).
 func (s *Schema) hint(x *index) string {
 	switch {
 	case s == nil:

@@ -31,8 +31,8 @@ func newWorld() *world {
 	return &world{entities: map[int64]*entity{}, blocks: map[blockAt][]byte{}}
 }
 
-// setBlock notes the state of a block, which may have none. Blocks that are set one after the other have few different
-// ones.
+// setBlock notes the state of a block, which may have none. Blocks that are set one after the other
+// have few different ones.
 func (w *world) setBlock(at blockAt, state []byte) {
 	w.list = nil
 	if len(state) == 0 {

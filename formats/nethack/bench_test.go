@@ -16,8 +16,8 @@ import (
 	"recfs/formats/internal/testing/formatstest"
 )
 
-// longGame writes a log with a backup of size bytes and a chain of diffs against it: a few edits all over
-// the save, as monsters move, and now and then an insertion or a deletion.
+// longGame writes a log with a backup of size bytes and a chain of diffs against it: a few edits
+// all over the save, as monsters move, and now and then an insertion or a deletion.
 func longGame(size, diffs int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newGame("Bench")
@@ -68,8 +68,9 @@ func openBench(b testing.TB, log []byte, budget int64) (*recording, *index, func
 
 const benchBudget = 256 << 20
 
-// benchPasses measures the passes over a log beside each other, in bytes of saves per second of processor time: copying
-// the saves over and over to the same memory, copying them to memory that is kept, the index pass, reading them in order.
+// benchPasses measures the passes over a log beside each other, in bytes of saves per second of
+// processor time: copying the saves over and over to the same memory, copying them to memory that
+// is kept, the index pass, reading them in order.
 func benchPasses(b *testing.B, log []byte) {
 	var sizes []int
 	total := 0
@@ -218,8 +219,8 @@ func busyGame(ticks int) []byte {
 	return w.Bytes()
 }
 
-// BenchmarkCounting measures how much longer an index pass takes than one that does not count the rows of tables: over the
-// games that there are, and over one where each save has another hero.
+// BenchmarkCounting measures how much longer an index pass takes than one that does not count the
+// rows of tables: over the games that there are, and over one where each save has another hero.
 func BenchmarkCounting(b *testing.B) {
 	logs := map[string][]byte{"busy": busyGame(2000)}
 	files, _ := filepath.Glob(sharedGames + "/*.nhgame")
@@ -259,8 +260,8 @@ func BenchmarkCounting(b *testing.B) {
 	}
 }
 
-// BenchmarkIndex measures what the saved index of a log of 200,000 saves takes to be read, what it takes in memory, and
-// what each of its ticks and names takes to be found, in processor time.
+// BenchmarkIndex measures what the saved index of a log of 200,000 saves takes to be read, what it
+// takes in memory, and what each of its ticks and names takes to be found, in processor time.
 func BenchmarkIndex(b *testing.B) {
 	const ticks = 200_000
 	log := usualGame(ticks)

@@ -189,7 +189,8 @@ func (m *mdiff) bits(n int) (uint64, error) {
 	return v, nil
 }
 
-// ahead returns the bits that come, the next one first: those of eight bytes, with zeros behind the end of the diff.
+// ahead returns the bits that come, the next one first: those of eight bytes, with zeros behind the
+// end of the diff.
 func (m *mdiff) ahead() uint64 {
 	rest := m.data[m.pos/8:]
 	if len(rest) < 8 {

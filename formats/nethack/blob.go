@@ -48,8 +48,8 @@ var (
 	errPrefix = errors.New("the blob has no length between its two marks")
 )
 
-// decodeBlob returns the bytes of a blob (docs/formats/nethack.md section 1.4), in whose place those of its
-// base64 are written: a plain one is there.
+// decodeBlob returns the bytes of a blob (docs/formats/nethack.md section 1.4), in whose place
+// those of its base64 are written: a plain one is there.
 func decodeBlob(blob []byte) (data []byte, err error) {
 	kind := compressionOf(blob)
 	size := int64(0)

@@ -10,8 +10,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// The terminal of export/game.cast, which is an asciicast of version 2: a header, then an event a line,
-// [seconds, "o", what the terminal gets].
+// The terminal of export/game.cast, which is an asciicast of version 2: a header, then an event a
+// line, [seconds, "o", what the terminal gets].
 const (
 	castColumns = 80
 	castRows    = 24
@@ -26,14 +26,15 @@ const (
 	nextRow = "\r\n"
 )
 
-// A castTime is that of the event before one of export/game.cast: when it is in the cast and when in the game, in microseconds.
+// A castTime is that of the event before one of export/game.cast: when it is in the cast and when
+// in the game, in microseconds.
 type castTime struct{ at, last int64 }
 
 // castStart is the time before the first event.
 var castStart = castTime{last: math.MaxInt64}
 
-// A cast writes events of export/game.cast (docs/tree/nethack.md section 7a). Each draws the whole screen, so
-// that a player can begin anywhere.
+// A cast writes events of export/game.cast (docs/tree/nethack.md section 7a). Each draws the whole
+// screen, so that a player can begin anywhere.
 type cast struct {
 	castTime
 	doc    []byte
@@ -50,7 +51,8 @@ func (c *cast) begin(h *header) {
 	c.doc = append(c.doc, "}\n"...)
 }
 
-// add appends the event of a state that has its groups; now is the time of its tick in microseconds.
+// add appends the event of a state that has its groups; now is the time of its tick in
+// microseconds.
 func (c *cast) add(s *state, now int64) {
 	if now > c.last {
 		c.at += int64(min(uint64(now-c.last), maxPause)) // clocks of any value: what they differ by may need all 64 bits

@@ -48,8 +48,9 @@ func steady(head formats.Head, r formats.ReaderAt) formats.ReaderAt {
 	return settled{r, head.(*header).size}
 }
 
-// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but the
-// recovery count, which is compared by itself, and the hint in line 4, which starts at offset line4.
+// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but
+// the recovery count, which is compared by itself, and the hint in line 4, which starts at offset
+// line4.
 type settled struct {
 	r     formats.ReaderAt
 	line4 int64
@@ -101,8 +102,8 @@ func (x *index) readTail(log io.ReaderAt) error {
 	return nil
 }
 
-// Reach is where the last save line ends: what follows is an action under way, and read again when the log
-// has grown.
+// Reach is where the last save line ends: what follows is an action under way, and read again when
+// the log has grown.
 func (x *index) Reach(string) int64 { return x.reach() }
 
 // readIndex reads what Append of an index wrote.

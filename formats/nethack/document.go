@@ -10,8 +10,9 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// visit calls fn for the ticks from first up to end with the events of each, which fn does not keep. The tick
-// behind the last one is the action under way. A tick whose events are too long is left out.
+// visit calls fn for the ticks from first up to end with the events of each, which fn does not
+// keep. The tick behind the last one is the action under way. A tick whose events are too long is
+// left out.
 func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, ev *events) error) error {
 	if end <= first {
 		return nil
@@ -124,8 +125,8 @@ func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err
 	return doc, err
 }
 
-// settled returns the tick from which on lines may become others while the game goes on: the save of the
-// last one that has a save loses its name to the next one of that turn.
+// settled returns the tick from which on lines may become others while the game goes on: the save
+// of the last one that has a save loses its name to the next one of that turn.
 func (x *index) settled() int {
 	for n := x.ticks.len() - 1; n >= 0 && !x.over; n-- {
 		if !x.ticks.lost(n) {
@@ -135,8 +136,8 @@ func (x *index) settled() int {
 	return x.ticks.len()
 }
 
-// appendPending appends the events behind the last save line to a list of a document, and ends it. They are not shown if
-// they are too many.
+// appendPending appends the events behind the last save line to a list of a document, and ends it.
+// They are not shown if they are too many.
 func (x *index) appendPending(dst []byte) ([]byte, error) {
 	i := 0
 	if x.tail != nil {
@@ -202,7 +203,8 @@ func appendListEnd(dst []byte, n int) []byte {
 	return append(dst, ']')
 }
 
-// cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at most.
+// cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at
+// most.
 func (x *index) cut(first, end, most int) []int {
 	cuts := []int{first}
 	for n := first; n < end; n++ {

@@ -55,7 +55,8 @@ const maxUnknown = 200
 // isCommand reports whether a line is a command, if it is right.
 func isCommand(text []byte) bool { return len(text) > 0 && 'a' <= text[0] && text[0] <= 'z' }
 
-// parse reads a line that is neither a save nor a time step. The texts of the event are parts of it.
+// parse reads a line that is neither a save nor a time step. The texts of the event are parts of
+// it.
 func (e *event) parse(text []byte) {
 	err := errEvent
 	switch {
@@ -258,7 +259,8 @@ func (e *event) parseKey(s []byte) error {
 	return err
 }
 
-// parseItems reads the chosen items of a menu: ids in hex, plus 4, each with a count in an object menu.
+// parseItems reads the chosen items of a menu: ids in hex, plus 4, each with a count in an object
+// menu.
 func (e *event) parseItems(s []byte, object bool) error {
 	items := []item{}
 	for len(s) > 0 {

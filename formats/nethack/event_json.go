@@ -80,7 +80,8 @@ func appendItems(dst []byte, items []item) []byte {
 // utcLayout is RFC 3339 with the six decimals that are stored.
 const utcLayout = "2006-01-02T15:04:05.000000Z"
 
-// utc returns the time of a clock that is tz seconds ahead of UTC. ok is false outside the years 1 to 9999.
+// utc returns the time of a clock that is tz seconds ahead of UTC. ok is false outside the years 1
+// to 9999.
 func utc(clock uint64, tz int32) (t time.Time, ok bool) {
 	micros, ok := utcMicros(clock, tz)
 	return time.UnixMicro(micros).UTC(), ok

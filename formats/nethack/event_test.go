@@ -149,7 +149,8 @@ func TestEventsAgain(t *testing.T) {
 	})
 }
 
-// FuzzLine parses one line and looks whether what is shown of it is JSON as encoding/json writes it.
+// FuzzLine parses one line and looks whether what is shown of it is JSON as encoding/json writes
+// it.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"kick D3", "K97,-1", "M5:fffffffe", "O5,3:6", "LGwA=", "name TRmlkbwA=", "travel P3,4", "B!", "Q", "P3,4;", "R\xffab", "+12",

@@ -5,8 +5,9 @@ import (
 	"iter"
 )
 
-// events are the lines between two saves, up to maxEventText. They are parsed each time that somebody goes
-// through them: parsed ones would take a hundred times as much memory as the shortest lines.
+// events are the lines between two saves, up to maxEventText. They are parsed each time that
+// somebody goes through them: parsed ones would take a hundred times as much memory as the shortest
+// lines.
 type events struct {
 	clock uint64 // before them
 	off   int64  // where they begin
@@ -25,7 +26,8 @@ func (ev *events) add(l line) {
 	ev.text = append(append(ev.text, l.text...), '\n')
 }
 
-// manyText is how much memory is kept for the lines that come next. Those of real saves take some hundred bytes.
+// manyText is how much memory is kept for the lines that come next. Those of real saves take some
+// hundred bytes.
 const manyText = 64 << 10
 
 // forget forgets all events. Those that come next begin at a clock.
@@ -74,8 +76,9 @@ func (ev *events) len() (n int) {
 	return n
 }
 
-// commands goes through the commands, each with its answers, as JSON: the events up to the next one. Times are those of
-// a player in timezone tz. Both are good until the next one. each, if not nil, hears of every event.
+// commands goes through the commands, each with its answers, as JSON: the events up to the next
+// one. Times are those of a player in timezone tz. Both are good until the next one. each, if not
+// nil, hears of every event.
 func (ev *events) commands(tz int32, each func(*event)) iter.Seq2[*event, []byte] {
 	return func(yield func(*event, []byte) bool) {
 		answers := ev.answers[:0] // none before the first command

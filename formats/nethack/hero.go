@@ -10,8 +10,8 @@ type heroState struct {
 	location   location
 }
 
-// How long the hero is in a save, and what stands between the causes of death that follow him and the dungeons: his last
-// inventory number, and he as a monster.
+// How long the hero is in a save, and what stands between the causes of death that follow him and
+// the dungeons: his last inventory number, and he as a monster.
 const (
 	heroSize      = 1783
 	heroAsMonster = 4 + monsterSize
@@ -27,8 +27,8 @@ func readHero(save []byte, s *heroState) bool {
 	return !r.bad
 }
 
-// readHero reads what is of the hero, whose offsets are those of docs/formats/nethack.md section 7.3, and finds where he
-// and the list of dungeons begin.
+// readHero reads what is of the hero, whose offsets are those of docs/formats/nethack.md section
+// 7.3, and finds where he and the list of dungeons begin.
 func (r *fields) readHero(s *heroState) {
 	n := r.length(stringAt)
 	r.you = 276 + n + 44*r.length(270+n)

@@ -15,7 +15,8 @@ func appendHeroColumns(doc []byte) []byte {
 	return append(append(doc, strings.Join(heroColumns, ",")...), '\n')
 }
 
-// appendHero appends the row of tick n, in a timezone. The armour class on the screen is not in a save.
+// appendHero appends the row of tick n, in a timezone. The armour class on the screen is not in a
+// save.
 func appendHero(doc []byte, n int, t tick, zone int32, s *heroState) []byte {
 	h, l, a := &s.hero, &s.location, &s.attributes
 	numbers := func(list ...int64) {

@@ -112,7 +112,8 @@ func (x *index) backupOf(n int) int { return x.chunks.number(x.chunkOf(n)) }
 // zone returns the timezone in force at tick n.
 func (x *index) zone(n int) int32 { return x.zoneAt(x.ticks.off(n), x.ticks.zone(n)) }
 
-// zoneAt returns the timezone in force at an offset, where the save has tz: the clock is UTC until the first time step.
+// zoneAt returns the timezone in force at an offset, where the save has tz: the clock is UTC until
+// the first time step.
 func (x *index) zoneAt(off int64, tz int32) int32 {
 	if x.now.firstStep < 0 || x.now.firstStep > off {
 		return 0
@@ -120,8 +121,9 @@ func (x *index) zoneAt(off int64, tz int32) int32 {
 	return tz
 }
 
-// What a tick takes at most when an index is made, with its place in the list of names and what is made on the way
-// there; these alone, for a tick that was there before: four numbers of 4 bytes; and what a problem takes, about.
+// What a tick takes at most when an index is made, with its place in the list of names and what is
+// made on the way there; these alone, for a tick that was there before: four numbers of 4 bytes;
+// and what a problem takes, about.
 const (
 	tickCost    = 52
 	nameCost    = 16

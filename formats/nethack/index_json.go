@@ -53,7 +53,8 @@ func (x *index) totals() totals {
 // timeOf returns the time of tick n, nil if it is none.
 func (x *index) timeOf(n int) *string { return timeOf(x.ticks.at(n).clock, x.zone(n)) }
 
-// turnsOf returns the turns of the first and the last of the ticks from first to before end that has a save.
+// turnsOf returns the turns of the first and the last of the ticks from first to before end that
+// has a save.
 func (x *index) turnsOf(first, end int) (from, to *int32) {
 	for ; first < end && x.ticks.lost(first); first++ {
 	}

@@ -32,8 +32,8 @@ func (x *index) Append(b []byte) []byte {
 	return w.Bytes()
 }
 
-// code writes or reads what does not change when the log grows. After it are the lines after the last save,
-// of which the rest is made again.
+// code writes or reads what does not change when the log grows. After it are the lines after the
+// last save, of which the rest is made again.
 //
 //	| recovery count | lines | commands | problems not listed | open problem + 1 |
 //	| offset of the first time step + 1 | count | tick … | count | problem … | heroes | commands |
@@ -85,8 +85,8 @@ func decodeIndex(saved []byte, h *header) (*index, error) {
 	return x, nil
 }
 
-// finish goes on over the lines after the last save, and reports whether they can be those of a log of the
-// size.
+// finish goes on over the lines after the last save, and reports whether they can be those of a log
+// of the size.
 func (x *index) finish(tail []byte, size int64) bool {
 	if len(tail) > maxEventText {
 		return false
@@ -124,7 +124,7 @@ func (x *index) codeTicks(c indexfile.Codec, n int) {
 	}
 }
 
-// A tick is told by what it differs in from the one before:
+// code writes or reads a tick, which is told by what it differs in from the one before:
 //
 //	| offset - end before | length | clock zigzag | line | turn zigzag | size zigzag | tz zigzag |
 //	| flags u8: backup bit 0, format bits 1 and 2, compression bits 3 and 4 |

@@ -322,7 +322,8 @@ func readTruth(t testing.TB, file string) map[int64]map[string]string {
 
 func logSource(log []byte) formats.Input { return formats.BytesInput("x.nhgame", log, time.Time{}) }
 
-// forgetRows lets the counters of an index forget the last row, which spares them work if the next one is like it.
+// forgetRows lets the counters of an index forget the last row, which spares them work if the next
+// one is like it.
 func forgetRows(x *index) {
 	for _, c := range []*rowcount.Counter{x.heroes, x.commands} {
 		counts := make([]columnar.Counts, len(c.Columns))
@@ -333,8 +334,8 @@ func forgetRows(x *index) {
 	}
 }
 
-// TestResume continues indexes from every length of a log to every longer one; the result must be what a
-// pass over the longer one gives.
+// TestResume continues indexes from every length of a log to every longer one; the result must be
+// what a pass over the longer one gives.
 func TestResume(t *testing.T) {
 	w := sampleGame(60)
 	damaged := bytes.Replace(w.Bytes(), []byte("\nmove D4\n"), []byte("\nmoVe D4\n"), 7)
@@ -357,7 +358,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeRewritten holds that what the game rewrites in place keeps an index, and all else ends it.
+// TestResumeRewritten holds that what the game rewrites in place keeps an index, and all else ends
+// it.
 func TestResumeRewritten(t *testing.T) {
 	log := sampleGame(60).Bytes()
 	x := mustIndex(t, log)
@@ -464,9 +466,9 @@ func kept(t *testing.T, shelf cache.Store, log []byte, r *countingReader) (*reco
 	return rec, root
 }
 
-// TestIndexReadsOnce holds that the pass that makes an index, or continues one, reads each byte of the log
-// once. What it continues from is read to be compared and to rebuild the last save, and once more by the
-// attempt that asks for memory.
+// TestIndexReadsOnce holds that the pass that makes an index, or continues one, reads each byte of
+// the log once. What it continues from is read to be compared and to rebuild the last save, and
+// once more by the attempt that asks for memory.
 func TestIndexReadsOnce(t *testing.T) {
 	nodestest.Long(t)
 	log := longGame(20_000, 3000)
@@ -485,8 +487,9 @@ func TestIndexReadsOnce(t *testing.T) {
 	}
 }
 
-// TestKeptIndexReadsNothing holds that a log whose head and index are kept shows both, and its directories,
-// without a byte being read, also where a command is under way and the last line has no end.
+// TestKeptIndexReadsNothing holds that a log whose head and index are kept shows both, and its
+// directories, without a byte being read, also where a command is under way and the last line has
+// no end.
 func TestKeptIndexReadsNothing(t *testing.T) {
 	w := sampleGame(60)
 	w.line("kick D3", 1000)
@@ -528,8 +531,8 @@ func TestLongTail(t *testing.T) {
 	}
 }
 
-// TestForgedTail holds that what a saved index says to follow the last save is no save itself, and whole
-// lines within the log.
+// TestForgedTail holds that what a saved index says to follow the last save is no save itself, and
+// whole lines within the log.
 func TestForgedTail(t *testing.T) {
 	w := sampleGame(60)
 	w.line("kick D3", 1000)
@@ -590,7 +593,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestLongLines keeps no more of a line that is no save than is shown, however long it is, and all of one that is.
+// TestLongLines keeps no more of a line that is no save than is shown, however long it is, and all
+// of one that is.
 func TestLongLines(t *testing.T) {
 	lines := strings.SplitAfter(sampleGame(300).String(), "\n")
 	long := string(make([]byte, 40<<20)) + "\n"
@@ -609,8 +613,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestLongSaveIsCharged takes the memory for a long save line before it reads the line, and not for several
-// such lines.
+// TestLongSaveIsCharged takes the memory for a long save line before it reads the line, and not for
+// several such lines.
 func TestLongSaveIsCharged(t *testing.T) {
 	lines := strings.SplitAfter(sampleGame(300).String(), "\n")
 	log := []byte(strings.Join(lines[:3], "") + "*00000000 " + strings.Repeat("A", 4<<20) + "\n")
@@ -631,7 +635,8 @@ func TestLongSaveIsCharged(t *testing.T) {
 	}
 }
 
-// TestNamesAreCharged takes the memory for all names when it goes on from a saved index, which makes them again.
+// TestNamesAreCharged takes the memory for all names when it goes on from a saved index, which
+// makes them again.
 func TestNamesAreCharged(t *testing.T) {
 	nodestest.Long(t)
 	const ticks = 40_000

@@ -7,9 +7,9 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// fingerprint43 is the field at fingerprintAt in the saves of NetHack 4.3: how many artifacts, objects
-// and monsters the game has. The tables of names and docs/formats/nethack.md sections 12 to 15 hold for it
-// alone.
+// fingerprint43 is the field at fingerprintAt in the saves of NetHack 4.3: how many artifacts,
+// objects and monsters the game has. The tables of names and docs/formats/nethack.md sections 12 to
+// 15 hold for it alone.
 const (
 	fingerprintAt = 8
 	fingerprint43 = 0x211b017d
@@ -30,8 +30,8 @@ type trap struct {
 	seen, byHero bool
 }
 
-// readLevel walks through a save from offset dungeons on. It returns what the hero carries, nil if the
-// save is not as it should be, and his level, nil if it is not in the save.
+// readLevel walks through a save from offset dungeons on. It returns what the hero carries, nil if
+// the save is not as it should be, and his level, nil if it is not in the save.
 func readLevel(save []byte, dungeons int64, at *location, role int32) (pack []object, here *level) {
 	w := &levelWalk{Cursor: wire.NewCursor(name, save, 0), role: role}
 	w.Skip(int(dungeons))

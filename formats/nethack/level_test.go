@@ -20,8 +20,8 @@ func stateOf(t testing.TB, save []byte) string {
 	return nodestest.Read(t, mustOpen(t, w.Bytes()), "states/0.json")
 }
 
-// list returns the elements of a list of a document, a line each, or the document's value for the key if
-// that is no list.
+// list returns the elements of a list of a document, a line each, or the document's value for the
+// key if that is no list.
 func list(t testing.TB, doc, key string) []string {
 	t.Helper()
 	_, rest, ok := strings.Cut(doc, "\n  \""+key+"\": ")
@@ -214,8 +214,8 @@ func TestPolymorphedHero(t *testing.T) {
 // levelKeys are the keys after map.
 var levelKeys = []string{"screen", "inventory", "monsters", "objects", "traps"}
 
-// TestUnknownLevels holds that a save that is not as it should be has null for what cannot be told, and one
-// of another version nothing at all.
+// TestUnknownLevels holds that a save that is not as it should be has null for what cannot be told,
+// and one of another version nothing at all.
 func TestUnknownLevels(t *testing.T) {
 	good := func() []byte { return dungeonSave(listOf("OCHN"), fullLevel().bytes()) }
 	dungeons := len(heroSave())
@@ -290,8 +290,8 @@ func TestUnknownLevels(t *testing.T) {
 	}
 }
 
-// TestCutLevels holds that a save that ends anywhere before the end of the pack shows neither it nor the
-// level.
+// TestCutLevels holds that a save that ends anywhere before the end of the pack shows neither it
+// nor the level.
 func TestCutLevels(t *testing.T) {
 	save := dungeonSave(listOf("OCHN", testObject{number: 1, name: "x\x00"}.bytes()), fullLevel().bytes())
 	for n := len(heroSave()); n < len(save); n++ {

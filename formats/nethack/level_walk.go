@@ -12,9 +12,10 @@ const (
 	maxShown = 4 << 20 // bytes of the pack and of what is on one level; the largest games have some 100,000
 )
 
-// A levelWalk goes from the dungeons of a save to the end of the hero's pack (docs/formats/nethack.md
-// section 12). There is no other way to what follows the first level, and none to know that the save is as
-// it should be: the parts have no lengths. The first part that is not makes it fail.
+// A levelWalk goes from the dungeons of a save to the end of the hero's pack
+// (docs/formats/nethack.md section 12). There is no other way to what follows the first level, and
+// none to know that the save is as it should be: the parts have no lengths. The first part that is
+// not makes it fail.
 type levelWalk struct {
 	*wire.Cursor
 	role  int32 // of the hero, which numbers the persons of the quest

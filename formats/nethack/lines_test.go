@@ -91,7 +91,8 @@ func TestCutsOfLines(t *testing.T) {
 	}
 }
 
-// A command of any length is one, as long as what stands between two saves is shown. One that is longer is still counted.
+// A command of any length is one, as long as what stands between two saves is shown. One that is
+// longer is still counted.
 func TestLongCommands(t *testing.T) {
 	w := newGame("Agnes")
 	w.comp = plain
@@ -130,7 +131,8 @@ func TestLongCommands(t *testing.T) {
 	}
 }
 
-// index.json is one document, however many pieces it is made in, and none of them has all that it has.
+// index.json is one document, however many pieces it is made in, and none of them has all that it
+// has.
 func TestIndexInPieces(t *testing.T) {
 	least := int64(0)
 	for _, chunks := range []int{0, 1, indexUnits - 2, indexUnits - 1, indexUnits, 3 * indexUnits} {
@@ -186,7 +188,8 @@ func TestShortLinesTakeLittle(t *testing.T) {
 	}
 }
 
-// A row group of commands is made as a whole, so it ends when its texts are long, also within a chunk.
+// A row group of commands is made as a whole, so it ends when its texts are long, also within a
+// chunk.
 func TestLongRowGroups(t *testing.T) {
 	const commands, each = 40, 900 << 10
 	w := newGame("Agnes")

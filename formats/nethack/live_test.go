@@ -39,8 +39,8 @@ func (s *mapStore) Load(name string) ([]byte, bool) {
 
 func (s *mapStore) Save(name string, data []byte) { s.m.Store(name, bytes.Clone(data)) }
 
-// A liveGame writes a log to a file as a running game does: each line in several steps, in place where the
-// game rewrites, and cut where it recovers.
+// A liveGame writes a log to a file as a running game does: each line in several steps, in place
+// where the game rewrites, and cut where it recovers.
 type liveGame struct {
 	t     testing.TB
 	f     *os.File
@@ -138,8 +138,9 @@ func (g *liveGame) recover(back int) {
 	}
 }
 
-// TestLiveGame looks at a log through an archive while a game writes it, crashes, recovers and is rewound.
-// Every save that can be read must be one that the game once had, and no index may show damage.
+// TestLiveGame looks at a log through an archive while a game writes it, crashes, recovers and is
+// rewound. Every save that can be read must be one that the game once had, and no index may show
+// damage.
 func TestLiveGame(t *testing.T) {
 	dir := t.TempDir()
 	g := newLiveGame(t, filepath.Join(dir, "1_agnes.nhgame"))
@@ -201,8 +202,8 @@ func TestLiveGame(t *testing.T) {
 	}
 }
 
-// lookAtLiveGame reads some files of the log as it is now. It returns false if the game was recovered
-// meanwhile.
+// lookAtLiveGame reads some files of the log as it is now. It returns false if the game was
+// recovered meanwhile.
 func lookAtLiveGame(t testing.TB, g *liveGame, root nodes.Dir, rng *rand.Rand) bool {
 	ctx := t.Context()
 	gone := func(what string, err error) bool {
@@ -292,8 +293,8 @@ func (r *changingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, 
 	return formats.BytesReader(r.log).ReadAt(ctx, p, off)
 }
 
-// TestGrowing cuts a game anywhere. The name of a save is that of the last one of its turn, so that lines/ holds back
-// the last save; commands under way are held back until their tick is known.
+// TestGrowing cuts a game anywhere. The name of a save is that of the last one of its turn, so that
+// lines/ holds back the last save; commands under way are held back until their tick is known.
 func TestGrowing(t *testing.T) {
 	w := sampleGame(60)
 	w.line("go DE", 5)

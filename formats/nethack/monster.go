@@ -34,8 +34,8 @@ const (
 	shopkeeperName   = 32
 )
 
-// questPersons are the monsters that stand for -1000, -2000 and -3000, the leader, the guardians and the
-// nemesis of the hero's quest, by his role (docs/formats/nethack.md section 14).
+// questPersons are the monsters that stand for -1000, -2000 and -3000, the leader, the guardians
+// and the nemesis of the hero's quest, by his role (docs/formats/nethack.md section 14).
 var questPersons = [3][13]int32{
 	{342, 343, 344, 345, 346, 347, 348, 350, 349, 351, 352, 353, 354},
 	{367, 368, 369, 370, 371, 372, 373, 375, 374, 377, 378, 379, 380},

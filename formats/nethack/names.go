@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// The names of what saves number (docs/formats/nethack.md section 15.3): tab-separated, the columns in
-// the first line, then a row for each number. "number", "name" and "symbol" are in all of them but
-// artifacts.tsv, which has no symbols.
+// The names of what saves number (docs/formats/nethack.md section 15.3): tab-separated, the columns
+// in the first line, then a row for each number. "number", "name" and "symbol" are in all of them
+// but artifacts.tsv, which has no symbols.
 var (
 	//go:embed names/objects.tsv
 	objectsTable string

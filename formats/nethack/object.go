@@ -6,7 +6,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// objectSize is how many bytes an object takes without its name (docs/formats/nethack.md section 13).
+// objectSize is how many bytes an object takes without its name (docs/formats/nethack.md section
+// 13).
 const objectSize = 51
 
 // An object is a thing, or several alike, as a save has it.
@@ -124,8 +125,8 @@ func (o *object) buc() string {
 	return "uncursed"
 }
 
-// ofMonster reports whether a kind of objects is made of a kind of monsters: figurines, corpses, eggs,
-// tins and statues.
+// ofMonster reports whether a kind of objects is made of a kind of monsters: figurines, corpses,
+// eggs, tins and statues.
 func ofMonster(number uint16) bool {
 	switch number {
 	case 216, 240, 241, 267, 427:
@@ -154,8 +155,8 @@ func (o *object) appendLying(dst []byte) []byte {
 // appendHeld appends an object that a monster or another object has.
 func (o *object) appendHeld(dst []byte) []byte { return o.appendRest(dst, len(dst)) }
 
-// appendRest appends what all objects have to the members that begin at start, and makes an object of
-// them (docs/tree/nethack.md section 6a).
+// appendRest appends what all objects have to the members that begin at start, and makes an object
+// of them (docs/tree/nethack.md section 6a).
 func (o *object) appendRest(dst []byte, start int) []byte {
 	k := names().objects.of(int64(o.number))
 	class := k.class

@@ -27,8 +27,8 @@ func (l *tickList) all() (ticks []tick) {
 	return ticks
 }
 
-// Ticks of all lengths of lines, clocks and turns come back as they were, one by one and in part, and usual ones take
-// little memory.
+// Ticks of all lengths of lines, clocks and turns come back as they were, one by one and in part,
+// and usual ones take little memory.
 func TestTickList(t *testing.T) {
 	anyTick := rapid.Custom(func(t *rapid.T) tick {
 		off := rapid.Int64Range(0, math.MaxInt64/2).Draw(t, "off")

@@ -111,8 +111,8 @@ func (p *indexer) charge(s *scanner, l line) error {
 	return s.chargeSave(l)
 }
 
-// room returns for how many ticks there is to be room when n end at off: as many as come if those behind are as long,
-// but no more than four times as many.
+// room returns for how many ticks there is to be room when n end at off: as many as come if those
+// behind are as long, but no more than four times as many.
 func (p *indexer) room(n int, off int64) int {
 	rest := float64(max(p.size-off, 0)) / float64(off-p.header.size+1) * float64(n)
 	return min(max(n+n/4, n+int(min(rest, maxTicks))*9/8, 64), max(4*n, 64), maxTicks)

@@ -22,8 +22,8 @@ var (
 	errTooMany     = fmt.Errorf("the diff has more than %d commands", maxEdits)
 )
 
-// maxEdits is how many pieces a diff may make of a save. A diff of a turn has some hundreds; each takes
-// 40 bytes here, so 5 MiB at most.
+// maxEdits is how many pieces a diff may make of a save. A diff of a turn has some hundreds; each
+// takes 40 bytes here, so 5 MiB at most.
 const maxEdits = 1 << 17
 
 // A patch is a decoded diff: what to change in a save to get the next one. Decoding needs only the
@@ -44,7 +44,8 @@ type patch struct {
 	summed bool
 }
 
-// A move copies base[src:src+n] to the output at dst, dst != src. What stays in place is not listed.
+// A move copies base[src:src+n] to the output at dst, dst != src. What stays in place is not
+// listed.
 type move struct{ dst, src, n int }
 
 // A literal is output that the diff holds itself, at an offset, or n zero bytes. It has no pointer,
@@ -150,7 +151,8 @@ func (p *patch) grow(n int) error {
 }
 
 // apply turns the save before into the save after, in place: most diffs change a few hundred bytes
-// of up to a megabyte. spare is a second buffer for diffs that need one; both come back, perhaps grown.
+// of up to a megabyte. spare is a second buffer for diffs that need one; both come back, perhaps
+// grown.
 func (p *patch) apply(save, spare []byte) (after, other []byte) {
 	for _, a := range p.adjusts {
 		p.adjusted = append(p.adjusted, save[a.src]+a.delta)

@@ -16,7 +16,8 @@ func (x *index) rebuild(ctx context.Context, r io.ReaderAt, re *rebuilder, from,
 	return x.saveLines(ctx, r, from, to, func(k int, text []byte) error { return x.replay(re, k, text, k == to) })
 }
 
-// replay makes re, which holds the save before that of tick k unless it is a backup, hold that of tick k.
+// replay makes re, which holds the save before that of tick k unless it is a backup, hold that of
+// tick k.
 func (x *index) replay(re *rebuilder, k int, text []byte, check bool) error {
 	var err error
 	if x.ticks.backup(k) {

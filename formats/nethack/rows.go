@@ -13,7 +13,8 @@ func (p *indexer) beginChunk(n int) {
 	}
 }
 
-// count counts the commands and the rows of tables that the next tick has, and notes what is wrong with the lines before it.
+// count counts the commands and the rows of tables that the next tick has, and notes what is wrong
+// with the lines before it.
 func (p *indexer) count(t *tick) {
 	n := p.ticks.len()
 	p.countCommands(p.commands, commandContext{tick: n, turn: p.ticks.lastTurn(), zone: t.tz})
@@ -33,8 +34,8 @@ func (p *indexer) countPending() {
 	p.commandGroups = c.Groups()
 }
 
-// maxGroupText is from how many bytes of text on a row group of commands ends: it is made as a whole, and
-// a command may have maxEventText, many times as long as answers.
+// maxGroupText is from how many bytes of text on a row group of commands ends: it is made as a
+// whole, and a command may have maxEventText, many times as long as answers.
 const maxGroupText = 8 << 20
 
 // countCommands counts the lines since the last save line, and their commands as rows.
@@ -107,8 +108,8 @@ func (x *index) tickGroups() []columnar.Group {
 	return c.Groups()
 }
 
-// context returns the timezone of the lines that led to tick n, or are pending, and the turn of the tick before them,
-// -1 if that is lost or there is none.
+// context returns the timezone of the lines that led to tick n, or are pending, and the turn of the
+// tick before them, -1 if that is lost or there is none.
 func (x *index) context(n int) (tz, turn int32) {
 	tz, turn = x.lastZone(), -1
 	if n < x.ticks.len() {

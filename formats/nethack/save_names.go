@@ -64,8 +64,8 @@ func saveNameLen(turn, nth int32) int {
 	return size
 }
 
-// appendPadded appends a number with zeros up to a width, in which a minus counts. An index has a name for each save, so
-// it is done without package fmt.
+// appendPadded appends a number with zeros up to a width, in which a minus counts. An index has a
+// name for each save, so it is done without package fmt.
 func appendPadded(b []byte, n int32, width int) []byte {
 	abs := int64(n)
 	if abs < 0 {
@@ -79,7 +79,8 @@ func appendPadded(b []byte, n int32, width int) []byte {
 
 func (t *tick) saveName() string { return saveName(t.turn, t.nth) }
 
-// nameTicks numbers the saves within their turns and sorts their names. What it makes on the way takes 4 bytes a tick.
+// nameTicks numbers the saves within their turns and sorts their names. What it makes on the way
+// takes 4 bytes a tick.
 func (x *index) nameTicks() {
 	list := make([]int32, 0, x.ticks.len())
 	sorted, last := true, int32(0)
@@ -107,8 +108,8 @@ func (x *index) nameTicks() {
 	}
 }
 
-// numberTicks numbers the saves within their turns, and reports whether their names do not sort like numbers. numbers is
-// memory to use.
+// numberTicks numbers the saves within their turns, and reports whether their names do not sort
+// like numbers. numbers is memory to use.
 func (x *index) numberTicks(numbers []int32) (wide bool) {
 	clear(numbers)
 	turn, nth := int32(-1), int32(0)
@@ -140,7 +141,8 @@ func (x *index) sortNames(list []int32) {
 	x.names.sorted = packList(list)
 }
 
-// findSave returns the position of a name in the listing. The name with nth 0 is that of the last save of a turn.
+// findSave returns the position of a name in the listing. The name with nth 0 is that of the last
+// save of a turn.
 func (x *index) findSave(turn, nth int32) (int, bool) {
 	byTurn, sorted := &x.names.byTurn, &x.names.sorted
 	i := x.firstOf(turn) + int(nth)
@@ -154,7 +156,8 @@ func (x *index) findSave(turn, nth int32) (int, bool) {
 	return sort.Find(sorted.rows, func(i int) int { return strings.Compare(name, x.saveName(sorted.number(i))) })
 }
 
-// firstOf returns the position of the first tick in the order of turns that is of a turn, or of one behind it.
+// firstOf returns the position of the first tick in the order of turns that is of a turn, or of one
+// behind it.
 func (x *index) firstOf(turn int32) int {
 	byTurn := &x.names.byTurn
 	return sort.Search(byTurn.rows, func(i int) bool { return x.ticks.turn(byTurn.number(i)) >= turn })
@@ -166,8 +169,8 @@ func (x *index) saveName(k int) string {
 	return t.saveName()
 }
 
-// saveOf returns the tick whose save is that of a turn, and whether it is the turn's own; ok is false
-// below the first turn and above the last.
+// saveOf returns the tick whose save is that of a turn, and whether it is the turn's own; ok is
+// false below the first turn and above the last.
 func (x *index) saveOf(turn int32) (k int, own, ok bool) {
 	byTurn := &x.names.byTurn
 	i := x.firstOf(turn)

@@ -24,8 +24,8 @@ func TestSaveNames(t *testing.T) {
 	})
 }
 
-// The names of the saves are listed in the order of texts, and found there, in whatever order turns come; a turn without
-// a save has that of the one before.
+// The names of the saves are listed in the order of texts, and found there, in whatever order turns
+// come; a turn without a save has that of the one before.
 func TestNamesOfTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := new(index)

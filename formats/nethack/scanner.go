@@ -102,8 +102,8 @@ func (s *scanner) limit(text []byte) int {
 	return maxOtherLine
 }
 
-// maxDoubled is how large a buffer becomes by doubling. The next one has room for the longest line, or
-// all that there is, so that no two large ones are in memory at once.
+// maxDoubled is how large a buffer becomes by doubling. The next one has room for the longest line,
+// or all that there is, so that no two large ones are in memory at once.
 const maxDoubled = 1 << 20
 
 // keep adds a part of a line to what is kept of it.
@@ -141,8 +141,8 @@ func (s *scanner) charge(n int64) (err error) {
 	return s.held.Grow(n)
 }
 
-// chargeSave counts what a save line makes: the blob without its base64, what that expands to, and the
-// save before and after it.
+// chargeSave counts what a save line makes: the blob without its base64, what that expands to, and
+// the save before and after it.
 func (s *scanner) chargeSave(l line) error {
 	blob := blobOf(l.text)
 	size := int64(len(blob))
@@ -197,8 +197,8 @@ func parseHex(s []byte, digits int) (uint64, error) {
 // isSaveLine tells whether a line is a tick.
 func isSaveLine(text []byte) bool { return len(text) > 0 && (text[0] == '*' || text[0] == '~') }
 
-// blobOf returns the blob of a save line, which ends at a space. The location in front of a backup's
-// does not matter.
+// blobOf returns the blob of a save line, which ends at a space. The location in front of a
+// backup's does not matter.
 func blobOf(text []byte) []byte {
 	blob := text[1:]
 	if text[0] == '*' {

@@ -10,8 +10,8 @@ const (
 	mapSize    = mapColumns * mapRows * cellSize
 )
 
-// draw returns the rows of a map, parts of one text. symbol returns the character of what the hero remembers of a place
-// (docs/formats/nethack.md section 15.2); where he is himself, as is shown.
+// draw returns the rows of a map, parts of one text. symbol returns the character of what the hero
+// remembers of a place (docs/formats/nethack.md section 15.2); where he is himself, as is shown.
 func draw(cells []byte, hero *location, as byte, symbol func(cell uint32) byte) []string {
 	var all [mapRows * mapColumns]byte
 	last, char := uint32(0), symbol(0) // most places are like those beside them
@@ -53,7 +53,8 @@ func drawMap(cells []byte, hero *location) []string {
 	return draw(cells, hero, heroSymbol, names().background)
 }
 
-// drawScreen draws all that the hero remembers of a level, and the hero as the monster that he is now.
+// drawScreen draws all that the hero remembers of a level, and the hero as the monster that he is
+// now.
 func drawScreen(cells []byte, hero *location, monster int32) []string {
 	return draw(cells, hero, names().hero(monster), names().remembered)
 }

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// incarnation43 is the first field of the saves of NetHack 4.3; the forks keep most fields elsewhere.
+// incarnation43 is the first field of the saves of NetHack 4.3; the forks keep most fields
+// elsewhere.
 const incarnation43 = 0x04030000
 
 // A state is what states/ shows of a save, in the order of its keys. The map stands apart.
@@ -23,7 +24,8 @@ type state struct {
 	*details
 }
 
-// The details are known for saves of NetHack 4.3 only, and all nil where a save is not as it should be.
+// The details are known for saves of NetHack 4.3 only, and all nil where a save is not as it should
+// be.
 type details struct {
 	Game       *game
 	Hero       *hero
@@ -34,8 +36,8 @@ type details struct {
 	*around             // nil: the names of what is there are not known
 }
 
-// An around is what is on the hero's level and in his pack, all nil where that part of a save is not as it
-// should be.
+// An around is what is on the hero's level and in his pack, all nil where that part of a save is
+// not as it should be.
 type around struct {
 	screen []string // nil: the level is not in the save
 	pack   []object
@@ -209,8 +211,8 @@ func (r *fields) length(p int64) int64 {
 // text returns the string in a field of n bytes.
 func (r *fields) text(p int64, n int) []byte { return cutText(r.at(p, n)) }
 
-// textTo makes b the text of s, and of asHex in hex if it is not UTF-8. They are kept if they have that text: saves one
-// after the other mostly have.
+// textTo makes b the text of s, and of asHex in hex if it is not UTF-8. They are kept if they have
+// that text: saves one after the other mostly have.
 func textTo(s, asHex *string, b []byte) {
 	if string(b) != *s {
 		*s, *asHex = string(b), invalidHex(b)

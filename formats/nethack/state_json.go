@@ -6,7 +6,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// appendDocument appends a state as one of the documents of states/ (docs/tree/nethack.md sections 6 and 6a).
+// appendDocument appends a state as one of the documents of states/ (docs/tree/nethack.md sections
+// 6 and 6a).
 func (s *state) appendDocument(dst []byte) []byte {
 	m := members{dst, ",\n  "}
 	m.numbers("tick turn", int32(s.Tick), s.Turn)
@@ -73,8 +74,8 @@ func (l *location) append(m *members) {
 	m.numbers("x y", int32(l.X), int32(l.Y))
 }
 
-// members are those of an object, each on a line of its own. In front of each is a comma, a newline and blanks; the first
-// comma becomes the bracket.
+// members are those of an object, each on a line of its own. In front of each is a comma, a newline
+// and blanks; the first comma becomes the bracket.
 type members struct {
 	doc    []byte
 	margin string

@@ -60,8 +60,8 @@ type indexHead struct {
 	LastSave *lastSave `json:"last_save"`
 }
 
-// indexText is index.json in pieces of units: what is in front of the chunks, each chunk, what is pending, each problem, and
-// the end.
+// indexText is index.json in pieces of units: what is in front of the chunks, each chunk, what is
+// pending, each problem, and the end.
 func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, error) {
 	damage, err := rec.Damage(ctx)
 	if err != nil {
@@ -105,8 +105,8 @@ const (
 	unitCost   = 1 << 10
 )
 
-// appendIndex appends the units from first to before end of the index.json of a log whose compressed stream has that
-// damage, if it has one.
+// appendIndex appends the units from first to before end of the index.json of a log whose
+// compressed stream has that damage, if it has one.
 func (x *index) appendIndex(dst []byte, first, end int, damage *formats.Problem) (_ []byte, err error) {
 	ending := x.ending()
 	head := indexHead{

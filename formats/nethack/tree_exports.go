@@ -10,7 +10,8 @@ import (
 // version43 is that of all NetHack 4.3, whose states decode. The forks count on, or from 3.
 const version43 = "4.003.000"
 
-// exports is the directory of what is made from the whole game (docs/tree/nethack.md sections 7 and 7a).
+// exports is the directory of what is made from the whole game (docs/tree/nethack.md sections 7 and
+// 7a).
 func (rec *recording) exports() nodes.Dir {
 	entries := []nodes.Entry{{Name: "commands.jsonl", Grows: rec.Grows, File: rec.linesFile(commandsView, 0)}}
 	if rec.header.version == version43 {
@@ -42,7 +43,8 @@ func (rec *recording) heroTable(ctx context.Context, x *index, first, end int) (
 	return doc, err
 }
 
-// cast makes a piece of export/game.cast, which begins at a mark, and returns where the next one begins.
+// cast makes a piece of export/game.cast, which begins at a mark, and returns where the next one
+// begins.
 func (rec *recording) cast(ctx context.Context, x *index, first, end int, at castTime) ([]byte, castTime, error) {
 	c := &cast{castTime: at}
 	if first == 0 {

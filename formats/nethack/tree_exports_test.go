@@ -15,8 +15,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// heroGame writes a log of so many ticks with a hero, whose chains are shorter than pieces are. At the seam of two
-// pieces some ticks are lost, and in some there is no hero.
+// heroGame writes a log of so many ticks with a hero, whose chains are shorter than pieces are. At
+// the seam of two pieces some ticks are lost, and in some there is no hero.
 func heroGame(ticks int) *gameWriter {
 	w := newGame("Agnes")
 	w.comp = plain
@@ -198,7 +198,8 @@ func (s *countedStore) Load(name string) ([]byte, bool) {
 	return s.mapStore.Load(name)
 }
 
-// An index that alone has more than the memory for large requests stays while one tick after the other is read beside it.
+// An index that alone has more than the memory for large requests stays while one tick after the
+// other is read beside it.
 func TestLargeIndexStays(t *testing.T) {
 	nodestest.Long(t)
 	const budget, ticks = 1 << 20, 40

@@ -8,15 +8,16 @@ import (
 	"recfs/nodes"
 )
 
-// A piece of a file of lines has so many ticks, or those of so many bytes of the log, or one. Those of game.cast have
-// fewer: an event is some thirty times as long as a line.
+// A piece of a file of lines has so many ticks, or those of so many bytes of the log, or one. Those
+// of game.cast have fewer: an event is some thirty times as long as a line.
 const (
 	pieceTicks = 512
 	castTicks  = 64
 	pieceBytes = 256 << 10
 )
 
-// linesPerByte is about how many bytes the lines take at most that are made of one of the log, with room to grow.
+// linesPerByte is about how many bytes the lines take at most that are made of one of the log, with
+// room to grow.
 const linesPerByte = 24
 
 // A view is a file of lines of ticks.
@@ -94,8 +95,8 @@ func (rec *recording) piece(ctx context.Context, v view, first, end int, at any)
 	return p, err
 }
 
-// makeLines returns the lines of the ticks from first to end: each as in ticks/, or the commands that led to them with
-// their answers.
+// makeLines returns the lines of the ticks from first to end: each as in ticks/, or the commands
+// that led to them with their answers.
 func (rec *recording) makeLines(ctx context.Context, x *index, v view, first, end int) (doc []byte, err error) {
 	held, err := formats.Charge(ctx, linesPerByte*x.eventBytes(first, end))
 	if err != nil {

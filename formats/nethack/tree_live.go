@@ -21,8 +21,8 @@ type liveLog struct {
 	count [countSize]byte
 }
 
-// live returns the bytes of a log for reads that notice when it is cut after its header was read. A copy of
-// a compressed one is not.
+// live returns the bytes of a log for reads that notice when it is cut after its header was read. A
+// copy of a compressed one is not.
 func live(in formats.Input, h *header) nodes.ReaderAt {
 	if in.Raw != nil {
 		return in.ReaderAt

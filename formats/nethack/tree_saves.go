@@ -11,8 +11,8 @@ import (
 	"recfs/nodes"
 )
 
-// checkpointEvery is how many diffs at most are applied to make a save whose chain was read before. A
-// chain of more than maxCheckpoints times as many has its checkpoints further apart.
+// checkpointEvery is how many diffs at most are applied to make a save whose chain was read before.
+// A chain of more than maxCheckpoints times as many has its checkpoints further apart.
 const (
 	checkpointEvery = 64
 	maxCheckpoints  = 512
@@ -180,7 +180,8 @@ func (l savesList) Find(_ context.Context, file string) (int, error) {
 	return 0, notExist(file)
 }
 
-// parseSaveName reads a name in saves/, whose numbers may have fewer zeros. A name with a dot has nth > 0.
+// parseSaveName reads a name in saves/, whose numbers may have fewer zeros. A name with a dot has
+// nth > 0.
 func parseSaveName(file string) (turn, nth int32, ok bool) {
 	digits, ok := strings.CutPrefix(file, "turn")
 	if !ok {

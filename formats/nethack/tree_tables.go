@@ -11,8 +11,8 @@ import (
 // errFull ends a visit when there are rows enough.
 var errFull = errors.New("all rows are there")
 
-// visit calls fn for all ticks from the start of a chunk on that are shown, with the events of each, until b is full.
-// The one after the last are the events that are pending.
+// visit calls fn for all ticks from the start of a chunk on that are shown, with the events of
+// each, until b is full. The one after the last are the events that are pending.
 func (rec *recording) visit(ctx context.Context, x *index, b *columnar.Batch, chunk int, fn func(n int, ev *events)) error {
 	n := 0
 	if chunk > 0 {

@@ -177,7 +177,8 @@ func TestUnlistedNames(t *testing.T) {
 	}
 }
 
-// TestWideNames holds that names sort and open where turns and saves of a turn need more digits than usual.
+// TestWideNames holds that names sort and open where turns and saves of a turn need more digits
+// than usual.
 func TestWideNames(t *testing.T) {
 	w := newGame("Agnes")
 	w.comp = plain
@@ -254,7 +255,8 @@ func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 	return got, nil
 }
 
-// testCuts opens a log cut at every step-th length: what is shown is right, and all that can be is shown.
+// testCuts opens a log cut at every step-th length: what is shown is right, and all that can be is
+// shown.
 func testCuts(t *testing.T, log []byte, step int, want map[int64]string) {
 	c := newCache(t, 1<<20)
 	header := mustIndex(t, log).header.size
@@ -304,8 +306,8 @@ func TestCutsOfRealLog(t *testing.T) {
 	testCuts(t, log, step, want)
 }
 
-// TestFlips changes every byte of a log. A save that is shown where one was before must be the same, for
-// all save lines here have a checksum; and nothing panics or hangs.
+// TestFlips changes every byte of a log. A save that is shown where one was before must be the
+// same, for all save lines here have a checksum; and nothing panics or hangs.
 func TestFlips(t *testing.T) {
 	w := newGame("Agnes")
 	w.backup(append(testSave(100), make([]byte, 100)...), 1) // compressed, so that it has a checksum, too
@@ -428,8 +430,8 @@ func TestListingNeedsNoIndex(t *testing.T) {
 	}
 }
 
-// TestSequentialPass holds that reading all saves in order rebuilds each once, and that any other order
-// gives the same.
+// TestSequentialPass holds that reading all saves in order rebuilds each once, and that any other
+// order gives the same.
 func TestSequentialPass(t *testing.T) {
 	log := longGame(2000, 300)
 	want := saveSums(t, mustIndex(t, log), log)

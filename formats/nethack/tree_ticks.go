@@ -11,8 +11,8 @@ import (
 // numbers are the ticks.
 func (x *index) numbers() views.Numbers { return views.Numbers{N: x.ticks.len()} }
 
-// runTicks is how many ticks there are in a run, whose sizes are learned at once: the saves of a run are rebuilt in one
-// place, which copies none of them.
+// runTicks is how many ticks there are in a run, whose sizes are learned at once: the saves of a
+// run are rebuilt in one place, which copies none of them.
 const runTicks = 256
 
 func (x *index) run(i int) (first, end int) {
@@ -58,8 +58,8 @@ func (rec *recording) eachState(ctx context.Context, x *index, first, end int, f
 	})
 }
 
-// eachSave makes re hold the saves of the ticks from first to last that are not lost, and calls fn with each. It is good
-// until fn returns.
+// eachSave makes re hold the saves of the ticks from first to last that are not lost, and calls fn
+// with each. It is good until fn returns.
 func (rec *recording) eachSave(ctx context.Context, x *index, re *rebuilder, first, last int, fn func(n int, save []byte) error) error {
 	for first <= last && x.ticks.lost(first) {
 		first++

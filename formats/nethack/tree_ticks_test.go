@@ -7,8 +7,8 @@ import (
 	"recfs/nodes"
 )
 
-// TestSizesOfABlock holds the sizes that a pass learns to the documents, in a log with two chains, saves that are lost in
-// between, and a text between two saves that is too long for its tick.
+// TestSizesOfABlock holds the sizes that a pass learns to the documents, in a log with two chains,
+// saves that are lost in between, and a text between two saves that is too long for its tick.
 func TestSizesOfABlock(t *testing.T) {
 	w := newGame("Sizes")
 	w.comp = plain

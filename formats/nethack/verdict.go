@@ -10,8 +10,8 @@ import (
 
 const endGameOver = "game_over"
 
-// whole reports whether nothing of the game is missing or unreadable: that a save disagrees about the time takes
-// nothing away. Problems that are beyond the list may be any.
+// whole reports whether nothing of the game is missing or unreadable: that a save disagrees about
+// the time takes nothing away. Problems that are beyond the list may be any.
 func (x *index) whole() bool {
 	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p problem) bool { return p.code != clockMismatch })
 }

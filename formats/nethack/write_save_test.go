@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Saves of NetHack 4.3 as docs/formats/nethack.md sections 7 and 12 to 15 describe them, with as much as the
-// tests need.
+// Saves of NetHack 4.3 as docs/formats/nethack.md sections 7 and 12 to 15 describe them, with as
+// much as the tests need.
 
-// heroAt is where the hero begins in a test save: there are neither a string argument nor autopickup
-// rules.
+// heroAt is where the hero begins in a test save: there are neither a string argument nor
+// autopickup rules.
 const heroAt = 276
 
 func put32(b []byte, at int, v int32) { binary.LittleEndian.PutUint32(b[at:], uint32(v)) }

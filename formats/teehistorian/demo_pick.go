@@ -35,7 +35,8 @@ func (r *recording) is(stay int32, player string) bool {
 	return r.dirs[stay] == player || slices.Contains(r.idx.stays[stay].names, player)
 }
 
-// whoPlays returns the stay of a player in the ticks of a demo. A name that is a directory means only that.
+// whoPlays returns the stay of a player in the ticks of a demo. A name that is a directory means
+// only that.
 func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 	var stays []int32
 	var dirs []string

@@ -40,8 +40,8 @@ func (r *recording) runs() (list []run, finishes []int32) {
 	return slices.DeleteFunc(r.finishes(), func(n run) bool { return n.number == 0 }), finishes
 }
 
-// finishes returns the finishes of all stays as runs, sorted by their names. The number of one that has no
-// demo is 0.
+// finishes returns the finishes of all stays as runs, sorted by their names. The number of one that
+// has no demo is 0.
 func (r *recording) finishes() (list []run) {
 	for _, f := range r.idx.finishes {
 		if f.stay == noStay {

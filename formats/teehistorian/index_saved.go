@@ -10,8 +10,8 @@ import (
 )
 
 // The saved index: each part has its bytes in the comment of the function that writes and reads it.
-// Numbers are varints where nothing else is said, and "text", "blob", "bool" and "[…]" for what may be
-// missing are those of indexfile.
+// Numbers are varints where nothing else is said, and "text", "blob", "bool" and "[…]" for what may
+// be missing are those of indexfile.
 
 // The least bytes that an element of a list takes, from the rulers below.
 const (
@@ -127,9 +127,11 @@ func (n *counts) code(c indexfile.Codec) {
 	})
 }
 
-// | cid | first chunk zigzag | last chunk zigzag | protocol | count | name text … | named |
-// | [clan text] | [version zigzag] | [version text] | first | [join zigzag] | [drop zigzag] |
-// | [reason text] | lives | rows × tables | bytes × tables |
+// code of a stay:
+//
+//	| cid | first chunk zigzag | last chunk zigzag | protocol | count | name text … | named |
+//	| [clan text] | [version zigzag] | [version text] | first | [join zigzag] | [drop zigzag] |
+//	| [reason text] | lives | rows × tables | bytes × tables |
 func (s *stay) code(c indexfile.Codec, shared interner) {
 	text := func(s *string) {
 		if c.Values(s); c.R != nil {
@@ -154,7 +156,9 @@ func (s *stay) code(c indexfile.Codec, shared interner) {
 	codeSizes(c, s.bytes[:])
 }
 
-// | size | first tick | last tick | count | lines | weight | ticks blob | checkpoint | activity blob |
+// code of a chunk:
+//
+//	| size | first tick | last tick | count | lines | weight | ticks blob | checkpoint | activity blob |
 func (k *chunk) code(c indexfile.Codec) {
 	c.Values(&k.size)
 	codeTick(c, &k.first)
@@ -171,7 +175,9 @@ func (k *chunk) code(c indexfile.Codec) {
 	}
 }
 
-// | tick | stays | players blob, see writePlayers |
+// code of a checkpoint:
+//
+//	| tick | stays | players blob, see writePlayers |
 func (p *checkpoint) code(c indexfile.Codec) {
 	codeTick(c, &p.tick)
 	codeTick(c, &p.stays)
@@ -191,7 +197,7 @@ func writeChunkActivity(w *indexfile.Writer, list []activity) {
 	}
 }
 
-// The reader appends the list to the one that it is given.
+// readChunkActivity appends the list to the one that it is given.
 func readChunkActivity(list []activity, b []byte) ([]activity, error) {
 	r := indexfile.NewReader(name, b)
 	last := uint64(0)

@@ -16,7 +16,8 @@ type demoFile struct {
 	id demoID
 }
 
-// Size implements nodes.File. It renders the demo, but for that of a run whose size is kept on disk.
+// Size implements nodes.File. It renders the demo, but for that of a run whose size is kept on
+// disk.
 func (f demoFile) Size(ctx context.Context) (int64, error) {
 	if f.id.run == noRun {
 		return f.render(ctx)

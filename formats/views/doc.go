@@ -2,7 +2,8 @@
 // (docs/tree/README.md section 2) from what a format declares.
 //
 // A format declares a [Game]: its documents, its texts and its tables. The package lays them out,
-// learns their sizes, remembers them within the budget, and tells the index from what is made of it:
+// learns their sizes, remembers them within the budget, and tells the index from what is made of
+// it:
 //
 //	| declared      | shown                                   | sizes                                    |
 //	|---------------|-----------------------------------------|------------------------------------------|

@@ -9,8 +9,8 @@ import (
 	"recfs/nodes"
 )
 
-// Documents are a directory of numbered JSON documents, such as ticks/ and states/. Names have eight
-// digits.
+// Documents are a directory of numbered JSON documents, such as ticks/ and states/. Names have
+// eight digits.
 //
 // The size of a single document is learned by making it. Who asks for one after the other, as ls -l
 // does, learns those of a run at once.
@@ -27,12 +27,13 @@ type Documents[T any] struct {
 	// Make makes a document. Made returns one if it is in memory; nil: none is.
 	Make func(ctx context.Context, n int64) ([]byte, error)
 	Made func(n int64) ([]byte, bool)
-	// Long opens a document that is too long to be made at once, and returns nil for any other; nil: none is.
+	// Long opens a document that is too long to be made at once, and returns nil for any other; nil:
+	// none is.
 	Long func(ctx context.Context, n int64) (nodes.Content, error)
 
-	// Run returns the run of listed documents that the i-th is in; nil: each is alone. Each makes those
-	// of a run in their order, for fn, which keeps none; one that cannot be made it passes over. nil:
-	// they are made one by one.
+	// Run returns the run of listed documents that the i-th is in; nil: each is alone. Each makes
+	// those of a run in their order, for fn, which keeps none; one that cannot be made it passes over.
+	// nil: they are made one by one.
 	Run  func(x *T, i int) (first, end int)
 	Each func(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error
 }

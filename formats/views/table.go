@@ -25,8 +25,8 @@ type Table[T any] struct {
 	Chunks func(x *T) int
 	Rows   func(ctx context.Context, x *T, b *columnar.Batch, chunk int) error
 
-	// Fill, in place of Rows, adds the rows from the start of a chunk on, until the Batch is full. They
-	// end before chunk end.
+	// Fill, in place of Rows, adds the rows from the start of a chunk on, until the Batch is full.
+	// They end before chunk end.
 	Fill func(ctx context.Context, x *T, b *columnar.Batch, chunk, end int) error
 
 	// Known, in place of Groups and Rows, is for a table whose rows the index knows.

@@ -131,7 +131,8 @@ func TestText(t *testing.T) {
 
 var errLost = errors.New("lost")
 
-// The sizes that a run tells are those of the documents, and a document that cannot be made has an error.
+// The sizes that a run tells are those of the documents, and a document that cannot be made has an
+// error.
 func TestDocuments(t *testing.T) {
 	const n, together, lost = 1000, 64, 77
 	runs := 0

@@ -1,12 +1,12 @@
-// Package indexfile is the codec of saved indexes: what a pass over a recording learned, kept on disk
-// by a durable cache.Memo under the name of formats.Input.IndexName. The values are those of each
-// format. The head before them, the encodings of numbers, texts and lists, and what bounds them are
-// the same for all.
+// Package indexfile is the codec of saved indexes: what a pass over a recording learned, kept on
+// disk by a durable cache.Memo under the name of formats.Input.IndexName. The values are those of
+// each format. The head before them, the encodings of numbers, texts and lists, and what bounds
+// them are the same for all.
 //
-// A saved index is nothing to rely on, although the store has a checksum of it: who can write to the
-// cache can make both. A Reader never panics and allocates no more than the bytes that are there
-// account for, but what it reads are only numbers and texts. A format has to hold them against each
-// other and against the source before it uses them.
+// A saved index is nothing to rely on, although the store has a checksum of it: who can write to
+// the cache can make both. A Reader never panics and allocates no more than the bytes that are
+// there account for, but what it reads are only numbers and texts. A format has to hold them
+// against each other and against the source before it uses them.
 package indexfile
 
 import (
@@ -17,12 +17,12 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// Layout is the number of the layout of all saved indexes. It is raised whenever a format would save
-// other bytes for the same recording: when the encoding changes, when a pass finds something else or
-// says it in other words, and when lengths that are saved become those of another text. An index with
-// another number is made again, in all formats: that is rare, and one number cannot be forgotten in
-// one place of five. Goldens of the formats and of the catalogue, whose digests are made of indexes, fail where it was
-// not raised (nodestest.Saved).
+// Layout is the number of the layout of all saved indexes. It is raised whenever a format would
+// save other bytes for the same recording: when the encoding changes, when a pass finds something
+// else or says it in other words, and when lengths that are saved become those of another text. An
+// index with another number is made again, in all formats: that is rare, and one number cannot be
+// forgotten in one place of five. Goldens of the formats and of the catalogue, whose digests are
+// made of indexes, fail where it was not raised (nodestest.Saved).
 const Layout = 14
 
 // The head of a saved index. Numbers are little-endian. The stamp and the seal are those of
@@ -39,8 +39,8 @@ const Layout = 14
 // HeadSize is how many bytes the head has.
 const HeadSize = 2 + formats.SealSize
 
-// NewWriter returns a Writer that has written the head of an index with this seal. size is about how
-// many bytes the index will take, so that it need not be copied to grow.
+// NewWriter returns a Writer that has written the head of an index with this seal. size is about
+// how many bytes the index will take, so that it need not be copied to grow.
 func NewWriter(seal formats.Seal, size int) *Writer {
 	w := &Writer{make([]byte, 0, max(size, HeadSize))}
 	w.b = binary.LittleEndian.AppendUint16(w.b, Layout)
@@ -72,8 +72,8 @@ func (w *Writer) Reset() { w.b = w.b[:0] }
 
 // A Reader reads in the same order what a Writer wrote. The first failure sticks, as in a
 // wire.Cursor: after it every value is zero and every list is empty, and Err says what it was. A
-// failure is a *formats.Error that wraps formats.ErrCorrupt or io.ErrUnexpectedEOF, with the offset in
-// the index.
+// failure is a *formats.Error that wraps formats.ErrCorrupt or io.ErrUnexpectedEOF, with the offset
+// in the index.
 type Reader struct{ *wire.Cursor }
 
 // NewReader returns a Reader of a part of an index.
@@ -87,9 +87,9 @@ func (r *Reader) Close() error {
 	return r.Err()
 }
 
-// Below are the values, each Writer before its Reader. "varint" is an unsigned LEB128 number (7 bits a
-// byte, least significant group first, top bit: more follows) of 10 bytes at most, and "zigzag" a
-// varint that stands for 0, -1, 1, -2, 2 ….
+// Below are the values, each Writer before its Reader. "varint" is an unsigned LEB128 number (7
+// bits a byte, least significant group first, top bit: more follows) of 10 bytes at most, and
+// "zigzag" a varint that stands for 0, -1, 1, -2, 2 ….
 
 // Uint writes an unsigned number.
 //
@@ -216,8 +216,8 @@ func (r *Reader) Text() string { return string(r.Bytes(r.Count(1))) }
 //	| varint |
 func (w *Writer) Count(n int) { w.Uint(uint64(n)) }
 
-// Count reads how many elements follow. Each takes at least size bytes, so there are no more than what
-// is left of the index has room for: a list of so many may be allocated at once.
+// Count reads how many elements follow. Each takes at least size bytes, so there are no more than
+// what is left of the index has room for: a list of so many may be allocated at once.
 func (r *Reader) Count(size int) int {
 	n := r.Uint(math.MaxInt)
 	if room := r.Len() / size; n > uint64(room) {
@@ -263,7 +263,8 @@ func (w *Writer) Problem(p *formats.Problem) {
 	w.Text(p.Message)
 }
 
-// Problem reads a problem of index.json. One that is not whole is the zero value, like any other value.
+// Problem reads a problem of index.json. One that is not whole is the zero value, like any other
+// value.
 func (r *Reader) Problem() formats.Problem {
 	number := func() int { return int(r.Int()) }
 	p := formats.Problem{

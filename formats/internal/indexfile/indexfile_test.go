@@ -119,7 +119,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestCut holds that an index which ends anywhere before its end is a failure, as is one that goes on.
+// TestCut holds that an index which ends anywhere before its end is a failure, as is one that goes
+// on.
 func TestCut(t *testing.T) {
 	whole := writeGolden()
 	for n := range whole {
@@ -168,7 +169,8 @@ func TestOtherLayout(t *testing.T) {
 	}
 }
 
-// TestBounds holds that values beyond what is possible fail, and that nothing is read after a failure.
+// TestBounds holds that values beyond what is possible fail, and that nothing is read after a
+// failure.
 func TestBounds(t *testing.T) {
 	part := func(write func(w *indexfile.Writer)) []byte {
 		var w indexfile.Writer
@@ -314,7 +316,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzReader reads any bytes as any values. It must not panic, and what it gets must have been there.
+// FuzzReader reads any bytes as any values. It must not panic, and what it gets must have been
+// there.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, writeGolden())
 	f.Fuzz(func(t *testing.T, program, saved []byte) {

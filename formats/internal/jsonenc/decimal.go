@@ -7,8 +7,8 @@ var Pow10 = [...]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
-// digitSums gives the number of digits of a number u of n bits as (u + digitSums[n]) >> 32: numbers of n bits have at
-// most two lengths, and the sum carries where the longer one begins.
+// digitSums gives the number of digits of a number u of n bits as (u + digitSums[n]) >> 32: numbers
+// of n bits have at most two lengths, and the sum carries where the longer one begins.
 var digitSums = func() (sums [33]uint64) {
 	sums[0] = 1 << 32
 	for n := 1; n <= 32; n++ {

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// holdLens holds the lengths of a number, and of as much of it as fits into fewer bits, to its text.
+// holdLens holds the lengths of a number, and of as much of it as fits into fewer bits, to its
+// text.
 func holdLens(t rapid.TB, v int64) {
 	if got, want := Int64Len(v), len(strconv.FormatInt(v, 10)); got != want {
 		t.Errorf("Int64Len(%d) is %d, want %d", v, got, want)

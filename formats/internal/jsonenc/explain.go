@@ -8,8 +8,8 @@ import (
 	"recfs/formats"
 )
 
-// Explain returns err, with which encoding/json refused a text, as one that says why, and from which
-// byte on, in a sentence of ours, and wraps it.
+// Explain returns err, with which encoding/json refused a text, as one that says why, and from
+// which byte on, in a sentence of ours, and wraps it.
 func Explain(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// A number below 1024 that is a multiple of 2^-13 has at most 13 digits behind the point. All of them are needed: as
-// neighbouring float64 are at most 2^-43 apart there, a decimal with as many digits that stands for the same one is within
-// 2^-44 of it, which is less than the 10^-13 to the next such decimal. So the shortest decimal is the exact one, for
-// which no search is needed.
+// A number below 1024 that is a multiple of 2^-13 has at most 13 digits behind the point. All of
+// them are needed: as neighbouring float64 are at most 2^-43 apart there, a decimal with as many
+// digits that stands for the same one is within 2^-44 of it, which is less than the 10^-13 to the
+// next such decimal. So the shortest decimal is the exact one, for which no search is needed.
 const (
 	fractionBits = 13
 	fractionUnit = 1 << fractionBits
@@ -61,8 +61,8 @@ func appendFraction(dst []byte, n int64) []byte {
 	return dst
 }
 
-// appendSearched appends a number that is not such a fraction, by the shortest decimal that stands for it, or as a string
-// if it is none.
+// appendSearched appends a number that is not such a fraction, by the shortest decimal that stands
+// for it, or as a string if it is none.
 func appendSearched(dst []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -75,8 +75,9 @@ func appendSearched(dst []byte, x float64) []byte {
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 
-// Floats appends numbers as AppendFloat64 does. It remembers the text of some that have to be searched for: what moves evenly
-// gives the same ones for a while. It takes 8 KiB; nil remembers none.
+// Floats appends numbers as AppendFloat64 does. It remembers the text of some that have to be
+// searched for: what moves evenly gives the same ones for a while. It takes 8 KiB; nil remembers
+// none.
 type Floats [1 << floatBits]struct {
 	bits uint64
 	n    uint8 // bytes of text, 0: there is none

@@ -9,7 +9,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// TestFractions holds numbers that are written without strconv, and those beside them, to what strconv writes.
+// TestFractions holds numbers that are written without strconv, and those beside them, to what
+// strconv writes.
 func TestFractions(t *testing.T) {
 	var known Floats
 	hold := func(x float64) {
@@ -36,7 +37,8 @@ func TestFractions(t *testing.T) {
 	}
 }
 
-// BenchmarkAppendFloat64 writes numbers with 12 binary places, and as many that strconv has to search for.
+// BenchmarkAppendFloat64 writes numbers with 12 binary places, and as many that strconv has to
+// search for.
 func BenchmarkAppendFloat64(b *testing.B) {
 	for name, by := range map[string]float64{"fraction": 1. / 4096, "other": 1. / 16383} {
 		b.Run(name, func(b *testing.B) {

@@ -1,7 +1,7 @@
 // Package jsonenc appends JSON values to a byte slice, for the records of which a recording has
 // millions, and walks JSON text whose order and bytes count. What is appended for a value is what
-// encoding/json writes for it with SetEscapeHTML(false); a test and a fuzz target hold the functions to
-// it.
+// encoding/json writes for it with SetEscapeHTML(false); a test and a fuzz target hold the
+// functions to it.
 package jsonenc
 
 import (
@@ -55,7 +55,8 @@ func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(dst, '"')
 }
 
-// IsPlain reports whether s has only ASCII characters that stand for themselves, so that its string is two bytes longer.
+// IsPlain reports whether s has only ASCII characters that stand for themselves, so that its string
+// is two bytes longer.
 func IsPlain(s []byte) bool {
 	for _, c := range s {
 		if c >= utf8.RuneSelf || !safe[c] {

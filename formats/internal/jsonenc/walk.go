@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// A Walker goes through valid JSON text from token to token, and gives the bytes of values as they are
-// written. encoding/json keeps neither the order of members nor those bytes. Of text that is not valid,
-// what is given is not specified, but it is part of the text, and the walk ends. (nodes.AppendIndented
-// walks by itself: nodes imports nothing.)
+// A Walker goes through valid JSON text from token to token, and gives the bytes of values as they
+// are written. encoding/json keeps neither the order of members nor those bytes. Of text that is
+// not valid, what is given is not specified, but it is part of the text, and the walk ends.
+// (nodes.AppendIndented walks by itself: nodes imports nothing.)
 //
 //	for w.Enter(); w.More(); {
 //		key, value := w.Value(), w.Value()
@@ -22,8 +22,8 @@ type Walker struct {
 // Walk returns a Walker at the start of b.
 func Walk(b []byte) Walker { return Walker{b: b} }
 
-// Peek returns the first byte of the next value, or the bracket that closes the one the Walker is in; 0
-// at the end.
+// Peek returns the first byte of the next value, or the bracket that closes the one the Walker is
+// in; 0 at the end.
 func (w *Walker) Peek() byte {
 	for w.pos < len(w.b) {
 		switch c := w.b[w.pos]; c {
@@ -68,8 +68,8 @@ func (w *Walker) Value() []byte {
 // Leave goes on behind the object or list that the Walker is in.
 func (w *Walker) Leave() { w.pos += closed(w.b[w.pos:], 0, 1) }
 
-// Members goes through the members of the next value: it gives each key with its quotes, for whose value the caller goes on.
-// There are none if it is no object.
+// Members goes through the members of the next value: it gives each key with its quotes, for whose
+// value the caller goes on. There are none if it is no object.
 func (w *Walker) Members() iter.Seq[[]byte] {
 	return func(yield func(key []byte) bool) {
 		if w.Peek() != '{' {
@@ -84,8 +84,8 @@ func (w *Walker) Members() iter.Seq[[]byte] {
 	}
 }
 
-// Elements goes through the first n elements of the next value, each of which the caller takes. There are none if it is no
-// list.
+// Elements goes through the first n elements of the next value, each of which the caller takes.
+// There are none if it is no list.
 func (w *Walker) Elements(n int) iter.Seq[int] {
 	return func(yield func(i int) bool) {
 		if w.Peek() != '[' {
@@ -144,7 +144,8 @@ func closed(b []byte, i, depth int) int {
 	}
 }
 
-// Eight bytes are looked at as one number. zeros has a bit for the lowest byte that is zero, and none below.
+// Eight bytes are looked at as one number. zeros has a bit for the lowest byte that is zero, and
+// none below.
 const (
 	eachByte = 0x0101010101010101
 	highBits = 0x80 * eachByte
@@ -152,11 +153,13 @@ const (
 
 func zeros(x uint64) uint64 { return (x - eachByte) &^ x & highBits }
 
-// untilToken returns how many bytes at the start of b are neither quotes nor brackets. It may stop at some others.
+// untilToken returns how many bytes at the start of b are neither quotes nor brackets. It may stop
+// at some others.
 func untilToken(b []byte) int {
 	for i := 0; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
-		// With the bits of 0x26 the four brackets are 0x7f, and so are six bytes that are rare outside of strings.
+		// With the bits of 0x26 the four brackets are 0x7f, and so are six bytes that are rare outside of
+		// strings.
 		found := zeros((x|0x26*eachByte)^0x7f*eachByte) | zeros(x^'"'*eachByte)
 		if found != 0 {
 			return i + bits.TrailingZeros64(found)/8

@@ -78,7 +78,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestParts goes through some of the parts of a value, and on behind it, also where there is another kind of value.
+// TestParts goes through some of the parts of a value, and on behind it, also where there is
+// another kind of value.
 func TestParts(t *testing.T) {
 	w := jsonenc.Walk([]byte(`{"a":[1,[2],{"]":3},4],"b" : {"x":"}","y":{"z":[]}},"c":[],"d":{},"e":"[","f":5,"g":[6]}`))
 	var got []string

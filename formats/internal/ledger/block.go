@@ -19,8 +19,8 @@ const (
 	blockBytes   = 256 << 10 // of records, with which one is full, too
 	leastRecords = 64        // of one that ends because another begins as it was
 
-	// maxPlain bounds what a saved block says of itself. A record is larger than a block only by its runs,
-	// of which a recording has at most formats.MaxRuns.
+	// maxPlain bounds what a saved block says of itself. A record is larger than a block only by its
+	// runs, of which a recording has at most formats.MaxRuns.
 	maxPlain = 64 << 20
 )
 

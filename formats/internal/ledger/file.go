@@ -20,7 +20,8 @@ import (
 //
 // directory, compressed: | count | block … |
 //
-// block: | first text | records, bytes of lines, size, plain: varint | SHA-256 | count | kind text … |
+// block: | first text | records, bytes of lines, size, plain: varint | SHA-256 | count | kind text
+// … |
 const (
 	magic   = "recfsle2"
 	endSize = sha256.Size + 8 + len(magic)
@@ -29,8 +30,8 @@ const (
 // mostInMemory is how many bytes of new blocks are kept in memory before a file is begun.
 const mostInMemory = 1 << 20
 
-// A Sink takes in the new blocks of a list until that is saved: in memory, and once they are many in a file
-// of the disk cache without a name.
+// A Sink takes in the new blocks of a list until that is saved: in memory, and once they are many
+// in a file of the disk cache without a name.
 type Sink struct {
 	mu   sync.Mutex
 	disk *cache.Disk // nil: there is none, or it cannot be written
@@ -72,8 +73,9 @@ func (s *Sink) Close() {
 	}
 }
 
-// Save keeps a list on disk, whose new blocks the Sink has, and returns the same list as it lies there: unless
-// it is no use, which due tells, and all new blocks are in memory. Where that fails, they are in memory, too.
+// Save keeps a list on disk, whose new blocks the Sink has, and returns the same list as it lies
+// there: unless it is no use, which due tells, and all new blocks are in memory. Where that fails,
+// they are in memory, too.
 func (s *Sink) Save(l *List, due bool) *List {
 	if s.temp == nil && !due {
 		return l
@@ -151,8 +153,9 @@ func (l *List) directory() []byte {
 	return w.Bytes()
 }
 
-// Load returns the list that is kept under a name, an empty one if there is none. Of its records check tells
-// whether a walk can have found them: the checksums do not, as who can write to the cache can make them.
+// Load returns the list that is kept under a name, an empty one if there is none. Of its records
+// check tells whether a walk can have found them: the checksums do not, as who can write to the
+// cache can make them.
 func Load(disk *cache.Disk, name string, check func([]Record) bool) *List {
 	if disk == nil || name == "" {
 		return newList(nil)

@@ -112,8 +112,8 @@ func update(ctx context.Context, sink *Sink, pages *Pages, old *List, now []Reco
 	return w.List(), nil
 }
 
-// A list that is written beside an earlier one has what is there now, in memory as on disk, and the blocks of
-// the earlier one where nothing changed.
+// A list that is written beside an earlier one has what is there now, in memory as on disk, and the
+// blocks of the earlier one where nothing changed.
 func TestUpdate(t *testing.T) {
 	pages := newPages(t)
 	disk := cache.NewDisk(t.TempDir(), 64<<20, nil)

@@ -136,7 +136,8 @@ func (c *Cursor) seek(ctx context.Context, reached func(path string) bool) error
 	return nil
 }
 
-// SkipTo goes on to the next block that has a table of a kind, if the one where the cursor is has none.
+// SkipTo goes on to the next block that has a table of a kind, if the one where the cursor is has
+// none.
 func (c *Cursor) SkipTo(kind string) {
 	for c.block < len(c.list.blocks) && !c.list.blocks[c.block].holds(kind) {
 		c.goTo(c.block + 1)
@@ -155,9 +156,9 @@ func (l *List) Find(ctx context.Context, pages *Pages, path string) (*Record, er
 	return nil, nil
 }
 
-// Entries calls found with the name of each entry of dir, "" for the root, that has a table of a format or is a
-// directory with one below, in the order of a walk, until it returns false. Of what lies in such a directory no
-// more is read than it takes to find one.
+// Entries calls found with the name of each entry of dir, "" for the root, that has a table of a
+// format or is a directory with one below, in the order of a walk, until it returns false. Of what
+// lies in such a directory no more is read than it takes to find one.
 func (l *List) Entries(ctx context.Context, pages *Pages, dir, format, table string, found func(name string, isDir bool) bool) error {
 	c, start := l.Cursor(pages), ""
 	if dir != "" {

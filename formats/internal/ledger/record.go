@@ -1,10 +1,10 @@
-// Package ledger keeps what is known of very many files: records sorted by path, in compressed blocks of
-// a few hundred. Of a list only its directory is in memory, about 200 bytes a block; the blocks are in a
-// file of the disk cache, or in memory if there is none. What is read of them counts in the budget of the
-// cache.
+// Package ledger keeps what is known of very many files: records sorted by path, in compressed
+// blocks of a few hundred. Of a list only its directory is in memory, about 200 bytes a block; the
+// blocks are in a file of the disk cache, or in memory if there is none. What is read of them
+// counts in the budget of the cache.
 //
-// A list does not change. The next one is written beside a walk through what it is of, and has the blocks
-// in common in which nothing changed.
+// A list does not change. The next one is written beside a walk through what it is of, and has the
+// blocks in common in which nothing changed.
 package ledger
 
 import (

@@ -42,7 +42,8 @@ func (w *Writer) append(r Record) {
 // isWhole reports whether the window is a block of another list.
 func (w *Writer) isWhole() bool { return w.same != nil && len(w.window) == w.same.records }
 
-// Keep adds the record where a cursor is in another list. Where all of a block is kept, so is the block.
+// Keep adds the record where a cursor is in another list. Where all of a block is kept, so is the
+// block.
 func (w *Writer) Keep(c *Cursor) {
 	block := c.list.blocks[c.block]
 	if c.i == 0 && len(w.window) >= leastRecords {
@@ -57,8 +58,8 @@ func (w *Writer) Keep(c *Cursor) {
 	w.append(c.page[c.i])
 }
 
-// KeepRest adds what a cursor has not come to, without reading more. What was in a container that is another
-// one now is left out, with what is in the same block.
+// KeepRest adds what a cursor has not come to, without reading more. What was in a container that
+// is another one now is left out, with what is in the same block.
 func (w *Writer) KeepRest(c *Cursor) {
 	last := w.last
 	isNext := func(path string) bool {

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// A bitRun appends one bit-packed run: values of so many bits each, the least significant bit first, eight at a time.
+// A bitRun appends one bit-packed run: values of so many bits each, the least significant bit
+// first, eight at a time.
 type bitRun struct {
 	b     []byte
 	width int
@@ -16,8 +17,8 @@ type bitRun struct {
 	n     int // bits in rest, which do not fill it, nor a byte where flags are appended
 }
 
-// beginRun begins a run of n values behind b with its header: how many groups of eight it has, and a one-bit that tells
-// it from repeated values.
+// beginRun begins a run of n values behind b with its header: how many groups of eight it has, and
+// a one-bit that tells it from repeated values.
 func beginRun(b []byte, n, width int) bitRun {
 	b = binary.AppendUvarint(b, uint64((n+7)/8)<<1|1)
 	return bitRun{b: b, width: width, start: len(b)}
@@ -66,7 +67,8 @@ func (w *bitRun) flags(list []bool) {
 	}
 }
 
-// eight returns the bits of the first eight flags: of a number whose bytes are 0 or 1 the factor moves each into the last byte.
+// eight returns the bits of the first eight flags: of a number whose bytes are 0 or 1 the factor
+// moves each into the last byte.
 func eight(list []bool) uint64 {
 	f := (*[8]byte)(unsafe.Pointer((*[8]bool)(list)))
 	return binary.LittleEndian.Uint64(f[:]) * 0x0102_0408_1020_4080 >> 56

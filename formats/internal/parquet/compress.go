@@ -24,13 +24,13 @@ type memory struct {
 	dictionaries
 }
 
-// WriteTable writes the file of a table as it is exported, and returns how many bytes it has: pages under zstd,
-// dictionaries of values that come again, and bounds of texts, too.
+// WriteTable writes the file of a table as it is exported, and returns how many bytes it has: pages
+// under zstd, dictionaries of values that come again, and bounds of texts, too.
 //
 //	PAR1 | row group … | footer | length of the footer u32 | PAR1
 //
-// Each row group is made with the memory that it takes in a request of c, and may be made again with more. Rows that are not
-// those that were counted are [nodes.ErrStale].
+// Each row group is made with the memory that it takes in a request of c, and may be made again
+// with more. Rows that are not those that were counted are [nodes.ErrStale].
 func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterAt, t *columnar.Table, metadata ...Pair) (size int64, err error) {
 	size = int64(len(magic))
 	if _, err := out.WriteAt([]byte(magic), 0); err != nil {
@@ -67,7 +67,8 @@ func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterA
 // decoding is what most formats take to decode something for rows.
 const decoding = 1 << 20
 
-// peakOf returns about what it takes to make row group i: its rows, twice where a list grows, and the dictionary of a column.
+// peakOf returns about what it takes to make row group i: its rows, twice where a list grows, and
+// the dictionary of a column.
 func peakOf(t *columnar.Table, i int) int64 {
 	n := int64(minPeak)
 	for c := range t.Columns {
@@ -136,8 +137,8 @@ func (z *Encoder) column(m *memory, c *chunk, v *columnar.Vector) error {
 	return nil
 }
 
-// appendPage appends the content of a data page, whose values are in an encoding if there is no dictionary. One with lists has
-// all rows.
+// appendPage appends the content of a data page, whose values are in an encoding if there is no
+// dictionary. One with lists has all rows.
 func appendPage(out []byte, v *columnar.Vector, d *dictionary, encoding int, p part) []byte {
 	switch {
 	case v.Type == columnar.Texts:
@@ -222,7 +223,8 @@ func usedWords(v *columnar.Vector) (list [][]byte) {
 	return list
 }
 
-// boundsOf returns the least and the greatest of n texts; bounded is false if there is none, or one is too long.
+// boundsOf returns the least and the greatest of n texts; bounded is false if there is none, or one
+// is too long.
 func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool) {
 	var lo, hi []byte
 	var least8, most8 uint64 // of their first bytes
@@ -256,7 +258,8 @@ type Encoder struct {
 	spares         sync.Pool     // of *memory
 }
 
-// maxSpare is how many bytes of memory a row group leaves to the next: more than pages and what is given away at once mostly take.
+// maxSpare is how many bytes of memory a row group leaves to the next: more than pages and what is
+// given away at once mostly take.
 const maxSpare = 4 << 20
 
 func (z *Encoder) memory() *memory {
@@ -272,8 +275,8 @@ func (z *Encoder) spare(m *memory) {
 	}
 }
 
-// NewEncoder returns an Encoder for up to so many tables at a time. It takes less time for texts than for numbers, as of the
-// latter it would miss much more that comes again.
+// NewEncoder returns an Encoder for up to so many tables at a time. It takes less time for texts
+// than for numbers, as of the latter it would miss much more that comes again.
 func NewEncoder(n int) (*Encoder, error) {
 	options := []zstd.EOption{
 		zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(pageSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false),

@@ -92,7 +92,8 @@ func textTable(n int, text func(i int) string, number func(i int) (int64, bool))
 	return columnar.NewTable("text", columns, []columnar.Group{{Rows: n, Columns: []columnar.Counts{c.Columns[0].Counts, c.Columns[1].Counts}}}, fill)
 }
 
-// TestPages holds that what is large is divided into pages, of values and of indexes, nulls among them.
+// TestPages holds that what is large is divided into pages, of values and of indexes, nulls among
+// them.
 func TestPages(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	numbers := make([]int64, 300_000)
@@ -172,7 +173,8 @@ func manyNumbers() (list []numbers) {
 	return list
 }
 
-// numberTable returns a table that has a row group for each kind of numbers. The last of its columns has a null.
+// numberTable returns a table that has a row group for each kind of numbers. The last of its
+// columns has a null.
 func numberTable(list ...numbers) columnar.Table {
 	columns := slices.Concat(columnar.Required(columnar.Int32, "int32"), columnar.Required(columnar.Int64, "int64"), columnar.Required(columnar.Time, "time"),
 		columnar.Optional(columnar.Int32, "valid"), columnar.Optional(columnar.Int32, "null"))
@@ -204,7 +206,8 @@ func numberTable(list ...numbers) columnar.Table {
 	return columnar.NewTable("numbers", columns, groups, fill)
 }
 
-// TestRising holds that numbers come back that are written as differences, and that they take less than others.
+// TestRising holds that numbers come back that are written as differences, and that they take less
+// than others.
 func TestRising(t *testing.T) {
 	nodestest.Long(t)
 	table := numberTable(manyNumbers()...)
@@ -218,7 +221,8 @@ func TestRising(t *testing.T) {
 	}
 }
 
-// TestUnevenRising holds that numbers are no differences where these would take more bits than all readers know.
+// TestUnevenRising holds that numbers are no differences where these would take more bits than all
+// readers know.
 func TestUnevenRising(t *testing.T) {
 	list := []numbers{{40, func(i int) int64 { return int64(i) << 40 }}}
 	for _, gap := range []int64{1<<28 - 1, 1 << 28} {

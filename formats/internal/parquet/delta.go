@@ -8,17 +8,19 @@ import (
 	"recfs/formats/columnar"
 )
 
-// What each page in the encoding DELTA_BINARY_PACKED says of its blocks. These are the sizes that everybody writes.
+// What each page in the encoding DELTA_BINARY_PACKED says of its blocks. These are the sizes that
+// everybody writes.
 const (
 	blockNumbers = 128
 	miniNumbers  = 32 // in each of the miniblocks of a block, which have the same width
 )
 
-// maxWidth is how many bits a difference may have, less the least one: fastparquet reads none that has more.
+// maxWidth is how many bits a difference may have, less the least one: fastparquet reads none that
+// has more.
 const maxWidth = 28
 
-// rises reports whether none of the numbers of a column, which has no nulls, is less than the one before, and they rise so evenly
-// that their differences are small.
+// rises reports whether none of the numbers of a column, which has no nulls, is less than the one
+// before, and they rise so evenly that their differences are small.
 func rises(v *columnar.Vector) bool {
 	switch {
 	case v.Nulls > 0 || !v.Bounded:
@@ -43,7 +45,8 @@ func evenly[N int32 | int64](list []N) bool {
 	return most-least < 1<<maxWidth
 }
 
-// appendDeltas appends the numbers of a column from one to another, in the encoding DELTA_BINARY_PACKED.
+// appendDeltas appends the numbers of a column from one to another, in the encoding
+// DELTA_BINARY_PACKED.
 func appendDeltas(out []byte, v *columnar.Vector, from, to int) []byte {
 	if v.Type == columnar.Int32 {
 		return appendRising(out, v.Int32s[from:to])
@@ -51,7 +54,8 @@ func appendDeltas(out []byte, v *columnar.Vector, from, to int) []byte {
 	return appendRising(out, v.Int64s[from:to])
 }
 
-// appendRising appends numbers, one at least, as the first one and blocks of how much each is greater than the one before.
+// appendRising appends numbers, one at least, as the first one and blocks of how much each is
+// greater than the one before.
 func appendRising[N int32 | int64](out []byte, list []N) []byte {
 	out = binary.AppendUvarint(out, blockNumbers)
 	out = binary.AppendUvarint(out, blockNumbers/miniNumbers)
@@ -69,7 +73,8 @@ func appendRising[N int32 | int64](out []byte, list []N) []byte {
 //
 //	least difference, zigzag varint | width of each miniblock, 4 u8 | miniblock …
 //
-// A miniblock has 32 differences, less the least one of the block, in so many bits each. There is none for no number.
+// A miniblock has 32 differences, less the least one of the block, in so many bits each. There is
+// none for no number.
 func appendBlock[N int32 | int64](out []byte, list []N) []byte {
 	var more [blockNumbers]int64
 	least := int64(math.MaxInt64)

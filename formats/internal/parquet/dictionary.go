@@ -7,7 +7,8 @@ import (
 	"recfs/formats/columnar"
 )
 
-// A dictionary is the values of a column in a row group, each once, for data pages that have their numbers.
+// A dictionary is the values of a column in a row group, each once, for data pages that have their
+// numbers.
 type dictionary struct {
 	page  []byte // the values, in the encoding PLAIN
 	n     int    // how many
@@ -23,8 +24,8 @@ func (d *dictionary) orElse(encoding int) int {
 	return dictionaryEncoding
 }
 
-// width returns how many bits the number of a value takes in data pages: whole bytes if it is more than one, as zstd finds only
-// those again.
+// width returns how many bits the number of a value takes in data pages: whole bytes if it is more
+// than one, as zstd finds only those again.
 func (d *dictionary) width() int {
 	n := indexWidth(d.n)
 	if n > 8 && !d.exact {
@@ -76,7 +77,8 @@ func (m *dictionaries) size() int {
 	return 8*cap(m.numbers.known) + 4*(cap(m.numbers.index)+cap(m.texts.index)) + (4+text)*cap(m.texts.rows)
 }
 
-// of returns the dictionary of the values of a column, nil if they hardly come again. It is good until the next one.
+// of returns the dictionary of the values of a column, nil if they hardly come again. It is good
+// until the next one.
 func (m *dictionaries) of(v *columnar.Vector) *dictionary {
 	switch {
 	case v.Words != nil:
@@ -95,8 +97,8 @@ func (m *dictionaries) of(v *columnar.Vector) *dictionary {
 	return nil
 }
 
-// Numbers whose numbers take more than a byte compress well as they are, too: they have a dictionary where they come again
-// often.
+// Numbers whose numbers take more than a byte compress well as they are, too: they have a
+// dictionary where they come again often.
 const (
 	maxNumbers   = 1 << 12 // in a dictionary
 	freelyNumber = 1 << 8  // so many need not come again

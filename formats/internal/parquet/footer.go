@@ -69,8 +69,8 @@ type chunk struct {
 	least, most string // as a value is stored, if bounded
 }
 
-// makeFooter returns what follows the row groups of a table: the metadata of the file, its length, and magic.
-// chunks appends those of a row group to list.
+// makeFooter returns what follows the row groups of a table: the metadata of the file, its length,
+// and magic. chunks appends those of a row group to list.
 func makeFooter(table *columnar.Table, chunks func(list []chunk, group int) []chunk, metadata []Pair) []byte {
 	t := &thrift{}
 	rows := int64(0)
@@ -235,7 +235,8 @@ func (c *chunk) encodings(t *thrift) {
 	}
 }
 
-// statistics writes how many nulls there are, and the least and the greatest value if they are known.
+// statistics writes how many nulls there are, and the least and the greatest value if they are
+// known.
 func (c *chunk) statistics(t *thrift) {
 	t.begin(12)
 	t.i64(3, c.nulls)
@@ -250,8 +251,8 @@ func (c *chunk) statistics(t *thrift) {
 	t.end()
 }
 
-// isExact reports whether the bounds are values of the chunk, by which engines may answer max and min. Those of a Float
-// or Double pass over NaN, and have both zeros.
+// isExact reports whether the bounds are values of the chunk, by which engines may answer max and
+// min. Those of a Float or Double pass over NaN, and have both zeros.
 func (c *chunk) isExact() bool {
 	return c.column.Type != columnar.Float && c.column.Type != columnar.Double
 }
@@ -265,8 +266,9 @@ func (c *chunk) counted(n *columnar.Counts) {
 	}
 }
 
-// plain returns a bound as a value is stored. zero is what stands for both zeros of a Float or Double:
-// the lesser as the least value, the greater as the greatest, as readers may take them for different.
+// plain returns a bound as a value is stored. zero is what stands for both zeros of a Float or
+// Double: the lesser as the least value, the greater as the greatest, as readers may take them for
+// different.
 func plain(typ columnar.ColumnType, v int64, zero float64) string {
 	var b []byte
 	switch f := math.Float64frombits(uint64(v)); typ {

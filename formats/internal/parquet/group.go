@@ -8,8 +8,9 @@ import (
 	"recfs/nodes"
 )
 
-// Make returns the bytes of row group i, in place of those of b if there is room. If it has other rows than were counted,
-// or more or fewer nulls or text, the error is [nodes.ErrStale]: they are of another version of the source.
+// Make returns the bytes of row group i, in place of those of b if there is room. If it has other
+// rows than were counted, or more or fewer nulls or text, the error is [nodes.ErrStale]: they are
+// of another version of the source.
 func (l *Layout) Make(ctx context.Context, i int, b []byte) ([]byte, error) {
 	g := &l.table.Groups[i]
 	out := slices.Grow(b[:0], int(l.groupSize(i)))[:l.groupSize(i)]

@@ -14,8 +14,8 @@ import (
 // magic stands at both ends of a file.
 const magic = "PAR1"
 
-// LayoutNumber is that of the layout of all tables. It is raised whenever a table of the same rows gets another size,
-// as sizes are kept on disk.
+// LayoutNumber is that of the layout of all tables. It is raised whenever a table of the same rows
+// gets another size, as sizes are kept on disk.
 const LayoutNumber = 1
 
 // A Layout knows where everything in the file of a table is, without a row of it.
@@ -31,8 +31,8 @@ type span struct{ start, end int64 }
 // block is what a system reads at least, and that at multiples of it.
 const block = 4096
 
-// next returns where what follows a span begins: if it is longer than a block, not in one of its blocks.
-// Who reads the footer, or the start of a row group, does not make the group before.
+// next returns where what follows a span begins: if it is longer than a block, not in one of its
+// blocks. Who reads the footer, or the start of a row group, does not make the group before.
 func (s span) next() int64 {
 	if s.end-s.start <= block {
 		return s.end
@@ -87,8 +87,9 @@ func (l *Layout) Cost() int64 {
 	return int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
 }
 
-// Content returns the file. group returns what Make does, and what to call when that is not used any more (see
-// [nodes.NewLoans]); it is called for each read that touches the group, so it belongs in a Memo.
+// Content returns the file. group returns what Make does, and what to call when that is not used
+// any more (see [nodes.NewLoans]); it is called for each read that touches the group, so it belongs
+// in a Memo.
 func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, func(lent int), error)) nodes.Content {
 	footer := 1 + 2*len(l.groups) // after the magic, and each group with its zeros
 	p := nodes.NewLoans(func(ctx context.Context, i int) ([]byte, func(int), error) {
@@ -131,8 +132,8 @@ func (l *Layout) chunks(list []chunk, i int) []chunk {
 // groupSize returns how many bytes row group i has.
 func (l *Layout) groupSize(i int) int64 { return l.groups[i].end - l.groups[i].start }
 
-// A plan is what the chunk of a column in a row group is made of, in bytes. A chunk is a dictionary page,
-// if the column has Words, and one data page:
+// A plan is what the chunk of a column in a row group is made of, in bytes. A chunk is a dictionary
+// page, if the column has Words, and one data page:
 //
 //	| page header | 4 u32, text … | page header | repetition levels | definition levels | values |
 //	|<------- dictionary -------->|<------------------------- data ------------------------------>|

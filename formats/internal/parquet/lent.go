@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// A madeGroup is a row group that was made. It counts its users, as its memory takes the next one when all of it was lent:
-// fresh memory costs the system about as much as the rows take to decode.
+// A madeGroup is a row group that was made. It counts its users, as its memory takes the next one
+// when all of it was lent: fresh memory costs the system about as much as the rows take to decode.
 type madeGroup struct {
 	bytes []byte
 	left  atomic.Int64 // bytes that were not lent yet, if none was lent twice
@@ -16,8 +16,9 @@ type madeGroup struct {
 
 const gone = -1
 
-// use returns the bytes of a group, and what to call at the end, with how many of them were lent. Of a group of which
-// as many were lent as it has, whoever asked for them has it: it is not kept for others.
+// use returns the bytes of a group, and what to call at the end, with how many of them were lent.
+// Of a group of which as many were lent as it has, whoever asked for them has it: it is not kept
+// for others.
 func (r *files) use(ctx context.Context, k groupKey) (b []byte, done func(lent int), err error) {
 	for {
 		g, err := r.groups.Get(ctx, k)
@@ -55,13 +56,14 @@ func (g *madeGroup) end() {
 	}
 }
 
-// buffers have the memory of row groups to use again, as much as a usual one has at most: the garbage collector takes
-// what nobody uses for long.
+// buffers have the memory of row groups to use again, as much as a usual one has at most: the
+// garbage collector takes what nobody uses for long.
 var buffers sync.Pool // of *[]byte
 
 const maxBuffer = 4 << 20
 
-// takeBuffer returns memory to use again for n bytes, or none: a small group would keep that of a large one.
+// takeBuffer returns memory to use again for n bytes, or none: a small group would keep that of a
+// large one.
 func takeBuffer(n int64) []byte {
 	b, ok := buffers.Get().(*[]byte)
 	switch {

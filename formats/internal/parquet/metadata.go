@@ -9,7 +9,8 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// maxFooter bounds the footer of which Metadata is read: that of a table of 200 million rows has a megabyte.
+// maxFooter bounds the footer of which Metadata is read: that of a table of 200 million rows has a
+// megabyte.
 const maxFooter = 64 << 20
 
 // errNotParquet says that a file does not end as one of Parquet does.

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeName returns a name of a file or folder without what engines take for something else, or do not find: %, =, :
-// and \, a leading _ or ., and each byte that is not UTF-8 become % and two hex digits (docs/tree/tables.md).
+// EscapeName returns a name of a file or folder without what engines take for something else, or do
+// not find: %, =, : and \, a leading _ or ., and each byte that is not UTF-8 become % and two hex
+// digits (docs/tree/tables.md).
 func EscapeName(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
@@ -24,7 +25,8 @@ func EscapeName(name string) string {
 	return b.String()
 }
 
-// UnescapeName returns the name of which EscapeName makes the given one; ok is false if there is none.
+// UnescapeName returns the name of which EscapeName makes the given one; ok is false if there is
+// none.
 func UnescapeName(escaped string) (name string, ok bool) {
 	var b strings.Builder
 	for rest := escaped; rest != ""; {

@@ -7,8 +7,8 @@ import (
 	"recfs/formats/columnar"
 )
 
-// dataHeader appends the PageHeader of a data page of so many bytes, before compression and as they are stored,
-// and values.
+// dataHeader appends the PageHeader of a data page of so many bytes, before compression and as they
+// are stored, and values.
 func dataHeader(b []byte, plain, stored int64, values, encoding int) []byte {
 	t := &thrift{b: b}
 	t.begin(0)
@@ -23,8 +23,8 @@ func dataHeader(b []byte, plain, stored int64, values, encoding int) []byte {
 	return t.b
 }
 
-// dictionaryHeader appends the PageHeader of a dictionary of so many bytes, before compression and as they are
-// stored, and values.
+// dictionaryHeader appends the PageHeader of a dictionary of so many bytes, before compression and
+// as they are stored, and values.
 func dictionaryHeader(b []byte, plain, stored int64, values int) []byte {
 	t := &thrift{b: b}
 	t.begin(0)
@@ -57,7 +57,8 @@ func whole(v *columnar.Vector, rows int) part {
 	return part{0, rows, 0, rows - int(v.Nulls)}
 }
 
-// beginIndexes begins the numbers of values in a dictionary, before which stands how many bits they have.
+// beginIndexes begins the numbers of values in a dictionary, before which stands how many bits they
+// have.
 func beginIndexes(out []byte, n, width int) bitRun {
 	return beginRun(append(out, byte(width)), n, width)
 }
@@ -101,8 +102,8 @@ func appendNumbers[N int32 | int64 | float32 | float64](out []byte, list []N) []
 	return out
 }
 
-// place makes the numbers of a column lie in room as they do in a file, where memory has them so. There is room for as many
-// as were counted, and others go elsewhere.
+// place makes the numbers of a column lie in room as they do in a file, where memory has them so.
+// There is room for as many as were counted, and others go elsewhere.
 func place(v *columnar.Vector, room []byte) {
 	if !littleEndian || v.Words != nil {
 		return
@@ -122,7 +123,8 @@ func place(v *columnar.Vector, room []byte) {
 	v.Placed = true
 }
 
-// numbersIn returns room as room for numbers, nil if it has none for any: behind it there may be no memory of ours.
+// numbersIn returns room as room for numbers, nil if it has none for any: behind it there may be no
+// memory of ours.
 func numbersIn[N int32 | int64 | float32 | float64](room []byte) []N {
 	n := len(room) / int(unsafe.Sizeof(N(0)))
 	if n == 0 {
@@ -162,8 +164,9 @@ func appendListLevels(out []byte, v *columnar.Vector) []byte {
 	return out
 }
 
-// listLevels returns the levels of a list of texts. A repetition level is 0 for the first item of a row. A
-// definition level is 0 for a list that is null, 1 for an empty one, 2 for a null in one, and 3 for a text.
+// listLevels returns the levels of a list of texts. A repetition level is 0 for the first item of a
+// row. A definition level is 0 for a list that is null, 1 for an empty one, 2 for a null in one,
+// and 3 for a text.
 func listLevels(v *columnar.Vector) (first, defined []int32) {
 	start := 0
 	for row, end := range v.ItemEnds {

@@ -2,7 +2,8 @@ package parquet
 
 import "testing"
 
-// Room for no number is none: the race detector lets no pointer go to a number that ends behind what was allocated.
+// Room for no number is none: the race detector lets no pointer go to a number that ends behind
+// what was allocated.
 func TestNumbersIn(t *testing.T) {
 	for size, want := range map[int]int{0: 0, 7: 0, 8: 1, 23: 2} {
 		list := numbersIn[int64](make([]byte, size))

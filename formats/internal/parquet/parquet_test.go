@@ -86,7 +86,8 @@ func (r row) add(b *columnar.Batch) {
 	}
 }
 
-// tableOf returns a table of chunks of rows, which are counted first and made when they are asked for.
+// tableOf returns a table of chunks of rows, which are counted first and made when they are asked
+// for.
 func tableOf(chunks ...[]row) columnar.Table {
 	c := rowcount.New(allTypes)
 	for i, chunk := range chunks {

@@ -12,9 +12,9 @@ const (
 	thriftStruct = 12
 )
 
-// A thrift writes structs in Thrift's compact protocol: each field has a header with its type and how
-// far its number is from that of the field before it, numbers are zigzag varints, and a zero byte ends a
-// struct. The numbers of fields and what they mean are those of parquet.thrift.
+// A thrift writes structs in Thrift's compact protocol: each field has a header with its type and
+// how far its number is from that of the field before it, numbers are zigzag varints, and a zero
+// byte ends a struct. The numbers of fields and what they mean are those of parquet.thrift.
 type thrift struct {
 	b     []byte
 	last  int            // number of the last field of the struct being written

@@ -12,8 +12,8 @@ import (
 // Extension is that of the names of tables.
 const Extension = ".parquet"
 
-// Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when its file is
-// asked for.
+// Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when
+// its file is asked for.
 func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Maker) nodes.Dir {
 	r := newFiles(c, func(table string) []Pair { return Metadata(format, table, src.Name) })
 	entries := make([]nodes.Entry, len(tables))
@@ -27,8 +27,8 @@ func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Mak
 	return nodes.List(entries...)
 }
 
-// File returns the file of a table that is of no recording, which has its name alone as metadata. It is made when
-// it is asked for.
+// File returns the file of a table that is of no recording, which has its name alone as metadata.
+// It is made when it is asked for.
 func File(c *cache.Cache, table *columnar.Maker) nodes.File {
 	r := newFiles(c, func(table string) []Pair { return []Pair{{"recfs.table", table}} })
 	return nodes.DeferredFile[file]{Target: file{r, table}}
@@ -95,7 +95,8 @@ func (r *files) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout,
 	return l, l.Cost(), nil
 }
 
-// peak is about what it takes to make a group: its bytes, and its flags and texts before they are part of them.
+// peak is about what it takes to make a group: its bytes, and its flags and texts before they are
+// part of them.
 func (r *files) peak(k groupKey) int64 {
 	n := int64(minPeak)
 	if l, ok := r.layouts.Peek(k.table); ok {

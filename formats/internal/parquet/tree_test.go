@@ -103,8 +103,8 @@ func TestDir(t *testing.T) {
 	nodestest.Check(t, dir)
 }
 
-// TestLent holds that the groups are right for who borrows them and who copies them at the same time, though each gives its
-// memory to the next one once all of it was lent.
+// TestLent holds that the groups are right for who borrows them and who copies them at the same
+// time, though each gives its memory to the next one once all of it was lent.
 func TestLent(t *testing.T) {
 	nodestest.Long(t)
 	rows := rowsOf(2 * columnar.GroupRows)
@@ -147,8 +147,8 @@ func TestLent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLentInLittleMemory holds that a group is made again after all of it was lent where the cache keeps it besides
-// what it has room for.
+// TestLentInLittleMemory holds that a group is made again after all of it was lent where the cache
+// keeps it besides what it has room for.
 func TestLentInLittleMemory(t *testing.T) {
 	table := tableOf(rowsOf(columnar.GroupRows / 4))
 	e, err := nodes.Lookup(t.Context(), dirWithin(t, 8<<20, func() (columnar.Table, error) { return table, nil }), "all.parquet")
@@ -214,7 +214,8 @@ func TestMemoryFits(t *testing.T) {
 	}
 }
 
-// TestFooter holds that the footer, and a row group, can be read in whole blocks without making another group.
+// TestFooter holds that the footer, and a row group, can be read in whole blocks without making
+// another group.
 func TestFooter(t *testing.T) {
 	rows := rowsOf(columnar.GroupRows + 300)
 	table := tableOf(rows[:columnar.GroupRows], rows[columnar.GroupRows:])

@@ -4,8 +4,8 @@ import (
 	"recfs/formats/columnar"
 )
 
-// Where the chunks of a recording are counted side by side, each has a Counter of its own, a part, and
-// a Line says beforehand how many rows stand before it.
+// Where the chunks of a recording are counted side by side, each has a Counter of its own, a part,
+// and a Line says beforehand how many rows stand before it.
 
 // A Line is how many rows the parts have that were taken.
 type Line struct {
@@ -23,8 +23,8 @@ func (l *Line) Part(columns []columnar.Column, rows int) *Counter {
 	return l.More(columns, rows)
 }
 
-// More returns a Counter for so many further rows of the chunk that was taken last. Those of a chunk are less than
-// MaxGroupRows-GroupRows.
+// More returns a Counter for so many further rows of the chunk that was taken last. Those of a
+// chunk are less than MaxGroupRows-GroupRows.
 func (l *Line) More(columns []columnar.Column, rows int) *Counter {
 	c := New(columns)
 	c.Reset(l.rows, nil)
@@ -32,8 +32,8 @@ func (l *Line) More(columns []columnar.Column, rows int) *Counter {
 	return c
 }
 
-// Join adds the rows of a part. Parts are joined in the order in which they were taken, with EndChunk
-// between those of different chunks.
+// Join adds the rows of a part. Parts are joined in the order in which they were taken, with
+// EndChunk between those of different chunks.
 func (c *Counter) Join(part *Counter) {
 	for i := range part.groups {
 		g := &part.groups[i]

@@ -1,5 +1,6 @@
-// Package rowcount counts the rows of a table in the pass that makes an index, and keeps the counts in
-// the saved index: what the size and the footer of the table follow from (docs/tree/tables.md section 1).
+// Package rowcount counts the rows of a table in the pass that makes an index, and keeps the counts
+// in the saved index: what the size and the footer of the table follow from (docs/tree/tables.md
+// section 1).
 package rowcount
 
 import (

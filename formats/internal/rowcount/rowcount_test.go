@@ -140,7 +140,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestJoin holds that chunks which are counted side by side give the groups of those counted in order.
+// TestJoin holds that chunks which are counted side by side give the groups of those counted in
+// order.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 700, columnar.GroupRows - 1, columnar.GroupRows}), 1, 6).Draw(t, "sizes")

@@ -63,7 +63,7 @@ func minGroup(columns []columnar.Column) int {
 	return n
 }
 
-// A group is written with what can be told of the type of each column:
+// A writeGroup is written with what can be told of the type of each column:
 //
 //	| rows | chunk | skip | column … |
 //

@@ -9,12 +9,13 @@ const adlerMod = 65521
 // lanes, which have 16 bits, stay below 2*255*(1+2+…+15) = 61200.
 const adlerStep = 15 * 8
 
-// adlerChunk is how many bytes are summed up between two divisions: far fewer than overflow 64 bits.
+// adlerChunk is how many bytes are summed up between two divisions: far fewer than overflow 64
+// bits.
 const adlerChunk = 1 << 20
 
-// Adler32 returns the Adler-32 checksum of bytes whose beginning has the checksum sum and whose rest
-// is p. That of nothing is 1. It sums 8 bytes at a time and takes less than half the time of hash/adler32,
-// which is a third of the time of inflating images and deflating them again.
+// Adler32 returns the Adler-32 checksum of bytes whose beginning has the checksum sum and whose
+// rest is p. That of nothing is 1. It sums 8 bytes at a time and takes less than half the time of
+// hash/adler32, which is a third of the time of inflating images and deflating them again.
 func Adler32(sum uint32, p []byte) uint32 {
 	a, b := uint64(sum&0xffff), uint64(sum>>16)
 	for len(p) >= adlerStep {
@@ -37,8 +38,9 @@ const (
 	placeSum  = 0x0000000100020003 // that is the sum of all, times 0 to 3
 )
 
-// adlerBlocks adds the whole blocks of p. Of a block of n bytes c the sum b grows by n·a and by (n-i)·c[i] for each
-// i: 8 times the running sum of the words from the one with the byte on, less the place of the byte in its word.
+// adlerBlocks adds the whole blocks of p. Of a block of n bytes c the sum b grows by n·a and by
+// (n-i)·c[i] for each i: 8 times the running sum of the words from the one with the byte on, less
+// the place of the byte in its word.
 func adlerBlocks(a, b uint64, p []byte) (newA, newB uint64) {
 	for ; len(p) >= adlerStep; p = p[adlerStep:] {
 		var even, odd, running uint64
@@ -57,7 +59,8 @@ func adlerBlocks(a, b uint64, p []byte) (newA, newB uint64) {
 	return a, b
 }
 
-// adlerWord adds the bytes of a word to those of the words before it, by their lanes, and to the running sum of these.
+// adlerWord adds the bytes of a word to those of the words before it, by their lanes, and to the
+// running sum of these.
 func adlerWord(even, odd, running, v uint64) (newEven, newOdd, newRunning uint64) {
 	even += v & evenBytes
 	odd += v >> 8 & evenBytes

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestAdler32 compares with the standard library, on noise and on the bytes that make the greatest sums.
+// TestAdler32 compares with the standard library, on noise and on the bytes that make the greatest
+// sums.
 func TestAdler32(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 1<<20)

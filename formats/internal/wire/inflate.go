@@ -32,8 +32,8 @@ func Zlib(src []byte, size int64) ([]byte, int, error) {
 
 var gzipReaders sync.Pool
 
-// Gunzip expands src, one or more gzip members, to at most limit bytes, in the memory of dst as far as
-// that goes. With the error come the bytes before it.
+// Gunzip expands src, one or more gzip members, to at most limit bytes, in the memory of dst as far
+// as that goes. With the error come the bytes before it.
 func Gunzip(dst, src []byte, limit int64) ([]byte, error) {
 	in := bytes.NewReader(src)
 	zr, ok := gzipReaders.Get().(*gzip.Reader)
@@ -103,8 +103,8 @@ func readExactly(r io.Reader, out []byte, size int64) ([]byte, error) {
 	}
 }
 
-// readUpTo reads r to its end, which must come within limit bytes, in the memory of dst or, if it has none, as
-// so many stored bytes may need.
+// readUpTo reads r to its end, which must come within limit bytes, in the memory of dst or, if it
+// has none, as so many stored bytes may need.
 func readUpTo(dst []byte, r io.Reader, limit int64, stored int) ([]byte, error) {
 	out := dst[:0]
 	if cap(out) == 0 {
@@ -141,7 +141,8 @@ func (e *StreamError) Error() string { return e.Err.Error() }
 // Unwrap returns why and formats.ErrCorrupt.
 func (e *StreamError) Unwrap() []error { return []error{e.Err, formats.ErrCorrupt} }
 
-// ErrSize says that a stream is longer or shorter than announced. It comes as formats.ErrCorrupt, too.
+// ErrSize says that a stream is longer or shorter than announced. It comes as formats.ErrCorrupt,
+// too.
 var ErrSize = errors.New("a stream of another size")
 
 // A sizeError is an ErrSize that tells the sizes.

@@ -13,8 +13,8 @@ import (
 	"recfs/formats"
 )
 
-// Explain returns err, with which a decompressor gave up, as one that says why in a sentence of ours, and
-// wraps it. An error that has a sentence already is returned as it is.
+// Explain returns err, with which a decompressor gave up, as one that says why in a sentence of
+// ours, and wraps it. An error that has a sentence already is returned as it is.
 func Explain(err error) error {
 	reason, placed := (*formats.Reason)(nil), (*formats.Error)(nil)
 	if err == nil || errors.As(err, &reason) || errors.As(err, &placed) {
@@ -61,8 +61,8 @@ var sentences = []struct {
 	{bzip2.StructuralError("deprecated randomized files"), "it is of an old kind of bzip2 that is not supported"},
 }
 
-// sentence says why a decompressor gave up. What it says itself of data that makes no sense is of use
-// only to who knows its code.
+// sentence says why a decompressor gave up. What it says itself of data that makes no sense is of
+// use only to who knows its code.
 func sentence(err error) string {
 	for _, s := range sentences {
 		if err == s.err { // not errors.Is: what wraps an end is about the end of a part

@@ -18,8 +18,8 @@ const (
 	zlibSum       = 4
 )
 
-// A ZlibReader inflates one zlib stream and compares its checksum, with that of this package. It reads no byte after
-// the stream.
+// A ZlibReader inflates one zlib stream and compares its checksum, with that of this package. It
+// reads no byte after the stream.
 type ZlibReader struct {
 	in      flate.Reader
 	inflate io.Reader
@@ -29,7 +29,8 @@ type ZlibReader struct {
 
 var zlibReaders = sync.Pool{New: func() any { return &ZlibReader{inflate: flate.NewReader(nil)} }}
 
-// NewZlibReader returns a reader of the stream that in begins with. Its errors are those of the packages flate and zlib.
+// NewZlibReader returns a reader of the stream that in begins with. Its errors are those of the
+// packages flate and zlib.
 func NewZlibReader(in flate.Reader) (*ZlibReader, error) {
 	z := zlibReaders.Get().(*ZlibReader)
 	err := z.reset(in)

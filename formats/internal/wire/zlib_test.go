@@ -11,8 +11,9 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// TestZlibDamage cuts and changes a stream everywhere and holds that Zlib then fails like the library
-// does, and otherwise gives the same bytes and leaves the same rest, and that a ZlibReader gives what the library gives.
+// TestZlibDamage cuts and changes a stream everywhere and holds that Zlib then fails like the
+// library does, and otherwise gives the same bytes and leaves the same rest, and that a ZlibReader
+// gives what the library gives.
 func TestZlibDamage(t *testing.T) {
 	want := bytes.Repeat([]byte("the same again and "), 20)
 	var buf bytes.Buffer

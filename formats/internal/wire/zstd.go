@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Zstd expands whole zstd frames in memory. It is safe for concurrent use: every expansion works in
-// the caller's goroutine, with a decoder of its own out of a pool.
+// A Zstd expands whole zstd frames in memory. It is safe for concurrent use: every expansion works
+// in the caller's goroutine, with a decoder of its own out of a pool.
 type Zstd struct{ decoders sync.Pool }
 
 // NewZstd returns a Zstd for frames with windows of at most so many bytes. The options say which
@@ -52,11 +52,11 @@ const packWindow = 64 << 10
 // Pack compresses src to a frame that Unzstd expands.
 func Pack(src []byte) []byte { return packer().EncodeAll(src, nil) }
 
-// Expand expands src, one or more zstd frames, to at most limit bytes; more are an ErrSize, and damage
-// is a *StreamError. With the error come the bytes before it.
+// Expand expands src, one or more zstd frames, to at most limit bytes; more are an ErrSize, and
+// damage is a *StreamError. With the error come the bytes before it.
 //
-// It allocates by limit as far as the blocks of src can give that much, at most 1 MiB at first, and four times as much
-// whenever that was too little.
+// It allocates by limit as far as the blocks of src can give that much, at most 1 MiB at first, and
+// four times as much whenever that was too little.
 func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) { return z.expand(nil, src, limit) }
 
 // expand is Expand in the memory of dst as far as that goes.

@@ -48,7 +48,8 @@ func TestFramesWithoutSize(t *testing.T) {
 	}
 }
 
-// TestUnzstdTo expands in memory that has other bytes, enough of it or not, and to other memory where it does not suffice.
+// TestUnzstdTo expands in memory that has other bytes, enough of it or not, and to other memory
+// where it does not suffice.
 func TestUnzstdTo(t *testing.T) {
 	body := bytes.Repeat([]byte("0123456789abcdef"), 10000)
 	frame := frameWithoutSize(t, body)

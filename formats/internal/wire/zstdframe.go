@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// What a zstd frame can give follows from its blocks, whatever it says of its size and of its window (RFC 8878,
-// 3.1.1).
+// What a zstd frame can give follows from its blocks, whatever it says of its size and of its
+// window (RFC 8878, 3.1.1).
 const (
 	zstdBlock = 128 << 10 // bytes that a block gives at most
 
@@ -29,7 +29,8 @@ type zstdFrame struct {
 	most int64  // bytes that its blocks can give
 }
 
-// cutFrame takes the first frame from src, as far as it makes sense: all of src is its body if it does not.
+// cutFrame takes the first frame from src, as far as it makes sense: all of src is its body if it
+// does not.
 func cutFrame(src []byte) (f zstdFrame, rest []byte) {
 	if f.Decode(src) != nil {
 		return zstdFrame{body: src}, nil
@@ -77,8 +78,8 @@ func ZstdWindow(h *zstd.Header) int64 {
 	return int64(min(window, math.MaxInt64))
 }
 
-// narrowed returns the head of the frame with a window of no more than n bytes, or a little more, which are at least
-// those of a block.
+// narrowed returns the head of the frame with a window of no more than n bytes, or a little more,
+// which are at least those of a block.
 func (f *zstdFrame) narrowed(n int64) []byte {
 	if ZstdWindow(&f.Header) <= n {
 		return f.head
@@ -93,8 +94,8 @@ func (f *zstdFrame) narrowed(n int64) []byte {
 	return append(head, rest...)
 }
 
-// zstdBound returns how many bytes all frames of src can give at most, and whether one says that it gives more than
-// it can.
+// zstdBound returns how many bytes all frames of src can give at most, and whether one says that it
+// gives more than it can.
 func zstdBound(src []byte) (most int64, lies bool) {
 	for len(src) > 0 {
 		var f zstdFrame
@@ -105,8 +106,8 @@ func zstdBound(src []byte) (most int64, lies bool) {
 	return most, lies
 }
 
-// A narrowReader reads frames with windows that are no larger than is needed for the first limit bytes: a decoder
-// allocates by what they say.
+// A narrowReader reads frames with windows that are no larger than is needed for the first limit
+// bytes: a decoder allocates by what they say.
 type narrowReader struct {
 	src   []byte
 	limit int64

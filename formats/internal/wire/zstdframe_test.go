@@ -12,7 +12,8 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// frameHead returns the beginning of a frame with flags, a window if flags say so, and a size in 4 bytes.
+// frameHead returns the beginning of a frame with flags, a window if flags say so, and a size in 4
+// bytes.
 func frameHead(single bool, window byte, size uint32) []byte {
 	b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x80}
 	if single {
