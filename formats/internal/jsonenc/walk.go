@@ -77,7 +77,8 @@ func (w *Walker) Members() iter.Seq[[]byte] {
 			return
 		}
 		for w.Enter(); w.More(); {
-			if !yield(w.Value()) {
+			key := w.Value()
+			if len(key) < len(`""`) || !yield(key) { // too short for a key: it is no JSON
 				return
 			}
 		}
