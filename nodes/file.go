@@ -82,19 +82,6 @@ type openedFile struct {
 	open func(context.Context) (Content, error)
 }
 
-// Computed returns a File like that of [Func] whose size can be had without making its bytes.
-func Computed(size func(context.Context) (int64, error), content func(context.Context) ([]byte, error)) File {
-	return &computedFile{size, content}
-}
-
-type computedFile struct {
-	size    func(context.Context) (int64, error)
-	content func(context.Context) ([]byte, error)
-}
-
-func (f *computedFile) Size(ctx context.Context) (int64, error)   { return f.size(ctx) }
-func (f *computedFile) Open(ctx context.Context) (Content, error) { return made(f.content(ctx)) }
-
 // made returns bytes as content.
 func made(b []byte, err error) (Content, error) {
 	if err != nil {

@@ -25,7 +25,7 @@ func (l *list) Len(context.Context) (int, error) { return len(l.entries), nil }
 
 func (l *list) At(_ context.Context, i int) (Entry, error) {
 	if i < 0 || i >= len(l.entries) {
-		return Entry{}, notExist(fmt.Sprint(i))
+		return Entry{}, NotExist("find", fmt.Sprint(i))
 	}
 	return l.entries[i], nil
 }
@@ -33,13 +33,14 @@ func (l *list) At(_ context.Context, i int) (Entry, error) {
 func (l *list) Find(_ context.Context, name string) (int, error) {
 	i := sort.Search(len(l.entries), func(i int) bool { return l.entries[i].Name >= name })
 	if i == len(l.entries) || l.entries[i].Name != name {
-		return 0, notExist(name)
+		return 0, NotExist("find", name)
 	}
 	return i, nil
 }
 
-func notExist(name string) error {
-	return &fs.PathError{Op: "find", Path: name, Err: fs.ErrNotExist}
+// NotExist is the error of a name, or of an index in decimal, that a directory does not have.
+func NotExist(op, name string) error {
+	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
 
 type alias struct {

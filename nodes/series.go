@@ -79,7 +79,7 @@ func (s *Series) numberAt(i int) (int64, error) {
 	case i >= unlisted && i-unlisted < unlisted && s.Extra != nil:
 		return int64(i - unlisted), nil
 	case i < 0 || i >= s.N:
-		return 0, notExist(strconv.Itoa(i))
+		return 0, NotExist("find", strconv.Itoa(i))
 	}
 	if perm := s.order(); perm != nil {
 		i = int(perm[i])
@@ -91,20 +91,20 @@ func (s *Series) numberAt(i int) (int64, error) {
 func (s *Series) Find(ctx context.Context, name string) (int, error) {
 	n, ok := s.parse(name)
 	if !ok {
-		return 0, notExist(name)
+		return 0, NotExist("find", name)
 	}
 	if i := s.search(n); i < s.N && s.number(i) == n {
 		return s.position(i), nil
 	}
 	if s.Extra == nil || n >= unlisted {
-		return 0, notExist(name)
+		return 0, NotExist("find", name)
 	}
 	ok, err := s.Extra(ctx, n)
 	if err != nil {
 		return 0, err
 	}
 	if !ok {
-		return 0, notExist(name)
+		return 0, NotExist("find", name)
 	}
 	return unlisted + int(n), nil
 }

@@ -68,7 +68,7 @@ func (t *Timed) Find(ctx context.Context, name string) (int, error) {
 func (c Clock) at(ctx context.Context, text string) (int64, error) {
 	t, day, ok := ParseMoment(text)
 	if !ok {
-		return 0, notExist(text)
+		return 0, NotExist("find", text)
 	}
 	start, err := c.Start(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c Clock) at(ctx context.Context, text string) (int64, error) {
 		}
 	}
 	if t.Before(start) || !HasDate(t) {
-		return 0, notExist(text)
+		return 0, NotExist("find", text)
 	}
 	return c.Tick(ctx, t)
 }
@@ -129,7 +129,7 @@ func listing(ctx context.Context, dir Dir) (*Series, error) {
 func (s *Series) floor(n int64) (int, error) {
 	i := s.search(n+1) - 1
 	if i < 0 {
-		return 0, notExist(s.name(n))
+		return 0, NotExist("find", s.name(n))
 	}
 	return s.position(i), nil
 }

@@ -39,7 +39,7 @@ func Lookup(ctx context.Context, root Dir, name string) (Entry, error) {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if e.Dir == nil {
-			return Entry{}, &fs.PathError{Op: "lookup", Path: name, Err: fs.ErrNotExist}
+			return Entry{}, NotExist("lookup", name)
 		}
 		next, err := Child(ctx, e.Dir, part)
 		if err != nil {

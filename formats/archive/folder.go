@@ -47,7 +47,7 @@ type folder struct{ nodes.Deferred[place] }
 // Lookup returns the entry of that name as it is now.
 func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if name == ".." || name == "" || strings.Contains(name, "/") {
-		return nodes.Entry{}, notExist(name)
+		return nodes.Entry{}, nodes.NotExist("lookup", name)
 	}
 	e, err := d.Target.a.lookup(ctx, d.Target.path, name)
 	if err == nil {
@@ -95,7 +95,7 @@ func (s snapshot) Len(context.Context) (int, error) { return s.l.Len(), nil }
 
 func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if i < 0 || i >= s.l.Len() {
-		return nodes.Entry{}, notExist("")
+		return nodes.Entry{}, nodes.NotExist("lookup", "")
 	}
 	name, _ := s.l.At(i)
 	var e nodes.Entry
@@ -117,7 +117,7 @@ var _ nodes.Namer = snapshot{}
 // name nor the directory says what it is shown as.
 func (s snapshot) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
 	if i < 0 || i >= s.l.Len() {
-		return b, 0, notExist("")
+		return b, 0, nodes.NotExist("lookup", "")
 	}
 	name, typ := s.l.At(i)
 	mode, ok := s.d.a.typeByName(name, typ)
@@ -151,13 +151,9 @@ func (a *archive) typeByName(name string, typ iofs.FileMode) (mode iofs.FileMode
 func (s snapshot) Find(_ context.Context, name string) (int, error) {
 	i, ok := s.l.Find(name)
 	if !ok {
-		return 0, notExist(name)
+		return 0, nodes.NotExist("lookup", name)
 	}
 	return i, nil
-}
-
-func notExist(name string) error {
-	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
 }
 
 // lookup returns the entry called name in dir; "." is dir itself.
@@ -187,7 +183,7 @@ func (a *archive) entry(ctx context.Context, dir, name string, info source.Info)
 			err = nil
 		}
 	default:
-		err = notExist(name) // sockets, devices and fifos are not shown
+		err = nodes.NotExist("lookup", name) // sockets, devices and fifos are not shown
 	}
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return nodes.Entry{}, err

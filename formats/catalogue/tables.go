@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"context"
-	iofs "io/fs"
 	"slices"
 	"strings"
 
@@ -53,10 +52,6 @@ func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) error {
 // tablePath returns where in the tree of a recording a table is.
 func tablePath(table string) string { return tablesName + "/" + table + parquet.Extension }
 
-func notExist(name string) error {
-	return &iofs.PathError{Op: "lookup", Path: name, Err: iofs.ErrNotExist}
-}
-
 // A tableRef is a table of one version of a recording. It is a value.
 type tableRef struct {
 	recording archive.Recording
@@ -74,7 +69,7 @@ func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) {
 		return nil, err
 	}
 	if e.File == nil {
-		return nil, notExist(t.name)
+		return nil, nodes.NotExist("lookup", t.name)
 	}
 	return e.File, nil
 }

@@ -49,7 +49,7 @@ func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 	}
 	p, ok := placeOf(t.path)
 	if !ok {
-		return nodes.Entry{}, notExist(name)
+		return nodes.Entry{}, nodes.NotExist("lookup", name)
 	}
 	r, table, err := s.table(ctx, p, name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 		return t.r.tableEntry(ctx, r, table, name)
 	}
 	if ok, err := s.hasDir(ctx, p, name); err != nil || !ok {
-		return nodes.Entry{}, cmp.Or(err, notExist(name))
+		return nodes.Entry{}, cmp.Or(err, nodes.NotExist("lookup", name))
 	}
 	return t.r.tablesEntry(name, path.Join(t.path, name), s.since), nil
 }
@@ -84,7 +84,7 @@ func (r *root) tableEntry(ctx context.Context, known *ledger.Record, t ledger.Ta
 	}
 	recording, ok := archive.RecordingOf(found.Dir)
 	if !ok {
-		return nodes.Entry{}, notExist(name)
+		return nodes.Entry{}, nodes.NotExist("lookup", name)
 	}
 	if !recording.Stamp().Same(known.Stamp) {
 		t.Size = ledger.Unknown
@@ -106,7 +106,7 @@ func (t tablesPath) Resolve(ctx context.Context) (nodes.Dir, error) {
 	names, err := t.r.names.GetFrom(ctx, namesKey{s.Sum(), t.path}, func(ctx context.Context, k namesKey) (source.Names, int64, error) {
 		p, ok := placeOf(k.at)
 		if !ok {
-			return nil, 0, notExist(k.at)
+			return nil, 0, nodes.NotExist("lookup", k.at)
 		}
 		names, err := s.names(ctx, p)
 		if err != nil {
@@ -135,7 +135,7 @@ func (s *tablesList) Len(context.Context) (int, error) { return s.names.Len(), n
 // At implements nodes.Dir.
 func (s *tablesList) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if i < 0 || i >= s.names.Len() {
-		return nodes.Entry{}, notExist("")
+		return nodes.Entry{}, nodes.NotExist("lookup", "")
 	}
 	name, typ := s.names.At(i)
 	if typ == iofs.ModeDir {
@@ -149,7 +149,7 @@ func (s *tablesList) At(ctx context.Context, i int) (nodes.Entry, error) {
 // AppendName implements nodes.Namer.
 func (s *tablesList) AppendName(_ context.Context, b []byte, i int) ([]byte, iofs.FileMode, error) {
 	if i < 0 || i >= s.names.Len() {
-		return b, 0, notExist("")
+		return b, 0, nodes.NotExist("lookup", "")
 	}
 	name, typ := s.names.At(i)
 	return append(b, name...), typ, nil
@@ -159,7 +159,7 @@ func (s *tablesList) AppendName(_ context.Context, b []byte, i int) ([]byte, iof
 func (s *tablesList) Find(_ context.Context, name string) (int, error) {
 	i, ok := s.names.Find(name)
 	if !ok {
-		return 0, notExist(name)
+		return 0, nodes.NotExist("lookup", name)
 	}
 	return i, nil
 }

@@ -72,7 +72,7 @@ func (d *demosDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 	}
 	id, ok := parsed.find(r)
 	if !ok {
-		return nodes.Entry{}, &fs.PathError{Op: "lookup", Path: name, Err: fs.ErrNotExist}
+		return nodes.Entry{}, nodes.NotExist("lookup", name)
 	}
 	return nodes.Entry{Name: r.demoName(id), File: demoFile{d.t, id}}, nil
 }
@@ -107,7 +107,7 @@ func (d *runsDir) AppendName(_ context.Context, b []byte, i int) ([]byte, fs.Fil
 func (d *runsDir) name(i int) (string, error) {
 	runs := d.demos.runs
 	if i < 0 || i >= len(runs) {
-		return "", &fs.PathError{Op: "lookup", Path: fmt.Sprint(i), Err: fs.ErrNotExist}
+		return "", nodes.NotExist("lookup", fmt.Sprint(i))
 	}
 	return d.runName(&runs[i]), nil
 }
@@ -124,7 +124,7 @@ func (d *runsDir) Find(_ context.Context, name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &fs.PathError{Op: "lookup", Path: name, Err: fs.ErrNotExist}
+	return 0, nodes.NotExist("lookup", name)
 }
 
 // loadShot returns what the demo of a run shows.

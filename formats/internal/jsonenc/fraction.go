@@ -22,23 +22,6 @@ func fraction(x float64) (n int64, ok bool) {
 	return n, math.Abs(x) < 1024 && float64(n) == scaled && (n != 0 || !math.Signbit(x))
 }
 
-// Float64Len is how many bytes AppendFloat64 appends.
-func Float64Len(x float64) int {
-	n, ok := fraction(x)
-	if !ok {
-		var text [32]byte
-		return len(appendSearched(text[:0], x))
-	}
-	digits := Int64Len(n / fractionUnit)
-	if rest := n % fractionUnit; rest != 0 {
-		digits += len(".") + fractionBits - bits.TrailingZeros64(uint64(rest))
-		if n < 0 && n > -fractionUnit {
-			digits += len("-") // which the 0 in front of the point has not
-		}
-	}
-	return digits
-}
-
 // appendFraction appends n / 2^13.
 func appendFraction(dst []byte, n int64) []byte {
 	if n < 0 {

@@ -16,8 +16,8 @@ func TestFractions(t *testing.T) {
 	hold := func(x float64) {
 		for _, x := range []float64{x, -x, math.Nextafter(x, 0), math.Nextafter(x, 2048)} {
 			want := strconv.FormatFloat(x, 'f', -1, 64)
-			if got, n := string(AppendFloat64(nil, x)), Float64Len(x); got != want || n != len(want) {
-				t.Fatalf("%s, of %d bytes, want %s", got, n, want)
+			if got := string(AppendFloat64(nil, x)); got != want {
+				t.Fatalf("%s, want %s", got, want)
 			}
 			for range 2 { // the second time it is known
 				if got := string(known.Append(nil, x)); got != want {
@@ -47,13 +47,6 @@ func BenchmarkAppendFloat64(b *testing.B) {
 			for b.Loop() {
 				n = (n + 977) & 0xfffff
 				text = AppendFloat64(text[:0], float64(n)*by)
-			}
-		})
-		b.Run(name+"-length", func(b *testing.B) {
-			n := 0
-			for b.Loop() {
-				n = (n + 977) & 0xfffff
-				Float64Len(float64(n) * by)
 			}
 		})
 	}

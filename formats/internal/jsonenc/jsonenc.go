@@ -55,17 +55,6 @@ func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(dst, '"')
 }
 
-// IsPlain reports whether s has only ASCII characters that stand for themselves, so that its string
-// is two bytes longer.
-func IsPlain(s []byte) bool {
-	for _, c := range s {
-		if c >= utf8.RuneSelf || !safe[c] {
-			return false
-		}
-	}
-	return true
-}
-
 func escape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // std returns what encoding/json writes for v.
@@ -32,10 +31,6 @@ func FuzzString(f *testing.F) {
 		}
 		if got := string(AppendString(nil, []byte(s))); got != want {
 			t.Errorf("String of bytes %q = %s, want %s", s, got, want)
-		}
-		ascii := !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
-		if got := IsPlain([]byte(s)); got != (ascii && len(want) == len(s)+2) {
-			t.Errorf("%q is plain: %t, as %s", s, got, want)
 		}
 	})
 }
