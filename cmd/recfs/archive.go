@@ -51,7 +51,7 @@ type archive struct {
 	mapres    mapresSearch
 	log       *slog.Logger
 	logged    string      // where that goes
-	problems  *problemLog // of what goes through log
+	records   *logRecords // of log
 	onRead    func(int)   // hears how many bytes of sources are read, unless nil
 	mu        sync.Mutex  // guards what follows
 	sources   map[string]nodes.Entry
@@ -82,7 +82,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	known := catalogue.New(c, &options)
 	return &archive{
 		formats: list, options: options, mapres: f.formats.search,
-		cache: c, catalogue: known, log: log, logged: logged, problems: handler.problems,
+		cache: c, catalogue: known, log: log, logged: logged, records: handler.logRecords,
 		sources: map[string]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }

@@ -45,8 +45,8 @@ func runCp(flags *pflag.FlagSet) runFunc {
 			return usagef("cp: %s is not a directory", dest)
 		}
 		c := copier{
-			failures: failures{env: e}, archive: a, recursive: *recursive || *archived, preserve: *preserve || *archived, asJSON: *asJSON,
-			meter: newMeter(e.stderr, "copying"), copies: map[string]string{},
+			failures: failures{env: e, meter: newMeter(e.stderr, "copying")}, archive: a, asJSON: *asJSON,
+			recursive: *recursive || *archived, preserve: *preserve || *archived, copies: map[string]string{},
 		}
 		defer c.meter.close()
 		defer a.measure(ctx, c.meter, sources, everything)()
@@ -133,17 +133,16 @@ type copier struct {
 	recursive bool
 	preserve  bool
 	asJSON    bool
-	meter     *meter
 	copies    map[string]string // names of sources, by where they are copied to
 	within    bool              // a recording, whose files count together
 	full      bool              // there is no room for another file
 	swept     bool              // nothing is left of processes that were killed
 }
 
-// fail reports what could not be copied, with the meter out of the way.
+// fail reports what could not be copied.
 func (c *copier) fail(name string, err error) {
 	c.full = c.full || isFull(err)
-	c.meter.print(func() { c.failures.fail(name, err) })
+	c.failures.fail(name, err)
 }
 
 // isFull reports whether err says that there is no room for another file.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -181,19 +182,23 @@ func (e *env) create(target string, mode iofs.FileMode, write func(io.Writer) er
 	return f.Commit()
 }
 
-// failures counts what a command could not read and tells about each.
+// failures counts what a command could not read and tells about each, also from several goroutines.
 type failures struct {
-	env *env
-	n   int
+	env   *env
+	meter *meter // goes out of the way of what is told; nil: there is none
+	mu    sync.Mutex
+	n     int
 }
 
 // fail reports that name could not be read, unless that is because the command ends.
 func (f *failures) fail(name string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.n++
 	if _, ok := errors.AsType[*outputError](err); errors.Is(err, context.Canceled) || ok {
 		return
 	}
-	f.env.report(fmt.Errorf("%s: %w", name, reason(name, err)))
+	f.meter.print(func() { f.env.report(fmt.Errorf("%s: %w", name, reason(name, err))) })
 }
 
 func (f *failures) result() error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -194,14 +195,11 @@ func askCover(s catalogue.Summary, t time.Time) verdict {
 // match reports whether s is one of those that are looked for. Those of which that is not known are
 // counted.
 func (f *finder) match(s catalogue.Summary) bool {
-	worst := yes
-	for _, v := range f.verdicts(s) {
-		worst = min(worst, v)
-	}
-	if worst == unknown && !s.Unread() {
+	v := f.verdict(s)
+	if v == unknown && !s.Unread() {
 		f.unknown++
 	}
-	return worst == yes
+	return v == yes
 }
 
 // asksOfContainers reports whether damaged containers are among what is looked for.
@@ -214,14 +212,15 @@ func (f *finder) asksOfGame() bool {
 	return len(f.players) > 0 || f.mapName != "" || f.since != nil || f.until != nil || f.at != nil || f.longer != nil || f.shorter != nil
 }
 
-func (f *finder) verdicts(s catalogue.Summary) []verdict {
+// verdict is the worst of what the filters say.
+func (f *finder) verdict(s catalogue.Summary) verdict {
 	if f.a.formatNamed(s.Format).Timeless && f.asksOfGame() {
-		return []verdict{no}
+		return no
 	}
-	var all []verdict
+	all := yes
 	add := func(asked bool, v func() verdict) {
 		if asked {
-			all = append(all, v())
+			all = min(all, v())
 		}
 	}
 	length := func(ok func(time.Duration) bool) func() verdict {
@@ -232,9 +231,9 @@ func (f *finder) verdicts(s catalogue.Summary) []verdict {
 	start := func(ok func(time.Time) bool) func() verdict {
 		return func() verdict { return ask(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
 	}
-	add(f.format != "", func() verdict { return ask(s, &s.Format, func(name string) bool { return name == f.format }) })
+	add(f.format != "" && f.format != s.Format, func() verdict { return no })
 	for _, player := range f.players {
-		all = append(all, askPlayer(s, player))
+		all = min(all, askPlayer(s, player))
 	}
 	add(f.mapName != "", func() verdict { return ask(s, s.Map, like(f.mapName)) })
 	add(f.since != nil, start(func(t time.Time) bool { return !t.Before(*f.since) }))
@@ -251,36 +250,11 @@ func (f *finder) verdicts(s catalogue.Summary) []verdict {
 // like returns a test for names: a pattern if it has * or ?, else a part. Case does not matter.
 func like(pattern string) func(string) bool {
 	pattern = strings.ToLower(pattern)
-	return func(name string) bool {
-		name = strings.ToLower(name)
-		if !strings.ContainsAny(pattern, "*?") {
-			return strings.Contains(name, pattern)
-		}
-		return likeWhole(pattern, name)
+	if !strings.ContainsAny(pattern, "*?") {
+		return func(name string) bool { return strings.Contains(strings.ToLower(name), pattern) }
 	}
-}
-
-// likeWhole matches the whole of name; * is any text, ? any character.
-func likeWhole(pattern, name string) bool {
-	p, n := []rune(pattern), []rune(name)
-	star, back := -1, 0 // the last * and where its text ends so far
-	i, j := 0, 0
-	for j < len(n) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, back = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == n[j]):
-			i++
-			j++
-		case star >= 0:
-			back++
-			i, j = star+1, back
-		default:
-			return false
-		}
-	}
-	return strings.Trim(string(p[i:]), "*") == ""
+	whole := regexp.MustCompile("(?s)^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern)) + "$")
+	return func(name string) bool { return whole.MatchString(strings.ToLower(name)) }
 }
 
 // print writes one recording, called name.

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -48,16 +47,13 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 type indexer struct {
 	failures
 	asJSON bool
-	demos  bool                   // make the sizes of demos
-	skip   func(name string) bool // recordings that need none; nil: there are none of these
-	meter  *meter
-
-	mu   sync.Mutex
-	told map[string]bool // of what could not be read
+	demos  bool            // make the sizes of demos
+	there  map[string]bool // recordings that need none
+	told   map[string]bool // of what could not be read
 }
 
 func newIndexer(e *env) *indexer {
-	return &indexer{failures: failures{env: e}, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}
+	return &indexer{failures: failures{env: e, meter: newMeter(e.stderr, "indexing")}, there: map[string]bool{}, told: map[string]bool{}}
 }
 
 // An indexLine is what index --json prints of a recording, or of a container that is damaged.
@@ -100,15 +96,13 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 	if a.options.Disk == nil {
 		return usagef("--index keeps the indexes on disk, where --cache-disk 0 keeps nothing")
 	}
-	there := map[string]bool{}
 	for _, name := range args {
 		for s, err := range a.summaries(ctx, name) {
 			if err == nil && s.Indexed {
-				there[path.Join(name, exactPath(s))] = true
+				x.there[path.Join(name, exactPath(s))] = true
 			}
 		}
 	}
-	x.skip = func(name string) bool { return there[name] }
 	start := time.Now()
 	if err := x.make(ctx, a, args, jobs); err != nil {
 		return err
@@ -159,32 +153,29 @@ func (x *indexer) kept(a *archive) error {
 	return nil
 }
 
-// indexAll makes the indexes while the walk that finds the recordings goes on.
+// indexAll makes the indexes of a walk while that goes on.
 func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs jobCount) {
-	inOrder(jobs, x.wanted(walk), func(f found) indexLine { return x.index(ctx, f) }, func(line indexLine) { x.tell(ctx, line) })
-}
-
-// wanted yields the recordings of a walk that need an index.
-func (x *indexer) wanted(walk iter.Seq[found]) iter.Seq[found] {
-	return func(yield func(found) bool) {
+	wanted := func(yield func(found) bool) {
 		for f := range walk {
 			if x.wants(f) && !yield(f) {
 				return
 			}
 		}
 	}
+	inOrder(jobs, wanted, func(f found) indexLine { return x.index(ctx, f) }, func(line indexLine) { x.tell(ctx, line) })
 }
 
 // wants reports whether something needs an index.
-func (x *indexer) wants(f found) bool { return f.isRecording && (x.skip == nil || !x.skip(f.name)) }
+func (x *indexer) wants(f found) bool { return f.isRecording && !x.there[f.name] }
 
 // fail tells once that name could not be read. The walk and the indexing call it at the same time.
 func (x *indexer) fail(name string, err error) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.told[name] {
-		x.told[name] = true
-		x.meter.print(func() { x.failures.fail(name, err) })
+	again := x.told[name]
+	x.told[name] = true
+	x.mu.Unlock()
+	if !again {
+		x.failures.fail(name, err)
 	}
 }
 
@@ -205,50 +196,48 @@ func makeIndex(ctx context.Context, f found) error {
 	return err
 }
 
-// measureDemos asks for the sizes of the demos of all runs in a recording, which the cache on disk
-// keeps.
-func measureDemos(ctx context.Context, f found) error {
-	runs, err := nodes.Lookup(ctx, f.entry.Dir, "demos/runs")
-	if errors.Is(err, iofs.ErrNotExist) || err == nil && runs.Dir == nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for run, err := range entries(ctx, runs) {
-		if err == nil && run.File != nil {
-			_, err = run.File.Size(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path.Join("demos/runs", run.Name), err)
-		}
-	}
-	return nil
-}
+// runsDir has the demos of runs in a recording.
+const runsDir = "demos/runs"
 
 // measure asks for the sizes of what has to be made to know them, and is kept by the cache on disk:
 // the pictures of a map and of its layers, and its table of tiles. Damage, which makes a picture
 // unreadable, is told of elsewhere.
 func measure(ctx context.Context, f found) error {
-	dirs := []nodes.Entry{f.entry}
-	for _, name := range []string{"layers", "tables"} {
-		dir, err := nodes.Lookup(ctx, f.entry.Dir, name)
-		switch {
-		case err == nil && dir.Dir != nil:
-			dirs = append(dirs, dir)
-		case err != nil && !errors.Is(err, iofs.ErrNotExist):
-			return err
-		}
-	}
-	for _, dir := range dirs {
-		for file, err := range entries(ctx, dir) {
+	for _, name := range []string{".", "layers", "tables"} {
+		for file, err := range listed(ctx, f, name) {
 			made, ok := file.File.(nodes.Measured)
 			if err == nil && ok {
 				_, err = made.Size(ctx)
 			}
 			if _, ok := errors.AsType[*formats.Error](err); err != nil && !ok {
-				return fmt.Errorf("%s: %w", file.Name, err)
+				return fmt.Errorf("%s: %w", path.Join(name, file.Name), err)
 			}
+		}
+	}
+	return nil
+}
+
+// listed yields the entries of a directory in a recording, none if that is not there.
+func listed(ctx context.Context, f found, name string) iter.Seq2[nodes.Entry, error] {
+	dir, err := nodes.Follow(ctx, f.entry.Dir, name)
+	if err == nil && dir.Dir != nil {
+		return entries(ctx, dir)
+	}
+	return func(yield func(nodes.Entry, error) bool) {
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			yield(nodes.Entry{}, err)
+		}
+	}
+}
+
+// measureDemos does so for the demos of all runs in a recording.
+func measureDemos(ctx context.Context, f found) error {
+	for run, err := range listed(ctx, f, runsDir) {
+		if err == nil && run.File != nil {
+			_, err = run.File.Size(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path.Join(runsDir, run.Name), err)
 		}
 	}
 	return nil

@@ -1,29 +1,38 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
+
+	"recfs/formats"
 )
 
 var _ slog.Handler = (*logHandler)(nil)
 
 // A logHandler hands records on to another handler, at most some of each message and reason in a
 // period: a program that reads every file of a damaged recording must not fill the log. Warnings
-// and errors it keeps in problems, all of them, also where the level of the log leaves them out.
+// and errors it keeps, each once, also where the level of the log leaves them out.
 type logHandler struct {
 	slog.Handler
-	attrs    []slog.Attr // of the logger, not of the record
-	limit    *logLimit
-	problems *problemLog
+	attrs []slog.Attr // of the logger, not of the record
+	*logRecords
+}
+
+// logRecords are what several handlers of one log have met.
+type logRecords struct {
+	mu       sync.Mutex
+	since    time.Time          // the present period
+	by       map[logKey]int     // how many records there were in it
+	problems bytes.Buffer       // .recfs/problems.jsonl
+	known    map[[3]string]bool // of problems: path, message and reason
 }
 
 func newLogHandler(next slog.Handler) *logHandler {
-	return &logHandler{
-		Handler: next, limit: &logLimit{by: map[logKey]int{}}, problems: &problemLog{known: map[[3]string]bool{}},
-	}
+	return &logHandler{Handler: next, logRecords: &logRecords{by: map[logKey]int{}, known: map[[3]string]bool{}}}
 }
 
 func (h *logHandler) Enabled(ctx context.Context, level slog.Level) bool {
@@ -32,12 +41,12 @@ func (h *logHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
-		h.problems.add(loggedProblemOf(r, h.attrs))
+		h.keep(r, h.attrs)
 	}
 	if !h.Handler.Enabled(ctx, r.Level) {
 		return nil
 	}
-	switch n := h.limit.count(r); {
+	switch n := h.count(r); {
 	case n > logPerPeriod:
 		return nil
 	case n == logPerPeriod:
@@ -60,17 +69,11 @@ func (h *logHandler) WithGroup(name string) slog.Handler {
 }
 
 const (
-	logPeriod    = 10 * time.Second
-	logPerPeriod = 10 // records of one message and reason
-	logReasons   = 64 // messages with their reasons; what more there are in a period are of the same reason
+	logPeriod         = 10 * time.Second
+	logPerPeriod      = 10 // records of one message and reason
+	logReasons        = 64 // messages with their reasons; what more there are in a period are of the same reason
+	maxLoggedProblems = 10000
 )
-
-// A logLimit counts the records of each message and reason in the present period.
-type logLimit struct {
-	mu    sync.Mutex
-	since time.Time
-	by    map[logKey]int
-}
 
 // A logKey is what records have in common that say the same of several files.
 type logKey struct{ message, reason string }
@@ -90,7 +93,7 @@ func logKeyOf(r slog.Record) logKey {
 }
 
 // count returns how many records like r there were in this period, with r.
-func (l *logLimit) count(r slog.Record) int {
+func (l *logRecords) count(r slog.Record) int {
 	k := logKeyOf(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,4 +106,58 @@ func (l *logLimit) count(r slog.Record) int {
 	}
 	l.by[k]++
 	return l.by[k]
+}
+
+// A loggedProblem is a line of .recfs/problems.jsonl.
+type loggedProblem struct {
+	Time    time.Time `json:"time"` // when it was met first
+	Path    string    `json:"path,omitempty"`
+	PathHex string    `json:"path_hex,omitempty"` // if the path is not UTF-8
+	Format  string    `json:"format,omitempty"`
+	Offset  *int64    `json:"offset,omitempty"`
+	Message string    `json:"message"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// set takes over an attribute, if it has a place in p.
+func (p *loggedProblem) set(a slog.Attr) bool {
+	switch a.Key {
+	case "path":
+		p.Path = a.Value.String()
+		p.PathHex = formats.HexOf(p.Path)
+	case "format":
+		p.Format = a.Value.String()
+	case "err":
+		p.Reason = a.Value.String()
+		err, _ := a.Value.Any().(error)
+		if e, ok := errors.AsType[*formats.Error](err); ok {
+			p.Offset, p.Reason = &e.Offset, e.Err.Error()
+		}
+	}
+	return true
+}
+
+// keep keeps what a record tells, with the attributes of its logger, unless it is known or there is
+// too much.
+func (l *logRecords) keep(r slog.Record, attrs []slog.Attr) {
+	p := loggedProblem{Time: r.Time, Message: r.Message}
+	for _, a := range attrs {
+		p.set(a)
+	}
+	r.Attrs(p.set)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := [3]string{p.Path, p.Message, p.Reason}
+	if l.known[key] || len(l.known) == maxLoggedProblems {
+		return
+	}
+	l.known[key] = true
+	_ = writeJSON(&l.problems, p) // into memory, of plain values
+}
+
+// problemLines returns the problems, one JSON object a line, and how many there are.
+func (l *logRecords) problemLines() ([]byte, int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Clone(l.problems.Bytes()), len(l.known)
 }

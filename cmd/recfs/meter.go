@@ -124,8 +124,12 @@ func (m *meter) file() { m.change(func() { m.files++ }) }
 // onRead says that n more bytes of sources were read.
 func (m *meter) onRead(n int) { m.change(func() { m.read += int64(n) }) }
 
-// print calls write, which prints something, with the meter out of its way.
+// print calls write, which prints something, with the meter, if there is one, out of its way.
 func (m *meter) print(write func()) {
+	if m == nil {
+		write()
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.bar != nil {

@@ -18,7 +18,7 @@ type monitor struct {
 	source    string
 	since     time.Time
 	cache     *cache.Cache
-	problems  *problemLog
+	records   *logRecords
 	bytesRead atomic.Int64
 	log       string                    // where it goes
 	cacheDir  string                    // on disk; "" if nothing is kept there
@@ -27,7 +27,7 @@ type monitor struct {
 
 // newMonitor returns the monitor of a mount of source. It counts what a reads from now on.
 func newMonitor(source string, a *archive) *monitor {
-	m := &monitor{source: source, since: time.Now(), cache: a.cache, problems: a.problems, log: a.logged}
+	m := &monitor{source: source, since: time.Now(), cache: a.cache, records: a.records, log: a.logged}
 	if disk := a.options.Disk; disk != nil {
 		m.cacheDir = disk.Dir()
 	}
@@ -44,15 +44,16 @@ func (m *monitor) files() nodes.Dir {
 	file := func(name string, content []byte) nodes.Entry {
 		return nodes.Entry{Name: name, Attr: nodes.Attr{Time: time.Now(), Rights: nodes.Private(0o600)}, File: nodes.Bytes(content)}
 	}
-	return nodes.List(file("stats.json", marshal(m.stats())), file("problems.jsonl", m.problems.lines()), file("version.json", marshal(version())))
+	problems, n := m.records.problemLines()
+	return nodes.List(file("stats.json", marshal(m.stats(n))), file("problems.jsonl", problems), file("version.json", marshal(version())))
 }
 
-func (m *monitor) stats() mountStats {
+func (m *monitor) stats(problems int) mountStats {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	s := mountStats{
 		Source: m.source, SourceHex: formats.HexOf(m.source), Since: m.since,
-		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: m.problems.len(),
+		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: problems,
 		Log: m.log, LogHex: formats.HexOf(m.log), CacheDir: m.cacheDir, CacheDirHex: formats.HexOf(m.cacheDir),
 		Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
 	}

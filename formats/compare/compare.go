@@ -8,13 +8,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	iofs "io/fs"
-	"path"
 	"strings"
 
-	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -53,56 +50,6 @@ func (e *UnreadableError) Error() string { return e.Path + ": " + e.Err.Error() 
 // Unwrap returns why.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// A Side is one of the two that are compared.
-type Side struct {
-	nodes.Entry
-	formats.Parts // of a recording that is compared by these
-}
-
-// ReadParts reads the parts of a recording, if it tells of any.
-func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
-	if r.Read == nil {
-		return nil
-	}
-	e, err := nodes.Lookup(ctx, s.Dir, r.Document)
-	if errors.Is(err, iofs.ErrNotExist) || err == nil && e.File == nil {
-		return nil
-	}
-	var text []byte
-	if err == nil {
-		text, err = nodes.ReadAll(ctx, e.File)
-	}
-	if err == nil {
-		s.Parts, err = r.Read(text)
-	}
-	if err != nil {
-		return &UnreadableError{r.Document, err}
-	}
-	return nil
-}
-
-// Entries calls visit for each difference between two entries, which are of one kind. What cannot
-// be read is left out, and told in the error at the end. Marks, if not nil, hears of each tile that
-// differs.
-func Entries(ctx context.Context, a, b Side, marks Marks, visit func(Change) error) error {
-	c := &comparison{visit: visit, marks: marks}
-	switch {
-	case a.File != nil && b.File != nil:
-		c.files(ctx, a.Entry, b.Entry)
-	case a.Dir == nil || b.Dir == nil:
-		return fmt.Errorf("%w: one is a directory", ErrNothing)
-	case len(a.Lists) > 0 && len(a.Lists) == len(b.Lists):
-		for i := range a.Lists {
-			c.parts(ctx, a, b, a.Lists[i], b.Lists[i])
-		}
-	case c.isRecording(ctx, a.Dir) && c.isRecording(ctx, b.Dir):
-		c.recordings(ctx, a.Dir, b.Dir)
-	default:
-		return fmt.Errorf("%w: give two recordings of one format, or two of their files", ErrNothing)
-	}
-	return c.err
-}
-
 // A comparison is one under way. An error of visit or of a context ends it, others are collected.
 type comparison struct {
 	visit func(Change) error
@@ -138,10 +85,6 @@ func (c *comparison) has(ctx context.Context, dir nodes.Dir, name string) bool {
 	return err == nil
 }
 
-func (c *comparison) isRecording(ctx context.Context, dir nodes.Dir) bool {
-	return c.has(ctx, dir, "header.json") && c.has(ctx, dir, "index.json")
-}
-
 // document returns a document of a tree. ok is false where it is not there or cannot be read.
 func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (v value, ok bool) {
 	e, err := nodes.Lookup(ctx, dir, name)
@@ -158,45 +101,6 @@ func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (
 		c.failed(name, err)
 	}
 	return v, err == nil
-}
-
-// files compares two files: JSON by its keys, or that of what has a document, and by their bytes
-// what is neither or has the same document.
-func (c *comparison) files(ctx context.Context, a, b nodes.Entry) {
-	x, xOK := c.inFields(ctx, a)
-	y, yOK := c.inFields(ctx, b)
-	isJSON := path.Ext(x.Name) == ".json" && path.Ext(y.Name) == ".json"
-	if isJSON {
-		p, xErr := nodes.ReadAll(ctx, x.File)
-		q, yErr := nodes.ReadAll(ctx, y.File)
-		if err := errors.Join(xErr, yErr); err != nil {
-			c.failed(a.Name, err)
-			return
-		}
-		c.documents("", p, q)
-	}
-	if isJSON && !(xOK && yOK) || c.told || c.err != nil {
-		return
-	}
-	at, err := firstDifference(ctx, a.File, b.File)
-	switch {
-	case err != nil:
-		c.failed(a.Name, err)
-	case at >= 0:
-		c.add(Change{Kind: Changed, Note: fmt.Sprintf("the bytes differ from offset %d on", at)})
-	}
-}
-
-// inFields returns the document of a file, ok if it has one, or the file.
-func (c *comparison) inFields(ctx context.Context, e nodes.Entry) (document nodes.Entry, ok bool) {
-	document, ok, err := nodes.DocumentOf(ctx, e.File)
-	if err != nil {
-		c.failed(e.Name, err)
-	}
-	if !ok {
-		return e, false
-	}
-	return document, true
 }
 
 // firstDifference returns the offset from which two files differ, or -1.
