@@ -27,6 +27,7 @@ type LRU[K comparable, V any] struct {
 	recent list.List   // of *Ref, the last used in front
 	timer  *time.Timer // nil while nothing is kept
 	closed bool
+	gone   []V // to be closed once mu is free, as that may take a while
 }
 
 // A Ref is a value in use. Every Acquire that returned it needs one Release or Forget.
@@ -163,7 +164,7 @@ func (l *LRU[K, V]) open(ctx context.Context, r *Ref[K, V], open func(context.Co
 	r.err = errors.New("opening failed") // unless open returns
 	defer func() {
 		l.mu.Lock()
-		defer l.mu.Unlock()
+		defer l.unlock()
 		if r.err != nil {
 			l.drop(r)
 		} else if r.place != nil {
@@ -178,7 +179,7 @@ func (l *LRU[K, V]) open(ctx context.Context, r *Ref[K, V], open func(context.Co
 // Release ends one use.
 func (r *Ref[K, V]) Release() {
 	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
+	defer r.l.unlock()
 	r.users--
 	r.closeUnused()
 	r.l.trim()
@@ -188,7 +189,7 @@ func (r *Ref[K, V]) Release() {
 // not kept.
 func (r *Ref[K, V]) Forget() {
 	r.l.mu.Lock()
-	defer r.l.mu.Unlock()
+	defer r.l.unlock()
 	if r.users--; r.users == 0 && r.place != nil {
 		r.l.drop(r)
 		return
@@ -199,7 +200,7 @@ func (r *Ref[K, V]) Forget() {
 // Drop closes the value for k if nobody uses it, and reports whether it did.
 func (l *LRU[K, V]) Drop(k K) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
 	r := l.byKey[k]
 	if r == nil || r.users > 0 {
 		return false
@@ -210,28 +211,17 @@ func (l *LRU[K, V]) Drop(k K) bool {
 
 // trim drops the values used longest ago, as far as there are too many. The caller holds the lock.
 func (l *LRU[K, V]) trim() {
-	for e := l.recent.Back(); e != nil; {
-		if l.recent.Len() <= l.opt.Max {
-			return
-		}
-		r := e.Value.(*Ref[K, V])
-		e = e.Prev()
-		if r.users == 0 {
-			l.drop(r)
-		}
+	if l.recent.Len() > l.opt.Max {
+		l.dropUnused(func(*Ref[K, V]) bool { return l.recent.Len() > l.opt.Max })
 	}
 }
 
 // sweep drops what was not used since the last sweep.
 func (l *LRU[K, V]) sweep() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for e := l.recent.Front(); e != nil; {
-		r := e.Value.(*Ref[K, V])
-		e = e.Next()
-		if !r.touched && r.users == 0 {
-			l.drop(r)
-		}
+	defer l.unlock()
+	l.dropUnused(func(r *Ref[K, V]) bool { return !r.touched })
+	for _, r := range l.byKey {
 		r.touched = false
 	}
 	if l.closed || l.recent.Len() == 0 {
@@ -239,6 +229,18 @@ func (l *LRU[K, V]) sweep() {
 		return
 	}
 	l.timer.Reset(l.opt.Idle)
+}
+
+// dropUnused drops those values without a user for which which is true, the one used longest ago
+// first. The caller holds the lock.
+func (l *LRU[K, V]) dropUnused(which func(*Ref[K, V]) bool) {
+	for e := l.recent.Back(); e != nil; {
+		r := e.Value.(*Ref[K, V])
+		e = e.Prev()
+		if r.users == 0 && which(r) {
+			l.drop(r)
+		}
+	}
 }
 
 // drop stops keeping r. The caller holds the lock.
@@ -252,37 +254,32 @@ func (l *LRU[K, V]) drop(r *Ref[K, V]) {
 	r.closeUnused()
 }
 
-// closeUnused closes the value if nobody can use it any more.
+// closeUnused closes the value if nobody can use it any more. The caller holds the lock.
 func (r *Ref[K, V]) closeUnused() {
 	if r.users == 0 && r.place == nil && r.err == nil && r.l.opt.Close != nil {
-		r.l.opt.Close(r.Value)
+		r.l.gone = append(r.l.gone, r.Value)
 	}
 }
 
-// CloseIdle drops everything that is not in use.
-func (l *LRU[K, V]) CloseIdle() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for e := l.recent.Front(); e != nil; {
-		r := e.Value.(*Ref[K, V])
-		e = e.Next()
-		if r.users == 0 {
-			l.drop(r)
-		}
+// unlock closes what nobody can use any more.
+func (l *LRU[K, V]) unlock() {
+	gone := l.gone
+	l.gone = nil
+	l.mu.Unlock()
+	for _, v := range gone {
+		l.opt.Close(v)
 	}
 }
 
-// Close drops everything that is not in use; the rest is closed when its last user is done.
+// Close drops everything; what is in use is closed when its last user is done.
 func (l *LRU[K, V]) Close() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
 	l.closed = true
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	for e := l.recent.Front(); e != nil; {
-		r := e.Value.(*Ref[K, V])
-		e = e.Next()
+	for _, r := range l.byKey {
 		l.drop(r)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	iofs "io/fs"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -15,41 +16,11 @@ import (
 	"recfs/nodes"
 )
 
-// listings holds the snapshots of volatile directories that are open. An
-// immutable directory is its own snapshot and has handle 0.
+// listings holds the snapshots of volatile directories that are open, by handle. An immutable
+// directory is its own snapshot and has handle 0.
 type listings struct {
-	mu   sync.Mutex
-	last uint64
-	dirs map[uint64]nodes.Dir
-}
-
-// open returns a new handle, which has no snapshot yet.
-func (l *listings) open() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	return l.last
-}
-
-func (l *listings) get(handle uint64) nodes.Dir {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.dirs[handle]
-}
-
-func (l *listings) set(handle uint64, d nodes.Dir) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.dirs == nil {
-		l.dirs = map[uint64]nodes.Dir{}
-	}
-	l.dirs[handle] = d
-}
-
-func (l *listings) close(handle uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.dirs, handle)
+	last atomic.Uint64
+	dirs sync.Map // of nodes.Dir
 }
 
 // OpenDir implements fuse.RawFileSystem.
@@ -60,7 +31,7 @@ func (s *server) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.Open
 			return s.fail(opOpendir, n.path, err)
 		}
 		if n.volatile() {
-			out.Fh = s.listings.open()
+			out.Fh = s.listings.last.Add(1)
 		}
 		return fuse.OK
 	})
@@ -69,7 +40,7 @@ func (s *server) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.Open
 // ReleaseDir implements fuse.RawFileSystem.
 func (s *server) ReleaseDir(in *fuse.ReleaseIn) {
 	s.serve(opReleasedir, in.Pid, nil, func(context.Context) fuse.Status {
-		s.listings.close(in.Fh)
+		s.listings.dirs.Delete(in.Fh)
 		return fuse.OK
 	})
 }
@@ -214,12 +185,12 @@ func (s *server) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.D
 // snapshot returns the names that a handle lists. One that goes on where it never began, as a
 // program may that keeps the place where it stopped, lists the names of now.
 func (s *server) snapshot(ctx context.Context, v nodes.Volatile, in *fuse.ReadIn) (nodes.Dir, error) {
-	if d := s.listings.get(in.Fh); d != nil && in.Offset > 0 {
-		return d, nil
+	if d, ok := s.listings.dirs.Load(in.Fh); ok && in.Offset > 0 {
+		return d.(nodes.Dir), nil
 	}
 	snapshot, err := v.Snapshot(ctx)
 	if err == nil {
-		s.listings.set(in.Fh, snapshot)
+		s.listings.dirs.Store(in.Fh, snapshot)
 	}
 	return snapshot, err
 }

@@ -59,7 +59,7 @@ func TestReplacedWithSameInode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root.(rootDir).Target.a.openFiles.CloseIdle()
+			root.(rootDir).Target.a.openFiles.Close()
 			fsys.write("plain", c.content, after)
 			fsys.write("a.rec", c.content, after)
 			for want, file := range map[string]nodes.File{"RECfirst": plain.File, "first": recording.File} {
@@ -127,7 +127,7 @@ func TestInodeReused(t *testing.T) {
 		}
 		files = append(files, e.File)
 	}
-	root.(rootDir).Target.a.openFiles.CloseIdle()
+	root.(rootDir).Target.a.openFiles.Close()
 	replaceReusing(t, filepath.Join(dir, "plain"), "RECother, and longer")
 	replaceReusing(t, filepath.Join(dir, "a.rec"), "RECother, and longer")
 	for _, f := range files {

@@ -385,7 +385,7 @@ func TestReplacedAfterIdle(t *testing.T) {
 	if b, err := nodes.ReadAll(t.Context(), e.File); string(b) != "12345" || err != nil {
 		t.Errorf("a file that was looked up and then replaced: %q, %v", b, err)
 	}
-	root.(rootDir).Target.a.openFiles.CloseIdle()
+	root.(rootDir).Target.a.openFiles.Close()
 	if _, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("a file that went away: %v", err)
 	}
@@ -406,7 +406,7 @@ func TestDirectoryBecameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "sub", "a file")
-	root.(rootDir).Target.a.openFiles.CloseIdle()
+	root.(rootDir).Target.a.openFiles.Close()
 	if b, err := nodes.ReadAll(t.Context(), e.File); !errors.Is(err, nodes.ErrStale) {
 		t.Errorf("%q, %v, want ErrStale", b, err)
 	}

@@ -68,8 +68,8 @@ func (h *Files) Hold(ctx context.Context, key FileKey) {
 	}
 }
 
-// CloseIdle closes all files that nobody reads.
-func (h *Files) CloseIdle() { h.open.CloseIdle() }
+// Close closes all files, those that are being read when that is over.
+func (h *Files) Close() { h.open.Close() }
 
 // opener returns what opens the file at a path, which must be the one that had the version or a
 // later state of it.

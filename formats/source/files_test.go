@@ -32,7 +32,7 @@ func TestFilesAreBounded(t *testing.T) {
 	if n := h.open.Len(); n != maxFiles {
 		t.Errorf("%d files are open", n)
 	}
-	h.CloseIdle()
+	h.Close()
 	if n := h.open.Len(); n != 0 {
 		t.Errorf("%d files are open", n)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"recfs/nodes"
 )
 
 // A Local is the Tree of a directory of this machine. Nothing outside of
@@ -147,7 +149,7 @@ func (l *Local) Open(_ context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return localFile{f}, nil
+	return localFile{nodes.Unbound(f), f}, nil
 }
 
 // open opens a file or a directory.
@@ -179,13 +181,9 @@ func (l *Local) ReadLink(_ context.Context, name string) (string, error) {
 var _ Tree = (*Local)(nil)
 
 // A localFile is an opened file of this machine.
-type localFile struct{ f *os.File }
-
-func (f localFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	return f.f.ReadAt(p, off)
+type localFile struct {
+	nodes.ReaderAt
+	f *os.File
 }
 
 func (f localFile) Info(context.Context) (Info, error) { return stat(f.f) }

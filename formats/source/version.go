@@ -1,23 +1,12 @@
 package source
 
-import (
-	"encoding/binary"
-
-	"recfs/formats"
-)
+import "recfs/formats"
 
 // A Version is what tells the states of a file apart while the program runs.
 type Version struct {
 	formats.Stamp
 	Dev   uint64 // the device
 	Links uint64 // how many names lead to it
-}
-
-// AppendAll appends all of the version to b: Append leaves out what holds as
-// long as the program runs.
-func (v Version) AppendAll(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint64(v.Stamp.Append(b), v.Dev)
-	return binary.LittleEndian.AppendUint64(b, v.Links)
 }
 
 // SameFile reports whether info is of the file that had version v: it is in

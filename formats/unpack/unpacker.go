@@ -53,7 +53,7 @@ func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
 			return 2 * maxInflated(small, k.Version.Size) // it moves as it grows
 		}),
 		streams: cache.NewLRU[source.FileKey](cache.LRUOptions[*stream]{
-			Max: maxStreams, Idle: idleStream, Close: func(s *stream) { go s.close() }, Cache: c,
+			Max: maxStreams, Idle: idleStream, Close: (*stream).close, Cache: c,
 		}),
 		frames:     cache.NewMemo[frameKey, []byte](c, nil),
 		seekFrames: cache.NewMemo[frameKey, []byte](c, nil),
