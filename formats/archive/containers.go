@@ -69,11 +69,7 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 	}
 	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
 	inner.container = tree
-	dir := inner.dir(".")
-	if len(l.problems) > 0 {
-		dir, err = newDamagedDir(ctx, dir.(nodes.Namer), containerErrorText(k.format(), l.problems))
-	}
-	return dir, treeCost + int64(problemCost*len(l.problems)), err
+	return inner.dir("."), treeCost, nil
 }
 
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are
@@ -144,6 +140,7 @@ func (a *archive) listOf(ctx context.Context, k containerKey, u *plainInput, rea
 			return nil, 0, err
 		}
 		if len(l.problems) > 0 {
+			l.AddText("error", ".txt", containerErrorText(k.format(), l.problems))
 			a.warn(k.path, k.v, "archive is damaged; what is whole is shown", "format", k.format(), "err", l.problems[0].Message, "problems", len(l.problems))
 		}
 		return l, l.Cost() + treeCost, nil

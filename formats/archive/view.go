@@ -46,8 +46,6 @@ func placeOf(dir nodes.Dir) (p place, ok bool) {
 		return d.Target, true
 	case nodes.Deferred[place]:
 		return d.Target, true
-	case *damagedDir:
-		return placeOf(d.Namer)
 	}
 	return place{}, false
 }

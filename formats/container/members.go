@@ -2,6 +2,8 @@ package container
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -20,12 +22,13 @@ const (
 	dirMember
 	linkMember
 	foundMember // a file of a zip whose directory does not have it
+	textMember  // a file that the container does not have, see AddText
 )
 
 // A member is a file, directory or symbolic link in a container.
 type member struct {
-	at   int64 // a file: where the container has it, or the local header of a foundMember; a directory: its first place in order; a link: the number of the member with the target
-	size int64 // a directory: how many places; a link: the length of the target
+	at   int64 // a file: where the container has it, or the local header of a foundMember; a directory: its first place in order; a link: the number of the member with the target; a text: its own number
+	size int64 // a directory: how many places; a link: the length of the target; a text: that of it
 	sec  int64 // modification time
 	nsec uint32
 	end  uint32 // of its text in the block
@@ -114,13 +117,13 @@ func (m *Members) words(i uint32) []byte {
 // name returns the last part of the path of a member.
 func (m *Members) name(i uint32) []byte {
 	b := m.words(i)
-	if f := m.at(i); f.kind == linkMember && f.at == int64(i) {
+	if f := m.at(i); (f.kind == linkMember || f.kind == textMember) && f.at == int64(i) {
 		b = b[:int64(len(b))-f.size]
 	}
 	return b
 }
 
-// target returns what a symbolic link points to.
+// target returns what a symbolic link points to, or a text.
 func (m *Members) target(i uint32) string {
 	f := m.at(i)
 	b := m.words(uint32(f.at))
@@ -155,4 +158,25 @@ func (m *Members) find(name string) (i uint32, ok bool) {
 		i = all[n]
 	}
 	return i, true
+}
+
+// AddText adds a file that tells of the container to the root of the finished list. It is called
+// stem and ext, or stem-2 and ext and so on where that name is taken.
+func (m *Members) AddText(stem, ext string, text []byte) {
+	name := stem + ext
+	n, taken := m.findIn(m.in(0), []byte(name))
+	for k := 2; taken; k++ {
+		name = fmt.Sprintf("%s-%d%s", stem, k, ext)
+		n, taken = m.findIn(m.in(0), []byte(name))
+	}
+	root, i := m.at(0), m.Len()
+	place := root.at + int64(n)
+	root.size++
+	m.append(member{kind: textMember, at: int64(i), size: int64(len(text)), sec: root.sec, nsec: root.nsec}, name, string(text))
+	m.order = slices.Insert(m.order, int(place), uint32(i))
+	for d := uint32(1); d < uint32(i); d++ {
+		if f := m.at(d); f.kind == dirMember && f.at >= place {
+			f.at++
+		}
+	}
 }

@@ -140,6 +140,9 @@ func (t *Tree) content(ctx context.Context, name string, f position) (Content, e
 	if m.mode() != 0 {
 		return Content{}, &iofs.PathError{Op: "open", Path: string(f.name(f.i)), Err: iofs.ErrInvalid}
 	}
+	if m.kind == textMember {
+		return plain(formats.Input{ReaderAt: nodes.BytesContent([]byte(f.target(f.i))), Size: m.size}, 0, m.size), nil
+	}
 	c, err := t.Kind.open(ctx, f.src, source.FileKey{Path: t.At, Version: t.Version}, f.Members, *m, t.Unpack)
 	if c.odd != nil && t.Warn != nil {
 		t.Warn(name, c.odd)
