@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"recfs/bench/internal/harness"
 	"recfs/bench/internal/packing"
@@ -24,7 +23,7 @@ const largest = 40_000
 // that is promised.
 func measureArchive(ctx context.Context, b *bench) error {
 	n, archive := cmp.Or(*count, 20_000), b.path("archive")
-	c, err := compression(*packed)
+	c, err := packing.Of(*packed)
 	if err != nil {
 		return err
 	}
@@ -33,7 +32,7 @@ func measureArchive(ctx context.Context, b *bench) error {
 	}
 	err = b.mounted(ctx, archive, func(d *harness.Daemon, mnt string) error {
 		for _, o := range []struct{ what, flags string }{{"ls", ""}, {"ls again", ""}, {"ls -l", "-l"}, {"ls -l again", "-l"}} {
-			if err := compare(o.what, "", side{ls(ctx, mnt, o.flags), d.Uses()}, ls(ctx, archive, o.flags)); err != nil {
+			if err := compare(o.what, "", d, ls(ctx, mnt, o.flags), ls(ctx, archive, o.flags)); err != nil {
 				return err
 			}
 		}
@@ -45,33 +44,18 @@ func measureArchive(ctx context.Context, b *bench) error {
 	for _, o := range []struct{ name, aim string }{
 		{"index", ""}, {"index", "again 0.02 of the first, if compressed"}, {"find", ""}, {"find", ""},
 	} {
-		if err := compare("recfs "+o.name, o.aim, side{work: b.command(ctx, o.name, archive)}, nil); err != nil {
+		if err := compare("recfs "+o.name, o.aim, nil, b.command(ctx, o.name, archive), nil); err != nil {
 			return err
 		}
 	}
 	return b.mounted(ctx, archive, func(d *harness.Daemon, mnt string) error { return catalogue(ctx, d, mnt, n) })
 }
 
-// compression returns that of an extension; nil for "".
-func compression(ext string) (*packing.Compression, error) {
-	i := slices.IndexFunc(packing.Compressions, func(c packing.Compression) bool { return c.Ext == ext })
-	switch {
-	case ext == "":
-		return nil, nil
-	case i < 0:
-		return nil, fmt.Errorf("%q is the extension of no compression", ext)
-	}
-	return &packing.Compressions[i], nil
-}
-
 // command runs recfs over an archive that may have damaged samples.
 func (b *bench) command(ctx context.Context, name, archive string) func() error {
 	return func() error {
-		peak, err := b.program.Peak(ctx, name, archive)
-		if err != nil && !errors.Is(err, harness.ErrDamaged) {
-			return err
-		}
-		return b.promised("recfs "+name, peak)
+		o := b.program.Run(ctx, name, archive)
+		return errors.Join(o.Err, b.promised("recfs "+name, o.Peak))
 	}
 }
 
@@ -92,8 +76,7 @@ func catalogue(ctx context.Context, d *harness.Daemon, mnt string, n int) error 
 		if o.line[:3] == "cat" || o.line[:2] == "ls" {
 			line += " 2>/dev/null || :" // of a damaged sample there is less
 		}
-		work := func() error { return shell(ctx, mnt, line) }
-		if err := compare(o.what, o.aim, side{work, d.Uses()}, nil); err != nil {
+		if err := compare(o.what, o.aim, d, func() error { return shell(ctx, mnt, line) }, nil); err != nil {
 			return err
 		}
 	}

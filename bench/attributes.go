@@ -51,8 +51,8 @@ func measureAttributes(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	if messages, err := b.program.Run(ctx, nil, "index", archive); err != nil {
-		return fmt.Errorf("%w\n%s", err, messages)
+	if o := b.program.Run(ctx, "index", archive); o.Code != 0 {
+		return fmt.Errorf("index: %v\n%s", o.Err, o.Stderr)
 	}
 	for _, name := range names {
 		for _, series := range []string{"ticks", "states"} {
@@ -74,7 +74,7 @@ func (b *bench) attributes(ctx context.Context, archive, name string) error {
 			flags string
 			took  *best
 		}{{"", &names}, {"-l", &long}} { // the first one reads the index, too
-			cost, err := side{ls(ctx, dir, o.flags), d.Uses()}.measure()
+			cost, err := timed(ls(ctx, dir, o.flags), d.CPU)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ func (b *bench) attributes(ctx context.Context, archive, name string) error {
 		return err
 	}
 	err = served(b.path("mnt"), serveNodes(manyFiles(files)), func() error {
-		cost, err := side{work: ls(ctx, b.path("mnt"), "-l")}.measure()
+		cost, err := timed(ls(ctx, b.path("mnt"), "-l"))
 		floor.add(cost)
 		return err
 	})

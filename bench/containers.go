@@ -9,7 +9,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -40,7 +39,7 @@ func measureContainers(ctx context.Context, b *bench) error {
 		}})
 	}
 	plain := b.path("plain")
-	if err := packing.Many(ctx, plain, *source, cmp.Or(*count, 5000), largest, nil); err != nil {
+	if err := packing.Many(ctx, plain, *source, cmp.Or(*count, 5000), largest, packing.Plain); err != nil {
 		return err
 	}
 	for kind := range strings.SplitSeq(*kinds, ",") {
@@ -115,7 +114,7 @@ func (b *bench) inContainer(ctx context.Context, t tool, plain, archive string, 
 	}
 	peak, peakErr := d.Number("status", "VmHWM")
 	// ratarmount fails at SIGTERM.
-	unmount := harness.Command(context.WithoutCancel(ctx), nil, "fusermount3", "-u", mnt)
+	unmount := harness.Command(context.WithoutCancel(ctx), "fusermount3", "-u", mnt)
 	return peak, cmp.Or(err, peakErr, unmount, d.Wait())
 }
 
@@ -149,11 +148,6 @@ func pack(ctx context.Context, dir, archive, kind string) (err error) {
 	if kind == "zip" {
 		return packing.Zip(f, dir, zip.Deflate)
 	}
-	c, err := compression(strings.TrimPrefix(kind, "tar"))
-	if c == nil || err != nil {
-		return cmp.Or(err, packing.Tar(f, dir))
-	}
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(packing.Tar(w, dir)) }()
-	return c.Pack(ctx, f, r)
+	c, err := packing.Of(strings.TrimPrefix(kind, "tar"))
+	return cmp.Or(err, packing.TarIn(ctx, f, dir, c))
 }

@@ -68,11 +68,11 @@ func (b *bench) copyMaps(ctx context.Context, n int) error {
 	}
 	edit, err := exec.LookPath(filepath.Join(*twmap, "twmap-edit"))
 	for _, name := range list[:min(len(list), n)] {
-		if err == nil && harness.Command(ctx, nil, edit, "--mapdir", name, b.path("tried")) != nil {
+		if err == nil && harness.Command(ctx, edit, "--mapdir", name, b.path("tried")) != nil {
 			note("left out", "%s", filepath.Base(name))
 			continue
 		}
-		if err := cmp.Or(os.RemoveAll(b.path("tried")), harness.Command(ctx, nil, "cp", name, b.path("maps"))); err != nil {
+		if err := cmp.Or(os.RemoveAll(b.path("tried")), harness.Command(ctx, "cp", name, b.path("maps"))); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (b *bench) images(ctx context.Context, line string) (cost harness.Cost, wri
 	}
 	defer os.RemoveAll(dir)
 	line = "MAPS='" + b.path("maps") + "'; " + line
-	if cost, err = (side{work: func() error { return shell(ctx, dir, line) }}).measure(); err == nil {
+	if cost, err = timed(func() error { return shell(ctx, dir, line) }); err == nil {
 		err = os.RemoveAll(filepath.Join(dir, "cache"))
 	}
 	if err == nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,7 +56,7 @@ func (t tree) twice(ctx context.Context, mnt, line string, serve func(string) (f
 	}
 	return served(mnt, serve, func() error {
 		for i := range took {
-			cost, err := (side{work: func() error { return shell(ctx, mnt, line) }}).measure()
+			cost, err := timed(func() error { return shell(ctx, mnt, line) })
 			if err != nil {
 				return err
 			}
@@ -92,11 +93,7 @@ func served(mnt string, serve func(string) (func() error, error), work func() er
 	if err != nil {
 		return err
 	}
-	err = work()
-	if unmountErr := unmount(); err == nil {
-		err = unmountErr
-	}
-	return err
+	return errors.Join(work(), unmount())
 }
 
 // serveNodes mounts a tree of nodes as recfs does.

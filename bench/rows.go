@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,13 +35,8 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 // is promised.
 func (b *bench) mounted(ctx context.Context, source string, work func(d *harness.Daemon, mnt string) error) error {
 	mnt := b.path("mnt")
-	d, err := b.program.Start(ctx, source, mnt)
-	if err != nil {
-		return err
-	}
-	err = work(d, mnt)
-	peak, peakErr := d.Number("status", "VmHWM")
-	return errors.Join(err, peakErr, d.Stop(), b.promised("the mount", peak))
+	peak, err := b.program.Mount(ctx, source, mnt, func(d *harness.Daemon) error { return work(d, mnt) })
+	return errors.Join(err, b.promised("the mount", peak))
 }
 
 // promised fails if the highest resident size of a process, in KiB, is more than the budget and 64
@@ -64,28 +58,25 @@ func (b *best) add(c harness.Cost) {
 	b.Clock, b.CPU = min(b.Clock, c.Clock), min(b.CPU, c.CPU)
 }
 
-// A side is recfs or its floor: work, and what it uses of the processors beside this process and
-// its children.
-type side struct {
-	work func() error
-	used []func() (time.Duration, error)
+// timed measures work, and what it uses of the processors beside this process and its children.
+func timed(work func() error, used ...func() (time.Duration, error)) (harness.Cost, error) {
+	return harness.Measure(work, append(used, harness.CPU)...)
 }
 
-func (s side) measure() (harness.Cost, error) {
-	return harness.Measure(s.work, append(s.used, harness.CPU)...)
-}
-
-// compare prints the row of work and its floor, which may be nil, once each.
-func compare(what, aim string, ours side, floor func() error) error {
-	took, err := ours.measure()
+// compare prints the row of work in a process that may be nil, and of its floor, which may be nil,
+// once each.
+func compare(what, aim string, d *harness.Daemon, work, floor func() error) (err error) {
+	var took, base harness.Cost
+	if d == nil {
+		took, err = timed(work)
+	} else {
+		took, err = timed(work, d.CPU)
+	}
+	if err == nil && floor != nil {
+		base, err = timed(floor)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
-	}
-	var base harness.Cost
-	if floor != nil {
-		if base, err = (side{work: floor}).measure(); err != nil {
-			return fmt.Errorf("floor of %s: %w", what, err)
-		}
 	}
 	show(what, aim, best(took), best(base))
 	return nil
@@ -110,12 +101,7 @@ func note(what, format string, args ...any) {
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
-func ratio(a, b time.Duration) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return float64(a) / float64(b)
-}
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
 // ls lists a directory, with the attributes of its entries where flags ask for them.
 func ls(ctx context.Context, dir, flags string) func() error {
@@ -125,7 +111,7 @@ func ls(ctx context.Context, dir, flags string) func() error {
 // shell runs a command in a directory. This process cannot go there, as it may be the one that
 // serves it.
 func shell(ctx context.Context, dir, line string) error {
-	return harness.Command(ctx, nil, "sh", "-c", `cd "$0" && eval "$1"`, dir, line)
+	return harness.Command(ctx, "sh", "-c", `cd "$0" && eval "$1"`, dir, line)
 }
 
 // sizeOf is how many bytes the files below a directory have.

@@ -44,7 +44,7 @@ func measureTables(ctx context.Context, b *bench) error {
 		if index, err = readIndex(recording); err != nil {
 			return err
 		}
-		return harness.Command(ctx, nil, "cp", filepath.Join(recording, "tables/positions.parquet"), plain)
+		return harness.Command(ctx, "cp", filepath.Join(recording, "tables/positions.parquet"), plain)
 	})
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -33,15 +32,15 @@ func measureWalk(ctx context.Context, b *bench) error {
 		return err
 	}
 	binary := filepath.Join(dir, "recfs")
-	if err := harness.Command(ctx, nil, "go", "build", "-cover", "-coverpkg=./...", "-o", binary, "./cmd/recfs"); err != nil {
+	if err := harness.Command(ctx, "go", "build", "-cover", "-coverpkg=./...", "-o", binary, "./cmd/recfs"); err != nil {
 		return err
 	}
 	w := walk{dir, source, harness.Program{Binary: binary, Cache: filepath.Join(dir, "cache")}}
 	if err := os.Setenv("GOCOVERDIR", dir); err != nil { // what comes before counts nowhere
 		return err
 	}
-	if _, err := w.program.Run(ctx, nil, "index", source); err != nil && !errors.Is(err, harness.ErrDamaged) {
-		return err
+	if o := w.program.Run(ctx, "index", source); o.Err != nil {
+		return o.Err
 	}
 	idle, err := w.functions(ctx, "idle", func(string) error { return nil })
 	if err != nil {
@@ -73,15 +72,11 @@ func (w *walk) functions(ctx context.Context, name string, work func(mnt string)
 	if err := os.Setenv("GOCOVERDIR", counters); err != nil {
 		return nil, err
 	}
-	d, err := w.program.Start(ctx, w.source, mnt)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(work(mnt), d.Stop()); err != nil {
+	if _, err := w.program.Mount(ctx, w.source, mnt, func(*harness.Daemon) error { return work(mnt) }); err != nil {
 		return nil, err
 	}
 	profile := counters + ".txt"
-	if err := harness.Command(ctx, nil, "go", "tool", "covdata", "textfmt", "-i="+counters, "-o="+profile); err != nil {
+	if err := harness.Command(ctx, "go", "tool", "covdata", "textfmt", "-i="+counters, "-o="+profile); err != nil {
 		return nil, err
 	}
 	out, err := exec.CommandContext(ctx, "go", "tool", "cover", "-func="+profile).Output()

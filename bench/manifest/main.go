@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 // Command manifest pins what recfs shows of an archive: a line for each path with kind, permission
 // bits, size, modification time, inode number and SHA-256. Two builds that show the same trees give
@@ -18,98 +18,95 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+	"path/filepath"
+	"runtime"
 
 	"recfs/bench/internal/harness"
 )
 
+var (
+	most       = flag.Int("most", 32, "make: look into this many files of a directory that holds only files; 0: into all")
+	short      = flag.Bool("short", false, "make: the standard set without its large samples")
+	all        = flag.Bool("all", false, "make: the standard set with -recordings in every packing")
+	testdata   = flag.String("testdata", "testdata", "make: samples of the standard set")
+	recordings = flag.String("recordings", "../shared/recordings", "make: further samples, where they are there")
+	ignore     = flag.String("ignore", "", "compare: columns that may differ, with commas between")
+)
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "bench/manifest:", err)
+	command := ""
+	if len(os.Args) > 1 {
+		command = os.Args[1]
+		os.Args = append(os.Args[:1], os.Args[2:]...)
+	}
+	switch command {
+	case "make":
+		harness.Main("manifest", runMake)
+	case "compare":
+		flag.Parse()
+		if err := runCompare(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench/manifest:", err)
+			os.Exit(1)
+		}
+	default:
+		fmt.Fprintln(os.Stderr, "bench/manifest: the commands are make and compare; -h after one of them shows its flags")
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		args = []string{""}
+// runMake prints the manifest of what a mount of the source shows, or of the standard set if there
+// is none.
+func runMake(ctx context.Context, dir, recfs string) (err error) {
+	source, flags := flag.Arg(0), flag.Args()
+	if source == "" {
+		source, err = standardSet(ctx, dir)
+	} else {
+		flags = flags[1:]
 	}
-	switch args[0] {
-	case "make":
-		return runMake(ctx, args[1:])
-	case "compare":
-		return runCompare(args[1:])
-	}
-	return errors.New("the commands are make and compare; -h after one of them shows its flags")
-}
-
-func runMake(ctx context.Context, args []string) error {
-	var opt makeOptions
-	flags := flag.NewFlagSet("make", flag.ExitOnError)
-	binary := harness.RecfsFlag(flags)
-	flags.IntVar(&opt.most, "most", 32, "look into this many files of a directory that holds only files")
-	full := flags.Bool("full", false, "look into every file")
-	flags.BoolVar(&opt.set.short, "short", false, "the standard set without its large samples")
-	flags.BoolVar(&opt.set.all, "all", false, "the standard set with -recordings in every packing")
-	flags.StringVar(&opt.set.testdata, "testdata", "testdata", "samples of the standard set")
-	flags.StringVar(&opt.set.recordings, "recordings", "../shared/recordings", "further samples, where they are there")
-	if err := flags.Parse(args); err != nil {
+	if err != nil {
 		return err
 	}
-	opt.binary = *binary
-	if *full {
-		opt.most = 0
-	}
-	var more []string
-	if flags.NArg() > 0 {
-		more = flags.Args()[1:]
-	}
-	return harness.InTemp("", func(temp string) error { return opt.make(ctx, temp, flags.Arg(0), more) })
-}
-
-func runCompare(args []string) error {
-	flags := flag.NewFlagSet("compare", flag.ExitOnError)
-	ignore := flags.String("ignore", "", "columns that may differ, with commas between")
-	if err := flags.Parse(args); err != nil {
+	s := sampler{most: *most}
+	mnt := filepath.Join(dir, "mnt")
+	w := &walk{ctx: ctx, root: mnt, sampler: s, turns: make(chan struct{}, runtime.GOMAXPROCS(0)), records: map[string]record{}}
+	program := harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache"), Flags: flags}
+	_, err = program.Mount(ctx, source, mnt, func(*harness.Daemon) error {
+		w.catalogue()
+		w.start(".")
+		w.running.Wait()
+		return ctx.Err()
+	})
+	if err != nil {
 		return err
 	}
-	if flags.NArg() != 2 {
+	return (&manifest{s.rule(), w.records}).write(os.Stdout)
+}
+
+func runCompare() error {
+	if flag.NArg() != 2 {
 		return errors.New("compare takes two manifests")
 	}
 	ignored, err := parseColumns(*ignore)
 	if err != nil {
 		return err
 	}
-	a, err := readManifest(flags.Arg(0))
-	if err != nil {
-		return err
+	var both [2]*manifest
+	for i := range both {
+		b, err := os.ReadFile(flag.Arg(i))
+		if err != nil {
+			return err
+		}
+		if both[i], err = parseManifest(string(b)); err != nil {
+			return fmt.Errorf("%s: %w", flag.Arg(i), err)
+		}
 	}
-	b, err := readManifest(flags.Arg(1))
-	if err != nil {
-		return err
+	if both[0].rule != both[1].rule {
+		return fmt.Errorf("they look into different files: %q and %q", both[0].rule, both[1].rule)
 	}
-	if a.rule != b.rule {
-		return fmt.Errorf("they look into different files: %q and %q", a.rule, b.rule)
-	}
-	t := compare(os.Stdout, a, b, ignored)
+	t := compare(os.Stdout, both[0], both[1], ignored)
 	fmt.Println(t)
 	if t.differ() {
 		return errors.New("they differ")
 	}
 	return nil
-}
-
-func readManifest(name string) (*manifest, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	m, err := parseManifest(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return m, nil
 }

@@ -11,34 +11,33 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-
-	"recfs/bench/internal/harness"
 )
 
 // interrupt ends commands early. What cp has copied until then is whole.
 func (r *round) interrupt(ctx context.Context) {
-	after := func() time.Duration { return time.Millisecond * time.Duration(1+r.rand.IntN(2000)) }
 	target := filepath.Join(r.dir, "interrupted")
 	for name, args := range map[string][]string{
 		"check": {r.archive()}, "index": {r.archive()}, "cp": {"-r", r.archive(), target},
 	} {
-		r.cache = filepath.Join(r.dir, "cache-"+name)
-		o := r.command(ctx, after(), name, args...)
+		p := r.program
+		p.Cache = filepath.Join(r.dir, "cache-"+name)
+		p.Interrupt = time.Millisecond * time.Duration(1+r.rand.IntN(2000))
+		limited, cancel := context.WithTimeout(ctx, *patience)
+		o := p.Run(limited, name, args...)
+		cancel()
 		if ctx.Err() != nil {
 			return
 		}
-		if p := panicked(o.stderr); p != "" || o.why == "does not end" {
-			r.finding("%s, interrupted: %s %s", name, o.why, p)
+		r.resident(name, o.Peak)
+		if p := panicked(o.Stderr); p != "" || errors.Is(o.Err, context.DeadlineExceeded) {
+			r.finding("%s, interrupted: %v %s", name, o.Err, p)
 		}
 	}
 	err := filepath.WalkDir(target, func(path string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(target, path)
-		if err != nil {
-			return err
-		}
+		rel, _ := filepath.Rel(target, path)
 		part, err := os.ReadFile(path)
 		whole, missing := os.ReadFile(filepath.Join(r.dir, "copy", rel))
 		if err == nil && (missing != nil || !bytes.Equal(part, whole)) {
@@ -58,7 +57,7 @@ var gone = []error{syscall.ESTALE, syscall.EIO, syscall.ENOENT, syscall.ENOTDIR,
 // changing reads the mount while the recordings are cut, grown, replaced and removed. Reads then
 // may fail, as what they read is gone, but nothing else may happen, and not to the neighbours.
 func (r *round) changing(ctx context.Context) {
-	r.inMount(ctx, func(_ *harness.Daemon, mnt string) {
+	r.inMount(ctx, func(mnt string) {
 		ctx, cancel := context.WithCancel(ctx)
 		done := make(chan struct{})
 		go func() {

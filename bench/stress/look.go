@@ -4,9 +4,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,87 +45,163 @@ func (r *round) look(ctx context.Context) {
 		}
 	}
 	r.mount(ctx)
-	r.queries(ctx, told)
+	r.find(ctx, told)
+	r.export(ctx, told)
 	if r.rand.IntN(3) == 0 {
 		r.interrupt(ctx)
 	}
 	if r.rand.IntN(3) == 0 {
 		r.changing(ctx)
 	}
-	limit := (budget(smallBudget) + *over) << 10
-	for name, kib := range r.commands.peak {
-		r.torture.peak[name] = max(r.torture.peak[name], kib)
-		if kib > limit {
-			r.finding("%s takes %d MiB of memory, the budget is %d MiB", name, kib>>10, budget(smallBudget))
-		}
+}
+
+// resident holds what a process had of memory against the budget.
+func (r *round) resident(name string, kib int) {
+	r.peak[name] = max(r.peak[name], kib)
+	if kib > (budget(smallBudget)+*over)<<10 {
+		r.finding("%s takes %d MiB of memory, the budget is %d MiB", name, kib>>10, budget(smallBudget))
 	}
 }
 
-// ended notes how a command ended if that is no way to end.
-func (r *round) ended(name string, o outcome) {
-	if o.code < 0 {
-		r.stuck = true
-		r.finding("%s: %s: %s", name, o.why, lastLines(o.stderr))
+// command runs a command to its end, and returns what it printed, and whether it told of damage. It
+// is not ok when the context has ended, or the command in no way that a command ends.
+func (r *round) command(ctx context.Context, name string, args ...string) (stdout, stderr []byte, damaged, ok bool) {
+	limited, cancel := context.WithTimeout(ctx, *patience)
+	defer cancel()
+	o := r.program.Run(limited, name, args...)
+	if ctx.Err() != nil {
+		return nil, nil, false, false
 	}
-	if p := panicked(o.stderr); p != "" {
+	r.resident(name, o.Peak)
+	if o.Code < 0 {
+		r.stuck = true
+		text := o.Err.Error()
+		r.finding("%s %s", name, text[max(0, len(text)-1000):])
+	}
+	if p := panicked(o.Stderr); p != "" {
 		r.finding("%s: %s", name, p)
 	}
+	return o.Stdout, o.Stderr, o.Code == 1, o.Code >= 0
 }
 
-func lastLines(b []byte) string {
-	b = bytes.TrimSpace(b)
-	return string(b[max(0, len(b)-1000):])
-}
-
-// check returns the inputs of which check tells a problem.
-func (r *round) check(ctx context.Context) map[string]bool {
-	o := r.command(ctx, 0, "check", "--json", r.archive())
-	if ctx.Err() != nil {
-		return nil
+// panicked returns what is wrong with what a process wrote: a panic, also one that was caught.
+func panicked(text []byte) string {
+	for line := range strings.Lines(string(text)) {
+		for _, word := range []string{"panic", "internal error", "fatal error", "goroutine "} {
+			if strings.Contains(line, word) {
+				return strings.TrimSpace(line[:min(len(line), 300)])
+			}
+		}
 	}
-	r.ended("check", o)
-	told := map[string]bool{}
-	for line := range bytes.Lines(o.stdout) {
-		var problem struct{ Path string }
-		if err := json.Unmarshal(line, &problem); err != nil {
-			r.finding("check: a line is no JSON: %v", err)
+	return ""
+}
+
+// named returns the inputs of the paths in lines of JSON, and "" for paths of none.
+func (r *round) named(command string, lines []byte) map[string]bool {
+	inputs := map[string]bool{}
+	for line := range bytes.Lines(lines) {
+		var found struct{ Path string }
+		if err := json.Unmarshal(line, &found); err != nil {
+			r.finding("%s: a line is no JSON: %v", command, err)
 			continue
 		}
-		name := r.inputOf(problem.Path)
-		told[name] = true
-		if name == "" {
-			r.finding("check: a problem of none of the changed recordings: %s", bytes.TrimSpace(line))
-		}
+		inputs[r.inputOf(found.Path)] = true
 	}
-	if (o.code == 1) != (len(told) > 0) && o.code >= 0 {
-		r.finding("check: exit code %d with problems of %d recordings", o.code, len(told))
-	}
-	return told
+	return inputs
 }
 
 // inputOf returns the input that a path is of, "" for others.
 func (r *round) inputOf(path string) string {
 	rel, err := filepath.Rel(r.archive(), path)
-	if err != nil {
+	first, _, _ := strings.Cut(rel, string(filepath.Separator))
+	if err != nil || !slices.Contains(r.inputs, first) {
 		return ""
 	}
-	first, _, _ := strings.Cut(rel, string(filepath.Separator))
-	if slices.Contains(r.inputs, first) {
-		return first
+	return first
+}
+
+// check returns the inputs of which check tells a problem.
+func (r *round) check(ctx context.Context) map[string]bool {
+	out, _, damaged, ok := r.command(ctx, "check", "--json", r.archive())
+	told := r.named("check", out)
+	if told[""] {
+		r.finding("check: a problem of none of the changed recordings")
 	}
-	return ""
+	if ok && damaged != (len(told) > 0) {
+		r.finding("check: damage is %v, with problems of %d recordings", damaged, len(told))
+	}
+	return told
+}
+
+// find asks for damage, for which it makes what is missing of indexes, and for what nothing has.
+// Both end.
+func (r *round) find(ctx context.Context, told map[string]bool) {
+	out, _, _, _ := r.command(ctx, "find", "--json", "--index", "--damaged", r.archive())
+	for name := range r.named("find", out) {
+		if !told[name] {
+			r.finding("%s: check gives the all-clear, but find --damaged has it", name)
+		}
+	}
+	for _, args := range [][]string{{"--player", "*e*", "--at", "2026-11-21"}, {"--item", "*e*"}, {"--finished"}} {
+		r.command(ctx, "find", append(args, r.archive())...)
+	}
+}
+
+func (r *round) copying() []string {
+	return []string{"cp", "-r", r.archive(), filepath.Join(r.dir, "copy")}
+}
+
+func (r *round) exporting() []string {
+	return []string{"export", "tables", r.archive(), filepath.Join(r.dir, "tables")}
+}
+
+// export writes the tables of all recordings, and compares what it tells with what check told.
+func (r *round) export(ctx context.Context, told map[string]bool) {
+	_, stderr, damaged, ok := r.command(ctx, "export", r.exporting()[1:]...)
+	if !ok {
+		return
+	}
+	trouble := r.troubles(stderr, "")
+	for name, line := range trouble {
+		if !told[name] {
+			r.finding("%s: check gives the all-clear, but export: %s", name, line)
+		}
+	}
+	if damaged != (len(trouble) > 0) {
+		r.finding("export: damage is %v, with trouble of %d recordings", damaged, len(trouble))
+	}
+	for name := range r.lostTables {
+		if trouble[name] == "" {
+			r.finding("%s: export tells nothing of a table that cannot be read", name)
+		}
+	}
+	got, err := sums(filepath.Join(r.dir, "tables"), pages)
+	r.same("export", got, err, r.tables)
+	for name, sum := range got {
+		if filepath.Ext(name) == ".parquet" && sum == sumOf(nil) {
+			r.finding("export: %s is not whole", name)
+		}
+	}
+}
+
+// pages returns what a Parquet file has before its footer, which tells where and when the recording
+// lay and not what it holds; nothing if it is not whole. The length of the footer stands behind it.
+func pages(content []byte) []byte {
+	rest, begins := bytes.CutPrefix(content, []byte("PAR1"))
+	rest, ends := bytes.CutSuffix(rest, []byte("PAR1"))
+	if !begins || !ends || len(rest) < 4 {
+		return nil
+	}
+	footer := int(binary.LittleEndian.Uint32(rest[len(rest)-4:]))
+	return content[:max(0, len(content)-8-footer)]
 }
 
 // copy copies everything, and returns what trouble the tree itself shows, by input.
 func (r *round) copy(ctx context.Context) map[string]string {
+	_, stderr, _, _ := r.command(ctx, "cp", r.copying()[1:]...)
+	trouble := r.troubles(stderr, "")
+	r.lostTables = r.troubles(stderr, "/tables/")
 	target := filepath.Join(r.dir, "copy")
-	o := r.command(ctx, 0, "cp", "-r", r.archive(), target)
-	if ctx.Err() != nil {
-		return nil
-	}
-	r.ended("cp", o)
-	trouble := r.troubles(o.stderr, "")
-	r.lostTables = r.troubles(o.stderr, "/tables/")
 	for _, name := range r.inputs {
 		err := filepath.WalkDir(filepath.Join(target, name), func(path string, d iofs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -139,7 +216,9 @@ func (r *round) copy(ctx context.Context) map[string]string {
 			r.finding("%s: the copy: %v", name, err)
 		}
 	}
-	r.neighbours("cp", filepath.Join(target, wholeDir))
+	if ctx.Err() == nil {
+		r.neighbours("cp", filepath.Join(target, wholeDir))
+	}
 	return trouble
 }
 
@@ -148,15 +227,12 @@ func (r *round) copy(ctx context.Context) map[string]string {
 func (r *round) troubles(stderr []byte, part string) map[string]string {
 	trouble := map[string]string{}
 	for line := range strings.Lines(string(stderr)) {
-		at := strings.Index(line, r.archive())
-		if at < 0 {
-			continue
+		if at := strings.Index(line, r.archive()); at >= 0 {
+			path, _, _ := strings.Cut(line[at:], ": ")
+			if strings.Contains(path, part) {
+				trouble[r.inputOf(strings.Trim(path, `"`))] = strings.TrimSpace(line)
+			}
 		}
-		path, _, _ := strings.Cut(line[at:], ": ")
-		if !strings.Contains(path, part) {
-			continue
-		}
-		trouble[r.inputOf(strings.Trim(path, `"`))] = strings.TrimSpace(line)
 	}
 	return trouble
 }
@@ -196,8 +272,7 @@ func (r *round) same(way string, got map[string]string, err error, alone map[str
 }
 
 func sumOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
 func whole(content []byte) []byte { return content }
@@ -210,18 +285,15 @@ func sums(dir string, part func([]byte) []byte) (map[string]string, error) {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
+		rel, relErr := filepath.Rel(dir, path)
 		all[rel] = sumOf(part(b))
-		return err
+		return cmp.Or(err, relErr)
 	})
 }
 
 // mount reads the inputs through a mount, many files at once, and compares them with their copies.
 func (r *round) mount(ctx context.Context) {
-	r.inMount(ctx, func(d *harness.Daemon, mnt string) {
+	r.inMount(ctx, func(mnt string) {
 		r.readAll(ctx, mnt, []error{syscall.EIO}, func(path string, size int64, content []byte, err error) {
 			copied, missing := os.ReadFile(filepath.Join(r.dir, "copy", path))
 			switch {
@@ -241,10 +313,12 @@ func (r *round) mount(ctx context.Context) {
 }
 
 // inMount mounts the archive for work.
-func (r *round) inMount(ctx context.Context, work func(d *harness.Daemon, mnt string)) {
-	log := filepath.Join(r.dir, "log")
-	mnt := filepath.Join(r.dir, "mnt")
-	err := r.mounted(ctx, r.archive(), mnt, log, func(d *harness.Daemon) { work(d, mnt) })
+func (r *round) inMount(ctx context.Context, work func(mnt string)) {
+	log, mnt := filepath.Join(r.dir, "log"), filepath.Join(r.dir, "mnt")
+	p := r.program
+	p.Flags = append([]string{"--log-file", log}, p.Flags...)
+	peak, err := p.Mount(ctx, r.archive(), mnt, func(*harness.Daemon) error { work(mnt); return nil })
+	r.resident("mount", peak)
 	if err != nil && ctx.Err() == nil {
 		r.finding("mount: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	iofs "io/fs"
 	"math/rand/v2"
 	"os"
@@ -43,7 +44,8 @@ type using struct {
 
 // use uses one mount while the archive changes, and then many while it is at rest.
 func use(ctx context.Context, dir, recfs string) error {
-	u := &using{program: harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")}, archive: filepath.Join(dir, "archive"), mnt: filepath.Join(dir, "mnt")}
+	u := &using{program: harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache")}}
+	u.archive, u.mnt = filepath.Join(dir, "archive"), filepath.Join(dir, "mnt")
 	for i := range *copies {
 		name := fmt.Sprintf("copy-%d", i)
 		if err := os.CopyFS(filepath.Join(u.archive, name), os.DirFS(*source)); err != nil {
@@ -52,7 +54,7 @@ func use(ctx context.Context, dir, recfs string) error {
 		u.ready = append(u.ready, name)
 		u.touch(name, 1)
 	}
-	if err := u.program.Mounted(ctx, u.archive, u.mnt, u.reference); err != nil {
+	if _, err := u.program.Mount(ctx, u.archive, u.mnt, u.reference); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, *duration)
@@ -87,7 +89,7 @@ func use(ctx context.Context, dir, recfs string) error {
 
 // reference remembers what is in the files of one copy that can be read, and in its tables among
 // those of all.
-func (u *using) reference() error {
+func (u *using) reference(*harness.Daemon) error {
 	u.want = map[string]uint32{}
 	see := func(name string, d iofs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(u.mnt, name)
@@ -126,34 +128,31 @@ func inCopy(rel string) (string, bool) {
 // round uses one mount for a while.
 func (u *using) round(ctx context.Context, mib int, long time.Duration) error {
 	program := u.program
-	program.Flags = []string{"--cache-mem", fmt.Sprintf("%dMiB", mib)}
-	d, err := program.Start(context.WithoutCancel(ctx), u.archive, u.mnt)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, long)
-	defer cancel()
-	var wg sync.WaitGroup
-	wg.Go(func() { u.disturb(ctx) })
-	if !u.atRest {
+	program.Flags = []string{budgetFlag(mib)}
+	_, err := program.Mount(context.WithoutCancel(ctx), u.archive, u.mnt, func(d *harness.Daemon) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, long)
+		defer cancel()
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() { u.disturb(ctx) })
+		for range *workers {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					u.step(ctx)
+				}
+			})
+		}
+		if u.atRest {
+			return nil
+		}
 		wg.Go(func() { u.grow(ctx) })
-	}
-	for range *workers {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				u.step(ctx)
-			}
-		})
-	}
-	if !u.atRest {
-		err = judge(ctx, d, mib, long)
-	}
-	wg.Wait()
+		return judge(ctx, d, mib, long)
+	})
 	for _, name := range u.ready[*copies:] {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(u.archive, name)))
 	}
 	u.ready = u.ready[:*copies]
-	return errors.Join(err, d.Stop())
+	return err
 }
 
 // step does one thing that a user does.
@@ -206,11 +205,8 @@ func readAnyhow(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, info.Size())
+	size, err := f.Seek(0, io.SeekEnd)
+	b := make([]byte, size)
 	for end := len(b); end > 0; {
 		start := max(0, end-1-rand.IntN(1<<18))
 		if _, err := f.ReadAt(b[start:end], int64(start)); err != nil {
@@ -218,7 +214,7 @@ func readAnyhow(name string) ([]byte, error) {
 		}
 		end = start
 	}
-	return b, nil
+	return b, err
 }
 
 // touch gives one of so many files of a copy another time. It is none of the last seconds, in which
@@ -244,9 +240,9 @@ func (u *using) disturb(ctx context.Context) {
 				added++
 			}
 		case 1:
-			_, _ = u.program.Run(ctx, nil, "index", path)
+			u.program.Run(ctx, "index", path)
 		case 2:
-			_, _ = u.program.Run(ctx, nil, "find", u.archive)
+			u.program.Run(ctx, "find", u.archive)
 		case 3:
 			if !u.atRest {
 				u.touch(copied, 4) // so that its tree is a new version

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package harness is what the programs below bench share: how they begin and end, the recfs under
 // test and its mounts, and what a process uses.
 package harness
@@ -15,30 +17,22 @@ import (
 	"syscall"
 )
 
-// Main runs the program bench/NAME, which looks at the recfs of -recfs, with a directory that it
-// removes.
-func Main(name string, run func(ctx context.Context, dir, recfs string) error) {
-	binary := RecfsFlag(flag.CommandLine)
-	parent := flag.String("dir", "", "where everything is made (default: the system's temporary directory)")
-	Run(name, func(ctx context.Context) error {
-		return InTemp(*parent, func(dir string) error {
-			recfs, err := Recfs(ctx, *binary, dir)
-			if err != nil {
-				return err
-			}
-			return run(ctx, dir, recfs)
-		})
-	})
-}
-
-// Run parses the flags and runs the program bench/NAME, which a signal interrupts. An error is
+// Main parses the flags and runs the program bench/NAME, which a signal interrupts. It looks at the
+// recfs of -recfs, or one that is built now, and has a directory that is removed. An error is
 // printed and gives exit code 1.
-func Run(name string, run func(ctx context.Context) error) {
+func Main(name string, run func(ctx context.Context, dir, recfs string) error) {
+	binary := flag.String("recfs", "", "the program to look at (default: ./cmd/recfs, built now)")
+	parent := flag.String("dir", "", "where everything is made (default: the system's temporary directory)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal is not waited for
-	err := run(ctx)
-	stop()
+	err := InTemp(*parent, func(dir string) error {
+		recfs, err := Recfs(ctx, *binary, dir)
+		if err != nil {
+			return err
+		}
+		return run(ctx, dir, recfs)
+	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench/%s: %v\n", name, err)
 		os.Exit(1)
@@ -55,29 +49,35 @@ func InTemp(parent string, work func(dir string) error) (err error) {
 	return work(dir)
 }
 
-// RecfsFlag is the flag that names the program under test, for [Recfs].
-func RecfsFlag(flags *flag.FlagSet) *string {
-	return flags.String("recfs", "", "the program to look at (default: ./cmd/recfs, built now)")
-}
-
 // Recfs returns the path of the program under test: binary, or else one that it builds in dir.
 func Recfs(ctx context.Context, binary, dir string) (string, error) {
 	if binary != "" {
 		return filepath.Abs(binary)
 	}
 	out := filepath.Join(dir, "recfs")
-	return out, Command(ctx, nil, "go", "build", "-o", out, "./cmd/recfs")
+	return out, Command(ctx, "go", "build", "-o", out, "./cmd/recfs")
 }
 
-// Command runs a program whose output does not matter, with more in its environment.
-func Command(ctx context.Context, env []string, name string, args ...string) error {
+// Command runs a program whose output does not matter.
+func Command(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// Create makes a file, and its directory where that is missing, of what write writes.
+func Create(name string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
 }
 
 // ReadFile reads a file to its end and returns its length. The system gets requests of 1 MiB.

@@ -1,17 +1,15 @@
+//go:build linux
+
 package harness
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
 // The process of the test is a process.
 func TestProcess(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("there is no /proc as here")
-	}
 	p := Process(os.Getpid())
 	if n, err := p.Number("status", "VmRSS"); n < 1000 || err != nil {
 		t.Errorf("%d KiB resident, %v", n, err)

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,47 +17,47 @@ import (
 
 // A Program is a binary of recfs, and what all its commands that read recordings are given.
 type Program struct {
-	Binary string
-	Cache  string   // the directory of --cache-dir
-	Flags  []string // further flags
+	Binary    string
+	Cache     string        // the directory of --cache-dir
+	Flags     []string      // further flags
+	Interrupt time.Duration // after which a command gets a signal, if that is not 0
 }
 
-// ErrDamaged means that the command told of something that it could not read, and ended with 1.
-var ErrDamaged = errors.New("exit code 1")
-
-// Run runs the command name. What it prints goes to stdout, and is thrown away where that is nil.
-// Its messages are returned, with ErrDamaged for exit code 1 and another error for all others.
-func (p Program) Run(ctx context.Context, stdout io.Writer, name string, args ...string) (messages []byte, err error) {
-	return p.exec(ctx, stdout, slices.Concat([]string{name, "--cache-dir", p.Cache}, p.Flags, args))
+// An Outcome is how a command ended.
+type Outcome struct {
+	Stdout, Stderr []byte
+	Code           int   // 0, 1, or -1 for all others
+	Err            error // why it is -1
+	Peak           int   // KiB resident
 }
 
-func (p Program) exec(ctx context.Context, stdout io.Writer, line []string) ([]byte, error) {
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, p.Binary, line...)
-	cmd.Stdout, cmd.Stderr = stdout, &stderr
-	err := cmd.Run()
+// Run runs the command name.
+func (p Program) Run(ctx context.Context, name string, args ...string) (o Outcome) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, p.Binary, slices.Concat([]string{name, "--cache-dir", p.Cache}, p.Flags, args)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // what hangs says where
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Start()
+	if err == nil && p.Interrupt > 0 {
+		signal := []os.Signal{os.Interrupt, syscall.SIGTERM}[rand.IntN(2)]
+		defer time.AfterFunc(p.Interrupt, func() { _ = cmd.Process.Signal(signal) }).Stop()
+	}
+	if err == nil {
+		peak := Process(cmd.Process.Pid).watch()
+		err = cmd.Wait()
+		o.Peak = peak()
+	}
+	o.Stdout, o.Stderr = stdout.Bytes(), stderr.Bytes()
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case err == nil:
-		return stderr.Bytes(), nil
 	case errors.As(err, &exit) && exit.ExitCode() == 1:
-		return stderr.Bytes(), ErrDamaged
+		o.Code = 1
+	default:
+		o.Code, o.Err = -1, fmt.Errorf("recfs %s: %w\n%s", name, cmp.Or(ctx.Err(), err), bytes.TrimSpace(o.Stderr))
 	}
-	return stderr.Bytes(), fmt.Errorf("recfs %s: %w\n%s", line[0], err, bytes.TrimSpace(stderr.Bytes()))
-}
-
-// Mounted does work while source is mounted at mnt.
-func (p Program) Mounted(ctx context.Context, source, mnt string, work func() error) error {
-	if messages, err := p.Run(ctx, nil, "mount", source, mnt); err != nil {
-		return fmt.Errorf("mount: %w\n%s", err, messages)
-	}
-	err := work()
-	// The mount must go even when the context has ended.
-	messages, umountErr := p.exec(context.WithoutCancel(ctx), nil, []string{"umount", mnt})
-	if umountErr != nil {
-		umountErr = fmt.Errorf("umount: %w\n%s", umountErr, messages)
-	}
-	return errors.Join(err, umountErr)
+	return o
 }
 
 // A Daemon is a mount that a process of its own serves.
@@ -65,6 +65,18 @@ type Daemon struct {
 	Process
 	cmd   *exec.Cmd
 	ended chan error
+}
+
+// Mount does work while source is mounted on mnt, and returns the most that the mount had resident,
+// in KiB.
+func (p Program) Mount(ctx context.Context, source, mnt string, work func(*Daemon) error) (peak int, err error) {
+	d, err := p.Start(ctx, source, mnt)
+	if err != nil {
+		return 0, err
+	}
+	err = work(d)
+	peak, peakErr := d.Number("status", "VmHWM")
+	return peak, errors.Join(err, peakErr, d.Stop())
 }
 
 // Start mounts source on mnt, which it makes, and returns when the mount can be used. The end of
@@ -109,11 +121,6 @@ func mounted(dir string) bool {
 	}
 	table, _ := os.ReadFile("/proc/self/mountinfo")
 	return bytes.Contains(table, []byte(" "+dir+" "))
-}
-
-// Uses is what counts the processor time of the daemon, for [Measure].
-func (d *Daemon) Uses() []func() (time.Duration, error) {
-	return []func() (time.Duration, error){d.CPU}
 }
 
 // Stop ends the mount and waits for the end of the process.

@@ -8,70 +8,40 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// A sample is a recording by its name.
-type sample struct {
-	name    string
-	content []byte
-}
-
-// samples returns the recordings below dir of up to largest bytes, in the order of a walk.
-func samples(dir string, largest int64) (all []sample, err error) {
-	err = filepath.WalkDir(dir, func(file string, d iofs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+// Many makes dir, which then holds count recordings: those below source of up to largest bytes, in
+// the order of a walk, again and again. Each is compressed by c.
+func Many(ctx context.Context, dir, source string, count int, largest int64, c Compression) error {
+	var names []string
+	var contents [][]byte
+	kinds := []string{".hcrp", ".nhgame", ".teehistorian", ".map", ".butter"}
+	err := filepath.WalkDir(source, func(file string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains(kinds, filepath.Ext(file)) {
 			return err
 		}
-		switch filepath.Ext(file) {
-		case ".hcrp", ".nhgame", ".teehistorian", ".map", ".butter":
-		default:
-			return nil
+		b, err := os.ReadFile(file)
+		if err != nil || int64(len(b)) > largest {
+			return err
 		}
-		content, err := os.ReadFile(file)
-		if err == nil && int64(len(content)) <= largest {
-			all = append(all, sample{filepath.Base(file), content})
-		}
+		var packed bytes.Buffer
+		names = append(names, filepath.Base(file)+c.Ext)
+		err = c.Pack(ctx, &packed, bytes.NewReader(b))
+		contents = append(contents, packed.Bytes())
 		return err
 	})
-	if err == nil && len(all) == 0 {
+	if err == nil && len(names) == 0 {
 		err = errors.New("no samples")
 	}
-	return all, err
-}
-
-// Many makes dir, which then holds count recordings: those below source of up to largest bytes,
-// again and again. Each is compressed by c, or as it is if c is nil.
-func Many(ctx context.Context, dir, source string, count int, largest int64, c *Compression) error {
-	all, err := samples(source, largest)
-	if err != nil {
-		return err
-	}
-	if err := compress(ctx, all, c); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err = errors.Join(err, os.Mkdir(dir, 0o777)); err != nil {
 		return err
 	}
 	for i := range count {
-		s := all[i%len(all)]
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d-%s", i+1, s.name)), s.content, 0o666); err != nil {
+		n := i % len(names)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d-%s", i+1, names[n])), contents[n], 0o666); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// compress compresses the samples by c, unless that is nil.
-func compress(ctx context.Context, all []sample, c *Compression) error {
-	if c == nil {
-		return nil
-	}
-	for i, s := range all {
-		var packed bytes.Buffer
-		if err := c.Pack(ctx, &packed, bytes.NewReader(s.content)); err != nil {
-			return err
-		}
-		all[i] = sample{s.name + c.Ext, packed.Bytes()}
 	}
 	return nil
 }
