@@ -56,6 +56,10 @@ type Format struct {
 	// a length, a map or players.
 	Timeless bool
 
+	// Single names the tables all of whose rows an Index has. Of them there is one file for all
+	// recordings of an archive.
+	Single []string
+
 	// HoldsBack says that Tree shows less of an Input that is Running, which is a version of its own.
 	HoldsBack bool
 

@@ -30,7 +30,7 @@ func placeOf(at string) (p place, ok bool) {
 	}
 	names := strings.Split(parts[2], "/")
 	for i, name := range names {
-		if names[i], ok = parquet.UnescapeName(name); !ok {
+		if names[i], ok = parquet.UnescapeName(name, true); !ok {
 			return p, false
 		}
 	}
@@ -48,12 +48,8 @@ func (p place) below(name string) string {
 
 // recording returns the path of the recording whose table is called name.
 func (p place) recording(name string) (string, bool) {
-	escaped, ok := strings.CutSuffix(name, parquet.Extension)
-	if !ok || p.table == "" {
-		return "", false
-	}
-	name, ok = parquet.UnescapeName(escaped)
-	return p.below(name), ok && name != "" && !strings.Contains(name, "/")
+	name, ok := parquet.UnescapeName(name, false)
+	return p.below(name), ok && p.table != "" && name != "" && !strings.Contains(name, "/")
 }
 
 // table returns the record with the table that is called name, nil if there is none.
@@ -78,7 +74,7 @@ func (s *survey) hasDir(ctx context.Context, p place, name string) (found bool, 
 	if p.table == "" {
 		return slices.Contains(s.kindsIn(p), name), nil
 	}
-	name, ok := parquet.UnescapeName(name)
+	name, ok := parquet.UnescapeName(name, true)
 	if !ok || name == "" || strings.Contains(name, "/") {
 		return false, nil
 	}
@@ -121,17 +117,16 @@ func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
 		if len(list)%atOnce == 0 && held.Grow(each*atOnce) != nil {
 			return false // the request begins again, with more
 		}
+		one := source.Name{Name: parquet.EscapeName(name, isDir)}
 		if isDir {
-			list = append(list, source.Name{Name: parquet.EscapeName(name), Type: iofs.ModeDir})
-		} else {
-			list = append(list, source.Name{Name: parquet.EscapeName(name) + parquet.Extension})
+			one.Type = iofs.ModeDir
 		}
+		list = append(list, one)
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	// A recording x and a directory x.parquet have the same name.
-	slices.SortStableFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
-	return source.NewNames(slices.CompactFunc(list, func(a, b source.Name) bool { return a.Name == b.Name })), nil
+	slices.SortFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
+	return source.NewNames(list), nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 )
 
 // parquetName is the file at the root of an archive that has the lines of Name as rows of Parquet.
@@ -107,7 +108,7 @@ func (s *Summary) addRow(b *columnar.Batch, tables bool) {
 	addPointer(s.Finished, b, b.Bool)
 	addPointer(s.Problems, b, b.Int64)
 	addOptional(s.Error != "", s.Error, b, b.Text)
-	addOptional(tables && s.Error == "", tablePlace(s.place()), b, b.Text)
+	addOptional(tables && s.Error == "", parquet.EscapePath(s.place()), b, b.Text)
 }
 
 // addOptional adds a value, or null.

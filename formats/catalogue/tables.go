@@ -129,13 +129,3 @@ func soundTables(list []ledger.Table) bool {
 	}
 	return true
 }
-
-// tablePlace returns where below tables/FORMAT/TABLE a recording is found: its path, in which what
-// engines take for something else is % and two hex digits, and the extension of tables.
-func tablePlace(at string) string {
-	parts := strings.Split(at, "/")
-	for i, name := range parts {
-		parts[i] = parquet.EscapeName(name)
-	}
-	return strings.Join(parts, "/") + parquet.Extension
-}

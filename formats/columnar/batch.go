@@ -41,10 +41,11 @@ type Vector struct {
 	Int64s  []int64 // of Int64 and Time
 	Floats  []float32
 	Doubles []float64
-	Text    []byte // of Text and Texts, end to end
-	Ends    []int  // in Text, of each text
-	counted int64  // bytes of Text in the group
-	Placed  bool   // the numbers lie where they are to stay, with room for all that were counted
+	Text    []byte   // of Text and Texts, end to end
+	Ends    []int    // in Text, of each text
+	Origins []Origin // in place of values
+	counted int64    // bytes of Text in the group
+	Placed  bool     // the numbers lie where they are to stay, with room for all that were counted
 	// Of Texts: of each item, null or not, that it is not null, and after which item each row ends.
 	ValidItems []bool
 	ItemEnds   []int
@@ -61,8 +62,12 @@ func NewPlacedBatch(columns []Column, g Group, place func(v *Vector, column int)
 	b := NewCounter(columns)
 	b.skip, b.limit, b.room = g.Skip, g.Rows, min(g.Rows, maxRows)
 	for i := range b.Columns {
-		place(&b.Columns[i], i)
-		b.Columns[i].grow(g.Rows, &g.Columns[i])
+		v := &b.Columns[i]
+		if place(v, i); v.Origin {
+			v.Origins, v.Counts = g.Origins, g.Columns[i]
+			continue
+		}
+		v.grow(g.Rows, &g.Columns[i])
 	}
 	b.begin()
 	return b

@@ -77,6 +77,9 @@ type Column struct {
 	// Words are all values that a column of Text may have, if they are few: rows then have the number
 	// of a word. nil: any text.
 	Words []string
+	// Origin says that the values are those of the Origins of a group, and its rows have none: the
+	// paths if they are Text, else the starts.
+	Origin bool
 }
 
 // Required returns columns of one type that always have a value.
@@ -111,6 +114,7 @@ type Group struct {
 	Chunk   int      // of the format, where the first row lies
 	Skip    int      // rows of that chunk that are in the group before
 	Columns []Counts // as many as the table has
+	Origins []Origin // with as many rows, if there are columns for them
 }
 
 // Counts are what is known of the values of a column in a group.

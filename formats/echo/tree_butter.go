@@ -24,6 +24,7 @@ func NewButter(o Options) formats.Format {
 		ReadHead:  o.readHead,
 		Scan:      scanButter,
 		Prefixes:  true,
+		Single:    []string{"events"},
 		ReadIndex: readButterIndex,
 		Tree:      newButterTree,
 		Summary:   butterSummary,

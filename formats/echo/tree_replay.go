@@ -18,6 +18,7 @@ var Replay = formats.Format{
 	ReadHead:  readReplayHead,
 	Scan:      scanReplay,
 	Prefixes:  true,
+	Single:    []string{"events"},
 	ReadIndex: readReplayIndex,
 	Tree:      newReplayTree,
 	Summary:   replaySummary,

@@ -47,7 +47,7 @@ func nameOf(at string, i int) string {
 	if i > 1 {
 		sum = hash(fmt.Sprintf("%s/%d", at, i))
 	}
-	return fmt.Sprintf("%s-%08x", shorten(parquet.EscapeName(path.Base(at))), sum)
+	return fmt.Sprintf("%s-%08x", shorten(strings.TrimSuffix(parquet.EscapeName(path.Base(at), false), parquet.Extension)), sum)
 }
 
 // manyNames is how many recordings come to one name at most: a hash is of 32 bits.

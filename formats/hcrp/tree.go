@@ -25,6 +25,7 @@ func New(opt Options) formats.Format {
 		ReadHead:   opt.readHead,
 		Scan:       scan,
 		Prefixes:   true,
+		Single:     []string{"markers"},
 		ReadIndex:  readIndex,
 		Keep:       isWorthSaving,
 		Beside:     &formats.Beside{Sum: beside, Files: besideFiles, Elsewhere: opt.DictDirs},

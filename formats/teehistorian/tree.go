@@ -27,6 +27,7 @@ func New(opt Options) formats.Format {
 		Demo:       pickDemo,
 		Needs:      formats.NeedsReader{Document: "header.json", Read: needs},
 		HoldsBack:  true,
+		Single:     []string{"finishes", "players"},
 		Open:       opt.open,
 		ReadHead:   opt.readHead,
 		Scan:       scan,

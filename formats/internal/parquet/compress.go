@@ -141,6 +141,8 @@ func (z *Encoder) column(m *memory, c *chunk, v *columnar.Vector) error {
 // dictionary. One with lists has all rows.
 func appendPage(out []byte, v *columnar.Vector, d *dictionary, encoding int, p part) []byte {
 	switch {
+	case v.Origin:
+		return appendOrigins(out, &v.Column, d, v.Origins)
 	case v.Type == columnar.Texts:
 		out = appendListLevels(out, v)
 	case v.Nullable:
@@ -166,8 +168,11 @@ func (m *memory) append(c *chunk, z *zstd.Encoder, page []byte, header func(plai
 	m.out = append(m.out, m.packed...)
 }
 
-// pages divides the rows of a column. Lists are not divided.
+// pages divides the rows of a column. Lists and runs are not divided.
 func pages(v *columnar.Vector, d *dictionary, rows int) (list []part) {
+	if v.Origin {
+		return []part{{endRow: rows}}
+	}
 	all := whole(v, rows)
 	size := valuesSize(&v.Column, int64(all.endValue), int64(len(v.Text)))
 	if d != nil {
@@ -192,10 +197,13 @@ func pages(v *columnar.Vector, d *dictionary, rows int) (list []part) {
 	return list
 }
 
-// maxBound is up to how many bytes a text is a bound.
-const maxBound = 64
+// Up to how many bytes a text is a bound, and the path of a recording.
+const (
+	maxBound       = 64
+	maxOriginBound = 1024
+)
 
-// boundTexts sets the least and the greatest text.
+// boundTexts sets the least and the greatest text of a column that has a dictionary or not.
 func (c *chunk) boundTexts(v *columnar.Vector, d *dictionary) {
 	if v.Type != columnar.Text {
 		return
@@ -203,12 +211,21 @@ func (c *chunk) boundTexts(v *columnar.Vector, d *dictionary) {
 	switch {
 	case v.Words != nil:
 		used := usedWords(v)
-		c.least, c.most, c.bounded = boundsOf(len(used), func(i int) []byte { return used[i] })
+		c.bound(len(used), func(i int) []byte { return used[i] }, maxBound)
 	case d != nil:
-		c.least, c.most, c.bounded = boundsOf(d.n, d.texts())
+		c.boundEntries(d)
 	default:
-		c.least, c.most, c.bounded = boundsOf(len(v.Ends), func(i int) []byte { return textOf(v, i) })
+		c.bound(len(v.Ends), func(i int) []byte { return textOf(v, i) }, maxBound)
 	}
+}
+
+// boundEntries sets the least and the greatest text of a dictionary.
+func (c *chunk) boundEntries(d *dictionary) {
+	most := maxBound
+	if c.column.Origin {
+		most = maxOriginBound
+	}
+	c.bound(d.n, d.texts(), most)
 }
 
 // usedWords returns the words that a column of Words has.
@@ -223,9 +240,8 @@ func usedWords(v *columnar.Vector) (list [][]byte) {
 	return list
 }
 
-// boundsOf returns the least and the greatest of n texts; bounded is false if there is none, or one
-// is too long.
-func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool) {
+// bound sets the least and the greatest of n texts, unless there is none or one has more bytes.
+func (c *chunk) bound(n int, text func(i int) []byte, bytesAtMost int) {
 	var lo, hi []byte
 	var least8, most8 uint64 // of their first bytes
 	for i := range n {
@@ -239,7 +255,9 @@ func boundsOf(n int, text func(i int) []byte) (least, most string, bounded bool)
 			hi, most8 = s, head
 		}
 	}
-	return string(lo), string(hi), n > 0 && len(lo) <= maxBound && len(hi) <= maxBound
+	if c.bounded = n > 0 && len(lo) <= bytesAtMost && len(hi) <= bytesAtMost; c.bounded {
+		c.least, c.most = string(lo), string(hi)
+	}
 }
 
 // firstBytes returns a number that is greater only for a greater text.

@@ -81,6 +81,8 @@ func (m *dictionaries) size() int {
 // until the next one.
 func (m *dictionaries) of(v *columnar.Vector) *dictionary {
 	switch {
+	case v.Origin:
+		return originDictionary(&v.Column, v.Origins)
 	case v.Words != nil:
 		return wordsOf(v, false)
 	case v.Type == columnar.Text:

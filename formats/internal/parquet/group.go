@@ -41,6 +41,9 @@ func (l *Layout) Make(ctx context.Context, i int, b []byte) ([]byte, error) {
 // appendPlain appends the chunk of a column as it was planned, unless its values take other bytes.
 func appendPlain(out []byte, v *columnar.Vector, p *plan, rows int) []byte {
 	d := wordsOf(v, true)
+	if v.Origin {
+		d = originDictionary(&v.Column, v.Origins)
+	}
 	if d != nil {
 		out = append(dictionaryHeader(out, p.dictionary, p.dictionary, d.n), d.page...)
 	}

@@ -123,6 +123,9 @@ func (l *Layout) chunks(list []chunk, i int) []chunk {
 		p := planOf(&l.table.Columns[c], &l.table.Groups[i], c)
 		one := chunk{column: &l.table.Columns[c], values: p.values, offset: off, data: p.start(), plain: p.total(), size: p.total()}
 		one.counted(&l.table.Groups[i].Columns[c])
+		if one.column.Origin && one.column.Type == columnar.Text {
+			one.boundEntries(originDictionary(one.column, l.table.Groups[i].Origins))
+		}
 		list = append(list, one)
 		off += p.total()
 	}
@@ -160,6 +163,16 @@ func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
 	var scratch [64]byte // for the headers
 	n := &g.Columns[i]
 	p := plan{values: g.Rows}
+	if c.Origin {
+		d := originDictionary(c, g.Origins)
+		if d != nil {
+			p.dictionary = int64(len(d.page))
+			p.dictHead = len(dictionaryHeader(scratch[:0], p.dictionary, p.dictionary, d.n))
+		}
+		p.page = int64(len(appendOrigins(nil, c, d, g.Origins)))
+		p.head = len(dataHeader(scratch[:0], p.page, p.page, p.values, d.orElse(plainEncoding)))
+		return p
+	}
 	if c.Type == columnar.Texts {
 		p.values = int(n.Items + n.Empty)
 		p.page = levelsSize(p.values, 1) + levelsSize(p.values, 2) + 4*n.Items + n.Bytes

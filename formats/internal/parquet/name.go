@@ -1,16 +1,53 @@
 package parquet
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// EscapeName returns a name of a file or folder without what engines take for something else, or do
-// not find: %, =, : and \, a leading _ or ., and each byte that is not UTF-8 become % and two hex
-// digits (docs/tree/tables.md).
-func EscapeName(name string) string {
+// Where tables of all recordings lie together, no name has more than maxName bytes. One that had is
+// cut to cutName bytes at most, and ends in cutMark and 16 hex digits of its SHA-256.
+const (
+	maxName = 255
+	cutName = 229
+	cutMark = "%~"
+)
+
+// EscapePath returns where below FORMAT/TABLE the table of the recording at a path is.
+func EscapePath(at string) string {
+	parts := strings.Split(at, "/")
+	for i, name := range parts {
+		parts[i] = EscapeName(name, i < len(parts)-1)
+	}
+	return strings.Join(parts, "/")
+}
+
+// EscapeName returns the name of the folder, or of the table of the recording, that is called name:
+// without what engines take for something else, or do not find (docs/tree/tables.md).
+func EscapeName(name string, folder bool) string {
+	escaped, tail := escape(name), Extension
+	if folder {
+		tail = ""
+		if s, ok := strings.CutSuffix(escaped, Extension); ok {
+			escaped = s + "%2E" + Extension[1:]
+		}
+	}
+	if len(escaped)+len(tail) > maxName {
+		end := cutName
+		for !utf8.RuneStart(escaped[end]) {
+			end--
+		}
+		escaped = fmt.Sprintf("%s%s%.8x", escaped[:end], cutMark, sha256.Sum256([]byte(name)))
+	}
+	return escaped + tail
+}
+
+// escape puts % and two hex digits in place of %, =, :, \, a leading _ or ., and each byte that is
+// not UTF-8.
+func escape(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
@@ -26,10 +63,14 @@ func EscapeName(name string) string {
 }
 
 // UnescapeName returns the name of which EscapeName makes the given one; ok is false if there is
-// none.
-func UnescapeName(escaped string) (name string, ok bool) {
+// none, or that was cut and so is not in it.
+func UnescapeName(escaped string, folder bool) (name string, ok bool) {
 	var b strings.Builder
-	for rest := escaped; rest != ""; {
+	rest, isTable := strings.CutSuffix(escaped, Extension)
+	if isTable == folder {
+		return "", false
+	}
+	for rest != "" {
 		before, after, found := strings.Cut(rest, "%")
 		b.WriteString(before)
 		if rest = after; !found {
@@ -42,5 +83,8 @@ func UnescapeName(escaped string) (name string, ok bool) {
 		b.WriteByte(byte(c))
 		rest = rest[2:]
 	}
-	return b.String(), EscapeName(b.String()) == escaped
+	return b.String(), EscapeName(b.String(), folder) == escaped
 }
+
+// IsCut reports whether a name may be one that EscapeName has cut.
+func IsCut(escaped string) bool { return strings.Contains(escaped, cutMark) }

@@ -105,7 +105,7 @@ func appendNumbers[N int32 | int64 | float32 | float64](out []byte, list []N) []
 // place makes the numbers of a column lie in room as they do in a file, where memory has them so.
 // There is room for as many as were counted, and others go elsewhere.
 func place(v *columnar.Vector, room []byte) {
-	if !littleEndian || v.Words != nil {
+	if !littleEndian || v.Words != nil || v.Origin {
 		return
 	}
 	switch v.Type {

@@ -3,6 +3,7 @@ package parquettest
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -27,12 +28,22 @@ func (p *page) levels(n, width int) []int {
 	return run.packed(n, width)
 }
 
-// packed returns n values of one bit-packed run.
-func (p *page) packed(n, width int) []int {
-	t := &thrift{p.b}
-	head := int(t.uvarint())
-	p.b = t.b
-	values := p.bits(head>>1*8, width)
+// packed returns n values of runs, which are bit-packed or of one value.
+func (p *page) packed(n, width int) (values []int) {
+	for len(values) < n {
+		t := &thrift{p.b}
+		head := int(t.uvarint())
+		p.b = t.b
+		if head&1 == 1 {
+			values = append(values, p.bits(head>>1*8, width)...)
+			continue
+		}
+		value := 0
+		for i, b := range p.take((width + 7) / 8) {
+			value |= int(b) << (8 * i)
+		}
+		values = append(values, slices.Repeat([]int{value}, head>>1)...)
+	}
 	return values[:n]
 }
 

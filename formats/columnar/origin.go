@@ -1,0 +1,60 @@
+package columnar
+
+import (
+	"context"
+	"slices"
+)
+
+// An Origin is a recording of which rows of a group are, in a table that tells that of each row.
+type Origin struct {
+	Path  string // in the source
+	Start int64  // microseconds since 1970, if Dated
+	Dated bool
+	Rows  int // one at least
+}
+
+// OriginColumns returns the columns that tell of which recording a row is, and of one of a game its
+// start.
+func OriginColumns(timeless bool) []Column {
+	list := []Column{{Name: "recording", Type: Text, Origin: true}}
+	if !timeless {
+		list = append(list, Column{Name: "start", Type: Time, Nullable: true, Origin: true})
+	}
+	return list
+}
+
+// WithOrigins returns a table with [OriginColumns] before its own. origins tells of which
+// recordings the rows of a group are, in their order.
+func (t Table) WithOrigins(timeless bool, origins func(group int) []Origin) Table {
+	first := OriginColumns(timeless)
+	u := Table{Name: t.Name, Columns: slices.Concat(first, t.Columns), Groups: slices.Clone(t.Groups)}
+	for i := range u.Groups {
+		g := &u.Groups[i]
+		g.Origins = origins(i)
+		g.Columns = slices.Concat(originCounts(first, g.Origins), g.Columns)
+	}
+	u.Fill = func(ctx context.Context, b *Batch, group int) error {
+		own := *b
+		own.Columns, own.last = b.Columns[len(first):], b.last[len(first):]
+		err := t.Fill(ctx, &own, group)
+		b.rows = own.rows
+		return err
+	}
+	return u
+}
+
+// originCounts returns what is known of the values of [OriginColumns].
+func originCounts(columns []Column, list []Origin) []Counts {
+	counts := make([]Counts, len(columns))
+	start := &counts[len(columns)-1]
+	for i := range list {
+		switch o := &list[i]; {
+		case len(columns) == 1:
+		case o.Dated:
+			start.Bound(o.Start)
+		default:
+			start.Nulls += int64(o.Rows)
+		}
+	}
+	return counts
+}
