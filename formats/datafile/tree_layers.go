@@ -88,10 +88,9 @@ func (t *Tiles) list(key string) views.List {
 	if t.numbered() {
 		n = partText / tileText
 	}
-	all := t.Width * t.Height
-	return views.List{Key: key, N: (all + n - 1) / n, Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
-		return t.appendRecords(ctx, b, part*n, min(n, all-part*n))
-	}}
+	return views.Elements(key, t.Width*t.Height, n, func(ctx context.Context, b []byte, first, end int) ([]byte, error) {
+		return t.appendRecords(ctx, b, first, end-first)
+	})
 }
 
 // appendRecords appends n records from one on.

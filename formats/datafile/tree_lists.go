@@ -25,25 +25,19 @@ func document(cost int64, doc any, lists ...views.List) *views.Text {
 	return l.Text()
 }
 
-// list is a list of n elements, so many of which are in a part. add appends one behind what comes
-// before it.
-func list(key string, n, inPart int, add func(ctx context.Context, b []byte, i int) ([]byte, error)) views.List {
-	return views.List{Key: key, N: (n + inPart - 1) / inPart, Append: func(ctx context.Context, b []byte, part int) (_ []byte, err error) {
-		for i := part * inPart; i < min(n, (part+1)*inPart) && err == nil; i++ {
-			b, err = add(ctx, b, i)
-		}
-		return b, err
-	}}
-}
-
 // elementList is a list of n elements of about so many bytes.
 func elementList(key string, n, size int, element func(ctx context.Context, i int) (any, error)) views.List {
-	return list(key, n, partText/size, func(ctx context.Context, b []byte, i int) ([]byte, error) {
-		v, err := element(ctx, i)
-		if err != nil {
-			return b, err
+	return views.Elements(key, n, partText/size, func(ctx context.Context, b []byte, i, end int) ([]byte, error) {
+		for ; i < end; i++ {
+			v, err := element(ctx, i)
+			if err == nil {
+				b, err = views.AppendElement(b, v)
+			}
+			if err != nil {
+				return b, err
+			}
 		}
-		return views.AppendElement(b, v)
+		return b, nil
 	})
 }
 
@@ -60,11 +54,15 @@ func listOf[T any, P elementOf[T]](key string, elements []T, show func(context.C
 
 // intsList is a list of the ints in b, on one line, or of lists of n each.
 func intsList(key string, b []byte, n int) views.List {
-	l := list(key, len(b)/(4*n), max(1, partText/intText/n), func(_ context.Context, text []byte, i int) ([]byte, error) {
-		if n == 1 {
-			return jsonenc.AppendInt(append(text, views.NextValue...), int32At(b, 4*int64(i))), nil
+	l := views.Elements(key, len(b)/(4*n), max(1, partText/intText/n), func(_ context.Context, text []byte, i, end int) ([]byte, error) {
+		for ; i < end; i++ {
+			if n == 1 {
+				text = jsonenc.AppendInt(append(text, views.NextValue...), int32At(b, 4*int64(i)))
+			} else {
+				text = appendIntList(append(text, views.NextElement...), toInts(b[4*n*i:4*n*(i+1)]))
+			}
 		}
-		return appendIntList(append(text, views.NextElement...), toInts(b[4*n*i:4*n*(i+1)])), nil
+		return text, nil
 	})
 	l.Flat = n == 1
 	return l

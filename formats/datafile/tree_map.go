@@ -164,7 +164,10 @@ func (t *tree) envelopeDir() nodes.Dir {
 // list has the points of e that exist.
 func (p *Points) list(e *Envelope) views.List {
 	first, last := p.clamp(e)
-	return list("points", last-first, partText/intText/pointInts, func(_ context.Context, b []byte, i int) ([]byte, error) {
-		return append(appendPoint(append(b, views.NextElement...), p.At(first+i), e.channels()), '}'), nil
+	return views.Elements("points", last-first, partText/intText/pointInts, func(_ context.Context, b []byte, i, end int) ([]byte, error) {
+		for ; i < end; i++ {
+			b = append(appendPoint(append(b, views.NextElement...), p.At(first+i), e.channels()), '}')
+		}
+		return b, nil
 	})
 }

@@ -38,25 +38,19 @@ func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, err
 	if err != nil {
 		return nil, err
 	}
-	list := &views.List{
-		Document: func(ctx context.Context) (any, error) {
-			x, err := rec.Index(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return rec.indexDocument(x, damage), nil
-		},
-		Key: "chunks", N: (rec.Chunks() + rowsPerPart - 1) / rowsPerPart,
-		Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
-			x, err := rec.Index(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for i := part * rowsPerPart; i < min((part+1)*rowsPerPart, rec.Chunks()); i++ {
-				b = rec.appendRow(append(b, views.NextElement...), x, i)
-			}
-			return b, nil
-		},
+	list := views.Elements("chunks", rec.Chunks(), rowsPerPart, func(ctx context.Context, b []byte, i, end int) ([]byte, error) {
+		x, err := rec.Index(ctx)
+		for ; i < end && err == nil; i++ {
+			b = rec.appendRow(append(b, views.NextElement...), x, i)
+		}
+		return b, err
+	})
+	list.Document = func(ctx context.Context) (any, error) {
+		x, err := rec.Index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return rec.indexDocument(x, damage), nil
 	}
 	return list.Text(), nil
 }

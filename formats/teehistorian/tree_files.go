@@ -29,21 +29,14 @@ const staysPerPart = 256
 
 // playersJSON is players.json, a part for each staysPerPart stays.
 func (t *tree) playersJSON(_ context.Context, x *index) (*views.Text, error) {
-	list := &views.List{
-		Document: func(context.Context) (any, error) { return map[string][]int{"players": {}}, nil },
-		Key:      "players", N: (len(x.stays) + staysPerPart - 1) / staysPerPart,
-		Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
-			r, err := t.named(ctx)
-			if err != nil {
-				return nil, err
-			}
-			first := part * staysPerPart
-			for i := first; i < min(first+staysPerPart, len(r.idx.stays)) && err == nil; i++ {
-				b, err = views.AppendElement(b, r.playerEntry(i))
-			}
-			return b, err
-		},
-	}
+	list := views.Elements("players", len(x.stays), staysPerPart, func(ctx context.Context, b []byte, i, end int) ([]byte, error) {
+		r, err := t.named(ctx)
+		for ; i < end && err == nil; i++ {
+			b, err = views.AppendElement(b, r.playerEntry(i))
+		}
+		return b, err
+	})
+	list.Document = func(context.Context) (any, error) { return map[string][]int{"players": {}}, nil }
 	return list.Text(), nil
 }
 

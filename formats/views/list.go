@@ -43,6 +43,14 @@ func AppendElement(b []byte, element any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
 }
 
+// Elements is a long list of n elements, so many of which are in a part. add appends those from first
+// on to before end.
+func Elements(key string, n, inPart int, add func(ctx context.Context, b []byte, first, end int) ([]byte, error)) List {
+	return List{Key: key, N: (n + inPart - 1) / inPart, Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
+		return add(ctx, b, part*inPart, min(n, (part+1)*inPart))
+	}}
+}
+
 // Text returns the document as a text: what is before the list, its parts, and what is behind it.
 func (l *List) Text() *Text {
 	lists, n := append([]List{*l}, l.More...), 1

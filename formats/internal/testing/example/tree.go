@@ -244,23 +244,17 @@ func stateDocument(tick int64, scores map[string]int32) ([]byte, error) {
 func (t *tree) players(_ context.Context, x *index) (*views.Text, error) {
 	const together = 64
 	names := slices.Sorted(maps.Keys(x.scores))
-	list := &views.List{
-		Document: func(context.Context) (any, error) {
-			return struct {
-				Players []string `json:"players"`
-			}{[]string{}}, nil
-		},
-		Key: "players", N: (len(names) + together - 1) / together, Cost: x.Memory(),
-		Append: func(_ context.Context, b []byte, part int) ([]byte, error) {
-			for _, player := range names[part*together : min((part+1)*together, len(names))] {
-				b = append(b, views.NextElement+`{"player":`...)
-				b = jsonenc.AppendString(b, player)
-				b = strconv.AppendInt(append(b, `,"score":`...), int64(x.scores[player]), 10)
-				b = append(b, '}')
-			}
-			return b, nil
-		},
-	}
+	list := views.Elements("players", len(names), together, func(_ context.Context, b []byte, first, end int) ([]byte, error) {
+		for _, player := range names[first:end] {
+			b = append(b, views.NextElement+`{"player":`...)
+			b = jsonenc.AppendString(b, player)
+			b = strconv.AppendInt(append(b, `,"score":`...), int64(x.scores[player]), 10)
+			b = append(b, '}')
+		}
+		return b, nil
+	})
+	list.Document = func(context.Context) (any, error) { return map[string][]string{"players": {}}, nil }
+	list.Cost = x.Memory()
 	return list.Text(), nil
 }
 
