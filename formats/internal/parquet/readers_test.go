@@ -28,7 +28,7 @@ func TestReaders(t *testing.T) {
 func TestReadersOfRising(t *testing.T) {
 	nodestest.Long(t)
 	file := compress(t, numberTable(manyNumbers()...))
-	testReaders(t, file, parquettest.Read(t, file).Values())
+	testReaders(t, file, tableValues(parquettest.Read(t, file)))
 }
 
 func testReaders(t *testing.T, file []byte, values [][]any) {
@@ -36,18 +36,18 @@ func testReaders(t *testing.T, file []byte, values [][]any) {
 	if err := os.WriteFile(name, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	want := parquettest.Lines(t, values)
-	for _, reader := range parquettest.ReaderNames {
+	want := linesOfRows(t, values)
+	for _, reader := range readerNames {
 		t.Run(reader, func(t *testing.T) {
-			r, err := parquettest.FindReader(t, "testdata", reader)
+			r, err := findReader(t, reader)
 			if err != nil {
 				t.Skip(err)
 			}
-			got, err := r.Lines(t, name)
+			got, err := r.lines(t, name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			parquettest.CompareLines(t, reader, got, want)
+			compareLines(t, reader, got, want)
 		})
 	}
 }

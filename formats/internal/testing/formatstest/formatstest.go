@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -291,29 +290,6 @@ func Compressible(n int) []byte {
 	}
 	copy(b, "REC")
 	return b
-}
-
-// Slower reports as with/without how much more processor time one function takes than another: the
-// median of ten pairs in which the two take turns.
-func Slower(b *testing.B, with, without func() error) {
-	b.Helper()
-	took := func(do func() error) float64 {
-		runtime.GC()
-		start := CPU()
-		if err := do(); err != nil {
-			b.Fatal(err)
-		}
-		return float64(CPU() - start)
-	}
-	var ratios []float64
-	for b.Loop() {
-		for range 10 {
-			one := took(with)
-			ratios = append(ratios, one/took(without))
-		}
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], "with/without")
 }
 
 // CPU returns the processor time that the process has used: on a busy machine the only time that

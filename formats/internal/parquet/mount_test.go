@@ -1,4 +1,4 @@
-package parquettest_test
+package parquet_test
 
 import (
 	"bytes"
@@ -17,14 +17,14 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-const samples = "../../../../testdata/archive"
+const samples = "../../../testdata/archive"
 
 // readers returns the readers of Parquet that are there; the test is skipped if none is.
-func readers(t *testing.T) []parquettest.Reader {
+func readers(t *testing.T) []reader {
 	t.Helper()
-	var found []parquettest.Reader
-	for _, name := range parquettest.ReaderNames {
-		r, err := parquettest.FindReader(t, "../../parquet/testdata", name)
+	var found []reader
+	for _, name := range readerNames {
+		r, err := findReader(t, name)
 		if err != nil {
 			t.Log(err)
 			continue
@@ -126,7 +126,7 @@ func linesOf(t *testing.T, names []string) (lines []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, parquettest.Lines(t, parquettest.Read(t, b).Values())...)
+		lines = append(lines, linesOfRows(t, tableValues(parquettest.Read(t, b)))...)
 	}
 	return lines
 }
@@ -146,7 +146,7 @@ func TestReadersOfSamples(t *testing.T) {
 	for i := range all {
 		wg.Go(func() {
 			var err error
-			if all[i], err = readers[i%len(readers)].Lines(t, names...); err != nil {
+			if all[i], err = readers[i%len(readers)].lines(t, names...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -154,7 +154,7 @@ func TestReadersOfSamples(t *testing.T) {
 	wg.Wait()
 	want := linesOf(t, names)
 	for i, got := range all {
-		parquettest.CompareLines(t, readers[i%len(readers)].Name, got, want)
+		compareLines(t, readers[i%len(readers)].Name, got, want)
 	}
 }
 
@@ -203,11 +203,11 @@ func TestReadersOfGrowing(t *testing.T) {
 		t.Errorf("%d rows, and %d before", len(after), len(before))
 	}
 	for _, r := range readers {
-		got, err := r.Lines(t, names...)
+		got, err := r.lines(t, names...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parquettest.CompareLines(t, r.Name, got, after)
+		compareLines(t, r.Name, got, after)
 	}
 	if old, err := io.ReadAll(open); err != nil || int64(len(old)) != info.Size() || !bytes.HasSuffix(old, []byte("PAR1")) {
 		t.Errorf("%d bytes of what was open with %d, %v", len(old), info.Size(), err)

@@ -1,4 +1,4 @@
-package parquettest
+package parquet_test
 
 import (
 	"bytes"
@@ -11,39 +11,41 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"recfs/formats/internal/testing/parquettest"
 )
 
-// ReaderNames are the readers of Parquet that others have made.
-var ReaderNames = []string{"pyarrow", "duckdb", "polars", "parquet-go"}
+// readerNames are the readers of Parquet that others have made.
+var readerNames = []string{"pyarrow", "duckdb", "polars", "parquet-go"}
 
-// A Reader runs one of them.
-type Reader struct {
+// A reader runs one of them.
+type reader struct {
 	Name    string
 	command []string
 }
 
-// FindReader returns a reader by its name, or why it is not there: Arrow, DuckDB and Polars are
+// findReader returns a reader by its name, or why it is not there: Arrow, DuckDB and Polars are
 // where the Python of this machine, or that which RECFS_PYTHON names, has them, parquet-go where go
-// has it. dir is the path of formats/internal/parquet/testdata.
-func FindReader(t *testing.T, dir, name string) (Reader, error) {
+// has it.
+func findReader(t *testing.T, name string) (reader, error) {
 	if name != "parquet-go" {
 		python := cmp.Or(os.Getenv("RECFS_PYTHON"), "python3")
 		if err := exec.Command(python, "-c", "import "+name).Run(); err != nil {
-			return Reader{}, fmt.Errorf("%s has no %s: %w", python, name, err)
+			return reader{}, fmt.Errorf("%s has no %s: %w", python, name, err)
 		}
-		return Reader{name, []string{python, filepath.Join(dir, "reader.py"), name}}, nil
+		return reader{name, []string{python, "testdata/reader.py", name}}, nil
 	}
-	program, module := filepath.Join(t.TempDir(), "reader"), filepath.Join(dir, "reader")
+	program, module := filepath.Join(t.TempDir(), "reader"), "testdata/reader"
 	build := exec.CommandContext(t.Context(), "go", "build", "-C", module, "-o", program, ".")
 	build.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
-		return Reader{}, fmt.Errorf("no parquet-go, which go -C %s mod download gets: %w\n%s", module, err, out)
+		return reader{}, fmt.Errorf("no parquet-go, which go -C %s mod download gets: %w\n%s", module, err, out)
 	}
-	return Reader{name, []string{program}}, nil
+	return reader{name, []string{program}}, nil
 }
 
-// Lines returns the rows of files as the reader has them, a line each, as [Lines] does.
-func (r Reader) Lines(t *testing.T, files ...string) ([]string, error) {
+// lines returns the rows of files as the reader has them, a line each, as [linesOfRows] does.
+func (r reader) lines(t *testing.T, files ...string) ([]string, error) {
 	cmd := exec.CommandContext(t.Context(), r.command[0], append(r.command[1:len(r.command):len(r.command)], files...)...)
 	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
 	var stderr bytes.Buffer
@@ -63,8 +65,8 @@ func (r Reader) Lines(t *testing.T, files ...string) ([]string, error) {
 	return lines, nil
 }
 
-// Lines returns rows as JSON, as readers write them.
-func Lines(t *testing.T, rows [][]any) (lines []string) {
+// linesOfRows returns rows as JSON, as readers write them.
+func linesOfRows(t *testing.T, rows [][]any) (lines []string) {
 	t.Helper()
 	for _, row := range rows {
 		var b bytes.Buffer
@@ -72,7 +74,7 @@ func Lines(t *testing.T, rows [][]any) (lines []string) {
 		enc.SetEscapeHTML(false)
 		values := make([]any, len(row))
 		for i, v := range row {
-			values[i] = written(v)
+			values[i] = jsonOf(v)
 		}
 		if err := enc.Encode(values); err != nil {
 			t.Fatal(err)
@@ -82,11 +84,11 @@ func Lines(t *testing.T, rows [][]any) (lines []string) {
 	return lines
 }
 
-// written returns a value as readers write it.
-func written(v any) any {
+// jsonOf returns a value as readers write it.
+func jsonOf(v any) any {
 	switch v := v.(type) {
 	case float32:
-		return written(float64(v))
+		return jsonOf(float64(v))
 	case float64:
 		return fmt.Sprintf("%016x", math.Float64bits(v))
 	case time.Time:
@@ -95,8 +97,8 @@ func written(v any) any {
 	return v
 }
 
-// Values returns the rows of a table.
-func (t *Table) Values() [][]any {
+// tableValues returns the rows of a table.
+func tableValues(t *parquettest.Table) [][]any {
 	rows := make([][]any, t.Rows())
 	for i := range rows {
 		rows[i] = make([]any, len(t.Columns))
@@ -107,8 +109,8 @@ func (t *Table) Values() [][]any {
 	return rows
 }
 
-// CompareLines says which line of a reader is another one.
-func CompareLines(t *testing.T, name string, got, want []string) {
+// compareLines says which line of a reader is another one.
+func compareLines(t *testing.T, name string, got, want []string) {
 	t.Helper()
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
