@@ -43,8 +43,8 @@ func AppendElement(b []byte, element any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
 }
 
-// Elements is a long list of n elements, so many of which are in a part. add appends those from first
-// on to before end.
+// Elements is a long list of n elements, so many of which are in a part. add appends those from
+// first on to before end.
 func Elements(key string, n, inPart int, add func(ctx context.Context, b []byte, first, end int) ([]byte, error)) List {
 	return List{Key: key, N: (n + inPart - 1) / inPart, Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
 		return add(ctx, b, part*inPart, min(n, (part+1)*inPart))
