@@ -10,6 +10,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"iter"
+	"slices"
 	"time"
 
 	"recfs/cache"
@@ -58,7 +59,7 @@ type Format struct {
 
 	// Single names the tables all of whose rows an Index has. Of them there is one file for all
 	// recordings of an archive.
-	Single []string
+	Single []columnar.Table // names and columns
 
 	// HoldsBack says that Tree shows less of an Input that is Running, which is a version of its own.
 	HoldsBack bool
@@ -127,6 +128,14 @@ type Format struct {
 	// Summary returns what a person wants to know first: with an Index all, with
 	// nil what the head says.
 	Summary func(ctx context.Context, rec Recording, x Index) (Summary, error)
+}
+
+// SingleTable returns the one of Single that has a name, nil if there is none.
+func (f *Format) SingleTable(name string) *columnar.Table {
+	if i := slices.IndexFunc(f.Single, func(t columnar.Table) bool { return t.Name == name }); i >= 0 {
+		return &f.Single[i]
+	}
+	return nil
 }
 
 // Segments are a recording that is a directory of files.

@@ -49,16 +49,25 @@ var eventsColumns = slices.Concat(
 	columnar.Optional(columnar.Int64, "userid"), columnar.Optional(columnar.Text, "name"), columnar.Required(columnar.Text, "data"),
 )
 
+// datedEvents is the table events where each frame has a date.
+var datedEvents = columnar.Table{Name: "events", Columns: withDates(eventsColumns)}
+
+// withDates returns columns with a time that is not null.
+func withDates(list []columnar.Column) []columnar.Column {
+	list = slices.Clone(list)
+	list[slices.IndexFunc(list, isTime)].Nullable = false
+	return list
+}
+
+func isTime(c columnar.Column) bool { return c.Name == "time" }
+
 // columns returns those of a table, in which time can be null if there is a frame without a date.
 func (x *Index) columns(list []columnar.Column) []columnar.Column {
-	isTime := func(c columnar.Column) bool { return c.Name == "time" }
 	at := slices.IndexFunc(framesColumns, isTime)
 	if slices.ContainsFunc(x.Frames.Groups(), func(g columnar.Group) bool { return g.Columns[at].Nulls > 0 }) {
 		return list
 	}
-	list = slices.Clone(list)
-	list[slices.IndexFunc(list, isTime)].Nullable = false
-	return list
+	return withDates(list)
 }
 
 // addTime adds a time of a frame.

@@ -24,7 +24,7 @@ func NewButter(o Options) formats.Format {
 		ReadHead:  o.readHead,
 		Scan:      scanButter,
 		Prefixes:  true,
-		Single:    []string{"events"},
+		Single:    []columnar.Table{datedEvents},
 		ReadIndex: readButterIndex,
 		Tree:      newButterTree,
 		Summary:   butterSummary,

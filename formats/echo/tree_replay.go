@@ -18,7 +18,7 @@ var Replay = formats.Format{
 	ReadHead:  readReplayHead,
 	Scan:      scanReplay,
 	Prefixes:  true,
-	Single:    []string{"events"},
+	Single:    []columnar.Table{datedEvents},
 	ReadIndex: readReplayIndex,
 	Tree:      newReplayTree,
 	Summary:   replaySummary,

@@ -25,7 +25,7 @@ func New(opt Options) formats.Format {
 		ReadHead:   opt.readHead,
 		Scan:       scan,
 		Prefixes:   true,
-		Single:     []string{"markers"},
+		Single:     []columnar.Table{{Name: markersTable, Columns: markersColumns}},
 		ReadIndex:  readIndex,
 		Keep:       isWorthSaving,
 		Beside:     &formats.Beside{Sum: beside, Files: besideFiles, Elsewhere: opt.DictDirs},

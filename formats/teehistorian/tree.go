@@ -27,7 +27,7 @@ func New(opt Options) formats.Format {
 		Demo:       pickDemo,
 		Needs:      formats.NeedsReader{Document: "header.json", Read: needs},
 		HoldsBack:  true,
-		Single:     []string{"finishes", "players"},
+		Single:     []columnar.Table{{Name: "finishes", Columns: finishesColumns}, {Name: "players", Columns: playersColumns}},
 		Open:       opt.open,
 		ReadHead:   opt.readHead,
 		Scan:       scan,

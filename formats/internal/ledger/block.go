@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"unique"
 
@@ -22,29 +23,42 @@ const (
 	// maxPlain bounds what a saved block says of itself. A record is larger than a block only by its
 	// runs, of which a recording has at most formats.MaxRuns.
 	maxPlain = 64 << 20
+
+	rowBytes = 4 << 20   // of rows of a table, with which a block is full, too
+	maxRows  = 256 << 20 // of one recording
 )
 
 // A Block is some records of a list, compressed.
 type Block struct {
 	about
+	stored
+	rows    []*stored           // of the tables of each kind, one record after the other; nil: there are none
 	check   func([]Record) bool // whether the records can be believed; nil: they were made here
 	until   string              // the next block begins with; "": it is the last
 	checked atomic.Bool
-
-	src    io.ReaderAt // nil: it is in memory
-	offset int64       // in src
-	packed []byte
 }
 
 // about is what the directory of a list says of a block.
 type about struct {
 	first   string // path
 	records int
-	lines   int64             // bytes of all lines
-	kinds   []string          // FORMAT/TABLE of all tables, sorted
-	sum     [sha256.Size]byte // of the block as it is kept
-	size    int               // as it is kept
-	plain   int               // before compression
+	lines   int64    // bytes of all lines
+	kinds   []string // FORMAT/TABLE of all tables, sorted
+}
+
+// A stored is a part of a list as it is kept, compressed.
+type stored struct {
+	sum    [sha256.Size]byte // of the bytes as they are kept
+	size   int               // how many
+	plain  int               // before compression
+	src    io.ReaderAt       // nil: they are in memory
+	offset int64             // in src
+	packed []byte
+}
+
+// parts returns all that is kept of the block, in its order.
+func (b *Block) parts() []*stored {
+	return slices.DeleteFunc(append([]*stored{&b.stored}, b.rows...), func(s *stored) bool { return s == nil })
 }
 
 // describe returns what follows of a block from its records.
@@ -74,34 +88,67 @@ func (b *Block) holds(kind string) bool {
 
 // cost is about what the block takes in memory as long as nobody reads it.
 func (b *Block) cost() int64 {
-	const fixed = 320
-	return int64(fixed + len(b.first) + 16*len(b.kinds) + len(b.packed))
+	const fixed, part = 192, 128
+	n := fixed + len(b.first) + 24*len(b.kinds)
+	for _, s := range b.parts() {
+		n += part + len(s.packed)
+	}
+	return int64(n)
 }
 
-// bytes returns the block as it is kept.
-func (b *Block) bytes() ([]byte, error) {
-	if b.src == nil {
-		return b.packed, nil
+// bytes returns the bytes as they are kept.
+func (s *stored) bytes() ([]byte, error) {
+	if s.src == nil {
+		return s.packed, nil
 	}
-	packed := make([]byte, b.size)
-	if _, err := b.src.ReadAt(packed, b.offset); err != nil {
+	packed := make([]byte, s.size)
+	if _, err := s.src.ReadAt(packed, s.offset); err != nil {
 		return nil, err
 	}
-	if sha256.Sum256(packed) != b.sum {
-		return nil, formats.Corrupt("catalogue", b.offset, "a saved block is damaged")
+	if sha256.Sum256(packed) != s.sum {
+		return nil, formats.Corrupt("catalogue", s.offset, "a saved block is damaged")
 	}
 	return packed, nil
 }
 
-// Pages has the records of blocks.
-type Pages = cache.Memo[*Block, []Record]
+// unpack returns the bytes before compression.
+func (s *stored) unpack() ([]byte, error) {
+	packed, err := s.bytes()
+	if err != nil {
+		return nil, err
+	}
+	return wire.Unzstd(packed, int64(s.plain))
+}
+
+// Pages has the records of blocks, and the rows of tables.
+type Pages struct {
+	*cache.Memo[*Block, []Record]
+	rows *cache.Memo[*stored, []byte]
+}
 
 // NewPages returns the records of all blocks that are read through c.
 func NewPages(c *cache.Cache) *Pages {
-	return cache.NewMemo(c, func(_ context.Context, b *Block) ([]Record, int64, error) {
-		records, err := b.read()
-		return records, b.inMemory(), err
-	}).Peak(func(b *Block) int64 { return b.inMemory() + int64(b.size+b.plain) })
+	return &Pages{
+		cache.NewMemo(c, func(_ context.Context, b *Block) ([]Record, int64, error) {
+			records, err := b.read()
+			return records, b.inMemory(), err
+		}).Peak(func(b *Block) int64 { return b.inMemory() + int64(b.size+b.plain) }),
+		cache.NewMemo(c, func(_ context.Context, s *stored) ([]byte, int64, error) {
+			rows, err := s.unpack()
+			return rows, int64(len(rows)), err
+		}).Peak(func(s *stored) int64 { return int64(s.size + s.plain) }),
+	}
+}
+
+// Rows returns the rows of the tables of a kind that the records of a block have, one after the
+// other.
+func (l *List) Rows(ctx context.Context, pages *Pages, block int, kind string) ([]byte, error) {
+	b := l.blocks[block]
+	i, ok := slices.BinarySearch(b.kinds, kind)
+	if !ok || b.rows[i] == nil {
+		return nil, nil
+	}
+	return pages.rows.Get(ctx, b.rows[i])
 }
 
 // inMemory is about how many bytes the records of the block take.
@@ -112,11 +159,7 @@ func (b *Block) inMemory() int64 {
 
 // read returns the records of the block.
 func (b *Block) read() ([]Record, error) {
-	packed, err := b.bytes()
-	if err != nil {
-		return nil, err
-	}
-	plain, err := wire.Unzstd(packed, int64(b.plain))
+	plain, err := b.unpack()
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +185,30 @@ func (b *Block) fits(records []Record) bool {
 		return cmp.Or(Order(a.Path, b.Path), -1) // none is there twice
 	})
 	is := describe(records)
-	return ordered && is.first == b.first && is.records == b.records && is.lines == b.lines &&
+	return ordered && slices.Equal(is.kinds, b.kinds) && b.rowsFit(records) && is.first == b.first && is.records == b.records && is.lines == b.lines &&
 		(b.until == "" || Order(records[len(records)-1].Path, b.until) < 0)
+}
+
+// rowsFit reports whether the tables of saved records have as many bytes of rows as are kept.
+func (b *Block) rowsFit(records []Record) bool {
+	for i, kind := range b.kinds {
+		n, kept := 0, 0
+		for j := range records {
+			n += records[j].packed(kind)
+		}
+		if b.rows[i] != nil {
+			kept = b.rows[i].plain
+		}
+		if n != kept {
+			return false
+		}
+	}
+	return true
+}
+
+// packed returns how many bytes of rows the table of a kind has.
+func (r *Record) packed(kind string) int {
+	format, table, _ := strings.Cut(kind, "/")
+	t, _ := r.Table(format, table)
+	return t.Packed
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"unique"
 
@@ -20,10 +21,13 @@ import (
 //
 // directory, compressed: | count | block … |
 //
-// block: | first text | records, bytes of lines, size, plain: varint | SHA-256 | count | kind text
-// … |
+// block: | first text | records, bytes of lines: varint | part | count | kind text, part … |
+//
+// part: | size, plain: varint | SHA-256 | if size is not 0
+//
+// The bytes of a block are those of its records, then the rows of its tables.
 const (
-	magic   = "recfsle2"
+	magic   = "recfsle3"
 	endSize = sha256.Size + 8 + len(magic)
 )
 
@@ -43,8 +47,10 @@ type Sink struct {
 // NewSink returns a Sink for a file of that name, which is saved unless that is "".
 func NewSink(disk *cache.Disk, name string) *Sink { return &Sink{disk: disk, name: name} }
 
-// put keeps a new block.
-func (s *Sink) put(b *Block, packed []byte) {
+// put compresses and keeps a new part of a list.
+func (s *Sink) put(b *stored, plain []byte) {
+	packed := wire.Pack(plain)
+	b.plain, b.size, b.sum = len(plain), len(packed), sha256.Sum256(packed)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held += len(packed)
@@ -85,9 +91,11 @@ func (s *Sink) Save(l *List, due bool) *List {
 		return saved
 	}
 	for _, b := range l.blocks {
-		if s.temp != nil && b.src == s.temp {
-			if packed, err := b.bytes(); err == nil {
-				b.src, b.packed = nil, packed
+		for _, part := range b.parts() {
+			if s.temp != nil && part.src == s.temp {
+				if packed, err := part.bytes(); err == nil {
+					part.src, part.packed = nil, packed
+				}
 			}
 		}
 	}
@@ -105,13 +113,7 @@ func (s *Sink) save(l *List) *List {
 	}
 	saved := &List{blocks: make([]*Block, len(l.blocks)), sum: l.sum, lines: l.lines, kinds: l.kinds}
 	for i, b := range l.blocks {
-		var packed []byte
-		if packed, err = b.bytes(); err != nil {
-			break
-		}
-		saved.blocks[i] = &Block{about: b.about, check: b.check, until: b.until, src: blob, offset: blob.Size()}
-		saved.blocks[i].checked.Store(b.checked.Load())
-		if _, err = blob.Write(packed); err != nil {
+		if saved.blocks[i], err = b.save(blob); err != nil {
 			break
 		}
 	}
@@ -128,6 +130,29 @@ func (s *Sink) save(l *List) *List {
 	return saved
 }
 
+// save writes a block, and returns it as it lies there.
+func (b *Block) save(blob *cache.Blob) (*Block, error) {
+	saved := &Block{about: b.about, stored: b.stored, rows: make([]*stored, len(b.rows)), check: b.check, until: b.until}
+	saved.checked.Store(b.checked.Load())
+	for i, s := range b.rows {
+		if s != nil {
+			part := *s
+			saved.rows[i] = &part
+		}
+	}
+	for _, part := range saved.parts() {
+		packed, err := part.bytes()
+		if err != nil {
+			return nil, err
+		}
+		part.src, part.offset, part.packed = blob, blob.Size(), nil
+		if _, err = blob.Write(packed); err != nil {
+			return nil, err
+		}
+	}
+	return saved, nil
+}
+
 // end returns what follows after the blocks in a file.
 func (l *List) end() []byte {
 	b := wire.Pack(l.directory())
@@ -141,16 +166,41 @@ func (l *List) directory() []byte {
 	w.Count(len(l.blocks))
 	for _, b := range l.blocks {
 		w.Text(b.first)
-		for _, n := range [...]int64{int64(b.records), b.lines, int64(b.size), int64(b.plain)} {
-			w.Size(n)
-		}
-		w.Text(string(b.sum[:]))
+		w.Count(b.records)
+		w.Size(b.lines)
+		b.stored.write(w)
 		w.Count(len(b.kinds))
-		for _, kind := range b.kinds {
+		for i, kind := range b.kinds {
 			w.Text(kind)
+			b.rows[i].write(w)
 		}
 	}
 	return w.Bytes()
+}
+
+// write writes what the directory says of a part, which may be nil.
+func (s *stored) write(w *indexfile.Writer) {
+	if s == nil {
+		w.Count(0)
+		return
+	}
+	w.Count(s.size)
+	w.Count(s.plain)
+	w.Text(string(s.sum[:]))
+}
+
+// readPart returns the part that lies at an offset, and where the next one does.
+func readPart(r *indexfile.Reader, f io.ReaderAt, at *int64, most uint64) *stored {
+	s := &stored{src: f, offset: *at, size: int(r.Uint(most))}
+	if s.size == 0 {
+		return nil
+	}
+	*at += int64(s.size)
+	s.plain = int(r.Uint(most))
+	if copy(s.sum[:], r.Bytes(r.Count(1))) != len(s.sum) {
+		r.Fail("a checksum of another length")
+	}
+	return s
 }
 
 // Load returns the list that is kept under a name, an empty one if there is none. Of its records
@@ -209,17 +259,18 @@ func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) boo
 	blocks := make([]*Block, r.Count(minAbout))
 	at := int64(0)
 	for i := range blocks {
-		b := &Block{check: check, src: f, offset: at}
+		b := &Block{check: check}
 		b.first, b.records, b.lines = r.Text(), int(r.Uint(maxPlain/minRecord)), int64(r.Uint(maxPlain))
-		b.size, b.plain = int(r.Uint(maxPlain)), int(r.Uint(maxPlain))
-		if copy(b.sum[:], r.Bytes(r.Count(1))) != len(b.sum) {
-			r.Fail("a checksum of another length")
+		if s := readPart(r, f, &at, maxPlain); s != nil {
+			b.stored = *s
 		}
-		b.kinds = make([]string, r.Count(1))
+		n := r.Count(2)
+		b.kinds, b.rows = make([]string, n), make([]*stored, n)
 		for i := range b.kinds {
 			b.kinds[i] = unique.Make(r.Text()).Value()
+			b.rows[i] = readPart(r, f, &at, maxRows+rowBytes)
 		}
-		if at += int64(b.size); b.records == 0 || i > 0 && Order(blocks[i-1].first, b.first) >= 0 {
+		if b.records == 0 || !slices.IsSorted(b.kinds) || i > 0 && Order(blocks[i-1].first, b.first) >= 0 {
 			r.Fail("block %d", i)
 		}
 		if blocks[i] = b; i > 0 {

@@ -42,10 +42,12 @@ func newPages(t *testing.T) *Pages {
 
 // recordOf returns a record of which all differs by path and version.
 func recordOf(path string, version int) Record {
+	rows := fmt.Sprintf("%s-%d", path, version)[version%2:] // of a table of which there is one file
 	return Record{
 		Path: path, Stamp: formats.Stamp{Size: int64(version), Modified: -5, Nanos: 3, Changed: 7, Born: -1, Inode: 1 << 63},
 		Pending: "more of " + path, Line: fmt.Sprintf("{%q: %d}\n", path, version), Runs: "[]", Format: "rec",
-		Tables: []Table{{"rows", int64(len(path))}, {"words", Unknown}}, Inner: strings.Contains(path, ".tar/"), Unlisted: version%3 == 0, Open: version%5 == 0,
+		Tables:  []Table{{"rows", int64(len(path)), 1, "one", len(rows), []byte(rows)}, {Name: "words", Size: Unknown}},
+		Indexed: version%7 == 0, Inner: strings.Contains(path, ".tar/"), Unlisted: version%3 == 0, Open: version%5 == 0,
 	}
 }
 
@@ -61,7 +63,19 @@ func all(t *testing.T, pages *Pages, l *List) (list []Record) {
 		if r == nil {
 			return list
 		}
-		list = append(list, *r)
+		one := *r
+		if one.Tables = slices.Clone(r.Tables); r.packed("rec/rows") > 0 {
+			rows, err := l.Rows(t.Context(), pages, c.block, "rec/rows")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := 0
+			for i := range c.i {
+				start += c.page[i].packed("rec/rows")
+			}
+			one.Tables[0].Rows = rows[start:][:one.Tables[0].Packed]
+		}
+		list = append(list, one)
 		c.Next()
 	}
 }
@@ -268,7 +282,17 @@ func TestDamagedFile(t *testing.T) {
 	disk := cache.NewDisk(dir, 16<<20, nil)
 	base := manyRecords(2*blockRecords + 7)
 	sink := NewSink(disk, "list")
+	var rows []string // of each block
+	for i := range base {
+		if i%blockRecords == 0 {
+			rows = append(rows, "")
+		}
+		rows[len(rows)-1] += string(base[i].Tables[0].Rows)
+	}
 	sink.Save(listOf(sink, base), true)
+	for i := range base {
+		base[i].Tables[0].Rows = nil // they lie beside the records
+	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*/*/*"))
 	if len(files) != 1 {
 		t.Fatalf("files: %q", files)
@@ -287,6 +311,9 @@ func TestDamagedFile(t *testing.T) {
 				page, err := b.read()
 				if err == nil && !reflect.DeepEqual(page, base[i*blockRecords:][:len(page)]) {
 					t.Fatalf("byte %d: block %d has other records", at, i)
+				}
+				if b, err := b.rows[0].unpack(); err == nil && string(b) != rows[i] {
+					t.Fatalf("byte %d: block %d has other rows", at, i)
 				}
 			}
 		}
@@ -318,4 +345,24 @@ func FuzzBlock(f *testing.F) {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	})
+}
+
+// A record that is kept while its rows cannot be read any more is one to be made again.
+func TestRowsLost(t *testing.T) {
+	disk := cache.NewDisk(t.TempDir(), 16<<20, nil)
+	base := manyRecords(3)
+	sink, pages := NewSink(disk, "list"), newPages(t)
+	old := sink.Save(listOf(sink, base), true)
+	old.blocks[0].rows[0].sum[0]++
+	w, c := NewWriter(sink), old.Cursor(pages)
+	w.Append(recordOf("!", 1))
+	for r, err := c.Record(t.Context()); r != nil && err == nil; r, err = c.Record(t.Context()) {
+		w.Keep(&c)
+		c.Next()
+	}
+	for _, r := range all(t, pages, w.List()) {
+		if lost := r.Path != "!"; r.Open != lost && lost || (r.Tables[0].Packed == 0) != lost {
+			t.Errorf("%+v", r)
+		}
+	}
 }

@@ -21,7 +21,9 @@ func newList(blocks []*Block) *List {
 	h := sha256.New()
 	for _, b := range blocks {
 		l.lines += b.lines
-		h.Write(b.sum[:]) //nolint:errcheck // a hash takes everything
+		for _, s := range b.parts() {
+			h.Write(s.sum[:]) //nolint:errcheck // a hash takes everything
+		}
 		for _, kind := range b.kinds {
 			if i, ok := slices.BinarySearch(l.kinds, kind); !ok {
 				l.kinds = slices.Insert(l.kinds, i, kind)

@@ -9,6 +9,7 @@ package ledger
 
 import (
 	"cmp"
+	"math"
 	"strings"
 
 	"recfs/formats"
@@ -22,18 +23,25 @@ type Record struct {
 	Inner    bool   // it lies in the container whose record is before it
 	Open     bool   // it is still to be made, or says what may pass
 	Unlisted bool   // a container of which it is not known what it holds
+	Indexed  bool   // nothing is unknown for want of an index
 	Pending  string // the name of what on disk would tell more; "": nothing would
 	Line     string // of recordings.jsonl; "": there is none
 	Runs     string // JSON; "": they are not known
 	Beside   string // on what beside the recording all of this depends; "": on nothing, or that is not known
-	Format   string // that its tables are of
+	Format   string // of the recording; "": it is none that opens
 	Tables   []Table
 }
 
 // A Table is one of a recording.
 type Table struct {
-	Name string
-	Size int64 // in bytes; [Unknown]: only the recording tells
+	Name   string
+	Size   int64 // in bytes, without the path of the recording; [Unknown]: only the recording tells
+	Groups int   // of rows, if the size is known
+
+	// Of a table of which there is one file for all recordings, if the recording has an index:
+	Pieces string // what the rows are, as whoever has made the record knows
+	Packed int    // bytes of the rows
+	Rows   []byte // the rows themselves, until the record is in a block, which has them
 }
 
 // Unknown is the size of a table of which it is not known.
@@ -53,8 +61,12 @@ func (r *Record) Table(format, name string) (Table, bool) {
 
 // size is about how many bytes the record has in memory.
 func (r *Record) size() int {
-	const fixed, table = 200, 24
-	return fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Runs) + len(r.Beside) + table*len(r.Tables)
+	const fixed, table = 200, 96
+	n := fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Runs) + len(r.Beside) + table*len(r.Tables)
+	for i := range r.Tables {
+		n += len(r.Tables[i].Pieces)
+	}
+	return n
 }
 
 // Order compares two paths by which a walk comes to first.
@@ -82,12 +94,13 @@ const (
 	innerFlag = 1 << iota
 	openFlag
 	unlistedFlag
-	allFlags = innerFlag | openFlag | unlistedFlag
+	indexedFlag
+	allFlags = innerFlag | openFlag | unlistedFlag | indexedFlag
 )
 
 // flags returns what of the record is true or false.
 func (r *Record) flags() (flags uint8) {
-	for i, set := range [...]bool{r.Inner, r.Open, r.Unlisted} {
+	for i, set := range [...]bool{r.Inner, r.Open, r.Unlisted, r.Indexed} {
 		if set {
 			flags |= 1 << i
 		}
@@ -102,7 +115,7 @@ func (r *Record) flags() (flags uint8) {
 // record: | path text | size, modified, nanos, changed, born: zigzag | inode varint | flags u8 |
 // | pending text | line text | runs text | beside text | format text | count | table … |
 //
-// table: | name text | size zigzag |
+// table: | name text | size zigzag | groups varint | pieces text | bytes of rows varint |
 func encode(records []Record) []byte {
 	w := indexfile.Append(nil)
 	w.Count(len(records))
@@ -121,6 +134,9 @@ func encode(records []Record) []byte {
 		for _, t := range r.Tables {
 			w.Text(t.Name)
 			w.Int(t.Size)
+			w.Count(t.Groups)
+			w.Text(t.Pieces)
+			w.Count(t.Packed)
 		}
 	}
 	return w.Bytes()
@@ -145,16 +161,16 @@ func decode(b []byte) ([]Record, error) {
 			Stamp: formats.Stamp{Size: r.Int(), Modified: r.Int(), Nanos: r.Int(), Changed: r.Int(), Born: r.Int(), Inode: r.Uvarint(10)},
 		}
 		to, flags := &records[i], r.U8()
-		to.Inner, to.Open, to.Unlisted = flags&innerFlag > 0, flags&openFlag > 0, flags&unlistedFlag > 0
+		to.Inner, to.Open, to.Unlisted, to.Indexed = flags&innerFlag > 0, flags&openFlag > 0, flags&unlistedFlag > 0, flags&indexedFlag > 0
 		if flags > allFlags {
 			r.Fail("flags %#x", flags)
 		}
 		to.Pending, to.Line, to.Runs, to.Beside, to.Format = text(), text(), text(), text(), text()
-		if n := r.Count(2); n > 0 {
+		if n := r.Count(5); n > 0 {
 			to.Tables = make([]Table, n)
 		}
 		for i := range to.Tables {
-			to.Tables[i] = Table{text(), r.Int()}
+			to.Tables[i] = Table{Name: text(), Size: r.Int(), Groups: int(r.Uint(math.MaxInt32)), Pieces: text(), Packed: int(r.Uint(maxRows))}
 		}
 	}
 	return records, r.Close()

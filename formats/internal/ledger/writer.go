@@ -1,17 +1,15 @@
 package ledger
 
-import (
-	"crypto/sha256"
-
-	"recfs/formats/internal/wire"
-)
+import "slices"
 
 // A Writer makes a list of records, which come in the order of a walk.
 type Writer struct {
 	sink   *Sink
 	blocks []*Block
 	window []Record // of the next block
+	from   []Cursor // where each of them is in another list; zero: it is new
 	bytes  int
+	rows   int    // bytes of rows of their tables
 	same   *Block // of another list, whose first records are the window; nil: there is none
 	last   string // path that is in no container
 }
@@ -25,16 +23,19 @@ func (w *Writer) Beside() *Writer { return NewWriter(w.sink) }
 // Append adds a record.
 func (w *Writer) Append(r Record) {
 	w.same = nil
-	w.append(r)
+	w.append(r, Cursor{})
 }
 
-func (w *Writer) append(r Record) {
+func (w *Writer) append(r Record, from Cursor) {
 	if !r.Inner {
 		w.last = r.Path
 	}
-	w.window = append(w.window, r)
+	w.window, w.from = append(w.window, r), append(w.from, from)
 	w.bytes += r.size()
-	if len(w.window) == blockRecords || w.bytes >= blockBytes || w.isWhole() {
+	for i := range r.Tables {
+		w.rows += r.Tables[i].Packed
+	}
+	if len(w.window) == blockRecords || w.bytes >= blockBytes || w.rows >= rowBytes || w.isWhole() {
 		w.flush()
 	}
 }
@@ -55,7 +56,7 @@ func (w *Writer) Keep(c *Cursor) {
 	case w.same != block || c.i != len(w.window):
 		w.same = nil
 	}
-	w.append(c.page[c.i])
+	w.append(c.page[c.i], *c)
 }
 
 // KeepRest adds what a cursor has not come to, without reading more. What was in a container that
@@ -88,8 +89,9 @@ func (w *Writer) Join(o *Writer) {
 		w.flush()
 		w.blocks = append(w.blocks, o.blocks...)
 	}
-	for _, r := range o.window {
-		w.Append(r)
+	w.same = nil
+	for i, r := range o.window {
+		w.append(r, o.from[i])
 	}
 }
 
@@ -101,15 +103,75 @@ func (w *Writer) flush() {
 	if w.isWhole() {
 		w.blocks = append(w.blocks, w.same)
 	} else {
-		plain := encode(w.window)
-		packed := wire.Pack(plain)
-		b := &Block{about: describe(w.window)}
-		b.plain, b.size, b.sum = len(plain), len(packed), sha256.Sum256(packed)
-		w.sink.put(b, packed)
-		w.blocks = append(w.blocks, b)
+		w.blocks = append(w.blocks, w.block())
 	}
 	clear(w.window)
-	w.window, w.bytes, w.same = w.window[:0], 0, nil
+	clear(w.from)
+	w.window, w.from, w.bytes, w.rows, w.same = w.window[:0], w.from[:0], 0, 0, nil
+}
+
+// block returns a block of the window.
+func (w *Writer) block() *Block {
+	rows := w.windowRows()
+	b := &Block{about: describe(w.window)}
+	w.sink.put(&b.stored, encode(w.window))
+	b.rows = make([]*stored, len(b.kinds))
+	for i, kind := range b.kinds {
+		if len(rows[kind]) > 0 {
+			b.rows[i] = &stored{}
+			w.sink.put(b.rows[i], rows[kind])
+		}
+	}
+	return b
+}
+
+// windowRows returns the rows of the tables of each kind. A record whose rows cannot be read where
+// they were kept is one to be made again.
+func (w *Writer) windowRows() map[string][]byte {
+	rows := map[string][]byte{}
+	old := map[string][]byte{} // of the block that the cursor was in last
+	var block *Block
+	for i := range w.window {
+		r, c := &w.window[i], &w.from[i]
+		if c.list != nil && c.list.blocks[c.block] != block {
+			block = c.list.blocks[c.block]
+			clear(old)
+		}
+		r.Tables = slices.Clone(r.Tables) // others read those of a page
+		for j := range r.Tables {
+			t := &r.Tables[j]
+			kind := r.Format + "/" + t.Name
+			if t.Packed > 0 && c.list != nil {
+				t.Rows = c.rows(kind, old)
+			}
+			if len(t.Rows) != t.Packed {
+				r.Open, t.Pieces, t.Packed = true, "", 0
+			}
+			rows[kind] = append(rows[kind], t.Rows[:t.Packed]...)
+			t.Rows = nil
+		}
+	}
+	return rows
+}
+
+// rows returns the rows of the table of a kind that the record where the cursor is has. blocks has
+// those of the block, as far as they were read.
+func (c *Cursor) rows(kind string, blocks map[string][]byte) []byte {
+	b := c.list.blocks[c.block]
+	all, ok := blocks[kind]
+	if i, held := slices.BinarySearch(b.kinds, kind); !ok && held && b.rows[i] != nil {
+		all, _ = b.rows[i].unpack() // of an error there are none
+		blocks[kind] = all
+	}
+	start := 0
+	for i := range c.page[:c.i] {
+		start += c.page[i].packed(kind)
+	}
+	n := c.page[c.i].packed(kind)
+	if start+n > len(all) {
+		return nil
+	}
+	return all[start : start+n]
 }
 
 // List returns the list. The Writer is of no use afterwards.

@@ -14,11 +14,15 @@ func (c *Counter) Write(w *indexfile.Writer) {
 	w.Count(c.chunk)
 	w.Count(c.rows)
 	w.Count(len(c.groups))
+	columns := make([]columnar.Column, len(c.Columns))
+	for i := range columns {
+		columns[i] = c.Columns[i].Column
+	}
 	for i := range c.groups {
-		writeGroup(w, c.Batch, &c.groups[i])
+		writeGroup(w, columns, &c.groups[i])
 	}
 	g := c.group()
-	writeGroup(w, c.Batch, &g)
+	writeGroup(w, columns, &g)
 }
 
 // Read returns a Counter as it was written. If it cannot be one, r has failed.
@@ -68,12 +72,12 @@ func minGroup(columns []columnar.Column) int {
 //	| rows | chunk | skip | column … |
 //
 //	column: | nulls, if nullable | bytes, of text | of numbers, optional: min zigzag, max zigzag |
-func writeGroup(w *indexfile.Writer, b *columnar.Batch, g *columnar.Group) {
+func writeGroup(w *indexfile.Writer, columns []columnar.Column, g *columnar.Group) {
 	w.Count(g.Rows)
 	w.Count(g.Chunk)
 	w.Count(g.Skip)
 	for i := range g.Columns {
-		c, n := &b.Columns[i].Column, &g.Columns[i]
+		c, n := &columns[i], &g.Columns[i]
 		if c.Nullable {
 			w.Size(n.Nulls)
 		}
