@@ -85,7 +85,7 @@ func (d *digest) cost() int64 {
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
 // of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
 // the digests or records change otherwise.
-const layout = 15<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 16<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.
