@@ -35,6 +35,9 @@ type CompactReport struct {
 	Chunks  int       // written
 	Size    int64     // bytes written
 	Missing []Problem // why the rest of the recording is not in it
+
+	Ticks, Lost int64 // of the recording, and how many of them are not in it
+	Unnamed     int   // chunks that no index names, which are not in it, either
 }
 
 // A Scratch holds what is not yet written.

@@ -73,6 +73,9 @@ type Format struct {
 	// Things, if set, names what was there when a game was saved last; none was if it was not saved.
 	Things func(ctx context.Context, tree nodes.Dir, x Index) (Things, error)
 
+	// Compact, if set, writes what is whole of a recording as one file to out. scratch is empty.
+	Compact func(ctx context.Context, rec Recording, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
+
 	// Parts tell by which parts two recordings are compared, if they are not by ticks.
 	Parts PartsReader
 
@@ -146,9 +149,6 @@ type Segments struct {
 	// Match, if set, must agree before a directory with the File counts as a recording: for a name
 	// that others use too. It sees the first bytes of the File and the names of all files.
 	Match func(head []byte, names iter.Seq[string]) bool
-
-	// Compact, if set, writes the recording as one file to out. scratch is empty.
-	Compact func(ctx context.Context, dir iofs.FS, out io.Writer, scratch Scratch, opt CompactOptions) (*CompactReport, error)
 }
 
 // Beside is what lies beside recordings and an index depends on.

@@ -24,6 +24,12 @@ type command struct {
 	trouble int  // exit code of an error; 0: exitFailed
 }
 
+// alias returns the row of another name, which help does not list.
+func (cmd command) alias(name string) command {
+	cmd.name, cmd.hidden = name, true
+	return cmd
+}
+
 // A runFunc does the work of a command. An error ends it with the exit code 2 if it is a
 // usageError, 1 if it is errReported, else with that of the command.
 type runFunc func(ctx context.Context, e *env, args []string) error

@@ -18,6 +18,7 @@ func commands() commandTable {
 		indexCommand,
 		exportCommand,
 		compactCommand,
+		compactCommand.alias("rescue"),
 		statsCommand,
 		cacheCommand,
 		installHelpersCommand,

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -18,38 +17,33 @@ import (
 
 var compactCommand = command{
 	name:    "compact",
-	args:    "DIRECTORY OUTPUT",
-	summary: "Make one file out of an HCRP recording in segments",
+	args:    "RECORDING OUTPUT",
+	summary: "Make one sound file out of an HCRP recording; rescue is another name",
 	about: `
-DIRECTORY holds the segments of one recording, OUTPUT must not exist yet. Every chunk is compressed again. From
-damaged segments it keeps what is whole, says what is missing, and exits with 1.`,
+RECORDING is a file, damaged or compressed, or a directory of segments. OUTPUT must not exist yet. Every chunk
+that can be read is compressed again. What is lost is told, with exit code 1, as are chunks that no index names:
+these are in the recording's salvage/.`,
 	run: runCompact,
 }
 
 func runCompact(flags *pflag.FlagSet) runFunc {
 	level := flags.Int("level", 19, "zstd `LEVEL`, 1 to 22")
 	asJSON := flags.Bool("json", false, "print what was made and what is missing as a JSON object")
-	opt := readFlags(flags)
-	return func(ctx context.Context, e *env, args []string) error {
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *level < 1 || *level > 22 {
 			return usagef("compact: there is no zstd level %d", *level)
 		}
-		list, err := opt.formats.list()
-		if err != nil {
-			return err
-		}
-		format := list[slices.IndexFunc(list, func(f formats.Format) bool { return f.Segments != nil && f.Segments.Compact != nil })]
-		c := &compactor{env: e, dir: sourceOf(args[0]), out: args[1], level: *level, asJSON: *asJSON}
-		return c.compact(ctx, format)
-	}
+		c := &compactor{env: e, source: args[0], out: args[1], level: *level, asJSON: *asJSON}
+		return c.compact(ctx, a)
+	})
 }
 
-// A compactor makes the file out of the recording in dir.
+// A compactor makes the file out of the recording called source.
 type compactor struct {
-	env      *env
-	dir, out string
-	level    int // of zstd
-	asJSON   bool
+	env         *env
+	source, out string
+	level       int // of zstd
+	asJSON      bool
 }
 
 // A compactLine is what compact --json prints.
@@ -58,24 +52,27 @@ type compactLine struct {
 	Chunks  int       `json:"chunks"`
 	Size    int64     `json:"size"`
 	Missing []problem `json:"missing"`
+	Ticks   int64     `json:"ticks"`
+	Lost    int64     `json:"lost_ticks"`
+	Unnamed int       `json:"unnamed_chunks"`
 }
 
 // compact writes the recording to the new file.
-func (c *compactor) compact(ctx context.Context, f formats.Format) error {
-	dir, out := c.dir, c.out
+func (c *compactor) compact(ctx context.Context, a *archive) error {
+	out := c.out
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		return cmp.Or(err, fmt.Errorf("%s is there already", out))
 	}
-	info, err := os.Stat(filepath.Join(dir, f.Segments.File))
+	f, recording, mode, err := c.open(ctx, a)
 	if err != nil {
-		return fmt.Errorf("%s is no recording in segments: %s in it: %w", dir, f.Segments.File, reason(f.Segments.File, err))
+		return fmt.Errorf("%s: %w", c.source, reason(c.source, err))
 	}
 	scratch, err := outfile.Create(out, 0o600)
 	if err != nil {
 		return notWritten(out, err)
 	}
 	defer scratch.Discard()
-	file, err := outfile.Create(out, info.Mode()&0o666)
+	file, err := outfile.Create(out, mode&0o666)
 	if err != nil {
 		return notWritten(out, err)
 	}
@@ -83,7 +80,7 @@ func (c *compactor) compact(ctx context.Context, f formats.Format) error {
 	file.Durable, file.Exclusive = true, true
 	bar := newMeter(c.env.stderr, "compacting")
 	w := bufio.NewWriter(file)
-	report, err := f.Segments.Compact(ctx, os.DirFS(dir), w, scratch, formats.CompactOptions{Level: c.level, Progress: bar.set})
+	report, err := f.Compact(ctx, recording, w, scratch, formats.CompactOptions{Level: c.level, Progress: bar.set})
 	bar.close()
 	if ctx.Err() != nil {
 		return &interruption{nothingWritten}
@@ -95,18 +92,44 @@ func (c *compactor) compact(ctx context.Context, f formats.Format) error {
 		err = file.Commit()
 	}
 	if p, ok := errors.AsType[*os.PathError](err); err != nil && !(ok && p.Path == out) {
-		return fmt.Errorf("%s: %w", dir, err)
+		return fmt.Errorf("%s: %w", c.source, reason(c.source, err))
 	} else if err != nil {
 		return err
 	}
 	return c.tell(f.Name, report)
 }
 
+// open opens the recording. In a directory of this machine all files may be links, which in an
+// archive do not lead out of it.
+func (c *compactor) open(ctx context.Context, a *archive) (f formats.Format, rec formats.Recording, mode os.FileMode, err error) {
+	dir := sourceOf(c.source)
+	for _, f := range a.formats {
+		if f.Compact == nil || f.Segments == nil {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(dir, f.Segments.File)); err == nil {
+			rec.FS = os.DirFS(dir)
+			rec.Head, err = f.Open(ctx, rec.Input)
+			return f, rec, info.Mode(), err
+		}
+	}
+	e, f, o, err := a.recording(ctx, c.source)
+	if err == errNoRecording || err == nil && f.Compact == nil {
+		err = errNotCompacted
+	}
+	if err != nil {
+		return f, rec, 0, err
+	}
+	return f, o.Recording, modeOfCopy(e, 0o666), nil
+}
+
+var errNotCompacted = errors.New("is no recording that can be compacted")
+
 // tell says what was written and what could not be.
 func (c *compactor) tell(format string, report *formats.CompactReport) error {
-	line := compactLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}}
+	line := compactLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}, Ticks: report.Ticks, Lost: report.Lost, Unnamed: report.Unnamed}
 	for _, p := range report.Missing {
-		line.Missing = append(line.Missing, newProblem(c.dir, format, p))
+		line.Missing = append(line.Missing, newProblem(c.source, format, p))
 	}
 	if c.asJSON {
 		if err := writeJSON(c.env.stdout, line); err != nil {
@@ -117,8 +140,14 @@ func (c *compactor) tell(format string, report *formats.CompactReport) error {
 		for _, p := range line.Missing {
 			fmt.Fprintln(c.env.stderr, "missing:", p)
 		}
+		if report.Lost > 0 {
+			fmt.Fprintf(c.env.stderr, "lost: %d of %d ticks\n", report.Lost, report.Ticks)
+		}
+		if report.Unnamed > 0 {
+			fmt.Fprintf(c.env.stderr, "not in it: %d chunks that no index names, which are in %s/salvage\n", report.Unnamed, c.source)
+		}
 	}
-	if len(line.Missing) > 0 {
+	if len(line.Missing) > 0 || report.Unnamed > 0 {
 		return errReported
 	}
 	return nil

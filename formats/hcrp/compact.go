@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -16,11 +15,16 @@ import (
 
 // compact is the Compact of the format (docs/formats/hcrp.md section 11): every chunk that can be
 // read is recompressed, in the order of ticks. Damage is no error but is in the report.
-func (o Options) compact(ctx context.Context, dir iofs.FS, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
-	r, err := o.newReader(ctx, formats.Input{FS: dir})
-	if err != nil {
-		return nil, err
+func compact(ctx context.Context, rec formats.Recording, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
+	h, ok := rec.Head.(*head)
+	if !ok {
+		why := rec.Head.(*ruin).why
+		if rec.Head.(*ruin).salvage != nil {
+			return nil, fmt.Errorf("%w; what its segments hold is in its salvage/", why)
+		}
+		return nil, why
 	}
+	r := h.reader(rec.Input)
 	metadata, err := r.Metadata()
 	if err != nil {
 		return nil, err
@@ -31,17 +35,26 @@ func (o Options) compact(ctx context.Context, dir iofs.FS, w io.Writer, scratch 
 		return nil, err
 	}
 	defer enc.Close()
-	report := &formats.CompactReport{Missing: r.missingEntries()}
+	report := &formats.CompactReport{Missing: r.missingEntries(), Ticks: r.totalTicks()}
+	if r.Header.Layout == Published {
+		report.Ticks = max(report.Ticks, r.Header.TickCount)
+	}
 	kept, err := r.recompress(ctx, enc, scratch, opt.Progress, report)
+	if err != nil {
+		return nil, err
+	}
+	unnamed, err := r.salvage().find(ctx, maxSalvaged)
 	if err != nil {
 		return nil, err
 	}
 	head := r.compactedHead(metadata, kept)
 	var stored int64
+	report.Lost = report.Ticks
 	for i := range kept {
 		stored += kept[i].Stored
+		report.Lost -= kept[i].Ticks
 	}
-	report.Chunks, report.Size = len(kept), int64(len(head))+stored
+	report.Chunks, report.Size, report.Unnamed = len(kept), int64(len(head))+stored, len(unnamed)
 	if _, err := w.Write(head); err != nil {
 		return nil, err
 	}

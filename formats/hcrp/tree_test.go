@@ -170,7 +170,7 @@ func contents(t *testing.T, dir nodes.Dir) map[string][]byte {
 // compactAgain recompresses a recording and compares what it then shows.
 func compactAgain(t *testing.T, fsys iofs.FS, opt Options, want map[string][]byte) {
 	t.Helper()
-	b, report := compact(t, fsys, opt)
+	b, report := compacted(t, formats.Input{FS: fsys}, opt)
 	if len(report.Missing) > 0 {
 		t.Fatal(report.Missing)
 	}
@@ -190,15 +190,19 @@ func compactAgain(t *testing.T, fsys iofs.FS, opt Options, want map[string][]byt
 	}
 }
 
-func compact(t *testing.T, fsys iofs.FS, opt Options) ([]byte, *formats.CompactReport) {
+func compacted(t *testing.T, in formats.Input, opt Options) ([]byte, *formats.CompactReport) {
 	t.Helper()
+	h, err := New(opt).Open(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
 	scratch, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer scratch.Close()
 	var out bytes.Buffer
-	report, err := opt.compact(t.Context(), fsys, &out, scratch, formats.CompactOptions{Level: 3})
+	report, err := compact(t.Context(), formats.Recording{Input: in, Head: h}, &out, scratch, formats.CompactOptions{Level: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +219,8 @@ func TestCompactionKeepsWhatIsWhole(t *testing.T) {
 	fsys := rec.segments(t, 2)
 	cut := fsys[segmentName(1)]
 	cut.Data = cut.Data[:len(cut.Data)-1]
-	b, report := compact(t, fsys, Options{})
-	if report.Chunks != 4 || len(report.Missing) != 1 || report.Missing[0].Code != codeSegmentTruncated || *report.Missing[0].Chunk != 3 {
+	b, report := compacted(t, formats.Input{FS: fsys}, Options{})
+	if report.Chunks != 4 || report.Lost != 2 || report.Ticks != 24 || len(report.Missing) != 1 || report.Missing[0].Code != codeSegmentTruncated || *report.Missing[0].Chunk != 3 {
 		t.Errorf("%+v", report)
 	}
 	dir, err := openBytes(t, b, Options{})
@@ -226,6 +230,36 @@ func TestCompactionKeepsWhatIsWhole(t *testing.T) {
 	for i, k := range []int{0, 1, 2, 4} {
 		if got := mustRead(t, dir, fmt.Sprintf("chunks/%06d", i)); got != string(rec.chunks[k].body) {
 			t.Errorf("chunk %d is not chunk %d of the segments", i, k)
+		}
+	}
+}
+
+// TestFilesAreRescued compacts a file with a damaged chunk, and one whose index names too few.
+func TestFilesAreRescued(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 3)), hosts(t)[0].schema}
+	rec := g.recording(Published, 4, 5, 10)
+	whole := rec.file(t)
+	r, err := parseHeader(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[r.IndexEnd()]++ // the first byte of a frame
+	few := bytes.Clone(whole)
+	few[r.indexLengthOffset()+11]-- // the last byte of the chunk count
+	for name, test := range map[string]struct {
+		b                       []byte
+		chunks, unnamed, missed int
+		lost                    int64
+	}{
+		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "unnamed": {few, 4, 1, 1, 6},
+	} {
+		b, report := compacted(t, formats.BytesInput("a.hcrp", test.b, time.Unix(1e9, 0)), Options{})
+		if report.Chunks != test.chunks || report.Lost != test.lost || report.Unnamed != test.unnamed || len(report.Missing) != test.missed {
+			t.Errorf("%s: %+v", name, report)
+		}
+		if _, err := openBytes(t, b, Options{}); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
