@@ -70,6 +70,28 @@ func (a *alias) AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.Fil
 	return AppendName(ctx, a.Dir, b, i)
 }
 
+// Unlisted returns dir, in which one more entry opens that it does not list.
+func Unlisted(dir Dir, more Entry) Dir { return &unlistedEntry{dir, more} }
+
+type unlistedEntry struct {
+	Dir
+	more Entry
+}
+
+func (u *unlistedEntry) At(ctx context.Context, i int) (Entry, error) {
+	if i == unlisted {
+		return u.more, nil
+	}
+	return u.Dir.At(ctx, i)
+}
+
+func (u *unlistedEntry) Find(ctx context.Context, name string) (int, error) {
+	if name == u.more.Name {
+		return unlisted, nil
+	}
+	return u.Dir.Find(ctx, name)
+}
+
 // Lazy returns a Dir that is made when it is first looked into. It calls
 // open for every operation, so open must be cheap once its result exists:
 // the Get of a Memo.

@@ -177,6 +177,23 @@ func TestAlias(t *testing.T) {
 	}
 }
 
+// TestUnlisted opens what a directory does not list.
+func TestUnlisted(t *testing.T) {
+	d := nodes.Unlisted(nodes.List(nodes.Entry{Name: "a", File: text("a")}), nodes.Entry{Name: "b", File: text("b")})
+	if got := nodestest.Read(t, d, "b"); got != "b" {
+		t.Errorf("%q", got)
+	}
+	if n, err := d.Len(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d entries, %v", n, err)
+	}
+	if _, err := nodes.Lookup(t.Context(), d, "c"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if bad := nodestest.Check(t, d); len(bad) > 0 {
+		t.Error(bad)
+	}
+}
+
 func TestSizedHoldsThePromise(t *testing.T) {
 	f := nodes.Sized(3, func(context.Context) ([]byte, error) { return []byte("four"), nil })
 	if _, err := f.Open(t.Context()); !errors.Is(err, nodes.ErrStale) {

@@ -1,11 +1,16 @@
 package echo
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/klauspost/compress/flate"
 
 	"recfs/cache"
 	"recfs/formats/columnar"
@@ -66,7 +71,10 @@ func (t *tree) export(x *Index) nodes.Dir {
 	if !t.rec.Combat {
 		entries = append(entries, nodes.Entry{Name: "disc.csv", Grows: t.rec.Grows, File: file(viewDisc)})
 	}
-	return nodes.List(entries...)
+	deflated := nodes.Entry{Name: name, File: t.Text(deflatedView, 0, func(_ context.Context, x *Index) (*views.Text, error) {
+		return t.deflated(x, name), nil
+	})}
+	return nodes.Unlisted(nodes.List(entries...), nodes.Entry{Name: "deflated", Dir: nodes.List(deflated)})
 }
 
 // eventsTogether is how many events are rendered at once.
@@ -134,6 +142,61 @@ func (t *tree) archive(x *Index, name string) *views.Text {
 	}
 	text.N++
 	return text
+}
+
+// deflatedView is the name of the view under which the sizes of its parts are kept. Another number
+// says that the same text is deflated to other bytes.
+const deflatedView = "deflated1"
+
+// deflated returns the text of the .echoreplay archive whose entry is deflated: each piece by itself,
+// so that it can be made without those before.
+func (t *tree) deflated(x *Index, name string) *views.Text {
+	text := t.pieces(x, viewText, 0, len(x.Chunks))
+	size, first, crc := int64(0), time.UnixMilli(x.First), x.CRC
+	for _, n := range text.Sizes {
+		size += n
+	}
+	piece := text.Make
+	text.N, text.Sizes, text.Keep = text.N+1, nil, true
+	text.Make = func(ctx context.Context, i int, at any) (views.Part, error) {
+		switch i {
+		case 0:
+			return views.Part{Bytes: zipfile.NewDeflated(name, first, 0, size, crc).Head}, nil
+		case text.N - 1:
+			stored := int64(len(deflateEnd))
+			for _, n := range text.Sizes[1:i] {
+				stored += n
+			}
+			return views.Part{Bytes: append([]byte(deflateEnd), zipfile.NewDeflated(name, first, stored, size, crc).Tail...)}, nil
+		}
+		p, err := piece(ctx, i, at)
+		if err != nil {
+			return p, err
+		}
+		p.Bytes, err = deflate(p.Bytes)
+		return p, err
+	}
+	return text
+}
+
+// deflateEnd is a last block of nothing (RFC 1951, section 3.2.6).
+const deflateEnd = "\x03\x00"
+
+// deflaters are writers of what is deflated, each of which takes a megabyte.
+var deflaters = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, 3) // there is such a level
+	return w
+}}
+
+// deflate returns blocks that hold b, none of which is the last, and that end with a byte.
+func deflate(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	w.Reset(&out)
+	_, err := w.Write(b)
+	err = cmp.Or(err, w.Flush())
+	return out.Bytes(), err
 }
 
 // smallText is up to how many bytes rendering is not charged.

@@ -1,14 +1,17 @@
 package echo
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +235,71 @@ func TestTree(t *testing.T) {
 	openAgain("other bytes", "other", 2)
 	saved["id/test-7"][0]++
 	openAgain("another layout", "other", 3)
+}
+
+// TestDeflated opens the deflated archive, which is not listed, and holds that its size is kept.
+func TestDeflated(t *testing.T) {
+	const name = "export/deflated/x.butter.echoreplay"
+	frames := testFrames(3*testInterval + 7)
+	saved, scans := store{}, 0
+	first := openTest(t, frames, "bytes", saved, &scans)
+	b := []byte(nodestest.Read(t, first, name))
+	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := fs.ReadFile(r, r.File[0].Name)
+	if want := nodestest.Read(t, first, "export/x.butter.echoreplay.txt"); string(text) != want || err != nil || len(b) > len(want)/4 {
+		t.Errorf("%d bytes hold %d, not %d: %v", len(b), len(text), len(want), err)
+	}
+	if _, ok := saved["id/test-"+deflatedView]; !ok {
+		t.Fatalf("kept: %q", slices.Sorted(maps.Keys(saved)))
+	}
+	again := openTest(t, slices.Clone(frames)[:0], "bytes", saved, &scans) // which make no text
+	e, err := nodes.Lookup(t.Context(), again, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := e.File.Size(t.Context()); n != int64(len(b)) || err != nil {
+		t.Errorf("the size is %d, %v; %d bytes were read", n, err, len(b))
+	}
+	list, err := nodes.Lookup(t.Context(), first, "export")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := list.Dir.Len(t.Context()); n != 4 || err != nil {
+		t.Errorf("export/ lists %d, %v", n, err)
+	}
+	for name := range saved {
+		if strings.Contains(name, deflatedView) {
+			saved[name] = append(saved[name], 0)
+		}
+	}
+	if got := nodestest.Read(t, openTest(t, frames, "bytes", saved, &scans), name); got != string(b) {
+		t.Errorf("with damaged sizes %d bytes, want %d", len(got), len(b))
+	}
+}
+
+// TestDeflatedVersion holds that the view has another name when the bytes are others: their sizes
+// are on disk.
+func TestDeflatedVersion(t *testing.T) {
+	version, err := strconv.Atoi(strings.TrimPrefix(deflatedView, "deflated"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodestest.Saved(t, "../../testdata/butter/deflated.sums", version, func(b []byte) []byte {
+		return []byte(nodestest.Read(t, openBytesTree(t, b), "export/deflated/x.echoreplay"))
+	}, "../../testdata/archive/butter/*.butter")
+}
+
+// openBytesTree opens the tree of a butter file.
+func openBytesTree(t *testing.T, b []byte) nodes.Dir {
+	t.Helper()
+	dir, err := formatstest.Open(t.Context(), NewButter(Options{}), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // TestSound holds that an index which cannot be of the recording is not used.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"recfs/formats"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 )
 
@@ -12,9 +13,11 @@ import (
 type Text struct {
 	N     int     // how many parts there are
 	Sizes []int64 // of the parts, if they are known; nil: all parts are made once to learn them
+	Keep  bool    // the sizes that are learned are kept on disk, under the name of the view
 
 	// Make makes part i. at is where it begins, which the Next of the part before has told; nil for
 	// the first. Bytes that a Part has are not used by Make again.
+	// It finds in Sizes those of the parts before.
 	Make func(ctx context.Context, i int, at any) (Part, error)
 
 	Cost  int64 // bytes that the text keeps alive
@@ -37,6 +40,36 @@ type textKey struct {
 type partKey struct {
 	textKey
 	part int
+}
+
+// A keptSizes is what is kept on disk of the sizes of a text.
+type keptSizes struct {
+	seal  formats.Seal // of the index that it was made by
+	sizes []int64
+}
+
+// encode returns the sizes as they are saved.
+func (k keptSizes) encode() []byte {
+	w := indexfile.NewWriter(k.seal, indexfile.HeadSize+4*len(k.sizes))
+	k.code(indexfile.Codec{W: w})
+	return w.Bytes()
+}
+
+func (k *keptSizes) code(c indexfile.Codec) {
+	indexfile.List(c, &k.sizes, 1, func(n *int64) { c.Values(n) })
+}
+
+// resumeSizes takes saved sizes if they are of this version of the recording.
+func (t *Tree[T]) resumeSizes(ctx context.Context, _ textKey, saved []byte) (k keptSizes, cost int64, err error) {
+	r, was := indexfile.Open(t.Format, saved)
+	k.code(indexfile.Codec{R: r})
+	if err = r.Close(); err == nil {
+		k.seal, err = t.Seal(ctx)
+	}
+	if err == nil && (was.Length != k.seal.Length || was.Sum != k.seal.Sum) {
+		err = formats.ErrOther
+	}
+	return k, int64(8 * len(k.sizes)), err
 }
 
 // A layout is where the parts of a text begin.
@@ -113,11 +146,32 @@ func (l *layout) load(ctx context.Context, k partKey) ([]byte, int64, error) {
 func (t *Tree[T]) layout(ctx context.Context, key textKey, text *Text) (*layout, int64, error) {
 	l := &layout{text: text, sizes: text.Sizes}
 	if l.sizes == nil {
-		if err := t.learn(ctx, key, l); err != nil {
+		learned, err := t.learned(ctx, key, l)
+		if err != nil {
 			return nil, 0, err
 		}
+		l.sizes, text.Sizes = learned, learned
 	}
 	return l, 64 + text.Cost + int64(8*cap(l.sizes)+16*cap(l.at)), nil
+}
+
+// learned returns the sizes of the parts of a text that does not know them.
+func (t *Tree[T]) learned(ctx context.Context, key textKey, l *layout) ([]int64, error) {
+	if !l.text.Keep {
+		err := t.learn(ctx, key, l)
+		return l.sizes, err
+	}
+	k, err := t.kept.GetFrom(ctx, key, func(ctx context.Context, key textKey) (keptSizes, int64, error) {
+		seal, err := t.Seal(ctx)
+		if err == nil {
+			err = t.learn(ctx, key, l)
+		}
+		return keptSizes{seal, l.sizes}, int64(8 * len(l.sizes)), err
+	})
+	if err == nil && len(k.sizes) != l.text.N {
+		err = formats.Corrupt(t.Format, 0, "%d sizes are kept, not %d", len(k.sizes), l.text.N)
+	}
+	return k.sizes, err
 }
 
 // learn makes all parts of a text for their sizes, and keeps the first of them.
@@ -140,6 +194,7 @@ func (t *Tree[T]) learn(ctx context.Context, key textKey, l *layout) error {
 			return err
 		}
 		l.sizes = append(l.sizes, int64(len(p.Bytes)))
+		l.text.Sizes = l.sizes
 		if made += int64(cap(p.Bytes)); made <= ahead {
 			t.parts.Put(partKey{key, i}, p.Bytes, int64(cap(p.Bytes)))
 		}

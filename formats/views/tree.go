@@ -26,19 +26,23 @@ type Tree[T any] struct {
 
 	listings *cache.Memo[string, nodes.Dir] // what an index gives at once
 	sizes    *cache.Memo[runKey, []uint32]
+	kept     *cache.Memo[textKey, keptSizes]
 	layouts  *cache.Memo[textKey, *layout]
 	parts    *cache.Memo[partKey, []byte]
 }
 
 // New returns the tree of a recording, which reads nothing.
 func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
-	return &Tree[T]{
+	t := &Tree[T]{
 		Recording: rec, Format: format, cache: c,
 		listings: cache.NewMemo[string, nodes.Dir](c, nil),
 		sizes:    cache.NewMemo[runKey, []uint32](c, nil),
 		parts:    cache.NewMemo[partKey, []byte](c, nil),
+		kept:     cache.NewMemo[textKey, keptSizes](c, nil),
 		layouts:  cache.NewMemo[textKey, *layout](c, nil),
 	}
+	t.kept.Durable(func(k textKey) string { return t.IndexName(format, k.view) }, keptSizes.encode, t.resumeSizes)
+	return t
 }
 
 // Index returns the index, made by the first who asks. Whoever goes through a whole recording holds

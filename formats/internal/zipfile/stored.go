@@ -21,21 +21,36 @@ const (
 	zip64Extra    = 1 // 4.5.3
 )
 
-// A Stored is an archive with one file that is not compressed: the Head, the content, the Tail.
-type Stored struct{ Head, Tail []byte }
+// A Single is an archive with one file: the Head, its content, the Tail.
+type Single struct{ Head, Tail []byte }
 
-// NewStored returns the archive around a content of the given size and CRC-32.
-func NewStored(name string, modified time.Time, size int64, crc uint32) Stored {
-	f := &zip.FileHeader{
-		Name: name, CreatorVersion: version45, ReaderVersion: version20, CRC32: crc,
-		CompressedSize64: uint64(size), UncompressedSize64: uint64(size),
-	}
+// NewStored returns the archive around a content of the given size and CRC-32 that is not
+// compressed.
+func NewStored(name string, modified time.Time, size int64, crc uint32) Single {
+	return newSingle(name, modified, &zip.FileHeader{
+		CRC32: crc, CompressedSize64: uint64(size), UncompressedSize64: uint64(size),
+	})
+}
+
+// NewDeflated returns the archive around a content that is deflated to so many bytes, and not so has
+// the given size and CRC-32. The Head does not depend on the numbers, as they come after the
+// content.
+func NewDeflated(name string, modified time.Time, deflated, size int64, crc uint32) Single {
+	return newSingle(name, modified, &zip.FileHeader{
+		Method: zip.Deflate, Flags: flagStreamed,
+		CRC32: crc, CompressedSize64: uint64(deflated), UncompressedSize64: uint64(size),
+	})
+}
+
+func newSingle(name string, modified time.Time, f *zip.FileHeader) Single {
+	f.Name, f.CreatorVersion, f.ReaderVersion = name, version45, version20
+	size, streamed := int64(f.CompressedSize64), f.Flags == flagStreamed
 	//lint:ignore SA1019 CreateRaw writes no Modified
 	f.ModifiedDate, f.ModifiedTime = dosTime(modified)
 	if utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		f.Flags = flagUTF8
+		f.Flags |= flagUTF8
 	}
-	if size >= tooBig { // package zip leaves the sizes in 64 bits (4.5.3) to who writes the content itself
+	if size >= tooBig && !streamed { // package zip leaves the sizes in 64 bits (4.5.3) to who writes the content itself
 		f.ReaderVersion = version45
 		f.Extra = le.AppendUint16(le.AppendUint16(nil, zip64Extra), 16)
 		f.Extra = le.AppendUint64(le.AppendUint64(f.Extra, uint64(size)), uint64(size))
@@ -44,7 +59,7 @@ func NewStored(name string, modified time.Time, size int64, crc uint32) Stored {
 	w := zip.NewWriter(out)
 	content, _ := w.CreateRaw(f) // none of what fails here can: the name is not longer than that of a file
 	_ = w.Flush()
-	z := Stored{Head: bytes.Clone(out.Bytes())}
+	z := Single{Head: bytes.Clone(out.Bytes())}
 	out.Reset()
 	out.content = true
 	zeros := make([]byte, min(size, 64<<10))
@@ -53,7 +68,9 @@ func NewStored(name string, modified time.Time, size int64, crc uint32) Stored {
 	}
 	_ = w.Flush()
 	out.content = false
-	f.CompressedSize64, f.UncompressedSize64 = 0, 0 // Extra has them
+	if !streamed {
+		f.CompressedSize64, f.UncompressedSize64 = 0, 0 // Extra has them
+	}
 	_ = w.Close()
 	z.Tail = out.Bytes()
 	return z

@@ -14,7 +14,7 @@ import (
 
 // zeros is an archive whose entry is made of zero bytes.
 type zeros struct {
-	z    zipfile.Stored
+	z    zipfile.Single
 	size int64
 }
 
@@ -74,6 +74,31 @@ func TestStored(t *testing.T) {
 		r, err := zip.NewReader(s, s.Size())
 		if err != nil || r.File[0].Modified.Year() != want {
 			t.Errorf("%d: %v, want %d", year, r.File[0].Modified, want)
+		}
+	}
+}
+
+// TestDeflated has the standard library find a deflated content on both sides of the limits of
+// Zip64.
+func TestDeflated(t *testing.T) {
+	when := time.Date(2022, 8, 13, 20, 15, 4, 0, time.UTC)
+	for _, size := range []int64{2, 5000, math.MaxUint32 - 1, math.MaxUint32, math.MaxUint32 + 1, 1 << 40} {
+		s := zeros{zipfile.NewDeflated("mätch.echoreplay", when, size, 3*size, 7), size}
+		r, err := zip.NewReader(s, s.Size())
+		if err != nil {
+			t.Errorf("%d: %v", size, err)
+			continue
+		}
+		f := r.File[0]
+		if len(r.File) != 1 || f.Name != "mätch.echoreplay" || int64(f.CompressedSize64) != size || int64(f.UncompressedSize64) != 3*size ||
+			f.Method != zip.Deflate || f.CRC32 != 7 || !f.Modified.Equal(when) || f.Flags != 1<<3|1<<11 {
+			t.Errorf("%d: %+v", size, f.FileHeader)
+		}
+		if at, err := f.DataOffset(); err != nil || at != int64(len(s.z.Head)) {
+			t.Errorf("%d: the content begins at %d, %v, want %d", size, at, err, len(s.z.Head))
+		}
+		if other := zipfile.NewDeflated("mätch.echoreplay", when, 0, 3*size, 7); !bytes.Equal(other.Head, s.z.Head) {
+			t.Errorf("%d: the head depends on it", size)
 		}
 	}
 }
