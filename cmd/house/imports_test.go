@@ -58,7 +58,7 @@ var house = []room{
 		},
 	},
 	{dir: "formats/compare", allow: []string{"recfs/formats", "recfs/nodes"}},
-	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes"}},
+	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes"}},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),

@@ -148,8 +148,8 @@ func (t *tree) archive(x *Index, name string) *views.Text {
 // says that the same text is deflated to other bytes.
 const deflatedView = "deflated1"
 
-// deflated returns the text of the .echoreplay archive whose entry is deflated: each piece by itself,
-// so that it can be made without those before.
+// deflated returns the text of the .echoreplay archive whose entry is deflated: each piece by
+// itself, so that it can be made without those before.
 func (t *tree) deflated(x *Index, name string) *views.Text {
 	text := t.pieces(x, viewText, 0, len(x.Chunks))
 	size, first, crc := int64(0), time.UnixMilli(x.First), x.CRC

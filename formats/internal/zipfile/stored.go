@@ -32,9 +32,8 @@ func NewStored(name string, modified time.Time, size int64, crc uint32) Single {
 	})
 }
 
-// NewDeflated returns the archive around a content that is deflated to so many bytes, and not so has
-// the given size and CRC-32. The Head does not depend on the numbers, as they come after the
-// content.
+// NewDeflated returns the archive around a content of the given size and CRC-32 that is deflated to
+// so many bytes. The Head does not depend on the numbers, as they come after the content.
 func NewDeflated(name string, modified time.Time, deflated, size int64, crc uint32) Single {
 	return newSingle(name, modified, &zip.FileHeader{
 		Method: zip.Deflate, Flags: flagStreamed,
