@@ -53,7 +53,7 @@ var house = []room{
 	{
 		dir: "formats/export",
 		allow: []string{
-			"recfs/formats", "recfs/formats/columnar", "recfs/formats/source", "recfs/formats/outfile", "recfs/formats/archive", "recfs/formats/recordings", "recfs/formats/internal/parquet", "recfs/formats/internal/indexfile", "recfs/cache",
+			"recfs/formats", "recfs/formats/columnar", "recfs/formats/source", "recfs/formats/outfile", "recfs/formats/archive", "recfs/formats/catalogue", "recfs/formats/recordings", "recfs/formats/internal/parquet", "recfs/formats/internal/indexfile", "recfs/cache", "recfs/nodes",
 			"github.com/klauspost/compress/zstd",
 		},
 	},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"iter"
 	"maps"
 	"path"
@@ -29,13 +30,18 @@ var exportCommand = command{
 	args:    "tables SOURCE DESTINATION",
 	summary: "Write the tables of all recordings as compressed Parquet",
 	about: `
-SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes
-DESTINATION/format=F/table=T/NAME-HHHHHHHH.parquet, with the recording's name and 8 hex digits of the SHA-256
-of its path below SOURCE; so a DESTINATION is for one SOURCE, which DESTINATION/_recfs.json notes. Another run
-writes only what is new or changed, and removes nothing but what one that was killed left unfinished; with
---prune it removes the tables of recordings that are gone as well, if all of SOURCE could be read, and says what
-it leaves and why. For another SOURCE than the one noted, or if more than half of all tables would go, that takes
---prune=force. A file has its name once it is whole.
+SOURCE is an archive, a part of one, or a recording. Each table of each recording becomes a file,
+DESTINATION/FORMAT/TABLE/PATH/OF/RECORDING.parquet, as below tables/ of a mount; with --merge those of many
+recordings become a part, DESTINATION/FORMAT/TABLE/part-000000.parquet, in folders by month or map with --by.
+Then come recordings.parquet, views.sql, which names all of it in DuckDB, and of some tables FORMAT/TABLE.parquet
+with the rows of all recordings. A DESTINATION is for one SOURCE and for one of these layouts, which
+DESTINATION/_recfs.json notes.
+
+Another run writes only what is new or changed: of parts those with such recordings, in which all else is copied
+as it lies there. It removes nothing but what one that was killed left unfinished; with --prune it removes the
+rows of recordings that are gone as well, if all of SOURCE could be read, and says what it leaves and why. For
+another SOURCE than the one noted, or if more than half of all tables would go, that takes --prune=force. A file
+has its name once it is whole.
 
 A recording that does not open, a container that is damaged, or a table that cannot be written is reported, and
 the rest goes on; the exit code then is 1. It is 2 if there is no recording, or none has a table asked for. With --shard 1/8 to 8/8, eight machines write an eighth each, about.`,
@@ -43,12 +49,17 @@ the rest goes on; the exit code then is 1. It is 2 if there is no recording, or 
 }
 
 func runExport(flags *pflag.FlagSet) runFunc {
-	x := &exporter{shard: shardFlag{I: 1, N: 1}}
+	x := &exporter{shard: shardFlag{I: 1, N: 1}, partSize: 128 * mib}
 	flags.StringArrayVar(&x.tables, "table", nil, "only the tables of this `NAME` (may be repeated)")
 	known := formatList()
 	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")
 	offer(flags, "format", known...)
-	flags.Var(&x.shard, "shard", "only part I of N, by the hash in the file names")
+	flags.Var(&x.shard, "shard", "only part I of N, by the hash of their paths")
+	flags.BoolVar(&x.form.Merge, "merge", false, "write parts with the rows of many recordings, in place of a file for each")
+	flags.StringVar(&x.form.By, "by", export.ByNone, "with --merge: folders of parts, by `none|month|map`")
+	offer(flags, "by", export.ByNone, export.ByMonth, export.ByMap)
+	flags.Var(&x.partSize, "part-size", "with --merge: a part ends when it has this much, 1MiB to 4GiB")
+	flags.StringVar(&x.viewsAt, "views-at", "", "write `PREFIX` into views.sql in place of DESTINATION, such as s3://bucket/lake")
 	flags.Func("prune", "remove tables of recordings that are gone from SOURCE (`gone|force`: with =force even if that is most of them, or SOURCE is another one)", x.setPrune)
 	flags.Lookup("prune").NoOptDefVal = pruneGone
 	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
@@ -65,9 +76,30 @@ func runExport(flags *pflag.FlagSet) runFunc {
 		if x.prune != "" && x.shard.N > 1 {
 			return usagef("export: --prune does not go with --shard: run it once more without, after all shards")
 		}
+		if err := x.checkForm(flags); err != nil {
+			return err
+		}
 		x.failures, x.meter = failures{env: e}, newMeter(e.stderr, "exporting")
 		return x.run(ctx, a, filepath.Clean(args[1]), args[2], *jobs)
 	})
+}
+
+// checkForm checks the flags of parts.
+func (x *exporter) checkForm(flags *pflag.FlagSet) error {
+	for _, name := range []string{"by", "part-size"} {
+		if flags.Changed(name) && !x.form.Merge {
+			return usagef("--%s needs --merge", name)
+		}
+	}
+	switch {
+	case !slices.Contains([]string{export.ByNone, export.ByMonth, export.ByMap}, x.form.By):
+		return usagef("--by is none, month or map, not %q", x.form.By)
+	case x.partSize < mib || x.partSize > 4*gib:
+		return usagef("--part-size is 1MiB to 4GiB, not %s", x.partSize)
+	case !x.form.Merge:
+		x.form.By = ""
+	}
+	return nil
 }
 
 // A shardFlag is a flag value: I/N.
@@ -93,14 +125,25 @@ type exporter struct {
 	shard           shardFlag
 	asJSON          bool
 	prune           string // "": remove nothing; pruneForce: also what seems to be a mistake
+	form            export.Form
+	partSize        byteSize
+	viewsAt         string
 	meter           *meter
+	a               *archive
 	source          string
+	alone           bool        // it is a recording
 	root            nodes.Entry // of the source
 	destination     string
 	lake            *export.Destination
 	began           int64 // by the clock of the destination
 	to              *export.Exporter
-	namer           export.Namer
+	named           export.Places
+	mode            iofs.FileMode // that all recordings have
+
+	merged map[string][]*export.Member // by format
+	stays  string                      // why no recording is removed from parts
+	gone   map[string]bool             // those that are
+	cut    int                         // parts of which some were
 
 	stopped       atomic.Pointer[error] // why no other file can be written either
 	mu            sync.Mutex            // for failures and met
@@ -115,7 +158,8 @@ type exporter struct {
 
 func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs jobCount) error {
 	defer x.meter.close()
-	x.source, x.destination, a.onRead, x.met = source, destination, x.meter.onRead, map[string]bool{}
+	x.source, x.destination, a.onRead, x.met, x.a = source, destination, x.meter.onRead, map[string]bool{}, a
+	x.named, x.mode, x.merged = export.Places{}, 0o666, map[string][]*export.Member{}
 	var err error
 	if x.root, err = a.resolve(ctx, sourceOf(source)); err != nil {
 		return fmt.Errorf("%s: %w", source, reason(source, err))
@@ -123,43 +167,54 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	if err := makeDestination(source, destination); err != nil {
 		return err
 	}
-	if x.lake, err = openDestination(source, destination); err != nil {
+	if x.lake, err = x.openDestination(); err != nil {
 		return err
 	}
 	defer x.lake.Close()
 	if err := x.begin(); err != nil {
 		return err
 	}
-	export.RemoveAbandoned(destination)
+	x.lake.RemoveAbandoned()
 	if x.to, err = export.New(destination, a.cache, int(jobs)); err != nil {
 		return err
 	}
+	write := x.each
+	if x.form.Merge {
+		write = x.merge
+	}
 	args := []string{source}
 	stop := a.measure(ctx, x.meter, args, x.wants)
-	inOrder(jobs, x.targets(a.find(ctx, args, x.hide)),
-		func(t target) outcome { return x.export(ctx, t) }, func(o outcome) { x.tell(ctx, o) })
+	written, err := write(ctx, jobs, x.targets(a.find(ctx, args, x.hide)))
 	stop()
 	x.meter.close()
 	if ctx.Err() != nil {
 		return &interruption{x.meter.far() + " exported; the same command goes on from there"}
 	}
 	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
-		count(x.written, "table", "tables"), humanSize(x.bytes), x.same, x.n)
+		written, humanSize(x.bytes), x.same, x.n)
 	if why := x.stopped.Load(); why != nil {
 		return *why
 	}
-	if err := x.nothing(); err != nil {
+	if err := cmp.Or(err, x.nothing()); err != nil {
 		return err
 	}
 	if x.bare > 0 {
 		fmt.Fprintf(x.env.stderr, "recfs: %s no tables; 'recfs info' tells what is missing\n", count(x.bare, "recording has", "recordings have"))
 	}
+	pruned := error(nil)
 	if x.prune != "" {
-		if err := x.removeGone(ctx); err != nil {
-			return err
-		}
+		pruned = x.removeGone(ctx)
+	}
+	if err := cmp.Or(x.finish(ctx, pruned), pruned); err != nil {
+		return err
 	}
 	return x.result()
+}
+
+// each writes a file for each table of a recording.
+func (x *exporter) each(ctx context.Context, jobs jobCount, list iter.Seq[target]) (written string, err error) {
+	inOrder(jobs, list, func(t target) outcome { return x.export(ctx, t) }, func(o outcome) { x.tell(ctx, o) })
+	return count(x.written, "table", "tables"), nil
 }
 
 // nothing returns why there is nothing to export, unless nothing could be read. It tells of tables
@@ -276,7 +331,10 @@ func (x *exporter) targets(walk iter.Seq[found]) iter.Seq[target] {
 				continue
 			}
 			at := x.pathOf(f.name)
-			r := export.Recording{Path: at, Name: x.namer.Name(f.Format, at), Mode: modeOfCopy(f.entry, 0o666) &^ 0o111}
+			r := export.Recording{Path: at, Mode: modeOfCopy(f.entry, 0o666) &^ 0o111}
+			x.named.Add(f.Format, at)
+			x.alone = f.name == x.source
+			x.mode &= r.Mode
 			if !yield(target{f, r}) {
 				return
 			}
@@ -297,9 +355,11 @@ func (x *exporter) join() bool {
 // An outcome is what became of a recording.
 type outcome struct {
 	target
-	files []export.File
-	bare  bool // it has no tables
-	err   error
+	files  []export.File
+	member *export.Member // of parts
+	bare   bool           // it has no tables
+	table  string         // that failed, "" if all did
+	err    error
 }
 
 func (x *exporter) export(ctx context.Context, n target) outcome {
@@ -316,6 +376,9 @@ func (x *exporter) export(ctx context.Context, n target) outcome {
 		})
 		for _, f := range done.files {
 			x.stop(f.Err)
+		}
+		if done.err == nil {
+			x.a.catalogue.Keep(ctx, r)
 		}
 	}
 	if ctx.Err() == nil {
@@ -345,6 +408,9 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 		return
 	}
 	switch {
+	case done.err != nil && done.table != "":
+		x.fail(path.Join(done.name, "tables", done.table), done.err)
+		x.print(exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: done.table, Error: done.err.Error()})
 	case done.err != nil:
 		if _, ok := errors.AsType[*archives.NotOpenError](done.err); ok {
 			x.fail(done.name, done.err)
@@ -354,6 +420,9 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 		x.print(exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
 	case done.bare:
 		x.bare++
+	}
+	if done.member != nil {
+		x.merged[done.Format] = append(x.merged[done.Format], done.member)
 	}
 	for i := range done.files {
 		f := &done.files[i]

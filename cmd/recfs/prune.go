@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,18 +49,21 @@ func makeDestination(source, destination string) error {
 }
 
 // openDestination opens the directory to export to.
-func openDestination(source, destination string) (*export.Destination, error) {
-	at, err := filepath.Abs(sourceOf(source))
+func (x *exporter) openDestination() (*export.Destination, error) {
+	at, err := filepath.Abs(sourceOf(x.source))
 	if err != nil {
 		return nil, err
 	}
-	return export.OpenDestination(destination, linkTarget(at))
+	return export.OpenDestination(x.destination, linkTarget(at), x.form, export.Shard(x.shard), formatList())
 }
 
 // begin takes note of when a run began that prunes, unless what is there was not exported from the
 // source.
 func (x *exporter) begin() (err error) {
 	if x.prune == "" {
+		if x.lake.Old() {
+			x.env.report(fmt.Errorf("%s has tables of an older recfs (format=F), which --prune removes", x.destination))
+		}
 		return nil
 	}
 	if why := x.lake.Foreign(); why != "" && x.prune != pruneForce {
@@ -73,9 +77,8 @@ func (x *exporter) begin() (err error) {
 // found.
 func (x *exporter) removeGone(ctx context.Context) error {
 	p := &export.Pruner{
-		Dir: x.destination, Began: x.began, Names: &x.namer,
-		Gone:   func(format, at string) (bool, error) { return x.isGone(ctx, format, at) },
-		Wanted: func(format, table string) bool { return isAmong(x.formats, format) && isAmong(x.tables, table) },
+		To: x.lake, Began: x.began, Named: x.named, Wanted: x.wantsTable,
+		Gone: func(format, at string) (bool, error) { return x.isGone(ctx, format, at) },
 	}
 	why, err := x.keepsAll(p)
 	if err != nil {
@@ -84,8 +87,30 @@ func (x *exporter) removeGone(ctx context.Context) error {
 	if why != "" {
 		return fmt.Errorf("nothing is removed: %s", why)
 	}
+	if !x.form.Merge {
+		err = x.removeFiles(p)
+	} else {
+		fmt.Fprintln(x.env.stderr, count(len(x.gone), "recording that is gone", "recordings that are gone"), "removed from", count(x.cut, "part", "parts"))
+	}
+	old, failed := p.RemoveOld()
+	if old > 0 {
+		fmt.Fprintln(x.env.stderr, count(old, "file", "files"), "of an older recfs removed")
+	}
+	if err = cmp.Or(err, failed); err == nil && x.n == 0 && p.Kept == 0 && x.prune == pruneForce { // now all is of the source
+		err = x.lake.Own()
+	}
+	return err
+}
+
+// wantsTable reports whether a table of recordings of a format is wanted.
+func (x *exporter) wantsTable(format, table string) bool {
+	return isAmong(x.formats, format) && isAmong(x.tables, table)
+}
+
+// removeFiles removes the files of recordings that are gone.
+func (x *exporter) removeFiles(p *export.Pruner) error {
 	removed, left := 0, leftFiles{}
-	err = p.Remove(func(g export.Gone) {
+	err := p.Remove(func(g export.Gone) {
 		if g.Err != nil {
 			x.fail(g.Path, reason(g.Path, g.Err))
 			return
@@ -97,27 +122,35 @@ func (x *exporter) removeGone(ctx context.Context) error {
 	}, left.add)
 	left.tell(x.env)
 	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")
-	if err == nil && x.n == 0 && p.Kept == 0 && x.prune == pruneForce { // now all is of the source
-		err = x.lake.Own()
-	}
 	return err
 }
 
 // keepsAll tells why no table is to be removed, "" if some may be.
 func (x *exporter) keepsAll(p *export.Pruner) (why string, err error) {
-	switch {
-	case x.hidden.Load():
-		return "there may be recordings in what could not be read", nil
-	case x.unended != "":
-		return x.unended + " ends without the zeros of its end, and may have held more", nil
-	case !x.lake.Alone():
-		return "another export writes to " + x.destination, nil
+	if why = x.unseen(); why != "" || x.form.Merge {
+		return cmp.Or(why, x.stays), nil
 	}
 	gone, all, err := p.Count()
-	if err == nil && 2*gone > all && x.prune != pruneForce {
-		why = fmt.Sprintf("%d of %s would go; --prune=force removes them", gone, count(all, "table", "tables"))
+	return x.tooMany(gone, all), err
+}
+
+// unseen tells why there may be recordings that were not found, "" if there are none.
+func (x *exporter) unseen() string {
+	switch {
+	case x.hidden.Load():
+		return "there may be recordings in what could not be read"
+	case x.unended != "":
+		return x.unended + " ends without the zeros of its end, and may have held more"
 	}
-	return why, err
+	return ""
+}
+
+// tooMany tells why so many of all tables are not removed, "" if they may be.
+func (x *exporter) tooMany(gone, all int) string {
+	if 2*gone <= all || x.prune == pruneForce {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s would go; --prune=force removes them", gone, count(all, "table", "tables"))
 }
 
 // isGone reports whether a recording, which the walk did not find, is gone. It is not if there is

@@ -73,7 +73,7 @@ type madeTable struct {
 var (
 	pruneFolders = []string{".", "a", "b", "a/c"}
 	pruneNames   = []string{"1.map", "2.map", "3.map", "4.map", "5.hcrp", "6.hcrp", "7.dat", "8.map"}
-	pruneTables  = []string{"format=datafile/table=items", "format=datafile/table=tiles", "format=datafile/table=layers", "format=hcrp/table=events"}
+	pruneTables  = []string{"datafile/items", "datafile/tiles", "datafile/layers", "hcrp/events"}
 )
 
 func pick[T any](m *pruneModel, list ...T) T { return list[m.rand.IntN(len(list))] }

@@ -46,6 +46,9 @@ func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
 	}
 }
 
+// Keep keeps what a recording that has an index says, on disk if there is a cache there.
+func (c *Catalogue) Keep(ctx context.Context, r archive.Recording) { c.indexed(ctx, r) }
+
 // Looked returns how many recordings were looked at so far.
 func (c *Catalogue) Looked() int { return int(c.looked.Load()) }
 
@@ -88,6 +91,9 @@ func summaryOf(r *ledger.Record) (s Summary, ok bool, err error) {
 	}
 	if err = json.Unmarshal([]byte(r.Line), &s); err == nil {
 		s.Runners, err = runners(r.Runs)
+		for _, t := range r.Tables {
+			s.Tables = append(s.Tables, t.Name)
+		}
 	}
 	return s, true, err
 }

@@ -16,6 +16,12 @@ import (
 // It opens by name and is not listed.
 const parquetName = "recordings.parquet"
 
+// Columns returns those of recordings.parquet.
+func Columns() []columnar.Column { return columns }
+
+// AddRow adds the row of a recording to those of recordings.parquet.
+func (s *Summary) AddRow(b *columnar.Batch) { s.addRow(b, len(s.Tables) > 0) }
+
 // columns are those of recordings.parquet (docs/tree/tables.md section 7).
 var columns = slices.Concat(
 	columnar.Required(columnar.Text, "path"), columnar.Optional(columnar.Text, "format"), columnar.Optional(columnar.Bool, "indexed"),

@@ -43,6 +43,8 @@ type Summary struct {
 	// Runners are those of the index, in no document; nil if they are not known or the format has
 	// none.
 	Runners []formats.Runner `json:"-"`
+
+	Tables []string `json:"-"` // the names of those that it has
 }
 
 // Unread tells whether the error is of reading, which may be better next

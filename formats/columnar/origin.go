@@ -58,3 +58,13 @@ func originCounts(columns []Column, list []Origin) []Counts {
 	}
 	return counts
 }
+
+// OriginVectors returns the columns of rows of these recordings.
+func OriginVectors(timeless bool, list []Origin) []Vector {
+	columns := OriginColumns(timeless)
+	vectors := make([]Vector, len(columns))
+	for i, n := range originCounts(columns, list) {
+		vectors[i] = Vector{Column: columns[i], Counts: n, Origins: list}
+	}
+	return vectors
+}

@@ -7,6 +7,14 @@ func (v *Vector) Len() int {
 	return len(v.Int32s) + len(v.Int64s) + len(v.Floats) + len(v.Doubles) + len(v.Ends) // of one type only
 }
 
+// TextAt returns a text.
+func (v *Vector) TextAt(i int) []byte {
+	if i == 0 {
+		return v.Text[:v.Ends[0]]
+	}
+	return v.Text[v.Ends[i-1]:v.Ends[i]]
+}
+
 // Room returns how many rows the group still lacks, 0 while rows are passed over. Up to so many
 // without a null may be put behind the values of the columns, where Spare gives them room, in place
 // of adding them value by value.

@@ -144,7 +144,7 @@ func (b *bench) exportOne(x *export.Exporter, root nodes.Dir, at string) {
 		b.Fatal(err)
 	}
 	r, _ := archive.RecordingOf(e.Dir)
-	files, err := x.Export(b.Context(), export.Recording{Recording: r, Path: at, Name: at, Mode: 0o600}, everything)
+	files, err := x.Export(b.Context(), export.Recording{Recording: r, Path: at, Mode: 0o600}, everything)
 	if err != nil {
 		b.Fatal(err)
 	}

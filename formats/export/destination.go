@@ -6,20 +6,41 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"recfs/formats/outfile"
 )
 
 // A tableDir is the directory of the files of a table.
 type tableDir struct{ format, table, path string }
 
 // tableDirs returns those below a destination. Behind links they are not its own: these are links.
-func tableDirs(dir string) (list []tableDir, links []string, err error) {
-	formats, links, err := dirsOf(dir, "format=")
+func (d *Destination) tableDirs() (list []tableDir, links []string, err error) {
+	formats, links, err := dirsOf(d.dir, "")
 	for _, format := range formats {
-		tables, more, failed := dirsOf(filepath.Join(dir, "format="+format), "table=")
+		if !slices.Contains(d.formats, format) {
+			continue
+		}
+		tables, more, failed := dirsOf(filepath.Join(d.dir, format), "")
 		links, err = append(links, more...), errors.Join(err, failed)
 		for _, table := range tables {
-			list = append(list, tableDir{format, table, filepath.Join(dir, "format="+format, "table="+table)})
+			list = append(list, tableDir{format, table, filepath.Join(d.dir, format, table)})
+		}
+	}
+	return list, slices.DeleteFunc(links, func(link string) bool {
+		return filepath.Dir(link) == d.dir && !slices.Contains(d.formats, filepath.Base(link))
+	}), err
+}
+
+// oldDirs returns the directories of tables as an older layout has them.
+func (d *Destination) oldDirs() (list []tableDir, links []string, err error) {
+	formats, links, err := dirsOf(d.dir, "format=")
+	for _, format := range formats {
+		tables, more, failed := dirsOf(filepath.Join(d.dir, "format="+format), "table=")
+		links, err = append(links, more...), errors.Join(err, failed)
+		for _, table := range tables {
+			list = append(list, tableDir{format, table, filepath.Join(d.dir, "format="+format, "table="+table)})
 		}
 	}
 	return list, links, err
@@ -44,23 +65,60 @@ func dirsOf(dir, key string) (names, links []string, err error) {
 // archive.
 const namesAtOnce = 1000
 
-// each calls fn for the names in the directory. The error is why there are no more.
-func (d tableDir) each(fn func(name string)) error {
-	f, err := os.Open(d.path + "/.") // and not a fifo
+// each calls fn for the paths of the files in the directory and below. The error is why there are
+// no more.
+func (d tableDir) each(fn func(name string)) error { return eachBelow(d.path, "", fn) }
+
+// eachBelow is each for a directory at a path below dir.
+func eachBelow(dir, at string, fn func(name string)) error {
+	f, err := os.Open(filepath.Join(dir, at) + "/.") // and not a fifo
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	var failed error
 	for {
-		names, err := f.Readdirnames(namesAtOnce)
-		for _, name := range names {
-			fn(name)
+		list, err := f.ReadDir(namesAtOnce)
+		for _, e := range list {
+			if name := filepath.Join(at, e.Name()); e.IsDir() {
+				failed = errors.Join(failed, eachBelow(dir, name, fn))
+			} else {
+				fn(name)
+			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
+		if errors.Is(err, io.EOF) || errors.Is(err, iofs.ErrNotExist) { // fn may have removed it
+			return failed
 		}
 		if err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
+	}
+}
+
+// RemoveAbandoned removes what exports to a directory left there that were killed.
+func (d *Destination) RemoveAbandoned() {
+	removeAbandoned(d.dir)
+	dirs, _, _ := d.tableDirs()
+	for _, t := range dirs {
+		removeAbandoned(filepath.Dir(t.path))
+		_ = t.each(func(name string) {
+			if outfile.IsTemporary(filepath.Base(name)) {
+				removeAbandoned(filepath.Join(t.path, filepath.Dir(name)))
+			}
+		})
+	}
+}
+
+func removeAbandoned(dir string) {
+	if root, err := outfile.OpenDir(dir); err == nil {
+		outfile.RemoveAbandoned(root)
+		root.Close()
+	}
+}
+
+// removeEmpty removes a directory and those around it, below top, that are empty.
+func removeEmpty(top, dir string) {
+	for dir != top && os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -39,7 +40,6 @@ func New(dir string, c *cache.Cache, jobs int) (*Exporter, error) {
 type Recording struct {
 	archive.Recording
 	Path string        // in what is exported
-	Name string        // of its files, see [Namer]
 	Mode iofs.FileMode // of its files, from which the system takes the umask
 }
 
@@ -66,13 +66,18 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 		if !wanted(t.Name) {
 			continue
 		}
-		f := File{Table: t.Name, Path: filepath.Join(x.dir, "format="+r.Format().Name, "table="+t.Name, r.Name+parquet.Extension)}
+		f := File{Table: t.Name, Path: filepath.Join(x.dir, PlaceOf(r.Format().Name, t.Name, r.Path))}
 		if f.Same, f.Err = r.isSame(ctx, f.Path, t.Name, o); !f.Same && f.Err == nil {
 			f.Err = x.write(ctx, &f, t, r, o)
 		}
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// PlaceOf returns where below a destination the file is of a table of the recording at a path.
+func PlaceOf(format, table, at string) string {
+	return filepath.Join(format, table, filepath.FromSlash(parquet.EscapePath(at)))
 }
 
 // Keys of the metadata of a file that say of what it was made.
@@ -84,7 +89,7 @@ const (
 )
 
 // version changes when a file would be another although the recording is the same.
-const version = 3
+const version = 4
 
 func (r Recording) made(o *recordings.Opened) string {
 	f := r.Format()
@@ -149,6 +154,14 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
+	origin, err := r.origin(ctx, o)
+	if err != nil {
+		return err
+	}
+	t = t.WithOrigins(r.Format().Timeless, func(group int) []columnar.Origin {
+		origin.Rows = t.Groups[group].Rows
+		return []columnar.Origin{origin}
+	})
 	root, err := tableRoot(f.Path)
 	if err != nil {
 		return err
@@ -169,6 +182,23 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 		f.Rows += int64(t.Groups[i].Rows)
 	}
 	return err
+}
+
+// origin returns what the rows of a recording tell of it.
+func (r Recording) origin(ctx context.Context, o *recordings.Opened) (columnar.Origin, error) {
+	k, err := o.Summary(ctx)
+	if err != nil {
+		return columnar.Origin{}, err
+	}
+	return originOf(r.shownPath(), k.Start), nil
+}
+
+// originOf returns the Origin of a recording that began at a time, nil for none.
+func originOf(at string, start *time.Time) columnar.Origin {
+	if start == nil || start.UTC().Year() < 1 || start.UTC().Year() > 9999 {
+		return columnar.Origin{Path: at}
+	}
+	return columnar.Origin{Path: at, Start: start.UnixMicro(), Dated: true}
 }
 
 // tableRoot opens the directory of a file, and makes it if there is none.

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,14 +17,40 @@ import (
 )
 
 const (
-	noteName = "_recfs.json" // the file of a destination that says what is exported to it
-	noteSize = 64 << 10      // more than it has
-	layout   = 1             // number of the layout of a destination
+	noteName  = "_recfs.json" // the file of a destination that says what is exported to it
+	noteSize  = 64 << 10      // more than it has
+	layout    = 2             // number of the layout of a destination
+	oldLayout = 1             // format=F/table=T/NAME-HHHHHHHH.parquet
 )
+
+// A Form says how the tables of a destination lie.
+type Form struct {
+	Merge bool   `json:"merge"`        // in parts, which have those of many recordings
+	By    string `json:"by,omitempty"` // of parts: [ByNone], [ByMonth] or [ByMap]
+}
+
+// Whose parts lie together in a folder.
+const (
+	ByNone  = "none"
+	ByMonth = "month"
+	ByMap   = "map"
+)
+
+// flags are those that give the form.
+func (f Form) flags() string {
+	switch {
+	case !f.Merge:
+		return "without --merge"
+	case f.By == ByNone:
+		return "with --merge"
+	}
+	return "with --merge --by " + f.By
+}
 
 // A note says of what the tables of a destination were made.
 type note struct {
-	Layout int    `json:"layout"`
+	Layout int `json:"layout"`
+	Form
 	Source string `json:"source"`          // the first one: an absolute path
 	Mixed  bool   `json:"mixed,omitempty"` // there may be tables of others as well
 }
@@ -31,28 +58,52 @@ type note struct {
 // A Destination is a directory that exports write to.
 type Destination struct {
 	dir, source string
-	lock        *os.File
+	form        Form
+	formats     []string // of which there may be tables
+	locks       []*os.File
 	note        *note // nil: nothing was exported to it
 }
 
-// OpenDestination opens a directory to export a source to. Any number of exports may have it open,
-// unless one of them has it alone.
-func OpenDestination(dir, source string) (*Destination, error) {
-	lock, err := os.Open(dir)
-	if err != nil {
-		return nil, err
+// OpenDestination opens a directory to export a source to, in a form. Exports of several shards may
+// have it open, each of them once.
+func OpenDestination(dir, source string, form Form, shard Shard, formats []string) (*Destination, error) {
+	d := &Destination{dir: dir, source: string([]rune(source)), form: form, formats: formats}
+	err := d.lock(shard)
+	if err == nil {
+		d.note, err = d.readNote()
 	}
-	d := &Destination{dir: dir, source: string([]rune(source)), lock: lock}
-	if !tryLock(lock, false) {
-		err = fmt.Errorf("another export removes tables from %s", dir)
-	} else {
-		d.note, err = readNote(dir)
+	if err == nil && d.note != nil && d.note.Layout == layout && d.note.Form != form && d.note.Source != "" {
+		err = fmt.Errorf("%s was written %s; give that, or another DESTINATION", dir, d.note.flags())
 	}
 	if err != nil {
-		lock.Close()
+		d.Close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// lock locks the directory: for all shards alone, and for one of them its own file.
+func (d *Destination) lock(shard Shard) error {
+	lock, err := os.Open(d.dir)
+	if err != nil {
+		return err
+	}
+	d.locks = append(d.locks, lock)
+	if !tryLock(lock, shard.N == 1) {
+		return fmt.Errorf("another export writes to %s", d.dir)
+	}
+	if shard.N == 1 {
+		return nil
+	}
+	name := filepath.Join(d.dir, fmt.Sprintf("_lock-%d-%d", shard.I, shard.N))
+	if lock, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666); err != nil {
+		return err
+	}
+	d.locks = append(d.locks, lock)
+	if !tryLock(lock, true) {
+		return fmt.Errorf("another export writes to %s", d.dir)
+	}
+	return nil
 }
 
 // tryLock reports whether it could lock a directory, alone or with others. Where there are no locks
@@ -62,15 +113,22 @@ func tryLock(dir *os.File, alone bool) bool {
 }
 
 // Close lets others have the directory.
-func (d *Destination) Close() { d.lock.Close() }
+func (d *Destination) Close() {
+	for _, lock := range d.locks {
+		lock.Close()
+	}
+}
 
-// Alone reports whether no other export has the directory open, and keeps it so.
-func (d *Destination) Alone() bool { return tryLock(d.lock, true) }
+// Old reports whether there are tables of an older layout.
+func (d *Destination) Old() bool {
+	dirs, links, _ := dirsOf(d.dir, "format=")
+	return len(dirs)+len(links) > 0
+}
 
 // Foreign says of what else than the source there may be tables, "" if there are none.
 func (d *Destination) Foreign() string {
 	switch {
-	case d.note == nil, *d.note == note{layout, d.source, false}:
+	case d.note == nil, !d.note.Mixed && d.note.Source == d.source:
 		return ""
 	case d.note.Mixed:
 		return d.dir + " may have tables of another SOURCE"
@@ -80,23 +138,51 @@ func (d *Destination) Foreign() string {
 
 // HasTable reports whether tables of that name were written to the directory.
 func (d *Destination) HasTable(name string) bool {
-	dirs, _, _ := tableDirs(d.dir)
+	dirs, _, _ := d.tableDirs()
 	return slices.ContainsFunc(dirs, func(t tableDir) bool { return t.table == name })
+}
+
+// HasNote reports whether something was exported to the directory.
+func (d *Destination) HasNote() bool { return d.note != nil }
+
+// A Table is one of recordings of a format.
+type Table struct{ Format, Name string }
+
+// Tables returns the tables that recordings have, by format, and of which there are files, sorted.
+func (d *Destination) Tables(members map[string][]*Member) (list []Table) {
+	for format, all := range members {
+		for _, m := range all {
+			for _, t := range m.Tables {
+				if one := (Table{format, t}); !slices.Contains(list, one) {
+					list = append(list, one)
+				}
+			}
+		}
+	}
+	dirs, _, _ := d.tableDirs()
+	for _, t := range dirs {
+		if one := (Table{t.format, t.table}); !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Format, b.Format), cmp.Compare(a.Name, b.Name)) })
+	return list
 }
 
 // Join notes that there will be tables of the source, unless that is noted.
 func (d *Destination) Join() error {
-	switch {
-	case d.note == nil:
-		return d.write(note{layout, d.source, false})
-	case d.note.Mixed, d.note.Source == d.source:
+	n := note{layout, d.form, d.source, false}
+	if d.note != nil && (d.note.Mixed || d.note.Source != d.source) {
+		n.Source, n.Mixed = d.note.Source, true
+	}
+	if d.note != nil && *d.note == n {
 		return nil
 	}
-	return d.write(note{layout, d.note.Source, true})
+	return d.write(n)
 }
 
 // Own notes that there are tables of the source alone.
-func (d *Destination) Own() error { return d.write(note{layout, d.source, false}) }
+func (d *Destination) Own() error { return d.write(note{layout, d.form, d.source, false}) }
 
 func (d *Destination) write(n note) error {
 	b, err := json.Marshal(n)
@@ -119,13 +205,13 @@ func (d *Destination) write(n note) error {
 
 // readNote returns the note of a directory, nil if there is none. Tables without a note may be of
 // any source.
-func readNote(dir string) (*note, error) {
+func (d *Destination) readNote() (*note, error) {
 	n, unknown := new(note), &note{Layout: layout, Mixed: true}
-	b, err := readRegular(filepath.Join(dir, noteName), noteSize)
+	b, err := readRegular(filepath.Join(d.dir, noteName), noteSize)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		dirs, links, err := tableDirs(dir)
-		if len(dirs)+len(links) == 0 {
+		dirs, links, err := d.tableDirs()
+		if len(dirs)+len(links) == 0 && !d.Old() {
 			return nil, err
 		}
 		return unknown, err
@@ -133,8 +219,8 @@ func readNote(dir string) (*note, error) {
 		return nil, err
 	case json.Unmarshal(b, n) != nil:
 		return unknown, nil
-	case n.Layout != layout:
-		return nil, fmt.Errorf("%s was written by another version of recfs", dir)
+	case n.Layout != layout && n.Layout != oldLayout:
+		return nil, fmt.Errorf("%s was written by another version of recfs", d.dir)
 	}
 	return n, nil
 }

@@ -13,9 +13,9 @@ import (
 
 // A Pruner removes the tables of recordings that are gone.
 type Pruner struct {
-	Dir    string
-	Began  int64 // when the run did, see [Now]: what was made since stays
-	Names  *Namer
+	To     *Destination
+	Began  int64 // when the run did, see [Destination.Now]: what was made since stays
+	Named  Places
 	Wanted func(format, table string) bool
 
 	// Gone reports whether a recording that was not named is gone for sure.
@@ -64,7 +64,9 @@ func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
 			g.Err = err
 			tell(g)
 		case why == isGone:
-			g.Err = os.Remove(g.Path)
+			if g.Err = os.Remove(g.Path); g.Err == nil {
+				removeEmpty(p.To.dir, filepath.Dir(g.Path))
+			}
 			tell(g)
 		case why != isNamed:
 			left(g.Path, why)
@@ -77,7 +79,7 @@ func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
 
 // each calls file for all that may be a table, and link for the links to where others may be.
 func (p *Pruner) each(file func(d tableDir, name string), link func(name string)) error {
-	dirs, links, err := tableDirs(p.Dir)
+	dirs, links, err := p.To.tableDirs()
 	for _, name := range links {
 		link(name)
 	}
@@ -105,8 +107,7 @@ const (
 // judge tells what a file is. The error is why it is not known whether its recording is gone.
 func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) {
 	g = Gone{Format: d.format, Table: d.table, Path: filepath.Join(d.path, name)}
-	whole := strings.TrimSuffix(name, parquet.Extension)
-	if p.Names.has(d.format + "/" + whole) {
+	if p.Named.has(d.format, filepath.ToSlash(name)) {
 		return g, isNamed, nil
 	}
 	info, err := os.Lstat(g.Path)
@@ -117,11 +118,12 @@ func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) 
 		return g, isOther, nil
 	}
 	m := readMetadata(g.Path)
-	g.Recording = m[pathKey]
+	at, ok := recordingOf(filepath.ToSlash(name), m[pathKey])
+	g.Recording = at
 	switch {
 	case m[madeKey] == "":
 		return g, isAlien, nil
-	case m["recfs.format"] != d.format, m["recfs.table"] != d.table, !iofs.ValidPath(g.Recording), !isNameOf(whole, g.Recording):
+	case !ok, !isOf(m, d):
 		return g, isMoved, nil
 	case changed(info) >= p.Began:
 		return g, isNew, nil
@@ -131,6 +133,55 @@ func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) 
 		return g, isThere, err
 	}
 	return g, isGone, nil
+}
+
+// isOf reports whether the metadata of a file is of the table.
+func isOf(m map[string]string, d tableDir) bool {
+	return m["recfs.format"] == d.format && m["recfs.table"] == d.table
+}
+
+// recordingOf returns the path of the recording whose file has a name, of which its metadata tells
+// what people see.
+func recordingOf(name, shown string) (at string, ok bool) {
+	if parquet.EscapePath(shown) == name {
+		return shown, iofs.ValidPath(shown)
+	}
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		if parts[i], ok = parquet.UnescapeName(p, i < len(parts)-1); !ok {
+			return shown, false
+		}
+	}
+	at = strings.Join(parts, "/")
+	return at, string([]rune(at)) == shown
+}
+
+// RemoveOld removes what exports of an older layout wrote, of the formats and tables that are
+// wanted, and returns how many files those were.
+func (p *Pruner) RemoveOld() (removed int, err error) {
+	dirs, _, err := p.To.oldDirs()
+	for _, d := range dirs {
+		if !p.Wanted(d.format, d.table) {
+			continue
+		}
+		err = errors.Join(err, d.each(func(name string) {
+			name = filepath.Join(d.path, name)
+			info, failed := os.Lstat(name)
+			if failed != nil || !info.Mode().IsRegular() || changed(info) >= p.Began {
+				return
+			}
+			if m := readMetadata(name); m[madeKey] == "" || !isOf(m, d) {
+				return
+			}
+			if failed := os.Remove(name); failed != nil {
+				err = errors.Join(err, failed)
+				return
+			}
+			removed++
+		}))
+		removeEmpty(p.To.dir, d.path)
+	}
+	return removed, err
 }
 
 // changed returns when a file was written, renamed or the like last, in nanoseconds since 1970.

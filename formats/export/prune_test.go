@@ -13,7 +13,7 @@ import (
 
 func open(t *testing.T, dir, source string) *export.Destination {
 	t.Helper()
-	d, err := export.OpenDestination(dir, source)
+	d, err := export.OpenDestination(dir, source, export.Form{}, export.Shard{I: 1, N: 1}, []string{"nethack"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestPruneNew(t *testing.T) {
 	lost := errors.New("lost")
 	var failed error
 	p := &export.Pruner{
-		Dir: x.dir, Began: began, Names: new(export.Namer), Wanted: func(string, string) bool { return true },
+		To: d, Began: began, Named: export.Places{}, Wanted: func(string, string) bool { return true },
 		Gone: func(string, string) (bool, error) { return failed == nil, failed },
 	}
 	if gone, all, err := p.Count(); gone != len(old) || all != len(old)+len(made) || err != nil {
@@ -64,20 +64,56 @@ func TestPruneNew(t *testing.T) {
 	}
 }
 
-// TestPruneAlone holds that nothing is removed while another export has the destination open, and
-// that none begins then.
-func TestPruneAlone(t *testing.T) {
+// TestLocks holds that two exports of one shard do not write to a destination at a time, and that
+// one of all shards is alone there.
+func TestLocks(t *testing.T) {
 	dir := t.TempDir()
-	d, other := open(t, dir, "/a"), open(t, dir, "/a")
-	if d.Alone() {
-		t.Error("alone beside another export")
+	var opened []*export.Destination
+	for i, c := range []struct {
+		shard export.Shard
+		want  bool
+	}{{export.Shard{I: 1, N: 2}, true}, {export.Shard{I: 2, N: 2}, true}, {export.Shard{I: 1, N: 2}, false}, {export.Shard{I: 1, N: 1}, false}} {
+		d, err := export.OpenDestination(dir, "/a", export.Form{}, c.shard, nil)
+		if (err == nil) != c.want || err != nil && err.Error() != "another export writes to "+dir {
+			t.Errorf("%d: %v", i, err)
+		}
+		if err == nil {
+			opened = append(opened, d)
+		}
 	}
-	other.Close()
-	if !d.Alone() {
-		t.Error("not alone")
+	for _, d := range opened {
+		d.Close()
 	}
-	if _, err := export.OpenDestination(dir, "/a"); err == nil {
-		t.Error("opened while another export is alone")
+	d := open(t, dir, "/a")
+	if _, err := export.OpenDestination(dir, "/a", export.Form{}, export.Shard{I: 1, N: 2}, nil); err == nil {
+		t.Error("a shard was opened beside all")
+	}
+	d.Close()
+}
+
+// TestForms holds that a destination has one layout.
+func TestForms(t *testing.T) {
+	dir := t.TempDir()
+	by := export.Form{Merge: true, By: export.ByMonth}
+	for i, c := range []struct {
+		form export.Form
+		want string
+	}{
+		{by, ""},
+		{by, ""},
+		{export.Form{}, " was written with --merge --by month; give that, or another DESTINATION"},
+		{export.Form{Merge: true, By: export.ByNone}, " was written with --merge --by month; give that, or another DESTINATION"},
+	} {
+		d, err := export.OpenDestination(dir, "/a", c.form, export.Shard{I: 1, N: 1}, nil)
+		switch {
+		case (err == nil) != (c.want == "") || err != nil && err.Error() != dir+c.want:
+			t.Errorf("%d: %v", i, err)
+		case err == nil:
+			if err := d.Join(); err != nil {
+				t.Error(err)
+			}
+			d.Close()
+		}
 	}
 }
 
@@ -95,11 +131,18 @@ func TestPruneSource(t *testing.T) {
 		if err := d.Join(); err != nil {
 			t.Fatal(err)
 		}
+		d.Close()
 	}
 	d := open(t, dir, "/a")
-	if err := d.Own(); err != nil || d.Foreign() != "" || open(t, dir, "/a").Foreign() != "" {
+	if err := d.Own(); err != nil || d.Foreign() != "" {
 		t.Errorf("%v, %q", err, d.Foreign())
 	}
+	d.Close()
+	d = open(t, dir, "/a")
+	if why := d.Foreign(); why != "" {
+		t.Error(why)
+	}
+	d.Close()
 	put(t, filepath.Join(dir, "_recfs.json"), "{")
 	if open(t, dir, "/a").Foreign() == "" {
 		t.Error("a damaged note says nothing")

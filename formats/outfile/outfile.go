@@ -195,3 +195,9 @@ func (f *File) Discard() {
 		f.root.Close()
 	}
 }
+
+// Limit takes away what a mode does not allow.
+func (f *File) Limit(mode iofs.FileMode) { f.mode &= mode }
+
+// Truncate changes how many bytes the file has.
+func (f *File) Truncate(size int64) error { return named(f.f.Truncate(size), f.path) }

@@ -24,44 +24,37 @@ type memory struct {
 	dictionaries
 }
 
-// WriteTable writes the file of a table as it is exported, and returns how many bytes it has: pages
-// under zstd, dictionaries of values that come again, and bounds of texts, too.
-//
-//	PAR1 | row group … | footer | length of the footer u32 | PAR1
+// WriteTable writes the file of a table as it is exported, and returns how many bytes it has.
 //
 // Each row group is made with the memory that it takes in a request of c, and may be made again
 // with more. Rows that are not those that were counted are [nodes.ErrStale].
 func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterAt, t *columnar.Table, metadata ...Pair) (size int64, err error) {
-	size = int64(len(magic))
-	if _, err := out.WriteAt([]byte(magic), 0); err != nil {
+	w, err := z.NewWriter(out, t.Columns)
+	if err != nil {
 		return 0, err
 	}
-	groups := make([][]chunk, len(t.Groups))
-	for i := range groups {
-		n, end := peakOf(t, i), int64(0)
+	for i := range t.Groups {
+		n := peakOf(t, i)
 		err := c.Do(ctx, n+decoding, func(ctx context.Context) error {
 			held, err := cache.Charge(ctx, n)
 			if err != nil {
 				return err
 			}
 			defer held.Free()
-			m := z.memory()
-			defer z.spare(m)
-			if groups[i], err = z.group(ctx, m, t, i, size); err != nil {
+			b, err := t.Rows(ctx, i)
+			if err != nil {
 				return err
 			}
-			end = size + int64(len(m.out))
-			_, err = out.WriteAt(m.out, size)
-			return err
+			if want := t.Groups[i].Rows; b.Rows() != want {
+				return nodes.SizeError(int64(want), int64(b.Rows()))
+			}
+			return w.Append(b.Rows(), b.Columns)
 		})
 		if err != nil {
 			return 0, err
 		}
-		size = end
 	}
-	footer := makeFooter(t, func(_ []chunk, i int) []chunk { return groups[i] }, metadata)
-	_, err = out.WriteAt(footer, size)
-	return size + int64(len(footer)), err
+	return w.Close(metadata...)
 }
 
 // decoding is what most formats take to decode something for rows.
@@ -76,26 +69,6 @@ func peakOf(t *columnar.Table, i int) int64 {
 		n += 3 * p.total()
 	}
 	return n
-}
-
-// group makes row group i, which belongs at an offset.
-func (z *Encoder) group(ctx context.Context, m *memory, t *columnar.Table, i int, offset int64) ([]chunk, error) {
-	b, err := t.Rows(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	if want := t.Groups[i].Rows; b.Rows() != want {
-		return nil, nodes.SizeError(int64(want), int64(b.Rows()))
-	}
-	m.out = m.out[:0]
-	chunks := make([]chunk, len(b.Columns))
-	for c := range b.Columns {
-		chunks[c] = chunk{column: &t.Columns[c], values: b.Rows(), offset: offset + int64(len(m.out)), codec: zstdCodec}
-		if err := z.column(m, &chunks[c], &b.Columns[c]); err != nil {
-			return nil, err
-		}
-	}
-	return chunks, nil
 }
 
 // pageSize is about how many bytes a page has before compression.
@@ -215,7 +188,7 @@ func (c *chunk) boundTexts(v *columnar.Vector, d *dictionary) {
 	case d != nil:
 		c.boundEntries(d)
 	default:
-		c.bound(len(v.Ends), func(i int) []byte { return textOf(v, i) }, maxBound)
+		c.bound(len(v.Ends), func(i int) []byte { return v.TextAt(i) }, maxBound)
 	}
 }
 

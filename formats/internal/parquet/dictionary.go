@@ -177,7 +177,7 @@ func (s *textSet) dictionary(v *columnar.Vector) *dictionary {
 	s.rows, s.index = s.rows[:0], s.index[:0]
 	size := 0
 	for i := range v.Ends {
-		text := textOf(v, i)
+		text := v.TextAt(i)
 		n, known := s.numbers[string(text)]
 		if !known {
 			n = int32(len(s.rows))
@@ -192,7 +192,7 @@ func (s *textSet) dictionary(v *columnar.Vector) *dictionary {
 	}
 	d := &dictionary{n: len(s.rows), index: s.index, page: make([]byte, 0, size)}
 	for _, row := range s.rows {
-		d.page = appendText(d.page, textOf(v, int(row)))
+		d.page = appendText(d.page, v.TextAt(int(row)))
 	}
 	return d.ifSmaller(int64(4*len(v.Ends) + len(v.Text)))
 }

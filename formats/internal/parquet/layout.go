@@ -230,3 +230,12 @@ func wordsSize(words []string) int64 {
 	}
 	return n
 }
+
+// ValuesSize returns about how many bytes the values of a row group take.
+func ValuesSize(t *columnar.Table, group int) (n int64) {
+	for c := range t.Columns {
+		p := planOf(&t.Columns[c], &t.Groups[group], c)
+		n += p.page
+	}
+	return n
+}

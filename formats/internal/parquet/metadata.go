@@ -18,42 +18,54 @@ var errNotParquet = errors.New("it is not Parquet")
 
 // ReadMetadata returns the key-value metadata of a file of so many bytes.
 func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
-	const tail = 8 // length of the footer u32, magic
-	var end [tail]byte
-	if size < int64(len(magic)+tail) {
-		return nil, errNotParquet
-	}
-	if _, err := r.ReadAt(end[:], size-tail); err != nil {
+	footer, at, err := readFooter(r, size)
+	if err != nil {
 		return nil, err
 	}
-	n := int64(binary.LittleEndian.Uint32(end[:]))
-	if string(end[4:]) != magic || n > min(size-int64(len(magic)+tail), maxFooter) {
-		return nil, errNotParquet
-	}
-	footer := make([]byte, n)
-	if _, err := r.ReadAt(footer, size-tail-n); err != nil {
-		return nil, err
-	}
-	t := &thriftReader{Cursor: wire.NewCursor("parquet", footer, size-tail-n)}
+	t := &thriftReader{Cursor: wire.NewCursor("parquet", footer, at)}
 	pairs := map[string]string{}
 	t.fields(func(number int, typ byte) {
 		if number != 5 || typ != thriftList {
 			t.skip(typ)
 			return
 		}
-		t.elements(func(byte) {
-			var pair [3]string
-			t.fields(func(number int, typ byte) {
-				if typ == thriftBinary && 0 <= number && number < len(pair) {
-					pair[number] = string(t.binary())
-					return
-				}
-				t.skip(typ)
-			})
-			pairs[pair[1]] = pair[2]
-		})
+		t.pairs(pairs)
 	})
 	return pairs, t.Err()
+}
+
+// readFooter returns the footer of a file of so many bytes, and where it begins.
+func readFooter(r io.ReaderAt, size int64) (footer []byte, at int64, err error) {
+	const tail = 8 // length of the footer u32, magic
+	var end [tail]byte
+	if size < int64(len(magic)+tail) {
+		return nil, 0, errNotParquet
+	}
+	if _, err := r.ReadAt(end[:], size-tail); err != nil {
+		return nil, 0, err
+	}
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if string(end[4:]) != magic || n > min(size-int64(len(magic)+tail), maxFooter) {
+		return nil, 0, errNotParquet
+	}
+	footer = make([]byte, n)
+	_, err = r.ReadAt(footer, size-tail-n)
+	return footer, size - tail - n, err
+}
+
+// pairs reads the key-value metadata.
+func (t *thriftReader) pairs(pairs map[string]string) {
+	t.elements(func(byte) {
+		var pair [3]string
+		t.fields(func(number int, typ byte) {
+			if typ == thriftBinary && 0 <= number && number < len(pair) {
+				pair[number] = string(t.binary())
+				return
+			}
+			t.skip(typ)
+		})
+		pairs[pair[1]] = pair[2]
+	})
 }
 
 // A thriftReader reads what a thrift writes. It stops at the first error.

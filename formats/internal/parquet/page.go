@@ -81,7 +81,7 @@ func appendValues(out []byte, v *columnar.Vector, from, to int) []byte {
 		return appendNumbers(out, v.Doubles[from:to])
 	}
 	for i := from; i < to; i++ {
-		out = appendText(out, textOf(v, i))
+		out = appendText(out, v.TextAt(i))
 	}
 	return out
 }
@@ -131,14 +131,6 @@ func numbersIn[N int32 | int64 | float32 | float64](room []byte) []N {
 		return nil
 	}
 	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(room))), n)[:0]
-}
-
-// textOf returns text i of a column.
-func textOf(v *columnar.Vector, i int) []byte {
-	if i == 0 {
-		return v.Text[:v.Ends[0]]
-	}
-	return v.Text[v.Ends[i-1]:v.Ends[i]]
 }
 
 func appendText[S ~string | ~[]byte](out []byte, s S) []byte {

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"path"
+	"slices"
+
+	"recfs/formats"
+	archives "recfs/formats/archive"
+	"recfs/formats/catalogue"
+	"recfs/formats/export"
+	"recfs/nodes"
+)
+
+// merge writes parts with the rows of many recordings.
+func (x *exporter) merge(ctx context.Context, jobs jobCount, list iter.Seq[target]) (written string, err error) {
+	known := x.known(ctx)
+	inOrder(jobs, list, func(t target) outcome { return x.load(ctx, t, known) }, func(o outcome) { x.tell(ctx, o) })
+	m := &export.Merge{
+		Exporter: x.to, By: x.form.By, PartSize: int64(x.partSize), Shard: export.Shard(x.shard),
+		Timeless: func(format string) bool { return x.a.formatNamed(format).Timeless },
+		Tell:     x.tellPart,
+		Alien: func(file string, err error) {
+			x.fail(file, reason(file, err))
+		},
+		Fail: func(m *export.Member, table string, err error) {
+			x.tell(ctx, outcome{target: target{found: found{name: x.nameOf(m.Path), Description: archives.Description{Format: m.Format().Name}}, to: m.Recording}, table: table, err: err})
+		},
+	}
+	tables := x.lake.Tables(x.merged)
+	tables = slices.DeleteFunc(tables, func(t export.Table) bool { return !x.wantsTable(t.Format, t.Name) })
+	if x.prune != "" && x.seen > 0 {
+		if err := x.mayPrune(ctx, m, tables); err != nil {
+			return "", err
+		}
+	}
+	inOrder(jobs, slices.Values(tables), func(t export.Table) error {
+		if x.stopped.Load() != nil || ctx.Err() != nil {
+			return nil
+		}
+		return m.Table(ctx, t.Format, t.Name, x.merged[t.Format])
+	}, func(failed error) {
+		if failed != nil && ctx.Err() == nil {
+			x.stop(failed)
+			err = cmp.Or(err, failed)
+		}
+	})
+	if x.stopped.Load() != nil {
+		err = nil
+	}
+	for _, list := range x.merged {
+		for _, m := range list {
+			if m.Known && len(m.Tables) == 0 {
+				x.bare++
+			}
+		}
+	}
+	return count(x.written, "part", "parts"), err
+}
+
+// mayPrune lets parts lose the rows of recordings that are gone, unless there may be some that were
+// not found.
+func (x *exporter) mayPrune(ctx context.Context, m *export.Merge, tables []export.Table) error {
+	isGone := func(format, at string) (bool, error) { return x.isGone(ctx, format, at) }
+	if x.stays = x.unseen(); x.stays != "" {
+		return nil
+	}
+	gone, all := 0, 0
+	for _, t := range tables {
+		g, n, err := m.Count(t.Format, t.Name, x.merged[t.Format], isGone)
+		if err != nil {
+			return err
+		}
+		gone, all = gone+g, all+n
+	}
+	if x.stays = x.tooMany(gone, all); x.stays == "" {
+		m.Gone, x.gone = isGone, map[string]bool{}
+	}
+	return nil
+}
+
+// known returns the tables that recordings have, by path, as far as the catalogue knows. Nothing is
+// asked if all recordings are new.
+func (x *exporter) known(ctx context.Context) map[string][]string {
+	if !x.lake.HasNote() {
+		return nil
+	}
+	all := map[string][]string{}
+	for s, err := range x.a.catalogue.Summaries(ctx, x.root.Dir) {
+		if err == nil && s.Error == "" && s.Indexed {
+			all[exactPath(s)] = s.Tables
+		}
+	}
+	return all
+}
+
+// load opens a recording of which it is not known what tables it has.
+func (x *exporter) load(ctx context.Context, n target, known map[string][]string) outcome {
+	x.meter.begin(n.Stored)
+	done := outcome{target: n}
+	dir, err := archives.Current(ctx, n.entry.Dir)
+	r, ok := archives.RecordingOf(dir)
+	if done.err = err; ok && err == nil {
+		n.to.Recording = r
+		m := &export.Member{Recording: n.to}
+		if m.Tables, m.Known = known[n.to.Path]; !m.Known {
+			if done.err = m.Load(ctx); done.err == nil {
+				x.a.catalogue.Keep(ctx, r)
+			}
+			m.Told()
+		}
+		for _, t := range m.Tables {
+			x.meet(t)
+		}
+		done.to, done.member = n.to, m
+	}
+	if ctx.Err() == nil {
+		x.meter.finish(1, n.Stored)
+	}
+	return done
+}
+
+// nameOf returns what people call the recording at a path in the source.
+func (x *exporter) nameOf(at string) string {
+	if x.alone {
+		return x.source
+	}
+	return path.Join(x.source, at)
+}
+
+// tellPart tells what became of a part.
+func (x *exporter) tellPart(p export.Part) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	line := partLine{Format: p.Format, Table: p.Table, File: p.Path, FileHex: formats.HexOf(p.Path), Recordings: p.Recordings, Unchanged: p.Same, Removed: p.Removed}
+	switch {
+	case p.Same:
+		x.same++
+	case !p.Removed:
+		x.written++
+		x.bytes += p.Size
+		line.Rows, line.Size = &p.Rows, &p.Size
+	}
+	for _, at := range p.Pruned {
+		x.gone[p.Format+"/"+at] = true
+	}
+	if len(p.Pruned) > 0 {
+		x.cut++
+	}
+	x.meter.file()
+	if x.asJSON {
+		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
+	}
+}
+
+// A partLine is what export --json prints of a part.
+type partLine struct {
+	Format     string `json:"format"`
+	Table      string `json:"table"`
+	File       string `json:"file"`
+	FileHex    string `json:"file_hex,omitempty"`
+	Recordings int    `json:"recordings"`
+	Rows       *int64 `json:"rows,omitempty"` // of one that was written
+	Size       *int64 `json:"size,omitempty"`
+	Unchanged  bool   `json:"unchanged"`
+	Removed    bool   `json:"removed,omitempty"`
+}
+
+// finish writes what a destination has of all recordings.
+func (x *exporter) finish(ctx context.Context, pruned error) error {
+	if x.shard.N > 1 {
+		return nil
+	}
+	l := &export.Lake{Exporter: x.to, To: x.lake, Mode: x.mode, Alien: x.fail}
+	var order []string
+	n, err := l.Recordings(ctx, x.summaries(ctx, &order), func(format string) bool {
+		return x.prune != "" && pruned == nil && len(x.tables) == 0 && isAmong(x.formats, format)
+	})
+	if err != nil {
+		return x.notFinished(err)
+	}
+	single := func(format, table string) bool {
+		f := x.a.formatNamed(format)
+		return f.SingleTable(table) != nil
+	}
+	for _, t := range x.lake.Tables(nil) {
+		if !single(t.Format, t.Name) || !x.wantsTable(t.Format, t.Name) {
+			continue
+		}
+		if err := l.Single(ctx, t.Format, t.Name, x.a.formatNamed(t.Format).Timeless, order); err != nil {
+			return x.notFinished(err)
+		}
+	}
+	return x.notFinished(l.Views(x.viewsAt, n.Recordings, n.Unindexed, single))
+}
+
+// notFinished returns why what is written last could not be.
+func (x *exporter) notFinished(err error) error {
+	if x.stop(err); x.stopped.Load() != nil {
+		return *x.stopped.Load()
+	}
+	return err
+}
+
+// summaries yields what is known of the recordings that are wanted, and puts their paths into
+// order.
+func (x *exporter) summaries(ctx context.Context, order *[]string) iter.Seq2[catalogue.Summary, error] {
+	return func(yield func(catalogue.Summary, error) bool) {
+		*order = nil
+		for s, err := range x.a.catalogue.Summaries(ctx, x.root.Dir) {
+			switch {
+			case err != nil:
+			case s.Format == "" && s.Error == "", !isAmong(x.formats, s.Format):
+				continue
+			case x.alone:
+				s.Path = base(x.source)
+				s.PathHex = formats.HexOf(s.Path)
+			}
+			if err == nil && !s.Indexed && s.Error == "" {
+				x.learn(ctx, &s)
+			}
+			*order = append(*order, exactPath(s))
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+// learn asks a recording, which has an index by now, what the catalogue does not keep.
+func (x *exporter) learn(ctx context.Context, s *catalogue.Summary) {
+	e := x.root
+	if !x.alone {
+		found, err := nodes.Lookup(ctx, x.root.Dir, exactPath(*s))
+		if err != nil {
+			return
+		}
+		e = found
+	}
+	if k, _, err := catalogue.Summarize(ctx, e.Dir); err == nil {
+		k.Path, k.PathHex, k.Format, k.Size, k.Modified, k.Tables = s.Path, s.PathHex, s.Format, s.Size, s.Modified, s.Tables
+		*s = k
+	}
+}

@@ -1,0 +1,269 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"recfs/cache"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+)
+
+// An entry is a recording whose rows are to be written, or with no line a part of one.
+type entry struct {
+	line  *line
+	rows  int64
+	bytes int64   // that its values take, about
+	m     *Member // that makes the rows; nil: they are in a file
+	old   oldRows // what it had before; of no file if it had nothing
+}
+
+// groupBytes is about how many bytes the values of a row group have at most.
+const groupBytes = 64 << 20
+
+// A size is how large rows are.
+type size struct{ rows, bytes int64 }
+
+func (a size) plus(b size) size { return size{a.rows + b.rows, a.bytes + b.bytes} }
+
+// fits reports whether so much is one row group.
+func (a size) fits() bool { return a.rows <= columnar.MaxGroupRows && a.bytes <= groupBytes }
+
+// isHalf reports whether it is more than half of one. No two beside each other have less.
+func (a size) isHalf() bool { return a.rows > columnar.MaxGroupRows/2 || a.bytes > groupBytes/2 }
+
+func (e *entry) size() size { return size{e.rows, e.bytes} }
+
+// A groupWriter writes rows of many recordings as row groups.
+type groupWriter struct {
+	x        *Exporter
+	timeless bool
+	table    string
+	columns  []columnar.Column // of the table, without those of Origins
+	fail     func(m *Member, table string, err error)
+
+	w       *parquet.Writer
+	pending []*entry
+	held    size
+	lines   []line // of what was written
+	made    []*Member
+	rows    int64
+}
+
+// allColumns are those of the file.
+func (g *groupWriter) allColumns() []columnar.Column {
+	return slices.Concat(columnar.OriginColumns(g.timeless), g.columns)
+}
+
+// add adds a recording.
+func (g *groupWriter) add(ctx context.Context, e *entry) error {
+	if !g.held.plus(e.size()).fits() {
+		if err := g.flush(ctx); err != nil {
+			return err
+		}
+	}
+	g.pending = append(g.pending, e)
+	g.held = g.held.plus(e.size())
+	if !e.size().fits() {
+		return g.flush(ctx)
+	}
+	return nil
+}
+
+// flush writes what was added since the last one: one row group, or those of a large recording.
+func (g *groupWriter) flush(ctx context.Context) error {
+	list := g.pending
+	g.pending, g.held = nil, size{}
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) == 1 && list[0].m != nil && !list[0].size().fits() {
+		return g.large(ctx, list[0])
+	}
+	var n int64
+	for _, e := range list {
+		n += e.bytes
+	}
+	mark, lines, made, rows := g.w.Mark(), len(g.lines), len(g.made), g.rows
+	var failed []func()
+	err := g.request(ctx, n, func(ctx context.Context) (err error) {
+		g.w.Cut(mark)
+		g.lines, g.made, g.rows, failed = g.lines[:lines], g.made[:made], rows, nil
+		failed, err = g.group(ctx, list)
+		return err
+	})
+	for _, tell := range failed {
+		tell()
+	}
+	if large, ok := errors.AsType[*largeError](err); ok {
+		return g.around(ctx, list, large.at)
+	}
+	return err
+}
+
+// A largeError says that what cannot be made was large before: its row groups are copied.
+type largeError struct{ at int }
+
+func (*largeError) Error() string { return "it had row groups of its own" }
+
+// around writes a list in which a recording has the row groups that it had.
+func (g *groupWriter) around(ctx context.Context, list []*entry, at int) error {
+	g.pending = list[:at]
+	err := g.flush(ctx)
+	if err == nil {
+		err = g.copyOld(list[at].former())
+	}
+	if err == nil {
+		g.pending = list[at+1:]
+		err = g.flush(ctx)
+	}
+	return err
+}
+
+// request calls do with the memory for rows whose values take n bytes.
+func (g *groupWriter) request(ctx context.Context, n int64, do func(ctx context.Context) error) error {
+	const besides = 2 << 20 // what decoding and encoding take
+	n = 3*n + besides
+	return g.x.c.Do(ctx, n, func(ctx context.Context) error {
+		held, err := cache.Charge(ctx, n)
+		if err != nil {
+			return err
+		}
+		defer held.Free()
+		return do(ctx)
+	})
+}
+
+// group writes a row group. What cannot be made has the rows that it had. failed tells of it.
+func (g *groupWriter) group(ctx context.Context, list []*entry) (failed []func(), err error) {
+	b, origins := g.batch(list), []columnar.Origin(nil)
+	var again []*entry // whose rows are in files
+	for _, e := range list {
+		if e.m == nil {
+			again = append(again, e)
+		}
+	}
+	files, err := g.read(again)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range list {
+		origin, from := columnar.Origin{}, e
+		if e.m != nil && e.rows > 0 {
+			before := b.Clone()
+			origin = e.m.origin
+			if err := e.m.fill(ctx, b, g.table, 0, e.rows); err != nil {
+				if cache.IsShort(err) || ctx.Err() != nil {
+					return nil, err
+				}
+				b.Back(before)
+				failed = append(failed, func() { g.fail(e.m, g.table, err) })
+				if from = e.former(); from == nil {
+					continue
+				}
+				if from.old.groups > 1 {
+					return failed[len(failed)-1:], &largeError{i}
+				}
+				if files, err = g.readMore(files, from); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if from.m == nil && from.rows > 0 {
+			origin = files[from].appendTo(b)
+		}
+		if origin.Rows = int(from.rows); origin.Rows > 0 {
+			origins = append(origins, origin)
+		}
+		g.wrote(from)
+	}
+	if b.Rows() == 0 {
+		return failed, nil
+	}
+	return failed, g.w.Append(b.Rows(), slices.Concat(columnar.OriginVectors(g.timeless, origins), b.Columns))
+}
+
+// batch returns a Batch with room for the rows of a list.
+func (g *groupWriter) batch(list []*entry) *columnar.Batch {
+	n := columnar.Group{Columns: make([]columnar.Counts, len(g.columns))}
+	for _, e := range list {
+		n.Rows += int(e.rows)
+	}
+	return columnar.NewBatch(g.columns, n)
+}
+
+func (g *groupWriter) wrote(e *entry) {
+	g.rows += e.rows
+	if e.line != nil {
+		g.lines = append(g.lines, *e.line)
+	}
+	if e.m != nil {
+		g.made = append(g.made, e.m)
+	}
+}
+
+// former returns what there was of a recording before, nil if nothing.
+func (e *entry) former() *entry {
+	if e.old.file == "" {
+		return nil
+	}
+	return &entry{line: e.old.line, rows: e.old.line.Rows, old: e.old}
+}
+
+// large writes the row groups of a recording that has several, of equal sizes, so that none is
+// less than half of one.
+func (g *groupWriter) large(ctx context.Context, e *entry) error {
+	n := max((e.rows+columnar.MaxGroupRows-1)/columnar.MaxGroupRows, min((e.bytes+groupBytes-1)/groupBytes, e.rows))
+	mark := g.w.Mark()
+	for i := range n {
+		made, err := g.stretch(ctx, e, e.rows*i/n, e.rows*(i+1)/n, e.bytes/n)
+		if err == nil {
+			continue
+		}
+		if made || ctx.Err() != nil {
+			return err
+		}
+		g.w.Cut(mark)
+		g.fail(e.m, g.table, err)
+		return g.copyOld(e.former())
+	}
+	g.wrote(e)
+	return nil
+}
+
+// stretch writes a row group of a large recording. made says that it could be made.
+func (g *groupWriter) stretch(ctx context.Context, e *entry, from, to, bytes int64) (made bool, err error) {
+	mark := g.w.Mark()
+	err = g.request(ctx, bytes, func(ctx context.Context) error {
+		g.w.Cut(mark)
+		b := g.batch([]*entry{{rows: to - from}})
+		if err := e.m.fill(ctx, b, g.table, from, to); err != nil {
+			return err
+		}
+		made = true
+		origin := e.m.origin
+		origin.Rows = b.Rows()
+		return g.w.Append(b.Rows(), slices.Concat(columnar.OriginVectors(g.timeless, []columnar.Origin{origin}), b.Columns))
+	})
+	return made, err
+}
+
+// copyOld writes the row groups that a recording had, which are of it alone.
+func (g *groupWriter) copyOld(e *entry) error {
+	if e == nil {
+		return nil
+	}
+	r, closeFile, err := openRows(e.old.file)
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	for i := range e.old.groups {
+		if err := g.w.Copy(r, e.old.group+i); err != nil {
+			return err
+		}
+	}
+	g.wrote(e)
+	return nil
+}

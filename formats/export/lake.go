@@ -1,0 +1,263 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/outfile"
+)
+
+// A Lake is what a destination has besides the tables of recordings, which is written last.
+type Lake struct {
+	*Exporter
+	To    *Destination
+	Mode  iofs.FileMode // of its files
+	Alien func(file string, err error)
+}
+
+// formerRows are the rows of a recording in the files of a table.
+type formerRows struct {
+	entries []*entry
+	line    line
+}
+
+// Single writes the file of a table that has the rows of all recordings, in the order of a list of
+// their paths, unless it has them. Those that are not in it come last.
+func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, order []string) error {
+	d := tableDir{format, table, filepath.Join(l.dir, format, table)}
+	all, columns, err := l.formerRows(d)
+	if err != nil {
+		return err
+	}
+	var list []formerRows
+	for _, at := range order {
+		if rows, ok := all[at]; ok {
+			list = append(list, rows)
+			delete(all, at)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[at])
+	}
+	name := d.path + parquet.Extension
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d %v\n", version, columns)
+	for i := range list {
+		x := &list[i].line
+		fmt.Fprintf(sum, "%q %d %s %s %s\n", x.path(), x.Rows, x.Stamp, x.Sum, x.Made)
+	}
+	made := hex.EncodeToString(sum.Sum(nil)[:16])
+	m := readMetadata(name)
+	ours := m[madeKey] != "" && isOf(m, d)
+	switch {
+	case len(list) == 0 && ours:
+		return os.Remove(name)
+	case len(list) == 0, ours && m[madeKey] == made:
+		return nil
+	}
+	return l.write(name, func(out io.WriterAt) error {
+		return l.writeSingle(ctx, out, d, timeless, columns, list, made)
+	})
+}
+
+// writeSingle writes the file of a table that has the rows of all recordings.
+func (l *Lake) writeSingle(ctx context.Context, out io.WriterAt, d tableDir, timeless bool, columns []columnar.Column, list []formerRows, made string) error {
+	g := groupWriter{x: l.Exporter, timeless: timeless, table: d.table, columns: columns[len(columnar.OriginColumns(timeless)):]}
+	var err error
+	if g.w, err = l.z.NewWriter(out, g.allColumns()); err != nil {
+		return err
+	}
+	for i := range list {
+		for _, e := range list[i].entries {
+			if err := g.add(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+	if err := g.flush(ctx); err != nil {
+		return err
+	}
+	_, err = g.w.Close(parquet.Pair{Key: "recfs.table", Value: d.table}, parquet.Pair{Key: "recfs.format", Value: d.format},
+		parquet.Pair{Key: recordingsKey, Value: strconv.Itoa(len(list))}, parquet.Pair{Key: "recfs.unindexed", Value: "0"}, parquet.Pair{Key: madeKey, Value: made})
+	return err
+}
+
+// formerRows returns the rows in the files of a table by recording, and their columns.
+func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []columnar.Column, err error) {
+	all = map[string]formerRows{}
+	take := func(r *parquet.Reader, file string, add func()) {
+		if columns == nil {
+			columns = r.Columns
+		}
+		if !r.Same(columns) {
+			l.Alien(file, errors.New("it has other columns than other files"))
+			return
+		}
+		add()
+	}
+	if l.To.form.Merge {
+		m := &tableMerge{Merge: &Merge{Exporter: l.Exporter, By: l.To.form.By, Shard: Shard{1, 1}, Alien: func(string, error) {}}, tableDir: d}
+		if err := m.find(); err != nil {
+			return nil, nil, err
+		}
+		for _, folder := range slices.Sorted(maps.Keys(m.parts)) {
+			for _, p := range m.parts[folder] {
+				take(p.rows, p.at(), func() { p.addTo(all) })
+			}
+		}
+		return all, columns, nil
+	}
+	err = d.each(func(name string) {
+		file := filepath.Join(d.path, name)
+		r, closeFile, err := openRows(file)
+		if err != nil {
+			return
+		}
+		defer closeFile()
+		at, ok := recordingOf(filepath.ToSlash(name), r.Metadata[pathKey])
+		if !ok || r.Metadata[madeKey] == "" || !isOf(r.Metadata, d) {
+			return
+		}
+		take(r, file, func() { all[at] = ownRows(r, file, r.Metadata[pathKey]) })
+	})
+	if errors.Is(err, iofs.ErrNotExist) {
+		err = nil
+	}
+	return all, columns, err
+}
+
+// addTo adds the rows of a part.
+func (p *part) addTo(all map[string]formerRows) {
+	for _, u := range p.units {
+		row := int64(0)
+		for i := u.line; i < u.line+u.lines; i++ {
+			x := &p.lines[i]
+			if x.Rows > 0 && u.groups == 1 {
+				n := p.rows.Plain(u.group) / int64(p.rows.Rows(u.group)) * x.Rows
+				all[x.path()] = formerRows{[]*entry{{rows: x.Rows, bytes: n, old: oldRows{p.at(), x, u.group, 1, row}}}, *x}
+			} else {
+				rows := formerRows{line: *x}
+				for g := range min(u.groups, int(min(x.Rows, 1))*u.groups) {
+					rows.entries = append(rows.entries, wholeGroup(p.rows, p.at(), u.group+g, x))
+				}
+				all[x.path()] = rows
+			}
+			row += x.Rows
+		}
+	}
+}
+
+// ownRows returns the rows of a file of one recording.
+func ownRows(r *parquet.Reader, file, shown string) formerRows {
+	m := r.Metadata
+	rows := formerRows{line: line{Recording: shown, Stamp: m[stampKey], Sum: m[sumKey], Made: m[madeKey]}}
+	x := &line{Recording: shown}
+	for g := range r.Groups() {
+		rows.line.Rows += int64(r.Rows(g))
+		rows.entries = append(rows.entries, wholeGroup(r, file, g, x))
+	}
+	return rows
+}
+
+// wholeGroup returns the rows of a row group of one recording.
+func wholeGroup(r *parquet.Reader, file string, group int, x *line) *entry {
+	return &entry{rows: int64(r.Rows(group)), bytes: r.Plain(group), old: oldRows{file, x, group, 1, 0}}
+}
+
+// Views writes views.sql, of all tables that there are.
+func (l *Lake) Views(prefix string, recordings, unindexed int, single func(format, table string) bool) error {
+	if prefix == "" {
+		at, err := filepath.Abs(l.dir)
+		if err == nil {
+			at, err = filepath.EvalSymlinks(at)
+		}
+		if err != nil {
+			return err
+		}
+		prefix = at
+	}
+	dirs, _, err := l.To.tableDirs()
+	if err != nil {
+		return err
+	}
+	var kinds []parquet.Kind
+	for _, d := range dirs {
+		kinds = append(kinds, parquet.Kind{Format: d.format, Table: d.table, Single: single(d.format, d.table)})
+	}
+	slices.SortFunc(kinds, func(a, b parquet.Kind) int { return strings.Compare(a.Format+"/"+a.Table, b.Format+"/"+b.Table) })
+	by := l.To.form.By
+	if by == ByNone {
+		by = ""
+	}
+	return l.replace(filepath.Join(l.dir, "views.sql"), func(out io.WriterAt) error {
+		_, err := out.WriteAt(parquet.Views(prefix, recordings, unindexed, kinds, by), 0)
+		return err
+	})
+}
+
+// replace writes a file, unless it has the bytes that write writes.
+func (l *Lake) replace(name string, write func(out io.WriterAt) error) error {
+	if old, err := openRegular(name); err == nil {
+		defer old.Close()
+		c := &comparison{old: old}
+		err := write(c)
+		if info, failed := old.Stat(); err == nil && failed == nil && info.Size() == c.size {
+			return nil
+		}
+		if err != nil && !errors.Is(err, errOther) {
+			return err
+		}
+	}
+	return l.write(name, write)
+}
+
+// write writes a file.
+func (l *Lake) write(name string, write func(out io.WriterAt) error) error {
+	root, err := tableRoot(name)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	out, err := outfile.CreateIn(root, filepath.Base(name), l.Mode)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	out.Limit(l.Mode)
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// A comparison compares what is written with a file, and fails with errOther where it is another.
+type comparison struct {
+	old  *os.File
+	size int64
+}
+
+var errOther = errors.New("another file")
+
+// WriteAt implements io.WriterAt.
+func (c *comparison) WriteAt(b []byte, off int64) (int, error) {
+	there := make([]byte, len(b))
+	if _, err := c.old.ReadAt(there, off); err != nil || !bytes.Equal(b, there) {
+		return 0, errOther
+	}
+	c.size = max(c.size, off+int64(len(b)))
+	return len(b), nil
+}

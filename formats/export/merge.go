@@ -1,0 +1,367 @@
+package export
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"recfs/formats/columnar"
+)
+
+// A Merge writes the tables of many recordings as parts (docs/tree/tables.md section 8).
+type Merge struct {
+	*Exporter
+	By       string
+	PartSize int64
+	Shard    Shard
+
+	// Gone, if set, reports whether a recording that no Member is of is gone for sure, and its rows
+	// are to go.
+	Gone func(format, at string) (bool, error)
+
+	Timeless func(format string) bool                  // its recordings have no start
+	Fail     func(at *Member, table string, err error) // hears of what cannot be written; table is "" if nothing can
+	Alien    func(file string, err error)              // hears of what is no part, or cannot be looked up
+	Tell     func(Part)
+}
+
+// A Part is a file of a merged export.
+type Part struct {
+	Format, Table string
+	Path          string // on disk
+	Recordings    int
+	Rows, Size    int64 // of one that was written
+	Same, Removed bool
+	Pruned        []string // recordings that are gone, whose rows went
+}
+
+// A change is what becomes of a line of a part.
+type change struct {
+	to    *Member // it is made anew
+	drop  bool    // it goes
+	gone  bool    // as its recording is
+	moves *Member // it goes once that is in another part
+}
+
+// A tableMerge is one table of a Merge.
+type tableMerge struct {
+	*Merge
+	tableDir
+	members []*Member
+	parts   map[string][]*part // by folder, in their order
+	next    map[string]int     // number of the next part of a folder
+	changes map[*part]map[int]change
+	added   map[string][]*Member
+	columns []columnar.Column // of the table
+}
+
+// Table writes the parts of a table of a format, of which members are all recordings.
+func (x *Merge) Table(ctx context.Context, format, table string, members []*Member) error {
+	m := &tableMerge{
+		Merge: x, tableDir: x.dirOf(format, table), members: members,
+		changes: map[*part]map[int]change{}, added: map[string][]*Member{},
+	}
+	if err := m.find(); err != nil {
+		return err
+	}
+	if err := m.plan(ctx); err != nil {
+		return err
+	}
+	return m.write(ctx)
+}
+
+// Count returns of how many lines of manifests the recording is gone, and how many there are.
+func (x *Merge) Count(format, table string, members []*Member, isGone func(format, at string) (bool, error)) (gone, all int, err error) {
+	m := &tableMerge{Merge: &Merge{Exporter: x.Exporter, By: x.By, Shard: x.Shard, Alien: func(string, error) {}}, tableDir: x.dirOf(format, table)}
+	if err := m.find(); err != nil {
+		return 0, 0, err
+	}
+	there := make(map[string]bool, len(members))
+	for _, member := range members {
+		there[member.Path] = true
+	}
+	for _, list := range m.parts {
+		for _, p := range list {
+			for i := range p.lines {
+				at := p.lines[i].path()
+				if all++; there[at] {
+					continue
+				}
+				if is, err := isGone(format, at); is && err == nil {
+					gone++
+				}
+			}
+		}
+	}
+	return gone, all, nil
+}
+
+func (x *Merge) dirOf(format, table string) tableDir {
+	return tableDir{format, table, filepath.Join(x.dir, format, table)}
+}
+
+// find reads the manifests of the parts that are there.
+func (m *tableMerge) find() error {
+	m.parts, m.next = map[string][]*part{}, map[string]int{}
+	err := m.each(func(at string) {
+		folder, name := filepath.Split(at)
+		folder = filepath.Clean(folder)
+		if folder == "." {
+			folder = ""
+		}
+		s, n, ok := numberOf(name)
+		if !ok || (folder == "") != (m.By == ByNone) || folder != "" && folder != filepath.Base(folder) {
+			return
+		}
+		if s == m.Shard {
+			m.next[folder] = max(m.next[folder], n+1)
+		}
+		p, closePart, err := openPart(m.tableDir, folder, name, m.By)
+		if err != nil {
+			m.Alien(filepath.Join(m.path, at), err)
+			return
+		}
+		closePart()
+		m.parts[folder] = append(m.parts[folder], p)
+	})
+	for _, list := range m.parts {
+		slices.SortFunc(list, func(a, b *part) int {
+			_, i, _ := numberOf(a.name)
+			_, k, _ := numberOf(b.name)
+			return i - k
+		})
+	}
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// A ref is a line of a part.
+type ref struct {
+	p *part
+	i int
+}
+
+func (m *tableMerge) change(r ref, c change) {
+	if m.changes[r.p] == nil {
+		m.changes[r.p] = map[int]change{}
+	}
+	m.changes[r.p][r.i] = c
+}
+
+// plan finds out what becomes of each line, and which recordings are in no part.
+func (m *tableMerge) plan(ctx context.Context) error {
+	lines := map[string][]ref{}
+	for _, folder := range slices.Sorted(maps.Keys(m.parts)) {
+		for _, p := range m.parts[folder] {
+			for i := range p.lines {
+				at := p.lines[i].path()
+				lines[at] = append(lines[at], ref{p, i})
+			}
+		}
+	}
+	for _, member := range m.members {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m.planMember(ctx, member, lines[member.Path])
+		delete(lines, member.Path)
+	}
+	for at, refs := range lines {
+		if !m.Shard.Has(at) {
+			continue
+		}
+		gone := false
+		if m.Gone != nil {
+			var err error
+			if gone, err = m.Gone(m.format, at); err != nil {
+				m.Alien(at, err)
+			}
+		}
+		for i, r := range refs {
+			if gone || i < len(refs)-1 {
+				m.change(r, change{drop: true, gone: gone})
+			}
+		}
+	}
+	return nil
+}
+
+// planMember finds out what becomes of the lines of a recording.
+func (m *tableMerge) planMember(ctx context.Context, member *Member, refs []ref) {
+	if member.Known && !member.has(m.table) || len(refs) == 0 && m.fails(ctx, member) {
+		return
+	}
+	keep := slices.IndexFunc(refs, func(r ref) bool { return member.isSame(ctx, &r.p.lines[r.i]) })
+	if len(refs) > 1 || keep < 0 {
+		if m.fails(ctx, member) || !member.has(m.table) {
+			return
+		}
+		if err := member.counts[m.table].err; err != nil {
+			m.Fail(member, m.table, err)
+			return
+		}
+		folder := member.folder(m.By)
+		here := slices.IndexFunc(refs, func(r ref) bool {
+			return r.p.folder == folder && (keep < 0 || member.isSame(ctx, &r.p.lines[r.i]))
+		})
+		switch {
+		case here >= 0 && keep < 0:
+			m.change(refs[here], change{to: member})
+			keep = here
+		case here >= 0:
+			keep = here
+		case keep < 0:
+			m.added[folder] = append(m.added[folder], member)
+		}
+		for i, r := range refs {
+			switch {
+			case i == keep:
+			case keep < 0:
+				m.change(r, change{moves: member})
+			default:
+				m.change(r, change{drop: true})
+			}
+		}
+	}
+}
+
+// fails opens a recording, and tells if it does not open.
+func (m *Merge) fails(ctx context.Context, member *Member) bool {
+	err := member.Load(ctx)
+	if err != nil && ctx.Err() == nil {
+		member.reported.Do(func() { m.Fail(member, "", err) })
+	}
+	return err != nil
+}
+
+// write writes the parts that are to be others, and those with moved recordings last: they are
+// where they went by then.
+func (m *tableMerge) write(ctx context.Context) error {
+	m.learnColumns()
+	folders := slices.Collect(maps.Keys(m.parts))
+	for folder := range m.added {
+		if _, ok := m.parts[folder]; !ok {
+			folders = append(folders, folder)
+		}
+	}
+	slices.Sort(folders)
+	moved := map[*Member]bool{} // and any other that was written
+	for _, folder := range folders {
+		if err := m.writeFolder(ctx, folder, moved); err != nil {
+			return err
+		}
+	}
+	return m.takeAway(ctx, moved)
+}
+
+// takeAway writes the parts without recordings that moved to another one.
+func (m *tableMerge) takeAway(ctx context.Context, moved map[*Member]bool) error {
+	for p, changes := range m.changes {
+		var from *part
+		for _, c := range changes {
+			if c.moves == nil || !moved[c.moves] {
+				continue
+			}
+			if from == nil {
+				again, closePart, err := openPart(p.tableDir, p.folder, p.name, m.By)
+				if err != nil {
+					return err
+				}
+				closePart()
+				from = again
+			}
+			if i := slices.IndexFunc(from.lines, func(l line) bool { return l.path() == c.moves.Path }); i >= 0 {
+				m.change(ref{from, i}, change{drop: true})
+			}
+		}
+		if from == nil {
+			continue
+		}
+		if _, err := m.rewrite(ctx, from, nil, moved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFolder writes the parts of a folder.
+func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*Member]bool) error {
+	added := m.added[folder]
+	slices.SortFunc(added, func(a, b *Member) int {
+		x, y := a.line(m.table), b.line(m.table)
+		return compareLines(&x, &y)
+	})
+	list := m.parts[folder]
+	last := -1
+	for i, p := range list {
+		if s, _, _ := numberOf(p.name); s == m.Shard {
+			last = i
+		}
+	}
+	for i, p := range list {
+		var more []*Member
+		if i == last && p.info.Size() < m.PartSize/2 && m.isOurs(p) {
+			more, added = added, nil
+		}
+		stays := !slices.ContainsFunc(slices.Collect(maps.Values(m.changes[p])), func(c change) bool { return c.drop || c.to != nil })
+		switch {
+		case len(more) > 0 || !stays:
+			left, err := m.rewrite(ctx, p, more, moved)
+			if err != nil {
+				return err
+			}
+			added = append(added, left...)
+		case len(m.changes[p]) == 0:
+			m.Tell(Part{Format: m.format, Table: m.table, Path: p.at(), Recordings: len(p.lines), Same: true})
+		}
+	}
+	for len(added) > 0 {
+		p := &part{tableDir: m.tableDir, folder: folder, name: nameOfPart(m.Shard, m.next[folder])}
+		m.next[folder]++
+		left, err := m.rewrite(ctx, p, added, moved)
+		if err != nil {
+			return err
+		}
+		added = left
+	}
+	return nil
+}
+
+// learnColumns asks the recordings that are to be written for the columns of the table. In a part
+// of other columns there is no room for them: they move out of it.
+func (m *tableMerge) learnColumns() {
+	for _, list := range m.added {
+		m.columns = list[0].counts[m.table].columns
+	}
+	for _, changes := range m.changes {
+		for _, c := range changes {
+			if c.to != nil {
+				m.columns = c.to.counts[m.table].columns
+			}
+		}
+	}
+	for p, changes := range m.changes {
+		if m.isOurs(p) {
+			continue
+		}
+		for i, c := range changes {
+			if c.to != nil {
+				changes[i] = change{moves: c.to}
+				m.added[p.folder] = append(m.added[p.folder], c.to)
+			}
+		}
+	}
+}
+
+// isOurs reports whether the columns of a part are those that are written now.
+func (m *tableMerge) isOurs(p *part) bool {
+	return p.rows.Same(slices.Concat(columnar.OriginColumns(m.timeless()), m.columns))
+}
+
+// timeless reports whether recordings of the format have no start.
+func (m *tableMerge) timeless() bool { return m.Timeless(m.format) }

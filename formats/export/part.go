@@ -1,0 +1,207 @@
+package export
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"recfs/formats/internal/parquet"
+)
+
+// A line of the manifest of a part is a recording whose rows it has.
+type line struct {
+	Recording string `json:"recording"`
+	Hex       string `json:"recording_hex,omitempty"` // of the path if that is not UTF-8
+	Rows      int64  `json:"rows"`
+	Stamp     string `json:"stamp"`
+	Sum       string `json:"sum"`
+	Made      string `json:"made"`
+}
+
+// path returns where the recording lies in the source.
+func (l *line) path() string {
+	if b, err := hex.DecodeString(l.Hex); err == nil && len(b) > 0 {
+		return string(b)
+	}
+	return l.Recording
+}
+
+// compareLines is the order of recordings in a part.
+func compareLines(a, b *line) int {
+	return cmp.Or(strings.Compare(a.Recording, b.Recording), strings.Compare(a.path(), b.path()))
+}
+
+// A part is a file with the rows of many recordings.
+type part struct {
+	tableDir
+	folder string // KEY=VALUE, "" for none
+	name   string
+	info   os.FileInfo
+	lines  []line
+	units  []unit
+	rows   *parquet.Reader
+}
+
+// at returns where a part lies.
+func (p *part) at() string { return filepath.Join(p.path, p.folder, p.name) }
+
+const (
+	manifestKey   = "recfs.manifest"   // where in the file its manifest is: offset and bytes
+	byKey         = "recfs.by"         // of a part, as in [Form]
+	recordingsKey = "recfs.recordings" // how many it has
+	maxManifest   = 64 << 20           // bytes of one, before compression
+)
+
+var partName = regexp.MustCompile(`^part-(?:(\d+)-(\d+)-)?(\d{6,9})\.parquet$`)
+
+// numberOf returns the number of a part, and the shard that it is of.
+func numberOf(name string) (s Shard, number int, ok bool) {
+	m := partName.FindStringSubmatch(name)
+	if m == nil {
+		return s, 0, false
+	}
+	s = Shard{1, 1}
+	if m[1] != "" {
+		s.I, _ = strconv.Atoi(m[1])
+		s.N, _ = strconv.Atoi(m[2])
+	}
+	number, _ = strconv.Atoi(m[3])
+	return s, number, true
+}
+
+// nameOfPart returns the name of a part.
+func nameOfPart(s Shard, number int) string {
+	if s.N == 1 {
+		return fmt.Sprintf("part-%06d%s", number, parquet.Extension)
+	}
+	return fmt.Sprintf("part-%d-%d-%06d%s", s.I, s.N, number, parquet.Extension)
+}
+
+// errAlien says that a file is no part that an export wrote.
+var errAlien = errors.New("not written by recfs, left as it is")
+
+// openPart reads the manifest of a part, whose rows can be read until it is closed.
+func openPart(d tableDir, folder, name, by string) (p *part, closePart func(), err error) {
+	p = &part{tableDir: d, folder: folder, name: name}
+	f, err := openRegular(p.at())
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.info, err = f.Stat(); err == nil {
+		err = p.read(f, by)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return p, func() { f.Close() }, nil
+}
+
+// read reads the footer and the manifest.
+func (p *part) read(f *os.File, by string) error {
+	var err error
+	if p.rows, err = parquet.NewReader(f, p.info.Size()); err != nil {
+		return errAlien
+	}
+	m := p.rows.Metadata
+	var offset, length int64
+	if n, err := fmt.Sscanf(m[manifestKey]+"\n", "%d %d\n", &offset, &length); n != 2 || err != nil {
+		return errAlien
+	}
+	if offset < p.rows.RowsEnd() || length < 0 || length > p.rows.FooterStart()-offset || length > maxManifest || !isOf(m, p.tableDir) || m[byKey] != by {
+		return errAlien
+	}
+	packed := make([]byte, length)
+	if _, err := f.ReadAt(packed, offset); err != nil {
+		return err
+	}
+	if p.lines, err = readManifest(packed); err != nil || m[recordingsKey] != strconv.Itoa(len(p.lines)) || !p.place() {
+		return errAlien
+	}
+	return nil
+}
+
+// readManifest reads a manifest.
+func readManifest(packed []byte) (lines []line, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	all := json.NewDecoder(io.LimitReader(z, maxManifest))
+	for {
+		var l line
+		if err := all.Decode(&l); err == io.EOF {
+			return lines, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if n := len(lines); l.Rows < 0 || l.Recording == "" || n > 0 && compareLines(&lines[n-1], &l) >= 0 {
+			return nil, errAlien
+		}
+		if n := len(lines); n > 0 && l.Made == lines[n-1].Made {
+			l.Made = lines[n-1].Made // one copy in memory
+		}
+		lines = append(lines, l)
+	}
+}
+
+// manifest returns the manifest of lines.
+func manifest(lines []line) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := json.NewEncoder(z)
+	w.SetEscapeHTML(false)
+	for i := range lines {
+		if err := w.Encode(&lines[i]); err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+// A unit is row groups that were made together: one of whole recordings, or those of a large one.
+type unit struct {
+	group, groups int
+	line, lines   int
+}
+
+// place finds the lines of the row groups.
+func (p *part) place() bool {
+	i := 0
+	for g := 0; g < p.rows.Groups(); {
+		u := unit{group: g, line: i}
+		n := int64(p.rows.Rows(g)) // that are of no line yet
+		for g++; n > 0 && i < len(p.lines); i++ {
+			rows := p.lines[i].Rows
+			for first := n == int64(p.rows.Rows(u.group)); first && rows > n && g < p.rows.Groups(); g++ {
+				n += int64(p.rows.Rows(g))
+			}
+			if n -= rows; n < 0 {
+				return false
+			}
+		}
+		if n > 0 {
+			return false
+		}
+		u.groups, u.lines = g-u.group, i-u.line
+		p.units = append(p.units, u)
+	}
+	if last := len(p.units) - 1; last >= 0 {
+		p.units[last].lines = len(p.lines) - p.units[last].line
+	} else if len(p.lines) > 0 {
+		p.units = []unit{{lines: len(p.lines)}}
+	}
+	return !slices.ContainsFunc(p.lines[i:], func(l line) bool { return l.Rows > 0 })
+}

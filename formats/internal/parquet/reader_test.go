@@ -1,0 +1,146 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/testing/parquettest"
+)
+
+func newReader(t testing.TB, file []byte) *parquet.Reader {
+	t.Helper()
+	f, err := parquet.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// rewrite writes spans of the row groups of a file anew, or copies all of a group whose spans are
+// nil.
+func rewrite(t testing.TB, columns []columnar.Column, f *parquet.Reader, spans func(group int) []parquet.Span) []byte {
+	t.Helper()
+	z, err := parquet.NewEncoder(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out written
+	w, err := z.NewWriter(&out, columns)
+	for g := range f.Groups() {
+		list := spans(g)
+		if list == nil {
+			if err := w.Copy(f, g); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		rows := 0
+		for _, s := range list {
+			rows += s.End - s.Row
+		}
+		b := columnar.NewBatch(columns, columnar.Group{Rows: rows, Columns: make([]columnar.Counts, len(columns))})
+		for i := range columns {
+			if err := f.ReadColumn(g, i, list, &b.Columns[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.Took(rows); rows == 0 {
+			continue
+		}
+		if err := w.Append(b.Rows(), b.Columns); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err == nil {
+		_, err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestReader reads what was written, of every type and encoding, and writes it again: whole groups
+// as they lie there, and parts of others.
+func TestReader(t *testing.T) {
+	rows := rowsOf(2000)
+	var chunks [][]row
+	for c := range slices.Chunk(rows, 700) {
+		chunks = append(chunks, c)
+	}
+	var groups []columnar.Group
+	for i, c := range chunks {
+		groups = append(groups, columnar.Group{Rows: len(c), Chunk: i, Columns: make([]columnar.Counts, len(allTypes))})
+	}
+	table := columnar.NewTable("all", allTypes, groups, func(_ context.Context, b *columnar.Batch, chunk int) error {
+		for _, r := range chunks[chunk] {
+			r.add(b)
+		}
+		return nil
+	})
+	f := newReader(t, compress(t, table))
+	if !f.Same(allTypes) || f.Groups() != 3 || f.Rows(2) != 600 {
+		t.Fatalf("%d row groups of %v", f.Groups(), f.Columns)
+	}
+	again := rewrite(t, allTypes, f, func(g int) []parquet.Span {
+		return [][]parquet.Span{{{1, 3}, {3, 3}, {5, 700}}, nil, {{0, 8}, {590, 600}}}[g]
+	})
+	compare(t, again, slices.Concat(rows[1:3], rows[5:1408], rows[1990:]))
+	if err := newReader(t, again).ReadColumn(0, 0, nil, &columnar.Vector{Column: allTypes[0]}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReaderPages reads columns of many pages, and numbers that rise.
+func TestReaderPages(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	numbers := make([]int64, 300_000)
+	for i := range numbers {
+		numbers[i] = random.Int64()
+	}
+	for name, number := range map[string]func(i int) (int64, bool){
+		"nulls": func(i int) (int64, bool) { return numbers[i], i%7 != 3 },
+		"rises": func(i int) (int64, bool) { return int64(i*20 + i%7), true },
+		"again": func(i int) (int64, bool) { return numbers[i] % 100, i%5 > 0 },
+	} {
+		file := compress(t, textTable(len(numbers), func(i int) string { return fmt.Sprintf("%x", numbers[i]%3000) }, number))
+		f := newReader(t, file)
+		again := rewrite(t, f.Columns, f, func(int) []parquet.Span { return []parquet.Span{{0, 100_000}, {100_001, len(numbers)}} })
+		want, got := parquettest.Read(t, file), parquettest.Read(t, again)
+		for i, c := range want.Columns {
+			if !cmp.Equal(slices.Delete(c.Values, 100_000, 100_001), got.Columns[i].Values) {
+				t.Errorf("%s: column %s is another one", name, c.Name)
+			}
+		}
+	}
+}
+
+// FuzzReader holds that no file makes the reader fail otherwise than by an error, or take more
+// memory than what it reads can give.
+func FuzzReader(f *testing.F) {
+	f.Add(compress(f, tableOf(rowsOf(50))))
+	f.Add(compress(f, tableOf(nil)))
+	f.Add([]byte("PAR1PAR1"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r, err := parquet.NewReader(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return
+		}
+		for g := range r.Groups() {
+			for i, c := range r.Columns {
+				v := columnar.Vector{Column: c}
+				if r.ReadColumn(g, i, []parquet.Span{{0, r.Rows(g)}}, &v) == nil && max(v.Len(), len(v.Bools)) > r.Rows(g) && c.Type != columnar.Texts {
+					t.Errorf("%s has %d values in %d rows", c.Name, v.Len(), r.Rows(g))
+				}
+			}
+		}
+	})
+}
