@@ -32,7 +32,16 @@ func StampOf(info iofs.FileInfo) Stamp {
 // for sure. If not, its bytes may still be what they were: links, modes,
 // renames and copies change a stamp, too. Without a change time nothing is
 // sure, as size and modification time can be the same by will or accident.
-func (s Stamp) Same(o Stamp) bool { return s == o && s.Changed != 0 }
+func (s Stamp) Same(o Stamp) bool {
+	if s.Changed == ByContent && o.Changed == ByContent {
+		return s.Size == o.Size && s.Inode == o.Inode
+	}
+	return s == o && s.Changed != 0
+}
+
+// ByContent is the change time of what has none, where Inode is a sum of a name that a server gives
+// to these very bytes: it holds on every machine, and for a copy.
+const ByContent = -1
 
 // Time returns the modification time.
 func (s Stamp) Time() time.Time { return time.Unix(s.Modified, s.Nanos) }

@@ -38,6 +38,12 @@ func errno(err error) fuse.Status {
 		return fuse.Status(syscall.ETIMEDOUT)
 	case errors.Is(err, nodes.ErrStale):
 		return fuse.Status(syscall.ESTALE)
+	case errors.Is(err, nodes.ErrUnavailable):
+		return fuse.Status(syscall.ETIMEDOUT)
+	case errors.Is(err, nodes.ErrRemote):
+		return fuse.Status(syscall.EREMOTEIO)
+	case errors.Is(err, errors.ErrUnsupported):
+		return fuse.Status(syscall.ENOTSUP)
 	case errors.Is(err, errNotDir):
 		return fuse.ENOTDIR
 	case errors.Is(err, errIsDir):

@@ -18,6 +18,12 @@ import (
 // finds the new version.
 var ErrStale = errors.New("the source has changed")
 
+// ErrUnavailable says that a server did not answer in time, which says nothing of what it has.
+var ErrUnavailable = errors.New("the source does not answer")
+
+// ErrRemote says that a server gave an answer that is none to what it was asked.
+var ErrRemote = errors.New("the source gives a wrong answer")
+
 // An Entry is a named Dir, File or symbolic link; exactly one of Dir, File
 // and Link is set.
 type Entry struct {

@@ -1,0 +1,228 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+const (
+	blockSize = 256 << 10
+	maxRun    = 16       // blocks in one request
+	maxAhead  = 32 << 20 // bytes on their way that nobody asked for yet
+	maxWhole  = 64 << 20 // bytes of a file that is taken whole, as the server has no ranges
+)
+
+// A blockKey is a block of an object at a version.
+type blockKey struct {
+	key, tag string
+	modified int64
+	n        int64
+}
+
+func (o object) block(n int64) blockKey { return blockKey{o.key, o.tag, o.modified, n} }
+
+// blocks is how many there are.
+func (o object) blocks() int64 { return (o.size + blockSize - 1) / blockSize }
+
+// fetches are the requests for blocks that are on their way.
+type fetches struct {
+	mu    sync.Mutex
+	runs  map[blockKey]*run
+	ahead int64 // bytes of runs that nobody waits for
+	count func(int64)
+}
+
+// A run is blocks in a row that one request asks for.
+type run struct {
+	o        object
+	from, to int64 // blocks
+	waiters  int
+	ahead    bool // somebody reads in sequence, and will come
+	cancel   context.CancelFunc
+	done     chan struct{}
+	data     []byte // once done
+	err      error
+}
+
+func (r *run) size() int64 { return min(r.to*blockSize, r.o.size) - r.from*blockSize }
+
+// block returns a block of an object, which is asked for with those behind it up to block to if it
+// is neither in memory nor on its way.
+func (s *Server) block(ctx context.Context, o object, n, to int64) ([]byte, error) {
+	if b, ok := s.objects.Peek(o.block(n)); ok {
+		return b, nil
+	}
+	f := &s.fetches
+	f.mu.Lock()
+	r := f.runs[o.block(n)]
+	if r == nil {
+		if b, ok := s.objects.Peek(o.block(n)); ok { // it came meanwhile
+			f.mu.Unlock()
+			return b, nil
+		}
+		r = s.begin(o, n, to, false)
+	}
+	r.waiters++
+	f.mu.Unlock()
+	defer f.leave(r)
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	at := (n - r.from) * blockSize
+	return r.data[at:min(at+blockSize, int64(len(r.data)))], nil
+}
+
+// leave ends the wait for a run: if nobody waits for it any more, and nobody will, it ends, too.
+func (f *fetches) leave(r *run) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.waiters--; r.waiters == 0 && !r.ahead {
+		r.cancel()
+	}
+}
+
+// prefetch asks for blocks that somebody who reads in sequence will want, unless too much is on its
+// way.
+func (s *Server) prefetch(o object, from, to int64) *run {
+	f := &s.fetches
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for ; from < to; from++ {
+		if _, ok := s.objects.Peek(o.block(from)); !ok && f.runs[o.block(from)] == nil {
+			break
+		}
+	}
+	if from >= min(to, o.blocks()) || f.ahead >= maxAhead {
+		return nil
+	}
+	return s.begin(o, from, to, true)
+}
+
+// abandon ends a run that was asked for ahead, unless somebody waits for it.
+func (s *Server) abandon(r *run) {
+	s.fetches.mu.Lock()
+	defer s.fetches.mu.Unlock()
+	if r.ahead = false; r.waiters == 0 {
+		r.cancel()
+	}
+}
+
+// begin asks for the blocks from one on up to block to, or up to one that is there or on its way.
+// The caller holds the lock of fetches.
+func (s *Server) begin(o object, from, to int64, ahead bool) *run {
+	f := &s.fetches
+	to = min(max(to, from+1), from+maxRun, o.blocks())
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{o: o, from: from, to: from, ahead: ahead, cancel: cancel, done: make(chan struct{})}
+	for r.to < to && f.runs[o.block(r.to)] == nil {
+		if _, ok := s.objects.Peek(o.block(r.to)); ok {
+			break
+		}
+		f.runs[o.block(r.to)] = r
+		r.to++
+	}
+	f.count(r.size())
+	if ahead {
+		f.ahead += r.size()
+	}
+	go s.fetch(ctx, r, ahead)
+	return r
+}
+
+// fetch asks for a run, and remembers its blocks.
+func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
+	defer r.cancel()
+	r.data, r.err = s.read(ctx, r.o, r.from*blockSize, r.size())
+	f := &s.fetches
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.count(-r.size())
+	if ahead {
+		f.ahead -= r.size()
+	}
+	for n := r.from; n < r.to; n++ {
+		delete(f.runs, r.o.block(n))
+		if r.err == nil {
+			at := (n - r.from) * blockSize
+			b := append([]byte(nil), r.data[at:min(at+blockSize, int64(len(r.data)))]...)
+			s.objects.Put(r.o.block(n), b, int64(len(b))+int64(len(r.o.key))+200)
+		}
+	}
+	close(r.done)
+}
+
+// read asks for a range of an object. It goes on where an answer was cut.
+func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, error) {
+	b := make([]byte, 0, n)
+	count := &s.Range
+	if n == o.size {
+		count = &s.Get
+	}
+	err := s.ask(ctx, question{
+		url: s.url(o.key), count: count,
+		build: func(ctx context.Context) (*http.Request, error) {
+			return s.get(ctx, o, off+int64(len(b)), n-int64(len(b)))
+		},
+		take: func(resp *http.Response) error {
+			from, err := s.judge(o, off+int64(len(b)), n-int64(len(b)), resp)
+			if err != nil {
+				return err
+			}
+			if _, err := io.CopyN(io.Discard, resp.Body, off+int64(len(b))-from); err != nil {
+				return err
+			}
+			for int64(len(b)) < n {
+				got, err := resp.Body.Read(b[len(b):n])
+				b = b[:len(b)+got]
+				if err != nil && int64(len(b)) < n {
+					return io.ErrUnexpectedEOF
+				}
+			}
+			return nil
+		},
+	})
+	return b, err
+}
+
+// judge compares an answer with the object and the range that it is to be of, and returns where in
+// the object it begins.
+func (s *Server) judge(o object, off, n int64, resp *http.Response) (from int64, err error) {
+	url := s.url(o.key)
+	if tag := resp.Header.Get("ETag"); tag != o.tag && tag != "" && o.tag != "" {
+		return 0, stale(url)
+	}
+	if resp.StatusCode == http.StatusOK {
+		switch {
+		case resp.ContentLength >= 0 && resp.ContentLength != o.size:
+			return 0, stale(url)
+		case off == 0 && n == o.size:
+			return 0, nil
+		case s.wholeFiles() && o.size <= maxWhole:
+			return 0, nil
+		case s.wholeFiles():
+			return 0, &Error{url, "the server does not serve parts of files", errors.ErrUnsupported}
+		}
+		return 0, strange(url, "the answer is all of the object, and not the part that was asked for")
+	}
+	place, size, _ := strings.Cut(strings.TrimPrefix(resp.Header.Get("Content-Range"), "bytes "), "/")
+	first, last, _ := strings.Cut(place, "-")
+	a, errA := strconv.ParseInt(first, 10, 64)
+	z, errZ := strconv.ParseInt(last, 10, 64)
+	if total, err := strconv.ParseInt(size, 10, 64); err == nil && total != o.size {
+		return 0, stale(url)
+	}
+	if errA != nil || errZ != nil || a != off || z != off+n-1 {
+		return 0, strange(url, "the answer has bytes %q, and not %d-%d", place, off, off+n-1)
+	}
+	return a, nil
+}

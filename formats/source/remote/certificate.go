@@ -1,0 +1,47 @@
+package remote
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// certificateReason reports whether err comes from a certificate, and what is wrong with it.
+func certificateReason(err error) (string, bool) {
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return e.Err.Error(), true
+	}
+	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return e.Msg, true
+	}
+	return "", false
+}
+
+// newTransport returns what sends requests. Certificates are read when the first TLS server is
+// asked.
+func newTransport(opt Options, secure bool) (*http.Transport, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes, t.DisableCompression = opt.Requests, 64<<10, true
+	t.ResponseHeaderTimeout, t.TLSHandshakeTimeout = opt.Timeout, 15*time.Second
+	name := opt.CAFile
+	if name == "" {
+		name = os.Getenv("AWS_CA_BUNDLE")
+	}
+	if !secure || name == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, errors.New(strings.Join([]string{name, "no certificate in PEM"}, ": "))
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
+}

@@ -1,0 +1,188 @@
+package remote
+
+import (
+	"cmp"
+	iofs "io/fs"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"recfs/formats"
+	"recfs/formats/source"
+	"recfs/nodes"
+)
+
+const (
+	maxName = 255
+	// A size below zero says what has none.
+	sizeFolder  = -1
+	sizeUnknown = -2 // a listing does not say: the object has to be asked for
+)
+
+// An object is a file of a server at one version.
+type object struct {
+	key      string
+	tag      string // ETag as the server writes it, "" if it has none
+	size     int64
+	modified int64 // milliseconds since 1970, 0: not known
+}
+
+// isStrong reports whether the ETag names the bytes.
+func (o object) isStrong() bool { return strings.HasPrefix(o.tag, `"`) }
+
+// version returns what tells the states of an object apart: by a strong ETag size and Inode alone.
+func (o object) version() source.Version {
+	s := formats.Stamp{Size: o.size, Modified: o.modified / 1000, Nanos: o.modified % 1000 * 1e6}
+	s.Inode = xxhash.Sum64String(o.tag)
+	if o.isStrong() {
+		s.Changed = formats.ByContent
+	}
+	return source.Version{Stamp: s, Links: 1}
+}
+
+func (o object) info() source.Info {
+	return source.Info{Version: o.version(), Rights: nodes.Rights{Mode: 0o444}}
+}
+
+// A listing is the names of a folder at one moment: all of them, or those up to one. Where text has
+// the name and ETag of each, it takes 24 bytes more a name.
+type listing struct {
+	text     []byte
+	list     []item
+	complete bool
+	next     string // where it goes on if it is not complete
+	newest   int64  // time of its newest file
+	sum      uint64 // of names and versions
+	odd      oddNames
+}
+
+type item struct {
+	at        uint32 // in text
+	name, tag uint16 // lengths
+	size      int64
+	modified  int64
+}
+
+// oddNames are keys that no path can have.
+type oddNames struct {
+	n     int
+	first string
+}
+
+func (o *oddNames) add(key string) {
+	if o.n++; o.n == 1 {
+		o.first = key
+	}
+}
+
+// isName reports whether a part of a key can be a name in a tree.
+func isName(part string) bool {
+	return part != "" && part != "." && part != ".." && len(part) <= maxName && !strings.ContainsAny(part, "/\x00")
+}
+
+// add adds a name. Names may come in any order, and again.
+func (l *listing) add(name, tag string, size, modified int64) {
+	if !isName(name) || len(tag) > math.MaxUint16 || len(l.text) > math.MaxUint32-maxName-len(tag) {
+		l.odd.add(name)
+		return
+	}
+	l.list = append(l.list, item{uint32(len(l.text)), uint16(len(name)), uint16(len(tag)), size, modified})
+	l.text = append(append(l.text, name...), tag...)
+}
+
+// seal ends the listing: it is sorted, and of a folder and an object with one name the folder stays.
+func (l *listing) seal() {
+	byName := func(a, b item) int {
+		return cmp.Or(strings.Compare(l.name(a), l.name(b)), cmp.Compare(max(a.size, sizeFolder), max(b.size, sizeFolder)))
+	}
+	if !slices.IsSortedFunc(l.list, byName) {
+		slices.SortFunc(l.list, byName)
+	}
+	l.list = slices.CompactFunc(l.list, func(a, b item) bool {
+		if l.name(a) != l.name(b) {
+			return false
+		}
+		if a.size == sizeFolder && b.size != sizeFolder {
+			l.odd.add(l.name(b))
+		}
+		return true
+	})
+	l.list = slices.Clip(l.list)
+	sum := xxhash.New()
+	for _, it := range l.list {
+		_, _ = sum.Write(l.text[it.at : int(it.at)+int(it.name)+int(it.tag)])
+		_, _ = sum.Write([]byte{0})
+		if it.size >= 0 {
+			l.newest = max(l.newest, it.modified)
+		}
+	}
+	l.sum = sum.Sum64()
+}
+
+func (l *listing) name(it item) string { return string(l.text[it.at : it.at+uint32(it.name)]) }
+
+// object returns the object that an item of the folder dir, "" or with a slash at its end, is.
+func (l *listing) object(dir string, it item) object {
+	at := it.at + uint32(it.name)
+	return object{dir + l.name(it), string(l.text[at : at+uint32(it.tag)]), it.size, it.modified}
+}
+
+// find returns the item of a name. Unless it is there, sure tells that it is not.
+func (l *listing) find(name string) (it item, ok, sure bool) {
+	i := sort.Search(len(l.list), func(i int) bool { return l.name(l.list[i]) >= name })
+	if i < len(l.list) && l.name(l.list[i]) == name {
+		return l.list[i], true, true
+	}
+	return item{}, false, l.complete
+}
+
+// info is that of the folder: its time is that of its newest file.
+func (l *listing) info() source.Info {
+	s := formats.Stamp{Modified: l.newest / 1000, Nanos: l.newest % 1000 * 1e6, Inode: l.sum}
+	return source.Info{Version: source.Version{Stamp: s, Links: 1}, Type: iofs.ModeDir, Rights: nodes.Rights{Mode: 0o555}}
+}
+
+func (l *listing) cost() int64 { return int64(cap(l.text)) + 24*int64(cap(l.list)) + 160 }
+
+// names are the listing of the folder dir as source.Names.
+type names struct {
+	*listing
+	dir string
+}
+
+func (n names) Len() int { return len(n.list) }
+
+func (n names) At(i int) (string, iofs.FileMode) {
+	it := n.list[i]
+	if it.size == sizeFolder {
+		return n.name(it), iofs.ModeDir
+	}
+	return n.name(it), 0
+}
+
+func (n names) Find(name string) (int, bool) {
+	i := sort.Search(len(n.list), func(i int) bool { return n.name(n.list[i]) >= name })
+	return i, i < len(n.list) && n.name(n.list[i]) == name
+}
+
+// Info implements source.Names: of a folder the listing does not know the time.
+func (n names) Info(i int) (source.Info, bool) {
+	if n.list[i].size < 0 {
+		return source.Info{}, false
+	}
+	return n.object(n.dir, n.list[i]).info(), true
+}
+
+func (n names) Cost() int64 { return n.cost() }
+
+// milliseconds is a time as objects have it.
+func milliseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}

@@ -1,0 +1,333 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// A protocol is how a kind of server is asked. Folders are "" or end with a slash.
+type protocol interface {
+	// page calls add for the names of a page of a folder, or with flat for the keys of all that lies
+	// below it, in their order. It begins where the page before said, and says where the next one
+	// begins, "" behind the last.
+	page(ctx context.Context, dir, from string, flat bool, add addFunc) (next string, err error)
+	// look returns the object of a key. If that is not known by the way, folder is [sizeUnknown].
+	look(ctx context.Context, key string) (looked, error)
+	// get returns a request for n bytes of an object from off, or for all if that is so.
+	get(ctx context.Context, o object, off, n int64) (*http.Request, error)
+	// url names a key as the user does.
+	url(key string) string
+	// place names a folder for what is kept of it on disk.
+	place(dir string) string
+	// tellsAll reports whether what a listing does not have is not there, and a walk can be listed
+	// flat.
+	tellsAll() bool
+	// wholeFiles reports whether files are taken whole where parts cannot be had.
+	wholeFiles() bool
+}
+
+type addFunc func(key, tag string, size, modified int64)
+
+// looked is what stands under a name.
+type looked struct {
+	object
+	isFile, isDir bool
+}
+
+// A Server is a bucket or a web server. All Trees of it share what is known of it.
+type Server struct {
+	protocol
+	*client
+	ttl    time.Duration
+	opened time.Time
+	log    *slog.Logger
+
+	asked   atomic.Int64 // look-ups, where each is a turn
+	lists   *cache.Memo[listKey, *listing]
+	looks   *cache.Memo[lookKey, looked]
+	latest  *cache.Recent[string, int64] // turn of the last listing of a folder
+	singles  *cache.Recent[string, int]   // how many single names of a folder were asked for
+	told    *cache.Recent[string, int]   // names of a folder that cannot be shown, as the log knows
+	stale   atomic.Int64                 // turn of the oldest listing that could not be renewed; 0: none
+	objects *cache.Memo[blockKey, []byte]
+	fetches fetches
+}
+
+const (
+	maxLatest = 1 << 16
+	maxLooks  = 4 // single names of a folder that are asked for before its names are
+)
+
+// A listKey is a folder in a turn: for the time to live what is known of it holds.
+type listKey struct {
+	dir   string
+	turn  int64
+	first bool // its first page alone
+	flat  bool // all that lies below it, of which the value says nothing
+}
+
+type lookKey struct {
+	key  string
+	turn int64
+}
+
+func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
+	s := &Server{
+		protocol: p, client: cl, ttl: opt.TTL, opened: time.Now(), log: opt.Log,
+		latest: cache.NewRecent[string, int64](maxLatest), singles: cache.NewRecent[string, int](maxLatest),
+		told: cache.NewRecent[string, int](maxLatest),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.lists = cache.NewMemo(c, s.loadList)
+	s.looks = cache.NewMemo(c, s.loadLook)
+	s.objects = cache.NewMemo[blockKey, []byte](c, nil)
+	s.fetches = fetches{runs: map[blockKey]*run{}, count: c.Count}
+	return s
+}
+
+// turn is the number of the time to live that it is.
+func (s *Server) turn() int64 {
+	if s.ttl <= 0 {
+		return s.asked.Add(1)
+	}
+	return 1 + int64(time.Since(s.opened)/s.ttl)
+}
+
+// loadList lists a folder for the Memo. If nobody answers, what was there is shown on.
+func (s *Server) loadList(ctx context.Context, k listKey) (*listing, int64, error) {
+	var l *listing
+	var err error
+	if k.flat {
+		l, err = &listing{}, s.walk(ctx, k)
+	} else {
+		l, err = s.listFolder(ctx, k)
+	}
+	if errors.Is(err, nodes.ErrUnavailable) {
+		if before, ok := s.before(k); ok {
+			return before, before.cost(), nil
+		}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	s.learned(k.dir, k.turn, l)
+	return l, l.cost() + int64(len(k.dir)), nil
+}
+
+// before returns the last listing of a folder before a turn.
+func (s *Server) before(k listKey) (*listing, bool) {
+	turn, ok := s.latest.Get(k.dir)
+	if !ok {
+		return nil, false
+	}
+	k.turn = turn
+	l, ok := s.lists.Peek(k)
+	return l, ok
+}
+
+// learned remembers when a folder was listed, and tells of names that cannot be shown.
+func (s *Server) learned(dir string, turn int64, l *listing) {
+	s.latest.Swap(dir, turn)
+	if l.odd.n == 0 {
+		return
+	}
+	if before, _ := s.told.Swap(dir, l.odd.n); before != l.odd.n {
+		s.log.Warn("names that cannot be shown", "url", s.url(dir), "names", l.odd.n, "first", l.odd.first)
+	}
+}
+
+// listFolder lists a folder, or its first page.
+func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
+	l := &listing{}
+	if !k.first {
+		first, ok := s.lists.Peek(listKey{dir: k.dir, turn: k.turn, first: true})
+		if ok && first.complete {
+			return first, nil
+		}
+		if ok {
+			l.text, l.list, l.next = append(l.text, first.text...), append(l.list, first.list...), first.next
+		}
+	}
+	for {
+		next, err := s.page(ctx, k.dir, l.next, false, func(key, tag string, size, modified int64) {
+			if key != "" {
+				l.add(key, tag, size, modified)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		l.complete, l.next = next == "", next
+		if l.complete || k.first {
+			l.seal()
+			return l, nil
+		}
+	}
+}
+
+// walk lists all that lies below a folder, and remembers the listing of each folder in it.
+func (s *Server) walk(ctx context.Context, k listKey) error {
+	w := walker{s: s, turn: k.turn}
+	w.enter(k.dir)
+	for from := ""; ; {
+		next, err := s.page(ctx, k.dir, from, true, func(key, tag string, size, modified int64) {
+			w.add(k.dir+key, tag, size, modified)
+		})
+		if err != nil {
+			return err
+		}
+		if next == "" {
+			break
+		}
+		from = next
+	}
+	w.leave("")
+	return nil
+}
+
+// A walker makes the listings of folders out of sorted keys: those that the last key lies in are
+// open.
+type walker struct {
+	s    *Server
+	turn int64
+	open []openFolder
+}
+
+type openFolder struct {
+	dir string
+	l   *listing
+}
+
+func (w *walker) enter(dir string) {
+	w.open = append(w.open, openFolder{dir, &listing{complete: true}})
+}
+
+// leave ends the folders in which a key does not lie; "" is behind all keys.
+func (w *walker) leave(key string) {
+	for n := len(w.open) - 1; n >= 0; n-- {
+		f := w.open[n]
+		if key != "" && strings.HasPrefix(key, f.dir) {
+			return
+		}
+		w.open = w.open[:n]
+		f.l.seal()
+		w.s.learned(f.dir, w.turn, f.l)
+		w.s.lists.Put(listKey{dir: f.dir, turn: w.turn}, f.l, f.l.cost()+int64(len(f.dir)))
+	}
+}
+
+func (w *walker) add(key, tag string, size, modified int64) {
+	w.leave(key)
+	if len(w.open) == 0 {
+		return // out of order and outside: no server of which the keys are sorted does that
+	}
+	for {
+		in := w.open[len(w.open)-1]
+		name, rest, below := strings.Cut(key[len(in.dir):], "/")
+		switch {
+		case !below && name != "":
+			in.l.add(name, tag, size, modified)
+		case below && !isName(name):
+			in.l.odd.add(key)
+		case below:
+			in.l.add(name, "", sizeFolder, 0)
+			w.enter(in.dir + name + "/")
+			if rest != "" {
+				continue
+			}
+		}
+		return
+	}
+}
+
+// known returns what is in memory of the names of a folder, nil: nothing.
+func (s *Server) known(dir string, turn int64) *listing {
+	l, ok := s.lists.Peek(listKey{dir: dir, turn: turn})
+	if !ok {
+		l, _ = s.lists.Peek(listKey{dir: dir, turn: turn, first: true})
+	}
+	return l
+}
+
+// find returns what stands under a key, which is not that of the root.
+func (s *Server) find(ctx context.Context, key string) (looked, error) {
+	turn := s.turn()
+	dir, name := splitKey(key)
+	l := s.known(dir, turn)
+	if n, _ := s.singles.Get(dir); l == nil && n >= maxLooks && s.tellsAll() {
+		var err error
+		if l, err = s.lists.Get(ctx, listKey{dir: dir, turn: turn, first: true}); err != nil {
+			return looked{}, err
+		}
+	}
+	if l != nil {
+		it, ok, sure := l.find(name)
+		switch {
+		case ok && it.size == sizeFolder:
+			return looked{isDir: true}, nil
+		case ok && it.size != sizeUnknown:
+			return looked{object: l.object(dir, it), isFile: true}, nil
+		case !ok && sure && s.tellsAll():
+			return looked{}, nil
+		}
+	}
+	n, _ := s.singles.Get(dir)
+	s.singles.Swap(dir, n+1)
+	return s.looks.Get(ctx, lookKey{key, turn})
+}
+
+// loadLook asks for one name. One with an extension is asked for as an object first, any other as a
+// folder, so that most take one request.
+func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error) {
+	cost := int64(len(k.key)) + 160
+	_, name := splitKey(k.key)
+	asFolder := func() (looked, error) {
+		l, err := s.lists.Get(ctx, listKey{dir: k.key + "/", turn: k.turn, first: true})
+		if errors.Is(err, iofs.ErrNotExist) {
+			return looked{}, nil
+		}
+		return looked{isDir: err == nil && len(l.list)+l.odd.n > 0}, err
+	}
+	folderFirst := s.tellsAll() && !strings.Contains(name, ".")
+	if folderFirst {
+		if found, err := asFolder(); err != nil || found.isDir {
+			return found, cost, err
+		}
+	}
+	found, err := s.look(ctx, k.key)
+	if err == nil && !found.isFile && !found.isDir && s.tellsAll() && !folderFirst && found.size == sizeUnknown {
+		found, err = asFolder()
+	}
+	return found, cost, err
+}
+
+// folder returns what is known of a folder of which one page is enough.
+func (s *Server) folder(ctx context.Context, dir string) (*listing, error) {
+	turn := s.turn()
+	if l := s.known(dir, turn); l != nil {
+		return l, nil
+	}
+	return s.lists.Get(ctx, listKey{dir: dir, turn: turn, first: true})
+}
+
+// all returns the names of a folder.
+func (s *Server) all(ctx context.Context, dir string) (*listing, error) {
+	return s.lists.Get(ctx, listKey{dir: dir, turn: s.turn()})
+}
+
+// splitKey returns the folder of a key, with its slash, and the name in it.
+func splitKey(key string) (dir, name string) {
+	i := strings.LastIndexByte(key, '/') + 1
+	return key[:i], key[i:]
+}

@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"recfs/cache"
+)
+
+// A site is the protocol of a web server, of which files and folders are asked for by URL.
+type site struct {
+	*client
+	root  url.URL // with the path "/"
+	login *url.Userinfo
+}
+
+// OpenSite returns the server of a URL, of which scheme and host count. Nothing is asked yet.
+func OpenSite(u *url.URL, c *cache.Cache, opt Options) (*Server, error) {
+	transport, err := newTransport(opt, true)
+	if err != nil {
+		return nil, err
+	}
+	w := &site{root: url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}}
+	w.client = newClient(opt, &http.Client{Transport: transport, CheckRedirect: w.redirect})
+	w.client.prepare, w.client.refused = w.authorize, w.refuse
+	w.login = netrcLogin(u, opt.Log)
+	return newServer(w, w.client, c, opt), nil
+}
+
+func (w *site) tellsAll() bool   { return false }
+func (w *site) wholeFiles() bool { return true }
+
+func (w *site) at(key string) *url.URL {
+	u := w.root
+	u.Path = "/" + key
+	return &u
+}
+
+func (w *site) url(key string) string { return w.at(key).String() }
+
+func (w *site) place(dir string) string { return strings.TrimSuffix(w.url(dir), "/") }
+
+// maxRedirects is how many are followed.
+const maxRedirects = 5
+
+// redirect judges a redirect: to another host or port only by https.
+func (w *site) redirect(req *http.Request, via []*http.Request) error {
+	elsewhere := req.URL.Host != w.root.Host || req.URL.Scheme != w.root.Scheme
+	switch {
+	case len(via) > maxRedirects:
+		return strange(via[0].URL.String(), "more than %d redirects", maxRedirects)
+	case elsewhere && req.URL.Scheme != "https":
+		return strange(via[0].URL.String(), "redirect that is not followed (to %s://%s)", req.URL.Scheme, req.URL.Host)
+	}
+	if elsewhere {
+		req.Header.Del("Authorization")
+	}
+	return nil
+}
+
+// authorize adds the password of the netrc, by https or to this machine.
+func (w *site) authorize(req *http.Request) (*http.Request, error) {
+	if w.login != nil && (w.root.Scheme == "https" || isLoopback(w.root.Hostname())) {
+		secret, _ := w.login.Password()
+		req.SetBasicAuth(w.login.Username(), secret)
+	}
+	return req, nil
+}
+
+// refuse returns the error of an answer that is none.
+func (w *site) refuse(at string, resp *http.Response) error {
+	switch resp.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
+		if isConditional(resp.Request) {
+			return stale(at)
+		}
+		return &Error{at, "no such file or folder", iofs.ErrNotExist}
+	}
+	code := fmt.Sprint(resp.StatusCode)
+	if err := refusal(at, code, resp.StatusCode); err != nil {
+		return err
+	}
+	return strange(at, "the server says %s", code)
+}
+
+func isConditional(req *http.Request) bool {
+	return req.Header.Get("If-Match") != "" || req.Header.Get("If-Unmodified-Since") != ""
+}
+
+// get implements protocol.
+func (w *site) get(ctx context.Context, o object, off, n int64) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url(o.key), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if n < o.size {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	}
+	if o.isStrong() {
+		req.Header.Set("If-Match", o.tag)
+	} else if o.modified > 0 {
+		req.Header.Set("If-Unmodified-Since", httpTime(o.modified))
+	}
+	return req, nil
+}
+
+// look implements protocol: a file is what HEAD finds, a folder what it is led to with a slash.
+func (w *site) look(ctx context.Context, key string) (looked, error) {
+	var found looked
+	err := w.ask(ctx, question{
+		url: w.url(key), count: &w.Head,
+		build: func(ctx context.Context) (*http.Request, error) {
+			return http.NewRequestWithContext(ctx, http.MethodHead, w.url(key), http.NoBody)
+		},
+		take: func(resp *http.Response) error {
+			if resp.Request.URL.Path == w.at(key).Path+"/" {
+				found.isDir = true
+				return nil
+			}
+			modified, _ := http.ParseTime(resp.Header.Get("Last-Modified"))
+			if resp.ContentLength < 0 {
+				return &Error{w.url(key), "the server does not tell how long the file is", errors.ErrUnsupported}
+			}
+			found = looked{object: object{key, resp.Header.Get("ETag"), resp.ContentLength, milliseconds(modified)}, isFile: true}
+			return nil
+		},
+	})
+	if errors.Is(err, iofs.ErrNotExist) {
+		return looked{}, nil
+	}
+	return found, err
+}
+
+// page implements protocol: a page of a folder is what the server makes for people, or lines of
+// JSON, where the next page is named by a header.
+func (w *site) page(ctx context.Context, dir, from string, _ bool, add addFunc) (next string, err error) {
+	at := w.at(dir)
+	if from != "" {
+		if at, err = at.Parse(from); err != nil {
+			return "", strange(w.url(dir), "the next page is %q", from)
+		}
+	}
+	err = w.ask(ctx, question{
+		url: w.url(dir), count: &w.List,
+		build: func(ctx context.Context) (*http.Request, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
+			if err == nil {
+				req.Header.Set("Accept", "application/x-ndjson, text/html;q=0.9, application/json;q=0.9")
+			}
+			return req, err
+		},
+		take: func(resp *http.Response) error {
+			if resp.Request.URL.Path != at.Path {
+				return strange(w.url(dir), "redirect to what is not this folder")
+			}
+			var names []pageName
+			var err error
+			if names, err = readFolder(resp, &url.URL{Path: w.at(dir).Path, Scheme: w.root.Scheme, Host: w.root.Host}); err != nil {
+				return err
+			}
+			for _, n := range names {
+				add(n.name, "", n.size, n.modified)
+			}
+			next, err = w.nextPage(resp, dir, from)
+			return err
+		},
+	})
+	return next, err
+}
+
+// nextPage returns the next page of a folder, as the header Link tells, "" if there is none.
+func (w *site) nextPage(resp *http.Response, dir, from string) (string, error) {
+	for _, link := range resp.Header.Values("Link") {
+		target, rel, _ := strings.Cut(link, ">")
+		if !strings.Contains(rel, `rel="next"`) {
+			continue
+		}
+		u, err := resp.Request.URL.Parse(strings.TrimPrefix(strings.TrimSpace(target), "<"))
+		if err != nil || u.Host != w.root.Host || path.Clean(u.Path) != path.Clean("/"+dir) || "?"+u.RawQuery == from {
+			return "", strange(w.url(dir), "the listing does not go on")
+		}
+		return "?" + u.RawQuery, nil
+	}
+	return "", nil
+}
+
+// limitedBody is an answer of which no more is read than a page may have.
+func limitedBody(resp *http.Response) *io.LimitedReader {
+	return &io.LimitedReader{R: resp.Body, N: maxPage}
+}
