@@ -22,6 +22,7 @@ import (
 	"recfs/formats/catalogue"
 	"recfs/formats/recordings"
 	"recfs/formats/source"
+	"recfs/formats/source/remote"
 	"recfs/nodes"
 )
 
@@ -31,6 +32,7 @@ type archiveFlags struct {
 	log      logFlags
 	cacheMem byteSize
 	disk     diskFlags
+	remote   remote.Options
 }
 
 func readFlags(flags *pflag.FlagSet) *archiveFlags {
@@ -38,6 +40,7 @@ func readFlags(flags *pflag.FlagSet) *archiveFlags {
 	a.formats.register(flags)
 	flags.Var(&a.cacheMem, "cache-mem", "keep at most this much decoded data in memory")
 	a.disk.register(flags)
+	registerRemote(flags, &a.remote)
 	a.log.register(flags)
 	return a
 }
@@ -55,7 +58,9 @@ type archive struct {
 	onRead    func(int)   // hears how many bytes of sources are read, unless nil
 	mu        sync.Mutex  // guards what follows
 	sources   map[string]nodes.Entry
-	folders   map[string]opened // of sources that are files, by path
+	folders   map[string]opened // of sources that are files, by path, and of servers
+	remote    remote.Options
+	servers   map[string]*remote.Server
 	globbed   map[string]string // written before work begins: for each name that a pattern stands for, the directory where that begins
 	closers   []func()
 }
@@ -68,10 +73,11 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	}
 	log := slog.New(handler)
 	list, err := f.formats.list()
-	if err != nil {
+	if err = cmp.Or(err, checkRemote(f.remote)); err != nil {
 		closeLog()
 		return nil, err
 	}
+	f.remote.Log, f.remote.Version = log, version().Version
 	limitMemory(int64(f.cacheMem))
 	options := archives.Options{Sniff: f.formats.sniff, Log: log}
 	var store cache.Store
@@ -83,6 +89,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	return &archive{
 		formats: list, options: options, mapres: f.formats.search,
 		cache: c, catalogue: known, log: log, logged: logged, records: handler.logRecords,
+		remote: f.remote, servers: map[string]*remote.Server{},
 		sources: map[string]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }
@@ -131,6 +138,9 @@ func (a *archive) close() {
 // source returns what lies at name on disk: an archive, a recording, or a file that is none. All
 // arguments of a command that lie in one source share it, so that what is in it is decoded once.
 func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) {
+	if remote.IsURL(name) {
+		return a.lookUpRemote(ctx, name)
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -183,7 +193,8 @@ func (a *archive) openSource(ctx context.Context, name, at string, info iofs.Fil
 // An opened is a directory that was opened. All files in it that are sources share it, as each
 // takes a descriptor.
 type opened struct {
-	local   *source.Local
+	name    string // of the directory
+	remote  bool
 	archive archives.Root
 	root    nodes.Dir
 }
@@ -194,25 +205,33 @@ func (a *archive) open(dir string) (opened, error) {
 		return opened{}, err
 	}
 	a.closers = append(a.closers, func() { local.Close() })
-	var tree source.Tree = local
+	return a.openTree(local, filepath.Base(local.Path())), nil
+}
+
+// openTree opens the directory that tree is.
+func (a *archive) openTree(tree source.Tree, name string) opened {
+	_, local := tree.(*source.Local)
 	if a.onRead != nil {
-		tree = countingTree{local, a.onRead}
+		tree = countingTree{tree, a.onRead}
 	}
 	all := archives.New(tree, a.formats, a.cache, a.options)
-	return opened{local, all, a.catalogue.Root(all)}, nil
+	return opened{path.Base(name), !local, all, a.catalogue.Root(all)}
 }
 
 // entry returns the entry of a source in d.
 func (d opened) entry(ctx context.Context, source nodes.Dir) (nodes.Entry, error) {
+	if _, folder := archives.FolderOf(source); folder && d.remote {
+		return nodes.Entry{Name: d.name, Dir: source}, nil // its time would take a request
+	}
 	self, err := nodes.Child(ctx, source, ".")
-	return nodes.Entry{Name: filepath.Base(d.local.Path()), Attr: self.Attr, Dir: source}, err
+	return nodes.Entry{Name: d.name, Attr: self.Attr, Dir: source}, err
 }
 
 // resolve finds what name means, as lookUp does. Of one that is not there the error may name
 // another.
 func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error) {
 	e, err := a.lookUp(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) {
+	if errors.Is(err, iofs.ErrNotExist) && !remote.IsURL(name) {
 		err = fmt.Errorf("%w%s", syscall.ENOENT, a.suggestion(ctx, name))
 	}
 	return e, err
@@ -236,6 +255,9 @@ func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) 
 func (a *archive) lookUpClean(ctx context.Context, name string) (nodes.Entry, error) {
 	if e, ok := a.lookUpGlobbed(ctx, name); ok {
 		return e, nil
+	}
+	if remote.IsURL(name) {
+		return a.lookUpRemote(ctx, name)
 	}
 	source, inside, err := splitPath(name)
 	if err != nil {

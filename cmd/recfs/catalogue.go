@@ -21,7 +21,7 @@ func (a *archive) summaries(ctx context.Context, name string) iter.Seq2[catalogu
 			mountSummaries(ctx, name, yield)
 			return
 		}
-		e, err := a.resolve(ctx, sourceOf(name))
+		e, err := a.resolve(walking(ctx), sourceOf(name))
 		if err != nil || e.Dir == nil {
 			if err == nil {
 				err = errors.New("not a directory or a recording")

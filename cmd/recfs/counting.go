@@ -20,6 +20,14 @@ func (c countingTree) Open(ctx context.Context, name string) (source.File, error
 	return countingFile{f, c.onRead}, nil
 }
 
+// Walk implements source.Walker for what is one.
+func (c countingTree) Walk(ctx context.Context, name string) error {
+	if w, ok := c.Tree.(source.Walker); ok {
+		return w.Walk(ctx, name)
+	}
+	return nil
+}
+
 type countingFile struct {
 	source.File
 	onRead func(int)

@@ -261,11 +261,11 @@ func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *
 		case err == nil && !filepath.IsLocal(child.Name):
 			c.fail(name, fmt.Errorf("the name %q cannot be written here", child.Name))
 		case err == nil:
-			c.copy(ctx, path.Join(name, child.Name), child, root, child.Name)
+			c.copy(ctx, joinName(name, child.Name), child, root, child.Name)
 		case child.Name == "":
 			return err
 		default:
-			c.fail(path.Join(name, child.Name), err)
+			c.fail(joinName(name, child.Name), err)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	for i, name := range args {
 		var err error
 		if sides[i], err = a.side(ctx, name); err != nil {
-			return fmt.Errorf("%s: %w", name, reason(name, err))
+			return named(name, err)
 		}
 	}
 	var picture *compare.Picture

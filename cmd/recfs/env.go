@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"recfs/formats/outfile"
+	"recfs/formats/source/remote"
 )
 
 // Exit codes of every command.
@@ -147,6 +148,14 @@ func reason(name string, err error) error {
 	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
+// named is the error of what has a name. That of a server names what it is of.
+func named(name string, err error) error {
+	if e, ok := errors.AsType[*remote.Error](err); ok {
+		return e
+	}
+	return fmt.Errorf("%s: %w", name, reason(name, err))
+}
+
 // stream is where to write what is to go to a file of this name, if that is none of its own.
 func (e *env) stream(name string) io.Writer {
 	switch name {
@@ -198,7 +207,7 @@ func (f *failures) fail(name string, err error) {
 	if _, ok := errors.AsType[*outputError](err); errors.Is(err, context.Canceled) || ok {
 		return
 	}
-	f.meter.print(func() { f.env.report(fmt.Errorf("%s: %w", name, reason(name, err))) })
+	f.meter.print(func() { f.env.report(named(name, err)) })
 }
 
 func (f *failures) result() error {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,7 +123,7 @@ func (f *finder) far() string {
 
 // judge prints a recording that was found below dir, or keeps its runs, if it is looked for.
 func (f *finder) judge(ctx context.Context, dir string, s catalogue.Summary) {
-	name := path.Join(dir, exactPath(s))
+	name := joinName(dir, exactPath(s))
 	f.judged++
 	if s.Unread() || s.IsContainer() && !f.asksOfContainers() {
 		f.fail(name, errors.New(s.Error))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 
 	"recfs/formats"
@@ -69,7 +68,7 @@ func (f *finder) addRunner(name string, mapName *string, who formats.Runner) {
 			r.Player = who.Names[0]
 		}
 		if run.Demo != "" {
-			r.Demo = path.Join(name, run.Demo)
+			r.Demo = joinName(name, run.Demo)
 			r.DemoHex = formats.HexOf(r.Demo)
 		}
 		f.found = append(f.found, r)

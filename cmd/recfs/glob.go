@@ -52,7 +52,7 @@ func (a *archive) glob(ctx context.Context, pattern string) []string {
 	for !isPattern(parts[first]) {
 		first++
 	}
-	base := path.Clean(strings.Join(parts[:first], "/"))
+	base := cleanName(strings.Join(parts[:first], "/"))
 	if first > 0 && parts[0] == "" {
 		base = path.Clean("/" + base)
 	}
@@ -71,7 +71,7 @@ func (a *archive) glob(ctx context.Context, pattern string) []string {
 // begins in base has led. They are resolved from base: what is in one archive is opened once.
 func (a *archive) matches(ctx context.Context, base, dir, part string) (names []string) {
 	take := func(name string) string {
-		at := path.Join(dir, name)
+		at := joinName(dir, name)
 		a.globbed[at] = base
 		return at
 	}

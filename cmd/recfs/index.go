@@ -73,7 +73,7 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCo
 	}
 	for _, name := range args {
 		for s, err := range a.summaries(ctx, name) { // so that the catalogue has them all
-			switch at := path.Join(name, exactPath(s)); {
+			switch at := joinName(name, exactPath(s)); {
 			case err == nil && s.IsContainer():
 				x.tell(ctx, indexLine{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
 			case err == nil && s.Unread():
@@ -99,7 +99,7 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 	for _, name := range args {
 		for s, err := range a.summaries(ctx, name) {
 			if err == nil && s.Indexed {
-				x.there[path.Join(name, exactPath(s))] = true
+				x.there[joinName(name, exactPath(s))] = true
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func measure(ctx context.Context, f found) error {
 				_, err = made.Size(ctx)
 			}
 			if _, ok := errors.AsType[*formats.Error](err); err != nil && !ok {
-				return fmt.Errorf("%s: %w", path.Join(name, file.Name), err)
+				return fmt.Errorf("%s: %w", joinName(name, file.Name), err)
 			}
 		}
 	}

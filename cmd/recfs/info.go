@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 		e.far = func() string { return count(told, "recording", "recordings") + " told of" + fromStart }
 		for found := range a.find(ctx, args, f.fail) {
 			if !found.isRecording && len(found.damage) == 0 {
-				if !found.container && slices.ContainsFunc(args, func(arg string) bool { return path.Clean(arg) == found.name }) {
+				if !found.container && slices.ContainsFunc(args, func(arg string) bool { return cleanName(arg) == found.name }) {
 					f.fail(found.name, errors.New("not a recording"))
 				}
 				continue

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"path"
 
 	"github.com/spf13/pflag"
 
@@ -80,20 +79,20 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 			return err
 		}
 		if err == nil {
-			err = l.line(nodes.Listing(ctx), path.Join(name, child.Name), child)
+			err = l.line(nodes.Listing(ctx), joinName(name, child.Name), child)
 		}
 		if err == nil && l.recursive {
 			err = archives.Unread(ctx, child.File)
 		}
 		if err != nil {
-			l.fail(path.Join(name, child.Name), err)
+			l.fail(joinName(name, child.Name), err)
 		} else if child.Dir != nil && l.recursive {
 			below = append(below, child)
 		}
 	}
 	for _, child := range below {
-		if err := l.show(ctx, path.Join(name, child.Name), child); err != nil {
-			l.fail(path.Join(name, child.Name), err)
+		if err := l.show(ctx, joinName(name, child.Name), child); err != nil {
+			l.fail(joinName(name, child.Name), err)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"recfs/formats/source/remote"
 	"recfs/fs"
 )
 
@@ -91,6 +92,9 @@ func (f *archiveFlags) checkShown(dir string) error {
 // checkApart refuses a mount inside its own source and one that hides it: we would wait for
 // ourselves.
 func checkApart(source, dir string) error {
+	if remote.IsURL(source) {
+		return nil
+	}
 	real, err := filepath.EvalSymlinks(source)
 	if err != nil {
 		return err

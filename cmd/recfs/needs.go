@@ -92,7 +92,7 @@ func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) s
 	if need.Name == "" || strings.ContainsAny(need.Name, `/\`) {
 		return ""
 	}
-	if beside := path.Join(dir, need.Dir); n.a.mapres.beside {
+	if beside := joinName(dir, need.Dir); n.a.mapres.beside {
 		if e, err := n.a.resolve(ctx, sourceOf(beside)); err == nil && e.Dir != nil {
 			if file, err := nodes.Child(ctx, e.Dir, need.Name+need.Ext); err == nil && file.File != nil {
 				return beside
@@ -110,7 +110,7 @@ func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) s
 // candidates returns the recordings that have as many bytes as a need: those beside one first, then
 // those of the arguments.
 func (n *needFinder) candidates(ctx context.Context, dir string, need formats.Need) (all []found) {
-	for _, at := range []string{dir, path.Join(dir, need.Dir)} {
+	for _, at := range []string{dir, joinName(dir, need.Dir)} {
 		all = append(all, n.beside(ctx, at)[need.Size]...)
 	}
 	if n.given == nil {
@@ -136,7 +136,7 @@ func (n *needFinder) beside(ctx context.Context, dir string) bySize {
 				continue
 			}
 			if d, ok := archives.Describe(ctx, child.Dir); ok {
-				known[d.Stored] = append(known[d.Stored], found{name: path.Join(dir, child.Name), entry: child})
+				known[d.Stored] = append(known[d.Stored], found{name: joinName(dir, child.Name), entry: child})
 			}
 		}
 	}

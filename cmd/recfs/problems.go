@@ -111,7 +111,7 @@ func containerProblems(f found) []problem {
 	for i, told := range f.damage {
 		problems[i] = newProblem(f.name, f.Format, told)
 		if told.Path != "" {
-			problems[i].member = path.Join(f.name, told.Path)
+			problems[i].member = joinName(f.name, told.Path)
 		}
 	}
 	return problems

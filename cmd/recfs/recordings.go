@@ -4,11 +4,11 @@ import (
 	"context"
 	"iter"
 	"os"
-	"path"
 	"slices"
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
+	"recfs/formats/source/remote"
 	"recfs/nodes"
 )
 
@@ -29,12 +29,12 @@ type found struct {
 func (a *archive) find(ctx context.Context, args []string, fail func(string, error)) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		for _, name := range args {
-			e, err := a.resolve(ctx, sourceOf(name))
+			e, err := a.resolve(walking(ctx), sourceOf(name))
 			if err != nil {
 				fail(name, err)
 				continue
 			}
-			if !findBelow(ctx, path.Clean(name), e, yield, fail) {
+			if !findBelow(ctx, cleanName(name), e, yield, fail) {
 				return
 			}
 		}
@@ -62,8 +62,12 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 			return false
 		}
 	}
+	if err := archives.Walk(ctx, e.Dir); err != nil {
+		fail(name, err)
+		return true
+	}
 	for child, err := range entries(ctx, e) {
-		below := path.Join(name, child.Name)
+		below := joinName(name, child.Name)
 		if err != nil {
 			fail(below, err)
 		} else if !findBelow(ctx, below, child, yield, fail) {
@@ -95,6 +99,9 @@ func (a *archive) amount(ctx context.Context, args []string, wanted func(found) 
 func everything(found) bool { return true }
 
 func onDisk(name string) bool {
+	if remote.IsURL(name) {
+		return true
+	}
 	_, err := os.Stat(name)
 	return err == nil
 }
@@ -102,6 +109,9 @@ func onDisk(name string) bool {
 // areFolders reports whether the arguments are all directories on disk, which is to say archives.
 func areFolders(args []string) bool {
 	return !slices.ContainsFunc(args, func(name string) bool {
+		if remote.IsURL(name) {
+			return false
+		}
 		info, err := os.Stat(sourceOf(name))
 		return err != nil || !info.IsDir()
 	})

@@ -32,7 +32,7 @@ type mountSession struct {
 
 // serve mounts source on dir and stays until the mount ends. A starter is told when it can be used.
 func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *starter) error {
-	source, err := filepath.Abs(source)
+	source, err := absName(source)
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,9 @@ func (p *mountSession) openTree(ctx context.Context) error {
 	tree, ok := root.Dir.(nodes.Volatile)
 	if !ok {
 		return fmt.Errorf("%s: not a recording", p.source)
+	}
+	if _, err := nodes.Child(ctx, root.Dir, "."); err != nil {
+		return err
 	}
 	if _, err := tree.Lookup(ctx, controlName); err == nil {
 		p.archive.log.Warn("hidden by what tells about the mount", "path", controlName)

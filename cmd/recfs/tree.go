@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	iofs "io/fs"
-	"path"
 
 	"github.com/spf13/pflag"
 
@@ -99,7 +98,7 @@ func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, 
 	var pending nodes.Entry
 	flush := func(last bool) {
 		if pending.Name != "" {
-			draw(path.Join(name, pending.Name), pending, last)
+			draw(joinName(name, pending.Name), pending, last)
 		}
 	}
 	for child, err := range entries(ctx, e) {
@@ -109,7 +108,7 @@ func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, 
 			err = archives.Unread(ctx, child.File)
 		}
 		if err != nil {
-			t.fail(path.Join(name, child.Name), err)
+			t.fail(joinName(name, child.Name), err)
 		}
 	}
 	flush(true)

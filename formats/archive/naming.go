@@ -35,6 +35,13 @@ func newNamings(list []formats.Format, containers bool) namings {
 	return n
 }
 
+// IsNamed reports whether a file's name is that of a recording of one of the formats, or of a
+// container.
+func IsNamed(list []formats.Format, name string) bool {
+	n := newNamings(list, true).naming(name)
+	return n.format != noFormat || n.container != nil
+}
+
 // naming returns what a name tells.
 func (n namings) naming(name string) naming {
 	stem, packed := name, false

@@ -34,6 +34,14 @@ func ViewOf(dir nodes.Dir) (v View, ok bool) {
 	return View{p.a}, ok
 }
 
+// Walk tells the source of an archive that all below dir, a directory of it, is about to be listed.
+func Walk(ctx context.Context, dir nodes.Dir) error {
+	if p, ok := placeOf(dir); ok {
+		return View{p.a}.Walk(ctx, p.path)
+	}
+	return nil
+}
+
 // FolderOf reports whether dir is a directory of the source, and where it lies there.
 func FolderOf(dir nodes.Dir) (name string, ok bool) {
 	p, ok := placeOf(dir)
@@ -60,6 +68,14 @@ func (v View) ID() string {
 		return ""
 	}
 	return v.a.base()
+}
+
+// Walk tells the source that all below a directory is about to be listed.
+func (v View) Walk(ctx context.Context, dir string) error {
+	if w, ok := v.a.tree.(source.Walker); ok {
+		return w.Walk(ctx, dir)
+	}
+	return nil
 }
 
 // Stat returns what the source tells of a file, or of a link itself.

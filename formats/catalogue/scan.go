@@ -123,6 +123,9 @@ var unreadNulls = strings.NewReplacer(`"format":""`, `"format":null`, `"size":0`
 // dir adds what dir, which is called at, is or holds.
 func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	if name, ok := archive.FolderOf(dir); ok {
+		if err := s.view.Walk(ctx, name); err != nil {
+			return err
+		}
 		return s.folder(ctx, name, at)
 	}
 	if r, ok := archive.RecordingOf(dir); ok {

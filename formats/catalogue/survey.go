@@ -21,7 +21,7 @@ type survey struct {
 
 // holds reports whether s need not be made again.
 func (s *survey) holds(ctx context.Context, view archive.View, disk *cache.Disk) bool {
-	return s.Len() >= manyRecords && s.watch.holds(ctx, view) &&
+	return s.Len() >= manyRecords && view.Walk(ctx, ".") == nil && s.watch.holds(ctx, view) &&
 		(disk == nil || s.state == disk.State())
 }
 

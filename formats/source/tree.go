@@ -28,6 +28,12 @@ type Tree interface {
 	Inside(abs string) (rest string, ok bool)
 }
 
+// A Walker is a Tree that can be told that all below a directory is about to be listed.
+type Walker interface {
+	// Walk gets ready for that.
+	Walk(ctx context.Context, name string) error
+}
+
 // An ID names a tree for what is kept of it on disk. The zero ID is that of a tree of which nothing
 // is kept.
 type ID struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,13 +153,19 @@ func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	}
 	for n := r.from; n < r.to; n++ {
 		delete(f.runs, r.o.block(n))
-		if r.err == nil {
-			at := (n - r.from) * blockSize
-			b := append([]byte(nil), r.data[at:min(at+blockSize, int64(len(r.data)))]...)
-			s.objects.Put(r.o.block(n), b, int64(len(b))+int64(len(r.o.key))+200)
-		}
+	}
+	if r.err == nil {
+		s.keep(r.o, r.from, r.data)
 	}
 	close(r.done)
+}
+
+// keep remembers the blocks of an object that data is, the first of them n.
+func (s *Server) keep(o object, n int64, data []byte) {
+	for block := range slices.Chunk(data, blockSize) {
+		s.objects.Put(o.block(n), slices.Clone(block), int64(len(block)+len(o.key))+200)
+		n++
+	}
 }
 
 // read asks for a range of an object. It goes on where an answer was cut.
@@ -174,11 +181,12 @@ func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, erro
 			return s.get(ctx, o, off+int64(len(b)), n-int64(len(b)))
 		},
 		take: func(resp *http.Response) error {
-			from, err := s.judge(o, off+int64(len(b)), n-int64(len(b)), resp)
+			whole, err := s.judge(o, off+int64(len(b)), n-int64(len(b)), resp)
 			if err != nil {
 				return err
 			}
-			if _, err := io.CopyN(io.Discard, resp.Body, off+int64(len(b))-from); err != nil {
+			if whole {
+				b, err = s.whole(o, off, n, resp.Body)
 				return err
 			}
 			for int64(len(b)) < n {
@@ -194,35 +202,48 @@ func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, erro
 	return b, err
 }
 
-// judge compares an answer with the object and the range that it is to be of, and returns where in
-// the object it begins.
-func (s *Server) judge(o object, off, n int64, resp *http.Response) (from int64, err error) {
+// whole reads all of an object, as the server gives no parts, and returns a part of it.
+func (s *Server) whole(o object, off, n int64, body io.Reader) ([]byte, error) {
+	all, err := io.ReadAll(io.LimitReader(body, o.size))
+	if err == nil && int64(len(all)) < o.size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.keep(o, 0, all)
+	return all[off : off+n], nil
+}
+
+// judge compares an answer with the object and the range that it is to be of. It may be all of the
+// object.
+func (s *Server) judge(o object, off, n int64, resp *http.Response) (whole bool, err error) {
 	url := s.url(o.key)
 	if tag := resp.Header.Get("ETag"); tag != o.tag && tag != "" && o.tag != "" {
-		return 0, stale(url)
+		return false, stale(url)
 	}
 	if resp.StatusCode == http.StatusOK {
 		switch {
 		case resp.ContentLength >= 0 && resp.ContentLength != o.size:
-			return 0, stale(url)
+			return false, stale(url)
 		case off == 0 && n == o.size:
-			return 0, nil
+			return false, nil
 		case s.wholeFiles() && o.size <= maxWhole:
-			return 0, nil
+			return true, nil
 		case s.wholeFiles():
-			return 0, &Error{url, "the server does not serve parts of files", errors.ErrUnsupported}
+			return false, &Error{url, "the server does not serve parts of files", errors.ErrUnsupported}
 		}
-		return 0, strange(url, "the answer is all of the object, and not the part that was asked for")
+		return false, strange(url, "the answer is all of the object, and not the part that was asked for")
 	}
 	place, size, _ := strings.Cut(strings.TrimPrefix(resp.Header.Get("Content-Range"), "bytes "), "/")
 	first, last, _ := strings.Cut(place, "-")
 	a, errA := strconv.ParseInt(first, 10, 64)
 	z, errZ := strconv.ParseInt(last, 10, 64)
 	if total, err := strconv.ParseInt(size, 10, 64); err == nil && total != o.size {
-		return 0, stale(url)
+		return false, stale(url)
 	}
 	if errA != nil || errZ != nil || a != off || z != off+n-1 {
-		return 0, strange(url, "the answer has bytes %q, and not %d-%d", place, off, off+n-1)
+		return false, strange(url, "the answer has bytes %q, and not %d-%d", place, off, off+n-1)
 	}
-	return a, nil
+	return false, nil
 }

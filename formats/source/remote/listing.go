@@ -57,6 +57,7 @@ type listing struct {
 	next     string // where it goes on if it is not complete
 	newest   int64  // time of its newest file
 	sum      uint64 // of names and versions
+	strong   bool   // the ETags name the bytes
 	odd      oddNames
 }
 
@@ -113,11 +114,13 @@ func (l *listing) seal() {
 	})
 	l.list = slices.Clip(l.list)
 	sum := xxhash.New()
+	l.strong = true
 	for _, it := range l.list {
 		_, _ = sum.Write(l.text[it.at : int(it.at)+int(it.name)+int(it.tag)])
 		_, _ = sum.Write([]byte{0})
 		if it.size >= 0 {
 			l.newest = max(l.newest, it.modified)
+			l.strong = l.strong && l.object("", it).isStrong()
 		}
 	}
 	l.sum = sum.Sum64()
@@ -143,6 +146,9 @@ func (l *listing) find(name string) (it item, ok, sure bool) {
 // info is that of the folder: its time is that of its newest file.
 func (l *listing) info() source.Info {
 	s := formats.Stamp{Modified: l.newest / 1000, Nanos: l.newest % 1000 * 1e6, Inode: l.sum}
+	if l.strong {
+		s.Changed = formats.ByContent
+	}
 	return source.Info{Version: source.Version{Stamp: s, Links: 1}, Type: iofs.ModeDir, Rights: nodes.Rights{Mode: 0o555}}
 }
 

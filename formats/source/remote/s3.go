@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxPage     = 16 << 20 // bytes of a page of a listing
+	maxPage     = 4 << 20 // bytes of a page of a listing
 	maxKeys     = 10_000   // in a page: servers give 1,000
 	maxRefusal  = 64 << 10
 	singleKeys  = "50" // that begin as the one that is looked up
@@ -158,12 +158,11 @@ func (b *bucket) list(ctx context.Context, query url.Values) (*listResult, error
 
 // readPage reads a page of a listing.
 func readPage(at string, body io.Reader) (*listResult, error) {
-	limited := &io.LimitedReader{R: body, N: maxPage}
+	heard := &pageBody{r: io.LimitReader(body, maxPage)}
 	r := &listResult{}
-	if err := xml.NewDecoder(limited).Decode(r); err != nil {
-		if _, bad := errors.AsType[*xml.SyntaxError](err); !bad && limited.N > 0 && !isFormat(err) {
-			return nil, err // the connection's
-		}
+	if err := xml.NewDecoder(heard).Decode(r); heard.err != nil {
+		return nil, heard.err
+	} else if err != nil {
 		return nil, strange(at, "the answer is no listing")
 	}
 	if len(r.Contents)+len(r.CommonPrefixes) > maxKeys || r.IsTruncated && r.NextContinuationToken == "" {
@@ -183,12 +182,18 @@ func readPage(at string, body io.Reader) (*listResult, error) {
 	return r, nil
 }
 
-// isFormat reports whether what was read is XML of another form.
-func isFormat(err error) bool {
-	if _, ok := errors.AsType[xml.UnmarshalError](err); ok {
-		return true
+// A pageBody remembers how the connection failed while a page was read.
+type pageBody struct {
+	r   io.Reader
+	err error
+}
+
+func (b *pageBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && err != io.EOF {
+		b.err = err
 	}
-	return !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) && errors.Unwrap(err) == nil
+	return n, err
 }
 
 func decodeKey(key, encoding string) string {

@@ -55,7 +55,7 @@ type Server struct {
 	lists   *cache.Memo[listKey, *listing]
 	looks   *cache.Memo[lookKey, looked]
 	latest  *cache.Recent[string, int64] // turn of the last listing of a folder
-	singles  *cache.Recent[string, int]   // how many single names of a folder were asked for
+	singles *cache.Recent[string, int]   // how many single names of a folder were asked for
 	told    *cache.Recent[string, int]   // names of a folder that cannot be shown, as the log knows
 	stale   atomic.Int64                 // turn of the oldest listing that could not be renewed; 0: none
 	objects *cache.Memo[blockKey, []byte]
@@ -194,6 +194,18 @@ func (s *Server) walk(ctx context.Context, k listKey) error {
 	}
 	w.leave("")
 	return nil
+}
+
+// walked reports whether all below a folder was listed in a turn, with it or with one around it.
+func (s *Server) walked(dir string, turn int64) bool {
+	for at := dir; ; at, _ = splitKey(strings.TrimSuffix(at, "/")) {
+		if _, ok := s.lists.Peek(listKey{dir: at, turn: turn, flat: true}); ok {
+			return true
+		}
+		if at == "" {
+			return false
+		}
+	}
 }
 
 // A walker makes the listings of folders out of sorted keys: those that the last key lies in are

@@ -68,11 +68,12 @@ func (t Tree) List(ctx context.Context, name string) (source.Names, error) {
 }
 
 // Walk implements source.Walker.
-func (t Tree) Walk(ctx context.Context) error {
-	if !t.s.tellsAll() {
+func (t Tree) Walk(ctx context.Context, name string) error {
+	dir, turn := t.folder(name), t.s.turn()
+	if !t.s.tellsAll() || t.s.walked(dir, turn) {
 		return nil
 	}
-	_, err := t.s.lists.Get(ctx, listKey{dir: t.dir, turn: t.s.turn(), flat: true})
+	_, err := t.s.lists.Get(ctx, listKey{dir: dir, turn: turn, flat: true})
 	return err
 }
 

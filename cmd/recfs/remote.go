@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	iofs "io/fs"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	archives "recfs/formats/archive"
+	"recfs/formats/source"
+	"recfs/formats/source/remote"
+	"recfs/nodes"
+)
+
+// registerRemote adds the flags of sources that are URLs.
+func registerRemote(flags *pflag.FlagSet, opt *remote.Options) {
+	flags.StringVar(&opt.Endpoint, "endpoint-url", "", "`URL` of the server for s3:// (default: AWS_ENDPOINT_URL, the profile's, or AWS)")
+	flags.StringVar(&opt.Region, "region", "", "`NAME` of the region for s3:// (default: AWS_REGION, the profile's, or us-east-1)")
+	flags.StringVar(&opt.Profile, "profile", "", "take the credentials of this `PROFILE` for s3://")
+	flags.BoolVar(&opt.Anonymous, "no-sign-request", false, "ask s3:// without credentials")
+	flags.BoolVar(&opt.RequesterPays, "request-payer", false, "pay for what is asked of s3://")
+	flags.StringVar(&opt.CAFile, "ca-file", "", "believe the certificates in this PEM `FILE`")
+	flags.DurationVar(&opt.TTL, "remote-ttl", time.Minute, "look at a folder of a server only once in this `TIME`")
+	flags.DurationVar(&opt.Timeout, "remote-timeout", time.Minute, "give a request this `TIME`, with all its retries")
+	flags.IntVar(&opt.Requests, "remote-requests", 32, "ask a server this many things at a time")
+}
+
+// checkRemote says what is wrong with the flags of sources that are URLs.
+func checkRemote(opt remote.Options) error {
+	switch {
+	case opt.TTL < 0:
+		return usagef("--remote-ttl is a time or 0, not %s", opt.TTL)
+	case opt.Timeout < time.Second:
+		return usagef("--remote-timeout is 1s or more, not %s", opt.Timeout)
+	case opt.Requests < 1:
+		return usagef("--remote-requests is 1 or more, not %d", opt.Requests)
+	}
+	return nil
+}
+
+// joinName is the name of what lies below a source: a path or a URL.
+func joinName(dir string, elem ...string) string {
+	if remote.IsURL(dir) {
+		return remote.Join(dir, elem...)
+	}
+	return path.Join(append([]string{dir}, elem...)...)
+}
+
+// cleanName is a name without what leads nowhere.
+func cleanName(name string) string {
+	if remote.IsURL(name) {
+		return remote.Join(name)
+	}
+	return path.Clean(name)
+}
+
+// absName is a name that holds in any directory.
+func absName(name string) (string, error) {
+	if remote.IsURL(name) {
+		return remote.Join(name), nil
+	}
+	return filepath.Abs(name)
+}
+
+// remoteServer returns the server of a URL, which all sources there share. The caller holds mu.
+func (a *archive) remoteServer(r remote.Ref) (*remote.Server, error) {
+	if s, ok := a.servers[r.Base]; ok {
+		return s, nil
+	}
+	var s *remote.Server
+	var err error
+	if name, isBucket := r.Server(); isBucket {
+		s, err = remote.OpenBucket(name, a.cache, a.remote)
+	} else {
+		var u *url.URL
+		if u, err = url.Parse(r.Base); err == nil {
+			s, err = remote.OpenSite(u, a.cache, a.remote)
+		}
+	}
+	if err == nil {
+		a.servers[r.Base] = s
+	}
+	return s, err
+}
+
+// openRemote opens the source that a URL leads to or into, and returns the path that is left.
+func (a *archive) openRemote(ctx context.Context, name string) (e nodes.Entry, inside string, err error) {
+	r, err := remote.ParseURL(name)
+	if err != nil {
+		return e, "", &usageError{err.Error()}
+	}
+	a.mu.Lock()
+	server, err := a.remoteServer(r)
+	a.mu.Unlock()
+	if err != nil {
+		return e, "", err
+	}
+	at, err := server.Locate(ctx, r.Key, a.isNamed)
+	if err != nil {
+		return e, "", err
+	}
+	if at.File == "." && r.Key != "" && at.Inside != "." && at.Dir == "" {
+		return e, "", &remote.Error{URL: server.URL(r.Key), Reason: "no such object or folder", Err: iofs.ErrNotExist}
+	}
+	if at.File == "." && at.Inside == "." && ctx.Value(walkKey{}) != nil {
+		if err := server.Tree(at.Dir).Walk(ctx, "."); err != nil {
+			return e, "", err
+		}
+	}
+	e, err = a.remoteSource(ctx, server, r.Base, at)
+	return e, at.Inside, err
+}
+
+// remoteSource opens what a place of a server is.
+func (a *archive) remoteSource(ctx context.Context, server *remote.Server, base string, at remote.Place) (nodes.Entry, error) {
+	key := remote.Join(base+"/"+at.Dir, at.File)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e, ok := a.sources[key]; ok {
+		return e, nil
+	}
+	d, ok := a.folders[base+"/"+at.Dir]
+	if !ok {
+		d = a.openTree(server.Tree(at.Dir), cmp.Or(strings.Trim(at.Dir, "/"), base))
+		a.folders[base+"/"+at.Dir] = d
+	}
+	dir := d.root
+	if at.File != "." {
+		var err error
+		dir, err = d.archive.File(ctx, at.File)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nodes.Lookup(ctx, d.root, at.File)
+		}
+		if err != nil {
+			return nodes.Entry{}, err
+		}
+	}
+	e, err := d.entry(ctx, dir)
+	if err == nil {
+		a.sources[key] = e
+	}
+	return e, err
+}
+
+// A walkKey is what a context has in which all of a source is about to be listed.
+type walkKey struct{}
+
+// walking returns a context in which to resolve a name of which all that lies below is wanted.
+func walking(ctx context.Context) context.Context { return context.WithValue(ctx, walkKey{}, true) }
+
+// isNamed reports whether a name is that of a recording or a container.
+func (a *archive) isNamed(name string) bool { return archives.IsNamed(a.formats, name) }
+
+// lookUpRemote finds what a URL means.
+func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, error) {
+	e, inside, err := a.openRemote(ctx, name)
+	if err != nil || inside == "." {
+		return e, err
+	}
+	if e.Dir == nil {
+		return nodes.Entry{}, syscall.ENOTDIR
+	}
+	found, err := nodes.Follow(ctx, e.Dir, inside)
+	return found.Inherit(e.Attr), err
+}
+
+var _ source.Walker = remote.Tree{}

@@ -1,0 +1,247 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"recfs/cache"
+	"recfs/formats/source"
+	"recfs/nodes"
+)
+
+// openSite returns the tree of a web server.
+func openSite(t testing.TB, h http.Handler) Tree {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	s, err := OpenSite(u, c, options(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Tree("")
+}
+
+// served is what the web servers of the tests have.
+func served(t testing.TB) string {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"a b.txt": "alpha", "sub/ä#?.map": "map", "large": strings.Repeat("0123456789", 100_000)} {
+		at := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestSite reads what the file server of Go shows, which has no ETags.
+func TestSite(t *testing.T) {
+	tree := openSite(t, http.FileServer(http.Dir(served(t))))
+	if diff := cmp.Diff([]string{"a b.txt", "large", "sub/"}, listNames(t, tree, ".")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"ä#?.map"}, listNames(t, tree, "sub")); diff != "" {
+		t.Error(diff)
+	}
+	for name, want := range map[string]string{"a b.txt": "alpha", "sub/ä#?.map": "map"} {
+		if got := readAll(t, tree, name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if _, err := tree.Stat(t.Context(), "none"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if info, err := tree.Stat(t.Context(), "sub"); err != nil || !info.Type.IsDir() {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if err := readPart(t.Context(), tree, "large", 500_000, 10); err != nil {
+		t.Error(err)
+	}
+}
+
+func readAll(t *testing.T, tree source.Tree, name string) string {
+	t.Helper()
+	f, err := tree.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(f, 0, info.Size)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestPages reads the pages that other servers make of a folder.
+func TestPages(t *testing.T) {
+	at := &url.URL{Scheme: "http", Host: "h:1", Path: "/dir/"}
+	for name, tt := range map[string]struct {
+		kind, body string
+		want       []string
+	}{
+		"nginx": {"text/html", `<h1>Index of /dir/</h1><hr><pre><a href="../">../</a>
+<a href="sub/">sub/</a>   21-Nov-2026 10:00    -
+<a href="a%20b.map">a b.map</a>  21-Nov-2026 10:00   5
+</pre>`, []string{"sub/", "a b.map"}},
+		"Apache": {"text/html;charset=UTF-8", `<table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
+<tr><td><a href="/">Parent Directory</a></td></tr><tr><td><a href="x.map">x.map</a></td><td>1.2K</td></tr></table>`, []string{"x.map"}},
+		"Caddy":        {"text/html", `<a href="./x.map"><span class="name">x.map</span></a><a href="./sub/">sub</a>`, []string{"x.map", "sub/"}},
+		"elsewhere":    {"text/html", `<a href="http://other/dir/x">x</a><a href="https://h:1/dir/x">x</a><a href="/dir/../y">y</a><a href="/dir/a/b">b</a><a href="z?q">z</a><a href="%2e%2e/up">u</a><a href=":">?</a>`, nil},
+		"whole URL":    {"text/html", `<a href="http://h:1/dir/x">x</a>`, []string{"x"}},
+		"nginx's JSON": {"application/json", `[{"name":"sub","type":"directory","mtime":"Fri"},{"name":"x","type":"file","size":3}]`, []string{"sub/", "x"}},
+		"recfs":        {"application/x-ndjson", `{"name":"d","type":"dir","modified":"2026-11-20T12:00:00Z"}` + "\n" + `{"name":"?","name_hex":"ff","type":"file","size":3,"modified":"2026-11-20T12:00:00Z"}` + "\n", []string{"d/", "\xff"}},
+	} {
+		resp := &http.Response{Header: http.Header{"Content-Type": {tt.kind}}, Body: io.NopCloser(strings.NewReader(tt.body))}
+		names, err := readFolder(resp, at)
+		var got []string
+		for _, n := range names {
+			if n.size == sizeFolder {
+				n.name += "/"
+			}
+			got = append(got, n.name)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %s %v", name, diff, err)
+		}
+	}
+}
+
+// TestNextPages follows the pages of a folder, and notices one that leads back or away.
+func TestNextPages(t *testing.T) {
+	next := map[string]string{"": `<?after=a>; rel="next"`, "a": `</?after=b>; rel="next"`}
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		after := r.URL.Query().Get("after")
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		if link := next[after]; link != "" {
+			w.Header().Set("Link", link)
+		}
+		fmt.Fprintf(w, `{"name":"n%s","type":"file"}`+"\n", after)
+	}))
+	if diff := cmp.Diff([]string{"n", "na", "nb"}, listNames(t, tree, ".")); diff != "" {
+		t.Error(diff)
+	}
+	for _, link := range []string{`<http://elsewhere/?after=c>; rel="next"`, `<?after=b>; rel="next"`} {
+		next["b"] = link
+		if _, err := tree.s.listFolder(t.Context(), listKey{turn: 99}); !errors.Is(err, nodes.ErrRemote) {
+			t.Errorf("%s: %v", link, err)
+		}
+	}
+}
+
+// TestNoRanges takes a file whole, once, from a server that has no parts of files.
+func TestNoRanges(t *testing.T) {
+	content := strings.Repeat("0123456789abcdef", 40<<10)
+	asked := 0
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/x" && r.URL.Path != "/huge" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Last-Modified", "Fri, 20 Nov 2026 12:00:00 GMT")
+		if r.URL.Path == "/huge" {
+			w.Header().Set("Content-Length", fmt.Sprint(maxWhole+1))
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		if r.Method == http.MethodGet {
+			asked++
+			_, _ = io.WriteString(w, content)
+		}
+	}))
+	for off := int64(0); off < int64(len(content)); off += 100_000 {
+		if err := readPart(t.Context(), tree, "x", off, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("it was taken %d times", asked)
+	}
+	err := readPart(t.Context(), tree, "huge", 1000, 10)
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), "does not serve parts of files") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRedirects follows a redirect here, and none to another server without TLS.
+func TestRedirects(t *testing.T) {
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/old":
+			http.Redirect(w, r, "/new", http.StatusFound)
+		case "/new":
+			http.ServeContent(w, r, "", fakeTime, strings.NewReader("new"))
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		default:
+			http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusFound)
+		}
+	}))
+	if got := readAll(t, tree, "old"); got != "new" {
+		t.Errorf("%q", got)
+	}
+	for _, name := range []string{"loop", "away"} {
+		if _, err := tree.Stat(t.Context(), name); !errors.Is(err, nodes.ErrRemote) || !strings.Contains(fmt.Sprint(err), "redirect") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNetrc(t *testing.T) {
+	text := "machine a login u password p\nmachine b\nlogin v password q\ndefault login d password e"
+	for host, want := range map[string]string{"a": "u:p", "b": "v:q", "c": "d:e"} {
+		if got := parseNetrc(text, host).String(); got != want {
+			t.Errorf("%s: %s", host, got)
+		}
+	}
+	if got := parseNetrc("machine a login", "x"); got != nil {
+		t.Errorf("%v", got)
+	}
+	name := filepath.Join(t.TempDir(), "netrc")
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NETRC", name)
+	if got := netrcLogin(&url.URL{Host: "a"}, nil); got != nil {
+		t.Errorf("others may read it: %v", got)
+	}
+	if err := os.Chmod(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var user, secret string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, secret, _ = r.BasicAuth()
+		http.ServeContent(w, r, "", fakeTime, strings.NewReader("x"))
+	}))
+	defer server.Close()
+	u, _ := url.Parse(server.URL)
+	c := cache.New(1<<20, nil)
+	defer c.Close()
+	s, err := OpenSite(u, c, options(""))
+	if err == nil {
+		_, err = s.Tree("").Stat(t.Context(), "x")
+	}
+	if err != nil || user != "d" || secret != "e" {
+		t.Errorf("%q, %q, %v", user, secret, err)
+	}
+}
