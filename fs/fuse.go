@@ -95,7 +95,11 @@ func (s *server) fail(op operation, path func() string, err error) fuse.Status {
 		return status
 	}
 	s.counters.errors.Add(1)
-	if status != fuse.EINTR {
+	switch {
+	case status == fuse.EINTR:
+	case nodes.IsOfServer(err): // which is no problem of a recording
+		s.log.Info("request failed", "op", op.String(), "path", path(), "err", err)
+	default:
 		s.log.Warn("request failed", "op", op.String(), "path", path(), "err", err)
 	}
 	return status

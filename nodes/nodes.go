@@ -24,6 +24,16 @@ var ErrUnavailable = errors.New("the source does not answer")
 // ErrRemote says that a server gave an answer that is none to what it was asked.
 var ErrRemote = errors.New("the source gives a wrong answer")
 
+// IsOfServer reports whether an error is what a server says, or that it says nothing, and so tells
+// nothing of the bytes that it has. Such an error has a method OfServer.
+func IsOfServer(err error) bool {
+	_, ok := errors.AsType[interface {
+		error
+		OfServer()
+	}](err)
+	return ok
+}
+
 // An Entry is a named Dir, File or symbolic link; exactly one of Dir, File
 // and Link is set.
 type Entry struct {

@@ -30,6 +30,13 @@ var house = []room{
 	{dir: "formats/columnar"},
 	{dir: "formats/source", allow: []string{"recfs/formats", "recfs/cache", "recfs/nodes", "golang.org/x/sys/..."}},
 	{
+		dir: "formats/source/remote",
+		allow: []string{
+			"recfs/formats", "recfs/formats/source", "recfs/cache", "recfs/nodes", "github.com/cespare/xxhash/v2",
+			"github.com/minio/minio-go/v7/pkg/...", "gopkg.in/ini.v1", "golang.org/x/net/html",
+		},
+	},
+	{
 		dir:   "formats/unpack",
 		allow: append([]string{"recfs/formats", "recfs/formats/source", "recfs/formats/internal/wire", "recfs/cache", "recfs/nodes"}, compressors...),
 	},

@@ -195,7 +195,7 @@ func (a *archive) entry(ctx context.Context, dir, name string, info source.Info)
 // a file.
 func isPassing(err error) bool {
 	errno, ok := errors.AsType[syscall.Errno](err)
-	return ok && slices.Contains([]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO}, errno)
+	return nodes.IsOfServer(err) || ok && slices.Contains([]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO}, errno)
 }
 
 // dirEntry returns the entry of a directory: a folder, or a recording in

@@ -25,6 +25,9 @@ type Error struct {
 // Error has the URL and the reason, and no secret.
 func (e *Error) Error() string { return e.URL + ": " + e.Reason }
 
+// OfServer implements what [nodes.IsOfServer] asks for.
+func (e *Error) OfServer() {}
+
 // Unwrap returns the kind of the error.
 func (e *Error) Unwrap() error { return e.Err }
 

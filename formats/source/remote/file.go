@@ -83,8 +83,8 @@ func (f *file) advance(first, end int64) (until int64) {
 // goesOn reports whether a read at a block goes on where one ended, or is in its last block still.
 func (p place) goesOn(first int64) bool { return p.run > 0 && (first == p.next || first == p.next-1) }
 
-// reach asks for what comes behind a read, so that a few requests are on their way. The caller holds
-// the lock.
+// reach asks for what comes behind a read, so that a few requests are on their way. The caller
+// holds the lock.
 func (f *file) reach(end, until, run int64) {
 	waiting := f.ahead[:0]
 	for _, r := range f.ahead {

@@ -95,7 +95,8 @@ func (l *listing) add(name, tag string, size, modified int64) {
 	l.text = append(append(l.text, name...), tag...)
 }
 
-// seal ends the listing: it is sorted, and of a folder and an object with one name the folder stays.
+// seal ends the listing: it is sorted, and of a folder and an object with one name the folder
+// stays.
 func (l *listing) seal() {
 	byName := func(a, b item) int {
 		return cmp.Or(strings.Compare(l.name(a), l.name(b)), cmp.Compare(max(a.size, sizeFolder), max(b.size, sizeFolder)))

@@ -59,16 +59,16 @@ func Join(name string, elem ...string) string {
 // Server returns the name of what a source is asked from, "BUCKET" or the URL of a web server.
 func (r Ref) Server() (name string, isBucket bool) { return strings.CutPrefix(r.Base, "s3://") }
 
-// A Place is what a key means: a file or all that lies in a folder, and a path in what that is shown
-// as.
+// A Place is what a key means: a file or all that lies in a folder, and a path in what that is
+// shown as.
 type Place struct {
 	Dir    string // the folder, "" or with a slash at its end
 	File   string // in it; "." is the folder itself
 	Inside string // "." or a path below
 }
 
-// Locate finds what a key means: the longest part of it that is an object, or all of it if that is a
-// folder. A part of which named says that its name is that of a recording is asked for first.
+// Locate finds what a key means: the longest part of it that is an object, or all of it if that is
+// a folder. A part of which named says that its name is that of a recording is asked for first.
 func (s *Server) Locate(ctx context.Context, key string, named func(name string) bool) (Place, error) {
 	if key == "" {
 		return Place{File: ".", Inside: "."}, nil

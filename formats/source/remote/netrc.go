@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// netrcLogin returns who the user is at a server, as the netrc says; nil: it says nothing, or others
-// may read it.
+// netrcLogin returns who the user is at a server, as the netrc says; nil: it says nothing, or
+// others may read it.
 func netrcLogin(u *url.URL, log *slog.Logger) *url.Userinfo {
 	home, _ := os.UserHomeDir()
 	name := cmp.Or(os.Getenv("NETRC"), filepath.Join(home, ".netrc"))

@@ -339,8 +339,8 @@ func TestListingFaults(t *testing.T) {
 	}
 }
 
-// TestReplaced finds the new version after the time to live, while who has the old one open hears of
-// it.
+// TestReplaced finds the new version after the time to live, while who has the old one open hears
+// of it.
 func TestReplaced(t *testing.T) {
 	f := &fakeS3{objects: map[string]string{"x.map": strings.Repeat("old ", 200_000)}}
 	tree := openFake(t, f, func(o *Options) { o.TTL = 0 })
@@ -367,7 +367,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestOutage fails at once after a connection that could not be made, and shows the last listing on.
+// TestOutage fails at once after a connection that could not be made, and shows the last listing
+// on.
 func TestOutage(t *testing.T) {
 	f := &fakeS3{objects: manyObjects()}
 	tree := openFake(t, f, func(o *Options) { o.TTL, o.Timeout = 20*time.Millisecond, time.Second })

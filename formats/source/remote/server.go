@@ -54,10 +54,9 @@ type Server struct {
 	asked   atomic.Int64 // look-ups, where each is a turn
 	lists   *cache.Memo[listKey, *listing]
 	looks   *cache.Memo[lookKey, looked]
-	latest  *cache.Recent[string, int64] // turn of the last listing of a folder
+	latest  *cache.Recent[string, int64] // turn in which a folder was listed or a key asked for last
 	singles *cache.Recent[string, int]   // how many single names of a folder were asked for
 	told    *cache.Recent[string, int]   // names of a folder that cannot be shown, as the log knows
-	stale   atomic.Int64                 // turn of the oldest listing that could not be renewed; 0: none
 	objects *cache.Memo[blockKey, []byte]
 	fetches fetches
 }
@@ -296,7 +295,28 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 	}
 	n, _ := s.singles.Get(dir)
 	s.singles.Swap(dir, n+1)
-	return s.looks.Get(ctx, lookKey{key, turn})
+	found, err := s.looks.Get(ctx, lookKey{key, turn})
+	if errors.Is(err, nodes.ErrUnavailable) {
+		if before, ok := s.foundBefore(key); ok {
+			return before, nil
+		}
+	}
+	return found, err
+}
+
+// foundBefore returns what stood under a key when it was asked for last, or its folder was listed.
+func (s *Server) foundBefore(key string) (looked, bool) {
+	dir, name := splitKey(key)
+	if l, ok := s.before(listKey{dir: dir}); ok {
+		if it, ok, _ := l.find(name); ok && it.size != sizeUnknown {
+			return looked{object: l.object(dir, it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
+		}
+	}
+	turn, ok := s.latest.Get(key)
+	if !ok {
+		return looked{}, false
+	}
+	return s.looks.Peek(lookKey{key, turn})
 }
 
 // loadLook asks for one name. One with an extension is asked for as an object first, any other as a
@@ -320,6 +340,9 @@ func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error)
 	found, err := s.look(ctx, k.key)
 	if err == nil && !found.isFile && !found.isDir && s.tellsAll() && !folderFirst && found.size == sizeUnknown {
 		found, err = asFolder()
+	}
+	if err == nil {
+		s.latest.Swap(k.key, k.turn)
 	}
 	return found, cost, err
 }
